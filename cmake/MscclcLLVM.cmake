@@ -1,0 +1,1 @@
+# LLVM and Clang for the front end.

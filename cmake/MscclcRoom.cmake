@@ -1,0 +1,18 @@
+# mscclc_room(NAME [FOLDER DIR] [DEPENDS ROOM…]): a folder of the compiler as one static library mscclc_NAME.
+#
+# Sources are globbed, so a new file is built without being listed. Includes are written from the root. A room sees
+# exactly the rooms that it names; tests/tools/check_layering.py checks the same from the text.
+function(mscclc_room name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  if(NOT sources)
+    add_library(mscclc_${name} INTERFACE)
+    return()
+  endif()
+  add_library(mscclc_${name} STATIC ${sources})
+  target_include_directories(mscclc_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  foreach(dep IN LISTS ARG_DEPENDS)
+    target_link_libraries(mscclc_${name} PUBLIC mscclc_${dep})
+  endforeach()
+  target_compile_options(mscclc_${name} PRIVATE -Wall -Wextra)
+endfunction()

@@ -1,0 +1,9 @@
+// Turns a diagnostics.def into descriptors. No include guard: include it once for each .def, inside a namespace:
+//   namespace mscclc::passes::diag {
+//   #define DIAGNOSTICS_FILE "passes/diagnostics.def"
+//   #include "ir/declare_diagnostics.h"
+//   }
+#define DIAG(name, level, text) inline constexpr ::mscclc::ir::DiagInfo name{#name, ::mscclc::ir::Severity::level, text};
+#include DIAGNOSTICS_FILE
+#undef DIAG
+#undef DIAGNOSTICS_FILE

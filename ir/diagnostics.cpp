@@ -1,0 +1,206 @@
+#include "ir/diagnostics.h"
+
+#include <fstream>
+#include <sstream>
+
+namespace mscclc::ir {
+
+std::string formatDiag(std::string_view format, const std::vector<DiagArg> &args) {
+  std::string out;
+  out.reserve(format.size() + 32);
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    if (format[i] == '{' && i + 2 < format.size() && format[i + 2] == '}' && format[i + 1] >= '0' &&
+        format[i + 1] <= '9') {
+      const auto index = static_cast<std::size_t>(format[i + 1] - '0');
+      if (index < args.size())
+        out += args[index].text();
+      i += 2;
+    } else {
+      out += format[i];
+    }
+  }
+  return out;
+}
+
+std::string plural(std::uint64_t count, std::string_view noun) {
+  std::string out = std::to_string(count) + " " + std::string(noun);
+  if (count != 1)
+    out += 's';
+  return out;
+}
+
+std::string_view DiagnosticEngine::lineText(std::uint32_t file, std::uint32_t line) {
+  const std::string &path = sources_->files()[file];
+  auto it = files_.find(path);
+  if (it == files_.end()) {
+    std::string text;
+    if (const std::string *kept = sources_->contents(file)) {
+      text = *kept;
+    } else if (std::ifstream in{path, std::ios::binary}) {
+      std::ostringstream buffer;
+      buffer << in.rdbuf();
+      text = std::move(buffer).str();
+    }
+    it = files_.emplace(path, std::move(text)).first;
+  }
+  std::string_view rest = it->second;
+  for (std::uint32_t l = 1; l < line; ++l) {
+    const auto end = rest.find('\n');
+    if (end == std::string_view::npos)
+      return {};
+    rest.remove_prefix(end + 1);
+  }
+  rest = rest.substr(0, rest.find('\n'));
+  if (rest.ends_with('\r'))
+    rest.remove_suffix(1);
+  return rest;
+}
+
+ShownPlace DiagnosticEngine::resolve(const Where &where) {
+  ShownPlace shown;
+  const LocId id = where.loc != noLoc && sources_ ? sources_->firstPlace(where.loc) : noLoc;
+  if (id == noLoc) {
+    shown.file = where.text;
+    return shown;
+  }
+  const Loc &loc = sources_->get(id);
+  shown.file = sources_->files()[loc.file];
+  shown.line = loc.line;
+  shown.column = loc.column;
+  shown.excerpt = lineText(loc.file, loc.line);
+  return shown;
+}
+
+Diagnostic DiagnosticEngine::make(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args) {
+  Diagnostic d;
+  d.severity = info.severity;
+  d.id = info.id;
+  d.message = formatDiag(info.format, args);
+  d.place = resolve(where);
+  return d;
+}
+
+DiagBuilder DiagnosticEngine::report(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args) {
+  Diagnostic d = make(info, where, args);
+  (d.severity == Severity::Error ? numErrors_ : numWarnings_) += d.severity >= Severity::Warning;
+
+  std::string key(info.id);
+  key += '\0' + d.place.file + ':' + std::to_string(d.place.line) + ':' + std::to_string(d.place.column);
+  if (d.place.line == 0)
+    key += '\0' + d.message;
+  if (const auto it = byPlace_.find(key); it != byPlace_.end()) {
+    ++it->second->similar;
+    return {*this, nullptr};
+  }
+  if (d.severity == Severity::Error && errorLimit_ != 0 && numErrors_ - dropped_ > errorLimit_) {
+    std::size_t errors = 0;
+    for (const Diagnostic &k : kept_)
+      errors += k.severity == Severity::Error;
+    if (errors >= errorLimit_) {
+      ++dropped_;
+      return {*this, nullptr};
+    }
+  }
+  kept_.push_back(std::move(d));
+  Diagnostic *stored = &kept_.back();
+  byPlace_.emplace(std::move(key), stored);
+
+  if (where.loc != noLoc && sources_) {
+    static constexpr DiagInfo calledFrom{"called_from", Severity::Note, "called from here"};
+    const LocId place = sources_->firstPlace(where.loc);
+    for (LocId caller = place == noLoc ? noLoc : sources_->get(place).caller; caller != noLoc;
+         caller = sources_->get(caller).caller)
+      stored->notes.push_back(make(calledFrom, caller, {}));
+  }
+  return {*this, stored};
+}
+
+DiagBuilder &DiagBuilder::note(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args) {
+  if (diagnostic_)
+    diagnostic_->notes.push_back(engine_.make(info, where, args));
+  return *this;
+}
+
+void DiagnosticEngine::add(Diagnostic diagnostic) {
+  (diagnostic.severity == Severity::Error ? numErrors_ : numWarnings_) += diagnostic.severity >= Severity::Warning;
+  kept_.push_back(std::move(diagnostic));
+}
+
+namespace {
+
+/// Escape sequences of the terminal, or nothing.
+struct Palette {
+  std::string_view bold, reset, error, warning, note, caret;
+};
+constexpr Palette plainPalette{"", "", "", "", "", ""};
+constexpr Palette colorPalette{"\x1b[1m", "\x1b[0m", "\x1b[1;31m", "\x1b[1;35m", "\x1b[1;36m", "\x1b[1;32m"};
+
+void renderOne(std::string &out, const Diagnostic &d, const Palette &p) {
+  out += p.bold;
+  out += d.place.file.empty() ? std::string("mscclc") : d.place.file;
+  if (d.place.line != 0) {
+    out += ':' + std::to_string(d.place.line);
+    if (d.place.column != 0)
+      out += ':' + std::to_string(d.place.column);
+  }
+  out += ": ";
+  out += p.reset;
+  switch (d.severity) {
+  case Severity::Error:
+    out.append(p.error).append("error: ");
+    break;
+  case Severity::Warning:
+    out.append(p.warning).append("warning: ");
+    break;
+  case Severity::Remark:
+    out.append(p.note).append("remark: ");
+    break;
+  case Severity::Note:
+    out.append(p.note).append("note: ");
+    break;
+  }
+  out.append(p.reset).append(p.bold).append(d.message).append(p.reset) += '\n';
+  if (!d.place.excerpt.empty()) {
+    out += d.place.excerpt + '\n';
+    if (d.place.column != 0 && d.place.column <= d.place.excerpt.size() + 1) {
+      std::string pad;
+      for (std::size_t i = 0; i + 1 < d.place.column; ++i) {
+        const auto c = static_cast<unsigned char>(d.place.excerpt[i]);
+        if (c == '\t')
+          pad += '\t';
+        else if ((c & 0xc0) != 0x80) // one column for a whole UTF-8 sequence
+          pad += ' ';
+      }
+      out.append(pad).append(p.caret) += '^';
+      out.append(p.reset) += '\n';
+    }
+  }
+  for (const Diagnostic &n : d.notes)
+    renderOne(out, n, p);
+  if (d.similar != 0)
+    out.append(p.note).append("note: ").append(p.reset) += "and " + std::to_string(d.similar) + " more like it\n";
+}
+
+} // namespace
+
+std::string DiagnosticEngine::render(bool color, bool warnings) const {
+  const Palette &p = color ? colorPalette : plainPalette;
+  std::string out;
+  for (const Diagnostic &d : kept_)
+    if (warnings || d.severity == Severity::Error)
+      renderOne(out, d, p);
+  const auto shownWarnings = warnings ? numWarnings_ : 0;
+  if (numErrors_ + shownWarnings != 0) {
+    if (shownWarnings != 0)
+      out += plural(shownWarnings, "warning");
+    if (numErrors_ != 0)
+      out += (shownWarnings != 0 ? " and " : "") + plural(numErrors_, "error");
+    out += " generated";
+    if (dropped_ != 0)
+      out += " (" + std::to_string(dropped_) + " not shown)";
+    out += ".\n";
+  }
+  return out;
+}
+
+} // namespace mscclc::ir

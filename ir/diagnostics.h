@@ -1,0 +1,128 @@
+// The one diagnostics engine: every room reports through it, nothing prints by itself.
+//
+// A room lists its diagnostics in a `diagnostics.def` of its own, one line each:
+//   DIAG(chunk_out_of_range, Error, "chunk {0}:{1} is out of range: the {2} buffer has {3} chunks")
+// and makes the descriptors with `ir/declare_diagnostics.h`. Texts are lower case without a full stop.
+#pragma once
+
+#include "ir/source_map.h"
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace mscclc::ir {
+
+enum class Severity : std::uint8_t { Note, Remark, Warning, Error };
+
+/// A kind of diagnostic. `id` is stable (snake case); `format` holds {0}, {1}, … for arguments.
+struct DiagInfo {
+  std::string_view id;
+  Severity severity;
+  std::string_view format;
+};
+
+/// An argument of a diagnostic: any integer or string.
+class DiagArg {
+public:
+  DiagArg(std::string_view text) : text_(text) {}
+  DiagArg(const char *text) : text_(text) {}
+  DiagArg(const std::string &text) : text_(text) {}
+  DiagArg(char c) : text_(1, c) {}
+  template <typename T>
+    requires std::is_integral_v<T>
+  DiagArg(T value) : text_(std::to_string(value)) {}
+  const std::string &text() const { return text_; }
+
+private:
+  std::string text_;
+};
+
+/// Where a diagnostic points: a source location, or words ("plan.json: $.gpus[0]", "rank 1, block 0, operation 3").
+struct Where {
+  LocId loc = noLoc;
+  std::string text;
+  Where() = default;
+  Where(LocId id) : loc(id) {}
+  Where(std::string words) : text(std::move(words)) {}
+  /// The source location where there is one, else the words.
+  Where(LocId id, std::string words) : loc(id), text(std::move(words)) {}
+};
+
+/// A place as it is shown: file, 1-based line and column (0: none), and the line's text where it can be had.
+struct ShownPlace {
+  std::string file; ///< or the words of a place without source
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string excerpt;
+  friend bool operator==(const ShownPlace &, const ShownPlace &) = default;
+};
+
+struct Diagnostic {
+  Severity severity = Severity::Error;
+  std::string_view id;
+  std::string message;
+  ShownPlace place;
+  std::vector<Diagnostic> notes;
+  std::uint64_t similar = 0; ///< how many more of this kind were found at this place
+};
+
+class DiagnosticEngine;
+
+/// Adds notes to a diagnostic just reported. Notes are dropped where the diagnostic was one of many alike.
+class DiagBuilder {
+public:
+  DiagBuilder &note(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args = {});
+
+private:
+  friend class DiagnosticEngine;
+  DiagBuilder(DiagnosticEngine &engine, Diagnostic *diagnostic) : engine_(engine), diagnostic_(diagnostic) {}
+  DiagnosticEngine &engine_;
+  Diagnostic *diagnostic_;
+};
+
+/// Collects diagnostics. The same kind at the same place is kept once and counted.
+class DiagnosticEngine {
+public:
+  /// Resolves the LocIds of later reports; must outlive them.
+  void setSources(const SourceMap *sources) { sources_ = sources; }
+  /// Errors kept before the rest is only counted; 0: no limit.
+  void setErrorLimit(std::size_t limit) { errorLimit_ = limit; }
+
+  /// Reports at `where`. A location reached through calls gets a note for each call site.
+  DiagBuilder report(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args = {});
+  /// Adds a finished diagnostic (one of Clang's, say).
+  void add(Diagnostic diagnostic);
+
+  bool hasErrors() const { return numErrors_ != 0; }
+  std::uint64_t numErrors() const { return numErrors_; }
+  std::uint64_t numWarnings() const { return numWarnings_; }
+  const std::deque<Diagnostic> &all() const { return kept_; }
+
+  /// All diagnostics in Clang's form: `file:line:column: error: text`, the line, a caret, notes.
+  std::string render(bool color, bool warnings = true) const;
+
+private:
+  friend class DiagBuilder;
+  ShownPlace resolve(const Where &where);
+  Diagnostic make(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args);
+  std::string_view lineText(std::uint32_t file, std::uint32_t line);
+
+  const SourceMap *sources_ = nullptr;
+  std::size_t errorLimit_ = 20;
+  std::uint64_t numErrors_ = 0, numWarnings_ = 0, dropped_ = 0;
+  std::deque<Diagnostic> kept_;
+  std::unordered_map<std::string, Diagnostic *> byPlace_;
+  std::unordered_map<std::string, std::string> files_; // path -> text
+};
+
+/// Replaces {0}, {1}, … in `format`.
+std::string formatDiag(std::string_view format, const std::vector<DiagArg> &args);
+
+/// "1 chunk", "3 chunks": count and noun.
+std::string plural(std::uint64_t count, std::string_view noun);
+
+} // namespace mscclc::ir

@@ -1,0 +1,94 @@
+// What each operand of an operation is for: read or written, as plain data or as packets.
+//
+// The one place that knows it; dependency analysis, verifier, simulator and CUDA backend all ask here.
+#pragma once
+
+#include "ir/program.h"
+
+namespace mscclc::ir {
+
+enum class Access : std::uint8_t { Read, Write };
+enum class DataForm : std::uint8_t { Plain, Packet };
+
+struct OperandRole {
+  Access access;
+  DataForm form;
+};
+
+/// True if sources 1.. (and, for rppkt and the like, source 0) are packets.
+/// Of a packet reduce, source 0 and destination 0 are plain; the other sources are packets, and so are the further
+/// destinations (execution_kernel.hpp, handleReduceSendPackets and handleReduceCopySendPackets).
+constexpr DataForm formOfSource(OpKind kind, std::uint32_t index) {
+  switch (kind) {
+  case OpKind::UnpackPacket:
+  case OpKind::ReadPutPacket:
+  case OpKind::SwitchBroadcastPacket:
+    return DataForm::Packet;
+  case OpKind::ReducePacket:
+  case OpKind::ReduceCopyPacket:
+  case OpKind::ReduceSendPacket:
+  case OpKind::ReduceCopySendPacket:
+    return index == 0 ? DataForm::Plain : DataForm::Packet;
+  default:
+    return DataForm::Plain;
+  }
+}
+
+constexpr DataForm formOfDestination(OpKind kind, std::uint32_t index) {
+  switch (kind) {
+  case OpKind::CopyPacket:
+  case OpKind::PutPacket:
+  case OpKind::ReadPutPacket:
+  case OpKind::SwitchBroadcastPacket:
+    return DataForm::Packet;
+  case OpKind::ReduceCopyPacket:
+  case OpKind::ReduceSendPacket:
+  case OpKind::ReduceCopySendPacket:
+    return index == 0 ? DataForm::Plain : DataForm::Packet;
+  default:
+    return DataForm::Plain;
+  }
+}
+
+/// Role of operand `index` of `op`, sources first. A switch reduce's source is read on every rank of the group, a
+/// switch broadcast's destination written on every one.
+constexpr OperandRole roleOf(const Op &op, std::uint32_t index) {
+  if (index < op.numSrcs)
+    return {Access::Read, formOfSource(op.kind, index)};
+  return {Access::Write, formOfDestination(op.kind, index - op.numSrcs)};
+}
+
+constexpr bool isPacketOp(OpKind kind) {
+  return formOfSource(kind, 1) == DataForm::Packet || formOfDestination(kind, 1) == DataForm::Packet;
+}
+constexpr bool isSignal(OpKind kind) { return kind == OpKind::Signal || kind == OpKind::RelaxedSignal; }
+constexpr bool isWait(OpKind kind) { return kind == OpKind::Wait || kind == OpKind::RelaxedWait; }
+constexpr bool isSemaphoreOp(OpKind kind) { return kind == OpKind::SemAcquire || kind == OpKind::SemRelease; }
+/// True if the operation carries a DataSync of its own.
+constexpr bool hasDataSync(OpKind kind) {
+  return isSignal(kind) || isWait(kind) || isSemaphoreOp(kind) || kind == OpKind::Flush;
+}
+constexpr bool isBlockSync(OpKind kind) { return info(kind).group == OpGroup::BlockSync; }
+/// True if the operation signals its channels after moving data.
+constexpr bool putsAndSignals(OpKind kind) {
+  return kind == OpKind::PutWithSignal || kind == OpKind::PutWithSignalAndFlush;
+}
+constexpr bool reduces(OpKind kind) {
+  switch (kind) {
+  case OpKind::Reduce:
+  case OpKind::ReducePacket:
+  case OpKind::ReduceCopyPacket:
+  case OpKind::ReduceSend:
+  case OpKind::ReduceSendPacket:
+  case OpKind::ReduceCopySendPacket:
+  case OpKind::ReadReduce:
+  case OpKind::ReadReduceSend:
+  case OpKind::SwitchReduce:
+  case OpKind::SwitchReduceBroadcast:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace mscclc::ir

@@ -1,0 +1,54 @@
+#include "ir/program.h"
+
+namespace mscclc::ir {
+
+std::size_t ThreadBlock::append(Op op, std::span<const Chunk> srcs, std::span<const Chunk> dsts,
+                                std::span<const std::uint32_t> opIds) {
+  op.firstChunk = static_cast<std::uint32_t>(chunks.size());
+  op.numSrcs = static_cast<std::uint32_t>(srcs.size());
+  op.numDsts = static_cast<std::uint32_t>(dsts.size());
+  op.firstId = static_cast<std::uint32_t>(ids.size());
+  op.numIds = static_cast<std::uint32_t>(opIds.size());
+  chunks.insert(chunks.end(), srcs.begin(), srcs.end());
+  chunks.insert(chunks.end(), dsts.begin(), dsts.end());
+  ids.insert(ids.end(), opIds.begin(), opIds.end());
+  ops.push_back(op);
+  return ops.size() - 1;
+}
+
+std::size_t Program::numOps() const {
+  std::size_t n = 0;
+  for (const Rank &rank : ranks)
+    for (const ThreadBlock &block : rank.blocks)
+      n += block.ops.size();
+  return n;
+}
+
+std::string_view toString(OpKind kind) { return info(kind).mnemonic; }
+
+std::string_view toString(ChannelType type) {
+  constexpr std::string_view names[] = {"none", "memory", "port", "switch"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+std::string_view toString(BufferKind kind) {
+  constexpr std::string_view names[] = {"input", "output", "scratch"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+char bufferLetter(BufferKind kind) { return "ios"[static_cast<std::size_t>(kind)]; }
+
+std::string_view toString(ReduceOp op) {
+  constexpr std::string_view names[] = {"sum", "min", "max"};
+  return names[static_cast<std::size_t>(op)];
+}
+
+std::string_view toString(Protocol protocol) { return protocol == Protocol::LL ? "LL" : "Simple"; }
+
+std::string_view toString(CollectiveKind kind) {
+  constexpr std::string_view names[] = {"allgather", "allreduce", "reducescatter", "alltoall",
+                                        "sendrecv",  "test",      "custom"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+} // namespace mscclc::ir

@@ -1,0 +1,245 @@
+// The chunk IR: a static program of ranks, thread blocks and operations on chunks.
+//
+// A program is plain data. Each thread block owns three flat arrays: operations, chunk operands and ids; an operation
+// holds ranges of the latter two. Nothing points at anything, so a program copies, moves and compares as a value.
+// Versions of chunks (the SSA side) are derived, never stored: see def_use.h. Locations are ids into
+// Program::sources. Indices and sizes of chunks are in chunks, never in bytes.
+#pragma once
+
+#include "ir/source_map.h"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mscclc::ir {
+
+enum class OpKind : std::uint8_t {
+#define OP(kind, mnemonic, group, summary) kind,
+#include "ir/ops.def"
+};
+
+/// How the threads of a block take part in an operation.
+enum class OpGroup : std::uint8_t {
+  BlockSync,    ///< every thread arrives; ends a phase
+  SingleThread, ///< one thread a channel or semaphore
+  Data,         ///< every thread moves its share
+  Loop,         ///< a pipeline header
+};
+
+inline constexpr std::size_t opKindCount = 0
+#define OP(kind, mnemonic, group, summary) +1
+#include "ir/ops.def"
+    ;
+
+struct OpInfo {
+  std::string_view mnemonic;
+  OpGroup group;
+  std::string_view summary;
+};
+inline constexpr std::array<OpInfo, opKindCount> opInfos{{
+#define OP(kind, mnemonic, group, summary) {mnemonic, OpGroup::group, summary},
+#include "ir/ops.def"
+}};
+constexpr const OpInfo &info(OpKind kind) { return opInfos[static_cast<std::size_t>(kind)]; }
+
+enum class ChannelType : std::uint8_t { None, Memory, Port, Switch };
+enum class BufferKind : std::uint8_t { Input, Output, Scratch };
+enum class ReduceOp : std::uint8_t { Sum, Min, Max };
+enum class Protocol : std::uint8_t { Simple, LL };
+enum class Replication : std::uint8_t { Interleaved, None };
+
+/// Block-wide synchronisation an operation still asks for around itself; lower-data-sync turns it into nops.
+enum class DataSync : std::uint8_t { None = 0, Before = 1, After = 2, Both = 3 };
+constexpr DataSync operator|(DataSync a, DataSync b) { return static_cast<DataSync>(unsigned(a) | unsigned(b)); }
+constexpr DataSync operator&(DataSync a, DataSync b) { return static_cast<DataSync>(unsigned(a) & unsigned(b)); }
+constexpr DataSync without(DataSync a, DataSync b) { return static_cast<DataSync>(unsigned(a) & ~unsigned(b)); }
+constexpr bool has(DataSync a, DataSync b) { return (unsigned(a) & unsigned(b)) == unsigned(b); }
+
+/// Where a chunk operand lies, seen from the rank that executes the operation.
+enum class ChunkSpace : std::uint8_t {
+  Input,   ///< this rank's input
+  Output,  ///< this rank's output
+  Scratch, ///< this rank's scratch
+  Remote,  ///< Rank::remoteBuffers[id], through a memory or port channel (Op::channelType says which)
+  Switch,  ///< the buffer behind Rank::switchChannels[id], on every rank of its group
+};
+constexpr ChunkSpace spaceOf(BufferKind kind) { return static_cast<ChunkSpace>(kind); }
+constexpr bool isLocal(ChunkSpace space) { return space <= ChunkSpace::Scratch; }
+
+/// A chunk range [index, index + size), in chunks.
+struct Chunk {
+  ChunkSpace space = ChunkSpace::Input;
+  std::uint32_t index = 0;
+  std::uint32_t size = 0;
+  /// Remote: index into Rank::remoteBuffers. Switch: index into Rank::switchChannels. Local: 0.
+  std::uint32_t id = 0;
+  friend bool operator==(const Chunk &, const Chunk &) = default;
+};
+
+/// One operation of a thread block. Operand ranges lie in the block's `chunks` (sources, then destinations) and `ids`.
+struct Op {
+  OpKind kind = OpKind::Nop;
+  ChannelType channelType = ChannelType::None;
+  ReduceOp reduceOp = ReduceOp::Sum;
+  DataSync sync = DataSync::None;
+  LocId loc = noLoc;
+  std::uint32_t firstChunk = 0; ///< into ThreadBlock::chunks
+  std::uint32_t numSrcs = 0;
+  std::uint32_t numDsts = 0;
+  std::uint32_t firstId = 0; ///< into ThreadBlock::ids
+  /// Channels (indices into the rank's channels of `channelType`) of signal, wait, flush, get, port puts and switch
+  /// operations; semaphores of acquire and release. Memory puts and reduces name no channel: their remote chunk does.
+  std::uint32_t numIds = 0;
+  /// Thread-block group: this block moves slice `groupIndex` of `groupSize` equal slices. groupSize 0: no group.
+  std::uint32_t groupIndex = 0;
+  std::uint32_t groupSize = 0;
+  /// Pipeline: unit size in bytes. Barrier: barrier id within the rank.
+  std::uint64_t imm = 0;
+  /// Pipeline: iterations. Barrier: number of thread blocks that meet.
+  std::uint32_t count = 0;
+  /// Pipeline: number of operations directly behind this one that are its body.
+  std::uint32_t bodySize = 0;
+
+  std::uint32_t numChunks() const { return numSrcs + numDsts; }
+};
+static_assert(sizeof(Op) <= 64);
+
+/// An entry of a block's channel or remote-buffer table, in the order of first use.
+struct ResourceUse {
+  ChannelType type = ChannelType::None;
+  std::uint32_t id = 0; ///< index into the rank's channels of that type, or into Rank::remoteBuffers
+  friend bool operator==(const ResourceUse &, const ResourceUse &) = default;
+};
+
+struct ThreadBlock {
+  std::vector<Op> ops;
+  std::vector<Chunk> chunks;
+  std::vector<std::uint32_t> ids;
+  /// Channels the block uses. Holds also those that no operation names (memory puts and reduces).
+  std::vector<ResourceUse> channels;
+  /// Remote buffers the block uses, by the type of channel through which it reaches them.
+  std::vector<ResourceUse> remoteBuffers;
+
+  std::span<const Chunk> srcs(const Op &op) const { return {chunks.data() + op.firstChunk, op.numSrcs}; }
+  std::span<const Chunk> dsts(const Op &op) const { return {chunks.data() + op.firstChunk + op.numSrcs, op.numDsts}; }
+  std::span<const Chunk> operands(const Op &op) const { return {chunks.data() + op.firstChunk, op.numChunks()}; }
+  std::span<Chunk> operands(const Op &op) { return {chunks.data() + op.firstChunk, op.numChunks()}; }
+  std::span<const std::uint32_t> idsOf(const Op &op) const { return {ids.data() + op.firstId, op.numIds}; }
+  std::span<std::uint32_t> idsOf(const Op &op) { return {ids.data() + op.firstId, op.numIds}; }
+
+  /// Appends `op` with these operands; its range fields are set here. Returns its index.
+  std::size_t append(Op op, std::span<const Chunk> srcs = {}, std::span<const Chunk> dsts = {},
+                     std::span<const std::uint32_t> opIds = {});
+};
+
+/// A buffer of another rank that this rank touches.
+struct RemoteBuffer {
+  std::uint32_t rank = 0;
+  BufferKind buffer = BufferKind::Input;
+  bool viaMemory = false;
+  bool viaPort = false;
+  friend bool operator==(const RemoteBuffer &, const RemoteBuffer &) = default;
+};
+
+/// A multicast group; `ranks` as the program listed them.
+struct SwitchChannel {
+  BufferKind buffer = BufferKind::Input;
+  std::vector<std::uint32_t> ranks;
+  friend bool operator==(const SwitchChannel &, const SwitchChannel &) = default;
+};
+
+struct Semaphore {
+  std::uint32_t initialValue = 0;
+  friend bool operator==(const Semaphore &, const Semaphore &) = default;
+};
+
+struct Rank {
+  std::uint32_t inputChunks = 0;
+  std::uint32_t outputChunks = 0;
+  std::uint32_t scratchChunks = 0;
+  std::vector<std::uint32_t> memoryPeers; ///< peer of memory channel k
+  std::vector<std::uint32_t> portPeers;   ///< peer of port channel k
+  bool portChannelsFirst = false;         ///< a plan lists the type constructed first, first
+  std::vector<SwitchChannel> switchChannels;
+  std::vector<RemoteBuffer> remoteBuffers; ///< in the order of first use
+  std::vector<Semaphore> semaphores;
+  std::vector<ThreadBlock> blocks; ///< block id = position
+
+  /// Peers of the point-to-point channels of `type` (Memory or Port).
+  const std::vector<std::uint32_t> &peers(ChannelType type) const {
+    return type == ChannelType::Port ? portPeers : memoryPeers;
+  }
+  std::uint32_t chunksOf(BufferKind kind) const {
+    return kind == BufferKind::Input ? inputChunks : kind == BufferKind::Output ? outputChunks : scratchChunks;
+  }
+};
+
+enum class CollectiveKind : std::uint8_t { AllGather, AllReduce, ReduceScatter, AllToAll, SendRecv, Test, Custom };
+
+/// Input chunk `chunk` of rank `rank`.
+struct Contribution {
+  std::uint32_t rank = 0;
+  std::uint32_t chunk = 0;
+  friend auto operator<=>(const Contribution &, const Contribution &) = default;
+};
+
+/// What output chunk `outputChunk` of rank `rank` holds at the end; several contributions are reduced.
+struct Expectation {
+  std::uint32_t rank = 0;
+  std::uint32_t outputChunk = 0;
+  std::vector<Contribution> contributions;
+  LocId loc = noLoc;
+};
+
+struct Collective {
+  CollectiveKind kind = CollectiveKind::Test;
+  std::string name = "test"; ///< as a plan prints it
+  bool inplace = false;
+  std::uint32_t chunkFactor = 1;
+  std::vector<Expectation> expectations; ///< of a custom collective only
+};
+
+struct Program {
+  std::string name;
+  Collective collective;
+  Protocol protocol = Protocol::Simple;
+  /// Switches for passes, as the program set them. replicate-instances resets `instances` to 1.
+  bool fuse = true;
+  bool autoSync = true;
+  std::uint32_t instances = 1;
+  Replication replication = Replication::Interleaved;
+  bool reuseResources = false;
+  bool doubleScratch = false;
+  std::uint32_t threadsPerBlock = 1024;
+  std::uint32_t bufferAlignment = 16; ///< bytes
+  std::uint64_t minMessageSize = 0;   ///< bytes
+  std::uint64_t maxMessageSize = std::numeric_limits<std::uint64_t>::max();
+  std::vector<Rank> ranks;
+  SourceMap sources;
+
+  /// Operations of all blocks, pipeline headers and bodies counted.
+  std::size_t numOps() const;
+};
+
+/// An operation's place in a program without source: rank, block, index into ThreadBlock::ops.
+struct OpRef {
+  std::uint32_t rank = 0;
+  std::uint32_t block = 0;
+  std::uint32_t op = 0;
+  friend auto operator<=>(const OpRef &, const OpRef &) = default;
+};
+
+std::string_view toString(OpKind kind);         ///< plan mnemonic: "copy"
+std::string_view toString(ChannelType type);    ///< "none", "memory", "port", "switch"
+std::string_view toString(BufferKind kind);     ///< "input", "output", "scratch"
+char bufferLetter(BufferKind kind);             ///< plan letter: 'i', 'o', 's'
+std::string_view toString(ReduceOp op);         ///< "sum", "min", "max"
+std::string_view toString(Protocol protocol);   ///< "Simple", "LL"
+std::string_view toString(CollectiveKind kind); ///< "allgather", …; "custom" for a custom one
+
+} // namespace mscclc::ir

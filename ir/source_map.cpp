@@ -1,0 +1,75 @@
+#include "ir/source_map.h"
+
+#include <algorithm>
+
+namespace mscclc::ir {
+
+std::size_t SourceMap::Hash::operator()(const Loc &loc) const {
+  std::uint64_t h = (std::uint64_t{loc.file} << 32 | loc.line) * 0x9e3779b97f4a7c15u;
+  h = (h ^ (h >> 29)) + (std::uint64_t{loc.caller} << 32 | loc.column);
+  h *= 0xbf58476d1ce4e5b9u;
+  return h ^ (h >> 32);
+}
+
+std::uint32_t SourceMap::addFile(std::string_view path) {
+  const auto it = std::find(files_.begin(), files_.end(), path);
+  if (it != files_.end())
+    return static_cast<std::uint32_t>(it - files_.begin());
+  files_.emplace_back(path);
+  return static_cast<std::uint32_t>(files_.size() - 1);
+}
+
+void SourceMap::setContents(std::uint32_t index, std::string text) { contents_[index] = std::move(text); }
+
+const std::string *SourceMap::contents(std::uint32_t index) const {
+  const auto it = contents_.find(index);
+  return it == contents_.end() ? nullptr : &it->second;
+}
+
+LocId SourceMap::intern(const Loc &loc) {
+  const auto [it, isNew] = index_.try_emplace(loc, static_cast<LocId>(locs_.size()));
+  if (isNew)
+    locs_.push_back(loc);
+  return it->second;
+}
+
+LocId SourceMap::addPlace(std::uint32_t file, std::uint32_t line, std::uint32_t column, LocId caller) {
+  return intern({file, line, column, caller});
+}
+
+LocId SourceMap::merge(LocId first, LocId second) {
+  if (first == second || second == noLoc)
+    return first;
+  if (first == noLoc)
+    return second;
+  // A loop fuses the same place over and over: the chain's last place tells.
+  if (isMerge(first) && locs_[first].column == second)
+    return first;
+  return intern({mergedFile, first, second, noLoc});
+}
+
+LocId SourceMap::firstPlace(LocId id) const {
+  while (id != noLoc && isMerge(id))
+    id = locs_[id].line;
+  return id;
+}
+
+std::vector<LocId> SourceMap::places(LocId id) const {
+  std::vector<LocId> found;
+  std::vector<LocId> open{id};
+  while (!open.empty()) {
+    const LocId next = open.back();
+    open.pop_back();
+    if (next == noLoc)
+      continue;
+    if (isMerge(next)) {
+      open.push_back(locs_[next].column);
+      open.push_back(locs_[next].line);
+    } else if (std::find(found.begin(), found.end(), next) == found.end()) {
+      found.push_back(next);
+    }
+  }
+  return found;
+}
+
+} // namespace mscclc::ir

@@ -1,0 +1,68 @@
+#include "catch.h"
+#include "ir/diagnostics.h"
+
+using namespace mscclc::ir;
+
+namespace {
+constexpr DiagInfo tooLarge{"too_large", Severity::Error, "chunk {0} is larger than {1}"};
+constexpr DiagInfo madeHere{"made_here", Severity::Note, "made here"};
+
+SourceMap withFile() {
+  SourceMap sources;
+  sources.setContents(sources.addFile("a.cpp"), "one\n\ttwo\nthree\n");
+  return sources;
+}
+} // namespace
+
+TEST_CASE("a diagnostic shows its line and a caret under the column") {
+  SourceMap sources = withFile();
+  DiagnosticEngine engine;
+  engine.setSources(&sources);
+  engine.report(tooLarge, sources.addPlace(0, 2, 2), {7, "three"}).note(madeHere, sources.addPlace(0, 3, 1));
+  CHECK(engine.render(false) == "a.cpp:2:2: error: chunk 7 is larger than three\n\ttwo\n\t^\n"
+                                "a.cpp:3:1: note: made here\nthree\n^\n1 error generated.\n");
+}
+
+TEST_CASE("the call chain follows as notes, innermost call first") {
+  SourceMap sources = withFile();
+  DiagnosticEngine engine;
+  engine.setSources(&sources);
+  const LocId outer = sources.addPlace(0, 1, 1);
+  engine.report(tooLarge, sources.addPlace(0, 2, 2, sources.addPlace(0, 3, 2, outer)), {1, 2});
+  REQUIRE(engine.all().size() == 1);
+  REQUIRE(engine.all()[0].notes.size() == 2);
+  CHECK(engine.all()[0].notes[0].place.line == 3);
+  CHECK(engine.all()[0].notes[1].place.line == 1);
+}
+
+TEST_CASE("one kind at one place is kept once and counted") {
+  SourceMap sources = withFile();
+  DiagnosticEngine engine;
+  engine.setSources(&sources);
+  for (int i = 0; i < 5; ++i)
+    engine.report(tooLarge, sources.addPlace(0, 1, 1), {i, 0}).note(madeHere, Where{});
+  REQUIRE(engine.all().size() == 1);
+  CHECK(engine.all()[0].similar == 4);
+  CHECK(engine.all()[0].notes.size() == 1);
+  CHECK(engine.numErrors() == 5);
+}
+
+TEST_CASE("the error limit stops keeping, not counting") {
+  DiagnosticEngine engine;
+  engine.setErrorLimit(3);
+  for (int i = 0; i < 10; ++i)
+    engine.report(tooLarge, Where{"rank " + std::to_string(i)}, {i, 0});
+  CHECK(engine.all().size() == 3);
+  CHECK(engine.numErrors() == 10);
+  CHECK(engine.render(false).find("(7 not shown)") != std::string::npos);
+}
+
+TEST_CASE("merged locations show their first place") {
+  SourceMap sources = withFile();
+  const LocId a = sources.addPlace(0, 1, 1), b = sources.addPlace(0, 3, 1);
+  const LocId m = sources.merge(sources.merge(a, b), a);
+  CHECK(sources.firstPlace(m) == a);
+  CHECK(sources.places(m) == std::vector<LocId>{a, b});
+  CHECK(sources.merge(noLoc, b) == b);
+  CHECK(sources.merge(a, a) == a);
+}
