@@ -1,0 +1,74 @@
+// The command line, as one plain struct.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mscclc::driver {
+
+enum class InputKind { Auto, Algorithm, Plan, IR };
+enum class Action { EmitJson, EmitIR, EmitCuda, List, Diff, Run, Verify };
+enum class ColorMode { Auto, Always, Never };
+
+/// What the user asked for. Defaults here are the defaults of the tool.
+struct Options {
+  std::string input; ///< path, or "-" for standard input
+  InputKind inputKind = InputKind::Auto;
+  std::string output = "-"; ///< path, or "-" for standard output
+  Action action = Action::EmitJson;
+  bool compact = false;
+
+  std::vector<std::pair<std::string, std::string>> parameters; ///< -P NAME=VALUE, in order
+  std::string algorithm;
+  std::string name; ///< overrides the plan's name
+  std::vector<std::string> clangArgs;
+
+  int optLevel = 1;
+  std::string passes;      ///< an explicit pipeline, comma-separated; replaces -O
+  bool hasPasses = false;  ///< --passes was given (an empty list runs nothing)
+  std::string printBefore; ///< a pass, or "all"
+  std::string printAfter;  ///< a pass, or "all"
+  std::string stopAfter;
+  enum class VerifyEach { Off, Structure, Proof };
+#ifdef NDEBUG
+  VerifyEach verifyEach = VerifyEach::Off;
+#else
+  VerifyEach verifyEach = VerifyEach::Structure;
+#endif
+  bool timePasses = false;
+  bool stats = false;
+  bool verify = true; ///< prove the program before it is written
+  std::string target = "mscclpp";
+
+  double traceTimeout = 10;                              ///< seconds of wall time
+  std::uint64_t traceMemory = std::uint64_t{4} << 30;    ///< bytes
+  std::uint64_t messageSize = 0;                         ///< --emit-cuda: bytes to bake in; 0: a kernel argument
+
+  std::string golden; ///< --diff
+  bool update = false;
+
+  std::vector<std::uint64_t> runSizes; ///< --size, bytes
+  std::vector<std::string> runTypes;   ///< --dtype
+  std::uint32_t runSchedules = 10;
+  std::uint64_t seed = 1;
+
+  ColorMode color = ColorMode::Auto;
+  bool quiet = false;
+};
+
+/// What parsing the command line came to: options to act on, or an exit code with text already printed.
+struct ParsedCommandLine {
+  std::optional<Options> options;
+  int exitCode = 0;
+};
+
+/// Parses `argv`. Prints help, version or the error itself, as those end the run.
+ParsedCommandLine parseCommandLine(int argc, const char *const *argv);
+
+/// A number of bytes: digits with an optional K, M or G (powers of 1024; "KiB", "KB" and the like too).
+std::optional<std::uint64_t> parseByteSize(const std::string &text);
+
+} // namespace mscclc::driver

@@ -1,0 +1,186 @@
+#include "compiler/output.h"
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <streambuf>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace mscclc::driver {
+
+/// A large buffer over a file descriptor that remembers the first error.
+class OutputFile::Buffer : public std::streambuf {
+public:
+  explicit Buffer(int fd) : fd_(fd), storage_(std::size_t{1} << 18) {
+    setp(storage_.data(), storage_.data() + storage_.size());
+  }
+  int error() const { return error_; }
+
+protected:
+  int overflow(int c) override {
+    if (!drain())
+      return traits_type::eof();
+    if (c != traits_type::eof()) {
+      *pptr() = static_cast<char>(c);
+      pbump(1);
+    }
+    return 0;
+  }
+  std::streamsize xsputn(const char *data, std::streamsize size) override {
+    if (size > epptr() - pptr() && (!drain() || size >= static_cast<std::streamsize>(storage_.size())))
+      return !error_ && writeAll(data, static_cast<std::size_t>(size)) ? size : 0;
+    std::memcpy(pptr(), data, static_cast<std::size_t>(size));
+    pbump(static_cast<int>(size));
+    return size;
+  }
+  int sync() override { return drain() ? 0 : -1; }
+
+private:
+  bool drain() {
+    const bool ok = writeAll(pbase(), static_cast<std::size_t>(pptr() - pbase()));
+    setp(storage_.data(), storage_.data() + storage_.size());
+    return ok;
+  }
+  bool writeAll(const char *data, std::size_t size) {
+    while (size != 0 && error_ == 0) {
+      const ssize_t n = ::write(fd_, data, size);
+      if (n < 0) {
+        if (errno != EINTR)
+          error_ = errno;
+        continue;
+      }
+      data += n;
+      size -= static_cast<std::size_t>(n);
+    }
+    return error_ == 0;
+  }
+  int fd_;
+  int error_ = 0;
+  std::vector<char> storage_;
+};
+
+void OutputFile::fail(const char *what, int number) {
+  if (error_.empty())
+    error_ = std::string(what) + " '" + path_ + "': " + std::strerror(number);
+}
+
+OutputFile::OutputFile(const std::string &path) : path_(path) {
+  if (path == "-") {
+    path_ = "standard output";
+    fd_ = STDOUT_FILENO;
+  } else {
+    struct stat status {};
+    const bool exists = ::stat(path.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) {
+      fail("cannot write", EISDIR);
+    } else if (exists && !S_ISREG(status.st_mode)) {
+      fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+      if (fd_ < 0)
+        fail("cannot write", errno);
+    } else {
+      // Behind a symbolic link the file itself is replaced, not the link.
+      if (exists) {
+        if (::access(path.c_str(), W_OK) != 0) {
+          fail("cannot write", errno);
+          return;
+        }
+        if (char *real = ::realpath(path.c_str(), nullptr)) {
+          path_ = real;
+          std::free(real);
+        }
+      }
+      temporary_ = path_ + ".XXXXXX";
+      fd_ = ::mkstemp(temporary_.data());
+      if (fd_ < 0) {
+        const int number = errno;
+        temporary_.clear();
+        path_ = path;
+        fail("cannot write", number);
+        return;
+      }
+      ::fcntl(fd_, F_SETFD, FD_CLOEXEC);
+      const mode_t mask = ::umask(0);
+      ::umask(mask);
+      ::fchmod(fd_, exists ? status.st_mode & 07777 : 0666 & ~mask);
+    }
+  }
+  if (fd_ >= 0) {
+    buffer_ = std::make_unique<Buffer>(fd_);
+    stream_ = std::make_unique<std::ostream>(buffer_.get());
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ > STDERR_FILENO)
+    ::close(fd_);
+  if (!temporary_.empty())
+    ::unlink(temporary_.c_str());
+}
+
+std::ostream &OutputFile::stream() { return *stream_; }
+
+bool OutputFile::commit() {
+  if (!error_.empty() || !stream_)
+    return false;
+  stream_->flush();
+  if (buffer_->error() != 0)
+    fail("cannot write", buffer_->error());
+  if (fd_ > STDERR_FILENO) {
+    const int result = ::close(fd_);
+    fd_ = -1;
+    if (result != 0)
+      fail("cannot write", errno);
+  }
+  if (error_.empty() && !temporary_.empty()) {
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+      fail("cannot write", errno);
+    else
+      temporary_.clear();
+  }
+  return error_.empty();
+}
+
+bool readWhole(const std::string &path, std::string &text, std::string &error) {
+  const bool standardInput = path == "-";
+  const int fd = standardInput ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const auto failed = [&](int number) {
+    error = std::string("cannot read '") + (standardInput ? "standard input" : path) + "': " + std::strerror(number);
+    if (!standardInput && fd >= 0)
+      ::close(fd);
+    return false;
+  };
+  if (fd < 0)
+    return failed(errno);
+  struct stat status {};
+  if (::fstat(fd, &status) != 0)
+    return failed(errno);
+  if (S_ISDIR(status.st_mode))
+    return failed(EISDIR);
+  // A device can be endless; what is neither file nor pipe is no input.
+  if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !standardInput))
+    return failed(EINVAL);
+  if (S_ISREG(status.st_mode))
+    text.reserve(static_cast<std::size_t>(status.st_size));
+  std::vector<char> chunk(std::size_t{1} << 16);
+  while (true) {
+    const ssize_t n = ::read(fd, chunk.data(), chunk.size());
+    if (n == 0)
+      break;
+    if (n < 0) {
+      if (errno == EINTR)
+        continue;
+      return failed(errno);
+    }
+    text.append(chunk.data(), static_cast<std::size_t>(n));
+  }
+  if (!standardInput)
+    ::close(fd);
+  return true;
+}
+
+} // namespace mscclc::driver

@@ -1,0 +1,37 @@
+// Output that appears whole or not at all.
+#pragma once
+
+#include <ostream>
+#include <memory>
+#include <string>
+
+namespace mscclc::driver {
+
+/// An output being written. A regular file is written beside its place and renamed on commit(); standard output,
+/// devices and pipes are written as they are.
+class OutputFile {
+public:
+  /// Opens `path` ("-": standard output). On failure error() says why.
+  explicit OutputFile(const std::string &path);
+  ~OutputFile(); ///< drops what was not committed
+  OutputFile(const OutputFile &) = delete;
+  OutputFile &operator=(const OutputFile &) = delete;
+
+  std::ostream &stream();
+  /// Flushes and puts the file in place. False on failure, with error() set and nothing left behind.
+  bool commit();
+  const std::string &error() const { return error_; }
+
+private:
+  class Buffer;
+  void fail(const char *what, int number);
+  std::string path_, temporary_, error_;
+  int fd_ = -1;
+  std::unique_ptr<Buffer> buffer_;
+  std::unique_ptr<std::ostream> stream_;
+};
+
+/// Reads all of `path` ("-": standard input). On failure returns false and sets `error`.
+bool readWhole(const std::string &path, std::string &text, std::string &error);
+
+} // namespace mscclc::driver

@@ -1,0 +1,109 @@
+// A growable array for algorithms that want to keep channels, chunks or buffers at hand.
+//
+// std::vector works as well; this one costs Clang next to nothing to read, where <vector> takes several times as long
+// as all the rest of a compilation.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <new>
+
+/// Ends the algorithm with an error at the call that led here.
+extern "C" [[noreturn]] void __mscclc_index_out_of_range(unsigned long long index, unsigned long long size);
+
+namespace mscclc {
+
+/// A growable array of `T`, with the part of std::vector's interface that algorithms need.
+/// Indices are checked: one out of range is an error of the algorithm, reported where it happens.
+template <typename T> class List {
+public:
+  List() = default;
+  List(std::initializer_list<T> items) {
+    reserve(items.size());
+    for (const T &item : items)
+      push_back(item);
+  }
+  /// `count` copies of `value`.
+  List(std::size_t count, const T &value) {
+    reserve(count);
+    for (std::size_t i = 0; i < count; ++i)
+      push_back(value);
+  }
+  List(const List &other) {
+    reserve(other.size_);
+    for (const T &item : other)
+      push_back(item);
+  }
+  List(List &&other) noexcept : items_(other.items_), size_(other.size_), capacity_(other.capacity_) {
+    other.items_ = nullptr;
+    other.size_ = other.capacity_ = 0;
+  }
+  List &operator=(List other) noexcept {
+    T *items = items_;
+    const std::size_t size = size_, capacity = capacity_;
+    items_ = other.items_, size_ = other.size_, capacity_ = other.capacity_;
+    other.items_ = items, other.size_ = size, other.capacity_ = capacity;
+    return *this;
+  }
+  ~List() {
+    clear();
+    ::operator delete(items_);
+  }
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T *data() { return items_; }
+  const T *data() const { return items_; }
+  T *begin() { return items_; }
+  T *end() { return items_ + size_; }
+  const T *begin() const { return items_; }
+  const T *end() const { return items_ + size_; }
+  T &operator[](std::size_t index) {
+    check(index);
+    return items_[index];
+  }
+  const T &operator[](std::size_t index) const {
+    check(index);
+    return items_[index];
+  }
+  T &back() { return (*this)[size_ - 1]; }
+  const T &back() const { return (*this)[size_ - 1]; }
+
+  void push_back(const T &item) {
+    if (size_ == capacity_) {
+      const T copy(item); // may lie in the memory that reserve() leaves
+      reserve(capacity_ < 8 ? 8 : capacity_ * 2);
+      ::new (static_cast<void *>(items_ + size_)) T(copy);
+    } else {
+      ::new (static_cast<void *>(items_ + size_)) T(item);
+    }
+    ++size_;
+  }
+  void reserve(std::size_t capacity) {
+    if (capacity <= capacity_)
+      return;
+    T *grown = static_cast<T *>(::operator new(capacity * sizeof(T)));
+    for (std::size_t i = 0; i < size_; ++i) {
+      ::new (static_cast<void *>(grown + i)) T(static_cast<T &&>(items_[i]));
+      items_[i].~T();
+    }
+    ::operator delete(items_);
+    items_ = grown;
+    capacity_ = capacity;
+  }
+  void clear() {
+    for (std::size_t i = 0; i < size_; ++i)
+      items_[i].~T();
+    size_ = 0;
+  }
+
+private:
+  void check(std::size_t index) const {
+    if (index >= size_)
+      __mscclc_index_out_of_range(index, size_);
+  }
+  T *items_ = nullptr;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+} // namespace mscclc

@@ -1,0 +1,55 @@
+// AllReduce as a loop of three stages: send, reduce, collect. While one unit is reduced the next is on its way.
+//
+// When: one known, large message size (the loop's length is part of the plan), links and arithmetic both busy.
+//   mscclc allreduce_pipeline.cpp -P ranks=4 -P iterations=8 -o plan.json
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+/// Reduces a message of exactly ranks × iterations × unitKiB KiB, a unit of every share an iteration.
+MSCCLC_ALGORITHM void allreduce_pipeline(int ranks = 4, int iterations = 4, int unitKiB = 1024) {
+  const auto unit = unitKiB * 1_KiB;
+  const auto message = ranks * iterations * unit;
+  CollectiveProgram program("allreduce_pipeline", AllReduce(ranks, 1, /*inplace=*/true),
+                            {.minMessageSize = message, .maxMessageSize = message});
+  const auto sender = tb(0), reducer = tb(1), collector = tb(2);
+  List<Buffer> arrived, reduced; // a share from every GPU, before and after the sum
+  for (int rank = 0; rank < ranks; ++rank) {
+    arrived.push_back(Buffer(rank, ranks));
+    reduced.push_back(Buffer(rank, ranks));
+  }
+
+  for (int rank = 0; rank < ranks; ++rank) {
+    auto data = Rank(rank).input();
+    List<MemoryChannel> parts, sums; // to the peers 1, 2, … away
+    for (int step = 1; step < ranks; ++step) {
+      parts.push_back(MemoryChannel((rank + step) % ranks, rank));
+      sums.push_back(MemoryChannel((rank + step) % ranks, rank));
+    }
+
+    PipelineLoop loop(unit, iterations);
+    for (int step = 1; step < ranks; ++step) {
+      const int peer = (rank + step) % ranks;
+      parts[step - 1].put(arrived[peer][rank], data[peer], sender);
+    }
+    for (MemoryChannel &channel : parts)
+      channel.signal(sender, {.sync = Sync::Before});
+
+    for (MemoryChannel &channel : parts)
+      channel.wait(reducer, {.sync = Sync::After});
+    List<Chunk> others;
+    for (int step = 1; step < ranks; ++step)
+      others.push_back(arrived[rank][(rank + step) % ranks]);
+    reduce(data[rank], others, reducer);
+    for (int step = 1; step < ranks; ++step)
+      sums[step - 1].put(reduced[(rank + step) % ranks][rank], data[rank], reducer);
+    for (MemoryChannel &channel : sums)
+      channel.signal(reducer, {.sync = Sync::Before});
+
+    for (MemoryChannel &channel : sums)
+      channel.wait(collector, {.sync = Sync::After});
+    for (int step = 1; step < ranks; ++step) {
+      const int peer = (rank + step) % ranks;
+      copy(data[peer], reduced[rank][peer], collector);
+    }
+  }
+}

@@ -1,0 +1,25 @@
+"""lit configuration: what a user types and what comes out."""
+import os
+
+import lit.formats
+
+config.name = "mscclc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".cpp", ".ir", ".json", ".test"]
+config.excludes = ["Inputs", "lit.cfg.py"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.mscclc_lit_output
+
+config.environment["PATH"] = os.pathsep.join(
+    [config.mscclc_bin_dir, config.llvm_tools_dir, os.environ["PATH"]]
+)
+config.environment["LC_ALL"] = "C"
+if "ASAN_OPTIONS" in os.environ:
+    config.environment["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"]
+
+config.substitutions.append(("%mscclc", os.path.join(config.mscclc_bin_dir, "mscclc")))
+config.substitutions.append(("%samples", os.path.join(config.mscclc_source_dir, "samples")))
+config.substitutions.append(("%plans", os.path.join(config.mscclc_source_dir, "tests", "conformance", "plans")))
+config.substitutions.append(("%python", config.python))
+for feature in config.mscclc_features.split():
+    config.available_features.add(feature)
