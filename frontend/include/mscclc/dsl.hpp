@@ -1,0 +1,29 @@
+// The mscclc algorithm language: C++ that describes a collective.
+//
+// An algorithm is a function marked MSCCLC_ALGORITHM. The compiler runs it once; every call of the classes below adds
+// an operation to the program. Classes, arguments and defaults are those of the MSCCL++ Python DSL; each doc comment
+// names its counterpart there. Indices and sizes are in chunks; message sizes and loop units are in bytes.
+//
+//   MSCCLC_ALGORITHM void swap(int chunks = 1) {
+//     CollectiveProgram program("swap", SendRecv(2, chunks, /*inplace=*/false));
+//     for (int rank = 0; rank < 2; ++rank) {
+//       MemoryChannel channel(1 - rank, rank);
+//       channel.put(Rank(1 - rank).output().slice(0), Rank(rank).input().slice(0), tb(0));
+//       channel.signal(tb(0), {.sync = Sync::Before});
+//       channel.wait(tb(0), {.sync = Sync::After});
+//     }
+//   }
+#pragma once
+
+#include "channels.hpp"
+#include "program.hpp"
+#include "rank.hpp"
+#include "types.hpp"
+
+/// Marks a function as an algorithm that mscclc compiles. Its parameters (integers, bool, enums, double,
+/// std::string_view) each have a default; `-P name=value` sets them.
+#ifdef __clang__
+#define MSCCLC_ALGORITHM __attribute__((annotate("mscclc::algorithm"), used))
+#else
+#define MSCCLC_ALGORITHM
+#endif

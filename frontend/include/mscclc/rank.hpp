@@ -1,0 +1,221 @@
+// What belongs to one rank: buffers and chunks of them, thread blocks, local operations, semaphores.
+#pragma once
+
+#include "types.hpp"
+
+namespace mscclc {
+
+namespace detail {
+struct Access;
+}
+
+/// A range of chunks of a buffer: what operations read and write. Python: Chunk.
+/// A default-constructed one is a place-holder that no operation takes.
+class Chunk {
+public:
+  Chunk() = default;
+
+  /// The rank whose buffer it lies in. Python: chunk.rank.
+  std::int64_t rank() const { return data_.rank; }
+  /// The kind of buffer it lies in. Python: chunk.buffer.
+  BufferType buffer() const { return static_cast<BufferType>(data_.type); }
+  /// Its first chunk, counted from the beginning of the Buffer that it was sliced from.
+  std::int64_t index() const { return data_.index; }
+  /// How many chunks it spans. Python: chunk.size.
+  std::int64_t size() const { return data_.size; }
+
+private:
+  friend struct detail::Access;
+  detail::ChunkData data_;
+};
+
+/// A buffer: the input or output of a rank (Rank::input, Rank::output), or scratch made here. Python: Buffer.
+class Buffer {
+public:
+  /// No buffer yet.
+  Buffer() = default;
+  /// New scratch of `size` chunks on `rank`, behind what the rank has already. Python: Buffer(rank, size).
+  Buffer(std::int64_t rank, std::int64_t size, detail::Place at = detail::Place::here())
+      : handle_(detail::__mscclc_scratch(rank, size, &at)), rank_(static_cast<std::int32_t>(rank)), size_(size) {}
+
+  /// Chunks [first, last). Python: buffer[first:last].
+  Chunk slice(std::int64_t first, std::int64_t last, detail::Place at = detail::Place::here()) const;
+  /// Chunks from `first` to the end. Python: buffer[first:].
+  Chunk slice(std::int64_t first, detail::Place at = detail::Place::here()) const { return slice(first, size_, at); }
+  /// The one chunk at `index`. Python: buffer[index : index + 1].
+  Chunk operator[](detail::PlacedIndex index) const { return slice(index.value, index.next(), index.place); }
+
+  /// Size in chunks. Python: len of the buffer.
+  std::int64_t size() const { return size_; }
+  /// The rank that it belongs to. Python: buffer.rank.
+  std::int64_t rank() const { return rank_; }
+  /// What kind of buffer it is. Python: buffer.buffer_type.
+  BufferType type() const { return type_; }
+
+private:
+  friend class Rank;
+  std::uint32_t handle_ = detail::unset;
+  std::int32_t rank_ = -1;
+  std::int64_t size_ = 0;
+  BufferType type_ = BufferType::Scratch;
+};
+
+/// A thread block of a rank, by its number. See tb().
+struct ThreadBlock {
+  std::int64_t id = 0;
+};
+
+/// Thread block `id` of the rank that executes the operation. Python: tb=id.
+constexpr ThreadBlock tb(std::int64_t id) {
+  return {id};
+}
+
+/// Thread blocks that share an operation: each moves its equal slice of the chunk. Python: ThreadBlockGroup.
+class ThreadBlockGroup {
+public:
+  /// No group yet.
+  ThreadBlockGroup() = default;
+  /// The given blocks; the order is that of the slices. Python: ThreadBlockGroup(tb_list).
+  explicit ThreadBlockGroup(detail::IntegerList blocks, detail::Place at = detail::Place::here())
+      : handle_(detail::__mscclc_group(&blocks.array(), &at)), size_(blocks.array().size) {}
+
+  /// How many blocks it has. Python: group.numtb().
+  std::size_t size() const { return size_; }
+
+private:
+  friend class On;
+  std::uint32_t handle_ = detail::unset;
+  std::size_t size_ = 0;
+};
+
+/// Where an operation runs: `tb(i)` or a ThreadBlockGroup.
+class On {
+public:
+  On(ThreadBlock block) : set_{block.id, detail::unset, false} {}
+  On(const ThreadBlockGroup &group) : set_{0, group.handle_, true} {}
+
+private:
+  friend struct detail::Access;
+  detail::BlockSet set_;
+};
+
+/// A list of chunks: `{a, b}` or any contiguous range of Chunk.
+using ChunkList = detail::ElementList<Chunk>;
+
+/// Options of Rank::reduce.
+struct ReduceOptions {
+  /// Where the result goes; by default over the first source. Python: dst_chunk.
+  Chunk dst = {};
+  /// Python: reduce_op.
+  ReduceOp op = ReduceOp::Sum;
+  /// The other chunks are packets in scratch. Python: packet.
+  bool packet = false;
+};
+
+namespace detail {
+/// The insides of the classes above, for the calls that record.
+struct Access {
+  static const ChunkData &data(const Chunk &chunk) { return chunk.data_; }
+  static ChunkData &data(Chunk &chunk) { return chunk.data_; }
+  static const BlockSet &set(const On &on) { return on.set_; }
+};
+
+constexpr std::uint32_t flagsOf(Sync sync, bool relaxed = false) {
+  return static_cast<std::uint32_t>(sync) | (relaxed ? CallFlags::relaxed : 0);
+}
+constexpr std::uint32_t flagsOf(ReduceOp op, bool packet = false) {
+  return static_cast<std::uint32_t>(op) << CallFlags::opShift | (packet ? CallFlags::packet : 0);
+}
+} // namespace detail
+
+inline Chunk Buffer::slice(std::int64_t first, std::int64_t last, detail::Place at) const {
+  Chunk chunk;
+  detail::ChunkData &data = detail::Access::data(chunk);
+  data.buffer = handle_;
+  data.rank = rank_;
+  data.type = static_cast<std::uint8_t>(type_);
+  detail::__mscclc_slice(&data, size_, first, last, &at);
+  return chunk;
+}
+
+/// A GPU that takes part, and the operations that it does on its own memory. Python: Rank.
+class Rank {
+public:
+  /// Rank `id` of the program. Python: Rank(id).
+  explicit Rank(std::int64_t id, detail::Place at = detail::Place::here())
+      : id_(id), handle_(detail::__mscclc_rank(id, &at)) {}
+
+  /// Its number. Python: rank.rank.
+  std::int64_t id() const { return id_; }
+  /// Its input. Python: get_input_buffer().
+  Buffer input() const { return buffer(BufferType::Input); }
+  /// Its output. Python: get_output_buffer().
+  Buffer output() const { return buffer(BufferType::Output); }
+
+  /// Copies `src` to `dst`. Python: copy(dst_chunk, src_chunk, tb | tb_group).
+  void copy(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
+    move(detail::Call::Copy, dst, src, on, at);
+  }
+  /// Copies `src` to `dst` in scratch, as packets. Python: copy_packets.
+  void copyPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
+    move(detail::Call::CopyPackets, dst, src, on, at);
+  }
+  /// Copies packets of scratch `src` to `dst`, as plain data. Python: unpack_packets.
+  void unpackPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
+    move(detail::Call::UnpackPackets, dst, src, on, at);
+  }
+  /// Reduces `src` and `others`, one or more chunks of this rank, into `options.dst` or else over `src`.
+  /// Python: reduce(src_chunk, other_chunks, tb | tb_group, dst_chunk, reduce_op, packet).
+  void reduce(const Chunk &src, ChunkList others, On on, const ReduceOptions &options = {},
+              detail::Place at = detail::Place::here()) const {
+    detail::__mscclc_reduce(detail::Call::Reduce, detail::flagsOf(options.op, options.packet), handle_,
+                            &detail::Access::set(on), &options.dst, &src, others.data(), others.size(), &at);
+  }
+  /// Makes the given thread blocks wait for one another; of a single one, its threads. Python: barrier(tb_list).
+  void barrier(detail::IntegerList blocks, detail::Place at = detail::Place::here()) const {
+    detail::__mscclc_barrier(handle_, &blocks.array(), &at);
+  }
+
+private:
+  Buffer buffer(BufferType type) const {
+    Buffer made;
+    made.handle_ = detail::__mscclc_rank_buffer(handle_, static_cast<std::uint32_t>(type), &made.size_);
+    made.rank_ = static_cast<std::int32_t>(id_);
+    made.type_ = type;
+    return made;
+  }
+  void move(detail::Call call, const Chunk &dst, const Chunk &src, const On &on, const detail::Place &at) const {
+    detail::__mscclc_operation(call, 0, handle_, &detail::Access::set(on), &dst, &src, &at);
+  }
+
+  std::int64_t id_;
+  std::uint32_t handle_;
+};
+
+/// A counter by which thread blocks of one rank wait for one another. Python: Semaphore.
+/// Copying it copies the handle.
+class Semaphore {
+public:
+  /// No semaphore yet.
+  Semaphore() = default;
+  /// A new semaphore of `rank`. Python: Semaphore(rank, initial_value).
+  Semaphore(std::int64_t rank, std::int64_t initialValue, detail::Place at = detail::Place::here())
+      : handle_(detail::__mscclc_semaphore(rank, initialValue, &at)) {}
+
+  /// Waits until the count is above zero and takes one off. Python: acquire(tb, data_sync).
+  void acquire(On on, Sync sync = Sync::Both, detail::Place at = detail::Place::here()) const {
+    record(detail::Call::Acquire, on, sync, at);
+  }
+  /// Adds one to the count. Python: release(tb, data_sync).
+  void release(On on, Sync sync = Sync::Both, detail::Place at = detail::Place::here()) const {
+    record(detail::Call::Release, on, sync, at);
+  }
+
+private:
+  void record(detail::Call call, const On &on, Sync sync, const detail::Place &at) const {
+    detail::__mscclc_operation(call, detail::flagsOf(sync), handle_, &detail::Access::set(on), nullptr, nullptr, &at);
+  }
+  std::uint32_t handle_ = detail::unset;
+};
+
+} // namespace mscclc

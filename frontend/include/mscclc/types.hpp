@@ -1,0 +1,94 @@
+// Enumerations, units and options of the DSL.
+#pragma once
+
+#include "detail/lists.hpp"
+
+namespace mscclc {
+
+/// Block-wide synchronisation (as __syncthreads) around an operation. Python: SyncType.
+enum class Sync : std::uint8_t { None, Before, After, Both };
+
+/// Sync is a set: `Sync::Before | Sync::After` is `Sync::Both`.
+constexpr Sync operator|(Sync a, Sync b) {
+  return static_cast<Sync>(static_cast<int>(a) | static_cast<int>(b));
+}
+constexpr Sync operator&(Sync a, Sync b) {
+  return static_cast<Sync>(static_cast<int>(a) & static_cast<int>(b));
+}
+constexpr Sync operator^(Sync a, Sync b) {
+  return static_cast<Sync>(static_cast<int>(a) ^ static_cast<int>(b));
+}
+
+/// The buffers of a rank. Python: BufferType.
+enum class BufferType : std::uint8_t { Input, Output, Scratch };
+
+/// How a reduction combines elements. Python: ReduceOperationType.
+enum class ReduceOp : std::uint8_t { Sum, Min, Max };
+
+/// How data travels: Simple orders it by signals, LL sends flags along with it in packets. Python: protocol="Simple".
+enum class Protocol : std::uint8_t { Simple, LL };
+
+/// How the chunks of instances lie: interleaved with those of the other instances, or where they are. Python:
+/// ReplicationPolicy.
+enum class Replication : std::uint8_t { Interleaved, None };
+
+/// Sizes in bytes: `4_KiB`, `1_MiB`, `2_GiB`. They are signed, so that they mix with `int`.
+constexpr std::int64_t operator""_KiB(unsigned long long n) {
+  return static_cast<std::int64_t>(n << 10);
+}
+constexpr std::int64_t operator""_MiB(unsigned long long n) {
+  return static_cast<std::int64_t>(n << 20);
+}
+constexpr std::int64_t operator""_GiB(unsigned long long n) {
+  return static_cast<std::int64_t>(n << 30);
+}
+
+/// What a program is besides its name and its collective. Every member has the Python DSL's default.
+struct ProgramOptions {
+  /// Copies of the program that run side by side, each on its share of the data. Python: instances.
+  detail::Integer instances = 1;
+  /// Python: protocol ("Simple", "LL").
+  Protocol protocol = Protocol::Simple;
+  /// Fuse adjacent operations of a thread block (from -O1 on). Python: instr_fusion.
+  bool fuse = true;
+  /// Insert the block-wide synchronisation that data dependencies ask for (from -O1 on). Python: auto_sync.
+  bool autoSync = true;
+  /// Where the chunks of each instance lie. Python: replication_policy.
+  Replication replication = Replication::Interleaved;
+  /// Let the executor use a scratch buffer that it keeps, instead of one made for this message. Python:
+  /// reuse_resources.
+  bool reuseResources = false;
+  /// Threads of a thread block, 1 to 1024. Python: num_threads_per_block.
+  detail::Integer threadsPerBlock = 1024;
+  /// Use the halves of scratch by turns, so that a launch need not wait for the one before. Python:
+  /// use_double_scratch_buffer.
+  bool doubleScratch = false;
+  /// Unit in which a message is cut into chunks, in bytes, a power of two. Python: buffer_alignment.
+  detail::Integer bufferAlignment = 16;
+  /// Smallest message that the program is for, in bytes. Python: min_message_size.
+  detail::Integer minMessageSize = 0;
+  /// Largest message that the program is for, in bytes; the default is no limit. Python: max_message_size.
+  detail::Integer maxMessageSize = ~std::uint64_t{0};
+};
+
+/// Options of MemoryChannel::signal and wait: `{.sync = Sync::After, .relaxed = true}`.
+struct SignalOptions {
+  /// Block-wide synchronisation around the operation. Python: data_sync.
+  Sync sync = Sync::Both;
+  /// Order control only, not data. Python: relaxed.
+  bool relaxed = false;
+};
+
+/// Options of PortChannel::signal, wait and flush: `{.sync = Sync::After}`.
+struct PortSignalOptions {
+  /// Block-wide synchronisation around the operation. Python: data_sync.
+  Sync sync = Sync::Both;
+};
+
+/// Input chunk `chunk` of rank `rank`, as a part of a result. See CustomCollective::expect.
+struct Contribution {
+  detail::Integer rank = 0;
+  detail::Integer chunk = 0;
+};
+
+} // namespace mscclc
