@@ -1,0 +1,116 @@
+// Names of a plan's fields, and which of them each operation has. Writer, reader and comparison all ask here.
+#pragma once
+
+#include "ir/op_semantics.h"
+#include "ir/op_shapes.h"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace mscclc::json {
+
+/// A field set of an operation: bit k stands for opFieldNames[k].
+using OpFields = std::uint32_t;
+
+// Field k of an operation: constant and name, in the order a plan prints them.
+#define MSCCLC_OP_FIELDS(FIELD)                                                                                        \
+  FIELD(Name, "name")                                                                                                  \
+  FIELD(BarrierId, "barrier_id")                                                                                       \
+  FIELD(NumThreadblocks, "num_threadblocks")                                                                           \
+  FIELD(SemaphoreIds, "semaphore_ids")                                                                                 \
+  FIELD(IterContext, "iter_context")                                                                                   \
+  FIELD(Body, "ops")                                                                                                   \
+  FIELD(SwitchBuffer, "buffer_type")                                                                                   \
+  FIELD(SwitchOffset, "buffer_offset")                                                                                 \
+  FIELD(SwitchSize, "size")                                                                                            \
+  FIELD(DstChunk, "dst_chunk")                                                                                         \
+  FIELD(SrcBuff, "src_buff")                                                                                           \
+  FIELD(DstBuff, "dst_buff")                                                                                           \
+  FIELD(ChannelIds, "channel_ids")                                                                                     \
+  FIELD(ChannelTypeName, "channel_type")                                                                               \
+  FIELD(Reduction, "reduce_op")                                                                                        \
+  FIELD(TbgInfo, "tbg_info")
+
+namespace detail {
+enum OpFieldIndex {
+#define FIELD(constant, name) constant##Index,
+  MSCCLC_OP_FIELDS(FIELD)
+#undef FIELD
+};
+} // namespace detail
+
+inline constexpr std::string_view opFieldNames[] = {
+#define FIELD(constant, name) name,
+    MSCCLC_OP_FIELDS(FIELD)
+#undef FIELD
+};
+
+namespace op_field {
+#define FIELD(constant, name) inline constexpr OpFields constant = 1u << detail::constant##Index;
+MSCCLC_OP_FIELDS(FIELD)
+#undef FIELD
+inline constexpr OpFields Buffers = SrcBuff | DstBuff;
+inline constexpr OpFields SwitchRange = SwitchBuffer | SwitchOffset | SwitchSize;
+} // namespace op_field
+
+/// The fields of one kind of operation.
+struct PlanOp {
+  OpFields required;
+  OpFields optional;
+};
+
+namespace detail {
+/// Follows from the operation's shape, so that a plan has no field the IR could not hold, and none is missing.
+constexpr PlanOp fieldsFor(ir::OpKind kind) {
+  using namespace op_field;
+  const ir::OpShape shape = ir::shapeOf(kind);
+  PlanOp op{Name, 0};
+  if (kind == ir::OpKind::Barrier)
+    op.required |= BarrierId | NumThreadblocks;
+  else if (kind == ir::OpKind::Pipeline)
+    op.required |= IterContext | Body;
+  else if (kind == ir::OpKind::SwitchReduce) // spelled unlike all others (GroupLoadReduce in internal/operations.py)
+    op.required |= SwitchRange | DstChunk | ChannelIds;
+  else if (ir::info(kind).group == ir::OpGroup::Data || ir::putsAndSignals(kind))
+    op.required |= Buffers;
+  if (shape.ids == ir::IdRule::Semaphores)
+    op.required |= SemaphoreIds;
+  if (shape.ids == ir::IdRule::Channels || shape.ids == ir::IdRule::PerRemote)
+    op.required |= ChannelIds;
+  if (shape.ids == ir::IdRule::PerRemoteIfPort)
+    op.optional |= ChannelIds;
+  if (!shape.allows(ir::ChannelType::None))
+    op.required |= ChannelTypeName;
+  if (ir::reduces(kind))
+    op.required |= Reduction;
+  if (ir::canBeSliced(kind))
+    op.optional |= TbgInfo;
+  return op;
+}
+inline constexpr std::array<PlanOp, ir::opKindCount> planOps = [] {
+  std::array<PlanOp, ir::opKindCount> table{};
+  for (std::size_t i = 0; i < ir::opKindCount; ++i)
+    table[i] = fieldsFor(static_cast<ir::OpKind>(i));
+  return table;
+}();
+} // namespace detail
+
+constexpr const PlanOp &planOp(ir::OpKind kind) {
+  return detail::planOps[static_cast<std::size_t>(kind)];
+}
+
+/// True if an operation of this kind prints `channel_ids` when it goes through channels of `type`: puts only through
+/// port channels, whose queues they name; memory channels are known by their remote buffer alone.
+constexpr bool hasChannelIds(ir::OpKind kind, ir::ChannelType type) {
+  const PlanOp &op = planOp(kind);
+  return (op.required & op_field::ChannelIds) != 0 ||
+         ((op.optional & op_field::ChannelIds) != 0 && type == ir::ChannelType::Port);
+}
+
+/// True if the order of the operation's channels means nothing.
+constexpr bool channelsAreASet(ir::OpKind kind) {
+  return ir::isSignal(kind) || ir::isWait(kind) || kind == ir::OpKind::Flush;
+}
+
+} // namespace mscclc::json

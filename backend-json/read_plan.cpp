@@ -1,0 +1,17 @@
+#include "backend-json/read_plan.h"
+
+#include "backend-json/plan_reader.h"
+
+namespace mscclc::json {
+
+std::optional<ir::Program> readPlan(std::string_view text, std::string_view filename, ir::DiagnosticEngine &engine) {
+  constexpr std::uint64_t anyRank = std::numeric_limits<std::uint64_t>::max();
+  PlanReader reader(text, filename, engine, anyRank);
+  auto program = reader.read();
+  // How many ranks there are is known at the end; a second reading finds the places that name others.
+  if (reader.namesUnknownRank())
+    PlanReader(text, filename, engine, reader.numGpus()).read();
+  return program;
+}
+
+} // namespace mscclc::json

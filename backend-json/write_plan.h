@@ -1,0 +1,25 @@
+// Writes a program as an MSCCL++ execution plan.
+#pragma once
+
+#include "ir/program.h"
+
+#include <ostream>
+#include <string>
+
+namespace mscclc::json {
+
+struct WriteOptions {
+  bool compact = false;     ///< no line breaks and no spaces
+  std::string nameOverride; ///< the plan's name; empty: the program's
+};
+
+/// Writes `program` to `stream` as it goes, one operation a line; memory does not grow with the program. The same
+/// program gives the same bytes. False if the stream failed (a full disk, say); what was written is then incomplete.
+/// Requires data syncs lowered to nops, instances replicated, and every channel and remote buffer that an operation
+/// names in its block's tables; otherwise throws ir::InternalError.
+bool writePlan(const ir::Program &program, std::ostream &stream, const WriteOptions &options = {});
+
+/// One operation as the plan prints it, on one line; a pipeline without its body. `rank`, `block`, `op` must exist.
+std::string planTextOf(const ir::Program &program, const ir::OpRef &op);
+
+} // namespace mscclc::json
