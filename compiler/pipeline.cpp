@@ -1,0 +1,36 @@
+#include "compiler/pipeline.h"
+
+#include "ir/internal_error.h"
+
+namespace mscclc::driver {
+
+std::string_view pipelineOf(int optLevel) {
+  switch (optLevel) {
+  case 0:
+    return
+        // What each call asked for stands as nops. Beyond this point, no operation carries sync of its own.
+        "lower-data-sync,"
+        // Beyond this point, blocks, chunks and channels are those of the plan.
+        "replicate-instances,"
+        // Only splits what would overrun the executor, and refuses what it cannot run or gets wrong.
+        "fit-executor,check-executor";
+  case 1:
+    return
+        // Needs sync still on operations: a nop between two of them would part them.
+        "fuse,lower-data-sync,"
+        // Needs chunks as the program names them. Beyond this point, no block races with itself.
+        "infer-sync,"
+        "replicate-instances,fit-executor,check-executor";
+  case 2:
+    return "fuse,lower-data-sync,infer-sync,"
+           // Nops the program asked for may order nothing; those that infer-sync put in always do.
+           "drop-redundant-sync,"
+           // Operations that a nop parted may be neighbours now.
+           "fuse,"
+           "replicate-instances,fit-executor,check-executor";
+  default:
+    throw ir::InternalError("there is no -O" + std::to_string(optLevel));
+  }
+}
+
+} // namespace mscclc::driver

@@ -1,0 +1,13 @@
+// Which passes run, in which order: the one place that says so.
+#pragma once
+
+#include "passes/pass_manager.h"
+
+#include <string_view>
+
+namespace mscclc::driver {
+
+/// The passes of -O0, -O1 or -O2, as a list that PassManager::add takes.
+std::string_view pipelineOf(int optLevel);
+
+} // namespace mscclc::driver

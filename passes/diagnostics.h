@@ -1,0 +1,17 @@
+// Diagnostics of the passes.
+#pragma once
+
+#include "ir/diagnostics.h"
+#include "ir/program.h"
+
+namespace mscclc::passes {
+
+namespace diag {
+#define DIAGNOSTICS_FILE "passes/diagnostics.def"
+#include "ir/declare_diagnostics.h"
+} // namespace diag
+
+/// Where operation `op` is: its source location, or "rank 1, block 0, operation 3".
+ir::Where whereIs(const ir::Program &program, ir::OpRef op);
+
+} // namespace mscclc::passes

@@ -1,0 +1,348 @@
+#include "passes/fuse.h"
+
+#include "passes/fusion_rules.h"
+#include "passes/local_accesses.h"
+#include "passes/op_list.h"
+
+#include <algorithm>
+
+namespace mscclc::passes {
+namespace {
+
+using ir::Chunk;
+using ir::DataSync;
+using ir::Op;
+using ir::OpKind;
+
+SyncRole syncRoleOf(OpKind kind) {
+  switch (kind) {
+  case OpKind::Nop:
+    return SyncRole::Nop;
+  case OpKind::Barrier:
+    return SyncRole::Barrier;
+  case OpKind::Pipeline:
+    return SyncRole::Loop;
+  default:
+    return ir::hasDataSync(kind) ? SyncRole::Asks : SyncRole::Other;
+  }
+}
+
+/// The sync that an operation brings at its start and its end; of a pipeline that of its body's ends.
+DataSync syncOf(const Op &op) {
+  return ir::isBlockSync(op.kind) ? DataSync::Both : op.sync;
+}
+
+/// An operation with its operands, while neighbours are merged into it.
+class Current {
+public:
+  void start(const ir::ThreadBlock &block, const Op &op) {
+    op_ = op;
+    merged_ = false;
+    srcs_ = block.srcs(op);
+    dsts_ = block.dsts(op);
+    ids_ = block.idsOf(op);
+  }
+
+  Op &op() { return op_; }
+  const Op &op() const { return op_; }
+  std::span<const Chunk> srcs() const { return srcs_; }
+  std::span<const Chunk> dsts() const { return dsts_; }
+  std::span<const std::uint32_t> ids() const { return ids_; }
+  bool merged() const { return merged_; }
+
+  /// Joins operand lists; `isNew(id)` is asked for each id of a union.
+  template <typename IsNew>
+  void join(const FusionRule &rule, const ir::ThreadBlock &block, const Op &right, IsNew isNew) {
+    joinList(rule.srcs, srcs_, srcStore_, block.srcs(right));
+    joinList(rule.dsts, dsts_, dstStore_, block.dsts(right));
+    own(ids_, idStore_);
+    for (const std::uint32_t id : block.idsOf(right))
+      if (rule.ids == Join::Append || (rule.ids == Join::Union && isNew(id)))
+        idStore_.push_back(id);
+    ids_ = idStore_;
+    merged_ = true;
+  }
+
+private:
+  template <typename T> static void own(std::span<const T> view, std::vector<T> &store) {
+    if (view.data() != store.data() || view.size() != store.size())
+      store.assign(view.begin(), view.end());
+  }
+  static void joinList(Join join, std::span<const Chunk> &view, std::vector<Chunk> &store,
+                       std::span<const Chunk> right) {
+    if (join == Join::Left)
+      return;
+    if (join == Join::Right) {
+      store.assign(right.begin(), right.end());
+    } else {
+      own(view, store);
+      store.insert(store.end(), right.begin() + (join == Join::AppendRest), right.end());
+    }
+    view = store;
+  }
+
+  Op op_;
+  bool merged_ = false;
+  std::span<const Chunk> srcs_, dsts_;
+  std::span<const std::uint32_t> ids_;
+  std::vector<Chunk> srcStore_, dstStore_;
+  std::vector<std::uint32_t> idStore_;
+};
+
+/// Fuses one block after another; buffers are kept between them.
+class Fuser {
+public:
+  explicit Fuser(ir::Program &program) : program_(program) {}
+
+  void run(std::uint32_t rank, ir::ThreadBlock &block) {
+    rank_ = rank;
+    in_ = &block;
+    out_.ops.clear();
+    out_.chunks.clear();
+    out_.ids.clear();
+    bodies_.clear();
+    changed_ = false;
+    const auto end = static_cast<std::uint32_t>(block.ops.size());
+    for (std::uint32_t i = 0; i < end; i = nextOp(block, i))
+      if (block.ops[i].kind == OpKind::Pipeline)
+        fuseBody(i);
+    nextBody_ = 0;
+    fuseRange(0, end);
+    if (changed_) { // exact sizes: a block's lists live as long as the program
+      block.ops = std::vector<Op>(out_.ops);
+      block.chunks = std::vector<Chunk>(out_.chunks);
+      block.ids = std::vector<std::uint32_t>(out_.ids);
+    }
+  }
+
+  std::uint64_t merged = 0, dropped = 0, unasked = 0;
+
+private:
+  struct Body {
+    std::vector<Op> ops;
+    DataSync sync = DataSync::None; // at its start and its end
+  };
+
+  void fuseBody(std::uint32_t header) {
+    fuseRange(header + 1, nextOp(*in_, header));
+    Body &body = bodies_.emplace_back();
+    body.ops.swap(out_.ops);
+    if (!body.ops.empty())
+      body.sync = (syncOf(body.ops.front()) & DataSync::Before) | (syncOf(body.ops.back()) & DataSync::After);
+  }
+
+  void fuseRange(std::uint32_t begin, std::uint32_t end) {
+    if (begin == end)
+      return;
+    start(begin);
+    for (std::uint32_t i = nextOp(*in_, begin); i < end; i = nextOp(*in_, i)) {
+      Op &next = in_->ops[i];
+      if (const FusionRule *rule = fusionRule(current_.op().kind, next.kind); rule && applies(*rule, next)) {
+        merge(*rule, next);
+        continue;
+      }
+      switch (syncEdit(next)) {
+      case SyncEdit::DropRight:
+        ++dropped;
+        changed_ = true;
+        continue;
+      case SyncEdit::DropLeft:
+        ++dropped;
+        changed_ = true;
+        start(i);
+        continue;
+      case SyncEdit::LeftAsksNotAfter:
+        stopAsking(current_.op(), DataSync::After);
+        break;
+      case SyncEdit::RightAsksNotBefore:
+        stopAsking(next, DataSync::Before);
+        break;
+      case SyncEdit::None:
+        break;
+      }
+      emit();
+      start(i);
+    }
+    emit();
+  }
+
+  void start(std::uint32_t index) {
+    current_.start(*in_, in_->ops[index]);
+    generation_ += 1;
+    idsSeen_ = false;
+    othersChecked_ = false;
+    if (current_.op().kind == OpKind::Pipeline)
+      body_ = nextBody_++;
+  }
+
+  void emit() {
+    Op &op = current_.op();
+    if (op.kind == OpKind::Pipeline) {
+      op.bodySize = static_cast<std::uint32_t>(bodies_[body_].ops.size());
+      out_.append(op);
+      out_.ops.insert(out_.ops.end(), bodies_[body_].ops.begin(), bodies_[body_].ops.end());
+    } else {
+      out_.append(op, current_.srcs(), current_.dsts(), current_.ids());
+    }
+  }
+
+  void stopAsking(Op &op, DataSync part) {
+    if ((op.sync & part) == DataSync::None)
+      return;
+    op.sync = ir::without(op.sync, part);
+    ++unasked;
+    changed_ = true;
+  }
+
+  SyncEdit syncEdit(const Op &next) const {
+    const Op &op = current_.op();
+    const SyncRule rule = syncRule(syncRoleOf(op.kind), syncRoleOf(next.kind));
+    if (rule.edit == SyncEdit::None)
+      return SyncEdit::None;
+    const DataSync left = op.kind == OpKind::Pipeline ? bodies_[body_].sync : syncOf(op);
+    const DataSync right = next.kind == OpKind::Pipeline ? bodies_[nextBody_].sync : syncOf(next);
+    const bool holds =
+        rule.when == SyncWhen::Always ||
+        (rule.when == SyncWhen::RightSyncsBefore ? ir::has(right, DataSync::Before) : ir::has(left, DataSync::After));
+    return holds ? rule.edit : SyncEdit::None;
+  }
+
+  bool applies(const FusionRule &rule, const Op &right) {
+    const Op &left = current_.op();
+    const std::span<const Chunk> srcs = in_->srcs(right), dsts = in_->dsts(right);
+    auto needs = [&rule](Need need) { return (rule.needs & need) != 0; };
+    if (needs(SameChannelType) && left.channelType != right.channelType)
+      return false;
+    if (needs(SameGroup) && (left.groupSize != right.groupSize || left.groupIndex != right.groupIndex))
+      return false;
+    if (needs(SameReduceOp) && left.reduceOp != right.reduceOp)
+      return false;
+    if (needs(ViaMemory) && right.channelType != ir::ChannelType::Memory)
+      return false;
+    if (needs(SameIds) && !std::ranges::equal(current_.ids(), in_->idsOf(right)))
+      return false;
+    if (needs(SameFirstSize) && current_.srcs()[0].size != srcs[0].size)
+      return false;
+    if (needs(SameSources) && !std::ranges::equal(current_.srcs(), srcs))
+      return false;
+    if (needs(OneSourceBuffer) && left.channelType == ir::ChannelType::Memory &&
+        std::ranges::any_of(srcs, [&](const Chunk &src) { return src.space != current_.srcs()[0].space; }))
+      return false;
+    if (needs(SendsResult) && !sends(srcs, current_.dsts()[0]))
+      return false;
+    if (needs(SendsPackets) && !sends(srcs, current_.dsts()[1]))
+      return false;
+    if (needs(StoresResult) && (srcs[0] != current_.dsts()[0] || current_.srcs()[0].size != dsts[0].size))
+      return false;
+    if (needs(LandsInPlace) && !landsInPlace(current_.dsts()[0], dsts[0]))
+      return false;
+    if (needs(Accumulates) && !accumulates(right))
+      return false;
+    return !needs(DisjointIds) || disjointIds(in_->idsOf(right));
+  }
+
+  static bool sends(std::span<const Chunk> srcs, const Chunk &chunk) {
+    return std::ranges::all_of(srcs, [&](const Chunk &src) { return src == chunk; });
+  }
+
+  /// True if `chunk` is this rank's share of what a switch broadcast writes at `target`.
+  bool landsInPlace(const Chunk &chunk, const Chunk &target) const {
+    const ir::BufferKind buffer = program_.ranks[rank_].switchChannels[target.id].buffer;
+    return memoryOf(program_, rank_, chunk) ==
+           memoryOf(program_, rank_, buffer, target.index, target.size, ir::DataForm::Plain);
+  }
+
+  bool accumulates(const Op &right) {
+    const std::span<const Chunk> srcs = in_->srcs(right), dsts = in_->dsts(right);
+    const Chunk &into = current_.dsts()[0];
+    if (srcs[0] != current_.srcs()[0] || dsts[0] != into)
+      return false;
+    const MemoryRange memory = memoryOf(program_, rank_, into);
+    if (memory != memoryOf(program_, rank_, srcs[0]))
+      return false;
+    auto apart = [&](std::span<const Chunk> others) {
+      for (std::uint32_t i = 1; i < others.size(); ++i)
+        if (ir::isLocal(others[i].space) &&
+            memory.overlaps(memoryOf(program_, rank_, others[i], ir::formOfSource(right.kind, i))))
+          return false;
+      return true;
+    };
+    if (!othersChecked_ && !apart(current_.srcs()))
+      return false;
+    othersChecked_ = apart(srcs);
+    return othersChecked_;
+  }
+
+  /// Marks `id` as one of the current operation's. False if it was marked before.
+  bool mark(std::uint32_t id) {
+    if (id >= seen_.size())
+      seen_.resize(id + 1, 0);
+    if (seen_[id] == generation_)
+      return false;
+    seen_[id] = generation_;
+    return true;
+  }
+  void markCurrent() {
+    if (idsSeen_)
+      return;
+    idsSeen_ = true;
+    for (const std::uint32_t id : current_.ids())
+      mark(id);
+  }
+  bool disjointIds(std::span<const std::uint32_t> ids) {
+    markCurrent();
+    for (const std::uint32_t id : ids)
+      if (id < seen_.size() && seen_[id] == generation_)
+        return false;
+    return true;
+  }
+
+  void merge(const FusionRule &rule, const Op &right) {
+    if (rule.ids == Join::Union)
+      markCurrent();
+    current_.join(rule, *in_, right, [this](std::uint32_t id) { return mark(id); });
+    if (rule.needs & DisjointIds)
+      for (const std::uint32_t id : in_->idsOf(right))
+        mark(id);
+    Op &op = current_.op();
+    op.kind = rule.merged;
+    op.sync = op.sync | right.sync;
+    if (rule.needs & ViaMemory)
+      op.channelType = right.channelType;
+    op.loc = program_.sources.merge(op.loc, right.loc);
+    ++merged;
+    changed_ = true;
+  }
+
+  ir::Program &program_;
+  std::uint32_t rank_ = 0;
+  ir::ThreadBlock *in_ = nullptr;
+  ir::ThreadBlock out_;
+  Current current_;
+  std::vector<Body> bodies_; // of the block's pipelines, in order
+  std::size_t nextBody_ = 0, body_ = 0;
+  std::vector<std::uint64_t> seen_; // by id: the generation that used it last
+  std::uint64_t generation_ = 0;
+  bool idsSeen_ = false, othersChecked_ = false;
+  bool changed_ = false;
+};
+
+void fuse(PassContext &context) {
+  if (!context.program.fuse)
+    return;
+  Fuser fuser(context.program);
+  for (std::uint32_t r = 0; r < context.program.ranks.size(); ++r)
+    for (ir::ThreadBlock &block : context.program.ranks[r].blocks)
+      fuser.run(r, block);
+  context.stats.count("operations merged", fuser.merged);
+  context.stats.count("redundant nops dropped", fuser.dropped);
+  context.stats.count("sync requests dropped", fuser.unasked);
+}
+
+} // namespace
+
+Pass createFusePass() {
+  return {.run = fuse};
+}
+
+} // namespace mscclc::passes

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "passes/pass.h"
+
+namespace mscclc::passes {
+
+/// Merges adjacent operations of a block, left to right until no rule applies, and drops sync that a neighbour makes
+/// redundant. The rules are in fusion_rules.h. Bodies of pipelines are fused first, each on its own. Does nothing
+/// where the program switches fusion off.
+///
+/// Requires: nothing. Runs before lower-data-sync, while sync still sits on operations and does not part them.
+/// Provides: no two neighbours left that a rule merges. Running it again changes nothing.
+Pass createFusePass();
+
+} // namespace mscclc::passes

@@ -1,0 +1,159 @@
+// What may merge with what, and which sync a neighbour makes redundant: the rules of the MSCCL++ DSL, as tables.
+//
+// Source of the rules: python/mscclpp/language/internal/operations.py. Where they are unsound there, the `Need`s here
+// are stricter: see Accumulates, OneSourceBuffer and LandsInPlace.
+#pragma once
+
+#include "ir/program.h"
+
+#include <array>
+#include <cstdint>
+
+namespace mscclc::passes {
+
+/// Conditions on two neighbours, besides their kinds; a set is an or of these.
+enum Need : std::uint16_t {
+  SameChannelType = 1 << 0,
+  SameGroup = 1 << 1,     ///< the same slice of the same thread-block group, or none
+  SameFirstSize = 1 << 2, ///< sources 0 are of one size
+  SameSources = 1 << 3,
+  SameReduceOp = 1 << 4,
+  SameIds = 1 << 5,
+  DisjointIds = 1 << 6,
+  /// Sources of a memory-channel put lie in one kind of buffer: the kernel takes the base address of the first for all.
+  OneSourceBuffer = 1 << 7,
+  /// Both reduce into their first source, and no further source lies in it: only then is running the left one's
+  /// sources and then the right one's the same as one sum.
+  Accumulates = 1 << 8,
+  SendsResult = 1 << 9,   ///< every source of the right one is the left one's destination 0
+  SendsPackets = 1 << 10, ///< every source of the right one is the left one's destination 1, the packet copy
+  ViaMemory = 1 << 11,    ///< the right one goes through memory channels, and so does the merged one
+  StoresResult = 1 << 12, ///< a switch broadcast of what the left one has just reduced, of the same size
+  /// The reduced chunk is the broadcast's own place, so that it is written although the merged one writes no local
+  /// chunk.
+  LandsInPlace = 1 << 13,
+};
+
+/// How an operand list of the merged operation comes about.
+enum class Join : std::uint8_t {
+  Left,       ///< the left one's
+  Right,      ///< the right one's
+  Append,     ///< the left one's, then the right one's
+  AppendRest, ///< the same without the right one's first
+  Union,      ///< the left one's, then those of the right one's that are new
+};
+
+struct FusionRule {
+  ir::OpKind left, right, merged;
+  std::uint16_t needs;
+  Join srcs, dsts, ids;
+};
+
+inline constexpr auto fusionRules = [] {
+  using enum ir::OpKind;
+  using enum Join;
+  constexpr std::uint16_t sync = SameChannelType | DisjointIds;
+  constexpr std::uint16_t put = SameFirstSize | SameChannelType | SameGroup | OneSourceBuffer;
+  constexpr std::uint16_t accumulate = Accumulates | SameChannelType | SameReduceOp | SameGroup;
+  constexpr std::uint16_t send = SendsResult | ViaMemory | SameGroup;
+  constexpr std::uint16_t resend = SendsPackets | ViaMemory | SameGroup;
+  return std::to_array<FusionRule>({
+      // left, right, merged; needs; sources, destinations, ids
+      {SemAcquire, SemAcquire, SemAcquire, 0, Left, Left, Append},
+      {SemRelease, SemRelease, SemRelease, 0, Left, Left, Append},
+      {Signal, Signal, Signal, sync, Left, Left, Append},
+      {Wait, Wait, Wait, sync, Left, Left, Append},
+      {RelaxedSignal, RelaxedSignal, RelaxedSignal, sync, Left, Left, Append},
+      {RelaxedWait, RelaxedWait, RelaxedWait, sync, Left, Left, Append},
+      {Flush, Flush, Flush, SameChannelType, Left, Left, Union},
+
+      {Get, Get, Get, SameFirstSize | SameChannelType | SameGroup, Append, Append, Append},
+      {Put, Put, Put, put, Append, Append, Append},
+      {PutWithSignal, PutWithSignal, PutWithSignal, put, Append, Append, Append},
+      {PutWithSignalAndFlush, PutWithSignalAndFlush, PutWithSignalAndFlush, put, Append, Append, Append},
+      {PutPacket, PutPacket, PutPacket, put, Append, Append, Append},
+      {ReadPutPacket, ReadPutPacket, ReadPutPacket, SameSources | SameChannelType | SameGroup, Left, Append, Append},
+
+      {Reduce, Reduce, Reduce, accumulate, AppendRest, Left, Left},
+      {ReducePacket, ReducePacket, ReducePacket, accumulate, AppendRest, Left, Left},
+      {ReadReduce, ReadReduce, ReadReduce, accumulate, AppendRest, Left, Left},
+
+      {Reduce, Put, ReduceSend, send, Left, Append, Left},
+      {ReduceSend, Put, ReduceSend, send, Left, Append, Left},
+      {ReadReduce, Put, ReadReduceSend, send, Left, Append, Left},
+      {ReadReduceSend, Put, ReadReduceSend, send, Left, Append, Left},
+      {ReducePacket, PutPacket, ReduceSendPacket, send, Left, Append, Left},
+      {ReduceSendPacket, PutPacket, ReduceSendPacket, send, Left, Append, Left},
+      {ReducePacket, CopyPacket, ReduceCopyPacket, SendsResult | SameGroup, Left, Append, Left},
+      {ReduceCopyPacket, PutPacket, ReduceCopySendPacket, send, Left, Append, Left},
+      {ReduceCopyPacket, ReadPutPacket, ReduceCopySendPacket, resend, Left, Append, Left},
+      {ReduceCopySendPacket, PutPacket, ReduceCopySendPacket, send, Left, Append, Left},
+      {ReduceCopySendPacket, ReadPutPacket, ReduceCopySendPacket, resend, Left, Append, Left},
+
+      {SwitchReduce, SwitchBroadcast, SwitchReduceBroadcast, SameIds | StoresResult | LandsInPlace, Left, Right, Left},
+  });
+}();
+
+/// The rule for two kinds, or null.
+inline const FusionRule *fusionRule(ir::OpKind left, ir::OpKind right) {
+  static constexpr auto table = [] {
+    std::array<std::array<std::uint8_t, ir::opKindCount>, ir::opKindCount> result{};
+    for (std::size_t i = 0; i < fusionRules.size(); ++i)
+      result[std::size_t(fusionRules[i].left)][std::size_t(fusionRules[i].right)] = std::uint8_t(i + 1);
+    return result;
+  }();
+  const std::uint8_t entry = table[std::size_t(left)][std::size_t(right)];
+  return entry ? &fusionRules[entry - 1] : nullptr;
+}
+
+/// How an operation takes part in synchronisation.
+enum class SyncRole : std::uint8_t {
+  Other,
+  Nop,
+  Barrier,
+  Asks, ///< carries a DataSync
+  Loop, ///< a pipeline: synchronised before if its body begins so, and after if it ends so
+};
+inline constexpr std::size_t syncRoleCount = 5;
+
+enum class SyncEdit : std::uint8_t { None, DropLeft, DropRight, LeftAsksNotAfter, RightAsksNotBefore };
+enum class SyncWhen : std::uint8_t { Always, RightSyncsBefore, LeftSyncsAfter };
+
+struct SyncRule {
+  SyncRole left, right;
+  SyncEdit edit;
+  SyncWhen when;
+};
+
+inline constexpr auto syncRules = [] {
+  using enum SyncRole;
+  using enum SyncWhen;
+  using enum SyncEdit;
+  return std::to_array<SyncRule>({
+      {Nop, Nop, DropRight, Always},
+      {Nop, Barrier, DropLeft, Always},
+      {Nop, Loop, DropLeft, RightSyncsBefore},
+      {Nop, Asks, RightAsksNotBefore, Always},
+      {Barrier, Nop, DropRight, Always},
+      {Barrier, Asks, RightAsksNotBefore, Always},
+      {Asks, Nop, LeftAsksNotAfter, Always},
+      {Asks, Barrier, LeftAsksNotAfter, Always},
+      {Asks, Asks, LeftAsksNotAfter, RightSyncsBefore},
+      {Asks, Loop, LeftAsksNotAfter, RightSyncsBefore},
+      {Loop, Nop, DropRight, LeftSyncsAfter},
+      {Loop, Asks, RightAsksNotBefore, LeftSyncsAfter},
+  });
+}();
+
+/// The rule for two roles; its edit is None where there is none.
+constexpr SyncRule syncRule(SyncRole left, SyncRole right) {
+  constexpr auto table = [] {
+    std::array<std::array<SyncRule, syncRoleCount>, syncRoleCount> result{};
+    for (const SyncRule &rule : syncRules)
+      result[std::size_t(rule.left)][std::size_t(rule.right)] = rule;
+    return result;
+  }();
+  return table[std::size_t(left)][std::size_t(right)];
+}
+
+} // namespace mscclc::passes

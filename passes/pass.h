@@ -1,0 +1,56 @@
+// What a pass is: a named rewrite or check of a whole program, with what it needs and what it leaves behind.
+#pragma once
+
+#include "ir/diagnostics.h"
+#include "ir/program.h"
+#include "passes/target.h"
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace mscclc::passes {
+
+/// Facts about a program that passes rely on; a set is an or of these.
+enum Property : std::uint8_t {
+  DataSyncLowered = 1, ///< no operation carries a DataSync: nops say it all
+  SingleInstance = 2,  ///< replication is done
+};
+using Properties = std::uint8_t;
+
+/// The properties that `program` has as it stands. Linear.
+Properties propertiesOf(const ir::Program &program);
+/// "lowered data sync": the words for one property.
+std::string_view describe(Property property);
+
+/// Counters of one pass, in the order in which they were first counted.
+class PassStats {
+public:
+  struct Counter {
+    std::string_view name; ///< "operations fused"; a literal
+    std::uint64_t value = 0;
+  };
+  void count(std::string_view name, std::uint64_t n = 1);
+  const std::vector<Counter> &counters() const { return counters_; }
+
+private:
+  std::vector<Counter> counters_;
+};
+
+struct PassContext {
+  ir::Program &program;
+  ir::DiagnosticEngine &diags;
+  const Target &target;
+  PassStats &stats;
+};
+
+/// A pass reports all errors it finds; the pass manager stops behind it if there were any.
+struct Pass {
+  std::string_view name = {};    ///< set from passes.def
+  std::string_view summary = {}; ///< set from passes.def
+  Properties needs = 0;
+  Properties provides = 0;
+  std::function<void(PassContext &)> run;
+};
+
+} // namespace mscclc::passes

@@ -1,0 +1,178 @@
+#include "passes/pass_manager.h"
+
+#include "ir/internal_error.h"
+#include "ir/structure.h"
+#include "ir/text.h"
+#include "passes/check_executor.h"
+#include "passes/drop_redundant_sync.h"
+#include "passes/fit_executor.h"
+#include "passes/fuse.h"
+#include "passes/infer_sync.h"
+#include "passes/lower_data_sync.h"
+#include "passes/replicate_instances.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace mscclc::passes {
+
+static Pass named(Pass pass, std::string_view name, std::string_view summary) {
+  pass.name = name;
+  pass.summary = summary;
+  return pass;
+}
+
+const std::vector<Pass> &allPasses() {
+  static const std::vector<Pass> all{
+#define PASS(name, factory, summary) named(factory(), name, summary),
+#include "passes/passes.def"
+  };
+  return all;
+}
+
+/// "fuse, lower-data-sync, …".
+static std::string knownNames() {
+  std::string names;
+  for (const Pass &pass : allPasses())
+    names.append(names.empty() ? "" : ", ").append(pass.name);
+  return names;
+}
+
+static const Pass *findPass(std::string_view name) {
+  for (const Pass &pass : allPasses())
+    if (pass.name == name)
+      return &pass;
+  return nullptr;
+}
+
+std::string PassManager::add(std::string_view list) {
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    std::string_view name = list.substr(0, comma);
+    list = comma == list.npos ? "" : list.substr(comma + 1);
+    while (name.starts_with(' '))
+      name.remove_prefix(1);
+    while (name.ends_with(' '))
+      name.remove_suffix(1);
+    const Pass *pass = findPass(name);
+    if (!pass)
+      return "unknown pass '" + std::string(name) + "'; there are " + knownNames();
+    if (std::string problem = add(*pass); !problem.empty())
+      return problem;
+  }
+  return {};
+}
+
+std::string PassManager::add(Pass pass) {
+  const Properties missing = pass.needs & ~held_;
+  for (const Property property : {DataSyncLowered, SingleInstance}) {
+    if (!(missing & property))
+      continue;
+    std::string text = std::string(pass.name) + " needs " + std::string(describe(property)) + ", which ";
+    const auto provider = std::find_if(allPasses().begin(), allPasses().end(),
+                                       [&](const Pass &other) { return other.provides & property; });
+    if (provider == allPasses().end())
+      return text + "no pass gives";
+    return text + std::string(provider->name) + " gives: put that before it";
+  }
+  held_ |= pass.provides;
+  passes_.push_back(std::move(pass));
+  return {};
+}
+
+std::string PassManager::checkOptions() const {
+  auto runs = [this](std::string_view name) {
+    return std::any_of(passes_.begin(), passes_.end(), [&](const Pass &pass) { return pass.name == name; });
+  };
+  std::vector<std::pair<std::string_view, std::string_view>> asked;
+  for (const std::string &name : options_.printBefore.names)
+    asked.emplace_back("print-before", name);
+  for (const std::string &name : options_.printAfter.names)
+    asked.emplace_back("print-after", name);
+  if (!options_.stopAfter.empty())
+    asked.emplace_back("stop-after", options_.stopAfter);
+  for (const auto &[option, name] : asked) {
+    if (runs(name))
+      continue;
+    const std::string text = std::string(option) + " names '" + std::string(name) + "', ";
+    return text +
+           (findPass(name) ? "which is not among the passes to run" : "which is no pass; there are " + knownNames());
+  }
+  return {};
+}
+
+void PassManager::dump(std::string_view when, std::string_view pass, const ir::Program &program, std::string *last) {
+  std::string text;
+  ir::print(program, text);
+  const bool unchanged = last && *last == text;
+  options_.print("IR " + std::string(when) + " " + std::string(pass), unchanged ? "(unchanged)" : text);
+}
+
+PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
+  if (given_ & ~propertiesOf(program))
+    throw ir::InternalError("the program lacks a property that the pass manager was promised");
+  diags.setSources(&program.sources);
+  PassRun result;
+  const std::uint64_t errorsBefore = diags.numErrors();
+  std::size_t end = passes_.size();
+  if (!options_.stopAfter.empty())
+    while (end != 0 && passes_[end - 1].name != options_.stopAfter)
+      --end;
+  for (std::size_t i = 0; i < end && result.ok; ++i) {
+    const Pass &pass = passes_[i];
+    const bool dumpAfter = options_.print && options_.printAfter.has(pass.name);
+    std::string before;
+    if (dumpAfter)
+      ir::print(program, before);
+    if (options_.print && options_.printBefore.has(pass.name))
+      dump("before", pass.name, program, nullptr);
+
+    PassRecord &record = result.records.emplace_back();
+    record.pass = pass.name;
+    PassContext context{program, diags, options_.target, record.stats};
+    const auto start = std::chrono::steady_clock::now();
+    pass.run(context);
+    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+    if (dumpAfter)
+      dump("after", pass.name, program, &before);
+    result.ok = diags.numErrors() == errorsBefore;
+    if (!result.ok)
+      break;
+    if (options_.verifyEach) {
+      ir::DiagnosticEngine structure;
+      structure.setSources(&program.sources);
+      if (!ir::checkStructure(program, structure))
+        throw ir::InternalError("the structure is broken after " + std::string(pass.name) + ":\n" +
+                                structure.render(false));
+    }
+    if (options_.check)
+      result.ok = options_.check(pass.name, program, diags);
+  }
+  return result;
+}
+
+Properties propertiesOf(const ir::Program &program) {
+  Properties properties = program.instances == 1 ? SingleInstance : 0;
+  for (const ir::Rank &rank : program.ranks)
+    for (const ir::ThreadBlock &block : rank.blocks)
+      for (const ir::Op &op : block.ops)
+        if (op.sync != ir::DataSync::None)
+          return properties;
+  return properties | DataSyncLowered;
+}
+
+std::string_view describe(Property property) {
+  return property == DataSyncLowered ? "lowered data sync" : "replicated instances";
+}
+
+void PassStats::count(std::string_view name, std::uint64_t n) {
+  for (Counter &counter : counters_)
+    if (counter.name == name) {
+      counter.value += n;
+      return;
+    }
+  counters_.push_back({name, n});
+}
+
+} // namespace mscclc::passes

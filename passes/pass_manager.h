@@ -1,0 +1,82 @@
+// Runs passes in order: names, wiring, dumps, checks between passes, timings.
+#pragma once
+
+#include "passes/pass.h"
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mscclc::passes {
+
+/// A set of passes: none, some, or all of them.
+struct PassFilter {
+  bool all = false;
+  std::set<std::string, std::less<>> names;
+  bool has(std::string_view pass) const { return all || names.contains(pass); }
+};
+
+struct PassManagerOptions {
+  Target target;
+  PassFilter printBefore;
+  PassFilter printAfter;
+  std::string stopAfter; ///< run no pass behind the last of this name; empty: run all
+#ifdef NDEBUG
+  bool verifyEach = false; ///< check the structure behind each pass
+#else
+  bool verifyEach = true;
+#endif
+
+  /// Takes the dumps asked for: "IR after fuse", then the text, or "(unchanged)" where the pass changed nothing.
+  std::function<void(std::string_view title, std::string_view text)> print;
+  /// Runs behind each pass where it is set, and may report: false stops the run.
+  std::function<bool(std::string_view pass, const ir::Program &, ir::DiagnosticEngine &)> check;
+};
+
+/// What one pass took and did.
+struct PassRecord {
+  std::string_view pass;
+  double seconds = 0;
+  PassStats stats;
+};
+
+struct PassRun {
+  bool ok = true; ///< false: errors were reported
+  std::vector<PassRecord> records;
+};
+
+class PassManager {
+public:
+  /// For programs that have the properties `given` (see propertiesOf).
+  explicit PassManager(PassManagerOptions options, Properties given = 0)
+      : options_(std::move(options)), given_(given), held_(given) {}
+
+  /// Appends the passes of a comma-separated list. Returns what is wrong with it, or nothing: an unknown name (the
+  /// known ones are listed), or a pass that needs what neither the program nor an earlier pass gives.
+  std::string add(std::string_view list);
+  /// The same for a pass that passes.def does not list.
+  std::string add(Pass pass);
+
+  /// What is wrong with the options in view of the passes: a dump or stop asked for at a pass that is not run.
+  std::string checkOptions() const;
+
+  /// Runs the passes on `program`. Stops behind a pass that reports an error. Throws ir::InternalError where a pass
+  /// leaves a broken structure, or `program` lacks a property promised.
+  PassRun run(ir::Program &program, ir::DiagnosticEngine &diags);
+
+  const std::vector<Pass> &passes() const { return passes_; }
+
+private:
+  void dump(std::string_view when, std::string_view pass, const ir::Program &program, std::string *last);
+
+  PassManagerOptions options_;
+  Properties given_, held_;
+  std::vector<Pass> passes_;
+};
+
+/// Every pass of passes.def, in its order.
+const std::vector<Pass> &allPasses();
+
+} // namespace mscclc::passes
