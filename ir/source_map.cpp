@@ -1,6 +1,6 @@
 #include "ir/source_map.h"
 
-#include <algorithm>
+#include <unordered_set>
 
 namespace mscclc::ir {
 
@@ -12,11 +12,10 @@ std::size_t SourceMap::Hash::operator()(const Loc &loc) const {
 }
 
 std::uint32_t SourceMap::addFile(std::string_view path) {
-  const auto it = std::find(files_.begin(), files_.end(), path);
-  if (it != files_.end())
-    return static_cast<std::uint32_t>(it - files_.begin());
-  files_.emplace_back(path);
-  return static_cast<std::uint32_t>(files_.size() - 1);
+  const auto [it, isNew] = fileIndex_.try_emplace(std::string(path), static_cast<std::uint32_t>(files_.size()));
+  if (isNew)
+    files_.emplace_back(path);
+  return it->second;
 }
 
 void SourceMap::setContents(std::uint32_t index, std::string text) { contents_[index] = std::move(text); }
@@ -57,15 +56,16 @@ LocId SourceMap::firstPlace(LocId id) const {
 std::vector<LocId> SourceMap::places(LocId id) const {
   std::vector<LocId> found;
   std::vector<LocId> open{id};
+  std::unordered_set<LocId> seen; // merges too: a merge may be part of many others
   while (!open.empty()) {
     const LocId next = open.back();
     open.pop_back();
-    if (next == noLoc)
+    if (next == noLoc || !seen.insert(next).second)
       continue;
     if (isMerge(next)) {
       open.push_back(locs_[next].column);
       open.push_back(locs_[next].line);
-    } else if (std::find(found.begin(), found.end(), next) == found.end()) {
+    } else {
       found.push_back(next);
     }
   }

@@ -55,6 +55,7 @@ private:
   LocId intern(const Loc &loc);
 
   std::vector<std::string> files_;
+  std::unordered_map<std::string, std::uint32_t> fileIndex_; // path -> index into files_
   std::unordered_map<std::uint32_t, std::string> contents_;
   std::vector<Loc> locs_{Loc{}}; // id 0 is noLoc
   std::unordered_map<Loc, LocId, Hash> index_;

@@ -1,0 +1,121 @@
+// What each operation may look like: how many operands of which space, on which channels, naming which ids.
+//
+// The one table behind the structural checker; semantics (what is read, what is written) are in op_semantics.h.
+#pragma once
+
+#include "ir/program.h"
+
+namespace mscclc::ir {
+
+/// Any number of operands.
+inline constexpr std::uint8_t anyCount = 255;
+
+/// Operands of one side of an operation, in this order: local ones, then remote ones, or switch ones alone.
+struct SideShape {
+  std::uint8_t minLocal = 0, maxLocal = 0;
+  std::uint8_t minRemote = 0, maxRemote = 0;
+  std::uint8_t numSwitch = 0;
+};
+
+/// What Op ids name.
+enum class IdRule : std::uint8_t {
+  None,
+  Channels,        ///< one or more channels of the operation's type
+  Semaphores,      ///< one or more semaphores
+  PerRemote,       ///< one channel for each remote operand, leading to its rank
+  PerRemoteIfPort, ///< the same on port channels; nothing on memory channels
+  OneSwitch,       ///< the one switch channel that all switch operands name
+};
+
+struct OpShape {
+  SideShape srcs, dsts;
+  std::uint8_t channelTypes = 0; ///< bit set: 1 << ChannelType
+  IdRule ids = IdRule::None;
+  /// As many sources as destinations, and the i-th of each have one size; otherwise all operands have one size.
+  bool pairwise = false;
+
+  constexpr bool allows(ChannelType type) const { return (channelTypes >> static_cast<unsigned>(type) & 1) != 0; }
+};
+
+namespace shapes {
+constexpr std::uint8_t bit(ChannelType type) {
+  return static_cast<std::uint8_t>(1u << static_cast<unsigned>(type));
+}
+inline constexpr std::uint8_t noChannel = bit(ChannelType::None), memory = bit(ChannelType::Memory),
+                              port = bit(ChannelType::Port), multicast = bit(ChannelType::Switch);
+inline constexpr SideShape nothing{}, oneLocal{1, 1}, twoLocal{2, 2}, severalLocal{2, anyCount}, locals{1, anyCount},
+    remotes{0, 0, 1, anyCount}, localAndRemotes{1, 1, 1, anyCount}, twoLocalAndRemotes{2, 2, 1, anyCount},
+    oneSwitch{0, 0, 0, 0, 1};
+} // namespace shapes
+
+constexpr OpShape shapeOf(OpKind kind) {
+  using namespace shapes;
+  switch (kind) {
+  case OpKind::Nop:
+  case OpKind::Barrier:
+  case OpKind::Pipeline:
+    return {nothing, nothing, noChannel};
+  case OpKind::SemAcquire:
+  case OpKind::SemRelease:
+    return {nothing, nothing, noChannel, IdRule::Semaphores};
+  case OpKind::Signal:
+  case OpKind::Wait:
+    return {nothing, nothing, memory | port, IdRule::Channels};
+  case OpKind::RelaxedSignal:
+  case OpKind::RelaxedWait:
+    return {nothing, nothing, memory, IdRule::Channels};
+  case OpKind::Flush:
+    return {nothing, nothing, port, IdRule::Channels};
+  case OpKind::Copy:
+  case OpKind::CopyPacket:
+  case OpKind::UnpackPacket:
+    return {oneLocal, oneLocal, noChannel};
+  case OpKind::Reduce:
+  case OpKind::ReducePacket:
+    return {severalLocal, oneLocal, noChannel};
+  case OpKind::ReduceCopyPacket:
+    return {severalLocal, twoLocal, noChannel};
+  case OpKind::ReduceSend:
+  case OpKind::ReduceSendPacket:
+    return {severalLocal, localAndRemotes, memory};
+  case OpKind::ReduceCopySendPacket:
+    return {severalLocal, twoLocalAndRemotes, memory};
+  case OpKind::ReadReduce:
+    return {localAndRemotes, oneLocal, memory};
+  case OpKind::ReadReduceSend:
+    return {localAndRemotes, localAndRemotes, memory};
+  case OpKind::Get:
+    return {remotes, locals, memory, IdRule::PerRemote, true};
+  case OpKind::Put:
+  case OpKind::PutPacket:
+    return {locals, remotes, memory | port, IdRule::PerRemoteIfPort, true};
+  case OpKind::PutWithSignal:
+  case OpKind::PutWithSignalAndFlush:
+    return {locals, remotes, port, IdRule::PerRemote, true};
+  case OpKind::ReadPutPacket:
+    return {oneLocal, remotes, memory | port, IdRule::PerRemoteIfPort};
+  case OpKind::SwitchReduce:
+    return {oneSwitch, oneLocal, multicast, IdRule::OneSwitch};
+  case OpKind::SwitchBroadcast:
+  case OpKind::SwitchBroadcastPacket:
+    return {oneLocal, oneSwitch, multicast, IdRule::OneSwitch};
+  case OpKind::SwitchReduceBroadcast:
+    return {oneSwitch, oneSwitch, multicast, IdRule::OneSwitch};
+  }
+  return {};
+}
+
+/// shapeOf as a table, indexed by OpKind.
+inline constexpr std::array<OpShape, opKindCount> opShapes = [] {
+  std::array<OpShape, opKindCount> table{};
+  for (std::size_t i = 0; i < opKindCount; ++i)
+    table[i] = shapeOf(static_cast<OpKind>(i));
+  return table;
+}();
+
+/// True if blocks of a thread-block group may share the operation, each moving its slice.
+constexpr bool canBeSliced(OpKind kind) {
+  return info(kind).group == OpGroup::Data && !shapeOf(kind).allows(ChannelType::Switch);
+}
+
+} // namespace mscclc::ir

@@ -1,0 +1,249 @@
+// The structural checker's program, ranks and blocks. Faults are rare, so only the fault-free way is made fast: tables
+// for each rank and block, then a constant number of look-ups for each operand.
+#include "ir/structure.h"
+
+#include "ir/ir_diagnostics.h"
+#include "ir/structure_checker.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace mscclc::ir {
+
+std::string describe(const ProgramPlace &place) {
+  if (place.rank == ProgramPlace::none)
+    return "the program";
+  std::string words = "rank " + std::to_string(place.rank);
+  if (place.block != ProgramPlace::none)
+    words += ", block " + std::to_string(place.block);
+  if (place.op != ProgramPlace::none)
+    words += ", operation " + std::to_string(place.op);
+  return words;
+}
+
+bool checkStructure(const Program &program, DiagnosticEngine &diagnostics) {
+  return StructureChecker(program, diagnostics, nullptr).run();
+}
+
+bool checkStructure(const Program &program, DiagnosticEngine &diagnostics, const ShowPlace &show) {
+  return StructureChecker(program, diagnostics, &show).run();
+}
+
+LocId StructureChecker::locOf(const ProgramPlace &place) const {
+  if (place.op == ProgramPlace::none)
+    return noLoc;
+  const LocId loc = program_.ranks[place.rank].blocks[place.block].ops[place.op].loc;
+  return loc < program_.sources.size() ? loc : noLoc;
+}
+
+void StructureChecker::faultAt(const ProgramPlace &place, LocId loc, const DiagInfo &info,
+                               std::initializer_list<DiagArg> args) {
+  ++numFaults_;
+  if (!show_) {
+    diagnostics_.report(info, Where(loc, describe(place)), args);
+    return;
+  }
+  Diagnostic d;
+  d.severity = info.severity;
+  d.id = info.id;
+  d.message = formatDiag(info.format, args);
+  d.place = (*show_)(place);
+  diagnostics_.add(std::move(d));
+}
+
+bool StructureChecker::run() {
+  checkProgram();
+  for (std::uint32_t r = 0; r < numRanks_ && !full(); ++r) {
+    at_ = {r};
+    rank_ = &program_.ranks[r];
+    checkRank();
+  }
+  return numFaults_ == 0;
+}
+
+void StructureChecker::checkProgram() {
+  const auto atLeastOne = [&](std::string_view name, std::uint32_t value) {
+    if (value == 0)
+      fault(diag::option_zero, {name});
+  };
+  atLeastOne("chunk_factor", program_.collective.chunkFactor);
+  atLeastOne("instances", program_.instances);
+  atLeastOne("threads_per_block", program_.threadsPerBlock);
+  atLeastOne("buffer_alignment", program_.bufferAlignment);
+  if (program_.minMessageSize > program_.maxMessageSize)
+    fault(diag::message_sizes, {program_.minMessageSize, program_.maxMessageSize});
+  checkInplaceSizes();
+  checkExpectations();
+}
+
+void StructureChecker::checkInplaceSizes() {
+  const CollectiveKind kind = program_.collective.kind;
+  if (!program_.collective.inplace || (kind != CollectiveKind::AllGather && kind != CollectiveKind::ReduceScatter))
+    return;
+  // The share of rank r begins at r * share, so the whole must hold as many shares as there are ranks.
+  const bool gathers = kind == CollectiveKind::AllGather;
+  for (std::uint32_t r = 0; r < numRanks_ && !full(); ++r) {
+    const Rank &rank = program_.ranks[r];
+    const std::uint64_t share = gathers ? rank.inputChunks : rank.outputChunks;
+    const std::uint32_t whole = gathers ? rank.outputChunks : rank.inputChunks;
+    if (whole != share * numRanks_)
+      faultAt({r}, noLoc, diag::inplace_sizes,
+              {toString(kind), plural(numRanks_, "rank"),
+               plural(share * numRanks_, gathers ? "output chunk" : "input chunk"), r, whole});
+  }
+}
+
+void StructureChecker::checkExpectations() {
+  const Collective &collective = program_.collective;
+  if (!collective.expectations.empty() && collective.kind != CollectiveKind::Custom)
+    fault(diag::expectation_not_custom, {toString(collective.kind)});
+  for (const Expectation &e : collective.expectations) {
+    if (full())
+      return;
+    const LocId loc = e.loc < program_.sources.size() ? e.loc : noLoc;
+    if (e.loc >= program_.sources.size())
+      faultAt({}, noLoc, diag::unknown_location_id, {e.loc, plural(program_.sources.size() - 1, "location")});
+    if (e.rank >= numRanks_ || e.outputChunk >= program_.ranks[e.rank].outputChunks)
+      faultAt({}, loc, diag::expectation_out_of_range, {e.rank, "output", e.outputChunk});
+    for (const Contribution &c : e.contributions)
+      if (c.rank >= numRanks_ || c.chunk >= program_.ranks[c.rank].inputChunks)
+        faultAt({}, loc, diag::expectation_out_of_range, {c.rank, "input", c.chunk});
+  }
+}
+
+void StructureChecker::checkRank() {
+  checkPeers(ChannelType::Memory);
+  checkPeers(ChannelType::Port);
+  checkSwitchChannels();
+  checkRemoteBuffers();
+  barriers_.clear();
+  for (std::uint32_t b = 0; b < rank_->blocks.size() && !full(); ++b) {
+    at_ = {at_.rank, b};
+    block_ = &rank_->blocks[b];
+    checkBlock();
+  }
+  at_ = {at_.rank};
+  checkBarriers();
+}
+
+void StructureChecker::checkPeers(ChannelType type) {
+  const auto &peers = rank_->peers(type);
+  for (std::uint32_t c = 0; c < peers.size() && !full(); ++c) {
+    if (peers[c] >= numRanks_)
+      fault(diag::peer_out_of_range, {toString(type), c, peers[c], plural(numRanks_, "rank")});
+    else if (peers[c] == at_.rank)
+      fault(diag::peer_is_self, {toString(type), c, at_.rank});
+  }
+}
+
+void StructureChecker::checkSwitchChannels() {
+  switchChunks_.clear();
+  for (std::uint32_t c = 0; c < rank_->switchChannels.size() && !full(); ++c) {
+    const SwitchChannel &channel = rank_->switchChannels[c];
+    std::uint32_t smallest = rank_->chunksOf(channel.buffer);
+    seen_.reset(numRanks_);
+    for (const std::uint32_t member : channel.ranks) {
+      if (member >= numRanks_) {
+        fault(diag::switch_group_rank, {c, member, plural(numRanks_, "rank")});
+        continue;
+      }
+      if (!seen_.insert(member))
+        fault(diag::switch_group_repeats, {c, member});
+      smallest = std::min(smallest, program_.ranks[member].chunksOf(channel.buffer));
+    }
+    if (!seen_.contains(at_.rank))
+      fault(diag::switch_group_without_rank, {c, at_.rank});
+    switchChunks_.push_back(smallest);
+  }
+}
+
+void StructureChecker::checkRemoteBuffers() {
+  remoteChunks_.clear();
+  seen_.reset(numRanks_ * 3);
+  for (std::uint32_t i = 0; i < rank_->remoteBuffers.size() && !full(); ++i) {
+    const RemoteBuffer &remote = rank_->remoteBuffers[i];
+    const bool exists = remote.rank < numRanks_;
+    remoteChunks_.push_back(exists ? program_.ranks[remote.rank].chunksOf(remote.buffer) : 0);
+    if (!exists)
+      fault(diag::remote_buffer_rank, {i, remote.rank, plural(numRanks_, "rank")});
+    else if (remote.rank == at_.rank)
+      fault(diag::remote_buffer_is_local, {i, remote.rank});
+    else if (!seen_.insert(remote.rank * 3 + static_cast<std::uint32_t>(remote.buffer)))
+      fault(diag::remote_buffer_repeats, {i, remote.rank, toString(remote.buffer)});
+  }
+}
+
+void StructureChecker::checkBarriers() {
+  std::ranges::sort(barriers_, {}, [](const BarrierUse &use) { return std::tuple(use.id, use.block, use.op); });
+  for (std::size_t i = 0; i < barriers_.size() && !full();) {
+    const BarrierUse &first = barriers_[i];
+    std::uint32_t blocks = 0;
+    bool agree = true;
+    for (std::uint32_t last = ProgramPlace::none; i < barriers_.size() && barriers_[i].id == first.id; ++i) {
+      const BarrierUse &use = barriers_[i];
+      blocks += use.block != last;
+      last = use.block;
+      if (use.count != first.count && std::exchange(agree, false)) {
+        const ProgramPlace place{at_.rank, use.block, use.op};
+        faultAt(place, locOf(place), diag::barrier_counts_differ,
+                {use.id, plural(use.count, "block"), plural(first.count, "block"), first.block});
+      }
+    }
+    if (agree && blocks != first.count) {
+      const ProgramPlace place{at_.rank, first.block, first.op};
+      faultAt(place, locOf(place), diag::barrier_block_count,
+              {first.id, plural(first.count, "block"), plural(blocks, "block")});
+    }
+  }
+}
+
+void StructureChecker::checkBlock() {
+  checkChannelTable();
+  checkRemoteTable();
+  pipelineEnd_ = 0;
+  for (std::uint32_t i = 0; i < block_->ops.size() && !full(); ++i) {
+    at_.op = i;
+    checkOp(block_->ops[i]);
+  }
+  at_.op = ProgramPlace::none;
+}
+
+void StructureChecker::checkChannelTable() {
+  for (const ChannelType type : {ChannelType::Memory, ChannelType::Port, ChannelType::Switch})
+    channelTable_[static_cast<std::size_t>(type)].reset(numChannels(type));
+  for (const ResourceUse &use : block_->channels) {
+    if (full())
+      return;
+    if (use.type == ChannelType::None)
+      fault(diag::table_channel_type, {"channel", toString(use.type)});
+    else if (use.id >= numChannels(use.type))
+      fault(diag::table_out_of_range, {"channel", std::string(toString(use.type)) + " channel", use.id,
+                                       plural(numChannels(use.type), std::string(toString(use.type)) + " channel")});
+    else if (!channelTable_[static_cast<std::size_t>(use.type)].insert(use.id))
+      fault(diag::table_repeats, {"channel", std::string(toString(use.type)) + " channel", use.id});
+  }
+}
+
+void StructureChecker::checkRemoteTable() {
+  for (const ChannelType type : {ChannelType::Memory, ChannelType::Port})
+    remoteTable_[static_cast<std::size_t>(type)].reset(rank_->remoteBuffers.size());
+  for (const ResourceUse &use : block_->remoteBuffers) {
+    if (full())
+      return;
+    if (use.type != ChannelType::Memory && use.type != ChannelType::Port) {
+      fault(diag::table_channel_type, {"remote-buffer", toString(use.type)});
+    } else if (use.id >= rank_->remoteBuffers.size()) {
+      fault(diag::table_out_of_range,
+            {"remote-buffer", "remote buffer", use.id, plural(rank_->remoteBuffers.size(), "remote buffer")});
+    } else if (!remoteTable_[static_cast<std::size_t>(use.type)].insert(use.id)) {
+      fault(diag::table_repeats, {"remote-buffer", "remote buffer", use.id});
+    } else {
+      const RemoteBuffer &remote = rank_->remoteBuffers[use.id];
+      if (!(use.type == ChannelType::Memory ? remote.viaMemory : remote.viaPort))
+        fault(diag::remote_buffer_access, {use.id, toString(use.type)});
+    }
+  }
+}
+
+} // namespace mscclc::ir

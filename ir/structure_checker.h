@@ -1,0 +1,101 @@
+// Internal to the structural checker: its state, and the check of one operation.
+#pragma once
+
+#include "ir/structure.h"
+
+#include <initializer_list>
+
+namespace mscclc::ir {
+
+/// A set of small indices that empties in constant time.
+class StampSet {
+public:
+  /// Empties the set and makes room for indices below `size`.
+  void reset(std::size_t size) {
+    if (stamps_.size() < size)
+      stamps_.resize(size, 0);
+    ++stamp_;
+  }
+  bool contains(std::uint32_t index) const { return stamps_[index] == stamp_; }
+  /// False if it was there already.
+  bool insert(std::uint32_t index) {
+    const bool isNew = stamps_[index] != stamp_;
+    stamps_[index] = stamp_;
+    return isNew;
+  }
+
+private:
+  std::vector<std::uint32_t> stamps_;
+  std::uint32_t stamp_ = 0;
+};
+
+class StructureChecker {
+public:
+  StructureChecker(const Program &program, DiagnosticEngine &diagnostics, const ShowPlace *show)
+      : program_(program), diagnostics_(diagnostics), show_(show), numRanks_(program.ranks.size()) {}
+
+  bool run();
+
+private:
+  struct BarrierUse {
+    std::uint64_t id;
+    std::uint32_t block, op, count;
+  };
+  enum class Side { Source, Destination };
+
+  // structure.cpp: program, ranks, blocks
+  void checkProgram();
+  void checkExpectations();
+  void checkInplaceSizes();
+  void checkRank();
+  void checkPeers(ChannelType type);
+  void checkSwitchChannels();
+  void checkRemoteBuffers();
+  void checkBarriers();
+  void checkBlock();
+  void checkChannelTable();
+  void checkRemoteTable();
+
+  // structure_op.cpp: operations
+  void checkOp(const Op &op);
+  bool checkRanges(const Op &op);
+  void checkFields(const Op &op);
+  bool checkSide(const Op &op, Side side);
+  bool checkChunk(const Op &op, Side side, std::uint32_t index, const Chunk &chunk);
+  bool checkIds(const Op &op);
+  void checkDestinationsOfChannels(const Op &op);
+  void checkSizes(const Op &op);
+  void checkPipeline(const Op &op);
+
+  /// Reports at the current place.
+  void fault(const DiagInfo &info, std::initializer_list<DiagArg> args) { faultAt(at_, locOf(at_), info, args); }
+  void faultAt(const ProgramPlace &place, LocId loc, const DiagInfo &info, std::initializer_list<DiagArg> args);
+  LocId locOf(const ProgramPlace &place) const;
+  bool full() const { return numFaults_ >= 100; }
+  std::size_t numChannels(ChannelType type) const {
+    return type == ChannelType::Switch ? rank_->switchChannels.size() : rank_->peers(type).size();
+  }
+
+  const Program &program_;
+  DiagnosticEngine &diagnostics_;
+  const ShowPlace *show_;
+  std::size_t numRanks_;
+  std::size_t numFaults_ = 0;
+
+  ProgramPlace at_;
+  const Rank *rank_ = nullptr;
+  const ThreadBlock *block_ = nullptr;
+  std::uint32_t pipelineEnd_ = 0; ///< first operation behind the current pipeline's body
+
+  // Of the current rank
+  std::vector<std::uint32_t> remoteChunks_; ///< size of each remote buffer
+  std::vector<std::uint32_t> switchChunks_; ///< size of the smallest buffer of each switch group
+  std::vector<BarrierUse> barriers_;
+  StampSet seen_;
+
+  // Of the current block
+  StampSet channelTable_[4]; ///< by ChannelType
+  StampSet remoteTable_[4];  ///< by ChannelType
+};
+
+} // namespace mscclc::ir

@@ -1,0 +1,51 @@
+// The text form of programs: what `--emit-ir` and `--print-after` show, and what an .ir file holds.
+//
+//   mscclc.ir 1
+//   program "sum" {
+//     collective allreduce inplace
+//     rank 0 {
+//       buffers input 2 output 2 scratch 0
+//       memory_channels [1]
+//       remote0 = 1.input via memory
+//       block 0 {
+//         channels [memory 0]
+//         remotes [memory 0]
+//         rlxsignal memory [0] @1
+//         rlxwait memory [0] sync after @2
+//         %2 = rre memory input[0:1] <- input[0:1]%in, remote0[0:1] @3
+//         put memory remote0[0:1] <- input[0:1]%2 @4
+//       }
+//     }
+//     …
+//   }
+//   locations {
+//     file0 = "sum.cpp"
+//     @1 = file0:12:3
+//     @2 = file0:13:3 from @1
+//     @3 = @1 + @2
+//   }
+//
+// One statement a line; `//` begins a comment. Fields with their default value are left out. Chunk ranges are half
+// open. `%n` is the version that operation n of the block defines, `%in` what lay there before (def_use.h); versions
+// may be left out, and are checked where they stand. ir/README.md has the whole language.
+#pragma once
+
+#include "ir/diagnostics.h"
+#include "ir/program.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mscclc::ir {
+
+/// Appends the canonical text of `program`: equal programs give equal text, and parse() gives the program back (all but
+/// SourceMap::contents, which is no part of it). The program must be well formed (structure.h); of another the text
+/// shows what can be shown.
+void print(const Program &program, std::string &out);
+
+/// Reads a program from text and checks its structure. Errors go to `diagnostics` at their places in `filename`;
+/// nothing is returned if there was one. Takes time and memory in proportion to the text, whatever numbers it holds.
+std::optional<Program> parse(std::string_view text, std::string_view filename, DiagnosticEngine &diagnostics);
+
+} // namespace mscclc::ir

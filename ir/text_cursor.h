@@ -1,0 +1,102 @@
+// Internal to the text form: a cursor over lines of text, and errors that point into it.
+#pragma once
+
+#include "ir/diagnostics.h"
+
+#include <initializer_list>
+
+namespace mscclc::ir {
+
+/// Walks text line by line, and within a line token by token. Blanks and `//` comments are skipped. A token never spans
+/// lines. The `accept` functions step over what they find and say whether they found it; the `expect` functions report
+/// an error where they do not. After an error the caller goes on with the next line.
+class TextCursor {
+public:
+  TextCursor(std::string_view text, std::string_view filename, DiagnosticEngine &diagnostics)
+      : text_(text), filename_(filename), diagnostics_(diagnostics), at_(text.data()), lineBegin_(at_), lineEnd_(at_),
+        end_(at_ + text.size()) {}
+
+  /// Goes to the next line that holds a token; false at the end of the text, or once there are too many errors.
+  bool nextLine();
+  bool atLineEnd();
+  /// True if the line's last character but blanks is '{', whatever stands before it.
+  bool lineOpensBody() const;
+
+  bool accept(char c) {
+    skipBlanks();
+    if (at_ == lineEnd_ || *at_ != c)
+      return false;
+    ++at_;
+    return true;
+  }
+  bool at(char c) {
+    skipBlanks();
+    return at_ != lineEnd_ && *at_ == c;
+  }
+  bool expect(char c) { return accept(c) || expected(std::string{'\'', c, '\''}); }
+  /// Accepts `word` if it stands here as a whole word.
+  bool accept(std::string_view word);
+  bool expect(std::string_view word) { return accept(word) || expected('\'' + std::string(word) + '\''); }
+  /// Accepts `text` even if more letters or digits follow directly ("remote" of "remote0").
+  bool acceptPrefix(std::string_view text);
+  bool expectLineEnd() { return atLineEnd() || expected("end of line"); }
+
+  /// The word here ([A-Za-z_][A-Za-z0-9_]*), stepped over; empty if there is none.
+  std::string_view word();
+  /// True if a digit stands here.
+  bool atNumber();
+  /// A decimal number of at most `most`.
+  bool expectNumber(std::uint64_t &value, std::uint64_t most, std::string_view what);
+  bool expectNumber(std::uint32_t &value, std::string_view what);
+  /// A string in double quotes, unescaped into `value`.
+  bool expectString(std::string &value);
+
+  /// Where the next token stands, to report errors at later. Lines are numbered from 1.
+  struct Position {
+    const char *at = nullptr;
+    const char *lineBegin = nullptr;
+    std::uint32_t line = 0;
+  };
+  Position here() {
+    skipBlanks();
+    return {at_, lineBegin_, line_};
+  }
+  /// Returns to a position on the current line.
+  void back(const Position &position) { at_ = position.at; }
+  std::uint32_t line() const { return line_; }
+
+  /// Reports an error; always false, for `return error(…)`.
+  bool error(const DiagInfo &info, const Position &position, std::initializer_list<DiagArg> args,
+             const DiagInfo *note = nullptr, const Position *notePosition = nullptr);
+  bool expected(std::string_view what);
+  /// A place of this text as diagnostics show it; `column` counts bytes from 1.
+  ShownPlace show(const Position &position) const;
+  /// The same for the first token of a line, found by its number.
+  ShownPlace showLine(std::uint32_t line) const;
+  std::size_t numErrors() const { return numErrors_; }
+  bool tooManyErrors() const { return numErrors_ >= maxErrors; }
+
+private:
+  static bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+  static bool isDigit(char c) { return c >= '0' && c <= '9'; }
+  static bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+  static bool continuesWord(char c) { return isLetter(c) || isDigit(c); }
+  void skipBlanks() {
+    while (at_ != lineEnd_ && isBlank(*at_))
+      ++at_;
+    if (lineEnd_ - at_ >= 2 && at_[0] == '/' && at_[1] == '/')
+      at_ = lineEnd_;
+  }
+  std::string describeNext();
+
+  static constexpr std::size_t maxErrors = 20;
+
+  std::string_view text_;
+  std::string_view filename_;
+  DiagnosticEngine &diagnostics_;
+  const char *at_, *lineBegin_, *lineEnd_, *end_;
+  std::uint32_t line_ = 0;
+  std::size_t numErrors_ = 0;
+};
+
+} // namespace mscclc::ir

@@ -1,0 +1,34 @@
+// Internal to the text form: the words that printer and parser share.
+#pragma once
+
+#include "ir/program.h"
+
+namespace mscclc::ir::words {
+
+inline constexpr std::string_view header = "mscclc.ir";
+inline constexpr std::uint64_t formatVersion = 1;
+
+/// Versions that a read shows one by one; of more, the rest is "..".
+inline constexpr std::size_t maxVersionsShown = 8;
+
+inline constexpr std::string_view syncs[] = {"none", "before", "after", "both"}; // by DataSync
+inline constexpr std::string_view replications[] = {"interleaved", "none"};      // by Replication
+
+/// A program's plain options: F(word, field, kind of value), in the order in which they are printed.
+#define MSCCLC_IR_OPTIONS(F)                                                                                           \
+  F("protocol", protocol, protocols)                                                                                   \
+  F("fuse", fuse, switches)                                                                                            \
+  F("auto_sync", autoSync, switches)                                                                                   \
+  F("instances", instances, numbers)                                                                                   \
+  F("replication", replication, replications)                                                                          \
+  F("reuse_resources", reuseResources, switches)                                                                       \
+  F("double_scratch", doubleScratch, switches)                                                                         \
+  F("threads_per_block", threadsPerBlock, numbers)                                                                     \
+  F("buffer_alignment", bufferAlignment, numbers)                                                                      \
+  F("min_message_size", minMessageSize, numbers)                                                                       \
+  F("max_message_size", maxMessageSize, numbers)
+
+inline constexpr std::string_view protocols[] = {"Simple", "LL"}; // by Protocol
+inline constexpr std::string_view switches[] = {"off", "on"};     // by bool
+
+} // namespace mscclc::ir::words

@@ -1,0 +1,136 @@
+// Text round trips: random programs over every operation and field, and text by hand.
+#include "catch.h"
+#include "ir/text.h"
+#include "random_program.h"
+#include "same_program.h"
+
+#include "ir/structure.h"
+
+using namespace mscclc;
+using namespace mscclc::ir;
+
+namespace {
+std::string printed(const Program &program) {
+  std::string text;
+  print(program, text);
+  return text;
+}
+} // namespace
+
+TEST_CASE("a printed program parses back to itself and prints the same") {
+  std::vector<bool> kindSeen(opKindCount);
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    INFO("seed " << seed);
+    const Program program = test::randomProgram(seed);
+    DiagnosticEngine diagnostics;
+    REQUIRE(checkStructure(program, diagnostics));
+    const std::string text = printed(program);
+    const auto again = parse(text, "random.ir", diagnostics);
+    INFO(diagnostics.render(false) << text);
+    REQUIRE(again);
+    REQUIRE(test::sameProgram(*again, program));
+    REQUIRE(printed(*again) == text);
+    for (const Rank &rank : program.ranks)
+      for (const ThreadBlock &block : rank.blocks)
+        for (const Op &op : block.ops)
+          kindSeen[static_cast<std::size_t>(op.kind)] = true;
+  }
+  CHECK(std::ranges::count(kindSeen, false) == 0);
+}
+
+TEST_CASE("canonical text stays as it is") {
+  const std::string text = R"(mscclc.ir 1
+
+program "all \"of\\ it\"\xff" {
+  collective custom "mine" inplace chunk_factor 2
+  protocol LL
+  fuse off
+  auto_sync off
+  instances 2
+  replication none
+  reuse_resources on
+  double_scratch on
+  threads_per_block 512
+  buffer_alignment 32
+  min_message_size 1
+  max_message_size 1099511627776
+  expect 0.output[1] = 0.input[0] + 1.input[1] @2
+  expect 1.output[0] = nothing
+
+  rank 0 {
+    buffers input 2 output 2 scratch 4
+    port_channels [1]
+    memory_channels [1, 1]
+    semaphores [0, 7]
+    switch0 = output of [0, 1]
+    remote0 = 1.output via memory via port
+    remote1 = 1.scratch via memory
+    block 0 {
+      channels [memory 0, port 0, switch 0]
+      remotes [memory 0, port 0, memory 1]
+      rlxsignal memory [0] @1
+      rlxwait memory [0] sync after @3
+      %2 = copy scratch[0:2] <- input[0:2]%in slice 1 of 4
+      pipeline unit_size 65536 num_chunks 3 @2 {
+        %4 = re output[0:1] <- output[0:1]%in, scratch[1:2]%2 reduce_op max
+        pwsf port [0] remote0[0:1] <- output[0:1]%4
+      }
+      sem_release [0, 1] sync both
+      %7 = gstore switch [0] switch0[1:2] <- output[0:1]%4
+      %8 = copy scratch[0:2] <- input[0:2]%{4, 7}
+      flush port [0]
+      barrier 5 blocks 2
+    }
+    block 1 {
+      barrier 5 blocks 2
+      pipeline unit_size 1 num_chunks 0 {
+      }
+    }
+  }
+
+  rank 1 {
+    buffers input 2 output 2 scratch 4
+    memory_channels [0]
+  }
+}
+
+locations {
+  file0 = "a.cpp"
+  file1 = "b\n.cpp"
+  @1 = file0:3:4
+  @2 = file1:5:6 from @1
+  @3 = @1 + @2
+}
+)";
+  DiagnosticEngine diagnostics;
+  const auto program = parse(text, "x.ir", diagnostics);
+  INFO(diagnostics.render(false));
+  REQUIRE(program);
+  CHECK(printed(*program) == text);
+}
+
+TEST_CASE("comments, blank lines and defaults may be there or not") {
+  DiagnosticEngine diagnostics;
+  const auto program =
+      parse("// RUN: mscclc %s\n\n mscclc.ir 1 // format\r\nprogram \"p\" { // one\n"
+            "  protocol Simple\n  collective allreduce chunk_factor 1\n rank 0 {\n"
+            "buffers input 3 output 3\nblock 0 {\n copy output[0:1]<-input[1:2] reduce_op sum sync none\n"
+            "  copy output[1:2] <- output[0:1] // no versions\n}\n}\n}",
+            "x.ir", diagnostics);
+  INFO(diagnostics.render(false));
+  REQUIRE(program);
+  CHECK(printed(*program).find("%1 = copy output[1:2] <- output[0:1]%0\n") != std::string::npos);
+}
+
+TEST_CASE("locations of many lines keep their numbers") {
+  Program program;
+  const std::uint32_t file = program.sources.addFile("x.cpp");
+  LocId merged = noLoc;
+  for (std::uint32_t line = 1; line <= 50; ++line)
+    merged = program.sources.merge(merged, program.sources.addPlace(file, line, 1, line % 2 ? noLoc : 1));
+  DiagnosticEngine diagnostics;
+  const auto again = parse(printed(program), "x.ir", diagnostics);
+  REQUIRE(again);
+  CHECK(test::sameProgram(*again, program));
+  CHECK(again->sources.places(merged).size() == 50);
+}
