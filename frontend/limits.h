@@ -9,7 +9,7 @@ inline constexpr std::int64_t maxRanks = 65536;
 /// Chunks of a buffer, and of a rank's scratch: indices are 32 bits wide.
 inline constexpr std::int64_t maxChunks = 0xffffffff;
 /// Thread blocks of a rank. They all run at once, and no GPU holds more.
-inline constexpr std::int64_t maxBlocks = 4096;
+inline constexpr std::int64_t maxBlocks = 4096; // 12 bits, and ranks 16: emit_ops packs them
 /// Copies of a program.
 inline constexpr std::int64_t maxInstances = 4096;
 /// Memory that a program's operations may take. Groups and barriers multiply, so a short recording can ask for any
