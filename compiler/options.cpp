@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 
@@ -44,6 +45,15 @@ std::vector<std::string> normalise(int argc, const char *const *argv, std::vecto
   std::reverse(args.begin(), args.end()); // as CLI11 takes them
   return args;
 }
+
+/// CLI11's help with a usage line of our own.
+class HelpFormatter : public CLI::Formatter {
+public:
+  HelpFormatter() { column_width(34); }
+  std::string make_usage(const CLI::App *, std::string) const override {
+    return "Usage: mscclc [options] INPUT [-- CLANG-ARGS]\n";
+  }
+};
 
 [[noreturn]] void badValue(const std::string &option, const std::string &what) {
   throw CLI::ValidationError(option, what);
@@ -87,7 +97,7 @@ std::optional<std::uint64_t> parseByteSize(const std::string &text) {
 ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   Options o;
   CLI::App app{"mscclc compiles GPU collectives: a C++ algorithm in, an MSCCL++ plan or a CUDA kernel out.", "mscclc"};
-  app.usage("USAGE\n  mscclc [options] INPUT [-- CLANG-ARGS]");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.footer(usageExamples);
   app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag("--version", std::string("mscclc ") + version());
@@ -103,9 +113,9 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       ->check(CLI::IsMember({"cpp", "json", "ir"}))
       ->type_name("KIND")
       ->group(general);
-  auto *emitJson = app.add_flag("--emit-json", "write an MSCCL++ plan (default)")->group(general);
-  auto *emitIR = app.add_flag("--emit-ir", "write IR text")->group(general);
-  auto *emitCuda = app.add_flag("--emit-cuda", "write a CUDA kernel")->group(general);
+  auto *emitJson = app.add_flag("--emit-json")->description("write an MSCCL++ plan (default)")->group(general);
+  auto *emitIR = app.add_flag("--emit-ir")->description("write IR text")->group(general);
+  auto *emitCuda = app.add_flag("--emit-cuda")->description("write a CUDA kernel")->group(general);
   app.add_flag("--compact", o.compact, "JSON without line breaks")->group(general);
   std::string messageSize;
   app.add_option("--message-size", messageSize, "--emit-cuda: bake this message size in")
@@ -119,14 +129,17 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       ->allow_extra_args(false)
       ->group(algorithm);
   app.add_option("--algorithm", o.algorithm, "which algorithm of several")->type_name("NAME")->group(algorithm);
-  auto *list = app.add_flag("--list", "list algorithms and their parameters")->group(algorithm);
+  auto *list = app.add_flag("--list")->description("list algorithms and their parameters")->group(algorithm);
   app.add_option("--name", o.name, "name of the plan")->type_name("NAME")->group(algorithm);
   std::vector<std::string> includes, defines;
   app.add_option("-I", includes, "include folder, for Clang")
       ->type_name("DIR")
       ->allow_extra_args(false)
       ->group(algorithm);
-  app.add_option("-D", defines, "macro, for Clang")->type_name("NAME[=VALUE]")->allow_extra_args(false)->group(algorithm);
+  app.add_option("-D", defines, "macro, for Clang")
+      ->type_name("NAME[=VALUE]")
+      ->allow_extra_args(false)
+      ->group(algorithm);
   app.add_option("--trace-timeout", o.traceTimeout, "seconds the algorithm may run [10]")
       ->type_name("SECONDS")
       ->group(algorithm);
@@ -136,13 +149,14 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       ->group(algorithm);
 
   const char *passes = "Passes";
-  app.add_option("-O", o.optLevel, "0: as written  1: as the MSCCL++ DSL does [default]  2: all that can be proven")
+  app.add_option("-O", o.optLevel,
+                 "0: as written [of plans]  1: as the MSCCL++ DSL does [of algorithms]  2: all that can be proven")
       ->check(CLI::Range(0, 2))
       ->type_name("LEVEL")
       ->group(passes);
   auto *passesOption =
       app.add_option("--passes", o.passes, "run these instead of -O's")->type_name("A,B,…")->group(passes);
-  auto *printAfterAll = app.add_flag("--print-after-all", "print the IR after each pass")->group(passes);
+  auto *printAfterAll = app.add_flag("--print-after-all")->description("print the IR after each pass")->group(passes);
   app.add_option("--print-before", o.printBefore, "print the IR before a pass, or before each")
       ->type_name("[=PASS]")
       ->group(passes);
@@ -162,9 +176,9 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       ->group(passes);
 
   const char *proof = "Proof and comparison";
-  auto *verify = app.add_flag("--verify", "prove only; print a summary of what was proven")->group(proof);
-  auto *noVerify = app.add_flag("--no-verify", "write without proof")->group(proof);
-  auto *run = app.add_flag("--run", "run on the CPU under random schedules")->group(proof);
+  auto *verify = app.add_flag("--verify")->description("prove only; print a summary of what was proven")->group(proof);
+  auto *noVerify = app.add_flag("--no-verify")->description("write without proof")->group(proof);
+  auto *run = app.add_flag("--run")->description("run on the CPU under random schedules")->group(proof);
   std::vector<std::string> sizes;
   auto *sizeOption = app.add_option("--size", sizes, "--run: message sizes [64K]")
                          ->type_name("BYTES,…")
@@ -183,7 +197,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   auto *diff = app.add_option("--diff", o.golden, "compare with a golden plan by meaning")
                    ->type_name("GOLDEN.json")
                    ->group(proof);
-  auto *update = app.add_flag("--update", o.update, "--diff: rewrite the golden")->group(proof);
+  app.add_flag("--update", o.update, "--diff: rewrite the golden")->group(proof);
 
   const char *messages = "Messages";
   std::string color;

@@ -26,7 +26,7 @@ struct Options {
   std::string name; ///< overrides the plan's name
   std::vector<std::string> clangArgs;
 
-  int optLevel = 1;
+  std::optional<int> optLevel; ///< without one: 1, and 0 for a plan, which stays as it is
   std::string passes;      ///< an explicit pipeline, comma-separated; replaces -O
   bool hasPasses = false;  ///< --passes was given (an empty list runs nothing)
   std::string printBefore; ///< a pass, or "all"
@@ -43,9 +43,9 @@ struct Options {
   bool verify = true; ///< prove the program before it is written
   std::string target = "mscclpp";
 
-  double traceTimeout = 10;                              ///< seconds of wall time
-  std::uint64_t traceMemory = std::uint64_t{4} << 30;    ///< bytes
-  std::uint64_t messageSize = 0;                         ///< --emit-cuda: bytes to bake in; 0: a kernel argument
+  double traceTimeout = 10;                           ///< seconds of wall time
+  std::uint64_t traceMemory = std::uint64_t{4} << 30; ///< bytes
+  std::uint64_t messageSize = 0;                      ///< --emit-cuda: bytes to bake in; 0: a kernel argument
 
   std::string golden; ///< --diff
   bool update = false;

@@ -74,7 +74,7 @@ OutputFile::OutputFile(const std::string &path) : path_(path) {
     path_ = "standard output";
     fd_ = STDOUT_FILENO;
   } else {
-    struct stat status {};
+    struct stat status{};
     const bool exists = ::stat(path.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) {
       fail("cannot write", EISDIR);
@@ -122,7 +122,9 @@ OutputFile::~OutputFile() {
     ::unlink(temporary_.c_str());
 }
 
-std::ostream &OutputFile::stream() { return *stream_; }
+std::ostream &OutputFile::stream() {
+  return *stream_;
+}
 
 bool OutputFile::commit() {
   if (!error_.empty() || !stream_)
@@ -156,7 +158,7 @@ bool readWhole(const std::string &path, std::string &text, std::string &error) {
   };
   if (fd < 0)
     return failed(errno);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd, &status) != 0)
     return failed(errno);
   if (S_ISDIR(status.st_mode))

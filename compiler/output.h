@@ -1,8 +1,8 @@
 // Output that appears whole or not at all.
 #pragma once
 
-#include <ostream>
 #include <memory>
+#include <ostream>
 #include <string>
 
 namespace mscclc::driver {

@@ -1,0 +1,76 @@
+#include "compiler/input.h"
+
+#include "backend-json/read_plan.h"
+#include "compiler/diagnostics.h"
+#include "compiler/output.h"
+#include "ir/text.h"
+
+#ifdef MSCCLC_WITH_FRONTEND
+#include "compiler/algorithm.h"
+#endif
+
+namespace mscclc::driver {
+
+InputKind kindOfInput(const Options &options, std::string_view text) {
+  if (options.inputKind != InputKind::Auto)
+    return options.inputKind;
+  const std::string_view name = options.input;
+  if (name.ends_with(".json"))
+    return InputKind::Plan;
+  if (name.ends_with(".ir"))
+    return InputKind::IR;
+  if (name != "-" && name.rfind('.') != std::string_view::npos && name.rfind('/') + 1 < name.rfind('.') + 1)
+    return InputKind::Algorithm;
+  // Standard input and names without an ending: the first word tells.
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && (text[first] == '{' || text[first] == '['))
+    return InputKind::Plan;
+  if (first != std::string_view::npos && text.substr(first).starts_with("mscclc.ir"))
+    return InputKind::IR;
+  return InputKind::Algorithm;
+}
+
+std::optional<ir::Program> loadProgram(const Options &options, ir::DiagnosticEngine &diags, StageTimes &times,
+                                       InputKind &kind) {
+  const std::string shownName = options.input == "-" ? "<stdin>" : options.input;
+  std::string text, error;
+  // Clang reads algorithms itself; only what comes through a pipe is read here.
+  kind = kindOfInput(options, {});
+  const bool sniff = options.inputKind == InputKind::Auto && kind == InputKind::Algorithm &&
+                     (options.input == "-" || options.input.rfind('.') == std::string::npos);
+  if (kind != InputKind::Algorithm || options.input == "-" || sniff) {
+    if (!readWhole(options.input, text, error)) {
+      diags.report(diag::cannot_read, {}, {error});
+      return std::nullopt;
+    }
+    kind = kindOfInput(options, text);
+    times.lap("read");
+  }
+
+  if (kind != InputKind::Algorithm && (!options.parameters.empty() || !options.algorithm.empty())) {
+    diags.report(diag::parameters_need_algorithm, shownName);
+    return std::nullopt;
+  }
+  switch (kind) {
+  case InputKind::Plan: {
+    auto program = json::readPlan(text, shownName, diags);
+    times.lap("read plan");
+    return program;
+  }
+  case InputKind::IR: {
+    auto program = ir::parse(text, shownName, diags);
+    times.lap("parse IR");
+    return program;
+  }
+  default:
+    break;
+  }
+#ifdef MSCCLC_WITH_FRONTEND
+  return evaluateAlgorithm(options, std::move(text), diags, times);
+#else
+  diags.report(diag::no_front_end, shownName);
+  return std::nullopt;
+#endif
+}
+
+} // namespace mscclc::driver
