@@ -1,0 +1,122 @@
+#include "backend-json/compare_plans.h"
+#include "ir/structure.h"
+#include "programs.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+using namespace plans;
+using Catch::Matchers::Contains;
+
+namespace {
+std::string fileText(const std::filesystem::path &path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string flipped(const nlohmann::ordered_json &value) {
+  if (value.is_array()) {
+    std::string out;
+    for (const auto &element : value)
+      out += (out.empty() ? "" : ",") + flipped(element);
+    return "[" + out + "]";
+  }
+  if (!value.is_object())
+    return value.dump();
+  std::string out;
+  for (auto it = value.rbegin(); it != value.rend(); ++it)
+    out += (out.empty() ? "" : " , ") + nlohmann::json(it.key()).dump() + "\t:\r\n" + flipped(*it);
+  return "{ " + out + "}";
+}
+} // namespace
+
+TEST_CASE("every golden plan is read, and written again means the same") {
+  std::size_t count = 0;
+  for (const auto &entry :
+       std::filesystem::recursive_directory_iterator(MSCCLC_SOURCE_DIR "/tests/conformance/plans")) {
+    if (entry.path().extension() != ".json")
+      continue;
+    INFO(entry.path());
+    const Program program = readGood(fileText(entry.path()));
+    const std::string once = write(program);
+    const Program back = readGood(once);
+    CHECK(json::comparePlans(program, back).equal());
+    CHECK(write(back) == once);
+    ++count;
+  }
+  CHECK(count >= 49);
+}
+
+TEST_CASE("a program of every operation comes back as it was") {
+  const Program program = everyOperation();
+  DiagnosticEngine engine;
+  REQUIRE(checkStructure(program, engine));
+  const std::string text = write(program);
+  const Program back = readGood(text);
+  const auto comparison = json::comparePlans(program, back);
+  INFO(json::renderDifferences(comparison, program, "the plan"));
+  CHECK(comparison.equal());
+  CHECK(write(back) == text);
+  CHECK(write(readGood(write(program, {.compact = true, .nameOverride = {}}))) == text);
+  const ThreadBlock &block = back.ranks[0].blocks[1];
+  CHECK(block.idsOf(block.ops[5])[0] == 0);
+  CHECK(block.dsts(block.ops[5])[1] == remote(2, 1));
+  CHECK(block.ops[1].bodySize == 3);
+  CHECK(back.ranks[0].portChannelsFirst);
+  CHECK(back.collective.kind == CollectiveKind::Custom);
+  CHECK(back.threadsPerBlock == 512);
+}
+
+TEST_CASE("the order of fields means nothing") {
+  const std::string text = write(everyOperation());
+  CHECK(write(readGood(flipped(nlohmann::ordered_json::parse(text)))) == text);
+}
+
+TEST_CASE("gpus and thread blocks are put into the order of their ids, with a warning") {
+  const std::string text = write(everyOperation());
+  auto plan = nlohmann::ordered_json::parse(text);
+  std::string messages;
+  SECTION("gpus") {
+    std::swap(plan["gpus"][0], plan["gpus"][2]);
+    const auto program = read(plan.dump(), messages);
+    REQUIRE(program);
+    CHECK(write(*program) == text);
+    CHECK_THAT(messages, Contains("$.gpus: warning: gpus are not listed by their ids, though the executor takes "
+                                  "their position for the id; the id counts here"));
+  }
+  SECTION("thread blocks") {
+    std::swap(plan["gpus"][0]["threadblocks"][0], plan["gpus"][0]["threadblocks"][1]);
+    const auto program = read(plan.dump(), messages);
+    REQUIRE(program);
+    CHECK(write(*program) == text);
+    CHECK_THAT(messages, Contains("$.gpus[0].threadblocks: warning: thread blocks are not listed by their ids"));
+  }
+  SECTION("places of errors stay those of the text") {
+    std::swap(plan["gpus"][0]["threadblocks"][0], plan["gpus"][0]["threadblocks"][1]);
+    std::swap(plan["gpus"][0], plan["gpus"][1]);
+    plan["gpus"][1]["threadblocks"][0]["ops"][1]["ops"][1]["src_buff"][0]["index"] = 99;
+    CHECK_FALSE(read(plan.dump(), messages));
+    CHECK_THAT(messages,
+               Contains("$.gpus[1].threadblocks[0].ops[1].ops[1]: error: put: input[99:100] is out of range"));
+  }
+}
+
+TEST_CASE("the collective's name says which it is, and its chunks give the chunk factor") {
+  const auto factor = [](const char *file) {
+    return readGood(fileText(std::string(MSCCLC_SOURCE_DIR "/tests/conformance/plans/") + file)).collective;
+  };
+  CHECK(factor("single_node/allreduce.json").kind == CollectiveKind::AllReduce);
+  CHECK(factor("single_node/allreduce.json").chunkFactor == 8);
+  CHECK(factor("multi_node/reducescatter.json").kind == CollectiveKind::ReduceScatter);
+  CHECK(factor("multi_node/send_recv.json").chunkFactor == 4);
+  CHECK(factor("unit/copy_test.json").kind == CollectiveKind::Test);
+}
+
+TEST_CASE("a byte order mark and escaped names are understood") {
+  std::string text = replaced(write(nops(1)), "\"nops\"", R"("n\u006fp\ud83d\ude00\n")");
+  text = "\xef\xbb\xbf" + replaced(text, "\"collective\"", R"("\u0063ollective")");
+  CHECK(readGood(text).name == "nop😀\n");
+}
