@@ -16,6 +16,7 @@
 #pragma once
 
 #include "channels.hpp"
+#include "list.hpp"
 #include "program.hpp"
 #include "rank.hpp"
 #include "types.hpp"

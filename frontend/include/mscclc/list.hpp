@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <new>
 
 /// Ends the algorithm with an error at the call that led here.
 extern "C" [[noreturn]] void __mscclc_index_out_of_range(unsigned long long index, unsigned long long size);
@@ -73,9 +72,9 @@ public:
     if (size_ == capacity_) {
       const T copy(item); // may lie in the memory that reserve() leaves
       reserve(capacity_ < 8 ? 8 : capacity_ * 2);
-      ::new (static_cast<void *>(items_ + size_)) T(copy);
+      new (static_cast<void *>(items_ + size_)) Slot{copy};
     } else {
-      ::new (static_cast<void *>(items_ + size_)) T(item);
+      new (static_cast<void *>(items_ + size_)) Slot{item};
     }
     ++size_;
   }
@@ -84,7 +83,7 @@ public:
       return;
     T *grown = static_cast<T *>(::operator new(capacity * sizeof(T)));
     for (std::size_t i = 0; i < size_; ++i) {
-      ::new (static_cast<void *>(grown + i)) T(static_cast<T &&>(items_[i]));
+      new (static_cast<void *>(grown + i)) Slot{static_cast<T &&>(items_[i])};
       items_[i].~T();
     }
     ::operator delete(items_);
@@ -98,6 +97,14 @@ public:
   }
 
 private:
+  /// An element as it is constructed. Its placement new stands in for that of <new>, which takes longer to read than
+  /// all headers of the DSL together.
+  struct Slot {
+    T value;
+    static void *operator new(std::size_t, void *place) noexcept { return place; }
+    static void operator delete(void *, void *) noexcept {}
+  };
+
   void check(std::size_t index) const {
     if (index >= size_)
       __mscclc_index_out_of_range(index, size_);
