@@ -114,6 +114,8 @@ template <typename F> std::optional<std::uint32_t> ValueReader::object(const Obj
     hint = field + 1;
     path_.push(schema.fields[field]);
     onField(field);
+    if (cursor_.failed())
+      return seen; // the path stays for reportSyntax()
     path_.pop();
   }
   if (!cursor_.failed())
@@ -130,7 +132,8 @@ template <typename F> bool ValueReader::array(F onElement) {
     path_.setIndex(i);
     onElement();
   }
-  path_.pop();
+  if (!cursor_.failed())
+    path_.pop();
   return true;
 }
 
