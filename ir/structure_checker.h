@@ -71,7 +71,8 @@ private:
   void fault(const DiagInfo &info, std::initializer_list<DiagArg> args) { faultAt(at_, locOf(at_), info, args); }
   void faultAt(const ProgramPlace &place, LocId loc, const DiagInfo &info, std::initializer_list<DiagArg> args);
   LocId locOf(const ProgramPlace &place) const;
-  bool full() const { return numFaults_ >= 100; }
+  /// Enough faults. Many may lie at one source line and be shown as one; a reader's places are all different.
+  bool full() const { return numFaults_ >= (show_ ? 20 : 100); }
   std::size_t numChannels(ChannelType type) const {
     return type == ChannelType::Switch ? rank_->switchChannels.size() : rank_->peers(type).size();
   }

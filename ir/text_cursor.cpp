@@ -62,25 +62,6 @@ bool TextCursor::lineOpensBody() const {
   return last != lineBegin_ && last[-1] == '{';
 }
 
-bool TextCursor::accept(std::string_view word) {
-  skipBlanks();
-  const auto left = static_cast<std::size_t>(lineEnd_ - at_);
-  if (left < word.size() || std::memcmp(at_, word.data(), word.size()) != 0 ||
-      (left > word.size() && continuesWord(at_[word.size()])))
-    return false;
-  at_ += word.size();
-  return true;
-}
-
-bool TextCursor::acceptPrefix(std::string_view text) {
-  skipBlanks();
-  const auto left = static_cast<std::size_t>(lineEnd_ - at_);
-  if (left < text.size() || std::memcmp(at_, text.data(), text.size()) != 0)
-    return false;
-  at_ += text.size();
-  return true;
-}
-
 std::string_view TextCursor::word() {
   skipBlanks();
   const char *begin = at_;
@@ -100,14 +81,13 @@ bool TextCursor::expectNumber(std::uint64_t &value, std::uint64_t most, std::str
     return expected(what);
   const Position position = here();
   std::uint64_t result = 0;
-  bool fits = true;
+  bool fits = true; // in 64 bits
   for (; at_ != lineEnd_ && isDigit(*at_); ++at_) {
     const auto digit = static_cast<std::uint64_t>(*at_ - '0');
-    fits = fits && result <= (most - digit) / 10 && digit <= most;
-    if (fits)
-      result = result * 10 + digit;
+    fits = fits && result <= (std::numeric_limits<std::uint64_t>::max() - digit) / 10;
+    result = result * 10 + digit;
   }
-  if (!fits)
+  if (!fits || result > most)
     return error(diag::ir_number_too_large, position, {what, most});
   if (at_ != lineEnd_ && isLetter(*at_)) {
     at_ = position.at;

@@ -3,6 +3,7 @@
 
 #include "ir/diagnostics.h"
 
+#include <cstring>
 #include <initializer_list>
 
 namespace mscclc::ir {
@@ -35,10 +36,20 @@ public:
   }
   bool expect(char c) { return accept(c) || expected(std::string{'\'', c, '\''}); }
   /// Accepts `word` if it stands here as a whole word.
-  bool accept(std::string_view word);
+  bool accept(std::string_view word) {
+    if (!startsWith(word) || (at_ + word.size() != lineEnd_ && continuesWord(at_[word.size()])))
+      return false;
+    at_ += word.size();
+    return true;
+  }
   bool expect(std::string_view word) { return accept(word) || expected('\'' + std::string(word) + '\''); }
   /// Accepts `text` even if more letters or digits follow directly ("remote" of "remote0").
-  bool acceptPrefix(std::string_view text);
+  bool acceptPrefix(std::string_view text) {
+    if (!startsWith(text))
+      return false;
+    at_ += text.size();
+    return true;
+  }
   bool expectLineEnd() { return atLineEnd() || expected("end of line"); }
 
   /// The word here ([A-Za-z_][A-Za-z0-9_]*), stepped over; empty if there is none.
@@ -86,6 +97,11 @@ private:
       ++at_;
     if (lineEnd_ - at_ >= 2 && at_[0] == '/' && at_[1] == '/')
       at_ = lineEnd_;
+  }
+  bool startsWith(std::string_view text) {
+    skipBlanks();
+    return at_ != lineEnd_ && *at_ == text[0] && static_cast<std::size_t>(lineEnd_ - at_) >= text.size() &&
+           std::memcmp(at_, text.data(), text.size()) == 0;
   }
   std::string describeNext();
 

@@ -8,8 +8,10 @@ namespace mscclc::ir {
 namespace {
 
 std::optional<OpKind> findMnemonic(std::string_view word) {
+  if (word.empty())
+    return std::nullopt;
   for (std::size_t i = 0; i < opKindCount; ++i)
-    if (opInfos[i].mnemonic == word)
+    if (opInfos[i].mnemonic[0] == word[0] && opInfos[i].mnemonic == word)
       return static_cast<OpKind>(i);
   return std::nullopt;
 }

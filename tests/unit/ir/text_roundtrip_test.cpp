@@ -6,6 +6,8 @@
 
 #include "ir/structure.h"
 
+#include <fstream>
+
 using namespace mscclc;
 using namespace mscclc::ir;
 
@@ -133,4 +135,17 @@ TEST_CASE("locations of many lines keep their numbers") {
   REQUIRE(again);
   CHECK(test::sameProgram(*again, program));
   CHECK(again->sources.places(merged).size() == 50);
+}
+
+TEST_CASE("the fuzzer's seeds parse, and the canonical ones print as they are") {
+  for (const std::string name : {"operations", "options", "locations", "inplace", "loose"}) {
+    INFO(name);
+    std::ifstream in(std::string(MSCCLC_SOURCE_DIR) + "/tests/fuzz/corpus/ir/" + name + ".ir", std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    DiagnosticEngine diagnostics;
+    const auto program = parse(text, name, diagnostics);
+    INFO(diagnostics.render(false));
+    REQUIRE(program);
+    CHECK((printed(*program) == text) == (name != "loose"));
+  }
 }

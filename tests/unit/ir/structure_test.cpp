@@ -1,0 +1,266 @@
+// Each structural fault: its kind, text and place. Faulty programs are text where text can say the fault.
+#include "catch.h"
+#include "ir/structure.h"
+#include "ir/text.h"
+#include "random_program.h"
+
+using namespace mscclc;
+using namespace mscclc::ir;
+
+namespace {
+
+std::string listed(const DiagnosticEngine &diagnostics) {
+  std::string out;
+  for (const Diagnostic &d : diagnostics.all())
+    out += (d.place.line != 0 ? std::to_string(d.place.line) : d.place.file) + ' ' + std::string(d.id) + ": " +
+           d.message + '\n';
+  return out;
+}
+
+std::string faultsOfText(const std::string &text) {
+  DiagnosticEngine diagnostics;
+  const bool good = parse(text, "x.ir", diagnostics).has_value();
+  CHECK(good == !diagnostics.hasErrors());
+  return listed(diagnostics);
+}
+
+/// Faults of a program of two ranks whose rank 0 holds `statements` on line 4 and on, in a block that may use all.
+std::string faults(const std::string &statements) {
+  return faultsOfText("mscclc.ir 1\nprogram \"p\" { // 2\n"
+                      "rank 0 {\nbuffers input 4 output 4 scratch 4\nmemory_channels [1]\nport_channels [1, 2]\n"
+                      "semaphores [0]\nswitch0 = scratch of [0, 1]\nremote0 = 1.scratch via memory via port\n"
+                      "remote1 = 1.input via memory via port\nremote2 = 2.input via port\nblock 0 {\n"
+                      "channels [memory 0, port 0, port 1, switch 0]\n"
+                      "remotes [memory 0, memory 1, port 0, port 1, port 2] // 14\n" +
+                      statements +
+                      "}\n}\nrank 1 {\nbuffers input 4 output 4 scratch 3\n}\n"
+                      "rank 2 {\nbuffers input 4 output 4 scratch 4\n}\n}\n");
+}
+
+/// Faults of a rank 0 of two with `statements` on line 4 and on.
+std::string rankFaults(const std::string &statements) {
+  return faultsOfText("mscclc.ir 1\nprogram \"p\" {\nrank 0 {\n" + statements + "}\nrank 1 {\n}\n}\n");
+}
+
+std::string faultsOf(const Program &program) {
+  DiagnosticEngine diagnostics;
+  diagnostics.setSources(&program.sources);
+  const bool good = checkStructure(program, diagnostics);
+  CHECK(good == !diagnostics.hasErrors());
+  return listed(diagnostics);
+}
+
+/// A program of one rank and one block.
+Program tiny() {
+  Program program;
+  program.ranks.resize(1);
+  program.ranks[0].inputChunks = program.ranks[0].outputChunks = 4;
+  program.ranks[0].blocks.resize(1);
+  return program;
+}
+
+constexpr Chunk in0{ChunkSpace::Input, 0, 1, 0}, out0{ChunkSpace::Output, 0, 1, 0};
+Op opOf(OpKind kind) {
+  Op op;
+  op.kind = kind;
+  return op;
+}
+
+} // namespace
+
+TEST_CASE("whole program: options, in-place sizes, expectations") {
+  CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ninstances 0\nthreads_per_block 0\nbuffer_alignment 0\n"
+                     "collective test chunk_factor 0\nmin_message_size 9\nmax_message_size 8\n}\n") ==
+        "2 option_zero: chunk_factor must be at least 1\n2 option_zero: instances must be at least 1\n"
+        "2 option_zero: threads_per_block must be at least 1\n2 option_zero: buffer_alignment must be at least 1\n"
+        "2 message_sizes: min_message_size 9 is larger than max_message_size 8\n");
+  CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective allgather inplace\nrank 0 {\n"
+                     "buffers input 2 output 4\n}\nrank 1 {\nbuffers input 2 output 3\n}\n}\n") ==
+        "7 inplace_sizes: in place, allgather of 2 ranks needs 4 output chunks; rank 1 has 3\n");
+  CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective reducescatter inplace\nrank 0 {\n"
+                     "buffers input 4294967295 output 4294967295\n}\nrank 1 {\n}\n}\n") ==
+        "4 inplace_sizes: in place, reducescatter of 2 ranks needs 8589934590 input chunks; rank 0 has 4294967295\n");
+  const std::string expectations = "expect 0.output[0] = 1.input[1]\nexpect 2.output[0] = 0.input[4]\nrank 0 {\n"
+                                   "buffers input 4 output 1\n}\nrank 1 {\nbuffers input 2 output 1\n}\n}\n";
+  CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective custom\n" + expectations) ==
+        "2 expectation_out_of_range: 2.output[0] does not exist\n"
+        "2 expectation_out_of_range: 0.input[4] does not exist\n");
+  CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective test\nexpect 0.output[0] = nothing\nrank 0 {\n"
+                     "buffers output 1\n}\n}\n") ==
+        "2 expectation_not_custom: only a custom collective states what its output holds, not test\n");
+}
+
+TEST_CASE("rank: peers, switch groups, remote buffers") {
+  CHECK(rankFaults("memory_channels [1, 2]\nport_channels [0]\n") ==
+        "3 peer_out_of_range: memory channel 1 leads to rank 2: there are 2 ranks\n"
+        "3 peer_is_self: port channel 0 leads to its own rank 0\n");
+  CHECK(rankFaults("switch0 = input of [0, 1, 1]\nswitch1 = input of [1]\nswitch2 = input of [0, 2]\n") ==
+        "3 switch_group_repeats: switch channel 0 holds rank 1 twice\n"
+        "3 switch_group_without_rank: switch channel 1 does not hold its own rank 0\n"
+        "3 switch_group_rank: switch channel 2 holds rank 2: there are 2 ranks\n");
+  CHECK(rankFaults("remote0 = 0.input\nremote1 = 2.input\nremote2 = 1.output\nremote3 = 1.output\n") ==
+        "3 remote_buffer_is_local: remote buffer 0 lies on its own rank 0\n"
+        "3 remote_buffer_rank: remote buffer 1 lies on rank 2: there are 2 ranks\n"
+        "3 remote_buffer_repeats: remote buffer 3 is rank 1's output, which an earlier one is already\n");
+}
+
+TEST_CASE("rank: barriers") {
+  CHECK(rankFaults("block 0 {\nbarrier 0 blocks 2\n}\nblock 1 {\nbarrier 0 blocks 2\n}\n") == "");
+  CHECK(rankFaults("block 0 {\nbarrier 0 blocks 2\n}\nblock 1 {\nbarrier 0 blocks 3\nbarrier 1 blocks 2\n}\n") ==
+        "8 barrier_counts_differ: barrier 0 is for 3 blocks here, but for 2 blocks in block 0\n"
+        "9 barrier_block_count: barrier 1 is for 2 blocks, but 1 block of the rank use it\n");
+}
+
+TEST_CASE("block: tables") {
+  const std::string head = "memory_channels [1]\nremote0 = 1.input via memory\nblock 0 {\n";
+  CHECK(rankFaults(head + "channels [memory 0, memory 0, memory 1, none 0]\n}\n") ==
+        "6 table_repeats: the block's channel table names memory channel 0 twice\n"
+        "6 table_out_of_range: the block's channel table names memory channel 1: the rank has 1 memory channel\n"
+        "6 table_channel_type: the block's channel table holds an entry of type none\n");
+  CHECK(rankFaults(head + "remotes [memory 0, memory 0, memory 1, switch 0, port 0]\n}\n") ==
+        "6 table_repeats: the block's remote-buffer table names remote buffer 0 twice\n"
+        "6 table_out_of_range: the block's remote-buffer table names remote buffer 1: the rank has 1 remote buffer\n"
+        "6 table_channel_type: the block's remote-buffer table holds an entry of type switch\n"
+        "6 remote_buffer_access: the block reaches remote buffer 0 through port channels, which the rank does not "
+        "list for it\n");
+}
+
+TEST_CASE("block: pipelines") {
+  CHECK(faults("pipeline unit_size 0 num_chunks 1 {\nnop\npipeline unit_size 1 num_chunks 1 {\n}\n}\n") ==
+        "15 pipeline_unit_zero: a pipeline's unit size must be at least 1 byte\n"
+        "17 pipeline_nested: a pipeline inside a pipeline\n");
+  Program program = tiny();
+  Op loop = opOf(OpKind::Pipeline);
+  loop.imm = loop.count = 1;
+  loop.bodySize = 1;
+  program.ranks[0].blocks[0].append(loop);
+  CHECK(faultsOf(program) == "rank 0, block 0, operation 0 pipeline_too_long: the pipeline's body of 1 operation ends "
+                             "past the block's last operation\n");
+}
+
+TEST_CASE("operation: ranges inside the block's arrays, locations") {
+  Program program = tiny();
+  ThreadBlock &block = program.ranks[0].blocks[0];
+  block.append(opOf(OpKind::Copy), {{in0}}, {{out0}});
+  block.append(opOf(OpKind::Nop));
+  block.ops[0].firstChunk = 1;
+  block.ops[1].numIds = 4294967295;
+  CHECK(faultsOf(program) ==
+        "rank 0, block 0, operation 0 operands_outside: copy: its operands 1:3 lie outside the 2 that the block holds\n"
+        "rank 0, block 0, operation 1 operands_outside: nop: its ids 0:4294967295 lie outside the 0 that the block "
+        "holds\n");
+  block.ops[0].firstChunk = 0;
+  block.ops[1].numIds = 0;
+  block.ops[0].loc = 3;
+  CHECK(faultsOf(program) ==
+        "rank 0, block 0, operation 0 unknown_location_id: location 3 does not exist: the program has 0 locations\n");
+}
+
+TEST_CASE("operation: a located one is shown at its source") {
+  Program program = tiny();
+  Op op = opOf(OpKind::Nop);
+  op.loc = program.sources.addPlace(program.sources.addFile("a.cpp"), 12, 3);
+  op.sync = DataSync::After;
+  program.ranks[0].blocks[0].append(op);
+  CHECK(faultsOf(program) == "12 field_not_allowed: nop takes no data sync\n");
+}
+
+TEST_CASE("operation: fields that do not belong to it") {
+  CHECK(faults("copy output[0:1] <- input[0:1] sync after\nput memory remote0[0:1] <- input[0:1] reduce_op max\n"
+               "signal memory [0] slice 0 of 2\ncopy output[0:1] <- input[0:1] slice 2 of 2\n") ==
+        "15 field_not_allowed: copy takes no data sync\n16 field_not_allowed: put takes no reduce operation\n"
+        "17 field_not_allowed: signal takes no slice of a thread-block group\n"
+        "18 slice_out_of_range: copy: slice 2 of 2 does not exist\n");
+  Program program = tiny();
+  Op op = opOf(OpKind::Nop);
+  op.count = op.bodySize = 1;
+  program.ranks[0].blocks[0].append(op);
+  Chunk strange = in0;
+  strange.id = 1;
+  program.ranks[0].blocks[0].append(opOf(OpKind::Copy), {{strange}}, {{out0}});
+  CHECK(faultsOf(program) == "rank 0, block 0, operation 0 field_not_allowed: nop takes no immediate or count\n"
+                             "rank 0, block 0, operation 0 field_not_allowed: nop takes no body\n"
+                             "rank 0, block 0, operation 1 field_not_allowed: a local chunk takes no id\n");
+}
+
+TEST_CASE("operation: channel types") {
+  CHECK(
+      faults("rlxsignal port [0]\nre memory output[0:1] <- input[0:1], input[1:2]\nput remote0[0:1] <- input[0:1]\n") ==
+      "15 channel_type_not_allowed: rlxsignal does not run on port channels\n"
+      "16 channel_type_not_allowed: re does not run on memory channels\n"
+      "17 channel_type_not_allowed: put does not run on no channel\n");
+}
+
+TEST_CASE("operation: counts and spaces of operands") {
+  CHECK(
+      faults(
+          "nop output[0:1]\ncopy output[0:1] <- input[0:1], input[1:2]\nre output[0:1] <- input[0:1]\n"
+          "res memory output[0:1] <- input[0:1], input[1:2]\nput memory remote0[0:1], remote0[1:2] <- input[0:1]\n") ==
+      "15 operand_count: nop takes no destination, not 1\n16 operand_count: copy takes 1 source, not 2\n"
+      "17 operand_count: re takes 2 or more sources, not 1\n"
+      "18 operand_count: res takes 2 or more destinations, not 1\n"
+      "19 counts_differ: put: as many sources as destinations are needed, not 1 and 2\n");
+  CHECK(faults("copy remote0[0:1] <- input[0:1]\nput memory output[0:1] <- input[0:1]\n"
+               "rre memory output[0:1] <- remote0[0:1], input[0:1]\ngstore switch [0] output[0:1] <- input[0:1]\n") ==
+        "15 operand_space: copy: destination 0 must be local, not remote\n"
+        "16 operand_space: put: destination 0 must be remote, not output\n"
+        "17 operand_space: rre: source 0 must be local, not remote\n"
+        "17 operand_space: rre: source 1 must be remote, not input\n"
+        "18 operand_space: gstore: destination 0 must be on a switch channel, not output\n");
+}
+
+TEST_CASE("operation: ids") {
+  CHECK(faults("signal memory\nnop [0]\nsem_acquire [1]\nwait memory [1]\npws port [0] remote0[0:1], remote0[1:2] <- "
+               "input[0:1], input[1:2]\nput memory [0] remote0[0:1] <- input[0:1]\n"
+               "put memory remote3[0:1] <- input[0:1]\nglre switch [0] output[0:1] <- switch1[0:1]\n") ==
+        "15 id_count: signal: 1 or more channels needed, 0 named\n16 id_count: nop: no channel needed, 1 named\n"
+        "17 id_out_of_range: sem_acquire: semaphore 1 does not exist: the rank has 1 semaphore\n"
+        "18 id_out_of_range: wait: memory channel 1 does not exist: the rank has 1 memory channel\n"
+        "19 id_count: pws: 2 channels needed, 1 named\n20 id_count: put: no channel needed, 1 named\n"
+        "21 id_out_of_range: put: remote buffer 3 does not exist: the rank has 3 remote buffers\n"
+        "22 id_out_of_range: glre: switch channel 1 does not exist: the rank has 1 switch channel\n");
+  CHECK(faults("pws port [1] remote1[0:1] <- input[0:1]\nput memory remote2[0:1] <- input[0:1]\n") ==
+        "15 channel_leads_elsewhere: pws: channel 1 leads to rank 2, but remote buffer 1 lies on rank 1\n"
+        "16 remote_not_in_table: put: remote buffer 2 through memory channels is not in the block's remote-buffer "
+        "table\n");
+  CHECK(rankFaults("buffers input 1 output 1\nmemory_channels [1]\nswitch0 = input of [0]\nswitch1 = input of [0]\n"
+                   "block 0 {\nchannels [switch 0, switch 1]\nsignal memory [0]\n"
+                   "gstore switch [1] switch0[0:1] <- output[0:1]\n}\n") ==
+        "10 channel_not_in_table: signal: memory channel 0 is not in the block's channel table\n"
+        "11 switch_channels_differ: gstore: the operand is on switch channel 0, but the operation names 1\n");
+}
+
+TEST_CASE("operation: chunks") {
+  CHECK(faults("copy output[0:0] <- input[0:0]\ncopy output[3:5] <- input[0:2]\nput memory remote0[2:4] <- input[0:2]\n"
+               "glre switch [0] output[0:2] <- switch0[2:4]\n") ==
+        "15 chunk_empty: copy: source 0 is empty\n15 chunk_empty: copy: destination 0 is empty\n"
+        "16 chunk_out_of_range: copy: output[3:5] is out of range: there are 4 chunks\n"
+        "17 chunk_out_of_range: put: remote[2:4] is out of range: there are 3 chunks\n"
+        "18 chunk_out_of_range: glre: switch[2:4] is out of range: there are 3 chunks\n");
+  CHECK(faults("copy output[0:2] <- input[0:1]\nre output[0:1] <- input[0:1], input[0:2]\n"
+               "put memory remote0[0:1], remote0[0:3] <- input[0:1], input[0:2]\n") ==
+        "15 chunk_sizes_differ: copy: destination 0 has 2 chunks, but source 0 has 1 chunk\n"
+        "16 chunk_sizes_differ: re: source 1 has 2 chunks, but source 0 has 1 chunk\n"
+        "17 chunk_sizes_differ: put: destination 1 has 3 chunks, but source 1 has 2 chunks\n");
+  CHECK(faults("cpkt output[0:1] <- input[0:1]\nppkt memory remote1[0:1] <- input[0:1]\n"
+               "repkt output[0:1] <- input[0:1], input[0:1]\n") ==
+        "15 packet_not_in_scratch: cpkt: destination 0 holds packets, so it must lie in scratch, not in output\n"
+        "16 packet_not_in_scratch: ppkt: destination 0 holds packets, so it must lie in scratch, not in input\n"
+        "17 packet_not_in_scratch: repkt: source 1 holds packets, so it must lie in scratch, not in input\n");
+}
+
+TEST_CASE("more operands than a byte counts are fine") {
+  Program program = tiny();
+  ThreadBlock &block = program.ranks[0].blocks[0];
+  block.append(opOf(OpKind::Reduce), std::vector<Chunk>(300, in0), {{out0}});
+  CHECK(faultsOf(program) == "");
+}
+
+TEST_CASE("the search ends after many faults") {
+  Program program = tiny();
+  for (int i = 0; i < 100000; ++i)
+    program.ranks[0].blocks[0].append(opOf(OpKind::Copy));
+  DiagnosticEngine diagnostics;
+  CHECK_FALSE(checkStructure(program, diagnostics));
+  CHECK(diagnostics.numErrors() < 200);
+}

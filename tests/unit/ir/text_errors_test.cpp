@@ -1,0 +1,143 @@
+// Every error of the text's syntax: its kind, text and place.
+#include "catch.h"
+#include "ir/text.h"
+
+using namespace mscclc::ir;
+
+namespace {
+
+/// "line:column id: message" of each diagnostic, one a line; notes behind a tab.
+std::string errorsOf(const std::string &text) {
+  DiagnosticEngine diagnostics;
+  const auto program = parse(text, "x.ir", diagnostics);
+  CHECK(program.has_value() == !diagnostics.hasErrors());
+  std::string out;
+  for (const Diagnostic &d : diagnostics.all()) {
+    CHECK(d.place.file == "x.ir");
+    out += std::to_string(d.place.line) + ':' + std::to_string(d.place.column) + ' ' + std::string(d.id) + ": " +
+           d.message + '\n';
+    for (const Diagnostic &n : d.notes)
+      out += '\t' + std::to_string(n.place.line) + ": " + n.message + '\n';
+  }
+  return out;
+}
+
+/// The errors of statements in block 0, which begin on line 6.
+std::string errorsOfBlock(const std::string &statements) {
+  return errorsOf("mscclc.ir 1\nprogram \"p\" {\nrank 0 {\nbuffers input 4 output 4 scratch 9\nblock 0 {\n" +
+                  statements + "}\n}\n}\n");
+}
+
+} // namespace
+
+TEST_CASE("ir_expected: what stands where something else must") {
+  CHECK(errorsOf("") == "1:1 ir_expected: expected 'mscclc.ir 1' as the first statement, found end of file\n");
+  CHECK(errorsOf("mscclc.ir 1\nprogram {") ==
+        "2:9 ir_expected: expected a string in double quotes, found '{'\n"
+        "2:10 ir_missing_close: the file ends before the '}' of the program\n\t2: opened here\n");
+  CHECK(errorsOf("mscclc.ir 1\nprogram \"p\" {\nfuse maybe\n}") ==
+        "3:6 ir_expected: expected 'off' or 'on', found 'maybe'\n");
+  CHECK(errorsOfBlock("copy output[0:1] from input[0:1]\n") ==
+        "6:18 ir_expected: expected attributes or end of line, found 'from'\n");
+  CHECK(errorsOfBlock("copy output[3:2] <- input[0:1]\n") ==
+        "6:15 ir_expected: expected an end of at least 3, found 2\n");
+  CHECK(errorsOfBlock("\001\n") == "6:1 ir_expected: expected an operation, found byte 0x01\n");
+  CHECK(errorsOfBlock(std::string(100, 'a') + "\n") ==
+        "6:1 ir_expected: expected an operation, found '" + std::string(40, 'a') + "...'\n");
+}
+
+TEST_CASE("ir_number_too_large") {
+  CHECK(errorsOfBlock("copy output[4294967296:1] <- input[0:1]\n") ==
+        "6:13 ir_number_too_large: a chunk is too large: at most 4294967295\n");
+  CHECK(errorsOfBlock("barrier 18446744073709551616 blocks 2\n") ==
+        "6:9 ir_number_too_large: the barrier's number is too large: at most 18446744073709551615\n");
+}
+
+TEST_CASE("ir_unterminated_string and ir_bad_escape") {
+  CHECK(errorsOf("mscclc.ir 1\nprogram \"p {\n}")
+            .starts_with("2:9 ir_unterminated_string: this string has no closing '\"' on its line\n"));
+  CHECK(errorsOf("mscclc.ir 1\nprogram \"p\\q\" {\n}") ==
+        "2:11 ir_bad_escape: unknown escape; known are \\\\, \\\", \\n, \\t and \\xHH\n");
+  CHECK(errorsOf("mscclc.ir 1\nprogram \"\\x4\" {\n}").starts_with("2:10 ir_bad_escape"));
+}
+
+TEST_CASE("ir_format_version") {
+  CHECK(errorsOf("mscclc.ir 2\n") == "1:11 ir_format_version: this is IR text of version 2; version 1 is understood\n");
+}
+
+TEST_CASE("ir_missing_close, with a note where it was opened") {
+  CHECK(errorsOf("mscclc.ir 1\nprogram \"p\" {\n  rank 0 {\n    block 0 {\n") ==
+        "5:1 ir_missing_close: the file ends before the '}' of block 0\n\t4: opened here\n");
+  CHECK(errorsOf("mscclc.ir 1\nprogram \"p\" {\nrank 0 {\nblock 0 {\npipeline unit_size 1 num_chunks 1 {\n") ==
+        "6:1 ir_missing_close: the file ends before the '}' of a pipeline\n\t5: opened here\n");
+}
+
+TEST_CASE("ir_stated_twice and ir_stated_late") {
+  CHECK(errorsOf("mscclc.ir 1\nprogram \"p\" {\nfuse on\nfuse on\nrank 0 {\n}\nprotocol LL\n}") ==
+        "4:1 ir_stated_twice: 'fuse' is stated twice\n"
+        "7:1 ir_stated_late: 'protocol' must be stated before the first rank\n");
+  CHECK(errorsOfBlock("nop\nchannels []\n") ==
+        "7:10 ir_stated_late: 'channels' must be stated before the block's first operation\n");
+  CHECK(errorsOfBlock("sem_acquire [0] sync both sync after\n") == "6:27 ir_stated_twice: 'sync' is stated twice\n");
+  CHECK(errorsOfBlock("}\nbuffers input 1\nblock 1 {\n") ==
+        "7:1 ir_stated_late: what a rank has must be stated before its first block\n");
+}
+
+TEST_CASE("ir_out_of_order") {
+  CHECK(errorsOf("mscclc.ir 1\nprogram \"p\" {\nrank 1 {\nremote1 = 0.input\nblock 2 {\n}\n}\n}\nlocations {\n"
+                 "file3 = \"a\"\n}") ==
+        "3:6 ir_out_of_order: rank numbers count up from 0: expected 0, found 1\n"
+        "4:7 ir_out_of_order: remote buffer numbers count up from 0: expected 0, found 1\n"
+        "5:7 ir_out_of_order: block numbers count up from 0: expected 0, found 2\n"
+        "10:1 ir_out_of_order: file numbers count up from 0: expected 0, found 3\n");
+}
+
+TEST_CASE("locations: ir_unknown_location, ir_location_repeated, and only what is listed above") {
+  const std::string program = "mscclc.ir 1\nprogram \"p\" {\nrank 0 {\nblock 0 {\nnop @7\n}\n}\n}\n";
+  CHECK(errorsOf(program) == "5:6 ir_unknown_location: there is no location @7: the file has 0 locations\n");
+  const auto table = [](const std::string &entries) {
+    return errorsOf("mscclc.ir 1\nprogram \"p\" {\n}\nlocations {\nfile0 = \"a\"\n@1 = file0:1:1\n" + entries + "}\n");
+  };
+  CHECK(table("") == "");
+  CHECK(table("@2 = file0:1:1\n") ==
+        "7:1 ir_location_repeated: this is the same as an earlier location; each is listed once\n");
+  CHECK(table("@2 = @1 + @1\n").starts_with("7:1 ir_location_repeated"));
+  CHECK(table("file1 = \"a\"\n") ==
+        "7:1 ir_location_repeated: this is the same as an earlier file; each is listed once\n");
+  CHECK(table("@2 = file0:2:2 from @2\n") == "7:21 ir_expected: expected a location that is listed above, found @2\n");
+  CHECK(table("@2 = file1:2:2\n") == "7:6 ir_expected: expected a file that is listed above, found file1\n");
+  CHECK(table("@3 = file0:2:2\n") == "7:1 ir_expected: expected @2, found @3\n");
+}
+
+TEST_CASE("ir_wrong_version and ir_wrong_definition") {
+  CHECK(errorsOfBlock("copy scratch[0:2] <- input[0:2]%in\ncopy output[0:2] <- scratch[1:3]%0\n") ==
+        "7:33 ir_wrong_version: this read sees %{0, in}, not %0\n");
+  CHECK(errorsOfBlock("%1 = copy output[0:1] <- input[0:1]\n%1 = nop\n") ==
+        "6:1 ir_wrong_definition: this operation defines %0, not %1\n"
+        "7:1 ir_wrong_definition: this operation defines no version, not %1\n");
+}
+
+TEST_CASE("ir_too_many_errors ends the search") {
+  std::string statements;
+  for (int i = 0; i < 100; ++i)
+    statements += "what\n";
+  const std::string errors = errorsOfBlock(statements);
+  CHECK(std::count(errors.begin(), errors.end(), '\n') == 21);
+  CHECK(errors.ends_with("25:1 ir_too_many_errors: too many errors; the rest of the file is not looked at\n"));
+}
+
+TEST_CASE("several errors are found in one run, and an unknown body is skipped") {
+  CHECK(
+      errorsOf("mscclc.ir 1\nprogram \"p\" {\nwhat {\nrank 3 {\n}\n}\nrank 0 {\nbuffers in 3\nblock 0 {\nfoo\n}\n}\n}\n"
+               "more") == "3:1 ir_expected: expected 'rank', 'collective', 'expect', an option, or '}', found 'what'\n"
+                          "8:9 ir_expected: expected 'input', 'output' or 'scratch', found 'in'\n"
+                          "10:1 ir_expected: expected an operation, found 'foo'\n"
+                          "14:1 ir_expected: expected 'locations' or end of file, found 'more'\n");
+}
+
+TEST_CASE("an error shows its line with a caret") {
+  DiagnosticEngine diagnostics;
+  parse("mscclc.ir 1\nprogram p {\n}\n", "x.ir", diagnostics);
+  CHECK(diagnostics.render(false) == "x.ir:2:9: error: expected a string in double quotes, found 'p'\nprogram p {\n"
+                                     "        ^\n1 error generated.\n");
+}
