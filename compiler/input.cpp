@@ -9,17 +9,19 @@
 #include "compiler/algorithm.h"
 #endif
 
+#include <filesystem>
+
 namespace mscclc::driver {
 
 InputKind kindOfInput(const Options &options, std::string_view text) {
   if (options.inputKind != InputKind::Auto)
     return options.inputKind;
-  const std::string_view name = options.input;
-  if (name.ends_with(".json"))
+  const std::string ending = std::filesystem::path(options.input).extension().string();
+  if (ending == ".json")
     return InputKind::Plan;
-  if (name.ends_with(".ir"))
+  if (ending == ".ir")
     return InputKind::IR;
-  if (name != "-" && name.rfind('.') != std::string_view::npos && name.rfind('/') + 1 < name.rfind('.') + 1)
+  if (!ending.empty())
     return InputKind::Algorithm;
   // Standard input and names without an ending: the first word tells.
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -34,11 +36,10 @@ std::optional<ir::Program> loadProgram(const Options &options, ir::DiagnosticEng
                                        InputKind &kind) {
   const std::string shownName = options.input == "-" ? "<stdin>" : options.input;
   std::string text, error;
-  // Clang reads algorithms itself; only what comes through a pipe is read here.
   kind = kindOfInput(options, {});
-  const bool sniff = options.inputKind == InputKind::Auto && kind == InputKind::Algorithm &&
-                     (options.input == "-" || options.input.rfind('.') == std::string::npos);
-  if (kind != InputKind::Algorithm || options.input == "-" || sniff) {
+  // Clang reads algorithms itself, unless they come through a pipe or only their text tells what they are.
+  const bool named = options.inputKind != InputKind::Auto || std::filesystem::path(options.input).has_extension();
+  if (kind != InputKind::Algorithm || options.input == "-" || !named) {
     if (!readWhole(options.input, text, error)) {
       diags.report(diag::cannot_read, {}, {error});
       return std::nullopt;

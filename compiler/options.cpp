@@ -37,6 +37,8 @@ std::vector<std::string> normalise(int argc, const char *const *argv, std::vecto
       args.push_back(arg + "=all");
     else if (arg == "--verify-each")
       args.push_back(arg + "=structure");
+    else if (arg == "--passes=") // no value to CLI11
+      args.push_back("--passes=none");
     else if (arg == "--color")
       args.push_back(arg + "=always");
     else
@@ -155,7 +157,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       ->type_name("LEVEL")
       ->group(passes);
   auto *passesOption =
-      app.add_option("--passes", o.passes, "run these instead of -O's")->type_name("A,B,…")->group(passes);
+      app.add_option("--passes", o.passes, "run these instead of -O's; none: none")->type_name("A,B,…")->group(passes);
   auto *printAfterAll = app.add_flag("--print-after-all")->description("print the IR after each pass")->group(passes);
   app.add_option("--print-before", o.printBefore, "print the IR before a pass, or before each")
       ->type_name("[=PASS]")
@@ -240,6 +242,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
                                    : Action::EmitJson;
     o.verify = noVerify->count() == 0;
     o.hasPasses = passesOption->count() != 0;
+    if (o.passes == "none")
+      o.passes.clear();
     if (printAfterAll->count() != 0)
       o.printAfter = "all";
     if (verifyEach == "structure")
