@@ -5,8 +5,9 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-/// Two shots: every GPU reduces its share from packets, then sends the sum as packets. A block for each peer carries the
-/// first shot; `threadBlocks` blocks reduce, one chunk of the share each. Double scratch makes the next launch safe.
+/// Two shots: every GPU reduces its share from packets, then sends the sum as packets. A block for each peer carries
+/// the first shot; `threadBlocks` blocks reduce, one chunk of the share each. Double scratch makes the next launch
+/// safe.
 MSCCLC_ALGORITHM void allreduce_packets(int ranks = 8, int threadBlocks = 4) {
   CollectiveProgram program("allreduce_packets", AllReduce(ranks, threadBlocks, /*inplace=*/true),
                             {.protocol = Protocol::LL, .doubleScratch = true});
@@ -32,7 +33,7 @@ MSCCLC_ALGORITHM void allreduce_packets(int ranks = 8, int threadBlocks = 4) {
       List<Chunk> arrived;
       for (int step = 1; step < ranks; ++step)
         arrived.push_back(scratch[rank][(rank + step) % ranks * threadBlocks + block]);
-      reduce(share, arrived, tb(block), {.packet = true});
+      Rank(rank).reduce(share, arrived, tb(block), {.packet = true});
       for (int step = 1; step < ranks; ++step)
         channels[step - 1].putPackets(scratch[(rank + step) % ranks][shot + rank * threadBlocks + block], share,
                                       tb(block));
@@ -40,8 +41,9 @@ MSCCLC_ALGORITHM void allreduce_packets(int ranks = 8, int threadBlocks = 4) {
 
     for (int step = 1; step < ranks; ++step) {
       const int peer = (rank + step) % ranks;
-      unpackPackets(data.slice(peer * threadBlocks, (peer + 1) * threadBlocks),
-                    scratch[rank].slice(shot + peer * threadBlocks, shot + (peer + 1) * threadBlocks), tb(step - 1));
+      Rank(rank).unpackPackets(data.slice(peer * threadBlocks, (peer + 1) * threadBlocks),
+                               scratch[rank].slice(shot + peer * threadBlocks, shot + (peer + 1) * threadBlocks),
+                               tb(step - 1));
     }
   }
 }

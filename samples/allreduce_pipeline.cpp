@@ -39,7 +39,7 @@ MSCCLC_ALGORITHM void allreduce_pipeline(int ranks = 4, int iterations = 4, int 
     List<Chunk> others;
     for (int step = 1; step < ranks; ++step)
       others.push_back(arrived[rank][(rank + step) % ranks]);
-    reduce(data[rank], others, reducer);
+    Rank(rank).reduce(data[rank], others, reducer);
     for (int step = 1; step < ranks; ++step)
       sums[step - 1].put(reduced[(rank + step) % ranks][rank], data[rank], reducer);
     for (MemoryChannel &channel : sums)
@@ -49,7 +49,7 @@ MSCCLC_ALGORITHM void allreduce_pipeline(int ranks = 4, int iterations = 4, int 
       channel.wait(collector, {.sync = Sync::After});
     for (int step = 1; step < ranks; ++step) {
       const int peer = (rank + step) % ranks;
-      copy(data[peer], reduced[rank][peer], collector);
+      Rank(rank).copy(data[peer], reduced[rank][peer], collector);
     }
   }
 }

@@ -30,7 +30,7 @@ MSCCLC_ALGORITHM void allreduce_ring(int ranks = 4, int lanes = 1) {
         toNext.put(scratch[next][slot], mine[chunkOf(rank - step)], reducer);
         toNext.signal(reducer, {.sync = Sync::Before});
         toPrevious.wait(reducer, {.sync = Sync::After});
-        reduce(mine[chunkOf(rank - step - 1)], {scratch[rank][slot]}, reducer);
+        Rank(rank).reduce(mine[chunkOf(rank - step - 1)], {scratch[rank][slot]}, reducer);
       }
       reduced.release(reducer, Sync::Before);
 

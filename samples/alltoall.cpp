@@ -9,7 +9,9 @@ using namespace mscclc;
 MSCCLC_ALGORITHM void alltoall(int ranks = 8, int chunkFactor = 1, int threadBlocks = 0) {
   CollectiveProgram program("alltoall", AllToAll(ranks, chunkFactor, /*inplace=*/false));
   const int blocks = threadBlocks > 0 ? threadBlocks : (ranks + 14) / 16;
-  const auto share = [&](auto buffer, int index) { return buffer.slice(index * chunkFactor, (index + 1) * chunkFactor); };
+  const auto share = [&](auto buffer, int index) {
+    return buffer.slice(index * chunkFactor, (index + 1) * chunkFactor);
+  };
 
   for (int rank = 0; rank < ranks; ++rank) {
     List<MemoryChannel> channels;
@@ -23,7 +25,7 @@ MSCCLC_ALGORITHM void alltoall(int ranks = 8, int chunkFactor = 1, int threadBlo
     for (int step = 1; step < ranks; ++step)
       channels[step - 1].wait(blockOf(step), {.sync = Sync::After, .relaxed = true});
 
-    copy(share(Rank(rank).output(), rank), share(Rank(rank).input(), rank), tb(0));
+    Rank(rank).copy(share(Rank(rank).output(), rank), share(Rank(rank).input(), rank), tb(0));
     for (int step = 1; step < ranks; ++step) {
       const int peer = (rank + step) % ranks;
       channels[step - 1].put(share(Rank(peer).output(), rank), share(Rank(rank).input(), peer), blockOf(step));
