@@ -129,13 +129,10 @@ bool TextParser::parseOperation() {
     return false;
   if (!parseOperands(op) || !parseAttributes(op))
     return false;
-  if (op.kind == OpKind::Pipeline) {
-    if (!cursor_.expect('{'))
-      return false;
-    pipelines_.push_back({static_cast<std::uint32_t>(block().ops.size()), at});
-  }
-  if (!cursor_.expectLineEnd())
+  if ((op.kind == OpKind::Pipeline && !cursor_.expect('{')) || !cursor_.expectLineEnd())
     return false;
+  if (op.kind == OpKind::Pipeline)
+    pipelines_.push_back({static_cast<std::uint32_t>(block().ops.size()), at});
   opLines_.push_back(cursor_.line());
   const std::size_t index = block().append(op, srcs_, dsts_, ids_);
   if (definition && versionsKnown_)

@@ -91,3 +91,7 @@ TEST_CASE("deep nesting, endless lines and one byte repeated") {
     list += ",0";
   survives(list + "]\n");
 }
+
+TEST_CASE("a pipeline whose line goes on opens no body") {
+  survives("mscclc.ir 1\nprogram \"p\" {\nrank 0 {\nblock 0 {\npipeline unit_size 1 num_chunks 0 {x}\n}\n}\n}\n");
+}
