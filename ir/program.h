@@ -45,7 +45,9 @@ inline constexpr std::array<OpInfo, opKindCount> opInfos{{
 #define OP(kind, mnemonic, group, summary) {mnemonic, OpGroup::group, summary},
 #include "ir/ops.def"
 }};
-constexpr const OpInfo &info(OpKind kind) { return opInfos[static_cast<std::size_t>(kind)]; }
+constexpr const OpInfo &info(OpKind kind) {
+  return opInfos[static_cast<std::size_t>(kind)];
+}
 
 enum class ChannelType : std::uint8_t { None, Memory, Port, Switch };
 enum class BufferKind : std::uint8_t { Input, Output, Scratch };
@@ -55,10 +57,18 @@ enum class Replication : std::uint8_t { Interleaved, None };
 
 /// Block-wide synchronisation an operation still asks for around itself; lower-data-sync turns it into nops.
 enum class DataSync : std::uint8_t { None = 0, Before = 1, After = 2, Both = 3 };
-constexpr DataSync operator|(DataSync a, DataSync b) { return static_cast<DataSync>(unsigned(a) | unsigned(b)); }
-constexpr DataSync operator&(DataSync a, DataSync b) { return static_cast<DataSync>(unsigned(a) & unsigned(b)); }
-constexpr DataSync without(DataSync a, DataSync b) { return static_cast<DataSync>(unsigned(a) & ~unsigned(b)); }
-constexpr bool has(DataSync a, DataSync b) { return (unsigned(a) & unsigned(b)) == unsigned(b); }
+constexpr DataSync operator|(DataSync a, DataSync b) {
+  return static_cast<DataSync>(unsigned(a) | unsigned(b));
+}
+constexpr DataSync operator&(DataSync a, DataSync b) {
+  return static_cast<DataSync>(unsigned(a) & unsigned(b));
+}
+constexpr DataSync without(DataSync a, DataSync b) {
+  return static_cast<DataSync>(unsigned(a) & ~unsigned(b));
+}
+constexpr bool has(DataSync a, DataSync b) {
+  return (unsigned(a) & unsigned(b)) == unsigned(b);
+}
 
 /// Where a chunk operand lies, seen from the rank that executes the operation.
 enum class ChunkSpace : std::uint8_t {
@@ -68,8 +78,12 @@ enum class ChunkSpace : std::uint8_t {
   Remote,  ///< Rank::remoteBuffers[id], through a memory or port channel (Op::channelType says which)
   Switch,  ///< the buffer behind Rank::switchChannels[id], on every rank of its group
 };
-constexpr ChunkSpace spaceOf(BufferKind kind) { return static_cast<ChunkSpace>(kind); }
-constexpr bool isLocal(ChunkSpace space) { return space <= ChunkSpace::Scratch; }
+constexpr ChunkSpace spaceOf(BufferKind kind) {
+  return static_cast<ChunkSpace>(kind);
+}
+constexpr bool isLocal(ChunkSpace space) {
+  return space <= ChunkSpace::Scratch;
+}
 
 /// A chunk range [index, index + size), in chunks.
 struct Chunk {
@@ -100,7 +114,8 @@ struct Op {
   std::uint32_t groupSize = 0;
   /// Pipeline: unit size in bytes. Barrier: barrier id within the rank.
   std::uint64_t imm = 0;
-  /// Pipeline: iterations. Barrier: number of thread blocks that meet.
+  /// Pipeline: chunks that the loop spans; it runs ceil(count × bytes of the largest chunk / unit) times
+  /// (execution_plan.cc, setupOperation). Barrier: number of thread blocks that meet.
   std::uint32_t count = 0;
   /// Pipeline: number of operations directly behind this one that are its body.
   std::uint32_t bodySize = 0;

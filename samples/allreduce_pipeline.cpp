@@ -1,16 +1,13 @@
 // AllReduce as a loop of three stages: send, reduce, collect. While one unit is reduced the next is on its way.
 //
-// When: one known, large message size (the loop's length is part of the plan), links and arithmetic both busy.
-//   mscclc allreduce_pipeline.cpp -P ranks=4 -P iterations=8 -o plan.json
+// When: large messages, where sending, reducing and collecting should all be busy at once.
+//   mscclc allreduce_pipeline.cpp -P ranks=4 -P unitKiB=512 -o plan.json
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-/// Reduces a message of exactly ranks × iterations × unitKiB KiB, a unit of every share an iteration.
-MSCCLC_ALGORITHM void allreduce_pipeline(int ranks = 4, int iterations = 4, int unitKiB = 1024) {
-  const auto unit = unitKiB * 1_KiB;
-  const auto message = ranks * iterations * unit;
-  CollectiveProgram program("allreduce_pipeline", AllReduce(ranks, 1, /*inplace=*/true),
-                            {.minMessageSize = message, .maxMessageSize = message});
+/// Each iteration does unitKiB KiB of every share; there are as many iterations as a share is long.
+MSCCLC_ALGORITHM void allreduce_pipeline(int ranks = 4, int unitKiB = 1024) {
+  CollectiveProgram program("allreduce_pipeline", AllReduce(ranks, 1, /*inplace=*/true));
   const auto sender = tb(0), reducer = tb(1), collector = tb(2);
   List<Buffer> arrived, reduced; // a share from every GPU, before and after the sum
   for (int rank = 0; rank < ranks; ++rank) {
@@ -26,7 +23,7 @@ MSCCLC_ALGORITHM void allreduce_pipeline(int ranks = 4, int iterations = 4, int 
       sums.push_back(MemoryChannel((rank + step) % ranks, rank));
     }
 
-    PipelineLoop loop(unit, iterations);
+    PipelineLoop loop(unitKiB * 1_KiB, /*numChunks=*/1);
     for (int step = 1; step < ranks; ++step) {
       const int peer = (rank + step) % ranks;
       parts[step - 1].put(arrived[peer][rank], data[peer], sender);
