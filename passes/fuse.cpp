@@ -95,6 +95,8 @@ public:
   explicit Fuser(ir::Program &program) : program_(program) {}
 
   void run(std::uint32_t rank, ir::ThreadBlock &block) {
+    if (!mayChange(block))
+      return;
     rank_ = rank;
     in_ = &block;
     out_.ops.clear();
@@ -123,12 +125,42 @@ private:
     DataSync sync = DataSync::None; // at its start and its end
   };
 
+  /// False if no two neighbours may merge or spare each other a sync: then the sweep would change nothing.
+  static bool mayChange(const ir::ThreadBlock &block) {
+    for (std::size_t i = 0; i + 1 < block.ops.size(); ++i) {
+      const Op &left = block.ops[i], &right = block.ops[i + 1];
+      if (left.kind == OpKind::Pipeline || right.kind == OpKind::Pipeline || fusionRule(left.kind, right.kind))
+        return true;
+      const SyncRule &rule = syncRule(syncRoleOf(left.kind), syncRoleOf(right.kind));
+      switch (rule.edit) {
+      case SyncEdit::None:
+        break;
+      case SyncEdit::DropLeft:
+      case SyncEdit::DropRight:
+        return true;
+      case SyncEdit::LeftAsksNotAfter:
+        if (ir::has(left.sync, DataSync::After) &&
+            (rule.when == SyncWhen::Always || ir::has(right.sync, DataSync::Before)))
+          return true;
+        break;
+      case SyncEdit::RightAsksNotBefore:
+        if (ir::has(right.sync, DataSync::Before))
+          return true;
+        break;
+      }
+    }
+    return false;
+  }
+
   void fuseBody(std::uint32_t header) {
     fuseRange(header + 1, nextOp(*in_, header));
     Body &body = bodies_.emplace_back();
     body.ops.swap(out_.ops);
-    if (!body.ops.empty())
-      body.sync = (syncOf(body.ops.front()) & DataSync::Before) | (syncOf(body.ops.back()) & DataSync::After);
+    if (body.ops.empty())
+      return;
+    // As in the DSL, a neighbour sees the body's first operation before others are merged into it.
+    const DataSync first = syncOf(in_->ops[header + 1]), last = syncOf(body.ops.back());
+    body.sync = (first & DataSync::Before) | (last & DataSync::After);
   }
 
   void fuseRange(std::uint32_t begin, std::uint32_t end) {
@@ -196,7 +228,7 @@ private:
 
   SyncEdit syncEdit(const Op &next) const {
     const Op &op = current_.op();
-    const SyncRule rule = syncRule(syncRoleOf(op.kind), syncRoleOf(next.kind));
+    const SyncRule &rule = syncRule(syncRoleOf(op.kind), syncRoleOf(next.kind));
     if (rule.edit == SyncEdit::None)
       return SyncEdit::None;
     const DataSync left = op.kind == OpKind::Pipeline ? bodies_[body_].sync : syncOf(op);

@@ -94,15 +94,17 @@ inline constexpr auto fusionRules = [] {
   });
 }();
 
+/// Index + 1 into fusionRules by left and right kind; 0: no rule.
+inline constexpr auto fusionTable = [] {
+  std::array<std::array<std::uint8_t, ir::opKindCount>, ir::opKindCount> table{};
+  for (std::size_t i = 0; i < fusionRules.size(); ++i)
+    table[std::size_t(fusionRules[i].left)][std::size_t(fusionRules[i].right)] = std::uint8_t(i + 1);
+  return table;
+}();
+
 /// The rule for two kinds, or null.
 inline const FusionRule *fusionRule(ir::OpKind left, ir::OpKind right) {
-  static constexpr auto table = [] {
-    std::array<std::array<std::uint8_t, ir::opKindCount>, ir::opKindCount> result{};
-    for (std::size_t i = 0; i < fusionRules.size(); ++i)
-      result[std::size_t(fusionRules[i].left)][std::size_t(fusionRules[i].right)] = std::uint8_t(i + 1);
-    return result;
-  }();
-  const std::uint8_t entry = table[std::size_t(left)][std::size_t(right)];
+  const std::uint8_t entry = fusionTable[std::size_t(left)][std::size_t(right)];
   return entry ? &fusionRules[entry - 1] : nullptr;
 }
 
@@ -145,15 +147,16 @@ inline constexpr auto syncRules = [] {
   });
 }();
 
-/// The rule for two roles; its edit is None where there is none.
-constexpr SyncRule syncRule(SyncRole left, SyncRole right) {
-  constexpr auto table = [] {
-    std::array<std::array<SyncRule, syncRoleCount>, syncRoleCount> result{};
-    for (const SyncRule &rule : syncRules)
-      result[std::size_t(rule.left)][std::size_t(rule.right)] = rule;
-    return result;
-  }();
-  return table[std::size_t(left)][std::size_t(right)];
+/// syncRules by left and right role; the edit is None where there is no rule.
+inline constexpr auto syncTable = [] {
+  std::array<std::array<SyncRule, syncRoleCount>, syncRoleCount> table{};
+  for (const SyncRule &rule : syncRules)
+    table[std::size_t(rule.left)][std::size_t(rule.right)] = rule;
+  return table;
+}();
+
+constexpr const SyncRule &syncRule(SyncRole left, SyncRole right) {
+  return syncTable[std::size_t(left)][std::size_t(right)];
 }
 
 } // namespace mscclc::passes
