@@ -4,6 +4,8 @@
 #include "frontend/limits.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 
 namespace mscclc::frontend {
 
@@ -11,81 +13,47 @@ using detail::Call;
 using ir::OpKind;
 using ir::plural;
 
-CallInfo infoOf(Call call) {
-  constexpr std::string_view spellings[] = {
-#define MSCCLC_CALL(name, spelling) spelling,
-#include "frontend/include/mscclc/detail/calls.def"
-  };
-  const std::string_view name = spellings[static_cast<std::size_t>(call)];
-  switch (call) {
-  case Call::Copy:
-    return {name, CallFamily::Rank, OpKind::Copy, false, false};
-  case Call::CopyPackets:
-    return {name, CallFamily::Rank, OpKind::CopyPacket, true, false};
-  case Call::UnpackPackets:
-    return {name, CallFamily::Rank, OpKind::UnpackPacket, false, true};
-  case Call::Reduce:
-    return {name, CallFamily::Rank, OpKind::Reduce, false, false};
-  case Call::Barrier:
-    return {name, CallFamily::Rank, OpKind::Barrier, false, false};
-  case Call::Signal:
-    return {name, CallFamily::Channel, OpKind::Signal, false, false};
-  case Call::Wait:
-    return {name, CallFamily::Channel, OpKind::Wait, false, false};
-  case Call::Flush:
-    return {name, CallFamily::Channel, OpKind::Flush, false, false};
-  case Call::Get:
-    return {name, CallFamily::Channel, OpKind::Get, false, false};
-  case Call::Put:
-    return {name, CallFamily::Channel, OpKind::Put, false, false};
-  case Call::PutWithSignal:
-    return {name, CallFamily::Channel, OpKind::PutWithSignal, false, false};
-  case Call::PutWithSignalAndFlush:
-    return {name, CallFamily::Channel, OpKind::PutWithSignalAndFlush, false, false};
-  case Call::PutPackets:
-    return {name, CallFamily::Channel, OpKind::PutPacket, true, false};
-  case Call::ReadPutPackets:
-    return {name, CallFamily::Channel, OpKind::ReadPutPacket, true, true};
-  case Call::ReadReduce:
-    return {name, CallFamily::Channel, OpKind::ReadReduce, false, false};
-  case Call::Acquire:
-    return {name, CallFamily::Semaphore, OpKind::SemAcquire, false, false};
-  case Call::Release:
-    return {name, CallFamily::Semaphore, OpKind::SemRelease, false, false};
-  case Call::SwitchReduce:
-    return {name, CallFamily::Switch, OpKind::SwitchReduce, false, false};
-  case Call::SwitchBroadcast:
-    return {name, CallFamily::Switch, OpKind::SwitchBroadcast, false, false};
-  case Call::SwitchBroadcastPackets:
-    return {name, CallFamily::Switch, OpKind::SwitchBroadcastPacket, true, true};
-  }
-  return {};
+namespace {
+constexpr std::uint8_t any = CallInfo::anyChunks;
+/// In the order of Call. Columns: call, spelling, family, kind, packets in the destination, in the source, chunks.
+constexpr CallInfo callInfos[] = {
+    {Call::Copy, "copy", CallFamily::Rank, OpKind::Copy, false, false, 2},
+    {Call::CopyPackets, "copyPackets", CallFamily::Rank, OpKind::CopyPacket, true, false, 2},
+    {Call::UnpackPackets, "unpackPackets", CallFamily::Rank, OpKind::UnpackPacket, false, true, 2},
+    {Call::Reduce, "reduce", CallFamily::Rank, OpKind::Reduce, false, false, any},
+    {Call::Barrier, "barrier", CallFamily::Rank, OpKind::Barrier, false, false, 0},
+    {Call::Signal, "signal", CallFamily::Channel, OpKind::Signal, false, false, 0},
+    {Call::Wait, "wait", CallFamily::Channel, OpKind::Wait, false, false, 0},
+    {Call::Flush, "flush", CallFamily::Channel, OpKind::Flush, false, false, 0},
+    {Call::Get, "get", CallFamily::Channel, OpKind::Get, false, false, 2},
+    {Call::Put, "put", CallFamily::Channel, OpKind::Put, false, false, 2},
+    {Call::PutWithSignal, "putWithSignal", CallFamily::Channel, OpKind::PutWithSignal, false, false, 2},
+    {Call::PutWithSignalAndFlush, "putWithSignalAndFlush", CallFamily::Channel, OpKind::PutWithSignalAndFlush, false,
+     false, 2},
+    {Call::PutPackets, "putPackets", CallFamily::Channel, OpKind::PutPacket, true, false, 2},
+    {Call::ReadPutPackets, "readPutPackets", CallFamily::Channel, OpKind::ReadPutPacket, true, true, 2},
+    {Call::ReadReduce, "reduce", CallFamily::Channel, OpKind::ReadReduce, false, false, any},
+    {Call::Acquire, "acquire", CallFamily::Semaphore, OpKind::SemAcquire, false, false, 0},
+    {Call::Release, "release", CallFamily::Semaphore, OpKind::SemRelease, false, false, 0},
+    {Call::SwitchReduce, "reduce", CallFamily::Switch, OpKind::SwitchReduce, false, false, 1},
+    {Call::SwitchBroadcast, "broadcast", CallFamily::Switch, OpKind::SwitchBroadcast, false, false, 1},
+    {Call::SwitchBroadcastPackets, "broadcastPackets", CallFamily::Switch, OpKind::SwitchBroadcastPacket, true, true,
+     1},
+};
+constexpr bool inOrder() {
+  for (std::size_t i = 0; i < std::size(callInfos); ++i)
+    if (callInfos[i].call != static_cast<Call>(i))
+      return false;
+  return std::size(callInfos) == detail::numCalls;
+}
+static_assert(inOrder());
+} // namespace
+
+const CallInfo &infoOf(Call call) {
+  return callInfos[static_cast<std::size_t>(call)];
 }
 
 namespace {
-bool isReduce(Call call) {
-  return call == Call::Reduce || call == Call::ReadReduce;
-}
-
-/// Chunk operands that the recorder writes for a call that is not a reduce.
-std::uint32_t numChunks(Call call) {
-  switch (call) {
-  case Call::Barrier:
-  case Call::Signal:
-  case Call::Wait:
-  case Call::Flush:
-  case Call::Acquire:
-  case Call::Release:
-    return 0;
-  case Call::SwitchReduce:
-  case Call::SwitchBroadcast:
-  case Call::SwitchBroadcastPackets:
-    return 1;
-  default:
-    return 2;
-  }
-}
-
 /// Calls that only one of the two types of channel has.
 bool fits(Call call, ir::ChannelType type) {
   switch (call) {
@@ -105,7 +73,7 @@ bool fits(Call call, ir::ChannelType type) {
 CallChecker::Result CallChecker::check(const TraceReader &reader, CheckedCall &call) {
   const auto record = reader.as<CallRecord>();
   call.call = reader.call();
-  call.info = infoOf(call.call);
+  call.info = &infoOf(call.call);
   call.loc = declarations_.places[record.head.place];
   call.sync = static_cast<ir::DataSync>(record.head.flags & detail::CallFlags::syncMask);
   call.relaxed = (record.head.flags & detail::CallFlags::relaxed) != 0;
@@ -118,8 +86,10 @@ CallChecker::Result CallChecker::check(const TraceReader &reader, CheckedCall &c
     return Result::Faulty;
   if (const Result result = executor(record, call); result != Result::Good)
     return result;
-  if (!declarations_.inProgram("'" + std::string(call.info.spelling) + "'", call.loc))
+  if (declarations_.phase() != Phase::Open) {
+    declarations_.inProgram("'" + std::string(call.info->spelling) + "'", call.loc);
     return Result::Faulty;
+  }
 
   const Result where = call.call == Call::Barrier ? barrierBlocks(reader, call) : blocks(record, call);
   if (where == Result::Damaged)
@@ -127,10 +97,10 @@ CallChecker::Result CallChecker::check(const TraceReader &reader, CheckedCall &c
   if (const Result result = operands(reader, call); result != Result::Good)
     return result;
   bool good = where == Result::Good;
-  if (call.hasChunks && call.info.family == CallFamily::Switch)
+  if (call.hasChunks && call.info->family == CallFamily::Switch)
     good = checkSwitch(reader.as<SwitchCallRecord>(), call) && good;
   else if (call.hasChunks)
-    good = (call.info.family == CallFamily::Rank ? checkLocal(call) : checkChannel(call)) && good;
+    good = (call.info->family == CallFamily::Rank ? checkLocal(call) : checkChannel(call)) && good;
   return good ? Result::Good : Result::Faulty;
 }
 
@@ -139,13 +109,17 @@ CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall 
   call.channel = nullptr;
   call.view = nullptr;
   const auto neverMade = [&](std::string_view what) {
-    diagnostics_.report(diag::never_made, call.loc, {call.info.spelling, what});
+    diagnostics_.report(diag::never_made, call.loc, {call.info->spelling, what});
     return Result::Faulty;
   };
-  switch (call.info.family) {
+  switch (call.info->family) {
   case CallFamily::Rank:
     if (record.handle == detail::faulty)
       return Result::Faulty;
+    if (record.handle == detail::unset) { // no chunk says which rank: the operands are reported
+      call.rank = 0;
+      return Result::Good;
+    }
     if (record.handle >= program_.ranks.size()) {
       diagnostics_.report(diag::rank_out_of_range, call.loc, {record.handle, program_.ranks.size() - 1});
       return Result::Faulty;
@@ -198,14 +172,14 @@ CallChecker::Result CallChecker::blocks(const CallRecord &record, CheckedCall &c
   }
   const std::uint32_t handle = record.on & ~CallRecord::group;
   if (handle == (detail::unset & ~CallRecord::group)) {
-    diagnostics_.report(diag::never_made, call.loc, {call.info.spelling, "in a thread-block group"});
+    diagnostics_.report(diag::never_made, call.loc, {call.info->spelling, "in a thread-block group"});
     return Result::Faulty;
   }
   if (handle >= declarations_.groups.size())
     return Result::Damaged;
   const GroupDecl &group = declarations_.groups[handle];
   if (call.channel && call.channel->type == ir::ChannelType::Port && call.call != Call::ReadPutPackets) {
-    diagnostics_.report(diag::port_in_group, call.loc, {call.info.spelling})
+    diagnostics_.report(diag::port_in_group, call.loc, {call.info->spelling})
         .note(diag::group_made_here, declarations_.places[group.place]);
     return Result::Faulty;
   }
@@ -236,8 +210,8 @@ CallChecker::Result CallChecker::operands(const TraceReader &reader, CheckedCall
     return Result::Faulty;
   }
   const std::uint32_t hasDst = (head.flags & RecordHead::hasDst) != 0;
-  const bool reduce = isReduce(call.call);
-  if (reduce ? head.count < 1 + hasDst : head.count != numChunks(call.call) || hasDst != (head.count == 2))
+  const bool reduce = call.info->numChunks == any;
+  if (reduce ? head.count < 1 + hasDst : head.count != call.info->numChunks || hasDst != (head.count == 2))
     return Result::Damaged;
   if (head.count == 0)
     return Result::Good;
@@ -249,7 +223,7 @@ CallChecker::Result CallChecker::operands(const TraceReader &reader, CheckedCall
     if (result != Result::Damaged && taken != Result::Good)
       result = taken;
   };
-  if (call.info.family == CallFamily::Switch) {
+  if (call.info->family == CallFamily::Switch) {
     const bool writes = call.call == Call::SwitchReduce;
     take(0, writes ? "destination" : "source", writes ? call.dst : call.srcs.emplace_back());
     return result;
@@ -273,7 +247,7 @@ CallChecker::Result CallChecker::operand(const ChunkRecord &record, std::string_
   if (record.buffer == detail::faulty)
     return Result::Faulty;
   if (record.buffer == detail::unset) {
-    diagnostics_.report(diag::never_sliced, call.loc, {role, call.info.spelling});
+    diagnostics_.report(diag::never_sliced, call.loc, {role, call.info->spelling});
     return Result::Faulty;
   }
   std::uint32_t room = 0, base = 0;
@@ -335,7 +309,7 @@ bool CallChecker::inScratch(const Operand &operand, std::string_view role, const
     return true;
   diagnostics_
       .report(diag::packets_outside_scratch, call.loc,
-              {role, call.info.spelling, Declarations::bufferName(operand.buffer)})
+              {role, call.info->spelling, Declarations::bufferName(operand.buffer)})
       .note(diag::chunk_sliced_here, declarations_.places[operand.place], {operand.rank});
   return false;
 }
@@ -350,8 +324,8 @@ bool CallChecker::checkLocal(const CheckedCall &call) {
     good = sameSize(call.srcs[i], "other chunk", call.srcs[0], "source", call) && good;
     good = (!call.packet || inScratch(call.srcs[i], "other chunk", call)) && good;
   }
-  good = (!call.info.packetDst || inScratch(call.dst, "destination", call)) && good;
-  return (!call.info.packetSrc || inScratch(call.srcs[0], "source", call)) && good;
+  good = (!call.info->packetDst || inScratch(call.dst, "destination", call)) && good;
+  return (!call.info->packetSrc || inScratch(call.srcs[0], "source", call)) && good;
 }
 
 bool CallChecker::checkChannel(const CheckedCall &call) {
@@ -368,8 +342,8 @@ bool CallChecker::checkChannel(const CheckedCall &call) {
   good = sameSize(call.dst, "destination", call.srcs[0], "source", call) && good;
   for (std::size_t i = 1; i < call.srcs.size(); ++i)
     good = sameSize(call.srcs[i], "remote source", call.srcs[0], "local source", call) && good;
-  good = (!call.info.packetDst || inScratch(call.dst, "destination", call)) && good;
-  return (!call.info.packetSrc || inScratch(call.srcs[0], "source", call)) && good;
+  good = (!call.info->packetDst || inScratch(call.dst, "destination", call)) && good;
+  return (!call.info->packetSrc || inScratch(call.srcs[0], "source", call)) && good;
 }
 
 bool CallChecker::checkSwitch(const SwitchCallRecord &record, CheckedCall &call) {
@@ -382,11 +356,11 @@ bool CallChecker::checkSwitch(const SwitchCallRecord &record, CheckedCall &call)
         .note(diag::chunk_sliced_here, declarations_.places[chunk.place], {chunk.rank});
     good = false;
   }
-  if (call.info.packetDst) {
+  if (call.info->packetDst) {
     good = inScratch(chunk, role, call) && good;
     if (call.switchBuffer != ir::BufferKind::Scratch) {
       diagnostics_
-          .report(diag::switch_packets_outside_scratch, call.loc, {call.info.spelling, toString(call.switchBuffer)})
+          .report(diag::switch_packets_outside_scratch, call.loc, {call.info->spelling, toString(call.switchBuffer)})
           .note(diag::switch_made_here, declarations_.places[declarations_.switches[call.view->channel].place]);
       good = false;
     }

@@ -13,13 +13,16 @@ namespace mscclc::frontend {
 enum class CallFamily : std::uint8_t { Rank, Channel, Semaphore, Switch };
 
 struct CallInfo {
+  static constexpr std::uint8_t anyChunks = 0xff;
+  detail::Call call;
   std::string_view spelling;
   CallFamily family;
   ir::OpKind kind;
-  bool packetDst; ///< the destination holds packets
-  bool packetSrc; ///< the source holds packets
+  bool packetDst;         ///< the destination holds packets
+  bool packetSrc;         ///< the source holds packets
+  std::uint8_t numChunks; ///< operands in the recording; anyChunks: as many as it says
 };
-CallInfo infoOf(detail::Call call);
+const CallInfo &infoOf(detail::Call call);
 
 /// A chunk operand: a range of a buffer of some rank, in chunks. Scratch is counted over the rank's whole scratch.
 struct Operand {
@@ -33,7 +36,7 @@ struct Operand {
 /// A call that is in order.
 struct CheckedCall {
   detail::Call call{};
-  CallInfo info{};
+  const CallInfo *info = nullptr;
   ir::LocId loc = ir::noLoc;
   std::uint32_t rank = 0;                ///< that executes it
   std::span<const std::uint32_t> blocks; ///< that execute it

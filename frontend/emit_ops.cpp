@@ -34,7 +34,7 @@ OpKind kindOf(const CheckedCall &call) {
   case Call::Barrier:
     return call.blocks.size() == 1 ? OpKind::Nop : OpKind::Barrier;
   default:
-    return call.info.kind;
+    return call.info->kind;
   }
 }
 
@@ -48,7 +48,7 @@ void OpEmitter::beginLoop(const LoopInfo &loop) {
 
 /// Memory channels are named by their puts' and reduces' remote chunks.
 std::uint32_t OpEmitter::numIds(const CheckedCall &call) {
-  if (call.call == Call::Barrier || call.info.family == CallFamily::Rank)
+  if (call.call == Call::Barrier || call.info->family == CallFamily::Rank)
     return 0;
   const bool byChunk = call.hasChunks && call.channel && call.channel->type == ChannelType::Memory;
   return byChunk && call.call != Call::Get ? 0 : 1;
@@ -97,6 +97,8 @@ void OpEmitter::allocate() {
     }
   }
   uses_.resize(declarations_.channels.size());
+  remoteFirst_.resize(program_.ranks.size());
+  remoteIds_.resize(program_.ranks.size());
   numBarriers_.resize(program_.ranks.size());
   inLoop_ = false;
   loopNumber_ = 0;
@@ -114,14 +116,15 @@ std::uint32_t OpEmitter::barrierId(const CheckedCall &call) {
 std::uint32_t OpEmitter::remoteId(const CheckedCall &call, ir::BufferKind buffer) {
   const auto channelIndex = static_cast<std::size_t>(call.channel - declarations_.channels.data());
   std::uint32_t &id = uses_[channelIndex].remoteId[static_cast<std::size_t>(buffer)];
-  if (id != ChannelUse::none)
+  if (id != none)
     return id;
   std::vector<ir::RemoteBuffer> &buffers = program_.ranks[call.rank].remoteBuffers;
-  const auto [found, isNew] = remoteIds_.try_emplace(std::uint64_t{call.rank} << 32 | call.channel->dst << 2 |
-                                                         static_cast<std::uint32_t>(buffer),
-                                                     static_cast<std::uint32_t>(buffers.size()));
-  if (isNew)
+  const auto [found, isNew] = remoteIds_[call.rank].try_emplace(
+      call.channel->dst << 2 | static_cast<std::uint32_t>(buffer), static_cast<std::uint32_t>(buffers.size()));
+  if (isNew) {
     buffers.push_back({call.channel->dst, buffer, false, false});
+    remoteFirst_[call.rank].push_back({none, none});
+  }
   id = found->second;
   (call.channel->type == ChannelType::Port ? buffers[id].viaPort : buffers[id].viaMemory) = true;
   return id;
@@ -146,7 +149,7 @@ void OpEmitter::useChannel(const CheckedCall &call, std::uint32_t block, ir::Thr
   std::uint32_t &known = uses_[channelIndex].block;
   if (known == block)
     return;
-  if (known == ChannelUse::none)
+  if (known == none)
     known = block;
   else if (!usedChannels_.insert(std::uint64_t{channelIndex} << 32 | block).second)
     return;
@@ -163,8 +166,14 @@ void OpEmitter::useRemote(const CheckedCall &call, ir::BufferKind buffer, std::u
   known = block;
   const std::uint32_t id = remoteId(call, buffer);
   const std::uint64_t port = call.channel->type == ChannelType::Port;
-  if (usedRemotes_.insert(port << 63 | std::uint64_t{call.rank} << 44 | std::uint64_t{block} << 32 | id).second)
-    threadBlock.remoteBuffers.push_back({call.channel->type, id});
+  std::uint32_t &first = remoteFirst_[call.rank][id][port];
+  if (first == block)
+    return;
+  if (first == none)
+    first = block;
+  else if (!usedRemotes_.insert(port << 63 | std::uint64_t{call.rank} << 44 | std::uint64_t{block} << 32 | id).second)
+    return;
+  threadBlock.remoteBuffers.push_back({call.channel->type, id});
 }
 
 /// The header of the present loop in this block, made at the block's first operation in it.
@@ -218,7 +227,7 @@ void OpEmitter::emit(const CheckedCall &call) {
     id = call.channel->id;
   else if (call.view)
     id = call.view->member.id;
-  else if (call.info.family == CallFamily::Semaphore)
+  else if (call.info->family == CallFamily::Semaphore)
     id = call.semaphore;
   const std::span<const std::uint32_t> ids(&id, numIds(call));
 

@@ -6,6 +6,7 @@
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
 
+#include <array>
 #include <map>
 #include <utility>
 #include <vector>
@@ -43,11 +44,11 @@ private:
     std::uint32_t lastLoop = 0; ///< number of the loop that a header was made for
     std::uint32_t header = 0;   ///< index of that header
   };
-  /// What is known of a channel's entries in tables of blocks: the block that used it first.
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  /// What is known of a channel's entries in tables.
   struct ChannelUse {
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
-    std::uint32_t block = none;
-    std::uint32_t remoteBlock[3] = {none, none, none}; ///< by buffer
+    std::uint32_t block = none;                        ///< that used it first
+    std::uint32_t remoteBlock[3] = {none, none, none}; ///< that used the other end's buffer last, by buffer
     std::uint32_t remoteId[3] = {none, none, none};    ///< Rank::remoteBuffers index, by buffer
   };
 
@@ -70,9 +71,12 @@ private:
   std::uint32_t loopNumber_ = 0; ///< of the last loop that began, from 1
 
   std::vector<ChannelUse> uses_; // by channel
-  // Entries of blocks' tables, besides those that uses_ tells of. Keys pack (channel, block) and (rank, block, id).
+  /// The block that used a remote buffer first, through memory and through port channels. [rank][remote buffer]
+  std::vector<std::vector<std::array<std::uint32_t, 2>>> remoteFirst_;
+  // Entries of blocks' tables, besides those that the above tell of. Keys pack (channel, block) and (rank, block, id).
   llvm::DenseSet<std::uint64_t> usedChannels_, usedRemotes_;
-  llvm::DenseMap<std::uint64_t, std::uint32_t> remoteIds_;
+  /// Rank::remoteBuffers index of (peer << 2 | buffer). [rank]
+  std::vector<llvm::DenseMap<std::uint32_t, std::uint32_t>> remoteIds_;
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::uint32_t> barriers_;
   std::vector<std::uint32_t> numBarriers_; // by rank
   std::vector<ir::Chunk> srcs_, dsts_;

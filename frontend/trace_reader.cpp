@@ -1,13 +1,12 @@
 #include "frontend/trace_reader.h"
 
+#include <array>
+#include <cstddef>
+
 namespace mscclc::frontend {
 
 namespace {
-constexpr std::uint32_t numCalls = 0
-#define MSCCLC_CALL(name, spelling) +1
-#include "frontend/include/mscclc/detail/calls.def"
-    ;
-constexpr std::uint32_t numKinds = static_cast<std::uint32_t>(RecordKind::Call) + numCalls;
+constexpr std::uint32_t numKinds = static_cast<std::uint32_t>(RecordKind::Call) + detail::numCalls;
 } // namespace
 
 TraceReader::TraceReader(std::span<const std::byte> trace) : bytes_(trace) {
@@ -21,48 +20,32 @@ TraceReader::TraceReader(std::span<const std::byte> trace) : bytes_(trace) {
     bytes_ = trace.first(static_cast<std::size_t>(header.size));
 }
 
-/// Sets the sizes of the parts of the record at next_; false if it does not fit.
-bool TraceReader::measure() {
-  const std::size_t room = bytes_.size() - next_;
-  extraSize_ = 1;
-  std::uint64_t extra = 0;
-  // Takes the fixed part's size first, so that what it says may be read.
-  const auto fixed = [&](std::size_t size) {
-    fixed_ = size;
-    return size <= room;
-  };
-  switch (static_cast<RecordKind>(head_.kind)) {
+namespace {
+/// Sizes of a record's parts: the fixed one, and an element of what follows; whence the number of elements is read.
+struct Shape {
+  std::uint8_t fixed = 0;
+  std::uint8_t element = 1;
+  std::uint8_t countAt = 0;    ///< offset of the count in the fixed part
+  std::uint8_t countWidth = 0; ///< its bytes: 2, 4 or 8; 0: nothing follows
+};
+
+constexpr Shape shapeOf(std::uint32_t kind) {
+  switch (static_cast<RecordKind>(kind)) {
   case RecordKind::File:
-    if (!fixed(sizeof(FileRecord)))
-      return false;
-    extra = peek<FileRecord>().length;
-    break;
+    return {sizeof(FileRecord), 1, offsetof(FileRecord, length), 8};
   case RecordKind::CallChain:
-    fixed_ = sizeof(CallChainRecord);
-    break;
+    return {sizeof(CallChainRecord)};
   case RecordKind::Place:
-    fixed_ = sizeof(PlaceRecord);
-    break;
+    return {sizeof(PlaceRecord)};
   case RecordKind::Collective:
-    if (!fixed(sizeof(CollectiveRecord)))
-      return false;
-    extra = peek<CollectiveRecord>().nameLength;
-    break;
+    return {sizeof(CollectiveRecord), 1, offsetof(CollectiveRecord, nameLength), 4};
   case RecordKind::Expectation:
-    if (!fixed(sizeof(ExpectationRecord)))
-      return false;
-    extra = peek<ExpectationRecord>().count;
-    extraSize_ = 2 * sizeof(WideInteger);
-    break;
+    return {sizeof(ExpectationRecord), 2 * sizeof(WideInteger), offsetof(ExpectationRecord, count), 8};
   case RecordKind::ProgramBegin:
-    if (!fixed(sizeof(ProgramRecord)))
-      return false;
-    extra = peek<ProgramRecord>().nameLength;
-    break;
+    return {sizeof(ProgramRecord), 1, offsetof(ProgramRecord, nameLength), 4};
   case RecordKind::ProgramEnd:
   case RecordKind::LoopEnd:
-    fixed_ = sizeof(RecordHead);
-    break;
+    return {sizeof(RecordHead)};
   case RecordKind::FaultyRank:
   case RecordKind::FaultyBlock:
   case RecordKind::Scratch:
@@ -70,40 +53,52 @@ bool TraceReader::measure() {
   case RecordKind::SwitchView:
   case RecordKind::Semaphore:
   case RecordKind::LoopBegin:
-    fixed_ = sizeof(PairRecord);
-    break;
+    return {sizeof(PairRecord)};
   case RecordKind::FaultySlice:
-    fixed_ = sizeof(SliceRecord);
-    break;
+    return {sizeof(SliceRecord)};
   case RecordKind::Group:
   case RecordKind::SwitchChannel:
-    if (!fixed(sizeof(ListRecord)))
-      return false;
-    extra = peek<ListRecord>().count;
-    extraSize_ = sizeof(std::int64_t);
+    return {sizeof(ListRecord), sizeof(std::int64_t), offsetof(ListRecord, count), 8};
+  case RecordKind::Call:
     break;
-  default:
-    switch (static_cast<detail::Call>(head_.kind - static_cast<std::uint32_t>(RecordKind::Call))) {
-    case detail::Call::Barrier:
-      if (!fixed(sizeof(BarrierRecord)))
-        return false;
-      extra = peek<BarrierRecord>().count;
-      extraSize_ = sizeof(std::int64_t);
-      break;
-    case detail::Call::SwitchReduce:
-    case detail::Call::SwitchBroadcast:
-    case detail::Call::SwitchBroadcastPackets:
-      fixed_ = sizeof(SwitchCallRecord);
-      extra = head_.count;
-      extraSize_ = sizeof(ChunkRecord);
-      break;
-    default:
-      fixed_ = sizeof(CallRecord);
-      extra = head_.count;
-      extraSize_ = sizeof(ChunkRecord);
-    }
   }
-  if (fixed_ > room || extra > (room - fixed_) / extraSize_)
+  switch (static_cast<detail::Call>(kind - static_cast<std::uint32_t>(RecordKind::Call))) {
+  case detail::Call::Barrier:
+    return {sizeof(BarrierRecord), sizeof(std::int64_t), offsetof(BarrierRecord, count), 8};
+  case detail::Call::SwitchReduce:
+  case detail::Call::SwitchBroadcast:
+  case detail::Call::SwitchBroadcastPackets:
+    return {sizeof(SwitchCallRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
+  default:
+    return {sizeof(CallRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
+  }
+}
+
+constexpr auto shapes = [] {
+  std::array<Shape, numKinds> all;
+  for (std::uint32_t kind = 0; kind < numKinds; ++kind)
+    all[kind] = shapeOf(kind);
+  return all;
+}();
+} // namespace
+
+/// Sets the sizes of the parts of the record at next_; false if it does not fit.
+bool TraceReader::measure() {
+  const std::size_t room = bytes_.size() - next_;
+  const Shape &shape = shapes[head_.kind];
+  fixed_ = shape.fixed;
+  extraSize_ = shape.element;
+  if (fixed_ > room)
+    return false;
+  std::uint64_t extra = 0; // little-endian: a narrower count fills the low bytes
+  const std::byte *count = bytes_.data() + next_ + shape.countAt;
+  if (shape.countWidth == 2)
+    std::memcpy(&extra, count, 2);
+  else if (shape.countWidth == 4)
+    std::memcpy(&extra, count, 4);
+  else if (shape.countWidth == 8)
+    std::memcpy(&extra, count, 8);
+  if (extra > (room - fixed_) / extraSize_)
     return false;
   extraCount_ = static_cast<std::size_t>(extra);
   return true;

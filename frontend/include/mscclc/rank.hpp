@@ -120,6 +120,17 @@ struct Access {
   static const BlockSet &set(const On &on) { return on.set_; }
 };
 
+/// Handle of the rank that executes an operation on these chunks, of which one may be unset or faulty.
+inline std::uint32_t rankOf(const Chunk &first, const Chunk &second) {
+  for (const Chunk *chunk : {&first, &second})
+    if (const ChunkData &data = Access::data(*chunk); data.buffer != unset && data.buffer != faulty)
+      return static_cast<std::uint32_t>(data.rank);
+  return Access::data(first).buffer;
+}
+inline void moveLocal(Call call, const Chunk &dst, const Chunk &src, const On &on, const Place &at) {
+  __mscclc_operation(call, 0, rankOf(dst, src), &Access::set(on), &dst, &src, &at);
+}
+
 constexpr std::uint32_t flagsOf(Sync sync, bool relaxed = false) {
   return static_cast<std::uint32_t>(sync) | (relaxed ? CallFlags::relaxed : 0);
 }
@@ -191,6 +202,37 @@ private:
   std::int64_t id_;
   std::uint32_t handle_;
 };
+
+// The local operations again, without naming the rank: it is that of the chunks.
+
+/// Rank::copy of the rank that the chunks belong to.
+inline void copy(const Chunk &dst, const Chunk &src, ThreadBlock on, detail::Place at = detail::Place::here()) {
+  detail::moveLocal(detail::Call::Copy, dst, src, on, at);
+}
+/// The same, shared by a group.
+inline void copy(const Chunk &dst, const Chunk &src, const ThreadBlockGroup &on,
+                 detail::Place at = detail::Place::here()) {
+  detail::moveLocal(detail::Call::Copy, dst, src, on, at);
+}
+/// The same, wherever `on` says.
+inline void copy(const Chunk &dst, const Chunk &src, const On &on, detail::Place at = detail::Place::here()) {
+  detail::moveLocal(detail::Call::Copy, dst, src, on, at);
+}
+/// Rank::copyPackets of the rank that the chunks belong to.
+inline void copyPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) {
+  detail::moveLocal(detail::Call::CopyPackets, dst, src, on, at);
+}
+/// Rank::unpackPackets of the rank that the chunks belong to.
+inline void unpackPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) {
+  detail::moveLocal(detail::Call::UnpackPackets, dst, src, on, at);
+}
+/// Rank::reduce of the rank that the chunks belong to.
+inline void reduce(const Chunk &src, ChunkList others, On on, const ReduceOptions &options = {},
+                   detail::Place at = detail::Place::here()) {
+  detail::__mscclc_reduce(detail::Call::Reduce, detail::flagsOf(options.op, options.packet),
+                          detail::rankOf(src, options.dst), &detail::Access::set(on), &options.dst, &src, others.data(),
+                          others.size(), &at);
+}
 
 /// A counter by which thread blocks of one rank wait for one another. Python: Semaphore.
 /// Copying it copies the handle.

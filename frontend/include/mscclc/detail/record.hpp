@@ -73,11 +73,30 @@ struct PlacedIndex {
   Place place;
 };
 
-/// The DSL's operations. The names are those of the calls.
+/// The DSL's operations.
 enum class Call : std::uint32_t {
-#define MSCCLC_CALL(name, spelling) name,
-#include "calls.def"
+  Copy,
+  CopyPackets,
+  UnpackPackets,
+  Reduce,
+  Barrier,
+  Signal,
+  Wait,
+  Flush,
+  Get,
+  Put,
+  PutWithSignal,
+  PutWithSignalAndFlush,
+  PutPackets,
+  ReadPutPackets,
+  ReadReduce,
+  Acquire,
+  Release,
+  SwitchReduce,
+  SwitchBroadcast,
+  SwitchBroadcastPackets,
 };
+inline constexpr std::uint32_t numCalls = static_cast<std::uint32_t>(Call::SwitchBroadcastPackets) + 1;
 
 /// What an operation was asked for besides its operands, in one word.
 struct CallFlags {
