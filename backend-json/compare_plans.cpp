@@ -26,7 +26,7 @@ std::string show(const RemoteBuffer &remote) {
 std::string show(const SwitchChannel &channel) {
   std::string text = std::string(toString(channel.buffer)) + " of ranks";
   for (const std::uint32_t rank : channel.ranks)
-    text += " " + std::to_string(rank);
+    text.append(1, ' ').append(std::to_string(rank));
   return text;
 }
 

@@ -47,11 +47,6 @@ JsonCursor::JsonCursor(std::string_view text) : text_(text) {
     at_ = 3;
 }
 
-void JsonCursor::skipSpace() {
-  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
-    ++at_;
-}
-
 bool JsonCursor::fail(std::size_t offset, std::string_view message) {
   if (!failed()) {
     error_ = message;

@@ -51,7 +51,11 @@ public:
 
 private:
   char current() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  void skipSpace();
+  void skipSpace() {
+    while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) <= ' ' && isSpace(text_[at_]))
+      ++at_;
+  }
+  static constexpr bool isSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
   void enter() {
     ++at_;
     fresh_ = true;

@@ -8,7 +8,7 @@ std::string JsonPath::text() const {
   std::string out = "$";
   for (std::size_t i = 0; i < size_; ++i) {
     if (steps_[i].field.empty())
-      out += "[" + std::to_string(steps_[i].index) + "]";
+      out.append(1, '[').append(std::to_string(steps_[i].index)).append(1, ']');
     else
       out.append(1, '.').append(steps_[i].field);
   }

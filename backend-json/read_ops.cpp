@@ -26,6 +26,10 @@ constexpr std::uint32_t chunkPlaces = chunkBit(BufferId) | chunkBit(LocalType) |
 constexpr std::string_view groupInfoFields[] = {"tb_id", "tbg_size"};
 constexpr std::string_view iterContextFields[] = {"unit_size", "num_chunks"};
 
+const OpShape &shape(OpKind kind) {
+  return opShapes[static_cast<std::size_t>(kind)];
+}
+
 std::optional<OpKind> kindOf(std::string_view name) {
   static const auto byName = [] {
     std::unordered_map<std::string_view, OpKind> map;
@@ -152,7 +156,7 @@ bool PlanReader::finishOp(Draft &draft, std::uint32_t fields, std::size_t begin,
     return false;
   if (op.kind == OpKind::SwitchReduce)
     return finishSwitchReduce(draft, begin);
-  if (shapeOf(op.kind).ids == IdRule::OneSwitch) {
+  if (shape(op.kind).ids == IdRule::OneSwitch) {
     for (const auto *side : {&draft.srcs, &draft.dsts})
       for (const Chunk &chunk : *side)
         if (chunk.space == ChunkSpace::Switch && draft.ids.empty())
@@ -164,17 +168,17 @@ bool PlanReader::finishOp(Draft &draft, std::uint32_t fields, std::size_t begin,
 bool PlanReader::checkFields(const Draft &draft, std::uint32_t fields, std::size_t begin) {
   const Op &op = draft.op;
   const PlanOp &plan = planOp(op.kind);
-  const std::size_t errorsBefore = numErrors();
-  for (std::size_t i = 0; i < std::size(opFieldNames); ++i) {
-    const OpFields bit = 1u << i;
-    if ((plan.required & ~fields & bit) != 0)
+  const OpFields missing = plan.required & ~fields, foreign = fields & ~(plan.required | plan.optional);
+  for (std::size_t i = 0; i < std::size(opFieldNames) && (missing | foreign) != 0; ++i) {
+    if ((missing >> i & 1) != 0)
       error(diag::missing_field, begin, {opFieldNames[i]});
-    if ((fields & ~(plan.required | plan.optional) & bit) != 0)
+    if ((foreign >> i & 1) != 0)
       error(diag::field_of_other_operation, begin, {toString(op.kind), opFieldNames[i]});
   }
-  if (numErrors() != errorsBefore)
+  if ((missing | foreign) != 0)
     return false;
-  if (!shapeOf(op.kind).allows(op.channelType))
+  const std::size_t errorsBefore = numErrors();
+  if (!shape(op.kind).allows(op.channelType))
     error(diag::wrong_channel_type, begin, {toString(op.kind), toString(op.channelType)});
   else if ((plan.optional & op_field::ChannelIds) != 0 &&
            ((fields & op_field::ChannelIds) != 0) != hasChannelIds(op.kind, op.channelType))

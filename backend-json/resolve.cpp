@@ -115,7 +115,7 @@ void PlanReader::resolveOp(const Rank &rank, ThreadBlock &block, const Op &op, c
     } else if (chunk.space == ChunkSpace::Switch) {
       resolveId(chunk.id, channelTables_[index(ChannelType::Switch)], "switch channel",
                 [&] { return chunkPath() / "switch_channel_id"; });
-      if (shapeOf(op.kind).ids == IdRule::OneSwitch && ids.size() == 1)
+      if (opShapes[static_cast<std::size_t>(op.kind)].ids == IdRule::OneSwitch && ids.size() == 1)
         ids[0] = chunk.id;
     }
   }

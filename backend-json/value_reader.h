@@ -118,7 +118,8 @@ template <typename F> std::optional<std::uint32_t> ValueReader::object(const Obj
       return seen; // the path stays for reportSyntax()
     path_.pop();
   }
-  if (!cursor_.failed())
+  const std::uint32_t all = (std::uint64_t{1} << schema.fields.size()) - 1;
+  if ((seen | schema.optional | ~all) != ~std::uint32_t{0} && !cursor_.failed())
     reportMissing(schema, seen, begin);
   return seen;
 }
