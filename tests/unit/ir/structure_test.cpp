@@ -108,7 +108,7 @@ TEST_CASE("rank: barriers") {
   CHECK(rankFaults("block 0 {\nbarrier 0 blocks 2\n}\nblock 1 {\nbarrier 0 blocks 2\n}\n") == "");
   CHECK(rankFaults("block 0 {\nbarrier 0 blocks 2\n}\nblock 1 {\nbarrier 0 blocks 3\nbarrier 1 blocks 2\n}\n") ==
         "8 barrier_counts_differ: barrier 0 is for 3 blocks here, but for 2 blocks in block 0\n"
-        "9 barrier_block_count: barrier 1 is for 2 blocks, but 1 block of the rank use it\n");
+        "9 barrier_block_count: barrier 1 is for 2 blocks, but the rank uses it in 1 block\n");
 }
 
 TEST_CASE("block: tables") {

@@ -149,3 +149,15 @@ TEST_CASE("the fuzzer's seeds parse, and the canonical ones print as they are") 
     CHECK((printed(*program) == text) == (name != "loose"));
   }
 }
+
+TEST_CASE("the README's example parses") {
+  std::ifstream in(std::string(MSCCLC_SOURCE_DIR) + "/ir/README.md", std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  text = text.substr(text.find("```\nmscclc.ir") + 4);
+  text = text.substr(0, text.find("```"));
+  DiagnosticEngine diagnostics;
+  const auto program = parse(text, "README.md", diagnostics);
+  INFO(diagnostics.render(false));
+  REQUIRE(program);
+  CHECK(program->numOps() == 7);
+}
