@@ -1,0 +1,180 @@
+// The forms in which the DSL takes its arguments.
+#include "recorded.h"
+#include "shown_ops.h"
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+using namespace mscclc;
+using namespace mscclc::frontend;
+using Lines = std::vector<std::string>;
+
+namespace {
+template <typename Body> Lines linesOf(Body &&body) {
+  Outcome outcome = runIn(2, body);
+  INFO(outcome.diagnostics.render(false));
+  REQUIRE(outcome.program);
+  return outcome.program->ranks[0].blocks.empty() ? Lines{} : show(*outcome.program, 0, 0);
+}
+} // namespace
+
+TEST_CASE("options of a program, all given and all left out") {
+  const std::size_t instances = 3;
+  const Outcome given = run([&] {
+    CollectiveProgram program(std::string("named"), AllReduce(2, 3, true),
+                              {.instances = instances,
+                               .protocol = Protocol::LL,
+                               .fuse = false,
+                               .autoSync = false,
+                               .replication = Replication::None,
+                               .reuseResources = true,
+                               .threadsPerBlock = 512,
+                               .doubleScratch = true,
+                               .bufferAlignment = 32,
+                               .minMessageSize = 1_KiB,
+                               .maxMessageSize = 2_GiB});
+    Rank(0).barrier({0});
+  });
+  const ir::Program &p = given.program.value();
+  CHECK(p.name == "named");
+  CHECK((p.instances == 3 && p.protocol == ir::Protocol::LL && !p.fuse && !p.autoSync));
+  CHECK((p.replication == ir::Replication::None && p.reuseResources && p.doubleScratch));
+  CHECK((p.threadsPerBlock == 512 && p.bufferAlignment == 32));
+  CHECK((p.minMessageSize == 1024 && p.maxMessageSize == std::uint64_t{2} << 30));
+  CHECK((p.collective.chunkFactor == 3 && p.collective.inplace && p.collective.name == "allreduce"));
+
+  const Outcome plain = run([] {
+    CollectiveProgram program(std::string_view("plain"), SendRecv(2, 1, false));
+    Rank(0).barrier({0});
+  });
+  const ir::Program &q = plain.program.value();
+  CHECK((q.instances == 1 && q.protocol == ir::Protocol::Simple && q.fuse && q.autoSync));
+  CHECK((q.replication == ir::Replication::Interleaved && !q.reuseResources && !q.doubleScratch));
+  CHECK((q.threadsPerBlock == 1024 && q.bufferAlignment == 16));
+  CHECK((q.minMessageSize == 0 && q.maxMessageSize == ~std::uint64_t{0}));
+}
+
+TEST_CASE("every collective sizes its buffers") {
+  const auto sizes = [](auto makeCollective) {
+    const Outcome outcome = run([&] {
+      CollectiveProgram program("p", makeCollective());
+      Rank(0).barrier({0});
+    });
+    const ir::Rank &rank = outcome.program.value().ranks.at(3);
+    return std::array{rank.inputChunks, rank.outputChunks};
+  };
+  using Sizes = std::array<std::uint32_t, 2>;
+  CHECK(sizes([] { return AllGather(4, 3, false); }) == Sizes{3, 12});
+  CHECK(sizes([] { return AllReduce(4, 3, false); }) == Sizes{12, 12});
+  CHECK(sizes([] { return ReduceScatter(4, 3, false); }) == Sizes{12, 3});
+  CHECK(sizes([] { return AllToAll(4, 3, false); }) == Sizes{12, 12});
+  CHECK(sizes([] { return SendRecv(4, 3, false); }) == Sizes{3, 3});
+  CHECK(sizes([] { return TestCollective(4, 5, 6); }) == Sizes{5, 6});
+  CHECK(sizes([] { return CustomCollective("own", 4, 7, 8, true); }) == Sizes{7, 8});
+}
+
+TEST_CASE("slices") {
+  CHECK(linesOf([] {
+          Rank rank(0);
+          CHECK(rank.id() == 0);
+          CHECK(rank.input().size() == 4);
+          const std::size_t two = 2;
+          rank.copy(rank.output().slice(1), rank.input().slice(0, 3), tb(0));
+          rank.copy(rank.output()[two], rank.input()[0u], tb(0));
+          const Buffer scratch(0, 5);
+          CHECK((scratch.size() == 5 && scratch.rank() == 0 && scratch.type() == BufferType::Scratch));
+          const Chunk chunk = scratch.slice(two, 4);
+          CHECK((chunk.rank() == 0 && chunk.index() == 2 && chunk.size() == 2));
+          CHECK(chunk.buffer() == BufferType::Scratch);
+        }) == Lines{"copy o[1:4] <- i[0:3]", "copy o[2:3] <- i[0:1]"});
+}
+
+TEST_CASE("lists of chunks") {
+  CHECK(linesOf([] {
+          Rank rank(0);
+          const Chunk a = rank.input()[0], b = rank.input()[1], c = rank.input()[2];
+          const std::vector<Chunk> vector{b, c};
+          const std::array<Chunk, 1> array{b};
+          const Chunk plain[] = {c, b};
+          List<Chunk> list{c};
+          rank.reduce(a, {b}, tb(0));
+          rank.reduce(a, vector, tb(0), {.op = ReduceOp::Min});
+          rank.reduce(a, array, tb(0), {.dst = rank.output()[3]});
+          rank.reduce(a, plain, tb(0));
+          rank.reduce(a, std::span(vector).first(1), tb(0));
+          rank.reduce(a, list, tb(0));
+        }) == Lines{"re i[0:1] <- i[0:1], i[1:2]", "re i[0:1] <- i[0:1], i[1:2], i[2:3] min",
+                    "re o[3:4] <- i[0:1], i[1:2]", "re i[0:1] <- i[0:1], i[2:3], i[1:2]", "re i[0:1] <- i[0:1], i[1:2]",
+                    "re i[0:1] <- i[0:1], i[2:3]"});
+}
+
+TEST_CASE("lists of integers of every type") {
+  CHECK(linesOf([] {
+          const Rank rank(0);
+          const int zero = 0;
+          const unsigned long one = 1;
+          rank.barrier({zero, one, 2u});
+          rank.barrier(std::vector<short>{0, 1, 2});
+          rank.barrier(std::array<unsigned char, 3>{2, 1, 0});
+          rank.barrier(std::vector<std::int64_t>{0, 1, 2});
+          rank.barrier(List<unsigned>{0, 1, 2});
+          const int plain[] = {1, 0, 2};
+          rank.barrier(plain);
+          CHECK(ThreadBlockGroup(std::vector<int>{4, 2}).size() == 2);
+        }) == Lines(6, "barrier 0 of 3"));
+}
+
+TEST_CASE("local operations without naming the rank") {
+  CHECK(linesOf([] {
+          const Buffer scratch(0, 2);
+          const Chunk in = Rank(0).input()[0], out = Rank(0).output()[1];
+          copy(out, in, tb(0));
+          copy(out, in, ThreadBlockGroup({0}));
+          copyPackets(scratch[0], in, tb(0));
+          unpackPackets(out, scratch[1], tb(0));
+          reduce(in, {scratch[1]}, tb(0), {.dst = out, .packet = true});
+        }) == Lines{"copy o[1:2] <- i[0:1]", "copy o[1:2] <- i[0:1] 0/1", "cpkt s[0:1] <- i[0:1]",
+                    "upkt o[1:2] <- s[1:2]", "repkt o[1:2] <- i[0:1], s[1:2]"});
+}
+
+TEST_CASE("synchronisation options and their defaults") {
+  CHECK(linesOf([] {
+          MemoryChannel memory(1, 0);
+          CHECK((memory.dstRank() == 1 && memory.srcRank() == 0));
+          PortChannel port(1, 0);
+          Semaphore semaphore(0, 2);
+          memory.signal(tb(0));
+          memory.wait(tb(0), {.sync = Sync::None, .relaxed = true});
+          port.signal(tb(0), {.sync = Sync::Before});
+          port.flush(tb(0));
+          semaphore.acquire(tb(0));
+          semaphore.release(tb(0), Sync::Before | Sync::After);
+        }) == Lines{"signal memory {0} both", "rlxwait memory {0}", "signal port {0} before", "flush port {0} both",
+                    "sem_acquire {0} both", "sem_release {0} both"});
+}
+
+TEST_CASE("a copy of a handle names the same channel, a construction makes another") {
+  const Outcome outcome = runIn(2, [] {
+    MemoryChannel first(1, 0), second(1, 0);
+    const MemoryChannel alias = first;
+    second.signal(tb(0));
+    alias.signal(tb(0));
+  });
+  CHECK(show(outcome.program.value(), 0, 0) == Lines{"signal memory {1} both", "signal memory {0} both"});
+}
+
+TEST_CASE("a custom collective carries its expectations") {
+  const Outcome outcome = run([] {
+    CustomCollective own("gather2", 2, 2, 1);
+    own.expect(0, 0, {{0, 1}, {1, 1}}).expect(1, 0, std::vector<Contribution>{{0, 0}});
+    CollectiveProgram program("p", own);
+    Rank(0).barrier({0});
+  });
+  const ir::Collective &collective = outcome.program.value().collective;
+  CHECK((collective.kind == ir::CollectiveKind::Custom && collective.name == "gather2" && !collective.inplace));
+  REQUIRE(collective.expectations.size() == 2);
+  CHECK(collective.expectations[0].contributions == std::vector<ir::Contribution>{{0, 1}, {1, 1}});
+  CHECK(collective.expectations[1].rank == 1);
+}
