@@ -1,0 +1,428 @@
+// The machine's data operations: which cells they touch, in which order to what came before, and what they leave there.
+#include "passes/proof_machine.h"
+
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+void Machine::addOperand(const BlockState &s, const ir::Op &op, std::uint32_t operand) {
+  const ir::Rank &rank = index_.program.ranks[s.rank];
+  const std::uint32_t ref = op.firstChunk + operand;
+  const ir::Chunk &chunk = s.code->chunks[ref];
+  const bool isSource = operand < op.numSrcs;
+  const bool packet = ir::roleOf(op, operand).form == ir::DataForm::Packet;
+  auto &list = isSource ? sources_ : destinations_;
+  const auto add = [&](std::uint32_t owner, ir::BufferKind buffer) {
+    const UnitSpan span =
+        geometry_.span(chunk, op, s.loop != none ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
+    list.push_back({owner, static_cast<CellId>(memory_.base(owner, buffer, packet, launch_) + span.first), span.count,
+                    ref, packet});
+  };
+  if (ir::isLocal(chunk.space)) {
+    add(s.rank, static_cast<ir::BufferKind>(chunk.space));
+  } else if (chunk.space == ir::ChunkSpace::Remote) {
+    const ir::RemoteBuffer &remote = rank.remoteBuffers[chunk.id];
+    add(remote.rank, remote.buffer);
+  } else {
+    const ir::SwitchChannel &channel = rank.switchChannels[chunk.id];
+    for (const std::uint32_t member : channel.ranks)
+      add(member, channel.buffer);
+  }
+}
+
+void Machine::resolve(const BlockState &s, const ir::Op &op) {
+  sources_.clear();
+  destinations_.clear();
+  for (std::uint32_t i = 0; i < op.numChunks(); ++i)
+    addOperand(s, op, i);
+}
+
+bool Machine::packetsArrived(std::uint32_t b) {
+  const auto now = static_cast<std::uint8_t>(launch_ + 1);
+  for (const Operand &source : sources_) {
+    if (!source.packet)
+      continue;
+    for (std::uint32_t i = 0; i < source.count; ++i)
+      if (memory_.slotLaunch(source.first + i) != now) {
+        block(b, memory_.slotWaiter(source.first + i), Waiting::Packet, source.first + i);
+        return false;
+      }
+  }
+  return true;
+}
+
+View Machine::packetView(std::uint32_t b) {
+  View view = order_.view(b);
+  opControl_ = order_.share(view.control);
+  opData_ = order_.share(view.data);
+  std::uint32_t last = none;
+  for (const Operand &source : sources_) {
+    if (!source.packet)
+      continue;
+    for (std::uint32_t i = 0; i < source.count; ++i)
+      if (const std::uint32_t token = memory_.slotToken(source.first + i); token != last) {
+        last = token;
+        order_.absorb(opControl_, opData_, packetTokens_[token], false);
+      }
+  }
+  view.control = opControl_;
+  view.data = opData_;
+  return view;
+}
+
+bool Machine::data(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  resolve(s, op);
+  const bool packets = ir::isPacketOp(op.kind);
+  if (packets && !packetsArrived(b))
+    return false;
+  currentBlock_ = b;
+  currentOp_ = &op;
+  sawPackets_ = packets;
+  packetToken_ = none;
+  if (op.channelType == ir::ChannelType::Port)
+    portPut(b, op);
+  else if (ir::reduces(op.kind))
+    reduce(b, op);
+  else
+    move(b, op);
+  if (sawPackets_)
+    order_.learn(b, opControl_, opData_);
+  if (packets && opControl_ != ClockPool::zero)
+    order_.release(opControl_);
+  if (packets && opData_ != ClockPool::zero)
+    order_.release(opData_);
+  opControl_ = opData_ = ClockPool::zero;
+  if (ir::putsAndSignals(op.kind))
+    signalAll(b, op, false);
+  if (op.kind == ir::OpKind::PutWithSignalAndFlush)
+    for (const std::uint32_t id : s.code->idsOf(op)) {
+      const std::uint32_t end = index_.channel(op.channelType, s.rank, id);
+      order_.flushed(end, order_.putsCovered(end, b, s.pc), b);
+    }
+  return true;
+}
+
+void Machine::move(std::uint32_t b, const ir::Op &op) {
+  const View before = order_.view(b);
+  const View after = sawPackets_ ? packetView(b) : before;
+  const Operand *present = nullptr;
+  for (std::size_t i = 0; i < destinations_.size(); ++i) {
+    const Operand &source = sources_[sources_.size() == 1 ? 0 : i];
+    if (&source != present) {
+      present = &source;
+      read(source, {b, before.phase, source.ref}, before);
+      if (launch_ == 0) {
+        valuesOfUnit_.resize(source.count);
+        for (std::uint32_t u = 0; u < source.count; ++u)
+          valuesOfUnit_[u] = memory_[source.first + u].value;
+      }
+    }
+    write(destinations_[i], {b, before.phase, destinations_[i].ref}, after, valuesOfUnit_.data());
+  }
+  (void)op;
+}
+
+void Machine::reduce(std::uint32_t b, const ir::Op &op) {
+  const View before = order_.view(b);
+  const View after = sawPackets_ ? packetView(b) : before;
+  for (const Operand &source : sources_)
+    read(source, {b, before.phase, source.ref}, before);
+  const std::uint32_t units = sources_[0].count;
+  if (launch_ == 0) {
+    valuesOfUnit_.resize(units);
+    for (std::uint32_t u = 0; u < units; ++u) {
+      partsOfUnit_.clear();
+      for (const Operand &source : sources_)
+        partsOfUnit_.push_back(memory_[source.first + u].value);
+      valuesOfUnit_[u] = values_.combine(op.reduceOp, partsOfUnit_);
+    }
+  }
+  for (const Operand &destination : destinations_)
+    write(destination, {b, before.phase, destination.ref}, after, valuesOfUnit_.data());
+}
+
+void Machine::portPut(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  const View before = order_.view(b);
+  const View after = sawPackets_ ? packetView(b) : before;
+  const auto ids = s.code->idsOf(op);
+  for (std::size_t i = 0; i < destinations_.size(); ++i) {
+    const Operand &source = sources_[sources_.size() == 1 ? 0 : i];
+    const std::uint32_t channel = index_.channel(op.channelType, s.rank, ids[ids.size() == 1 ? 0 : i]);
+    const std::uint32_t put = Record::putBit | order_.addPut(channel, b, s.pc);
+    View issue = before, finish = after;
+    issue.putChannel = finish.putChannel = channel;
+    read(source, {put, before.phase, source.ref}, issue);
+    if (launch_ == 0) {
+      valuesOfUnit_.resize(source.count);
+      for (std::uint32_t u = 0; u < source.count; ++u)
+        valuesOfUnit_[u] = memory_[source.first + u].value;
+    }
+    write(destinations_[i], {put, before.phase, destinations_[i].ref}, finish, valuesOfUnit_.data());
+  }
+}
+
+void Machine::read(const Operand &operand, const Record &by, const View &view) {
+  counts_.accesses += operand.count;
+  for (std::uint32_t i = 0; i < operand.count; ++i) {
+    const CellId id = operand.first + i;
+    if (!operand.packet)
+      checkRead(id, by, view);
+    Cell &cell = memory_[id];
+    const Record &had = cell.read;
+    const bool replaces = had.exists() && cell.moreReads == none && !had.isPut() &&
+                          ((had.agent == by.agent && (had.phase < by.phase || had.ref == by.ref)) ||
+                           (had.agent != by.agent && order_.before(had, false, view, Need::Control)));
+    if (replaces)
+      cell.read = by;
+    else
+      memory_.addRead(cell, by);
+  }
+}
+
+void Machine::write(const Operand &operand, const Record &by, const View &view, const ValueId *values) {
+  counts_.accesses += operand.count;
+  for (std::uint32_t i = 0; i < operand.count; ++i) {
+    const CellId id = operand.first + i;
+    if (operand.packet)
+      writePacket(id, by, view);
+    else
+      checkWrite(id, by, view, false);
+    Cell &cell = memory_[id];
+    memory_.setWrite(cell, by);
+    if (launch_ == 0)
+      cell.value = cell.value == Values::unknown ? Values::unknown : values[i];
+  }
+}
+
+void Machine::checkRead(CellId id, const Record &by, const View &view) {
+  Cell &cell = memory_[id];
+  if (!cell.write.exists() || order_.before(cell.write, true, view, Need::Data) || sameElement(cell.write, by))
+    return;
+  report(id, cell.write, true, by, false, view);
+}
+
+void Machine::checkWrite(CellId id, const Record &by, const View &view, bool afterRead) {
+  Cell &cell = memory_[id];
+  if (!afterRead && cell.write.exists() && !order_.before(cell.write, true, view, Need::Data) &&
+      !sameElement(cell.write, by))
+    report(id, cell.write, true, by, true, view);
+  memory_.forReads(cell, [&](const Record &reader) {
+    if (!order_.before(reader, false, view, Need::Control) && !sameElement(reader, by) &&
+        !takenAlong(id, reader, view, by, id, 0))
+      report(id, reader, false, by, true, view);
+  });
+}
+
+void Machine::writePacket(CellId id, const Record &by, const View &view) {
+  Cell &cell = memory_[id];
+  const auto now = static_cast<std::uint8_t>(launch_ + 1);
+  if (memory_.slotLaunch(id) == now) {
+    listener_.slotWrittenTwice(id, cell.write, by);
+    cell.value = Values::unknown;
+  } else {
+    // A packet that was read has arrived: only readers need to be waited for.
+    checkWrite(id, by, view, cell.read.exists());
+  }
+  if (packetToken_ == none) {
+    packetToken_ = static_cast<std::uint32_t>(packetTokens_.size());
+    packetTokens_.push_back(order_.sendPacket(currentBlock_, view.control));
+  }
+  memory_.slotLaunch(id) = now;
+  memory_.slotToken(id) = packetToken_;
+  if (memory_.slotWaiter(id) != none)
+    wake(memory_.slotWaiter(id));
+}
+
+bool Machine::sameElement(const Record &a, const Record &b) const {
+  // Fused operands: one operation, the same thread for the same element if both ranges begin at the same place.
+  if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser() || !currentOp_)
+    return false;
+  const auto within = [&](const Record &r) { return r.ref - currentOp_->firstChunk < currentOp_->numChunks(); };
+  if (!within(a) || !within(b))
+    return false;
+  if (a.ref == b.ref)
+    return true;
+  const BlockState &s = blocks_[b.agent];
+  const ir::Rank &rank = index_.program.ranks[s.rank];
+  const auto start = [&](const Record &r) {
+    const ir::Chunk &chunk = s.code->chunks[r.ref];
+    ir::BufferKind buffer;
+    std::uint32_t owner = s.rank;
+    if (ir::isLocal(chunk.space)) {
+      buffer = static_cast<ir::BufferKind>(chunk.space);
+    } else if (chunk.space == ir::ChunkSpace::Remote) {
+      buffer = rank.remoteBuffers[chunk.id].buffer;
+      owner = rank.remoteBuffers[chunk.id].rank;
+    } else {
+      buffer = rank.switchChannels[chunk.id].buffer; // one element of all ranks: any of them tells
+    }
+    const UnitSpan span =
+        geometry_.span(chunk, *currentOp_, s.loop != none ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
+    return memory_.base(owner, buffer, false, launch_) + span.first;
+  };
+  return start(a) == start(b);
+}
+
+bool Machine::sameOffset(const Record &taken, CellId slot, const Record &by, CellId written) const {
+  if (taken.agent != by.agent || taken.phase != by.phase || by.isUser() || !currentOp_)
+    return false;
+  const auto offset = [&](const Record &r, CellId cell, const std::vector<Operand> &operands) {
+    for (const Operand &o : operands)
+      if (o.ref == r.ref && cell - o.first < o.count)
+        return cell - o.first;
+    return none;
+  };
+  const std::uint32_t at = offset(taken, slot, sources_);
+  return at != none && at == offset(by, written, destinations_);
+}
+
+std::uint32_t Machine::opOf(const Record &record) const {
+  const std::uint32_t b = order_.blockOf(record);
+  if (record.isUser())
+    return none;
+  auto &byOperand = operandIndex_[b];
+  const auto &ops = index_.ops(b).ops;
+  if (byOperand.empty()) {
+    for (std::uint32_t o = 0; o < ops.size(); ++o)
+      if (ops[o].numChunks() != 0)
+        byOperand.emplace_back(ops[o].firstChunk, o);
+    std::sort(byOperand.begin(), byOperand.end());
+  }
+  const auto after = std::upper_bound(byOperand.begin(), byOperand.end(), std::pair(record.ref, none));
+  return std::prev(after)->second;
+}
+
+bool Machine::takenAlong(CellId id, const Record &reader, const View &view, const Record &by, CellId written,
+                         int depth) {
+  // A packet operation reads its sources before it writes its packets, element by element: what is in a packet was
+  // computed from them. Whoever has a packet in hand knows that the sources of that element are read; so does an
+  // operation that writes an element after it took the packet of the same element.
+  if (!memory_.usesPackets() || reader.isUser() || depth == 4)
+    return false;
+  const std::uint32_t b = order_.blockOf(reader), o = opOf(reader);
+  const ir::ThreadBlock &code = index_.ops(b);
+  const ir::Op &op = code.ops[o];
+  if (ir::formOfDestination(op.kind, op.numDsts - 1) != ir::DataForm::Packet || geometry_.mostIterations() != 0)
+    return false;
+  const std::uint32_t launch = order_.launchOf(b, reader.phase);
+  const ir::Rank &rank = index_.program.ranks[index_.rankOf(b)];
+  const auto cellOf = [&](const ir::Chunk &chunk, std::uint32_t owner, ir::BufferKind buffer, bool packet) {
+    return memory_.base(owner, buffer, packet, launch) +
+           geometry_.span(chunk, op, nullptr, buffer == ir::BufferKind::Scratch).first;
+  };
+  const auto taken = [&](std::uint64_t slot) {
+    const Cell &cell = memory_[static_cast<CellId>(slot)];
+    if (!cell.write.exists() || order_.blockOf(cell.write) != b || cell.write.phase != reader.phase)
+      return false;
+    bool found = false;
+    memory_.forReads(cell, [&](const Record &consumer) {
+      found = found || order_.before(consumer, false, view, Need::Control) ||
+              sameOffset(consumer, static_cast<CellId>(slot), by, written) ||
+              takenAlong(static_cast<CellId>(slot), consumer, view, by, written, depth + 1);
+    });
+    return found;
+  };
+  const ir::Chunk &source = code.chunks[reader.ref];
+  if (!ir::isLocal(source.space))
+    return false;
+  const bool packetSource = ir::roleOf(op, reader.ref - op.firstChunk).form == ir::DataForm::Packet;
+  const std::uint64_t offset =
+      id - cellOf(source, index_.rankOf(b), static_cast<ir::BufferKind>(source.space), packetSource);
+  // Of pairwise operations, only the packet made from this very source.
+  const bool pairwise = !ir::reduces(op.kind) && op.numSrcs == op.numDsts;
+  for (std::uint32_t d = 0; d < op.numDsts; ++d) {
+    if (ir::formOfDestination(op.kind, d) != ir::DataForm::Packet || (pairwise && d != reader.ref - op.firstChunk))
+      continue;
+    const ir::Chunk &chunk = code.dsts(op)[d];
+    if (chunk.space == ir::ChunkSpace::Scratch) {
+      if (taken(cellOf(chunk, index_.rankOf(b), ir::BufferKind::Scratch, true) + offset))
+        return true;
+    } else if (chunk.space == ir::ChunkSpace::Remote) {
+      if (taken(cellOf(chunk, rank.remoteBuffers[chunk.id].rank, ir::BufferKind::Scratch, true) + offset))
+        return true;
+    } else {
+      for (const std::uint32_t member : rank.switchChannels[chunk.id].ranks)
+        if (taken(cellOf(chunk, member, ir::BufferKind::Scratch, true) + offset))
+          return true;
+    }
+  }
+  return false;
+}
+
+void Machine::report(CellId id, const Record &first, bool firstWrites, const Record &second, bool secondWrites,
+                     const View &view) {
+  Conflict c;
+  c.cell = id;
+  c.first = first;
+  c.firstWrites = firstWrites;
+  c.second = second;
+  c.secondWrites = secondWrites;
+  c.view = view;
+  c.control = order_.before(first, firstWrites, view, Need::Control);
+  c.firstOp = opOf(first);
+  c.secondOp = opOf(second);
+  if (first.isPut() && second.isUser() && !firstWrites)
+    listener_.inputStillSent(id, first);
+  else
+    listener_.conflict(c);
+  if (!second.isUser() || !c.control)
+    memory_[id].value = Values::unknown;
+}
+
+void Machine::userAccess(std::uint32_t rank, bool writes) {
+  const std::uint32_t b = index_.block(rank, 0);
+  const View view = order_.view(b);
+  const auto buffer = writes ? ir::BufferKind::Input : ir::BufferKind::Output;
+  const std::uint32_t units = index_.program.ranks[rank].chunksOf(buffer) * geometry_.unitsPerChunk();
+  const CellId first = memory_.base(rank, buffer, false, launch_);
+  const Record by{b, view.phase, writes ? Record::userWrite : Record::userRead};
+  for (std::uint32_t u = 0; u < units; ++u) {
+    Cell &cell = memory_[first + u];
+    if (writes) {
+      checkWrite(first + u, by, view, false);
+      stillSent_.clear(); // overwriting these is the user's risk, but later writes of the program are its own
+      memory_.forReads(cell, [&](const Record &reader) {
+        if (reader.isPut() && !order_.before(reader, false, view, Need::Control))
+          stillSent_.push_back(reader);
+      });
+      memory_.setWrite(cell, by);
+      for (const Record &reader : stillSent_)
+        memory_.addRead(cell, reader);
+      if (launch_ == 0)
+        cell.value = values_.input(rank, u);
+      continue;
+    }
+    if (cell.write.exists() && !order_.before(cell.write, true, view, Need::Data)) {
+      report(first + u, cell.write, true, by, false, view);
+      cell.write = by; // said once
+    }
+    memory_.addRead(cell, by);
+  }
+}
+
+void Machine::beginLaunch() {
+  for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
+    if (index_.program.collective.kind != ir::CollectiveKind::Test) {
+      userAccess(r, true);
+      order_.meetRank(r);
+    }
+    order_.beginLaunch(r);
+  }
+}
+
+void Machine::endLaunch() {
+  for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
+    order_.meetRank(r);
+    if (index_.program.collective.kind != ir::CollectiveKind::Test) {
+      userAccess(r, false);
+      order_.meetRank(r);
+    }
+  }
+  ++launch_;
+}
+
+} // namespace mscclc::passes::proof

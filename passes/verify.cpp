@@ -1,0 +1,120 @@
+#include "passes/verify.h"
+
+#include "passes/proof_report.h"
+
+#include "ir/structure.h"
+
+namespace mscclc::passes {
+
+namespace proof {
+bool checkShape(const ProgramIndex &index, Findings &findings);
+void checkRanges(const ProgramIndex &index, Findings &findings);
+bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory,
+                 Findings &findings);
+
+namespace {
+
+bool reportFault(const GeometryFault &fault, const ProgramIndex &index, Findings &findings) {
+  const bool hasPlace = !index.program.ranks[fault.place.rank].blocks.empty() &&
+                        !index.program.ranks[fault.place.rank].blocks[fault.place.block].ops.empty();
+  const ir::DiagInfo &info = fault.kind == GeometryFault::TooFine      ? diag::too_fine
+                             : fault.kind == GeometryFault::UnevenWrap ? diag::uneven_wrap
+                                                                       : diag::too_many_iterations;
+  auto *f = hasPlace ? findings.add(info, fault.place) : findings.addOnRank(info, 0);
+  if (!f)
+    return false;
+  f->args = {fault.number};
+  if (fault.kind == GeometryFault::UnevenWrap) {
+    const ir::Rank &rank = index.program.ranks[fault.place.rank];
+    const std::uint64_t chunks = rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
+    f->args = {rank.blocks[fault.place.block].ops[fault.place.op].imm, fault.number, fault.number * chunks};
+  }
+  return false;
+}
+
+void dropWarnings(Findings &findings) {
+  std::erase_if(findings.all(), [](const Findings::Finding &f) { return f.info->severity != ir::Severity::Error; });
+}
+
+bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result) {
+  const ir::Program &program = index.program;
+  if (!checkShape(index, findings))
+    return false;
+  const Geometry geometry(index);
+  if (geometry.fault())
+    return reportFault(*geometry.fault(), index, findings);
+  result.iterations = geometry.mostIterations();
+  checkRanges(index, findings);
+  const Premises premises(index, geometry, findings);
+  if (!premises.hold() || findings.errors() != 0)
+    return false;
+  Memory memory(index, geometry);
+  if (!memory.fits()) {
+    findings.addOnRank(diag::too_much_memory, 0);
+    return false;
+  }
+  if (!checkShared(index, geometry, premises, memory, findings))
+    return false;
+  result.launches = program.doubleScratch ? 3 : 2;
+  Order order(index, premises.maxPhases() * result.launches + 1);
+  Values values(index, geometry.unitsPerChunk());
+  Reporter reporter(index, memory, order, findings);
+  Machine machine(index, geometry, premises, memory, order, values, reporter);
+  reporter.setMachine(machine);
+  bool ended = true;
+  for (std::uint32_t launch = 0; ended && launch < result.launches; ++launch) {
+    machine.beginLaunch();
+    ended = machine.runLaunch();
+    if (!ended) {
+      reporter.deadlock(geometry);
+      break;
+    }
+    machine.endLaunch();
+    if (launch == 0)
+      result.results = reporter.checkResults(values, geometry.unitsPerChunk());
+  }
+  result.operations = machine.counts().operations;
+  result.accesses = machine.counts().accesses;
+  result.phases = order.numPhases();
+  result.edges = order.numEdges();
+  if (ended && options.schedules)
+    reporter.addSchedules(geometry, premises, result.launches);
+  return ended;
+}
+
+} // namespace
+} // namespace proof
+
+VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, const VerifyOptions &options) {
+  VerifyResult result;
+  result.ranks = static_cast<std::uint32_t>(program.ranks.size());
+  if (program.ranks.empty()) {
+    result.proven = true;
+    return result;
+  }
+  const proof::ProgramIndex index(program);
+  proof::Findings findings(index, diags);
+  const bool ended = proof::prove(index, findings, options, result);
+  result.errors = findings.errors();
+  result.warnings = findings.warnings();
+  result.proven = ended && result.errors == 0;
+  if (!options.warnings)
+    proof::dropWarnings(findings);
+  findings.flush();
+  return result;
+}
+
+std::string VerifyResult::summary() const {
+  if (!proven)
+    return "not proven: " + ir::plural(errors, "error");
+  std::string text = "proven: " + ir::plural(ranks, "rank") + ", " + ir::plural(launches, "launch");
+  text.replace(text.rfind(ir::plural(launches, "launch")), std::string::npos,
+               std::to_string(launches) + (launches == 1 ? " launch" : " launches"));
+  if (iterations != 0)
+    text += ", up to " + ir::plural(iterations, "iteration");
+  return text + ": " + ir::plural(operations, "operation") + " in " + ir::plural(phases, "phase") + " over " +
+         ir::plural(edges, "edge") + ", " + std::to_string(accesses) + " accesses in order, " +
+         ir::plural(results, "output chunk") + " right";
+}
+
+} // namespace mscclc::passes

@@ -1,0 +1,62 @@
+// The verifier: a plan ends, has no race, computes its collective, and may be launched again at once.
+//
+// How it proves that. A program is run once, abstractly, for three launches at most: blocks advance until they wait,
+// data is symbolic, every access is compared with the earlier accesses of its cell by vector clocks (proof_order.h).
+//
+// Why one run speaks for all schedules. Suppose that (a) the order in which a block's operations are issued does not
+// depend on data or timing, (b) each channel end and semaphore is waited on by one block and signalled by one, (c) each
+// barrier is used by as many blocks as it waits for, (d) a packet slot is written once a launch. Then signals only ever
+// add to counters that one block alone takes from, so running one block never takes from another the chance to run: all
+// maximal runs execute the same operations, the n-th signal meets the n-th wait in each, and either all end or all stop
+// at the same waits. So the edges, and with them happens-before, are the same in all. A pair of conflicting accesses
+// that is ordered is ordered in every run, and if all are, every read sees the same write in all, hence the same
+// values. A pair that is not ordered can be brought together by some schedule, which is printed. The run takes a
+// block's operations one after the other, though its threads do not wait for each other within a phase: that can only
+// make signals come later, so what ends here ends with threads too; and within a phase nothing counts as ordered.
+//
+// The premises are checked. (a) holds by construction: programs have no branches. (b) to (d): see proof_premises.h and
+// the machine. Where several blocks signal one counter, the n-th wait is credited with what is certain whoever came
+// first; where several wait on one, the run is repeated with those waits held back, and the program is refused if the
+// signals they share come only after one of them went on.
+//
+// Why two launches, or three. The next launch of a rank begins when its own last one ended, while others may be behind.
+// Operation x of one launch and y of the next are checked by running two. With x and y any number of launches apart, x
+// is ordered before y's twin of the next launch, which is before y in the same block. With double scratch, scratch of
+// launch n is used again by n + 2: then three launches are run. Results are checked for the first launch: with no race,
+// each read sees the same operation's write in every launch. Signals and waits balance, so that each launch starts like
+// the first (with semaphores having more to let through, hence more edges, later).
+//
+// Around each launch a rank's user writes its inputs before and reads its outputs after it; a test collective says
+// nothing about its buffers, so there the operations alone count.
+// Requires: a program that ir::checkStructure accepts. DataSync that is not lowered counts as the nops it stands for.
+#pragma once
+
+#include "ir/diagnostics.h"
+#include "ir/program.h"
+
+#include <cstdint>
+#include <string>
+
+namespace mscclc::passes {
+
+struct VerifyOptions {
+  bool warnings = true;
+  bool schedules = true; ///< add the shortest schedule to races
+};
+
+/// What was looked at. `proven` only if nothing was found against the program.
+struct VerifyResult {
+  bool proven = false;
+  std::uint32_t ranks = 0, launches = 0, iterations = 0; ///< iterations: the most of any pipeline; 0 without
+  std::uint64_t operations = 0;                          ///< run, all launches and iterations
+  std::uint64_t phases = 0, edges = 0, accesses = 0;
+  std::uint64_t results = 0; ///< output chunks compared with the collective
+  std::uint64_t errors = 0, warnings = 0;
+  /// "proven: 8 ranks, 2 launches, …": one line for a user.
+  std::string summary() const;
+};
+
+/// Proves `program` or reports why not. Errors are findings; `program.sources` resolves their places.
+VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, const VerifyOptions &options = {});
+
+} // namespace mscclc::passes
