@@ -1,0 +1,91 @@
+#include "backend-cuda/emit_kernel.h"
+
+#include "backend-cuda/diagnostics.h"
+#include "backend-cuda/specialise.h"
+#include "backend-cuda/write_source.h"
+#include "ir/op_semantics.h"
+
+#include <cctype>
+
+namespace mscclc::cuda {
+
+namespace {
+
+/// Refuses what no kernel can do.
+class KernelCheck {
+public:
+  KernelCheck(const ir::Program &program, ir::DiagnosticEngine &diagnostics)
+      : program_(program), diagnostics_(diagnostics) {}
+
+  void run(const EmitOptions &options) {
+    const ir::Where whole("plan '" + program_.name + "'");
+    if (program_.threadsPerBlock > 1024)
+      diagnostics_.report(diag::too_many_threads, whole, {program_.threadsPerBlock});
+    if (program_.threadsPerBlock == 0)
+      diagnostics_.report(diag::no_threads, whole);
+    if (program_.bufferAlignment == 0)
+      diagnostics_.report(diag::bad_alignment, whole);
+    const std::uint64_t size = options.messageSize;
+    if (size != 0 && (size < program_.minMessageSize || size > program_.maxMessageSize))
+      diagnostics_.report(diag::message_size_out_of_range, whole,
+                          {size, program_.minMessageSize, program_.maxMessageSize});
+    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
+      for (std::uint32_t b = 0; b < program_.ranks[r].blocks.size(); ++b)
+        checkPipelines(r, b);
+  }
+
+private:
+  void checkPipelines(std::uint32_t rank, std::uint32_t b) {
+    const ir::ThreadBlock &block = program_.ranks[rank].blocks[b];
+    for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
+      const ir::Op &op = block.ops[o];
+      if (op.kind != ir::OpKind::Pipeline)
+        continue;
+      const ir::Where where(op.loc, "rank " + std::to_string(rank) + ", block " + std::to_string(b) + ", operation " +
+                                        std::to_string(o));
+      if (op.imm == 0) {
+        diagnostics_.report(diag::pipeline_unit_zero, where);
+        continue;
+      }
+      bool packets = false;
+      for (std::uint32_t i = 1; i <= op.bodySize; ++i)
+        packets |= ir::isPacketOp(block.ops[o + i].kind);
+      if (packets && op.imm % 8 != 0)
+        diagnostics_.report(diag::pipeline_unit_unaligned, where, {op.imm, 8, "packets"});
+      else if (op.imm % 4 != 0)
+        diagnostics_.report(diag::pipeline_unit_unaligned, where, {op.imm, 4, "elements"});
+    }
+  }
+
+  const ir::Program &program_;
+  ir::DiagnosticEngine &diagnostics_;
+};
+
+} // namespace
+
+std::string kernelIdentifier(const std::string &name) {
+  std::string id;
+  for (const char c : name)
+    id += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return id.empty() ? "plan" : id;
+}
+
+bool emitKernel(const ir::Program &program, const EmitOptions &options, std::string &out,
+                ir::DiagnosticEngine &diagnostics) {
+  const std::uint64_t before = diagnostics.numErrors();
+  KernelCheck(program, diagnostics).run(options);
+  if (diagnostics.numErrors() != before)
+    return false;
+  const KernelModel model = specialise(program, options);
+  if (options.messageSize % (std::uint64_t{model.shares} * 4) != 0) {
+    diagnostics.report(diag::message_size_uneven, ir::Where("plan '" + program.name + "'"),
+                       {options.messageSize, std::uint64_t{model.shares} * 4});
+    return false;
+  }
+  std::string text;
+  writeSource(program, options, model, text);
+  out += text;
+  return true;
+}
+
+} // namespace mscclc::cuda

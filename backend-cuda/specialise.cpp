@@ -1,0 +1,266 @@
+#include "backend-cuda/specialise.h"
+
+#include "backend-cuda/block_shape.h"
+#include "backend-cuda/block_writer.h"
+#include "ir/op_semantics.h"
+
+// Flags of the descriptor come from the ABI itself.
+#include "runtime-min/include/mscclc/runtime_abi.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+namespace mscclc::cuda {
+
+namespace {
+
+using Instances = std::vector<SampleSpace::Instance>;
+
+/// Sets how the message divides into chunks (impl/layout.cuh).
+void chooseLayout(const ir::Program &program, KernelModel &model) {
+  std::uint32_t inputs = 0, outputs = 0, scratch = 0;
+  bool equal = true;
+  for (const ir::Rank &r : program.ranks) {
+    inputs = std::max(inputs, r.inputChunks);
+    outputs = std::max(outputs, r.outputChunks);
+    scratch = std::max(scratch, r.scratchChunks);
+    equal &= r.inputChunks == program.ranks[0].inputChunks && r.outputChunks == program.ranks[0].outputChunks;
+  }
+  const std::uint32_t n = model.ranks;
+  model.groupChunks = inputs != 0 ? inputs : outputs;
+  switch (program.collective.kind) {
+  case ir::CollectiveKind::AllGather:
+    if (equal && inputs != 0 && outputs == inputs * n)
+      model.shares = n;
+    break;
+  case ir::CollectiveKind::ReduceScatter:
+    if (equal && outputs != 0 && inputs == outputs * n) {
+      model.shares = n;
+      model.groupChunks = outputs;
+    }
+    break;
+  case ir::CollectiveKind::AllToAll:
+    if (equal && inputs == outputs && inputs % n == 0 && inputs != 0) {
+      model.shares = n;
+      model.groupChunks = inputs / n;
+    }
+    break;
+  default:
+    break;
+  }
+  model.scratchSlots = scratch;
+  // Chunks hold whole elements of every type.
+  model.unit = std::lcm<std::uint64_t>(program.bufferAlignment, 4);
+}
+
+/// Finds out which packets, reductions and channels there are, and where packets for ports are gathered.
+KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
+  KernelFacts facts{program, {"Sum", "Min", "Max"}, {}};
+  std::set<ir::ReduceOp> used;
+  std::uint32_t staged = 0;
+  bool port = false, multicast = false;
+  for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
+    const ir::Rank &rank = program.ranks[r];
+    port |= !rank.portPeers.empty();
+    multicast |= !rank.switchChannels.empty();
+    std::uint32_t slot = rank.scratchChunks;
+    for (std::uint32_t b = 0; b < rank.blocks.size(); ++b)
+      for (std::uint32_t o = 0; o < rank.blocks[b].ops.size(); ++o) {
+        const ir::Op &op = rank.blocks[b].ops[o];
+        model.packets |= ir::isPacketOp(op.kind);
+        if (ir::reduces(op.kind))
+          used.insert(op.reduceOp);
+        if (op.kind != ir::OpKind::PutPacket || op.channelType != ir::ChannelType::Port)
+          continue;
+        facts.staging[{r, b, o}] = slot;
+        for (const ir::Chunk &c : rank.blocks[b].srcs(op))
+          slot += c.size;
+      }
+    staged = std::max(staged, slot);
+  }
+  model.scratchSlots = std::max(model.scratchSlots, staged);
+  constexpr const char *names[] = {"Sum", "Min", "Max"};
+  model.reduceOps = used.empty() ? "NoReduce" : used.size() > 1 ? "MixedReduce" : names[int(*used.begin())];
+  if (used.size() == 1)
+    facts.reduceOp.fill("Op");
+  model.dtypes = used.empty() ? "Byte" : "float, Half, Bfloat16, int32_t, uint32_t, uint8_t";
+  model.packetKinds = model.packets ? "LL8, LL16" : "NoPacket";
+  const auto flag = [&](bool set, unsigned bit) { model.flags |= set ? bit : 0; };
+  flag(program.collective.inplace, MSCCLC_IN_PLACE);
+  flag(model.packets, MSCCLC_USES_PACKETS);
+  flag(program.doubleScratch, MSCCLC_DOUBLE_SCRATCH);
+  flag(port, MSCCLC_NEEDS_PORT);
+  flag(multicast, MSCCLC_USES_MULTICAST);
+  flag(model.messageBytes != 0, MSCCLC_BAKED_SIZE);
+  return facts;
+}
+
+std::size_t textLength(const std::vector<Statement> &statements) {
+  std::size_t n = 0;
+  for (const Statement &s : statements) {
+    n += s.function.size() + s.comment.size() + 24;
+    for (const std::string &a : s.arguments)
+      n += a.size() + 2;
+    n += textLength(s.body);
+  }
+  return n;
+}
+
+std::size_t tableLength(const Tables &tables) { return tables.entries() * 4; }
+
+/// Adds the programs of blocks of one shape.
+void addPrograms(const KernelFacts &facts, Instances instances, KernelModel &model) {
+  Tables merged = model.tables;
+  BlockProgram together{instances, writeBlock(facts, instances, merged)};
+  const std::size_t tablesOfMerged = tableLength(merged) - tableLength(model.tables);
+  const bool severalBlocks = std::any_of(instances.begin(), instances.end(),
+                                         [&](const auto &at) { return at.block != instances[0].block; });
+  if (tablesOfMerged != 0 && severalBlocks) {
+    std::vector<Instances> byBlock;
+    std::unordered_map<int, std::size_t> position;
+    for (const auto &at : instances) {
+      const auto [it, added] = position.try_emplace(at.block, byBlock.size());
+      if (added)
+        byBlock.emplace_back();
+      byBlock[it->second].push_back(at);
+    }
+    Tables apart = model.tables;
+    std::vector<BlockProgram> programs;
+    std::size_t length = 0;
+    for (Instances &some : byBlock) {
+      std::vector<Statement> statements = writeBlock(facts, some, apart);
+      length += textLength(statements);
+      programs.push_back({std::move(some), std::move(statements)});
+    }
+    if (length + tableLength(apart) - tableLength(model.tables) < textLength(together.statements) + tablesOfMerged) {
+      model.tables = std::move(apart);
+      for (BlockProgram &p : programs)
+        model.programs.push_back(std::move(p));
+      return;
+    }
+  }
+  model.tables = std::move(merged);
+  model.programs.push_back(std::move(together));
+}
+
+/// A condition on rank and block that holds for `wanted` and for none of `others`; empty if none of the usual ones.
+std::string separate(const Instances &wanted, const Instances &others) {
+  const auto tells = [&](auto holds) {
+    return std::all_of(wanted.begin(), wanted.end(), holds) && std::none_of(others.begin(), others.end(), holds);
+  };
+  const SampleSpace::Instance &one = wanted[0];
+  const std::string rank = std::to_string(one.rank), block = std::to_string(one.block);
+  if (tells([&](const auto &at) { return at.block == one.block; }))
+    return "k.block == " + block;
+  if (tells([&](const auto &at) { return at.rank == one.rank; }))
+    return "k.rank == " + rank;
+  if (tells([&](const auto &at) { return at == one; }))
+    return "k.rank == " + rank + " && k.block == " + block;
+  const int apart = one.block - one.rank;
+  if (tells([&](const auto &at) { return at.block - at.rank == apart; }))
+    return "k.block == k.rank" + (apart == 0 ? "" : (apart < 0 ? " - " : " + ") + std::to_string(std::abs(apart)));
+  int low = one.block, high = one.block;
+  for (const auto &at : wanted) {
+    low = std::min(low, at.block);
+    high = std::max(high, at.block);
+  }
+  if (tells([&](const auto &at) { return at.block <= high; }))
+    return "k.block <= " + std::to_string(high);
+  if (tells([&](const auto &at) { return at.block >= low; }))
+    return "k.block >= " + std::to_string(low);
+  if (tells([&](const auto &at) { return at.block >= low && at.block <= high; }))
+    return "k.block >= " + std::to_string(low) + " && k.block <= " + std::to_string(high);
+  for (int d = 2; d <= 64; ++d) {
+    const std::string by = std::to_string(d), rest = std::to_string(one.block % d);
+    if (tells([&](const auto &at) { return at.block % d == one.block % d; }))
+      return "k.block % " + by + " == " + rest;
+    if (tells([&](const auto &at) { return at.rank % d == one.rank % d; }))
+      return "k.rank % " + by + " == " + std::to_string(one.rank % d);
+    if (tells([&](const auto &at) { return at.rank / d == one.rank / d; }))
+      return "k.rank / " + by + " == " + std::to_string(one.rank / d);
+    if (tells([&](const auto &at) { return at.block / d == at.rank; }))
+      return "k.block / " + by + " == k.rank";
+    if (tells([&](const auto &at) { return at.block % d == at.rank; }))
+      return "k.block % " + by + " == k.rank";
+  }
+  return {};
+}
+
+/// Tells the programs apart, rarest first; by a formula or a table where conditions do not.
+void chooseDispatch(const ir::Program &program, KernelModel &model) {
+  if (model.programs.empty())
+    return;
+  std::vector<std::size_t> order(model.programs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return model.programs[a].instances.size() < model.programs[b].instances.size();
+  });
+  // Asking one by one reads well up to a handful of programs, and costs as much as they are.
+  constexpr std::size_t maxAsked = 8;
+  for (std::size_t i = 0; i < order.size() && order.size() <= maxAsked; ++i) {
+    Instances others;
+    for (std::size_t k = i + 1; k < order.size(); ++k)
+      others.insert(others.end(), model.programs[order[k]].instances.begin(), model.programs[order[k]].instances.end());
+    const std::string condition =
+        others.empty() ? std::string() : separate(model.programs[order[i]].instances, others);
+    if (condition.empty() && !others.empty())
+      break;
+    model.choices.push_back({condition, order[i]});
+  }
+  if (model.choices.size() == order.size())
+    return;
+  model.choices.clear();
+  std::vector<std::vector<std::int64_t>> programOf(program.ranks.size());
+  Instances all;
+  for (std::size_t r = 0; r < program.ranks.size(); ++r) {
+    programOf[r].resize(program.ranks[r].blocks.size());
+    for (std::size_t b = 0; b < programOf[r].size(); ++b)
+      all.push_back({static_cast<int>(r), static_cast<int>(b)});
+  }
+  for (std::size_t p = 0; p < model.programs.size(); ++p)
+    for (const auto &at : model.programs[p].instances)
+      programOf[static_cast<std::size_t>(at.rank)][static_cast<std::size_t>(at.block)] = static_cast<std::int64_t>(p);
+  model.programOf = FormulaFinder(static_cast<int>(model.ranks), model.tables)
+                        .expressionOrTable({all}, [&](const Sample &s) {
+                          return programOf[static_cast<std::size_t>(s.rank)][static_cast<std::size_t>(s.block)];
+                        });
+}
+
+} // namespace
+
+KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
+  KernelModel model;
+  model.ranks = static_cast<std::uint32_t>(program.ranks.size());
+  model.threads = program.threadsPerBlock;
+  model.messageBytes = options.messageSize;
+  model.minMessageBytes = options.messageSize != 0 ? options.messageSize : program.minMessageSize;
+  model.maxMessageBytes = options.messageSize != 0 ? options.messageSize : program.maxMessageSize;
+  model.bufferAlignment = program.bufferAlignment;
+  model.doubleScratch = program.doubleScratch;
+  chooseLayout(program, model);
+  const KernelFacts facts = scanOps(program, model);
+
+  // Blocks by shape, in order of first appearance.
+  std::vector<Instances> shapes;
+  std::unordered_map<std::uint64_t, std::size_t> byHash;
+  for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
+    const ir::Rank &rank = program.ranks[r];
+    model.maxBlocks = std::max(model.maxBlocks, static_cast<std::uint32_t>(rank.blocks.size()));
+    for (std::uint32_t b = 0; b < rank.blocks.size(); ++b) {
+      const auto [it, added] = byHash.try_emplace(shapeHash(rank, rank.blocks[b]), shapes.size());
+      if (added)
+        shapes.emplace_back();
+      shapes[it->second].push_back({static_cast<int>(r), static_cast<int>(b)});
+    }
+  }
+  for (Instances &instances : shapes)
+    addPrograms(facts, std::move(instances), model);
+
+  chooseDispatch(program, model);
+  model.descriptor = describeRanks(program, model.tables);
+  return model;
+}
+
+} // namespace mscclc::cuda

@@ -1,0 +1,205 @@
+// The device headers' machine in plain C++17, so that an emitted kernel runs where there is no GPU: the blocks of a
+// launch and their threads are std::threads, block-wide synchronisation is a barrier, counters and packets are atomic
+// words, and data is ordinary memory. What the C++ memory model promises here is what the kernel relies on, so
+// -fsanitize=thread judges the plan's own synchronisation.
+//
+// A stream is a mscclc::standin::Stream; launches on it run one after the other, beside those of other streams.
+#pragma once
+
+#include "mscclc/runtime_abi.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#if defined(__SANITIZE_THREAD__)
+#define MSCCLC_STANDIN_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define MSCCLC_STANDIN_TSAN 1
+#endif
+#endif
+#ifdef MSCCLC_STANDIN_TSAN
+extern "C" void __tsan_acquire(void *);
+extern "C" void __tsan_release(void *);
+#endif
+
+#define MSCCLC_DEVICE inline
+#define MSCCLC_COLD inline
+#define MSCCLC_BOTH inline
+#define MSCCLC_BLOCK static
+#define MSCCLC_KERNEL(threads) void
+#define MSCCLC_ARGUMENTS const MscclcRankArgs &
+#define MSCCLC_TABLE static const
+#define MSCCLC_UNROLL
+#define MSCCLC_UNROLL_HELD
+
+namespace mscclc::standin {
+
+/// Barrier of the threads of one block.
+class Barrier {
+public:
+  explicit Barrier(unsigned count) : count_(count) {}
+  void arrive() {
+    if (count_ == 1)
+      return;
+    std::unique_lock<std::mutex> lock(mutex_);
+    const unsigned round = round_;
+    if (++arrived_ == count_) {
+      arrived_ = 0;
+      ++round_;
+      lock.unlock();
+      wake_.notify_all();
+      return;
+    }
+    wake_.wait(lock, [&] { return round_ != round; });
+  }
+
+private:
+  const unsigned count_;
+  unsigned arrived_ = 0, round_ = 0;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+};
+
+/// Where the calling thread stands in its launch.
+struct Position {
+  unsigned thread = 0, threads = 1, block = 0, blocks = 1;
+  Barrier *barrier = nullptr;
+};
+inline thread_local Position position;
+
+/// Launches in order. The destructor waits for them.
+class Stream {
+public:
+  ~Stream() { synchronize(); }
+  void synchronize() {
+    if (last_.joinable())
+      last_.join();
+  }
+  void launch(unsigned blocks, unsigned threads, std::function<void()> kernel) {
+    std::thread previous = std::move(last_);
+    last_ = std::thread([=, previous = std::move(previous), kernel = std::move(kernel)]() mutable {
+      if (previous.joinable())
+        previous.join();
+      std::vector<std::thread> running;
+      running.reserve(std::size_t{blocks} * threads);
+      std::vector<std::unique_ptr<Barrier>> barriers;
+      for (unsigned block = 0; block < blocks; ++block) {
+        barriers.push_back(std::make_unique<Barrier>(threads));
+        for (unsigned thread = 0; thread < threads; ++thread)
+          running.emplace_back([=, &kernel, barrier = barriers.back().get()] {
+            position = {thread, threads, block, blocks, barrier};
+            kernel();
+          });
+      }
+      for (std::thread &t : running)
+        t.join();
+    });
+  }
+
+private:
+  std::thread last_;
+};
+
+} // namespace mscclc::standin
+
+namespace mscclc::dev {
+
+struct alignas(16) Vec16 {
+  uint32_t w[4];
+};
+struct alignas(8) Vec8 {
+  uint32_t w[2];
+};
+
+inline unsigned threadId() { return standin::position.thread; }
+inline unsigned threadCount() { return standin::position.threads; }
+inline unsigned blockId() { return standin::position.block; }
+inline unsigned blockCount() { return standin::position.blocks; }
+inline void syncBlock() { standin::position.barrier->arrive(); }
+
+inline uint64_t nanoseconds() {
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+/// Called in waits: there are far more threads than cores.
+inline void pause() {
+  thread_local unsigned calls = 0;
+  if (++calls % 16 != 0)
+    std::this_thread::yield();
+  else
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
+inline Vec16 load16(const void *p) {
+  Vec16 v;
+  std::memcpy(&v, __builtin_assume_aligned(p, 16), 16);
+  return v;
+}
+inline void store16(void *p, Vec16 v) { std::memcpy(__builtin_assume_aligned(p, 16), &v, 16); }
+template <class Word> inline Word loadAs(const void *p) {
+  Word v;
+  std::memcpy(&v, __builtin_assume_aligned(p, alignof(Word)), sizeof(Word));
+  return v;
+}
+template <class Word> inline void storeAs(void *p, const Word &v) {
+  std::memcpy(__builtin_assume_aligned(p, alignof(Word)), &v, sizeof(Word));
+}
+template <class T> inline T *constantPointer(T *const *p) { return *p; }
+
+inline uint64_t loadRelaxed(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+inline uint64_t loadAcquire(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+inline void storeRelaxed(uint64_t *p, uint64_t v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
+inline void storeRelease(uint64_t *p, uint64_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+inline void addRelaxed(uint64_t *p, uint64_t v) { __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+inline void addRelease(uint64_t *p, uint64_t v) { __atomic_fetch_add(p, v, __ATOMIC_RELEASE); }
+inline uint64_t fetchAddDevice(uint64_t *p, uint64_t v) { return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL); }
+inline uint64_t loadAcquireDevice(const uint64_t *p) { return loadAcquire(p); }
+inline uint32_t loadAcquireDevice(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+inline void addReleaseDevice(uint32_t *p, uint32_t v) { __atomic_fetch_add(p, v, __ATOMIC_RELEASE); }
+inline bool replaceAcquireDevice(uint32_t *p, uint32_t expected, uint32_t desired) {
+  return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+inline uint32_t loadHost(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+inline void storeHost(uint32_t *p, uint32_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+inline uint32_t fetchAddHost(uint32_t *p, uint32_t v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+
+// A packet word is data and flag in one 8-byte atomic; an LL16 packet is two of them, each with a flag of its own.
+inline void storePacket8(void *p, uint32_t data, uint32_t flag) {
+  storeRelaxed(static_cast<uint64_t *>(p), uint64_t{flag} << 32 | data);
+}
+inline void loadPacket8(const void *p, uint32_t &data, uint32_t &flag) {
+  const uint64_t word = loadRelaxed(static_cast<const uint64_t *>(p));
+  data = static_cast<uint32_t>(word);
+  flag = static_cast<uint32_t>(word >> 32);
+}
+inline void storePacket16(void *p, Vec8 data, uint32_t flag) {
+  storePacket8(p, data.w[0], flag);
+  storePacket8(static_cast<char *>(p) + 8, data.w[1], flag);
+}
+inline void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint32_t &flag1) {
+  loadPacket8(p, data.w[0], flag0);
+  loadPacket8(static_cast<const char *>(p) + 8, data.w[1], flag1);
+}
+
+// A relaxed signal carries no data of its launch, but everything before the launch is ordered by the launch itself.
+// The C++ model has no word for that, so the sanitizer is told: a launch's begin is released here, and acquired by who
+// sees a relaxed signal of it. The words are only addresses.
+#ifdef MSCCLC_STANDIN_TSAN
+inline char launchWords[4096][2];
+inline void launchBegins(uint32_t rank, uint64_t launch) { __tsan_release(&launchWords[rank % 4096][launch % 2]); }
+inline void peerLaunchSeen(uint32_t peer, uint64_t launch) { __tsan_acquire(&launchWords[peer % 4096][launch % 2]); }
+#else
+inline void launchBegins(uint32_t /*rank*/, uint64_t /*launch*/) {}
+inline void peerLaunchSeen(uint32_t /*peer*/, uint64_t /*launch*/) {}
+#endif
+
+} // namespace mscclc::dev

@@ -1,0 +1,142 @@
+// Port channels: requests to the rank's proxy, which copies and signals for it. One thread for each channel.
+#pragma once
+
+namespace mscclc {
+
+/// What happens behind a port put.
+enum class Then : uint8_t { Nothing, Signal, SignalAndFlush, FlushLater };
+
+namespace dev {
+
+template <class K> MSCCLC_DEVICE void request(const K &k, uint32_t operation, const MscclcTrigger &wanted) {
+  const MscclcFifo &fifo = k.args.fifo;
+  const uint64_t number = fetchAddDevice(fifo.head, 1);
+  const bool room = spin(
+      k, [&] { return number < loadAcquire(fifo.tail) + fifo.capacity; },
+      [&] {
+        reportStall(k, MSCCLC_WAIT_FIFO, operation, wanted.channel, MSCCLC_UNPAIRED, number - fifo.capacity + 1,
+                    loadRelaxed(fifo.tail));
+      });
+  if (!room)
+    return;
+  MscclcTrigger *slot = &fifo.slots[number & (fifo.capacity - 1)];
+  slot->size = wanted.size;
+  slot->src_offset = wanted.src_offset;
+  slot->dst_offset = wanted.dst_offset;
+  slot->channel = wanted.channel;
+  slot->src_buffer = wanted.src_buffer;
+  slot->dst_buffer = wanted.dst_buffer;
+  slot->flags = wanted.flags;
+  storeRelease(&slot->sequence, number + 1);
+}
+
+/// Counts a flush; the caller puts it into a request.
+MSCCLC_DEVICE uint64_t countFlush(const MscclcChannel &channel) {
+  const uint64_t wanted = loadRelaxed(channel.flush_requests) + 1;
+  storeRelaxed(channel.flush_requests, wanted);
+  return wanted;
+}
+template <class K>
+MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const MscclcChannel &channel, uint64_t wanted) {
+  spin(
+      k, [&] { return loadAcquire(channel.flushes_done) >= wanted; },
+      [&] {
+        reportStall(k, MSCCLC_WAIT_FLUSH, operation, index, channel.peer, wanted, loadRelaxed(channel.flushes_done));
+      });
+}
+
+MSCCLC_DEVICE MscclcTrigger emptyTrigger(int channel) {
+  MscclcTrigger t;
+  t.size = t.src_offset = t.dst_offset = 0;
+  t.channel = static_cast<uint32_t>(channel);
+  t.src_buffer = t.dst_buffer = t.flags = 0;
+  return t;
+}
+
+} // namespace dev
+
+template <class K, class L> MSCCLC_DEVICE void portSignal(const K &k, uint32_t operation, const L &channels) {
+  dev::forOnes(k, L::size, [&](unsigned i) {
+    MscclcTrigger t = dev::emptyTrigger(channels(i));
+    t.flags = MSCCLC_TRIGGER_SIGNAL;
+    dev::request(k, operation, t);
+  });
+}
+
+/// Waits until all puts so far have left their source.
+template <class K, class L> MSCCLC_DEVICE void portFlush(const K &k, uint32_t operation, const L &channels) {
+  dev::forOnes(k, L::size, [&](unsigned i) {
+    const int c = channels(i);
+    const MscclcChannel &channel = k.args.port_channels[c];
+    const uint64_t wanted = dev::countFlush(channel);
+    MscclcTrigger t = dev::emptyTrigger(c);
+    t.flags = MSCCLC_TRIGGER_FLUSH;
+    dev::request(k, operation, t);
+    dev::awaitFlush(k, operation, c, channel, wanted);
+  });
+}
+
+/// Waits for the flushes asked for so far, of earlier launches too.
+template <class K, class L> MSCCLC_DEVICE void portSettle(const K &k, uint32_t operation, const L &channels) {
+  dev::forOnes(k, L::size, [&](unsigned i) {
+    const int c = channels(i);
+    const MscclcChannel &channel = k.args.port_channels[c];
+    dev::awaitFlush(k, operation, c, channel, dev::loadRelaxed(channel.flush_requests));
+  });
+}
+
+/// Chunk i to the peer of channel i. Rows that lie side by side at both ends are one request.
+template <Then Next, class K, class C, class S, class D>
+MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, const C &channels, const S &sources,
+                           const D &targets) {
+  dev::forOnes(k, C::size, [&](unsigned i) {
+    const int c = channels(i);
+    const MscclcChannel &channel = k.args.port_channels[c];
+    const Chunk source = sources(S::size == 1 ? 0 : i), target = targets(i);
+    const unsigned scale = source.place == Place::Packets ? 2 : 1;
+    MscclcTrigger t = dev::emptyTrigger(c);
+    t.src_buffer = source.buffer;
+    t.dst_buffer = target.buffer;
+    for (unsigned row = 0; row < slice.rows; ++row) {
+      const uint64_t at = row * slice.nominal;
+      if (slice.end <= at || slice.begin >= at + slice.nominal)
+        continue;
+      const uint64_t begin = slice.begin > at ? slice.begin - at : 0;
+      uint64_t end = slice.end - at < slice.nominal ? slice.end - at : slice.nominal;
+      const uint64_t bytes = k.bytesOf(source, row), room = k.bytesOf(target, row);
+      end = end < bytes ? end : bytes;
+      end = end < room ? end : room;
+      if (begin >= end)
+        continue;
+      const uint64_t from = k.offsetOf(source, row) + begin * scale, to = k.offsetOf(target, row) + begin * scale;
+      if (t.size != 0 && (t.src_offset + t.size != from || t.dst_offset + t.size != to)) {
+        dev::request(k, operation, t);
+        t.size = 0;
+      }
+      if (t.size == 0) {
+        t.src_offset = from;
+        t.dst_offset = to;
+      }
+      t.size += (end - begin) * scale;
+    }
+    uint64_t flush = 0;
+    if (Next == Then::Signal || Next == Then::SignalAndFlush)
+      t.flags |= MSCCLC_TRIGGER_SIGNAL;
+    if (Next == Then::SignalAndFlush || Next == Then::FlushLater) {
+      t.flags |= MSCCLC_TRIGGER_FLUSH;
+      flush = dev::countFlush(channel);
+    }
+    if (t.size != 0 || t.flags != 0)
+      dev::request(k, operation, t);
+    if (Next == Then::SignalAndFlush)
+      dev::awaitFlush(k, operation, c, channel, flush);
+  });
+}
+
+/// Waits until packets have arrived, without using them.
+template <class K, class S>
+MSCCLC_DEVICE void awaitPackets(const K &k, uint32_t operation, const Slice &slice, const S &source) {
+  dev::packetRows<NoReduce>(k, operation, slice, dev::None{}, source, dev::None{}, dev::None{});
+}
+
+} // namespace mscclc

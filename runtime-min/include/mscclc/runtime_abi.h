@@ -1,0 +1,292 @@
+/* The contract between an emitted kernel and whatever launches it: what a kernel says about itself (MscclcKernel) and
+ * what it is given at a launch (MscclcRankArgs). Plain C, no pointer ownership crosses: descriptors are static data of
+ * the kernel's library, arguments belong to the launcher.
+ *
+ * Units: sizes and offsets are bytes unless they say chunks; counters only grow, over all launches of a world.
+ * Everything a MscclcRankArgs points at lies in memory that the rank's device can access; "device" below is that rank's
+ * own, "host" is pinned memory mapped into the device. The launcher makes one set of it for each kernel, rank and
+ * world, zeroes it, sets semaphores to their initial values, and leaves it alone from then on: the counters carry the
+ * state from launch to launch, so a captured graph replays. One set serves one launch at a time. After an abort the
+ * sets of all ranks are zeroed again before the next launch. */
+#ifndef MSCCLC_RUNTIME_ABI_H
+#define MSCCLC_RUNTIME_ABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
+/* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
+#define MSCCLC_ABI_VERSION 1u
+
+enum MscclcDtype {
+  MSCCLC_F32 = 0,
+  MSCCLC_F16 = 1,
+  MSCCLC_BF16 = 2,
+  MSCCLC_I32 = 3,
+  MSCCLC_U32 = 4,
+  MSCCLC_U8 = 5,
+  MSCCLC_ANY_DTYPE = 255 /* a variant that only moves bytes */
+};
+
+enum MscclcReduceOp {
+  MSCCLC_SUM = 0,
+  MSCCLC_MIN = 1,
+  MSCCLC_MAX = 2,
+  MSCCLC_NO_REDUCE = 254,   /* the plan reduces nothing: fits any operation asked for */
+  MSCCLC_MIXED_REDUCE = 255 /* the plan fixes the operation at each place, and they differ */
+};
+
+/* How packets are laid out: 4 bytes and a flag (8 in all), or 4, flag, 4, flag (16 in all). */
+enum MscclcPacket { MSCCLC_NO_PACKET = 0, MSCCLC_LL8 = 1, MSCCLC_LL16 = 2 };
+
+enum MscclcBufferKind { MSCCLC_INPUT = 0, MSCCLC_OUTPUT = 1, MSCCLC_SCRATCH = 2 };
+
+enum MscclcChannelType { MSCCLC_MEMORY = 1, MSCCLC_PORT = 2, MSCCLC_SWITCH = 3 };
+
+/* Result of a launch function. */
+enum MscclcResult {
+  MSCCLC_OK = 0,
+  MSCCLC_ERROR_ABI = 1,          /* args->abi_version is not the kernel's */
+  MSCCLC_ERROR_SIZE = 2,         /* message size outside the kernel's range, or not a multiple of its shares */
+  MSCCLC_ERROR_RANK = 3,         /* no such rank */
+  MSCCLC_ERROR_THREADS = 4,      /* more threads a block than the kernel was compiled for, or none */
+  MSCCLC_ERROR_NOT_RESIDENT = 5, /* the blocks of this rank do not fit on the device at once */
+  MSCCLC_ERROR_SCRATCH = 6,      /* scratch_stride too small for this message, or not a multiple of 16 */
+  MSCCLC_ERROR_DEVICE = 1000     /* plus the code of the CUDA error */
+};
+
+/* ------------------------------------------------------------------------------------------- what a launch gets */
+
+/* The three buffers of one rank, as the launching rank's device addresses them. In place, AllGather's input of rank r
+ * is the r-th share of its output, ReduceScatter's output the r-th share of its input, and other collectives have
+ * input == output; the launcher sets the pointers so. Null where this rank touches no such buffer of that rank. */
+typedef struct MscclcBuffers {
+  void *input;
+  void *output;
+  void *scratch;
+} MscclcBuffers;
+
+/* One end of a point-to-point channel. */
+typedef struct MscclcChannel {
+  /* Device: signals the peer has sent to this end. A memory peer adds 1; a port's proxy stores the running count. */
+  uint64_t *inbound;
+  /* Device: waits this end has finished. */
+  uint64_t *expected;
+  /* Memory channels: the paired end's `inbound`, as this device addresses it. An end that has no pair gets a word of
+   * its own that nobody reads. Null for port channels. */
+  uint64_t *outbound;
+  /* Port channels: flushes this end has asked for (device), and those the proxy has finished (host or device). A
+   * flush is finished when every earlier put of the channel has left its source. Null for memory channels. */
+  uint64_t *flush_requests;
+  const uint64_t *flushes_done;
+  uint32_t peer; /* rank of the other end */
+  uint32_t reserved;
+} MscclcChannel;
+
+enum MscclcTriggerFlags {
+  MSCCLC_TRIGGER_SIGNAL = 1, /* after the data: store the channel's count of signals, raised by 1, in the peer's inbound */
+  MSCCLC_TRIGGER_FLUSH = 2   /* after that: raise flushes_done once all puts so far have left their source */
+};
+
+/* A request to the proxy of a rank: copy, then signal, then flush; any of them may be absent. Requests of one channel
+ * take effect in order. */
+typedef struct MscclcTrigger {
+  uint64_t sequence; /* written last: 1 + the request's number, so a slot is full when it says so */
+  uint64_t size;     /* 0: nothing to copy */
+  uint64_t src_offset;
+  uint64_t dst_offset;
+  uint32_t channel;  /* port channel of the rank */
+  uint8_t src_buffer; /* MscclcBufferKind, of this rank */
+  uint8_t dst_buffer; /* MscclcBufferKind, of the channel's peer */
+  uint8_t flags;      /* MscclcTriggerFlags */
+  uint8_t reserved[25];
+} MscclcTrigger; /* 64 bytes */
+
+/* Queue of requests. Blocks draw numbers from `head`, and fill slot number % capacity when number < *tail + capacity. */
+typedef struct MscclcFifo {
+  MscclcTrigger *slots; /* host */
+  uint64_t *head;       /* device */
+  const uint64_t *tail; /* host: requests the proxy has taken out of the queue */
+  uint32_t capacity;    /* a power of two */
+  uint32_t reserved;
+} MscclcFifo;
+
+/* Device. The packet flag of a launch is 1 + launches % (2^32 - 1), the scratch half launches % 2. */
+typedef struct MscclcLaunchState {
+  uint64_t launches;    /* finished ones; the last block of a launch raises it */
+  uint64_t blocks_done; /* of the running launch */
+} MscclcLaunchState;
+
+enum MscclcWaitKind {
+  MSCCLC_WAIT_MEMORY = 1,    /* index: memory channel */
+  MSCCLC_WAIT_PORT = 2,      /* index: port channel */
+  MSCCLC_WAIT_FLUSH = 3,     /* index: port channel */
+  MSCCLC_WAIT_FIFO = 4,      /* the request queue is full; index: port channel */
+  MSCCLC_WAIT_SEMAPHORE = 5, /* index: semaphore */
+  MSCCLC_WAIT_BARRIER = 6,   /* index: barrier */
+  MSCCLC_WAIT_PACKET = 7     /* index: byte offset in scratch */
+};
+
+/* A wait that timed out. */
+typedef struct MscclcStall {
+  uint32_t kind; /* MscclcWaitKind; 0 while being written */
+  uint32_t rank;
+  uint32_t block;
+  uint32_t operation; /* position in the block's program, pipeline headers and bodies counted */
+  uint32_t peer;      /* rank waited for, or 0xffffffff */
+  uint32_t reserved;
+  uint64_t index;
+  uint64_t expected; /* what the wait wants to see */
+  uint64_t seen;     /* what it saw last */
+} MscclcStall;
+
+#define MSCCLC_MAX_STALLS 32u
+
+/* Host. Shared by all launches of a rank. */
+typedef struct MscclcStatus {
+  uint32_t abort;      /* anyone sets it to make every wait of the rank give up; data is undefined from then on */
+  uint32_t num_stalls; /* entries claimed, perhaps more than fit */
+  MscclcStall stalls[MSCCLC_MAX_STALLS];
+} MscclcStatus;
+
+enum MscclcArgFlags {
+  MSCCLC_BUFFERS_ALIGNED = 1 /* every pointer in `buffers` and `multicast` is a multiple of 16 */
+};
+
+/* Arguments of one rank's launch; copied into the launch. */
+typedef struct MscclcRankArgs {
+  uint32_t abi_version;
+  uint32_t rank;
+  uint32_t flags; /* MscclcArgFlags */
+  uint32_t reserved;
+  uint64_t message_bytes;
+  /* Distance of two scratch chunks: MscclcKernel::scratch_stride of the largest message the world will see. The same
+   * on every rank and at every launch, so that launches of different sizes keep to the same slots. */
+  uint64_t scratch_stride;
+  uint64_t timeout_ns;                 /* a wait longer than this is reported and aborts the rank; 0: wait for ever */
+  const MscclcBuffers *buffers;        /* [ranks], the own rank's included */
+  const MscclcChannel *memory_channels; /* [MscclcRankInfo::memory_channels] */
+  const MscclcChannel *port_channels;  /* [MscclcRankInfo::port_channels] */
+  void *const *multicast;              /* [MscclcRankInfo::switch_channels]: the multicast mapping of the channel's
+                                          buffer, or null: the kernel then loops over the group's `buffers` */
+  uint64_t *barriers;                  /* device, [MscclcRankInfo::barriers] */
+  uint32_t *semaphores;                /* device, [MscclcRankInfo::semaphores] */
+  MscclcLaunchState *launch;
+  MscclcFifo fifo; /* used by ranks with port channels */
+  MscclcStatus *status;
+} MscclcRankArgs;
+
+/* ------------------------------------------------------------------------------------- what a kernel says of itself */
+
+#define MSCCLC_ON_HOST 0xffffffffu
+
+/* Compiled form of a kernel for one element type, reduce operation and kind of packet. */
+typedef struct MscclcVariant {
+  uint32_t dtype;     /* MscclcDtype */
+  uint32_t reduce_op; /* MscclcReduceOp */
+  uint32_t packet;    /* MscclcPacket */
+  uint32_t reserved;
+  /* Starts args->rank on the current device, asynchronously on `stream` (a cudaStream_t). `threads` a block: at most
+   * MscclcKernel::threads; any number down to 1 is right. */
+  int32_t (*launch)(const MscclcRankArgs *args, uint32_t threads, void *stream);
+  /* Blocks of this variant that the current device holds at once. Ranks that share a device must fit together.
+   * MSCCLC_ON_HOST from a kernel built for the CPU stand-in. */
+  int32_t (*resident_blocks)(uint32_t threads, uint32_t *blocks);
+} MscclcVariant;
+
+typedef struct MscclcRankInfo {
+  uint32_t input_chunks;
+  uint32_t output_chunks;
+  uint32_t scratch_chunks;
+  uint32_t blocks;
+  uint32_t memory_channels;
+  uint32_t port_channels;
+  uint32_t switch_channels;
+  uint32_t remote_buffers;
+  uint32_t semaphores;
+  uint32_t barriers;
+} MscclcRankInfo;
+
+#define MSCCLC_UNPAIRED 0xffffffffu
+
+typedef struct MscclcChannelInfo {
+  uint32_t peer;         /* rank */
+  uint32_t peer_channel; /* the other end, among the peer's channels of the type; MSCCLC_UNPAIRED if it made none */
+} MscclcChannelInfo;
+
+typedef struct MscclcSwitchInfo {
+  uint32_t buffer; /* MscclcBufferKind */
+  uint32_t size;   /* ranks in the group */
+} MscclcSwitchInfo;
+
+typedef struct MscclcRemoteBufferInfo {
+  uint32_t rank;
+  uint32_t buffer; /* MscclcBufferKind */
+  uint32_t via_memory;
+  uint32_t via_port;
+} MscclcRemoteBufferInfo;
+
+enum MscclcKernelFlags {
+  MSCCLC_IN_PLACE = 1,
+  MSCCLC_USES_PACKETS = 2,
+  MSCCLC_DOUBLE_SCRATCH = 4,
+  MSCCLC_NEEDS_PORT = 8,      /* needs a proxy for each rank */
+  MSCCLC_USES_MULTICAST = 16, /* profits from multicast mappings; works without */
+  MSCCLC_BAKED_SIZE = 32      /* min_message_bytes == max_message_bytes is compiled in */
+};
+
+/* Description of a kernel; static data. A message is the whole that the collective works on: the output of an
+ * AllGather, the input of every other collective (the output where there is no input). */
+typedef struct MscclcKernel {
+  uint32_t abi_magic;
+  uint32_t abi_version;
+  const char *name;
+  const char *collective; /* "allgather", "allreduce", "reducescatter", "alltoall", "sendrecv", "test", or its own name */
+  const char *tool;       /* "mscclc 0.1.0" */
+  const char *source;     /* what it was compiled from, and the switches, as the emitted file says them */
+  const char *switches;
+  uint32_t ranks;
+  uint32_t flags;   /* MscclcKernelFlags */
+  uint32_t threads; /* of a block, at most */
+  uint32_t max_blocks; /* largest number of blocks of a rank */
+  uint32_t shared_bytes; /* dynamic shared memory of a block */
+  uint32_t message_shares; /* a message is that many equal shares: its size is a multiple of shares * element size */
+  uint64_t min_message_bytes;
+  uint64_t max_message_bytes;
+  uint64_t buffer_alignment; /* of chunk boundaries; buffers themselves want 16 to be moved 16 bytes at a time */
+
+  uint32_t num_variants;
+  const MscclcVariant *variants;
+
+  /* Bytes of a rank's input and output at a message size. */
+  uint64_t (*input_bytes)(uint32_t rank, uint64_t message_bytes);
+  uint64_t (*output_bytes)(uint32_t rank, uint64_t message_bytes);
+  /* Distance of two scratch chunks that a message needs; grows with the message. */
+  uint64_t (*scratch_stride)(uint64_t message_bytes);
+  /* Bytes of scratch at a stride, the same on every rank. */
+  uint64_t (*scratch_bytes)(uint64_t scratch_stride);
+
+  /* What rank `rank` consists of; `index` counts from 0 below the number that rank_info gives. */
+  void (*rank_info)(uint32_t rank, MscclcRankInfo *info);
+  void (*channel_info)(uint32_t rank, uint32_t type /* memory or port */, uint32_t index, MscclcChannelInfo *info);
+  void (*switch_info)(uint32_t rank, uint32_t index, MscclcSwitchInfo *info);
+  uint32_t (*switch_member)(uint32_t rank, uint32_t index, uint32_t member); /* rank of a group's member */
+  void (*remote_buffer_info)(uint32_t rank, uint32_t index, MscclcRemoteBufferInfo *info);
+  uint32_t (*semaphore_value)(uint32_t rank, uint32_t index); /* initial value */
+} MscclcKernel;
+
+/* Every emitted file defines, NAME being the plan's name as a C identifier:
+ *   const MscclcKernel *mscclc_kernel_NAME(void);
+ *   int32_t mscclc_register_NAME(void);   passes it to mscclc_register_kernel; MSCCLC_OK if there is none
+ * and, unless compiled with MSCCLC_NO_AUTO_REGISTER, registers itself when its library is loaded.
+ * The runtime's registry defines this; registering a kernel twice is harmless. */
+int32_t mscclc_register_kernel(const MscclcKernel *kernel);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
