@@ -1,0 +1,197 @@
+/* The host library that emitted kernels run on: worlds of ranks, buffers, loaded kernels and their launches, and the
+ * registry that picks a kernel for a call. Plain C.
+ *
+ * Every function that returns int32_t returns MSCCLC_OK or a code of MscclcResult or MscclcError; the text of the
+ * calling thread's last failure is mscclc_last_error(). Sizes and offsets are bytes. Worlds are independent of each
+ * other; one world, with all that was made from it, is used by one thread at a time. */
+#ifndef MSCCLC_RUNTIME_H
+#define MSCCLC_RUNTIME_H
+
+#include "mscclc/runtime_abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Codes of this library; they go on where MscclcResult ends, and stay below MSCCLC_ERROR_DEVICE. */
+enum MscclcError {
+  MSCCLC_ERROR_ARGUMENT = 100,   /* a call that makes no sense; the text says why */
+  MSCCLC_ERROR_KERNEL = 101,     /* a kernel this library cannot run: other ABI version, other platform, other ranks */
+  MSCCLC_ERROR_NO_KERNEL = 102,  /* nothing registered fits */
+  MSCCLC_ERROR_MEMORY = 103,     /* out of memory */
+  MSCCLC_ERROR_SYSTEM = 104,     /* the operating system refused; the text has its reason */
+  MSCCLC_ERROR_LOAD = 105,       /* a library could not be loaded, or holds no kernel */
+  MSCCLC_ERROR_RENDEZVOUS = 106, /* the processes of a world did not find together, or do different things */
+  MSCCLC_ERROR_PEER_LOST = 107,  /* a process of the world ended; the world can only be destroyed */
+  MSCCLC_ERROR_TIMEOUT = 108,    /* a wait in a kernel took too long; the text says who waits for what */
+  MSCCLC_ERROR_ABORTED = 109,    /* mscclc_world_abort, here or in another process */
+  MSCCLC_ERROR_UNSUPPORTED = 110 /* this machine, or this build, cannot do it */
+};
+
+const char *mscclc_error_name(int32_t code); /* "MSCCLC_ERROR_TIMEOUT"; never null */
+const char *mscclc_error_text(int32_t code); /* what the code means, one line */
+const char *mscclc_last_error(void);         /* details of this thread's last failure; "" if there was none */
+const char *mscclc_runtime_version(void);    /* "0.1.0" */
+
+/* ------------------------------------------------------------------------------------------------------- worlds */
+
+enum MscclcPlatform {
+  MSCCLC_PLATFORM_AUTO = 0, /* CUDA where the library has it and a device is there, else the host */
+  MSCCLC_PLATFORM_CUDA = 1,
+  MSCCLC_PLATFORM_HOST = 2 /* host memory and kernels built for the CPU stand-in; any device number is a device */
+};
+
+/* A wait in a kernel may last for ever. */
+#define MSCCLC_NO_TIMEOUT UINT64_MAX
+
+typedef struct MscclcWorld MscclcWorld;
+
+typedef struct MscclcWorldOptions {
+  uint32_t options_bytes; /* sizeof(MscclcWorldOptions) */
+  uint32_t ranks;
+  /* Ranks of this process: `local_ranks` from `first_local_rank` on. 0: all. */
+  uint32_t first_local_rank;
+  uint32_t local_ranks;
+  /* Device of each local rank; several may name the same. Null: rank r is on device r modulo the devices there. */
+  const int32_t *devices;
+  uint32_t platform; /* MscclcPlatform */
+  uint32_t reserved;
+  /* Where the processes of the world meet: the path of a Unix socket ("@name": in the abstract namespace). Rank 0's
+   * process makes it. Null where every rank is in this process. */
+  const char *rendezvous;
+  uint64_t setup_timeout_ms; /* how long a process waits for the others in a collective call; 0: 60 s */
+  uint64_t wait_timeout_ms;  /* how long a wait in a kernel may take; 0: 10 s in debug builds, for ever in others */
+} MscclcWorldOptions;
+
+void mscclc_world_options_init(MscclcWorldOptions *options);
+
+/* Calls marked "collective" are made by every process of the world, in the same order. A process that calls something
+ * else, or does not come, makes them fail by name. */
+int32_t mscclc_world_create(const MscclcWorldOptions *options, MscclcWorld **world); /* collective */
+/* Collective, waits for the launches. Frees what was made from the world. Null is ignored. */
+int32_t mscclc_world_destroy(MscclcWorld *world);
+
+uint32_t mscclc_world_ranks(const MscclcWorld *world);
+uint32_t mscclc_world_first_local_rank(const MscclcWorld *world);
+uint32_t mscclc_world_local_ranks(const MscclcWorld *world);
+int32_t mscclc_world_device(const MscclcWorld *world, uint32_t local_rank_index);
+uint32_t mscclc_world_platform(const MscclcWorld *world); /* MSCCLC_PLATFORM_CUDA or _HOST */
+/* The world's own stream of a local rank: a cudaStream_t, or a mscclc::standin::Stream * on the host. */
+void *mscclc_world_stream(const MscclcWorld *world, uint32_t rank);
+
+/* Waits until the launches so far are done. Fails with the reason if the world failed. */
+int32_t mscclc_world_synchronize(MscclcWorld *world);
+/* Waits until every process has come here (not for their launches). Collective. */
+int32_t mscclc_world_barrier(MscclcWorld *world);
+/* MSCCLC_OK, or how the world failed; from any thread. */
+int32_t mscclc_world_health(MscclcWorld *world);
+/* Makes every wait of every rank give up, in all processes; from any thread. */
+int32_t mscclc_world_abort(MscclcWorld *world, const char *reason);
+/* After an abort or a time-out: waits for the launches, and makes the world as new. Data in buffers stays as the
+ * failure left it. Collective. */
+int32_t mscclc_world_reset(MscclcWorld *world);
+
+/* ------------------------------------------------------------------------------------------------------ buffers */
+
+/* Memory of the same size on every rank, which all ranks can reach. */
+typedef struct MscclcBuffer MscclcBuffer;
+
+/* Allocates, zeroed; multicast mappings are made where the devices have them. Collective. */
+int32_t mscclc_buffer_allocate(MscclcWorld *world, uint64_t bytes, MscclcBuffer **buffer);
+/* Takes in memory that the caller owns and keeps until the buffer is released: `pointers` has one for each local rank,
+ * anywhere within an allocation of its device. Collective. */
+int32_t mscclc_buffer_register(MscclcWorld *world, void *const *pointers, uint64_t bytes, MscclcBuffer **buffer);
+/* Collective, waits for the launches; kernels forget the buffer. Null is ignored. */
+int32_t mscclc_buffer_release(MscclcBuffer *buffer);
+
+uint64_t mscclc_buffer_bytes(const MscclcBuffer *buffer);
+void *mscclc_buffer_address(const MscclcBuffer *buffer, uint32_t rank); /* of a local rank; else null */
+uint32_t mscclc_buffer_multicast(const MscclcBuffer *buffer);           /* 1: switch channels go through the network */
+/* Copies between the host and a local rank's part; waits for the copy, not for launches. */
+int32_t mscclc_buffer_write(MscclcBuffer *buffer, uint32_t rank, uint64_t offset, const void *from, uint64_t bytes);
+int32_t mscclc_buffer_read(const MscclcBuffer *buffer, uint32_t rank, uint64_t offset, void *to, uint64_t bytes);
+
+/* ------------------------------------------------------------------------------------------- kernels and launches */
+
+/* A kernel with its channels, semaphores and scratch in a world. */
+typedef struct MscclcInstance MscclcInstance;
+
+/* `max_message_bytes`: the largest message it will be launched with; scratch is sized for it. Collective. */
+int32_t mscclc_instance_create(MscclcWorld *world, const MscclcKernel *kernel, uint64_t max_message_bytes,
+                               MscclcInstance **instance);
+int32_t mscclc_instance_destroy(MscclcInstance *instance); /* collective, waits for the launches; null is ignored */
+const MscclcKernel *mscclc_instance_kernel(const MscclcInstance *instance);
+uint64_t mscclc_instance_scratch_bytes(const MscclcInstance *instance); /* of each rank */
+
+typedef struct MscclcCall {
+  uint32_t call_bytes; /* sizeof(MscclcCall) */
+  uint32_t dtype;      /* MscclcDtype */
+  uint32_t reduce_op;  /* MscclcReduceOp */
+  uint32_t packet;     /* MscclcPacket; 0: the first kind the kernel has */
+  /* The same place on every rank. A kernel that works in place takes one of the two (AllGather: `output`, whose r-th
+   * share is the input; ReduceScatter: `input`, whose r-th share is the output; others: either) or the same twice. */
+  const MscclcBuffer *input;
+  const MscclcBuffer *output;
+  uint64_t input_offset;
+  uint64_t output_offset;
+  uint64_t message_bytes;
+  uint32_t threads; /* of a block; 0: as many as the kernel takes, 4 at most on the host */
+  uint32_t reserved;
+  void *const *streams; /* one for each local rank, alive until the launch is done; null: the world's own */
+} MscclcCall;
+
+void mscclc_call_init(MscclcCall *call);
+
+/* Starts all local ranks, asynchronously. Launches of one instance follow each other, whatever their streams. May be
+ * captured into CUDA graphs; a graph is then ordered against other launches by its user. */
+int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call);
+
+/* ----------------------------------------------------------------------------------------- registry and selection */
+
+/* mscclc_register_kernel (runtime_abi.h) adds to the registry. Registered kernels must stay loaded. From any thread. */
+int32_t mscclc_unregister_kernel(const MscclcKernel *kernel);
+uint32_t mscclc_kernel_count(void);
+const MscclcKernel *mscclc_kernel_at(uint32_t index);     /* in the order of registration; null past the end */
+const MscclcKernel *mscclc_find_kernel(const char *name); /* the last registered of that name, or null */
+/* Loads a library of kernels, for good, and gives up to `capacity` of those registered from it; `count` is how many
+ * there are. `kernels` may be null if `capacity` is 0. */
+int32_t mscclc_load_library(const char *path, const MscclcKernel **kernels, uint32_t capacity, uint32_t *count);
+
+typedef struct MscclcQuery {
+  const char *collective; /* "allreduce", … */
+  uint32_t ranks;
+  uint32_t dtype;     /* MscclcDtype */
+  uint32_t reduce_op; /* MscclcReduceOp */
+  uint32_t in_place;  /* 0 or 1 */
+  uint64_t message_bytes;
+  const char *tags; /* comma-separated, all of them wanted; null: none */
+} MscclcQuery;
+
+/* Whether a kernel can answer a query, its tags aside. */
+int32_t mscclc_kernel_fits(const MscclcKernel *kernel, const MscclcQuery *query);
+
+/* Kernels to pick from, with rules. Independent of any world. */
+typedef struct MscclcSelector MscclcSelector;
+/* Decides instead of the rules: the index of one of the `count` candidates (those that fit, best first), or -1 for
+ * none of them. */
+typedef int32_t (*MscclcSelectFunction)(const MscclcQuery *query, const MscclcKernel *const *candidates, uint32_t count,
+                                        void *user);
+
+int32_t mscclc_selector_create(MscclcSelector **selector);
+void mscclc_selector_destroy(MscclcSelector *selector);
+/* Adds a kernel for messages of min_bytes to max_bytes (both included, within the kernel's own range). Tags are
+ * comma-separated; on top of them come those that the kernel has by itself: "packets", "port", "multicast",
+ * "double-scratch", "baked". Among those that fit, the highest priority wins, then the narrowest range, then the first
+ * added. */
+int32_t mscclc_selector_add(MscclcSelector *selector, const MscclcKernel *kernel, const char *tags, uint64_t min_bytes,
+                            uint64_t max_bytes, int32_t priority);
+int32_t mscclc_selector_set_function(MscclcSelector *selector, MscclcSelectFunction function, void *user);
+/* MSCCLC_ERROR_NO_KERNEL if nothing fits; the text says why each one does not. A null selector picks among all
+ * registered kernels by their own ranges and tags. */
+int32_t mscclc_select(const MscclcSelector *selector, const MscclcQuery *query, const MscclcKernel **kernel);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,190 @@
+// The runtime in C++17: handles that free themselves, failures as exceptions. See runtime.h for what each call means,
+// and which are collective; so are the destructors of what collective calls made, a world's included.
+#pragma once
+
+#include "mscclc/runtime.h"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mscclc::runtime {
+
+/// A call that failed: its code, and "what failed: the details".
+class Error : public std::runtime_error {
+public:
+  Error(int32_t code, const std::string &text)
+      : std::runtime_error(std::string(mscclc_error_name(code)) + ": " + text), code_(code) {}
+  int32_t code() const { return code_; }
+
+private:
+  int32_t code_;
+};
+
+inline void check(int32_t code) {
+  if (code != MSCCLC_OK)
+    throw Error(code, mscclc_last_error());
+}
+
+class World;
+
+/// Memory of one size on every rank. Outlived by its world.
+class Buffer {
+public:
+  Buffer() = default;
+  uint64_t bytes() const { return mscclc_buffer_bytes(get()); }
+  /// Of a local rank; null for others.
+  void *address(uint32_t rank) const { return mscclc_buffer_address(get(), rank); }
+  bool hasMulticast() const { return mscclc_buffer_multicast(get()) != 0; }
+
+  template <class T> void write(uint32_t rank, const std::vector<T> &values, uint64_t offset = 0) {
+    check(mscclc_buffer_write(get(), rank, offset, values.data(), values.size() * sizeof(T)));
+  }
+  template <class T> std::vector<T> read(uint32_t rank, uint64_t count, uint64_t offset = 0) const {
+    std::vector<T> values(count);
+    check(mscclc_buffer_read(get(), rank, offset, values.data(), count * sizeof(T)));
+    return values;
+  }
+  MscclcBuffer *get() const { return handle_.get(); }
+  explicit operator bool() const { return handle_ != nullptr; }
+
+private:
+  friend class World;
+  struct Release {
+    void operator()(MscclcBuffer *buffer) const { mscclc_buffer_release(buffer); }
+  };
+  explicit Buffer(MscclcBuffer *handle) : handle_(handle) {}
+  std::unique_ptr<MscclcBuffer, Release> handle_;
+};
+
+/// A launch's arguments; the fields of MscclcCall with their defaults.
+struct Call : MscclcCall {
+  Call() { mscclc_call_init(this); }
+  Call &on(const Buffer &in, const Buffer &out) {
+    input = in.get();
+    output = out.get();
+    return *this;
+  }
+  /// For a kernel that works in place.
+  Call &inPlace(const Buffer &buffer) { return on(buffer, buffer); }
+  Call &of(uint64_t bytes, uint32_t type, uint32_t operation = MSCCLC_SUM) {
+    message_bytes = bytes;
+    dtype = type;
+    reduce_op = operation;
+    return *this;
+  }
+};
+
+/// A kernel loaded into a world. Outlived by its world.
+class Instance {
+public:
+  Instance() = default;
+  void launch(const Call &call) { check(mscclc_launch(handle_.get(), &call)); }
+  const MscclcKernel &kernel() const { return *mscclc_instance_kernel(handle_.get()); }
+  uint64_t scratchBytes() const { return mscclc_instance_scratch_bytes(handle_.get()); }
+  MscclcInstance *get() const { return handle_.get(); }
+  explicit operator bool() const { return handle_ != nullptr; }
+
+private:
+  friend class World;
+  struct Destroy {
+    void operator()(MscclcInstance *instance) const { mscclc_instance_destroy(instance); }
+  };
+  explicit Instance(MscclcInstance *handle) : handle_(handle) {}
+  std::unique_ptr<MscclcInstance, Destroy> handle_;
+};
+
+/// Which ranks there are, and which of them are here; the fields of MscclcWorldOptions with their defaults.
+struct WorldOptions : MscclcWorldOptions {
+  WorldOptions() { mscclc_world_options_init(this); }
+  explicit WorldOptions(uint32_t all) : WorldOptions() { ranks = all; }
+};
+
+class World {
+public:
+  explicit World(const WorldOptions &options) {
+    MscclcWorld *made = nullptr;
+    check(mscclc_world_create(&options, &made));
+    handle_.reset(made);
+  }
+
+  uint32_t ranks() const { return mscclc_world_ranks(get()); }
+  uint32_t firstLocalRank() const { return mscclc_world_first_local_rank(get()); }
+  uint32_t localRanks() const { return mscclc_world_local_ranks(get()); }
+  bool isOnHost() const { return mscclc_world_platform(get()) == MSCCLC_PLATFORM_HOST; }
+
+  Buffer allocate(uint64_t bytes) {
+    MscclcBuffer *made = nullptr;
+    check(mscclc_buffer_allocate(get(), bytes, &made));
+    return Buffer(made);
+  }
+  /// One pointer for each local rank; the memory stays the caller's.
+  Buffer adopt(const std::vector<void *> &pointers, uint64_t bytes) {
+    if (pointers.size() != localRanks())
+      throw Error(MSCCLC_ERROR_ARGUMENT, "one pointer for each local rank is wanted");
+    MscclcBuffer *made = nullptr;
+    check(mscclc_buffer_register(get(), pointers.data(), bytes, &made));
+    return Buffer(made);
+  }
+  Instance load(const MscclcKernel &kernel, uint64_t maxMessageBytes) {
+    MscclcInstance *made = nullptr;
+    check(mscclc_instance_create(get(), &kernel, maxMessageBytes, &made));
+    return Instance(made);
+  }
+
+  void synchronize() { check(mscclc_world_synchronize(get())); }
+  void barrier() { check(mscclc_world_barrier(get())); }
+  void reset() { check(mscclc_world_reset(get())); }
+  void abort(const std::string &reason) { check(mscclc_world_abort(get(), reason.c_str())); }
+  bool isHealthy() const { return mscclc_world_health(get()) == MSCCLC_OK; }
+  MscclcWorld *get() const { return handle_.get(); }
+
+private:
+  struct Destroy {
+    void operator()(MscclcWorld *world) const { mscclc_world_destroy(world); }
+  };
+  std::unique_ptr<MscclcWorld, Destroy> handle_;
+};
+
+/// Kernels of a library, in the order of their registration.
+inline std::vector<const MscclcKernel *> loadLibrary(const std::string &path) {
+  uint32_t count = 0;
+  check(mscclc_load_library(path.c_str(), nullptr, 0, &count));
+  std::vector<const MscclcKernel *> kernels(count);
+  check(mscclc_load_library(path.c_str(), kernels.data(), count, &count));
+  return kernels;
+}
+
+/// Kernels to pick from. See MscclcSelector.
+class Selector {
+public:
+  Selector() {
+    MscclcSelector *made = nullptr;
+    check(mscclc_selector_create(&made));
+    handle_.reset(made);
+  }
+  Selector &add(const MscclcKernel &kernel, const std::string &tags = {}, uint64_t minBytes = 0,
+                uint64_t maxBytes = UINT64_MAX, int32_t priority = 0) {
+    check(mscclc_selector_add(handle_.get(), &kernel, tags.c_str(), minBytes, maxBytes, priority));
+    return *this;
+  }
+  Selector &use(MscclcSelectFunction function, void *user = nullptr) {
+    check(mscclc_selector_set_function(handle_.get(), function, user));
+    return *this;
+  }
+  const MscclcKernel &select(const MscclcQuery &query) const {
+    const MscclcKernel *kernel = nullptr;
+    check(mscclc_select(handle_.get(), &query, &kernel));
+    return *kernel;
+  }
+
+private:
+  struct Destroy {
+    void operator()(MscclcSelector *selector) const { mscclc_selector_destroy(selector); }
+  };
+  std::unique_ptr<MscclcSelector, Destroy> handle_;
+};
+
+} // namespace mscclc::runtime

@@ -1,0 +1,65 @@
+// Where one kind of launch of an instance finds its data: tables of buffer addresses for every local rank, made once
+// for each place (buffers, offsets) and kept, so that a launch and a captured graph only name them.
+#pragma once
+
+#include "proxy.h"
+#include "region.h"
+
+#include <tuple>
+
+namespace mscclc::rt {
+
+/// Offset of a buffer of rank r: offset + r * rankStep.
+struct Slice {
+  const Region *region = nullptr;
+  uint64_t offset = 0;
+  uint64_t rankStep = 0;
+
+  friend bool operator<(const Slice &a, const Slice &b) {
+    return std::tie(a.region, a.offset, a.rankStep) < std::tie(b.region, b.offset, b.rankStep);
+  }
+};
+
+/// Input and output of a launch.
+struct Place {
+  Slice input;
+  Slice output;
+
+  friend bool operator<(const Place &a, const Place &b) {
+    return std::tie(a.input, a.output) < std::tie(b.input, b.output);
+  }
+};
+
+/// Where input and output of a call lie, for a kernel that works in place too. Checks sizes and overlaps.
+Status resolvePlace(const MscclcKernel &kernel, const MscclcCall &call, const Region *input, const Region *output,
+                    Place &place);
+
+class Binding {
+public:
+  /// Addresses for the local ranks; `proxies` by local rank, null where there is none.
+  static Status create(World &world, const MscclcKernel &kernel, const Place &place, const Region &scratch,
+                       const std::vector<Proxy *> &proxies, std::unique_ptr<Binding> &result);
+  ~Binding();
+
+  const MscclcBuffers *buffers(uint32_t localIndex) const { return tables_[localIndex].buffers; }
+  void *const *multicast(uint32_t localIndex) const { return tables_[localIndex].multicast; }
+  MscclcTrigger *slots(uint32_t localIndex) const { return tables_[localIndex].slots; }
+  bool aligned() const { return aligned_; } ///< all addresses are multiples of 16
+
+private:
+  explicit Binding(World &world) : world_(world) {}
+  Status fill(uint32_t localIndex, const MscclcKernel &kernel, const Place &place, const Region &scratch, Proxy *proxy);
+
+  struct Table {
+    void *memory = nullptr; ///< on the device; holds the two below
+    const MscclcBuffers *buffers = nullptr;
+    void *const *multicast = nullptr;
+    MscclcTrigger *slots = nullptr;
+    Proxy *proxy = nullptr;
+  };
+  World &world_;
+  std::vector<Table> tables_;
+  bool aligned_ = true;
+};
+
+} // namespace mscclc::rt

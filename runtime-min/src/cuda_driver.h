@@ -1,0 +1,48 @@
+// Functions of the CUDA driver that the runtime API does not offer, found at run time: the library starts on machines
+// whose driver lacks them.
+#pragma once
+
+#include "status.h"
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#define MSCCLC_DRIVER_FUNCTIONS(F)                                                                                     \
+  F(cuGetErrorName)                                                                                                    \
+  F(cuDeviceGetAttribute)                                                                                              \
+  F(cuMemGetAddressRange)                                                                                              \
+  F(cuMemGetAllocationGranularity)                                                                                     \
+  F(cuMemCreate)                                                                                                       \
+  F(cuMemRelease)                                                                                                      \
+  F(cuMemAddressReserve)                                                                                               \
+  F(cuMemAddressFree)                                                                                                  \
+  F(cuMemMap)                                                                                                          \
+  F(cuMemUnmap)                                                                                                        \
+  F(cuMemSetAccess)                                                                                                    \
+  F(cuMemExportToShareableHandle)                                                                                      \
+  F(cuMemImportFromShareableHandle)                                                                                    \
+  F(cuMulticastCreate)                                                                                                 \
+  F(cuMulticastAddDevice)                                                                                              \
+  F(cuMulticastBindMem)                                                                                                \
+  F(cuMulticastUnbind)                                                                                                 \
+  F(cuMulticastGetGranularity)
+
+namespace mscclc::rt {
+
+/// Members are null where the driver lacks the function.
+struct CudaDriver {
+#define MEMBER(name) decltype(&::name) name = nullptr;
+  MSCCLC_DRIVER_FUNCTIONS(MEMBER)
+#undef MEMBER
+
+  void load();
+  bool canShareByFile() const; ///< cuMem… functions are there
+  bool canMulticast() const;
+  Status check(CUresult result, const char *what) const;
+};
+
+Status checkCuda(cudaError_t result, const char *what);
+
+} // namespace mscclc::rt
+
+#define MSCCLC_CUDA(call) MSCCLC_TRY(::mscclc::rt::checkCuda(call, #call))

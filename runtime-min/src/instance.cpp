@@ -1,0 +1,398 @@
+#include "instance.h"
+
+#include "kernel_facts.h"
+#include "sync_layout.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mscclc::rt {
+namespace {
+
+/// What every process must load the same.
+std::string identityOf(const MscclcKernel &kernel, uint64_t maxMessageBytes) {
+  const auto text = [](const char *s) { return s == nullptr ? "" : s; };
+  return format("%s\n%s\n%s\n%s\n%llu", text(kernel.name), text(kernel.tool), text(kernel.source),
+                text(kernel.switches), static_cast<unsigned long long>(maxMessageBytes));
+}
+
+uint64_t *word(char *base, uint64_t offset, uint64_t index) {
+  return reinterpret_cast<uint64_t *>(base + offset) + index;
+}
+
+constexpr uint32_t hostThreads = 4;
+
+} // namespace
+
+Status Instance::create(World &world, const MscclcKernel &kernel, uint64_t maxMessageBytes,
+                        std::unique_ptr<Instance> &result) {
+  MSCCLC_TRY(checkDescription(&kernel));
+  MSCCLC_TRY(checkPlatform(kernel, world.platform().kind()));
+  if (kernel.ranks != world.ranks())
+    return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' is for %u ranks, the world has %u", kernel.name, kernel.ranks,
+                   world.ranks());
+  std::unique_ptr<Instance> instance(new Instance(world, kernel));
+  MSCCLC_TRY(instance->agree(std::min(maxMessageBytes, kernel.max_message_bytes)));
+  uint64_t syncBytes = 0;
+  for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
+    MscclcRankInfo info{};
+    kernel.rank_info(rank, &info);
+    syncBytes = std::max(syncBytes, SyncLayout(info).bytes);
+    instance->infos_.push_back(info);
+  }
+  MSCCLC_TRY(instance->checkReach());
+  const std::string name = format("kernel '%s'", kernel.name);
+  instance->scratchStride_ = kernel.scratch_stride(instance->maxMessageBytes_);
+  const uint64_t scratchBytes = kernel.scratch_bytes(instance->scratchStride_);
+  const MemoryKind kind = (kernel.flags & MSCCLC_USES_MULTICAST) != 0 ? MemoryKind::Multicast : MemoryKind::Plain;
+  MSCCLC_TRY(Region::allocate(world, syncBytes, MemoryKind::Plain, name + ": counters", instance->sync_));
+  MSCCLC_TRY(Region::allocate(world, scratchBytes, kind, name + ": scratch", instance->scratch_));
+  instance->local_.resize(world.localRanks());
+  for (uint32_t i = 0; i < world.localRanks(); ++i)
+    MSCCLC_TRY(instance->prepareRank(i));
+  // A peer's first signal must not come before these counters are there.
+  MSCCLC_TRY(world.barrier(name + ": ready"));
+  world.add(instance.get());
+  result = std::move(instance);
+  return {};
+}
+
+Status Instance::agree(uint64_t maxMessageBytes) {
+  maxMessageBytes_ = maxMessageBytes;
+  const std::string mine = identityOf(kernel_, maxMessageBytes);
+  std::vector<Message> all;
+  MSCCLC_TRY(
+      world_.rendezvous().exchange(format("load kernel '%s'", kernel_.name), Bytes(mine.begin(), mine.end()), {}, all));
+  for (const Message &message : all)
+    if (std::string(message.bytes.begin(), message.bytes.end()) != mine)
+      return failure(MSCCLC_ERROR_RENDEZVOUS,
+                     "kernel '%s' differs between the processes (tool, source, switches or largest message)",
+                     kernel_.name);
+  return {};
+}
+
+Status Instance::checkReach() const {
+  const auto check = [&](uint32_t localIndex, uint32_t peer) {
+    const uint32_t self = world_.firstLocalRank() + localIndex;
+    if (peer >= kernel_.ranks)
+      return failure(MSCCLC_ERROR_KERNEL, "kernel '%s': rank %u names rank %u of %u", kernel_.name, self, peer,
+                     kernel_.ranks);
+    if (!world_.reaches(localIndex, peer))
+      return failure(MSCCLC_ERROR_UNSUPPORTED,
+                     "kernel '%s': rank %u on device %d cannot access the memory of rank %u on device %d", kernel_.name,
+                     self, world_.device(localIndex), peer, world_.device(peer - world_.firstLocalRank()));
+    return Status{};
+  };
+  for (uint32_t i = 0; i < world_.localRanks(); ++i) {
+    const uint32_t self = world_.firstLocalRank() + i;
+    const MscclcRankInfo &info = infos_[self];
+    for (uint32_t k = 0; k < info.memory_channels; ++k) {
+      MscclcChannelInfo channel{};
+      kernel_.channel_info(self, MSCCLC_MEMORY, k, &channel);
+      MSCCLC_TRY(check(i, channel.peer));
+    }
+    for (uint32_t k = 0; k < info.remote_buffers; ++k) {
+      MscclcRemoteBufferInfo buffer{};
+      kernel_.remote_buffer_info(self, k, &buffer);
+      if (buffer.via_memory != 0)
+        MSCCLC_TRY(check(i, buffer.rank));
+    }
+    for (uint32_t k = 0; k < info.switch_channels; ++k) {
+      MscclcSwitchInfo group{};
+      kernel_.switch_info(self, k, &group);
+      for (uint32_t member = 0; member < group.size; ++member)
+        MSCCLC_TRY(check(i, kernel_.switch_member(self, k, member)));
+    }
+  }
+  return {};
+}
+
+char *Instance::syncOf(uint32_t localIndex, uint32_t rank) const {
+  return static_cast<char *>(sync_->at(localIndex, rank));
+}
+
+Status Instance::prepareRank(uint32_t localIndex) {
+  const uint32_t self = world_.firstLocalRank() + localIndex;
+  const int32_t device = world_.device(localIndex);
+  const MscclcRankInfo &info = infos_[self];
+  const SyncLayout layout(info);
+  char *const own = syncOf(localIndex, self);
+  Platform &platform = world_.platform();
+  RankState &state = local_[localIndex];
+
+  std::vector<MscclcChannel> channels;
+  for (uint32_t k = 0; k < info.memory_channels; ++k) {
+    MscclcChannelInfo paired{};
+    kernel_.channel_info(self, MSCCLC_MEMORY, k, &paired);
+    MscclcChannel channel{};
+    channel.inbound = word(own, layout.memoryInbound, k);
+    channel.expected = word(own, layout.memoryExpected, k);
+    channel.outbound = word(own, layout.unheard, k);
+    if (paired.peer_channel < infos_[paired.peer].memory_channels)
+      channel.outbound =
+          word(syncOf(localIndex, paired.peer), SyncLayout(infos_[paired.peer]).memoryInbound, paired.peer_channel);
+    channel.peer = paired.peer;
+    channels.push_back(channel);
+  }
+  std::vector<ProxyChannel> served;
+  for (uint32_t k = 0; k < info.port_channels; ++k) {
+    MscclcChannelInfo paired{};
+    kernel_.channel_info(self, MSCCLC_PORT, k, &paired);
+    if (paired.peer >= kernel_.ranks)
+      return failure(MSCCLC_ERROR_KERNEL, "kernel '%s': rank %u names rank %u of %u", kernel_.name, self, paired.peer,
+                     kernel_.ranks);
+    MscclcChannel channel{};
+    channel.inbound = word(own, layout.portInbound, k);
+    channel.expected = word(own, layout.portExpected, k);
+    channel.flush_requests = word(own, layout.flushRequests, k);
+    channel.flushes_done = word(own, layout.flushesDone, k);
+    channel.peer = paired.peer;
+    channels.push_back(channel);
+    ProxyChannel end;
+    end.peer = paired.peer;
+    end.flushesDone = word(own, layout.flushesDone, k);
+    if (paired.peer_channel < infos_[paired.peer].port_channels)
+      end.peerInbound =
+          word(syncOf(localIndex, paired.peer), SyncLayout(infos_[paired.peer]).portInbound, paired.peer_channel);
+    served.push_back(end);
+  }
+
+  const uint64_t bytes = channels.size() * sizeof(MscclcChannel);
+  if (bytes != 0) {
+    void *memory = nullptr;
+    MSCCLC_TRY(platform.allocate(device, bytes, MemoryKind::Plain, {}, memory));
+    state.channels = static_cast<MscclcChannel *>(memory);
+    MSCCLC_TRY(platform.copy(device, memory, channels.data(), bytes));
+  }
+  MSCCLC_TRY(writeSemaphores(localIndex));
+  MSCCLC_TRY(platform.createFence(device, state.fence));
+  void *memory = nullptr;
+  MSCCLC_TRY(platform.allocatePinned(sizeof(MscclcStatus), memory));
+  state.status = static_cast<MscclcStatus *>(memory);
+  world_.watch().add(state.status, kernel_.name);
+  if (!served.empty()) {
+    MSCCLC_TRY(Proxy::create(platform, device, self, kernel_.name, std::move(served), state.proxy));
+    world_.proxies().add(state.proxy.get());
+  }
+  return {};
+}
+
+Status Instance::writeSemaphores(uint32_t localIndex) {
+  const uint32_t self = world_.firstLocalRank() + localIndex;
+  const MscclcRankInfo &info = infos_[self];
+  std::vector<uint32_t> values(info.semaphores);
+  for (uint32_t k = 0; k < info.semaphores; ++k)
+    values[k] = kernel_.semaphore_value(self, k);
+  if (values.empty())
+    return {};
+  return world_.platform().copy(world_.device(localIndex), syncOf(localIndex, self) + SyncLayout(info).semaphores,
+                                values.data(), values.size() * sizeof(uint32_t));
+}
+
+Instance::~Instance() {
+  world_.remove(this);
+  bindings_.clear();
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    RankState &state = local_[i];
+    if (state.proxy)
+      world_.proxies().remove(state.proxy.get());
+    if (state.status != nullptr) {
+      world_.watch().remove(state.status);
+      world_.platform().releasePinned(state.status);
+    }
+    if (state.fence != nullptr)
+      world_.platform().destroyFence(world_.device(i), state.fence);
+    if (state.channels != nullptr)
+      world_.platform().release(world_.device(i), state.channels);
+  }
+}
+
+void Instance::closeRemote() {
+  sync_->closeRemote();
+  scratch_->closeRemote();
+}
+
+Status Instance::settle() {
+  Status first;
+  for (uint32_t i = 0; i < local_.size(); ++i)
+    if (local_[i].launched)
+      if (Status status = world_.platform().await(world_.device(i), local_[i].fence); first.ok())
+        first = std::move(status);
+  return first;
+}
+
+void Instance::forget(const Region *region) {
+  for (auto entry = bindings_.begin(); entry != bindings_.end();) {
+    const bool names = entry->first.input.region == region || entry->first.output.region == region;
+    entry = names ? bindings_.erase(entry) : std::next(entry);
+  }
+}
+
+Status Instance::reset() {
+  MSCCLC_TRY(sync_->clear());
+  MSCCLC_TRY(scratch_->clear());
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    MSCCLC_TRY(writeSemaphores(i));
+    if (local_[i].proxy)
+      MSCCLC_TRY(local_[i].proxy->reset());
+  }
+  return {};
+}
+
+// ------------------------------------------------------------------------------------------------------- launching
+
+Stream Instance::streamOf(const MscclcCall &call, uint32_t localIndex) const {
+  return call.streams != nullptr ? call.streams[localIndex] : world_.stream(localIndex);
+}
+
+Status Instance::bind(const Place &place, const Binding *&binding) {
+  std::unique_ptr<Binding> &entry = bindings_[place];
+  if (!entry) {
+    std::vector<Proxy *> proxies;
+    for (const RankState &state : local_)
+      proxies.push_back(state.proxy.get());
+    if (Status status = Binding::create(world_, kernel_, place, *scratch_, proxies, entry); !status.ok()) {
+      bindings_.erase(place);
+      return status;
+    }
+  }
+  binding = entry.get();
+  return {};
+}
+
+Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) {
+  const auto key = std::make_pair(&variant, threads);
+  const auto known = residency_.find(key);
+  if (known != residency_.end())
+    return known->second;
+  return residency_[key] = countResidents(variant, threads);
+}
+
+/// All ranks of a device wait for each other, so their blocks must be on it at the same time. Asking also loads the
+/// kernel, which must not happen when a part of it runs already.
+Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) {
+  for (uint32_t i = 0; i < world_.localRanks(); ++i) {
+    const uint32_t self = world_.firstLocalRank() + i;
+    uint64_t wanted = 0;
+    uint32_t sharing = 0, room = 0;
+    for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
+      if (world_.deviceId(rank) == world_.deviceId(self)) {
+        wanted += infos_[rank].blocks;
+        ++sharing;
+      }
+    MSCCLC_TRY(world_.platform().use(world_.device(i)));
+    if (const int32_t code = variant.resident_blocks(threads, &room); code != MSCCLC_OK)
+      return kernelFailure(code, kernel_.name, self);
+    if (room != MSCCLC_ON_HOST && wanted > room)
+      return failure(MSCCLC_ERROR_NOT_RESIDENT,
+                     "kernel '%s': the %llu blocks of %u threads of the %u ranks on device %d wait for each other, and "
+                     "%u fit on it at once; use fewer blocks, fewer threads a block or more devices",
+                     kernel_.name, static_cast<unsigned long long>(wanted), threads, sharing, world_.device(i), room);
+  }
+  return {};
+}
+
+/// Launches of this instance follow each other on each rank. Where ranks share a device, launches of different
+/// instances do so over all of its ranks: blocks of two kernels might not fit beside each other.
+Status Instance::orderBehindOthers(const MscclcCall &call) {
+  Platform &platform = world_.platform();
+  Instance *const before = world_.lastLaunched;
+  const bool switches = before != nullptr && before != this && platform.kind() == MSCCLC_PLATFORM_CUDA;
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    Stream stream = streamOf(call, i);
+    if (platform.capturing(stream))
+      continue;
+    if (local_[i].launched && local_[i].lastStream != stream)
+      MSCCLC_TRY(platform.follow(world_.device(i), stream, local_[i].fence));
+    for (uint32_t j = 0; j < local_.size() && switches; ++j)
+      if (j != i && world_.device(j) == world_.device(i) && before->local_[j].launched)
+        MSCCLC_TRY(platform.follow(world_.device(i), stream, before->local_[j].fence));
+  }
+  return {};
+}
+
+MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcCall &call, const Binding &binding) const {
+  const uint32_t self = world_.firstLocalRank() + localIndex;
+  const MscclcRankInfo &info = infos_[self];
+  const SyncLayout layout(info);
+  const RankState &state = local_[localIndex];
+  char *const own = syncOf(localIndex, self);
+  MscclcRankArgs args{};
+  args.abi_version = MSCCLC_ABI_VERSION;
+  args.rank = self;
+  args.flags = binding.aligned() ? MSCCLC_BUFFERS_ALIGNED : 0;
+  args.message_bytes = call.message_bytes;
+  args.scratch_stride = scratchStride_;
+  args.timeout_ns = world_.waitTimeoutNs();
+  args.buffers = binding.buffers(localIndex);
+  args.memory_channels = state.channels;
+  args.port_channels = state.channels + info.memory_channels;
+  args.multicast = binding.multicast(localIndex);
+  args.barriers = word(own, layout.barriers, 0);
+  args.semaphores = reinterpret_cast<uint32_t *>(own + layout.semaphores);
+  args.launch = reinterpret_cast<MscclcLaunchState *>(own + layout.launch);
+  if (state.proxy) {
+    args.fifo.slots = binding.slots(localIndex);
+    args.fifo.head = word(own, layout.fifoHead, 0);
+    args.fifo.tail = state.proxy->tail();
+    args.fifo.capacity = Proxy::capacity;
+  }
+  args.status = state.status;
+  return args;
+}
+
+Status Instance::launch(const MscclcCall &call, const Region *input, const Region *output) {
+  MSCCLC_TRY(world_.health());
+  MSCCLC_TRY(checkMessage(kernel_, call.message_bytes, call.dtype));
+  if (call.message_bytes > maxMessageBytes_)
+    return failure(MSCCLC_ERROR_SIZE, "kernel '%s' was loaded for messages of up to %llu bytes, not of %llu",
+                   kernel_.name, static_cast<unsigned long long>(maxMessageBytes_),
+                   static_cast<unsigned long long>(call.message_bytes));
+  const MscclcVariant *variant = findVariant(kernel_, call.dtype, call.reduce_op, call.packet);
+  if (variant == nullptr)
+    return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' was not compiled for %s, operation %s", kernel_.name,
+                   nameOfType(call.dtype), nameOfReduceOp(call.reduce_op));
+  uint32_t threads = call.threads;
+  if (threads == 0)
+    threads =
+        world_.platform().kind() == MSCCLC_PLATFORM_HOST ? std::min(kernel_.threads, hostThreads) : kernel_.threads;
+  Place place;
+  const Binding *binding = nullptr;
+  MSCCLC_TRY(resolvePlace(kernel_, call, input, output, place));
+  MSCCLC_TRY(checkResidency(*variant, threads));
+  MSCCLC_TRY(bind(place, binding));
+  MSCCLC_TRY(orderBehindOthers(call));
+
+  // From here on nothing may wait: ranks that run already wait for those that do not run yet.
+  Platform &platform = world_.platform();
+  bool started = false;
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    const uint32_t self = world_.firstLocalRank() + i;
+    if (infos_[self].blocks == 0)
+      continue;
+    Stream stream = streamOf(call, i);
+    const MscclcRankArgs args = argsOf(i, call, *binding);
+    Status status = platform.use(world_.device(i));
+    if (status.ok())
+      if (const int32_t code = variant->launch(&args, threads, stream); code != MSCCLC_OK)
+        status = kernelFailure(code, kernel_.name, self);
+    if (!status.ok()) {
+      if (started)
+        world_.fail(status);
+      return status;
+    }
+    started = true;
+    if (platform.capturing(stream))
+      continue;
+    if (status = platform.record(world_.device(i), local_[i].fence, stream); !status.ok()) {
+      world_.fail(status);
+      return status;
+    }
+    local_[i].lastStream = stream;
+    local_[i].launched = true;
+  }
+  world_.lastLaunched = this;
+  return {};
+}
+
+} // namespace mscclc::rt

@@ -1,0 +1,21 @@
+// What can be said of a kernel from its description alone.
+#pragma once
+
+#include "status.h"
+
+namespace mscclc::rt {
+
+/// Whether this library understands the description.
+Status checkDescription(const MscclcKernel *kernel);
+/// Whether the kernel was built for this platform (MscclcPlatform).
+Status checkPlatform(const MscclcKernel &kernel, uint32_t platform);
+/// Whether the kernel takes messages of this size and type.
+Status checkMessage(const MscclcKernel &kernel, uint64_t bytes, uint32_t dtype);
+/// The variant for a call, or null. `packet` 0: the first kind there is.
+const MscclcVariant *findVariant(const MscclcKernel &kernel, uint32_t dtype, uint32_t reduceOp, uint32_t packet);
+
+uint32_t bytesOfType(uint32_t dtype); ///< 0 for a type that does not exist
+const char *nameOfType(uint32_t dtype);
+const char *nameOfReduceOp(uint32_t reduceOp);
+
+} // namespace mscclc::rt

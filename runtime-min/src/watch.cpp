@@ -1,0 +1,149 @@
+#include "watch.h"
+
+#include <algorithm>
+
+namespace mscclc::rt {
+namespace {
+
+constexpr std::chrono::milliseconds pollInterval{1};
+
+void setAbort(MscclcStatus *status) {
+  __atomic_store_n(&status->abort, 1u, __ATOMIC_RELEASE);
+}
+
+} // namespace
+
+std::string describeStall(const char *kernel, const MscclcStall &stall) {
+  const auto index = static_cast<unsigned long long>(stall.index);
+  const auto expected = static_cast<unsigned long long>(stall.expected),
+             seen = static_cast<unsigned long long>(stall.seen);
+  std::string what;
+  switch (stall.kind) {
+  case MSCCLC_WAIT_MEMORY:
+  case MSCCLC_WAIT_PORT:
+    what = format("signal %llu of rank %u on %s channel %llu; %llu came", expected, stall.peer,
+                  stall.kind == MSCCLC_WAIT_PORT ? "port" : "memory", index, seen);
+    break;
+  case MSCCLC_WAIT_FLUSH:
+    what = format("flush %llu of port channel %llu to rank %u; %llu are done", expected, index, stall.peer, seen);
+    break;
+  case MSCCLC_WAIT_FIFO:
+    what = format("room in the request queue, for port channel %llu; the proxy has taken %llu requests, %llu would do",
+                  index, seen, expected);
+    break;
+  case MSCCLC_WAIT_SEMAPHORE:
+    what = format("a release of semaphore %llu", index);
+    break;
+  case MSCCLC_WAIT_BARRIER:
+    what = format("the other blocks at barrier %llu; %llu arrivals of %llu", index, seen, expected);
+    break;
+  case MSCCLC_WAIT_PACKET:
+    what = format("a packet at byte %llu of its scratch, with flag %llu", index, expected);
+    break;
+  default:
+    what = format("something unknown (kind %u)", stall.kind);
+  }
+  return format("kernel '%s': rank %u, block %u, operation %u waits for %s", kernel, stall.rank, stall.block,
+                stall.operation, what.c_str());
+}
+
+Watch::Watch(std::chrono::milliseconds grace, std::function<void(const Status &)> stalled)
+    : grace_(grace), stalled_(std::move(stalled)), thread_([this] { run(); }) {}
+
+Watch::~Watch() {
+  stop();
+}
+
+void Watch::stop() {
+  if (!thread_.joinable())
+    return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Watch::add(MscclcStatus *status, const char *kernel) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    entries_.push_back({status, kernel});
+    if (failed_)
+      setAbort(status);
+  }
+  wake_.notify_all();
+}
+
+void Watch::remove(MscclcStatus *status) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  entries_.erase(std::remove_if(entries_.begin(), entries_.end(), [&](const Entry &e) { return e.status == status; }),
+                 entries_.end());
+}
+
+Status Watch::health() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return failure_;
+}
+
+bool Watch::fail(const Status &reason) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const bool first = failure_.ok();
+  // A lost process outlives a reset, so it takes the place of what a reset would forgive.
+  if (first || reason.code == MSCCLC_ERROR_PEER_LOST)
+    failure_ = reason;
+  failed_.store(true, std::memory_order_release);
+  for (const Entry &entry : entries_)
+    setAbort(entry.status);
+  return first;
+}
+
+void Watch::clear() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  failure_ = {};
+  for (const Entry &entry : entries_)
+    *entry.status = MscclcStatus{};
+  failed_.store(false, std::memory_order_release);
+}
+
+bool Watch::anyAborted() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry &entry) { return __atomic_load_n(&entry.status->abort, __ATOMIC_ACQUIRE) != 0; });
+}
+
+std::string Watch::collect() const {
+  std::string text;
+  for (const Entry &entry : entries_) {
+    const uint32_t claimed = __atomic_load_n(&entry.status->num_stalls, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < std::min(claimed, MSCCLC_MAX_STALLS); ++i)
+      if (__atomic_load_n(&entry.status->stalls[i].kind, __ATOMIC_ACQUIRE) != 0)
+        text += (text.empty() ? "" : "\n") + describeStall(entry.kernel, entry.status->stalls[i]);
+    if (claimed > MSCCLC_MAX_STALLS)
+      text += format("\nkernel '%s': %u more waits", entry.kernel, claimed - MSCCLC_MAX_STALLS);
+  }
+  return text;
+}
+
+void Watch::run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stopping_) {
+    if (entries_.empty() || failed_) {
+      wake_.wait_for(lock, std::chrono::milliseconds(50));
+      continue;
+    }
+    wake_.wait_for(lock, pollInterval);
+    if (stopping_ || failed_ || !anyAborted())
+      continue;
+    // The ranks that wait for each other run out of time at about the same moment.
+    wake_.wait_for(lock, grace_, [&] { return stopping_; });
+    if (stopping_ || failed_)
+      continue;
+    const Status status{MSCCLC_ERROR_TIMEOUT, collect()};
+    lock.unlock();
+    if (fail(status))
+      stalled_(status);
+    lock.lock();
+  }
+}
+
+} // namespace mscclc::rt

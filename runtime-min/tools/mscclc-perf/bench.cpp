@@ -1,0 +1,345 @@
+#include "bench.h"
+
+#include "collective.h"
+#include "device.h"
+#include "values.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+namespace mscclc::perf {
+namespace {
+
+using runtime::Call;
+
+/// Elements that are filled or checked at once.
+constexpr uint64_t pieceBytes = 8 << 20;
+
+struct Row {
+  uint64_t bytes, count;
+  uint32_t dtype, reduceOp, packet;
+  double seconds;
+  double algorithmBandwidth, busBandwidth; ///< GB/s
+  double ofCopyLimit;                      ///< 0 to 1; 0 where the limit is not known
+  int64_t wrong;                           ///< elements; -1: not checked
+};
+
+const MscclcKernel &findKernel(const Options &options) {
+  const auto kernels = runtime::loadLibrary(options.library);
+  std::string names;
+  for (const MscclcKernel *kernel : kernels) {
+    if (kernel->name == options.kernel || (options.kernel.empty() && kernels.size() == 1))
+      return *kernel;
+    names += std::string(" ") + kernel->name;
+  }
+  throw runtime::Error(MSCCLC_ERROR_ARGUMENT, options.library + " holds these kernels, choose with --kernel:" + names);
+}
+
+runtime::WorldOptions worldOptions(const Options &options, const MscclcKernel &kernel, uint32_t process,
+                                   const std::string &rendezvous, std::vector<int32_t> &devices) {
+  runtime::WorldOptions world(kernel.ranks);
+  const uint32_t first = kernel.ranks * process / options.processes;
+  world.first_local_rank = first;
+  world.local_ranks = kernel.ranks * (process + 1) / options.processes - first;
+  world.platform = options.host ? MSCCLC_PLATFORM_HOST : MSCCLC_PLATFORM_CUDA;
+  world.rendezvous = rendezvous.c_str();
+  world.wait_timeout_ms = options.timeoutMs == 0 ? MSCCLC_NO_TIMEOUT : options.timeoutMs;
+  for (uint32_t i = 0; i < world.local_ranks && !options.devices.empty(); ++i)
+    devices.push_back(options.devices[(first + i) % options.devices.size()]);
+  world.devices = devices.empty() ? nullptr : devices.data();
+  return world;
+}
+
+class Bench {
+public:
+  Bench(const Options &options, const MscclcKernel &kernel, runtime::World &world, uint64_t largest)
+      : options_(options), kernel_(kernel), kind_(kindOf(kernel)), world_(world) {
+    uint64_t input = 0, output = 0;
+    for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
+      input = std::max(input, kernel.input_bytes(rank, largest));
+      output = std::max(output, kernel.output_bytes(rank, largest));
+    }
+    inPlace_ = (kernel.flags & MSCCLC_IN_PLACE) != 0;
+    if (inPlace_) {
+      output_ = world.allocate(std::max(input, output));
+    } else {
+      input_ = world.allocate(input);
+      output_ = world.allocate(output);
+    }
+    instance_ = world.load(kernel, largest);
+    if (!world.isOnHost())
+      copyLimit_ = copyBandwidth(mscclc_world_device(world.get(), 0), std::min<uint64_t>(256 << 20, largest * 4));
+    for (uint32_t i = 0; i < world.localRanks(); ++i)
+      ranksOnDevice_ += mscclc_world_device(world.get(), i) == mscclc_world_device(world.get(), 0);
+  }
+
+  Row measure(uint64_t bytes, uint32_t dtype, uint32_t reduceOp, uint32_t packet) {
+    Call call;
+    call.of(bytes, dtype, reduceOp);
+    call.on(inPlace_ ? output_ : input_, output_);
+    call.packet = packet;
+    call.threads = options_.threads;
+    Row row{bytes, bytes / typeBytes(dtype), dtype, reduceOp, packet, 0, 0, 0, 0, -1};
+    if (options_.check && kind_ != CollectiveKind::Other)
+      row.wrong = check(call);
+    row.seconds = time(call);
+    row.algorithmBandwidth = static_cast<double>(bytes) / row.seconds / 1e9;
+    row.busBandwidth = row.algorithmBandwidth * busFactor(kind_, kernel_.ranks);
+    if (copyLimit_ != 0)
+      row.ofCopyLimit = row.busBandwidth * 1e9 * ranksOnDevice_ / copyLimit_;
+    return row;
+  }
+
+  double copyLimit() const { return copyLimit_; }
+  bool hasMulticast() const { return output_.hasMulticast(); }
+
+private:
+  const Table &input(uint32_t dtype, uint32_t reduceOp, uint32_t rank) {
+    Table &table = tables_[{dtype, reduceOp, rank}];
+    if (table.empty())
+      table = rank == allRanks ? reducedTable(dtype, reduceOp, kernel_.ranks)
+                               : inputTable(dtype, reduceOp, kernel_.ranks, rank);
+    return table;
+  }
+
+  /// Writes the inputs of the local ranks, and something else into the outputs.
+  void prepare(const Call &call) {
+    const size_t element = typeBytes(call.dtype);
+    std::vector<unsigned char> piece(pieceBytes);
+    for (uint32_t i = 0; i < world_.localRanks(); ++i) {
+      const uint32_t rank = world_.firstLocalRank() + i;
+      const uint64_t outputBytes = kernel_.output_bytes(rank, call.message_bytes);
+      std::memset(piece.data(), 0xa5, piece.size());
+      forPieces(outputBytes, [&](uint64_t at, uint64_t bytes) {
+        runtime::check(mscclc_buffer_write(output_.get(), rank, at, piece.data(), bytes));
+      });
+      const uint64_t inputBytes = kernel_.input_bytes(rank, call.message_bytes);
+      const runtime::Buffer &to = inPlace_ ? output_ : input_;
+      const uint64_t start = inPlace_ && kind_ == CollectiveKind::AllGather ? rank * inputBytes : 0;
+      forPieces(inputBytes, [&](uint64_t at, uint64_t bytes) {
+        fill(piece.data(), input(call.dtype, call.reduce_op, rank), element, at / element, bytes / element);
+        runtime::check(mscclc_buffer_write(to.get(), rank, start + at, piece.data(), bytes));
+      });
+    }
+    world_.barrier();
+  }
+
+  /// Wrong elements of the local ranks after what `launch` starts.
+  template <class Launch> uint64_t checkOnce(const Call &call, Launch launch) {
+    prepare(call);
+    launch();
+    world_.synchronize();
+    const size_t element = typeBytes(call.dtype);
+    std::vector<unsigned char> piece(pieceBytes);
+    uint64_t wrong = 0;
+    for (uint32_t i = 0; i < world_.localRanks(); ++i) {
+      const uint32_t rank = world_.firstLocalRank() + i;
+      const uint64_t start = inPlace_ && kind_ == CollectiveKind::ReduceScatter
+                                 ? rank * kernel_.output_bytes(rank, call.message_bytes)
+                                 : 0;
+      for (const Segment &s : definition(kind_, kernel_.ranks, rank, call.message_bytes / element)) {
+        const Table &expected = input(call.dtype, call.reduce_op, s.from);
+        forPieces(s.count * element, [&](uint64_t at, uint64_t bytes) {
+          runtime::check(mscclc_buffer_read(output_.get(), rank, start + s.begin * element + at, piece.data(), bytes));
+          wrong += countWrong(piece.data(), expected, element, s.first + at / element, bytes / element);
+        });
+      }
+    }
+    // Nobody overwrites what another one still reads.
+    world_.barrier();
+    return wrong;
+  }
+
+  int64_t check(const Call &call) {
+    uint64_t wrong = checkOnce(call, [&] { instance_.launch(call); });
+    if (options_.graph) {
+      const auto graph = capture(world_, [&] { instance_.launch(call); });
+      for (int replay = 0; replay < 3; ++replay)
+        wrong += checkOnce(call, [&] { graph->replay(); });
+    }
+    return static_cast<int64_t>(wrong);
+  }
+
+  /// Seconds a launch takes, on average.
+  double time(const Call &call) {
+    const auto launches = [&](uint32_t count) {
+      for (uint32_t i = 0; i < count; ++i)
+        instance_.launch(call);
+    };
+    launches(options_.warmUp);
+    world_.synchronize();
+    std::unique_ptr<Graphs> graph;
+    if (options_.graph) {
+      graph = capture(world_, [&] { launches(options_.iterations); });
+      graph->replay();
+    }
+    world_.barrier();
+    const auto begin = std::chrono::steady_clock::now();
+    if (graph)
+      graph->replay();
+    else
+      launches(options_.iterations);
+    world_.synchronize();
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    world_.barrier();
+    return passed.count() / options_.iterations;
+  }
+
+  template <class Body> static void forPieces(uint64_t bytes, Body body) {
+    for (uint64_t at = 0; at < bytes; at += pieceBytes)
+      body(at, std::min(pieceBytes, bytes - at));
+  }
+
+  const Options &options_;
+  const MscclcKernel &kernel_;
+  const CollectiveKind kind_;
+  runtime::World &world_;
+  runtime::Buffer input_, output_;
+  runtime::Instance instance_;
+  bool inPlace_ = false;
+  double copyLimit_ = 0; ///< bytes a second
+  uint32_t ranksOnDevice_ = 0;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Table> tables_;
+};
+
+/// Sizes to run for a type: within the kernel's range, whole shares of whole elements.
+std::vector<uint64_t> sizesOf(const Options &options, const MscclcKernel &kernel, uint32_t dtype) {
+  if ((kernel.flags & MSCCLC_BAKED_SIZE) != 0)
+    return {kernel.max_message_bytes};
+  const uint64_t step = std::max<uint64_t>(kernel.message_shares, 1) * typeBytes(dtype);
+  std::vector<uint64_t> sizes;
+  for (uint64_t bytes = options.minBytes; bytes <= options.maxBytes && bytes != 0; bytes *= options.factor) {
+    const uint64_t whole = (bytes + step - 1) / step * step;
+    if (whole >= kernel.min_message_bytes && whole <= kernel.max_message_bytes &&
+        (sizes.empty() || sizes.back() != whole))
+      sizes.push_back(whole);
+  }
+  return sizes;
+}
+
+/// The wanted variants that the kernel has, each once.
+std::vector<Row> rowsOf(const Options &options, const MscclcKernel &kernel) {
+  std::vector<Row> rows;
+  const auto wanted = [](const std::vector<uint32_t> &list, uint32_t value) {
+    return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+  };
+  for (uint32_t i = 0; i < kernel.num_variants; ++i) {
+    const MscclcVariant &variant = kernel.variants[i];
+    const bool reduces = variant.reduce_op <= MSCCLC_MAX;
+    if ((reduces && !wanted(options.reduceOps, variant.reduce_op)) ||
+        (variant.packet != MSCCLC_NO_PACKET && !wanted(options.packets, variant.packet)))
+      continue;
+    for (uint32_t type = 0; type < typeCount; ++type) {
+      const bool fits = variant.dtype == type || variant.dtype == MSCCLC_ANY_DTYPE;
+      if (!fits || !wanted(options.dtypes, type))
+        continue;
+      for (const uint64_t bytes : sizesOf(options, kernel, type))
+        rows.push_back(
+            {bytes, 0, type, reduces ? variant.reduce_op : uint32_t{MSCCLC_SUM}, variant.packet, 0, 0, 0, 0, 0});
+      if (options.dtypes.empty())
+        break;
+    }
+    // Without a wish the first variant stands for the kernel.
+    if (options.dtypes.empty() && options.reduceOps.empty() && options.packets.empty())
+      break;
+  }
+  return rows;
+}
+
+const char *packetName(uint32_t packet) {
+  return packet == MSCCLC_LL8 ? "LL8" : packet == MSCCLC_LL16 ? "LL16" : "-";
+}
+
+void printHead(const Options &options, const MscclcKernel &kernel, const runtime::World &world, const Bench &bench) {
+  std::printf("# kernel %s: %s, %u ranks in %u processes, %s, by %s\n", kernel.name, kernel.collective, kernel.ranks,
+              options.processes, (kernel.flags & MSCCLC_IN_PLACE) != 0 ? "in place" : "out of place", kernel.tool);
+  const std::string device = world.isOnHost() ? "host" : deviceName(mscclc_world_device(world.get(), 0));
+  std::printf("# on %s; at most %u blocks of %u threads a rank%s%s\n", device.c_str(), kernel.max_blocks,
+              options.threads != 0 ? options.threads : kernel.threads,
+              (kernel.flags & MSCCLC_USES_MULTICAST) == 0 ? ""
+              : bench.hasMulticast()                      ? "; switch channels through multicast"
+                                                          : "; switch channels by loops over the peers",
+              options.graph ? "; replayed from graphs" : "");
+  if (bench.copyLimit() != 0)
+    std::printf("# the device copies %.1f GB/s; of copy: all its ranks' bus bandwidth together, over that\n",
+                bench.copyLimit() / 1e9);
+  std::printf("#\n#%13s %12s %5s %6s %6s %10s %8s %8s %8s %8s\n", "size", "count", "type", "redop", "packet", "time",
+              "algbw", "busbw", "of copy", "#wrong");
+  std::printf("#%13s %12s %5s %6s %6s %10s %8s %8s %8s %8s\n", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)",
+              "(GB/s)", "(%)", "");
+}
+
+void printRow(const Row &row, bool reduces) {
+  std::printf(" %13llu %12llu %5s %6s %6s %10.2f %8.2f %8.2f", static_cast<unsigned long long>(row.bytes),
+              static_cast<unsigned long long>(row.count), typeName(row.dtype),
+              reduces ? reduceName(row.reduceOp) : "none", packetName(row.packet), row.seconds * 1e6,
+              row.algorithmBandwidth, row.busBandwidth);
+  if (row.ofCopyLimit != 0)
+    std::printf(" %8.1f", row.ofCopyLimit * 100);
+  else
+    std::printf(" %8s", "-");
+  if (row.wrong >= 0)
+    std::printf(" %8lld\n", static_cast<long long>(row.wrong));
+  else
+    std::printf(" %8s\n", "n/a");
+  std::fflush(stdout);
+}
+
+bool writeJson(const std::string &path, const MscclcKernel &kernel, const std::vector<Row> &rows) {
+  std::FILE *file = std::fopen(path.c_str(), "w");
+  if (file == nullptr)
+    return false;
+  std::fprintf(file, "[");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Row &r = rows[i];
+    std::fprintf(file,
+                 "%s\n  {\"kernel\": \"%s\", \"bytes\": %llu, \"type\": \"%s\", \"op\": \"%s\", \"packet\": \"%s\", "
+                 "\"microseconds\": %.3f, \"algbw\": %.3f, \"busbw\": %.3f, \"of_copy\": %.4f, \"wrong\": %lld}",
+                 i == 0 ? "" : ",", kernel.name, static_cast<unsigned long long>(r.bytes), typeName(r.dtype),
+                 reduceName(r.reduceOp), packetName(r.packet), r.seconds * 1e6, r.algorithmBandwidth, r.busBandwidth,
+                 r.ofCopyLimit, static_cast<long long>(r.wrong));
+  }
+  std::fprintf(file, "\n]\n");
+  return std::fclose(file) == 0;
+}
+
+} // namespace
+
+int run(const Options &options, uint32_t process, const std::string &rendezvous) try {
+  const bool prints = process == 0;
+  const MscclcKernel &kernel = findKernel(options);
+  if (options.processes > kernel.ranks)
+    throw runtime::Error(MSCCLC_ERROR_ARGUMENT, "more processes than ranks");
+  std::vector<Row> rows = rowsOf(options, kernel);
+  if (rows.empty())
+    throw runtime::Error(MSCCLC_ERROR_ARGUMENT, "the kernel takes none of these sizes, types and operations");
+  uint64_t largest = 0;
+  for (const Row &row : rows)
+    largest = std::max(largest, row.bytes);
+  std::vector<int32_t> devices;
+  runtime::World world(worldOptions(options, kernel, process, rendezvous, devices));
+  Bench bench(options, kernel, world, largest);
+  if (prints)
+    printHead(options, kernel, world, bench);
+  bool right = true;
+  for (Row &row : rows) {
+    row = bench.measure(row.bytes, row.dtype, row.reduceOp, row.packet);
+    right = right && row.wrong <= 0;
+    if (prints)
+      printRow(row, kernel.variants[0].reduce_op <= MSCCLC_MAX || kernel.variants[0].reduce_op == MSCCLC_MIXED_REDUCE);
+    else if (row.wrong > 0)
+      std::fprintf(stderr, "mscclc-perf: process %u: %lld wrong elements\n", process,
+                   static_cast<long long>(row.wrong));
+  }
+  if (prints && !options.json.empty() && !writeJson(options.json, kernel, rows))
+    throw runtime::Error(MSCCLC_ERROR_SYSTEM, "cannot write " + options.json);
+  return right ? 0 : 1;
+} catch (const runtime::Error &error) {
+  std::fprintf(stderr, "mscclc-perf: %s\n", error.what());
+  return 1;
+}
+
+} // namespace mscclc::perf

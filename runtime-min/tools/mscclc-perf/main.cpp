@@ -1,0 +1,48 @@
+// mscclc-perf: runs a kernel that mscclc emitted, checks it and says how fast it is.
+#include "bench.h"
+#include "device.h"
+#include "options.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+/// Runs the parts in processes of their own; the exit code is the worst of theirs.
+int runProcesses(const mscclc::perf::Options &options) {
+  const std::string rendezvous = "@mscclc-perf-" + std::to_string(::getpid());
+  std::vector<pid_t> children;
+  for (uint32_t process = 0; process < options.processes; ++process) {
+    const pid_t child = ::fork();
+    if (child < 0) {
+      std::perror("mscclc-perf: fork");
+      return 1;
+    }
+    if (child == 0)
+      std::exit(mscclc::perf::run(options, process, rendezvous));
+    children.push_back(child);
+  }
+  int worst = 0;
+  for (const pid_t child : children) {
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    worst = code > worst ? code : worst;
+  }
+  return worst;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  mscclc::perf::Options options;
+  if (const int code = mscclc::perf::parseOptions(argc, argv, options); code >= 0)
+    return code;
+  mscclc::perf::prepareProcess();
+  return options.processes == 1 ? mscclc::perf::run(options, 0, "") : runProcesses(options);
+}

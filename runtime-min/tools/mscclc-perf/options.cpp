@@ -1,0 +1,218 @@
+#include "options.h"
+
+#include "mscclc/runtime.h"
+#include "values.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <getopt.h>
+
+namespace mscclc::perf {
+namespace {
+
+constexpr const char *usage = R"(Usage: mscclc-perf [options] KERNEL.so
+
+Runs a kernel that mscclc emitted over a range of message sizes, checks every result against the collective's
+definition, and prints time, algorithm bandwidth and bus bandwidth as nccl-tests do.
+
+  -b, --minbytes SIZE    smallest message (1K)
+  -e, --maxbytes SIZE    largest message (1G)
+  -f, --factor N         next size = size * N (2)
+  -k, --kernel NAME      which kernel of the library
+  -d, --dtype TYPE       f32, f16, bf16, i32, u32, u8 or all; more than one with commas (the kernel's first)
+  -o, --op OP            sum, min, max or all (the kernel's first)
+  -p, --packet KIND      LL8, LL16 or all (the kernel's first)
+  -n, --iters N          launches that are timed (20)
+  -w, --warmup N         launches before (5)
+  -t, --threads N        threads of a block
+  -c, --check 0|1        check results (1)
+  -G, --graph            time launches replayed from a CUDA graph, and check a replay
+  -D, --devices LIST     device of each rank, repeated if shorter: 0 puts all ranks on device 0 (rank modulo devices)
+  -P, --processes N      spread the ranks over N processes
+  -H, --host             kernels built for the CPU stand-in
+  -T, --timeout MS       report a wait that takes longer (60000; 0: never)
+  -J, --json FILE        write the rows as JSON
+  -h, --help             this text
+
+EXIT CODES  0 all right   1 wrong results, or a run that failed   2 the command line is wrong
+)";
+
+const option longOptions[] = {{"minbytes", required_argument, nullptr, 'b'},
+                              {"maxbytes", required_argument, nullptr, 'e'},
+                              {"factor", required_argument, nullptr, 'f'},
+                              {"kernel", required_argument, nullptr, 'k'},
+                              {"dtype", required_argument, nullptr, 'd'},
+                              {"op", required_argument, nullptr, 'o'},
+                              {"packet", required_argument, nullptr, 'p'},
+                              {"iters", required_argument, nullptr, 'n'},
+                              {"warmup", required_argument, nullptr, 'w'},
+                              {"threads", required_argument, nullptr, 't'},
+                              {"check", required_argument, nullptr, 'c'},
+                              {"graph", no_argument, nullptr, 'G'},
+                              {"devices", required_argument, nullptr, 'D'},
+                              {"processes", required_argument, nullptr, 'P'},
+                              {"host", no_argument, nullptr, 'H'},
+                              {"timeout", required_argument, nullptr, 'T'},
+                              {"json", required_argument, nullptr, 'J'},
+                              {"help", no_argument, nullptr, 'h'},
+                              {nullptr, 0, nullptr, 0}};
+
+std::vector<std::string> split(const std::string &list) {
+  std::vector<std::string> parts(1);
+  for (const char c : list)
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
+bool parseNumber(const std::string &text, uint64_t &number) {
+  char *end = nullptr;
+  number = std::strtoull(text.c_str(), &end, 10);
+  return !text.empty() && text[0] >= '0' && text[0] <= '9' && *end == '\0';
+}
+
+struct Name {
+  const char *name;
+  uint32_t value;
+};
+constexpr Name ops[] = {{"sum", MSCCLC_SUM}, {"min", MSCCLC_MIN}, {"max", MSCCLC_MAX}};
+constexpr Name packetKinds[] = {{"LL8", MSCCLC_LL8}, {"LL16", MSCCLC_LL16}};
+
+template <size_t N> bool parseNames(const Name (&names)[N], const std::string &list, std::vector<uint32_t> &values) {
+  for (const std::string &part : split(list)) {
+    bool known = part == "all";
+    for (const Name &entry : names)
+      if (part == "all" || part == entry.name) {
+        values.push_back(entry.value);
+        known = true;
+      }
+    if (!known)
+      return false;
+  }
+  return true;
+}
+
+bool parseTypes(const std::string &list, std::vector<uint32_t> &values) {
+  for (const std::string &part : split(list)) {
+    bool known = part == "all";
+    for (uint32_t type = 0; type < typeCount; ++type)
+      if (part == "all" || part == typeName(type)) {
+        values.push_back(type);
+        known = true;
+      }
+    if (!known)
+      return false;
+  }
+  return true;
+}
+
+bool parseDevices(const std::string &list, std::vector<int32_t> &devices) {
+  for (const std::string &part : split(list)) {
+    uint64_t number = 0;
+    if (!parseNumber(part, number))
+      return false;
+    devices.push_back(static_cast<int32_t>(number));
+  }
+  return true;
+}
+
+/// One option with its value; false if the value is wrong.
+bool apply(int letter, const std::string &value, Options &o) {
+  uint64_t number = 0;
+  switch (letter) {
+  case 'b':
+    return parseBytes(value, o.minBytes);
+  case 'e':
+    return parseBytes(value, o.maxBytes);
+  case 'f':
+    return parseNumber(value, o.factor) && o.factor >= 2;
+  case 'k':
+    o.kernel = value;
+    return true;
+  case 'd':
+    return parseTypes(value, o.dtypes);
+  case 'o':
+    return parseNames(ops, value, o.reduceOps);
+  case 'p':
+    return parseNames(packetKinds, value, o.packets);
+  case 'n':
+    o.iterations = parseNumber(value, number) ? static_cast<uint32_t>(number) : 0;
+    return o.iterations != 0;
+  case 'w':
+    o.warmUp = static_cast<uint32_t>(parseNumber(value, number) ? number : 0);
+    return parseNumber(value, number);
+  case 't':
+    o.threads = static_cast<uint32_t>(parseNumber(value, number) ? number : 0);
+    return o.threads != 0;
+  case 'c':
+    o.check = value != "0";
+    return value == "0" || value == "1";
+  case 'D':
+    return parseDevices(value, o.devices);
+  case 'P':
+    o.processes = parseNumber(value, number) ? static_cast<uint32_t>(number) : 0;
+    return o.processes != 0;
+  case 'T':
+    return parseNumber(value, o.timeoutMs);
+  case 'J':
+    o.json = value;
+    return true;
+  case 'G':
+    o.graph = true;
+    return true;
+  case 'H':
+    o.host = true;
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+bool parseBytes(const std::string &text, uint64_t &bytes) {
+  char *end = nullptr;
+  bytes = std::strtoull(text.c_str(), &end, 10);
+  if (text.empty() || text[0] < '0' || text[0] > '9')
+    return false;
+  const std::string unit = end;
+  if (unit.empty() || unit == "B")
+    return true;
+  const char *const letters = "KMG";
+  const char *const found = std::strchr(letters, unit[0]);
+  if (found == nullptr || (unit.size() > 1 && unit.substr(1) != "B" && unit.substr(1) != "iB"))
+    return false;
+  bytes <<= 10 * (found - letters + 1);
+  return true;
+}
+
+int parseOptions(int argc, char **argv, Options &options) {
+  for (int letter = 0;
+       (letter = getopt_long(argc, argv, "b:e:f:k:d:o:p:n:w:t:c:GD:P:HT:J:h", longOptions, nullptr)) != -1;) {
+    if (letter == 'h') {
+      std::fputs(usage, stdout);
+      return 0;
+    }
+    if (letter == '?')
+      return 2;
+    if (!apply(letter, optarg == nullptr ? "" : optarg, options)) {
+      std::fprintf(stderr, "mscclc-perf: '%s' is no value for -%c\n", optarg, letter);
+      return 2;
+    }
+  }
+  if (optind + 1 != argc) {
+    std::fprintf(stderr, "mscclc-perf: one library of kernels is wanted (--help tells more)\n");
+    return 2;
+  }
+  options.library = argv[optind];
+  if (options.minBytes > options.maxBytes) {
+    std::fprintf(stderr, "mscclc-perf: the smallest message is larger than the largest\n");
+    return 2;
+  }
+  return -1;
+}
+
+} // namespace mscclc::perf

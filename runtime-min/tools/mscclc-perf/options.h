@@ -1,0 +1,38 @@
+// The command line of mscclc-perf.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mscclc::perf {
+
+struct Options {
+  std::string library;
+  std::string kernel; ///< name; empty: the library's only one
+  uint64_t minBytes = 1 << 10;
+  uint64_t maxBytes = 1 << 30;
+  uint64_t factor = 2;
+  std::vector<uint32_t> dtypes;    ///< empty: the kernel's first
+  std::vector<uint32_t> reduceOps; ///< empty: the kernel's first
+  std::vector<uint32_t> packets;   ///< empty: the kernel's first
+  bool everyVariant = false;
+  uint32_t iterations = 20;
+  uint32_t warmUp = 5;
+  uint32_t threads = 0; ///< a block; 0: the runtime's choice
+  bool check = true;
+  bool graph = false;
+  bool host = false;
+  std::vector<int32_t> devices; ///< by rank; repeated if shorter than the ranks
+  uint32_t processes = 1;
+  uint64_t timeoutMs = 60000;
+  std::string json; ///< file for the rows
+};
+
+/// Fills `options`; prints help or what is wrong, and returns the exit code to end with, or -1 to go on.
+int parseOptions(int argc, char **argv, Options &options);
+
+/// "1K", "256MB", "1GiB" in bytes; false if it is none of them.
+bool parseBytes(const std::string &text, uint64_t &bytes);
+
+} // namespace mscclc::perf

@@ -1,0 +1,30 @@
+// Test data: small whole numbers, so that sums are exact in every type and in any order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace mscclc::perf {
+
+constexpr uint32_t typeCount = 6; ///< types 0 to 5 of MscclcDtype
+const char *typeName(uint32_t dtype);
+size_t typeBytes(uint32_t dtype);
+const char *reduceName(uint32_t reduceOp);
+
+/// A prime number of elements: data repeats so often, and no chunk is a whole number of periods.
+constexpr size_t period = 65521;
+
+using Table = std::vector<unsigned char>;
+
+/// One period of the input of a rank, as elements of a type. Sums over all ranks are exact.
+Table inputTable(uint32_t dtype, uint32_t reduceOp, uint32_t ranks, uint32_t rank);
+/// One period of the reduced input of all ranks.
+Table reducedTable(uint32_t dtype, uint32_t reduceOp, uint32_t ranks);
+
+/// Writes `count` elements of periodic data that begin with element `first`.
+void fill(unsigned char *to, const Table &table, size_t elementBytes, uint64_t first, uint64_t count);
+/// Elements among `count` that differ from the periodic data that begin with element `first`.
+uint64_t countWrong(const unsigned char *data, const Table &table, size_t elementBytes, uint64_t first, uint64_t count);
+
+} // namespace mscclc::perf
