@@ -85,7 +85,7 @@ void Builder::check() {
   }
   checker_.finish();
   declarations_.finish();
-  if (numCalls_ == 0 && declarations_.phase() == Phase::After)
+  if (numCalls_ == 0 && declarations_.phase() == Phase::After && !diagnostics_.hasErrors())
     diagnostics_.report(diag::no_operations, declarations_.programLoc());
 }
 

@@ -281,9 +281,9 @@ bool Declarations::faultySlice(const TraceReader &reader) {
   const std::vector<ir::DiagArg> range{record.first, record.last};
   if (record.first < 0 || record.last < 0)
     diagnostics_.report(diag::negative_index, at, range);
-  else if (record.first > record.last && record.first < size)
+  else if (record.first > record.last && record.first <= size)
     diagnostics_.report(diag::slice_reversed, at, range);
-  else if (record.first == record.last && record.first < size)
+  else if (record.first == record.last && record.first <= size)
     diagnostics_.report(diag::empty_slice, at, range);
   else {
     ir::DiagBuilder report = diagnostics_.report(

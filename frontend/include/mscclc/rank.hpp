@@ -76,6 +76,10 @@ public:
   /// No group yet.
   ThreadBlockGroup() = default;
   /// The given blocks; the order is that of the slices. Python: ThreadBlockGroup(tb_list).
+  explicit ThreadBlockGroup(std::initializer_list<detail::ListedInteger> blocks,
+                            detail::Place at = detail::Place::here())
+      : ThreadBlockGroup(detail::IntegerList(blocks), at) {}
+  /// The same, from an array or another contiguous range.
   explicit ThreadBlockGroup(detail::IntegerList blocks, detail::Place at = detail::Place::here())
       : handle_(detail::__mscclc_group(&blocks.array(), &at)), size_(blocks.array().size) {}
 
@@ -203,7 +207,8 @@ private:
   std::uint32_t handle_;
 };
 
-// The local operations again, without naming the rank: it is that of the chunks.
+// The local operations again, without naming the rank: it is that of the chunks. Exact overloads of copy and reduce
+// keep the standard algorithms of those names out where both namespaces are in use.
 
 /// Rank::copy of the rank that the chunks belong to.
 inline void copy(const Chunk &dst, const Chunk &src, ThreadBlock on, detail::Place at = detail::Place::here()) {
@@ -227,11 +232,21 @@ inline void unpackPackets(const Chunk &dst, const Chunk &src, On on, detail::Pla
   detail::moveLocal(detail::Call::UnpackPackets, dst, src, on, at);
 }
 /// Rank::reduce of the rank that the chunks belong to.
-inline void reduce(const Chunk &src, ChunkList others, On on, const ReduceOptions &options = {},
+inline void reduce(const Chunk &src, ChunkList others, const On &on, const ReduceOptions &options = {},
                    detail::Place at = detail::Place::here()) {
   detail::__mscclc_reduce(detail::Call::Reduce, detail::flagsOf(options.op, options.packet),
                           detail::rankOf(src, options.dst), &detail::Access::set(on), &options.dst, &src, others.data(),
                           others.size(), &at);
+}
+/// The same for a braced list, in one thread block.
+inline void reduce(const Chunk &src, std::initializer_list<Chunk> others, ThreadBlock on,
+                   const ReduceOptions &options = {}, detail::Place at = detail::Place::here()) {
+  reduce(src, ChunkList(others), On(on), options, at);
+}
+/// The same for a braced list, shared by a group.
+inline void reduce(const Chunk &src, std::initializer_list<Chunk> others, const ThreadBlockGroup &on,
+                   const ReduceOptions &options = {}, detail::Place at = detail::Place::here()) {
+  reduce(src, ChunkList(others), On(on), options, at);
 }
 
 /// A counter by which thread blocks of one rank wait for one another. Python: Semaphore.
