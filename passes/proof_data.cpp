@@ -212,7 +212,7 @@ void Machine::checkWrite(CellId id, const Record &by, const View &view, bool aft
     report(id, cell.write, true, by, true, view);
   memory_.forReads(cell, [&](const Record &reader) {
     if (!order_.before(reader, false, view, Need::Control) && !sameElement(reader, by) &&
-        !takenAlong(id, reader, view, by, id, 0))
+        !computedFrom(id, reader, view, by))
       report(id, reader, false, by, true, view);
   });
 }
@@ -267,19 +267,6 @@ bool Machine::sameElement(const Record &a, const Record &b) const {
   return start(a) == start(b);
 }
 
-bool Machine::sameOffset(const Record &taken, CellId slot, const Record &by, CellId written) const {
-  if (taken.agent != by.agent || taken.phase != by.phase || by.isUser() || !currentOp_)
-    return false;
-  const auto offset = [&](const Record &r, CellId cell, const std::vector<Operand> &operands) {
-    for (const Operand &o : operands)
-      if (o.ref == r.ref && cell - o.first < o.count)
-        return cell - o.first;
-    return none;
-  };
-  const std::uint32_t at = offset(taken, slot, sources_);
-  return at != none && at == offset(by, written, destinations_);
-}
-
 std::uint32_t Machine::opOf(const Record &record) const {
   const std::uint32_t b = order_.blockOf(record);
   if (record.isUser())
@@ -294,63 +281,6 @@ std::uint32_t Machine::opOf(const Record &record) const {
   }
   const auto after = std::upper_bound(byOperand.begin(), byOperand.end(), std::pair(record.ref, none));
   return std::prev(after)->second;
-}
-
-bool Machine::takenAlong(CellId id, const Record &reader, const View &view, const Record &by, CellId written,
-                         int depth) {
-  // A packet operation reads its sources before it writes its packets, element by element: what is in a packet was
-  // computed from them. Whoever has a packet in hand knows that the sources of that element are read; so does an
-  // operation that writes an element after it took the packet of the same element.
-  if (!memory_.usesPackets() || reader.isUser() || depth == 4)
-    return false;
-  const std::uint32_t b = order_.blockOf(reader), o = opOf(reader);
-  const ir::ThreadBlock &code = index_.ops(b);
-  const ir::Op &op = code.ops[o];
-  if (ir::formOfDestination(op.kind, op.numDsts - 1) != ir::DataForm::Packet || geometry_.mostIterations() != 0)
-    return false;
-  const std::uint32_t launch = order_.launchOf(b, reader.phase);
-  const ir::Rank &rank = index_.program.ranks[index_.rankOf(b)];
-  const auto cellOf = [&](const ir::Chunk &chunk, std::uint32_t owner, ir::BufferKind buffer, bool packet) {
-    return memory_.base(owner, buffer, packet, launch) +
-           geometry_.span(chunk, op, nullptr, buffer == ir::BufferKind::Scratch).first;
-  };
-  const auto taken = [&](std::uint64_t slot) {
-    const Cell &cell = memory_[static_cast<CellId>(slot)];
-    if (!cell.write.exists() || order_.blockOf(cell.write) != b || cell.write.phase != reader.phase)
-      return false;
-    bool found = false;
-    memory_.forReads(cell, [&](const Record &consumer) {
-      found = found || order_.before(consumer, false, view, Need::Control) ||
-              sameOffset(consumer, static_cast<CellId>(slot), by, written) ||
-              takenAlong(static_cast<CellId>(slot), consumer, view, by, written, depth + 1);
-    });
-    return found;
-  };
-  const ir::Chunk &source = code.chunks[reader.ref];
-  if (!ir::isLocal(source.space))
-    return false;
-  const bool packetSource = ir::roleOf(op, reader.ref - op.firstChunk).form == ir::DataForm::Packet;
-  const std::uint64_t offset =
-      id - cellOf(source, index_.rankOf(b), static_cast<ir::BufferKind>(source.space), packetSource);
-  // Of pairwise operations, only the packet made from this very source.
-  const bool pairwise = !ir::reduces(op.kind) && op.numSrcs == op.numDsts;
-  for (std::uint32_t d = 0; d < op.numDsts; ++d) {
-    if (ir::formOfDestination(op.kind, d) != ir::DataForm::Packet || (pairwise && d != reader.ref - op.firstChunk))
-      continue;
-    const ir::Chunk &chunk = code.dsts(op)[d];
-    if (chunk.space == ir::ChunkSpace::Scratch) {
-      if (taken(cellOf(chunk, index_.rankOf(b), ir::BufferKind::Scratch, true) + offset))
-        return true;
-    } else if (chunk.space == ir::ChunkSpace::Remote) {
-      if (taken(cellOf(chunk, rank.remoteBuffers[chunk.id].rank, ir::BufferKind::Scratch, true) + offset))
-        return true;
-    } else {
-      for (const std::uint32_t member : rank.switchChannels[chunk.id].ranks)
-        if (taken(cellOf(chunk, member, ir::BufferKind::Scratch, true) + offset))
-          return true;
-    }
-  }
-  return false;
 }
 
 void Machine::report(CellId id, const Record &first, bool firstWrites, const Record &second, bool secondWrites,

@@ -5,12 +5,17 @@
 namespace mscclc::passes::proof {
 
 ProgramIndex::ProgramIndex(const ir::Program &p) : program(p) {
+  static const ir::ThreadBlock empty;
   firstBlock_.push_back(0);
   firstSemaphore_.push_back(0);
   for (std::uint32_t r = 0; r < numRanks(); ++r) {
     const auto blocks = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(p.ranks[r].blocks.size()));
     firstBlock_.push_back(firstBlock_.back() + blocks);
     rankOf_.insert(rankOf_.end(), blocks, r);
+    for (const ir::ThreadBlock &block : p.ranks[r].blocks)
+      code_.push_back(&block);
+    if (p.ranks[r].blocks.empty())
+      code_.push_back(&empty);
     firstSemaphore_.push_back(firstSemaphore_.back() + static_cast<std::uint32_t>(p.ranks[r].semaphores.size()));
   }
   std::uint32_t next = 0;
@@ -29,12 +34,6 @@ ProgramIndex::ProgramIndex(const ir::Program &p) : program(p) {
       for (std::uint32_t c = 0; c < p.ranks[r].peers(type).size(); ++c)
         if (const auto peer = pairing.peer(type, {r, c}))
           pairOf_[channel(type, r, c)] = channel(type, peer->rank, peer->channel);
-}
-
-const ir::ThreadBlock &ProgramIndex::ops(std::uint32_t block) const {
-  static const ir::ThreadBlock empty;
-  const ir::Rank &rank = program.ranks[rankOf(block)];
-  return rank.blocks.empty() ? empty : rank.blocks[idOf(block)];
 }
 
 std::uint32_t ProgramIndex::rankOfChannel(std::uint32_t channel) const {

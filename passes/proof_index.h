@@ -25,7 +25,7 @@ public:
   std::uint32_t block(std::uint32_t rank, std::uint32_t id) const { return firstBlock_[rank] + id; }
   std::uint32_t rankOf(std::uint32_t block) const { return rankOf_[block]; }
   std::uint32_t idOf(std::uint32_t block) const { return block - firstBlock_[rankOf_[block]]; }
-  const ir::ThreadBlock &ops(std::uint32_t block) const;
+  const ir::ThreadBlock &ops(std::uint32_t block) const { return *code_[block]; }
   ir::OpRef place(std::uint32_t block, std::uint32_t op) const { return {rankOf(block), idOf(block), op}; }
 
   std::uint32_t numChannels() const { return firstChannel_[1].back(); }
@@ -45,6 +45,7 @@ public:
 
 private:
   std::vector<std::uint32_t> firstBlock_, rankOf_;
+  std::vector<const ir::ThreadBlock *> code_;  ///< [block]
   std::vector<std::uint32_t> firstChannel_[2]; // memory, then port
   std::vector<std::uint32_t> pairOf_;
   std::vector<std::uint32_t> firstSemaphore_;

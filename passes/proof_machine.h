@@ -131,8 +131,17 @@ private:
   void checkRead(CellId id, const Record &by, const View &view);
   void checkWrite(CellId id, const Record &by, const View &view, bool afterRead);
   bool sameElement(const Record &a, const Record &b) const;
-  bool takenAlong(CellId id, const Record &reader, const View &view, const Record &by, CellId written, int depth);
-  bool sameOffset(const Record &taken, CellId slot, const Record &by, CellId written) const;
+  // proof_packets.cpp: what packets tell about the reads they were computed from
+  struct Chain {
+    const View &view;
+    const Record &by; ///< the write in question
+    CellId written;
+    std::uint32_t offset; ///< of the cell in the operand that is written
+    std::uint32_t budget; ///< cells that may still be looked at
+  };
+  bool computedFrom(CellId id, const Record &reader, const View &view, const Record &by);
+  bool takenAlong(CellId id, const Record &reader, Chain &chain, int depth);
+  bool consumed(CellId slot, const Record &consumer, const Chain &chain) const;
   void report(CellId id, const Record &first, bool firstWrites, const Record &second, bool secondWrites,
               const View &view);
   void userAccess(std::uint32_t rank, bool writes);

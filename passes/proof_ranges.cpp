@@ -10,11 +10,6 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-struct Resolved {
-  std::uint32_t rank;
-  ir::BufferKind buffer;
-};
-
 /// Calls `visit(owner, buffer)` for each place that a chunk operand of a block of `rank` names.
 template <typename Visit>
 void forOwners(const ir::Program &program, std::uint32_t rank, const ir::Chunk &chunk, Visit &&visit) {
@@ -29,31 +24,41 @@ void forOwners(const ir::Program &program, std::uint32_t rank, const ir::Chunk &
   }
 }
 
-/// A range that pipelines or groups cut in a way of their own.
-struct CutRange {
-  std::uint32_t rank;
-  ir::BufferKind buffer;
-  std::uint32_t first, end, parts;
-  ir::OpRef place;
-  auto key() const { return std::tuple(rank, buffer, first, end, parts); }
+/// How pipelines, or groups, cut the chunks of all ranks: by the first operand that covers each.
+class Cuts {
+public:
+  struct Mark {
+    std::uint32_t first = 0, end = 0; ///< the operand's range; empty: not cut
+    std::uint32_t parts = 0;
+    ir::OpRef place;
+  };
+  explicit Cuts(const ir::Program &program) {
+    std::size_t total = 0;
+    for (const ir::Rank &r : program.ranks)
+      for (const auto buffer : {ir::BufferKind::Input, ir::BufferKind::Output, ir::BufferKind::Scratch}) {
+        first_.push_back(total);
+        // In place, one buffer's chunks go on in the other: room for both.
+        total += buffer == ir::BufferKind::Scratch ? r.scratchChunks : r.inputChunks + r.outputChunks;
+      }
+    marks_.resize(total);
+  }
+  /// The mark of a chunk that `mark` meets and that differs from it; null if all agree.
+  const Mark *add(std::uint32_t rank, ir::BufferKind buffer, const Mark &mark, bool byStart) {
+    const std::size_t base = first_[rank * 3 + static_cast<std::size_t>(buffer)];
+    for (std::uint32_t c = mark.first; c < mark.end; ++c) {
+      Mark &had = marks_[base + c];
+      if (had.end == 0)
+        had = mark;
+      else if (had.first != mark.first || (!byStart && (had.end != mark.end || had.parts != mark.parts)))
+        return &had;
+    }
+    return nullptr;
+  }
+
+private:
+  std::vector<std::size_t> first_;
+  std::vector<Mark> marks_;
 };
-
-void sortUnique(std::vector<CutRange> &ranges) {
-  std::stable_sort(ranges.begin(), ranges.end(),
-                   [](const CutRange &a, const CutRange &b) { return a.key() < b.key(); });
-  ranges.erase(std::unique(ranges.begin(), ranges.end(),
-                           [](const CutRange &a, const CutRange &b) { return a.key() == b.key(); }),
-               ranges.end());
-}
-
-/// Calls `visit(a, b)` for ranges of one buffer that overlap, a before b in order of beginning.
-template <typename Visit> void forOverlaps(const std::vector<CutRange> &ranges, Visit &&visit) {
-  for (std::size_t i = 0; i < ranges.size(); ++i)
-    for (std::size_t j = i + 1; j < ranges.size() && ranges[j].rank == ranges[i].rank &&
-                                ranges[j].buffer == ranges[i].buffer && ranges[j].first < ranges[i].end;
-         ++j)
-      visit(ranges[i], ranges[j]);
-}
 
 class RangeCheck {
 public:
@@ -72,38 +77,40 @@ public:
           for (const ir::Chunk &chunk : code.operands(op))
             forOwners(program, index_.rankOf(b), chunk, [&](std::uint32_t rank, ir::BufferKind buffer) {
               const auto at = ir::canonicalPlace(program, rank, buffer, chunk.index);
+              const Cuts::Mark mark{at.index, at.index + chunk.size, op.groupSize, index_.place(b, o)};
               if (left != 0)
-                piped_.push_back({rank, at.buffer, at.index, at.index + chunk.size, 0, index_.place(b, o)});
+                checkPiped(rank, at.buffer, mark);
               if (op.groupSize > 1)
-                sliced_.push_back({rank, at.buffer, at.index, at.index + chunk.size, op.groupSize, index_.place(b, o)});
+                checkSliced(rank, at.buffer, mark);
             });
         left = op.kind == ir::OpKind::Pipeline ? op.bodySize : left - (left != 0);
       }
     }
-    checkCuts();
     if (hasPackets_)
       checkPackets();
   }
 
 private:
-  void checkCuts() {
-    sortUnique(piped_);
-    forOverlaps(piped_, [&](const CutRange &a, const CutRange &b) {
-      if (a.first != b.first)
-        if (auto *f = findings_.add(diag::pipeline_ranges_shifted, b.place, a.place))
-          f->args = {ir::toString(a.buffer), a.first, a.end, b.first, b.end, a.rank};
-    });
-    sortUnique(sliced_);
-    forOverlaps(sliced_, [&](const CutRange &a, const CutRange &b) {
-      if (auto *f = findings_.add(diag::mixed_slices, b.place, a.place))
-        f->args = {ir::toString(a.buffer),
-                   a.first,
-                   a.end,
-                   a.rank,
-                   a.parts,
-                   std::to_string(b.first) + ":" + std::to_string(b.end),
-                   b.parts};
-    });
+  void checkPiped(std::uint32_t rank, ir::BufferKind buffer, const Cuts::Mark &mark) {
+    if (!piped_)
+      piped_.emplace(index_.program);
+    if (const Cuts::Mark *had = piped_->add(rank, buffer, mark, true))
+      if (auto *f = findings_.add(diag::pipeline_ranges_shifted, mark.place, had->place))
+        f->args = {ir::toString(buffer), had->first, had->end, mark.first, mark.end, rank};
+  }
+
+  void checkSliced(std::uint32_t rank, ir::BufferKind buffer, const Cuts::Mark &mark) {
+    if (!sliced_)
+      sliced_.emplace(index_.program);
+    if (const Cuts::Mark *had = sliced_->add(rank, buffer, mark, false))
+      if (auto *f = findings_.add(diag::mixed_slices, mark.place, had->place))
+        f->args = {ir::toString(buffer),
+                   had->first,
+                   had->end,
+                   rank,
+                   had->parts,
+                   std::to_string(mark.first) + ":" + std::to_string(mark.end),
+                   mark.parts};
   }
 
   template <typename Visit> void forScratch(Visit &&visit) {
@@ -149,7 +156,7 @@ private:
 
   const ProgramIndex &index_;
   Findings &findings_;
-  std::vector<CutRange> piped_, sliced_;
+  std::optional<Cuts> piped_, sliced_;
   std::vector<std::vector<std::uint8_t>> forms_; ///< [rank][scratch chunk]
   bool hasPackets_ = false;
 };

@@ -166,10 +166,10 @@ inline Plan allReducePipeline(std::uint64_t unit) {
     const std::uint32_t full = p.semaphore(r), empty = p.semaphore(r, 1);
     Block fill = p.on(r, 0);
     fill.relaxedSignal({start}).relaxedWait({start}).nop();
-    fill.pipeline(unit, 1, 7);
+    fill.pipeline(unit, 1, 8);
     fill.acquire({empty}).nop();
     fill.remote(OpKind::Put, {fill.of(q, BufferKind::Scratch, 0), fill.of(q, BufferKind::Scratch, 1)}, {in(0), in(1)});
-    fill.nop().signal({filled}).wait({filled}).release({full});
+    fill.nop().signal({filled}).wait({filled}).nop().release({full});
     Block add = p.on(r, 1);
     add.pipeline(unit, 1, 8);
     add.acquire({full}).nop().reduce(out(0), {in(0), scratch(0)}).reduce(out(1), {in(1), scratch(1)});
