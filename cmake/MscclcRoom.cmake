@@ -2,6 +2,11 @@
 #
 # Sources are globbed, so a new file is built without being listed. Includes are written from the root. A room sees
 # exactly the rooms that it names; tests/tools/check_layering.py checks the same from the text.
+set(MSCCLC_WARNINGS -Wall -Wextra)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+  list(APPEND MSCCLC_WARNINGS -Wno-restrict) # false alarms on "literal" + std::string
+endif()
+
 function(mscclc_room name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
@@ -14,5 +19,5 @@ function(mscclc_room name)
   foreach(dep IN LISTS ARG_DEPENDS)
     target_link_libraries(mscclc_${name} PUBLIC mscclc_${dep})
   endforeach()
-  target_compile_options(mscclc_${name} PRIVATE -Wall -Wextra)
+  target_compile_options(mscclc_${name} PRIVATE ${MSCCLC_WARNINGS})
 endfunction()
