@@ -376,7 +376,7 @@ bool PlanReader::orderByIds(std::vector<T> &items, const std::vector<std::uint32
                             std::string_view what) {
   std::vector<bool> taken(ids.size());
   const std::size_t errorsBefore = numErrors();
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  for (std::size_t i = 0; i < ids.size() && !full(); ++i) {
     if (ids[i] >= ids.size())
       errorAt(path / i / "id", diag::id_out_of_range, {what, ids[i], ids.size()});
     else if (taken[ids[i]])
@@ -397,7 +397,7 @@ bool PlanReader::orderByIds(std::vector<T> &items, const std::vector<std::uint32
 /// Derives the chunk factor and refuses chunk counts that the collective of this name cannot have.
 void PlanReader::checkCollective(Program &program) {
   const std::uint64_t ranks = program.ranks.size();
-  for (std::size_t i = 0; i < program.ranks.size(); ++i) {
+  for (std::size_t i = 0; i < program.ranks.size() && !full(); ++i) {
     const std::uint64_t in = program.ranks[i].inputChunks, out = program.ranks[i].outputChunks;
     std::uint64_t factor = 1;
     std::string_view rule;

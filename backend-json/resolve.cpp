@@ -25,7 +25,7 @@ std::string channelsOfType(ChannelType type) {
 /// Turns the indices in all operations of `rank`, whose gpu stands at `gpu`, from the block's into the rank's own.
 /// Only what this needs is checked; the structural checker looks at the rest.
 void PlanReader::resolve(Rank &rank, const JsonPath &gpu) {
-  for (std::size_t i = 0; i < rank.blocks.size(); ++i) {
+  for (std::size_t i = 0; i < rank.blocks.size() && !full(); ++i) {
     const JsonPath path = gpu / "threadblocks" / i;
     if (resolveTables(rank, rank.blocks[i], path))
       resolveOps(rank, rank.blocks[i], path);
@@ -47,7 +47,7 @@ bool PlanReader::resolveTables(const Rank &rank, const ThreadBlock &block, const
       const std::size_t count = remote ? rank.remoteBuffers.size() : channelsOf(rank, type);
       forEachOfType(table, type, [&](std::uint32_t position, std::uint32_t id) {
         byType[index(type)].push_back(id);
-        if (id < count)
+        if (id < count || full())
           return;
         errorAt(remote ? path / "remote_buffer_refs" / entry / "remote_buffer_ids" / position
                        : path / "channels" / entry / "channel_ids" / position,
@@ -60,7 +60,7 @@ bool PlanReader::resolveTables(const Rank &rank, const ThreadBlock &block, const
 
 void PlanReader::resolveOps(const Rank &rank, ThreadBlock &block, const JsonPath &path) {
   const JsonPath list = path / "ops";
-  for (std::size_t i = 0, listed = 0; i < block.ops.size(); ++i, ++listed) {
+  for (std::size_t i = 0, listed = 0; i < block.ops.size() && !full(); ++i, ++listed) {
     const Op &op = block.ops[i];
     if (op.kind != OpKind::Pipeline) {
       resolveOp(rank, block, op, list, listed);
@@ -87,7 +87,7 @@ void PlanReader::resolveOp(const Rank &rank, ThreadBlock &block, const Op &op, c
   };
 
   const auto ids = block.idsOf(op);
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  for (std::size_t i = 0; i < ids.size() && !full(); ++i) {
     if (isSemaphoreOp(op.kind)) {
       if (ids[i] >= rank.semaphores.size())
         errorAt(opPath() / "semaphore_ids" / i, diag::reference_out_of_range,
@@ -99,7 +99,7 @@ void PlanReader::resolveOp(const Rank &rank, ThreadBlock &block, const Op &op, c
   }
 
   const auto operands = block.operands(op);
-  for (std::size_t i = 0; i < operands.size(); ++i) {
+  for (std::size_t i = 0; i < operands.size() && !full(); ++i) {
     Chunk &chunk = operands[i];
     const auto chunkPath = [&] {
       return i < op.numSrcs ? opPath() / "src_buff" / i : opPath() / "dst_buff" / (i - op.numSrcs);

@@ -115,7 +115,8 @@ std::string ValueReader::placeText(const JsonPath &path, std::optional<std::size
       knownOffset_ = knownLineStart_ = 0;
       knownLine_ = 1;
     }
-    for (std::size_t at = knownOffset_; (at = text_.find('\n', at)) < *offset;) {
+    const std::string_view before = text_.substr(0, *offset);
+    for (std::size_t at = knownOffset_; (at = before.find('\n', at)) != std::string_view::npos;) {
       knownLineStart_ = ++at;
       ++knownLine_;
     }
@@ -128,12 +129,12 @@ std::string ValueReader::placeText(const JsonPath &path, std::optional<std::size
 void ValueReader::report(const ir::DiagInfo &info, const JsonPath &path, std::optional<std::size_t> offset,
                          const std::vector<ir::DiagArg> &args) {
   engine_.report(info, placeText(path, offset), args);
-  if (info.severity == ir::Severity::Error && ++numErrors_ == maxErrors)
+  if (info.severity == ir::Severity::Error && ++numErrors_ >= maxErrors)
     cursor_.stop();
 }
 
 void ValueReader::reportSyntax() {
-  if (cursor_.failed() && numErrors_ < maxErrors)
+  if (cursor_.failed() && !full())
     error(diag::json_syntax, cursor_.errorOffset(), {cursor_.error()});
 }
 

@@ -57,10 +57,13 @@ protected:
   void error(const ir::DiagInfo &info, std::size_t offset, const std::vector<ir::DiagArg> &args = {}) {
     report(info, path_, offset, args);
   }
-  /// Reports at the value that `path` leads to.
+  /// Reports at the value that `path` leads to, which is looked for from the text's beginning.
   void errorAt(const JsonPath &path, const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args = {}) {
-    report(info, path, path.find(text_), args);
+    if (!full())
+      report(info, path, path.find(text_), args);
   }
+  /// True after so many errors that nothing more is reported.
+  bool full() const { return numErrors_ >= maxErrors; }
   /// The value that `path` leads to, for a report of another's.
   ir::ShownPlace shownPlace(const JsonPath &path) {
     ir::ShownPlace shown;
