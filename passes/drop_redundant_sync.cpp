@@ -98,7 +98,8 @@ private:
   }
 
   std::uint64_t &users(const Op &op, std::uint32_t id) {
-    std::vector<std::uint64_t> &users = users_[static_cast<std::size_t>(op.channelType)]; // None: semaphores
+    const bool inbound = ir::isWait(op.kind) || op.kind == OpKind::SemAcquire;
+    std::vector<std::uint64_t> &users = users_[inbound][static_cast<std::size_t>(op.channelType)]; // None: semaphores
     if (id >= users.size())
       users.resize(id + 1, 0);
     return users[id];
@@ -109,7 +110,7 @@ private:
   const ir::ThreadBlock *block_ = nullptr;
   bool empty_ = true, moves_ = false, acquires_ = false, opaque_ = false;
   AccessRecord local_, remote_;
-  std::array<std::vector<std::uint64_t>, 4> users_; // by channel type and id: the last phase that used it
+  std::array<std::vector<std::uint64_t>, 4> users_[2]; // by direction, channel type and id: the last phase's number
   std::uint64_t generation_ = 0;
 };
 

@@ -68,12 +68,10 @@ std::string PassManager::add(Pass pass) {
   for (const Property property : {DataSyncLowered, SingleInstance}) {
     if (!(missing & property))
       continue;
-    std::string text = std::string(pass.name) + " needs " + std::string(describe(property)) + ", which ";
-    const auto provider = std::find_if(allPasses().begin(), allPasses().end(),
-                                       [&](const Pass &other) { return other.provides & property; });
-    if (provider == allPasses().end())
-      return text + "no pass gives";
-    return text + std::string(provider->name) + " gives: put that before it";
+    const auto provider =
+        std::ranges::find_if(allPasses(), [&](const Pass &other) { return (other.provides & property) != 0; });
+    return std::string(pass.name) + " needs " + std::string(describe(property)) + ", which " +
+           std::string(provider->name) + " gives: put that before it";
   }
   held_ |= pass.provides;
   passes_.push_back(std::move(pass));

@@ -1,0 +1,73 @@
+// What the executor takes and gets wrong: each is refused, or warned about, in words that name the way out.
+#include "ir_text.h"
+
+using namespace mscclc::passes;
+
+namespace {
+
+struct Row {
+  const char *ops, *options, *says;
+};
+
+const Row rows[] = {
+    {"re input[0:1] <- input[0:1], input[1:2] reduce_op max", "",
+     "error: mscclpp-0.9 sums whatever the operation says, so 'max' would be wrong; a baked kernel (--emit-cuda) does "
+     "it"},
+    {"glre switch [0] output[0:1] <- switch0[0:1]", "",
+     "error: mscclpp-0.9 does not know 'glre'; a baked kernel (--emit-cuda) does it"},
+    {"gstore switch [0] switch0[0:1] <- output[0:1]", "", "error: mscclpp-0.9 does not know 'gstore'"},
+    {"get memory [0] output[0:1] <- remote0[1:2]", "",
+     "error: mscclpp-0.9 swaps the offsets of a 'get': source input[1] and destination output[0] have to be at one "
+     "place in their buffers"},
+    {"get memory [0] scratch[1:2] <- remote0[1:2]", "reuse_resources on\n", "swaps the offsets of a 'get'"},
+    {"flush port [0]", "",
+     "warning: mscclpp-0.9 does nothing for a 'flush': the source of earlier puts must not be written again"},
+    {"put memory remote2[0:1] <- input[0:1]", "double_scratch on\n",
+     "error: mscclpp-0.9 does not switch remote scratch buffers for 'put', so with double scratch every second launch "
+     "would be wrong"},
+    {"cpkt scratch[0:1] <- input[0:1]", "",
+     "error: under protocol Simple mscclpp-0.9 makes scratch half the size that packets ('cpkt') need; set protocol "
+     "LL"},
+    {"pipeline unit_size 64 num_chunks 1 {\ncpkt scratch[0:1] <- input[0:1]\n}", "protocol LL\n",
+     "error: mscclpp-0.9 runs the packet operation 'cpkt' whole in each iteration of a pipeline"},
+    {"pipeline unit_size 64 num_chunks 2 {\ncopy scratch[0:1] <- input[0:1]\n}", "",
+     "error: 'copy' moves 1 chunk in a pipeline over 2 chunks: mscclpp-0.9 would run past its end"},
+    {"pipeline unit_size 64 num_chunks 1 {\ncopy scratch[0:2] <- input[0:2] slice 0 of 4\n}", "",
+     "error: 'copy' moves 1/4 of 2 chunks in a pipeline over 1 chunk"},
+};
+
+TEST_CASE("known faults of the executor") {
+  for (const Row &row : rows) {
+    const Outcome outcome = runPasses(parseProgram(programText(row.ops, row.options)), "check-executor", "mscclpp-0.9");
+    INFO(row.ops << "\n" << outcome.errors);
+    CHECK(outcome.errors.find(row.says) != std::string::npos);
+    CHECK(outcome.errors.find("rank 0, block 0, operation ") == 0);
+    CHECK(outcome.ok == (std::string(row.says).starts_with("warning")));
+    CHECK(runPasses(parseProgram(programText(row.ops, row.options)), "check-executor").errors == "");
+  }
+}
+
+TEST_CASE("what the executor does right") {
+  const std::pair<const char *, const char *> fine[] = {
+      {"re input[0:1] <- input[0:1], input[1:2]", ""},
+      {"gstore switch [0] switch0[0:1] <- output[0:1]", ""},
+      {"get memory [0] output[1:2] <- remote0[1:2]", ""},
+      {"ppkt memory remote2[0:1] <- input[0:1]", "protocol LL\ndouble_scratch on\n"},
+      {"pipeline unit_size 64 num_chunks 2 {\ncopy scratch[0:2] <- input[0:2]\n}", ""},
+      {"pipeline unit_size 64 num_chunks 1 {\ncopy scratch[0:4] <- input[0:4] slice 0 of 4\n}", ""},
+  };
+  for (const auto &[ops, options] : fine) {
+    CHECK(runPasses(parseProgram(programText(ops, options)), "check-executor", "mscclpp").errors == "");
+  }
+}
+
+TEST_CASE("a rank without chunks") {
+  const Outcome outcome = runPasses(parseProgram("mscclc.ir 1\nprogram \"t\" {\ncollective test\nrank 0 {\n"
+                                                 "buffers input 1 output 0 scratch 0\n}\n}\n"),
+                                    "check-executor", "mscclpp");
+  CHECK(outcome.ok);
+  CHECK(outcome.errors.find("program 't': warning: rank 0 has no output chunks: mscclpp-1f5f065d divides by their "
+                            "number when it loads the plan") == 0);
+}
+
+} // namespace

@@ -1,0 +1,148 @@
+// The pass manager: names, wiring, dumps, stops, checks and records.
+#include "ir_text.h"
+
+#include "ir/internal_error.h"
+
+using namespace mscclc;
+using namespace mscclc::passes;
+
+namespace {
+
+const char *const someOps = "copy scratch[0:1] <- input[0:1]\nsignal memory [0] sync before\nsignal memory [1]";
+
+TEST_CASE("lists of passes") {
+  PassManager manager({});
+  CHECK(manager.add("") == "");
+  CHECK(manager.add(" fuse, lower-data-sync") == "");
+  REQUIRE(manager.passes().size() == 2);
+  CHECK(manager.passes()[1].name == "lower-data-sync");
+  CHECK(manager.add("infer-sync,fusee") ==
+        "unknown pass 'fusee'; there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, replicate-instances, "
+        "fit-executor, check-executor");
+  CHECK(manager.add(",") == "unknown pass ''; there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, "
+                            "replicate-instances, fit-executor, check-executor");
+}
+
+TEST_CASE("wiring is checked as the pipeline is built") {
+  CHECK(PassManager({}).add("fuse,infer-sync") ==
+        "infer-sync needs lowered data sync, which lower-data-sync gives: put that before it");
+  CHECK(PassManager({}).add("lower-data-sync,fit-executor") ==
+        "fit-executor needs replicated instances, which replicate-instances gives: put that before it");
+  CHECK(PassManager({}, DataSyncLowered).add("infer-sync") == "");
+  Pass pass = allPasses()[2];
+  pass.name = "mine";
+  CHECK(PassManager({}).add(pass) == "mine needs lowered data sync, which lower-data-sync gives: put that before it");
+}
+
+TEST_CASE("what a program has") {
+  CHECK(propertiesOf(parseProgram(programText("nop"))) == (DataSyncLowered | SingleInstance));
+  CHECK(propertiesOf(parseProgram(programText("wait memory [0] sync after"))) == SingleInstance);
+  CHECK(propertiesOf(parseProgram(programText("nop", "instances 2\n"))) == DataSyncLowered);
+  ir::Program program = parseProgram(programText("wait memory [0] sync after"));
+  ir::DiagnosticEngine diags;
+  CHECK_THROWS_AS(PassManager({}, DataSyncLowered).run(program, diags), ir::InternalError);
+}
+
+TEST_CASE("dumps") {
+  ir::Program program = parseProgram(programText(someOps));
+  PassManagerOptions options;
+  options.printBefore.names = {"lower-data-sync"};
+  options.printAfter.all = true;
+  std::vector<std::pair<std::string, std::string>> dumps;
+  options.print = [&](std::string_view title, std::string_view text) { dumps.emplace_back(title, text); };
+  PassManager manager(options);
+  REQUIRE(manager.add("fuse,fuse,lower-data-sync") == "");
+  ir::DiagnosticEngine diags;
+  CHECK(manager.run(program, diags).ok);
+  REQUIRE(dumps.size() == 4);
+  CHECK(dumps[0].first == "IR after fuse");
+  CHECK(dumps[0].second.find("signal memory [0, 1] sync before") != std::string::npos);
+  CHECK(dumps[1] == std::pair<std::string, std::string>("IR after fuse", "(unchanged)"));
+  CHECK(dumps[2].first == "IR before lower-data-sync");
+  CHECK(dumps[2].second == dumps[0].second);
+  CHECK(dumps[3].second.find("nop") != std::string::npos);
+}
+
+TEST_CASE("stopping, and options that name no pass to run") {
+  auto problem = [](auto set) {
+    PassManagerOptions options;
+    set(options);
+    PassManager manager(options);
+    REQUIRE(manager.add("fuse,lower-data-sync") == "");
+    return manager.checkOptions();
+  };
+  CHECK(problem([](PassManagerOptions &o) { o.stopAfter = "fuse"; }) == "");
+  CHECK(problem([](PassManagerOptions &o) { o.stopAfter = "infer-sync"; }) ==
+        "stop-after names 'infer-sync', which is not among the passes to run");
+  CHECK(problem([](PassManagerOptions &o) {
+          o.printAfter.names = {"fusion"};
+        }).starts_with("print-after names 'fusion', which is no pass; there are fuse, "));
+
+  PassManagerOptions options;
+  options.stopAfter = "fuse";
+  PassManager manager(options);
+  REQUIRE(manager.add("fuse,lower-data-sync") == "");
+  ir::Program program = parseProgram(programText(someOps));
+  ir::DiagnosticEngine diags;
+  CHECK(manager.run(program, diags).records.size() == 1);
+  CHECK(propertiesOf(program) == SingleInstance);
+}
+
+TEST_CASE("an error stops behind its pass, with all its errors") {
+  PassManagerOptions options;
+  options.target = *findTarget("mscclpp");
+  PassManager manager(options, DataSyncLowered | SingleInstance);
+  REQUIRE(manager.add("check-executor,fuse") == "");
+  ir::Program program = parseProgram(programText("glre switch [0] output[0:1] <- switch0[0:1]\n"
+                                                 "re input[0:1] <- input[0:1], input[1:2] reduce_op min"));
+  ir::DiagnosticEngine diags;
+  const PassRun run = manager.run(program, diags);
+  CHECK_FALSE(run.ok);
+  CHECK(run.records.size() == 1);
+  CHECK(diags.numErrors() == 2);
+}
+
+TEST_CASE("checks between passes") {
+  PassManagerOptions options;
+  options.verifyEach = true;
+  std::vector<std::string> checked;
+  options.check = [&](std::string_view pass, const ir::Program &, ir::DiagnosticEngine &) {
+    checked.emplace_back(pass);
+    return checked.size() < 2;
+  };
+  PassManager manager(options);
+  REQUIRE(manager.add("fuse,lower-data-sync,infer-sync") == "");
+  ir::Program program = parseProgram(programText(someOps));
+  ir::DiagnosticEngine diags;
+  CHECK_FALSE(manager.run(program, diags).ok);
+  CHECK(checked == std::vector<std::string>{"fuse", "lower-data-sync"});
+
+  Pass vandal;
+  vandal.name = "vandal";
+  vandal.run = [](PassContext &context) { context.program.ranks[0].blocks[0].ops[0].numSrcs = 99; };
+  PassManagerOptions structure;
+  structure.verifyEach = true;
+  PassManager broken(structure);
+  REQUIRE(broken.add(vandal) == "");
+  CHECK_THROWS_WITH(broken.run(program, diags), Catch::Contains("the structure is broken after vandal"));
+}
+
+TEST_CASE("records tell time and counts") {
+  const Outcome outcome = runPasses(parseProgram(programText(someOps)), "fuse,lower-data-sync");
+  REQUIRE(outcome.records.size() == 2);
+  CHECK(outcome.records[0].pass == "fuse");
+  CHECK(outcome.records[0].seconds >= 0);
+  REQUIRE(outcome.records[0].stats.counters().size() == 3);
+  CHECK(outcome.records[0].stats.counters()[0].name == "operations merged");
+  CHECK(outcome.records[0].stats.counters()[0].value == 1);
+  CHECK(outcome.records[1].stats.counters()[0].value == 1);
+}
+
+TEST_CASE("each pass has a summary and runs") {
+  for (const Pass &pass : allPasses()) {
+    CHECK_FALSE(pass.summary.empty());
+    CHECK(pass.run);
+  }
+}
+
+} // namespace
