@@ -214,10 +214,14 @@ void Instance::closeRemote() {
 
 Status Instance::settle() {
   Status first;
-  for (uint32_t i = 0; i < local_.size(); ++i)
-    if (local_[i].launched)
-      if (Status status = world_.platform().await(world_.device(i), local_[i].fence); first.ok())
-        first = std::move(status);
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    if (!local_[i].launched)
+      continue;
+    if (Status status = world_.platform().await(world_.device(i), local_[i].fence); first.ok())
+      first = std::move(status);
+    // The stream is not touched any more; its owner may destroy it.
+    local_[i].launched = false;
+  }
   return first;
 }
 

@@ -41,7 +41,7 @@ private:
     std::unique_ptr<Proxy> proxy;
     Fence fence = nullptr;
     Stream lastStream = nullptr;
-    bool launched = false;
+    bool launched = false; ///< and not waited for since
   };
 
   Status agree(uint64_t maxMessageBytes);

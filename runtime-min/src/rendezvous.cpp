@@ -60,7 +60,7 @@ std::string whyNotAWorld(const std::vector<ProcessInfo> &sorted, uint32_t ranks)
 
 Status Rendezvous::join(const Options &options, Events events, std::unique_ptr<Rendezvous> &result) {
   std::unique_ptr<Rendezvous> r(new Rendezvous(options, std::move(events)));
-  if (options.localRanks == options.ranks || options.path.empty()) {
+  if (options.localRanks == options.ranks) {
     r->processes_ = {{0, options.ranks, static_cast<int32_t>(::getpid())}};
     r->gone_.assign(1, 0);
     result = std::move(r);

@@ -34,7 +34,7 @@ struct ProcessInfo {
 class Rendezvous {
 public:
   struct Options {
-    std::string path; ///< empty: a world of one process
+    std::string path; ///< not used where all ranks are in one process
     uint32_t ranks = 0;
     uint32_t firstRank = 0;
     uint32_t localRanks = 0;

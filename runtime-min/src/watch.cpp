@@ -98,6 +98,18 @@ bool Watch::fail(const Status &reason) {
   return first;
 }
 
+void Watch::check() {
+  Status status;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (stopping_ || failed_ || !anyAborted())
+      return;
+    status = {MSCCLC_ERROR_TIMEOUT, collect()};
+  }
+  if (fail(status))
+    stalled_(status);
+}
+
 void Watch::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   failure_ = {};
@@ -136,12 +148,8 @@ void Watch::run() {
       continue;
     // The ranks that wait for each other run out of time at about the same moment.
     wake_.wait_for(lock, grace_, [&] { return stopping_; });
-    if (stopping_ || failed_)
-      continue;
-    const Status status{MSCCLC_ERROR_TIMEOUT, collect()};
     lock.unlock();
-    if (fail(status))
-      stalled_(status);
+    check();
     lock.lock();
   }
 }

@@ -35,6 +35,8 @@ public:
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   /// Makes all waits give up. The first failure is kept; true if this is it.
   bool fail(const Status &reason);
+  /// When no launch runs: a stall that was not noticed yet is, now.
+  void check();
   /// After a failure, when no launch runs: forgets it and all stalls.
   void clear();
 

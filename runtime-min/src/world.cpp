@@ -158,6 +158,7 @@ Status World::settle() {
   for (Instance *instance : instances_)
     if (Status status = instance->settle(); first.ok())
       first = std::move(status);
+  watch_->check();
   return first;
 }
 

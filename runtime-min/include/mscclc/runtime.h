@@ -137,7 +137,7 @@ typedef struct MscclcCall {
   uint64_t message_bytes;
   uint32_t threads; /* of a block; 0: as many as the kernel takes, 4 at most on the host */
   uint32_t reserved;
-  void *const *streams; /* one for each local rank, alive until the launch is done; null: the world's own */
+  void *const *streams; /* one for each local rank, alive until mscclc_world_synchronize; null: the world's own */
 } MscclcCall;
 
 void mscclc_call_init(MscclcCall *call);

@@ -1,0 +1,68 @@
+// Worlds on host memory, and data to send through them.
+#pragma once
+
+#include "catch.h"
+#include "kernels.h"
+#include "mscclc/runtime.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace testing {
+
+using namespace mscclc::runtime;
+
+/// All ranks in this process.
+inline WorldOptions onHost(uint32_t ranks, uint64_t waitTimeoutMs = 60000) {
+  WorldOptions options(ranks);
+  options.platform = MSCCLC_PLATFORM_HOST;
+  options.wait_timeout_ms = waitTimeoutMs;
+  return options;
+}
+
+/// Byte i of what rank r sends in round n.
+inline unsigned char dataOf(uint32_t rank, uint64_t i, uint64_t round) {
+  return static_cast<unsigned char>(rank * 37 + i * 11 + round * 101 + 1);
+}
+inline std::vector<unsigned char> dataOf(uint32_t rank, uint64_t bytes, uint64_t first, uint64_t round) {
+  std::vector<unsigned char> data(bytes);
+  for (uint64_t i = 0; i < bytes; ++i)
+    data[i] = dataOf(rank, first + i, round);
+  return data;
+}
+
+/// One AllGather in place of `bytes`: writes the local shares, launches, and says whether all local ranks have all.
+inline bool gathers(World &world, Instance &instance, Buffer &buffer, uint64_t bytes, uint64_t round) {
+  const uint64_t share = bytes / world.ranks();
+  for (uint32_t i = 0; i < world.localRanks(); ++i) {
+    const uint32_t rank = world.firstLocalRank() + i;
+    buffer.write(rank, dataOf(rank, share, 0, round), rank * share);
+  }
+  instance.launch(Call().inPlace(buffer).of(bytes, MSCCLC_U8));
+  world.synchronize();
+  for (uint32_t i = 0; i < world.localRanks(); ++i)
+    for (uint32_t from = 0; from < world.ranks(); ++from)
+      if (buffer.read<unsigned char>(world.firstLocalRank() + i, share, from * share) != dataOf(from, share, 0, round))
+        return false;
+  return true;
+}
+
+/// The code and text of the runtime::Error that `call` throws; MSCCLC_OK if it throws none.
+struct Failure {
+  int32_t code = MSCCLC_OK;
+  std::string text;
+};
+inline Failure failureOf(const std::function<void()> &call) {
+  try {
+    call();
+    return {};
+  } catch (const Error &error) {
+    return {error.code(), error.what()};
+  }
+}
+inline bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace testing

@@ -1,0 +1,25 @@
+// Kernels for tests of the runtime, written by hand for the CPU stand-in: a block has one thread.
+#pragma once
+
+#include "mscclc/runtime_abi.h"
+
+namespace testing {
+
+/// AllGather in place, all pairs through memory channels; reads are ordered against the peers' next launch.
+const MscclcKernel &gather4();
+const MscclcKernel &gather8();
+/// The same, that leaves out rank 0's share on rank 3.
+const MscclcKernel &wrong4();
+/// AllReduce out of place of f32, by LL8 packets in double scratch; nothing else orders launches.
+const MscclcKernel &packets4();
+/// SendRecv through port channels: 16-byte puts with a flush now and then, and one signal for all.
+const MscclcKernel &ports4();
+/// Two blocks that take turns by semaphores, and meet at a barrier; each counts in scratch, which is copied to the
+/// output.
+const MscclcKernel &turns2();
+/// Rank 1 waits for a signal on memory channel 0 that rank 0 sends only in messages of more than 64 bytes.
+const MscclcKernel &stuck2();
+/// Waits for a release of a semaphore in messages of more than 64 bytes that never comes.
+const MscclcKernel &starved1();
+
+} // namespace testing

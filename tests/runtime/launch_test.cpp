@@ -1,0 +1,93 @@
+#include "fixture.h"
+#include "mscclc/cpu_standin.h"
+
+using namespace testing;
+
+TEST_CASE("A thousand launches of alternating sizes, none waited for") {
+  World world(onHost(4));
+  Buffer buffer = world.allocate(4096);
+  Instance instance = world.load(gather4(), 4096);
+  const uint64_t sizes[] = {4096, 16, 1024, 0, 2000};
+  for (uint64_t round = 0; round < 1000; ++round)
+    instance.launch(Call().inPlace(buffer).of(sizes[round % 5], MSCCLC_U8));
+  world.synchronize();
+  CHECK(gathers(world, instance, buffer, 4096, 1));
+}
+
+TEST_CASE("Packets in double scratch need nothing else between launches") {
+  World world(onHost(4));
+  constexpr uint64_t words = 64;
+  Buffer input = world.allocate(words * 4), output = world.allocate(1000 * words * 4);
+  Instance instance = world.load(packets4(), words * 4);
+  CHECK(instance.scratchBytes() == 4 * words * 4 * 2 * 2);
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    input.write(rank, std::vector<float>(words, static_cast<float>(rank + 1)));
+  // Each launch has its own place for the result; sizes alternate, so slots are taken by different words.
+  for (uint64_t round = 0; round < 1000; ++round) {
+    Call call;
+    call.on(input, output).of((round % 2 == 0 ? words : words / 4) * 4, MSCCLC_F32);
+    call.output_offset = round * words * 4;
+    instance.launch(call);
+  }
+  world.synchronize();
+  uint64_t wrong = 0;
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    for (uint64_t round = 0; round < 1000; ++round)
+      for (const float value : output.read<float>(rank, round % 2 == 0 ? words : words / 4, round * words * 4))
+        wrong += value != 10.0f;
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("Semaphores keep their values from launch to launch") {
+  World world(onHost(2));
+  Buffer output = world.allocate(4);
+  Instance instance = world.load(turns2(), 4);
+  uint32_t expected = 0;
+  for (int launch = 0; launch < 30; ++launch) {
+    instance.launch(Call().on(Buffer(), output).of(4, MSCCLC_U8));
+    for (int turn = 0; turn < 10; ++turn)
+      expected = (expected * 3) * 3 + 1;
+  }
+  world.synchronize();
+  CHECK(output.read<uint32_t>(0, 1) == std::vector<uint32_t>{expected});
+  CHECK(output.read<uint32_t>(1, 1) == std::vector<uint32_t>{expected});
+}
+
+TEST_CASE("Launches on streams of the caller follow each other") {
+  World world(onHost(4));
+  Buffer buffer = world.allocate(256);
+  Instance instance = world.load(gather4(), 256);
+  std::vector<mscclc::standin::Stream> first(4), second(4);
+  std::vector<void *> streams[2];
+  for (int rank = 0; rank < 4; ++rank) {
+    streams[0].push_back(&first[static_cast<size_t>(rank)]);
+    streams[1].push_back(&second[static_cast<size_t>(rank)]);
+  }
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    buffer.write(rank, dataOf(rank, 64, 0, 0), rank * 64);
+  for (int round = 0; round < 20; ++round) {
+    Call call;
+    call.inPlace(buffer).of(256, MSCCLC_U8);
+    call.streams = streams[round % 2].data();
+    instance.launch(call);
+  }
+  world.synchronize();
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    for (uint32_t from = 0; from < 4; ++from)
+      CHECK(buffer.read<unsigned char>(rank, 64, from * 64) == dataOf(from, 64, 0, 0));
+}
+
+TEST_CASE("Input and output that overlap are refused where the kernel is not made for it") {
+  World world(onHost(4));
+  Buffer buffer = world.allocate(256);
+  Instance instance = world.load(packets4(), 64);
+  Call call;
+  call.on(buffer, buffer).of(64, MSCCLC_F32);
+  call.output_offset = 63;
+  CHECK(contains(failureOf([&] { instance.launch(call); }).text, "input and output overlap"));
+  call.output_offset = 64;
+  instance.launch(call);
+  call.dtype = MSCCLC_I32;
+  CHECK(contains(failureOf([&] { instance.launch(call); }).text, "not compiled for i32, operation sum"));
+  world.synchronize();
+}

@@ -1,0 +1,58 @@
+// Runs the parts of a test in processes of their own.
+#pragma once
+
+#include "fixture.h"
+
+#include <csignal>
+#include <cstdio>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace testing {
+
+/// Ranks spread over processes that meet at a place of this test's own.
+inline WorldOptions spread(uint32_t ranks, uint32_t processes, uint32_t process, const std::string &place) {
+  WorldOptions options = onHost(ranks);
+  options.first_local_rank = ranks * process / processes;
+  options.local_ranks = ranks * (process + 1) / processes - options.first_local_rank;
+  options.rendezvous = place.c_str();
+  options.setup_timeout_ms = 20000;
+  return options;
+}
+
+/// A rendezvous that no other test has.
+inline std::string newPlace() {
+  static int count = 0;
+  return "@mscclc-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
+}
+
+/// What `part` returns in each of the processes; -1 for one that was killed, 99 for one that threw. A part that hangs
+/// is killed after a minute.
+inline std::vector<int> inProcesses(uint32_t processes, const std::function<int(uint32_t)> &part) {
+  std::fflush(nullptr);
+  std::vector<pid_t> children;
+  for (uint32_t process = 0; process < processes; ++process) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(60);
+      int code = 99;
+      try {
+        code = part(process);
+      } catch (const std::exception &error) {
+        std::fprintf(stderr, "process %u: %s\n", process, error.what());
+      }
+      std::fflush(nullptr);
+      ::_exit(code);
+    }
+    children.push_back(child);
+  }
+  std::vector<int> codes;
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    codes.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+  }
+  return codes;
+}
+
+} // namespace testing

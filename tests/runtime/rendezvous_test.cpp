@@ -1,0 +1,116 @@
+#include "processes.h"
+
+#include <fstream>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+using namespace testing;
+using Codes = std::vector<int>;
+
+namespace {
+
+/// Whether making the world fails with `part` in its text.
+bool refused(const WorldOptions &options, const std::string &part) {
+  const Failure failure = failureOf([&] { World world(options); });
+  if (failure.code == MSCCLC_ERROR_RENDEZVOUS && contains(failure.text, part))
+    return true;
+  std::fprintf(stderr, "expected \"%s\", got %d: %s\n", part.c_str(), failure.code, failure.text.c_str());
+  return false;
+}
+
+} // namespace
+
+TEST_CASE("A process that does not come is missed, on both sides") {
+  const std::string place = "@mscclc-nobody-comes";
+  WorldOptions options = spread(4, 4, 0, place);
+  options.setup_timeout_ms = 100;
+  CHECK(refused(options, "1 of 4 ranks came to '@mscclc-nobody-comes' in 100 ms"));
+  options.first_local_rank = 2;
+  CHECK(refused(options, "nobody listens at '@mscclc-nobody-comes'"));
+}
+
+TEST_CASE("Processes that disagree about the world are refused") {
+  const std::string place = newPlace(), second = newPlace();
+  CHECK(inProcesses(3, [&](uint32_t process) {
+          WorldOptions options = spread(4, 4, process == 2 ? 1 : process, place);
+          options.local_ranks = process == 0 ? 2 : 1;
+          return refused(options, "rank 1 comes from two processes") ? 0 : 1;
+        }) == Codes(3, 0));
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          WorldOptions options = spread(process == 0 ? 2 : 3, 2, process, second);
+          return refused(options, "wants a world of 3 ranks") ? 0 : 1;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("Collective calls that differ fail on all sides, and say how") {
+  const std::string place = newPlace();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          World world(spread(4, 2, process, place));
+          const Failure size = failureOf([&] { world.allocate(process == 0 ? 64 : 128); });
+          if (!contains(size.text, "collective calls differ: allocate a buffer of "))
+            return 1;
+          Buffer buffer;
+          const Failure kind = failureOf([&] {
+            if (process == 0)
+              world.barrier();
+            else
+              world.load(gather4(), 64);
+          });
+          if (!contains(kind.text, process == 0 ? "barrier here, load kernel 'gather4' in process"
+                                                : "load kernel 'gather4' here, barrier in process"))
+            return 2;
+          const Failure largest = failureOf([&] { world.load(gather4(), process == 0 ? 64 : 128); });
+          return contains(largest.text, "kernel 'gather4' differs between the processes") ? 0 : 3;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("A process that is late for a call is named") {
+  const std::string place = newPlace();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          WorldOptions options = spread(2, 2, process, place);
+          options.setup_timeout_ms = 300;
+          World world(options);
+          if (process == 1) {
+            ::usleep(900 * 1000);
+            return 0;
+          }
+          const Failure failure = failureOf([&] { world.barrier(); });
+          return contains(failure.text, "(rank 1) did not come in time") ? 0 : 1;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("A socket file that nobody listens at is replaced; another file is not") {
+  const std::string path = "rendezvous-" + std::to_string(::getpid()) + ".socket";
+  const int stale = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  REQUIRE(::bind(stale, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0);
+  ::close(stale);
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          World world(spread(2, 2, process, path));
+          return 0;
+        }) == Codes(2, 0));
+  CHECK(::access(path.c_str(), F_OK) != 0);
+
+  std::ofstream(path) << "somebody's";
+  WorldOptions options = spread(2, 2, 0, path);
+  CHECK(contains(failureOf([&] { World world(options); }).text, "Address already in use"));
+  CHECK(::unlink(path.c_str()) == 0);
+  const std::string longPath(200, 'x');
+  options.rendezvous = longPath.c_str();
+  CHECK(failureOf([&] { World world(options); }).code == MSCCLC_ERROR_ARGUMENT);
+}
+
+TEST_CASE("Memory that other processes cannot map is refused on all sides") {
+  const std::string place = newPlace();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          World world(spread(2, 2, process, place));
+          std::vector<char> mine(64);
+          Buffer shared = world.allocate(64);
+          // Rank 0's could be shared, rank 1's is on the heap.
+          void *memory = process == 0 ? shared.address(0) : mine.data();
+          const Failure failure = failureOf([&] { world.adopt({memory}, 64); });
+          return failure.code == MSCCLC_ERROR_UNSUPPORTED ? 0 : 1;
+        }) == Codes(2, 0));
+}

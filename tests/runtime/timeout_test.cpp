@@ -1,0 +1,53 @@
+#include "fixture.h"
+
+using namespace testing;
+
+TEST_CASE("A wait that takes too long says who waits for what, and a reset makes the world whole again") {
+  World world(onHost(2, 50));
+  Buffer buffer = world.allocate(128);
+  Instance instance = world.load(stuck2(), 128);
+  const auto launch = [&](uint64_t bytes) {
+    instance.launch(Call().on(buffer, world.allocate(128)).of(bytes, MSCCLC_U8));
+    world.synchronize();
+  };
+  launch(128);
+  launch(128);
+  const Failure stuck = failureOf([&] { launch(64); });
+  CHECK(stuck.code == MSCCLC_ERROR_TIMEOUT);
+  CHECK(contains(stuck.text, "kernel 'stuck2': rank 1, block 0, operation 7 waits for signal 3 of rank 0 on memory "
+                             "channel 0; 2 came"));
+  CHECK_FALSE(world.isHealthy());
+  CHECK(failureOf([&] { launch(128); }).code == MSCCLC_ERROR_TIMEOUT);
+  world.reset();
+  CHECK(world.isHealthy());
+  launch(128);
+}
+
+TEST_CASE("An abort ends waits that have no time-out") {
+  World world(onHost(2, MSCCLC_NO_TIMEOUT));
+  Buffer input = world.allocate(64), output = world.allocate(64);
+  Instance instance = world.load(stuck2(), 64);
+  instance.launch(Call().on(input, output).of(64, MSCCLC_U8));
+  world.abort("the user has had enough");
+  const Failure failure = failureOf([&] { world.synchronize(); });
+  CHECK(failure.code == MSCCLC_ERROR_ABORTED);
+  CHECK(contains(failure.text, "the user has had enough"));
+}
+
+TEST_CASE("A world that hangs can be taken down") {
+  World world(onHost(2, MSCCLC_NO_TIMEOUT));
+  Buffer input = world.allocate(64), output = world.allocate(64);
+  Instance instance = world.load(stuck2(), 64);
+  instance.launch(Call().on(input, output).of(64, MSCCLC_U8));
+  world.abort("going down");
+}
+
+TEST_CASE("A time-out stays in its world") {
+  World healthy(onHost(4, 60000)), single(onHost(1, 50));
+  Buffer buffer = healthy.allocate(64), input = single.allocate(128), output = single.allocate(128);
+  Instance gather = healthy.load(gather4(), 64), starved = single.load(starved1(), 128);
+  starved.launch(Call().on(input, output).of(128, MSCCLC_U8));
+  CHECK(contains(failureOf([&] { single.synchronize(); }).text,
+                 "kernel 'starved1': rank 0, block 0, operation 0 waits for a release of semaphore 0"));
+  CHECK(gathers(healthy, gather, buffer, 64, 0));
+}

@@ -1,0 +1,92 @@
+#include "catch.h"
+#include "mscclc-perf/collective.h"
+#include "mscclc-perf/values.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace mscclc::perf;
+
+namespace {
+
+/// Element i of a table as a number.
+double numberAt(const Table &table, uint32_t dtype, size_t i) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &table[i * typeBytes(dtype)], typeBytes(dtype));
+  if (dtype == MSCCLC_I32)
+    return static_cast<int32_t>(bits);
+  if (dtype == MSCCLC_U32 || dtype == MSCCLC_U8)
+    return bits;
+  if (dtype == MSCCLC_F16) {
+    const int exponent = static_cast<int>(bits >> 10 & 31);
+    const double magnitude = exponent == 0 ? 0 : std::ldexp(1024 + (bits & 1023), exponent - 25);
+    return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+  }
+  if (dtype == MSCCLC_BF16)
+    bits <<= 16;
+  float number = 0;
+  std::memcpy(&number, &bits, sizeof(number));
+  return number;
+}
+
+} // namespace
+
+TEST_CASE("What is expected is what the inputs add up to, exactly") {
+  for (uint32_t dtype = 0; dtype < typeCount; ++dtype)
+    for (const uint32_t ranks : {2u, 8u, 64u}) {
+      std::vector<Table> inputs;
+      for (uint32_t rank = 0; rank < ranks; ++rank)
+        inputs.push_back(inputTable(dtype, MSCCLC_SUM, ranks, rank));
+      const Table reduced = reducedTable(dtype, MSCCLC_SUM, ranks);
+      size_t wrong = 0, different = 0;
+      for (size_t i = 0; i < 2000; ++i) {
+        double sum = 0;
+        for (const Table &input : inputs)
+          sum += numberAt(input, dtype, i);
+        wrong += sum != numberAt(reduced, dtype, i);
+        different += numberAt(inputs[0], dtype, i) != numberAt(inputs[1], dtype, i);
+      }
+      CHECK(wrong == 0);
+      CHECK(different > 500); // swapped ranks would show
+    }
+}
+
+TEST_CASE("Least and greatest") {
+  for (uint32_t dtype = 0; dtype < typeCount; ++dtype)
+    for (const uint32_t op : {uint32_t{MSCCLC_MIN}, uint32_t{MSCCLC_MAX}}) {
+      const Table a = inputTable(dtype, op, 2, 0), b = inputTable(dtype, op, 2, 1),
+                  reduced = reducedTable(dtype, op, 2);
+      size_t wrong = 0;
+      for (size_t i = 0; i < 2000; ++i) {
+        const double x = numberAt(a, dtype, i), y = numberAt(b, dtype, i);
+        wrong += numberAt(reduced, dtype, i) != (op == MSCCLC_MIN ? std::min(x, y) : std::max(x, y));
+      }
+      CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("A changed, moved or missing element is counted") {
+  const Table table = inputTable(MSCCLC_F32, MSCCLC_SUM, 4, 1);
+  const uint64_t count = period + 100, first = period - 50;
+  std::vector<unsigned char> data(count * 4);
+  fill(data.data(), table, 4, first, count);
+  CHECK(countWrong(data.data(), table, 4, first, count) == 0);
+  data[4 * 120] ^= 1;
+  data[4 * period + 3] ^= 0x80;
+  CHECK(countWrong(data.data(), table, 4, first, count) == 2);
+  CHECK(countWrong(data.data(), table, 4, first + 1, count) > count / 2);
+}
+
+TEST_CASE("The definitions of the collectives") {
+  const auto gather = definition(CollectiveKind::AllGather, 4, 2, 400);
+  REQUIRE(gather.size() == 4);
+  CHECK((gather[3].begin == 300 && gather[3].count == 100 && gather[3].first == 0 && gather[3].from == 3));
+  const auto scatter = definition(CollectiveKind::ReduceScatter, 4, 2, 400);
+  REQUIRE(scatter.size() == 1);
+  CHECK((scatter[0].begin == 0 && scatter[0].count == 100 && scatter[0].first == 200 && scatter[0].from == allRanks));
+  const auto toAll = definition(CollectiveKind::AllToAll, 4, 2, 400);
+  CHECK((toAll[1].begin == 100 && toAll[1].first == 200 && toAll[1].from == 1));
+  CHECK(definition(CollectiveKind::SendRecv, 4, 0, 400)[0].from == 3);
+  CHECK(busFactor(CollectiveKind::AllReduce, 8) == 1.75);
+  CHECK(busFactor(CollectiveKind::AllGather, 8) == 0.875);
+}
