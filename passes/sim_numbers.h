@@ -1,0 +1,48 @@
+// Elements of the data types that programs move: inputs, reductions, what a collective should leave.
+#pragma once
+
+#include "passes/simulate.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace mscclc::passes::sim {
+
+/// Reads element `index` of `data` as a number.
+double elementAt(DataType type, const std::byte *data, std::uint64_t index);
+
+/// into[i] = into[i] op from[i], for `bytes` bytes, in the type's own arithmetic.
+void accumulate(DataType type, ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes);
+
+/// What ranks put in. Numbers are whole and so small that sums over all ranks are exact in any order.
+class Inputs {
+public:
+  Inputs(DataType type, std::uint32_t ranks, std::uint64_t seed);
+  /// Writes the elements of [byte, byte + bytes) of `rank`'s input in `launch` to `data`.
+  void fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, std::byte *data, std::uint64_t bytes) const;
+
+private:
+  DataType type_;
+  std::uint32_t range_;
+  std::uint64_t seed_;
+};
+
+/// What outputs should be.
+class Expected {
+public:
+  Expected(const ir::Program &program, const Inputs &inputs, DataType type, std::uint64_t chunkBytes);
+  /// The right contents of output chunk `chunk` of `rank` after `launch`; null if nothing is asked of it.
+  const std::byte *chunk(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk);
+
+private:
+  const ir::Program &program_;
+  const Inputs &inputs_;
+  DataType type_;
+  std::uint64_t chunkBytes_;
+  ir::ReduceOp op_ = ir::ReduceOp::Sum;
+  std::vector<std::byte> one_, part_;
+  std::vector<std::vector<std::byte>> reduced_; ///< [launch]: all chunks of an AllReduce or ReduceScatter
+  std::vector<std::vector<bool>> isReduced_;
+};
+
+} // namespace mscclc::passes::sim

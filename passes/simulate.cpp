@@ -1,0 +1,104 @@
+#include "passes/simulate.h"
+
+#include "passes/diagnostics.h"
+#include "passes/sim_machine.h"
+#include "passes/verify_diagnostics.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace mscclc::passes {
+
+namespace {
+constexpr std::array<std::string_view, 6> typeNames{"f32", "f16", "bf16", "i32", "u32", "u8"};
+constexpr std::array<std::uint32_t, 6> typeSizes{4, 2, 2, 4, 4, 1};
+
+/// A whole number without a fraction, another one short.
+std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+} // namespace
+
+std::string_view toString(DataType type) {
+  return typeNames[static_cast<std::size_t>(type)];
+}
+std::uint32_t sizeOf(DataType type) {
+  return typeSizes[static_cast<std::size_t>(type)];
+}
+
+std::optional<DataType> parseDataType(std::string_view words) {
+  const auto it = std::find(typeNames.begin(), typeNames.end(), words);
+  if (it == typeNames.end())
+    return std::nullopt;
+  return static_cast<DataType>(it - typeNames.begin());
+}
+
+SimulateResult simulate(const ir::Program &program, ir::DiagnosticEngine &diags, const SimulateOptions &options) {
+  SimulateResult result;
+  result.ok = true;
+  std::vector<std::uint64_t> sizes = options.sizes;
+  if (sizes.empty())
+    sizes = sim::smallSizes(program);
+  const std::uint32_t launches = options.launches != 0 ? options.launches : program.doubleScratch ? 4 : 3;
+  const double total = static_cast<double>(sizes.size()) * options.schedules;
+  double done = 0;
+  const sim::Inputs inputs(options.type, static_cast<std::uint32_t>(program.ranks.size()), options.seed);
+  for (const std::uint64_t size : sizes) {
+    SimulateRow row;
+    row.size = size;
+    const sim::Layout layout(program, size);
+    std::optional<std::string> refusal = layout.refusal();
+    if (!refusal && layout.chunkBytes() % sizeOf(options.type) != 0)
+      refusal = "a chunk of " + std::to_string(layout.chunkBytes()) + " bytes holds no whole " +
+                std::string(toString(options.type)) + " elements";
+    if (refusal) {
+      diags.report(proof::diag::size_refused, ir::Where(std::string(program.name)), {size, *refusal});
+      result.ok = false;
+      result.rows.push_back(row);
+      continue;
+    }
+    sim::Expected expected(program, inputs, options.type, layout.chunkBytes());
+    sim::Machine machine(program, layout, inputs, expected, options.type);
+    row.ok = true;
+    bool stop = false;
+    for (std::uint32_t s = 0; s < options.schedules && row.ok && !stop; ++s, ++done) {
+      const sim::Outcome outcome = machine.run(options.seed * 1'000'003 + s, launches);
+      row.schedules = s + 1;
+      row.maxError = std::max(row.maxError, outcome.maxError);
+      using O = sim::Outcome;
+      row.ok = outcome.kind == O::Right;
+      if (outcome.kind == O::Hangs)
+        diags.report(proof::diag::run_hangs, whereIs(program, outcome.place),
+                     {s + 1, options.schedules, size, outcome.place.rank, outcome.place.block, outcome.waitsFor});
+      else if (outcome.kind == O::OutOfBounds)
+        diags.report(proof::diag::run_out_of_bounds, whereIs(program, outcome.place), {s + 1, options.schedules, size});
+      else if (outcome.kind == O::Wrong)
+        diags.report(proof::diag::run_mismatch, ir::Where("rank " + std::to_string(outcome.rank)),
+                     {s + 1, options.schedules, size, outcome.launch + 1, number(outcome.got), outcome.chunk,
+                      outcome.rank, outcome.element, number(outcome.wanted)});
+      if (options.progress && !options.progress((done + 1) / total))
+        stop = true;
+    }
+    result.ok &= row.ok;
+    result.rows.push_back(row);
+    if (stop)
+      break;
+  }
+  return result;
+}
+
+std::string SimulateResult::table() const {
+  std::string text = "        size  schedules  max error  ok\n";
+  for (const SimulateRow &row : rows) {
+    char line[120];
+    std::snprintf(line, sizeof line, "%12llu  %9u  %9s  %s\n", static_cast<unsigned long long>(row.size), row.schedules,
+                  number(row.maxError).c_str(), row.ok ? "yes" : "no");
+    text += line;
+  }
+  return text;
+}
+
+} // namespace mscclc::passes
