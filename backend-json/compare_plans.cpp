@@ -37,7 +37,10 @@ std::string show(bool value) {
   return value ? "true" : "false";
 }
 std::string show(std::string_view text) {
-  return "\"" + std::string(text) + "\"";
+  std::string quoted("\"");
+  quoted.append(text);
+  quoted.push_back('"');
+  return quoted;
 }
 std::string show(const Semaphore &semaphore) {
   return show(std::uint64_t{semaphore.initialValue});
