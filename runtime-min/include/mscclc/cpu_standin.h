@@ -173,11 +173,13 @@ inline void storeHost(uint32_t *p, uint32_t v) { __atomic_store_n(p, v, __ATOMIC
 inline uint32_t fetchAddHost(uint32_t *p, uint32_t v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
 
 // A packet word is data and flag in one 8-byte atomic; an LL16 packet is two of them, each with a flag of its own.
+// A packet orders more than its data: what it was made from was read before it was sent, so whoever has it may
+// overwrite that place. C++ calls that a race unless it is released and acquired.
 inline void storePacket8(void *p, uint32_t data, uint32_t flag) {
-  storeRelaxed(static_cast<uint64_t *>(p), uint64_t{flag} << 32 | data);
+  storeRelease(static_cast<uint64_t *>(p), uint64_t{flag} << 32 | data);
 }
 inline void loadPacket8(const void *p, uint32_t &data, uint32_t &flag) {
-  const uint64_t word = loadRelaxed(static_cast<const uint64_t *>(p));
+  const uint64_t word = loadAcquire(static_cast<const uint64_t *>(p));
   data = static_cast<uint32_t>(word);
   flag = static_cast<uint32_t>(word >> 32);
 }

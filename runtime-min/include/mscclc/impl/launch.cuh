@@ -11,6 +11,8 @@ template <class... Ts> struct Types {
 
 namespace host {
 
+inline bool within(uint64_t v, uint64_t low, uint64_t high) { return v >= low && v <= high; }
+
 template <class Plan>
 int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo &info) {
   if (args->abi_version != MSCCLC_ABI_VERSION)
@@ -20,7 +22,7 @@ int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo
   if (threads == 0 || threads > Plan::threads)
     return MSCCLC_ERROR_THREADS;
   const uint64_t bytes = args->message_bytes;
-  if (bytes < Plan::minMessageBytes || bytes > Plan::maxMessageBytes || bytes % Plan::shares != 0)
+  if (!within(bytes, Plan::minMessageBytes, Plan::maxMessageBytes) || bytes % Plan::shares != 0)
     return MSCCLC_ERROR_SIZE;
   if (Plan::scratchSlots != 0 && (args->scratch_stride % 16 != 0 || args->scratch_stride < scratchStride<Plan>(bytes)))
     return MSCCLC_ERROR_SCRATCH;

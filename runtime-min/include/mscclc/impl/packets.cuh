@@ -1,8 +1,9 @@
 // Packets: payload and flag travel in one access, so a reader needs no other synchronisation. The flag is the
 // launch's, kept on the device, so a packet of an earlier launch is never taken for one of this.
 //
-// A row of packets is always written to its full length, the padding with zeros: who forwards packets knows only how
-// long a row can be, not how much of it the message fills.
+// A row of packets is always written and read to its full length, the padding as zeros: who forwards packets knows only
+// how long a row can be, not how much of it the message fills; and that a packet has come orders launches, which must
+// not depend on the length.
 #pragma once
 
 namespace mscclc {
@@ -164,9 +165,14 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
       if constexpr (KD::size != 0)
         writePackets<KD::size>(k, toPackets, i, v);
     }
-    if constexpr (KD::size != 0)
-      for (; i < all; i += lanes)
+    for (; i < all; i += lanes) {
+      if constexpr (KS::size != 0) {
+        Passing<Payload> nothing;
+        readPackets<true, KS::size>(k, operation, fromPackets, i, nothing);
+      }
+      if constexpr (KD::size != 0)
         writePackets<KD::size>(k, toPackets, i, Payload{});
+    }
   });
 }
 

@@ -158,7 +158,7 @@ public:
   }
 
 private:
-  typename Number<T>::Sum sum_[count];
+  typename Number<T>::Sum sum_[count] = {};
 };
 
 /// A single source: the word itself.
@@ -169,7 +169,7 @@ public:
   MSCCLC_DEVICE Word result() const { return word_; }
 
 private:
-  Word word_;
+  Word word_{};
 };
 
 } // namespace dev

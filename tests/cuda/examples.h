@@ -1,0 +1,15 @@
+// Programs built by hand, one for each thing a kernel must be able to do. All are right when launched again and again.
+#pragma once
+
+#include "ir/program.h"
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace mscclc::test {
+
+/// Name -> program for a number of ranks.
+const std::map<std::string, std::function<ir::Program(std::uint32_t)>> &examples();
+
+} // namespace mscclc::test

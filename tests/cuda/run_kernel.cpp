@@ -1,0 +1,204 @@
+// Runs the kernel that it is linked with on the CPU stand-in and holds it against the collective's definition.
+//   run_kernel [--threads N] [--sizes ELEMENTS,…] [--relaunch N]
+// Sizes are elements of a share (of the message where the collective does not divide it). Every variant runs every
+// size, several times over on one world; then sizes alternate without a pause. Prints what it ran, or the first fault.
+#include "world.h"
+
+#include "mscclc/device.cuh"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+namespace {
+
+using namespace mscclc;
+using test::Message;
+using test::World;
+
+const MscclcKernel *kernel = nullptr;
+
+/// What a collective computes, on 64-bit integers small enough for every type.
+using Values = std::vector<std::int64_t>;
+
+std::int64_t reduced(std::uint32_t op, std::int64_t a, std::int64_t b) {
+  return op == MSCCLC_MIN ? std::min(a, b) : op == MSCCLC_MAX ? std::max(a, b) : a + b;
+}
+
+/// Expected outputs of all ranks. `share`: elements of one share.
+std::vector<Values> expected(const std::vector<Values> &in, std::size_t share, std::uint32_t op) {
+  const std::size_t n = in.size();
+  std::vector<Values> out(n);
+  for (std::size_t r = 0; r < n; ++r) {
+    if (test::is(*kernel, "allgather")) {
+      for (const Values &v : in)
+        out[r].insert(out[r].end(), v.begin(), v.end());
+    } else if (test::is(*kernel, "alltoall")) {
+      for (const Values &v : in)
+        out[r].insert(out[r].end(), v.begin() + r * share, v.begin() + (r + 1) * share);
+    } else if (test::is(*kernel, "sendrecv")) {
+      out[r] = in[(r + n - 1) % n];
+    } else {
+      Values sum = in[0];
+      for (std::size_t p = 1; p < n; ++p)
+        for (std::size_t i = 0; i < sum.size(); ++i)
+          sum[i] = reduced(op, sum[i], in[p][i]);
+      if (test::is(*kernel, "reducescatter"))
+        out[r].assign(sum.begin() + r * share, sum.begin() + (r + 1) * share);
+      else
+        out[r] = sum;
+    }
+  }
+  return out;
+}
+
+unsigned sizeOf(std::uint32_t dtype) {
+  return dtype == MSCCLC_F16 || dtype == MSCCLC_BF16 ? 2 : dtype == MSCCLC_U8 || dtype == MSCCLC_ANY_DTYPE ? 1 : 4;
+}
+
+void put(std::uint8_t *at, std::uint32_t dtype, std::int64_t v) {
+  const auto store = [&](auto x) { std::memcpy(at, &x, sizeof x); };
+  switch (dtype) {
+  case MSCCLC_F32:
+    return store(static_cast<float>(v));
+  case MSCCLC_F16:
+    return store(dev::toHalf(static_cast<float>(v)));
+  case MSCCLC_BF16:
+    return store(dev::toBfloat16(static_cast<float>(v)));
+  case MSCCLC_I32:
+  case MSCCLC_U32:
+    return store(static_cast<std::uint32_t>(v));
+  default:
+    return store(static_cast<std::uint8_t>(v));
+  }
+}
+
+/// Fills the inputs and returns their values.
+std::vector<Values> fill(Message &m, std::uint32_t dtype, std::mt19937 &random) {
+  const unsigned size = sizeOf(dtype);
+  // Sums of all ranks stay exact in the narrowest type.
+  const int most = std::max(1, std::min(7, 250 / static_cast<int>(kernel->ranks)));
+  std::vector<Values> in(kernel->ranks);
+  for (std::uint32_t r = 0; r < kernel->ranks; ++r) {
+    if ((kernel->flags & MSCCLC_IN_PLACE) == 0)
+      std::fill_n(m.output[r], m.outputBytes[r], std::uint8_t{0x77});
+    for (std::uint64_t i = 0; i < m.inputBytes[r] / size; ++i) {
+      in[r].push_back(static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1)));
+      put(m.input[r] + i * size, dtype, in[r].back());
+    }
+  }
+  return in;
+}
+
+[[noreturn]] void fail(const std::string &what) {
+  std::printf("FAIL %s: %s\n", kernel->name, what.c_str());
+  std::exit(1);
+}
+
+void compare(const Message &m, const std::vector<Values> &want, std::uint32_t dtype, const std::string &what) {
+  const unsigned size = sizeOf(dtype);
+  for (std::uint32_t r = 0; r < kernel->ranks; ++r)
+    for (std::uint64_t i = 0; i < want[r].size(); ++i) {
+      std::uint8_t bytes[4];
+      put(bytes, dtype, want[r][i]);
+      if (std::memcmp(bytes, m.output[r] + i * size, size) != 0)
+        fail(what + ": output " + std::to_string(i) + " of " + std::to_string(want[r].size()) + " on rank " +
+             std::to_string(r) + " is wrong");
+    }
+  if (!m.intact())
+    fail(what + ": wrote past a buffer");
+}
+
+std::string nameOf(const MscclcVariant &v) {
+  constexpr const char *dtypes[] = {"f32", "f16", "bf16", "i32", "u32", "u8"}, *ops[] = {"sum", "min", "max"};
+  std::string name = v.dtype < 6 ? dtypes[v.dtype] : "bytes";
+  name += std::string(" ") + (v.reduce_op < 3 ? ops[v.reduce_op] : v.reduce_op == MSCCLC_MIXED_REDUCE ? "mixed" : "-");
+  return name + (v.packet == MSCCLC_LL8 ? " LL8" : v.packet == MSCCLC_LL16 ? " LL16" : "");
+}
+
+std::uint64_t messageBytes(const MscclcVariant &v, std::uint64_t elements) {
+  return elements * sizeOf(v.dtype) * kernel->message_shares;
+}
+
+/// Every size three times over, the host looking at each result.
+void runSizes(const MscclcVariant &v, const std::vector<std::uint64_t> &sizes, unsigned threads, std::mt19937 &random) {
+  World world(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())));
+  for (int round = 0; round < 3; ++round)
+    for (const std::uint64_t elements : sizes) {
+      Message m(*kernel, messageBytes(v, elements));
+      const auto want = expected(fill(m, v.dtype, random), elements, v.reduce_op);
+      world.launch(v, m, threads);
+      const std::string what = nameOf(v) + ", " + std::to_string(m.bytes) + " bytes";
+      if (const std::string error = world.synchronize(); !error.empty())
+        fail(what + ": " + error);
+      compare(m, want, v.dtype, what);
+    }
+}
+
+/// Launches back to back, sizes alternating, looking only at the end. Each launch has buffers of its own.
+void runBackToBack(const MscclcVariant &v, const std::vector<std::uint64_t> &sizes, unsigned threads, int launches,
+                   std::mt19937 &random) {
+  World world(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())));
+  struct Flight {
+    std::unique_ptr<Message> message;
+    std::vector<Values> want;
+  };
+  constexpr int atOnce = 10;
+  for (int done = 0; done < launches; done += atOnce) {
+    std::vector<Flight> flights;
+    for (int i = 0; i < atOnce; ++i) {
+      const std::uint64_t elements = sizes[static_cast<std::size_t>(done + i) % sizes.size()];
+      flights.push_back({std::make_unique<Message>(*kernel, messageBytes(v, elements)), {}});
+      flights.back().want = expected(fill(*flights.back().message, v.dtype, random), elements, v.reduce_op);
+      world.launch(v, *flights.back().message, threads);
+      // The proxy of a port reads the buffers of one launch at a time.
+      if ((kernel->flags & MSCCLC_NEEDS_PORT) != 0)
+        world.synchronize();
+    }
+    if (const std::string error = world.synchronize(); !error.empty())
+      fail(nameOf(v) + ", back to back: " + error);
+    for (const Flight &f : flights)
+      compare(*f.message, f.want, v.dtype, nameOf(v) + ", back to back, " + std::to_string(f.message->bytes) + " bytes");
+  }
+}
+
+std::vector<std::uint64_t> numbers(const char *list) {
+  std::vector<std::uint64_t> out;
+  for (char *end = const_cast<char *>(list); *end != 0; end += *end == ',')
+    out.push_back(std::strtoull(end, &end, 10));
+  return out;
+}
+
+} // namespace
+
+/// The registry of this program: one kernel.
+extern "C" int32_t mscclc_register_kernel(const MscclcKernel *k) {
+  kernel = k;
+  return MSCCLC_OK;
+}
+
+int main(int argc, char **argv) {
+  unsigned threads = 4;
+  int relaunch = 20;
+  std::vector<std::uint64_t> sizes{16, 1, 1000, 4096, 37, 0};
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--threads") == 0)
+      threads = static_cast<unsigned>(std::atoi(argv[i + 1]));
+    else if (std::strcmp(argv[i], "--sizes") == 0)
+      sizes = numbers(argv[i + 1]);
+    else if (std::strcmp(argv[i], "--relaunch") == 0)
+      relaunch = std::atoi(argv[i + 1]);
+  }
+  if (kernel == nullptr || kernel->abi_magic != MSCCLC_ABI_MAGIC)
+    return 2;
+  constexpr unsigned seed = 12345;
+  std::mt19937 random(seed);
+  for (std::uint32_t v = 0; v < kernel->num_variants; ++v)
+    runSizes(kernel->variants[v], sizes, threads, random);
+  if (relaunch > 0)
+    runBackToBack(kernel->variants[kernel->num_variants - 1], sizes, threads, relaunch, random);
+  std::printf("ok %s: %u variants, %zu sizes, %u ranks, %d launches back to back, seed %u\n", kernel->name,
+              kernel->num_variants, sizes.size(), kernel->ranks, relaunch, seed);
+  return 0;
+}
