@@ -1,1 +1,71 @@
-# LLVM and Clang for the front end.
+# LLVM and Clang for the front end, as the interface library mscclc_clang: headers and the two shared libraries.
+#
+# LLVM's own package files are not used: they want every library that LLVM was ever built with. Sets
+# MSCCLC_LLVM_PREFIX, LLVM_VERSION_MAJOR, LLVM_TOOLS_BINARY_DIR and MSCCLC_CLANG_RESOURCE_DIR.
+set(MSCCLC_LLVM_DIR "" CACHE PATH "LLVM install prefix; empty: the newest of 22 to 19 found")
+
+set(prefixes "${MSCCLC_LLVM_DIR}")
+if(NOT MSCCLC_LLVM_DIR)
+  foreach(version RANGE 22 19 -1)
+    list(APPEND prefixes "/usr/lib/llvm-${version}" "/usr/lib64/llvm${version}" "/opt/llvm-${version}")
+  endforeach()
+  list(APPEND prefixes "/usr" "/usr/local")
+endif()
+
+set(MSCCLC_LLVM_PREFIX "")
+foreach(prefix IN LISTS prefixes)
+  cmake_path(NORMAL_PATH prefix)
+  set(config "${prefix}/include/llvm/Config/llvm-config.h")
+  if(NOT EXISTS "${config}" OR NOT EXISTS "${prefix}/include/clang/AST/AST.h")
+    continue()
+  endif()
+  file(STRINGS "${config}" line REGEX "^#define LLVM_VERSION_MAJOR ")
+  string(REGEX MATCH "[0-9]+" LLVM_VERSION_MAJOR "${line}")
+  if(LLVM_VERSION_MAJOR LESS 19 OR LLVM_VERSION_MAJOR GREATER 22)
+    continue()
+  endif()
+  unset(MSCCLC_LIB_LLVM CACHE)
+  unset(MSCCLC_LIB_CLANG CACHE)
+  find_library(MSCCLC_LIB_LLVM NAMES LLVM-${LLVM_VERSION_MAJOR} LLVM
+               PATHS "${prefix}/lib" "${prefix}/lib64" NO_DEFAULT_PATH)
+  find_library(MSCCLC_LIB_CLANG NAMES clang-cpp PATHS "${prefix}/lib" "${prefix}/lib64" NO_DEFAULT_PATH)
+  if(MSCCLC_LIB_LLVM AND MSCCLC_LIB_CLANG)
+    set(MSCCLC_LLVM_PREFIX "${prefix}")
+    break()
+  endif()
+endforeach()
+if(NOT MSCCLC_LLVM_PREFIX)
+  message(FATAL_ERROR "LLVM and Clang 19 to 22 with their shared libraries were not found (Debian: libclang-22-dev "
+                      "and llvm-22-dev). Set MSCCLC_LLVM_DIR to an install prefix, or MSCCLC_FRONTEND=OFF.")
+endif()
+message(STATUS "LLVM ${LLVM_VERSION_MAJOR} in ${MSCCLC_LLVM_PREFIX}")
+
+set(LLVM_TOOLS_BINARY_DIR "${MSCCLC_LLVM_PREFIX}/bin")
+foreach(dir "${MSCCLC_LLVM_PREFIX}/lib" "${MSCCLC_LLVM_PREFIX}/lib64")
+  if(EXISTS "${dir}/clang/${LLVM_VERSION_MAJOR}/include/stddef.h")
+    set(MSCCLC_CLANG_RESOURCE_DIR "${dir}/clang/${LLVM_VERSION_MAJOR}")
+  endif()
+endforeach()
+if(NOT MSCCLC_CLANG_RESOURCE_DIR)
+  message(FATAL_ERROR "Clang's own headers (stddef.h) were not found below ${MSCCLC_LLVM_PREFIX}/lib/clang "
+                      "(Debian: libclang-common-${LLVM_VERSION_MAJOR}-dev)")
+endif()
+
+add_library(mscclc_clang INTERFACE)
+target_include_directories(mscclc_clang SYSTEM INTERFACE "${MSCCLC_LLVM_PREFIX}/include")
+target_link_libraries(mscclc_clang INTERFACE "${MSCCLC_LIB_CLANG}" "${MSCCLC_LIB_LLVM}")
+
+# Classes derived from LLVM's need its setting of RTTI.
+set(exports "${MSCCLC_LLVM_PREFIX}/lib/cmake/llvm/LLVMConfig.cmake")
+if(EXISTS "${exports}")
+  file(STRINGS "${exports}" line REGEX "^set\\(LLVM_ENABLE_RTTI ")
+  if(line MATCHES "OFF|NO|0")
+    target_compile_options(mscclc_clang INTERFACE -fno-rtti)
+  endif()
+endif()
+
+find_path(MSCCLC_SECCOMP_INCLUDE seccomp.h)
+find_library(MSCCLC_SECCOMP_LIB seccomp)
+if(NOT MSCCLC_SECCOMP_INCLUDE OR NOT MSCCLC_SECCOMP_LIB)
+  message(FATAL_ERROR "libseccomp was not found (Debian: libseccomp-dev)")
+endif()

@@ -1,0 +1,151 @@
+#include "frontend/child.h"
+
+#include "frontend/arena.h"
+#include "frontend/clang_tool.h"
+#include "frontend/diagnostics.h"
+#include "frontend/evaluate.h"
+#include "frontend/instrument.h"
+#include "frontend/sandbox.h"
+#include "frontend/source_reporter.h"
+
+#include "llvm/Support/ErrorHandling.h"
+
+#include <chrono>
+
+namespace mscclc::frontend {
+namespace {
+
+/// What Clang needs besides the algorithm's own memory.
+constexpr std::uint64_t clangBytes = std::uint64_t{2} << 30;
+
+ClangTool *theTool = nullptr;
+llvm::StringMap<FileKind> theKinds;
+
+FailurePlace whereParsing() {
+  return theTool ? theTool->reporter().placeReached() : FailurePlace{};
+}
+bool isUserFile(const char *file) {
+  const auto kind = theKinds.find(file);
+  return kind == theKinds.end() || kind->second == FileKind::User;
+}
+void gaveUp(void *, const char *reason, bool) {
+  failRun(diag::clang_gave_up, {reason ? reason : "?"}, whereParsing());
+}
+std::string mebibytes(std::uint64_t bytes) {
+  return std::to_string(bytes >> 20);
+}
+
+void heapIsFull() {
+  failRun(diag::heap_full, {mebibytes(runtimeContext().memoryBytes)});
+}
+void badFree() {
+  failRun(diag::bad_free);
+}
+std::uint64_t traceBytes = 0;
+void traceIsFull() {
+  failRun(diag::recording_full, {mebibytes(traceBytes)});
+}
+
+/// Adds the time since the last call to a stage, and enters the next phase.
+class Stopwatch {
+public:
+  explicit Stopwatch(ReportHeader &header) : header_(header) {}
+  void lap(double FrontendTimes::*stage, Phase next) {
+    const auto now = std::chrono::steady_clock::now();
+    header_.times.*stage += std::chrono::duration<double, std::milli>(now - last_).count();
+    last_ = now;
+    header_.phase = static_cast<std::uint32_t>(next);
+    header_.runStart = now.time_since_epoch().count();
+  }
+
+private:
+  ReportHeader &header_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// Reports symbols that code needs and cannot have. True if there are none.
+bool checkSymbols(const std::vector<MissingSymbol> &missing, const FrontendOptions &options, SourceReporter &reporter) {
+  for (const MissingSymbol &symbol : missing) {
+    if (symbol.needed.line != 0)
+      reporter.report(diag::reached_without_definition, symbol.needed.file, symbol.needed.line, symbol.needed.column,
+                      {symbol.name});
+    else
+      reporter.report(diag::reached_without_definition, options.inputPath, {symbol.name});
+  }
+  return missing.empty();
+}
+
+} // namespace
+
+double readingSeconds(const FrontendOptions &options) {
+  return std::max(options.timeoutSeconds, 10.0);
+}
+
+int runChild(const ChildTask &task) {
+  ChildReport report(task.report);
+  const FrontendOptions &options = task.options;
+  RuntimeContext &runtime = runtimeContext();
+  runtime.report = &report;
+  runtime.timeoutSeconds = options.timeoutSeconds;
+  runtime.memoryBytes = options.memoryBytes;
+  runtime.whereParsing = whereParsing;
+  Stopwatch watch(report.header());
+  limitProcess(readingSeconds(options) + options.timeoutSeconds, clangBytes);
+  watchProcess(readingSeconds(options));
+  llvm::install_fatal_error_handler(gaveUp);
+  llvm::install_bad_alloc_error_handler(gaveUp);
+
+  ClangTool tool(options, report, task.dslDirectory);
+  theTool = &tool;
+  watch.lap(&FrontendTimes::start, Phase::Parsing);
+  const bool parsed = tool.parse();
+  watch.lap(&FrontendTimes::parse, Phase::Checking);
+  if (!parsed)
+    return 0;
+  std::vector<Algorithm> algorithms = tool.check();
+  const bool isListing = task.trace.empty();
+  const Algorithm *chosen = isListing ? nullptr : chooseAlgorithm(algorithms, options, tool.reporter());
+  watch.lap(&FrontendTimes::check, Phase::Generating);
+  if (isListing) {
+    std::vector<AlgorithmInfo> infos;
+    for (Algorithm &a : algorithms)
+      infos.push_back(std::move(a.info));
+    report.add(infos);
+    return 0;
+  }
+  if (!chosen || tool.reporter().hasErrors())
+    return 0;
+
+  std::optional<CompiledAlgorithm> compiled = tool.generate(*chosen);
+  if (!compiled)
+    return 0;
+  theKinds = tool.fileKinds();
+  addEntry(*compiled);
+  if (!checkSymbols(pruneModule(*compiled, theKinds), options, tool.reporter()))
+    return 0;
+  report.add(instrument(*compiled->module, theKinds));
+  watch.lap(&FrontendTimes::generate, Phase::Linking);
+
+  std::string error;
+  const LinkedAlgorithm linked = LinkedAlgorithm::link(std::move(*compiled), error);
+  if (!error.empty()) {
+    tool.reporter().report(diag::clang_gave_up, options.inputPath, {error});
+    return 0;
+  }
+  limitAddressSpace(std::uint64_t{1} << 46);
+  if (!createArena(options.memoryBytes, heapIsFull, badFree))
+    failRun(diag::heap_full, {mebibytes(options.memoryBytes)});
+  limitAddressSpace(std::uint64_t{64} << 20);
+  runtime.isUserFile = isUserFile;
+  traceBytes = task.trace.size();
+  watch.lap(&FrontendTimes::link, Phase::Running);
+  setDeadline(options.timeoutSeconds);
+  enterSandbox();
+  startRecording(task.trace, traceIsFull);
+  linked.run();
+  report.header().traceSize = finishRecording();
+  report.header().phase = static_cast<std::uint32_t>(Phase::Done);
+  return 0;
+}
+
+} // namespace mscclc::frontend

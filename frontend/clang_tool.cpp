@@ -1,0 +1,271 @@
+#include "frontend/clang_tool.h"
+
+#include "frontend/codegen.h"
+#include "frontend/diagnostics.h"
+#include "frontend/dialect_checker.h"
+#include "frontend/source_reporter.h"
+
+#include "clang/Basic/TargetInfo.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/CompilerInvocation.h"
+#include "clang/Frontend/FrontendAction.h"
+#include "clang/Frontend/Utils.h"
+#if __has_include("clang/Driver/CreateInvocationFromArgs.h")
+#include "clang/Driver/CreateInvocationFromArgs.h"
+#endif
+#include "clang/Lex/Preprocessor.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/VirtualFileSystem.h"
+
+#include <filesystem>
+
+using namespace clang;
+
+namespace mscclc::frontend {
+namespace {
+
+constexpr std::uint64_t maxFileBytes = std::uint64_t{32} << 20;
+
+/// Files as they are, but only plain ones: a device or a pipe would block, or never end.
+class PlainFiles : public llvm::vfs::ProxyFileSystem {
+public:
+  using ProxyFileSystem::ProxyFileSystem;
+  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine &path) override {
+    const auto status = getUnderlyingFS().status(path);
+    if (!status)
+      return status.getError();
+    if (!status->isRegularFile() && !status->isDirectory())
+      return std::make_error_code(std::errc::operation_not_supported);
+    if (status->getSize() > maxFileBytes)
+      return std::make_error_code(std::errc::file_too_large);
+    return ProxyFileSystem::openFileForRead(path);
+  }
+};
+
+/// Parses, and leaves everything in place behind.
+class ParseAction : public ASTFrontendAction {
+public:
+  ParseAction(SourceReporter &reporter, DeferredCodegen &codegen) : reporter_(reporter), codegen_(codegen) {}
+
+protected:
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &, llvm::StringRef) override {
+    return codegen_.createConsumer();
+  }
+  bool BeginSourceFileAction(CompilerInstance &compiler) override {
+    reporter_.setSources(&compiler.getSourceManager());
+    Preprocessor &preprocessor = compiler.getPreprocessor();
+    preprocessor.addPPCallbacks(createIncludeChecker(reporter_));
+    preprocessor.setTokenWatcher([this](const Token &token) { reporter_.reached(token.getLocation()); });
+    return true;
+  }
+
+private:
+  SourceReporter &reporter_;
+  DeferredCodegen &codegen_;
+};
+
+/// Clang's own headers: where they were at build time, or beside Clang's library.
+std::string resourceDirectory() {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const std::string version = std::to_string(LLVM_VERSION_MAJOR);
+  for (const std::string &dir :
+       {std::string(MSCCLC_CLANG_RESOURCE_DIR), "/usr/lib/llvm-" + version + "/lib/clang/" + version,
+        "/usr/lib/clang/" + version, "/usr/lib64/clang/" + version})
+    if (fs::exists(dir + "/include/stddef.h", ignored))
+      return dir;
+  return MSCCLC_CLANG_RESOURCE_DIR;
+}
+
+/// What evaluation relies on, whatever the user's arguments say.
+constexpr const char *fixedArguments[] = {
+    // Exactly what is written, checked.
+    "-O0",
+    "-fno-exceptions",
+    "-ffp-contract=off",
+    "-fno-fast-math",
+    "-fno-math-errno",
+    "-fsigned-char",
+    "-ftrivial-auto-var-init=zero",
+    "-Wdate-time",
+    "-fsanitize=undefined,float-cast-overflow",
+    "-fno-sanitize=vptr,function",
+    "-fno-sanitize-recover=all",
+    "-fno-sanitize-trap=all",
+    "-D_GLIBCXX_ASSERTIONS",
+    "-D_GLIBCXX_EXTERN_TEMPLATE=0",
+    "-U_GLIBCXX_DEBUG",
+    "-U_FORTIFY_SOURCE",
+    // Code for the linker in memory.
+    "-fPIC",
+    "-gline-tables-only",
+    "-gcolumn-info",
+    "-fdebug-compilation-dir=/",
+    "-fno-stack-protector",
+    "-fno-threadsafe-statics",
+    "-fno-c++-static-destructors",
+    "-fcf-protection=none",
+    "-fno-modules",
+};
+
+/// The command line for Clang's driver.
+std::vector<std::string> commandLine(const FrontendOptions &options, const std::string &dslDirectory) {
+  std::vector<std::string> args = {MSCCLC_LLVM_PREFIX "/bin/clang++", "-xc++", "-std=c++20"};
+  args.insert(args.end(), options.clangArgs.begin(), options.clangArgs.end());
+  args.insert(args.end(), {"-isystem", dslDirectory, "-resource-dir", resourceDirectory()});
+  args.insert(args.end(), std::begin(fixedArguments), std::end(fixedArguments));
+  // Behind this, a name that begins with a dash is a name still.
+  args.insert(args.end(), {"--", options.stdinText ? "<stdin>" : options.inputPath});
+  return args;
+}
+
+/// Nothing is written and nothing loaded, whatever the arguments say.
+void harden(CompilerInvocation &invocation) {
+  clang::FrontendOptions &frontend = invocation.getFrontendOpts();
+  frontend.Plugins.clear();
+  frontend.AddPluginActions.clear();
+  frontend.ActionName.clear();
+  frontend.ProgramAction = clang::frontend::ParseSyntaxOnly;
+  frontend.OutputFile.clear();
+  frontend.LLVMArgs.clear();
+  frontend.StatsFile.clear();
+  frontend.DisableFree = true;
+  invocation.getDependencyOutputOpts() = DependencyOutputOptions();
+  DiagnosticOptions &diagnostics = invocation.getDiagnosticOpts();
+  diagnostics.DiagnosticLogFile.clear();
+  diagnostics.DiagnosticSerializationFile.clear();
+  diagnostics.ErrorLimit = 20;
+  invocation.getCodeGenOpts().DisableO0ImplyOptNone = true;
+}
+
+IntrusiveRefCntPtr<DiagnosticsEngine> makeDiagnostics(DiagnosticConsumer &consumer) {
+#if LLVM_VERSION_MAJOR >= 21
+  static DiagnosticOptions options;
+  return llvm::makeIntrusiveRefCnt<DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<DiagnosticIDs>(), options, &consumer,
+                                                      /*ShouldOwnClient=*/false);
+#else
+  return llvm::makeIntrusiveRefCnt<DiagnosticsEngine>(new DiagnosticIDs, new DiagnosticOptions, &consumer,
+                                                      /*ShouldOwnClient=*/false);
+#endif
+}
+
+std::unique_ptr<CompilerInstance> makeCompiler(std::shared_ptr<CompilerInvocation> invocation,
+                                               IntrusiveRefCntPtr<llvm::vfs::FileSystem> files,
+                                               DiagnosticConsumer &consumer) {
+#if LLVM_VERSION_MAJOR >= 21
+  auto compiler = std::make_unique<CompilerInstance>(std::move(invocation));
+#else
+  auto compiler = std::make_unique<CompilerInstance>();
+  compiler->setInvocation(std::move(invocation));
+#endif
+#if LLVM_VERSION_MAJOR >= 22
+  compiler->setVirtualFileSystem(files);
+  compiler->createDiagnostics(&consumer, /*ShouldOwnClient=*/false);
+  compiler->createFileManager();
+#elif LLVM_VERSION_MAJOR >= 20
+  compiler->createDiagnostics(*files, &consumer, /*ShouldOwnClient=*/false);
+  compiler->createFileManager(files);
+#else
+  compiler->createDiagnostics(&consumer, /*ShouldOwnClient=*/false);
+  compiler->createFileManager(files);
+#endif
+  return compiler;
+}
+
+} // namespace
+
+struct ClangTool::State {
+  State(const mscclc::frontend::FrontendOptions &o, ChildReport &report, std::string dir)
+      : options(o), dslDirectory(std::move(dir)), reporter(report, dslDirectory) {}
+
+  const mscclc::frontend::FrontendOptions &options;
+  std::string dslDirectory;
+  SourceReporter reporter;
+  DeferredCodegen codegen;
+  std::unique_ptr<CompilerInstance> compiler;
+  std::unique_ptr<ParseAction> action;
+  std::unique_ptr<llvm::MemoryBuffer> stdinBuffer;
+};
+
+ClangTool::ClangTool(const FrontendOptions &options, ChildReport &report, std::string dslDirectory)
+    : state_(std::make_unique<State>(options, report, std::move(dslDirectory))) {}
+
+ClangTool::~ClangTool() {
+  // The process ends soon, and taking all of this apart would only cost time.
+  state_->action.release();
+  state_->compiler.release();
+  state_.release();
+}
+
+SourceReporter &ClangTool::reporter() {
+  return state_->reporter;
+}
+llvm::StringMap<FileKind> ClangTool::fileKinds() const {
+  return state_->reporter.fileKinds();
+}
+
+bool ClangTool::parse() {
+  SourceReporter &reporter = state_->reporter;
+  const FrontendOptions &options = state_->options;
+  const auto files = llvm::makeIntrusiveRefCnt<PlainFiles>(llvm::vfs::getRealFileSystem());
+
+  const std::vector<std::string> args = commandLine(options, state_->dslDirectory);
+  std::vector<const char *> pointers;
+  for (const std::string &arg : args)
+    pointers.push_back(arg.c_str());
+  CreateInvocationOptions how;
+  how.Diags = makeDiagnostics(reporter);
+  how.VFS = files;
+  std::shared_ptr<CompilerInvocation> invocation = createInvocation(pointers, std::move(how));
+  if (!invocation || reporter.hasErrors()) {
+    reporter.flush();
+    if (!reporter.hasErrors())
+      reporter.report(diag::bad_clang_arguments, "", {"no compilation comes of them"});
+    return false;
+  }
+  harden(*invocation);
+
+  const InputKind kind(Language::CXX);
+  FrontendInputFile input(options.inputPath, kind);
+  if (options.stdinText) {
+    state_->stdinBuffer = llvm::MemoryBuffer::getMemBuffer(*options.stdinText, "<stdin>");
+    input = FrontendInputFile(state_->stdinBuffer->getMemBufferRef(), kind);
+  }
+  invocation->getFrontendOpts().Inputs = {input};
+  state_->compiler = makeCompiler(std::move(invocation), files, reporter);
+  CompilerInstance &compiler = *state_->compiler;
+  if (!compiler.createTarget())
+    return false;
+  state_->action = std::make_unique<ParseAction>(reporter, state_->codegen);
+  if (!state_->action->BeginSourceFile(compiler, compiler.getFrontendOpts().Inputs[0])) {
+    reporter.flush();
+    return false;
+  }
+  if (llvm::Error error = state_->action->Execute())
+    reporter.report(diag::clang_gave_up, options.inputPath, {llvm::toString(std::move(error))});
+  reporter.flush();
+  return !reporter.hadFatalError() && compiler.hasASTContext();
+}
+
+std::vector<Algorithm> ClangTool::check() {
+  ASTContext &context = state_->compiler->getASTContext();
+  checkDialect(context, state_->reporter);
+  return findAlgorithms(context, state_->reporter);
+}
+
+std::optional<CompiledAlgorithm> ClangTool::generate(const Algorithm &algorithm) {
+  CompiledAlgorithm compiled;
+  compiled.context = std::make_unique<llvm::LLVMContext>();
+  compiled.module = state_->codegen.generate(*state_->compiler, *compiled.context, algorithm.function,
+                                             compiled.function, state_->reporter);
+  compiled.arguments = algorithm.arguments;
+  state_->reporter.flush();
+  if (!compiled.module || state_->reporter.hasErrors())
+    return std::nullopt;
+  return compiled;
+}
+
+} // namespace mscclc::frontend

@@ -1,0 +1,41 @@
+// Clang, as the front end uses it: one source in, its algorithms and LLVM IR out.
+#pragma once
+
+#include "frontend/child_report.h"
+#include "frontend/compiled_algorithm.h"
+#include "frontend/frontend.h"
+#include "frontend/parameters.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mscclc::frontend {
+
+class SourceReporter;
+
+/// A source as Clang reads it. What is wrong with it goes to the report.
+class ClangTool {
+public:
+  ClangTool(const FrontendOptions &options, ChildReport &report, std::string dslDirectory);
+  ~ClangTool();
+
+  /// Reads and parses the source. False if there is nothing to go on with.
+  bool parse();
+  /// Checks the dialect and finds the algorithms.
+  std::vector<Algorithm> check();
+  /// LLVM IR of an algorithm and what it calls; nothing after an error.
+  std::optional<CompiledAlgorithm> generate(const Algorithm &algorithm);
+
+  SourceReporter &reporter();
+  llvm::StringMap<FileKind> fileKinds() const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+} // namespace mscclc::frontend

@@ -1,0 +1,227 @@
+#include "frontend/evaluate.h"
+
+#include "frontend/arena.h"
+
+#include "ir/internal_error.h"
+
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/RTDyldObjectLinkingLayer.h"
+#include "llvm/ExecutionEngine/SectionMemoryManager.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+#include <sys/mman.h>
+#include <ucontext.h>
+
+using namespace llvm;
+
+namespace mscclc::frontend {
+
+CompiledAlgorithm::CompiledAlgorithm() = default;
+CompiledAlgorithm::CompiledAlgorithm(CompiledAlgorithm &&) noexcept = default;
+CompiledAlgorithm &CompiledAlgorithm::operator=(CompiledAlgorithm &&) noexcept = default;
+CompiledAlgorithm::~CompiledAlgorithm() = default;
+
+namespace {
+
+constexpr const char *entryName = "__mscclc_entry";
+
+/// Arguments as the target's calling convention wants them: integers and doubles as themselves, a string view as its
+/// length and pointer, in two arguments or in one array of two words.
+SmallVector<Value *, 8> lowerArguments(Module &module, const FunctionType &type, std::span<const Argument> arguments) {
+  SmallVector<Value *, 8> values;
+  unsigned next = 0;
+  const auto nextType = [&]() -> Type * {
+    if (next == type.getNumParams())
+      throw ir::InternalError("an algorithm has fewer machine-level parameters than arguments");
+    return type.getParamType(next++);
+  };
+  for (const Argument &argument : arguments) {
+    Type *expected = nextType();
+    switch (argument.kind) {
+    case Argument::Integer:
+      if (!expected->isIntegerTy())
+        throw ir::InternalError("an integer parameter is not passed as an integer");
+      values.push_back(ConstantInt::get(expected->getContext(),
+                                        APInt(64, argument.bits).sextOrTrunc(expected->getIntegerBitWidth())));
+      break;
+    case Argument::Double:
+      if (!expected->isDoubleTy())
+        throw ir::InternalError("a double is not passed as a double");
+      values.push_back(ConstantFP::get(expected, argument.number));
+      break;
+    case Argument::Text: {
+      Constant *bytes = ConstantDataArray::getString(module.getContext(), argument.text, /*AddNull=*/true);
+      auto *text = new GlobalVariable(module, bytes->getType(), true, GlobalValue::InternalLinkage, bytes, "argument");
+      if (auto *pair = dyn_cast<ArrayType>(expected); pair && pair->getNumElements() == 2) {
+        Type *word = pair->getElementType();
+        values.push_back(ConstantArray::get(
+            pair, {ConstantInt::get(word, argument.text.size()), ConstantExpr::getPtrToInt(text, word)}));
+      } else if (expected->isIntegerTy(64)) {
+        if (!nextType()->isPointerTy())
+          throw ir::InternalError("a string view is not passed as length and pointer");
+        values.push_back(ConstantInt::get(expected, argument.text.size()));
+        values.push_back(text);
+      } else {
+        throw ir::InternalError("a string view is not passed as length and pointer");
+      }
+      break;
+    }
+    }
+  }
+  if (next != type.getNumParams())
+    throw ir::InternalError("an algorithm has more machine-level parameters than arguments");
+  return values;
+}
+
+/// Sections at addresses that are the same in every run.
+class FixedAddressMapper : public SectionMemoryManager::MemoryMapper {
+public:
+  sys::MemoryBlock allocateMappedMemory(SectionMemoryManager::AllocationPurpose, size_t bytes,
+                                        const sys::MemoryBlock *const, unsigned, std::error_code &error) override {
+    constexpr std::size_t page = 0x10000;
+    bytes = (bytes + page - 1) / page * page;
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    void *wanted = static_cast<std::byte *>(codeAddressHint()) + used_;
+    void *at = mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (at == MAP_FAILED) {
+      error = std::error_code(errno, std::generic_category());
+      return {};
+    }
+    used_ += bytes;
+    error = {};
+    return {at, bytes};
+  }
+  std::error_code protectMappedMemory(const sys::MemoryBlock &block, unsigned flags) override {
+    return sys::Memory::protectMappedMemory(block, flags);
+  }
+  std::error_code releaseMappedMemory(sys::MemoryBlock &) override { return {}; } // the process ends soon
+
+private:
+  std::size_t used_ = 0;
+};
+
+/// Cheap clean-up of what Clang and the instrumentation leave; the algorithm runs once, so more would not pay.
+void simplify(Module &module) {
+  FunctionAnalysisManager analyses;
+  analyses.registerPass([] { return PassInstrumentationAnalysis(); });
+  analyses.registerPass([] { return DominatorTreeAnalysis(); });
+  analyses.registerPass([] { return AssumptionAnalysis(); });
+  analyses.registerPass([] { return TargetIRAnalysis(); });
+  analyses.registerPass([] { return TargetLibraryAnalysis(); });
+  FunctionPassManager passes;
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass());
+  passes.addPass(SimplifyCFGPass());
+  for (Function &f : module)
+    if (!f.isDeclaration())
+      passes.run(f, analyses);
+}
+
+Expected<orc::ExecutorAddr> linkModule(CompiledAlgorithm algorithm, std::unique_ptr<orc::LLJIT> &jit) {
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  Module &module = *algorithm.module;
+
+  // A plain processor of this architecture: the same code everywhere.
+  orc::JITTargetMachineBuilder target{Triple(module.getTargetTriple())};
+  target.setCodeGenOptLevel(CodeGenOptLevel::None);
+  target.setRelocationModel(Reloc::PIC_);
+  target.setCodeModel(CodeModel::Small);
+  static FixedAddressMapper mapper;
+  auto built = orc::LLJITBuilder()
+                   .setJITTargetMachineBuilder(std::move(target))
+                   .setLinkProcessSymbolsByDefault(false)
+                   .setPlatformSetUp(orc::setUpInactivePlatform)
+                   .setObjectLinkingLayerCreator([](orc::ExecutionSession &session, auto &&...) {
+                     auto layer = std::make_unique<orc::RTDyldObjectLinkingLayer>(
+                         session, [](auto &&...) { return std::make_unique<SectionMemoryManager>(&mapper); });
+                     return Expected<std::unique_ptr<orc::ObjectLayer>>(std::move(layer));
+                   })
+                   .create();
+  if (!built)
+    return built.takeError();
+  jit = std::move(*built);
+  module.setDataLayout(jit->getDataLayout());
+  simplify(module);
+
+  orc::SymbolMap symbols;
+  for (const GlobalValue &value : module.global_values())
+    if (value.isDeclaration() && value.hasName())
+      if (void *address = findRuntimeSymbol(std::string_view(value.getName())))
+        symbols[jit->mangleAndIntern(value.getName())] = {orc::ExecutorAddr::fromPtr(address),
+                                                          JITSymbolFlags::Exported};
+  // What code generation adds by itself.
+  for (const char *name : {"memcpy",    "memmove", "memset",   "bcmp",     "memcmp",    "strlen",    "fmod",
+                           "fmodf",     "fma",     "fmaf",     "floor",    "ceil",      "trunc",     "rint",
+                           "nearbyint", "round",   "__divti3", "__modti3", "__udivti3", "__umodti3", "__multi3"})
+    if (void *address = findRuntimeSymbol(name))
+      symbols.try_emplace(jit->mangleAndIntern(name), orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported);
+  if (Error error = jit->getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols))))
+    return error;
+  if (Error error = jit->addIRModule(orc::ThreadSafeModule(std::move(algorithm.module), std::move(algorithm.context))))
+    return error;
+  return jit->lookup(entryName);
+}
+
+} // namespace
+
+void addEntry(CompiledAlgorithm &algorithm) {
+  Module &module = *algorithm.module;
+  LLVMContext &context = module.getContext();
+  Function *function = module.getFunction(algorithm.function);
+  if (!function)
+    throw ir::InternalError("the algorithm's function was not generated");
+  auto *entry = Function::Create(FunctionType::get(Type::getVoidTy(context), false), GlobalValue::ExternalLinkage,
+                                 entryName, module);
+  IRBuilder<> builder(BasicBlock::Create(context, "", entry));
+  if (GlobalVariable *constructors = module.getNamedGlobal("llvm.global_ctors")) {
+    if (auto *list = dyn_cast_or_null<ConstantArray>(constructors->getInitializer()))
+      for (const Use &use : list->operands())
+        if (auto *f = dyn_cast<Function>(cast<ConstantStruct>(use)->getOperand(1)))
+          builder.CreateCall(f);
+    constructors->eraseFromParent();
+  }
+  CallInst *call =
+      builder.CreateCall(function, lowerArguments(module, *function->getFunctionType(), algorithm.arguments));
+  call->setAttributes(function->getAttributes());
+  call->setCallingConv(function->getCallingConv());
+  builder.CreateRetVoid();
+  algorithm.function = entryName;
+}
+
+LinkedAlgorithm LinkedAlgorithm::link(CompiledAlgorithm algorithm, std::string &error) {
+  // The code lives as long as the process does.
+  static std::unique_ptr<orc::LLJIT> jit;
+  LinkedAlgorithm linked;
+  if (auto address = linkModule(std::move(algorithm), jit))
+    linked.entry_ = address->toPtr<void (*)()>();
+  else
+    error = toString(address.takeError());
+  return linked;
+}
+
+void LinkedAlgorithm::run() const {
+  const std::span<std::byte> stack = arenaStack();
+  static ucontext_t here, there;
+  if (getcontext(&there) != 0)
+    throw ir::InternalError("getcontext failed");
+  there.uc_stack.ss_sp = stack.data();
+  there.uc_stack.ss_size = stack.size();
+  there.uc_link = &here;
+  makecontext(&there, entry_, 0);
+  swapcontext(&here, &there);
+}
+
+} // namespace mscclc::frontend

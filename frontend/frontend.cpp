@@ -1,0 +1,237 @@
+// The parent's side: checks the input, has the child do its work, and makes a program or an error of what comes back.
+#include "frontend/frontend.h"
+
+#include "frontend/build_ir.h"
+#include "frontend/child.h"
+#include "frontend/diagnostics.h"
+#include "frontend/dsl_directory.h"
+#include "frontend/sandbox.h"
+#include "frontend/trace.h"
+
+#include "ir/internal_error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <exception>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace mscclc::frontend {
+
+namespace {
+
+constexpr int internalErrorStatus = 70;
+constexpr std::uint64_t reportBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t leastTraceBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t maxSourceBytes = std::uint64_t{32} << 20;
+
+/// Whether the input can be read at all; Clang's own words for this are poor.
+bool checkInput(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics) {
+  const ir::Where where(options.inputPath);
+  if (options.stdinText) {
+    if (options.stdinText->size() <= maxSourceBytes)
+      return true;
+    diagnostics.report(diag::source_too_large, where, {maxSourceBytes >> 20});
+    return false;
+  }
+  struct stat status{};
+  if (stat(options.inputPath.c_str(), &status) != 0) {
+    diagnostics.report(diag::cannot_read, where, {std::strerror(errno)});
+    return false;
+  }
+  if (!S_ISREG(status.st_mode)) {
+    diagnostics.report(diag::cannot_read, where,
+                       {S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"});
+    return false;
+  }
+  if (static_cast<std::uint64_t>(status.st_size) > maxSourceBytes) {
+    diagnostics.report(diag::source_too_large, where, {maxSourceBytes >> 20});
+    return false;
+  }
+  if (access(options.inputPath.c_str(), R_OK) != 0) {
+    diagnostics.report(diag::cannot_read, where, {std::strerror(errno)});
+    return false;
+  }
+  return true;
+}
+
+/// A string of a fixed record that foreign code may have written to.
+template <std::size_t n> std::string textOf(const char (&field)[n]) {
+  return {field, strnlen(field, n)};
+}
+
+/// Reports the failure with its call chain.
+void reportFailure(const Failure &failure, const std::vector<CallSite> &sites, const FrontendOptions &options,
+                   ir::DiagnosticEngine &diagnostics) {
+  const ir::DiagInfo *info = findDiagnostic(textOf(failure.diagnostic));
+  if (!info)
+    throw ir::InternalError("the child failed without a reason");
+  ir::SourceMap sources;
+  ir::LocId where = ir::noLoc;
+  const auto add = [&](const std::string &file, std::uint32_t line, std::uint32_t column) {
+    const std::uint32_t index = sources.addFile(file);
+    if (options.stdinText && file == "<stdin>" && !sources.contents(index))
+      sources.setContents(index, *options.stdinText);
+    where = sources.addPlace(index, line, column, where);
+  };
+  const std::uint32_t depth = std::min(failure.depth, CallStack::capacity);
+  for (std::uint32_t i = 0; i < depth; ++i) {
+    const std::uint32_t site = failure.sites[i];
+    if (site != 0 && site < sites.size())
+      add(sites[site].file, sites[site].line, sites[site].column);
+  }
+  if (failure.file[0] != '\0')
+    add(textOf(failure.file), failure.line, failure.column);
+  std::vector<ir::DiagArg> args;
+  for (const auto &arg : failure.args)
+    args.emplace_back(textOf(arg));
+  diagnostics.setSources(&sources);
+  diagnostics.report(*info, where != ir::noLoc ? ir::Where(where) : ir::Where(options.inputPath), args);
+  diagnostics.setSources(nullptr);
+}
+
+/// A child that ended without a word: the last place it noted is all there is.
+void reportSilentEnd(const ReportHeader &header, const ChildEnd &end, const std::vector<CallSite> &sites,
+                     const FrontendOptions &options, ir::DiagnosticEngine &diagnostics) {
+  if (end.kind == ChildEnd::NotStarted) {
+    diagnostics.report(diag::child_not_started, ir::Where(options.inputPath), {std::strerror(end.code)});
+    return;
+  }
+  Failure failure{};
+  const auto fill = [](char *to, std::size_t room, std::string_view text) {
+    std::memcpy(to, text.data(), std::min(text.size(), room - 1));
+  };
+  const bool isRunning = header.phase.load() >= static_cast<std::uint32_t>(Phase::Running);
+  const double limit = isRunning ? options.timeoutSeconds : readingSeconds(options);
+  const bool isLate = end.kind == ChildEnd::TimedOut;
+  const ir::DiagInfo &info = isLate ? (isRunning ? diag::run_timeout : diag::source_timeout)
+                             : end.kind == ChildEnd::Signalled && end.code != SIGKILL && !isRunning
+                                 ? diag::clang_crash
+                                 : diag::child_killed;
+  fill(failure.diagnostic, sizeof failure.diagnostic, info.id);
+  std::string arg = std::to_string(limit);
+  if (isLate) {
+    while (arg.back() == '0')
+      arg.pop_back();
+    if (arg.back() == '.')
+      arg.pop_back();
+  } else {
+    const char *name = end.kind == ChildEnd::Signalled ? sigabbrev_np(end.code) : nullptr;
+    arg = name ? name : "status " + std::to_string(end.code);
+  }
+  fill(failure.args[0], sizeof failure.args[0], arg);
+  if (isRunning) {
+    failure.sites[0] = static_cast<std::uint32_t>(header.lastPlace.load());
+    failure.depth = 1;
+  }
+  reportFailure(failure, sites, options, diagnostics);
+}
+
+struct Shared {
+  SharedMemory report;
+  std::optional<SharedMemory> trace;
+  ReportHeader &header() const { return *reinterpret_cast<ReportHeader *>(report.bytes().data()); }
+};
+
+/// Has the child read the source, and run it if there is a trace to fill. What it found goes to `diagnostics`; the
+/// result is empty after an error.
+std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Shared &shared,
+                                       ir::DiagnosticEngine &diagnostics) {
+  std::pair<std::string, std::string> tried;
+  const std::string dslDirectory = findDslDirectory(tried);
+  if (dslDirectory.empty()) {
+    diagnostics.report(diag::headers_missing, ir::Where(options.inputPath), {tried.first, tried.second});
+    return std::nullopt;
+  }
+  const ChildTask task{options, shared.report.bytes(), shared.trace ? shared.trace->bytes() : std::span<std::byte>(),
+                       dslDirectory};
+  // The child keeps its own time; this is for one that cannot any more.
+  const double seconds = readingSeconds(options) + options.timeoutSeconds + 1;
+  const ChildEnd end = runInChild(
+      [&] {
+        try {
+          return runChild(task);
+        } catch (const std::exception &e) {
+          std::memcpy(shared.header().failure.args[0], e.what(),
+                      std::min(std::strlen(e.what()), sizeof shared.header().failure.args[0] - 1));
+          return internalErrorStatus;
+        }
+      },
+      seconds);
+  ReportHeader &header = shared.header();
+  using Clock = std::chrono::steady_clock;
+  if (header.phase >= static_cast<std::uint32_t>(Phase::Running)) {
+    const Clock::time_point start{Clock::duration(header.runStart)};
+    header.times.run = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  }
+  if (end.kind == ChildEnd::Exited && end.code == internalErrorStatus && header.failure.state != Failure::Complete)
+    throw ir::InternalError(textOf(header.failure.args[0]));
+
+  ReceivedReport received = receive(shared.report.bytes());
+  const std::uint64_t errors = diagnostics.numErrors();
+  for (ir::Diagnostic &d : received.diagnostics)
+    diagnostics.add(std::move(d));
+  if (header.failure.state == Failure::Complete)
+    reportFailure(header.failure, received.sites, options, diagnostics);
+  else if (end.kind != ChildEnd::Exited || end.code != 0)
+    reportSilentEnd(header, end, received.sites, options, diagnostics);
+  if (diagnostics.numErrors() != errors)
+    return std::nullopt;
+  return received;
+}
+
+} // namespace
+
+std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics,
+                                            FrontendTimes *times) {
+  if (!checkInput(options, diagnostics))
+    return std::nullopt;
+  auto report = SharedMemory::create(reportBytes, leastTraceBytes);
+  auto trace = SharedMemory::create(options.memoryBytes, leastTraceBytes);
+  if (!report || !trace) {
+    diagnostics.report(diag::child_not_started, ir::Where(options.inputPath), {std::strerror(ENOMEM)});
+    return std::nullopt;
+  }
+  const Shared shared{std::move(*report), std::move(trace)};
+  const auto received = haveRead(options, shared, diagnostics);
+  if (times)
+    *times = shared.header().times;
+  if (!received)
+    return std::nullopt;
+  if (shared.header().phase != static_cast<std::uint32_t>(Phase::Done))
+    throw ir::InternalError("the child ended without a result");
+
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<SourceText> texts;
+  if (options.stdinText)
+    texts.push_back({"<stdin>", *options.stdinText});
+  const std::span<const std::byte> bytes = shared.trace->bytes();
+  auto program = buildProgram(bytes.first(std::min<std::uint64_t>(bytes.size(), shared.header().traceSize)),
+                              received->sites, diagnostics, texts);
+  if (times)
+    times->build = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return program;
+}
+
+std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &options,
+                                                         ir::DiagnosticEngine &diagnostics) {
+  if (!checkInput(options, diagnostics))
+    return std::nullopt;
+  auto report = SharedMemory::create(reportBytes, leastTraceBytes);
+  if (!report) {
+    diagnostics.report(diag::child_not_started, ir::Where(options.inputPath), {std::strerror(ENOMEM)});
+    return std::nullopt;
+  }
+  const Shared shared{std::move(*report), std::nullopt};
+  auto received = haveRead(options, shared, diagnostics);
+  if (!received)
+    return std::nullopt;
+  return std::move(received->algorithms);
+}
+
+} // namespace mscclc::frontend

@@ -1,0 +1,62 @@
+// The front end: a C++ algorithm in, a program out.
+//
+// The source is read by Clang, held against the dialect (dialect_checker.h), compiled in memory and run once
+// (evaluate.h); what it recorded becomes the program (build_ir.h). All but the last step happens in a child process
+// with limits (sandbox.h), so that nothing a source does reaches the compiler itself.
+#pragma once
+
+#include "ir/diagnostics.h"
+#include "ir/program.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mscclc::frontend {
+
+struct FrontendOptions {
+  std::string inputPath;                                       ///< as the user wrote it; diagnostics show it so
+  std::optional<std::string> stdinText;                        ///< the source itself, when it does not come from a file
+  std::vector<std::string> clangArgs;                          ///< -I, -D and whatever else Clang takes
+  std::string algorithm;                                       ///< empty: the only one there is
+  std::vector<std::pair<std::string, std::string>> parameters; ///< name and value
+  double timeoutSeconds = 10; ///< wall time for the algorithm's run; reading gets as much, and at least 10 s
+  std::uint64_t memoryBytes = std::uint64_t{4} << 30; ///< for the recording, and as much for the algorithm's data
+};
+
+/// A parameter of an algorithm, in words.
+struct ParameterInfo {
+  std::string name;
+  std::string type;                     ///< as the source spells it
+  std::string defaultValue;             ///< as -P takes it
+  std::vector<std::string> enumerators; ///< of an enum, in order
+};
+
+struct AlgorithmInfo {
+  std::string name;
+  std::string doc; ///< its doc comment without comment marks
+  std::vector<ParameterInfo> parameters;
+};
+
+/// Wall time of each stage in milliseconds; stages that were not reached are 0.
+struct FrontendTimes {
+  double start = 0;    ///< the child process and Clang's set-up
+  double parse = 0;    ///< Clang's parser
+  double check = 0;    ///< dialect and parameters
+  double generate = 0; ///< LLVM IR and its instrumentation
+  double link = 0;     ///< machine code
+  double run = 0;      ///< the algorithm
+  double build = 0;    ///< recording to program
+};
+
+/// The program that the chosen algorithm describes, or nothing and errors in `diagnostics`.
+std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics,
+                                            FrontendTimes *times = nullptr);
+
+/// The algorithms of a source in its order, or nothing and errors in `diagnostics`. Nothing is run.
+std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &options,
+                                                         ir::DiagnosticEngine &diagnostics);
+
+} // namespace mscclc::frontend

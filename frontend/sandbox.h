@@ -1,0 +1,52 @@
+// A child process with limits: what runs in it cannot outlive, outgrow or outlast what it is given, nor touch anything.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+namespace mscclc::frontend {
+
+/// Anonymous memory that child processes share. Pages take up room only once touched.
+class SharedMemory {
+public:
+  /// `bytes` of zeros, or less where the system does not give as much address space, but at least `least`.
+  static std::optional<SharedMemory> create(std::uint64_t bytes, std::uint64_t least);
+  SharedMemory(SharedMemory &&other) noexcept : bytes_(other.bytes_) { other.bytes_ = {}; }
+  SharedMemory(const SharedMemory &) = delete;
+  SharedMemory &operator=(const SharedMemory &) = delete;
+  SharedMemory &operator=(SharedMemory &&) = delete;
+  ~SharedMemory();
+
+  std::span<std::byte> bytes() const { return bytes_; }
+
+private:
+  explicit SharedMemory(std::span<std::byte> bytes) : bytes_(bytes) {}
+  std::span<std::byte> bytes_;
+};
+
+/// How a child ended.
+struct ChildEnd {
+  enum Kind { Exited, Signalled, TimedOut, NotStarted } kind;
+  int code; ///< exit status, signal, or errno of the failed start
+};
+
+/// Runs `body` in a child process and waits for it, killing it after `seconds`. What `body` returns is the exit status;
+/// the child's exit handlers and buffers are left alone.
+ChildEnd runInChild(const std::function<int()> &body, double seconds);
+
+/// Limits of the calling process from now on: nothing written to files, no core dump, no privileges gained, at most
+/// `seconds` of processor time and `bytes` more address space than now. System calls that change files, start programs
+/// or open connections fail. Where the system refuses a limit, the others still hold.
+void limitProcess(double seconds, std::uint64_t bytes);
+
+/// Address space from now on: `bytes` more than there is.
+void limitAddressSpace(std::uint64_t bytes);
+
+/// Leaves only what memory management, signal return and exit need; any other system call raises SIGSYS, and so does
+/// reading the time-stamp counter with SIGSEGV. False where the system has no such filter.
+bool enterSandbox();
+
+} // namespace mscclc::frontend

@@ -1,0 +1,263 @@
+#include "frontend/source_reporter.h"
+
+#include "frontend/diagnostics.h"
+
+#include "clang/Basic/DiagnosticLex.h"
+#include "clang/Basic/DiagnosticSema.h"
+#include "clang/Basic/FileManager.h"
+
+using namespace clang;
+
+namespace mscclc::frontend {
+namespace {
+
+constexpr std::size_t maxErrors = 20, maxWarnings = 50;
+constexpr std::size_t maxExcerpt = 400;
+
+/// The line with everything that a terminal would not show as itself replaced, byte by byte so that columns stay.
+std::string printable(llvm::StringRef line) {
+  std::string out(line);
+  for (std::size_t i = 0; i < out.size();) {
+    const auto lead = static_cast<unsigned char>(out[i]);
+    std::size_t length = lead < 0x80                   ? 1
+                         : lead >= 0xc2 && lead < 0xe0 ? 2
+                         : lead >= 0xe0 && lead < 0xf0 ? 3
+                         : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                       : 0;
+    if (length > out.size() - i)
+      length = 0;
+    for (std::size_t k = 1; k < length; ++k)
+      if ((static_cast<unsigned char>(out[i + k]) & 0xc0) != 0x80)
+        length = 0;
+    if (length == 0 || (length == 1 && (lead < 0x20 || lead == 0x7f) && lead != '\t')) {
+      out[i] = '?';
+      length = 1;
+    }
+    i += length;
+  }
+  return out;
+}
+
+/// The file part of a location: where a macro is used, except for what was handed to it.
+SourceLocation fileLocation(const SourceManager &sources, SourceLocation where) {
+  return where.isMacroID() ? sources.getFileLoc(where) : where;
+}
+
+} // namespace
+
+std::string SourceReporter::excerpt(FileID file, unsigned offset) const {
+  bool invalid = false;
+  const llvm::StringRef text = sources_->getBufferData(file, &invalid);
+  if (invalid || offset > text.size())
+    return {};
+  const std::size_t lineStart = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1; // npos + 1 is 0
+  llvm::StringRef line = text.substr(lineStart);
+  line = line.substr(0, line.find('\n'));
+  line.consume_back("\r");
+  return line.size() > maxExcerpt ? std::string() : printable(line);
+}
+
+ir::ShownPlace SourceReporter::place(SourceLocation where) const {
+  ir::ShownPlace shown;
+  if (!sources_ || where.isInvalid())
+    return shown;
+  const SourceLocation loc = fileLocation(*sources_, where);
+  const PresumedLoc presumed = sources_->getPresumedLoc(loc);
+  if (presumed.isInvalid())
+    return shown;
+  shown.file = printable(presumed.getFilename());
+  shown.line = presumed.getLine();
+  shown.column = presumed.getColumn();
+  const auto [file, offset] = sources_->getDecomposedLoc(loc);
+  shown.excerpt = excerpt(file, offset);
+  return shown;
+}
+
+void SourceReporter::addIncludeNotes(ir::Diagnostic &diagnostic, SourceLocation where) const {
+  if (!sources_ || where.isInvalid())
+    return;
+  SourceLocation loc = fileLocation(*sources_, where);
+  for (int depth = 0; depth < 5; ++depth) {
+    loc = sources_->getIncludeLoc(sources_->getFileID(loc));
+    if (loc.isInvalid())
+      return;
+    ir::Diagnostic note;
+    note.severity = ir::Severity::Note;
+    note.id = diag::included_from.id;
+    note.message = diag::included_from.format;
+    note.place = place(loc);
+    if (note.place.line != 0)
+      diagnostic.notes.push_back(std::move(note));
+  }
+}
+
+FailurePlace SourceReporter::placeReached() const {
+  if (!sources_ || reached_.isInvalid())
+    return {};
+  const PresumedLoc at = sources_->getPresumedLoc(fileLocation(*sources_, reached_));
+  return at.isValid() ? FailurePlace{at.getFilename(), at.getLine(), at.getColumn()} : FailurePlace{};
+}
+
+void SourceReporter::flush() {
+  if (pending_)
+    report_.add(*pending_);
+  pending_.reset();
+}
+
+void SourceReporter::begin(ir::Diagnostic diagnostic) {
+  flush();
+  std::size_t &count = diagnostic.severity == ir::Severity::Error ? errors_ : warnings_;
+  const std::size_t limit = diagnostic.severity == ir::Severity::Error ? maxErrors : maxWarnings;
+  dropNotes_ = ++count > limit;
+  if (!dropNotes_)
+    pending_ = std::move(diagnostic);
+}
+
+void SourceReporter::report(const ir::DiagInfo &info, SourceLocation where, const std::vector<ir::DiagArg> &args,
+                            const std::vector<Note> &notes) {
+  const SourceLocation loc = sources_ && where.isValid() ? fileLocation(*sources_, where) : where;
+  if (!reported_.emplace(info.id, loc.getRawEncoding()).second)
+    return;
+  ir::Diagnostic d;
+  d.severity = info.severity;
+  d.id = info.id;
+  d.message = ir::formatDiag(info.format, args);
+  d.place = place(loc);
+  addIncludeNotes(d, loc);
+  for (const Note &note : notes) {
+    ir::Diagnostic n;
+    n.severity = ir::Severity::Note;
+    n.id = note.info.id;
+    n.message = ir::formatDiag(note.info.format, note.args);
+    n.place = place(note.where);
+    d.notes.push_back(std::move(n));
+  }
+  begin(std::move(d));
+  flush();
+}
+
+void SourceReporter::report(const ir::DiagInfo &info, std::string_view file, unsigned line, unsigned column,
+                            const std::vector<ir::DiagArg> &args) {
+  ir::Diagnostic d;
+  d.severity = info.severity;
+  d.id = info.id;
+  d.message = ir::formatDiag(info.format, args);
+  d.place.file = file;
+  d.place.line = line;
+  d.place.column = column;
+  for (unsigned i = 0; i < sources_->local_sloc_entry_size(); ++i) {
+    const SrcMgr::SLocEntry &entry = sources_->getLocalSLocEntry(i);
+    if (!entry.isFile() || sources_->getPresumedLoc(SourceLocation::getFromRawEncoding(entry.getOffset())).isInvalid())
+      continue;
+    const SourceLocation start = SourceLocation::getFromRawEncoding(entry.getOffset());
+    if (file != sources_->getPresumedLoc(start).getFilename())
+      continue;
+    const SourceLocation at = sources_->translateLineCol(sources_->getFileID(start), line, std::max(column, 1u));
+    if (at.isValid())
+      d.place.excerpt = place(at).excerpt;
+    break;
+  }
+  begin(std::move(d));
+  flush();
+}
+
+void SourceReporter::report(const ir::DiagInfo &info, std::string_view file, const std::vector<ir::DiagArg> &args) {
+  ir::Diagnostic d;
+  d.severity = info.severity;
+  d.id = info.id;
+  d.message = ir::formatDiag(info.format, args);
+  d.place.file = printable(llvm::StringRef(file));
+  begin(std::move(d));
+  flush();
+}
+
+FileKind SourceReporter::kindOf(FileID file) const {
+  const auto known = kinds_.find(file);
+  if (known != kinds_.end())
+    return known->second;
+  FileKind kind = FileKind::User;
+  bool invalid = false;
+  const SrcMgr::SLocEntry &entry = sources_->getSLocEntry(file, &invalid);
+  if (!invalid && entry.isFile() && file != sources_->getMainFileID()) {
+    const OptionalFileEntryRef ref = sources_->getFileEntryRefForID(file);
+    // mscclc::List is library code in all but name: what goes wrong in it goes wrong where it is called.
+    if (ref && ref->getName().starts_with(dslDirectory_))
+      kind = ref->getName().ends_with("/list.hpp") ? FileKind::System : FileKind::Dsl;
+    // How the file was found, whatever its line markers and pragmas claim later.
+    else if (SrcMgr::isSystem(entry.getFile().getFileCharacteristic()) || !ref)
+      kind = FileKind::System;
+  }
+  kinds_.insert({file, kind});
+  return kind;
+}
+
+FileKind SourceReporter::kindOf(SourceLocation where) const {
+  if (where.isInvalid())
+    return FileKind::System;
+  return kindOf(sources_->getFileID(sources_->getExpansionLoc(where)));
+}
+
+llvm::StringMap<FileKind> SourceReporter::fileKinds() const {
+  llvm::StringMap<FileKind> kinds;
+  for (unsigned i = 0; i < sources_->local_sloc_entry_size(); ++i) {
+    const SrcMgr::SLocEntry &entry = sources_->getLocalSLocEntry(i);
+    if (!entry.isFile())
+      continue;
+    const SourceLocation start = SourceLocation::getFromRawEncoding(entry.getOffset());
+    const FileID file = sources_->getFileID(start);
+    const FileKind kind = kindOf(file);
+    if (const OptionalFileEntryRef ref = sources_->getFileEntryRefForID(file))
+      kinds.insert({ref->getName(), kind});
+    const PresumedLoc presumed = sources_->getPresumedLoc(start);
+    if (presumed.isValid())
+      kinds.insert({presumed.getFilename(), kind});
+  }
+  return kinds;
+}
+
+void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) {
+  DiagnosticConsumer::HandleDiagnostic(level, info);
+  if (level == DiagnosticsEngine::Ignored || level == DiagnosticsEngine::Remark)
+    return;
+  if (level == DiagnosticsEngine::Fatal)
+    fatal_ = true;
+  if (info.getID() == clang::diag::fatal_too_many_errors)
+    return; // the engine says how many it has not shown
+
+  // Where Clang stops at what the dialect refuses as well, the dialect's words say what to write instead.
+  switch (info.getID()) {
+  case clang::diag::err_exceptions_disabled:
+    report(diag::refused_exception, info.getLocation());
+    return;
+  case clang::diag::warn_pp_date_time:
+    report(diag::refused_date, info.getLocation());
+    return;
+  default:
+    break;
+  }
+
+  llvm::SmallString<256> text;
+  info.FormatDiagnostic(text);
+  ir::Diagnostic d;
+  d.id = "clang";
+  d.message = printable(text);
+  if (info.hasSourceManager() && sources_)
+    d.place = place(info.getLocation());
+  if (level == DiagnosticsEngine::Note) {
+    d.severity = ir::Severity::Note;
+    if (pending_ && !dropNotes_ && pending_->notes.size() < 12)
+      pending_->notes.push_back(std::move(d));
+    return;
+  }
+  d.severity = level == DiagnosticsEngine::Warning ? ir::Severity::Warning : ir::Severity::Error;
+  if (d.severity == ir::Severity::Warning) {
+    const llvm::StringRef flag = info.getDiags()->getDiagnosticIDs()->getWarningOptionForDiag(info.getID());
+    if (!flag.empty())
+      d.message += " [-W" + flag.str() + "]";
+  }
+  if (info.hasSourceManager() && sources_)
+    addIncludeNotes(d, info.getLocation());
+  begin(std::move(d));
+}
+
+} // namespace mscclc::frontend
