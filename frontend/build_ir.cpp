@@ -68,7 +68,7 @@ void Builder::check() {
     } else if (reader.kind() == RecordKind::LoopBegin || reader.kind() == RecordKind::LoopEnd) {
       checkLoop(reader);
     } else {
-      if (reader.kind() == RecordKind::ProgramEnd && declarations_.phase() == Phase::Open)
+      if (reader.kind() == RecordKind::ProgramEnd && declarations_.phase() == ProgramPhase::Open)
         checkLoopIsClosed();
       damaged = !declarations_.take(reader);
     }
@@ -85,13 +85,13 @@ void Builder::check() {
   }
   checker_.finish();
   declarations_.finish();
-  if (numCalls_ == 0 && declarations_.phase() == Phase::After && !diagnostics_.hasErrors())
+  if (numCalls_ == 0 && declarations_.phase() == ProgramPhase::After && !diagnostics_.hasErrors())
     diagnostics_.report(diag::no_operations, declarations_.programLoc());
 }
 
 /// False if the call cannot come from the recorder.
 bool Builder::checkCall(const TraceReader &reader) {
-  if (declarations_.phase() == Phase::Open)
+  if (declarations_.phase() == ProgramPhase::Open)
     ++numCalls_;
   switch (checker_.check(reader, call_)) {
   case CallChecker::Result::Good:
@@ -106,7 +106,7 @@ bool Builder::checkCall(const TraceReader &reader) {
 }
 
 void Builder::checkLoop(const TraceReader &reader) {
-  if (declarations_.phase() == Phase::Skipping)
+  if (declarations_.phase() == ProgramPhase::Skipping)
     return;
   if (reader.kind() == RecordKind::LoopEnd) {
     if (loopDepth_ == 0 || --loopDepth_ != 0)

@@ -82,11 +82,11 @@ CallChecker::Result CallChecker::check(const TraceReader &reader, CheckedCall &c
   if (op > static_cast<std::uint32_t>(ir::ReduceOp::Max))
     return Result::Damaged;
   call.reduceOp = static_cast<ir::ReduceOp>(op);
-  if (declarations_.phase() == Phase::Skipping)
+  if (declarations_.phase() == ProgramPhase::Skipping)
     return Result::Faulty;
   if (const Result result = executor(record, call); result != Result::Good)
     return result;
-  if (declarations_.phase() != Phase::Open) {
+  if (declarations_.phase() != ProgramPhase::Open) {
     declarations_.inProgram("'" + std::string(call.info->spelling) + "'", call.loc);
     return Result::Faulty;
   }

@@ -42,7 +42,7 @@ bool Declarations::take(const TraceReader &reader) {
       diagnostics_.report(diag::rank_out_of_range, locOf(reader), {reader.as<PairRecord>().first, limit()});
     return true;
   case RecordKind::FaultyBlock:
-    if (phase_ == Phase::Open)
+    if (phase_ == ProgramPhase::Open)
       diagnostics_.report(diag::block_out_of_range, locOf(reader), {reader.as<PairRecord>().first, maxBlocks - 1});
     return true;
   case RecordKind::FaultySlice:
@@ -69,9 +69,9 @@ bool Declarations::take(const TraceReader &reader) {
 }
 
 bool Declarations::inProgram(std::string_view what, ir::LocId at) {
-  if (phase_ == Phase::Before || phase_ == Phase::After)
+  if (phase_ == ProgramPhase::Before || phase_ == ProgramPhase::After)
     diagnostics_.report(diag::outside_program, at, {what});
-  return phase_ == Phase::Open;
+  return phase_ == ProgramPhase::Open;
 }
 
 void Declarations::scratchBuffer(const TraceReader &reader) {
@@ -251,7 +251,7 @@ void Declarations::semaphore(const TraceReader &reader) {
 bool Declarations::faultySlice(const TraceReader &reader) {
   const auto record = reader.as<SliceRecord>();
   const ir::LocId at = locOf(reader);
-  if (phase_ == Phase::Skipping)
+  if (phase_ == ProgramPhase::Skipping)
     return true;
   if (record.buffer == detail::unset) {
     diagnostics_.report(diag::never_made, at, {"slice", "of a buffer"});

@@ -70,7 +70,7 @@ struct SemaphoreDecl {
 };
 
 /// Where in the recording we are, as to programs.
-enum class Phase : std::uint8_t {
+enum class ProgramPhase : std::uint8_t {
   Before,   ///< no program yet
   Open,     ///< in the program
   Skipping, ///< in a program too many; its contents are passed over
@@ -88,9 +88,9 @@ public:
   /// Reports what is missing at the end.
   void finish();
   /// Lets the calls of a program that is over be looked at once more.
-  void reopen() { phase_ = Phase::Open; }
+  void reopen() { phase_ = ProgramPhase::Open; }
 
-  Phase phase() const { return phase_; }
+  ProgramPhase phase() const { return phase_; }
   /// Where the program that is open began.
   ir::LocId programLoc() const { return programLoc_; }
   /// Memory taken by what was declared, where that may grow faster than the recording. In bytes.
@@ -148,9 +148,9 @@ private:
   std::uint32_t stamp_ = 0;
   std::uint64_t bytes_ = 0;
 
-  Phase phase_ = Phase::Before;
-  Phase resume_ = Phase::Before; ///< phase behind the programs that are skipped
-  std::uint32_t skipped_ = 0;    ///< programs open that are skipped
+  ProgramPhase phase_ = ProgramPhase::Before;
+  ProgramPhase resume_ = ProgramPhase::Before; ///< phase behind the programs that are skipped
+  std::uint32_t skipped_ = 0;                  ///< programs open that are skipped
   ir::LocId programLoc_ = ir::noLoc;
   std::uint32_t usedCollective_ = detail::unset; ///< index of the program's collective
 };

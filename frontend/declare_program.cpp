@@ -157,20 +157,20 @@ bool Declarations::expectation(const TraceReader &reader) {
 bool Declarations::programBegin(const TraceReader &reader) {
   const auto record = reader.as<ProgramRecord>();
   const ir::LocId at = locOf(reader);
-  if (phase_ == Phase::Open || phase_ == Phase::Skipping) {
-    if (phase_ == Phase::Open) {
+  if (phase_ == ProgramPhase::Open || phase_ == ProgramPhase::Skipping) {
+    if (phase_ == ProgramPhase::Open) {
       diagnostics_.report(diag::nested_program, at, {reader.text(), program_.name})
           .note(diag::first_program_here, programLoc_);
-      resume_ = Phase::Open;
+      resume_ = ProgramPhase::Open;
     }
-    phase_ = Phase::Skipping;
+    phase_ = ProgramPhase::Skipping;
     ++skipped_;
     return true;
   }
-  if (phase_ == Phase::After) {
+  if (phase_ == ProgramPhase::After) {
     diagnostics_.report(diag::second_program, at).note(diag::first_program_here, programLoc_);
-    resume_ = Phase::After;
-    phase_ = Phase::Skipping;
+    resume_ = ProgramPhase::After;
+    phase_ = ProgramPhase::Skipping;
     skipped_ = 1;
     return true;
   }
@@ -183,12 +183,12 @@ bool Declarations::programBegin(const TraceReader &reader) {
   takeOptions(record, at);
   usedCollective_ = record.collective;
   if (!decl.valid) { // no telling what is in range then
-    resume_ = Phase::After;
-    phase_ = Phase::Skipping;
+    resume_ = ProgramPhase::After;
+    phase_ = ProgramPhase::Skipping;
     skipped_ = 1;
     return true;
   }
-  phase_ = Phase::Open;
+  phase_ = ProgramPhase::Open;
   program_.ranks.resize(static_cast<std::size_t>(decl.ranks));
   for (ir::Rank &rank : program_.ranks) {
     rank.inputChunks = static_cast<std::uint32_t>(decl.sizes.input);
@@ -226,16 +226,16 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
 }
 
 void Declarations::programEnd() {
-  if (phase_ == Phase::Open)
-    phase_ = Phase::After;
-  else if (phase_ == Phase::Skipping && --skipped_ == 0)
+  if (phase_ == ProgramPhase::Open)
+    phase_ = ProgramPhase::After;
+  else if (phase_ == ProgramPhase::Skipping && --skipped_ == 0)
     phase_ = resume_;
 }
 
 void Declarations::finish() {
-  if (phase_ == Phase::Before && !diagnostics_.hasErrors())
+  if (phase_ == ProgramPhase::Before && !diagnostics_.hasErrors())
     diagnostics_.report(diag::no_program, ir::Where{});
-  if (phase_ == Phase::Open || phase_ == Phase::Skipping)
+  if (phase_ == ProgramPhase::Open || phase_ == ProgramPhase::Skipping)
     diagnostics_.report(diag::unfinished_program, programLoc_);
   if (usedCollective_ < collectives_.size())
     program_.collective = std::move(collectives_[usedCollective_].collective);

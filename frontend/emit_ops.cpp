@@ -12,11 +12,6 @@ using ir::OpKind;
 
 namespace {
 
-/// True if the call's operation carries data, so that the blocks of a group share it.
-bool movesData(const CheckedCall &call) {
-  return call.hasChunks;
-}
-
 ChannelType channelTypeOf(const CheckedCall &call) {
   if (call.channel)
     return call.channel->type;
@@ -246,7 +241,7 @@ void OpEmitter::emit(const CheckedCall &call) {
       useChannel(call, block, threadBlock);
     if (inLoop_)
       ++loopHeader(plans_[call.rank][block], threadBlock).bodySize;
-    if (call.inGroup && movesData(call)) {
+    if (call.inGroup && call.hasChunks) {
       op.groupIndex = static_cast<std::uint32_t>(i);
       op.groupSize = static_cast<std::uint32_t>(call.blocks.size());
     }
