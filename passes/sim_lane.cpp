@@ -30,13 +30,13 @@ void Machine::advance(Lane &lane) {
 
 Machine::Progress Machine::stepLane(Lane &lane) {
   if (lane.ended)
-    return Progress::Blocked;
+    return blockOn(key(Event::Launch));
   const auto &ops = program_.ranks[lane.rank].blocks[lane.block].ops;
   if (lane.pc == ops.size()) {
     lane.ended = true;
     if (++ranks_[lane.rank].lanesEnded == ranks_[lane.rank].numLanes)
-      wake(lane.rank);
-    return Progress::Blocked;
+      wake(lane.rank, key(Event::User));
+    return blockOn(key(Event::Launch));
   }
   const ir::Op &op = ops[lane.pc];
   if (op.kind == ir::OpKind::Pipeline) {
@@ -48,9 +48,10 @@ Machine::Progress Machine::stepLane(Lane &lane) {
     }
     return Progress::Moved;
   }
-  Block &block = blocks_[firstBlock_[lane.rank] + lane.block];
+  const std::uint32_t number = firstBlock_[lane.rank] + lane.block;
+  const auto nop = [&] { return meet(lane, blocks_[number].arrivals, lanesPerBlock, key(Event::Nop, number)); };
   if (lane.stage == Lane::Before) {
-    if (ir::has(op.sync, ir::DataSync::Before) && meet(lane, block.arrivals, lanesPerBlock) == Progress::Blocked)
+    if (ir::has(op.sync, ir::DataSync::Before) && nop() == Progress::Blocked)
       return Progress::Blocked;
     lane.stage = Lane::Itself;
     lane.entered = false;
@@ -62,29 +63,32 @@ Machine::Progress Machine::stepLane(Lane &lane) {
     lane.stage = Lane::After;
     lane.entered = false;
   }
-  if (ir::has(op.sync, ir::DataSync::After) && meet(lane, block.arrivals, lanesPerBlock) == Progress::Blocked)
+  if (ir::has(op.sync, ir::DataSync::After) && nop() == Progress::Blocked)
     return Progress::Blocked;
   advance(lane);
   return Progress::Moved;
 }
 
 /// Ended means that all have come.
-Machine::Progress Machine::meet(Lane &lane, std::uint64_t &arrivals, std::uint64_t size) {
+Machine::Progress Machine::meet(Lane &lane, std::uint64_t &arrivals, std::uint64_t size, std::uint64_t key) {
   if (!lane.entered) {
     lane.entered = true;
     lane.target = arrivals / size * size + size;
     if (++arrivals == lane.target)
-      wake(lane.rank);
+      wake(lane.rank, key);
   }
-  return arrivals >= lane.target ? Progress::Ended : Progress::Blocked;
+  return arrivals >= lane.target ? Progress::Ended : blockOn(key);
 }
 
 Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {
   switch (ir::info(op.kind).group) {
   case ir::OpGroup::BlockSync:
-    if (op.kind == ir::OpKind::Nop)
-      return meet(lane, blocks_[firstBlock_[lane.rank] + lane.block].arrivals, lanesPerBlock);
-    return meet(lane, barriers_[lane.rank][op.imm].arrivals, std::uint64_t{op.count} * lanesPerBlock);
+    if (op.kind == ir::OpKind::Nop) {
+      const std::uint32_t number = firstBlock_[lane.rank] + lane.block;
+      return meet(lane, blocks_[number].arrivals, lanesPerBlock, key(Event::Nop, number));
+    }
+    return meet(lane, barriers_[lane.rank][op.imm].arrivals, std::uint64_t{op.count} * lanesPerBlock,
+                key(Event::Barrier, op.imm));
   case ir::OpGroup::SingleThread:
     return ir::putsAndSignals(op.kind) ? push(lane, op) : synchronise(lane, op);
   default:
@@ -94,8 +98,9 @@ Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {
 
 void Machine::signal(std::uint32_t rank, ir::ChannelType type, std::uint32_t id) {
   if (const auto peer = pairing_.peer(type, {rank, id})) {
-    ++signals_[channel(type, peer->rank, peer->channel)];
-    wake(peer->rank);
+    const std::uint32_t end = channel(type, peer->rank, peer->channel);
+    ++signals_[end];
+    wake(peer->rank, key(Event::Signal, end));
   }
 }
 
@@ -106,38 +111,41 @@ Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
     switch (op.kind) {
     case ir::OpKind::SemRelease:
       ++semaphores_[lane.rank][id];
-      wake(lane.rank);
+      wake(lane.rank, key(Event::Semaphore, id));
       break;
     case ir::OpKind::SemAcquire:
       if (semaphores_[lane.rank][id] == 0)
-        return Progress::Blocked;
+        return blockOn(key(Event::Semaphore, id));
       --semaphores_[lane.rank][id];
       break;
     case ir::OpKind::Flush: {
-      const Port &port = ports_[channel(op.channelType, lane.rank, id)];
+      const std::uint32_t end = channel(op.channelType, lane.rank, id);
+      const Port &port = ports_[end];
       if (!lane.entered) {
         lane.entered = true;
         lane.target = port.pushed;
       }
       if (port.finished < lane.target)
-        return Progress::Blocked;
+        return blockOn(key(Event::Port, end));
       lane.entered = false;
       break;
     }
     case ir::OpKind::Wait:
     case ir::OpKind::RelaxedWait: {
-      std::uint64_t &count = signals_[channel(op.channelType, lane.rank, id)];
+      const std::uint32_t end = channel(op.channelType, lane.rank, id);
+      std::uint64_t &count = signals_[end];
       if (count == 0)
-        return Progress::Blocked;
+        return blockOn(key(Event::Signal, end));
       --count;
       break;
     }
     default:
       if (op.channelType == ir::ChannelType::Port) {
-        Port &port = ports_[channel(op.channelType, lane.rank, id)];
+        const std::uint32_t end = channel(op.channelType, lane.rank, id);
+        Port &port = ports_[end];
         port.queue.push_back({.signal = true});
         ++port.pushed;
-        wake(lane.rank);
+        wake(lane.rank, key(Event::Port, end));
       } else {
         signal(lane.rank, op.channelType, id);
       }
@@ -252,7 +260,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
       if (!from.packet)
         std::memcpy(into, from.at, bytes);
       else if (!readPacket(from, into, bytes, flag))
-        return Progress::Blocked;
+        return blockOn(key(Event::Packet));
       if (any)
         accumulate(type_, op.reduceOp, buffer_.data(), part_.data(), bytes);
       any = true;
@@ -267,7 +275,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
         return Progress::Moved;
       if (to.packet) {
         writePacket(to, buffer_.data(), bytes, flag);
-        wake(owner);
+        wake(owner, key(Event::Packet));
       } else {
         std::memcpy(to.at, buffer_.data(), bytes);
       }
@@ -281,10 +289,11 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
   const auto ids = code.idsOf(op);
   for (; lane.id < op.numDsts; lane.id += lanesPerBlock) {
     const std::uint32_t source = op.numSrcs == 1 ? 0 : lane.id, destination = op.numSrcs + lane.id;
-    Port &port = ports_[channel(ir::ChannelType::Port, lane.rank, ids[ids.size() == 1 ? 0 : lane.id])];
+    const std::uint32_t end = channel(ir::ChannelType::Port, lane.rank, ids[ids.size() == 1 ? 0 : lane.id]);
+    Port &port = ports_[end];
     if (lane.entered) { // pushed; a flush waits for it
       if (port.finished < lane.target)
-        return Progress::Blocked;
+        return blockOn(key(Event::Port, end));
       lane.entered = false;
       continue;
     }
@@ -298,7 +307,7 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
     if (from.packet) {
       buffer_.resize(bytes);
       if (!readPacket(from, buffer_.data(), bytes, flag))
-        return Progress::Blocked;
+        return blockOn(key(Event::Packet));
     }
     Request request;
     request.packets = to.packet;
@@ -314,7 +323,7 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
       port.queue.push_back({.signal = true});
       ++port.pushed;
     }
-    wake(lane.rank);
+    wake(lane.rank, key(Event::Port, end));
     if (op.kind == ir::OpKind::PutWithSignalAndFlush) {
       lane.entered = true;
       lane.target = port.pushed;

@@ -111,12 +111,13 @@ void Machine::reset(std::uint64_t seed) {
 }
 
 std::uint32_t Machine::pick() {
+  // Priorities are compared among a few: the slow ones wait long, but the choice stays cheap.
   const auto size = static_cast<std::uint32_t>(ready_.size());
   const auto start = static_cast<std::uint32_t>(random_() % size);
   if (policy_ == 0)
     return start;
   std::uint32_t best = start;
-  for (std::uint32_t i = 1; i < size; ++i) {
+  for (std::uint32_t i = 1; i < std::min(size, 24u); ++i) {
     const std::uint32_t at = start + i < size ? start + i : start + i - size;
     if (actors_[ready_[at]].priority > actors_[ready_[best]].priority)
       best = at;
@@ -126,12 +127,19 @@ std::uint32_t Machine::pick() {
   return best;
 }
 
-void Machine::wake(std::uint32_t rank) {
-  for (const std::uint32_t a : ranks_[rank].waiting) {
+void Machine::wake(std::uint32_t rank, std::uint64_t key) {
+  auto &waiting = ranks_[rank].waiting;
+  for (std::size_t i = 0; i < waiting.size();) {
+    const std::uint32_t a = waiting[i];
+    if (actors_[a].waitsFor != key) {
+      ++i;
+      continue;
+    }
     actors_[a].ready = true;
     ready_.push_back(a);
+    waiting[i] = waiting.back();
+    waiting.pop_back();
   }
-  ranks_[rank].waiting.clear();
 }
 
 Outcome Machine::run(std::uint64_t seed, std::uint32_t launches) {
@@ -148,6 +156,7 @@ Outcome Machine::run(std::uint64_t seed, std::uint32_t launches) {
     ready_[at] = ready_.back();
     ready_.pop_back();
     actors_[a].ready = false;
+    actors_[a].waitsFor = blockedOn_;
     if (progress == Progress::Blocked)
       ranks_[actors_[a].rank].waiting.push_back(a);
   }
@@ -195,7 +204,7 @@ Machine::Progress Machine::stepUser(std::uint32_t rank) {
     for (std::uint32_t c = 0; c < program_.ranks[rank].portPeers.size(); ++c) {
       const Port &port = ports_[channel(ir::ChannelType::Port, rank, c)];
       if (port.finished != port.pushed)
-        return Progress::Blocked;
+        return blockOn(key(Event::User));
     }
     if (program_.collective.kind != ir::CollectiveKind::Test || s.launch == 0)
       inputs_.fill(rank, s.launch, 0, s.in, layout_.bytesOf(rank, ir::BufferKind::Input));
@@ -210,11 +219,11 @@ Machine::Progress Machine::stepUser(std::uint32_t rank) {
       lanes_[l] = fresh;
     }
     s.stage = RankState::Running;
-    wake(rank);
+    wake(rank, key(Event::Launch));
     return Progress::Moved;
   }
   if (s.lanesEnded != s.numLanes)
-    return Progress::Blocked;
+    return blockOn(key(Event::User));
   compare(rank);
   if (++s.launch == launches_) {
     s.stage = RankState::Done;
@@ -227,7 +236,7 @@ Machine::Progress Machine::stepUser(std::uint32_t rank) {
 Machine::Progress Machine::stepEngine(std::uint32_t end) {
   Port &port = ports_[end];
   if (port.queue.empty())
-    return Progress::Blocked;
+    return blockOn(key(Event::Port, end));
   Request &r = port.queue.front();
   const std::uint32_t rank = actors_[port.actor].rank;
   if (r.signal) {
@@ -242,13 +251,14 @@ Machine::Progress Machine::stepEngine(std::uint32_t end) {
                    bytes * (r.packets ? 2 : 1));
     r.done += bytes;
     if (r.packets)
-      wake(r.rank);
+      wake(r.rank, key(Event::Packet));
     if (r.done < r.bytes)
       return Progress::Moved;
   }
   port.queue.pop_front();
   ++port.finished;
-  wake(rank);
+  wake(rank, key(Event::Port, end));
+  wake(rank, key(Event::User));
   return Progress::Moved;
 }
 

@@ -40,8 +40,12 @@ private:
     std::uint32_t rank = 0;
     std::uint32_t index = 0; ///< lane, port channel or rank
     std::uint32_t priority = 0;
-    bool ready = true; ///< in ready_
+    bool ready = true;      ///< in ready_
+    std::uint64_t waitsFor = 0; ///< key of what would wake it
   };
+  /// What an actor can wait for, with a number.
+  enum class Event : std::uint8_t { Signal, Semaphore, Nop, Barrier, Port, Packet, Launch, User };
+  static std::uint64_t key(Event event, std::uint64_t id = 0) { return std::uint64_t(event) << 56 | id; }
   /// A thread of a block.
   struct Lane {
     std::uint32_t rank = 0, block = 0, number = 0;
@@ -86,13 +90,17 @@ private:
 
   void reset(std::uint64_t seed);
   std::uint32_t pick();
-  void wake(std::uint32_t rank);
+  void wake(std::uint32_t rank, std::uint64_t key);
+  Progress blockOn(std::uint64_t key) {
+    blockedOn_ = key;
+    return Progress::Blocked;
+  }
   Progress step(Actor &actor);
   Progress stepLane(Lane &lane);
   Progress stepEngine(std::uint32_t channel);
   Progress stepUser(std::uint32_t rank);
   Progress execute(Lane &lane, const ir::Op &op);
-  Progress meet(Lane &lane, std::uint64_t &arrivals, std::uint64_t size);
+  Progress meet(Lane &lane, std::uint64_t &arrivals, std::uint64_t size, std::uint64_t key);
   Progress synchronise(Lane &lane, const ir::Op &op);
   Progress move(Lane &lane, const ir::Op &op);
   Progress moveGranule(Lane &lane, const ir::Op &op, std::uint32_t pair, std::uint64_t at, std::uint64_t bytes);
@@ -132,7 +140,7 @@ private:
   std::vector<std::vector<BarrierState>> barriers_; ///< [rank][id]
   std::vector<std::uint32_t> ready_;
   std::mt19937_64 random_;
-  std::uint64_t salt_ = 0;
+  std::uint64_t salt_ = 0, blockedOn_ = 0;
   std::uint32_t launches_ = 0, policy_ = 0;
   Outcome outcome_;
   std::vector<std::byte> buffer_, part_;
