@@ -148,8 +148,9 @@ private:
 
   void report(std::uint32_t rank, const Piece &a, const Piece &b) {
     const auto [first, second] = std::minmax(a, b, [](const Piece &x, const Piece &y) { return x.op < y.op; });
-    diags_.report(diag::instances_share_chunk, whereIs(program_, second.op), {n_, second.size, rank})
-        .note(diag::instances_share_other, whereIs(program_, first.op), {first.size});
+    diags_
+        .report(diag::instances_share_chunk, whereIs(program_, second.op), {n_, ir::plural(second.size, "chunk"), rank})
+        .note(diag::instances_share_other, whereIs(program_, first.op), {ir::plural(first.size, "chunk")});
   }
 
   const ir::Program &program_;

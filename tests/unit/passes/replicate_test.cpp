@@ -72,7 +72,7 @@ TEST_CASE("pieces that make instances share a chunk are refused at both places")
                              "locations {\nfile0 = \"a.cpp\"\n@1 = file0:3:1\n@2 = file0:4:1\n}\n"),
                 "replicate-instances");
   CHECK_FALSE(outcome.ok);
-  CHECK(outcome.errors.find("a.cpp:4:1: error: with 2 instances, this operation on pieces of 1 chunks would touch on "
+  CHECK(outcome.errors.find("a.cpp:4:1: error: with 2 instances, this operation on pieces of 1 chunk would touch on "
                             "rank 0 what another instance writes or reads: operations cut the buffer in different "
                             "pieces") != std::string::npos);
   CHECK(outcome.errors.find("a.cpp:3:1: note: the other operation, on pieces of 2 chunks") != std::string::npos);
