@@ -1,5 +1,6 @@
 #include "compiler/driver.h"
 
+#include "backend-cuda/emit_kernel.h"
 #include "backend-json/compare_plans.h"
 #include "backend-json/read_plan.h"
 #include "backend-json/write_plan.h"
@@ -7,10 +8,13 @@
 #include "compiler/input.h"
 #include "compiler/output.h"
 #include "compiler/pipeline.h"
+#include "compiler/progress.h"
 #include "compiler/timing.h"
 #include "compiler/version.h"
 #include "ir/internal_error.h"
 #include "ir/text.h"
+#include "passes/simulate.h"
+#include "passes/verify.h"
 
 #ifdef MSCCLC_WITH_FRONTEND
 #include "compiler/algorithm.h"
@@ -34,6 +38,27 @@ passes::PassFilter filterOf(const std::string &name) {
   return filter;
 }
 
+/// True if nothing is to be said against `program`.
+bool provable(const ir::Program &program) {
+  ir::DiagnosticEngine dropped;
+  passes::VerifyOptions options;
+  options.warnings = options.schedules = false;
+  return passes::verify(program, dropped, options).proven;
+}
+
+/// What shaped the program, as emitted sources name it.
+std::string shownSwitches(const Options &options) {
+  std::string shown =
+      options.hasPasses ? "--passes=" + options.passes : "-O" + std::to_string(options.optLevel.value_or(1));
+  if (!options.algorithm.empty())
+    shown += " --algorithm " + options.algorithm;
+  for (const auto &[name, value] : options.parameters)
+    shown += " -P " + name + "=" + value;
+  if (options.messageSize != 0)
+    shown += " --message-size " + std::to_string(options.messageSize);
+  return shown;
+}
+
 std::string renderStats(const std::vector<passes::PassRecord> &records) {
   std::string out = "what passes did\n";
   for (const passes::PassRecord &record : records)
@@ -43,13 +68,15 @@ std::string renderStats(const std::vector<passes::PassRecord> &records) {
   return out;
 }
 
-/// One run. Every step returns false once errors are reported; finish() prints them.
+/// One run. Every step returns an exit code; run() prints what was reported.
 class Session {
 public:
   explicit Session(const Options &options) : options_(options) {}
 
   int run() {
     const ExitCode code = steps();
+    if (options_.timePasses && code == exitDone)
+      report_ += times_.render(recorded_);
     const bool color = options_.color == ColorMode::Always ||
                        (options_.color == ColorMode::Auto && isatty(STDERR_FILENO) && !std::getenv("NO_COLOR"));
     std::cerr << diags_.render(color, !options_.quiet) << report_ << std::flush;
@@ -75,12 +102,23 @@ private:
       program_.name = options_.name;
     recorded_ = program_.numOps();
 
-    if (const ExitCode code = transform(*target); code != exitDone)
+    // The limits are the executor's; a kernel of our own and a run here have none of them.
+    const bool forExecutor =
+        options_.action != Action::EmitCuda && options_.action != Action::Run && options_.action != Action::Verify;
+    if (const ExitCode code = transform(forExecutor ? *target : passes::Target{}); code != exitDone)
       return code;
-    const ExitCode code = act();
-    if (options_.timePasses)
-      report_ += times_.render(recorded_);
-    return code;
+    if (const ExitCode code = prove(); code != exitDone)
+      return code;
+    switch (options_.action) {
+    case Action::Diff:
+      return diff();
+    case Action::Run:
+      return simulate();
+    case Action::Verify:
+      return exitDone;
+    default:
+      return write(options_.output);
+    }
   }
 
   ExitCode list() {
@@ -92,62 +130,13 @@ private:
 #endif
   }
 
-  ExitCode transform(const passes::Target &target) {
-    passes::PassManagerOptions options;
-    options.target = target;
-    options.printBefore = filterOf(options_.printBefore);
-    options.printAfter = filterOf(options_.printAfter);
-    options.stopAfter = options_.stopAfter;
-    options.verifyEach = options_.verifyEach != Options::VerifyEach::Off;
-    options.print = [](std::string_view title, std::string_view text) {
-      std::cerr << "; " << title << "\n" << text << std::flush;
-    };
-    passes::PassManager manager(std::move(options), passes::propertiesOf(program_));
-    const int level = options_.optLevel.value_or(kind_ == InputKind::Plan ? 0 : 1);
-    std::string wrong = manager.add(options_.hasPasses ? std::string_view(options_.passes) : pipelineOf(level));
-    if (wrong.empty())
-      wrong = manager.checkOptions();
-    if (!wrong.empty()) {
-      diags_.report(diag::bad_pipeline, {}, {wrong});
-      return exitUsage;
-    }
-    times_.mark();
-    const passes::PassRun result = manager.run(program_, diags_);
-    for (const passes::PassRecord &record : result.records)
-      times_.add(std::string(record.pass), record.seconds * 1e3);
-    if (options_.stats)
-      report_ += renderStats(result.records);
-    return result.ok ? exitDone : exitInputWrong;
-  }
-
-  ExitCode act() {
-    switch (options_.action) {
-    case Action::Diff:
-      return diff();
-    default:
-      return write(options_.output);
-    }
-  }
-
-  ExitCode write(const std::string &path) {
-    OutputFile output(path);
-    if (output.error().empty()) {
-      if (options_.action == Action::EmitIR) {
-        std::string text;
-        ir::print(program_, text);
-        output.stream().write(text.data(), static_cast<std::streamsize>(text.size()));
-      } else {
-        json::writePlan(program_, output.stream(), {options_.compact, {}});
-      }
-      times_.lap("write");
-      if (output.commit())
-        return exitDone;
-    }
-    diags_.report(diag::cannot_write, {}, {output.error()});
-    return exitInputWrong;
-  }
-
+  ExitCode transform(const passes::Target &target);
+  ExitCode prove();
   ExitCode diff();
+  ExitCode simulate();
+  ExitCode write(const std::string &path);
+  /// The text of the kernel, or nothing after errors.
+  std::optional<std::string> kernel();
 
   const Options &options_;
   StageTimes times_;
@@ -157,6 +146,95 @@ private:
   std::uint64_t recorded_ = 0;
   std::string report_;
 };
+
+ExitCode Session::transform(const passes::Target &target) {
+  passes::PassManagerOptions options;
+  options.target = target;
+  options.printBefore = filterOf(options_.printBefore);
+  options.printAfter = filterOf(options_.printAfter);
+  options.stopAfter = options_.stopAfter;
+  options.verifyEach = options_.verifyEach != Options::VerifyEach::Off;
+  options.print = [](std::string_view title, std::string_view text) {
+    std::cerr << "; " << title << "\n" << text << std::flush;
+  };
+  // A pass that makes a proven program unprovable is at fault, not the program.
+  bool proven = false;
+  if (options_.verifyEach == Options::VerifyEach::Proof) {
+    proven = provable(program_);
+    options.check = [&proven](std::string_view pass, const ir::Program &program, ir::DiagnosticEngine &) {
+      const bool now = provable(program);
+      if (proven && !now)
+        throw ir::InternalError("pass '" + std::string(pass) + "' broke a program that was proven before it");
+      proven = now;
+      return true;
+    };
+  }
+  passes::PassManager manager(std::move(options), passes::propertiesOf(program_));
+  const int level = options_.optLevel.value_or(kind_ == InputKind::Plan ? 0 : 1);
+  std::string wrong = manager.add(options_.hasPasses ? std::string_view(options_.passes) : pipelineOf(level));
+  if (wrong.empty())
+    wrong = manager.checkOptions();
+  if (!wrong.empty()) {
+    diags_.report(diag::bad_pipeline, {}, {wrong});
+    return exitUsage;
+  }
+  times_.mark();
+  const passes::PassRun result = manager.run(program_, diags_);
+  for (const passes::PassRecord &record : result.records)
+    times_.add(std::string(record.pass), record.seconds * 1e3);
+  if (options_.stats)
+    report_ += renderStats(result.records);
+  return result.ok ? exitDone : exitInputWrong;
+}
+
+ExitCode Session::prove() {
+  // IR text shows what passes do; it may stop anywhere on the way.
+  if (!options_.verify || options_.action == Action::EmitIR)
+    return exitDone;
+  times_.mark();
+  passes::VerifyOptions options;
+  options.warnings = !options_.quiet;
+  const passes::VerifyResult result = passes::verify(program_, diags_, options);
+  times_.lap("verify");
+  if (options_.action == Action::Verify && result.proven)
+    std::cout << program_.name << ": " << result.summary() << std::endl;
+  return result.proven ? exitDone : exitInputWrong;
+}
+
+ExitCode Session::write(const std::string &path) {
+  std::optional<std::string> text;
+  if (options_.action == Action::EmitCuda) {
+    if (!(text = kernel()))
+      return exitInputWrong;
+  } else if (options_.action == Action::EmitIR) {
+    ir::print(program_, text.emplace());
+  }
+  OutputFile output(path);
+  if (output.error().empty()) {
+    if (text)
+      output.stream().write(text->data(), static_cast<std::streamsize>(text->size()));
+    else
+      json::writePlan(program_, output.stream(), {options_.compact, {}});
+    times_.lap("write");
+    if (output.commit())
+      return exitDone;
+  }
+  diags_.report(diag::cannot_write, {}, {output.error()});
+  return exitInputWrong;
+}
+
+std::optional<std::string> Session::kernel() {
+  cuda::EmitOptions options;
+  options.messageSize = options_.messageSize;
+  options.toolVersion = std::string("mscclc ") + version();
+  options.sourceName = options_.input == "-" ? "standard input" : options_.input;
+  options.switches = shownSwitches(options_);
+  std::string text;
+  if (!cuda::emitKernel(program_, options, text, diags_))
+    return std::nullopt;
+  times_.lap("emit");
+  return text;
+}
 
 ExitCode Session::diff() {
   if (options_.update)
@@ -176,6 +254,28 @@ ExitCode Session::diff() {
   report_ += json::renderDifferences(comparison, program_, options_.golden);
   diags_.report(diag::golden_differs, {}, {options_.golden, ir::plural(comparison.total, "place")});
   return exitInputWrong;
+}
+
+ExitCode Session::simulate() {
+  bool ok = true;
+  for (const std::string &name : options_.runTypes) {
+    passes::SimulateOptions options;
+    options.sizes = options_.runSizes;
+    options.type = *passes::parseDataType(name);
+    options.schedules = options_.runSchedules;
+    options.seed = options_.seed;
+    ProgressBar bar("running " + name, !options_.quiet && isatty(STDERR_FILENO) != 0);
+    options.progress = [&bar](double share) {
+      bar.show(share);
+      return true;
+    };
+    const passes::SimulateResult result = passes::simulate(program_, diags_, options);
+    bar.clear();
+    std::cout << program_.name << ", " << name << ", seed " << options_.seed << "\n" << result.table() << std::flush;
+    ok &= result.ok;
+  }
+  times_.lap("run on the CPU");
+  return ok ? exitDone : exitInputWrong;
 }
 
 int internalError(const std::string &what) {

@@ -182,7 +182,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   auto *noVerify = app.add_flag("--no-verify")->description("write without proof")->group(proof);
   auto *run = app.add_flag("--run")->description("run on the CPU under random schedules")->group(proof);
   std::vector<std::string> sizes;
-  auto *sizeOption = app.add_option("--size", sizes, "--run: message sizes [64K]")
+  auto *sizeOption = app.add_option("--size", sizes, "--run: message sizes [two small ones]")
                          ->type_name("BYTES,…")
                          ->delimiter(',')
                          ->allow_extra_args(false)
@@ -194,7 +194,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
                          ->allow_extra_args(false)
                          ->group(proof);
   auto *schedulesOption =
-      app.add_option("--schedules", o.runSchedules, "--run: schedules to try [10]")->type_name("N")->group(proof);
+      app.add_option("--schedules", o.runSchedules, "--run: schedules to try [100]")->type_name("N")->group(proof);
   app.add_option("--seed", o.seed, "--run: seed of the schedules [1]")->type_name("N")->group(proof);
   auto *diff = app.add_option("--diff", o.golden, "compare with a golden plan by meaning")
                    ->type_name("GOLDEN.json")
@@ -280,6 +280,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       badValue("--trace-timeout", "seconds must lie in (0, 86400]");
     for (const std::string &size : sizes)
       o.runSizes.push_back(byteSize("--size", size));
+    if (o.runTypes.empty())
+      o.runTypes.push_back("f32");
     if (o.runSchedules == 0)
       badValue("--schedules", "at least one schedule is needed");
     if (o.input.empty())

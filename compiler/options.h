@@ -27,10 +27,10 @@ struct Options {
   std::vector<std::string> clangArgs;
 
   std::optional<int> optLevel; ///< without one: 1, and 0 for a plan, which stays as it is
-  std::string passes;      ///< an explicit pipeline, comma-separated; replaces -O
-  bool hasPasses = false;  ///< --passes was given (an empty list runs nothing)
-  std::string printBefore; ///< a pass, or "all"
-  std::string printAfter;  ///< a pass, or "all"
+  std::string passes;          ///< an explicit pipeline, comma-separated; replaces -O
+  bool hasPasses = false;      ///< --passes was given (an empty list runs nothing)
+  std::string printBefore;     ///< a pass, or "all"
+  std::string printAfter;      ///< a pass, or "all"
   std::string stopAfter;
   enum class VerifyEach { Off, Structure, Proof };
 #ifdef NDEBUG
@@ -50,9 +50,9 @@ struct Options {
   std::string golden; ///< --diff
   bool update = false;
 
-  std::vector<std::uint64_t> runSizes; ///< --size, bytes
-  std::vector<std::string> runTypes;   ///< --dtype
-  std::uint32_t runSchedules = 10;
+  std::vector<std::uint64_t> runSizes; ///< --size, bytes; empty: two small ones that fit
+  std::vector<std::string> runTypes;   ///< --dtype; f32 without one
+  std::uint32_t runSchedules = 100;
   std::uint64_t seed = 1;
 
   ColorMode color = ColorMode::Auto;
