@@ -18,20 +18,23 @@ const Row rows[] = {
     {"gstore switch [0] switch0[0:1] <- output[0:1]", "", "error: mscclpp-0.9 does not know 'gstore'"},
     {"get memory [0] output[0:1] <- remote0[1:2]", "",
      "error: mscclpp-0.9 swaps the offsets of a 'get': source input[1] and destination output[0] have to be at one "
-     "place in their buffers"},
+     "place in their buffers; a baked kernel (--emit-cuda) does it right"},
     {"get memory [0] scratch[1:2] <- remote0[1:2]", "reuse_resources on\n", "swaps the offsets of a 'get'"},
     {"flush port [0]", "",
-     "warning: mscclpp-0.9 does nothing for a 'flush': the source of earlier puts must not be written again"},
+     "warning: mscclpp-0.9 does nothing for a 'flush': the source of earlier puts must not be written again in this "
+     "launch; a baked kernel (--emit-cuda) does it right"},
     {"put memory remote2[0:1] <- input[0:1]", "double_scratch on\n",
      "error: mscclpp-0.9 does not switch remote scratch buffers for 'put', so with double scratch every second launch "
-     "would be wrong"},
+     "would be wrong; a baked kernel (--emit-cuda) does it right"},
     {"cpkt scratch[0:1] <- input[0:1]", "",
      "error: under protocol Simple mscclpp-0.9 makes scratch half the size that packets ('cpkt') need; set protocol "
      "LL"},
     {"pipeline unit_size 64 num_chunks 1 {\ncpkt scratch[0:1] <- input[0:1]\n}", "protocol LL\n",
-     "error: mscclpp-0.9 runs the packet operation 'cpkt' whole in each iteration of a pipeline"},
+     "error: mscclpp-0.9 runs the packet operation 'cpkt' whole in each iteration of a pipeline; a baked kernel "
+     "(--emit-cuda) does it right"},
     {"pipeline unit_size 64 num_chunks 2 {\ncopy scratch[0:1] <- input[0:1]\n}", "",
-     "error: 'copy' moves 1 chunk in a pipeline over 2 chunks: mscclpp-0.9 would run past its end"},
+     "error: 'copy' moves 1 chunk in a pipeline over 2 chunks: mscclpp-0.9 would run past its end; a baked kernel "
+     "(--emit-cuda) does it right"},
     {"pipeline unit_size 64 num_chunks 1 {\ncopy scratch[0:2] <- input[0:2] slice 0 of 4\n}", "",
      "error: 'copy' moves 1/4 of 2 chunks in a pipeline over 1 chunk"},
 };
