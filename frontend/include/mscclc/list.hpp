@@ -4,7 +4,6 @@
 // as all the rest of a compilation.
 #pragma once
 
-#include <cstddef>
 #include <initializer_list>
 
 /// Ends the algorithm with an error at the call that led here.

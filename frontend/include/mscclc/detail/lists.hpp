@@ -5,8 +5,6 @@
 
 #include "record.hpp"
 
-#include <initializer_list>
-
 namespace mscclc::detail {
 
 /// Text: a literal, or anything with data() and size() of characters (std::string, std::string_view).

@@ -5,8 +5,8 @@
 // (frontend/recorder.cpp), so an algorithm compiles anywhere but runs only inside it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <initializer_list> // for std::size_t as well; <cstddef> takes longer to read than the DSL's channels
 
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_COLUMN)
