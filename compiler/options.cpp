@@ -142,7 +142,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       ->type_name("NAME[=VALUE]")
       ->allow_extra_args(false)
       ->group(algorithm);
-  app.add_option("--trace-timeout", o.traceTimeout, "seconds the algorithm may run [10]")
+  app.add_option("--trace-timeout", o.traceTimeout, "processor seconds the algorithm may run [10]")
       ->type_name("SECONDS")
       ->group(algorithm);
   std::string traceMemory;

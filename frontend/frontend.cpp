@@ -150,8 +150,10 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
   }
   const ChildTask task{options, shared.report.bytes(), shared.trace ? shared.trace->bytes() : std::span<std::byte>(),
                        dslDirectory};
-  // The child keeps its own time; this is for one that cannot any more.
-  const double seconds = readingSeconds(options) + options.timeoutSeconds + 1;
+  // The child keeps its own time, that of the processor, so that a busy machine fails nobody; this is for one that
+  // cannot keep it any more.
+  constexpr double busyMachine = 6;
+  const double seconds = busyMachine * (readingSeconds(options) + options.timeoutSeconds + 1);
   const ChildEnd end = runInChild(
       [&] {
         try {

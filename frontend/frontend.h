@@ -22,7 +22,7 @@ struct FrontendOptions {
   std::vector<std::string> clangArgs;                          ///< -I, -D and whatever else Clang takes
   std::string algorithm;                                       ///< empty: the only one there is
   std::vector<std::pair<std::string, std::string>> parameters; ///< name and value
-  double timeoutSeconds = 10; ///< wall time for the algorithm's run; reading gets as much, and at least 10 s
+  double timeoutSeconds = 10; ///< processor time for the algorithm's run; reading gets as much, and at least 10 s
   std::uint64_t memoryBytes = std::uint64_t{4} << 30; ///< for the recording, and as much for the algorithm's data
 };
 

@@ -96,7 +96,7 @@ void onSignal(int signal, siginfo_t *info, void *) {
   if (!context.report)
     _exit(1);
   if (phase() < Phase::Running) {
-    const bool late = signal == SIGALRM || signal == SIGXCPU;
+    const bool late = signal == SIGPROF || signal == SIGXCPU;
     // A second fault, while finding the place, ends the process; this much is kept then.
     struct sigaction plain{};
     plain.sa_handler = SIG_DFL;
@@ -107,7 +107,7 @@ void onSignal(int signal, siginfo_t *info, void *) {
     stop(diag::clang_crash, {sigabbrev_np(signal) ? sigabbrev_np(signal) : "?"}, at, StackState::Anywhere);
   }
   switch (signal) {
-  case SIGALRM:
+  case SIGPROF:
   case SIGXCPU:
     stop(diag::run_timeout, {Seconds(context.timeoutSeconds).text}, {}, StackState::Anywhere);
   case SIGSYS:
@@ -281,7 +281,7 @@ void setDeadline(double seconds) {
   timer.it_value.tv_usec = static_cast<suseconds_t>(std::fmod(seconds, 1.0) * 1e6);
   if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0)
     timer.it_value.tv_usec = 1;
-  setitimer(ITIMER_REAL, &timer, nullptr);
+  setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
 void watchProcess(double seconds) {
@@ -294,7 +294,7 @@ void watchProcess(double seconds) {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigfillset(&action.sa_mask);
   sigdelset(&action.sa_mask, SIGSEGV);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGALRM, SIGXCPU})
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF, SIGXCPU})
     sigaction(signal, &action, nullptr);
   setDeadline(seconds);
 }

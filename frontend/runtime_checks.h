@@ -33,7 +33,7 @@ struct RuntimeContext {
 };
 RuntimeContext &runtimeContext();
 
-/// Turns faults, time-outs and exhausted stacks from now on into failures. `seconds` of wall time from now.
+/// Turns faults, time-outs and exhausted stacks from now on into failures. `seconds` of processor time from now.
 void watchProcess(double seconds);
 /// Sets the clock anew.
 void setDeadline(double seconds);
