@@ -45,6 +45,8 @@ public:
   /// Iterations of a pipeline in the size that is proven.
   std::uint32_t iterations(const ir::Op &header) const;
   LoopSlice slice(const ir::Op &header, std::uint32_t iteration) const;
+  /// True if the program is proven for messages so long that iterations share slots of reused scratch.
+  bool wraps() const { return wrapUnits_ != 0; }
   /// Most iterations of any pipeline; 0 without pipelines.
   std::uint32_t mostIterations() const { return mostIterations_; }
 

@@ -163,13 +163,15 @@ std::uint32_t Order::putsCovered(std::uint32_t channel, std::uint32_t block, std
 }
 
 void Order::completed(std::uint32_t channel, std::uint32_t upTo, std::uint32_t waiter) {
-  if (upTo != 0)
-    ports_[channel].completed.push_back({upTo, waiter, blocks_[waiter].phase});
+  auto &events = ports_.empty() ? noPort_.completed : ports_[channel].completed;
+  if (upTo > (events.empty() ? 0 : events.back().upTo)) // the first event that covers a put is the one that counts
+    events.push_back({upTo, waiter, blocks_[waiter].phase});
 }
 
 void Order::flushed(std::uint32_t channel, std::uint32_t upTo, std::uint32_t block) {
-  if (upTo != 0)
-    ports_[channel].flushed.push_back({upTo, block, blocks_[block].phase});
+  auto &events = ports_.empty() ? noPort_.flushed : ports_[channel].flushed;
+  if (upTo > (events.empty() ? 0 : events.back().upTo))
+    events.push_back({upTo, block, blocks_[block].phase});
 }
 
 bool Order::putBefore(const Record &record, bool write, const View &view, Need need) const {

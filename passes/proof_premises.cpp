@@ -12,14 +12,13 @@ class PremiseScan {
 public:
   PremiseScan(Premises &premises, const ProgramIndex &index, const Geometry &geometry, Findings &findings)
       : p_(premises), index_(index), geometry_(geometry), findings_(findings),
-        sent_(index.numChannels() + index.numSemaphores()), taken_(sent_.size()) {}
+        sent_(index.numChannels() + index.numSemaphores()), taken_(sent_.size()), used_(index.numChannels()) {}
 
   void run() {
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
       scanBlock(b);
     checkChannels();
     checkSemaphores();
-    checkBarriers();
     collectShared();
   }
 
@@ -41,8 +40,14 @@ private:
     const std::uint32_t rank = index_.rankOf(b);
     std::uint64_t phases = 8, factor = 1; // 8: what the user does around a launch
     std::uint32_t left = 0;
+    for (const ir::ResourceUse &use : code.channels)
+      if (use.type == ir::ChannelType::Memory || use.type == ir::ChannelType::Port)
+        used_[index_.channel(use.type, rank, use.id)] = true;
     for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
       const ir::Op &op = code.ops[o];
+      if (op.kind == ir::OpKind::Nop && o != 0 && left == 0 && ir::isBlockSync(code.ops[o - 1].kind))
+        if (auto *f = findings_.add(diag::sync_orders_nothing, index_.place(b, o)))
+          f->args = {ir::toString(op.kind), ir::toString(code.ops[o - 1].kind)};
       const std::uint64_t times = left != 0 ? factor : 1;
       if (op.sync != ir::DataSync::None)
         phases += 2 * times;
@@ -56,7 +61,7 @@ private:
         break;
       case ir::OpKind::Barrier:
         phases += times;
-        joinBarrier(b, o, op);
+        joinBarrier(b, op);
         break;
       case ir::OpKind::SemAcquire:
       case ir::OpKind::SemRelease:
@@ -110,25 +115,23 @@ private:
     }
   }
 
-  void joinBarrier(std::uint32_t b, std::uint32_t o, const ir::Op &op) {
+  void joinBarrier(std::uint32_t b, const ir::Op &op) {
     const std::uint32_t rank = index_.rankOf(b);
     const auto [it, isNew] =
         p_.barrierNumber_.try_emplace({rank, op.imm}, static_cast<std::uint32_t>(p_.barriers_.size()));
-    if (isNew) {
+    if (isNew)
       p_.barriers_.push_back({rank, op.imm, {}});
-      barrierOps_.push_back(index_.place(b, o));
-      barrierCounts_.push_back(op.count);
-    }
     auto &blocks = p_.barriers_[it->second].blocks;
     if (blocks.empty() || blocks.back() != b)
       blocks.push_back(b);
-    if (op.count != barrierCounts_[it->second])
-      barrierCounts_[it->second] = none;
   }
 
   void checkChannels() {
     for (std::uint32_t end = 0; end < index_.numChannels(); ++end) {
       const Side &s = sent_[end], &t = taken_[end];
+      if (index_.pairOf(end) == none && !used_[end])
+        if (auto *f = findings_.addOnRank(diag::channel_without_use, index_.rankOfChannel(end)))
+          f->args = {index_.describeChannel(end)};
       if (s.all == t.all && s.once == t.once)
         continue;
       p_.hold_ = false;
@@ -174,20 +177,6 @@ private:
       }
   }
 
-  void checkBarriers() {
-    for (std::size_t i = 0; i < p_.barriers_.size(); ++i) {
-      const BarrierInfo &b = p_.barriers_[i];
-      if (barrierCounts_[i] == b.blocks.size())
-        continue;
-      p_.hold_ = false;
-      if (auto *f = findings_.add(diag::barrier_participants, barrierOps_[i]))
-        f->args = {b.id, b.rank,
-                   barrierCounts_[i] == none ? "differing numbers of thread blocks"
-                                             : ir::plural(barrierCounts_[i], "thread block"),
-                   b.blocks.size()};
-    }
-  }
-
   /// Queues with several signallers or waiters, with the counts of each.
   void collectShared() {
     for (std::uint32_t q = 0; q < sent_.size(); ++q)
@@ -231,8 +220,7 @@ private:
   const Geometry &geometry_;
   Findings &findings_;
   std::vector<Side> sent_, taken_; ///< [queue]
-  std::vector<ir::OpRef> barrierOps_;
-  std::vector<std::uint64_t> barrierCounts_;
+  std::vector<bool> used_;         ///< [channel]: by some block
 };
 
 Premises::Premises(const ProgramIndex &index, const Geometry &geometry, Findings &findings) {

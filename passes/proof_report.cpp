@@ -65,7 +65,7 @@ void Reporter::conflict(const Conflict &c) {
   }
   if (!f)
     return;
-  f->notes.push_back({&diag::missing_order, f->where, {missing(c, a, b, nextLaunch)}});
+  f->notes.push_back({&diag::missing_order, f->where, {missing(c, a, b, nextLaunch) + wrapWords(c)}});
   story.finding = static_cast<std::size_t>(f - findings_.all().data());
   stories_.push_back(story);
 }
@@ -111,6 +111,17 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
          " behind the first (Sync::Before) and a wait for it on rank " + rb + " (Sync::After) before the second would";
 }
 
+std::string Reporter::wrapWords(const Conflict &c) const {
+  const CellPlace at = memory_.locate(c.cell);
+  if (!geometry_.wraps() || at.buffer != ir::BufferKind::Scratch)
+    return "";
+  const ir::Rank &rank = index_.program.ranks[at.rank];
+  const std::uint64_t bytes = reusedScratchChunkBytes(index_.program, rank);
+  return "; iterations share scratch slots where a chunk is larger than " + std::to_string(bytes) +
+         " bytes: if that is the cause, limiting messages to " +
+         std::to_string(bytes * (rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks)) + " bytes would do too";
+}
+
 void Reporter::slotWrittenTwice(CellId cell, const Record &first, const Record &second) {
   const std::uint32_t a = order_.blockOf(first);
   const std::uint32_t firstOp = machine_->opOf(first), secondOp = machine_->opOf(second);
@@ -128,10 +139,10 @@ void Reporter::inputStillSent(CellId cell, const Record &put) {
     f->args = {index_.rankOf(order_.blockOf(put)), memory_.describe(cell)};
 }
 
-void Reporter::addSchedules(const Geometry &geometry, const Premises &premises, std::uint32_t launches) {
+void Reporter::addSchedules(const Premises &premises, std::uint32_t launches) {
   if (stories_.empty())
     return;
-  Replay replay(index_, geometry, premises, memory_);
+  Replay replay(index_, geometry_, premises, memory_);
   if (!replay.run(launches))
     return;
   constexpr std::size_t mostStories = 8, mostSteps = 8;
@@ -194,8 +205,7 @@ void Reporter::addSchedules(const Geometry &geometry, const Premises &premises, 
 std::string Reporter::waitWords(const Waiting &w) const {
   switch (w.kind) {
   case Waiting::Channel:
-    return "a signal from " + index_.describeChannel(index_.pairOf(w.id)) + " on channel " +
-           index_.describeChannel(w.id);
+    return "a signal from " + index_.describeChannel(index_.pairOf(w.id));
   case Waiting::Semaphore:
     return index_.describeSemaphore(w.id);
   case Waiting::Barrier:
@@ -207,7 +217,7 @@ std::string Reporter::waitWords(const Waiting &w) const {
   }
 }
 
-void Reporter::deadlock(const Geometry &geometry) {
+void Reporter::deadlock() {
   // Who could still bring what somebody waits for: the operations that unfinished blocks have before them.
   struct Source {
     std::uint32_t block = none, op = 0;
@@ -227,7 +237,7 @@ void Reporter::deadlock(const Geometry &geometry) {
     std::uint32_t from = machine_->pc(b);
     for (std::uint32_t o = 0; o < from; ++o) // in a loop, its beginning comes again
       if (code.ops[o].kind == ir::OpKind::Pipeline && from <= o + code.ops[o].bodySize)
-        from = machine_->iteration(b) + 1 < geometry.iterations(code.ops[o]) ? o + 1 : from;
+        from = machine_->iteration(b) + 1 < geometry_.iterations(code.ops[o]) ? o + 1 : from;
     for (std::uint32_t o = from; o < code.ops.size(); ++o) {
       const ir::Op &op = code.ops[o];
       if (ir::isSignal(op.kind) || ir::putsAndSignals(op.kind))
@@ -241,7 +251,7 @@ void Reporter::deadlock(const Geometry &geometry) {
         if (ir::formOfDestination(op.kind, i) != ir::DataForm::Packet)
           continue;
         const ir::Chunk &chunk = code.dsts(op)[i];
-        const UnitSpan span = geometry.span(chunk, op, nullptr, true);
+        const UnitSpan span = geometry_.span(chunk, op, nullptr, true);
         std::vector<std::uint32_t> owners{rank};
         if (chunk.space == ir::ChunkSpace::Remote)
           owners[0] = index_.program.ranks[rank].remoteBuffers[chunk.id].rank;

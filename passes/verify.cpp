@@ -58,7 +58,7 @@ bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &o
   result.launches = program.doubleScratch ? 3 : 2;
   Order order(index, premises.maxPhases() * result.launches + 1);
   Values values(index, geometry.unitsPerChunk());
-  Reporter reporter(index, memory, order, findings);
+  Reporter reporter(index, geometry, memory, order, findings);
   Machine machine(index, geometry, premises, memory, order, values, reporter);
   reporter.setMachine(machine);
   bool ended = true;
@@ -66,7 +66,7 @@ bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &o
     machine.beginLaunch();
     ended = machine.runLaunch();
     if (!ended) {
-      reporter.deadlock(geometry);
+      reporter.deadlock();
       break;
     }
     machine.endLaunch();
@@ -78,7 +78,7 @@ bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &o
   result.phases = order.numPhases();
   result.edges = order.numEdges();
   if (ended && options.schedules)
-    reporter.addSchedules(geometry, premises, result.launches);
+    reporter.addSchedules(premises, result.launches);
   return ended;
 }
 

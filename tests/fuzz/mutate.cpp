@@ -1,0 +1,187 @@
+#include "random_program.h"
+
+#include "ir/channel_pairing.h"
+#include "ir/op_semantics.h"
+#include "ir/structure.h"
+
+#include <random>
+
+namespace fuzz {
+
+using namespace mscclc::ir;
+
+namespace {
+
+class Mutator {
+public:
+  Mutator(Program program, std::uint64_t seed) : program_(std::move(program)), random_(seed) {}
+
+  std::optional<Program> make(std::string &what) {
+    for (int tries = 0; tries < 50; ++tries) {
+      const Program before = program_;
+      if (change(what) && wellFormed())
+        return std::move(program_);
+      program_ = before;
+    }
+    return std::nullopt;
+  }
+
+private:
+  std::uint32_t below(std::size_t n) { return static_cast<std::uint32_t>(random_() % n); }
+
+  bool wellFormed() const {
+    DiagnosticEngine silent;
+    return checkStructure(program_, silent);
+  }
+
+  /// A random block and one of its operations; false if there is none.
+  bool choose() {
+    rank_ = below(program_.ranks.size());
+    auto &blocks = program_.ranks[rank_].blocks;
+    if (blocks.empty())
+      return false;
+    block_ = &blocks[below(blocks.size())];
+    if (block_->ops.empty())
+      return false;
+    at_ = below(block_->ops.size());
+    return true;
+  }
+  std::string here() const {
+    return " rank " + std::to_string(rank_) + " block " + std::to_string(block_ - program_.ranks[rank_].blocks.data()) +
+           " operation " + std::to_string(at_) + " (" + std::string(toString(block_->ops[at_].kind)) + ")";
+  }
+
+  bool change(std::string &what) {
+    if (!choose())
+      return false;
+    auto &ops = block_->ops;
+    Op &op = ops[at_];
+    what = here();
+    switch (below(10)) {
+    case 0: // drop a nop
+      if (op.kind != OpKind::Nop)
+        return false;
+      what = "drop" + what;
+      ops.erase(ops.begin() + at_);
+      return true;
+    case 1: // drop anything
+      what = "drop" + what;
+      ops.erase(ops.begin() + at_);
+      return true;
+    case 2:
+      what = "drop with its partner" + what;
+      return dropPair();
+    case 3:
+      if (at_ + 1 >= ops.size())
+        return false;
+      what = "swap with the next" + what;
+      std::swap(ops[at_], ops[at_ + 1]);
+      return true;
+    case 4: { // another chunk
+      if (op.numChunks() == 0)
+        return false;
+      Chunk &chunk = block_->chunks[op.firstChunk + below(op.numChunks())];
+      what = "another chunk" + what;
+      chunk.index += below(2) == 0 ? 1 : ~0u;
+      return true;
+    }
+    case 5: { // another peer
+      auto operands = block_->operands(op);
+      for (Chunk &chunk : operands)
+        if (chunk.space == ChunkSpace::Remote) {
+          what = "another peer" + what;
+          chunk.id = below(program_.ranks[rank_].remoteBuffers.size());
+          return true;
+        }
+      return false;
+    }
+    case 6: { // once more
+      what = "twice" + what;
+      const Op copy = op;
+      ops.insert(ops.begin() + at_, copy);
+      return true;
+    }
+    case 7: // relaxed, or not
+      what = "relaxed or not" + what;
+      switch (op.kind) {
+      case OpKind::Signal:
+      case OpKind::Wait:
+        if (op.channelType != ChannelType::Memory)
+          return false;
+        op.kind = op.kind == OpKind::Signal ? OpKind::RelaxedSignal : OpKind::RelaxedWait;
+        return true;
+      case OpKind::PutWithSignalAndFlush:
+        op.kind = OpKind::PutWithSignal;
+        return true;
+      default:
+        return false;
+      }
+    case 8: // another channel or semaphore
+      if (op.numIds == 0)
+        return false;
+      what = "another channel" + what;
+      block_->ids[op.firstId + below(op.numIds)] = below(3);
+      return true;
+    default: { // elsewhere in the block
+      what = "moved" + what;
+      const Op moved = op;
+      ops.erase(ops.begin() + at_);
+      ops.insert(ops.begin() + below(ops.size() + 1), moved);
+      return true;
+    }
+    }
+  }
+
+  /// Drops a signal and the wait that it meets, or a release and its acquire; counted from the start of both blocks.
+  bool dropPair() {
+    const Op op = block_->ops[at_];
+    if (op.numIds != 1 || !(isSignal(op.kind) || op.kind == OpKind::SemRelease))
+      return false;
+    const std::uint32_t id = block_->idsOf(op)[0];
+    std::uint32_t number = 0;
+    for (std::uint32_t o = 0; o < at_; ++o) {
+      const Op &before = block_->ops[o];
+      if (before.numIds == 1 && block_->idsOf(before)[0] == id && before.channelType == op.channelType &&
+          (isSignal(before.kind) || putsAndSignals(before.kind)) == isSignal(op.kind) &&
+          (before.kind == OpKind::SemRelease) == (op.kind == OpKind::SemRelease))
+        ++number;
+    }
+    std::uint32_t otherRank = rank_, otherId = id;
+    if (op.kind != OpKind::SemRelease) {
+      const auto peer = ChannelPairing(program_).peer(op.channelType, {rank_, id});
+      if (!peer)
+        return false;
+      otherRank = peer->rank;
+      otherId = peer->channel;
+    }
+    for (ThreadBlock &block : program_.ranks[otherRank].blocks) {
+      std::uint32_t seen = 0;
+      for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
+        const Op &other = block.ops[o];
+        const bool meets = op.kind == OpKind::SemRelease ? other.kind == OpKind::SemAcquire
+                                                         : isWait(other.kind) && other.channelType == op.channelType;
+        if (!meets || other.numIds != 1 || block.idsOf(other)[0] != otherId || seen++ != number)
+          continue;
+        block.ops.erase(block.ops.begin() + o);
+        if (&block == block_ && o < at_)
+          --at_;
+        block_->ops.erase(block_->ops.begin() + at_);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Program program_;
+  std::mt19937_64 random_;
+  std::uint32_t rank_ = 0, at_ = 0;
+  ThreadBlock *block_ = nullptr;
+};
+
+} // namespace
+
+std::optional<Program> mutate(const Program &program, std::uint64_t seed, std::string &what) {
+  return Mutator(program, seed).make(what);
+}
+
+} // namespace fuzz

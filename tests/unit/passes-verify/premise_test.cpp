@@ -1,0 +1,126 @@
+// Where one run cannot speak for all, and the warnings.
+#include "algorithms.h"
+#include "prove.h"
+
+using namespace plan;
+
+TEST_CASE("two blocks acquire one semaphore") {
+  const auto make = [](bool early) {
+    Plan p(CollectiveKind::Test, 1, 2, 2);
+    p.semaphore(0);
+    p.on(0, 0).release({0});
+    if (early)
+      p.on(0, 0).release({0});
+    p.on(0, 1).acquire({0});
+    p.on(0, 2).acquire({0});
+    if (!early) // the second release comes only behind one of the acquires
+      p.on(0, 1).nop().release({0});
+    return p.program;
+  };
+  CHECK(prove(make(true)).result.proven);
+  CHECK(prove(make(false)).says(
+      "rank 0, block 1, operation 0: error: not proven: semaphore 0 of rank 0 is acquired by thread blocks 1 and 2; which of "
+      "them goes on first is not fixed, and 1 of 2 only come once one has"));
+}
+
+TEST_CASE("several blocks release one semaphore: only what is certain counts") {
+  const auto make = [](std::uint32_t acquires) {
+    Plan p(CollectiveKind::Test, 1, 3, 3);
+    p.semaphore(0);
+    for (std::uint32_t t = 0; t < 2; ++t)
+      p.on(0, t).copy(out(t), in(t)).nop().release({0});
+    Block c = p.on(0, 2);
+    for (std::uint32_t i = 0; i < acquires; ++i)
+      c.acquire({0});
+    c.nop().copy(in(0), out(0));
+    for (std::uint32_t i = acquires; i < 2; ++i)
+      c.acquire({0});
+    return p.program;
+  };
+  CHECK(prove(make(2)).result.proven);
+  CHECK(prove(make(1)).has("race"));
+}
+
+TEST_CASE("sizes that cannot be laid out") {
+  Plan groups(CollectiveKind::Test, 1, 1, 1);
+  std::uint32_t t = 0;
+  for (const std::uint32_t n : {7u, 11u, 13u, 17u, 19u})
+    groups.on(0, t++).copy(out(0), in(0)).slice(0, n);
+  CHECK(prove(groups.program).says("not proven: slices of groups and pipelines cut a chunk into"));
+
+  Plan wrap = allReducePipeline(3 << 20);
+  wrap.program.reuseResources = true;
+  CHECK(prove(wrap.program).says("slices of 3145728 bytes do not divide a reused scratch chunk of 33554432 bytes: where "
+                                 "scratch wraps, a slice runs into the next chunk"));
+  wrap.program.maxMessageSize = 64 << 20;
+  CHECK(prove(wrap.program).result.proven);
+
+  Plan huge(CollectiveKind::Test, 1, 4'000'000'000u, 1);
+  CHECK(prove(huge.program).says("not proven: the buffers of all ranks have more than two thousand million parts"));
+}
+
+TEST_CASE("a pipeline too long to follow") {
+  Plan p(CollectiveKind::Test, 1, 1, 1, false, 1);
+  p.program.reuseResources = true;
+  p.on(0).pipeline(2048, 1, 2000);
+  for (int i = 0; i < 2000; ++i)
+    p.on(0).copy(scratch(0), in(0));
+  CHECK(prove(p.program).says("not proven: scratch slots repeat only after"));
+}
+
+TEST_CASE("pipelines over ranges that are shifted against each other") {
+  Plan p(CollectiveKind::Test, 1, 3, 3);
+  p.on(0, 0).pipeline(1024, 2, 1).copy(out(0, 2), in(0, 2));
+  p.on(0, 1).pipeline(1024, 2, 1).copy(out(1, 2), in(1, 2));
+  CHECK(prove(p.program).says("not proven: pipelines touch input[0:2] and input[1:3] of rank 0, which overlap but do not "
+                              "begin together, so what meets depends on the message size"));
+}
+
+TEST_CASE("packets over plain data, and packets outside scratch") {
+  Plan p(CollectiveKind::Test, 1, 1, 1, false, 4);
+  p.program.protocol = Protocol::LL;
+  p.on(0).remote(OpKind::CopyPacket, {scratch(1)}, {in(0)}, ChannelType::None).copy(scratch(2), in(0));
+  CHECK(prove(p.program).says("rank 0, block 0, operation 1: error: packet scratch[1] of rank 0 lies over plain scratch[2], "
+                              "which is written as plain data"));
+  Plan q(CollectiveKind::Test, 1, 1, 1, false, 1);
+  q.on(0).remote(OpKind::CopyPacket, {scratch(0)}, {in(0)}, ChannelType::None);
+  CHECK(prove(q.program).says("packet scratch[0] of rank 0 takes twice the room of a chunk and lies outside the scratch "
+                              "buffer of 1 chunk under protocol Simple"));
+}
+
+TEST_CASE("warnings: legal, but fragile") {
+  Plan p = allReduceSwitch(2);
+  for (Rank &rank : p.program.ranks)
+    for (Op &op : rank.blocks[0].ops) {
+      op.kind = op.kind == OpKind::Signal ? OpKind::RelaxedSignal : op.kind;
+      op.kind = op.kind == OpKind::Wait ? OpKind::RelaxedWait : op.kind;
+    }
+  const Proof relaxed = prove(p.program);
+  CHECK(relaxed.result.proven);
+  CHECK(relaxed.says("warning: only a relaxed signal tells rank 0 that output[1] of rank 0 is written; it orders, but makes "
+                     "no data visible"));
+
+  Plan port = sendPort(3);
+  for (Rank &rank : port.program.ranks)
+    std::erase_if(rank.blocks[0].ops, [](const Op &op) { return op.kind == OpKind::Flush; });
+  CHECK(prove(port.program).says("warning: rank 0 may end its launch while the port still reads input[0] of rank 0: without "
+                                 "a flush, overwriting the input then is not safe"));
+
+  Plan idle(CollectiveKind::Test, 2, 1, 1);
+  idle.channel(0, 1);
+  idle.semaphore(0, 2);
+  idle.on(0).nop().nop();
+  const Proof unused = prove(idle.program);
+  CHECK(unused.says("memory channel 0 of rank 0 (to rank 1) has no other end and no use"));
+  CHECK(unused.says("semaphore 0 of rank 0 starts at 2, but nothing acquires it"));
+  CHECK(unused.says("rank 0, block 0, operation 1: warning: this nop orders nothing: it stands directly behind a nop"));
+
+  Plan sliced(CollectiveKind::Test, 1, 1, 1);
+  sliced.on(0, 0).copy(out(0), in(0)).slice(0, 2);
+  sliced.on(0, 1).copy(out(0), in(0)).slice(2, 3);
+  CHECK(prove(sliced.program).says("warning: input[0:1] of rank 0 is sliced in 2 and, as [0:1], in 3; where a chunk does not "
+                                   "divide by both, the slices do not meet exactly"));
+  DiagnosticEngine quiet;
+  CHECK(mscclc::passes::verify(sliced.program, quiet, {.warnings = false}).warnings == 1);
+  CHECK(quiet.all().empty());
+}

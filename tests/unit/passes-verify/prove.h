@@ -1,0 +1,45 @@
+// Helpers for the verifier's tests.
+#pragma once
+
+#include "plan.h"
+
+#include "catch.h"
+#include "ir/structure.h"
+#include "passes/verify.h"
+
+#include <string>
+
+namespace plan {
+
+struct Proof {
+  mscclc::passes::VerifyResult result;
+  std::string text; ///< all diagnostics, rendered
+  std::vector<std::string> ids;
+
+  bool has(std::string_view id) const { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+  bool says(std::string_view words) const { return text.find(words) != std::string::npos; }
+};
+
+inline Proof prove(const Program &program) {
+  DiagnosticEngine diags;
+  diags.setSources(&program.sources);
+  Proof proof;
+  if (!checkStructure(program, diags)) {
+    proof.text = "malformed: " + diags.render(false);
+    return proof;
+  }
+  proof.result = mscclc::passes::verify(program, diags);
+  proof.text = diags.render(false);
+  for (const Diagnostic &d : diags.all())
+    proof.ids.emplace_back(d.id);
+  return proof;
+}
+
+/// Operation `op` of a block, gone.
+inline Program without(Program program, std::uint32_t rank, std::uint32_t block, std::uint32_t op) {
+  auto &ops = program.ranks[rank].blocks[block].ops;
+  ops.erase(ops.begin() + op);
+  return program;
+}
+
+} // namespace plan
