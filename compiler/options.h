@@ -43,7 +43,7 @@ struct Options {
   bool verify = true; ///< prove the program before it is written
   std::string target = "mscclpp";
 
-  double traceTimeout = 10;                           ///< seconds of wall time
+  double traceTimeout = 10;                           ///< seconds of processor time
   std::uint64_t traceMemory = std::uint64_t{4} << 30; ///< bytes
   std::uint64_t messageSize = 0;                      ///< --emit-cuda: bytes to bake in; 0: a kernel argument
 
