@@ -253,4 +253,16 @@ TEST_CASE("several errors are told in one run, but not without end") {
   CHECK_FALSE(read(many + "0]}", messages));
   CHECK_THAT(messages, Contains("$.gpus[19]: error: expected an object, found a number"));
   CHECK_THAT(messages, Contains("20 errors generated"));
+
+  Program blocks = nops(0);
+  blocks.ranks[0].blocks.resize(1000);
+  std::string text = write(blocks);
+  for (std::size_t at = 0; (at = text.find("          \"id\": ", at)) != std::string::npos;) {
+    const std::size_t number = at + 16, end = text.find(',', number);
+    text.replace(number, end - number, "0");
+    at = number;
+  }
+  CHECK_FALSE(read(text, messages));
+  CHECK_THAT(messages, Contains("$.gpus[0].threadblocks[20].id: error: thread block id 0 is given twice"));
+  CHECK_THAT(messages, Contains("20 errors generated"));
 }
