@@ -26,6 +26,11 @@ struct MscclcWorld {
 
 namespace {
 
+/// Every call that touches devices leaves the caller's as it was.
+DeviceGuard keepDevice(const MscclcWorld *world) {
+  return DeviceGuard(world->world->platform());
+}
+
 Status noHandle(const char *what) {
   return failure(MSCCLC_ERROR_ARGUMENT, "no %s", what);
 }
@@ -132,6 +137,7 @@ void *mscclc_world_stream(const MscclcWorld *world, uint32_t rank) {
 int32_t mscclc_world_synchronize(MscclcWorld *world) {
   if (world == nullptr)
     return report(noHandle("world"));
+  const DeviceGuard guard = keepDevice(world);
   const Status settled = world->world->settle();
   const Status health = world->world->health();
   return report(health.ok() ? settled : health);
@@ -153,12 +159,16 @@ int32_t mscclc_world_abort(MscclcWorld *world, const char *reason) {
 }
 
 int32_t mscclc_world_reset(MscclcWorld *world) {
-  return report(world == nullptr ? noHandle("world") : world->world->reset());
+  if (world == nullptr)
+    return report(noHandle("world"));
+  const DeviceGuard guard = keepDevice(world);
+  return report(world->world->reset());
 }
 
 int32_t mscclc_buffer_allocate(MscclcWorld *world, uint64_t bytes, MscclcBuffer **buffer) {
   if (world == nullptr || buffer == nullptr)
     return report(noHandle("world, or nowhere to put the buffer"));
+  const DeviceGuard guard = keepDevice(world);
   std::unique_ptr<Region> region;
   const Status status =
       Region::allocate(*world->world, bytes, MemoryKind::Multicast, sized("allocate a buffer", bytes), region);
@@ -168,6 +178,7 @@ int32_t mscclc_buffer_allocate(MscclcWorld *world, uint64_t bytes, MscclcBuffer 
 int32_t mscclc_buffer_register(MscclcWorld *world, void *const *pointers, uint64_t bytes, MscclcBuffer **buffer) {
   if (world == nullptr || pointers == nullptr || buffer == nullptr)
     return report(noHandle("world or pointers, or nowhere to put the buffer"));
+  const DeviceGuard guard = keepDevice(world);
   std::unique_ptr<Region> region;
   const Status status = Region::adopt(*world->world, pointers, bytes, sized("register a buffer", bytes), region);
   return keep(world, status, std::move(region), buffer);
@@ -176,6 +187,7 @@ int32_t mscclc_buffer_register(MscclcWorld *world, void *const *pointers, uint64
 int32_t mscclc_buffer_release(MscclcBuffer *buffer) {
   if (buffer == nullptr)
     return MSCCLC_OK;
+  const DeviceGuard guard = keepDevice(buffer->owner);
   MscclcWorld *const owner = buffer->owner;
   const Status status = retire(*owner->world, "release a buffer", [&] {
     for (const auto &entry : owner->instances)
@@ -201,6 +213,7 @@ uint32_t mscclc_buffer_multicast(const MscclcBuffer *buffer) {
 int32_t mscclc_buffer_write(MscclcBuffer *buffer, uint32_t rank, uint64_t offset, const void *from, uint64_t bytes) {
   if (buffer == nullptr || (from == nullptr && bytes != 0))
     return report(noHandle("buffer, or nothing to write"));
+  const DeviceGuard guard = keepDevice(buffer->owner);
   if (Status status = checkLocal(*buffer, rank, offset, bytes); !status.ok() || bytes == 0)
     return report(status);
   World &world = *buffer->owner->world;
@@ -211,6 +224,7 @@ int32_t mscclc_buffer_write(MscclcBuffer *buffer, uint32_t rank, uint64_t offset
 int32_t mscclc_buffer_read(const MscclcBuffer *buffer, uint32_t rank, uint64_t offset, void *to, uint64_t bytes) {
   if (buffer == nullptr || (to == nullptr && bytes != 0))
     return report(noHandle("buffer, or nowhere to read to"));
+  const DeviceGuard guard = keepDevice(buffer->owner);
   if (Status status = checkLocal(*buffer, rank, offset, bytes); !status.ok() || bytes == 0)
     return report(status);
   World &world = *buffer->owner->world;
@@ -222,6 +236,7 @@ int32_t mscclc_instance_create(MscclcWorld *world, const MscclcKernel *kernel, u
                                MscclcInstance **instance) {
   if (world == nullptr || kernel == nullptr || instance == nullptr)
     return report(noHandle("world or kernel, or nowhere to put the instance"));
+  const DeviceGuard guard = keepDevice(world);
   std::unique_ptr<Instance> made;
   if (Status status = Instance::create(*world->world, *kernel, max_message_bytes, made); !status.ok())
     return report(status);
@@ -233,6 +248,7 @@ int32_t mscclc_instance_create(MscclcWorld *world, const MscclcKernel *kernel, u
 int32_t mscclc_instance_destroy(MscclcInstance *instance) {
   if (instance == nullptr)
     return MSCCLC_OK;
+  const DeviceGuard guard = keepDevice(instance->owner);
   MscclcWorld *const owner = instance->owner;
   const Status status = retire(*owner->world, "destroy an instance", [&] { instance->instance->closeRemote(); });
   erase(owner->instances, instance);
@@ -261,6 +277,7 @@ int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call) {
   for (const MscclcBuffer *buffer : {call->input, call->output})
     if (buffer != nullptr && buffer->owner != instance->owner)
       return report(failure(MSCCLC_ERROR_ARGUMENT, "a buffer of another world"));
+  const DeviceGuard guard = keepDevice(instance->owner);
   return report(instance->instance->launch(*call, call->input == nullptr ? nullptr : call->input->region.get(),
                                            call->output == nullptr ? nullptr : call->output->region.get()));
 }

@@ -49,11 +49,12 @@ Status CudaMemory::granularity(int32_t device, uint64_t &bytes) const {
       driver_.check(driver_.cuMemGetAllocationGranularity(&memory, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
                     "cuMemGetAllocationGranularity"));
   CUmulticastObjectProp object{};
-  object.numDevices = 1;
+  object.numDevices = 2;
   object.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   object.size = memory;
-  MSCCLC_TRY(driver_.check(driver_.cuMulticastGetGranularity(&multicast, &object, CU_MULTICAST_GRANULARITY_MINIMUM),
-                           "cuMulticastGetGranularity"));
+  // Without an answer the memory is good for everything but multicast.
+  if (driver_.cuMulticastGetGranularity(&multicast, &object, CU_MULTICAST_GRANULARITY_MINIMUM) != CUDA_SUCCESS)
+    multicast = 0;
   bytes = std::max(memory, multicast); // both are powers of two
   return {};
 }

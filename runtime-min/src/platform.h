@@ -43,6 +43,8 @@ public:
   virtual Status connect(int32_t device, int32_t peer, bool &reaches) = 0;
   /// Makes `device` the calling thread's.
   virtual Status use(int32_t device) = 0;
+  /// The calling thread's device, or -1.
+  virtual int32_t current() = 0;
 
   /// Zeroed memory of a device that can be shared. `reachableFrom`: the process's devices that will use it.
   virtual Status allocate(int32_t device, uint64_t bytes, MemoryKind kind, const std::vector<int32_t> &reachableFrom,
@@ -88,6 +90,22 @@ public:
   virtual Status bindMulticast(void *object, int32_t device, void *memory) = 0;
   virtual Status mapMulticast(void *object, const std::vector<int32_t> &devices, void *&address) = 0;
   virtual void destroyMulticast(void *object) = 0;
+};
+
+/// Gives the calling thread its device back at the end of a scope.
+class DeviceGuard {
+public:
+  explicit DeviceGuard(Platform &platform) : platform_(platform), device_(platform.current()) {}
+  ~DeviceGuard() {
+    if (device_ >= 0)
+      static_cast<void>(platform_.use(device_).ok());
+  }
+  DeviceGuard(const DeviceGuard &) = delete;
+  DeviceGuard &operator=(const DeviceGuard &) = delete;
+
+private:
+  Platform &platform_;
+  const int32_t device_;
 };
 
 std::unique_ptr<Platform> createHostPlatform();

@@ -76,6 +76,10 @@ public:
     MSCCLC_CUDA(cudaSetDevice(device));
     return {};
   }
+  int32_t current() override {
+    int device = -1;
+    return cudaGetDevice(&device) == cudaSuccess ? device : -1;
+  }
 
   Status allocate(int32_t device, uint64_t bytes, MemoryKind kind, const std::vector<int32_t> &reachableFrom,
                   void *&memory) override {

@@ -44,6 +44,7 @@ public:
     return {};
   }
   Status use(int32_t) override { return {}; }
+  int32_t current() override { return -1; }
 
   Status allocate(int32_t, uint64_t bytes, MemoryKind, const std::vector<int32_t> &, void *&memory) override {
     return allocatePinned(bytes, memory);

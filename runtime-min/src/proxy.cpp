@@ -31,6 +31,15 @@ Status Proxy::create(Platform &platform, int32_t device, uint32_t rank, std::str
   MSCCLC_TRY(platform.createStream(device, true, proxy->stream_));
   for (Fence &fence : proxy->halves_)
     MSCCLC_TRY(platform.createFence(device, fence));
+  // A copy within a device may be a kernel of the driver's. It is loaded by a first copy, now: to load it while a
+  // kernel waits for the copy might never end.
+  constexpr uint64_t trial = 4096;
+  MSCCLC_TRY(platform.allocate(device, 2 * trial, MemoryKind::Plain, {}, memory));
+  Status tried = platform.copyInOrder(device, memory, static_cast<char *>(memory) + trial, trial, proxy->stream_);
+  if (tried.ok())
+    tried = platform.synchronize(device, proxy->stream_);
+  platform.release(device, memory);
+  MSCCLC_TRY(tried);
   result = std::move(proxy);
   return {};
 }

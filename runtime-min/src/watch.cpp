@@ -28,8 +28,9 @@ std::string describeStall(const char *kernel, const MscclcStall &stall) {
     what = format("flush %llu of port channel %llu to rank %u; %llu are done", expected, index, stall.peer, seen);
     break;
   case MSCCLC_WAIT_FIFO:
-    what = format("room in the request queue, for port channel %llu; the proxy has taken %llu requests, %llu would do",
-                  index, seen, expected);
+    what =
+        format("room in the request queue, for request %llu on port channel %llu; there was room for those below %llu",
+               expected, index, seen);
     break;
   case MSCCLC_WAIT_SEMAPHORE:
     what = format("a release of semaphore %llu", index);
@@ -38,7 +39,7 @@ std::string describeStall(const char *kernel, const MscclcStall &stall) {
     what = format("the other blocks at barrier %llu; %llu arrivals of %llu", index, seen, expected);
     break;
   case MSCCLC_WAIT_PACKET:
-    what = format("a packet at byte %llu of its scratch, with flag %llu", index, expected);
+    what = format("packet %llu of a chunk of its scratch, with flag %llu", index, expected);
     break;
   default:
     what = format("something unknown (kind %u)", stall.kind);

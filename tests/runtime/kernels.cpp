@@ -1,38 +1,131 @@
 #include "kernels.h"
 
-#include "mscclc/device.cuh"
+#include "mscclc/cpu_standin.h"
 
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace testing {
 namespace {
 
 using namespace mscclc;
 
-/// What the device functions want of a kernel's state.
+template <class T> T load(const T *p) {
+  return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+template <class T> void store(T *p, T value) {
+  __atomic_store_n(p, value, __ATOMIC_RELEASE);
+}
+template <class T> T fetchAdd(T *p, T value) {
+  return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL);
+}
+
+/// One block of a launch.
 struct State {
   const MscclcRankArgs &args;
-  int block;
-  uint64_t launch;
+  const uint32_t rank, block;
+  const uint64_t launch;
 
   explicit State(const MscclcRankArgs &a)
-      : args(a), block(static_cast<int>(dev::blockId())), launch(dev::loadRelaxed(&a.launch->launches)) {}
+      : args(a), rank(a.rank), block(standin::position.block), launch(load(&a.launch->launches)) {}
 
   uint32_t flag() const { return static_cast<uint32_t>(1 + launch % 0xffffffffu); }
-  void signal(uint32_t channel) const { dev::addRelease(args.memory_channels[channel].outbound, 1); }
-  void wait(uint32_t channel, uint32_t operation) const {
-    dev::waitChannel<false>(*this, MSCCLC_WAIT_MEMORY, operation, static_cast<int>(channel),
-                            args.memory_channels[channel]);
-  }
-  /// As the last block to finish would, for one block or several.
-  void finish() const {
-    if (dev::fetchAddDevice(&args.launch->blocks_done, 1) + 1 == dev::blockCount()) {
-      dev::storeRelaxed(&args.launch->blocks_done, 0);
-      dev::storeRelaxed(&args.launch->launches, launch + 1);
+
+  /// Polls until done(seen); gives up when the rank is aborted, and reports when the time is over.
+  template <class Done> void await(MscclcStall about, Done done) const {
+    const auto begin = std::chrono::steady_clock::now();
+    while (!done(about.seen)) {
+      std::this_thread::yield();
+      if (load(&args.status->abort) != 0)
+        return;
+      const auto passed = std::chrono::steady_clock::now() - begin;
+      if (args.timeout_ns == 0 || passed < std::chrono::nanoseconds(args.timeout_ns))
+        continue;
+      const uint32_t slot = fetchAdd(&args.status->num_stalls, 1u);
+      if (slot < MSCCLC_MAX_STALLS) {
+        const uint32_t kind = std::exchange(about.kind, 0u);
+        about.rank = rank;
+        about.block = block;
+        args.status->stalls[slot] = about;
+        store(&args.status->stalls[slot].kind, kind);
+      }
+      store(&args.status->abort, 1u);
+      return;
     }
   }
+
+  void signal(uint32_t channel) const { fetchAdd(args.memory_channels[channel].outbound, uint64_t{1}); }
+  void wait(uint32_t channel, uint32_t operation, uint32_t kind = MSCCLC_WAIT_MEMORY) const {
+    const MscclcChannel &end = (kind == MSCCLC_WAIT_MEMORY ? args.memory_channels : args.port_channels)[channel];
+    MscclcStall about{};
+    about.kind = kind;
+    about.operation = operation;
+    about.peer = end.peer;
+    about.index = channel;
+    about.expected = *end.expected + 1;
+    await(about, [&](uint64_t &seen) { return (seen = load(end.inbound)) >= about.expected; });
+    *end.expected = about.expected;
+  }
+
+  /// A request to the proxy; waits for its flush if it has one.
+  void request(MscclcTrigger wanted, uint32_t operation) const {
+    const MscclcFifo &fifo = args.fifo;
+    const MscclcChannel &end = args.port_channels[wanted.channel];
+    const uint64_t number = fetchAdd(fifo.head, uint64_t{1});
+    MscclcStall about{};
+    about.kind = MSCCLC_WAIT_FIFO;
+    about.operation = operation;
+    await(about, [&](uint64_t &seen) { return number < (seen = load(fifo.tail)) + fifo.capacity; });
+    if (load(&args.status->abort) != 0)
+      return;
+    MscclcTrigger *slot = &fifo.slots[number % fifo.capacity];
+    wanted.sequence = slot->sequence;
+    *slot = wanted;
+    store(&slot->sequence, number + 1);
+    if ((wanted.flags & MSCCLC_TRIGGER_FLUSH) == 0)
+      return;
+    about.kind = MSCCLC_WAIT_FLUSH;
+    about.expected = ++*end.flush_requests;
+    await(about, [&](uint64_t &seen) { return (seen = load(end.flushes_done)) >= about.expected; });
+  }
+
+  void acquire(uint32_t semaphore) const {
+    MscclcStall about{};
+    about.kind = MSCCLC_WAIT_SEMAPHORE;
+    about.index = semaphore;
+    uint32_t *value = &args.semaphores[semaphore];
+    await(about, [&](uint64_t &) {
+      uint32_t seen = load(value);
+      return seen != 0 &&
+             __atomic_compare_exchange_n(value, &seen, seen - 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    });
+  }
+  void release(uint32_t semaphore) const { fetchAdd(&args.semaphores[semaphore], 1u); }
+
+  void barrier(uint32_t index, uint32_t blocks) const {
+    MscclcStall about{};
+    about.kind = MSCCLC_WAIT_BARRIER;
+    about.index = index;
+    about.expected = (fetchAdd(&args.barriers[index], uint64_t{1}) / blocks + 1) * blocks;
+    await(about, [&](uint64_t &seen) { return (seen = load(&args.barriers[index])) >= about.expected; });
+  }
+
+  /// The last block to come makes the launch count.
+  void finish() const {
+    if (fetchAdd(&args.launch->blocks_done, uint64_t{1}) + 1 != standin::position.blocks)
+      return;
+    store(&args.launch->blocks_done, uint64_t{0});
+    store(&args.launch->launches, launch + 1);
+  }
 };
+
+MscclcTrigger trigger(uint32_t channel, uint8_t flags) {
+  MscclcTrigger t{};
+  t.channel = channel;
+  t.flags = flags;
+  return t;
+}
 
 /// Rank of the i-th other rank, and this one's place among those of a peer.
 uint32_t other(uint32_t rank, uint32_t i) {
@@ -130,8 +223,8 @@ template <uint32_t N> struct Gather : Program {
       s.wait(i, 0);
     const uint64_t share = s.args.message_bytes / N;
     for (uint32_t i = 0; i < channels; ++i)
-      if (const uint32_t peer = other(s.args.rank, i); !leaveOut || s.args.rank != 0 || peer != 3)
-        std::memcpy(at(s.args.buffers[peer].output, s.args.rank * share), s.args.buffers[s.args.rank].input, share);
+      if (const uint32_t peer = other(s.rank, i); !leaveOut || s.rank != 0 || peer != 3)
+        std::memcpy(at(s.args.buffers[peer].output, s.rank * share), s.args.buffers[s.rank].input, share);
     for (uint32_t i = 0; i < channels; ++i)
       s.signal(i);
     for (uint32_t i = 0; i < channels; ++i)
@@ -153,24 +246,26 @@ struct Packets : Program {
   static void run(const State &s) {
     const uint64_t words = s.args.message_bytes / 4, slot = s.args.scratch_stride * 2;
     const uint64_t half = s.launch % 2 * ranks * slot;
-    const auto *input = static_cast<const uint32_t *>(s.args.buffers[s.args.rank].input);
+    const auto packetAt = [&](uint32_t owner, uint32_t from, uint64_t i) {
+      return reinterpret_cast<uint64_t *>(at(s.args.buffers[owner].scratch, half + from * slot + i * 8));
+    };
+    const auto *input = static_cast<const uint32_t *>(s.args.buffers[s.rank].input);
     for (uint32_t peer = 0; peer < ranks; ++peer)
       for (uint64_t i = 0; i < words; ++i)
-        dev::storePacket8(at(s.args.buffers[peer].scratch, half + s.args.rank * slot + i * 8), input[i], s.flag());
-    auto *output = static_cast<float *>(s.args.buffers[s.args.rank].output);
+        store(packetAt(peer, s.rank, i), uint64_t{s.flag()} << 32 | input[i]);
+    auto *output = static_cast<float *>(s.args.buffers[s.rank].output);
     for (uint64_t i = 0; i < words; ++i) {
       float sum = 0;
       for (uint32_t peer = 0; peer < ranks; ++peer) {
-        uint32_t data = 0, flag = 0;
-        const uint64_t place = half + peer * slot + i * 8;
-        dev::spin(
-            s,
-            [&] {
-              dev::loadPacket8(at(s.args.buffers[s.args.rank].scratch, place), data, flag);
-              return flag == s.flag();
-            },
-            [&] { dev::reportStall(s, MSCCLC_WAIT_PACKET, 1, place, MSCCLC_UNPAIRED, s.flag(), flag); });
-        sum += dev::bitCast<float>(data);
+        MscclcStall about{};
+        about.kind = MSCCLC_WAIT_PACKET;
+        about.expected = s.flag();
+        uint64_t packet = 0;
+        s.await(about, [&](uint64_t &) { return (packet = load(packetAt(s.rank, peer, i))) >> 32 == s.flag(); });
+        const auto word = static_cast<uint32_t>(packet);
+        float value = 0;
+        std::memcpy(&value, &word, sizeof(value));
+        sum += value;
       }
       output[i] = sum;
     }
@@ -184,33 +279,20 @@ struct Ports : Program {
   static void channelInfo(uint32_t rank, uint32_t, uint32_t i, MscclcChannelInfo *info) {
     *info = {(rank + (i == 0 ? 1 : ranks - 1)) % ranks, 1 - i};
   }
-  static void wait(const State &s, int channel, uint32_t operation) {
-    dev::waitChannel<false>(s, MSCCLC_WAIT_PORT, operation, channel, s.args.port_channels[channel]);
-  }
   static void run(const State &s) {
-    MscclcTrigger ready = dev::emptyTrigger(1);
-    ready.flags = MSCCLC_TRIGGER_SIGNAL;
-    dev::request(s, 0, ready);
-    wait(s, 0, 1);
+    s.request(trigger(1, MSCCLC_TRIGGER_SIGNAL), 0);
+    s.wait(0, 1, MSCCLC_WAIT_PORT);
     const uint64_t bytes = s.args.message_bytes;
     for (uint64_t at = 0; at < bytes; at += 16) {
-      MscclcTrigger put = dev::emptyTrigger(0);
+      MscclcTrigger put = trigger(0, at % 1024 == 0 ? MSCCLC_TRIGGER_FLUSH : 0);
       put.src_buffer = MSCCLC_INPUT;
       put.dst_buffer = MSCCLC_OUTPUT;
       put.src_offset = put.dst_offset = at;
       put.size = bytes - at < 16 ? bytes - at : 16;
-      if (at % 1024 == 0)
-        put.flags = MSCCLC_TRIGGER_FLUSH;
-      const MscclcChannel &channel = s.args.port_channels[0];
-      const uint64_t flush = at % 1024 == 0 ? dev::countFlush(channel) : 0;
-      dev::request(s, 2, put);
-      if (at % 1024 == 0)
-        dev::awaitFlush(s, 2, 0, channel, flush);
+      s.request(put, 2);
     }
-    MscclcTrigger done = dev::emptyTrigger(0);
-    done.flags = MSCCLC_TRIGGER_SIGNAL;
-    dev::request(s, 3, done);
-    wait(s, 1, 4);
+    s.request(trigger(0, MSCCLC_TRIGGER_SIGNAL), 3);
+    s.wait(1, 4, MSCCLC_WAIT_PORT);
   }
 };
 
@@ -220,30 +302,16 @@ struct Turns : Program {
   static uint64_t inputBytes(uint32_t, uint64_t) { return 0; }
   static uint64_t scratchBytes(uint64_t stride) { return stride; }
   static uint32_t semaphoreValue(uint32_t index) { return index == 0 ? 1 : 0; }
-  static void take(const State &s, int semaphore) {
-    uint32_t *value = &s.args.semaphores[semaphore];
-    dev::spin(
-        s,
-        [&] {
-          const uint32_t seen = dev::loadAcquireDevice(value);
-          return seen != 0 && dev::replaceAcquireDevice(value, seen, seen - 1);
-        },
-        [&] {
-          dev::reportStall(s, MSCCLC_WAIT_SEMAPHORE, 0, static_cast<uint64_t>(semaphore), MSCCLC_UNPAIRED, 1, 0);
-        });
-  }
   static void run(const State &s) {
-    auto *counter = static_cast<uint32_t *>(s.args.buffers[s.args.rank].scratch);
+    auto *counter = static_cast<uint32_t *>(s.args.buffers[s.rank].scratch);
     for (uint32_t turn = 0; turn < 10; ++turn) {
-      take(s, s.block);
-      *counter = *counter * 3 + static_cast<uint32_t>(s.block);
-      dev::addReleaseDevice(&s.args.semaphores[1 - s.block], 1);
+      s.acquire(s.block);
+      *counter = *counter * 3 + s.block;
+      s.release(1 - s.block);
     }
-    uint64_t *arrivals = &s.args.barriers[0];
-    const uint64_t round = (dev::fetchAddDevice(arrivals, 1) / 2 + 1) * 2;
-    dev::spin(s, [&] { return dev::loadAcquireDevice(arrivals) >= round; }, [] {});
+    s.barrier(0, 2);
     if (s.block == 0)
-      std::memcpy(s.args.buffers[s.args.rank].output, counter, sizeof(*counter));
+      std::memcpy(s.args.buffers[s.rank].output, counter, sizeof(*counter));
   }
 };
 
@@ -252,9 +320,9 @@ struct Stuck : Program {
   static constexpr const char *name = "stuck2";
   static void channelInfo(uint32_t rank, uint32_t, uint32_t, MscclcChannelInfo *info) { *info = {1 - rank, 0}; }
   static void run(const State &s) {
-    if (s.args.rank == 0 && s.args.message_bytes > 64)
+    if (s.rank == 0 && s.args.message_bytes > 64)
       s.signal(0);
-    if (s.args.rank == 1)
+    if (s.rank == 1)
       s.wait(0, 7);
   }
 };
@@ -264,7 +332,7 @@ struct Starved : Program {
   static constexpr const char *name = "starved1";
   static void run(const State &s) {
     if (s.args.message_bytes > 64)
-      Turns::take(s, 0);
+      s.acquire(0);
   }
 };
 

@@ -48,10 +48,10 @@ TEST_CASE("Requests of launches on different buffers keep their order") {
 
 TEST_CASE("A reset takes back what is still in the queues") {
   World world(onHost(4));
-  Buffer input = world.allocate(40000), output = world.allocate(40000);
-  Instance instance = world.load(ports4(), 40000);
-  for (uint64_t round = 0; round < 5; ++round) {
-    instance.launch(Call().on(input, output).of(40000, MSCCLC_U8));
+  Buffer input = world.allocate(9000), output = world.allocate(9000);
+  Instance instance = world.load(ports4(), 9000);
+  for (uint64_t round = 0; round < 3; ++round) {
+    instance.launch(Call().on(input, output).of(9000, MSCCLC_U8));
     world.abort("enough");
     CHECK(failureOf([&] { world.synchronize(); }).code == MSCCLC_ERROR_ABORTED);
     world.reset();

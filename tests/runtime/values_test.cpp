@@ -33,7 +33,7 @@ double numberAt(const Table &table, uint32_t dtype, size_t i) {
 
 TEST_CASE("What is expected is what the inputs add up to, exactly") {
   for (uint32_t dtype = 0; dtype < typeCount; ++dtype)
-    for (const uint32_t ranks : {2u, 8u, 64u}) {
+    for (const uint32_t ranks : {2u, 16u}) {
       std::vector<Table> inputs;
       for (uint32_t rank = 0; rank < ranks; ++rank)
         inputs.push_back(inputTable(dtype, MSCCLC_SUM, ranks, rank));

@@ -205,9 +205,9 @@ private:
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Table> tables_;
 };
 
-/// Sizes to run for a type: within the kernel's range, whole shares of whole elements.
+/// Sizes to run for a type: within the kernel's range, whole shares of whole elements; or the kernel's only one.
 std::vector<uint64_t> sizesOf(const Options &options, const MscclcKernel &kernel, uint32_t dtype) {
-  if ((kernel.flags & MSCCLC_BAKED_SIZE) != 0)
+  if (kernel.min_message_bytes == kernel.max_message_bytes)
     return {kernel.max_message_bytes};
   const uint64_t step = std::max<uint64_t>(kernel.message_shares, 1) * typeBytes(dtype);
   std::vector<uint64_t> sizes;
@@ -257,8 +257,9 @@ void printHead(const Options &options, const MscclcKernel &kernel, const runtime
   std::printf("# kernel %s: %s, %u ranks in %u processes, %s, by %s\n", kernel.name, kernel.collective, kernel.ranks,
               options.processes, (kernel.flags & MSCCLC_IN_PLACE) != 0 ? "in place" : "out of place", kernel.tool);
   const std::string device = world.isOnHost() ? "host" : deviceName(mscclc_world_device(world.get(), 0));
+  const uint32_t threads = options.threads != 0 ? options.threads : kernel.threads;
   std::printf("# on %s; at most %u blocks of %u threads a rank%s%s\n", device.c_str(), kernel.max_blocks,
-              options.threads != 0 ? options.threads : kernel.threads,
+              world.isOnHost() && options.threads == 0 ? std::min(threads, 4u) : threads,
               (kernel.flags & MSCCLC_USES_MULTICAST) == 0 ? ""
               : bench.hasMulticast()                      ? "; switch channels through multicast"
                                                           : "; switch channels by loops over the peers",

@@ -1,0 +1,20 @@
+# Installs BUILD_DIR below WORK_DIR, then configures, builds and tests the project beside this file against it.
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGV " " command)
+    message(FATAL_ERROR "failed (${result}): ${command}")
+  endif()
+endfunction()
+
+set(prefix "${WORK_DIR}/prefix")
+file(REMOVE_RECURSE "${WORK_DIR}")
+run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}" --config "${CONFIG}")
+# Installed trees move: nothing in them may name the folder they were built for.
+file(RENAME "${prefix}" "${prefix}-moved")
+run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK_DIR}/build" -G "${GENERATOR}"
+  "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${prefix}-moved" "-DALGORITHM=${SOURCE}")
+run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
+run("${CTEST}" --test-dir "${WORK_DIR}/build" --output-on-failure --no-tests=error)
