@@ -1,4 +1,5 @@
 #include "backend-json/plan_reader.h"
+#include "backend-json/plan_schema.h"
 
 #include <algorithm>
 
@@ -8,10 +9,7 @@ using namespace ir;
 
 namespace {
 
-constexpr std::string_view bufferWords[] = {"i", "o", "s"};
-constexpr std::string_view channelWords[] = {"memory", "port", "switch"};
 constexpr auto pointToPointWords = std::span(channelWords).first(2);
-constexpr std::string_view protocolWords[] = {"Simple", "LL"};
 
 enum PlanField {
   Name,

@@ -10,6 +10,12 @@
 
 namespace mscclc::json {
 
+// Words of enumerators, in the order of ir::BufferKind, ir::ChannelType (from Memory on), ir::ReduceOp, ir::Protocol.
+inline constexpr std::string_view bufferWords[] = {"i", "o", "s"};
+inline constexpr std::string_view channelWords[] = {"memory", "port", "switch"};
+inline constexpr std::string_view reduceWords[] = {"sum", "min", "max"};
+inline constexpr std::string_view protocolWords[] = {"Simple", "LL"};
+
 /// A field set of an operation: bit k stands for opFieldNames[k].
 using OpFields = std::uint32_t;
 

@@ -9,10 +9,6 @@ using namespace ir;
 
 namespace {
 
-constexpr std::string_view bufferWords[] = {"i", "o", "s"};
-constexpr std::string_view channelWords[] = {"memory", "port", "switch"};
-constexpr std::string_view reduceWords[] = {"sum", "min", "max"};
-
 /// What an operation must have depends on its name: checkFields() knows.
 constexpr std::uint32_t allOptional = ~std::uint32_t{0};
 
