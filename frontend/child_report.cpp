@@ -39,7 +39,8 @@ public:
     return value;
   }
   std::string_view string() {
-    const std::uint64_t size = std::min<std::uint64_t>(number(), rest_.size());
+    const std::uint64_t claimed = number();
+    const std::uint64_t size = std::min<std::uint64_t>(claimed, rest_.size());
     const std::string_view s = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return s;

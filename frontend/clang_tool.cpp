@@ -45,6 +45,22 @@ public:
   }
 };
 
+constexpr const char *stdinName = "<stdin>";
+
+/// Plain files, and the text of standard input as one of its own in the current folder.
+IntrusiveRefCntPtr<llvm::vfs::FileSystem> fileSystem(const FrontendOptions &options) {
+  auto plain = llvm::makeIntrusiveRefCnt<PlainFiles>(llvm::vfs::getRealFileSystem());
+  if (!options.stdinText)
+    return plain;
+  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  if (const auto folder = plain->getCurrentWorkingDirectory())
+    memory->setCurrentWorkingDirectory(*folder);
+  memory->addFile(stdinName, 0, llvm::MemoryBuffer::getMemBuffer(*options.stdinText, stdinName));
+  auto both = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(plain);
+  both->pushOverlay(memory);
+  return both;
+}
+
 /// Parses, and leaves everything in place behind.
 class ParseAction : public ASTFrontendAction {
 public:
@@ -91,12 +107,13 @@ constexpr const char *fixedArguments[] = {
     "-fsigned-char",
     "-ftrivial-auto-var-init=zero",
     "-Wdate-time",
-    "-fsanitize=undefined,float-cast-overflow",
-    "-fno-sanitize=vptr,function",
+    // All that is undefined without pointer arithmetic or casts of pointers.
+    "-fno-sanitize=all",
+    "-fsanitize=array-bounds,bool,builtin,enum,float-cast-overflow,integer-divide-by-zero,null,return,shift,"
+    "signed-integer-overflow,unreachable,vla-bound",
     "-fno-sanitize-recover=all",
     "-fno-sanitize-trap=all",
     "-D_GLIBCXX_ASSERTIONS",
-    "-D_GLIBCXX_EXTERN_TEMPLATE=0",
     "-U_GLIBCXX_DEBUG",
     "-U_FORTIFY_SOURCE",
     // Code for the linker in memory.
@@ -115,10 +132,11 @@ constexpr const char *fixedArguments[] = {
 std::vector<std::string> commandLine(const FrontendOptions &options, const std::string &dslDirectory) {
   std::vector<std::string> args = {MSCCLC_LLVM_PREFIX "/bin/clang++", "-xc++", "-std=c++20"};
   args.insert(args.end(), options.clangArgs.begin(), options.clangArgs.end());
-  args.insert(args.end(), {"-isystem", dslDirectory, "-resource-dir", resourceDirectory()});
+  args.insert(args.end(), {"-isystem", dslDirectory, "-resource-dir", resourceDirectory(), "-include",
+                           dslDirectory + "/mscclc/detail/library_settings.hpp"});
   args.insert(args.end(), std::begin(fixedArguments), std::end(fixedArguments));
   // Behind this, a name that begins with a dash is a name still.
-  args.insert(args.end(), {"--", options.stdinText ? "<stdin>" : options.inputPath});
+  args.insert(args.end(), {"--", options.stdinText ? stdinName : options.inputPath});
   return args;
 }
 
@@ -187,7 +205,6 @@ struct ClangTool::State {
   DeferredCodegen codegen;
   std::unique_ptr<CompilerInstance> compiler;
   std::unique_ptr<ParseAction> action;
-  std::unique_ptr<llvm::MemoryBuffer> stdinBuffer;
 };
 
 ClangTool::ClangTool(const FrontendOptions &options, ChildReport &report, std::string dslDirectory)
@@ -210,7 +227,7 @@ llvm::StringMap<FileKind> ClangTool::fileKinds() const {
 bool ClangTool::parse() {
   SourceReporter &reporter = state_->reporter;
   const FrontendOptions &options = state_->options;
-  const auto files = llvm::makeIntrusiveRefCnt<PlainFiles>(llvm::vfs::getRealFileSystem());
+  const IntrusiveRefCntPtr<llvm::vfs::FileSystem> files = fileSystem(options);
 
   const std::vector<std::string> args = commandLine(options, state_->dslDirectory);
   std::vector<const char *> pointers;
@@ -228,13 +245,8 @@ bool ClangTool::parse() {
   }
   harden(*invocation);
 
-  const InputKind kind(Language::CXX);
-  FrontendInputFile input(options.inputPath, kind);
-  if (options.stdinText) {
-    state_->stdinBuffer = llvm::MemoryBuffer::getMemBuffer(*options.stdinText, "<stdin>");
-    input = FrontendInputFile(state_->stdinBuffer->getMemBufferRef(), kind);
-  }
-  invocation->getFrontendOpts().Inputs = {input};
+  invocation->getFrontendOpts().Inputs = {
+      FrontendInputFile(options.stdinText ? stdinName : options.inputPath, InputKind(Language::CXX))};
   state_->compiler = makeCompiler(std::move(invocation), files, reporter);
   CompilerInstance &compiler = *state_->compiler;
   if (!compiler.createTarget())

@@ -4,9 +4,11 @@
 
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/GlobalDecl.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "llvm/IR/LLVMContext.h"
@@ -71,6 +73,31 @@ std::unique_ptr<ASTConsumer> DeferredCodegen::createConsumer() {
   return recorder;
 }
 
+namespace {
+
+/// The DSL's own functions need no checks of undefined behaviour, and are too many and too short to be called.
+class DslMarker : public RecursiveASTVisitor<DslMarker> {
+public:
+  explicit DslMarker(ASTContext &context) : context_(context) {}
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitImplicitCode() const { return true; }
+  bool VisitFunctionDecl(FunctionDecl *f) {
+    if (!f->isUsed() && !f->isReferenced())
+      return true;
+    llvm::StringRef all = "undefined";
+    f->addAttr(NoSanitizeAttr::CreateImplicit(context_, &all, 1));
+    if (f->isInlined())
+      f->addAttr(AlwaysInlineAttr::CreateImplicit(context_));
+    return true;
+  }
+  bool TraverseStmt(Stmt *) { return true; }
+
+private:
+  ASTContext &context_;
+};
+
+} // namespace
+
 std::unique_ptr<llvm::Module> DeferredCodegen::generate(CompilerInstance &compiler, llvm::LLVMContext &context,
                                                         const FunctionDecl *function, std::string &name,
                                                         SourceReporter &reporter) {
@@ -82,6 +109,10 @@ std::unique_ptr<llvm::Module> DeferredCodegen::generate(CompilerInstance &compil
       compiler.getPreprocessorOpts(), compiler.getCodeGenOpts(), context));
 #endif
   generator->Initialize(compiler.getASTContext());
+  DslMarker marker(compiler.getASTContext());
+  for (Decl *d : compiler.getASTContext().getTranslationUnitDecl()->decls())
+    if (reporter.kindOf(d->getLocation()) == FileKind::Dsl)
+      marker.TraverseDecl(d);
   recorder_->replay(*generator, reporter);
   name = generator->GetMangledName(GlobalDecl(function->getDefinition())).str();
   generator->HandleTranslationUnit(compiler.getASTContext());

@@ -4,9 +4,6 @@
 
 #include "ir/internal_error.h"
 
-#include "llvm/Analysis/AssumptionCache.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/RTDyldObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/SectionMemoryManager.h"
@@ -16,7 +13,9 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/IR/PassManager.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
@@ -114,19 +113,24 @@ private:
 
 /// Cheap clean-up of what Clang and the instrumentation leave; the algorithm runs once, so more would not pay.
 void simplify(Module &module) {
-  FunctionAnalysisManager analyses;
-  analyses.registerPass([] { return PassInstrumentationAnalysis(); });
-  analyses.registerPass([] { return DominatorTreeAnalysis(); });
-  analyses.registerPass([] { return AssumptionAnalysis(); });
-  analyses.registerPass([] { return TargetIRAnalysis(); });
-  analyses.registerPass([] { return TargetLibraryAnalysis(); });
-  FunctionPassManager passes;
-  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-  passes.addPass(EarlyCSEPass());
-  passes.addPass(SimplifyCFGPass());
-  for (Function &f : module)
-    if (!f.isDeclaration())
-      passes.run(f, analyses);
+  PassBuilder builder;
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  ModulePassManager passes;
+  passes.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));
+  FunctionPassManager each;
+  each.addPass(SROAPass(SROAOptions::ModifyCFG));
+  each.addPass(EarlyCSEPass());
+  each.addPass(SimplifyCFGPass());
+  passes.addPass(createModuleToFunctionPassAdaptor(std::move(each)));
+  passes.run(module, modules);
 }
 
 Expected<orc::ExecutorAddr> linkModule(CompiledAlgorithm algorithm, std::unique_ptr<orc::LLJIT> &jit) {

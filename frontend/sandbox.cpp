@@ -174,6 +174,7 @@ void limitProcess(double seconds, std::uint64_t bytes) {
   setLimit(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(seconds)) + 2);
   setLimit(RLIMIT_FSIZE, 0);
   setLimit(RLIMIT_CORE, 0);
+  std::signal(SIGXFSZ, SIG_IGN);
   prctl(PR_SET_DUMPABLE, 0);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   denyChanges();
