@@ -33,9 +33,9 @@ std::uint64_t reusedScratchChunkBytes(const ir::Program &program, const ir::Rank
   return (share + program.bufferAlignment - 1) / program.bufferAlignment * program.bufferAlignment;
 }
 
-Geometry::Geometry(const ProgramIndex &index) {
+Geometry::Geometry(const ProgramIndex &index, std::uint32_t least) {
   scanOps(index);
-  chooseSize(index);
+  chooseSize(index, least);
 }
 
 void Geometry::scanOps(const ProgramIndex &index) {
@@ -73,9 +73,11 @@ void Geometry::scanOps(const ProgramIndex &index) {
   }
 }
 
-void Geometry::chooseSize(const ProgramIndex &index) {
+void Geometry::chooseSize(const ProgramIndex &index, std::uint32_t wantedIterations) {
   std::uint64_t units = groupLcm_;
-  if (!rates_.empty()) {
+  if (!rates_.empty() && wantedIterations == 1) {
+    mostIterations_ = 1;
+  } else if (!rates_.empty()) {
     unitGcd_ = 0;
     for (const Rate &r : rates_)
       unitGcd_ = std::gcd(unitGcd_, r.unit);
@@ -103,7 +105,7 @@ void Geometry::chooseSize(const ProgramIndex &index) {
     for (const Rate &r : rates_) {
       const std::uint64_t unit = r.unit / unitGcd_;
       const std::uint64_t part = unit / std::gcd(unit, std::uint64_t{std::max(1u, r.numChunks)});
-      const std::uint64_t wanted = 3 + (r.scratch ? slots / unit : 0);
+      const std::uint64_t wanted = wantedIterations + (wantedIterations == 3 && r.scratch ? slots / unit : 0);
       step = std::min<std::uint64_t>(std::lcm(step, part), std::uint64_t{1} << 40);
       least = std::max(least, (wanted * unit * r.narrow + r.wide - 1) / r.wide);
     }
@@ -139,10 +141,14 @@ void Geometry::chooseSize(const ProgramIndex &index) {
 }
 
 std::uint32_t Geometry::iterations(const ir::Op &header) const {
+  if (chunkBytes_ == 0)
+    return header.count != 0;
   return static_cast<std::uint32_t>(header.count * chunkBytes_ / (header.imm / unitGcd_));
 }
 
 LoopSlice Geometry::slice(const ir::Op &header, std::uint32_t iteration) const {
+  if (chunkBytes_ == 0)
+    return {0, ~std::uint64_t{0} >> 1};
   const std::uint64_t length = unitsPerChunk_ * (header.imm / unitGcd_) / chunkBytes_;
   return {iteration * length, length};
 }

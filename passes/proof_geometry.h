@@ -1,9 +1,10 @@
 // Where operands lie, exactly: chunks cut into units so fine that slices of groups and of pipelines are whole units.
 //
-// A program is proven for one size of chunk, chosen so that every pipeline runs at least three times: a first iteration
-// with nothing before it, a middle one with both, a last one with nothing behind it. More iterations repeat the middle
-// one: iterations touch disjoint slices, so only what carries over from one to the next (signals, semaphores) can
-// conflict, and that repeats. Two cases need more, and get it: a slice of a thread-block group covers fewer iterations
+// A program with pipelines is proven for several sizes of chunk, in which they run once, twice and three times: a first
+// iteration with nothing before it, a middle one with both, a last one with nothing behind it; and, as what comes
+// around a loop may lean on what only some iterations do, the shorter ones too. More iterations repeat the middle one:
+// iterations touch disjoint slices, so only what carries over from one to the next (signals, semaphores) can conflict,
+// and that repeats. Two cases need more than three, and get it: a slice of a thread-block group covers fewer iterations
 // than its pipeline has, so iterations are counted on the narrowest operand; and where scratch is reused, iteration i
 // and i + W share a slot (W: slots a scratch chunk has), so W + 3 are unrolled.
 #pragma once
@@ -38,7 +39,8 @@ struct GeometryFault {
 
 class Geometry {
 public:
-  explicit Geometry(const ProgramIndex &index);
+  /// The size in which the narrowest operand of each pipeline sees `least` iterations: 1, 2 or 3.
+  Geometry(const ProgramIndex &index, std::uint32_t least);
 
   const std::optional<GeometryFault> &fault() const { return fault_; }
   std::uint32_t unitsPerChunk() const { return unitsPerChunk_; }
@@ -55,7 +57,7 @@ public:
 
 private:
   void scanOps(const ProgramIndex &index);
-  void chooseSize(const ProgramIndex &index);
+  void chooseSize(const ProgramIndex &index, std::uint32_t least);
 
   struct Rate {
     std::uint64_t unit;      ///< bytes an iteration
@@ -68,7 +70,7 @@ private:
   std::vector<Rate> rates_;
   std::uint64_t groupLcm_ = 1;
   std::uint64_t unitGcd_ = 1;
-  std::uint64_t chunkBytes_ = 0; ///< in units of unitGcd_
+  std::uint64_t chunkBytes_ = 0; ///< in units of unitGcd_; 0: no longer than any slice
   std::uint64_t wrapUnits_ = 0;  ///< units of a scratch chunk that are reused; 0: none
   std::uint32_t unitsPerChunk_ = 1;
   std::uint32_t mostIterations_ = 0;

@@ -141,6 +141,11 @@ private:
   };
   bool computedFrom(CellId id, const Record &reader, const View &view, const Record &by);
   bool takenAlong(CellId id, const Record &reader, Chain &chain, int depth);
+  struct PacketDestination {
+    std::uint32_t rank, operand;
+  };
+  /// Where the packets of an operation go, by rank. Made when first asked for.
+  const std::vector<PacketDestination> &packetDestinations(std::uint32_t block, std::uint32_t op);
   bool consumed(CellId slot, const Record &consumer, const Chain &chain) const;
   void report(CellId id, const Record &first, bool firstWrites, const Record &second, bool secondWrites,
               const View &view);
@@ -176,6 +181,7 @@ private:
   ClockId opControl_ = ClockPool::zero, opData_ = ClockPool::zero;
   std::vector<Token> packetTokens_; ///< of this launch
   std::uint32_t packetToken_ = none;
+  std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< [block << 32 | op]
   mutable std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
       operandIndex_; ///< [block]: (first operand, op)
 };

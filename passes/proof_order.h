@@ -131,7 +131,7 @@ private:
   std::vector<std::vector<std::uint32_t>> launchPhases_; // [launch][block]
   std::vector<std::uint32_t> numLaunches_;               // [rank]
   std::vector<Put> puts_;
-  std::vector<PortState> ports_;                         // [channel], empty without puts
+  std::vector<PortState> ports_; // [channel], empty without puts
   PortState noPort_;
   std::vector<std::uint32_t> scratch_;
   std::uint64_t edges_ = 0;

@@ -19,10 +19,16 @@ bool Machine::computedFrom(CellId id, const Record &reader, const View &view, co
   if (!memory_.usesPackets() || reader.isUser() || geometry_.mostIterations() != 0)
     return false;
   Chain chain{view, by, id, none, chainBudget};
-  if (!by.isUser())
-    for (const Operand &o : destinations_)
-      if (o.ref == by.ref && id - o.first < o.count)
-        chain.offset = id - o.first;
+  if (!by.isUser()) {
+    const std::uint32_t at = by.ref - currentOp_->firstChunk - currentOp_->numSrcs;
+    if (destinations_.size() == currentOp_->numDsts) { // no switch, which stands for several
+      chain.offset = id - destinations_[at].first;
+    } else {
+      for (const Operand &o : destinations_)
+        if (id - o.first < o.count)
+          chain.offset = id - o.first;
+    }
+  }
   return takenAlong(id, reader, chain, 0);
 }
 
@@ -49,10 +55,13 @@ bool Machine::consumed(CellId slot, const Record &consumer, const Chain &chain) 
     if (!ir::reduces(op.kind) && op.numSrcs == op.numDsts &&
         made.ref - op.firstChunk - op.numSrcs != consumer.ref - op.firstChunk)
       continue; // another pair of the operation
+    const ir::Rank &rank = index_.program.ranks[index_.rankOf(made.agent)];
     const auto offset = [&](const Record &r, CellId cell) {
       const ir::Chunk &chunk = code.chunks[r.ref];
-      const CellPlace place = memory_.locate(cell);
-      return cell - (memory_.base(place.rank, ir::BufferKind::Scratch, true, launch_) +
+      const std::uint32_t owner = ir::isLocal(chunk.space)                ? index_.rankOf(made.agent)
+                                  : chunk.space == ir::ChunkSpace::Remote ? rank.remoteBuffers[chunk.id].rank
+                                                                          : memory_.locate(cell).rank;
+      return cell - (memory_.base(owner, ir::BufferKind::Scratch, true, launch_) +
                      geometry_.span(chunk, op, nullptr, true).first);
     };
     if (offset(made, mine) == offset(consumer, slot))
@@ -93,23 +102,54 @@ bool Machine::takenAlong(CellId id, const Record &reader, Chain &chain, int dept
   const std::uint64_t offset = id - cellOf(source, owner, static_cast<ir::BufferKind>(source.space), packetSource);
   // Of pairwise operations, only the packet made from this very source.
   const bool pairwise = !ir::reduces(op.kind) && op.numSrcs == op.numDsts;
+  const auto goes = [&](std::uint32_t d, std::uint32_t member) {
+    return taken(cellOf(code.dsts(op)[d], member, ir::BufferKind::Scratch, true) + offset);
+  };
+  const auto &destinations = packetDestinations(b, o);
+  // The packets that went to the writer's own rank tell soonest.
+  const std::uint32_t here = index_.rankOf(order_.blockOf(chain.by));
+  const auto near =
+      std::equal_range(destinations.begin(), destinations.end(), PacketDestination{here, 0},
+                       [](const PacketDestination &a, const PacketDestination &c) { return a.rank < c.rank; });
+  const auto asked = [&](std::uint32_t d) { return !pairwise || d == reader.ref - op.firstChunk; };
+  for (auto it = near.first; it != near.second; ++it)
+    if (asked(it->operand) && goes(it->operand, it->rank))
+      return true;
+  if (pairwise) {
+    const std::uint32_t d = reader.ref - op.firstChunk;
+    const ir::Chunk &chunk = code.dsts(op)[d];
+    const std::uint32_t to = chunk.space == ir::ChunkSpace::Remote ? rank.remoteBuffers[chunk.id].rank : owner;
+    return chunk.space != ir::ChunkSpace::Switch && to != here && goes(d, to);
+  }
+  for (const PacketDestination &to : destinations)
+    if (to.rank != here && goes(to.operand, to.rank))
+      return true;
+  return false;
+}
+
+const std::vector<Machine::PacketDestination> &Machine::packetDestinations(std::uint32_t b, std::uint32_t o) {
+  auto &found = packetDestinations_[std::uint64_t{b} << 32 | o];
+  if (!found.empty())
+    return found;
+  const ir::ThreadBlock &code = index_.ops(b);
+  const ir::Op &op = code.ops[o];
+  const ir::Rank &rank = index_.program.ranks[index_.rankOf(b)];
   for (std::uint32_t d = 0; d < op.numDsts; ++d) {
-    if (ir::formOfDestination(op.kind, d) != ir::DataForm::Packet || (pairwise && d != reader.ref - op.firstChunk))
+    if (ir::formOfDestination(op.kind, d) != ir::DataForm::Packet)
       continue;
     const ir::Chunk &chunk = code.dsts(op)[d];
-    if (chunk.space == ir::ChunkSpace::Scratch) {
-      if (taken(cellOf(chunk, owner, ir::BufferKind::Scratch, true) + offset))
-        return true;
-    } else if (chunk.space == ir::ChunkSpace::Remote) {
-      if (taken(cellOf(chunk, rank.remoteBuffers[chunk.id].rank, ir::BufferKind::Scratch, true) + offset))
-        return true;
-    } else {
+    if (chunk.space == ir::ChunkSpace::Scratch)
+      found.push_back({index_.rankOf(b), d});
+    else if (chunk.space == ir::ChunkSpace::Remote)
+      found.push_back({rank.remoteBuffers[chunk.id].rank, d});
+    else
       for (const std::uint32_t member : rank.switchChannels[chunk.id].ranks)
-        if (taken(cellOf(chunk, member, ir::BufferKind::Scratch, true) + offset))
-          return true;
-    }
+        found.push_back({member, d});
   }
-  return false;
+  std::sort(found.begin(), found.end(), [](const PacketDestination &x, const PacketDestination &y) {
+    return std::pair(x.rank, x.operand) < std::pair(y.rank, y.operand);
+  });
+  return found;
 }
 
 } // namespace mscclc::passes::proof

@@ -104,13 +104,7 @@ private:
       sliced_.emplace(index_.program);
     if (const Cuts::Mark *had = sliced_->add(rank, buffer, mark, false))
       if (auto *f = findings_.add(diag::mixed_slices, mark.place, had->place))
-        f->args = {ir::toString(buffer),
-                   had->first,
-                   had->end,
-                   rank,
-                   had->parts,
-                   std::to_string(mark.first) + ":" + std::to_string(mark.end),
-                   mark.parts};
+        f->args = {ir::toString(buffer), had->first, had->end, rank, had->parts, mark.first, mark.end, mark.parts};
   }
 
   template <typename Visit> void forScratch(Visit &&visit) {

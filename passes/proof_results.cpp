@@ -16,6 +16,17 @@ public:
     for (const ir::Expectation &e : program.collective.expectations)
       custom_[std::uint64_t{e.rank} << 32 | e.outputChunk] = &e.contributions;
   }
+  /// The first of them, where all collectives but a custom one have one list for each first.
+  std::optional<ir::Contribution> first(std::uint32_t rank, std::uint32_t chunk) const {
+    switch (program_.collective.kind) {
+    case ir::CollectiveKind::AllReduce:
+      return ir::Contribution{0, chunk};
+    case ir::CollectiveKind::ReduceScatter:
+      return ir::Contribution{0, rank * program_.ranks[rank].outputChunks + chunk};
+    default:
+      return std::nullopt;
+    }
+  }
   void of(std::uint32_t rank, std::uint32_t chunk, std::vector<ir::Contribution> &wanted) const {
     const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());
     const ir::Rank &r = program_.ranks[rank];
@@ -98,12 +109,27 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
   const Wanted wanted(program);
   std::vector<ir::Contribution> inputs;
   std::vector<ValueId> leaves;
-  std::unordered_map<std::uint64_t, bool> right; // (value, first leaf) of reductions found right
+  std::unordered_set<std::uint64_t> right; // (value, first input) of reductions found right
+  std::uint64_t lastRight = 0;
   std::uint64_t looked = 0;
   bool haveOp = false;
   ir::ReduceOp firstOp = ir::ReduceOp::Sum;
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
     for (std::uint32_t chunk = 0; chunk < program.ranks[r].outputChunks; ++chunk) {
+      const auto first = wanted.first(r, chunk);
+      const auto knownRight = [&](std::uint32_t unit) {
+        const CellId id = memory_.base(r, ir::BufferKind::Output, false, 0) + chunk * unitsPerChunk + unit;
+        const std::uint64_t pair = std::uint64_t{memory_[id].value} << 32 |
+                                   values.input(first->rank, std::uint64_t{first->chunk} * unitsPerChunk + unit);
+        return pair == lastRight || right.contains(pair);
+      };
+      bool known = first.has_value();
+      for (std::uint32_t unit = 0; known && unit < unitsPerChunk; ++unit)
+        known = knownRight(unit);
+      if (known) {
+        ++looked;
+        continue;
+      }
       wanted.of(r, chunk, inputs);
       if (inputs.empty())
         continue;
@@ -115,8 +141,6 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
         if (inputs.size() == 1 && cell.value == key)
           continue;
         const std::uint64_t pair = std::uint64_t{cell.value} << 32 | key;
-        if (inputs.size() > 1 && program.collective.kind != ir::CollectiveKind::Custom && right.contains(pair))
-          continue;
         leaves.clear();
         for (const ir::Contribution &c : inputs)
           leaves.push_back(values.input(c.rank, std::uint64_t{c.chunk} * unitsPerChunk + unit));
@@ -131,7 +155,7 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
         if (verdict.kind == V::Unknown)
           continue;
         if (verdict.kind == V::Right && !opsDiffer) {
-          right.emplace(pair, true);
+          right.insert(lastRight = pair);
           continue;
         }
         const ir::DiagInfo &info = opsDiffer                      ? diag::result_ops_differ

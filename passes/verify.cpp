@@ -36,15 +36,10 @@ void dropWarnings(Findings &findings) {
   std::erase_if(findings.all(), [](const Findings::Finding &f) { return f.info->severity != ir::Severity::Error; });
 }
 
-bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result) {
+/// Proves one size of chunk; see proof_geometry.h. `result` gets what the first such call counts.
+bool proveSize(const ProgramIndex &index, const Geometry &geometry, Findings &findings, const VerifyOptions &options,
+               VerifyResult &result) {
   const ir::Program &program = index.program;
-  if (!checkShape(index, findings))
-    return false;
-  const Geometry geometry(index);
-  if (geometry.fault())
-    return reportFault(*geometry.fault(), index, findings);
-  result.iterations = geometry.mostIterations();
-  checkRanges(index, findings);
   const Premises premises(index, geometry, findings);
   if (!premises.hold() || findings.errors() != 0)
     return false;
@@ -55,31 +50,52 @@ bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &o
   }
   if (!checkShared(index, geometry, premises, memory, findings))
     return false;
-  result.launches = program.doubleScratch ? 3 : 2;
-  Order order(index, premises.maxPhases() * result.launches + 1);
+  const std::uint32_t launches = program.doubleScratch ? 3 : 2;
+  Order order(index, premises.maxPhases() * launches + 1);
   Values values(index, geometry.unitsPerChunk());
   Reporter reporter(index, geometry, memory, order, findings);
   Machine machine(index, geometry, premises, memory, order, values, reporter);
   reporter.setMachine(machine);
-  bool ended = true;
-  for (std::uint32_t launch = 0; ended && launch < result.launches; ++launch) {
+  std::uint64_t results = 0;
+  for (std::uint32_t launch = 0; launch < launches; ++launch) {
     machine.beginLaunch();
-    ended = machine.runLaunch();
-    if (!ended) {
+    if (!machine.runLaunch()) {
       reporter.deadlock();
-      break;
+      return false;
     }
     machine.endLaunch();
     if (launch == 0)
-      result.results = reporter.checkResults(values, geometry.unitsPerChunk());
+      results = reporter.checkResults(values, geometry.unitsPerChunk());
   }
-  result.operations = machine.counts().operations;
-  result.accesses = machine.counts().accesses;
-  result.phases = order.numPhases();
-  result.edges = order.numEdges();
-  if (ended && options.schedules)
-    reporter.addSchedules(premises, result.launches);
-  return ended;
+  if (options.schedules)
+    reporter.addSchedules(premises, launches);
+  if (result.launches == 0) {
+    result.launches = launches;
+    result.iterations = geometry.mostIterations();
+    result.results = results;
+    result.operations = machine.counts().operations;
+    result.accesses = machine.counts().accesses;
+    result.phases = order.numPhases();
+    result.edges = order.numEdges();
+  }
+  return findings.errors() == 0;
+}
+
+bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result) {
+  if (!checkShape(index, findings))
+    return false;
+  for (const std::uint32_t iterations : {3u, 1u, 2u}) {
+    const Geometry geometry(index, iterations);
+    if (geometry.fault())
+      return reportFault(*geometry.fault(), index, findings);
+    if (iterations == 3)
+      checkRanges(index, findings);
+    if (!proveSize(index, geometry, findings, options, result))
+      return false;
+    if (geometry.mostIterations() == 0)
+      break;
+  }
+  return true;
 }
 
 } // namespace

@@ -204,7 +204,7 @@ private:
     if (!source)
       return;
     take(*source, x);
-    const std::uint32_t kind = below(usesPackets_ ? 8 : 7);
+    const std::uint32_t kind = below(usesPackets_ ? 9 : 8);
     if (kind < 2) {
       const Where to = any(a, true);
       if (to == *source)
@@ -227,6 +227,8 @@ private:
     case 5:
     case 6:
       return portPut(a, x, y, *source, far);
+    case 7:
+      return loopPut(a, x, y, *source, far);
     default:
       return packets(a, x, y, *source, far);
     }
@@ -311,6 +313,35 @@ private:
       if (oneIn(2))
         flush(from, cell);
     }
+  }
+
+  /// Slice by slice: the owner is ready, the slice comes, and may be copied on at once.
+  void loopPut(std::uint32_t a, std::uint32_t x, std::uint32_t y, const Where &from, const Where &to) {
+    const Where next = any(to.rank, true);
+    const bool goesOn = next != to && cells_.at(next).owner == y && !cells_.at(next).sending;
+    const auto [channel, back] = channels(a, x, to.rank, y, ChannelType::Memory);
+    const std::uint64_t unit = std::uint64_t{16} << below(4);
+    nop(a, x);
+    nop(to.rank, y);
+    plan::Block sender = on(a, x), owner = on(to.rank, y);
+    const bool relaxed = !cells_.at(to).written && oneIn(2);
+    sender.pipeline(unit, 1, 5);
+    relaxed ? sender.relaxedWait({channel}) : sender.wait({channel});
+    sender.nop().remote(OpKind::Put, {sender.of(to.rank, to.buffer, to.chunk)}, {local(from)}).nop().signal({channel});
+    const bool between = goesOn && oneIn(2); // or the next slice's signal comes in the phase of this slice's copy
+    owner.pipeline(unit, 1, 2 + 2 * goesOn + between);
+    relaxed ? owner.relaxedSignal({back}) : owner.signal({back});
+    owner.wait({back});
+    if (goesOn)
+      owner.nop().copy(local(next), local(to));
+    if (between)
+      owner.nop();
+    write(to, cells_.at(from).value);
+    if (goesOn)
+      write(next, cells_.at(from).value);
+    ended(a, x);
+    state(to.rank, y) = {{to, next}, {to, next}, true};
+    state(a, x) = {{from}, {to}, true};
   }
 
   void packets(std::uint32_t a, std::uint32_t x, std::uint32_t y, const Where &from, const Where &to) {

@@ -19,8 +19,9 @@ TEST_CASE("what was proven is counted") {
   CHECK(proof.result.results == 9);
   CHECK(proof.result.operations == 2 * 3 * 7);
   CHECK(proof.result.edges == 2 * 2 * 6);
-  CHECK(proof.result.summary() == "proven: 3 ranks, 2 launches: 42 operations in 30 phases over 24 edges, 24 accesses in "
-                                  "order, 9 output chunks right");
+  CHECK(proof.result.summary() ==
+        "proven: 3 ranks, 2 launches: 42 operations in 30 phases over 24 edges, 24 accesses in "
+        "order, 9 output chunks right");
 }
 
 TEST_CASE("double scratch takes three launches, a pipeline three iterations") {

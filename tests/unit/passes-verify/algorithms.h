@@ -100,7 +100,9 @@ inline Plan allGatherRing(std::uint32_t n) {
     b.relaxedSignal({1}).relaxedWait({0}).nop();
     for (std::uint32_t s = 0; s + 1 < n; ++s) {
       const std::uint32_t chunk = (r + n - s) % n;
-      b.remote(OpKind::Put, {b.of(next, BufferKind::Output, chunk)}, {out(chunk)}).nop().signal({0}).wait({1}).nop();
+      b.remote(OpKind::Put, {b.of(next, BufferKind::Output, chunk)}, {out(chunk)}).nop().signal({0}).wait({1});
+      if (s + 2 < n)
+        b.nop();
     }
   }
   return p;
@@ -157,24 +159,30 @@ inline Plan allReduceSwitch(std::uint32_t n) {
   return p;
 }
 
-/// One block copies into scratch, a second reduces, semaphores hand slots over: two ranks, in a pipeline.
+/// One block puts into scratch of the peer, a second reduces, semaphores hand slots over: two ranks, in a pipeline.
 inline Plan allReducePipeline(std::uint64_t unit) {
   Plan p(CollectiveKind::AllReduce, 2, 2, 2, false, 2);
   for (std::uint32_t r = 0; r < 2; ++r) {
     const std::uint32_t q = 1 - r;
-    const std::uint32_t start = p.channel(r, q), filled = p.channel(r, q), done = p.channel(r, q);
+    const std::uint32_t filled = p.channel(r, q), done = p.channel(r, q);
     const std::uint32_t full = p.semaphore(r), empty = p.semaphore(r, 1);
     Block fill = p.on(r, 0);
-    fill.relaxedSignal({start}).relaxedWait({start}).nop();
     fill.pipeline(unit, 1, 8);
     fill.acquire({empty}).nop();
     fill.remote(OpKind::Put, {fill.of(q, BufferKind::Scratch, 0), fill.of(q, BufferKind::Scratch, 1)}, {in(0), in(1)});
     fill.nop().signal({filled}).wait({filled}).nop().release({full});
     Block add = p.on(r, 1);
-    add.pipeline(unit, 1, 8);
+    add.pipeline(unit, 1, 9);
     add.acquire({full}).nop().reduce(out(0), {in(0), scratch(0)}).reduce(out(1), {in(1), scratch(1)});
-    add.nop().relaxedSignal({done}).relaxedWait({done}).release({empty});
+    add.nop().relaxedSignal({done}).relaxedWait({done}).nop().release({empty});
   }
+  return p;
+}
+
+/// The same with one slot of scratch for all iterations.
+inline Plan allReduceOneSlot() {
+  Plan p = allReducePipeline(32 << 20);
+  p.program.reuseResources = true;
   return p;
 }
 
@@ -194,7 +202,8 @@ inline std::vector<Named> all() {
           {"allGatherGroup", [] { return allGatherGroup(2, 3); }},
           {"sendPort", [] { return sendPort(3); }},
           {"allReduceSwitch", [] { return allReduceSwitch(3); }},
-          {"allReducePipeline", [] { return allReducePipeline(1024); }}};
+          {"allReducePipeline", [] { return allReducePipeline(1024); }},
+          {"allReduceOneSlot", allReduceOneSlot}};
 }
 
 } // namespace plan

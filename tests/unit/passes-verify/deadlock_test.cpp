@@ -32,15 +32,17 @@ TEST_CASE("both ranks wait first") {
   CHECK(proof.says("deadlock: rank 0, block 0 waits for a signal from memory channel 0 of rank 1 (to rank 0)"));
   CHECK(proof.says("in a cycle of 2 blocks"));
   CHECK(proof.says("rank 0, block 0, operation 0: note: rank 0, block 0 waits here for"));
-  CHECK(proof.says("rank 1, block 0, operation 1: note: which only comes here, from rank 1, block 0, behind its own wait"));
+  CHECK(proof.says(
+      "rank 1, block 0, operation 1: note: which only comes here, from rank 1, block 0, behind its own wait"));
 }
 
 TEST_CASE("a signal in a loop against a wait outside") {
   Plan p = twoRanks(1);
   p.on(0).pipeline(1024, 4, 1).signal({0});
   p.on(1).wait({0});
-  CHECK(prove(p.program).says("is signalled in a loop a launch, but its other end, memory channel 0 of rank 1 (to rank 0), "
-                              "waits 1 time"));
+  CHECK(prove(p.program).says(
+      "is signalled in a loop a launch, but its other end, memory channel 0 of rank 1 (to rank 0), "
+      "waits 1 time"));
   Plan thrice = twoRanks(1); // right for one message size only
   thrice.on(0).pipeline(1024, 1, 1).signal({0});
   thrice.on(1).wait({0}).wait({0}).wait({0});
@@ -52,13 +54,15 @@ TEST_CASE("one release, two acquires; and the reverse") {
   p.semaphore(0, 1);
   p.on(0, 0).release({0});
   p.on(0, 1).acquire({0}).acquire({0});
-  CHECK(prove(p.program).says("rank 0, block 1, operation 0: error: semaphore 0 of rank 0 is acquired 2 times a launch, but "
-                              "released 1 time, starting at 1"));
+  CHECK(prove(p.program).says(
+      "rank 0, block 1, operation 0: error: semaphore 0 of rank 0 is acquired 2 times a launch, but "
+      "released 1 time, starting at 1"));
   Plan q = twoRanks(0);
   q.semaphore(0);
   q.on(0, 0).release({0}).release({0});
   q.on(0, 1).acquire({0});
-  CHECK(prove(q.program).says("semaphore 0 of rank 0 is released 2 times a launch, but acquired 1 time: every launch adds"));
+  CHECK(prove(q.program).says(
+      "semaphore 0 of rank 0 is released 2 times a launch, but acquired 1 time: every launch adds"));
 }
 
 TEST_CASE("channels without another end") {
@@ -73,8 +77,9 @@ TEST_CASE("blocks that meet at barriers unequally often, or in another order") {
   Plan p(CollectiveKind::Test, 1, 1, 1);
   p.on(0, 0).barrier(0, 2).barrier(0, 2);
   p.on(0, 1).barrier(0, 2);
-  CHECK(prove(p.program).says("rank 0, block 0, operation 1: error: deadlock: rank 0, block 0 waits for the other blocks at "
-                              "its barrier, which never comes"));
+  CHECK(prove(p.program).says(
+      "rank 0, block 0, operation 1: error: deadlock: rank 0, block 0 waits for the other blocks at "
+      "its barrier, which never comes"));
   Plan q(CollectiveKind::Test, 1, 1, 1);
   q.on(0, 0).barrier(0, 2).barrier(1, 2);
   q.on(0, 1).barrier(1, 2).barrier(0, 2);
@@ -85,8 +90,8 @@ TEST_CASE("a packet that nobody writes") {
   Plan p(CollectiveKind::Test, 1, 1, 1, false, 1);
   p.program.protocol = Protocol::LL;
   p.on(0).remote(OpKind::UnpackPacket, {out(0)}, {scratch(0)}, ChannelType::None);
-  CHECK(prove(p.program).says(
-      "rank 0, block 0, operation 0: error: deadlock: rank 0, block 0 waits for packet scratch[0] of rank 0, which never"));
+  CHECK(prove(p.program).says("rank 0, block 0, operation 0: error: deadlock: rank 0, block 0 waits for packet "
+                              "scratch[0] of rank 0, which never"));
 }
 
 TEST_CASE("a cycle of semaphores and packets is told in full") {

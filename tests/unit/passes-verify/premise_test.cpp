@@ -18,9 +18,10 @@ TEST_CASE("two blocks acquire one semaphore") {
     return p.program;
   };
   CHECK(prove(make(true)).result.proven);
-  CHECK(prove(make(false)).says(
-      "rank 0, block 1, operation 0: error: not proven: semaphore 0 of rank 0 is acquired by thread blocks 1 and 2; which of "
-      "them goes on first is not fixed, and 1 of 2 only come once one has"));
+  CHECK(prove(make(false))
+            .says("rank 0, block 1, operation 0: error: not proven: semaphore 0 of rank 0 is acquired by thread blocks "
+                  "1 and 2; which of "
+                  "them goes on first is not fixed, and 1 of 2 only come once one has"));
 }
 
 TEST_CASE("several blocks release one semaphore: only what is certain counts") {
@@ -50,8 +51,9 @@ TEST_CASE("sizes that cannot be laid out") {
 
   Plan wrap = allReducePipeline(3 << 20);
   wrap.program.reuseResources = true;
-  CHECK(prove(wrap.program).says("slices of 3145728 bytes do not divide a reused scratch chunk of 33554432 bytes: where "
-                                 "scratch wraps, a slice runs into the next chunk"));
+  CHECK(prove(wrap.program)
+            .says("slices of 3145728 bytes do not divide a reused scratch chunk of 33554432 bytes: where "
+                  "scratch wraps, a slice runs into the next chunk"));
   wrap.program.maxMessageSize = 64 << 20;
   CHECK(prove(wrap.program).result.proven);
 
@@ -72,20 +74,23 @@ TEST_CASE("pipelines over ranges that are shifted against each other") {
   Plan p(CollectiveKind::Test, 1, 3, 3);
   p.on(0, 0).pipeline(1024, 2, 1).copy(out(0, 2), in(0, 2));
   p.on(0, 1).pipeline(1024, 2, 1).copy(out(1, 2), in(1, 2));
-  CHECK(prove(p.program).says("not proven: pipelines touch input[0:2] and input[1:3] of rank 0, which overlap but do not "
-                              "begin together, so what meets depends on the message size"));
+  CHECK(
+      prove(p.program).says("not proven: pipelines touch input[0:2] and input[1:3] of rank 0, which overlap but do not "
+                            "begin together, so what meets depends on the message size"));
 }
 
 TEST_CASE("packets over plain data, and packets outside scratch") {
   Plan p(CollectiveKind::Test, 1, 1, 1, false, 4);
   p.program.protocol = Protocol::LL;
   p.on(0).remote(OpKind::CopyPacket, {scratch(1)}, {in(0)}, ChannelType::None).copy(scratch(2), in(0));
-  CHECK(prove(p.program).says("rank 0, block 0, operation 1: error: packet scratch[1] of rank 0 lies over plain scratch[2], "
-                              "which is written as plain data"));
+  CHECK(prove(p.program).says(
+      "rank 0, block 0, operation 1: error: packet scratch[1] of rank 0 lies over plain scratch[2], "
+      "which is written as plain data"));
   Plan q(CollectiveKind::Test, 1, 1, 1, false, 1);
   q.on(0).remote(OpKind::CopyPacket, {scratch(0)}, {in(0)}, ChannelType::None);
-  CHECK(prove(q.program).says("packet scratch[0] of rank 0 takes twice the room of a chunk and lies outside the scratch "
-                              "buffer of 1 chunk under protocol Simple"));
+  CHECK(
+      prove(q.program).says("packet scratch[0] of rank 0 takes twice the room of a chunk and lies outside the scratch "
+                            "buffer of 1 chunk under protocol Simple"));
 }
 
 TEST_CASE("warnings: legal, but fragile") {
@@ -97,14 +102,16 @@ TEST_CASE("warnings: legal, but fragile") {
     }
   const Proof relaxed = prove(p.program);
   CHECK(relaxed.result.proven);
-  CHECK(relaxed.says("warning: only a relaxed signal tells rank 0 that output[1] of rank 0 is written; it orders, but makes "
-                     "no data visible"));
+  CHECK(relaxed.says(
+      "warning: only a relaxed signal tells rank 0 that output[1] of rank 0 is written; it orders, but makes "
+      "no data visible"));
 
   Plan port = sendPort(3);
   for (Rank &rank : port.program.ranks)
     std::erase_if(rank.blocks[0].ops, [](const Op &op) { return op.kind == OpKind::Flush; });
-  CHECK(prove(port.program).says("warning: rank 0 may end its launch while the port still reads input[0] of rank 0: without "
-                                 "a flush, overwriting the input then is not safe"));
+  CHECK(prove(port.program)
+            .says("warning: rank 0 may end its launch while the port still reads input[0] of rank 0: without "
+                  "a flush, overwriting the input then is not safe"));
 
   Plan idle(CollectiveKind::Test, 2, 1, 1);
   idle.channel(0, 1);
@@ -118,8 +125,9 @@ TEST_CASE("warnings: legal, but fragile") {
   Plan sliced(CollectiveKind::Test, 1, 1, 1);
   sliced.on(0, 0).copy(out(0), in(0)).slice(0, 2);
   sliced.on(0, 1).copy(out(0), in(0)).slice(2, 3);
-  CHECK(prove(sliced.program).says("warning: input[0:1] of rank 0 is sliced in 2 and, as [0:1], in 3; where a chunk does not "
-                                   "divide by both, the slices do not meet exactly"));
+  CHECK(prove(sliced.program)
+            .says("warning: input[0:1] of rank 0 is sliced in 2 and, as [0:1], in 3; where a chunk does not "
+                  "divide by both, the slices do not meet exactly"));
   DiagnosticEngine quiet;
   CHECK(mscclc::passes::verify(sliced.program, quiet, {.warnings = false}).warnings == 1);
   CHECK(quiet.all().empty());

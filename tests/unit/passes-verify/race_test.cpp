@@ -13,15 +13,18 @@ TEST_CASE("a wait orders only the phases behind it") {
     b.nop().signal({0}).wait({0}).copy(out(r), in(0)).copy(in(0), out(1 - r));
   }
   const Proof proof = prove(p.program);
-  CHECK(proof.says("race on output[1] of rank 0: the write ('put') by rank 1, block 0 and the read ('copy') by rank 0"));
-  CHECK(proof.says("the wait is in the same phase as the access behind it: a nop between them (Sync::After of the wait)"));
+  CHECK(
+      proof.says("race on output[1] of rank 0: the write ('put') by rank 1, block 0 and the read ('copy') by rank 0"));
+  CHECK(proof.says(
+      "the wait is in the same phase as the access behind it: a nop between them (Sync::After of the wait)"));
 }
 
 TEST_CASE("a signal carries only the phases before it") {
   const Proof proof = prove(without(allGather(3).program, 1, 0, 4));
   CHECK(proof.has("output_not_final"));
-  CHECK(proof.says("rank 1, block 0, operation 3: error: rank 0 may end its launch before output[1] of rank 0 is written by "
-                   "rank 1, block 0"));
+  CHECK(proof.says(
+      "rank 1, block 0, operation 3: error: rank 0 may end its launch before output[1] of rank 0 is written by "
+      "rank 1, block 0"));
   CHECK(proof.says("a signal follows the write in the same phase: a nop between them (Sync::Before of the signal)"));
 }
 
@@ -29,8 +32,9 @@ TEST_CASE("accesses of one phase race, with the schedule") {
   Plan p(CollectiveKind::Test, 1, 2, 2);
   p.on(0).copy(out(0), in(0)).copy(out(1), out(0));
   const Proof proof = prove(p.program);
-  CHECK(proof.says("rank 0, block 0, operation 1: error: race on output[0] of rank 0: the write ('copy') by rank 0, block 0 "
-                   "and the read ('copy') by rank 0, block 0 are not ordered"));
+  CHECK(proof.says(
+      "rank 0, block 0, operation 1: error: race on output[0] of rank 0: the write ('copy') by rank 0, block 0 "
+      "and the read ('copy') by rank 0, block 0 are not ordered"));
   CHECK(proof.says("rank 0, block 0, operation 0: note: the other access: write ('copy') by rank 0, block 0"));
   CHECK(proof.says("threads of a block do not wait for each other: a nop between the two operations would order them"));
   CHECK(proof.says("note: schedule 2: rank 0, block 0 reads output[0] of rank 0 ('copy')"));
@@ -40,7 +44,8 @@ TEST_CASE("accesses of one phase race, with the schedule") {
 TEST_CASE("threads of one operation at different elements") {
   Plan p(CollectiveKind::Test, 1, 3, 1);
   p.on(0).copy(in(0, 2), in(1, 2));
-  CHECK(prove(p.program).says("race on input[1] of rank 0: threads of one operation read and write it at different elements"));
+  CHECK(prove(p.program).says(
+      "race on input[1] of rank 0: threads of one operation read and write it at different elements"));
   Plan same(CollectiveKind::Test, 1, 3, 1);
   same.on(0).reduce(in(0, 2), {in(0, 2), in(0, 2)});
   CHECK(prove(same.program).result.proven);
@@ -60,8 +65,9 @@ TEST_CASE("a read that no signal precedes") {
   p.on(0).copy(out(0), in(0));
   Block b = p.on(1);
   b.remote(OpKind::Get, {out(1)}, {b.of(0, BufferKind::Output, 0)}, ChannelType::Memory, {0});
-  CHECK(prove(p.program).says("no sync orders them: a signal from rank 0 behind the first (Sync::Before) and a wait for it "
-                              "on rank 1 (Sync::After) before the second would"));
+  CHECK(prove(p.program).says(
+      "no sync orders them: a signal from rank 0 behind the first (Sync::Before) and a wait for it "
+      "on rank 1 (Sync::After) before the second would"));
 }
 
 TEST_CASE("a relaxed signal orders, but makes nothing visible") {
@@ -92,7 +98,8 @@ TEST_CASE("what a port still reads, and what it has not yet written") {
     a.wait({0}, ChannelType::Port).nop();
     if (!signalBehind)
       a.signal({0}, ChannelType::Port);
-    a.remote(OpKind::Put, {a.of(1, BufferKind::Output, 0, 1, ChannelType::Port)}, {in(0)}, ChannelType::Port, {0}).nop();
+    a.remote(OpKind::Put, {a.of(1, BufferKind::Output, 0, 1, ChannelType::Port)}, {in(0)}, ChannelType::Port, {0})
+        .nop();
     if (signalBehind)
       a.signal({0}, ChannelType::Port);
     if (flush)

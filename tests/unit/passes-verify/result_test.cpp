@@ -25,8 +25,9 @@ TEST_CASE("a wrong chunk, a doubled one, a missing one") {
   Plan foreign(CollectiveKind::SendRecv, 1, 2, 2);
   foreign.on(0).copy(out(0), in(1)).copy(out(1), in(1));
   const Proof proof = prove(foreign.program);
-  CHECK(proof.says("rank 0, block 0, operation 0: error: output[0] of rank 0 ends with input[1] of rank 0 in it, which does "
-                   "not belong there"));
+  CHECK(proof.says(
+      "rank 0, block 0, operation 0: error: output[0] of rank 0 ends with input[1] of rank 0 in it, which does "
+      "not belong there"));
   CHECK(proof.says("note: last written here, by rank 0, block 0"));
 
   Plan twice = allReduce(2);

@@ -1,0 +1,107 @@
+// The CPU executor: right programs run right, wrong ones do not, and sizes are as the plan format says.
+#include "algorithms.h"
+#include "prove.h"
+
+#include "passes/simulate.h"
+
+using namespace plan;
+using namespace mscclc::passes;
+
+namespace {
+struct Run {
+  SimulateResult result;
+  std::string text;
+};
+Run simulated(const Program &program, const SimulateOptions &options = {}) {
+  DiagnosticEngine diags;
+  Run run{simulate(program, diags, options), ""};
+  run.text = diags.render(false);
+  return run;
+}
+} // namespace
+
+TEST_CASE("right programs run right in every type") {
+  for (const Named &named : all()) {
+    if (named.name == "allReduceOneSlot") // needs messages of 64 MiB
+      continue;
+    for (const char *type : {"f32", "f16", "bf16", "i32", "u32", "u8"}) {
+      const Run run = simulated(named.make().program, {.type = *parseDataType(type), .schedules = 30});
+      CAPTURE(named.name, type, run.text);
+      CHECK(run.result.ok);
+      CHECK(run.result.rows[0].maxError == 0);
+    }
+  }
+}
+
+TEST_CASE("min and max") {
+  for (const auto op : {ReduceOp::Min, ReduceOp::Max}) {
+    Plan p = allReduce(3);
+    for (Rank &rank : p.program.ranks)
+      for (Op &o : rank.blocks[0].ops)
+        if (o.kind == OpKind::ReadReduceSend)
+          o.reduceOp = op;
+    CHECK(simulated(p.program, {.type = DataType::I32, .schedules = 30}).result.ok);
+  }
+}
+
+TEST_CASE("each verified fault is one that some schedule shows") {
+  for (const std::uint32_t op : {2u, 4u, 5u, 6u}) { // nop after the handshake, nop before the signal, signal, wait
+    const Run run = simulated(without(allGather(3).program, 0, 0, op), {.sizes = {192}, .schedules = 2000});
+    CAPTURE(op, run.text);
+    CHECK_FALSE(run.result.ok);
+  }
+}
+
+TEST_CASE("a wrong element is named, and a hang says who waits") {
+  Plan p(CollectiveKind::SendRecv, 1, 2, 2);
+  p.on(0).copy(out(0), in(0)).copy(out(1), in(0));
+  const Run wrong = simulated(p.program, {.sizes = {32}, .type = DataType::U32, .schedules = 1});
+  CHECK(wrong.text.find("schedule 1 of 1 at 32 bytes: launch 1 leaves ") != std::string::npos);
+  CHECK(wrong.text.find(" in output[1] of rank 0, element 0; ") != std::string::npos);
+
+  Plan q(CollectiveKind::Test, 2, 1, 1);
+  q.connectAll();
+  q.on(0).wait({0});
+  CHECK(simulated(q.program, {.sizes = {16}, .schedules = 1})
+            .text.find("rank 0, block 0, operation 0: error: schedule 1 of 1 at 16 bytes hangs: rank 0, block 0 waits "
+                       "for memory "
+                       "channel 0") != std::string::npos);
+}
+
+TEST_CASE("sizes that are refused, with the numbers") {
+  const Program program = allReduce(3).program;
+  CHECK(simulated(program, {.sizes = {100}})
+            .text.find(
+                "a message of 100 bytes cannot be run: it must be a multiple of 48 bytes, 3 chunks of 16 bytes each") !=
+        std::string::npos);
+  Program limited = program;
+  limited.maxMessageSize = 1000;
+  CHECK(simulated(limited, {.sizes = {4800}}).text.find("the program takes 0 to 1000 bytes") != std::string::npos);
+}
+
+TEST_CASE("slices of a group that the chunk does not divide by") {
+  CHECK(simulated(allGatherGroup(2, 3).program, {.sizes = {2 * 16 * 7}, .schedules = 50}).result.ok);
+}
+
+TEST_CASE("packets in a scratch buffer without room for them") {
+  Plan p(CollectiveKind::Test, 1, 1, 1, false, 1);
+  p.on(0).remote(OpKind::CopyPacket, {scratch(0)}, {in(0)}, ChannelType::None);
+  CHECK(simulated(p.program, {.sizes = {16}, .schedules = 1})
+            .text.find("schedule 1 of 1 at 16 bytes: this operation reaches past the end of a buffer") !=
+        std::string::npos);
+}
+
+TEST_CASE("the same seed gives the same schedules") {
+  const Program program = without(allGather(3).program, 0, 0, 4);
+  const SimulateOptions options{.sizes = {192}, .schedules = 2000, .seed = 7};
+  CHECK(simulated(program, options).text == simulated(program, options).text);
+}
+
+TEST_CASE("the table, and progress that stops a run") {
+  std::uint32_t calls = 0;
+  SimulateOptions options{.sizes = {48}, .schedules = 10};
+  CHECK(simulated(allReduce(3).program, options).result.table() ==
+        "        size  schedules  max error  ok\n          48         10          0  yes\n");
+  options.progress = [&](double part) { return ++calls < 3 && part > 0; };
+  CHECK(simulated(allReduce(3).program, options).result.rows[0].schedules == 3);
+}
