@@ -175,8 +175,17 @@ void renderOne(std::string &out, const Diagnostic &d, const Palette &p) {
       out.append(p.reset) += '\n';
     }
   }
-  for (const Diagnostic &n : d.notes)
-    renderOne(out, n, p);
+  // A recursion's chain of calls is one note and a count.
+  for (std::size_t i = 0; i < d.notes.size();) {
+    std::size_t alike = i + 1;
+    while (alike < d.notes.size() && d.notes[alike].message == d.notes[i].message &&
+           d.notes[alike].place == d.notes[i].place)
+      ++alike;
+    renderOne(out, d.notes[i], p);
+    if (alike - i > 1)
+      out.append(p.note).append("note: ").append(p.reset) += "(" + plural(alike - i - 1, "more call") + " like it)\n";
+    i = alike;
+  }
   if (d.similar != 0)
     out.append(p.note).append("note: ").append(p.reset) += "and " + std::to_string(d.similar) + " more like it\n";
 }

@@ -66,3 +66,16 @@ TEST_CASE("merged locations show their first place") {
   CHECK(sources.merge(noLoc, b) == b);
   CHECK(sources.merge(a, a) == a);
 }
+
+TEST_CASE("a recursion's chain of calls is shown once and counted") {
+  SourceMap sources = withFile();
+  DiagnosticEngine engine;
+  engine.setSources(&sources);
+  LocId caller = sources.addPlace(0, 3, 1);
+  for (int depth = 0; depth < 40; ++depth)
+    caller = sources.addPlace(0, 1, 2, caller);
+  engine.report(tooLarge, caller, {1, 2});
+  CHECK(engine.render(false) == "a.cpp:1:2: error: chunk 1 is larger than 2\none\n ^\n"
+                                "a.cpp:1:2: note: called from here\none\n ^\nnote: (38 more calls like it)\n"
+                                "a.cpp:3:1: note: called from here\nthree\n^\n1 error generated.\n");
+}
