@@ -35,7 +35,7 @@ Status noHandle(const char *what) {
   return failure(MSCCLC_ERROR_ARGUMENT, "no %s", what);
 }
 
-template <class T> void erase(std::vector<std::unique_ptr<T>> &all, const T *gone) {
+template <class T> void dropFrom(std::vector<std::unique_ptr<T>> &all, const T *gone) {
   all.erase(std::remove_if(all.begin(), all.end(), [&](const auto &entry) { return entry.get() == gone; }), all.end());
 }
 
@@ -194,7 +194,7 @@ int32_t mscclc_buffer_release(MscclcBuffer *buffer) {
       entry->instance->forget(buffer->region.get());
     buffer->region->closeRemote();
   });
-  erase(owner->buffers, buffer);
+  dropFrom(owner->buffers, buffer);
   return report(status);
 }
 
@@ -251,7 +251,7 @@ int32_t mscclc_instance_destroy(MscclcInstance *instance) {
   const DeviceGuard guard = keepDevice(instance->owner);
   MscclcWorld *const owner = instance->owner;
   const Status status = retire(*owner->world, "destroy an instance", [&] { instance->instance->closeRemote(); });
-  erase(owner->instances, instance);
+  dropFrom(owner->instances, instance);
   return report(status);
 }
 
