@@ -130,7 +130,7 @@ constexpr const char *fixedArguments[] = {
 
 /// The command line for Clang's driver.
 std::vector<std::string> commandLine(const FrontendOptions &options, const std::string &dslDirectory) {
-  std::vector<std::string> args = {MSCCLC_LLVM_PREFIX "/bin/clang++", "-xc++", "-std=c++20"};
+  std::vector<std::string> args = {MSCCLC_LLVM_PREFIX "/bin/clang++", "-xc++", "-std=c++20", "-fbracket-depth=256"};
   args.insert(args.end(), options.clangArgs.begin(), options.clangArgs.end());
   args.insert(args.end(), {"-isystem", dslDirectory, "-resource-dir", resourceDirectory(), "-include",
                            dslDirectory + "/mscclc/detail/library_settings.hpp"});

@@ -60,8 +60,6 @@ public:
     else if (name.starts_with("sys/") || name.starts_with("linux/") || name.starts_with("netinet/") ||
              name.starts_with("arpa/"))
       reason = "an algorithm does not see the machine that it is compiled on; pass values with -P";
-    else if (name.starts_with("/dev/") || name.starts_with("/proc/"))
-      return reporter_.report(diag::not_a_regular_file, nameRange.getBegin(), {name.str()});
     if (!reason.empty())
       reporter_.report(diag::refused_header, nameRange.getBegin(), {name.str(), reason});
   }
@@ -178,7 +176,7 @@ public:
       return refuse(diag::refused_main, f->getLocation());
     if (f->isVariadic() && f->doesThisDeclarationHaveABody())
       return refuse(diag::refused_varargs, f->getLocation());
-    if (f->doesThisDeclarationHaveABody() && !f->isTemplated() && f->getDeclContext()->isFileContext()) {
+    if (f->doesThisDeclarationHaveABody() && !f->isTemplated() && f->getDeclContext()->getRedeclContext()->isFileContext()) {
       const std::string symbol = names_.getName(f);
       if (isAllowedSymbol(symbol) || llvm::StringRef(symbol).starts_with("__ubsan") ||
           llvm::StringRef(symbol).starts_with("__mscclc"))
@@ -276,7 +274,7 @@ private:
     const std::vector<SourceReporter::Note> notes =
         reporter_.isUser(f->getLocation()) ? std::vector<SourceReporter::Note>{{diag::declared_here, f->getLocation()}}
                                            : std::vector<SourceReporter::Note>{};
-    const Rule *hint = f->getDeclContext()->isFileContext() ? findRule(libraryHints, plain) : nullptr;
+    const Rule *hint = f->getDeclContext()->getRedeclContext()->isFileContext() ? findRule(libraryHints, plain) : nullptr;
     if (hint)
       return refuse(diag::no_definition_hint, where, {plain.str(), hint->reason}, notes);
     return refuse(diag::no_definition, where, {f->getQualifiedNameAsString()}, notes);

@@ -16,6 +16,8 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <map>
+#include <tuple>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -132,6 +134,19 @@ void reportSilentEnd(const ReportHeader &header, const ChildEnd &end, const std:
   reportFailure(failure, sites, options, diagnostics);
 }
 
+/// By line within each file; files stay in the order of their first diagnostic. Clang's come before the dialect's
+/// otherwise.
+void sortByPlace(std::vector<ir::Diagnostic> &diagnostics) {
+  std::map<std::string, std::size_t> files;
+  for (const ir::Diagnostic &d : diagnostics)
+    files.try_emplace(d.place.file, files.size());
+  const auto key = [&](const ir::Diagnostic &d) {
+    return std::make_tuple(files[d.place.file], d.place.line, d.place.column);
+  };
+  std::stable_sort(diagnostics.begin(), diagnostics.end(),
+                   [&](const ir::Diagnostic &a, const ir::Diagnostic &b) { return key(a) < key(b); });
+}
+
 struct Shared {
   SharedMemory report;
   std::optional<SharedMemory> trace;
@@ -176,6 +191,7 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
 
   ReceivedReport received = receive(shared.report.bytes());
   const std::uint64_t errors = diagnostics.numErrors();
+  sortByPlace(received.diagnostics);
   for (ir::Diagnostic &d : received.diagnostics)
     diagnostics.add(std::move(d));
   if (header.failure.state == Failure::Complete)

@@ -2,6 +2,7 @@
 
 #include "frontend/diagnostics.h"
 
+#include "clang/Basic/DiagnosticFrontend.h"
 #include "clang/Basic/DiagnosticLex.h"
 #include "clang/Basic/DiagnosticSema.h"
 #include "clang/Basic/FileManager.h"
@@ -232,6 +233,13 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   case clang::diag::warn_pp_date_time:
     report(diag::refused_date, info.getLocation());
     return;
+  case clang::diag::err_cannot_open_file:
+    // What PlainFiles refuses to open.
+    if (info.getArgStdStr(1) == std::make_error_code(std::errc::operation_not_supported).message()) {
+      report(diag::not_a_regular_file, info.getLocation(), {printable(info.getArgStdStr(0))});
+      return;
+    }
+    break;
   default:
     break;
   }

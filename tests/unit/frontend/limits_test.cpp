@@ -1,0 +1,73 @@
+#include "catch.h"
+#include "source.h"
+
+#include <chrono>
+
+using namespace mscclc::frontend;
+
+TEST_CASE("an endless loop ends at the limit, at the loop") {
+  FrontendOptions options = sourceOptions(algorithm("unsigned i = 0;\n  while (true)\n    ++i;"));
+  options.timeoutSeconds = 0.3;
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(errorsOf(options) ==
+        "4:3: the algorithm has not ended after 0.3 s: is a loop endless here? --trace-timeout sets the limit\n");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(8));
+}
+
+TEST_CASE("an endless loop in a function shows how it was reached") {
+  FrontendOptions options =
+      sourceOptions(algorithm("  spin(1);", "static void spin(unsigned i) {\n  for (;;)\n    i *= 3;\n}\n"));
+  options.timeoutSeconds = 0.3;
+  CHECK(errorsOf(options).starts_with("3:3: the algorithm has not ended after 0.3 s"));
+  CHECK(errorsOf(options).ends_with("\n  7:3: called from here\n"));
+}
+
+TEST_CASE("endless recursion is found by depth, or by the stack") {
+  const std::string deep = errorsOf(
+      sourceOptions(algorithm("down(1);", "static int down(int n) {\n  return n < 0 ? 0 : 1 + down(n / 2);\n}\n")));
+  CHECK(deep.find("endless recursion: calls are nested more than 20000 deep") != std::string::npos);
+  const std::string wide = errorsOf(sourceOptions(algorithm(
+      "down(1);",
+      "static int down(int n) {\n  char room[1 << 20];\n  room[n & 1] = 1;\n  return room[0] + down(n + 1);\n}\n")));
+  CHECK(wide.find("the algorithm's stack of 256 MiB is full") != std::string::npos);
+}
+
+TEST_CASE("memory has a limit, at once and bit by bit") {
+  const std::string include = "#include <vector>\n";
+  CHECK(errorsOf(sourceOptions(algorithm("std::vector<char> v(1ul << 40);", include))) ==
+        "4:19: the algorithm needs more than 64 MiB of memory; --trace-memory sets the limit\n");
+  CHECK(errorsOf(sourceOptions(algorithm("std::vector<long> v;\nfor (;;)\n  v.push_back(1);", include))) ==
+        "6:5: the algorithm needs more than 64 MiB of memory; --trace-memory sets the limit\n");
+}
+
+TEST_CASE("memory that was given back is there again") {
+  const Compiled result = compile(sourceOptions(program(
+      "for (int i = 0; i < 1000; ++i) std::vector<char> v(1 << 20);\nprogram.ranks();", "#include <vector>\n")));
+  CHECK(errorsOf(result.diagnostics) == "");
+}
+
+TEST_CASE("operations have a limit") {
+  CHECK(errorsOf(sourceOptions(program("mscclc::MemoryChannel c(0, 1);\nfor (;;)\n  c.signal(mscclc::tb(0));"))) ==
+        "5:1: the algorithm records more than 64 MiB of operations; --trace-memory sets the limit\n");
+}
+
+TEST_CASE("templates and constants that never end are Clang's errors") {
+  CHECK(errorsOf(sourceOptions(algorithm("", "template <int n> struct D { static constexpr int v = D<n + 1>::v; };\n"
+                                             "constexpr int v = D<0>::v;\n")))
+            .starts_with("2:54: recursive template instantiation exceeded maximum depth of 1024\n"));
+  CHECK(errorsOf(sourceOptions(algorithm("", "constexpr int e() { int i = 0; while (true) i = 1 - i; return i; }\n"
+                                             "constexpr int v = e();\n")))
+            .starts_with("3:15: constexpr variable 'v' must be initialized by a constant expression\n"));
+}
+
+TEST_CASE("a source that takes too long to read is given up, where it is") {
+  // Doubles with each level: 2^60 instantiations.
+  FrontendOptions options = sourceOptions(algorithm(
+      "",
+      "template <int n, int m> struct D { static constexpr int v = D<n - 1, 2 * m>::v + D<n - 1, 2 * m + 1>::v; };\n"
+      "template <int m> struct D<0, m> { static constexpr int v = 1; };\nconstexpr int v = D<28, 0>::v;\n"));
+  options.timeoutSeconds = 0.1;
+  const std::string errors = errorsOf(options);
+  CHECK((errors.find("reading the source takes more than 10 s") != std::string::npos ||
+         errors.find("Clang gave up") != std::string::npos || errors.find("Clang crashed") != std::string::npos));
+}

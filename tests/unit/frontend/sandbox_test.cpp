@@ -1,0 +1,90 @@
+#include "catch.h"
+#include "frontend/sandbox.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace mscclc::frontend;
+
+TEST_CASE("a child's end is told apart") {
+  CHECK(runInChild([] { return 7; }, 10).kind == ChildEnd::Exited);
+  CHECK(runInChild([] { return 7; }, 10).code == 7);
+  const ChildEnd killed = runInChild([] { return raise(SIGKILL); }, 10);
+  CHECK(killed.kind == ChildEnd::Signalled);
+  CHECK(killed.code == SIGKILL);
+  CHECK(runInChild(
+            []() -> int {
+              for (;;)
+                pause();
+            },
+            0.2)
+            .kind == ChildEnd::TimedOut);
+}
+
+TEST_CASE("memory is shared with a child, and begins as zeros") {
+  auto memory = SharedMemory::create(1 << 20, 4096);
+  REQUIRE(memory);
+  CHECK(memory->bytes()[12345] == std::byte{0});
+  runInChild(
+      [&] {
+        memory->bytes()[12345] = std::byte{5};
+        return 0;
+      },
+      10);
+  CHECK(memory->bytes()[12345] == std::byte{5});
+}
+
+TEST_CASE("a limited process changes no files, starts nothing and connects to nothing") {
+  const char *path = "/tmp/mscclc-must-not-exist";
+  const ChildEnd end = runInChild(
+      [&] {
+        limitProcess(10, std::uint64_t{1} << 30);
+        int done = 0;
+        done |= open(path, O_CREAT | O_WRONLY, 0600) >= 0 ? 1 : 0;
+        done |= open("/dev/null", O_RDWR) >= 0 ? 2 : 0;
+        done |= mkdir(path, 0700) == 0 ? 4 : 0;
+        done |= socket(AF_INET, SOCK_STREAM, 0) >= 0 ? 8 : 0;
+        char *const arguments[] = {const_cast<char *>("true"), nullptr};
+        execv("/bin/true", arguments);
+        done |= open("/dev/null", O_RDONLY) < 0 ? 16 : 0;
+        return done;
+      },
+      10);
+  CHECK(end.kind == ChildEnd::Exited);
+  CHECK(end.code == 0);
+  CHECK(access(path, F_OK) != 0);
+}
+
+TEST_CASE("in the sandbox any other system call ends the process") {
+  const auto attempt = [](const std::function<void()> &what) {
+    return runInChild(
+        [&] {
+          limitProcess(10, std::uint64_t{1} << 30);
+          if (!enterSandbox())
+            return 99; // no filter here: nothing to see
+          what();
+          return 0;
+        },
+        10);
+  };
+  const ChildEnd quiet = attempt([] { std::vector<char> memory(1 << 24, 'x'); });
+  CHECK(quiet.kind == ChildEnd::Exited);
+  if (quiet.code == 99)
+    return;
+  CHECK(quiet.code == 0);
+  for (const auto &call : std::vector<std::function<void()>>{
+           [] { [[maybe_unused]] int fd = open("/dev/null", O_RDONLY); }, [] { [[maybe_unused]] pid_t p = fork(); },
+           [] { kill(getppid(), SIGTERM); }, [] { [[maybe_unused]] ssize_t n = write(1, "x", 1); }}) {
+    const ChildEnd end = attempt(call);
+    CHECK(end.kind == ChildEnd::Signalled);
+    CHECK(end.code == SIGSYS);
+  }
+}
