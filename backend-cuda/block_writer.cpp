@@ -115,9 +115,7 @@ private:
 
   const ir::Rank &rankAt(const Sample &s) const { return program_.ranks[static_cast<std::size_t>(s.rank)]; }
   const ThreadBlock &blockAt(const Sample &s) const { return rankAt(s).blocks[static_cast<std::size_t>(s.block)]; }
-  std::size_t opAt(const At &at, const Sample &s) const {
-    return at.op + static_cast<std::size_t>(s.step) * at.stride;
-  }
+  std::size_t opAt(const At &at, const Sample &s) const { return at.op + static_cast<std::size_t>(s.step) * at.stride; }
   const Chunk &chunkAt(const At &at, std::uint32_t operand, const Sample &s) const {
     const ThreadBlock &block = blockAt(s);
     return block.operands(block.ops[opAt(at, s)])[operand];
@@ -134,7 +132,10 @@ private:
   }
 
   std::string opNumber(const At &at) const {
-    return at.steps == 1 ? std::to_string(at.op) : std::to_string(at.op) + " + " + std::to_string(at.stride) + " * j";
+    const std::string first = std::to_string(at.op);
+    if (at.steps == 1)
+      return first;
+    return first + " + " + (at.stride == 1 ? "j" : std::to_string(at.stride) + " * j");
   }
 
   // ------------------------------------------------------------------------------------------------- operands
@@ -160,8 +161,7 @@ private:
   std::string ids(const At &at, std::uint32_t first, std::uint32_t count) {
     const std::string text = number(at, 0, static_cast<int>(count), [&, first](const Sample &s) {
       const ThreadBlock &block = blockAt(s);
-      return static_cast<std::int64_t>(
-          block.idsOf(block.ops[opAt(at, s)])[first + static_cast<std::uint32_t>(s.item)]);
+      return static_cast<std::int64_t>(block.idsOf(block.ops[opAt(at, s)])[first + static_cast<std::uint32_t>(s.item)]);
     });
     return asList(text, count);
   }
@@ -198,9 +198,8 @@ private:
   std::string members(const At &at, std::uint32_t operand, DataForm form) {
     const Chunk &chunk = block_.operands(block_.ops[at.op])[operand];
     const auto size = static_cast<int>(rank_.switchChannels[chunk.id].ranks.size());
-    const std::string index = number(at, 0, 1, [&](const Sample &s) {
-      return static_cast<std::int64_t>(chunkAt(at, operand, s).index);
-    });
+    const std::string index =
+        number(at, 0, 1, [&](const Sample &s) { return static_cast<std::int64_t>(chunkAt(at, operand, s).index); });
     const std::string peer = number(at, 0, size, [&](const Sample &s) {
       const Chunk &c = chunkAt(at, operand, s);
       return static_cast<std::int64_t>(rankAt(s).switchChannels[c.id].ranks[static_cast<std::size_t>(s.item)]);
@@ -209,8 +208,7 @@ private:
                   static_cast<std::size_t>(size));
   }
   std::string switchChannel(const At &at, std::uint32_t operand) {
-    return number(at, 0, 1,
-                  [&](const Sample &s) { return static_cast<std::int64_t>(chunkAt(at, operand, s).id); });
+    return number(at, 0, 1, [&](const Sample &s) { return static_cast<std::int64_t>(chunkAt(at, operand, s).id); });
   }
 
   /// `count` operands from `first` on, all of form `form`, as one list.
@@ -249,12 +247,11 @@ private:
     const Op &op = block_.ops[at.op];
     std::string text = "k.whole(" + std::to_string(block_.operands(op)[operand].size) + ")";
     if (op.groupSize > 1)
-      text += ".part(" +
-              number(at, 0, 1,
-                     [&](const Sample &s) {
-                       return static_cast<std::int64_t>(blockAt(s).ops[opAt(at, s)].groupIndex);
-                     }) +
-              ", " + std::to_string(op.groupSize) + ")";
+      text +=
+          ".part(" +
+          number(at, 0, 1,
+                 [&](const Sample &s) { return static_cast<std::int64_t>(blockAt(s).ops[opAt(at, s)].groupIndex); }) +
+          ", " + std::to_string(op.groupSize) + ")";
     if (unit_ != 0)
       text += ".unit(u, " + std::to_string(unit_) + ")";
     return text;
@@ -268,8 +265,8 @@ private:
     for (ir::LocId id : program_.sources.places(op.loc)) {
       const ir::Loc &loc = program_.sources.get(id);
       const std::string &path = program_.sources.files()[loc.file];
-      places += (places.empty() ? "  " : ", ") + path.substr(path.find_last_of('/') + 1) + ":" +
-                std::to_string(loc.line);
+      places +=
+          (places.empty() ? "  " : ", ") + path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(loc.line);
       if (places.size() > 80)
         break;
     }
@@ -317,8 +314,7 @@ private:
     case OpKind::SemRelease:
       return call(out, "release", {"k", list}, comment);
     case OpKind::Signal:
-      return port ? call(out, "portSignal", {"k", position, list}, comment)
-                  : call(out, "signal", {"k", list}, comment);
+      return port ? call(out, "portSignal", {"k", position, list}, comment) : call(out, "signal", {"k", list}, comment);
     case OpKind::RelaxedSignal:
       return call(out, "relaxedSignal", {"k", list}, comment);
     case OpKind::Wait:
@@ -388,15 +384,15 @@ private:
       return call(out, "switchBroadcast",
                   {"k", slice(at, 0), switchChannel(at, 1), operands(at, 0, 1, plain), members(at, 1, plain)}, comment);
     case OpKind::SwitchBroadcastPacket:
-      return call(out, "switchForwardPackets",
-                  {"k", position, slice(at, 0), switchChannel(at, 1), operands(at, 0, 1, packet),
-                   members(at, 1, packet)},
-                  comment);
+      return call(
+          out, "switchForwardPackets",
+          {"k", position, slice(at, 0), switchChannel(at, 1), operands(at, 0, 1, packet), members(at, 1, packet)},
+          comment);
     case OpKind::SwitchReduceBroadcast:
-      return call(out, "switchReduceBroadcast" + reduce,
-                  {"k", slice(at, 0), switchChannel(at, 0), switchChannel(at, 1), members(at, 0, plain),
-                   members(at, 1, plain)},
-                  comment);
+      return call(
+          out, "switchReduceBroadcast" + reduce,
+          {"k", slice(at, 0), switchChannel(at, 0), switchChannel(at, 1), members(at, 0, plain), members(at, 1, plain)},
+          comment);
     default:
       throw ir::InternalError("no data operation: " + std::string(ir::toString(op.kind)));
     }
@@ -431,18 +427,19 @@ private:
     const std::string channels = ids(at, first, count);
     if (packet) {
       // Packets are gathered in scratch of our own, which the proxy must have left since the last launch.
-      const std::string slots =
-          asList("k.packets(" + number(at, 0, static_cast<int>(count),
-                                       [&](const Sample &s) {
-                                         const ir::OpRef place{static_cast<std::uint32_t>(s.rank),
-                                                               static_cast<std::uint32_t>(s.block),
-                                                               static_cast<std::uint32_t>(opAt(at, s))};
-                                         std::int64_t slot = facts_.staging.at(place);
-                                         for (std::uint32_t i = 0; i < first + static_cast<std::uint32_t>(s.item); ++i)
-                                           slot += chunkAt(at, i, s).size;
-                                         return slot;
-                                       }) + ")",
-                 count);
+      const std::string slots = asList(
+          "k.packets(" +
+              number(at, 0, static_cast<int>(count),
+                     [&](const Sample &s) {
+                       const ir::OpRef place{static_cast<std::uint32_t>(s.rank), static_cast<std::uint32_t>(s.block),
+                                             static_cast<std::uint32_t>(opAt(at, s))};
+                       std::int64_t slot = facts_.staging.at(place);
+                       for (std::uint32_t i = 0; i < first + static_cast<std::uint32_t>(s.item); ++i)
+                         slot += chunkAt(at, i, s).size;
+                       return slot;
+                     }) +
+              ")",
+          count);
       call(out, "portSettle", {"k", position, channels}, comment);
       sync(out);
       const std::string sources = operands(at, first, count, DataForm::Plain);
@@ -460,7 +457,7 @@ private:
   const ir::Program &program_;
   const std::vector<SampleSpace::Instance> &instances_;
   FormulaFinder finder_;
-  const ir::Rank &rank_;     ///< of the first instance; its operands' kinds are everyone's
+  const ir::Rank &rank_; ///< of the first instance; its operands' kinds are everyone's
   const ThreadBlock &block_;
   std::vector<std::uint64_t> shapes_;
   std::uint64_t unit_ = 0; ///< of the pipeline being written

@@ -15,9 +15,7 @@ struct KernelFacts {
   std::array<std::string, 3> reduceOp;
   /// First scratch slot in which a packet put through a port gathers its packets, by operation.
   struct PlaceHash {
-    std::size_t operator()(const ir::OpRef &r) const {
-      return (std::size_t{r.rank} * 8191 + r.block) * 131071 + r.op;
-    }
+    std::size_t operator()(const ir::OpRef &r) const { return (std::size_t{r.rank} * 8191 + r.block) * 131071 + r.op; }
   };
   std::unordered_map<ir::OpRef, std::uint32_t, PlaceHash> staging;
 };

@@ -107,8 +107,7 @@ DescriptorFormulas describeRanks(const ir::Program &program, Tables &tables) {
     const auto count = [&](const ir::Rank &r) { return r.peers(type).size(); };
     peer = d.ofEntry(count, [&](const Sample &, const ir::Rank &r, std::size_t i) { return r.peers(type)[i]; });
     peerChannel = d.ofEntry(count, [&](const Sample &s, const ir::Rank &, std::size_t i) -> std::int64_t {
-      const auto end =
-          pairing.peer(type, {static_cast<std::uint32_t>(s.rank), static_cast<std::uint32_t>(i)});
+      const auto end = pairing.peer(type, {static_cast<std::uint32_t>(s.rank), static_cast<std::uint32_t>(i)});
       return end ? std::int64_t{end->channel} : std::int64_t{-1}; // MSCCLC_UNPAIRED, as an unsigned number
     });
   };
@@ -123,18 +122,17 @@ DescriptorFormulas describeRanks(const ir::Program &program, Tables &tables) {
   f.switchMember = d.switchMember();
 
   const auto remotes = [](const ir::Rank &r) { return r.remoteBuffers.size(); };
-  f.remoteRank = d.ofEntry(
-      remotes, [](const Sample &, const ir::Rank &r, std::size_t i) { return r.remoteBuffers[i].rank; });
+  f.remoteRank =
+      d.ofEntry(remotes, [](const Sample &, const ir::Rank &r, std::size_t i) { return r.remoteBuffers[i].rank; });
   f.remoteBuffer = d.ofEntry(
       remotes, [](const Sample &, const ir::Rank &r, std::size_t i) { return int(r.remoteBuffers[i].buffer); });
   f.remoteViaMemory = d.ofEntry(
       remotes, [](const Sample &, const ir::Rank &r, std::size_t i) { return int(r.remoteBuffers[i].viaMemory); });
   f.remoteViaPort = d.ofEntry(
       remotes, [](const Sample &, const ir::Rank &r, std::size_t i) { return int(r.remoteBuffers[i].viaPort); });
-  f.semaphoreValue = d.ofEntry([](const ir::Rank &r) { return r.semaphores.size(); },
-                               [](const Sample &, const ir::Rank &r, std::size_t i) {
-                                 return r.semaphores[i].initialValue;
-                               });
+  f.semaphoreValue =
+      d.ofEntry([](const ir::Rank &r) { return r.semaphores.size(); },
+                [](const Sample &, const ir::Rank &r, std::size_t i) { return r.semaphores[i].initialValue; });
   return f;
 }
 

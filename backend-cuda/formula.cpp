@@ -23,7 +23,9 @@ struct Feature {
   int from = 0;
 };
 
-int part(int v, int divisor, bool quotient) { return divisor == 0 ? v : quotient ? v / divisor : v % divisor; }
+int part(int v, int divisor, bool quotient) {
+  return divisor == 0 ? v : quotient ? v / divisor : v % divisor;
+}
 
 int variable(Feature::Kind kind, const Sample &s) {
   switch (kind) {
@@ -46,7 +48,8 @@ int valueOf(const Feature &f, const Sample &s) {
   if (f.kind == Feature::AtLeast)
     return s.rank >= f.from ? 1 : 0;
   if (f.kind == Feature::Reaches)
-    return part(variable(f.of, s) - f.from, f.divisor, f.quotient) >= part(s.rank, f.rankDivisor, f.rankQuotient) ? 1 : 0;
+    return part(variable(f.of, s) - f.from, f.divisor, f.quotient) >= part(s.rank, f.rankDivisor, f.rankQuotient) ? 1
+                                                                                                                  : 0;
   return part(variable(f.kind, s), f.divisor, f.quotient);
 }
 
@@ -64,10 +67,10 @@ std::string spell(const Feature &f, const Spelling &names) {
   if (f.kind == Feature::AtLeast)
     return "(" + names.rank + " >= " + std::to_string(f.from) + ")";
   if (f.kind == Feature::Reaches) {
-    const std::string counted = f.from > 1 || (f.from != 0 && f.divisor != 0)
-                                    ? (f.divisor != 0 ? "(" : "") + name(f.of) + " - " + std::to_string(f.from) +
-                                          (f.divisor != 0 ? ")" : "")
-                                    : name(f.of);
+    const std::string counted =
+        f.from > 1 || (f.from != 0 && f.divisor != 0)
+            ? (f.divisor != 0 ? "(" : "") + name(f.of) + " - " + std::to_string(f.from) + (f.divisor != 0 ? ")" : "")
+            : name(f.of);
     return "(" + spellPart(counted, f.divisor, f.quotient) + (f.from == 1 && f.divisor == 0 ? " > " : " >= ") +
            spellPart(names.rank, f.rankDivisor, f.rankQuotient) + ")";
   }
@@ -95,9 +98,8 @@ std::int64_t evaluate(const Features &features, const Coefficients &coefficients
   return sum;
 }
 
-/// Solves rows · x = right-hand sides with Gaussian elimination, earlier features first, free ones 0. The result is
-/// rounded; whether it is right, the caller checks on integers.
-Coefficients solve(std::vector<std::vector<double>> rows, std::size_t columns) {
+/// Solves rows · x = right-hand sides with Gaussian elimination, earlier features first, free ones 0.
+std::vector<double> solve(std::vector<std::vector<double>> rows, std::size_t columns) {
   std::size_t next = 0;
   std::vector<std::size_t> pivotOf;
   for (std::size_t c = 0; c < columns && next < rows.size(); ++c) {
@@ -118,27 +120,42 @@ Coefficients solve(std::vector<std::vector<double>> rows, std::size_t columns) {
     pivotOf.push_back(c);
     ++next;
   }
-  Coefficients x(columns, 0);
+  std::vector<double> x(columns, 0);
   for (std::size_t r = 0; r < pivotOf.size(); ++r)
-    x[pivotOf[r]] = std::llround(rows[r][columns] / rows[r][pivotOf[r]]);
+    x[pivotOf[r]] = rows[r][columns] / rows[r][pivotOf[r]];
   return x;
 }
 
-/// Coefficients with which `value` is affine in `features` over all samples. Starts from one sample and adds the ones
-/// that the guess so far gets wrong; each either raises the rank of the system or shows that there is no solution.
+/// Coefficients with which `value` is affine in `features` over all samples. Starts from nothing and adds the first
+/// sample that the guess so far gets wrong; each raises the rank of the system, or shows that there is no solution.
+/// Guesses may be fractions on the way; the end is checked on integers.
 std::optional<Coefficients> fitAffine(const SampleSpace &space, const ValueOf &value, const Features &features) {
+  constexpr double tolerance = 1e-4;
   std::vector<std::vector<double>> rows;
-  Coefficients guess(features.size(), 0);
-  for (std::size_t round = 0; round <= features.size() + 1; ++round) {
+  std::vector<double> guess(features.size(), 0);
+  for (std::size_t round = 0; round <= features.size(); ++round) {
     std::optional<Sample> wrong;
     forAll(space, [&](const Sample &s) {
       const std::int64_t v = value(s);
-      if (v != anyValue && evaluate(features, guess, s) != v)
+      if (v == anyValue)
+        return true;
+      double sum = -static_cast<double>(v);
+      for (std::size_t i = 0; i < features.size(); ++i)
+        sum += guess[i] * valueOf(features[i], s);
+      if (std::fabs(sum) > tolerance)
         wrong = s;
       return !wrong;
     });
-    if (!wrong)
-      return guess;
+    if (!wrong) {
+      Coefficients whole;
+      for (const double c : guess)
+        whole.push_back(std::llround(c));
+      const bool right = forAll(space, [&](const Sample &s) {
+        const std::int64_t v = value(s);
+        return v == anyValue || evaluate(features, whole, s) == v;
+      });
+      return right ? std::optional(whole) : std::nullopt;
+    }
     std::vector<double> row;
     for (const Feature &f : features)
       row.push_back(valueOf(f, *wrong));
@@ -305,7 +322,9 @@ Features splitting(const Shape &shape, Feature::Kind kind, int divisor) {
   return f;
 }
 
-std::vector<Features> simpleCandidates(const Shape &shape) { return {plain(shape), skipping(shape)}; }
+std::vector<Features> simpleCandidates(const Shape &shape) {
+  return {plain(shape), skipping(shape)};
+}
 std::vector<Features> splitCandidates(const Shape &shape) {
   std::vector<Features> all;
   for (int d : shape.blockDivisors)
@@ -329,21 +348,31 @@ std::vector<Features> moduloCandidates(const Shape &shape) {
   return all;
 }
 
-/// The first rank at which the value, otherwise the same place, does not go on as from the two ranks before; else 0.
-int firstOddRank(const SampleSpace &space, const ValueOf &value) {
+/// Ranks at which a value, followed from rank to rank at one place, leaves its course: thresholds worth trying.
+std::vector<int> oddRanks(const SampleSpace &space, const ValueOf &value) {
   std::vector<std::int64_t> values;
   for (const SampleSpace::Instance &at : space.instances) {
     if (at.block != space.instances[0].block)
       continue;
     const std::int64_t v = value({at.rank, at.block, 0, space.firstItem});
     if (at.rank != static_cast<int>(values.size()) || v == anyValue)
-      return 0;
+      return {};
     values.push_back(v);
-    const std::size_t n = values.size();
-    if (n >= 3 && v - values[n - 2] != values[1] - values[0])
-      return static_cast<int>(n == 3 && values[1] == v ? 1 : n - 1);
   }
-  return 0;
+  const std::size_t n = values.size();
+  std::vector<int> odd;
+  if (n < 3)
+    return odd;
+  const std::int64_t step = values[n - 1] - values[n - 2], firstStep = values[1] - values[0];
+  std::size_t last = n - 1, first = 1;
+  while (last > 0 && values[last] - values[last - 1] == step)
+    --last;
+  while (first < n && values[first] - values[first - 1] == firstStep)
+    ++first;
+  for (const std::size_t r : {last, last + 1, first})
+    if (r > 0 && r < n)
+      odd.push_back(static_cast<int>(r));
+  return odd;
 }
 
 /// value = scale · ((affine) mod n) + rest, `rest` affine and below scale.
@@ -398,12 +427,6 @@ std::string FormulaFinder::expression(const SampleSpace &space, const ValueOf &v
   };
   if (std::string text = affine(simpleCandidates(shape)); !text.empty() || ranks_ < 2)
     return text;
-  if (const int rank = firstOddRank(space, value)) {
-    Features stepped = skipping(shape);
-    stepped.push_back({Feature::AtLeast, 0, false, Feature::One, 0, false, rank});
-    if (std::string text = affine({stepped}); !text.empty())
-      return text;
-  }
   // A ring of all ranks, perhaps of several chunks each: scale · (n - 1) <= most < scale · n.
   std::int64_t most = 0;
   forAll(space, [&](const Sample &s) {
@@ -416,6 +439,12 @@ std::string FormulaFinder::expression(const SampleSpace &space, const ValueOf &v
       return text;
   if (std::string text = affine(splitCandidates(shape)); !text.empty())
     return text;
+  for (const int rank : oddRanks(space, value)) {
+    Features stepped = skipping(shape);
+    stepped.push_back({Feature::AtLeast, 0, false, Feature::One, 0, false, rank});
+    if (std::string text = affine({stepped}); !text.empty())
+      return text;
+  }
   // A ring within groups of ranks.
   for (int d : shape.rankDivisors) {
     const ValueOf within = [&](const Sample &s) {

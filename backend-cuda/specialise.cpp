@@ -108,15 +108,17 @@ std::size_t textLength(const std::vector<Statement> &statements) {
   return n;
 }
 
-std::size_t tableLength(const Tables &tables) { return tables.entries() * 4; }
+std::size_t tableLength(const Tables &tables) {
+  return tables.entries() * 4;
+}
 
 /// Adds the programs of blocks of one shape.
 void addPrograms(const KernelFacts &facts, Instances instances, KernelModel &model) {
   Tables merged = model.tables;
   BlockProgram together{instances, writeBlock(facts, instances, merged)};
   const std::size_t tablesOfMerged = tableLength(merged) - tableLength(model.tables);
-  const bool severalBlocks = std::any_of(instances.begin(), instances.end(),
-                                         [&](const auto &at) { return at.block != instances[0].block; });
+  const bool severalBlocks =
+      std::any_of(instances.begin(), instances.end(), [&](const auto &at) { return at.block != instances[0].block; });
   if (tablesOfMerged != 0 && severalBlocks) {
     std::vector<Instances> byBlock;
     std::unordered_map<int, std::size_t> position;
@@ -203,8 +205,7 @@ void chooseDispatch(const ir::Program &program, KernelModel &model) {
     Instances others;
     for (std::size_t k = i + 1; k < order.size(); ++k)
       others.insert(others.end(), model.programs[order[k]].instances.begin(), model.programs[order[k]].instances.end());
-    const std::string condition =
-        others.empty() ? std::string() : separate(model.programs[order[i]].instances, others);
+    const std::string condition = others.empty() ? std::string() : separate(model.programs[order[i]].instances, others);
     if (condition.empty() && !others.empty())
       break;
     model.choices.push_back({condition, order[i]});
@@ -222,10 +223,10 @@ void chooseDispatch(const ir::Program &program, KernelModel &model) {
   for (std::size_t p = 0; p < model.programs.size(); ++p)
     for (const auto &at : model.programs[p].instances)
       programOf[static_cast<std::size_t>(at.rank)][static_cast<std::size_t>(at.block)] = static_cast<std::int64_t>(p);
-  model.programOf = FormulaFinder(static_cast<int>(model.ranks), model.tables)
-                        .expressionOrTable({all}, [&](const Sample &s) {
-                          return programOf[static_cast<std::size_t>(s.rank)][static_cast<std::size_t>(s.block)];
-                        });
+  model.programOf =
+      FormulaFinder(static_cast<int>(model.ranks), model.tables).expressionOrTable({all}, [&](const Sample &s) {
+        return programOf[static_cast<std::size_t>(s.rank)][static_cast<std::size_t>(s.block)];
+      });
 }
 
 } // namespace

@@ -105,8 +105,8 @@ std::string whoRuns(const BlockProgram &p, std::uint32_t ranks) {
     return (span == 1 ? "Block " + std::to_string(low)
                       : "Blocks " + std::to_string(low) + " to " + std::to_string(high)) +
            " of every rank.";
-  return std::to_string(all.size()) + " blocks, the first of them block " + std::to_string(all[0].block) +
-         " of rank " + std::to_string(all[0].rank) + ".";
+  return std::to_string(all.size()) + " blocks, the first of them block " + std::to_string(all[0].block) + " of rank " +
+         std::to_string(all[0].rank) + ".";
 }
 
 std::string programsText(const KernelModel &model) {

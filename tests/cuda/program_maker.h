@@ -74,8 +74,7 @@ public:
 
   /// Appends an operation to block `block` of `rank`; change what it returns before the next one.
   ir::Op &add(std::uint32_t rank, std::uint32_t block, OpKind kind, std::vector<Chunk> srcs = {},
-              std::vector<Chunk> dsts = {}, std::vector<std::uint32_t> ids = {},
-              ChannelType type = ChannelType::None) {
+              std::vector<Chunk> dsts = {}, std::vector<std::uint32_t> ids = {}, ChannelType type = ChannelType::None) {
     ir::Op op;
     op.kind = kind;
     op.channelType = type;

@@ -1,5 +1,5 @@
 // Runs the kernel that it is linked with on the CPU stand-in and holds it against the collective's definition.
-//   run_kernel [--threads N] [--sizes ELEMENTS,…] [--relaunch N]
+//   run_kernel [--threads N] [--sizes ELEMENTS,…] [--relaunch N] [--timeout SECONDS]
 // Sizes are elements of a share (of the message where the collective does not divide it). Every variant runs every
 // size, several times over on one world; then sizes alternate without a pause. Prints what it ran, or the first fault.
 #include "world.h"
@@ -18,6 +18,7 @@ using test::Message;
 using test::World;
 
 const MscclcKernel *kernel = nullptr;
+std::uint64_t timeoutSeconds = 60; ///< of a wait
 
 /// What a collective computes, on 64-bit integers small enough for every type.
 using Values = std::vector<std::int64_t>;
@@ -96,18 +97,40 @@ std::vector<Values> fill(Message &m, std::uint32_t dtype, std::mt19937 &random) 
   std::exit(1);
 }
 
-void compare(const Message &m, const std::vector<Values> &want, std::uint32_t dtype, const std::string &what) {
+/// The first wrong output of a rank, or nothing.
+std::string compare(const Message &m, const std::vector<Values> &want, std::uint32_t dtype, std::uint32_t rank) {
   const unsigned size = sizeOf(dtype);
-  for (std::uint32_t r = 0; r < kernel->ranks; ++r)
-    for (std::uint64_t i = 0; i < want[r].size(); ++i) {
-      std::uint8_t bytes[4];
-      put(bytes, dtype, want[r][i]);
-      if (std::memcmp(bytes, m.output[r] + i * size, size) != 0)
-        fail(what + ": output " + std::to_string(i) + " of " + std::to_string(want[r].size()) + " on rank " +
-             std::to_string(r) + " is wrong");
-    }
-  if (!m.intact())
-    fail(what + ": wrote past a buffer");
+  for (std::uint64_t i = 0; i < want[rank].size(); ++i) {
+    std::uint8_t bytes[4];
+    put(bytes, dtype, want[rank][i]);
+    if (std::memcmp(bytes, m.output[rank] + i * size, size) != 0)
+      return "output " + std::to_string(i) + " of " + std::to_string(want[rank].size()) + " on rank " +
+             std::to_string(rank) + " is wrong";
+  }
+  return {};
+}
+
+struct Flight {
+  std::unique_ptr<Message> message;
+  std::vector<Values> want;
+};
+
+/// Waits for launches and looks at each rank as soon as it is done: its outputs must be there then.
+void land(World &world, const std::vector<Flight> &flights, std::uint32_t dtype, const std::string &what) {
+  std::string wrong;
+  for (std::uint32_t r = 0; r < kernel->ranks; ++r) {
+    world.synchronize(r);
+    for (const Flight &f : flights)
+      if (std::string found = compare(*f.message, f.want, dtype, r); !found.empty() && wrong.empty())
+        wrong = std::to_string(f.message->bytes) + " bytes: " + found;
+  }
+  if (const std::string error = world.synchronize(); !error.empty())
+    fail(what + ": " + error);
+  if (!wrong.empty())
+    fail(what + ": " + wrong);
+  for (const Flight &f : flights)
+    if (!f.message->intact())
+      fail(what + ": wrote past a buffer");
 }
 
 std::string nameOf(const MscclcVariant &v) {
@@ -121,29 +144,32 @@ std::uint64_t messageBytes(const MscclcVariant &v, std::uint64_t elements) {
   return elements * sizeOf(v.dtype) * kernel->message_shares;
 }
 
+/// Sizes in elements; of a kernel with a size of its own, that one.
+std::vector<std::uint64_t> sizesFor(const MscclcVariant &v, const std::vector<std::uint64_t> &sizes) {
+  if ((kernel->flags & MSCCLC_BAKED_SIZE) == 0)
+    return sizes;
+  return {kernel->max_message_bytes / sizeOf(v.dtype) / kernel->message_shares};
+}
+
 /// Every size three times over, the host looking at each result.
-void runSizes(const MscclcVariant &v, const std::vector<std::uint64_t> &sizes, unsigned threads, std::mt19937 &random) {
-  World world(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())));
+void runSizes(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, unsigned threads, std::mt19937 &random) {
+  const std::vector<std::uint64_t> sizes = sizesFor(v, asked);
+  World world(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())), timeoutSeconds);
   for (int round = 0; round < 3; ++round)
     for (const std::uint64_t elements : sizes) {
-      Message m(*kernel, messageBytes(v, elements));
-      const auto want = expected(fill(m, v.dtype, random), elements, v.reduce_op);
-      world.launch(v, m, threads);
-      const std::string what = nameOf(v) + ", " + std::to_string(m.bytes) + " bytes";
-      if (const std::string error = world.synchronize(); !error.empty())
-        fail(what + ": " + error);
-      compare(m, want, v.dtype, what);
+      std::vector<Flight> flights;
+      flights.push_back({std::make_unique<Message>(*kernel, messageBytes(v, elements)), {}});
+      flights.back().want = expected(fill(*flights.back().message, v.dtype, random), elements, v.reduce_op);
+      world.launch(v, *flights.back().message, threads);
+      land(world, flights, v.dtype, nameOf(v));
     }
 }
 
 /// Launches back to back, sizes alternating, looking only at the end. Each launch has buffers of its own.
-void runBackToBack(const MscclcVariant &v, const std::vector<std::uint64_t> &sizes, unsigned threads, int launches,
+void runBackToBack(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, unsigned threads, int launches,
                    std::mt19937 &random) {
-  World world(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())));
-  struct Flight {
-    std::unique_ptr<Message> message;
-    std::vector<Values> want;
-  };
+  const std::vector<std::uint64_t> sizes = sizesFor(v, asked);
+  World world(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())), timeoutSeconds);
   constexpr int atOnce = 10;
   for (int done = 0; done < launches; done += atOnce) {
     std::vector<Flight> flights;
@@ -156,10 +182,7 @@ void runBackToBack(const MscclcVariant &v, const std::vector<std::uint64_t> &siz
       if ((kernel->flags & MSCCLC_NEEDS_PORT) != 0)
         world.synchronize();
     }
-    if (const std::string error = world.synchronize(); !error.empty())
-      fail(nameOf(v) + ", back to back: " + error);
-    for (const Flight &f : flights)
-      compare(*f.message, f.want, v.dtype, nameOf(v) + ", back to back, " + std::to_string(f.message->bytes) + " bytes");
+    land(world, flights, v.dtype, nameOf(v) + ", back to back");
   }
 }
 
@@ -189,6 +212,8 @@ int main(int argc, char **argv) {
       sizes = numbers(argv[i + 1]);
     else if (std::strcmp(argv[i], "--relaunch") == 0)
       relaunch = std::atoi(argv[i + 1]);
+    else if (std::strcmp(argv[i], "--timeout") == 0)
+      timeoutSeconds = static_cast<std::uint64_t>(std::atoi(argv[i + 1]));
   }
   if (kernel == nullptr || kernel->abi_magic != MSCCLC_ABI_MAGIC)
     return 2;

@@ -17,7 +17,9 @@ bool Buffer::intact() const {
   return true;
 }
 
-bool is(const MscclcKernel &kernel, const char *collective) { return std::strcmp(kernel.collective, collective) == 0; }
+bool is(const MscclcKernel &kernel, const char *collective) {
+  return std::strcmp(kernel.collective, collective) == 0;
+}
 
 Message::Message(const MscclcKernel &kernel, std::uint64_t size) : bytes(size) {
   const bool inPlace = (kernel.flags & MSCCLC_IN_PLACE) != 0;
@@ -70,8 +72,8 @@ struct World::Rank {
   std::thread proxy;
 };
 
-World::World(const MscclcKernel &kernel, std::uint64_t largest)
-    : kernel_(kernel), stride_(kernel.scratch_stride(largest)) {
+World::World(const MscclcKernel &kernel, std::uint64_t largest, std::uint64_t timeout)
+    : kernel_(kernel), stride_(kernel.scratch_stride(largest)), timeout_(timeout) {
   constexpr std::uint32_t fifoCapacity = 8; // small, so that it fills up
   for (std::uint32_t r = 0; r < kernel.ranks; ++r) {
     ranks_.push_back(std::make_unique<Rank>());
@@ -80,8 +82,8 @@ World::World(const MscclcKernel &kernel, std::uint64_t largest)
     kernel.rank_info(r, &rank.info);
     rank.memoryInbound.resize(rank.info.memory_channels);
     rank.memoryExpected.resize(rank.info.memory_channels);
-    for (auto *counters : {&rank.portInbound, &rank.portExpected, &rank.flushRequests, &rank.flushesDone,
-                           &rank.signalsSent})
+    for (auto *counters :
+         {&rank.portInbound, &rank.portExpected, &rank.flushRequests, &rank.flushesDone, &rank.signalsSent})
       counters->resize(rank.info.port_channels);
     rank.multicast.resize(rank.info.switch_channels);
     rank.barriers.resize(rank.info.barriers);
@@ -165,7 +167,7 @@ void World::launch(const MscclcVariant &variant, const Message &message, unsigne
     args.flags = MSCCLC_BUFFERS_ALIGNED;
     args.message_bytes = message.bytes;
     args.scratch_stride = stride_;
-    args.timeout_ns = 60'000'000'000u;
+    args.timeout_ns = timeout_ * 1'000'000'000u;
     args.buffers = rank->tables.back().data();
     for (const MscclcBuffers &b : rank->tables.back())
       if ((reinterpret_cast<std::uintptr_t>(b.input) | reinterpret_cast<std::uintptr_t>(b.output)) % 16 != 0)
@@ -181,6 +183,10 @@ void World::launch(const MscclcVariant &variant, const Message &message, unsigne
     if (const int code = variant.launch(&args, threads, &rank->stream))
       error_ = "launch of rank " + std::to_string(rank->number) + " failed with code " + std::to_string(code);
   }
+}
+
+void World::synchronize(std::uint32_t rank) {
+  ranks_[rank]->stream.synchronize();
 }
 
 std::string World::synchronize() {

@@ -39,11 +39,13 @@ struct Message {
 /// The state that outlives launches, and a proxy for each rank that has port channels.
 class World {
 public:
-  /// `largest`: bytes of the largest message to come.
-  World(const MscclcKernel &kernel, std::uint64_t largest);
+  /// `largest`: bytes of the largest message to come. A wait of more than `timeout` seconds is an error.
+  World(const MscclcKernel &kernel, std::uint64_t largest, std::uint64_t timeout);
   ~World();
   /// Starts `variant` on every rank; launches of a rank follow one another.
   void launch(const MscclcVariant &variant, const Message &message, unsigned threads);
+  /// Waits for the launches of one rank.
+  void synchronize(std::uint32_t rank);
   /// Waits for all launches. Empty, or what went wrong.
   std::string synchronize();
 
@@ -52,7 +54,7 @@ private:
   void proxy(Rank &rank);
 
   const MscclcKernel &kernel_;
-  std::uint64_t stride_;
+  std::uint64_t stride_, timeout_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::atomic<bool> stop_{false};
   std::string error_;

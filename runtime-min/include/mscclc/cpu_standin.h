@@ -33,7 +33,8 @@ extern "C" void __tsan_release(void *);
 #endif
 
 #define MSCCLC_DEVICE inline
-#define MSCCLC_COLD inline
+#define MSCCLC_COLD inline __attribute__((noinline))
+#define MSCCLC_OUTLINE inline
 #define MSCCLC_BOTH inline
 #define MSCCLC_BLOCK static
 #define MSCCLC_KERNEL(threads) void
@@ -121,11 +122,21 @@ struct alignas(8) Vec8 {
   uint32_t w[2];
 };
 
-inline unsigned threadId() { return standin::position.thread; }
-inline unsigned threadCount() { return standin::position.threads; }
-inline unsigned blockId() { return standin::position.block; }
-inline unsigned blockCount() { return standin::position.blocks; }
-inline void syncBlock() { standin::position.barrier->arrive(); }
+inline unsigned threadId() {
+  return standin::position.thread;
+}
+inline unsigned threadCount() {
+  return standin::position.threads;
+}
+inline unsigned blockId() {
+  return standin::position.block;
+}
+inline unsigned blockCount() {
+  return standin::position.blocks;
+}
+inline void syncBlock() {
+  standin::position.barrier->arrive();
+}
 
 inline uint64_t nanoseconds() {
   return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
@@ -144,7 +155,9 @@ inline Vec16 load16(const void *p) {
   std::memcpy(&v, __builtin_assume_aligned(p, 16), 16);
   return v;
 }
-inline void store16(void *p, Vec16 v) { std::memcpy(__builtin_assume_aligned(p, 16), &v, 16); }
+inline void store16(void *p, Vec16 v) {
+  std::memcpy(__builtin_assume_aligned(p, 16), &v, 16);
+}
 template <class Word> inline Word loadAs(const void *p) {
   Word v;
   std::memcpy(&v, __builtin_assume_aligned(p, alignof(Word)), sizeof(Word));
@@ -153,24 +166,52 @@ template <class Word> inline Word loadAs(const void *p) {
 template <class Word> inline void storeAs(void *p, const Word &v) {
   std::memcpy(__builtin_assume_aligned(p, alignof(Word)), &v, sizeof(Word));
 }
-template <class T> inline T *constantPointer(T *const *p) { return *p; }
+template <class T> inline T *constantPointer(T *const *p) {
+  return *p;
+}
 
-inline uint64_t loadRelaxed(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
-inline uint64_t loadAcquire(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
-inline void storeRelaxed(uint64_t *p, uint64_t v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
-inline void storeRelease(uint64_t *p, uint64_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
-inline void addRelaxed(uint64_t *p, uint64_t v) { __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
-inline void addRelease(uint64_t *p, uint64_t v) { __atomic_fetch_add(p, v, __ATOMIC_RELEASE); }
-inline uint64_t fetchAddDevice(uint64_t *p, uint64_t v) { return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL); }
-inline uint64_t loadAcquireDevice(const uint64_t *p) { return loadAcquire(p); }
-inline uint32_t loadAcquireDevice(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
-inline void addReleaseDevice(uint32_t *p, uint32_t v) { __atomic_fetch_add(p, v, __ATOMIC_RELEASE); }
+inline uint64_t loadRelaxed(const uint64_t *p) {
+  return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+inline uint64_t loadAcquire(const uint64_t *p) {
+  return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+inline void storeRelaxed(uint64_t *p, uint64_t v) {
+  __atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
+inline void storeRelease(uint64_t *p, uint64_t v) {
+  __atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+inline void addRelaxed(uint64_t *p, uint64_t v) {
+  __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+}
+inline void addRelease(uint64_t *p, uint64_t v) {
+  __atomic_fetch_add(p, v, __ATOMIC_RELEASE);
+}
+inline uint64_t fetchAddDevice(uint64_t *p, uint64_t v) {
+  return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL);
+}
+inline uint64_t loadAcquireDevice(const uint64_t *p) {
+  return loadAcquire(p);
+}
+inline uint32_t loadAcquireDevice(const uint32_t *p) {
+  return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+inline void addReleaseDevice(uint32_t *p, uint32_t v) {
+  __atomic_fetch_add(p, v, __ATOMIC_RELEASE);
+}
 inline bool replaceAcquireDevice(uint32_t *p, uint32_t expected, uint32_t desired) {
   return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
-inline uint32_t loadHost(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
-inline void storeHost(uint32_t *p, uint32_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
-inline uint32_t fetchAddHost(uint32_t *p, uint32_t v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+inline uint32_t loadHost(const uint32_t *p) {
+  return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+inline void storeHost(uint32_t *p, uint32_t v) {
+  __atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+inline uint32_t fetchAddHost(uint32_t *p, uint32_t v) {
+  return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+}
 
 // A packet word is data and flag in one 8-byte atomic; an LL16 packet is two of them, each with a flag of its own.
 // A packet orders more than its data: what it was made from was read before it was sent, so whoever has it may
@@ -197,8 +238,12 @@ inline void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint32_t &f
 // sees a relaxed signal of it. The words are only addresses.
 #ifdef MSCCLC_STANDIN_TSAN
 inline char launchWords[4096][2];
-inline void launchBegins(uint32_t rank, uint64_t launch) { __tsan_release(&launchWords[rank % 4096][launch % 2]); }
-inline void peerLaunchSeen(uint32_t peer, uint64_t launch) { __tsan_acquire(&launchWords[peer % 4096][launch % 2]); }
+inline void launchBegins(uint32_t rank, uint64_t launch) {
+  __tsan_release(&launchWords[rank % 4096][launch % 2]);
+}
+inline void peerLaunchSeen(uint32_t peer, uint64_t launch) {
+  __tsan_acquire(&launchWords[peer % 4096][launch % 2]);
+}
 #else
 inline void launchBegins(uint32_t /*rank*/, uint64_t /*launch*/) {}
 inline void peerLaunchSeen(uint32_t /*peer*/, uint64_t /*launch*/) {}

@@ -127,7 +127,7 @@ enum MscclcWaitKind {
   MSCCLC_WAIT_FIFO = 4,      /* the request queue is full; index: port channel */
   MSCCLC_WAIT_SEMAPHORE = 5, /* index: semaphore */
   MSCCLC_WAIT_BARRIER = 6,   /* index: barrier */
-  MSCCLC_WAIT_PACKET = 7     /* index: byte offset in scratch */
+  MSCCLC_WAIT_PACKET = 7     /* index: number of the packet in its chunk; expected: the flag */
 };
 
 /* A wait that timed out. */

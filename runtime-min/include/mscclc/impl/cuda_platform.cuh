@@ -8,7 +8,8 @@
 #include <cstring>
 
 #define MSCCLC_DEVICE __device__ __forceinline__
-#define MSCCLC_COLD __device__ __noinline__
+#define MSCCLC_COLD inline __device__ __noinline__
+#define MSCCLC_OUTLINE __device__ __noinline__
 #define MSCCLC_BOTH __host__ __device__ __forceinline__
 #define MSCCLC_BLOCK static __device__ __forceinline__
 #define MSCCLC_KERNEL(threads) __global__ void __launch_bounds__(threads, 1)
@@ -27,11 +28,21 @@ struct alignas(8) Vec8 {
   uint32_t w[2];
 };
 
-MSCCLC_DEVICE unsigned threadId() { return threadIdx.x; }
-MSCCLC_DEVICE unsigned threadCount() { return blockDim.x; }
-MSCCLC_DEVICE unsigned blockId() { return blockIdx.x; }
-MSCCLC_DEVICE unsigned blockCount() { return gridDim.x; }
-MSCCLC_DEVICE void syncBlock() { __syncthreads(); }
+MSCCLC_DEVICE unsigned threadId() {
+  return threadIdx.x;
+}
+MSCCLC_DEVICE unsigned threadCount() {
+  return blockDim.x;
+}
+MSCCLC_DEVICE unsigned blockId() {
+  return blockIdx.x;
+}
+MSCCLC_DEVICE unsigned blockCount() {
+  return gridDim.x;
+}
+MSCCLC_DEVICE void syncBlock() {
+  __syncthreads();
+}
 
 MSCCLC_DEVICE uint64_t nanoseconds() {
   uint64_t t;
@@ -45,7 +56,9 @@ MSCCLC_DEVICE Vec16 load16(const void *p) {
   const uint4 v = *static_cast<const uint4 *>(p);
   return {{v.x, v.y, v.z, v.w}};
 }
-MSCCLC_DEVICE void store16(void *p, Vec16 v) { *static_cast<uint4 *>(p) = make_uint4(v.w[0], v.w[1], v.w[2], v.w[3]); }
+MSCCLC_DEVICE void store16(void *p, Vec16 v) {
+  *static_cast<uint4 *>(p) = make_uint4(v.w[0], v.w[1], v.w[2], v.w[3]);
+}
 template <class Word> MSCCLC_DEVICE Word loadAs(const void *p) {
   if constexpr (sizeof(Word) == 16)
     return load16(p);
@@ -115,12 +128,16 @@ MSCCLC_DEVICE bool replaceAcquireDevice(uint32_t *p, uint32_t expected, uint32_t
   return old == expected;
 }
 /// Words shared with the host.
-MSCCLC_DEVICE uint32_t loadHost(const uint32_t *p) { return *const_cast<const volatile uint32_t *>(p); }
+MSCCLC_DEVICE uint32_t loadHost(const uint32_t *p) {
+  return *const_cast<const volatile uint32_t *>(p);
+}
 MSCCLC_DEVICE void storeHost(uint32_t *p, uint32_t v) {
   __threadfence_system();
   *const_cast<volatile uint32_t *>(p) = v;
 }
-MSCCLC_DEVICE uint32_t fetchAddHost(uint32_t *p, uint32_t v) { return atomicAdd_system(p, v); }
+MSCCLC_DEVICE uint32_t fetchAddHost(uint32_t *p, uint32_t v) {
+  return atomicAdd_system(p, v);
+}
 
 // Packets: data and flag travel in one access.
 MSCCLC_DEVICE void storePacket8(void *p, uint32_t data, uint32_t flag) {

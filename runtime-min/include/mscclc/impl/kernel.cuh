@@ -61,17 +61,16 @@ public:
   const Layout<Plan> layout;
   const int rank, block;
   const unsigned thread, threads;
-  uint64_t launch;     ///< launches before this one
-  uint64_t scratchAt;  ///< offset of this launch's scratch
-  bool wide;           ///< every chunk of every buffer begins at a multiple of 16 bytes
+  uint64_t launch;    ///< launches before this one
+  uint64_t scratchAt; ///< offset of this launch's scratch
+  bool wide;          ///< every chunk of every buffer begins at a multiple of 16 bytes
 
   MSCCLC_DEVICE explicit Kernel(const MscclcRankArgs &a)
       : args(a), layout(Plan::messageBytes != 0 ? Plan::messageBytes : a.message_bytes), rank(static_cast<int>(a.rank)),
         block(static_cast<int>(dev::blockId())), thread(dev::threadId()), threads(dev::threadCount()),
         launch(dev::loadRelaxed(&a.launch->launches)) {
-    scratchAt = Plan::doubleScratch && launch % 2 != 0
-                    ? Plan::scratchSlots * a.scratch_stride * (Plan::packets ? 2 : 1)
-                    : 0;
+    scratchAt =
+        Plan::doubleScratch && launch % 2 != 0 ? Plan::scratchSlots * a.scratch_stride * (Plan::packets ? 2 : 1) : 0;
     wide = (a.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
            (Plan::shares == 1 || layout.share % 16 == 0);
     if (thread == 0)
@@ -179,7 +178,9 @@ template <unsigned N, class F> struct List {
   F f;
   MSCCLC_DEVICE auto operator()(unsigned i) const { return f(static_cast<int>(i)); }
 };
-template <unsigned N, class F> MSCCLC_DEVICE List<N, F> list(F f) { return {f}; }
+template <unsigned N, class F> MSCCLC_DEVICE List<N, F> list(F f) {
+  return {f};
+}
 
 /// A single operand.
 template <class V> struct One {
@@ -187,6 +188,8 @@ template <class V> struct One {
   V value;
   MSCCLC_DEVICE V operator()(unsigned) const { return value; }
 };
-template <class V> MSCCLC_DEVICE One<V> one(V value) { return {value}; }
+template <class V> MSCCLC_DEVICE One<V> one(V value) {
+  return {value};
+}
 
 } // namespace mscclc

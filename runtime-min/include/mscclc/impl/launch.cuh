@@ -11,10 +11,11 @@ template <class... Ts> struct Types {
 
 namespace host {
 
-inline bool within(uint64_t v, uint64_t low, uint64_t high) { return v >= low && v <= high; }
+inline bool within(uint64_t v, uint64_t low, uint64_t high) {
+  return v >= low && v <= high;
+}
 
-template <class Plan>
-int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo &info) {
+template <class Plan> int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo &info) {
   if (args->abi_version != MSCCLC_ABI_VERSION)
     return MSCCLC_ERROR_ABI;
   if (args->rank >= Plan::ranks || info.blocks == 0)
@@ -47,14 +48,13 @@ template <class Body, class T, class Op, class Packet> struct Variant {
     if (info.blocks > resident)
       return MSCCLC_ERROR_NOT_RESIDENT;
     void *parameters[] = {const_cast<MscclcRankArgs *>(args)};
-    const cudaError_t result = cudaLaunchKernel(reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>),
-                                                dim3(info.blocks), dim3(threads), parameters, 0,
-                                                static_cast<cudaStream_t>(stream));
+    const cudaError_t result =
+        cudaLaunchKernel(reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>), dim3(info.blocks),
+                         dim3(threads), parameters, 0, static_cast<cudaStream_t>(stream));
     return result == cudaSuccess ? MSCCLC_OK : MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
 #else
-    static_cast<standin::Stream *>(stream)->launch(info.blocks, threads, [copy = *args] {
-      Body::template entry<T, Op, Packet>(copy);
-    });
+    static_cast<standin::Stream *>(stream)->launch(info.blocks, threads,
+                                                   [copy = *args] { Body::template entry<T, Op, Packet>(copy); });
     return MSCCLC_OK;
 #endif
   }
@@ -78,9 +78,7 @@ template <class Body, class T, class Op, class Packet> struct Variant {
     return MSCCLC_OK;
   }
 
-  static MscclcVariant describe() {
-    return {DtypeOf<T>::code, Op::code, Packet::code, 0, &launch, &residentBlocks};
-  }
+  static MscclcVariant describe() { return {DtypeOf<T>::code, Op::code, Packet::code, 0, &launch, &residentBlocks}; }
 };
 
 template <class Body, class Dtypes, class Ops, class Packets> struct Variants;

@@ -9,11 +9,11 @@ namespace mscclc {
 
 /// A Plan gives `shares`, `groupChunks` (0: no message at all) and `unit` at compile time.
 template <class Plan> struct Layout {
-  uint64_t share;   ///< bytes
+  uint64_t share;    ///< bytes
   uint64_t perChunk; ///< whole units that every chunk has
-  uint64_t longer;  ///< chunks with a unit more
-  uint64_t nominal; ///< bytes of the longest chunk, rounded up to 16; at least 16
-  bool even;        ///< all chunks are `perChunk` units
+  uint64_t longer;   ///< chunks with a unit more
+  uint64_t nominal;  ///< bytes of the longest chunk, rounded up to 16; at least 16
+  bool even;         ///< all chunks are `perChunk` units
 
   MSCCLC_BOTH explicit Layout(uint64_t messageBytes) {
     constexpr uint64_t chunks = Plan::groupChunks == 0 ? 1 : Plan::groupChunks;
@@ -37,9 +37,7 @@ template <class Plan> struct Layout {
     const uint64_t at = (c * perChunk + (c < longer ? c : longer)) * Plan::unit;
     return group * share + (at < share ? at : share);
   }
-  MSCCLC_BOTH uint64_t bytes(uint64_t k) const {
-    return even ? perChunk * Plan::unit : offset(k + 1) - offset(k);
-  }
+  MSCCLC_BOTH uint64_t bytes(uint64_t k) const { return even ? perChunk * Plan::unit : offset(k + 1) - offset(k); }
 };
 
 /// Distance of two scratch chunks that a message of this size needs.

@@ -52,8 +52,7 @@ template <class Word> MSCCLC_DEVICE void storeWord(char *p, uint64_t i, const Wo
   storeAs<Word>(p + i * sizeof(Word), v);
 }
 
-template <unsigned N, class W, class Word>
-MSCCLC_DEVICE void storeToAll(const W &target, uint64_t i, const Word &v) {
+template <unsigned N, class W, class Word> MSCCLC_DEVICE void storeToAll(const W &target, uint64_t i, const Word &v) {
   MSCCLC_UNROLL_HELD
   for (unsigned d = 0; d < N; ++d)
     storeWord<Word>(target(d), i, v);

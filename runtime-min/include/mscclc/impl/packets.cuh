@@ -43,37 +43,36 @@ struct NoPacket {
 
 namespace dev {
 
-/// Payload number `i` of a plain row of `bytes` bytes: the part that lies in it, and zeros.
+/// A payload that is not all there or not at a multiple of its size: element by element, zeros for what is missing.
+template <class Word, class T> MSCCLC_COLD Word loadElements(const char *at, uint64_t bytes) {
+  struct Elements {
+    T e[sizeof(Word) / sizeof(T)];
+  } elements{};
+  for (unsigned i = 0; i < sizeof(Word) / sizeof(T) && (i + 1) * sizeof(T) <= bytes; ++i)
+    elements.e[i] = loadAs<T>(at + i * sizeof(T));
+  return bitCast<Word>(elements);
+}
+template <class Word, class T> MSCCLC_COLD void storeElements(char *at, uint64_t bytes, Word v) {
+  struct Elements {
+    T e[sizeof(Word) / sizeof(T)];
+  };
+  const Elements elements = bitCast<Elements>(v);
+  for (unsigned i = 0; i < sizeof(Word) / sizeof(T) && (i + 1) * sizeof(T) <= bytes; ++i)
+    storeAs<T>(at + i * sizeof(T), elements.e[i]);
+}
+
+/// Payload number `i` of a plain row of `bytes` bytes, of which it begins within.
 template <class Word, class T> MSCCLC_DEVICE Word loadPart(const char *row, uint64_t i, uint64_t bytes, bool wide) {
   const uint64_t at = i * sizeof(Word);
-  if (wide && at + sizeof(Word) <= bytes)
-    return loadAs<Word>(row + at);
-  constexpr unsigned count = sizeof(Word) / sizeof(T);
-  struct Elements {
-    T e[count];
-  } elements{};
-  MSCCLC_UNROLL
-  for (unsigned e = 0; e < count; ++e)
-    if (at + (e + 1) * sizeof(T) <= bytes)
-      elements.e[e] = loadAs<T>(row + at + e * sizeof(T));
-  return bitCast<Word>(elements);
+  return wide && at + sizeof(Word) <= bytes ? loadAs<Word>(row + at) : loadElements<Word, T>(row + at, bytes - at);
 }
 template <class Word, class T>
 MSCCLC_DEVICE void storePart(char *row, uint64_t i, uint64_t bytes, bool wide, const Word &v) {
   const uint64_t at = i * sizeof(Word);
-  if (wide && at + sizeof(Word) <= bytes) {
+  if (wide && at + sizeof(Word) <= bytes)
     storeAs<Word>(row + at, v);
-    return;
-  }
-  constexpr unsigned count = sizeof(Word) / sizeof(T);
-  struct Elements {
-    T e[count];
-  };
-  const Elements elements = bitCast<Elements>(v);
-  MSCCLC_UNROLL
-  for (unsigned e = 0; e < count; ++e)
-    if (at + (e + 1) * sizeof(T) <= bytes)
-      storeAs<T>(row + at + e * sizeof(T), elements.e[e]);
+  else
+    storeElements<Word, T>(row + at, bytes - at, v);
 }
 
 /// Adds packet `i` of N rows to `acc`, starting it if `Fresh`. Packets still missing are polled together.
@@ -85,22 +84,14 @@ MSCCLC_DEVICE void readPackets(const K &k, uint32_t operation, const L &rows, ui
   MSCCLC_UNROLL_HELD
   for (unsigned from = 0; from < N; from += batch) {
     typename Packet::Payload in[batch];
-    spin(
-        k,
-        [&] {
-          bool all = true;
-          MSCCLC_UNROLL
-          for (unsigned b = 0; b < batch; ++b)
-            if (N % batch == 0 || from + b < N)
-              all &= Packet::load(rows(from + b) + i * Packet::bytes, in[b], flag);
-          return all;
-        },
-        [&] {
-          reportStall(k, MSCCLC_WAIT_PACKET, operation,
-                      static_cast<uint64_t>(rows(from) + i * Packet::bytes -
-                                            static_cast<const char *>(k.args.buffers[k.rank].scratch)),
-                      MSCCLC_UNPAIRED, flag, 0);
-        });
+    spin(k.args, {MSCCLC_WAIT_PACKET, operation, MSCCLC_UNPAIRED, i, flag}, [&](uint64_t &) {
+      bool all = true;
+      MSCCLC_UNROLL
+      for (unsigned b = 0; b < batch; ++b)
+        if (N % batch == 0 || from + b < N)
+          all &= Packet::load(rows(from + b) + i * Packet::bytes, in[b], flag);
+      return all;
+    });
     MSCCLC_UNROLL
     for (unsigned b = 0; b < batch; ++b) {
       if (N % batch == 0 || from + b < N) {
@@ -134,13 +125,15 @@ struct NoRows {
 template <class K> struct RowsOf<K, None> {
   using type = NoRows;
 };
-template <class K> MSCCLC_DEVICE uint64_t clipRow(const K &, const None &, unsigned, uint64_t end) { return end; }
+template <class K> MSCCLC_DEVICE uint64_t clipRow(const K &, const None &, unsigned, uint64_t end) {
+  return end;
+}
 
 /// One payload at a time: Op of the plain source (if any) and the packet sources, to the plain target (if any) and the
 /// packet targets.
 template <class Op, class K, class PS, class KS, class PD, class KD>
-MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice, const PS &plainSource,
-                              const KS &packetSources, const PD &plainTarget, const KD &packetTargets) {
+MSCCLC_OUTLINE void packetRows(const K k, uint32_t operation, const Slice slice, const PS plainSource,
+                               const KS packetSources, const PD plainTarget, const KD packetTargets) {
   using T = typename K::Element;
   using Payload = typename K::Packet::Payload;
   constexpr unsigned width = sizeof(Payload), sources = PS::size + KS::size;

@@ -11,12 +11,11 @@ namespace dev {
 template <class K> MSCCLC_DEVICE void request(const K &k, uint32_t operation, const MscclcTrigger &wanted) {
   const MscclcFifo &fifo = k.args.fifo;
   const uint64_t number = fetchAddDevice(fifo.head, 1);
-  const bool room = spin(
-      k, [&] { return number < loadAcquire(fifo.tail) + fifo.capacity; },
-      [&] {
-        reportStall(k, MSCCLC_WAIT_FIFO, operation, wanted.channel, MSCCLC_UNPAIRED, number - fifo.capacity + 1,
-                    loadRelaxed(fifo.tail));
-      });
+  bool room = false;
+  spin(k.args, {MSCCLC_WAIT_FIFO, operation, MSCCLC_UNPAIRED, wanted.channel, number}, [&](uint64_t &seen) {
+    seen = loadAcquire(fifo.tail) + fifo.capacity;
+    return room = number < seen;
+  });
   if (!room)
     return;
   MscclcTrigger *slot = &fifo.slots[number & (fifo.capacity - 1)];
@@ -37,12 +36,12 @@ MSCCLC_DEVICE uint64_t countFlush(const MscclcChannel &channel) {
   return wanted;
 }
 template <class K>
-MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const MscclcChannel &channel, uint64_t wanted) {
-  spin(
-      k, [&] { return loadAcquire(channel.flushes_done) >= wanted; },
-      [&] {
-        reportStall(k, MSCCLC_WAIT_FLUSH, operation, index, channel.peer, wanted, loadRelaxed(channel.flushes_done));
-      });
+MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const MscclcChannel &channel,
+                              uint64_t wanted) {
+  spin(k.args, {MSCCLC_WAIT_FLUSH, operation, channel.peer, static_cast<uint64_t>(index), wanted}, [&](uint64_t &seen) {
+    seen = loadAcquire(channel.flushes_done);
+    return seen >= wanted;
+  });
 }
 
 MSCCLC_DEVICE MscclcTrigger emptyTrigger(int channel) {

@@ -6,7 +6,7 @@ namespace mscclc {
 namespace dev {
 
 /// Whether the network reduces T with Op.
-template <class T, class Op> constexpr bool networkReduces() {
+template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
   if (std::is_same_v<T, float>)
     return std::is_same_v<Op, Sum>;
   return std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16> || std::is_same_v<T, int32_t> ||
@@ -64,7 +64,9 @@ MSCCLC_DEVICE void multicastStore(char *p, const Vec16 &v) {
                "r"(v.w[2]), "r"(v.w[3])
                : "memory");
 }
-MSCCLC_DEVICE constexpr bool hasMulticast() { return true; }
+MSCCLC_DEVICE constexpr bool hasMulticast() {
+  return true;
+}
 MSCCLC_DEVICE void multicastStorePacket(LL8, char *p, LL8::Payload v, uint32_t flag) {
   asm volatile("multimem.st.relaxed.sys.global.v2.f32 [%0], {%1,%2};" ::"l"(p), "r"(v.w[0]), "r"(flag) : "memory");
 }
@@ -75,10 +77,14 @@ MSCCLC_DEVICE void multicastStorePacket(LL16, char *p, Vec8 v, uint32_t flag) {
 #undef MSCCLC_LOAD_REDUCE1
 #else
 // Never reached: hasMulticast() is false.
-template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char *) { return {}; }
+template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char *) {
+  return {};
+}
 MSCCLC_DEVICE void multicastStore(char *, const Vec16 &) {}
 template <class Packet, class Payload> MSCCLC_DEVICE void multicastStorePacket(Packet, char *, Payload, uint32_t) {}
-MSCCLC_DEVICE constexpr bool hasMulticast() { return false; }
+MSCCLC_DEVICE constexpr bool hasMulticast() {
+  return false;
+}
 #endif
 
 /// The multicast mapping of a switch channel, or null.
@@ -145,15 +151,16 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
     return forwardPackets(k, operation, slice, source, members);
   using Packet = typename K::Packet;
   using Payload = typename Packet::Payload;
-  dev::forRows(k, slice, sizeof(Payload), [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-    const dev::RowPointers<K, S> from(k, source, row);
-    char *to = multicast + k.offsetOf(members(0), row);
-    for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
-      dev::Passing<Payload> v;
-      dev::readPackets<true, 1>(k, operation, from, i, v);
-      dev::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag());
-    }
-  });
+  dev::forRows(k, slice, sizeof(Payload),
+               [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+                 const dev::RowPointers<K, S> from(k, source, row);
+                 char *to = multicast + k.offsetOf(members(0), row);
+                 for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
+                   dev::Passing<Payload> v;
+                   dev::readPackets<true, 1>(k, operation, from, i, v);
+                   dev::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag());
+                 }
+               });
 }
 
 /// Reduce and broadcast at once: the value stays in a register.
@@ -163,8 +170,7 @@ MSCCLC_DEVICE void switchReduceBroadcast(const K &k, const Slice &slice, int sou
   using T = typename K::Element;
   char *const from = dev::multicastOf(k, sourceChannel), *const to = dev::multicastOf(k, targetChannel);
   if constexpr (dev::networkReduces<T, Op>()) {
-    if (from != nullptr && to != nullptr && dev::wholeWords(k, sources, slice) &&
-        dev::wholeWords(k, members, slice)) {
+    if (from != nullptr && to != nullptr && dev::wholeWords(k, sources, slice) && dev::wholeWords(k, members, slice)) {
       dev::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
         end = dev::clipRow(k, members, row, dev::clipRow(k, sources, row, end));
         const char *source = from + k.offsetOf(sources(0), row);

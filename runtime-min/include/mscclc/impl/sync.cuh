@@ -7,49 +7,51 @@ namespace dev {
 
 constexpr unsigned pollsBetweenChecks = 1024;
 
-/// Reports a wait that took too long, and aborts the rank.
-template <class K>
-MSCCLC_COLD void reportStall(const K &k, uint32_t kind, uint32_t operation, uint64_t index, uint32_t peer,
-                             uint64_t expected, uint64_t seen) {
-  MscclcStatus *status = k.args.status;
+/// What a wait says about itself when it takes too long.
+struct WaitInfo {
+  uint32_t kind; ///< MscclcWaitKind
+  uint32_t operation;
+  uint32_t peer;
+  uint64_t index;
+  uint64_t expected;
+};
+
+/// Asked now and then by a wait that has not come to its end: false if it shall give up, because the rank is aborted
+/// or its time is over, which is reported.
+MSCCLC_COLD bool keepWaiting(const MscclcRankArgs &args, const WaitInfo &info, uint64_t seen, uint64_t &deadline) {
+  MscclcStatus *status = args.status;
+  if (loadHost(&status->abort) != 0)
+    return false;
+  if (args.timeout_ns == 0)
+    return true;
+  const uint64_t now = nanoseconds();
+  if (deadline == 0)
+    deadline = now + args.timeout_ns;
+  if (now <= deadline)
+    return true;
   const uint32_t slot = fetchAddHost(&status->num_stalls, 1);
   if (slot < MSCCLC_MAX_STALLS) {
     MscclcStall &stall = status->stalls[slot];
-    stall.rank = k.args.rank;
-    stall.block = static_cast<uint32_t>(k.block);
-    stall.operation = operation;
-    stall.peer = peer;
-    stall.index = index;
-    stall.expected = expected;
+    stall.rank = args.rank;
+    stall.block = blockId();
+    stall.operation = info.operation;
+    stall.peer = info.peer;
+    stall.index = info.index;
+    stall.expected = info.expected;
     stall.seen = seen;
-    storeHost(&stall.kind, kind);
+    storeHost(&stall.kind, info.kind);
   }
   storeHost(&status->abort, 1);
+  return false;
 }
 
-/// Polls until `done()`. False if the rank was aborted meanwhile; then the wait is over all the same.
-/// `report(K)` is called when the time is up.
-template <class K, class Done, class Report> MSCCLC_DEVICE bool spin(const K &k, Done done, Report report) {
-  if (done())
-    return true;
-  uint64_t deadline = 0;
-  for (unsigned polls = 0;;) {
-    if (done())
-      return true;
+/// Polls until `done(seen)`, which says in `seen` what it saw.
+template <class Done> MSCCLC_DEVICE void spin(const MscclcRankArgs &args, const WaitInfo &info, Done done) {
+  uint64_t deadline = 0, seen = 0;
+  for (unsigned polls = 0; !done(seen);) {
     pause();
-    if (++polls % pollsBetweenChecks != 0)
-      continue;
-    if (loadHost(&k.args.status->abort) != 0)
-      return false;
-    if (k.args.timeout_ns == 0)
-      continue;
-    const uint64_t now = nanoseconds();
-    if (deadline == 0)
-      deadline = now + k.args.timeout_ns;
-    else if (now > deadline) {
-      report();
-      return false;
-    }
+    if (++polls % pollsBetweenChecks == 0 && !keepWaiting(args, info, seen, deadline))
+      return;
   }
 }
 
@@ -57,9 +59,10 @@ template <class K, class Done, class Report> MSCCLC_DEVICE bool spin(const K &k,
 template <bool Relaxed, class K>
 MSCCLC_DEVICE void waitChannel(const K &k, uint32_t kind, uint32_t operation, int index, const MscclcChannel &channel) {
   const uint64_t expected = loadRelaxed(channel.expected) + 1;
-  spin(
-      k, [&] { return (Relaxed ? loadRelaxed(channel.inbound) : loadAcquire(channel.inbound)) >= expected; },
-      [&] { reportStall(k, kind, operation, index, channel.peer, expected, loadRelaxed(channel.inbound)); });
+  spin(k.args, {kind, operation, channel.peer, static_cast<uint64_t>(index), expected}, [&](uint64_t &seen) {
+    seen = Relaxed ? loadRelaxed(channel.inbound) : loadAcquire(channel.inbound);
+    return seen >= expected;
+  });
   storeRelaxed(channel.expected, expected);
   if (Relaxed)
     peerLaunchSeen(channel.peer, k.launch);
@@ -110,13 +113,11 @@ template <class K, class L> MSCCLC_DEVICE void acquire(const K &k, uint32_t oper
   dev::forOnes(k, L::size, [&](unsigned i) {
     const int index = semaphores(i);
     uint32_t *value = &k.args.semaphores[index];
-    dev::spin(
-        k,
-        [&] {
-          const uint32_t seen = dev::loadAcquireDevice(value);
-          return seen != 0 && dev::replaceAcquireDevice(value, seen, seen - 1);
-        },
-        [&] { dev::reportStall(k, MSCCLC_WAIT_SEMAPHORE, operation, index, MSCCLC_UNPAIRED, 1, 0); });
+    dev::spin(k.args, {MSCCLC_WAIT_SEMAPHORE, operation, MSCCLC_UNPAIRED, static_cast<uint64_t>(index), 1},
+              [&](uint64_t &) {
+                const uint32_t seen = dev::loadAcquireDevice(value);
+                return seen != 0 && dev::replaceAcquireDevice(value, seen, seen - 1);
+              });
   });
 }
 
@@ -127,12 +128,11 @@ template <class K> MSCCLC_DEVICE void barrier(const K &k, uint32_t operation, in
   if (k.thread == 0) {
     uint64_t *arrivals = &k.args.barriers[index];
     const uint64_t round = (dev::fetchAddDevice(arrivals, 1) / blocks + 1) * blocks;
-    dev::spin(
-        k, [&] { return dev::loadAcquireDevice(arrivals) >= round; },
-        [&] {
-          dev::reportStall(k, MSCCLC_WAIT_BARRIER, operation, index, MSCCLC_UNPAIRED, round,
-                           dev::loadAcquireDevice(arrivals));
-        });
+    dev::spin(k.args, {MSCCLC_WAIT_BARRIER, operation, MSCCLC_UNPAIRED, static_cast<uint64_t>(index), round},
+              [&](uint64_t &seen) {
+                seen = dev::loadAcquireDevice(arrivals);
+                return seen >= round;
+              });
   }
   dev::syncBlock();
 }

@@ -62,7 +62,9 @@ inline Half toHalf(float f) {
   return {static_cast<uint16_t>(sign | (rounded - 0x38000000u) >> 13)};
 }
 #endif
-MSCCLC_DEVICE float toFloat(Bfloat16 b) { return bitCast<float>(uint32_t{b.bits} << 16); }
+MSCCLC_DEVICE float toFloat(Bfloat16 b) {
+  return bitCast<float>(uint32_t{b.bits} << 16);
+}
 MSCCLC_DEVICE Bfloat16 toBfloat16(float f) {
   const uint32_t bits = bitCast<uint32_t>(f);
   if ((bits & 0x7fffffffu) > 0x7f800000u)
@@ -118,13 +120,27 @@ struct MixedReduce {
 };
 
 template <class T> struct DtypeOf;
-template <> struct DtypeOf<float> { static constexpr uint32_t code = MSCCLC_F32; };
-template <> struct DtypeOf<Half> { static constexpr uint32_t code = MSCCLC_F16; };
-template <> struct DtypeOf<Bfloat16> { static constexpr uint32_t code = MSCCLC_BF16; };
-template <> struct DtypeOf<int32_t> { static constexpr uint32_t code = MSCCLC_I32; };
-template <> struct DtypeOf<uint32_t> { static constexpr uint32_t code = MSCCLC_U32; };
-template <> struct DtypeOf<uint8_t> { static constexpr uint32_t code = MSCCLC_U8; };
-template <> struct DtypeOf<Byte> { static constexpr uint32_t code = MSCCLC_ANY_DTYPE; };
+template <> struct DtypeOf<float> {
+  static constexpr uint32_t code = MSCCLC_F32;
+};
+template <> struct DtypeOf<Half> {
+  static constexpr uint32_t code = MSCCLC_F16;
+};
+template <> struct DtypeOf<Bfloat16> {
+  static constexpr uint32_t code = MSCCLC_BF16;
+};
+template <> struct DtypeOf<int32_t> {
+  static constexpr uint32_t code = MSCCLC_I32;
+};
+template <> struct DtypeOf<uint32_t> {
+  static constexpr uint32_t code = MSCCLC_U32;
+};
+template <> struct DtypeOf<uint8_t> {
+  static constexpr uint32_t code = MSCCLC_U8;
+};
+template <> struct DtypeOf<Byte> {
+  static constexpr uint32_t code = MSCCLC_ANY_DTYPE;
+};
 
 namespace dev {
 

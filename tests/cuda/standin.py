@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Bakes a plan, compiles it for the CPU stand-in and runs it against the collective's definition.
+
+standin.py --emit EMIT_PLAN --runner LIBRARY --include DIR [--cxx CXX] [--flag FLAG]... [--drop REGEX] WHAT [-- ARGS]
+
+WHAT and what EMIT_PLAN takes are the same. --drop deletes the first line of a block program that matches and expects
+the run to fail then: a check of the check."""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--emit", required=True)
+    parser.add_argument("--runner", required=True)
+    parser.add_argument("--include", required=True)
+    parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--flag", action="append", default=[])
+    parser.add_argument("--size", default="0", help="message size to bake in")
+    parser.add_argument("--drop")
+    parser.add_argument("what")
+    parser.add_argument("args", nargs="*")
+    options = parser.parse_args()
+
+    text = subprocess.run([options.emit, options.what, options.size], check=True, capture_output=True, text=True).stdout
+    if options.drop:
+        begin, end = text.index("MSCCLC_BLOCK"), text.index("MSCCLC_KERNEL")
+        lines = text[begin:end].splitlines(keepends=True)
+        hits = [i for i, line in enumerate(lines) if re.search(options.drop, line)]
+        if not hits:
+            sys.exit(f"nothing matches {options.drop}")
+        del lines[hits[0]]
+        text = text[:begin] + "".join(lines) + text[end:]
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = pathlib.Path(folder, "kernel.cu"), pathlib.Path(folder, "kernel")
+        source.write_text(text)
+        subprocess.run([options.cxx, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", *options.flag,
+                        "-I", options.include, "-x", "c++", str(source), "-x", "none", options.runner,
+                        "-o", str(program)], check=True)
+        run = subprocess.run([str(program), *options.args], capture_output=True, text=True)
+    if options.drop:
+        if run.returncode == 0:
+            sys.exit(f"without its first '{options.drop}' the kernel still passes:\n{run.stdout}")
+        print("ok: fails as it should")
+        return
+    print(run.stdout, end="")
+    if run.returncode != 0:
+        sys.exit(f"exit {run.returncode}\n{run.stderr[:6000]}")
+
+
+main()
