@@ -122,6 +122,10 @@ private:
   }
 
   ExitCode list() {
+    if (options_.input != "-" && kindOfInput(options_, {}) != InputKind::Algorithm) {
+      diags_.report(diag::list_needs_algorithm, options_.input);
+      return exitInputWrong;
+    }
 #ifdef MSCCLC_WITH_FRONTEND
     return listAlgorithms(options_, diags_) ? exitDone : exitInputWrong;
 #else

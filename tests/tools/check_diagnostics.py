@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that every diagnostic has a test that names its text.
 
-A diagnostic counts as tested when the longest run of fixed words in its format stands in a file under tests/.
+A diagnostic counts as tested when a long run of fixed words in its format, or its name, stands in a file under tests/.
 Prints those that are not; exit 1 if there is one.
 """
 import pathlib
@@ -13,10 +13,11 @@ DIAG = re.compile(r'DIAG\(\s*(\w+)\s*,\s*(\w+)\s*,\s*((?:"(?:[^"\\]|\\.)*"\s*)+)
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
-def fixed_words(text):
-    """The longest piece of the format between its arguments."""
-    pieces = re.split(r"\{\d\}", text)
-    return max((p.strip(" '\"") for p in pieces), key=len)
+def fixed_pieces(text):
+    """The pieces of the format between its arguments that are long enough to know it by; at least the longest."""
+    pieces = [p.strip(" '\"") for p in re.split(r"\{\d\}", text)]
+    longest = max(len(p) for p in pieces)
+    return [p for p in pieces if len(p) >= min(24, longest)]
 
 
 def main():
@@ -32,10 +33,10 @@ def main():
         for name, severity, literal in DIAG.findall(definition.read_text(encoding="utf-8")):
             text = "".join(STRING.findall(literal)).replace('\\"', '"')
             total += 1
-            words = re.sub(r"\s+", " ", fixed_words(text))
-            # A test may quote the text in two pieces; half of the words at one place are enough.
-            half = words[: max(12, len(words) * 2 // 3)]
-            if words not in corpus and half not in corpus and not re.search(rf"\b{name}\b", corpus):
+            pieces = [re.sub(r"\s+", " ", p) for p in fixed_pieces(text)]
+            # A test may quote the text in two parts; the first two thirds of a piece are enough.
+            known = any(p[: max(12, len(p) * 2 // 3)] in corpus for p in pieces)
+            if not known and not re.search(rf"\b{name}\b", corpus):
                 print(f"{definition.relative_to(ROOT)}: {name} ({severity}) has no test: {text}")
                 untested += 1
     print(f"{total} diagnostics, {untested} without a test")

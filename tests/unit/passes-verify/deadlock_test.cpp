@@ -47,6 +47,11 @@ TEST_CASE("a signal in a loop against a wait outside") {
   thrice.on(0).pipeline(1024, 1, 1).signal({0});
   thrice.on(1).wait({0}).wait({0}).wait({0});
   CHECK(prove(thrice.program).has("signal_without_wait"));
+  CHECK(prove(thrice.program).says("rank 1, block 0, operation 0: note: waited on here"));
+  Plan twice = twoRanks(1);
+  twice.on(0).signal({0});
+  twice.on(1).wait({0}).wait({0});
+  CHECK(prove(twice.program).says("rank 0, block 0, operation 0: note: signalled here"));
 }
 
 TEST_CASE("one release, two acquires; and the reverse") {
@@ -104,4 +109,15 @@ TEST_CASE("a cycle of semaphores and packets is told in full") {
   CHECK(proof.says("waits for semaphore 0 of rank 0, in a cycle of 2 blocks"));
   CHECK(proof.says("rank 0, block 1 waits here for packet scratch[0] of rank 0"));
   CHECK(proof.says("rank 0, block 0, operation 2: note: which only comes here, from rank 0, block 0"));
+}
+
+TEST_CASE("uneven counts point at the other end too") {
+  Plan p = twoRanks(1);
+  p.on(0).signal({0});
+  p.on(1).wait({0}).wait({0});
+  CHECK(prove(p.program).says("rank 0, block 0, operation 0: note: signalled here"));
+  Plan q = twoRanks(1);
+  q.on(0).signal({0}).signal({0});
+  q.on(1).wait({0});
+  CHECK(prove(q.program).says("rank 1, block 0, operation 0: note: waited on here"));
 }

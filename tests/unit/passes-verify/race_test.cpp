@@ -124,6 +124,18 @@ TEST_CASE("one cause on many ranks is one finding") {
   CHECK(proof.says("note: and 7 like it on other ranks"));
 }
 
+TEST_CASE("of a long schedule the last steps are shown, and ranks that do alike are told together") {
+  Plan p = allGatherRing(8);
+  p.on(3).nop().copy(out(0), out(1));
+  const Proof proof = prove(p.program);
+  CHECK(proof.says("note: schedule: and "));
+  Plan q = allGather(8);
+  q.on(0).nop().copy(out(1), out(2));
+  CHECK(prove(q.program).has("result_foreign"));
+  q.on(0).copy(out(2), out(3));
+  CHECK(prove(q.program).says("and 6 further ranks up to rank 7 run up to their operation 5 ('signal')"));
+}
+
 TEST_CASE("a finding points into the source") {
   Plan p(CollectiveKind::Test, 1, 2, 2);
   SourceMap &sources = p.program.sources;
@@ -132,4 +144,17 @@ TEST_CASE("a finding points into the source") {
   p.on(0).copy(out(0), in(0)).at(first).copy(out(0), in(1)).at(second);
   CHECK(prove(p.program).says("a.cpp:2:1: error: race on output[0] of rank 0"));
   CHECK(prove(p.program).says("a.cpp:1:1: note: the other access"));
+}
+
+TEST_CASE("of a long schedule the last steps are told") {
+  Plan p(CollectiveKind::Test, 1, 1, 1);
+  constexpr std::uint32_t blocks = 40; // each starts the next; the last one and a stranger write one chunk
+  for (std::uint32_t b = 0; b + 1 < blocks; ++b)
+    p.semaphore(0, 0);
+  p.on(0, 0).release({0});
+  for (std::uint32_t b = 1; b + 1 < blocks; ++b)
+    p.on(0, b).acquire({b - 1}).nop().release({b});
+  p.on(0, blocks - 1).acquire({blocks - 2}).nop().copy(out(0), in(0));
+  p.on(0, blocks).copy(out(0), in(0));
+  CHECK(prove(p.program).says("note: schedule: and "));
 }
