@@ -124,18 +124,6 @@ TEST_CASE("one cause on many ranks is one finding") {
   CHECK(proof.says("note: and 7 like it on other ranks"));
 }
 
-TEST_CASE("of a long schedule the last steps are shown, and ranks that do alike are told together") {
-  Plan p = allGatherRing(8);
-  p.on(3).nop().copy(out(0), out(1));
-  const Proof proof = prove(p.program);
-  CHECK(proof.says("note: schedule: and "));
-  Plan q = allGather(8);
-  q.on(0).nop().copy(out(1), out(2));
-  CHECK(prove(q.program).has("result_foreign"));
-  q.on(0).copy(out(2), out(3));
-  CHECK(prove(q.program).says("and 6 further ranks up to rank 7 run up to their operation 5 ('signal')"));
-}
-
 TEST_CASE("a finding points into the source") {
   Plan p(CollectiveKind::Test, 1, 2, 2);
   SourceMap &sources = p.program.sources;
