@@ -29,7 +29,10 @@ bool isUserFile(const char *file) {
   return kind == theKinds.end() || kind->second == FileKind::User;
 }
 void gaveUp(void *, const char *reason, bool) {
-  failRun(diag::clang_gave_up, {reason ? reason : "?"}, whereParsing());
+  std::string_view text = reason ? reason : "?";
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
+    text.remove_suffix(1);
+  failRun(diag::clang_gave_up, {text}, whereParsing());
 }
 std::string mebibytes(std::uint64_t bytes) {
   return std::to_string(bytes >> 20);

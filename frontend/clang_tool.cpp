@@ -19,6 +19,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/VirtualFileSystem.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <filesystem>
 
@@ -126,6 +128,7 @@ constexpr const char *fixedArguments[] = {
     "-fno-c++-static-destructors",
     "-fcf-protection=none",
     "-fno-modules",
+    "-Qunused-arguments",
 };
 
 /// The command line for Clang's driver.
@@ -240,7 +243,12 @@ bool ClangTool::parse() {
   if (!invocation || reporter.hasErrors()) {
     reporter.flush();
     if (!reporter.hasErrors())
-      reporter.report(diag::bad_clang_arguments, "", {"no compilation comes of them"});
+      reporter.report(diag::bad_clang_arguments, "", {"nothing is compiled with them"});
+    return false;
+  }
+  const llvm::Triple target(invocation->getTargetOpts().Triple), host(llvm::sys::getProcessTriple());
+  if (target.getArch() != host.getArch() || target.getOS() != host.getOS()) {
+    reporter.report(diag::bad_clang_arguments, "", {"algorithms run on this machine, not on " + target.str()});
     return false;
   }
   harden(*invocation);

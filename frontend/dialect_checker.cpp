@@ -163,8 +163,10 @@ public:
       return v->isStaticDataMember() || !v->isUsed() ? true : refuse(diag::no_definition, v->getLocation(), {name});
     if (definition != v || (definition->getInit() && definition->getInit()->isValueDependent()))
       return true;
-    if (definition->getInit() && !definition->hasConstantInitialization())
-      return refuse(diag::global_not_constant, v->getLocation(), {name, what});
+    // A constant of the file's may be computed before the algorithm; one of a function would keep its first call's
+    // value.
+    if (v->isStaticLocal() && definition->getInit() && !definition->hasConstantInitialization())
+      return refuse(diag::static_not_constant, v->getLocation(), {name});
     return true;
   }
 
@@ -176,7 +178,8 @@ public:
       return refuse(diag::refused_main, f->getLocation());
     if (f->isVariadic() && f->doesThisDeclarationHaveABody())
       return refuse(diag::refused_varargs, f->getLocation());
-    if (f->doesThisDeclarationHaveABody() && !f->isTemplated() && f->getDeclContext()->getRedeclContext()->isFileContext()) {
+    if (f->doesThisDeclarationHaveABody() && !f->isTemplated() &&
+        f->getDeclContext()->getRedeclContext()->isFileContext()) {
       const std::string symbol = names_.getName(f);
       if (isAllowedSymbol(symbol) || llvm::StringRef(symbol).starts_with("__ubsan") ||
           llvm::StringRef(symbol).starts_with("__mscclc"))
@@ -274,7 +277,8 @@ private:
     const std::vector<SourceReporter::Note> notes =
         reporter_.isUser(f->getLocation()) ? std::vector<SourceReporter::Note>{{diag::declared_here, f->getLocation()}}
                                            : std::vector<SourceReporter::Note>{};
-    const Rule *hint = f->getDeclContext()->getRedeclContext()->isFileContext() ? findRule(libraryHints, plain) : nullptr;
+    const Rule *hint =
+        f->getDeclContext()->getRedeclContext()->isFileContext() ? findRule(libraryHints, plain) : nullptr;
     if (hint)
       return refuse(diag::no_definition_hint, where, {plain.str(), hint->reason}, notes);
     return refuse(diag::no_definition, where, {f->getQualifiedNameAsString()}, notes);

@@ -5,15 +5,19 @@
 
 namespace mscclc::frontend {
 
-std::string findDslDirectory(std::pair<std::string, std::string> &tried) {
-  namespace fs = std::filesystem;
+namespace fs = std::filesystem;
+
+std::vector<std::string> dslDirectories() {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  tried.first = (program.parent_path().parent_path() / "include").string();
-  tried.second = MSCCLC_DSL_INCLUDE_DIR;
-  for (const std::string &dir : {tried.first, tried.second})
-    if (fs::exists(dir + "/mscclc/dsl.hpp", ignored))
-      return dir;
+  return {(program.parent_path().parent_path() / "include").string(), MSCCLC_DSL_INCLUDE_DIR};
+}
+
+std::string findDslDirectory(const std::vector<std::string> &directories) {
+  std::error_code ignored;
+  for (const std::string &directory : directories)
+    if (fs::exists(directory + "/mscclc/dsl.hpp", ignored))
+      return directory;
   return {};
 }
 

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace mscclc::frontend {
 
-/// The folder that holds mscclc/dsl.hpp: `include` beside the running program's folder, or the one in the source tree
-/// that it was built from. Empty if in neither; `tried` receives both.
-std::string findDslDirectory(std::pair<std::string, std::string> &tried);
+/// Folders that may hold mscclc/dsl.hpp: `include` beside the running program's folder, and the one in the source tree
+/// that it was built from.
+std::vector<std::string> dslDirectories();
+
+/// The first of `directories` that has the header, or nothing.
+std::string findDslDirectory(const std::vector<std::string> &directories);
 
 } // namespace mscclc::frontend

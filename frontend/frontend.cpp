@@ -157,10 +157,14 @@ struct Shared {
 /// result is empty after an error.
 std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Shared &shared,
                                        ir::DiagnosticEngine &diagnostics) {
-  std::pair<std::string, std::string> tried;
-  const std::string dslDirectory = findDslDirectory(tried);
+  const std::vector<std::string> directories =
+      options.dslDirectory.empty() ? dslDirectories() : std::vector{options.dslDirectory};
+  const std::string dslDirectory = findDslDirectory(directories);
   if (dslDirectory.empty()) {
-    diagnostics.report(diag::headers_missing, ir::Where(options.inputPath), {tried.first, tried.second});
+    std::string tried;
+    for (const std::string &directory : directories)
+      tried += (tried.empty() ? "" : " or ") + directory;
+    diagnostics.report(diag::headers_missing, ir::Where(options.inputPath), {tried});
     return std::nullopt;
   }
   const ChildTask task{options, shared.report.bytes(), shared.trace ? shared.trace->bytes() : std::span<std::byte>(),

@@ -170,6 +170,11 @@ void limitAddressSpace(std::uint64_t bytes) {
 }
 
 void limitProcess(double seconds, std::uint64_t bytes) {
+  if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) {
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    close(nowhere);
+  }
   limitAddressSpace(bytes);
   setLimit(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(seconds)) + 2);
   setLimit(RLIMIT_FSIZE, 0);

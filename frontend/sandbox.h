@@ -37,9 +37,9 @@ struct ChildEnd {
 /// the child's exit handlers and buffers are left alone.
 ChildEnd runInChild(const std::function<int()> &body, double seconds);
 
-/// Limits of the calling process from now on: nothing written to files, no core dump, no privileges gained, at most
-/// `seconds` of processor time and `bytes` more address space than now. System calls that change files, start programs
-/// or open connections fail. Where the system refuses a limit, the others still hold.
+/// Limits of the calling process from now on: nothing printed, nothing written to files, no core dump, no privileges
+/// gained, at most `seconds` of processor time and `bytes` more address space than now. System calls that change files,
+/// start programs or open connections fail. Where the system refuses a limit, the others still hold.
 void limitProcess(double seconds, std::uint64_t bytes);
 
 /// Address space from now on: `bytes` more than there is.

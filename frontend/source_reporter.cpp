@@ -233,6 +233,9 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   case clang::diag::warn_pp_date_time:
     report(diag::refused_date, info.getLocation());
     return;
+  case clang::diag::err_fe_expected_compiler_job:
+    report(diag::bad_clang_arguments, "", {"they name other inputs, or ask for something else than compiling"});
+    return;
   case clang::diag::err_cannot_open_file:
     // What PlainFiles refuses to open.
     if (info.getArgStdStr(1) == std::make_error_code(std::errc::operation_not_supported).message()) {

@@ -162,23 +162,14 @@ struct BuiltinData {
 [[noreturn]] void invalidBuiltin(const BuiltinData *data) {
   failRun(diag::invalid_builtin, {}, data->at);
 }
-[[noreturn]] void nullArgument(const PlaceData *data) {
-  failRun(diag::null_argument, {}, data->at);
-}
-[[noreturn]] void nullReturn(const PlaceData *, const SourcePoint *at) {
-  failRun(diag::null_argument, {}, *at);
-}
-[[noreturn]] void pointerOverflow(const PlaceData *data, Handle, Handle) {
-  failRun(diag::pointer_overflow, {}, data->at);
-}
-
 struct TypeMismatchData {
   SourcePoint at;
   const TypeDescriptor &type;
   unsigned char logAlignment;
   unsigned char check;
 };
-[[noreturn]] void typeMismatch(const TypeMismatchData *data, Handle pointer) {
+/// Of the checks that end here, only that for null pointers is on.
+[[noreturn]] void typeMismatch(const TypeMismatchData *data, Handle) {
   static constexpr std::array<std::string_view, 12> checks = {"load of",
                                                               "store to",
                                                               "reference to",
@@ -192,12 +183,7 @@ struct TypeMismatchData {
                                                               "binding to nonnull",
                                                               "dynamic operation on"};
   const std::string_view what = data->check < checks.size() ? checks[data->check] : std::string_view("use of");
-  if (pointer == 0)
-    failRun(diag::null_access, {what, data->type.plainName()}, data->at);
-  failRun(diag::misaligned_access, {what, data->type.plainName()}, data->at);
-}
-[[noreturn]] void alignmentAssumption(const PlaceData *data, Handle, Handle, Handle) {
-  failRun(diag::misaligned_access, {"assumption about", "void"}, data->at);
+  failRun(diag::null_access, {what, data->type.plainName()}, data->at);
 }
 
 template <typename F> HostSymbol symbol(const char *name, F *f) {
@@ -221,11 +207,7 @@ std::span<const HostSymbol> sanitizerSymbols() {
       symbol("__ubsan_handle_float_cast_overflow_abort", &floatCast),
       symbol("__ubsan_handle_load_invalid_value_abort", &invalidValue),
       symbol("__ubsan_handle_invalid_builtin_abort", &invalidBuiltin),
-      symbol("__ubsan_handle_nonnull_arg_abort", &nullArgument),
-      symbol("__ubsan_handle_nonnull_return_v1_abort", &nullReturn),
-      symbol("__ubsan_handle_pointer_overflow_abort", &pointerOverflow),
       symbol("__ubsan_handle_type_mismatch_v1_abort", &typeMismatch),
-      symbol("__ubsan_handle_alignment_assumption_abort", &alignmentAssumption),
   };
   return symbols;
 }

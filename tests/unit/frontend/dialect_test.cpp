@@ -53,7 +53,7 @@ TEST_CASE("the standard library's computing part is there") {
 #include <vector>
 using namespace mscclc;
 constexpr std::array<int, 3> table = {3, 1, 2};
-const std::string greeting = "a constant string, and a long one at that";
+const std::string greeting = "a constant string that is too long to be kept in place";
 struct Shape { virtual ~Shape() = default; virtual int sides() const = 0; };
 struct Square : Shape { int sides() const override { return 4; } };
 template <typename T> T total(std::span<const T> values) { return std::accumulate(values.begin(), values.end(), T{}); }
@@ -75,7 +75,7 @@ MSCCLC_ALGORITHM void f(std::string_view name = "x") {
   std::optional<int> o = std::stoi("17");
   std::variant<int, double> either = 2.5;
   char digits[8];
-  std::to_chars(digits, digits + 0 * 8, 3);
+  std::to_chars(std::begin(digits), std::end(digits), 3);
   const double root = std::sqrt(16.0) + std::pow(2.0, 3.0) + std::floor(std::sin(1.0));
   const int all = total<int>(v) + int(m.size()) + int(s.begin()->second) + u.at(999) + l.front() + int(q.size()) + twice(4)
     + shape->sides() + *shared + *o + int(std::get<double>(either)) + int(root) + std::popcount(7u) + int(greeting.size())
@@ -84,7 +84,7 @@ MSCCLC_ALGORITHM void f(std::string_view name = "x") {
   Rank(0).barrier({0});
 }
 )"));
-  CHECK(errorsOf(result.diagnostics).find("pointer arithmetic") != std::string::npos);
+  CHECK(errorsOf(result.diagnostics) == "");
 }
 
 TEST_CASE("exceptions, memory of one's own and casts that reinterpret") {
@@ -125,9 +125,8 @@ TEST_CASE("state that outlives a call") {
   CHECK(body("static int calls = 0; ++calls;") == "3:12: 'calls' is a static local variable that can change: " + fix);
   CHECK(top("struct M { mutable int hits = 0; };\nconst M cache;\n") ==
         "3:9: 'cache' is a global variable that can change: " + fix);
-  CHECK(top("int one();\nconst int late = one();\nint one() { return 1; }\n") ==
-        "3:11: 'late' is a global variable whose value is computed when the program runs: make it constexpr, or a "
-        "local variable\n");
+  CHECK(errorsOf(sourceOptions(algorithm("static const int first = one();", "int one() { return 1; }\n"))) ==
+        "4:18: 'first' keeps the value of the first call: make it constexpr, or a local variable that is not static\n");
   CHECK(top("thread_local int mine = 1;\n") ==
         "2:18: thread-local variables are not part of the language: make 'mine' a local variable\n");
   CHECK(top("constexpr int a = 1; const int b[] = {a}; inline const char *const c = \"x\"; enum { d };\n").find("2:") ==
@@ -167,9 +166,6 @@ TEST_CASE("functions without a definition, by call and by address") {
         "4:16: 'getenv' has no definition here: an algorithm does not see the machine that it is compiled on; pass "
         "values with -P\n");
   CHECK(body("extern int shared; int x = shared;").find("'shared'") != std::string::npos);
-  // Reached through a header only: found when the code is linked.
-  CHECK(errorsOf(sourceOptions(algorithm("std::setlocale_me();", "namespace std {\n#pragma GCC system_header\n}\n"))) !=
-        "");
 }
 
 TEST_CASE("what a library header needs and cannot have is reported where it is used") {

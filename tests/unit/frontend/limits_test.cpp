@@ -29,7 +29,8 @@ TEST_CASE("endless recursion is found by depth, or by the stack") {
   const std::string wide = errorsOf(sourceOptions(algorithm(
       "down(1);",
       "static int down(int n) {\n  char room[1 << 20];\n  room[n & 1] = 1;\n  return room[0] + down(n + 1);\n}\n")));
-  CHECK(wide.find("the algorithm's stack of 256 MiB is full") != std::string::npos);
+  CHECK(wide.find("the algorithm's stack of 256 MiB is full: is a recursion endless, or a local variable huge?") !=
+        std::string::npos);
 }
 
 TEST_CASE("memory has a limit, at once and bit by bit") {
@@ -55,6 +56,9 @@ TEST_CASE("templates and constants that never end are Clang's errors") {
   CHECK(errorsOf(sourceOptions(algorithm("", "template <int n> struct D { static constexpr int v = D<n + 1>::v; };\n"
                                              "constexpr int v = D<0>::v;\n")))
             .starts_with("2:54: recursive template instantiation exceeded maximum depth of 1024\n"));
+  CHECK(errorsOf(sourceOptions(algorithm("", "constexpr int e() { int i = 0; while (true) i = 1 - i; return i; }\n"
+                                             "constexpr int v = e();\n")))
+            .find("3:15: constexpr variable 'v' must be initialized by a constant expression\n") != std::string::npos);
 }
 
 TEST_CASE("a source that takes too long to read is given up, where it is") {
