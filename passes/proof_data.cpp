@@ -55,21 +55,40 @@ bool Machine::packetsArrived(std::uint32_t b) {
 
 View Machine::packetView(std::uint32_t b) {
   View view = order_.view(b);
-  opControl_ = order_.share(view.control);
-  opData_ = order_.share(view.data);
-  std::uint32_t last = none;
+  tokensOfOp_.clear();
   for (const Operand &source : sources_) {
     if (!source.packet)
       continue;
     for (std::uint32_t i = 0; i < source.count; ++i)
-      if (const std::uint32_t token = memory_.slotToken(source.first + i); token != last) {
-        last = token;
-        order_.absorb(opControl_, opData_, packetTokens_[token], false);
-      }
+      if (const std::uint32_t token = memory_.slotToken(source.first + i);
+          tokensOfOp_.empty() || token != tokensOfOp_.back())
+        tokensOfOp_.push_back(token);
   }
+  const bool writesPackets =
+      std::any_of(destinations_.begin(), destinations_.end(), [](const Operand &o) { return o.packet; });
+  if (tokensOfOp_.size() == 1 && !writesPackets) { // no clock of its own is worth making
+    view.also = &packetTokens_[tokensOfOp_[0]];
+    return view;
+  }
+  opControl_ = order_.share(view.control);
+  opData_ = order_.share(view.data);
+  for (const std::uint32_t token : tokensOfOp_)
+    order_.absorb(opControl_, opData_, packetTokens_[token], false);
   view.control = opControl_;
   view.data = opData_;
   return view;
+}
+
+void Machine::learnFromPackets(std::uint32_t b) {
+  if (opControl_ == ClockPool::zero && opData_ == ClockPool::zero) {
+    for (const std::uint32_t token : tokensOfOp_)
+      order_.receive(b, packetTokens_[token], false);
+    return;
+  }
+  order_.learn(b, opControl_, opData_);
+  order_.release(opControl_);
+  order_.release(opData_);
+  opControl_ = opData_ = ClockPool::zero;
 }
 
 bool Machine::data(std::uint32_t b, const ir::Op &op) {
@@ -89,12 +108,7 @@ bool Machine::data(std::uint32_t b, const ir::Op &op) {
   else
     move(b, op);
   if (sawPackets_)
-    order_.learn(b, opControl_, opData_);
-  if (packets && opControl_ != ClockPool::zero)
-    order_.release(opControl_);
-  if (packets && opData_ != ClockPool::zero)
-    order_.release(opData_);
-  opControl_ = opData_ = ClockPool::zero;
+    learnFromPackets(b);
   if (ir::putsAndSignals(op.kind))
     signalAll(b, op, false);
   if (op.kind == ir::OpKind::PutWithSignalAndFlush)
@@ -187,11 +201,15 @@ void Machine::write(const Operand &operand, const Record &by, const View &view, 
   counts_.accesses += operand.count;
   for (std::uint32_t i = 0; i < operand.count; ++i) {
     const CellId id = operand.first + i;
+    Cell &cell = memory_[id];
+    if (operand.packet && memory_.slotLaunch(id) == launch_ + 1) {
+      writeAgain(id, by, view, launch_ == 0 ? values[i] : cell.value);
+      continue;
+    }
     if (operand.packet)
       writePacket(id, by, view);
     else
       checkWrite(id, by, view, false);
-    Cell &cell = memory_[id];
     memory_.setWrite(cell, by);
     if (launch_ == 0)
       cell.value = cell.value == Values::unknown ? Values::unknown : values[i];
@@ -218,23 +236,30 @@ void Machine::checkWrite(CellId id, const Record &by, const View &view, bool aft
 }
 
 void Machine::writePacket(CellId id, const Record &by, const View &view) {
-  Cell &cell = memory_[id];
-  const auto now = static_cast<std::uint8_t>(launch_ + 1);
-  if (memory_.slotLaunch(id) == now) {
-    listener_.slotWrittenTwice(id, cell.write, by);
-    cell.value = Values::unknown;
-  } else {
-    // A packet that was read has arrived: only readers need to be waited for.
-    checkWrite(id, by, view, cell.read.exists());
-  }
+  // A packet that was read has arrived: only readers need to be waited for.
+  checkWrite(id, by, view, memory_[id].read.exists());
   if (packetToken_ == none) {
     packetToken_ = static_cast<std::uint32_t>(packetTokens_.size());
     packetTokens_.push_back(order_.sendPacket(currentBlock_, view.control));
   }
-  memory_.slotLaunch(id) = now;
+  memory_.slotLaunch(id) = static_cast<std::uint8_t>(launch_ + 1);
   memory_.slotToken(id) = packetToken_;
   if (memory_.slotWaiter(id) != none)
     wake(memory_.slotWaiter(id));
+}
+
+void Machine::writeAgain(CellId id, const Record &by, const View &view, ValueId value) {
+  // The same packet over itself, as a multicast does to its sender's own slot, is seen by nobody: if it comes later.
+  Cell &cell = memory_[id];
+  const bool isSource = std::any_of(sources_.begin(), sources_.end(),
+                                    [&](const Operand &o) { return o.packet && id - o.first < o.count; });
+  const bool harmless = value == cell.value && value > Values::unknown &&
+                        (isSource || order_.before(cell.write, true, view, Need::Control));
+  if (!harmless && launch_ == 0) {
+    listener_.slotWrittenTwice(id, cell.write, by);
+    cell.value = Values::unknown;
+  }
+  cell.write = by;
 }
 
 bool Machine::sameElement(const Record &a, const Record &b) const {
@@ -339,6 +364,10 @@ void Machine::beginLaunch() {
     if (index_.program.collective.kind != ir::CollectiveKind::Test) {
       userAccess(r, true);
       order_.meetRank(r);
+    } else if (launch_ == 0) {
+      const std::uint32_t units = index_.program.ranks[r].inputChunks * geometry_.unitsPerChunk();
+      for (std::uint32_t u = 0; u < units; ++u)
+        memory_[memory_.base(r, ir::BufferKind::Input, false, 0) + u].value = values_.input(r, u);
     }
     order_.beginLaunch(r);
   }

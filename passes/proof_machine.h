@@ -128,6 +128,7 @@ private:
   void read(const Operand &operand, const Record &by, const View &view);
   void write(const Operand &operand, const Record &by, const View &view, const ValueId *values);
   void writePacket(CellId id, const Record &by, const View &view);
+  void writeAgain(CellId id, const Record &by, const View &view, ValueId value);
   void checkRead(CellId id, const Record &by, const View &view);
   void checkWrite(CellId id, const Record &by, const View &view, bool afterRead);
   bool sameElement(const Record &a, const Record &b) const;
@@ -151,6 +152,7 @@ private:
               const View &view);
   void userAccess(std::uint32_t rank, bool writes);
   View packetView(std::uint32_t block);
+  void learnFromPackets(std::uint32_t block);
 
   const ProgramIndex &index_;
   const Geometry &geometry_;
@@ -178,6 +180,7 @@ private:
   const ir::Op *currentOp_ = nullptr;
   bool sawPackets_ = false;
   std::vector<Record> stillSent_;
+  std::vector<std::uint32_t> tokensOfOp_;
   ClockId opControl_ = ClockPool::zero, opData_ = ClockPool::zero;
   std::vector<Token> packetTokens_; ///< of this launch
   std::uint32_t packetToken_ = none;

@@ -29,8 +29,13 @@ Token Order::send(std::uint32_t block, bool relaxed) {
 }
 
 Token Order::sendPacket(std::uint32_t block, ClockId control) {
-  return {clocks_.share(control), clocks_.share(launchData_[index_.rankOf(block)]), block, blocks_[block].phase,
-          launchPhase_[block]};
+  return {clocks_.share(control),
+          clocks_.share(launchData_[index_.rankOf(block)]),
+          block,
+          blocks_[block].phase,
+          launchPhase_[block],
+          0,
+          true};
 }
 
 void Order::drop(const Token &token) {
@@ -53,10 +58,15 @@ void Order::absorb(ClockId &control, ClockId &data, const Token &token, bool rel
     data = clocks_.share(control);
     return;
   }
-  clocks_.join(control, token.control);
-  clocks_.raise(control, token.agent, token.controlPhase);
-  clocks_.join(data, tokenData);
-  clocks_.raise(data, token.agent, dataPhase);
+  // Who knows of a phase knows what was known in it.
+  if (token.packet || clocks_.get(control, token.agent) < token.controlPhase) {
+    clocks_.join(control, token.control);
+    clocks_.raise(control, token.agent, token.controlPhase);
+  }
+  if (clocks_.get(data, token.agent) < dataPhase) {
+    clocks_.join(data, tokenData);
+    clocks_.raise(data, token.agent, dataPhase);
+  }
 }
 
 void Order::receive(std::uint32_t block, const Token &token, bool relaxed) {

@@ -35,6 +35,7 @@ struct Token {
   std::uint32_t agent = none; ///< sender; `none` for a semaphore's initial value
   std::uint32_t controlPhase = 0, dataPhase = 0;
   std::uint32_t putsUpTo = 0; ///< port puts of the channel that are complete with it
+  bool packet = false;        ///< `control` holds more than what the agent knew in that phase
 };
 
 /// A point from which accesses are judged.
@@ -43,6 +44,7 @@ struct View {
   std::uint32_t phase = 0;
   ClockId control = ClockPool::zero, data = ClockPool::zero;
   std::uint32_t putChannel = none; ///< the access is a port put on this channel
+  const Token *also = nullptr;     ///< known besides
 };
 
 class Order {
@@ -62,7 +64,8 @@ public:
   bool known(std::uint32_t block, std::uint32_t phase, const View &view, Need need) const {
     if (block == view.block)
       return phase < view.phase;
-    return clocks_.get(need == Need::Data ? view.data : view.control, block) > phase;
+    return clocks_.get(need == Need::Data ? view.data : view.control, block) > phase ||
+           (view.also && knownFrom(*view.also, block, phase, need));
   }
 
   /// A token of `block`; `relaxed`: it makes no data of this launch visible. Holds its clocks until `drop`.
@@ -120,6 +123,11 @@ private:
     std::vector<std::uint32_t> puts; ///< into puts_
     std::vector<Done> completed, flushed;
   };
+  bool knownFrom(const Token &token, std::uint32_t block, std::uint32_t phase, Need need) const {
+    const bool data = need == Need::Data;
+    return (block == token.agent && phase < (data ? token.dataPhase : token.controlPhase)) ||
+           clocks_.get(data ? token.data : token.control, block) > phase;
+  }
   bool putBefore(const Record &record, bool write, const View &view, Need need) const;
   void advance(BlockClock &clock);
 

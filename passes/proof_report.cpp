@@ -156,22 +156,43 @@ void Reporter::addSchedules(const Premises &premises, std::uint32_t launches) {
     const auto say = [&](const std::string &words, ir::Where where) {
       notes.push_back({&diag::schedule_step, std::move(where), {++number, words}});
     };
+    // Ranks that do the same one after the other are told together.
     const auto tell = [&](const std::vector<Replay::Step> &steps) {
-      const std::size_t from = steps.size() > mostSteps ? steps.size() - mostSteps : 0;
+      struct Line {
+        std::vector<std::uint32_t> blocks;
+        std::uint32_t op;
+      };
+      std::vector<Line> lines;
+      for (const Replay::Step &s : steps) {
+        const std::uint32_t op = replay.opOf(s.block, s.to - 1);
+        if (!lines.empty() && lines.back().op == op && index_.idOf(lines.back().blocks[0]) == index_.idOf(s.block) &&
+            index_.rankOf(lines.back().blocks.back()) < index_.rankOf(s.block))
+          lines.back().blocks.push_back(s.block);
+        else
+          lines.push_back({{s.block}, op});
+      }
+      const std::size_t from = lines.size() > mostSteps ? lines.size() - mostSteps : 0;
       if (from != 0)
         notes.push_back({&diag::schedule_more, ir::Where{}, {ir::plural(from, "step")}});
-      for (std::size_t i = from; i < steps.size(); ++i) {
-        const Replay::Step &s = steps[i];
-        const std::uint32_t lastOp = replay.opOf(s.block, s.to - 1);
-        say(block(index_, s.block) + " runs up to its operation " + std::to_string(lastOp) + " ('" +
-                std::string(ir::toString(index_.ops(s.block).ops[lastOp].kind)) + "')",
-            findings_.where(index_.place(s.block, lastOp)));
+      for (std::size_t i = from; i < lines.size(); ++i) {
+        const std::uint32_t first = lines[i].blocks[0];
+        const std::size_t others = lines[i].blocks.size() - 1;
+        const std::string op = std::to_string(lines[i].op) + " ('" +
+                               std::string(ir::toString(index_.ops(first).ops[lines[i].op].kind)) + "')";
+        say(block(index_, first) + (others == 0 ? " runs up to its operation " + op
+                                                : " and " + ir::plural(others, "further rank") + " up to rank " +
+                                                      std::to_string(index_.rankOf(lines[i].blocks.back())) +
+                                                      " run up to their operation " + op),
+            findings_.where(index_.place(first, lines[i].op)));
       }
     };
     // Everything the second access needs, and no more: so the first has not happened unless it is in flight.
     const auto reach = [&](const Record &record, std::uint32_t op, std::uint32_t blockOf, std::uint32_t launch) {
       if (!record.isUser()) {
-        replay.need(blockOf, replay.find(blockOf, record.phase, op, launch), wanted);
+        std::uint32_t count = replay.find(blockOf, record.phase, op, launch);
+        if (a == b && c.first.phase == c.second.phase && !c.first.isUser()) // threads of one block, one ahead
+          count = std::min(count, replay.find(a, c.first.phase, c.firstOp, launch));
+        replay.need(blockOf, count, wanted);
       } else if (record.ref == Record::userRead || launch != 0) {
         const std::uint32_t rank = index_.rankOf(blockOf), of = record.ref == Record::userRead ? launch : launch - 1;
         for (std::uint32_t other = index_.block(rank, 0); other < index_.block(rank + 1, 0); ++other)

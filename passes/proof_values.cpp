@@ -4,7 +4,7 @@
 
 namespace mscclc::passes::proof {
 
-Values::Values(const ProgramIndex &index, std::uint32_t unitsPerChunk) : index_(index), unitsPerChunk_(unitsPerChunk) {
+Values::Values(const ProgramIndex &index, std::uint32_t unitsPerChunk) : unitsPerChunk_(unitsPerChunk) {
   std::uint64_t next = unknown + 1;
   for (const ir::Rank &rank : index.program.ranks) {
     firstInput_.push_back(next);

@@ -36,7 +36,6 @@ private:
     std::uint32_t firstPart, numParts;
     ir::ReduceOp op;
   };
-  const ProgramIndex &index_;
   std::uint32_t unitsPerChunk_;
   std::vector<std::uint64_t> firstInput_; // [rank], and the end
   std::uint64_t firstNode_;

@@ -40,7 +40,7 @@ private:
     std::uint32_t rank = 0;
     std::uint32_t index = 0; ///< lane, port channel or rank
     std::uint32_t priority = 0;
-    bool ready = true;      ///< in ready_
+    bool ready = true;          ///< in ready_
     std::uint64_t waitsFor = 0; ///< key of what would wake it
   };
   /// What an actor can wait for, with a number.

@@ -26,7 +26,8 @@ std::optional<DataType> parseDataType(std::string_view words); ///< nothing if i
 std::uint32_t sizeOf(DataType type);                           ///< bytes
 
 struct SimulateOptions {
-  /// Message sizes in bytes: of the input, or for an AllGather of the output. Empty: two small ones that fit.
+  /// Message sizes in bytes: of the input, or for an AllGather of the output. Empty: two small ones that fit,
+  /// and where there are pipelines one that makes them go round (run under few schedules if it is long).
   std::vector<std::uint64_t> sizes;
   DataType type = DataType::F32;
   std::uint32_t schedules = 100;

@@ -47,13 +47,18 @@ TEST_CASE("sizes that cannot be laid out") {
   std::uint32_t t = 0;
   for (const std::uint32_t n : {7u, 11u, 13u, 17u, 19u})
     groups.on(0, t++).copy(out(0), in(0)).slice(0, n);
-  CHECK(prove(groups.program).says("not proven: slices of groups and pipelines cut a chunk into"));
+  const Proof fine = prove(groups.program);
+  CHECK(
+      fine.says("rank 0: error: not proven: slices of groups and pipelines cut a chunk into 65537 parts or more") !=
+      fine.says("operation 0: error: not proven: slices of groups and pipelines cut a chunk into 65537 parts or more"));
+  CHECK(fine.says("parts or more; use group sizes and units that divide each other"));
 
   Plan wrap = allReducePipeline(3 << 20);
   wrap.program.reuseResources = true;
   CHECK(prove(wrap.program)
             .says("slices of 3145728 bytes do not divide a reused scratch chunk of 33554432 bytes: where "
                   "scratch wraps, a slice runs into the next chunk"));
+  CHECK(prove(wrap.program).says("choose a unit that divides it, or limit messages to 67108864 bytes"));
   wrap.program.maxMessageSize = 64 << 20;
   CHECK(prove(wrap.program).result.proven);
 

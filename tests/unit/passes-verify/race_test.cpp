@@ -37,8 +37,8 @@ TEST_CASE("accesses of one phase race, with the schedule") {
       "and the read ('copy') by rank 0, block 0 are not ordered"));
   CHECK(proof.says("rank 0, block 0, operation 0: note: the other access: write ('copy') by rank 0, block 0"));
   CHECK(proof.says("threads of a block do not wait for each other: a nop between the two operations would order them"));
-  CHECK(proof.says("note: schedule 2: rank 0, block 0 reads output[0] of rank 0 ('copy')"));
-  CHECK(proof.says("note: schedule 3: rank 0, block 0 writes output[0] of rank 0 ('copy') only now"));
+  CHECK(proof.says("note: schedule 1: rank 0, block 0 reads output[0] of rank 0 ('copy')"));
+  CHECK(proof.says("note: schedule 2: rank 0, block 0 writes output[0] of rank 0 ('copy') only now"));
 }
 
 TEST_CASE("threads of one operation at different elements") {
@@ -122,6 +122,18 @@ TEST_CASE("one cause on many ranks is one finding") {
   const Proof proof = prove(p.program);
   CHECK(proof.ids.size() == 1);
   CHECK(proof.says("note: and 7 like it on other ranks"));
+}
+
+TEST_CASE("of a long schedule the last steps are shown, and ranks that do alike are told together") {
+  Plan p = allGatherRing(8);
+  p.on(3).nop().copy(out(0), out(1)).copy(out(1), out(0));
+  const Proof proof = prove(p.program);
+  CHECK(proof.says("note: schedule: and "));
+  Plan q = allGather(8);
+  q.on(0).nop().copy(out(1), out(2));
+  CHECK(prove(q.program).has("result_foreign"));
+  q.on(0).copy(out(2), out(3));
+  CHECK(prove(q.program).says("and 6 further ranks up to rank 6 run up to their operation 5 ('signal')"));
 }
 
 TEST_CASE("a finding points into the source") {

@@ -71,6 +71,22 @@ TEST_CASE("a packet slot written twice in a launch") {
   CHECK(proof.says("rank 0, block 0, operation 0: note: the other access: write ('cpkt') by rank 0, block 0"));
 }
 
+TEST_CASE("a multicast may write its sender's slot again, with the packet that is there") {
+  Plan p(CollectiveKind::AllGather, 3, 1, 3, true, 3);
+  p.program.protocol = Protocol::LL;
+  p.program.doubleScratch = true;
+  p.switchChannel(BufferKind::Scratch);
+  for (std::uint32_t r = 0; r < 3; ++r) {
+    Block b = p.on(r);
+    b.remote(OpKind::CopyPacket, {scratch(r)}, {out(r)}, ChannelType::None);
+    b.remote(OpKind::SwitchBroadcastPacket, {onSwitch(0, r)}, {scratch(r)}, ChannelType::Switch, {0});
+    for (std::uint32_t q = 0; q < 3; ++q)
+      if (q != r)
+        b.remote(OpKind::UnpackPacket, {out(q)}, {scratch(q)}, ChannelType::None);
+  }
+  CHECK(prove(p.program).result.proven);
+}
+
 TEST_CASE("iterations that share a slot of reused scratch") {
   Plan p = allReducePipeline(1 << 20);
   p.program.reuseResources = true;
