@@ -21,6 +21,8 @@ using ir::ThreadBlock;
 /// Repetitions from which on a sequence of operations is written as a loop over them. Below, code is straight-line.
 constexpr int minRepeats = 16;
 constexpr std::size_t maxPeriod = 32;
+/// Operands that are written one by one; more become a formula of their number.
+constexpr std::uint32_t maxWrittenOut = 3;
 /// Sequences that look repeated and turn out not to be; after so many, a program is written straight.
 constexpr int maxFailedRepeats = 64;
 
@@ -215,6 +217,11 @@ private:
   std::string operands(const At &at, std::uint32_t first, std::uint32_t count, DataForm form) {
     const auto all = block_.operands(block_.ops[at.op]);
     std::string text;
+    if (count > 1 && count <= maxWrittenOut) {
+      for (std::uint32_t i = 0; i < count; ++i)
+        text += (i == 0 ? "few(" : ", ") + run(at, first + i, 1, form, 0);
+      return text + ")";
+    }
     for (std::uint32_t begin = 0; begin < count;) {
       std::uint32_t end = begin + 1;
       const Chunk &chunk = all[first + begin];

@@ -338,13 +338,17 @@ std::vector<Features> splitCandidates(const Shape &shape) {
 
 std::vector<Features> moduloCandidates(const Shape &shape) {
   std::vector<Features> all{plain(shape)};
-  for (int d : shape.blockDivisors) {
-    Features f = plain(shape);
-    std::erase_if(f, [](const Feature &x) { return x.kind == Feature::Block; });
-    f.push_back({Feature::Block, d, false});
-    f.push_back({Feature::Block, d, true});
-    all.push_back(std::move(f));
-  }
+  const auto split = [&](Feature::Kind kind, const std::vector<int> &divisors) {
+    for (const int d : divisors) {
+      Features f = plain(shape);
+      std::erase_if(f, [&](const Feature &x) { return x.kind == kind; });
+      f.push_back({kind, d, false});
+      f.push_back({kind, d, true});
+      all.push_back(std::move(f));
+    }
+  };
+  split(Feature::Block, shape.blockDivisors);
+  split(Feature::Item, shape.itemDivisors);
   return all;
 }
 
@@ -427,16 +431,32 @@ std::string FormulaFinder::expression(const SampleSpace &space, const ValueOf &v
   };
   if (std::string text = affine(simpleCandidates(shape)); !text.empty() || ranks_ < 2)
     return text;
-  // A ring of all ranks, perhaps of several chunks each: scale · (n - 1) <= most < scale · n.
-  std::int64_t most = 0;
+  // A ring of all ranks, perhaps of several chunks each, perhaps behind `least`: scale · (n - 1) <= most < scale · n.
+  std::int64_t most = 0, least = anyValue;
   forAll(space, [&](const Sample &s) {
     const std::int64_t v = value(s);
-    most = v == anyValue ? most : std::max(most, v);
+    if (v != anyValue) {
+      most = std::max(most, v);
+      least = least == anyValue ? v : std::min(least, v);
+    }
     return true;
   });
-  for (std::int64_t scale = most / ranks_ + 1; scale <= std::max<std::int64_t>(1, most / (ranks_ - 1)); ++scale)
-    if (std::string text = fitScaledModulo(space, value, shape, ranks_, static_cast<int>(scale), names); !text.empty())
-      return text;
+  if (most == 0 || least < 0)
+    least = 0;
+  std::vector<std::int64_t> bases{0};
+  if (least != 0)
+    bases.push_back(least);
+  for (const std::int64_t base : bases) {
+    const ValueOf above = [&](const Sample &s) {
+      const std::int64_t v = value(s);
+      return v == anyValue ? v : v - base;
+    };
+    const std::int64_t high = most - base;
+    for (std::int64_t scale = high / ranks_ + 1; scale <= std::max<std::int64_t>(1, high / (ranks_ - 1)); ++scale)
+      if (std::string text = fitScaledModulo(space, above, shape, ranks_, static_cast<int>(scale), names);
+          !text.empty())
+        return base == 0 ? text : text + " + " + std::to_string(base);
+  }
   if (std::string text = affine(splitCandidates(shape)); !text.empty())
     return text;
   for (const int rank : oddRanks(space, value)) {

@@ -84,7 +84,7 @@ TEST_CASE("A time-out in one process reaches all, and all can go on") {
   const std::string place = newPlace();
   CHECK(inProcesses(2, [&](uint32_t process) {
           WorldOptions options = spread(2, 2, process, place);
-          options.wait_timeout_ms = process == 1 ? 50 : MSCCLC_NO_TIMEOUT;
+          options.wait_timeout_ms = process == 1 ? 3000 : MSCCLC_NO_TIMEOUT;
           World world(options);
           Buffer input = world.allocate(128), output = world.allocate(128);
           Instance instance = world.load(stuck2(), 128);

@@ -3,7 +3,7 @@
 using namespace testing;
 
 TEST_CASE("A wait that takes too long says who waits for what, and a reset makes the world whole again") {
-  World world(onHost(2, 50));
+  World world(onHost(2, 2000));
   Buffer buffer = world.allocate(128);
   Instance instance = world.load(stuck2(), 128);
   const auto launch = [&](uint64_t bytes) {
@@ -43,7 +43,7 @@ TEST_CASE("A world that hangs can be taken down") {
 }
 
 TEST_CASE("A time-out stays in its world") {
-  World healthy(onHost(4, 60000)), single(onHost(1, 50));
+  World healthy(onHost(4, 60000)), single(onHost(1, 100));
   Buffer buffer = healthy.allocate(64), input = single.allocate(128), output = single.allocate(128);
   Instance gather = healthy.load(gather4(), 64), starved = single.load(starved1(), 128);
   starved.launch(Call().on(input, output).of(128, MSCCLC_U8));

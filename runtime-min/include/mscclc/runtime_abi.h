@@ -87,8 +87,9 @@ typedef struct MscclcChannel {
 } MscclcChannel;
 
 enum MscclcTriggerFlags {
-  MSCCLC_TRIGGER_SIGNAL = 1, /* after the data: store the channel's count of signals, raised by 1, in the peer's inbound */
-  MSCCLC_TRIGGER_FLUSH = 2   /* after that: raise flushes_done once all puts so far have left their source */
+  MSCCLC_TRIGGER_SIGNAL =
+      1, /* after the data: store the channel's count of signals, raised by 1, in the peer's inbound */
+  MSCCLC_TRIGGER_FLUSH = 2 /* after that: raise flushes_done once all puts so far have left their source */
 };
 
 /* A request to the proxy of a rank: copy, then signal, then flush; any of them may be absent. Requests of one channel
@@ -98,14 +99,15 @@ typedef struct MscclcTrigger {
   uint64_t size;     /* 0: nothing to copy */
   uint64_t src_offset;
   uint64_t dst_offset;
-  uint32_t channel;  /* port channel of the rank */
+  uint32_t channel;   /* port channel of the rank */
   uint8_t src_buffer; /* MscclcBufferKind, of this rank */
   uint8_t dst_buffer; /* MscclcBufferKind, of the channel's peer */
   uint8_t flags;      /* MscclcTriggerFlags */
   uint8_t reserved[25];
 } MscclcTrigger; /* 64 bytes */
 
-/* Queue of requests. Blocks draw numbers from `head`, and fill slot number % capacity when number < *tail + capacity. */
+/* Queue of requests. Blocks draw numbers from `head`, and fill slot number % capacity when number < *tail + capacity.
+ */
 typedef struct MscclcFifo {
   MscclcTrigger *slots; /* host */
   uint64_t *head;       /* device */
@@ -166,14 +168,14 @@ typedef struct MscclcRankArgs {
   /* Distance of two scratch chunks: MscclcKernel::scratch_stride of the largest message the world will see. The same
    * on every rank and at every launch, so that launches of different sizes keep to the same slots. */
   uint64_t scratch_stride;
-  uint64_t timeout_ns;                 /* a wait longer than this is reported and aborts the rank; 0: wait for ever */
-  const MscclcBuffers *buffers;        /* [ranks], the own rank's included */
+  uint64_t timeout_ns;                  /* a wait longer than this is reported and aborts the rank; 0: wait for ever */
+  const MscclcBuffers *buffers;         /* [ranks], the own rank's included */
   const MscclcChannel *memory_channels; /* [MscclcRankInfo::memory_channels] */
-  const MscclcChannel *port_channels;  /* [MscclcRankInfo::port_channels] */
-  void *const *multicast;              /* [MscclcRankInfo::switch_channels]: the multicast mapping of the channel's
-                                          buffer, or null: the kernel then loops over the group's `buffers` */
-  uint64_t *barriers;                  /* device, [MscclcRankInfo::barriers] */
-  uint32_t *semaphores;                /* device, [MscclcRankInfo::semaphores] */
+  const MscclcChannel *port_channels;   /* [MscclcRankInfo::port_channels] */
+  void *const *multicast;               /* [MscclcRankInfo::switch_channels]: the multicast mapping of the channel's
+                                           buffer, or null: the kernel then loops over the group's `buffers` */
+  uint64_t *barriers;                   /* device, [MscclcRankInfo::barriers] */
+  uint32_t *semaphores;                 /* device, [MscclcRankInfo::semaphores] */
   MscclcLaunchState *launch;
   MscclcFifo fifo; /* used by ranks with port channels */
   MscclcStatus *status;
@@ -244,15 +246,16 @@ typedef struct MscclcKernel {
   uint32_t abi_magic;
   uint32_t abi_version;
   const char *name;
-  const char *collective; /* "allgather", "allreduce", "reducescatter", "alltoall", "sendrecv", "test", or its own name */
-  const char *tool;       /* "mscclc 0.1.0" */
-  const char *source;     /* what it was compiled from, and the switches, as the emitted file says them */
+  const char
+      *collective;    /* "allgather", "allreduce", "reducescatter", "alltoall", "sendrecv", "test", or its own name */
+  const char *tool;   /* "mscclc 0.1.0" */
+  const char *source; /* what it was compiled from, and the switches, as the emitted file says them */
   const char *switches;
   uint32_t ranks;
-  uint32_t flags;   /* MscclcKernelFlags */
-  uint32_t threads; /* of a block, at most */
-  uint32_t max_blocks; /* largest number of blocks of a rank */
-  uint32_t shared_bytes; /* dynamic shared memory of a block */
+  uint32_t flags;          /* MscclcKernelFlags */
+  uint32_t threads;        /* of a block, at most */
+  uint32_t max_blocks;     /* largest number of blocks of a rank */
+  uint32_t shared_bytes;   /* dynamic shared memory of a block */
   uint32_t message_shares; /* a message is that many equal shares: its size is a multiple of shares * element size */
   uint64_t min_message_bytes;
   uint64_t max_message_bytes;

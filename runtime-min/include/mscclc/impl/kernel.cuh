@@ -192,4 +192,14 @@ template <class V> MSCCLC_DEVICE One<V> one(V value) {
   return {value};
 }
 
+/// A few operands, each written out; lists of one length have one type, and so share code.
+template <unsigned N, class V> struct Few {
+  static constexpr unsigned size = N;
+  V values[N];
+  MSCCLC_DEVICE V operator()(unsigned i) const { return values[i]; }
+};
+template <class V, class... More> MSCCLC_DEVICE Few<1 + sizeof...(More), V> few(V first, More... more) {
+  return {{first, more...}};
+}
+
 } // namespace mscclc

@@ -1,5 +1,6 @@
 // Operations on plain chunks. Every one keeps a value in registers from its first load to its last store, moves 16
-// bytes a thread where chunks begin at multiples of 16, and ends with single elements where a length is none.
+// bytes a thread where chunks begin at multiples of 16, and ends with single elements where a length is none. They are
+// not inlined: operations of one shape share their code, and a long program does not become one huge function.
 #pragma once
 
 namespace mscclc {
@@ -109,7 +110,7 @@ using AccumulatorFor = std::conditional_t<N == 1, Passing<Word>, Accumulator<T, 
 
 /// targets[…] <- Op of all sources. One source: a copy to every target.
 template <class Op, class K, class S, class D>
-MSCCLC_DEVICE void reduce(const K &k, const Slice &slice, const S &sources, const D &targets) {
+MSCCLC_OUTLINE void reduce(const K k, const Slice slice, const S sources, const D targets) {
   using T = typename K::Element;
   dev::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
     end = dev::clipRow(k, targets, row, dev::clipRow(k, sources, row, end));
@@ -139,7 +140,7 @@ MSCCLC_DEVICE void copy(const K &k, const Slice &slice, const S &source, const D
 
 /// Source i to target i, for every i; the loads of several pairs are in flight together.
 template <class K, class S, class D>
-MSCCLC_DEVICE void copyPairs(const K &k, const Slice &slice, const S &sources, const D &targets) {
+MSCCLC_OUTLINE void copyPairs(const K k, const Slice slice, const S sources, const D targets) {
   static_assert(S::size == D::size, "as many sources as targets");
   using T = typename K::Element;
   constexpr unsigned batch = S::size < dev::loadsInFlight ? S::size : dev::loadsInFlight;

@@ -1,0 +1,117 @@
+#include "emit.h"
+
+#include "tests/cuda/program_maker.h"
+
+using namespace mscclc;
+using namespace mscclc::test;
+
+namespace {
+
+ir::Program copyProgram() {
+  ProgramMaker m("my plan-1", ir::CollectiveKind::AllGather, 2, 1, 2, 0, 1);
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Copy, {m.input(0)}, {m.output(r)});
+  return m.program;
+}
+
+/// What is said of a program that cannot be a kernel; nothing is written then.
+std::string refusal(const ir::Program &program, const cuda::EmitOptions &options = {}) {
+  ir::DiagnosticEngine diagnostics;
+  diagnostics.setSources(&program.sources);
+  std::string out = "before";
+  CHECK_FALSE(cuda::emitKernel(program, options, out, diagnostics));
+  CHECK(out == "before");
+  return diagnostics.render(false);
+}
+
+ir::Program pipeline(std::uint64_t unit, OpKind kind) {
+  ProgramMaker m("p", ir::CollectiveKind::Test, 1, 1, 1, 1, 1);
+  ir::Op &loop = m.add(0, 0, OpKind::Pipeline);
+  loop.imm = unit;
+  loop.count = 1;
+  loop.bodySize = 1;
+  loop.loc = m.program.sources.addPlace(m.program.sources.addFile("algo.cpp"), 7, 3);
+  m.add(0, 0, kind, {m.input(0)}, {m.scratch(0)});
+  return m.program;
+}
+
+} // namespace
+
+TEST_CASE("the head names tool, source and switches") {
+  cuda::EmitOptions options;
+  options.toolVersion = "mscclc 1.2.3";
+  options.sourceName = "algo.cpp";
+  options.switches = "-O1 -P name=\"a\\b\"\n";
+  const std::string text = emit(copyProgram(), options);
+  CHECK(text.rfind("// my plan-1: allgather of 2 ranks\n//\n"
+                   "// Written by mscclc 1.2.3 from algo.cpp with -O1 -P name=\"a\\b\" \n",
+                   0) == 0);
+  CHECK(text.find("switches = \"-O1 -P name=\\\"a\\\\b\\\"\\012\";") != std::string::npos);
+  CHECK(text.find("mscclc_kernel_my_plan_1()") != std::string::npos);
+  CHECK(text.find('@') == std::string::npos);
+}
+
+TEST_CASE("operations name their place in the source") {
+  ir::Program program = copyProgram();
+  const std::uint32_t file = program.sources.addFile("dir/algo.cpp");
+  for (ir::Rank &rank : program.ranks)
+    rank.blocks[0].ops[0].loc = program.sources.addPlace(file, 12, 5);
+  CHECK(emit(program).find("// copy  algo.cpp:12\n") != std::string::npos);
+}
+
+TEST_CASE("shares follow the collective") {
+  CHECK(emit(copyProgram()).find("shares = 2;") != std::string::npos);
+  ir::Program custom = copyProgram();
+  custom.collective.kind = ir::CollectiveKind::Custom;
+  CHECK(emit(custom).find("shares = 1;") != std::string::npos);
+}
+
+TEST_CASE("a baked size is the only size") {
+  cuda::EmitOptions options;
+  options.messageSize = 4096;
+  const std::string text = emit(copyProgram(), options);
+  CHECK(text.find("messageBytes = 4096;") != std::string::npos);
+  CHECK(text.find("minMessageBytes = 4096, maxMessageBytes = 4096;") != std::string::npos);
+}
+
+TEST_CASE("a baked size must be one of the plan's") {
+  ir::Program program = copyProgram();
+  program.minMessageSize = 1024;
+  program.maxMessageSize = 2048;
+  cuda::EmitOptions options;
+  options.messageSize = 4096;
+  CHECK(refusal(program, options).find("message size 4096 is outside the plan's range of 1024 to 2048 bytes") !=
+        std::string::npos);
+  options.messageSize = 1028;
+  CHECK(refusal(program, options)
+            .find("message size 1028 is not a multiple of 8, one share for each rank of an element's 4 bytes") !=
+        std::string::npos);
+}
+
+TEST_CASE("blocks that no GPU runs are refused") {
+  ir::Program program = copyProgram();
+  program.threadsPerBlock = 2048;
+  CHECK(
+      refusal(program).find("plan 'my plan-1': error: a block of 2048 threads is more than the 1024 that a GPU runs") !=
+      std::string::npos);
+  program.threadsPerBlock = 0;
+  CHECK(refusal(program).find("a thread block needs at least one thread") != std::string::npos);
+}
+
+TEST_CASE("alignment must be something") {
+  ir::Program program = copyProgram();
+  program.bufferAlignment = 0;
+  CHECK(refusal(program).find("a buffer alignment of 0 bytes leaves no place for chunks") != std::string::npos);
+}
+
+TEST_CASE("pipeline units must be whole elements and packets") {
+  CHECK(refusal(pipeline(0, OpKind::Copy)).find("algo.cpp:7:3: error: a pipeline unit of 0 bytes never ends") !=
+        std::string::npos);
+  CHECK(refusal(pipeline(6, OpKind::Copy))
+            .find("a pipeline unit of 6 bytes is not a multiple of 4, so elements would be cut in two") !=
+        std::string::npos);
+  CHECK(refusal(pipeline(12, OpKind::CopyPacket))
+            .find("a pipeline unit of 12 bytes is not a multiple of 8, so packets would be cut in two") !=
+        std::string::npos);
+  emit(pipeline(12, OpKind::Copy));
+}

@@ -1,0 +1,83 @@
+#include "emit.h"
+
+#include "tests/cuda/program_maker.h"
+
+using namespace mscclc;
+using namespace mscclc::test;
+
+namespace {
+
+/// Every rank puts its share to every other, one fused operation, between two handshakes.
+ir::Program allPairs(std::uint32_t n) {
+  ProgramMaker m("all_pairs", ir::CollectiveKind::AllGather, n, 1, n, 0, 1);
+  const std::uint32_t channels = m.connectAll();
+  for (std::uint32_t r = 0; r < n; ++r) {
+    m.meet(r, 0, channels, true);
+    std::vector<Chunk> srcs(n - 1, m.input(0)), dsts;
+    for (std::uint32_t p = 0; p < n; ++p)
+      if (p != r)
+        dsts.push_back(m.remote(r, p, BufferKind::Output, r));
+    m.add(r, 0, OpKind::Put, srcs, dsts, {}, ChannelType::Memory);
+    m.meet(r, 0, channels, false);
+  }
+  return m.program;
+}
+
+/// A share goes around the ring, n - 1 times the same three operations.
+ir::Program ring(std::uint32_t n) {
+  ProgramMaker m("ring", ir::CollectiveKind::AllGather, n, 1, n, 0, 1, true);
+  const std::uint32_t channels = m.connectAll();
+  for (std::uint32_t r = 0; r < n; ++r) {
+    const std::uint32_t next = (r + 1) % n, last = (r + n - 1) % n;
+    for (std::uint32_t s = 0; s + 1 < n; ++s) {
+      m.add(r, 0, OpKind::Put, {m.output((r + n - s) % n)}, {m.remote(r, next, BufferKind::Output, (r + n - s) % n)},
+            {}, ChannelType::Memory);
+      m.add(r, 0, OpKind::Signal, {}, {}, {m.channel(channels, r, next)}, ChannelType::Memory).sync =
+          ir::DataSync::Before;
+      m.add(r, 0, OpKind::Wait, {}, {}, {m.channel(channels, r, last)}, ChannelType::Memory).sync = ir::DataSync::After;
+    }
+  }
+  return m.program;
+}
+
+} // namespace
+
+TEST_CASE("ranks that are equal up to renaming share one program") {
+  const std::string text = emit(allPairs(8));
+  CHECK(count(text, "void program") == 1);
+  CHECK(count(text, "MSCCLC_TABLE") == 0);
+  const std::string body = blockProgram(text, 0);
+  CHECK(body.find("copy(k, k.whole(1), one(k.input(0)), "
+                  "list<7>([&](int i) { return k.peerOutput(i + (i >= k.rank), k.rank); }));") != std::string::npos);
+  CHECK(body.find("relaxedSignal(k, list<7>([&](int i) { return i; }));") != std::string::npos);
+}
+
+TEST_CASE("the text grows with distinct programs, not with ranks") {
+  for (const auto make : {allPairs, ring}) {
+    const std::size_t four = emit(make(4)).size(), eight = emit(make(8)).size(), many = emit(make(64)).size();
+    INFO(four << " " << eight << " " << many);
+    CHECK(many <= eight * 5 / 2);
+    CHECK(count(emit(make(64)), "void program") == 1);
+  }
+}
+
+TEST_CASE("few repetitions are straight-line code, many a loop over them") {
+  const std::string few = blockProgram(emit(ring(8)), 0), many = blockProgram(emit(ring(64)), 0);
+  CHECK(count(few, "copy(k") == 7);
+  CHECK(few.find("for (") == std::string::npos);
+  CHECK(count(many, "copy(k") == 1);
+  CHECK(count(many, "for (int j = 0; j < 63; ++j) {") == 1);
+}
+
+TEST_CASE("a rank of its own gets a program of its own") {
+  ir::Program program = allPairs(4);
+  program.ranks[2].blocks[0].ops.pop_back();
+  const std::string text = emit(program);
+  CHECK(count(text, "void program") == 2);
+  CHECK(text.find("if (k.rank == 2)\n    program1(k);\n  else\n    program0(k);") != std::string::npos);
+}
+
+TEST_CASE("equal programs give equal text") {
+  CHECK(emit(allPairs(8)) == emit(allPairs(8)));
+  CHECK(emit(ring(20)) == emit(ring(20)));
+}

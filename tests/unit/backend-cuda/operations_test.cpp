@@ -1,0 +1,120 @@
+#include "emit.h"
+
+#include "tests/cuda/program_maker.h"
+
+using namespace mscclc;
+using namespace mscclc::test;
+
+namespace {
+
+ProgramMaker twoRanks() {
+  return ProgramMaker("two", ir::CollectiveKind::Test, 2, 4, 4, 4, 1);
+}
+
+/// The statements of both ranks' only block, which must be one program.
+std::string statements(const ProgramMaker &m) {
+  const std::string text = emit(m.program);
+  CHECK(count(text, "void program") == 1);
+  return blockProgram(text, 0);
+}
+
+bool has(const std::string &text, const std::string &what) {
+  INFO(text);
+  INFO(what);
+  return text.find(what) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("a get writes where its destination says") {
+  ProgramMaker m = twoRanks();
+  const std::uint32_t c = m.connectAll();
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Get, {m.remote(r, 1 - r, BufferKind::Input, 3)}, {m.output(1)}, {m.channel(c, r, 1 - r)},
+          ChannelType::Memory);
+  CHECK(has(statements(m), "copy(k, k.whole(1), one(k.peerInput(-k.rank + 1, 3)), one(k.output(1)));"));
+}
+
+TEST_CASE("a put takes each source from its own buffer") {
+  ProgramMaker m = twoRanks();
+  m.connectAll();
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Put, {m.input(0), m.scratch(2)},
+          {m.remote(r, 1 - r, BufferKind::Output, 0), m.remote(r, 1 - r, BufferKind::Output, 1)}, {},
+          ChannelType::Memory);
+  CHECK(has(statements(m), "copyPairs(k, k.whole(1), few(k.input(0), k.scratch(2)),"));
+}
+
+TEST_CASE("pairs of different size are moved apart") {
+  ProgramMaker m = twoRanks();
+  m.connectAll();
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Put, {m.input(0), m.input(1, 2)},
+          {m.remote(r, 1 - r, BufferKind::Output, 0), m.remote(r, 1 - r, BufferKind::Output, 1, 2)}, {},
+          ChannelType::Memory);
+  const std::string body = statements(m);
+  CHECK(has(body, "copy(k, k.whole(1), one(k.input(0))"));
+  CHECK(has(body, "copy(k, k.whole(2), one(k.input(1))"));
+}
+
+TEST_CASE("the operation of a reduction is the plan's") {
+  ProgramMaker m = twoRanks();
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    m.add(r, 0, OpKind::Reduce, {m.input(0), m.scratch(0)}, {m.output(0)}).reduceOp = ir::ReduceOp::Max;
+    m.add(r, 0, OpKind::Reduce, {m.input(1), m.scratch(1)}, {m.output(1)}).reduceOp = ir::ReduceOp::Min;
+  }
+  const std::string body = statements(m);
+  CHECK(has(body, "reduce<Max>"));
+  CHECK(has(body, "reduce<Min>"));
+  CHECK(has(emit(m.program), "#define MSCCLC_REDUCE_OPS MixedReduce"));
+}
+
+TEST_CASE("one operation throughout is a template argument") {
+  ProgramMaker m = twoRanks();
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Reduce, {m.input(0), m.scratch(0)}, {m.output(0)}).reduceOp = ir::ReduceOp::Min;
+  CHECK(has(statements(m), "reduce<Op>"));
+  CHECK(has(emit(m.program), "#define MSCCLC_REDUCE_OPS Min"));
+}
+
+TEST_CASE("ports: flush waits, packets of a plain chunk are gathered first") {
+  ProgramMaker m = twoRanks();
+  const std::uint32_t c = m.connectAll(ChannelType::Port);
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    const std::vector<std::uint32_t> ids{m.channel(c, r, 1 - r)};
+    m.add(r, 0, OpKind::PutPacket, {m.input(1)}, {m.remote(r, 1 - r, BufferKind::Scratch, 2, 1, ChannelType::Port)},
+          ids, ChannelType::Port);
+    m.add(r, 0, OpKind::Flush, {}, {}, ids, ChannelType::Port);
+  }
+  const std::string body = statements(m);
+  CHECK(has(body, "portSettle(k, 0, one(0));"));
+  // Behind the four chunks of scratch that the program has.
+  CHECK(has(body, "toPacketsPairs(k, k.whole(1), one(k.input(1)), one(k.packets(4)));"));
+  CHECK(has(body, "portPut<Then::FlushLater>(k, 0, k.whole(1), one(0), one(k.packets(4)), one(k.portPackets(2)));"));
+  CHECK(has(body, "portFlush(k, 1, one(0));"));
+  CHECK(has(emit(m.program), "scratchSlots = 5;"));
+}
+
+TEST_CASE("pipelines and groups slice their operations") {
+  ProgramMaker m = twoRanks();
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    ir::Op &loop = m.add(r, 0, OpKind::Pipeline);
+    loop.imm = 4096;
+    loop.count = 2;
+    loop.bodySize = 1;
+    ir::Op &copy = m.add(r, 0, OpKind::Copy, {m.input(0, 2)}, {m.output(2, 2)});
+    copy.groupIndex = 1;
+    copy.groupSize = 4;
+  }
+  const std::string body = statements(m);
+  CHECK(has(body, "for (uint64_t u = 0, units = k.units(2, 4096); u < units; ++u) {"));
+  CHECK(has(body, "copy(k, k.whole(2).part(1, 4).unit(u, 4096), one(k.input(0)), one(k.output(2)));"));
+}
+
+TEST_CASE("synchronisation that an operation still asks for is there") {
+  ProgramMaker m = twoRanks();
+  const std::uint32_t c = m.connectAll();
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Signal, {}, {}, {m.channel(c, r, 1 - r)}, ChannelType::Memory).sync = ir::DataSync::Both;
+  CHECK(has(statements(m), "k.sync();\n  // signal\n  signal(k, one(0));\n  k.sync();"));
+}
