@@ -3,7 +3,8 @@
 //   #define DIAGNOSTICS_FILE "passes/diagnostics.def"
 //   #include "ir/declare_diagnostics.h"
 //   }
-#define DIAG(name, level, text) inline constexpr ::mscclc::ir::DiagInfo name{#name, ::mscclc::ir::Severity::level, text};
+#define DIAG(name, level, text)                                                                                        \
+  inline constexpr ::mscclc::ir::DiagInfo name{#name, ::mscclc::ir::Severity::level, text};
 #include DIAGNOSTICS_FILE
 #undef DIAG
 #undef DIAGNOSTICS_FILE

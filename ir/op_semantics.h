@@ -61,14 +61,22 @@ constexpr OperandRole roleOf(const Op &op, std::uint32_t index) {
 constexpr bool isPacketOp(OpKind kind) {
   return formOfSource(kind, 1) == DataForm::Packet || formOfDestination(kind, 1) == DataForm::Packet;
 }
-constexpr bool isSignal(OpKind kind) { return kind == OpKind::Signal || kind == OpKind::RelaxedSignal; }
-constexpr bool isWait(OpKind kind) { return kind == OpKind::Wait || kind == OpKind::RelaxedWait; }
-constexpr bool isSemaphoreOp(OpKind kind) { return kind == OpKind::SemAcquire || kind == OpKind::SemRelease; }
+constexpr bool isSignal(OpKind kind) {
+  return kind == OpKind::Signal || kind == OpKind::RelaxedSignal;
+}
+constexpr bool isWait(OpKind kind) {
+  return kind == OpKind::Wait || kind == OpKind::RelaxedWait;
+}
+constexpr bool isSemaphoreOp(OpKind kind) {
+  return kind == OpKind::SemAcquire || kind == OpKind::SemRelease;
+}
 /// True if the operation carries a DataSync of its own.
 constexpr bool hasDataSync(OpKind kind) {
   return isSignal(kind) || isWait(kind) || isSemaphoreOp(kind) || kind == OpKind::Flush;
 }
-constexpr bool isBlockSync(OpKind kind) { return info(kind).group == OpGroup::BlockSync; }
+constexpr bool isBlockSync(OpKind kind) {
+  return info(kind).group == OpGroup::BlockSync;
+}
 /// True if the operation signals its channels after moving data.
 constexpr bool putsAndSignals(OpKind kind) {
   return kind == OpKind::PutWithSignal || kind == OpKind::PutWithSignalAndFlush;

@@ -24,7 +24,9 @@ std::size_t Program::numOps() const {
   return n;
 }
 
-std::string_view toString(OpKind kind) { return info(kind).mnemonic; }
+std::string_view toString(OpKind kind) {
+  return info(kind).mnemonic;
+}
 
 std::string_view toString(ChannelType type) {
   constexpr std::string_view names[] = {"none", "memory", "port", "switch"};
@@ -36,14 +38,18 @@ std::string_view toString(BufferKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-char bufferLetter(BufferKind kind) { return "ios"[static_cast<std::size_t>(kind)]; }
+char bufferLetter(BufferKind kind) {
+  return "ios"[static_cast<std::size_t>(kind)];
+}
 
 std::string_view toString(ReduceOp op) {
   constexpr std::string_view names[] = {"sum", "min", "max"};
   return names[static_cast<std::size_t>(op)];
 }
 
-std::string_view toString(Protocol protocol) { return protocol == Protocol::LL ? "LL" : "Simple"; }
+std::string_view toString(Protocol protocol) {
+  return protocol == Protocol::LL ? "LL" : "Simple";
+}
 
 std::string_view toString(CollectiveKind kind) {
   constexpr std::string_view names[] = {"allgather", "allreduce", "reducescatter", "alltoall",

@@ -18,7 +18,9 @@ std::uint32_t SourceMap::addFile(std::string_view path) {
   return it->second;
 }
 
-void SourceMap::setContents(std::uint32_t index, std::string text) { contents_[index] = std::move(text); }
+void SourceMap::setContents(std::uint32_t index, std::string text) {
+  contents_[index] = std::move(text);
+}
 
 const std::string *SourceMap::contents(std::uint32_t index) const {
   const auto it = contents_.find(index);

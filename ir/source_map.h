@@ -15,8 +15,8 @@ inline constexpr LocId noLoc = 0;
 
 /// A place or a merge of two locations.
 struct Loc {
-  std::uint32_t file = 0; ///< index into SourceMap::files(); mergedFile for a merge
-  std::uint32_t line = 0; ///< 1-based; for a merge: first LocId
+  std::uint32_t file = 0;   ///< index into SourceMap::files(); mergedFile for a merge
+  std::uint32_t line = 0;   ///< 1-based; for a merge: first LocId
   std::uint32_t column = 0; ///< 1-based, in bytes; for a merge: second LocId
   LocId caller = noLoc;     ///< where the function that holds this place was called from
   friend bool operator==(const Loc &, const Loc &) = default;

@@ -103,9 +103,8 @@ MSCCLC_ALGORITHM void allreduce_naivy(int ranks = 8) {
     peers.each([&](int peer, MemoryChannel &) { arrived.push_back(scratch[rank][peer]); });
     Rank(rank).reduce(data[rank], arrived, tb(0), {.packet = true});
     peers.each([&](int peer, MemoryChannel &c) { c.putPackets(scratch[peer][ranks + rank], data[rank], tb(0)); });
-    peers.each([&](int peer, MemoryChannel &) {
-      Rank(rank).unpackPackets(data[peer], scratch[rank][ranks + peer], tb(0));
-    });
+    peers.each(
+        [&](int peer, MemoryChannel &) { Rank(rank).unpackPackets(data[peer], scratch[rank][ranks + peer], tb(0)); });
   }
 }
 
@@ -174,9 +173,8 @@ MSCCLC_ALGORITHM void allreduce_pkt(int ranks = 8) {
       peers.each([&](int peer, MemoryChannel &) { arrived.push_back(scratch[rank][slot(rank, peer) + i]); });
       Chunk mine = data[rank * ranks + i];
       Rank(rank).reduce(mine, arrived, tb(i), {.packet = true});
-      peers.each([&](int peer, MemoryChannel &c) {
-        c.putPackets(scratch[peer][half + slot(peer, rank) + i], mine, tb(i));
-      });
+      peers.each(
+          [&](int peer, MemoryChannel &c) { c.putPackets(scratch[peer][half + slot(peer, rank) + i], mine, tb(i)); });
     }
     peers.each([&](int peer, MemoryChannel &) {
       const int from = half + slot(rank, peer), to = peer * ranks;

@@ -146,9 +146,8 @@ MSCCLC_ALGORITHM void put_packet_test() {
 MSCCLC_ALGORITHM void read_put_packet_test() {
   CollectiveProgram program("read_put_packets_test", TestCollective(2, 0, 0), {.protocol = Protocol::LL});
   Buffer scratch[] = {Buffer(0, 2), Buffer(1, 2)};
-  forEachPair(2, [&](int src, int dst) {
-    MemoryChannel(dst, src).readPutPackets(scratch[dst][1], scratch[src][0], tb(0));
-  });
+  forEachPair(
+      2, [&](int src, int dst) { MemoryChannel(dst, src).readPutPackets(scratch[dst][1], scratch[src][0], tb(0)); });
 }
 
 MSCCLC_ALGORITHM void read_reduce_read_reduce_fuse_test() {
