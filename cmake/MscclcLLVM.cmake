@@ -1,5 +1,7 @@
-# LLVM and Clang for the front end, as the interface library mscclc_clang: headers and the two shared libraries.
+# LLVM and Clang for the front end, as the interface library mscclc_clang: headers and libraries.
 #
+# An optimised build takes the static libraries where they are installed: the two shared ones cost a quarter of a
+# compilation in relocations and page faults, and the program then needs no LLVM beside it but Clang's headers.
 # LLVM's own package files are not used: they want every library that LLVM was ever built with. Sets
 # MSCCLC_LLVM_PREFIX, LLVM_VERSION_MAJOR, LLVM_TOOLS_BINARY_DIR and MSCCLC_CLANG_RESOURCE_DIR.
 set(MSCCLC_LLVM_DIR "" CACHE PATH "LLVM install prefix; empty: the newest of 22 to 19 found")
@@ -53,7 +55,26 @@ endif()
 
 add_library(mscclc_clang INTERFACE)
 target_include_directories(mscclc_clang SYSTEM INTERFACE "${MSCCLC_LLVM_PREFIX}/include")
-target_link_libraries(mscclc_clang INTERFACE "${MSCCLC_LIB_CLANG}" "${MSCCLC_LIB_LLVM}")
+
+cmake_path(GET MSCCLC_LIB_LLVM PARENT_PATH llvm_libs)
+file(GLOB llvm_archives "${llvm_libs}/libclang[A-Z]*.a" "${llvm_libs}/libLLVM*.a")
+find_library(MSCCLC_LIB_ZSTD zstd)
+find_library(MSCCLC_LIB_Z z)
+set(static_default OFF)
+if(CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT MSCCLC_SANITIZE AND MSCCLC_LIB_ZSTD AND MSCCLC_LIB_Z AND EXISTS "${llvm_libs}/libLLVMOrcJIT.a"
+   AND EXISTS "${llvm_libs}/libclangCodeGen.a")
+  set(static_default ON)
+endif()
+option(MSCCLC_STATIC_LLVM "Link LLVM and Clang statically" ${static_default})
+if(MSCCLC_STATIC_LLVM)
+  find_package(Threads REQUIRED)
+  # The linker takes what it needs of the group, so no list of components has to follow LLVM's versions.
+  target_link_libraries(mscclc_clang INTERFACE -Wl,--start-group ${llvm_archives} -Wl,--end-group -Wl,--gc-sections
+                        "${MSCCLC_LIB_ZSTD}" "${MSCCLC_LIB_Z}" Threads::Threads)
+else()
+  target_link_libraries(mscclc_clang INTERFACE "${MSCCLC_LIB_CLANG}" "${MSCCLC_LIB_LLVM}")
+endif()
+message(STATUS "LLVM linked statically: ${MSCCLC_STATIC_LLVM}")
 
 # Classes derived from LLVM's need its setting of RTTI.
 set(exports "${MSCCLC_LLVM_PREFIX}/lib/cmake/llvm/LLVMConfig.cmake")

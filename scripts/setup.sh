@@ -37,7 +37,7 @@ pick_llvm() {
 
 # Packages for LLVM $llvm; the runtime library of sanitizers and fuzzers has a package of its own.
 wanted_packages() {
-  wanted=(cmake ninja-build g++ python3 libseccomp-dev libcli11-dev nlohmann-json3-dev catch2
+  wanted=(cmake ninja-build g++ python3 libseccomp-dev libcli11-dev nlohmann-json3-dev catch2 libzstd-dev zlib1g-dev
     "clang-$llvm" "libclang-$llvm-dev" "libclang-cpp$llvm-dev" "llvm-$llvm-dev" "llvm-$llvm-tools"
     "libclang-rt-$llvm-dev")
 }
