@@ -46,6 +46,105 @@ MSCCLC_ALGORITHM void allgather(int gpusPerNode = 8) {
   }
 }
 
+MSCCLC_ALGORITHM void allgather_pkt(int gpusPerNode = 8) {
+  const int ranks = 2 * gpusPerNode;
+  CollectiveProgram program("multi_node__allgather_pkt", AllGather(ranks, 1, true),
+                            {.protocol = Protocol::LL, .doubleScratch = true});
+  List<Buffer> scratch;
+  for (int rank = 0; rank < ranks; ++rank)
+    scratch.push_back(Buffer(rank, ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int gpu = rank % gpusPerNode, first = rank - gpu, twin = (rank + gpusPerNode) % ranks;
+    auto data = Rank(rank).output();
+    // Passes the packet in `slot` on to the same slot of every peer in the node, each over a channel of its own.
+    const auto spread = [&](int slot) {
+      for (int peer = 0; peer < gpusPerNode; ++peer)
+        if (peer != gpu)
+          MemoryChannel(first + peer, rank).readPutPackets(scratch[first + peer][slot], scratch[rank][slot], tb(peer));
+    };
+    Rank(rank).copyPackets(scratch[rank][rank], data[rank], tb(rank));
+    spread(rank);
+    PortChannel(twin, rank).readPutPackets(scratch[twin][rank], scratch[rank][rank], tb(gpu));
+    spread(twin);
+    for (int step = 1; step < ranks; ++step) {
+      const int peer = (rank + step) % ranks;
+      Rank(rank).unpackPackets(data[peer], scratch[rank][peer], tb(step));
+    }
+  }
+}
+
+/// The Python program's command line takes its --gpus_per_node for the size of the groups, and the reverse.
+MSCCLC_ALGORITHM void allgather_tbg(int ranks = 16, int gpusPerNode = 8, int groupSize = 2) {
+  const int nodes = ranks / gpusPerNode, last = gpusPerNode - 1;
+  CollectiveProgram program("multi_node__allgather_tbg", AllGather(ranks, 1, false));
+  List<Buffer> scratch;
+  for (int rank = 0; rank < ranks; ++rank)
+    scratch.push_back(Buffer(rank, ranks));
+  // Block 0 serves the port channels; then a group for each peer in the node, and one for the local copy.
+  List<ThreadBlockGroup> groups;
+  List<int> allBlocks = {0};
+  for (int group = 0; group < gpusPerNode; ++group) {
+    List<int> blocks;
+    for (int i = 0; i < groupSize; ++i) {
+      blocks.push_back(1 + group * groupSize + i);
+      allBlocks.push_back(blocks[i]);
+    }
+    groups.push_back(ThreadBlockGroup(blocks));
+  }
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int gpu = rank % gpusPerNode, node = rank / gpusPerNode;
+    const int next = (rank + gpusPerNode) % ranks, previous = (rank + ranks - gpusPerNode) % ranks;
+    Rank self(rank);
+    List<List<MemoryChannel>> channels; // of a peer, one for each block of its group
+    const auto each = [&](auto body) {
+      for (int peer = 0, index = 0; peer < gpusPerNode; ++peer)
+        if (peer != gpu)
+          body(peer, index++);
+    };
+    each([&](int peer, int) {
+      List<MemoryChannel> ofPeer;
+      for (int i = 0; i < groupSize; ++i)
+        ofPeer.push_back(MemoryChannel(node * gpusPerNode + peer, rank));
+      channels.push_back(ofPeer);
+    });
+    PortChannel toNext(next, rank), toPrevious = nodes != 2 ? PortChannel(previous, rank) : toNext;
+    const auto block = [&](int group, int i) { return tb(1 + group * groupSize + i); };
+
+    each([&](int, int group) {
+      for (int i = 0; i < groupSize; ++i)
+        channels[group][i].signal(block(group, i), {.sync = Sync::None, .relaxed = true});
+    });
+    each([&](int, int group) {
+      for (int i = 0; i < groupSize; ++i)
+        channels[group][i].wait(block(group, i), {.sync = Sync::After, .relaxed = true});
+    });
+    toPrevious.signal(tb(0), {.sync = Sync::None});
+    toNext.wait(tb(0), {.sync = Sync::After});
+
+    for (int step = 0; step < nodes; ++step) {
+      // The share of GPU `of` in the node whose data is here at this step.
+      const auto share = [&](int of) { return (of + gpusPerNode * (node - step + nodes)) % ranks; };
+      const int index = share(gpu);
+      Chunk mine = step == 0 ? self.input()[0] : scratch[rank][index];
+      if (step != 0) {
+        toPrevious.wait(tb(0));
+        self.barrier(allBlocks);
+      }
+      if (step != nodes - 1)
+        toNext.putWithSignalAndFlush(scratch[next][index], mine, tb(0));
+      each([&](int peer, int group) {
+        channels[group][0].put(scratch[node * gpusPerNode + peer][index], mine, groups[group]);
+        for (int i = 0; i < groupSize; ++i) {
+          channels[group][i].signal(block(group, i), {.sync = Sync::Before});
+          channels[group][i].wait(block(group, i), {.sync = Sync::After});
+        }
+        self.copy(self.output()[share(peer)], scratch[rank][share(peer)], groups[group]);
+      });
+      self.copy(self.output()[index], mine, groups[last]);
+    }
+  }
+}
+
 MSCCLC_ALGORITHM void reducescatter(int gpusPerNode = 8) {
   const int ranks = 2 * gpusPerNode;
   CollectiveProgram program("multi_node__reducescatter", ReduceScatter(ranks, 1, true));
@@ -68,7 +167,6 @@ MSCCLC_ALGORITHM void reducescatter(int gpusPerNode = 8) {
   }
 }
 
-/// Its plan overruns the executor as the Python DSL prints it: 14 chunks in one operation.
 MSCCLC_ALGORITHM void reducescatter_pkt(int gpusPerNode = 8) {
   const int ranks = 2 * gpusPerNode;
   CollectiveProgram program("multi_node__reducescatter_pkt", ReduceScatter(ranks, 1, true),

@@ -21,6 +21,14 @@ struct Peers {
   }
 };
 
+/// The ranks 0 to `ranks` - 1.
+List<int> upTo(int ranks) {
+  List<int> all;
+  for (int rank = 0; rank < ranks; ++rank)
+    all.push_back(rank);
+  return all;
+}
+
 } // namespace
 
 MSCCLC_ALGORITHM void allgather() {
@@ -70,6 +78,60 @@ MSCCLC_ALGORITHM void allgather_pkt_rppkt(int ranks = 8) {
   }
 }
 
+MSCCLC_ALGORITHM void allgather_pkt(int ranks = 8) {
+  CollectiveProgram program("single_node__allgather_pkt", AllGather(ranks, 1, true),
+                            {.protocol = Protocol::LL, .doubleScratch = true});
+  List<Buffer> scratch;
+  for (int rank = 0; rank < ranks; ++rank)
+    scratch.push_back(Buffer(rank, ranks));
+  for (int rank = 0; rank < ranks; ++rank)
+    for (int step = 1; step < ranks; ++step) {
+      const int peer = (rank + step) % ranks;
+      MemoryChannel(peer, rank).putPackets(scratch[peer][rank], Rank(rank).output()[rank], tb(step - 1));
+    }
+  for (int rank = 0; rank < ranks; ++rank)
+    for (int step = 1; step < ranks; ++step) {
+      const int peer = (rank + step) % ranks;
+      Rank(rank).unpackPackets(Rank(rank).output()[peer], scratch[rank][peer], tb(ranks + step - 2));
+    }
+}
+
+MSCCLC_ALGORITHM void allgather_nvls_zero_copy(int ranks = 8, int instances = 8, int threads = 256) {
+  CollectiveProgram program("single_node__allgather_nvls_zero_copy", AllGather(ranks, 1, true),
+                            {.instances = instances, .threadsPerBlock = threads});
+  SwitchChannel nvls(upTo(ranks), BufferType::Output);
+  for (int rank = 0; rank < ranks; ++rank) {
+    Peers peers(rank, ranks);
+    peers.each([&](int, MemoryChannel &c) { c.signal(tb(0), {.relaxed = true}); });
+    peers.each([&](int, MemoryChannel &c) { c.wait(tb(0), {.sync = Sync::After, .relaxed = true}); });
+    nvls.atRank(rank).broadcast(Rank(rank).output()[rank], rank, 1, tb(0));
+    peers.each([&](int, MemoryChannel &c) { c.signal(tb(0), {.sync = Sync::Before, .relaxed = true}); });
+    peers.each([&](int, MemoryChannel &c) { c.wait(tb(0), {.relaxed = true}); });
+  }
+}
+
+MSCCLC_ALGORITHM void allgather_nvls_zero_copy_pkt(int ranks = 8, int instances = 1) {
+  CollectiveProgram program("single_node__allgather_nvls_zero_copy_pkt", AllGather(ranks, 1, true),
+                            {.instances = instances,
+                             .protocol = Protocol::LL,
+                             .autoSync = false,
+                             .threadsPerBlock = 256,
+                             .doubleScratch = true,
+                             .minMessageSize = 1_KiB,
+                             .maxMessageSize = 1_MiB});
+  List<Buffer> scratch;
+  for (int rank = 0; rank < ranks; ++rank)
+    scratch.push_back(Buffer(rank, ranks));
+  SwitchChannel nvls(upTo(ranks), BufferType::Scratch);
+  for (int rank = 0; rank < ranks; ++rank) {
+    auto data = Rank(rank).output();
+    Rank(rank).copyPackets(scratch[rank][rank], data[rank], tb(0));
+    nvls.atRank(rank).broadcastPackets(scratch[rank][rank], rank, 1, tb(0));
+    for (int peer = 0; peer < ranks; ++peer)
+      Rank(rank).unpackPackets(data[peer], scratch[rank][peer], tb(peer));
+  }
+}
+
 MSCCLC_ALGORITHM void allreduce(int ranks = 8, int blocks = 8) {
   CollectiveProgram program("single_node__allreduce", AllReduce(ranks, blocks, true));
   for (int rank = 0; rank < ranks; ++rank) {
@@ -110,10 +172,7 @@ MSCCLC_ALGORITHM void allreduce_naivy(int ranks = 8) {
 
 MSCCLC_ALGORITHM void allreduce_nvls_zero_copy(int ranks = 8) {
   CollectiveProgram program("single_node__allreduce_nvls_zero_copy", AllReduce(ranks, 1, true), {.instances = 8});
-  List<int> all;
-  for (int rank = 0; rank < ranks; ++rank)
-    all.push_back(rank);
-  SwitchChannel nvls(all, BufferType::Input);
+  SwitchChannel nvls(upTo(ranks), BufferType::Input);
   for (int rank = 0; rank < ranks; ++rank) {
     Peers peers(rank, ranks);
     peers.each([&](int, MemoryChannel &c) { c.signal(tb(0), {.relaxed = true}); });
