@@ -4,8 +4,10 @@
 #include "backend-json/block_tables.h"
 #include "backend-json/op_fields.h"
 #include "backend-json/write_plan.h"
+#include "ir/internal_error.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace mscclc::json {
 
@@ -67,11 +69,11 @@ private:
       add({Kind::Changed, at_, {}, std::string(name), show(left), show(right), noLoc});
   }
   template <typename T> void lists(std::string_view name, const std::vector<T> &left, const std::vector<T> &right);
+  bool isNew(Kind kind, std::string_view operation, std::string_view field, LocId loc, std::size_t op);
   void add(PlanDifference difference) {
-    if (found_.total++ < options_.limit)
+    if (isNew(difference.kind, difference.operation, difference.field, difference.loc, difference.place.op))
       found_.differences.push_back(std::move(difference));
   }
-  bool full() const { return found_.differences.size() >= options_.limit; }
   void compareRanks(const Rank &left, const Rank &right);
   void compareTables(std::string_view field, const std::vector<ResourceUse> &left,
                      const std::vector<ResourceUse> &right);
@@ -86,7 +88,34 @@ private:
   ProgramPlace at_;
   std::vector<bool> leftInBody_, rightInBody_; ///< of the block's operations: inside a pipeline
   PlanComparison found_;
+  std::unordered_map<std::string, std::size_t> alike_; ///< what a difference shares with others -> its index
 };
+
+/// Counts a difference. True if it is none of those kept so far and there is room for it.
+bool Comparer::isNew(Kind kind, std::string_view operation, std::string_view field, LocId loc, std::size_t op) {
+  ++found_.total;
+  std::string key(field.substr(0, field.find('[')));
+  const auto append = [&key](std::uint64_t number) { key.append(1, ' ').append(std::to_string(number)); };
+  key.append(1, ' ').append(operation);
+  append(static_cast<std::uint64_t>(kind));
+  if (const LocId place = left_.sources.firstPlace(loc); place != noLoc) {
+    const Loc &at = left_.sources.get(place);
+    append(at.file);
+    append(at.line);
+    append(at.column);
+  } else {
+    append(at_.block);
+    append(op);
+  }
+  if (const auto found = alike_.find(key); found != alike_.end()) {
+    ++found_.differences[found->second].others;
+    return false;
+  }
+  if (found_.differences.size() >= options_.limit)
+    return false;
+  alike_.emplace(std::move(key), found_.differences.size());
+  return true;
+}
 
 PlanComparison Comparer::run() {
   if (!options_.ignoreName)
@@ -101,6 +130,8 @@ PlanComparison Comparer::run() {
   field("min_message_size", left_.minMessageSize, right_.minMessageSize);
   field("max_message_size", left_.maxMessageSize, right_.maxMessageSize);
   field<std::uint64_t>("number of gpus", left_.ranks.size(), right_.ranks.size());
+  if (left_.ranks.size() != right_.ranks.size())
+    return std::move(found_); // everything else differs by that
   for (std::size_t i = 0; i < std::min(left_.ranks.size(), right_.ranks.size()); ++i) {
     at_ = {static_cast<std::uint32_t>(i)};
     compareRanks(left_.ranks[i], right_.ranks[i]);
@@ -222,10 +253,6 @@ void Comparer::compareGap(const Rank &leftRank, const ThreadBlock &left, std::si
 }
 
 void Comparer::addOneSided(Kind kind, std::size_t op) {
-  if (full()) {
-    ++found_.total;
-    return;
-  }
   const Program &program = kind == Kind::OnlyLeft ? left_ : right_;
   const OpRef ref{at_.rank, at_.block, static_cast<std::uint32_t>(op)};
   const Op &there = program.ranks[ref.rank].blocks[ref.block].ops[ref.op];
@@ -233,10 +260,15 @@ void Comparer::addOneSided(Kind kind, std::size_t op) {
   difference.kind = kind;
   difference.place = {ref.rank, ref.block, ref.op};
   difference.operation = toString(there.kind);
-  (kind == Kind::OnlyLeft ? difference.left : difference.right) = planTextOf(program, ref);
   if (kind == Kind::OnlyLeft)
     difference.loc = there.loc;
-  add(std::move(difference));
+  if (!isNew(kind, difference.operation, {}, difference.loc, op))
+    return;
+  std::string text = planTextOf(program, ref);
+  if (constexpr std::size_t shown = 240; text.size() > shown)
+    text.replace(shown, text.npos, " ...");
+  (kind == Kind::OnlyLeft ? difference.left : difference.right) = std::move(text);
+  found_.differences.push_back(std::move(difference));
 }
 
 void Comparer::addChanged(const PlacedOp &left, const PlacedOp &right, std::size_t op) {
@@ -256,32 +288,20 @@ PlanComparison comparePlans(const Program &left, const Program &right, const Com
   return Comparer(left, right, options).run();
 }
 
-std::string renderDifferences(const PlanComparison &comparison, const Program &left, std::string_view rightName) {
+std::string describe(const PlanDifference &difference, std::string_view rightName) {
   std::string out;
-  for (const PlanDifference &difference : comparison.differences) {
-    if (const LocId place = left.sources.firstPlace(difference.loc); place != noLoc) {
-      const Loc &loc = left.sources.get(place);
-      out += left.sources.files()[loc.file] + ":" + std::to_string(loc.line) + ":" + std::to_string(loc.column) + ": ";
-    }
-    if (difference.place.rank != ProgramPlace::none)
-      out += describe(difference.place) + (difference.operation.empty() ? ": " : " (" + difference.operation + "): ");
-    switch (difference.kind) {
-    case Kind::Changed:
-      out +=
-          difference.field + " is " + difference.left + ", but " + difference.right + " in " + std::string(rightName);
-      break;
-    case Kind::OnlyLeft:
-      out += difference.left + " is not in " + std::string(rightName);
-      break;
-    case Kind::OnlyRight:
-      out += "only " + std::string(rightName) + " has " + difference.right;
-      break;
-    }
-    out += '\n';
+  if (difference.place.rank != ProgramPlace::none)
+    out += describe(difference.place) + (difference.operation.empty() ? ": " : " (" + difference.operation + "): ");
+  switch (difference.kind) {
+  case Kind::Changed:
+    return out + difference.field + " is " + difference.left + ", but " + difference.right + " in " +
+           std::string(rightName);
+  case Kind::OnlyLeft:
+    return out + difference.left + " is not in " + std::string(rightName);
+  case Kind::OnlyRight:
+    return out + "only " + std::string(rightName) + " has " + difference.right;
   }
-  if (comparison.total > comparison.differences.size())
-    out += "and " + plural(comparison.total - comparison.differences.size(), "more difference") + "\n";
-  return out;
+  throw InternalError("a difference of no kind");
 }
 
 } // namespace mscclc::json

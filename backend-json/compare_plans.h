@@ -13,7 +13,7 @@ namespace mscclc::json {
 
 struct CompareOptions {
   bool ignoreName = false; ///< the plan's name may differ
-  std::size_t limit = 20;  ///< differences kept; all are counted
+  std::size_t limit = 20;  ///< differences kept, those alike being one; all are counted
 };
 
 struct PlanDifference {
@@ -25,6 +25,8 @@ struct PlanDifference {
   std::string field;     ///< as a plan names it: "src_buff[0]"; empty for an operation on one side only
   std::string left, right;
   ir::LocId loc = ir::noLoc; ///< of the left program's operation
+  std::uint64_t others =
+      0; ///< how many more are alike: of the same line of source, or of the same place on other ranks
 };
 
 struct PlanComparison {
@@ -38,8 +40,8 @@ struct PlanComparison {
 /// operation is one difference; remote chunks are compared by rank and buffer. Both programs must be well formed.
 PlanComparison comparePlans(const ir::Program &left, const ir::Program &right, const CompareOptions &options = {});
 
-/// The account of a comparison, a line for each difference, starting with the place in the source where `left` has
-/// one. `rightName` says what the right program is ("golden.json"). Empty if the plans are equal.
-std::string renderDifferences(const PlanComparison &comparison, const ir::Program &left, std::string_view rightName);
+/// A difference in words: "rank 0, block 1, operation 2 (put): src_buff[0] is input[0:1], but input[2:3] in
+/// golden.json", where `rightName` says what the right program is.
+std::string describe(const PlanDifference &difference, std::string_view rightName);
 
 } // namespace mscclc::json

@@ -57,10 +57,14 @@ std::string show(const Rank &rank, const Chunk &chunk) {
   return text + "[" + std::to_string(chunk.index) + ":" + std::to_string(std::uint64_t{chunk.index} + chunk.size) + "]";
 }
 
+/// The elements of a list; of a long one the first, and how many there are.
 std::string showList(std::size_t count, const auto &element) {
+  constexpr std::size_t shown = 8;
   std::string text = "[";
-  for (std::size_t i = 0; i < count; ++i)
+  for (std::size_t i = 0; i < std::min(count, shown); ++i)
     text += (i == 0 ? "" : ", ") + element(i);
+  if (count > shown)
+    text += ", ... (" + std::to_string(count) + " in all)";
   return text + "]";
 }
 

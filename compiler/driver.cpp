@@ -22,6 +22,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <new>
 
@@ -255,8 +256,18 @@ ExitCode Session::diff() {
   times_.lap("compare");
   if (comparison.equal())
     return exitDone;
-  report_ += json::renderDifferences(comparison, program_, options_.golden);
-  diags_.report(diag::golden_differs, {}, {options_.golden, ir::plural(comparison.total, "place")});
+  std::uint64_t told = 0;
+  ir::DiagBuilder report =
+      diags_.report(diag::golden_differs, {}, {options_.golden, ir::plural(comparison.total, "place")});
+  const std::string shortName = std::filesystem::path(options_.golden).filename();
+  for (const json::PlanDifference &difference : comparison.differences) {
+    report.note(diag::golden_difference, difference.loc, {json::describe(difference, shortName)});
+    if (difference.others != 0)
+      report.note(diag::golden_alike, {}, {difference.others});
+    told += 1 + difference.others;
+  }
+  if (told != comparison.total)
+    report.note(diag::golden_more, {}, {ir::plural(comparison.total - told, "more difference")});
   return exitInputWrong;
 }
 

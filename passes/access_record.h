@@ -19,10 +19,14 @@ public:
            (access == ir::Access::Write && read_[buffer].meets(range.begin, range.end));
   }
 
+  /// Records an access that conflicts with nothing, or with its own operation only: of each place the latest counts.
+  /// A pipeline that writes a place and reads it afterwards has synchronised in between.
   void add(ir::Access access, const MemoryRange &range) {
     empty_ = false;
-    auto &sets = access == ir::Access::Write ? written_ : read_;
-    sets[static_cast<std::size_t>(range.buffer)].insert(range.begin, range.end);
+    const auto buffer = static_cast<std::size_t>(range.buffer);
+    if (access == ir::Access::Read)
+      written_[buffer].erase(range.begin, range.end);
+    (access == ir::Access::Write ? written_ : read_)[buffer].insert(range.begin, range.end);
   }
 
   void clear() {

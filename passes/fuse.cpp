@@ -159,7 +159,10 @@ private:
     if (body.ops.empty())
       return;
     // As in the DSL, a neighbour sees the body's first operation before others are merged into it.
-    const DataSync first = syncOf(in_->ops[header + 1]), last = syncOf(body.ops.back());
+    const DataSync last = syncOf(body.ops.back());
+    DataSync first = syncOf(in_->ops[header + 1]);
+    if (parts(header + 1, nextOp(*in_, header)))
+      first = DataSync::None;
     body.sync = (first & DataSync::Before) | (last & DataSync::After);
   }
 
@@ -173,7 +176,8 @@ private:
         merge(*rule, next);
         continue;
       }
-      switch (syncEdit(next)) {
+      const SyncEdit edit = syncEdit(next);
+      switch (parts(i, end) ? SyncEdit::None : edit) {
       case SyncEdit::DropRight:
         ++dropped;
         changed_ = true;
@@ -196,6 +200,14 @@ private:
       start(i);
     }
     emit();
+  }
+
+  /// True for a nop that an earlier run has left in front of an operation merged from several. The one sweep decides
+  /// about a sync before it sees what else merges into the operation behind, as the DSL does, so such a nop can stand
+  /// beside another. It stays, or the output would not be what the passes make of it again.
+  bool parts(std::uint32_t index, std::uint32_t end) const {
+    return in_->ops[index].kind == OpKind::Nop && index + 1 < end && ir::hasDataSync(in_->ops[index + 1].kind) &&
+           in_->idsOf(in_->ops[index + 1]).size() > 1;
   }
 
   void start(std::uint32_t index) {

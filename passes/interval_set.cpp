@@ -48,6 +48,24 @@ void IntervalSet::insert(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
+void IntervalSet::erase(std::uint64_t begin, std::uint64_t end) {
+  if (begin >= end)
+    return;
+  for (std::size_t level = 0; level < used_; ++level) {
+    Run &run = runs_[level];
+    auto first = std::partition_point(run.begin(), run.end(), [&](const Range &range) { return range.end <= begin; });
+    auto last = std::partition_point(first, run.end(), [&](const Range &range) { return range.begin < end; });
+    if (first == last)
+      continue;
+    const Range before{first->begin, begin}, behind{end, (last - 1)->end};
+    first = run.erase(first, last);
+    if (behind.begin < behind.end)
+      first = run.insert(first, behind);
+    if (before.begin < before.end)
+      run.insert(first, before);
+  }
+}
+
 bool IntervalSet::meets(std::uint64_t begin, std::uint64_t end) const {
   if (begin >= end)
     return false;

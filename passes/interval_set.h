@@ -14,6 +14,8 @@ class IntervalSet {
 public:
   /// Adds [begin, end).
   void insert(std::uint64_t begin, std::uint64_t end);
+  /// Takes [begin, end) out.
+  void erase(std::uint64_t begin, std::uint64_t end);
   /// True if a range of the set meets [begin, end).
   bool meets(std::uint64_t begin, std::uint64_t end) const;
   void clear();

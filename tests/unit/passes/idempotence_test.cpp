@@ -7,10 +7,6 @@ namespace {
 
 const char *const o2 = "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,replicate-instances";
 
-std::string withoutNops(const std::string &ops) {
-  return std::regex_replace(ops, std::regex("nop\n"), "");
-}
-
 TEST_CASE("each pass run twice in a row changes nothing the second time") {
   std::mt19937 random(11);
   for (int i = 0; i < 100; ++i) {
@@ -25,22 +21,27 @@ TEST_CASE("each pass run twice in a row changes nothing the second time") {
   }
 }
 
-TEST_CASE("-O1 on its own output") {
-  // The DSL's one sweep from left to right looks at an operation before its right neighbours are merged into it, so its
-  // plans can hold a nop beside another: signal(after), release, release(before). They are right, so they are ours, and
-  // a second sweep sees to it. Nothing else changes, and from then on nothing at all.
-  std::mt19937 random(12);
-  int unchanged = 0;
-  for (int i = 0; i < 300; ++i) {
-    const std::string text = programText(randomOps(random, 20));
-    const Outcome once = runPasses(parseProgram(text), o1);
-    const Outcome twice = runPasses(once.program, o1);
-    INFO("seed 12, program " << i << "\n" << text);
-    CHECK(withoutNops(opsOf(twice.program)) == withoutNops(opsOf(once.program)));
-    CHECK(opsOf(runPasses(twice.program, o1).program) == opsOf(twice.program));
-    unchanged += opsOf(twice.program) == opsOf(once.program);
+TEST_CASE("-O1 on its own output changes nothing") {
+  for (const unsigned seed : {12u, 14u, 15u}) {
+    std::mt19937 random(seed);
+    for (int i = 0; i < 400; ++i) {
+      const std::string text = programText(randomOps(random, 5 + i % 30));
+      const Outcome once = runPasses(parseProgram(text), o1);
+      INFO("seed " << seed << ", program " << i << "\n" << text);
+      CHECK(opsOf(runPasses(once.program, o1).program) == opsOf(once.program));
+    }
   }
-  CHECK(unchanged > 250);
+}
+
+TEST_CASE("a nop that one sweep leaves beside another stays in the next") {
+  // The DSL decides about the second release's request before it is merged; the plan has two nops, and both stay.
+  const char *ops = "signal memory [0] sync after\nsem_release [0]\nsem_release [1] sync before\n";
+  const Outcome once = runPasses(parseProgram(programText(ops)), o1);
+  CHECK(opsOf(once.program) == "signal memory [0]\nnop\nnop\nsem_release [0, 1]\n");
+  CHECK(opsOf(runPasses(once.program, o1).program) == opsOf(once.program));
+  // In front of an operation of its own a second nop goes.
+  CHECK(opsOf(runPasses(parseProgram(programText("signal memory [0]\nnop\nnop\nsem_release [0]\n")), o1).program) ==
+        "signal memory [0]\nnop\nsem_release [0]\n");
 }
 
 TEST_CASE("-O2 on its own output changes nothing") {

@@ -49,18 +49,33 @@ TEST_CASE("an operation that got its nop counts with all its accesses") {
         "copy output[0:1] <- input[1:2]\n|copy output[0:1] <- input[0:1]\n|copy input[0:1] <- input[2:3]\n");
 }
 
+TEST_CASE("of what a pipeline does to a place the latest counts") {
+  // The body's own nop orders its write and its read, so a read behind the pipeline meets a read; a write meets it.
+  const std::string loop = "pipeline unit_size 64 num_chunks 1 {\n"
+                           "copy scratch[0:2] <- input[0:2]\n"
+                           "|copy output[0:1] <- scratch[0:1]\n"
+                           "}\n";
+  const std::string plain = "pipeline unit_size 64 num_chunks 1 {\n"
+                            "copy scratch[0:2] <- input[0:2]\n"
+                            "copy output[0:1] <- scratch[0:1]\n"
+                            "}\n";
+  CHECK(synced(plain + "copy output[1:2] <- scratch[0:1]\n") == loop + "copy output[1:2] <- scratch[0:1]\n");
+  CHECK(synced(plain + "copy output[1:2] <- scratch[1:2]\n") == loop + "|copy output[1:2] <- scratch[1:2]\n");
+  CHECK(synced(plain + "copy scratch[0:1] <- input[4:5]\n") == loop + "|copy scratch[0:1] <- input[4:5]\n");
+}
+
 TEST_CASE("a pipeline is one operation outside and a block of its own inside") {
   CHECK(synced("copy scratch[0:1] <- input[0:1]\n"
                "pipeline unit_size 64 num_chunks 1 {\n"
                "copy output[0:1] <- scratch[0:1]\n"
                "put memory remote0[0:1] <- output[0:1]\n"
                "}\n"
-               "copy input[4:5] <- output[0:1]\n") == "copy scratch[0:1] <- input[0:1]\n"
+               "copy output[0:1] <- input[4:5]\n") == "copy scratch[0:1] <- input[0:1]\n"
                                                       "|pipeline unit_size 64 num_chunks 1 {\n"
                                                       "copy output[0:1] <- scratch[0:1]\n"
                                                       "|put memory remote0[0:1] <- output[0:1]\n"
                                                       "}\n"
-                                                      "|copy input[4:5] <- output[0:1]\n");
+                                                      "|copy output[0:1] <- input[4:5]\n");
 }
 
 TEST_CASE("switch operations read and write this rank's share") {

@@ -2,6 +2,7 @@
 #include "catch.h"
 #include "passes/interval_set.h"
 
+#include <algorithm>
 #include <random>
 
 using mscclc::passes::IntervalSet;
@@ -21,6 +22,12 @@ TEST_CASE("random ranges, as a bitmap sees them") {
         set.insert(begin, end);
         for (std::uint64_t i = begin; i < end; ++i)
           bits[i] = true;
+      }
+      if (random() % 8 == 0) {
+        const std::uint64_t first = random() % size, last = first + random() % 40;
+        set.erase(first, last);
+        for (std::uint64_t i = first; i < std::min<std::uint64_t>(last, bits.size()); ++i)
+          bits[i] = false;
       }
       const std::uint64_t from = random() % size, to = from + random() % 12;
       bool any = false;
