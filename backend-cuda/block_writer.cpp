@@ -1,6 +1,7 @@
 #include "backend-cuda/block_writer.h"
 
 #include "backend-cuda/block_shape.h"
+#include "backend-cuda/channel_order.h"
 #include "ir/internal_error.h"
 #include "ir/op_semantics.h"
 
@@ -43,6 +44,11 @@ public:
     shapes_.reserve(block_.ops.size());
     for (const Op &op : block_.ops)
       shapes_.push_back(shapeHash(rank_, block_, op));
+    syncBefore_.resize(block_.ops.size());
+    for (const SampleSpace::Instance &who : instances_) {
+      const ir::Rank &rank = program_.ranks[static_cast<std::size_t>(who.rank)];
+      markUnorderedChannels(rank, rank.blocks[static_cast<std::size_t>(who.block)], syncBefore_);
+    }
   }
 
   std::vector<Statement> write() {
@@ -286,13 +292,25 @@ private:
     s.function = std::move(function);
     s.arguments = std::move(arguments);
     s.comment = std::move(comment);
+    s.movesData = movesData_;
     out.push_back(std::move(s));
   }
-  void sync(std::vector<Statement> &out) const { call(out, "k.sync", {}); }
+  void sync(std::vector<Statement> &out) const {
+    Statement s;
+    s.function = "k.sync";
+    out.push_back(std::move(s));
+  }
+
+  bool mustSyncBefore(const At &at) const {
+    for (int step = 0; step < at.steps; ++step)
+      if (syncBefore_[at.op + static_cast<std::size_t>(step) * at.stride] != 0)
+        return true;
+    return false;
+  }
 
   void writeOp(const At &at, std::vector<Statement> &out) {
     const Op &op = block_.ops[at.op];
-    if (has(op.sync, ir::DataSync::Before))
+    if (has(op.sync, ir::DataSync::Before) || mustSyncBefore(at))
       sync(out);
     if (op.kind == OpKind::Nop)
       sync(out);
@@ -305,8 +323,11 @@ private:
                    [&](const Sample &s) { return static_cast<std::int64_t>(blockAt(s).ops[opAt(at, s)].imm); }),
             std::to_string(op.count)},
            describe(op));
-    else
+    else {
+      movesData_ = true;
       writeData(at, out);
+      movesData_ = false;
+    }
     if (has(op.sync, ir::DataSync::After))
       sync(out);
   }
@@ -467,8 +488,10 @@ private:
   const ir::Rank &rank_; ///< of the first instance; its operands' kinds are everyone's
   const ThreadBlock &block_;
   std::vector<std::uint64_t> shapes_;
-  std::uint64_t unit_ = 0; ///< of the pipeline being written
-  bool exact_ = false;     ///< tables are not wanted
+  std::vector<char> syncBefore_; ///< by operation, of any instance
+  std::uint64_t unit_ = 0;       ///< of the pipeline being written
+  bool movesData_ = false;       ///< what is being written does
+  bool exact_ = false;           ///< tables are not wanted
   bool failed_ = false;
   int failedRepeats_ = 0;
 };

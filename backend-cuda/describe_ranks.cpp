@@ -10,6 +10,9 @@ namespace mscclc::cuda {
 
 namespace {
 
+/// Entries of another kind at the head of a list that a formula of their own is sought for.
+constexpr int maxOtherKind = 16;
+
 /// Formulas in the variables `r` (rank), `i` (index) and `m` (member of a switch group).
 class RankDescriber {
 public:
@@ -34,14 +37,23 @@ public:
       most = std::max<std::size_t>(most, count(r));
     if (most == 0)
       return "0";
+    const ValueOf valueOf = [&](const Sample &s) {
+      const auto i = static_cast<std::size_t>(s.item);
+      return i < count(rank(s)) ? static_cast<std::int64_t>(value(s, rank(s), i)) : anyValue;
+    };
     const SampleSpace space{ranks_, 1, 0, static_cast<int>(most)};
-    return finder_.expressionOrTable(
-        space,
-        [&](const Sample &s) {
-          const auto i = static_cast<std::size_t>(s.item);
-          return i < count(rank(s)) ? static_cast<std::int64_t>(value(s, rank(s), i)) : anyValue;
-        },
-        names_);
+    if (const std::string whole = finder_.expression(space, valueOf, names_); !whole.empty())
+      return whole;
+    // A list often begins with a few entries of another kind: a peer on another node, a buffer reached by a port.
+    for (int first = 1; first < std::min(static_cast<int>(most), maxOtherKind); ++first) {
+      const std::string begin = finder_.expression({ranks_, 1, 0, first}, valueOf, names_);
+      if (begin.empty())
+        break;
+      const std::string rest = finder_.expression({ranks_, 1, first, static_cast<int>(most) - first}, valueOf, names_);
+      if (!rest.empty())
+        return "(i < " + std::to_string(first) + " ? " + begin + " : " + rest + ")";
+    }
+    return finder_.expressionOrTable(space, valueOf, names_);
   }
 
   std::string switchMember() {

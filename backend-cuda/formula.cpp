@@ -417,7 +417,7 @@ std::string Tables::add(std::vector<std::int64_t> entries) {
     if (t.entries == entries)
       return t.name;
   entries_ += entries.size();
-  tables_.push_back({"table" + std::to_string(tables_.size()), std::move(entries)});
+  tables_.push_back({prefix_ + std::to_string(tables_.size()), std::move(entries)});
   return tables_.back().name;
 }
 

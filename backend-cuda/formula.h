@@ -49,6 +49,8 @@ struct Spelling {
 /// Constant tables of an emitted file, each written once.
 class Tables {
 public:
+  /// `prefix`: their names are that and a number.
+  explicit Tables(std::string prefix = "table") : prefix_(std::move(prefix)) {}
   /// Name of the table with these entries, in emission order.
   std::string add(std::vector<std::int64_t> entries);
   struct Table {
@@ -59,6 +61,7 @@ public:
   std::size_t entries() const { return entries_; }
 
 private:
+  std::string prefix_;
   std::vector<Table> tables_;
   std::size_t entries_ = 0;
 };

@@ -15,6 +15,7 @@ struct Statement {
     Pipeline, ///< the body, for every unit of a pipeline
     Repeat,   ///< the body, `times` times: a sequence of operations that the program repeats
   } kind = Kind::Call;
+  bool movesData = false;
   std::string comment; ///< operation and place; empty for block-wide synchronisation
   std::string function;
   std::vector<std::string> arguments;
@@ -45,6 +46,7 @@ struct KernelModel {
   std::uint32_t shares = 1, groupChunks = 0, scratchSlots = 0;
   std::uint64_t unit = 16, messageBytes = 0, minMessageBytes = 0, maxMessageBytes = 0, bufferAlignment = 16;
   bool packets = false, doubleScratch = false;
+  bool outlined = false;                      ///< loops over rows are functions: the program is long
   std::string dtypes, reduceOps, packetKinds; ///< default lists of template arguments
   std::vector<BlockProgram> programs;
   /// Who runs what, in the order of asking: the first that holds; the last has no condition.
@@ -56,7 +58,8 @@ struct KernelModel {
   /// Where conditions do not tell: which program block `k.block` of rank `k.rank` runs, as an index into `programs`.
   std::string programOf;
   DescriptorFormulas descriptor;
-  Tables tables;
+  Tables tables;                    ///< that the device reads
+  Tables descriptorTables{"facts"}; ///< that the host reads
 };
 
 } // namespace mscclc::cuda

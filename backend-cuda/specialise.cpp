@@ -112,6 +112,14 @@ std::size_t tableLength(const Tables &tables) {
   return tables.entries() * 4;
 }
 
+/// Statements that move data, loops over them counted once.
+std::size_t countMoves(const std::vector<Statement> &statements) {
+  std::size_t n = 0;
+  for (const Statement &s : statements)
+    n += (s.movesData ? 1 : 0) + countMoves(s.body);
+  return n;
+}
+
 /// Adds the programs of blocks of one shape.
 void addPrograms(const KernelFacts &facts, Instances instances, KernelModel &model) {
   Tables merged = model.tables;
@@ -260,7 +268,13 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
     addPrograms(facts, std::move(instances), model);
 
   chooseDispatch(program, model);
-  model.descriptor = describeRanks(program, model.tables);
+  // Up to so many operations a kernel compiles in seconds with all of them inlined.
+  constexpr std::size_t maxInlined = 16;
+  std::size_t moves = 0;
+  for (const BlockProgram &p : model.programs)
+    moves += countMoves(p.statements);
+  model.outlined = moves > maxInlined;
+  model.descriptor = describeRanks(program, model.descriptorTables);
   return model;
 }
 

@@ -56,6 +56,11 @@ void writeCall(std::string &out, const std::string &indent, const Statement &s) 
       for (const std::string_view joint : {" return ", " : "})
         for (std::size_t at = 0; (at = piece.find(joint, at)) != std::string::npos; at += broken.size() + joint.size())
           piece.replace(at, 1, broken);
+      // Places written one by one: few(k.peerOutput(…), k.peerOutput(…)).
+      for (std::size_t at = 0; (at = piece.find("), k.", at)) != std::string::npos; at += 2)
+        if (piece.rfind("few(", 0) == 0 && piece.compare(at + 3, 6, "k.rank") != 0 &&
+            piece.compare(at + 3, 7, "k.block") != 0)
+          piece.replace(at + 2, 1, broken);
     }
     if (line.size() + (first ? 0 : 1) + piece.size() > maxColumn) {
       out += line + "\n";
@@ -142,12 +147,12 @@ std::string dispatchText(const KernelModel &model) {
   return out + "  }\n";
 }
 
-std::string tablesText(const Tables &tables) {
+std::string tablesText(const Tables &tables, const char *storage) {
   std::string out;
   for (const Tables::Table &t : tables.all()) {
     const auto [low, high] = std::minmax_element(t.entries.begin(), t.entries.end());
     const char *type = *low >= 0 && *high < 256 ? "uint8_t" : *low >= 0 && *high < 65536 ? "uint16_t" : "int64_t";
-    std::string line = std::string("MSCCLC_TABLE ") + type + " " + t.name + "[] = {";
+    std::string line = std::string(storage) + " " + type + " " + t.name + "[] = {";
     for (std::size_t i = 0; i < t.entries.size(); ++i) {
       const std::string piece = std::to_string(t.entries[i]) + (i + 1 < t.entries.size() ? "," : "};");
       if (line.size() + 1 + piece.size() > maxColumn) {
@@ -194,9 +199,11 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"minMessageBytes", number64(m.minMessageBytes)},
       {"maxMessageBytes", number64(m.maxMessageBytes)},
       {"scratchSlots", std::to_string(m.scratchSlots)},
+      {"outlined", yes(m.outlined)},
       {"packets", yes(m.packets)},
       {"doubleScratch", yes(m.doubleScratch)},
-      {"tables", tablesText(m.tables)},
+      {"tables", tablesText(m.tables, "MSCCLC_TABLE")},
+      {"descriptorTables", tablesText(m.descriptorTables, "static const")},
       {"programs", programsText(m)},
       {"dispatch", dispatchText(m)},
       {"inputChunks", d.inputChunks},

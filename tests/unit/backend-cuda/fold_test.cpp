@@ -81,3 +81,32 @@ TEST_CASE("equal programs give equal text") {
   CHECK(emit(allPairs(8)) == emit(allPairs(8)));
   CHECK(emit(ring(20)) == emit(ring(20)));
 }
+
+TEST_CASE("what the host asks is a formula of the lists' parts, or a table of the host's own") {
+  // Every rank's first channel leads to the other half, the further ones stay within their half.
+  ProgramMaker m("halves", ir::CollectiveKind::Test, 8, 1, 1, 0, 1);
+  for (std::uint32_t r = 0; r < 8; ++r) {
+    auto &peers = m.program.ranks[r].memoryPeers;
+    peers.push_back((r + 4) % 8);
+    for (std::uint32_t s = 1; s < 4; ++s)
+      peers.push_back(r / 4 * 4 + (r + s) % 4);
+    m.add(r, 0, OpKind::Copy, {m.input(0)}, {m.output(0)});
+  }
+  const std::string split = emit(m.program);
+  CHECK(split.find("(i < 1 ? mod(r + 4, 8) : r / 4 * 4 + mod(r + i, 4))") != std::string::npos);
+  std::swap(m.program.ranks[2].memoryPeers[0], m.program.ranks[2].memoryPeers[3]);
+  std::swap(m.program.ranks[5].memoryPeers[1], m.program.ranks[5].memoryPeers[2]);
+  const std::string table = emit(m.program);
+  INFO(table);
+  CHECK(table.find("static const uint8_t facts0[]") != std::string::npos);
+  CHECK(table.find("MSCCLC_TABLE") == std::string::npos);
+}
+
+TEST_CASE("a long program's loops over rows are functions") {
+  CHECK(emit(ring(8)).find("outlined = false;") != std::string::npos);
+  ProgramMaker m("long", ir::CollectiveKind::Test, 2, 40, 40, 0, 1);
+  for (std::uint32_t r = 0; r < 2; ++r)
+    for (std::uint32_t c = 0; c < 34; ++c)
+      m.add(r, 0, OpKind::Copy, {m.input(c * c % 40)}, {m.output(c, 1 + c % 3)});
+  CHECK(emit(m.program).find("outlined = true;") != std::string::npos);
+}

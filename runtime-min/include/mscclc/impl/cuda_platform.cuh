@@ -16,6 +16,7 @@
 #define MSCCLC_ARGUMENTS const __grid_constant__ MscclcRankArgs
 #define MSCCLC_TABLE static __constant__ const
 #define MSCCLC_UNROLL _Pragma("unroll")
+#define MSCCLC_NO_UNROLL _Pragma("unroll 1")
 /// For loops over N operands: unrolled where the operands' pointers are held in registers (move.cuh).
 #define MSCCLC_UNROLL_HELD _Pragma("unroll (N <= maxHeld ? N : 1)")
 
@@ -51,21 +52,30 @@ MSCCLC_DEVICE uint64_t nanoseconds() {
 }
 MSCCLC_DEVICE void pause() {}
 
+/// Tells the compiler that an address lies in device memory, as all buffers do.
+MSCCLC_DEVICE void assumeGlobal(const void *p) {
+  __builtin_assume(__isGlobal(p));
+}
+
 // Data. Plain accesses: ordered by the plan's own synchronisation.
 MSCCLC_DEVICE Vec16 load16(const void *p) {
+  assumeGlobal(p);
   const uint4 v = *static_cast<const uint4 *>(p);
   return {{v.x, v.y, v.z, v.w}};
 }
 MSCCLC_DEVICE void store16(void *p, Vec16 v) {
+  assumeGlobal(p);
   *static_cast<uint4 *>(p) = make_uint4(v.w[0], v.w[1], v.w[2], v.w[3]);
 }
 template <class Word> MSCCLC_DEVICE Word loadAs(const void *p) {
+  assumeGlobal(p);
   if constexpr (sizeof(Word) == 16)
     return load16(p);
   else
     return *static_cast<const Word *>(p);
 }
 template <class Word> MSCCLC_DEVICE void storeAs(void *p, const Word &v) {
+  assumeGlobal(p);
   if constexpr (sizeof(Word) == 16)
     store16(p, v);
   else
@@ -139,22 +149,32 @@ MSCCLC_DEVICE uint32_t fetchAddHost(uint32_t *p, uint32_t v) {
   return atomicAdd_system(p, v);
 }
 
-// Packets: data and flag travel in one access.
+// Packets: data and flag travel in one 8-byte word, which is written and read at once; of the two words of a 16-byte
+// packet each has the flag.
+MSCCLC_DEVICE uint64_t packetWord(uint32_t data, uint32_t flag) {
+  return uint64_t{flag} << 32 | data;
+}
 MSCCLC_DEVICE void storePacket8(void *p, uint32_t data, uint32_t flag) {
-  asm volatile("st.volatile.v2.u32 [%0], {%1,%2};" ::"l"(p), "r"(data), "r"(flag) : "memory");
+  asm volatile("st.relaxed.sys.global.b64 [%0], %1;" ::"l"(p), "l"(packetWord(data, flag)) : "memory");
 }
 MSCCLC_DEVICE void loadPacket8(const void *p, uint32_t &data, uint32_t &flag) {
-  asm volatile("ld.volatile.v2.u32 {%0,%1}, [%2];" : "=r"(data), "=r"(flag) : "l"(p) : "memory");
+  uint64_t word;
+  asm volatile("ld.relaxed.sys.global.b64 %0, [%1];" : "=l"(word) : "l"(p) : "memory");
+  data = static_cast<uint32_t>(word);
+  flag = static_cast<uint32_t>(word >> 32);
 }
 MSCCLC_DEVICE void storePacket16(void *p, Vec8 data, uint32_t flag) {
-  asm volatile("st.volatile.v4.u32 [%0], {%1,%3,%2,%3};" ::"l"(p), "r"(data.w[0]), "r"(data.w[1]), "r"(flag)
+  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1,%2};" ::"l"(p), "l"(packetWord(data.w[0], flag)),
+               "l"(packetWord(data.w[1], flag))
                : "memory");
 }
 MSCCLC_DEVICE void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint32_t &flag1) {
-  asm volatile("ld.volatile.v4.u32 {%0,%2,%1,%3}, [%4];"
-               : "=r"(data.w[0]), "=r"(data.w[1]), "=r"(flag0), "=r"(flag1)
-               : "l"(p)
-               : "memory");
+  uint64_t word0, word1;
+  asm volatile("ld.relaxed.sys.global.v2.b64 {%0,%1}, [%2];" : "=l"(word0), "=l"(word1) : "l"(p) : "memory");
+  data.w[0] = static_cast<uint32_t>(word0);
+  flag0 = static_cast<uint32_t>(word0 >> 32);
+  data.w[1] = static_cast<uint32_t>(word1);
+  flag1 = static_cast<uint32_t>(word1 >> 32);
 }
 
 /// Relaxed signals order against the previous launch by the kernel boundary; nothing to do on a device.

@@ -1,6 +1,7 @@
 // Operations on plain chunks. Every one keeps a value in registers from its first load to its last store, moves 16
-// bytes a thread where chunks begin at multiples of 16, and ends with single elements where a length is none. They are
-// not inlined: operations of one shape share their code, and a long program does not become one huge function.
+// bytes a thread where chunks begin at multiples of 16, and ends with single elements where a length is none. In a
+// short program everything is inlined; in a long one (Plan::outlined) the loops over a row are functions, one for each
+// number of operands, which take the rows' addresses: a program of many operations does not become one huge function.
 #pragma once
 
 namespace mscclc {
@@ -8,31 +9,47 @@ namespace dev {
 
 /// Operands whose row pointers are kept in registers; beyond that they are computed at each use.
 constexpr unsigned maxHeld = 8;
+/// Most rows whose addresses a function takes: with more, a caller and it would pass them through memory.
+constexpr unsigned maxPassed = 9;
 /// Loads in flight in a thread, at least where there is enough to load.
 constexpr unsigned loadsInFlight = 4;
 
-/// Row pointers of a list of chunks.
-template <class K, class L, bool Held = (L::size <= maxHeld)> class RowPointers {
-public:
-  MSCCLC_DEVICE RowPointers(const K &k, const L &chunks, unsigned row) {
+/// Addresses of N rows, in registers.
+template <unsigned N> struct Pointers {
+  char *at[N];
+  MSCCLC_DEVICE char *operator()(unsigned i) const { return at[i]; }
+};
+template <> struct Pointers<0> {};
+
+/// Addresses of a list's rows, computed at each use.
+template <class K, class L> struct Computed {
+  const K &k;
+  const L &chunks;
+  unsigned row;
+  MSCCLC_DEVICE char *operator()(unsigned i) const { return k.rowOf(chunks(i), row); }
+};
+
+/// Row `row` of each chunk of a list.
+template <class K, class L> MSCCLC_DEVICE auto rowsOf(const K &k, const L &chunks, unsigned row) {
+  if constexpr (L::size == 0) {
+    return Pointers<0>{};
+  } else if constexpr (L::size <= maxHeld) {
+    Pointers<L::size> rows;
     MSCCLC_UNROLL
     for (unsigned i = 0; i < L::size; ++i)
-      pointers_[i] = k.rowOf(chunks(i), row);
+      rows.at[i] = k.rowOf(chunks(i), row);
+    return rows;
+  } else {
+    return Computed<K, L>{k, chunks, row};
   }
-  MSCCLC_DEVICE char *operator()(unsigned i) const { return pointers_[i]; }
+}
 
-private:
-  char *pointers_[L::size];
-};
-template <class K, class L> class RowPointers<K, L, false> {
-public:
-  MSCCLC_DEVICE RowPointers(const K &k, const L &chunks, unsigned row) : k_(k), chunks_(chunks), row_(row) {}
-  MSCCLC_DEVICE char *operator()(unsigned i) const { return k_.rowOf(chunks_(i), row_); }
-
-private:
-  const K &k_;
-  const L &chunks_;
-  unsigned row_;
+/// A thread's part of a row: bytes [begin, end), of which it does every `lanes`-th word from its `lane`-th on. `wide`:
+/// the rows begin at multiples of 16 bytes.
+struct Span {
+  uint64_t begin, end;
+  unsigned lane, lanes;
+  bool wide;
 };
 
 /// The least number of bytes in a row of any of these chunks, where chunks differ at all.
@@ -106,28 +123,94 @@ MSCCLC_DEVICE void reduceWords(const S &source, const W &target, uint64_t first,
 template <class T, class Op, class Word, unsigned N>
 using AccumulatorFor = std::conditional_t<N == 1, Passing<Word>, Accumulator<T, Op, Word>>;
 
+/// One row of N sources to one row of D targets.
+template <class T, class Op, unsigned N, unsigned D, class S, class W>
+MSCCLC_DEVICE void reduceRow(const S &from, const W &to, const Span &s) {
+  uint64_t done = s.begin;
+  if (s.wide && s.begin % 16 == 0) {
+    reduceWords<AccumulatorFor<T, Op, Vec16, N>, Vec16, N, D>(from, to, s.begin / 16 + s.lane, s.end / 16, s.lanes);
+    done = s.end / 16 * 16 > s.begin ? s.end / 16 * 16 : s.begin;
+  }
+  if (done < s.end)
+    reduceWords<AccumulatorFor<T, Op, T, N>, T, N, D>(from, to, done / sizeof(T) + s.lane, s.end / sizeof(T), s.lanes);
+}
+template <class T, class Op, unsigned N, unsigned D>
+MSCCLC_OUTLINE void reduceRowOutlined(const Pointers<N> from, const Pointers<D> to, const Span s) {
+  reduceRow<T, Op, N, D>(from, to, s);
+}
+
+/// Where each of N rows ends, in bytes.
+template <unsigned N> struct Ends {
+  uint64_t at[N];
+};
+
+/// Rows of N sources to rows of N targets, one by one.
+template <class T, unsigned N>
+MSCCLC_DEVICE void copyRows(const Pointers<N> &from, const Pointers<N> &to, const Ends<N> &ends, const Span &s) {
+  uint64_t words[N], most = 0;
+  MSCCLC_UNROLL
+  for (unsigned i = 0; i < N; ++i) {
+    words[i] = s.wide && s.begin % 16 == 0 ? ends.at[i] / 16 : 0;
+    most = words[i] > most ? words[i] : most;
+  }
+  for (uint64_t at = s.begin / 16 + s.lane; at < most; at += s.lanes) {
+    Vec16 in[N];
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < N; ++i)
+      if (at < words[i])
+        in[i] = load16(from(i) + at * 16);
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < N; ++i)
+      if (at < words[i])
+        store16(to(i) + at * 16, in[i]);
+  }
+  MSCCLC_UNROLL
+  for (unsigned i = 0; i < N; ++i) {
+    const uint64_t done = words[i] * 16 > s.begin ? words[i] * 16 : s.begin;
+    for (uint64_t at = done / sizeof(T) + s.lane; at < ends.at[i] / sizeof(T); at += s.lanes)
+      storeWord<T>(to(i), at, loadWord<T>(from(i), at));
+  }
+}
+template <class T, unsigned N>
+MSCCLC_OUTLINE void copyRowsOutlined(const Pointers<N> from, const Pointers<N> to, const Ends<N> ends, const Span s) {
+  copyRows<T, N>(from, to, ends, s);
+}
+
+/// N pairs of copyPairs, from the `first` on.
+template <unsigned N, class K, class S, class D>
+MSCCLC_DEVICE void copySomePairs(const K &k, const S &sources, const D &targets, unsigned first, unsigned row,
+                                 const Span &s) {
+  using T = typename K::Element;
+  Pointers<N> from, to;
+  Ends<N> ends;
+  MSCCLC_UNROLL
+  for (unsigned i = 0; i < N; ++i) {
+    const auto source = one(sources(first + i)), target = one(targets(first + i));
+    from.at[i] = k.rowOf(source.value, row);
+    to.at[i] = k.rowOf(target.value, row);
+    ends.at[i] = clipRow(k, target, row, clipRow(k, source, row, s.end));
+  }
+  if constexpr (K::Plan::outlined)
+    copyRowsOutlined<T, N>(from, to, ends, s);
+  else
+    copyRows<T, N>(from, to, ends, s);
+}
+
 } // namespace dev
 
 /// targets[…] <- Op of all sources. One source: a copy to every target.
 template <class Op, class K, class S, class D>
-MSCCLC_OUTLINE void reduce(const K k, const Slice slice, const S sources, const D targets) {
+MSCCLC_DEVICE void reduce(const K &k, const Slice &slice, const S &sources, const D &targets) {
   using T = typename K::Element;
   dev::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
     end = dev::clipRow(k, targets, row, dev::clipRow(k, sources, row, end));
-    if (begin >= end)
-      return;
-    const dev::RowPointers<K, S> from(k, sources, row);
-    const dev::RowPointers<K, D> to(k, targets, row);
-    uint64_t done = 0;
-    if (k.wide && begin % 16 == 0) {
-      const uint64_t words = (end - begin) / 16;
-      dev::reduceWords<dev::AccumulatorFor<T, Op, dev::Vec16, S::size>, dev::Vec16, S::size, D::size>(
-          from, to, begin / 16 + lane, begin / 16 + words, lanes);
-      done = words * 16;
-    }
-    if (begin + done < end)
-      dev::reduceWords<dev::AccumulatorFor<T, Op, T, S::size>, T, S::size, D::size>(
-          from, to, (begin + done) / sizeof(T) + lane, end / sizeof(T), lanes);
+    const auto from = dev::rowsOf(k, sources, row);
+    const auto to = dev::rowsOf(k, targets, row);
+    const dev::Span span{begin, end, lane, lanes, k.wide};
+    if constexpr (K::Plan::outlined && S::size + D::size <= dev::maxPassed)
+      dev::reduceRowOutlined<T, Op, S::size, D::size>(from, to, span);
+    else
+      dev::reduceRow<T, Op, S::size, D::size>(from, to, span);
   });
 }
 
@@ -140,45 +223,16 @@ MSCCLC_DEVICE void copy(const K &k, const Slice &slice, const S &source, const D
 
 /// Source i to target i, for every i; the loads of several pairs are in flight together.
 template <class K, class S, class D>
-MSCCLC_OUTLINE void copyPairs(const K k, const Slice slice, const S sources, const D targets) {
+MSCCLC_DEVICE void copyPairs(const K &k, const Slice &slice, const S &sources, const D &targets) {
   static_assert(S::size == D::size, "as many sources as targets");
-  using T = typename K::Element;
   constexpr unsigned batch = S::size < dev::loadsInFlight ? S::size : dev::loadsInFlight;
-  dev::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t rowEnd, unsigned lane, unsigned lanes) {
-    for (unsigned from = 0; from < S::size; from += batch) {
-      const char *source[batch];
-      char *target[batch];
-      uint64_t words[batch], ends[batch], most = 0;
-      MSCCLC_UNROLL
-      for (unsigned i = 0; i < batch; ++i) {
-        ends[i] = words[i] = 0;
-        if (from + i >= S::size)
-          continue;
-        const auto s = one(sources(from + i)), d = one(targets(from + i));
-        source[i] = k.rowOf(s.value, row);
-        target[i] = k.rowOf(d.value, row);
-        ends[i] = dev::clipRow(k, d, row, dev::clipRow(k, s, row, rowEnd));
-        words[i] = k.wide && begin % 16 == 0 ? ends[i] / 16 : 0;
-        most = words[i] > most ? words[i] : most;
-      }
-      for (uint64_t at = begin / 16 + lane; at < most; at += lanes) {
-        dev::Vec16 in[batch];
-        MSCCLC_UNROLL
-        for (unsigned i = 0; i < batch; ++i)
-          if (at < words[i])
-            in[i] = dev::load16(source[i] + at * 16);
-        MSCCLC_UNROLL
-        for (unsigned i = 0; i < batch; ++i)
-          if (at < words[i])
-            dev::store16(target[i] + at * 16, in[i]);
-      }
-      MSCCLC_UNROLL
-      for (unsigned i = 0; i < batch; ++i) {
-        const uint64_t done = words[i] * 16 > begin ? words[i] * 16 : begin;
-        for (uint64_t at = done / sizeof(T) + lane; at < ends[i] / sizeof(T); at += lanes)
-          dev::storeWord<T>(target[i], at, dev::loadWord<T>(source[i], at));
-      }
-    }
+  dev::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+    const dev::Span span{begin, end, lane, lanes, k.wide};
+    MSCCLC_NO_UNROLL
+    for (unsigned from = 0; from + batch <= S::size; from += batch)
+      dev::copySomePairs<batch>(k, sources, targets, from, row, span);
+    if constexpr (S::size % batch != 0)
+      dev::copySomePairs<S::size % batch>(k, sources, targets, S::size / batch * batch, row, span);
   });
 }
 

@@ -75,16 +75,21 @@ MSCCLC_DEVICE void storePart(char *row, uint64_t i, uint64_t bytes, bool wide, c
     storeElements<Word, T>(row + at, bytes - at, v);
 }
 
+/// What packet operations need of the launch.
+struct PacketLaunch {
+  const MscclcRankArgs &args;
+  uint32_t operation, flag;
+};
+
 /// Adds packet `i` of N rows to `acc`, starting it if `Fresh`. Packets still missing are polled together.
-template <bool Fresh, unsigned N, class K, class L, class Acc>
-MSCCLC_DEVICE void readPackets(const K &k, uint32_t operation, const L &rows, uint64_t i, Acc &acc) {
-  using Packet = typename K::Packet;
+template <class Packet, bool Fresh, unsigned N, class L, class Acc>
+MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, uint64_t i, Acc &acc) {
   constexpr unsigned batch = N < loadsInFlight ? N : loadsInFlight;
-  const uint32_t flag = k.flag();
+  const uint32_t flag = launch.flag;
   MSCCLC_UNROLL_HELD
   for (unsigned from = 0; from < N; from += batch) {
     typename Packet::Payload in[batch];
-    spin(k.args, {MSCCLC_WAIT_PACKET, operation, MSCCLC_UNPAIRED, i, flag}, [&](uint64_t &) {
+    spin(launch.args, {MSCCLC_WAIT_PACKET, launch.operation, MSCCLC_UNPAIRED, i, flag}, [&](uint64_t &) {
       bool all = true;
       MSCCLC_UNROLL
       for (unsigned b = 0; b < batch; ++b)
@@ -104,69 +109,76 @@ MSCCLC_DEVICE void readPackets(const K &k, uint32_t operation, const L &rows, ui
   }
 }
 
-template <unsigned N, class K, class L>
-MSCCLC_DEVICE void writePackets(const K &k, const L &rows, uint64_t i, const typename K::Packet::Payload &v) {
-  const uint32_t flag = k.flag();
+template <class Packet, unsigned N, class L>
+MSCCLC_DEVICE void writePackets(uint32_t flag, const L &rows, uint64_t i, const typename Packet::Payload &v) {
   MSCCLC_UNROLL_HELD
   for (unsigned d = 0; d < N; ++d)
-    K::Packet::store(rows(d) + i * K::Packet::bytes, v, flag);
+    Packet::store(rows(d) + i * Packet::bytes, v, flag);
 }
 
 /// No operands of this form.
 struct None {
   static constexpr unsigned size = 0;
 };
-template <class K, class L> struct RowsOf {
-  using type = RowPointers<K, L>;
-};
-struct NoRows {
-  template <class K> MSCCLC_DEVICE NoRows(const K &, const None &, unsigned) {}
-};
-template <class K> struct RowsOf<K, None> {
-  using type = NoRows;
-};
 template <class K> MSCCLC_DEVICE uint64_t clipRow(const K &, const None &, unsigned, uint64_t end) {
   return end;
+}
+
+/// How many operands of each form a packet operation has.
+template <unsigned PlainSources, unsigned PacketSources, unsigned PlainTargets, unsigned PacketTargets> struct Counts {
+  static constexpr unsigned plainSources = PlainSources, packetSources = PacketSources, plainTargets = PlainTargets,
+                            packetTargets = PacketTargets;
+};
+
+/// One row. `s.end` is the end of the packets, `bytes` of the plain rows.
+template <class T, class Op, class Packet, class C, class PS, class KS, class PD, class KD>
+MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, const PS &plainSource, const KS &packetSources,
+                             const PD &plainTarget, const KD &packetTargets, uint64_t bytes, const Span &s) {
+  using Payload = typename Packet::Payload;
+  constexpr unsigned width = sizeof(Payload);
+  const uint64_t filled = (bytes + width - 1) / width, all = (s.end + width - 1) / width;
+  for (uint64_t i = s.begin / width + s.lane; i < all; i += s.lanes) {
+    AccumulatorFor<T, Op, Payload, C::plainSources + C::packetSources> acc;
+    if constexpr (C::plainSources != 0)
+      acc.start(i < filled ? loadPart<Payload, T>(plainSource(0), i, bytes, s.wide) : Payload{});
+    if constexpr (C::packetSources != 0)
+      readPackets<Packet, C::plainSources == 0, C::packetSources>(launch, packetSources, i, acc);
+    const Payload v = acc.result();
+    if constexpr (C::plainTargets != 0)
+      if (i < filled)
+        storePart<Payload, T>(plainTarget(0), i, bytes, s.wide, v);
+    if constexpr (C::packetTargets != 0)
+      writePackets<Packet, C::packetTargets>(launch.flag, packetTargets, i, v);
+  }
+}
+template <class T, class Op, class Packet, class C, class PS, class KS, class PD, class KD>
+MSCCLC_OUTLINE void packetRowOutlined(const PacketLaunch launch, const PS plainSource, const KS packetSources,
+                                      const PD plainTarget, const KD packetTargets, uint64_t bytes, const Span s) {
+  packetRow<T, Op, Packet, C>(launch, plainSource, packetSources, plainTarget, packetTargets, bytes, s);
 }
 
 /// One payload at a time: Op of the plain source (if any) and the packet sources, to the plain target (if any) and the
 /// packet targets.
 template <class Op, class K, class PS, class KS, class PD, class KD>
-MSCCLC_OUTLINE void packetRows(const K k, uint32_t operation, const Slice slice, const PS plainSource,
-                               const KS packetSources, const PD plainTarget, const KD packetTargets) {
+MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice, const PS &plainSource,
+                              const KS &packetSources, const PD &plainTarget, const KD &packetTargets) {
   using T = typename K::Element;
-  using Payload = typename K::Packet::Payload;
-  constexpr unsigned width = sizeof(Payload), sources = PS::size + KS::size;
-  using Acc = AccumulatorFor<T, Op, Payload, sources>;
-  forRows(k, slice, width, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-    const uint64_t bytes = clipRow(k, plainTarget, row, clipRow(k, plainSource, row, end));
-    const typename RowsOf<K, PS>::type fromPlain(k, plainSource, row);
-    const typename RowsOf<K, KS>::type fromPackets(k, packetSources, row);
-    const typename RowsOf<K, PD>::type toPlain(k, plainTarget, row);
-    const typename RowsOf<K, KD>::type toPackets(k, packetTargets, row);
-    const uint64_t filled = (bytes + width - 1) / width, all = (end + width - 1) / width;
-    uint64_t i = begin / width + lane;
-    for (; i < filled; i += lanes) {
-      Acc acc;
-      if constexpr (PS::size != 0)
-        acc.start(loadPart<Payload, T>(fromPlain(0), i, bytes, k.wide));
-      if constexpr (KS::size != 0)
-        readPackets<PS::size == 0, KS::size>(k, operation, fromPackets, i, acc);
-      const Payload v = acc.result();
-      if constexpr (PD::size != 0)
-        storePart<Payload, T>(toPlain(0), i, bytes, k.wide, v);
-      if constexpr (KD::size != 0)
-        writePackets<KD::size>(k, toPackets, i, v);
-    }
-    for (; i < all; i += lanes) {
-      if constexpr (KS::size != 0) {
-        Passing<Payload> nothing;
-        readPackets<true, KS::size>(k, operation, fromPackets, i, nothing);
-      }
-      if constexpr (KD::size != 0)
-        writePackets<KD::size>(k, toPackets, i, Payload{});
-    }
-  });
+  using Packet = typename K::Packet;
+  using C = Counts<PS::size, KS::size, PD::size, KD::size>;
+  const PacketLaunch launch{k.args, operation, k.flag()};
+  forRows(k, slice, sizeof(typename Packet::Payload),
+          [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+            const uint64_t bytes = clipRow(k, plainTarget, row, clipRow(k, plainSource, row, end));
+            const auto ps = rowsOf(k, plainSource, row);
+            const auto ks = rowsOf(k, packetSources, row);
+            const auto pd = rowsOf(k, plainTarget, row);
+            const auto kd = rowsOf(k, packetTargets, row);
+            const Span span{begin, end, lane, lanes, k.wide};
+            if constexpr (K::Plan::outlined && PS::size + KS::size + PD::size + KD::size <= maxPassed)
+              packetRowOutlined<T, Op, Packet, C>(launch, ps, ks, pd, kd, bytes, span);
+            else
+              packetRow<T, Op, Packet, C>(launch, ps, ks, pd, kd, bytes, span);
+          });
 }
 
 } // namespace dev

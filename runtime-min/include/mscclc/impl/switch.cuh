@@ -68,7 +68,7 @@ MSCCLC_DEVICE constexpr bool hasMulticast() {
   return true;
 }
 MSCCLC_DEVICE void multicastStorePacket(LL8, char *p, LL8::Payload v, uint32_t flag) {
-  asm volatile("multimem.st.relaxed.sys.global.v2.f32 [%0], {%1,%2};" ::"l"(p), "r"(v.w[0]), "r"(flag) : "memory");
+  asm volatile("multimem.st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(uint64_t{flag} << 32 | v.w[0]) : "memory");
 }
 MSCCLC_DEVICE void multicastStorePacket(LL16, char *p, Vec8 v, uint32_t flag) {
   multicastStore(p, {{v.w[0], flag, v.w[1], flag}});
@@ -115,7 +115,7 @@ MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, con
       dev::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
         end = dev::clipRow(k, targets, row, dev::clipRow(k, members, row, end));
         const char *from = multicast + k.offsetOf(members(0), row);
-        const dev::RowPointers<K, D> to(k, targets, row);
+        const auto to = dev::rowsOf(k, targets, row);
         for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
           dev::storeToAll<D::size>(to, i, dev::multicastLoadReduce<T, Op>(from + i * 16));
       });
@@ -151,13 +151,14 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
     return forwardPackets(k, operation, slice, source, members);
   using Packet = typename K::Packet;
   using Payload = typename Packet::Payload;
+  const dev::PacketLaunch launch{k.args, operation, k.flag()};
   dev::forRows(k, slice, sizeof(Payload),
                [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-                 const dev::RowPointers<K, S> from(k, source, row);
+                 const auto from = dev::rowsOf(k, source, row);
                  char *to = multicast + k.offsetOf(members(0), row);
                  for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
                    dev::Passing<Payload> v;
-                   dev::readPackets<true, 1>(k, operation, from, i, v);
+                   dev::readPackets<Packet, true, 1>(launch, from, i, v);
                    dev::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag());
                  }
                });

@@ -16,33 +16,35 @@ struct WaitInfo {
   uint64_t expected;
 };
 
-/// Asked now and then by a wait that has not come to its end: false if it shall give up, because the rank is aborted
-/// or its time is over, which is reported.
-MSCCLC_COLD bool keepWaiting(const MscclcRankArgs &args, const WaitInfo &info, uint64_t seen, uint64_t &deadline) {
+/// Asked now and then by a wait that has not come to its end, with the time at which it shall give up (0: not known
+/// yet). Returns that time, or 0 if it shall give up now: because the rank is aborted, or because its time is over,
+/// which is reported. Everything is passed by value: what a wait waits for stays in registers.
+MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint32_t operation, uint32_t peer,
+                                 uint64_t index, uint64_t expected, uint64_t seen, uint64_t deadline) {
   MscclcStatus *status = args.status;
   if (loadHost(&status->abort) != 0)
-    return false;
+    return 0;
   if (args.timeout_ns == 0)
-    return true;
+    return 1;
   const uint64_t now = nanoseconds();
   if (deadline == 0)
     deadline = now + args.timeout_ns;
   if (now <= deadline)
-    return true;
+    return deadline;
   const uint32_t slot = fetchAddHost(&status->num_stalls, 1);
   if (slot < MSCCLC_MAX_STALLS) {
     MscclcStall &stall = status->stalls[slot];
     stall.rank = args.rank;
     stall.block = blockId();
-    stall.operation = info.operation;
-    stall.peer = info.peer;
-    stall.index = info.index;
-    stall.expected = info.expected;
+    stall.operation = operation;
+    stall.peer = peer;
+    stall.index = index;
+    stall.expected = expected;
     stall.seen = seen;
-    storeHost(&stall.kind, info.kind);
+    storeHost(&stall.kind, kind);
   }
   storeHost(&status->abort, 1);
-  return false;
+  return 0;
 }
 
 /// Polls until `done(seen)`, which says in `seen` what it saw.
@@ -50,7 +52,10 @@ template <class Done> MSCCLC_DEVICE void spin(const MscclcRankArgs &args, const 
   uint64_t deadline = 0, seen = 0;
   for (unsigned polls = 0; !done(seen);) {
     pause();
-    if (++polls % pollsBetweenChecks == 0 && !keepWaiting(args, info, seen, deadline))
+    if (++polls % pollsBetweenChecks != 0)
+      continue;
+    deadline = keepWaiting(args, info.kind, info.operation, info.peer, info.index, info.expected, seen, deadline);
+    if (deadline == 0)
       return;
   }
 }

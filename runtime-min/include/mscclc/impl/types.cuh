@@ -1,6 +1,7 @@
 // Element types, reduce operations, and the accumulator that a fused operation keeps in registers.
 #pragma once
 
+#include <math.h>
 #include <type_traits>
 
 namespace mscclc {
@@ -66,6 +67,11 @@ MSCCLC_DEVICE float toFloat(Bfloat16 b) {
   return bitCast<float>(uint32_t{b.bits} << 16);
 }
 MSCCLC_DEVICE Bfloat16 toBfloat16(float f) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  Bfloat16 b;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(b.bits) : "f"(f));
+  return b;
+#endif
   const uint32_t bits = bitCast<uint32_t>(f);
   if ((bits & 0x7fffffffu) > 0x7f800000u)
     return {static_cast<uint16_t>(bits >> 16 | 0x40u)};
@@ -103,13 +109,17 @@ struct Sum {
     return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
   }
 };
+/// Of a number and a NaN, the least and the greatest are the number, whatever their order, as in the network's own
+/// reductions; of NaNs alone, NaN. A sum with a NaN is NaN.
 struct Min {
   static constexpr uint32_t code = MSCCLC_MIN;
   template <class V> static MSCCLC_DEVICE V apply(V a, V b) { return b < a ? b : a; }
+  static MSCCLC_DEVICE float apply(float a, float b) { return fminf(a, b); }
 };
 struct Max {
   static constexpr uint32_t code = MSCCLC_MAX;
   template <class V> static MSCCLC_DEVICE V apply(V a, V b) { return a < b ? b : a; }
+  static MSCCLC_DEVICE float apply(float a, float b) { return fmaxf(a, b); }
 };
 /// Of a plan that reduces nothing, or not with one operation throughout.
 struct NoReduce {

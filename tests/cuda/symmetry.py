@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Bakes algorithms that treat all ranks alike for 4, 8 and 64 ranks: symmetry.py --mscclc MSCCLC SOURCE...
+
+Each must be one kernel whose programs all ranks share, without tables, and the text for 64 ranks at most 2.5 times that
+for 8. Prints the sizes."""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+
+def bake(mscclc, source, ranks):
+    sized = f"gpusPerNode={ranks // 2}" if "hierarchical" in source else f"ranks={ranks}"
+    return subprocess.run([mscclc, source, "-P", sized, "--emit-cuda", "-o", "-"], check=True, capture_output=True,
+                          text=True).stdout
+
+
+def faults(texts):
+    for ranks, text in texts.items():
+        if len(re.findall(r"\bMSCCLC_KERNEL\(", text)) != 1:
+            yield f"{ranks} ranks: not one kernel"
+        dispatch = text[text.index("MSCCLC_KERNEL("):text.index("k.finish()")]
+        if "rank" in dispatch:
+            yield f"{ranks} ranks: ranks run programs of their own"
+        if "MSCCLC_TABLE" in text or "static const uint" in text:
+            yield f"{ranks} ranks: a table"
+    if len(texts[64]) > 2.5 * len(texts[8]):
+        yield "the text grows with the ranks"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mscclc", required=True)
+    parser.add_argument("source", nargs="+")
+    options = parser.parse_args()
+    wrong = 0
+    for source in options.source:
+        texts = {ranks: bake(options.mscclc, source, ranks) for ranks in (4, 8, 64)}
+        found = list(faults(texts))
+        wrong += len(found)
+        sizes = ", ".join(f"{len(text)} bytes at {ranks}" for ranks, text in texts.items())
+        print(f"{os.path.basename(source)}: {sizes} ({len(texts[64]) / len(texts[8]):.2f})")
+        for fault in found:
+            print(f"  FAIL {fault}")
+    sys.exit(1 if wrong else 0)
+
+
+main()
