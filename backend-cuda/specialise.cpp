@@ -268,12 +268,12 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
     addPrograms(facts, std::move(instances), model);
 
   chooseDispatch(program, model);
-  // Up to so many operations a kernel compiles in seconds with all of them inlined.
+  // Up to so many operations a kernel compiles in seconds with all of them inlined, for either kind of packet.
   constexpr std::size_t maxInlined = 16;
   std::size_t moves = 0;
   for (const BlockProgram &p : model.programs)
     moves += countMoves(p.statements);
-  model.outlined = moves > maxInlined;
+  model.outlined = moves * (model.packets ? 2 : 1) > maxInlined;
   model.descriptor = describeRanks(program, model.descriptorTables);
   return model;
 }

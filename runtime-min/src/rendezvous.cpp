@@ -29,9 +29,10 @@ std::string textOf(const Bytes &bytes) {
 /// A message of a round begins with the round's name.
 Bytes withName(const std::string &name, const Bytes &message) {
   const auto length = static_cast<uint32_t>(name.size());
-  Bytes all = bytesOf(&length, 1);
-  all.insert(all.end(), name.begin(), name.end());
-  all.insert(all.end(), message.begin(), message.end());
+  Bytes all(sizeof(length) + name.size() + message.size());
+  std::memcpy(all.data(), &length, sizeof(length));
+  std::copy(name.begin(), name.end(), all.begin() + sizeof(length));
+  std::copy(message.begin(), message.end(), all.begin() + sizeof(length) + length);
   return all;
 }
 std::string takeName(Bytes &message) {
@@ -54,6 +55,26 @@ std::string whyNotAWorld(const std::vector<ProcessInfo> &sorted, uint32_t ranks)
     next = process.firstRank + process.ranks;
   }
   return next > ranks ? format("rank %u does not exist in a world of %u", next - 1, ranks) : std::string();
+}
+
+/// "rank 1, ranks 4 to 7": those of the world that none of these processes has.
+std::string absentRanks(const std::vector<ProcessInfo> &here, uint32_t ranks) {
+  std::vector<char> present(ranks, 0);
+  for (const ProcessInfo &process : here)
+    for (uint32_t i = 0; i < process.ranks && uint64_t{process.firstRank} + i < ranks; ++i)
+      present[process.firstRank + i] = 1;
+  std::string text;
+  for (uint32_t first = 0; first < ranks; ++first) {
+    if (present[first] != 0)
+      continue;
+    uint32_t last = first;
+    while (last + 1 < ranks && present[last + 1] == 0)
+      ++last;
+    text +=
+        (text.empty() ? "" : ", ") + (first == last ? format("rank %u", first) : format("ranks %u to %u", first, last));
+    first = last;
+  }
+  return text;
 }
 
 } // namespace
@@ -85,32 +106,49 @@ Status Rendezvous::gather(Clock::time_point deadline) {
     File socket;
   };
   std::vector<Guest> guests;
+  std::vector<File> strangers; // came, and have not said who they are
   Status refused;
   uint32_t seen = options_.localRanks;
-  while (seen < options_.ranks && refused.ok()) {
-    pollfd entry{listener.get(), POLLIN, 0};
-    ::poll(&entry, 1, std::max(1, millisecondsUntil(deadline)));
-    if ((entry.revents & POLLIN) == 0) {
-      if (Clock::now() >= deadline)
-        refused = failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: %u of %u ranks came to '%s' in %lld ms", seen,
-                          options_.ranks, options_.path.c_str(), static_cast<long long>(options_.timeout.count()));
-      continue;
-    }
-    Guest guest;
-    Frame frame;
+  const auto welcome = [&](File &socket, const Frame &frame) {
     // Who does not introduce himself is not of this world; a probe for a stale socket, for example.
-    if (!acceptFrom(listener, guest.socket).ok() || !awaitFrame(guest.socket, deadline, frame).ok() ||
-        frame.header.kind != FrameKind::Hello || frame.payload.size() != sizeof(Hello))
-      continue;
+    if (frame.header.kind != FrameKind::Hello || frame.payload.size() != sizeof(Hello))
+      return;
     Hello hello;
     std::memcpy(&hello, frame.payload.data(), sizeof(hello));
     if (hello.worldRanks != options_.ranks)
       refused =
           failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: process %d wants a world of %u ranks, process %d one of %u",
                   hello.info.pid, hello.worldRanks, static_cast<int>(::getpid()), options_.ranks);
-    guest.info = hello.info;
     seen += hello.info.ranks;
-    guests.push_back(std::move(guest));
+    guests.push_back({hello.info, std::move(socket)});
+  };
+  while (seen < options_.ranks && refused.ok()) {
+    std::vector<pollfd> entries{{listener.get(), POLLIN, 0}};
+    for (const File &stranger : strangers)
+      entries.push_back({stranger.get(), POLLIN, 0});
+    ::poll(entries.data(), entries.size(), std::max(1, millisecondsUntil(deadline)));
+    std::vector<File> silent;
+    for (size_t i = 0; i < strangers.size(); ++i) {
+      Frame frame;
+      const Received received = entries[i + 1].revents == 0 ? Received::Nothing : receiveFrame(strangers[i], frame);
+      if (received == Received::Frame && refused.ok())
+        welcome(strangers[i], frame);
+      else if (received == Received::Nothing)
+        silent.push_back(std::move(strangers[i]));
+    }
+    strangers = std::move(silent);
+    if ((entries[0].revents & POLLIN) != 0) {
+      File socket;
+      if (acceptFrom(listener, socket).ok())
+        strangers.push_back(std::move(socket));
+    } else if (seen < options_.ranks && refused.ok() && Clock::now() >= deadline) {
+      std::vector<ProcessInfo> here{{0, options_.localRanks, 0}};
+      for (const Guest &guest : guests)
+        here.push_back(guest.info);
+      refused = failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: %u of %u ranks came to '%s' in %lld ms; %s did not", seen,
+                        options_.ranks, options_.path.c_str(), static_cast<long long>(options_.timeout.count()),
+                        absentRanks(here, options_.ranks).c_str());
+    }
   }
   std::sort(guests.begin(), guests.end(),
             [](const Guest &a, const Guest &b) { return a.info.firstRank < b.info.firstRank; });

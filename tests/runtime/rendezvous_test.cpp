@@ -24,9 +24,57 @@ TEST_CASE("A process that does not come is missed, on both sides") {
   const std::string place = "@mscclc-nobody-comes";
   WorldOptions options = spread(4, 4, 0, place);
   options.setup_timeout_ms = 100;
-  CHECK(refused(options, "1 of 4 ranks came to '@mscclc-nobody-comes' in 100 ms"));
+  CHECK(refused(options, "1 of 4 ranks came to '@mscclc-nobody-comes' in 100 ms; ranks 1 to 3 did not"));
   options.first_local_rank = 2;
   CHECK(refused(options, "nobody listens at '@mscclc-nobody-comes'"));
+}
+
+TEST_CASE("The ranks that did not come are named to those that did") {
+  const std::string place = newPlace();
+  CHECK(inProcesses(4, [&](uint32_t process) {
+          if (process == 1 || process == 3)
+            return 0;
+          WorldOptions options = spread(6, 6, process == 0 ? 0 : 3, place);
+          options.setup_timeout_ms = process == 0 ? 500 : 20000;
+          return refused(options, "2 of 6 ranks came to '" + place + "' in 500 ms; ranks 1 to 2, ranks 4 to 5 did not")
+                     ? 0
+                     : 1;
+        }) == Codes(4, 0));
+}
+
+TEST_CASE("Who connects and says nothing keeps nobody waiting") {
+  const std::string path = "rendezvous-silent-" + std::to_string(::getpid()) + ".socket";
+  CHECK(inProcesses(3, [&](uint32_t process) {
+          if (process != 2) {
+            World world(spread(2, 2, process, path));
+            return 0;
+          }
+          sockaddr_un address{};
+          address.sun_family = AF_UNIX;
+          path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+          const int silent = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
+          for (int tries = 0; tries < 2000; ++tries) {
+            if (::connect(silent, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0)
+              break;
+            ::usleep(100);
+          }
+          ::sleep(2);
+          return 0;
+        }) == Codes(3, 0));
+}
+
+TEST_CASE("Two worlds at one place: the second is told that the place is taken") {
+  const std::string path = "rendezvous-taken-" + std::to_string(::getpid()) + ".socket";
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          WorldOptions options = spread(2, 2, 0, path);
+          options.setup_timeout_ms = 1500;
+          if (process == 0)
+            return refused(options, "rank 1 did not") ? 0 : 1;
+          while (::access(path.c_str(), F_OK) != 0)
+            ::usleep(1000);
+          ::usleep(100000);
+          return contains(failureOf([&] { World world(options); }).text, "Address already in use") ? 0 : 1;
+        }) == Codes(2, 0));
 }
 
 TEST_CASE("Processes that disagree about the world are refused") {
