@@ -1,60 +1,97 @@
 # Functions that compile collectives while a project is built.
 #
 # mscclc_add_plan(TARGET SOURCE
-#                 [ALGORITHM name] [PARAMS name=value…] [OPTIONS option…] [OUTPUT file])
+#                 [ALGORITHM name] [PARAMS name=value…] [OPTIONS option…] [DEPENDS file…] [OUTPUT file])
 #   Compiles an algorithm (.cpp) or a plan (.json) to an MSCCL++ plan. TARGET is built by default; its property
 #   MSCCLC_PLAN is the plan's file (default: TARGET.json in the build folder).
 #
 # mscclc_add_kernel(TARGET SOURCE
-#                   [ALGORITHM name] [PARAMS name=value…] [OPTIONS option…] [ARCHITECTURES arch…] [HOST])
+#                   [ALGORITHM name] [PARAMS name=value…] [OPTIONS option…] [DEPENDS file…] [ARCHITECTURES arch…] [HOST])
 #   Bakes a kernel into a loadable library TARGET, whose kernels register themselves when it is loaded
 #   (mscclc_load_library, or a link against it). It is compiled by nvcc, for ARCHITECTURES (default:
 #   CMAKE_CUDA_ARCHITECTURES, or 90), or with HOST by the C++ compiler, for the CPU stand-in. The property
 #   MSCCLC_SOURCE is the emitted file.
+#
+# Both are made anew when the source changes, a file that it includes, a file named by DEPENDS, or the compiler.
 include_guard(GLOBAL)
 
-function(_mscclc_command out source)
-  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "ALGORITHM" "PARAMS;OPTIONS")
+# The command of a target, without its output; and in ${flags} what of it concerns the preprocessor.
+function(_mscclc_command command flags source)
+  cmake_parse_arguments(PARSE_ARGV 3 ARG "" "ALGORITHM" "PARAMS;OPTIONS")
   if(NOT TARGET mscclc::mscclc)
     message(FATAL_ERROR "mscclc: the compiler is not installed; set MSCCLC_EXECUTABLE to its path")
   endif()
-  cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
-  set(command mscclc::mscclc "${source}")
+  set(words mscclc::mscclc "${source}")
   if(ARG_ALGORITHM)
-    list(APPEND command --algorithm "${ARG_ALGORITHM}")
+    list(APPEND words --algorithm "${ARG_ALGORITHM}")
   endif()
   foreach(param IN LISTS ARG_PARAMS)
-    list(APPEND command -P "${param}")
+    string(REPLACE ";" "\\;" param "${param}")
+    list(APPEND words -P "${param}")
   endforeach()
-  list(APPEND command ${ARG_OPTIONS})
-  set(${out} "${command}" PARENT_SCOPE)
+  set(preprocessor "")
+  set(separate OFF)
+  foreach(option IN LISTS ARG_OPTIONS)
+    string(REPLACE ";" "\\;" option "${option}")
+    list(APPEND words "${option}")
+    if(separate OR option MATCHES "^-[ID]")
+      list(APPEND preprocessor "${option}")
+    endif()
+    if(option MATCHES "^-[ID]$")
+      set(separate ON)
+    else()
+      set(separate OFF)
+    endif()
+  endforeach()
+  set(${command} "${words}" PARENT_SCOPE)
+  set(${flags} "${preprocessor}" PARENT_SCOPE)
+endfunction()
+
+# Runs mscclc on ${source}: `output` by its command, given the arguments behind COMMAND.
+function(_mscclc_add_output output source)
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "COMMENT" "COMMAND;FLAGS;DEPENDS")
+  set(depends "")
+  foreach(file IN LISTS ARG_DEPENDS)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    list(APPEND depends "${file}")
+  endforeach()
+  # Not every build tool makes it.
+  cmake_path(GET output PARENT_PATH folder)
+  file(MAKE_DIRECTORY "${folder}")
+  set(find_includes "")
+  if(NOT source MATCHES "\\.(json|ir)$" AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND
+     CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
+    set(find_includes
+      COMMAND "${CMAKE_COMMAND}" "-DCOMPILER=${CMAKE_CXX_COMPILER}" "-DSOURCE=${source}" "-DTARGET=${output}"
+              "-DDEPFILE=${output}.d" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/MscclcDepends.cmake"
+              -- -isystem "${MSCCLC_INCLUDE_DIR}" ${ARG_FLAGS}
+      DEPFILE "${output}.d")
+  endif()
+  add_custom_command(OUTPUT "${output}" COMMAND ${ARG_COMMAND} ${find_includes}
+    DEPENDS "${source}" ${depends} mscclc::mscclc COMMENT "${ARG_COMMENT}" VERBATIM)
 endfunction()
 
 function(mscclc_add_plan target source)
-  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "ALGORITHM;OUTPUT" "PARAMS;OPTIONS")
-  _mscclc_command(command "${source}" ALGORITHM "${ARG_ALGORITHM}" PARAMS ${ARG_PARAMS} OPTIONS ${ARG_OPTIONS})
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "ALGORITHM;OUTPUT" "PARAMS;OPTIONS;DEPENDS")
+  cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+  _mscclc_command(command flags "${source}" ALGORITHM "${ARG_ALGORITHM}" PARAMS ${ARG_PARAMS} OPTIONS ${ARG_OPTIONS})
   if(NOT ARG_OUTPUT)
     set(ARG_OUTPUT "${target}.json")
   endif()
   cmake_path(ABSOLUTE_PATH ARG_OUTPUT BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE)
-  cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
-  add_custom_command(OUTPUT "${ARG_OUTPUT}"
-    COMMAND ${command} -o "${ARG_OUTPUT}"
-    DEPENDS "${source}" mscclc::mscclc
-    COMMENT "Compiling the plan ${target}" VERBATIM)
+  _mscclc_add_output("${ARG_OUTPUT}" "${source}" COMMAND ${command} -o "${ARG_OUTPUT}" FLAGS ${flags}
+    DEPENDS ${ARG_DEPENDS} COMMENT "Compiling the plan ${target}")
   add_custom_target(${target} ALL DEPENDS "${ARG_OUTPUT}")
   set_target_properties(${target} PROPERTIES MSCCLC_PLAN "${ARG_OUTPUT}")
 endfunction()
 
 function(mscclc_add_kernel target source)
-  cmake_parse_arguments(PARSE_ARGV 2 ARG "HOST" "ALGORITHM" "PARAMS;OPTIONS;ARCHITECTURES")
-  _mscclc_command(command "${source}" ALGORITHM "${ARG_ALGORITHM}" PARAMS ${ARG_PARAMS} OPTIONS ${ARG_OPTIONS})
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "HOST" "ALGORITHM" "PARAMS;OPTIONS;ARCHITECTURES;DEPENDS")
   cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+  _mscclc_command(command flags "${source}" ALGORITHM "${ARG_ALGORITHM}" PARAMS ${ARG_PARAMS} OPTIONS ${ARG_OPTIONS})
   set(emitted "${CMAKE_CURRENT_BINARY_DIR}/${target}.cu")
-  add_custom_command(OUTPUT "${emitted}"
-    COMMAND ${command} --emit-cuda -o "${emitted}"
-    DEPENDS "${source}" mscclc::mscclc
-    COMMENT "Baking the kernel ${target}" VERBATIM)
+  _mscclc_add_output("${emitted}" "${source}" COMMAND ${command} --emit-cuda -o "${emitted}" FLAGS ${flags}
+    DEPENDS ${ARG_DEPENDS} COMMENT "Baking the kernel ${target}")
   if(ARG_HOST)
     set_source_files_properties("${emitted}" PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
   elseif(NOT CMAKE_CUDA_COMPILER)

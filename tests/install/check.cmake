@@ -18,3 +18,21 @@ run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK_DIR}/bu
   "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${prefix}-moved" "-DALGORITHM=${SOURCE}")
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
 run("${CTEST}" --test-dir "${WORK_DIR}/build" --output-on-failure --no-tests=error)
+
+# What an included header changes, a build brings into the plan; without a change it does nothing.
+if(SOURCE)
+  set(plan "${WORK_DIR}/build/odd folder/headed.json")
+  file(READ "${WORK_DIR}/build/odd.json" odd)
+  file(READ "${plan}" before)
+  file(TIMESTAMP "${plan}" made "%s%f")
+  run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
+  file(TIMESTAMP "${plan}" unchanged "%s%f")
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E sleep 1)
+  file(WRITE "${WORK_DIR}/build/odd folder/plan_name.hpp" "inline constexpr const char *planName = \"second\";\n")
+  run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
+  file(READ "${plan}" after)
+  if(NOT odd MATCHES "a b;c[$]d#e..f%g'h" OR NOT made STREQUAL unchanged OR NOT before MATCHES "\"first\"" OR
+     NOT after MATCHES "\"second\"")
+    message(FATAL_ERROR "a plan is not what its source, header and options say: ${made} ${unchanged} ${odd}")
+  endif()
+endif()
