@@ -11,10 +11,15 @@ die() {
   exit 1
 }
 
+need_root() {
+  [ "$(id -u)" = 0 ] || command -v sudo >/dev/null 2>&1 ||
+    die "needs root to install packages: run as root, or install sudo, or have these installed: ${missing[*]:-LLVM and Clang, 19 to 22}"
+}
+
+# Finds dpkg's helpers also where su leaves root without their folders.
 as_root() {
-  if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null 2>&1; then sudo "$@"; else
-    die "needs root to install packages: run as root, or install sudo, or install by hand: ${missing[*]}"
-  fi
+  local path="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
+  if [ "$(id -u)" = 0 ]; then env PATH="$path" "$@"; else sudo env PATH="$path" "$@"; fi
 }
 
 # The newest LLVM of 22 to 19 that is installed or can be had.
@@ -50,47 +55,85 @@ find_missing() {
   done
 }
 
+# Brings the package lists up to date. Sets outdated to what went wrong; some other source may be at fault, and all
+# that is wanted be there.
+update_lists() {
+  say "updating the package lists"
+  local log
+  log=$(mktemp)
+  outdated=
+  as_root DEBIAN_FRONTEND=noninteractive apt-get update -qq -o APT::Update::Error-Mode=any >"$log" 2>&1 || outdated=$(cat "$log")
+  rm -f "$log"
+}
+
+# Ends with the reason, which may be that the lists are old.
+die_unavailable() {
+  [ -z "${outdated:-}" ] || printf '%s\n' "$outdated" >&2
+  die "$1${outdated:+. The package lists could not be updated, as said above: is there a network?}"
+}
+
+check_cmake() {
+  local version
+  version=$(cmake --version | sed -n '1s/.* //p')
+  [ "$(printf '3.25\n%s\n' "$version" | sort -V | head -n1)" = 3.25 ] ||
+    die "CMake $version is too old: 3.25 is needed, and this distribution has none (https://apt.kitware.com has, for Ubuntu)"
+}
+
 setup_packages() {
   local stamp="$root/build/.packages"
   local key
   key="$(cksum <"${BASH_SOURCE[0]}") $(cat /etc/os-release 2>/dev/null | cksum)"
   if [ -f "$stamp" ] && [ "$(sed -n 1p "$stamp")" = "$key" ]; then
     llvm=$(sed -n 2p "$stamp")
-    [ -x "/usr/lib/llvm-$llvm/bin/clang" ] && return 0
+    [ -x "/usr/lib/llvm-$llvm/bin/clang" ] && command -v cmake ninja g++ python3 >/dev/null && return 0
   fi
   command -v apt-get >/dev/null 2>&1 ||
     die "this machine has no apt-get. Install LLVM and Clang (19 to 22) with their development files, CMake 3.25+, Ninja, CLI11, nlohmann_json, Catch2 and libseccomp, then: cmake --preset release && cmake --build --preset release"
   missing=()
+  llvm=
   if pick_llvm; then
     wanted_packages
     find_missing
   fi
-  if [ -z "${llvm:-}" ] || [ ${#missing[@]} -gt 0 ]; then
-    say "updating the package lists"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq || die "apt-get update failed"
+  if [ -z "$llvm" ] || [ ${#missing[@]} -gt 0 ]; then
+    need_root
+    update_lists
     llvm=
-    pick_llvm || die "this distribution offers no LLVM from 19 to 22 (package libclang-22-dev and the like)"
+    pick_llvm || die_unavailable "this distribution offers no LLVM from 19 to 22 (libclang-22-dev and the like; https://apt.llvm.org has them)"
     wanted_packages
     find_missing
     local package unavailable=()
     for package in "${missing[@]}"; do
       apt-cache show "$package" 2>/dev/null | grep -q . || unavailable+=("$package")
     done
-    [ ${#unavailable[@]} -eq 0 ] || die "these packages cannot be had here: ${unavailable[*]}"
+    [ ${#unavailable[@]} -eq 0 ] || die_unavailable "these packages cannot be had here: ${unavailable[*]}"
   fi
   if [ ${#missing[@]} -gt 0 ]; then
     say "installing ${missing[*]}"
     local log
     log=$(mktemp)
-    if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
+    if ! as_root DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 \
+      "${missing[@]}" >"$log" 2>&1; then
       cat "$log" >&2
       rm -f "$log"
       die "could not install: ${missing[*]}"
     fi
     rm -f "$log"
   fi
+  check_cmake
   mkdir -p "$root/build"
   printf '%s\n%s\n' "$key" "$llvm" >"$stamp"
+}
+
+# What Ninja says, without what it says when there is nothing to do.
+show_progress() {
+  local line said=
+  while IFS= read -r line; do
+    case $line in "ninja: Entering directory"* | "ninja: no work to do."* | *"Re-checking globbed"*) continue ;; esac
+    [ -n "$said" ] || say "building ($1)"
+    said=yes
+    printf '%s\n' "$line" >&2
+  done
 }
 
 setup_build() {
@@ -107,9 +150,8 @@ setup_build() {
     fi
     printf '%s\n' "$llvm" >"$dir/.llvm"
   fi
-  # Ninja says in a fraction of a second that nothing is to be done; only what it builds is shown.
-  if ! ninja -C "$dir" -n "$@" 2>/dev/null | grep -q 'no work to do'; then
-    say "building ($preset)"
-    ninja -C "$dir" "$@" >&2 || die "the build failed"
-  fi
+  (
+    set -o pipefail
+    ninja -C "$dir" "$@" 2>&1 | show_progress "$preset"
+  ) || die "the build failed"
 }
