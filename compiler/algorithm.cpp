@@ -63,7 +63,8 @@ bool listAlgorithms(const Options &options, ir::DiagnosticEngine &diags) {
   frontend::FrontendOptions f = frontendOptions(options);
   if (options.input == "-") {
     std::string error;
-    if (!readWhole("-", f.stdinText.emplace(), error)) {
+    const auto goOn = [](std::string_view read) { return read.size() <= maxAlgorithmBytes; };
+    if (!readWhole("-", f.stdinText.emplace(), error, goOn)) {
       diags.report(diag::cannot_read, {}, {error});
       return false;
     }

@@ -140,6 +140,8 @@ private:
   ExitCode diff();
   ExitCode simulate();
   ExitCode write(const std::string &path);
+  /// A result in words, on standard output.
+  ExitCode say(const std::string &text);
   /// The text of the kernel, or nothing after errors.
   std::optional<std::string> kernel();
 
@@ -202,8 +204,17 @@ ExitCode Session::prove() {
   const passes::VerifyResult result = passes::verify(program_, diags_, options);
   times_.lap("verify");
   if (options_.action == Action::Verify && result.proven)
-    std::cout << program_.name << ": " << result.summary() << std::endl;
+    return say(program_.name + ": " + result.summary() + "\n");
   return result.proven ? exitDone : exitInputWrong;
+}
+
+ExitCode Session::say(const std::string &text) {
+  OutputFile output("-");
+  output.stream() << text;
+  if (output.commit())
+    return exitDone;
+  diags_.report(diag::cannot_write, {}, {output.error()});
+  return exitInputWrong;
 }
 
 ExitCode Session::write(const std::string &path) {
@@ -286,8 +297,11 @@ ExitCode Session::simulate() {
     };
     const passes::SimulateResult result = passes::simulate(program_, diags_, options);
     bar.clear();
-    std::cout << program_.name << ", " << name << ", seed " << options_.seed << "\n" << result.table() << std::flush;
     ok &= result.ok;
+    if (const ExitCode code =
+            say(program_.name + ", " + name + ", seed " + std::to_string(options_.seed) + "\n" + result.table());
+        code != exitDone)
+      return code;
   }
   times_.lap("run on the CPU");
   return ok ? exitDone : exitInputWrong;
@@ -303,7 +317,9 @@ int internalError(const std::string &what) {
 } // namespace
 
 int run(const Options &options) {
-  std::signal(SIGPIPE, SIG_IGN); // a closed pipe is an error of the output, found when it is written
+  // A closed pipe, and a file past its limit, are errors of the output, found when it is written.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return Session(options).run();
   } catch (const ir::InternalError &e) {

@@ -40,7 +40,11 @@ std::optional<ir::Program> loadProgram(const Options &options, ir::DiagnosticEng
   // Clang reads algorithms itself, unless they come through a pipe or only their text tells what they are.
   const bool named = options.inputKind != InputKind::Auto || std::filesystem::path(options.input).has_extension();
   if (kind != InputKind::Algorithm || options.input == "-" || !named) {
-    if (!readWhole(options.input, text, error)) {
+    // Of an endless stream no more is read than tells that it is no algorithm.
+    const auto goOn = [&](std::string_view read) {
+      return read.size() <= maxAlgorithmBytes || kindOfInput(options, read) != InputKind::Algorithm;
+    };
+    if (!readWhole(options.input, text, error, goOn)) {
       diags.report(diag::cannot_read, {}, {error});
       return std::nullopt;
     }

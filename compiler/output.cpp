@@ -1,9 +1,11 @@
 #include "compiler/output.h"
 
+#include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
+#include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <streambuf>
 #include <vector>
 
@@ -12,6 +14,72 @@
 #include <unistd.h>
 
 namespace mscclc::driver {
+namespace {
+
+/// While a file is under way, signals that end the process take it away first.
+constexpr std::array endingSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+std::array<char, PATH_MAX> fileUnderWay{};
+
+void onEndingSignal(int signal) {
+  if (fileUnderWay[0] != '\0')
+    ::unlink(fileUnderWay.data());
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+/// Holds the ending signals back for its lifetime.
+class SignalsHeld {
+public:
+  SignalsHeld() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : endingSignals)
+      sigaddset(&held, signal);
+    ::pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~SignalsHeld() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld &) = delete;
+  SignalsHeld &operator=(const SignalsHeld &) = delete;
+
+private:
+  sigset_t before_;
+};
+
+/// Makes a file beside its place; its name is cleaned up on signals. -1 and errno on failure.
+int makeTemporary(std::string &name) {
+  const SignalsHeld held;
+  const int fd = ::mkstemp(name.data());
+  if (fd < 0)
+    return -1;
+  if (name.size() < fileUnderWay.size())
+    std::memcpy(fileUnderWay.data(), name.c_str(), name.size() + 1);
+  for (const int signal : endingSignals) {
+    struct sigaction action{};
+    if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
+      action.sa_handler = onEndingSignal;
+      ::sigaction(signal, &action, nullptr);
+    }
+  }
+  return fd;
+}
+
+/// Where a path leads in the end, behind symbolic links that lead to what is not there yet. Empty, and errno set, if
+/// they lead in a circle.
+std::string behindLinks(const std::string &path) {
+  namespace fs = std::filesystem;
+  fs::path at = path;
+  std::error_code error;
+  for (int links = 0; links < 40; ++links) {
+    const fs::path target = fs::read_symlink(at, error);
+    if (error)
+      return at.string();
+    at = at.parent_path() / target;
+  }
+  errno = ELOOP;
+  return {};
+}
+
+} // namespace
 
 /// A large buffer over a file descriptor that remembers the first error.
 class OutputFile::Buffer : public std::streambuf {
@@ -84,22 +152,16 @@ OutputFile::OutputFile(const std::string &path) : path_(path) {
         fail("cannot write", errno);
     } else {
       // Behind a symbolic link the file itself is replaced, not the link.
-      if (exists) {
-        if (::access(path.c_str(), W_OK) != 0) {
-          fail("cannot write", errno);
-          return;
-        }
-        if (char *real = ::realpath(path.c_str(), nullptr)) {
-          path_ = real;
-          std::free(real);
-        }
+      target_ = behindLinks(path);
+      if (target_.empty() || (exists && ::access(path.c_str(), W_OK) != 0)) {
+        fail("cannot write", errno);
+        return;
       }
-      temporary_ = path_ + ".XXXXXX";
-      fd_ = ::mkstemp(temporary_.data());
+      temporary_ = target_ + ".XXXXXX";
+      fd_ = makeTemporary(temporary_);
       if (fd_ < 0) {
         const int number = errno;
         temporary_.clear();
-        path_ = path;
         fail("cannot write", number);
         return;
       }
@@ -120,6 +182,7 @@ OutputFile::~OutputFile() {
     ::close(fd_);
   if (!temporary_.empty())
     ::unlink(temporary_.c_str());
+  fileUnderWay[0] = '\0';
 }
 
 std::ostream &OutputFile::stream() {
@@ -139,7 +202,9 @@ bool OutputFile::commit() {
       fail("cannot write", errno);
   }
   if (error_.empty() && !temporary_.empty()) {
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    const SignalsHeld held;
+    fileUnderWay[0] = '\0';
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0)
       fail("cannot write", errno);
     else
       temporary_.clear();
@@ -147,7 +212,8 @@ bool OutputFile::commit() {
   return error_.empty();
 }
 
-bool readWhole(const std::string &path, std::string &text, std::string &error) {
+bool readWhole(const std::string &path, std::string &text, std::string &error,
+               const std::function<bool(std::string_view)> &goOn) {
   const bool standardInput = path == "-";
   const int fd = standardInput ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const auto failed = [&](int number) {
@@ -166,10 +232,15 @@ bool readWhole(const std::string &path, std::string &text, std::string &error) {
   // A device can be endless; what is neither file nor pipe is no input.
   if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !standardInput))
     return failed(EINVAL);
-  if (S_ISREG(status.st_mode))
+  if (S_ISREG(status.st_mode)) {
+    if (static_cast<std::uint64_t>(status.st_size) > maxInputBytes)
+      return failed(EFBIG);
     text.reserve(static_cast<std::size_t>(status.st_size));
+  }
   std::vector<char> chunk(std::size_t{1} << 16);
-  while (true) {
+  while (!goOn || goOn(text)) {
+    if (text.size() > maxInputBytes)
+      return failed(EFBIG);
     const ssize_t n = ::read(fd, chunk.data(), chunk.size());
     if (n == 0)
       break;

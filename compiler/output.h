@@ -1,9 +1,12 @@
 // Output that appears whole or not at all.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 namespace mscclc::driver {
 
@@ -25,13 +28,21 @@ public:
 private:
   class Buffer;
   void fail(const char *what, int number);
-  std::string path_, temporary_, error_;
+  std::string path_, target_, temporary_, error_;
   int fd_ = -1;
   std::unique_ptr<Buffer> buffer_;
   std::unique_ptr<std::ostream> stream_;
 };
 
-/// Reads all of `path` ("-": standard input). On failure returns false and sets `error`.
-bool readWhole(const std::string &path, std::string &text, std::string &error);
+/// The largest input: a plan of five million operations is about a quarter of it.
+inline constexpr std::uint64_t maxInputBytes = std::uint64_t{4} << 30;
+
+/// The largest algorithm; the front end refuses a larger one.
+inline constexpr std::uint64_t maxAlgorithmBytes = std::uint64_t{32} << 20;
+
+/// Reads all of `path` ("-": standard input), or until `goOn`, asked about what is read so far, says no. On failure
+/// returns false and sets `error`; more than maxInputBytes is one.
+bool readWhole(const std::string &path, std::string &text, std::string &error,
+               const std::function<bool(std::string_view)> &goOn = {});
 
 } // namespace mscclc::driver

@@ -13,8 +13,9 @@ namespace {
 
 // Far from where programs, libraries and a sanitizer's shadow lie in a 47-bit address space.
 constexpr std::uintptr_t base = 0x2000'0000'0000;
-constexpr std::size_t guardBytes = std::size_t{1} << 24;
-constexpr std::size_t stackBytes = std::size_t{1} << 28;
+constexpr std::size_t guardBytes = std::size_t{1} << 32; // no frame is larger, so none steps over it
+constexpr std::size_t leastGuardBytes = std::size_t{1} << 24;
+constexpr std::uint64_t leastHeapBytes = std::uint64_t{1} << 20;
 constexpr std::uintptr_t codeBase = base + 0x1000'0000'0000;
 
 /// Blocks come in sizes of four steps to a power of two, and a freed block serves the next request of its size.
@@ -28,6 +29,7 @@ constexpr std::size_t numClasses = 256;
 
 struct Arena {
   std::byte *guard = nullptr, *stack = nullptr;
+  std::size_t guardBytes = 0;
   std::byte *begin = nullptr, *next = nullptr, *end = nullptr;
   std::array<std::byte *, numClasses> freed{};
   void (*onFull)() = nullptr;
@@ -136,32 +138,41 @@ void *map(std::uintptr_t at, std::size_t bytes, int protection) {
 
 } // namespace
 
-bool createArena(std::uint64_t heapBytes, void (*onFull)(), void (*onBadFree)()) {
+std::uint64_t createArena(std::uint64_t heapBytes, void (*onFull)(), void (*onBadFree)()) {
   arena.onFull = onFull;
   arena.onBadFree = onBadFree;
-  arena.guard = static_cast<std::byte *>(map(base, guardBytes + stackBytes, PROT_NONE));
+  // A process may have little address space.
+  for (arena.guardBytes = guardBytes; !arena.guard && arena.guardBytes >= leastGuardBytes; arena.guardBytes /= 16)
+    if (auto *at = map(base, arena.guardBytes + arenaStackBytes, PROT_NONE)) {
+      arena.guard = static_cast<std::byte *>(at);
+      break;
+    }
   if (!arena.guard)
-    return false;
-  arena.stack = arena.guard + guardBytes;
-  if (mprotect(arena.stack, stackBytes, PROT_READ | PROT_WRITE) != 0)
-    return false;
-  heapBytes &= ~std::uint64_t{0xfff};
-  void *heap = map(base + 2 * (guardBytes + stackBytes), heapBytes, PROT_READ | PROT_WRITE);
+    return 0;
+  arena.stack = arena.guard + arena.guardBytes;
+  if (mprotect(arena.stack, arenaStackBytes, PROT_READ | PROT_WRITE) != 0)
+    return 0;
+  void *heap = nullptr;
+  for (heapBytes &= ~std::uint64_t{0xfff}; !heap && heapBytes >= leastHeapBytes;) {
+    heap = map(base + 2 * (guardBytes + arenaStackBytes), heapBytes, PROT_READ | PROT_WRITE);
+    if (!heap)
+      heapBytes = heapBytes / 2 & ~std::uint64_t{0xfff};
+  }
   if (!heap)
-    return false;
+    return 0;
   arena.begin = arena.next = static_cast<std::byte *>(heap);
   arena.end = arena.begin + heapBytes;
-  return true;
+  return heapBytes;
 }
 
 std::span<std::byte> arenaStack() {
-  return {arena.stack, stackBytes};
+  return {arena.stack, arenaStackBytes};
 }
 
 bool inStackGuard(const void *address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const auto guard = reinterpret_cast<std::uintptr_t>(arena.guard);
-  return arena.guard && at >= guard && at < guard + guardBytes;
+  return arena.guard && at >= guard && at < guard + arena.guardBytes;
 }
 
 void *codeAddressHint() {

@@ -12,9 +12,13 @@
 
 namespace mscclc::frontend {
 
+/// Size of the stack that the algorithm runs on.
+inline constexpr std::size_t arenaStackBytes = std::size_t{1} << 28;
+
 /// Reserves the heap and the stack, and sets the functions to call when the heap is full and when something is
-/// asked of it that it cannot know. They do not return. False if there is not enough address space.
-bool createArena(std::uint64_t heapBytes, void (*onFull)(), void (*onBadFree)());
+/// asked of it that it cannot know. They do not return. Where there is not enough address space the heap is smaller;
+/// returns its size, or 0 if there is none.
+std::uint64_t createArena(std::uint64_t heapBytes, void (*onFull)(), void (*onBadFree)());
 
 /// The stack that the algorithm runs on.
 std::span<std::byte> arenaStack();

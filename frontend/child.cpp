@@ -136,8 +136,9 @@ int runChild(const ChildTask &task) {
     return 0;
   }
   limitAddressSpace(std::uint64_t{1} << 46);
-  if (!createArena(options.memoryBytes, heapIsFull, badFree))
-    failRun(diag::heap_full, {mebibytes(options.memoryBytes)});
+  runtime.memoryBytes = createArena(options.memoryBytes, heapIsFull, badFree);
+  if (runtime.memoryBytes == 0)
+    failRun(diag::no_address_space);
   limitAddressSpace(std::uint64_t{64} << 20);
   runtime.isUserFile = isUserFile;
   traceBytes = task.trace.size();

@@ -73,7 +73,10 @@ protected:
     return codegen_.createConsumer();
   }
   bool BeginSourceFileAction(CompilerInstance &compiler) override {
-    reporter_.setSources(&compiler.getSourceManager());
+    SourceManager &sources = compiler.getSourceManager();
+    reporter_.setSources(&sources);
+    if (!sources.getBufferOrNone(sources.getMainFileID()))
+      return false; // text in another encoding; reported, and Clang would go on without it
     Preprocessor &preprocessor = compiler.getPreprocessor();
     preprocessor.addPPCallbacks(createIncludeChecker(reporter_));
     preprocessor.setTokenWatcher([this](const Token &token) { reporter_.reached(token.getLocation()); });
@@ -131,9 +134,17 @@ constexpr const char *fixedArguments[] = {
     "-Qunused-arguments",
 };
 
+/// What Clang sees to be undefined while it reads. The user's own arguments come later and may allow it.
+constexpr const char *undefinedWhenRead[] = {
+    "-Werror=uninitialized",        "-Wno-error=sometimes-uninitialized",
+    "-Werror=return-stack-address", "-Werror=dangling",
+    "-Werror=unsequenced",          "-Werror=fortify-source",
+};
+
 /// The command line for Clang's driver.
 std::vector<std::string> commandLine(const FrontendOptions &options, const std::string &dslDirectory) {
   std::vector<std::string> args = {MSCCLC_LLVM_PREFIX "/bin/clang++", "-xc++", "-std=c++20", "-fbracket-depth=256"};
+  args.insert(args.end(), std::begin(undefinedWhenRead), std::end(undefinedWhenRead));
   args.insert(args.end(), options.clangArgs.begin(), options.clangArgs.end());
   args.insert(args.end(), {"-isystem", dslDirectory, "-resource-dir", resourceDirectory(), "-include",
                            dslDirectory + "/mscclc/detail/library_settings.hpp"});

@@ -1,5 +1,6 @@
 #include "frontend/dialect_checker.h"
 
+#include "frontend/arena.h"
 #include "frontend/diagnostics.h"
 #include "frontend/runtime_checks.h"
 #include "frontend/source_reporter.h"
@@ -140,6 +141,8 @@ public:
 
   bool VisitVarDecl(VarDecl *v) {
     checkAttributes(v);
+    if (v->hasLocalStorage())
+      checkSize(v);
     if (!v->hasGlobalStorage() || v->isInvalidDecl() || !reporter_.isUser(v->getLocation()))
       return true;
     const std::string name = v->getQualifiedNameAsString();
@@ -229,11 +232,23 @@ private:
     }
   }
 
+  void checkSize(const VarDecl *v) {
+    const QualType type = v->getType();
+    if (v->isInvalidDecl() || type->isDependentType() || type->isIncompleteType() || type->isUndeducedType())
+      return;
+    const auto bytes = static_cast<std::uint64_t>(context_.getTypeSizeInChars(type).getQuantity());
+    if (bytes > arenaStackBytes)
+      refuse(diag::huge_variable, v->getLocation(),
+             {v->getNameAsString(), std::to_string(bytes >> 20), std::to_string(arenaStackBytes >> 20)});
+  }
+
   void checkAttribute(const Attr *attr) {
+    if (attr->isImplicit())
+      return;
     if (const Rule *rule = findRule(refusedAttributes, attr->getSpelling())) {
       const SourceLocation where = attr->getLocation();
       refuse(diag::refused_attribute, where, {rule->name.str(), rule->reason});
-    } else if (const auto *label = dyn_cast<AsmLabelAttr>(attr); label && !label->isImplicit()) {
+    } else if (const auto *label = dyn_cast<AsmLabelAttr>(attr)) {
       refuse(diag::refused_attribute, label->getLocation(), {"asm", "call the function by its name"});
     }
   }

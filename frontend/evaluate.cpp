@@ -143,6 +143,7 @@ Expected<orc::ExecutorAddr> linkModule(CompiledAlgorithm algorithm, std::unique_
   target.setCodeGenOptLevel(CodeGenOptLevel::None);
   target.setRelocationModel(Reloc::PIC_);
   target.setCodeModel(CodeModel::Small);
+  target.getOptions().TrapUnreachable = true; // what no check has caught stops there, and runs into nothing else
   static FixedAddressMapper mapper;
   auto built = orc::LLJITBuilder()
                    .setJITTargetMachineBuilder(std::move(target))

@@ -34,7 +34,7 @@ constexpr std::uint64_t maxSourceBytes = std::uint64_t{32} << 20;
 
 /// Whether the input can be read at all; Clang's own words for this are poor.
 bool checkInput(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics) {
-  const ir::Where where(options.inputPath);
+  const ir::Where where(options.stdinText ? "<stdin>" : options.inputPath);
   if (options.stdinText) {
     if (options.stdinText->size() <= maxSourceBytes)
       return true;

@@ -16,6 +16,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #include <cstddef>
 #include <map>
@@ -95,6 +96,7 @@ public:
     spare_ =
         new GlobalVariable(module, word_, false, GlobalValue::InternalLinkage, ConstantInt::get(word_, 0), "spare");
     tooDeep_ = module.getOrInsertFunction("__mscclc_too_deep", Type::getVoidTy(module.getContext()));
+    nullCall_ = module.getOrInsertFunction("__mscclc_null_call", Type::getVoidTy(module.getContext()));
   }
 
   std::vector<CallSite> run() {
@@ -132,13 +134,36 @@ private:
     return classifier_.kindOf(*callee) != FileKind::Dsl;
   }
 
+  static bool isForeign(const Value *pointer) {
+    pointer = pointer->stripInBoundsOffsets();
+    return !isa<AllocaInst>(pointer) && !isa<GlobalValue>(pointer);
+  }
+  /// Whether an instruction goes to memory that may not be there: through a pointer that came from elsewhere, or over
+  /// a length of its own.
+  static bool mayFault(const Instruction &i) {
+    if (const auto *load = dyn_cast<LoadInst>(&i))
+      return isForeign(load->getPointerOperand());
+    if (const auto *stored = dyn_cast<StoreInst>(&i))
+      return isForeign(stored->getPointerOperand());
+    if (const auto *memory = dyn_cast<MemTransferInst>(&i))
+      return !isa<Constant>(memory->getLength()) || isForeign(memory->getRawDest()) ||
+             isForeign(memory->getRawSource());
+    if (const auto *memory = dyn_cast<MemSetInst>(&i))
+      return !isa<Constant>(memory->getLength()) || isForeign(memory->getRawDest());
+    return false;
+  }
+
   void store(IRBuilder<> &builder, Value *value, Value *to) { builder.CreateStore(value, to)->setVolatile(true); }
 
   void instrument(Function &f) {
     SmallVector<CallBase *, 32> calls;
-    for (Instruction &i : instructions(f))
+    SmallVector<Instruction *, 32> accesses;
+    for (Instruction &i : instructions(f)) {
       if (auto *call = dyn_cast<CallBase>(&i); call && isPushed(*call))
         calls.push_back(call);
+      else if (i.getDebugLoc() && i.getDebugLoc()->getLine() != 0 && mayFault(i))
+        accesses.push_back(&i);
+    }
     SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 8> backEdges;
     FindFunctionBackedges(f, backEdges);
 
@@ -174,6 +199,11 @@ private:
       builder.SetCurrentDebugLocation(DebugLoc());
       notePlace(*at);
     }
+    for (Instruction *access : accesses) {
+      builder.SetInsertPoint(access);
+      builder.SetCurrentDebugLocation(DebugLoc());
+      notePlace(*access->getDebugLoc());
+    }
     for (CallBase *call : calls) {
       builder.SetInsertPoint(call);
       builder.SetCurrentDebugLocation(DebugLoc());
@@ -186,7 +216,7 @@ private:
       }
     }
 
-    // Last, as it splits the entry block.
+    // Last, as this splits blocks.
     BasicBlock *tail = entry.splitBasicBlock(rest->getIterator());
     BasicBlock *deep = BasicBlock::Create(module_.getContext(), "too.deep", &f);
     builder.SetInsertPoint(deep);
@@ -195,6 +225,15 @@ private:
     entry.getTerminator()->eraseFromParent();
     builder.SetInsertPoint(&entry);
     builder.CreateCondBr(isDeep, deep, tail);
+    for (CallBase *call : calls) {
+      if (call->getCalledFunction())
+        continue;
+      builder.SetInsertPoint(call);
+      builder.SetCurrentDebugLocation(DebugLoc());
+      Value *isNull = builder.CreateIsNull(call->getCalledOperand());
+      builder.SetInsertPoint(SplitBlockAndInsertIfThen(isNull, call->getIterator(), /*Unreachable=*/true));
+      builder.CreateCall(nullCall_);
+    }
   }
 
   static const DILocation *firstLocation(const BasicBlock &block) {
@@ -208,7 +247,7 @@ private:
   Classifier classifier_;
   Type *word_, *wide_;
   GlobalVariable *stack_, *last_, *spare_;
-  FunctionCallee tooDeep_;
+  FunctionCallee tooDeep_, nullCall_;
   std::vector<CallSite> sites_;
   std::map<std::tuple<const DIFile *, unsigned, unsigned, std::string>, std::uint32_t> ids_;
 };

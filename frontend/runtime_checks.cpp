@@ -13,6 +13,7 @@
 
 #include <dlfcn.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 namespace mscclc::frontend {
@@ -92,7 +93,21 @@ Phase phase() {
   return static_cast<Phase>(context.report->header().phase.load());
 }
 
-void onSignal(int signal, siginfo_t *info, void *) {
+/// Whether a fault lies just beside the stack pointer: the stack has grown out of its room.
+bool isStackFault(const siginfo_t &info, const void *interrupted) {
+#if defined(__x86_64__)
+  const auto stack =
+      static_cast<std::uintptr_t>(static_cast<const ucontext_t *>(interrupted)->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  const auto stack = static_cast<std::uintptr_t>(static_cast<const ucontext_t *>(interrupted)->uc_mcontext.sp);
+#else
+  const std::uintptr_t stack = 0;
+#endif
+  constexpr std::uintptr_t room = std::uintptr_t{1} << 16; // no frame of Clang's is larger
+  return reinterpret_cast<std::uintptr_t>(info.si_addr) - (stack - room) < 2 * room;
+}
+
+void onSignal(int signal, siginfo_t *info, void *interrupted) {
   if (!context.report)
     _exit(1);
   if (phase() < Phase::Running) {
@@ -104,6 +119,8 @@ void onSignal(int signal, siginfo_t *info, void *) {
     const FailurePlace at = context.whereParsing ? context.whereParsing() : FailurePlace{};
     if (late)
       stop(diag::source_timeout, {Seconds(std::max(context.timeoutSeconds, 10.0)).text}, at, StackState::Anywhere);
+    if (signal == SIGSEGV && isStackFault(*info, interrupted))
+      stop(diag::nested_too_deeply, {}, at, StackState::Anywhere);
     stop(diag::clang_crash, {sigabbrev_np(signal) ? sigabbrev_np(signal) : "?"}, at, StackState::Anywhere);
   }
   switch (signal) {
@@ -126,8 +143,8 @@ void onSignal(int signal, siginfo_t *info, void *) {
 
 /// A failed check of the standard library in words, where it is one of the usual ones.
 std::string_view meaning(std::string_view condition) {
-  if (condition.find("this->size()") != std::string_view::npos || condition.find("size()") != std::string_view::npos ||
-      condition.find("_Nm") != std::string_view::npos)
+  if (condition.find("size()") != std::string_view::npos || condition.find("_Nm") != std::string_view::npos ||
+      condition.find("_M_len") != std::string_view::npos)
     return "index past the end";
   if (condition.find("empty()") != std::string_view::npos)
     return "access to an element of an empty container";
@@ -164,7 +181,7 @@ template <Name name> [[noreturn]] void throwWithText(const char *what) {
   failRun(diag::library_exception, {name.text, what ? what : "?"});
 }
 template <Name name> [[noreturn]] void throwPlain() {
-  failRun(diag::library_exception, {name.text, "out of the blue"});
+  failRun(diag::library_exception_plain, {name.text});
 }
 [[noreturn]] void badAlloc() {
   failRun(diag::heap_full, {Digits(context.memoryBytes >> 20).text});
@@ -180,6 +197,9 @@ template <Name name> [[noreturn]] void throwPlain() {
 }
 [[noreturn]] void pureVirtual() {
   failRun(diag::pure_virtual_call);
+}
+[[noreturn]] void nullCall() {
+  failRun(diag::null_call);
 }
 [[noreturn]] void tooDeep() {
   stop(diag::endless_recursion, {Digits(maxCallDepth).text}, {}, StackState::Anywhere);
@@ -237,6 +257,7 @@ std::span<const HostSymbol> ownSymbols() {
       {"__cxa_guard_acquire", addressOf(&beginGuard)},
       {"__cxa_guard_release", addressOf(&endGuard)},
       {"__dso_handle", &dsoHandle},
+      {"__mscclc_null_call", addressOf(&nullCall)},
       {"__mscclc_too_deep", addressOf(&tooDeep)},
       {"__mscclc_index_out_of_range", addressOf(&indexOutOfRange)},
   };

@@ -13,7 +13,19 @@ namespace mscclc::frontend {
 namespace {
 
 constexpr std::size_t maxErrors = 20, maxWarnings = 50;
-constexpr std::size_t maxExcerpt = 400;
+constexpr std::size_t maxExcerpt = 400, maxMessage = 2000;
+
+/// A message that quotes the source may be as long as the source.
+std::string shortened(std::string text) {
+  if (text.size() > maxMessage) {
+    std::size_t end = maxMessage;
+    while ((static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+      --end;
+    text.resize(end);
+    text += "…";
+  }
+  return text;
+}
 
 /// The line with everything that a terminal would not show as itself replaced, byte by byte so that columns stay.
 std::string printable(llvm::StringRef line) {
@@ -236,6 +248,21 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   case clang::diag::err_fe_expected_compiler_job:
     report(diag::bad_clang_arguments, "", {"they name other inputs, or ask for something else than compiling"});
     return;
+  case clang::diag::err_unsupported_bom: {
+    // Of a file that is not text there is no line to show, and to ask for one would end up here again.
+    llvm::SmallString<128> text;
+    info.FormatDiagnostic(text);
+    ir::Diagnostic d;
+    d.severity = ir::Severity::Error;
+    d.id = "clang";
+    d.message = printable(text);
+    begin(std::move(d));
+    fatal_ = true;
+    return;
+  }
+  case clang::diag::err_implied_coroutine_type_not_found:
+    report(diag::refused_coroutine, info.getLocation());
+    return;
   case clang::diag::err_cannot_open_file:
     // What PlainFiles refuses to open.
     if (info.getArgStdStr(1) == std::make_error_code(std::errc::operation_not_supported).message()) {
@@ -251,7 +278,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   info.FormatDiagnostic(text);
   ir::Diagnostic d;
   d.id = "clang";
-  d.message = printable(text);
+  d.message = shortened(printable(text));
   if (info.hasSourceManager() && sources_)
     d.place = place(info.getLocation());
   if (level == DiagnosticsEngine::Note) {

@@ -160,7 +160,7 @@ struct BuiltinData {
   unsigned char kind; ///< 0: count trailing zeros, 1: count leading zeros, 2: assumption
 };
 [[noreturn]] void invalidBuiltin(const BuiltinData *data) {
-  failRun(diag::invalid_builtin, {}, data->at);
+  failRun(data->kind == 2 ? diag::false_assumption : diag::invalid_builtin, {}, data->at);
 }
 struct TypeMismatchData {
   SourcePoint at;

@@ -1,5 +1,6 @@
 #include "ir/diagnostics.h"
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -29,19 +30,34 @@ std::string plural(std::uint64_t count, std::string_view noun) {
   return out;
 }
 
+namespace {
+
+constexpr std::uintmax_t maxFileBytes = std::uintmax_t{32} << 20;
+constexpr std::size_t maxExcerptBytes = 400;
+
+/// The text of a file that a place names. The name may be the input's invention (a line directive, IR text), so a
+/// device, a pipe or a huge file has no text.
+std::string textOf(const std::string &path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > maxFileBytes || error)
+    return {};
+  // Files of /proc have a size of 0 and may block.
+  if (std::filesystem::file_size(path, error) == 0)
+    return {};
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream buffer;
+  buffer << in.rdbuf();
+  return std::move(buffer).str();
+}
+
+} // namespace
+
 std::string_view DiagnosticEngine::lineText(std::uint32_t file, std::uint32_t line) {
   const std::string &path = sources_->files()[file];
   auto it = files_.find(path);
   if (it == files_.end()) {
-    std::string text;
-    if (const std::string *kept = sources_->contents(file)) {
-      text = *kept;
-    } else if (std::ifstream in{path, std::ios::binary}) {
-      std::ostringstream buffer;
-      buffer << in.rdbuf();
-      text = std::move(buffer).str();
-    }
-    it = files_.emplace(path, std::move(text)).first;
+    const std::string *kept = sources_->contents(file);
+    it = files_.emplace(path, kept ? *kept : textOf(path)).first;
   }
   std::string_view rest = it->second;
   for (std::uint32_t l = 1; l < line; ++l) {
@@ -53,7 +69,7 @@ std::string_view DiagnosticEngine::lineText(std::uint32_t file, std::uint32_t li
   rest = rest.substr(0, rest.find('\n'));
   if (rest.ends_with('\r'))
     rest.remove_suffix(1);
-  return rest;
+  return rest.size() <= maxExcerptBytes ? rest : std::string_view();
 }
 
 ShownPlace DiagnosticEngine::resolve(const Where &where) {
@@ -135,9 +151,15 @@ struct Palette {
 constexpr Palette plainPalette{"", "", "", "", "", ""};
 constexpr Palette colorPalette{"\x1b[1m", "\x1b[0m", "\x1b[1;31m", "\x1b[1;35m", "\x1b[1;36m", "\x1b[1;32m"};
 
+/// Text of the input's as a terminal may have it: without control characters.
+void appendShown(std::string &out, std::string_view text, std::string_view kept) {
+  for (const char c : text)
+    out += (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) && kept.find(c) == std::string_view::npos ? '?' : c;
+}
+
 void renderOne(std::string &out, const Diagnostic &d, const Palette &p) {
   out += p.bold;
-  out += d.place.file.empty() ? std::string("mscclc") : d.place.file;
+  appendShown(out, d.place.file.empty() ? std::string_view("mscclc") : d.place.file, "");
   if (d.place.line != 0) {
     out += ':' + std::to_string(d.place.line);
     if (d.place.column != 0)
@@ -159,9 +181,12 @@ void renderOne(std::string &out, const Diagnostic &d, const Palette &p) {
     out.append(p.note).append("note: ");
     break;
   }
-  out.append(p.reset).append(p.bold).append(d.message).append(p.reset) += '\n';
+  out.append(p.reset).append(p.bold);
+  appendShown(out, d.message, "\n\t");
+  out.append(p.reset) += '\n';
   if (!d.place.excerpt.empty()) {
-    out += d.place.excerpt + '\n';
+    appendShown(out, d.place.excerpt, "\t");
+    out += '\n';
     if (d.place.column != 0 && d.place.column <= d.place.excerpt.size() + 1) {
       std::string pad;
       for (std::size_t i = 0; i + 1 < d.place.column; ++i) {

@@ -80,7 +80,9 @@ public:
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_)
       return;
-    T *grown = static_cast<T *>(::operator new(capacity * sizeof(T)));
+    // A size that no memory holds is asked for as it is, not wrapped round.
+    const std::size_t bytes = capacity <= ~std::size_t{0} / sizeof(T) ? capacity * sizeof(T) : ~std::size_t{0};
+    T *grown = static_cast<T *>(::operator new(bytes));
     for (std::size_t i = 0; i < size_; ++i) {
       new (static_cast<void *>(grown + i)) Slot{static_cast<T &&>(items_[i])};
       items_[i].~T();

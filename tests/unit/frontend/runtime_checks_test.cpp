@@ -56,7 +56,7 @@ TEST_CASE("faults, time and system calls each have their reason") {
   CHECK(reasonFor([] {}) == "nothing");
   CHECK(reasonFor([] { raise(SIGFPE); }) == "stopped_by_processor FPE");
   CHECK(reasonFor([] {
-          for (volatile unsigned i = 0;; i = i + 1)
+          for (volatile bool on = true; on;)
             ;
         }) == "run_timeout 0.2");
   const std::string call = reasonFor([] { [[maybe_unused]] const pid_t parent = getppid(); });
