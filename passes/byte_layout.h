@@ -14,13 +14,15 @@ class ByteLayout {
 public:
   ByteLayout(const ir::Program &program, std::uint32_t rank) : program_(program) {
     const ir::Rank &r = program.ranks[rank];
-    chunks_ = r.inputChunks != 0 ? r.inputChunks : r.outputChunks;
+    chunks_ = messageChunks_ = r.inputChunks != 0 ? r.inputChunks : r.outputChunks;
     if (!known())
       return;
     units_ = program.maxMessageSize / program.bufferAlignment;
     // The size of an all-gather is that of its output; of all others that of their input.
-    if (program.collective.kind == ir::CollectiveKind::AllGather && r.inputChunks != 0 && r.outputChunks != 0)
+    if (program.collective.kind == ir::CollectiveKind::AllGather && r.inputChunks != 0 && r.outputChunks != 0) {
       units_ = units_ / r.outputChunks * r.inputChunks;
+      messageChunks_ = r.outputChunks;
+    }
   }
 
   /// True if the program declares a largest message; only then are the other questions answered.
@@ -40,15 +42,23 @@ public:
     return std::max(begin, end - begin) * (form == ir::DataForm::Packet ? 2 : 1);
   }
 
+  /// Bytes of the largest chunk.
+  std::uint64_t chunkBytes() const { return (units_ + chunks_ - 1) / chunks_ * program_.bufferAlignment; }
+
+  /// The largest message whose chunks have at most `bytes` bytes, a multiple of the alignment.
+  std::uint64_t messageOfChunks(std::uint64_t bytes) const {
+    return bytes / program_.bufferAlignment * program_.bufferAlignment * messageChunks_;
+  }
+
   /// How often a pipeline runs its body.
   std::uint64_t iterations(const ir::Op &pipeline) const {
-    const std::uint64_t chunk = (units_ + chunks_ - 1) / chunks_ * program_.bufferAlignment;
-    return (pipeline.count * chunk + pipeline.imm - 1) / pipeline.imm;
+    return (pipeline.count * chunkBytes() + pipeline.imm - 1) / pipeline.imm;
   }
 
 private:
   const ir::Program &program_;
   std::uint64_t chunks_ = 0, units_ = 0;
+  std::uint64_t messageChunks_ = 0; ///< chunks that the message size counts
 };
 
 } // namespace mscclc::passes

@@ -5,6 +5,7 @@
 #include "passes/op_list.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace mscclc::passes {
 namespace {
@@ -65,7 +66,9 @@ private:
       diags_.report(diag::executor_flush, at(i), {target_});
     if (op.kind == OpKind::Get)
       checkGet(block, op, i);
-    if (program_.doubleScratch && reachesPlainScratch(block, op))
+    if (program_.reuseResources && program_.ranks[rank_].scratchChunks == 0 && reachesScratch(block, op))
+      diags_.report(diag::executor_no_own_scratch, at(i), {rank_, target_});
+    if (program_.doubleScratch && reachesScratch(block, op, ir::DataForm::Plain))
       diags_.report(diag::executor_double_scratch, at(i), {target_, name});
     if (program_.protocol == ir::Protocol::Simple && ir::isPacketOp(op.kind))
       diags_.report(diag::executor_packets_simple, at(i), {target_, name});
@@ -90,11 +93,13 @@ private:
     return std::string(ir::toString(buffer)) + "[" + std::to_string(chunk.index) + "]";
   }
 
-  /// True if `op` touches scratch of another rank through a channel, as plain data.
-  bool reachesPlainScratch(const ir::ThreadBlock &block, const Op &op) const {
+  /// True if `op` touches scratch of another rank through a channel, as `form` where that is given. A chunk at its
+  /// begin counts only then.
+  bool reachesScratch(const ir::ThreadBlock &block, const Op &op, std::optional<ir::DataForm> form = {}) const {
     const std::span<const ir::Chunk> operands = block.operands(op);
     for (std::uint32_t i = 0; i < operands.size(); ++i)
-      if (operands[i].space == ChunkSpace::Remote && ir::roleOf(op, i).form == ir::DataForm::Plain &&
+      if (operands[i].space == ChunkSpace::Remote &&
+          (form ? ir::roleOf(op, i).form == *form : operands[i].index != 0) &&
           program_.ranks[rank_].remoteBuffers[operands[i].id].buffer == BufferKind::Scratch)
         return true;
     return false;

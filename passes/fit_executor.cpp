@@ -38,14 +38,24 @@ private:
                     {block_, rank_, block.ops.size(), target_, limits_.opsPerBlock});
     checkTables(block);
     const ByteLayout layout(program_, rank_);
+    loop_ = nullptr;
+    std::size_t bodyEnd = 0;
     for (std::size_t i = 0; i < block.ops.size(); ++i) {
       const Op &op = block.ops[i];
+      if (op.kind == OpKind::Pipeline) {
+        loop_ = &op;
+        bodyEnd = nextOp(block, static_cast<std::uint32_t>(i));
+      } else if (i >= bodyEnd) {
+        loop_ = nullptr;
+      }
       if (op.kind == OpKind::Barrier && op.imm >= limits_.barriersPerRank)
         diags_.report(diag::limit_barriers, at(i), {op.imm, rank_, block_, target_, limits_.barriersPerRank});
-      if (op.kind == OpKind::Pipeline)
+      if (op.kind == OpKind::Pipeline) {
         checkLoop(op, i, layout);
-      else if (layout.known())
+      } else if (layout.known()) {
         checkBytes(block, op, i, layout);
+        checkReusedScratch(block, op, i, layout);
+      }
     }
   }
 
@@ -107,11 +117,47 @@ private:
           {ir::toString(op.kind), block_, rank_, largest, program_.maxMessageSize, target_, limits_.byteBits});
   }
 
+  /// With reuse_resources scratch has one size, whatever the message: its chunks lie closer together than they are long
+  /// once they are longer than their share of it (execution_plan.cc, getOffset). A pipeline moves a unit at a time.
+  void checkReusedScratch(const ir::ThreadBlock &block, const Op &op, std::size_t index, const ByteLayout &layout) {
+    const std::uint32_t chunks = program_.reuseResources ? mostScratchChunks(block, op) : 0;
+    if (chunks == 0)
+      return;
+    const std::uint64_t bytes = limits_.reusedScratch / (program_.doubleScratch ? 2 : 1),
+                        alignment = program_.bufferAlignment;
+    const std::uint64_t share = ((bytes + chunks - 1) / chunks + alignment - 1) / alignment * alignment;
+    const std::uint64_t moved = loop_ ? std::min(loop_->imm, layout.chunkBytes()) : layout.chunkBytes();
+    if (moved > share)
+      diags_.report(diag::limit_scratch, at(index),
+                    {ir::toString(op.kind), block_, rank_, moved, program_.maxMessageSize, target_, share, chunks,
+                     loop_ ? "units" : "messages", loop_ ? share : layout.messageOfChunks(share)});
+  }
+
+  /// Of the scratch buffers that `op` touches, this rank's own being one of them: the most chunks. 0: it touches none.
+  std::uint32_t mostScratchChunks(const ir::ThreadBlock &block, const Op &op) const {
+    const ir::Rank &rank = program_.ranks[rank_];
+    std::uint32_t most = 0;
+    const auto touch = [&](std::uint32_t of) {
+      most = std::max({most, rank.scratchChunks, program_.ranks[of].scratchChunks});
+    };
+    for (const ir::Chunk &chunk : block.operands(op)) {
+      if (chunk.space == ir::ChunkSpace::Scratch)
+        touch(rank_);
+      else if (chunk.space == ir::ChunkSpace::Remote && rank.remoteBuffers[chunk.id].buffer == ir::BufferKind::Scratch)
+        touch(rank.remoteBuffers[chunk.id].rank);
+      else if (chunk.space == ir::ChunkSpace::Switch && rank.switchChannels[chunk.id].buffer == ir::BufferKind::Scratch)
+        for (const std::uint32_t of : rank.switchChannels[chunk.id].ranks)
+          touch(of);
+    }
+    return most;
+  }
+
   const ir::Program &program_;
   const std::string target_;
   const ExecutorLimits &limits_;
   ir::DiagnosticEngine &diags_;
   std::uint32_t rank_ = 0, block_ = 0;
+  const Op *loop_ = nullptr; ///< the pipeline around the operation
 };
 
 void fitExecutor(PassContext &context) {

@@ -64,6 +64,28 @@ TEST_CASE("what the executor does right") {
   }
 }
 
+TEST_CASE("a rank without scratch that reaches another's") {
+  const auto put = [](const std::string &options, const std::string &scratch, const std::string &chunk) {
+    return runPasses(parseProgram("mscclc.ir 1\nprogram \"t\" {\ncollective test\n" + options +
+                                  "rank 0 {\nbuffers input 2 output 2 scratch " + scratch +
+                                  "\nmemory_channels [1]\nremote0 = 1.scratch via memory\nblock 0 {\n"
+                                  "channels [memory 0]\nremotes [memory 0]\nput memory remote0[" +
+                                  chunk +
+                                  "] <- input[0:1]\n}\n}\nrank 1 {\nbuffers input 2 output 2 scratch 2\n"
+                                  "memory_channels [0]\n}\n}\n"),
+                     "check-executor", "mscclpp")
+        .errors;
+  };
+  const char *reuse = "reuse_resources on\n";
+  CHECK(put(reuse, "0", "1:2")
+            .find("rank 0, block 0, operation 0: error: rank 0 has no scratch itself, so with "
+                  "reuse_resources mscclpp-1f5f065d would take any chunk of another rank's scratch "
+                  "for its first; give rank 0 as much") == 0);
+  CHECK(put(reuse, "0", "0:1") == "");
+  CHECK(put(reuse, "2", "1:2") == "");
+  CHECK(put("", "0", "1:2") == "");
+}
+
 TEST_CASE("a rank without chunks") {
   const Outcome outcome = runPasses(parseProgram("mscclc.ir 1\nprogram \"t\" {\ncollective test\nrank 0 {\n"
                                                  "buffers input 1 output 0 scratch 0\n}\n}\n"),

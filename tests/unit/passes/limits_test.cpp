@@ -91,6 +91,34 @@ TEST_CASE("iterations and units of a pipeline") {
                                     "mscclpp-1f5f065d holds it in 32 bits"));
 }
 
+TEST_CASE("chunks of scratch that resources reuse") {
+  // Four chunks of 64 MiB: 16 MiB each, or 8 MiB with double scratch; the message has four chunks.
+  auto sized = [](std::uint64_t bytes, const std::string &ops, const std::string &more = "reuse_resources on\n") {
+    return errors(small(ops, more + "max_message_size " + std::to_string(bytes) + "\n"));
+  };
+  constexpr std::uint64_t mib = 1 << 20;
+  const std::string copy = "copy scratch[1:2] <- input[0:1]";
+  CHECK(sized(64 * mib, copy) == "");
+  CHECK(has(sized(65 * mib, copy),
+            "rank 0, block 0, operation 0: error: copy in block 0 of rank 0 moves 17039360 bytes "
+            "at a time through scratch at the maximum message size of 68157440 bytes; with "
+            "reuse_resources mscclpp-1f5f065d has 16777216 bytes for each of 4 chunks of it: "
+            "messages of up to 67108864 bytes fit"));
+  CHECK(sized(65 * mib, copy, "") == "");
+  CHECK(sized(65 * mib, "copy output[1:2] <- input[0:1]") == "");
+  const char *both = "reuse_resources on\ndouble_scratch on\n";
+  CHECK(sized(32 * mib, copy, both) == "");
+  CHECK(has(sized(33 * mib, copy, both), "messages of up to 33554432 bytes fit"));
+  // In a pipeline a unit has to fit.
+  const auto loop = [&](std::uint64_t unit) {
+    return "pipeline unit_size " + std::to_string(unit) + " num_chunks 1 {\n" + copy + "\n}";
+  };
+  CHECK(sized(1024 * mib, loop(16 * mib)) == "");
+  CHECK(has(sized(1024 * mib, loop(17 * mib)), "moves 17825792 bytes at a time through scratch at the maximum message "
+                                               "size of 1073741824 bytes; with reuse_resources mscclpp-1f5f065d has "
+                                               "16777216 bytes for each of 4 chunks of it: units of up to 16777216"));
+}
+
 TEST_CASE("targets by name") {
   CHECK(findTarget("none")->executor == nullptr);
   CHECK(findTarget("mscclpp")->name() == "mscclpp-1f5f065d");
