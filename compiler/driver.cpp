@@ -256,7 +256,7 @@ ExitCode Session::diff() {
   if (options_.update)
     return write(options_.golden);
   std::string text, error;
-  if (!readWhole(options_.golden, text, error)) {
+  if (!readWhole(options_.golden, text, error, looksLikeText)) {
     diags_.report(diag::cannot_read, {}, {error});
     return exitInputWrong;
   }

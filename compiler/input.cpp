@@ -40,9 +40,11 @@ std::optional<ir::Program> loadProgram(const Options &options, ir::DiagnosticEng
   // Clang reads algorithms itself, unless they come through a pipe or only their text tells what they are.
   const bool named = options.inputKind != InputKind::Auto || std::filesystem::path(options.input).has_extension();
   if (kind != InputKind::Algorithm || options.input == "-" || !named) {
-    // Of an endless stream no more is read than tells that it is no algorithm.
+    // Of an endless stream no more is read than tells that it is no input.
     const auto goOn = [&](std::string_view read) {
-      return read.size() <= maxAlgorithmBytes || kindOfInput(options, read) != InputKind::Algorithm;
+      if (kindOfInput(options, read) != InputKind::Algorithm)
+        return looksLikeText(read);
+      return read.size() <= maxAlgorithmBytes;
     };
     if (!readWhole(options.input, text, error, goOn)) {
       diags.report(diag::cannot_read, {}, {error});

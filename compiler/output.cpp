@@ -1,5 +1,6 @@
 #include "compiler/output.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -212,6 +213,12 @@ bool OutputFile::commit() {
   return error_.empty();
 }
 
+static constexpr std::size_t blockBytes = std::size_t{1} << 16;
+
+bool looksLikeText(std::string_view read) {
+  return read.substr(read.size() - std::min(read.size(), blockBytes)).find('\0') == read.npos;
+}
+
 bool readWhole(const std::string &path, std::string &text, std::string &error,
                const std::function<bool(std::string_view)> &goOn) {
   const bool standardInput = path == "-";
@@ -232,15 +239,16 @@ bool readWhole(const std::string &path, std::string &text, std::string &error,
   // A device can be endless; what is neither file nor pipe is no input.
   if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !standardInput))
     return failed(EINVAL);
-  if (S_ISREG(status.st_mode)) {
-    if (static_cast<std::uint64_t>(status.st_size) > maxInputBytes)
-      return failed(EFBIG);
-    text.reserve(static_cast<std::size_t>(status.st_size));
-  }
-  std::vector<char> chunk(std::size_t{1} << 16);
+  const bool regular = S_ISREG(status.st_mode);
+  if (regular && static_cast<std::uint64_t>(status.st_size) > maxInputBytes)
+    return failed(EFBIG);
+  const std::uint64_t most = regular ? maxInputBytes : maxStreamBytes;
+  std::vector<char> chunk(blockBytes);
   while (!goOn || goOn(text)) {
-    if (text.size() > maxInputBytes)
+    if (text.size() > most)
       return failed(EFBIG);
+    if (regular && !text.empty()) // behind the first block, which may be enough
+      text.reserve(static_cast<std::size_t>(status.st_size));
     const ssize_t n = ::read(fd, chunk.data(), chunk.size());
     if (n == 0)
       break;

@@ -36,12 +36,17 @@ private:
 
 /// The largest input: a plan of five million operations is about a quarter of it.
 inline constexpr std::uint64_t maxInputBytes = std::uint64_t{4} << 30;
+inline constexpr std::uint64_t maxStreamBytes = std::uint64_t{1} << 30;
 
 /// The largest algorithm; the front end refuses a larger one.
 inline constexpr std::uint64_t maxAlgorithmBytes = std::uint64_t{32} << 20;
 
+/// True if what was read last of `read` holds no NUL. No plan and no IR text does, so that there the reader of the text
+/// finds an error: reading on, through gigabytes of zeros perhaps, would not help.
+bool looksLikeText(std::string_view read);
+
 /// Reads all of `path` ("-": standard input), or until `goOn`, asked about what is read so far, says no. On failure
-/// returns false and sets `error`; more than maxInputBytes is one.
+/// returns false and sets `error`; more than maxInputBytes is one, or more than maxStreamBytes from a pipe.
 bool readWhole(const std::string &path, std::string &text, std::string &error,
                const std::function<bool(std::string_view)> &goOn = {});
 
