@@ -92,7 +92,7 @@ private:
 /// Fuses one block after another; buffers are kept between them.
 class Fuser {
 public:
-  explicit Fuser(ir::Program &program) : program_(program) {}
+  explicit Fuser(ir::Program &program) : program_(program), lowered_(propertiesOf(program) & DataSyncLowered) {}
 
   void run(std::uint32_t rank, ir::ThreadBlock &block) {
     if (!mayChange(block))
@@ -204,10 +204,13 @@ private:
 
   /// True for a nop that an earlier run has left in front of an operation merged from several. The one sweep decides
   /// about a sync before it sees what else merges into the operation behind, as the DSL does, so such a nop can stand
-  /// beside another. It stays, or the output would not be what the passes make of it again.
+  /// beside another. It stays, or the output would not be what the passes make of it again. Flushes of one channel
+  /// merge into one that does not show it.
   bool parts(std::uint32_t index, std::uint32_t end) const {
-    return in_->ops[index].kind == OpKind::Nop && index + 1 < end && ir::hasDataSync(in_->ops[index + 1].kind) &&
-           in_->idsOf(in_->ops[index + 1]).size() > 1;
+    if (in_->ops[index].kind != OpKind::Nop || index + 1 >= end || !ir::hasDataSync(in_->ops[index + 1].kind))
+      return false;
+    const Op &behind = in_->ops[index + 1];
+    return in_->idsOf(behind).size() > 1 || (behind.kind == OpKind::Flush && lowered_);
   }
 
   void start(std::uint32_t index) {
@@ -359,6 +362,7 @@ private:
   }
 
   ir::Program &program_;
+  const bool lowered_; ///< no operation asks for sync: nops say it all
   std::uint32_t rank_ = 0;
   ir::ThreadBlock *in_ = nullptr;
   ir::ThreadBlock out_;

@@ -106,7 +106,7 @@ class Comparison:
         if "refused" in (ours, wanted):
             return "" if ours == wanted else f"{'' if ours == 'refused' else 'not '}refused\n{errors}"
         found = list(self.compare.differences(self.canonical(ours), wanted))
-        if not found and made.options["fuse"][0] and made.options["autoSync"][0]:
+        if not found and made.options.get("fuse", True) and made.options.get("autoSync", True):
             return self.again()
         return "\n".join(f"{path}: {json.dumps(a)[:160]} != {json.dumps(b)[:160]}" for path, a, b in found[:5])
 

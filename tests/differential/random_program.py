@@ -65,30 +65,33 @@ class Program:
 
     def choose_shape(self):
         r = self.r
-        self.ranks = self.pick([1, 2, 2, 2, 3, 3, 4, 8])
+        self.ranks = self.pick([1, 2, 2, 2, 3, 3, 4, 5, 8, 16])
         self.kind = self.pick(COLLECTIVES + ["TestCollective"] * 5)
         self.inplace = self.chance(0.5) and self.kind != "TestCollective"
         self.factor = r.randint(1, 5)
-        self.test_sizes = r.randint(1, 8), r.randint(1, 8)
-        self.instances = self.pick([1] * 5 + [2, 2, 3, 4])
+        self.test_sizes = r.randint(0, 8), r.randint(1, 16)
+        self.instances = self.pick([1] * 5 + [2, 2, 3, 4, 8])
         self.none_policy = self.chance(0.15)
         self.packets = self.chance(0.5)
         self.blocks = self.pick([1, 1, 2, 3, 5])
+        self.stride = self.pick([1, 1, 1, 3])  # block ids with gaps
         # The size of all chunks, or 0 for any; replication wants one size.
         self.grain = self.pick([1, 1, 2, 3]) if self.instances > 1 and self.chance(0.85) else self.pick([0, 0, 1, 2])
-        self.options = {
-            "instances": (self.instances, self.instances != 1),
-            "protocol": ("LL" if self.packets else "Simple", self.packets),
-            "fuse": (not self.chance(0.1), None),
-            "autoSync": (not self.chance(0.1), None),
-            "replication": ("None" if self.none_policy else "Interleaved", self.none_policy),
-            "reuseResources": (self.chance(0.2), None),
-            "threadsPerBlock": (self.pick([1024, 512, 256, 96]), None),
-            "doubleScratch": (self.chance(0.2), None),
-            "bufferAlignment": (self.pick([16, 16, 32, 128]), None),
-            "minMessageSize": (self.pick([0, 0, 1024, 1 << 20]), None),
-            "maxMessageSize": (self.pick([2**64 - 1, 2**64 - 1, 1 << 20, 1 << 30, 5 << 30]), None),
+        options = {
+            "instances": (self.instances, 1),
+            "protocol": ("LL" if self.packets else "Simple", "Simple"),
+            "fuse": (not self.chance(0.1), True),
+            "autoSync": (not self.chance(0.1), True),
+            "replication": ("None" if self.none_policy else "Interleaved", "Interleaved"),
+            "reuseResources": (self.chance(0.2), False),
+            "threadsPerBlock": (self.pick([1024, 512, 256, 96]), 1024),
+            "doubleScratch": (self.chance(0.2), False),
+            "bufferAlignment": (self.pick([16, 16, 32, 128]), 16),
+            "minMessageSize": (self.pick([0, 0, 1024, 1 << 20]), 0),
+            "maxMessageSize": (self.pick([2**64 - 1, 2**64 - 1, 1 << 20, 1 << 30, 5 << 30]), 2**64 - 1),
         }
+        # What is the default may be left away.
+        self.options = {name: value for name, (value, default) in options.items() if value != default or self.chance(0.5)}
         # Half of the programs keep clear of most of what the DSL gets wrong, so that its own plan is the one to equal.
         self.careful = self.chance(0.5)
         self.name = self.pick(["random", "p%d" % self.seed, "a name", "tab\\tquote\\\"back\\\\slash", "gr\u00f6\u00dfe"])
@@ -120,10 +123,10 @@ class Program:
         self.semaphores = [(q, r.randint(0, 2)) for q in range(n) for _ in range(r.randint(0, 3))]
         self.switches = []
         for _ in range(r.randint(0, 2) if n > 1 else 0):
-            self.switches.append((sorted(r.sample(range(n), r.randint(2, n))), self.pick(BUFFERS)))
+            self.switches.append((r.sample(range(n), r.randint(1, n)), self.pick(BUFFERS)))
         self.groups = []
         for _ in range(r.randint(0, 2)):
-            self.groups.append(r.sample(range(self.blocks + 1), r.randint(1, self.blocks + 1)))
+            self.groups.append([self.stride * b for b in r.sample(range(self.blocks + 1), r.randint(1, self.blocks + 1))])
 
     # ---- parts of calls
     def piece_at(self, buffer, first, size):
@@ -142,15 +145,18 @@ class Program:
             return None
         buffer = self.pick(buffers)
         if size is None:
-            size = self.grain or self.r.randint(1, min(3, buffer.size))
+            size = self.grain or self.r.randint(1, min(self.pick([1, 2, 3, 3, 20]), buffer.size))
         step = self.grain or 1
         return self.piece_at(buffer, self.r.randrange(0, buffer.size - size + 1) // step * step, size)
 
     def on(self, one=False):
         if self.groups and not one and self.chance(0.2):
             g = self.r.randrange(len(self.groups))
+            if self.chance(0.5):
+                text = ", ".join(map(str, self.groups[g]))
+                return Both(f"ThreadBlockGroup({{{text}}})", f"tb_group=ThreadBlockGroup([{text}])")
             return Both(f"g[{g}]", f"tb_group=g[{g}]")
-        block = self.r.randrange(self.blocks)
+        block = self.stride * self.r.randrange(self.blocks)
         return Both(f"tb({block})", f"tb={block}")
 
     def channel(self, rank, kind="m"):
@@ -167,7 +173,10 @@ class Program:
 
     def call(self, target, name, arguments):
         python = PYTHON_CALLS.get(name, name)
-        self.calls.append(Both(f"{self.indent}{target.cpp}.{name}({', '.join(a.cpp for a in arguments if a.cpp)});",
+        cpp = f"{target.cpp}.{name}"
+        if target.cpp.startswith("Rank(") and name != "barrier" and self.chance(0.3):
+            cpp = name  # a function says the same
+        self.calls.append(Both(f"{self.indent}{cpp}({', '.join(a.cpp for a in arguments if a.cpp)});",
                                f"{self.indent}{target.py}.{python}({', '.join(a.py for a in arguments if a.py)})"))
 
     def rank_object(self, rank):
@@ -176,7 +185,8 @@ class Program:
     # ---- calls
     def loop(self):
         unit, chunks = 1 << self.r.randint(4, 20), self.r.randint(1, 3)
-        self.calls.append(Both(f"  {{ PipelineLoop loop({unit}, {chunks});", f"  with LoopIterationContext({unit}, {chunks}):"))
+        opening, closing = self.pick([(f"{{ PipelineLoop loop({unit}, {chunks});", "}"), (f"pipeline({unit}, {chunks}, [&] {{", "});")])
+        self.calls.append(Both("  " + opening, f"  with LoopIterationContext({unit}, {chunks}):"))
         before = len(self.calls)
         self.indent = "    "
         for _ in range(self.r.randint(1, 4)):
@@ -185,7 +195,7 @@ class Program:
         if len(self.calls) == before:
             self.calls.pop()
         else:
-            self.calls.append(Both("  }", ""))
+            self.calls.append(Both("  " + closing, ""))
 
     def some_calls(self, rank):
         kinds = [self.signals] * 5 + [self.copies] * 3 + [self.puts] * 3 + [self.gets] + [self.reduces] * 3
@@ -231,7 +241,7 @@ class Program:
         blocks = self.r.sample(range(self.blocks), self.pick([1, self.blocks]))
         if self.careful:
             blocks.sort()
-        text = ", ".join(map(str, blocks))
+        text = ", ".join(str(self.stride * b) for b in blocks)
         self.call(self.rank_object(rank), "barrier", [Both(f"{{{text}}}", f"[{text}]")])
 
     def copies(self, rank):
@@ -413,7 +423,7 @@ class Program:
             arguments = Both(f"{n}, {self.factor}, {str(self.inplace).lower()}", f"{n}, {self.factor}, {self.inplace}")
         cpp = ["#include <mscclc/dsl.hpp>", "using namespace mscclc;", "", "MSCCLC_ALGORITHM void program() {",
                f'  CollectiveProgram program("{self.name}", {self.kind}({arguments.cpp}), {{{self.cpp_options()}}});']
-        py = [f'with CollectiveProgram("{self.name}", {self.kind}({arguments.py}), {n}, {self.python_options()}) as program:']
+        py = [f'with CollectiveProgram("{self.name}", {self.kind}({arguments.py}), {n}{self.python_options()}) as program:']
 
         def array(kind, name, cpp_items, py_items=None):
             if cpp_items:
@@ -443,7 +453,7 @@ class Program:
             if name == "replication":
                 return f"Replication::{given}"
             return str(given).lower() if isinstance(given, bool) else f"{given}u" if given > 2**63 else str(given)
-        return ", ".join(f".{name} = {value(name, given)}" for name, (given, _) in self.options.items())
+        return ", ".join(f".{name} = {value(name, given)}" for name, given in self.options.items())
 
     def python_options(self):
         names = {"fuse": "instr_fusion", "autoSync": "auto_sync", "replication": "replication_policy",
@@ -455,4 +465,4 @@ class Program:
             if name == "protocol":
                 return f'"{given}"'
             return f"ReplicationPolicy.{given.lower()}" if name == "replication" else str(given)
-        return ", ".join(f"{names.get(name, name)}={value(name, given)}" for name, (given, _) in self.options.items())
+        return "".join(f", {names.get(name, name)}={value(name, given)}" for name, given in self.options.items())

@@ -39,6 +39,11 @@ TEST_CASE("a nop that one sweep leaves beside another stays in the next") {
   const Outcome once = runPasses(parseProgram(programText(ops)), o1);
   CHECK(opsOf(once.program) == "signal memory [0]\nnop\nnop\nsem_release [0, 1]\n");
   CHECK(opsOf(runPasses(once.program, o1).program) == opsOf(once.program));
+  // The same with flushes, which do not show that they were two.
+  const Outcome flushed = runPasses(
+      parseProgram(programText("signal memory [0] sync after\nflush port [0]\nflush port [0] sync before\n")), o1);
+  CHECK(opsOf(flushed.program) == "signal memory [0]\nnop\nnop\nflush port [0]\n");
+  CHECK(opsOf(runPasses(flushed.program, o1).program) == opsOf(flushed.program));
   // In front of an operation of its own a second nop goes.
   CHECK(opsOf(runPasses(parseProgram(programText("signal memory [0]\nnop\nnop\nsem_release [0]\n")), o1).program) ==
         "signal memory [0]\nnop\nsem_release [0]\n");
