@@ -161,7 +161,7 @@ private:
     // As in the DSL, a neighbour sees the body's first operation before others are merged into it.
     const DataSync last = syncOf(body.ops.back());
     DataSync first = syncOf(in_->ops[header + 1]);
-    if (parts(header + 1, nextOp(*in_, header)))
+    if (parts(header + 1, nextOp(*in_, header)) || mergedBefore(in_->ops[header + 1]))
       first = DataSync::None;
     body.sync = (first & DataSync::Before) | (last & DataSync::After);
   }
@@ -202,15 +202,15 @@ private:
     emit();
   }
 
-  /// True for a nop that an earlier run has left in front of an operation merged from several. The one sweep decides
-  /// about a sync before it sees what else merges into the operation behind, as the DSL does, so such a nop can stand
-  /// beside another. It stays, or the output would not be what the passes make of it again. Flushes of one channel
-  /// merge into one that does not show it.
+  /// True if an earlier run may have merged `op` from several. The one sweep decides about a sync before it sees what
+  /// else merges into the operation behind it, as the DSL does. So what it left before such an operation stays, or the
+  /// output would not be what the passes make of it again. Flushes of one channel merge into one that does not show it.
+  bool mergedBefore(const Op &op) const {
+    return ir::hasDataSync(op.kind) && (in_->idsOf(op).size() > 1 || (op.kind == OpKind::Flush && lowered_));
+  }
+  /// True for a nop in front of such an operation.
   bool parts(std::uint32_t index, std::uint32_t end) const {
-    if (in_->ops[index].kind != OpKind::Nop || index + 1 >= end || !ir::hasDataSync(in_->ops[index + 1].kind))
-      return false;
-    const Op &behind = in_->ops[index + 1];
-    return in_->idsOf(behind).size() > 1 || (behind.kind == OpKind::Flush && lowered_);
+    return in_->ops[index].kind == OpKind::Nop && index + 1 < end && mergedBefore(in_->ops[index + 1]);
   }
 
   void start(std::uint32_t index) {
@@ -244,7 +244,7 @@ private:
   SyncEdit syncEdit(const Op &next) const {
     const Op &op = current_.op();
     const SyncRule &rule = syncRule(syncRoleOf(op.kind), syncRoleOf(next.kind));
-    if (rule.edit == SyncEdit::None)
+    if (rule.edit == SyncEdit::None || mergedBefore(next))
       return SyncEdit::None;
     const DataSync left = op.kind == OpKind::Pipeline ? bodies_[body_].sync : syncOf(op);
     const DataSync right = next.kind == OpKind::Pipeline ? bodies_[nextBody_].sync : syncOf(next);

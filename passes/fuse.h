@@ -9,7 +9,8 @@ namespace mscclc::passes {
 /// where the program switches fusion off.
 ///
 /// Requires: nothing. Runs before lower-data-sync, while sync still sits on operations and does not part them.
-/// Provides: no two neighbours left that a rule merges. Running it again changes nothing.
+/// Provides: no two neighbours left that a rule merges. Running it again changes nothing, but where flushes of one
+/// channel merged and sync is not lowered yet: they do not show that they were several.
 Pass createFusePass();
 
 } // namespace mscclc::passes
