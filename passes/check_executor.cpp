@@ -22,6 +22,8 @@ public:
         diags_(context.diags) {}
 
   void run() {
+    if (program_.minMessageSize >> 31 != 0)
+      diags_.report(diag::executor_min_message, "program '" + program_.name + "'", {target_, program_.minMessageSize});
     for (rank_ = 0; rank_ < program_.ranks.size(); ++rank_) {
       checkChunks();
       for (block_ = 0; block_ < program_.ranks[rank_].blocks.size(); ++block_)
@@ -66,12 +68,25 @@ private:
       diags_.report(diag::executor_flush, at(i), {target_});
     if (op.kind == OpKind::Get)
       checkGet(block, op, i);
+    if (op.kind == OpKind::PutPacket && op.channelType == ir::ChannelType::Port &&
+        std::ranges::any_of(block.srcs(op), [](const ir::Chunk &src) { return src.space != ChunkSpace::Scratch; }))
+      diags_.report(diag::executor_port_packets, at(i), {target_});
+    if (hasBadTail(op.kind) && program_.bufferAlignment % wordBytes != 0)
+      diags_.report(diag::executor_tails, at(i), {target_, name, "a buffer alignment", program_.bufferAlignment});
     if (program_.reuseResources && program_.ranks[rank_].scratchChunks == 0 && reachesScratch(block, op))
       diags_.report(diag::executor_no_own_scratch, at(i), {rank_, target_});
     if (program_.doubleScratch && reachesScratch(block, op, ir::DataForm::Plain))
       diags_.report(diag::executor_double_scratch, at(i), {target_, name});
     if (program_.protocol == ir::Protocol::Simple && ir::isPacketOp(op.kind))
       diags_.report(diag::executor_packets_simple, at(i), {target_, name});
+  }
+
+  /// The bytes that the executor's loops move at once; what is left over takes another path.
+  static constexpr std::uint32_t wordBytes = 16;
+  /// True where that path reads or writes elsewhere (handleReduceSend, handleReadReduceSend,
+  /// handleMultiLoadReduceStore).
+  static bool hasBadTail(OpKind kind) {
+    return kind == OpKind::ReduceSend || kind == OpKind::ReadReduceSend || kind == OpKind::SwitchReduceBroadcast;
   }
 
   /// The executor adds a source's offset to the local buffer and a destination's to the remote one.
@@ -111,6 +126,8 @@ private:
       diags_.report(diag::executor_packets_in_loop, at(i), {target_, name});
       return;
     }
+    if (hasBadTail(op.kind) && loop.imm % wordBytes != 0)
+      diags_.report(diag::executor_tails, at(i), {target_, name, "a pipeline unit", loop.imm});
     for (const ir::Chunk &chunk : block.operands(op)) {
       const std::uint64_t slices = std::max(op.groupSize, 1u);
       if (chunk.size >= loop.count * slices)

@@ -35,6 +35,14 @@ const Row rows[] = {
     {"pipeline unit_size 64 num_chunks 2 {\ncopy scratch[0:1] <- input[0:1]\n}", "",
      "error: 'copy' moves 1 chunk in a pipeline over 2 chunks: mscclpp-0.9 would run past its end; a baked kernel "
      "(--emit-cuda) does it right"},
+    {"ppkt port [0] remote2[0:1] <- input[0:1]", "protocol LL\n",
+     "error: mscclpp-0.9 sends the source of a 'ppkt' through a port as it lies there, so it has to be packets in "
+     "scratch, not plain data; copy it there by copyPackets and use readPutPackets, or bake a kernel (--emit-cuda)"},
+    {"res memory input[0:1], remote0[0:1] <- input[0:1], input[1:2]", "buffer_alignment 8\n",
+     "error: mscclpp-0.9 gets the end of 'res' wrong where sizes are no multiples of 16 bytes, as with a buffer "
+     "alignment of 8; a baked kernel (--emit-cuda) does it right"},
+    {"pipeline unit_size 72 num_chunks 1 {\nres memory input[0:1], remote0[0:1] <- input[0:1], input[1:2]\n}", "",
+     "as with a pipeline unit of 72"},
     {"pipeline unit_size 64 num_chunks 1 {\ncopy scratch[0:2] <- input[0:2] slice 0 of 4\n}", "",
      "error: 'copy' moves 1/4 of 2 chunks in a pipeline over 1 chunk"},
 };
@@ -56,12 +64,22 @@ TEST_CASE("what the executor does right") {
       {"gstore switch [0] switch0[0:1] <- output[0:1]", ""},
       {"get memory [0] output[1:2] <- remote0[1:2]", ""},
       {"ppkt memory remote2[0:1] <- input[0:1]", "protocol LL\ndouble_scratch on\n"},
+      {"ppkt port [0] remote2[0:1] <- scratch[0:1]", "protocol LL\n"},
+      {"pipeline unit_size 64 num_chunks 1 {\nres memory input[0:1], remote0[0:1] <- input[0:1], input[1:2]\n}", ""},
+      {"nop", "min_message_size 2147483647\n"},
       {"pipeline unit_size 64 num_chunks 2 {\ncopy scratch[0:2] <- input[0:2]\n}", ""},
       {"pipeline unit_size 64 num_chunks 1 {\ncopy scratch[0:4] <- input[0:4] slice 0 of 4\n}", ""},
   };
   for (const auto &[ops, options] : fine) {
     CHECK(runPasses(parseProgram(programText(ops, options)), "check-executor", "mscclpp").errors == "");
   }
+}
+
+TEST_CASE("a minimum message size of 2 GiB") {
+  CHECK(runPasses(parseProgram(programText("nop", "min_message_size 2147483648\n")), "check-executor", "mscclpp")
+            .errors == "program 't': error: mscclpp-1f5f065d reads the minimum message size as a 32-bit integer with "
+                       "sign, so 2147483648 "
+                       "bytes would be another number\n1 error generated.\n");
 }
 
 TEST_CASE("a rank without scratch that reaches another's") {
