@@ -253,6 +253,9 @@ std::optional<std::string> Session::kernel() {
 }
 
 ExitCode Session::diff() {
+  if (options_.hasOutput)
+    if (const ExitCode code = write(options_.output); code != exitDone)
+      return code;
   if (options_.update)
     return write(options_.golden);
   std::string text, error;

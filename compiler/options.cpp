@@ -110,7 +110,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
 
   const char *general = "Input and output";
   std::string kind;
-  app.add_option("-o", o.output, "output file; - or absent: standard output")->type_name("FILE")->group(general);
+  auto *output =
+      app.add_option("-o", o.output, "output file; - or absent: standard output")->type_name("FILE")->group(general);
   app.add_option("-x", kind, "kind of input where the name does not tell: cpp, json or ir")
       ->check(CLI::IsMember({"cpp", "json", "ir"}))
       ->type_name("KIND")
@@ -241,6 +242,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
                : verify->count()   ? Action::Verify
                                    : Action::EmitJson;
     o.verify = noVerify->count() == 0;
+    o.hasOutput = output->count() != 0;
     o.hasPasses = passesOption->count() != 0;
     if (o.passes == "none")
       o.passes.clear();

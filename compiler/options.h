@@ -18,6 +18,7 @@ struct Options {
   std::string input; ///< path, or "-" for standard input
   InputKind inputKind = InputKind::Auto;
   std::string output = "-"; ///< path, or "-" for standard output
+  bool hasOutput = false;   ///< given: --diff writes the plan there too
   Action action = Action::EmitJson;
   bool compact = false;
 

@@ -79,7 +79,7 @@ class Program:
         self.grain = self.pick([1, 1, 2, 3]) if self.instances > 1 and self.chance(0.85) else self.pick([0, 0, 1, 2])
         options = {
             "instances": (self.instances, 1),
-            "protocol": ("LL" if self.packets else "Simple", "Simple"),
+            "protocol": ("LL" if self.packets and self.chance(0.8) or self.chance(0.1) else "Simple", "Simple"),
             "fuse": (not self.chance(0.1), True),
             "autoSync": (not self.chance(0.1), True),
             "replication": ("None" if self.none_policy else "Interleaved", "Interleaved"),
