@@ -360,6 +360,9 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   if (threads == 0)
     threads =
         world_.platform().kind() == MSCCLC_PLATFORM_HOST ? std::min(kernel_.threads, hostThreads) : kernel_.threads;
+  if (threads > kernel_.threads)
+    return failure(MSCCLC_ERROR_THREADS, "kernel '%s' takes 1 to %u threads a block, not %u", kernel_.name,
+                   kernel_.threads, threads);
   Place place;
   const Binding *binding = nullptr;
   MSCCLC_TRY(resolvePlace(kernel_, call, input, output, place));

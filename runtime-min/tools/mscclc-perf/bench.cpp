@@ -2,6 +2,7 @@
 
 #include "collective.h"
 #include "device.h"
+#include "rows.h"
 #include "values.h"
 
 #include <algorithm>
@@ -17,15 +18,6 @@ using runtime::Call;
 
 /// Elements that are filled or checked at once.
 constexpr uint64_t pieceBytes = 8 << 20;
-
-struct Row {
-  uint64_t bytes, count;
-  uint32_t dtype, reduceOp, packet;
-  double seconds;
-  double algorithmBandwidth, busBandwidth; ///< GB/s
-  double ofCopyLimit;                      ///< 0 to 1; 0 where the limit is not known
-  int64_t wrong;                           ///< elements; -1: not checked
-};
 
 const MscclcKernel &findKernel(const Options &options) {
   const auto kernels = runtime::loadLibrary(options.library);
@@ -205,57 +197,10 @@ private:
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Table> tables_;
 };
 
-/// Sizes to run for a type: within the kernel's range, whole shares of whole elements; or the kernel's only one.
-std::vector<uint64_t> sizesOf(const Options &options, const MscclcKernel &kernel, uint32_t dtype) {
-  if (kernel.min_message_bytes == kernel.max_message_bytes)
-    return {kernel.max_message_bytes};
-  const uint64_t step = std::max<uint64_t>(kernel.message_shares, 1) * typeBytes(dtype);
-  std::vector<uint64_t> sizes;
-  for (uint64_t bytes = options.minBytes; bytes <= options.maxBytes && bytes != 0; bytes *= options.factor) {
-    const uint64_t whole = (bytes + step - 1) / step * step;
-    if (whole >= kernel.min_message_bytes && whole <= kernel.max_message_bytes &&
-        (sizes.empty() || sizes.back() != whole))
-      sizes.push_back(whole);
-  }
-  return sizes;
-}
-
-/// The wanted variants that the kernel has, each once.
-std::vector<Row> rowsOf(const Options &options, const MscclcKernel &kernel) {
-  std::vector<Row> rows;
-  const auto wanted = [](const std::vector<uint32_t> &list, uint32_t value) {
-    return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
-  };
-  for (uint32_t i = 0; i < kernel.num_variants; ++i) {
-    const MscclcVariant &variant = kernel.variants[i];
-    const bool reduces = variant.reduce_op <= MSCCLC_MAX;
-    if ((reduces && !wanted(options.reduceOps, variant.reduce_op)) ||
-        (variant.packet != MSCCLC_NO_PACKET && !wanted(options.packets, variant.packet)))
-      continue;
-    for (uint32_t type = 0; type < typeCount; ++type) {
-      const bool fits = variant.dtype == type || variant.dtype == MSCCLC_ANY_DTYPE;
-      if (!fits || !wanted(options.dtypes, type))
-        continue;
-      for (const uint64_t bytes : sizesOf(options, kernel, type))
-        rows.push_back(
-            {bytes, 0, type, reduces ? variant.reduce_op : uint32_t{MSCCLC_SUM}, variant.packet, 0, 0, 0, 0, 0});
-      if (options.dtypes.empty())
-        break;
-    }
-    // Without a wish the first variant stands for the kernel.
-    if (options.dtypes.empty() && options.reduceOps.empty() && options.packets.empty())
-      break;
-  }
-  return rows;
-}
-
-const char *packetName(uint32_t packet) {
-  return packet == MSCCLC_LL8 ? "LL8" : packet == MSCCLC_LL16 ? "LL16" : "-";
-}
-
 void printHead(const Options &options, const MscclcKernel &kernel, const runtime::World &world, const Bench &bench) {
-  std::printf("# kernel %s: %s, %u ranks in %u processes, %s, by %s\n", kernel.name, kernel.collective, kernel.ranks,
-              options.processes, (kernel.flags & MSCCLC_IN_PLACE) != 0 ? "in place" : "out of place", kernel.tool);
+  std::printf("# kernel %s: %s, %u ranks in %u process%s, %s, by %s\n", kernel.name, kernel.collective, kernel.ranks,
+              options.processes, options.processes == 1 ? "" : "es",
+              (kernel.flags & MSCCLC_IN_PLACE) != 0 ? "in place" : "out of place", kernel.tool);
   const std::string device = world.isOnHost() ? "host" : deviceName(mscclc_world_device(world.get(), 0));
   const uint32_t threads = options.threads != 0 ? options.threads : kernel.threads;
   std::printf("# on %s; at most %u blocks of %u threads a rank%s%s\n", device.c_str(), kernel.max_blocks,
@@ -289,34 +234,23 @@ void printRow(const Row &row, bool reduces) {
   std::fflush(stdout);
 }
 
-bool writeJson(const std::string &path, const MscclcKernel &kernel, const std::vector<Row> &rows) {
-  std::FILE *file = std::fopen(path.c_str(), "w");
-  if (file == nullptr)
-    return false;
-  std::fprintf(file, "[");
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const Row &r = rows[i];
-    std::fprintf(file,
-                 "%s\n  {\"kernel\": \"%s\", \"bytes\": %llu, \"type\": \"%s\", \"op\": \"%s\", \"packet\": \"%s\", "
-                 "\"microseconds\": %.3f, \"algbw\": %.3f, \"busbw\": %.3f, \"of_copy\": %.4f, \"wrong\": %lld}",
-                 i == 0 ? "" : ",", kernel.name, static_cast<unsigned long long>(r.bytes), typeName(r.dtype),
-                 reduceName(r.reduceOp), packetName(r.packet), r.seconds * 1e6, r.algorithmBandwidth, r.busBandwidth,
-                 r.ofCopyLimit, static_cast<long long>(r.wrong));
-  }
-  std::fprintf(file, "\n]\n");
-  return std::fclose(file) == 0;
-}
-
 } // namespace
 
 int run(const Options &options, uint32_t process, const std::string &rendezvous) try {
   const bool prints = process == 0;
   const MscclcKernel &kernel = findKernel(options);
-  if (options.processes > kernel.ranks)
-    throw runtime::Error(MSCCLC_ERROR_ARGUMENT, "more processes than ranks");
   std::vector<Row> rows = rowsOf(options, kernel);
-  if (rows.empty())
-    throw runtime::Error(MSCCLC_ERROR_ARGUMENT, "the kernel takes none of these sizes, types and operations");
+  if (rows.empty() || options.processes > kernel.ranks) {
+    // Every process sees the same; one says it.
+    if (prints && rows.empty())
+      std::fprintf(stderr, "mscclc-perf: nothing to run: %s\n", offerOf(kernel).c_str());
+    else if (prints)
+      std::fprintf(stderr, "mscclc-perf: %u processes for the %u ranks of kernel '%s'\n", options.processes,
+                   kernel.ranks, kernel.name);
+    return 2;
+  }
+  if (prints && !options.json.empty() && !writeJson(options.json, kernel, {}))
+    throw runtime::Error(MSCCLC_ERROR_SYSTEM, "cannot write " + options.json);
   uint64_t largest = 0;
   for (const Row &row : rows)
     largest = std::max(largest, row.bytes);
@@ -339,6 +273,7 @@ int run(const Options &options, uint32_t process, const std::string &rendezvous)
     throw runtime::Error(MSCCLC_ERROR_SYSTEM, "cannot write " + options.json);
   return right ? 0 : 1;
 } catch (const runtime::Error &error) {
+  std::fflush(stdout);
   std::fprintf(stderr, "mscclc-perf: %s\n", error.what());
   return 1;
 }

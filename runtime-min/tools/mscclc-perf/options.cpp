@@ -3,6 +3,7 @@
 #include "mscclc/runtime.h"
 #include "values.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -124,9 +125,15 @@ bool apply(int letter, const std::string &value, Options &o) {
   uint64_t number = 0;
   switch (letter) {
   case 'b':
-    return parseBytes(value, o.minBytes);
+    if (!parseBytes(value, o.minBytes) || o.minBytes == 0)
+      return false;
+    o.maxBytes = o.givenMax ? o.maxBytes : std::max(o.maxBytes, o.minBytes);
+    return o.givenMin = true;
   case 'e':
-    return parseBytes(value, o.maxBytes);
+    if (!parseBytes(value, o.maxBytes))
+      return false;
+    o.minBytes = o.givenMin ? o.minBytes : std::min(o.minBytes, o.maxBytes);
+    return o.givenMax = true;
   case 'f':
     return parseNumber(value, o.factor) && o.factor >= 2;
   case 'k':
@@ -137,6 +144,8 @@ bool apply(int letter, const std::string &value, Options &o) {
   case 'o':
     return parseNames(ops, value, o.reduceOps);
   case 'p':
+    if (value == "all")
+      o.packets.push_back(MSCCLC_NO_PACKET); // of a kernel that has none
     return parseNames(packetKinds, value, o.packets);
   case 'n':
     o.iterations = parseNumber(value, number) ? static_cast<uint32_t>(number) : 0;
@@ -185,7 +194,10 @@ bool parseBytes(const std::string &text, uint64_t &bytes) {
   const char *const found = std::strchr(letters, unit[0]);
   if (found == nullptr || (unit.size() > 1 && unit.substr(1) != "B" && unit.substr(1) != "iB"))
     return false;
-  bytes <<= 10 * (found - letters + 1);
+  const auto shift = static_cast<unsigned>(10 * (found - letters + 1));
+  if (bytes > UINT64_MAX >> shift)
+    return false;
+  bytes <<= shift;
   return true;
 }
 

@@ -12,11 +12,11 @@ struct Options {
   std::string kernel; ///< name; empty: the library's only one
   uint64_t minBytes = 1 << 10;
   uint64_t maxBytes = 1 << 30;
+  bool givenMin = false, givenMax = false; ///< not the defaults
   uint64_t factor = 2;
   std::vector<uint32_t> dtypes;    ///< empty: the kernel's first
   std::vector<uint32_t> reduceOps; ///< empty: the kernel's first
   std::vector<uint32_t> packets;   ///< empty: the kernel's first
-  bool everyVariant = false;
   uint32_t iterations = 20;
   uint32_t warmUp = 5;
   uint32_t threads = 0; ///< a block; 0: the runtime's choice

@@ -1,0 +1,102 @@
+#include "rows.h"
+
+#include "values.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace mscclc::perf {
+namespace {
+
+/// Sizes to run for a type: within the kernel's range, whole shares of whole elements; or the kernel's only one.
+std::vector<uint64_t> sizesOf(const Options &options, const MscclcKernel &kernel, uint32_t dtype) {
+  if (kernel.min_message_bytes == kernel.max_message_bytes)
+    return {kernel.max_message_bytes};
+  const uint64_t step = std::max<uint64_t>(kernel.message_shares, 1) * typeBytes(dtype);
+  std::vector<uint64_t> sizes;
+  for (uint64_t bytes = options.minBytes; bytes <= options.maxBytes && bytes != 0; bytes *= options.factor) {
+    const uint64_t whole = (bytes + step - 1) / step * step;
+    if (whole >= kernel.min_message_bytes && whole <= kernel.max_message_bytes &&
+        (sizes.empty() || sizes.back() != whole))
+      sizes.push_back(whole);
+  }
+  return sizes;
+}
+
+bool reduces(const MscclcVariant &variant) {
+  return variant.reduce_op <= MSCCLC_MAX;
+}
+
+void append(std::string &list, const char *name) {
+  if (list.find(name) != std::string::npos)
+    return;
+  if (!list.empty())
+    list += ' ';
+  list += name;
+}
+
+std::string sizeText(uint64_t bytes) {
+  return bytes == UINT64_MAX ? "any number of" : std::to_string(bytes);
+}
+
+} // namespace
+
+std::vector<Row> rowsOf(const Options &options, const MscclcKernel &kernel) {
+  std::vector<Row> rows;
+  if (kernel.num_variants == 0)
+    return rows;
+  const MscclcVariant &first = kernel.variants[0];
+  const auto wanted = [](const std::vector<uint32_t> &list, uint32_t value, uint32_t otherwise) {
+    return list.empty() ? value == otherwise : std::find(list.begin(), list.end(), value) != list.end();
+  };
+  for (uint32_t i = 0; i < kernel.num_variants; ++i) {
+    const MscclcVariant &variant = kernel.variants[i];
+    if ((reduces(variant) && !wanted(options.reduceOps, variant.reduce_op, first.reduce_op)) ||
+        !wanted(options.packets, variant.packet, first.packet))
+      continue;
+    for (uint32_t type = 0; type < typeCount; ++type)
+      if ((variant.dtype == type || variant.dtype == MSCCLC_ANY_DTYPE) &&
+          wanted(options.dtypes, type, first.dtype == MSCCLC_ANY_DTYPE ? uint32_t{MSCCLC_F32} : first.dtype))
+        for (const uint64_t bytes : sizesOf(options, kernel, type))
+          rows.push_back({bytes, 0, type, reduces(variant) ? variant.reduce_op : uint32_t{MSCCLC_SUM}, variant.packet,
+                          0, 0, 0, 0, 0});
+  }
+  return rows;
+}
+
+std::string offerOf(const MscclcKernel &kernel) {
+  std::string types, ops, packets;
+  for (uint32_t i = 0; i < kernel.num_variants; ++i) {
+    const MscclcVariant &variant = kernel.variants[i];
+    append(types, variant.dtype == MSCCLC_ANY_DTYPE ? "all types" : typeName(variant.dtype));
+    append(ops, reduces(variant) ? reduceName(variant.reduce_op) : "no choice of operation");
+    append(packets, variant.packet == MSCCLC_NO_PACKET ? "no packets" : packetName(variant.packet));
+  }
+  return "kernel '" + std::string(kernel.name) + "' has " + types + "; " + ops + "; " + packets + "; messages of " +
+         std::to_string(kernel.min_message_bytes) + " to " + sizeText(kernel.max_message_bytes) + " bytes, in " +
+         std::to_string(kernel.message_shares) + " shares of whole elements";
+}
+
+const char *packetName(uint32_t packet) {
+  return packet == MSCCLC_LL8 ? "LL8" : packet == MSCCLC_LL16 ? "LL16" : "-";
+}
+
+bool writeJson(const std::string &path, const MscclcKernel &kernel, const std::vector<Row> &rows) {
+  std::FILE *file = std::fopen(path.c_str(), "w");
+  if (file == nullptr)
+    return false;
+  std::fprintf(file, "[");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Row &r = rows[i];
+    std::fprintf(file,
+                 "%s\n  {\"kernel\": \"%s\", \"bytes\": %llu, \"type\": \"%s\", \"op\": \"%s\", \"packet\": \"%s\", "
+                 "\"microseconds\": %.3f, \"algbw\": %.3f, \"busbw\": %.3f, \"of_copy\": %.4f, \"wrong\": %lld}",
+                 i == 0 ? "" : ",", kernel.name, static_cast<unsigned long long>(r.bytes), typeName(r.dtype),
+                 reduceName(r.reduceOp), packetName(r.packet), r.seconds * 1e6, r.algorithmBandwidth, r.busBandwidth,
+                 r.ofCopyLimit, static_cast<long long>(r.wrong));
+  }
+  std::fprintf(file, "\n]\n");
+  return std::fclose(file) == 0;
+}
+
+} // namespace mscclc::perf
