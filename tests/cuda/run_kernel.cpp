@@ -75,17 +75,33 @@ void put(std::uint8_t *at, std::uint32_t dtype, std::int64_t v) {
   }
 }
 
+/// The i-th of a type's values: negative ones and ones beyond the positive half where it has them. Sums wrap around in
+/// integers, and are exact in the others.
+std::int64_t valueOf(std::uint32_t dtype, std::int64_t i) {
+  switch (dtype) {
+  case MSCCLC_I32:
+    return (i - 3) * 0x10000001;
+  case MSCCLC_U32:
+    return i * 0x22222222;
+  case MSCCLC_U8:
+  case MSCCLC_ANY_DTYPE:
+    return i * 31;
+  default:
+    return i - 3;
+  }
+}
+
 /// Fills the inputs and returns their values.
 std::vector<Values> fill(Message &m, std::uint32_t dtype, std::mt19937 &random) {
   const unsigned size = sizeOf(dtype);
-  // Sums of all ranks stay exact in the narrowest type.
+  // Sums of all ranks stay exact in the narrowest floating point type, which counts to 256.
   const int most = std::max(1, std::min(7, 250 / static_cast<int>(kernel->ranks)));
   std::vector<Values> in(kernel->ranks);
   for (std::uint32_t r = 0; r < kernel->ranks; ++r) {
     if ((kernel->flags & MSCCLC_IN_PLACE) == 0)
       std::fill_n(m.output[r], m.outputBytes[r], std::uint8_t{0x77});
     for (std::uint64_t i = 0; i < m.inputBytes[r] / size; ++i) {
-      in[r].push_back(static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1)));
+      in[r].push_back(valueOf(dtype, static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1))));
       put(m.input[r] + i * size, dtype, in[r].back());
     }
   }
@@ -165,6 +181,19 @@ void runSizes(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, u
     }
 }
 
+/// Buffers that begin at no multiple of 16, or of anything but an element.
+void runUnaligned(const MscclcVariant &v, unsigned threads, std::mt19937 &random) {
+  const std::vector<std::uint64_t> sizes = sizesFor(v, {37, 400});
+  World world(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())), timeoutSeconds);
+  for (const std::uint64_t elements : sizes) {
+    std::vector<Flight> flights;
+    flights.push_back({std::make_unique<Message>(*kernel, messageBytes(v, elements), sizeOf(v.dtype)), {}});
+    flights.back().want = expected(fill(*flights.back().message, v.dtype, random), elements, v.reduce_op);
+    world.launch(v, *flights.back().message, threads);
+    land(world, flights, v.dtype, nameOf(v) + ", unaligned");
+  }
+}
+
 /// Launches back to back, sizes alternating, looking only at the end. Each launch has buffers of its own.
 void runBackToBack(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, unsigned threads, int launches,
                    std::mt19937 &random) {
@@ -221,6 +250,8 @@ int main(int argc, char **argv) {
   std::mt19937 random(seed);
   for (std::uint32_t v = 0; v < kernel->num_variants; ++v)
     runSizes(kernel->variants[v], sizes, threads, random);
+  for (std::uint32_t v = 0; v < kernel->num_variants; ++v)
+    runUnaligned(kernel->variants[v], threads, random);
   if (relaunch > 0)
     runBackToBack(kernel->variants[kernel->num_variants - 1], sizes, threads, relaunch, random);
   std::printf("ok %s: %u variants, %zu sizes, %u ranks, %d launches back to back, seed %u\n", kernel->name,

@@ -4,9 +4,10 @@
 
 namespace mscclc::test {
 
-Buffer::Buffer(std::size_t bytes, std::uint8_t fill) : memory_(bytes + 2 * guard + 64, 0xa5), bytes_(bytes) {
+Buffer::Buffer(std::size_t bytes, std::uint8_t fill, std::size_t shift)
+    : memory_(bytes + 2 * guard + 128, 0xa5), bytes_(bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) + guard;
-  offset_ = guard + (64 - address % 64) % 64;
+  offset_ = guard + (64 - address % 64) % 64 + shift;
   std::fill_n(data(), bytes, fill);
 }
 
@@ -21,10 +22,10 @@ bool is(const MscclcKernel &kernel, const char *collective) {
   return std::strcmp(kernel.collective, collective) == 0;
 }
 
-Message::Message(const MscclcKernel &kernel, std::uint64_t size) : bytes(size) {
+Message::Message(const MscclcKernel &kernel, std::uint64_t size, std::size_t shift) : bytes(size) {
   const bool inPlace = (kernel.flags & MSCCLC_IN_PLACE) != 0;
   const auto allocate = [&](std::uint64_t n) {
-    storage.push_back(std::make_unique<Buffer>(n, 0xee));
+    storage.push_back(std::make_unique<Buffer>(n, 0xee, shift));
     return storage.back()->data();
   };
   for (std::uint32_t r = 0; r < kernel.ranks; ++r) {

@@ -15,7 +15,8 @@ namespace mscclc::test {
 /// Memory with guard bytes around it; an access past its end changes them.
 class Buffer {
 public:
-  explicit Buffer(std::size_t bytes, std::uint8_t fill = 0);
+  /// It begins `shift` bytes behind a multiple of 64.
+  explicit Buffer(std::size_t bytes, std::uint8_t fill = 0, std::size_t shift = 0);
   std::uint8_t *data() { return memory_.data() + offset_; }
   std::size_t size() const { return bytes_; }
   bool intact() const;
@@ -28,7 +29,7 @@ private:
 
 /// Inputs and outputs of one message on all ranks; in place they overlap as the collective says.
 struct Message {
-  Message(const MscclcKernel &kernel, std::uint64_t bytes);
+  Message(const MscclcKernel &kernel, std::uint64_t bytes, std::size_t shift = 0);
   std::uint64_t bytes;
   std::vector<std::unique_ptr<Buffer>> storage;
   std::vector<std::uint8_t *> input, output; ///< [rank]
