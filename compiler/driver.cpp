@@ -55,6 +55,9 @@ std::string shownSwitches(const Options &options) {
     shown += " --algorithm " + options.algorithm;
   for (const auto &[name, value] : options.parameters)
     shown += " -P " + name + "=" + value;
+  for (const std::string &argument : options.clangArgs)
+    if (argument.rfind("-D", 0) == 0)
+      shown += " " + argument;
   if (options.messageSize != 0)
     shown += " --message-size " + std::to_string(options.messageSize);
   return shown;
@@ -243,7 +246,8 @@ std::optional<std::string> Session::kernel() {
   cuda::EmitOptions options;
   options.messageSize = options_.messageSize;
   options.toolVersion = std::string("mscclc ") + version();
-  options.sourceName = options_.input == "-" ? "standard input" : options_.input;
+  options.sourceName =
+      options_.input == "-" ? "standard input" : std::filesystem::path(options_.input).filename().string();
   options.switches = shownSwitches(options_);
   std::string text;
   if (!cuda::emitKernel(program_, options, text, diags_))

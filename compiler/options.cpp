@@ -274,6 +274,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
     o.clangArgs.insert(o.clangArgs.begin(), clangArgs.begin(), clangArgs.end());
     if (!messageSize.empty())
       o.messageSize = byteSize("--message-size", messageSize);
+    if (!messageSize.empty() && o.messageSize == 0)
+      badValue("--message-size", "a message has at least one byte");
     if (!traceMemory.empty())
       o.traceMemory = byteSize("--trace-memory", traceMemory);
     if (o.traceMemory < (std::uint64_t{1} << 20))
