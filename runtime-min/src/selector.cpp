@@ -71,7 +71,10 @@ Status checkFit(const MscclcKernel &kernel, const MscclcQuery &query) {
     return no((kernel.flags & MSCCLC_IN_PLACE) != 0 ? "works in place" : "does not work in place");
   if (Status status = checkMessage(kernel, query.message_bytes, query.dtype); !status.ok())
     return {MSCCLC_ERROR_NO_KERNEL, status.text};
-  if (findVariant(kernel, query.dtype, query.reduce_op, MSCCLC_NO_PACKET) == nullptr)
+  const MscclcVariant *variant = findVariant(kernel, query.dtype, query.reduce_op, MSCCLC_NO_PACKET);
+  if (variant != nullptr && variant->reduce_op == MSCCLC_MIXED_REDUCE && query.reduce_op != MSCCLC_MIXED_REDUCE)
+    return no("reduces with operations of its own choice");
+  if (variant == nullptr)
     return no(format("not compiled for %s, operation %s", nameOfType(query.dtype), nameOfReduceOp(query.reduce_op)));
   return {};
 }

@@ -215,6 +215,30 @@ void runBackToBack(const MscclcVariant &v, const std::vector<std::uint64_t> &ask
   }
 }
 
+/// What a launcher can get wrong is refused by its code, before anything is touched.
+void runRefusals(const MscclcVariant &v) {
+  MscclcRankArgs good{};
+  good.abi_version = MSCCLC_ABI_VERSION;
+  good.message_bytes = sizesFor(v, {1000})[0] * sizeOf(v.dtype) * kernel->message_shares;
+  good.scratch_stride = kernel->scratch_stride(good.message_bytes);
+  const auto refuses = [&](std::int32_t code, unsigned threads, auto change) {
+    MscclcRankArgs bad = good;
+    change(bad);
+    if (const std::int32_t answer = v.launch(&bad, threads, nullptr); answer != code)
+      fail("a launch that must end with " + std::to_string(code) + " ends with " + std::to_string(answer));
+  };
+  refuses(MSCCLC_ERROR_ABI, 1, [](MscclcRankArgs &a) { a.abi_version += 1; });
+  refuses(MSCCLC_ERROR_RANK, 1, [](MscclcRankArgs &a) { a.rank = kernel->ranks; });
+  refuses(MSCCLC_ERROR_THREADS, 0, [](MscclcRankArgs &) {});
+  refuses(MSCCLC_ERROR_THREADS, kernel->threads + 1, [](MscclcRankArgs &) {});
+  if (kernel->message_shares > 1 || kernel->max_message_bytes != UINT64_MAX)
+    refuses(MSCCLC_ERROR_SIZE, 1, [](MscclcRankArgs &a) { a.message_bytes += 1; });
+  if (kernel->scratch_bytes(16) != 0) {
+    refuses(MSCCLC_ERROR_SCRATCH, 1, [](MscclcRankArgs &a) { a.scratch_stride -= 16; });
+    refuses(MSCCLC_ERROR_SCRATCH, 1, [](MscclcRankArgs &a) { a.scratch_stride += 1; });
+  }
+}
+
 std::vector<std::uint64_t> numbers(const char *list) {
   std::vector<std::uint64_t> out;
   for (char *end = const_cast<char *>(list); *end != 0; end += *end == ',')
@@ -248,6 +272,8 @@ int main(int argc, char **argv) {
     return 2;
   constexpr unsigned seed = 12345;
   std::mt19937 random(seed);
+  for (std::uint32_t v = 0; v < kernel->num_variants; ++v)
+    runRefusals(kernel->variants[v]);
   for (std::uint32_t v = 0; v < kernel->num_variants; ++v)
     runSizes(kernel->variants[v], sizes, threads, random);
   for (std::uint32_t v = 0; v < kernel->num_variants; ++v)

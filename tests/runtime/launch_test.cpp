@@ -53,6 +53,35 @@ TEST_CASE("Semaphores keep their values from launch to launch") {
   CHECK(output.read<uint32_t>(1, 1) == std::vector<uint32_t>{expected});
 }
 
+TEST_CASE("Blocks that do not fit on the device at once are refused, and more threads than the kernel takes") {
+  MscclcVariant crowded = gather4().variants[0];
+  crowded.resident_blocks = [](uint32_t threads, uint32_t *blocks) {
+    *blocks = threads == 1 ? MSCCLC_ON_HOST : 3;
+    return int32_t{MSCCLC_OK};
+  };
+  MscclcKernel kernel = gather4();
+  kernel.variants = &crowded;
+  kernel.num_variants = 1;
+  WorldOptions options = onHost(4);
+  const int32_t devices[] = {0, 0, 0, 0};
+  options.devices = devices;
+  World world(options);
+  Buffer buffer = world.allocate(256);
+  Instance instance = world.load(kernel, 256);
+  Call call;
+  call.inPlace(buffer).of(256, MSCCLC_U8);
+  call.threads = 2;
+  const Failure failure = failureOf([&] { instance.launch(call); });
+  CHECK(failure.code == MSCCLC_ERROR_NOT_RESIDENT);
+  CHECK(contains(failure.text, "of 2 threads of the 4 ranks on device 0 wait for each other, and 3 fit on it at once; "
+                               "use fewer blocks, fewer threads a block or more devices"));
+  call.threads = kernel.threads + 1;
+  CHECK(failureOf([&] { instance.launch(call); }).code == MSCCLC_ERROR_THREADS);
+  call.threads = 1;
+  instance.launch(call);
+  world.synchronize();
+}
+
 TEST_CASE("Launches on streams of the caller follow each other") {
   World world(onHost(4));
   Buffer buffer = world.allocate(256);

@@ -75,6 +75,22 @@ TEST_CASE("Everything asked for must fit") {
   CHECK(nameFor(selector, {"allgather", 4, MSCCLC_BF16, MSCCLC_MAX, 1, 64, nullptr}) == "gather4");
 }
 
+TEST_CASE("A kernel that mixes operations is no sum, and no maximum") {
+  MscclcVariant mixed = packets4().variants[0];
+  mixed.reduce_op = MSCCLC_MIXED_REDUCE;
+  MscclcKernel kernel = packets4();
+  kernel.variants = &mixed;
+  kernel.num_variants = 1;
+  Selector selector;
+  selector.add(kernel);
+  MscclcQuery query = allReduce(64);
+  for (const auto [op, name] :
+       {std::pair(MSCCLC_SUM, "none"), std::pair(MSCCLC_MAX, "none"), std::pair(MSCCLC_MIXED_REDUCE, "packets4")}) {
+    query.reduce_op = op;
+    CHECK(nameFor(selector, query) == name);
+  }
+}
+
 TEST_CASE("Tags: the kernel's own and the user's") {
   Selector selector;
   selector.add(packets4(), "fast, tested").add(packets4());

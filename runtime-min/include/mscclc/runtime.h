@@ -161,7 +161,7 @@ typedef struct MscclcQuery {
   const char *collective; /* "allreduce", … */
   uint32_t ranks;
   uint32_t dtype;     /* MscclcDtype */
-  uint32_t reduce_op; /* MscclcReduceOp */
+  uint32_t reduce_op; /* MscclcReduceOp; a kernel whose plan mixes them fits MSCCLC_MIXED_REDUCE only */
   uint32_t in_place;  /* 0 or 1 */
   uint64_t message_bytes;
   const char *tags; /* comma-separated, all of them wanted; null: none */

@@ -67,7 +67,7 @@ MSCCLC_DEVICE float toFloat(Bfloat16 b) {
   return bitCast<float>(uint32_t{b.bits} << 16);
 }
 MSCCLC_DEVICE Bfloat16 toBfloat16(float f) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   Bfloat16 b;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(b.bits) : "f"(f));
   return b;
