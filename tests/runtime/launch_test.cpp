@@ -62,6 +62,7 @@ TEST_CASE("Blocks that do not fit on the device at once are refused, and more th
   MscclcKernel kernel = gather4();
   kernel.variants = &crowded;
   kernel.num_variants = 1;
+  kernel.threads = 2;
   WorldOptions options = onHost(4);
   const int32_t devices[] = {0, 0, 0, 0};
   options.devices = devices;
