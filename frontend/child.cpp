@@ -7,7 +7,9 @@
 #include "frontend/instrument.h"
 #include "frontend/sandbox.h"
 #include "frontend/source_reporter.h"
+#include "frontend/trace.h"
 
+#include "clang/AST/Decl.h"
 #include "llvm/Support/ErrorHandling.h"
 
 #include <chrono>
@@ -147,7 +149,10 @@ int runChild(const ChildTask &task) {
   enterSandbox();
   startRecording(task.trace, traceIsFull);
   linked.run();
+  const bool isEmpty = !hasRecordedProgram();
   report.header().traceSize = finishRecording();
+  if (isEmpty && report.header().traceSize <= sizeof(TraceHeader))
+    tool.reporter().report(diag::no_program, chosen->function->getLocation());
   report.header().phase = static_cast<std::uint32_t>(Phase::Done);
   return 0;
 }

@@ -131,6 +131,10 @@ constexpr const char *fixedArguments[] = {
     "-fno-c++-static-destructors",
     "-fcf-protection=none",
     "-fno-modules",
+    "-fno-coverage-mapping",
+    "-fno-profile-instr-generate",
+    "-fno-profile-generate",
+    "-fdiagnostics-format=clang",
     "-Qunused-arguments",
 };
 

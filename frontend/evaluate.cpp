@@ -38,7 +38,9 @@ constexpr const char *entryName = "__mscclc_entry";
 
 /// Arguments as the target's calling convention wants them: integers and doubles as themselves, a string view as its
 /// length and pointer, in two arguments or in one array of two words.
-SmallVector<Value *, 8> lowerArguments(Module &module, const FunctionType &type, std::span<const Argument> arguments) {
+/// Where the registers are used up, a string view lies in memory as it is.
+SmallVector<Value *, 8> lowerArguments(Module &module, const Function &function, std::span<const Argument> arguments) {
+  const FunctionType &type = *function.getFunctionType();
   SmallVector<Value *, 8> values;
   unsigned next = 0;
   const auto nextType = [&]() -> Type * {
@@ -72,6 +74,10 @@ SmallVector<Value *, 8> lowerArguments(Module &module, const FunctionType &type,
           throw ir::InternalError("a string view is not passed as length and pointer");
         values.push_back(ConstantInt::get(expected, argument.text.size()));
         values.push_back(text);
+      } else if (function.hasParamAttribute(next - 1, Attribute::ByVal)) {
+        Constant *view = ConstantStruct::getAnon(
+            {ConstantInt::get(Type::getInt64Ty(module.getContext()), argument.text.size()), text});
+        values.push_back(new GlobalVariable(module, view->getType(), true, GlobalValue::InternalLinkage, view, "view"));
       } else {
         throw ir::InternalError("a string view is not passed as length and pointer");
       }
@@ -198,8 +204,7 @@ void addEntry(CompiledAlgorithm &algorithm) {
           builder.CreateCall(f);
     constructors->eraseFromParent();
   }
-  CallInst *call =
-      builder.CreateCall(function, lowerArguments(module, *function->getFunctionType(), algorithm.arguments));
+  CallInst *call = builder.CreateCall(function, lowerArguments(module, *function, algorithm.arguments));
   call->setAttributes(function->getAttributes());
   call->setCallingConv(function->getCallingConv());
   builder.CreateRetVoid();

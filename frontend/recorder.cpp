@@ -46,6 +46,7 @@ struct Recorder {
   std::uint64_t capacity = 0, used = 0;
   void (*onFull)() = nullptr;
   bool full = false;
+  bool hasProgram = false;
 
   std::uint32_t numFiles = 0, numChains = 0, numPlaces = 0;
   std::uint32_t numCollectives = 0, numScratch = 0, numGroups = 0, numChannels = 0, numSwitches = 0, numViews = 0,
@@ -276,6 +277,7 @@ void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t o
 
 void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_t collective,
                             const ProgramOptions *options, const Place *place) {
+  r.hasProgram = true;
   ProgramRecord record{};
   record.head = head(RecordKind::ProgramBegin, placeId(place));
   record.collective = collective;
@@ -442,6 +444,10 @@ void startRecording(std::span<std::byte> region, void (*onFull)()) {
   r.used = sizeof(TraceHeader);
   const TraceHeader header{TraceHeader::expectedMagic, r.used, 0, 0};
   std::memcpy(r.base, &header, sizeof header);
+}
+
+bool hasRecordedProgram() {
+  return r.hasProgram;
 }
 
 std::size_t finishRecording() {

@@ -16,6 +16,9 @@ struct HostSymbol {
 /// is dropped and TraceHeader::full is set; `onFull` is then called once, and may end the process.
 void startRecording(std::span<std::byte> region, void (*onFull)() = nullptr);
 
+/// Whether a program has begun in this recording.
+bool hasRecordedProgram();
+
 /// Ends the recording; calls are ignored until the next one starts. Returns the bytes of the region that are in use.
 std::size_t finishRecording();
 
