@@ -1,5 +1,6 @@
 #include "compiler/options.h"
 
+#include "backend-json/utf8.h"
 #include "compiler/version.h"
 
 #include <CLI/CLI.hpp>
@@ -59,6 +60,16 @@ public:
 
 [[noreturn]] void badValue(const std::string &option, const std::string &what) {
   throw CLI::ValidationError(option, what);
+}
+
+bool isUtf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = json::utf8Length(text, at);
+    if (length == 0)
+      return false;
+    at += length;
+  }
+  return true;
 }
 
 std::uint64_t byteSize(const std::string &option, const std::string &text) {
@@ -133,7 +144,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       ->group(algorithm);
   app.add_option("--algorithm", o.algorithm, "which algorithm of several")->type_name("NAME")->group(algorithm);
   auto *list = app.add_flag("--list")->description("list algorithms and their parameters")->group(algorithm);
-  app.add_option("--name", o.name, "name of the plan")->type_name("NAME")->group(algorithm);
+  auto *nameOption = app.add_option("--name", o.name, "name of the plan")->type_name("NAME")->group(algorithm);
   std::vector<std::string> includes, defines;
   app.add_option("-I", includes, "include folder, for Clang")
       ->type_name("DIR")
@@ -292,6 +303,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       badValue("INPUT", "an empty file name");
     if (o.output.empty())
       badValue("-o", "an empty file name");
+    if (nameOption->count() != 0 && (o.name.empty() || !isUtf8(o.name)))
+      badValue("--name", "a name is UTF-8, and not empty");
   } catch (const CLI::CallForHelp &e) {
     app.exit(e);
     return {std::nullopt, 0};

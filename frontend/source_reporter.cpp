@@ -122,6 +122,7 @@ void SourceReporter::begin(ir::Diagnostic diagnostic) {
   std::size_t &count = diagnostic.severity == ir::Severity::Error ? errors_ : warnings_;
   const std::size_t limit = diagnostic.severity == ir::Severity::Error ? maxErrors : maxWarnings;
   dropNotes_ = ++count > limit;
+  diagnostic.message = shortened(std::move(diagnostic.message));
   if (!dropNotes_)
     pending_ = std::move(diagnostic);
 }
@@ -278,7 +279,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   info.FormatDiagnostic(text);
   ir::Diagnostic d;
   d.id = "clang";
-  d.message = shortened(printable(text));
+  d.message = printable(text);
   if (info.hasSourceManager() && sources_)
     d.place = place(info.getLocation());
   if (level == DiagnosticsEngine::Note) {
