@@ -55,40 +55,17 @@ bool Machine::packetsArrived(std::uint32_t b) {
 
 View Machine::packetView(std::uint32_t b) {
   View view = order_.view(b);
-  tokensOfOp_.clear();
+  taken_.clear();
+  std::uint32_t last = none;
   for (const Operand &source : sources_) {
     if (!source.packet)
       continue;
     for (std::uint32_t i = 0; i < source.count; ++i)
-      if (const std::uint32_t token = memory_.slotToken(source.first + i);
-          tokensOfOp_.empty() || token != tokensOfOp_.back())
-        tokensOfOp_.push_back(token);
+      if (const std::uint32_t token = memory_.slotToken(source.first + i); token != last)
+        taken_.push_back(packetTokens_[last = token]);
   }
-  const bool writesPackets =
-      std::any_of(destinations_.begin(), destinations_.end(), [](const Operand &o) { return o.packet; });
-  if (tokensOfOp_.size() == 1 && !writesPackets) { // no clock of its own is worth making
-    view.also = &packetTokens_[tokensOfOp_[0]];
-    return view;
-  }
-  opControl_ = order_.share(view.control);
-  opData_ = order_.share(view.data);
-  for (const std::uint32_t token : tokensOfOp_)
-    order_.absorb(opControl_, opData_, packetTokens_[token], false);
-  view.control = opControl_;
-  view.data = opData_;
+  view.packets = taken_;
   return view;
-}
-
-void Machine::learnFromPackets(std::uint32_t b) {
-  if (opControl_ == ClockPool::zero && opData_ == ClockPool::zero) {
-    for (const std::uint32_t token : tokensOfOp_)
-      order_.receive(b, packetTokens_[token], false);
-    return;
-  }
-  order_.learn(b, opControl_, opData_);
-  order_.release(opControl_);
-  order_.release(opData_);
-  opControl_ = opData_ = ClockPool::zero;
 }
 
 bool Machine::data(std::uint32_t b, const ir::Op &op) {
@@ -108,7 +85,8 @@ bool Machine::data(std::uint32_t b, const ir::Op &op) {
   else
     move(b, op);
   if (sawPackets_)
-    learnFromPackets(b);
+    for (const Token &token : taken_)
+      order_.receive(b, token, false);
   if (ir::putsAndSignals(op.kind))
     signalAll(b, op, false);
   if (op.kind == ir::OpKind::PutWithSignalAndFlush)
@@ -189,7 +167,7 @@ void Machine::read(const Operand &operand, const Record &by, const View &view) {
     const Record &had = cell.read;
     const bool replaces = had.exists() && cell.moreReads == none && !had.isPut() &&
                           ((had.agent == by.agent && (had.phase < by.phase || had.ref == by.ref)) ||
-                           (had.agent != by.agent && order_.before(had, false, view, Need::Control)));
+                           (had.agent != by.agent && order_.knownAtOnce(had.agent, had.phase, view, Need::Control)));
     if (replaces)
       cell.read = by;
     else
@@ -240,7 +218,7 @@ void Machine::writePacket(CellId id, const Record &by, const View &view) {
   checkWrite(id, by, view, memory_[id].read.exists());
   if (packetToken_ == none) {
     packetToken_ = static_cast<std::uint32_t>(packetTokens_.size());
-    packetTokens_.push_back(order_.sendPacket(currentBlock_, view.control));
+    packetTokens_.push_back(order_.sendPacket(currentBlock_, view.packets));
   }
   memory_.slotLaunch(id) = static_cast<std::uint8_t>(launch_ + 1);
   memory_.slotToken(id) = packetToken_;
@@ -330,7 +308,7 @@ void Machine::report(CellId id, const Record &first, bool firstWrites, const Rec
 
 void Machine::userAccess(std::uint32_t rank, bool writes) {
   const std::uint32_t b = index_.block(rank, 0);
-  const View view = order_.view(b);
+  const View view = order_.gather(rank);
   const auto buffer = writes ? ir::BufferKind::Input : ir::BufferKind::Output;
   const std::uint32_t units = index_.program.ranks[rank].chunksOf(buffer) * geometry_.unitsPerChunk();
   const CellId first = memory_.base(rank, buffer, false, launch_);
@@ -360,8 +338,9 @@ void Machine::userAccess(std::uint32_t rank, bool writes) {
 }
 
 void Machine::beginLaunch() {
+  const bool user = index_.program.collective.kind != ir::CollectiveKind::Test;
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
-    if (index_.program.collective.kind != ir::CollectiveKind::Test) {
+    if (user) {
       userAccess(r, true);
       order_.meetRank(r);
     } else if (launch_ == 0) {
@@ -369,8 +348,8 @@ void Machine::beginLaunch() {
       for (std::uint32_t u = 0; u < units; ++u)
         memory_[memory_.base(r, ir::BufferKind::Input, false, 0) + u].value = values_.input(r, u);
     }
-    order_.beginLaunch(r);
   }
+  order_.beginLaunch();
 }
 
 void Machine::endLaunch() {

@@ -34,17 +34,17 @@ std::uint64_t Findings::key(ir::OpRef place, bool exact) const {
 Findings::Finding *Findings::addKeyed(const ir::DiagInfo &info, std::uint64_t group, std::uint64_t identity,
                                       std::uint32_t rank) {
   const auto kind = reinterpret_cast<std::uintptr_t>(info.id.data());
-  if (!seen_.insert(mix(kind, identity)).second)
+  if (!state_.seen.insert(mix(kind, identity)).second)
     return nullptr;
-  ++(info.severity == ir::Severity::Error ? errors_ : warnings_);
-  const auto [it, isNew] = groups_.try_emplace(mix(kind, group), findings_.size());
+  ++(info.severity == ir::Severity::Error ? state_.errors : state_.warnings);
+  const auto [it, isNew] = state_.groups.try_emplace(mix(kind, group), state_.findings.size());
   if (!isNew) {
-    Finding &same = findings_[it->second];
+    Finding &same = state_.findings[it->second];
     ++same.alike;
     same.otherRanks |= same.rank != rank;
     return nullptr;
   }
-  Finding &finding = findings_.emplace_back();
+  Finding &finding = state_.findings.emplace_back();
   finding.info = &info;
   finding.rank = rank;
   return &finding;
@@ -66,14 +66,14 @@ Findings::Finding *Findings::addOnRank(const ir::DiagInfo &info, std::uint32_t r
 }
 
 void Findings::flush() {
-  for (const Finding &f : findings_) {
+  for (const Finding &f : state_.findings) {
     auto report = diags_.report(*f.info, f.where, f.args);
     for (const Note &note : f.notes)
       report.note(*note.info, note.where, note.args);
     if (f.alike != 0)
       report.note(diag::alike_elsewhere, ir::Where{}, {f.alike, f.otherRanks ? " on other ranks" : ""});
   }
-  findings_.clear();
+  state_.findings.clear();
 }
 
 } // namespace mscclc::passes::proof

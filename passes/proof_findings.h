@@ -40,9 +40,19 @@ public:
   /// The same for what has no operation: grouped by kind and `group` alone.
   Finding *addOnRank(const ir::DiagInfo &info, std::uint32_t rank, std::uint32_t group = 0);
 
-  std::uint64_t errors() const { return errors_; }
-  std::uint64_t warnings() const { return warnings_; }
-  std::vector<Finding> &all() { return findings_; }
+  /// What is there now, to come back to.
+  struct State {
+    std::vector<Finding> findings;
+    std::unordered_map<std::uint64_t, std::size_t> groups;
+    std::unordered_set<std::uint64_t> seen;
+    std::uint64_t errors = 0, warnings = 0;
+  };
+  const State &state() const { return state_; }
+  void restore(State state) { state_ = std::move(state); }
+
+  std::uint64_t errors() const { return state_.errors; }
+  std::uint64_t warnings() const { return state_.warnings; }
+  std::vector<Finding> &all() { return state_.findings; }
   void flush();
 
   static constexpr ir::OpRef nowhere{none, none, none};
@@ -53,10 +63,7 @@ private:
 
   const ProgramIndex &index_;
   ir::DiagnosticEngine &diags_;
-  std::vector<Finding> findings_;
-  std::unordered_map<std::uint64_t, std::size_t> groups_;
-  std::unordered_set<std::uint64_t> seen_;
-  std::uint64_t errors_ = 0, warnings_ = 0;
+  State state_;
 };
 
 } // namespace mscclc::passes::proof

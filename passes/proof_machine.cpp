@@ -19,15 +19,15 @@ Machine::Machine(const ProgramIndex &index, const Geometry &geometry, const Prem
     for (std::uint32_t id = 0; id < index.program.ranks[r].semaphores.size(); ++id)
       if (const std::uint32_t queue = semaphoreQueue(r, id); !premises.shared(queue))
         for (std::uint32_t n = index.program.ranks[r].semaphores[id].initialValue; n != 0; --n)
-          signal(none, queue, Token{});
+          signal(none, queue, {});
 }
 
 bool Machine::runLaunch() {
   for (const auto &[queue, parties] : premises_.allShared()) {
     SharedQueue &shared = shared_[queue];
-    for (auto &tokens : shared.sent)
-      for (const Token &token : tokens)
-        order_.drop(token);
+    for (const auto &sent : shared.sent)
+      for (const Sent &s : sent)
+        order_.drop(s.token);
     shared.sent.assign(parties.signallers.size(), {});
     shared.taken.assign(parties.waiters.size(), 0);
     shared.numSent = shared.numTaken = 0;
@@ -119,7 +119,7 @@ bool Machine::execute(std::uint32_t b, const ir::Op &op) {
     return waitAll(b, op);
   case ir::OpKind::SemRelease:
     for (const std::uint32_t id : s.code->idsOf(op))
-      signal(b, semaphoreQueue(s.rank, id), order_.send(b, false));
+      signal(b, semaphoreQueue(s.rank, id), {order_.send(b, false)});
     return true;
   case ir::OpKind::Signal:
   case ir::OpKind::RelaxedSignal:
@@ -140,33 +140,33 @@ void Machine::signalAll(std::uint32_t b, const ir::Op &op, bool relaxed) {
   BlockState &s = blocks_[b];
   for (const std::uint32_t id : s.code->idsOf(op)) {
     const std::uint32_t end = index_.channel(op.channelType, s.rank, id);
-    Token token = order_.send(b, relaxed);
+    Sent sent{order_.send(b, relaxed)};
     if (op.channelType == ir::ChannelType::Port)
-      token.putsUpTo = order_.putsCovered(end, b, ir::putsAndSignals(op.kind) ? s.pc : none);
-    signal(b, index_.pairOf(end), token);
+      sent.putsUpTo = order_.putsCovered(end, b, ir::putsAndSignals(op.kind) ? s.pc : none);
+    signal(b, index_.pairOf(end), sent);
   }
 }
 
-void Machine::signal(std::uint32_t b, std::uint32_t queue, const Token &token) {
+void Machine::signal(std::uint32_t b, std::uint32_t queue, const Sent &sent) {
   ++counts_.syncs;
   Queue &q = queues_[queue];
   if (const SharedSync *parties = premises_.shared(queue)) {
     SharedQueue &shared = shared_[queue];
     const auto party = std::find_if(parties->signallers.begin(), parties->signallers.end(),
                                     [&](const SharedSync::Party &p) { return p.block == b; });
-    shared.sent[static_cast<std::size_t>(party - parties->signallers.begin())].push_back(token);
+    shared.sent[static_cast<std::size_t>(party - parties->signallers.begin())].push_back(sent);
     ++shared.numSent;
     return wake(q.waiter);
   }
-  std::uint32_t slot = freeToken_;
+  std::uint32_t slot = freeSent_;
   if (slot != none) {
-    freeToken_ = tokens_[slot].next;
+    freeSent_ = sent_[slot].next;
   } else {
-    slot = static_cast<std::uint32_t>(tokens_.size());
-    tokens_.emplace_back();
+    slot = static_cast<std::uint32_t>(sent_.size());
+    sent_.emplace_back();
   }
-  tokens_[slot] = {token, none};
-  (q.head == none ? q.head : tokens_[q.tail].next) = slot;
+  sent_[slot] = sent;
+  (q.head == none ? q.head : sent_[q.tail].next) = slot;
   q.tail = slot;
   wake(q.waiter);
 }
@@ -188,10 +188,10 @@ bool Machine::waitAll(std::uint32_t b, const ir::Op &op) {
 }
 
 bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed, std::uint32_t channel) {
-  const auto take = [&](const Token &token) {
-    order_.receive(b, token, relaxed);
+  const auto take = [&](const Sent &sent) {
+    order_.receive(b, sent.token, relaxed);
     if (channel != none)
-      order_.completed(channel, token.putsUpTo, b);
+      order_.completed(channel, sent.putsUpTo, b);
   };
   if (const SharedSync *parties = premises_.shared(queue)) {
     // The n-th wait passes once n signals came, whoever sent them: of each sender only what all others together cannot
@@ -222,13 +222,11 @@ bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed, std::uint
   if (q.head == none)
     return false;
   const std::uint32_t slot = q.head;
-  q.head = tokens_[slot].next;
-  const Token token = tokens_[slot].token;
-  tokens_[slot].next = freeToken_;
-  freeToken_ = slot;
-  take(token);
-  if (token.agent != none)
-    order_.drop(token);
+  q.head = sent_[slot].next;
+  sent_[slot].next = freeSent_;
+  freeSent_ = slot;
+  take(sent_[slot]);
+  order_.drop(sent_[slot].token);
   return true;
 }
 

@@ -81,13 +81,15 @@ private:
   struct Queue {
     std::uint32_t head = none, tail = none, waiter = none;
   };
-  struct QueuedToken {
+  /// What waits in a queue.
+  struct Sent {
     Token token;
-    std::uint32_t next;
+    std::uint32_t putsUpTo = 0; ///< port puts of the channel that are complete with it
+    std::uint32_t next = none;
   };
   /// A queue that several blocks signal or wait on: tokens of the launch, by signaller.
   struct SharedQueue {
-    std::vector<std::vector<Token>> sent;    ///< [signaller]
+    std::vector<std::vector<Sent>> sent;     ///< [signaller]
     std::vector<std::uint32_t> taken;        ///< [waiter]
     std::uint64_t numSent = 0, numTaken = 0; ///< of the launch
   };
@@ -106,7 +108,7 @@ private:
   void run(std::uint32_t block);
   bool execute(std::uint32_t block, const ir::Op &op);
   void step(BlockState &state);
-  void signal(std::uint32_t block, std::uint32_t queue, const Token &token);
+  void signal(std::uint32_t block, std::uint32_t queue, const Sent &sent);
   bool wait(std::uint32_t block, std::uint32_t queue, bool relaxed, std::uint32_t channel);
   bool waitAll(std::uint32_t block, const ir::Op &op);
   void signalAll(std::uint32_t block, const ir::Op &op, bool relaxed);
@@ -152,7 +154,6 @@ private:
               const View &view);
   void userAccess(std::uint32_t rank, bool writes);
   View packetView(std::uint32_t block);
-  void learnFromPackets(std::uint32_t block);
 
   const ProgramIndex &index_;
   const Geometry &geometry_;
@@ -166,8 +167,8 @@ private:
   std::uint32_t launch_ = 0; ///< from 0
   std::vector<BlockState> blocks_;
   std::vector<Queue> queues_; ///< channel ends that wait, then semaphores
-  std::vector<QueuedToken> tokens_;
-  std::uint32_t freeToken_ = none;
+  std::vector<Sent> sent_;
+  std::uint32_t freeSent_ = none;
   std::unordered_map<std::uint32_t, SharedQueue> shared_;
   std::vector<BarrierState> barriers_;
   std::vector<std::uint32_t> ready_;
@@ -180,8 +181,7 @@ private:
   const ir::Op *currentOp_ = nullptr;
   bool sawPackets_ = false;
   std::vector<Record> stillSent_;
-  std::vector<std::uint32_t> tokensOfOp_;
-  ClockId opControl_ = ClockPool::zero, opData_ = ClockPool::zero;
+  std::vector<Token> taken_;        ///< of the packets that the operation took
   std::vector<Token> packetTokens_; ///< of this launch
   std::uint32_t packetToken_ = none;
   std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< [block << 32 | op]

@@ -36,50 +36,71 @@ void dropWarnings(Findings &findings) {
   std::erase_if(findings.all(), [](const Findings::Finding &f) { return f.info->severity != ir::Severity::Error; });
 }
 
-/// Proves one size of chunk; see proof_geometry.h. `result` gets what the first such call counts.
-bool proveSize(const ProgramIndex &index, const Geometry &geometry, Findings &findings, const VerifyOptions &options,
-               VerifyResult &result) {
-  const ir::Program &program = index.program;
-  const Premises premises(index, geometry, findings);
-  if (!premises.hold() || findings.errors() != 0)
-    return false;
-  Memory memory(index, geometry);
-  if (!memory.fits()) {
-    findings.addOnRank(diag::too_much_memory, 0);
-    return false;
+/// Proves one size of chunk; see proof_geometry.h.
+class SizeProof {
+public:
+  SizeProof(const ProgramIndex &index, const Geometry &geometry, Findings &findings, const VerifyOptions &options)
+      : index_(index), geometry_(geometry), findings_(findings), options_(options) {}
+
+  /// `result` gets what the first such proof counts.
+  bool run(VerifyResult &result) {
+    const Premises premises(index_, geometry_, findings_);
+    if (!premises.hold() || findings_.errors() != 0)
+      return false;
+    const Findings::State before = findings_.state();
+    try {
+      return launches(premises, options_.clocks, result);
+    } catch (const Tangled &) {
+      findings_.restore(before);
+      return launches(premises, true, result);
+    }
   }
-  if (!checkShared(index, geometry, premises, memory, findings))
-    return false;
-  const std::uint32_t launches = program.doubleScratch ? 3 : 2;
-  Order order(index, premises.maxPhases() * launches + 1);
-  Values values(index, geometry.unitsPerChunk());
-  Reporter reporter(index, geometry, memory, order, findings);
-  Machine machine(index, geometry, premises, memory, order, values, reporter);
-  reporter.setMachine(machine);
-  std::uint64_t results = 0;
-  for (std::uint32_t launch = 0; launch < launches; ++launch) {
-    machine.beginLaunch();
-    if (!machine.runLaunch()) {
-      reporter.deadlock();
+
+private:
+  bool launches(const Premises &premises, bool clocks, VerifyResult &result) {
+    Memory memory(index_, geometry_);
+    if (!memory.fits()) {
+      findings_.addOnRank(diag::too_much_memory, 0);
       return false;
     }
-    machine.endLaunch();
-    if (launch == 0)
-      results = reporter.checkResults(values, geometry.unitsPerChunk());
+    if (!checkShared(index_, geometry_, premises, memory, findings_))
+      return false;
+    const std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
+    Order order(index_, clocks, premises.maxPhases() * launches + 1);
+    Values values(index_, geometry_.unitsPerChunk());
+    Reporter reporter(index_, geometry_, memory, order, findings_);
+    Machine machine(index_, geometry_, premises, memory, order, values, reporter);
+    reporter.setMachine(machine);
+    std::uint64_t results = 0;
+    for (std::uint32_t launch = 0; launch < launches; ++launch) {
+      machine.beginLaunch();
+      if (!machine.runLaunch()) {
+        reporter.deadlock();
+        return false;
+      }
+      machine.endLaunch();
+      if (launch == 0)
+        results = reporter.checkResults(values, geometry_.unitsPerChunk());
+    }
+    if (options_.schedules)
+      reporter.addSchedules(premises, launches);
+    if (result.launches == 0) {
+      result.launches = launches;
+      result.iterations = geometry_.mostIterations();
+      result.results = results;
+      result.operations = machine.counts().operations;
+      result.accesses = machine.counts().accesses;
+      result.phases = order.numPhases();
+      result.edges = order.numEdges();
+    }
+    return findings_.errors() == 0;
   }
-  if (options.schedules)
-    reporter.addSchedules(premises, launches);
-  if (result.launches == 0) {
-    result.launches = launches;
-    result.iterations = geometry.mostIterations();
-    result.results = results;
-    result.operations = machine.counts().operations;
-    result.accesses = machine.counts().accesses;
-    result.phases = order.numPhases();
-    result.edges = order.numEdges();
-  }
-  return findings.errors() == 0;
-}
+
+  const ProgramIndex &index_;
+  const Geometry &geometry_;
+  Findings &findings_;
+  const VerifyOptions &options_;
+};
 
 bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result) {
   if (!checkShape(index, findings))
@@ -90,7 +111,7 @@ bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &o
       return reportFault(*geometry.fault(), index, findings);
     if (iterations == 3)
       checkRanges(index, findings);
-    if (!proveSize(index, geometry, findings, options, result))
+    if (!SizeProof(index, geometry, findings, options).run(result))
       return false;
     if (geometry.mostIterations() == 0)
       break;

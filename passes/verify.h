@@ -1,7 +1,7 @@
 // The verifier: a plan ends, has no race, computes its collective, and may be launched again at once.
 //
 // How it proves that. A program is run once, abstractly, for three launches at most: blocks advance until they wait,
-// data is symbolic, every access is compared with the earlier accesses of its cell by vector clocks (proof_order.h).
+// data is symbolic, every access is compared with the earlier accesses of its cell by happens-before (proof_order.h).
 //
 // Why one run speaks for all schedules. Suppose that (a) the order in which a block's operations are issued does not
 // depend on data or timing, (b) each channel end and semaphore is waited on by one block and signalled by one, (c) each
@@ -42,6 +42,8 @@ namespace mscclc::passes {
 struct VerifyOptions {
   bool warnings = true;
   bool schedules = true; ///< add the shortest schedule to races
+  /// Keep vector clocks from the start, not only where the logs of Order are too tangled. The verdict is the same.
+  bool clocks = false;
 };
 
 /// What was looked at. `proven` only if nothing was found against the program.

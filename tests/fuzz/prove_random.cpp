@@ -1,7 +1,8 @@
 // Random programs, proven and run: prove_random COUNT [FIRST_SEED] [SCHEDULES]
 //
 // Each program is right by construction, so it must be proven and run right. Then it is changed at random: what the run
-// breaks must not be proven. Prints what does not hold, with its seed, and counts; exit 1 if anything did not.
+// breaks must not be proven; and both ways of keeping order must agree. Prints what does not hold, with its seed, and
+// counts; exit 1 if anything did not.
 #include "random_program.h"
 
 #include "ir/structure.h"
@@ -59,6 +60,11 @@ void judge(std::uint64_t seed, std::uint32_t schedules, Counts &counts) {
     ++counts.mutants;
     ir::DiagnosticEngine proof, run;
     const bool proven = passes::verify(*mutant, proof, {.warnings = false, .schedules = false}).proven;
+    ir::DiagnosticEngine other;
+    if (passes::verify(*mutant, other, {.warnings = false, .schedules = false, .clocks = true}).proven != proven) {
+      ++counts.faults;
+      show(*mutant, "logs and clocks disagree: " + what, seed, proof.render(false) + other.render(false));
+    }
     const bool runs = passes::simulate(*mutant, run, runOptions(*mutant, seed, schedules)).ok;
     ++(proven ? counts.proven : counts.refused);
     counts.broken += !runs;
