@@ -10,6 +10,7 @@
 #include "passes/simulate.h"
 #include "passes/verify.h"
 
+#include <array>
 #include <cstdlib>
 #include <iostream>
 
@@ -18,6 +19,7 @@ using namespace mscclc;
 namespace {
 
 struct Counts {
+  std::array<std::uint64_t, ir::opKindCount> kinds{}; ///< operations of the programs that are right
   std::uint64_t programs = 0, mutants = 0, proven = 0, refused = 0, broken = 0, refusedAndRight = 0, faults = 0;
 };
 
@@ -44,6 +46,10 @@ void judge(std::uint64_t seed, std::uint32_t schedules, Counts &counts) {
     return show(right, "not well formed", seed, structure.render(false));
   }
   ++counts.programs;
+  for (const ir::Rank &rank : right.ranks)
+    for (const ir::ThreadBlock &block : rank.blocks)
+      for (const ir::Op &op : block.ops)
+        ++counts.kinds[static_cast<std::size_t>(op.kind)];
   if (!passes::verify(right, diags).proven) {
     ++counts.faults;
     return show(right, "right by construction, but refused", seed, diags.render(false));
@@ -89,5 +95,10 @@ int main(int argc, char **argv) {
             << " changed ones: " << counts.proven << " proven, " << counts.refused << " refused; " << counts.broken
             << " broke when run, " << counts.refusedAndRight << " were refused though no run broke; " << counts.faults
             << " faults\n";
+  std::cout << "operations:";
+  for (std::size_t k = 0; k < counts.kinds.size(); ++k)
+    if (counts.kinds[k] != 0)
+      std::cout << " " << ir::opInfos[k].mnemonic << " " << counts.kinds[k];
+  std::cout << "\n";
   return counts.faults == 0 ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 #include "random_program.h"
 
 #include "../unit/passes-verify/plan.h"
+#include "passes/pass_manager.h"
 
 #include <map>
 #include <random>
@@ -204,7 +205,9 @@ private:
     if (!source)
       return;
     take(*source, x);
-    const std::uint32_t kind = below(usesPackets_ ? 9 : 8);
+    const std::uint32_t kind = below(usesPackets_ ? 12 : 11);
+    if (kind >= 8 && kind < 11)
+      return switchStep(a, x, *source, kind - 8);
     if (kind < 2) {
       const Where to = any(a, true);
       if (to == *source)
@@ -344,6 +347,58 @@ private:
     state(a, x) = {{from}, {to}, true};
   }
 
+  /// All ranks' chunks at one place: written from here, reduced to here, or reduced and written to all.
+  void switchStep(std::uint32_t a, std::uint32_t x, const Where &from, std::uint32_t form) {
+    const Where at = any(a, form != 1);
+    std::vector<Contribution> sum;
+    for (std::uint32_t r = 0; r < plan_.numRanks(); ++r) {
+      const auto &value = cells_.at({r, at.buffer, at.chunk}).value;
+      if (form != 0 && value.empty())
+        return;
+      sum.insert(sum.end(), value.begin(), value.end());
+    }
+    std::sort(sum.begin(), sum.end());
+    if (form != 0 && std::adjacent_find(sum.begin(), sum.end()) != sum.end())
+      return;
+    const Where to = form == 1 ? any(a, true) : at;
+    if (form == 0 ? at == from : form == 1 && to == at)
+      return;
+    take(to, x);
+    flush(to, cells_.at(to));
+    take(at, x);
+    if (form == 0)
+      take(from, x);
+    for (std::uint32_t r = 0; r < plan_.numRanks(); ++r) {
+      const Where there{r, at.buffer, at.chunk};
+      Cell &cell = cells_.at(there);
+      flush(there, cell);
+      if (r != a)
+        message(r, cell.owner, a, x, !cell.written && oneIn(2));
+    }
+    const auto [it, isNew] = switches_.try_emplace(at.buffer, static_cast<std::uint32_t>(switches_.size()));
+    if (isNew)
+      plan_.switchChannel(at.buffer);
+    const Chunk all = plan::onSwitch(it->second, at.chunk);
+    plan::Block block = on(a, x);
+    touch(a, x, {form == 0 ? from : at}, {to});
+    if (form == 0)
+      block.remote(OpKind::SwitchBroadcast, {all}, {local(from)}, ChannelType::Switch, {it->second});
+    else if (form == 1)
+      block.remote(OpKind::SwitchReduce, {local(to)}, {all}, ChannelType::Switch, {it->second});
+    else
+      block.remote(OpKind::SwitchReduceBroadcast, {all}, {all}, ChannelType::Switch, {it->second});
+    const auto value = form == 0 ? cells_.at(from).value : sum;
+    if (form == 1)
+      write(to, value);
+    for (std::uint32_t r = 0; r < plan_.numRanks(); ++r) {
+      const Where there{r, at.buffer, at.chunk};
+      if (form != 1)
+        write(there, value);
+      if (r != a)
+        message(a, x, r, cells_.at(there).owner, form == 1 && oneIn(2));
+    }
+  }
+
   void packets(std::uint32_t a, std::uint32_t x, std::uint32_t y, const Where &from, const Where &to) {
     const std::uint32_t slot = nextSlot_[to.rank]++;
     if (slot >= plan_.program.ranks[to.rank].scratchChunks)
@@ -368,12 +423,21 @@ private:
            std::pair<std::uint32_t, std::uint32_t>>
       channels_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> semaphores_;
+  std::map<BufferKind, std::uint32_t> switches_;
 };
 
 } // namespace
 
 Program randomProgram(std::uint64_t seed) {
-  return Generator(seed).make();
+  Program program = Generator(seed).make();
+  if (seed % 4 != 0)
+    return program;
+  program.instances = 2 + seed % 8 / 4;
+  mscclc::passes::PassManager passes({});
+  passes.add("replicate-instances");
+  DiagnosticEngine diags;
+  passes.run(program, diags);
+  return program;
 }
 
 } // namespace fuzz

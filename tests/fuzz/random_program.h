@@ -9,7 +9,7 @@
 
 namespace fuzz {
 
-/// A program of a few ranks and steps, with a custom collective that states what it computes. Every place in memory
+/// A program of a few ranks and steps, of one instance or more, with a custom collective that states what it computes. Every place in memory
 /// has an owner, a block of its rank; whoever else touches it does so between two messages with the owner.
 mscclc::ir::Program randomProgram(std::uint64_t seed);
 
