@@ -18,6 +18,7 @@ if "ASAN_OPTIONS" in os.environ:
     config.environment["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"]
 
 config.substitutions.append(("%mscclc", os.path.join(config.mscclc_bin_dir, "mscclc")))
+config.substitutions.append(("%break_plans", os.path.join(config.mscclc_bin_dir, "..", "tests", "fuzz", "break_plans")))
 config.substitutions.append(("%samples", os.path.join(config.mscclc_source_dir, "samples")))
 config.substitutions.append(("%plans", os.path.join(config.mscclc_source_dir, "tests", "conformance", "plans")))
 config.substitutions.append(("%python", config.python))
