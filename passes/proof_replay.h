@@ -3,6 +3,8 @@
 
 #include "passes/proof_machine.h"
 
+#include <algorithm>
+
 namespace mscclc::passes::proof {
 
 /// Instances are a block's operations as they run, launch after launch, iterations counted.
@@ -25,6 +27,11 @@ public:
   /// Instance of `op` in `phase` of `block`, or the end of `launch` if `op` is none.
   std::uint32_t find(std::uint32_t block, std::uint32_t phase, std::uint32_t op, std::uint32_t launch) const;
   std::uint32_t opOf(std::uint32_t block, std::uint32_t instance) const { return traces_[block].ops[instance]; }
+  /// Launch (from 0) of an instance.
+  std::uint32_t launchOf(std::uint32_t block, std::uint32_t instance) const {
+    const auto &ends = traces_[block].ends;
+    return static_cast<std::uint32_t>(std::upper_bound(ends.begin(), ends.end(), instance) - ends.begin());
+  }
   std::uint32_t endOfLaunch(std::uint32_t block, std::uint32_t launch) const { return traces_[block].ends[launch]; }
 
   /// Fewest instances of each block that must have run before `count` of `block` can.

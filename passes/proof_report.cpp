@@ -160,17 +160,28 @@ void Reporter::addSchedules(const Premises &premises, std::uint32_t launches) {
     const auto tell = [&](const std::vector<Replay::Step> &steps) {
       struct Line {
         std::vector<std::uint32_t> blocks;
-        std::uint32_t op;
+        std::uint32_t op, launch, times;
+        bool sameAs(const Line &other) const {
+          return blocks == other.blocks && op == other.op && launch == other.launch;
+        }
       };
       std::vector<Line> lines;
       for (const Replay::Step &s : steps) {
-        const std::uint32_t op = replay.opOf(s.block, s.to - 1);
-        if (!lines.empty() && lines.back().op == op && index_.idOf(lines.back().blocks[0]) == index_.idOf(s.block) &&
+        const std::uint32_t op = replay.opOf(s.block, s.to - 1), launch = replay.launchOf(s.block, s.to - 1);
+        if (!lines.empty() && lines.back().op == op && lines.back().launch == launch &&
+            index_.idOf(lines.back().blocks[0]) == index_.idOf(s.block) &&
             index_.rankOf(lines.back().blocks.back()) < index_.rankOf(s.block))
           lines.back().blocks.push_back(s.block);
         else
-          lines.push_back({{s.block}, op});
+          lines.push_back({{s.block}, op, launch, 1});
       }
+      std::size_t kept = 0; // a loop goes on the same way for long
+      for (std::size_t i = 0; i < lines.size(); ++i)
+        if (kept != 0 && lines[kept - 1].sameAs(lines[i]))
+          ++lines[kept - 1].times;
+        else
+          std::swap(lines[kept++], lines[i]);
+      lines.resize(kept);
       const std::size_t from = lines.size() > mostSteps ? lines.size() - mostSteps : 0;
       if (from != 0)
         notes.push_back({&diag::schedule_more, ir::Where{}, {ir::plural(from, "step")}});
@@ -178,10 +189,14 @@ void Reporter::addSchedules(const Premises &premises, std::uint32_t launches) {
         const std::uint32_t first = lines[i].blocks[0];
         const std::size_t others = lines[i].blocks.size() - 1;
         const std::string op = std::to_string(lines[i].op) + " ('" +
-                               std::string(ir::toString(index_.ops(first).ops[lines[i].op].kind)) + "')";
-        say(block(index_, first) + (others == 0 ? " runs up to its operation " + op
+                               std::string(ir::toString(index_.ops(first).ops[lines[i].op].kind)) + "')" +
+                               (lines[i].times == 1 ? "" : ", " + std::to_string(lines[i].times) + " times over");
+        const std::string again = lines[i].launch == 0   ? ""
+                                  : lines[i].launch == 1 ? ", launched again,"
+                                                         : ", launched once more,";
+        say(block(index_, first) + (others == 0 ? again + " runs up to its operation " + op
                                                 : " and " + ir::plural(others, "further rank") + " up to rank " +
-                                                      std::to_string(index_.rankOf(lines[i].blocks.back())) +
+                                                      std::to_string(index_.rankOf(lines[i].blocks.back())) + again +
                                                       " run up to their operation " + op),
             findings_.where(index_.place(first, lines[i].op)));
       }
