@@ -269,7 +269,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
 
   chooseDispatch(program, model);
   // Up to so many operations a kernel compiles in seconds with all of them inlined, for either kind of packet.
-  constexpr std::size_t maxInlined = 16;
+  constexpr std::size_t maxInlined = 12;
   std::size_t moves = 0;
   for (const BlockProgram &p : model.programs)
     moves += countMoves(p.statements);

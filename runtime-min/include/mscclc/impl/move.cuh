@@ -76,48 +76,57 @@ template <unsigned N, class W, class Word> MSCCLC_DEVICE void storeToAll(const W
     storeWord<Word>(target(d), i, v);
 }
 
-/// Words first, first + lanes, … below `count`: reduce the sources, store to every target.
-template <class Acc, class Word, unsigned N, unsigned D, class S, class W>
-MSCCLC_DEVICE void reduceWords(const S &source, const W &target, uint64_t first, uint64_t count, unsigned lanes) {
-  constexpr unsigned together = N >= loadsInFlight ? 1 : loadsInFlight / N; // words of this thread at a time
-  constexpr unsigned batch = N < loadsInFlight ? N : loadsInFlight;         // sources of a word at a time
-  for (uint64_t at = first; at < count; at += uint64_t{lanes} * together) {
-    Acc acc[together];
-    MSCCLC_UNROLL_HELD
-    for (unsigned from = 0; from < N; from += batch) {
-      Word in[batch][together];
-      MSCCLC_UNROLL
-      for (unsigned i = 0; i < batch; ++i) {
-        if (N % batch == 0 || from + i < N) {
-          MSCCLC_UNROLL
-          for (unsigned u = 0; u < together; ++u)
-            if (u == 0 || at + u * uint64_t{lanes} < count)
-              in[i][u] = loadWord<Word>(source(from + i), at + u * uint64_t{lanes});
-        }
-      }
-      MSCCLC_UNROLL
-      for (unsigned i = 0; i < batch; ++i) {
-        if (N % batch == 0 || from + i < N) {
-          MSCCLC_UNROLL
-          for (unsigned u = 0; u < together; ++u) {
-            if (u == 0 || at + u * uint64_t{lanes} < count) {
-              if (from + i == 0)
-                acc[u].start(in[i][u]);
-              else
-                acc[u].add(in[i][u]);
-            }
-          }
-        }
+/// Words at, at + lanes, …, `Together` of them: reduce the sources, store to every target. All loads of a batch of
+/// sources are in flight at once.
+template <class Acc, class Word, unsigned N, unsigned D, unsigned Together, class S, class W>
+MSCCLC_DEVICE void reduceSome(const S &source, const W &target, uint64_t at, unsigned lanes) {
+  constexpr unsigned batch = N < loadsInFlight ? N : loadsInFlight;
+  Acc acc[Together];
+  MSCCLC_UNROLL_HELD
+  for (unsigned from = 0; from < N; from += batch) {
+    Word in[batch][Together];
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < batch; ++i) {
+      if (N % batch == 0 || from + i < N) {
+        MSCCLC_UNROLL
+        for (unsigned u = 0; u < Together; ++u)
+          in[i][u] = loadWord<Word>(source(from + i), at + u * uint64_t{lanes});
       }
     }
     MSCCLC_UNROLL
-    for (unsigned u = 0; u < together; ++u) {
-      if (u == 0 || at + u * uint64_t{lanes} < count) {
-        const Word out = acc[u].result();
-        storeToAll<D>(target, at + u * uint64_t{lanes}, out);
+    for (unsigned i = 0; i < batch; ++i) {
+      if (N % batch == 0 || from + i < N) {
+        MSCCLC_UNROLL
+        for (unsigned u = 0; u < Together; ++u) {
+          if (from + i == 0)
+            acc[u].start(in[i][u]);
+          else
+            acc[u].add(in[i][u]);
+        }
       }
     }
   }
+  MSCCLC_UNROLL
+  for (unsigned u = 0; u < Together; ++u) {
+    const Word out = acc[u].result();
+    storeToAll<D>(target, at + u * uint64_t{lanes}, out);
+  }
+}
+
+/// Words first, first + lanes, … below `count`.
+template <class Acc, class Word, unsigned N, unsigned D, class S, class W>
+MSCCLC_DEVICE void reduceWords(const S &source, const W &target, uint64_t first, uint64_t count, unsigned lanes) {
+  constexpr unsigned together = N >= loadsInFlight ? 1 : loadsInFlight / N; // words of this thread at a time
+  uint64_t at = first;
+  if constexpr (together > 1) {
+    const uint64_t step = uint64_t{lanes} * together;
+    MSCCLC_NO_UNROLL
+    for (; at + (step - lanes) < count; at += step)
+      reduceSome<Acc, Word, N, D, together>(source, target, at, lanes);
+  }
+  MSCCLC_NO_UNROLL
+  for (; at < count; at += lanes)
+    reduceSome<Acc, Word, N, D, 1>(source, target, at, lanes);
 }
 
 template <class T, class Op, class Word, unsigned N>
