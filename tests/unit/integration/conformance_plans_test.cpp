@@ -110,6 +110,26 @@ TEST_CASE("what a pipeline's scratch cannot hold is told with the size that is s
 
 TEST_CASE("each fault is told with both places, what is missing, and how it comes about") {
   const std::map<std::string, std::vector<std::string>> told{
+      {"default_algos/allreduce_multi_nodes",
+       {"rank 0, block 0, operation 1: error: packet scratch[0] of rank 0 lies over plain scratch[0], which is read as "
+        "plain data",
+        "and 15 like it on other ranks"}},
+      {"default_algos/allreduce_multi_nodes.ranks=6,gpusPerNode=2,groupSize=4,threads=768",
+       {"packet scratch[0] of rank 0 lies over plain scratch[0], which is read as plain data"}},
+      {"default_algos/allreduce_multi_nodes.ranks=8,gpusPerNode=4,groupSize=2",
+       {"packet scratch[0] of rank 0 lies over plain scratch[0], which is read as plain data"}},
+      {"default_algos/reducescatter_multi_nodes",
+       {"rank 7, block 7, operation 1: error: race on output[0] of rank 7: the write ('recpkt') by rank 7, block 7 and "
+        "the write ('upkt') by rank 7, block 7 are not ordered",
+        "rank 7, block 7, operation 0: note: the other access: write ('recpkt') by rank 7, block 7",
+        "a nop between the two operations would order them",
+        "rank 7, block 7 writes output[0] of rank 7 ('recpkt') only now"}},
+      {"default_algos/reducescatter_multi_nodes.ranks=6,gpusPerNode=2,groupSize=3",
+       {"the write ('recpkt')", "the write ('upkt')", "are not ordered"}},
+      {"default_algos/reducescatter_multi_nodes.ranks=8,gpusPerNode=4,groupSize=2,instances=2",
+       {"rank 3, block 12, operation 0: error: packet scratch[6] of rank 3 is written twice in one launch: its reader "
+        "cannot tell which packets it sees",
+        "rank 1, block 10, operation 0: note: the other access: write ('ppkt') by rank 1, block 10"}},
       {"multi_node/reducescatter",
        {"rank 7, block 0, operation 6: error: launched again, it races on input[15] of rank 7: the read ('pws') by "
         "rank "
