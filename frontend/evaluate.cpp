@@ -117,6 +117,19 @@ private:
   std::size_t used_ = 0;
 };
 
+/// Finds the allowed functions, also those that code generation calls by itself (memcpy, lround), when they are needed.
+class RuntimeSymbols : public orc::DefinitionGenerator {
+public:
+  Error tryToGenerate(orc::LookupState &, orc::LookupKind, orc::JITDylib &library, orc::JITDylibLookupFlags,
+                      const orc::SymbolLookupSet &names) override {
+    orc::SymbolMap found;
+    for (const auto &[name, flags] : names)
+      if (void *address = findRuntimeSymbol(std::string_view(*name)))
+        found[name] = {orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};
+    return library.define(orc::absoluteSymbols(std::move(found)));
+  }
+};
+
 /// Cheap clean-up of what Clang and the instrumentation leave; the algorithm runs once, so more would not pay.
 void simplify(Module &module) {
   PassBuilder builder;
@@ -167,20 +180,7 @@ Expected<orc::ExecutorAddr> linkModule(CompiledAlgorithm algorithm, std::unique_
   module.setDataLayout(jit->getDataLayout());
   simplify(module);
 
-  orc::SymbolMap symbols;
-  for (const GlobalValue &value : module.global_values())
-    if (value.isDeclaration() && value.hasName())
-      if (void *address = findRuntimeSymbol(std::string_view(value.getName())))
-        symbols[jit->mangleAndIntern(value.getName())] = {orc::ExecutorAddr::fromPtr(address),
-                                                          JITSymbolFlags::Exported};
-  // What code generation adds by itself.
-  for (const char *name : {"memcpy",    "memmove", "memset",   "bcmp",     "memcmp",    "strlen",    "fmod",
-                           "fmodf",     "fma",     "fmaf",     "floor",    "ceil",      "trunc",     "rint",
-                           "nearbyint", "round",   "__divti3", "__modti3", "__udivti3", "__umodti3", "__multi3"})
-    if (void *address = findRuntimeSymbol(name))
-      symbols.try_emplace(jit->mangleAndIntern(name), orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported);
-  if (Error error = jit->getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols))))
-    return error;
+  jit->getMainJITDylib().addGenerator(std::make_unique<RuntimeSymbols>());
   if (Error error = jit->addIRModule(orc::ThreadSafeModule(std::move(algorithm.module), std::move(algorithm.context))))
     return error;
   return jit->lookup(entryName);
