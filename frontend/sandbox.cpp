@@ -193,9 +193,14 @@ bool enterSandbox() {
     filter.rule(SCMP_ACT_ALLOW, call);
   // abort() raises its signal this way.
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid())));
-  // A sanitizer warns of a change of stacks; standard error leads nowhere.
-  if (!addressSpaceIsOurs)
+  // A sanitizer warns of a change of stacks (standard error leads nowhere), and looks up the stack before an exit.
+  if (!addressSpaceIsOurs) {
     filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(write), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(STDERR_FILENO)));
+    filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT, O_RDONLY));
+    for (const int call : {SCMP_SYS(read), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(prlimit64),
+                           SCMP_SYS(sched_getaffinity)})
+      filter.rule(SCMP_ACT_ALLOW, call);
+  }
   const auto executable = static_cast<scmp_datum_t>(PROT_EXEC);
   const auto anonymous = static_cast<scmp_datum_t>(MAP_ANONYMOUS);
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, executable, 0),
