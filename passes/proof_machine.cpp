@@ -17,9 +17,7 @@ Machine::Machine(const ProgramIndex &index, const Geometry &geometry, const Prem
   }
   for (std::uint32_t r = 0; r < index.numRanks(); ++r)
     for (std::uint32_t id = 0; id < index.program.ranks[r].semaphores.size(); ++id)
-      if (const std::uint32_t queue = semaphoreQueue(r, id); !premises.shared(queue))
-        for (std::uint32_t n = index.program.ranks[r].semaphores[id].initialValue; n != 0; --n)
-          signal(none, queue, {});
+      queues_[semaphoreQueue(r, id)].initial = index.program.ranks[r].semaphores[id].initialValue;
 }
 
 bool Machine::runLaunch() {
@@ -197,12 +195,8 @@ bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed, std::uint
     // The n-th wait passes once n signals came, whoever sent them: of each sender only what all others together cannot
     // make up for is certain.
     SharedQueue &shared = shared_[queue];
-    std::uint64_t initial = 0, total = 0;
-    if (queue >= index_.numChannels()) {
-      const std::uint32_t semaphore = queue - index_.numChannels();
-      const std::uint32_t rank = blocks_[b].rank;
-      initial = index_.program.ranks[rank].semaphores[semaphore - index_.semaphore(rank, 0)].initialValue;
-    }
+    const std::uint64_t initial = queues_[queue].initial;
+    std::uint64_t total = 0;
     if (shared.numSent + initial <= shared.numTaken)
       return false;
     ++shared.numTaken;
@@ -219,6 +213,11 @@ bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed, std::uint
     return true;
   }
   Queue &q = queues_[queue];
+  if (q.initial != 0) {
+    --q.initial;
+    take({});
+    return true;
+  }
   if (q.head == none)
     return false;
   const std::uint32_t slot = q.head;

@@ -80,6 +80,7 @@ private:
   };
   struct Queue {
     std::uint32_t head = none, tail = none, waiter = none;
+    std::uint32_t initial = 0; ///< of a semaphore's value at the start, what is left; shared queues keep it
   };
   /// What waits in a queue.
   struct Sent {

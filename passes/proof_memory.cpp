@@ -61,7 +61,7 @@ Memory::Memory(const ProgramIndex &index, const Geometry &geometry)
     bases_[r].slots = take(std::uint64_t{program.ranks[r].scratchChunks} * unitsPerChunk_ * copies);
     slotRankEnd_.push_back(static_cast<CellId>(std::min(total, most)));
   }
-  fits_ = total < most;
+  fits_ = total <= mostCells;
   if (!fits_)
     return;
   cells_.resize(total);

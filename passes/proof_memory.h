@@ -30,7 +30,9 @@ public:
   /// `copies`: 2 where scratch is double, else 1.
   Memory(const ProgramIndex &index, const Geometry &geometry);
 
-  /// False if there are more cells than can be numbered.
+  /// More take more than a few gigabytes.
+  static constexpr std::uint64_t mostCells = std::uint64_t{1} << 26;
+  /// False if there are more cells than that.
   bool fits() const { return fits_; }
   std::uint64_t numCells() const { return cells_.size(); }
 

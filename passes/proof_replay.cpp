@@ -9,12 +9,11 @@ namespace mscclc::passes::proof {
 Replay::Replay(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory)
     : index_(index), geometry_(geometry), premises_(premises), memory_(memory), states_(index.numBlocks()),
       traces_(index.numBlocks()), queues_(index.numChannels() + index.numSemaphores()), numSent_(queues_.size()),
-      numTaken_(queues_.size()), barriers_(premises.barriers().size()) {
+      numTaken_(queues_.size()), initial_(queues_.size()), barriers_(premises.barriers().size()) {
   for (std::uint32_t r = 0; r < index.numRanks(); ++r)
     for (std::uint32_t id = 0; id < index.program.ranks[r].semaphores.size(); ++id) {
       const std::uint32_t queue = index.numChannels() + index.semaphore(r, id);
-      queues_[queue].assign(index.program.ranks[r].semaphores[id].initialValue, {none, 0});
-      numSent_[queue] = queues_[queue].size();
+      numSent_[queue] = initial_[queue] = index.program.ranks[r].semaphores[id].initialValue;
     }
 }
 
@@ -136,12 +135,13 @@ bool Replay::tryOp(std::uint32_t b, const ir::Op &op) {
 }
 
 bool Replay::take(std::uint32_t b, std::uint32_t queue) {
-  auto &sent = queues_[queue];
-  if (queue == held_ || numTaken_[queue] == sent.size())
+  if (queue == held_ || numTaken_[queue] == numSent_[queue])
     return false;
-  const Sent from = sent[numTaken_[queue]++];
-  if (from.block != none)
+  const std::uint64_t number = numTaken_[queue]++;
+  if (number >= initial_[queue]) {
+    const Sent &from = queues_[queue][number - initial_[queue]];
     traces_[b].needs.push_back({static_cast<std::uint32_t>(traces_[b].ops.size()), from.block, from.count});
+  }
   return true;
 }
 

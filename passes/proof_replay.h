@@ -67,7 +67,7 @@ private:
   std::vector<State> states_;
   std::vector<Trace> traces_;
   std::vector<std::vector<Sent>> queues_;
-  std::vector<std::uint64_t> numSent_, numTaken_;
+  std::vector<std::uint64_t> numSent_, numTaken_, initial_;
   std::vector<std::vector<Sent>> barriers_;
   std::unordered_map<CellId, Sent> slots_;
   std::uint64_t instances_ = 0;

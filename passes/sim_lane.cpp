@@ -87,7 +87,7 @@ Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {
       const std::uint32_t number = firstBlock_[lane.rank] + lane.block;
       return meet(lane, blocks_[number].arrivals, lanesPerBlock, key(Event::Nop, number));
     }
-    return meet(lane, barriers_[lane.rank][op.imm].arrivals, std::uint64_t{op.count} * lanesPerBlock,
+    return meet(lane, barriers_[lane.rank].at(op.imm).arrivals, std::uint64_t{op.count} * lanesPerBlock,
                 key(Event::Barrier, op.imm));
   case ir::OpGroup::SingleThread:
     return ir::putsAndSignals(op.kind) ? push(lane, op) : synchronise(lane, op);

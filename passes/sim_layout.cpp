@@ -8,6 +8,8 @@ namespace mscclc::passes::sim {
 
 namespace {
 
+constexpr std::uint64_t mostBytes = std::uint64_t{4} << 30; ///< of the buffers of all ranks
+
 /// Chunks that a message of the size given to --size is cut into: of the input, or an AllGather's output.
 std::uint64_t messageChunks(const ir::Program &program, const ir::Rank &rank) {
   if (program.collective.kind == ir::CollectiveKind::AllGather)
@@ -39,6 +41,17 @@ Layout::Layout(const ir::Program &program, std::uint64_t messageBytes) : program
                std::to_string(program.maxMessageSize) + " bytes";
   else
     chunk_ = messageBytes / chunks;
+  double total = 0; // counts and sizes are as a plan gives them: any
+  for (const ir::Rank &r : program.ranks) {
+    const double in = r.inputChunks, out = r.outputChunks, each = static_cast<double>(chunk_);
+    const double slot =
+        program.reuseResources ? std::min(each, static_cast<double>(proof::reusedScratchChunkBytes(program, r))) : each;
+    total += (program.collective.inplace ? std::max(in, out) : in + out) * each +
+             r.scratchChunks * slot * (program.protocol == ir::Protocol::LL ? 4 : 2);
+  }
+  if (!refusal_ && total > static_cast<double>(mostBytes))
+    refusal_ = "the buffers of all ranks take more than the " + std::to_string(mostBytes >> 30) +
+               " GiB that are set aside here";
 }
 
 std::uint64_t Layout::bytesOf(std::uint32_t rank, ir::BufferKind buffer) const {

@@ -42,8 +42,8 @@ Machine::Machine(const ir::Program &program, const Layout &layout, const Inputs 
     for (std::uint32_t b = 0; b < rank.blocks.size(); ++b) {
       blocks_.push_back({static_cast<std::uint32_t>(lanes_.size()), 0});
       for (const ir::Op &op : rank.blocks[b].ops)
-        if (op.kind == ir::OpKind::Barrier && op.imm >= barriers_[r].size())
-          barriers_[r].resize(op.imm + 1);
+        if (op.kind == ir::OpKind::Barrier)
+          barriers_[r][op.imm];
       for (std::uint32_t n = 0; n < lanesPerBlock; ++n) {
         Lane lane;
         lane.rank = r;
@@ -85,7 +85,7 @@ void Machine::reset(std::uint64_t seed) {
     s.waiting.clear();
     for (std::uint32_t i = 0; i < semaphores_[r].size(); ++i)
       semaphores_[r][i] = program_.ranks[r].semaphores[i].initialValue;
-    for (BarrierState &barrier : barriers_[r])
+    for (auto &[id, barrier] : barriers_[r])
       barrier.arrivals = 0;
   }
   for (Block &block : blocks_)

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <random>
+#include <unordered_map>
 
 namespace mscclc::passes::sim {
 
@@ -137,7 +138,7 @@ private:
   std::vector<std::uint64_t> signals_; ///< [channel end]: not yet waited for
   std::vector<Port> ports_;            ///< [channel end]
   std::vector<std::vector<std::uint64_t>> semaphores_;
-  std::vector<std::vector<BarrierState>> barriers_; ///< [rank][id]
+  std::vector<std::unordered_map<std::uint64_t, BarrierState>> barriers_; ///< [rank], by id
   std::vector<std::uint32_t> ready_;
   std::mt19937_64 random_;
   std::uint64_t salt_ = 0, blockedOn_ = 0;

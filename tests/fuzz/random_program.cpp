@@ -144,13 +144,17 @@ private:
   void flush(const Where &at, Cell &cell) {
     if (!cell.sending)
       return;
-    if (state(at.rank, cell.owner).reads.contains(at))
+    const std::uint32_t channel = *cell.sending; // and all that is still sent on it
+    const auto sent = [&](const auto &entry) { return entry.first.rank == at.rank && entry.second.sending == channel; };
+    if (std::any_of(cells_.begin(), cells_.end(), [&](const auto &entry) {
+          return sent(entry) && state(at.rank, cell.owner).reads.contains(entry.first);
+        }))
       nop(at.rank, cell.owner);
-    on(at.rank, cell.owner).flush({*cell.sending});
+    on(at.rank, cell.owner).flush({channel});
     state(at.rank, cell.owner).waited = true;
-    for (auto &[other, c] : cells_)
-      if (other.rank == at.rank && c.sending == cell.sending)
-        c.sending.reset();
+    for (auto &entry : cells_)
+      if (sent(entry))
+        entry.second.sending.reset();
   }
 
   /// Makes `block` the owner of a place.

@@ -2,6 +2,8 @@
 #include "algorithms.h"
 #include "prove.h"
 
+#include "passes/simulate.h"
+
 using namespace plan;
 
 TEST_CASE("two blocks acquire one semaphore") {
@@ -63,7 +65,22 @@ TEST_CASE("sizes that cannot be laid out") {
   CHECK(prove(wrap.program).result.proven);
 
   Plan huge(CollectiveKind::Test, 1, 4'000'000'000u, 1);
-  CHECK(prove(huge.program).says("not proven: the buffers of all ranks have more than two thousand million parts"));
+  CHECK(prove(huge.program).says("not proven: the buffers of all ranks have more than 67 million chunks"));
+}
+
+TEST_CASE("numbers as large as a plan can hold cost nothing") {
+  constexpr std::uint32_t most = ~std::uint32_t{0};
+  Plan p(CollectiveKind::Test, 1, 1, 1);
+  const std::uint32_t semaphore = p.semaphore(0, most);
+  p.on(0, 0).release({semaphore}).nop().barrier(most, 2);
+  p.on(0, 1).acquire({semaphore}).nop().barrier(most, 2);
+  CHECK(prove(p.program).result.proven);
+  DiagnosticEngine diags;
+  CHECK(mscclc::passes::simulate(p.program, diags, {.schedules = 2}).ok);
+
+  Plan scratchOnly(CollectiveKind::Test, 2, 1, 1, false, most);
+  CHECK(prove(scratchOnly.program).has("too_much_memory"));
+  CHECK(!mscclc::passes::simulate(scratchOnly.program, diags, {.schedules = 2}).ok);
 }
 
 TEST_CASE("a pipeline too long to follow") {

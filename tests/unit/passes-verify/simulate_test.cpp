@@ -77,6 +77,9 @@ TEST_CASE("sizes that are refused, with the numbers") {
   Program limited = program;
   limited.maxMessageSize = 1000;
   CHECK(simulated(limited, {.sizes = {4800}}).text.find("the program takes 0 to 1000 bytes") != std::string::npos);
+  CHECK(simulated(program, {.sizes = {48ull << 30}})
+            .text.find("the buffers of all ranks take more than the 4 GiB that are set aside here") !=
+        std::string::npos);
 }
 
 TEST_CASE("slices of a group that the chunk does not divide by") {
