@@ -39,16 +39,20 @@ void Machine::resolve(const BlockState &s, const ir::Op &op) {
     addOperand(s, op, i);
 }
 
-bool Machine::packetsArrived(std::uint32_t b) {
+bool Machine::packetsArrived(std::uint32_t b, const ir::Op &op) {
   const auto now = static_cast<std::uint8_t>(launch_ + 1);
-  for (const Operand &source : sources_) {
-    if (!source.packet)
+  BlockState &s = blocks_[b];
+  for (; s.step < op.numSrcs; ++s.step) { // what has arrived stays
+    if (ir::formOfSource(op.kind, s.step) != ir::DataForm::Packet)
       continue;
-    for (std::uint32_t i = 0; i < source.count; ++i)
-      if (memory_.slotLaunch(source.first + i) != now) {
-        block(b, memory_.slotWaiter(source.first + i), Waiting::Packet, source.first + i);
-        return false;
-      }
+    sources_.clear();
+    addOperand(s, op, s.step);
+    for (const Operand &source : sources_)
+      for (std::uint32_t i = 0; i < source.count; ++i)
+        if (memory_.slotLaunch(source.first + i) != now) {
+          block(b, memory_.slotWaiter(source.first + i), Waiting::Packet, source.first + i);
+          return false;
+        }
   }
   return true;
 }
@@ -70,10 +74,10 @@ View Machine::packetView(std::uint32_t b) {
 
 bool Machine::data(std::uint32_t b, const ir::Op &op) {
   BlockState &s = blocks_[b];
-  resolve(s, op);
   const bool packets = ir::isPacketOp(op.kind);
-  if (packets && !packetsArrived(b))
+  if (packets && !packetsArrived(b, op))
     return false;
+  resolve(s, op);
   currentBlock_ = b;
   currentOp_ = &op;
   sawPackets_ = packets;

@@ -70,7 +70,7 @@ private:
     const ir::ThreadBlock *code = nullptr;
     std::uint32_t rank = 0;
     std::uint32_t pc = 0;
-    std::uint32_t step = 0;    ///< ids of a wait that are done
+    std::uint32_t step = 0;    ///< ids of a wait that are done, or sources that are there
     std::uint32_t loop = none; ///< header of the running pipeline
     std::uint32_t iteration = 0;
     std::uint32_t nextWaiter = none;
@@ -124,7 +124,7 @@ private:
   bool data(std::uint32_t block, const ir::Op &op);
   void resolve(const BlockState &state, const ir::Op &op);
   void addOperand(const BlockState &state, const ir::Op &op, std::uint32_t operand);
-  bool packetsArrived(std::uint32_t block);
+  bool packetsArrived(std::uint32_t block, const ir::Op &op);
   void move(std::uint32_t block, const ir::Op &op);
   void reduce(std::uint32_t block, const ir::Op &op);
   void portPut(std::uint32_t block, const ir::Op &op);

@@ -43,10 +43,12 @@ void Order::log(std::uint32_t block, const Token &token) {
   auto &log = logs_[block];
   auto previous = static_cast<std::uint32_t>(log.size());
   // What one sender tells later holds what it told before; by another channel, it may come in another order.
-  if (previous != 0)
-    if (const Entry &last = log.back(); last.agent == token.agent && last.phase <= token.phase &&
-                                        last.length <= token.length && last.weak >= token.weak && last.besides == none)
-      previous = last.previous;
+  if (previous == 0)
+    log.reserve(8);
+  else if (const Entry &last = log.back(); last.agent == token.agent && last.phase <= token.phase &&
+                                           last.length <= token.length && last.weak >= token.weak &&
+                                           last.besides == none)
+    previous = last.previous;
   log.emplace_back(token, previous);
 }
 
