@@ -117,6 +117,10 @@ std::string reasonFor(const ir::Program &program, const Redundant &redundant, co
     return "-O2 removes it";
   if (program.collective.kind == ir::CollectiveKind::Test)
     return "a test of single operations: nobody uses what it orders";
+  const auto &ops = program.ranks[d.place.rank].blocks[d.place.block].ops;
+  for (std::uint32_t o = 0; d.kind == fuzz::Dropped::Nop && o < d.place.op; ++o)
+    if (ops[o].kind == ir::OpKind::Pipeline && o + ops[o].bodySize >= d.place.op)
+      return "in a loop, whose nops -O2 leaves: its iterations touch different slices";
   for (const Explained &e : explained)
     if (program.name == e.program && d.kind == e.kind)
       return e.reason;
