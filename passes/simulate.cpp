@@ -1,7 +1,7 @@
 #include "passes/simulate.h"
 
 #include "passes/diagnostics.h"
-#include "passes/sim_machine.h"
+#include "passes/sim/machine.h"
 #include "passes/verify_diagnostics.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "passes/verify.h"
 
-#include "passes/proof_report.h"
+#include "passes/proof/report.h"
 
 #include "ir/structure.h"
 
@@ -36,7 +36,7 @@ void dropWarnings(Findings &findings) {
   std::erase_if(findings.all(), [](const Findings::Finding &f) { return f.info->severity != ir::Severity::Error; });
 }
 
-/// Proves one size of chunk; see proof_geometry.h.
+/// Proves one size of chunk; see proof/geometry.h.
 class SizeProof {
 public:
   SizeProof(const ProgramIndex &index, const Geometry &geometry, Findings &findings, const VerifyOptions &options)

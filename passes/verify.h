@@ -1,7 +1,7 @@
 // The verifier: a plan ends, has no race, computes its collective, and may be launched again at once.
 //
 // How it proves that. A program is run once, abstractly, for three launches at most: blocks advance until they wait,
-// data is symbolic, every access is compared with the earlier accesses of its cell by happens-before (proof_order.h).
+// data is symbolic, every access is compared with the earlier accesses of its cell by happens-before (proof/order.h).
 //
 // Why one run speaks for all schedules. Suppose that (a) the order in which a block's operations are issued does not
 // depend on data or timing, (b) each channel end and semaphore is waited on by one block and signalled by one, (c) each
@@ -14,7 +14,7 @@
 // block's operations one after the other, though its threads do not wait for each other within a phase: that can only
 // make signals come later, so what ends here ends with threads too; and within a phase nothing counts as ordered.
 //
-// The premises are checked. (a) holds by construction: programs have no branches. (b) to (d): see proof_premises.h and
+// The premises are checked. (a) holds by construction: programs have no branches. (b) to (d): see proof/premises.h and
 // the machine. Where several blocks signal one counter, the n-th wait is credited with what is certain whoever came
 // first; where several wait on one, the run is repeated with those waits held back, and the program is refused if the
 // signals they share come only after one of them went on.

@@ -1,0 +1,370 @@
+// The machine's data operations: which cells they touch, in which order to what came before, and what they leave there.
+#include "passes/proof/machine.h"
+
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+void Machine::addOperand(const BlockState &s, const ir::Op &op, std::uint32_t operand) {
+  const ir::Rank &rank = index_.program.ranks[s.rank];
+  const std::uint32_t ref = op.firstChunk + operand;
+  const ir::Chunk &chunk = s.code->chunks[ref];
+  const bool isSource = operand < op.numSrcs;
+  const bool packet = ir::roleOf(op, operand).form == ir::DataForm::Packet;
+  auto &list = isSource ? sources_ : destinations_;
+  const auto add = [&](std::uint32_t owner, ir::BufferKind buffer) {
+    const UnitSpan span =
+        geometry_.span(chunk, op, s.loop != none ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
+    list.push_back({owner, static_cast<CellId>(memory_.base(owner, buffer, packet, launch_) + span.first), span.count,
+                    ref, packet});
+  };
+  if (ir::isLocal(chunk.space)) {
+    add(s.rank, static_cast<ir::BufferKind>(chunk.space));
+  } else if (chunk.space == ir::ChunkSpace::Remote) {
+    const ir::RemoteBuffer &remote = rank.remoteBuffers[chunk.id];
+    add(remote.rank, remote.buffer);
+  } else {
+    const ir::SwitchChannel &channel = rank.switchChannels[chunk.id];
+    for (const std::uint32_t member : channel.ranks)
+      add(member, channel.buffer);
+  }
+}
+
+void Machine::resolve(const BlockState &s, const ir::Op &op) {
+  sources_.clear();
+  destinations_.clear();
+  for (std::uint32_t i = 0; i < op.numChunks(); ++i)
+    addOperand(s, op, i);
+}
+
+bool Machine::packetsArrived(std::uint32_t b, const ir::Op &op) {
+  const auto now = static_cast<std::uint8_t>(launch_ + 1);
+  BlockState &s = blocks_[b];
+  for (; s.step < op.numSrcs; ++s.step) { // what has arrived stays
+    if (ir::formOfSource(op.kind, s.step) != ir::DataForm::Packet)
+      continue;
+    sources_.clear();
+    addOperand(s, op, s.step);
+    for (const Operand &source : sources_)
+      for (std::uint32_t i = 0; i < source.count; ++i)
+        if (memory_.slotLaunch(source.first + i) != now) {
+          block(b, memory_.slotWaiter(source.first + i), Waiting::Packet, source.first + i);
+          return false;
+        }
+  }
+  return true;
+}
+
+View Machine::packetView(std::uint32_t b) {
+  View view = order_.view(b);
+  taken_.clear();
+  std::uint32_t last = none;
+  for (const Operand &source : sources_) {
+    if (!source.packet)
+      continue;
+    for (std::uint32_t i = 0; i < source.count; ++i)
+      if (const std::uint32_t token = memory_.slotToken(source.first + i); token != last)
+        taken_.push_back(packetTokens_[last = token]);
+  }
+  view.packets = taken_;
+  return view;
+}
+
+bool Machine::data(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  const bool packets = ir::isPacketOp(op.kind);
+  if (packets && !packetsArrived(b, op))
+    return false;
+  resolve(s, op);
+  currentBlock_ = b;
+  currentOp_ = &op;
+  sawPackets_ = packets;
+  packetToken_ = none;
+  if (op.channelType == ir::ChannelType::Port)
+    portPut(b, op);
+  else if (ir::reduces(op.kind))
+    reduce(b, op);
+  else
+    move(b, op);
+  if (sawPackets_)
+    for (const Token &token : taken_)
+      order_.receive(b, token, false);
+  if (ir::putsAndSignals(op.kind))
+    signalAll(b, op, false);
+  if (op.kind == ir::OpKind::PutWithSignalAndFlush)
+    for (const std::uint32_t id : s.code->idsOf(op)) {
+      const std::uint32_t end = index_.channel(op.channelType, s.rank, id);
+      order_.flushed(end, order_.putsCovered(end, b, s.pc), b);
+    }
+  return true;
+}
+
+void Machine::move(std::uint32_t b, const ir::Op &op) {
+  const View before = order_.view(b);
+  const View after = sawPackets_ ? packetView(b) : before;
+  const Operand *present = nullptr;
+  for (std::size_t i = 0; i < destinations_.size(); ++i) {
+    const Operand &source = sources_[sources_.size() == 1 ? 0 : i];
+    if (&source != present) {
+      present = &source;
+      read(source, {b, before.phase, source.ref}, before);
+      if (launch_ == 0) {
+        valuesOfUnit_.resize(source.count);
+        for (std::uint32_t u = 0; u < source.count; ++u)
+          valuesOfUnit_[u] = memory_[source.first + u].value;
+      }
+    }
+    write(destinations_[i], {b, before.phase, destinations_[i].ref}, after, valuesOfUnit_.data());
+  }
+  (void)op;
+}
+
+void Machine::reduce(std::uint32_t b, const ir::Op &op) {
+  const View before = order_.view(b);
+  const View after = sawPackets_ ? packetView(b) : before;
+  for (const Operand &source : sources_)
+    read(source, {b, before.phase, source.ref}, before);
+  const std::uint32_t units = sources_[0].count;
+  if (launch_ == 0) {
+    valuesOfUnit_.resize(units);
+    for (std::uint32_t u = 0; u < units; ++u) {
+      partsOfUnit_.clear();
+      for (const Operand &source : sources_)
+        partsOfUnit_.push_back(memory_[source.first + u].value);
+      valuesOfUnit_[u] = values_.combine(op.reduceOp, partsOfUnit_);
+    }
+  }
+  for (const Operand &destination : destinations_)
+    write(destination, {b, before.phase, destination.ref}, after, valuesOfUnit_.data());
+}
+
+void Machine::portPut(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  const View before = order_.view(b);
+  const View after = sawPackets_ ? packetView(b) : before;
+  const auto ids = s.code->idsOf(op);
+  for (std::size_t i = 0; i < destinations_.size(); ++i) {
+    const Operand &source = sources_[sources_.size() == 1 ? 0 : i];
+    const std::uint32_t channel = index_.channel(op.channelType, s.rank, ids[ids.size() == 1 ? 0 : i]);
+    const std::uint32_t put = Record::putBit | order_.addPut(channel, b, s.pc);
+    View issue = before, finish = after;
+    issue.putChannel = finish.putChannel = channel;
+    read(source, {put, before.phase, source.ref}, issue);
+    if (launch_ == 0) {
+      valuesOfUnit_.resize(source.count);
+      for (std::uint32_t u = 0; u < source.count; ++u)
+        valuesOfUnit_[u] = memory_[source.first + u].value;
+    }
+    write(destinations_[i], {put, before.phase, destinations_[i].ref}, finish, valuesOfUnit_.data());
+  }
+}
+
+void Machine::read(const Operand &operand, const Record &by, const View &view) {
+  counts_.accesses += operand.count;
+  for (std::uint32_t i = 0; i < operand.count; ++i) {
+    const CellId id = operand.first + i;
+    if (!operand.packet)
+      checkRead(id, by, view);
+    Cell &cell = memory_[id];
+    const Record &had = cell.read;
+    const bool replaces = had.exists() && cell.moreReads == none && !had.isPut() &&
+                          ((had.agent == by.agent && (had.phase < by.phase || had.ref == by.ref)) ||
+                           (had.agent != by.agent && order_.knownAtOnce(had.agent, had.phase, view, Need::Control)));
+    if (replaces)
+      cell.read = by;
+    else
+      memory_.addRead(cell, by);
+  }
+}
+
+void Machine::write(const Operand &operand, const Record &by, const View &view, const ValueId *values) {
+  counts_.accesses += operand.count;
+  for (std::uint32_t i = 0; i < operand.count; ++i) {
+    const CellId id = operand.first + i;
+    Cell &cell = memory_[id];
+    if (operand.packet && memory_.slotLaunch(id) == launch_ + 1) {
+      writeAgain(id, by, view, launch_ == 0 ? values[i] : cell.value);
+      continue;
+    }
+    if (operand.packet)
+      writePacket(id, by, view);
+    else
+      checkWrite(id, by, view, false);
+    memory_.setWrite(cell, by);
+    if (launch_ == 0)
+      cell.value = cell.value == Values::unknown ? Values::unknown : values[i];
+  }
+}
+
+void Machine::checkRead(CellId id, const Record &by, const View &view) {
+  Cell &cell = memory_[id];
+  if (!cell.write.exists() || order_.before(cell.write, true, view, Need::Data) || sameElement(cell.write, by))
+    return;
+  report(id, cell.write, true, by, false, view);
+}
+
+void Machine::checkWrite(CellId id, const Record &by, const View &view, bool afterRead) {
+  Cell &cell = memory_[id];
+  if (!afterRead && cell.write.exists() && !order_.before(cell.write, true, view, Need::Data) &&
+      !sameElement(cell.write, by))
+    report(id, cell.write, true, by, true, view);
+  memory_.forReads(cell, [&](const Record &reader) {
+    if (!order_.before(reader, false, view, Need::Control) && !sameElement(reader, by) &&
+        !computedFrom(id, reader, view, by))
+      report(id, reader, false, by, true, view);
+  });
+}
+
+void Machine::writePacket(CellId id, const Record &by, const View &view) {
+  // A packet that was read has arrived: only readers need to be waited for.
+  checkWrite(id, by, view, memory_[id].read.exists());
+  if (packetToken_ == none) {
+    packetToken_ = static_cast<std::uint32_t>(packetTokens_.size());
+    packetTokens_.push_back(order_.sendPacket(currentBlock_, view.packets));
+  }
+  memory_.slotLaunch(id) = static_cast<std::uint8_t>(launch_ + 1);
+  memory_.slotToken(id) = packetToken_;
+  if (memory_.slotWaiter(id) != none)
+    wake(memory_.slotWaiter(id));
+}
+
+void Machine::writeAgain(CellId id, const Record &by, const View &view, ValueId value) {
+  // The same packet over itself, as a multicast does to its sender's own slot, is seen by nobody: if it comes later.
+  Cell &cell = memory_[id];
+  const bool isSource = std::any_of(sources_.begin(), sources_.end(),
+                                    [&](const Operand &o) { return o.packet && id - o.first < o.count; });
+  const bool harmless = value == cell.value && value > Values::unknown &&
+                        (isSource || order_.before(cell.write, true, view, Need::Control));
+  if (!harmless && launch_ == 0) {
+    listener_.slotWrittenTwice(id, cell.write, by);
+    cell.value = Values::unknown;
+  }
+  cell.write = by;
+}
+
+bool Machine::sameElement(const Record &a, const Record &b) const {
+  // Fused operands: one operation, the same thread for the same element if both ranges begin at the same place.
+  if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser() || !currentOp_)
+    return false;
+  const auto within = [&](const Record &r) { return r.ref - currentOp_->firstChunk < currentOp_->numChunks(); };
+  if (!within(a) || !within(b))
+    return false;
+  if (a.ref == b.ref)
+    return true;
+  const BlockState &s = blocks_[b.agent];
+  const ir::Rank &rank = index_.program.ranks[s.rank];
+  const auto start = [&](const Record &r) {
+    const ir::Chunk &chunk = s.code->chunks[r.ref];
+    ir::BufferKind buffer;
+    std::uint32_t owner = s.rank;
+    if (ir::isLocal(chunk.space)) {
+      buffer = static_cast<ir::BufferKind>(chunk.space);
+    } else if (chunk.space == ir::ChunkSpace::Remote) {
+      buffer = rank.remoteBuffers[chunk.id].buffer;
+      owner = rank.remoteBuffers[chunk.id].rank;
+    } else {
+      buffer = rank.switchChannels[chunk.id].buffer; // one element of all ranks: any of them tells
+    }
+    const UnitSpan span =
+        geometry_.span(chunk, *currentOp_, s.loop != none ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
+    return memory_.base(owner, buffer, false, launch_) + span.first;
+  };
+  return start(a) == start(b);
+}
+
+std::uint32_t Machine::opOf(const Record &record) const {
+  const std::uint32_t b = order_.blockOf(record);
+  if (record.isUser())
+    return none;
+  auto &byOperand = operandIndex_[b];
+  const auto &ops = index_.ops(b).ops;
+  if (byOperand.empty()) {
+    for (std::uint32_t o = 0; o < ops.size(); ++o)
+      if (ops[o].numChunks() != 0)
+        byOperand.emplace_back(ops[o].firstChunk, o);
+    std::sort(byOperand.begin(), byOperand.end());
+  }
+  const auto after = std::upper_bound(byOperand.begin(), byOperand.end(), std::pair(record.ref, none));
+  return std::prev(after)->second;
+}
+
+void Machine::report(CellId id, const Record &first, bool firstWrites, const Record &second, bool secondWrites,
+                     const View &view) {
+  Conflict c;
+  c.cell = id;
+  c.first = first;
+  c.firstWrites = firstWrites;
+  c.second = second;
+  c.secondWrites = secondWrites;
+  c.view = view;
+  c.control = order_.before(first, firstWrites, view, Need::Control);
+  c.firstOp = opOf(first);
+  c.secondOp = opOf(second);
+  if (first.isPut() && second.isUser() && !firstWrites)
+    listener_.inputStillSent(id, first);
+  else
+    listener_.conflict(c);
+  if (!second.isUser() || !c.control)
+    memory_[id].value = Values::unknown;
+}
+
+void Machine::userAccess(std::uint32_t rank, bool writes) {
+  const std::uint32_t b = index_.block(rank, 0);
+  const View view = order_.gather(rank);
+  const auto buffer = writes ? ir::BufferKind::Input : ir::BufferKind::Output;
+  const std::uint32_t units = index_.program.ranks[rank].chunksOf(buffer) * geometry_.unitsPerChunk();
+  const CellId first = memory_.base(rank, buffer, false, launch_);
+  const Record by{b, view.phase, writes ? Record::userWrite : Record::userRead};
+  for (std::uint32_t u = 0; u < units; ++u) {
+    Cell &cell = memory_[first + u];
+    if (writes) {
+      checkWrite(first + u, by, view, false);
+      stillSent_.clear(); // overwriting these is the user's risk, but later writes of the program are its own
+      memory_.forReads(cell, [&](const Record &reader) {
+        if (reader.isPut() && !order_.before(reader, false, view, Need::Control))
+          stillSent_.push_back(reader);
+      });
+      memory_.setWrite(cell, by);
+      for (const Record &reader : stillSent_)
+        memory_.addRead(cell, reader);
+      if (launch_ == 0)
+        cell.value = values_.input(rank, u);
+      continue;
+    }
+    if (cell.write.exists() && !order_.before(cell.write, true, view, Need::Data)) {
+      report(first + u, cell.write, true, by, false, view);
+      cell.write = by; // said once
+    }
+    memory_.addRead(cell, by);
+  }
+}
+
+void Machine::beginLaunch() {
+  const bool user = index_.program.collective.kind != ir::CollectiveKind::Test;
+  for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
+    if (user) {
+      userAccess(r, true);
+      order_.meetRank(r);
+    } else if (launch_ == 0) {
+      const std::uint32_t units = index_.program.ranks[r].inputChunks * geometry_.unitsPerChunk();
+      for (std::uint32_t u = 0; u < units; ++u)
+        memory_[memory_.base(r, ir::BufferKind::Input, false, 0) + u].value = values_.input(r, u);
+    }
+  }
+  order_.beginLaunch();
+}
+
+void Machine::endLaunch() {
+  for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
+    order_.meetRank(r);
+    if (index_.program.collective.kind != ir::CollectiveKind::Test) {
+      userAccess(r, false);
+      order_.meetRank(r);
+    }
+  }
+  ++launch_;
+}
+
+} // namespace mscclc::passes::proof

@@ -1,0 +1,266 @@
+#include "passes/proof/machine.h"
+
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+Machine::Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, Memory &memory,
+                 Order &order, Values &values, MachineListener &listener)
+    : index_(index), geometry_(geometry), premises_(premises), memory_(memory), order_(order), values_(values),
+      listener_(listener), blocks_(index.numBlocks()), queues_(index.numChannels() + index.numSemaphores()),
+      barriers_(premises.barriers().size()), operandIndex_(index.numBlocks()) {
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    blocks_[b].code = &index.ops(b);
+    blocks_[b].rank = index.rankOf(b);
+  }
+  for (std::uint32_t r = 0; r < index.numRanks(); ++r)
+    for (std::uint32_t id = 0; id < index.program.ranks[r].semaphores.size(); ++id)
+      queues_[semaphoreQueue(r, id)].initial = index.program.ranks[r].semaphores[id].initialValue;
+}
+
+bool Machine::runLaunch() {
+  for (const auto &[queue, parties] : premises_.allShared()) {
+    SharedQueue &shared = shared_[queue];
+    for (const auto &sent : shared.sent)
+      for (const Sent &s : sent)
+        order_.drop(s.token);
+    shared.sent.assign(parties.signallers.size(), {});
+    shared.taken.assign(parties.waiters.size(), 0);
+    shared.numSent = shared.numTaken = 0;
+  }
+  ready_.clear();
+  firstReady_ = 0;
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    blocks_[b].pc = 0;
+    blocks_[b].loop = none;
+    ready_.push_back(b);
+  }
+  while (firstReady_ < ready_.size()) {
+    const std::uint32_t b = ready_[firstReady_++];
+    if (firstReady_ == ready_.size()) {
+      ready_.clear();
+      firstReady_ = 0;
+    }
+    run(b);
+  }
+  for (const Token &token : packetTokens_)
+    order_.drop(token);
+  packetTokens_.clear();
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b)
+    if (!finished(b))
+      return false;
+  return true;
+}
+
+void Machine::run(std::uint32_t b) {
+  BlockState &s = blocks_[b];
+  const auto &ops = s.code->ops;
+  while (s.pc < ops.size()) {
+    const ir::Op &op = ops[s.pc];
+    if (op.kind == ir::OpKind::Pipeline) {
+      const std::uint32_t iterations = geometry_.iterations(op);
+      if (iterations == 0 || op.bodySize == 0) {
+        s.pc += 1 + op.bodySize;
+        continue;
+      }
+      s.loop = s.pc++;
+      s.iteration = 0;
+      s.slice = geometry_.slice(op, 0);
+      continue;
+    }
+    if (!s.entered) {
+      s.entered = true;
+      s.step = 0;
+      if (ir::has(op.sync, ir::DataSync::Before))
+        order_.endPhase(b);
+    }
+    if (!execute(b, op))
+      return;
+    ++counts_.operations;
+    if (ir::has(op.sync, ir::DataSync::After))
+      order_.endPhase(b);
+    step(s);
+  }
+}
+
+void Machine::step(BlockState &s) {
+  s.entered = false;
+  s.waiting = {};
+  ++s.pc;
+  if (s.loop == none)
+    return;
+  const ir::Op &header = s.code->ops[s.loop];
+  if (s.pc != s.loop + 1 + header.bodySize)
+    return;
+  if (++s.iteration < geometry_.iterations(header)) {
+    s.pc = s.loop + 1;
+    s.slice = geometry_.slice(header, s.iteration);
+  } else {
+    s.loop = none;
+    s.iteration = 0;
+  }
+}
+
+bool Machine::execute(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  switch (op.kind) {
+  case ir::OpKind::Nop:
+    order_.endPhase(b);
+    return true;
+  case ir::OpKind::Barrier:
+    return barrier(b, op);
+  case ir::OpKind::SemAcquire:
+  case ir::OpKind::Wait:
+  case ir::OpKind::RelaxedWait:
+    return waitAll(b, op);
+  case ir::OpKind::SemRelease:
+    for (const std::uint32_t id : s.code->idsOf(op))
+      signal(b, semaphoreQueue(s.rank, id), {order_.send(b, false)});
+    return true;
+  case ir::OpKind::Signal:
+  case ir::OpKind::RelaxedSignal:
+    signalAll(b, op, op.kind == ir::OpKind::RelaxedSignal);
+    return true;
+  case ir::OpKind::Flush:
+    for (const std::uint32_t id : s.code->idsOf(op)) {
+      const std::uint32_t end = index_.channel(op.channelType, s.rank, id);
+      order_.flushed(end, order_.putsCovered(end, b), b);
+    }
+    return true;
+  default:
+    return data(b, op);
+  }
+}
+
+void Machine::signalAll(std::uint32_t b, const ir::Op &op, bool relaxed) {
+  BlockState &s = blocks_[b];
+  for (const std::uint32_t id : s.code->idsOf(op)) {
+    const std::uint32_t end = index_.channel(op.channelType, s.rank, id);
+    Sent sent{order_.send(b, relaxed)};
+    if (op.channelType == ir::ChannelType::Port)
+      sent.putsUpTo = order_.putsCovered(end, b, ir::putsAndSignals(op.kind) ? s.pc : none);
+    signal(b, index_.pairOf(end), sent);
+  }
+}
+
+void Machine::signal(std::uint32_t b, std::uint32_t queue, const Sent &sent) {
+  ++counts_.syncs;
+  Queue &q = queues_[queue];
+  if (const SharedSync *parties = premises_.shared(queue)) {
+    SharedQueue &shared = shared_[queue];
+    const auto party = std::find_if(parties->signallers.begin(), parties->signallers.end(),
+                                    [&](const SharedSync::Party &p) { return p.block == b; });
+    shared.sent[static_cast<std::size_t>(party - parties->signallers.begin())].push_back(sent);
+    ++shared.numSent;
+    return wake(q.waiter);
+  }
+  std::uint32_t slot = freeSent_;
+  if (slot != none) {
+    freeSent_ = sent_[slot].next;
+  } else {
+    slot = static_cast<std::uint32_t>(sent_.size());
+    sent_.emplace_back();
+  }
+  sent_[slot] = sent;
+  (q.head == none ? q.head : sent_[q.tail].next) = slot;
+  q.tail = slot;
+  wake(q.waiter);
+}
+
+bool Machine::waitAll(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  const auto ids = s.code->idsOf(op);
+  const bool semaphore = op.kind == ir::OpKind::SemAcquire;
+  for (; s.step < ids.size(); ++s.step) {
+    const std::uint32_t queue =
+        semaphore ? semaphoreQueue(s.rank, ids[s.step]) : index_.channel(op.channelType, s.rank, ids[s.step]);
+    if (!wait(b, queue, op.kind == ir::OpKind::RelaxedWait, semaphore ? none : index_.pairOf(queue))) {
+      block(b, queues_[queue].waiter, semaphore ? Waiting::Semaphore : Waiting::Channel,
+            semaphore ? index_.semaphore(s.rank, ids[s.step]) : queue);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed, std::uint32_t channel) {
+  const auto take = [&](const Sent &sent) {
+    order_.receive(b, sent.token, relaxed);
+    if (channel != none)
+      order_.completed(channel, sent.putsUpTo, b);
+  };
+  if (const SharedSync *parties = premises_.shared(queue)) {
+    // The n-th wait passes once n signals came, whoever sent them: of each sender only what all others together cannot
+    // make up for is certain.
+    SharedQueue &shared = shared_[queue];
+    const std::uint64_t initial = queues_[queue].initial;
+    std::uint64_t total = 0;
+    if (shared.numSent + initial <= shared.numTaken)
+      return false;
+    ++shared.numTaken;
+    const auto party = std::find_if(parties->waiters.begin(), parties->waiters.end(),
+                                    [&](const SharedSync::Party &p) { return p.block == b; });
+    const std::uint64_t number = ++shared.taken[static_cast<std::size_t>(party - parties->waiters.begin())];
+    for (const SharedSync::Party &p : parties->signallers)
+      total += p.count;
+    for (std::size_t i = 0; i < parties->signallers.size(); ++i) {
+      const std::uint64_t others = total - parties->signallers[i].count + initial;
+      if (number > others)
+        take(shared.sent[i][number - others - 1]);
+    }
+    return true;
+  }
+  Queue &q = queues_[queue];
+  if (q.initial != 0) {
+    --q.initial;
+    take({});
+    return true;
+  }
+  if (q.head == none)
+    return false;
+  const std::uint32_t slot = q.head;
+  q.head = sent_[slot].next;
+  sent_[slot].next = freeSent_;
+  freeSent_ = slot;
+  take(sent_[slot]);
+  order_.drop(sent_[slot].token);
+  return true;
+}
+
+bool Machine::barrier(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  const std::uint32_t number = premises_.barrier(s.rank, op.imm);
+  const BarrierInfo &info = premises_.barriers()[number];
+  auto &arrived = barriers_[number].arrived;
+  if (s.waiting.kind == Waiting::Barrier) // let through by the last one
+    return true;
+  arrived.push_back(b);
+  s.waiting = {Waiting::Barrier, number};
+  if (arrived.size() != info.blocks.size())
+    return false;
+  order_.meet(arrived);
+  for (const std::uint32_t other : arrived)
+    if (other != b)
+      ready_.push_back(other);
+  arrived.clear();
+  return true;
+}
+
+void Machine::block(std::uint32_t b, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id) {
+  blocks_[b].waiting = {kind, id};
+  blocks_[b].nextWaiter = waiters;
+  waiters = b;
+}
+
+void Machine::wake(std::uint32_t &waiters) {
+  while (waiters != none) {
+    const std::uint32_t b = waiters;
+    waiters = blocks_[b].nextWaiter;
+    blocks_[b].nextWaiter = none;
+    ready_.push_back(b);
+  }
+}
+
+} // namespace mscclc::passes::proof

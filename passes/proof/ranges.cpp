@@ -1,0 +1,207 @@
+// Checks of operand ranges that no order can mend, and of counters that several blocks share.
+#include "passes/proof/replay.h"
+
+#include "ir/memory_map.h"
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+namespace {
+
+/// Calls `visit(owner, buffer)` for each place that a chunk operand of a block of `rank` names.
+template <typename Visit>
+void forOwners(const ir::Program &program, std::uint32_t rank, const ir::Chunk &chunk, Visit &&visit) {
+  const ir::Rank &r = program.ranks[rank];
+  if (ir::isLocal(chunk.space)) {
+    visit(rank, static_cast<ir::BufferKind>(chunk.space));
+  } else if (chunk.space == ir::ChunkSpace::Remote) {
+    visit(r.remoteBuffers[chunk.id].rank, r.remoteBuffers[chunk.id].buffer);
+  } else {
+    for (const std::uint32_t member : r.switchChannels[chunk.id].ranks)
+      visit(member, r.switchChannels[chunk.id].buffer);
+  }
+}
+
+/// How pipelines, or groups, cut the chunks of all ranks: by the first operand that covers each.
+class Cuts {
+public:
+  struct Mark {
+    std::uint32_t first = 0, end = 0; ///< the operand's range; empty: not cut
+    std::uint32_t parts = 0;
+    ir::OpRef place;
+  };
+  explicit Cuts(const ir::Program &program) {
+    std::size_t total = 0;
+    for (const ir::Rank &r : program.ranks)
+      for (const auto buffer : {ir::BufferKind::Input, ir::BufferKind::Output, ir::BufferKind::Scratch}) {
+        first_.push_back(total);
+        // In place, one buffer's chunks go on in the other: room for both.
+        total += buffer == ir::BufferKind::Scratch ? r.scratchChunks : r.inputChunks + r.outputChunks;
+      }
+    marks_.resize(total);
+  }
+  /// The mark of a chunk that `mark` meets and that differs from it; null if all agree.
+  const Mark *add(std::uint32_t rank, ir::BufferKind buffer, const Mark &mark, bool byStart) {
+    const std::size_t base = first_[rank * 3 + static_cast<std::size_t>(buffer)];
+    for (std::uint32_t c = mark.first; c < mark.end; ++c) {
+      Mark &had = marks_[base + c];
+      if (had.end == 0)
+        had = mark;
+      else if (had.first != mark.first || (!byStart && (had.end != mark.end || had.parts != mark.parts)))
+        return &had;
+    }
+    return nullptr;
+  }
+
+private:
+  std::vector<std::size_t> first_;
+  std::vector<Mark> marks_;
+};
+
+class RangeCheck {
+public:
+  RangeCheck(const ProgramIndex &index, Findings &findings) : index_(index), findings_(findings) {}
+
+  void run() {
+    const ir::Program &program = index_.program;
+    forms_.resize(index_.numRanks());
+    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+      const ir::ThreadBlock &code = index_.ops(b);
+      std::uint32_t left = 0;
+      for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
+        const ir::Op &op = code.ops[o];
+        hasPackets_ |= ir::isPacketOp(op.kind);
+        if (left != 0 || op.groupSize > 1)
+          for (const ir::Chunk &chunk : code.operands(op))
+            forOwners(program, index_.rankOf(b), chunk, [&](std::uint32_t rank, ir::BufferKind buffer) {
+              const auto at = ir::canonicalPlace(program, rank, buffer, chunk.index);
+              const Cuts::Mark mark{at.index, at.index + chunk.size, op.groupSize, index_.place(b, o)};
+              if (left != 0)
+                checkPiped(rank, at.buffer, mark);
+              if (op.groupSize > 1)
+                checkSliced(rank, at.buffer, mark);
+            });
+        left = op.kind == ir::OpKind::Pipeline ? op.bodySize : left - (left != 0);
+      }
+    }
+    if (hasPackets_)
+      checkPackets();
+  }
+
+private:
+  void checkPiped(std::uint32_t rank, ir::BufferKind buffer, const Cuts::Mark &mark) {
+    if (!piped_)
+      piped_.emplace(index_.program);
+    if (const Cuts::Mark *had = piped_->add(rank, buffer, mark, true))
+      if (auto *f = findings_.add(diag::pipeline_ranges_shifted, mark.place, had->place))
+        f->args = {ir::toString(buffer), had->first, had->end, mark.first, mark.end, rank};
+  }
+
+  void checkSliced(std::uint32_t rank, ir::BufferKind buffer, const Cuts::Mark &mark) {
+    if (!sliced_)
+      sliced_.emplace(index_.program);
+    if (const Cuts::Mark *had = sliced_->add(rank, buffer, mark, false))
+      if (auto *f = findings_.add(diag::mixed_slices, mark.place, had->place))
+        f->args = {ir::toString(buffer), had->first, had->end, rank, had->parts, mark.first, mark.end, mark.parts};
+  }
+
+  template <typename Visit> void forScratch(Visit &&visit) {
+    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+      const ir::ThreadBlock &code = index_.ops(b);
+      for (std::uint32_t o = 0; o < code.ops.size(); ++o)
+        for (std::uint32_t i = 0; i < code.ops[o].numChunks(); ++i) {
+          const ir::Chunk &chunk = code.chunks[code.ops[o].firstChunk + i];
+          forOwners(index_.program, index_.rankOf(b), chunk, [&](std::uint32_t rank, ir::BufferKind buffer) {
+            if (buffer == ir::BufferKind::Scratch)
+              visit(rank, chunk, ir::roleOf(code.ops[o], i), index_.place(b, o));
+          });
+        }
+    }
+  }
+
+  void checkPackets() {
+    enum : std::uint8_t { plain = 1, packet = 2 };
+    for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
+      forms_[r].assign(index_.program.ranks[r].scratchChunks, 0);
+    bool anyPlain = false;
+    forScratch([&](std::uint32_t rank, const ir::Chunk &chunk, ir::OperandRole role, ir::OpRef at) {
+      const bool isPacket = role.form == ir::DataForm::Packet;
+      anyPlain |= !isPacket;
+      for (std::uint32_t c = chunk.index; c < chunk.index + chunk.size; ++c)
+        forms_[rank][c] |= isPacket ? packet : plain;
+      const std::uint32_t room = index_.program.ranks[rank].scratchChunks;
+      if (isPacket && index_.program.protocol == ir::Protocol::Simple && 2 * (chunk.index + chunk.size) > room)
+        if (auto *f = findings_.add(diag::packet_out_of_scratch, at))
+          f->args = {chunk.index + chunk.size - 1, rank, ir::plural(room, "chunk")};
+    });
+    if (!anyPlain)
+      return;
+    forScratch([&](std::uint32_t rank, const ir::Chunk &chunk, ir::OperandRole role, ir::OpRef at) {
+      if (role.form == ir::DataForm::Packet)
+        return;
+      for (std::uint32_t c = chunk.index; c < chunk.index + chunk.size; ++c)
+        if ((forms_[rank][c / 2] & packet) != 0)
+          if (auto *f = findings_.add(diag::packet_plain_overlap, at))
+            f->args = {c / 2, rank, c, role.access == ir::Access::Read ? "read" : "written"};
+    });
+  }
+
+  const ProgramIndex &index_;
+  Findings &findings_;
+  std::optional<Cuts> piped_, sliced_;
+  std::vector<std::vector<std::uint8_t>> forms_; ///< [rank][scratch chunk]
+  bool hasPackets_ = false;
+};
+
+ir::OpRef firstUse(const ProgramIndex &index, std::uint32_t block, std::uint32_t queue, bool waits) {
+  const ir::ThreadBlock &code = index.ops(block);
+  const std::uint32_t rank = index.rankOf(block);
+  for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
+    const ir::Op &op = code.ops[o];
+    for (const std::uint32_t id : code.idsOf(op))
+      if (op.kind == ir::OpKind::SemAcquire
+              ? waits && index.numChannels() + index.semaphore(rank, id) == queue
+              : ir::isWait(op.kind) && waits && index.channel(op.channelType, rank, id) == queue)
+        return index.place(block, o);
+  }
+  return index.place(block, 0);
+}
+
+} // namespace
+
+/// Ranges that pipelines and groups cut differently, packets over plain data, packets outside the buffer.
+void checkRanges(const ProgramIndex &index, Findings &findings) {
+  RangeCheck(index, findings).run();
+}
+
+/// Where several blocks wait on one counter: all that is signalled to it must come even if none of them goes on.
+bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory,
+                 Findings &findings) {
+  bool good = true;
+  for (const auto &[queue, parties] : premises.allShared()) {
+    if (parties.waiters.size() < 2)
+      continue;
+    Replay replay(index, geometry, premises, memory);
+    replay.hold(queue);
+    replay.run(1);
+    std::uint64_t wanted = 0;
+    for (const SharedSync::Party &p : parties.waiters)
+      wanted += p.count;
+    if (replay.sent(queue) >= wanted)
+      continue;
+    good = false;
+    const bool semaphore = queue >= index.numChannels();
+    if (auto *f = findings.add(diag::order_not_fixed, firstUse(index, parties.waiters[0].block, queue, true)))
+      f->args = {semaphore ? index.describeSemaphore(queue - index.numChannels()) : index.describeChannel(queue),
+                 semaphore ? "acquired" : "waited on",
+                 index.idOf(parties.waiters[0].block),
+                 index.idOf(parties.waiters[1].block),
+                 wanted - replay.sent(queue),
+                 wanted};
+  }
+  return good;
+}
+
+} // namespace mscclc::passes::proof

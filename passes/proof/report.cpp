@@ -1,0 +1,363 @@
+#include "passes/proof/report.h"
+
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+namespace {
+std::string block(const ProgramIndex &index, std::uint32_t b) {
+  return "rank " + std::to_string(index.rankOf(b)) + ", block " + std::to_string(index.idOf(b));
+}
+} // namespace
+
+std::string Reporter::accessWords(const Record &record, std::uint32_t op, bool writes) const {
+  const std::uint32_t b = order_.blockOf(record);
+  const std::string name = op == none ? "user" : std::string(ir::toString(index_.ops(b).ops[op].kind));
+  return std::string(writes ? "write" : "read") + " ('" + name + "')";
+}
+
+ir::OpRef Reporter::place(const Record &record, std::uint32_t op) const {
+  return op == none ? Findings::nowhere : index_.place(order_.blockOf(record), op);
+}
+
+void Reporter::conflict(const Conflict &c) {
+  const std::uint32_t a = order_.blockOf(c.first), b = order_.blockOf(c.second);
+  const auto launch = [&](const Record &r, std::uint32_t block) {
+    return order_.launchOf(block, r.phase + (r.ref == Record::userWrite));
+  };
+  Story story{0, c, launch(c.first, a), launch(c.second, b)};
+  const bool nextLaunch = story.firstLaunch != story.secondLaunch;
+  const ir::OpRef first = place(c.first, c.firstOp), second = place(c.second, c.secondOp);
+  const std::string cell = memory_.describe(c.cell);
+
+  Findings::Finding *f = nullptr;
+  if (c.first.isUser() && c.second.isUser())
+    return;
+  if (c.second.isUser()) {
+    const std::uint32_t owner = index_.rankOf(b);
+    if (c.control && c.firstWrites && c.second.ref == Record::userRead) {
+      if (auto *w = findings_.add(diag::relaxed_carries_data, first))
+        w->args = {owner, cell};
+      return;
+    }
+    if (c.firstWrites) {
+      if ((f = findings_.add(diag::output_not_final, first)))
+        f->args = {owner, cell, index_.rankOf(a), index_.idOf(a)};
+    } else if ((f = findings_.add(diag::input_still_read, first))) {
+      f->args = {cell, owner, index_.rankOf(a), index_.idOf(a)};
+    }
+  } else if (c.first.isUser()) {
+    if ((f = findings_.add(diag::touched_too_early, second)))
+      f->args = {index_.rankOf(b), index_.idOf(b), c.secondWrites ? "write" : "read", cell, index_.rankOf(a)};
+  } else if (a == b && first == second && !nextLaunch && c.first.phase == c.second.phase && !c.first.isPut()) {
+    if ((f = findings_.add(diag::race_in_operation, first)))
+      f->args = {cell, c.firstWrites ? "write" : "read", c.secondWrites ? "write" : "read"};
+    return;
+  } else if ((f = findings_.add(nextLaunch ? diag::relaunch_race : diag::race, second, first))) {
+    f->args = {cell,           accessWords(c.first, c.firstOp, c.firstWrites),    index_.rankOf(a),
+               index_.idOf(a), accessWords(c.second, c.secondOp, c.secondWrites), index_.rankOf(b),
+               index_.idOf(b)};
+    f->notes.push_back({&diag::other_access,
+                        findings_.where(first),
+                        {accessWords(c.first, c.firstOp, c.firstWrites), index_.rankOf(a), index_.idOf(a)}});
+  }
+  if (!f)
+    return;
+  f->notes.push_back({&diag::missing_order, f->where, {missing(c, a, b, nextLaunch) + wrapWords(c)}});
+  story.finding = static_cast<std::size_t>(f - findings_.all().data());
+  stories_.push_back(story);
+}
+
+std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t b, bool nextLaunch) const {
+  const std::string ra = std::to_string(index_.rankOf(a)), rb = std::to_string(index_.rankOf(b));
+  const Need need = c.firstWrites ? Need::Data : Need::Control;
+  if (c.first.isPut() && !c.firstWrites)
+    return "the port may still read its source: a flush of the channel behind the put (or putWithSignalAndFlush) and a "
+           "nop would order them";
+  if (c.first.isPut() && a == b)
+    return "the put is complete only once rank " + std::to_string(memory_.locate(c.cell).rank) +
+           " has waited for a later signal on the same channel, and told so";
+  if (c.control && !c.first.isUser())
+    return "only a relaxed signal (or a packet) orders them, which makes no data visible: a signal and a wait that are "
+           "not relaxed would";
+  if (!c.second.isUser() && !c.first.isUser() && a != b &&
+      order_.before(c.first, c.firstWrites, order_.nextView(b), need))
+    return "the wait is in the same phase as the access behind it: a nop between them (Sync::After of the wait) would "
+           "order them";
+  if (a == b && !nextLaunch)
+    return "threads of a block do not wait for each other: a nop between the two operations would order them";
+  if (!c.first.isUser() && !c.first.isPut() && a != b && c.first.phase != 0 &&
+      order_.launchOf(a, c.first.phase - 1) == order_.launchOf(a, c.first.phase) &&
+      order_.known(a, c.first.phase - 1, c.view, need))
+    return "a signal follows the " + std::string(c.firstWrites ? "write" : "read") +
+           " in the same phase: a nop between them (Sync::Before of the signal) would order them";
+  if (c.second.isUser())
+    return "a signal to rank " + rb +
+           " behind the access, and a wait for it (or a barrier with the block that waits) "
+           "before rank " +
+           rb + " ends, would order them";
+  if (c.first.isUser() || nextLaunch)
+    return "no sync of this launch tells rank " + rb + " that rank " + ra +
+           " has ended the one before: a relaxed signal from rank " + ra +
+           " at its start and a wait for it (Sync::After) "
+           "would, or the double scratch buffer for scratch";
+  if (index_.rankOf(a) == index_.rankOf(b))
+    return "no sync orders the two blocks: a barrier of blocks " + std::to_string(index_.idOf(a)) + " and " +
+           std::to_string(index_.idOf(b)) +
+           ", or a semaphore released behind the first and acquired before the second, would";
+  return "no sync orders them: a signal from rank " + ra +
+         " behind the first (Sync::Before) and a wait for it on rank " + rb + " (Sync::After) before the second would";
+}
+
+std::string Reporter::wrapWords(const Conflict &c) const {
+  const CellPlace at = memory_.locate(c.cell);
+  if (!geometry_.wraps() || at.buffer != ir::BufferKind::Scratch)
+    return "";
+  const ir::Rank &rank = index_.program.ranks[at.rank];
+  const std::uint64_t bytes = reusedScratchChunkBytes(index_.program, rank);
+  return "; iterations share scratch slots where a chunk is larger than " + std::to_string(bytes) +
+         " bytes: if that is the cause, limiting messages to " +
+         std::to_string(bytes * (rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks)) + " bytes would do too";
+}
+
+void Reporter::slotWrittenTwice(CellId cell, const Record &first, const Record &second) {
+  const std::uint32_t a = order_.blockOf(first);
+  const std::uint32_t firstOp = machine_->opOf(first), secondOp = machine_->opOf(second);
+  auto *f = findings_.add(diag::slot_written_twice, place(second, secondOp), place(first, firstOp));
+  if (!f)
+    return;
+  f->args = {memory_.describe(cell)};
+  f->notes.push_back({&diag::other_access,
+                      findings_.where(place(first, firstOp)),
+                      {accessWords(first, firstOp, true), index_.rankOf(a), index_.idOf(a)}});
+}
+
+void Reporter::inputStillSent(CellId cell, const Record &put) {
+  if (auto *f = findings_.add(diag::input_still_sent, place(put, machine_->opOf(put))))
+    f->args = {index_.rankOf(order_.blockOf(put)), memory_.describe(cell)};
+}
+
+void Reporter::addSchedules(const Premises &premises, std::uint32_t launches) {
+  if (stories_.empty())
+    return;
+  Replay replay(index_, geometry_, premises, memory_);
+  if (!replay.run(launches))
+    return;
+  constexpr std::size_t mostStories = 8, mostSteps = 8;
+  for (std::size_t n = 0; n < std::min(stories_.size(), mostStories); ++n) {
+    const Story &story = stories_[n];
+    const Conflict &c = story.conflict;
+    auto &notes = findings_.all()[story.finding].notes;
+    const std::uint32_t a = order_.blockOf(c.first), b = order_.blockOf(c.second);
+    std::vector<std::uint32_t> done(index_.numBlocks(), 0), wanted(index_.numBlocks(), 0);
+    std::uint32_t number = 0;
+    const auto say = [&](const std::string &words, ir::Where where) {
+      notes.push_back({&diag::schedule_step, std::move(where), {++number, words}});
+    };
+    // Ranks that do the same one after the other are told together.
+    const auto tell = [&](const std::vector<Replay::Step> &steps) {
+      struct Line {
+        std::vector<std::uint32_t> blocks;
+        std::uint32_t op, launch, times;
+        bool sameAs(const Line &other) const {
+          return blocks == other.blocks && op == other.op && launch == other.launch;
+        }
+      };
+      std::vector<Line> lines;
+      for (const Replay::Step &s : steps) {
+        const std::uint32_t op = replay.opOf(s.block, s.to - 1), launch = replay.launchOf(s.block, s.to - 1);
+        if (!lines.empty() && lines.back().op == op && lines.back().launch == launch &&
+            index_.idOf(lines.back().blocks[0]) == index_.idOf(s.block) &&
+            index_.rankOf(lines.back().blocks.back()) < index_.rankOf(s.block))
+          lines.back().blocks.push_back(s.block);
+        else
+          lines.push_back({{s.block}, op, launch, 1});
+      }
+      std::size_t kept = 0; // a loop goes on the same way for long
+      for (std::size_t i = 0; i < lines.size(); ++i)
+        if (kept != 0 && lines[kept - 1].sameAs(lines[i]))
+          ++lines[kept - 1].times;
+        else
+          std::swap(lines[kept++], lines[i]);
+      lines.resize(kept);
+      const std::size_t from = lines.size() > mostSteps ? lines.size() - mostSteps : 0;
+      if (from != 0)
+        notes.push_back({&diag::schedule_more, ir::Where{}, {ir::plural(from, "step")}});
+      for (std::size_t i = from; i < lines.size(); ++i) {
+        const std::uint32_t first = lines[i].blocks[0];
+        const std::size_t others = lines[i].blocks.size() - 1;
+        const std::string op = std::to_string(lines[i].op) + " ('" +
+                               std::string(ir::toString(index_.ops(first).ops[lines[i].op].kind)) + "')" +
+                               (lines[i].times == 1 ? "" : ", " + std::to_string(lines[i].times) + " times over");
+        const std::string again = lines[i].launch == 0   ? ""
+                                  : lines[i].launch == 1 ? ", launched again,"
+                                                         : ", launched once more,";
+        say(block(index_, first) + (others == 0 ? again + " runs up to its operation " + op
+                                                : " and " + ir::plural(others, "further rank") + " up to rank " +
+                                                      std::to_string(index_.rankOf(lines[i].blocks.back())) + again +
+                                                      " run up to their operation " + op),
+            findings_.where(index_.place(first, lines[i].op)));
+      }
+    };
+    // Everything the second access needs, and no more: so the first has not happened unless it is in flight.
+    const auto reach = [&](const Record &record, std::uint32_t op, std::uint32_t blockOf, std::uint32_t launch) {
+      if (!record.isUser()) {
+        std::uint32_t count = replay.find(blockOf, record.phase, op, launch);
+        if (a == b && c.first.phase == c.second.phase && !c.first.isUser()) // threads of one block, one ahead
+          count = std::min(count, replay.find(a, c.first.phase, c.firstOp, launch));
+        replay.need(blockOf, count, wanted);
+      } else if (record.ref == Record::userRead || launch != 0) {
+        const std::uint32_t rank = index_.rankOf(blockOf), of = record.ref == Record::userRead ? launch : launch - 1;
+        for (std::uint32_t other = index_.block(rank, 0); other < index_.block(rank + 1, 0); ++other)
+          replay.need(other, replay.endOfLaunch(other, of), wanted);
+      }
+      tell(replay.schedule(done, wanted));
+    };
+    const auto happen = [&](const Record &record, std::uint32_t op, std::uint32_t blockOf, bool writes, bool late) {
+      const std::string verb = writes ? "writes" : "reads";
+      if (record.isUser())
+        say("rank " + std::to_string(index_.rankOf(blockOf)) +
+                (record.ref == Record::userRead ? " has ended its launch; its user reads "
+                                                : " begins; its user has written ") +
+                memory_.describe(c.cell) + (late ? " only now" : ""),
+            findings_.rankWhere(index_.rankOf(blockOf)));
+      else
+        say(block(index_, blockOf) + " " + verb + " " + memory_.describe(c.cell) + " ('" +
+                std::string(ir::toString(index_.ops(blockOf).ops[op].kind)) + "')" + (late ? " only now" : ""),
+            findings_.where(index_.place(blockOf, op)));
+    };
+    reach(c.second, c.secondOp, b, story.secondLaunch);
+    happen(c.second, c.secondOp, b, c.secondWrites, false);
+    const bool inFlight =
+        !c.first.isUser() && a != b && done[a] > replay.find(a, c.first.phase, c.firstOp, story.firstLaunch);
+    if (!inFlight && a != b)
+      reach(c.first, c.firstOp, a, story.firstLaunch);
+    happen(c.first, c.firstOp, a, c.firstWrites, true);
+  }
+}
+
+std::string Reporter::waitWords(const Waiting &w) const {
+  switch (w.kind) {
+  case Waiting::Channel:
+    return "a signal from " + index_.describeChannel(index_.pairOf(w.id));
+  case Waiting::Semaphore:
+    return index_.describeSemaphore(w.id);
+  case Waiting::Barrier:
+    return "the other blocks at its barrier";
+  case Waiting::Packet:
+    return memory_.describe(w.id);
+  default:
+    return "nothing";
+  }
+}
+
+void Reporter::deadlock() {
+  // Who could still bring what somebody waits for: the operations that unfinished blocks have before them.
+  struct Source {
+    std::uint32_t block = none, op = 0;
+  };
+  std::unordered_map<std::uint64_t, Source> sources;
+  std::unordered_map<CellId, Source> writers;
+  const auto key = [](Waiting::Kind kind, std::uint32_t id) { return std::uint64_t{kind} << 32 | id; };
+  const std::uint32_t numBlocks = index_.numBlocks();
+  for (std::uint32_t b = 0; b < numBlocks; ++b)
+    if (!machine_->finished(b) && machine_->waiting(b).kind == Waiting::Packet)
+      writers[machine_->waiting(b).id];
+  for (std::uint32_t b = 0; b < numBlocks; ++b) {
+    if (machine_->finished(b))
+      continue;
+    const ir::ThreadBlock &code = index_.ops(b);
+    const std::uint32_t rank = index_.rankOf(b);
+    std::uint32_t from = machine_->pc(b);
+    for (std::uint32_t o = 0; o < from; ++o) // in a loop, its beginning comes again
+      if (code.ops[o].kind == ir::OpKind::Pipeline && from <= o + code.ops[o].bodySize)
+        from = machine_->iteration(b) + 1 < geometry_.iterations(code.ops[o]) ? o + 1 : from;
+    for (std::uint32_t o = from; o < code.ops.size(); ++o) {
+      const ir::Op &op = code.ops[o];
+      if (ir::isSignal(op.kind) || ir::putsAndSignals(op.kind))
+        for (const std::uint32_t id : code.idsOf(op))
+          sources.try_emplace(key(Waiting::Channel, index_.pairOf(index_.channel(op.channelType, rank, id))),
+                              Source{b, o});
+      if (op.kind == ir::OpKind::SemRelease)
+        for (const std::uint32_t id : code.idsOf(op))
+          sources.try_emplace(key(Waiting::Semaphore, index_.semaphore(rank, id)), Source{b, o});
+      for (std::uint32_t i = 0; !writers.empty() && i < op.numDsts; ++i) {
+        if (ir::formOfDestination(op.kind, i) != ir::DataForm::Packet)
+          continue;
+        const ir::Chunk &chunk = code.dsts(op)[i];
+        const UnitSpan span = geometry_.span(chunk, op, nullptr, true);
+        std::vector<std::uint32_t> owners{rank};
+        if (chunk.space == ir::ChunkSpace::Remote)
+          owners[0] = index_.program.ranks[rank].remoteBuffers[chunk.id].rank;
+        else if (chunk.space == ir::ChunkSpace::Switch)
+          owners = index_.program.ranks[rank].switchChannels[chunk.id].ranks;
+        for (const std::uint32_t owner : owners) {
+          const std::uint64_t first =
+              memory_.base(owner, ir::BufferKind::Scratch, true, machine_->launch()) + span.first;
+          for (std::uint32_t u = 0; u < span.count; ++u)
+            if (const auto it = writers.find(static_cast<CellId>(first + u));
+                it != writers.end() && it->second.block == none)
+              it->second = {b, o};
+        }
+      }
+    }
+  }
+  const auto sourceOf = [&](std::uint32_t b) -> Source {
+    const Waiting &w = machine_->waiting(b);
+    if (w.kind == Waiting::Packet)
+      return writers[w.id];
+    if (w.kind == Waiting::Barrier) { // anybody in it who is not there
+      for (std::uint32_t other = index_.block(index_.rankOf(b), 0); other < index_.block(index_.rankOf(b) + 1, 0);
+           ++other) {
+        const auto &ops = index_.ops(other).ops;
+        const bool there = machine_->waiting(other).kind == Waiting::Barrier && machine_->waiting(other).id == w.id;
+        if (there || machine_->finished(other))
+          continue;
+        for (std::uint32_t o = machine_->pc(other); o < ops.size(); ++o)
+          if (ops[o].kind == ir::OpKind::Barrier && ops[o].imm == index_.ops(b).ops[machine_->pc(b)].imm)
+            return {other, o};
+      }
+      return {};
+    }
+    const auto it = sources.find(key(w.kind, w.id));
+    return it == sources.end() ? Source{} : it->second;
+  };
+  std::vector<std::uint32_t> seen(numBlocks, none);
+  for (std::uint32_t start = 0; start < numBlocks; ++start) {
+    std::vector<std::uint32_t> path;
+    std::uint32_t b = start;
+    while (!machine_->finished(b) && seen[b] == none) {
+      seen[b] = start;
+      path.push_back(b);
+      const Source next = sourceOf(b);
+      if (next.block == none) {
+        if (auto *f = findings_.add(diag::waits_for_ever, index_.place(b, machine_->pc(b))))
+          f->args = {index_.rankOf(b), index_.idOf(b), waitWords(machine_->waiting(b))};
+        break;
+      }
+      b = next.block;
+      if (seen[b] != start)
+        continue;
+      const auto first = std::find(path.begin(), path.end(), b);
+      if (auto *f = findings_.add(diag::deadlock, index_.place(b, machine_->pc(b)))) {
+        f->args = {index_.rankOf(b), index_.idOf(b), waitWords(machine_->waiting(b)),
+                   ir::plural(static_cast<std::uint64_t>(path.end() - first), "block")};
+        std::size_t told = 0;
+        for (auto it = first; it != path.end() && told < 8; ++it, ++told) {
+          const Source source = sourceOf(*it);
+          f->notes.push_back({&diag::waits_here,
+                              findings_.where(index_.place(*it, machine_->pc(*it))),
+                              {index_.rankOf(*it), index_.idOf(*it), waitWords(machine_->waiting(*it))}});
+          f->notes.push_back({&diag::comes_here,
+                              findings_.where(index_.place(source.block, source.op)),
+                              {index_.rankOf(source.block), index_.idOf(source.block)}});
+        }
+      }
+      break;
+    }
+  }
+}
+
+} // namespace mscclc::passes::proof

@@ -1,0 +1,290 @@
+#include "passes/sim/machine.h"
+
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mscclc::passes::sim {
+
+Machine::Machine(const ir::Program &program, const Layout &layout, const Inputs &inputs, Expected &expected,
+                 DataType type)
+    : program_(program), layout_(layout), inputs_(inputs), expected_(expected), type_(type), pairing_(program) {
+  std::uint32_t channels = 0;
+  for (const auto kind : {ir::ChannelType::Memory, ir::ChannelType::Port})
+    for (const ir::Rank &rank : program.ranks) {
+      firstChannel_[kind == ir::ChannelType::Port].push_back(channels);
+      channels += static_cast<std::uint32_t>(rank.peers(kind).size());
+    }
+  signals_.resize(channels);
+  ports_.resize(channels);
+  ranks_.resize(program.ranks.size());
+  semaphores_.resize(ranks_.size());
+  barriers_.resize(ranks_.size());
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    const ir::Rank &rank = program.ranks[r];
+    RankState &s = ranks_[r];
+    const std::uint64_t inputBytes = layout.bytesOf(r, ir::BufferKind::Input);
+    const std::uint64_t outputBytes = layout.bytesOf(r, ir::BufferKind::Output);
+    const auto make = [](std::uint64_t bytes) { return std::make_unique_for_overwrite<std::byte[]>(bytes + 16); };
+    const bool inplace = program.collective.inplace;
+    const auto kind = program.collective.kind;
+    if (!inplace || kind != ir::CollectiveKind::AllGather)
+      s.input = make(inplace ? std::max(inputBytes, outputBytes) : inputBytes);
+    if (!inplace || kind == ir::CollectiveKind::AllGather)
+      s.output = make(outputBytes);
+    s.in = s.input ? s.input.get() : s.output.get() + r * inputBytes;
+    s.out = s.output ? s.output.get() : kind == ir::CollectiveKind::ReduceScatter ? s.in + r * outputBytes : s.in;
+    s.scratch = make(layout.scratchBytes(r) * 2);
+    semaphores_[r].resize(rank.semaphores.size());
+    s.firstLane = static_cast<std::uint32_t>(lanes_.size());
+    firstBlock_.push_back(static_cast<std::uint32_t>(blocks_.size()));
+    for (std::uint32_t b = 0; b < rank.blocks.size(); ++b) {
+      blocks_.push_back({static_cast<std::uint32_t>(lanes_.size()), 0});
+      for (const ir::Op &op : rank.blocks[b].ops)
+        if (op.kind == ir::OpKind::Barrier)
+          barriers_[r][op.imm];
+      for (std::uint32_t n = 0; n < lanesPerBlock; ++n) {
+        Lane lane;
+        lane.rank = r;
+        lane.block = b;
+        lane.number = n;
+        actors_.push_back({Actor::Lane, r, static_cast<std::uint32_t>(lanes_.size())});
+        lanes_.push_back(lane);
+      }
+    }
+    s.numLanes = static_cast<std::uint32_t>(lanes_.size()) - s.firstLane;
+    actors_.push_back({Actor::User, r, r});
+    for (std::uint32_t c = 0; c < rank.portPeers.size(); ++c) {
+      const std::uint32_t end = channel(ir::ChannelType::Port, r, c);
+      ports_[end].actor = static_cast<std::uint32_t>(actors_.size());
+      actors_.push_back({Actor::Engine, r, end});
+    }
+  }
+}
+
+void Machine::reset(std::uint64_t seed) {
+  random_.seed(seed);
+  salt_ = random_();
+  policy_ = static_cast<std::uint32_t>(random_() % 4);
+  outcome_ = {};
+  std::fill(signals_.begin(), signals_.end(), 0);
+  for (Port &port : ports_) {
+    port.queue.clear();
+    port.pushed = port.finished = 0;
+  }
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    RankState &s = ranks_[r];
+    if (s.input)
+      std::memset(s.input.get(), 0x5a, layout_.bytesOf(r, ir::BufferKind::Input));
+    if (s.output)
+      std::memset(s.output.get(), 0x5a, layout_.bytesOf(r, ir::BufferKind::Output));
+    std::memset(s.scratch.get(), 0x5a, layout_.scratchBytes(r) * 2);
+    s.launch = s.lanesEnded = 0;
+    s.stage = RankState::Start;
+    s.waiting.clear();
+    for (std::uint32_t i = 0; i < semaphores_[r].size(); ++i)
+      semaphores_[r][i] = program_.ranks[r].semaphores[i].initialValue;
+    for (auto &[id, barrier] : barriers_[r])
+      barrier.arrivals = 0;
+  }
+  for (Block &block : blocks_)
+    block.arrivals = 0;
+  for (Lane &lane : lanes_)
+    lane.ended = true;
+  ready_.clear();
+  // Who is slow: single threads, blocks or whole ranks.
+  const std::uint64_t first = random_();
+  for (std::uint32_t a = 0; a < actors_.size(); ++a) {
+    Actor &actor = actors_[a];
+    std::uint64_t unit = a;
+    if (policy_ == 2 && actor.kind == Actor::Lane)
+      unit = 1'000'000 + actor.index / lanesPerBlock;
+    else if (policy_ == 3)
+      unit = 2'000'000 + actor.rank;
+    std::uint64_t h = (first ^ unit) * 0x9e3779b97f4a7c15u;
+    h = (h ^ (h >> 29)) * 0xbf58476d1ce4e5b9u;
+    actor.priority = static_cast<std::uint32_t>(h >> 34);
+    actor.ready = true;
+    ready_.push_back(a);
+  }
+}
+
+std::uint32_t Machine::pick() {
+  // Priorities are compared among a few: the slow ones wait long, but the choice stays cheap.
+  const auto size = static_cast<std::uint32_t>(ready_.size());
+  const auto start = static_cast<std::uint32_t>(random_() % size);
+  if (policy_ == 0)
+    return start;
+  std::uint32_t best = start;
+  for (std::uint32_t i = 1; i < std::min(size, 24u); ++i) {
+    const std::uint32_t at = start + i < size ? start + i : start + i - size;
+    if (actors_[ready_[at]].priority > actors_[ready_[best]].priority)
+      best = at;
+  }
+  if (random_() % 64 == 0)
+    actors_[ready_[best]].priority = static_cast<std::uint32_t>(random_() >> 34);
+  return best;
+}
+
+void Machine::wake(std::uint32_t rank, std::uint64_t key) {
+  auto &waiting = ranks_[rank].waiting;
+  for (std::size_t i = 0; i < waiting.size();) {
+    const std::uint32_t a = waiting[i];
+    if (actors_[a].waitsFor != key) {
+      ++i;
+      continue;
+    }
+    actors_[a].ready = true;
+    ready_.push_back(a);
+    waiting[i] = waiting.back();
+    waiting.pop_back();
+  }
+}
+
+Outcome Machine::run(std::uint64_t seed, std::uint32_t launches) {
+  launches_ = launches;
+  reset(seed);
+  while (!ready_.empty()) {
+    const std::uint32_t at = pick(), a = ready_[at];
+    const Progress progress = step(actors_[a]);
+    if (outcome_.kind != Outcome::Right)
+      return outcome_;
+    if (progress == Progress::Moved)
+      continue;
+    // Steps may have woken others, which are behind `at`.
+    ready_[at] = ready_.back();
+    ready_.pop_back();
+    actors_[a].ready = false;
+    actors_[a].waitsFor = blockedOn_;
+    if (progress == Progress::Blocked)
+      ranks_[actors_[a].rank].waiting.push_back(a);
+  }
+  for (const RankState &s : ranks_) {
+    if (s.stage == RankState::Done)
+      continue;
+    outcome_.kind = Outcome::Hangs;
+    for (std::uint32_t l = s.firstLane; l < s.firstLane + s.numLanes; ++l)
+      if (!lanes_[l].ended) {
+        outcome_.place = {lanes_[l].rank, lanes_[l].block, lanes_[l].pc};
+        outcome_.launch = s.launch;
+        outcome_.waitsFor = describeWait(lanes_[l]);
+        return outcome_;
+      }
+  }
+  return outcome_;
+}
+
+std::string Machine::describeWait(const Lane &lane) const {
+  const ir::ThreadBlock &code = program_.ranks[lane.rank].blocks[lane.block];
+  const ir::Op &op = code.ops[lane.pc];
+  if (ir::isWait(op.kind) || op.kind == ir::OpKind::Flush || op.kind == ir::OpKind::SemAcquire) {
+    const std::uint32_t id = code.idsOf(op)[std::min<std::size_t>(lane.id, op.numIds - 1)];
+    return op.kind == ir::OpKind::SemAcquire
+               ? "semaphore " + std::to_string(id)
+               : std::string(ir::toString(op.channelType)) + " channel " + std::to_string(id);
+  }
+  return ir::isBlockSync(op.kind) ? "other threads" : ir::isPacketOp(op.kind) ? "packets" : "the port";
+}
+
+Machine::Progress Machine::step(Actor &actor) {
+  switch (actor.kind) {
+  case Actor::Lane:
+    return stepLane(lanes_[actor.index]);
+  case Actor::Engine:
+    return stepEngine(actor.index);
+  default:
+    return stepUser(actor.rank);
+  }
+}
+
+Machine::Progress Machine::stepUser(std::uint32_t rank) {
+  RankState &s = ranks_[rank];
+  if (s.stage == RankState::Start) {
+    for (std::uint32_t c = 0; c < program_.ranks[rank].portPeers.size(); ++c) {
+      const Port &port = ports_[channel(ir::ChannelType::Port, rank, c)];
+      if (port.finished != port.pushed)
+        return blockOn(key(Event::User));
+    }
+    if (program_.collective.kind != ir::CollectiveKind::Test || s.launch == 0)
+      inputs_.fill(rank, s.launch, 0, s.in, layout_.bytesOf(rank, ir::BufferKind::Input));
+    s.lanesEnded = 0;
+    for (std::uint32_t l = s.firstLane; l < s.firstLane + s.numLanes; ++l) {
+      Lane fresh;
+      fresh.rank = rank;
+      fresh.block = lanes_[l].block;
+      fresh.number = lanes_[l].number;
+      fresh.id = fresh.number;
+      fresh.ended = false;
+      lanes_[l] = fresh;
+    }
+    s.stage = RankState::Running;
+    wake(rank, key(Event::Launch));
+    return Progress::Moved;
+  }
+  if (s.lanesEnded != s.numLanes)
+    return blockOn(key(Event::User));
+  compare(rank);
+  if (++s.launch == launches_) {
+    s.stage = RankState::Done;
+    return Progress::Ended;
+  }
+  s.stage = RankState::Start;
+  return Progress::Moved;
+}
+
+Machine::Progress Machine::stepEngine(std::uint32_t end) {
+  Port &port = ports_[end];
+  if (port.queue.empty())
+    return blockOn(key(Event::Port, end));
+  Request &r = port.queue.front();
+  const std::uint32_t rank = actors_[port.actor].rank;
+  if (r.signal) {
+    signal(rank, ir::ChannelType::Port, end - firstChannel_[1][rank]);
+  } else {
+    const std::uint64_t step = std::max<std::uint64_t>(16, (r.bytes / 4 + 15) / 16 * 16);
+    const std::uint64_t bytes = std::min(step, r.bytes - r.done);
+    if (r.packets && !r.packetSource)
+      writePacket({r.dst + 2 * r.done, r.rank, true}, r.src + r.done, bytes, r.flag);
+    else
+      std::memmove(r.dst + r.done * (r.packets ? 2 : 1), r.src + r.done * (r.packets ? 2 : 1),
+                   bytes * (r.packets ? 2 : 1));
+    r.done += bytes;
+    if (r.packets)
+      wake(r.rank, key(Event::Packet));
+    if (r.done < r.bytes)
+      return Progress::Moved;
+  }
+  port.queue.pop_front();
+  ++port.finished;
+  wake(rank, key(Event::Port, end));
+  wake(rank, key(Event::User));
+  return Progress::Moved;
+}
+
+void Machine::compare(std::uint32_t rank) {
+  const std::uint64_t bytes = layout_.chunkBytes();
+  const std::uint32_t launch = ranks_[rank].launch;
+  for (std::uint32_t chunk = 0; chunk < program_.ranks[rank].outputChunks; ++chunk) {
+    const std::byte *wanted = expected_.chunk(rank, launch, chunk), *got = ranks_[rank].out + chunk * bytes;
+    if (!wanted || std::memcmp(wanted, got, bytes) == 0)
+      continue;
+    for (std::uint64_t e = 0; e < bytes / sizeOf(type_); ++e) {
+      const double a = elementAt(type_, got, e), b = elementAt(type_, wanted, e), error = a < b ? b - a : a - b;
+      if (a == b)
+        continue;
+      outcome_.maxError = std::max(outcome_.maxError, error == error ? error : 1e300);
+      if (outcome_.kind == Outcome::Right) {
+        outcome_.kind = Outcome::Wrong;
+        outcome_.rank = rank;
+        outcome_.launch = launch;
+        outcome_.chunk = chunk;
+        outcome_.element = e;
+        outcome_.got = a;
+        outcome_.wanted = b;
+      }
+    }
+  }
+}
+
+} // namespace mscclc::passes::sim
