@@ -14,6 +14,7 @@
 #include "ir/internal_error.h"
 #include "ir/text.h"
 #include "passes/simulate.h"
+#include "passes/translation_check.h"
 #include "passes/verify.h"
 
 #ifdef MSCCLC_WITH_FRONTEND
@@ -37,14 +38,6 @@ passes::PassFilter filterOf(const std::string &name) {
   if (!name.empty() && !filter.all)
     filter.names.insert(name);
   return filter;
-}
-
-/// True if nothing is to be said against `program`.
-bool provable(const ir::Program &program) {
-  ir::DiagnosticEngine dropped;
-  passes::VerifyOptions options;
-  options.warnings = options.schedules = false;
-  return passes::verify(program, dropped, options).proven;
 }
 
 /// What shaped the program, as emitted sources name it.
@@ -167,18 +160,8 @@ ExitCode Session::transform(const passes::Target &target) {
   options.print = [](std::string_view title, std::string_view text) {
     std::cerr << "; " << title << "\n" << text << std::flush;
   };
-  // A pass that makes a proven program unprovable is at fault, not the program.
-  bool proven = false;
-  if (options_.verifyEach == Options::VerifyEach::Proof) {
-    proven = provable(program_);
-    options.check = [&proven](std::string_view pass, const ir::Program &program, ir::DiagnosticEngine &) {
-      const bool now = provable(program);
-      if (proven && !now)
-        throw ir::InternalError("pass '" + std::string(pass) + "' broke a program that was proven before it");
-      proven = now;
-      return true;
-    };
-  }
+  if (options_.verifyEach == Options::VerifyEach::Proof)
+    options.check = passes::checkTranslation(program_);
   passes::PassManager manager(std::move(options), passes::propertiesOf(program_));
   const int level = options_.optLevel.value_or(kind_ == InputKind::Plan ? 0 : 1);
   std::string wrong = manager.add(options_.hasPasses ? std::string_view(options_.passes) : pipelineOf(level));

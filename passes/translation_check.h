@@ -1,0 +1,18 @@
+// Translation validation: the proof, asked for behind each pass.
+#pragma once
+
+#include "ir/diagnostics.h"
+#include "ir/program.h"
+
+#include <functional>
+#include <string_view>
+
+namespace mscclc::passes {
+
+/// A PassManagerOptions::check for a run of passes that begins with `program`. Where a program was proven before a pass
+/// and is not behind it, the pass is at fault, not the program: throws ir::InternalError with the pass's name and the
+/// findings.
+std::function<bool(std::string_view pass, const ir::Program &, ir::DiagnosticEngine &)>
+checkTranslation(const ir::Program &program);
+
+} // namespace mscclc::passes
