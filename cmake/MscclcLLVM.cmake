@@ -61,8 +61,8 @@ file(GLOB llvm_archives "${llvm_libs}/libclang[A-Z]*.a" "${llvm_libs}/libLLVM*.a
 find_library(MSCCLC_LIB_ZSTD zstd)
 find_library(MSCCLC_LIB_Z z)
 set(static_default OFF)
-if(CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT MSCCLC_SANITIZE AND MSCCLC_LIB_ZSTD AND MSCCLC_LIB_Z AND EXISTS "${llvm_libs}/libLLVMOrcJIT.a"
-   AND EXISTS "${llvm_libs}/libclangCodeGen.a")
+if(CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT MSCCLC_SANITIZE AND MSCCLC_LIB_ZSTD AND MSCCLC_LIB_Z
+   AND EXISTS "${llvm_libs}/libLLVMOrcJIT.a" AND EXISTS "${llvm_libs}/libclangCodeGen.a")
   set(static_default ON)
 endif()
 option(MSCCLC_STATIC_LLVM "Link LLVM and Clang statically" ${static_default})
