@@ -14,7 +14,12 @@ file(REMOVE_RECURSE "${WORK_DIR}")
 run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}" --config "${CONFIG}")
 # Installed trees move: nothing in them may name the folder they were built for.
 file(RENAME "${prefix}" "${prefix}-moved")
-run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK_DIR}/build" -G "${GENERATOR}"
+# A program that uses a sanitized library is sanitized itself.
+set(flags "")
+if(SANITIZE)
+  set(flags "-DCMAKE_CXX_FLAGS=-fsanitize=${SANITIZE}")
+endif()
+run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK_DIR}/build" -G "${GENERATOR}" ${flags}
   "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${prefix}-moved" "-DALGORITHM=${SOURCE}")
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
 run("${CTEST}" --test-dir "${WORK_DIR}/build" --output-on-failure --no-tests=error)
