@@ -128,9 +128,13 @@ std::string Watch::collect() const {
   std::string text;
   for (const Entry &entry : entries_) {
     const uint32_t claimed = __atomic_load_n(&entry.status->num_stalls, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < std::min(claimed, MSCCLC_MAX_STALLS); ++i)
-      if (__atomic_load_n(&entry.status->stalls[i].kind, __ATOMIC_ACQUIRE) != 0)
-        text += (text.empty() ? "" : "\n") + describeStall(entry.kernel, entry.status->stalls[i]);
+    for (uint32_t i = 0; i < std::min(claimed, MSCCLC_MAX_STALLS); ++i) {
+      if (__atomic_load_n(&entry.status->stalls[i].kind, __ATOMIC_ACQUIRE) == 0)
+        continue;
+      if (!text.empty())
+        text += '\n';
+      text += describeStall(entry.kernel, entry.status->stalls[i]);
+    }
     if (claimed > MSCCLC_MAX_STALLS)
       text += format("\nkernel '%s': %u more waits", entry.kernel, claimed - MSCCLC_MAX_STALLS);
   }
