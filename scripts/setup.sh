@@ -85,7 +85,7 @@ setup_packages() {
   key="$(cksum <"${BASH_SOURCE[0]}") $(cat /etc/os-release 2>/dev/null | cksum)"
   if [ -f "$stamp" ] && [ "$(sed -n 1p "$stamp")" = "$key" ]; then
     llvm=$(sed -n 2p "$stamp")
-    [ -x "/usr/lib/llvm-$llvm/bin/clang" ] && command -v cmake ninja g++ python3 >/dev/null && return 0
+    [ -x "/usr/lib/llvm-$llvm/bin/clang" ] && type cmake ninja g++ python3 >/dev/null 2>&1 && return 0
   fi
   command -v apt-get >/dev/null 2>&1 ||
     die "this machine has no apt-get. Install LLVM and Clang (19 to 22) with their development files, CMake 3.25+, Ninja, CLI11, nlohmann_json, Catch2 and libseccomp, then: cmake --preset release && cmake --build --preset release"
