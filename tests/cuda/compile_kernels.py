@@ -10,12 +10,12 @@ import subprocess
 import sys
 import tempfile
 
+import baking
+
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--emit")
-    parser.add_argument("--mscclc")
-    parser.add_argument("--param", action="append", default=[])
+    baking.add_arguments(parser)
     parser.add_argument("--include", required=True)
     parser.add_argument("--nvcc")
     parser.add_argument("--arch", action="append", default=[])
@@ -29,13 +29,11 @@ def main():
                      for arch in options.arch or ["sm_90"]]
     else:
         compilers = [[options.cxx, "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-x", "c++"]]
-    parameters = [word for p in options.param for word in ("-P", p)]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "kernel.cu")
         for what, compiler in itertools.product(options.what, compilers):
-            emit = [options.mscclc, what, *parameters, "--emit-cuda", "-o", "-"] if options.mscclc else [options.emit, what]
-            emitted = subprocess.run(emit, check=True, capture_output=True, text=True).stdout
+            emitted = baking.bake(options, what)
             source.write_text(emitted)
             before = os.times()
             run = subprocess.run([*compiler, *options.flag, "-I", options.include, "-c", str(source),

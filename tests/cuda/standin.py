@@ -3,8 +3,8 @@
 
 standin.py --emit EMIT_PLAN --runner LIBRARY --include DIR [--cxx CXX] [--flag FLAG]... [--drop REGEX] WHAT [-- ARGS]
 
-WHAT is what EMIT_PLAN takes; with --mscclc in its place an algorithm's source, and --param NAME=VALUE. --drop deletes the first line of a block program that matches and expects
-the run to fail then: a check of the check."""
+WHAT is what EMIT_PLAN takes; with --mscclc in its place an algorithm's source, and --param NAME=VALUE. --drop deletes the
+first line of a block program that matches and expects the run to fail then: a check of the check."""
 import argparse
 import pathlib
 import re
@@ -12,12 +12,12 @@ import subprocess
 import sys
 import tempfile
 
+import baking
+
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--emit")
-    parser.add_argument("--mscclc")
-    parser.add_argument("--param", action="append", default=[])
+    baking.add_arguments(parser)
     parser.add_argument("--runner", required=True)
     parser.add_argument("--include", required=True)
     parser.add_argument("--cxx", default="c++")
@@ -28,15 +28,7 @@ def main():
     parser.add_argument("args", nargs="*")
     options = parser.parse_args()
 
-    if options.mscclc:
-        parameters = [word for p in options.param for word in ("-P", p)]
-        command = [options.mscclc, options.what, *parameters, "--emit-cuda", "-o", "-"]
-    else:
-        command = [options.emit, options.what, options.size]
-    emitted = subprocess.run(command, capture_output=True, text=True)
-    if emitted.returncode != 0:
-        sys.exit(f"{command[0]} ends with {emitted.returncode}\n{emitted.stderr[:4000]}")
-    text = emitted.stdout
+    text = baking.bake(options, options.what, options.size)
     if options.drop:
         begin, end = text.index("MSCCLC_BLOCK"), text.index("MSCCLC_KERNEL")
         lines = text[begin:end].splitlines(keepends=True)

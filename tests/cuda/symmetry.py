@@ -6,14 +6,14 @@ for 8. Prints the sizes."""
 import argparse
 import os
 import re
-import subprocess
 import sys
+
+import baking
 
 
 def bake(mscclc, source, ranks):
     sized = f"gpusPerNode={ranks // 2}" if "hierarchical" in source else f"ranks={ranks}"
-    return subprocess.run([mscclc, source, "-P", sized, "--emit-cuda", "-o", "-"], check=True, capture_output=True,
-                          text=True).stdout
+    return baking.bake_algorithm(mscclc, source, [sized])
 
 
 def faults(texts):
