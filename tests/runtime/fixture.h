@@ -48,6 +48,13 @@ inline bool gathers(World &world, Instance &instance, Buffer &buffer, uint64_t b
   return true;
 }
 
+/// A thousand launches in place, of sizes up to 4096 bytes in turn, none waited for.
+inline void launchThousand(Instance &instance, Buffer &buffer) {
+  const uint64_t sizes[] = {4096, 16, 1024, 0, 2000};
+  for (uint64_t round = 0; round < 1000; ++round)
+    instance.launch(Call().inPlace(buffer).of(sizes[round % 5], MSCCLC_U8));
+}
+
 /// The code and text of the runtime::Error that `call` throws; MSCCLC_OK if it throws none.
 struct Failure {
   int32_t code = MSCCLC_OK;

@@ -7,9 +7,7 @@ TEST_CASE("A thousand launches of alternating sizes, none waited for") {
   World world(onHost(4));
   Buffer buffer = world.allocate(4096);
   Instance instance = world.load(gather4(), 4096);
-  const uint64_t sizes[] = {4096, 16, 1024, 0, 2000};
-  for (uint64_t round = 0; round < 1000; ++round)
-    instance.launch(Call().inPlace(buffer).of(sizes[round % 5], MSCCLC_U8));
+  launchThousand(instance, buffer);
   world.synchronize();
   CHECK(gathers(world, instance, buffer, 4096, 1));
 }

@@ -26,9 +26,7 @@ TEST_CASE("A thousand launches of alternating sizes in several processes") {
           World world(spread(4, 2, process, place));
           Buffer buffer = world.allocate(4096);
           Instance instance = world.load(gather4(), 4096);
-          const uint64_t sizes[] = {4096, 16, 1024, 0, 2000};
-          for (uint64_t round = 0; round < 1000; ++round)
-            instance.launch(Call().inPlace(buffer).of(sizes[round % 5], MSCCLC_U8));
+          launchThousand(instance, buffer);
           world.synchronize();
           world.barrier(); // the launches of all processes are over
           return gathers(world, instance, buffer, 4096, 1) ? 0 : 1;
