@@ -87,7 +87,7 @@ bool Machine::data(std::uint32_t b, const ir::Op &op) {
   else if (ir::reduces(op.kind))
     reduce(b, op);
   else
-    move(b, op);
+    move(b);
   if (sawPackets_)
     for (const Token &token : taken_)
       order_.receive(b, token, false);
@@ -101,7 +101,7 @@ bool Machine::data(std::uint32_t b, const ir::Op &op) {
   return true;
 }
 
-void Machine::move(std::uint32_t b, const ir::Op &op) {
+void Machine::move(std::uint32_t b) {
   const View before = order_.view(b);
   const View after = sawPackets_ ? packetView(b) : before;
   const Operand *present = nullptr;
@@ -109,16 +109,10 @@ void Machine::move(std::uint32_t b, const ir::Op &op) {
     const Operand &source = sources_[sources_.size() == 1 ? 0 : i];
     if (&source != present) {
       present = &source;
-      read(source, {b, before.phase, source.ref}, before);
-      if (launch_ == 0) {
-        valuesOfUnit_.resize(source.count);
-        for (std::uint32_t u = 0; u < source.count; ++u)
-          valuesOfUnit_[u] = memory_[source.first + u].value;
-      }
+      readValues(source, {b, before.phase, source.ref}, before);
     }
     write(destinations_[i], {b, before.phase, destinations_[i].ref}, after, valuesOfUnit_.data());
   }
-  (void)op;
 }
 
 void Machine::reduce(std::uint32_t b, const ir::Op &op) {
@@ -151,14 +145,18 @@ void Machine::portPut(std::uint32_t b, const ir::Op &op) {
     const std::uint32_t put = Record::putBit | order_.addPut(channel, b, s.pc);
     View issue = before, finish = after;
     issue.putChannel = finish.putChannel = channel;
-    read(source, {put, before.phase, source.ref}, issue);
-    if (launch_ == 0) {
-      valuesOfUnit_.resize(source.count);
-      for (std::uint32_t u = 0; u < source.count; ++u)
-        valuesOfUnit_[u] = memory_[source.first + u].value;
-    }
+    readValues(source, {put, before.phase, source.ref}, issue);
     write(destinations_[i], {put, before.phase, destinations_[i].ref}, finish, valuesOfUnit_.data());
   }
+}
+
+void Machine::readValues(const Operand &source, const Record &by, const View &view) {
+  read(source, by, view);
+  if (launch_ != 0)
+    return;
+  valuesOfUnit_.resize(source.count);
+  for (std::uint32_t u = 0; u < source.count; ++u)
+    valuesOfUnit_[u] = memory_[source.first + u].value;
 }
 
 void Machine::read(const Operand &operand, const Record &by, const View &view) {

@@ -125,9 +125,11 @@ private:
   void resolve(const BlockState &state, const ir::Op &op);
   void addOperand(const BlockState &state, const ir::Op &op, std::uint32_t operand);
   bool packetsArrived(std::uint32_t block, const ir::Op &op);
-  void move(std::uint32_t block, const ir::Op &op);
+  void move(std::uint32_t block);
   void reduce(std::uint32_t block, const ir::Op &op);
   void portPut(std::uint32_t block, const ir::Op &op);
+  /// Reads a source that is stored as it is, and keeps its values.
+  void readValues(const Operand &source, const Record &by, const View &view);
   void read(const Operand &operand, const Record &by, const View &view);
   void write(const Operand &operand, const Record &by, const View &view, const ValueId *values);
   void writePacket(CellId id, const Record &by, const View &view);
