@@ -3,6 +3,7 @@
 #include "compiler/diagnostics.h"
 #include "compiler/output.h"
 #include "frontend/frontend.h"
+#include "frontend/limits.h"
 
 namespace mscclc::driver {
 namespace {
@@ -63,7 +64,7 @@ bool listAlgorithms(const Options &options, ir::DiagnosticEngine &diags) {
   frontend::FrontendOptions f = frontendOptions(options);
   if (options.input == "-") {
     std::string error;
-    const auto goOn = [](std::string_view read) { return read.size() <= maxAlgorithmBytes; };
+    const auto goOn = [](std::string_view read) { return read.size() <= frontend::maxSourceBytes; };
     if (!readWhole("-", f.stdinText.emplace(), error, goOn)) {
       diags.report(diag::cannot_read, {}, {error});
       return false;

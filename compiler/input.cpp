@@ -3,6 +3,7 @@
 #include "backend-json/read_plan.h"
 #include "compiler/diagnostics.h"
 #include "compiler/output.h"
+#include "frontend/limits.h"
 #include "ir/text.h"
 
 #ifdef MSCCLC_WITH_FRONTEND
@@ -44,7 +45,7 @@ std::optional<ir::Program> loadProgram(const Options &options, ir::DiagnosticEng
     const auto goOn = [&](std::string_view read) {
       if (kindOfInput(options, read) != InputKind::Algorithm)
         return looksLikeText(read);
-      return read.size() <= maxAlgorithmBytes;
+      return read.size() <= frontend::maxSourceBytes;
     };
     if (!readWhole(options.input, text, error, goOn)) {
       diags.report(diag::cannot_read, {}, {error});

@@ -38,9 +38,6 @@ private:
 inline constexpr std::uint64_t maxInputBytes = std::uint64_t{4} << 30;
 inline constexpr std::uint64_t maxStreamBytes = std::uint64_t{1} << 30;
 
-/// The largest algorithm; the front end refuses a larger one.
-inline constexpr std::uint64_t maxAlgorithmBytes = std::uint64_t{32} << 20;
-
 /// True if what was read last of `read` holds no NUL. No plan and no IR text does, so that there the reader of the text
 /// finds an error: reading on, through gigabytes of zeros perhaps, would not help.
 bool looksLikeText(std::string_view read);

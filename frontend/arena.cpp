@@ -142,7 +142,7 @@ std::uint64_t createArena(std::uint64_t heapBytes, void (*onFull)(), void (*onBa
   arena.onFull = onFull;
   arena.onBadFree = onBadFree;
   // A process may have little address space.
-  for (arena.guardBytes = guardBytes; !arena.guard && arena.guardBytes >= leastGuardBytes; arena.guardBytes /= 16)
+  for (arena.guardBytes = guardBytes; arena.guardBytes >= leastGuardBytes; arena.guardBytes /= 16)
     if (auto *at = map(base, arena.guardBytes + arenaStackBytes, PROT_NONE)) {
       arena.guard = static_cast<std::byte *>(at);
       break;

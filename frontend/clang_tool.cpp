@@ -3,6 +3,7 @@
 #include "frontend/codegen.h"
 #include "frontend/diagnostics.h"
 #include "frontend/dialect_checker.h"
+#include "frontend/limits.h"
 #include "frontend/source_reporter.h"
 
 #include "clang/Basic/TargetInfo.h"
@@ -29,8 +30,6 @@ using namespace clang;
 namespace mscclc::frontend {
 namespace {
 
-constexpr std::uint64_t maxFileBytes = std::uint64_t{32} << 20;
-
 /// Files as they are, but only plain ones: a device or a pipe would block, or never end.
 class PlainFiles : public llvm::vfs::ProxyFileSystem {
 public:
@@ -41,7 +40,7 @@ public:
       return status.getError();
     if (!status->isRegularFile() && !status->isDirectory())
       return std::make_error_code(std::errc::operation_not_supported);
-    if (status->getSize() > maxFileBytes)
+    if (status->getSize() > maxSourceBytes)
       return std::make_error_code(std::errc::file_too_large);
     return ProxyFileSystem::openFileForRead(path);
   }

@@ -5,6 +5,7 @@
 #include "frontend/child.h"
 #include "frontend/diagnostics.h"
 #include "frontend/dsl_directory.h"
+#include "frontend/limits.h"
 #include "frontend/sandbox.h"
 #include "frontend/trace.h"
 
@@ -30,7 +31,6 @@ namespace {
 constexpr int internalErrorStatus = 70;
 constexpr std::uint64_t reportBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t leastTraceBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t maxSourceBytes = std::uint64_t{32} << 20;
 
 /// Whether the input can be read at all; Clang's own words for this are poor.
 bool checkInput(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics) {
