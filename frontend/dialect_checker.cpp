@@ -181,6 +181,8 @@ public:
       return refuse(diag::refused_main, f->getLocation());
     if (f->isVariadic() && f->doesThisDeclarationHaveABody())
       return refuse(diag::refused_varargs, f->getLocation());
+    if (f->doesThisDeclarationHaveABody() && reporter_.kindOf(f->getFirstDecl()->getLocation()) == FileKind::Dsl)
+      return refuse(diag::refused_name, f->getLocation(), {f->getQualifiedNameAsString()});
     if (f->doesThisDeclarationHaveABody() && !f->isTemplated() &&
         f->getDeclContext()->getRedeclContext()->isFileContext()) {
       const std::string symbol = names_.getName(f);
@@ -283,7 +285,8 @@ private:
     }
     if (f->isReplaceableGlobalAllocationFunction())
       return refuse(diag::refused_new, where, {f->getNameAsString()});
-    if (f->isDefined() || f->isDefaulted() || f->isImplicit() || isAllowedSymbol(names_.getName(f)))
+    if (f->isDefined() || f->isDefaulted() || f->isImplicit() ||
+        reporter_.kindOf(f->getFirstDecl()->getLocation()) == FileKind::Dsl || isAllowedSymbol(names_.getName(f)))
       return true;
     if (const FunctionDecl *pattern = f->getTemplateInstantiationPattern(); pattern && pattern->isDefined())
       return true;

@@ -196,6 +196,10 @@ void addEntry(CompiledAlgorithm &algorithm) {
     throw ir::InternalError("the algorithm's function was not generated");
   auto *entry = Function::Create(FunctionType::get(Type::getVoidTy(context), false), GlobalValue::ExternalLinkage,
                                  entryName, module);
+  // The same processor as all the rest, so that LLVM describes it once.
+  for (const char *attribute : {"target-cpu", "target-features", "tune-cpu"})
+    if (function->hasFnAttribute(attribute))
+      entry->addFnAttr(function->getFnAttribute(attribute));
   IRBuilder<> builder(BasicBlock::Create(context, "", entry));
   if (GlobalVariable *constructors = module.getNamedGlobal("llvm.global_ctors")) {
     if (auto *list = dyn_cast_or_null<ConstantArray>(constructors->getInitializer()))

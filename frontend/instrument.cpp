@@ -1,5 +1,6 @@
 #include "frontend/instrument.h"
 
+#include "frontend/dsl_library.h"
 #include "frontend/runtime_checks.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -129,7 +130,8 @@ private:
     const Function *callee = call.getCalledFunction();
     if (!callee)
       return true;
-    if (callee->getName().starts_with("__ubsan_") || callee->getName().starts_with("__mscclc_"))
+    if (callee->getName().starts_with("__ubsan_") || callee->getName().starts_with("__mscclc_") ||
+        findDslFunction(std::string_view(callee->getName())))
       return false;
     return classifier_.kindOf(*callee) != FileKind::Dsl;
   }

@@ -4,6 +4,13 @@
 
 #include "frontend/include/mscclc/dsl.hpp"
 
+/// The insides of the DSL's classes.
+struct mscclc::detail::Access {
+  static const ChunkData &data(const Chunk &chunk) { return chunk.data_; }
+  static ChunkData &data(Chunk &chunk) { return chunk.data_; }
+  static const BlockSet *set(const On &on) { return &on.set_; }
+};
+
 namespace mscclc::frontend {
 
 /// The chain of calls through which an algorithm reached the present point, outermost first. Instrumented code pushes

@@ -2,6 +2,8 @@
 
 #include "frontend/arena.h"
 #include "frontend/diagnostics.h"
+#include "frontend/dsl_library.h"
+#include "frontend/library_symbols.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +13,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include <dlfcn.h>
 #include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -276,14 +277,6 @@ const HostSymbol *findOwn(std::string_view name) {
   return nullptr;
 }
 
-bool isAllowedLibrarySymbol(std::string_view name) {
-  static constexpr std::string_view names[] = {
-#define ALLOW(name) #name,
-#include "frontend/allowed_symbols.def"
-  };
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 constexpr std::string_view lastPlaceSymbol = "__mscclc_last_place";
 
 } // namespace
@@ -329,9 +322,9 @@ void *findRuntimeSymbol(std::string_view name) {
     return &context.report->header().lastPlace;
   if (const HostSymbol *own = findOwn(name))
     return own->address;
-  if (!isAllowedLibrarySymbol(name))
-    return nullptr;
-  return dlsym(RTLD_DEFAULT, std::string(name).c_str());
+  if (void *function = findDslFunction(name))
+    return function;
+  return findLibrarySymbol(name);
 }
 
 } // namespace mscclc::frontend

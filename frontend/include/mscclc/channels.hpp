@@ -19,14 +19,7 @@ public:
 
 protected:
   PointToPoint() = default;
-  PointToPoint(bool port, std::int64_t dst, std::int64_t src, const Place &at)
-      : handle_(__mscclc_channel(port, dst, src, &at)), dst_(dst), src_(src) {}
-  void sync(Call call, std::uint32_t flags, const On &on, const Place &at) const {
-    __mscclc_operation(call, flags, handle_, &Access::set(on), nullptr, nullptr, &at);
-  }
-  void move(Call call, const Chunk &dst, const Chunk &src, const On &on, const Place &at) const {
-    __mscclc_operation(call, 0, handle_, &Access::set(on), &dst, &src, &at);
-  }
+  PointToPoint(bool port, std::int64_t dst, std::int64_t src, const Place &at);
 
   std::uint32_t handle_ = unset;
   std::int64_t dst_ = -1, src_ = -1;
@@ -47,40 +40,24 @@ public:
   /// No channel yet.
   MemoryChannel() = default;
   /// A new channel of rank `src` to rank `dst`. Python: MemoryChannel(dst_rank, src_rank).
-  MemoryChannel(std::int64_t dst, std::int64_t src, detail::Place at = detail::Place::here())
-      : PointToPoint(false, dst, src, at) {}
+  MemoryChannel(std::int64_t dst, std::int64_t src, detail::Place at = detail::Place::here());
 
   /// Tells the other end that what came before is done. Python: signal(tb, data_sync, relaxed).
-  void signal(On on, SignalOptions options = {}, detail::Place at = detail::Place::here()) const {
-    sync(detail::Call::Signal, detail::flagsOf(options.sync, options.relaxed), on, at);
-  }
+  void signal(On on, SignalOptions options = {}, detail::Place at = detail::Place::here()) const;
   /// Waits for a signal of the other end. Python: wait(tb, data_sync, relaxed).
-  void wait(On on, SignalOptions options = {}, detail::Place at = detail::Place::here()) const {
-    sync(detail::Call::Wait, detail::flagsOf(options.sync, options.relaxed), on, at);
-  }
+  void wait(On on, SignalOptions options = {}, detail::Place at = detail::Place::here()) const;
   /// Reads `src` of the other rank into `dst` of this one. Python: get(dst_chunk, src_chunk, tb | tb_group).
-  void get(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
-    move(detail::Call::Get, dst, src, on, at);
-  }
+  void get(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// Writes `src` of this rank into `dst` of the other one. Python: put(dst_chunk, src_chunk, tb | tb_group).
-  void put(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
-    move(detail::Call::Put, dst, src, on, at);
-  }
+  void put(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// Writes `src` as packets into scratch `dst` of the other rank. Python: put_packets.
-  void putPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
-    move(detail::Call::PutPackets, dst, src, on, at);
-  }
+  void putPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// Hands on packets: from scratch `src` to scratch `dst` of the other rank. Python: read_put_packets.
-  void readPutPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
-    move(detail::Call::ReadPutPackets, dst, src, on, at);
-  }
+  void readPutPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// Reduces `local` and the chunks `remotes` of the other rank into `options.dst` or else over `local`.
   /// Python: reduce(local_src_chunk, remote_src_chunks, tb | tb_group, local_dst_chunk, reduce_op).
   void reduce(const Chunk &local, ChunkList remotes, On on, const ReadReduceOptions &options = {},
-              detail::Place at = detail::Place::here()) const {
-    detail::__mscclc_reduce(detail::Call::ReadReduce, detail::flagsOf(options.op), handle_, &detail::Access::set(on),
-                            &options.dst, &local, remotes.data(), remotes.size(), &at);
-  }
+              detail::Place at = detail::Place::here()) const;
 };
 
 /// A channel through which `src` has data sent to `dst` (a NIC or a copy engine). Python: PortChannel.
@@ -90,42 +67,24 @@ public:
   /// No channel yet.
   PortChannel() = default;
   /// A new channel of rank `src` to rank `dst`. Python: PortChannel(dst_rank, src_rank).
-  PortChannel(std::int64_t dst, std::int64_t src, detail::Place at = detail::Place::here())
-      : PointToPoint(true, dst, src, at) {}
+  PortChannel(std::int64_t dst, std::int64_t src, detail::Place at = detail::Place::here());
 
   /// Tells the other end that what was put before has arrived. Python: signal(tb, data_sync).
-  void signal(On on, PortSignalOptions options = {}, detail::Place at = detail::Place::here()) const {
-    sync(detail::Call::Signal, detail::flagsOf(options.sync), on, at);
-  }
+  void signal(On on, PortSignalOptions options = {}, detail::Place at = detail::Place::here()) const;
   /// Waits for a signal of the other end. Python: wait(tb, data_sync).
-  void wait(On on, PortSignalOptions options = {}, detail::Place at = detail::Place::here()) const {
-    sync(detail::Call::Wait, detail::flagsOf(options.sync), on, at);
-  }
+  void wait(On on, PortSignalOptions options = {}, detail::Place at = detail::Place::here()) const;
   /// Waits until earlier puts have left their source. Python: flush(tb, data_sync).
-  void flush(On on, PortSignalOptions options = {}, detail::Place at = detail::Place::here()) const {
-    sync(detail::Call::Flush, detail::flagsOf(options.sync), on, at);
-  }
+  void flush(On on, PortSignalOptions options = {}, detail::Place at = detail::Place::here()) const;
   /// Sends `src` of this rank to `dst` of the other one. Python: put(dst_chunk, src_chunk, tb).
-  void put(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
-    move(detail::Call::Put, dst, src, on, at);
-  }
+  void put(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// put and signal in one. Python: put_with_signal.
-  void putWithSignal(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
-    move(detail::Call::PutWithSignal, dst, src, on, at);
-  }
+  void putWithSignal(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// put, signal and flush in one. Python: put_with_signal_and_flush.
-  void putWithSignalAndFlush(const Chunk &dst, const Chunk &src, On on,
-                             detail::Place at = detail::Place::here()) const {
-    move(detail::Call::PutWithSignalAndFlush, dst, src, on, at);
-  }
+  void putWithSignalAndFlush(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// Sends `src` as packets into scratch `dst` of the other rank. Python: put_packets.
-  void putPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
-    move(detail::Call::PutPackets, dst, src, on, at);
-  }
+  void putPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// Hands on packets: from scratch `src` to scratch `dst` of the other rank. Python: read_put_packets.
-  void readPutPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
-    move(detail::Call::ReadPutPackets, dst, src, on, at);
-  }
+  void readPutPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
 };
 
 /// A switch channel as one rank of its group sees it. See SwitchChannel::atRank.
@@ -134,28 +93,18 @@ public:
   /// Reduces chunks [offset, offset + size) of the channel's buffer over all ranks of the group into `dst` of this
   /// rank. Python: reduce(buffer_offset, size, dst_chunk, tb, reduce_op).
   void reduce(std::int64_t offset, std::int64_t size, const Chunk &dst, On on, ReduceOp op = ReduceOp::Sum,
-              detail::Place at = detail::Place::here()) const {
-    record(detail::Call::SwitchReduce, detail::flagsOf(op), dst, offset, size, on, at);
-  }
+              detail::Place at = detail::Place::here()) const;
   /// Writes `src` of this rank to chunks [offset, offset + size) of the channel's buffer on all ranks of the group.
   /// Python: broadcast(src_chunk, buffer_offset, size, tb).
   void broadcast(const Chunk &src, std::int64_t offset, std::int64_t size, On on,
-                 detail::Place at = detail::Place::here()) const {
-    record(detail::Call::SwitchBroadcast, 0, src, offset, size, on, at);
-  }
+                 detail::Place at = detail::Place::here()) const;
   /// The same with packets; both ends lie in scratch. Python: broadcast_packets.
   void broadcastPackets(const Chunk &src, std::int64_t offset, std::int64_t size, On on,
-                        detail::Place at = detail::Place::here()) const {
-    record(detail::Call::SwitchBroadcastPackets, 0, src, offset, size, on, at);
-  }
+                        detail::Place at = detail::Place::here()) const;
 
 private:
   friend class SwitchChannel;
-  explicit SwitchChannelView(std::uint32_t handle) : handle_(handle) {}
-  void record(detail::Call call, std::uint32_t flags, const Chunk &chunk, std::int64_t offset, std::int64_t size,
-              const On &on, const detail::Place &at) const {
-    detail::__mscclc_switch_operation(call, flags, handle_, &detail::Access::set(on), &chunk, offset, size, &at);
-  }
+  explicit SwitchChannelView(std::uint32_t handle);
   std::uint32_t handle_;
 };
 
@@ -165,13 +114,10 @@ public:
   /// No channel yet.
   SwitchChannel() = default;
   /// A new channel of `ranks` over their buffers of the given type. Python: SwitchChannel(rank_list, buffer_type).
-  SwitchChannel(detail::IntegerList ranks, BufferType buffer, detail::Place at = detail::Place::here())
-      : handle_(detail::__mscclc_switch(&ranks.array(), static_cast<std::uint32_t>(buffer), &at)) {}
+  SwitchChannel(detail::IntegerList ranks, BufferType buffer, detail::Place at = detail::Place::here());
 
   /// The channel as rank `rank` of the group uses it. Python: at_rank(rank).
-  SwitchChannelView atRank(std::int64_t rank, detail::Place at = detail::Place::here()) const {
-    return SwitchChannelView(detail::__mscclc_at_rank(handle_, rank, &at));
-  }
+  SwitchChannelView atRank(std::int64_t rank, detail::Place at = detail::Place::here()) const;
 
 private:
   std::uint32_t handle_ = detail::unset;

@@ -13,9 +13,7 @@ public:
 
 protected:
   Collective(detail::CollectiveKind kind, detail::Text name, std::int64_t ranks, std::int64_t first,
-             std::int64_t second, bool inplace, const detail::Place &at)
-      : handle_(detail::__mscclc_collective(kind, name.data(), name.size(), ranks, first, second, inplace, &at)),
-        ranks_(ranks) {}
+             std::int64_t second, bool inplace, const detail::Place &at);
   std::uint32_t handle_;
 
 private:
@@ -27,48 +25,42 @@ private:
 /// Python: AllGather(num_ranks, chunk_factor, inplace).
 class AllGather : public Collective {
 public:
-  AllGather(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here())
-      : Collective(detail::CollectiveKind::AllGather, "", ranks, chunkFactor, 0, inplace, at) {}
+  AllGather(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here());
 };
 
 /// Every rank gets the reduction of all inputs: input and output of ranks × chunkFactor chunks.
 /// Python: AllReduce(num_ranks, chunk_factor, inplace).
 class AllReduce : public Collective {
 public:
-  AllReduce(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here())
-      : Collective(detail::CollectiveKind::AllReduce, "", ranks, chunkFactor, 0, inplace, at) {}
+  AllReduce(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here());
 };
 
 /// Rank r gets the r-th share of the reduction of all inputs: input of ranks × chunkFactor chunks, output of
 /// chunkFactor. Python: ReduceScatter(num_ranks, chunk_factor, inplace).
 class ReduceScatter : public Collective {
 public:
-  ReduceScatter(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here())
-      : Collective(detail::CollectiveKind::ReduceScatter, "", ranks, chunkFactor, 0, inplace, at) {}
+  ReduceScatter(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here());
 };
 
 /// Rank r gets the r-th share of every rank: input and output of ranks × chunkFactor chunks.
 /// Python: AllToAll(num_ranks, chunk_factor, inplace).
 class AllToAll : public Collective {
 public:
-  AllToAll(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here())
-      : Collective(detail::CollectiveKind::AllToAll, "", ranks, chunkFactor, 0, inplace, at) {}
+  AllToAll(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here());
 };
 
 /// Every rank gets the input of the rank before it: input and output of chunkFactor chunks.
 /// Python: SendRecv(num_ranks, chunk_factor, inplace).
 class SendRecv : public Collective {
 public:
-  SendRecv(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here())
-      : Collective(detail::CollectiveKind::SendRecv, "", ranks, chunkFactor, 0, inplace, at) {}
+  SendRecv(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here());
 };
 
 /// Buffers of any size and no promise about the output. Python: TestCollective(num_ranks, input_size, output_size).
 class TestCollective : public Collective {
 public:
   TestCollective(std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks,
-                 detail::Place at = detail::Place::here())
-      : Collective(detail::CollectiveKind::Test, "", ranks, inputChunks, outputChunks, false, at) {}
+                 detail::Place at = detail::Place::here());
 };
 
 /// A collective of one's own: a name, buffers of any size, and what the output is to hold, for the verifier.
@@ -77,16 +69,12 @@ public:
   /// `name` is what the plan calls the collective; sizes are in chunks of each rank. In place, input and output are
   /// one buffer.
   CustomCollective(detail::Text name, std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks,
-                   bool inplace = false, detail::Place at = detail::Place::here())
-      : Collective(detail::CollectiveKind::Custom, name, ranks, inputChunks, outputChunks, inplace, at) {}
+                   bool inplace = false, detail::Place at = detail::Place::here());
 
   /// Promises that chunk `outputChunk` of rank `rank`'s output ends as the reduction of `contributions`, a list of
   /// {rank, input chunk}: `.expect(0, 1, {{0, 1}, {1, 1}})`. Chunks without a promise may hold anything.
   CustomCollective &expect(std::int64_t rank, std::int64_t outputChunk, detail::ElementList<Contribution> contributions,
-                           detail::Place at = detail::Place::here()) {
-    detail::__mscclc_expect(handle_, rank, outputChunk, contributions.data(), contributions.size(), &at);
-    return *this;
-  }
+                           detail::Place at = detail::Place::here());
 };
 
 /// The program: begins when it is constructed and ends with its scope. What is constructed and called in between
@@ -95,11 +83,8 @@ class CollectiveProgram {
 public:
   /// `name` is the plan's name. The number of ranks is the collective's.
   CollectiveProgram(detail::Text name, const Collective &collective, const ProgramOptions &options = {},
-                    detail::Place at = detail::Place::here())
-      : ranks_(collective.ranks_) {
-    detail::__mscclc_program_begin(name.data(), name.size(), collective.handle_, &options, &at);
-  }
-  ~CollectiveProgram() { detail::__mscclc_program_end(); }
+                    detail::Place at = detail::Place::here());
+  ~CollectiveProgram();
   CollectiveProgram(const CollectiveProgram &) = delete;
   CollectiveProgram &operator=(const CollectiveProgram &) = delete;
 
@@ -115,10 +100,8 @@ private:
 class PipelineLoop {
 public:
   /// `unit` is in bytes; `numChunks` is the number of iterations.
-  PipelineLoop(std::int64_t unit, std::int64_t numChunks, detail::Place at = detail::Place::here()) {
-    detail::__mscclc_loop_begin(unit, numChunks, &at);
-  }
-  ~PipelineLoop() { detail::__mscclc_loop_end(); }
+  PipelineLoop(std::int64_t unit, std::int64_t numChunks, detail::Place at = detail::Place::here());
+  ~PipelineLoop();
   PipelineLoop(const PipelineLoop &) = delete;
   PipelineLoop &operator=(const PipelineLoop &) = delete;
 };

@@ -35,15 +35,14 @@ public:
   /// No buffer yet.
   Buffer() = default;
   /// New scratch of `size` chunks on `rank`, behind what the rank has already. Python: Buffer(rank, size).
-  Buffer(std::int64_t rank, std::int64_t size, detail::Place at = detail::Place::here())
-      : handle_(detail::__mscclc_scratch(rank, size, &at)), rank_(static_cast<std::int32_t>(rank)), size_(size) {}
+  Buffer(std::int64_t rank, std::int64_t size, detail::Place at = detail::Place::here());
 
   /// Chunks [first, last). Python: buffer[first:last].
   Chunk slice(std::int64_t first, std::int64_t last, detail::Place at = detail::Place::here()) const;
   /// Chunks from `first` to the end. Python: buffer[first:].
-  Chunk slice(std::int64_t first, detail::Place at = detail::Place::here()) const { return slice(first, size_, at); }
+  Chunk slice(std::int64_t first, detail::Place at = detail::Place::here()) const;
   /// The one chunk at `index`. Python: buffer[index : index + 1].
-  Chunk operator[](detail::PlacedIndex index) const { return slice(index.value, index.next(), index.place); }
+  Chunk operator[](detail::PlacedIndex index) const;
 
   /// Size in chunks. Python: len of the buffer.
   std::int64_t size() const { return size_; }
@@ -77,11 +76,9 @@ public:
   ThreadBlockGroup() = default;
   /// The given blocks; the order is that of the slices. Python: ThreadBlockGroup(tb_list).
   explicit ThreadBlockGroup(std::initializer_list<detail::ListedInteger> blocks,
-                            detail::Place at = detail::Place::here())
-      : ThreadBlockGroup(detail::IntegerList(blocks), at) {}
+                            detail::Place at = detail::Place::here());
   /// The same, from an array or another contiguous range.
-  explicit ThreadBlockGroup(detail::IntegerList blocks, detail::Place at = detail::Place::here())
-      : handle_(detail::__mscclc_group(&blocks.array(), &at)), size_(blocks.array().size) {}
+  explicit ThreadBlockGroup(detail::IntegerList blocks, detail::Place at = detail::Place::here());
 
   /// How many blocks it has. Python: group.numtb().
   std::size_t size() const { return size_; }
@@ -95,8 +92,8 @@ private:
 /// Where an operation runs: `tb(i)` or a ThreadBlockGroup.
 class On {
 public:
-  On(ThreadBlock block) : set_{block.id, detail::unset, false} {}
-  On(const ThreadBlockGroup &group) : set_{0, group.handle_, true} {}
+  On(ThreadBlock block);
+  On(const ThreadBlockGroup &group);
 
 private:
   friend struct detail::Access;
@@ -116,92 +113,34 @@ struct ReduceOptions {
   bool packet = false;
 };
 
-namespace detail {
-/// The insides of the classes above, for the calls that record.
-struct Access {
-  static const ChunkData &data(const Chunk &chunk) { return chunk.data_; }
-  static ChunkData &data(Chunk &chunk) { return chunk.data_; }
-  static const BlockSet &set(const On &on) { return on.set_; }
-};
-
-/// Handle of the rank that executes an operation on these chunks, of which one may be unset or faulty.
-inline std::uint32_t rankOf(const Chunk &first, const Chunk &second) {
-  for (const Chunk *chunk : {&first, &second})
-    if (const ChunkData &data = Access::data(*chunk); data.buffer != unset && data.buffer != faulty)
-      return static_cast<std::uint32_t>(data.rank);
-  return Access::data(first).buffer;
-}
-inline void moveLocal(Call call, const Chunk &dst, const Chunk &src, const On &on, const Place &at) {
-  __mscclc_operation(call, 0, rankOf(dst, src), &Access::set(on), &dst, &src, &at);
-}
-
-constexpr std::uint32_t flagsOf(Sync sync, bool relaxed = false) {
-  return static_cast<std::uint32_t>(sync) | (relaxed ? CallFlags::relaxed : 0);
-}
-constexpr std::uint32_t flagsOf(ReduceOp op, bool packet = false) {
-  return static_cast<std::uint32_t>(op) << CallFlags::opShift | (packet ? CallFlags::packet : 0);
-}
-} // namespace detail
-
-inline Chunk Buffer::slice(std::int64_t first, std::int64_t last, detail::Place at) const {
-  Chunk chunk;
-  detail::ChunkData &data = detail::Access::data(chunk);
-  data.buffer = handle_;
-  data.rank = rank_;
-  data.type = static_cast<std::uint8_t>(type_);
-  detail::__mscclc_slice(&data, size_, first, last, &at);
-  return chunk;
-}
-
 /// A GPU that takes part, and the operations that it does on its own memory. Python: Rank.
 class Rank {
 public:
   /// Rank `id` of the program. Python: Rank(id).
-  explicit Rank(std::int64_t id, detail::Place at = detail::Place::here())
-      : id_(id), handle_(detail::__mscclc_rank(id, &at)) {}
+  explicit Rank(std::int64_t id, detail::Place at = detail::Place::here());
 
   /// Its number. Python: rank.rank.
   std::int64_t id() const { return id_; }
   /// Its input. Python: get_input_buffer().
-  Buffer input() const { return buffer(BufferType::Input); }
+  Buffer input() const;
   /// Its output. Python: get_output_buffer().
-  Buffer output() const { return buffer(BufferType::Output); }
+  Buffer output() const;
 
   /// Copies `src` to `dst`. Python: copy(dst_chunk, src_chunk, tb | tb_group).
-  void copy(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
-    move(detail::Call::Copy, dst, src, on, at);
-  }
+  void copy(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// Copies `src` to `dst` in scratch, as packets. Python: copy_packets.
-  void copyPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
-    move(detail::Call::CopyPackets, dst, src, on, at);
-  }
+  void copyPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// Copies packets of scratch `src` to `dst`, as plain data. Python: unpack_packets.
-  void unpackPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const {
-    move(detail::Call::UnpackPackets, dst, src, on, at);
-  }
+  void unpackPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// Reduces `src` and `others`, one or more chunks of this rank, into `options.dst` or else over `src`.
   /// Python: reduce(src_chunk, other_chunks, tb | tb_group, dst_chunk, reduce_op, packet).
   void reduce(const Chunk &src, ChunkList others, On on, const ReduceOptions &options = {},
-              detail::Place at = detail::Place::here()) const {
-    detail::__mscclc_reduce(detail::Call::Reduce, detail::flagsOf(options.op, options.packet), handle_,
-                            &detail::Access::set(on), &options.dst, &src, others.data(), others.size(), &at);
-  }
+              detail::Place at = detail::Place::here()) const;
   /// Makes the given thread blocks wait for one another; of a single one, its threads. Python: barrier(tb_list).
-  void barrier(detail::IntegerList blocks, detail::Place at = detail::Place::here()) const {
-    detail::__mscclc_barrier(handle_, &blocks.array(), &at);
-  }
+  void barrier(detail::IntegerList blocks, detail::Place at = detail::Place::here()) const;
 
 private:
-  Buffer buffer(BufferType type) const {
-    Buffer made;
-    made.handle_ = detail::__mscclc_rank_buffer(handle_, static_cast<std::uint32_t>(type), &made.size_);
-    made.rank_ = static_cast<std::int32_t>(id_);
-    made.type_ = type;
-    return made;
-  }
-  void move(detail::Call call, const Chunk &dst, const Chunk &src, const On &on, const detail::Place &at) const {
-    detail::__mscclc_operation(call, 0, handle_, &detail::Access::set(on), &dst, &src, &at);
-  }
+  Buffer buffer(BufferType type) const;
 
   std::int64_t id_;
   std::uint32_t handle_;
@@ -211,43 +150,24 @@ private:
 // keep the standard algorithms of those names out where both namespaces are in use.
 
 /// Rank::copy of the rank that the chunks belong to.
-inline void copy(const Chunk &dst, const Chunk &src, ThreadBlock on, detail::Place at = detail::Place::here()) {
-  detail::moveLocal(detail::Call::Copy, dst, src, on, at);
-}
+void copy(const Chunk &dst, const Chunk &src, ThreadBlock on, detail::Place at = detail::Place::here());
 /// The same, shared by a group.
-inline void copy(const Chunk &dst, const Chunk &src, const ThreadBlockGroup &on,
-                 detail::Place at = detail::Place::here()) {
-  detail::moveLocal(detail::Call::Copy, dst, src, on, at);
-}
+void copy(const Chunk &dst, const Chunk &src, const ThreadBlockGroup &on, detail::Place at = detail::Place::here());
 /// The same, wherever `on` says.
-inline void copy(const Chunk &dst, const Chunk &src, const On &on, detail::Place at = detail::Place::here()) {
-  detail::moveLocal(detail::Call::Copy, dst, src, on, at);
-}
+void copy(const Chunk &dst, const Chunk &src, const On &on, detail::Place at = detail::Place::here());
 /// Rank::copyPackets of the rank that the chunks belong to.
-inline void copyPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) {
-  detail::moveLocal(detail::Call::CopyPackets, dst, src, on, at);
-}
+void copyPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here());
 /// Rank::unpackPackets of the rank that the chunks belong to.
-inline void unpackPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) {
-  detail::moveLocal(detail::Call::UnpackPackets, dst, src, on, at);
-}
+void unpackPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here());
 /// Rank::reduce of the rank that the chunks belong to.
-inline void reduce(const Chunk &src, ChunkList others, const On &on, const ReduceOptions &options = {},
-                   detail::Place at = detail::Place::here()) {
-  detail::__mscclc_reduce(detail::Call::Reduce, detail::flagsOf(options.op, options.packet),
-                          detail::rankOf(src, options.dst), &detail::Access::set(on), &options.dst, &src, others.data(),
-                          others.size(), &at);
-}
+void reduce(const Chunk &src, ChunkList others, const On &on, const ReduceOptions &options = {},
+            detail::Place at = detail::Place::here());
 /// The same for a braced list, in one thread block.
-inline void reduce(const Chunk &src, std::initializer_list<Chunk> others, ThreadBlock on,
-                   const ReduceOptions &options = {}, detail::Place at = detail::Place::here()) {
-  reduce(src, ChunkList(others), On(on), options, at);
-}
+void reduce(const Chunk &src, std::initializer_list<Chunk> others, ThreadBlock on, const ReduceOptions &options = {},
+            detail::Place at = detail::Place::here());
 /// The same for a braced list, shared by a group.
-inline void reduce(const Chunk &src, std::initializer_list<Chunk> others, const ThreadBlockGroup &on,
-                   const ReduceOptions &options = {}, detail::Place at = detail::Place::here()) {
-  reduce(src, ChunkList(others), On(on), options, at);
-}
+void reduce(const Chunk &src, std::initializer_list<Chunk> others, const ThreadBlockGroup &on,
+            const ReduceOptions &options = {}, detail::Place at = detail::Place::here());
 
 /// A counter by which thread blocks of one rank wait for one another. Python: Semaphore.
 /// Copying it copies the handle.
@@ -256,22 +176,14 @@ public:
   /// No semaphore yet.
   Semaphore() = default;
   /// A new semaphore of `rank`. Python: Semaphore(rank, initial_value).
-  Semaphore(std::int64_t rank, std::int64_t initialValue, detail::Place at = detail::Place::here())
-      : handle_(detail::__mscclc_semaphore(rank, initialValue, &at)) {}
+  Semaphore(std::int64_t rank, std::int64_t initialValue, detail::Place at = detail::Place::here());
 
   /// Waits until the count is above zero and takes one off. Python: acquire(tb, data_sync).
-  void acquire(On on, Sync sync = Sync::Both, detail::Place at = detail::Place::here()) const {
-    record(detail::Call::Acquire, on, sync, at);
-  }
+  void acquire(On on, Sync sync = Sync::Both, detail::Place at = detail::Place::here()) const;
   /// Adds one to the count. Python: release(tb, data_sync).
-  void release(On on, Sync sync = Sync::Both, detail::Place at = detail::Place::here()) const {
-    record(detail::Call::Release, on, sync, at);
-  }
+  void release(On on, Sync sync = Sync::Both, detail::Place at = detail::Place::here()) const;
 
 private:
-  void record(detail::Call call, const On &on, Sync sync, const detail::Place &at) const {
-    detail::__mscclc_operation(call, detail::flagsOf(sync), handle_, &detail::Access::set(on), nullptr, nullptr, &at);
-  }
   std::uint32_t handle_ = detail::unset;
 };
 

@@ -2,7 +2,8 @@
 //
 // Nothing here is for algorithms to use. Every DSL call ends in one of the `__mscclc_*` functions below, which note
 // what was asked for and where; they check nothing but what keeps later calls meaningful. The compiler defines them
-// (frontend/recorder.cpp), so an algorithm compiles anywhere but runs only inside it.
+// (frontend/recorder.cpp), as it does the DSL's own functions (frontend/dsl_library.cpp), so an algorithm compiles
+// anywhere but runs only inside it. Only what may be part of a constant expression is defined in these headers.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +46,8 @@ inline constexpr std::uint32_t faulty = 0xfffffffe;
 
 /// An integer of any type, kept whole: a negative or huge value is the compiler's to report, not C++'s to convert.
 struct Integer {
-  constexpr Integer(int value) : Integer(static_cast<long long>(value)) {}
-  constexpr Integer(long value) : Integer(static_cast<long long>(value)) {}
+  constexpr Integer(int value) : bits(static_cast<std::uint64_t>(value)), negative(value < 0) {}
+  constexpr Integer(long value) : bits(static_cast<std::uint64_t>(value)), negative(value < 0) {}
   constexpr Integer(long long value) : bits(static_cast<std::uint64_t>(value)), negative(value < 0) {}
   constexpr Integer(unsigned value) : bits(value) {}
   constexpr Integer(unsigned long value) : bits(value) {}
@@ -58,16 +59,12 @@ struct Integer {
 
 /// An index together with its place, for operators, which cannot take default arguments.
 struct PlacedIndex {
-  constexpr PlacedIndex(int v, Place at = Place::here()) : value(v), place(at) {}
-  constexpr PlacedIndex(long v, Place at = Place::here()) : value(v), place(at) {}
-  constexpr PlacedIndex(long long v, Place at = Place::here()) : value(v), place(at) {}
-  constexpr PlacedIndex(unsigned v, Place at = Place::here()) : value(v), place(at) {}
-  constexpr PlacedIndex(unsigned long v, Place at = Place::here()) : value(static_cast<std::int64_t>(v)), place(at) {}
-  constexpr PlacedIndex(unsigned long long v, Place at = Place::here())
-      : value(static_cast<std::int64_t>(v)), place(at) {}
-
-  /// One more; past the largest integer it wraps round, and is then out of any range.
-  constexpr std::int64_t next() const { return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) + 1); }
+  PlacedIndex(int v, Place at = Place::here());
+  PlacedIndex(long v, Place at = Place::here());
+  PlacedIndex(long long v, Place at = Place::here());
+  PlacedIndex(unsigned v, Place at = Place::here());
+  PlacedIndex(unsigned long v, Place at = Place::here());
+  PlacedIndex(unsigned long long v, Place at = Place::here());
 
   std::int64_t value;
   Place place;
