@@ -1,7 +1,8 @@
 # LLVM and Clang for the front end, as the interface library mscclc_clang: headers and libraries.
 #
-# An optimised build takes the static libraries where they are installed: the two shared ones cost a quarter of a
-# compilation in relocations and page faults, and the program then needs no LLVM beside it but Clang's headers.
+# An optimised build takes the static libraries where they are installed, and is linked for a fixed address: shared
+# libraries and relocations cost a quarter of a compilation, and the program then needs no LLVM beside it but Clang's
+# headers.
 # LLVM's own package files are not used: they want every library that LLVM was ever built with. Sets
 # MSCCLC_LLVM_PREFIX, LLVM_VERSION_MAJOR, LLVM_TOOLS_BINARY_DIR and MSCCLC_CLANG_RESOURCE_DIR.
 set(MSCCLC_LLVM_DIR "" CACHE PATH "LLVM install prefix; empty: the newest of 22 to 19 found")
@@ -58,8 +59,8 @@ target_include_directories(mscclc_clang SYSTEM INTERFACE "${MSCCLC_LLVM_PREFIX}/
 
 cmake_path(GET MSCCLC_LIB_LLVM PARENT_PATH llvm_libs)
 file(GLOB llvm_archives "${llvm_libs}/libclang[A-Z]*.a" "${llvm_libs}/libLLVM*.a")
-find_library(MSCCLC_LIB_ZSTD zstd)
-find_library(MSCCLC_LIB_Z z)
+find_library(MSCCLC_LIB_ZSTD NAMES libzstd.a zstd)
+find_library(MSCCLC_LIB_Z NAMES libz.a z)
 set(static_default OFF)
 if(CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT MSCCLC_SANITIZE AND MSCCLC_LIB_ZSTD AND MSCCLC_LIB_Z
    AND EXISTS "${llvm_libs}/libLLVMOrcJIT.a" AND EXISTS "${llvm_libs}/libclangCodeGen.a")
@@ -71,7 +72,11 @@ if(MSCCLC_STATIC_LLVM)
   # The linker takes what it needs of the group, so no list of components has to follow LLVM's versions.
   target_link_libraries(mscclc_clang INTERFACE -Wl,--start-group ${llvm_archives} -Wl,--end-group -Wl,--gc-sections
                         "${MSCCLC_LIB_ZSTD}" "${MSCCLC_LIB_Z}" Threads::Threads)
+  # The fixed address leaves the first gigabyte free, where most wild pointers of algorithms lead.
+  target_link_options(mscclc_clang INTERFACE -no-pie LINKER:-Ttext-segment=0x40000000 -static-libstdc++ -static-libgcc)
+  set(seccomp libseccomp.a)
 else()
+  set(seccomp "")
   target_link_libraries(mscclc_clang INTERFACE "${MSCCLC_LIB_CLANG}" "${MSCCLC_LIB_LLVM}")
 endif()
 message(STATUS "LLVM linked statically: ${MSCCLC_STATIC_LLVM}")
@@ -86,7 +91,7 @@ if(EXISTS "${exports}")
 endif()
 
 find_path(MSCCLC_SECCOMP_INCLUDE seccomp.h)
-find_library(MSCCLC_SECCOMP_LIB seccomp)
+find_library(MSCCLC_SECCOMP_LIB NAMES ${seccomp} seccomp)
 if(NOT MSCCLC_SECCOMP_INCLUDE OR NOT MSCCLC_SECCOMP_LIB)
   message(FATAL_ERROR "libseccomp was not found (Debian: libseccomp-dev)")
 endif()
