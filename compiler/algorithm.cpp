@@ -1,9 +1,12 @@
 #include "compiler/algorithm.h"
 
 #include "compiler/diagnostics.h"
+#include "compiler/driver.h"
 #include "compiler/output.h"
 #include "frontend/frontend.h"
 #include "frontend/limits.h"
+
+#include <iostream>
 
 namespace mscclc::driver {
 namespace {
@@ -82,6 +85,13 @@ bool listAlgorithms(const Options &options, ir::DiagnosticEngine &diags) {
   }
   diags.report(diag::cannot_write, {}, {output.error()});
   return false;
+}
+
+int precompileDsl(const std::string &directory) {
+  ir::DiagnosticEngine diags;
+  const bool isDone = frontend::precompileDsl({}, directory, diags);
+  std::cerr << diags.render(/*color=*/false) << std::flush;
+  return isDone ? exitDone : exitInputWrong;
 }
 
 } // namespace mscclc::driver

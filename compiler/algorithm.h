@@ -19,4 +19,8 @@ std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::string
 /// Prints the algorithms of the input with their parameters to the output. False after errors.
 bool listAlgorithms(const Options &options, ir::DiagnosticEngine &diags);
 
+/// Reads the DSL's headers ahead, into a file in `directory` (frontend::precompileDsl). The exit code; errors are
+/// printed.
+int precompileDsl(const std::string &directory);
+
 } // namespace mscclc::driver

@@ -3,22 +3,23 @@
 #include "frontend/codegen.h"
 #include "frontend/diagnostics.h"
 #include "frontend/dialect_checker.h"
-#include "frontend/limits.h"
+#include "frontend/precompiled_dsl.h"
+#include "frontend/source_files.h"
 #include "frontend/source_reporter.h"
 
 #include "clang/Basic/TargetInfo.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/CompilerInvocation.h"
 #include "clang/Frontend/FrontendAction.h"
+#include "clang/Frontend/FrontendActions.h"
 #include "clang/Frontend/Utils.h"
 #if __has_include("clang/Driver/CreateInvocationFromArgs.h")
 #include "clang/Driver/CreateInvocationFromArgs.h"
 #endif
 #include "clang/Lex/Preprocessor.h"
+#include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -29,38 +30,6 @@ using namespace clang;
 
 namespace mscclc::frontend {
 namespace {
-
-/// Files as they are, but only plain ones: a device or a pipe would block, or never end.
-class PlainFiles : public llvm::vfs::ProxyFileSystem {
-public:
-  using ProxyFileSystem::ProxyFileSystem;
-  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine &path) override {
-    const auto status = getUnderlyingFS().status(path);
-    if (!status)
-      return status.getError();
-    if (!status->isRegularFile() && !status->isDirectory())
-      return std::make_error_code(std::errc::operation_not_supported);
-    if (status->getSize() > maxSourceBytes)
-      return std::make_error_code(std::errc::file_too_large);
-    return ProxyFileSystem::openFileForRead(path);
-  }
-};
-
-constexpr const char *stdinName = "<stdin>";
-
-/// Plain files, and the text of standard input as one of its own in the current folder.
-IntrusiveRefCntPtr<llvm::vfs::FileSystem> fileSystem(const FrontendOptions &options) {
-  auto plain = llvm::makeIntrusiveRefCnt<PlainFiles>(llvm::vfs::getRealFileSystem());
-  if (!options.stdinText)
-    return plain;
-  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  if (const auto folder = plain->getCurrentWorkingDirectory())
-    memory->setCurrentWorkingDirectory(*folder);
-  memory->addFile(stdinName, 0, llvm::MemoryBuffer::getMemBuffer(*options.stdinText, stdinName));
-  auto both = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(plain);
-  both->pushOverlay(memory);
-  return both;
-}
 
 /// Parses, and leaves everything in place behind.
 class ParseAction : public ASTFrontendAction {
@@ -145,12 +114,12 @@ constexpr const char *undefinedWhenRead[] = {
 };
 
 /// The command line for Clang's driver.
-std::vector<std::string> commandLine(const FrontendOptions &options, const std::string &dslDirectory) {
+std::vector<std::string> commandLine(const FrontendOptions &options) {
   std::vector<std::string> args = {MSCCLC_LLVM_PREFIX "/bin/clang++", "-xc++", "-std=c++20", "-fbracket-depth=256"};
   args.insert(args.end(), std::begin(undefinedWhenRead), std::end(undefinedWhenRead));
   args.insert(args.end(), options.clangArgs.begin(), options.clangArgs.end());
-  args.insert(args.end(), {"-isystem", dslDirectory, "-resource-dir", resourceDirectory(), "-include",
-                           dslDirectory + "/mscclc/detail/library_settings.hpp"});
+  args.insert(args.end(), {"-isystem", dslMount, "-resource-dir", resourceDirectory(), "-include",
+                           std::string(dslMount) + "/mscclc/detail/library_settings.hpp"});
   args.insert(args.end(), std::begin(fixedArguments), std::end(fixedArguments));
   // Behind this, a name that begins with a dash is a name still.
   args.insert(args.end(), {"--", options.stdinText ? stdinName : options.inputPath});
@@ -213,19 +182,28 @@ std::unique_ptr<CompilerInstance> makeCompiler(std::shared_ptr<CompilerInvocatio
 } // namespace
 
 struct ClangTool::State {
-  State(const mscclc::frontend::FrontendOptions &o, ChildReport &report, std::string dir)
-      : options(o), dslDirectory(std::move(dir)), reporter(report, dslDirectory) {}
+  State(const mscclc::frontend::FrontendOptions &o, ChildReport &report, const std::string &dslDirectory)
+      : options(o), files(sourceFiles(o, dslDirectory)), reporter(report, dslDirectory) {}
+
+  /// What the command line means to Clang; null and an error if it means nothing.
+  std::shared_ptr<CompilerInvocation> createInvocation();
+  /// The file to read the DSL from; empty if its headers must be read themselves.
+  std::string findPrecompiledDsl(const CompilerInvocation &invocation) const;
+  /// Opens the source.
+  bool begin(std::shared_ptr<CompilerInvocation> invocation);
+  /// The same behind precompiled headers. Silent if they do not fit; then nothing has begun.
+  bool beginBehind(const std::string &precompiled, const CompilerInvocation &invocation);
 
   const mscclc::frontend::FrontendOptions &options;
-  std::string dslDirectory;
+  IntrusiveRefCntPtr<llvm::vfs::FileSystem> files;
   SourceReporter reporter;
   DeferredCodegen codegen;
   std::unique_ptr<CompilerInstance> compiler;
   std::unique_ptr<ParseAction> action;
 };
 
-ClangTool::ClangTool(const FrontendOptions &options, ChildReport &report, std::string dslDirectory)
-    : state_(std::make_unique<State>(options, report, std::move(dslDirectory))) {}
+ClangTool::ClangTool(const FrontendOptions &options, ChildReport &report, const std::string &dslDirectory)
+    : state_(std::make_unique<State>(options, report, dslDirectory)) {}
 
 ClangTool::~ClangTool() {
   // The process ends soon, and taking all of this apart would only cost time.
@@ -241,47 +219,99 @@ llvm::StringMap<FileKind> ClangTool::fileKinds() const {
   return state_->reporter.fileKinds();
 }
 
-bool ClangTool::parse() {
-  SourceReporter &reporter = state_->reporter;
-  const FrontendOptions &options = state_->options;
-  const IntrusiveRefCntPtr<llvm::vfs::FileSystem> files = fileSystem(options);
-
-  const std::vector<std::string> args = commandLine(options, state_->dslDirectory);
+std::shared_ptr<CompilerInvocation> ClangTool::State::createInvocation() {
+  const std::vector<std::string> args = commandLine(options);
   std::vector<const char *> pointers;
   for (const std::string &arg : args)
     pointers.push_back(arg.c_str());
   CreateInvocationOptions how;
   how.Diags = makeDiagnostics(reporter);
   how.VFS = files;
-  std::shared_ptr<CompilerInvocation> invocation = createInvocation(pointers, std::move(how));
+  std::shared_ptr<CompilerInvocation> invocation = clang::createInvocation(pointers, std::move(how));
   if (!invocation || reporter.hasErrors()) {
     reporter.flush();
     if (!reporter.hasErrors())
       reporter.report(diag::bad_clang_arguments, "", {"nothing is compiled with them"});
-    return false;
+    return nullptr;
   }
   const llvm::Triple target(invocation->getTargetOpts().Triple), host(llvm::sys::getProcessTriple());
   if (target.getArch() != host.getArch() || target.getOS() != host.getOS()) {
     reporter.report(diag::bad_clang_arguments, "", {"algorithms run on this machine, not on " + target.str()});
-    return false;
+    return nullptr;
   }
   harden(*invocation);
-
   invocation->getFrontendOpts().Inputs = {
       FrontendInputFile(options.stdinText ? stdinName : options.inputPath, InputKind(Language::CXX))};
-  state_->compiler = makeCompiler(std::move(invocation), files, reporter);
-  CompilerInstance &compiler = *state_->compiler;
-  if (!compiler.createTarget())
+  return invocation;
+}
+
+std::string ClangTool::State::findPrecompiledDsl(const CompilerInvocation &invocation) const {
+  if (!options.clangArgs.empty())
+    return {};
+  const std::string path = precompiledDslPath(invocation, precompiledDslDirectory());
+  if (!files->exists(path))
+    return {};
+  const auto source = files->getBufferForFile(invocation.getFrontendOpts().Inputs[0].getFile());
+  return source && beginsWithDsl((*source)->getBuffer()) ? path : std::string();
+}
+
+bool ClangTool::State::begin(std::shared_ptr<CompilerInvocation> invocation) {
+  compiler = makeCompiler(std::move(invocation), files, reporter);
+  if (!compiler->createTarget())
     return false;
-  state_->action = std::make_unique<ParseAction>(reporter, state_->codegen);
-  if (!state_->action->BeginSourceFile(compiler, compiler.getFrontendOpts().Inputs[0])) {
+  action = std::make_unique<ParseAction>(reporter, codegen);
+  return action->BeginSourceFile(*compiler, compiler->getFrontendOpts().Inputs[0]);
+}
+
+bool ClangTool::State::beginBehind(const std::string &precompiled, const CompilerInvocation &invocation) {
+  auto checked = std::make_shared<CompilerInvocation>(invocation);
+  checkPrecompiledSources(*checked);
+  reporter.setMuted(true);
+  bool fits = begin(std::move(checked));
+  if (fits) {
+    // As Clang does for ImplicitPCHInclude, but behind the names of its built-in functions: each would be looked up.
+    compiler->createPCHExternalASTSource(precompiled, DisableValidationForModuleKind::None,
+                                         /*AllowPCHWithCompilerErrors=*/false, /*DeserializationListener=*/nullptr,
+                                         /*OwnDeserializationListener=*/false);
+    fits = compiler->getASTContext().getExternalSource() != nullptr;
+  }
+  reporter.setMuted(false);
+  return fits;
+}
+
+bool ClangTool::parse() {
+  SourceReporter &reporter = state_->reporter;
+  const std::shared_ptr<CompilerInvocation> invocation = state_->createInvocation();
+  if (!invocation)
+    return false;
+  const std::string precompiled = state_->findPrecompiledDsl(*invocation);
+  const bool isBehind = !precompiled.empty() && state_->beginBehind(precompiled, *invocation);
+  if (!isBehind && !state_->begin(invocation)) {
     reporter.flush();
     return false;
   }
   if (llvm::Error error = state_->action->Execute())
-    reporter.report(diag::clang_gave_up, options.inputPath, {llvm::toString(std::move(error))});
+    reporter.report(diag::clang_gave_up, state_->options.inputPath, {llvm::toString(std::move(error))});
   reporter.flush();
-  return !reporter.hadFatalError() && compiler.hasASTContext();
+  return !reporter.hadFatalError() && state_->compiler->hasASTContext();
+}
+
+bool ClangTool::precompileDsl(const std::string &directory) {
+  SourceReporter &reporter = state_->reporter;
+  const std::shared_ptr<CompilerInvocation> invocation = state_->createInvocation();
+  if (!invocation)
+    return false;
+  clang::FrontendOptions &frontend = invocation->getFrontendOpts();
+  frontend.Inputs = {
+      FrontendInputFile(std::string(dslMount) + "/mscclc/dsl.hpp", InputKind(Language::CXX).getHeader())};
+  frontend.ProgramAction = clang::frontend::GeneratePCH;
+  frontend.OutputFile = precompiledDslPath(*invocation, directory);
+  checkPrecompiledSources(*invocation);
+  state_->compiler = makeCompiler(invocation, state_->files, reporter);
+  GeneratePCHAction generate;
+  const bool isDone = state_->compiler->ExecuteAction(generate);
+  reporter.flush();
+  return isDone;
 }
 
 std::vector<Algorithm> ClangTool::check() {

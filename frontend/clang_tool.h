@@ -20,7 +20,7 @@ class SourceReporter;
 /// A source as Clang reads it. What is wrong with it goes to the report.
 class ClangTool {
 public:
-  ClangTool(const FrontendOptions &options, ChildReport &report, std::string dslDirectory);
+  ClangTool(const FrontendOptions &options, ChildReport &report, const std::string &dslDirectory);
   ~ClangTool();
 
   /// Reads and parses the source. False if there is nothing to go on with.
@@ -29,6 +29,9 @@ public:
   std::vector<Algorithm> check();
   /// LLVM IR of an algorithm and what it calls; nothing after an error.
   std::optional<CompiledAlgorithm> generate(const Algorithm &algorithm);
+
+  /// Instead of all that: writes the DSL's headers, read ahead, to a file in `directory`. False after an error.
+  bool precompileDsl(const std::string &directory);
 
   SourceReporter &reporter();
   llvm::StringMap<FileKind> fileKinds() const;

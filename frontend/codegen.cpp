@@ -4,11 +4,8 @@
 
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
-#include "clang/AST/Attr.h"
 #include "clang/AST/Decl.h"
-#include "clang/AST/DeclCXX.h"
 #include "clang/AST/GlobalDecl.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "llvm/IR/LLVMContext.h"
@@ -21,13 +18,14 @@ using namespace clang;
 
 namespace mscclc::frontend {
 
-/// Every call to a consumer that the code generator listens to, in order.
+/// Every call to a consumer that the code generator listens to, in order. Once they are replayed, further ones go
+/// straight on: of precompiled headers, much is read only when code is generated from it.
 class DeferredCodegen::Recorder : public ASTConsumer {
 public:
   using Event = std::function<void(ASTConsumer &)>;
 
   bool HandleTopLevelDecl(DeclGroupRef d) override {
-    events_.push_back([this, d](ASTConsumer &to) {
+    note([this, d](ASTConsumer &to) {
       if (!d.isNull())
         reporter_->reached((*d.begin())->getLocation());
       to.HandleTopLevelDecl(d);
@@ -35,36 +33,47 @@ public:
     return true;
   }
   void HandleInlineFunctionDefinition(FunctionDecl *d) override {
-    events_.push_back([d](ASTConsumer &to) { to.HandleInlineFunctionDefinition(d); });
+    note([d](ASTConsumer &to) { to.HandleInlineFunctionDefinition(d); });
   }
   void HandleTagDeclDefinition(TagDecl *d) override {
-    events_.push_back([d](ASTConsumer &to) { to.HandleTagDeclDefinition(d); });
+    note([d](ASTConsumer &to) { to.HandleTagDeclDefinition(d); });
   }
   void HandleTagDeclRequiredDefinition(const TagDecl *d) override {
-    events_.push_back([d](ASTConsumer &to) { to.HandleTagDeclRequiredDefinition(d); });
+    note([d](ASTConsumer &to) { to.HandleTagDeclRequiredDefinition(d); });
   }
   void CompleteTentativeDefinition(VarDecl *d) override {
-    events_.push_back([d](ASTConsumer &to) { to.CompleteTentativeDefinition(d); });
+    note([d](ASTConsumer &to) { to.CompleteTentativeDefinition(d); });
   }
   void HandleCXXStaticMemberVarInstantiation(VarDecl *d) override {
-    events_.push_back([d](ASTConsumer &to) { to.HandleCXXStaticMemberVarInstantiation(d); });
+    note([d](ASTConsumer &to) { to.HandleCXXStaticMemberVarInstantiation(d); });
   }
   void HandleVTable(CXXRecordDecl *d) override {
-    events_.push_back([d](ASTConsumer &to) { to.HandleVTable(d); });
+    note([d](ASTConsumer &to) { to.HandleVTable(d); });
   }
   void AssignInheritanceModel(CXXRecordDecl *d) override {
-    events_.push_back([d](ASTConsumer &to) { to.AssignInheritanceModel(d); });
+    note([d](ASTConsumer &to) { to.AssignInheritanceModel(d); });
   }
 
   void replay(ASTConsumer &to, SourceReporter &reporter) {
     reporter_ = &reporter;
-    for (const Event &event : events_)
+    for (std::size_t i = 0; i < events_.size(); ++i) { // it may grow
+      const Event event = std::move(events_[i]);
       event(to);
+    }
+    target_ = &to;
   }
 
 private:
+  void note(Event event) {
+    if (target_)
+      event(*target_);
+    else
+      events_.push_back(std::move(event));
+  }
+
   std::vector<Event> events_;
   SourceReporter *reporter_ = nullptr;
+  ASTConsumer *target_ = nullptr;
 };
 
 std::unique_ptr<ASTConsumer> DeferredCodegen::createConsumer() {
@@ -72,31 +81,6 @@ std::unique_ptr<ASTConsumer> DeferredCodegen::createConsumer() {
   recorder_ = recorder.get();
   return recorder;
 }
-
-namespace {
-
-/// The DSL's own functions need no checks of undefined behaviour, and are too many and too short to be called.
-class DslMarker : public RecursiveASTVisitor<DslMarker> {
-public:
-  explicit DslMarker(ASTContext &context) : context_(context) {}
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitImplicitCode() const { return true; }
-  bool VisitFunctionDecl(FunctionDecl *f) {
-    if (!f->isUsed() && !f->isReferenced())
-      return true;
-    llvm::StringRef all = "undefined";
-    f->addAttr(NoSanitizeAttr::CreateImplicit(context_, &all, 1));
-    if (f->isInlined())
-      f->addAttr(AlwaysInlineAttr::CreateImplicit(context_));
-    return true;
-  }
-  bool TraverseStmt(Stmt *) { return true; }
-
-private:
-  ASTContext &context_;
-};
-
-} // namespace
 
 std::unique_ptr<llvm::Module> DeferredCodegen::generate(CompilerInstance &compiler, llvm::LLVMContext &context,
                                                         const FunctionDecl *function, std::string &name,
@@ -109,10 +93,6 @@ std::unique_ptr<llvm::Module> DeferredCodegen::generate(CompilerInstance &compil
       compiler.getPreprocessorOpts(), compiler.getCodeGenOpts(), context));
 #endif
   generator->Initialize(compiler.getASTContext());
-  DslMarker marker(compiler.getASTContext());
-  for (Decl *d : compiler.getASTContext().getTranslationUnitDecl()->decls())
-    if (reporter.kindOf(d->getLocation()) == FileKind::Dsl)
-      marker.TraverseDecl(d);
   recorder_->replay(*generator, reporter);
   name = generator->GetMangledName(GlobalDecl(function->getDefinition())).str();
   generator->HandleTranslationUnit(compiler.getASTContext());

@@ -86,7 +86,7 @@ public:
       : context_(context), reporter_(reporter), names_(context) {}
 
   void check() {
-    for (Decl *d : context_.getTranslationUnitDecl()->decls())
+    for (Decl *d : context_.getTranslationUnitDecl()->noload_decls())
       if (reporter_.isUser(d->getLocation()) || reporter_.isUser(d->getBeginLoc()))
         TraverseDecl(d);
   }

@@ -152,13 +152,29 @@ void simplify(Module &module) {
   passes.run(module, modules);
 }
 
+/// Removes an attribute from all functions. The result is the value that it had where it was.
+std::string takeAttribute(Module &module, StringRef name) {
+  std::string value;
+  for (Function &f : module)
+    if (f.hasFnAttribute(name)) {
+      value = f.getFnAttribute(name).getValueAsString().str();
+      f.removeFnAttr(name);
+    }
+  return value;
+}
+
 Expected<orc::ExecutorAddr> linkModule(CompiledAlgorithm algorithm, std::unique_ptr<orc::LLJIT> &jit) {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
   Module &module = *algorithm.module;
 
-  // A plain processor of this architecture: the same code everywhere.
+  // A plain processor of this architecture, unless the user's arguments ask for another: the same code everywhere. Said
+  // once and not by each function, LLVM describes it once.
   orc::JITTargetMachineBuilder target{Triple(module.getTargetTriple())};
+  target.setCPU(takeAttribute(module, "target-cpu"));
+  target.setFeatures(takeAttribute(module, "target-features"));
+  takeAttribute(module, "tune-cpu");
+  takeAttribute(module, "min-legal-vector-width");
   target.setCodeGenOptLevel(CodeGenOptLevel::None);
   target.setRelocationModel(Reloc::PIC_);
   target.setCodeModel(CodeModel::Small);
@@ -196,10 +212,6 @@ void addEntry(CompiledAlgorithm &algorithm) {
     throw ir::InternalError("the algorithm's function was not generated");
   auto *entry = Function::Create(FunctionType::get(Type::getVoidTy(context), false), GlobalValue::ExternalLinkage,
                                  entryName, module);
-  // The same processor as all the rest, so that LLVM describes it once.
-  for (const char *attribute : {"target-cpu", "target-features", "tune-cpu"})
-    if (function->hasFnAttribute(attribute))
-      entry->addFnAttr(function->getFnAttribute(attribute));
   IRBuilder<> builder(BasicBlock::Create(context, "", entry));
   if (GlobalVariable *constructors = module.getNamedGlobal("llvm.global_ctors")) {
     if (auto *list = dyn_cast_or_null<ConstantArray>(constructors->getInitializer()))

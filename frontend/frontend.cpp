@@ -3,6 +3,7 @@
 
 #include "frontend/build_ir.h"
 #include "frontend/child.h"
+#include "frontend/clang_tool.h"
 #include "frontend/diagnostics.h"
 #include "frontend/dsl_directory.h"
 #include "frontend/limits.h"
@@ -153,20 +154,27 @@ struct Shared {
   ReportHeader &header() const { return *reinterpret_cast<ReportHeader *>(report.bytes().data()); }
 };
 
-/// Has the child read the source, and run it if there is a trace to fill. What it found goes to `diagnostics`; the
-/// result is empty after an error.
-std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Shared &shared,
-                                       ir::DiagnosticEngine &diagnostics) {
+/// The folder with the DSL's headers; empty after an error.
+std::string dslDirectoryOf(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics) {
   const std::vector<std::string> directories =
       options.dslDirectory.empty() ? dslDirectories() : std::vector{options.dslDirectory};
-  const std::string dslDirectory = findDslDirectory(directories);
-  if (dslDirectory.empty()) {
+  std::string found = findDslDirectory(directories);
+  if (found.empty()) {
     std::string tried;
     for (const std::string &directory : directories)
       tried += (tried.empty() ? "" : " or ") + directory;
     diagnostics.report(diag::headers_missing, ir::Where(options.inputPath), {tried});
-    return std::nullopt;
   }
+  return found;
+}
+
+/// Has the child read the source, and run it if there is a trace to fill. What it found goes to `diagnostics`; the
+/// result is empty after an error.
+std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Shared &shared,
+                                       ir::DiagnosticEngine &diagnostics) {
+  const std::string dslDirectory = dslDirectoryOf(options, diagnostics);
+  if (dslDirectory.empty())
+    return std::nullopt;
   const ChildTask task{options, shared.report.bytes(), shared.trace ? shared.trace->bytes() : std::span<std::byte>(),
                        dslDirectory};
   // The child keeps its own time, that of the processor, so that a busy machine fails nobody; this is for one that
@@ -254,6 +262,19 @@ std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &
   if (!received)
     return std::nullopt;
   return std::move(received->algorithms);
+}
+
+bool precompileDsl(const FrontendOptions &options, const std::string &directory, ir::DiagnosticEngine &diagnostics) {
+  const std::string dslDirectory = dslDirectoryOf(options, diagnostics);
+  auto memory = SharedMemory::create(reportBytes, leastTraceBytes);
+  if (dslDirectory.empty() || !memory)
+    return false;
+  ChildReport report(memory->bytes());
+  ClangTool tool(options, report, dslDirectory);
+  const bool isDone = tool.precompileDsl(directory);
+  for (ir::Diagnostic &d : receive(memory->bytes()).diagnostics)
+    diagnostics.add(std::move(d));
+  return isDone && !diagnostics.hasErrors();
 }
 
 } // namespace mscclc::frontend

@@ -60,4 +60,8 @@ std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::
 std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &options,
                                                          ir::DiagnosticEngine &diagnostics);
 
+/// Writes the DSL's headers, read ahead, to a file in `directory`, which exists. Done once when mscclc is built; a
+/// compilation finds the file in ../lib/mscclc of its program. False and errors in `diagnostics` if it cannot be done.
+bool precompileDsl(const FrontendOptions &options, const std::string &directory, ir::DiagnosticEngine &diagnostics);
+
 } // namespace mscclc::frontend

@@ -365,7 +365,7 @@ bool setParameters(Algorithm &algorithm, const FrontendOptions &options, SourceR
 std::vector<Algorithm> findAlgorithms(ASTContext &context, SourceReporter &reporter) {
   std::vector<const Decl *> marked;
   MarkedFinder finder(marked);
-  for (Decl *d : context.getTranslationUnitDecl()->decls())
+  for (Decl *d : context.getTranslationUnitDecl()->noload_decls())
     if (reporter.isUser(d->getLocation()) || reporter.isUser(d->getBeginLoc()))
       finder.TraverseDecl(d);
 

@@ -1,11 +1,14 @@
 #include "frontend/source_reporter.h"
 
 #include "frontend/diagnostics.h"
+#include "frontend/source_files.h"
 
 #include "clang/Basic/DiagnosticFrontend.h"
 #include "clang/Basic/DiagnosticLex.h"
 #include "clang/Basic/DiagnosticSema.h"
 #include "clang/Basic/FileManager.h"
+
+#include <cstring>
 
 using namespace clang;
 
@@ -70,6 +73,10 @@ std::string SourceReporter::excerpt(FileID file, unsigned offset) const {
   return line.size() > maxExcerpt ? std::string() : printable(line);
 }
 
+std::string SourceReporter::shownName(llvm::StringRef file) const {
+  return printable(isBelow(file, dslMount) ? dslDirectory_ + file.substr(std::strlen(dslMount)).str() : file.str());
+}
+
 ir::ShownPlace SourceReporter::place(SourceLocation where) const {
   ir::ShownPlace shown;
   if (!sources_ || where.isInvalid())
@@ -78,7 +85,7 @@ ir::ShownPlace SourceReporter::place(SourceLocation where) const {
   const PresumedLoc presumed = sources_->getPresumedLoc(loc);
   if (presumed.isInvalid())
     return shown;
-  shown.file = printable(presumed.getFilename());
+  shown.file = shownName(presumed.getFilename());
   shown.line = presumed.getLine();
   shown.column = presumed.getColumn();
   const auto [file, offset] = sources_->getDecomposedLoc(loc);
@@ -108,7 +115,10 @@ FailurePlace SourceReporter::placeReached() const {
   if (!sources_ || reached_.isInvalid())
     return {};
   const PresumedLoc at = sources_->getPresumedLoc(fileLocation(*sources_, reached_));
-  return at.isValid() ? FailurePlace{at.getFilename(), at.getLine(), at.getColumn()} : FailurePlace{};
+  if (at.isInvalid())
+    return {};
+  reachedFile_ = shownName(at.getFilename());
+  return {reachedFile_.c_str(), at.getLine(), at.getColumn()};
 }
 
 void SourceReporter::flush() {
@@ -185,6 +195,13 @@ void SourceReporter::report(const ir::DiagInfo &info, std::string_view file, con
   flush();
 }
 
+std::optional<FileKind> SourceReporter::kindOfLibrary(llvm::StringRef file) const {
+  if (!isBelow(file, dslMount) && !isBelow(file, dslDirectory_))
+    return std::nullopt;
+  // mscclc::List is library code in all but name: what goes wrong in it goes wrong where it is called.
+  return file.ends_with("/list.hpp") ? FileKind::System : FileKind::Dsl;
+}
+
 FileKind SourceReporter::kindOf(FileID file) const {
   const auto known = kinds_.find(file);
   if (known != kinds_.end())
@@ -194,9 +211,8 @@ FileKind SourceReporter::kindOf(FileID file) const {
   const SrcMgr::SLocEntry &entry = sources_->getSLocEntry(file, &invalid);
   if (!invalid && entry.isFile() && file != sources_->getMainFileID()) {
     const OptionalFileEntryRef ref = sources_->getFileEntryRefForID(file);
-    // mscclc::List is library code in all but name: what goes wrong in it goes wrong where it is called.
-    if (ref && ref->getName().starts_with(dslDirectory_))
-      kind = ref->getName().ends_with("/list.hpp") ? FileKind::System : FileKind::Dsl;
+    if (const auto library = ref ? kindOfLibrary(ref->getName()) : std::nullopt)
+      kind = *library;
     // How the file was found, whatever its line markers and pragmas claim later.
     else if (SrcMgr::isSystem(entry.getFile().getFileCharacteristic()) || !ref)
       kind = FileKind::System;
@@ -226,12 +242,15 @@ llvm::StringMap<FileKind> SourceReporter::fileKinds() const {
     if (presumed.isValid())
       kinds.insert({presumed.getFilename(), kind});
   }
+  // What else there is was precompiled with the DSL: its own headers, and the library's that they include.
+  for (auto file = sources_->fileinfo_begin(); file != sources_->fileinfo_end(); ++file)
+    kinds.insert({file->first.getName(), kindOfLibrary(file->first.getName()).value_or(FileKind::System)});
   return kinds;
 }
 
 void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) {
   DiagnosticConsumer::HandleDiagnostic(level, info);
-  if (level == DiagnosticsEngine::Ignored || level == DiagnosticsEngine::Remark)
+  if (isMuted_ || level == DiagnosticsEngine::Ignored || level == DiagnosticsEngine::Remark)
     return;
   if (level == DiagnosticsEngine::Fatal)
     fatal_ = true;

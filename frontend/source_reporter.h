@@ -28,6 +28,9 @@ public:
 
   void setSources(const clang::SourceManager *sources) { sources_ = sources; }
 
+  /// While muted, what Clang has to say is dropped.
+  void setMuted(bool isMuted) { isMuted_ = isMuted; }
+
   struct Note {
     const ir::DiagInfo &info;
     clang::SourceLocation where;
@@ -44,7 +47,7 @@ public:
 
   /// Notes how far reading has come, for a diagnostic in case Clang crashes.
   void reached(clang::SourceLocation where) { reached_ = where; }
-  /// The place last reached. The file name lives as long as the source manager.
+  /// The place last reached. The file name lives as long as the reporter and the source manager.
   FailurePlace placeReached() const;
 
   /// Hands over a diagnostic that still waits for notes.
@@ -62,6 +65,10 @@ public:
 
 private:
   FileKind kindOf(clang::FileID file) const;
+  /// The kind of one of the DSL's headers; nothing for any other file.
+  std::optional<FileKind> kindOfLibrary(llvm::StringRef file) const;
+  /// A file's name for the user, for whom the DSL's headers are where they are.
+  std::string shownName(llvm::StringRef file) const;
   ir::ShownPlace place(clang::SourceLocation where) const;
   std::string excerpt(clang::FileID file, unsigned offset) const;
   void addIncludeNotes(ir::Diagnostic &diagnostic, clang::SourceLocation where) const;
@@ -75,7 +82,8 @@ private:
   std::set<std::pair<std::string_view, std::uint32_t>> reported_;
   std::size_t errors_ = 0, warnings_ = 0;
   clang::SourceLocation reached_;
-  bool fatal_ = false, dropNotes_ = false;
+  mutable std::string reachedFile_;
+  bool fatal_ = false, dropNotes_ = false, isMuted_ = false;
   mutable llvm::DenseMap<clang::FileID, FileKind> kinds_;
 };
 

@@ -15,11 +15,19 @@
 //   }
 #pragma once
 
-#include "channels.hpp"
 #include "list.hpp"
+
+// What is defined in these headers is short, and right for any arguments.
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((always_inline, no_sanitize("undefined"))), apply_to = function)
+#endif
+#include "channels.hpp"
 #include "program.hpp"
 #include "rank.hpp"
 #include "types.hpp"
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
 
 /// Marks a function as an algorithm that mscclc compiles. Its parameters (integers, bool, enums, double,
 /// std::string_view) each have a default; `-P name=value` sets them.

@@ -1,0 +1,2 @@
+#define BEFORE
+#include <mscclc/dsl.hpp>

@@ -1,0 +1,4 @@
+// A comment that goes on: \
+#include <mscclc/dsl.hpp>
+struct Chunk;
+#include <mscclc/dsl.hpp>
