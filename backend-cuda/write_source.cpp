@@ -147,11 +147,25 @@ std::string dispatchText(const KernelModel &model) {
   return out + "  }\n";
 }
 
+/// Bytes of an entry of a table.
+std::size_t entryBytes(const Tables::Table &table) {
+  const auto [low, high] = std::minmax_element(table.entries.begin(), table.entries.end());
+  return *low >= 0 && *high < 256 ? 1 : *low >= 0 && *high < 65536 ? 2 : 8;
+}
+
+/// Where the device reads its tables: constant memory is 64 KiB in all.
+const char *deviceStorage(const Tables &tables) {
+  std::size_t bytes = 0;
+  for (const Tables::Table &t : tables.all())
+    bytes += t.entries.size() * entryBytes(t) + 8;
+  return bytes <= std::size_t{48} << 10 ? "MSCCLC_TABLE" : "MSCCLC_LARGE_TABLE";
+}
+
 std::string tablesText(const Tables &tables, const char *storage) {
   std::string out;
   for (const Tables::Table &t : tables.all()) {
-    const auto [low, high] = std::minmax_element(t.entries.begin(), t.entries.end());
-    const char *type = *low >= 0 && *high < 256 ? "uint8_t" : *low >= 0 && *high < 65536 ? "uint16_t" : "int64_t";
+    const std::size_t bytes = entryBytes(t);
+    const char *type = bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : "int64_t";
     std::string line = std::string(storage) + " " + type + " " + t.name + "[] = {";
     for (std::size_t i = 0; i < t.entries.size(); ++i) {
       const std::string piece = std::to_string(t.entries[i]) + (i + 1 < t.entries.size() ? "," : "};");
@@ -202,7 +216,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"outlined", yes(m.outlined)},
       {"packets", yes(m.packets)},
       {"doubleScratch", yes(m.doubleScratch)},
-      {"tables", tablesText(m.tables, "MSCCLC_TABLE")},
+      {"tables", tablesText(m.tables, deviceStorage(m.tables))},
       {"descriptorTables", tablesText(m.descriptorTables, "static const")},
       {"programs", programsText(m)},
       {"dispatch", dispatchText(m)},

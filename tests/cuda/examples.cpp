@@ -2,6 +2,10 @@
 
 #include "program_maker.h"
 
+#include <numeric>
+#include <random>
+#include <utility>
+
 namespace mscclc::test {
 
 namespace {
@@ -314,6 +318,29 @@ ir::Program reduceScatterDouble(std::uint32_t n) {
   return m.program;
 }
 
+/// A thousand chunks to the next rank, in an order of each rank's own, which no formula gives.
+ir::Program sendrecvScattered(std::uint32_t n) {
+  constexpr std::uint32_t chunks = 1000;
+  ProgramMaker m("sendrecv_scattered", CollectiveKind::SendRecv, n, chunks, chunks, 0, 1);
+  const std::uint32_t channels = m.connectAll();
+  std::mt19937 random(1);
+  std::vector<std::uint32_t> order(chunks);
+  std::iota(order.begin(), order.end(), 0u);
+  for (std::uint32_t r = 0; r < n; ++r) {
+    for (std::uint32_t i = chunks - 1; i > 0; --i)
+      std::swap(order[i], order[random() % (i + 1)]);
+    std::vector<Chunk> srcs, dsts;
+    for (const std::uint32_t chunk : order) {
+      srcs.push_back(m.input(chunk));
+      dsts.push_back(m.remote(r, (r + 1) % n, BufferKind::Output, chunk));
+    }
+    m.meet(r, 0, channels, true);
+    m.add(r, 0, OpKind::Put, srcs, dsts, {}, ChannelType::Memory);
+    m.meet(r, 0, channels, false);
+  }
+  return m.program;
+}
+
 } // namespace
 
 const std::map<std::string, std::function<ir::Program(std::uint32_t)>> &examples() {
@@ -329,6 +356,7 @@ const std::map<std::string, std::function<ir::Program(std::uint32_t)>> &examples
       {"allreduce_switch", allreduceSwitch},
       {"allgather_switch_packets", allgatherSwitchPackets},
       {"reducescatter_double", reduceScatterDouble},
+      {"sendrecv_scattered", sendrecvScattered},
   };
   return all;
 }

@@ -40,6 +40,7 @@ extern "C" void __tsan_release(void *);
 #define MSCCLC_KERNEL(threads) void
 #define MSCCLC_ARGUMENTS const MscclcRankArgs &
 #define MSCCLC_TABLE static const
+#define MSCCLC_LARGE_TABLE static const
 #define MSCCLC_UNROLL
 #define MSCCLC_UNROLL_HELD
 #define MSCCLC_NO_UNROLL

@@ -2,6 +2,8 @@
 
 #include "tests/cuda/program_maker.h"
 
+#include <random>
+
 using namespace mscclc;
 using namespace mscclc::test;
 
@@ -75,6 +77,29 @@ TEST_CASE("a rank of its own gets a program of its own") {
   const std::string text = emit(program);
   CHECK(count(text, "void program") == 2);
   CHECK(text.find("if (k.rank == 2)\n    program1(k);\n  else\n    program0(k);") != std::string::npos);
+}
+
+TEST_CASE("numbers without a formula are tables, in constant memory as far as it reaches") {
+  const auto scattered = [](std::uint32_t n) {
+    constexpr std::uint32_t chunks = 1000;
+    ProgramMaker m("scattered", ir::CollectiveKind::Test, n, chunks, chunks, 0, 1);
+    std::mt19937 random(1);
+    for (std::uint32_t r = 0; r < n; ++r) {
+      std::vector<Chunk> srcs, dsts;
+      for (std::uint32_t i = 0; i < chunks; ++i) {
+        srcs.push_back(m.input(random() % chunks));
+        dsts.push_back(m.remote(r, (r + 1) % n, BufferKind::Output, i));
+      }
+      m.add(r, 0, OpKind::Put, srcs, dsts, {}, ChannelType::Memory);
+    }
+    return emit(m.program);
+  };
+  const std::string few = scattered(8), many = scattered(64);
+  CHECK(count(few, "MSCCLC_TABLE uint16_t") == 1);
+  CHECK(count(few, "MSCCLC_LARGE_TABLE") == 0);
+  CHECK(count(many, "MSCCLC_TABLE uint16_t") == 0);
+  CHECK(count(many, "MSCCLC_LARGE_TABLE uint16_t") == 1);
+  CHECK(count(many, "void program") == 1);
 }
 
 TEST_CASE("equal programs give equal text") {

@@ -15,6 +15,8 @@
 #define MSCCLC_KERNEL(threads) __global__ void __launch_bounds__(threads, 1)
 #define MSCCLC_ARGUMENTS const __grid_constant__ MscclcRankArgs
 #define MSCCLC_TABLE static __constant__ const
+/// Of tables that constant memory has no room for.
+#define MSCCLC_LARGE_TABLE static __device__ const
 #define MSCCLC_UNROLL _Pragma("unroll")
 #define MSCCLC_NO_UNROLL _Pragma("unroll 1")
 /// For loops over N operands: unrolled where the operands' pointers are held in registers (move.cuh).
