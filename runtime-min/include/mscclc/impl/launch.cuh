@@ -61,22 +61,43 @@ template <class Body, class T, class Op, class Packet> struct Variant {
 
   static int32_t residentBlocks(uint32_t threads, uint32_t *blocks) {
 #ifdef __CUDACC__
-    int device = 0, processors = 0, each = 0;
-    cudaError_t result = cudaGetDevice(&device);
-    if (result == cudaSuccess)
-      result = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (result == cudaSuccess)
-      result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-          &each, reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>), static_cast<int>(threads), 0);
-    if (result != cudaSuccess)
+    // The answer is kept, as every launch asks.
+    static thread_local struct {
+      int device = -1;
+      uint32_t threads = 0, blocks = 0;
+    } known;
+    int device = 0;
+    if (const cudaError_t result = cudaGetDevice(&device); result != cudaSuccess)
       return MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
-    *blocks = static_cast<uint32_t>(processors * each);
+    if (known.device != device || known.threads != threads) {
+      if (const cudaError_t result = countResidents(device, threads, known.blocks); result != cudaSuccess)
+        return MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
+      known.device = device;
+      known.threads = threads;
+    }
+    *blocks = known.blocks;
 #else
     static_cast<void>(threads);
     *blocks = 0xffffffffu;
 #endif
     return MSCCLC_OK;
   }
+
+#ifdef __CUDACC__
+  static cudaError_t countResidents(int device, uint32_t threads, uint32_t &blocks) {
+    const auto entry = reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>);
+    // Loads the kernel: that might wait for what runs, and so must not happen when other ranks of it run already.
+    cudaFuncAttributes attributes;
+    int processors = 0, each = 0;
+    cudaError_t result = cudaFuncGetAttributes(&attributes, entry);
+    if (result == cudaSuccess)
+      result = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (result == cudaSuccess)
+      result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, entry, static_cast<int>(threads), 0);
+    blocks = static_cast<uint32_t>(processors * each);
+    return result;
+  }
+#endif
 
   static MscclcVariant describe() { return {DtypeOf<T>::code, Op::code, Packet::code, 0, &launch, &residentBlocks}; }
 };

@@ -71,7 +71,14 @@ MSCCLC_DEVICE void multicastStorePacket(LL8, char *p, LL8::Payload v, uint32_t f
   asm volatile("multimem.st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(uint64_t{flag} << 32 | v.w[0]) : "memory");
 }
 MSCCLC_DEVICE void multicastStorePacket(LL16, char *p, Vec8 v, uint32_t flag) {
-  multicastStore(p, {{v.w[0], flag, v.w[1], flag}});
+  // Only a scalar is sure to arrive as one: four words in a vector might part from their flags.
+  multicastStorePacket(LL8{}, p, {{v.w[0]}}, flag);
+  multicastStorePacket(LL8{}, p + 8, {{v.w[1]}}, flag);
+}
+/// A multicast mapping and the devices' own addresses name the same memory; accesses through one are ordered against
+/// those through the other by this fence, somewhere on the way from one thread to the other (PTX ISA, proxies).
+MSCCLC_DEVICE void fenceAliases() {
+  asm volatile("fence.proxy.alias;" ::: "memory");
 }
 #undef MSCCLC_LOAD_REDUCE4
 #undef MSCCLC_LOAD_REDUCE1
@@ -82,6 +89,7 @@ template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char 
 }
 MSCCLC_DEVICE void multicastStore(char *, const Vec16 &) {}
 template <class Packet, class Payload> MSCCLC_DEVICE void multicastStorePacket(Packet, char *, Payload, uint32_t) {}
+MSCCLC_DEVICE void fenceAliases() {}
 MSCCLC_DEVICE constexpr bool hasMulticast() {
   return false;
 }
@@ -102,6 +110,14 @@ template <class K, class L> MSCCLC_DEVICE bool wholeWords(const K &k, const L &m
   return true;
 }
 
+/// forRows for accesses through a multicast mapping, ordered against all others before and behind.
+template <class K, class Body>
+MSCCLC_DEVICE void forMulticastRows(const K &k, const Slice &s, unsigned grain, Body body) {
+  fenceAliases();
+  forRows(k, s, grain, body);
+  fenceAliases();
+}
+
 } // namespace dev
 
 /// targets <- Op over the group of the chunk behind switch channel `channel`; `members(i)` is the same chunk at the
@@ -112,13 +128,14 @@ MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, con
   char *const multicast = dev::multicastOf(k, channel);
   if constexpr (dev::networkReduces<T, Op>()) {
     if (multicast != nullptr && dev::wholeWords(k, members, slice)) {
-      dev::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-        end = dev::clipRow(k, targets, row, dev::clipRow(k, members, row, end));
-        const char *from = multicast + k.offsetOf(members(0), row);
-        const auto to = dev::rowsOf(k, targets, row);
-        for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
-          dev::storeToAll<D::size>(to, i, dev::multicastLoadReduce<T, Op>(from + i * 16));
-      });
+      dev::forMulticastRows(k, slice, 16,
+                            [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+                              end = dev::clipRow(k, targets, row, dev::clipRow(k, members, row, end));
+                              const char *from = multicast + k.offsetOf(members(0), row);
+                              const auto to = dev::rowsOf(k, targets, row);
+                              for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
+                                dev::storeToAll<D::size>(to, i, dev::multicastLoadReduce<T, Op>(from + i * 16));
+                            });
       return;
     }
   }
@@ -130,7 +147,7 @@ template <class K, class S, class D>
 MSCCLC_DEVICE void switchBroadcast(const K &k, const Slice &slice, int channel, const S &source, const D &members) {
   char *const multicast = dev::multicastOf(k, channel);
   if (multicast != nullptr && dev::wholeWords(k, members, slice)) {
-    dev::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+    dev::forMulticastRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
       end = dev::clipRow(k, members, row, dev::clipRow(k, source, row, end));
       const char *from = k.rowOf(source(0), row);
       char *to = multicast + k.offsetOf(members(0), row);
@@ -152,16 +169,16 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
   using Packet = typename K::Packet;
   using Payload = typename Packet::Payload;
   const dev::PacketLaunch launch{k.args, operation, k.flag()};
-  dev::forRows(k, slice, sizeof(Payload),
-               [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-                 const auto from = dev::rowsOf(k, source, row);
-                 char *to = multicast + k.offsetOf(members(0), row);
-                 for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
-                   dev::Passing<Payload> v;
-                   dev::readPackets<Packet, true, 1>(launch, from, i, v);
-                   dev::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag());
-                 }
-               });
+  dev::forMulticastRows(k, slice, sizeof(Payload),
+                        [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+                          const auto from = dev::rowsOf(k, source, row);
+                          char *to = multicast + k.offsetOf(members(0), row);
+                          for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
+                            dev::Passing<Payload> v;
+                            dev::readPackets<Packet, true, 1>(launch, from, i, v);
+                            dev::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag());
+                          }
+                        });
 }
 
 /// Reduce and broadcast at once: the value stays in a register.
@@ -172,13 +189,14 @@ MSCCLC_DEVICE void switchReduceBroadcast(const K &k, const Slice &slice, int sou
   char *const from = dev::multicastOf(k, sourceChannel), *const to = dev::multicastOf(k, targetChannel);
   if constexpr (dev::networkReduces<T, Op>()) {
     if (from != nullptr && to != nullptr && dev::wholeWords(k, sources, slice) && dev::wholeWords(k, members, slice)) {
-      dev::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-        end = dev::clipRow(k, members, row, dev::clipRow(k, sources, row, end));
-        const char *source = from + k.offsetOf(sources(0), row);
-        char *target = to + k.offsetOf(members(0), row);
-        for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
-          dev::multicastStore(target + i * 16, dev::multicastLoadReduce<T, Op>(source + i * 16));
-      });
+      dev::forMulticastRows(k, slice, 16,
+                            [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+                              end = dev::clipRow(k, members, row, dev::clipRow(k, sources, row, end));
+                              const char *source = from + k.offsetOf(sources(0), row);
+                              char *target = to + k.offsetOf(members(0), row);
+                              for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
+                                dev::multicastStore(target + i * 16, dev::multicastLoadReduce<T, Op>(source + i * 16));
+                            });
       return;
     }
   }

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""What nvcc makes of what only a device tells wrong from right: device_code.py --emit EMIT_PLAN --include DIR --nvcc NVCC
+
+A packet's word and its flag are one access; accesses through a multicast mapping are fenced from those through the
+devices' own addresses; signals and waits reach the whole system, semaphores and barriers the device."""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import baking
+
+# Example -> what its PTX has, and has not.
+EXPECTED = {
+    "allreduce_packets": (
+        [r"st\.relaxed\.sys\.global\.b64 ", r"st\.relaxed\.sys\.global\.v2\.b64 ", r"ld\.relaxed\.sys\.global\.b64 ",
+         r"ld\.relaxed\.sys\.global\.v2\.b64 "],
+        [r"multimem", r"ld\.volatile\.global\.v"]),
+    "allgather_switch_packets": (
+        [r"fence\.proxy\.alias;(.*\n)+.*multimem\.st\.relaxed\.sys\.global\.u64 (.*\n)+.*fence\.proxy\.alias;"],
+        [r"multimem\.st[a-z.]*\.v4"]),
+    "allreduce_switch": (
+        [r"fence\.proxy\.alias;(.*\n)+.*multimem\.ld_reduce\.relaxed\.sys(.*\n)+.*fence\.proxy\.alias;",
+         r"red\.release\.sys\.add\.u64", r"ld\.acquire\.sys\.u64"],
+        []),
+    "allreduce_group": ([r"atom\.acq_rel\.gpu\.add\.u64", r"ld\.acquire\.gpu\.u64"], []),
+    "allgather_pipeline": ([r"red\.release\.gpu\.add\.u32", r"atom\.acquire\.gpu\.cas\.b32"], []),
+    "allgather_port": ([r"st\.release\.sys\.u64", r"ld\.acquire\.sys\.u64", r"atom\.acq_rel\.gpu\.add\.u64"], []),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    baking.add_arguments(parser)
+    parser.add_argument("--include", required=True)
+    parser.add_argument("--nvcc", required=True)
+    options = parser.parse_args()
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source, assembly = pathlib.Path(folder, "kernel.cu"), pathlib.Path(folder, "kernel.ptx")
+        for example, (wanted, unwanted) in EXPECTED.items():
+            source.write_text(baking.bake(options, example + ":4"))
+            subprocess.run([options.nvcc, "-std=c++17", "-arch=sm_90", "-DMSCCLC_DTYPES=" + (
+                "Byte" if "allgather" in example else "int32_t"), "-I", options.include, "-ptx", str(source), "-o",
+                str(assembly)], check=True)
+            text = assembly.read_text()
+            faults = ["has no " + p for p in wanted if not re.search(p, text)]
+            faults += ["has " + p for p in unwanted if re.search(p, text)]
+            print(f"{'FAIL' if faults else 'ok'} {example}", *faults, sep="\n  " if faults else " ")
+            wrong += len(faults)
+    sys.exit(1 if wrong else 0)
+
+
+main()
