@@ -39,8 +39,8 @@ void *addressOf(const Slice &slice, uint32_t localIndex, uint32_t rank) {
   return base == nullptr ? nullptr : base + slice.offset + rank * slice.rankStep;
 }
 
-bool isAligned(const void *address) {
-  return reinterpret_cast<uintptr_t>(address) % 16 == 0;
+uintptr_t numberOf(const void *address) {
+  return reinterpret_cast<uintptr_t>(address);
 }
 
 } // namespace
@@ -93,7 +93,7 @@ Status Binding::fill(uint32_t localIndex, const MscclcKernel &kernel, const Plac
     entry.input = addressOf(place.input, localIndex, rank);
     entry.output = addressOf(place.output, localIndex, rank);
     entry.scratch = addressOf(scratchSlice, localIndex, rank);
-    aligned_ = aligned_ && isAligned(entry.input) && isAligned(entry.output) && isAligned(entry.scratch);
+    lowBits_ |= numberOf(entry.input) | numberOf(entry.output) | numberOf(entry.scratch);
   }
 
   // A multicast mapping holds one offset for all ranks, and all ranks of the world.
@@ -110,7 +110,7 @@ Status Binding::fill(uint32_t localIndex, const MscclcKernel &kernel, const Plac
         slice.region->multicast() == nullptr)
       continue;
     multicast[channel] = static_cast<char *>(slice.region->multicast()) + slice.offset;
-    aligned_ = aligned_ && isAligned(multicast[channel]);
+    lowBits_ |= numberOf(multicast[channel]);
   }
 
   Table &table = tables_[localIndex];

@@ -44,7 +44,8 @@ public:
   const MscclcBuffers *buffers(uint32_t localIndex) const { return tables_[localIndex].buffers; }
   void *const *multicast(uint32_t localIndex) const { return tables_[localIndex].multicast; }
   MscclcTrigger *slots(uint32_t localIndex) const { return tables_[localIndex].slots; }
-  bool aligned() const { return aligned_; } ///< all addresses are multiples of 16
+  /// Whether all addresses are multiples of `bytes`, 16 or a smaller power of two.
+  bool isAligned(uint32_t bytes) const { return (lowBits_ & (bytes - 1)) == 0; }
 
 private:
   explicit Binding(World &world) : world_(world) {}
@@ -59,7 +60,7 @@ private:
   };
   World &world_;
   std::vector<Table> tables_;
-  bool aligned_ = true;
+  uintptr_t lowBits_ = 0; ///< of all addresses, together
 };
 
 } // namespace mscclc::rt

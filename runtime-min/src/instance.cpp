@@ -249,6 +249,30 @@ Stream Instance::streamOf(const MscclcCall &call, uint32_t localIndex) const {
   return call.streams != nullptr ? call.streams[localIndex] : world_.stream(localIndex);
 }
 
+/// Ranks wait for each other, so none may stand behind another one in a stream.
+Status Instance::checkStreams(const MscclcCall &call) const {
+  if (call.streams == nullptr)
+    return {};
+  const auto wrong = [&](uint32_t localIndex, const char *why) {
+    return failure(MSCCLC_ERROR_ARGUMENT, "kernel '%s': the stream of rank %u %s", kernel_.name,
+                   world_.firstLocalRank() + localIndex, why);
+  };
+  const bool onHost = world_.platform().kind() == MSCCLC_PLATFORM_HOST;
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    if (onHost && call.streams[i] == nullptr)
+      return wrong(i, "is none");
+    for (uint32_t j = 0; j < local_.size(); ++j) {
+      if (i == j || world_.device(i) != world_.device(j))
+        continue;
+      if (call.streams[i] == call.streams[j])
+        return wrong(i, "is that of another rank on its device");
+      if (call.streams[i] == nullptr)
+        return wrong(i, "is the default one, which waits for the streams of the other ranks on its device");
+    }
+  }
+  return {};
+}
+
 Status Instance::bind(const Place &place, const Binding *&binding) {
   std::unique_ptr<Binding> &entry = bindings_[place];
   if (!entry) {
@@ -272,8 +296,9 @@ Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) 
   return residency_[key] = countResidents(variant, threads);
 }
 
-/// All ranks of a device wait for each other, so their blocks must be on it at the same time. Asking also loads the
-/// kernel, which must not happen when a part of it runs already.
+/// All ranks of a device wait for each other, so their blocks must be on it at the same time, and beside them what the
+/// device needs to copy for their port channels. Asking also loads the kernel, which must not happen when a part of it
+/// runs already.
 Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) {
   for (uint32_t i = 0; i < world_.localRanks(); ++i) {
     const uint32_t self = world_.firstLocalRank() + i;
@@ -287,6 +312,11 @@ Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) 
     MSCCLC_TRY(world_.platform().use(world_.device(i)));
     if (const int32_t code = variant.resident_blocks(threads, &room); code != MSCCLC_OK)
       return kernelFailure(code, kernel_.name, self);
+    if (room != MSCCLC_ON_HOST && sharing > 1 && (kernel_.flags & MSCCLC_NEEDS_PORT) != 0) {
+      uint32_t processors = 0;
+      MSCCLC_TRY(world_.platform().countProcessors(world_.device(i), processors));
+      room -= room / processors;
+    }
     if (room != MSCCLC_ON_HOST && wanted > room)
       return failure(MSCCLC_ERROR_NOT_RESIDENT,
                      "kernel '%s': the %llu blocks of %u threads of the %u ranks on device %d wait for each other, and "
@@ -324,7 +354,7 @@ MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcCall &call, con
   MscclcRankArgs args{};
   args.abi_version = MSCCLC_ABI_VERSION;
   args.rank = self;
-  args.flags = binding.aligned() ? MSCCLC_BUFFERS_ALIGNED : 0;
+  args.flags = binding.isAligned(16) ? MSCCLC_BUFFERS_ALIGNED : 0;
   args.message_bytes = call.message_bytes;
   args.scratch_stride = scratchStride_;
   args.timeout_ns = world_.waitTimeoutNs();
@@ -366,8 +396,12 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   Place place;
   const Binding *binding = nullptr;
   MSCCLC_TRY(resolvePlace(kernel_, call, input, output, place));
+  MSCCLC_TRY(checkStreams(call));
   MSCCLC_TRY(checkResidency(*variant, threads));
   MSCCLC_TRY(bind(place, binding));
+  if (variant->dtype != MSCCLC_ANY_DTYPE && !binding->isAligned(bytesOfType(call.dtype)))
+    return failure(MSCCLC_ERROR_ARGUMENT, "kernel '%s': a buffer or an offset is no multiple of the %u bytes of %s",
+                   kernel_.name, bytesOfType(call.dtype), nameOfType(call.dtype));
   MSCCLC_TRY(orderBehindOthers(call));
 
   // From here on nothing may wait: ranks that run already wait for those that do not run yet.

@@ -49,6 +49,7 @@ private:
   Status prepareRank(uint32_t localIndex);
   Status writeSemaphores(uint32_t localIndex);
   Status bind(const Place &place, const Binding *&binding);
+  Status checkStreams(const MscclcCall &call) const;
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
   Status orderBehindOthers(const MscclcCall &call);

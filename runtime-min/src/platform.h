@@ -39,6 +39,7 @@ public:
   /// Devices there; 0 stands for any number.
   virtual Status deviceCount(int32_t &count) = 0;
   virtual Status identify(int32_t device, DeviceId &id) = 0;
+  virtual Status countProcessors(int32_t device, uint32_t &count) = 0; ///< at least 1
   /// Lets kernels on `device` reach memory of `peer`; `reaches` says whether they can.
   virtual Status connect(int32_t device, int32_t peer, bool &reaches) = 0;
   /// Makes `device` the calling thread's.

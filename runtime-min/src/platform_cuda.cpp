@@ -55,6 +55,12 @@ public:
     std::memcpy(id.data(), &properties.uuid, id.size());
     return {};
   }
+  Status countProcessors(int32_t device, uint32_t &count) override {
+    int processors = 0;
+    MSCCLC_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    count = static_cast<uint32_t>(processors);
+    return {};
+  }
   Status connect(int32_t device, int32_t peer, bool &reaches) override {
     reaches = true;
     if (device == peer)

@@ -39,6 +39,10 @@ public:
     std::memcpy(id.data(), &device, sizeof(device));
     return {};
   }
+  Status countProcessors(int32_t, uint32_t &count) override {
+    count = 1;
+    return {};
+  }
   Status connect(int32_t, int32_t, bool &reaches) override {
     reaches = true;
     return {};

@@ -31,17 +31,28 @@ Status Proxy::create(Platform &platform, int32_t device, uint32_t rank, std::str
   MSCCLC_TRY(platform.createStream(device, true, proxy->stream_));
   for (Fence &fence : proxy->halves_)
     MSCCLC_TRY(platform.createFence(device, fence));
-  // A copy within a device may be a kernel of the driver's. It is loaded by a first copy, now: to load it while a
-  // kernel waits for the copy might never end.
-  constexpr uint64_t trial = 4096;
-  MSCCLC_TRY(platform.allocate(device, 2 * trial, MemoryKind::Plain, {}, memory));
-  Status tried = platform.copyInOrder(device, memory, static_cast<char *>(memory) + trial, trial, proxy->stream_);
-  if (tried.ok())
-    tried = platform.synchronize(device, proxy->stream_);
-  platform.release(device, memory);
-  MSCCLC_TRY(tried);
+  MSCCLC_TRY(proxy->warmUp());
   result = std::move(proxy);
   return {};
+}
+
+/// A copy within a device may be a kernel of the driver's, one of several by size and alignment. They are loaded by
+/// first copies, now: to load one while a kernel waits for the copy might never end.
+Status Proxy::warmUp() {
+  constexpr uint64_t sizes[] = {1, 8, 100, 4096, uint64_t{1} << 20};
+  constexpr uint64_t half = sizes[4] + 16;
+  void *memory = nullptr;
+  MSCCLC_TRY(platform_.allocate(device_, 2 * half, MemoryKind::Plain, {}, memory));
+  char *const to = static_cast<char *>(memory), *const from = to + half;
+  Status status = platform_.storeInOrder(device_, static_cast<uint64_t *>(memory), values_, stream_);
+  for (const uint64_t size : sizes)
+    for (const uint64_t shift : {0, 1})
+      if (status.ok())
+        status = platform_.copyInOrder(device_, to + shift, from, size, stream_);
+  if (status.ok())
+    status = platform_.synchronize(device_, stream_);
+  platform_.release(device_, memory);
+  return status;
 }
 
 Proxy::~Proxy() {

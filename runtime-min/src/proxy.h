@@ -51,6 +51,7 @@ private:
     std::vector<MscclcBuffers> buffers;
     std::vector<uint64_t> bytesOfKind;
   };
+  Status warmUp();
   Status serve(const Binding &binding, const MscclcTrigger &request);
   Status store(uint64_t *to, uint64_t value, uint64_t place);
   MscclcTrigger *slotOf(const Binding &binding) const;

@@ -27,6 +27,9 @@ Status Region::allocate(World &world, uint64_t bytes, MemoryKind kind, const std
   for (uint32_t i = 0; i < world.localRanks() && bytes != 0 && mine.ok(); ++i) {
     void *memory = nullptr;
     mine = world.platform().allocate(world.device(i), bytes, kind, world.devices(), memory);
+    // Without this kind of memory on a rank all do without multicast.
+    if (!mine.ok() && kind == MemoryKind::Multicast)
+      mine = world.platform().allocate(world.device(i), bytes, MemoryKind::Plain, world.devices(), memory);
     if (mine.ok())
       region->local_.push_back(memory);
   }

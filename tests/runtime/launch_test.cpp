@@ -119,3 +119,60 @@ TEST_CASE("Input and output that overlap are refused where the kernel is not mad
   CHECK(contains(failureOf([&] { instance.launch(call); }).text, "not compiled for i32, operation sum"));
   world.synchronize();
 }
+
+TEST_CASE("Streams on which ranks would wait behind each other are refused") {
+  World world(onHost(4));
+  Buffer buffer = world.allocate(256);
+  Instance instance = world.load(gather4(), 256);
+  std::vector<mscclc::standin::Stream> own(4);
+  std::vector<void *> streams{&own[0], &own[1], &own[0], &own[3]};
+  Call call;
+  call.inPlace(buffer).of(256, MSCCLC_U8);
+  call.streams = streams.data();
+  const Failure shared = failureOf([&] { instance.launch(call); });
+  CHECK(shared.code == MSCCLC_ERROR_ARGUMENT);
+  CHECK(contains(shared.text, "kernel 'gather4': the stream of rank 0 is that of another rank on its device"));
+  streams[2] = nullptr;
+  CHECK(contains(failureOf([&] { instance.launch(call); }).text, "the stream of rank 2 is none"));
+  streams[2] = &own[2];
+  instance.launch(call);
+  world.synchronize();
+}
+
+TEST_CASE("A place at no multiple of an element is refused, and any place where elements do not matter") {
+  World world(onHost(4));
+  Buffer buffer = world.allocate(512);
+  Instance packets = world.load(packets4(), 64), bytes = world.load(gather4(), 64);
+  Call call;
+  call.on(buffer, buffer).of(64, MSCCLC_F32);
+  call.output_offset = 98;
+  const Failure failure = failureOf([&] { packets.launch(call); });
+  CHECK(failure.code == MSCCLC_ERROR_ARGUMENT);
+  CHECK(contains(failure.text, "kernel 'packets4': a buffer or an offset is no multiple of the 4 bytes of f32"));
+  call.output_offset = 100;
+  packets.launch(call);
+  call = Call().inPlace(buffer).of(64, MSCCLC_F32);
+  call.input_offset = call.output_offset = 3;
+  bytes.launch(call);
+  world.synchronize();
+}
+
+TEST_CASE("Ranks with port channels that share a device leave it room to copy for them") {
+  MscclcVariant crowded = ports4().variants[0];
+  crowded.resident_blocks = [](uint32_t threads, uint32_t *blocks) {
+    *blocks = threads == 1 ? MSCCLC_ON_HOST : 4;
+    return int32_t{MSCCLC_OK};
+  };
+  MscclcKernel kernel = ports4();
+  kernel.variants = &crowded;
+  kernel.num_variants = 1;
+  kernel.threads = 2;
+  World world(onHost(4));
+  Buffer buffer = world.allocate(1024);
+  Instance instance = world.load(kernel, 256);
+  Call call;
+  call.on(buffer, buffer).of(256, MSCCLC_U8);
+  call.output_offset = 512;
+  call.threads = 2;
+  CHECK(failureOf([&] { instance.launch(call); }).code == MSCCLC_ERROR_NOT_RESIDENT);
+}
