@@ -76,7 +76,8 @@ Status failure(int32_t code, const char *format, ...) {
 
 Status systemFailure(const std::string &what) {
   const int code = errno;
-  return {MSCCLC_ERROR_SYSTEM, what + ": " + std::strerror(code)};
+  const bool memory = code == ENOMEM || code == EFBIG;
+  return {memory ? MSCCLC_ERROR_MEMORY : MSCCLC_ERROR_SYSTEM, what + ": " + std::strerror(code)};
 }
 
 Status kernelFailure(int32_t code, const char *kernel, uint32_t rank) {

@@ -18,6 +18,10 @@ using runtime::Call;
 
 /// Elements that are filled or checked at once.
 constexpr uint64_t pieceBytes = 8 << 20;
+/// Largest message that is checked again after it was timed.
+constexpr uint64_t checkedTwice = 1 << 20;
+/// Threads of a block that are not given up to make blocks fit.
+constexpr uint32_t fewestThreads = 32;
 
 const MscclcKernel &findKernel(const Options &options) {
   const auto kernels = runtime::loadLibrary(options.library);
@@ -48,13 +52,16 @@ runtime::WorldOptions worldOptions(const Options &options, const MscclcKernel &k
 class Bench {
 public:
   Bench(const Options &options, const MscclcKernel &kernel, runtime::World &world, uint64_t largest)
-      : options_(options), kernel_(kernel), kind_(kindOf(kernel)), world_(world) {
+      : options_(options), kernel_(kernel), kind_(kindOf(kernel)), world_(world), threads_(options.threads) {
     uint64_t input = 0, output = 0;
     for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
       input = std::max(input, kernel.input_bytes(rank, largest));
       output = std::max(output, kernel.output_bytes(rank, largest));
     }
     inPlace_ = (kernel.flags & MSCCLC_IN_PLACE) != 0;
+    // Before the buffers, which may take what memory there is.
+    if (!world.isOnHost())
+      copyLimit_ = copyBandwidth(mscclc_world_device(world.get(), 0), std::min<uint64_t>(256 << 20, largest * 4));
     if (inPlace_) {
       output_ = world.allocate(std::max(input, output));
     } else {
@@ -62,8 +69,6 @@ public:
       output_ = world.allocate(output);
     }
     instance_ = world.load(kernel, largest);
-    if (!world.isOnHost())
-      copyLimit_ = copyBandwidth(mscclc_world_device(world.get(), 0), std::min<uint64_t>(256 << 20, largest * 4));
     for (uint32_t i = 0; i < world.localRanks(); ++i)
       ranksOnDevice_ += mscclc_world_device(world.get(), i) == mscclc_world_device(world.get(), 0);
   }
@@ -73,11 +78,18 @@ public:
     call.of(bytes, dtype, reduceOp);
     call.on(inPlace_ ? output_ : input_, output_);
     call.packet = packet;
-    call.threads = options_.threads;
+    fitThreads(call);
     Row row{bytes, bytes / typeBytes(dtype), dtype, reduceOp, packet, 0, 0, 0, 0, -1};
     if (options_.check && kind_ != CollectiveKind::Other)
       row.wrong = check(call);
-    row.seconds = time(call);
+    std::vector<double> times;
+    for (uint32_t i = 0; i < options_.repeats; ++i)
+      times.push_back(time(call));
+    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+    row.seconds = times[times.size() / 2];
+    // Many launches later the kernel is still right.
+    if (row.wrong == 0 && bytes <= checkedTwice)
+      row.wrong = static_cast<int64_t>(checkOnce(call, [&] { instance_.launch(call); }));
     row.algorithmBandwidth = static_cast<double>(bytes) / row.seconds / 1e9;
     row.busBandwidth = row.algorithmBandwidth * busFactor(kind_, kernel_.ranks);
     if (copyLimit_ != 0)
@@ -86,9 +98,26 @@ public:
   }
 
   double copyLimit() const { return copyLimit_; }
+  uint32_t threads() const { return threads_ != 0 ? threads_ : kernel_.threads; }
   bool hasMulticast() const { return output_.hasMulticast(); }
 
 private:
+  /// Launches with as many threads a block as all ranks of a device fit on it with.
+  void fitThreads(Call &call) {
+    for (;; threads_ = threads() / 2) {
+      call.threads = threads_;
+      try {
+        instance_.launch(call);
+        break;
+      } catch (const runtime::Error &error) {
+        if (error.code() != MSCCLC_ERROR_NOT_RESIDENT || options_.threads != 0 || threads() < 2 * fewestThreads)
+          throw;
+      }
+    }
+    world_.synchronize();
+    world_.barrier();
+  }
+
   const Table &input(uint32_t dtype, uint32_t reduceOp, uint32_t rank) {
     Table &table = tables_[{dtype, reduceOp, rank}];
     if (table.empty())
@@ -192,6 +221,7 @@ private:
   runtime::Buffer input_, output_;
   runtime::Instance instance_;
   bool inPlace_ = false;
+  uint32_t threads_;     ///< of a block; 0: the runtime's choice
   double copyLimit_ = 0; ///< bytes a second
   uint32_t ranksOnDevice_ = 0;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Table> tables_;
@@ -234,6 +264,27 @@ void printRow(const Row &row, bool reduces) {
   std::fflush(stdout);
 }
 
+/// A bench for the rows that memory has room for: those of the largest messages are dropped until it has.
+std::unique_ptr<Bench> makeBench(const Options &options, const MscclcKernel &kernel, runtime::World &world,
+                                 std::vector<Row> &rows, bool prints) {
+  for (;;) {
+    uint64_t largest = 0;
+    for (const Row &row : rows)
+      largest = std::max(largest, row.bytes);
+    try {
+      return std::make_unique<Bench>(options, kernel, world, largest);
+    } catch (const runtime::Error &error) {
+      const auto smaller =
+          std::stable_partition(rows.begin(), rows.end(), [&](const Row &r) { return r.bytes < largest; });
+      if (error.code() != MSCCLC_ERROR_MEMORY || smaller == rows.begin())
+        throw;
+      rows.erase(smaller, rows.end());
+    }
+    if (prints)
+      std::printf("# no memory for messages of %llu bytes\n", static_cast<unsigned long long>(largest));
+  }
+}
+
 } // namespace
 
 int run(const Options &options, uint32_t process, const std::string &rendezvous) try {
@@ -251,18 +302,19 @@ int run(const Options &options, uint32_t process, const std::string &rendezvous)
   }
   if (prints && !options.json.empty() && !writeJson(options.json, kernel, {}))
     throw runtime::Error(MSCCLC_ERROR_SYSTEM, "cannot write " + options.json);
-  uint64_t largest = 0;
-  for (const Row &row : rows)
-    largest = std::max(largest, row.bytes);
   std::vector<int32_t> devices;
   runtime::World world(worldOptions(options, kernel, process, rendezvous, devices));
-  Bench bench(options, kernel, world, largest);
+  const std::unique_ptr<Bench> bench = makeBench(options, kernel, world, rows, prints);
   if (prints)
-    printHead(options, kernel, world, bench);
+    printHead(options, kernel, world, *bench);
   bool right = true;
   for (Row &row : rows) {
-    row = bench.measure(row.bytes, row.dtype, row.reduceOp, row.packet);
+    const uint32_t threads = bench->threads();
+    row = bench->measure(row.bytes, row.dtype, row.reduceOp, row.packet);
     right = right && row.wrong <= 0;
+    if (prints && bench->threads() != threads)
+      std::printf("# from here on %u threads a block: the blocks of more do not fit on the device at once\n",
+                  bench->threads());
     if (prints)
       printRow(row, kernel.variants[0].reduce_op <= MSCCLC_MAX || kernel.variants[0].reduce_op == MSCCLC_MIXED_REDUCE);
     else if (row.wrong > 0)

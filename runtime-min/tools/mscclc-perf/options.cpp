@@ -18,7 +18,7 @@ Runs a kernel that mscclc emitted over a range of message sizes, checks every re
 definition, and prints time, algorithm bandwidth and bus bandwidth as nccl-tests do.
 
   -b, --minbytes SIZE    smallest message (1K)
-  -e, --maxbytes SIZE    largest message (1G)
+  -e, --maxbytes SIZE    largest message (1G, or what fits in memory)
   -f, --factor N         next size = size * N (2)
   -k, --kernel NAME      which kernel of the library
   -d, --dtype TYPE       f32, f16, bf16, i32, u32, u8 or all; more than one with commas (the kernel's first)
@@ -26,7 +26,8 @@ definition, and prints time, algorithm bandwidth and bus bandwidth as nccl-tests
   -p, --packet KIND      LL8, LL16 or all (the kernel's first)
   -n, --iters N          launches that are timed (20)
   -w, --warmup N         launches before (5)
-  -t, --threads N        threads of a block
+  -r, --repeats N        timings, of which the median is printed (1)
+  -t, --threads N        threads of a block (as many as the kernel takes and the device holds)
   -c, --check 0|1        check results (1)
   -G, --graph            time launches replayed from a CUDA graph, and check a replay
   -D, --devices LIST     device of each rank, repeated if shorter: 0 puts all ranks on device 0 (rank modulo devices)
@@ -48,6 +49,7 @@ const option longOptions[] = {{"minbytes", required_argument, nullptr, 'b'},
                               {"packet", required_argument, nullptr, 'p'},
                               {"iters", required_argument, nullptr, 'n'},
                               {"warmup", required_argument, nullptr, 'w'},
+                              {"repeats", required_argument, nullptr, 'r'},
                               {"threads", required_argument, nullptr, 't'},
                               {"check", required_argument, nullptr, 'c'},
                               {"graph", no_argument, nullptr, 'G'},
@@ -153,6 +155,9 @@ bool apply(int letter, const std::string &value, Options &o) {
   case 'w':
     o.warmUp = static_cast<uint32_t>(parseNumber(value, number) ? number : 0);
     return parseNumber(value, number);
+  case 'r':
+    o.repeats = parseNumber(value, number) ? static_cast<uint32_t>(number) : 0;
+    return o.repeats != 0;
   case 't':
     o.threads = static_cast<uint32_t>(parseNumber(value, number) ? number : 0);
     return o.threads != 0;
@@ -203,7 +208,7 @@ bool parseBytes(const std::string &text, uint64_t &bytes) {
 
 int parseOptions(int argc, char **argv, Options &options) {
   for (int letter = 0;
-       (letter = getopt_long(argc, argv, "b:e:f:k:d:o:p:n:w:t:c:GD:P:HT:J:h", longOptions, nullptr)) != -1;) {
+       (letter = getopt_long(argc, argv, "b:e:f:k:d:o:p:n:w:r:t:c:GD:P:HT:J:h", longOptions, nullptr)) != -1;) {
     if (letter == 'h') {
       std::fputs(usage, stdout);
       return 0;

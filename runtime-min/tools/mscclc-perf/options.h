@@ -19,6 +19,7 @@ struct Options {
   std::vector<uint32_t> packets;   ///< empty: the kernel's first
   uint32_t iterations = 20;
   uint32_t warmUp = 5;
+  uint32_t repeats = 1; ///< timings of a row, of which the median is taken
   uint32_t threads = 0; ///< a block; 0: the runtime's choice
   bool check = true;
   bool graph = false;

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Packs kernels, unpacks them elsewhere and runs them there, where neither the checkout nor cmake nor mscclc is:
+check_pack.py RUN BUILD [NVCC]"""
+import pathlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+import toolkit
+
+
+def check_targets():
+    """The device's own code where nvcc knows it, else what newer devices can compile; nothing for older ones."""
+    expected = {(90, (75, 90)): "-arch=sm_90", (90, ()): "-arch=sm_90", (70, (75, 90)): None,
+                (130, (75, 121)): "-gencode=arch=compute_121,code=compute_121",
+                (89, (75, 80, 90)): "-gencode=arch=compute_80,code=compute_80"}
+    for (capability, known), target in expected.items():
+        if toolkit.target_for(capability, known) != target:
+            sys.exit(f"sm_{capability} with {known}: {toolkit.target_for(capability, known)}")
+
+
+def run(*words, **options):
+    print("+", *words, flush=True)
+    done = subprocess.run([str(word) for word in words], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          **options)
+    print(done.stdout, flush=True)
+    if done.returncode != 0:
+        sys.exit(f"exit code {done.returncode}")
+    return done.stdout
+
+
+def main():
+    check_targets()
+    script, build, nvcc = sys.argv[1], sys.argv[2], sys.argv[3:]
+    with tempfile.TemporaryDirectory(suffix=" spaced") as folder:
+        file = pathlib.Path(folder, "pack.tar.gz")
+        run(sys.executable, script, "--no-build", "--build", build, "--pack", file, "--only", "sendrecv",
+            "--only", "allreduce_packets")
+        with tarfile.open(file) as archive:
+            archive.extractall(folder)
+        packed = pathlib.Path(folder, "mscclc-gpu-checks", "tests", "gpu", "run")
+        bare = {"PATH": "/usr/bin:/bin", "HOME": folder}
+        if "1 samples, 0 failures" not in run(sys.executable, packed, "--host", "--quick", "--only", "sendrecv", env=bare):
+            sys.exit("the packed kernel did not run")
+        if nvcc:
+            bare["PATH"] = f"{pathlib.Path(nvcc[0]).parent}:{bare['PATH']}"
+            if "2 samples, 0 failures" not in run(sys.executable, packed, "--compile-only", "--arch", "sm_90", env=bare):
+                sys.exit("the packed kernels did not compile")
+
+
+main()

@@ -1,0 +1,156 @@
+"""Compilers, and what they compile for."""
+import concurrent.futures
+import ctypes
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+# Oldest device whose memory model the kernels are written for, as nvcc names it.
+OLDEST = 70
+WARNINGS = "-Wall,-Wextra"
+
+
+def run(command, timeout=None):
+    """Output and errors together; a command that runs out of time ends with 124."""
+    words = [str(part) for part in command]
+    try:
+        return subprocess.run(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout)
+    except subprocess.TimeoutExpired as late:
+        text = late.stdout.decode(errors="replace") if isinstance(late.stdout, bytes) else late.stdout or ""
+        return subprocess.CompletedProcess(words, 124, text + f"\nended after {timeout} s")
+
+
+def must(command, what):
+    try:
+        result = run(command)
+    except FileNotFoundError:
+        sys.exit(f"{what} failed: there is no {command[0]}")
+    if result.returncode != 0:
+        sys.exit(f"{result.stdout}\n{what} failed ({result.returncode})")
+    return result.stdout
+
+
+class HostCompilers:
+    """For the CPU stand-in."""
+    description = "CPU stand-in"
+    flags = []
+
+    def __init__(self):
+        self.command = [os.environ.get("CXX", "g++"), "-std=c++17", "-pthread"]
+
+    def compile_kernel(self, source, library, include):
+        return run([*self.command, "-O1", *WARNINGS.split(","), "-shared", "-fPIC", "-I", include, "-x", "c++", source, "-o",
+                    library])
+
+    def object(self, source, target, include):
+        must([*self.command, "-O2", "-fPIC", *self.flags, "-I", include, "-c", source, "-o", target], f"compiling {source}")
+
+    def link(self, objects, target, shared, *libraries):
+        must([*self.command, *(["-shared"] if shared else []), *objects, "-o", target, *libraries, "-ldl"],
+             f"linking {target}")
+
+    def wants(self, source):
+        """Whether a source file of the runtime is for this machine."""
+        return source.stem not in ("platform_cuda", "cuda_driver", "cuda_memory", "device_cuda")
+
+    def build_tool(self, runtime, work):
+        """mscclc-perf and the library it runs on, without a build tool."""
+        version = re.search(r"project\([^)]*VERSION ([0-9.]+)", (runtime / "CMakeLists.txt").read_text()).group(1)
+        self.flags = [*self.flags, f'-DMSCCLC_RUNTIME_VERSION="{version}"']
+        folders = [runtime / "src", runtime / "tools" / "mscclc-perf"]
+        sources = [[path for path in sorted(folder.glob("*.cpp")) if self.wants(path)] for folder in folders]
+        objects = [[work / f"{path.stem}.{folder.name}.o" for path in paths] for folder, paths in zip(folders, sources)]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            list(pool.map(lambda pair: self.object(*pair, runtime / "include"), zip(sum(sources, []), sum(objects, []))))
+        library, tool = work / "libmscclc_runtime.so", work / "mscclc-perf"
+        self.link(objects[0], library, True)
+        self.link(objects[1], tool, False, "-L", work, "-lmscclc_runtime")
+        folders = [str(work), os.environ.get("LD_LIBRARY_PATH", "")]
+        os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folder for folder in folders if folder)
+        return tool
+
+
+class CudaCompilers(HostCompilers):
+    """nvcc, which finds its own headers and libraries. `target`: its flag for the device."""
+    flags = ["-DMSCCLC_WITH_CUDA"]
+
+    def __init__(self, nvcc, target, device):
+        self.nvcc, self.target = nvcc, target
+        self.command = [nvcc, "-std=c++17", "-cudart=shared", "-Xcompiler=-pthread,-fPIC"]
+        version = run([nvcc, "--version"]).stdout.strip().splitlines()
+        self.description = f"{device}; {version[-1] if version else nvcc}"
+        # Where programs find libcudart, which need not be known to the loader.
+        folders = re.findall(r"-L([^\"\s]+)", run([nvcc, "-dryrun", "-x", "cu", os.devnull]).stdout)
+        folders = [folder for folder in folders if not folder.endswith("stubs")]
+        os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folders + [p for p in [os.environ.get("LD_LIBRARY_PATH")] if p])
+
+    def compile_kernel(self, source, library, include):
+        return run([*self.command, "-O3", self.target, f"-Xcompiler={WARNINGS}", "-shared", "-I", include, source, "-o",
+                    library])
+
+    def object(self, source, target, include):
+        must([*self.command, "-O2", *self.flags, "-I", include, "-c", source, "-o", target], f"compiling {source}")
+
+    def wants(self, source):
+        return source.stem != "device_none"
+
+
+def find_nvcc():
+    for folder in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
+        nvcc = folder and pathlib.Path(folder, "bin", "nvcc")
+        if nvcc and nvcc.exists() and not shutil.which("nvcc"):
+            return str(nvcc)
+    return shutil.which("nvcc")
+
+
+def find_device():
+    """Compute capability (90 for 9.0) and description of the first device; None where there is none."""
+    # The driver itself is asked: there may be no other tool, and it knows which devices are visible.
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    count, device, major, minor, driver = (ctypes.c_int() for _ in range(5))
+    memory, name = ctypes.c_size_t(), ctypes.create_string_buffer(256)
+    if cuda.cuInit(0) != 0 or cuda.cuDeviceGetCount(ctypes.byref(count)) != 0 or count.value == 0:
+        return None
+    cuda.cuDeviceGet(ctypes.byref(device), 0)
+    cuda.cuDeviceGetName(name, len(name), device)
+    cuda.cuDeviceTotalMem_v2(ctypes.byref(memory), device)
+    cuda.cuDeviceGetAttribute(ctypes.byref(major), 75, device)
+    cuda.cuDeviceGetAttribute(ctypes.byref(minor), 76, device)
+    cuda.cuDriverGetVersion(ctypes.byref(driver))
+    return (10 * major.value + minor.value,
+            f"{name.value.decode()}, {memory.value >> 20} MiB, {count.value} visible, sm_{major.value}{minor.value}, "
+            f"driver for CUDA {driver.value // 1000}.{driver.value % 1000 // 10}")
+
+
+def target_for(capability, known):
+    """nvcc's flag for a device; `known` are the capabilities that it compiles for."""
+    if capability in known or not known:
+        return f"-arch=sm_{capability}"
+    older = [k for k in known if k < capability]
+    # A device that is newer than nvcc compiles what is written for the newest it knows.
+    return f"-gencode=arch=compute_{max(older)},code=compute_{max(older)}" if older else None
+
+
+def find_cuda(arch):
+    """Compilers for `arch` or the device; None where there is no device to run on. Ends where one cannot be used."""
+    device = (None, f"compiled for {arch}") if arch else find_device()
+    if device is None:
+        return None
+    nvcc = find_nvcc()
+    if nvcc is None:
+        sys.exit(f"[SKIP] {device[1]}: there is no nvcc to compile for it; put it into PATH, or set CUDA_HOME")
+    if arch:
+        return CudaCompilers(nvcc, f"-arch={arch}", device[1])
+    if device[0] < OLDEST:
+        sys.exit(f"[SKIP] {device[1]}: kernels need sm_{OLDEST} or newer")
+    known = [int(text) for text in re.findall(r"sm_(\d+)\b", run([nvcc, "--list-gpu-code"]).stdout)]
+    target = target_for(device[0], known)
+    if target is None:
+        sys.exit(f"[SKIP] {device[1]}: {nvcc} compiles for sm_{min(known)} and newer; an older toolkit is needed")
+    return CudaCompilers(nvcc, target, device[1])
