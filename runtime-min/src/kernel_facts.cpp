@@ -2,6 +2,31 @@
 
 namespace mscclc::rt {
 
+namespace {
+
+/// Whether everything is there that a launcher asks for.
+bool isComplete(const MscclcKernel &k) {
+  if (k.name == nullptr || k.collective == nullptr || k.ranks == 0 || k.threads == 0 || k.num_variants == 0 ||
+      k.variants == nullptr || k.input_bytes == nullptr || k.output_bytes == nullptr || k.scratch_stride == nullptr ||
+      k.scratch_bytes == nullptr || k.rank_info == nullptr)
+    return false;
+  for (uint32_t i = 0; i < k.num_variants; ++i)
+    if (k.variants[i].launch == nullptr || k.variants[i].resident_blocks == nullptr)
+      return false;
+  for (uint32_t rank = 0; rank < k.ranks; ++rank) {
+    MscclcRankInfo info{};
+    k.rank_info(rank, &info);
+    if ((info.memory_channels + info.port_channels != 0 && k.channel_info == nullptr) ||
+        (info.switch_channels != 0 && (k.switch_info == nullptr || k.switch_member == nullptr)) ||
+        (info.remote_buffers != 0 && k.remote_buffer_info == nullptr) ||
+        (info.semaphores != 0 && k.semaphore_value == nullptr))
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
 Status checkDescription(const MscclcKernel *kernel) {
   if (kernel == nullptr)
     return failure(MSCCLC_ERROR_ARGUMENT, "no kernel");
@@ -10,6 +35,9 @@ Status checkDescription(const MscclcKernel *kernel) {
   if (kernel->abi_version != MSCCLC_ABI_VERSION)
     return failure(MSCCLC_ERROR_KERNEL, "a kernel of ABI version %u; this library runs version %u", kernel->abi_version,
                    MSCCLC_ABI_VERSION);
+  if (!isComplete(*kernel))
+    return failure(MSCCLC_ERROR_KERNEL, "the description of kernel '%s' is not complete",
+                   kernel->name == nullptr ? "" : kernel->name);
   return {};
 }
 

@@ -104,6 +104,8 @@ const MscclcKernel *mscclc_find_kernel(const char *name) {
 
 int32_t mscclc_load_library(const char *path, const MscclcKernel **kernels, uint32_t capacity, uint32_t *count) {
   std::vector<const MscclcKernel *> found;
+  if (kernels == nullptr && capacity != 0)
+    return report(failure(MSCCLC_ERROR_ARGUMENT, "nowhere to put the kernels"));
   if (Status status = loadLibrary(path, found); !status.ok())
     return report(status);
   if (count != nullptr)

@@ -44,6 +44,20 @@ TEST_CASE("What is no kernel is refused") {
   CHECK(mscclc_register_kernel(&broken) == MSCCLC_ERROR_KERNEL);
   CHECK(std::strstr(mscclc_last_error(), "not the description of a kernel") != nullptr);
   CHECK(mscclc_register_kernel(nullptr) == MSCCLC_ERROR_ARGUMENT);
+  broken = gather8();
+  broken.abi_version = MSCCLC_ABI_VERSION + 1;
+  broken.name = nullptr; // what a later version says of itself is not read
+  CHECK(mscclc_register_kernel(&broken) == MSCCLC_ERROR_KERNEL);
+  CHECK(std::strstr(mscclc_last_error(), "a kernel of ABI version 2; this library runs version 1") != nullptr);
+  MscclcKernel nameless = gather8(), mute = gather8(), deaf = gather8();
+  nameless.name = nullptr;
+  mute.num_variants = 0;
+  deaf.channel_info = nullptr;
+  for (const MscclcKernel *kernel : {&nameless, &mute, &deaf})
+    CHECK(mscclc_register_kernel(kernel) == MSCCLC_ERROR_KERNEL);
+  CHECK(std::strstr(mscclc_last_error(), "the description of kernel 'gather8' is not complete") != nullptr);
+  uint32_t count = 0;
+  CHECK(mscclc_load_library(LOADABLE, nullptr, 1, &count) == MSCCLC_ERROR_ARGUMENT);
   CHECK(failureOf([] { loadLibrary("/nowhere/at/all.so"); }).code == MSCCLC_ERROR_LOAD);
   CHECK(contains(failureOf([] { loadLibrary(NO_KERNEL); }).text, "holds no kernel that registers itself"));
 }

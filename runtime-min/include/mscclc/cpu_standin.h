@@ -80,17 +80,24 @@ struct Position {
 };
 inline thread_local Position position;
 
-/// Launches in order. The destructor waits for them.
+/// Launches in order; a launch waits while too many are waiting. The destructor waits for all.
 class Stream {
 public:
+  static constexpr unsigned capacity = 64;
+
   ~Stream() { synchronize(); }
   void synchronize() {
     if (last_.joinable())
       last_.join();
   }
   void launch(unsigned blocks, unsigned threads, std::function<void()> kernel) {
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      ended_.wait(lock, [&] { return pending_ < capacity; });
+      ++pending_;
+    }
     std::thread previous = std::move(last_);
-    last_ = std::thread([=, previous = std::move(previous), kernel = std::move(kernel)]() mutable {
+    last_ = std::thread([this, blocks, threads, previous = std::move(previous), kernel = std::move(kernel)]() mutable {
       if (previous.joinable())
         previous.join();
       std::vector<std::thread> running;
@@ -106,11 +113,17 @@ public:
       }
       for (std::thread &t : running)
         t.join();
+      const std::lock_guard<std::mutex> lock(mutex_);
+      --pending_;
+      ended_.notify_one();
     });
   }
 
 private:
   std::thread last_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  unsigned pending_ = 0;
 };
 
 } // namespace mscclc::standin

@@ -4,6 +4,7 @@
 #include "options.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <sys/wait.h>
@@ -20,13 +21,15 @@ int runProcesses(const mscclc::perf::Options &options) {
     const pid_t child = ::fork();
     if (child < 0) {
       std::perror("mscclc-perf: fork");
-      return 1;
+      for (const pid_t started : children)
+        ::kill(started, SIGTERM);
+      break;
     }
     if (child == 0)
       std::exit(mscclc::perf::run(options, process, rendezvous));
     children.push_back(child);
   }
-  int worst = 0;
+  int worst = children.size() == options.processes ? 0 : 1;
   for (const pid_t child : children) {
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -4,6 +4,7 @@
 #include "values.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +12,8 @@
 
 namespace mscclc::perf {
 namespace {
+
+constexpr uint32_t maxRepeats = 100000, maxProcesses = 1024;
 
 constexpr const char *usage = R"(Usage: mscclc-perf [options] KERNEL.so
 
@@ -73,8 +76,18 @@ std::vector<std::string> split(const std::string &list) {
 
 bool parseNumber(const std::string &text, uint64_t &number) {
   char *end = nullptr;
+  errno = 0;
   number = std::strtoull(text.c_str(), &end, 10);
-  return !text.empty() && text[0] >= '0' && text[0] <= '9' && *end == '\0';
+  return !text.empty() && text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+}
+
+/// A number from `least` to `most`.
+bool parseCount(const std::string &text, uint32_t least, uint32_t most, uint32_t &count) {
+  uint64_t number = 0;
+  if (!parseNumber(text, number) || number < least || number > most)
+    return false;
+  count = static_cast<uint32_t>(number);
+  return true;
 }
 
 struct Name {
@@ -114,8 +127,8 @@ bool parseTypes(const std::string &list, std::vector<uint32_t> &values) {
 
 bool parseDevices(const std::string &list, std::vector<int32_t> &devices) {
   for (const std::string &part : split(list)) {
-    uint64_t number = 0;
-    if (!parseNumber(part, number))
+    uint32_t number = 0;
+    if (!parseCount(part, 0, INT32_MAX, number))
       return false;
     devices.push_back(static_cast<int32_t>(number));
   }
@@ -124,7 +137,6 @@ bool parseDevices(const std::string &list, std::vector<int32_t> &devices) {
 
 /// One option with its value; false if the value is wrong.
 bool apply(int letter, const std::string &value, Options &o) {
-  uint64_t number = 0;
   switch (letter) {
   case 'b':
     if (!parseBytes(value, o.minBytes) || o.minBytes == 0)
@@ -150,25 +162,20 @@ bool apply(int letter, const std::string &value, Options &o) {
       o.packets.push_back(MSCCLC_NO_PACKET); // of a kernel that has none
     return parseNames(packetKinds, value, o.packets);
   case 'n':
-    o.iterations = parseNumber(value, number) ? static_cast<uint32_t>(number) : 0;
-    return o.iterations != 0;
+    return parseCount(value, 1, UINT32_MAX, o.iterations);
   case 'w':
-    o.warmUp = static_cast<uint32_t>(parseNumber(value, number) ? number : 0);
-    return parseNumber(value, number);
+    return parseCount(value, 0, UINT32_MAX, o.warmUp);
   case 'r':
-    o.repeats = parseNumber(value, number) ? static_cast<uint32_t>(number) : 0;
-    return o.repeats != 0;
+    return parseCount(value, 1, maxRepeats, o.repeats);
   case 't':
-    o.threads = static_cast<uint32_t>(parseNumber(value, number) ? number : 0);
-    return o.threads != 0;
+    return parseCount(value, 1, UINT32_MAX, o.threads);
   case 'c':
     o.check = value != "0";
     return value == "0" || value == "1";
   case 'D':
     return parseDevices(value, o.devices);
   case 'P':
-    o.processes = parseNumber(value, number) ? static_cast<uint32_t>(number) : 0;
-    return o.processes != 0;
+    return parseCount(value, 1, maxProcesses, o.processes);
   case 'T':
     return parseNumber(value, o.timeoutMs);
   case 'J':
