@@ -17,7 +17,8 @@ constexpr std::size_t maxColumn = 120;
 std::string quote(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') {
+    // A second question mark could begin a trigraph, of which compilers warn.
+    if (c == '"' || c == '\\' || (c == '?' && out.back() == '?')) {
       out += '\\';
       out += c;
     } else if (static_cast<unsigned char>(c) < 0x20) {

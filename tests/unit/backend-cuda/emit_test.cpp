@@ -41,12 +41,12 @@ TEST_CASE("the head names tool, source and switches") {
   cuda::EmitOptions options;
   options.toolVersion = "mscclc 1.2.3";
   options.sourceName = "algo.cpp";
-  options.switches = "-O1 -P name=\"a\\b\"\n";
+  options.switches = "-O1 -P name=\"a\\b?\?/\"\n";
   const std::string text = emit(copyProgram(), options);
   CHECK(text.rfind("// my plan-1: allgather of 2 ranks\n//\n"
-                   "// Written by mscclc 1.2.3 from algo.cpp with -O1 -P name=\"a\\b\" \n",
+                   "// Written by mscclc 1.2.3 from algo.cpp with -O1 -P name=\"a\\b?\?/\" \n",
                    0) == 0);
-  CHECK(text.find("switches = \"-O1 -P name=\\\"a\\\\b\\\"\\012\";") != std::string::npos);
+  CHECK(text.find("switches = \"-O1 -P name=\\\"a\\\\b?\\?/\\\"\\012\";") != std::string::npos);
   CHECK(text.find("mscclc_kernel_my_plan_1()") != std::string::npos);
   CHECK(text.find('@') == std::string::npos);
 }
