@@ -21,6 +21,8 @@ uint64_t *word(char *base, uint64_t offset, uint64_t index) {
 }
 
 constexpr uint32_t hostThreads = 4;
+/// More than any memory holds, and little enough to be multiplied.
+constexpr uint64_t largestMessage = uint64_t{1} << 48;
 
 } // namespace
 
@@ -32,7 +34,7 @@ Status Instance::create(World &world, const MscclcKernel &kernel, uint64_t maxMe
     return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' is for %u ranks, the world has %u", kernel.name, kernel.ranks,
                    world.ranks());
   std::unique_ptr<Instance> instance(new Instance(world, kernel));
-  MSCCLC_TRY(instance->agree(std::min(maxMessageBytes, kernel.max_message_bytes)));
+  MSCCLC_TRY(instance->agree(std::min({maxMessageBytes, kernel.max_message_bytes, largestMessage})));
   uint64_t syncBytes = 0;
   for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
     MscclcRankInfo info{};

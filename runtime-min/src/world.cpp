@@ -15,6 +15,8 @@ constexpr uint64_t defaultWaitMs = MSCCLC_NO_TIMEOUT;
 constexpr uint64_t defaultWaitMs = 10000;
 #endif
 constexpr uint64_t defaultSetupMs = 60000;
+/// Ten years: times from here on are for ever.
+constexpr uint64_t longestMs = uint64_t{10} * 365 * 24 * 3600 * 1000;
 
 /// What a process says of one of its ranks.
 struct RankCard {
@@ -83,15 +85,15 @@ Status World::connectDevices() {
 
 Status World::meet(const MscclcWorldOptions &options) {
   const uint64_t waitMs = options.wait_timeout_ms == 0 ? defaultWaitMs : options.wait_timeout_ms;
-  waitTimeoutNs_ = waitMs == MSCCLC_NO_TIMEOUT ? 0 : waitMs * 1000000;
+  waitTimeoutNs_ = waitMs >= longestMs ? 0 : waitMs * 1000000;
   watch_ = std::make_unique<Watch>(graceOf(waitMs), [this](const Status &reason) { rendezvous_->abort(reason); });
   Rendezvous::Options meeting;
   meeting.path = options.rendezvous == nullptr ? "" : options.rendezvous;
   meeting.ranks = ranks_;
   meeting.firstRank = firstLocalRank_;
   meeting.localRanks = localRanks();
-  meeting.timeout =
-      std::chrono::milliseconds(options.setup_timeout_ms == 0 ? defaultSetupMs : options.setup_timeout_ms);
+  meeting.timeout = std::chrono::milliseconds(
+      options.setup_timeout_ms == 0 ? defaultSetupMs : std::min(options.setup_timeout_ms, longestMs));
   MSCCLC_TRY(Rendezvous::join(meeting, {[this](const Status &reason) { watch_->fail(reason); }}, rendezvous_));
 
   std::vector<RankCard> cards(localRanks());

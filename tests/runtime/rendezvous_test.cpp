@@ -29,6 +29,19 @@ TEST_CASE("A process that does not come is missed, on both sides") {
   CHECK(refused(options, "nobody listens at '@mscclc-nobody-comes'"));
 }
 
+TEST_CASE("Times may be without end") {
+  const std::string place = newPlace();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          WorldOptions options = spread(4, 2, process, place);
+          options.setup_timeout_ms = MSCCLC_NO_TIMEOUT;
+          options.wait_timeout_ms = MSCCLC_NO_TIMEOUT / 1000; // more milliseconds than nanoseconds can be counted
+          World world(options);
+          Buffer buffer = world.allocate(4096);
+          Instance instance = world.load(gather4(), 4096);
+          return gathers(world, instance, buffer, 4096, 0) ? 0 : 1;
+        }) == Codes(2, 0));
+}
+
 TEST_CASE("The ranks that did not come are named to those that did") {
   const std::string place = newPlace();
   CHECK(inProcesses(4, [&](uint32_t process) {

@@ -38,6 +38,17 @@ TEST_CASE("Buffers of the caller are registered once and used at any offset") {
   }
 }
 
+TEST_CASE("A kernel is loaded for messages of any size if it needs no scratch for them") {
+  World world(onHost(4));
+  Buffer buffer = world.allocate(4096);
+  Instance instance = world.load(gather4(), UINT64_MAX);
+  CHECK(gathers(world, instance, buffer, 4096, 0));
+  CHECK(failureOf([&] { instance.launch(Call().inPlace(buffer).of(UINT64_MAX - 3, MSCCLC_U8)); }).code ==
+        MSCCLC_ERROR_SIZE);
+  CHECK(failureOf([&] { world.load(packets4(), UINT64_MAX); }).code == MSCCLC_ERROR_MEMORY);
+  CHECK(gathers(world, instance, buffer, 4096, 1));
+}
+
 TEST_CASE("Two worlds in a process do not disturb each other") {
   bool right[2] = {true, true};
   std::vector<std::thread> users;
