@@ -172,7 +172,8 @@ Status Rendezvous::gather(Clock::time_point deadline) {
     header.kind = FrameKind::Welcome;
     header.process = process;
     header.total = list.size();
-    MSCCLC_TRY(sendFrame(sockets_[process], header, list.data(), list.size()));
+    if (!sendFrame(sockets_[process], header, list.data(), list.size()).ok())
+      return failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: %s ended", nameOf(process).c_str());
   }
   return {};
 }
@@ -185,7 +186,8 @@ Status Rendezvous::enter(Clock::time_point deadline) {
   FrameHeader header;
   header.kind = FrameKind::Hello;
   header.total = payload.size();
-  MSCCLC_TRY(sendFrame(sockets_[0], header, payload.data(), payload.size()));
+  if (!sendFrame(sockets_[0], header, payload.data(), payload.size()).ok())
+    return failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: the process at '%s' ended", options_.path.c_str());
   Frame frame;
   MSCCLC_TRY(awaitFrame(sockets_[0], deadline, frame));
   if (frame.header.kind != FrameKind::Welcome || frame.payload.size() % sizeof(ProcessInfo) != 0)

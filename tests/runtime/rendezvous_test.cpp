@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 using namespace testing;
@@ -53,6 +54,21 @@ TEST_CASE("The ranks that did not come are named to those that did") {
                      ? 0
                      : 1;
         }) == Codes(4, 0));
+}
+
+TEST_CASE("A process that ends before the world is complete is named, and nobody waits for it") {
+  const std::string place = newPlace();
+  CHECK(inProcesses(3, [&](uint32_t process) {
+          const WorldOptions options = spread(3, 3, process, place);
+          if (process == 2) { // is here, and ends while the world waits for the other one
+            const itimerval soon{{0, 0}, {0, 200000}};
+            ::setitimer(ITIMER_REAL, &soon, nullptr);
+          } else if (process == 1) {
+            ::usleep(600000);
+            return failureOf([&] { World world(options); }).code != MSCCLC_OK ? 0 : 1;
+          }
+          return refused(options, "(rank 2) ended") ? 0 : 1;
+        }) == Codes{0, 0, -1});
 }
 
 TEST_CASE("Who connects and says nothing keeps nobody waiting") {

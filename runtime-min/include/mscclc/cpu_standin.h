@@ -164,6 +164,7 @@ inline void pause() {
   else
     std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
+constexpr unsigned pollsBetweenChecks = 32;
 
 inline Vec16 load16(const void *p) {
   Vec16 v;

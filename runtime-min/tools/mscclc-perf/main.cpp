@@ -30,10 +30,14 @@ int runProcesses(const mscclc::perf::Options &options) {
     children.push_back(child);
   }
   int worst = children.size() == options.processes ? 0 : 1;
-  for (const pid_t child : children) {
+  for (size_t process = 0; process < children.size(); ++process) {
+    const pid_t child = children[process];
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
+    if (WIFSIGNALED(status))
+      std::fprintf(stderr, "mscclc-perf: process %zu (%d) was ended by signal %d\n", process, static_cast<int>(child),
+                   WTERMSIG(status));
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
     worst = code > worst ? code : worst;
   }

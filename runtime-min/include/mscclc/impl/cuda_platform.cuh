@@ -53,6 +53,8 @@ MSCCLC_DEVICE uint64_t nanoseconds() {
   return t;
 }
 MSCCLC_DEVICE void pause() {}
+/// Polls of a wait between two looks at host memory, each of which takes as long as several polls.
+constexpr unsigned pollsBetweenChecks = 1024;
 
 /// Tells the compiler that an address lies in device memory, as all buffers do.
 MSCCLC_DEVICE void assumeGlobal(const void *p) {

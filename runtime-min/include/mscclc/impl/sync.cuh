@@ -5,8 +5,6 @@
 namespace mscclc {
 namespace dev {
 
-constexpr unsigned pollsBetweenChecks = 1024;
-
 /// What a wait says about itself when it takes too long.
 struct WaitInfo {
   uint32_t kind; ///< MscclcWaitKind
