@@ -377,6 +377,29 @@ MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcCall &call, con
   return args;
 }
 
+Status Instance::start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call, const Binding &binding,
+                       uint32_t localIndex) {
+  const uint32_t self = world_.firstLocalRank() + localIndex;
+  if (infos_[self].blocks == 0)
+    return {};
+  const MscclcRankArgs args = argsOf(localIndex, call, binding);
+  MSCCLC_TRY(world_.platform().use(world_.device(localIndex)));
+  const int32_t code = variant.launch(&args, threads, streamOf(call, localIndex));
+  return code == MSCCLC_OK ? Status{} : kernelFailure(code, kernel_.name, self);
+}
+
+Status Instance::markLaunched(const MscclcCall &call, uint32_t localIndex) {
+  Platform &platform = world_.platform();
+  RankState &state = local_[localIndex];
+  Stream stream = streamOf(call, localIndex);
+  if (infos_[world_.firstLocalRank() + localIndex].blocks == 0 || platform.capturing(stream))
+    return {};
+  MSCCLC_TRY(platform.record(world_.device(localIndex), state.fence, stream));
+  state.lastStream = stream;
+  state.launched = true;
+  return {};
+}
+
 Status Instance::launch(const MscclcCall &call, const Region *input, const Region *output) {
   MSCCLC_TRY(world_.health());
   MSCCLC_TRY(checkMessage(kernel_, call.message_bytes, call.dtype));
@@ -406,33 +429,22 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
                    kernel_.name, bytesOfType(call.dtype), nameOfType(call.dtype));
   MSCCLC_TRY(orderBehindOthers(call));
 
-  // From here on nothing may wait: ranks that run already wait for those that do not run yet.
-  Platform &platform = world_.platform();
-  bool started = false;
-  for (uint32_t i = 0; i < local_.size(); ++i) {
-    const uint32_t self = world_.firstLocalRank() + i;
-    if (infos_[self].blocks == 0)
-      continue;
-    Stream stream = streamOf(call, i);
-    const MscclcRankArgs args = argsOf(i, call, *binding);
-    Status status = platform.use(world_.device(i));
-    if (status.ok())
-      if (const int32_t code = variant->launch(&args, threads, stream); code != MSCCLC_OK)
-        status = kernelFailure(code, kernel_.name, self);
-    if (!status.ok()) {
-      if (started)
-        world_.fail(status);
-      return status;
-    }
-    started = true;
-    if (platform.capturing(stream))
-      continue;
-    if (status = platform.record(world_.device(i), local_[i].fence, stream); !status.ok()) {
+  // From here on nothing may wait: ranks that run already wait for those that do not run yet. Fences come behind all
+  // of them: where streams share one of the device's queues, a fence keeps up what is behind it.
+  Status status;
+  uint32_t started = 0;
+  for (uint32_t i = 0; i < local_.size() && status.ok(); ++i) {
+    status = start(*variant, threads, call, *binding, i);
+    started += status.ok() ? 1 : 0;
+  }
+  for (uint32_t i = 0; i < started; ++i)
+    if (Status recorded = markLaunched(call, i); status.ok())
+      status = std::move(recorded);
+  if (!status.ok()) {
+    // Those that run wait for those that do not.
+    if (started != 0)
       world_.fail(status);
-      return status;
-    }
-    local_[i].lastStream = stream;
-    local_[i].launched = true;
+    return status;
   }
   world_.lastLaunched = this;
   return {};

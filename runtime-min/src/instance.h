@@ -53,6 +53,9 @@ private:
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
   Status orderBehindOthers(const MscclcCall &call);
+  Status start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call, const Binding &binding,
+               uint32_t localIndex);
+  Status markLaunched(const MscclcCall &call, uint32_t localIndex);
   MscclcRankArgs argsOf(uint32_t localIndex, const MscclcCall &call, const Binding &binding) const;
   Stream streamOf(const MscclcCall &call, uint32_t localIndex) const;
   /// The counters of `rank` as a local rank's device addresses them.

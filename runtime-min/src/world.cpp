@@ -160,6 +160,9 @@ Status World::settle() {
   for (Instance *instance : instances_)
     if (Status status = instance->settle(); first.ok())
       first = std::move(status);
+  // A device that failed answers nobody any more.
+  if (!first.ok())
+    fail(first);
   watch_->check();
   return first;
 }

@@ -10,6 +10,8 @@ import sys
 
 # Oldest device whose memory model the kernels are written for, as nvcc names it.
 OLDEST = 70
+# First toolkit with multicast objects.
+OLDEST_TOOLKIT = (12, 1)
 WARNINGS = "-Wall,-Wextra"
 
 
@@ -145,6 +147,9 @@ def find_cuda(arch):
     nvcc = find_nvcc()
     if nvcc is None:
         sys.exit(f"[SKIP] {device[1]}: there is no nvcc to compile for it; put it into PATH, or set CUDA_HOME")
+    release = re.search(r"release (\d+)\.(\d+)", run([nvcc, "--version"]).stdout)
+    if release and (int(release.group(1)), int(release.group(2))) < OLDEST_TOOLKIT:
+        sys.exit(f"[SKIP] {device[1]}: {nvcc} is older than CUDA {'.'.join(map(str, OLDEST_TOOLKIT))}")
     if arch:
         return CudaCompilers(nvcc, f"-arch={arch}", device[1])
     if device[0] < OLDEST:

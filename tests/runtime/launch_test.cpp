@@ -176,3 +176,22 @@ TEST_CASE("Ranks with port channels that share a device leave it room to copy fo
   call.threads = 2;
   CHECK(failureOf([&] { instance.launch(call); }).code == MSCCLC_ERROR_NOT_RESIDENT);
 }
+
+TEST_CASE("A launch that fails half way ends the ranks that run") {
+  MscclcVariant failing = gather4().variants[0];
+  failing.launch = [](const MscclcRankArgs *args, uint32_t threads, void *stream) {
+    return args->rank == 2 && args->message_bytes == 64 ? int32_t{MSCCLC_ERROR_DEVICE + 700}
+                                                        : gather4().variants[0].launch(args, threads, stream);
+  };
+  MscclcKernel kernel = gather4();
+  kernel.variants = &failing;
+  World world(onHost(4));
+  Buffer buffer = world.allocate(256);
+  Instance instance = world.load(kernel, 256);
+  const Failure failure = failureOf([&] { instance.launch(Call().inPlace(buffer).of(64, MSCCLC_U8)); });
+  CHECK(failure.code == MSCCLC_ERROR_DEVICE + 700);
+  CHECK(contains(failure.text, "kernel 'gather4', rank 2: CUDA error 700"));
+  CHECK(failureOf([&] { world.synchronize(); }).text == failure.text);
+  world.reset();
+  CHECK(gathers(world, instance, buffer, 256, 1));
+}
