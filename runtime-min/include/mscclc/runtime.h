@@ -128,8 +128,9 @@ typedef struct MscclcCall {
   uint32_t dtype;      /* MscclcDtype */
   uint32_t reduce_op;  /* MscclcReduceOp */
   uint32_t packet;     /* MscclcPacket; 0: the first kind the kernel has */
-  /* The same place on every rank, at a multiple of the element. A kernel that works in place takes one of the two (AllGather: `output`, whose r-th
-   * share is the input; ReduceScatter: `input`, whose r-th share is the output; others: either) or the same twice. */
+  /* The same place on every rank, at a multiple of the element. A kernel that works in place takes one of the two
+   * (AllGather: `output`, whose r-th share is the input; ReduceScatter: `input`, whose r-th share is the output;
+   * others: either) or the same twice. */
   const MscclcBuffer *input;
   const MscclcBuffer *output;
   uint64_t input_offset;
@@ -137,8 +138,8 @@ typedef struct MscclcCall {
   uint64_t message_bytes;
   uint32_t threads; /* of a block; 0: as many as the kernel takes, 4 at most on the host */
   uint32_t reserved;
-  /* One for each local rank, alive until mscclc_world_synchronize; those of ranks on one device differ, and none of them
-   * is the default one. Null: the world's own, which do not wait for the default stream. */
+  /* One for each local rank, alive until mscclc_world_synchronize; those of ranks on one device differ, and none of
+   * them is the default one. Null: the world's own, which do not wait for the default stream. */
   void *const *streams;
 } MscclcCall;
 
