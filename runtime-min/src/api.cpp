@@ -102,6 +102,7 @@ int32_t mscclc_world_destroy(MscclcWorld *handle) {
   if (handle == nullptr)
     return MSCCLC_OK;
   const std::unique_ptr<MscclcWorld> owned(handle);
+  const DeviceGuard guard = keepDevice(handle);
   World &world = *handle->world;
   const Status status = retire(world, "destroy world", [&] {
     for (const auto &entry : handle->instances)

@@ -9,6 +9,7 @@
 
 #define MSCCLC_DRIVER_FUNCTIONS(F)                                                                                     \
   F(cuGetErrorName)                                                                                                    \
+  F(cuCtxGetCurrent)                                                                                                   \
   F(cuDeviceGetAttribute)                                                                                              \
   F(cuMemGetAddressRange)                                                                                              \
   F(cuMemGetAllocationGranularity)                                                                                     \

@@ -38,6 +38,7 @@ class CudaPlatform final : public Platform {
 public:
   CudaPlatform() : memory_(driver_) { driver_.load(); }
   ~CudaPlatform() override {
+    const DeviceGuard guard(*this);
     for (size_t device = 0; device < copyStreams_.size(); ++device)
       if (copyStreams_[device] != nullptr)
         destroyStream(static_cast<int32_t>(device), copyStreams_[device]);
@@ -83,6 +84,10 @@ public:
     return {};
   }
   int32_t current() override {
+    // A thread that has chosen none is not given the first device, whose memory it may never need.
+    CUcontext context = nullptr;
+    if (driver_.cuCtxGetCurrent == nullptr || driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr)
+      return -1;
     int device = -1;
     return cudaGetDevice(&device) == cudaSuccess ? device : -1;
   }

@@ -34,6 +34,7 @@ std::chrono::milliseconds graceOf(uint64_t waitMs) {
 Status World::create(const MscclcWorldOptions &options, std::unique_ptr<World> &result) {
   std::unique_ptr<World> world(new World());
   MSCCLC_TRY(createPlatform(options.platform, world->platform_));
+  const DeviceGuard guard(*world->platform_);
   MSCCLC_TRY(world->placeRanks(options));
   MSCCLC_TRY(world->connectDevices());
   MSCCLC_TRY(world->meet(options));
@@ -125,8 +126,11 @@ Status World::meet(const MscclcWorldOptions &options) {
 
 World::~World() {
   proxies_.reset();
-  for (size_t i = 0; i < streams_.size(); ++i)
-    platform_->destroyStream(rankDevices_[i], streams_[i]);
+  if (!streams_.empty()) {
+    const DeviceGuard guard(*platform_);
+    for (size_t i = 0; i < streams_.size(); ++i)
+      platform_->destroyStream(rankDevices_[i], streams_[i]);
+  }
   // The watch tells the rendezvous, and the rendezvous the watch.
   if (watch_)
     watch_->stop();
