@@ -27,6 +27,8 @@ std::string_view pipelineOf(int optLevel) {
            "drop-redundant-sync,"
            // Operations that a nop parted may be neighbours now.
            "fuse,"
+           // What was merged waits by several threads. Beyond this point, no two wait on one channel at once.
+           "part-waits,"
            "replicate-instances,fit-executor,check-executor";
   default:
     throw ir::InternalError("there is no -O" + std::to_string(optLevel));

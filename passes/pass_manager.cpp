@@ -9,6 +9,7 @@
 #include "passes/fuse.h"
 #include "passes/infer_sync.h"
 #include "passes/lower_data_sync.h"
+#include "passes/part_waits.h"
 #include "passes/replicate_instances.h"
 
 #include <algorithm>

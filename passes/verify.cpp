@@ -9,6 +9,7 @@ namespace mscclc::passes {
 namespace proof {
 bool checkShape(const ProgramIndex &index, Findings &findings);
 void checkRanges(const ProgramIndex &index, Findings &findings);
+void checkThreads(const ProgramIndex &index, Findings &findings);
 bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory,
                  Findings &findings);
 
@@ -109,8 +110,10 @@ bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &o
     const Geometry geometry(index, iterations);
     if (geometry.fault())
       return reportFault(*geometry.fault(), index, findings);
-    if (iterations == 3)
+    if (iterations == 3) {
       checkRanges(index, findings);
+      checkThreads(index, findings);
+    }
     if (!SizeProof(index, geometry, findings, options).run(result))
       return false;
     if (geometry.mostIterations() == 0)

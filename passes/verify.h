@@ -4,8 +4,8 @@
 // data is symbolic, every access is compared with the earlier accesses of its cell by happens-before (proof/order.h).
 //
 // Why one run speaks for all schedules. Suppose that (a) the order in which a block's operations are issued does not
-// depend on data or timing, (b) each channel end and semaphore is waited on by one block and signalled by one, (c) each
-// barrier is used by as many blocks as it waits for, (d) a packet slot is written once a launch. Then signals only ever
+// depend on data or timing, (b) each channel end and semaphore is waited on by one block, in a phase by one thread of
+// it (proof/threads.cpp), and signalled by one, (c) each barrier is used by as many blocks as it waits for, (d) a packet slot is written once a launch. Then signals only ever
 // add to counters that one block alone takes from, so running one block never takes from another the chance to run: all
 // maximal runs execute the same operations, the n-th signal meets the n-th wait in each, and either all end or all stop
 // at the same waits. So the edges, and with them happens-before, are the same in all. A pair of conflicting accesses

@@ -161,19 +161,21 @@ void Machine::readValues(const Operand &source, const Record &by, const View &vi
 
 void Machine::read(const Operand &operand, const Record &by, const View &view) {
   counts_.accesses += operand.count;
+  // Of packets every reader counts: the first tells soonest that what they were computed from has been read.
+  const bool keeps = operand.packet && geometry_.mostIterations() == 0;
   for (std::uint32_t i = 0; i < operand.count; ++i) {
     const CellId id = operand.first + i;
     if (!operand.packet)
       checkRead(id, by, view);
     Cell &cell = memory_[id];
     const Record &had = cell.read;
-    const bool replaces = had.exists() && cell.moreReads == none && !had.isPut() &&
+    const bool replaces = !keeps && had.exists() && cell.moreReads == none && !had.isPut() &&
                           ((had.agent == by.agent && (had.phase < by.phase || had.ref == by.ref)) ||
                            (had.agent != by.agent && order_.knownAtOnce(had.agent, had.phase, view, Need::Control)));
     if (replaces)
       cell.read = by;
     else
-      memory_.addRead(cell, by);
+      memory_.addRead(cell, by, keeps);
   }
 }
 

@@ -29,6 +29,7 @@ bool Machine::runLaunch() {
     shared.sent.assign(parties.signallers.size(), {});
     shared.taken.assign(parties.waiters.size(), 0);
     shared.numSent = shared.numTaken = 0;
+    shared.lastBlock = none;
   }
   ready_.clear();
   firstReady_ = 0;
@@ -200,6 +201,8 @@ bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed, std::uint
     if (shared.numSent + initial <= shared.numTaken)
       return false;
     ++shared.numTaken;
+    if (channel != none)
+      checkTurn(b, shared, queue);
     const auto party = std::find_if(parties->waiters.begin(), parties->waiters.end(),
                                     [&](const SharedSync::Party &p) { return p.block == b; });
     const std::uint64_t number = ++shared.taken[static_cast<std::size_t>(party - parties->waiters.begin())];
@@ -227,6 +230,17 @@ bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed, std::uint
   take(sent_[slot]);
   order_.drop(sent_[slot].token);
   return true;
+}
+
+/// A block counts its waits on a channel without looking whether another one does: they must take turns.
+void Machine::checkTurn(std::uint32_t b, SharedQueue &shared, std::uint32_t queue) {
+  const View now = order_.view(b);
+  if (shared.lastBlock != none && shared.lastBlock != b &&
+      !order_.known(shared.lastBlock, shared.lastPhase, now, Need::Control))
+    listener_.waitsNotOrdered(queue, index_.place(shared.lastBlock, shared.lastOp), index_.place(b, blocks_[b].pc));
+  shared.lastBlock = b;
+  shared.lastPhase = now.phase;
+  shared.lastOp = blocks_[b].pc;
 }
 
 bool Machine::barrier(std::uint32_t b, const ir::Op &op) {

@@ -39,6 +39,8 @@ public:
   virtual void slotWrittenTwice(CellId cell, const Record &first, const Record &second) = 0;
   /// The launch ends with input chunk `cell` still being sent by port put `put`.
   virtual void inputStillSent(CellId cell, const Record &put) = 0;
+  /// Two blocks of a rank wait on channel end `channel` in no fixed order.
+  virtual void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) = 0;
 };
 
 struct MachineCounts {
@@ -90,9 +92,10 @@ private:
   };
   /// A queue that several blocks signal or wait on: tokens of the launch, by signaller.
   struct SharedQueue {
-    std::vector<std::vector<Sent>> sent;     ///< [signaller]
-    std::vector<std::uint32_t> taken;        ///< [waiter]
-    std::uint64_t numSent = 0, numTaken = 0; ///< of the launch
+    std::vector<std::vector<Sent>> sent;                       ///< [signaller]
+    std::vector<std::uint32_t> taken;                          ///< [waiter]
+    std::uint64_t numSent = 0, numTaken = 0;                   ///< of the launch
+    std::uint32_t lastBlock = none, lastPhase = 0, lastOp = 0; ///< of the launch's last wait
   };
   struct BarrierState {
     std::vector<std::uint32_t> arrived;
@@ -116,6 +119,7 @@ private:
   bool barrier(std::uint32_t block, const ir::Op &op);
   void block(std::uint32_t block, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id);
   void wake(std::uint32_t &waiters);
+  void checkTurn(std::uint32_t block, SharedQueue &shared, std::uint32_t queue);
   std::uint32_t semaphoreQueue(std::uint32_t rank, std::uint32_t id) const {
     return index_.numChannels() + index_.semaphore(rank, id);
   }

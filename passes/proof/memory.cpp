@@ -105,12 +105,12 @@ std::string Memory::describe(CellId id) const {
          "] of rank " + std::to_string(p.rank);
 }
 
-void Memory::addRead(Cell &cell, const Record &record) {
+void Memory::addRead(Cell &cell, const Record &record, bool keeps) {
   if (!cell.read.exists()) {
     cell.read = record;
     return;
   }
-  if (cell.moreReads != none) { // a loop reads again and again
+  if (!keeps && cell.moreReads != none) { // a loop reads again and again
     Record &last = reads_[cell.moreReads].record;
     if (last.agent == record.agent && (last.phase < record.phase || last.ref == record.ref)) {
       last = record;

@@ -63,7 +63,8 @@ public:
     for (std::uint32_t i = cell.moreReads; i != none; i = reads_[i].next)
       visit(reads_[i].record);
   }
-  void addRead(Cell &cell, const Record &record);
+  /// `keeps`: beside earlier reads of the same block, for which a later one speaks otherwise.
+  void addRead(Cell &cell, const Record &record, bool keeps = false);
   /// Makes `record` the last write; forgets reads.
   void setWrite(Cell &cell, const Record &record);
 

@@ -139,6 +139,15 @@ void Reporter::inputStillSent(CellId cell, const Record &put) {
     f->args = {index_.rankOf(order_.blockOf(put)), memory_.describe(cell)};
 }
 
+void Reporter::waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) {
+  if (second < first)
+    std::swap(first, second);
+  if (auto *f = findings_.add(diag::waits_not_ordered, second, first)) {
+    f->args = {index_.describeChannel(channel), first.block, second.block};
+    f->notes.push_back({&diag::waited_here, findings_.where(first), {}});
+  }
+}
+
 void Reporter::addSchedules(const Premises &premises, std::uint32_t launches) {
   if (stories_.empty())
     return;

@@ -16,6 +16,7 @@ public:
   void conflict(const Conflict &conflict) override;
   void slotWrittenTwice(CellId cell, const Record &first, const Record &second) override;
   void inputStillSent(CellId cell, const Record &put) override;
+  void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) override;
 
   /// Adds to each race the shortest schedule that shows it.
   void addSchedules(const Premises &premises, std::uint32_t launches);

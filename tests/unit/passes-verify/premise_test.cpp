@@ -44,6 +44,82 @@ TEST_CASE("several blocks release one semaphore: only what is certain counts") {
   CHECK(prove(make(1)).has("race"));
 }
 
+TEST_CASE("two blocks wait on one channel") {
+  const auto make = [](bool ordered) {
+    Plan p(CollectiveKind::Test, 2, 1, 1);
+    p.connectAll();
+    p.on(1).signal({0}).signal({0});
+    p.on(0, 0).wait({0});
+    if (ordered)
+      p.on(0, 0).nop().barrier(0, 2);
+    if (ordered)
+      p.on(0, 1).barrier(0, 2);
+    p.on(0, 1).wait({0});
+    return p.program;
+  };
+  CHECK(prove(make(true)).result.proven);
+  const Proof proof = prove(make(false));
+  INFO(proof.text);
+  CHECK(proof.says("rank 0, block 1, operation 0: error: memory channel 0 of rank 0 (to rank 1) is waited on by thread "
+                   "blocks 0 and 1, and no sync between them says which goes first"));
+  CHECK(proof.says("rank 0, block 0, operation 0: note: waited on here"));
+}
+
+TEST_CASE("two threads of a block wait on one channel") {
+  // Thread 0 waits on the first channel of an operation, thread 1 on the second.
+  const auto make = [](bool apart, Ids second) {
+    Plan p(CollectiveKind::Test, 3, 1, 1);
+    p.connectAll(); // rank 0's channel 0 leads to rank 1, 1 to rank 2
+    p.on(0).wait({0});
+    if (apart)
+      p.on(0).nop();
+    p.on(0).relaxedSignal({0}).wait(second);
+    p.on(1).signal({0}).relaxedWait({0}).nop().signal({0});
+    p.on(2).signal({0});
+    return p.program;
+  };
+  CHECK(prove(make(false, {0, 1})).result.proven);
+  CHECK(prove(make(true, {1, 0})).result.proven);
+  const Program wrong = make(false, {1, 0});
+  const Proof proof = prove(wrong);
+  CHECK(
+      proof.says("rank 0, block 0, operation 2: error: two threads of the block wait on memory channel 0 of rank 0 "
+                 "(to rank 1) at once, as it is number 2 of what this waits for and number 1 of what the other does"));
+  CHECK(proof.says("rank 0, block 0, operation 0: note: waited on here"));
+  DiagnosticEngine diags; // thread 1 takes the first signal, and thread 0 never gets to its own
+  CHECK_FALSE(mscclc::passes::simulate(wrong, diags, {.schedules = 200}).ok);
+
+  Plan loop(CollectiveKind::Test, 3, 1, 1);
+  loop.connectAll();
+  loop.on(0).pipeline(16, 1, 3).wait({0, 1}).relaxedSignal({0}).wait({1, 0});
+  CHECK(prove(loop.program).says("operation 3: error: two threads of the block wait on memory channel 1"));
+  loop.program.ranks[0].blocks[0].ops.insert(loop.program.ranks[0].blocks[0].ops.begin() + 2, {.kind = OpKind::Nop});
+  loop.program.ranks[0].blocks[0].ops[0].bodySize = 4; // apart in an iteration, but not from the next one
+  CHECK(prove(loop.program).says("operation 1: error: two threads of the block wait on memory channel 0"));
+}
+
+TEST_CASE("two threads of a block acquire one semaphore") {
+  const auto make = [](bool between) {
+    Plan p(CollectiveKind::Test, 1, 1, 1);
+    for (int i = 0; i < 3; ++i)
+      p.semaphore(0);
+    p.on(0, 0).acquire({0});
+    if (between)
+      p.on(0, 0).release({2});
+    p.on(0, 0).acquire({1, 0});
+    p.on(0, 1).release({0}).release({1});
+    if (between)
+      p.on(0, 1).acquire({2});
+    p.on(0, 1).nop().release({0});
+    return p.program;
+  };
+  CHECK(prove(make(false)).result.proven);
+  CHECK(prove(make(true)).says("rank 0, block 0, operation 2: error: two threads of the block wait on semaphore 0"));
+  DiagnosticEngine diags;
+  CHECK(mscclc::passes::simulate(make(false), diags, {.schedules = 200}).ok);
+  CHECK_FALSE(mscclc::passes::simulate(make(true), diags, {.schedules = 200}).ok);
+}
+
 TEST_CASE("sizes that cannot be laid out") {
   Plan groups(CollectiveKind::Test, 1, 1, 1);
   std::uint32_t t = 0;

@@ -17,10 +17,10 @@ TEST_CASE("lists of passes") {
   REQUIRE(manager.passes().size() == 2);
   CHECK(manager.passes()[1].name == "lower-data-sync");
   CHECK(manager.add("infer-sync,fusee") ==
-        "unknown pass 'fusee'; there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, replicate-instances, "
-        "fit-executor, check-executor");
+        "unknown pass 'fusee'; there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, part-waits, "
+        "replicate-instances, fit-executor, check-executor");
   CHECK(manager.add(",") == "unknown pass ''; there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, "
-                            "replicate-instances, fit-executor, check-executor");
+                            "part-waits, replicate-instances, fit-executor, check-executor");
 }
 
 TEST_CASE("wiring is checked as the pipeline is built") {

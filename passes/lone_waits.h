@@ -1,0 +1,29 @@
+// Which waits of a thread block have their channels or semaphores to themselves between two syncs of the block.
+#pragma once
+
+#include "ir/program.h"
+
+#include <vector>
+
+namespace mscclc::passes {
+
+class LoneWaits {
+public:
+  /// For the waits and acquires of `block` as it is now.
+  void start(const ir::ThreadBlock &block);
+
+  /// True if no other operation of its phase waits on what operation `index` waits on. Acquires in a row count as one:
+  /// a semaphore counts right whichever thread acquires it, and nothing happens between them.
+  bool has(std::uint32_t index) const { return alone_[index]; }
+
+private:
+  struct Use {
+    std::uint32_t phase, type, id, op;
+    friend auto operator<=>(const Use &, const Use &) = default;
+  };
+  std::vector<std::uint32_t> phases_; ///< by operation
+  std::vector<Use> uses_;
+  std::vector<bool> alone_; ///< by operation
+};
+
+} // namespace mscclc::passes
