@@ -1,8 +1,12 @@
 #include "passes/sim/numbers.h"
 
+#include "ir/op_semantics.h"
+
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
+#include <functional>
 
 namespace mscclc::passes::sim {
 
@@ -159,13 +163,31 @@ void Inputs::fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, 
   }
 }
 
-Expected::Expected(const ir::Program &program, const Inputs &inputs, DataType type, std::uint64_t chunkBytes)
-    : program_(program), inputs_(inputs), type_(type), chunkBytes_(chunkBytes), one_(chunkBytes), part_(chunkBytes) {
+std::vector<ir::ReduceOp> reduceOpsOf(const ir::Program &program) {
+  std::array<std::uint64_t, 3> counts{};
   for (const ir::Rank &rank : program.ranks)
     for (const ir::ThreadBlock &block : rank.blocks)
       for (const ir::Op &op : block.ops)
-        if (op.reduceOp != ir::ReduceOp::Sum)
-          op_ = op.reduceOp;
+        counts[static_cast<std::size_t>(op.reduceOp)] += ir::reduces(op.kind);
+  std::vector<ir::ReduceOp> ops;
+  for (const auto op : {ir::ReduceOp::Sum, ir::ReduceOp::Min, ir::ReduceOp::Max})
+    if (counts[static_cast<std::size_t>(op)] != 0)
+      ops.push_back(op);
+  std::ranges::stable_sort(ops, std::greater{}, [&](ir::ReduceOp op) { return counts[static_cast<std::size_t>(op)]; });
+  if (ops.empty())
+    ops.push_back(ir::ReduceOp::Sum);
+  return ops;
+}
+
+Expected::Expected(const ir::Program &program, const Inputs &inputs, DataType type, std::uint64_t chunkBytes)
+    : program_(program), inputs_(inputs), type_(type), chunkBytes_(chunkBytes), one_(chunkBytes), part_(chunkBytes) {}
+
+void Expected::use(ir::ReduceOp op) {
+  if (op == op_)
+    return;
+  op_ = op;
+  reduced_.clear();
+  isReduced_.clear();
 }
 
 const std::byte *Expected::chunk(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk) {

@@ -14,6 +14,9 @@ double elementAt(DataType type, const std::byte *data, std::uint64_t index);
 /// into[i] = into[i] op from[i], for `bytes` bytes, in the type's own arithmetic.
 void accumulate(DataType type, ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes);
 
+/// The reduce operations that a program does, the one it does most first; a sum if it does none.
+std::vector<ir::ReduceOp> reduceOpsOf(const ir::Program &program);
+
 /// What ranks put in. Numbers are whole and so small that sums over all ranks are exact in any order.
 class Inputs {
 public:
@@ -31,6 +34,8 @@ private:
 class Expected {
 public:
   Expected(const ir::Program &program, const Inputs &inputs, DataType type, std::uint64_t chunkBytes);
+  /// From now on, for a collective that reduces with `op`.
+  void use(ir::ReduceOp op);
   /// The right contents of output chunk `chunk` of `rank` after `launch`; null if nothing is asked of it.
   const std::byte *chunk(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk);
 

@@ -44,6 +44,20 @@ TEST_CASE("min and max") {
   }
 }
 
+TEST_CASE("a reduce that is of no account does not say what the collective reduces with") {
+  Plan p = allReduce(2);
+  for (Rank &rank : p.program.ranks)
+    rank.scratchChunks = 1;
+  p.on(0)
+      .nop()
+      .reduce(scratch(0), {in(0), in(1)}, ReduceOp::Max)
+      .nop()
+      .reduce(scratch(0), {scratch(0), in(1)}, ReduceOp::Max);
+  INFO(prove(p.program).text);
+  CHECK(prove(p.program).result.proven);
+  CHECK(simulated(p.program, {.type = DataType::I32, .schedules = 30}).result.ok);
+}
+
 TEST_CASE("each verified fault is one that some schedule shows") {
   for (const std::uint32_t op : {2u, 4u, 5u, 6u}) { // nop after the handshake, nop before the signal, signal, wait
     const Run run = simulated(without(allGather(3).program, 0, 0, op), {.sizes = {192}, .schedules = 2000});
