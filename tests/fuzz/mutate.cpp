@@ -16,14 +16,13 @@ class Mutator {
 public:
   Mutator(Program program, std::uint64_t seed) : program_(std::move(program)), random_(seed) {}
 
+  /// One change, or two at once.
   std::optional<Program> make(std::string &what) {
-    for (int tries = 0; tries < 50; ++tries) {
-      const Program before = program_;
-      if (change(what) && wellFormed())
-        return std::move(program_);
-      program_ = before;
-    }
-    return std::nullopt;
+    if (!changeOnce(what))
+      return std::nullopt;
+    if (std::string more; below(4) == 0 && changeOnce(more))
+      what += ", and " + more;
+    return std::move(program_);
   }
 
 private:
@@ -32,6 +31,16 @@ private:
   bool wellFormed() const {
     DiagnosticEngine silent;
     return checkStructure(program_, silent);
+  }
+
+  bool changeOnce(std::string &what) {
+    for (int tries = 0; tries < 50; ++tries) {
+      const Program before = program_;
+      if (change(what) && wellFormed())
+        return true;
+      program_ = before;
+    }
+    return false;
   }
 
   /// A random block and one of its operations; false if there is none.
@@ -57,7 +66,7 @@ private:
     auto &ops = block_->ops;
     Op &op = ops[at_];
     what = here();
-    switch (below(10)) {
+    switch (below(18)) {
     case 0: // drop a nop
       if (op.kind != OpKind::Nop)
         return false;
@@ -77,59 +86,140 @@ private:
       what = "swap with the next" + what;
       std::swap(ops[at_], ops[at_ + 1]);
       return true;
-    case 4: { // another chunk
+    case 4:
+    case 5: { // another chunk, or more or less of it
       if (op.numChunks() == 0)
         return false;
       Chunk &chunk = block_->chunks[op.firstChunk + below(op.numChunks())];
       what = "another chunk" + what;
-      chunk.index += below(2) == 0 ? 1 : ~0u;
+      (below(4) == 0 ? chunk.size : chunk.index) += below(2) == 0 ? 1 : ~0u;
       return true;
     }
-    case 5: { // another peer
-      auto operands = block_->operands(op);
-      for (Chunk &chunk : operands)
-        if (chunk.space == ChunkSpace::Remote) {
-          what = "another peer" + what;
-          chunk.id = below(program_.ranks[rank_].remoteBuffers.size());
-          return true;
-        }
-      return false;
-    }
-    case 6: { // once more
+    case 6:
+      what = "another peer" + what;
+      return changePeer(op);
+    case 7: { // once more
       what = "twice" + what;
       const Op copy = op;
       ops.insert(ops.begin() + at_, copy);
       return true;
     }
-    case 7: // relaxed, or not
+    case 8:
       what = "relaxed or not" + what;
-      switch (op.kind) {
-      case OpKind::Signal:
-      case OpKind::Wait:
-        if (op.channelType != ChannelType::Memory)
-          return false;
-        op.kind = op.kind == OpKind::Signal ? OpKind::RelaxedSignal : OpKind::RelaxedWait;
-        return true;
-      case OpKind::PutWithSignalAndFlush:
-        op.kind = OpKind::PutWithSignal;
-        return true;
-      default:
-        return false;
-      }
-    case 8: // another channel or semaphore
+      return changeStrength(op);
+    case 9: // another channel or semaphore
       if (op.numIds == 0)
         return false;
       what = "another channel" + what;
       block_->ids[op.firstId + below(op.numIds)] = below(3);
       return true;
-    default: { // elsewhere in the block
+    case 10: { // elsewhere in the block
       what = "moved" + what;
       const Op moved = op;
       ops.erase(ops.begin() + at_);
       ops.insert(ops.begin() + below(ops.size() + 1), moved);
       return true;
     }
+    case 11:
+      what = "a packet slot used again" + what;
+      return reuseSlot(op);
+    case 12:
+      what = "another start of a semaphore of rank " + std::to_string(rank_);
+      return changeSemaphore();
+    case 13:
+      what = "scratch not doubled, or doubled";
+      program_.doubleScratch = !program_.doubleScratch;
+      return true;
+    case 14:
+      what = "another reduce operation" + what;
+      if (!reduces(op.kind))
+        return false;
+      op.reduceOp = static_cast<ReduceOp>((static_cast<unsigned>(op.reduceOp) + 1 + below(2)) % 3);
+      return true;
+    case 15:
+      what = "another slice" + what;
+      if (op.groupSize < 2)
+        return false;
+      op.groupIndex = (op.groupIndex + 1) % op.groupSize;
+      return true;
+    case 16:
+      what = "without the meeting" + what;
+      return dropBarrier(op);
+    default: // one of several channels
+      if (op.numIds < 2 || op.numChunks() != 0)
+        return false;
+      what = "one channel less" + what;
+      --op.numIds;
+      return true;
     }
+  }
+
+  bool changePeer(const Op &op) {
+    for (Chunk &chunk : block_->operands(op))
+      if (chunk.space == ChunkSpace::Remote) {
+        chunk.id = below(program_.ranks[rank_].remoteBuffers.size());
+        return true;
+      }
+    return false;
+  }
+
+  static bool changeStrength(Op &op) {
+    switch (op.kind) {
+    case OpKind::Signal:
+    case OpKind::Wait:
+      if (op.channelType != ChannelType::Memory)
+        return false;
+      op.kind = op.kind == OpKind::Signal ? OpKind::RelaxedSignal : OpKind::RelaxedWait;
+      return true;
+    case OpKind::PutWithSignalAndFlush:
+      op.kind = OpKind::PutWithSignal;
+      return true;
+    default:
+      return false;
+    }
+  }
+
+  /// The operation writes the slot that another one of the block writes.
+  bool reuseSlot(const Op &op) {
+    std::vector<std::uint32_t> slots;
+    for (const Op &other : block_->ops)
+      for (std::uint32_t i = 0; i < other.numDsts; ++i)
+        if (formOfDestination(other.kind, i) == DataForm::Packet)
+          slots.push_back(block_->dsts(other)[i].index);
+    for (std::uint32_t i = 0; i < op.numDsts; ++i)
+      if (formOfDestination(op.kind, i) == DataForm::Packet) {
+        block_->chunks[op.firstChunk + op.numSrcs + i].index = slots[below(slots.size())];
+        return true;
+      }
+    return false;
+  }
+
+  bool changeSemaphore() {
+    auto &semaphores = program_.ranks[rank_].semaphores;
+    if (semaphores.empty())
+      return false;
+    std::uint32_t &initial = semaphores[below(semaphores.size())].initialValue;
+    initial = initial == 0 || below(2) == 0 ? initial + 1 : initial - 1;
+    return true;
+  }
+
+  /// All blocks' next meeting at a barrier goes.
+  bool dropBarrier(const Op &op) {
+    if (op.kind != OpKind::Barrier)
+      return false;
+    const std::uint64_t id = op.imm;
+    std::uint32_t number = 0;
+    for (std::uint32_t o = 0; o < at_; ++o)
+      number += block_->ops[o].kind == OpKind::Barrier && block_->ops[o].imm == id;
+    for (ThreadBlock &block : program_.ranks[rank_].blocks) {
+      std::uint32_t seen = 0;
+      for (std::uint32_t o = 0; o < block.ops.size(); ++o)
+        if (block.ops[o].kind == OpKind::Barrier && block.ops[o].imm == id && seen++ == number) {
+          block.ops.erase(block.ops.begin() + o);
+          break;
+        }
+    }
+    return true;
   }
 
   /// Drops a signal and the wait that it meets, or a release and its acquire; counted from the start of both blocks.

@@ -1,12 +1,13 @@
 // Random programs, proven and run: prove_random COUNT [FIRST_SEED] [SCHEDULES]
 //
-// Each program is right by construction, so it must be proven and run right. Then it is changed at random: what the run
-// breaks must not be proven; and both ways of keeping order must agree. Prints what does not hold, with its seed, and
-// counts; exit 1 if anything did not.
+// Each program is right by construction, so it must be proven and run right, also behind the passes of -O2. Then it is
+// changed at random: what the run breaks must not be proven; and both ways of keeping order must agree. Prints what
+// does not hold, with its seed, and counts; exit 1 if anything did not.
 #include "random_program.h"
 
 #include "ir/structure.h"
 #include "ir/text.h"
+#include "passes/pass_manager.h"
 #include "passes/simulate.h"
 #include "passes/verify.h"
 
@@ -20,7 +21,8 @@ namespace {
 
 struct Counts {
   std::array<std::uint64_t, ir::opKindCount> kinds{}; ///< operations of the programs that are right
-  std::uint64_t programs = 0, mutants = 0, proven = 0, refused = 0, broken = 0, refusedAndRight = 0, faults = 0;
+  std::uint64_t programs = 0, removed = 0, mutants = 0, proven = 0, refused = 0, broken = 0, refusedAndRight = 0,
+                faults = 0;
 };
 
 passes::SimulateOptions runOptions(const ir::Program &program, std::uint64_t seed, std::uint32_t schedules) {
@@ -36,6 +38,21 @@ void show(const ir::Program &program, const std::string &words, std::uint64_t se
   std::string text;
   ir::print(program, text);
   std::cout << "seed " << seed << ": " << words << "\n" << diagnostics << text << "\n";
+}
+
+/// The passes of -O2 keep a program right.
+void judgeOptimized(const ir::Program &right, std::uint64_t seed, std::uint32_t schedules, Counts &counts) {
+  ir::Program program = right;
+  passes::PassManager passes({}, passes::propertiesOf(program));
+  passes.add("fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,part-waits");
+  ir::DiagnosticEngine diags;
+  const bool ran = passes.run(program, diags).ok;
+  counts.removed += right.numOps() - program.numOps();
+  if (ran && passes::verify(program, diags, {.warnings = false}).proven &&
+      passes::simulate(program, diags, runOptions(program, seed, schedules)).ok)
+    return;
+  ++counts.faults;
+  show(program, "wrong once optimized", seed, diags.render(false));
 }
 
 void judge(std::uint64_t seed, std::uint32_t schedules, Counts &counts) {
@@ -58,6 +75,7 @@ void judge(std::uint64_t seed, std::uint32_t schedules, Counts &counts) {
     ++counts.faults;
     return show(right, "right by construction, but runs wrong", seed, diags.render(false));
   }
+  judgeOptimized(right, seed, schedules, counts);
   for (std::uint64_t m = 0; m < 4; ++m) {
     std::string what;
     const auto mutant = fuzz::mutate(right, seed * 16 + m, what);
@@ -91,10 +109,10 @@ int main(int argc, char **argv) {
   Counts counts;
   for (std::uint64_t seed = first; seed < first + count && counts.faults < 10; ++seed)
     judge(seed, schedules, counts);
-  std::cout << counts.programs << " programs right by construction; " << counts.mutants
-            << " changed ones: " << counts.proven << " proven, " << counts.refused << " refused; " << counts.broken
-            << " broke when run, " << counts.refusedAndRight << " were refused though no run broke; " << counts.faults
-            << " faults\n";
+  std::cout << counts.programs << " programs right by construction, from which -O2 took " << counts.removed
+            << " operations; " << counts.mutants << " changed ones: " << counts.proven << " proven, " << counts.refused
+            << " refused; " << counts.broken << " broke when run, " << counts.refusedAndRight
+            << " were refused though no run broke; " << counts.faults << " faults\n";
   std::cout << "operations:";
   for (std::size_t k = 0; k < counts.kinds.size(); ++k)
     if (counts.kinds[k] != 0)

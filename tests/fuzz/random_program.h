@@ -9,8 +9,9 @@
 
 namespace fuzz {
 
-/// A program of a few ranks and steps, of one instance or more, with a custom collective that states what it computes. Every place in memory
-/// has an owner, a block of its rank; whoever else touches it does so between two messages with the owner.
+/// A program of a few ranks and steps, of one instance or more, with a custom collective that states what it computes.
+/// Every place in memory has an owner, a block of its rank; whoever else touches it does so between two messages with
+/// the owner.
 mscclc::ir::Program randomProgram(std::uint64_t seed);
 
 /// `program` with one thing wrong, or not: an operation dropped, moved, doubled or changed. Nothing where the result is

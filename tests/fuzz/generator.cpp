@@ -1,0 +1,324 @@
+#include "generator.h"
+
+#include "passes/pass_manager.h"
+#include "random_program.h"
+
+#include <algorithm>
+
+namespace fuzz {
+
+using namespace mscclc::ir;
+
+Generator::Generator(std::uint64_t seed) : random_(seed), plan_(makePlan()) {
+  for (std::uint32_t r = 0; r < plan_.numRanks(); ++r)
+    for (std::uint32_t b = 0; b < blocks_; ++b)
+      plan_.on(r, b);
+  states_.resize(plan_.numRanks() * blocks_);
+  plan_.program.protocol = usesPackets_ ? Protocol::LL : Protocol::Simple;
+  for (std::uint32_t r = 0; r < plan_.numRanks(); ++r) {
+    const Rank &rank = plan_.program.ranks[r];
+    const std::uint32_t shared = std::max(rank.inputChunks, rank.outputChunks);
+    const auto make = [&](BufferKind buffer, std::uint32_t chunks) {
+      for (std::uint32_t c = 0; c < chunks; ++c) {
+        Cell &cell = cells_[{r, buffer, c}];
+        cell.owner = below(blocks_);
+        if (buffer == BufferKind::Input && c < rank.inputChunks)
+          cell.value = {{r, c}};
+      }
+    };
+    make(BufferKind::Input, inplace_ ? shared : rank.inputChunks);
+    make(BufferKind::Output, inplace_ ? 0 : rank.outputChunks);
+    make(BufferKind::Scratch, plainScratch_);
+  }
+}
+
+Program Generator::make() {
+  const std::uint32_t steps = 3 + below(14);
+  for (std::uint32_t s = 0; s < steps; ++s)
+    step();
+  for (const auto &[at, cell] : cells_) {
+    flush(at);
+    const bool isOutput = at.buffer == (inplace_ ? BufferKind::Input : BufferKind::Output) &&
+                          at.chunk < plan_.program.ranks[at.rank].outputChunks;
+    if (isOutput && !cell.value.empty())
+      plan_.program.collective.expectations.push_back({at.rank, at.chunk, cell.value, noLoc});
+  }
+  // Pieces of different sizes cannot be replicated.
+  if (!wide_ && oneIn(4))
+    plan_.program.instances = 2 + below(2);
+  return std::move(plan_.program);
+}
+
+plan::Plan Generator::makePlan() {
+  blocks_ = 1 + below(3);
+  usesPackets_ = oneIn(2);
+  inplace_ = oneIn(3);
+  wide_ = oneIn(3);
+  reduceOp_ = static_cast<ReduceOp>(below(3));
+  plainScratch_ = 1 + below(3);
+  firstSlot_ = (plainScratch_ + 1) / 2;
+  const std::uint32_t slots = usesPackets_ ? 16 : 0;
+  plan::Plan p(CollectiveKind::Custom, 2 + below(3), 1 + below(3), 1 + below(3), inplace_,
+               std::max(plainScratch_, slots == 0 ? 0 : firstSlot_ + slots));
+  p.program.collective.name = "random";
+  p.program.doubleScratch = oneIn(3);
+  nextSlot_.assign(p.numRanks(), firstSlot_);
+  return p;
+}
+
+void Generator::nop(Doer d) {
+  on(d).nop();
+  ended(d);
+}
+
+/// Before a data operation: a new phase where this one conflicts or has waited.
+void Generator::touch(Doer d, const Wheres &reads, const Wheres &writes) {
+  BlockState &s = state(d);
+  bool split = s.waited || oneIn(8);
+  for (const Where &w : writes)
+    split |= s.reads.contains(w) || s.writes.contains(w);
+  for (const Where &r : reads)
+    split |= s.writes.contains(r);
+  if (split)
+    nop(d);
+  s.reads.insert(reads.begin(), reads.end());
+  s.writes.insert(writes.begin(), writes.end());
+}
+
+/// Before something that carries what the block did.
+void Generator::settle(Doer d) {
+  const BlockState &s = state(d);
+  if (s.waited || !s.reads.empty() || !s.writes.empty() || oneIn(8))
+    nop(d);
+}
+
+/// A pair of channels between two blocks: (channel of the first, channel of the second).
+std::pair<std::uint32_t, std::uint32_t> Generator::channels(Doer a, Doer b, ChannelType type) {
+  if (a > b) {
+    const auto [second, first] = channels(b, a, type);
+    return {first, second};
+  }
+  const auto [it, isNew] = channels_.try_emplace({a, b, type});
+  if (isNew)
+    it->second = {plan_.channel(a.rank, b.rank, type), plan_.channel(b.rank, a.rank, type)};
+  return it->second;
+}
+
+void Generator::message(Doer a, Doer b, bool relaxed) {
+  settle(a);
+  const ChannelType type = !relaxed && oneIn(4) ? ChannelType::Port : ChannelType::Memory;
+  const auto [from, to] = channels(a, b, type);
+  if (relaxed) {
+    on(a).relaxedSignal({from});
+    on(b).relaxedWait({to});
+  } else {
+    on(a).signal({from}, type);
+    on(b).wait({to}, type);
+  }
+  state(b).waited = true;
+}
+
+/// One signal on several channels.
+void Generator::messageToAll(Doer from, const std::vector<Doer> &to) {
+  if (to.empty())
+    return;
+  settle(from);
+  const ChannelType type = oneIn(4) ? ChannelType::Port : ChannelType::Memory;
+  plan::Ids ids;
+  for (const Doer d : to)
+    ids.push_back(channels(from, d, type).first);
+  on(from).signal(ids, type);
+  for (const Doer d : to) {
+    on(d).wait({channels(from, d, type).second}, type);
+    state(d).waited = true;
+  }
+}
+
+/// All blocks of a rank at a barrier.
+void Generator::meetAll(std::uint32_t rank) {
+  for (std::uint32_t b = 0; b < blocks_; ++b) {
+    on({rank, b}).barrier(0, blocks_);
+    ended({rank, b});
+  }
+}
+
+void Generator::flush(const Where &at) {
+  const Cell &cell = cells_.at(at);
+  if (!cell.sending)
+    return;
+  const Doer owner = ownerOf(at);
+  const std::uint32_t channel = *cell.sending; // and all that is still sent on it
+  const auto sent = [&](const auto &entry) { return entry.first.rank == at.rank && entry.second.sending == channel; };
+  if (std::any_of(cells_.begin(), cells_.end(),
+                  [&](const auto &entry) { return sent(entry) && state(owner).reads.contains(entry.first); }))
+    nop(owner);
+  on(owner).flush({channel});
+  state(owner).waited = true;
+  for (auto &entry : cells_)
+    if (sent(entry))
+      entry.second.sending.reset();
+}
+
+/// Makes `block` the owner of a place.
+void Generator::take(const Where &at, std::uint32_t block) {
+  Cell &cell = cells_.at(at);
+  if (cell.owner == block)
+    return;
+  flush(at);
+  const std::uint32_t from = cell.owner;
+  const Doer old{at.rank, from}, next{at.rank, block};
+  if (oneIn(3)) { // barrier 0 is that of all blocks, the others each of two
+    const auto [low, high] = std::minmax(from, block);
+    const std::uint32_t id = blocks_ == 2 ? 0 : 1 + low * blocks_ + high;
+    for (const Doer d : {old, next}) {
+      on(d).barrier(id, 2);
+      ended(d);
+    }
+  } else {
+    const auto [it, isNew] = semaphores_.try_emplace({at.rank, from, block});
+    if (isNew)
+      it->second = plan_.semaphore(at.rank);
+    settle(old);
+    on(old).release({it->second});
+    on(next).acquire({it->second});
+    state(next).waited = true;
+  }
+  cell.owner = block;
+}
+
+Generator::Where Generator::any(std::uint32_t rank, bool writable) {
+  for (;;) {
+    auto it = cells_.begin();
+    std::advance(it, below(cells_.size()));
+    if (it->first.rank == rank && (!writable || inplace_ || it->first.buffer != BufferKind::Input || oneIn(4)))
+      return it->first;
+  }
+}
+
+std::optional<Generator::Where> Generator::defined(std::uint32_t rank) {
+  return disjointFrom(rank, {});
+}
+
+/// A place with a value that has nothing of `value`; not always found.
+std::optional<Generator::Where> Generator::disjointFrom(std::uint32_t rank, const Value &value) {
+  for (int tries = 0; tries < 20; ++tries)
+    if (const Where at = any(rank, false); !valueAt(at).empty() && disjoint(valueAt(at), value))
+      return at;
+  return std::nullopt;
+}
+
+bool Generator::disjoint(const Value &a, const Value &b) {
+  return std::none_of(a.begin(), a.end(),
+                      [&](const Contribution &c) { return std::binary_search(b.begin(), b.end(), c); });
+}
+
+Generator::Value Generator::joined(const Value &a, const Value &b) {
+  Value both;
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  return both;
+}
+
+void Generator::write(const Where &at, Value value) {
+  Cell &cell = cells_.at(at);
+  cell.value = std::move(value);
+  cell.written = true;
+}
+
+std::uint32_t Generator::otherRank(std::uint32_t rank) {
+  return (rank + 1 + below(plan_.numRanks() - 1)) % plan_.numRanks();
+}
+
+/// A buffer that the place lies in: where two share memory, either.
+BufferKind Generator::nameOf(const Where &at) {
+  const Rank &rank = plan_.program.ranks[at.rank];
+  if (!inplace_ || at.buffer != BufferKind::Input || at.chunk >= rank.outputChunks)
+    return at.buffer;
+  return at.chunk >= rank.inputChunks || oneIn(2) ? BufferKind::Output : BufferKind::Input;
+}
+
+Chunk Generator::local(const Where &at, std::uint32_t size) {
+  const Where last{at.rank, at.buffer, at.chunk + size - 1};
+  return {spaceOf(size == 1 ? nameOf(at) : nameOf(last)), at.chunk, size, 0};
+}
+
+Chunk Generator::remote(Doer by, const Where &at, std::uint32_t size, ChannelType type) {
+  const Where last{at.rank, at.buffer, at.chunk + size - 1};
+  return on(by).of(at.rank, nameOf(last), at.chunk, size, type);
+}
+
+/// 2 if there is a next chunk behind both places that an operation may take along, else 1.
+std::uint32_t Generator::widthOf(const Where &a, const Where &b) {
+  if (!wide_ || oneIn(2) || !cells_.contains(behind(a)) || !cells_.contains(behind(b)))
+    return 1;
+  return behind(a) == b || a == behind(b) ? 1 : 2;
+}
+
+void Generator::step() {
+  const Doer a{below(plan_.numRanks()), below(blocks_)};
+  const auto source = defined(a.rank);
+  if (!source)
+    return;
+  take(*source, a.block);
+  switch (below(usesPackets_ ? 28 : 14)) {
+  case 0:
+    return localStep(a, *source);
+  case 1:
+    return groupStep(a.rank, *source);
+  case 2:
+  case 3:
+    return reduceStep(a, *source);
+  case 4:
+    return put(a, *source);
+  case 5:
+    return putMany(a, *source);
+  case 6:
+    return get(a);
+  case 7:
+  case 8:
+    return portPut(a, *source);
+  case 9:
+    return loopPut(a, *source);
+  case 10:
+  case 11:
+    return credits(a, *source);
+  case 12:
+  case 13:
+    return switchStep(a, *source);
+  case 14:
+  case 15:
+    return sendPackets(a, *source);
+  case 16:
+    return sendPacketsByPort(a, *source);
+  case 17:
+    return copyPackets(a, *source);
+  case 18:
+    return unpack(a);
+  case 19:
+    return forwardPackets(a);
+  case 20:
+  case 21:
+  case 22:
+  case 23:
+    return reducePackets(a, *source);
+  case 24:
+    return broadcastPackets(a);
+  case 25:
+  case 26:
+    return exchange();
+  default:
+    return loopPackets(a, *source);
+  }
+}
+
+Program randomProgram(std::uint64_t seed) {
+  Program program = Generator(seed).make();
+  if (program.instances == 1)
+    return program;
+  mscclc::passes::PassManager passes({});
+  passes.add("replicate-instances");
+  DiagnosticEngine diags;
+  passes.run(program, diags);
+  return program;
+}
+
+} // namespace fuzz

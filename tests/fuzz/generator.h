@@ -1,0 +1,146 @@
+// Builds one random program, step by step.
+//
+// Every place in memory has an owner, a block of its rank. A step takes the places that it uses, or asks the owners of
+// those on other ranks by a message and tells them by another when it is done. The order in which steps are built is
+// one in which they could run, so nothing can hang. Packet slots are written once; whoever writes one on another rank
+// hears from that rank first in this launch, hence after the launch before, unless the exchange of packets tells it.
+#pragma once
+
+#include "../unit/passes-verify/plan.h"
+
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <tuple>
+
+namespace fuzz {
+
+class Generator {
+public:
+  explicit Generator(std::uint64_t seed);
+  mscclc::ir::Program make();
+
+private:
+  using BufferKind = mscclc::ir::BufferKind;
+  using ChannelType = mscclc::ir::ChannelType;
+  using Chunk = mscclc::ir::Chunk;
+  using OpKind = mscclc::ir::OpKind;
+  using Value = std::vector<mscclc::ir::Contribution>; ///< sorted; empty: undefined
+
+  struct Cell {
+    Value value;
+    std::uint32_t owner = 0;              ///< block
+    bool written = false;                 ///< by an operation of this launch
+    std::optional<std::uint32_t> sending; ///< port channel whose put may still read it
+  };
+  /// Of buffers that share memory, the input.
+  struct Where {
+    std::uint32_t rank = 0;
+    BufferKind buffer = BufferKind::Input;
+    std::uint32_t chunk = 0;
+    auto operator<=>(const Where &) const = default;
+  };
+  using Wheres = std::vector<Where>;
+  struct BlockState {
+    std::set<Where> reads, writes; ///< in the present phase
+    bool waited = false;           ///< something was waited for in the present phase
+  };
+  struct Doer {
+    std::uint32_t rank = 0, block = 0;
+    auto operator<=>(const Doer &) const = default;
+  };
+
+  // generator.cpp: choices, phases, messages, owners.
+  std::uint32_t below(std::size_t n) { return static_cast<std::uint32_t>(random_() % n); }
+  bool oneIn(std::uint32_t n) { return below(n) == 0; }
+  plan::Plan makePlan();
+  BlockState &state(Doer d) { return states_[d.rank * blocks_ + d.block]; }
+  plan::Block on(Doer d) { return plan_.on(d.rank, d.block); }
+  void nop(Doer d);
+  void ended(Doer d) { state(d) = {}; }
+  void touch(Doer d, const Wheres &reads, const Wheres &writes);
+  void settle(Doer d);
+  std::pair<std::uint32_t, std::uint32_t> channels(Doer a, Doer b, ChannelType type);
+  void message(Doer from, Doer to, bool relaxed);
+  void messageToAll(Doer from, const std::vector<Doer> &to);
+  void meetAll(std::uint32_t rank);
+  void flush(const Where &at);
+  void take(const Where &at, std::uint32_t block);
+  void takeToWrite(const Where &at, std::uint32_t block) {
+    take(at, block);
+    flush(at);
+  }
+  Doer ownerOf(const Where &at) const { return {at.rank, cells_.at(at).owner}; }
+  bool mayRelax(const Where &at) { return !cells_.at(at).written && oneIn(2); }
+  Where any(std::uint32_t rank, bool writable);
+  std::optional<Where> defined(std::uint32_t rank);
+  std::optional<Where> disjointFrom(std::uint32_t rank, const Value &value);
+  const Value &valueAt(const Where &at) const { return cells_.at(at).value; }
+  void write(const Where &at, Value value);
+  std::uint32_t otherRank(std::uint32_t rank);
+  std::uint32_t otherBlock(std::uint32_t block) { return (block + 1 + below(blocks_ - 1)) % blocks_; }
+  BufferKind nameOf(const Where &at);
+  Chunk local(const Where &at, std::uint32_t size = 1);
+  Chunk remote(Doer by, const Where &at, std::uint32_t size = 1, ChannelType type = ChannelType::Memory);
+  std::uint32_t widthOf(const Where &a, const Where &b);
+  static bool disjoint(const Value &a, const Value &b);
+  static Value joined(const Value &a, const Value &b);
+  static Where behind(const Where &at) { return {at.rank, at.buffer, at.chunk + 1}; }
+  std::uint64_t unit() { return std::uint64_t{16} << below(4); }
+  void step();
+
+  // plain_steps.cpp
+  void localStep(Doer a, const Where &from);
+  void groupStep(std::uint32_t rank, const Where &from);
+  void reduceStep(Doer a, const Where &from);
+  void put(Doer a, const Where &from);
+  void putMany(Doer a, const Where &from);
+  void get(Doer a);
+  void portPut(Doer a, const Where &from);
+  void sending(const Where &from, std::uint32_t channel);
+  void switchStep(Doer a, const Where &from);
+  std::uint32_t switchOf(BufferKind buffer);
+
+  // loop_steps.cpp
+  void loopPut(Doer a, const Where &from);
+  void loopPackets(Doer a, const Where &from);
+  void credits(Doer a, const Where &from);
+  void loopCredits(Doer a, const Where &from, const Where &through, const Where &to);
+  std::pair<std::uint32_t, std::uint32_t> creditSemaphores(Doer a, std::uint32_t block, std::uint32_t depth);
+
+  // packet_steps.cpp
+  struct Slot {
+    std::uint32_t rank = 0, index = 0;
+    auto operator<=>(const Slot &) const = default;
+  };
+  std::optional<Slot> freshSlot(std::uint32_t rank);
+  std::optional<std::uint32_t> freshSlotOnAll();
+  std::optional<Slot> filledSlot(std::uint32_t rank);
+  Chunk remoteSlot(Doer by, Slot slot, ChannelType type = ChannelType::Memory);
+  void askForSlot(Doer a, std::uint32_t rank);
+  void sendPackets(Doer a, const Where &from);
+  void sendPacketsByPort(Doer a, const Where &from);
+  void copyPackets(Doer a, const Where &from);
+  void unpack(Doer a);
+  void forwardPackets(Doer a);
+  void reducePackets(Doer a, const Where &from);
+  void broadcastPackets(Doer a);
+  void exchange();
+
+  std::mt19937_64 random_;
+  std::uint32_t blocks_ = 1, plainScratch_ = 1, firstSlot_ = 0;
+  bool usesPackets_ = false, inplace_ = false, wide_ = false;
+  mscclc::ir::ReduceOp reduceOp_ = mscclc::ir::ReduceOp::Sum;
+  std::vector<std::uint32_t> nextSlot_;
+  plan::Plan plan_;
+  std::vector<BlockState> states_;
+  std::map<Where, Cell> cells_;
+  std::map<Slot, Value> slots_; ///< those that are written
+  std::map<std::tuple<Doer, Doer, ChannelType>, std::pair<std::uint32_t, std::uint32_t>> channels_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> semaphores_;
+  std::map<std::tuple<Doer, std::uint32_t, std::uint32_t>, std::pair<std::uint32_t, std::uint32_t>> credits_;
+  std::map<BufferKind, std::uint32_t> switches_;
+};
+
+} // namespace fuzz

@@ -1,0 +1,121 @@
+// Steps in pipelines, and steps whose blocks hand a buffer to and fro by semaphores that start above zero.
+#include "generator.h"
+
+#include <algorithm>
+
+namespace fuzz {
+
+using namespace mscclc::ir;
+
+/// Slice by slice: the owner is ready, the slice comes, and may be copied on at once.
+void Generator::loopPut(Doer a, const Where &from) {
+  const Where to = any(otherRank(a.rank), true), next = any(to.rank, true);
+  const Doer far = ownerOf(to);
+  flush(to);
+  const bool goesOn = next != to && cells_.at(next).owner == far.block && !cells_.at(next).sending;
+  const auto [channel, back] = channels(a, far, ChannelType::Memory);
+  const std::uint64_t bytes = unit();
+  nop(a);
+  nop(far);
+  plan::Block sender = on(a), owner = on(far);
+  const bool relaxed = mayRelax(to);
+  sender.pipeline(bytes, 1, 5);
+  relaxed ? sender.relaxedWait({channel}) : sender.wait({channel});
+  sender.nop().remote(OpKind::Put, {remote(a, to)}, {local(from)}).nop().signal({channel});
+  const bool between = goesOn && oneIn(2); // or the next slice's signal comes in the phase of this slice's copy
+  owner.pipeline(bytes, 1, 2 + 2 * goesOn + between);
+  relaxed ? owner.relaxedSignal({back}) : owner.signal({back});
+  owner.wait({back});
+  if (goesOn)
+    owner.nop().copy(local(next), local(to));
+  if (between)
+    owner.nop();
+  write(to, valueAt(from));
+  if (goesOn)
+    write(next, valueAt(from));
+  state(far) = {{to, next}, {to, next}, true};
+  state(a) = {{from}, {to}, true};
+}
+
+/// Packets of a slice at a time, which are taken as they come.
+void Generator::loopPackets(Doer a, const Where &from) {
+  const Where to = any(otherRank(a.rank), true);
+  const Doer far = ownerOf(to);
+  const auto slot = freshSlot(to.rank);
+  if (!slot)
+    return;
+  flush(to);
+  askForSlot(a, to.rank);
+  touch(a, {from}, {});
+  touch(far, {}, {to});
+  const std::uint64_t bytes = unit();
+  on(a).pipeline(bytes, 1, 1).remote(OpKind::PutPacket, {remoteSlot(a, *slot)}, {local(from)});
+  on(far)
+      .pipeline(bytes, 1, 1)
+      .remote(OpKind::UnpackPacket, {local(to)}, {plan::scratch(slot->index)}, ChannelType::None);
+  slots_[*slot] = valueAt(from);
+  write(to, valueAt(from));
+}
+
+/// One block hands chunks to another through a few places: it may fill one again once the other says that it is free.
+void Generator::credits(Doer a, const Where &from) {
+  const Where through = any(a.rank, true), second = any(a.rank, true), to = any(a.rank, true);
+  const std::uint32_t depth = second != through && second != from && second != to ? 1 + below(2) : 1;
+  if (blocks_ == 1 || through == from || through == to || to == from)
+    return;
+  const Doer b{a.rank, otherBlock(a.block)};
+  takeToWrite(through, a.block);
+  if (depth == 2)
+    takeToWrite(second, a.block);
+  takeToWrite(to, b.block);
+  take(from, a.block);
+  if (oneIn(3))
+    return loopCredits(a, from, through, to);
+  const auto [empty, full] = creditSemaphores(a, b.block, depth);
+  const std::uint32_t rounds = 1 + below(4);
+  for (std::uint32_t i = 0; i < rounds; ++i) {
+    const Where &at = i % depth == 0 ? through : second;
+    on(a).acquire({empty});
+    state(a).waited = true;
+    touch(a, {from}, {at});
+    on(a).copy(local(at), local(from));
+    nop(a);
+    on(a).release({full});
+    on(b).acquire({full});
+    state(b).waited = true;
+    touch(b, {at}, {to});
+    on(b).copy(local(to), local(at));
+    nop(b);
+    on(b).release({empty});
+    write(at, valueAt(from));
+    cells_.at(at).owner = b.block;
+  }
+  write(to, valueAt(from));
+}
+
+/// The same slice by slice.
+void Generator::loopCredits(Doer a, const Where &from, const Where &through, const Where &to) {
+  const Doer b = ownerOf(to);
+  const std::uint32_t depth = 1 + below(3);
+  const auto [empty, full] = creditSemaphores(a, b.block, depth);
+  const std::uint64_t bytes = unit();
+  nop(a);
+  nop(b);
+  on(a).pipeline(bytes, 1, 5).acquire({empty}).nop().copy(local(through), local(from)).nop().release({full});
+  on(b).pipeline(bytes, 1, 5).acquire({full}).nop().copy(local(to), local(through)).nop().release({empty});
+  write(through, valueAt(from));
+  write(to, valueAt(from));
+  cells_.at(through).owner = b.block;
+  state(a) = {{from}, {through}, true};
+  state(b) = {{through}, {to}, true};
+}
+
+/// (what is free, what is full) of places that `a` fills and `block` empties.
+std::pair<std::uint32_t, std::uint32_t> Generator::creditSemaphores(Doer a, std::uint32_t block, std::uint32_t depth) {
+  const auto [it, isNew] = credits_.try_emplace({a, block, depth});
+  if (isNew)
+    it->second = {plan_.semaphore(a.rank, depth), plan_.semaphore(a.rank)};
+  return it->second;
+}
+
+} // namespace fuzz

@@ -1,0 +1,242 @@
+// Steps on packets: slots of scratch that are written once, and read by whoever likes.
+#include "generator.h"
+
+#include <algorithm>
+
+namespace fuzz {
+
+using namespace mscclc::ir;
+
+std::optional<Generator::Slot> Generator::freshSlot(std::uint32_t rank) {
+  if (nextSlot_[rank] >= plan_.program.ranks[rank].scratchChunks)
+    return std::nullopt;
+  return Slot{rank, nextSlot_[rank]++};
+}
+
+/// One of the same number on every rank.
+std::optional<std::uint32_t> Generator::freshSlotOnAll() {
+  const std::uint32_t slot = *std::max_element(nextSlot_.begin(), nextSlot_.end());
+  if (slot >= plan_.program.ranks[0].scratchChunks)
+    return std::nullopt;
+  nextSlot_.assign(nextSlot_.size(), slot + 1);
+  return slot;
+}
+
+std::optional<Generator::Slot> Generator::filledSlot(std::uint32_t rank) {
+  std::vector<Slot> filled;
+  for (const auto &[slot, value] : slots_)
+    if (slot.rank == rank)
+      filled.push_back(slot);
+  if (filled.empty())
+    return std::nullopt;
+  return filled[below(filled.size())];
+}
+
+Chunk Generator::remoteSlot(Doer by, Slot slot, ChannelType type) {
+  return on(by).of(slot.rank, BufferKind::Scratch, slot.index, 1, type);
+}
+
+/// `a` hears from a rank that it has begun this launch.
+void Generator::askForSlot(Doer a, std::uint32_t rank) {
+  message({rank, below(blocks_)}, a, oneIn(2));
+}
+
+/// One put of packets to one rank or more; each may unpack them at once.
+void Generator::sendPackets(Doer a, const Where &from) {
+  std::vector<Slot> slots;
+  for (std::uint32_t r = 0; r < plan_.numRanks(); ++r)
+    if (r != a.rank && (slots.empty() || oneIn(3)))
+      if (const auto slot = freshSlot(r)) {
+        askForSlot(a, r);
+        slots.push_back(*slot);
+      }
+  if (slots.empty())
+    return;
+  const bool group = blocks_ > 1 && oneIn(4);
+  const Chunk source = local(from);
+  if (group)
+    meetAll(a.rank);
+  else
+    touch(a, {from}, {});
+  for (std::uint32_t b = 0; b < blocks_; ++b) {
+    if (!group && b != a.block)
+      continue;
+    const Doer doer{a.rank, b};
+    plan::Chunks there;
+    for (const Slot slot : slots)
+      there.push_back(remoteSlot(doer, slot));
+    on(doer).remote(OpKind::PutPacket, there, plan::Chunks(there.size(), source));
+    if (group)
+      on(doer).slice(b, blocks_);
+  }
+  if (group)
+    meetAll(a.rank);
+  for (const Slot slot : slots)
+    slots_[slot] = valueAt(from);
+  unpack({slots[0].rank, below(blocks_)});
+}
+
+void Generator::sendPacketsByPort(Doer a, const Where &from) {
+  const auto slot = freshSlot(otherRank(a.rank));
+  if (!slot)
+    return;
+  askForSlot(a, slot->rank);
+  const Doer far{slot->rank, below(blocks_)};
+  const std::uint32_t channel = channels(a, far, ChannelType::Port).first;
+  const auto source = oneIn(2) ? filledSlot(a.rank) : std::nullopt;
+  const Chunk there = remoteSlot(a, *slot, ChannelType::Port);
+  if (source) { // the slot it is sent from is written again in the next launch
+    touch(a, {}, {});
+    on(a).remote(OpKind::ReadPutPacket, {there}, {plan::scratch(source->index)}, ChannelType::Port, {channel});
+    nop(a);
+    on(a).flush({channel});
+    state(a).waited = true;
+    slots_[*slot] = slots_.at(*source);
+  } else {
+    touch(a, {from}, {});
+    on(a).remote(OpKind::PutPacket, {there}, {local(from)}, ChannelType::Port, {channel});
+    slots_[*slot] = valueAt(from);
+    sending(from, channel);
+  }
+}
+
+void Generator::copyPackets(Doer a, const Where &from) {
+  const auto slot = freshSlot(a.rank);
+  if (!slot)
+    return;
+  touch(a, {from}, {});
+  on(a).remote(OpKind::CopyPacket, {plan::scratch(slot->index)}, {local(from)}, ChannelType::None);
+  slots_[*slot] = valueAt(from);
+}
+
+void Generator::unpack(Doer a) {
+  const auto slot = filledSlot(a.rank);
+  if (!slot)
+    return;
+  const Where to = any(a.rank, true);
+  takeToWrite(to, a.block);
+  touch(a, {}, {to});
+  on(a).remote(OpKind::UnpackPacket, {local(to)}, {plan::scratch(slot->index)}, ChannelType::None);
+  write(to, slots_.at(*slot));
+}
+
+/// Packets go on to another rank as they are.
+void Generator::forwardPackets(Doer a) {
+  const auto source = filledSlot(a.rank);
+  if (!source)
+    return;
+  const auto slot = freshSlot(otherRank(a.rank));
+  if (!slot)
+    return;
+  askForSlot(a, slot->rank);
+  touch(a, {}, {});
+  on(a).remote(OpKind::ReadPutPacket, {remoteSlot(a, *slot)}, {plan::scratch(source->index)});
+  slots_[*slot] = slots_.at(*source);
+  unpack({slot->rank, below(blocks_)});
+}
+
+/// A plain chunk and packets are summed; the sum stays, and may go on as packets, here and to other ranks.
+void Generator::reducePackets(Doer a, const Where &from) {
+  Value sum = valueAt(from);
+  plan::Chunks sources{local(from)}, destinations;
+  for (std::uint32_t tries = 0; tries < 3; ++tries)
+    if (const auto slot = filledSlot(a.rank); slot && disjoint(slots_.at(*slot), sum)) {
+      sum = joined(sum, slots_.at(*slot));
+      sources.push_back(plan::scratch(slot->index));
+    }
+  if (sources.size() == 1)
+    return;
+  const Where to = oneIn(3) ? from : any(a.rank, true);
+  takeToWrite(to, a.block);
+  destinations.push_back(local(to));
+  const auto copy = oneIn(2) ? freshSlot(a.rank) : std::nullopt;
+  if (copy) {
+    destinations.push_back(plan::scratch(copy->index));
+    slots_[*copy] = sum;
+  }
+  bool sends = false;
+  for (std::uint32_t more = below(3); more > 0; --more)
+    if (const auto slot = freshSlot(otherRank(a.rank))) {
+      askForSlot(a, slot->rank);
+      destinations.push_back(remoteSlot(a, *slot));
+      slots_[*slot] = sum;
+      sends = true;
+    }
+  touch(a, {from}, {to});
+  on(a).remote(copy    ? sends ? OpKind::ReduceCopySendPacket : OpKind::ReduceCopyPacket
+               : sends ? OpKind::ReduceSendPacket
+                       : OpKind::ReducePacket,
+               destinations, sources, sends ? ChannelType::Memory : ChannelType::None);
+  plan_.program.ranks[a.rank].blocks[a.block].ops.back().reduceOp = reduceOp_;
+  write(to, sum);
+}
+
+void Generator::broadcastPackets(Doer a) {
+  const auto source = filledSlot(a.rank);
+  if (!source)
+    return;
+  const auto slot = freshSlotOnAll();
+  if (!slot)
+    return;
+  for (std::uint32_t r = 0; r < plan_.numRanks(); ++r)
+    if (r != a.rank)
+      askForSlot(a, r);
+  const std::uint32_t channel = switchOf(BufferKind::Scratch);
+  touch(a, {}, {});
+  on(a).remote(OpKind::SwitchBroadcastPacket, {plan::onSwitch(channel, *slot)}, {plan::scratch(source->index)},
+               ChannelType::Switch, {channel});
+  const Value value = slots_.at(*source);
+  for (std::uint32_t r = 0; r < plan_.numRanks(); ++r)
+    slots_[{r, *slot}] = value;
+}
+
+/// Every rank sends packets to every other, and sums what it gets. With double scratch that is all the order there is:
+/// who has a rank's packets of the next launch knows that it has done with those of this one.
+void Generator::exchange() {
+  const std::uint32_t n = plan_.numRanks();
+  std::vector<Where> sources;
+  std::vector<Doer> doers;
+  std::vector<std::uint32_t> slots;
+  Value sum;
+  for (std::uint32_t r = 0; r < n; ++r) {
+    const auto at = disjointFrom(r, sum);
+    if (!at)
+      return;
+    sources.push_back(*at);
+    sum = joined(sum, valueAt(*at));
+  }
+  for (std::uint32_t r = 0; r < n; ++r) {
+    const auto slot = freshSlotOnAll();
+    if (!slot)
+      return;
+    slots.push_back(*slot);
+    doers.push_back(ownerOf(sources[r]));
+  }
+  for (std::uint32_t r = 0; r < n; ++r) {
+    plan::Chunks there;
+    for (std::uint32_t to = 0; to < n; ++to) {
+      if (to == r)
+        continue;
+      if (!plan_.program.doubleScratch)
+        message(doers[to], doers[r], oneIn(2));
+      there.push_back(remoteSlot(doers[r], {to, slots[r]}));
+      slots_[{to, slots[r]}] = valueAt(sources[r]);
+    }
+    touch(doers[r], {sources[r]}, {});
+    on(doers[r]).remote(OpKind::PutPacket, there, plan::Chunks(there.size(), local(sources[r])));
+  }
+  for (std::uint32_t r = 0; r < n; ++r) {
+    const Where to = any(r, true);
+    takeToWrite(to, doers[r].block);
+    plan::Chunks parts{local(sources[r])};
+    for (std::uint32_t from = 0; from < n; ++from)
+      if (from != r)
+        parts.push_back(plan::scratch(slots[from]));
+    touch(doers[r], {sources[r]}, {to});
+    on(doers[r]).remote(OpKind::ReducePacket, {local(to)}, parts, ChannelType::None);
+    plan_.program.ranks[r].blocks[doers[r].block].ops.back().reduceOp = reduceOp_;
+    write(to, sum);
+  }
+}
+
+} // namespace fuzz
