@@ -1,8 +1,9 @@
-// Plans, broken: break_plans [--ranks N] [--schedules N] FILE…   (FILE: a plan, IR text, or - for IR text on input)
+// Plans, broken: break_plans [--ranks N] [--schedules N] [--most N] [--seed N] FILE…   (FILE: a plan, IR text, or -)
 //
-// From each plan that is proven, each nop, signal, wait, acquire, release, barrier and flush is dropped, one at a time,
-// alone and with its partner. The verifier must object, or what went was redundant for a reason that is named below,
-// and the plan runs right without it. Then operations are changed: what is not refused must run right.
+// From each plan that is proven, each nop, signal, wait, acquire, release, barrier and flush of the first N ranks is
+// dropped, one at a time, alone and with its partner. The verifier must refuse the plan, or what went was redundant for
+// a reason that is named below, and the plan runs right without it. Then operations are changed: what is not refused
+// must run right. With --most, no more than N of each are tried, drawn by the seed.
 // Prints a line for each plan; exit 1 if something does not hold.
 #include "break_ops.h"
 #include "drop_sync.h"
@@ -20,6 +21,8 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <numeric>
+#include <random>
 #include <sstream>
 
 using namespace mscclc;
@@ -27,7 +30,7 @@ using namespace mscclc;
 namespace {
 
 struct Settings {
-  std::uint32_t ranks = 1, schedules = 6;
+  std::uint32_t ranks = 1, schedules = 6, most = ~std::uint32_t{0}, seed = 1;
 };
 
 std::optional<ir::Program> readProgram(const std::string &file) {
@@ -55,19 +58,45 @@ bool accepted(const ir::Program &program, std::uint64_t warnings) {
   return result.proven && result.warnings <= warnings;
 }
 
+/// The same with pipelines over smaller units, so that a short message makes them go round.
+ir::Program withSmallUnits(ir::Program program) {
+  std::uint64_t common = 0;
+  const auto forUnits = [&](const auto &visit) {
+    for (ir::Rank &rank : program.ranks)
+      for (ir::ThreadBlock &block : rank.blocks)
+        for (ir::Op &op : block.ops)
+          if (op.kind == ir::OpKind::Pipeline)
+            visit(op.imm);
+  };
+  forUnits([&](std::uint64_t &unit) { common = std::gcd(common, unit); });
+  const std::uint64_t factor = std::max<std::uint64_t>(1, common / program.bufferAlignment);
+  if (common % program.bufferAlignment == 0)
+    forUnits([&](std::uint64_t &unit) { unit /= factor; });
+  return program;
+}
+
 bool runsRight(const ir::Program &program, std::uint32_t schedules) {
   ir::DiagnosticEngine diags;
   passes::SimulateOptions options;
   options.type = passes::DataType::I32;
   options.schedules = schedules;
-  if (program.reuseResources) {
-    // The least multiple of what the chunks need that is no smaller than any plan's least message.
-    const std::uint64_t step =
-        std::uint64_t{16} * std::max(program.ranks[0].inputChunks, program.ranks[0].outputChunks);
-    options.sizes = {(1024 + step - 1) / step * step};
-  }
-  return passes::simulate(program, diags, options).ok;
+  return passes::simulate(withSmallUnits(program), diags, options).ok;
 }
+
+/// Which of `total` things to try: all, or `most` of them.
+class Sample {
+public:
+  Sample(std::uint64_t total, const Settings &settings) : chosen_(total, total <= settings.most) {
+    if (total > settings.most)
+      std::fill_n(chosen_.begin(), settings.most, true);
+    std::shuffle(chosen_.begin(), chosen_.end(), std::mt19937_64(settings.seed));
+  }
+  bool next() { return chosen_[next_++]; }
+
+private:
+  std::vector<bool> chosen_;
+  std::size_t next_ = 0;
+};
 
 /// The nops of a block that -O2 removes.
 class Redundant {
@@ -138,13 +167,17 @@ bool judge(const std::string &file, const Settings &settings) {
     return true;
   }
   bool good = true;
-  std::uint64_t dropped = 0, objected = 0, changed = 0, refused = 0;
+  std::uint64_t allDrops = 0, dropped = 0, missed = 0, allChanges = 0, changed = 0, refused = 0;
   std::map<std::string, std::uint64_t> reasons;
   const Redundant redundant(*program);
+  fuzz::dropEach(*program, settings.ranks, [&](const ir::Program &, const fuzz::Dropped &) { ++allDrops; });
+  Sample drops(allDrops, settings);
   fuzz::dropEach(*program, settings.ranks, [&](const ir::Program &less, const fuzz::Dropped &d) {
+    if (!drops.next())
+      return;
     ++dropped;
     if (!accepted(less, proof.warnings)) {
-      ++objected;
+      ++missed;
       return;
     }
     const std::string reason = reasonFor(*program, redundant, d);
@@ -156,7 +189,11 @@ bool judge(const std::string &file, const Settings &settings) {
                 << (right ? " it is proven too, for no reason" : " it is proven, but runs wrong") << "\n";
     }
   });
+  fuzz::changeEach(*program, settings.ranks, [&](const ir::Program &, const std::string &) { ++allChanges; });
+  Sample changes(allChanges, settings);
   fuzz::changeEach(*program, settings.ranks, [&](const ir::Program &other, const std::string &what) {
+    if (!changes.next())
+      return;
     ++changed;
     if (!accepted(other, ~std::uint64_t{0})) {
       ++refused;
@@ -167,11 +204,13 @@ bool judge(const std::string &file, const Settings &settings) {
       std::cout << file << ": with " << what << " it is proven, but runs wrong\n";
     }
   });
-  std::cout << file << ": " << dropped << " dropped, " << objected << " missed";
+  std::cout << file << ": of " << allDrops << " pieces of sync " << dropped << " dropped: " << missed
+            << " refused without it, " << dropped - missed << " redundant";
   for (const auto &[reason, count] : reasons)
-    std::cout << ", " << count << " redundant (" << reason << ")";
-  std::cout << "; " << changed << " changed, " << refused << " refused, " << changed - refused
-            << " right all the same\n";
+    std::cout << " (" << count << ": " << reason << ")";
+  std::cout << "; of " << allChanges << " changes " << changed << " made: " << refused << " refused, "
+            << changed - refused << " proven" << (good ? " and run right" : "") << "\n"
+            << std::flush;
   return good;
 }
 
@@ -179,14 +218,15 @@ bool judge(const std::string &file, const Settings &settings) {
 
 int main(int argc, char **argv) {
   Settings settings;
+  const std::map<std::string, std::uint32_t *, std::less<>> numbers{{"--ranks", &settings.ranks},
+                                                                    {"--schedules", &settings.schedules},
+                                                                    {"--most", &settings.most},
+                                                                    {"--seed", &settings.seed}};
   bool good = true;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if ((word == "--ranks" || word == "--schedules") && i + 1 < argc)
-      (word == "--ranks" ? settings.ranks : settings.schedules) =
-          static_cast<std::uint32_t>(std::strtoul(argv[++i], nullptr, 10));
-    else
-      good &= judge(word, settings);
-  }
+  for (int i = 1; i < argc; ++i)
+    if (const auto it = numbers.find(argv[i]); it == numbers.end())
+      good &= judge(argv[i], settings);
+    else if (++i < argc)
+      *it->second = static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));
   return good ? 0 : 1;
 }
