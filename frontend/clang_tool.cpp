@@ -3,6 +3,7 @@
 #include "frontend/codegen.h"
 #include "frontend/diagnostics.h"
 #include "frontend/dialect_checker.h"
+#include "frontend/dsl_directory.h"
 #include "frontend/precompiled_dsl.h"
 #include "frontend/source_files.h"
 #include "frontend/source_reporter.h"
@@ -246,9 +247,10 @@ std::shared_ptr<CompilerInvocation> ClangTool::State::createInvocation() {
 }
 
 std::string ClangTool::State::findPrecompiledDsl(const CompilerInvocation &invocation) const {
-  if (!options.clangArgs.empty())
+  const std::string directory = precompiledDslDirectory();
+  if (directory.empty() || !options.clangArgs.empty())
     return {};
-  const std::string path = precompiledDslPath(invocation, precompiledDslDirectory());
+  const std::string path = precompiledDslPath(invocation, directory);
   if (!files->exists(path))
     return {};
   const auto source = files->getBufferForFile(invocation.getFrontendOpts().Inputs[0].getFile());

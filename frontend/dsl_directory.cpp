@@ -2,15 +2,32 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace mscclc::frontend {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// A folder beside that of the program; empty if that cannot be found out.
+std::string besideProgram(const char *folder) {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? std::string() : (program.parent_path().parent_path() / folder).string();
+}
+
+} // namespace
+
 std::vector<std::string> dslDirectories() {
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  return {(program.parent_path().parent_path() / "include").string(), MSCCLC_DSL_INCLUDE_DIR};
+  std::vector<std::string> directories = {MSCCLC_DSL_INCLUDE_DIR};
+  if (std::string installed = besideProgram("include"); !installed.empty())
+    directories.insert(directories.begin(), std::move(installed));
+  return directories;
+}
+
+std::string precompiledDslDirectory() {
+  return besideProgram("lib/mscclc");
 }
 
 std::string findDslDirectory(const std::vector<std::string> &directories) {

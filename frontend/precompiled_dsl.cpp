@@ -5,17 +5,9 @@
 #include "clang/Lex/Lexer.h"
 #include "llvm/Support/xxhash.h"
 
-#include <filesystem>
-
 using namespace clang;
 
 namespace mscclc::frontend {
-
-std::string precompiledDslDirectory() {
-  std::error_code ignored;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  return (program.parent_path().parent_path() / "lib" / "mscclc").string();
-}
 
 std::string precompiledDslPath(const CompilerInvocation &invocation, llvm::StringRef directory) {
   const HeaderSearchOptions &search = invocation.getHeaderSearchOpts();

@@ -17,11 +17,8 @@ class CompilerInvocation;
 
 namespace mscclc::frontend {
 
-/// Where the file for this invocation would be, in a folder beside that of the program.
+/// Where the file for this invocation would be, in a folder of such files (precompiledDslDirectory).
 std::string precompiledDslPath(const clang::CompilerInvocation &invocation, llvm::StringRef directory);
-
-/// The folder with the files of this program.
-std::string precompiledDslDirectory();
 
 /// Whether a source begins by including the DSL, so that its headers may have been read before all else.
 /// A NUL stands behind it.
