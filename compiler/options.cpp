@@ -206,7 +206,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
                          ->allow_extra_args(false)
                          ->group(proof);
   auto *schedulesOption =
-      app.add_option("--schedules", o.runSchedules, "--run: schedules to try [100]")->type_name("N")->group(proof);
+      app.add_option("--schedules", o.runSchedules, "--run: schedules to try [100; fewer over 1M]")->type_name("N")->group(proof);
   app.add_option("--seed", o.seed, "--run: seed of the schedules [1]")->type_name("N")->group(proof);
   auto *diff = app.add_option("--diff", o.golden, "compare with a golden plan by meaning")
                    ->type_name("GOLDEN.json")
@@ -297,7 +297,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       o.runSizes.push_back(byteSize("--size", size));
     if (o.runTypes.empty())
       o.runTypes.push_back("f32");
-    if (o.runSchedules == 0)
+    if (o.runSchedules == 0u)
       badValue("--schedules", "at least one schedule is needed");
     if (o.input.empty())
       badValue("INPUT", "an empty file name");

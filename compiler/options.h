@@ -53,7 +53,7 @@ struct Options {
 
   std::vector<std::uint64_t> runSizes; ///< --size, bytes; empty: two small ones that fit
   std::vector<std::string> runTypes;   ///< --dtype; f32 without one
-  std::uint32_t runSchedules = 100;
+  std::optional<std::uint32_t> runSchedules; ///< none: as many as the sizes are worth
   std::uint64_t seed = 1;
 
   ColorMode color = ColorMode::Auto;

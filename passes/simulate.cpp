@@ -68,6 +68,17 @@ private:
   bool first_ = true;
 };
 
+std::uint32_t schedulesOf(const SimulateOptions &options, std::uint64_t size) {
+  constexpr std::uint32_t most = 100, least = 5;
+  constexpr std::uint64_t shortest = 1u << 20; ///< of the messages that are worth fewer
+  const auto worth = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(most * shortest / std::max<std::uint64_t>(size, 1), least, most));
+  if (!options.schedules)
+    return worth;
+  // A size that nobody asked for, only so long that pipelines go round, is not worth more.
+  return options.sizes.empty() && size > shortest ? std::min(*options.schedules, least) : *options.schedules;
+}
+
 } // namespace
 
 SimulateResult simulate(const ir::Program &program, ir::DiagnosticEngine &diags, const SimulateOptions &options) {
@@ -77,11 +88,13 @@ SimulateResult simulate(const ir::Program &program, ir::DiagnosticEngine &diags,
   if (sizes.empty())
     sizes = sim::smallSizes(program);
   const std::uint32_t launches = options.launches != 0 ? options.launches : program.doubleScratch ? 4 : 3;
-  const double total = static_cast<double>(sizes.size()) * options.schedules;
-  double done = 0;
+  double total = 0, done = 0;
+  for (const std::uint64_t size : sizes)
+    total += schedulesOf(options, size);
   const std::vector<ir::ReduceOp> ops = sim::reduceOpsOf(program);
-  const sim::Inputs inputs(options.type, static_cast<std::uint32_t>(program.ranks.size()), options.seed);
+  const sim::Inputs inputs(options.type, sim::mostContributions(program), options.seed);
   for (const std::uint64_t size : sizes) {
+    const std::uint32_t schedules = schedulesOf(options, size);
     SimulateRow row;
     row.size = size;
     const sim::Layout layout(program, size);
@@ -90,6 +103,7 @@ SimulateResult simulate(const ir::Program &program, ir::DiagnosticEngine &diags,
       refusal = "a chunk of " + std::to_string(layout.chunkBytes()) + " bytes holds no whole " +
                 std::string(toString(options.type)) + " elements";
     if (refusal) {
+      done += schedules;
       diags.report(proof::diag::size_refused, ir::Where(std::string(program.name)), {size, *refusal});
       result.ok = false;
       result.rows.push_back(row);
@@ -98,9 +112,6 @@ SimulateResult simulate(const ir::Program &program, ir::DiagnosticEngine &diags,
     SizeRun run(program, layout, inputs, ops, options.type);
     row.ok = true;
     bool stop = false;
-    // A size that nobody asked for, only so long that pipelines go round, is not worth as many schedules.
-    const bool brief = options.sizes.empty() && size > (1u << 20);
-    const std::uint32_t schedules = brief ? std::min(options.schedules, 5u) : options.schedules;
     for (std::uint32_t s = 0; s < schedules && row.ok && !stop; ++s, ++done) {
       const sim::Outcome outcome = run.run(options.seed * 1'000'003 + s, launches);
       row.schedules = s + 1;
@@ -119,7 +130,7 @@ SimulateResult simulate(const ir::Program &program, ir::DiagnosticEngine &diags,
       if (options.progress && !options.progress((done + 1) / total))
         stop = true;
     }
-    done += options.schedules - row.schedules;
+    done += schedules - row.schedules;
     result.ok &= row.ok;
     result.rows.push_back(row);
     if (stop)
@@ -133,7 +144,10 @@ std::string SimulateResult::table() const {
   for (const SimulateRow &row : rows) {
     char line[120];
     std::snprintf(line, sizeof line, "%12llu  %9u  %9s  %s\n", static_cast<unsigned long long>(row.size), row.schedules,
-                  number(row.maxError).c_str(), row.ok ? "yes" : "no");
+                  number(row.maxError).c_str(),
+                  row.ok               ? "yes"
+                  : row.schedules == 0 ? "refused"
+                                       : "no");
     text += line;
   }
   return text;

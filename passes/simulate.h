@@ -30,7 +30,8 @@ struct SimulateOptions {
   /// and where there are pipelines one that makes them go round (run under few schedules if it is long).
   std::vector<std::uint64_t> sizes;
   DataType type = DataType::F32;
-  std::uint32_t schedules = 100;
+  /// For each size. None: 100, or fewer where a message is longer than 1 MiB.
+  std::optional<std::uint32_t> schedules;
   std::uint32_t launches = 0; ///< in each schedule; 0: one more than scratch takes to come round
   std::uint64_t seed = 1;
   /// Told how far it is, from 0 to 1, now and then. Returning false stops.
@@ -39,7 +40,7 @@ struct SimulateOptions {
 
 struct SimulateRow {
   std::uint64_t size = 0;
-  std::uint32_t schedules = 0; ///< run, up to and with the first that failed
+  std::uint32_t schedules = 0; ///< run, up to and with the first that failed; 0: the size is refused
   double maxError = 0;
   bool ok = false;
 };

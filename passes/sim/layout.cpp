@@ -1,5 +1,6 @@
 #include "passes/sim/layout.h"
 
+#include "ir/diagnostics.h"
 #include "passes/proof/geometry.h"
 
 #include <algorithm>
@@ -15,6 +16,15 @@ std::uint64_t messageChunks(const ir::Program &program, const ir::Rank &rank) {
   if (program.collective.kind == ir::CollectiveKind::AllGather)
     return rank.outputChunks;
   return rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
+}
+
+/// The multiples of `step` around `bytes`, in words.
+std::string nearest(std::uint64_t bytes, std::uint64_t step) {
+  const std::uint64_t below = bytes / step * step, above = below + step;
+  if (above < below)
+    return "";
+  return "; " + (below == 0 ? "" : std::to_string(below) + " and ") + std::to_string(above) +
+         (below == 0 ? " is the least" : " are the nearest");
 }
 
 const ir::Rank *firstWithData(const ir::Program &program) {
@@ -34,8 +44,8 @@ Layout::Layout(const ir::Program &program, std::uint64_t messageBytes) : program
   }
   const std::uint64_t chunks = messageChunks(program, *rank), step = chunks * program.bufferAlignment;
   if (messageBytes == 0 || messageBytes % step != 0)
-    refusal_ = "it must be a multiple of " + std::to_string(step) + " bytes, " + std::to_string(chunks) +
-               " chunks of " + std::to_string(program.bufferAlignment) + " bytes each";
+    refusal_ = "it must be a multiple of " + std::to_string(step) + " bytes, " + ir::plural(chunks, "chunk") + " of " +
+               ir::plural(program.bufferAlignment, "byte") + " each" + nearest(messageBytes, step);
   else if (messageBytes < program.minMessageSize || messageBytes > program.maxMessageSize)
     refusal_ = "the program takes " + std::to_string(program.minMessageSize) + " to " +
                std::to_string(program.maxMessageSize) + " bytes";

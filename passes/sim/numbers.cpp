@@ -126,41 +126,74 @@ void accumulate(DataType type, ir::ReduceOp op, std::byte *into, const std::byte
   }
 }
 
-Inputs::Inputs(DataType type, std::uint32_t ranks, std::uint64_t seed) : type_(type), range_(0), seed_(seed) {
-  // Whole numbers that a type holds exactly: 2^24, 2^11 and 2^8.
-  const std::uint32_t exact = type == DataType::F32    ? 1u << 24
+std::uint64_t mostContributions(const ir::Program &program) {
+  std::uint64_t most = program.ranks.size();
+  for (const ir::Expectation &e : program.collective.expectations)
+    most = std::max<std::uint64_t>(most, e.contributions.size());
+  return std::max<std::uint64_t>(most, 1);
+}
+
+Inputs::Inputs(DataType type, std::uint64_t contributions, std::uint64_t seed) : type_(type), seed_(seed) {
+  // Whole numbers up to these are held exactly.
+  const std::uint64_t exact = type == DataType::F32    ? 1u << 24
                               : type == DataType::F16  ? 1u << 11
                               : type == DataType::BF16 ? 1u << 8
                                                        : 0;
-  if (exact != 0)
-    range_ = std::max(2u, exact / std::max(1u, ranks));
+  if (exact == 0)
+    return;
+  mask_ = static_cast<std::uint32_t>(std::bit_floor(std::max<std::uint64_t>(2, exact / contributions)) - 1);
+  zeros_ = (contributions + exact - 1) / exact;
 }
+
+namespace {
+
+/// Element `index` of what `base` stands for.
+std::uint32_t mix(std::uint32_t base, std::uint32_t index) {
+  std::uint32_t x = index * 0x9e3779b9u ^ base;
+  x = (x ^ x >> 16) * 0x85ebca6bu;
+  x = (x ^ x >> 13) * 0xc2b2ae35u;
+  return x ^ x >> 16;
+}
+
+template <typename Make>
+void fillWith(std::byte *data, std::uint64_t bytes, std::uint64_t first, std::uint32_t base, std::uint32_t mask,
+              Make make) {
+  using T = decltype(make(0u));
+  for (std::uint64_t i = 0; i < bytes / sizeof(T); ++i)
+    store<T>(data + i * sizeof(T), make(mix(base, static_cast<std::uint32_t>(first + i)) & mask));
+}
+
+} // namespace
 
 void Inputs::fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, std::byte *data,
                   std::uint64_t bytes) const {
   const std::uint32_t size = sizeOf(type_);
-  const std::uint64_t base = scramble(seed_ + rank) + scramble(launch + 77) * 3;
-  for (std::uint64_t i = 0; i < bytes; i += size) {
-    const std::uint64_t random = scramble(base + (byte + i) / size);
-    switch (type_) {
-    case DataType::F32:
-      store<float>(data + i, static_cast<float>(random % range_));
-      break;
-    case DataType::F16:
-      store<std::uint16_t>(data + i, floatToHalf(static_cast<float>(random % range_)));
-      break;
-    case DataType::BF16:
-      store<std::uint16_t>(data + i, floatToBfloat(static_cast<float>(random % range_)));
-      break;
-    case DataType::I32:
-    case DataType::U32:
-      store<std::uint32_t>(data + i, static_cast<std::uint32_t>(random));
-      break;
-    case DataType::U8:
-      store<std::uint8_t>(data + i, static_cast<std::uint8_t>(random));
-      break;
-    }
+  const auto base = static_cast<std::uint32_t>(scramble(scramble(seed_ + rank) + launch));
+  const std::uint64_t first = byte / size;
+  const auto with = [&](auto make) { fillWith(data, bytes, first, base, mask_, make); };
+  switch (type_) {
+  case DataType::F32:
+    with([](std::uint32_t x) { return static_cast<float>(static_cast<std::int32_t>(x)); });
+    break;
+  case DataType::F16:
+    with([](std::uint32_t x) { return floatToHalf(static_cast<float>(x)); });
+    break;
+  case DataType::BF16:
+    with([](std::uint32_t x) { return floatToBfloat(static_cast<float>(x)); });
+    break;
+  case DataType::I32:
+  case DataType::U32:
+    with([](std::uint32_t x) { return x; });
+    break;
+  case DataType::U8:
+    with([](std::uint32_t x) { return static_cast<std::uint8_t>(x); });
+    break;
   }
+  if (zeros_ == 1)
+    return;
+  for (std::uint64_t i = 0; i < bytes / size; ++i)
+    if ((rank + first + i) % zeros_ != 0)
+      std::memset(data + i * size, 0, size);
 }
 
 std::vector<ir::ReduceOp> reduceOpsOf(const ir::Program &program) {

@@ -17,16 +17,20 @@ void accumulate(DataType type, ir::ReduceOp op, std::byte *into, const std::byte
 /// The reduce operations that a program does, the one it does most first; a sum if it does none.
 std::vector<ir::ReduceOp> reduceOpsOf(const ir::Program &program);
 
-/// What ranks put in. Numbers are whole and so small that sums over all ranks are exact in any order.
+/// The most inputs that one output of the program is reduced from.
+std::uint64_t mostContributions(const ir::Program &program);
+
+/// What ranks put in. Numbers are whole and so small that a sum of `contributions` of them is exact, in any order.
 class Inputs {
 public:
-  Inputs(DataType type, std::uint32_t ranks, std::uint64_t seed);
+  Inputs(DataType type, std::uint64_t contributions, std::uint64_t seed);
   /// Writes the elements of [byte, byte + bytes) of `rank`'s input in `launch` to `data`.
   void fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, std::byte *data, std::uint64_t bytes) const;
 
 private:
   DataType type_;
-  std::uint32_t range_;
+  std::uint32_t mask_ = ~std::uint32_t{0}; ///< numbers are below mask_ + 1
+  std::uint64_t zeros_ = 1;                ///< of that many ranks in a row, one puts in another number than 0
   std::uint64_t seed_;
 };
 

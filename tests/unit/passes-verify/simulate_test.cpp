@@ -86,8 +86,10 @@ TEST_CASE("sizes that are refused, with the numbers") {
   const Program program = allReduce(3).program;
   CHECK(simulated(program, {.sizes = {100}})
             .text.find(
-                "a message of 100 bytes cannot be run: it must be a multiple of 48 bytes, 3 chunks of 16 bytes each") !=
-        std::string::npos);
+                "a message of 100 bytes cannot be run: it must be a multiple of 48 bytes, 3 chunks of 16 bytes each; "
+                "96 and 144 are the nearest") != std::string::npos);
+  CHECK(simulated(program, {.sizes = {16}}).text.find("16 bytes each; 48 is the least") != std::string::npos);
+  CHECK(simulated(program, {.sizes = {16}}).result.table().find("refused") != std::string::npos);
   Program limited = program;
   limited.maxMessageSize = 1000;
   CHECK(simulated(limited, {.sizes = {4800}}).text.find("the program takes 0 to 1000 bytes") != std::string::npos);
@@ -121,4 +123,32 @@ TEST_CASE("the table, and progress that stops a run") {
         "        size  schedules  max error  ok\n          48         10          0  yes\n");
   options.progress = [&](double part) { return ++calls < 3 && part > 0; };
   CHECK(simulated(allReduce(3).program, options).result.rows[0].schedules == 3);
+}
+
+TEST_CASE("a sum of very many narrow numbers is exact, in any order") {
+  constexpr std::uint32_t many = 600; // more than the 256 that bf16 counts to
+  Plan p(CollectiveKind::Custom, 1, many, 1);
+  Chunks sources;
+  Expectation all{0, 0, {}, noLoc};
+  for (std::uint32_t c = many; c-- > 0;)
+    sources.push_back(in(c));
+  for (std::uint32_t c = 0; c < many; ++c)
+    all.contributions.push_back({0, c});
+  p.program.collective.expectations = {all};
+  p.on(0).reduce(out(0), sources);
+  for (const auto type : {DataType::BF16, DataType::F16})
+    CHECK(simulated(p.program, {.type = type, .schedules = 3}).result.ok);
+  p.program.ranks[0].blocks[0].ops[0].numSrcs -= 1; // one is missing: the destination is then the last source
+  p.program.ranks[0].blocks[0].chunks[many - 1] = out(0);
+  CHECK_FALSE(simulated(p.program, {.type = DataType::BF16, .schedules = 3}).result.ok);
+}
+
+TEST_CASE("long messages are run under fewer schedules, unless they are asked for") {
+  const Program program = allReduce(2).program;
+  const auto schedules = [&](const SimulateOptions &options) {
+    return simulated(program, options).result.rows[0].schedules;
+  };
+  CHECK(schedules({.sizes = {32}}) == 100);
+  CHECK(schedules({.sizes = {4 << 20}}) == 25);
+  CHECK(schedules({.sizes = {4 << 20}, .schedules = 2}) == 2);
 }
