@@ -33,6 +33,7 @@ private:
         return ir::plural(once, "time");
       return (once != 0 ? ir::plural(once, "time") + " and " : "") + std::string("in a loop");
     }
+    std::string perLaunch() const { return words() + (all == once ? " a launch" : ""); }
   };
 
   void scanBlock(std::uint32_t b) {
@@ -143,9 +144,9 @@ private:
       if (!f)
         continue;
       if (starves)
-        f->args = {index_.describeChannel(end), t.words(), index_.describeChannel(other), s.words()};
+        f->args = {index_.describeChannel(end), t.perLaunch(), index_.describeChannel(other), s.words()};
       else
-        f->args = {index_.describeChannel(other), s.words(), index_.describeChannel(end), t.words()};
+        f->args = {index_.describeChannel(other), s.perLaunch(), index_.describeChannel(end), t.words()};
       const Side &partner = starves ? s : t;
       if (partner.block != none)
         f->notes.push_back({starves ? &diag::signalled_here : &diag::waited_here,
@@ -170,10 +171,15 @@ private:
         const Side &at = starves ? t : s;
         auto *f = findings_.add(starves ? diag::acquire_without_release : diag::release_without_acquire,
                                 index_.place(at.block, at.op));
-        if (f)
-          f->args = {index_.describeSemaphore(index_.semaphore(r, id)), (starves ? t : s).words(),
-                     (starves ? s : t).words() +
-                         (starves && initial != 0 ? ", starting at " + std::to_string(initial) : "")};
+        if (!f)
+          continue;
+        const Side &partner = starves ? s : t;
+        f->args = {index_.describeSemaphore(index_.semaphore(r, id)), at.perLaunch(),
+                   partner.words() + (starves && initial != 0 ? ", starting at " + std::to_string(initial) : "")};
+        if (partner.block != none)
+          f->notes.push_back({starves ? &diag::released_here : &diag::acquired_here,
+                              findings_.where(index_.place(partner.block, partner.op)),
+                              {}});
       }
   }
 

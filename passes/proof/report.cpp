@@ -10,6 +10,22 @@ namespace {
 std::string block(const ProgramIndex &index, std::uint32_t b) {
   return "rank " + std::to_string(index.rankOf(b)) + ", block " + std::to_string(index.idOf(b));
 }
+/// "ranks 1, 2 and 5, block 0", or "ranks 1 to 7, block 0", of blocks of one number.
+std::string ranksOf(const ProgramIndex &index, const std::vector<std::uint32_t> &blocks) {
+  const auto rank = [&](std::size_t i) { return index.rankOf(blocks[i]); };
+  const std::size_t last = blocks.size() - 1;
+  std::string text = "ranks " + std::to_string(rank(0));
+  if (last >= 2 && rank(last) - rank(0) == last) {
+    text += " to " + std::to_string(rank(last));
+  } else if (last <= 5) {
+    for (std::size_t i = 1; i < last; ++i)
+      text += ", " + std::to_string(rank(i));
+    text += " and " + std::to_string(rank(last));
+  } else {
+    text += " and " + ir::plural(last, "further rank") + " up to " + std::to_string(rank(last));
+  }
+  return text + ", block " + std::to_string(index.idOf(blocks[0]));
+}
 } // namespace
 
 std::string Reporter::accessWords(const Record &record, std::uint32_t op, bool writes) const {
@@ -22,13 +38,32 @@ ir::OpRef Reporter::place(const Record &record, std::uint32_t op) const {
   return op == none ? Findings::nowhere : index_.place(order_.blockOf(record), op);
 }
 
-void Reporter::conflict(const Conflict &c) {
-  const std::uint32_t a = order_.blockOf(c.first), b = order_.blockOf(c.second);
+/// True if the read came first in the machine, but reads what nobody has written in this launch: then the write is the
+/// one that should have been first.
+bool Reporter::readsTooEarly(const Conflict &c, std::uint32_t launch) const {
+  if (c.firstWrites || c.first.isUser() || c.second.isUser() || c.first.isPut() ||
+      order_.blockOf(c.first) == order_.blockOf(c.second))
+    return false;
+  const Record &before = memory_[c.cell].write;
+  return !before.exists() || (!before.isUser() && order_.launchOf(order_.blockOf(before), before.phase) != launch);
+}
+
+void Reporter::conflict(const Conflict &seen) {
+  Conflict c = seen;
   const auto launch = [&](const Record &r, std::uint32_t block) {
     return order_.launchOf(block, r.phase + (r.ref == Record::userWrite));
   };
+  std::uint32_t a = order_.blockOf(c.first), b = order_.blockOf(c.second);
   Story story{0, c, launch(c.first, a), launch(c.second, b)};
   const bool nextLaunch = story.firstLaunch != story.secondLaunch;
+  const bool early = !nextLaunch && readsTooEarly(c, story.firstLaunch);
+  if (early) {
+    std::swap(c.first, c.second);
+    std::swap(c.firstOp, c.secondOp);
+    std::swap(c.firstWrites, c.secondWrites);
+    std::swap(a, b);
+    story.conflict = c;
+  }
   const ir::OpRef first = place(c.first, c.firstOp), second = place(c.second, c.secondOp);
   const std::string cell = memory_.describe(c.cell);
 
@@ -65,7 +100,8 @@ void Reporter::conflict(const Conflict &c) {
   }
   if (!f)
     return;
-  f->notes.push_back({&diag::missing_order, f->where, {missing(c, a, b, nextLaunch) + wrapWords(c)}});
+  f->notes.push_back(
+      {&diag::missing_order, f->where, {(early ? noSync(a, b) : missing(c, a, b, nextLaunch)) + wrapWords(c)}});
   story.finding = static_cast<std::size_t>(f - findings_.all().data());
   stories_.push_back(story);
 }
@@ -82,14 +118,14 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
   if (c.control && !c.first.isUser())
     return "only a relaxed signal (or a packet) orders them, which makes no data visible: a signal and a wait that are "
            "not relaxed would";
-  if (!c.second.isUser() && !c.first.isUser() && a != b &&
-      order_.before(c.first, c.firstWrites, order_.nextView(b), need))
+  if (!c.second.isUser() && a != b && order_.before(c.first, c.firstWrites, order_.nextView(b), need))
     return "the wait is in the same phase as the access behind it: a nop between them (Sync::After of the wait) would "
            "order them";
   if (a == b && !nextLaunch)
-    return "threads of a block do not wait for each other: a nop between the two operations would order them";
+    return "threads of a block do not wait for each other: a nop between the two operations (barrier of this block "
+           "alone, or autoSync) would order them";
   if (!c.first.isUser() && !c.first.isPut() && a != b && c.first.phase != 0 &&
-      order_.launchOf(a, c.first.phase - 1) == order_.launchOf(a, c.first.phase) &&
+      order_.launchOf(a, c.first.phase - 1) == order_.launchOf(a, c.first.phase) && signalsInPhase(a, c.firstOp) &&
       order_.known(a, c.first.phase - 1, c.view, need))
     return "a signal follows the " + std::string(c.firstWrites ? "write" : "read") +
            " in the same phase: a nop between them (Sync::Before of the signal) would order them";
@@ -103,12 +139,31 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
            " has ended the one before: a relaxed signal from rank " + ra +
            " at its start and a wait for it (Sync::After) "
            "would, or the double scratch buffer for scratch";
+  return noSync(a, b);
+}
+
+std::string Reporter::noSync(std::uint32_t a, std::uint32_t b) const {
   if (index_.rankOf(a) == index_.rankOf(b))
     return "no sync orders the two blocks: a barrier of blocks " + std::to_string(index_.idOf(a)) + " and " +
            std::to_string(index_.idOf(b)) +
            ", or a semaphore released behind the first and acquired before the second, would";
-  return "no sync orders them: a signal from rank " + ra +
-         " behind the first (Sync::Before) and a wait for it on rank " + rb + " (Sync::After) before the second would";
+  return "no sync orders them: a signal from rank " + std::to_string(index_.rankOf(a)) +
+         " behind the first (Sync::Before) and a wait for it on rank " + std::to_string(index_.rankOf(b)) +
+         " (Sync::After) before the second would";
+}
+
+/// True if a signal or release stands behind operation `op` with no nop between.
+bool Reporter::signalsInPhase(std::uint32_t b, std::uint32_t op) const {
+  const auto &ops = index_.ops(b).ops;
+  for (std::uint32_t o = op + 1; o < ops.size() && !ir::isBlockSync(ops[o].kind); ++o) {
+    if (ir::has(ops[o].sync, ir::DataSync::Before))
+      return false;
+    if (ir::isSignal(ops[o].kind) || ir::putsAndSignals(ops[o].kind) || ops[o].kind == ir::OpKind::SemRelease)
+      return true;
+    if (ir::has(ops[o].sync, ir::DataSync::After))
+      return false;
+  }
+  return false;
 }
 
 std::string Reporter::wrapWords(const Conflict &c) const {
@@ -196,17 +251,15 @@ void Reporter::addSchedules(const Premises &premises, std::uint32_t launches) {
         notes.push_back({&diag::schedule_more, ir::Where{}, {ir::plural(from, "step")}});
       for (std::size_t i = from; i < lines.size(); ++i) {
         const std::uint32_t first = lines[i].blocks[0];
-        const std::size_t others = lines[i].blocks.size() - 1;
         const std::string op = std::to_string(lines[i].op) + " ('" +
                                std::string(ir::toString(index_.ops(first).ops[lines[i].op].kind)) + "')" +
                                (lines[i].times == 1 ? "" : ", " + std::to_string(lines[i].times) + " times over");
         const std::string again = lines[i].launch == 0   ? ""
                                   : lines[i].launch == 1 ? ", launched again,"
                                                          : ", launched once more,";
-        say(block(index_, first) + (others == 0 ? again + " runs up to its operation " + op
-                                                : " and " + ir::plural(others, "further rank") + " up to rank " +
-                                                      std::to_string(index_.rankOf(lines[i].blocks.back())) + again +
-                                                      " run up to their operation " + op),
+        const bool one = lines[i].blocks.size() == 1;
+        say((one ? block(index_, first) : ranksOf(index_, lines[i].blocks)) + again + (one ? " runs" : " run") +
+                " up to " + (one ? "its" : "their") + " operation " + op,
             findings_.where(index_.place(first, lines[i].op)));
       }
     };

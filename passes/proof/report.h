@@ -36,6 +36,9 @@ private:
   std::string accessWords(const Record &record, std::uint32_t op, bool writes) const;
   std::string missing(const Conflict &conflict, std::uint32_t firstBlock, std::uint32_t secondBlock,
                       bool nextLaunch) const;
+  std::string noSync(std::uint32_t firstBlock, std::uint32_t secondBlock) const;
+  bool readsTooEarly(const Conflict &conflict, std::uint32_t launch) const;
+  bool signalsInPhase(std::uint32_t block, std::uint32_t op) const;
   std::string wrapWords(const Conflict &conflict) const;
   ir::OpRef place(const Record &record, std::uint32_t op) const;
   std::string waitWords(const Waiting &waiting) const;

@@ -122,7 +122,7 @@ TEST_CASE("each fault is told with both places, what is missing, and how it come
        {"rank 7, block 7, operation 1: error: race on output[0] of rank 7: the write ('recpkt') by rank 7, block 7 and "
         "the write ('upkt') by rank 7, block 7 are not ordered",
         "rank 7, block 7, operation 0: note: the other access: write ('recpkt') by rank 7, block 7",
-        "threads of a block do not wait for each other: a nop between the two operations would order them",
+        "threads of a block do not wait for each other: a nop between the two operations (",
         "rank 7, block 7 writes output[0] of rank 7 ('recpkt') only now"}},
       {"default_algos/reducescatter_multi_nodes.ranks=6,gpusPerNode=2,groupSize=3",
        {"the write ('recpkt')", "the write ('upkt')", "are not ordered", "('recpkt') only now"}},

@@ -40,9 +40,8 @@ TEST_CASE("a signal in a loop against a wait outside") {
   Plan p = twoRanks(1);
   p.on(0).pipeline(1024, 4, 1).signal({0});
   p.on(1).wait({0});
-  CHECK(prove(p.program).says(
-      "is signalled in a loop a launch, but its other end, memory channel 0 of rank 1 (to rank 0), "
-      "waits 1 time"));
+  CHECK(prove(p.program).says("is signalled in a loop, but its other end, memory channel 0 of rank 1 (to rank 0), "
+                              "waits 1 time"));
   Plan thrice = twoRanks(1); // right for one message size only
   thrice.on(0).pipeline(1024, 1, 1).signal({0});
   thrice.on(1).wait({0}).wait({0}).wait({0});
@@ -62,12 +61,14 @@ TEST_CASE("one release, two acquires; and the reverse") {
   CHECK(prove(p.program).says(
       "rank 0, block 1, operation 0: error: semaphore 0 of rank 0 is acquired 2 times a launch, but "
       "released 1 time, starting at 1"));
+  CHECK(prove(p.program).says("rank 0, block 0, operation 0: note: released here"));
   Plan q = twoRanks(0);
   q.semaphore(0);
   q.on(0, 0).release({0}).release({0});
   q.on(0, 1).acquire({0});
   CHECK(prove(q.program).says(
       "semaphore 0 of rank 0 is released 2 times a launch, but acquired 1 time: every launch adds"));
+  CHECK(prove(q.program).says("rank 0, block 1, operation 0: note: acquired here"));
 }
 
 TEST_CASE("channels without another end") {

@@ -36,7 +36,9 @@ TEST_CASE("accesses of one phase race, with the schedule") {
       "rank 0, block 0, operation 1: error: race on output[0] of rank 0: the write ('copy') by rank 0, block 0 "
       "and the read ('copy') by rank 0, block 0 are not ordered"));
   CHECK(proof.says("rank 0, block 0, operation 0: note: the other access: write ('copy') by rank 0, block 0"));
-  CHECK(proof.says("threads of a block do not wait for each other: a nop between the two operations would order them"));
+  CHECK(proof.says(
+      "threads of a block do not wait for each other: a nop between the two operations (barrier of this block "
+      "alone, or autoSync) would order them"));
   CHECK(proof.says("note: schedule 1: rank 0, block 0 reads output[0] of rank 0 ('copy')"));
   CHECK(proof.says("note: schedule 2: rank 0, block 0 writes output[0] of rank 0 ('copy') only now"));
 }
@@ -133,7 +135,7 @@ TEST_CASE("of a long schedule the last steps are shown, and ranks that do alike 
   q.on(0).nop().copy(out(1), out(2));
   CHECK(prove(q.program).has("result_foreign"));
   q.on(0).copy(out(2), out(3));
-  CHECK(prove(q.program).says("and 6 further ranks up to rank 6 run up to their operation 5 ('signal')"));
+  CHECK(prove(q.program).says("ranks 0 to 6, block 0 run up to their operation 5 ('signal')"));
 }
 
 TEST_CASE("a finding points into the source") {

@@ -1,0 +1,24 @@
+// A signal that nobody waits for.
+// RUN: rm -f %t
+// RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
+// RUN: test ! -e %t
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+MSCCLC_ALGORITHM void gather(int ranks = 4) {
+  CollectiveProgram program("missing_wait", AllGather(ranks, 1, true));
+  for (int src = 0; src < ranks; ++src)
+    for (int dst = 0; dst < ranks; ++dst) {
+      if (src == dst)
+        continue;
+      MemoryChannel channel(dst, src);
+      channel.signal(tb(0), {.relaxed = true});
+      channel.wait(tb(0), {.sync = Sync::After, .relaxed = true});
+      channel.put(Rank(dst).output()[src], Rank(src).output()[src], tb(0));
+      channel.signal(tb(0), {.sync = Sync::Before});
+    }
+}
+
+// CHECK: missing_wait.cpp:[[#@LINE-7]]:15: error: memory channel 0 of rank 1 (to rank 0) is signalled 2 times a launch, but its other end, memory channel 0 of rank 0 (to rank 1), waits 1 time
+// CHECK: missing_wait.cpp:[[#@LINE-7]]:15: note: waited on here
+// CHECK: mscclc: note: and 11 like it on other ranks

@@ -1,0 +1,21 @@
+// Two operations of one block with no sync between, automatic sync being off.
+// RUN: rm -f %t
+// RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
+// RUN: test ! -e %t
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+MSCCLC_ALGORITHM void phases() {
+  CollectiveProgram program("phases", AllReduce(1, 2, false), {.autoSync = false});
+  Rank rank(0);
+  Buffer scratch(0, 1);
+  rank.copy(scratch[0], rank.input()[0], tb(0));
+  rank.copy(rank.output()[0], scratch[0], tb(0));
+  rank.copy(rank.output()[1], rank.input()[1], tb(0));
+}
+
+// CHECK: phases.cpp:[[#@LINE-4]]:8: error: race on scratch[0] of rank 0: the write ('copy') by rank 0, block 0 and the read ('copy') by rank 0, block 0 are not ordered
+// CHECK: phases.cpp:[[#@LINE-6]]:8: note: the other access: write ('copy') by rank 0, block 0
+// CHECK: phases.cpp:[[#@LINE-6]]:8: note: threads of a block do not wait for each other: a nop between the two operations (barrier of this block alone, or autoSync) would order them
+// CHECK: phases.cpp:[[#@LINE-7]]:8: note: schedule 1: rank 0, block 0 reads scratch[0] of rank 0 ('copy')
+// CHECK: phases.cpp:[[#@LINE-9]]:8: note: schedule 2: rank 0, block 0 writes scratch[0] of rank 0 ('copy') only now
