@@ -237,6 +237,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
     exclusive({emitJson, emitIR, emitCuda, list, diff, run});
     exclusive({emitJson, emitIR, emitCuda, list, diff, verify});
     exclusive({verify, noVerify});
+    for (CLI::Option *silent : {list, run, verify}) // these write no file
+      exclusive({output, silent});
     for (CLI::Option *option : {sizeOption, typeOption, schedulesOption})
       if (option->count() != 0 && run->count() == 0)
         throw CLI::RequiresError(option->get_name(), "--run");

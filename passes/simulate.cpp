@@ -14,10 +14,11 @@ namespace {
 constexpr std::array<std::string_view, 6> typeNames{"f32", "f16", "bf16", "i32", "u32", "u8"};
 constexpr std::array<std::uint32_t, 6> typeSizes{4, 2, 2, 4, 4, 1};
 
-/// A whole number without a fraction, another one short.
+/// A whole number with all of its digits, another one short.
 std::string number(double value) {
   char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
+  const bool whole = value > -1e15 && value < 1e15 && value == static_cast<double>(static_cast<std::int64_t>(value));
+  std::snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", value);
   return text;
 }
 } // namespace

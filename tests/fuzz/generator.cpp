@@ -147,8 +147,10 @@ void Generator::flush(const Where &at) {
   if (!cell.sending)
     return;
   const Doer owner = ownerOf(at);
-  const std::uint32_t channel = *cell.sending; // and all that is still sent on it
-  const auto sent = [&](const auto &entry) { return entry.first.rank == at.rank && entry.second.sending == channel; };
+  const std::uint32_t channel = *cell.sending; // and all that this block still sends on it
+  const auto sent = [&](const auto &entry) {
+    return entry.first.rank == at.rank && entry.second.sending == channel && entry.second.owner == owner.block;
+  };
   if (std::any_of(cells_.begin(), cells_.end(),
                   [&](const auto &entry) { return sent(entry) && state(owner).reads.contains(entry.first); }))
     nop(owner);
@@ -159,30 +161,33 @@ void Generator::flush(const Where &at) {
       entry.second.sending.reset();
 }
 
+/// What one block did is done before what another one of its rank does next.
+void Generator::handOver(Doer from, Doer to) {
+  if (oneIn(3)) { // barrier 0 is that of all blocks, the others each of two
+    const auto [low, high] = std::minmax(from.block, to.block);
+    const std::uint32_t id = blocks_ == 2 ? 0 : 1 + low * blocks_ + high;
+    for (const Doer d : {from, to}) {
+      on(d).barrier(id, 2);
+      ended(d);
+    }
+  } else {
+    const auto [it, isNew] = semaphores_.try_emplace({from.rank, from.block, to.block});
+    if (isNew)
+      it->second = plan_.semaphore(from.rank);
+    settle(from);
+    on(from).release({it->second});
+    on(to).acquire({it->second});
+    state(to).waited = true;
+  }
+}
+
 /// Makes `block` the owner of a place.
 void Generator::take(const Where &at, std::uint32_t block) {
   Cell &cell = cells_.at(at);
   if (cell.owner == block)
     return;
   flush(at);
-  const std::uint32_t from = cell.owner;
-  const Doer old{at.rank, from}, next{at.rank, block};
-  if (oneIn(3)) { // barrier 0 is that of all blocks, the others each of two
-    const auto [low, high] = std::minmax(from, block);
-    const std::uint32_t id = blocks_ == 2 ? 0 : 1 + low * blocks_ + high;
-    for (const Doer d : {old, next}) {
-      on(d).barrier(id, 2);
-      ended(d);
-    }
-  } else {
-    const auto [it, isNew] = semaphores_.try_emplace({at.rank, from, block});
-    if (isNew)
-      it->second = plan_.semaphore(at.rank);
-    settle(old);
-    on(old).release({it->second});
-    on(next).acquire({it->second});
-    state(next).waited = true;
-  }
+  handOver({at.rank, cell.owner}, {at.rank, block});
   cell.owner = block;
 }
 
@@ -259,7 +264,7 @@ void Generator::step() {
   if (!source)
     return;
   take(*source, a.block);
-  switch (below(usesPackets_ ? 28 : 14)) {
+  switch (below(usesPackets_ ? 30 : 16)) {
   case 0:
     return localStep(a, *source);
   case 1:
@@ -277,33 +282,37 @@ void Generator::step() {
   case 8:
     return portPut(a, *source);
   case 9:
-    return loopPut(a, *source);
+    return portPutForAnother(a, *source);
   case 10:
+    return loopPut(a, *source);
   case 11:
-    return credits(a, *source);
   case 12:
+    return credits(a, *source);
   case 13:
-    return switchStep(a, *source);
+    return share(a, *source);
   case 14:
   case 15:
-    return sendPackets(a, *source);
+    return switchStep(a, *source);
   case 16:
-    return sendPacketsByPort(a, *source);
   case 17:
-    return copyPackets(a, *source);
+    return sendPackets(a, *source);
   case 18:
-    return unpack(a);
+    return sendPacketsByPort(a, *source);
   case 19:
-    return forwardPackets(a);
+    return copyPackets(a, *source);
   case 20:
+    return unpack(a);
   case 21:
+    return forwardPackets(a);
   case 22:
   case 23:
-    return reducePackets(a, *source);
   case 24:
-    return broadcastPackets(a);
   case 25:
+    return reducePackets(a, *source);
   case 26:
+    return broadcastPackets(a);
+  case 27:
+  case 28:
     return exchange();
   default:
     return loopPackets(a, *source);

@@ -66,6 +66,7 @@ private:
   void messageToAll(Doer from, const std::vector<Doer> &to);
   void meetAll(std::uint32_t rank);
   void flush(const Where &at);
+  void handOver(Doer from, Doer to);
   void take(const Where &at, std::uint32_t block);
   void takeToWrite(const Where &at, std::uint32_t block) {
     take(at, block);
@@ -101,6 +102,10 @@ private:
   void sending(const Where &from, std::uint32_t channel);
   void switchStep(Doer a, const Where &from);
   std::uint32_t switchOf(BufferKind buffer);
+
+  // shared_steps.cpp
+  void share(Doer a, const Where &from);
+  void portPutForAnother(Doer a, const Where &from);
 
   // loop_steps.cpp
   void loopPut(Doer a, const Where &from);
