@@ -60,16 +60,45 @@ bool Machine::packetsArrived(std::uint32_t b, const ir::Op &op) {
 View Machine::packetView(std::uint32_t b) {
   View view = order_.view(b);
   taken_.clear();
+  mixed_ = false;
   std::uint32_t last = none;
   for (const Operand &source : sources_) {
     if (!source.packet)
       continue;
-    for (std::uint32_t i = 0; i < source.count; ++i)
-      if (const std::uint32_t token = memory_.slotToken(source.first + i); token != last)
+    const std::uint32_t first = memory_.slotToken(source.first);
+    for (std::uint32_t i = 0; i < source.count; ++i) {
+      const std::uint32_t token = memory_.slotToken(source.first + i);
+      mixed_ = mixed_ || token != first;
+      if (token != last)
         taken_.push_back(packetTokens_[last = token]);
+    }
   }
   view.packets = taken_;
   return view;
+}
+
+/// A thread that writes an element has taken that element's packets, and no others.
+void Machine::writeComputed(const Operand &to, const Record &by, const View &view, const ValueId *values) {
+  if (!sawPackets_ || !mixed_)
+    return write(to, by, view, values);
+  for (std::uint32_t u = 0, end; u < to.count; u = end) {
+    const auto alike = [&](const Operand &source) {
+      return !source.packet || memory_.slotToken(source.first + end) == memory_.slotToken(source.first + u);
+    };
+    for (end = u + 1; end < to.count && std::all_of(sources_.begin(), sources_.end(), alike);)
+      ++end;
+    takenHere_.clear();
+    for (const Operand &source : sources_)
+      if (source.packet)
+        takenHere_.push_back(packetTokens_[memory_.slotToken(source.first + u)]);
+    packetToken_ = none;
+    View part = view;
+    part.packets = takenHere_;
+    Operand piece = to;
+    piece.first += u;
+    piece.count = end - u;
+    write(piece, by, part, launch_ == 0 ? values + u : values);
+  }
 }
 
 bool Machine::data(std::uint32_t b, const ir::Op &op) {
@@ -111,7 +140,7 @@ void Machine::move(std::uint32_t b) {
       present = &source;
       readValues(source, {b, before.phase, source.ref}, before);
     }
-    write(destinations_[i], {b, before.phase, destinations_[i].ref}, after, valuesOfUnit_.data());
+    writeComputed(destinations_[i], {b, before.phase, destinations_[i].ref}, after, valuesOfUnit_.data());
   }
 }
 
@@ -131,7 +160,7 @@ void Machine::reduce(std::uint32_t b, const ir::Op &op) {
     }
   }
   for (const Operand &destination : destinations_)
-    write(destination, {b, before.phase, destination.ref}, after, valuesOfUnit_.data());
+    writeComputed(destination, {b, before.phase, destination.ref}, after, valuesOfUnit_.data());
 }
 
 void Machine::portPut(std::uint32_t b, const ir::Op &op) {

@@ -136,6 +136,7 @@ private:
   void readValues(const Operand &source, const Record &by, const View &view);
   void read(const Operand &operand, const Record &by, const View &view);
   void write(const Operand &operand, const Record &by, const View &view, const ValueId *values);
+  void writeComputed(const Operand &operand, const Record &by, const View &view, const ValueId *values);
   void writePacket(CellId id, const Record &by, const View &view);
   void writeAgain(CellId id, const Record &by, const View &view, ValueId value);
   void checkRead(CellId id, const Record &by, const View &view);
@@ -189,6 +190,8 @@ private:
   bool sawPackets_ = false;
   std::vector<Record> stillSent_;
   std::vector<Token> taken_;        ///< of the packets that the operation took
+  std::vector<Token> takenHere_;    ///< the same of the elements being written
+  bool mixed_ = false;              ///< packets of one source that it took come from several operations
   std::vector<Token> packetTokens_; ///< of this launch
   std::uint32_t packetToken_ = none;
   std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< [block << 32 | op]

@@ -26,3 +26,60 @@ TEST_CASE("the first of several readers of a packet tells that its source was re
   Program alone = without(p.program, 0, 1, 0);
   CHECK(prove(alone).has("race"));
 }
+
+TEST_CASE("an element knows of what its own packets bring, and of no others") {
+  // Two blocks of rank 0 send half of a packet each. The first block of rank 1 reads output[0] and tells them; the
+  // second one overwrites it with what they send.
+  const auto make = [](bool tellBoth) {
+    Plan p(CollectiveKind::Test, 2, 1, 1, false, 8);
+    p.program.protocol = Protocol::LL;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      p.channel(0, 1);
+      p.channel(1, 0);
+    }
+    Block reader = p.on(1, 0);
+    reader.copy(scratch(0), out(0)).nop().signal(tellBoth ? Ids{0, 1} : Ids{1});
+    p.on(1, 1).remote(OpKind::UnpackPacket, {out(0)}, {scratch(2)}, ChannelType::None);
+    for (std::uint32_t b = 0; b < 2; ++b) {
+      Block sender = p.on(0, b);
+      if (tellBoth || b == 1)
+        sender.wait({b}).nop();
+      sender.remote(OpKind::PutPacket, {sender.of(1, BufferKind::Scratch, 2)}, {in(0)}).slice(b, 2);
+    }
+    return p.program;
+  };
+  CHECK(prove(make(true)).result.proven);
+  const Proof proof = prove(make(false));
+  CHECK(
+      proof.says("race on output[0] of rank 1: the write ('upkt') by rank 1, block 1 and the read ('copy') by rank 1, "
+                 "block 0 are not ordered"));
+}
+
+TEST_CASE("packets bring on what was known of their own element") {
+  // As before, but through another rank, which forwards the packets.
+  const auto make = [](bool tellBoth) {
+    Plan p(CollectiveKind::Test, 3, 1, 1, false, 8);
+    p.program.protocol = Protocol::LL;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      p.channel(0, 1);
+      p.channel(1, 0);
+    }
+    p.channel(2, 1);
+    p.channel(1, 2);
+    p.on(1, 0).copy(scratch(0), out(0)).nop().signal(tellBoth ? Ids{0, 1, 2} : Ids{1, 2});
+    p.on(1, 1).remote(OpKind::UnpackPacket, {out(0)}, {scratch(2)}, ChannelType::None);
+    Block through = p.on(2);
+    through.remote(OpKind::ReadPutPacket, {through.of(1, BufferKind::Scratch, 2)}, {scratch(2)});
+    through.wait({0});
+    for (std::uint32_t b = 0; b < 2; ++b) {
+      Block sender = p.on(0, b);
+      if (tellBoth || b == 1)
+        sender.wait({b}).nop();
+      sender.remote(OpKind::PutPacket, {sender.of(2, BufferKind::Scratch, 2)}, {in(0)}).slice(b, 2);
+    }
+    p.program.doubleScratch = true; // else the next launch would write packets that are still read
+    return p.program;
+  };
+  CHECK_FALSE(prove(make(true)).has("race"));
+  CHECK(prove(make(false)).has("race"));
+}
