@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cuda.h>
+#include <functional>
 #include <mutex>
 
 namespace cuda_double {
@@ -31,3 +32,6 @@ void reportDriverLeftovers();
 extern std::mutex mutex; ///< of all the double's tables
 
 } // namespace cuda_double
+
+/// Starts a kernel: `work` in stream order, or once for each replay if the stream is being captured.
+extern "C" void cudaDoubleLaunch(void *stream, std::function<void()> work);

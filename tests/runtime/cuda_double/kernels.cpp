@@ -1,27 +1,40 @@
 // The tests' kernels as if they had been built for a device: a library that registers them when it is loaded.
 #include "../kernels.h"
 
+#include "double.h"
+#include "mscclc/cpu_standin.h"
+
 namespace {
 
-// A library's kernels are those whose description lies in it.
-MscclcKernel kernels[4];
-MscclcVariant variants[4];
-int count = 0;
-
-int32_t registerForDevice(const MscclcKernel &host, uint32_t flags) {
-  MscclcKernel &kernel = kernels[count] = host;
-  MscclcVariant &variant = variants[count++] = host.variants[0];
-  variant.resident_blocks = [](uint32_t, uint32_t *blocks) {
+/// A kernel of the CPU stand-in, launched by the double.
+template <const MscclcKernel &(*host)()> struct OnDevice {
+  static int32_t launch(const MscclcRankArgs *args, uint32_t threads, void *stream) {
+    cudaDoubleLaunch(stream, [copy = *args, threads] {
+      mscclc::standin::Stream own;
+      host().variants[0].launch(&copy, threads, &own);
+    });
+    return MSCCLC_OK;
+  }
+  static int32_t residentBlocks(uint32_t, uint32_t *blocks) {
     *blocks = 132;
-    return int32_t{MSCCLC_OK};
-  };
-  kernel.variants = &variant;
-  kernel.flags |= flags;
-  return mscclc_register_kernel(&kernel);
-}
+    return MSCCLC_OK;
+  }
+  static int32_t registerIt(uint32_t flags) {
+    // A library's kernels are those whose description lies in it.
+    static MscclcKernel kernel;
+    static MscclcVariant variant;
+    kernel = host();
+    variant = kernel.variants[0];
+    variant.launch = launch;
+    variant.resident_blocks = residentBlocks;
+    kernel.variants = &variant;
+    kernel.flags |= flags;
+    return mscclc_register_kernel(&kernel);
+  }
+};
 
 [[maybe_unused]] const int32_t registered[] = {
-    registerForDevice(testing::gather4(), MSCCLC_USES_MULTICAST), registerForDevice(testing::packets4(), 0),
-    registerForDevice(testing::ports4(), 0), registerForDevice(testing::turns2(), 0)};
+    OnDevice<testing::gather4>::registerIt(MSCCLC_USES_MULTICAST), OnDevice<testing::packets4>::registerIt(0),
+    OnDevice<testing::ports4>::registerIt(0), OnDevice<testing::turns2>::registerIt(0)};
 
 } // namespace

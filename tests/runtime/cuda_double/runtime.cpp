@@ -3,16 +3,16 @@
 
 #include "mscclc/cpu_standin.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
+#include <fcntl.h>
 #include <map>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <fcntl.h>
 
 namespace cuda_double {
 
@@ -72,14 +72,34 @@ void drop(std::map<char *, Allocation>::iterator entry) {
 Event &eventOf(cudaEvent_t event) {
   return *reinterpret_cast<Event *>(event);
 }
-mscclc::standin::Stream *streamOf(cudaStream_t stream) {
-  return reinterpret_cast<mscclc::standin::Stream *>(stream);
+
+using Works = std::vector<std::function<void()>>;
+struct Stream {
+  mscclc::standin::Stream queue;
+  bool capturing = false;
+  Works captured;
+};
+std::atomic<int> captures{0};
+thread_local cudaStreamCaptureMode captureMode = cudaStreamCaptureModeGlobal;
+
+Stream *streamOf(cudaStream_t stream) {
+  return reinterpret_cast<Stream *>(stream);
+}
+const Works *worksOf(const void *graph) {
+  return static_cast<const Works *>(graph);
 }
 /// In stream order; the default stream's work is done at once.
-void enqueue(cudaStream_t stream, std::function<void()> work) {
-  if (stream == nullptr)
+void enqueue(cudaStream_t handle, std::function<void()> work) {
+  if (handle == nullptr)
     return work();
-  streamOf(stream)->launch(1, 1, std::move(work));
+  if (Stream *const stream = streamOf(handle); stream->capturing)
+    stream->captured.push_back(std::move(work));
+  else
+    stream->queue.launch(1, 1, std::move(work));
+}
+void needNoCapture(const char *what) {
+  if (captures != 0 && captureMode != cudaStreamCaptureModeRelaxed)
+    wrong(what);
 }
 uint64_t lastRecord(Event &event) {
   const Guard guard(event.mutex);
@@ -181,22 +201,59 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned, int) {
   needDevice("a stream without a device");
-  *stream = reinterpret_cast<cudaStream_t>(new mscclc::standin::Stream);
+  *stream = reinterpret_cast<cudaStream_t>(new Stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   delete streamOf(stream);
   return cudaSuccess;
 }
-cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status) {
-  *status = cudaStreamCaptureStatusNone;
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
+  *status = streamOf(stream)->capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
-cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
-  return cudaErrorNotSupported;
-}
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *) {
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  streamOf(stream)->capturing = true;
+  ++captures;
   return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+  if (!streamOf(stream)->capturing)
+    return cudaErrorIllegalState;
+  streamOf(stream)->capturing = false;
+  --captures;
+  *graph = reinterpret_cast<cudaGraph_t>(new Works(std::move(streamOf(stream)->captured)));
+  streamOf(stream)->captured.clear();
+  return cudaSuccess;
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
+  std::swap(*mode, captureMode);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long) {
+  *executable = reinterpret_cast<cudaGraphExec_t>(new Works(*worksOf(graph)));
+  return cudaSuccess;
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) {
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  needDevice("a graph without a device");
+  for (const auto &work : *worksOf(executable))
+    enqueue(stream, work);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  delete worksOf(executable);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete worksOf(graph);
+  return cudaSuccess;
+}
+void cudaDoubleLaunch(void *stream, std::function<void()> work) {
+  needDevice("a kernel without a device");
+  enqueue(static_cast<cudaStream_t>(stream), std::move(work));
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
   needDevice("an event without a device");
@@ -207,6 +264,8 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) {
   return cudaEventCreateWithFlags(event, 0);
 }
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
+  if (stream != nullptr && streamOf(stream)->capturing)
+    wrong("an event that no replay of the graph reaches");
   Event &event = eventOf(handle);
   uint64_t record = 0;
   {
@@ -221,6 +280,7 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  needNoCapture("waited for an event while a stream is captured");
   await(eventOf(event), lastRecord(eventOf(event)));
   return cudaSuccess;
 }
@@ -239,6 +299,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigne
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  needNoCapture("waited for a stream while one is captured");
   Event end;
   cudaEventRecord(reinterpret_cast<cudaEvent_t>(&end), stream);
   await(end, 1);
@@ -248,6 +309,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
   needDevice("memory without a device");
+  needNoCapture("memory while a stream is captured");
   if (bytes == 0)
     wrong("no bytes of memory");
   const int file = newMemoryFile(bytes);
