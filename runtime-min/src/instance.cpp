@@ -441,8 +441,8 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
     if (Status recorded = markLaunched(call, i); status.ok())
       status = std::move(recorded);
   if (!status.ok()) {
-    // Those that run wait for those that do not.
-    if (started != 0)
+    // Those that run, here or in other processes, wait for those that do not.
+    if (started != 0 || world_.processes() > 1)
       world_.fail(status);
     return status;
   }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What nvcc makes of what only a device tells wrong from right: device_code.py --emit EMIT_PLAN --include DIR --nvcc NVCC
+"""What nvcc makes of what only a device tells wrong from right: device_code.py --emit EMIT_PLAN --include DIR
+--nvcc NVCC
 
 A packet's word and its flag are one access; accesses through a multicast mapping are fenced from those through the
 devices' own addresses; signals and waits reach the whole system, semaphores and barriers the device."""

@@ -41,11 +41,13 @@ def main():
             archive.extractall(folder)
         packed = pathlib.Path(folder, "mscclc-gpu-checks", "tests", "gpu", "run")
         bare = {"PATH": "/usr/bin:/bin", "HOME": folder}
-        if "1 samples, 0 failures" not in run(sys.executable, packed, "--host", "--quick", "--only", "sendrecv", env=bare):
+        said = run(sys.executable, packed, "--host", "--quick", "--only", "sendrecv", env=bare)
+        if "1 samples, 0 failures" not in said:
             sys.exit("the packed kernel did not run")
         if nvcc:
             bare["PATH"] = f"{pathlib.Path(nvcc[0]).parent}:{bare['PATH']}"
-            if "2 samples, 0 failures" not in run(sys.executable, packed, "--compile-only", "--arch", "sm_90", env=bare):
+            said = run(sys.executable, packed, "--compile-only", "--arch", "sm_90", env=bare)
+            if "2 samples, 0 failures" not in said:
                 sys.exit("the packed kernels did not compile")
 
 

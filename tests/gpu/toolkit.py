@@ -16,20 +16,19 @@ WARNINGS = "-Wall,-Wextra"
 
 
 def run(command, timeout=None):
-    """Output and errors together; a command that runs out of time ends with 124."""
+    """Output and errors together; a command that runs out of time ends with 124, one that there is not with 127."""
     words = [str(part) for part in command]
     try:
         return subprocess.run(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout)
+    except OSError as error:
+        return subprocess.CompletedProcess(words, 127, f"{words[0]}: {error.strerror}")
     except subprocess.TimeoutExpired as late:
         text = late.stdout.decode(errors="replace") if isinstance(late.stdout, bytes) else late.stdout or ""
         return subprocess.CompletedProcess(words, 124, text + f"\nended after {timeout} s")
 
 
 def must(command, what):
-    try:
-        result = run(command)
-    except FileNotFoundError:
-        sys.exit(f"{what} failed: there is no {command[0]}")
+    result = run(command)
     if result.returncode != 0:
         sys.exit(f"{result.stdout}\n{what} failed ({result.returncode})")
     return result.stdout
@@ -44,11 +43,12 @@ class HostCompilers:
         self.command = [os.environ.get("CXX", "g++"), "-std=c++17", "-pthread"]
 
     def compile_kernel(self, source, library, include):
-        return run([*self.command, "-O1", *WARNINGS.split(","), "-shared", "-fPIC", "-I", include, "-x", "c++", source, "-o",
-                    library])
+        return run([*self.command, "-O1", *WARNINGS.split(","), "-shared", "-fPIC", "-I", include, "-x", "c++", source,
+                    "-o", library])
 
     def object(self, source, target, include):
-        must([*self.command, "-O2", "-fPIC", *self.flags, "-I", include, "-c", source, "-o", target], f"compiling {source}")
+        must([*self.command, "-O2", "-fPIC", *self.flags, "-I", include, "-c", source, "-o", target],
+             f"compiling {source}")
 
     def link(self, objects, target, shared, *libraries):
         must([*self.command, *(["-shared"] if shared else []), *objects, "-o", target, *libraries, "-ldl"],
@@ -66,7 +66,8 @@ class HostCompilers:
         sources = [[path for path in sorted(folder.glob("*.cpp")) if self.wants(path)] for folder in folders]
         objects = [[work / f"{path.stem}.{folder.name}.o" for path in paths] for folder, paths in zip(folders, sources)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            list(pool.map(lambda pair: self.object(*pair, runtime / "include"), zip(sum(sources, []), sum(objects, []))))
+            pairs = zip(sum(sources, []), sum(objects, []))
+            list(pool.map(lambda pair: self.object(*pair, runtime / "include"), pairs))
         library, tool = work / "libmscclc_runtime.so", work / "mscclc-perf"
         self.link(objects[0], library, True)
         self.link(objects[1], tool, False, "-L", work, "-lmscclc_runtime")
@@ -87,7 +88,8 @@ class CudaCompilers(HostCompilers):
         # Where programs find libcudart, which need not be known to the loader.
         folders = re.findall(r"-L([^\"\s]+)", run([nvcc, "-dryrun", "-x", "cu", os.devnull]).stdout)
         folders = [folder for folder in folders if not folder.endswith("stubs")]
-        os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folders + [p for p in [os.environ.get("LD_LIBRARY_PATH")] if p])
+        old = os.environ.get("LD_LIBRARY_PATH")
+        os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folders + ([old] if old else []))
 
     def compile_kernel(self, source, library, include):
         return run([*self.command, "-O3", self.target, f"-Xcompiler={WARNINGS}", "-shared", "-I", include, source, "-o",

@@ -119,3 +119,23 @@ TEST_CASE("A time-out in one process reaches all, and all can go on") {
           return 0;
         }) == Codes(2, 0));
 }
+
+TEST_CASE("A launch that fails in one process ends those of the others") {
+  const std::string place = newPlace();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          MscclcVariant failing = gather4().variants[0];
+          failing.launch = [](const MscclcRankArgs *, uint32_t, void *) { return int32_t{MSCCLC_ERROR_DEVICE + 2}; };
+          MscclcKernel kernel = gather4();
+          kernel.variants = process == 1 ? &failing : kernel.variants;
+          WorldOptions options = spread(4, 2, process, place);
+          options.wait_timeout_ms = MSCCLC_NO_TIMEOUT;
+          World world(options);
+          Buffer buffer = world.allocate(256);
+          Instance instance = world.load(kernel, 256);
+          const Failure failure = failureOf([&] {
+            instance.launch(Call().inPlace(buffer).of(256, MSCCLC_U8));
+            world.synchronize();
+          });
+          return contains(failure.text, "kernel 'gather4', rank 2: CUDA error 2") ? 0 : 1;
+        }) == Codes(2, 0));
+}

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -25,8 +26,11 @@ int runProcesses(const mscclc::perf::Options &options) {
         ::kill(started, SIGTERM);
       break;
     }
-    if (child == 0)
+    if (child == 0) {
+      // Nobody is left who would wait for a process that hangs.
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       std::exit(mscclc::perf::run(options, process, rendezvous));
+    }
     children.push_back(child);
   }
   int worst = children.size() == options.processes ? 0 : 1;
