@@ -19,7 +19,8 @@ def run(command, timeout=None):
     """Output and errors together; a command that runs out of time ends with 124, one that there is not with 127."""
     words = [str(part) for part in command]
     try:
-        return subprocess.run(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout)
+        return subprocess.run(words, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=timeout)
     except OSError as error:
         return subprocess.CompletedProcess(words, 127, f"{words[0]}: {error.strerror}")
     except subprocess.TimeoutExpired as late:
