@@ -189,7 +189,7 @@ bool Machine::waitAll(std::uint32_t b, const ir::Op &op) {
 bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed, std::uint32_t channel) {
   const auto take = [&](const Sent &sent) {
     order_.receive(b, sent.token, relaxed);
-    if (channel != none)
+    if (queue < index_.numChannels())
       order_.completed(channel, sent.putsUpTo, b);
   };
   if (const SharedSync *parties = premises_.shared(queue)) {
@@ -201,7 +201,7 @@ bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed, std::uint
     if (shared.numSent + initial <= shared.numTaken)
       return false;
     ++shared.numTaken;
-    if (channel != none)
+    if (queue < index_.numChannels())
       checkTurn(b, shared, queue);
     const auto party = std::find_if(parties->waiters.begin(), parties->waiters.end(),
                                     [&](const SharedSync::Party &p) { return p.block == b; });
