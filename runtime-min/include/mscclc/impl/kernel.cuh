@@ -56,6 +56,8 @@ public:
   using Element = T;
   using Op = OpT;
   using Packet = PacketT;
+  /// Loops over rows are functions; else inlined.
+  using Outlined = std::bool_constant<Plan::outlined>;
 
   const MscclcRankArgs &args;
   const Layout<Plan> layout;

@@ -199,7 +199,7 @@ MSCCLC_DEVICE void copySomePairs(const K &k, const S &sources, const D &targets,
     to.at[i] = k.rowOf(target.value, row);
     ends.at[i] = clipRow(k, target, row, clipRow(k, source, row, s.end));
   }
-  if constexpr (K::Plan::outlined)
+  if constexpr (K::Outlined::value)
     copyRowsOutlined<T, N>(from, to, ends, s);
   else
     copyRows<T, N>(from, to, ends, s);
@@ -216,7 +216,7 @@ MSCCLC_DEVICE void reduce(const K &k, const Slice &slice, const S &sources, cons
     const auto from = dev::rowsOf(k, sources, row);
     const auto to = dev::rowsOf(k, targets, row);
     const dev::Span span{begin, end, lane, lanes, k.wide};
-    if constexpr (K::Plan::outlined && S::size + D::size <= dev::maxPassed)
+    if constexpr (K::Outlined::value && S::size + D::size <= dev::maxPassed)
       dev::reduceRowOutlined<T, Op, S::size, D::size>(from, to, span);
     else
       dev::reduceRow<T, Op, S::size, D::size>(from, to, span);

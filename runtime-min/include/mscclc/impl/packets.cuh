@@ -174,7 +174,7 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
             const auto pd = rowsOf(k, plainTarget, row);
             const auto kd = rowsOf(k, packetTargets, row);
             const Span span{begin, end, lane, lanes, k.wide};
-            if constexpr (K::Plan::outlined && PS::size + KS::size + PD::size + KD::size <= maxPassed)
+            if constexpr (K::Outlined::value && PS::size + KS::size + PD::size + KD::size <= maxPassed)
               packetRowOutlined<T, Op, Packet, C>(launch, ps, ks, pd, kd, bytes, span);
             else
               packetRow<T, Op, Packet, C>(launch, ps, ks, pd, kd, bytes, span);
