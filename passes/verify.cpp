@@ -1,6 +1,7 @@
 #include "passes/verify.h"
 
 #include "passes/proof/report.h"
+#include "passes/proof/sizes.h"
 
 #include "ir/structure.h"
 
@@ -106,18 +107,28 @@ private:
 bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result) {
   if (!checkShape(index, findings))
     return false;
-  for (const std::uint32_t iterations : {3u, 1u, 2u}) {
+  const auto proveSize = [&](const Geometry &geometry) {
+    return SizeProof(index, geometry, findings, options).run(result);
+  };
+  const Geometry longest(index, 3);
+  if (longest.fault())
+    return reportFault(*longest.fault(), index, findings);
+  checkRanges(index, findings);
+  checkThreads(index, findings);
+  if (longest.mostIterations() != 0 && !options.everySize && oneIterationDecides(index, longest)) {
+    result.anyIterations = true;
+    return proveSize(Geometry(index, 1));
+  }
+  if (!proveSize(longest))
+    return false;
+  for (const std::uint32_t iterations : {1u, 2u}) {
+    if (longest.mostIterations() == 0)
+      break;
     const Geometry geometry(index, iterations);
     if (geometry.fault())
       return reportFault(*geometry.fault(), index, findings);
-    if (iterations == 3) {
-      checkRanges(index, findings);
-      checkThreads(index, findings);
-    }
-    if (!SizeProof(index, geometry, findings, options).run(result))
+    if (!proveSize(geometry))
       return false;
-    if (geometry.mostIterations() == 0)
-      break;
   }
   return true;
 }
@@ -150,7 +161,9 @@ std::string VerifyResult::summary() const {
   std::string text = "proven: " + ir::plural(ranks, "rank") + ", " + ir::plural(launches, "launch");
   text.replace(text.rfind(ir::plural(launches, "launch")), std::string::npos,
                std::to_string(launches) + (launches == 1 ? " launch" : " launches"));
-  if (iterations != 0)
+  if (anyIterations)
+    text += ", any number of iterations";
+  else if (iterations != 0)
     text += ", up to " + ir::plural(iterations, "iteration");
   return text + ": " + ir::plural(operations, "operation") + " in " + ir::plural(phases, "phase") + " over " +
          ir::plural(edges, "edge") + ", " + std::to_string(accesses) + " accesses in order, " +

@@ -26,6 +26,9 @@
 // each read sees the same operation's write in every launch. Signals and waits balance, so that each launch starts like
 // the first (with semaphores having more to let through, hence more edges, later).
 //
+// Pipelines run as often as a message is long: three sizes are proven (proof/geometry.h), or one where it decides
+// (proof/sizes.h).
+//
 // Around each launch a rank's user writes its inputs before and reads its outputs after it; a test collective says
 // nothing about its buffers, so there the operations alone count.
 // Requires: a program that ir::checkStructure accepts. DataSync that is not lowered counts as the nops it stands for.
@@ -44,12 +47,15 @@ struct VerifyOptions {
   bool schedules = true; ///< add the shortest schedule to races
   /// Keep vector clocks from the start, not only where the logs of Order are too tangled. The verdict is the same.
   bool clocks = false;
+  /// Prove pipelines in three sizes, even where one decides (proof/sizes.h). The verdict is the same.
+  bool everySize = false;
 };
 
 /// What was looked at. `proven` only if nothing was found against the program.
 struct VerifyResult {
   bool proven = false;
   std::uint32_t ranks = 0, launches = 0, iterations = 0; ///< iterations: the most of any pipeline; 0 without
+  bool anyIterations = false;                            ///< one iteration was run, which speaks for any number
   std::uint64_t operations = 0;                          ///< run, all launches and iterations
   std::uint64_t phases = 0, edges = 0, accesses = 0;
   std::uint64_t results = 0; ///< output chunks compared with the collective

@@ -1,12 +1,13 @@
 // Where operands lie, exactly: chunks cut into units so fine that slices of groups and of pipelines are whole units.
 //
-// A program with pipelines is proven for several sizes of chunk, in which they run once, twice and three times: a first
-// iteration with nothing before it, a middle one with both, a last one with nothing behind it; and, as what comes
-// around a loop may lean on what only some iterations do, the shorter ones too. More iterations repeat the middle one:
-// iterations touch disjoint slices, so only what carries over from one to the next (signals, semaphores) can conflict,
-// and that repeats. Two cases need more than three, and get it: a slice of a thread-block group covers fewer iterations
-// than its pipeline has, so iterations are counted on the narrowest operand; and where scratch is reused, iteration i
-// and i + W share a slot (W: slots a scratch chunk has), so W + 3 are unrolled.
+// A program with pipelines is proven for several sizes of chunk, unless one decides (see sizes.h). In them they run
+// once, twice and three times: a first iteration with nothing before it, a middle one with both, a last one with
+// nothing behind it; and, as what comes around a loop may lean on what only some iterations do, the shorter ones too.
+// More iterations repeat the middle one: iterations touch disjoint slices, so only what carries over from one to the
+// next (signals, semaphores) can conflict, and that repeats. Two cases need more than three, and get it: a slice of a
+// thread-block group covers fewer iterations than its pipeline has, so iterations are counted on the narrowest operand;
+// and where scratch is reused, iteration i and i + W share a slot (W: slots a scratch chunk has), so W + 3 are
+// unrolled.
 #pragma once
 
 #include "passes/proof/index.h"
