@@ -123,10 +123,8 @@ bool Machine::data(std::uint32_t b, const ir::Op &op) {
   if (ir::putsAndSignals(op.kind))
     signalAll(b, op, false);
   if (op.kind == ir::OpKind::PutWithSignalAndFlush)
-    for (const std::uint32_t id : s.code->idsOf(op)) {
-      const std::uint32_t end = index_.channel(op.channelType, s.rank, id);
-      order_.flushed(end, order_.putsCovered(end, b, s.pc), b);
-    }
+    for (const std::uint32_t id : s.code->idsOf(op))
+      order_.flushed(order_.putsCovered(index_.channel(op.channelType, s.rank, id), b, s.pc), b);
   return true;
 }
 

@@ -125,10 +125,8 @@ bool Machine::execute(std::uint32_t b, const ir::Op &op) {
     signalAll(b, op, op.kind == ir::OpKind::RelaxedSignal);
     return true;
   case ir::OpKind::Flush:
-    for (const std::uint32_t id : s.code->idsOf(op)) {
-      const std::uint32_t end = index_.channel(op.channelType, s.rank, id);
-      order_.flushed(end, order_.putsCovered(end, b), b);
-    }
+    for (const std::uint32_t id : s.code->idsOf(op))
+      order_.flushed(order_.putsCovered(index_.channel(op.channelType, s.rank, id), b), b);
     return true;
   default:
     return data(b, op);
@@ -141,7 +139,7 @@ void Machine::signalAll(std::uint32_t b, const ir::Op &op, bool relaxed) {
     const std::uint32_t end = index_.channel(op.channelType, s.rank, id);
     Sent sent{order_.send(b, relaxed)};
     if (op.channelType == ir::ChannelType::Port)
-      sent.putsUpTo = order_.putsCovered(end, b, ir::putsAndSignals(op.kind) ? s.pc : none);
+      sent.covers = order_.putsCovered(end, b, ir::putsAndSignals(op.kind) ? s.pc : none);
     signal(b, index_.pairOf(end), sent);
   }
 }
@@ -177,7 +175,7 @@ bool Machine::waitAll(std::uint32_t b, const ir::Op &op) {
   for (; s.step < ids.size(); ++s.step) {
     const std::uint32_t queue =
         semaphore ? semaphoreQueue(s.rank, ids[s.step]) : index_.channel(op.channelType, s.rank, ids[s.step]);
-    if (!wait(b, queue, op.kind == ir::OpKind::RelaxedWait, semaphore ? none : index_.pairOf(queue))) {
+    if (!wait(b, queue, op.kind == ir::OpKind::RelaxedWait)) {
       block(b, queues_[queue].waiter, semaphore ? Waiting::Semaphore : Waiting::Channel,
             semaphore ? index_.semaphore(s.rank, ids[s.step]) : queue);
       return false;
@@ -186,11 +184,10 @@ bool Machine::waitAll(std::uint32_t b, const ir::Op &op) {
   return true;
 }
 
-bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed, std::uint32_t channel) {
+bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed) {
   const auto take = [&](const Sent &sent) {
     order_.receive(b, sent.token, relaxed);
-    if (queue < index_.numChannels())
-      order_.completed(channel, sent.putsUpTo, b);
+    order_.completed(sent.covers, b);
   };
   if (const SharedSync *parties = premises_.shared(queue)) {
     // The n-th wait passes once n signals came, whoever sent them: of each sender only what all others together cannot

@@ -87,7 +87,7 @@ private:
   /// What waits in a queue.
   struct Sent {
     Token token;
-    std::uint32_t putsUpTo = 0; ///< port puts of the channel that are complete with it
+    std::uint32_t covers = none; ///< port puts that are complete with it: see Order
     std::uint32_t next = none;
   };
   /// A queue that several blocks signal or wait on: tokens of the launch, by signaller.
@@ -113,7 +113,7 @@ private:
   bool execute(std::uint32_t block, const ir::Op &op);
   void step(BlockState &state);
   void signal(std::uint32_t block, std::uint32_t queue, const Sent &sent);
-  bool wait(std::uint32_t block, std::uint32_t queue, bool relaxed, std::uint32_t channel);
+  bool wait(std::uint32_t block, std::uint32_t queue, bool relaxed);
   bool waitAll(std::uint32_t block, const ir::Op &op);
   void signalAll(std::uint32_t block, const ir::Op &op, bool relaxed);
   bool barrier(std::uint32_t block, const ir::Op &op);

@@ -263,54 +263,73 @@ std::uint32_t Order::launchesBegun(std::uint32_t block, std::uint32_t phase) con
 }
 
 std::uint32_t Order::addPut(std::uint32_t channel, std::uint32_t block, std::uint32_t op) {
-  if (ports_.empty())
-    ports_.resize(index_.numChannels());
-  PortState &port = ports_[channel];
+  if (firstLane_.empty())
+    firstLane_.assign(index_.numChannels(), none);
+  std::uint32_t lane = firstLane_[channel];
+  while (lane != none && lanes_[lane].block != block)
+    lane = lanes_[lane].next;
+  if (lane == none) {
+    lane = static_cast<std::uint32_t>(lanes_.size());
+    lanes_.push_back({block, firstLane_[channel], {}, {}, {}});
+    firstLane_[channel] = lane;
+  }
   const auto id = static_cast<std::uint32_t>(puts_.size());
-  puts_.push_back({channel, static_cast<std::uint32_t>(port.puts.size()), block, blocks_[block].phase, op});
-  port.puts.push_back(id);
+  auto &puts = lanes_[lane].puts;
+  puts_.push_back({channel, lane, static_cast<std::uint32_t>(puts.size()), block, blocks_[block].phase, op});
+  puts.push_back(id);
   return id;
 }
 
-std::uint32_t Order::putsCovered(std::uint32_t channel, std::uint32_t block, std::uint32_t own) const {
-  if (ports_.empty())
-    return 0;
-  const PortState &port = ports_[channel];
-  auto covered = static_cast<std::uint32_t>(port.puts.size());
+std::uint32_t Order::putsCovered(std::uint32_t channel, std::uint32_t block, std::uint32_t own) {
+  std::uint32_t covers = none;
+  if (firstLane_.empty())
+    return covers;
   const View from = view(block);
-  while (covered != 0) {
-    const Put &put = puts_[port.puts[covered - 1]];
-    const bool self = own != none && put.block == block && put.op == own && put.phase == from.phase;
-    if (self || known(put.block, put.phase, from, Need::Control))
-      break;
-    --covered;
+  for (std::uint32_t lane = firstLane_[channel]; lane != none; lane = lanes_[lane].next) {
+    const auto &puts = lanes_[lane].puts;
+    auto covered = static_cast<std::uint32_t>(puts.size());
+    while (covered != 0) {
+      const Put &put = puts_[puts[covered - 1]];
+      const bool self = own != none && put.block == block && put.op == own && put.phase == from.phase;
+      if (self || known(put.block, put.phase, from, Need::Control))
+        break;
+      --covered;
+    }
+    if (covered == 0)
+      continue;
+    covers_.push_back({lane, covered, covers});
+    covers = static_cast<std::uint32_t>(covers_.size() - 1);
   }
-  return covered;
+  return covers;
 }
 
-void Order::completed(std::uint32_t channel, std::uint32_t upTo, std::uint32_t waiter) {
-  auto &events = ports_.empty() ? noPort_.completed : ports_[channel].completed;
-  if (upTo > (events.empty() ? 0 : events.back().upTo)) // the first event that covers a put is the one that counts
-    events.push_back({upTo, waiter, blocks_[waiter].phase});
+void Order::addDone(std::vector<Done> &events, const Done &event) {
+  if (event.upTo >
+      (events.empty() ? 0 : events.back().upTo)) // the first event that covers a put is the one that counts
+    events.push_back(event);
 }
 
-void Order::flushed(std::uint32_t channel, std::uint32_t upTo, std::uint32_t block) {
-  auto &events = ports_.empty() ? noPort_.flushed : ports_[channel].flushed;
-  if (upTo > (events.empty() ? 0 : events.back().upTo))
-    events.push_back({upTo, block, blocks_[block].phase});
+void Order::completed(std::uint32_t covers, std::uint32_t waiter) {
+  for (; covers != none; covers = covers_[covers].next)
+    addDone(lanes_[covers_[covers].lane].completed, {covers_[covers].upTo, waiter, blocks_[waiter].phase});
+}
+
+void Order::flushed(std::uint32_t covers, std::uint32_t block) {
+  for (; covers != none; covers = covers_[covers].next)
+    addDone(lanes_[covers_[covers].lane].flushed, {covers_[covers].upTo, block, blocks_[block].phase});
 }
 
 bool Order::putBefore(const Record &record, bool write, const View &view, Need need) const {
   const Put &put = puts_[record.agent & ~Record::putBit];
-  if (view.putChannel == put.channel)
+  if (view.putChannel == put.channel && (put.block == view.block || known(put.block, put.phase, view, Need::Control)))
     return true; // one queue, in order
-  const PortState &port = ports_[put.channel];
+  const Lane &lane = lanes_[put.lane];
   const auto done = [&](const std::vector<Done> &events) {
     const auto first = std::upper_bound(events.begin(), events.end(), put.number,
                                         [](std::uint32_t number, const Done &d) { return number < d.upTo; });
     return first != events.end() && known(first->block, first->phase, view, need);
   };
-  return done(port.completed) || (!write && done(port.flushed));
+  return done(lane.completed) || (!write && done(lane.flushed));
 }
 
 std::uint64_t Order::numPhases() const {

@@ -82,12 +82,13 @@ public:
     return std::max(launchesBegun(block, phase), 1u) - 1;
   }
 
-  /// Port puts: issue, the number covered by a signal or flush of `block` now, and what follows from them.
+  /// Port puts: issue, what is covered by a signal or flush of `block` now, and what follows from that.
   std::uint32_t addPut(std::uint32_t channel, std::uint32_t block, std::uint32_t op);
-  /// Puts of `channel` that a signal of `block` in its present phase comes after; with `own`, this one too.
-  std::uint32_t putsCovered(std::uint32_t channel, std::uint32_t block, std::uint32_t own = none) const;
-  void completed(std::uint32_t channel, std::uint32_t upTo, std::uint32_t waiter);
-  void flushed(std::uint32_t channel, std::uint32_t upTo, std::uint32_t block);
+  /// Puts of `channel` that a signal of `block` in its present phase comes after; with `own`, this one too. First of a
+  /// list of covers, or `none`.
+  std::uint32_t putsCovered(std::uint32_t channel, std::uint32_t block, std::uint32_t own = none);
+  void completed(std::uint32_t covers, std::uint32_t waiter);
+  void flushed(std::uint32_t covers, std::uint32_t block);
   std::uint32_t blockOf(const Record &record) const {
     return record.isPut() ? puts_[record.agent & ~Record::putBit].block : record.agent;
   }
@@ -110,15 +111,21 @@ private:
     std::uint32_t phase, length;
   };
   struct Put {
-    std::uint32_t channel, number; ///< n-th put of its channel
+    std::uint32_t channel, lane, number; ///< n-th put of its lane
     std::uint32_t block, phase, op;
   };
   struct Done {
     std::uint32_t upTo, block, phase;
   };
-  struct PortState {
+  /// The puts of one block on one channel: their order is certain, that of other blocks' on the channel is not.
+  struct Lane {
+    std::uint32_t block, next;       ///< another lane of the channel
     std::vector<std::uint32_t> puts; ///< into puts_
     std::vector<Done> completed, flushed;
+  };
+  /// The first `upTo` puts of a lane.
+  struct Cover {
+    std::uint32_t lane, upTo, next;
   };
   /// What a block received.
   struct Entry : Token {
@@ -147,6 +154,7 @@ private:
   std::uint32_t launchesBegun(std::uint32_t block, std::uint32_t phase) const;
   bool knownDirectly(std::uint32_t block, std::uint32_t phase, const View &view, Need need) const;
   bool search(std::uint32_t block, std::uint32_t phase, const View &view, Need need) const;
+  static void addDone(std::vector<Done> &events, const Done &event);
   bool putBefore(const Record &record, bool write, const View &view, Need need) const;
   void log(std::uint32_t block, const Token &token);
   std::uint32_t newNode() {
@@ -170,8 +178,9 @@ private:
   std::vector<std::uint32_t> gathered_[2];             // [Need][block]: phases that the gathered rank was told of
   std::vector<std::uint32_t> gatheredFrom_;            // blocks with an entry in gathered_
   std::vector<Put> puts_;
-  std::vector<PortState> ports_; // [channel], empty without puts
-  PortState noPort_;
+  std::vector<std::uint32_t> firstLane_; // [channel], empty without puts
+  std::vector<Lane> lanes_;
+  std::vector<Cover> covers_;
   std::uint64_t edges_ = 0;
   std::optional<ClockOrder> clocks_;
   std::vector<std::uint32_t> phases_; // for clocks_
