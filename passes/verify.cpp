@@ -67,7 +67,7 @@ private:
     }
     if (!checkShared(index_, geometry_, premises, memory, findings_))
       return false;
-    const std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
+    std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
     Order order(index_, clocks, premises.maxPhases() * launches + 1);
     Values values(index_, geometry_.unitsPerChunk());
     Reporter reporter(index_, geometry_, memory, order, findings_);
@@ -80,6 +80,10 @@ private:
         reporter.deadlock();
         return false;
       }
+      if (launch == 1 && !options_.exhaustive && order.allToldAll())
+        launches = 2;
+      if (launch + 1 == launches)
+        break;
       machine.endLaunch();
       if (launch == 0)
         results = reporter.checkResults(values, geometry_.unitsPerChunk());
@@ -115,7 +119,7 @@ bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &o
     return reportFault(*longest.fault(), index, findings);
   checkRanges(index, findings);
   checkThreads(index, findings);
-  if (longest.mostIterations() != 0 && !options.everySize && oneIterationDecides(index, longest)) {
+  if (longest.mostIterations() != 0 && !options.exhaustive && oneIterationDecides(index, longest)) {
     result.anyIterations = true;
     return proveSize(Geometry(index, 1));
   }

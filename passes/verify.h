@@ -22,9 +22,13 @@
 // Why two launches, or three. The next launch of a rank begins when its own last one ended, while others may be behind.
 // Operation x of one launch and y of the next are checked by running two. With x and y any number of launches apart, x
 // is ordered before y's twin of the next launch, which is before y in the same block. With double scratch, scratch of
-// launch n is used again by n + 2: then three launches are run. Results are checked for the first launch: with no race,
-// each read sees the same operation's write in every launch. Signals and waits balance, so that each launch starts like
-// the first (with semaphores having more to let through, hence more edges, later).
+// launch n is used again by n + 2: then three launches are run. But where each rank hears from every other in the
+// second, it knows at its end that all have ended the first, so all of the first is ordered before all of the third,
+// and the third need not be run. (Port puts may outlive their launch: where there are some, it is run.) Signals and
+// waits balance, so that each launch starts like the first (with semaphores having more to let through, hence more
+// edges, later). So pairs within one launch are checked in the first only, as are results: with no race, each read sees
+// the same operation's write in every launch. In the second launch accesses are checked against what the first left in
+// their cell, but for double scratch, where this is done in the third.
 //
 // Pipelines run as often as a message is long: three sizes are proven (proof/geometry.h), or one where it decides
 // (proof/sizes.h).
@@ -47,8 +51,9 @@ struct VerifyOptions {
   bool schedules = true; ///< add the shortest schedule to races
   /// Keep vector clocks from the start, not only where the logs of Order are too tangled. The verdict is the same.
   bool clocks = false;
-  /// Prove pipelines in three sizes, even where one decides (proof/sizes.h). The verdict is the same.
-  bool everySize = false;
+  /// Prove three sizes of pipelines and three launches with double scratch even where fewer decide. The verdict is the
+  /// same.
+  bool exhaustive = false;
 };
 
 /// What was looked at. `proven` only if nothing was found against the program.

@@ -17,8 +17,8 @@ void Machine::addOperand(const BlockState &s, const ir::Op &op, std::uint32_t op
   const auto add = [&](std::uint32_t owner, ir::BufferKind buffer) {
     const UnitSpan span =
         geometry_.span(chunk, op, s.loop != none ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
-    list.push_back({owner, static_cast<CellId>(memory_.base(owner, buffer, packet, launch_) + span.first), span.count,
-                    ref, packet});
+    list.push_back({owner, static_cast<CellId>(memory_.base(owner, buffer, packet) + span.first), span.count, ref,
+                    packet, buffer == ir::BufferKind::Scratch});
   };
   if (ir::isLocal(chunk.space)) {
     add(s.rank, static_cast<ir::BufferKind>(chunk.space));
@@ -188,6 +188,8 @@ void Machine::readValues(const Operand &source, const Record &by, const View &vi
 
 void Machine::read(const Operand &operand, const Record &by, const View &view) {
   counts_.accesses += operand.count;
+  if (launch_ != 0)
+    return checkLater(operand, by, view, false);
   // Of packets every reader counts: the first tells soonest that what they were computed from has been read.
   const bool keeps = operand.packet && geometry_.mostIterations() == 0;
   for (std::uint32_t i = 0; i < operand.count; ++i) {
@@ -208,20 +210,41 @@ void Machine::read(const Operand &operand, const Record &by, const View &view) {
 
 void Machine::write(const Operand &operand, const Record &by, const View &view, const ValueId *values) {
   counts_.accesses += operand.count;
+  if (launch_ != 0) {
+    checkLater(operand, by, view, true);
+    for (std::uint32_t i = 0; operand.packet && i < operand.count; ++i)
+      if (memory_.slotLaunch(operand.first + i) != launch_ + 1)
+        sendPacket(operand.first + i, view);
+    return;
+  }
   for (std::uint32_t i = 0; i < operand.count; ++i) {
     const CellId id = operand.first + i;
     Cell &cell = memory_[id];
     if (operand.packet && memory_.slotLaunch(id) == launch_ + 1) {
-      writeAgain(id, by, view, launch_ == 0 ? values[i] : cell.value);
+      writeAgain(id, by, view, values[i]);
       continue;
     }
+    checkWrite(id, by, view, operand.packet);
     if (operand.packet)
-      writePacket(id, by, view);
-    else
-      checkWrite(id, by, view, false);
+      sendPacket(id, view);
     memory_.setWrite(cell, by);
-    if (launch_ == 0)
-      cell.value = cell.value == Values::unknown ? Values::unknown : values[i];
+    cell.value = cell.value == Values::unknown ? Values::unknown : values[i];
+  }
+}
+
+void Machine::checkLater(const Operand &operand, const Record &by, const View &view, bool writes) {
+  if (index_.program.doubleScratch && operand.scratch != (launch_ == 2))
+    return;
+  for (std::uint32_t i = 0; i < operand.count; ++i) {
+    const CellId id = operand.first + i;
+    Cell &cell = memory_[id];
+    if (!writes) {
+      if (!operand.packet)
+        checkRead(id, by, view);
+    } else if (cell.write.exists() || cell.read.exists()) {
+      checkWrite(id, by, view, operand.packet);
+      memory_.setWrite(cell, {});
+    }
   }
 }
 
@@ -232,9 +255,11 @@ void Machine::checkRead(CellId id, const Record &by, const View &view) {
   report(id, cell.write, true, by, false, view);
 }
 
-void Machine::checkWrite(CellId id, const Record &by, const View &view, bool afterRead) {
+void Machine::checkWrite(CellId id, const Record &by, const View &view, bool packet) {
   Cell &cell = memory_[id];
-  if (!afterRead && cell.write.exists() && !order_.before(cell.write, true, view, Need::Data) &&
+  // A packet that was read has arrived: only readers need to be waited for.
+  const bool arrived = packet && cell.read.exists();
+  if (!arrived && cell.write.exists() && !order_.before(cell.write, true, view, Need::Data) &&
       !sameElement(cell.write, by))
     report(id, cell.write, true, by, true, view);
   memory_.forReads(cell, [&](const Record &reader) {
@@ -244,9 +269,7 @@ void Machine::checkWrite(CellId id, const Record &by, const View &view, bool aft
   });
 }
 
-void Machine::writePacket(CellId id, const Record &by, const View &view) {
-  // A packet that was read has arrived: only readers need to be waited for.
-  checkWrite(id, by, view, memory_[id].read.exists());
+void Machine::sendPacket(CellId id, const View &view) {
   if (packetToken_ == none) {
     packetToken_ = static_cast<std::uint32_t>(packetTokens_.size());
     packetTokens_.push_back(order_.sendPacket(currentBlock_, view.packets));
@@ -264,7 +287,7 @@ void Machine::writeAgain(CellId id, const Record &by, const View &view, ValueId 
                                     [&](const Operand &o) { return o.packet && id - o.first < o.count; });
   const bool harmless = value == cell.value && value > Values::unknown &&
                         (isSource || order_.before(cell.write, true, view, Need::Control));
-  if (!harmless && launch_ == 0) {
+  if (!harmless) {
     listener_.slotWrittenTwice(id, cell.write, by);
     cell.value = Values::unknown;
   }
@@ -296,7 +319,7 @@ bool Machine::sameElement(const Record &a, const Record &b) const {
     }
     const UnitSpan span =
         geometry_.span(chunk, *currentOp_, s.loop != none ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
-    return memory_.base(owner, buffer, false, launch_) + span.first;
+    return memory_.base(owner, buffer, false) + span.first;
   };
   return start(a) == start(b);
 }
@@ -342,7 +365,7 @@ void Machine::userAccess(std::uint32_t rank, bool writes) {
   const View view = order_.gather(rank);
   const auto buffer = writes ? ir::BufferKind::Input : ir::BufferKind::Output;
   const std::uint32_t units = index_.program.ranks[rank].chunksOf(buffer) * geometry_.unitsPerChunk();
-  const CellId first = memory_.base(rank, buffer, false, launch_);
+  const CellId first = memory_.base(rank, buffer, false);
   const Record by{b, view.phase, writes ? Record::userWrite : Record::userRead};
   for (std::uint32_t u = 0; u < units; ++u) {
     Cell &cell = memory_[first + u];
@@ -353,7 +376,7 @@ void Machine::userAccess(std::uint32_t rank, bool writes) {
         if (reader.isPut() && !order_.before(reader, false, view, Need::Control))
           stillSent_.push_back(reader);
       });
-      memory_.setWrite(cell, by);
+      memory_.setWrite(cell, launch_ == 0 ? by : Record{});
       for (const Record &reader : stillSent_)
         memory_.addRead(cell, reader);
       if (launch_ == 0)
@@ -372,12 +395,13 @@ void Machine::beginLaunch() {
   const bool user = index_.program.collective.kind != ir::CollectiveKind::Test;
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
     if (user) {
-      userAccess(r, true);
+      if (launch_ <= 1)
+        userAccess(r, true);
       order_.meetRank(r);
     } else if (launch_ == 0) {
       const std::uint32_t units = index_.program.ranks[r].inputChunks * geometry_.unitsPerChunk();
       for (std::uint32_t u = 0; u < units; ++u)
-        memory_[memory_.base(r, ir::BufferKind::Input, false, 0) + u].value = values_.input(r, u);
+        memory_[memory_.base(r, ir::BufferKind::Input, false) + u].value = values_.input(r, u);
     }
   }
   order_.beginLaunch();
@@ -387,7 +411,8 @@ void Machine::endLaunch() {
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
     order_.meetRank(r);
     if (index_.program.collective.kind != ir::CollectiveKind::Test) {
-      userAccess(r, false);
+      if (launch_ == 0)
+        userAccess(r, false);
       order_.meetRank(r);
     }
   }

@@ -107,6 +107,7 @@ private:
     std::uint32_t count = 0;
     std::uint32_t ref = 0;
     bool packet = false;
+    bool scratch = false;
   };
   // machine.cpp: control
   void run(std::uint32_t block);
@@ -137,10 +138,12 @@ private:
   void read(const Operand &operand, const Record &by, const View &view);
   void write(const Operand &operand, const Record &by, const View &view, const ValueId *values);
   void writeComputed(const Operand &operand, const Record &by, const View &view, const ValueId *values);
-  void writePacket(CellId id, const Record &by, const View &view);
+  void sendPacket(CellId id, const View &view);
+  /// An access of a launch behind the first, against what the first left there.
+  void checkLater(const Operand &operand, const Record &by, const View &view, bool writes);
   void writeAgain(CellId id, const Record &by, const View &view, ValueId value);
   void checkRead(CellId id, const Record &by, const View &view);
-  void checkWrite(CellId id, const Record &by, const View &view, bool afterRead);
+  void checkWrite(CellId id, const Record &by, const View &view, bool packet);
   bool sameElement(const Record &a, const Record &b) const;
   // packets.cpp: what packets tell about the reads they were computed from
   struct Chain {

@@ -19,9 +19,8 @@ bool hasPacketOps(const ir::Program &program) {
 } // namespace
 
 Memory::Memory(const ProgramIndex &index, const Geometry &geometry)
-    : index_(index), unitsPerChunk_(geometry.unitsPerChunk()), parityMask_(index.program.doubleScratch ? 1 : 0) {
+    : index_(index), unitsPerChunk_(geometry.unitsPerChunk()) {
   const ir::Program &program = index.program;
-  const std::uint64_t copies = program.doubleScratch ? 2 : 1;
   const bool packets = hasPacketOps(program);
   std::uint64_t total = 0;
   constexpr std::uint64_t most = Record::putBit - 1;
@@ -53,12 +52,12 @@ Memory::Memory(const ProgramIndex &index, const Geometry &geometry)
             b.plain[static_cast<std::size_t>(place.buffer)] + place.index * unitsPerChunk_;
     }
     b.scratchUnits = static_cast<std::uint32_t>(std::min(most, std::uint64_t{rank.scratchChunks} * unitsPerChunk_));
-    b.plain[2] = take(std::uint64_t{rank.scratchChunks} * unitsPerChunk_ * copies);
+    b.plain[2] = take(std::uint64_t{rank.scratchChunks} * unitsPerChunk_);
     rankEnd_.push_back(static_cast<CellId>(std::min(total, most)));
   }
   firstSlot_ = static_cast<CellId>(std::min(total, most));
   for (std::uint32_t r = 0; packets && r < index.numRanks(); ++r) {
-    bases_[r].slots = take(std::uint64_t{program.ranks[r].scratchChunks} * unitsPerChunk_ * copies);
+    bases_[r].slots = take(std::uint64_t{program.ranks[r].scratchChunks} * unitsPerChunk_);
     slotRankEnd_.push_back(static_cast<CellId>(std::min(total, most)));
   }
   fits_ = total <= mostCells;
@@ -83,9 +82,9 @@ CellPlace Memory::locate(CellId id) const {
   };
   const ir::Rank &rank = index_.program.ranks[place.rank];
   if (place.packet) {
-    set(ir::BufferKind::Scratch, (id - b.slots) % std::max(1u, b.scratchUnits));
+    set(ir::BufferKind::Scratch, id - b.slots);
   } else if (b.scratchUnits != 0 && id >= b.plain[2]) {
-    set(ir::BufferKind::Scratch, (id - b.plain[2]) % b.scratchUnits);
+    set(ir::BufferKind::Scratch, id - b.plain[2]);
   } else {
     // Where buffers share memory a place is named after the output: that is what goes wrong.
     for (const auto kind : {ir::BufferKind::Output, ir::BufferKind::Input}) {

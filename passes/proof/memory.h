@@ -27,7 +27,6 @@ struct CellPlace {
 
 class Memory {
 public:
-  /// `copies`: 2 where scratch is double, else 1.
   Memory(const ProgramIndex &index, const Geometry &geometry);
 
   /// More take more than a few gigabytes.
@@ -36,13 +35,11 @@ public:
   bool fits() const { return fits_; }
   std::uint64_t numCells() const { return cells_.size(); }
 
-  /// Cell of unit 0 of a buffer in a launch; in place, buffers share cells. Scratch packets have cells of their own.
-  CellId base(std::uint32_t rank, ir::BufferKind buffer, bool packet, std::uint32_t launch) const {
+  /// Cell of unit 0 of a buffer; in place, buffers share cells. Scratch packets have cells of their own. One copy of
+  /// double scratch is enough: launches that use the other half are not judged by it (see Machine).
+  CellId base(std::uint32_t rank, ir::BufferKind buffer, bool packet) const {
     const Bases &b = bases_[rank];
-    if (packet)
-      return b.slots + (launch & parityMask_) * b.scratchUnits;
-    return b.plain[static_cast<std::size_t>(buffer)] +
-           (buffer == ir::BufferKind::Scratch ? (launch & parityMask_) * b.scratchUnits : 0);
+    return packet ? b.slots : b.plain[static_cast<std::size_t>(buffer)];
   }
   Cell &operator[](CellId id) { return cells_[id]; }
   const Cell &operator[](CellId id) const { return cells_[id]; }
@@ -80,7 +77,6 @@ private:
   };
   const ProgramIndex &index_;
   std::uint32_t unitsPerChunk_;
-  std::uint32_t parityMask_;
   bool fits_ = true;
   std::vector<Bases> bases_;
   std::vector<CellId> rankEnd_;     // [rank], plain cells

@@ -39,17 +39,17 @@ void Order::receive(std::uint32_t block, const Token &token, bool relaxed) {
     log(block, received);
 }
 
-void Order::log(std::uint32_t block, const Token &token) {
+void Order::log(std::uint32_t block, const Heard &heard) {
   auto &log = logs_[block];
   auto previous = static_cast<std::uint32_t>(log.size());
   // What one sender tells later holds what it told before; by another channel, it may come in another order.
   if (previous == 0)
-    log.reserve(8);
-  else if (const Entry &last = log.back(); last.agent == token.agent && last.phase <= token.phase &&
-                                           last.length <= token.length && last.weak >= token.weak &&
+    log.reserve(4);
+  else if (const Entry &last = log.back(); last.agent == heard.agent && last.phase <= heard.phase &&
+                                           last.length <= heard.length && last.weak >= heard.weak &&
                                            last.besides == none)
     previous = last.previous;
-  log.emplace_back(token, previous);
+  log.emplace_back(heard, previous);
 }
 
 void Order::endPhase(std::uint32_t block) {
@@ -84,10 +84,20 @@ void Order::meet(std::span<const std::uint32_t> blocks) {
 void Order::meetRank(std::uint32_t rank) {
   std::vector<std::uint32_t> blocks(index_.block(rank + 1, 0) - index_.block(rank, 0));
   std::iota(blocks.begin(), blocks.end(), index_.block(rank, 0));
-  launchNodes_[rank] = blocks.size() == 1 ? none : static_cast<std::uint32_t>(index_.numBlocks() + nodes_.size());
-  meet(blocks);
-  for (const std::uint32_t b : blocks)
+  const bool news = clocks_ || std::any_of(blocks.begin(), blocks.end(),
+                                           [&](std::uint32_t b) { return logs_[b].size() != blocks_[b].meetLength; });
+  if (news && blocks.size() != 1) {
+    launchNodes_[rank] = static_cast<std::uint32_t>(index_.numBlocks() + nodes_.size());
+    meet(blocks);
+  } else { // all know the same already, but for their own phases
+    edges_ += blocks.size() != 1 ? blocks.size() : 0;
+    for (const std::uint32_t b : blocks)
+      endPhase(b);
+  }
+  for (const std::uint32_t b : blocks) {
     blocks_[b].meetPhase = blocks_[b].phase;
+    blocks_[b].meetLength = static_cast<std::uint32_t>(logs_[b].size());
+  }
 }
 
 void Order::beginLaunch() {
@@ -123,7 +133,7 @@ View Order::gather(std::uint32_t rank) {
     return view;
   for (std::uint32_t b = first; b < index_.block(rank + 1, 0); ++b)
     for (std::size_t i = blocks_[b].launchLength; i < logs_[b].size(); ++i) {
-      const Token &token = logs_[b][i];
+      const Heard &token = logs_[b][i];
       if (token.agent >= index_.numBlocks())
         continue;
       gatheredFrom_.push_back(token.agent);
@@ -136,6 +146,24 @@ View Order::gather(std::uint32_t rank) {
       }
     }
   return view;
+}
+
+bool Order::allToldAll() const {
+  if (clocks_ || !puts_.empty())
+    return false;
+  std::vector<bool> told(index_.numRanks());
+  for (std::uint32_t rank = 0; rank < index_.numRanks(); ++rank) {
+    told.assign(told.size(), false);
+    told[rank] = true;
+    for (std::uint32_t b = index_.block(rank, 0); b < index_.block(rank + 1, 0); ++b)
+      for (std::size_t i = blocks_[b].launchLength; i < logs_[b].size(); ++i)
+        if (const Heard &heard = logs_[b][i];
+            heard.agent < index_.numBlocks() && heard.phase >= blocks_[heard.agent].launchPhase)
+          told[index_.rankOf(heard.agent)] = true;
+    if (std::find(told.begin(), told.end(), false) != told.end())
+      return false;
+  }
+  return true;
 }
 
 bool Order::knownDirectly(std::uint32_t block, std::uint32_t phase, const View &view, Need need) const {
@@ -151,7 +179,7 @@ bool Order::knownDirectly(std::uint32_t block, std::uint32_t phase, const View &
   const std::uint32_t first = older ? index_.block(rank, 0) : block;
   const std::uint32_t count = older ? index_.block(rank + 1, 0) - first : 1, least = older ? 0 : phase;
   const bool weakIsEnough = older || need == Need::Control;
-  const auto tells = [&](const Token &t) {
+  const auto tells = [&](const Heard &t) {
     return t.agent - first < count && t.phase > least && (weakIsEnough || !t.weak);
   };
   for (const Token &t : view.packets)
@@ -182,7 +210,7 @@ bool Order::search(std::uint32_t block, std::uint32_t phase, const View &view, N
   const std::uint32_t here = index_.rankOf(view.block), begun = launchesBegun(block, phase);
   const auto kind = static_cast<int>(need);
   if (!facts_.empty())
-    for (const Token &t : facts_[view.block].tokens[kind])
+    for (const Heard &t : facts_[view.block].tokens[kind])
       if (t.agent != none && tellsOf(t, block, phase, begun, need))
         return true;
   marks_.resize(numBlocks + nodes_.size());
@@ -207,7 +235,7 @@ bool Order::search(std::uint32_t block, std::uint32_t phase, const View &view, N
     (isNear ? near_ : far_).push_back({agent, mark.length, length});
     mark.length = length;
   };
-  const auto look = [&](const Token &t) {
+  const auto look = [&](const Heard &t) {
     ++steps_;
     if (tellsOf(t, block, phase, begun, need))
       return true;
@@ -225,13 +253,13 @@ bool Order::search(std::uint32_t block, std::uint32_t phase, const View &view, N
     }
     return false;
   };
-  const auto follow = [&]() -> const Token * {
+  const auto follow = [&]() -> const Heard * {
     while (!near_.empty() || !far_.empty()) {
       auto &open = near_.empty() ? far_ : near_;
       const Open next = open.back();
       open.pop_back();
       if (next.agent >= numBlocks) {
-        for (const Token &t : nodeLog(next.agent))
+        for (const Heard &t : nodeLog(next.agent))
           if (look(t))
             return &t;
         continue;
@@ -244,7 +272,7 @@ bool Order::search(std::uint32_t block, std::uint32_t phase, const View &view, N
     return nullptr;
   };
   reach(view.block, view.length, true);
-  if (const Token *found = follow()) {
+  if (const Heard *found = follow()) {
     if (view.length <= blocks_[view.block].length) {
       facts_.resize(numBlocks);
       Facts &facts = facts_[view.block];

@@ -77,6 +77,9 @@ public:
   void beginLaunch();
   /// Prepares for the questions of `rank`'s user behind a launch; the view holds until the next call.
   View gather(std::uint32_t rank);
+  /// True if every rank has heard from every other in the present launch, all blocks of which have ended: so what was
+  /// done in the launches before it is known to all. Not where there are port puts, which may end later.
+  bool allToldAll() const;
   /// Launch (from 0) in which `block` was in `phase`.
   std::uint32_t launchOf(std::uint32_t block, std::uint32_t phase) const {
     return std::max(launchesBegun(block, phase), 1u) - 1;
@@ -104,6 +107,7 @@ private:
     std::uint32_t launchPhase = 0; ///< in which the present launch began
     std::uint32_t launchLength = 0;
     std::uint32_t meetPhase = 0;      ///< phases before this one are known to the whole rank
+    std::uint32_t meetLength = 0;     ///< as are these entries of its log
     mutable std::uint32_t cursor = 0; ///< entry that answered last
   };
   /// A block where a launch began.
@@ -128,9 +132,9 @@ private:
     std::uint32_t lane, upTo, next;
   };
   /// What a block received.
-  struct Entry : Token {
+  struct Entry : Heard {
     std::uint32_t previous; ///< place behind the last entry before this one that tells more than this one does
-    Entry(const Token &token, std::uint32_t previous) : Token(token), previous(previous) {}
+    Entry(const Heard &heard, std::uint32_t previous) : Heard(heard), previous(previous) {}
   };
   struct Mark {
     std::uint32_t round = 0, length = 0;
@@ -141,11 +145,11 @@ private:
   /// What searches found for a block, by Need: the newest few.
   struct Facts {
     static constexpr std::uint32_t most = 4;
-    std::array<Token, most> tokens[2];
+    std::array<Heard, most> tokens[2];
     std::uint32_t next[2] = {0, 0};
   };
   /// Whether a token tells of a phase of `block` in the launch before `begun`, wherever it comes from.
-  bool tellsOf(const Token &token, std::uint32_t block, std::uint32_t phase, std::uint32_t begun, Need need) const {
+  bool tellsOf(const Heard &token, std::uint32_t block, std::uint32_t phase, std::uint32_t begun, Need need) const {
     if (token.agent == block && token.phase > phase && (need == Need::Control || !token.weak))
       return true;
     return begun < begins_.size() && token.agent < index_.numBlocks() &&
@@ -156,12 +160,12 @@ private:
   bool search(std::uint32_t block, std::uint32_t phase, const View &view, Need need) const;
   static void addDone(std::vector<Done> &events, const Done &event);
   bool putBefore(const Record &record, bool write, const View &view, Need need) const;
-  void log(std::uint32_t block, const Token &token);
+  void log(std::uint32_t block, const Heard &heard);
   std::uint32_t newNode() {
     nodes_.push_back(static_cast<std::uint32_t>(entries_.size()));
     return static_cast<std::uint32_t>(index_.numBlocks() + nodes_.size() - 1);
   }
-  std::span<const Token> nodeLog(std::uint32_t node) const {
+  std::span<const Heard> nodeLog(std::uint32_t node) const {
     const std::uint32_t n = node - index_.numBlocks();
     return {entries_.data() + nodes_[n], entries_.data() + (n + 1 < nodes_.size() ? nodes_[n + 1] : entries_.size())};
   }
@@ -170,7 +174,7 @@ private:
   std::vector<BlockState> blocks_;
   std::vector<std::vector<Entry>> logs_;   // [block]
   std::vector<std::uint32_t> nodes_;       // first of its entries_: meetings, and operations that took packets
-  std::vector<Token> entries_;             // of nodes
+  std::vector<Heard> entries_;             // of nodes
   std::vector<std::vector<Begin>> begins_; // [launch][block]
   std::vector<std::uint32_t> launchNodes_; // [rank]: its last meeting
   std::vector<std::vector<std::uint32_t>> beginNodes_; // [launch][rank]: the meeting with which it began, or `none`

@@ -35,7 +35,7 @@ bool Machine::computedFrom(CellId id, const Record &reader, const View &view, co
 bool Machine::consumed(CellId slot, const Record &consumer, const Chain &chain) const {
   if (order_.before(consumer, false, chain.view, Need::Control))
     return true;
-  if (chain.offset == none || chain.by.isPut())
+  if (launch_ != 0 || chain.offset == none || chain.by.isPut()) // what it took is of its own launch
     return false;
   // Taken by the writing operation itself, at the same element; or by the one that made a packet which it took.
   for (const Operand &source : sources_) {
@@ -61,8 +61,8 @@ bool Machine::consumed(CellId slot, const Record &consumer, const Chain &chain) 
       const std::uint32_t owner = ir::isLocal(chunk.space)                ? index_.rankOf(made.agent)
                                   : chunk.space == ir::ChunkSpace::Remote ? rank.remoteBuffers[chunk.id].rank
                                                                           : memory_.locate(cell).rank;
-      return cell - (memory_.base(owner, ir::BufferKind::Scratch, true, launch_) +
-                     geometry_.span(chunk, op, nullptr, true).first);
+      return cell -
+             (memory_.base(owner, ir::BufferKind::Scratch, true) + geometry_.span(chunk, op, nullptr, true).first);
     };
     if (offset(made, mine) == offset(consumer, slot))
       return true;
@@ -77,10 +77,10 @@ bool Machine::takenAlong(CellId id, const Record &reader, Chain &chain, int dept
   const ir::Chunk &source = code.chunks[reader.ref];
   if (ir::formOfDestination(op.kind, op.numDsts - 1) != ir::DataForm::Packet || !ir::isLocal(source.space))
     return false;
-  const std::uint32_t owner = index_.rankOf(b), launch = order_.launchOf(b, reader.phase);
+  const std::uint32_t owner = index_.rankOf(b);
   const ir::Rank &rank = index_.program.ranks[owner];
   const auto cellOf = [&](const ir::Chunk &chunk, std::uint32_t at, ir::BufferKind buffer, bool packet) {
-    return memory_.base(at, buffer, packet, launch) +
+    return memory_.base(at, buffer, packet) +
            geometry_.span(chunk, op, nullptr, buffer == ir::BufferKind::Scratch).first;
   };
   const auto taken = [&](std::uint64_t at) {

@@ -169,8 +169,7 @@ bool Replay::packets(std::uint32_t b, const ir::Op &op, bool write) {
       owners = index_.program.ranks[rank].switchChannels[chunk.id].ranks;
     for (const std::uint32_t owner : owners)
       for (std::uint32_t u = 0; u < span.count; ++u) {
-        const auto cell =
-            static_cast<CellId>(memory_.base(owner, ir::BufferKind::Scratch, true, launch_) + span.first + u);
+        const auto cell = static_cast<CellId>(memory_.base(owner, ir::BufferKind::Scratch, true) + span.first + u);
         if (write) {
           slots_[cell] = {b, here + 1};
           continue;

@@ -356,8 +356,7 @@ void Reporter::deadlock() {
         else if (chunk.space == ir::ChunkSpace::Switch)
           owners = index_.program.ranks[rank].switchChannels[chunk.id].ranks;
         for (const std::uint32_t owner : owners) {
-          const std::uint64_t first =
-              memory_.base(owner, ir::BufferKind::Scratch, true, machine_->launch()) + span.first;
+          const std::uint64_t first = memory_.base(owner, ir::BufferKind::Scratch, true) + span.first;
           for (std::uint32_t u = 0; u < span.count; ++u)
             if (const auto it = writers.find(static_cast<CellId>(first + u));
                 it != writers.end() && it->second.block == none)

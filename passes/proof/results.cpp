@@ -118,7 +118,7 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
     for (std::uint32_t chunk = 0; chunk < program.ranks[r].outputChunks; ++chunk) {
       const auto first = wanted.first(r, chunk);
       const auto knownRight = [&](std::uint32_t unit) {
-        const CellId id = memory_.base(r, ir::BufferKind::Output, false, 0) + chunk * unitsPerChunk + unit;
+        const CellId id = memory_.base(r, ir::BufferKind::Output, false) + chunk * unitsPerChunk + unit;
         const std::uint64_t pair = std::uint64_t{memory_[id].value} << 32 |
                                    values.input(first->rank, std::uint64_t{first->chunk} * unitsPerChunk + unit);
         return pair == lastRight || right.contains(pair);
@@ -135,7 +135,7 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
         continue;
       ++looked;
       for (std::uint32_t unit = 0; unit < unitsPerChunk; ++unit) {
-        const CellId id = memory_.base(r, ir::BufferKind::Output, false, 0) + chunk * unitsPerChunk + unit;
+        const CellId id = memory_.base(r, ir::BufferKind::Output, false) + chunk * unitsPerChunk + unit;
         const Cell &cell = memory_[id];
         const ValueId key = values.input(inputs[0].rank, std::uint64_t{inputs[0].chunk} * unitsPerChunk + unit);
         if (inputs.size() == 1 && cell.value == key)

@@ -24,18 +24,24 @@ struct Record {
   bool isUser() const { return ref >= userWrite; }
 };
 
-/// What a signal, a release or a packet brings along: what `agent` knew when it sent it.
-struct Token {
+/// What `agent` knew when it sent something.
+struct Heard {
   std::uint32_t agent = none;   ///< a block, or a node of Order; `none` for a semaphore's initial value
   std::uint32_t phase = 0;      ///< phases of the agent before this one are over
   std::uint32_t length : 31;    ///< entries of the agent's log that come along
   std::uint32_t weak : 1;       ///< brings data of the launches before only
   std::uint32_t besides = none; ///< a node with what the sending operation knew more than its block
+
+  Heard() : length(0), weak(0) {}
+  Heard(std::uint32_t agent, std::uint32_t phase, std::uint32_t length, bool weak)
+      : agent(agent), phase(phase), length(length & ~Record::putBit), weak(weak) {}
+};
+
+/// What a signal, a release or a packet brings along.
+struct Token : Heard {
   ClockId control = ClockPool::zero, data = ClockPool::zero; ///< of ClockOrder, where it is kept
 
-  Token() : length(0), weak(0) {}
-  Token(std::uint32_t agent, std::uint32_t phase, std::uint32_t length, bool weak)
-      : agent(agent), phase(phase), length(length & ~Record::putBit), weak(weak) {}
+  using Heard::Heard;
 };
 
 /// A point from which accesses are judged.

@@ -20,7 +20,7 @@ struct Proof {
   bool says(std::string_view words) const { return text.find(words) != std::string::npos; }
 };
 
-inline Proof prove(const Program &program) {
+inline Proof prove(const Program &program, const mscclc::passes::VerifyOptions &options = {}) {
   DiagnosticEngine diags;
   diags.setSources(&program.sources);
   Proof proof;
@@ -28,7 +28,7 @@ inline Proof prove(const Program &program) {
     proof.text = "malformed: " + diags.render(false);
     return proof;
   }
-  proof.result = mscclc::passes::verify(program, diags);
+  proof.result = mscclc::passes::verify(program, diags, options);
   proof.text = diags.render(false);
   for (const Diagnostic &d : diags.all())
     proof.ids.emplace_back(d.id);
