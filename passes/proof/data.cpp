@@ -250,9 +250,12 @@ void Machine::checkLater(const Operand &operand, const Record &by, const View &v
 
 void Machine::checkRead(CellId id, const Record &by, const View &view) {
   Cell &cell = memory_[id];
-  if (!cell.write.exists() || order_.before(cell.write, true, view, Need::Data) || sameElement(cell.write, by))
+  if (!cell.write.exists())
     return;
-  report(id, cell.write, true, by, false, view);
+  if (order_.before(cell.write, true, view, Need::Data))
+    order_.readBehind(cell.write, view);
+  else if (!sameElement(cell.write, by))
+    report(id, cell.write, true, by, false, view);
 }
 
 void Machine::checkWrite(CellId id, const Record &by, const View &view, bool packet) {

@@ -251,7 +251,7 @@ bool Machine::barrier(std::uint32_t b, const ir::Op &op) {
   s.waiting = {Waiting::Barrier, number};
   if (arrived.size() != info.blocks.size())
     return false;
-  order_.meet(arrived);
+  order_.barrier(arrived);
   for (const std::uint32_t other : arrived)
     if (other != b)
       ready_.push_back(other);

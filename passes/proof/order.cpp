@@ -11,12 +11,31 @@ constexpr std::uint32_t mostClocks = 1u << 13; ///< beyond, clocks of all blocks
 } // namespace
 
 Order::Order(const ProgramIndex &index, bool clocks, std::uint64_t maxPhase)
-    : index_(index), blocks_(index.numBlocks()), logs_(index.numBlocks()), launchNodes_(index.numRanks(), none) {
+    : index_(index), blocks_(index.numBlocks()), logs_(index.numBlocks()), launchNodes_(index.numRanks(), none),
+      links_(index.numBlocks()) {
   if (clocks)
     clocks_.emplace(index, maxPhase);
 }
 
+void Order::readBehind(const Record &write, const View &view) {
+  if (clocks_ || write.isPut() || write.isUser())
+    return;
+  for (const auto &[block, phase] : {std::pair(write.agent, write.phase), std::pair(view.block, view.phase)})
+    if (links_[block].size() <= phase)
+      links_[block].resize(phase + 1);
+  Link &from = links_[write.agent][write.phase], &to = links_[view.block][view.phase];
+  if (to.chain != none)
+    return;
+  if (from.chain == none) {
+    from = {static_cast<std::uint32_t>(chainLengths_.size()), 0};
+    chainLengths_.push_back(1);
+  }
+  if (from.place + 1 == chainLengths_[from.chain]) // its last, so far
+    to = {from.chain, chainLengths_[from.chain]++};
+}
+
 Token Order::sendPacket(std::uint32_t block, std::span<const Token> taken) {
+  blocks_[block].toldPhase = blocks_[block].phase;
   Token token{block, blocks_[block].phase, blocks_[block].length, true};
   if (clocks_) {
     clocks_->sendPacket(token, taken);
@@ -57,6 +76,12 @@ void Order::endPhase(std::uint32_t block) {
   blocks_[block].length = static_cast<std::uint32_t>(logs_[block].size());
   if (clocks_)
     clocks_->endPhase(block);
+}
+
+void Order::barrier(std::span<const std::uint32_t> blocks) {
+  for (const std::uint32_t b : blocks)
+    blocks_[b].toldPhase = blocks_[b].phase + 1;
+  meet(blocks);
 }
 
 void Order::meet(std::span<const std::uint32_t> blocks) {
@@ -357,7 +382,7 @@ bool Order::putBefore(const Record &record, bool write, const View &view, Need n
                                         [](std::uint32_t number, const Done &d) { return number < d.upTo; });
     return first != events.end() && known(first->block, first->phase, view, need);
   };
-  return done(lane.completed) || (!write && done(lane.flushed));
+  return (!write && done(lane.flushed)) || done(lane.completed); // a flush is known at home, and soon found
 }
 
 std::uint64_t Order::numPhases() const {

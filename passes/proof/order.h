@@ -10,6 +10,9 @@
 // block it asks about. Only where knowledge came through third parties are logs followed back, to the launch in which
 // the event lies and no further; what that finds is kept, as the next questions tend to be about the same block. Where
 // following takes more than it should, `Tangled` is thrown: then vector clocks are the better way (ClockOrder).
+//
+// Data that goes from hand to hand, as around a ring, needs no following: a phase that reads what an earlier one wrote,
+// in order, is behind it on a chain, and of two phases on one chain the first is ordered before the second.
 #pragma once
 
 #include "passes/proof/clock_order.h"
@@ -45,15 +48,20 @@ public:
       return phase < view.phase;
     if (clocks_)
       return clocks_->known(block, phase, view, need);
-    return knownDirectly(block, phase, view, need) || search(block, phase, view, need);
+    return knownDirectly(block, phase, view, need) || onChain(block, phase, view) ||
+           (toldAnybody(block, phase, view) && search(block, phase, view, need));
   }
   /// The same, but false where it takes more than a look.
   bool knownAtOnce(std::uint32_t block, std::uint32_t phase, const View &view, Need need) const {
     return clocks_ ? known(block, phase, view, need) : knownDirectly(block, phase, view, need);
   }
 
+  /// The block of `view` reads in its phase what `write` wrote, ordered before it as data.
+  void readBehind(const Record &write, const View &view);
+
   /// A token of `block`; `relaxed`: it makes no data of this launch visible. Held until `drop`.
   Token send(std::uint32_t block, bool relaxed) {
+    blocks_[block].toldPhase = blocks_[block].phase;
     Token token{block, blocks_[block].phase, blocks_[block].length, relaxed};
     if (clocks_)
       clocks_->send(token);
@@ -70,7 +78,7 @@ public:
 
   void endPhase(std::uint32_t block);
   /// Ends the phase of all of `blocks`; each then knows what any of them knew.
-  void meet(std::span<const std::uint32_t> blocks);
+  void barrier(std::span<const std::uint32_t> blocks);
   /// All blocks of a rank meet, as launches of one rank do.
   void meetRank(std::uint32_t rank);
   /// From here on all ranks are in their next launch.
@@ -108,6 +116,7 @@ private:
     std::uint32_t launchLength = 0;
     std::uint32_t meetPhase = 0;      ///< phases before this one are known to the whole rank
     std::uint32_t meetLength = 0;     ///< as are these entries of its log
+    std::uint32_t toldPhase = 0;      ///< others can know of phases before this one, in the present launch
     mutable std::uint32_t cursor = 0; ///< entry that answered last
   };
   /// A block where a launch began.
@@ -142,6 +151,10 @@ private:
   struct Open {
     std::uint32_t agent, from, to;
   };
+  /// Place of a phase on a chain.
+  struct Link {
+    std::uint32_t chain = none, place = 0;
+  };
   /// What searches found for a block, by Need: the newest few.
   struct Facts {
     static constexpr std::uint32_t most = 4;
@@ -156,10 +169,21 @@ private:
            index_.rankOf(token.agent) == index_.rankOf(block) && token.phase >= begins_[begun][token.agent].phase;
   }
   std::uint32_t launchesBegun(std::uint32_t block, std::uint32_t phase) const;
+  bool onChain(std::uint32_t block, std::uint32_t phase, const View &view) const {
+    const auto &from = links_[block], &to = links_[view.block];
+    return phase < from.size() && view.phase < to.size() && from[phase].chain != none &&
+           from[phase].chain == to[view.phase].chain && from[phase].place < to[view.phase].place;
+  }
+  /// False if another rank cannot know of a phase, since its block has told nobody since.
+  bool toldAnybody(std::uint32_t block, std::uint32_t phase, const View &view) const {
+    const BlockState &b = blocks_[block];
+    return phase < b.launchPhase || phase < b.toldPhase || index_.rankOf(block) == index_.rankOf(view.block);
+  }
   bool knownDirectly(std::uint32_t block, std::uint32_t phase, const View &view, Need need) const;
   bool search(std::uint32_t block, std::uint32_t phase, const View &view, Need need) const;
   static void addDone(std::vector<Done> &events, const Done &event);
   bool putBefore(const Record &record, bool write, const View &view, Need need) const;
+  void meet(std::span<const std::uint32_t> blocks);
   void log(std::uint32_t block, const Heard &heard);
   std::uint32_t newNode() {
     nodes_.push_back(static_cast<std::uint32_t>(entries_.size()));
@@ -181,6 +205,8 @@ private:
   std::vector<std::vector<bool>> told_;                // [launch]: rank × rank: in it, the first heard from the second
   std::vector<std::uint32_t> gathered_[2];             // [Need][block]: phases that the gathered rank was told of
   std::vector<std::uint32_t> gatheredFrom_;            // blocks with an entry in gathered_
+  std::vector<std::vector<Link>> links_;               // [block][phase]
+  std::vector<std::uint32_t> chainLengths_;            // [chain]
   std::vector<Put> puts_;
   std::vector<std::uint32_t> firstLane_; // [channel], empty without puts
   std::vector<Lane> lanes_;
