@@ -5,14 +5,15 @@
 //
 // Why one run speaks for all schedules. Suppose that (a) the order in which a block's operations are issued does not
 // depend on data or timing, (b) each channel end and semaphore is waited on by one block, in a phase by one thread of
-// it (proof/threads.cpp), and signalled by one, (c) each barrier is used by as many blocks as it waits for, (d) a packet slot is written once a launch. Then signals only ever
-// add to counters that one block alone takes from, so running one block never takes from another the chance to run: all
-// maximal runs execute the same operations, the n-th signal meets the n-th wait in each, and either all end or all stop
-// at the same waits. So the edges, and with them happens-before, are the same in all. A pair of conflicting accesses
-// that is ordered is ordered in every run, and if all are, every read sees the same write in all, hence the same
-// values. A pair that is not ordered can be brought together by some schedule, which is printed. The run takes a
-// block's operations one after the other, though its threads do not wait for each other within a phase: that can only
-// make signals come later, so what ends here ends with threads too; and within a phase nothing counts as ordered.
+// it (proof/threads.cpp), and signalled by one, (c) each barrier is used by as many blocks as it waits for, (d) a
+// packet slot is written once a launch. Then signals only ever add to counters that one block alone takes from, so
+// running one block never takes from another the chance to run: all maximal runs execute the same operations, the n-th
+// signal meets the n-th wait in each, and either all end or all stop at the same waits. So the edges, and with them
+// happens-before, are the same in all. A pair of conflicting accesses that is ordered is ordered in every run, and if
+// all are, every read sees the same write in all, hence the same values. A pair that is not ordered can be brought
+// together by some schedule, which is printed. The run takes a block's operations one after the other, though its
+// threads do not wait for each other within a phase: that can only make signals come later, so what ends here ends with
+// threads too; and within a phase nothing counts as ordered.
 //
 // The premises are checked. (a) holds by construction: programs have no branches. (b) to (d): see proof/premises.h and
 // the machine. Where several blocks signal one counter, the n-th wait is credited with what is certain whoever came
