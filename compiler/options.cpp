@@ -132,9 +132,9 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   auto *emitCuda = app.add_flag("--emit-cuda")->description("write a CUDA kernel")->group(general);
   app.add_flag("--compact", o.compact, "JSON without line breaks")->group(general);
   std::string messageSize;
-  app.add_option("--message-size", messageSize, "--emit-cuda: bake this message size in")
-      ->type_name("BYTES")
-      ->group(general);
+  auto *sizeToBake = app.add_option("--message-size", messageSize, "--emit-cuda: bake this message size in")
+                         ->type_name("BYTES")
+                         ->group(general);
 
   const char *algorithm = "Algorithm";
   std::vector<std::string> parameters;
@@ -158,9 +158,9 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       ->type_name("SECONDS")
       ->group(algorithm);
   std::string traceMemory;
-  app.add_option("--trace-memory", traceMemory, "memory the algorithm may use [4G]")
-      ->type_name("BYTES")
-      ->group(algorithm);
+  auto *memoryOption = app.add_option("--trace-memory", traceMemory, "memory the algorithm may use [4G]")
+                           ->type_name("BYTES")
+                           ->group(algorithm);
 
   const char *passes = "Passes";
   app.add_option("-O", o.optLevel,
@@ -205,8 +205,9 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
                          ->delimiter(',')
                          ->allow_extra_args(false)
                          ->group(proof);
-  auto *schedulesOption =
-      app.add_option("--schedules", o.runSchedules, "--run: schedules to try [100; fewer over 1M]")->type_name("N")->group(proof);
+  auto *schedulesOption = app.add_option("--schedules", o.runSchedules, "--run: schedules to try [100; fewer over 1M]")
+                              ->type_name("N")
+                              ->group(proof);
   app.add_option("--seed", o.seed, "--run: seed of the schedules [1]")->type_name("N")->group(proof);
   auto *diff = app.add_option("--diff", o.golden, "compare with a golden plan by meaning")
                    ->type_name("GOLDEN.json")
@@ -244,7 +245,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
         throw CLI::RequiresError(option->get_name(), "--run");
     if (o.update && diff->count() == 0)
       throw CLI::RequiresError("--update", "--diff");
-    if (!messageSize.empty() && emitCuda->count() == 0)
+    if (sizeToBake->count() != 0 && emitCuda->count() == 0)
       throw CLI::RequiresError("--message-size", "--emit-cuda");
 
     o.action = list->count()       ? Action::List
@@ -285,11 +286,11 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
     for (const std::string &macro : defines)
       clangArgs.push_back("-D" + macro);
     o.clangArgs.insert(o.clangArgs.begin(), clangArgs.begin(), clangArgs.end());
-    if (!messageSize.empty())
+    if (sizeToBake->count() != 0)
       o.messageSize = byteSize("--message-size", messageSize);
-    if (!messageSize.empty() && o.messageSize == 0)
+    if (sizeToBake->count() != 0 && o.messageSize == 0)
       badValue("--message-size", "a message has at least one byte");
-    if (!traceMemory.empty())
+    if (memoryOption->count() != 0)
       o.traceMemory = byteSize("--trace-memory", traceMemory);
     if (o.traceMemory < (std::uint64_t{1} << 20))
       badValue("--trace-memory", "at least 1M is needed");
