@@ -323,7 +323,7 @@ std::uint32_t Order::addPut(std::uint32_t channel, std::uint32_t block, std::uin
     lane = lanes_[lane].next;
   if (lane == none) {
     lane = static_cast<std::uint32_t>(lanes_.size());
-    lanes_.push_back({block, firstLane_[channel], {}, {}, {}});
+    lanes_.push_back({block, firstLane_[channel], {}, {}, {}, {}});
     firstLane_[channel] = lane;
   }
   const auto id = static_cast<std::uint32_t>(puts_.size());
@@ -368,8 +368,13 @@ void Order::completed(std::uint32_t covers, std::uint32_t waiter) {
 }
 
 void Order::flushed(std::uint32_t covers, std::uint32_t block) {
-  for (; covers != none; covers = covers_[covers].next)
-    addDone(lanes_[covers_[covers].lane].flushed, {covers_[covers].upTo, block, blocks_[block].phase});
+  for (; covers != none; covers = covers_[covers].next) {
+    Lane &lane = lanes_[covers_[covers].lane];
+    const Done event{covers_[covers].upTo, block, blocks_[block].phase};
+    addDone(lane.flushed, event);
+    if (block == lane.block)
+      addDone(lane.ownFlushed, event);
+  }
 }
 
 bool Order::putBefore(const Record &record, bool write, const View &view, Need need) const {
@@ -382,7 +387,8 @@ bool Order::putBefore(const Record &record, bool write, const View &view, Need n
                                         [](std::uint32_t number, const Done &d) { return number < d.upTo; });
     return first != events.end() && known(first->block, first->phase, view, need);
   };
-  return (!write && done(lane.flushed)) || done(lane.completed); // a flush is known at home, and soon found
+  // A flush is known at home, and soon found.
+  return (!write && (done(lane.ownFlushed) || done(lane.flushed))) || done(lane.completed);
 }
 
 std::uint64_t Order::numPhases() const {

@@ -135,6 +135,7 @@ private:
     std::uint32_t block, next;       ///< another lane of the channel
     std::vector<std::uint32_t> puts; ///< into puts_
     std::vector<Done> completed, flushed;
+    std::vector<Done> ownFlushed; ///< by the lane's block, which another block's flush may be unknown to
   };
   /// The first `upTo` puts of a lane.
   struct Cover {

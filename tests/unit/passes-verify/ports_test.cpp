@@ -53,3 +53,24 @@ TEST_CASE("puts of two blocks on one channel come in any order") {
   for (const std::uint32_t second : {0u, 1u})
     CHECK(prove(twoSenders(second, 1).program).has("race"));
 }
+
+TEST_CASE("a block's own flush counts, whoever flushed before") {
+  Plan p(CollectiveKind::Custom, 2, 1, 1);
+  p.program.collective.expectations = {{1, 0, {{0, 0}}, noLoc}};
+  p.program.ranks[0].scratchChunks = 1;
+  const std::uint32_t port = p.channel(0, 1, ChannelType::Port), back = p.channel(1, 0, ChannelType::Port);
+  const std::uint32_t waits = p.channel(0, 1), signals = p.channel(1, 0);
+  const std::uint32_t goesOn = p.channel(0, 1), sends = p.channel(1, 0);
+  const std::uint32_t tells = p.channel(0, 1), hears = p.channel(1, 0);
+  const std::uint32_t s = p.semaphore(0);
+  Block putter = p.on(0, 0);
+  putter.relaxedWait({waits}).copy(scratch(0), in(0)).nop();
+  putter.remote(OpKind::Put, {putter.of(1, BufferKind::Output, 0, 1, ChannelType::Port)}, {scratch(0)},
+                ChannelType::Port, {port});
+  putter.nop().signal({port}, ChannelType::Port).release({s});
+  // By now the other block has flushed, and has told nobody.
+  putter.relaxedWait({goesOn}).flush({port}).nop().copy(scratch(0), in(0));
+  p.on(0, 1).acquire({s}).nop().relaxedSignal({tells}).flush({port});
+  p.on(1).relaxedSignal({signals}).relaxedWait({hears}).relaxedSignal({sends}).wait({back}, ChannelType::Port);
+  CHECK(prove(p.program).result.proven);
+}
