@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 using namespace plans;
-using Catch::Matchers::Contains;
 
 namespace {
 std::string fileText(const std::filesystem::path &path) {
@@ -84,15 +83,15 @@ TEST_CASE("gpus and thread blocks are put into the order of their ids, with a wa
     const auto program = read(plan.dump(), messages);
     REQUIRE(program);
     CHECK(write(*program) == text);
-    CHECK_THAT(messages, Contains("$.gpus: warning: gpus are not listed by their ids, though the executor takes "
-                                  "their position for the id; the id counts here"));
+    CHECK_THAT(messages, containsText("$.gpus: warning: gpus are not listed by their ids, though the executor takes "
+                                      "their position for the id; the id counts here"));
   }
   SECTION("thread blocks") {
     std::swap(plan["gpus"][0]["threadblocks"][0], plan["gpus"][0]["threadblocks"][1]);
     const auto program = read(plan.dump(), messages);
     REQUIRE(program);
     CHECK(write(*program) == text);
-    CHECK_THAT(messages, Contains("$.gpus[0].threadblocks: warning: thread blocks are not listed by their ids"));
+    CHECK_THAT(messages, containsText("$.gpus[0].threadblocks: warning: thread blocks are not listed by their ids"));
   }
   SECTION("places of errors stay those of the text") {
     std::swap(plan["gpus"][0]["threadblocks"][0], plan["gpus"][0]["threadblocks"][1]);
@@ -100,7 +99,7 @@ TEST_CASE("gpus and thread blocks are put into the order of their ids, with a wa
     plan["gpus"][1]["threadblocks"][0]["ops"][1]["ops"][1]["src_buff"][0]["index"] = 99;
     CHECK_FALSE(read(plan.dump(), messages));
     CHECK_THAT(messages,
-               Contains("$.gpus[1].threadblocks[0].ops[1].ops[1]: error: put: input[99:100] is out of range"));
+               containsText("$.gpus[1].threadblocks[0].ops[1].ops[1]: error: put: input[99:100] is out of range"));
   }
 }
 

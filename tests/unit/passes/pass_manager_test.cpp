@@ -124,7 +124,7 @@ TEST_CASE("checks between passes") {
   structure.verifyEach = true;
   PassManager broken(structure);
   REQUIRE(broken.add(vandal) == "");
-  CHECK_THROWS_WITH(broken.run(program, diags), Catch::Contains("the structure is broken after vandal"));
+  CHECK_THROWS_WITH(broken.run(program, diags), containsText("the structure is broken after vandal"));
 }
 
 TEST_CASE("records tell time and counts") {
