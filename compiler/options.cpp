@@ -286,10 +286,11 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
     for (const std::string &macro : defines)
       clangArgs.push_back("-D" + macro);
     o.clangArgs.insert(o.clangArgs.begin(), clangArgs.begin(), clangArgs.end());
-    if (sizeToBake->count() != 0)
+    if (sizeToBake->count() != 0) {
       o.messageSize = byteSize("--message-size", messageSize);
-    if (sizeToBake->count() != 0 && o.messageSize == 0)
-      badValue("--message-size", "a message has at least one byte");
+      if (o.messageSize == 0)
+        badValue("--message-size", "a message has at least one byte");
+    }
     if (memoryOption->count() != 0)
       o.traceMemory = byteSize("--trace-memory", traceMemory);
     if (o.traceMemory < (std::uint64_t{1} << 20))

@@ -188,12 +188,11 @@ struct ClangTool::State {
 
   /// What the command line means to Clang; null and an error if it means nothing.
   std::shared_ptr<CompilerInvocation> createInvocation();
-  /// The file to read the DSL from; empty if its headers must be read themselves.
-  std::string findPrecompiledDsl(const CompilerInvocation &invocation) const;
   /// Opens the source.
-  bool begin(std::shared_ptr<CompilerInvocation> invocation);
-  /// The same behind precompiled headers. Silent if they do not fit; then nothing has begun.
-  bool beginBehind(const std::string &precompiled, const CompilerInvocation &invocation);
+  bool begin(const std::shared_ptr<CompilerInvocation> &invocation);
+  /// Puts the DSL's headers, read ahead, before the source that was opened, if there are any and it begins with them.
+  /// False if they do not fit; then the source has to be opened anew.
+  bool usePrecompiledDsl();
 
   const mscclc::frontend::FrontendOptions &options;
   IntrusiveRefCntPtr<llvm::vfs::FileSystem> files;
@@ -241,44 +240,35 @@ std::shared_ptr<CompilerInvocation> ClangTool::State::createInvocation() {
     return nullptr;
   }
   harden(*invocation);
+  checkPrecompiledSources(*invocation);
   invocation->getFrontendOpts().Inputs = {
       FrontendInputFile(options.stdinText ? stdinName : options.inputPath, InputKind(Language::CXX))};
   return invocation;
 }
 
-std::string ClangTool::State::findPrecompiledDsl(const CompilerInvocation &invocation) const {
-  const std::string directory = precompiledDslDirectory();
-  if (directory.empty() || !options.clangArgs.empty())
-    return {};
-  const std::string path = precompiledDslPath(invocation, directory);
-  if (!files->exists(path))
-    return {};
-  const auto source = files->getBufferForFile(invocation.getFrontendOpts().Inputs[0].getFile());
-  return source && beginsWithDsl((*source)->getBuffer()) ? path : std::string();
-}
-
-bool ClangTool::State::begin(std::shared_ptr<CompilerInvocation> invocation) {
-  compiler = makeCompiler(std::move(invocation), files, reporter);
+bool ClangTool::State::begin(const std::shared_ptr<CompilerInvocation> &invocation) {
+  compiler = makeCompiler(invocation, files, reporter);
   if (!compiler->createTarget())
     return false;
   action = std::make_unique<ParseAction>(reporter, codegen);
   return action->BeginSourceFile(*compiler, compiler->getFrontendOpts().Inputs[0]);
 }
 
-bool ClangTool::State::beginBehind(const std::string &precompiled, const CompilerInvocation &invocation) {
-  auto checked = std::make_shared<CompilerInvocation>(invocation);
-  checkPrecompiledSources(*checked);
-  reporter.setMuted(true);
-  bool fits = begin(std::move(checked));
-  if (fits) {
-    // As Clang does for ImplicitPCHInclude, but behind the names of its built-in functions: each would be looked up.
-    compiler->createPCHExternalASTSource(precompiled, DisableValidationForModuleKind::None,
-                                         /*AllowPCHWithCompilerErrors=*/false, /*DeserializationListener=*/nullptr,
-                                         /*OwnDeserializationListener=*/false);
-    fits = compiler->getASTContext().getExternalSource() != nullptr;
-  }
+bool ClangTool::State::usePrecompiledDsl() {
+  const std::string directory = precompiledDslDirectory();
+  if (directory.empty() || !options.clangArgs.empty())
+    return true;
+  const SourceManager &sources = compiler->getSourceManager();
+  const std::string path = precompiledDslPath(compiler->getInvocation(), directory);
+  if (!beginsWithDsl(sources.getBufferData(sources.getMainFileID())) || !files->exists(path))
+    return true;
+  reporter.setMuted(true); // what it does not fit is read as it is
+  // As Clang does for ImplicitPCHInclude, but behind the names of its built-in functions: each would be looked up.
+  compiler->createPCHExternalASTSource(path, DisableValidationForModuleKind::None,
+                                       /*AllowPCHWithCompilerErrors=*/false, /*DeserializationListener=*/nullptr,
+                                       /*OwnDeserializationListener=*/false);
   reporter.setMuted(false);
-  return fits;
+  return compiler->getASTContext().getExternalSource() != nullptr;
 }
 
 bool ClangTool::parse() {
@@ -286,9 +276,7 @@ bool ClangTool::parse() {
   const std::shared_ptr<CompilerInvocation> invocation = state_->createInvocation();
   if (!invocation)
     return false;
-  const std::string precompiled = state_->findPrecompiledDsl(*invocation);
-  const bool isBehind = !precompiled.empty() && state_->beginBehind(precompiled, *invocation);
-  if (!isBehind && !state_->begin(invocation)) {
+  if (!state_->begin(invocation) || (!state_->usePrecompiledDsl() && !state_->begin(invocation))) {
     reporter.flush();
     return false;
   }
@@ -308,7 +296,6 @@ bool ClangTool::precompileDsl(const std::string &directory) {
       FrontendInputFile(std::string(dslMount) + "/mscclc/dsl.hpp", InputKind(Language::CXX).getHeader())};
   frontend.ProgramAction = clang::frontend::GeneratePCH;
   frontend.OutputFile = precompiledDslPath(*invocation, directory);
-  checkPrecompiledSources(*invocation);
   state_->compiler = makeCompiler(invocation, state_->files, reporter);
   GeneratePCHAction generate;
   const bool isDone = state_->compiler->ExecuteAction(generate);

@@ -117,8 +117,12 @@ FailurePlace SourceReporter::placeReached() const {
   const PresumedLoc at = sources_->getPresumedLoc(fileLocation(*sources_, reached_));
   if (at.isInvalid())
     return {};
-  reachedFile_ = shownName(at.getFilename());
-  return {reachedFile_.c_str(), at.getLine(), at.getColumn()};
+  const char *file = at.getFilename();
+  if (isBelow(file, dslMount)) { // else nothing is allocated: Clang may have crashed
+    reachedFile_ = shownName(file);
+    file = reachedFile_.c_str();
+  }
+  return {file, at.getLine(), at.getColumn()};
 }
 
 void SourceReporter::flush() {

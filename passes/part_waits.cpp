@@ -4,6 +4,7 @@
 #include "passes/lone_waits.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mscclc::passes {
 namespace {
@@ -39,7 +40,7 @@ std::uint64_t part(ir::ThreadBlock &block, LoneWaits &waits) {
       ops[header].bodySize += op.numIds - 1;
   }
   if (split != 0)
-    block.ops = std::vector<ir::Op>(ops);
+    block.ops = std::move(ops);
   return split;
 }
 
