@@ -90,8 +90,10 @@ constexpr const char *fixedArguments[] = {
     "-D_GLIBCXX_ASSERTIONS",
     "-U_GLIBCXX_DEBUG",
     "-U_FORTIFY_SOURCE",
-    // Code for the linker in memory.
+    // Code for the linker in memory, and no more than it needs. DWARF 5 would want a checksum of each file.
     "-fPIC",
+    "-fno-asynchronous-unwind-tables",
+    "-gdwarf-4",
     "-gline-tables-only",
     "-gcolumn-info",
     "-fdebug-compilation-dir=/",
