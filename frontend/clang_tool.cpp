@@ -21,6 +21,7 @@
 #include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -188,13 +189,20 @@ struct ClangTool::State {
   State(const mscclc::frontend::FrontendOptions &o, ChildReport &report, const std::string &dslDirectory)
       : options(o), files(sourceFiles(o, dslDirectory)), reporter(report, dslDirectory) {}
 
-  /// What the command line means to Clang; null and an error if it means nothing.
-  std::shared_ptr<CompilerInvocation> createInvocation();
+  /// What the command line means to Clang's driver, which looks around for compilers and libraries; null and an error if
+  /// it means nothing. `frontendArguments`, if wanted, are what the driver makes of it.
+  std::shared_ptr<CompilerInvocation> createInvocation(std::vector<std::string> *frontendArguments = nullptr);
+  /// The same without asking the driver again, where its answer has been kept and holds; null otherwise.
+  std::shared_ptr<CompilerInvocation> recallInvocation();
+  /// Makes an invocation safe and sets its input.
+  void complete(CompilerInvocation &invocation);
   /// Opens the source.
   bool begin(const std::shared_ptr<CompilerInvocation> &invocation);
+  /// All of that, in the quickest way that holds.
+  bool open();
   /// Puts the DSL's headers, read ahead, before the source that was opened, if there are any and it begins with them.
-  /// False if they do not fit; then the source has to be opened anew.
-  bool usePrecompiledDsl();
+  enum class Ahead { Used, Unused, Unfit }; ///< Unfit: the source has to be opened anew
+  Ahead usePrecompiledDsl();
 
   const mscclc::frontend::FrontendOptions &options;
   IntrusiveRefCntPtr<llvm::vfs::FileSystem> files;
@@ -221,7 +229,8 @@ llvm::StringMap<FileKind> ClangTool::fileKinds() const {
   return state_->reporter.fileKinds();
 }
 
-std::shared_ptr<CompilerInvocation> ClangTool::State::createInvocation() {
+std::shared_ptr<CompilerInvocation>
+ClangTool::State::createInvocation(std::vector<std::string> *frontendArguments) {
   const std::vector<std::string> args = commandLine(options);
   std::vector<const char *> pointers;
   for (const std::string &arg : args)
@@ -229,6 +238,7 @@ std::shared_ptr<CompilerInvocation> ClangTool::State::createInvocation() {
   CreateInvocationOptions how;
   how.Diags = makeDiagnostics(reporter);
   how.VFS = files;
+  how.CC1Args = frontendArguments;
   std::shared_ptr<CompilerInvocation> invocation = clang::createInvocation(pointers, std::move(how));
   if (!invocation || reporter.hasErrors()) {
     reporter.flush();
@@ -241,11 +251,31 @@ std::shared_ptr<CompilerInvocation> ClangTool::State::createInvocation() {
     reporter.report(diag::bad_clang_arguments, "", {"algorithms run on this machine, not on " + target.str()});
     return nullptr;
   }
-  harden(*invocation);
-  checkPrecompiledSources(*invocation);
-  invocation->getFrontendOpts().Inputs = {
-      FrontendInputFile(options.stdinText ? stdinName : options.inputPath, InputKind(Language::CXX))};
+  complete(*invocation);
   return invocation;
+}
+
+std::shared_ptr<CompilerInvocation> ClangTool::State::recallInvocation() {
+  if (!options.clangArgs.empty() || driverEnvironmentIsSet())
+    return nullptr;
+  const std::vector<std::string> args = recallFrontendArguments(precompiledDslDirectory());
+  std::vector<const char *> pointers;
+  for (const std::string &arg : args)
+    pointers.push_back(arg.c_str());
+  auto invocation = std::make_shared<CompilerInvocation>();
+  IgnoringDiagConsumer ignored;
+  if (args.empty() || !CompilerInvocation::CreateFromArgs(*invocation, pointers, *makeDiagnostics(ignored)))
+    return nullptr;
+  complete(*invocation);
+  return invocation;
+}
+
+void ClangTool::State::complete(CompilerInvocation &invocation) {
+  harden(invocation);
+  checkPrecompiledSources(invocation);
+  const std::string &name = options.stdinText ? stdinName : options.inputPath;
+  invocation.getFrontendOpts().Inputs = {FrontendInputFile(name, InputKind(Language::CXX))};
+  invocation.getCodeGenOpts().MainFileName = llvm::sys::path::filename(name).str();
 }
 
 bool ClangTool::State::begin(const std::shared_ptr<CompilerInvocation> &invocation) {
@@ -256,29 +286,37 @@ bool ClangTool::State::begin(const std::shared_ptr<CompilerInvocation> &invocati
   return action->BeginSourceFile(*compiler, compiler->getFrontendOpts().Inputs[0]);
 }
 
-bool ClangTool::State::usePrecompiledDsl() {
+ClangTool::State::Ahead ClangTool::State::usePrecompiledDsl() {
   const std::string directory = precompiledDslDirectory();
   if (directory.empty() || !options.clangArgs.empty())
-    return true;
+    return Ahead::Unused;
   const SourceManager &sources = compiler->getSourceManager();
   const std::string path = precompiledDslPath(compiler->getInvocation(), directory);
   if (!beginsWithDsl(sources.getBufferData(sources.getMainFileID())) || !files->exists(path))
-    return true;
+    return Ahead::Unused;
   reporter.setMuted(true); // what it does not fit is read as it is
   // As Clang does for ImplicitPCHInclude, but behind the names of its built-in functions: each would be looked up.
   compiler->createPCHExternalASTSource(path, DisableValidationForModuleKind::None,
                                        /*AllowPCHWithCompilerErrors=*/false, /*DeserializationListener=*/nullptr,
                                        /*OwnDeserializationListener=*/false);
   reporter.setMuted(false);
-  return compiler->getASTContext().getExternalSource() != nullptr;
+  return compiler->getASTContext().getExternalSource() ? Ahead::Used : Ahead::Unfit;
+}
+
+bool ClangTool::State::open() {
+  if (const auto recalled = recallInvocation()) {
+    if (!begin(recalled))
+      return false; // for a reason that lies in the source
+    if (usePrecompiledDsl() == Ahead::Used)
+      return true; // they fit only where the driver would say the same
+  }
+  const auto invocation = createInvocation();
+  return invocation && begin(invocation) && (usePrecompiledDsl() != Ahead::Unfit || begin(invocation));
 }
 
 bool ClangTool::parse() {
   SourceReporter &reporter = state_->reporter;
-  const std::shared_ptr<CompilerInvocation> invocation = state_->createInvocation();
-  if (!invocation)
-    return false;
-  if (!state_->begin(invocation) || (!state_->usePrecompiledDsl() && !state_->begin(invocation))) {
+  if (!state_->open()) {
     reporter.flush();
     return false;
   }
@@ -290,7 +328,8 @@ bool ClangTool::parse() {
 
 bool ClangTool::precompileDsl(const std::string &directory) {
   SourceReporter &reporter = state_->reporter;
-  const std::shared_ptr<CompilerInvocation> invocation = state_->createInvocation();
+  std::vector<std::string> arguments;
+  const std::shared_ptr<CompilerInvocation> invocation = state_->createInvocation(&arguments);
   if (!invocation)
     return false;
   clang::FrontendOptions &frontend = invocation->getFrontendOpts();
@@ -302,7 +341,7 @@ bool ClangTool::precompileDsl(const std::string &directory) {
   GeneratePCHAction generate;
   const bool isDone = state_->compiler->ExecuteAction(generate);
   reporter.flush();
-  return isDone;
+  return isDone && keepFrontendArguments(directory, arguments);
 }
 
 std::vector<Algorithm> ClangTool::check() {
