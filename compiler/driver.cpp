@@ -40,6 +40,30 @@ passes::PassFilter filterOf(const std::string &name) {
   return filter;
 }
 
+/// What an action takes of a program beyond its structure. The proof, a run and a kernel heed data syncs as they stand.
+struct Needs {
+  std::string_view who;
+  passes::Properties properties;
+};
+
+Needs needsOf(Action action) {
+  switch (action) {
+  case Action::EmitIR: // shows what passes do; it may stop anywhere on the way
+  case Action::List:
+    return {"", 0};
+  case Action::EmitCuda:
+    return {"a kernel", passes::SingleInstance};
+  case Action::Run:
+    return {"a run", passes::SingleInstance};
+  case Action::Verify:
+    return {"the proof", passes::SingleInstance};
+  case Action::EmitJson:
+  case Action::Diff:
+    break;
+  }
+  return {"a plan", passes::DataSyncLowered | passes::SingleInstance};
+}
+
 /// What shaped the program, as emitted sources name it.
 std::string shownSwitches(const Options &options) {
   std::string shown =
@@ -171,6 +195,14 @@ ExitCode Session::transform(const passes::Target &target) {
     diags_.report(diag::bad_pipeline, {}, {wrong});
     return exitUsage;
   }
+  const Needs needs = needsOf(options_.action);
+  const passes::Properties missing = manager.missing(needs.properties);
+  for (const passes::Property property : passes::allProperties)
+    if (missing & property)
+      diags_.report(diag::action_needs_pass, {},
+                    {needs.who, passes::describe(property), passes::providerOf(property)});
+  if (missing != 0)
+    return exitUsage;
   times_.mark();
   const passes::PassRun result = manager.run(program_, diags_);
   for (const passes::PassRecord &record : result.records)
@@ -181,7 +213,6 @@ ExitCode Session::transform(const passes::Target &target) {
 }
 
 ExitCode Session::prove() {
-  // IR text shows what passes do; it may stop anywhere on the way.
   if (!options_.verify || options_.action == Action::EmitIR)
     return exitDone;
   times_.mark();

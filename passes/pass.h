@@ -17,6 +17,7 @@ enum Property : std::uint8_t {
   SingleInstance = 2,  ///< replication is done
 };
 using Properties = std::uint8_t;
+inline constexpr Property allProperties[] = {DataSyncLowered, SingleInstance};
 
 /// The properties that `program` has as it stands. Linear.
 Properties propertiesOf(const ir::Program &program);

@@ -65,18 +65,29 @@ std::string PassManager::add(std::string_view list) {
 }
 
 std::string PassManager::add(Pass pass) {
-  const Properties missing = pass.needs & ~held_;
-  for (const Property property : {DataSyncLowered, SingleInstance}) {
-    if (!(missing & property))
-      continue;
-    const auto provider =
-        std::ranges::find_if(allPasses(), [&](const Pass &other) { return (other.provides & property) != 0; });
-    return std::string(pass.name) + " needs " + std::string(describe(property)) + ", which " +
-           std::string(provider->name) + " gives: put that before it";
-  }
+  const Properties lacking = pass.needs & ~held_;
+  for (const Property property : allProperties)
+    if (lacking & property)
+      return std::string(pass.name) + " needs " + std::string(describe(property)) + ", which " +
+             std::string(providerOf(property)) + " gives: put that before it";
   held_ |= pass.provides;
   passes_.push_back(std::move(pass));
   return {};
+}
+
+std::size_t PassManager::numToRun() const {
+  std::size_t end = passes_.size();
+  if (!options_.stopAfter.empty())
+    while (end != 0 && passes_[end - 1].name != options_.stopAfter)
+      --end;
+  return end;
+}
+
+Properties PassManager::missing(Properties needs) const {
+  Properties held = given_;
+  for (std::size_t i = 0; i < numToRun(); ++i)
+    held |= passes_[i].provides;
+  return needs & ~held;
 }
 
 std::string PassManager::checkOptions() const {
@@ -113,10 +124,7 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
   diags.setSources(&program.sources);
   PassRun result;
   const std::uint64_t errorsBefore = diags.numErrors();
-  std::size_t end = passes_.size();
-  if (!options_.stopAfter.empty())
-    while (end != 0 && passes_[end - 1].name != options_.stopAfter)
-      --end;
+  const std::size_t end = numToRun();
   for (std::size_t i = 0; i < end && result.ok; ++i) {
     const Pass &pass = passes_[i];
     const bool dumpAfter = options_.print && options_.printAfter.has(pass.name);
@@ -159,6 +167,11 @@ Properties propertiesOf(const ir::Program &program) {
         if (op.sync != ir::DataSync::None)
           return properties;
   return properties | DataSyncLowered;
+}
+
+std::string_view providerOf(Property property) {
+  const auto provider = std::ranges::find_if(allPasses(), [&](const Pass &p) { return (p.provides & property) != 0; });
+  return provider->name;
 }
 
 std::string_view describe(Property property) {

@@ -62,6 +62,9 @@ public:
   /// What is wrong with the options in view of the passes: a dump or stop asked for at a pass that is not run.
   std::string checkOptions() const;
 
+  /// Those of `needs` that nothing gives: neither the program nor a pass that runs (none behind stopAfter does).
+  Properties missing(Properties needs) const;
+
   /// Runs the passes on `program`. Stops behind a pass that reports an error. Throws ir::InternalError where a pass
   /// leaves a broken structure, or `program` lacks a property promised.
   PassRun run(ir::Program &program, ir::DiagnosticEngine &diags);
@@ -69,6 +72,8 @@ public:
   const std::vector<Pass> &passes() const { return passes_; }
 
 private:
+  /// How many of the passes run.
+  std::size_t numToRun() const;
   void dump(std::string_view when, std::string_view pass, const ir::Program &program, std::string *last);
 
   PassManagerOptions options_;
@@ -78,5 +83,8 @@ private:
 
 /// Every pass of passes.def, in its order.
 const std::vector<Pass> &allPasses();
+
+/// The name of the pass that gives `property`.
+std::string_view providerOf(Property property);
 
 } // namespace mscclc::passes

@@ -88,6 +88,22 @@ TEST_CASE("stopping, and options that name no pass to run") {
   CHECK(propertiesOf(program) == SingleInstance);
 }
 
+TEST_CASE("what the passes that run leave missing") {
+  constexpr Properties both = DataSyncLowered | SingleInstance;
+  PassManagerOptions options;
+  options.stopAfter = "fuse";
+  PassManager stopped(options);
+  REQUIRE(stopped.add("fuse,lower-data-sync") == "");
+  CHECK(stopped.missing(both) == both);
+  CHECK(stopped.missing(0) == 0);
+  PassManager whole({});
+  REQUIRE(whole.add("fuse,lower-data-sync") == "");
+  CHECK(whole.missing(both) == SingleInstance);
+  CHECK(PassManager({}, both).missing(both) == 0);
+  CHECK(providerOf(DataSyncLowered) == "lower-data-sync");
+  CHECK(providerOf(SingleInstance) == "replicate-instances");
+}
+
 TEST_CASE("an error stops behind its pass, with all its errors") {
   PassManagerOptions options;
   options.target = *findTarget("mscclpp");
