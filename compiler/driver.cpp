@@ -64,10 +64,18 @@ Needs needsOf(Action action) {
   return {"a plan", passes::DataSyncLowered | passes::SingleInstance};
 }
 
+/// The limits are the executor's; a kernel of our own and a run here have none of them, nor has the proof.
+std::string_view defaultTarget(Action action) {
+  return action == Action::EmitCuda || action == Action::Run || action == Action::Verify ? "none" : "mscclpp";
+}
+
 /// What shaped the program, as emitted sources name it.
-std::string shownSwitches(const Options &options) {
-  std::string shown =
-      options.hasPasses ? "--passes=" + options.passes : "-O" + std::to_string(options.optLevel.value_or(1));
+std::string shownSwitches(const Options &options, int optLevel) {
+  std::string shown = options.hasPasses ? "--passes=" + options.passes : "-O" + std::to_string(optLevel);
+  if (!options.stopAfter.empty())
+    shown += " --stop-after=" + options.stopAfter;
+  if (options.target)
+    shown += " --target=" + *options.target;
   if (!options.algorithm.empty())
     shown += " --algorithm " + options.algorithm;
   for (const auto &[name, value] : options.parameters)
@@ -106,13 +114,18 @@ public:
 
 private:
   ExitCode steps() {
-    const auto target = passes::findTarget(options_.target);
+    const std::string targetName = options_.target.value_or(std::string(defaultTarget(options_.action)));
+    const auto target = passes::findTarget(targetName);
     if (!target) {
-      diags_.report(diag::unknown_target, {}, {options_.target, passes::targetNames()});
+      diags_.report(diag::unknown_target, {}, {targetName, passes::targetNames()});
       return exitUsage;
     }
     if (options_.action == Action::List)
       return list();
+    if (options_.action == Action::Diff && options_.hasOutput && isSameFile(options_.output, options_.golden)) {
+      diags_.report(diag::output_is_golden, {}, {options_.golden});
+      return exitUsage;
+    }
 
     auto program = loadProgram(options_, diags_, times_, kind_);
     if (!program || diags_.hasErrors())
@@ -123,10 +136,7 @@ private:
       program_.name = options_.name;
     recorded_ = program_.numOps();
 
-    // The limits are the executor's; a kernel of our own and a run here have none of them.
-    const bool forExecutor =
-        options_.action != Action::EmitCuda && options_.action != Action::Run && options_.action != Action::Verify;
-    if (const ExitCode code = transform(forExecutor ? *target : passes::Target{}); code != exitDone)
+    if (const ExitCode code = transform(*target); code != exitDone)
       return code;
     if (const ExitCode code = prove(); code != exitDone)
       return code;
@@ -155,6 +165,7 @@ private:
 #endif
   }
 
+  int optLevel() const { return options_.optLevel.value_or(kind_ == InputKind::Plan ? 0 : 1); }
   ExitCode transform(const passes::Target &target);
   ExitCode prove();
   ExitCode diff();
@@ -187,8 +198,7 @@ ExitCode Session::transform(const passes::Target &target) {
   if (options_.verifyEach == Options::VerifyEach::Proof)
     options.check = passes::checkTranslation(program_);
   passes::PassManager manager(std::move(options), passes::propertiesOf(program_));
-  const int level = options_.optLevel.value_or(kind_ == InputKind::Plan ? 0 : 1);
-  std::string wrong = manager.add(options_.hasPasses ? std::string_view(options_.passes) : pipelineOf(level));
+  std::string wrong = manager.add(options_.hasPasses ? std::string_view(options_.passes) : pipelineOf(optLevel()));
   if (wrong.empty())
     wrong = manager.checkOptions();
   if (!wrong.empty()) {
@@ -199,8 +209,7 @@ ExitCode Session::transform(const passes::Target &target) {
   const passes::Properties missing = manager.missing(needs.properties);
   for (const passes::Property property : passes::allProperties)
     if (missing & property)
-      diags_.report(diag::action_needs_pass, {},
-                    {needs.who, passes::describe(property), passes::providerOf(property)});
+      diags_.report(diag::action_needs_pass, {}, {needs.who, passes::describe(property), passes::providerOf(property)});
   if (missing != 0)
     return exitUsage;
   times_.mark();
@@ -262,7 +271,7 @@ std::optional<std::string> Session::kernel() {
   options.toolVersion = std::string("mscclc ") + version();
   options.sourceName =
       options_.input == "-" ? "standard input" : std::filesystem::path(options_.input).filename().string();
-  options.switches = shownSwitches(options_);
+  options.switches = shownSwitches(options_, optLevel());
   std::string text;
   if (!cuda::emitKernel(program_, options, text, diags_))
     return std::nullopt;
@@ -271,19 +280,21 @@ std::optional<std::string> Session::kernel() {
 }
 
 ExitCode Session::diff() {
+  std::optional<ir::Program> golden;
+  if (!options_.update) {
+    std::string text, error;
+    if (!readWhole(options_.golden, text, error, looksLikeText)) {
+      diags_.report(diag::cannot_read, {}, {error});
+      return exitInputWrong;
+    }
+    if (!(golden = json::readPlan(text, options_.golden, diags_)))
+      return exitInputWrong;
+  }
   if (options_.hasOutput)
     if (const ExitCode code = write(options_.output); code != exitDone)
       return code;
   if (options_.update)
     return write(options_.golden);
-  std::string text, error;
-  if (!readWhole(options_.golden, text, error, looksLikeText)) {
-    diags_.report(diag::cannot_read, {}, {error});
-    return exitInputWrong;
-  }
-  const auto golden = json::readPlan(text, options_.golden, diags_);
-  if (!golden)
-    return exitInputWrong;
   const json::PlanComparison comparison = json::comparePlans(program_, *golden);
   times_.lap("compare");
   if (comparison.equal())

@@ -41,8 +41,8 @@ struct Options {
 #endif
   bool timePasses = false;
   bool stats = false;
-  bool verify = true; ///< prove the program before it is written
-  std::string target = "mscclpp";
+  bool verify = true;                ///< prove the program before it is written
+  std::optional<std::string> target; ///< without one: mscclpp for plans and IR text, none for the other actions
 
   double traceTimeout = 10;                           ///< seconds of processor time
   std::uint64_t traceMemory = std::uint64_t{4} << 30; ///< bytes

@@ -34,6 +34,9 @@ private:
   std::unique_ptr<std::ostream> stream_;
 };
 
+/// Whether both paths lead to one file, there already or not. "-" names none.
+bool isSameFile(const std::string &a, const std::string &b);
+
 /// The largest input: a plan of five million operations is about a quarter of it.
 inline constexpr std::uint64_t maxInputBytes = std::uint64_t{4} << 30;
 inline constexpr std::uint64_t maxStreamBytes = std::uint64_t{1} << 30;
