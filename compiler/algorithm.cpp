@@ -1,19 +1,17 @@
 #include "compiler/algorithm.h"
 
-#include "compiler/diagnostics.h"
 #include "compiler/driver.h"
-#include "compiler/output.h"
 #include "frontend/frontend.h"
-#include "frontend/limits.h"
 
 #include <iostream>
 
 namespace mscclc::driver {
 namespace {
 
-frontend::FrontendOptions frontendOptions(const Options &options) {
+frontend::FrontendOptions frontendOptions(const Options &options, std::optional<std::string> text) {
   frontend::FrontendOptions f;
   f.inputPath = options.input;
+  f.stdinText = std::move(text);
   f.clangArgs = options.clangArgs;
   f.algorithm = options.algorithm;
   f.parameters = options.parameters;
@@ -46,13 +44,10 @@ std::string describe(const frontend::AlgorithmInfo &algorithm) {
 
 } // namespace
 
-std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::string text, ir::DiagnosticEngine &diags,
-                                             StageTimes &times) {
-  frontend::FrontendOptions f = frontendOptions(options);
-  if (options.input == "-" || !text.empty())
-    f.stdinText = std::move(text);
+std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::optional<std::string> text,
+                                             ir::DiagnosticEngine &diags, StageTimes &times) {
   frontend::FrontendTimes t;
-  auto program = frontend::compileAlgorithm(f, diags, &t);
+  auto program = frontend::compileAlgorithm(frontendOptions(options, std::move(text)), diags, &t);
   times.add("start", t.start);
   times.add("parse", t.parse);
   times.add("check", t.check);
@@ -63,28 +58,15 @@ std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::string
   return program;
 }
 
-bool listAlgorithms(const Options &options, ir::DiagnosticEngine &diags) {
-  frontend::FrontendOptions f = frontendOptions(options);
-  if (options.input == "-") {
-    std::string error;
-    const auto goOn = [](std::string_view read) { return read.size() <= frontend::maxSourceBytes; };
-    if (!readWhole("-", f.stdinText.emplace(), error, goOn)) {
-      diags.report(diag::cannot_read, {}, {error});
-      return false;
-    }
-  }
-  const auto algorithms = frontend::listAlgorithms(f, diags);
+std::optional<std::string> listAlgorithms(const Options &options, std::optional<std::string> text,
+                                          ir::DiagnosticEngine &diags) {
+  const auto algorithms = frontend::listAlgorithms(frontendOptions(options, std::move(text)), diags);
   if (!algorithms)
-    return false;
-  OutputFile output(options.output);
-  if (output.error().empty()) {
-    for (const auto &algorithm : *algorithms)
-      output.stream() << (&algorithm == algorithms->data() ? "" : "\n") << describe(algorithm);
-    if (output.commit())
-      return true;
-  }
-  diags.report(diag::cannot_write, {}, {output.error()});
-  return false;
+    return std::nullopt;
+  std::string out;
+  for (const auto &algorithm : *algorithms)
+    out += (out.empty() ? "" : "\n") + describe(algorithm);
+  return ir::printable(out, "\n\t");
 }
 
 int precompileDsl(const std::string &directory) {

@@ -12,12 +12,13 @@
 
 namespace mscclc::driver {
 
-/// Evaluates the algorithm that `options` name. `text` is the source where the input is standard input.
-std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::string text, ir::DiagnosticEngine &diags,
-                                             StageTimes &times);
+/// Evaluates the algorithm that `options` name. `text` is the source where it does not come from a file.
+std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::optional<std::string> text,
+                                             ir::DiagnosticEngine &diags, StageTimes &times);
 
-/// Prints the algorithms of the input with their parameters to the output. False after errors.
-bool listAlgorithms(const Options &options, ir::DiagnosticEngine &diags);
+/// Describes the algorithms of the input with their parameters, for a terminal; `text` as above. Nothing after errors.
+std::optional<std::string> listAlgorithms(const Options &options, std::optional<std::string> text,
+                                          ir::DiagnosticEngine &diags);
 
 /// Reads the DSL's headers ahead, into a file in `directory` (frontend::precompileDsl). The exit code; errors are
 /// printed.

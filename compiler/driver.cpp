@@ -120,14 +120,20 @@ private:
       diags_.report(diag::unknown_target, {}, {targetName, passes::targetNames()});
       return exitUsage;
     }
-    if (options_.action == Action::List)
-      return list();
     if (options_.action == Action::Diff && options_.hasOutput && isSameFile(options_.output, options_.golden)) {
       diags_.report(diag::output_is_golden, {}, {options_.golden});
       return exitUsage;
     }
 
-    auto program = loadProgram(options_, diags_, times_, kind_);
+    auto input = readInput(options_, diags_);
+    if (!input)
+      return exitInputWrong;
+    kind_ = input->kind;
+    if (input->text)
+      times_.lap("read");
+    if (options_.action == Action::List)
+      return list(std::move(*input));
+    auto program = loadProgram(options_, std::move(*input), diags_, times_);
     if (!program || diags_.hasErrors())
       return exitInputWrong;
     program_ = std::move(*program);
@@ -152,19 +158,7 @@ private:
     }
   }
 
-  ExitCode list() {
-    if (options_.input != "-" && kindOfInput(options_, {}) != InputKind::Algorithm) {
-      diags_.report(diag::list_needs_algorithm, options_.input);
-      return exitInputWrong;
-    }
-#ifdef MSCCLC_WITH_FRONTEND
-    return listAlgorithms(options_, diags_) ? exitDone : exitInputWrong;
-#else
-    diags_.report(diag::no_front_end, options_.input);
-    return exitInputWrong;
-#endif
-  }
-
+  ExitCode list(Input input);
   int optLevel() const { return options_.optLevel.value_or(kind_ == InputKind::Plan ? 0 : 1); }
   ExitCode transform(const passes::Target &target);
   ExitCode prove();
@@ -184,6 +178,20 @@ private:
   std::uint64_t recorded_ = 0;
   std::string report_;
 };
+
+ExitCode Session::list(Input input) {
+  if (input.kind != InputKind::Algorithm) {
+    diags_.report(diag::list_needs_algorithm, input.shownName);
+    return exitInputWrong;
+  }
+#ifdef MSCCLC_WITH_FRONTEND
+  const auto algorithms = listAlgorithms(options_, std::move(input.text), diags_);
+  return algorithms ? say(*algorithms) : exitInputWrong;
+#else
+  diags_.report(diag::no_front_end, input.shownName);
+  return exitInputWrong;
+#endif
+}
 
 ExitCode Session::transform(const passes::Target &target) {
   passes::PassManagerOptions options;
@@ -230,7 +238,7 @@ ExitCode Session::prove() {
   const passes::VerifyResult result = passes::verify(program_, diags_, options);
   times_.lap("verify");
   if (options_.action == Action::Verify && result.proven)
-    return say(program_.name + ": " + result.summary() + "\n");
+    return say(ir::printable(program_.name) + ": " + result.summary() + "\n");
   return result.proven ? exitDone : exitInputWrong;
 }
 
@@ -330,8 +338,8 @@ ExitCode Session::simulate() {
     const passes::SimulateResult result = passes::simulate(program_, diags_, options);
     bar.clear();
     ok &= result.ok;
-    if (const ExitCode code =
-            say(program_.name + ", " + name + ", seed " + std::to_string(options_.seed) + "\n" + result.table());
+    if (const ExitCode code = say(ir::printable(program_.name) + ", " + name + ", seed " +
+                                  std::to_string(options_.seed) + "\n" + result.table());
         code != exitDone)
       return code;
   }

@@ -10,63 +10,90 @@
 #include "compiler/algorithm.h"
 #endif
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 namespace mscclc::driver {
 
-InputKind kindOfInput(const Options &options, std::string_view text) {
-  if (options.inputKind != InputKind::Auto)
-    return options.inputKind;
-  const std::string ending = std::filesystem::path(options.input).extension().string();
+namespace {
+
+constexpr std::string_view algorithmEndings[] = {".cpp", ".cc",  ".cxx", ".c++", ".c",
+                                                 ".cu",  ".hpp", ".hh",  ".hxx", ".h"};
+
+/// What the ending of a file's name says; Auto if nothing.
+InputKind kindOfName(const std::string &path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  for (char &c : ending)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (ending == ".json")
     return InputKind::Plan;
   if (ending == ".ir")
     return InputKind::IR;
-  if (!ending.empty())
-    return InputKind::Algorithm;
-  // Standard input and names without an ending: the first word tells.
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && (text[first] == '{' || text[first] == '['))
-    return InputKind::Plan;
-  if (first != std::string_view::npos && text.substr(first).starts_with("mscclc.ir"))
-    return InputKind::IR;
-  return InputKind::Algorithm;
+  return std::ranges::find(algorithmEndings, ending) != std::end(algorithmEndings) ? InputKind::Algorithm
+                                                                                   : InputKind::Auto;
 }
 
-std::optional<ir::Program> loadProgram(const Options &options, ir::DiagnosticEngine &diags, StageTimes &times,
-                                       InputKind &kind) {
-  const std::string shownName = options.input == "-" ? "<stdin>" : options.input;
-  std::string text, error;
-  kind = kindOfInput(options, {});
-  // Clang reads algorithms itself, unless they come through a pipe or only their text tells what they are.
-  const bool named = options.inputKind != InputKind::Auto || std::filesystem::path(options.input).has_extension();
-  if (kind != InputKind::Algorithm || options.input == "-" || !named) {
-    // Of an endless stream no more is read than tells that it is no input.
-    const auto goOn = [&](std::string_view read) {
-      if (kindOfInput(options, read) != InputKind::Algorithm)
-        return looksLikeText(read);
-      return read.size() <= frontend::maxSourceBytes;
-    };
-    if (!readWhole(options.input, text, error, goOn)) {
-      diags.report(diag::cannot_read, {}, {error});
-      return std::nullopt;
-    }
-    kind = kindOfInput(options, text);
-    times.lap("read");
+/// What the text begins with, behind a byte order mark, blanks and `//` comments. A list is no plan, but no C++ either,
+/// unless it is an attribute.
+InputKind kindOfText(std::string_view text) {
+  constexpr std::size_t most = std::size_t{1} << 16; // is enough to tell
+  text = ir::withoutByteOrderMark(text).substr(0, most);
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (!text.starts_with("//"))
+      break;
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
   }
+  if (text.starts_with('{') || (text.starts_with('[') && !text.starts_with("[[")))
+    return InputKind::Plan;
+  return text.starts_with(ir::textHeader) ? InputKind::IR : InputKind::Algorithm;
+}
 
-  if (kind != InputKind::Algorithm && (!options.parameters.empty() || !options.algorithm.empty())) {
-    diags.report(diag::parameters_need_algorithm, shownName);
+} // namespace
+
+std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &diags) {
+  const bool standardInput = options.input == "-";
+  Input input{standardInput ? "<stdin>" : options.input, options.inputKind, std::nullopt};
+  if (input.kind == InputKind::Auto && !standardInput)
+    input.kind = kindOfName(options.input);
+  if (input.kind == InputKind::Algorithm && !standardInput)
+    return input;
+
+  const auto kindSoFar = [&, known = input.kind](std::string_view read) {
+    return known != InputKind::Auto ? known : kindOfText(read);
+  };
+  // Of an endless stream no more is read than tells that it is no input.
+  const auto goOn = [&](std::string_view read) {
+    return kindSoFar(read) == InputKind::Algorithm ? read.size() <= frontend::maxSourceBytes : looksLikeText(read);
+  };
+  std::string text, error;
+  if (!readWhole(options.input, text, error, goOn)) {
+    diags.report(diag::cannot_read, {}, {error});
     return std::nullopt;
   }
-  switch (kind) {
+  input.kind = kindSoFar(text);
+  // A file is read again, under its own name: includes are looked for beside it. A pipe can be read but once.
+  std::error_code ignored;
+  if (input.kind != InputKind::Algorithm || standardInput || !std::filesystem::is_regular_file(options.input, ignored))
+    input.text = std::move(text);
+  return input;
+}
+
+std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::DiagnosticEngine &diags,
+                                       StageTimes &times) {
+  if (input.kind != InputKind::Algorithm && (!options.parameters.empty() || !options.algorithm.empty())) {
+    diags.report(diag::parameters_need_algorithm, input.shownName);
+    return std::nullopt;
+  }
+  switch (input.kind) {
   case InputKind::Plan: {
-    auto program = json::readPlan(text, shownName, diags);
+    auto program = json::readPlan(*input.text, input.shownName, diags);
     times.lap("read plan");
     return program;
   }
   case InputKind::IR: {
-    auto program = ir::parse(text, shownName, diags);
+    auto program = ir::parse(*input.text, input.shownName, diags);
     times.lap("parse IR");
     return program;
   }
@@ -74,9 +101,9 @@ std::optional<ir::Program> loadProgram(const Options &options, ir::DiagnosticEng
     break;
   }
 #ifdef MSCCLC_WITH_FRONTEND
-  return evaluateAlgorithm(options, std::move(text), diags, times);
+  return evaluateAlgorithm(options, std::move(input.text), diags, times);
 #else
-  diags.report(diag::no_front_end, shownName);
+  diags.report(diag::no_front_end, input.shownName);
   return std::nullopt;
 #endif
 }

@@ -8,15 +8,25 @@
 #include "ir/program.h"
 
 #include <optional>
+#include <string>
 
 namespace mscclc::driver {
 
-/// The kind that `path` or the text's first characters show; never Auto.
-InputKind kindOfInput(const Options &options, std::string_view text);
+/// The input as far as it has to be read to know what it is.
+struct Input {
+  std::string shownName;                 ///< as diagnostics show it
+  InputKind kind = InputKind::Algorithm; ///< never Auto
+  std::optional<std::string> text;       ///< absent: the file is not read; Clang reads algorithms itself
+};
 
-/// Reads and translates the input. Errors go to `diags`. Algorithms are evaluated; plans and IR text are read and
-/// their structure is checked. `kind` is set to what the input turned out to be.
-std::optional<ir::Program> loadProgram(const Options &options, ir::DiagnosticEngine &diags, StageTimes &times,
-                                       InputKind &kind);
+/// Finds out what the input is: by -x, else by its name's ending, whatever the case of its letters, else by how the
+/// text begins: `{` is a plan, the header of IR text is that, all else an algorithm. Nothing, and an error, if it
+/// cannot be read.
+std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &diags);
+
+/// Translates the input. Errors go to `diags`. Algorithms are evaluated; plans and IR text are read and their structure
+/// is checked.
+std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::DiagnosticEngine &diags,
+                                       StageTimes &times);
 
 } // namespace mscclc::driver

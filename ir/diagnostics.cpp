@@ -23,6 +23,14 @@ std::string formatDiag(std::string_view format, const std::vector<DiagArg> &args
   return out;
 }
 
+std::string printable(std::string_view text, std::string_view kept) {
+  std::string out(text);
+  for (char &c : out)
+    if ((static_cast<unsigned char>(c) < 0x20 || c == 0x7f) && kept.find(c) == kept.npos)
+      c = '?';
+  return out;
+}
+
 std::string plural(std::uint64_t count, std::string_view noun) {
   std::string out = std::to_string(count) + " " + std::string(noun);
   if (count != 1)
@@ -151,15 +159,9 @@ struct Palette {
 constexpr Palette plainPalette{"", "", "", "", "", ""};
 constexpr Palette colorPalette{"\x1b[1m", "\x1b[0m", "\x1b[1;31m", "\x1b[1;35m", "\x1b[1;36m", "\x1b[1;32m"};
 
-/// Text of the input's as a terminal may have it: without control characters.
-void appendShown(std::string &out, std::string_view text, std::string_view kept) {
-  for (const char c : text)
-    out += (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) && kept.find(c) == std::string_view::npos ? '?' : c;
-}
-
 void renderOne(std::string &out, const Diagnostic &d, const Palette &p) {
   out += p.bold;
-  appendShown(out, d.place.file.empty() ? std::string_view("mscclc") : d.place.file, "");
+  out += d.place.file.empty() ? "mscclc" : printable(d.place.file);
   if (d.place.line != 0) {
     out += ':' + std::to_string(d.place.line);
     if (d.place.column != 0)
@@ -182,11 +184,10 @@ void renderOne(std::string &out, const Diagnostic &d, const Palette &p) {
     break;
   }
   out.append(p.reset).append(p.bold);
-  appendShown(out, d.message, "\n\t");
+  out += printable(d.message, "\n\t");
   out.append(p.reset) += '\n';
   if (!d.place.excerpt.empty()) {
-    appendShown(out, d.place.excerpt, "\t");
-    out += '\n';
+    out += printable(d.place.excerpt, "\t") + '\n';
     if (d.place.column != 0 && d.place.column <= d.place.excerpt.size() + 1) {
       std::string pad;
       for (std::size_t i = 0; i + 1 < d.place.column; ++i) {

@@ -122,6 +122,9 @@ private:
 /// Replaces {0}, {1}, … in `format`.
 std::string formatDiag(std::string_view format, const std::vector<DiagArg> &args);
 
+/// `text`, which is of the input, as a terminal may have it: control characters but those in `kept` become `?`.
+std::string printable(std::string_view text, std::string_view kept = {});
+
 /// "1 chunk", "3 chunks": count and noun.
 std::string plural(std::uint64_t count, std::string_view noun);
 

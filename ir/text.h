@@ -25,9 +25,10 @@
 //     @3 = @1 + @2
 //   }
 //
-// One statement a line; `//` begins a comment. Fields with their default value are left out. Chunk ranges are half
-// open. `%n` is the version that operation n of the block defines, `%in` what lay there before (def_use.h); versions
-// may be left out, and are checked where they stand. ir/README.md has the whole language.
+// One statement a line; `//` begins a comment. A byte order mark is no part of the text. Fields with their default
+// value are left out. Chunk ranges are half open. `%n` is the version that operation n of the block defines, `%in` what
+// lay there before (def_use.h); versions may be left out, and are checked where they stand. ir/README.md has the whole
+// language.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -38,6 +39,15 @@
 #include <string_view>
 
 namespace mscclc::ir {
+
+/// The word that IR text begins with, behind a byte order mark, blanks and comments.
+inline constexpr std::string_view textHeader = "mscclc.ir";
+
+/// `text` less a byte order mark (UTF-8) at its beginning.
+constexpr std::string_view withoutByteOrderMark(std::string_view text) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  return text.substr(text.starts_with(mark) ? mark.size() : 0);
+}
 
 /// Appends the canonical text of `program`: equal programs give equal text, and parse() gives the program back (all but
 /// SourceMap::contents, which is no part of it). The program must be well formed (structure.h); of another the text

@@ -9,15 +9,6 @@ namespace mscclc::ir {
 
 namespace {
 
-/// `text` with bytes that could upset a terminal replaced.
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char &c : out)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f)
-      c = '?';
-  return out;
-}
-
 int hexValue(char c) {
   if (c >= '0' && c <= '9')
     return c - '0';
@@ -195,7 +186,7 @@ ShownPlace TextCursor::show(const Position &position) const {
     line = line.substr(0, line.find('\n'));
     if (line.ends_with('\r'))
       line.remove_suffix(1);
-    shown.excerpt = printable(line);
+    shown.excerpt = printable(line, "\t");
   }
   return shown;
 }

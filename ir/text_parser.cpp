@@ -9,7 +9,7 @@
 namespace mscclc::ir {
 
 std::optional<Program> parse(std::string_view text, std::string_view filename, DiagnosticEngine &diagnostics) {
-  return TextParser(text, filename, diagnostics).parse();
+  return TextParser(withoutByteOrderMark(text), filename, diagnostics).parse();
 }
 
 std::optional<Program> TextParser::parse() {

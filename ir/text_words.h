@@ -1,11 +1,11 @@
 // Internal to the text form: the words that printer and parser share.
 #pragma once
 
-#include "ir/program.h"
+#include "ir/text.h"
 
 namespace mscclc::ir::words {
 
-inline constexpr std::string_view header = "mscclc.ir";
+inline constexpr std::string_view header = textHeader;
 inline constexpr std::uint64_t formatVersion = 1;
 
 /// Versions that a read shows one by one; of more, the rest is "..".
