@@ -32,11 +32,13 @@
 namespace mscclc::driver {
 namespace {
 
-passes::PassFilter filterOf(const std::string &name) {
+/// The passes that --print-before or --print-after names: a list, or "all".
+passes::PassFilter filterOf(const std::string &list) {
   passes::PassFilter filter;
-  filter.all = name == "all";
-  if (!name.empty() && !filter.all)
-    filter.names.insert(name);
+  filter.all = list == "all";
+  if (!filter.all)
+    for (const std::string_view name : passes::splitNames(list))
+      filter.names.emplace(name);
   return filter;
 }
 
@@ -201,7 +203,7 @@ ExitCode Session::transform(const passes::Target &target) {
   options.stopAfter = options_.stopAfter;
   options.verifyEach = options_.verifyEach != Options::VerifyEach::Off;
   options.print = [](std::string_view title, std::string_view text) {
-    std::cerr << "; " << title << "\n" << text << std::flush;
+    std::cerr << "// " << title << "\n" << text << std::flush;
   };
   if (options_.verifyEach == Options::VerifyEach::Proof)
     options.check = passes::checkTranslation(program_);

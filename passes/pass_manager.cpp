@@ -46,15 +46,23 @@ static const Pass *findPass(std::string_view name) {
   return nullptr;
 }
 
-std::string PassManager::add(std::string_view list) {
-  while (!list.empty()) {
-    const std::size_t comma = list.find(',');
-    std::string_view name = list.substr(0, comma);
-    list = comma == list.npos ? "" : list.substr(comma + 1);
+std::vector<std::string_view> splitNames(std::string_view list) {
+  std::vector<std::string_view> names;
+  for (std::size_t begin = 0; !list.empty() && begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    std::string_view name = list.substr(begin, end - begin);
     while (name.starts_with(' '))
       name.remove_prefix(1);
     while (name.ends_with(' '))
       name.remove_suffix(1);
+    names.push_back(name);
+    begin = end + 1;
+  }
+  return names;
+}
+
+std::string PassManager::add(std::string_view list) {
+  for (const std::string_view name : splitNames(list)) {
     const Pass *pass = findPass(name);
     if (!pass)
       return "unknown pass '" + std::string(name) + "'; there are " + knownNames();
@@ -111,11 +119,15 @@ std::string PassManager::checkOptions() const {
   return {};
 }
 
-void PassManager::dump(std::string_view when, std::string_view pass, const ir::Program &program, std::string *last) {
-  std::string text;
+void PassManager::dump(std::string_view when, std::string_view pass, const ir::Program &program) {
+  std::string text, title = "IR " + std::string(when) + " " + std::string(pass);
   ir::print(program, text);
-  const bool unchanged = last && *last == text;
-  options_.print("IR " + std::string(when) + " " + std::string(pass), unchanged ? "(unchanged)" : text);
+  if (text == lastDump_) {
+    options_.print(title + " (unchanged)", {});
+    return;
+  }
+  options_.print(title, text);
+  lastDump_ = std::move(text);
 }
 
 PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
@@ -127,12 +139,8 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
   const std::size_t end = numToRun();
   for (std::size_t i = 0; i < end && result.ok; ++i) {
     const Pass &pass = passes_[i];
-    const bool dumpAfter = options_.print && options_.printAfter.has(pass.name);
-    std::string before;
-    if (dumpAfter)
-      ir::print(program, before);
     if (options_.print && options_.printBefore.has(pass.name))
-      dump("before", pass.name, program, nullptr);
+      dump("before", pass.name, program);
 
     PassRecord &record = result.records.emplace_back();
     record.pass = pass.name;
@@ -141,8 +149,8 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
     pass.run(context);
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
-    if (dumpAfter)
-      dump("after", pass.name, program, &before);
+    if (options_.print && options_.printAfter.has(pass.name))
+      dump("after", pass.name, program);
     result.ok = diags.numErrors() == errorsBefore;
     if (!result.ok)
       break;

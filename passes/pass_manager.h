@@ -29,7 +29,8 @@ struct PassManagerOptions {
   bool verifyEach = true;
 #endif
 
-  /// Takes the dumps asked for: "IR after fuse", then the text, or "(unchanged)" where the pass changed nothing.
+  /// Takes the dumps asked for: "IR after fuse", then the text; or "IR after fuse (unchanged)" and no text where it is
+  /// that of the dump before.
   std::function<void(std::string_view title, std::string_view text)> print;
   /// Runs behind each pass where it is set, and may report: false stops the run.
   std::function<bool(std::string_view pass, const ir::Program &, ir::DiagnosticEngine &)> check;
@@ -53,8 +54,8 @@ public:
   explicit PassManager(PassManagerOptions options, Properties given = 0)
       : options_(std::move(options)), given_(given), held_(given) {}
 
-  /// Appends the passes of a comma-separated list. Returns what is wrong with it, or nothing: an unknown name (the
-  /// known ones are listed), or a pass that needs what neither the program nor an earlier pass gives.
+  /// Appends the passes of a list that splitNames() takes. Returns what is wrong with it, or nothing: an unknown name
+  /// (the known ones are listed), or a pass that needs what neither the program nor an earlier pass gives.
   std::string add(std::string_view list);
   /// The same for a pass that passes.def does not list.
   std::string add(Pass pass);
@@ -74,12 +75,17 @@ public:
 private:
   /// How many of the passes run.
   std::size_t numToRun() const;
-  void dump(std::string_view when, std::string_view pass, const ir::Program &program, std::string *last);
+  void dump(std::string_view when, std::string_view pass, const ir::Program &program);
 
   PassManagerOptions options_;
   Properties given_, held_;
   std::vector<Pass> passes_;
+  std::string lastDump_;
 };
+
+/// The names of a list: separated by commas, blanks around a name do not count. An empty list has none; an empty name
+/// between commas is one, and names nothing.
+std::vector<std::string_view> splitNames(std::string_view list);
 
 /// Every pass of passes.def, in its order.
 const std::vector<Pass> &allPasses();
