@@ -3,6 +3,7 @@
 #include "compiler/driver.h"
 #include "frontend/frontend.h"
 
+#include <algorithm>
 #include <iostream>
 
 namespace mscclc::driver {
@@ -67,6 +68,12 @@ std::optional<std::string> listAlgorithms(const Options &options, std::optional<
   for (const auto &algorithm : *algorithms)
     out += (out.empty() ? "" : "\n") + describe(algorithm);
   return ir::printable(out, "\n\t");
+}
+
+bool isCommandLineWrong(const ir::DiagnosticEngine &diags) {
+  return std::ranges::all_of(diags.all(), [](const ir::Diagnostic &d) {
+    return d.severity != ir::Severity::Error || frontend::isOfCommandLine(d);
+  });
 }
 
 int precompileDsl(const std::string &directory) {

@@ -20,6 +20,9 @@ std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::option
 std::optional<std::string> listAlgorithms(const Options &options, std::optional<std::string> text,
                                           ir::DiagnosticEngine &diags);
 
+/// Whether all errors of the front end are of what the command line asks of the source.
+bool isCommandLineWrong(const ir::DiagnosticEngine &diags);
+
 /// Reads the DSL's headers ahead, into a file in `directory` (frontend::precompileDsl). The exit code; errors are
 /// printed.
 int precompileDsl(const std::string &directory);

@@ -135,9 +135,13 @@ private:
       times_.lap("read");
     if (options_.action == Action::List)
       return list(std::move(*input));
+    if (kind_ != InputKind::Algorithm && !options_.forAlgorithm.empty()) {
+      diags_.report(diag::option_needs_algorithm, input->shownName, {options_.forAlgorithm.front()});
+      return exitUsage;
+    }
     auto program = loadProgram(options_, std::move(*input), diags_, times_);
     if (!program || diags_.hasErrors())
-      return exitInputWrong;
+      return notLoaded();
     program_ = std::move(*program);
     diags_.setSources(&program_.sources);
     if (!options_.name.empty())
@@ -161,6 +165,8 @@ private:
   }
 
   ExitCode list(Input input);
+  /// After errors of a front end: its word on whether they are of the command line.
+  ExitCode notLoaded() const;
   int optLevel() const { return options_.optLevel.value_or(kind_ == InputKind::Plan ? 0 : 1); }
   ExitCode transform(const passes::Target &target);
   ExitCode prove();
@@ -184,15 +190,23 @@ private:
 ExitCode Session::list(Input input) {
   if (input.kind != InputKind::Algorithm) {
     diags_.report(diag::list_needs_algorithm, input.shownName);
-    return exitInputWrong;
+    return exitUsage;
   }
 #ifdef MSCCLC_WITH_FRONTEND
   const auto algorithms = listAlgorithms(options_, std::move(input.text), diags_);
-  return algorithms ? say(*algorithms) : exitInputWrong;
+  return algorithms ? say(*algorithms) : notLoaded();
 #else
   diags_.report(diag::no_front_end, input.shownName);
   return exitInputWrong;
 #endif
+}
+
+ExitCode Session::notLoaded() const {
+#ifdef MSCCLC_WITH_FRONTEND
+  if (kind_ == InputKind::Algorithm && isCommandLineWrong(diags_))
+    return exitUsage;
+#endif
+  return exitInputWrong;
 }
 
 ExitCode Session::transform(const passes::Target &target) {

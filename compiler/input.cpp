@@ -82,10 +82,6 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
 
 std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::DiagnosticEngine &diags,
                                        StageTimes &times) {
-  if (input.kind != InputKind::Algorithm && (!options.parameters.empty() || !options.algorithm.empty())) {
-    diags.report(diag::parameters_need_algorithm, input.shownName);
-    return std::nullopt;
-  }
   switch (input.kind) {
   case InputKind::Plan: {
     auto program = json::readPlan(*input.text, input.shownName, diags);

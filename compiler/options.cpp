@@ -1,11 +1,14 @@
 #include "compiler/options.h"
 
 #include "backend-json/utf8.h"
+#include "compiler/pipeline.h"
 #include "compiler/version.h"
+#include "passes/target.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iostream>
 
@@ -22,7 +25,27 @@ constexpr const char *usageExamples = R"(EXAMPLES
   mscclc allreduce.cpp --emit-cuda -o kernel.cu     bake a CUDA kernel
 
 EXIT CODES
-  0 done   1 the input is wrong   2 the command line is wrong   3 a fault of mscclc)";
+  0 done
+  1 the input is wrong or not proven, or differs from the golden; a file cannot be read or written
+  2 the command line is wrong: its options, their values, or parameters that the algorithm does not have
+  3 a fault of mscclc)";
+
+/// What options take by name, from the tables that say what there is.
+std::string namesToUse() {
+  std::string text = "PASSES, for --passes, --print-before, --print-after (lists: a,b) and --stop-after\n";
+  std::size_t width = 0;
+  for (const passes::Pass &pass : passes::allPasses())
+    width = std::max(width, pass.name.size());
+  for (const passes::Pass &pass : passes::allPasses())
+    text.append("  ").append(pass.name).append(width + 2 - pass.name.size(), ' ').append(pass.summary) += '\n';
+  for (int level = 0; level <= maxOptLevel; ++level)
+    text.append("  -O").append(std::to_string(level)).append(" runs ").append(pipelineOf(level)) += '\n';
+  return text + "\nTARGETS\n  " + passes::targetNames() + "\n\n";
+}
+
+[[noreturn]] void badValue(const std::string &option, const std::string &what) {
+  throw CLI::ValidationError(option, what);
+}
 
 /// Options whose value is optional must be written with '=', so that a bare one does not swallow the input.
 std::vector<std::string> normalise(int argc, const char *const *argv, std::vector<std::string> &clangArgs) {
@@ -38,8 +61,10 @@ std::vector<std::string> normalise(int argc, const char *const *argv, std::vecto
       args.push_back(arg + "=all");
     else if (arg == "--verify-each")
       args.push_back(arg + "=structure");
-    else if (arg == "--passes=") // no value to CLI11
+    else if (arg == "--passes=")
       args.push_back("--passes=none");
+    else if (arg.starts_with("--") && arg.ends_with('=')) // CLI11 would take the next argument
+      badValue(arg.substr(0, arg.size() - 1), "an empty value");
     else if (arg == "--color")
       args.push_back(arg + "=always");
     else
@@ -57,10 +82,6 @@ public:
     return "Usage: mscclc [options] INPUT [-- CLANG-ARGS]\n";
   }
 };
-
-[[noreturn]] void badValue(const std::string &option, const std::string &what) {
-  throw CLI::ValidationError(option, what);
-}
 
 bool isUtf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
@@ -111,7 +132,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   Options o;
   CLI::App app{"mscclc compiles GPU collectives: a C++ algorithm in, an MSCCL++ plan or a CUDA kernel out.", "mscclc"};
   app.formatter(std::make_shared<HelpFormatter>());
-  app.footer(usageExamples);
+  app.footer(namesToUse() + usageExamples);
   app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag("--version", std::string("mscclc ") + version());
 
@@ -123,14 +144,14 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   std::string kind;
   auto *output =
       app.add_option("-o", o.output, "output file; - or absent: standard output")->type_name("FILE")->group(general);
-  app.add_option("-x", kind, "kind of input where the name does not tell: cpp, json or ir")
+  app.add_option("-x", kind, "kind of input, whatever its name and its text tell: cpp, json or ir")
       ->check(CLI::IsMember({"cpp", "json", "ir"}))
       ->type_name("KIND")
       ->group(general);
   auto *emitJson = app.add_flag("--emit-json")->description("write an MSCCL++ plan (default)")->group(general);
   auto *emitIR = app.add_flag("--emit-ir")->description("write IR text")->group(general);
   auto *emitCuda = app.add_flag("--emit-cuda")->description("write a CUDA kernel")->group(general);
-  app.add_flag("--compact", o.compact, "JSON without line breaks")->group(general);
+  auto *compact = app.add_flag("--compact", o.compact, "JSON without line breaks")->group(general);
   std::string messageSize;
   auto *sizeToBake = app.add_option("--message-size", messageSize, "--emit-cuda: bake this message size in")
                          ->type_name("BYTES")
@@ -138,25 +159,26 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
 
   const char *algorithm = "Algorithm";
   std::vector<std::string> parameters;
-  app.add_option("-P,--param", parameters, "set a parameter of the algorithm")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false)
-      ->group(algorithm);
-  app.add_option("--algorithm", o.algorithm, "which algorithm of several")->type_name("NAME")->group(algorithm);
+  auto *parameter = app.add_option("-P,--param", parameters, "set a parameter of the algorithm")
+                        ->type_name("NAME=VALUE")
+                        ->allow_extra_args(false)
+                        ->group(algorithm);
+  auto *algorithmName =
+      app.add_option("--algorithm", o.algorithm, "which algorithm of several")->type_name("NAME")->group(algorithm);
   auto *list = app.add_flag("--list")->description("list algorithms and their parameters")->group(algorithm);
   auto *nameOption = app.add_option("--name", o.name, "name of the plan")->type_name("NAME")->group(algorithm);
   std::vector<std::string> includes, defines;
-  app.add_option("-I", includes, "include folder, for Clang")
-      ->type_name("DIR")
-      ->allow_extra_args(false)
-      ->group(algorithm);
-  app.add_option("-D", defines, "macro, for Clang")
-      ->type_name("NAME[=VALUE]")
-      ->allow_extra_args(false)
-      ->group(algorithm);
-  app.add_option("--trace-timeout", o.traceTimeout, "processor seconds the algorithm may run [10]")
-      ->type_name("SECONDS")
-      ->group(algorithm);
+  auto *include = app.add_option("-I", includes, "include folder, for Clang")
+                      ->type_name("DIR")
+                      ->allow_extra_args(false)
+                      ->group(algorithm);
+  auto *define = app.add_option("-D", defines, "macro, for Clang")
+                     ->type_name("NAME[=VALUE]")
+                     ->allow_extra_args(false)
+                     ->group(algorithm);
+  auto *timeout = app.add_option("--trace-timeout", o.traceTimeout, "processor seconds the algorithm may run [10]")
+                      ->type_name("SECONDS")
+                      ->group(algorithm);
   std::string traceMemory;
   auto *memoryOption = app.add_option("--trace-memory", traceMemory, "memory the algorithm may use [4G]")
                            ->type_name("BYTES")
@@ -165,19 +187,20 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   const char *passes = "Passes";
   app.add_option("-O", o.optLevel,
                  "0: as written [of plans]  1: as the MSCCL++ DSL does [of algorithms]  2: all that can be proven")
-      ->check(CLI::Range(0, 2))
+      ->check(CLI::Range(0, maxOptLevel))
       ->type_name("LEVEL")
       ->group(passes);
   auto *passesOption =
       app.add_option("--passes", o.passes, "run these instead of -O's; none: none")->type_name("A,B,…")->group(passes);
   auto *printAfterAll = app.add_flag("--print-after-all")->description("print the IR after each pass")->group(passes);
-  app.add_option("--print-before", o.printBefore, "print the IR before a pass, or before each")
-      ->type_name("[=PASS]")
+  app.add_option("--print-before", o.printBefore, "print the IR before these passes, or before each")
+      ->type_name("[=A,B,…]")
       ->group(passes);
-  app.add_option("--print-after", o.printAfter, "print the IR after a pass, or after each")
-      ->type_name("[=PASS]")
+  app.add_option("--print-after", o.printAfter, "print the IR after these passes, or after each")
+      ->type_name("[=A,B,…]")
       ->group(passes);
-  app.add_option("--stop-after", o.stopAfter, "run no pass behind this one")->type_name("PASS")->group(passes);
+  auto *stopAfter =
+      app.add_option("--stop-after", o.stopAfter, "run no pass behind this one")->type_name("PASS")->group(passes);
   std::string verifyEach;
   app.add_option("--verify-each", verifyEach, "check the IR after each pass: structure, proof or off")
       ->check(CLI::IsMember({"structure", "proof", "off"}))
@@ -210,7 +233,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   auto *schedulesOption = app.add_option("--schedules", o.runSchedules, "--run: schedules to try [100; fewer over 1M]")
                               ->type_name("N")
                               ->group(proof);
-  app.add_option("--seed", o.seed, "--run: seed of the schedules [1]")->type_name("N")->group(proof);
+  std::string seed;
+  auto *seedOption = app.add_option("--seed", seed, "--run: seed of the schedules [1]")->type_name("N")->group(proof);
   auto *diff = app.add_option("--diff", o.golden, "compare with a golden plan by meaning")
                    ->type_name("GOLDEN.json")
                    ->group(proof);
@@ -237,12 +261,15 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
         first = option;
       }
     };
-    exclusive({emitJson, emitIR, emitCuda, list, diff, run});
-    exclusive({emitJson, emitIR, emitCuda, list, diff, verify});
+    exclusive({emitJson, emitIR, emitCuda, list, diff, run, verify});
     exclusive({verify, noVerify});
     for (CLI::Option *silent : {list, run, verify}) // these write no file
       exclusive({output, silent});
-    for (CLI::Option *option : {sizeOption, typeOption, schedulesOption})
+    for (CLI::Option *other : {emitIR, emitCuda, list, run, verify}) // these write no JSON
+      exclusive({compact, other});
+    if (o.compact && diff->count() != 0 && output->count() == 0 && !o.update)
+      throw CLI::RequiresError("--compact with --diff", "-o or --update");
+    for (CLI::Option *option : {sizeOption, typeOption, schedulesOption, seedOption})
       if (option->count() != 0 && run->count() == 0)
         throw CLI::RequiresError(option->get_name(), "--run");
     if (o.update && diff->count() == 0)
@@ -282,6 +309,14 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
         badValue("-P", "'" + parameter + "' is not NAME=VALUE");
       o.parameters.emplace_back(parameter.substr(0, equals), parameter.substr(equals + 1));
     }
+    for (const std::string &argument : o.clangArgs)
+      if (argument == "-o")
+        badValue("--", "what follows it is for Clang, and Clang writes nothing: put '-o' before it");
+    for (CLI::Option *option : {parameter, algorithmName, include, define, timeout, memoryOption})
+      if (option->count() != 0)
+        o.forAlgorithm.push_back(option == parameter ? "-P" : option->get_name());
+    if (!o.clangArgs.empty())
+      o.forAlgorithm.push_back("--");
     std::vector<std::string> clangArgs;
     for (const std::string &dir : includes)
       clangArgs.push_back("-I" + dir);
@@ -305,10 +340,24 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       o.runTypes.push_back("f32");
     if (o.runSchedules == 0u)
       badValue("--schedules", "at least one schedule is needed");
-    if (o.input.empty())
-      badValue("INPUT", "an empty file name");
-    if (o.output.empty())
-      badValue("-o", "an empty file name");
+    if (seedOption->count() != 0) {
+      const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), o.seed);
+      if (error != std::errc() || end != seed.data() + seed.size())
+        badValue("--seed", "'" + seed + "' is no number from 0 to " + std::to_string(UINT64_MAX));
+    }
+    const std::pair<const CLI::Option *, const std::string *> names[] = {
+        {app.get_option("INPUT"), &o.input}, {output, &o.output},       {diff, &o.golden},
+        {algorithmName, &o.algorithm},       {stopAfter, &o.stopAfter},
+    };
+    for (const auto &[option, value] : names)
+      if (option->count() != 0 && value->empty())
+        badValue(option->get_name(), "an empty name");
+    for (const std::string &dir : includes)
+      if (dir.empty()) // Clang would take the next argument
+        badValue("-I", "an empty name");
+    for (const std::string &macro : defines)
+      if (macro.empty())
+        badValue("-D", "an empty name");
     if (nameOption->count() != 0 && (o.name.empty() || !isUtf8(o.name)))
       badValue("--name", "a name is UTF-8, and not empty");
   } catch (const CLI::CallForHelp &e) {

@@ -7,7 +7,9 @@
 
 namespace mscclc::driver {
 
-/// The passes of -O0, -O1 or -O2, as a list that PassManager::add takes.
+inline constexpr int maxOptLevel = 2;
+
+/// The passes of -O0 to -O2, as a list that PassManager::add takes.
 std::string_view pipelineOf(int optLevel);
 
 } // namespace mscclc::driver

@@ -42,7 +42,7 @@ bool checkInput(const FrontendOptions &options, ir::DiagnosticEngine &diagnostic
     diagnostics.report(diag::source_too_large, where, {maxSourceBytes >> 20});
     return false;
   }
-  struct stat status{};
+  struct stat status {};
   if (stat(options.inputPath.c_str(), &status) != 0) {
     diagnostics.report(diag::cannot_read, where, {std::strerror(errno)});
     return false;
@@ -262,6 +262,13 @@ std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &
   if (!received)
     return std::nullopt;
   return std::move(received->algorithms);
+}
+
+bool isOfCommandLine(const ir::Diagnostic &diagnostic) {
+  static constexpr const ir::DiagInfo *all[] = {&diag::bad_clang_arguments, &diag::several_algorithms,
+                                                &diag::unknown_algorithm, &diag::unknown_parameter,
+                                                &diag::parameter_value};
+  return std::ranges::any_of(all, [&](const ir::DiagInfo *info) { return info->id == diagnostic.id; });
 }
 
 bool precompileDsl(const FrontendOptions &options, const std::string &directory, ir::DiagnosticEngine &diagnostics) {

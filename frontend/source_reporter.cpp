@@ -301,7 +301,8 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   llvm::SmallString<256> text;
   info.FormatDiagnostic(text);
   ir::Diagnostic d;
-  d.id = "clang";
+  // Before a source is opened, Clang speaks of its arguments.
+  d.id = sources_ ? "clang" : diag::bad_clang_arguments.id;
   d.message = printable(text);
   if (info.hasSourceManager() && sources_)
     d.place = place(info.getLocation());

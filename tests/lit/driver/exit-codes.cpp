@@ -1,0 +1,28 @@
+// What the command line asks of a source that has no such thing is a wrong command line (2); a fault of the source is not (1).
+// REQUIRES: frontend
+// RUN: sh -c 'mscclc %s -P N=3; echo code=$?' 2>&1 | FileCheck %s --check-prefixes=ALGORITHMS,TWO
+// RUN: sh -c 'mscclc %s --algorithm foo; echo code=$?' 2>&1 | FileCheck %s --check-prefixes=NO-ALGORITHM,TWO
+// RUN: sh -c 'mscclc %s --algorithm f -P N=3; echo code=$?' 2>&1 | FileCheck %s --check-prefixes=NO-PARAMETER,TWO
+// RUN: sh -c 'mscclc %s --algorithm f -P n=abc; echo code=$?' 2>&1 | FileCheck %s --check-prefixes=VALUE,TWO
+// RUN: sh -c 'mscclc %s --algorithm f -P n=abc -DWRONG; echo code=$?' 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: sh -c 'mscclc %s --algorithm f -P n=9; echo code=$?' 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: sh -c 'mscclc %s --algorithm f --diff %t.none; echo code=$?' 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: sh -c 'mscclc %t.none; echo code=$?' 2>&1 | FileCheck %s --check-prefix=ONE
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+MSCCLC_ALGORITHM void f(int n = 1) {
+  CollectiveProgram program("f", TestCollective(1, 2, 2));
+  Rank(0).copy(Rank(0).output()[n], Rank(0).input()[0], tb(0));
+}
+MSCCLC_ALGORITHM void g() {}
+#ifdef WRONG
+int wrong = "text";
+#endif
+// ALGORITHMS: error: there are several algorithms: choose one with --algorithm (f, g)
+// NO-ALGORITHM: error: there is no algorithm 'foo': there is f, g
+// NO-PARAMETER: error: 'f' has no parameter 'N': there is n
+// VALUE: error: 'abc' is no value for parameter 'n' of type 'int'
+// TWO: code=2
+// ONE: error:
+// ONE: code=1
