@@ -55,7 +55,7 @@ int makeTemporary(std::string &name) {
   if (name.size() < fileUnderWay.size())
     std::memcpy(fileUnderWay.data(), name.c_str(), name.size() + 1);
   for (const int signal : endingSignals) {
-    struct sigaction action {};
+    struct sigaction action{};
     if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
       action.sa_handler = onEndingSignal;
       ::sigaction(signal, &action, nullptr);
@@ -143,7 +143,7 @@ OutputFile::OutputFile(const std::string &path) : path_(path) {
     path_ = "standard output";
     fd_ = STDOUT_FILENO;
   } else {
-    struct stat status {};
+    struct stat status{};
     const bool exists = ::stat(path.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) {
       fail("cannot write", EISDIR);
@@ -244,7 +244,7 @@ bool readWhole(const std::string &path, std::string &text, std::string &error,
   };
   if (fd < 0)
     return failed(errno);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd, &status) != 0)
     return failed(errno);
   if (S_ISDIR(status.st_mode))
