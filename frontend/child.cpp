@@ -154,6 +154,7 @@ int runChild(const ChildTask &task) {
   if (isEmpty && report.header().traceSize <= sizeof(TraceHeader))
     tool.reporter().report(diag::no_program, chosen->function->getLocation());
   report.header().phase = static_cast<std::uint32_t>(Phase::Done);
+  handOver();
   return 0;
 }
 

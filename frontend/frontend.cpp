@@ -168,10 +168,10 @@ std::string dslDirectoryOf(const FrontendOptions &options, ir::DiagnosticEngine 
   return found;
 }
 
-/// Has the child read the source, and run it if there is a trace to fill. What it found goes to `diagnostics`; the
-/// result is empty after an error.
+/// Has a child read the source, and run it if there is a trace to fill. What it found goes to `diagnostics`; the result
+/// is empty after an error. The child may still be there, with nothing to do but to end.
 std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Shared &shared,
-                                       ir::DiagnosticEngine &diagnostics) {
+                                       std::optional<Child> &child, ir::DiagnosticEngine &diagnostics) {
   const std::string dslDirectory = dslDirectoryOf(options, diagnostics);
   if (dslDirectory.empty())
     return std::nullopt;
@@ -181,23 +181,25 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
   // cannot keep it any more.
   constexpr double busyMachine = 6;
   const double seconds = busyMachine * (readingSeconds(options) + options.timeoutSeconds + 1);
-  const ChildEnd end = runInChild(
-      [&] {
-        try {
-          return runChild(task);
-        } catch (const std::exception &e) {
-          std::memcpy(shared.header().failure.args[0], e.what(),
-                      std::min(std::strlen(e.what()), sizeof shared.header().failure.args[0] - 1));
-          return internalErrorStatus;
-        }
-      },
-      seconds);
+  child.emplace([&] {
+    try {
+      return runChild(task);
+    } catch (const std::exception &e) {
+      std::memcpy(shared.header().failure.args[0], e.what(),
+                  std::min(std::strlen(e.what()), sizeof shared.header().failure.args[0] - 1));
+      return internalErrorStatus;
+    }
+  });
+  child->wait(seconds);
   ReportHeader &header = shared.header();
   using Clock = std::chrono::steady_clock;
   if (header.phase >= static_cast<std::uint32_t>(Phase::Running)) {
     const Clock::time_point start{Clock::duration(header.runStart)};
     header.times.run = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }
+  // What ends well is not waited for.
+  const bool isDone = header.phase == static_cast<std::uint32_t>(Phase::Done) && header.failure.state == Failure::None;
+  const ChildEnd end = isDone ? ChildEnd{ChildEnd::Exited, 0} : child->end();
   if (end.kind == ChildEnd::Exited && end.code == internalErrorStatus && header.failure.state != Failure::Complete)
     throw ir::InternalError(textOf(header.failure.args[0]));
 
@@ -228,7 +230,8 @@ std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::
     return std::nullopt;
   }
   const Shared shared{std::move(*report), std::move(trace)};
-  const auto received = haveRead(options, shared, diagnostics);
+  std::optional<Child> child;
+  const auto received = haveRead(options, shared, child, diagnostics);
   if (times)
     *times = shared.header().times;
   if (!received)
@@ -240,9 +243,17 @@ std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::
   std::vector<SourceText> texts;
   if (options.stdinText)
     texts.push_back({"<stdin>", *options.stdinText});
-  const std::span<const std::byte> bytes = shared.trace->bytes();
-  auto program = buildProgram(bytes.first(std::min<std::uint64_t>(bytes.size(), shared.header().traceSize)),
-                              received->sites, diagnostics, texts);
+  // The child could still write to the trace, and checks would hold no longer: a small one is copied while the system
+  // takes the child apart, a large one waits for that.
+  constexpr std::uint64_t copiedBytes = std::uint64_t{1} << 20;
+  std::span<const std::byte> bytes = shared.trace->bytes();
+  bytes = bytes.first(std::min<std::uint64_t>(bytes.size(), shared.header().traceSize));
+  std::vector<std::byte> copy;
+  if (bytes.size() <= copiedBytes)
+    bytes = copy = std::vector<std::byte>(bytes.begin(), bytes.end());
+  else
+    child->end();
+  auto program = buildProgram(bytes, received->sites, diagnostics, texts);
   if (times)
     times->build = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return program;
@@ -258,7 +269,8 @@ std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &
     return std::nullopt;
   }
   const Shared shared{std::move(*report), std::nullopt};
-  auto received = haveRead(options, shared, diagnostics);
+  std::optional<Child> child;
+  auto received = haveRead(options, shared, child, diagnostics);
   if (!received)
     return std::nullopt;
   return std::move(received->algorithms);

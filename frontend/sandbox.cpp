@@ -37,6 +37,8 @@ SharedMemory::~SharedMemory() {
 
 namespace {
 
+int handOverPipe = -1; ///< a child's end of its parent's pipe
+
 /// Waits until the other end of the pipe is closed, or for `seconds`. False if time ran out.
 bool waitForClose(int fd, double seconds) {
   using Clock = std::chrono::steady_clock;
@@ -129,39 +131,65 @@ void denyChanges() {
 
 } // namespace
 
-ChildEnd runInChild(const std::function<int()> &body, double seconds) {
+Child::Child(const std::function<int()> &body) {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0)
-    return {ChildEnd::NotStarted, errno};
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child < 0) {
-    const int error = errno;
-    close(ends[0]);
-    close(ends[1]);
-    return {ChildEnd::NotStarted, error};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    end_.code = errno;
+    return;
   }
-  if (child == 0) {
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ < 0)
+    end_.code = errno;
+  if (pid_ == 0) {
     close(ends[0]);
+    handOverPipe = ends[1];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
       _exit(1);
     _exit(body());
   }
   close(ends[1]);
-  const bool inTime = waitForClose(ends[0], seconds);
-  close(ends[0]);
-  if (!inTime)
-    kill(child, SIGKILL);
+  resultPipe_ = ends[0];
+}
+
+Child::~Child() {
+  end();
+  if (resultPipe_ >= 0)
+    close(resultPipe_);
+}
+
+void Child::wait(double seconds) {
+  isLate_ = pid_ > 0 && !waitForClose(resultPipe_, seconds);
+}
+
+ChildEnd Child::end() {
+  if (pid_ > 0) {
+    kill(pid_, SIGKILL); // of no effect on one that is ending
+    reap();
+  }
+  return end_;
+}
+
+void Child::reap() {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      return {ChildEnd::NotStarted, errno};
-  if (!inTime)
-    return {ChildEnd::TimedOut, 0};
-  if (WIFSIGNALED(status))
-    return {ChildEnd::Signalled, WTERMSIG(status)};
-  return {ChildEnd::Exited, WEXITSTATUS(status)};
+  while (waitpid(pid_, &status, 0) < 0)
+    if (errno != EINTR) {
+      end_ = {ChildEnd::NotStarted, errno};
+      pid_ = -1;
+      return;
+    }
+  pid_ = -1;
+  if (isLate_)
+    end_ = {ChildEnd::TimedOut, 0};
+  else if (WIFSIGNALED(status))
+    end_ = {ChildEnd::Signalled, WTERMSIG(status)};
+  else
+    end_ = {ChildEnd::Exited, WEXITSTATUS(status)};
+}
+
+void handOver() {
+  close(handOverPipe);
 }
 
 void limitAddressSpace(std::uint64_t bytes) {
@@ -191,6 +219,7 @@ bool enterSandbox() {
                          SCMP_SYS(sigaltstack), SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(madvise), SCMP_SYS(mremap),
                          SCMP_SYS(futex), SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(sched_yield)})
     filter.rule(SCMP_ACT_ALLOW, call);
+  filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(close), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(handOverPipe)));
   // abort() raises its signal this way.
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid())));
   // A sanitizer warns of a change of stacks (standard error leads nowhere), and looks up the stack before an exit.

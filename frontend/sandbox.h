@@ -33,9 +33,32 @@ struct ChildEnd {
   int code; ///< exit status, signal, or errno of the failed start
 };
 
-/// Runs `body` in a child process and waits for it, killing it after `seconds`. What `body` returns is the exit status;
-/// the child's exit handlers and buffers are left alone.
-ChildEnd runInChild(const std::function<int()> &body, double seconds);
+/// A child process that runs a function.
+class Child {
+public:
+  /// Starts it. What `body` returns is the exit status; the child's exit handlers and buffers are left alone.
+  explicit Child(const std::function<int()> &body);
+  /// Ends it.
+  ~Child();
+  Child(const Child &) = delete;
+  Child &operator=(const Child &) = delete;
+
+  /// Waits until it has called handOver(), or ended, or `seconds` are over.
+  void wait(double seconds);
+  /// Kills it if it is not ending by itself, and tells how it ended.
+  ChildEnd end();
+
+private:
+  void reap();
+
+  int pid_ = -1;
+  int resultPipe_ = -1; ///< closed at the other end when the result is there
+  bool isLate_ = false;
+  ChildEnd end_{ChildEnd::NotStarted, 0};
+};
+
+/// In a child: lets the parent go on, as there is nothing to come but the end, which takes the system a while.
+void handOver();
 
 /// Limits of the calling process from now on: nothing printed, nothing written to files, no core dump, no privileges
 /// gained, at most `seconds` of processor time and `bytes` more address space than now. System calls that change files,
@@ -45,7 +68,7 @@ void limitProcess(double seconds, std::uint64_t bytes);
 /// Address space from now on: `bytes` more than there is.
 void limitAddressSpace(std::uint64_t bytes);
 
-/// Leaves only what memory management, signal return and exit need; any other system call raises SIGSYS, and so does
+/// Leaves only what memory management, signal return, handOver() and exit need; any other system call raises SIGSYS, and so does
 /// reading the time-stamp counter with SIGSEGV. False where the system has no such filter.
 bool enterSandbox();
 

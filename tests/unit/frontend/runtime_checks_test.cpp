@@ -2,6 +2,7 @@
 #include "frontend/diagnostics.h"
 #include "frontend/runtime_checks.h"
 #include "frontend/sandbox.h"
+#include "run_in_child.h"
 #include "source.h"
 
 #include <chrono>

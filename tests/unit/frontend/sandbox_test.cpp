@@ -1,13 +1,16 @@
 #include "catch.h"
 #include "frontend/sandbox.h"
+#include "run_in_child.h"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +30,25 @@ TEST_CASE("a child's end is told apart") {
             },
             0.2)
             .kind == ChildEnd::TimedOut);
+}
+
+TEST_CASE("a child that has handed over is not waited for, and ended in any case") {
+  auto memory = SharedMemory::create(1 << 12, 4096);
+  REQUIRE(memory);
+  const auto start = std::chrono::steady_clock::now();
+  Child child([&] {
+    enterSandbox();
+    memory->bytes()[0] = std::byte{5};
+    handOver();
+    for (;;)
+      sched_yield();
+    return 0;
+  });
+  child.wait(60);
+  CHECK(memory->bytes()[0] == std::byte{5});
+  CHECK(child.end().kind == ChildEnd::Signalled);
+  CHECK(child.end().code == SIGKILL);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
 }
 
 TEST_CASE("memory is shared with a child, and begins as zeros") {
