@@ -380,8 +380,8 @@ std::vector<int> oddRanks(const SampleSpace &space, const ValueOf &value) {
 }
 
 /// value = scale · ((affine) mod n) + rest, `rest` affine and below scale.
-std::string fitScaledModulo(const SampleSpace &space, const ValueOf &value, const Shape &shape, int n, int scale,
-                            const Spelling &names) {
+std::string fitScaledModulo(const SampleSpace &space, const ValueOf &value, const Shape &shape, int n,
+                            std::int64_t scale, const Spelling &names) {
   const ValueOf high = [&](const Sample &s) {
     const std::int64_t v = value(s);
     return v == anyValue ? v : v / scale;
@@ -451,11 +451,16 @@ std::string FormulaFinder::expression(const SampleSpace &space, const ValueOf &v
       const std::int64_t v = value(s);
       return v == anyValue ? v : v - base;
     };
-    const std::int64_t high = most - base;
-    for (std::int64_t scale = high / ranks_ + 1; scale <= std::max<std::int64_t>(1, high / (ranks_ - 1)); ++scale)
-      if (std::string text = fitScaledModulo(space, above, shape, ranks_, static_cast<int>(scale), names);
-          !text.empty())
+    const std::int64_t high = most - base, first = high / ranks_ + 1;
+    const std::int64_t last = std::max<std::int64_t>(1, high / (ranks_ - 1));
+    // Of very large numbers only the scales at both ends are tried: what is below the scale takes all of it, or little.
+    constexpr std::int64_t mostTried = 128;
+    for (std::int64_t scale = first; scale <= last; ++scale) {
+      if (scale - first == mostTried)
+        scale = std::max(scale, last - mostTried);
+      if (std::string text = fitScaledModulo(space, above, shape, ranks_, scale, names); !text.empty())
         return base == 0 ? text : text + " + " + std::to_string(base);
+    }
   }
   if (std::string text = affine(splitCandidates(shape)); !text.empty())
     return text;
