@@ -22,7 +22,7 @@ public:
 
   /// True if read() found nothing wrong but that the plan names a rank it has no gpu for. That is not reported: read
   /// again with the number of gpus as limit.
-  bool namesUnknownRank() const { return numErrors() == 0 && largestRank_ >= numGpus(); }
+  bool namesUnknownRank() const { return numErrors() == 0 && numGpus() != 0 && largestRank_ >= numGpus(); }
   std::size_t numGpus() const { return gpuIds_.size(); }
 
 private:
@@ -50,7 +50,6 @@ private:
   void readTableEntry(const ObjectSchema &schema, std::vector<ir::ResourceUse> &table,
                       std::span<const std::string_view> types);
   void numberList(std::vector<std::uint32_t> &out);
-  void checkCollective(ir::Program &program);
   JsonPath pathOf(const ir::Program &program, const ir::ProgramPlace &place) const;
   /// Puts `items` into the order of `ids`, which must be a permutation of 0, 1, …; `path` leads to the list. True if
   /// that moved any.

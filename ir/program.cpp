@@ -57,4 +57,12 @@ std::string_view toString(CollectiveKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+std::optional<CollectiveKind> namedCollective(std::string_view name) {
+  for (const CollectiveKind kind : {CollectiveKind::AllGather, CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
+                                    CollectiveKind::AllToAll, CollectiveKind::SendRecv, CollectiveKind::Test})
+    if (toString(kind) == name)
+      return kind;
+  return std::nullopt;
+}
+
 } // namespace mscclc::ir

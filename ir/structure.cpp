@@ -6,10 +6,43 @@
 #include "ir/structure_checker.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 namespace mscclc::ir {
+
+namespace {
+
+constexpr std::uint32_t maxSemaphoreValue = 0x7fffffff; ///< devices count in int
+
+/// True for collectives that say how many chunks a rank has.
+bool hasChunkRule(CollectiveKind kind) {
+  return kind != CollectiveKind::Test && kind != CollectiveKind::Custom;
+}
+
+/// The rule that the chunks of `rank` break; empty if none.
+std::string_view chunkRule(CollectiveKind kind, const Rank &rank, std::uint64_t ranks) {
+  const std::uint64_t in = rank.inputChunks, out = rank.outputChunks;
+  if (hasChunkRule(kind) && (in == 0 || out == 0))
+    return "both are at least 1";
+  switch (kind) {
+  case CollectiveKind::AllGather:
+    return out == in * ranks ? "" : "every input has its place in the output";
+  case CollectiveKind::ReduceScatter:
+    return in == out * ranks ? "" : "every output has its place in the input";
+  case CollectiveKind::AllReduce:
+  case CollectiveKind::AllToAll:
+    return in == out && in % ranks == 0 ? "" : "both are one multiple of the number of ranks";
+  case CollectiveKind::SendRecv:
+    return in == out ? "" : "as much is received as is sent";
+  default:
+    return "";
+  }
+}
+
+} // namespace
 
 std::string describe(const ProgramPlace &place) {
   if (place.rank == ProgramPlace::none)
@@ -67,30 +100,38 @@ void StructureChecker::checkProgram() {
     if (value == 0)
       fault(diag::option_zero, {name});
   };
+  if (numRanks_ == 0)
+    fault(diag::no_ranks, {});
+  if (program_.name.empty())
+    fault(diag::name_empty, {"program"});
   atLeastOne("chunk_factor", program_.collective.chunkFactor);
   atLeastOne("instances", program_.instances);
   atLeastOne("threads_per_block", program_.threadsPerBlock);
-  atLeastOne("buffer_alignment", program_.bufferAlignment);
+  if (!std::has_single_bit(program_.bufferAlignment))
+    fault(diag::alignment_not_power, {program_.bufferAlignment});
   if (program_.minMessageSize > program_.maxMessageSize)
     fault(diag::message_sizes, {program_.minMessageSize, program_.maxMessageSize});
-  checkInplaceSizes();
+  checkCollective();
   checkExpectations();
 }
 
-void StructureChecker::checkInplaceSizes() {
-  const CollectiveKind kind = program_.collective.kind;
-  if (!program_.collective.inplace || (kind != CollectiveKind::AllGather && kind != CollectiveKind::ReduceScatter))
-    return;
-  // The share of rank r begins at r * share, so the whole must hold as many shares as there are ranks.
-  const bool gathers = kind == CollectiveKind::AllGather;
-  for (std::uint32_t r = 0; r < numRanks_ && !full(); ++r) {
+void StructureChecker::checkCollective() {
+  const Collective &collective = program_.collective;
+  if (collective.name.empty())
+    fault(diag::name_empty, {"collective"});
+  if (collective.kind == CollectiveKind::Custom && namedCollective(collective.name))
+    fault(diag::custom_name_taken, {collective.name});
+  // One rank tells: where it does not fit, mostly none does.
+  for (std::uint32_t r = 0; r < numRanks_; ++r) {
     const Rank &rank = program_.ranks[r];
-    const std::uint64_t share = gathers ? rank.inputChunks : rank.outputChunks;
-    const std::uint32_t whole = gathers ? rank.outputChunks : rank.inputChunks;
-    if (whole != share * numRanks_)
-      faultAt({r}, noLoc, diag::inplace_sizes,
-              {toString(kind), plural(numRanks_, "rank"),
-               plural(share * numRanks_, gathers ? "output chunk" : "input chunk"), r, whole});
+    std::string_view rule = chunkRule(collective.kind, rank, numRanks_);
+    if (rule.empty() && hasChunkRule(collective.kind) && rank.inputChunks != program_.ranks[0].inputChunks)
+      rule = "they differ from rank 0's";
+    if (rule.empty())
+      continue;
+    faultAt({r}, noLoc, diag::chunks_of_collective,
+            {rank.inputChunks, rank.outputChunks, collective.name, plural(numRanks_, "rank"), rule});
+    return;
   }
 }
 
@@ -98,10 +139,17 @@ void StructureChecker::checkExpectations() {
   const Collective &collective = program_.collective;
   if (!collective.expectations.empty() && collective.kind != CollectiveKind::Custom)
     fault(diag::expectation_not_custom, {toString(collective.kind)});
+  std::unordered_set<std::uint64_t> stated;
   for (const Expectation &e : collective.expectations) {
     if (full())
       return;
     const LocId loc = e.loc < program_.sources.size() ? e.loc : noLoc;
+    if (!stated.insert(std::uint64_t{e.rank} << 32 | e.outputChunk).second)
+      faultAt({}, loc, diag::expectation_repeats, {e.rank, e.outputChunk});
+    std::vector<Contribution> sorted = e.contributions;
+    std::ranges::sort(sorted);
+    if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+      faultAt({}, loc, diag::contribution_repeats, {twice->rank, twice->chunk});
     if (e.loc >= program_.sources.size())
       faultAt({}, noLoc, diag::unknown_location_id, {e.loc, plural(program_.sources.size() - 1, "location")});
     if (e.rank >= numRanks_ || e.outputChunk >= program_.ranks[e.rank].outputChunks)
@@ -117,6 +165,7 @@ void StructureChecker::checkRank() {
   checkPeers(ChannelType::Port);
   checkSwitchChannels();
   checkRemoteBuffers();
+  checkSemaphores();
   barriers_.clear();
   for (std::uint32_t b = 0; b < rank_->blocks.size() && !full(); ++b) {
     at_ = {at_.rank, b};
@@ -172,6 +221,12 @@ void StructureChecker::checkRemoteBuffers() {
     else if (!seen_.insert(remote.rank * 3 + static_cast<std::uint32_t>(remote.buffer)))
       fault(diag::remote_buffer_repeats, {i, remote.rank, toString(remote.buffer)});
   }
+}
+
+void StructureChecker::checkSemaphores() {
+  for (std::uint32_t i = 0; i < rank_->semaphores.size() && !full(); ++i)
+    if (const std::uint32_t value = rank_->semaphores[i].initialValue; value > maxSemaphoreValue)
+      fault(diag::semaphore_value, {i, value, maxSemaphoreValue});
 }
 
 void StructureChecker::checkBarriers() {

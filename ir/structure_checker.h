@@ -45,12 +45,13 @@ private:
 
   // structure.cpp: program, ranks, blocks
   void checkProgram();
+  void checkCollective();
   void checkExpectations();
-  void checkInplaceSizes();
   void checkRank();
   void checkPeers(ChannelType type);
   void checkSwitchChannels();
   void checkRemoteBuffers();
+  void checkSemaphores();
   void checkBarriers();
   void checkBlock();
   void checkChannelTable();

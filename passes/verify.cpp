@@ -8,7 +8,7 @@
 namespace mscclc::passes {
 
 namespace proof {
-bool checkShape(const ProgramIndex &index, Findings &findings);
+std::uint64_t checkStated(const ProgramIndex &index, Findings &findings);
 void checkRanges(const ProgramIndex &index, Findings &findings);
 void checkThreads(const ProgramIndex &index, Findings &findings);
 bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory,
@@ -19,9 +19,10 @@ namespace {
 bool reportFault(const GeometryFault &fault, const ProgramIndex &index, Findings &findings) {
   const bool hasPlace = !index.program.ranks[fault.place.rank].blocks.empty() &&
                         !index.program.ranks[fault.place.rank].blocks[fault.place.block].ops.empty();
-  const ir::DiagInfo &info = fault.kind == GeometryFault::TooFine      ? diag::too_fine
-                             : fault.kind == GeometryFault::UnevenWrap ? diag::uneven_wrap
-                                                                       : diag::too_many_iterations;
+  const ir::DiagInfo &info = fault.kind == GeometryFault::TooFine        ? diag::too_fine
+                             : fault.kind == GeometryFault::UnevenWrap   ? diag::uneven_wrap
+                             : fault.kind == GeometryFault::TooManySlots ? diag::too_many_slots
+                                                                         : diag::too_many_iterations;
   auto *f = hasPlace ? findings.add(info, fault.place) : findings.addOnRank(info, 0);
   if (!f)
     return false;
@@ -31,6 +32,11 @@ bool reportFault(const GeometryFault &fault, const ProgramIndex &index, Findings
     const std::uint64_t chunks = rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
     f->args = {rank.blocks[fault.place.block].ops[fault.place.op].imm, fault.number, fault.number * chunks};
   }
+  return false;
+}
+
+bool reportTooMuchMemory(Findings &findings) {
+  findings.addOnRank(diag::too_much_memory, 0);
   return false;
 }
 
@@ -61,10 +67,8 @@ public:
 private:
   bool launches(const Premises &premises, bool clocks, VerifyResult &result) {
     Memory memory(index_, geometry_);
-    if (!memory.fits()) {
-      findings_.addOnRank(diag::too_much_memory, 0);
-      return false;
-    }
+    if (!memory.fits())
+      return reportTooMuchMemory(findings_);
     if (!checkShared(index_, geometry_, premises, memory, findings_))
       return false;
     std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
@@ -109,8 +113,8 @@ private:
 };
 
 bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result) {
-  if (!checkShape(index, findings))
-    return false;
+  if (!Memory::chunksFit(index.program))
+    return reportTooMuchMemory(findings);
   const auto proveSize = [&](const Geometry &geometry) {
     return SizeProof(index, geometry, findings, options).run(result);
   };
@@ -143,12 +147,9 @@ bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &o
 VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, const VerifyOptions &options) {
   VerifyResult result;
   result.ranks = static_cast<std::uint32_t>(program.ranks.size());
-  if (program.ranks.empty()) {
-    result.proven = true;
-    return result;
-  }
   const proof::ProgramIndex index(program);
   proof::Findings findings(index, diags);
+  result.unstated = proof::checkStated(index, findings);
   const bool ended = proof::prove(index, findings, options, result);
   result.errors = findings.errors();
   result.warnings = findings.warnings();
@@ -171,7 +172,8 @@ std::string VerifyResult::summary() const {
     text += ", up to " + ir::plural(iterations, "iteration");
   return text + ": " + ir::plural(operations, "operation") + " in " + ir::plural(phases, "phase") + " over " +
          ir::plural(edges, "edge") + ", " + std::to_string(accesses) + " accesses in order, " +
-         ir::plural(results, "output chunk") + " right";
+         ir::plural(results, "output chunk") + " right" +
+         (unstated != 0 ? ", nothing stated of " + std::to_string(unstated) + (results != 0 ? " more" : "") : "");
 }
 
 } // namespace mscclc::passes

@@ -3,14 +3,15 @@
 // How it proves that. A program is run once, abstractly, for three launches at most: blocks advance until they wait,
 // data is symbolic, every access is compared with the earlier accesses of its cell by happens-before (proof/order.h).
 //
-// Why one run speaks for all schedules. Suppose that (a) the order in which a block's operations are issued does not
-// depend on data or timing, (b) each channel end and semaphore is waited on by one block, in a phase by one thread of
-// it (proof/threads.cpp), and signalled by one, (c) each barrier is used by as many blocks as it waits for, (d) a
-// packet slot is written once a launch. Then signals only ever add to counters that one block alone takes from, so
-// running one block never takes from another the chance to run: all maximal runs execute the same operations, the n-th
-// signal meets the n-th wait in each, and either all end or all stop at the same waits. So the edges, and with them
-// happens-before, are the same in all. A pair of conflicting accesses that is ordered is ordered in every run, and if
-// all are, every read sees the same write in all, hence the same values. A pair that is not ordered can be brought
+// Why one run speaks for all schedules. Suppose that all blocks of a rank are resident together (where they are more
+// than a GPU holds, see gpu_limits.h, there is a warning), and that (a) the order in which a block's operations are
+// issued does not depend on data or timing, (b) each channel end and semaphore is waited on by one block, in a phase by
+// one thread of it (proof/threads.cpp), and signalled by one, (c) each barrier is used by as many blocks as it waits
+// for, (d) a packet slot is written once a launch. Then signals only ever add to counters that one block alone takes
+// from, so running one block never takes from another the chance to run: all maximal runs execute the same operations,
+// the n-th signal meets the n-th wait in each, and either all end or all stop at the same waits. So the edges, and with
+// them happens-before, are the same in all. A pair of conflicting accesses that is ordered is ordered in every run, and
+// if all are, every read sees the same write in all, hence the same values. A pair that is not ordered can be brought
 // together by some schedule, which is printed. The run takes a block's operations one after the other, though its
 // threads do not wait for each other within a phase: that can only make signals come later, so what ends here ends with
 // threads too; and within a phase nothing counts as ordered.
@@ -64,7 +65,8 @@ struct VerifyResult {
   bool anyIterations = false;                            ///< one iteration was run, which speaks for any number
   std::uint64_t operations = 0;                          ///< run, all launches and iterations
   std::uint64_t phases = 0, edges = 0, accesses = 0;
-  std::uint64_t results = 0; ///< output chunks compared with the collective
+  std::uint64_t results = 0;  ///< output chunks compared with the collective
+  std::uint64_t unstated = 0; ///< output chunks of which a custom collective states nothing
   std::uint64_t errors = 0, warnings = 0;
   /// "proven: 8 ranks, 2 launches, …": one line for a user.
   std::string summary() const;

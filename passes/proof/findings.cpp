@@ -65,6 +65,13 @@ Findings::Finding *Findings::addOnRank(const ir::DiagInfo &info, std::uint32_t r
   return finding;
 }
 
+Findings::Finding *Findings::addOnProgram(const ir::DiagInfo &info) {
+  Finding *finding = addKeyed(info, 0, 0, 0);
+  if (finding)
+    finding->where = ir::Where("program '" + index_.program.name + "'");
+  return finding;
+}
+
 void Findings::flush() {
   for (const Finding &f : state_.findings) {
     auto report = diags_.report(*f.info, f.where, f.args);

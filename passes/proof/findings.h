@@ -40,6 +40,9 @@ public:
   /// The same for what has no operation: grouped by kind and `group` alone.
   Finding *addOnRank(const ir::DiagInfo &info, std::uint32_t rank, std::uint32_t group = 0);
 
+  /// The same for what concerns all ranks.
+  Finding *addOnProgram(const ir::DiagInfo &info);
+
   /// What is there now, to come back to.
   struct State {
     std::vector<Finding> findings;

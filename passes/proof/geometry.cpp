@@ -10,6 +10,7 @@ namespace mscclc::passes::proof {
 namespace {
 constexpr std::uint64_t maxUnitsPerChunk = 1u << 16;
 constexpr std::uint64_t maxUnrolledOps = 50'000'000;
+constexpr std::uint64_t mostChunkBytes = std::uint64_t{1} << 31; ///< so that times a number of chunks they fit 64 bits
 
 bool inScratch(const ir::Rank &rank, const ir::Chunk &chunk) {
   switch (chunk.space) {
@@ -106,8 +107,14 @@ void Geometry::chooseSize(const ProgramIndex &index, std::uint32_t wantedIterati
       const std::uint64_t unit = r.unit / unitGcd_;
       const std::uint64_t part = unit / std::gcd(unit, std::uint64_t{std::max(1u, r.numChunks)});
       const std::uint64_t wanted = wantedIterations + (wantedIterations == 3 && r.scratch ? slots / unit : 0);
-      step = std::min<std::uint64_t>(std::lcm(step, part), std::uint64_t{1} << 40);
-      least = std::max(least, (wanted * unit * r.narrow + r.wide - 1) / r.wide);
+      const bool small = part <= mostChunkBytes && static_cast<double>(wanted * r.narrow) * static_cast<double>(unit) <
+                                                       static_cast<double>(std::uint64_t{1} << 62);
+      step = small ? std::lcm(step, part) : mostChunkBytes + 1;
+      least = std::max(least, small ? (wanted * unit * r.narrow + r.wide - 1) / r.wide : 0);
+      if (std::max(step, least) > mostChunkBytes || groupLcm_ > maxUnitsPerChunk) {
+        fault_ = {GeometryFault::TooFine, r.place, maxUnitsPerChunk + 1};
+        return;
+      }
     }
     chunkBytes_ = (least + step - 1) / step * step;
     for (const Rate &r : rates_) {
@@ -118,19 +125,24 @@ void Geometry::chooseSize(const ProgramIndex &index, std::uint32_t wantedIterati
     }
     if (units <= maxUnitsPerChunk) {
       wrapUnits_ = units * slots / chunkBytes_;
-      std::uint64_t total = 0;
+      std::uint64_t most = 0, total = 0;
+      ir::OpRef longest;
       for (const Rate &r : rates_)
-        mostIterations_ = std::max<std::uint32_t>(
-            mostIterations_, static_cast<std::uint32_t>(r.numChunks * chunkBytes_ / (r.unit / unitGcd_)));
+        if (const std::uint64_t n = iterations(r.unit, r.numChunks); n >= most) {
+          most = n;
+          longest = r.place;
+        }
       for (const ir::Rank &rank : program.ranks)
         for (const ir::ThreadBlock &block : rank.blocks)
           for (const ir::Op &op : block.ops)
-            if (op.kind == ir::OpKind::Pipeline)
-              total += std::uint64_t{op.bodySize} * iterations(op);
+            if (op.kind == ir::OpKind::Pipeline && total <= maxUnrolledOps)
+              total += std::max(1u, op.bodySize) * std::min(iterations(op.imm, op.count), maxUnrolledOps + 1);
       if (total > maxUnrolledOps) {
-        fault_ = {GeometryFault::TooManyIterations, rates_[0].place, mostIterations_};
+        fault_ = {slots != 0 && wantedIterations == 3 ? GeometryFault::TooManySlots : GeometryFault::TooManyIterations,
+                  longest, most};
         return;
       }
+      mostIterations_ = static_cast<std::uint32_t>(most);
     }
   }
   if (units > maxUnitsPerChunk) {
@@ -140,10 +152,8 @@ void Geometry::chooseSize(const ProgramIndex &index, std::uint32_t wantedIterati
   unitsPerChunk_ = static_cast<std::uint32_t>(units);
 }
 
-std::uint32_t Geometry::iterations(const ir::Op &header) const {
-  if (chunkBytes_ == 0)
-    return header.count != 0;
-  return static_cast<std::uint32_t>(header.count * chunkBytes_ / (header.imm / unitGcd_));
+std::uint64_t Geometry::iterations(std::uint64_t unit, std::uint32_t numChunks) const {
+  return chunkBytes_ == 0 ? numChunks != 0 : numChunks * chunkBytes_ / (unit / unitGcd_);
 }
 
 LoopSlice Geometry::slice(const ir::Op &header, std::uint32_t iteration) const {

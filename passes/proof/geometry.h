@@ -33,7 +33,7 @@ struct UnitSpan {
 
 /// Why a program's operands cannot be laid out exactly.
 struct GeometryFault {
-  enum Kind { TooFine, TooManyIterations, UnevenWrap } kind;
+  enum Kind { TooFine, TooManyIterations, TooManySlots, UnevenWrap } kind;
   ir::OpRef place;
   std::uint64_t number = 0;
 };
@@ -46,7 +46,9 @@ public:
   const std::optional<GeometryFault> &fault() const { return fault_; }
   std::uint32_t unitsPerChunk() const { return unitsPerChunk_; }
   /// Iterations of a pipeline in the size that is proven.
-  std::uint32_t iterations(const ir::Op &header) const;
+  std::uint32_t iterations(const ir::Op &header) const {
+    return static_cast<std::uint32_t>(iterations(header.imm, header.count));
+  }
   LoopSlice slice(const ir::Op &header, std::uint32_t iteration) const;
   /// True if the program is proven for messages so long that iterations share slots of reused scratch.
   bool wraps() const { return wrapUnits_ != 0; }
@@ -59,6 +61,7 @@ public:
 private:
   void scanOps(const ProgramIndex &index);
   void chooseSize(const ProgramIndex &index, std::uint32_t least);
+  std::uint64_t iterations(std::uint64_t unit, std::uint32_t numChunks) const;
 
   struct Rate {
     std::uint64_t unit;      ///< bytes an iteration

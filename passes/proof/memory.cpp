@@ -69,6 +69,13 @@ Memory::Memory(const ProgramIndex &index, const Geometry &geometry)
   slotWaiter_.assign(total - firstSlot_, none);
 }
 
+bool Memory::chunksFit(const ir::Program &program) {
+  std::uint64_t chunks = 0;
+  for (const ir::Rank &rank : program.ranks)
+    chunks += std::uint64_t{std::max(rank.inputChunks, rank.outputChunks)} + rank.scratchChunks;
+  return chunks <= mostCells;
+}
+
 CellPlace Memory::locate(CellId id) const {
   CellPlace place;
   place.packet = id >= firstSlot_;

@@ -33,6 +33,8 @@ public:
   static constexpr std::uint64_t mostCells = std::uint64_t{1} << 26;
   /// False if there are more cells than that.
   bool fits() const { return fits_; }
+  /// False if there are more however coarse they are: so many chunks that nothing should be kept for each.
+  static bool chunksFit(const ir::Program &program);
   std::uint64_t numCells() const { return cells_.size(); }
 
   /// Cell of unit 0 of a buffer; in place, buffers share cells. Scratch packets have cells of their own. One copy of

@@ -1,6 +1,7 @@
 #include "passes/proof/premises.h"
 
 #include "ir/op_semantics.h"
+#include "passes/gpu_limits.h"
 
 #include <algorithm>
 
@@ -12,11 +13,13 @@ class PremiseScan {
 public:
   PremiseScan(Premises &premises, const ProgramIndex &index, const Geometry &geometry, Findings &findings)
       : p_(premises), index_(index), geometry_(geometry), findings_(findings),
-        sent_(index.numChannels() + index.numSemaphores()), taken_(sent_.size()), used_(index.numChannels()) {}
+        sent_(index.numChannels() + index.numSemaphores()), taken_(sent_.size()), used_(index.numChannels()),
+        waits_(index.numRanks()) {}
 
   void run() {
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
       scanBlock(b);
+    checkResident();
     checkChannels();
     checkSemaphores();
     collectShared();
@@ -50,6 +53,8 @@ private:
         if (auto *f = findings_.add(diag::sync_orders_nothing, index_.place(b, o)))
           f->args = {ir::toString(op.kind), ir::toString(code.ops[o - 1].kind)};
       const std::uint64_t times = left != 0 ? factor : 1;
+      waits_[rank] = waits_[rank] || op.kind == ir::OpKind::Barrier || op.kind == ir::OpKind::SemAcquire ||
+                     ir::isWait(op.kind) || ir::isPacketOp(op.kind);
       if (op.sync != ir::DataSync::None)
         phases += 2 * times;
       switch (op.kind) {
@@ -125,6 +130,20 @@ private:
     auto &blocks = p_.barriers_[it->second].blocks;
     if (blocks.empty() || blocks.back() != b)
       blocks.push_back(b);
+  }
+
+  void checkResident() {
+    const std::uint32_t threads = index_.program.threadsPerBlock;
+    for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
+      if (const std::size_t blocks = index_.program.ranks[r].blocks.size();
+          waits_[r] && blocks > h100.residentBlocks(threads))
+        if (auto *f = findings_.addOnRank(diag::blocks_not_resident, r))
+          f->args = {r,
+                     ir::plural(blocks, "thread block"),
+                     ir::plural(threads, "thread"),
+                     h100.name,
+                     h100.multiprocessors,
+                     h100.residentBlocks(threads)};
   }
 
   void checkChannels() {
@@ -210,7 +229,7 @@ private:
         if (takes || ir::isSignal(op.kind) || ir::putsAndSignals(op.kind) || op.kind == ir::OpKind::SemRelease)
           for (const std::uint32_t id : code.idsOf(op)) {
             const std::uint32_t queue = ir::isSemaphoreOp(op.kind) ? index_.numChannels() + index_.semaphore(rank, id)
-                                        : takes ? index_.channel(op.channelType, rank, id)
+                                        : takes                    ? index_.channel(op.channelType, rank, id)
                                                 : index_.pairOf(index_.channel(op.channelType, rank, id));
             const auto it = p_.shared_.find(queue);
             if (it != p_.shared_.end())
@@ -227,6 +246,7 @@ private:
   Findings &findings_;
   std::vector<Side> sent_, taken_; ///< [queue]
   std::vector<bool> used_;         ///< [channel]: by some block
+  std::vector<bool> waits_;        ///< [rank]: some block does
 };
 
 Premises::Premises(const ProgramIndex &index, const Geometry &geometry, Findings &findings) {

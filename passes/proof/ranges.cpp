@@ -28,35 +28,34 @@ void forOwners(const ir::Program &program, std::uint32_t rank, const ir::Chunk &
 class Cuts {
 public:
   struct Mark {
-    std::uint32_t first = 0, end = 0; ///< the operand's range; empty: not cut
+    std::uint32_t first = 0, end = 0; ///< the operand's range
     std::uint32_t parts = 0;
     ir::OpRef place;
   };
-  explicit Cuts(const ir::Program &program) {
-    std::size_t total = 0;
-    for (const ir::Rank &r : program.ranks)
-      for (const auto buffer : {ir::BufferKind::Input, ir::BufferKind::Output, ir::BufferKind::Scratch}) {
-        first_.push_back(total);
-        // In place, one buffer's chunks go on in the other: room for both.
-        total += buffer == ir::BufferKind::Scratch ? r.scratchChunks : r.inputChunks + r.outputChunks;
-      }
-    marks_.resize(total);
-  }
+  explicit Cuts(std::uint32_t numRanks) : markOf_(std::size_t{numRanks} * 3) {}
   /// The mark of a chunk that `mark` meets and that differs from it; null if all agree.
   const Mark *add(std::uint32_t rank, ir::BufferKind buffer, const Mark &mark, bool byStart) {
-    const std::size_t base = first_[rank * 3 + static_cast<std::size_t>(buffer)];
+    auto &markOf = markOf_[rank * std::size_t{3} + static_cast<std::size_t>(buffer)];
+    if (markOf.size() < mark.end)
+      markOf.resize(mark.end, none);
+    std::uint32_t number = none;
     for (std::uint32_t c = mark.first; c < mark.end; ++c) {
-      Mark &had = marks_[base + c];
-      if (had.end == 0)
-        had = mark;
-      else if (had.first != mark.first || (!byStart && (had.end != mark.end || had.parts != mark.parts)))
+      if (markOf[c] == none) {
+        if (number == none) {
+          number = static_cast<std::uint32_t>(marks_.size());
+          marks_.push_back(mark);
+        }
+        markOf[c] = number;
+      } else if (const Mark &had = marks_[markOf[c]];
+                 had.first != mark.first || (!byStart && (had.end != mark.end || had.parts != mark.parts))) {
         return &had;
+      }
     }
     return nullptr;
   }
 
 private:
-  std::vector<std::size_t> first_;
+  std::vector<std::vector<std::uint32_t>> markOf_; ///< [rank, buffer][chunk], as far as operands reach
   std::vector<Mark> marks_;
 };
 
@@ -93,7 +92,7 @@ public:
 private:
   void checkPiped(std::uint32_t rank, ir::BufferKind buffer, const Cuts::Mark &mark) {
     if (!piped_)
-      piped_.emplace(index_.program);
+      piped_.emplace(index_.numRanks());
     if (const Cuts::Mark *had = piped_->add(rank, buffer, mark, true))
       if (auto *f = findings_.add(diag::pipeline_ranges_shifted, mark.place, had->place))
         f->args = {ir::toString(buffer), had->first, had->end, mark.first, mark.end, rank};
@@ -101,7 +100,7 @@ private:
 
   void checkSliced(std::uint32_t rank, ir::BufferKind buffer, const Cuts::Mark &mark) {
     if (!sliced_)
-      sliced_.emplace(index_.program);
+      sliced_.emplace(index_.numRanks());
     if (const Cuts::Mark *had = sliced_->add(rank, buffer, mark, false))
       if (auto *f = findings_.add(diag::mixed_slices, mark.place, had->place))
         f->args = {ir::toString(buffer), had->first, had->end, rank, had->parts, mark.first, mark.end, mark.parts};

@@ -4,6 +4,7 @@
 #include "ir/memory_map.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace mscclc::passes::proof {
 
@@ -67,41 +68,32 @@ private:
   std::unordered_map<std::uint64_t, const std::vector<ir::Contribution> *> custom_;
 };
 
-bool fits(const ir::Program &program, const ir::Rank &rank) {
-  const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
-  switch (program.collective.kind) {
-  case ir::CollectiveKind::AllGather:
-    return rank.inputChunks != 0 && rank.outputChunks == ranks * rank.inputChunks;
-  case ir::CollectiveKind::ReduceScatter:
-    return rank.outputChunks != 0 && rank.inputChunks == ranks * rank.outputChunks;
-  case ir::CollectiveKind::AllReduce:
-  case ir::CollectiveKind::AllToAll:
-    return rank.inputChunks != 0 && rank.inputChunks == rank.outputChunks && rank.inputChunks % ranks == 0;
-  case ir::CollectiveKind::SendRecv:
-    return rank.inputChunks != 0 && rank.inputChunks == rank.outputChunks;
-  default:
-    return true;
-  }
+/// The collective whose name `name` differs from in case and punctuation alone.
+std::optional<ir::CollectiveKind> nearlyNamed(std::string_view name) {
+  std::string letters;
+  for (const char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return ir::namedCollective(letters);
 }
 
 } // namespace
 
-bool checkShape(const ProgramIndex &index, Findings &findings) {
+/// Output chunks of a custom collective of which nothing is stated. A name that is nearly a known one is warned about.
+std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
   const ir::Program &program = index.program;
-  const ir::Rank &first = program.ranks.front();
-  for (std::uint32_t r = 0; r < index.numRanks(); ++r) {
-    const ir::Rank &rank = program.ranks[r];
-    const bool alike = program.collective.kind == ir::CollectiveKind::Test ||
-                       program.collective.kind == ir::CollectiveKind::Custom ||
-                       (rank.inputChunks == first.inputChunks && rank.outputChunks == first.outputChunks);
-    if (alike && fits(program, rank))
-      continue;
-    if (auto *f = findings.addOnRank(diag::collective_shape, r))
-      f->args = {r, ir::plural(rank.inputChunks, "input chunk"), ir::plural(rank.outputChunks, "output chunk"),
-                 program.collective.name, ir::plural(index.numRanks(), "rank")};
-    return false;
-  }
-  return true;
+  if (program.collective.kind != ir::CollectiveKind::Custom)
+    return 0;
+  std::uint64_t outputs = 0, stated = 0;
+  for (const ir::Rank &rank : program.ranks)
+    outputs += rank.outputChunks;
+  for (const ir::Expectation &e : program.collective.expectations)
+    stated += !e.contributions.empty();
+  if (const auto meant = nearlyNamed(program.collective.name); meant && stated == 0 && outputs != 0)
+    if (auto *f = findings.addOnProgram(diag::outputs_not_compared))
+      f->args = {program.collective.name, ir::plural(outputs, "output chunk"), ir::plural(index.numRanks(), "rank"),
+                 ir::toString(*meant)};
+  return outputs - stated;
 }
 
 std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk) {

@@ -10,6 +10,7 @@ namespace mscclc::passes::sim {
 namespace {
 
 constexpr std::uint64_t mostBytes = std::uint64_t{4} << 30; ///< of the buffers of all ranks
+constexpr std::uint64_t mostOperations = 50'000'000;        ///< of a launch, iterations counted
 
 /// Chunks that a message of the size given to --size is cut into: of the input, or an AllGather's output.
 std::uint64_t messageChunks(const ir::Program &program, const ir::Rank &rank) {
@@ -62,6 +63,21 @@ Layout::Layout(const ir::Program &program, std::uint64_t messageBytes) : program
   if (!refusal_ && total > static_cast<double>(mostBytes))
     refusal_ = "the buffers of all ranks take more than the " + std::to_string(mostBytes >> 30) +
                " GiB that are set aside here";
+  if (!refusal_ && operations() > static_cast<double>(mostOperations))
+    refusal_ = "its pipelines make for more than the " + std::to_string(mostOperations / 1'000'000) +
+               " million operations a launch that are run here";
+}
+
+double Layout::operations() const {
+  double total = 0;
+  for (const ir::Rank &rank : program_.ranks)
+    for (const ir::ThreadBlock &block : rank.blocks) {
+      total += static_cast<double>(block.ops.size());
+      for (const ir::Op &op : block.ops)
+        if (op.kind == ir::OpKind::Pipeline)
+          total += static_cast<double>(iterations(op)) * op.bodySize;
+    }
+  return total;
 }
 
 std::uint64_t Layout::bytesOf(std::uint32_t rank, ir::BufferKind buffer) const {
@@ -111,7 +127,8 @@ std::vector<std::uint64_t> smallSizes(const ir::Program &program) {
         if (op.kind == ir::OpKind::Pipeline)
           longest = std::max(longest, op.imm / program.bufferAlignment);
   std::vector<std::uint64_t> sizes;
-  for (const std::uint64_t times : {std::uint64_t{1}, std::uint64_t{5}, longest > 1 ? 3 * longest + 1 : 0})
+  const bool goesRound = longest > 1 && longest <= mostBytes / 4 / step;
+  for (const std::uint64_t times : {std::uint64_t{1}, std::uint64_t{5}, goesRound ? 3 * longest + 1 : 0})
     if (times != 0 && times * step >= program.minMessageSize && times * step <= program.maxMessageSize)
       sizes.push_back(times * step);
   if (sizes.empty())

@@ -31,6 +31,9 @@ public:
                 std::uint32_t rank) const;
 
 private:
+  /// Of all blocks in one launch; any number, so not a whole one.
+  double operations() const;
+
   const ir::Program &program_;
   std::uint64_t chunk_ = 0; ///< bytes of every chunk: sizes that do not divide evenly are refused
   std::optional<std::string> refusal_;

@@ -175,8 +175,10 @@ TEST_CASE("ranks that are named exist") {
                  });
   const std::string two = write(nops(1));
   std::string messages;
-  CHECK_FALSE(read(R"({"gpus": []})", messages));
-  CHECK_THAT(messages, containsText("$.gpus: error: a plan without gpus"));
+  Program none = nops(1);
+  none.ranks.clear();
+  CHECK_FALSE(read(write(none), messages));
+  CHECK_THAT(messages, containsText("$: error: a program without ranks"));
   CHECK(readGood(two).ranks.size() == 2);
 }
 
@@ -220,6 +222,7 @@ TEST_CASE("the numbers of chunks are those of the collective") {
       {CollectiveKind::AllReduce, 3, 3, "both are one multiple of the number of ranks"},
       {CollectiveKind::AllToAll, 4, 2, "both are one multiple of the number of ranks"},
       {CollectiveKind::SendRecv, 1, 2, "as much is received as is sent"},
+      {CollectiveKind::AllReduce, 0, 0, "both are at least 1"},
       {CollectiveKind::Test, 1, 2, nullptr},
   };
   for (const auto &c : cases) {
@@ -234,8 +237,8 @@ TEST_CASE("the numbers of chunks are those of the collective") {
   std::string messages;
   CHECK_FALSE(read(write(uneven), messages));
   CHECK_THAT(messages,
-             containsText("$.gpus[1]: error: 2 input and 2 output chunks are not those of sendrecv over 2 ranks: it "
-                          "differs from the first gpu's"));
+             containsText("$.gpus[1]: error: 2 input and 2 output chunks are not those of sendrecv over 2 ranks: "
+                          "they differ from rank 0's"));
 }
 
 TEST_CASE("several errors are told in one run, but not without end") {

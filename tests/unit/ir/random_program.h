@@ -6,6 +6,7 @@
 #include "ir/op_semantics.h"
 #include "ir/op_shapes.h"
 
+#include <algorithm>
 #include <random>
 
 namespace mscclc::test {
@@ -58,7 +59,7 @@ private:
     using namespace ir;
     p_.name = "random " + std::to_string(numRanks) + anyText();
     p_.collective.kind = static_cast<CollectiveKind>(below(7));
-    p_.collective.name = chance(4) ? anyText() : std::string(toString(p_.collective.kind));
+    p_.collective.name = chance(4) ? "n" + anyText() : std::string(toString(p_.collective.kind));
     p_.collective.inplace = chance(2);
     p_.collective.chunkFactor = below(3) + 1;
     p_.protocol = static_cast<Protocol>(below(2));
@@ -69,7 +70,7 @@ private:
     p_.reuseResources = chance(2);
     p_.doubleScratch = chance(2);
     p_.threadsPerBlock = chance(2) ? 1024 : below(1024) + 1;
-    p_.bufferAlignment = chance(2) ? 16 : below(64) + 1;
+    p_.bufferAlignment = chance(2) ? 16 : 1u << below(32);
     p_.minMessageSize = chance(2) ? 0 : below(4096);
     p_.maxMessageSize = chance(2) ? ~std::uint64_t{0} : (std::uint64_t{1} << 40) + below(4096);
   }
@@ -97,9 +98,14 @@ private:
       Expectation e{rank, below(p_.ranks[rank].outputChunks), {}, anyLoc()};
       for (std::uint32_t c = below(4); c != 0; --c) {
         const auto from = below(static_cast<std::uint32_t>(p_.ranks.size()));
-        e.contributions.push_back({from, below(p_.ranks[from].inputChunks)});
+        const Contribution more{from, below(p_.ranks[from].inputChunks)};
+        if (std::ranges::find(e.contributions, more) == e.contributions.end())
+          e.contributions.push_back(more);
       }
-      p_.collective.expectations.push_back(std::move(e));
+      if (std::ranges::none_of(p_.collective.expectations, [&](const Expectation &other) {
+            return other.rank == e.rank && other.outputChunk == e.outputChunk;
+          }))
+        p_.collective.expectations.push_back(std::move(e));
     }
   }
 

@@ -53,6 +53,7 @@ std::string faultsOf(const Program &program) {
 /// A program of one rank and one block.
 Program tiny() {
   Program program;
+  program.name = "tiny";
   program.ranks.resize(1);
   program.ranks[0].inputChunks = program.ranks[0].outputChunks = 4;
   program.ranks[0].blocks.resize(1);
@@ -69,22 +70,45 @@ Op opOf(OpKind kind) {
 } // namespace
 
 TEST_CASE("whole program: options, in-place sizes, expectations") {
-  CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ninstances 0\nthreads_per_block 0\nbuffer_alignment 0\n"
+  CHECK(faultsOfText("mscclc.ir 1\nprogram \"\" {\ninstances 0\nthreads_per_block 0\nbuffer_alignment 17\n"
                      "collective test chunk_factor 0\nmin_message_size 9\nmax_message_size 8\n}\n") ==
+        "2 no_ranks: a program without ranks\n2 name_empty: the program's name is empty\n"
         "2 option_zero: chunk_factor must be at least 1\n2 option_zero: instances must be at least 1\n"
-        "2 option_zero: threads_per_block must be at least 1\n2 option_zero: buffer_alignment must be at least 1\n"
+        "2 option_zero: threads_per_block must be at least 1\n"
+        "2 alignment_not_power: a buffer alignment of 17 bytes is no power of two\n"
         "2 message_sizes: min_message_size 9 is larger than max_message_size 8\n");
-  CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective allgather inplace\nrank 0 {\n"
-                     "buffers input 2 output 4\n}\nrank 1 {\nbuffers input 2 output 3\n}\n}\n") ==
-        "7 inplace_sizes: in place, allgather of 2 ranks needs 4 output chunks; rank 1 has 3\n");
-  CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective reducescatter inplace\nrank 0 {\n"
-                     "buffers input 4294967295 output 4294967295\n}\nrank 1 {\n}\n}\n") ==
-        "4 inplace_sizes: in place, reducescatter of 2 ranks needs 8589934590 input chunks; rank 0 has 4294967295\n");
+  const auto chunks = [](const char *collective, const char *first, const char *second) {
+    return faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective " + std::string(collective) + "\nrank 0 {\nbuffers " +
+                        first + "\n}\nrank 1 {\nbuffers " + second + "\n}\n}\n");
+  };
+  CHECK(chunks("allgather inplace", "input 2 output 4", "input 2 output 3") ==
+        "7 chunks_of_collective: 2 input and 3 output chunks are not those of allgather over 2 ranks: every input has "
+        "its place in the output\n");
+  CHECK(chunks("reducescatter", "input 4294967295 output 4294967295", "input 2 output 1") ==
+        "4 chunks_of_collective: 4294967295 input and 4294967295 output chunks are not those of reducescatter over 2 "
+        "ranks: every output has its place in the input\n");
+  CHECK(chunks("allreduce", "input 2147483647 output 4", "input 4 output 4") ==
+        "4 chunks_of_collective: 2147483647 input and 4 output chunks are not those of allreduce over 2 ranks: both "
+        "are one multiple of the number of ranks\n");
+  CHECK(chunks("alltoall", "input 0 output 0", "input 0 output 0") ==
+        "4 chunks_of_collective: 0 input and 0 output chunks are not those of alltoall over 2 ranks: both are at least "
+        "1\n");
+  CHECK(chunks("sendrecv", "input 1 output 1", "input 2 output 2") ==
+        "7 chunks_of_collective: 2 input and 2 output chunks are not those of sendrecv over 2 ranks: they differ from "
+        "rank 0's\n");
+  CHECK(chunks("test", "input 1 output 0", "output 7") == "");
+  CHECK(chunks("custom \"\"", "input 1", "input 1") == "2 name_empty: the collective's name is empty\n");
+  CHECK(chunks("custom \"allreduce\"", "input 1", "input 1") ==
+        "2 custom_name_taken: a custom collective cannot be named 'allreduce', as one of the known ones is\n");
   const std::string expectations = "expect 0.output[0] = 1.input[1]\nexpect 2.output[0] = 0.input[4]\nrank 0 {\n"
                                    "buffers input 4 output 1\n}\nrank 1 {\nbuffers input 2 output 1\n}\n}\n";
   CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective custom\n" + expectations) ==
         "2 expectation_out_of_range: 2.output[0] does not exist\n"
         "2 expectation_out_of_range: 0.input[4] does not exist\n");
+  CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective custom\nexpect 0.output[0] = 0.input[0] + 0.input[0]\n"
+                     "expect 0.output[0] = 0.input[0]\nrank 0 {\nbuffers input 1 output 1\n}\n}\n") ==
+        "2 contribution_repeats: 0.input[0] is contributed twice\n"
+        "2 expectation_repeats: what 0.output[0] ends with is stated twice\n");
   CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective test\nexpect 0.output[0] = nothing\nrank 0 {\n"
                      "buffers output 1\n}\n}\n") ==
         "2 expectation_not_custom: only a custom collective states what its output holds, not test\n");
@@ -102,6 +126,11 @@ TEST_CASE("rank: peers, switch groups, remote buffers") {
         "3 remote_buffer_is_local: remote buffer 0 lies on its own rank 0\n"
         "3 remote_buffer_rank: remote buffer 1 lies on rank 2: there are 2 ranks\n"
         "3 remote_buffer_repeats: remote buffer 3 is rank 1's output, which an earlier one is already\n");
+}
+
+TEST_CASE("rank: semaphores") {
+  CHECK(rankFaults("semaphores [2147483647, 2147483648]\n") ==
+        "3 semaphore_value: semaphore 1 starts at 2147483648: at most 2147483647 is possible\n");
 }
 
 TEST_CASE("rank: barriers") {

@@ -96,17 +96,18 @@ TEST_CASE("locations: ir_unknown_location, ir_location_repeated, and only what i
   const std::string program = "mscclc.ir 1\nprogram \"p\" {\nrank 0 {\nblock 0 {\nnop @7\n}\n}\n}\n";
   CHECK(errorsOf(program) == "5:6 ir_unknown_location: there is no location @7: the file has 0 locations\n");
   const auto table = [](const std::string &entries) {
-    return errorsOf("mscclc.ir 1\nprogram \"p\" {\n}\nlocations {\nfile0 = \"a\"\n@1 = file0:1:1\n" + entries + "}\n");
+    return errorsOf("mscclc.ir 1\nprogram \"p\" {\nrank 0 {\n}\n}\nlocations {\nfile0 = \"a\"\n@1 = file0:1:1\n" +
+                    entries + "}\n");
   };
   CHECK(table("") == "");
   CHECK(table("@2 = file0:1:1\n") ==
-        "7:1 ir_location_repeated: this is the same as an earlier location; each is listed once\n");
-  CHECK(table("@2 = @1 + @1\n").starts_with("7:1 ir_location_repeated"));
+        "9:1 ir_location_repeated: this is the same as an earlier location; each is listed once\n");
+  CHECK(table("@2 = @1 + @1\n").starts_with("9:1 ir_location_repeated"));
   CHECK(table("file1 = \"a\"\n") ==
-        "7:1 ir_location_repeated: this is the same as an earlier file; each is listed once\n");
-  CHECK(table("@2 = file0:2:2 from @2\n") == "7:21 ir_expected: expected a location that is listed above, found @2\n");
-  CHECK(table("@2 = file1:2:2\n") == "7:6 ir_expected: expected a file that is listed above, found file1\n");
-  CHECK(table("@3 = file0:2:2\n") == "7:1 ir_expected: expected @2, found @3\n");
+        "9:1 ir_location_repeated: this is the same as an earlier file; each is listed once\n");
+  CHECK(table("@2 = file0:2:2 from @2\n") == "9:21 ir_expected: expected a location that is listed above, found @2\n");
+  CHECK(table("@2 = file1:2:2\n") == "9:6 ir_expected: expected a file that is listed above, found file1\n");
+  CHECK(table("@3 = file0:2:2\n") == "9:1 ir_expected: expected @2, found @3\n");
 }
 
 TEST_CASE("ir_wrong_version and ir_wrong_definition") {

@@ -126,6 +126,8 @@ TEST_CASE("comments, blank lines and defaults may be there or not") {
 
 TEST_CASE("locations of many lines keep their numbers") {
   Program program;
+  program.name = "p";
+  program.ranks.resize(1);
   const std::uint32_t file = program.sources.addFile("x.cpp");
   LocId merged = noLoc;
   for (std::uint32_t line = 1; line <= 50; ++line)

@@ -147,7 +147,7 @@ TEST_CASE("sizes that cannot be laid out") {
 TEST_CASE("numbers as large as a plan can hold cost nothing") {
   constexpr std::uint32_t most = ~std::uint32_t{0};
   Plan p(CollectiveKind::Test, 1, 1, 1);
-  const std::uint32_t semaphore = p.semaphore(0, most);
+  const std::uint32_t semaphore = p.semaphore(0, most >> 1);
   p.on(0, 0).release({semaphore}).nop().barrier(most, 2);
   p.on(0, 1).acquire({semaphore}).nop().barrier(most, 2);
   CHECK(prove(p.program).result.proven);
@@ -155,6 +155,14 @@ TEST_CASE("numbers as large as a plan can hold cost nothing") {
   CHECK(mscclc::passes::simulate(p.program, diags, {.schedules = 2}).ok);
 
   Plan scratchOnly(CollectiveKind::Test, 2, 1, 1, false, most);
+  CHECK(prove(scratchOnly.program).has("too_much_memory"));
+  // Checks that keep something for each chunk come after that question.
+  scratchOnly.program.protocol = Protocol::LL;
+  for (std::uint32_t r = 0; r < 2; ++r)
+    scratchOnly.on(r)
+        .remote(OpKind::CopyPacket, {scratch(most - 1)}, {in(0)}, ChannelType::None)
+        .copy(scratch(1), in(0))
+        .slice(0, 2);
   CHECK(prove(scratchOnly.program).has("too_much_memory"));
   CHECK(!mscclc::passes::simulate(scratchOnly.program, diags, {.schedules = 2}).ok);
 }
@@ -166,6 +174,28 @@ TEST_CASE("a pipeline too long to follow") {
   for (int i = 0; i < 2000; ++i)
     p.on(0).copy(scratch(0), in(0));
   CHECK(prove(p.program).says("not proven: scratch slots repeat only after"));
+}
+
+TEST_CASE("a pipeline whose operations see little of what it spans") {
+  constexpr std::uint32_t most = ~std::uint32_t{0};
+  Plan p(CollectiveKind::Test, 1, 1, 1);
+  p.on(0).pipeline(1, most, 1).copy(out(0), in(0));
+  CHECK(prove(p.program).says(
+      "rank 0, block 0, operation 0: error: not proven: pipelines must run 12884901885 times for each of "
+      "their operations to see three iterations, too many to follow; let operations move all chunks that "
+      "their pipeline spans"));
+  DiagnosticEngine diags;
+  CHECK_FALSE(mscclc::passes::simulate(p.program, diags, {.schedules = 1}).ok);
+  CHECK(diags.render(false).find("cannot be run: its pipelines make for more than the 50 million operations a launch "
+                                 "that are run here") != std::string::npos);
+}
+
+TEST_CASE("units of pipelines that no chunk is cut into") {
+  Plan p(CollectiveKind::Test, 1, 1, 1);
+  p.on(0).pipeline(std::uint64_t{1} << 63, 1, 1).copy(out(0), in(0));
+  p.on(0).pipeline(3, 1, 1).copy(out(0), in(0));
+  CHECK(prove(p.program).says("rank 0, block 0, operation 0: error: not proven: slices of groups and pipelines cut a "
+                              "chunk into 65537 parts or more"));
 }
 
 TEST_CASE("pipelines over ranges that are shifted against each other") {
@@ -229,4 +259,25 @@ TEST_CASE("warnings: legal, but fragile") {
   DiagnosticEngine quiet;
   CHECK(mscclc::passes::verify(sliced.program, quiet, {.warnings = false}).warnings == 1);
   CHECK(quiet.all().empty());
+}
+
+TEST_CASE("more blocks than a GPU holds at once, if they wait for one another") {
+  const auto make = [](std::uint32_t blocks, std::uint32_t threads, bool waits) {
+    Plan p(CollectiveKind::Test, 1, blocks, blocks);
+    p.program.threadsPerBlock = threads;
+    for (std::uint32_t b = 0; b < blocks; ++b) {
+      p.on(0, b).copy(out(b), in(b));
+      if (waits)
+        p.on(0, b).barrier(0, blocks);
+    }
+    return prove(p.program);
+  };
+  const Proof many = make(265, 1024, true);
+  CHECK(many.result.proven);
+  CHECK(many.says("rank 0: warning: rank 0 has 265 thread blocks of 1024 threads that wait for others; a GPU such as "
+                  "H100, with 132 multiprocessors, holds at most 264 at once, and where a block waits for one that has "
+                  "not begun, it waits for ever"));
+  CHECK_FALSE(make(264, 1024, true).has("blocks_not_resident"));
+  CHECK_FALSE(make(265, 512, true).has("blocks_not_resident"));
+  CHECK_FALSE(make(265, 1024, false).has("blocks_not_resident"));
 }

@@ -85,7 +85,25 @@ TEST_CASE("every collective's definition") {
     CHECK(prove(local(kind, 3)).result.proven);
 }
 
-TEST_CASE("buffers that do not fit the collective") {
-  CHECK(prove(Plan(CollectiveKind::AllGather, 4, 1, 8).program)
-            .says("rank 0 has 1 input chunk and 8 output chunks, which is no allgather of 4 ranks"));
+TEST_CASE("a custom collective that states nothing, and one whose name is nearly a known one") {
+  const auto make = [](const char *name, bool states) {
+    Plan p(CollectiveKind::Custom, 1, 2, 2);
+    p.program.collective.name = name;
+    if (states)
+      p.program.collective.expectations = {{0, 1, {{0, 1}}, noLoc}};
+    p.on(0).copy(out(0), in(1)).copy(out(1), in(1));
+    return prove(p.program);
+  };
+  for (const char *name : {"AllReduce", "all_reduce", "Send-Recv"}) {
+    const Proof proof = make(name, false);
+    CHECK(proof.result.proven);
+    CHECK(proof.says("program 'by hand': warning: '" + std::string(name) +
+                     "' is taken for a custom collective that states no result: its 2 output chunks on 1 rank are not "
+                     "compared with anything; write '" +
+                     (name[0] == 'S' ? "sendrecv" : "allreduce") + "' if that is meant"));
+  }
+  CHECK_FALSE(make("AllReduce", true).has("outputs_not_compared"));
+  CHECK_FALSE(make("allreduce2", false).has("outputs_not_compared"));
+  CHECK(make("mine", false).result.summary().ends_with(" 0 output chunks right, nothing stated of 2"));
+  CHECK(make("mine", true).result.summary().ends_with(" 1 output chunk right, nothing stated of 1 more"));
 }
