@@ -16,6 +16,7 @@ namespace mscclc::ir {
 namespace {
 
 constexpr std::uint32_t maxSemaphoreValue = 0x7fffffff; ///< devices count in int
+constexpr std::uint32_t maxInstances = 4096;
 
 /// True for collectives that say how many chunks a rank has.
 bool hasChunkRule(CollectiveKind kind) {
@@ -106,6 +107,8 @@ void StructureChecker::checkProgram() {
     fault(diag::name_empty, {"program"});
   atLeastOne("chunk_factor", program_.collective.chunkFactor);
   atLeastOne("instances", program_.instances);
+  if (program_.instances > maxInstances)
+    fault(diag::many_instances, {program_.instances, maxInstances});
   atLeastOne("threads_per_block", program_.threadsPerBlock);
   if (!std::has_single_bit(program_.bufferAlignment))
     fault(diag::alignment_not_power, {program_.bufferAlignment});

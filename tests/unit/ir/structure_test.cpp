@@ -77,6 +77,8 @@ TEST_CASE("whole program: options, in-place sizes, expectations") {
         "2 option_zero: threads_per_block must be at least 1\n"
         "2 alignment_not_power: a buffer alignment of 17 bytes is no power of two\n"
         "2 message_sizes: min_message_size 9 is larger than max_message_size 8\n");
+  CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ninstances 4097\nrank 0 {\n}\n}\n") ==
+        "2 many_instances: 4097 instances: at most 4096 are possible\n");
   const auto chunks = [](const char *collective, const char *first, const char *second) {
     return faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective " + std::string(collective) + "\nrank 0 {\nbuffers " +
                         first + "\n}\nrank 1 {\nbuffers " + second + "\n}\n}\n");

@@ -114,10 +114,12 @@ TEST_CASE("expectations of a custom collective") {
 }
 
 TEST_CASE("more instances than ids are refused") {
-  const Outcome outcome = replicate("nop", "instances 4294967295\n");
+  ir::Program program = parseProgram(programText("nop", "instances 4096\n"));
+  program.ranks[0].inputChunks = 2'000'000;
+  const Outcome outcome = runPasses(std::move(program), "replicate-instances");
   CHECK_FALSE(outcome.ok);
   CHECK(outcome.errors ==
-        "rank 0: error: 4294967295 instances of 8 input chunks are more than 2^32 - 1\n1 error generated.\n");
+        "rank 0: error: 4096 instances of 2000000 input chunks are more than 2^32 - 1\n1 error generated.\n");
 }
 
 } // namespace
