@@ -276,6 +276,8 @@ private:
     std::string text(ir::toString(op.kind));
     std::string places;
     for (ir::LocId id : program_.sources.places(op.loc)) {
+      if (program_.sources.isElement(id)) // of a plan: tells no more than the statement's own place
+        continue;
       const ir::Loc &loc = program_.sources.get(id);
       const std::string &path = program_.sources.files()[loc.file];
       places +=

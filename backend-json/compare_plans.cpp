@@ -98,7 +98,7 @@ bool Comparer::isNew(Kind kind, std::string_view operation, std::string_view fie
   const auto append = [&key](std::uint64_t number) { key.append(1, ' ').append(std::to_string(number)); };
   key.append(1, ' ').append(operation);
   append(static_cast<std::uint64_t>(kind));
-  if (const LocId place = left_.sources.firstPlace(loc); place != noLoc) {
+  if (const LocId place = left_.sources.firstPlace(loc); place != noLoc && !left_.sources.isElement(place)) {
     const Loc &at = left_.sources.get(place);
     append(at.file);
     append(at.line);

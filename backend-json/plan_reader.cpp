@@ -74,7 +74,10 @@ std::uint32_t chunkFactorOf(const Program &program) {
 
 std::optional<Program> PlanReader::read() {
   std::optional<Program> program(std::in_place);
+  planLoc_ = sources_.addPlace(sources_.addFile(filename()), 1, 1);
+  opsLabel_ = sources_.addLabel(blockFields[Ops]);
   readPlan(*program);
+  program->sources = std::move(sources_);
   cursor_.atEnd();
   reportSyntax();
   if (numErrors() == 0)
@@ -173,6 +176,8 @@ void PlanReader::readGpu(Program &program) {
   const std::size_t errorsBefore = numErrors();
   const JsonPath path = path_;
   Rank &rank = program.ranks.emplace_back();
+  gpuLoc_ =
+      sources_.addElement(planLoc_, sources_.addLabel(planFields[Gpus]), static_cast<std::uint32_t>(gpuIds_.size()));
   std::uint32_t &id = gpuIds_.emplace_back();
   blockIds_.clear();
   gpuId_ = idAhead();
@@ -323,6 +328,9 @@ void PlanReader::readRemoteBuffer(Rank &rank) {
 }
 
 void PlanReader::readBlock(Rank &rank) {
+  blockLoc_ =
+      sources_.addElement(gpuLoc_, sources_.addLabel(gpuFields[Blocks]), static_cast<std::uint32_t>(blockIds_.size()));
+  listed_[0] = 0;
   std::uint32_t &id = blockIds_.emplace_back();
   block_.ops.clear();
   block_.chunks.clear();

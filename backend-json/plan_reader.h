@@ -79,7 +79,11 @@ private:
 
   const std::uint64_t rankLimit_;
   std::uint64_t largestRank_ = 0;
-  std::uint64_t gpuId_ = 0;                      ///< of the gpu being read
+  std::uint64_t gpuId_ = 0; ///< of the gpu being read
+  ir::SourceMap sources_;   ///< of the program: each gpu, thread block and operation as listed
+  ir::LocId planLoc_ = ir::noLoc, gpuLoc_ = ir::noLoc, blockLoc_ = ir::noLoc;
+  std::uint32_t opsLabel_ = 0;
+  std::uint32_t listed_[2] = {};                 ///< operations read, of the block and of the pipeline
   std::vector<std::uint32_t> gpuIds_, blockIds_; ///< as listed
   /// blockIds_ of the gpus (by position) whose blocks were put in order.
   std::map<std::size_t, std::vector<std::uint32_t>> movedBlocks_;

@@ -55,6 +55,8 @@ void PlanReader::readOp(std::size_t depth) {
   block_.ops.emplace_back();
   Draft &draft = drafts_[depth];
   draft.reset();
+  draft.op.loc = sources_.addElement(depth == 0 ? blockLoc_ : drafts_[0].op.loc, opsLabel_, listed_[depth]++);
+  listed_[1] = depth == 0 ? 0 : listed_[1];
   const std::size_t errorsBefore = numErrors();
   const auto fields = object({opFieldNames, allOptional}, [&](std::size_t field) { readOpField(draft, field, depth); });
   if (!fields || cursor_.failed() || !finishOp(draft, *fields, begin, depth) || numErrors() != errorsBefore)

@@ -87,8 +87,12 @@ ShownPlace DiagnosticEngine::resolve(const Where &where) {
     shown.file = where.text;
     return shown;
   }
-  const Loc &loc = sources_->get(id);
+  const Loc &loc = sources_->get(sources_->documentOf(id));
   shown.file = sources_->files()[loc.file];
+  if (sources_->isElement(id)) {
+    shown.file += ": " + sources_->elementPath(id);
+    return shown;
+  }
   shown.line = loc.line;
   shown.column = loc.column;
   shown.excerpt = lineText(loc.file, loc.line);
@@ -132,8 +136,8 @@ DiagBuilder DiagnosticEngine::report(const DiagInfo &info, const Where &where, c
   if (where.loc != noLoc && sources_) {
     static constexpr DiagInfo calledFrom{"called_from", Severity::Note, "called from here"};
     const LocId place = sources_->firstPlace(where.loc);
-    for (LocId caller = place == noLoc ? noLoc : sources_->get(place).caller; caller != noLoc;
-         caller = sources_->get(caller).caller)
+    for (LocId caller = place == noLoc || sources_->isElement(place) ? noLoc : sources_->get(place).caller;
+         caller != noLoc; caller = sources_->get(caller).caller)
       stored->notes.push_back(make(calledFrom, caller, {}));
   }
   return {*this, stored};

@@ -299,6 +299,8 @@ void Printer::printLocations() {
     indent(1).text("@").number(id).text(" = ");
     if (sources.isMerge(id)) {
       text("@").number(place.line).text(" + @").number(place.column);
+    } else if (sources.isElement(id)) {
+      text("@").number(place.caller).text(" ").quoted(sources.labels()[place.line]).text(" ").number(place.column);
     } else {
       text("file").number(place.file).text(":").number(place.line).text(":").number(place.column);
       if (place.caller != noLoc)

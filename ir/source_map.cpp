@@ -38,6 +38,34 @@ LocId SourceMap::addPlace(std::uint32_t file, std::uint32_t line, std::uint32_t 
   return intern({file, line, column, caller});
 }
 
+std::uint32_t SourceMap::addLabel(std::string_view label) {
+  const auto [it, isNew] = labelIndex_.try_emplace(std::string(label), static_cast<std::uint32_t>(labels_.size()));
+  if (isNew)
+    labels_.emplace_back(label);
+  return it->second;
+}
+
+LocId SourceMap::addElement(LocId holder, std::uint32_t label, std::uint32_t index) {
+  locs_.push_back({elementFile, label, index, holder});
+  return static_cast<LocId>(locs_.size() - 1);
+}
+
+LocId SourceMap::documentOf(LocId id) const {
+  while (isElement(id))
+    id = locs_[id].caller;
+  return id;
+}
+
+std::string SourceMap::elementPath(LocId id) const {
+  std::vector<LocId> steps;
+  for (; isElement(id); id = locs_[id].caller)
+    steps.push_back(id);
+  std::string path = "$";
+  for (; !steps.empty(); steps.pop_back())
+    path += "." + labels_[locs_[steps.back()].line] + "[" + std::to_string(locs_[steps.back()].column) + "]";
+  return path;
+}
+
 LocId SourceMap::merge(LocId first, LocId second) {
   if (first == second || second == noLoc)
     return first;

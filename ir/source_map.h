@@ -1,4 +1,5 @@
-// Source locations of a program: files, places in them, call chains, and merged places of fused operations.
+// Source locations of a program: files, places in them, call chains, elements of documents (plans), and merged places
+// of fused operations.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +14,19 @@ namespace mscclc::ir {
 using LocId = std::uint32_t;
 inline constexpr LocId noLoc = 0;
 
-/// A place or a merge of two locations.
+/// A place, a merge of two locations, or an element of a list in a document.
 struct Loc {
-  std::uint32_t file = 0;   ///< index into SourceMap::files(); mergedFile for a merge
-  std::uint32_t line = 0;   ///< 1-based; for a merge: first LocId
-  std::uint32_t column = 0; ///< 1-based, in bytes; for a merge: second LocId
-  LocId caller = noLoc;     ///< where the function that holds this place was called from
+  std::uint32_t file = 0;   ///< index into SourceMap::files(); mergedFile for a merge, elementFile for an element
+  std::uint32_t line = 0;   ///< 1-based; for a merge: first LocId; for an element: index into SourceMap::labels()
+  std::uint32_t column = 0; ///< 1-based, in bytes; for a merge: second LocId; for an element: its index
+  LocId caller = noLoc;     ///< where the function that holds this place was called from; what has the element's list
   friend bool operator==(const Loc &, const Loc &) = default;
 };
 
 class SourceMap {
 public:
   static constexpr std::uint32_t mergedFile = ~std::uint32_t{0};
+  static constexpr std::uint32_t elementFile = mergedFile - 1;
 
   /// Index of `path`, added if new.
   std::uint32_t addFile(std::string_view path);
@@ -36,15 +38,27 @@ public:
   /// Interns the location of an operation made from two; either may be noLoc, and equal ones stay themselves.
   LocId merge(LocId first, LocId second);
 
+  /// Index of the name of a list, added if new.
+  std::uint32_t addLabel(std::string_view label);
+  /// Element `index` of the list `label` in `holder`, which is no merge: an element, or a place in a document's file.
+  /// Each call adds one: documents are large, and their elements all different.
+  LocId addElement(LocId holder, std::uint32_t label, std::uint32_t index);
+
   const Loc &get(LocId id) const { return locs_[id]; }
   bool isMerge(LocId id) const { return locs_[id].file == mergedFile; }
-  /// The first plain place behind `id`, following merges; noLoc if there is none.
+  bool isElement(LocId id) const { return locs_[id].file == elementFile; }
+  /// The place in a file that element `id`, or what holds it, is in; of a place itself.
+  LocId documentOf(LocId id) const;
+  /// "$.gpus[1].threadblocks[0]": the way to element `id` from its document.
+  std::string elementPath(LocId id) const;
+  /// The first place or element behind `id`, following merges; noLoc if there is none.
   LocId firstPlace(LocId id) const;
-  /// All plain places behind `id`, in order, without repeats.
+  /// All places and elements behind `id`, in order, without repeats.
   std::vector<LocId> places(LocId id) const;
   std::size_t size() const { return locs_.size(); }
 
   const std::vector<std::string> &files() const { return files_; }
+  const std::vector<std::string> &labels() const { return labels_; }
   /// Contents kept for file `index`, or null.
   const std::string *contents(std::uint32_t index) const;
 
@@ -54,8 +68,9 @@ private:
   };
   LocId intern(const Loc &loc);
 
-  std::vector<std::string> files_;
-  std::unordered_map<std::string, std::uint32_t> fileIndex_; // path -> index into files_
+  std::vector<std::string> files_, labels_;
+  std::unordered_map<std::string, std::uint32_t> fileIndex_;  // path -> index into files_
+  std::unordered_map<std::string, std::uint32_t> labelIndex_; // label -> index into labels_
   std::unordered_map<std::uint32_t, std::string> contents_;
   std::vector<Loc> locs_{Loc{}}; // id 0 is noLoc
   std::unordered_map<Loc, LocId, Hash> index_;

@@ -23,6 +23,7 @@
 //     @1 = file0:12:3
 //     @2 = file0:13:3 from @1
 //     @3 = @1 + @2
+//     @4 = @1 "ops" 0
 //   }
 //
 // One statement a line; `//` begins a comment. A byte order mark is no part of the text. Fields with their default

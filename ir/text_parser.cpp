@@ -335,6 +335,26 @@ bool TextParser::parseEarlierLocation(LocId &id) {
   return true;
 }
 
+bool TextParser::parseMerge(LocId first) {
+  LocId second = noLoc;
+  if (!parseEarlierLocation(second))
+    return false;
+  program_.sources.merge(first, second);
+  return true;
+}
+
+bool TextParser::parseElement(LocId holder) {
+  SourceMap &sources = program_.sources;
+  std::string label;
+  std::uint32_t index = 0;
+  if (sources.isMerge(holder) || !cursor_.at('"'))
+    return cursor_.expected(sources.isMerge(holder) ? "'+'" : "'+' or the name of a list");
+  if (!cursor_.expectString(label) || !cursor_.expectNumber(index, "an element's number"))
+    return false;
+  sources.addElement(holder, sources.addLabel(label), index);
+  return true;
+}
+
 bool TextParser::parseLocation() {
   SourceMap &sources = program_.sources;
   const Position at = cursor_.here();
@@ -373,10 +393,9 @@ bool TextParser::parseLocation() {
       return false;
     sources.addPlace(loc.file, loc.line, loc.column, loc.caller);
   } else {
-    LocId first = noLoc, second = noLoc;
-    if (!parseEarlierLocation(first) || !cursor_.expect('+') || !parseEarlierLocation(second))
+    LocId first = noLoc;
+    if (!parseEarlierLocation(first) || !(cursor_.accept('+') ? parseMerge(first) : parseElement(first)))
       return false;
-    sources.merge(first, second);
   }
   if (sources.size() == known)
     return cursor_.error(diag::ir_location_repeated, at, {"location"});

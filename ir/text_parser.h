@@ -43,6 +43,8 @@ private:
   bool parseLocations();
   bool parseLocation();
   bool parseEarlierLocation(LocId &id);
+  bool parseMerge(LocId first);
+  bool parseElement(LocId holder);
 
   void parseBlock();
   void parseBlockBody(std::string_view what, const Position &opened);

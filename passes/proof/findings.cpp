@@ -25,7 +25,7 @@ std::uint64_t Findings::key(ir::OpRef place, bool exact) const {
   if (place.block >= blocks.size() || place.op >= blocks[place.block].ops.size())
     return mix(2, inBlock);
   const ir::LocId loc = index_.program.sources.firstPlace(blocks[place.block].ops[place.op].loc);
-  if (loc == ir::noLoc)
+  if (loc == ir::noLoc || index_.program.sources.isElement(loc)) // a plan repeats itself on other ranks
     return mix(2, inBlock);
   const ir::Loc &at = index_.program.sources.get(loc); // whichever way it was called
   return mix(mix(mix(3, at.file), at.line), at.column);

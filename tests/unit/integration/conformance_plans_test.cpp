@@ -111,7 +111,8 @@ TEST_CASE("what a pipeline's scratch cannot hold is told with the size that is s
 TEST_CASE("each fault is told with both places, what is missing, and how it comes about") {
   const std::map<std::string, std::vector<std::string>> told{
       {"default_algos/allreduce_multi_nodes",
-       {"rank 0, block 0, operation 1: error: packet scratch[0] of rank 0 lies over plain scratch[0], which is read as "
+       {"$.gpus[0].threadblocks[0].ops[1]: error: packet scratch[0] of rank 0 lies over plain scratch[0], which is "
+        "read as "
         "plain data",
         "and 15 like it on other ranks"}},
       {"default_algos/allreduce_multi_nodes.ranks=6,gpusPerNode=2,groupSize=4,threads=768",
@@ -119,48 +120,53 @@ TEST_CASE("each fault is told with both places, what is missing, and how it come
       {"default_algos/allreduce_multi_nodes.ranks=8,gpusPerNode=4,groupSize=2",
        {"packet scratch[0] of rank 0 lies over plain scratch[0], which is read as plain data"}},
       {"default_algos/reducescatter_multi_nodes",
-       {"rank 7, block 7, operation 1: error: race on output[0] of rank 7: the write ('recpkt') by rank 7, block 7 and "
+       {"$.gpus[7].threadblocks[7].ops[1]: error: race on output[0] of rank 7: the write ('recpkt') by rank 7, block 7 "
+        "and "
         "the write ('upkt') by rank 7, block 7 are not ordered",
-        "rank 7, block 7, operation 0: note: the other access: write ('recpkt') by rank 7, block 7",
+        "$.gpus[7].threadblocks[7].ops[0]: note: the other access: write ('recpkt') by rank 7, block 7",
         "threads of a block do not wait for each other: a nop between the two operations (",
         "rank 7, block 7 writes output[0] of rank 7 ('recpkt') only now"}},
       {"default_algos/reducescatter_multi_nodes.ranks=6,gpusPerNode=2,groupSize=3",
        {"the write ('recpkt')", "the write ('upkt')", "are not ordered", "('recpkt') only now"}},
       {"default_algos/reducescatter_multi_nodes.ranks=8,gpusPerNode=4,groupSize=2,instances=2",
-       {"rank 3, block 12, operation 0: error: packet scratch[6] of rank 3 is written twice in one launch: its reader "
+       {"$.gpus[3].threadblocks[12].ops[0]: error: packet scratch[6] of rank 3 is written twice in one launch: its "
+        "reader "
         "cannot tell which packets it sees",
-        "rank 1, block 10, operation 0: note: the other access: write ('ppkt') by rank 1, block 10"}},
+        "$.gpus[1].threadblocks[10].ops[0]: note: the other access: write ('ppkt') by rank 1, block 10"}},
       {"multi_node/reducescatter",
-       {"rank 7, block 0, operation 6: error: launched again, it races on input[15] of rank 7: the read ('pws') by "
+       {"$.gpus[7].threadblocks[0].ops[6]: error: launched again, it races on input[15] of rank 7: the read ('pws') by "
         "rank "
         "7, block 0 of one launch and the write ('rre') by rank 7, block 0 of a later one are not ordered",
-        "rank 7, block 0, operation 12: note: the other access: read ('pws') by rank 7, block 0",
+        "$.gpus[7].threadblocks[0].ops[12]: note: the other access: read ('pws') by rank 7, block 0",
         "the port may still read its source: a flush of the channel behind the put",
         "rank 7, block 0, launched again, runs up to its operation 5 ('rre')",
         "rank 7, block 0 writes input[15] of rank 7 ('rre')",
         "rank 7, block 0 reads input[15] of rank 7 ('pws') only now",
         "warning: rank 0 may end its launch while the port still reads input[8] of rank 0"}},
       {"unit/put_put_fuse_test",
-       {"rank 0, block 0, operation 5: error: race on input[0] of rank 0: the write ('put') by rank 1, block 0 and the "
+       {"$.gpus[0].threadblocks[0].ops[5]: error: race on input[0] of rank 0: the write ('put') by rank 1, block 0 and "
+        "the "
         "read ('put') by rank 0, block 0 are not ordered",
-        "rank 1, block 0, operation 5: note: the other access", "no sync orders them: a signal from rank 1",
+        "$.gpus[1].threadblocks[0].ops[5]: note: the other access", "no sync orders them: a signal from rank 1",
         "rank 0, block 0 reads input[0] of rank 0 ('put')",
         "rank 1, block 0 writes input[0] of rank 0 ('put') only now"}},
       {"unit/read_put_packet_test",
-       {"rank 0, block 0, operation 0: error: deadlock: rank 0, block 0 waits for packet scratch[0] of rank 0, which "
+       {"$.gpus[0].threadblocks[0].ops[0]: error: deadlock: rank 0, block 0 waits for packet scratch[0] of rank 0, "
+        "which "
         "never comes",
         "and 1 like it on other ranks"}},
       {"unit/reduce_copy_packet_test", {"rank 0, block 0 waits for packet scratch[0] of rank 0, which never comes"}},
       {"unit/reduce_copy_send_packet_test",
        {"rank 0, block 0 waits for packet scratch[0] of rank 0, which never comes"}},
       {"unit/reduce_packet_reduce_packets_fuse_test",
-       {"rank 0, block 0, operation 0: error: packet scratch[1] of rank 0 lies over plain scratch[3]"}},
+       {"$.gpus[0].threadblocks[0].ops[0]: error: packet scratch[1] of rank 0 lies over plain scratch[3]"}},
       {"unit/reduce_packet_reduce_packets_test", {"packet scratch[1] of rank 0 lies over plain scratch[2]"}},
       {"unit/reduce_send_packet_test", {"packet scratch[1] of rank 0 lies over plain scratch[2]", "1 like it"}},
       {"unit/signal_wait_relaxed_signal_wait_fuse_test",
-       {"rank 1, block 0, operation 1: error: memory channel 0 of rank 1 (to rank 0) is signalled 1 time a launch, but "
+       {"$.gpus[1].threadblocks[0].ops[1]: error: memory channel 0 of rank 1 (to rank 0) is signalled 1 time a launch, "
+        "but "
         "its other end, memory channel 0 of rank 0 (to rank 1), waits 0 times",
-        "rank 0, block 0, operation 3: error: memory channel 2 of rank 0 (to rank 1) is waited on 1 time"}},
+        "$.gpus[0].threadblocks[0].ops[3]: error: memory channel 2 of rank 0 (to rank 1) is waited on 1 time"}},
       {"unit/signal_wait_signal_wait_fuse_test",
        {"memory channel 0 of rank 1 (to rank 0) is signalled 1 time a launch",
         "memory channel 2 of rank 0 (to rank 1) is waited on 1 time a launch"}},

@@ -35,6 +35,21 @@ TEST_CASE("the call chain follows as notes, innermost call first") {
   CHECK(engine.all()[0].notes[1].place.line == 1);
 }
 
+TEST_CASE("an element of a document is named by its path, without callers or excerpt") {
+  SourceMap sources = withFile();
+  DiagnosticEngine engine;
+  engine.setSources(&sources);
+  const LocId root = sources.addPlace(0, 1, 1);
+  const LocId list = sources.addElement(root, sources.addLabel("ops"), 3);
+  const LocId element = sources.addElement(list, sources.addLabel("ops"), 1);
+  CHECK(sources.labels().size() == 1);
+  CHECK(sources.elementPath(root) == "$");
+  CHECK(sources.documentOf(element) == root);
+  engine.report(tooLarge, sources.merge(element, list), {7, 6}).note(madeHere, list);
+  CHECK(engine.render(false) == "a.cpp: $.ops[3].ops[1]: error: chunk 7 is larger than 6\n"
+                                "a.cpp: $.ops[3]: note: made here\n1 error generated.\n");
+}
+
 TEST_CASE("one kind at one place is kept once and counted") {
   SourceMap sources = withFile();
   DiagnosticEngine engine;

@@ -81,8 +81,11 @@ private:
       p_.sources.addFile("file " + std::to_string(f) + anyText());
     for (std::uint32_t i = below(20); i != 0; --i) {
       const auto known = static_cast<std::uint32_t>(p_.sources.size());
+      const LocId holder = below(known);
       if (chance(3))
         p_.sources.merge(below(known), below(known));
+      else if (holder != noLoc && !p_.sources.isMerge(holder) && chance(3))
+        p_.sources.addElement(holder, p_.sources.addLabel(anyText()), below(9));
       else
         p_.sources.addPlace(below(static_cast<std::uint32_t>(p_.sources.files().size())), below(100) + 1, below(80) + 1,
                             chance(2) ? noLoc : below(known));

@@ -107,6 +107,11 @@ TEST_CASE("locations: ir_unknown_location, ir_location_repeated, and only what i
         "9:1 ir_location_repeated: this is the same as an earlier file; each is listed once\n");
   CHECK(table("@2 = file0:2:2 from @2\n") == "9:21 ir_expected: expected a location that is listed above, found @2\n");
   CHECK(table("@2 = file1:2:2\n") == "9:6 ir_expected: expected a file that is listed above, found file1\n");
+  CHECK(table("@2 = @1 \"ops\" 4294967295\n@3 = @2 \"ops\" 0\n@4 = @1 \"ops\" 4294967295\n") == "");
+  CHECK(table("@2 = @1 ops 0\n") == "9:9 ir_expected: expected '+' or the name of a list, found 'ops'\n");
+  CHECK(table("@2 = @1 \"ops\"\n") == "9:14 ir_expected: expected an element's number, found end of line\n");
+  CHECK(
+      table("@2 = file0:2:1\n@3 = @1 + @2\n@4 = @3 \"ops\" 0\n").starts_with("11:9 ir_expected: expected '+', found "));
   CHECK(table("@3 = file0:2:2\n") == "9:1 ir_expected: expected @2, found @3\n");
 }
 
