@@ -35,6 +35,9 @@ bool reportFault(const GeometryFault &fault, const ProgramIndex &index, Findings
   return false;
 }
 
+/// Units that a launch may touch: a few minutes' work.
+constexpr std::uint64_t mostTouched = 4'000'000'000;
+
 bool reportTooMuchMemory(Findings &findings) {
   findings.addOnRank(diag::too_much_memory, 0);
   return false;
@@ -66,6 +69,11 @@ public:
 
 private:
   bool launches(const Premises &premises, bool clocks, VerifyResult &result) {
+    if (const std::uint64_t touched = geometry_.unitsTouched(index_); touched > mostTouched) {
+      if (auto *f = findings_.addOnProgram(diag::too_many_accesses))
+        f->args = {touched};
+      return false;
+    }
     Memory memory(index_, geometry_);
     if (!memory.fits())
       return reportTooMuchMemory(findings_);

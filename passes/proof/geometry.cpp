@@ -178,4 +178,20 @@ UnitSpan Geometry::span(const ir::Chunk &chunk, const ir::Op &op, const LoopSlic
   return {first, static_cast<std::uint32_t>(count)};
 }
 
+std::uint64_t Geometry::unitsTouched(const ProgramIndex &index) const {
+  std::uint64_t total = 0;
+  for (std::uint32_t b = 0; b < index.numBlocks(); ++b) {
+    const ir::ThreadBlock &block = index.ops(b);
+    const ir::Rank &rank = index.program.ranks[index.rankOf(b)];
+    for (const ir::Op &op : block.ops)
+      for (const ir::Chunk &chunk : block.operands(op)) {
+        // Iterations of a pipeline share the span among them.
+        const std::size_t owners =
+            chunk.space == ir::ChunkSpace::Switch ? rank.switchChannels[chunk.id].ranks.size() : 1;
+        total += span(chunk, op, nullptr, false).count * owners;
+      }
+  }
+  return total;
+}
+
 } // namespace mscclc::passes::proof

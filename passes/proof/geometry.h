@@ -58,6 +58,9 @@ public:
   /// Units of `chunk` that `op` touches, in iteration `loop` if it is in a pipeline. `scratch`: the buffer is scratch.
   UnitSpan span(const ir::Chunk &chunk, const ir::Op &op, const LoopSlice *loop, bool scratch) const;
 
+  /// Units that the operations of one launch read and write, those of each operand counted.
+  std::uint64_t unitsTouched(const ProgramIndex &index) const;
+
 private:
   void scanOps(const ProgramIndex &index);
   void chooseSize(const ProgramIndex &index, std::uint32_t least);

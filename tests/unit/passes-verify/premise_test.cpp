@@ -190,6 +190,15 @@ TEST_CASE("a pipeline whose operations see little of what it spans") {
                                  "that are run here") != std::string::npos);
 }
 
+TEST_CASE("operations on more chunks than can be followed") {
+  constexpr std::uint32_t many = 30'000'000;
+  Plan p(CollectiveKind::Test, 1, many, many);
+  for (int i = 0; i < 100; ++i)
+    p.on(0).copy(out(0, many), in(0, many)).nop();
+  CHECK(prove(p.program).says("program 'by hand': error: not proven: a launch touches chunks, or parts of them, "
+                              "6000000000 times, too often to follow"));
+}
+
 TEST_CASE("units of pipelines that no chunk is cut into") {
   Plan p(CollectiveKind::Test, 1, 1, 1);
   p.on(0).pipeline(std::uint64_t{1} << 63, 1, 1).copy(out(0), in(0));
