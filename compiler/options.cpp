@@ -209,8 +209,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   app.add_flag("--time-passes", o.timePasses, "print how long each stage took")->group(passes);
   app.add_flag("--stats", o.stats, "print what each pass did")->group(passes);
   app.add_option("--target", o.target,
-                 "executor whose limits hold: mscclpp, mscclpp-VERSION or none [mscclpp; none of --verify, --run and "
-                 "--emit-cuda]")
+                 "executor whose limits hold: mscclpp, mscclpp-VERSION or none [mscclpp; for --verify, --run and "
+                 "--emit-cuda: none]")
       ->type_name("TARGET")
       ->group(passes);
 

@@ -31,8 +31,8 @@ struct Options {
   std::optional<int> optLevel; ///< without one: 1, and 0 for a plan, which stays as it is
   std::string passes;          ///< an explicit pipeline, comma-separated; replaces -O
   bool hasPasses = false;      ///< --passes was given (an empty list runs nothing)
-  std::string printBefore;     ///< a pass, or "all"
-  std::string printAfter;      ///< a pass, or "all"
+  std::string printBefore;     ///< passes, comma-separated, or "all"
+  std::string printAfter;      ///< passes, comma-separated, or "all"
   std::string stopAfter;
   enum class VerifyEach { Off, Structure, Proof };
 #ifdef NDEBUG

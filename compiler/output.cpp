@@ -220,10 +220,13 @@ bool isSameFile(const std::string &a, const std::string &b) {
   std::error_code error;
   if (fs::equivalent(a, b, error))
     return true;
+  // Either may be a name to be.
   const auto whole = [&](const std::string &path) {
-    return fs::weakly_canonical(fs::absolute(behindLinks(path), error), error);
+    const fs::path absolute = fs::absolute(behindLinks(path), error);
+    return error ? fs::path() : fs::weakly_canonical(absolute, error);
   };
-  return whole(a) == whole(b);
+  const fs::path one = whole(a);
+  return !error && one == whole(b) && !error;
 }
 
 static constexpr std::size_t blockBytes = std::size_t{1} << 16;

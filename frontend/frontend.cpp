@@ -42,7 +42,7 @@ bool checkInput(const FrontendOptions &options, ir::DiagnosticEngine &diagnostic
     diagnostics.report(diag::source_too_large, where, {maxSourceBytes >> 20});
     return false;
   }
-  struct stat status {};
+  struct stat status{};
   if (stat(options.inputPath.c_str(), &status) != 0) {
     diagnostics.report(diag::cannot_read, where, {std::strerror(errno)});
     return false;
