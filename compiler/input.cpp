@@ -80,8 +80,8 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
   return input;
 }
 
-std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::DiagnosticEngine &diags,
-                                       StageTimes &times) {
+std::optional<ir::Program> loadProgram([[maybe_unused]] const Options &options, Input input,
+                                       ir::DiagnosticEngine &diags, StageTimes &times) {
   switch (input.kind) {
   case InputKind::Plan: {
     auto program = json::readPlan(*input.text, input.shownName, diags);
