@@ -142,14 +142,38 @@ void simplify(Module &module) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  ModulePassManager passes;
-  passes.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));
+  modules.invalidate(module, AlwaysInlinerPass(/*InsertLifetime=*/false).run(module, modules));
   FunctionPassManager each;
   each.addPass(SROAPass(SROAOptions::ModifyCFG));
   each.addPass(EarlyCSEPass());
   each.addPass(SimplifyCFGPass());
-  passes.addPass(createModuleToFunctionPassAdaptor(std::move(each)));
-  passes.run(module, modules);
+  constexpr std::size_t maxBlocks = 8192; // SROA looks for a loop's variable in every block
+  for (Function &function : module)
+    if (!function.isDeclaration() && function.size() <= maxBlocks)
+      each.run(function, functions);
+}
+
+/// Cuts long blocks: at every call the fast register allocator goes over all values that the block has had so far, and
+/// a generated algorithm may be one block of very many calls.
+void cutLongBlocks(Function &function) {
+  constexpr std::size_t maxLength = 500;
+  SmallVector<BasicBlock *, 16> blocks;
+  for (BasicBlock &block : function)
+    blocks.push_back(&block);
+  for (BasicBlock *block : blocks) {
+    SmallVector<Instruction *, 16> cuts;
+    std::size_t length = 0;
+    for (auto at = block->getFirstNonPHIOrDbgOrAlloca(); at != block->end(); ++at)
+      if (isa<AllocaInst>(*at)) {
+        cuts.clear(); // those of the first block are static and stay there
+        length = 0;
+      } else if (++length > maxLength && !at->isTerminator()) {
+        cuts.push_back(&*at);
+        length = 1;
+      }
+    for (Instruction *cut : llvm::reverse(cuts)) // so each instruction moves once
+      block->splitBasicBlock(cut);
+  }
 }
 
 /// Removes an attribute from all functions. The result is the value that it had where it was.
@@ -195,6 +219,8 @@ Expected<orc::ExecutorAddr> linkModule(CompiledAlgorithm algorithm, std::unique_
   jit = std::move(*built);
   module.setDataLayout(jit->getDataLayout());
   simplify(module);
+  for (Function &function : module)
+    cutLongBlocks(function);
 
   jit->getMainJITDylib().addGenerator(std::make_unique<RuntimeSymbols>());
   if (Error error = jit->addIRModule(orc::ThreadSafeModule(std::move(algorithm.module), std::move(algorithm.context))))

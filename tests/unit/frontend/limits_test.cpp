@@ -52,6 +52,24 @@ TEST_CASE("operations have a limit") {
         "5:1: the algorithm records more than 64 MiB of operations; --trace-memory sets the limit\n");
 }
 
+TEST_CASE("a function may be long, and of many parts") {
+  std::string calls, branches;
+  for (int i = 0; i < 300; ++i)
+    calls += "mscclc::Rank(0).copy(mscclc::Rank(0).output()[" + std::to_string(i % 2) +
+             "], mscclc::Rank(0).input()[0], mscclc::tb(0));\n";
+  const Compiled copied = compile(sourceOptions(program(calls)));
+  CHECK(errorsOf(copied.diagnostics) == "");
+  REQUIRE(copied.program);
+  CHECK(copied.program->ranks[0].blocks[0].ops.size() == 300);
+  for (int i = 0; i < 4500; ++i)
+    branches += "if (n > " + std::to_string(i) + ") ++sum;\n";
+  const Compiled counted = compile(sourceOptions(
+      program("const int n = program.ranks(); int sum = 0;\n" + branches + "mscclc::Rank(0).barrier({sum});")));
+  CHECK(errorsOf(counted.diagnostics) == "");
+  REQUIRE(counted.program);
+  CHECK(counted.program->ranks[0].blocks.size() == 3);
+}
+
 TEST_CASE("templates and constants that never end are Clang's errors") {
   CHECK(errorsOf(sourceOptions(algorithm("", "template <int n> struct D { static constexpr int v = D<n + 1>::v; };\n"
                                              "constexpr int v = D<0>::v;\n")))
