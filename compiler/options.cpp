@@ -176,7 +176,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
                      ->type_name("NAME[=VALUE]")
                      ->allow_extra_args(false)
                      ->group(algorithm);
-  auto *timeout = app.add_option("--trace-timeout", o.traceTimeout, "processor seconds the algorithm may run [10]")
+  auto *timeout = app.add_option("--trace-timeout", o.traceTimeout,
+                                 "processor seconds the algorithm may run; compiling it may take as many, at least 10 [10]")
                       ->type_name("SECONDS")
                       ->group(algorithm);
   std::string traceMemory;

@@ -13,6 +13,8 @@
 #include "llvm/Support/ErrorHandling.h"
 
 #include <chrono>
+#include <cmath>
+#include <filesystem>
 
 namespace mscclc::frontend {
 namespace {
@@ -23,7 +25,7 @@ constexpr std::uint64_t clangBytes = std::uint64_t{2} << 30;
 ClangTool *theTool = nullptr;
 llvm::StringMap<FileKind> theKinds;
 
-FailurePlace whereParsing() {
+FailurePlace whereReading() {
   return theTool ? theTool->reporter().placeReached() : FailurePlace{};
 }
 bool isUserFile(const char *file) {
@@ -34,7 +36,7 @@ void gaveUp(void *, const char *reason, bool) {
   std::string_view text = reason ? reason : "?";
   while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
     text.remove_suffix(1);
-  failRun(diag::clang_gave_up, {text}, whereParsing());
+  failRun(diag::clang_gave_up, {text}, whereReading());
 }
 std::string mebibytes(std::uint64_t bytes) {
   return std::to_string(bytes >> 20);
@@ -82,8 +84,13 @@ bool checkSymbols(const std::vector<MissingSymbol> &missing, const FrontendOptio
 
 } // namespace
 
-double readingSeconds(const FrontendOptions &options) {
-  return std::max(options.timeoutSeconds, 10.0);
+double compilingSeconds(const FrontendOptions &options) {
+  constexpr double least = 10, bytesPerSecond = 16 << 10; // several times what is needed for plain calls
+  std::error_code error;
+  const std::uint64_t bytes =
+      options.stdinText ? options.stdinText->size() : std::filesystem::file_size(options.inputPath, error);
+  return std::max(options.timeoutSeconds,
+                  least + (error ? 0 : std::floor(static_cast<double>(bytes) / bytesPerSecond)));
 }
 
 int runChild(const ChildTask &task) {
@@ -91,12 +98,11 @@ int runChild(const ChildTask &task) {
   const FrontendOptions &options = task.options;
   RuntimeContext &runtime = runtimeContext();
   runtime.report = &report;
-  runtime.timeoutSeconds = options.timeoutSeconds;
   runtime.memoryBytes = options.memoryBytes;
-  runtime.whereParsing = whereParsing;
+  runtime.whereReading = whereReading;
   Stopwatch watch(report.header());
-  limitProcess(readingSeconds(options) + options.timeoutSeconds, clangBytes);
-  watchProcess(readingSeconds(options));
+  limitProcess(compilingSeconds(options) + options.timeoutSeconds, clangBytes);
+  watchProcess(compilingSeconds(options));
   llvm::install_fatal_error_handler(gaveUp);
   llvm::install_bad_alloc_error_handler(gaveUp);
 
@@ -130,6 +136,7 @@ int runChild(const ChildTask &task) {
     return 0;
   report.add(instrument(*compiled->module, theKinds));
   watch.lap(&FrontendTimes::generate, Phase::Linking);
+  tool.reporter().reached(chosen->function->getLocation()); // from here on it is about the algorithm as a whole
 
   std::string error;
   const LinkedAlgorithm linked = LinkedAlgorithm::link(std::move(*compiled), error);

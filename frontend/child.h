@@ -21,7 +21,8 @@ struct ChildTask {
 /// errors or not.
 int runChild(const ChildTask &task);
 
-/// Wall time that reading the source may take, in seconds.
-double readingSeconds(const FrontendOptions &options);
+/// Processor time that compiling the source may take, in seconds: that of the algorithm's run, but at least ten seconds
+/// and more for a long source.
+double compilingSeconds(const FrontendOptions &options);
 
 } // namespace mscclc::frontend

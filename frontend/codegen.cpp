@@ -26,7 +26,7 @@ public:
 
   bool HandleTopLevelDecl(DeclGroupRef d) override {
     note([this, d](ASTConsumer &to) {
-      if (!d.isNull())
+      if (!d.isNull() && reporter_->isUser((*d.begin())->getLocation()))
         reporter_->reached((*d.begin())->getLocation());
       to.HandleTopLevelDecl(d);
     });

@@ -110,7 +110,7 @@ void reportSilentEnd(const ReportHeader &header, const ChildEnd &end, const std:
     std::memcpy(to, text.data(), std::min(text.size(), room - 1));
   };
   const bool isRunning = header.phase.load() >= static_cast<std::uint32_t>(Phase::Running);
-  const double limit = isRunning ? options.timeoutSeconds : readingSeconds(options);
+  const double limit = isRunning ? options.timeoutSeconds : compilingSeconds(options);
   const bool isLate = end.kind == ChildEnd::TimedOut;
   const ir::DiagInfo &info = isLate ? (isRunning ? diag::run_timeout : diag::source_timeout)
                              : end.kind == ChildEnd::Signalled && end.code != SIGKILL && !isRunning
@@ -180,7 +180,7 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
   // The child keeps its own time, that of the processor, so that a busy machine fails nobody; this is for one that
   // cannot keep it any more.
   constexpr double busyMachine = 6;
-  const double seconds = busyMachine * (readingSeconds(options) + options.timeoutSeconds + 1);
+  const double seconds = busyMachine * (compilingSeconds(options) + options.timeoutSeconds + 1);
   child.emplace([&] {
     try {
       return runChild(task);

@@ -23,7 +23,7 @@ struct FrontendOptions {
   std::string dslDirectory;                                    ///< where mscclc/dsl.hpp is; empty: found by itself
   std::string algorithm;                                       ///< empty: the only one there is
   std::vector<std::pair<std::string, std::string>> parameters; ///< name and value
-  double timeoutSeconds = 10; ///< processor time for the algorithm's run; reading gets as much, and at least 10 s
+  double timeoutSeconds = 10; ///< processor time for the algorithm's run; compiling has as much, at least 10 s
   std::uint64_t memoryBytes = std::uint64_t{4} << 30; ///< for the recording, and as much for the algorithm's data
 };
 

@@ -21,6 +21,7 @@ namespace mscclc::frontend {
 namespace {
 
 RuntimeContext context;
+double deadlineSeconds = 0;
 alignas(16) std::array<std::byte, std::size_t{1} << 16> signalStack;
 
 void copyText(char *to, std::size_t room, std::string_view text) {
@@ -117,9 +118,9 @@ void onSignal(int signal, siginfo_t *info, void *interrupted) {
     struct sigaction plain{};
     plain.sa_handler = SIG_DFL;
     sigaction(SIGSEGV, &plain, nullptr);
-    const FailurePlace at = context.whereParsing ? context.whereParsing() : FailurePlace{};
+    const FailurePlace at = context.whereReading ? context.whereReading() : FailurePlace{};
     if (late)
-      stop(diag::source_timeout, {Seconds(std::max(context.timeoutSeconds, 10.0)).text}, at, StackState::Anywhere);
+      stop(diag::source_timeout, {Seconds(deadlineSeconds).text}, at, StackState::Anywhere);
     if (signal == SIGSEGV && isStackFault(*info, interrupted))
       stop(diag::nested_too_deeply, {}, at, StackState::Anywhere);
     stop(diag::clang_crash, {sigabbrev_np(signal) ? sigabbrev_np(signal) : "?"}, at, StackState::Anywhere);
@@ -127,7 +128,7 @@ void onSignal(int signal, siginfo_t *info, void *interrupted) {
   switch (signal) {
   case SIGPROF:
   case SIGXCPU:
-    stop(diag::run_timeout, {Seconds(context.timeoutSeconds).text}, {}, StackState::Anywhere);
+    stop(diag::run_timeout, {Seconds(deadlineSeconds).text}, {}, StackState::Anywhere);
   case SIGSYS:
     stop(diag::system_call, {Digits(static_cast<std::uint64_t>(info->si_syscall)).text}, {}, StackState::Anywhere);
   case SIGSEGV:
@@ -290,6 +291,7 @@ void failRun(const ir::DiagInfo &info, std::initializer_list<std::string_view> a
 }
 
 void setDeadline(double seconds) {
+  deadlineSeconds = seconds;
   itimerval timer{};
   timer.it_value.tv_sec = static_cast<time_t>(seconds);
   timer.it_value.tv_usec = static_cast<suseconds_t>(std::fmod(seconds, 1.0) * 1e6);

@@ -24,12 +24,11 @@ struct FailurePlace {
 /// What the checks need to know. Set once, before anything is read.
 struct RuntimeContext {
   ChildReport *report = nullptr;
-  double timeoutSeconds = 0;
   std::uint64_t memoryBytes = 0;
   /// Whether a file name, as debug information spells it, is the user's; null: all are.
   bool (*isUserFile)(const char *file) = nullptr;
-  /// Where Clang is reading; called from a signal handler when Clang crashes.
-  FailurePlace (*whereParsing)() = nullptr;
+  /// Where in the source Clang is; called from a signal handler when Clang crashes.
+  FailurePlace (*whereReading)() = nullptr;
 };
 RuntimeContext &runtimeContext();
 

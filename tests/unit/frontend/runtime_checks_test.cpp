@@ -26,7 +26,6 @@ std::string reasonFor(void (*what)()) {
   const ChildEnd end = runInChild(
       [&] {
         runtimeContext().report = &report;
-        runtimeContext().timeoutSeconds = 0.2;
         limitProcess(10, std::uint64_t{1} << 30);
         watchProcess(0.2);
         report.header().phase = static_cast<std::uint32_t>(Phase::Running);
