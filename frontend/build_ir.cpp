@@ -12,30 +12,39 @@ namespace {
 
 /// Errors after which looking further helps nobody.
 constexpr std::uint64_t errorCeiling = 10'000;
+/// What is looked at of an unfinished recording, in bytes: a loop that never ends repeats its mistakes.
+constexpr std::size_t unfinishedCeiling = std::size_t{256} << 20;
 
 /// Two walks over a recording: one that checks and counts, one that writes the program.
 class Builder {
 public:
-  Builder(std::span<const std::byte> trace, std::span<const CallSite> sites, ir::DiagnosticEngine &diagnostics)
+  Builder(std::span<const std::byte> trace, std::span<const CallSite> sites, ir::DiagnosticEngine &diagnostics,
+          std::span<const SourceText> texts)
       : trace_(trace), diagnostics_(diagnostics), declarations_(program_, diagnostics, sites),
-        checker_(program_, declarations_, diagnostics), emitter_(program_, declarations_) {}
-
-  std::optional<ir::Program> build(std::span<const SourceText> texts) {
+        checker_(program_, declarations_, diagnostics), emitter_(program_, declarations_) {
     for (const SourceText &text : texts)
       program_.sources.setContents(program_.sources.addFile(text.file), text.text);
-    const std::uint64_t errorsBefore = diagnostics_.numErrors();
     diagnostics_.setSources(&program_.sources);
-    check();
-    const bool good = diagnostics_.numErrors() == errorsBefore;
-    if (good)
-      emit();
-    diagnostics_.setSources(nullptr); // the program moves
-    if (!good)
-      return std::nullopt;
-    return std::move(program_);
   }
 
+  ~Builder() { diagnostics_.setSources(nullptr); }
+  Builder(const Builder &) = delete;
+  Builder &operator=(const Builder &) = delete;
+
+  std::optional<ir::Program> build() {
+    const std::uint64_t errorsBefore = diagnostics_.numErrors();
+    check();
+    if (diagnostics_.numErrors() != errorsBefore)
+      return std::nullopt;
+    emit();
+    return std::move(program_);
+  }
+  void checkUnfinished() { walk(unfinishedCeiling); }
+
 private:
+  enum class Walk { Complete, Damaged, Full, GivenUp };
+  /// Checks every record of the first `bytes`, and tells why it stops.
+  Walk walk(std::size_t bytes);
   void check();
   void emit();
   bool checkCall(const TraceReader &reader);
@@ -53,17 +62,20 @@ private:
   ir::LocId loopLoc_ = ir::noLoc;
   std::uint64_t opsBeforeLoop_ = 0;
   std::uint64_t numCalls_ = 0;
+  std::size_t offset_ = 0; ///< of the record that was looked at last
 };
 
-void Builder::check() {
+Builder::Walk Builder::walk(std::size_t bytes) {
   TraceReader reader(trace_);
   bool damaged = false;
   while (!damaged && reader.next()) {
+    if (reader.offset() >= bytes)
+      return Walk::GivenUp;
     if (reader.isCall()) {
       damaged = !checkCall(reader);
       if (emitter_.bytes() + declarations_.bytes() > maxProgramBytes) {
         diagnostics_.report(diag::program_too_large, call_.loc, {maxProgramBytes >> 30});
-        return;
+        return Walk::GivenUp;
       }
     } else if (reader.kind() == RecordKind::LoopBegin || reader.kind() == RecordKind::LoopEnd) {
       checkLoop(reader);
@@ -73,15 +85,26 @@ void Builder::check() {
       damaged = !declarations_.take(reader);
     }
     if (diagnostics_.numErrors() > errorCeiling)
-      return;
+      return Walk::GivenUp;
   }
-  if (damaged || reader.damaged()) {
-    diagnostics_.report(diag::recording_damaged, ir::Where{}, {reader.offset()});
+  offset_ = reader.offset();
+  if (damaged || reader.damaged())
+    return Walk::Damaged;
+  return reader.full() ? Walk::Full : Walk::Complete;
+}
+
+void Builder::check() {
+  switch (walk(trace_.size())) {
+  case Walk::Damaged:
+    diagnostics_.report(diag::recording_damaged, ir::Where{}, {offset_});
     return;
-  }
-  if (reader.full()) {
+  case Walk::Full:
     diagnostics_.report(diag::recording_full, declarations_.programLoc(), {trace_.size() >> 20});
     return;
+  case Walk::GivenUp:
+    return;
+  case Walk::Complete:
+    break;
   }
   checker_.finish();
   declarations_.finish();
@@ -161,7 +184,12 @@ void Builder::emit() {
 
 std::optional<ir::Program> buildProgram(std::span<const std::byte> trace, std::span<const CallSite> sites,
                                         ir::DiagnosticEngine &diagnostics, std::span<const SourceText> texts) {
-  return Builder(trace, sites, diagnostics).build(texts);
+  return Builder(trace, sites, diagnostics, texts).build();
+}
+
+void checkUnfinished(std::span<const std::byte> trace, std::span<const CallSite> sites,
+                     ir::DiagnosticEngine &diagnostics, std::span<const SourceText> texts) {
+  Builder(trace, sites, diagnostics, texts).checkUnfinished();
 }
 
 } // namespace mscclc::frontend

@@ -30,4 +30,9 @@ struct SourceText {
 std::optional<ir::Program> buildProgram(std::span<const std::byte> trace, std::span<const CallSite> sites,
                                         ir::DiagnosticEngine &diagnostics, std::span<const SourceText> texts = {});
 
+/// Reports the mistakes that `trace` shows as far as it goes: the recording of a run that was broken off, for whatever
+/// reason. That something is missing or damaged is no mistake here.
+void checkUnfinished(std::span<const std::byte> trace, std::span<const CallSite> sites,
+                     ir::DiagnosticEngine &diagnostics, std::span<const SourceText> texts = {});
+
 } // namespace mscclc::frontend

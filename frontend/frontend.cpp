@@ -135,6 +135,14 @@ void reportSilentEnd(const ReportHeader &header, const ChildEnd &end, const std:
   reportFailure(failure, sites, options, diagnostics);
 }
 
+/// Texts of sources that are not on disk.
+std::vector<SourceText> textsOf(const FrontendOptions &options) {
+  std::vector<SourceText> texts;
+  if (options.stdinText)
+    texts.push_back({"<stdin>", *options.stdinText});
+  return texts;
+}
+
 /// By line within each file; files stay in the order of their first diagnostic. Clang's come before the dialect's
 /// otherwise.
 void sortByPlace(std::vector<ir::Diagnostic> &diagnostics) {
@@ -208,10 +216,16 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
   sortByPlace(received.diagnostics);
   for (ir::Diagnostic &d : received.diagnostics)
     diagnostics.add(std::move(d));
-  if (header.failure.state == Failure::Complete)
-    reportFailure(header.failure, received.sites, options, diagnostics);
-  else if (end.kind != ChildEnd::Exited || end.code != 0)
-    reportSilentEnd(header, end, received.sites, options, diagnostics);
+  const bool isComplete = header.failure.state == Failure::Complete;
+  if (isComplete || end.kind != ChildEnd::Exited || end.code != 0) {
+    // Mistakes up to here may be why it failed.
+    if (shared.trace && header.phase >= static_cast<std::uint32_t>(Phase::Running))
+      checkUnfinished(shared.trace->bytes(), received.sites, diagnostics, textsOf(options));
+    if (isComplete)
+      reportFailure(header.failure, received.sites, options, diagnostics);
+    else
+      reportSilentEnd(header, end, received.sites, options, diagnostics);
+  }
   if (diagnostics.numErrors() != errors)
     return std::nullopt;
   return received;
@@ -240,9 +254,6 @@ std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::
     throw ir::InternalError("the child ended without a result");
 
   const auto start = std::chrono::steady_clock::now();
-  std::vector<SourceText> texts;
-  if (options.stdinText)
-    texts.push_back({"<stdin>", *options.stdinText});
   // The child could still write to the trace, and checks would hold no longer: a small one is copied while the system
   // takes the child apart, a large one waits for that.
   constexpr std::uint64_t copiedBytes = std::uint64_t{1} << 20;
@@ -253,7 +264,7 @@ std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::
     bytes = copy = std::vector<std::byte>(bytes.begin(), bytes.end());
   else
     child->end();
-  auto program = buildProgram(bytes, received->sites, diagnostics, texts);
+  auto program = buildProgram(bytes, received->sites, diagnostics, textsOf(options));
   if (times)
     times->build = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return program;

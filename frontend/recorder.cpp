@@ -8,6 +8,7 @@
 #include "frontend/trace.h"
 
 #include <array>
+#include <atomic>
 #include <cstring>
 
 using namespace mscclc;
@@ -80,18 +81,24 @@ void *take(std::uint64_t bytes) {
   }
   void *room = r.base + r.used;
   r.used += bytes;
-  reinterpret_cast<TraceHeader *>(r.base)->size = r.used;
   return room;
 }
 
-/// Appends `record`, and `extra` bytes behind it that the caller fills.
-template <typename Record> std::byte *append(const Record &record, std::uint64_t extra = 0) {
+/// Appends `record`, and `extra` bytes behind it that `fill` writes. It counts once it is whole: the process may be
+/// stopped at any point, and what it has recorded is looked at still. False if there is no room.
+template <typename Record, typename Fill> bool append(const Record &record, std::uint64_t extra, Fill fill) {
   static_assert(sizeof(Record) % 8 == 0);
   auto *room = static_cast<std::byte *>(take(sizeof(Record) + extra));
   if (!room)
-    return nullptr;
+    return false;
   std::memcpy(room, &record, sizeof(Record));
-  return room + sizeof(Record);
+  fill(room + sizeof(Record));
+  std::atomic_signal_fence(std::memory_order_release);
+  reinterpret_cast<TraceHeader *>(r.base)->size = r.used;
+  return true;
+}
+template <typename Record> bool append(const Record &record) {
+  return append(record, 0, [](std::byte *) {});
 }
 
 /// Bytes of `count` elements, or more than there is room for if they would not fit anyway.
@@ -120,10 +127,9 @@ std::uint32_t fileId(const char *path) {
       id = r.files[i].id;
   if (id == r.numFiles) {
     const std::uint64_t length = std::strlen(path);
-    std::byte *text = append(FileRecord{head(RecordKind::File), length}, length);
-    if (!text)
+    if (!append(FileRecord{head(RecordKind::File), length}, length,
+                [&](std::byte *text) { std::memcpy(text, path, length); }))
       return 0;
-    std::memcpy(text, path, length);
     ++r.numFiles;
   }
   if (r.knownFiles < fileSlots)
@@ -199,11 +205,20 @@ std::int64_t element(const detail::IntegerArray &array, std::size_t index) {
 
 /// Appends `record` and the elements of `array`.
 template <typename Record> void appendList(const Record &record, const detail::IntegerArray &array) {
-  std::byte *room = append(record, bytesOf(array.size, sizeof(std::int64_t)));
-  for (std::size_t i = 0; room && i < array.size; ++i) {
-    const std::int64_t value = element(array, i);
-    std::memcpy(room + i * sizeof value, &value, sizeof value);
-  }
+  append(record, bytesOf(array.size, sizeof(std::int64_t)), [&](std::byte *room) {
+    for (std::size_t i = 0; i < array.size; ++i) {
+      const std::int64_t value = element(array, i);
+      std::memcpy(room + i * sizeof value, &value, sizeof value);
+    }
+  });
+}
+
+/// Appends `record` and its name.
+template <typename Record> void appendNamed(const Record &record, const char *name) {
+  append(record, record.nameLength, [&](std::byte *text) {
+    if (record.nameLength != 0)
+      std::memcpy(text, name, record.nameLength);
+  });
 }
 
 void appendPair(RecordKind kind, PlaceId place, std::int64_t first, std::int64_t second, std::uint8_t flags = 0) {
@@ -255,8 +270,7 @@ std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::si
                           ranks,
                           first,
                           second};
-  if (std::byte *text = append(record, record.nameLength); text && record.nameLength != 0)
-    std::memcpy(text, name, record.nameLength);
+  appendNamed(record, name);
   if (r.numCollectives < collectiveSlots) {
     const auto sizes = bufferSizes(kind, ranks, first, second);
     r.collectives[r.numCollectives] = {ranks, sizes.value_or(BufferSizes{maxChunks, maxChunks})};
@@ -268,11 +282,12 @@ void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t o
                      const Contribution *contributions, std::size_t count, const Place *place) {
   const ExpectationRecord record{
       head(RecordKind::Expectation, placeId(place)), collective, 0, rank, outputChunk, count};
-  std::byte *room = append(record, bytesOf(count, 2 * sizeof(WideInteger)));
-  for (std::size_t i = 0; room && i < count; ++i) {
-    const WideInteger pair[2] = {wide(contributions[i].rank), wide(contributions[i].chunk)};
-    std::memcpy(room + i * sizeof pair, pair, sizeof pair);
-  }
+  append(record, bytesOf(count, 2 * sizeof(WideInteger)), [&](std::byte *room) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const WideInteger pair[2] = {wide(contributions[i].rank), wide(contributions[i].chunk)};
+      std::memcpy(room + i * sizeof pair, pair, sizeof pair);
+    }
+  });
 }
 
 void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_t collective,
@@ -293,8 +308,7 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
   record.bufferAlignment = wide(options->bufferAlignment);
   record.minMessageSize = wide(options->minMessageSize);
   record.maxMessageSize = wide(options->maxMessageSize);
-  if (std::byte *text = append(record, record.nameLength); text && record.nameLength != 0)
-    std::memcpy(text, name, record.nameLength);
+  appendNamed(record, name);
   if (r.depth++ == 1)
     r.outer = r.program;
   r.program = collective < collectiveSlots && collective < r.numCollectives
@@ -380,10 +394,10 @@ void __mscclc_operation(Call call, std::uint32_t flags, std::uint32_t handle, co
   }
   record.head.flags |= RecordHead::hasDst;
   record.head.count = 2;
-  if (std::byte *room = append(record, 2 * sizeof(ChunkRecord))) {
+  append(record, 2 * sizeof(ChunkRecord), [&](std::byte *room) {
     put(room, 0, *dst);
     put(room, 1, *src);
-  }
+  });
 }
 
 void __mscclc_reduce(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on, const Chunk *dst,
@@ -399,22 +413,20 @@ void __mscclc_reduce(Call call, std::uint32_t flags, std::uint32_t handle, const
     return;
   }
   record.head.count = static_cast<std::uint16_t>(count);
-  std::byte *room = append(record, count * sizeof(ChunkRecord));
-  if (!room)
-    return;
-  if (hasDst)
-    put(room, 0, *dst);
-  put(room, hasDst, *src);
-  for (std::size_t i = 0; i < numOthers; ++i)
-    put(room, hasDst + 1 + i, others[i]);
+  append(record, count * sizeof(ChunkRecord), [&](std::byte *room) {
+    if (hasDst)
+      put(room, 0, *dst);
+    put(room, hasDst, *src);
+    for (std::size_t i = 0; i < numOthers; ++i)
+      put(room, hasDst + 1 + i, others[i]);
+  });
 }
 
 void __mscclc_switch_operation(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on,
                                const Chunk *chunk, std::int64_t offset, std::int64_t size, const Place *place) {
   SwitchCallRecord record{callRecord(call, flags, handle, *on, place), offset, size};
   record.call.head.count = 1;
-  if (std::byte *room = append(record, sizeof(ChunkRecord)))
-    put(room, 0, *chunk);
+  append(record, sizeof(ChunkRecord), [&](std::byte *room) { put(room, 0, *chunk); });
 }
 
 void __mscclc_barrier(std::uint32_t rank, const IntegerArray *blocks, const Place *place) {

@@ -52,6 +52,24 @@ TEST_CASE("operations have a limit") {
         "5:1: the algorithm records more than 64 MiB of operations; --trace-memory sets the limit\n");
 }
 
+TEST_CASE("what is wrong before a run fails is reported first") {
+  const std::string rank = "4:1: rank 5 is out of range: the program's ranks are 0 to 1\n";
+  const std::string start = "mscclc::Rank(5);\n";
+  FrontendOptions endless = sourceOptions(program(start + "for (unsigned i = 0;; ++i)\n  ;"));
+  endless.timeoutSeconds = 0.3;
+  CHECK(errorsOf(endless) ==
+        rank +
+            "5:1: the algorithm has not ended after 0.3 s: is a loop endless here? --trace-timeout sets the limit\n");
+  CHECK(errorsOf(sourceOptions(program(start + "int zero = program.ranks() - 2;\nmscclc::Rank(1 / zero);"))) ==
+        rank + "6:16: division by zero: the dividend is 1\n");
+  CHECK(errorsOf(
+            sourceOptions(program(start + "mscclc::MemoryChannel c(0, 1);\nfor (;;)\n  c.signal(mscclc::tb(0));"))) ==
+        rank + "6:1: the algorithm records more than 64 MiB of operations; --trace-memory sets the limit\n");
+  // That it is unfinished is no mistake of its own.
+  CHECK(errorsOf(sourceOptions(program("mscclc::PipelineLoop loop(1, 1);\nint zero = program.ranks() - 2;\n"
+                                       "mscclc::Rank(1 / zero);"))) == "6:16: division by zero: the dividend is 1\n");
+}
+
 TEST_CASE("a function may be long, and of many parts") {
   std::string calls, branches;
   for (int i = 0; i < 300; ++i)

@@ -1,4 +1,6 @@
 // Recordings that are full, cut off or damaged: an error at worst.
+#include "frontend/trace.h"
+
 #include "ported_programs.h"
 #include "recorded.h"
 
@@ -42,6 +44,35 @@ TEST_CASE("a recording that is cut off is no program") {
     CHECK_FALSE(outcome.program);
     CHECK(outcome.text("recording_damaged", 0).starts_with("the algorithm has overwritten its own recording"));
   }
+}
+
+TEST_CASE("a recording that goes on is checked as far as it is") {
+  std::vector<std::byte> region(1 << 16);
+  const auto errors = [&] {
+    ir::DiagnosticEngine diagnostics;
+    checkUnfinished(region, {}, diagnostics);
+    return diagnostics.numErrors();
+  };
+  CHECK(errors() == 0);
+  startRecording(region);
+  CHECK(errors() == 0);
+  CollectiveProgram program("p", TestCollective(2, 1, 1));
+  PipelineLoop loop(1, 1);
+  CHECK(errors() == 0);
+  Rank(5);
+  CHECK(errors() == 1);
+  Rank(0).barrier({0, 0});
+  CHECK(errors() == 2);
+  TraceHeader header;
+  std::memcpy(&header, region.data(), sizeof header);
+  finishRecording();
+  std::uint64_t before = 0;
+  for (std::uint64_t size = 0; size <= header.size; ++size) {
+    std::memcpy(region.data() + offsetof(TraceHeader, size), &size, sizeof size);
+    CHECK(errors() >= before);
+    before = errors();
+  }
+  CHECK(before == 2);
 }
 
 TEST_CASE("a group cannot ask for any amount of memory") {
@@ -95,5 +126,8 @@ TEST_CASE("a damaged recording never does more than fail") {
     }
     const Outcome outcome = build(recording);
     CHECK(outcome.program.has_value() == !outcome.diagnostics.hasErrors());
+    ir::DiagnosticEngine diagnostics;
+    checkUnfinished(recording, {}, diagnostics);
+    CHECK(diagnostics.numErrors() <= outcome.diagnostics.numErrors());
   }
 }
