@@ -89,7 +89,7 @@ MSCCLC_ALGORITHM void f(std::string_view name = "x") {
 
 TEST_CASE("exceptions, memory of one's own and casts that reinterpret") {
   const std::string exceptions = "exceptions are not part of the language: an algorithm that cannot go on ends with "
-                                 "assert(), and values that may be missing are std::optional\n";
+                                 "assert() of <cassert>, and values that may be missing are std::optional\n";
   CHECK(body("try { throw 1; } catch (int) {}") == "3:1: " + exceptions + "3:7: " + exceptions);
   const std::string memory =
       " is not part of the language: hold values in variables, std::vector, std::array or mscclc::List\n";
