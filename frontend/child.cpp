@@ -131,6 +131,7 @@ int runChild(const ChildTask &task) {
   if (!compiled)
     return 0;
   theKinds = tool.fileKinds();
+  const std::vector<MacroUse> macros = tool.reporter().macroUses();
   addEntry(*compiled);
   if (!checkSymbols(pruneModule(*compiled, theKinds), options, tool.reporter()))
     return 0;
@@ -154,7 +155,7 @@ int runChild(const ChildTask &task) {
   watch.lap(&FrontendTimes::link, Phase::Running);
   setDeadline(options.timeoutSeconds);
   enterSandbox();
-  startRecording(task.trace, traceIsFull);
+  startRecording(task.trace, traceIsFull, macros);
   linked.run();
   const bool isEmpty = !hasRecordedProgram();
   report.header().traceSize = finishRecording();

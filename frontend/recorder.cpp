@@ -7,9 +7,11 @@
 #include "frontend/limits.h"
 #include "frontend/trace.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 using namespace mscclc;
 using namespace mscclc::frontend;
@@ -46,6 +48,7 @@ struct Recorder {
   std::byte *base = nullptr;
   std::uint64_t capacity = 0, used = 0;
   void (*onFull)() = nullptr;
+  std::span<const MacroUse> macros;
   bool full = false;
   bool hasProgram = false;
 
@@ -170,6 +173,17 @@ std::uint32_t currentChain() {
   return r.lastChains[depth];
 }
 
+/// Where users look for what stands at `place`.
+detail::Place shownPlace(const detail::Place &place) {
+  const auto endsAt = [](const MacroUse &use) { return std::pair(use.endLine, use.endColumn); };
+  const std::pair end(place.line, place.column);
+  for (auto use = std::ranges::lower_bound(r.macros, end, {}, endsAt);
+       use != r.macros.end() && endsAt(*use) == end; ++use)
+    if (place.file && use->file == place.file)
+      return {place.file, use->line, use->column};
+  return place;
+}
+
 PlaceId placeId(const detail::Place *place) {
   if (!r.base)
     return 0;
@@ -185,7 +199,8 @@ PlaceId placeId(const detail::Place *place) {
     if (slot.line == place->line && slot.column == place->column && slot.file == file && slot.chain == chain)
       return slot.id;
   }
-  if (!append(PlaceRecord{head(RecordKind::Place), file, place->line, place->column, chain}))
+  const detail::Place shown = shownPlace(*place);
+  if (!append(PlaceRecord{head(RecordKind::Place), file, shown.line, shown.column, chain}))
     return 0;
   ++r.numPlaces;
   if (free)
@@ -446,13 +461,14 @@ void __mscclc_loop_end() {
 
 namespace mscclc::frontend {
 
-void startRecording(std::span<std::byte> region, void (*onFull)()) {
+void startRecording(std::span<std::byte> region, void (*onFull)(), std::span<const MacroUse> macros) {
   ++generation;
   __mscclc_call_stack.depth = 0;
   r = {};
   r.base = region.data();
   r.capacity = region.size();
   r.onFull = onFull;
+  r.macros = macros;
   r.used = sizeof(TraceHeader);
   const TraceHeader header{TraceHeader::expectedMagic, r.used, 0, 0};
   std::memcpy(r.base, &header, sizeof header);

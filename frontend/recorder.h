@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
 
 namespace mscclc::frontend {
 
@@ -12,9 +14,18 @@ struct HostSymbol {
   void *address;
 };
 
+/// A use of a macro with arguments: Clang has the calls in it at its closing parenthesis, users look at its name.
+/// Lines and columns count from 1.
+struct MacroUse {
+  std::uint32_t endLine, endColumn; ///< of the parenthesis
+  std::uint32_t line, column;       ///< of the name
+  std::string file;
+};
+
 /// From here on records go to `region`, which is aligned to eight bytes and at least a kibibyte long. What does not fit
-/// is dropped and TraceHeader::full is set; `onFull` is then called once, and may end the process.
-void startRecording(std::span<std::byte> region, void (*onFull)() = nullptr);
+/// is dropped and TraceHeader::full is set; `onFull` is then called once, and may end the process. Places at the end of one
+/// of `macros`, which are sorted by their end, are recorded as its beginning.
+void startRecording(std::span<std::byte> region, void (*onFull)() = nullptr, std::span<const MacroUse> macros = {});
 
 /// Whether a program has begun in this recording.
 bool hasRecordedProgram();

@@ -8,6 +8,7 @@
 #include "clang/Basic/DiagnosticSema.h"
 #include "clang/Basic/FileManager.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace clang;
@@ -250,6 +251,24 @@ llvm::StringMap<FileKind> SourceReporter::fileKinds() const {
   for (auto file = sources_->fileinfo_begin(); file != sources_->fileinfo_end(); ++file)
     kinds.insert({file->first.getName(), kindOfLibrary(file->first.getName()).value_or(FileKind::System)});
   return kinds;
+}
+
+std::vector<MacroUse> SourceReporter::macroUses() const {
+  std::vector<MacroUse> uses;
+  for (unsigned i = 0; i < sources_->local_sloc_entry_size(); ++i) {
+    const SrcMgr::SLocEntry &entry = sources_->getLocalSLocEntry(i);
+    if (!entry.isExpansion() || !entry.getExpansion().isFunctionMacroExpansion())
+      continue;
+    const SourceRange range = entry.getExpansion().getExpansionLocRange().getAsRange();
+    if (!range.getBegin().isFileID() || !range.getEnd().isFileID() || !isUser(range.getBegin()))
+      continue;
+    const PresumedLoc name = sources_->getPresumedLoc(range.getBegin());
+    const PresumedLoc end = sources_->getPresumedLoc(range.getEnd());
+    if (name.isValid() && end.isValid())
+      uses.push_back({end.getLine(), end.getColumn(), name.getLine(), name.getColumn(), end.getFilename()});
+  }
+  std::ranges::sort(uses, {}, [](const MacroUse &use) { return std::pair(use.endLine, use.endColumn); });
+  return uses;
 }
 
 void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) {

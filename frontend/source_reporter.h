@@ -3,6 +3,7 @@
 
 #include "frontend/child_report.h"
 #include "frontend/compiled_algorithm.h"
+#include "frontend/recorder.h"
 #include "frontend/runtime_checks.h"
 
 #include "ir/diagnostics.h"
@@ -60,6 +61,8 @@ public:
   bool isUser(clang::SourceLocation where) const { return where.isValid() && kindOf(where) == FileKind::User; }
   /// Kinds of all files read so far, by the names that debug information gives them.
   llvm::StringMap<FileKind> fileKinds() const;
+  /// The uses of macros with arguments in the user's files, sorted by their end.
+  std::vector<MacroUse> macroUses() const;
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic &info) override;
 
