@@ -48,6 +48,9 @@ void heapIsFull() {
 void badFree() {
   failRun(diag::bad_free);
 }
+void strayValue(const detail::Place &place) {
+  failRun(diag::stray_value, {}, {place.file, place.line, place.column});
+}
 std::uint64_t traceBytes = 0;
 void traceIsFull() {
   failRun(diag::recording_full, {mebibytes(traceBytes)});
@@ -155,7 +158,7 @@ int runChild(const ChildTask &task) {
   watch.lap(&FrontendTimes::link, Phase::Running);
   setDeadline(options.timeoutSeconds);
   enterSandbox();
-  startRecording(task.trace, traceIsFull, macros);
+  startRecording(task.trace, {.onFull = traceIsFull, .onStray = strayValue, .macros = macros});
   linked.run();
   const bool isEmpty = !hasRecordedProgram();
   report.header().traceSize = finishRecording();

@@ -3,6 +3,7 @@
 // same thing is written again.
 #include "frontend/recorder.h"
 
+#include "frontend/arena.h"
 #include "frontend/buffer_sizes.h"
 #include "frontend/limits.h"
 #include "frontend/trace.h"
@@ -47,8 +48,7 @@ struct FileSlot {
 struct Recorder {
   std::byte *base = nullptr;
   std::uint64_t capacity = 0, used = 0;
-  void (*onFull)() = nullptr;
-  std::span<const MacroUse> macros;
+  RecordingSetup setup;
   bool full = false;
   bool hasProgram = false;
 
@@ -77,8 +77,8 @@ void *take(std::uint64_t bytes) {
     if (r.base && !r.full) {
       r.full = true;
       reinterpret_cast<TraceHeader *>(r.base)->full = 1;
-      if (r.onFull)
-        r.onFull();
+      if (r.setup.onFull)
+        r.setup.onFull();
     }
     return nullptr;
   }
@@ -177,8 +177,8 @@ std::uint32_t currentChain() {
 detail::Place shownPlace(const detail::Place &place) {
   const auto endsAt = [](const MacroUse &use) { return std::pair(use.endLine, use.endColumn); };
   const std::pair end(place.line, place.column);
-  for (auto use = std::ranges::lower_bound(r.macros, end, {}, endsAt);
-       use != r.macros.end() && endsAt(*use) == end; ++use)
+  for (auto use = std::ranges::lower_bound(r.setup.macros, end, {}, endsAt);
+       use != r.setup.macros.end() && endsAt(*use) == end; ++use)
     if (place.file && use->file == place.file)
       return {place.file, use->line, use->column};
   return place;
@@ -208,6 +208,15 @@ PlaceId placeId(const detail::Place *place) {
   return r.numPlaces;
 }
 
+/// To be called with whatever an algorithm hands over that may come from memory of nobody's.
+void checkStray(std::int64_t value, const detail::Place *place) {
+  if (isStray(value) && r.setup.onStray)
+    r.setup.onStray(shownPlace(*place));
+}
+void checkStrayHandle(std::uint32_t handle, const detail::Place *place) {
+  checkStray(static_cast<std::int32_t>(handle), place);
+}
+
 std::int64_t element(const detail::IntegerArray &array, std::size_t index) {
   const auto *bytes = static_cast<const std::byte *>(array.data) + index * array.width;
   std::uint64_t value = 0;
@@ -219,10 +228,12 @@ std::int64_t element(const detail::IntegerArray &array, std::size_t index) {
 }
 
 /// Appends `record` and the elements of `array`.
-template <typename Record> void appendList(const Record &record, const detail::IntegerArray &array) {
+template <typename Record>
+void appendList(const Record &record, const detail::IntegerArray &array, const detail::Place *place) {
   append(record, bytesOf(array.size, sizeof(std::int64_t)), [&](std::byte *room) {
     for (std::size_t i = 0; i < array.size; ++i) {
       const std::int64_t value = element(array, i);
+      checkStray(value, place);
       std::memcpy(room + i * sizeof value, &value, sizeof value);
     }
   });
@@ -236,8 +247,11 @@ template <typename Record> void appendNamed(const Record &record, const char *na
   });
 }
 
-void appendPair(RecordKind kind, PlaceId place, std::int64_t first, std::int64_t second, std::uint8_t flags = 0) {
-  append(PairRecord{head(kind, place, flags), first, second});
+void appendPair(RecordKind kind, const detail::Place *place, std::int64_t first, std::int64_t second,
+                std::uint8_t flags = 0) {
+  checkStray(first, place);
+  checkStray(second, place);
+  append(PairRecord{head(kind, placeId(place), flags), first, second});
 }
 
 WideInteger wide(detail::Integer value) {
@@ -245,7 +259,7 @@ WideInteger wide(detail::Integer value) {
 }
 
 /// The `on` word of an operation; a block that the word cannot hold gets a record of its own.
-std::uint32_t onWord(const detail::BlockSet &on, PlaceId place) {
+std::uint32_t onWord(const detail::BlockSet &on, const detail::Place *place) {
   if (on.isGroup)
     return CallRecord::group | (on.group & ~CallRecord::group);
   if (on.block >= 0 && on.block < maxBlocks)
@@ -261,14 +275,16 @@ ChunkRecord operand(const Chunk &chunk) {
 
 CallRecord callRecord(Call call, std::uint32_t flags, std::uint32_t handle, const detail::BlockSet &on,
                       const detail::Place *at) {
-  const PlaceId place = placeId(at);
-  CallRecord record{head(RecordKind::Call, place, static_cast<std::uint8_t>(flags)), handle, onWord(on, place)};
+  checkStrayHandle(handle, at);
+  const std::uint32_t onBlocks = onWord(on, at);
+  CallRecord record{head(RecordKind::Call, placeId(at), static_cast<std::uint8_t>(flags)), handle, onBlocks};
   record.head.kind = static_cast<std::uint8_t>(record.head.kind + static_cast<std::uint32_t>(call));
   return record;
 }
 
-void put(std::byte *room, std::size_t index, const Chunk &chunk) {
+void put(std::byte *room, std::size_t index, const Chunk &chunk, const detail::Place *place) {
   const ChunkRecord record = operand(chunk);
+  checkStrayHandle(record.buffer, place);
   std::memcpy(room + index * sizeof record, &record, sizeof record);
 }
 
@@ -340,7 +356,7 @@ void __mscclc_program_end() {
 std::uint32_t __mscclc_rank(std::int64_t rank, const Place *place) {
   if (r.depth != 0 && rank >= 0 && rank < r.program.ranks && rank < maxRanks)
     return static_cast<std::uint32_t>(rank);
-  appendPair(RecordKind::FaultyRank, placeId(place), rank, 0);
+  appendPair(RecordKind::FaultyRank, place, rank, 0);
   return faulty;
 }
 
@@ -354,7 +370,7 @@ std::uint32_t __mscclc_rank_buffer(std::uint32_t rank, std::uint32_t type, std::
 }
 
 std::uint32_t __mscclc_scratch(std::int64_t rank, std::int64_t size, const Place *place) {
-  appendPair(RecordKind::Scratch, placeId(place), rank, size);
+  appendPair(RecordKind::Scratch, place, rank, size);
   const std::uint32_t handle = r.numScratch++;
   const bool good = r.depth != 0 && rank >= 0 && rank < r.program.ranks && size >= 0 && size <= maxChunks;
   return good ? handle : faulty;
@@ -368,35 +384,39 @@ void __mscclc_slice(ChunkData *chunk, std::int64_t bufferSize, std::int64_t firs
     chunk->size = last - first;
     return;
   }
+  checkStrayHandle(chunk->buffer, place);
+  checkStray(first, place);
+  checkStray(last, place);
   if (chunk->buffer != faulty)
     append(SliceRecord{head(RecordKind::FaultySlice, placeId(place)), chunk->buffer, 0, first, last});
   chunk->buffer = faulty;
 }
 
 std::uint32_t __mscclc_group(const IntegerArray *blocks, const Place *place) {
-  appendList(ListRecord{head(RecordKind::Group, placeId(place)), blocks->size}, *blocks);
+  appendList(ListRecord{head(RecordKind::Group, placeId(place)), blocks->size}, *blocks, place);
   return r.numGroups++;
 }
 
 std::uint32_t __mscclc_channel(bool port, std::int64_t dst, std::int64_t src, const Place *place) {
-  appendPair(RecordKind::Channel, placeId(place), dst, src, port);
+  appendPair(RecordKind::Channel, place, dst, src, port);
   return r.numChannels++;
 }
 
 std::uint32_t __mscclc_switch(const IntegerArray *ranks, std::uint32_t bufferType, const Place *place) {
   appendList(
       ListRecord{head(RecordKind::SwitchChannel, placeId(place), static_cast<std::uint8_t>(bufferType)), ranks->size},
-      *ranks);
+      *ranks, place);
   return r.numSwitches++;
 }
 
 std::uint32_t __mscclc_at_rank(std::uint32_t switchChannel, std::int64_t rank, const Place *place) {
-  appendPair(RecordKind::SwitchView, placeId(place), rank, switchChannel);
+  checkStrayHandle(switchChannel, place);
+  appendPair(RecordKind::SwitchView, place, rank, switchChannel);
   return r.numViews++;
 }
 
 std::uint32_t __mscclc_semaphore(std::int64_t rank, std::int64_t initialValue, const Place *place) {
-  appendPair(RecordKind::Semaphore, placeId(place), rank, initialValue);
+  appendPair(RecordKind::Semaphore, place, rank, initialValue);
   return r.numSemaphores++;
 }
 
@@ -410,8 +430,8 @@ void __mscclc_operation(Call call, std::uint32_t flags, std::uint32_t handle, co
   record.head.flags |= RecordHead::hasDst;
   record.head.count = 2;
   append(record, 2 * sizeof(ChunkRecord), [&](std::byte *room) {
-    put(room, 0, *dst);
-    put(room, 1, *src);
+    put(room, 0, *dst, place);
+    put(room, 1, *src, place);
   });
 }
 
@@ -430,10 +450,10 @@ void __mscclc_reduce(Call call, std::uint32_t flags, std::uint32_t handle, const
   record.head.count = static_cast<std::uint16_t>(count);
   append(record, count * sizeof(ChunkRecord), [&](std::byte *room) {
     if (hasDst)
-      put(room, 0, *dst);
-    put(room, hasDst, *src);
+      put(room, 0, *dst, place);
+    put(room, hasDst, *src, place);
     for (std::size_t i = 0; i < numOthers; ++i)
-      put(room, hasDst + 1 + i, others[i]);
+      put(room, hasDst + 1 + i, others[i], place);
   });
 }
 
@@ -441,15 +461,15 @@ void __mscclc_switch_operation(Call call, std::uint32_t flags, std::uint32_t han
                                const Chunk *chunk, std::int64_t offset, std::int64_t size, const Place *place) {
   SwitchCallRecord record{callRecord(call, flags, handle, *on, place), offset, size};
   record.call.head.count = 1;
-  append(record, sizeof(ChunkRecord), [&](std::byte *room) { put(room, 0, *chunk); });
+  append(record, sizeof(ChunkRecord), [&](std::byte *room) { put(room, 0, *chunk, place); });
 }
 
 void __mscclc_barrier(std::uint32_t rank, const IntegerArray *blocks, const Place *place) {
-  appendList(BarrierRecord{callRecord(Call::Barrier, 0, rank, {0, unset, false}, place), blocks->size}, *blocks);
+  appendList(BarrierRecord{callRecord(Call::Barrier, 0, rank, {0, unset, false}, place), blocks->size}, *blocks, place);
 }
 
 void __mscclc_loop_begin(std::int64_t unit, std::int64_t numChunks, const Place *place) {
-  appendPair(RecordKind::LoopBegin, placeId(place), unit, numChunks);
+  appendPair(RecordKind::LoopBegin, place, unit, numChunks);
 }
 
 void __mscclc_loop_end() {
@@ -461,14 +481,13 @@ void __mscclc_loop_end() {
 
 namespace mscclc::frontend {
 
-void startRecording(std::span<std::byte> region, void (*onFull)(), std::span<const MacroUse> macros) {
+void startRecording(std::span<std::byte> region, const RecordingSetup &setup) {
   ++generation;
   __mscclc_call_stack.depth = 0;
   r = {};
   r.base = region.data();
   r.capacity = region.size();
-  r.onFull = onFull;
-  r.macros = macros;
+  r.setup = setup;
   r.used = sizeof(TraceHeader);
   const TraceHeader header{TraceHeader::expectedMagic, r.used, 0, 0};
   std::memcpy(r.base, &header, sizeof header);

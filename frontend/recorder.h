@@ -6,6 +6,10 @@
 #include <span>
 #include <string>
 
+namespace mscclc::detail {
+struct Place;
+} // namespace mscclc::detail
+
 namespace mscclc::frontend {
 
 /// A function or variable that an algorithm's code may refer to.
@@ -22,10 +26,16 @@ struct MacroUse {
   std::string file;
 };
 
+/// What a recording needs to know; all of it lives as long as the recording.
+struct RecordingSetup {
+  void (*onFull)() = nullptr;                            ///< called once; may end the process
+  void (*onStray)(const detail::Place &place) = nullptr; ///< a value of nobody's memory (arena.h) is used at `place`
+  std::span<const MacroUse> macros = {}; ///< sorted by their end; places there are recorded as their beginning
+};
+
 /// From here on records go to `region`, which is aligned to eight bytes and at least a kibibyte long. What does not fit
-/// is dropped and TraceHeader::full is set; `onFull` is then called once, and may end the process. Places at the end of one
-/// of `macros`, which are sorted by their end, are recorded as its beginning.
-void startRecording(std::span<std::byte> region, void (*onFull)() = nullptr, std::span<const MacroUse> macros = {});
+/// is dropped and TraceHeader::full is set.
+void startRecording(std::span<std::byte> region, const RecordingSetup &setup = {});
 
 /// Whether a program has begun in this recording.
 bool hasRecordedProgram();

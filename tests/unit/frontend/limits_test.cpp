@@ -45,6 +45,11 @@ TEST_CASE("memory that was given back is there again") {
   const Compiled result = compile(sourceOptions(program(
       "for (int i = 0; i < 1000; ++i) std::vector<char> v(1 << 20);\nprogram.ranks();", "#include <vector>\n")));
   CHECK(errorsOf(result.diagnostics) == "");
+  // Also where all of it is less than what rests after its release.
+  FrontendOptions small = sourceOptions(
+      program("for (int i = 0; i < 100; ++i) std::vector<int>(i % 2 ? 30000 : 90000);", "#include <vector>\n"));
+  small.memoryBytes = std::uint64_t{1} << 20;
+  CHECK(errorsOf(small) == "");
 }
 
 TEST_CASE("operations have a limit") {

@@ -15,7 +15,7 @@ TEST_CASE("a full region is reported and never overrun") {
   static bool called;
   called = false;
   std::vector<std::byte> region(4096 + 64, std::byte{0x5a});
-  startRecording(std::span(region).first(4096), [] { called = true; });
+  startRecording(std::span(region).first(4096), {.onFull = [] { called = true; }});
   {
     CollectiveProgram program("p", TestCollective(2, 1, 1));
     for (int i = 0; i < 1000; ++i)

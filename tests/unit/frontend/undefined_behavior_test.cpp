@@ -54,6 +54,30 @@ TEST_CASE("128-bit integers and long doubles are shown whole") {
         "3:59: 1e+40 is outside the range of type 'int'\n");
 }
 
+TEST_CASE("what is read from memory of nobody's is an error where the DSL gets it") {
+  const std::pair<const char *, const char *> cases[] = {
+      {"std::vector<int> v{1}; int &first = v[0]; v.push_back(0);\nmscclc::Rank(first);", "6:1"},
+      {"std::vector<int> v{1};\nmscclc::Rank(0).input()[*v.end()];", "6:25"},
+      {"std::vector<long> v{1};\nmscclc::Rank r(*v.end());", "6:14"},
+      {"std::vector<int> v{1}; int &first = v[0]; v.push_back(0);\nmscclc::Rank(0).barrier({first});", "6:17"},
+      {"std::vector<int> v{1}; int &first = v[0]; v.push_back(0);\nmscclc::Rank(0).copy(mscclc::Rank(0).output()[0], "
+       "mscclc::Rank(0).input()[0], mscclc::tb(first));",
+       "6:17"},
+      {"std::vector<mscclc::MemoryChannel> v{{1, 0}}; const auto &first = v[0]; v.push_back(first);\n"
+       "first.signal(mscclc::tb(0));",
+       "6:7"},
+      {"std::vector<mscclc::Chunk> v{mscclc::Rank(0).input()[0]}; const auto &first = v[0]; v.push_back(first);\n"
+       "mscclc::Rank(0).copy(mscclc::Rank(0).output()[0], first, mscclc::tb(0));",
+       "6:17"},
+  };
+  for (const auto &[body, place] : cases) {
+    INFO(body);
+    CHECK(errorsOf(sourceOptions(program(body, "#include <vector>\n"))) ==
+          std::string(place) +
+              ": a value used here was read from memory that was released, or past the end of a container\n");
+  }
+}
+
 TEST_CASE("the chain of calls follows an error, through the standard library's algorithms too") {
   const std::string source = "#include <algorithm>\n#include <mscclc/dsl.hpp>\n#include <vector>\n"
                              "static int third(const std::vector<int> &v) {\n  return v[2];\n}\n"
