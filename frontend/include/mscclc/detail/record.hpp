@@ -17,6 +17,12 @@
 #ifndef MSCCLC_COLUMN
 #define MSCCLC_COLUMN 0
 #endif
+// Places are constants: Clang then generates no code that makes them. GCC 12 takes the place of the declaration.
+#ifdef __clang__
+#define MSCCLC_CONSTANT consteval
+#else
+#define MSCCLC_CONSTANT constexpr
+#endif
 
 namespace mscclc {
 
@@ -33,8 +39,8 @@ struct Place {
   std::uint32_t column;
 
   /// As a default argument: the place of the call that it is a default argument of.
-  static constexpr Place here(const char *file = __builtin_FILE(), std::uint32_t line = __builtin_LINE(),
-                              std::uint32_t column = MSCCLC_COLUMN) {
+  static MSCCLC_CONSTANT Place here(const char *file = __builtin_FILE(), std::uint32_t line = __builtin_LINE(),
+                                    std::uint32_t column = MSCCLC_COLUMN) {
     return {file, line, column};
   }
 };
