@@ -44,7 +44,8 @@ public:
     return *this;
   }
   ~List() {
-    clear();
+    if constexpr (needsDestruction)
+      clear();
     ::operator delete(items_);
   }
 
@@ -85,19 +86,28 @@ public:
     T *grown = static_cast<T *>(::operator new(bytes));
     for (std::size_t i = 0; i < size_; ++i) {
       new (static_cast<void *>(grown + i)) Slot{static_cast<T &&>(items_[i])};
-      items_[i].~T();
+      if constexpr (needsDestruction)
+        items_[i].~T();
     }
     ::operator delete(items_);
     items_ = grown;
     capacity_ = capacity;
   }
   void clear() {
-    for (std::size_t i = 0; i < size_; ++i)
-      items_[i].~T();
+    if constexpr (needsDestruction)
+      for (std::size_t i = 0; i < size_; ++i)
+        items_[i].~T();
     size_ = 0;
   }
 
 private:
+  // <type_traits> takes long to read as well.
+#ifdef __clang__
+  static constexpr bool needsDestruction = !__is_trivially_destructible(T);
+#else
+  static constexpr bool needsDestruction = !__has_trivial_destructor(T);
+#endif
+
   /// An element as it is constructed. Its placement new stands in for that of <new>, which takes longer to read than
   /// all headers of the DSL together.
   struct Slot {
