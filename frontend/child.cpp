@@ -104,8 +104,8 @@ int runChild(const ChildTask &task) {
   runtime.memoryBytes = options.memoryBytes;
   runtime.whereReading = whereReading;
   Stopwatch watch(report.header());
-  limitProcess(compilingSeconds(options) + options.timeoutSeconds, clangBytes);
-  watchProcess(compilingSeconds(options));
+  limitProcess(task.compilingSeconds + options.timeoutSeconds, clangBytes);
+  watchProcess(task.compilingSeconds);
   llvm::install_fatal_error_handler(gaveUp);
   llvm::install_bad_alloc_error_handler(gaveUp);
 

@@ -15,6 +15,7 @@ struct ChildTask {
   std::span<std::byte> report;
   std::span<std::byte> trace; ///< empty: only list the algorithms
   std::string dslDirectory;
+  double compilingSeconds; ///< of processor time
 };
 
 /// The child's main function. Its results are in the report and the trace; the exit status is 0 if it came to its end,

@@ -130,6 +130,14 @@ std::vector<std::string> commandLine(const FrontendOptions &options) {
   return args;
 }
 
+/// Arguments as Clang takes them.
+std::vector<const char *> pointersTo(const std::vector<std::string> &args) {
+  std::vector<const char *> pointers;
+  for (const std::string &arg : args)
+    pointers.push_back(arg.c_str());
+  return pointers;
+}
+
 /// Nothing is written and nothing loaded, whatever the arguments say.
 void harden(CompilerInvocation &invocation) {
   clang::FrontendOptions &frontend = invocation.getFrontendOpts();
@@ -187,7 +195,8 @@ std::unique_ptr<CompilerInstance> makeCompiler(std::shared_ptr<CompilerInvocatio
 
 struct ClangTool::State {
   State(const mscclc::frontend::FrontendOptions &o, ChildReport &report, const std::string &dslDirectory)
-      : options(o), files(sourceFiles(o, dslDirectory)), reporter(report, dslDirectory) {}
+      : options(o), aheadDirectory(o.clangArgs.empty() ? precompiledDslDirectory() : ""),
+        files(sourceFiles(o, dslDirectory)), reporter(report, dslDirectory) {}
 
   /// What the command line means to Clang's driver, which looks around for compilers and libraries; null and an error if
   /// it means nothing. `frontendArguments`, if wanted, are what the driver makes of it.
@@ -205,6 +214,7 @@ struct ClangTool::State {
   Ahead usePrecompiledDsl();
 
   const mscclc::frontend::FrontendOptions &options;
+  const std::string aheadDirectory; ///< empty where arguments for Clang may change what was read ahead
   IntrusiveRefCntPtr<llvm::vfs::FileSystem> files;
   SourceReporter reporter;
   DeferredCodegen codegen;
@@ -232,14 +242,11 @@ llvm::StringMap<FileKind> ClangTool::fileKinds() const {
 std::shared_ptr<CompilerInvocation>
 ClangTool::State::createInvocation(std::vector<std::string> *frontendArguments) {
   const std::vector<std::string> args = commandLine(options);
-  std::vector<const char *> pointers;
-  for (const std::string &arg : args)
-    pointers.push_back(arg.c_str());
   CreateInvocationOptions how;
   how.Diags = makeDiagnostics(reporter);
   how.VFS = files;
   how.CC1Args = frontendArguments;
-  std::shared_ptr<CompilerInvocation> invocation = clang::createInvocation(pointers, std::move(how));
+  std::shared_ptr<CompilerInvocation> invocation = clang::createInvocation(pointersTo(args), std::move(how));
   if (!invocation || reporter.hasErrors()) {
     reporter.flush();
     if (!reporter.hasErrors())
@@ -256,15 +263,12 @@ ClangTool::State::createInvocation(std::vector<std::string> *frontendArguments) 
 }
 
 std::shared_ptr<CompilerInvocation> ClangTool::State::recallInvocation() {
-  if (!options.clangArgs.empty() || driverEnvironmentIsSet())
+  if (aheadDirectory.empty() || driverEnvironmentIsSet())
     return nullptr;
-  const std::vector<std::string> args = recallFrontendArguments(precompiledDslDirectory());
-  std::vector<const char *> pointers;
-  for (const std::string &arg : args)
-    pointers.push_back(arg.c_str());
+  const std::vector<std::string> args = recallFrontendArguments(aheadDirectory);
   auto invocation = std::make_shared<CompilerInvocation>();
   IgnoringDiagConsumer ignored;
-  if (args.empty() || !CompilerInvocation::CreateFromArgs(*invocation, pointers, *makeDiagnostics(ignored)))
+  if (args.empty() || !CompilerInvocation::CreateFromArgs(*invocation, pointersTo(args), *makeDiagnostics(ignored)))
     return nullptr;
   complete(*invocation);
   return invocation;
@@ -287,11 +291,10 @@ bool ClangTool::State::begin(const std::shared_ptr<CompilerInvocation> &invocati
 }
 
 ClangTool::State::Ahead ClangTool::State::usePrecompiledDsl() {
-  const std::string directory = precompiledDslDirectory();
-  if (directory.empty() || !options.clangArgs.empty())
+  if (aheadDirectory.empty())
     return Ahead::Unused;
   const SourceManager &sources = compiler->getSourceManager();
-  const std::string path = precompiledDslPath(compiler->getInvocation(), directory);
+  const std::string path = precompiledDslPath(compiler->getInvocation(), aheadDirectory);
   if (!beginsWithDsl(sources.getBufferData(sources.getMainFileID())) || !files->exists(path))
     return Ahead::Unused;
   reporter.setMuted(true); // what it does not fit is read as it is

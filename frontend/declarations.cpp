@@ -239,9 +239,10 @@ void Declarations::semaphore(const TraceReader &reader) {
     return;
   if (!isRank(rank))
     diagnostics_.report(diag::semaphore_rank_out_of_range, at, {rank, limit()});
-  if (value < 0 || value > 0x7fffffff)
+  const bool isPossible = value >= 0 && value <= ir::maxSemaphoreValue;
+  if (!isPossible)
     diagnostics_.report(diag::semaphore_value_out_of_range, at, {value});
-  if (!isRank(rank) || value < 0 || value > 0x7fffffff)
+  if (!isRank(rank) || !isPossible)
     return;
   std::vector<ir::Semaphore> &all = program_.ranks[static_cast<std::size_t>(rank)].semaphores;
   decl = {true, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(all.size())};

@@ -41,10 +41,6 @@ ir::CollectiveKind kindOf(detail::CollectiveKind kind) {
   return ir::CollectiveKind::Custom;
 }
 
-constexpr ir::CollectiveKind namedKinds[] = {ir::CollectiveKind::AllGather,     ir::CollectiveKind::AllReduce,
-                                             ir::CollectiveKind::ReduceScatter, ir::CollectiveKind::AllToAll,
-                                             ir::CollectiveKind::SendRecv,      ir::CollectiveKind::Test};
-
 bool isUtf8(std::string_view text) {
   const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data());
   return llvm::isLegalUTF8String(&begin, begin + text.size());
@@ -95,9 +91,7 @@ void Declarations::collective(const TraceReader &reader) {
   if (decl.kind == detail::CollectiveKind::Custom) {
     const std::string_view name = reader.text();
     checkName(name, "collective", at);
-    const auto taken = std::find_if(std::begin(namedKinds), std::end(namedKinds),
-                                    [&](ir::CollectiveKind kind) { return toString(kind) == name; });
-    if (taken != std::end(namedKinds))
+    if (ir::namedCollective(name))
       diagnostics_.report(diag::custom_name_taken, at, {name});
     decl.collective.name = name;
   }

@@ -184,11 +184,11 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
   if (dslDirectory.empty())
     return std::nullopt;
   const ChildTask task{options, shared.report.bytes(), shared.trace ? shared.trace->bytes() : std::span<std::byte>(),
-                       dslDirectory};
+                       dslDirectory, compilingSeconds(options)};
   // The child keeps its own time, that of the processor, so that a busy machine fails nobody; this is for one that
   // cannot keep it any more.
   constexpr double busyMachine = 6;
-  const double seconds = busyMachine * (compilingSeconds(options) + options.timeoutSeconds + 1);
+  const double seconds = busyMachine * (task.compilingSeconds + options.timeoutSeconds + 1);
   child.emplace([&] {
     try {
       return runChild(task);

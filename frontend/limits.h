@@ -1,6 +1,8 @@
 // How large a program may be. Beyond these no plan is of use, and the compiler would only run out of memory.
 #pragma once
 
+#include "ir/structure.h"
+
 #include <cstdint>
 
 namespace mscclc::frontend {
@@ -13,7 +15,7 @@ inline constexpr std::int64_t maxChunks = 0xffffffff;
 /// Thread blocks of a rank. They all run at once, and no GPU holds more.
 inline constexpr std::int64_t maxBlocks = 4096; // 12 bits, and ranks 16: emit_ops packs them
 /// Copies of a program.
-inline constexpr std::int64_t maxInstances = 4096;
+inline constexpr std::int64_t maxInstances = ir::maxInstances;
 /// Memory that a program's operations may take. Groups and barriers multiply, so a short recording can ask for any
 /// amount.
 inline constexpr std::uint64_t maxProgramBytes = std::uint64_t{8} << 30;

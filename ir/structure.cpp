@@ -15,9 +15,6 @@ namespace mscclc::ir {
 
 namespace {
 
-constexpr std::uint32_t maxSemaphoreValue = 0x7fffffff; ///< devices count in int
-constexpr std::uint32_t maxInstances = 4096;
-
 /// True for collectives that say how many chunks a rank has.
 bool hasChunkRule(CollectiveKind kind) {
   return kind != CollectiveKind::Test && kind != CollectiveKind::Custom;

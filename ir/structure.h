@@ -9,9 +9,15 @@
 #include "ir/diagnostics.h"
 #include "ir/program.h"
 
+#include <cstdint>
 #include <functional>
 
 namespace mscclc::ir {
+
+/// Copies of a program.
+inline constexpr std::uint32_t maxInstances = 4096;
+/// What a semaphore may start at: devices count in int.
+inline constexpr std::uint32_t maxSemaphoreValue = 0x7fffffff;
 
 /// Something of a program that a fault lies in: an operation, or where fields are `none` a block, a rank, the program.
 struct ProgramPlace {

@@ -54,11 +54,9 @@ class Layout:
     def __init__(self, tools, work, program, trainings):
         self.bolt, self.merge = tools / "llvm-bolt", tools / "merge-fdata"
         self.work, self.program = work, program
-        self.trainings = trainings
+        self.out = work / "plan.json"
+        self.trainings = [[word.replace("$OUT", str(self.out)) for word in training] for training in trainings]
         self.profile, self.key_file = work / "profile.fdata", work / "profile.key"
-
-    def arguments(self, training, out):
-        return [word.replace("$OUT", str(out)) for word in training]
 
     def key(self):
         """What a profile depends on."""
@@ -72,14 +70,13 @@ class Layout:
             return
         self.key_file.unlink(missing_ok=True)
         copy, raw = self.work / "mscclc", self.work / "raw.fdata"
-        trainings = [self.arguments(t, self.work / "plan.json") for t in self.trainings]
         names = self.work / "functions"
-        names.write_text("\n".join(touched_functions(self.program, copy, trainings)) + "\n")
+        names.write_text("\n".join(touched_functions(self.program, copy, self.trainings)) + "\n")
         run([self.bolt, self.program, "-o", copy, "-instrument", f"--funcs-file-no-regex={names}",
              f"--instrumentation-file={raw}", "--instrumentation-sleep-time=1", "--instrumentation-no-counters-clear",
              "--instrumentation-wait-forks"])
         parts = []
-        for i, training in enumerate(trainings):
+        for i, training in enumerate(self.trainings):
             raw.unlink(missing_ok=True)
             run_instrumented([copy, *training])
             parts.append(raw.rename(self.work / f"part{i}.fdata"))
@@ -97,10 +94,9 @@ class Layout:
         for training in self.trainings:
             results = []
             for program in (self.program, output):
-                out = self.work / "plan.json"
-                out.unlink(missing_ok=True)
-                run([program, *self.arguments(training, out)])
-                results.append(out.read_bytes())
+                self.out.unlink(missing_ok=True)
+                run([program, *training])
+                results.append(self.out.read_bytes())
             if results[0] != results[1]:
                 raise RuntimeError(f"it gives other results for {' '.join(training)}")
 

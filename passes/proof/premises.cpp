@@ -229,7 +229,7 @@ private:
         if (takes || ir::isSignal(op.kind) || ir::putsAndSignals(op.kind) || op.kind == ir::OpKind::SemRelease)
           for (const std::uint32_t id : code.idsOf(op)) {
             const std::uint32_t queue = ir::isSemaphoreOp(op.kind) ? index_.numChannels() + index_.semaphore(rank, id)
-                                        : takes                    ? index_.channel(op.channelType, rank, id)
+                                        : takes ? index_.channel(op.channelType, rank, id)
                                                 : index_.pairOf(index_.channel(op.channelType, rank, id));
             const auto it = p_.shared_.find(queue);
             if (it != p_.shared_.end())
