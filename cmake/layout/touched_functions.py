@@ -30,13 +30,16 @@ def _ptrace(request, process, address=None, data=None):
 
 
 def _functions(image):
-    """address -> (offset in the file, names) of the functions in an ELF file's symbol table."""
+    """address -> (offset in the file, names) of the functions in an ELF file's symbol table.
+
+    A local name, which other functions may have as well, is followed by "/" and a number from 1, by address, as BOLT does.
+    """
     if image[:6] != b"\x7fELF\x02\x01":
         raise ValueError("not a 64-bit little-endian ELF file")
     (table,) = struct.unpack_from("<Q", image, 40)
     entry_size, count = struct.unpack_from("<HH", image, 58)
     sections = [struct.unpack_from("<IIQQQQIIQQ", image, table + i * entry_size) for i in range(count)]
-    found = {}
+    found, local = {}, {}
     for _, kind, _, _, start, size, link, *_ in sections:
         if kind != 2:  # SHT_SYMTAB
             continue
@@ -49,7 +52,14 @@ def _functions(image):
                 continue
             at = strings + name
             text = image[at:image.index(b"\0", at)].decode()
-            found.setdefault(value, (offset + value - address, []))[1].append(text)
+            names = found.setdefault(value, (offset + value - address, []))[1]
+            if info >> 4 == 0:  # STB_LOCAL
+                local.setdefault(text, []).append((value, names))
+            else:
+                names.append(text)
+    for text, owners in local.items():
+        for number, (_, names) in enumerate(sorted(owners, key=lambda owner: owner[0]), 1):
+            names.append(f"{text}/{number}")
     return found
 
 
