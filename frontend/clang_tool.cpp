@@ -36,7 +36,12 @@ namespace {
 /// Parses, and leaves everything in place behind.
 class ParseAction : public ASTFrontendAction {
 public:
-  ParseAction(SourceReporter &reporter, DeferredCodegen &codegen) : reporter_(reporter), codegen_(codegen) {}
+  /// `aheadPath` is the file of the DSL's headers, read ahead, or empty.
+  ParseAction(SourceReporter &reporter, DeferredCodegen &codegen, std::string aheadPath)
+      : reporter_(reporter), codegen_(codegen), aheadPath_(std::move(aheadPath)) {}
+
+  /// Whether the headers read ahead stand for those that the source includes.
+  bool usesPrecompiledDsl() const { return usesPrecompiledDsl_; }
 
 protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &, llvm::StringRef) override {
@@ -45,17 +50,26 @@ protected:
   bool BeginSourceFileAction(CompilerInstance &compiler) override {
     SourceManager &sources = compiler.getSourceManager();
     reporter_.setSources(&sources);
-    if (!sources.getBufferOrNone(sources.getMainFileID()))
+    const auto source = sources.getBufferOrNone(sources.getMainFileID());
+    if (!source)
       return false; // text in another encoding; reported, and Clang would go on without it
     Preprocessor &preprocessor = compiler.getPreprocessor();
     preprocessor.addPPCallbacks(createIncludeChecker(reporter_));
     preprocessor.setTokenWatcher([this](const Token &token) { reporter_.reached(token.getLocation()); });
+    if (!aheadPath_.empty() && beginsWithDsl(source->getBuffer())) {
+      usesPrecompiledDsl_ = true;
+      // Said this late, Clang opens it and has nothing included in its stead.
+      compiler.getPreprocessorOpts().ImplicitPCHInclude = aheadPath_;
+      reporter_.setMuted(true); // what it does not fit is read as it is
+    }
     return true;
   }
 
 private:
   SourceReporter &reporter_;
   DeferredCodegen &codegen_;
+  const std::string aheadPath_;
+  bool usesPrecompiledDsl_ = false;
 };
 
 /// Clang's own headers: where they were at build time, or beside Clang's library.
@@ -155,6 +169,8 @@ void harden(CompilerInvocation &invocation) {
   diagnostics.DiagnosticSerializationFile.clear();
   diagnostics.ErrorLimit = 20;
   invocation.getCodeGenOpts().DisableO0ImplyOptNone = true;
+  // With it, Clang would name all its built-in functions before it reads; headers read ahead name those of use.
+  invocation.getLangOpts().Modules = false;
 }
 
 IntrusiveRefCntPtr<DiagnosticsEngine> makeDiagnostics(DiagnosticConsumer &consumer) {
@@ -205,13 +221,11 @@ struct ClangTool::State {
   std::shared_ptr<CompilerInvocation> recallInvocation();
   /// Makes an invocation safe and sets its input.
   void complete(CompilerInvocation &invocation);
-  /// Opens the source.
-  bool begin(const std::shared_ptr<CompilerInvocation> &invocation);
+  /// Opens the source, with the DSL's headers read ahead before it if there are any and it begins with them.
+  enum class Begun { Failed, Plainly, WithDsl, UnfitDsl }; ///< UnfitDsl: they do not fit; it has to be opened anew
+  Begun begin(const std::shared_ptr<CompilerInvocation> &invocation, bool mayUseDsl = true);
   /// All of that, in the quickest way that holds.
   bool open();
-  /// Puts the DSL's headers, read ahead, before the source that was opened, if there are any and it begins with them.
-  enum class Ahead { Used, Unused, Unfit }; ///< Unfit: the source has to be opened anew
-  Ahead usePrecompiledDsl();
 
   const mscclc::frontend::FrontendOptions &options;
   const std::string aheadDirectory; ///< empty where arguments for Clang may change what was read ahead
@@ -282,39 +296,40 @@ void ClangTool::State::complete(CompilerInvocation &invocation) {
   invocation.getCodeGenOpts().MainFileName = llvm::sys::path::filename(name).str();
 }
 
-bool ClangTool::State::begin(const std::shared_ptr<CompilerInvocation> &invocation) {
+ClangTool::State::Begun ClangTool::State::begin(const std::shared_ptr<CompilerInvocation> &invocation,
+                                                bool mayUseDsl) {
+  invocation->getPreprocessorOpts().ImplicitPCHInclude.clear(); // of another attempt
   compiler = makeCompiler(invocation, files, reporter);
   if (!compiler->createTarget())
-    return false;
-  action = std::make_unique<ParseAction>(reporter, codegen);
-  return action->BeginSourceFile(*compiler, compiler->getFrontendOpts().Inputs[0]);
-}
-
-ClangTool::State::Ahead ClangTool::State::usePrecompiledDsl() {
-  if (aheadDirectory.empty())
-    return Ahead::Unused;
-  const SourceManager &sources = compiler->getSourceManager();
-  const std::string path = precompiledDslPath(compiler->getInvocation(), aheadDirectory);
-  if (!beginsWithDsl(sources.getBufferData(sources.getMainFileID())) || !files->exists(path))
-    return Ahead::Unused;
-  reporter.setMuted(true); // what it does not fit is read as it is
-  // As Clang does for ImplicitPCHInclude, but behind the names of its built-in functions: each would be looked up.
-  compiler->createPCHExternalASTSource(path, DisableValidationForModuleKind::None,
-                                       /*AllowPCHWithCompilerErrors=*/false, /*DeserializationListener=*/nullptr,
-                                       /*OwnDeserializationListener=*/false);
+    return Begun::Failed;
+  std::string path;
+  if (mayUseDsl && !aheadDirectory.empty())
+    path = precompiledDslPath(*invocation, aheadDirectory);
+  if (!path.empty() && !files->exists(path))
+    path.clear();
+  action = std::make_unique<ParseAction>(reporter, codegen, std::move(path));
+  const bool hasBegun = action->BeginSourceFile(*compiler, compiler->getFrontendOpts().Inputs[0]);
   reporter.setMuted(false);
-  return compiler->getASTContext().getExternalSource() ? Ahead::Used : Ahead::Unfit;
+  if (action->usesPrecompiledDsl())
+    return hasBegun ? Begun::WithDsl : Begun::UnfitDsl;
+  return hasBegun ? Begun::Plainly : Begun::Failed;
 }
 
 bool ClangTool::State::open() {
-  if (const auto recalled = recallInvocation()) {
-    if (!begin(recalled))
-      return false; // for a reason that lies in the source
-    if (usePrecompiledDsl() == Ahead::Used)
-      return true; // they fit only where the driver would say the same
-  }
+  if (const auto recalled = recallInvocation())
+    switch (begin(recalled)) {
+    case Begun::WithDsl: return true; // it fits only where the driver would say the same
+    case Begun::Failed: return false; // for a reason that lies in the source
+    case Begun::Plainly:
+    case Begun::UnfitDsl: break;
+    }
   const auto invocation = createInvocation();
-  return invocation && begin(invocation) && (usePrecompiledDsl() != Ahead::Unfit || begin(invocation));
+  if (!invocation)
+    return false;
+  Begun begun = begin(invocation);
+  if (begun == Begun::UnfitDsl)
+    begun = begin(invocation, /*mayUseDsl=*/false);
+  return begun != Begun::Failed;
 }
 
 bool ClangTool::parse() {
