@@ -1,5 +1,7 @@
 #include "frontend/arena.h"
 
+#include "frontend/record_abi.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -170,6 +172,15 @@ void *map(std::uintptr_t at, std::size_t bytes, int protection) {
 
 } // namespace
 
+extern "C" {
+void *__mscclc_allocate(std::size_t bytes) {
+  return allocate(bytes, 1);
+}
+void __mscclc_release(void *memory) {
+  release(memory);
+}
+}
+
 std::uint64_t createArena(std::uint64_t heapBytes, void (*onFull)(), void (*onBadFree)()) {
   arena.onFull = onFull;
   arena.onBadFree = onBadFree;
@@ -213,6 +224,8 @@ void *codeAddressHint() {
 
 std::span<const HostSymbol> arenaSymbols() {
   static const HostSymbol symbols[] = {
+      {"__mscclc_allocate", reinterpret_cast<void *>(&__mscclc_allocate)},
+      {"__mscclc_release", reinterpret_cast<void *>(&__mscclc_release)},
       {"_Znwm", reinterpret_cast<void *>(&newPlain)},
       {"_Znam", reinterpret_cast<void *>(&newPlain)},
       {"_ZnwmSt11align_val_t", reinterpret_cast<void *>(&newAligned)},

@@ -38,7 +38,7 @@ bool inStackGuard(const void *address);
 /// Where machine code goes, so that the addresses of functions and literals are fixed as well.
 void *codeAddressHint();
 
-/// operator new and delete in all their forms.
+/// operator new and delete in all their forms, and what the DSL's lists use.
 std::span<const HostSymbol> arenaSymbols();
 
 } // namespace mscclc::frontend

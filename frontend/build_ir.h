@@ -16,7 +16,6 @@ struct CallSite {
   std::string file;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
-  std::string callee;
 };
 
 /// A source file whose text is not on disk under its name (standard input).

@@ -139,7 +139,6 @@ void ChildReport::add(std::span<const CallSite> sites) {
     out.string(s.file);
     out.number(s.line);
     out.number(s.column);
-    out.string(s.callee);
   }
   append(out.text());
 }
@@ -176,7 +175,6 @@ ReceivedReport receive(std::span<const std::byte> memory) {
         s.file = in.string();
         s.line = static_cast<std::uint32_t>(in.number());
         s.column = static_cast<std::uint32_t>(in.number());
-        s.callee = in.string();
       }
       break;
     default:

@@ -314,9 +314,25 @@ PipelineLoop::~PipelineLoop() {
   detail::__mscclc_loop_end();
 }
 
+template class List<int>;
+template class List<Buffer>;
+template class List<Chunk>;
+template class List<MemoryChannel>;
+template class List<PortChannel>;
+template class List<Rank>;
+template class List<Semaphore>;
+template class List<SwitchChannel>;
+template class List<SwitchChannelView>;
+template class List<ThreadBlock>;
+template class List<ThreadBlockGroup>;
+
 } // namespace mscclc
 
 namespace mscclc::frontend {
+
+bool isListFunction(std::string_view symbol) {
+  return symbol.starts_with("_ZN6mscclc4ListI") || symbol.starts_with("_ZNK6mscclc4ListI");
+}
 
 void *findDslFunction(std::string_view symbol) {
   // The program exports these alone of all that is in the namespace.

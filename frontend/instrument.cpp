@@ -20,7 +20,6 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #include <cstddef>
-#include <map>
 #include <tuple>
 
 using namespace llvm;
@@ -60,13 +59,8 @@ private:
   DenseMap<const DIFile *, FileKind> known_;
 };
 
-CallSite siteAt(const DILocation &at, std::string callee) {
-  CallSite site;
-  site.file = nameOf(at.getFile());
-  site.line = at.getLine();
-  site.column = at.getColumn();
-  site.callee = std::move(callee);
-  return site;
+CallSite siteAt(const DILocation &at) {
+  return {nameOf(at.getFile()), at.getLine(), at.getColumn()};
 }
 
 /// The first place in the user's code from which `symbol` is reached.
@@ -78,7 +72,7 @@ CallSite userOf(const GlobalValue &symbol, Classifier &classifier) {
     if (const auto *instruction = dyn_cast<Instruction>(user)) {
       const Function &f = *instruction->getFunction();
       if (classifier.kindOf(f) == FileKind::User && instruction->getDebugLoc())
-        return siteAt(*instruction->getDebugLoc(), {});
+        return siteAt(*instruction->getDebugLoc());
       user = &f;
     }
     open.insert(user->user_begin(), user->user_end());
@@ -109,19 +103,12 @@ public:
   }
 
 private:
-  std::uint32_t site(const DILocation &at, std::string callee) {
-    const auto key = std::make_tuple(at.getFile(), at.getLine(), at.getColumn(), callee);
+  std::uint32_t site(const DILocation &at) {
+    const auto key = std::make_tuple(at.getFile(), at.getLine(), at.getColumn());
     const auto [it, isNew] = ids_.try_emplace(key, static_cast<std::uint32_t>(sites_.size()));
     if (isNew)
-      sites_.push_back(siteAt(at, std::move(callee)));
+      sites_.push_back(siteAt(at));
     return it->second;
-  }
-
-  static std::string calleeName(const CallBase &call) {
-    if (const Function *f = call.getCalledFunction())
-      if (const DISubprogram *subprogram = f->getSubprogram())
-        return subprogram->getName().str();
-    return {};
   }
 
   bool isPushed(const CallBase &call) {
@@ -130,8 +117,10 @@ private:
     const Function *callee = call.getCalledFunction();
     if (!callee)
       return true;
-    if (callee->getName().starts_with("__ubsan_") || callee->getName().starts_with("__mscclc_") ||
-        findDslFunction(std::string_view(callee->getName())))
+    const StringRef name = callee->getName();
+    if (isListFunction(std::string_view(name)))
+      return true;
+    if (name.starts_with("__ubsan_") || name.starts_with("__mscclc_") || findDslFunction(std::string_view(name)))
       return false;
     return classifier_.kindOf(*callee) != FileKind::Dsl;
   }
@@ -183,7 +172,7 @@ private:
     Value *slot = builder.CreateSelect(isKept, kept, spare_, "site.slot");
     Value *high = builder.CreateShl(index, 32);
     const auto notePlace = [&](const DILocation &at) {
-      store(builder, builder.CreateOr(high, ConstantInt::get(wide_, site(at, {}))), last_);
+      store(builder, builder.CreateOr(high, ConstantInt::get(wide_, site(at))), last_);
     };
     if (const DILocation *first = firstLocation(entry))
       notePlace(*first);
@@ -209,7 +198,7 @@ private:
     for (CallBase *call : calls) {
       builder.SetInsertPoint(call);
       builder.SetCurrentDebugLocation(DebugLoc());
-      store(builder, ConstantInt::get(word_, site(*call->getDebugLoc(), calleeName(*call))), slot);
+      store(builder, ConstantInt::get(word_, site(*call->getDebugLoc())), slot);
       store(builder, below, stack_);
       if (auto *plain = dyn_cast<CallInst>(call)) {
         builder.SetInsertPoint(plain->getNextNode());
@@ -251,7 +240,7 @@ private:
   GlobalVariable *stack_, *last_, *spare_;
   FunctionCallee tooDeep_, nullCall_;
   std::vector<CallSite> sites_;
-  std::map<std::tuple<const DIFile *, unsigned, unsigned, std::string>, std::uint32_t> ids_;
+  DenseMap<std::tuple<const DIFile *, unsigned, unsigned>, std::uint32_t> ids_;
 };
 
 } // namespace

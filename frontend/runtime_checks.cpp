@@ -4,6 +4,7 @@
 #include "frontend/diagnostics.h"
 #include "frontend/dsl_library.h"
 #include "frontend/library_symbols.h"
+#include "frontend/record_abi.h"
 
 #include <algorithm>
 #include <array>
@@ -206,12 +207,6 @@ template <Name name> [[noreturn]] void throwPlain() {
 [[noreturn]] void tooDeep() {
   stop(diag::endless_recursion, {Digits(maxCallDepth).text}, {}, StackState::Anywhere);
 }
-[[noreturn]] void indexOutOfRange(unsigned long long index, unsigned long long size) {
-  const auto shown = static_cast<long long>(index);
-  char text[24];
-  std::snprintf(text, sizeof text, "%lld", shown);
-  failRun(diag::list_index_out_of_range, {text, ir::plural(size, "element")});
-}
 int ignoreExitHandler(void (*)(void *), void *, void *) {
   return 0;
 }
@@ -261,7 +256,7 @@ std::span<const HostSymbol> ownSymbols() {
       {"__dso_handle", &dsoHandle},
       {"__mscclc_null_call", addressOf(&nullCall)},
       {"__mscclc_too_deep", addressOf(&tooDeep)},
-      {"__mscclc_index_out_of_range", addressOf(&indexOutOfRange)},
+      {"__mscclc_index_out_of_range", addressOf(&__mscclc_index_out_of_range)},
   };
   return symbols;
 }
@@ -281,6 +276,12 @@ const HostSymbol *findOwn(std::string_view name) {
 constexpr std::string_view lastPlaceSymbol = "__mscclc_last_place";
 
 } // namespace
+
+extern "C" void __mscclc_index_out_of_range(unsigned long long index, unsigned long long size) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%lld", static_cast<long long>(index));
+  failRun(diag::list_index_out_of_range, {text, ir::plural(size, "element")});
+}
 
 RuntimeContext &runtimeContext() {
   return context;

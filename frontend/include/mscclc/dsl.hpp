@@ -29,6 +29,21 @@
 #pragma clang attribute pop
 #endif
 
+// Their functions are in mscclc, as those of the classes are. Those of other lists are compiled with the algorithm.
+namespace mscclc {
+extern template class List<int>;
+extern template class List<Buffer>;
+extern template class List<Chunk>;
+extern template class List<MemoryChannel>;
+extern template class List<PortChannel>;
+extern template class List<Rank>;
+extern template class List<Semaphore>;
+extern template class List<SwitchChannel>;
+extern template class List<SwitchChannelView>;
+extern template class List<ThreadBlock>;
+extern template class List<ThreadBlockGroup>;
+} // namespace mscclc
+
 /// Marks a function as an algorithm that mscclc compiles. Its parameters (integers, bool, enums, double,
 /// std::string_view) each have a default; `-P name=value` sets them.
 #ifdef __clang__

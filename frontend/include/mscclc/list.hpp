@@ -1,13 +1,21 @@
 // A growable array for algorithms that want to keep channels, chunks or buffers at hand.
 //
 // std::vector works as well; this one costs Clang next to nothing to read, where <vector> takes several times as long
-// as all the rest of a compilation.
+// as all the rest of a compilation. No function of it is inline, so that those of the lists that algorithms are made of
+// can lie ready in mscclc (dsl.hpp).
 #pragma once
 
 #include <initializer_list>
 
+extern "C" {
+/// Memory, zero all over, as operator new gives it. Ends the algorithm with an error at the call that led here if there
+/// is not enough.
+void *__mscclc_allocate(std::size_t bytes);
+/// Gives it back; null is fine.
+void __mscclc_release(void *memory);
 /// Ends the algorithm with an error at the call that led here.
-extern "C" [[noreturn]] void __mscclc_index_out_of_range(unsigned long long index, unsigned long long size);
+[[noreturn]] void __mscclc_index_out_of_range(unsigned long long index, unsigned long long size);
+}
 
 namespace mscclc {
 
@@ -15,90 +23,31 @@ namespace mscclc {
 /// Indices are checked: one out of range is an error of the algorithm, reported where it happens.
 template <typename T> class List {
 public:
-  List() = default;
-  List(std::initializer_list<T> items) {
-    reserve(items.size());
-    for (const T &item : items)
-      push_back(item);
-  }
+  List();
+  List(std::initializer_list<T> items);
   /// `count` copies of `value`.
-  List(std::size_t count, const T &value) {
-    reserve(count);
-    for (std::size_t i = 0; i < count; ++i)
-      push_back(value);
-  }
-  List(const List &other) {
-    reserve(other.size_);
-    for (const T &item : other)
-      push_back(item);
-  }
-  List(List &&other) noexcept : items_(other.items_), size_(other.size_), capacity_(other.capacity_) {
-    other.items_ = nullptr;
-    other.size_ = other.capacity_ = 0;
-  }
-  List &operator=(List other) noexcept {
-    T *items = items_;
-    const std::size_t size = size_, capacity = capacity_;
-    items_ = other.items_, size_ = other.size_, capacity_ = other.capacity_;
-    other.items_ = items, other.size_ = size, other.capacity_ = capacity;
-    return *this;
-  }
-  ~List() {
-    if constexpr (needsDestruction)
-      clear();
-    ::operator delete(items_);
-  }
+  List(std::size_t count, const T &value);
+  List(const List &other);
+  List(List &&other) noexcept;
+  List &operator=(List other) noexcept;
+  ~List();
 
-  std::size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  T *data() { return items_; }
-  const T *data() const { return items_; }
-  T *begin() { return items_; }
-  T *end() { return items_ + size_; }
-  const T *begin() const { return items_; }
-  const T *end() const { return items_ + size_; }
-  T &operator[](std::size_t index) {
-    check(index);
-    return items_[index];
-  }
-  const T &operator[](std::size_t index) const {
-    check(index);
-    return items_[index];
-  }
-  T &back() { return (*this)[size_ - 1]; }
-  const T &back() const { return (*this)[size_ - 1]; }
+  std::size_t size() const;
+  bool empty() const;
+  T *data();
+  const T *data() const;
+  T *begin();
+  T *end();
+  const T *begin() const;
+  const T *end() const;
+  T &operator[](std::size_t index);
+  const T &operator[](std::size_t index) const;
+  T &back();
+  const T &back() const;
 
-  void push_back(const T &item) {
-    if (size_ == capacity_) {
-      const T copy(item); // may lie in the memory that reserve() leaves
-      reserve(capacity_ < 8 ? 8 : capacity_ * 2);
-      new (static_cast<void *>(items_ + size_)) Slot{copy};
-    } else {
-      new (static_cast<void *>(items_ + size_)) Slot{item};
-    }
-    ++size_;
-  }
-  void reserve(std::size_t capacity) {
-    if (capacity <= capacity_)
-      return;
-    // A size that no memory holds is asked for as it is, not wrapped round.
-    const std::size_t bytes = capacity <= ~std::size_t{0} / sizeof(T) ? capacity * sizeof(T) : ~std::size_t{0};
-    T *grown = static_cast<T *>(::operator new(bytes));
-    for (std::size_t i = 0; i < size_; ++i) {
-      new (static_cast<void *>(grown + i)) Slot{static_cast<T &&>(items_[i])};
-      if constexpr (needsDestruction)
-        items_[i].~T();
-    }
-    ::operator delete(items_);
-    items_ = grown;
-    capacity_ = capacity;
-  }
-  void clear() {
-    if constexpr (needsDestruction)
-      for (std::size_t i = 0; i < size_; ++i)
-        items_[i].~T();
-    size_ = 0;
-  }
+  void push_back(const T &item);
+  void reserve(std::size_t capacity);
+  void clear();
 
 private:
   // <type_traits> takes long to read as well.
@@ -116,12 +65,115 @@ private:
     static void operator delete(void *, void *) noexcept {}
   };
 
-  void check(std::size_t index) const {
-    if (index >= size_)
-      __mscclc_index_out_of_range(index, size_);
-  }
   T *items_ = nullptr;
   std::size_t size_ = 0, capacity_ = 0;
 };
+
+template <typename T> List<T>::List() {}
+template <typename T> List<T>::List(std::initializer_list<T> items) {
+  reserve(items.size());
+  for (const T &item : items)
+    push_back(item);
+}
+template <typename T> List<T>::List(std::size_t count, const T &value) {
+  reserve(count);
+  for (std::size_t i = 0; i < count; ++i)
+    push_back(value);
+}
+template <typename T> List<T>::List(const List &other) {
+  reserve(other.size_);
+  for (std::size_t i = 0; i < other.size_; ++i)
+    push_back(other.items_[i]);
+}
+template <typename T>
+List<T>::List(List &&other) noexcept : items_(other.items_), size_(other.size_), capacity_(other.capacity_) {
+  other.items_ = nullptr;
+  other.size_ = other.capacity_ = 0;
+}
+template <typename T> List<T> &List<T>::operator=(List other) noexcept {
+  T *items = items_;
+  const std::size_t size = size_, capacity = capacity_;
+  items_ = other.items_, size_ = other.size_, capacity_ = other.capacity_;
+  other.items_ = items, other.size_ = size, other.capacity_ = capacity;
+  return *this;
+}
+template <typename T> List<T>::~List() {
+  if constexpr (needsDestruction)
+    clear();
+  __mscclc_release(items_);
+}
+
+template <typename T> std::size_t List<T>::size() const {
+  return size_;
+}
+template <typename T> bool List<T>::empty() const {
+  return size_ == 0;
+}
+template <typename T> T *List<T>::data() {
+  return items_;
+}
+template <typename T> const T *List<T>::data() const {
+  return items_;
+}
+template <typename T> T *List<T>::begin() {
+  return items_;
+}
+template <typename T> T *List<T>::end() {
+  return items_ + size_;
+}
+template <typename T> const T *List<T>::begin() const {
+  return items_;
+}
+template <typename T> const T *List<T>::end() const {
+  return items_ + size_;
+}
+template <typename T> T &List<T>::operator[](std::size_t index) {
+  if (index >= size_)
+    __mscclc_index_out_of_range(index, size_);
+  return items_[index];
+}
+template <typename T> const T &List<T>::operator[](std::size_t index) const {
+  if (index >= size_)
+    __mscclc_index_out_of_range(index, size_);
+  return items_[index];
+}
+template <typename T> T &List<T>::back() {
+  return (*this)[size_ - 1];
+}
+template <typename T> const T &List<T>::back() const {
+  return (*this)[size_ - 1];
+}
+
+template <typename T> void List<T>::push_back(const T &item) {
+  if (size_ == capacity_) {
+    const T copy(item); // may lie in the memory that reserve() leaves
+    reserve(capacity_ < 8 ? 8 : capacity_ * 2);
+    new (static_cast<void *>(items_ + size_)) Slot{copy};
+  } else {
+    new (static_cast<void *>(items_ + size_)) Slot{item};
+  }
+  ++size_;
+}
+template <typename T> void List<T>::reserve(std::size_t capacity) {
+  if (capacity <= capacity_)
+    return;
+  // A size that no memory holds is asked for as it is, not wrapped round.
+  const std::size_t bytes = capacity <= ~std::size_t{0} / sizeof(T) ? capacity * sizeof(T) : ~std::size_t{0};
+  T *grown = static_cast<T *>(__mscclc_allocate(bytes));
+  for (std::size_t i = 0; i < size_; ++i) {
+    new (static_cast<void *>(grown + i)) Slot{static_cast<T &&>(items_[i])};
+    if constexpr (needsDestruction)
+      items_[i].~T();
+  }
+  __mscclc_release(items_);
+  items_ = grown;
+  capacity_ = capacity;
+}
+template <typename T> void List<T>::clear() {
+  if constexpr (needsDestruction)
+    for (std::size_t i = 0; i < size_; ++i)
+      items_[i].~T();
+  size_ = 0;
+}
 
 } // namespace mscclc

@@ -16,7 +16,7 @@ struct Calling {
   }
   ~Calling() { --__mscclc_call_stack.depth; }
 };
-const CallSite sites[] = {{"user.cpp", 10, 3, "outer"}, {"user.cpp", 20, 5, "inner"}, {"other.cpp", 30, 7, "inner"}};
+const CallSite sites[] = {{"user.cpp", 10, 3}, {"user.cpp", 20, 5}, {"other.cpp", 30, 7}};
 } // namespace
 
 TEST_CASE("an operation's place has its call chain, innermost call first") {

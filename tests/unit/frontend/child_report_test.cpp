@@ -25,7 +25,7 @@ TEST_CASE("diagnostics, algorithms and call sites arrive as they were sent") {
   CHECK(report.hasErrors());
   const std::vector<AlgorithmInfo> algorithms = {{"f", "doc", {{"n", "int", "1", {}}, {"m", "Mode", "A", {"A", "B"}}}}};
   report.add(algorithms);
-  const std::vector<CallSite> sites = {{}, {"a.cpp", 7, 9, "g"}};
+  const std::vector<CallSite> sites = {{}, {"a.cpp", 7, 9}};
   report.add(sites);
 
   const ReceivedReport received = receive(memory->bytes);
@@ -51,7 +51,7 @@ TEST_CASE("a report that foreign code has written to is read without harm") {
       ir::Diagnostic d;
       d.message = "message " + std::to_string(i);
       report.add(d);
-      report.add(std::vector<CallSite>(3, CallSite{"file.cpp", 1, 1, "g"}));
+      report.add(std::vector<CallSite>(3, CallSite{"file.cpp", 1, 1}));
     }
     for (int i = 0; i < 20; ++i)
       memory->bytes[sizeof(ReportHeader) + random() % 600] = static_cast<std::byte>(random());
