@@ -5,6 +5,7 @@
 #include "frontend/diagnostics.h"
 #include "frontend/evaluate.h"
 #include "frontend/instrument.h"
+#include "frontend/machine_code.h"
 #include "frontend/sandbox.h"
 #include "frontend/source_reporter.h"
 #include "frontend/trace.h"
@@ -143,8 +144,8 @@ int runChild(const ChildTask &task) {
   tool.reporter().reached(chosen->function->getLocation()); // from here on it is about the algorithm as a whole
 
   std::string error;
-  const LinkedAlgorithm linked = LinkedAlgorithm::link(std::move(*compiled), error);
-  if (!error.empty()) {
+  void (*const entry)() = generateCode(std::move(*compiled), error);
+  if (!entry) {
     tool.reporter().report(diag::clang_gave_up, options.inputPath, {error});
     return 0;
   }
@@ -159,7 +160,7 @@ int runChild(const ChildTask &task) {
   setDeadline(options.timeoutSeconds);
   enterSandbox();
   startRecording(task.trace, {.onFull = traceIsFull, .onStray = strayValue, .macros = macros});
-  linked.run();
+  runAlgorithm(entry);
   const bool isEmpty = !hasRecordedProgram();
   report.header().traceSize = finishRecording();
   if (isEmpty && report.header().traceSize <= sizeof(TraceHeader))

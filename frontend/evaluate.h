@@ -2,10 +2,6 @@
 #pragma once
 
 #include "frontend/compiled_algorithm.h"
-#include "frontend/runtime_checks.h"
-
-#include <span>
-#include <string>
 
 namespace mscclc::frontend {
 
@@ -14,16 +10,7 @@ namespace mscclc::frontend {
 /// expected.
 void addEntry(CompiledAlgorithm &algorithm);
 
-/// Machine code of an algorithm, in this process.
-class LinkedAlgorithm {
-public:
-  /// Generates and links the code. On failure `error` tells why.
-  static LinkedAlgorithm link(CompiledAlgorithm algorithm, std::string &error);
-  /// Runs it on the arena's stack.
-  void run() const;
-
-private:
-  void (*entry_)() = nullptr;
-};
+/// Runs an algorithm from its entry, on the arena's stack.
+void runAlgorithm(void (*entry)());
 
 } // namespace mscclc::frontend

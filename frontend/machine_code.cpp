@@ -1,0 +1,217 @@
+#include "frontend/machine_code.h"
+
+#include "frontend/arena.h"
+#include "frontend/runtime_checks.h"
+
+#include "ir/internal_error.h"
+
+#include "llvm/ExecutionEngine/RuntimeDyld.h"
+#include "llvm/ExecutionEngine/SectionMemoryManager.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+#include <sys/mman.h>
+
+using namespace llvm;
+
+namespace mscclc::frontend {
+namespace {
+
+/// Sections at addresses that are the same in every run.
+class FixedAddressMapper : public SectionMemoryManager::MemoryMapper {
+public:
+  sys::MemoryBlock allocateMappedMemory(SectionMemoryManager::AllocationPurpose, size_t bytes,
+                                        const sys::MemoryBlock *const, unsigned, std::error_code &error) override {
+    constexpr std::size_t page = 0x10000;
+    bytes = (bytes + page - 1) / page * page;
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    void *wanted = static_cast<std::byte *>(codeAddressHint()) + used_;
+    void *at = mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (at == MAP_FAILED) {
+      error = std::error_code(errno, std::generic_category());
+      return {};
+    }
+    used_ += bytes;
+    error = {};
+    return {at, bytes};
+  }
+  std::error_code protectMappedMemory(const sys::MemoryBlock &block, unsigned flags) override {
+    return sys::Memory::protectMappedMemory(block, flags);
+  }
+  std::error_code releaseMappedMemory(sys::MemoryBlock &) override { return {}; } // the process ends soon
+
+private:
+  std::size_t used_ = 0;
+};
+
+/// Finds the allowed functions, also those that code generation calls by itself (memcpy, lround), when they are needed.
+class RuntimeSymbols : public JITSymbolResolver {
+public:
+  void lookup(const LookupSet &names, OnResolvedFunction onResolved) override {
+    LookupResult found;
+    for (const StringRef name : names) {
+      void *address = findRuntimeSymbol(std::string_view(name));
+      if (!address)
+        return onResolved(createStringError(inconvertibleErrorCode(), "the code needs '" + name + "'"));
+      found[name] = JITEvaluatedSymbol(reinterpret_cast<std::uintptr_t>(address), JITSymbolFlags::Exported);
+    }
+    onResolved(std::move(found));
+  }
+  Expected<LookupSet> getResponsibilitySet(const LookupSet &) override { return LookupSet(); }
+};
+
+/// Cheap clean-up of what Clang and the instrumentation leave; the algorithm runs once, so more would not pay.
+void simplify(Module &module) {
+  PassBuilder builder;
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  modules.invalidate(module, AlwaysInlinerPass(/*InsertLifetime=*/false).run(module, modules));
+  FunctionPassManager each;
+  each.addPass(SROAPass(SROAOptions::ModifyCFG));
+  each.addPass(EarlyCSEPass());
+  each.addPass(SimplifyCFGPass());
+  constexpr std::size_t maxBlocks = 8192; // SROA looks for a loop's variable in every block
+  for (Function &function : module)
+    if (!function.isDeclaration() && function.size() <= maxBlocks)
+      each.run(function, functions);
+}
+
+/// Cuts long blocks: at every call the fast register allocator goes over all values that the block has had so far, and
+/// a generated algorithm may be one block of very many calls.
+void cutLongBlocks(Function &function) {
+  constexpr std::size_t maxLength = 500;
+  SmallVector<BasicBlock *, 16> blocks;
+  for (BasicBlock &block : function)
+    blocks.push_back(&block);
+  for (BasicBlock *block : blocks) {
+    SmallVector<Instruction *, 16> cuts;
+    std::size_t length = 0;
+    for (auto at = block->getFirstNonPHIOrDbgOrAlloca(); at != block->end(); ++at)
+      if (isa<AllocaInst>(*at)) {
+        cuts.clear(); // those of the first block are static and stay there
+        length = 0;
+      } else if (++length > maxLength && !at->isTerminator()) {
+        cuts.push_back(&*at);
+        length = 1;
+      }
+    for (Instruction *cut : llvm::reverse(cuts)) // so each instruction moves once
+      block->splitBasicBlock(cut);
+  }
+}
+
+/// Removes an attribute from all functions. The result is the value that it had where it was.
+std::string takeAttribute(Module &module, StringRef name) {
+  std::string value;
+  for (Function &f : module)
+    if (f.hasFnAttribute(name)) {
+      value = f.getFnAttribute(name).getValueAsString().str();
+      f.removeFnAttr(name);
+    }
+  return value;
+}
+
+/// A plain processor of this architecture, unless the user's arguments ask for another: the same code everywhere.
+std::unique_ptr<TargetMachine> targetFor(Module &module, std::string &error) {
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  const Triple triple(module.getTargetTriple());
+#if LLVM_VERSION_MAJOR >= 22
+  const Target *target = TargetRegistry::lookupTarget(triple, error);
+#else
+  const Target *target = TargetRegistry::lookupTarget(triple.str(), error);
+#endif
+  if (!target)
+    return nullptr;
+  // Said once and not by each function, LLVM describes the processor once.
+  const std::string processor = takeAttribute(module, "target-cpu"), features = takeAttribute(module, "target-features");
+  takeAttribute(module, "tune-cpu");
+  takeAttribute(module, "min-legal-vector-width");
+  TargetOptions options;
+  options.EmulatedTLS = true;
+  options.TrapUnreachable = true; // what no check has caught stops there, and runs into nothing else
+#if LLVM_VERSION_MAJOR >= 21
+  const Triple &wanted = triple;
+#else
+  const std::string wanted = triple.str();
+#endif
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      wanted, processor, features, options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::None, /*JIT=*/true));
+  if (!machine)
+    error = "no code can be generated for " + triple.str();
+  return machine;
+}
+
+/// What the code lives in, and what made it: it is kept, as taking it apart would only cost time.
+struct Workshop {
+  CompiledAlgorithm algorithm;
+  std::unique_ptr<TargetMachine> target;
+  legacy::PassManager passes;
+  SmallVector<char, 0> object;
+  FixedAddressMapper mapper;
+  SectionMemoryManager memory{&mapper};
+  RuntimeSymbols symbols;
+  RuntimeDyld linker{memory, symbols};
+};
+
+} // namespace
+
+void (*generateCode(CompiledAlgorithm algorithm, std::string &error))() {
+  auto &shop = *new Workshop;
+  shop.algorithm = std::move(algorithm);
+  Module &module = *shop.algorithm.module;
+  shop.target = targetFor(module, error);
+  if (!shop.target)
+    return nullptr;
+  module.setDataLayout(shop.target->createDataLayout());
+  simplify(module);
+  for (Function &function : module)
+    cutLongBlocks(function);
+
+  raw_svector_ostream out(shop.object);
+  MCContext *context = nullptr;
+  if (shop.target->addPassesToEmitMC(shop.passes, context, out, /*DisableVerify=*/true)) {
+    error = "no machine code can be written for this machine";
+    return nullptr;
+  }
+  shop.passes.run(module);
+
+  auto object = object::ObjectFile::createObjectFile(
+      MemoryBufferRef(StringRef(shop.object.data(), shop.object.size()), "algorithm"));
+  if (!object) {
+    error = toString(object.takeError());
+    return nullptr;
+  }
+  shop.linker.loadObject(**object);
+  shop.linker.resolveRelocations();
+  if (shop.linker.hasError()) {
+    error = shop.linker.getErrorString().str();
+    return nullptr;
+  }
+  if (shop.memory.finalizeMemory(&error))
+    return nullptr;
+  const std::uintptr_t entry = shop.linker.getSymbol(shop.algorithm.function).getAddress();
+  return reinterpret_cast<void (*)()>(entry);
+}
+
+} // namespace mscclc::frontend
