@@ -7,6 +7,7 @@
 
 #include "llvm/ExecutionEngine/RuntimeDyld.h"
 #include "llvm/ExecutionEngine/SectionMemoryManager.h"
+#include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -120,15 +121,24 @@ void cutLongBlocks(Function &function) {
   }
 }
 
-/// Removes an attribute from all functions. The result is the value that it had where it was.
-std::string takeAttribute(Module &module, StringRef name) {
-  std::string value;
-  for (Function &f : module)
-    if (f.hasFnAttribute(name)) {
-      value = f.getFnAttribute(name).getValueAsString().str();
-      f.removeFnAttr(name);
+/// What functions say of their processor. The same for all of them, as nothing that an algorithm may write changes it;
+/// said once and not by each, LLVM describes the processor once.
+struct Processor {
+  std::string name, features;
+};
+Processor takeProcessor(Module &module) {
+  Processor found;
+  AttributeMask said;
+  for (const char *attribute : {"target-cpu", "target-features", "tune-cpu", "min-legal-vector-width"})
+    said.addAttribute(attribute);
+  for (Function &f : module) {
+    if (found.name.empty() && f.hasFnAttribute("target-cpu")) {
+      found.name = f.getFnAttribute("target-cpu").getValueAsString().str();
+      found.features = f.getFnAttribute("target-features").getValueAsString().str();
     }
-  return value;
+    f.removeFnAttrs(said);
+  }
+  return found;
 }
 
 /// A plain processor of this architecture, unless the user's arguments ask for another: the same code everywhere.
@@ -143,10 +153,7 @@ std::unique_ptr<TargetMachine> targetFor(Module &module, std::string &error) {
 #endif
   if (!target)
     return nullptr;
-  // Said once and not by each function, LLVM describes the processor once.
-  const std::string processor = takeAttribute(module, "target-cpu"), features = takeAttribute(module, "target-features");
-  takeAttribute(module, "tune-cpu");
-  takeAttribute(module, "min-legal-vector-width");
+  const Processor processor = takeProcessor(module);
   TargetOptions options;
   options.EmulatedTLS = true;
   options.TrapUnreachable = true; // what no check has caught stops there, and runs into nothing else
@@ -156,7 +163,7 @@ std::unique_ptr<TargetMachine> targetFor(Module &module, std::string &error) {
   const std::string wanted = triple.str();
 #endif
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      wanted, processor, features, options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::None, /*JIT=*/true));
+      wanted, processor.name, processor.features, options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::None, /*JIT=*/true));
   if (!machine)
     error = "no code can be generated for " + triple.str();
   return machine;

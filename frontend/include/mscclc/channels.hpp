@@ -2,7 +2,8 @@
 //
 // Each construction makes a new channel; a copy is another handle to the same one. Of a pair of ranks, the k-th channel
 // a→b of a type meets the k-th channel b→a. Destination first, as in the Python DSL.
-#pragma once
+#ifndef MSCCLC_CHANNELS_HPP
+#define MSCCLC_CHANNELS_HPP
 
 #include "rank.hpp"
 
@@ -124,3 +125,5 @@ private:
 };
 
 } // namespace mscclc
+
+#endif // MSCCLC_CHANNELS_HPP

@@ -13,7 +13,10 @@
 //       channel.wait(tb(0), {.sync = Sync::After});
 //     }
 //   }
-#pragma once
+//
+// The headers have guards where `#pragma once` would not hold: between a header that was read ahead and its copy.
+#ifndef MSCCLC_DSL_HPP
+#define MSCCLC_DSL_HPP
 
 #include "list.hpp"
 
@@ -29,8 +32,18 @@
 #pragma clang attribute pop
 #endif
 
-// Their functions are in mscclc, as those of the classes are. Those of other lists are compiled with the algorithm.
 namespace mscclc {
+
+namespace detail {
+/// Whether a value can be handed on. Asked here, it is part of what is read ahead of an algorithm.
+template <typename... T>
+inline constexpr bool areValues = ((__is_constructible(T, const T &) && __is_constructible(T, T &&)) && ...);
+static_assert(areValues<AllGather, AllReduce, Buffer, Chunk, ChunkList, Integer, MemoryChannel, On, Place, PlacedIndex,
+                        PortChannel, ProgramOptions, Rank, ReadReduceOptions, ReduceOptions, Semaphore, SignalOptions,
+                        Text, ThreadBlock>);
+} // namespace detail
+
+// Their functions are in mscclc, as those of the classes are. Those of other lists are compiled with the algorithm.
 extern template class List<int>;
 extern template class List<Buffer>;
 extern template class List<Chunk>;
@@ -51,3 +64,5 @@ extern template class List<ThreadBlockGroup>;
 #else
 #define MSCCLC_ALGORITHM
 #endif
+
+#endif // MSCCLC_DSL_HPP

@@ -3,7 +3,8 @@
 // std::vector works as well; this one costs Clang next to nothing to read, where <vector> takes several times as long
 // as all the rest of a compilation. No function of it is inline, so that those of the lists that algorithms are made of
 // can lie ready in mscclc (dsl.hpp).
-#pragma once
+#ifndef MSCCLC_LIST_HPP
+#define MSCCLC_LIST_HPP
 
 #include <initializer_list>
 
@@ -177,3 +178,5 @@ template <typename T> void List<T>::clear() {
 }
 
 } // namespace mscclc
+
+#endif // MSCCLC_LIST_HPP

@@ -1,5 +1,6 @@
 // Collectives, the program that carries one out, and loops in it.
-#pragma once
+#ifndef MSCCLC_PROGRAM_HPP
+#define MSCCLC_PROGRAM_HPP
 
 #include "types.hpp"
 
@@ -114,3 +115,5 @@ void pipeline(std::int64_t unit, std::int64_t numChunks, Body &&body, detail::Pl
 }
 
 } // namespace mscclc
+
+#endif // MSCCLC_PROGRAM_HPP

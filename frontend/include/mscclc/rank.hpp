@@ -1,5 +1,6 @@
 // What belongs to one rank: buffers and chunks of them, thread blocks, local operations, semaphores.
-#pragma once
+#ifndef MSCCLC_RANK_HPP
+#define MSCCLC_RANK_HPP
 
 #include "types.hpp"
 
@@ -188,3 +189,5 @@ private:
 };
 
 } // namespace mscclc
+
+#endif // MSCCLC_RANK_HPP

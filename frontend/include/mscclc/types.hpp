@@ -1,5 +1,6 @@
 // Enumerations, units and options of the DSL.
-#pragma once
+#ifndef MSCCLC_TYPES_HPP
+#define MSCCLC_TYPES_HPP
 
 #include "detail/lists.hpp"
 
@@ -92,3 +93,5 @@ struct Contribution {
 };
 
 } // namespace mscclc
+
+#endif // MSCCLC_TYPES_HPP

@@ -1,7 +1,8 @@
 // Parameter types that take text and lists in any form: literals, initializer lists, arrays, standard containers.
 //
 // They only refer to what they are given, for the length of the call.
-#pragma once
+#ifndef MSCCLC_DETAIL_LISTS_HPP
+#define MSCCLC_DETAIL_LISTS_HPP
 
 #include "record.hpp"
 
@@ -82,3 +83,5 @@ private:
 };
 
 } // namespace mscclc::detail
+
+#endif // MSCCLC_DETAIL_LISTS_HPP

@@ -4,7 +4,8 @@
 // what was asked for and where; they check nothing but what keeps later calls meaningful. The compiler defines them
 // (frontend/recorder.cpp), as it does the DSL's own functions (frontend/dsl_library.cpp), so an algorithm compiles
 // anywhere but runs only inside it. Only what may be part of a constant expression is defined in these headers.
-#pragma once
+#ifndef MSCCLC_DETAIL_RECORD_HPP
+#define MSCCLC_DETAIL_RECORD_HPP
 
 #include <cstdint>
 #include <initializer_list> // for std::size_t as well; <cstddef> takes longer to read than the DSL's channels
@@ -174,3 +175,5 @@ void __mscclc_loop_end();
 
 } // namespace detail
 } // namespace mscclc
+
+#endif // MSCCLC_DETAIL_RECORD_HPP
