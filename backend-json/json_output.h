@@ -86,7 +86,7 @@ public:
   bool failed() const { return stream_.fail(); }
 
 private:
-  static constexpr std::size_t capacity = 1 << 18;
+  static constexpr std::size_t capacity = 1 << 16;
   static constexpr std::size_t reserve = 128; ///< room that every single piece may count on
 
   void room() {

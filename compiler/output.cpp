@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <streambuf>
 #include <vector>
 
@@ -82,11 +83,11 @@ std::string behindLinks(const std::string &path) {
 
 } // namespace
 
-/// A large buffer over a file descriptor that remembers the first error.
+/// A buffer over a file descriptor that remembers the first error. Pieces as large as itself pass it by.
 class OutputFile::Buffer : public std::streambuf {
 public:
-  explicit Buffer(int fd) : fd_(fd), storage_(std::size_t{1} << 18) {
-    setp(storage_.data(), storage_.data() + storage_.size());
+  explicit Buffer(int fd) : fd_(fd), storage_(std::make_unique_for_overwrite<char[]>(capacity)) {
+    setp(storage_.get(), storage_.get() + capacity);
   }
   int error() const { return error_; }
 
@@ -101,7 +102,7 @@ protected:
     return 0;
   }
   std::streamsize xsputn(const char *data, std::streamsize size) override {
-    if (size > epptr() - pptr() && (!drain() || size >= static_cast<std::streamsize>(storage_.size())))
+    if (size > epptr() - pptr() && (!drain() || size >= static_cast<std::streamsize>(capacity)))
       return !error_ && writeAll(data, static_cast<std::size_t>(size)) ? size : 0;
     std::memcpy(pptr(), data, static_cast<std::size_t>(size));
     pbump(static_cast<int>(size));
@@ -112,7 +113,7 @@ protected:
 private:
   bool drain() {
     const bool ok = writeAll(pbase(), static_cast<std::size_t>(pptr() - pbase()));
-    setp(storage_.data(), storage_.data() + storage_.size());
+    setp(storage_.get(), storage_.get() + capacity);
     return ok;
   }
   bool writeAll(const char *data, std::size_t size) {
@@ -128,9 +129,11 @@ private:
     }
     return error_ == 0;
   }
+  static constexpr std::size_t capacity = std::size_t{1} << 15;
+
   int fd_;
   int error_ = 0;
-  std::vector<char> storage_;
+  std::unique_ptr<char[]> storage_;
 };
 
 void OutputFile::fail(const char *what, int number) {

@@ -168,7 +168,9 @@ void harden(CompilerInvocation &invocation) {
   diagnostics.DiagnosticLogFile.clear();
   diagnostics.DiagnosticSerializationFile.clear();
   diagnostics.ErrorLimit = 20;
-  invocation.getCodeGenOpts().DisableO0ImplyOptNone = true;
+  CodeGenOptions &codegen = invocation.getCodeGenOpts();
+  codegen.DisableO0ImplyOptNone = true;
+  codegen.OffloadObjects.clear();
   // With it, Clang would name all its built-in functions before it reads; headers read ahead name those of use.
   invocation.getLangOpts().Modules = false;
 }

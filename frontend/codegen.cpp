@@ -6,6 +6,7 @@
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/GlobalDecl.h"
+#include "clang/CodeGen/BackendUtil.h"
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "llvm/IR/LLVMContext.h"
@@ -15,6 +16,18 @@
 #include <vector>
 
 using namespace clang;
+
+/// Embeds the files that CodeGenOptions::OffloadObjects names: none, as harden() sees to.
+///
+/// Through this function alone Clang's code generator refers to Clang's optimizer, and that to all passes of LLVM. With
+/// a definition here none of it gets into a program that LLVM is linked into, which would be half as large again and
+/// set up every option of every pass when it starts. Weak: should anything else need the optimizer, its own is taken.
+#if LLVM_VERSION_MAJOR >= 22
+__attribute__((weak)) void clang::EmbedObject(llvm::Module *, const CodeGenOptions &, llvm::vfs::FileSystem &,
+                                              DiagnosticsEngine &) {}
+#else
+__attribute__((weak)) void clang::EmbedObject(llvm::Module *, const CodeGenOptions &, DiagnosticsEngine &) {}
+#endif
 
 namespace mscclc::frontend {
 

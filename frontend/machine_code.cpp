@@ -5,6 +5,11 @@
 
 #include "ir/internal_error.h"
 
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/ProfileSummaryInfo.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/ExecutionEngine/RuntimeDyld.h"
 #include "llvm/ExecutionEngine/SectionMemoryManager.h"
 #include "llvm/IR/AttributeMask.h"
@@ -12,10 +17,10 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
@@ -77,16 +82,16 @@ public:
 
 /// Cheap clean-up of what Clang and the instrumentation leave; the algorithm runs once, so more would not pay.
 void simplify(Module &module) {
-  PassBuilder builder;
-  LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
-  CGSCCAnalysisManager components;
   ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  // What these passes ask for, and no more: PassBuilder, which knows all analyses, would bring all passes along.
+  const auto addAnalyses = [](auto &manager, auto... analyses) {
+    (manager.registerPass([&] { return std::move(analyses); }), ...);
+  };
+  addAnalyses(functions, AAManager(), AssumptionAnalysis(), DominatorTreeAnalysis(), PassInstrumentationAnalysis(),
+              TargetIRAnalysis(), TargetLibraryAnalysis(), ModuleAnalysisManagerFunctionProxy(modules));
+  addAnalyses(modules, PassInstrumentationAnalysis(), ProfileSummaryAnalysis(),
+              FunctionAnalysisManagerModuleProxy(functions));
   modules.invalidate(module, AlwaysInlinerPass(/*InsertLifetime=*/false).run(module, modules));
   FunctionPassManager each;
   each.addPass(SROAPass(SROAOptions::ModifyCFG));
