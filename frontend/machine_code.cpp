@@ -161,7 +161,8 @@ std::unique_ptr<TargetMachine> targetFor(Module &module, std::string &error) {
   const Processor processor = takeProcessor(module);
   TargetOptions options;
   options.EmulatedTLS = true;
-  options.TrapUnreachable = true; // what no check has caught stops there, and runs into nothing else
+  options.TrapUnreachable = true;     // what no check has caught stops there, and runs into nothing else
+  options.NoTrapAfterNoreturn = true; // what is called when a check fails does end; a trap there is slow to generate
 #if LLVM_VERSION_MAJOR >= 21
   const Triple &wanted = triple;
 #else
