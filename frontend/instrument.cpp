@@ -204,6 +204,9 @@ private:
         builder.SetInsertPoint(plain->getNextNode());
         builder.SetCurrentDebugLocation(DebugLoc());
         store(builder, depth, stack_);
+        // The last place may lie in what was called, and must not be taken for one in what is called next.
+        if (const Function *callee = plain->getCalledFunction(); !callee || !callee->isDeclaration())
+          notePlace(*plain->getDebugLoc());
       }
     }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "catch.h"
+#include "frontend/arena.h"
 #include "frontend/build_ir.h"
 #include "frontend/include/mscclc/dsl.hpp"
 #include "frontend/recorder.h"
 
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +16,8 @@ namespace mscclc::frontend {
 
 /// The recording of `algorithm`, a callable without arguments.
 template <typename Algorithm> std::vector<std::byte> trace(Algorithm &&algorithm, std::size_t bytes = 1 << 20) {
+  static const std::uint64_t heapBytes = createArena(1 << 20, std::abort, std::abort); // for the DSL's lists
+  REQUIRE(heapBytes != 0);
   std::vector<std::byte> region(bytes);
   startRecording(region);
   algorithm();

@@ -89,7 +89,25 @@ TEST_CASE("the chain of calls follows an error, through the standard library's a
 }
 
 TEST_CASE("an error inside the DSL's list is the call's") {
-  CHECK(errorsOf(sourceOptions("#include <mscclc/dsl.hpp>\n#include <mscclc/list.hpp>\nMSCCLC_ALGORITHM void f() {\n"
-                               "  mscclc::List<int> list = {1, 2};\n  list[2] = 3;\n}\n")) ==
-        "5:3: index 2 is out of range: the list has 2 elements\n");
+  const auto errors = [](const std::string &body) {
+    return errorsOf(sourceOptions("#include <mscclc/dsl.hpp>\n#include <mscclc/list.hpp>\nstruct Own { long n; };\n"
+                                  "template <typename T> static mscclc::List<T> *gone() {\n"
+                                  "  mscclc::List<T> list = {{1}, {2}};\n  mscclc::List<T> *kept = &list;\n"
+                                  "  return kept;\n}\nMSCCLC_ALGORITHM void f() {\n" +
+                                  body + "}\n"));
+  };
+  // Lists whose functions are in mscclc, and lists whose functions are compiled with the algorithm.
+  for (const std::string type : {"int", "Own"}) {
+    const std::string list = "mscclc::List<" + type + ">";
+    CHECK(errors("  " + list + " list = {{1}, {2}};\n  list[2] = {3};\n") ==
+          "11:3: index 2 is out of range: the list has 2 elements\n");
+    CHECK(errors("  " + list + " list;\n  list.back();\n") ==
+          "11:8: index -1 is out of range: the list has 0 elements\n");
+    CHECK(errors("  " + list + " list;\n  list.reserve(~0ull);\n") ==
+          "11:8: the algorithm needs more than 64 MiB of memory; --trace-memory sets the limit\n");
+    CHECK(errors("  " + list + " *list = nullptr;\n  list->clear();\n") ==
+          "11:9: member call on a null pointer to '" + list + "'\n");
+    // What was called before has been at other places, which are not this error's.
+    CHECK(errors("  " + list + " *list = gone<" + type + ">();\n  list->push_back({3});\n").starts_with("11:9: "));
+  }
 }
