@@ -1,5 +1,6 @@
 #include "frontend/clang_tool.h"
 
+#include "frontend/call_places.h"
 #include "frontend/codegen.h"
 #include "frontend/diagnostics.h"
 #include "frontend/dialect_checker.h"
@@ -367,6 +368,7 @@ bool ClangTool::precompileDsl(const std::string &directory) {
 std::vector<Algorithm> ClangTool::check() {
   ASTContext &context = state_->compiler->getASTContext();
   checkDialect(context, state_->reporter);
+  placeCallsAtTheirNames(context);
   return findAlgorithms(context, state_->reporter);
 }
 

@@ -7,6 +7,10 @@
 
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ProfileSummaryInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -84,11 +88,13 @@ public:
 void simplify(Module &module) {
   FunctionAnalysisManager functions;
   ModuleAnalysisManager modules;
-  // What these passes ask for, and no more: PassBuilder, which knows all analyses, would bring all passes along.
+  // What these passes of LLVM 19 to 22 ask for, and no more: PassBuilder, which knows all analyses, would bring all
+  // passes along.
   const auto addAnalyses = [](auto &manager, auto... analyses) {
     (manager.registerPass([&] { return std::move(analyses); }), ...);
   };
-  addAnalyses(functions, AAManager(), AssumptionAnalysis(), DominatorTreeAnalysis(), PassInstrumentationAnalysis(),
+  addAnalyses(functions, AAManager(), AssumptionAnalysis(), BlockFrequencyAnalysis(), BranchProbabilityAnalysis(),
+              DominatorTreeAnalysis(), LoopAnalysis(), PassInstrumentationAnalysis(), PostDominatorTreeAnalysis(),
               TargetIRAnalysis(), TargetLibraryAnalysis(), ModuleAnalysisManagerFunctionProxy(modules));
   addAnalyses(modules, PassInstrumentationAnalysis(), ProfileSummaryAnalysis(),
               FunctionAnalysisManagerModuleProxy(functions));

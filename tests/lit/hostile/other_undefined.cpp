@@ -5,7 +5,6 @@
 // RUN: not mscclc %s --algorithm zeros -o %t 2>&1 | FileCheck %s --check-prefix=CHECK-ZEROS
 // RUN: not mscclc %s --algorithm unreachable -o %t 2>&1 | FileCheck %s --check-prefix=CHECK-UNREACHABLE
 // RUN: not mscclc %s --algorithm negate -o %t 2>&1 | FileCheck %s --check-prefix=CHECK-NEGATE
-// RUN: not mscclc %s --algorithm assume -o %t 2>&1 | FileCheck %s --check-prefix=CHECK-ASSUME
 // RUN: test ! -e %t
 #include <bit>
 #include <mscclc/dsl.hpp>
@@ -30,8 +29,4 @@ MSCCLC_ALGORITHM void unreachable(bool reach = true) {
 MSCCLC_ALGORITHM void negate(int value = -2147483647 - 1) {
   // CHECK-NEGATE: other_undefined.cpp:[[#@LINE+1]]:21: error: integer overflow: -(-2147483648) cannot be represented in type 'int'
   mscclc::Rank rank(-value);
-}
-MSCCLC_ALGORITHM void assume(int value = 0) {
-  // CHECK-ASSUME: other_undefined.cpp:[[#@LINE+1]]:26: error: an assumption does not hold
-  __builtin_assume(value == 5);
 }

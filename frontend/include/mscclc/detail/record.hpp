@@ -18,8 +18,9 @@
 #ifndef MSCCLC_COLUMN
 #define MSCCLC_COLUMN 0
 #endif
-// Places are constants: Clang then generates no code that makes them. GCC 12 takes the place of the declaration.
-#ifdef __clang__
+// Places are constants: Clang then generates no code that makes them. GCC 12 takes the place of the declaration then,
+// and in older Clangs a place can no longer be set right (frontend/call_places.h).
+#if defined(__clang__) && __clang_major__ >= 22
 #define MSCCLC_CONSTANT consteval
 #else
 #define MSCCLC_CONSTANT constexpr
