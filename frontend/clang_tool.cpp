@@ -217,8 +217,8 @@ struct ClangTool::State {
       : options(o), aheadDirectory(o.clangArgs.empty() ? precompiledDslDirectory() : ""),
         files(sourceFiles(o, dslDirectory)), reporter(report, dslDirectory) {}
 
-  /// What the command line means to Clang's driver, which looks around for compilers and libraries; null and an error if
-  /// it means nothing. `frontendArguments`, if wanted, are what the driver makes of it.
+  /// What the command line means to Clang's driver, which looks around for compilers and libraries; null and an error
+  /// if it means nothing. `frontendArguments`, if wanted, are what the driver makes of it.
   std::shared_ptr<CompilerInvocation> createInvocation(std::vector<std::string> *frontendArguments = nullptr);
   /// The same without asking the driver again, where its answer has been kept and holds; null otherwise.
   std::shared_ptr<CompilerInvocation> recallInvocation();
@@ -256,8 +256,7 @@ llvm::StringMap<FileKind> ClangTool::fileKinds() const {
   return state_->reporter.fileKinds();
 }
 
-std::shared_ptr<CompilerInvocation>
-ClangTool::State::createInvocation(std::vector<std::string> *frontendArguments) {
+std::shared_ptr<CompilerInvocation> ClangTool::State::createInvocation(std::vector<std::string> *frontendArguments) {
   const std::vector<std::string> args = commandLine(options);
   CreateInvocationOptions how;
   how.Diags = makeDiagnostics(reporter);
@@ -299,8 +298,7 @@ void ClangTool::State::complete(CompilerInvocation &invocation) {
   invocation.getCodeGenOpts().MainFileName = llvm::sys::path::filename(name).str();
 }
 
-ClangTool::State::Begun ClangTool::State::begin(const std::shared_ptr<CompilerInvocation> &invocation,
-                                                bool mayUseDsl) {
+ClangTool::State::Begun ClangTool::State::begin(const std::shared_ptr<CompilerInvocation> &invocation, bool mayUseDsl) {
   invocation->getPreprocessorOpts().ImplicitPCHInclude.clear(); // of another attempt
   compiler = makeCompiler(invocation, files, reporter);
   if (!compiler->createTarget())
@@ -321,10 +319,13 @@ ClangTool::State::Begun ClangTool::State::begin(const std::shared_ptr<CompilerIn
 bool ClangTool::State::open() {
   if (const auto recalled = recallInvocation())
     switch (begin(recalled)) {
-    case Begun::WithDsl: return true; // it fits only where the driver would say the same
-    case Begun::Failed: return false; // for a reason that lies in the source
+    case Begun::WithDsl:
+      return true; // it fits only where the driver would say the same
+    case Begun::Failed:
+      return false; // for a reason that lies in the source
     case Begun::Plainly:
-    case Begun::UnfitDsl: break;
+    case Begun::UnfitDsl:
+      break;
     }
   const auto invocation = createInvocation();
   if (!invocation)

@@ -20,8 +20,8 @@ using namespace clang;
 /// Embeds the files that CodeGenOptions::OffloadObjects names: none, as harden() sees to.
 ///
 /// Through this function alone Clang's code generator refers to Clang's optimizer, and that to all passes of LLVM. With
-/// a definition here none of it gets into a program that LLVM is linked into, which would be half as large again and
-/// set up every option of every pass when it starts. Weak: should anything else need the optimizer, its own is taken.
+/// a definition here they stay out of a program that LLVM is linked into, which would set up the options of them all
+/// each time it starts. Weak: should anything else need the optimizer, its own is taken.
 #if LLVM_VERSION_MAJOR >= 22
 __attribute__((weak)) void clang::EmbedObject(llvm::Module *, const CodeGenOptions &, llvm::vfs::FileSystem &,
                                               DiagnosticsEngine &) {}

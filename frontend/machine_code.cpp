@@ -174,8 +174,9 @@ std::unique_ptr<TargetMachine> targetFor(Module &module, std::string &error) {
 #else
   const std::string wanted = triple.str();
 #endif
-  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      wanted, processor.name, processor.features, options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::None, /*JIT=*/true));
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(wanted, processor.name, processor.features,
+                                                                     options, Reloc::PIC_, CodeModel::Small,
+                                                                     CodeGenOptLevel::None, /*JIT=*/true));
   if (!machine)
     error = "no code can be generated for " + triple.str();
   return machine;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 using namespace mscclc;
 using namespace mscclc::frontend;
@@ -108,6 +109,57 @@ TEST_CASE("lists of chunks") {
         }) == Lines{"re i[0:1] <- i[0:1], i[1:2]", "re i[0:1] <- i[0:1], i[1:2], i[2:3] min",
                     "re o[3:4] <- i[0:1], i[1:2]", "re i[0:1] <- i[0:1], i[2:3], i[1:2]", "re i[0:1] <- i[0:1], i[1:2]",
                     "re i[0:1] <- i[0:1], i[2:3]"});
+}
+
+/// A list through every function that it has, of two elements that `key` tells apart.
+template <typename T, typename Key> void useList(const T &a, const T &b, Key &&key) {
+  using Items = List<T>;
+  Items list;
+  CHECK((list.empty() && list.begin() == list.end()));
+  list.reserve(2);
+  list.push_back(a);
+  for (int i = 0; i < 20; ++i)
+    list.push_back(list[0]); // an element of its own, also where it grows
+  list.back() = b;
+  const Items copy(list), pair{a, b}, many(3, b);
+  Items moved(static_cast<Items &&>(list));
+  CHECK((list.empty() && moved.size() == 21 && copy.size() == 21 && pair.size() == 2 && many.size() == 3));
+  CHECK((moved.data() == moved.begin() && &moved[20] == &moved.back() && moved.end() == moved.begin() + 21));
+  CHECK((copy.data() == copy.begin() && &copy[20] == &copy.back() && copy.end() == copy.begin() + 21));
+  REQUIRE(key(a) != key(b));
+  CHECK((key(copy[0]) == key(a) && key(copy[19]) == key(a) && key(copy[20]) == key(b)));
+  CHECK((key(pair[1]) == key(b) && key(many[2]) == key(b)));
+  list = pair;
+  CHECK((list.size() == 2 && key(list[0]) == key(a)));
+  list.clear();
+  CHECK(list.empty());
+}
+
+TEST_CASE("a list of any class of the DSL has all functions of lists") {
+  runIn(2, [] {
+    const auto itself = [](auto x) { return x; };
+    const auto id = [](const auto &x) { return x.id(); };
+    const auto rank = [](const auto &x) { return x.rank(); };
+    const auto size = [](const auto &x) { return x.size(); };
+    const auto target = [](const auto &x) { return x.dstRank(); };
+    const auto bytes = [](const auto &x) {
+      static_assert(std::has_unique_object_representations_v<std::decay_t<decltype(x)>>);
+      return std::string(reinterpret_cast<const char *>(&x), sizeof x);
+    };
+    useList(1, 2, itself);
+    useList(7u, 8u, itself);
+    useList(Rank(0), Rank(1), id);
+    useList(Rank(0).input(), Rank(1).output(), rank);
+    useList(Rank(0).input()[0], Rank(1).output()[1], rank);
+    useList(MemoryChannel(1, 0), MemoryChannel(0, 1), target);
+    useList(PortChannel(1, 0), PortChannel(0, 1), target);
+    const SwitchChannel inputs({0, 1}, BufferType::Input), outputs({0, 1}, BufferType::Output);
+    useList(inputs, outputs, bytes);
+    useList(inputs.atRank(0), inputs.atRank(1), bytes);
+    useList(Semaphore(0, 1), Semaphore(1, 1), bytes);
+    useList(tb(0), tb(3), bytes);
+    useList(ThreadBlockGroup({0, 1}), ThreadBlockGroup({2}), size);
+  });
 }
 
 TEST_CASE("lists of integers of every type") {
