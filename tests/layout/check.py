@@ -33,8 +33,8 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     program, output = work / "program", work / "laid_out"
-    subprocess.run([cc, "-O1", "-no-pie", "-fno-reorder-blocks-and-partition", "-Wl,--emit-relocs", HERE / "program.c", "-o",
-                    program], check=True)
+    subprocess.run([cc, "-O1", "-no-pie", "-fno-reorder-blocks-and-partition", "-Wl,--emit-relocs", HERE / "program.c",
+                    HERE / "namesake.c", "-o", program], check=True)
 
     try:
         names = touched_functions(program, work / "copy", [["123", str(work / "sum")]])
@@ -45,6 +45,7 @@ def main():
     for name in ("main", "called_in_child", "write_result"):
         expect(name in names, f"{name} ran and is not known")
     expect("never_called" not in names, "never_called did not run")
+    expect("add_digit/1" in names and "add_digit/2" not in names, "which of two local functions ran is not known")
 
     said = lay_out(program, output, work / "layout", tools, "987", "$OUT")
     expect(said == "", f"unexpected words: {said}")
@@ -52,7 +53,8 @@ def main():
     subprocess.run([output, "44", work / "sum"], check=True)
     expect((work / "sum").read_text() == "8\n", "the laid out program gives a wrong result")
     profile = (work / "layout/profile.fdata").read_text()
-    expect("called_in_child" in profile, "the profile does not know the child's function")
+    for name in ("called_in_child", "add_digit/1"):
+        expect(name in profile, f"the profile does not know {name}")
 
     for why, folder, *training in (("No such file", work / "nowhere", "1", "$OUT"), ("ended with status", tools, "1"),
                                    ("No such file", tools, "--version")):
