@@ -22,12 +22,11 @@ using namespace clang;
 /// Through this function alone Clang's code generator refers to Clang's optimizer, and that to all passes of LLVM. With
 /// a definition here they stay out of a program that LLVM is linked into, which would set up the options of them all
 /// each time it starts. Weak: should anything else need the optimizer, its own is taken.
-#if LLVM_VERSION_MAJOR >= 22
-__attribute__((weak)) void clang::EmbedObject(llvm::Module *, const CodeGenOptions &, llvm::vfs::FileSystem &,
-                                              DiagnosticsEngine &) {}
-#else
-__attribute__((weak)) void clang::EmbedObject(llvm::Module *, const CodeGenOptions &, DiagnosticsEngine &) {}
-#endif
+namespace clang {
+__attribute__((weak)) void EmbedObject(llvm::Module *, const CodeGenOptions &, llvm::vfs::FileSystem &,
+                                       DiagnosticsEngine &) {}
+__attribute__((weak)) void EmbedObject(llvm::Module *, const CodeGenOptions &, DiagnosticsEngine &) {} // before LLVM 22
+} // namespace clang
 
 namespace mscclc::frontend {
 

@@ -14,6 +14,7 @@
 #include "llvm/Analysis/ProfileSummaryInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/ExecutionEngine/RuntimeDyld.h"
 #include "llvm/ExecutionEngine/SectionMemoryManager.h"
 #include "llvm/IR/AttributeMask.h"
@@ -23,11 +24,9 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/IR/PassManager.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -153,33 +152,19 @@ Processor takeProcessor(Module &module) {
 }
 
 /// A plain processor of this architecture, unless the user's arguments ask for another: the same code everywhere.
-std::unique_ptr<TargetMachine> targetFor(Module &module, std::string &error) {
+Expected<std::unique_ptr<TargetMachine>> targetFor(Module &module) {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
-  const Triple triple(module.getTargetTriple());
-#if LLVM_VERSION_MAJOR >= 22
-  const Target *target = TargetRegistry::lookupTarget(triple, error);
-#else
-  const Target *target = TargetRegistry::lookupTarget(triple.str(), error);
-#endif
-  if (!target)
-    return nullptr;
   const Processor processor = takeProcessor(module);
-  TargetOptions options;
-  options.EmulatedTLS = true;
-  options.TrapUnreachable = true;     // what no check has caught stops there, and runs into nothing else
-  options.NoTrapAfterNoreturn = true; // what is called when a check fails does end; a trap there is slow to generate
-#if LLVM_VERSION_MAJOR >= 21
-  const Triple &wanted = triple;
-#else
-  const std::string wanted = triple.str();
-#endif
-  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(wanted, processor.name, processor.features,
-                                                                     options, Reloc::PIC_, CodeModel::Small,
-                                                                     CodeGenOptLevel::None, /*JIT=*/true));
-  if (!machine)
-    error = "no code can be generated for " + triple.str();
-  return machine;
+  orc::JITTargetMachineBuilder target{Triple(module.getTargetTriple())};
+  target.setCPU(processor.name);
+  target.setFeatures(processor.features);
+  target.setCodeGenOptLevel(CodeGenOptLevel::None);
+  target.setRelocationModel(Reloc::PIC_);
+  target.setCodeModel(CodeModel::Small);
+  target.getOptions().TrapUnreachable = true;     // what no check has caught stops there, and runs into nothing else
+  target.getOptions().NoTrapAfterNoreturn = true; // a failed check does end the run; a trap there is slow to generate
+  return target.createTargetMachine();
 }
 
 /// What the code lives in, and what made it: it is kept, as taking it apart would only cost time.
@@ -200,9 +185,12 @@ void (*generateCode(CompiledAlgorithm algorithm, std::string &error))() {
   auto &shop = *new Workshop;
   shop.algorithm = std::move(algorithm);
   Module &module = *shop.algorithm.module;
-  shop.target = targetFor(module, error);
-  if (!shop.target)
+  auto target = targetFor(module);
+  if (!target) {
+    error = toString(target.takeError());
     return nullptr;
+  }
+  shop.target = std::move(*target);
   module.setDataLayout(shop.target->createDataLayout());
   simplify(module);
   for (Function &function : module)
