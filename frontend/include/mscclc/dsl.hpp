@@ -8,6 +8,8 @@
 //     CollectiveProgram program("swap", SendRecv(2, chunks, /*inplace=*/false));
 //     for (int rank = 0; rank < 2; ++rank) {
 //       MemoryChannel channel(1 - rank, rank);
+//       channel.signal(tb(0), {.relaxed = true});
+//       channel.wait(tb(0), {.sync = Sync::After, .relaxed = true}); // the other rank has started this launch
 //       channel.put(Rank(1 - rank).output().slice(0), Rank(rank).input().slice(0), tb(0));
 //       channel.signal(tb(0), {.sync = Sync::Before});
 //       channel.wait(tb(0), {.sync = Sync::After});
