@@ -1,31 +1,46 @@
 #include "ir/channel_pairing.h"
 
-#include <unordered_map>
+#include <algorithm>
+#include <span>
 
 namespace mscclc::ir {
 
+namespace {
+
+/// A channel of a rank, and the rank it leads to.
+struct Leading {
+  std::uint32_t to, channel;
+  friend auto operator<=>(const Leading &, const Leading &) = default;
+};
+
+} // namespace
+
 ChannelPairing::ChannelPairing(const Program &program) : program_(program) {
   const auto build = [&](ChannelType type, PerType &result) {
-    // (from, to) -> channels of `from` that lead to `to`, in order of construction.
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> byPair;
-    const auto key = [](std::uint32_t from, std::uint32_t to) { return std::uint64_t{from} << 32 | to; };
-    const auto numRanks = static_cast<std::uint32_t>(program.ranks.size());
-    for (std::uint32_t r = 0; r < numRanks; ++r) {
-      const auto &peers = program.ranks[r].peers(type);
+    // The channels of rank r, from first[r] on: by the rank they lead to, in order of construction.
+    std::vector<Leading> ends;
+    std::vector<std::size_t> first;
+    for (const auto &rank : program.ranks) {
+      const auto &peers = rank.peers(type);
+      first.push_back(ends.size());
       for (std::uint32_t c = 0; c < peers.size(); ++c)
-        byPair[key(r, peers[c])].push_back(c);
+        ends.push_back({peers[c], c});
+      std::sort(ends.begin() + static_cast<std::ptrdiff_t>(first.back()), ends.end());
+      result.peerChannel.emplace_back(peers.size(), unpaired);
     }
-    result.peerChannel.resize(numRanks);
-    for (std::uint32_t r = 0; r < numRanks; ++r)
-      result.peerChannel[r].assign(program.ranks[r].peers(type).size(), unpaired);
-    for (const auto &[pair, channels] : byPair) {
-      const auto from = static_cast<std::uint32_t>(pair >> 32), to = static_cast<std::uint32_t>(pair);
-      const auto back = byPair.find(key(to, from));
-      if (back == byPair.end())
-        continue;
-      for (std::size_t k = 0; k < channels.size() && k < back->second.size(); ++k)
-        result.peerChannel[from][channels[k]] = back->second[k];
-    }
+    first.push_back(ends.size());
+
+    for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
+      for (std::size_t i = first[r]; i < first[r + 1];) {
+        const std::uint32_t to = ends[i].to;
+        std::span<const Leading> back;
+        if (to < program.ranks.size())
+          back = std::span(ends).subspan(first[to], first[to + 1] - first[to]);
+        auto other = std::lower_bound(back.begin(), back.end(), Leading{r, 0});
+        for (; i < first[r + 1] && ends[i].to == to; ++i)
+          if (other != back.end() && other->to == r)
+            result.peerChannel[r][ends[i].channel] = (other++)->channel;
+      }
   };
   build(ChannelType::Memory, memory_);
   build(ChannelType::Port, port_);
