@@ -41,9 +41,6 @@ public:
   ParseAction(SourceReporter &reporter, DeferredCodegen &codegen, std::string aheadPath)
       : reporter_(reporter), codegen_(codegen), aheadPath_(std::move(aheadPath)) {}
 
-  /// Whether the headers read ahead stand for those that the source includes.
-  bool usesPrecompiledDsl() const { return usesPrecompiledDsl_; }
-
 protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &, llvm::StringRef) override {
     return codegen_.createConsumer();
@@ -58,7 +55,6 @@ protected:
     preprocessor.addPPCallbacks(createIncludeChecker(reporter_));
     preprocessor.setTokenWatcher([this](const Token &token) { reporter_.reached(token.getLocation()); });
     if (!aheadPath_.empty() && beginsWithDsl(source->getBuffer())) {
-      usesPrecompiledDsl_ = true;
       // Said this late, Clang opens it and has nothing included in its stead.
       compiler.getPreprocessorOpts().ImplicitPCHInclude = aheadPath_;
       reporter_.setMuted(true); // what it does not fit is read as it is
@@ -70,7 +66,6 @@ private:
   SourceReporter &reporter_;
   DeferredCodegen &codegen_;
   const std::string aheadPath_;
-  bool usesPrecompiledDsl_ = false;
 };
 
 /// Clang's own headers: where they were at build time, or beside Clang's library.
@@ -299,7 +294,6 @@ void ClangTool::State::complete(CompilerInvocation &invocation) {
 }
 
 ClangTool::State::Begun ClangTool::State::begin(const std::shared_ptr<CompilerInvocation> &invocation, bool mayUseDsl) {
-  invocation->getPreprocessorOpts().ImplicitPCHInclude.clear(); // of another attempt
   compiler = makeCompiler(invocation, files, reporter);
   if (!compiler->createTarget())
     return Begun::Failed;
@@ -308,10 +302,10 @@ ClangTool::State::Begun ClangTool::State::begin(const std::shared_ptr<CompilerIn
     path = precompiledDslPath(*invocation, aheadDirectory);
   if (!path.empty() && !files->exists(path))
     path.clear();
-  action = std::make_unique<ParseAction>(reporter, codegen, std::move(path));
+  action = std::make_unique<ParseAction>(reporter, codegen, path);
   const bool hasBegun = action->BeginSourceFile(*compiler, compiler->getFrontendOpts().Inputs[0]);
   reporter.setMuted(false);
-  if (action->usesPrecompiledDsl())
+  if (!path.empty() && compiler->getPreprocessorOpts().ImplicitPCHInclude == path)
     return hasBegun ? Begun::WithDsl : Begun::UnfitDsl;
   return hasBegun ? Begun::Plainly : Begun::Failed;
 }
@@ -331,8 +325,10 @@ bool ClangTool::State::open() {
   if (!invocation)
     return false;
   Begun begun = begin(invocation);
-  if (begun == Begun::UnfitDsl)
+  if (begun == Begun::UnfitDsl) {
+    invocation->getPreprocessorOpts().ImplicitPCHInclude.clear();
     begun = begin(invocation, /*mayUseDsl=*/false);
+  }
   return begun != Begun::Failed;
 }
 

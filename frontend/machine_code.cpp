@@ -3,8 +3,6 @@
 #include "frontend/arena.h"
 #include "frontend/runtime_checks.h"
 
-#include "ir/internal_error.h"
-
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
