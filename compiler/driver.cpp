@@ -254,6 +254,7 @@ ExitCode Session::prove() {
   passes::VerifyOptions options;
   options.warnings = !options_.quiet;
   options.fixedScratch = options_.action == Action::EmitCuda; // a kernel's chunks keep their place at every size
+  options.oneSize = options_.action == Action::EmitCuda && options_.messageSize != 0;
   const passes::VerifyResult result = passes::verify(program_, diags_, options);
   times_.lap("verify");
   if (options_.action == Action::Verify && result.proven)

@@ -76,6 +76,7 @@ struct VerifyOptions {
   /// Scratch chunks lie at the same place whatever the message size, as in kernels of our own: launches of different
   /// sizes meet chunk by chunk, as those of one size do.
   bool fixedScratch = false;
+  bool oneSize = false; ///< all launches have one message size
   /// Prove three sizes of pipelines and three launches with double scratch even where fewer decide. The verdict is the
   /// same.
   bool exhaustive = false;
