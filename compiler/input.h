@@ -25,7 +25,8 @@ struct Input {
 /// cannot be read.
 std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &diags);
 
-/// The files whose lines may be shown, as far as the options tell: below the input's folder, -I's and --allow-include's.
+/// The files whose lines may be shown, as far as the options tell: below the folders of the input, -I and
+/// --allow-include.
 ir::ReadableFiles readableFiles(const Options &options);
 
 /// Translates the input. Errors go to `diags`. Algorithms are evaluated; plans and IR text are read and their structure

@@ -177,7 +177,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
                      ->allow_extra_args(false)
                      ->group(algorithm);
   auto *allowInclude = app.add_option("--allow-include", o.allowedFolders,
-                                      "folder to include and embed files from, besides the source's, -I's and the toolchain's")
+                                      "folder of files to include or embed, besides the source's own and -I's")
                            ->check(CLI::ExistingDirectory)
                            ->type_name("DIR")
                            ->allow_extra_args(false)
