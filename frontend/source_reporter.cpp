@@ -67,7 +67,7 @@ std::string SourceReporter::excerpt(FileID file, unsigned offset) const {
   const llvm::StringRef text = sources_->getBufferData(file, &invalid);
   if (invalid || offset > text.size())
     return {};
-  const std::size_t lineStart = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1; // npos + 1 is 0
+  const std::size_t lineStart = text.take_front(offset).rfind('\n') + 1; // npos + 1 is 0
   llvm::StringRef line = text.substr(lineStart);
   line = line.substr(0, line.find('\n'));
   line.consume_back("\r");
