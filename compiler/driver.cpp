@@ -129,6 +129,7 @@ private:
       return exitUsage;
     }
 
+    diags_.setReadable(&readable_);
     auto input = readInput(options_, diags_);
     if (!input)
       return exitInputWrong;
@@ -182,6 +183,7 @@ private:
 
   const Options &options_;
   StageTimes times_;
+  const ir::ReadableFiles readable_ = readableFiles(options_);
   ir::DiagnosticEngine diags_;
   ir::Program program_;
   InputKind kind_ = InputKind::Auto;
