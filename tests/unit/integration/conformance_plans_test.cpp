@@ -57,11 +57,6 @@ const std::map<std::string, std::string> faulty{
     {"single_node/allreduce_pipeline", "race"},
     // `pws` without a flush: the next launch reduces into what the port may still be sending.
     {"multi_node/reducescatter", "relaunch_race"},
-    // `ppkt` through a port takes plain data (the DSL's documentation), and these give it packets, as the executor
-    // wants.
-    {"default_algos/allreduce_multi_nodes", "packet_plain_overlap"},
-    {"default_algos/allreduce_multi_nodes.ranks=6,gpusPerNode=2,groupSize=4,threads=768", "packet_plain_overlap"},
-    {"default_algos/allreduce_multi_nodes.ranks=8,gpusPerNode=4,groupSize=2", "packet_plain_overlap"},
     // `recpkt` and the `upkt` behind it write one chunk, with no sync between them.
     {"default_algos/reducescatter_multi_nodes", "race"},
     {"default_algos/reducescatter_multi_nodes.ranks=6,gpusPerNode=2,groupSize=3", "race"},
@@ -110,15 +105,6 @@ TEST_CASE("what a pipeline's scratch cannot hold is told with the size that is s
 
 TEST_CASE("each fault is told with both places, what is missing, and how it comes about") {
   const std::map<std::string, std::vector<std::string>> told{
-      {"default_algos/allreduce_multi_nodes",
-       {"$.gpus[0].threadblocks[0].ops[1]: error: packet scratch[0] of rank 0 lies over plain scratch[0], which is "
-        "read as "
-        "plain data",
-        "and 15 like it on other ranks"}},
-      {"default_algos/allreduce_multi_nodes.ranks=6,gpusPerNode=2,groupSize=4,threads=768",
-       {"packet scratch[0] of rank 0 lies over plain scratch[0], which is read as plain data"}},
-      {"default_algos/allreduce_multi_nodes.ranks=8,gpusPerNode=4,groupSize=2",
-       {"packet scratch[0] of rank 0 lies over plain scratch[0], which is read as plain data"}},
       {"default_algos/reducescatter_multi_nodes",
        {"$.gpus[7].threadblocks[7].ops[1]: error: race on output[0] of rank 7: the write ('recpkt') by rank 7, block 7 "
         "and "
