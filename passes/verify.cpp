@@ -43,10 +43,6 @@ bool reportTooMuchMemory(Findings &findings) {
   return false;
 }
 
-void dropWarnings(Findings &findings) {
-  std::erase_if(findings.all(), [](const Findings::Finding &f) { return f.info->severity != ir::Severity::Error; });
-}
-
 /// Proves one size of chunk; see proof/geometry.h.
 class SizeProof {
 public:
@@ -163,7 +159,7 @@ VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, con
   result.warnings = findings.warnings();
   result.proven = ended && result.errors == 0;
   if (!options.warnings)
-    proof::dropWarnings(findings);
+    findings.dropWarnings();
   findings.flush();
   return result;
 }
