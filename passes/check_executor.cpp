@@ -68,9 +68,6 @@ private:
       diags_.report(diag::executor_flush, at(i), {target_});
     if (op.kind == OpKind::Get)
       checkGet(block, op, i);
-    if (op.kind == OpKind::PutPacket && op.channelType == ir::ChannelType::Port &&
-        std::ranges::any_of(block.srcs(op), [](const ir::Chunk &src) { return src.space != ChunkSpace::Scratch; }))
-      diags_.report(diag::executor_port_packets, at(i), {target_});
     if (hasBadTail(op.kind) && program_.bufferAlignment % wordBytes != 0)
       diags_.report(diag::executor_tails, at(i), {target_, name, "a buffer alignment", program_.bufferAlignment});
     if (program_.reuseResources && program_.ranks[rank_].scratchChunks == 0 && reachesScratch(block, op))

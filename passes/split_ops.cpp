@@ -125,7 +125,7 @@ private:
     const std::span<const Chunk> srcs = in_->srcs(op);
     const MemoryRange sum = memoryOf(program_, rank, in_->dsts(op)[0]);
     for (std::uint32_t i = limits_.chunksPerSide; i < srcs.size(); ++i)
-      if (ir::isLocal(srcs[i].space) && sum.overlaps(memoryOf(program_, rank, srcs[i], ir::formOfSource(op.kind, i))))
+      if (ir::isLocal(srcs[i].space) && sum.overlaps(memoryOf(program_, rank, srcs[i], ir::formOfSource(op, i))))
         return "a later source lies where the result goes";
     return nullptr;
   }

@@ -65,10 +65,10 @@ private:
     std::uint64_t arrivals = 0;
   };
   struct Request { ///< in a port's queue
-    bool signal = false, packets = false, packetSource = false;
+    bool signal = false, packets = false;
     std::byte *src = nullptr, *dst = nullptr;
     std::uint64_t bytes = 0, done = 0;
-    std::uint32_t flag = 0, rank = 0; ///< rank: of the destination
+    std::uint32_t rank = 0; ///< of the destination
   };
   struct Port {
     std::deque<Request> queue;

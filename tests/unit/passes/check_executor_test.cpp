@@ -35,9 +35,6 @@ const Row rows[] = {
     {"pipeline unit_size 64 num_chunks 2 {\ncopy scratch[0:1] <- input[0:1]\n}", "",
      "error: 'copy' moves 1 chunk in a pipeline over 2 chunks: mscclpp-0.9 would run past its end; a baked kernel "
      "(--emit-cuda) does it right"},
-    {"ppkt port [0] remote2[0:1] <- input[0:1]", "protocol LL\n",
-     "error: mscclpp-0.9 sends the source of a 'ppkt' through a port as it lies there, so it has to be packets in "
-     "scratch, not plain data; copy it there by copyPackets and use readPutPackets, or bake a kernel (--emit-cuda)"},
     {"res memory input[0:1], remote0[0:1] <- input[0:1], input[1:2]", "buffer_alignment 8\n",
      "error: mscclpp-0.9 gets the end of 'res' wrong where sizes are no multiples of 16 bytes, as with a buffer "
      "alignment of 8; a baked kernel (--emit-cuda) does it right"},
