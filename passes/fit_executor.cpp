@@ -6,6 +6,7 @@
 #include "passes/split_ops.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace mscclc::passes {
 namespace {
@@ -98,10 +99,34 @@ std::uint64_t addIdleBlocks(ir::Program &program) {
   return added;
 }
 
+/// Double scratch is cut in halves by bytes, and a scratch chunk has the bytes of the user's allocation over the rank's
+/// chunks (executor.cc, setupScratchBuffer): that puts the second half anywhere, while threads move words of 16 bytes.
+/// Allocations are multiples of 512 bytes, so powers of two up to 32 cut them well. Where a rank has another number of
+/// chunks, scratch gets as many as make its halves multiples of 16 bytes, the same on all ranks.
+std::uint64_t alignScratchHalves(ir::Program &program) {
+  const auto cutsWell = [](const ir::Rank &rank) {
+    const std::uint32_t chunks = rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
+    return rank.scratchChunks == 0 || (std::has_single_bit(chunks) && chunks <= 32);
+  };
+  if (!program.doubleScratch || program.reuseResources || std::ranges::all_of(program.ranks, cutsWell))
+    return 0;
+  const std::uint32_t step = program.protocol == ir::Protocol::LL ? 8 : 16; // a packet chunk has twice the bytes
+  std::uint64_t added = 0;
+  for (ir::Rank &rank : program.ranks) {
+    const std::uint32_t missing = (step - rank.scratchChunks % step) % step;
+    if (rank.scratchChunks + missing < rank.scratchChunks)
+      continue; // so many that limitMessages refuses them
+    rank.scratchChunks += missing;
+    added += missing;
+  }
+  return added;
+}
+
 void fitExecutor(PassContext &context) {
   if (!context.target.executor)
     return;
   context.stats.count("idle blocks added", addIdleBlocks(context.program));
+  context.stats.count("scratch chunks added", alignScratchHalves(context.program));
   context.stats.count("chunks named by the larger buffer", nameInPlace(context.program));
   const SplitCounts counts = splitWideOps(context.program, context.target, context.diags);
   LimitCheck(context.program, context.target, context.diags).run();

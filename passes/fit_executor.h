@@ -7,7 +7,8 @@ namespace mscclc::passes {
 /// Makes the program fit the executor. Operations with too many channels, semaphores or chunks for its fixed arrays or
 /// for the threads of a block become several that mean the same, with nops where one needs another's result; so do
 /// those that it does only one by one. Chunks of an in-place collective's smaller buffer are named by the larger one
-/// where the executor finds them only so. A rank without thread blocks gets one. Where the program states no largest
+/// where the executor finds them only so. A rank without thread blocks gets one. Double
+/// scratch gets chunks enough that its halves are aligned. Where the program states no largest
 /// message, the largest that the executor takes is stated. What cannot be made to fit (too many operations, channels or
 /// remote buffers in a block, barriers on a rank, threads, bytes behind an offset, chunks of reused scratch) is refused.
 ///

@@ -106,6 +106,21 @@ TEST_CASE("the largest message is stated where the program states none") {
             "1073741824 bytes fit"));
 }
 
+TEST_CASE("halves of double scratch are multiples of 16 bytes, whatever the allocation") {
+  const auto scratch = [](const std::string &buffers, const std::string &options) {
+    const std::string text = "mscclc.ir 1\nprogram \"t\" {\ncollective test\n" + options + "rank 0 {\nbuffers " + buffers +
+                             "\nblock 0 {\ncopy scratch[0:1] <- input[0:1]\n}\n}\n}\n";
+    return runPasses(parseProgram(text), "fit-executor", "mscclpp").program.ranks[0].scratchChunks;
+  };
+  CHECK(scratch("input 6 output 6 scratch 3", "double_scratch on\n") == 16);
+  CHECK(scratch("input 6 output 6 scratch 3", "double_scratch on\nprotocol LL\n") == 8);
+  CHECK(scratch("input 6 output 6 scratch 16", "double_scratch on\n") == 16);
+  CHECK(scratch("input 64 output 64 scratch 3", "double_scratch on\n") == 16);
+  CHECK(scratch("input 8 output 6 scratch 3", "double_scratch on\n") == 3);
+  CHECK(scratch("input 6 output 6 scratch 3", "") == 3);
+  CHECK(scratch("input 6 output 6 scratch 3", "double_scratch on\nreuse_resources on\n") == 3);
+}
+
 TEST_CASE("what a pipeline gets wrong where chunks are longer than their share of reused scratch") {
   constexpr std::uint64_t mib = 1 << 20;
   const auto looped = [](const std::string &op, const std::string &options) {
