@@ -49,7 +49,7 @@ private:
                       std::span<const std::string_view> types);
   void numberList(std::vector<std::uint32_t> &out);
   JsonPath pathOf(const ir::Program &program, const ir::ProgramPlace &place) const;
-  /// Reports `ids`, of the entries of the list that `path` leads to, unless they are 0, 1, … in this order: the executor
+  /// Reports `ids`, of the entries of the list that `path` leads to, unless they are 0, 1, … in order: the executor
   /// takes some of what an entry holds by its id and the rest by its position (execution_plan.cc, setupOperations).
   void checkIds(const std::vector<std::uint32_t> &ids, const JsonPath &path, std::string_view what);
 

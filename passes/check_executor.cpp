@@ -156,7 +156,8 @@ private:
       if (program_.reuseResources || sent)
         continue;
       const std::uint32_t own = program_.ranks[rank_].scratchChunks;
-      const std::span<const std::uint32_t> peers = far ? std::span(&remote(chunk).rank, 1) : std::span(group(chunk).ranks);
+      const std::span<const std::uint32_t> peers =
+          far ? std::span(&remote(chunk).rank, 1) : std::span(group(chunk).ranks);
       const auto other = std::ranges::find_if(
           peers, [&](std::uint32_t peer) { return program_.ranks[peer].scratchChunks != own; });
       if (other != peers.end()) {

@@ -36,6 +36,11 @@ struct MessageCut {
   }
   /// Bytes of a chunk of the largest message of at most `bytes`.
   std::uint64_t chunkOfMessage(std::uint64_t bytes) const { return bytes / alignment / messageChunks * alignment; }
+  /// Bytes of a chunk of the smallest message of at least `bytes`, and of at least one unit a chunk.
+  std::uint64_t chunkFromMessage(std::uint64_t bytes) const {
+    const std::uint64_t unit = times(alignment, messageChunks);
+    return std::max<std::uint64_t>(bytes / unit + (bytes % unit != 0), 1) * alignment;
+  }
   /// The largest message whose chunks have at most `bytes` bytes.
   std::uint64_t messageOfChunk(std::uint64_t bytes) const {
     return times(bytes / alignment * alignment, messageChunks);
@@ -58,8 +63,7 @@ public:
         continue; // check-executor says what becomes of it
       cut_ = &cut;
       longest_ = unlimited;
-      const std::uint64_t leastChunk =
-          std::max(cut.chunkOfMessage(program_.minMessageSize), cut.alignment);
+      const std::uint64_t leastChunk = cut.chunkFromMessage(program_.minMessageSize);
       chunk_ = stated_ ? cut.chunkOfMessage(program_.maxMessageSize) : leastChunk;
       shownMessage_ = (stated_ ? "the maximum message size of " + std::to_string(program_.maxMessageSize)
                                : "the smallest message, of " + std::to_string(cut.messageOfChunk(leastChunk))) +
@@ -136,8 +140,7 @@ private:
     if (limits_.smallSlices || op.groupSize < 2 || op.numChunks() == 0)
       return;
     const std::uint64_t chunks = block.operands(op)[0].size;
-    const std::uint64_t least = std::max(cut_->chunkOfMessage(program_.minMessageSize), cut_->alignment);
-    if (times(chunks, least) >= op.groupSize * cut_->alignment)
+    if (times(chunks, cut_->chunkFromMessage(program_.minMessageSize)) >= op.groupSize * cut_->alignment)
       return;
     const std::uint64_t needed = (op.groupSize + chunks - 1) / chunks * cut_->alignment;
     diags_.report(diag::limit_slices, at(index),

@@ -80,8 +80,8 @@ TEST_CASE("gpus and thread blocks that are not listed by their ids are refused")
   SECTION("gpus") {
     std::swap(plan["gpus"][0], plan["gpus"][2]);
     CHECK_FALSE(read(plan.dump(), messages));
-    CHECK_THAT(messages, containsText("$.gpus[1].id: error: gpu 1 is listed after gpu 2, but the executor takes an entry "
-                                      "partly by its id and partly by its position: list them by their ids"));
+    CHECK_THAT(messages, containsText("$.gpus[1].id: error: gpu 1 is listed after gpu 2, but the executor takes an "
+                                      "entry partly by its id and partly by its position: list them by their ids"));
   }
   SECTION("thread blocks") {
     std::swap(plan["gpus"][0]["threadblocks"][0], plan["gpus"][0]["threadblocks"][1]);

@@ -29,8 +29,8 @@ const Row rows[] = {
     {"pws port [0] remote0[0:1] <- scratch[0:1]", "double_scratch on\n", "halves of double scratch for 'pws'"},
     {"pwsf port [0] remote0[0:1] <- scratch[0:1]", "double_scratch on\n", "halves of double scratch for 'pwsf'"},
     {"put memory remote0[0:1] <- input[0:1]", "reuse_resources on\n",
-     "warning: with reuse_resources mscclpp-0.9 goes on using the buffers of the first launch for 'put', as they are not "
-     "scratch: every launch must be given the same buffers"},
+     "warning: with reuse_resources mscclpp-0.9 goes on using the buffers of the first launch for 'put', as they are "
+     "not scratch: every launch must be given the same buffers"},
     {"put port [0] remote2[0:1] <- input[0:1]", "reuse_resources on\n", "warning: with reuse_resources"},
     {"glres switch [0] switch0[0:1] <- switch0[0:1]", "reuse_resources on\n", "warning: with reuse_resources"},
     {"cpkt scratch[0:1] <- input[0:1]", "",
@@ -146,8 +146,8 @@ TEST_CASE("a switch channel over shares that lie apart") {
     return runPasses(parseProgram(text), "check-executor", "mscclpp").errors;
   };
   CHECK(store("allgather") == "");
-  CHECK(store("allgather inplace").find("rank 0, block 0, operation 0: error: mscclpp-1f5f065d reaches one place on all "
-                                        "ranks through a switch channel, but in place their inputs lie at different "
+  CHECK(store("allgather inplace").find("rank 0, block 0, operation 0: error: mscclpp-1f5f065d reaches one place on "
+                                        "all ranks through a switch channel, but in place their inputs lie at different "
                                         "ones, so 'gstore' would be wrong; make the channel over the larger buffer, or "
                                         "bake a kernel (--emit-cuda)") == 0);
 }

@@ -97,7 +97,7 @@ TEST_CASE("the largest message is stated where the program states none") {
   // Reused scratch: 16 MiB for each of four chunks; what goes through it in a pipeline may be longer.
   CHECK(largest("copy scratch[0:1] <- input[0:1]", "reuse_resources on\n") == 64 * mib);
   const auto loop = [](const std::string &op) { return "pipeline unit_size 65536 num_chunks 1 {\n" + op + "\n}"; };
-  CHECK(largest(loop("copy scratch[0:1] <- input[0:1]"), "reuse_resources on\n") == std::uint64_t{65535} * 65536 * 4 / 64 * 64);
+  CHECK(largest(loop("copy scratch[0:1] <- input[0:1]"), "reuse_resources on\n") == 65535 * mib / 16 * 4);
   // Double scratch of 4 chunks of packets, twice: 16 times a chunk below 4 GiB.
   CHECK(largest("nop", "double_scratch on\nprotocol LL\n") == gib);
   CHECK(has(errors(small("nop", "double_scratch on\nprotocol LL\nmax_message_size 2147483648\n")),
@@ -108,8 +108,8 @@ TEST_CASE("the largest message is stated where the program states none") {
 
 TEST_CASE("halves of double scratch are multiples of 16 bytes, whatever the allocation") {
   const auto scratch = [](const std::string &buffers, const std::string &options) {
-    const std::string text = "mscclc.ir 1\nprogram \"t\" {\ncollective test\n" + options + "rank 0 {\nbuffers " + buffers +
-                             "\nblock 0 {\ncopy scratch[0:1] <- input[0:1]\n}\n}\n}\n";
+    const std::string text = "mscclc.ir 1\nprogram \"t\" {\ncollective test\n" + options + "rank 0 {\nbuffers " +
+                             buffers + "\nblock 0 {\ncopy scratch[0:1] <- input[0:1]\n}\n}\n}\n";
     return runPasses(parseProgram(text), "fit-executor", "mscclpp").program.ranks[0].scratchChunks;
   };
   CHECK(scratch("input 6 output 6 scratch 3", "double_scratch on\n") == 16);
@@ -132,15 +132,16 @@ TEST_CASE("what a pipeline gets wrong where chunks are longer than their share o
   // Eight chunks of scratch: 8 MiB each.
   const std::string sum = "re output[0:1] <- output[0:1], scratch[0:1]";
   CHECK(has(looped(sum, large).errors,
-            "rank 0, block 0, operation 1: error: 're' goes through chunks of 8388608 bytes of reused scratch for chunks "
-            "of 16777216 bytes at the maximum message size of 134217728 bytes; mscclpp-1f5f065d then takes the kind of "
+            "rank 0, block 0, operation 1: error: 're' goes through chunks of 8388608 bytes of reused scratch for "
+            "chunks of 16777216 bytes at the maximum message size of 134217728 bytes; mscclpp-1f5f065d then takes the kind of "
             "its sources from its destinations: messages of up to 67108864 bytes are done right, or a baked kernel "
             "(--emit-cuda) does it"));
   CHECK(looped(sum, "").program.maxMessageSize == 64 * mib);
   CHECK_FALSE(has(looped("re output[0:1] <- scratch[0:1], output[0:1]", large).errors, "takes the kind"));
   // Position 2 of the table of remote buffers reads like scratch.
   CHECK(has(looped("res memory output[0:1], remote2[0:1] <- output[0:1], input[0:1]", large).errors, "takes the kind"));
-  std::string bare = programText("res memory output[0:1], remote2[0:1] <- output[0:1], input[0:1]", "reuse_resources on\n");
+  std::string bare =
+      programText("res memory output[0:1], remote2[0:1] <- output[0:1], input[0:1]", "reuse_resources on\n");
   bare.replace(bare.find("scratch 8"), 9, "scratch 0");
   CHECK(has(errors(bare), "error: 'res' goes through chunks of 0 bytes of reused scratch"));
   CHECK_FALSE(has(looped("res memory output[0:1], remote2[0:1] <- output[0:1], scratch[0:1]", large).errors,
