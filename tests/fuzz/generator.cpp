@@ -33,7 +33,7 @@ Generator::Generator(std::uint64_t seed) : random_(seed), plan_(makePlan()) {
 }
 
 Program Generator::make() {
-  const std::uint32_t steps = 3 + below(14);
+  const std::uint32_t steps = oneIn(2) ? 1 + below(4) : 3 + below(14);
   for (std::uint32_t s = 0; s < steps; ++s)
     step();
   if (oneSize_)

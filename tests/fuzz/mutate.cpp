@@ -4,6 +4,7 @@
 #include "ir/op_semantics.h"
 #include "ir/structure.h"
 
+#include <algorithm>
 #include <random>
 
 namespace fuzz {
@@ -283,13 +284,20 @@ private:
         const Op &other = block.ops[o];
         const bool meets = op.kind == OpKind::SemRelease ? other.kind == OpKind::SemAcquire
                                                          : isWait(other.kind) && other.channelType == op.channelType;
-        if (!meets || other.numIds != 1 || block.idsOf(other)[0] != otherId || seen++ != number)
-          continue;
-        block.ops.erase(block.ops.begin() + o);
-        if (&block == block_ && o < at_)
-          --at_;
-        block_->ops.erase(block_->ops.begin() + at_);
-        return true;
+        for (std::uint32_t i = 0; meets && i < other.numIds; ++i) {
+          if (block.idsOf(other)[i] != otherId || seen++ != number)
+            continue;
+          if (other.numIds == 1) {
+            block.ops.erase(block.ops.begin() + o);
+            at_ -= &block == block_ && o < at_;
+          } else {
+            const auto first = block.ids.begin() + other.firstId;
+            std::rotate(first + i, first + i + 1, first + other.numIds);
+            --block.ops[o].numIds;
+          }
+          block_->ops.erase(block_->ops.begin() + at_);
+          return true;
+        }
       }
     }
     return false;

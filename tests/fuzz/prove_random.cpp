@@ -2,9 +2,10 @@
 //
 // Each program is right by construction, so it must be proven and run right, at two sizes and at both in turn, also
 // behind the passes of -O2; only of unusual ones (random_program.h) the proof may refuse some, which are counted by what
-// it says of them. Then it is changed at random: what the run breaks must not be proven; and both ways of keeping order
-// must agree. Prints what does not hold, with its seed, the smallest program of each kind in full, and counts; exit 1 if
+// it says of them. Then it is changed at random, and from a small one each piece of sync is dropped: what the run breaks
+// must not be proven; and both ways of keeping order must agree. Prints what does not hold, with its seed, the smallest program of each kind in full, and counts; exit 1 if
 // anything did not.
+#include "drop_sync.h"
 #include "random_program.h"
 
 #include "ir/structure.h"
@@ -61,13 +62,13 @@ private:
   void fault(const ir::Program &program, const std::string &kind, const std::string &what,
              const ir::DiagnosticEngine &diags);
   void judgeOptimized(const ir::Program &right);
-  void judgeMutant(const ir::Program &right, std::uint64_t number);
+  void judgeMutant(const ir::Program &mutant, const std::string &what, bool runsAnyway);
 
   std::uint32_t schedules_;
   std::uint64_t mostFaults_, seed_ = 0;
   std::array<std::uint64_t, ir::opKindCount> kinds_{}; ///< operations of the programs that are right
-  std::uint64_t programs_ = 0, unusual_ = 0, removed_ = 0, mutants_ = 0, proven_ = 0, refused_ = 0, broken_ = 0,
-                refusedAndRight_ = 0, faults_ = 0;
+  std::uint64_t programs_ = 0, unusual_ = 0, removed_ = 0, mutants_ = 0, proven_ = 0, refused_ = 0,
+                refusedAndRun_ = 0, refusedAndRight_ = 0, faults_ = 0;
   std::map<std::string, std::uint64_t> falseAlarms_; ///< unusual programs, by what the proof says
   std::map<std::string, Fault> smallest_;            ///< by kind
 };
@@ -89,7 +90,7 @@ void Judge::fault(const ir::Program &program, const std::string &kind, const std
                   const ir::DiagnosticEngine &diags) {
   ++faults_;
   std::cout << "seed " << seed_ << ": " << kind << (what.empty() ? "" : ": " + what) << std::endl;
-  Fault &smallest = smallest_[kind + ": " + what.substr(0, what.find(" rank"))];
+  Fault &smallest = smallest_[kind + ": " + what.substr(0, std::min(what.find(" rank"), what.find(" at rank")))];
   if (!smallest.text.empty() && smallest.size <= program.numOps())
     return;
   smallest = {seed_, program.numOps(), diags.render(false)};
@@ -110,22 +111,21 @@ void Judge::judgeOptimized(const ir::Program &right) {
     fault(program, "runs wrong once optimized", "", diags);
 }
 
-void Judge::judgeMutant(const ir::Program &right, std::uint64_t number) {
-  std::string what;
-  const auto mutant = fuzz::mutate(right, number, what);
-  if (!mutant)
-    return;
+/// Runs what is proven, and the rest if `runsAnyway`.
+void Judge::judgeMutant(const ir::Program &mutant, const std::string &what, bool runsAnyway) {
   ++mutants_;
   ir::DiagnosticEngine diags, other, run;
-  const bool proven = prove(*mutant, diags).proven;
-  if (prove(*mutant, other, true).proven != proven)
-    fault(*mutant, "logs and clocks disagree", what, diags);
-  const bool right2 = runs(*mutant, run);
+  const bool proven = prove(mutant, diags).proven;
+  if (prove(mutant, other, true).proven != proven)
+    fault(mutant, "logs and clocks disagree", what, diags);
   ++(proven ? proven_ : refused_);
-  broken_ += !right2;
-  refusedAndRight_ += !proven && right2;
-  if (proven && !right2)
-    fault(*mutant, "proven, but runs wrong", what, run);
+  if (!proven && !runsAnyway)
+    return;
+  const bool right = runs(mutant, run);
+  refusedAndRun_ += !proven;
+  refusedAndRight_ += !proven && right;
+  if (proven && !right)
+    fault(mutant, "proven, but runs wrong", what, run);
 }
 
 /// False if there have been enough faults.
@@ -152,8 +152,18 @@ bool Judge::judge(std::uint64_t seed) {
     fault(right, "right by construction, but runs wrong", "", run);
   else if (proof.proven)
     judgeOptimized(right);
-  for (std::uint64_t m = 0; m < 4; ++m)
-    judgeMutant(right, seed * 16 + m);
+  for (std::uint64_t m = 0; m < 6; ++m) {
+    std::string what;
+    if (const auto mutant = fuzz::mutate(right, seed * 16 + m, what))
+      judgeMutant(*mutant, what, m == 0);
+  }
+  constexpr std::size_t small = 40;
+  if (right.numOps() <= small)
+    fuzz::dropEach(right, ~0u, [&](const ir::Program &less, const fuzz::Dropped &d) {
+      ir::DiagnosticEngine silent;
+      if (ir::checkStructure(less, silent))
+        judgeMutant(less, "without " + d.what, false);
+    });
   return faults_ < mostFaults_;
 }
 
@@ -161,9 +171,8 @@ bool Judge::tell(double seconds) const {
   for (const auto &[kind, fault] : smallest_)
     std::cout << "\nThe smallest of '" << kind << "', seed " << fault.seed << ":\n" << fault.text;
   std::cout << programs_ << " programs right by construction, from which -O2 took " << removed_ << " operations; "
-            << mutants_ << " changed ones: " << proven_ << " proven, " << refused_ << " refused; " << broken_
-            << " broke when run, " << refusedAndRight_ << " were refused though no run broke; " << faults_
-            << " faults\n";
+            << mutants_ << " changed ones: " << proven_ << " proven, " << refused_ << " refused; of "
+            << refusedAndRun_ << " of these no run broke " << refusedAndRight_ << "; " << faults_ << " faults\n";
   std::uint64_t alarms = 0;
   for (const auto &[id, count] : falseAlarms_)
     alarms += count;
