@@ -129,7 +129,7 @@ std::string ValueReader::placeText(const JsonPath &path, std::optional<std::size
 void ValueReader::report(const ir::DiagInfo &info, const JsonPath &path, std::optional<std::size_t> offset,
                          const std::vector<ir::DiagArg> &args) {
   engine_.report(info, placeText(path, offset), args);
-  if (info.severity == ir::Severity::Error && ++numErrors_ >= maxErrors)
+  if (engine_.severityOf(info) == ir::Severity::Error && ++numErrors_ >= maxErrors)
     cursor_.stop();
 }
 

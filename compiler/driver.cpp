@@ -76,6 +76,8 @@ std::string shownSwitches(const Options &options, int optLevel) {
   std::string shown = options.hasPasses ? "--passes=" + options.passes : "-O" + std::to_string(optLevel);
   if (!options.stopAfter.empty())
     shown += " --stop-after=" + options.stopAfter;
+  for (const std::string &name : options.allowed)
+    shown += " --allow=" + name;
   if (options.target)
     shown += " --target=" + *options.target;
   if (!options.algorithm.empty())
@@ -102,7 +104,7 @@ std::string renderStats(const std::vector<passes::PassRecord> &records) {
 /// One run. Every step returns an exit code; run() prints what was reported.
 class Session {
 public:
-  explicit Session(const Options &options) : options_(options) {}
+  explicit Session(const Options &options) : options_(options) { diags_.allow(options.allowed); }
 
   int run() {
     const ExitCode code = steps();
@@ -220,7 +222,7 @@ ExitCode Session::transform(const passes::Target &target) {
     std::cerr << "// " << title << "\n" << text << std::flush;
   };
   if (options_.verifyEach == Options::VerifyEach::Proof)
-    options.check = passes::checkTranslation(program_);
+    options.check = passes::checkTranslation(program_, options_.allowed);
   passes::PassManager manager(std::move(options), passes::propertiesOf(program_));
   std::string wrong = manager.add(options_.hasPasses ? std::string_view(options_.passes) : pipelineOf(optLevel()));
   if (wrong.empty())

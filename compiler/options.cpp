@@ -1,6 +1,7 @@
 #include "compiler/options.h"
 
 #include "backend-json/utf8.h"
+#include "compiler/allowable.h"
 #include "compiler/pipeline.h"
 #include "compiler/version.h"
 #include "passes/target.h"
@@ -40,7 +41,14 @@ std::string namesToUse() {
     text.append("  ").append(pass.name).append(width + 2 - pass.name.size(), ' ').append(pass.summary) += '\n';
   for (int level = 0; level <= maxOptLevel; ++level)
     text.append("  -O").append(std::to_string(level)).append(" runs ").append(pipelineOf(level)) += '\n';
-  return text + "\nTARGETS\n  " + passes::targetNames() + "\n\n";
+  text += "\nTARGETS\n  " + passes::targetNames() + "\n\n";
+  text += "FINDINGS TO ALLOW, for --allow (lists: a,b): warnings then, errors else\n";
+  width = 0;
+  for (const Allowable &finding : allAllowable())
+    width = std::max(width, finding.name.size());
+  for (const Allowable &finding : allAllowable())
+    text.append("  ").append(finding.name).append(width + 2 - finding.name.size(), ' ').append(finding.summary) += '\n';
+  return text + "\n";
 }
 
 [[noreturn]] void badValue(const std::string &option, const std::string &what) {
@@ -218,6 +226,12 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   const char *proof = "Proof and comparison";
   auto *verify = app.add_flag("--verify")->description("prove only; print a summary of what was proven")->group(proof);
   auto *noVerify = app.add_flag("--no-verify")->description("write without proof")->group(proof);
+  std::vector<std::string> allowed;
+  auto *allow = app.add_option("--allow", allowed, "take these findings for warnings; they are listed below")
+                    ->type_name("NAME,…")
+                    ->delimiter(',')
+                    ->allow_extra_args(false)
+                    ->group(proof);
   auto *run = app.add_flag("--run")->description("run on the CPU under random schedules")->group(proof);
   std::vector<std::string> sizes;
   auto *sizeOption = app.add_option("--size", sizes, "--run: message sizes [two small ones]")
@@ -266,6 +280,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
     exclusive({verify, noVerify});
     for (CLI::Option *silent : {list, run, verify}) // these write no file
       exclusive({output, silent});
+    exclusive({allow, list});
     for (CLI::Option *other : {emitIR, emitCuda, list, run, verify}) // these write no JSON
       exclusive({compact, other});
     if (o.compact && diff->count() != 0 && output->count() == 0 && !o.update)
@@ -304,6 +319,11 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
                                    : InputKind::Auto;
     o.color = color == "always" ? ColorMode::Always : color == "never" ? ColorMode::Never : ColorMode::Auto;
 
+    for (const std::string &name : allowed) {
+      if (!isAllowable(name))
+        badValue("--allow", "'" + name + "' is no finding to allow; known: " + allowableNames());
+      o.allowed.insert(name);
+    }
     for (const std::string &parameter : parameters) {
       const auto equals = parameter.find('=');
       if (equals == std::string::npos || equals == 0)

@@ -1,6 +1,8 @@
 // The command line, as one plain struct.
 #pragma once
 
+#include "ir/diagnostics.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +45,7 @@ struct Options {
   bool timePasses = false;
   bool stats = false;
   bool verify = true;                ///< prove the program before it is written
+  ir::AllowedNames allowed;          ///< findings that are warnings
   std::optional<std::string> target; ///< without one: mscclpp for plans and IR text, none for the other actions
 
   double traceTimeout = 10;                           ///< seconds of processor time

@@ -5,6 +5,9 @@
 //   }
 #define DIAG(name, level, text)                                                                                        \
   inline constexpr ::mscclc::ir::DiagInfo name{#name, ::mscclc::ir::Severity::level, text};
+#define ALLOWABLE(name, allowName, summary, text)                                                                      \
+  inline constexpr ::mscclc::ir::DiagInfo name{#name, ::mscclc::ir::Severity::Error, text, allowName};
 #include DIAGNOSTICS_FILE
 #undef DIAG
+#undef ALLOWABLE
 #undef DIAGNOSTICS_FILE

@@ -101,8 +101,9 @@ ShownPlace DiagnosticEngine::resolve(const Where &where) {
 
 Diagnostic DiagnosticEngine::make(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args) {
   Diagnostic d;
-  d.severity = info.severity;
+  d.severity = severityOf(info);
   d.id = info.id;
+  d.allowName = info.allowName;
   d.message = formatDiag(info.format, args);
   d.place = resolve(where);
   return d;
@@ -189,6 +190,8 @@ void renderOne(std::string &out, const Diagnostic &d, const Palette &p) {
   }
   out.append(p.reset).append(p.bold);
   out += printable(d.message, "\n\t");
+  if (!d.allowName.empty())
+    out.append(" [--allow=").append(d.allowName) += ']';
   out.append(p.reset) += '\n';
   if (!d.place.excerpt.empty()) {
     out += printable(d.place.excerpt, "\t") + '\n';

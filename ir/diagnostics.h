@@ -2,13 +2,17 @@
 //
 // A room lists its diagnostics in a `diagnostics.def` of its own, one line each:
 //   DIAG(chunk_out_of_range, Error, "chunk {0}:{1} is out of range: the {2} buffer has {3} chunks")
-// and makes the descriptors with `ir/declare_diagnostics.h`. Texts are lower case without a full stop.
+// An error that is right now and then, as its user may know, has a name to allow it by, and a line for --help:
+//   ALLOWABLE(input_still_sent, "unflushed-source", "a port may still read its source", "rank {0} may end its launch …")
+// declare_diagnostics.h makes the descriptors. Texts are lower case without a full stop.
 #pragma once
 
 #include "ir/source_map.h"
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,6 +27,7 @@ struct DiagInfo {
   std::string_view id;
   Severity severity;
   std::string_view format;
+  std::string_view allowName = {}; ///< of an error that may be allowed: then it is a warning; else empty
 };
 
 /// An argument of a diagnostic: any integer or string.
@@ -68,6 +73,7 @@ struct Diagnostic {
   ShownPlace place;
   std::vector<Diagnostic> notes;
   std::uint64_t similar = 0; ///< how many more of this kind were found at this place
+  std::string_view allowName = {}; ///< shown behind the message: how to allow it, or what allowed it
 };
 
 class DiagnosticEngine;
@@ -84,6 +90,9 @@ private:
   Diagnostic *diagnostic_;
 };
 
+/// Names of diagnostics that are allowed: warnings instead of errors.
+using AllowedNames = std::set<std::string, std::less<>>;
+
 /// Collects diagnostics. The same kind at the same place is kept once and counted.
 class DiagnosticEngine {
 public:
@@ -91,6 +100,12 @@ public:
   void setSources(const SourceMap *sources) { sources_ = sources; }
   /// Errors kept before the rest is only counted; 0: no limit.
   void setErrorLimit(std::size_t limit) { errorLimit_ = limit; }
+  /// Reports what has one of these names as a warning.
+  void allow(AllowedNames names) { allowed_ = std::move(names); }
+  /// What `info` is reported as. Who counts errors, or stops at one, asks here.
+  Severity severityOf(const DiagInfo &info) const {
+    return allowed_.contains(info.allowName) ? Severity::Warning : info.severity;
+  }
 
   /// Reports at `where`. A location reached through calls gets a note for each call site.
   DiagBuilder report(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args = {});
@@ -113,6 +128,7 @@ private:
 
   const SourceMap *sources_ = nullptr;
   std::size_t errorLimit_ = 20;
+  AllowedNames allowed_;
   std::uint64_t numErrors_ = 0, numWarnings_ = 0, dropped_ = 0;
   std::deque<Diagnostic> kept_;
   std::unordered_map<std::string, Diagnostic *> byPlace_;

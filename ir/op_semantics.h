@@ -61,6 +61,24 @@ constexpr OperandRole roleOf(const Op &op, std::uint32_t index) {
 constexpr bool isPacketOp(OpKind kind) {
   return formOfSource(kind, 1) == DataForm::Packet || formOfDestination(kind, 1) == DataForm::Packet;
 }
+/// Bytes that a thread moves at once.
+inline constexpr std::uint32_t wordBytes = 16;
+
+/// What the threads of a block share a data operation out by: thread i of T treats units i, i + T, … of each operand. So
+/// do MSCCL++'s interpreter (the loops of execution_kernel.hpp) and kernels of our own (move.cuh, packets.cuh).
+enum class ElementUnit : std::uint8_t {
+  Word,    ///< words of wordBytes
+  Payload, ///< what one packet holds
+  Other,   ///< not told: the hardware's or a proxy's business, or another by the type of the elements
+};
+
+constexpr ElementUnit elementUnitOf(const Op &op) {
+  if (info(op.kind).group != OpGroup::Data || op.channelType == ChannelType::Port || op.kind == OpKind::SwitchReduce ||
+      op.kind == OpKind::SwitchReduceBroadcast)
+    return ElementUnit::Other;
+  return isPacketOp(op.kind) ? ElementUnit::Payload : ElementUnit::Word;
+}
+
 constexpr bool isSignal(OpKind kind) {
   return kind == OpKind::Signal || kind == OpKind::RelaxedSignal;
 }

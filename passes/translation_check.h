@@ -11,8 +11,8 @@ namespace mscclc::passes {
 
 /// A PassManagerOptions::check for a run of passes that begins with `program`. Where a program was proven before a pass
 /// and is not behind it, the pass is at fault, not the program: throws ir::InternalError with the pass's name and the
-/// findings.
+/// findings. `allowed`: what the run allows.
 std::function<bool(std::string_view pass, const ir::Program &, ir::DiagnosticEngine &)>
-checkTranslation(const ir::Program &program);
+checkTranslation(const ir::Program &program, const ir::AllowedNames &allowed = {});
 
 } // namespace mscclc::passes

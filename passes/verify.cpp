@@ -2,6 +2,7 @@
 
 #include "passes/proof/report.h"
 #include "passes/proof/sizes.h"
+#include "passes/proof/slicing.h"
 
 #include "ir/structure.h"
 
@@ -9,8 +10,7 @@ namespace mscclc::passes {
 
 namespace proof {
 std::uint64_t checkStated(const ProgramIndex &index, Findings &findings);
-void checkRanges(const ProgramIndex &index, Findings &findings);
-void checkThreads(const ProgramIndex &index, Findings &findings);
+void checkRanges(const ProgramIndex &index, bool sizesChange, Findings &findings);
 bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory,
                  Findings &findings);
 
@@ -43,15 +43,18 @@ bool reportTooMuchMemory(Findings &findings) {
   return false;
 }
 
-void dropWarnings(Findings &findings) {
-  std::erase_if(findings.all(), [](const Findings::Finding &f) { return f.info->severity != ir::Severity::Error; });
+/// True if launches of different sizes may follow each other, and chunks of scratch then lie elsewhere.
+bool sizesChange(const ir::Program &program, const VerifyOptions &options) {
+  const auto [least, most] = unitsAllowed(program);
+  return !options.fixedScratch && least < most;
 }
 
 /// Proves one size of chunk; see proof/geometry.h.
 class SizeProof {
 public:
-  SizeProof(const ProgramIndex &index, const Geometry &geometry, Findings &findings, const VerifyOptions &options)
-      : index_(index), geometry_(geometry), findings_(findings), options_(options) {}
+  SizeProof(const ProgramIndex &index, const Geometry &geometry, const ThreadRoles &roles, Findings &findings,
+            const VerifyOptions &options)
+      : index_(index), geometry_(geometry), roles_(roles), findings_(findings), options_(options) {}
 
   /// `result` gets what the first such proof counts.
   bool run(VerifyResult &result) {
@@ -83,8 +86,10 @@ private:
     Order order(index_, clocks, premises.maxPhases() * launches + 1);
     Values values(index_, geometry_.unitsPerChunk());
     Reporter reporter(index_, geometry_, memory, order, findings_);
-    Machine machine(index_, geometry_, premises, memory, order, values, reporter);
+    Machine machine(index_, geometry_, premises, roles_, memory, order, values, reporter);
     reporter.setMachine(machine);
+    if (result.launches == 0 && sizesChange(index_.program, options_))
+      machine.changeSizes();
     std::uint64_t results = 0;
     for (std::uint32_t launch = 0; launch < launches; ++launch) {
       machine.beginLaunch();
@@ -116,38 +121,72 @@ private:
 
   const ProgramIndex &index_;
   const Geometry &geometry_;
+  const ThreadRoles &roles_;
   Findings &findings_;
   const VerifyOptions &options_;
 };
 
-bool prove(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result) {
-  if (!Memory::chunksFit(index.program))
-    return reportTooMuchMemory(findings);
-  const auto proveSize = [&](const Geometry &geometry) {
-    return SizeProof(index, geometry, findings, options).run(result);
-  };
-  const Geometry longest(index, 3);
-  if (longest.fault())
-    return reportFault(*longest.fault(), index, findings);
-  checkRanges(index, findings);
-  checkThreads(index, findings);
-  if (longest.mostIterations() != 0 && !options.exhaustive && oneIterationDecides(index, longest)) {
-    result.anyIterations = true;
-    return proveSize(Geometry(index, 1));
+/// Proves all that has to be proven of one program, size after size.
+class Prover {
+public:
+  Prover(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result)
+      : index_(index), findings_(findings), options_(options), result_(result), roles_(index, findings) {}
+
+  bool run() {
+    if (!Memory::chunksFit(index_.program))
+      return reportTooMuchMemory(findings_);
+    return proveIterations() && proveSlices();
   }
-  if (!proveSize(longest))
-    return false;
-  for (const std::uint32_t iterations : {1u, 2u}) {
-    if (longest.mostIterations() == 0)
-      break;
-    const Geometry geometry(index, iterations);
+
+private:
+  bool proveSize(const Geometry &geometry) {
     if (geometry.fault())
-      return reportFault(*geometry.fault(), index, findings);
-    if (!proveSize(geometry))
-      return false;
+      return reportFault(*geometry.fault(), index_, findings_);
+    return SizeProof(index_, geometry, roles_, findings_, options_).run(result_);
   }
-  return true;
-}
+
+  bool proveIterations() {
+    const Geometry longest(index_, 3);
+    if (longest.fault())
+      return reportFault(*longest.fault(), index_, findings_);
+    checkRanges(index_, sizesChange(index_.program, options_), findings_);
+    if (longest.mostIterations() != 0 && !options_.exhaustive && oneIterationDecides(index_, longest)) {
+      result_.anyIterations = true;
+      return proveSize(Geometry(index_, 1));
+    }
+    if (!proveSize(longest))
+      return false;
+    return longest.mostIterations() == 0 || (proveSize(Geometry(index_, 1)) && proveSize(Geometry(index_, 2)));
+  }
+
+  bool proveSlices() {
+    const SliceSizes sizes = sliceSizes(index_);
+    if (sizes.inLoop || sizes.tooMany) {
+      findings_.add(sizes.inLoop ? diag::slices_in_loop : diag::slices_too_many,
+                    sizes.inLoop ? *sizes.inLoop : *sizes.tooMany);
+      return false;
+    }
+    for (const std::uint32_t units : sizes.units) {
+      const std::size_t had = findings_.all().size();
+      const bool good = proveSize(Geometry::ofUnits(index_, units));
+      for (std::size_t i = had; i < findings_.all().size(); ++i)
+        findings_.all()[i].notes.push_back(
+            {&diag::at_chunk_size,
+             findings_.all()[i].where,
+             {ir::plural(std::uint64_t{units} * index_.program.bufferAlignment, "byte")}});
+      if (!good)
+        return false;
+      ++result_.unevenSizes;
+    }
+    return true;
+  }
+
+  const ProgramIndex &index_;
+  Findings &findings_;
+  const VerifyOptions &options_;
+  VerifyResult &result_;
+  const ThreadRoles roles_;
+};
 
 } // namespace
 } // namespace proof
@@ -158,12 +197,12 @@ VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, con
   const proof::ProgramIndex index(program);
   proof::Findings findings(index, diags);
   result.unstated = proof::checkStated(index, findings);
-  const bool ended = proof::prove(index, findings, options, result);
+  const bool ended = proof::Prover(index, findings, options, result).run();
   result.errors = findings.errors();
   result.warnings = findings.warnings();
   result.proven = ended && result.errors == 0;
   if (!options.warnings)
-    proof::dropWarnings(findings);
+    findings.dropWarnings();
   findings.flush();
   return result;
 }
@@ -178,6 +217,8 @@ std::string VerifyResult::summary() const {
     text += ", any number of iterations";
   else if (iterations != 0)
     text += ", up to " + ir::plural(iterations, "iteration");
+  if (unevenSizes != 0)
+    text += ", " + std::to_string(unevenSizes + 1) + " ways in which slices meet";
   return text + ": " + ir::plural(operations, "operation") + " in " + ir::plural(phases, "phase") + " over " +
          ir::plural(edges, "edge") + ", " + std::to_string(accesses) + " accesses in order, " +
          ir::plural(results, "output chunk") + " right" +

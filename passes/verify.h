@@ -53,6 +53,9 @@ struct VerifyOptions {
   bool schedules = true; ///< add the shortest schedule to races
   /// Keep vector clocks from the start, not only where the logs of Order are too tangled. The verdict is the same.
   bool clocks = false;
+  /// Scratch chunks lie at the same place whatever the message size, as in kernels of our own: launches of different
+  /// sizes meet chunk by chunk, as those of one size do.
+  bool fixedScratch = false;
   /// Prove three sizes of pipelines and three launches with double scratch even where fewer decide. The verdict is the
   /// same.
   bool exhaustive = false;
@@ -63,6 +66,7 @@ struct VerifyResult {
   bool proven = false;
   std::uint32_t ranks = 0, launches = 0, iterations = 0; ///< iterations: the most of any pipeline; 0 without
   bool anyIterations = false;                            ///< one iteration was run, which speaks for any number
+  std::uint32_t unevenSizes = 0; ///< sizes of chunk proven besides, in which slices of groups meet differently
   std::uint64_t operations = 0;                          ///< run, all launches and iterations
   std::uint64_t phases = 0, edges = 0, accesses = 0;
   std::uint64_t results = 0;  ///< output chunks compared with the collective

@@ -12,31 +12,37 @@ bool ClockOrder::known(std::uint32_t block, std::uint32_t phase, const View &vie
   const Pair &known = (view.next ? next_ : now_)[view.block];
   if (clocks_.get(need == Need::Data ? known.data : known.control, block) > phase)
     return true;
-  return std::any_of(view.packets.begin(), view.packets.end(), [&](const Token &t) {
+  return std::any_of(view.besides.begin(), view.besides.end(), [&](const Token &t) {
     if (need == Need::Control)
       return (t.agent == block && t.phase > phase) || clocks_.get(t.control, block) > phase;
-    return (t.agent == block && launchPhase_[block] > phase) ||
-           clocks_.get(launchData_[index_.rankOf(t.agent)], block) > phase;
+    return (t.agent == block && (t.weak ? launchPhase_[block] : t.phase) > phase) ||
+           clocks_.get(t.weak ? launchData_[index_.rankOf(t.agent)] : t.data, block) > phase;
   });
 }
 
-void ClockOrder::send(Token &token) {
-  const Pair held = share(now_[token.agent]);
+void ClockOrder::send(Token &token, std::span<const Token> besides) {
+  Pair held = share(now_[token.agent]);
+  for (const Token &t : besides)
+    join(held, t);
   token.control = held.control;
   token.data = held.data;
+  if (!besides.empty())
+    token.besides = 0; // its clocks tell more than its phase does
 }
 
-void ClockOrder::sendPacket(Token &token, std::span<const Token> taken) {
-  ClockId control = clocks_.share(now_[token.agent].control);
-  for (const Token &t : taken) {
-    clocks_.join(control, t.control);
-    clocks_.raise(control, t.agent, t.phase);
-  }
-  token.control = control;
+Token ClockOrder::share(const Token &token) {
+  const Pair held = share(Pair{token.control, token.data});
+  Token copy = token;
+  copy.control = held.control;
+  copy.data = held.data;
+  return copy;
 }
 
 void ClockOrder::receive(std::uint32_t block, const Token &token) {
-  Pair &into = next_[block];
+  join(next_[block], token);
+}
+
+void ClockOrder::join(Pair &into, const Token &token) {
   const ClockId data = token.weak ? launchData_[index_.rankOf(token.agent)] : token.data;
   const std::uint32_t dataPhase = token.weak ? launchPhase_[token.agent] : token.phase;
   if (into.control == into.data && token.control == data && token.phase == dataPhase) {
@@ -46,12 +52,12 @@ void ClockOrder::receive(std::uint32_t block, const Token &token) {
     into.data = clocks_.share(into.control);
     return;
   }
-  // Who knows of a phase knows what was known in it; packets may bring more.
-  if (token.weak || clocks_.get(into.control, token.agent) < token.phase) {
+  // Who knows of a phase knows what was known in it; what a thread or an operation knew besides may be more.
+  if (token.weak || token.besides != none || clocks_.get(into.control, token.agent) < token.phase) {
     clocks_.join(into.control, token.control);
     clocks_.raise(into.control, token.agent, token.phase);
   }
-  if (clocks_.get(into.data, token.agent) < dataPhase) {
+  if (token.besides != none || clocks_.get(into.data, token.agent) < dataPhase) {
     clocks_.join(into.data, data);
     clocks_.raise(into.data, token.agent, dataPhase);
   }

@@ -20,8 +20,8 @@ public:
   bool known(std::uint32_t block, std::uint32_t phase, const View &view, Need need) const;
 
   /// Gives `token` the clock of its sender. Held until `drop`.
-  void send(Token &token);
-  void sendPacket(Token &token, std::span<const Token> taken);
+  void send(Token &token, std::span<const Token> besides);
+  Token share(const Token &token);
   void drop(const Token &token) { release({token.control, token.data}); }
   void receive(std::uint32_t block, const Token &token);
   void endPhase(std::uint32_t block);
@@ -34,6 +34,8 @@ private:
   struct Pair {
     ClockId control = ClockPool::zero, data = ClockPool::zero;
   };
+  /// `into` comes to know what `token` tells.
+  void join(Pair &into, const Token &token);
   Pair share(const Pair &p) { return {clocks_.share(p.control), clocks_.share(p.data)}; }
   void release(const Pair &p) {
     clocks_.release(p.control);

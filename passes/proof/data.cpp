@@ -73,7 +73,7 @@ View Machine::packetView(std::uint32_t b) {
         taken_.push_back(packetTokens_[last = token]);
     }
   }
-  view.packets = taken_;
+  view.besides = taken_;
   return view;
 }
 
@@ -93,7 +93,7 @@ void Machine::writeComputed(const Operand &to, const Record &by, const View &vie
         takenHere_.push_back(packetTokens_[memory_.slotToken(source.first + u)]);
     packetToken_ = none;
     View part = view;
-    part.packets = takenHere_;
+    part.besides = takenHere_;
     Operand piece = to;
     piece.first += u;
     piece.count = end - u;
@@ -123,8 +123,7 @@ bool Machine::data(std::uint32_t b, const ir::Op &op) {
   if (ir::putsAndSignals(op.kind))
     signalAll(b, op, false);
   if (op.kind == ir::OpKind::PutWithSignalAndFlush)
-    for (const std::uint32_t id : s.code->idsOf(op))
-      order_.flushed(order_.putsCovered(index_.channel(op.channelType, s.rank, id), b, s.pc), b);
+    flushAll(b, op);
   return true;
 }
 
@@ -163,17 +162,18 @@ void Machine::reduce(std::uint32_t b, const ir::Op &op) {
 
 void Machine::portPut(std::uint32_t b, const ir::Op &op) {
   BlockState &s = blocks_[b];
-  const View before = order_.view(b);
-  const View after = sawPackets_ ? packetView(b) : before;
   const auto ids = s.code->idsOf(op);
-  for (std::size_t i = 0; i < destinations_.size(); ++i) {
+  for (std::uint32_t i = 0; i < destinations_.size(); ++i) { // thread i puts the i-th
     const Operand &source = sources_[sources_.size() == 1 ? 0 : i];
     const std::uint32_t channel = index_.channel(op.channelType, s.rank, ids[ids.size() == 1 ? 0 : i]);
-    const std::uint32_t put = Record::putBit | order_.addPut(channel, b, s.pc);
-    View issue = before, finish = after;
-    issue.putChannel = finish.putChannel = channel;
-    readValues(source, {put, before.phase, source.ref}, issue);
-    write(destinations_[i], {put, before.phase, destinations_[i].ref}, finish, valuesOfUnit_.data());
+    View issue = threadView(b, i);
+    issue.putChannel = channel;
+    const Record put{Record::putBit | order_.addPut(channel, issue, s.pc), issue.phase, source.ref};
+    readValues(source, put, issue);
+    View finish = sawPackets_ ? packetView(b) : issue;
+    finish.thread = i;
+    finish.putChannel = channel;
+    write(destinations_[i], {put.agent, put.phase, destinations_[i].ref}, finish, valuesOfUnit_.data());
   }
 }
 
@@ -190,6 +190,8 @@ void Machine::read(const Operand &operand, const Record &by, const View &view) {
   counts_.accesses += operand.count;
   if (launch_ != 0)
     return checkLater(operand, by, view, false);
+  if (history_ && operand.scratch)
+    history_->note(operand.rank, by, false, operand.packet, operand.first, operand.count);
   // Of packets every reader counts: the first tells soonest that what they were computed from has been read.
   const bool keeps = operand.packet && geometry_.mostIterations() == 0;
   for (std::uint32_t i = 0; i < operand.count; ++i) {
@@ -217,6 +219,8 @@ void Machine::write(const Operand &operand, const Record &by, const View &view, 
         sendPacket(operand.first + i, view);
     return;
   }
+  if (history_ && operand.scratch)
+    history_->note(operand.rank, by, true, operand.packet, operand.first, operand.count);
   for (std::uint32_t i = 0; i < operand.count; ++i) {
     const CellId id = operand.first + i;
     Cell &cell = memory_[id];
@@ -235,6 +239,11 @@ void Machine::write(const Operand &operand, const Record &by, const View &view, 
 void Machine::checkLater(const Operand &operand, const Record &by, const View &view, bool writes) {
   if (index_.program.doubleScratch && operand.scratch != (launch_ == 2))
     return;
+  if (history_ && operand.scratch && writes)
+    if (const ScratchHistory::Access *open = history_->open(operand.rank, view)) {
+      listener_.sizeChanged(operand.rank, open->by, open->writes, by);
+      history_.reset(); // one is enough to tell
+    }
   for (std::uint32_t i = 0; i < operand.count; ++i) {
     const CellId id = operand.first + i;
     Cell &cell = memory_[id];
@@ -252,10 +261,12 @@ void Machine::checkRead(CellId id, const Record &by, const View &view) {
   Cell &cell = memory_[id];
   if (!cell.write.exists())
     return;
-  if (order_.before(cell.write, true, view, Need::Data))
-    order_.readBehind(cell.write, view);
-  else if (!sameElement(cell.write, by))
+  if (order_.before(cell.write, true, view, Need::Data)) {
+    if (view.besides.empty()) // else only one thread is known to be behind it
+      order_.readBehind(cell.write, view);
+  } else if (!sameElement(cell.write, by)) {
     report(id, cell.write, true, by, false, view);
+  }
 }
 
 void Machine::checkWrite(CellId id, const Record &by, const View &view, bool packet) {
@@ -275,7 +286,7 @@ void Machine::checkWrite(CellId id, const Record &by, const View &view, bool pac
 void Machine::sendPacket(CellId id, const View &view) {
   if (packetToken_ == none) {
     packetToken_ = static_cast<std::uint32_t>(packetTokens_.size());
-    packetTokens_.push_back(order_.sendPacket(currentBlock_, view.packets));
+    packetTokens_.push_back(order_.send(currentBlock_, true, view.besides));
   }
   memory_.slotLaunch(id) = static_cast<std::uint8_t>(launch_ + 1);
   memory_.slotToken(id) = packetToken_;
@@ -295,36 +306,6 @@ void Machine::writeAgain(CellId id, const Record &by, const View &view, ValueId 
     cell.value = Values::unknown;
   }
   cell.write = by;
-}
-
-bool Machine::sameElement(const Record &a, const Record &b) const {
-  // Fused operands: one operation, the same thread for the same element if both ranges begin at the same place.
-  if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser() || !currentOp_)
-    return false;
-  const auto within = [&](const Record &r) { return r.ref - currentOp_->firstChunk < currentOp_->numChunks(); };
-  if (!within(a) || !within(b))
-    return false;
-  if (a.ref == b.ref)
-    return true;
-  const BlockState &s = blocks_[b.agent];
-  const ir::Rank &rank = index_.program.ranks[s.rank];
-  const auto start = [&](const Record &r) {
-    const ir::Chunk &chunk = s.code->chunks[r.ref];
-    ir::BufferKind buffer;
-    std::uint32_t owner = s.rank;
-    if (ir::isLocal(chunk.space)) {
-      buffer = static_cast<ir::BufferKind>(chunk.space);
-    } else if (chunk.space == ir::ChunkSpace::Remote) {
-      buffer = rank.remoteBuffers[chunk.id].buffer;
-      owner = rank.remoteBuffers[chunk.id].rank;
-    } else {
-      buffer = rank.switchChannels[chunk.id].buffer; // one element of all ranks: any of them tells
-    }
-    const UnitSpan span =
-        geometry_.span(chunk, *currentOp_, s.loop != none ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
-    return memory_.base(owner, buffer, false) + span.first;
-  };
-  return start(a) == start(b);
 }
 
 std::uint32_t Machine::opOf(const Record &record) const {
@@ -361,65 +342,6 @@ void Machine::report(CellId id, const Record &first, bool firstWrites, const Rec
     listener_.conflict(c);
   if (!second.isUser() || !c.control)
     memory_[id].value = Values::unknown;
-}
-
-void Machine::userAccess(std::uint32_t rank, bool writes) {
-  const std::uint32_t b = index_.block(rank, 0);
-  const View view = order_.gather(rank);
-  const auto buffer = writes ? ir::BufferKind::Input : ir::BufferKind::Output;
-  const std::uint32_t units = index_.program.ranks[rank].chunksOf(buffer) * geometry_.unitsPerChunk();
-  const CellId first = memory_.base(rank, buffer, false);
-  const Record by{b, view.phase, writes ? Record::userWrite : Record::userRead};
-  for (std::uint32_t u = 0; u < units; ++u) {
-    Cell &cell = memory_[first + u];
-    if (writes) {
-      checkWrite(first + u, by, view, false);
-      stillSent_.clear(); // overwriting these is the user's risk, but later writes of the program are its own
-      memory_.forReads(cell, [&](const Record &reader) {
-        if (reader.isPut() && !order_.before(reader, false, view, Need::Control))
-          stillSent_.push_back(reader);
-      });
-      memory_.setWrite(cell, launch_ == 0 ? by : Record{});
-      for (const Record &reader : stillSent_)
-        memory_.addRead(cell, reader);
-      if (launch_ == 0)
-        cell.value = values_.input(rank, u);
-      continue;
-    }
-    if (cell.write.exists() && !order_.before(cell.write, true, view, Need::Data)) {
-      report(first + u, cell.write, true, by, false, view);
-      cell.write = by; // said once
-    }
-    memory_.addRead(cell, by);
-  }
-}
-
-void Machine::beginLaunch() {
-  const bool user = index_.program.collective.kind != ir::CollectiveKind::Test;
-  for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
-    if (user) {
-      if (launch_ <= 1)
-        userAccess(r, true);
-      order_.meetRank(r);
-    } else if (launch_ == 0) {
-      const std::uint32_t units = index_.program.ranks[r].inputChunks * geometry_.unitsPerChunk();
-      for (std::uint32_t u = 0; u < units; ++u)
-        memory_[memory_.base(r, ir::BufferKind::Input, false) + u].value = values_.input(r, u);
-    }
-  }
-  order_.beginLaunch();
-}
-
-void Machine::endLaunch() {
-  for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
-    order_.meetRank(r);
-    if (index_.program.collective.kind != ir::CollectiveKind::Test) {
-      if (launch_ == 0)
-        userAccess(r, false);
-      order_.meetRank(r);
-    }
-  }
-  ++launch_;
 }
 
 } // namespace mscclc::passes::proof

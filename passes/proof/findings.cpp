@@ -36,7 +36,7 @@ Findings::Finding *Findings::addKeyed(const ir::DiagInfo &info, std::uint64_t gr
   const auto kind = reinterpret_cast<std::uintptr_t>(info.id.data());
   if (!state_.seen.insert(mix(kind, identity)).second)
     return nullptr;
-  ++(info.severity == ir::Severity::Error ? state_.errors : state_.warnings);
+  ++(diags_.severityOf(info) == ir::Severity::Error ? state_.errors : state_.warnings);
   const auto [it, isNew] = state_.groups.try_emplace(mix(kind, group), state_.findings.size());
   if (!isNew) {
     Finding &same = state_.findings[it->second];
@@ -70,6 +70,10 @@ Findings::Finding *Findings::addOnProgram(const ir::DiagInfo &info) {
   if (finding)
     finding->where = ir::Where("program '" + index_.program.name + "'");
   return finding;
+}
+
+void Findings::dropWarnings() {
+  std::erase_if(state_.findings, [&](const Finding &f) { return diags_.severityOf(*f.info) != ir::Severity::Error; });
 }
 
 void Findings::flush() {

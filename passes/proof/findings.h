@@ -56,6 +56,7 @@ public:
   std::uint64_t errors() const { return state_.errors; }
   std::uint64_t warnings() const { return state_.warnings; }
   std::vector<Finding> &all() { return state_.findings; }
+  void dropWarnings();
   void flush();
 
   static constexpr ir::OpRef nowhere{none, none, none};

@@ -39,6 +39,14 @@ Geometry::Geometry(const ProgramIndex &index, std::uint32_t least) {
   chooseSize(index, least);
 }
 
+Geometry Geometry::ofUnits(const ProgramIndex &index, std::uint32_t units) {
+  Geometry g;
+  g.scanOps(index);
+  g.mostIterations_ = !g.rates_.empty();
+  g.unitsPerChunk_ = units;
+  return g;
+}
+
 void Geometry::scanOps(const ProgramIndex &index) {
   for (std::uint32_t b = 0; b < index.numBlocks(); ++b) {
     const ir::ThreadBlock &block = index.ops(b);
@@ -167,9 +175,11 @@ UnitSpan Geometry::span(const ir::Chunk &chunk, const ir::Op &op, const LoopSlic
   const std::uint64_t whole = std::uint64_t{chunk.size} * unitsPerChunk_;
   std::uint64_t first = std::uint64_t{chunk.index} * unitsPerChunk_, count = whole;
   if (op.groupSize > 1) {
-    const std::uint64_t begin = whole * op.groupIndex / op.groupSize;
-    first += begin;
-    count = whole * (op.groupIndex + 1) / op.groupSize - begin;
+    const auto cut = [&](std::uint64_t g) { // as the executor does (execution_plan.cc, calcOffset)
+      return g * (whole / op.groupSize) + std::min(g, whole % op.groupSize);
+    };
+    first += cut(op.groupIndex);
+    count = cut(op.groupIndex + std::uint64_t{1}) - cut(op.groupIndex);
   }
   if (loop) {
     count = loop->offset >= count ? 0 : std::min(count - loop->offset, loop->length);

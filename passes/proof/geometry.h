@@ -40,8 +40,10 @@ struct GeometryFault {
 
 class Geometry {
 public:
-  /// The size in which the narrowest operand of each pipeline sees `least` iterations: 1, 2 or 3.
+  /// The size in which the narrowest operand of each pipeline sees `least` iterations: 1, 2 or 3. Groups cut it evenly.
   Geometry(const ProgramIndex &index, std::uint32_t least);
+  /// The size of `units` units of the program's alignment a chunk: see slicing.h. Pipelines run once.
+  static Geometry ofUnits(const ProgramIndex &index, std::uint32_t units);
 
   const std::optional<GeometryFault> &fault() const { return fault_; }
   std::uint32_t unitsPerChunk() const { return unitsPerChunk_; }
@@ -62,6 +64,7 @@ public:
   std::uint64_t unitsTouched(const ProgramIndex &index) const;
 
 private:
+  Geometry() = default;
   void scanOps(const ProgramIndex &index);
   void chooseSize(const ProgramIndex &index, std::uint32_t least);
   std::uint64_t iterations(std::uint64_t unit, std::uint32_t numChunks) const;

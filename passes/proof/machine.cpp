@@ -6,10 +6,10 @@
 
 namespace mscclc::passes::proof {
 
-Machine::Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, Memory &memory,
-                 Order &order, Values &values, MachineListener &listener)
-    : index_(index), geometry_(geometry), premises_(premises), memory_(memory), order_(order), values_(values),
-      listener_(listener), blocks_(index.numBlocks()), queues_(index.numChannels() + index.numSemaphores()),
+Machine::Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises,
+                 const ThreadRoles &roles, Memory &memory, Order &order, Values &values, MachineListener &listener)
+    : index_(index), geometry_(geometry), premises_(premises), roles_(roles), memory_(memory), order_(order),
+      values_(values), listener_(listener), blocks_(index.numBlocks()), queues_(index.numChannels() + index.numSemaphores()),
       barriers_(premises.barriers().size()), operandIndex_(index.numBlocks()) {
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
     blocks_[b].code = &index.ops(b);
@@ -36,6 +36,7 @@ bool Machine::runLaunch() {
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
     blocks_[b].pc = 0;
     blocks_[b].loop = none;
+    forgetHeard(b);
     ready_.push_back(b);
   }
   while (firstReady_ < ready_.size()) {
@@ -75,13 +76,13 @@ void Machine::run(std::uint32_t b) {
       s.entered = true;
       s.step = 0;
       if (ir::has(op.sync, ir::DataSync::Before))
-        order_.endPhase(b);
+        endPhase(b);
     }
     if (!execute(b, op))
       return;
     ++counts_.operations;
     if (ir::has(op.sync, ir::DataSync::After))
-      order_.endPhase(b);
+      endPhase(b);
     step(s);
   }
 }
@@ -105,10 +106,9 @@ void Machine::step(BlockState &s) {
 }
 
 bool Machine::execute(std::uint32_t b, const ir::Op &op) {
-  BlockState &s = blocks_[b];
   switch (op.kind) {
   case ir::OpKind::Nop:
-    order_.endPhase(b);
+    endPhase(b);
     return true;
   case ir::OpKind::Barrier:
     return barrier(b, op);
@@ -117,31 +117,86 @@ bool Machine::execute(std::uint32_t b, const ir::Op &op) {
   case ir::OpKind::RelaxedWait:
     return waitAll(b, op);
   case ir::OpKind::SemRelease:
-    for (const std::uint32_t id : s.code->idsOf(op))
-      signal(b, semaphoreQueue(s.rank, id), {order_.send(b, false)});
-    return true;
   case ir::OpKind::Signal:
   case ir::OpKind::RelaxedSignal:
     signalAll(b, op, op.kind == ir::OpKind::RelaxedSignal);
     return true;
   case ir::OpKind::Flush:
-    for (const std::uint32_t id : s.code->idsOf(op))
-      order_.flushed(order_.putsCovered(index_.channel(op.channelType, s.rank, id), b), b);
+    flushAll(b, op);
     return true;
   default:
     return data(b, op);
   }
 }
 
+void Machine::endPhase(std::uint32_t b) {
+  order_.endPhase(b);
+  forgetHeard(b);
+}
+
+void Machine::forgetHeard(std::uint32_t b) {
+  if (!roles_.relays(b))
+    return;
+  for (const ThreadHeard &heard : heard_[b])
+    order_.drop(heard.token);
+  heard_[b].clear();
+}
+
+/// What `thread` knows in the present phase: beside what its block does, what it waited for itself.
+View Machine::threadView(std::uint32_t b, std::uint32_t thread) {
+  View view = order_.view(b);
+  view.thread = thread;
+  if (!roles_.relays(b))
+    return view;
+  heardHere_.clear();
+  for (const ThreadHeard &heard : heard_[b])
+    if (heard.thread == thread)
+      heardHere_.push_back(heard.token);
+  view.besides = heardHere_;
+  return view;
+}
+
 void Machine::signalAll(std::uint32_t b, const ir::Op &op, bool relaxed) {
   BlockState &s = blocks_[b];
-  for (const std::uint32_t id : s.code->idsOf(op)) {
-    const std::uint32_t end = index_.channel(op.channelType, s.rank, id);
-    Sent sent{order_.send(b, relaxed)};
-    if (op.channelType == ir::ChannelType::Port)
-      sent.covers = order_.putsCovered(end, b, ir::putsAndSignals(op.kind) ? s.pc : none);
-    signal(b, index_.pairOf(end), sent);
+  const auto ids = s.code->idsOf(op);
+  for (std::uint32_t thread = 0; thread < ids.size(); ++thread) {
+    if (ir::isSemaphoreOp(op.kind)) {
+      signal(b, semaphoreQueue(s.rank, ids[thread]), sendOf(b, thread, relaxed, none));
+      continue;
+    }
+    const std::uint32_t end = index_.channel(op.channelType, s.rank, ids[thread]);
+    signal(b, index_.pairOf(end), sendOf(b, thread, relaxed, op.channelType == ir::ChannelType::Port ? end : none));
   }
+}
+
+/// What `thread` sends in the operation at which its block is. `portChannel`: through it, if it is a port's.
+Machine::Sent Machine::sendOf(std::uint32_t b, std::uint32_t thread, bool relaxed, std::uint32_t portChannel) {
+  const ThreadRoles::Turn *turn = roles_.turn(b, blocks_[b].pc, thread);
+  if (!turn) {
+    const View view = threadView(b, thread);
+    Sent sent{order_.send(b, relaxed, view.besides)};
+    if (portChannel != none)
+      sent.covers = order_.putsCovered(portChannel, view);
+    return sent;
+  }
+  // Any of the sends of the phase may come first: until the last has come, only what all of them tell is certain.
+  const bool last = turn->number == turn->of;
+  Sent sent{order_.send(b, last ? turn->allRelaxed : turn->anyRelaxed)};
+  if (portChannel == none)
+    return sent;
+  if (!last)
+    sent.covers = order_.putsCovered(portChannel, order_.view(b));
+  else
+    for (const std::uint32_t each : turn->threads)
+      sent.covers = order_.putsCovered(portChannel, threadView(b, each), sent.covers);
+  return sent;
+}
+
+void Machine::flushAll(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  const auto ids = s.code->idsOf(op);
+  for (std::uint32_t thread = 0; thread < ids.size(); ++thread)
+    order_.flushed(order_.putsCovered(index_.channel(op.channelType, s.rank, ids[thread]), threadView(b, thread)), b);
 }
 
 void Machine::signal(std::uint32_t b, std::uint32_t queue, const Sent &sent) {
@@ -175,7 +230,7 @@ bool Machine::waitAll(std::uint32_t b, const ir::Op &op) {
   for (; s.step < ids.size(); ++s.step) {
     const std::uint32_t queue =
         semaphore ? semaphoreQueue(s.rank, ids[s.step]) : index_.channel(op.channelType, s.rank, ids[s.step]);
-    if (!wait(b, queue, op.kind == ir::OpKind::RelaxedWait)) {
+    if (!wait(b, s.step, queue, op.kind == ir::OpKind::RelaxedWait)) {
       block(b, queues_[queue].waiter, semaphore ? Waiting::Semaphore : Waiting::Channel,
             semaphore ? index_.semaphore(s.rank, ids[s.step]) : queue);
       return false;
@@ -184,14 +239,20 @@ bool Machine::waitAll(std::uint32_t b, const ir::Op &op) {
   return true;
 }
 
-bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed) {
+bool Machine::wait(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, bool relaxed) {
   const auto take = [&](const Sent &sent) {
     order_.receive(b, sent.token, relaxed);
-    order_.completed(sent.covers, b);
+    order_.completed(sent.covers, b, thread);
+    if (!roles_.relays(b) || sent.token.agent == none)
+      return;
+    Token token = order_.share(sent.token);
+    token.weak |= relaxed;
+    heard_[b].push_back({thread, token});
   };
   if (const SharedSync *parties = premises_.shared(queue)) {
     // The n-th wait passes once n signals came, whoever sent them: of each sender only what all others together cannot
-    // make up for is certain.
+    // make up for is certain. Blocks take turns on a channel; of a semaphore any may be the first, and knows only how
+    // often it acquired it itself.
     SharedQueue &shared = shared_[queue];
     const std::uint64_t initial = queues_[queue].initial;
     std::uint64_t total = 0;
@@ -202,7 +263,8 @@ bool Machine::wait(std::uint32_t b, std::uint32_t queue, bool relaxed) {
       checkTurn(b, shared, queue);
     const auto party = std::find_if(parties->waiters.begin(), parties->waiters.end(),
                                     [&](const SharedSync::Party &p) { return p.block == b; });
-    const std::uint64_t number = ++shared.taken[static_cast<std::size_t>(party - parties->waiters.begin())];
+    const std::uint64_t own = ++shared.taken[static_cast<std::size_t>(party - parties->waiters.begin())];
+    const std::uint64_t number = queue < index_.numChannels() ? shared.numTaken : own;
     for (const SharedSync::Party &p : parties->signallers)
       total += p.count;
     for (std::size_t i = 0; i < parties->signallers.size(); ++i) {
@@ -252,9 +314,11 @@ bool Machine::barrier(std::uint32_t b, const ir::Op &op) {
   if (arrived.size() != info.blocks.size())
     return false;
   order_.barrier(arrived);
-  for (const std::uint32_t other : arrived)
+  for (const std::uint32_t other : arrived) {
+    forgetHeard(other);
     if (other != b)
       ready_.push_back(other);
+  }
   arrived.clear();
   return true;
 }

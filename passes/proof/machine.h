@@ -6,6 +6,8 @@
 #pragma once
 
 #include "passes/proof/premises.h"
+#include "passes/proof/scratch_history.h"
+#include "passes/proof/threads.h"
 #include "passes/proof/values.h"
 
 #include <unordered_map>
@@ -39,6 +41,9 @@ public:
   virtual void slotWrittenTwice(CellId cell, const Record &first, const Record &second) = 0;
   /// The launch ends with input chunk `cell` still being sent by port put `put`.
   virtual void inputStillSent(CellId cell, const Record &put) = 0;
+  /// A write of a launch into `rank`'s scratch that may come before `first`, an access of an earlier launch to another
+  /// chunk, which has the write's place if that launch had another message size.
+  virtual void sizeChanged(std::uint32_t rank, const Record &first, bool firstWrites, const Record &second) = 0;
   /// Two blocks of a rank wait on channel end `channel` in no fixed order.
   virtual void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) = 0;
 };
@@ -49,9 +54,11 @@ struct MachineCounts {
 
 class Machine {
 public:
-  Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, Memory &memory, Order &order,
-          Values &values, MachineListener &listener);
+  Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const ThreadRoles &roles,
+          Memory &memory, Order &order, Values &values, MachineListener &listener);
 
+  /// Looks at launches of different message sizes, too.
+  void changeSizes() { history_.emplace(index_, order_); }
   /// Runs one launch of every rank to its end. False if blocks are stuck; `waiting` tells on what.
   bool runLaunch();
   /// What the user does with the buffers around a launch: reads outputs behind it, writes inputs before it.
@@ -114,10 +121,15 @@ private:
   bool execute(std::uint32_t block, const ir::Op &op);
   void step(BlockState &state);
   void signal(std::uint32_t block, std::uint32_t queue, const Sent &sent);
-  bool wait(std::uint32_t block, std::uint32_t queue, bool relaxed);
+  Sent sendOf(std::uint32_t block, std::uint32_t thread, bool relaxed, std::uint32_t portChannel);
+  bool wait(std::uint32_t block, std::uint32_t thread, std::uint32_t queue, bool relaxed);
   bool waitAll(std::uint32_t block, const ir::Op &op);
   void signalAll(std::uint32_t block, const ir::Op &op, bool relaxed);
   bool barrier(std::uint32_t block, const ir::Op &op);
+  void endPhase(std::uint32_t block);
+  void forgetHeard(std::uint32_t block);
+  void flushAll(std::uint32_t block, const ir::Op &op);
+  View threadView(std::uint32_t block, std::uint32_t thread);
   void block(std::uint32_t block, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id);
   void wake(std::uint32_t &waiters);
   void checkTurn(std::uint32_t block, SharedQueue &shared, std::uint32_t queue);
@@ -144,6 +156,9 @@ private:
   void writeAgain(CellId id, const Record &by, const View &view, ValueId value);
   void checkRead(CellId id, const Record &by, const View &view);
   void checkWrite(CellId id, const Record &by, const View &view, bool packet);
+  // elements.cpp: which thread treats which element
+  struct ElementShare;
+  ElementShare shareOf(std::uint32_t block, std::uint32_t op, std::uint32_t ref) const;
   bool sameElement(const Record &a, const Record &b) const;
   // packets.cpp: what packets tell about the reads they were computed from
   struct Chain {
@@ -163,18 +178,23 @@ private:
   bool consumed(CellId slot, const Record &consumer, const Chain &chain) const;
   void report(CellId id, const Record &first, bool firstWrites, const Record &second, bool secondWrites,
               const View &view);
-  void userAccess(std::uint32_t rank, bool writes);
+  // user.cpp: what a rank's user does between launches
+  template <typename Visit> void forUserCells(std::uint32_t rank, Visit visit) const;
+  void userOverwrites(std::uint32_t rank);
+  void userReads(std::uint32_t rank);
   View packetView(std::uint32_t block);
 
   const ProgramIndex &index_;
   const Geometry &geometry_;
   const Premises &premises_;
+  const ThreadRoles &roles_;
   Memory &memory_;
   Order &order_;
   Values &values_;
   MachineListener &listener_;
   MachineCounts counts_;
 
+  std::optional<ScratchHistory> history_;
   std::uint32_t launch_ = 0; ///< from 0
   std::vector<BlockState> blocks_;
   std::vector<Queue> queues_; ///< channel ends that wait, then semaphores
@@ -182,6 +202,12 @@ private:
   std::uint32_t freeSent_ = none;
   std::unordered_map<std::uint32_t, SharedQueue> shared_;
   std::vector<BarrierState> barriers_;
+  struct ThreadHeard {
+    std::uint32_t thread;
+    Token token;
+  };
+  std::unordered_map<std::uint32_t, std::vector<ThreadHeard>> heard_; ///< of blocks that relay, in their present phase
+  std::vector<Token> heardHere_;                                      ///< of them, those of one thread
   std::vector<std::uint32_t> ready_;
   std::size_t firstReady_ = 0;
 

@@ -34,16 +34,9 @@ void Order::readBehind(const Record &write, const View &view) {
     to = {from.chain, chainLengths_[from.chain]++};
 }
 
-Token Order::sendPacket(std::uint32_t block, std::span<const Token> taken) {
-  blocks_[block].toldPhase = blocks_[block].phase;
-  Token token{block, blocks_[block].phase, blocks_[block].length, true};
-  if (clocks_) {
-    clocks_->sendPacket(token, taken);
-  } else if (!taken.empty()) {
-    token.besides = newNode();
-    entries_.insert(entries_.end(), taken.begin(), taken.end());
-  }
-  return token;
+void Order::keepBesides(Token &token, std::span<const Token> besides) {
+  token.besides = newNode();
+  entries_.insert(entries_.end(), besides.begin(), besides.end());
 }
 
 void Order::receive(std::uint32_t block, const Token &token, bool relaxed) {
@@ -207,7 +200,7 @@ bool Order::knownDirectly(std::uint32_t block, std::uint32_t phase, const View &
   const auto tells = [&](const Heard &t) {
     return t.agent - first < count && t.phase > least && (weakIsEnough || !t.weak);
   };
-  for (const Token &t : view.packets)
+  for (const Token &t : view.besides)
     if (tells(t))
       return true;
   const BlockState &state = blocks_[view.block];
@@ -305,7 +298,7 @@ bool Order::search(std::uint32_t block, std::uint32_t phase, const View &view, N
     }
     return true;
   }
-  return std::any_of(view.packets.begin(), view.packets.end(), look) || follow() != nullptr;
+  return std::any_of(view.besides.begin(), view.besides.end(), look) || follow() != nullptr;
 }
 
 std::uint32_t Order::launchesBegun(std::uint32_t block, std::uint32_t phase) const {
@@ -315,35 +308,35 @@ std::uint32_t Order::launchesBegun(std::uint32_t block, std::uint32_t phase) con
   return begun;
 }
 
-std::uint32_t Order::addPut(std::uint32_t channel, std::uint32_t block, std::uint32_t op) {
+std::uint32_t Order::addPut(std::uint32_t channel, const View &issuer, std::uint32_t op) {
   if (firstLane_.empty())
     firstLane_.assign(index_.numChannels(), none);
   std::uint32_t lane = firstLane_[channel];
-  while (lane != none && lanes_[lane].block != block)
+  while (lane != none && (lanes_[lane].block != issuer.block || lanes_[lane].thread != issuer.thread))
     lane = lanes_[lane].next;
   if (lane == none) {
     lane = static_cast<std::uint32_t>(lanes_.size());
-    lanes_.push_back({block, firstLane_[channel], {}, {}, {}, {}});
+    lanes_.push_back({issuer.block, issuer.thread, firstLane_[channel], {}, {}, {}, {}});
     firstLane_[channel] = lane;
   }
   const auto id = static_cast<std::uint32_t>(puts_.size());
   auto &puts = lanes_[lane].puts;
-  puts_.push_back({channel, lane, static_cast<std::uint32_t>(puts.size()), block, blocks_[block].phase, op});
+  puts_.push_back(
+      {channel, lane, static_cast<std::uint32_t>(puts.size()), issuer.block, issuer.thread, issuer.phase, op});
   puts.push_back(id);
   return id;
 }
 
-std::uint32_t Order::putsCovered(std::uint32_t channel, std::uint32_t block, std::uint32_t own) {
-  std::uint32_t covers = none;
+std::uint32_t Order::putsCovered(std::uint32_t channel, const View &from, std::uint32_t more) {
+  std::uint32_t covers = more;
   if (firstLane_.empty())
     return covers;
-  const View from = view(block);
   for (std::uint32_t lane = firstLane_[channel]; lane != none; lane = lanes_[lane].next) {
     const auto &puts = lanes_[lane].puts;
     auto covered = static_cast<std::uint32_t>(puts.size());
     while (covered != 0) {
       const Put &put = puts_[puts[covered - 1]];
-      const bool self = own != none && put.block == block && put.op == own && put.phase == from.phase;
+      const bool self = put.block == from.block && put.phase == from.phase && put.thread == from.thread;
       if (self || known(put.block, put.phase, from, Need::Control))
         break;
       --covered;
@@ -362,9 +355,9 @@ void Order::addDone(std::vector<Done> &events, const Done &event) {
     events.push_back(event);
 }
 
-void Order::completed(std::uint32_t covers, std::uint32_t waiter) {
+void Order::completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread) {
   for (; covers != none; covers = covers_[covers].next)
-    addDone(lanes_[covers_[covers].lane].completed, {covers_[covers].upTo, waiter, blocks_[waiter].phase});
+    addDone(lanes_[covers_[covers].lane].completed, {covers_[covers].upTo, waiter, blocks_[waiter].phase, thread});
 }
 
 void Order::flushed(std::uint32_t covers, std::uint32_t block) {
@@ -379,13 +372,18 @@ void Order::flushed(std::uint32_t covers, std::uint32_t block) {
 
 bool Order::putBefore(const Record &record, bool write, const View &view, Need need) const {
   const Put &put = puts_[record.agent & ~Record::putBit];
-  if (view.putChannel == put.channel && (put.block == view.block || known(put.block, put.phase, view, Need::Control)))
+  const bool byThread = put.block == view.block && put.phase == view.phase && put.thread == view.thread;
+  if (view.putChannel == put.channel && (byThread || known(put.block, put.phase, view, Need::Control)))
     return true; // one queue, in order
   const Lane &lane = lanes_[put.lane];
   const auto done = [&](const std::vector<Done> &events) {
     const auto first = std::upper_bound(events.begin(), events.end(), put.number,
                                         [](std::uint32_t number, const Done &d) { return number < d.upTo; });
-    return first != events.end() && known(first->block, first->phase, view, need);
+    if (first == events.end())
+      return false;
+    const bool seenByThread = view.thread != none && first->thread == view.thread && first->block == view.block &&
+                              first->phase == view.phase;
+    return seenByThread || known(first->block, first->phase, view, need);
   };
   // A flush is known at home, and soon found.
   return (!write && (done(lane.ownFlushed) || done(lane.flushed))) || done(lane.completed);

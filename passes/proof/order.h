@@ -59,20 +59,23 @@ public:
   /// The block of `view` reads in its phase what `write` wrote, ordered before it as data.
   void readBehind(const Record &write, const View &view);
 
-  /// A token of `block`; `relaxed`: it makes no data of this launch visible. Held until `drop`.
-  Token send(std::uint32_t block, bool relaxed) {
+  /// A token of `block`; `relaxed`: it makes no data of this launch visible. `besides`: what the sending thread or
+  /// operation knows more than its block. Held until `drop`.
+  Token send(std::uint32_t block, bool relaxed, std::span<const Token> besides = {}) {
     blocks_[block].toldPhase = blocks_[block].phase;
     Token token{block, blocks_[block].phase, blocks_[block].length, relaxed};
     if (clocks_)
-      clocks_->send(token);
+      clocks_->send(token, besides);
+    else if (!besides.empty())
+      keepBesides(token, besides);
     return token;
   }
+  /// Another holder of `token`, to be dropped as well.
+  Token share(const Token &token) { return clocks_ ? clocks_->share(token) : token; }
   void drop(const Token &token) {
     if (clocks_)
       clocks_->drop(token);
   }
-  /// The token of packets that an operation of `block` writes, having taken packets itself.
-  Token sendPacket(std::uint32_t block, std::span<const Token> taken);
   /// `block` has waited for `token`; effective from its next phase.
   void receive(std::uint32_t block, const Token &token, bool relaxed);
 
@@ -93,12 +96,12 @@ public:
     return std::max(launchesBegun(block, phase), 1u) - 1;
   }
 
-  /// Port puts: issue, what is covered by a signal or flush of `block` now, and what follows from that.
-  std::uint32_t addPut(std::uint32_t channel, std::uint32_t block, std::uint32_t op);
-  /// Puts of `channel` that a signal of `block` in its present phase comes after; with `own`, this one too. First of a
-  /// list of covers, or `none`.
-  std::uint32_t putsCovered(std::uint32_t channel, std::uint32_t block, std::uint32_t own = none);
-  void completed(std::uint32_t covers, std::uint32_t waiter);
+  /// Port puts: issue by a thread, what is covered by a signal or flush from there, and what follows from that.
+  std::uint32_t addPut(std::uint32_t channel, const View &issuer, std::uint32_t op);
+  /// Puts of `channel` that a signal or flush from `from` comes after: those of its own thread, and those that are
+  /// known to be issued. First of a list of covers that goes on with `more`, or `none`.
+  std::uint32_t putsCovered(std::uint32_t channel, const View &from, std::uint32_t more = none);
+  void completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
   void flushed(std::uint32_t covers, std::uint32_t block);
   std::uint32_t blockOf(const Record &record) const {
     return record.isPut() ? puts_[record.agent & ~Record::putBit].block : record.agent;
@@ -125,14 +128,15 @@ private:
   };
   struct Put {
     std::uint32_t channel, lane, number; ///< n-th put of its lane
-    std::uint32_t block, phase, op;
+    std::uint32_t block, thread, phase, op;
   };
   struct Done {
     std::uint32_t upTo, block, phase;
+    std::uint32_t thread = none; ///< that saw it, and goes on with it in the same phase
   };
-  /// The puts of one block on one channel: their order is certain, that of other blocks' on the channel is not.
+  /// The puts of one thread on one channel: their order is certain, that of others' on the channel is not.
   struct Lane {
-    std::uint32_t block, next;       ///< another lane of the channel
+    std::uint32_t block, thread, next; ///< next: another lane of the channel
     std::vector<std::uint32_t> puts; ///< into puts_
     std::vector<Done> completed, flushed;
     std::vector<Done> ownFlushed; ///< by the lane's block, which another block's flush may be unknown to
@@ -182,6 +186,7 @@ private:
   }
   bool knownDirectly(std::uint32_t block, std::uint32_t phase, const View &view, Need need) const;
   bool search(std::uint32_t block, std::uint32_t phase, const View &view, Need need) const;
+  void keepBesides(Token &token, std::span<const Token> besides);
   static void addDone(std::vector<Done> &events, const Done &event);
   bool putBefore(const Record &record, bool write, const View &view, Need need) const;
   void meet(std::span<const std::uint32_t> blocks);

@@ -1,4 +1,5 @@
 // Checks of operand ranges that no order can mend, and of counters that several blocks share.
+#include "passes/proof/owners.h"
 #include "passes/proof/replay.h"
 
 #include "ir/memory_map.h"
@@ -10,31 +11,16 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-/// Calls `visit(owner, buffer)` for each place that a chunk operand of a block of `rank` names.
-template <typename Visit>
-void forOwners(const ir::Program &program, std::uint32_t rank, const ir::Chunk &chunk, Visit &&visit) {
-  const ir::Rank &r = program.ranks[rank];
-  if (ir::isLocal(chunk.space)) {
-    visit(rank, static_cast<ir::BufferKind>(chunk.space));
-  } else if (chunk.space == ir::ChunkSpace::Remote) {
-    visit(r.remoteBuffers[chunk.id].rank, r.remoteBuffers[chunk.id].buffer);
-  } else {
-    for (const std::uint32_t member : r.switchChannels[chunk.id].ranks)
-      visit(member, r.switchChannels[chunk.id].buffer);
-  }
-}
-
-/// How pipelines, or groups, cut the chunks of all ranks: by the first operand that covers each.
+/// How pipelines cut the chunks of all ranks: by the first operand that covers each.
 class Cuts {
 public:
   struct Mark {
     std::uint32_t first = 0, end = 0; ///< the operand's range
-    std::uint32_t parts = 0;
     ir::OpRef place;
   };
   explicit Cuts(std::uint32_t numRanks) : markOf_(std::size_t{numRanks} * 3) {}
   /// The mark of a chunk that `mark` meets and that differs from it; null if all agree.
-  const Mark *add(std::uint32_t rank, ir::BufferKind buffer, const Mark &mark, bool byStart) {
+  const Mark *add(std::uint32_t rank, ir::BufferKind buffer, const Mark &mark) {
     auto &markOf = markOf_[rank * std::size_t{3} + static_cast<std::size_t>(buffer)];
     if (markOf.size() < mark.end)
       markOf.resize(mark.end, none);
@@ -46,8 +32,7 @@ public:
           marks_.push_back(mark);
         }
         markOf[c] = number;
-      } else if (const Mark &had = marks_[markOf[c]];
-                 had.first != mark.first || (!byStart && (had.end != mark.end || had.parts != mark.parts))) {
+      } else if (const Mark &had = marks_[markOf[c]]; had.first != mark.first) {
         return &had;
       }
     }
@@ -61,7 +46,8 @@ private:
 
 class RangeCheck {
 public:
-  RangeCheck(const ProgramIndex &index, Findings &findings) : index_(index), findings_(findings) {}
+  RangeCheck(const ProgramIndex &index, bool sizesChange, Findings &findings)
+      : index_(index), sizesChange_(sizesChange), findings_(findings) {}
 
   void run() {
     const ir::Program &program = index_.program;
@@ -72,15 +58,11 @@ public:
       for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
         const ir::Op &op = code.ops[o];
         hasPackets_ |= ir::isPacketOp(op.kind);
-        if (left != 0 || op.groupSize > 1)
+        if (left != 0)
           for (const ir::Chunk &chunk : code.operands(op))
             forOwners(program, index_.rankOf(b), chunk, [&](std::uint32_t rank, ir::BufferKind buffer) {
               const auto at = ir::canonicalPlace(program, rank, buffer, chunk.index);
-              const Cuts::Mark mark{at.index, at.index + chunk.size, op.groupSize, index_.place(b, o)};
-              if (left != 0)
-                checkPiped(rank, at.buffer, mark);
-              if (op.groupSize > 1)
-                checkSliced(rank, at.buffer, mark);
+              checkPiped(rank, at.buffer, {at.index, at.index + chunk.size, index_.place(b, o)});
             });
         left = op.kind == ir::OpKind::Pipeline ? op.bodySize : left - (left != 0);
       }
@@ -93,17 +75,9 @@ private:
   void checkPiped(std::uint32_t rank, ir::BufferKind buffer, const Cuts::Mark &mark) {
     if (!piped_)
       piped_.emplace(index_.numRanks());
-    if (const Cuts::Mark *had = piped_->add(rank, buffer, mark, true))
+    if (const Cuts::Mark *had = piped_->add(rank, buffer, mark))
       if (auto *f = findings_.add(diag::pipeline_ranges_shifted, mark.place, had->place))
         f->args = {ir::toString(buffer), had->first, had->end, mark.first, mark.end, rank};
-  }
-
-  void checkSliced(std::uint32_t rank, ir::BufferKind buffer, const Cuts::Mark &mark) {
-    if (!sliced_)
-      sliced_.emplace(index_.numRanks());
-    if (const Cuts::Mark *had = sliced_->add(rank, buffer, mark, false))
-      if (auto *f = findings_.add(diag::mixed_slices, mark.place, had->place))
-        f->args = {ir::toString(buffer), had->first, had->end, rank, had->parts, mark.first, mark.end, mark.parts};
   }
 
   template <typename Visit> void forScratch(Visit &&visit) {
@@ -140,6 +114,10 @@ private:
     forScratch([&](std::uint32_t rank, const ir::Chunk &chunk, ir::OperandRole role, ir::OpRef at) {
       if (role.form == ir::DataForm::Packet)
         return;
+      const bool hasPackets = std::ranges::any_of(forms_[rank], [](std::uint8_t form) { return form & packet; });
+      if (sizesChange_ && hasPackets && role.access == ir::Access::Write)
+        if (auto *f = findings_.add(diag::size_change_packets, at))
+          f->args = {rank, chunk.index};
       for (std::uint32_t c = chunk.index; c < chunk.index + chunk.size; ++c)
         if ((forms_[rank][c / 2] & packet) != 0)
           if (auto *f = findings_.add(diag::packet_plain_overlap, at))
@@ -148,8 +126,9 @@ private:
   }
 
   const ProgramIndex &index_;
+  const bool sizesChange_;
   Findings &findings_;
-  std::optional<Cuts> piped_, sliced_;
+  std::optional<Cuts> piped_;
   std::vector<std::vector<std::uint8_t>> forms_; ///< [rank][scratch chunk]
   bool hasPackets_ = false;
 };
@@ -170,36 +149,50 @@ ir::OpRef firstUse(const ProgramIndex &index, std::uint32_t block, std::uint32_t
 
 } // namespace
 
-/// Ranges that pipelines and groups cut differently, packets over plain data, packets outside the buffer.
-void checkRanges(const ProgramIndex &index, Findings &findings) {
-  RangeCheck(index, findings).run();
+/// Ranges that pipelines cut differently, packets over plain data (at another size, too, where `sizesChange`), packets
+/// outside the buffer.
+void checkRanges(const ProgramIndex &index, bool sizesChange, Findings &findings) {
+  RangeCheck(index, sizesChange, findings).run();
 }
 
-/// Where several blocks wait on one counter: all that is signalled to it must come even if none of them goes on.
+/// Where several blocks acquire one semaphore: all that is released must come even if none of them goes on. Blocks that
+/// wait on one channel take turns, which the machine checks.
 bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory,
                  Findings &findings) {
-  bool good = true;
-  for (const auto &[queue, parties] : premises.allShared()) {
-    if (parties.waiters.size() < 2)
-      continue;
+  std::vector<std::uint32_t> open;
+  for (const auto &[queue, parties] : premises.allShared())
+    if (queue >= index.numChannels() && parties.waiters.size() > 1)
+      open.push_back(queue);
+  const auto lacking = [&](std::span<const std::uint32_t> held) {
     Replay replay(index, geometry, premises, memory);
-    replay.hold(queue);
+    for (const std::uint32_t queue : held)
+      replay.hold(queue);
     replay.run(1);
-    std::uint64_t wanted = 0;
-    for (const SharedSync::Party &p : parties.waiters)
-      wanted += p.count;
-    if (replay.sent(queue) >= wanted)
-      continue;
-    good = false;
-    const bool semaphore = queue >= index.numChannels();
-    if (auto *f = findings.add(diag::order_not_fixed, firstUse(index, parties.waiters[0].block, queue, true)))
-      f->args = {semaphore ? index.describeSemaphore(queue - index.numChannels()) : index.describeChannel(queue),
-                 semaphore ? "acquired" : "waited on",
-                 index.idOf(parties.waiters[0].block),
-                 index.idOf(parties.waiters[1].block),
-                 wanted - replay.sent(queue),
-                 wanted};
-  }
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> lacks; // queue, releases that did not come
+    for (const std::uint32_t queue : held) {
+      std::uint64_t wanted = 0;
+      for (const SharedSync::Party &p : premises.shared(queue)->waiters)
+        wanted += p.count;
+      if (replay.sent(queue) < wanted)
+        lacks.emplace_back(queue, wanted - replay.sent(queue));
+    }
+    return lacks;
+  };
+  if (open.empty())
+    return true;
+  bool good = true;
+  // Held back all at once, less comes than if one is: what comes all the same needs no closer look.
+  for (const auto &[queue, all] : lacking(open))
+    for (const auto &[_, lacks] : lacking(std::span(&queue, 1))) {
+      good = false;
+      const SharedSync &parties = *premises.shared(queue);
+      std::uint64_t wanted = 0;
+      for (const SharedSync::Party &p : parties.waiters)
+        wanted += p.count;
+      if (auto *f = findings.add(diag::order_not_fixed, firstUse(index, parties.waiters[0].block, queue, true)))
+        f->args = {index.describeSemaphore(queue - index.numChannels()), index.idOf(parties.waiters[0].block),
+                   index.idOf(parties.waiters[1].block), lacks, wanted};
+    }
   return good;
 }
 

@@ -7,7 +7,8 @@
 namespace mscclc::passes::proof {
 
 Replay::Replay(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory)
-    : index_(index), geometry_(geometry), premises_(premises), memory_(memory), states_(index.numBlocks()),
+    : index_(index), geometry_(geometry), premises_(premises), memory_(memory),
+      held_(index.numChannels() + index.numSemaphores()), states_(index.numBlocks()),
       traces_(index.numBlocks()), queues_(index.numChannels() + index.numSemaphores()), numSent_(queues_.size()),
       numTaken_(queues_.size()), initial_(queues_.size()), barriers_(premises.barriers().size()) {
   for (std::uint32_t r = 0; r < index.numRanks(); ++r)
@@ -135,7 +136,7 @@ bool Replay::tryOp(std::uint32_t b, const ir::Op &op) {
 }
 
 bool Replay::take(std::uint32_t b, std::uint32_t queue) {
-  if (queue == held_ || numTaken_[queue] == numSent_[queue])
+  if (held_[queue] || numTaken_[queue] == numSent_[queue])
     return false;
   const std::uint64_t number = numTaken_[queue]++;
   if (number >= initial_[queue]) {

@@ -15,7 +15,7 @@ public:
   Replay(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory);
 
   /// Lets waits on this queue never pass, to see what comes without them.
-  void hold(std::uint32_t queue) { held_ = queue; }
+  void hold(std::uint32_t queue) { held_[queue] = true; }
   /// Runs `launches`, or as far as it goes. False if it stops early.
   bool run(std::uint32_t launches);
   /// Signals that `queue` got.
@@ -63,7 +63,8 @@ private:
   const Geometry &geometry_;
   const Premises &premises_;
   const Memory &memory_;
-  std::uint32_t held_ = none, launch_ = 0;
+  std::vector<bool> held_; ///< [queue]
+  std::uint32_t launch_ = 0;
   std::vector<State> states_;
   std::vector<Trace> traces_;
   std::vector<std::vector<Sent>> queues_;

@@ -45,7 +45,9 @@ bool Reporter::readsTooEarly(const Conflict &c, std::uint32_t launch) const {
       order_.blockOf(c.first) == order_.blockOf(c.second))
     return false;
   const Record &before = memory_[c.cell].write;
-  return !before.exists() || (!before.isUser() && order_.launchOf(order_.blockOf(before), before.phase) != launch);
+  if (before.isUser()) // an output as it was before the launch says nothing
+    return memory_[c.cell].value == Values::unwritten;
+  return !before.exists() || order_.launchOf(order_.blockOf(before), before.phase) != launch;
 }
 
 void Reporter::conflict(const Conflict &seen) {
@@ -192,6 +194,19 @@ void Reporter::slotWrittenTwice(CellId cell, const Record &first, const Record &
 void Reporter::inputStillSent(CellId cell, const Record &put) {
   if (auto *f = findings_.add(diag::input_still_sent, place(put, machine_->opOf(put))))
     f->args = {index_.rankOf(order_.blockOf(put)), memory_.describe(cell)};
+}
+
+void Reporter::sizeChanged(std::uint32_t rank, const Record &first, bool firstWrites, const Record &second) {
+  const std::uint32_t a = order_.blockOf(first), b = order_.blockOf(second);
+  const ir::OpRef at = place(second, machine_->opOf(second)), other = place(first, machine_->opOf(first));
+  auto *f = findings_.add(diag::size_change_race, at, other);
+  if (!f)
+    return;
+  f->args = {rank, index_.rankOf(b), index_.idOf(b), firstWrites ? "write" : "read", index_.rankOf(a), index_.idOf(a)};
+  f->notes.push_back({&diag::other_access,
+                      findings_.where(other),
+                      {accessWords(first, machine_->opOf(first), firstWrites), index_.rankOf(a), index_.idOf(a)}});
+  f->notes.push_back({&diag::size_change_advice, f->where, {rank, index_.rankOf(b)}});
 }
 
 void Reporter::waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) {

@@ -16,6 +16,7 @@ public:
   void conflict(const Conflict &conflict) override;
   void slotWrittenTwice(CellId cell, const Record &first, const Record &second) override;
   void inputStillSent(CellId cell, const Record &put) override;
+  void sizeChanged(std::uint32_t rank, const Record &first, bool firstWrites, const Record &second) override;
   void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) override;
 
   /// Adds to each race the shortest schedule that shows it.

@@ -1,7 +1,4 @@
-// Which thread of a block waits: the i-th one on the i-th channel or semaphore that an operation names. Threads go on
-// without each other until a nop, so where two of them wait on one counter in a phase, one may take the signal that the
-// other needs first; and on a channel both change the count of what it has waited for.
-#include "passes/proof/findings.h"
+#include "passes/proof/threads.h"
 
 #include "ir/op_semantics.h"
 
@@ -11,27 +8,56 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-class ThreadCheck {
+bool sends(ir::OpKind kind) {
+  return ir::isSignal(kind) || ir::putsAndSignals(kind) || kind == ir::OpKind::SemRelease;
+}
+bool takes(ir::OpKind kind) {
+  return ir::isWait(kind) || kind == ir::OpKind::SemAcquire;
+}
+
+/// Calls visit(op, phase) for each operation of a block but pipeline headers, in order. Behind a pipeline, the first
+/// operations of its body come again where the next iteration begins in the phase in which one ends: `again` is set.
+template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint64_t &phase, Visit visit) {
+  const auto &ops = code.ops;
+  const auto step = [&](std::uint32_t o, bool again) {
+    phase += ir::isBlockSync(ops[o].kind) || ir::has(ops[o].sync, ir::DataSync::Before);
+    visit(o, phase, again);
+    phase += ir::has(ops[o].sync, ir::DataSync::After);
+  };
+  std::uint32_t begin = 0, end = none;
+  for (std::uint32_t o = 0; o < ops.size(); ++o) {
+    if (ops[o].kind == ir::OpKind::Pipeline && ops[o].bodySize != 0) {
+      begin = o + 1;
+      end = o + ops[o].bodySize;
+      continue;
+    }
+    step(o, false);
+    if (o != end)
+      continue;
+    const std::uint64_t last = phase;
+    for (std::uint32_t again = begin; again <= end && phase == last; ++again)
+      step(again, true);
+  }
+}
+
+} // namespace
+
+class ThreadScan {
 public:
-  ThreadCheck(const ProgramIndex &index, Findings &findings)
-      : index_(index), findings_(findings), last_(index.numChannels() + index.numSemaphores()) {}
+  ThreadScan(const ProgramIndex &index, Findings &findings, ThreadRoles &roles)
+      : index_(index), findings_(findings), roles_(roles), waited_(index.numChannels() + index.numSemaphores()),
+        sent_(waited_.size()) {}
 
   void run() {
+    roles_.relays_.assign(index_.numBlocks(), false);
     for (block_ = 0; block_ < index_.numBlocks(); ++block_) {
-      const auto &ops = index_.ops(block_).ops;
-      ++phase_;
+      const ir::ThreadBlock &code = index_.ops(block_);
+      ++phase_; // so that none has the number of another block's
       runStart_ = 0;
-      std::uint32_t begin = 0, end = none;
-      for (std::uint32_t o = 0; o < ops.size(); ++o) {
-        if (ops[o].kind == ir::OpKind::Pipeline && ops[o].bodySize != 0) {
-          begin = o + 1;
-          end = o + ops[o].bodySize;
-          continue;
-        }
-        visit(o);
-        if (o == end)
-          comeRound(begin, end);
-      }
+      inTurns_ = false;
+      walkPhases(code, phase_, [&](std::uint32_t o, std::uint64_t phase, bool again) { visit(o, phase, again); });
+      if (inTurns_)
+        findTurns();
     }
   }
 
@@ -41,56 +67,130 @@ private:
     std::uint32_t thread = 0, op = 0;
   };
 
-  /// The body's operations up to its first sync, in the phase in which the iteration before ends.
-  void comeRound(std::uint32_t begin, std::uint32_t end) {
-    const std::uint64_t phase = phase_;
-    runStart_ = end + 1;
-    for (std::uint32_t o = begin; o <= end && phase_ == phase; ++o)
-      visit(o);
+  std::uint32_t queueOf(const ir::Op &op, std::uint32_t id) const {
+    const std::uint32_t rank = index_.rankOf(block_);
+    if (ir::isSemaphoreOp(op.kind))
+      return index_.numChannels() + index_.semaphore(rank, id);
+    return index_.channel(op.channelType, rank, id);
   }
 
-  void visit(std::uint32_t o) {
+  void visit(std::uint32_t o, std::uint64_t phase, bool again) {
     const ir::ThreadBlock &code = index_.ops(block_);
     const ir::Op &op = code.ops[o];
-    const bool acquires = op.kind == ir::OpKind::SemAcquire;
-    if (!acquires)
+    if (again && !again_)
+      runStart_ = last_ + 1; // an acquire of another iteration does not stand in a row with those of this one
+    again_ = again;
+    if (!again)
+      last_ = o;
+    if (op.kind != ir::OpKind::SemAcquire)
       runStart_ = std::max(runStart_, o + 1);
-    phase_ += ir::isBlockSync(op.kind) || ir::has(op.sync, ir::DataSync::Before);
-    if (acquires || ir::isWait(op.kind))
-      for (std::uint32_t i = 0; i < op.numIds; ++i)
-        wait(o, i, code.idsOf(op)[i]);
-    phase_ += ir::has(op.sync, ir::DataSync::After);
+    const bool issues = sends(op.kind) || (op.channelType == ir::ChannelType::Port && op.numDsts != 0);
+    if (!issues && !takes(op.kind))
+      return;
+    const auto ids = code.idsOf(op);
+    const auto threads = std::max(op.numIds, issues ? op.numDsts : 0);
+    if (waitsOf_.size() < threads)
+      waitsOf_.resize(threads, 0);
+    for (std::uint32_t i = 0; i < threads; ++i) {
+      if (takes(op.kind)) {
+        waitsOf_[i] = phase;
+        wait(o, i, ids[i], phase);
+      } else {
+        roles_.relays_[block_] = roles_.relays_[block_] || waitsOf_[i] == phase;
+        if (sends(op.kind) && i < ids.size())
+          send(o, i, ids[i], phase);
+      }
+    }
   }
 
-  void wait(std::uint32_t o, std::uint32_t thread, std::uint32_t id) {
+  void wait(std::uint32_t o, std::uint32_t thread, std::uint32_t id, std::uint64_t phase) {
     const ir::Op &op = index_.ops(block_).ops[o];
-    const std::uint32_t rank = index_.rankOf(block_);
     const bool semaphore = op.kind == ir::OpKind::SemAcquire;
-    const std::uint32_t number = semaphore ? index_.semaphore(rank, id) : index_.channel(op.channelType, rank, id);
-    Last &last = last_[semaphore ? index_.numChannels() + number : number];
+    const std::uint32_t queue = queueOf(op, id);
+    Last &last = waited_[queue];
     // A semaphore counts right whoever acquires it: only what a thread does between two acquires can make them hang.
-    if (last.phase == phase_ && last.thread != thread && (!semaphore || last.op < runStart_))
+    if (last.phase == phase && last.thread != thread && (!semaphore || last.op < runStart_))
       if (auto *f = findings_.add(diag::threads_share_wait, index_.place(block_, o), index_.place(block_, last.op))) {
-        f->args = {semaphore ? index_.describeSemaphore(number) : index_.describeChannel(number), thread + 1,
-                   last.thread + 1};
+        f->args = {semaphore ? index_.describeSemaphore(queue - index_.numChannels()) : index_.describeChannel(queue),
+                   thread + 1, last.thread + 1};
         f->notes.push_back({&diag::waited_here, findings_.where(index_.place(block_, last.op)), {}});
       }
-    last = {phase_, thread, o};
+    last = {phase, thread, o};
+  }
+
+  void send(std::uint32_t o, std::uint32_t thread, std::uint32_t id, std::uint64_t phase) {
+    Last &last = sent_[queueOf(index_.ops(block_).ops[o], id)];
+    inTurns_ = inTurns_ || (last.phase == phase && last.thread != thread);
+    last = {phase, thread, o};
+  }
+
+  struct Send {
+    std::uint32_t queue;
+    std::uint64_t phase;
+    std::uint32_t op, thread;
+    bool relaxed, again;
+  };
+
+  /// Of each counter and phase the block's sends, and those that several threads make.
+  void findTurns() {
+    std::vector<Send> all;
+    const ir::ThreadBlock &code = index_.ops(block_);
+    std::uint64_t phase = 0;
+    walkPhases(code, phase, [&](std::uint32_t o, std::uint64_t in, bool again) {
+      const ir::Op &op = code.ops[o];
+      if (!sends(op.kind))
+        return;
+      for (std::uint32_t i = 0; i < op.numIds; ++i)
+        all.push_back({queueOf(op, code.idsOf(op)[i]), in, o, i, op.kind == ir::OpKind::RelaxedSignal, again});
+    });
+    const auto same = [](const Send &a, const Send &b) { return a.queue == b.queue && a.phase == b.phase; };
+    std::stable_sort(all.begin(), all.end(), [](const Send &a, const Send &b) {
+      return std::pair(a.queue, a.phase) < std::pair(b.queue, b.phase);
+    });
+    for (auto first = all.begin(), end = first; first != all.end(); first = end) {
+      end = std::find_if_not(first, all.end(), [&](const Send &s) { return same(s, *first); });
+      giveTurns({first, end});
+    }
+  }
+
+  void giveTurns(std::span<const Send> group) {
+    ThreadRoles::Turn turn;
+    bool goesRound = false;
+    for (const Send &s : group) {
+      turn.anyRelaxed |= s.relaxed;
+      turn.allRelaxed &= s.relaxed;
+      goesRound |= s.again;
+      if (std::find(turn.threads.begin(), turn.threads.end(), s.thread) == turn.threads.end())
+        turn.threads.push_back(s.thread);
+    }
+    // Signals of one kind through memory channels carry the same: what came before the phase.
+    const bool isPort = index_.ops(block_).ops[group[0].op].channelType == ir::ChannelType::Port;
+    const bool differ = isPort || roles_.relays_[block_] || turn.anyRelaxed != turn.allRelaxed;
+    if (turn.threads.size() == 1 || !differ)
+      return;
+    turn.of = goesRound ? none : static_cast<std::uint32_t>(group.size());
+    for (const Send &s : group) {
+      ++turn.number;
+      auto &had = roles_.turns_[{block_, s.op, s.thread}];
+      had = had.of == none ? had : turn;
+    }
   }
 
   const ProgramIndex &index_;
   Findings &findings_;
-  std::vector<Last> last_;  ///< [channel end, then semaphore]
-  std::uint64_t phase_ = 0; ///< of all blocks, so that none has the number of another
+  ThreadRoles &roles_;
+  std::vector<Last> waited_, sent_;    ///< [channel end, then semaphore]
+  std::vector<std::uint64_t> waitsOf_; ///< [thread]: phase of its last wait
+  std::uint64_t phase_ = 0;
   std::uint32_t block_ = 0;
+  std::uint32_t last_ = 0;     ///< operation visited last, the first time over
   std::uint32_t runStart_ = 0; ///< first of the acquires that stand in a row up to here
+  bool again_ = false;
+  bool inTurns_ = false; ///< several threads of the block send to one counter in a phase
 };
 
-} // namespace
-
-/// Waits on one counter by several threads of a block in one phase.
-void checkThreads(const ProgramIndex &index, Findings &findings) {
-  ThreadCheck(index, findings).run();
+ThreadRoles::ThreadRoles(const ProgramIndex &index, Findings &findings) {
+  ThreadScan(index, findings, *this).run();
 }
 
 } // namespace mscclc::passes::proof

@@ -30,7 +30,7 @@ struct Heard {
   std::uint32_t phase = 0;      ///< phases of the agent before this one are over
   std::uint32_t length : 31;    ///< entries of the agent's log that come along
   std::uint32_t weak : 1;       ///< brings data of the launches before only
-  std::uint32_t besides = none; ///< a node with what the sending operation knew more than its block
+  std::uint32_t besides = none; ///< a node with what its sender, a thread or an operation, knew more than its block
 
   Heard() : length(0), weak(0) {}
   Heard(std::uint32_t agent, std::uint32_t phase, std::uint32_t length, bool weak)
@@ -50,9 +50,10 @@ struct View {
   std::uint32_t phase = 0;
   std::uint32_t length = 0;            ///< entries of the block's log that are in effect
   std::uint32_t putChannel = none;     ///< the access is a port put on this channel
+  std::uint32_t thread = none;         ///< the one thread of the block that looks; `none`: any of them
   bool next = false;                   ///< with what takes effect in the block's next phase only
   bool user = false;                   ///< behind the end of a launch of the whole rank: see Order::gather
-  std::span<const Token> packets = {}; ///< known besides
+  std::span<const Token> besides = {}; ///< known besides: by packets taken, or by the thread's own waits in this phase
 };
 
 } // namespace mscclc::passes::proof

@@ -9,7 +9,9 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DIAG = re.compile(r'DIAG\(\s*(\w+)\s*,\s*(\w+)\s*,\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)', re.S)
+TEXT = r'((?:"(?:[^"\\]|\\.)*"\s*)+)\)'
+DIAG = re.compile(r'\bDIAG\(\s*(\w+)\s*,\s*(\w+)\s*,\s*' + TEXT, re.S)
+ALLOWABLE = re.compile(r'\bALLOWABLE\(\s*(\w+)\s*,\s*"([\w-]+)"\s*,\s*"(?:[^"\\]|\\.)*"\s*,\s*' + TEXT, re.S)
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -30,7 +32,8 @@ def main():
     corpus = re.sub(r"\s+", " ", corpus)
     total = untested = 0
     for definition in sorted(ROOT.glob("*/*.def")):
-        for name, severity, literal in DIAG.findall(definition.read_text(encoding="utf-8")):
+        table = definition.read_text(encoding="utf-8")
+        for name, severity, literal in DIAG.findall(table) + ALLOWABLE.findall(table):
             text = "".join(STRING.findall(literal)).replace('\\"', '"')
             total += 1
             pieces = [re.sub(r"\s+", " ", p) for p in fixed_pieces(text)]

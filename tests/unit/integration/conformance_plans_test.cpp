@@ -32,8 +32,9 @@ struct Proof {
   std::string first; ///< id of the first error
   std::string text;
 };
-Proof prove(const ir::Program &program) {
+Proof prove(const ir::Program &program, const ir::AllowedNames &allowed = {}) {
   ir::DiagnosticEngine diags;
+  diags.allow(allowed);
   diags.setSources(&program.sources);
   Proof proof{passes::verify(program, diags), "", diags.render(false)};
   for (const ir::Diagnostic &d : diags.all())
@@ -82,14 +83,27 @@ const std::map<std::string, std::string> faulty{
     {"unit/signal_wait_signal_wait_fuse_test", "signal_without_wait"},
 };
 
+/// Plans that are proven only if something is allowed.
+const std::map<std::string, ir::AllowedNames> allowed{
+    // The port may still read its input when the launch ends.
+    {"multi_node/send_recv", {"unflushed-source"}},
+    // They store through the switch, and tell so by relaxed signals.
+    {"single_node/allgather_nvls_zero_copy", {"relaxed-data"}},
+    {"single_node/allgather_nvls_zero_copy.ranks=4,instances=2,threads=512", {"relaxed-data"}},
+    {"single_node/allreduce_nvls_zero_copy", {"relaxed-data"}},
+};
+
 } // namespace
 
 TEST_CASE("every plan is proven, or its fault is known") {
   const auto names = allPlans();
   CHECK(names.size() >= 75);
   for (const std::string &name : names) {
-    const Proof proof = prove(read(name));
+    const auto needed = allowed.find(name);
+    const Proof proof = prove(read(name), needed == allowed.end() ? ir::AllowedNames() : needed->second);
     CAPTURE(name, proof.text);
+    if (needed != allowed.end()) // and nothing else is found
+      CHECK(prove(read(name)).result.errors == proof.result.warnings);
     const auto fault = faulty.find(name);
     CHECK(proof.result.proven == (fault == faulty.end()));
     CHECK(proof.first == (fault == faulty.end() ? "" : fault->second));
@@ -183,9 +197,9 @@ TEST_CASE("each fault is told with both places, what is missing, and how it come
   CHECK(told.size() + 1 == faulty.size()); // and allreduce_pipeline, above
 }
 
-TEST_CASE("switches that end with relaxed signals are proven, with a warning") {
+TEST_CASE("switches that end with relaxed signals are proven if that is allowed") {
   const Proof proof = prove(read("single_node/allreduce_nvls_zero_copy"));
-  CHECK(proof.result.warnings == 64);
+  CHECK(proof.result.errors == 64);
   CHECK(proof.text.find("only a relaxed signal tells rank 0 that output[8] of rank 0 is written") != std::string::npos);
 }
 

@@ -230,26 +230,39 @@ TEST_CASE("packets over plain data, and packets outside scratch") {
                             "buffer of 1 chunk under protocol Simple"));
 }
 
-TEST_CASE("warnings: legal, but fragile") {
+TEST_CASE("errors that may be allowed are warnings then, and nothing else is") {
   Plan p = allReduceSwitch(2);
   for (Rank &rank : p.program.ranks)
     for (Op &op : rank.blocks[0].ops) {
       op.kind = op.kind == OpKind::Signal ? OpKind::RelaxedSignal : op.kind;
       op.kind = op.kind == OpKind::Wait ? OpKind::RelaxedWait : op.kind;
     }
-  const Proof relaxed = prove(p.program);
-  CHECK(relaxed.result.proven);
-  CHECK(relaxed.says(
-      "warning: only a relaxed signal tells rank 0 that output[1] of rank 0 is written; it orders, but makes "
-      "no data visible"));
+  const std::string relaxedData = "only a relaxed signal tells rank 0 that output[1] of rank 0 is written; it orders, "
+                                  "but makes no data visible [--allow=relaxed-data]";
+  const Proof relaxed = prove(p.program, {}, {"unflushed-source"});
+  CHECK_FALSE(relaxed.result.proven);
+  CHECK(relaxed.result.errors == 2);
+  CHECK(relaxed.result.warnings == 0);
+  CHECK(relaxed.says("error: " + relaxedData));
+  const Proof allowed = prove(p.program, {}, {"relaxed-data"});
+  CHECK(allowed.result.proven);
+  CHECK(allowed.result.errors == 0);
+  CHECK(allowed.result.warnings == 2);
+  CHECK(allowed.says("warning: " + relaxedData));
+  CHECK(prove(p.program, {.warnings = false}, {"relaxed-data"}).text.empty());
 
   Plan port = sendPort(3);
   for (Rank &rank : port.program.ranks)
     std::erase_if(rank.blocks[0].ops, [](const Op &op) { return op.kind == OpKind::Flush; });
-  CHECK(prove(port.program)
-            .says("warning: rank 0 may end its launch while the port still reads input[0] of rank 0: without "
-                  "a flush, overwriting the input then is not safe"));
+  const std::string unflushed = "rank 0 may end its launch while the port still reads input[0] of rank 0: without a "
+                                "flush, overwriting the input then is not safe [--allow=unflushed-source]";
+  CHECK(prove(port.program).says("error: " + unflushed));
+  CHECK_FALSE(prove(port.program).result.proven);
+  CHECK(prove(port.program, {}, {"unflushed-source"}).says("warning: " + unflushed));
+  CHECK(prove(port.program, {}, {"unflushed-source"}).result.proven);
+}
 
+TEST_CASE("warnings: legal, but fragile") {
   Plan idle(CollectiveKind::Test, 2, 1, 1);
   idle.channel(0, 1);
   idle.semaphore(0, 2);

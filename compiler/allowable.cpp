@@ -1,0 +1,38 @@
+#include "compiler/allowable.h"
+
+#include <algorithm>
+
+namespace mscclc::driver {
+
+const std::vector<Allowable> &allAllowable() {
+  static const std::vector<Allowable> all = [] {
+    std::vector<Allowable> found = {
+#define DIAG(id, level, text)
+#define ALLOWABLE(id, name, summary, text) {name, summary},
+#include "backend-cuda/diagnostics.def"
+#include "backend-json/diagnostics.def"
+#include "compiler/diagnostics.def"
+#include "ir/diagnostics.def"
+#include "passes/diagnostics.def"
+#include "passes/verify_diagnostics.def"
+#undef ALLOWABLE
+#undef DIAG
+    };
+    std::ranges::sort(found, {}, &Allowable::name);
+    return found;
+  }();
+  return all;
+}
+
+bool isAllowable(std::string_view name) {
+  return std::ranges::binary_search(allAllowable(), name, {}, &Allowable::name);
+}
+
+std::string allowableNames() {
+  std::string text;
+  for (const Allowable &one : allAllowable())
+    text.append(text.empty() ? "" : ", ").append(one.name);
+  return text;
+}
+
+} // namespace mscclc::driver
