@@ -31,7 +31,8 @@ bool Machine::isThread(const Lane &lane, std::uint32_t position) const {
 /// True if the lane stands for the thread that does word `word` of the operands of `op`.
 bool Machine::isWord(const Lane &lane, const ir::Op &op, std::uint64_t word) const {
   const std::uint64_t block = firstBlock_[lane.rank] + lane.block;
-  const std::uint64_t words = op.channelType == ir::ChannelType::Switch ? 2 : ir::isPacketOp(op.kind) ? 1 : 0;
+  const bool inSwitch = op.kind == ir::OpKind::SwitchReduce || op.kind == ir::OpKind::SwitchReduceBroadcast;
+  const std::uint64_t words = inSwitch ? 2 : ir::isPacketOp(op.kind) ? 1 : 0;
   return mix((salt_ ^ block << 40 ^ words << 60) + word) % lanesPerBlock == lane.number;
 }
 

@@ -3,8 +3,8 @@
 // Threads. A block has two lanes; which threads each of them stands for is drawn anew for each schedule. Thread i does
 // position i of an operation that lists channels or semaphores, and nobody does a position that the block has no thread
 // for. Of a data operation each thread does the words whose number within the operand is its own, modulo the threads of
-// a block: so operations of one kind do an element in the same thread. Packets and switches count in words of their
-// own.
+// a block: so operations of one kind do an element in the same thread. Packets and what a switch reduces count in words of
+// their own.
 //
 // Memory. What a block stores plainly may stay with it for a while: others surely see it once somebody has waited for a
 // signal or acquired a semaphore that the block gave in a later phase, a port has taken up what it pushed there, blocks

@@ -56,12 +56,13 @@ Program Generator::make() {
 plan::Plan Generator::makePlan() {
   blocks_ = 1 + below(3);
   usesPackets_ = oneIn(2);
+  oneSize_ = oneIn(3);
   inplace_ = oneIn(3);
   wide_ = oneIn(3);
-  oneSize_ = oneIn(3);
   mayBeUnusual_ = oneIn(4);
   reduceOp_ = static_cast<ReduceOp>(below(3));
-  plainScratch_ = 1 + below(3);
+  // At another size plain chunks lie where packets are read.
+  plainScratch_ = usesPackets_ && !oneSize_ ? 0 : 1 + below(3);
   firstSlot_ = (plainScratch_ + 1) / 2;
   const std::uint32_t slots = usesPackets_ ? 16 : 0;
   plan::Plan p(CollectiveKind::Custom, 2 + below(3), 1 + below(3), 1 + below(3), inplace_,

@@ -193,7 +193,7 @@ void Generator::broadcastPackets(Doer a) {
 /// Each rank takes all packets that it was sent, so that none is on its way when the rank ends its launch.
 void Generator::takeAllPackets() {
   for (const auto &[slot, value] : slots_) {
-    const Where to{slot.rank, BufferKind::Scratch, below(plainScratch_)};
+    const Where to = any(slot.rank, true);
     const Doer a = ownerOf(to);
     flush(to);
     touch(a, {}, {to});
