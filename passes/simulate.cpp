@@ -25,6 +25,13 @@ std::string number(double value) {
 }
 } // namespace
 
+void SimulateOptions::allow(const ir::AllowedNames &names) {
+  const auto has = [&](const ir::DiagInfo &info) { return names.contains(info.allowName); };
+  inTurn = !has(proof::diag::size_change_race);
+  relaxedShows = has(proof::diag::relaxed_carries_data);
+  userAwaitsPorts = has(proof::diag::input_still_sent);
+}
+
 std::string_view toString(DataType type) {
   return typeNames[static_cast<std::size_t>(type)];
 }

@@ -38,6 +38,8 @@ struct SimulateOptions {
   bool inTurn = true;          ///< launches of several sizes in a row, too
   bool relaxedShows = false;   ///< a relaxed signal shows what was stored before it, as a strong one does
   bool userAwaitsPorts = false; ///< a rank's user leaves its buffers alone until its ports have sent what they were given
+  /// Sets these three as what --allow permits the verifier's findings would have it.
+  void allow(const ir::AllowedNames &names);
   /// Told how far it is, from 0 to 1, now and then. Returning false stops.
   std::function<bool(double)> progress;
 };

@@ -63,6 +63,8 @@ private:
   bool runs(const ir::Program &program, ir::DiagnosticEngine &diags) const;
   void fault(const ir::Program &program, const std::string &kind, const std::string &what,
              const ir::DiagnosticEngine &diags);
+  void show(const ir::Program &program, const std::string &kind, const std::string &what,
+            const ir::DiagnosticEngine &diags);
   void judgeOptimized(const ir::Program &right);
   void judgeMutant(const ir::Program &mutant, const std::string &what, bool runsAnyway);
 
@@ -91,6 +93,11 @@ bool Judge::runs(const ir::Program &program, ir::DiagnosticEngine &diags) const 
 void Judge::fault(const ir::Program &program, const std::string &kind, const std::string &what,
                   const ir::DiagnosticEngine &diags) {
   ++faults_;
+  show(program, kind, what, diags);
+}
+
+void Judge::show(const ir::Program &program, const std::string &kind, const std::string &what,
+                 const ir::DiagnosticEngine &diags) {
   std::cout << "seed " << seed_ << ": " << kind << (what.empty() ? "" : ": " + what) << std::endl;
   Fault &smallest = smallest_[kind + ": " + what.substr(0, std::min(what.find(" rank"), what.find(" at rank")))];
   if (!smallest.text.empty() && smallest.size <= program.numOps())
@@ -146,10 +153,12 @@ bool Judge::judge(std::uint64_t seed) {
       for (const ir::Op &op : block.ops)
         ++kinds_[static_cast<std::size_t>(op.kind)];
   const Proof proof = prove(right, diags);
-  if (!proof.proven && (unusual || std::find(undecided.begin(), undecided.end(), proof.id) != undecided.end()))
+  if (!proof.proven && (unusual || std::find(undecided.begin(), undecided.end(), proof.id) != undecided.end())) {
     ++falseAlarms_[proof.id];
-  else if (!proof.proven)
+    show(right, "unusual and right, but refused", proof.id, diags);
+  } else if (!proof.proven) {
     fault(right, "right by construction, but refused", proof.id, diags);
+  }
   if (!runs(right, run))
     fault(right, "right by construction, but runs wrong", "", run);
   else if (proof.proven)

@@ -216,10 +216,8 @@ TEST_CASE("proven plans run right") {
       const std::uint64_t step = 16 * std::max(program.ranks[0].inputChunks, program.ranks[0].outputChunks);
       options.sizes = {(1024 + step - 1) / step * step};
     }
-    // What the Python DSL leaves to the machine and its user.
-    options.relaxedShows = name.find("nvls_zero_copy") != std::string::npos;
-    options.userAwaitsPorts = name == "multi_node/send_recv";
-    options.inTurn = name != "single_node/allreduce_naivy"; // one scratch buffer, packets at the size's own places
+    if (const auto it = allowed.find(name); it != allowed.end())
+      options.allow(it->second);
     const bool ok = passes::simulate(program, diags, options).ok;
     CAPTURE(name, diags.render(false));
     CHECK(ok);
