@@ -237,6 +237,16 @@ void chooseDispatch(const ir::Program &program, KernelModel &model) {
       });
 }
 
+bool readsPeers(const ir::Program &program) {
+  for (const ir::Rank &rank : program.ranks)
+    for (const ir::ThreadBlock &block : rank.blocks)
+      for (const ir::Op &op : block.ops)
+        for (const ir::Chunk &source : block.srcs(op))
+          if (!ir::isLocal(source.space))
+            return true;
+  return false;
+}
+
 } // namespace
 
 KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
@@ -248,6 +258,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   model.maxMessageBytes = options.messageSize != 0 ? options.messageSize : program.maxMessageSize;
   model.bufferAlignment = program.bufferAlignment;
   model.doubleScratch = program.doubleScratch;
+  model.readsPeers = readsPeers(program);
   chooseLayout(program, model);
   const KernelFacts facts = scanOps(program, model);
 

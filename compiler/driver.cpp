@@ -129,6 +129,7 @@ private:
       return exitUsage;
     }
 
+    diags_.setReadable(&readable_);
     auto input = readInput(options_, diags_);
     if (!input)
       return exitInputWrong;
@@ -182,6 +183,7 @@ private:
 
   const Options &options_;
   StageTimes times_;
+  const ir::ReadableFiles readable_ = readableFiles(options_);
   ir::DiagnosticEngine diags_;
   ir::Program program_;
   InputKind kind_ = InputKind::Auto;
@@ -253,6 +255,8 @@ ExitCode Session::prove() {
   times_.mark();
   passes::VerifyOptions options;
   options.warnings = !options_.quiet;
+  options.fixedScratch = options_.action == Action::EmitCuda; // a kernel's chunks keep their place at every size
+  options.oneSize = options_.action == Action::EmitCuda && options_.messageSize != 0;
   const passes::VerifyResult result = passes::verify(program_, diags_, options);
   times_.lap("verify");
   if (options_.action == Action::Verify && result.proven)

@@ -84,6 +84,10 @@ void StructureChecker::faultAt(const ProgramPlace &place, LocId loc, const DiagI
 }
 
 bool StructureChecker::run() {
+  if (numRanks_ > maxRanks) {
+    faultAt({maxRanks}, noLoc, diag::many_ranks, {numRanks_, maxRanks});
+    return false;
+  }
   checkProgram();
   for (std::uint32_t r = 0; r < numRanks_ && !full(); ++r) {
     at_ = {r};
