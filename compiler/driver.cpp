@@ -359,6 +359,7 @@ ExitCode Session::simulate() {
     options.type = *passes::parseDataType(name);
     options.schedules = options_.runSchedules;
     options.seed = options_.seed;
+    options.allow(options_.allowed);
     ProgressBar bar("running " + name, !options_.quiet && isatty(STDERR_FILENO) != 0);
     options.progress = [&bar](double share) {
       bar.show(share);

@@ -194,6 +194,18 @@ void Generator::broadcastPackets(Doer a) {
     slots_[{r, *slot}] = value;
 }
 
+/// Each rank takes all packets that it was sent, so that none is on its way when the rank ends its launch.
+void Generator::takeAllPackets() {
+  for (const auto &[slot, value] : slots_) {
+    const Where to = any(slot.rank, true);
+    const Doer a = ownerOf(to);
+    flush(to);
+    touch(a, {}, {to});
+    on(a).remote(OpKind::UnpackPacket, {local(to)}, {plan::scratch(slot.index)}, ChannelType::None);
+    write(to, value);
+  }
+}
+
 /// Every rank sends packets to every other, and sums what it gets. With double scratch that is all the order there is:
 /// who has a rank's packets of the next launch knows that it has done with those of this one.
 void Generator::exchange() {
