@@ -48,7 +48,8 @@ Machine::ElementShare Machine::shareOf(std::uint32_t b, std::uint32_t o, std::ui
           op.groupSize, loop};
 }
 
-/// True if one thread makes both accesses, 'a' before 'b', which is the operation's in progress.
+/// True if one thread makes both accesses, 'a' before 'b', which is the operation's in progress, and in that order: of
+/// two operations, it does not hold between multicast addresses and a memory's own.
 bool Machine::sameElement(const Record &a, const Record &b) const {
   if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser() || !currentOp_)
     return false;
@@ -57,6 +58,11 @@ bool Machine::sameElement(const Record &a, const Record &b) const {
   const std::uint32_t now = blocks_[b.agent].pc;
   if (a.ref - currentOp_->firstChunk < currentOp_->numChunks()) // one operation: both ranges begin at the same place
     return shareOf(b.agent, now, a.ref).first == shareOf(b.agent, now, b.ref).first;
+  const auto bySwitch = [&](std::uint32_t ref) {
+    return blocks_[b.agent].code->chunks[ref].space == ir::ChunkSpace::Switch;
+  };
+  if (bySwitch(a.ref) != bySwitch(b.ref))
+    return false;
   const std::uint32_t before = opOf(a);
   const ir::Op &op = blocks_[b.agent].code->ops[before];
   const ir::ElementUnit unit = ir::elementUnitOf(op);

@@ -56,8 +56,7 @@ std::vector<std::string> allPlans() {
 const std::map<std::string, std::string> faulty{
     // From the 33rd iteration on, block 0 writes scratch slots that blocks 1 and 2 may still use.
     {"single_node/allreduce_pipeline", "race"},
-    // `pws` without a flush: its user may overwrite what the port may still be sending, and the next launch reduces into
-    // it.
+    // `pws` without a flush: its user may overwrite what the port may still be sending; the next launch reduces into it.
     {"multi_node/reducescatter", "input_still_sent"},
     // `ppkt` through a port takes plain data (the DSL's documentation), and these give it packets, as the executor
     // wants.

@@ -29,7 +29,8 @@ TEST_CASE("the first of several readers of a packet tells that its source was re
   }
   CHECK(prove(p.program).says(
       "rank 0, block 1, operation 0: error: launched again with another message size, plain data in the scratch of "
-      "rank 0 may be taken for packets: at another size scratch[4] may lie where packets are read [--allow=size-change]"));
+      "rank 0 may be taken for packets: at another size scratch[4] may lie where packets are read "
+      "[--allow=size-change]"));
   // Without the first one nothing orders them: the two operations are in one phase.
   Program alone = without(p.program, 0, 1, 0);
   CHECK(prove(alone, oneSize).has("race"));

@@ -113,8 +113,8 @@ TEST_CASE("slices that meet in too many ways, and within pipelines, are not prov
   p.on(0, 0).copy(out(0), in(0)).slice(0, 251);
   p.on(0, 1).copy(out(0), in(0)).slice(250, 256);
   CHECK(prove(p.program)
-            .says("operation 0: error: not proven: slices of thread-block groups meet each other, and chunks, in too many "
-                  "ways over all message sizes; let all that touches a range of chunks cut it in the same slices, or "
+            .says("operation 0: error: not proven: slices of thread-block groups meet each other, and chunks, in too "
+                  "many ways over all message sizes; let all that touches a range of chunks cut it in the same slices, or "
                   "whole ones"));
   Plan loop(CollectiveKind::Test, 1, 1, 1);
   loop.on(0, 0).pipeline(1024, 1, 1).copy(out(0), in(0)).slice(0, 2);
@@ -129,8 +129,8 @@ TEST_CASE("at another message size, scratch lies elsewhere") {
   const Proof lent = proveBothWays(lentScratch().program);
   CHECK(lent.ids.front() == "size_change_race");
   CHECK(lent.says("rank 0, block 0, operation 0: error: launched again with another message size, it races on the "
-                  "scratch of rank 0: the write by rank 0, block 0 of one launch and the read by rank 1, block 0 of an earlier "
-                  "one are not ordered"));
+                  "scratch of rank 0: the write by rank 0, block 0 of one launch and the read by rank 1, block 0 of an "
+                  "earlier one are not ordered"));
   CHECK(prove(lentScratch().program, {.fixedScratch = true}).result.proven);
   CHECK(prove(lentScratch().program, {}, {"size-change"}).result.proven);
   CHECK(proveBothWays(ofSize(lentScratch().program, 64, 64)).result.proven);

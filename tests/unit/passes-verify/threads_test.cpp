@@ -1,5 +1,5 @@
-// What a block's threads do within one phase: thread i does the i-th of what an operation names, and the data operations
-// of a phase share their elements out alike.
+// What a block's threads do within one phase: thread i does the i-th of what an operation names, and data operations
+// share their elements out alike.
 #include "prove.h"
 
 #include "passes/simulate.h"
@@ -213,6 +213,20 @@ TEST_CASE("one thread treats an element in all operations of a phase that begin 
     b.pipeline(1040, 1, 1).copy(out(0), in(0)).pipeline(2080, 1, 1).copy(out(1), out(0));
   });
   right([](Block b) { b.pipeline(1024, 1, 2).copy(out(0), in(0)).copy(out(1), out(0)); });
+}
+
+TEST_CASE("through a switch a memory has other addresses, which a thread's order does not hold for") {
+  const auto make = [](bool nop) {
+    Plan p(CollectiveKind::Test, 1, 1, 1, false, 1);
+    p.switchChannel(BufferKind::Output);
+    p.on(0).remote(OpKind::SwitchBroadcast, {onSwitch(0, 0)}, {in(0)}, ChannelType::Switch, {0});
+    if (nop)
+      p.on(0).nop();
+    p.on(0).copy(scratch(0), out(0));
+    return p.program;
+  };
+  CHECK(proveBothWays(make(false)).has("race"));
+  CHECK(proveBothWays(make(true)).result.proven);
 }
 
 TEST_CASE("packets are shared out by what they hold, plain data by words") {
