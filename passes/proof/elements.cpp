@@ -66,8 +66,11 @@ bool Machine::sameElement(const Record &a, const Record &b) const {
   const std::uint32_t before = opOf(a);
   const ir::Op &op = blocks_[b.agent].code->ops[before];
   const ir::ElementUnit unit = ir::elementUnitOf(op);
-  return index_.program.bufferAlignment % ir::wordBytes == 0 && unit != ir::ElementUnit::Other &&
-         unit == ir::elementUnitOf(*currentOp_) && shareOf(b.agent, before, a.ref) == shareOf(b.agent, now, b.ref);
+  const std::uint32_t loop = loopOf(b.agent, now);
+  const std::uint64_t unitBytes = loop == none ? 0 : blocks_[b.agent].code->ops[loop].imm;
+  const bool byWords = index_.program.bufferAlignment % ir::wordBytes == 0 && unitBytes % ir::wordBytes == 0;
+  return byWords && unit != ir::ElementUnit::Other && unit == ir::elementUnitOf(*currentOp_) &&
+         shareOf(b.agent, before, a.ref) == shareOf(b.agent, now, b.ref);
 }
 
 } // namespace mscclc::passes::proof

@@ -213,6 +213,10 @@ TEST_CASE("one thread treats an element in all operations of a phase that begin 
     b.pipeline(1040, 1, 1).copy(out(0), in(0)).pipeline(2080, 1, 1).copy(out(1), out(0));
   });
   right([](Block b) { b.pipeline(1024, 1, 2).copy(out(0), in(0)).copy(out(1), out(0)); });
+  wrong([](Block b) { b.pipeline(24, 1, 2).copy(out(0), in(0)).copy(out(1), out(0)); }); // begins within a word
+  Program fine = make([](Block b) { b.copy(out(0), in(0)).copy(out(1), out(0)); });
+  fine.bufferAlignment = 4; // so do chunks, where messages are small
+  CHECK(proveBothWays(fine).has("race"));
 }
 
 TEST_CASE("through a switch a memory has other addresses, which a thread's order does not hold for") {
