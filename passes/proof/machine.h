@@ -160,6 +160,7 @@ private:
   void checkWrite(CellId id, const Record &by, const View &view, bool packet);
   // elements.cpp: which thread treats which element
   struct ElementShare;
+  std::uint32_t loopOf(std::uint32_t block, std::uint32_t op) const;
   ElementShare shareOf(std::uint32_t block, std::uint32_t op, std::uint32_t ref) const;
   bool sameElement(const Record &a, const Record &b) const;
   // packets.cpp: what packets tell about the reads they were computed from

@@ -88,7 +88,7 @@ TEST_CASE("each fault is told with both places, what is missing, and how it come
         "rank 7, block 0, launched again, runs up to its operation 5 ('rre')",
         "rank 7, block 0 writes input[15] of rank 7 ('rre')",
         "rank 7, block 0 reads input[15] of rank 7 ('pws') only now",
-        "warning: rank 0 may end its launch while the port still reads input[8] of rank 0"}},
+        "error: rank 0 may end its launch while the port still reads input[8] of rank 0"}},
       {"unit/put_put_fuse_test",
        {"$.gpus[0].threadblocks[0].ops[5]: error: race on input[0] of rank 0: the write ('put') by rank 1, block 0 and "
         "the "
