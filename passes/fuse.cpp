@@ -109,7 +109,7 @@ public:
       if (!movesThreads_)
         break;
       const std::vector<Op> asked = std::exchange(block.ops, given);
-      const std::vector<std::uint32_t> lost = ThreadOrder(block, into_, out_).lost();
+      const std::vector<std::uint32_t> lost = ThreadOrder(program_, rank_, block, into_, out_).lost();
       if (lost.empty()) {
         block.ops = asked;
         break;

@@ -1,7 +1,5 @@
 #include "passes/thread_order.h"
 
-#include "ir/op_semantics.h"
-
 #include <algorithm>
 
 namespace mscclc::passes {
@@ -36,9 +34,9 @@ private:
 
 } // namespace
 
-ThreadOrder::ThreadOrder(const ir::ThreadBlock &before, const std::vector<MergedInto> &into,
-                         const ir::ThreadBlock &after)
-    : before_(before), after_(after), into_(into), outOf_(before.ops.size()) {
+ThreadOrder::ThreadOrder(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &before,
+                         const std::vector<MergedInto> &into, const ir::ThreadBlock &after)
+    : program_(program), rank_(rank), before_(before), after_(after), into_(into), outOf_(before.ops.size()) {
   std::uint32_t next = 0;
   for (std::uint32_t i = 0; i < before.ops.size(); ++i)
     outOf_[i] = into[i].leader != i ? outOf_[into[i].leader] : into[i].dropped ? next : next++;
@@ -124,9 +122,16 @@ void ThreadOrder::visit(std::uint32_t i, const Place &place) {
   const bool byThreads = sends(op.kind) || waits(op.kind) || putsThroughPort(op) || op.kind == OpKind::Flush;
   for (std::uint32_t t = 0; byThreads && t < threads; ++t)
     visitAct(op, {i, queueOf(op, ids[ids.size() == 1 ? 0 : t]), t, threadAfter(i, t), place.phaseIn,
-                  putsThroughPort(op) ? before_.dsts(op)[t] : ir::Chunk()});
-  if (op.numChunks() != 0 && firstData_ == 0)
+                  putsThroughPort(op) ? std::optional(destination(op, t)) : std::nullopt});
+  if ((op.numChunks() != 0 || op.kind == OpKind::Flush) && firstData_ == 0)
     firstData_ = place.phaseIn;
+}
+
+/// Two names may stand for one memory: a peer's input and output in place, its packets and plain chunks.
+MemoryRange ThreadOrder::destination(const Op &op, std::uint32_t index) const {
+  const ir::Chunk &chunk = before_.dsts(op)[index];
+  const ir::RemoteBuffer &remote = program_.ranks[rank_].remoteBuffers[chunk.id];
+  return memoryOf(program_, remote.rank, remote.buffer, chunk.index, chunk.size, ir::formOfDestination(op.kind, index));
 }
 
 void ThreadOrder::beginPhaseIn(std::uint64_t phase) {
@@ -159,9 +164,9 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
     return;
   }
   if (op.kind != OpKind::Flush) { // what was waited for goes along
+    checkWaits(waitsEarlier_, act);
     if (act.threadIn < waitsOfThread_.size())
       checkWaits(waitsOfThread_[act.threadIn], act);
-    checkWaits(waitsEarlier_, act);
     // So does what the block did before a sync that stood between.
     if (sends(op.kind) && firstData_ != 0 && firstData_ < act.phaseIn)
       blame(act, act);
@@ -170,8 +175,7 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
   const bool tells = sends(op.kind) || op.kind == OpKind::Flush; // of puts before it
   if (port)
     check(puts_[act.queue], act, [&](const Act &earlier) {
-      return tells || (earlier.to.id == act.to.id && earlier.to.index < act.to.index + act.to.size &&
-                       act.to.index < earlier.to.index + earlier.to.size);
+      return tells || earlier.to->overlaps(*act.to);
     });
   if (putsThroughPort(op))
     puts_[act.queue].push_back(act);

@@ -7,7 +7,7 @@
 // put no longer follows one to the same place; and where what a thread waited for no longer goes before what it sends.
 #pragma once
 
-#include "ir/program.h"
+#include "passes/local_accesses.h"
 
 #include <cstdint>
 #include <optional>
@@ -24,8 +24,10 @@ struct MergedInto {
 
 class ThreadOrder {
 public:
-  /// `before`: a block's operations with its ids and chunks; `into`: where each went; `after`: what they became.
-  ThreadOrder(const ir::ThreadBlock &before, const std::vector<MergedInto> &into, const ir::ThreadBlock &after);
+  /// `before`: operations of a block of `rank`, with its ids and chunks; `into`: where each went; `after`: what they
+  /// became.
+  ThreadOrder(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &before,
+              const std::vector<MergedInto> &into, const ir::ThreadBlock &after);
 
   /// Operations of `before` that may not be merged into what leads them, the first of each phase in which an order is
   /// lost. Empty: none is.
@@ -37,7 +39,7 @@ private:
     std::uint32_t op = 0, queue = 0;
     std::uint32_t threadIn = 0, threadOut = 0;
     std::uint64_t phaseIn = 0;
-    ir::Chunk to; ///< of a put
+    std::optional<MemoryRange> to; ///< of a put
     bool related(const Act &later) const { return phaseIn < later.phaseIn || threadIn == later.threadIn; }
   };
   struct Place {
@@ -49,7 +51,7 @@ private:
     void add(const Act &act) {
       if (!first)
         first = act;
-      else if (act.threadOut != first->threadOut)
+      else if (!other && act.threadOut != first->threadOut)
         other = act;
     }
   };
@@ -76,12 +78,16 @@ private:
   std::uint32_t threadAfter(std::uint32_t op, std::uint32_t thread) const;
   std::uint32_t queueOf(const ir::Op &op, std::uint32_t id) const;
 
+  MemoryRange destination(const ir::Op &op, std::uint32_t index) const;
+
+  const ir::Program &program_;
+  const std::uint32_t rank_;
   const ir::ThreadBlock &before_, &after_;
   const std::vector<MergedInto> &into_;
   std::vector<std::uint32_t> outOf_; ///< [operation before]: of its leader, the index after
   // Of the phase after at hand.
   std::uint64_t phaseOut_ = 0;
-  std::uint64_t firstData_ = 0; ///< phase before of its first data operation; 0: none
+  std::uint64_t firstData_ = 0; ///< phase before of its first data operation or flush; 0: none
   ByQueue waits_, puts_, sends_;
   std::uint64_t phaseIn_ = 0;
   std::vector<Waits> waitsOfThread_; ///< [thread before], of phase phaseIn_ before
