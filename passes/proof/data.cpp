@@ -173,6 +173,10 @@ void Machine::portPut(std::uint32_t b, const ir::Op &op) {
     issue.putChannel = channel;
     const Record put{Record::putBit | order_.addPut(channel, issue, s.pc), issue.phase, source.ref};
     readValues(source, put, issue);
+    if (history_ && launch_ == 0 && source.scratch) {
+      const Operand &cells = source.packet ? destinations_[i] : source;
+      history_->note(source.rank, put, false, source.packet, cells.first, cells.count);
+    }
     View finish = sawPackets_ ? packetView(b) : issue;
     finish.thread = i;
     finish.putChannel = channel;
@@ -193,7 +197,7 @@ void Machine::read(const Operand &operand, const Record &by, const View &view) {
   counts_.accesses += operand.count;
   if (launch_ != 0)
     return checkLater(operand, by, view, false);
-  if (history_ && operand.scratch)
+  if (history_ && operand.scratch && !by.isPut())
     history_->note(operand.rank, by, false, operand.packet, operand.first, operand.count);
   // Of packets every reader counts: the first tells soonest that what they were computed from has been read.
   const bool awaited = operand.packet && ir::awaitsPackets(currentOp_->kind);

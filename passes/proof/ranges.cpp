@@ -114,14 +114,17 @@ private:
     forScratch([&](std::uint32_t rank, const ir::Chunk &chunk, ir::OperandRole role, ir::OpRef at) {
       if (role.form == ir::DataForm::Packet)
         return;
-      const bool hasPackets = std::ranges::any_of(forms_[rank], [](std::uint8_t form) { return form & packet; });
-      if (sizesChange_ && hasPackets && role.access == ir::Access::Write)
-        if (auto *f = findings_.add(diag::size_change_packets, at))
-          f->args = {rank, chunk.index};
+      bool overlaps = false;
       for (std::uint32_t c = chunk.index; c < chunk.index + chunk.size; ++c)
-        if ((forms_[rank][c / 2] & packet) != 0)
+        if ((forms_[rank][c / 2] & packet) != 0) {
+          overlaps = true;
           if (auto *f = findings_.add(diag::packet_plain_overlap, at))
             f->args = {c / 2, rank, c, role.access == ir::Access::Read ? "read" : "written"};
+        }
+      const bool hasPackets = std::ranges::any_of(forms_[rank], [](std::uint8_t form) { return form & packet; });
+      if (sizesChange_ && hasPackets && !overlaps && role.access == ir::Access::Write)
+        if (auto *f = findings_.add(diag::size_change_packets, at))
+          f->args = {rank, chunk.index};
     });
   }
 

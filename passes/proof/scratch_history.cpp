@@ -4,14 +4,35 @@
 
 namespace mscclc::passes::proof {
 
+bool ScratchHistory::over(const Noted &noted, const View &view) const {
+  if (order_.before(noted.by, noted.writes, view, noted.writes ? Need::Data : Need::Control))
+    return true;
+  return !noted.takers.empty() && std::ranges::all_of(noted.takers, [&](const Record &taker) {
+    return order_.before(taker, false, view, Need::Control);
+  });
+}
+
+/// Of each packet one of those who took it; none if some packet has none.
+void ScratchHistory::findTakers(Noted &noted, const Memory &memory) const {
+  for (std::uint32_t i = 0; i < noted.count; ++i) {
+    const Record &taker = memory[noted.first + i].read;
+    if (!taker.exists() || taker.isPut())
+      return noted.takers.clear();
+    if (noted.takers.empty() || noted.takers.back().agent != taker.agent || noted.takers.back().phase != taker.phase)
+      noted.takers.push_back(taker);
+  }
+}
+
 void ScratchHistory::close(std::uint32_t rank, const View &end, const Memory &memory) {
   RankState &state = ranks_[rank];
   state.endPhase = order_.view(index_.block(rank, 0)).phase - 1;
-  for (const Noted &noted : state.all) {
+  for (Noted &noted : state.all) {
+    if (noted.by.isPut() && noted.packet && !noted.writes)
+      findTakers(noted, memory);
     if (index_.rankOf(order_.blockOf(noted.by)) == rank && !noted.by.isPut())
       continue;
     // A packet that was read has arrived; only its own rank reads it.
-    bool arrived = noted.packet && noted.writes && !noted.by.isPut();
+    bool arrived = noted.packet && noted.writes;
     for (std::uint32_t i = 0; arrived && i < noted.count; ++i)
       arrived = memory[noted.first + i].read.exists();
     if (!arrived && !over(noted, end))

@@ -21,9 +21,10 @@ public:
     bool writes = false;
   };
 
-  /// An access of the first launch to cells [first, first + count) of `rank`'s scratch.
+  /// An access of the first launch to cells [first, first + count) of `rank`'s scratch. Of packets that a port reads,
+  /// the cells are those where it puts them: once they are taken there, it has read them.
   void note(std::uint32_t rank, const Record &by, bool writes, bool packet, CellId first, std::uint32_t count) {
-    ranks_[rank].all.push_back({{by, writes}, packet, first, count});
+    ranks_[rank].all.push_back({{by, writes}, packet, first, count, {}});
   }
   /// The first launch of `rank` has ended, from where `end` looks.
   void close(std::uint32_t rank, const View &end, const Memory &memory);
@@ -35,15 +36,15 @@ private:
     bool packet;
     CellId first;
     std::uint32_t count;
+    std::vector<Record> takers; ///< of the packets that a port read: known once the launch has ended
   };
   struct RankState {
     std::vector<Noted> all;
     std::vector<Noted> loose;   ///< those that the rank does not know to be over when its launch ends
     std::uint32_t endPhase = 0; ///< of its first block
   };
-  bool over(const Access &access, const View &view) const {
-    return order_.before(access.by, access.writes, view, access.writes ? Need::Data : Need::Control);
-  }
+  bool over(const Noted &noted, const View &view) const;
+  void findTakers(Noted &noted, const Memory &memory) const;
 
   const ProgramIndex &index_;
   const Order &order_;
