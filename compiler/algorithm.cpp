@@ -60,6 +60,17 @@ std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::option
   return program;
 }
 
+std::optional<frontend::AlgorithmInfo> findAlgorithm(const Options &options, std::optional<std::string> text,
+                                                     ir::DiagnosticEngine &diags) {
+  const auto algorithms = frontend::listAlgorithms(frontendOptions(options, std::move(text)), diags);
+  if (!algorithms)
+    return std::nullopt;
+  if (options.algorithm.empty())
+    return algorithms->size() == 1 ? std::optional(algorithms->front()) : std::nullopt;
+  const auto it = std::ranges::find(*algorithms, options.algorithm, &frontend::AlgorithmInfo::name);
+  return it == algorithms->end() ? std::nullopt : std::optional(*it);
+}
+
 std::optional<std::string> listAlgorithms(const Options &options, std::optional<std::string> text,
                                           ir::DiagnosticEngine &diags) {
   const auto algorithms = frontend::listAlgorithms(frontendOptions(options, std::move(text)), diags);

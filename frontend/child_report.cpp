@@ -122,6 +122,7 @@ void ChildReport::add(std::span<const AlgorithmInfo> algorithms) {
     out.number(a.parameters.size());
     for (const ParameterInfo &p : a.parameters) {
       out.string(p.name);
+      out.number(static_cast<std::uint64_t>(p.kind));
       out.string(p.type);
       out.string(p.defaultValue);
       out.number(p.enumerators.size());
@@ -162,6 +163,7 @@ ReceivedReport receive(std::span<const std::byte> memory) {
         for (std::uint64_t p = in.number(); p != 0 && !in.atEnd(); --p) {
           ParameterInfo &parameter = a.parameters.emplace_back();
           parameter.name = in.string();
+          parameter.kind = static_cast<ParameterKind>(std::min<std::uint64_t>(in.number(), 4));
           parameter.type = in.string();
           parameter.defaultValue = in.string();
           for (std::uint64_t e = in.number(); e != 0 && !in.atEnd(); --e)

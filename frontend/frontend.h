@@ -28,12 +28,15 @@ struct FrontendOptions {
   std::uint64_t memoryBytes = std::uint64_t{4} << 30; ///< for the recording, and as much for the algorithm's data
 };
 
+enum class ParameterKind : std::uint8_t { Integer, Bool, Enum, Double, Text };
+
 /// A parameter of an algorithm, in words.
 struct ParameterInfo {
   std::string name;
   std::string type;                     ///< as the source spells it
   std::string defaultValue;             ///< as -P takes it
   std::vector<std::string> enumerators; ///< of an enum, in order
+  ParameterKind kind = ParameterKind::Integer;
 };
 
 struct AlgorithmInfo {
