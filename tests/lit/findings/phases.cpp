@@ -16,6 +16,6 @@ MSCCLC_ALGORITHM void phases() {
 
 // CHECK: phases.cpp:[[#@LINE-4]]:8: error: race on scratch[0] of rank 0: the write ('copy') by rank 0, block 0 and the read ('copy') by rank 0, block 0 are not ordered
 // CHECK: phases.cpp:[[#@LINE-6]]:8: note: the other access: write ('copy') by rank 0, block 0
-// CHECK: phases.cpp:[[#@LINE-6]]:8: note: threads of a block do not wait for each other: a nop between the two operations (barrier of this block alone, or autoSync) would order them
+// CHECK: phases.cpp:[[#@LINE-6]]:8: note: threads of a block do not wait for each other: a barrier of this block alone between the two operations, or autoSync, would order them
 // CHECK: phases.cpp:[[#@LINE-7]]:8: note: schedule 1: rank 0, block 0 reads scratch[0] of rank 0 ('copy')
 // CHECK: phases.cpp:[[#@LINE-9]]:8: note: schedule 2: rank 0, block 0 writes scratch[0] of rank 0 ('copy') only now
