@@ -47,9 +47,10 @@ std::string describe(const frontend::AlgorithmInfo &algorithm) {
 } // namespace
 
 std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::optional<std::string> text,
-                                             ir::DiagnosticEngine &diags, StageTimes &times) {
+                                             ir::DiagnosticEngine &diags, StageTimes &times,
+                                             std::vector<std::string> &files) {
   frontend::FrontendTimes t;
-  auto program = frontend::compileAlgorithm(frontendOptions(options, std::move(text)), diags, &t);
+  auto program = frontend::compileAlgorithm(frontendOptions(options, std::move(text)), diags, &t, &files);
   times.add("start", t.start);
   times.add("parse", t.parse);
   times.add("check", t.check);

@@ -13,9 +13,11 @@
 
 namespace mscclc::driver {
 
-/// Evaluates the algorithm that `options` name. `text` is the source where it does not come from a file.
+/// Evaluates the algorithm that `options` name. `text` is the source where it does not come from a file. `files`
+/// gets the user's files that were read.
 std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::optional<std::string> text,
-                                             ir::DiagnosticEngine &diags, StageTimes &times);
+                                             ir::DiagnosticEngine &diags, StageTimes &times,
+                                             std::vector<std::string> &files);
 
 /// The algorithm that `options` name, or the only one; nothing if there is none such, which is for evaluateAlgorithm()
 /// to report, or after errors.

@@ -90,8 +90,8 @@ bool checkOutputs(const Options &options, ir::DiagnosticEngine &diags) {
   return check(options, inputs, diags);
 }
 
-bool checkIncluded(const Options &options, const ir::SourceMap &sources, ir::DiagnosticEngine &diags) {
-  return check(options, sources.files(), diags);
+bool checkIncluded(const Options &options, const std::vector<std::string> &files, ir::DiagnosticEngine &diags) {
+  return check(options, files, diags);
 }
 
 } // namespace mscclc::driver

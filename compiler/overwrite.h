@@ -12,7 +12,7 @@ namespace mscclc::driver {
 /// through. False, and an error, if it is.
 bool checkOutputs(const Options &options, ir::DiagnosticEngine &diags);
 
-/// The same for the files that the program comes from, once they are known: those that its operations name.
-bool checkIncluded(const Options &options, const ir::SourceMap &sources, ir::DiagnosticEngine &diags);
+/// The same for the files that the program comes from, once they are known.
+bool checkIncluded(const Options &options, const std::vector<std::string> &files, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::driver

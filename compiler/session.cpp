@@ -136,12 +136,13 @@ ExitCode Session::steps(Input input) {
   if (!checkOutputs(options_, diags_))
     return exitUsage;
   kind_ = input.kind;
-  auto program = loadProgram(options_, std::move(input), diags_, times_);
+  std::vector<std::string> files;
+  auto program = loadProgram(options_, std::move(input), diags_, times_, files);
   if (!program || diags_.hasErrors())
     return exitAfterLoading(kind_, diags_);
   program_ = std::move(*program);
   diags_.setSources(&program_.sources);
-  if (!checkIncluded(options_, program_.sources, diags_))
+  if (!checkIncluded(options_, files, diags_))
     return exitUsage;
   if (!options_.name.empty())
     program_.name = options_.name;

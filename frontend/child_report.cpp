@@ -8,7 +8,7 @@
 namespace mscclc::frontend {
 namespace {
 
-enum class Message : std::uint32_t { Diagnostic = 1, Algorithms, Sites };
+enum class Message : std::uint32_t { Diagnostic = 1, Algorithms, Sites, Files };
 
 class Writer {
 public:
@@ -144,6 +144,14 @@ void ChildReport::add(std::span<const CallSite> sites) {
   append(out.text());
 }
 
+void ChildReport::addFiles(std::span<const std::string> files) {
+  Writer out(Message::Files);
+  out.number(files.size());
+  for (const std::string &file : files)
+    out.string(file);
+  append(out.text());
+}
+
 ReceivedReport receive(std::span<const std::byte> memory) {
   ReceivedReport received;
   const auto &head = *reinterpret_cast<const ReportHeader *>(memory.data());
@@ -178,6 +186,10 @@ ReceivedReport receive(std::span<const std::byte> memory) {
         s.line = static_cast<std::uint32_t>(in.number());
         s.column = static_cast<std::uint32_t>(in.number());
       }
+      break;
+    case Message::Files:
+      for (std::uint64_t n = in.number(); n != 0 && !in.atEnd(); --n)
+        received.files.emplace_back(in.string());
       break;
     default:
       return received;

@@ -56,9 +56,10 @@ struct FrontendTimes {
   double build = 0;    ///< recording to program
 };
 
-/// The program that the chosen algorithm describes, or nothing and errors in `diagnostics`.
+/// The program that the chosen algorithm describes, or nothing and errors in `diagnostics`. `files` gets the user's files
+/// that were read for it.
 std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics,
-                                            FrontendTimes *times = nullptr);
+                                            FrontendTimes *times = nullptr, std::vector<std::string> *files = nullptr);
 
 /// The algorithms of a source in its order, or nothing and errors in `diagnostics`. Nothing is run.
 std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &options,
