@@ -162,25 +162,24 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
            "before rank " +
            rb + " ends, would order them";
   if (c.first.isUser() || nextLaunch)
-    return launchSync(c, a, b, ofSource);
+    return launchSync(c, index_.rankOf(a), index_.rankOf(b), ofSource);
   return noSync(a, b, ofSource);
 }
 
-/// What would tell the rank of block `b` that the rank of block `a` has ended the launch before.
-std::string Reporter::launchSync(const Conflict &c, std::uint32_t a, std::uint32_t b, bool ofSource) const {
-  const std::uint32_t from = index_.rankOf(a), to = index_.rankOf(b);
+/// What would tell rank `to` that rank `from` has ended the launch before. Ports have no relaxed signals.
+std::string Reporter::startSignal(std::uint32_t from, std::uint32_t to, bool ofSource) const {
   const auto leads = [&](ir::ChannelType type) {
-    const auto &peers = index_.program.ranks[from].peers(type);
-    return std::ranges::find(peers, to) != peers.end();
+    return std::ranges::count(index_.program.ranks[from].peers(type), to) != 0;
   };
-  // Ports have no relaxed signals.
   const bool portOnly = leads(ir::ChannelType::Port) && !leads(ir::ChannelType::Memory);
-  const bool mayDouble =
-      memory_.locate(c.cell).buffer == ir::BufferKind::Scratch && !index_.program.doubleScratch;
-  const std::string ra = std::to_string(from), rb = std::to_string(to);
-  return "no sync of this launch tells rank " + rb + " that rank " + ra + " has ended the one before: a " +
-         (portOnly ? "signal" : "relaxed signal") + " from rank " + ra + " at its start and a wait for it (" +
-         (ofSource ? "Sync::After" : "with a nop behind") + ") would" +
+  return std::string(portOnly ? "a signal" : "a relaxed signal") + " from rank " + std::to_string(from) +
+         " at its start and a wait for it (" + (ofSource ? "Sync::After" : "with a nop behind") + ")";
+}
+
+std::string Reporter::launchSync(const Conflict &c, std::uint32_t from, std::uint32_t to, bool ofSource) const {
+  const bool mayDouble = memory_.locate(c.cell).buffer == ir::BufferKind::Scratch && !index_.program.doubleScratch;
+  return "no sync of this launch tells rank " + std::to_string(to) + " that rank " + std::to_string(from) +
+         " has ended the one before: " + startSignal(from, to, ofSource) + " would" +
          (!mayDouble ? ""
           : ofSource ? ", or scratch in two halves (ProgramOptions::doubleScratch)"
                      : ", or scratch in two halves (double_scratch)");
@@ -266,7 +265,10 @@ void Reporter::sizeChanged(std::uint32_t rank, const Record &first, bool firstWr
   f->notes.push_back({&diag::other_access,
                       findings_.where(other),
                       {accessWords(first, machine_->opOf(first), firstWrites), index_.rankOf(a), index_.idOf(a)}});
-  f->notes.push_back({&diag::size_change_advice, f->where, {rank, index_.rankOf(b)}});
+  const bool ofSource = ir::isOfSource(index_.program, index_.ops(b).ops[machine_->opOf(second)]);
+  f->notes.push_back({&diag::size_change_advice,
+                      f->where,
+                      {startSignal(rank, index_.rankOf(b), ofSource) + " on rank " + std::to_string(index_.rankOf(b))}});
 }
 
 void Reporter::waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) {

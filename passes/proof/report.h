@@ -39,7 +39,8 @@ private:
   std::string missing(const Conflict &conflict, std::uint32_t firstBlock, std::uint32_t secondBlock,
                       bool nextLaunch) const;
   std::string noSync(std::uint32_t firstBlock, std::uint32_t secondBlock, bool ofSource) const;
-  std::string launchSync(const Conflict &conflict, std::uint32_t from, std::uint32_t to, bool ofSource) const;
+  std::string startSignal(std::uint32_t fromRank, std::uint32_t toRank, bool ofSource) const;
+  std::string launchSync(const Conflict &conflict, std::uint32_t fromRank, std::uint32_t toRank, bool ofSource) const;
   bool readsTooEarly(const Conflict &conflict, std::uint32_t launch) const;
   std::uint32_t waitInPhase(std::uint32_t block, std::uint32_t op) const;
   std::uint32_t signalInPhase(std::uint32_t block, std::uint32_t op) const;

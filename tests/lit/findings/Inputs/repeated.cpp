@@ -1,17 +1,19 @@
-// Each rank has blocks that read what another thread has only just written; with `ops`, blocks of many operations.
+// Blocks read what others write with no order between them; with `ops`, blocks have that many operations, and no race.
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-MSCCLC_ALGORITHM void repeated(int ranks = 64, int blocks = 4, int instances = 4, int ops = 0) {
-  CollectiveProgram program("repeated", TestCollective(ranks, blocks, blocks), {.instances = instances, .fuse = false, .autoSync = false});
+MSCCLC_ALGORITHM void repeated(int ranks = 64, int pairs = 4, int instances = 4, int ops = 0) {
+  CollectiveProgram program("repeated", TestCollective(ranks, pairs, pairs), {.instances = instances, .fuse = false});
   for (int r = 0; r < ranks; ++r) {
-    Buffer scratch(r, blocks);
-    for (int b = 0; b < blocks; ++b) {
-      if (ops == 0)
-        Rank(r).copy(scratch[b], Rank(r).input()[b], tb(b));
-      Rank(r).copy(Rank(r).output()[b], scratch[b], tb(b));
-      for (int i = 1; i < ops; ++i)
-        Rank(r).copy(Rank(r).output()[b], Rank(r).input()[b], tb(b));
+    Rank rank(r);
+    Buffer scratch(r, pairs);
+    for (int p = 0; p < pairs; ++p) {
+      for (int i = 0; i < ops; ++i)
+        rank.copy(rank.output()[p], rank.input()[p], tb(p));
+      if (ops != 0)
+        continue;
+      rank.copy(scratch[p], rank.input()[p], tb(2 * p));
+      rank.copy(rank.output()[p], scratch[p], tb(2 * p + 1));
     }
   }
 }
