@@ -47,9 +47,10 @@ std::string describe(const frontend::AlgorithmInfo &algorithm) {
 } // namespace
 
 std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::optional<std::string> text,
-                                             ir::DiagnosticEngine &diags, StageTimes &times) {
+                                             ir::DiagnosticEngine &diags, StageTimes &times,
+                                             std::vector<std::string> &files) {
   frontend::FrontendTimes t;
-  auto program = frontend::compileAlgorithm(frontendOptions(options, std::move(text)), diags, &t);
+  auto program = frontend::compileAlgorithm(frontendOptions(options, std::move(text)), diags, &t, &files);
   times.add("start", t.start);
   times.add("parse", t.parse);
   times.add("check", t.check);
@@ -58,6 +59,17 @@ std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::option
   times.add("run", t.run);
   times.add("build", t.build);
   return program;
+}
+
+std::optional<frontend::AlgorithmInfo> findAlgorithm(const Options &options, std::optional<std::string> text,
+                                                     ir::DiagnosticEngine &diags) {
+  const auto algorithms = frontend::listAlgorithms(frontendOptions(options, std::move(text)), diags);
+  if (!algorithms)
+    return std::nullopt;
+  if (options.algorithm.empty())
+    return algorithms->size() == 1 ? std::optional(algorithms->front()) : std::nullopt;
+  const auto it = std::ranges::find(*algorithms, options.algorithm, &frontend::AlgorithmInfo::name);
+  return it == algorithms->end() ? std::nullopt : std::optional(*it);
 }
 
 std::optional<std::string> listAlgorithms(const Options &options, std::optional<std::string> text,

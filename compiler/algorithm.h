@@ -4,6 +4,7 @@
 #include "compiler/options.h"
 #include "compiler/timing.h"
 
+#include "frontend/frontend.h"
 #include "ir/diagnostics.h"
 #include "ir/program.h"
 
@@ -12,9 +13,16 @@
 
 namespace mscclc::driver {
 
-/// Evaluates the algorithm that `options` name. `text` is the source where it does not come from a file.
+/// Evaluates the algorithm that `options` name. `text` is the source where it does not come from a file. `files`
+/// gets the user's files that were read.
 std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::optional<std::string> text,
-                                             ir::DiagnosticEngine &diags, StageTimes &times);
+                                             ir::DiagnosticEngine &diags, StageTimes &times,
+                                             std::vector<std::string> &files);
+
+/// The algorithm that `options` name, or the only one; nothing if there is none such, which is for evaluateAlgorithm()
+/// to report, or after errors.
+std::optional<frontend::AlgorithmInfo> findAlgorithm(const Options &options, std::optional<std::string> text,
+                                                     ir::DiagnosticEngine &diags);
 
 /// Describes the algorithms of the input with their parameters, for a terminal; `text` as above. Nothing after errors.
 std::optional<std::string> listAlgorithms(const Options &options, std::optional<std::string> text,

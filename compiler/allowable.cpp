@@ -18,7 +18,9 @@ const std::vector<Allowable> &allAllowable() {
 #undef ALLOWABLE
 #undef DIAG
     };
-    std::ranges::sort(found, {}, &Allowable::name);
+    std::ranges::stable_sort(found, {}, &Allowable::name);
+    const auto repeated = std::ranges::unique(found, {}, &Allowable::name); // of several findings
+    found.erase(repeated.begin(), repeated.end());
     return found;
   }();
   return all;

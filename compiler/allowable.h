@@ -7,7 +7,7 @@
 
 namespace mscclc::driver {
 
-/// A name that --allow takes, and what it is of.
+/// A name that --allow takes, perhaps of several findings, and what it is of.
 struct Allowable {
   std::string_view name, summary;
 };

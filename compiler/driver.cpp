@@ -1,388 +1,114 @@
 #include "compiler/driver.h"
 
-#include "backend-cuda/emit_kernel.h"
-#include "backend-json/compare_plans.h"
-#include "backend-json/read_plan.h"
-#include "backend-json/write_plan.h"
 #include "compiler/diagnostics.h"
+#include "compiler/guard.h"
 #include "compiler/input.h"
 #include "compiler/output.h"
-#include "compiler/pipeline.h"
-#include "compiler/progress.h"
-#include "compiler/timing.h"
-#include "compiler/version.h"
-#include "ir/internal_error.h"
-#include "ir/text.h"
-#include "passes/message_limits.h"
-#include "passes/simulate.h"
-#include "passes/translation_check.h"
-#include "passes/verify.h"
+#include "compiler/overwrite.h"
+#include "compiler/session.h"
 
 #ifdef MSCCLC_WITH_FRONTEND
 #include "compiler/algorithm.h"
+#include "compiler/sweep.h"
 #endif
 
 #include <csignal>
-#include <cstdio>
-#include <filesystem>
 #include <iostream>
-#include <new>
-
-#include <unistd.h>
 
 namespace mscclc::driver {
 namespace {
-
-/// The passes that --print-before or --print-after names: a list, or "all".
-passes::PassFilter filterOf(const std::string &list) {
-  passes::PassFilter filter;
-  filter.all = list == "all";
-  if (!filter.all)
-    for (const std::string_view name : passes::splitNames(list))
-      filter.names.emplace(name);
-  return filter;
-}
-
-/// What an action takes of a program beyond its structure. The proof, a run and a kernel heed data syncs as they stand.
-struct Needs {
-  std::string_view who;
-  passes::Properties properties;
-};
-
-Needs needsOf(Action action) {
-  switch (action) {
-  case Action::EmitIR: // shows what passes do; it may stop anywhere on the way
-  case Action::List:
-    return {"", 0};
-  case Action::EmitCuda:
-    return {"a kernel", passes::SingleInstance};
-  case Action::Run:
-    return {"a run", passes::SingleInstance};
-  case Action::Verify:
-    return {"the proof", passes::SingleInstance};
-  case Action::EmitJson:
-  case Action::Diff:
-    break;
-  }
-  return {"a plan", passes::DataSyncLowered | passes::SingleInstance};
-}
 
 /// The limits are the executor's; a kernel of our own and a run here have none of them, nor has the proof.
 std::string_view defaultTarget(Action action) {
   return action == Action::EmitCuda || action == Action::Run || action == Action::Verify ? "none" : "mscclpp";
 }
 
-/// What shaped the program, as emitted sources name it.
-std::string shownSwitches(const Options &options, int optLevel) {
-  std::string shown = options.hasPasses ? "--passes=" + options.passes : "-O" + std::to_string(optLevel);
-  if (!options.stopAfter.empty())
-    shown += " --stop-after=" + options.stopAfter;
-  for (const std::string &name : options.allowed)
-    shown += " --allow=" + name;
-  if (options.target)
-    shown += " --target=" + *options.target;
-  if (!options.algorithm.empty())
-    shown += " --algorithm " + options.algorithm;
-  for (const auto &[name, value] : options.parameters)
-    shown += " -P " + name + "=" + value;
-  for (const std::string &argument : options.clangArgs)
-    if (argument.rfind("-D", 0) == 0)
-      shown += " " + argument;
-  if (options.messageSize != 0)
-    shown += " --message-size " + std::to_string(options.messageSize);
-  return shown;
-}
-
-std::string renderStats(const std::vector<passes::PassRecord> &records) {
-  std::string out = "what passes did\n";
-  for (const passes::PassRecord &record : records)
-    for (const auto &counter : record.stats.counters())
-      out += "  " + std::string(record.pass) + ": " + std::to_string(counter.value) + " " + std::string(counter.name) +
-             "\n";
-  return out;
-}
-
-/// One run. Every step returns an exit code; run() prints what was reported.
-class Session {
+/// Finds out what there is to do, and has it done.
+class Run {
 public:
-  explicit Session(const Options &options) : options_(options) { diags_.allow(options.allowed); }
-
-  int run() {
-    const ExitCode code = steps();
-    if (options_.timePasses && code == exitDone)
-      report_ += times_.render(recorded_);
-    const bool color = options_.color == ColorMode::Always ||
-                       (options_.color == ColorMode::Auto && isatty(STDERR_FILENO) && !std::getenv("NO_COLOR"));
-    std::cerr << diags_.render(color, !options_.quiet) << report_ << std::flush;
-    return diags_.hasErrors() && code == exitDone ? exitInputWrong : code;
+  explicit Run(const Options &options) : options_(options) {
+    Session::configure(diags_, options_);
+    diags_.setReadable(&readable_);
   }
 
-private:
-  ExitCode steps() {
+  ExitCode run() {
     const std::string targetName = options_.target.value_or(std::string(defaultTarget(options_.action)));
     const auto target = passes::findTarget(targetName);
     if (!target) {
       diags_.report(diag::unknown_target, {}, {targetName, passes::targetNames()});
-      return exitUsage;
+      return failed(exitUsage);
     }
-    if (options_.action == Action::Diff && options_.hasOutput && isSameFile(options_.output, options_.golden)) {
-      diags_.report(diag::output_is_golden, {}, {options_.golden});
-      return exitUsage;
-    }
-
-    diags_.setReadable(&readable_);
-    auto input = readInput(options_, diags_);
+    if (!checkOutputs(options_, diags_))
+      return failed(exitUsage);
+    StageTimes times;
+    const auto input = readInput(options_, diags_);
     if (!input)
-      return exitInputWrong;
-    kind_ = input->kind;
+      return failed(exitInputWrong);
     if (input->text)
-      times_.lap("read");
+      times.lap("read");
     if (options_.action == Action::List)
-      return list(std::move(*input));
-    if (kind_ != InputKind::Algorithm && !options_.forAlgorithm.empty()) {
+      return list(*input);
+    if (input->kind != InputKind::Algorithm && !options_.forAlgorithm.empty()) {
       diags_.report(diag::option_needs_algorithm, input->shownName, {options_.forAlgorithm.front()});
-      return exitUsage;
+      return failed(exitUsage);
     }
-    auto program = loadProgram(options_, std::move(*input), diags_, times_);
-    if (!program || diags_.hasErrors())
-      return notLoaded();
-    program_ = std::move(*program);
-    diags_.setSources(&program_.sources);
-    if (!options_.name.empty())
-      program_.name = options_.name;
-    recorded_ = program_.numOps();
-
-    target_ = *target;
-    if (const ExitCode code = transform(); code != exitDone)
-      return code;
-    if (const ExitCode code = prove(); code != exitDone)
-      return code;
-    switch (options_.action) {
-    case Action::Diff:
-      return diff();
-    case Action::Run:
-      return simulate();
-    case Action::Verify:
-      return exitDone;
-    default:
-      return write(options_.output);
-    }
+#ifdef MSCCLC_WITH_FRONTEND
+    if (input->kind == InputKind::Algorithm && mayBeSweep(options_))
+      return resolve(*input, *target);
+#endif
+    return compile(options_, *input, *target, std::move(times));
   }
 
-  ExitCode list(Input input);
-  /// After errors of a front end: its word on whether they are of the command line.
-  ExitCode notLoaded() const;
-  int optLevel() const { return options_.optLevel.value_or(kind_ == InputKind::Plan ? 0 : 1); }
-  ExitCode transform();
-  ExitCode prove();
-  ExitCode diff();
-  ExitCode simulate();
-  ExitCode write(const std::string &path);
-  /// A result in words, on standard output.
-  ExitCode say(const std::string &text);
-  /// The text of the kernel, or nothing after errors.
-  std::optional<std::string> kernel();
+private:
+  ExitCode failed(ExitCode code) {
+    std::cerr << Session::render(diags_, options_) << std::flush;
+    return code;
+  }
+
+  static ExitCode compile(const Options &options, const Input &input, const passes::Target &target, StageTimes times) {
+    Session session(options, target);
+    const ExitCode code = session.run(input, std::move(times)).code;
+    std::cerr << session.messages() << std::flush;
+    return code;
+  }
+
+  ExitCode list(const Input &input) {
+    if (input.kind != InputKind::Algorithm) {
+      diags_.report(diag::list_needs_algorithm, input.shownName);
+      return failed(exitUsage);
+    }
+#ifdef MSCCLC_WITH_FRONTEND
+    const auto algorithms = listAlgorithms(options_, input.text, diags_);
+    if (!algorithms)
+      return failed(exitAfterLoading(input.kind, diags_));
+    return failed(writeOut(*algorithms, diags_) ? exitDone : exitInputWrong);
+#else
+    diags_.report(diag::no_front_end, input.shownName);
+    return failed(exitInputWrong);
+#endif
+  }
+
+#ifdef MSCCLC_WITH_FRONTEND
+  /// Once the types of parameters are known, so is whether there are several values.
+  ExitCode resolve(const Input &input, const passes::Target &target) {
+    const auto algorithm = findAlgorithm(options_, input.text, diags_);
+    if (diags_.hasErrors())
+      return failed(exitAfterLoading(input.kind, diags_));
+    if (!algorithm) // loading will say what is wrong
+      return compile(options_, input, target, {});
+    const auto sweep = Sweep::plan(options_, *algorithm, diags_);
+    if (!sweep)
+      return failed(exitUsage);
+    if (sweep->isOne())
+      return compile(sweep->first(), input, target, {});
+    return sweep->run(input, target);
+  }
+#endif
 
   const Options &options_;
-  StageTimes times_;
   const ir::ReadableFiles readable_ = readableFiles(options_);
   ir::DiagnosticEngine diags_;
-  ir::Program program_;
-  InputKind kind_ = InputKind::Auto;
-  std::uint64_t recorded_ = 0;
-  passes::Target target_;
-  std::string report_;
 };
-
-ExitCode Session::list(Input input) {
-  if (input.kind != InputKind::Algorithm) {
-    diags_.report(diag::list_needs_algorithm, input.shownName);
-    return exitUsage;
-  }
-#ifdef MSCCLC_WITH_FRONTEND
-  const auto algorithms = listAlgorithms(options_, std::move(input.text), diags_);
-  return algorithms ? say(*algorithms) : notLoaded();
-#else
-  diags_.report(diag::no_front_end, input.shownName);
-  return exitInputWrong;
-#endif
-}
-
-ExitCode Session::notLoaded() const {
-#ifdef MSCCLC_WITH_FRONTEND
-  if (kind_ == InputKind::Algorithm && isCommandLineWrong(diags_))
-    return exitUsage;
-#endif
-  return exitInputWrong;
-}
-
-ExitCode Session::transform() {
-  passes::PassManagerOptions options;
-  options.target = target_;
-  options.printBefore = filterOf(options_.printBefore);
-  options.printAfter = filterOf(options_.printAfter);
-  options.stopAfter = options_.stopAfter;
-  options.verifyEach = options_.verifyEach != Options::VerifyEach::Off;
-  options.print = [](std::string_view title, std::string_view text) {
-    std::cerr << "// " << title << "\n" << text << std::flush;
-  };
-  if (options_.verifyEach == Options::VerifyEach::Proof)
-    options.check = passes::checkTranslation(program_, options_.allowed);
-  passes::PassManager manager(std::move(options), passes::propertiesOf(program_));
-  std::string wrong = manager.add(options_.hasPasses ? std::string_view(options_.passes) : pipelineOf(optLevel()));
-  if (wrong.empty())
-    wrong = manager.checkOptions();
-  if (!wrong.empty()) {
-    diags_.report(diag::bad_pipeline, {}, {wrong});
-    return exitUsage;
-  }
-  const Needs needs = needsOf(options_.action);
-  const passes::Properties missing = manager.missing(needs.properties);
-  for (const passes::Property property : passes::allProperties)
-    if (missing & property)
-      diags_.report(diag::action_needs_pass, {}, {needs.who, passes::describe(property), passes::providerOf(property)});
-  if (missing != 0)
-    return exitUsage;
-  times_.mark();
-  const passes::PassRun result = manager.run(program_, diags_);
-  for (const passes::PassRecord &record : result.records)
-    times_.add(std::string(record.pass), record.seconds * 1e3);
-  if (options_.stats)
-    report_ += renderStats(result.records);
-  return result.ok ? exitDone : exitInputWrong;
-}
-
-ExitCode Session::prove() {
-  if (!options_.verify || options_.action == Action::EmitIR)
-    return exitDone;
-  times_.mark();
-  passes::VerifyOptions options;
-  options.warnings = !options_.quiet;
-  options.fixedScratch = options_.action == Action::EmitCuda; // a kernel's chunks keep their place at every size
-  options.oneSize = options_.action == Action::EmitCuda && options_.messageSize != 0;
-  const passes::VerifyResult result = passes::verify(program_, diags_, options);
-  times_.lap("verify");
-  if (options_.action == Action::Verify && result.proven)
-    return say(ir::printable(program_.name) + ": " + result.summary() + "\n");
-  return result.proven ? exitDone : exitInputWrong;
-}
-
-ExitCode Session::say(const std::string &text) {
-  OutputFile output("-");
-  output.stream() << text;
-  if (output.commit())
-    return exitDone;
-  diags_.report(diag::cannot_write, {}, {output.error()});
-  return exitInputWrong;
-}
-
-ExitCode Session::write(const std::string &path) {
-  std::optional<std::string> text;
-  if (options_.action == Action::EmitCuda) {
-    if (!(text = kernel()))
-      return exitInputWrong;
-  } else if (options_.action == Action::EmitIR) {
-    ir::print(program_, text.emplace());
-  }
-  OutputFile output(path);
-  if (output.error().empty()) {
-    if (text)
-      output.stream().write(text->data(), static_cast<std::streamsize>(text->size()));
-    else
-      json::writePlan(program_, output.stream(), {options_.compact, {}, target_.executor != nullptr});
-    times_.lap("write");
-    if (output.commit())
-      return exitDone;
-  }
-  diags_.report(diag::cannot_write, {}, {output.error()});
-  return exitInputWrong;
-}
-
-std::optional<std::string> Session::kernel() {
-  cuda::EmitOptions options;
-  options.messageSize = options_.messageSize;
-  options.toolVersion = std::string("mscclc ") + version();
-  options.sourceName =
-      options_.input == "-" ? "standard input" : std::filesystem::path(options_.input).filename().string();
-  options.switches = shownSwitches(options_, optLevel());
-  std::string text;
-  if (!cuda::emitKernel(program_, options, text, diags_))
-    return std::nullopt;
-  times_.lap("emit");
-  return text;
-}
-
-ExitCode Session::diff() {
-  std::optional<ir::Program> golden;
-  if (!options_.update) {
-    std::string text, error;
-    if (!readWhole(options_.golden, text, error, looksLikeText)) {
-      diags_.report(diag::cannot_read, {}, {error});
-      return exitInputWrong;
-    }
-    if (!(golden = json::readPlan(text, options_.golden, diags_)))
-      return exitInputWrong;
-  }
-  if (options_.hasOutput)
-    if (const ExitCode code = write(options_.output); code != exitDone)
-      return code;
-  if (options_.update)
-    return write(options_.golden);
-  if (target_.executor)
-    for (ir::Program *program : {&program_, &*golden})
-      if (program->maxMessageSize == passes::largestMessage(*program, target_))
-        program->maxMessageSize = ir::Program().maxMessageSize; // says how far the target goes, which is no difference
-  const json::PlanComparison comparison = json::comparePlans(program_, *golden);
-  times_.lap("compare");
-  if (comparison.equal())
-    return exitDone;
-  std::uint64_t told = 0;
-  ir::DiagBuilder report =
-      diags_.report(diag::golden_differs, {}, {options_.golden, ir::plural(comparison.total, "place")});
-  const std::string shortName = std::filesystem::path(options_.golden).filename();
-  for (const json::PlanDifference &difference : comparison.differences) {
-    report.note(diag::golden_difference, difference.loc, {json::describe(difference, shortName)});
-    if (difference.others != 0)
-      report.note(diag::golden_alike, {}, {difference.others});
-    told += 1 + difference.others;
-  }
-  if (told != comparison.total)
-    report.note(diag::golden_more, {}, {ir::plural(comparison.total - told, "more difference")});
-  return exitInputWrong;
-}
-
-ExitCode Session::simulate() {
-  bool ok = true;
-  for (const std::string &name : options_.runTypes) {
-    passes::SimulateOptions options;
-    options.sizes = options_.runSizes;
-    options.type = *passes::parseDataType(name);
-    options.schedules = options_.runSchedules;
-    options.seed = options_.seed;
-    options.allow(options_.allowed);
-    ProgressBar bar("running " + name, !options_.quiet && isatty(STDERR_FILENO) != 0);
-    options.progress = [&bar](double share) {
-      bar.show(share);
-      return true;
-    };
-    const passes::SimulateResult result = passes::simulate(program_, diags_, options);
-    bar.clear();
-    ok &= result.ok;
-    if (const ExitCode code = say(ir::printable(program_.name) + ", " + name + ", seed " +
-                                  std::to_string(options_.seed) + "\n" + result.table());
-        code != exitDone)
-      return code;
-  }
-  times_.lap("run on the CPU");
-  return ok ? exitDone : exitInputWrong;
-}
-
-int internalError(const std::string &what) {
-  std::cerr << "mscclc: internal error: " << what << "\n"
-            << "This is a fault of mscclc " << version()
-            << ". Please report it with the input and the command line; --print-after-all shows how far it came.\n";
-  return exitInternal;
-}
 
 } // namespace
 
@@ -390,16 +116,7 @@ int run(const Options &options) {
   // A closed pipe, and a file past its limit, are errors of the output, found when it is written.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  try {
-    return Session(options).run();
-  } catch (const ir::InternalError &e) {
-    return internalError(e.what());
-  } catch (const std::bad_alloc &) {
-    std::cerr << "mscclc: error: out of memory\n";
-    return exitInputWrong;
-  } catch (const std::exception &e) {
-    return internalError(e.what());
-  }
+  return guarded([&] { return Run(options).run(); });
 }
 
 } // namespace mscclc::driver

@@ -95,7 +95,8 @@ ir::ReadableFiles readableFiles(const Options &options) {
 }
 
 std::optional<ir::Program> loadProgram([[maybe_unused]] const Options &options, Input input,
-                                       ir::DiagnosticEngine &diags, StageTimes &times) {
+                                       ir::DiagnosticEngine &diags, StageTimes &times,
+                                       [[maybe_unused]] std::vector<std::string> &files) {
   switch (input.kind) {
   case InputKind::Plan: {
     auto program = json::readPlan(*input.text, input.shownName, diags);
@@ -111,7 +112,7 @@ std::optional<ir::Program> loadProgram([[maybe_unused]] const Options &options, 
     break;
   }
 #ifdef MSCCLC_WITH_FRONTEND
-  return evaluateAlgorithm(options, std::move(input.text), diags, times);
+  return evaluateAlgorithm(options, std::move(input.text), diags, times, files);
 #else
   diags.report(diag::no_front_end, input.shownName);
   return std::nullopt;

@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mscclc::driver {
 
@@ -30,8 +31,8 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
 ir::ReadableFiles readableFiles(const Options &options);
 
 /// Translates the input. Errors go to `diags`. Algorithms are evaluated; plans and IR text are read and their structure
-/// is checked.
+/// is checked. `files` gets what was read besides the input.
 std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::DiagnosticEngine &diags,
-                                       StageTimes &times);
+                                       StageTimes &times, std::vector<std::string> &files);
 
 } // namespace mscclc::driver

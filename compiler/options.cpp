@@ -22,8 +22,16 @@ constexpr const char *usageExamples = R"(EXAMPLES
   mscclc plan.json --verify                         prove a plan made elsewhere
   mscclc plan.json --run --size 1M --dtype f16      run it on the CPU
   mscclc allreduce.cpp --diff golden/plan.json      compare with a golden plan (CI)
+  mscclc allreduce.cpp -P ranks=2..16 --verify      prove it at each size
   mscclc allreduce.cpp --passes=fuse --emit-ir      what one pass does
   mscclc allreduce.cpp --emit-cuda -o kernel.cu     bake a CUDA kernel
+
+SEVERAL VALUES of parameters: -P ranks=2..16 -P lanes=1,2,4
+  Integers take ranges, FIRST..LAST or FIRST..LAST:STEP, and lists of values and ranges; bools, enums and doubles take
+  lists. In a std::string_view a comma is a comma. Each combination (4096 at most) has a row with its exit code; the
+  exit code of the run is that of the worst. --diff DIR/ compares each with DIR/ALGORITHM.NAME=VALUE,NAME=VALUE.json,
+  the parameters being those given by -P in their order (what is no letter, digit or one of _+-.: is %XX); --update
+  writes these files.
 
 EXIT CODES
   0 done
@@ -108,6 +116,14 @@ std::uint64_t byteSize(const std::string &option, const std::string &text) {
   return *bytes;
 }
 
+std::uint64_t wholeNumber(const std::string &option, const std::string &text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    badValue(option, "'" + text + "' is no number from 0 to " + std::to_string(UINT64_MAX));
+  return value;
+}
+
 } // namespace
 
 std::optional<std::uint64_t> parseByteSize(const std::string &text) {
@@ -167,7 +183,9 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
 
   const char *algorithm = "Algorithm";
   std::vector<std::string> parameters;
-  auto *parameter = app.add_option("-P,--param", parameters, "set a parameter of the algorithm")
+  auto *parameter = app.add_option("-P,--param", parameters,
+                                   "set a parameter of the algorithm; with --verify, --run and --diff DIR/ to several "
+                                   "values: 2..16, 2..16:2, 1,2,4 (see below)")
                         ->type_name("NAME=VALUE")
                         ->allow_extra_args(false)
                         ->group(algorithm);
@@ -256,8 +274,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
                               ->group(proof);
   std::string seed;
   auto *seedOption = app.add_option("--seed", seed, "--run: seed of the schedules [1]")->type_name("N")->group(proof);
-  auto *diff = app.add_option("--diff", o.golden, "compare with a golden plan by meaning")
-                   ->type_name("GOLDEN.json")
+  auto *diff = app.add_option("--diff", o.golden, "compare with a golden plan, or one in a folder, by meaning")
+                   ->type_name("GOLDEN.json|DIR/")
                    ->group(proof);
   app.add_flag("--update", o.update, "--diff: rewrite the golden")->group(proof);
 
@@ -268,6 +286,9 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       ->type_name("[=WHEN]")
       ->group(messages);
   app.add_flag("-q", o.quiet, "errors only")->group(messages);
+  std::string maxErrors;
+  auto *maxErrorsOption =
+      app.add_option("--max-errors", maxErrors, "errors to print; 0: all [10]")->type_name("N")->group(messages);
 
   try {
     app.parse(normalise(argc, argv, o.clangArgs));
@@ -367,11 +388,10 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       o.runTypes.push_back("f32");
     if (o.runSchedules == 0u)
       badValue("--schedules", "at least one schedule is needed");
-    if (seedOption->count() != 0) {
-      const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), o.seed);
-      if (error != std::errc() || end != seed.data() + seed.size())
-        badValue("--seed", "'" + seed + "' is no number from 0 to " + std::to_string(UINT64_MAX));
-    }
+    if (seedOption->count() != 0)
+      o.seed = wholeNumber("--seed", seed);
+    if (maxErrorsOption->count() != 0)
+      o.maxErrors = wholeNumber("--max-errors", maxErrors);
     const std::pair<const CLI::Option *, const std::string *> names[] = {
         {app.get_option("INPUT"), &o.input}, {output, &o.output},       {diff, &o.golden},
         {algorithmName, &o.algorithm},       {stopAfter, &o.stopAfter},

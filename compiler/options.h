@@ -53,7 +53,7 @@ struct Options {
   std::uint64_t traceMemory = std::uint64_t{4} << 30; ///< bytes
   std::uint64_t messageSize = 0;                      ///< --emit-cuda: bytes to bake in; 0: a kernel argument
 
-  std::string golden; ///< --diff
+  std::string golden; ///< --diff: a plan, or a folder of them
   bool update = false;
 
   std::vector<std::uint64_t> runSizes; ///< --size, bytes; empty: two small ones that fit
@@ -61,6 +61,7 @@ struct Options {
   std::optional<std::uint32_t> runSchedules; ///< none: as many as the sizes are worth
   std::uint64_t seed = 1;
 
+  std::size_t maxErrors = 10; ///< shown; 0: all
   ColorMode color = ColorMode::Auto;
   bool quiet = false;
 };

@@ -1,5 +1,7 @@
 #include "compiler/output.h"
 
+#include "compiler/diagnostics.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -214,6 +216,15 @@ bool OutputFile::commit() {
       temporary_.clear();
   }
   return error_.empty();
+}
+
+bool writeOut(const std::string &text, ir::DiagnosticEngine &diags) {
+  OutputFile output("-");
+  output.stream() << text;
+  if (output.commit())
+    return true;
+  diags.report(diag::cannot_write, {}, {output.error()});
+  return false;
 }
 
 bool isSameFile(const std::string &a, const std::string &b) {

@@ -1,6 +1,8 @@
 // Output that appears whole or not at all.
 #pragma once
 
+#include "ir/diagnostics.h"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,6 +35,9 @@ private:
   std::unique_ptr<Buffer> buffer_;
   std::unique_ptr<std::ostream> stream_;
 };
+
+/// Writes `text` to standard output. False, and an error, if that fails.
+bool writeOut(const std::string &text, ir::DiagnosticEngine &diags);
 
 /// Whether both paths lead to one file, there already or not. "-" names none.
 bool isSameFile(const std::string &a, const std::string &b);

@@ -134,6 +134,11 @@ int runChild(const ChildTask &task) {
   if (!compiled)
     return 0;
   theKinds = tool.fileKinds();
+  std::vector<std::string> files;
+  for (const auto &file : theKinds)
+    if (file.second == FileKind::User)
+      files.push_back(file.first().str());
+  report.addFiles(files);
   const std::vector<MacroUse> macros = tool.reporter().macroUses();
   addEntry(*compiled);
   if (!checkSymbols(pruneModule(*compiled, theKinds), options, tool.reporter()))

@@ -8,7 +8,7 @@
 namespace mscclc::frontend {
 namespace {
 
-enum class Message : std::uint32_t { Diagnostic = 1, Algorithms, Sites };
+enum class Message : std::uint32_t { Diagnostic = 1, Algorithms, Sites, Files };
 
 class Writer {
 public:
@@ -122,6 +122,7 @@ void ChildReport::add(std::span<const AlgorithmInfo> algorithms) {
     out.number(a.parameters.size());
     for (const ParameterInfo &p : a.parameters) {
       out.string(p.name);
+      out.number(static_cast<std::uint64_t>(p.kind));
       out.string(p.type);
       out.string(p.defaultValue);
       out.number(p.enumerators.size());
@@ -140,6 +141,14 @@ void ChildReport::add(std::span<const CallSite> sites) {
     out.number(s.line);
     out.number(s.column);
   }
+  append(out.text());
+}
+
+void ChildReport::addFiles(std::span<const std::string> files) {
+  Writer out(Message::Files);
+  out.number(files.size());
+  for (const std::string &file : files)
+    out.string(file);
   append(out.text());
 }
 
@@ -162,6 +171,7 @@ ReceivedReport receive(std::span<const std::byte> memory) {
         for (std::uint64_t p = in.number(); p != 0 && !in.atEnd(); --p) {
           ParameterInfo &parameter = a.parameters.emplace_back();
           parameter.name = in.string();
+          parameter.kind = static_cast<ParameterKind>(std::min<std::uint64_t>(in.number(), 4));
           parameter.type = in.string();
           parameter.defaultValue = in.string();
           for (std::uint64_t e = in.number(); e != 0 && !in.atEnd(); --e)
@@ -176,6 +186,10 @@ ReceivedReport receive(std::span<const std::byte> memory) {
         s.line = static_cast<std::uint32_t>(in.number());
         s.column = static_cast<std::uint32_t>(in.number());
       }
+      break;
+    case Message::Files:
+      for (std::uint64_t n = in.number(); n != 0 && !in.atEnd(); --n)
+        received.files.emplace_back(in.string());
       break;
     default:
       return received;

@@ -57,6 +57,7 @@ public:
   void add(const ir::Diagnostic &diagnostic);
   void add(std::span<const AlgorithmInfo> algorithms);
   void add(std::span<const CallSite> sites);
+  void addFiles(std::span<const std::string> files);
   bool hasErrors() const { return errors_ != 0; }
 
 private:
@@ -70,6 +71,7 @@ struct ReceivedReport {
   std::vector<ir::Diagnostic> diagnostics;
   std::vector<AlgorithmInfo> algorithms;
   std::vector<CallSite> sites;
+  std::vector<std::string> files; ///< the user's that were read
 };
 ReceivedReport receive(std::span<const std::byte> memory);
 

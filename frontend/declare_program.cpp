@@ -94,6 +94,7 @@ void Declarations::collective(const TraceReader &reader) {
     if (ir::namedCollective(name))
       diagnostics_.report(diag::custom_name_taken, at, {name});
     decl.collective.name = name;
+    decl.collective.loc = at;
   }
   decl.valid = good;
   if (good)

@@ -237,7 +237,7 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
 } // namespace
 
 std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics,
-                                            FrontendTimes *times) {
+                                            FrontendTimes *times, std::vector<std::string> *files) {
   if (!checkInput(options, diagnostics))
     return std::nullopt;
   auto report = SharedMemory::create(reportBytes, leastTraceBytes);
@@ -266,6 +266,8 @@ std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::
   else
     child->end();
   auto program = buildProgram(bytes, received->sites, diagnostics, textsOf(options));
+  if (files)
+    *files = received->files;
   if (times)
     times->build = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return program;

@@ -28,12 +28,15 @@ struct FrontendOptions {
   std::uint64_t memoryBytes = std::uint64_t{4} << 30; ///< for the recording, and as much for the algorithm's data
 };
 
+enum class ParameterKind : std::uint8_t { Integer, Bool, Enum, Double, Text };
+
 /// A parameter of an algorithm, in words.
 struct ParameterInfo {
   std::string name;
   std::string type;                     ///< as the source spells it
   std::string defaultValue;             ///< as -P takes it
   std::vector<std::string> enumerators; ///< of an enum, in order
+  ParameterKind kind = ParameterKind::Integer;
 };
 
 struct AlgorithmInfo {
@@ -53,9 +56,10 @@ struct FrontendTimes {
   double build = 0;    ///< recording to program
 };
 
-/// The program that the chosen algorithm describes, or nothing and errors in `diagnostics`.
+/// The program that the chosen algorithm describes, or nothing and errors in `diagnostics`. `files` gets the user's files
+/// that were read for it.
 std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics,
-                                            FrontendTimes *times = nullptr);
+                                            FrontendTimes *times = nullptr, std::vector<std::string> *files = nullptr);
 
 /// The algorithms of a source in its order, or nothing and errors in `diagnostics`. Nothing is run.
 std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &options,

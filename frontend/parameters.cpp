@@ -314,6 +314,7 @@ bool addParameters(Algorithm &algorithm, const ASTContext &context, SourceReport
     }
     ParameterInfo &info = algorithm.info.parameters.emplace_back();
     info.name = name;
+    info.kind = type->kind;
     info.type = p->getType().getUnqualifiedType().getAsString(policy);
     info.defaultValue = shown(*value, *type);
     for (const auto &enumerator : type->enumerators)

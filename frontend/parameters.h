@@ -18,7 +18,8 @@ class SourceReporter;
 
 /// A parameter's type, as far as values of it are read from text.
 struct ParameterType {
-  enum Kind : std::uint8_t { Integer, Bool, Enum, Double, Text } kind = Integer;
+  using enum ParameterKind;
+  ParameterKind kind = Integer;
   unsigned bits = 0;
   bool isSigned = false;
   std::vector<std::pair<std::string, std::uint64_t>> enumerators;

@@ -16,7 +16,7 @@ using namespace clang;
 namespace mscclc::frontend {
 namespace {
 
-constexpr std::size_t maxErrors = 20, maxWarnings = 50;
+constexpr std::size_t maxErrors = 1000, maxWarnings = 50;
 constexpr std::size_t maxExcerpt = 400, maxMessage = 2000;
 
 /// A message that quotes the source may be as long as the source.

@@ -111,28 +111,22 @@ Diagnostic DiagnosticEngine::make(const DiagInfo &info, const Where &where, cons
 
 DiagBuilder DiagnosticEngine::report(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args) {
   Diagnostic d = make(info, where, args);
-  (d.severity == Severity::Error ? numErrors_ : numWarnings_) += d.severity >= Severity::Warning;
-
   std::string key(info.id);
-  key += '\0' + d.place.file + ':' + std::to_string(d.place.line) + ':' + std::to_string(d.place.column);
-  if (d.place.line == 0)
+  if (d.place.line == 0 && !where.alike.empty())
+    key += '\0' + where.alike;
+  else
+    key += '\0' + d.place.file + ':' + std::to_string(d.place.line) + ':' + std::to_string(d.place.column);
+  if (d.place.line == 0 && where.alike.empty())
     key += '\0' + d.message;
   if (const auto it = byPlace_.find(key); it != byPlace_.end()) {
-    ++it->second->similar;
+    count(d.severity);
+    ++(it->second ? it->second->similar : dropped_);
     return {*this, nullptr};
   }
-  if (d.severity == Severity::Error && errorLimit_ != 0 && numErrors_ - dropped_ > errorLimit_) {
-    std::size_t errors = 0;
-    for (const Diagnostic &k : kept_)
-      errors += k.severity == Severity::Error;
-    if (errors >= errorLimit_) {
-      ++dropped_;
-      return {*this, nullptr};
-    }
-  }
-  kept_.push_back(std::move(d));
-  Diagnostic *stored = &kept_.back();
+  Diagnostic *stored = keep(std::move(d));
   byPlace_.emplace(std::move(key), stored);
+  if (!stored)
+    return {*this, nullptr};
 
   if (where.loc != noLoc && sources_) {
     static constexpr DiagInfo calledFrom{"called_from", Severity::Note, "called from here"};
@@ -151,8 +145,22 @@ DiagBuilder &DiagBuilder::note(const DiagInfo &info, const Where &where, const s
 }
 
 void DiagnosticEngine::add(Diagnostic diagnostic) {
-  (diagnostic.severity == Severity::Error ? numErrors_ : numWarnings_) += diagnostic.severity >= Severity::Warning;
+  keep(std::move(diagnostic));
+}
+
+void DiagnosticEngine::count(Severity severity) {
+  (severity == Severity::Error ? numErrors_ : numWarnings_) += severity >= Severity::Warning;
+}
+
+Diagnostic *DiagnosticEngine::keep(Diagnostic diagnostic) {
+  count(diagnostic.severity);
+  if (diagnostic.severity == Severity::Error && errorLimit_ != 0 && keptErrors_ == errorLimit_) {
+    ++dropped_;
+    return nullptr;
+  }
+  keptErrors_ += diagnostic.severity == Severity::Error;
   kept_.push_back(std::move(diagnostic));
+  return &kept_.back();
 }
 
 namespace {
@@ -239,7 +247,7 @@ std::string DiagnosticEngine::render(bool color, bool warnings) const {
       out += (shownWarnings != 0 ? " and " : "") + plural(numErrors_, "error");
     out += " generated";
     if (dropped_ != 0)
-      out += " (" + std::to_string(dropped_) + " not shown)";
+      out += " (" + plural(dropped_, "error") + " not shown; --max-errors=0 shows all)";
     out += ".\n";
   }
   return out;

@@ -51,6 +51,8 @@ private:
 struct Where {
   LocId loc = noLoc;
   std::string text;
+  /// Of words: what makes the place like others. Diagnostics of one kind at places alike are told once, with a count.
+  std::string alike;
   Where() = default;
   Where(LocId id) : loc(id) {}
   Where(std::string words) : text(std::move(words)) {}
@@ -128,13 +130,16 @@ private:
   friend class DiagBuilder;
   ShownPlace resolve(const Where &where);
   Diagnostic make(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args);
+  /// Counts `diagnostic` and keeps it, unless it is an error past the limit: then null.
+  Diagnostic *keep(Diagnostic diagnostic);
+  void count(Severity severity);
   std::string_view lineText(std::uint32_t file, std::uint32_t line);
 
   const SourceMap *sources_ = nullptr;
   const ReadableFiles *readable_ = nullptr;
-  std::size_t errorLimit_ = 20;
+  std::size_t errorLimit_ = 10;
   AllowedNames allowed_;
-  std::uint64_t numErrors_ = 0, numWarnings_ = 0, dropped_ = 0;
+  std::uint64_t numErrors_ = 0, numWarnings_ = 0, keptErrors_ = 0, dropped_ = 0;
   std::deque<Diagnostic> kept_;
   std::unordered_map<std::string, Diagnostic *> byPlace_;
   std::unordered_map<std::string, std::string> files_; // path -> text

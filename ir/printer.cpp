@@ -107,6 +107,7 @@ void Printer::printCollective() {
     text(" inplace");
   if (collective.chunkFactor != Collective{}.chunkFactor)
     text(" chunk_factor ").number(collective.chunkFactor);
+  loc(collective.loc);
   text("\n");
 }
 

@@ -24,6 +24,15 @@ std::size_t Program::numOps() const {
   return n;
 }
 
+bool isOfSource(const Program &program, const Op &op) {
+  const LocId place = program.sources.firstPlace(op.loc);
+  return place != noLoc && !program.sources.isElement(place);
+}
+
+std::string_view wordOf(const Program &program, const Op &op) {
+  return isOfSource(program, op) ? info(op.kind).call : info(op.kind).mnemonic;
+}
+
 std::string_view toString(OpKind kind) {
   return info(kind).mnemonic;
 }

@@ -20,7 +20,7 @@
 namespace mscclc::ir {
 
 enum class OpKind : std::uint8_t {
-#define OP(kind, mnemonic, group, summary) kind,
+#define OP(kind, mnemonic, call, group, summary) kind,
 #include "ir/ops.def"
 };
 
@@ -33,17 +33,18 @@ enum class OpGroup : std::uint8_t {
 };
 
 inline constexpr std::size_t opKindCount = 0
-#define OP(kind, mnemonic, group, summary) +1
+#define OP(kind, mnemonic, call, group, summary) +1
 #include "ir/ops.def"
     ;
 
 struct OpInfo {
   std::string_view mnemonic;
+  std::string_view call; ///< what the language calls it
   OpGroup group;
   std::string_view summary;
 };
 inline constexpr std::array<OpInfo, opKindCount> opInfos{{
-#define OP(kind, mnemonic, group, summary) {mnemonic, OpGroup::group, summary},
+#define OP(kind, mnemonic, call, group, summary) {mnemonic, call, OpGroup::group, summary},
 #include "ir/ops.def"
 }};
 constexpr const OpInfo &info(OpKind kind) {
@@ -218,6 +219,7 @@ struct Collective {
   bool inplace = false;
   std::uint32_t chunkFactor = 1;
   std::vector<Expectation> expectations; ///< of a custom collective only
+  LocId loc = noLoc;                     ///< of a custom collective
 };
 
 struct Program {
@@ -249,6 +251,11 @@ struct OpRef {
   std::uint32_t op = 0;
   friend auto operator<=>(const OpRef &, const OpRef &) = default;
 };
+
+/// True if `op` comes from a line of a source, not from a plan or from IR without locations.
+bool isOfSource(const Program &program, const Op &op);
+/// `op` in the words of whoever wrote it: the language's call if it comes from a source, else the mnemonic.
+std::string_view wordOf(const Program &program, const Op &op);
 
 std::string_view toString(OpKind kind);         ///< plan mnemonic: "copy"
 std::string_view toString(ChannelType type);    ///< "none", "memory", "port", "switch"

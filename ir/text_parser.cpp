@@ -151,6 +151,8 @@ bool TextParser::parseCollective() {
   collective.inplace = cursor_.accept("inplace");
   if (cursor_.accept("chunk_factor") && !cursor_.expectNumber(collective.chunkFactor, "a number of chunks"))
     return false;
+  if (cursor_.accept('@') && !parseLoc(collective.loc))
+    return false;
   return cursor_.expectLineEnd();
 }
 

@@ -60,7 +60,7 @@ private:
   }
 
   void checkOp(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
-    const std::string_view name = ir::toString(op.kind);
+    const std::string_view name = ir::wordOf(program_, op);
     if (ir::reduces(op.kind) && op.reduceOp != ir::ReduceOp::Sum)
       diags_.report(diag::executor_reduce_op, at(i), {target_, ir::toString(op.reduceOp)});
     const bool switchStore = op.kind == OpKind::SwitchBroadcast || op.kind == OpKind::SwitchBroadcastPacket;
@@ -128,7 +128,7 @@ private:
         }
       } else if (far || (chunk.space == ChunkSpace::Switch && group(chunk).buffer != BufferKind::Scratch) ||
                  (op.channelType == ir::ChannelType::Port && chunk.space != ChunkSpace::Scratch)) {
-        diags_.report(diag::executor_first_buffers, at(i), {target_, ir::toString(op.kind)});
+        diags_.report(diag::executor_first_buffers, at(i), {target_, ir::wordOf(program_, op)});
         return;
       }
     }
@@ -147,7 +147,7 @@ private:
       if (!far && !everywhere && !sent)
         continue;
       if (ir::roleOf(op, k).form == ir::DataForm::Plain && op.kind != OpKind::PutPacket) {
-        diags_.report(diag::executor_double_scratch, at(i), {target_, ir::toString(op.kind)});
+        diags_.report(diag::executor_double_scratch, at(i), {target_, ir::wordOf(program_, op)});
         return;
       }
       if (program_.reuseResources || sent)
@@ -174,12 +174,13 @@ private:
         const auto place = [&](std::uint32_t rank) { return ir::canonicalPlace(program_, rank, buffer, 0).index; };
         const std::vector<std::uint32_t> &ranks = group(chunk).ranks;
         if (std::ranges::any_of(ranks, [&](std::uint32_t rank) { return place(rank) != place(ranks[0]); }))
-          diags_.report(diag::executor_switch_in_place, at(i), {target_, ir::toString(op.kind), ir::toString(buffer)});
+          diags_.report(diag::executor_switch_in_place, at(i),
+                        {target_, ir::wordOf(program_, op), ir::toString(buffer)});
       }
   }
 
   void checkInLoop(const ir::ThreadBlock &block, const Op &op, std::uint32_t i, const Op &loop) {
-    const std::string_view name = ir::toString(op.kind);
+    const std::string_view name = ir::wordOf(program_, op);
     if (ir::isPacketOp(op.kind)) {
       diags_.report(diag::executor_packets_in_loop, at(i), {target_, name});
       return;

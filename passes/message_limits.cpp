@@ -131,7 +131,7 @@ private:
     }
     if (!good)
       diags_.report(diag::limit_bytes, at(index),
-                    {ir::toString(op.kind), block_, rank_, times(farthest, chunk_), shownMessage_, target_,
+                    {ir::wordOf(program_, op), block_, rank_, times(farthest, chunk_), shownMessage_, target_,
                      limits_.byteBits});
   }
 
@@ -144,7 +144,7 @@ private:
       return;
     const std::uint64_t needed = (op.groupSize + chunks - 1) / chunks * cut_->alignment;
     diags_.report(diag::limit_slices, at(index),
-                  {target_, ir::toString(op.kind), op.groupSize, cut_->alignment, cut_->messageOfChunk(needed)});
+                  {target_, ir::wordOf(program_, op), op.groupSize, cut_->alignment, cut_->messageOfChunk(needed)});
   }
 
   /// Scratch is doubled by an offset to its second half, which takes part in sums of 32 bits. Scratch is as large as
@@ -178,10 +178,10 @@ private:
     if (fault && !fits(share))
       diags_.report(
           diag::limit_wrapped, at(index),
-          {ir::toString(op.kind), share, chunk_, shownMessage_, target_, fault, cut_->messageOfChunk(share)});
+          {ir::wordOf(program_, op), share, chunk_, shownMessage_, target_, fault, cut_->messageOfChunk(share)});
     else if (touched != 0 && (!loop_ || loop_->imm > share) && !fits(share))
       diags_.report(diag::limit_scratch, at(index),
-                    {ir::toString(op.kind), block_, rank_, loop_ ? std::min(loop_->imm, chunk_) : chunk_,
+                    {ir::wordOf(program_, op), block_, rank_, loop_ ? std::min(loop_->imm, chunk_) : chunk_,
                      shownMessage_, target_, share, chunks, loop_ ? "units" : "messages",
                      loop_ ? share : cut_->messageOfChunk(share)});
   }

@@ -232,6 +232,16 @@ SimulateResult simulate(const ir::Program &program, ir::DiagnosticEngine &diags,
   return Simulation(program, diags, options).run();
 }
 
+std::string SimulateResult::summary() const {
+  std::uint64_t schedules = 0;
+  for (const SimulateRow &row : rows) {
+    if (!row.ok)
+      return (row.schedules == 0 ? "refused at " : "wrong at ") + ir::plural(row.size, "byte");
+    schedules += row.schedules;
+  }
+  return "right: " + ir::plural(rows.size(), "size") + ", " + ir::plural(schedules, "schedule");
+}
+
 std::string SimulateResult::table() const {
   std::string text = "        size  schedules  max error  ok\n";
   for (const SimulateRow &row : rows) {

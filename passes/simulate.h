@@ -57,6 +57,8 @@ struct SimulateResult {
   bool ok = false; ///< all sizes ran, and right
   /// A table of rows: size or "in turn", schedules, max error, ok.
   std::string table() const;
+  /// "right: 2 sizes, 200 schedules", or the first size that is not: one line for a user.
+  std::string summary() const;
 };
 
 /// Runs; a hang, a wrong element or a size that cannot be run is an error in `diags`.

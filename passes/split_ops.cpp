@@ -179,7 +179,7 @@ private:
     const std::uint32_t chunks = std::max(op.numSrcs, op.numDsts);
     const char *what = ir::isSemaphoreOp(op.kind) ? "semaphore" : "channel";
     diags_.report(diag::limit_width, whereIs(program_, ref),
-                  {ir::toString(op.kind), ref.block, ref.rank,
+                  {ir::wordOf(program_, op), ref.block, ref.rank,
                    byIds ? ir::plural(op.numIds, what) : ir::plural(chunks, "chunk") + " on a side", target_.name(),
                    byIds ? maxIds(op) : limits_.chunksPerSide, reason});
   }

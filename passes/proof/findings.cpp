@@ -5,14 +5,18 @@
 namespace mscclc::passes::proof {
 
 namespace {
+/// Of the two, order counts, and what they have in common cancels nothing.
 std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
-  h = (h ^ v) * 0x9e3779b97f4a7c15u;
-  return h ^ (h >> 29);
+  h = h * 0x9e3779b97f4a7c15u + v;
+  h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
+  return h ^ (h >> 32);
 }
 } // namespace
 
 ir::Where Findings::where(ir::OpRef place) const {
-  return whereIs(index_.program, place);
+  ir::Where where = whereIs(index_.program, place);
+  where.alike.clear(); // what is alike has been counted
+  return where;
 }
 
 std::uint64_t Findings::key(ir::OpRef place, bool exact) const {
@@ -25,14 +29,14 @@ std::uint64_t Findings::key(ir::OpRef place, bool exact) const {
   if (place.block >= blocks.size() || place.op >= blocks[place.block].ops.size())
     return mix(2, inBlock);
   const ir::LocId loc = index_.program.sources.firstPlace(blocks[place.block].ops[place.op].loc);
-  if (loc == ir::noLoc || index_.program.sources.isElement(loc)) // a plan repeats itself on other ranks
-    return mix(2, inBlock);
+  if (loc == ir::noLoc || index_.program.sources.isElement(loc)) // a plan repeats itself in other blocks and ranks
+    return mix(mix(2, place.op), static_cast<std::uint64_t>(blocks[place.block].ops[place.op].kind));
   const ir::Loc &at = index_.program.sources.get(loc); // whichever way it was called
   return mix(mix(mix(3, at.file), at.line), at.column);
 }
 
 Findings::Finding *Findings::addKeyed(const ir::DiagInfo &info, std::uint64_t group, std::uint64_t identity,
-                                      std::uint32_t rank) {
+                                      ir::OpRef place) {
   const auto kind = reinterpret_cast<std::uintptr_t>(info.id.data());
   if (!state_.seen.insert(mix(kind, identity)).second)
     return nullptr;
@@ -41,32 +45,33 @@ Findings::Finding *Findings::addKeyed(const ir::DiagInfo &info, std::uint64_t gr
   if (!isNew) {
     Finding &same = state_.findings[it->second];
     ++same.alike;
-    same.otherRanks |= same.rank != rank;
+    same.otherRanks |= same.place.rank != place.rank;
+    same.otherBlocks |= same.place.rank == place.rank && same.place.block != place.block;
     return nullptr;
   }
   Finding &finding = state_.findings.emplace_back();
   finding.info = &info;
-  finding.rank = rank;
+  finding.place = place;
   return &finding;
 }
 
 Findings::Finding *Findings::add(const ir::DiagInfo &info, ir::OpRef place, ir::OpRef other) {
   Finding *finding =
-      addKeyed(info, mix(key(place, false), key(other, false)), mix(key(place, true), key(other, true)), place.rank);
+      addKeyed(info, mix(key(place, false), key(other, false)), mix(key(place, true), key(other, true)), place);
   if (finding)
     finding->where = where(place);
   return finding;
 }
 
 Findings::Finding *Findings::addOnRank(const ir::DiagInfo &info, std::uint32_t rank, std::uint32_t group) {
-  Finding *finding = addKeyed(info, mix(5, group), mix(mix(5, group), rank), rank);
+  Finding *finding = addKeyed(info, mix(5, group), mix(mix(5, group), rank), {rank, none, none});
   if (finding)
     finding->where = rankWhere(rank);
   return finding;
 }
 
 Findings::Finding *Findings::addOnProgram(const ir::DiagInfo &info) {
-  Finding *finding = addKeyed(info, 0, 0, 0);
+  Finding *finding = addKeyed(info, 0, 0, nowhere);
   if (finding)
     finding->where = ir::Where("program '" + index_.program.name + "'");
   return finding;
@@ -82,7 +87,8 @@ void Findings::flush() {
     for (const Note &note : f.notes)
       report.note(*note.info, note.where, note.args);
     if (f.alike != 0)
-      report.note(diag::alike_elsewhere, ir::Where{}, {f.alike, f.otherRanks ? " on other ranks" : ""});
+      report.note(diag::alike_elsewhere, ir::Where{},
+                  {f.alike, f.otherRanks ? " on other ranks" : f.otherBlocks ? " in other blocks" : ""});
   }
   state_.findings.clear();
 }

@@ -26,8 +26,8 @@ public:
     std::vector<ir::DiagArg> args;
     std::vector<Note> notes;
     std::uint64_t alike = 0;
-    bool otherRanks = false;
-    std::uint32_t rank = 0;
+    bool otherRanks = false, otherBlocks = false;
+    ir::OpRef place; ///< the first one's
   };
 
   /// "rank 1, block 0, operation 3", or its source line.
@@ -62,7 +62,7 @@ public:
   static constexpr ir::OpRef nowhere{none, none, none};
 
 private:
-  Finding *addKeyed(const ir::DiagInfo &info, std::uint64_t group, std::uint64_t identity, std::uint32_t rank);
+  Finding *addKeyed(const ir::DiagInfo &info, std::uint64_t group, std::uint64_t identity, ir::OpRef place);
   std::uint64_t key(ir::OpRef place, bool exact) const;
 
   const ProgramIndex &index_;

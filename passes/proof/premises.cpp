@@ -51,7 +51,7 @@ private:
       const ir::Op &op = code.ops[o];
       if (op.kind == ir::OpKind::Nop && o != 0 && left == 0 && ir::isBlockSync(code.ops[o - 1].kind))
         if (auto *f = findings_.add(diag::sync_orders_nothing, index_.place(b, o)))
-          f->args = {ir::toString(op.kind), ir::toString(code.ops[o - 1].kind)};
+          f->args = {ir::wordOf(index_.program, op), ir::wordOf(index_.program, code.ops[o - 1])};
       const std::uint64_t times = left != 0 ? factor : 1;
       waits_[rank] = waits_[rank] || op.kind == ir::OpKind::Barrier || op.kind == ir::OpKind::SemAcquire ||
                      ir::isWait(op.kind) || ir::isPacketOp(op.kind);
@@ -115,7 +115,7 @@ private:
     const std::uint32_t rank = index_.rankOf(b), peer = index_.program.ranks[rank].peers(op.channelType)[id];
     if (auto *f = findings_.add(diag::channel_not_paired, index_.place(b, o))) {
       const auto &back = index_.program.ranks[peer].peers(op.channelType);
-      f->args = {toString(op.kind), index_.describeChannel(index_.channel(op.channelType, rank, id)), peer,
+      f->args = {ir::wordOf(index_.program, op), index_.describeChannel(index_.channel(op.channelType, rank, id)), peer,
                  ir::plural(static_cast<std::uint64_t>(std::count(back.begin(), back.end(), rank)),
                             std::string(toString(op.channelType)) + " channel")};
     }

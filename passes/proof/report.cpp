@@ -29,8 +29,7 @@ std::string ranksOf(const ProgramIndex &index, const std::vector<std::uint32_t> 
 } // namespace
 
 std::string Reporter::accessWords(const Record &record, std::uint32_t op, bool writes) const {
-  const std::uint32_t b = order_.blockOf(record);
-  const std::string name = op == none ? "user" : std::string(ir::toString(index_.ops(b).ops[op].kind));
+  const std::string name = op == none ? "user" : word(order_.blockOf(record), op);
   return std::string(writes ? "write" : "read") + " ('" + name + "')";
 }
 
@@ -102,70 +101,125 @@ void Reporter::conflict(const Conflict &seen) {
   }
   if (!f)
     return;
-  f->notes.push_back(
-      {&diag::missing_order, f->where, {(early ? noSync(a, b) : missing(c, a, b, nextLaunch)) + wrapWords(c)}});
+  const std::string words = early ? noSync(a, b, isOfSource(c)) : missing(c, a, b, nextLaunch);
+  f->notes.push_back({&diag::missing_order, f->where, {words + wrapWords(c)}});
   story.finding = static_cast<std::size_t>(f - findings_.all().data());
   stories_.push_back(story);
 }
 
+std::string Reporter::word(std::uint32_t block, std::uint32_t op) const {
+  return std::string(ir::wordOf(index_.program, index_.ops(block).ops[op]));
+}
+
+/// True if the accesses were written in the language: advice is in its terms then.
+bool Reporter::isOfSource(const Conflict &c) const {
+  const bool isFirst = c.second.isUser();
+  return ir::isOfSource(index_.program,
+                        index_.ops(order_.blockOf(isFirst ? c.first : c.second)).ops[isFirst ? c.firstOp : c.secondOp]);
+}
+
 std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t b, bool nextLaunch) const {
-  const std::string ra = std::to_string(index_.rankOf(a)), rb = std::to_string(index_.rankOf(b));
+  const std::string rb = std::to_string(index_.rankOf(b));
   const Need need = c.firstWrites ? Need::Data : Need::Control;
+  const bool ofSource = isOfSource(c);
   if (c.first.isPut() && !c.firstWrites)
-    return "the port may still read its source: a flush of the channel behind the put (or putWithSignalAndFlush) and a "
-           "nop would order them";
+    return std::string("the port may still read its source: a flush of the channel behind the put (or ") +
+           (ofSource ? "putWithSignalAndFlush and a barrier" : "pwsf") + ")" + (ofSource ? "" : " and a nop") +
+           " would order them";
   if (c.first.isPut() && a == b)
     return "the put is complete only once rank " + std::to_string(memory_.locate(c.cell).rank) +
            " has waited for a later signal on the same channel, and told so";
   if (c.control && !c.first.isUser())
     return "only a relaxed signal (or a packet) orders them, which makes no data visible: a signal and a wait that are "
            "not relaxed would";
-  if (!c.second.isUser() && a != b && order_.before(c.first, c.firstWrites, order_.nextView(b), need))
-    return "the wait is in the same phase as the access behind it: a nop between them (Sync::After of the wait) would "
-           "order them";
+  if (!c.second.isUser() && a != b && order_.before(c.first, c.firstWrites, order_.nextView(b), need)) {
+    const std::uint32_t wait = waitInPhase(b, c.secondOp);
+    const std::string what = wait == none ? "operation that it waits by" : word(b, wait);
+    return "the " + what + " is in the same phase as the access behind it: " +
+           (ofSource && wait != none ? "Sync::After of the " + what
+            : ofSource               ? "a barrier of this block alone between them"
+                                     : "a nop between them") +
+           " would order them";
+  }
   if (a == b && !nextLaunch)
-    return "threads of a block do not wait for each other: a nop between the two operations (barrier of this block "
-           "alone, or autoSync) would order them";
+    return std::string("threads of a block do not wait for each other: a ") +
+           (ofSource ? "barrier of this block alone" : "nop") + " between the two operations" +
+           (ofSource && !index_.program.autoSync ? ", or autoSync," : "") + " would order them";
   if (!c.first.isUser() && !c.first.isPut() && a != b && c.first.phase != 0 &&
-      order_.launchOf(a, c.first.phase - 1) == order_.launchOf(a, c.first.phase) && signalsInPhase(a, c.firstOp) &&
+      order_.launchOf(a, c.first.phase - 1) == order_.launchOf(a, c.first.phase) &&
       order_.known(a, c.first.phase - 1, c.view, need))
-    return "a signal follows the " + std::string(c.firstWrites ? "write" : "read") +
-           " in the same phase: a nop between them (Sync::Before of the signal) would order them";
+    if (const std::uint32_t signal = signalInPhase(a, c.firstOp); signal != none) {
+      const bool takesSync = !ir::putsAndSignals(index_.ops(a).ops[signal].kind);
+      return "a " + word(a, signal) + " follows the " + (c.firstWrites ? "write" : "read") + " in the same phase: " +
+             (ofSource && takesSync ? "Sync::Before of the " + word(a, signal)
+              : ofSource            ? "a barrier of this block alone between them"
+                                    : "a nop between them") +
+             " would order them";
+    }
   if (c.second.isUser())
     return "a signal to rank " + rb +
            " behind the access, and a wait for it (or a barrier with the block that waits) "
            "before rank " +
            rb + " ends, would order them";
   if (c.first.isUser() || nextLaunch)
-    return "no sync of this launch tells rank " + rb + " that rank " + ra +
-           " has ended the one before: a relaxed signal from rank " + ra +
-           " at its start and a wait for it (Sync::After) "
-           "would, or the double scratch buffer for scratch";
-  return noSync(a, b);
+    return launchSync(c, index_.rankOf(a), index_.rankOf(b), ofSource);
+  return noSync(a, b, ofSource);
 }
 
-std::string Reporter::noSync(std::uint32_t a, std::uint32_t b) const {
+/// What would tell rank `to` that rank `from` has ended the launch before. Ports have no relaxed signals.
+std::string Reporter::startSignal(std::uint32_t from, std::uint32_t to, bool ofSource) const {
+  const auto leads = [&](ir::ChannelType type) {
+    return std::ranges::count(index_.program.ranks[from].peers(type), to) != 0;
+  };
+  const bool portOnly = leads(ir::ChannelType::Port) && !leads(ir::ChannelType::Memory);
+  return std::string(portOnly ? "a signal" : "a relaxed signal") + " from rank " + std::to_string(from) +
+         " at its start and a wait for it (" + (ofSource ? "Sync::After" : "with a nop behind") + ")";
+}
+
+std::string Reporter::launchSync(const Conflict &c, std::uint32_t from, std::uint32_t to, bool ofSource) const {
+  const bool mayDouble = memory_.locate(c.cell).buffer == ir::BufferKind::Scratch && !index_.program.doubleScratch;
+  return "no sync of this launch tells rank " + std::to_string(to) + " that rank " + std::to_string(from) +
+         " has ended the one before: " + startSignal(from, to, ofSource) + " would" +
+         (!mayDouble ? ""
+          : ofSource ? ", or scratch in two halves (ProgramOptions::doubleScratch)"
+                     : ", or scratch in two halves (double_scratch)");
+}
+
+std::string Reporter::noSync(std::uint32_t a, std::uint32_t b, bool ofSource) const {
   if (index_.rankOf(a) == index_.rankOf(b))
     return "no sync orders the two blocks: a barrier of blocks " + std::to_string(index_.idOf(a)) + " and " +
            std::to_string(index_.idOf(b)) +
            ", or a semaphore released behind the first and acquired before the second, would";
-  return "no sync orders them: a signal from rank " + std::to_string(index_.rankOf(a)) +
-         " behind the first (Sync::Before) and a wait for it on rank " + std::to_string(index_.rankOf(b)) +
-         " (Sync::After) before the second would";
+  return "no sync orders them: a signal from rank " + std::to_string(index_.rankOf(a)) + " behind the first (" +
+         (ofSource ? "Sync::Before" : "a nop between") + ") and a wait for it on rank " +
+         std::to_string(index_.rankOf(b)) + " (" + (ofSource ? "Sync::After" : "a nop behind it") +
+         ") before the second would";
 }
 
-/// True if a signal or release stands behind operation `op` with no nop between.
-bool Reporter::signalsInPhase(std::uint32_t b, std::uint32_t op) const {
+/// The operation before `op`, with no nop between, that waits for another block; or none.
+std::uint32_t Reporter::waitInPhase(std::uint32_t b, std::uint32_t op) const {
+  const auto &ops = index_.ops(b).ops;
+  for (std::uint32_t o = op; o-- != 0 && !ir::isBlockSync(ops[o].kind) && !ir::has(ops[o].sync, ir::DataSync::After);) {
+    if (ir::isWait(ops[o].kind) || ops[o].kind == ir::OpKind::SemAcquire)
+      return o;
+    if (ir::has(ops[o].sync, ir::DataSync::Before))
+      break;
+  }
+  return none;
+}
+
+/// The signal or release behind operation `op` with no nop between; or none.
+std::uint32_t Reporter::signalInPhase(std::uint32_t b, std::uint32_t op) const {
   const auto &ops = index_.ops(b).ops;
   for (std::uint32_t o = op + 1; o < ops.size() && !ir::isBlockSync(ops[o].kind); ++o) {
     if (ir::has(ops[o].sync, ir::DataSync::Before))
-      return false;
+      return none;
     if (ir::isSignal(ops[o].kind) || ir::putsAndSignals(ops[o].kind) || ops[o].kind == ir::OpKind::SemRelease)
-      return true;
+      return o;
     if (ir::has(ops[o].sync, ir::DataSync::After))
-      return false;
+      return none;
   }
-  return false;
+  return none;
 }
 
 std::string Reporter::wrapWords(const Conflict &c) const {
@@ -211,7 +265,10 @@ void Reporter::sizeChanged(std::uint32_t rank, const Record &first, bool firstWr
   f->notes.push_back({&diag::other_access,
                       findings_.where(other),
                       {accessWords(first, machine_->opOf(first), firstWrites), index_.rankOf(a), index_.idOf(a)}});
-  f->notes.push_back({&diag::size_change_advice, f->where, {rank, index_.rankOf(b)}});
+  const bool ofSource = ir::isOfSource(index_.program, index_.ops(b).ops[machine_->opOf(second)]);
+  f->notes.push_back({&diag::size_change_advice,
+                      f->where,
+                      {startSignal(rank, index_.rankOf(b), ofSource) + " on rank " + std::to_string(index_.rankOf(b))}});
 }
 
 void Reporter::waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) {
@@ -272,7 +329,7 @@ void Reporter::addSchedules(const Premises &premises, std::uint32_t launches) {
       for (std::size_t i = from; i < lines.size(); ++i) {
         const std::uint32_t first = lines[i].blocks[0];
         const std::string op = std::to_string(lines[i].op) + " ('" +
-                               std::string(ir::toString(index_.ops(first).ops[lines[i].op].kind)) + "')" +
+                               word(first, lines[i].op) + "')" +
                                (lines[i].times == 1 ? "" : ", " + std::to_string(lines[i].times) + " times over");
         const std::string again = lines[i].launch == 0   ? ""
                                   : lines[i].launch == 1 ? ", launched again,"
@@ -307,7 +364,7 @@ void Reporter::addSchedules(const Premises &premises, std::uint32_t launches) {
             findings_.rankWhere(index_.rankOf(blockOf)));
       else
         say(block(index_, blockOf) + " " + verb + " " + memory_.describe(c.cell) + " ('" +
-                std::string(ir::toString(index_.ops(blockOf).ops[op].kind)) + "')" + (late ? " only now" : ""),
+                word(blockOf, op) + "')" + (late ? " only now" : ""),
             findings_.where(index_.place(blockOf, op)));
     };
     reach(c.second, c.secondOp, b, story.secondLaunch);

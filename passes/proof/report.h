@@ -38,9 +38,14 @@ private:
   std::string accessWords(const Record &record, std::uint32_t op, bool writes) const;
   std::string missing(const Conflict &conflict, std::uint32_t firstBlock, std::uint32_t secondBlock,
                       bool nextLaunch) const;
-  std::string noSync(std::uint32_t firstBlock, std::uint32_t secondBlock) const;
+  std::string noSync(std::uint32_t firstBlock, std::uint32_t secondBlock, bool ofSource) const;
+  std::string startSignal(std::uint32_t fromRank, std::uint32_t toRank, bool ofSource) const;
+  std::string launchSync(const Conflict &conflict, std::uint32_t fromRank, std::uint32_t toRank, bool ofSource) const;
   bool readsTooEarly(const Conflict &conflict, std::uint32_t launch) const;
-  bool signalsInPhase(std::uint32_t block, std::uint32_t op) const;
+  std::uint32_t waitInPhase(std::uint32_t block, std::uint32_t op) const;
+  std::uint32_t signalInPhase(std::uint32_t block, std::uint32_t op) const;
+  bool isOfSource(const Conflict &conflict) const;
+  std::string word(std::uint32_t block, std::uint32_t op) const;
   std::string wrapWords(const Conflict &conflict) const;
   ir::OpRef place(const Record &record, std::uint32_t op) const;
   std::string waitWords(const Waiting &waiting) const;

@@ -79,7 +79,7 @@ std::optional<ir::CollectiveKind> nearlyNamed(std::string_view name) {
 
 } // namespace
 
-/// Output chunks of a custom collective of which nothing is stated. A name that is nearly a known one is warned about.
+/// Output chunks of a custom collective of which nothing is stated. Where that is all, there is a warning.
 std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
   const ir::Program &program = index.program;
   if (program.collective.kind != ir::CollectiveKind::Custom)
@@ -89,10 +89,16 @@ std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
     outputs += rank.outputChunks;
   for (const ir::Expectation &e : program.collective.expectations)
     stated += !e.contributions.empty();
-  if (const auto meant = nearlyNamed(program.collective.name); meant && stated == 0 && outputs != 0)
-    if (auto *f = findings.addOnProgram(diag::outputs_not_compared))
+  if (stated == 0 && outputs != 0) {
+    const auto meant = nearlyNamed(program.collective.name);
+    if (auto *f = findings.addOnProgram(meant ? diag::outputs_not_compared : diag::nothing_stated)) {
       f->args = {program.collective.name, ir::plural(outputs, "output chunk"), ir::plural(index.numRanks(), "rank"),
-                 ir::toString(*meant)};
+                 meant                                    ? std::string(ir::toString(*meant))
+                 : program.collective.loc != ir::noLoc ? "; CustomCollective::expect() states one"
+                                                          : ""};
+      f->where.loc = program.collective.loc;
+    }
+  }
   return outputs - stated;
 }
 

@@ -41,7 +41,7 @@ REFUSED = {
     # Not an array that overruns, but an operation that the executor gets wrong or does not know.
     "unit/get_get_fuse_test": "swaps the offsets of a 'get'",
     "unit/get_get_test": "swaps the offsets of a 'get'",
-    "unit/switch_reduce_test": "does not know 'glre'",
+    "unit/switch_reduce_test": "does not know 'switch reduce'",
 }
 
 

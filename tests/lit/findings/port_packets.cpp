@@ -47,12 +47,12 @@ MSCCLC_ALGORITHM void right(int ranks = 3, bool written = true, bool autoSync = 
 
 // TAKEN: proven: 3 ranks
 
-// RACE: port_packets.cpp:[[#@LINE-19]]:12: error: race on packet scratch[0] of rank 0: the write ('cpkt') by rank 0, block 0 and the read ('ppkt') by rank 0, block 0 are not ordered
-// RACE: port_packets.cpp:[[#@LINE-21]]:12: note: the other access: write ('cpkt') by rank 0, block 0
+// RACE: port_packets.cpp:[[#@LINE-19]]:12: error: race on packet scratch[0] of rank 0: the write ('copyPackets') by rank 0, block 0 and the read ('putPackets') by rank 0, block 0 are not ordered
+// RACE: port_packets.cpp:[[#@LINE-21]]:12: note: the other access: write ('copyPackets') by rank 0, block 0
 
 // NOTHING: port_packets.cpp:[[#@LINE-22]]:12: error: packet scratch[0] of rank 0 goes through a port as it lies there, but no packet has been written there in this launch by then: copyPackets into it, with a nop or barrier behind, would
 
-// AGAIN: error: launched again, it races on packet scratch[{{.*}}] of rank {{.*}}: the read ('ppkt') by rank {{.*}}, block 0 of one launch and the write ('cpkt') by rank {{.*}}, block 0 of a later one are not ordered
+// AGAIN: error: launched again, it races on packet scratch[{{.*}}] of rank {{.*}}: the read ('putPackets') by rank {{.*}}, block 0 of one launch and the write ('copyPackets') by rank {{.*}}, block 0 of a later one are not ordered
 // AGAIN: note: the port may still read its source
 
 MSCCLC_ALGORITHM void plain() {

@@ -16,16 +16,16 @@ MSCCLC_ALGORITHM void halves(int what = 0) {
   Rank self(0);
   switch (what) {
   case 0:
-    // STORED: double-scratch.cpp:[[#@LINE+1]]:{{[0-9]+}}: error: mscclpp-1f5f065d does not switch halves of double scratch for 'gstore', so every second launch would be wrong; a baked kernel (--emit-cuda) does it right
+    // STORED: double-scratch.cpp:[[#@LINE+1]]:{{[0-9]+}}: error: mscclpp-1f5f065d does not switch halves of double scratch for 'broadcast', so every second launch would be wrong; a baked kernel (--emit-cuda) does it right
     group.atRank(0).broadcast(self.input()[0], 0, 1, tb(0));
     break;
   case 1:
-    // REDUCED: double-scratch.cpp:[[#@LINE+1]]:{{[0-9]+}}: error: mscclpp-1f5f065d does not switch halves of double scratch for 'glres'
+    // REDUCED: double-scratch.cpp:[[#@LINE+1]]:{{[0-9]+}}: error: mscclpp-1f5f065d does not switch halves of double scratch for 'switch reduce and broadcast'
     group.atRank(0).reduce(0, 1, mine[0], tb(0));
     group.atRank(0).broadcast(mine[0], 0, 1, tb(0));
     break;
   case 2:
-    // SENT: double-scratch.cpp:[[#@LINE+1]]:{{[0-9]+}}: error: mscclpp-1f5f065d does not switch halves of double scratch for 'pws'
+    // SENT: double-scratch.cpp:[[#@LINE+1]]:{{[0-9]+}}: error: mscclpp-1f5f065d does not switch halves of double scratch for 'putWithSignal'
     PortChannel(1, 0).putWithSignal(Rank(1).output()[0], mine[0], tb(0));
     break;
   default:

@@ -8,7 +8,7 @@
 // RUN: mscclc %s --no-verify -P unit=65536 -P mib=65 --emit-cuda -o /dev/null
 
 // WHOLE: "max_message_size": 67108864
-// LARGE: error: re in block 0 of rank 0 moves 34078720 bytes at a time through scratch at the maximum message size of 68157440 bytes; with reuse_resources mscclpp-1f5f065d has 33554432 bytes for each of 2 chunks of it: messages of up to 67108864 bytes fit
+// LARGE: error: reduce in block 0 of rank 0 moves 34078720 bytes at a time through scratch at the maximum message size of 68157440 bytes; with reuse_resources mscclpp-1f5f065d has 33554432 bytes for each of 2 chunks of it: messages of up to 67108864 bytes fit
 #include <mscclc/dsl.hpp>
 #include <optional>
 using namespace mscclc;
@@ -24,6 +24,6 @@ MSCCLC_ALGORITHM void reused(int mib = 0, int unit = 0, bool first = false) {
   if (unit != 0)
     loop.emplace(unit, 1);
   Chunk chunks[] = {self.input()[0], scratch[1]};
-  // SUM: reused-scratch.cpp:[[#@LINE+1]]:{{[0-9]+}}: error: 're' goes through chunks of 33554432 bytes of reused scratch for chunks of 34078720 bytes at the maximum message size of 68157440 bytes; mscclpp-1f5f065d then takes the kind of its sources from its destinations: messages of up to 67108864 bytes are done right, or a baked kernel (--emit-cuda) does it
+  // SUM: reused-scratch.cpp:[[#@LINE+1]]:{{[0-9]+}}: error: 'reduce' goes through chunks of 33554432 bytes of reused scratch for chunks of 34078720 bytes at the maximum message size of 68157440 bytes; mscclpp-1f5f065d then takes the kind of its sources from its destinations: messages of up to 67108864 bytes are done right, or a baked kernel (--emit-cuda) does it
   self.reduce(chunks[first], {chunks[!first]}, tb(0));
 }

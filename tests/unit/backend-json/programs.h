@@ -21,6 +21,7 @@ inline std::string write(const Program &program, const json::WriteOptions &optio
 /// Reads a plan; empty with the diagnostics in `messages` after errors.
 inline std::optional<Program> read(std::string_view text, std::string &messages) {
   DiagnosticEngine engine;
+  engine.setErrorLimit(0); // the reader has a limit of its own
   auto program = json::readPlan(text, "plan.json", engine);
   messages = engine.render(false);
   CHECK(program.has_value() != engine.hasErrors());

@@ -23,7 +23,7 @@ TEST_CASE("diagnostics, algorithms and call sites arrive as they were sent") {
   d.notes.push_back({ir::Severity::Note, "anything", "note", {"c.h", 1, 2, ""}, {}, 0});
   report.add(d);
   CHECK(report.hasErrors());
-  const std::vector<AlgorithmInfo> algorithms = {{"f", "doc", {{"n", "int", "1", {}}, {"m", "Mode", "A", {"A", "B"}}}}};
+  const std::vector<AlgorithmInfo> algorithms = {{"f", "doc", {{"n", "int", "1", {}}, {"m", "Mode", "A", {"A", "B"}, ParameterKind::Enum}}}};
   report.add(algorithms);
   const std::vector<CallSite> sites = {{}, {"a.cpp", 7, 9}};
   report.add(sites);
@@ -36,6 +36,8 @@ TEST_CASE("diagnostics, algorithms and call sites arrive as they were sent") {
   CHECK(received.diagnostics[0].notes[0].id == "clang");
   CHECK(received.diagnostics[0].notes[0].message == "note");
   REQUIRE(received.algorithms.size() == 1);
+  CHECK(received.algorithms[0].parameters[0].kind == ParameterKind::Integer);
+  CHECK(received.algorithms[0].parameters[1].kind == ParameterKind::Enum);
   CHECK(received.algorithms[0].parameters[1].enumerators == std::vector<std::string>{"A", "B"});
   REQUIRE(received.sites.size() == 2);
   CHECK(received.sites[1].file == "a.cpp");

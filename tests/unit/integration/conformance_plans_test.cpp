@@ -70,7 +70,7 @@ TEST_CASE("each fault is told with both places, what is missing, and how it come
         "and "
         "the write ('upkt') by rank 7, block 7 are not ordered",
         "$.gpus[7].threadblocks[7].ops[0]: note: the other access: write ('recpkt') by rank 7, block 7",
-        "threads of a block do not wait for each other: a nop between the two operations (",
+        "threads of a block do not wait for each other: a nop between the two operations would order them",
         "rank 7, block 7 writes output[0] of rank 7 ('recpkt') only now"}},
       {"default_algos/reducescatter_multi_nodes.ranks=6,gpusPerNode=2,groupSize=3",
        {"the write ('recpkt')", "the write ('upkt')", "are not ordered", "('recpkt') only now"}},

@@ -1,0 +1,97 @@
+#include "compiler/overwrite.h"
+
+#include "compiler/diagnostics.h"
+#include "compiler/output.h"
+
+#include <string_view>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace mscclc::driver {
+namespace {
+
+/// What a regular file is, whatever its names. Devices and pipes are not written over.
+struct FileIdentity {
+  dev_t device;
+  ino_t inode;
+  friend bool operator==(const FileIdentity &, const FileIdentity &) = default;
+};
+
+/// `stream`: the descriptor that "-" stands for.
+std::optional<FileIdentity> identityOf(const std::string &path, int stream) {
+  struct stat status{};
+  const int result = path == "-" ? ::fstat(stream, &status) : ::stat(path.c_str(), &status);
+  if (result != 0 || !S_ISREG(status.st_mode))
+    return std::nullopt;
+  return FileIdentity{status.st_dev, status.st_ino};
+}
+
+std::vector<std::string> outputsOf(const Options &options) {
+  switch (options.action) {
+  case Action::List:
+  case Action::Run:
+  case Action::Verify:
+    return {"-"};
+  case Action::Diff: {
+    std::vector<std::string> outputs;
+    if (options.hasOutput)
+      outputs.push_back(options.output);
+    if (options.update)
+      outputs.push_back(options.golden);
+    return outputs;
+  }
+  case Action::EmitJson:
+  case Action::EmitIR:
+  case Action::EmitCuda:
+    break;
+  }
+  return {options.output};
+}
+
+/// Files that Clang is told to read before the source.
+std::vector<std::string> includedByArguments(const std::vector<std::string> &arguments) {
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    for (const std::string_view option : {"-include", "-imacros"}) {
+      if (arguments[i] == option && i + 1 < arguments.size())
+        files.push_back(arguments[i + 1]);
+      else if (arguments[i].starts_with(option) && arguments[i].size() > option.size())
+        files.push_back(arguments[i].substr(option.size()));
+    }
+  return files;
+}
+
+bool check(const Options &options, const std::vector<std::string> &inputs, ir::DiagnosticEngine &diags) {
+  for (const std::string &output : outputsOf(options)) {
+    const auto written = identityOf(output, STDOUT_FILENO);
+    if (!written)
+      continue;
+    for (const std::string &input : inputs)
+      if (identityOf(input, STDIN_FILENO) == written) {
+        diags.report(diag::output_is_input, {},
+                     {output == "-" ? std::string("standard output") : "'" + output + "'",
+                      input == "-" ? std::string("standard input") : "'" + input + "'"});
+        return false;
+      }
+  }
+  return true;
+}
+
+} // namespace
+
+bool checkOutputs(const Options &options, ir::DiagnosticEngine &diags) {
+  if (options.action == Action::Diff && options.hasOutput && isSameFile(options.output, options.golden)) {
+    diags.report(diag::output_is_golden, {}, {options.golden});
+    return false;
+  }
+  std::vector<std::string> inputs = includedByArguments(options.clangArgs);
+  inputs.push_back(options.input);
+  return check(options, inputs, diags);
+}
+
+bool checkIncluded(const Options &options, const std::vector<std::string> &files, ir::DiagnosticEngine &diags) {
+  return check(options, files, diags);
+}
+
+} // namespace mscclc::driver

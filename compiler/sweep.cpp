@@ -1,0 +1,201 @@
+#include "compiler/sweep.h"
+
+#include "compiler/diagnostics.h"
+#include "compiler/guard.h"
+#include "compiler/output.h"
+#include "compiler/parameter_values.h"
+#include "compiler/session.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <iostream>
+
+namespace mscclc::driver {
+namespace {
+
+using Setting = std::pair<std::string, std::string>;
+
+bool isFolder(const std::string &path) {
+  std::error_code error;
+  return path.ends_with('/') || std::filesystem::is_directory(path, error);
+}
+
+/// The values of one parameter, and where it stands among the options' parameters.
+struct Axis {
+  std::size_t at = 0;
+  ParameterValues values;
+};
+
+/// Each parameter once: the last setting counts.
+std::vector<Setting> lastSettings(const std::vector<Setting> &all) {
+  std::vector<Setting> last;
+  for (auto it = all.rbegin(); it != all.rend(); ++it)
+    if (std::ranges::find(last, it->first, &Setting::first) == last.end())
+      last.insert(last.begin(), *it);
+  return last;
+}
+
+/// Why several values cannot be had; true if they can.
+bool mayVary(const Options &options, const Setting &setting, ir::DiagnosticEngine &diags) {
+  const std::string shown = "-P " + setting.first + "=" + setting.second;
+  if (options.action != Action::Verify && options.action != Action::Run && options.action != Action::Diff) {
+    diags.report(diag::several_values, {}, {shown});
+    return false;
+  }
+  if (options.action == Action::Diff && !isFolder(options.golden)) {
+    diags.report(diag::several_need_folder, {}, {shown, options.golden});
+    return false;
+  }
+  if (options.action == Action::Diff && options.hasOutput) {
+    diags.report(diag::several_one_output, {}, {shown, options.output});
+    return false;
+  }
+  return true;
+}
+
+std::string goldenIn(const Options &options, const std::string &algorithm) {
+  return (std::filesystem::path(options.golden) / goldenName(algorithm, options.parameters)).string();
+}
+
+/// The folder of goldens is made where it is not there yet. False, and an error, if it cannot be.
+bool makeFolder(const std::string &folder, ir::DiagnosticEngine &diags) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error || std::filesystem::is_directory(folder))
+    return true;
+  diags.report(diag::cannot_write, {}, {"cannot make the folder '" + folder + "': " + error.message()});
+  return false;
+}
+
+} // namespace
+
+bool mayBeSweep(const Options &options) {
+  return (options.action == Action::Diff && isFolder(options.golden)) ||
+         std::ranges::any_of(options.parameters, [](const Setting &s) { return mayBeSeveral(s.second); });
+}
+
+std::string goldenName(const std::string &algorithm, const std::vector<Setting> &parameters) {
+  std::string name;
+  const auto add = [&](std::string_view text) {
+    constexpr std::string_view digits = "0123456789ABCDEF", plain = "_+-.:";
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte < 0x80 && (std::isalnum(byte) || plain.find(c) != plain.npos))
+        name += c;
+      else
+        name.append(1, '%').append(1, digits[byte >> 4]) += digits[byte & 15];
+    }
+  };
+  add(algorithm);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    name += i == 0 ? '.' : ',';
+    add(parameters[i].first);
+    name += '=';
+    add(parameters[i].second);
+  }
+  return name + ".json";
+}
+
+std::optional<Sweep> Sweep::plan(const Options &options, const frontend::AlgorithmInfo &algorithm,
+                                 ir::DiagnosticEngine &diags) {
+  Sweep sweep;
+  Options base = options;
+  base.parameters = lastSettings(options.parameters);
+  std::vector<Axis> axes;
+  std::uint64_t count = 1;
+  for (std::size_t i = 0; i < base.parameters.size(); ++i) {
+    const auto &[name, text] = base.parameters[i];
+    const auto parameter = std::ranges::find(algorithm.parameters, name, &frontend::ParameterInfo::name);
+    if (parameter == algorithm.parameters.end()) // loading will say so
+      continue;
+    Axis axis{i, parameterValues(text, parameter->kind)};
+    if (!axis.values.isSeveral)
+      continue;
+    if (!mayVary(options, base.parameters[i], diags))
+      return std::nullopt;
+    if (!axis.values.error.empty()) {
+      diags.report(diag::bad_values, {}, {name, text, axis.values.error});
+      return std::nullopt;
+    }
+    std::size_t width = name.size();
+    for (const std::string &value : axis.values.values)
+      width = std::max(width, value.size());
+    sweep.varying_.push_back(name);
+    sweep.widths_.push_back(width);
+    count *= axis.values.values.size(); // at most mostCombinations squared before it is checked
+    if (count > mostCombinations) {
+      diags.report(diag::too_many_combinations, {}, {mostCombinations});
+      return std::nullopt;
+    }
+    axes.push_back(std::move(axis));
+  }
+  const bool inFolder = options.action == Action::Diff && isFolder(options.golden);
+  if (inFolder && options.update && !makeFolder(options.golden, diags))
+    return std::nullopt;
+  for (std::uint64_t n = 0; n < count; ++n) {
+    Combination &one = sweep.combinations_.emplace_back();
+    one.options = base;
+    one.values.resize(axes.size());
+    std::uint64_t rest = n;
+    for (std::size_t a = axes.size(); a-- != 0;) {
+      const auto &values = axes[a].values.values;
+      one.values[a] = values[rest % values.size()];
+      one.options.parameters[axes[a].at].second = one.values[a];
+      rest /= values.size();
+    }
+    if (inFolder)
+      one.options.golden = goldenIn(one.options, algorithm.name);
+  }
+  return sweep;
+}
+
+std::string Sweep::row(const std::vector<std::string> &values, const std::string &code,
+                       const std::string &result) const {
+  std::string line;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    line.append(values[i]).append(widths_[i] + 2 - values[i].size(), ' ');
+  return line.append(code).append(6 - code.size(), ' ').append(result) + "\n";
+}
+
+std::string Sweep::words(const Combination &combination) const {
+  std::string text;
+  for (std::size_t i = 0; i < varying_.size(); ++i)
+    text += (i == 0 ? "" : ", ") + varying_[i] + "=" + combination.values[i];
+  return text;
+}
+
+ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
+  ir::DiagnosticEngine output;
+  const auto failed = [&](ExitCode code) {
+    std::cerr << Session::render(output, first()) << std::flush;
+    return code;
+  };
+  ExitCode worst = exitDone;
+  std::size_t wrong = 0;
+  if (!writeOut(row(varying_, "exit", "result"), output))
+    return failed(exitInputWrong);
+  for (const Combination &one : combinations_) {
+    std::string result = "fault", messages;
+    const ExitCode code = guarded([&] {
+      Session session(one.options, target, /*inTable=*/true);
+      const Outcome outcome = session.run(input);
+      result = outcome.result;
+      messages = session.messages();
+      return outcome.code;
+    });
+    if (!writeOut(row(one.values, std::to_string(code), ir::printable(result)), output))
+      return failed(exitInputWrong);
+    if (!messages.empty())
+      std::cerr << words(one) << ":\n" << messages << std::flush;
+    worst = std::max(worst, code);
+    wrong += code != exitDone;
+    if (code == exitUsage)
+      return code;
+  }
+  if (wrong != 0)
+    std::cerr << wrong << " of " << ir::plural(combinations_.size(), "combination") << " failed.\n" << std::flush;
+  return worst;
+}
+
+} // namespace mscclc::driver
