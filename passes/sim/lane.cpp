@@ -350,20 +350,17 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
     const Place from = place(lane, op, source, 0, bytes, lane.rank), to = place(lane, op, destination, 0, bytes, owner);
     if (!from.at || !to.at)
       return Progress::Moved;
-    const std::uint32_t flag = ranks_[lane.rank].launch + 1;
-    if (op.kind == ir::OpKind::ReadPutPacket) {
+    if (ir::awaitsPackets(op.kind)) {
       buffer_.resize(bytes);
-      if (!readPacket(from, buffer_.data(), bytes, flag))
+      if (!readPacket(from, buffer_.data(), bytes, ranks_[lane.rank].launch + 1))
         return blockOn(key(Event::Packet));
     }
     Request request;
     request.mark = markOf(lane);
     request.packets = to.packet;
-    request.packetSource = from.packet;
     request.src = from.at;
     request.dst = to.at;
     request.bytes = bytes;
-    request.flag = flag;
     request.rank = owner;
     port.queue.push_back(request);
     ++port.pushed;

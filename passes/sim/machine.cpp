@@ -313,11 +313,8 @@ Machine::Progress Machine::stepEngine(std::uint32_t end) {
   } else {
     const std::uint64_t step = std::max<std::uint64_t>(16, (r.bytes / 4 + 15) / 16 * 16);
     const std::uint64_t bytes = std::min(step, r.bytes - r.done);
-    if (r.packets && !r.packetSource)
-      writePacket({r.dst + 2 * r.done, r.rank, true}, r.src + r.done, bytes, r.flag);
-    else
-      std::memmove(r.dst + r.done * (r.packets ? 2 : 1), r.src + r.done * (r.packets ? 2 : 1),
-                   bytes * (r.packets ? 2 : 1));
+    const std::uint64_t scale = r.packets ? 2 : 1;
+    std::memmove(r.dst + r.done * scale, r.src + r.done * scale, bytes * scale);
     r.done += bytes;
     if (r.packets)
       wake(r.rank, key(Event::Packet));

@@ -108,10 +108,10 @@ private:
     std::vector<Mark> released;
   };
   struct Request { ///< in a port's queue
-    bool signal = false, packets = false, packetSource = false;
+    bool signal = false, packets = false;
     std::byte *src = nullptr, *dst = nullptr;
     std::uint64_t bytes = 0, done = 0;
-    std::uint32_t flag = 0, rank = 0; ///< rank: of the destination
+    std::uint32_t rank = 0; ///< of the destination
     Mark mark;
   };
   struct Port {
