@@ -258,7 +258,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
                     ->group(proof);
   auto *run = app.add_flag("--run")->description("run on the CPU under random schedules")->group(proof);
   std::vector<std::string> sizes;
-  auto *sizeOption = app.add_option("--size", sizes, "--run: message sizes [two small ones]")
+  auto *sizeOption = app.add_option("--size", sizes, "--run: message sizes [a few small ones]")
                          ->type_name("BYTES,…")
                          ->delimiter(',')
                          ->allow_extra_args(false)

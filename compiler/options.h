@@ -56,7 +56,7 @@ struct Options {
   std::string golden; ///< --diff: a plan, or a folder of them
   bool update = false;
 
-  std::vector<std::uint64_t> runSizes; ///< --size, bytes; empty: two small ones that fit
+  std::vector<std::uint64_t> runSizes; ///< --size, bytes; empty: a few small ones that fit
   std::vector<std::string> runTypes;   ///< --dtype; f32 without one
   std::optional<std::uint32_t> runSchedules; ///< none: as many as the sizes are worth
   std::uint64_t seed = 1;

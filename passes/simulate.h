@@ -1,10 +1,10 @@
 // The CPU executor: runs a program with real data under random schedules, and compares with the collective.
 //
 // Blocks are two threads each, which stand for those of a GPU (sim/machine.h) and take turns at every legal point:
-// between elements of one operation, between operations that no nop separates, with port puts done later by an engine of
-// their own, with plain stores that others see only once they must, and with ranks that are a launch ahead of others.
-// Before each launch a rank's user writes new inputs, and after it reads the outputs and uses both buffers for something
-// else: all at the rank's own pace. Launches are of one size, then of several sizes in a row.
+// between elements of one operation, between operations that no nop separates, with port puts done later by an engine
+// of their own, with plain stores that others see only once they must, and with ranks that are a launch ahead of
+// others. Before each launch a rank's user writes new inputs, and after it reads the outputs and uses both buffers for
+// something else: all at the rank's own pace. Launches are of one size, then of several sizes in a row.
 // Requires: a program that ir::checkStructure accepts.
 #pragma once
 
@@ -35,9 +35,10 @@ struct SimulateOptions {
   std::optional<std::uint32_t> schedules;
   std::uint32_t launches = 0; ///< in each schedule; 0: one more than scratch takes to come round
   std::uint64_t seed = 1;
-  bool inTurn = true;          ///< launches of several sizes in a row, too
-  bool relaxedShows = false;   ///< a relaxed signal shows what was stored before it, as a strong one does
-  bool userAwaitsPorts = false; ///< a rank's user leaves its buffers alone until its ports have sent what they were given
+  bool inTurn = true;        ///< launches of several sizes in a row, too
+  bool relaxedShows = false; ///< a relaxed signal shows what was stored before it, as a strong one does
+  /// A rank's user leaves its buffers alone until its ports have sent what they were given.
+  bool userAwaitsPorts = false;
   /// Sets these three as what --allow permits the verifier's findings would have it.
   void allow(const ir::AllowedNames &names);
   /// Told how far it is, from 0 to 1, now and then. Returning false stops.

@@ -2,9 +2,9 @@
 //
 // Threads. A block has two lanes; which threads each of them stands for is drawn anew for each schedule. Thread i does
 // position i of an operation that lists channels or semaphores, and nobody does a position that the block has no thread
-// for. Of a data operation each thread does the words whose number within the operand is its own, modulo the threads of
-// a block: so operations of one kind do an element in the same thread. Packets and what a switch reduces count in words of
-// their own.
+// for. Of a data operation each thread does the words whose number within the operand is its own, modulo the threads
+// of a block: so operations of one kind do an element in the same thread. Packets and what a switch reduces count in
+// words of their own.
 //
 // Memory. What a block stores plainly may stay with it for a while: others surely see it once somebody has waited for a
 // signal or acquired a semaphore that the block gave in a later phase, a port has taken up what it pushed there, blocks
@@ -44,9 +44,9 @@ public:
   };
 
   /// With several sizes, each launch draws one. Scratch, channels and semaphores stay, as a context of the executor
-  /// keeps them: executor.cc makes one for a pair of allocations and a plan, whatever the size of a message in them, with
-  /// scratch for the longest that fits; chunks lie in it as the present size has them (execution_plan.cc, getOffset),
-  /// its second half always at the same place.
+  /// keeps them: executor.cc makes one for a pair of allocations and a plan, whatever the size of a message in them,
+  /// with scratch for the longest that fits; chunks lie in it as the present size has them (execution_plan.cc,
+  /// getOffset), its second half always at the same place.
   Machine(const ir::Program &program, std::vector<Size> sizes, const Inputs &inputs, const SimulateOptions &options);
 
   /// Runs one schedule of `launches` launches.

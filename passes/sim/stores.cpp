@@ -16,7 +16,8 @@ void Machine::load(const Block &block, std::byte *into, const std::byte *from, s
   std::memcpy(into, from, bytes);
   for (std::size_t i = block.firstStore; i < block.stores.size(); ++i) {
     const Store &s = block.stores[i];
-    const std::byte *first = std::max<const std::byte *>(from, s.at), *end = std::min<const std::byte *>(from + bytes, s.at + s.bytes);
+    const std::byte *first = std::max<const std::byte *>(from, s.at);
+    const std::byte *end = std::min<const std::byte *>(from + bytes, s.at + s.bytes);
     if (first < end)
       std::memcpy(into + (first - from), block.data.data() + s.data + (first - s.at),
                   static_cast<std::size_t>(end - first));

@@ -1,10 +1,10 @@
 // Random programs, proven and run: prove_random COUNT [FIRST_SEED] [SCHEDULES] [MOST_FAULTS]
 //
 // Each program is right by construction, so it must be proven and run right, at two sizes and at both in turn, also
-// behind the passes of -O2; only of unusual ones (random_program.h) the proof may refuse some, which are counted by what
-// it says of them. Then it is changed at random, and from a small one each piece of sync is dropped: what the run breaks
-// must not be proven; and both ways of keeping order must agree. Prints what does not hold, with its seed, the smallest program of each kind in full, and counts; exit 1 if
-// anything did not.
+// behind the passes of -O2; only of unusual ones (random_program.h) the proof may refuse some, which are counted by
+// what it says of them. Then it is changed at random, and from a small one each piece of sync is dropped: what the run
+// breaks must not be proven; and both ways of keeping order must agree. Prints what does not hold, with its seed, the
+// smallest program of each kind in full, and counts; exit 1 if anything did not.
 #include "drop_sync.h"
 #include "random_program.h"
 
@@ -187,8 +187,8 @@ bool Judge::tell(double seconds) const {
   std::uint64_t alarms = 0;
   for (const auto &[id, count] : falseAlarms_)
     alarms += count;
-  std::printf("%llu programs were unusual; refused though right: %llu (%.1f %% of these)", static_cast<unsigned long long>(unusual_),
-              static_cast<unsigned long long>(alarms),
+  std::printf("%llu programs were unusual; refused though right: %llu (%.1f %% of these)",
+              static_cast<unsigned long long>(unusual_), static_cast<unsigned long long>(alarms),
               100.0 * static_cast<double>(alarms) / static_cast<double>(std::max<std::uint64_t>(1, unusual_)));
   for (const auto &[id, count] : falseAlarms_)
     std::printf(", %s %llu", id.c_str(), static_cast<unsigned long long>(count));

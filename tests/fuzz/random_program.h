@@ -11,7 +11,7 @@ namespace fuzz {
 
 struct RandomProgram {
   mscclc::ir::Program program;
-  /// It leans on the order of one thread within a phase, or on blocks that take turns: right, but a proof may refuse it.
+  /// It leans on the order of one thread within a phase, or on blocks that take turns: right, but proofs may refuse it.
   bool unusual = false;
 };
 

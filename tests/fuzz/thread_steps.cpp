@@ -1,5 +1,5 @@
-// Steps that lean on which thread does what: several ports an operation, in any order; slices that do not meet; what one
-// thread does within a phase.
+// Steps that lean on which thread does what: several ports an operation, in any order; slices that do not meet; what
+// one thread does within a phase.
 #include "generator.h"
 
 namespace fuzz {
