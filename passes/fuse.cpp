@@ -343,7 +343,7 @@ private:
     auto apart = [&](std::span<const Chunk> others) {
       for (std::uint32_t i = 1; i < others.size(); ++i)
         if (ir::isLocal(others[i].space) &&
-            memory.overlaps(memoryOf(program_, rank_, others[i], ir::formOfSource(right.kind, i))))
+            memory.overlaps(memoryOf(program_, rank_, others[i], ir::formOfSource(right, i))))
           return false;
       return true;
     };

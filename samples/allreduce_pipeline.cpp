@@ -17,11 +17,18 @@ MSCCLC_ALGORITHM void allreduce_pipeline(int ranks = 4, int unitKiB = 1024) {
 
   for (int rank = 0; rank < ranks; ++rank) {
     auto data = Rank(rank).input();
-    List<MemoryChannel> parts, sums; // to the peers 1, 2, … away
+    List<MemoryChannel> begun, parts, sums; // to the peers 1, 2, … away
     for (int step = 1; step < ranks; ++step) {
+      begun.push_back(MemoryChannel((rank + step) % ranks, rank));
       parts.push_back(MemoryChannel((rank + step) % ranks, rank));
       sums.push_back(MemoryChannel((rank + step) % ranks, rank));
     }
+
+    // A peer may still collect the launch before, which at another message size has its sums where this one sends parts.
+    for (MemoryChannel &channel : begun)
+      channel.signal(sender, {.sync = Sync::None, .relaxed = true});
+    for (MemoryChannel &channel : begun)
+      channel.wait(sender, {.sync = Sync::After, .relaxed = true});
 
     PipelineLoop loop(unitKiB * 1_KiB, /*numChunks=*/1);
     for (int step = 1; step < ranks; ++step) {

@@ -15,6 +15,16 @@ struct Machine::ElementShare {
   bool operator==(const ElementShare &) const = default;
 };
 
+/// The header of the pipeline that operation `o` is in, or `none`.
+std::uint32_t Machine::loopOf(std::uint32_t b, std::uint32_t o) const {
+  const auto &ops = blocks_[b].code->ops;
+  if (geometry_.mostIterations() != 0)
+    for (std::uint32_t header = o; header-- != 0;)
+      if (ops[header].kind == ir::OpKind::Pipeline)
+        return o <= header + ops[header].bodySize ? header : none;
+  return none;
+}
+
 Machine::ElementShare Machine::shareOf(std::uint32_t b, std::uint32_t o, std::uint32_t ref) const {
   const BlockState &s = blocks_[b];
   const ir::Rank &rank = index_.program.ranks[s.rank];
@@ -30,14 +40,16 @@ Machine::ElementShare Machine::shareOf(std::uint32_t b, std::uint32_t o, std::ui
   } else {
     buffer = rank.switchChannels[chunk.id].buffer; // one element of all ranks: any of them tells
   }
-  const bool inLoop = s.loop != none && o > s.loop && o <= s.loop + s.code->ops[s.loop].bodySize;
+  const std::uint32_t loop = loopOf(b, o);
+  const bool inLoop = loop != none && loop == s.loop; // of a pipeline that has ended, its header sets the share apart
   const UnitSpan span = geometry_.span(chunk, op, inLoop ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
   const bool packet = ir::roleOf(op, ref - op.firstChunk).form == ir::DataForm::Packet;
   return {static_cast<CellId>(memory_.base(owner, buffer, packet) + span.first), span.count, chunk.size, op.groupIndex,
-          op.groupSize, inLoop ? s.loop : none};
+          op.groupSize, loop};
 }
 
-/// True if one thread makes both accesses, 'a' before 'b', which is the operation's in progress.
+/// True if one thread makes both accesses, 'a' before 'b', which is the operation's in progress, and in that order: of
+/// two operations, it does not hold between multicast addresses and a memory's own.
 bool Machine::sameElement(const Record &a, const Record &b) const {
   if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser() || !currentOp_)
     return false;
@@ -46,11 +58,19 @@ bool Machine::sameElement(const Record &a, const Record &b) const {
   const std::uint32_t now = blocks_[b.agent].pc;
   if (a.ref - currentOp_->firstChunk < currentOp_->numChunks()) // one operation: both ranges begin at the same place
     return shareOf(b.agent, now, a.ref).first == shareOf(b.agent, now, b.ref).first;
+  const auto bySwitch = [&](std::uint32_t ref) {
+    return blocks_[b.agent].code->chunks[ref].space == ir::ChunkSpace::Switch;
+  };
+  if (bySwitch(a.ref) != bySwitch(b.ref))
+    return false;
   const std::uint32_t before = opOf(a);
   const ir::Op &op = blocks_[b.agent].code->ops[before];
   const ir::ElementUnit unit = ir::elementUnitOf(op);
-  return index_.program.bufferAlignment % ir::wordBytes == 0 && unit != ir::ElementUnit::Other &&
-         unit == ir::elementUnitOf(*currentOp_) && shareOf(b.agent, before, a.ref) == shareOf(b.agent, now, b.ref);
+  const std::uint32_t loop = loopOf(b.agent, now);
+  const std::uint64_t unitBytes = loop == none ? 0 : blocks_[b.agent].code->ops[loop].imm;
+  const bool byWords = index_.program.bufferAlignment % ir::wordBytes == 0 && unitBytes % ir::wordBytes == 0;
+  return byWords && unit != ir::ElementUnit::Other && unit == ir::elementUnitOf(*currentOp_) &&
+         shareOf(b.agent, before, a.ref) == shareOf(b.agent, now, b.ref);
 }
 
 } // namespace mscclc::passes::proof

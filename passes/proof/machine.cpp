@@ -243,7 +243,7 @@ bool Machine::wait(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, b
   const auto take = [&](const Sent &sent) {
     order_.receive(b, sent.token, relaxed);
     order_.completed(sent.covers, b, thread);
-    if (!roles_.relays(b) || sent.token.agent == none)
+    if (!roles_.relays(b) || sent.token.agent == none || roles_.acquiredTogether(b, queue))
       return;
     Token token = order_.share(sent.token);
     token.weak |= relaxed;

@@ -15,15 +15,16 @@ bool takes(ir::OpKind kind) {
   return ir::isWait(kind) || kind == ir::OpKind::SemAcquire;
 }
 
-/// Calls visit(op, phase) for each operation of a block but pipeline headers, in order. Behind a pipeline, the first
-/// operations of its body come again where the next iteration begins in the phase in which one ends: `again` is set.
+/// Calls visit(op, phase, again) for each operation of a block but pipeline headers, in order. Behind a pipeline, the
+/// first operations of its body come again where the next iteration begins in the phase in which one ends: `again` is
+/// set. Then what the last iteration does in its last phase is told once more, as what stands behind the pipeline goes
+/// on in that phase.
 template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint64_t &phase, Visit visit) {
   const auto &ops = code.ops;
-  const auto step = [&](std::uint32_t o, bool again) {
-    phase += ir::isBlockSync(ops[o].kind) || ir::has(ops[o].sync, ir::DataSync::Before);
-    visit(o, phase, again);
-    phase += ir::has(ops[o].sync, ir::DataSync::After);
+  const auto endsBefore = [&](std::uint32_t o) {
+    return ir::isBlockSync(ops[o].kind) || ir::has(ops[o].sync, ir::DataSync::Before);
   };
+  const auto endsAfter = [&](std::uint32_t o) { return ir::has(ops[o].sync, ir::DataSync::After); };
   std::uint32_t begin = 0, end = none;
   for (std::uint32_t o = 0; o < ops.size(); ++o) {
     if (ops[o].kind == ir::OpKind::Pipeline && ops[o].bodySize != 0) {
@@ -31,12 +32,26 @@ template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint
       end = o + ops[o].bodySize;
       continue;
     }
-    step(o, false);
+    phase += endsBefore(o);
+    visit(o, phase, false);
+    phase += endsAfter(o);
     if (o != end)
       continue;
-    const std::uint64_t last = phase;
-    for (std::uint32_t again = begin; again <= end && phase == last; ++again)
-      step(again, true);
+    std::uint32_t tail = end + 1; // of the body, behind its last sync
+    while (tail != begin && !endsAfter(tail - 1) && (tail > end || !endsBefore(tail)))
+      --tail;
+    const auto isSync = [](const ir::Op &op) { return ir::isBlockSync(op.kind); };
+    if (endsBefore(begin) || std::all_of(ops.begin() + tail, ops.begin() + end + 1, isSync))
+      continue; // nothing of one iteration is in a phase with something of the next
+    for (std::uint32_t again = begin; again <= end && !endsBefore(again); ++again) {
+      visit(again, phase, true);
+      if (endsAfter(again))
+        break;
+    }
+    if (tail == begin) // all iterations are one phase
+      continue;
+    for (++phase; tail <= end; ++tail)
+      visit(tail, phase, false);
   }
 }
 
@@ -53,7 +68,6 @@ public:
     for (block_ = 0; block_ < index_.numBlocks(); ++block_) {
       const ir::ThreadBlock &code = index_.ops(block_);
       ++phase_; // so that none has the number of another block's
-      runStart_ = 0;
       inTurns_ = false;
       walkPhases(code, phase_, [&](std::uint32_t o, std::uint64_t phase, bool again) { visit(o, phase, again); });
       if (inTurns_)
@@ -65,6 +79,7 @@ private:
   struct Last {
     std::uint64_t phase = 0;
     std::uint32_t thread = 0, op = 0;
+    std::uint64_t row = 0; ///< of acquires
   };
 
   std::uint32_t queueOf(const ir::Op &op, std::uint32_t id) const {
@@ -77,13 +92,8 @@ private:
   void visit(std::uint32_t o, std::uint64_t phase, bool again) {
     const ir::ThreadBlock &code = index_.ops(block_);
     const ir::Op &op = code.ops[o];
-    if (again && !again_)
-      runStart_ = last_ + 1; // an acquire of another iteration does not stand in a row with those of this one
+    row_ += op.kind != ir::OpKind::SemAcquire || again != again_; // those of another iteration are another row
     again_ = again;
-    if (!again)
-      last_ = o;
-    if (op.kind != ir::OpKind::SemAcquire)
-      runStart_ = std::max(runStart_, o + 1);
     const bool issues = sends(op.kind) || (op.channelType == ir::ChannelType::Port && op.numDsts != 0);
     if (!issues && !takes(op.kind))
       return;
@@ -108,20 +118,22 @@ private:
     const bool semaphore = op.kind == ir::OpKind::SemAcquire;
     const std::uint32_t queue = queueOf(op, id);
     Last &last = waited_[queue];
+    if (semaphore && last.phase == phase && last.thread != thread)
+      roles_.acquiredTogether_.emplace(block_, queue);
     // A semaphore counts right whoever acquires it: only what a thread does between two acquires can make them hang.
-    if (last.phase == phase && last.thread != thread && (!semaphore || last.op < runStart_))
+    if (last.phase == phase && last.thread != thread && (!semaphore || last.row != row_))
       if (auto *f = findings_.add(diag::threads_share_wait, index_.place(block_, o), index_.place(block_, last.op))) {
         f->args = {semaphore ? index_.describeSemaphore(queue - index_.numChannels()) : index_.describeChannel(queue),
                    thread + 1, last.thread + 1};
         f->notes.push_back({&diag::waited_here, findings_.where(index_.place(block_, last.op)), {}});
       }
-    last = {phase, thread, o};
+    last = {phase, thread, o, row_};
   }
 
   void send(std::uint32_t o, std::uint32_t thread, std::uint32_t id, std::uint64_t phase) {
     Last &last = sent_[queueOf(index_.ops(block_).ops[o], id)];
     inTurns_ = inTurns_ || (last.phase == phase && last.thread != thread);
-    last = {phase, thread, o};
+    last = {phase, thread, o, row_};
   }
 
   struct Send {
@@ -183,8 +195,7 @@ private:
   std::vector<std::uint64_t> waitsOf_; ///< [thread]: phase of its last wait
   std::uint64_t phase_ = 0;
   std::uint32_t block_ = 0;
-  std::uint32_t last_ = 0;     ///< operation visited last, the first time over
-  std::uint32_t runStart_ = 0; ///< first of the acquires that stand in a row up to here
+  std::uint64_t row_ = 0; ///< of the acquires that stand one behind the other up to here
   bool again_ = false;
   bool inTurns_ = false; ///< several threads of the block send to one counter in a phase
 };

@@ -6,6 +6,7 @@
 #include "passes/proof/findings.h"
 
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace mscclc::passes::proof {
@@ -18,6 +19,11 @@ public:
   /// True if in some phase of `block` a thread sends (signals, releases, puts through a port) after it has waited: then
   /// what it waited for goes along.
   bool relays(std::uint32_t block) const { return relays_[block]; }
+
+  /// True if in some phase several threads of `block` acquire semaphore `queue`: none knows which release it got.
+  bool acquiredTogether(std::uint32_t block, std::uint32_t queue) const {
+    return acquiredTogether_.contains({block, queue});
+  }
 
   /// A send among those that several threads make to one counter in one phase: which of them comes first is not fixed.
   struct Turn {
@@ -37,6 +43,7 @@ public:
 private:
   friend class ThreadScan;
   std::vector<bool> relays_; ///< [block]
+  std::set<std::pair<std::uint32_t, std::uint32_t>> acquiredTogether_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Turn> turns_;
 };
 

@@ -20,6 +20,6 @@ MSCCLC_ALGORITHM void gather(int ranks = 8) {
 
 // CHECK: next_launch.cpp:[[#@LINE-6]]:15: error: rank 0, block 0 may write output[0] of rank 1 before rank 1 begins its launch: it may still be in the launch before, or its user not done
 // CHECK: next_launch.cpp:[[#@LINE-7]]:15: note: no sync of this launch tells rank 0 that rank 1 has ended the one before: a relaxed signal from rank 1 at its start and a wait for it (Sync::After) would, or the double scratch buffer for scratch
-// CHECK: next_launch.cpp:[[#@LINE-7]]:15: note: schedule 1: ranks 0 to 7, block 0 run up to their operation 2 ('signal')
-// CHECK: rank 1: note: schedule 6: rank 1 has ended its launch; its user reads output[0] of rank 1 only now
+// CHECK: next_launch.cpp:[[#@LINE-8]]:15: note: schedule 1: rank 0, block 0 writes output[0] of rank 1 ('put')
+// CHECK: rank 1: note: schedule 2: rank 1 begins; its user has written output[0] of rank 1 only now
 // CHECK: mscclc: note: and 34 like it on other ranks

@@ -1,4 +1,4 @@
-// Two operations of one block with no sync between, automatic sync being off.
+// Two operations of one block with no sync between, automatic sync being off: other threads read than those that write.
 // RUN: rm -f %t
 // RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
 // RUN: test ! -e %t
@@ -6,16 +6,17 @@
 using namespace mscclc;
 
 MSCCLC_ALGORITHM void phases() {
-  CollectiveProgram program("phases", AllReduce(1, 2, false), {.autoSync = false});
+  CollectiveProgram program("phases", AllReduce(1, 3, false), {.autoSync = false});
   Rank rank(0);
-  Buffer scratch(0, 1);
-  rank.copy(scratch[0], rank.input()[0], tb(0));
-  rank.copy(rank.output()[0], scratch[0], tb(0));
-  rank.copy(rank.output()[1], rank.input()[1], tb(0));
+  Buffer scratch(0, 2);
+  rank.copy(scratch.slice(0, 2), rank.input().slice(0, 2), tb(0));
+  rank.copy(rank.output()[1], scratch[1], tb(0));
+  rank.copy(rank.output()[0], rank.input()[0], tb(0));
+  rank.copy(rank.output()[2], rank.input()[2], tb(0));
 }
 
-// CHECK: phases.cpp:[[#@LINE-4]]:8: error: race on scratch[0] of rank 0: the write ('copy') by rank 0, block 0 and the read ('copy') by rank 0, block 0 are not ordered
-// CHECK: phases.cpp:[[#@LINE-6]]:8: note: the other access: write ('copy') by rank 0, block 0
-// CHECK: phases.cpp:[[#@LINE-6]]:8: note: threads of a block do not wait for each other: a nop between the two operations (barrier of this block alone, or autoSync) would order them
-// CHECK: phases.cpp:[[#@LINE-7]]:8: note: schedule 1: rank 0, block 0 reads scratch[0] of rank 0 ('copy')
-// CHECK: phases.cpp:[[#@LINE-9]]:8: note: schedule 2: rank 0, block 0 writes scratch[0] of rank 0 ('copy') only now
+// CHECK: phases.cpp:[[#@LINE-5]]:8: error: race on scratch[1] of rank 0: the write ('copy') by rank 0, block 0 and the read ('copy') by rank 0, block 0 are not ordered
+// CHECK: phases.cpp:[[#@LINE-7]]:8: note: the other access: write ('copy') by rank 0, block 0
+// CHECK: phases.cpp:[[#@LINE-7]]:8: note: threads of a block do not wait for each other: a nop between the two operations (barrier of this block alone, or autoSync) would order them
+// CHECK: phases.cpp:[[#@LINE-8]]:8: note: schedule 1: rank 0, block 0 reads scratch[1] of rank 0 ('copy')
+// CHECK: phases.cpp:[[#@LINE-10]]:8: note: schedule 2: rank 0, block 0 writes scratch[1] of rank 0 ('copy') only now

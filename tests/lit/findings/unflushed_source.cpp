@@ -18,7 +18,7 @@ MSCCLC_ALGORITHM void unflushed_source() {
   back.wait(tb(0));
 }
 
-// CHECK: unflushed_source.cpp:[[#@LINE-4]]:9: error: rank 0 may end its launch while the port still reads input[0] of rank 0: without a flush, overwriting the input then is not safe [--allow=unflushed-source]
+// CHECK: unflushed_source.cpp:[[#@LINE-4]]:9: error: rank 0 may end its launch while the port still reads input[0] of rank 0: without a flush, its user may not overwrite it then [--allow=unflushed-source]
 // CHECK: 1 error generated.
 // ALLOWED: unflushed_source.cpp:[[#@LINE-6]]:9: warning: rank 0 may end its launch while the port still reads
 // PLAN: $.gpus[0].threadblocks[0].ops[{{[0-9]}}]: error: rank 0 may end its launch while the port still reads

@@ -6,10 +6,11 @@ using namespace plan;
 TEST_CASE("right programs are proven") {
   for (const Named &named : all()) {
     CAPTURE(named.name);
-    const Proof proof = prove(named.make().program);
+    const Proof proof = prove(named.make().program, {.fixedScratch = named.oneSize});
     CAPTURE(proof.text);
     CHECK(proof.result.proven);
     CHECK(proof.result.warnings == 0);
+    CHECK(prove(named.make().program).has("size_change_race") == named.oneSize);
   }
 }
 

@@ -18,26 +18,26 @@ void checkRace(const Program &program, const std::string &place, const std::stri
 } // namespace
 
 TEST_CASE("a history cleared by an operation's own conflict") {
-  Plan p(CollectiveKind::Test, 1, 3, 1);
-  p.on(0).copy(out(0), in(1)).nop().copy(out(0), in(0)).copy(in(0), in(2)); // write after read of in(0)
-  checkRace(p.program, "input[0] of rank 0", "read ('copy') by rank 0", "write ('copy') by rank 0");
+  Plan p(CollectiveKind::Test, 1, 3, 2); // write after read of in(1)
+  p.on(0).copy(out(0), in(2)).nop().copy(out(0, 2), in(0, 2)).copy(in(1), in(2));
+  checkRace(p.program, "input[1] of rank 0", "read ('copy') by rank 0", "write ('copy') by rank 0");
 
-  Plan q(CollectiveKind::Test, 2, 2, 2); // read after write, get and put
+  Plan q(CollectiveKind::Test, 2, 3, 4); // read after write, get and put
   q.connectAll();
   Block b = q.on(0);
   b.remote(OpKind::Put, {b.of(1, BufferKind::Input, 0)}, {out(1)}).nop();
-  b.remote(OpKind::Get, {out(0), out(1)}, {b.of(1, BufferKind::Input, 1), b.of(1, BufferKind::Input, 1)},
+  b.remote(OpKind::Get, {out(0, 2), out(2, 2)}, {b.of(1, BufferKind::Input, 1, 2), b.of(1, BufferKind::Input, 1, 2)},
            ChannelType::Memory, {0, 0});
-  b.remote(OpKind::Put, {b.of(1, BufferKind::Input, 0)}, {out(0)});
-  checkRace(q.program, "output[0] of rank 0", "write ('get')", "read ('put')");
+  b.remote(OpKind::Put, {b.of(1, BufferKind::Input, 0)}, {out(1)});
+  checkRace(q.program, "output[1] of rank 0", "write ('get')", "read ('put')");
 }
 
 TEST_CASE("switch operations touch memory too") {
-  Plan p(CollectiveKind::Test, 2, 1, 1, false, 1);
+  Plan p(CollectiveKind::Test, 2, 1, 2, false, 2);
   p.switchChannel(BufferKind::Input);
-  p.on(0).copy(scratch(0), out(0));
-  p.on(0).remote(OpKind::SwitchBroadcast, {onSwitch(0, 0)}, {scratch(0)}, ChannelType::Switch, {0});
-  checkRace(p.program, "scratch[0] of rank 0", "write ('copy')", "read ('gstore')");
+  p.on(0).copy(scratch(0, 2), out(0, 2));
+  p.on(0).remote(OpKind::SwitchBroadcast, {onSwitch(0, 0)}, {scratch(1)}, ChannelType::Switch, {0});
+  checkRace(p.program, "scratch[1] of rank 0", "write ('copy')", "read ('gstore')");
 
   Plan q(CollectiveKind::Test, 2, 1, 1);
   q.switchChannel(BufferKind::Input);
@@ -55,11 +55,11 @@ TEST_CASE("of a packet reduce, the first source is plain") {
 }
 
 TEST_CASE("in place, input and output are one memory") {
-  Plan p(CollectiveKind::AllGather, 2, 1, 2, true, 1);
+  Plan p(CollectiveKind::AllGather, 2, 1, 2, true, 2);
   p.connectAll();
-  Block b = p.on(0);
-  b.copy(out(0), scratch(0)).remote(OpKind::Put, {b.of(1, BufferKind::Scratch, 0)}, {in(0)});
-  checkRace(p.program, "output[0] of rank 0", "write ('copy')", "read ('put')");
+  Block b = p.on(1);
+  b.copy(out(0, 2), scratch(0, 2)).remote(OpKind::Put, {b.of(0, BufferKind::Scratch, 0)}, {in(0)});
+  checkRace(p.program, "output[1] of rank 1", "write ('copy')", "read ('put')");
 }
 
 TEST_CASE("two blocks write one chunk; a peer reads what was never signalled") {

@@ -29,18 +29,18 @@ TEST_CASE("a signal carries only the phases before it") {
 }
 
 TEST_CASE("accesses of one phase race, with the schedule") {
-  Plan p(CollectiveKind::Test, 1, 2, 2);
-  p.on(0).copy(out(0), in(0)).copy(out(1), out(0));
+  Plan p(CollectiveKind::Test, 1, 2, 3);
+  p.on(0).copy(out(0, 2), in(0, 2)).copy(out(2), out(1)); // which another thread writes
   const Proof proof = prove(p.program);
   CHECK(proof.says(
-      "rank 0, block 0, operation 1: error: race on output[0] of rank 0: the write ('copy') by rank 0, block 0 "
+      "rank 0, block 0, operation 1: error: race on output[1] of rank 0: the write ('copy') by rank 0, block 0 "
       "and the read ('copy') by rank 0, block 0 are not ordered"));
   CHECK(proof.says("rank 0, block 0, operation 0: note: the other access: write ('copy') by rank 0, block 0"));
   CHECK(proof.says(
       "threads of a block do not wait for each other: a nop between the two operations (barrier of this block "
       "alone, or autoSync) would order them"));
-  CHECK(proof.says("note: schedule 1: rank 0, block 0 reads output[0] of rank 0 ('copy')"));
-  CHECK(proof.says("note: schedule 2: rank 0, block 0 writes output[0] of rank 0 ('copy') only now"));
+  CHECK(proof.says("note: schedule 1: rank 0, block 0 reads output[1] of rank 0 ('copy')"));
+  CHECK(proof.says("note: schedule 2: rank 0, block 0 writes output[1] of rank 0 ('copy') only now"));
 }
 
 TEST_CASE("threads of one operation at different elements") {
@@ -128,13 +128,13 @@ TEST_CASE("one cause on many ranks is one finding") {
 
 TEST_CASE("of a long schedule the last steps are shown, and ranks that do alike are told together") {
   Plan p = allGatherRing(8);
-  p.on(3).nop().copy(out(0), out(1)).copy(out(1), out(0));
+  p.on(3).nop().copy(out(0, 2), out(2, 2)).copy(out(4), out(1));
   const Proof proof = prove(p.program);
   CHECK(proof.says("note: schedule: and "));
   Plan q = allGather(8);
-  q.on(0).nop().copy(out(1), out(2));
+  q.on(0).nop().copy(out(0), out(2));
   CHECK(prove(q.program).has("result_foreign"));
-  q.on(0).copy(out(2), out(3));
+  q.on(0).copy(out(1, 2), out(3, 2));
   CHECK(prove(q.program).says("ranks 0 to 6, block 0 run up to their operation 5 ('signal')"));
 }
 
@@ -143,8 +143,8 @@ TEST_CASE("a finding points into the source") {
   SourceMap &sources = p.program.sources;
   sources.setContents(sources.addFile("a.cpp"), "copy(a);\ncopy(b);\n");
   const LocId first = sources.addPlace(0, 1, 1), second = sources.addPlace(0, 2, 1);
-  p.on(0).copy(out(0), in(0)).at(first).copy(out(0), in(1)).at(second);
-  CHECK(prove(p.program).says("a.cpp:2:1: error: race on output[0] of rank 0"));
+  p.on(0).copy(out(0, 2), in(0, 2)).at(first).copy(out(1), in(1)).at(second);
+  CHECK(prove(p.program).says("a.cpp:2:1: error: race on output[1] of rank 0"));
   CHECK(prove(p.program).says("a.cpp:1:1: note: the other access"));
 }
 

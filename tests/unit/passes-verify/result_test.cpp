@@ -57,11 +57,18 @@ TEST_CASE("reduce operations that are mixed") {
   CHECK(prove(p.program).result.proven);
 }
 
-TEST_CASE("a chunk taken twice is wrong for min and max too: each once") {
+TEST_CASE("a chunk taken twice is wrong for a sum, and makes no difference to min and max") {
   Plan p(CollectiveKind::Custom, 1, 2, 1);
   p.program.collective.expectations = {{0, 0, {{0, 0}, {0, 1}}, noLoc}};
-  p.on(0).reduce(out(0), {in(0), in(1), in(1)}, ReduceOp::Max);
-  CHECK(prove(p.program).has("result_twice"));
+  for (const ReduceOp op : {ReduceOp::Sum, ReduceOp::Min, ReduceOp::Max}) {
+    Plan twice = p;
+    twice.on(0).reduce(out(0), {in(0), in(1), in(1)}, op);
+    CHECK(prove(twice.program).has("result_twice") == (op == ReduceOp::Sum));
+    CHECK(prove(twice.program).result.proven == (op != ReduceOp::Sum));
+    Plan behind = p; // the same in two steps
+    behind.on(0).reduce(out(0), {in(0), in(1)}, op).nop().reduce(out(0), {out(0), in(1)}, op);
+    CHECK(prove(behind.program).result.proven == (op != ReduceOp::Sum));
+  }
 }
 
 TEST_CASE("slices of a group are right or wrong one by one") {
