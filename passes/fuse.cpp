@@ -118,6 +118,7 @@ public:
         apart_[op] = true;
       counts = before;
     }
+    counts.apart += static_cast<std::uint64_t>(std::ranges::count(apart_, true));
     if (changed_) { // exact sizes: a block's lists live as long as the program
       block.ops = std::vector<Op>(out_.ops);
       block.chunks = std::vector<Chunk>(out_.chunks);
@@ -126,7 +127,7 @@ public:
   }
 
   struct Counts {
-    std::uint64_t merged = 0, dropped = 0, unasked = 0;
+    std::uint64_t merged = 0, dropped = 0, unasked = 0, apart = 0;
   };
   Counts counts;
 
@@ -421,6 +422,7 @@ void fuse(PassContext &context) {
   context.stats.count("operations merged", fuser.counts.merged);
   context.stats.count("redundant nops dropped", fuser.counts.dropped);
   context.stats.count("sync requests dropped", fuser.counts.unasked);
+  context.stats.count("kept apart for one thread's order", fuser.counts.apart);
 }
 
 } // namespace

@@ -38,23 +38,25 @@ void LoneWaits::start(const ir::ThreadBlock &block) {
     const bool acquires = op.kind == OpKind::SemAcquire;
     if (!acquires || (o != 0 && block.ops[o - 1].kind != OpKind::SemAcquire))
       run = o;
+    std::uint32_t thread = 0;
     if (acquires || ir::isWait(op.kind))
       for (const std::uint32_t id : block.idsOf(op))
-        uses_.push_back({phases_[o], static_cast<std::uint32_t>(op.channelType), id, run});
+        uses_.push_back({phases_[o], static_cast<std::uint32_t>(op.channelType), id, run, thread++});
   }
   std::sort(uses_.begin(), uses_.end());
   const auto several = [&](const Use &use) {
     const auto [first, last] = std::equal_range(uses_.begin(), uses_.end(), use, [](const Use &a, const Use &b) {
       return std::tie(a.phase, a.type, a.id) < std::tie(b.phase, b.type, b.id);
     });
-    return first->op != std::prev(last)->op;
+    const auto otherThread = [&](const Use &other) { return other.thread != first->thread; };
+    return first->op != std::prev(last)->op && std::any_of(first, last, otherThread);
   };
   alone_.assign(numOps, true);
   for (std::uint32_t o = 0; o < numOps; ++o) {
     const Op &op = block.ops[o];
     if (op.kind == OpKind::SemAcquire || ir::isWait(op.kind))
       for (const std::uint32_t id : block.idsOf(op))
-        if (several({phases_[o], static_cast<std::uint32_t>(op.channelType), id, 0}))
+        if (several({phases_[o], static_cast<std::uint32_t>(op.channelType), id, 0, 0}))
           alone_[o] = false;
   }
 }

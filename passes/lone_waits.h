@@ -12,13 +12,14 @@ public:
   /// For the waits and acquires of `block` as it is now.
   void start(const ir::ThreadBlock &block);
 
-  /// True if no other operation of its phase waits on what operation `index` waits on. Acquires in a row count as one:
-  /// a semaphore counts right whichever thread acquires it, and nothing happens between them.
+  /// True if of what operation `index` waits on each is waited on by one thread in that phase: thread i waits on the
+  /// i-th of what an operation names. Acquires in a row count as one: a semaphore counts right whichever thread acquires
+  /// it, and nothing happens between them.
   bool has(std::uint32_t index) const { return alone_[index]; }
 
 private:
   struct Use {
-    std::uint32_t phase, type, id, op;
+    std::uint32_t phase, type, id, op, thread;
     friend auto operator<=>(const Use &, const Use &) = default;
   };
   std::vector<std::uint32_t> phases_; ///< by operation

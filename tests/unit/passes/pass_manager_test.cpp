@@ -158,7 +158,7 @@ TEST_CASE("records tell time and counts") {
   REQUIRE(outcome.records.size() == 2);
   CHECK(outcome.records[0].pass == "fuse");
   CHECK(outcome.records[0].seconds >= 0);
-  REQUIRE(outcome.records[0].stats.counters().size() == 3);
+  REQUIRE(outcome.records[0].stats.counters().size() == 4);
   CHECK(outcome.records[0].stats.counters()[0].name == "operations merged");
   CHECK(outcome.records[0].stats.counters()[0].value == 1);
   CHECK(outcome.records[1].stats.counters()[0].value == 1);
