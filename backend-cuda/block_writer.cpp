@@ -447,39 +447,16 @@ private:
                     std::vector<Statement> &out) {
     const Op &op = block_.ops[at.op];
     const bool packet = op.kind == OpKind::PutPacket, one = allSame(at, first, count);
-    const auto targetForm = packet ? DataForm::Packet : DataForm::Plain;
-    const std::string source = operands(at, first, one ? 1 : count, DataForm::Plain);
-    const std::string target = operands(at, op.numSrcs + first, count, targetForm);
+    const std::string source = operands(at, first, one ? 1 : count, ir::formOfSource(op, first));
+    const std::string target = operands(at, op.numSrcs + first, count, ir::formOfDestination(op.kind, first));
     const std::string part = slice(at, first), position = opNumber(at);
     if (op.channelType != ir::ChannelType::Port)
       return call(out, std::string(packet ? "toPackets" : "copy") + (one ? "" : "Pairs"), {"k", part, source, target},
                   comment);
     const std::string channels = ids(at, first, count);
-    if (packet) {
-      // Packets are gathered in scratch of our own, which the proxy must have left since the last launch.
-      const std::string slots = asList(
-          "k.packets(" +
-              number(at, 0, static_cast<int>(count),
-                     [&](const Sample &s) {
-                       const ir::OpRef place{static_cast<std::uint32_t>(s.rank), static_cast<std::uint32_t>(s.block),
-                                             static_cast<std::uint32_t>(opAt(at, s))};
-                       std::int64_t slot = facts_.staging.at(place);
-                       for (std::uint32_t i = 0; i < first + static_cast<std::uint32_t>(s.item); ++i)
-                         slot += chunkAt(at, i, s).size;
-                       return slot;
-                     }) +
-              ")",
-          count);
-      call(out, "portSettle", {"k", position, channels}, comment);
-      sync(out);
-      const std::string sources = operands(at, first, count, DataForm::Plain);
-      call(out, "toPacketsPairs", {"k", part, sources, slots});
-      sync(out);
-      return call(out, "portPut<Then::FlushLater>", {"k", position, part, channels, slots, target});
-    }
-    const char *then = op.kind == OpKind::Put             ? "Then::Nothing"
-                       : op.kind == OpKind::PutWithSignal ? "Then::Signal"
-                                                          : "Then::SignalAndFlush";
+    const char *then = op.kind == OpKind::PutWithSignal           ? "Then::Signal"
+                       : op.kind == OpKind::PutWithSignalAndFlush ? "Then::SignalAndFlush"
+                                                                  : "Then::Nothing";
     call(out, "portPut<" + std::string(then) + ">", {"k", position, part, channels, source, target}, comment);
   }
 

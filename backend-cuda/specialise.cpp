@@ -55,32 +55,22 @@ void chooseLayout(const ir::Program &program, KernelModel &model) {
   model.unit = std::lcm<std::uint64_t>(program.bufferAlignment, 4);
 }
 
-/// Finds out which packets, reductions and channels there are, and where packets for ports are gathered.
+/// Finds out which packets, reductions and channels there are.
 KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
-  KernelFacts facts{program, {"Sum", "Min", "Max"}, {}};
+  KernelFacts facts{program, {"Sum", "Min", "Max"}};
   std::set<ir::ReduceOp> used;
-  std::uint32_t staged = 0;
   bool port = false, multicast = false;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
     const ir::Rank &rank = program.ranks[r];
     port |= !rank.portPeers.empty();
     multicast |= !rank.switchChannels.empty();
-    std::uint32_t slot = rank.scratchChunks;
-    for (std::uint32_t b = 0; b < rank.blocks.size(); ++b)
-      for (std::uint32_t o = 0; o < rank.blocks[b].ops.size(); ++o) {
-        const ir::Op &op = rank.blocks[b].ops[o];
+    for (const ir::ThreadBlock &block : rank.blocks)
+      for (const ir::Op &op : block.ops) {
         model.packets |= ir::isPacketOp(op.kind);
         if (ir::reduces(op.kind))
           used.insert(op.reduceOp);
-        if (op.kind != ir::OpKind::PutPacket || op.channelType != ir::ChannelType::Port)
-          continue;
-        facts.staging[{r, b, o}] = slot;
-        for (const ir::Chunk &c : rank.blocks[b].srcs(op))
-          slot += c.size;
       }
-    staged = std::max(staged, slot);
   }
-  model.scratchSlots = std::max(model.scratchSlots, staged);
   constexpr const char *names[] = {"Sum", "Min", "Max"};
   model.reduceOps = used.empty() ? "NoReduce" : used.size() > 1 ? "MixedReduce" : names[int(*used.begin())];
   if (used.size() == 1)
@@ -237,6 +227,16 @@ void chooseDispatch(const ir::Program &program, KernelModel &model) {
       });
 }
 
+bool readsPeers(const ir::Program &program) {
+  for (const ir::Rank &rank : program.ranks)
+    for (const ir::ThreadBlock &block : rank.blocks)
+      for (const ir::Op &op : block.ops)
+        for (const ir::Chunk &source : block.srcs(op))
+          if (!ir::isLocal(source.space))
+            return true;
+  return false;
+}
+
 } // namespace
 
 KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
@@ -248,6 +248,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   model.maxMessageBytes = options.messageSize != 0 ? options.messageSize : program.maxMessageSize;
   model.bufferAlignment = program.bufferAlignment;
   model.doubleScratch = program.doubleScratch;
+  model.readsPeers = readsPeers(program);
   chooseLayout(program, model);
   const KernelFacts facts = scanOps(program, model);
 

@@ -2,6 +2,7 @@
 #include "backend-json/plan_schema.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace mscclc::json {
 
@@ -81,7 +82,7 @@ std::optional<Program> PlanReader::read() {
   cursor_.atEnd();
   reportSyntax();
   if (numErrors() == 0)
-    orderByIds(program->ranks, gpuIds_, JsonPath() / planFields[Gpus], "gpu");
+    checkIds(gpuIds_, JsonPath() / planFields[Gpus], "gpu");
   if (!program->ranks.empty())
     program->collective.chunkFactor = chunkFactorOf(*program);
   const auto show = [&](const ProgramPlace &place) { return shownPlace(pathOf(*program, place)); };
@@ -95,15 +96,10 @@ JsonPath PlanReader::pathOf(const Program &program, const ProgramPlace &place) c
   JsonPath path;
   if (place.rank == ProgramPlace::none)
     return path;
-  const auto position = [](const std::vector<std::uint32_t> &ids, std::uint32_t id) {
-    return static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin());
-  };
-  const std::size_t gpu = position(gpuIds_, place.rank);
-  path = path / planFields[Gpus] / gpu;
+  path = path / planFields[Gpus] / place.rank;
   if (place.block == ProgramPlace::none)
     return path;
-  const auto moved = movedBlocks_.find(gpu);
-  path = path / gpuFields[Blocks] / (moved == movedBlocks_.end() ? place.block : position(moved->second, place.block));
+  path = path / gpuFields[Blocks] / place.block;
   if (place.op == ProgramPlace::none)
     return path;
   const auto &ops = program.ranks[place.rank].blocks[place.block].ops;
@@ -216,8 +212,8 @@ void PlanReader::readGpu(Program &program) {
   if (cursor_.failed() || numErrors() != errorsBefore)
     return;
   resolve(rank, path);
-  if (numErrors() == errorsBefore && orderByIds(rank.blocks, blockIds_, path / gpuFields[Blocks], "thread block"))
-    movedBlocks_[gpuIds_.size() - 1] = blockIds_;
+  if (numErrors() == errorsBefore)
+    checkIds(blockIds_, path / gpuFields[Blocks], "thread block");
 }
 
 void PlanReader::readRank(std::uint32_t &out) {
@@ -384,9 +380,7 @@ void PlanReader::readTableEntry(const ObjectSchema &schema, std::vector<Resource
     table[i].type = type;
 }
 
-template <typename T>
-bool PlanReader::orderByIds(std::vector<T> &items, const std::vector<std::uint32_t> &ids, const JsonPath &path,
-                            std::string_view what) {
+void PlanReader::checkIds(const std::vector<std::uint32_t> &ids, const JsonPath &path, std::string_view what) {
   std::vector<bool> taken(ids.size());
   const std::size_t errorsBefore = numErrors();
   for (std::size_t i = 0; i < ids.size() && !full(); ++i) {
@@ -397,14 +391,10 @@ bool PlanReader::orderByIds(std::vector<T> &items, const std::vector<std::uint32
     else
       taken[ids[i]] = true;
   }
-  if (numErrors() != errorsBefore || std::is_sorted(ids.begin(), ids.end()))
-    return false;
-  errorAt(path, diag::listed_out_of_order, {std::string(what) + "s"});
-  std::vector<T> ordered(items.size());
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    ordered[ids[i]] = std::move(items[i]);
-  items = std::move(ordered);
-  return true;
+  const auto astray = std::adjacent_find(ids.begin(), ids.end(), std::greater<>());
+  if (numErrors() == errorsBefore && astray != ids.end())
+    errorAt(path / static_cast<std::size_t>(astray - ids.begin() + 1) / "id", diag::listed_out_of_order,
+            {what, *(astray + 1), *astray});
 }
 
 } // namespace mscclc::json

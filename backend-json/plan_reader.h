@@ -5,8 +5,6 @@
 #include "ir/program.h"
 #include "ir/structure.h"
 
-#include <map>
-
 namespace mscclc::json {
 
 /// Reads one plan. Operations hold indices into their block's tables until the gpu that they belong to is complete
@@ -51,11 +49,9 @@ private:
                       std::span<const std::string_view> types);
   void numberList(std::vector<std::uint32_t> &out);
   JsonPath pathOf(const ir::Program &program, const ir::ProgramPlace &place) const;
-  /// Puts `items` into the order of `ids`, which must be a permutation of 0, 1, …; `path` leads to the list. True if
-  /// that moved any.
-  template <typename T>
-  bool orderByIds(std::vector<T> &items, const std::vector<std::uint32_t> &ids, const JsonPath &path,
-                  std::string_view what);
+  /// Reports `ids`, of the entries of the list that `path` leads to, unless they are 0, 1, … in order: the executor
+  /// takes some of what an entry holds by its id and the rest by its position (execution_plan.cc, setupOperations).
+  void checkIds(const std::vector<std::uint32_t> &ids, const JsonPath &path, std::string_view what);
 
   // read_ops.cpp
   void readOp(std::size_t depth);
@@ -63,6 +59,7 @@ private:
   bool finishOp(Draft &draft, std::uint32_t fields, std::size_t begin, std::size_t depth);
   bool checkFields(const Draft &draft, std::uint32_t fields, std::size_t begin);
   bool finishSwitchReduce(Draft &draft, std::size_t begin);
+  bool finishFlush(Draft &draft, std::size_t begin);
   void readChunks(std::vector<ir::Chunk> &out);
   bool readChunk(ir::Chunk &out);
   void readGroupInfo(ir::Op &op);
@@ -85,8 +82,6 @@ private:
   std::uint32_t opsLabel_ = 0;
   std::uint32_t listed_[2] = {};                 ///< operations read, of the block and of the pipeline
   std::vector<std::uint32_t> gpuIds_, blockIds_; ///< as listed
-  /// blockIds_ of the gpus (by position) whose blocks were put in order.
-  std::map<std::size_t, std::vector<std::uint32_t>> movedBlocks_;
   ir::ThreadBlock block_; ///< being read; its capacity is kept from block to block
   Draft drafts_[2];
   /// Of the block being resolved: ids by type of channel.

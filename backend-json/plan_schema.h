@@ -92,6 +92,8 @@ constexpr PlanOp fieldsFor(ir::OpKind kind) {
     op.required |= Reduction;
   if (ir::canBeSliced(kind))
     op.optional |= TbgInfo;
+  if (kind == ir::OpKind::Flush) // nothing but their number counts: see WriteOptions::countedFlushes
+    op.optional |= DstBuff;
   return op;
 }
 inline constexpr std::array<PlanOp, ir::opKindCount> planOps = [] {

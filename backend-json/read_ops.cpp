@@ -154,6 +154,8 @@ bool PlanReader::finishOp(Draft &draft, std::uint32_t fields, std::size_t begin,
     return false;
   if (op.kind == OpKind::SwitchReduce)
     return finishSwitchReduce(draft, begin);
+  if (op.kind == OpKind::Flush)
+    return finishFlush(draft, begin);
   if (shape(op.kind).ids == IdRule::OneSwitch) {
     for (const auto *side : {&draft.srcs, &draft.dsts})
       for (const Chunk &chunk : *side)
@@ -182,6 +184,16 @@ bool PlanReader::checkFields(const Draft &draft, std::uint32_t fields, std::size
            ((fields & op_field::ChannelIds) != 0) != hasChannelIds(op.kind, op.channelType))
     error(diag::field_of_port_put, begin, {toString(op.kind)});
   return numErrors() == errorsBefore;
+}
+
+/// The executor takes the number of the entries for that of the channels, and reads nothing else of them.
+bool PlanReader::finishFlush(Draft &draft, std::size_t begin) {
+  if (!draft.dsts.empty() && draft.dsts.size() != draft.ids.size()) {
+    error(diag::flush_entries, begin, {draft.dsts.size(), plural(draft.ids.size(), "channel")});
+    return false;
+  }
+  draft.dsts.clear();
+  return true;
 }
 
 /// Until the gpu's channels are known, the source's space says over which buffer the plan takes the channel to be.

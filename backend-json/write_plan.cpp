@@ -15,7 +15,8 @@ namespace {
 
 template <bool Compact> class PlanWriter {
 public:
-  PlanWriter(const Program &program, std::ostream &stream) : program_(program), out_(stream) {}
+  PlanWriter(const Program &program, std::ostream &stream, bool countedFlushes = false)
+      : program_(program), out_(stream), countedFlushes_(countedFlushes) {}
 
   bool write(std::string_view name);
   void writeSingle(const OpRef &at);
@@ -78,6 +79,7 @@ private:
   void op(std::size_t index);
   void chunks(std::span<const Chunk> operands);
   void chunk(const Chunk &c);
+  void flushEntries();
   void channelIds();
   void switchReduceFields();
   void table(const std::vector<ResourceUse> &entries, std::string_view typeKey, std::string_view idsKey);
@@ -97,6 +99,7 @@ private:
 
   const Program &program_;
   JsonOutput out_;
+  const bool countedFlushes_;
   std::uint32_t rankIndex_ = 0, blockIndex_ = 0;
   const Rank *rank_ = nullptr;
   const ThreadBlock *block_ = nullptr;
@@ -341,6 +344,8 @@ template <bool C> void PlanWriter<C>::op(std::size_t index) {
     put<", \"dst_buff\": ">();
     chunks(block_->dsts(*op_));
   }
+  if (op_->kind == OpKind::Flush && countedFlushes_)
+    flushEntries();
   if (hasChannelIds(op_->kind, op_->channelType))
     channelIds();
   if (fields & ChannelTypeName) {
@@ -361,6 +366,11 @@ template <bool C> void PlanWriter<C>::op(std::size_t index) {
     out_.character('}');
   }
   out_.character('}');
+}
+
+template <bool C> void PlanWriter<C>::flushEntries() {
+  put<", \"dst_buff\": ">();
+  list(op_->numIds, [&](std::size_t) { put<"{\"type\": \"i\", \"index\": 0, \"size\": 1}">(); });
 }
 
 template <bool C> void PlanWriter<C>::channelIds() {
@@ -423,8 +433,8 @@ template <bool C> void PlanWriter<C>::chunk(const Chunk &c) {
 
 bool writePlan(const Program &program, std::ostream &stream, const WriteOptions &options) {
   const std::string_view name = options.nameOverride.empty() ? program.name : options.nameOverride;
-  return options.compact ? PlanWriter<true>(program, stream).write(name)
-                         : PlanWriter<false>(program, stream).write(name);
+  return options.compact ? PlanWriter<true>(program, stream, options.countedFlushes).write(name)
+                         : PlanWriter<false>(program, stream, options.countedFlushes).write(name);
 }
 
 std::string planTextOf(const Program &program, const OpRef &op) {

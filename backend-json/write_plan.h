@@ -11,6 +11,9 @@ namespace mscclc::json {
 struct WriteOptions {
   bool compact = false;     ///< no line breaks and no spaces
   std::string nameOverride; ///< the plan's name; empty: the program's
+  /// A flush gets an entry in `dst_buff` for each channel. MSCCL++'s executor flushes as many channels as it finds
+  /// entries there (execution_kernel.hpp, handleFlush), so none where there are none, as the Python DSL writes it.
+  bool countedFlushes = false;
 };
 
 /// Writes `program` to `stream` as it goes, one operation a line; memory does not grow with the program. The same

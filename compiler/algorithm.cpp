@@ -14,6 +14,7 @@ frontend::FrontendOptions frontendOptions(const Options &options, std::optional<
   f.inputPath = options.input;
   f.stdinText = std::move(text);
   f.clangArgs = options.clangArgs;
+  f.allowedFolders = options.allowedFolders;
   f.algorithm = options.algorithm;
   f.parameters = options.parameters;
   f.timeoutSeconds = options.traceTimeout;

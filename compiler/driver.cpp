@@ -13,6 +13,7 @@
 #include "compiler/version.h"
 #include "ir/internal_error.h"
 #include "ir/text.h"
+#include "passes/message_limits.h"
 #include "passes/simulate.h"
 #include "passes/translation_check.h"
 #include "passes/verify.h"
@@ -129,6 +130,7 @@ private:
       return exitUsage;
     }
 
+    diags_.setReadable(&readable_);
     auto input = readInput(options_, diags_);
     if (!input)
       return exitInputWrong;
@@ -150,7 +152,8 @@ private:
       program_.name = options_.name;
     recorded_ = program_.numOps();
 
-    if (const ExitCode code = transform(*target); code != exitDone)
+    target_ = *target;
+    if (const ExitCode code = transform(); code != exitDone)
       return code;
     if (const ExitCode code = prove(); code != exitDone)
       return code;
@@ -170,7 +173,7 @@ private:
   /// After errors of a front end: its word on whether they are of the command line.
   ExitCode notLoaded() const;
   int optLevel() const { return options_.optLevel.value_or(kind_ == InputKind::Plan ? 0 : 1); }
-  ExitCode transform(const passes::Target &target);
+  ExitCode transform();
   ExitCode prove();
   ExitCode diff();
   ExitCode simulate();
@@ -182,10 +185,12 @@ private:
 
   const Options &options_;
   StageTimes times_;
+  const ir::ReadableFiles readable_ = readableFiles(options_);
   ir::DiagnosticEngine diags_;
   ir::Program program_;
   InputKind kind_ = InputKind::Auto;
   std::uint64_t recorded_ = 0;
+  passes::Target target_;
   std::string report_;
 };
 
@@ -211,9 +216,9 @@ ExitCode Session::notLoaded() const {
   return exitInputWrong;
 }
 
-ExitCode Session::transform(const passes::Target &target) {
+ExitCode Session::transform() {
   passes::PassManagerOptions options;
-  options.target = target;
+  options.target = target_;
   options.printBefore = filterOf(options_.printBefore);
   options.printAfter = filterOf(options_.printAfter);
   options.stopAfter = options_.stopAfter;
@@ -253,6 +258,8 @@ ExitCode Session::prove() {
   times_.mark();
   passes::VerifyOptions options;
   options.warnings = !options_.quiet;
+  options.fixedScratch = options_.action == Action::EmitCuda; // a kernel's chunks keep their place at every size
+  options.oneSize = options_.action == Action::EmitCuda && options_.messageSize != 0;
   const passes::VerifyResult result = passes::verify(program_, diags_, options);
   times_.lap("verify");
   if (options_.action == Action::Verify && result.proven)
@@ -282,7 +289,7 @@ ExitCode Session::write(const std::string &path) {
     if (text)
       output.stream().write(text->data(), static_cast<std::streamsize>(text->size()));
     else
-      json::writePlan(program_, output.stream(), {options_.compact, {}});
+      json::writePlan(program_, output.stream(), {options_.compact, {}, target_.executor != nullptr});
     times_.lap("write");
     if (output.commit())
       return exitDone;
@@ -321,6 +328,10 @@ ExitCode Session::diff() {
       return code;
   if (options_.update)
     return write(options_.golden);
+  if (target_.executor)
+    for (ir::Program *program : {&program_, &*golden})
+      if (program->maxMessageSize == passes::largestMessage(*program, target_))
+        program->maxMessageSize = ir::Program().maxMessageSize; // says how far the target goes, which is no difference
   const json::PlanComparison comparison = json::comparePlans(program_, *golden);
   times_.lap("compare");
   if (comparison.equal())
@@ -348,6 +359,7 @@ ExitCode Session::simulate() {
     options.type = *passes::parseDataType(name);
     options.schedules = options_.runSchedules;
     options.seed = options_.seed;
+    options.allow(options_.allowed);
     ProgressBar bar("running " + name, !options_.quiet && isatty(STDERR_FILENO) != 0);
     options.progress = [&bar](double share) {
       bar.show(share);

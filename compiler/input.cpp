@@ -80,6 +80,20 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
   return input;
 }
 
+ir::ReadableFiles readableFiles(const Options &options) {
+  ir::ReadableFiles files;
+  files.addFile(options.input);
+  files.addFolder(options.input == "-" ? "." : ir::folderOf(options.input));
+  for (const std::string &folder : options.allowedFolders)
+    files.addFolder(folder);
+  for (std::size_t i = 0; i < options.clangArgs.size(); ++i)
+    if (const std::string &argument = options.clangArgs[i]; argument != "-I" && argument.starts_with("-I"))
+      files.addFolder(argument.substr(2));
+    else if (argument == "-I" && i + 1 < options.clangArgs.size())
+      files.addFolder(options.clangArgs[++i]);
+  return files;
+}
+
 std::optional<ir::Program> loadProgram([[maybe_unused]] const Options &options, Input input,
                                        ir::DiagnosticEngine &diags, StageTimes &times) {
   switch (input.kind) {

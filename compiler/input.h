@@ -6,6 +6,7 @@
 
 #include "ir/diagnostics.h"
 #include "ir/program.h"
+#include "ir/readable_files.h"
 
 #include <optional>
 #include <string>
@@ -23,6 +24,10 @@ struct Input {
 /// text begins: `{` is a plan, the header of IR text is that, all else an algorithm. Nothing, and an error, if it
 /// cannot be read.
 std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &diags);
+
+/// The files whose lines may be shown, as far as the options tell: below the folders of the input, -I and
+/// --allow-include.
+ir::ReadableFiles readableFiles(const Options &options);
 
 /// Translates the input. Errors go to `diags`. Algorithms are evaluated; plans and IR text are read and their structure
 /// is checked.

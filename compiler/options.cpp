@@ -184,6 +184,12 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
                      ->type_name("NAME[=VALUE]")
                      ->allow_extra_args(false)
                      ->group(algorithm);
+  auto *allowInclude = app.add_option("--allow-include", o.allowedFolders,
+                                      "folder of files to include or embed, besides the source's own and -I's")
+                           ->check(CLI::ExistingDirectory)
+                           ->type_name("DIR")
+                           ->allow_extra_args(false)
+                           ->group(algorithm);
   auto *timeout = app.add_option("--trace-timeout", o.traceTimeout,
                                  "processor seconds the algorithm may run; compiling it may take as many, at least 10 [10]")
                       ->type_name("SECONDS")
@@ -333,7 +339,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
     for (const std::string &argument : o.clangArgs)
       if (argument == "-o")
         badValue("--", "what follows it is for Clang, and Clang writes nothing: put '-o' before it");
-    for (CLI::Option *option : {parameter, algorithmName, include, define, timeout, memoryOption})
+    for (CLI::Option *option : {parameter, algorithmName, include, define, allowInclude, timeout, memoryOption})
       if (option->count() != 0)
         o.forAlgorithm.push_back(option == parameter ? "-P" : option->get_name());
     if (!o.clangArgs.empty())

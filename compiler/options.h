@@ -28,6 +28,7 @@ struct Options {
   std::string algorithm;
   std::string name; ///< overrides the plan's name
   std::vector<std::string> clangArgs;
+  std::vector<std::string> allowedFolders; ///< --allow-include
   std::vector<std::string> forAlgorithm; ///< options given that mean something to C++ algorithms only
 
   std::optional<int> optLevel; ///< without one: 1, and 0 for a plan, which stays as it is

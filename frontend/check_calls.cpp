@@ -343,6 +343,12 @@ bool CallChecker::checkChannel(const CheckedCall &call) {
   for (std::size_t i = 1; i < call.srcs.size(); ++i)
     good = sameSize(call.srcs[i], "remote source", call.srcs[0], "local source", call) && good;
   good = (!call.info->packetDst || inScratch(call.dst, "destination", call)) && good;
+  if (call.call == Call::PutPackets && channel.type == ir::ChannelType::Port &&
+      call.srcs[0].buffer != ir::BufferKind::Scratch) {
+    diagnostics_.report(diag::port_packets_plain, call.loc, {Declarations::bufferName(call.srcs[0].buffer)})
+        .note(diag::chunk_sliced_here, declarations_.places[call.srcs[0].place], {call.srcs[0].rank});
+    good = false;
+  }
   return (!call.info->packetSrc || inScratch(call.srcs[0], "source", call)) && good;
 }
 

@@ -66,7 +66,6 @@ public:
     header_.times.*stage += std::chrono::duration<double, std::milli>(now - last_).count();
     last_ = now;
     header_.phase = static_cast<std::uint32_t>(next);
-    header_.runStart = now.time_since_epoch().count();
   }
 
 private:
@@ -158,6 +157,7 @@ int runChild(const ChildTask &task) {
   traceBytes = task.trace.size();
   watch.lap(&FrontendTimes::link, Phase::Running);
   setDeadline(options.timeoutSeconds);
+  announceForeignCode();
   enterSandbox();
   startRecording(task.trace, {.onFull = traceIsFull, .onStray = strayValue, .macros = macros});
   runAlgorithm(entry);

@@ -44,7 +44,6 @@ struct ReportHeader {
   std::atomic<std::uint64_t> lastPlace;
   std::atomic<std::uint64_t> used; ///< bytes of messages
   std::uint64_t traceSize;
-  std::int64_t runStart; ///< steady clock, in its own units: a sandboxed process has no clock of its own
   FrontendTimes times;
   Failure failure;
 };

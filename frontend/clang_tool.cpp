@@ -18,6 +18,7 @@
 #if __has_include("clang/Driver/CreateInvocationFromArgs.h")
 #include "clang/Driver/CreateInvocationFromArgs.h"
 #endif
+#include "clang/Lex/HeaderSearch.h"
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/IR/LLVMContext.h"
@@ -208,9 +209,9 @@ std::unique_ptr<CompilerInstance> makeCompiler(std::shared_ptr<CompilerInvocatio
 } // namespace
 
 struct ClangTool::State {
-  State(const mscclc::frontend::FrontendOptions &o, ChildReport &report, const std::string &dslDirectory)
-      : options(o), aheadDirectory(o.clangArgs.empty() ? precompiledDslDirectory() : ""),
-        files(sourceFiles(o, dslDirectory)), reporter(report, dslDirectory) {}
+  State(const mscclc::frontend::FrontendOptions &o, ChildReport &report, const std::string &directory)
+      : options(o), dslDirectory(directory), aheadDirectory(o.clangArgs.empty() ? precompiledDslDirectory() : ""),
+        files(sourceFiles(o, directory, readable)), reporter(report, directory, readable) {}
 
   /// What the command line means to Clang's driver, which looks around for compilers and libraries; null and an error
   /// if it means nothing. `frontendArguments`, if wanted, are what the driver makes of it.
@@ -224,8 +225,12 @@ struct ClangTool::State {
   Begun begin(const std::shared_ptr<CompilerInvocation> &invocation, bool mayUseDsl = true);
   /// All of that, in the quickest way that holds.
   bool open();
+  /// From now on, only what the source may read is there. Before, it is the user's arguments that have files read.
+  void confine();
 
   const mscclc::frontend::FrontendOptions &options;
+  const std::string dslDirectory;
+  std::optional<ir::ReadableFiles> readable;
   const std::string aheadDirectory; ///< empty where arguments for Clang may change what was read ahead
   IntrusiveRefCntPtr<llvm::vfs::FileSystem> files;
   SourceReporter reporter;
@@ -332,12 +337,46 @@ bool ClangTool::State::open() {
   return begun != Begun::Failed;
 }
 
+void ClangTool::State::confine() {
+  FileManager &manager = compiler->getFileManager();
+  const auto named = [&](llvm::StringRef name) {
+    llvm::SmallString<128> path(name);
+    manager.makeAbsolutePath(path);
+    return path.str().str();
+  };
+  ir::ReadableFiles may;
+  may.addFolder(dslDirectory);
+  for (const std::string &folder : options.allowedFolders)
+    may.addFolder(folder);
+  may.addFolder(options.stdinText ? named(".") : ir::folderOf(named(options.inputPath)));
+  may.addFile(named(options.inputPath));
+  const HeaderSearch &search = compiler->getPreprocessor().getHeaderSearchInfo();
+  for (const DirectoryLookup &lookup : search.search_dir_range())
+    may.addFolder(named(lookup.getName()));
+  const PreprocessorOptions &preprocessor = compiler->getPreprocessorOpts();
+  for (const std::string &folder : preprocessor.EmbedEntries)
+    may.addFolder(named(folder));
+  for (const auto *includes : {&preprocessor.Includes, &preprocessor.MacroIncludes})
+    for (const std::string &file : *includes)
+      may.addFolder(ir::folderOf(named(file)));
+  if (!preprocessor.ImplicitPCHInclude.empty() && aheadDirectory.empty()) {
+    // What the user's precompiled header was made of may be shown.
+    llvm::SmallVector<OptionalFileEntryRef, 0> known;
+    manager.GetUniqueIDMapping(known);
+    for (const OptionalFileEntryRef &file : known)
+      if (file)
+        may.addFile(file->getName().str());
+  }
+  readable = std::move(may);
+}
+
 bool ClangTool::parse() {
   SourceReporter &reporter = state_->reporter;
   if (!state_->open()) {
     reporter.flush();
     return false;
   }
+  state_->confine();
   if (llvm::Error error = state_->action->Execute())
     reporter.report(diag::clang_gave_up, state_->options.inputPath, {llvm::toString(std::move(error))});
   reporter.flush();

@@ -73,7 +73,7 @@ void reportFailure(const Failure &failure, const std::vector<CallSite> &sites, c
                    ir::DiagnosticEngine &diagnostics) {
   const ir::DiagInfo *info = findDiagnostic(textOf(failure.diagnostic));
   if (!info)
-    throw ir::InternalError("the child failed without a reason");
+    info = &diag::run_ended; // only foreign code writes what is no diagnostic
   ir::SourceMap sources;
   ir::LocId where = ir::noLoc;
   const auto add = [&](const std::string &file, std::uint32_t line, std::uint32_t column) {
@@ -98,9 +98,10 @@ void reportFailure(const Failure &failure, const std::vector<CallSite> &sites, c
   diagnostics.setSources(nullptr);
 }
 
-/// A child that ended without a word: the last place it noted is all there is.
-void reportSilentEnd(const ReportHeader &header, const ChildEnd &end, const std::vector<CallSite> &sites,
-                     const FrontendOptions &options, ir::DiagnosticEngine &diagnostics) {
+/// A child that ended without a word, as it ran the algorithm or before: the last place it noted is all there is.
+void reportSilentEnd(const ReportHeader &header, const ChildEnd &end, bool isRunning,
+                     const std::vector<CallSite> &sites, const FrontendOptions &options,
+                     ir::DiagnosticEngine &diagnostics) {
   if (end.kind == ChildEnd::NotStarted) {
     diagnostics.report(diag::child_not_started, ir::Where(options.inputPath), {std::strerror(end.code)});
     return;
@@ -109,10 +110,10 @@ void reportSilentEnd(const ReportHeader &header, const ChildEnd &end, const std:
   const auto fill = [](char *to, std::size_t room, std::string_view text) {
     std::memcpy(to, text.data(), std::min(text.size(), room - 1));
   };
-  const bool isRunning = header.phase.load() >= static_cast<std::uint32_t>(Phase::Running);
   const double limit = isRunning ? options.timeoutSeconds : compilingSeconds(options);
   const bool isLate = end.kind == ChildEnd::TimedOut;
   const ir::DiagInfo &info = isLate ? (isRunning ? diag::run_timeout : diag::source_timeout)
+                             : end.kind == ChildEnd::Exited && isRunning ? diag::run_ended
                              : end.kind == ChildEnd::Signalled && end.code != SIGKILL && !isRunning
                                  ? diag::clang_crash
                                  : diag::child_killed;
@@ -185,10 +186,11 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
     return std::nullopt;
   const ChildTask task{options, shared.report.bytes(), shared.trace ? shared.trace->bytes() : std::span<std::byte>(),
                        dslDirectory, compilingSeconds(options)};
-  // The child keeps its own time, that of the processor, so that a busy machine fails nobody; this is for one that
-  // cannot keep it any more.
-  constexpr double busyMachine = 6;
-  const double seconds = busyMachine * (task.compilingSeconds + options.timeoutSeconds + 1);
+  // The child keeps its own time, that of the processor, so that a busy machine fails nobody. This is for one that
+  // cannot keep it any more; an algorithm may have seen to that.
+  constexpr double busyMachine = 6, leastSpare = 10;
+  const double seconds = busyMachine * (task.compilingSeconds + 1);
+  const double runSeconds = options.timeoutSeconds + std::max(options.timeoutSeconds, leastSpare);
   child.emplace([&] {
     try {
       return runChild(task);
@@ -198,17 +200,17 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
       return internalErrorStatus;
     }
   });
-  child->wait(seconds);
+  child->wait(seconds, runSeconds);
   ReportHeader &header = shared.header();
-  using Clock = std::chrono::steady_clock;
-  if (header.phase >= static_cast<std::uint32_t>(Phase::Running)) {
-    const Clock::time_point start{Clock::duration(header.runStart)};
-    header.times.run = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  }
+  const bool isRunning = child->runsForeignCode();
+  header.times.run = child->foreignSeconds() * 1e3;
   // What ends well is not waited for.
-  const bool isDone = header.phase == static_cast<std::uint32_t>(Phase::Done) && header.failure.state == Failure::None;
+  const bool isDone = isRunning && header.phase == static_cast<std::uint32_t>(Phase::Done) &&
+                      header.failure.state == Failure::None;
   const ChildEnd end = isDone ? ChildEnd{ChildEnd::Exited, 0} : child->end();
-  if (end.kind == ChildEnd::Exited && end.code == internalErrorStatus && header.failure.state != Failure::Complete)
+  const bool isComplete = header.failure.state == Failure::Complete;
+  const bool isOrderly = end.kind == ChildEnd::Exited && end.code == 0 && isDone == isRunning;
+  if (!isRunning && !isComplete && end.kind == ChildEnd::Exited && end.code == internalErrorStatus)
     throw ir::InternalError(textOf(header.failure.args[0]));
 
   ReceivedReport received = receive(shared.report.bytes());
@@ -216,18 +218,19 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
   sortByPlace(received.diagnostics);
   for (ir::Diagnostic &d : received.diagnostics)
     diagnostics.add(std::move(d));
-  const bool isComplete = header.failure.state == Failure::Complete;
-  if (isComplete || end.kind != ChildEnd::Exited || end.code != 0) {
+  if (isComplete || !isOrderly) {
     // Mistakes up to here may be why it failed.
-    if (shared.trace && header.phase >= static_cast<std::uint32_t>(Phase::Running))
+    if (shared.trace && isRunning)
       checkUnfinished(shared.trace->bytes(), received.sites, diagnostics, textsOf(options));
     if (isComplete)
       reportFailure(header.failure, received.sites, options, diagnostics);
     else
-      reportSilentEnd(header, end, received.sites, options, diagnostics);
+      reportSilentEnd(header, end, isRunning, received.sites, options, diagnostics);
   }
   if (diagnostics.numErrors() != errors)
     return std::nullopt;
+  if (shared.trace && !isDone)
+    throw ir::InternalError("the child ended without a result");
   return received;
 }
 
@@ -250,8 +253,6 @@ std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::
     *times = shared.header().times;
   if (!received)
     return std::nullopt;
-  if (shared.header().phase != static_cast<std::uint32_t>(Phase::Done))
-    throw ir::InternalError("the child ended without a result");
 
   const auto start = std::chrono::steady_clock::now();
   // The child could still write to the trace, and checks would hold no longer: a small one is copied while the system

@@ -20,6 +20,7 @@ struct FrontendOptions {
   std::string inputPath;                                       ///< as the user wrote it; diagnostics show it so
   std::optional<std::string> stdinText;                        ///< the source itself, when it does not come from a file
   std::vector<std::string> clangArgs;                          ///< -I, -D and whatever else Clang takes
+  std::vector<std::string> allowedFolders;                     ///< --allow-include: includes may lie there as well
   std::string dslDirectory;                                    ///< where mscclc/dsl.hpp is; empty: found by itself
   std::string algorithm;                                       ///< empty: the only one there is
   std::vector<std::pair<std::string, std::string>> parameters; ///< name and value

@@ -9,7 +9,7 @@ namespace mscclc::frontend {
 
 /// Of a source file, in bytes.
 inline constexpr std::uint64_t maxSourceBytes = std::uint64_t{32} << 20;
-inline constexpr std::int64_t maxRanks = 65536;
+inline constexpr std::int64_t maxRanks = ir::maxRanks;
 /// Chunks of a buffer, and of a rank's scratch: indices are 32 bits wide.
 inline constexpr std::int64_t maxChunks = 0xffffffff;
 /// Thread blocks of a rank. They all run at once, and no GPU holds more.

@@ -5,6 +5,7 @@
 #include "frontend/dsl_library.h"
 #include "frontend/library_symbols.h"
 #include "frontend/record_abi.h"
+#include "frontend/sandbox.h"
 
 #include <algorithm>
 #include <array>
@@ -14,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -71,7 +73,7 @@ void fillChain(Failure &f, StackState state) {
 [[noreturn]] void stop(const ir::DiagInfo &info, std::initializer_list<std::string_view> args,
                        const FailurePlace &place, StackState state) {
   if (!context.report)
-    _exit(1);
+    leave(1);
   Failure &f = context.report->header().failure;
   std::uint32_t none = Failure::None;
   if (f.state.compare_exchange_strong(none, Failure::Begun)) {
@@ -89,7 +91,7 @@ void fillChain(Failure &f, StackState state) {
     fillChain(f, state);
     f.state.store(Failure::Complete);
   }
-  _exit(1);
+  leave(1);
 }
 
 Phase phase() {
@@ -112,7 +114,7 @@ bool isStackFault(const siginfo_t &info, const void *interrupted) {
 
 void onSignal(int signal, siginfo_t *info, void *interrupted) {
   if (!context.report)
-    _exit(1);
+    leave(1);
   if (phase() < Phase::Running) {
     const bool late = signal == SIGPROF || signal == SIGXCPU;
     // A second fault, while finding the place, ends the process; this much is kept then.
@@ -131,6 +133,8 @@ void onSignal(int signal, siginfo_t *info, void *interrupted) {
   case SIGXCPU:
     stop(diag::run_timeout, {Seconds(deadlineSeconds).text}, {}, StackState::Anywhere);
   case SIGSYS:
+    if (info->si_syscall == SYS_exit_group || info->si_syscall == SYS_exit)
+      stop(diag::run_ended, {}, {}, StackState::Anywhere);
     stop(diag::system_call, {Digits(static_cast<std::uint64_t>(info->si_syscall)).text}, {}, StackState::Anywhere);
   case SIGSEGV:
   case SIGBUS:

@@ -10,6 +10,7 @@
 #include <exception>
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -37,22 +38,32 @@ SharedMemory::~SharedMemory() {
 
 namespace {
 
+/// The parent sees the last byte of a status, the sandbox all of it: it tells leave() from another's exit().
+constexpr int ownStatus = 0x4d530000;
+
 int handOverPipe = -1; ///< a child's end of its parent's pipe
 
-/// Waits until the other end of the pipe is closed, or for `seconds`. False if time ran out.
-bool waitForClose(int fd, double seconds) {
+/// What the pipe between a child and its parent brings.
+enum class Heard { Word, Close, Nothing };
+
+/// Waits for a word or until the other end is closed, for at most `seconds`.
+Heard listen(int fd, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   for (;;) {
     const auto left = std::chrono::duration<double, std::milli>(end - Clock::now()).count();
     if (left <= 0)
-      return false;
+      return Heard::Nothing;
     pollfd p{fd, POLLIN, 0};
     const int ready = poll(&p, 1, static_cast<int>(std::min(left + 1, 1e9)));
-    if (ready > 0)
-      return true;
     if (ready < 0 && errno != EINTR)
-      return true; // waitpid will tell
+      return Heard::Close; // waitpid will tell
+    if (ready <= 0)
+      continue;
+    char word = 0;
+    const ssize_t bytes = read(fd, &word, 1);
+    if (bytes >= 0 || errno != EINTR)
+      return bytes == 1 ? Heard::Word : Heard::Close;
   }
 }
 
@@ -146,8 +157,8 @@ Child::Child(const std::function<int()> &body) {
     handOverPipe = ends[1];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-      _exit(1);
-    _exit(body());
+      leave(1);
+    leave(body());
   }
   close(ends[1]);
   resultPipe_ = ends[0];
@@ -159,8 +170,18 @@ Child::~Child() {
     close(resultPipe_);
 }
 
-void Child::wait(double seconds) {
-  isLate_ = pid_ > 0 && !waitForClose(resultPipe_, seconds);
+void Child::wait(double seconds, double foreignSeconds) {
+  if (pid_ <= 0)
+    return;
+  Heard heard = listen(resultPipe_, seconds);
+  if (heard == Heard::Word) { // there is but one
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point since = Clock::now();
+    runsForeignCode_ = true;
+    heard = listen(resultPipe_, foreignSeconds);
+    foreignSeconds_ = std::chrono::duration<double>(Clock::now() - since).count();
+  }
+  isLate_ = heard == Heard::Nothing;
 }
 
 ChildEnd Child::end() {
@@ -188,8 +209,17 @@ void Child::reap() {
     end_ = {ChildEnd::Exited, WEXITSTATUS(status)};
 }
 
+void announceForeignCode() {
+  while (write(handOverPipe, "!", 1) < 0 && errno == EINTR) {
+  }
+}
+
 void handOver() {
   close(handOverPipe);
+}
+
+void leave(int status) {
+  _exit(ownStatus | (status & 0xff));
 }
 
 void limitAddressSpace(std::uint64_t bytes) {
@@ -215,19 +245,26 @@ void limitProcess(double seconds, std::uint64_t bytes) {
 
 bool enterSandbox() {
   Filter filter(SCMP_ACT_TRAP);
-  for (const int call : {SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
-                         SCMP_SYS(sigaltstack), SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(madvise), SCMP_SYS(mremap),
-                         SCMP_SYS(futex), SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(sched_yield)})
+  for (const int call : {SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
+                         SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(madvise), SCMP_SYS(mremap), SCMP_SYS(getpid),
+                         SCMP_SYS(gettid), SCMP_SYS(sched_yield)})
     filter.rule(SCMP_ACT_ALLOW, call);
+  filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(exit_group),
+              SCMP_A0(SCMP_CMP_MASKED_EQ, static_cast<scmp_datum_t>(~0xff), static_cast<scmp_datum_t>(ownStatus)));
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(close), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(handOverPipe)));
-  // abort() raises its signal this way.
-  filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid())));
+  // abort() raises its signal this way; any other could stop the process for good.
+  filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid())),
+              SCMP_A2(SCMP_CMP_EQ, SIGABRT));
+  // There is one thread: a lock that it would have to wait for is its own.
+  constexpr scmp_datum_t command = 0x7f; // FUTEX_CMD_MASK for these: without the flags
+  filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(futex), SCMP_A1(SCMP_CMP_MASKED_EQ, command, FUTEX_WAKE));
   // A sanitizer warns of a change of stacks (standard error leads nowhere), and looks up the stack before an exit.
   if (!addressSpaceIsOurs) {
     filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(write), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(STDERR_FILENO)));
     filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT, O_RDONLY));
     for (const int call : {SCMP_SYS(read), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(prlimit64),
-                           SCMP_SYS(sched_getaffinity)})
+                           SCMP_SYS(sched_getaffinity), SCMP_SYS(futex), SCMP_SYS(sigaltstack),
+                           SCMP_SYS(exit_group)})
       filter.rule(SCMP_ACT_ALLOW, call);
   }
   const auto executable = static_cast<scmp_datum_t>(PROT_EXEC);

@@ -43,8 +43,13 @@ public:
   Child(const Child &) = delete;
   Child &operator=(const Child &) = delete;
 
-  /// Waits until it has called handOver(), or ended, or `seconds` are over.
-  void wait(double seconds);
+  /// Waits until it has called handOver() or ended: at most `seconds`, and once it has announced foreign code at most
+  /// `foreignSeconds` more.
+  void wait(double seconds, double foreignSeconds);
+  /// Whether it has announced foreign code. What it has said since then may be forged.
+  bool runsForeignCode() const { return runsForeignCode_; }
+  /// For how many seconds it was waited for since then.
+  double foreignSeconds() const { return foreignSeconds_; }
   /// Kills it if it is not ending by itself, and tells how it ended.
   ChildEnd end();
 
@@ -53,9 +58,13 @@ private:
 
   int pid_ = -1;
   int resultPipe_ = -1; ///< closed at the other end when the result is there
-  bool isLate_ = false;
+  bool isLate_ = false, runsForeignCode_ = false;
+  double foreignSeconds_ = 0;
   ChildEnd end_{ChildEnd::NotStarted, 0};
 };
+
+/// In a child: tells the parent that it goes on with code that is not trusted. Called before enterSandbox().
+void announceForeignCode();
 
 /// In a child: lets the parent go on, as there is nothing to come but the end, which takes the system a while.
 void handOver();
@@ -68,8 +77,12 @@ void limitProcess(double seconds, std::uint64_t bytes);
 /// Address space from now on: `bytes` more than there is.
 void limitAddressSpace(std::uint64_t bytes);
 
-/// Leaves only what memory management, signal return, handOver() and exit need; any other system call raises SIGSYS, and so does
-/// reading the time-stamp counter with SIGSEGV. False where the system has no such filter.
+/// Ends a child. Once it is in the sandbox there is no other way out.
+[[noreturn]] void leave(int status);
+
+/// Leaves only what memory management, signal return, abort(), handOver() and leave() need. Any other system call
+/// raises SIGSYS, waiting for a lock among them; reading the time-stamp counter raises SIGSEGV. False where the system
+/// has no such filter.
 bool enterSandbox();
 
 } // namespace mscclc::frontend

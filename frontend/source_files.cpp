@@ -12,12 +12,22 @@ using llvm::vfs::Status;
 namespace mscclc::frontend {
 namespace {
 
-/// Files as they are, but only plain ones: a device or a pipe would block, or never end.
+/// Files as they are, but only plain ones: a device or a pipe would block, or never end. What may not be read is not
+/// there. Folders are: what lies in them cannot be told from that.
 class PlainFiles : public llvm::vfs::ProxyFileSystem {
 public:
-  using ProxyFileSystem::ProxyFileSystem;
+  PlainFiles(llvm::IntrusiveRefCntPtr<FileSystem> below, const std::optional<ir::ReadableFiles> &readable)
+      : ProxyFileSystem(std::move(below)), readable_(readable) {}
+
+  llvm::ErrorOr<Status> status(const llvm::Twine &path) override {
+    auto status = ProxyFileSystem::status(path);
+    if (status && !status->isDirectory() && !mayRead(path))
+      return std::make_error_code(std::errc::no_such_file_or_directory);
+    return status;
+  }
+  bool exists(const llvm::Twine &path) override { return static_cast<bool>(status(path)); }
   llvm::ErrorOr<std::unique_ptr<File>> openFileForRead(const llvm::Twine &path) override {
-    const auto status = getUnderlyingFS().status(path);
+    const auto status = this->status(path);
     if (!status)
       return status.getError();
     if (!status->isRegularFile() && !status->isDirectory())
@@ -26,6 +36,11 @@ public:
       return std::make_error_code(std::errc::file_too_large);
     return ProxyFileSystem::openFileForRead(path);
   }
+
+private:
+  bool mayRead(const llvm::Twine &path) const { return !readable_ || readable_->holds(path.str()); }
+
+  const std::optional<ir::ReadableFiles> &readable_;
 };
 
 /// A folder under another name as well.
@@ -67,8 +82,9 @@ bool isBelow(llvm::StringRef path, llvm::StringRef directory) {
   return path.consume_front(directory) && path.starts_with("/");
 }
 
-llvm::IntrusiveRefCntPtr<FileSystem> sourceFiles(const FrontendOptions &options, const std::string &dslDirectory) {
-  const auto plain = llvm::makeIntrusiveRefCnt<PlainFiles>(llvm::vfs::getRealFileSystem());
+llvm::IntrusiveRefCntPtr<FileSystem> sourceFiles(const FrontendOptions &options, const std::string &dslDirectory,
+                                                 const std::optional<ir::ReadableFiles> &readable) {
+  const auto plain = llvm::makeIntrusiveRefCnt<PlainFiles>(llvm::vfs::getRealFileSystem(), readable);
   const auto mounted = llvm::makeIntrusiveRefCnt<Mount>(plain, dslMount, dslDirectory);
   if (!options.stdinText)
     return mounted;

@@ -67,7 +67,7 @@ std::string SourceReporter::excerpt(FileID file, unsigned offset) const {
   const llvm::StringRef text = sources_->getBufferData(file, &invalid);
   if (invalid || offset > text.size())
     return {};
-  const std::size_t lineStart = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1; // npos + 1 is 0
+  const std::size_t lineStart = text.take_front(offset).rfind('\n') + 1; // npos + 1 is 0
   llvm::StringRef line = text.substr(lineStart);
   line = line.substr(0, line.find('\n'));
   line.consume_back("\r");
@@ -92,6 +92,13 @@ ir::ShownPlace SourceReporter::place(SourceLocation where) const {
   const auto [file, offset] = sources_->getDecomposedLoc(loc);
   shown.excerpt = excerpt(file, offset);
   return shown;
+}
+
+bool SourceReporter::isOutside(const std::string &name, SourceLocation where) const {
+  if (!readable_ || !sources_)
+    return false;
+  const OptionalFileEntryRef from = sources_->getFileEntryRefForID(sources_->getFileID(fileLocation(*sources_, where)));
+  return !readable_->holdsEverywhere(from ? shownName(from->getDir().getName()) : ".", name);
 }
 
 void SourceReporter::addIncludeNotes(ir::Diagnostic &diagnostic, SourceLocation where) const {
@@ -306,6 +313,12 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   case clang::diag::err_implied_coroutine_type_not_found:
     report(diag::refused_coroutine, info.getLocation());
     return;
+  case clang::diag::err_pp_file_not_found:
+    if (isOutside(info.getArgStdStr(0), info.getLocation())) {
+      report(diag::not_readable, info.getLocation(), {printable(info.getArgStdStr(0))});
+      return;
+    }
+    break;
   case clang::diag::err_cannot_open_file:
     // What PlainFiles refuses to open.
     if (info.getArgStdStr(1) == std::make_error_code(std::errc::operation_not_supported).message()) {

@@ -7,6 +7,7 @@
 #include "frontend/runtime_checks.h"
 
 #include "ir/diagnostics.h"
+#include "ir/readable_files.h"
 
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/SourceManager.h"
@@ -24,8 +25,9 @@ namespace mscclc::frontend {
 /// Takes Clang's diagnostics, turns them and our own into ir::Diagnostics and hands them to the parent process.
 class SourceReporter : public clang::DiagnosticConsumer {
 public:
-  SourceReporter(ChildReport &report, std::string dslDirectory)
-      : report_(report), dslDirectory_(std::move(dslDirectory)) {}
+  /// `readable` is what the source may read, once that is set.
+  SourceReporter(ChildReport &report, std::string dslDirectory, const std::optional<ir::ReadableFiles> &readable)
+      : report_(report), dslDirectory_(std::move(dslDirectory)), readable_(readable) {}
 
   void setSources(const clang::SourceManager *sources) { sources_ = sources; }
 
@@ -74,12 +76,15 @@ private:
   std::string shownName(llvm::StringRef file) const;
   ir::ShownPlace place(clang::SourceLocation where) const;
   std::string excerpt(clang::FileID file, unsigned offset) const;
+  /// Whether a file of this name, included at `where`, is looked for among those that the source may not read.
+  bool isOutside(const std::string &name, clang::SourceLocation where) const;
   void addIncludeNotes(ir::Diagnostic &diagnostic, clang::SourceLocation where) const;
   /// Starts a diagnostic; notes go to it until the next one.
   void begin(ir::Diagnostic diagnostic);
 
   ChildReport &report_;
   std::string dslDirectory_;
+  const std::optional<ir::ReadableFiles> &readable_;
   const clang::SourceManager *sources_ = nullptr;
   std::optional<ir::Diagnostic> pending_;
   std::set<std::pair<std::string_view, std::uint32_t>> reported_;

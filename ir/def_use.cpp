@@ -36,7 +36,7 @@ VersionTracker::Range VersionTracker::rangeOf(const Chunk &chunk, bool packet) c
 
 bool VersionTracker::see(const Op &op, std::uint32_t index, const Chunk &chunk, std::size_t limit,
                          std::vector<Version> &out) const {
-  const Range range = rangeOf(chunk, formOfSource(op.kind, index) == DataForm::Packet);
+  const Range range = rangeOf(chunk, formOfSource(op, index) == DataForm::Packet);
   if (range.begin == range.end)
     return true;
   const auto &segments = segments_[static_cast<std::size_t>(range.buffer)];

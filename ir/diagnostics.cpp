@@ -65,7 +65,7 @@ std::string_view DiagnosticEngine::lineText(std::uint32_t file, std::uint32_t li
   auto it = files_.find(path);
   if (it == files_.end()) {
     const std::string *kept = sources_->contents(file);
-    it = files_.emplace(path, kept ? *kept : textOf(path)).first;
+    it = files_.emplace(path, kept ? *kept : readable_ && readable_->holds(path) ? textOf(path) : "").first;
   }
   std::string_view rest = it->second;
   for (std::uint32_t l = 1; l < line; ++l) {

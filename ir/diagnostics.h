@@ -7,6 +7,7 @@
 // declare_diagnostics.h makes the descriptors. Texts are lower case without a full stop.
 #pragma once
 
+#include "ir/readable_files.h"
 #include "ir/source_map.h"
 
 #include <cstdint>
@@ -98,6 +99,9 @@ class DiagnosticEngine {
 public:
   /// Resolves the LocIds of later reports; must outlive them.
   void setSources(const SourceMap *sources) { sources_ = sources; }
+  /// The files whose lines later reports may show, as the input names what files it likes; without it, no file's. Must
+  /// outlive them.
+  void setReadable(const ReadableFiles *readable) { readable_ = readable; }
   /// Errors kept before the rest is only counted; 0: no limit.
   void setErrorLimit(std::size_t limit) { errorLimit_ = limit; }
   /// Reports what has one of these names as a warning.
@@ -127,6 +131,7 @@ private:
   std::string_view lineText(std::uint32_t file, std::uint32_t line);
 
   const SourceMap *sources_ = nullptr;
+  const ReadableFiles *readable_ = nullptr;
   std::size_t errorLimit_ = 20;
   AllowedNames allowed_;
   std::uint64_t numErrors_ = 0, numWarnings_ = 0, dropped_ = 0;

@@ -15,11 +15,13 @@ struct OperandRole {
   DataForm form;
 };
 
-/// True if sources 1.. (and, for rppkt and the like, source 0) are packets.
 /// Of a packet reduce, source 0 and destination 0 are plain; the other sources are packets, and so are the further
-/// destinations (execution_kernel.hpp, handleReduceSendPackets and handleReduceCopySendPackets).
-constexpr DataForm formOfSource(OpKind kind, std::uint32_t index) {
-  switch (kind) {
+/// destinations (execution_kernel.hpp, handleReduceSendPackets and handleReduceCopySendPackets). A port sends what a
+/// ppkt names as it lies there: packets (handlePutPackets).
+constexpr DataForm formOfSource(const Op &op, std::uint32_t index) {
+  switch (op.kind) {
+  case OpKind::PutPacket:
+    return op.channelType == ChannelType::Port ? DataForm::Packet : DataForm::Plain;
   case OpKind::UnpackPacket:
   case OpKind::ReadPutPacket:
   case OpKind::SwitchBroadcastPacket:
@@ -54,12 +56,30 @@ constexpr DataForm formOfDestination(OpKind kind, std::uint32_t index) {
 /// switch broadcast's destination written on every one.
 constexpr OperandRole roleOf(const Op &op, std::uint32_t index) {
   if (index < op.numSrcs)
-    return {Access::Read, formOfSource(op.kind, index)};
+    return {Access::Read, formOfSource(op, index)};
   return {Access::Write, formOfDestination(op.kind, index - op.numSrcs)};
 }
 
 constexpr bool isPacketOp(OpKind kind) {
-  return formOfSource(kind, 1) == DataForm::Packet || formOfDestination(kind, 1) == DataForm::Packet;
+  switch (kind) {
+  case OpKind::CopyPacket:
+  case OpKind::UnpackPacket:
+  case OpKind::PutPacket:
+  case OpKind::ReadPutPacket:
+  case OpKind::ReducePacket:
+  case OpKind::ReduceCopyPacket:
+  case OpKind::ReduceSendPacket:
+  case OpKind::ReduceCopySendPacket:
+  case OpKind::SwitchBroadcastPacket:
+    return true;
+  default:
+    return false;
+  }
+}
+/// True if the operation waits until the packets that it reads are there. A ppkt through a port does not: its packets
+/// must have been written before, as plain data must.
+constexpr bool awaitsPackets(OpKind kind) {
+  return isPacketOp(kind) && kind != OpKind::CopyPacket && kind != OpKind::PutPacket;
 }
 /// Bytes that a thread moves at once.
 inline constexpr std::uint32_t wordBytes = 16;

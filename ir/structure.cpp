@@ -84,12 +84,18 @@ void StructureChecker::faultAt(const ProgramPlace &place, LocId loc, const DiagI
 }
 
 bool StructureChecker::run() {
+  if (numRanks_ > maxRanks) {
+    faultAt({maxRanks}, noLoc, diag::many_ranks, {numRanks_, maxRanks});
+    return false;
+  }
   checkProgram();
   for (std::uint32_t r = 0; r < numRanks_ && !full(); ++r) {
     at_ = {r};
     rank_ = &program_.ranks[r];
     checkRank();
   }
+  if (switchesFit_ && !full())
+    checkSwitchGroups();
   return numFaults_ == 0;
 }
 
@@ -188,6 +194,7 @@ void StructureChecker::checkPeers(ChannelType type) {
 
 void StructureChecker::checkSwitchChannels() {
   switchChunks_.clear();
+  const std::size_t before = numFaults_;
   for (std::uint32_t c = 0; c < rank_->switchChannels.size() && !full(); ++c) {
     const SwitchChannel &channel = rank_->switchChannels[c];
     std::uint32_t smallest = rank_->chunksOf(channel.buffer);
@@ -205,6 +212,7 @@ void StructureChecker::checkSwitchChannels() {
       fault(diag::switch_group_without_rank, {c, at_.rank});
     switchChunks_.push_back(smallest);
   }
+  switchesFit_ = switchesFit_ && numFaults_ == before;
 }
 
 void StructureChecker::checkRemoteBuffers() {

@@ -14,6 +14,8 @@
 
 namespace mscclc::ir {
 
+/// Of a program. What passes keep of pairs of ranks is a gigabyte then.
+inline constexpr std::uint32_t maxRanks = 65536;
 /// Copies of a program.
 inline constexpr std::uint32_t maxInstances = 4096;
 /// What a semaphore may start at: devices count in int.

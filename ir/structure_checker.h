@@ -57,6 +57,9 @@ private:
   void checkChannelTable();
   void checkRemoteTable();
 
+  // structure_switch.cpp: switch groups over all ranks
+  void checkSwitchGroups();
+
   // structure_op.cpp: operations
   void checkOp(const Op &op);
   bool checkRanges(const Op &op);
@@ -83,6 +86,8 @@ private:
   const ShowPlace *show_;
   std::size_t numRanks_;
   std::size_t numFaults_ = 0;
+
+  bool switchesFit_ = true; ///< each rank's switch channels by themselves
 
   ProgramPlace at_;
   const Rank *rank_ = nullptr;

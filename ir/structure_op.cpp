@@ -165,7 +165,7 @@ bool StructureChecker::checkChunk(const Op &op, Side side, std::uint32_t index, 
   else if (std::uint64_t{chunk.index} + chunk.size > limit)
     fault(diag::chunk_out_of_range, {toString(op.kind), spaceName(chunk.space), chunk.index,
                                      std::uint64_t{chunk.index} + chunk.size, plural(limit, "chunk")});
-  const DataForm form = side == Side::Source ? formOfSource(op.kind, index) : formOfDestination(op.kind, index);
+  const DataForm form = side == Side::Source ? formOfSource(op, index) : formOfDestination(op.kind, index);
   if (form == DataForm::Packet && buffer != BufferKind::Scratch)
     fault(diag::packet_not_in_scratch, {toString(op.kind), sideName, index, toString(buffer)});
   return true;

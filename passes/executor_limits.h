@@ -23,12 +23,14 @@ struct ExecutorLimits {
   std::uint32_t byteBits;          ///< width of Operation::inputOffsets and inputBufferSizes
   std::uint64_t reusedScratch;     ///< PREDFINED_SCRATCH_SIZE: bytes shared by a rank's scratch with reuse_resources
   bool switchStores;               ///< getOpType knows gstore and gstorepkt, execution_plan.cc
+  bool flushingPuts;               ///< handlePut flushes behind pwsf, execution_kernel.hpp
+  bool smallSlices;                ///< calcOffset cuts chunks of fewer units than slices right, execution_plan.cc
 };
 
 /// Newest first. Releases before 0.9 read another plan format.
 inline constexpr std::array<ExecutorLimits, 2> executorLimits{{
-    {"1f5f065d", 64, 16, 16, 8, 10, 16, 16, 1024, 65535, 32, 1 << 26, true},
-    {"0.9", 64, 16, 16, 8, 10, 16, 16, 1024, 65535, 32, 1 << 26, false},
+    {"1f5f065d", 64, 16, 16, 8, 10, 16, 16, 1024, 65535, 32, 1 << 26, true, true, true},
+    {"0.9", 64, 16, 16, 8, 10, 16, 16, 1024, 65535, 32, 1 << 26, false, false, false},
 }};
 
 } // namespace mscclc::passes

@@ -1,11 +1,12 @@
 #include "passes/fit_executor.h"
 
-#include "passes/byte_layout.h"
 #include "passes/diagnostics.h"
-#include "passes/op_list.h"
+#include "passes/message_limits.h"
+#include "passes/name_in_place.h"
 #include "passes/split_ops.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace mscclc::passes {
 namespace {
@@ -37,26 +38,9 @@ private:
       diags_.report(diag::limit_ops, at(limits_.opsPerBlock),
                     {block_, rank_, block.ops.size(), target_, limits_.opsPerBlock});
     checkTables(block);
-    const ByteLayout layout(program_, rank_);
-    loop_ = nullptr;
-    std::size_t bodyEnd = 0;
-    for (std::size_t i = 0; i < block.ops.size(); ++i) {
-      const Op &op = block.ops[i];
-      if (op.kind == OpKind::Pipeline) {
-        loop_ = &op;
-        bodyEnd = nextOp(block, static_cast<std::uint32_t>(i));
-      } else if (i >= bodyEnd) {
-        loop_ = nullptr;
-      }
-      if (op.kind == OpKind::Barrier && op.imm >= limits_.barriersPerRank)
+    for (std::size_t i = 0; i < block.ops.size(); ++i)
+      if (const Op &op = block.ops[i]; op.kind == OpKind::Barrier && op.imm >= limits_.barriersPerRank)
         diags_.report(diag::limit_barriers, at(i), {op.imm, rank_, block_, target_, limits_.barriersPerRank});
-      if (op.kind == OpKind::Pipeline) {
-        checkLoop(op, i, layout);
-      } else if (layout.known()) {
-        checkBytes(block, op, i, layout);
-        checkReusedScratch(block, op, i, layout);
-      }
-    }
   }
 
   /// The first operation that shows use `use` of a table, or the block's first.
@@ -97,74 +81,56 @@ private:
                   {block_, rank_, count, ir::toString(type), target_, limit});
   }
 
-  void checkLoop(const Op &op, std::size_t index, const ByteLayout &layout) {
-    if (op.imm >> limits_.byteBits != 0)
-      diags_.report(diag::limit_unit, at(index), {op.imm, block_, rank_, target_, limits_.byteBits});
-    else if (layout.known() && op.imm != 0)
-      if (const std::uint64_t iterations = layout.iterations(op); iterations > limits_.iterationsPerLoop)
-        diags_.report(diag::limit_iterations, at(index),
-                      {iterations, block_, rank_, program_.maxMessageSize, target_, limits_.iterationsPerLoop});
-  }
-
-  void checkBytes(const ir::ThreadBlock &block, const Op &op, std::size_t index, const ByteLayout &layout) {
-    std::uint64_t largest = 0;
-    const std::span<const ir::Chunk> operands = block.operands(op);
-    for (std::uint32_t i = 0; i < operands.size(); ++i)
-      largest = std::max(largest, layout.largestNumber(operands[i], ir::roleOf(op, i).form));
-    if (largest >> limits_.byteBits != 0)
-      diags_.report(
-          diag::limit_bytes, at(index),
-          {ir::toString(op.kind), block_, rank_, largest, program_.maxMessageSize, target_, limits_.byteBits});
-  }
-
-  /// With reuse_resources scratch has one size, whatever the message: its chunks lie closer together than they are long
-  /// once they are longer than their share of it (execution_plan.cc, getOffset). A pipeline moves a unit at a time.
-  void checkReusedScratch(const ir::ThreadBlock &block, const Op &op, std::size_t index, const ByteLayout &layout) {
-    const std::uint32_t chunks = program_.reuseResources ? mostScratchChunks(block, op) : 0;
-    if (chunks == 0)
-      return;
-    const std::uint64_t bytes = limits_.reusedScratch / (program_.doubleScratch ? 2 : 1),
-                        alignment = program_.bufferAlignment;
-    const std::uint64_t share = ((bytes + chunks - 1) / chunks + alignment - 1) / alignment * alignment;
-    const std::uint64_t moved = loop_ ? std::min(loop_->imm, layout.chunkBytes()) : layout.chunkBytes();
-    if (moved > share)
-      diags_.report(diag::limit_scratch, at(index),
-                    {ir::toString(op.kind), block_, rank_, moved, program_.maxMessageSize, target_, share, chunks,
-                     loop_ ? "units" : "messages", loop_ ? share : layout.messageOfChunks(share)});
-  }
-
-  /// Of the scratch buffers that `op` touches, this rank's own being one of them: the most chunks. 0: it touches none.
-  std::uint32_t mostScratchChunks(const ir::ThreadBlock &block, const Op &op) const {
-    const ir::Rank &rank = program_.ranks[rank_];
-    std::uint32_t most = 0;
-    const auto touch = [&](std::uint32_t of) {
-      most = std::max({most, rank.scratchChunks, program_.ranks[of].scratchChunks});
-    };
-    for (const ir::Chunk &chunk : block.operands(op)) {
-      if (chunk.space == ir::ChunkSpace::Scratch)
-        touch(rank_);
-      else if (chunk.space == ir::ChunkSpace::Remote && rank.remoteBuffers[chunk.id].buffer == ir::BufferKind::Scratch)
-        touch(rank.remoteBuffers[chunk.id].rank);
-      else if (chunk.space == ir::ChunkSpace::Switch && rank.switchChannels[chunk.id].buffer == ir::BufferKind::Scratch)
-        for (const std::uint32_t of : rank.switchChannels[chunk.id].ranks)
-          touch(of);
-    }
-    return most;
-  }
-
   const ir::Program &program_;
   const std::string target_;
   const ExecutorLimits &limits_;
   ir::DiagnosticEngine &diags_;
   std::uint32_t rank_ = 0, block_ = 0;
-  const Op *loop_ = nullptr; ///< the pipeline around the operation
 };
+
+/// A launch of no blocks is an error of CUDA's: a rank without blocks gets one that does nothing.
+std::uint64_t addIdleBlocks(ir::Program &program) {
+  std::uint64_t added = 0;
+  for (ir::Rank &rank : program.ranks)
+    if (rank.blocks.empty()) {
+      rank.blocks.emplace_back().append({});
+      ++added;
+    }
+  return added;
+}
+
+/// Double scratch is cut in halves by bytes, and a scratch chunk has the bytes of the user's allocation over the rank's
+/// chunks (executor.cc, setupScratchBuffer): that puts the second half anywhere, while threads move words of 16 bytes.
+/// Allocations are multiples of 512 bytes, so powers of two up to 32 cut them well. Where a rank has another number of
+/// chunks, scratch gets as many as make its halves multiples of 16 bytes, the same on all ranks.
+std::uint64_t alignScratchHalves(ir::Program &program) {
+  const auto cutsWell = [](const ir::Rank &rank) {
+    const std::uint32_t chunks = rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
+    return rank.scratchChunks == 0 || (std::has_single_bit(chunks) && chunks <= 32);
+  };
+  if (!program.doubleScratch || program.reuseResources || std::ranges::all_of(program.ranks, cutsWell))
+    return 0;
+  const std::uint32_t step = program.protocol == ir::Protocol::LL ? 8 : 16; // a packet chunk has twice the bytes
+  std::uint64_t added = 0;
+  for (ir::Rank &rank : program.ranks) {
+    const std::uint32_t missing = (step - rank.scratchChunks % step) % step;
+    if (rank.scratchChunks + missing < rank.scratchChunks)
+      continue; // so many that limitMessages refuses them
+    rank.scratchChunks += missing;
+    added += missing;
+  }
+  return added;
+}
 
 void fitExecutor(PassContext &context) {
   if (!context.target.executor)
     return;
+  context.stats.count("idle blocks added", addIdleBlocks(context.program));
+  context.stats.count("scratch chunks added", alignScratchHalves(context.program));
+  context.stats.count("chunks named by the larger buffer", nameInPlace(context.program));
   const SplitCounts counts = splitWideOps(context.program, context.target, context.diags);
   LimitCheck(context.program, context.target, context.diags).run();
+  limitMessages(context.program, context.target, context.diags);
   context.stats.count("operations split", counts.split);
   context.stats.count("pieces made", counts.pieces);
   context.stats.count("nops inserted", counts.nops);

@@ -3,8 +3,10 @@
 #include "passes/fusion_rules.h"
 #include "passes/local_accesses.h"
 #include "passes/op_list.h"
+#include "passes/thread_order.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mscclc::passes {
 namespace {
@@ -99,17 +101,23 @@ public:
       return;
     rank_ = rank;
     in_ = &block;
-    out_.ops.clear();
-    out_.chunks.clear();
-    out_.ids.clear();
-    bodies_.clear();
-    changed_ = false;
-    const auto end = static_cast<std::uint32_t>(block.ops.size());
-    for (std::uint32_t i = 0; i < end; i = nextOp(block, i))
-      if (block.ops[i].kind == OpKind::Pipeline)
-        fuseBody(i);
-    nextBody_ = 0;
-    fuseRange(0, end);
+    apart_.assign(block.ops.size(), false);
+    const std::vector<Op> given = block.ops; // the sweep takes syncs from it
+    const Counts before = counts;
+    for (;;) {
+      sweep();
+      if (!movesThreads_)
+        break;
+      const std::vector<Op> asked = std::exchange(block.ops, given);
+      const std::vector<std::uint32_t> lost = ThreadOrder(program_, rank_, block, into_, out_).lost();
+      if (lost.empty()) {
+        block.ops = asked;
+        break;
+      }
+      for (const std::uint32_t op : lost)
+        apart_[op] = true;
+      counts = before;
+    }
     if (changed_) { // exact sizes: a block's lists live as long as the program
       block.ops = std::vector<Op>(out_.ops);
       block.chunks = std::vector<Chunk>(out_.chunks);
@@ -117,9 +125,29 @@ public:
     }
   }
 
-  std::uint64_t merged = 0, dropped = 0, unasked = 0;
+  struct Counts {
+    std::uint64_t merged = 0, dropped = 0, unasked = 0;
+  };
+  Counts counts;
 
 private:
+  void sweep() {
+    out_.ops.clear();
+    out_.chunks.clear();
+    out_.ids.clear();
+    bodies_.clear();
+    changed_ = movesThreads_ = false;
+    const auto end = static_cast<std::uint32_t>(in_->ops.size());
+    into_.assign(end, {});
+    for (std::uint32_t i = 0; i < end; ++i)
+      into_[i].leader = i;
+    for (std::uint32_t i = 0; i < end; i = nextOp(*in_, i))
+      if (in_->ops[i].kind == OpKind::Pipeline)
+        fuseBody(i);
+    nextBody_ = 0;
+    fuseRange(0, end);
+  }
+
   struct Body {
     std::vector<Op> ops;
     DataSync sync = DataSync::None; // at its start and its end
@@ -172,19 +200,22 @@ private:
     start(begin);
     for (std::uint32_t i = nextOp(*in_, begin); i < end; i = nextOp(*in_, i)) {
       Op &next = in_->ops[i];
-      if (const FusionRule *rule = fusionRule(current_.op().kind, next.kind); rule && applies(*rule, next)) {
+      if (const FusionRule *rule = fusionRule(current_.op().kind, next.kind);
+          rule && !apart_[i] && applies(*rule, next)) {
+        into_[i] = {leader_, static_cast<std::uint32_t>(current_.ids().size())};
+        movesThreads_ |= next.numIds != 0;
         merge(*rule, next);
         continue;
       }
       const SyncEdit edit = syncEdit(next);
       switch (parts(i, end) ? SyncEdit::None : edit) {
       case SyncEdit::DropRight:
-        ++dropped;
-        changed_ = true;
+        ++counts.dropped;
+        into_[i].dropped = changed_ = true;
         continue;
       case SyncEdit::DropLeft:
-        ++dropped;
-        changed_ = true;
+        ++counts.dropped;
+        into_[leader_].dropped = changed_ = true;
         start(i);
         continue;
       case SyncEdit::LeftAsksNotAfter:
@@ -215,6 +246,7 @@ private:
 
   void start(std::uint32_t index) {
     current_.start(*in_, in_->ops[index]);
+    leader_ = index;
     generation_ += 1;
     idsSeen_ = false;
     othersChecked_ = false;
@@ -237,7 +269,7 @@ private:
     if ((op.sync & part) == DataSync::None)
       return;
     op.sync = ir::without(op.sync, part);
-    ++unasked;
+    ++counts.unasked;
     changed_ = true;
   }
 
@@ -310,7 +342,7 @@ private:
     auto apart = [&](std::span<const Chunk> others) {
       for (std::uint32_t i = 1; i < others.size(); ++i)
         if (ir::isLocal(others[i].space) &&
-            memory.overlaps(memoryOf(program_, rank_, others[i], ir::formOfSource(right.kind, i))))
+            memory.overlaps(memoryOf(program_, rank_, others[i], ir::formOfSource(right, i))))
           return false;
       return true;
     };
@@ -357,7 +389,7 @@ private:
     if (rule.needs & ViaMemory)
       op.channelType = right.channelType;
     op.loc = program_.sources.merge(op.loc, right.loc);
-    ++merged;
+    ++counts.merged;
     changed_ = true;
   }
 
@@ -366,7 +398,11 @@ private:
   std::uint32_t rank_ = 0;
   ir::ThreadBlock *in_ = nullptr;
   ir::ThreadBlock out_;
+  std::vector<MergedInto> into_; // by operation of in_
+  std::vector<bool> apart_;      // operations of in_ that may not merge into what stands before them
+  bool movesThreads_ = false;    // some operation that names ids was merged
   Current current_;
+  std::uint32_t leader_ = 0; // operation of in_ with which the current one began
   std::vector<Body> bodies_; // of the block's pipelines, in order
   std::size_t nextBody_ = 0, body_ = 0;
   std::vector<std::uint64_t> seen_; // by id: the generation that used it last
@@ -382,9 +418,9 @@ void fuse(PassContext &context) {
   for (std::uint32_t r = 0; r < context.program.ranks.size(); ++r)
     for (ir::ThreadBlock &block : context.program.ranks[r].blocks)
       fuser.run(r, block);
-  context.stats.count("operations merged", fuser.merged);
-  context.stats.count("redundant nops dropped", fuser.dropped);
-  context.stats.count("sync requests dropped", fuser.unasked);
+  context.stats.count("operations merged", fuser.counts.merged);
+  context.stats.count("redundant nops dropped", fuser.counts.dropped);
+  context.stats.count("sync requests dropped", fuser.counts.unasked);
 }
 
 } // namespace

@@ -1,10 +1,10 @@
 // The CPU executor: runs a program with real data under random schedules, and compares with the collective.
 //
-// Blocks are a few threads each, which take turns at every legal point: between elements of one operation, between
-// operations that no nop separates, with port puts done later by an engine of their own, and with ranks that are a
-// launch ahead of others. Which thread moves which element is drawn anew for each operation, as the model promises
-// nothing about it; operands of one operation share it. Before each launch a rank's user writes new inputs (once its
-// own port puts have been sent), and after it reads the outputs: all at the rank's own pace.
+// Blocks are two threads each, which stand for those of a GPU (sim/machine.h) and take turns at every legal point:
+// between elements of one operation, between operations that no nop separates, with port puts done later by an engine of
+// their own, with plain stores that others see only once they must, and with ranks that are a launch ahead of others.
+// Before each launch a rank's user writes new inputs, and after it reads the outputs and uses both buffers for something
+// else: all at the rank's own pace. Launches are of one size, then of several sizes in a row.
 // Requires: a program that ir::checkStructure accepts.
 #pragma once
 
@@ -26,20 +26,27 @@ std::optional<DataType> parseDataType(std::string_view words); ///< nothing if i
 std::uint32_t sizeOf(DataType type);                           ///< bytes
 
 struct SimulateOptions {
-  /// Message sizes in bytes: of the input, or for an AllGather of the output. Empty: two small ones that fit,
-  /// and where there are pipelines one that makes them go round (run under few schedules if it is long).
+  /// Message sizes in bytes: of the input, or for an AllGather of the output. Empty: small ones that fit, more of them
+  /// where groups slice chunks, and where there are pipelines one that makes them go round (run under few schedules if
+  /// it is long). Several are run one by one, then in a row where the program keeps something from launch to launch.
   std::vector<std::uint64_t> sizes;
   DataType type = DataType::F32;
-  /// For each size. None: 100, or fewer where a message is longer than 1 MiB.
+  /// For each row. None: 100, or fewer where a message is longer than 1 MiB or nobody asked for the many sizes.
   std::optional<std::uint32_t> schedules;
   std::uint32_t launches = 0; ///< in each schedule; 0: one more than scratch takes to come round
   std::uint64_t seed = 1;
+  bool inTurn = true;          ///< launches of several sizes in a row, too
+  bool relaxedShows = false;   ///< a relaxed signal shows what was stored before it, as a strong one does
+  bool userAwaitsPorts = false; ///< a rank's user leaves its buffers alone until its ports have sent what they were given
+  /// Sets these three as what --allow permits the verifier's findings would have it.
+  void allow(const ir::AllowedNames &names);
   /// Told how far it is, from 0 to 1, now and then. Returning false stops.
   std::function<bool(double)> progress;
 };
 
 struct SimulateRow {
   std::uint64_t size = 0;
+  bool inTurn = false;         ///< launches of all sizes before, drawn at random
   std::uint32_t schedules = 0; ///< run, up to and with the first that failed; 0: the size is refused
   double maxError = 0;
   bool ok = false;
@@ -48,7 +55,7 @@ struct SimulateRow {
 struct SimulateResult {
   std::vector<SimulateRow> rows;
   bool ok = false; ///< all sizes ran, and right
-  /// A table of rows: size, schedules, max error, ok.
+  /// A table of rows: size or "in turn", schedules, max error, ok.
   std::string table() const;
 };
 

@@ -67,16 +67,29 @@ constexpr SplitRule splitRule(OpKind kind) {
   }
 }
 
+/// True if thread i of a block does what the operation says of its i-th channel or semaphore.
+bool doneByOneThreadEach(const Op &op) {
+  return ir::info(op.kind).group == ir::OpGroup::SingleThread || op.channelType == ir::ChannelType::Port;
+}
+
 /// Rewrites one block after another; buffers are kept between them.
+///
+/// What one thread does keeps its order. Thread i has position i of an operation; cut into pieces of n, position i goes
+/// to thread i mod n, in piece i / n. All operations of a block that are cut so are cut by the same n, and those that
+/// stay whole have no more than n positions. So two positions of one thread are again of one thread: what was first at
+/// a position, a put before its signal, is first still, and no nop is needed between pieces. A block that runs its
+/// operations one by one, each for all positions, is as far after the pieces as it was after the whole; so whoever got
+/// to its end before does now.
 class Splitter {
 public:
   Splitter(ir::Program &program, const Target &target, ir::DiagnosticEngine &diags)
       : program_(program), target_(target), limits_(*target.executor), diags_(diags) {}
 
   void run(std::uint32_t rank, std::uint32_t index, ir::ThreadBlock &block) {
-    if (std::ranges::none_of(block.ops, [this](const Op &op) { return tooWide(op); }))
-      return;
     in_ = &block;
+    chooseWidths();
+    if (std::ranges::none_of(block.ops, [this](const Op &op) { return mustSplit(op); }))
+      return;
     out_.ops.clear();
     out_.chunks.clear();
     out_.ids.clear();
@@ -84,7 +97,7 @@ public:
     for (std::uint32_t i = 0; i < block.ops.size(); ++i) {
       const Op &op = block.ops[i];
       const std::size_t before = out_.ops.size();
-      if (!tooWide(op)) {
+      if (!mustSplit(op)) {
         append(op, block.srcs(op), block.dsts(op), block.idsOf(op));
       } else if (const char *reason = obstacle(rank, op)) {
         refuse({rank, index, i}, reason);
@@ -107,11 +120,41 @@ public:
   SplitCounts counts;
 
 private:
-  std::uint32_t maxIds(OpKind kind) const {
-    return ir::isSemaphoreOp(kind) ? limits_.semaphoresPerOp : limits_.channelsPerOp;
+  /// The pieces of what one thread each does. Semaphores have more room than channels: they take it where no operation
+  /// on channels is cut shorter.
+  void chooseWidths() {
+    channelWidth_ = std::min(limits_.channelsPerOp, program_.threadsPerBlock);
+    semaphoreWidth_ = std::min(limits_.semaphoresPerOp, program_.threadsPerBlock);
+    if (std::ranges::any_of(in_->ops, [this](const Op &op) {
+          return doneByOneThreadEach(op) && !ir::isSemaphoreOp(op.kind) && op.numIds > channelWidth_;
+        }))
+      semaphoreWidth_ = channelWidth_;
+  }
+  std::uint32_t maxIds(const Op &op) const {
+    if (!doneByOneThreadEach(op))
+      return limits_.channelsPerOp;
+    return ir::isSemaphoreOp(op.kind) ? semaphoreWidth_ : channelWidth_;
   }
   bool tooWide(const Op &op) const {
-    return op.numIds > maxIds(op.kind) || op.numSrcs > limits_.chunksPerSide || op.numDsts > limits_.chunksPerSide;
+    return op.numIds > maxIds(op) || op.numSrcs > limits_.chunksPerSide || op.numDsts > limits_.chunksPerSide;
+  }
+  bool mustSplit(const Op &op) const { return tooWide(op) || mixesSources(op) || lacksFlush(op) || sendsPackets(op); }
+
+  /// handlePut and handlePutPackets look for all sources in the buffer of the first.
+  bool mixesSources(const Op &op) const {
+    const std::span<const Chunk> srcs = in_->srcs(op);
+    return (op.kind == OpKind::Put || op.kind == OpKind::PutPacket) && op.channelType == ir::ChannelType::Memory &&
+           std::ranges::any_of(srcs, [&](const Chunk &src) { return src.space != srcs[0].space; });
+  }
+  /// A pwsf that ends with its signal is followed by a flush of the same threads.
+  bool lacksFlush(const Op &op) const {
+    return op.kind == OpKind::PutWithSignalAndFlush && !limits_.flushingPuts;
+  }
+  /// Through a port, handlePutPackets names the source in the memory of the first plan that the executor has loaded,
+  /// whichever runs (it leaves out localMemoryIdBegin_); handleReadPutPackets sends the same packets from the right one.
+  bool sendsPackets(const Op &op) const {
+    return op.kind == OpKind::PutPacket && op.channelType == ir::ChannelType::Port &&
+           std::ranges::all_of(in_->srcs(op), [](const Chunk &src) { return src.space == ir::ChunkSpace::Scratch; });
   }
 
   /// Why splitting `op` would change what it does, or null.
@@ -125,20 +168,20 @@ private:
     const std::span<const Chunk> srcs = in_->srcs(op);
     const MemoryRange sum = memoryOf(program_, rank, in_->dsts(op)[0]);
     for (std::uint32_t i = limits_.chunksPerSide; i < srcs.size(); ++i)
-      if (ir::isLocal(srcs[i].space) && sum.overlaps(memoryOf(program_, rank, srcs[i], ir::formOfSource(op.kind, i))))
+      if (ir::isLocal(srcs[i].space) && sum.overlaps(memoryOf(program_, rank, srcs[i], ir::formOfSource(op, i))))
         return "a later source lies where the result goes";
     return nullptr;
   }
 
   void refuse(ir::OpRef ref, const char *reason) {
     const Op &op = in_->ops[ref.op];
-    const bool byIds = op.numIds > maxIds(op.kind);
+    const bool byIds = op.numIds > maxIds(op);
     const std::uint32_t chunks = std::max(op.numSrcs, op.numDsts);
     const char *what = ir::isSemaphoreOp(op.kind) ? "semaphore" : "channel";
     diags_.report(diag::limit_width, whereIs(program_, ref),
                   {ir::toString(op.kind), ref.block, ref.rank,
                    byIds ? ir::plural(op.numIds, what) : ir::plural(chunks, "chunk") + " on a side", target_.name(),
-                   byIds ? maxIds(op.kind) : limits_.chunksPerSide, reason});
+                   byIds ? maxIds(op) : limits_.chunksPerSide, reason});
   }
 
   void append(const Op &op, std::span<const Chunk> srcs, std::span<const Chunk> dsts,
@@ -159,10 +202,22 @@ private:
 
   void split(const Op &op) {
     ++counts.split;
+    if (sendsPackets(op)) {
+      splitPackets(op);
+      return;
+    }
+    if (lacksFlush(op)) {
+      Op put = op, flush = op;
+      put.kind = OpKind::PutWithSignal;
+      flush.kind = OpKind::Flush;
+      splitCopies(put, in_->srcs(op), in_->dsts(op), in_->idsOf(op), false);
+      splitIds(flush, in_->idsOf(op));
+      return;
+    }
     switch (const SplitRule rule = splitRule(op.kind); rule.form) {
     case SplitForm::Channels:
     case SplitForm::Semaphores:
-      splitIds(op);
+      splitIds(op, in_->idsOf(op));
       break;
     case SplitForm::Pairs:
     case SplitForm::SharedSource:
@@ -176,18 +231,36 @@ private:
     }
   }
 
-  void splitIds(const Op &op) {
+  void splitIds(const Op &op, std::span<const std::uint32_t> ids) {
+    for (std::size_t at = 0; at < ids.size(); at += maxIds(op))
+      piece(op, {}, {}, ids.subspan(at, std::min<std::size_t>(maxIds(op), ids.size() - at)));
+  }
+
+  /// A piece for each source. Positions are counted anew in each, so a nop stands in for the order of threads.
+  void splitPackets(const Op &op) {
+    const std::span<const Chunk> srcs = in_->srcs(op), dsts = in_->dsts(op);
     const std::span<const std::uint32_t> ids = in_->idsOf(op);
-    for (std::size_t at = 0; at < ids.size(); at += maxIds(op.kind))
-      piece(op, {}, {}, ids.subspan(at, std::min<std::size_t>(maxIds(op.kind), ids.size() - at)));
+    Op send = op;
+    send.kind = OpKind::ReadPutPacket;
+    const bool several = std::ranges::any_of(srcs, [&](const Chunk &src) { return src != srcs[0]; });
+    for (std::size_t at = 0, end = 0; at < srcs.size(); at = end) {
+      while (end < srcs.size() && srcs[end] == srcs[at])
+        ++end;
+      splitCopies(send, srcs.subspan(at, 1), dsts.subspan(at, end - at), ids.subspan(at, end - at), true);
+      if (several)
+        nop(op.loc);
+    }
   }
 
   void splitCopies(const Op &op, std::span<const Chunk> srcs, std::span<const Chunk> dsts,
                    std::span<const std::uint32_t> ids, bool shared) {
-    const std::size_t width =
-        ids.empty() ? limits_.chunksPerSide : std::min(limits_.chunksPerSide, limits_.channelsPerOp);
-    for (std::size_t at = 0; at < dsts.size(); at += width) {
-      const std::size_t n = std::min(width, dsts.size() - at);
+    const std::size_t width = ids.empty() ? limits_.chunksPerSide : std::min(limits_.chunksPerSide, maxIds(op));
+    const bool oneBuffer = mixesSources(op);
+    for (std::size_t at = 0, n = 0; at < dsts.size(); at += n) {
+      n = std::min(width, dsts.size() - at);
+      for (std::size_t i = 1; oneBuffer && i < n; ++i)
+        if (srcs[at + i].space != srcs[at].space)
+          n = i;
       piece(op, shared ? srcs : srcs.subspan(at, n), dsts.subspan(at, n), ids.empty() ? ids : ids.subspan(at, n));
     }
   }
@@ -228,6 +301,7 @@ private:
   const ExecutorLimits &limits_;
   ir::DiagnosticEngine &diags_;
   const ir::ThreadBlock *in_ = nullptr;
+  std::uint32_t channelWidth_ = 0, semaphoreWidth_ = 0; ///< of the block
   ir::ThreadBlock out_;
 };
 

@@ -1,4 +1,4 @@
-// Splits operations that are too wide for an executor into several that mean the same.
+// Splits operations that an executor cannot do as one into several that mean the same.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -13,8 +13,9 @@ struct SplitCounts {
   std::uint64_t nops = 0;   ///< nops between pieces
 };
 
-/// Splits the operations of all blocks that name more channels, semaphores or chunks on a side than `target` takes;
-/// those that cannot be split are reported.
+/// Splits the operations of all blocks that name more channels, semaphores or chunks on a side than `target` takes, or
+/// more than a block has threads where each is one thread's; and those that it gets wrong as one. Those that cannot be
+/// split are reported.
 SplitCounts splitWideOps(ir::Program &program, const Target &target, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::passes

@@ -1,5 +1,6 @@
 #include "passes/verify.h"
 
+#include "passes/proof/owners.h"
 #include "passes/proof/report.h"
 #include "passes/proof/sizes.h"
 #include "passes/proof/slicing.h"
@@ -43,10 +44,25 @@ bool reportTooMuchMemory(Findings &findings) {
   return false;
 }
 
-/// True if launches of different sizes may follow each other, and chunks of scratch then lie elsewhere.
+/// True if slices of groups end within chunks of scratch.
+bool slicesScratch(const ir::Program &program) {
+  for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
+    for (const ir::ThreadBlock &block : program.ranks[r].blocks)
+      for (const ir::Op &op : block.ops)
+        for (const ir::Chunk &chunk : op.groupSize > 1 ? block.operands(op) : std::span<const ir::Chunk>()) {
+          bool scratch = false;
+          forOwners(program, r, chunk,
+                    [&](std::uint32_t, ir::BufferKind buffer) { scratch |= buffer == ir::BufferKind::Scratch; });
+          if (scratch && chunk.size % op.groupSize != 0)
+            return true;
+        }
+  return false;
+}
+
+/// True if launches of different sizes may follow each other, and what they use of scratch then lies elsewhere.
 bool sizesChange(const ir::Program &program, const VerifyOptions &options) {
   const auto [least, most] = unitsAllowed(program);
-  return !options.fixedScratch && least < most;
+  return least < most && !options.oneSize && (!options.fixedScratch || slicesScratch(program));
 }
 
 /// Proves one size of chunk; see proof/geometry.h.

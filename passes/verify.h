@@ -5,21 +5,27 @@
 //
 // Why one run speaks for all schedules. Suppose that all blocks of a rank are resident together (where they are more
 // than a GPU holds, see gpu_limits.h, there is a warning), and that (a) the order in which a block's operations are
-// issued does not depend on data or timing, (b) each channel end and semaphore is waited on by one block, in a phase by
-// one thread of it (proof/threads.cpp), and signalled by one, (c) each barrier is used by as many blocks as it waits
-// for, (d) a packet slot is written once a launch. Then signals only ever add to counters that one block alone takes
-// from, so running one block never takes from another the chance to run: all maximal runs execute the same operations,
-// the n-th signal meets the n-th wait in each, and either all end or all stop at the same waits. So the edges, and with
-// them happens-before, are the same in all. A pair of conflicting accesses that is ordered is ordered in every run, and
-// if all are, every read sees the same write in all, hence the same values. A pair that is not ordered can be brought
-// together by some schedule, which is printed. The run takes a block's operations one after the other, though its
-// threads do not wait for each other within a phase: that can only make signals come later, so what ends here ends with
-// threads too; and within a phase nothing counts as ordered.
+// issued does not depend on data or timing, (b) each channel end is waited on by one thread at a time, in an order that
+// the program fixes, each semaphore acquired by one block, and each of them signalled by one thread, (c) each barrier is
+// used by as many blocks as it waits for, (d) a packet slot is written once a launch. Then signals only ever add to
+// counters that one waiter at a time takes from, so running one block never takes from another the chance to run: all
+// maximal runs execute the same operations, the n-th signal meets the n-th wait in each, and either all end or all stop
+// at the same waits. So the edges, and with them happens-before, are the same in all. A pair of conflicting accesses
+// that is ordered is ordered in every run, and if all are, every read sees the same write in all, hence the same values.
+// A pair that is not ordered can be brought together by some schedule, which is printed. The run takes a block's
+// operations one after the other, though its threads do not wait for each other within a phase: that can only make
+// signals come later, so what ends here ends with threads too.
 //
-// The premises are checked. (a) holds by construction: programs have no branches. (b) to (d): see proof/premises.h and
-// the machine. Where several blocks signal one counter, the n-th wait is credited with what is certain whoever came
-// first; where several wait on one, the run is repeated with those waits held back, and the program is refused if the
-// signals they share come only after one of them went on.
+// Within a phase only the order of one thread counts. Thread i does the i-th of what an operation names (threads.h):
+// what it waited for goes along with what it sends later, its puts through a port lie before its later signals on that
+// channel, and what other threads do is ordered with neither. Data operations are shared out by element (elements.cpp):
+// two accesses of one element are one thread's where both operations deal in the same unit and their operands begin and
+// end together.
+//
+// The premises are checked. (a) holds by construction: programs have no branches. (b) to (d): see proof/premises.h,
+// proof/threads.h and the machine. Where several send to one counter, the n-th wait is credited with what is certain
+// whoever came first; where several blocks acquire one semaphore, the run is repeated with those acquires held back, and
+// the program is refused if the releases they share come only after one of them went on.
 //
 // Why two launches, or three. The next launch of a rank begins when its own last one ended, while others may be behind.
 // Operation x of one launch and y of the next are checked by running two. With x and y any number of launches apart, x
@@ -32,11 +38,25 @@
 // the same operation's write in every launch. In the second launch accesses are checked against what the first left in
 // their cell, but for double scratch, where this is done in the third.
 //
-// Pipelines run as often as a message is long: three sizes are proven (proof/geometry.h), or one where it decides
-// (proof/sizes.h).
+// Sizes. Pipelines run as often as a message is long: three sizes are proven (proof/geometry.h), or one where it decides
+// (proof/sizes.h). Slices of thread-block groups end between chunks in some sizes only: each way in which they can meet
+// is proven (proof/slicing.h). Launches of different sizes may follow each other: input and output are the user's in
+// between, whole (proof/user.cpp), and in scratch a launch writes only what lies behind all that the one before did in
+// that rank's scratch (proof/scratch_history.h).
 //
-// Around each launch a rank's user writes its inputs before and reads its outputs after it; a test collective says
-// nothing about its buffers, so there the operations alone count.
+// Around each launch a rank's user reads and overwrites its inputs and outputs; a test collective says nothing about its
+// buffers, so there the operations alone count.
+//
+// What is taken for granted, of the hardware and of who launches:
+// - All blocks of a rank are resident together, and ranks launch the same programs in the same order.
+// - The end of a kernel publishes what it wrote, so a relaxed signal of the next launch tells of it. PTX promises that
+//   to the device itself; kernels of our own wait with acquire where they then read peers' memory (sync.cuh).
+// - A context runs one plan: MSCCL++ counts launches over all of them, and double scratch goes by that count's parity.
+// - What is written through a multicast address and read through a plain one, or the reverse, is ordered as if both were
+//   plain, given the signals that would order plain accesses.
+// - MSCCL++'s semaphore lets those who wait through in any order (it is no counting semaphore, which would let them
+//   through in turn); only the count matters here.
+// - A port moves what is put through one channel in order, and each packet whole.
 // Requires: a program that ir::checkStructure accepts. DataSync that is not lowered counts as the nops it stands for.
 #pragma once
 
@@ -56,6 +76,7 @@ struct VerifyOptions {
   /// Scratch chunks lie at the same place whatever the message size, as in kernels of our own: launches of different
   /// sizes meet chunk by chunk, as those of one size do.
   bool fixedScratch = false;
+  bool oneSize = false; ///< all launches have one message size
   /// Prove three sizes of pipelines and three launches with double scratch even where fewer decide. The verdict is the
   /// same.
   bool exhaustive = false;

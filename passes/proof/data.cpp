@@ -43,13 +43,17 @@ bool Machine::packetsArrived(std::uint32_t b, const ir::Op &op) {
   const auto now = static_cast<std::uint8_t>(launch_ + 1);
   BlockState &s = blocks_[b];
   for (; s.step < op.numSrcs; ++s.step) { // what has arrived stays
-    if (ir::formOfSource(op.kind, s.step) != ir::DataForm::Packet)
+    if (ir::formOfSource(op, s.step) != ir::DataForm::Packet)
       continue;
     sources_.clear();
     addOperand(s, op, s.step);
     for (const Operand &source : sources_)
       for (std::uint32_t i = 0; i < source.count; ++i)
         if (memory_.slotLaunch(source.first + i) != now) {
+          if (!ir::awaitsPackets(op.kind)) {
+            listener_.packetNotThere(source.first + i, index_.place(b, s.pc));
+            return true;
+          }
           block(b, memory_.slotWaiter(source.first + i), Waiting::Packet, source.first + i);
           return false;
         }
@@ -103,13 +107,12 @@ void Machine::writeComputed(const Operand &to, const Record &by, const View &vie
 
 bool Machine::data(std::uint32_t b, const ir::Op &op) {
   BlockState &s = blocks_[b];
-  const bool packets = ir::isPacketOp(op.kind);
-  if (packets && !packetsArrived(b, op))
+  if (ir::isPacketOp(op.kind) && !packetsArrived(b, op))
     return false;
   resolve(s, op);
   currentBlock_ = b;
   currentOp_ = &op;
-  sawPackets_ = packets;
+  sawPackets_ = ir::awaitsPackets(op.kind);
   packetToken_ = none;
   if (op.channelType == ir::ChannelType::Port)
     portPut(b, op);
@@ -193,10 +196,11 @@ void Machine::read(const Operand &operand, const Record &by, const View &view) {
   if (history_ && operand.scratch)
     history_->note(operand.rank, by, false, operand.packet, operand.first, operand.count);
   // Of packets every reader counts: the first tells soonest that what they were computed from has been read.
+  const bool awaited = operand.packet && ir::awaitsPackets(currentOp_->kind);
   const bool keeps = operand.packet && geometry_.mostIterations() == 0;
   for (std::uint32_t i = 0; i < operand.count; ++i) {
     const CellId id = operand.first + i;
-    if (!operand.packet)
+    if (!awaited)
       checkRead(id, by, view);
     Cell &cell = memory_[id];
     const Record &had = cell.read;
@@ -264,7 +268,7 @@ void Machine::checkRead(CellId id, const Record &by, const View &view) {
   if (order_.before(cell.write, true, view, Need::Data)) {
     if (view.besides.empty()) // else only one thread is known to be behind it
       order_.readBehind(cell.write, view);
-  } else if (!sameElement(cell.write, by)) {
+  } else if (!takenBefore(cell, view) && !sameElement(cell.write, by)) {
     report(id, cell.write, true, by, false, view);
   }
 }

@@ -37,6 +37,8 @@ class MachineListener {
 public:
   virtual ~MachineListener() = default;
   virtual void conflict(const Conflict &conflict) = 0;
+  /// `op` sends packet `cell` through a port, where no packet of this launch is yet.
+  virtual void packetNotThere(CellId cell, ir::OpRef op) = 0;
   /// A packet slot written twice in one launch.
   virtual void slotWrittenTwice(CellId cell, const Record &first, const Record &second) = 0;
   /// The launch ends with input chunk `cell` still being sent by port put `put`.
@@ -176,6 +178,7 @@ private:
   };
   /// Where the packets of an operation go, by rank. Made when first asked for.
   const std::vector<PacketDestination> &packetDestinations(std::uint32_t block, std::uint32_t op);
+  bool takenBefore(const Cell &cell, const View &view) const;
   bool consumed(CellId slot, const Record &consumer, const Chain &chain) const;
   void report(CellId id, const Record &first, bool firstWrites, const Record &second, bool secondWrites,
               const View &view);

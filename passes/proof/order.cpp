@@ -7,7 +7,7 @@ namespace mscclc::passes::proof {
 
 namespace {
 constexpr std::uint64_t searchedLogs = 4;      ///< searches may look as often at each edge
-constexpr std::uint32_t mostClocks = 1u << 13; ///< beyond, clocks of all blocks would not fit into memory
+constexpr std::uint32_t mostClocks = 1u << 15; ///< beyond, clocks of all blocks would not fit into memory
 } // namespace
 
 Order::Order(const ProgramIndex &index, bool clocks, std::uint64_t maxPhase)

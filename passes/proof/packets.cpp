@@ -32,6 +32,16 @@ bool Machine::computedFrom(CellId id, const Record &reader, const View &view, co
   return takenAlong(id, reader, chain, 0);
 }
 
+/// A packet that somebody has taken is there: for whoever is behind that, too.
+bool Machine::takenBefore(const Cell &cell, const View &view) const {
+  bool found = false;
+  memory_.forReads(cell, [&](const Record &reader) {
+    found = found || (!reader.isUser() && order_.known(order_.blockOf(reader), reader.phase, view, Need::Data) &&
+                      ir::awaitsPackets(index_.ops(order_.blockOf(reader)).ops[opOf(reader)].kind));
+  });
+  return found;
+}
+
 bool Machine::consumed(CellId slot, const Record &consumer, const Chain &chain) const {
   if (order_.before(consumer, false, chain.view, Need::Control))
     return true;

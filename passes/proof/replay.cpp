@@ -147,7 +147,7 @@ bool Replay::take(std::uint32_t b, std::uint32_t queue) {
 }
 
 bool Replay::packets(std::uint32_t b, const ir::Op &op, bool write) {
-  if (!ir::isPacketOp(op.kind))
+  if (!(write ? ir::isPacketOp(op.kind) : ir::awaitsPackets(op.kind)))
     return true;
   const ir::ThreadBlock &code = index_.ops(b);
   const std::uint32_t rank = index_.rankOf(b);

@@ -179,6 +179,11 @@ std::string Reporter::wrapWords(const Conflict &c) const {
          std::to_string(bytes * (rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks)) + " bytes would do too";
 }
 
+void Reporter::packetNotThere(CellId cell, ir::OpRef op) {
+  if (auto *f = findings_.add(diag::packet_not_there, op))
+    f->args = {memory_.describe(cell)};
+}
+
 void Reporter::slotWrittenTwice(CellId cell, const Record &first, const Record &second) {
   const std::uint32_t a = order_.blockOf(first);
   const std::uint32_t firstOp = machine_->opOf(first), secondOp = machine_->opOf(second);

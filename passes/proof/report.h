@@ -14,6 +14,7 @@ public:
   void setMachine(const Machine &machine) { machine_ = &machine; }
 
   void conflict(const Conflict &conflict) override;
+  void packetNotThere(CellId cell, ir::OpRef op) override;
   void slotWrittenTwice(CellId cell, const Record &first, const Record &second) override;
   void inputStillSent(CellId cell, const Record &put) override;
   void sizeChanged(std::uint32_t rank, const Record &first, bool firstWrites, const Record &second) override;

@@ -5,8 +5,36 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace mscclc::passes::sim {
+
+namespace {
+constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 32) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+} // namespace
+
+/// True if the lane stands for the thread that does position `position` of operations that list channels.
+bool Machine::isThread(const Lane &lane, std::uint32_t position) const {
+  if (position >= program_.threadsPerBlock)
+    return false;
+  const std::uint64_t block = firstBlock_[lane.rank] + lane.block;
+  const std::uint64_t drawn = mix(salt_ + block * 64);
+  return (drawn % 2 == 0 ? (drawn >> 1) + position : mix(drawn + position)) % lanesPerBlock == lane.number;
+}
+
+/// True if the lane stands for the thread that does word `word` of the operands of `op`.
+bool Machine::isWord(const Lane &lane, const ir::Op &op, std::uint64_t word) const {
+  const std::uint64_t block = firstBlock_[lane.rank] + lane.block;
+  const bool inSwitch = op.kind == ir::OpKind::SwitchReduce || op.kind == ir::OpKind::SwitchReduceBroadcast;
+  const std::uint64_t words = inSwitch ? 2 : ir::isPacketOp(op.kind) ? 1 : 0;
+  return mix((salt_ ^ block << 40 ^ words << 60) + word) % lanesPerBlock == lane.number;
+}
 
 const ir::Op *Machine::header(const Lane &lane) const {
   return lane.loop == none ? nullptr : &program_.ranks[lane.rank].blocks[lane.block].ops[lane.loop];
@@ -15,14 +43,14 @@ const ir::Op *Machine::header(const Lane &lane) const {
 void Machine::advance(Lane &lane) {
   const auto &ops = program_.ranks[lane.rank].blocks[lane.block].ops;
   ++lane.pc;
-  lane.id = lane.number;
+  lane.id = 0;
   lane.pair = 0;
   lane.granule = 0;
   lane.stage = Lane::Before;
   lane.entered = false;
   if (lane.loop == none || lane.pc != lane.loop + 1 + ops[lane.loop].bodySize)
     return;
-  if (++lane.iteration < layout_.iterations(ops[lane.loop]))
+  if (++lane.iteration < layoutOf(lane.rank).iterations(ops[lane.loop]))
     lane.pc = lane.loop + 1;
   else
     lane.loop = none;
@@ -40,7 +68,7 @@ Machine::Progress Machine::stepLane(Lane &lane) {
   }
   const ir::Op &op = ops[lane.pc];
   if (op.kind == ir::OpKind::Pipeline) {
-    if (layout_.iterations(op) == 0 || op.bodySize == 0) {
+    if (layoutOf(lane.rank).iterations(op) == 0 || op.bodySize == 0) {
       lane.pc += 1 + op.bodySize;
     } else {
       lane.loop = lane.pc++;
@@ -49,6 +77,8 @@ Machine::Progress Machine::stepLane(Lane &lane) {
     return Progress::Moved;
   }
   const std::uint32_t number = firstBlock_[lane.rank] + lane.block;
+  if (random_() % 32 == 0)
+    publish(blocks_[number], 1 + random_() % 8);
   const auto nop = [&] { return meet(lane, blocks_[number].arrivals, lanesPerBlock, key(Event::Nop, number)); };
   if (lane.stage == Lane::Before) {
     if (ir::has(op.sync, ir::DataSync::Before) && nop() == Progress::Blocked)
@@ -87,6 +117,7 @@ Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {
       const std::uint32_t number = firstBlock_[lane.rank] + lane.block;
       return meet(lane, blocks_[number].arrivals, lanesPerBlock, key(Event::Nop, number));
     }
+    publish(blockOf(lane), all);
     return meet(lane, barriers_[lane.rank].at(op.imm).arrivals, std::uint64_t{op.count} * lanesPerBlock,
                 key(Event::Barrier, op.imm));
   case ir::OpGroup::SingleThread:
@@ -96,28 +127,35 @@ Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {
   }
 }
 
-void Machine::signal(std::uint32_t rank, ir::ChannelType type, std::uint32_t id) {
+void Machine::signal(std::uint32_t rank, ir::ChannelType type, std::uint32_t id, Mark mark) {
   if (const auto peer = pairing_.peer(type, {rank, id})) {
     const std::uint32_t end = channel(type, peer->rank, peer->channel);
-    ++signals_[end];
+    signals_[end].come.push_back(mark);
     wake(peer->rank, key(Event::Signal, end));
   }
 }
 
 Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
   const auto ids = program_.ranks[lane.rank].blocks[lane.block].idsOf(op);
-  for (; lane.id < ids.size(); lane.id += lanesPerBlock) {
+  for (; lane.id < ids.size(); ++lane.id) {
+    if (!isThread(lane, lane.id))
+      continue;
     const std::uint32_t id = ids[lane.id];
     switch (op.kind) {
     case ir::OpKind::SemRelease:
-      ++semaphores_[lane.rank][id];
+      ++semaphores_[lane.rank][id].count;
+      semaphores_[lane.rank][id].released.push_back(markOf(lane));
       wake(lane.rank, key(Event::Semaphore, id));
       break;
-    case ir::OpKind::SemAcquire:
-      if (semaphores_[lane.rank][id] == 0)
+    case ir::OpKind::SemAcquire: {
+      Semaphore &semaphore = semaphores_[lane.rank][id];
+      if (semaphore.count == 0)
         return blockOn(key(Event::Semaphore, id));
-      --semaphores_[lane.rank][id];
+      --semaphore.count;
+      std::for_each(semaphore.released.begin(), semaphore.released.end(), [&](const Mark &mark) { show(mark); });
+      semaphore.released.clear();
       break;
+    }
     case ir::OpKind::Flush: {
       const std::uint32_t end = channel(op.channelType, lane.rank, id);
       const Port &port = ports_[end];
@@ -133,21 +171,26 @@ Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
     case ir::OpKind::Wait:
     case ir::OpKind::RelaxedWait: {
       const std::uint32_t end = channel(op.channelType, lane.rank, id);
-      std::uint64_t &count = signals_[end];
-      if (count == 0)
+      Signals &signals = signals_[end];
+      if (signals.come.empty())
         return blockOn(key(Event::Signal, end));
-      --count;
+      signals.untold.push_back(signals.come.front());
+      signals.come.pop_front();
+      if (op.kind == ir::OpKind::Wait || relaxedShows_) {
+        std::for_each(signals.untold.begin(), signals.untold.end(), [&](const Mark &mark) { show(mark); });
+        signals.untold.clear();
+      }
       break;
     }
     default:
       if (op.channelType == ir::ChannelType::Port) {
         const std::uint32_t end = channel(op.channelType, lane.rank, id);
         Port &port = ports_[end];
-        port.queue.push_back({.signal = true});
+        port.queue.push_back({.signal = true, .mark = markOf(lane)});
         ++port.pushed;
         wake(lane.rank, key(Event::Port, end));
       } else {
-        signal(lane.rank, op.channelType, id);
+        signal(lane.rank, op.channelType, id, op.kind == ir::OpKind::Signal || relaxedShows_ ? markOf(lane) : Mark());
       }
     }
   }
@@ -165,7 +208,7 @@ void Machine::owners(const Lane &lane, const ir::Chunk &chunk, std::vector<std::
 }
 
 namespace {
-ir::BufferKind bufferOf(const ir::Rank &rank, const ir::Chunk &chunk) {
+ir::BufferKind bufferKind(const ir::Rank &rank, const ir::Chunk &chunk) {
   return ir::isLocal(chunk.space)                ? static_cast<ir::BufferKind>(chunk.space)
          : chunk.space == ir::ChunkSpace::Remote ? rank.remoteBuffers[chunk.id].buffer
                                                  : rank.switchChannels[chunk.id].buffer;
@@ -174,26 +217,27 @@ ir::BufferKind bufferOf(const ir::Rank &rank, const ir::Chunk &chunk) {
 
 std::uint64_t Machine::bytesOf(const Lane &lane, const ir::Op &op, std::uint32_t operand) const {
   const ir::Chunk &chunk = program_.ranks[lane.rank].blocks[lane.block].chunks[op.firstChunk + operand];
-  return layout_.span(chunk, op, header(lane), lane.iteration, false, lane.rank).bytes;
+  return layoutOf(lane.rank).span(chunk, op, header(lane), lane.iteration, false, lane.rank).bytes;
 }
 
 Machine::Place Machine::place(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::uint64_t at,
                               std::uint64_t bytes, std::uint32_t owner) {
   const ir::Chunk &chunk = program_.ranks[lane.rank].blocks[lane.block].chunks[op.firstChunk + operand];
-  const ir::BufferKind buffer = bufferOf(program_.ranks[lane.rank], chunk);
+  const ir::BufferKind buffer = bufferKind(program_.ranks[lane.rank], chunk);
   const bool packet = ir::roleOf(op, operand).form == ir::DataForm::Packet;
-  const RankState &s = ranks_[owner];
+  const Layout &layout = layoutOf(lane.rank);
   const bool inScratch = buffer == ir::BufferKind::Scratch;
-  const ByteSpan span = layout_.span(chunk, op, header(lane), lane.iteration, inScratch, owner);
+  const ByteSpan span = layout.span(chunk, op, header(lane), lane.iteration, inScratch, owner);
   const std::uint64_t scale = packet ? 2 : 1, first = (span.offset + at) * scale;
-  if (first + bytes * scale > layout_.bytesOf(owner, buffer)) {
+  if (first + bytes * scale > layout.bytesOf(owner, buffer)) {
     outcome_.kind = Outcome::OutOfBounds;
     outcome_.place = {lane.rank, lane.block, lane.pc};
+    outcome_.size = sizeOf_[ranks_[lane.rank].launch];
     return {};
   }
-  std::byte *base = buffer == ir::BufferKind::Input ? s.in : inScratch ? s.scratch.get() : s.out;
+  std::byte *base = bufferOf(owner, buffer, layout);
   if (inScratch && program_.doubleScratch && (ranks_[lane.rank].launch & 1) != 0)
-    base += layout_.scratchBytes(owner);
+    base += ranks_[owner].scratchBytes;
   return {base + first, owner, packet};
 }
 
@@ -220,12 +264,13 @@ Machine::Progress Machine::move(Lane &lane, const ir::Op &op) {
   const bool reduces = ir::reduces(op.kind);
   const std::uint32_t pairs = reduces ? 1 : op.numDsts;
   std::uint64_t burst = random_() % 4 == 0 ? 1 : 1 + random_() % 8;
-  const std::uint64_t shift = (salt_ ^ (lane.rank * 131 + lane.block * 17 + lane.pc)) * 0x9e3779b97f4a7c15u >> 60;
+  // Long words are several at once. Those of one thread are found by their number in any operation of this size.
+  const std::uint64_t granule = std::max<std::uint64_t>(16, (layoutOf(lane.rank).chunkBytes() / 16 + 15) / 16 * 16);
+  const std::uint64_t threads = granule == 16 ? program_.threadsPerBlock : all;
   for (; lane.pair < pairs; ++lane.pair, lane.granule = 0) {
     const std::uint64_t total = bytesOf(lane, op, op.numSrcs + lane.pair);
-    const std::uint64_t granule = std::max<std::uint64_t>(16, (total / 32 + 15) / 16 * 16);
     for (; lane.granule * granule < total; ++lane.granule) {
-      if ((lane.granule + shift) % lanesPerBlock != lane.number)
+      if (!isWord(lane, op, lane.granule % threads))
         continue;
       if (burst == 0)
         return Progress::Moved;
@@ -258,7 +303,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
         return Progress::Moved;
       std::byte *into = any ? part_.data() : buffer_.data();
       if (!from.packet)
-        std::memcpy(into, from.at, bytes);
+        load(blockOf(lane), into, from.at, bytes);
       else if (!readPacket(from, into, bytes, flag))
         return blockOn(key(Event::Packet));
       if (any)
@@ -277,7 +322,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
         writePacket(to, buffer_.data(), bytes, flag);
         wake(owner, key(Event::Packet));
       } else {
-        std::memcpy(to.at, buffer_.data(), bytes);
+        store(blockOf(lane), to.at, buffer_.data(), bytes);
       }
     }
   }
@@ -287,7 +332,9 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
 Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
   const ir::ThreadBlock &code = program_.ranks[lane.rank].blocks[lane.block];
   const auto ids = code.idsOf(op);
-  for (; lane.id < op.numDsts; lane.id += lanesPerBlock) {
+  for (; lane.id < op.numDsts; ++lane.id) {
+    if (!isThread(lane, lane.id))
+      continue;
     const std::uint32_t source = op.numSrcs == 1 ? 0 : lane.id, destination = op.numSrcs + lane.id;
     const std::uint32_t end = channel(ir::ChannelType::Port, lane.rank, ids[ids.size() == 1 ? 0 : lane.id]);
     Port &port = ports_[end];
@@ -303,24 +350,22 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
     const Place from = place(lane, op, source, 0, bytes, lane.rank), to = place(lane, op, destination, 0, bytes, owner);
     if (!from.at || !to.at)
       return Progress::Moved;
-    const std::uint32_t flag = ranks_[lane.rank].launch + 1;
-    if (from.packet) {
+    if (ir::awaitsPackets(op.kind)) {
       buffer_.resize(bytes);
-      if (!readPacket(from, buffer_.data(), bytes, flag))
+      if (!readPacket(from, buffer_.data(), bytes, ranks_[lane.rank].launch + 1))
         return blockOn(key(Event::Packet));
     }
     Request request;
+    request.mark = markOf(lane);
     request.packets = to.packet;
-    request.packetSource = from.packet;
     request.src = from.at;
     request.dst = to.at;
     request.bytes = bytes;
-    request.flag = flag;
     request.rank = owner;
     port.queue.push_back(request);
     ++port.pushed;
     if (ir::putsAndSignals(op.kind)) {
-      port.queue.push_back({.signal = true});
+      port.queue.push_back({.signal = true, .mark = request.mark});
       ++port.pushed;
     }
     wake(lane.rank, key(Event::Port, end));

@@ -121,16 +121,23 @@ std::vector<std::uint64_t> smallSizes(const ir::Program &program) {
   const ir::Rank *rank = firstWithData(program);
   const std::uint64_t step = rank ? messageChunks(program, *rank) * program.bufferAlignment : 16;
   std::uint64_t longest = 1; // of the units that pipelines take at a time, in steps
+  bool slices = false;
   for (const ir::Rank &r : program.ranks)
     for (const ir::ThreadBlock &block : r.blocks)
-      for (const ir::Op &op : block.ops)
+      for (const ir::Op &op : block.ops) {
+        slices |= op.groupSize > 1;
         if (op.kind == ir::OpKind::Pipeline)
           longest = std::max(longest, op.imm / program.bufferAlignment);
+      }
+  std::vector<std::uint64_t> times{1, 5};
+  if (slices)
+    times = {1, 2, 3, 5, 6, 7, 11};
+  if (longest > 1 && longest <= mostBytes / 4 / step)
+    times.push_back(3 * longest + 1);
   std::vector<std::uint64_t> sizes;
-  const bool goesRound = longest > 1 && longest <= mostBytes / 4 / step;
-  for (const std::uint64_t times : {std::uint64_t{1}, std::uint64_t{5}, goesRound ? 3 * longest + 1 : 0})
-    if (times != 0 && times * step >= program.minMessageSize && times * step <= program.maxMessageSize)
-      sizes.push_back(times * step);
+  for (const std::uint64_t t : times)
+    if (t * step >= program.minMessageSize && t * step <= program.maxMessageSize)
+      sizes.push_back(t * step);
   if (sizes.empty())
     sizes.push_back((std::max<std::uint64_t>(1, program.minMessageSize) + step - 1) / step * step);
   return sizes;

@@ -39,7 +39,8 @@ private:
   std::optional<std::string> refusal_;
 };
 
-/// A few message sizes that `program` takes: one unit a chunk, and an odd number of them.
+/// A few message sizes that `program` takes: one unit a chunk, an odd number of them, more that slices of thread-block
+/// groups do not divide, and one for which pipelines go round.
 std::vector<std::uint64_t> smallSizes(const ir::Program &program);
 
 } // namespace mscclc::passes::sim

@@ -4,12 +4,21 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace mscclc::passes::sim {
 
-Machine::Machine(const ir::Program &program, const Layout &layout, const Inputs &inputs, Expected &expected,
-                 DataType type)
-    : program_(program), layout_(layout), inputs_(inputs), expected_(expected), type_(type), pairing_(program) {
+namespace {
+std::unique_ptr<std::byte[]> memory(std::uint64_t bytes) {
+  return std::make_unique_for_overwrite<std::byte[]>(bytes + 16);
+}
+constexpr int unwritten = 0x5a; ///< what memory holds that nobody wrote
+} // namespace
+
+Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inputs &inputs,
+                 const SimulateOptions &options)
+    : program_(program), sizes_(std::move(sizes)), inputs_(inputs), type_(options.type),
+      relaxedShows_(options.relaxedShows), userAwaitsPorts_(options.userAwaitsPorts), pairing_(program) {
   std::uint32_t channels = 0;
   for (const auto kind : {ir::ChannelType::Memory, ir::ChannelType::Port})
     for (const ir::Rank &rank : program.ranks) {
@@ -21,26 +30,15 @@ Machine::Machine(const ir::Program &program, const Layout &layout, const Inputs 
   ranks_.resize(program.ranks.size());
   semaphores_.resize(ranks_.size());
   barriers_.resize(ranks_.size());
+  allocate();
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     const ir::Rank &rank = program.ranks[r];
     RankState &s = ranks_[r];
-    const std::uint64_t inputBytes = layout.bytesOf(r, ir::BufferKind::Input);
-    const std::uint64_t outputBytes = layout.bytesOf(r, ir::BufferKind::Output);
-    const auto make = [](std::uint64_t bytes) { return std::make_unique_for_overwrite<std::byte[]>(bytes + 16); };
-    const bool inplace = program.collective.inplace;
-    const auto kind = program.collective.kind;
-    if (!inplace || kind != ir::CollectiveKind::AllGather)
-      s.input = make(inplace ? std::max(inputBytes, outputBytes) : inputBytes);
-    if (!inplace || kind == ir::CollectiveKind::AllGather)
-      s.output = make(outputBytes);
-    s.in = s.input ? s.input.get() : s.output.get() + r * inputBytes;
-    s.out = s.output ? s.output.get() : kind == ir::CollectiveKind::ReduceScatter ? s.in + r * outputBytes : s.in;
-    s.scratch = make(layout.scratchBytes(r) * 2);
     semaphores_[r].resize(rank.semaphores.size());
     s.firstLane = static_cast<std::uint32_t>(lanes_.size());
     firstBlock_.push_back(static_cast<std::uint32_t>(blocks_.size()));
     for (std::uint32_t b = 0; b < rank.blocks.size(); ++b) {
-      blocks_.push_back({static_cast<std::uint32_t>(lanes_.size()), 0});
+      blocks_.emplace_back();
       for (const ir::Op &op : rank.blocks[b].ops)
         if (op.kind == ir::OpKind::Barrier)
           barriers_[r][op.imm];
@@ -63,33 +61,79 @@ Machine::Machine(const ir::Program &program, const Layout &layout, const Inputs 
   }
 }
 
+/// Buffers that hold the longest message. In place, input and output are one.
+void Machine::allocate() {
+  const bool inplace = program_.collective.inplace;
+  const auto kind = program_.collective.kind;
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    RankState &s = ranks_[r];
+    for (const Size &size : sizes_) {
+      s.inputBytes = std::max(s.inputBytes, size.layout->bytesOf(r, ir::BufferKind::Input));
+      s.outputBytes = std::max(s.outputBytes, size.layout->bytesOf(r, ir::BufferKind::Output));
+      s.scratchBytes = std::max(s.scratchBytes, size.layout->scratchBytes(r));
+    }
+    if (inplace && kind == ir::CollectiveKind::AllGather)
+      s.inputBytes = 0;
+    else if (inplace)
+      s.inputBytes = std::max(s.inputBytes, s.outputBytes);
+    if (inplace && kind != ir::CollectiveKind::AllGather)
+      s.outputBytes = 0;
+    s.input = memory(s.inputBytes);
+    s.output = memory(s.outputBytes);
+    s.scratch = memory(s.scratchBytes * 2);
+  }
+}
+
+std::byte *Machine::bufferOf(std::uint32_t rank, ir::BufferKind buffer, const Layout &layout) const {
+  const RankState &s = ranks_[rank];
+  const bool inplace = program_.collective.inplace;
+  const auto kind = program_.collective.kind;
+  if (buffer == ir::BufferKind::Scratch)
+    return s.scratch.get();
+  if (buffer == ir::BufferKind::Input)
+    return inplace && kind == ir::CollectiveKind::AllGather
+               ? s.output.get() + rank * layout.bytesOf(rank, ir::BufferKind::Input)
+               : s.input.get();
+  if (!inplace || kind == ir::CollectiveKind::AllGather)
+    return s.output.get();
+  return kind == ir::CollectiveKind::ReduceScatter
+             ? s.input.get() + rank * layout.bytesOf(rank, ir::BufferKind::Output)
+             : s.input.get();
+}
+
 void Machine::reset(std::uint64_t seed) {
   random_.seed(seed);
   salt_ = random_();
   policy_ = static_cast<std::uint32_t>(random_() % 4);
   outcome_ = {};
-  std::fill(signals_.begin(), signals_.end(), 0);
+  sizeOf_.clear();
+  for (std::uint32_t launch = 0; launch < launches_; ++launch)
+    sizeOf_.push_back(sizes_.size() == 1 ? 0 : static_cast<std::uint32_t>(random_() % sizes_.size()));
+  std::fill(signals_.begin(), signals_.end(), Signals());
   for (Port &port : ports_) {
     port.queue.clear();
     port.pushed = port.finished = 0;
   }
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     RankState &s = ranks_[r];
-    if (s.input)
-      std::memset(s.input.get(), 0x5a, layout_.bytesOf(r, ir::BufferKind::Input));
-    if (s.output)
-      std::memset(s.output.get(), 0x5a, layout_.bytesOf(r, ir::BufferKind::Output));
-    std::memset(s.scratch.get(), 0x5a, layout_.scratchBytes(r) * 2);
+    std::memset(s.input.get(), unwritten, s.inputBytes);
+    std::memset(s.output.get(), unwritten, s.outputBytes);
+    std::memset(s.scratch.get(), unwritten, s.scratchBytes * 2);
     s.launch = s.lanesEnded = 0;
     s.stage = RankState::Start;
     s.waiting.clear();
     for (std::uint32_t i = 0; i < semaphores_[r].size(); ++i)
-      semaphores_[r][i] = program_.ranks[r].semaphores[i].initialValue;
+      semaphores_[r][i] = {program_.ranks[r].semaphores[i].initialValue, {}};
     for (auto &[id, barrier] : barriers_[r])
       barrier.arrivals = 0;
   }
-  for (Block &block : blocks_)
-    block.arrivals = 0;
+  const std::uint64_t delays = random_() % 2 == 0 ? 0 : 3; // of four blocks
+  for (Block &block : blocks_) {
+    block.arrivals = block.firstStore = block.seen = 0;
+    block.stores.clear();
+    block.data.clear();
+    block.delays = random_() % 4 < delays;
+  }
   for (Lane &lane : lanes_)
     lane.ended = true;
   ready_.clear();
@@ -168,6 +212,7 @@ Outcome Machine::run(std::uint64_t seed, std::uint32_t launches) {
       if (!lanes_[l].ended) {
         outcome_.place = {lanes_[l].rank, lanes_[l].block, lanes_[l].pc};
         outcome_.launch = s.launch;
+        outcome_.size = sizeOf_[s.launch];
         outcome_.waitsFor = describeWait(lanes_[l]);
         return outcome_;
       }
@@ -201,30 +246,15 @@ Machine::Progress Machine::step(Actor &actor) {
 Machine::Progress Machine::stepUser(std::uint32_t rank) {
   RankState &s = ranks_[rank];
   if (s.stage == RankState::Start) {
-    for (std::uint32_t c = 0; c < program_.ranks[rank].portPeers.size(); ++c) {
-      const Port &port = ports_[channel(ir::ChannelType::Port, rank, c)];
-      if (port.finished != port.pushed)
-        return blockOn(key(Event::User));
-    }
-    if (program_.collective.kind != ir::CollectiveKind::Test || s.launch == 0)
-      inputs_.fill(rank, s.launch, 0, s.in, layout_.bytesOf(rank, ir::BufferKind::Input));
-    s.lanesEnded = 0;
-    for (std::uint32_t l = s.firstLane; l < s.firstLane + s.numLanes; ++l) {
-      Lane fresh;
-      fresh.rank = rank;
-      fresh.block = lanes_[l].block;
-      fresh.number = lanes_[l].number;
-      fresh.id = fresh.number;
-      fresh.ended = false;
-      lanes_[l] = fresh;
-    }
-    s.stage = RankState::Running;
-    wake(rank, key(Event::Launch));
+    beginLaunch(rank);
     return Progress::Moved;
   }
-  if (s.lanesEnded != s.numLanes)
+  if (s.lanesEnded != s.numLanes || (userAwaitsPorts_ && !portsDone(rank)))
     return blockOn(key(Event::User));
+  for (std::uint32_t b = 0; b < program_.ranks[rank].blocks.size(); ++b)
+    publish(blocks_[firstBlock_[rank] + b], std::numeric_limits<std::uint64_t>::max());
   compare(rank);
+  overwrite(rank);
   if (++s.launch == launches_) {
     s.stage = RankState::Done;
     return Progress::Ended;
@@ -233,22 +263,58 @@ Machine::Progress Machine::stepUser(std::uint32_t rank) {
   return Progress::Moved;
 }
 
+bool Machine::portsDone(std::uint32_t rank) const {
+  for (std::uint32_t c = 0; c < program_.ranks[rank].portPeers.size(); ++c) {
+    const Port &port = ports_[channel(ir::ChannelType::Port, rank, c)];
+    if (port.finished != port.pushed)
+      return false;
+  }
+  return true;
+}
+
+void Machine::beginLaunch(std::uint32_t rank) {
+  RankState &s = ranks_[rank];
+  overwrite(rank);
+  const Layout &layout = layoutOf(rank);
+  if (program_.collective.kind != ir::CollectiveKind::Test || s.launch == 0)
+    inputs_.fill(rank, s.launch, 0, bufferOf(rank, ir::BufferKind::Input, layout),
+                 layout.bytesOf(rank, ir::BufferKind::Input));
+  s.lanesEnded = 0;
+  for (std::uint32_t l = s.firstLane; l < s.firstLane + s.numLanes; ++l) {
+    Lane fresh;
+    fresh.rank = rank;
+    fresh.block = lanes_[l].block;
+    fresh.number = lanes_[l].number;
+    fresh.ended = false;
+    lanes_[l] = fresh;
+  }
+  s.stage = RankState::Running;
+  wake(rank, key(Event::Launch));
+}
+
+/// Before and after a launch both buffers are the user's, to use for something else. Those of a test are never used.
+void Machine::overwrite(std::uint32_t rank) {
+  const RankState &s = ranks_[rank];
+  if (program_.collective.kind == ir::CollectiveKind::Test)
+    return;
+  std::memset(s.input.get(), unwritten + 1, s.inputBytes);
+  std::memset(s.output.get(), unwritten + 1, s.outputBytes);
+}
+
 Machine::Progress Machine::stepEngine(std::uint32_t end) {
   Port &port = ports_[end];
   if (port.queue.empty())
     return blockOn(key(Event::Port, end));
   Request &r = port.queue.front();
   const std::uint32_t rank = actors_[port.actor].rank;
+  show(r.mark);
   if (r.signal) {
-    signal(rank, ir::ChannelType::Port, end - firstChannel_[1][rank]);
+    signal(rank, ir::ChannelType::Port, end - firstChannel_[1][rank], r.mark);
   } else {
     const std::uint64_t step = std::max<std::uint64_t>(16, (r.bytes / 4 + 15) / 16 * 16);
     const std::uint64_t bytes = std::min(step, r.bytes - r.done);
-    if (r.packets && !r.packetSource)
-      writePacket({r.dst + 2 * r.done, r.rank, true}, r.src + r.done, bytes, r.flag);
-    else
-      std::memmove(r.dst + r.done * (r.packets ? 2 : 1), r.src + r.done * (r.packets ? 2 : 1),
-                   bytes * (r.packets ? 2 : 1));
+    const std::uint64_t scale = r.packets ? 2 : 1;
+    std::memmove(r.dst + r.done * scale, r.src + r.done * scale, bytes * scale);
     r.done += bytes;
     if (r.packets)
       wake(r.rank, key(Event::Packet));
@@ -258,15 +324,18 @@ Machine::Progress Machine::stepEngine(std::uint32_t end) {
   port.queue.pop_front();
   ++port.finished;
   wake(rank, key(Event::Port, end));
-  wake(rank, key(Event::User));
+  if (userAwaitsPorts_)
+    wake(rank, key(Event::User));
   return Progress::Moved;
 }
 
 void Machine::compare(std::uint32_t rank) {
-  const std::uint64_t bytes = layout_.chunkBytes();
-  const std::uint32_t launch = ranks_[rank].launch;
+  const std::uint32_t launch = ranks_[rank].launch, size = sizeOf_[launch];
+  const Layout &layout = *sizes_[size].layout;
+  const std::uint64_t bytes = layout.chunkBytes();
+  const std::byte *output = bufferOf(rank, ir::BufferKind::Output, layout);
   for (std::uint32_t chunk = 0; chunk < program_.ranks[rank].outputChunks; ++chunk) {
-    const std::byte *wanted = expected_.chunk(rank, launch, chunk), *got = ranks_[rank].out + chunk * bytes;
+    const std::byte *wanted = sizes_[size].expected->chunk(rank, launch, chunk), *got = output + chunk * bytes;
     if (!wanted || std::memcmp(wanted, got, bytes) == 0)
       continue;
     for (std::uint64_t e = 0; e < bytes / sizeOf(type_); ++e) {
@@ -280,6 +349,7 @@ void Machine::compare(std::uint32_t rank) {
         outcome_.launch = launch;
         outcome_.chunk = chunk;
         outcome_.element = e;
+        outcome_.size = size;
         outcome_.got = a;
         outcome_.wanted = b;
       }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles every program of this folder at -O1 and compares with the plans that the Python DSL prints for it.
+"""Compiles every program of this folder at -O1, proves it as proofs.txt says, and compares with the plans that the
+Python DSL prints for it.
 
 usage: compile.py MSCCLC PLAN_COMPARE
 
@@ -9,10 +10,10 @@ Where -O1 differs on purpose, CORRECTED says why, and the plan must equal our ow
 import importlib.util
 import json
 import pathlib
-import re
-import subprocess
 import sys
 import tempfile
+
+from proofs import Proofs, arguments, programs
 
 HERE = pathlib.Path(__file__).resolve().parent
 ACCUMULATES = "reduces with one destination that is not their first source fuse into one that forgets it does not accumulate"
@@ -35,37 +36,28 @@ def load(path):
     return module
 
 
-def compile_plan(mscclc, program, parameters, out):
-    """The plan of `program` as JSON, or None once its errors are printed."""
-    source, algorithm = program.split("/")
-    command = [mscclc, HERE / f"{source}.cpp", "--algorithm", algorithm, "-O1", "--no-verify", "--target=none", "-q", "-o", out]
-    for parameter in parameters:
-        command += ["-P", parameter]
-    run = subprocess.run(command, capture_output=True, text=True)
-    if run.returncode != 0:
-        print(f"{program} {' '.join(parameters)}: exit code {run.returncode}\n{run.stderr}")
+def compile_plan(mscclc, proofs, name, out):
+    """The plan of `name` as JSON, or None once what is wrong is printed."""
+    out.unlink(missing_ok=True)
+    command = [mscclc, *arguments(name), "-O1", "--target=none", "-o", out]
+    run, fault = proofs.run(command, f"corrected/{name}" if name in CORRECTED else name)
+    if fault or run.returncode != 0:
+        print(f"{name}: {fault or run.stderr}")
         return None
     return json.loads(out.read_text("utf-8"))
 
 
-def programs():
-    for source in sorted(HERE.glob("*.cpp")):
-        for algorithm in re.findall(r"^MSCCLC_ALGORITHM void (\w+)\(", source.read_text("utf-8"), re.M):
-            yield f"{source.stem}/{algorithm}"
-
-
 def main():
     mscclc, compare_path = sys.argv[1:]
-    compare = load(compare_path)
+    compare, proofs = load(compare_path), Proofs()
     failed = 0
     missing = set(programs()) - WITHOUT.keys()
     plans = sorted(str(p.relative_to(HERE / "plans").with_suffix("")) for p in (HERE / "plans").rglob("*.json"))
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "plan.json"
         for name in plans:
-            program, _, parameters = name.partition(".")
-            missing.discard(program)
-            ours = compile_plan(mscclc, program, parameters.split(",") if parameters else [], out)
+            missing.discard(name.partition(".")[0])
+            ours = compile_plan(mscclc, proofs, name, out)
             if ours is None:
                 failed += 1
                 continue
@@ -74,7 +66,7 @@ def main():
             for path, a, b in found[:5]:
                 print(f"{name}: {path}: {json.dumps(a)[:160]} != {json.dumps(b)[:160]}")
             failed += bool(found)
-        failed += sum(compile_plan(mscclc, program, [], out) is None for program in WITHOUT)
+        failed += sum(compile_plan(mscclc, proofs, program, out) is None for program in WITHOUT)
     for program in sorted(missing):
         print(f"{program}: no plan of this program")
     failed += len(missing)

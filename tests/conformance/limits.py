@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The programs of this folder whose plan, as the Python DSL prints it, overruns a fixed array of MSCCL++'s executor.
+What is emitted is proven, as proofs.txt says.
 
 usage: limits.py MSCCLC
 
@@ -8,12 +9,12 @@ emitted at all. Every other program stays within the limits at its default param
 """
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
+from proofs import Proofs, arguments, programs
+
 # What a plan may hold at most: execution_common.hpp and execution_kernel.hpp of microsoft/mscclpp.
 LIMITS = {"operations": 64, "channels": 16, "remote buffers": 16, "barriers": 16,
           "chunks of an operation": 10, "channels of an operation": 8, "semaphores of an operation": 16}
@@ -44,14 +45,9 @@ REFUSED = {
 }
 
 
-def compile_plan(mscclc, name, target, out):
-    program, _, parameters = name.partition(".")
-    source, algorithm = program.split("/")
-    command = [mscclc, HERE / f"{source}.cpp", "--algorithm", algorithm, "--no-verify", "-q", f"--target={target}", "-o", out]
-    for parameter in filter(None, parameters.split(",")):
-        command += ["-P", parameter]
+def compiling(mscclc, name, target, out):
     out.unlink(missing_ok=True)
-    return subprocess.run(command, capture_output=True, text=True)
+    return [mscclc, *arguments(name), f"--target={target}", "-o", out]
 
 
 def measure(plan):
@@ -77,27 +73,25 @@ def measure(plan):
     return most
 
 
-def programs():
-    for source in sorted(HERE.glob("*.cpp")):
-        for algorithm in re.findall(r"^MSCCLC_ALGORITHM void (\w+)\(", source.read_text("utf-8"), re.M):
-            yield f"{source.stem}/{algorithm}"
-
-
-def check(mscclc, name, out):
+def check(mscclc, proofs, name, out):
     """What is wrong with `name`, if anything."""
-    run = compile_plan(mscclc, name, "mscclpp", out)
+    command = compiling(mscclc, name, "mscclpp", out)
     if name in REFUSED:
+        run = subprocess.run(command, capture_output=True, text=True)
         located = f"{name.split('/')[0]}.cpp:"
         if run.returncode == 1 and not out.exists() and REFUSED[name] in run.stderr and located in run.stderr:
             return ""
         return f"refused with exit code 1 expected, not {run.returncode}\n{run.stderr}"
-    if run.returncode != 0:
-        return f"exit code {run.returncode}\n{run.stderr}"
+    run, fault = proofs.run(command, name)
+    if fault or run.returncode != 0:
+        return fault or run.stderr
     fitted = measure(json.loads(out.read_text("utf-8")))
     for what, limit in LIMITS.items():
         if fitted[what] > limit:
             return f"emitted with {fitted[what]} {what}"
-    compile_plan(mscclc, name, "none", out)
+    _, fault = proofs.run(compiling(mscclc, name, "none", out), name)
+    if fault:
+        return fault
     wide = measure(json.loads(out.read_text("utf-8")))
     what, count = SPLIT.get(name, ("operations", wide["operations"]))
     if wide[what] != count:
@@ -107,12 +101,12 @@ def check(mscclc, name, out):
 
 
 def main():
-    mscclc = sys.argv[1]
+    mscclc, proofs = sys.argv[1], Proofs()
     names = sorted({*SPLIT, *REFUSED, *programs()})
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            if fault := check(mscclc, name, pathlib.Path(folder) / "plan.json"):
+            if fault := check(mscclc, proofs, name, pathlib.Path(folder) / "plan.json"):
                 print(f"{name}: {fault}")
                 failed += 1
     print(f"{len(names)} programs, {len(SPLIT)} split, {len(REFUSED)} refused, {failed} wrong")

@@ -229,9 +229,9 @@ ir::Program allgatherPort(std::uint32_t n) {
   return m.program;
 }
 
-/// Packets through ports, gathered from a plain chunk and forwarded from packets.
+/// Packets through ports: sent as they lie there behind a sync, and forwarded as soon as they are there.
 ir::Program allgatherPortPackets(std::uint32_t n) {
-  ProgramMaker m("allgather_port_packets", CollectiveKind::AllGather, n, 2, 2 * n, 3 * n, 1);
+  ProgramMaker m("allgather_port_packets", CollectiveKind::AllGather, n, 2, 2 * n, 4 * n, 1);
   m.program.protocol = ir::Protocol::LL;
   m.program.doubleScratch = true;
   const std::uint32_t channels = m.connectAll(ChannelType::Port);
@@ -240,11 +240,13 @@ ir::Program allgatherPortPackets(std::uint32_t n) {
     std::vector<std::uint32_t> ids;
     for (std::uint32_t p = 0; p < n; ++p)
       if (p != r) {
-        srcs.push_back(m.input(0));
+        srcs.push_back(m.scratch(3 * n + r));
         dsts.push_back(m.remote(r, p, BufferKind::Scratch, r, 1, ChannelType::Port));
         second.push_back(m.remote(r, p, BufferKind::Scratch, n + r, 1, ChannelType::Port));
         ids.push_back(m.channel(channels, r, p));
       }
+    m.add(r, 0, OpKind::CopyPacket, {m.input(0)}, {m.scratch(3 * n + r)});
+    m.nop(r, 0);
     m.add(r, 0, OpKind::PutPacket, srcs, dsts, ids, ChannelType::Port);
     m.add(r, 0, OpKind::CopyPacket, {m.input(1)}, {m.scratch(2 * n + r)});
     m.add(r, 0, OpKind::ReadPutPacket, {m.scratch(2 * n + r)}, second, ids, ChannelType::Port);

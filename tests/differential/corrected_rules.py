@@ -9,6 +9,8 @@ import json
 from mscclpp.language.internal import buffer_access, gpu, operations, optimizer, threadblock
 from mscclpp.language.internal.types import *
 
+import thread_order
+
 RULES = {
     "accumulates": "reduces fuse only where the destination is their first source, and no other source meets it",
     "one source buffer": "puts through memory channels fuse only where their sources lie in one kind of buffer",
@@ -20,6 +22,7 @@ RULES = {
     "in place": "in place, input and output are one memory",
     "barriers": "the order in which a barrier's blocks are listed makes no other barrier",
     "one shift": "replication shifts every chunk of an operation, and once",
+    "one thread": "operations fuse only where that parts nothing that one thread ordered",
 }
 
 
@@ -50,6 +53,7 @@ class Corrected:
     def __init__(self, program, rules):
         self.program = program
         self.rules = rules
+        self.kept_apart = False  # by the rule "one thread", in some block
 
     def has(self, rule):
         return rule in self.rules
@@ -152,6 +156,26 @@ class Corrected:
         return any(access.check_conflict(earlier) for earlier in record.intervals[access.buffer_type])
 
     # ---- fusion
+    def fuse_block(self, ops, device, block):
+        if not self.has("one thread"):
+            return self.fuse(ops, device.id)
+
+        def remote_memory(op):
+            chunk, packet = op.dst_buff[0], op.name.value in ("ppkt", "rppkt")
+            remotes = {i: buffer for i, buffer in device.remote_buffers.values()}
+            buffer = remotes[block._remote_buffers[op.channel_type].remote_buffer_ids[chunk.buffer_id]]
+            return self.memory(buffer.remote_rank, buffer.type, chunk.index, chunk.size, packet)
+
+        thread_order.number(ops)
+        self.apart = set()
+        while True:
+            result = self.fuse(copy.deepcopy(ops), device.id)
+            lost = thread_order.lost(ops, result, remote_memory)
+            if lost <= self.apart:
+                return result
+            self.apart |= lost
+            self.kept_apart = True
+
     def fuse(self, ops, rank):
         result = []
         for op in ops:
@@ -183,7 +207,15 @@ class Corrected:
         if self.has("switch in place") and isinstance(left, operations.GroupLoadReduce) and isinstance(right, operations.GroupStore):
             if self.chunk(rank, left.dst_chunk) != self.memory(rank, right.buffer_type, right.buffer_offset, right.size):
                 return None
-        return left + right
+        if self.has("one thread") and right.origin in self.apart:
+            # As of two that do not fuse, the left one need not sync after what the right one syncs before.
+            if operations.check_data_sync_op(left) and right.data_sync & SyncType.before == SyncType.before:
+                left.data_sync ^= SyncType.after & left.data_sync
+            return None
+        result = left + right
+        if self.has("one thread") and result is not None:
+            thread_order.note_fused(left, right, result)
+        return result
 
     @staticmethod
     def loop_ends(loop):
@@ -329,7 +361,7 @@ class Corrected:
                 for block in device.threadblocks:
                     self.own_chunks(block.ops)
                     if program.instr_fusion:
-                        block.ops = self.fuse(block.ops, device.id)
+                        block.ops = self.fuse_block(block.ops, device, block)
                     block.ops = operations.add_data_sync(block.ops)
                     if program.auto_sync:
                         block.ops = self.infer_sync(block.ops, device.id)

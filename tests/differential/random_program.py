@@ -51,6 +51,9 @@ class Program:
                 self.loop()
             else:
                 self.some_calls(self.any_rank())
+        self.r = random.Random(f"one thread {seed}")  # what stands before stays what it was without these
+        for _ in range(self.pick([0, 1, 2, 3])):
+            self.one_thread(self.any_rank())
         self.cpp, self.py = self.sources()
 
     # ---- choices
@@ -228,6 +231,45 @@ class Program:
             self.call(found[0], name, [on, options])
             if self.chance(0.1):
                 relaxed = not relaxed
+
+    def one_thread(self, rank):
+        """A block's run of what single threads do, on few channels and mostly without sync: its order is all there is."""
+        on = self.on(one=True)
+        ports, memories = ([i for i, (_, src) in enumerate(self.channels[kind]) if src == rank] for kind in "pm")
+        ports, memories = (self.r.sample(found, min(2, len(found))) for found in (ports, memories))
+        semaphores = [i for i, (q, _) in enumerate(self.semaphores) if q == rank][:2]
+        puts = ["put", "putWithSignal", "putWithSignalAndFlush"] + ["putPackets", "readPutPackets"] * self.packets
+        looped = self.chance(0.25)
+        if looped:
+            self.calls.append(Both("  pipeline(64, 2, [&] {", "  with LoopIterationContext(64, 2):"))
+            self.indent = "    "
+        before = len(self.calls)
+        for _ in range(self.r.randint(2, 8)):
+            kind, name = self.pick([("p", self.pick(puts)), ("p", "signal"), ("p", self.pick(["wait", "flush"])),
+                                    ("m", "signal"), ("m", "signal"), ("m", "wait"), ("sem", self.pick(["acquire", "release"]))])
+            targets = {"p": ports, "m": memories, "sem": semaphores}[kind]
+            for _ in range(self.pick([1, 2, 2, 3]) if targets else 0):
+                i = self.pick(targets)
+                if name in puts:
+                    only = "scratch" if "Packets" in name else None
+                    src = self.piece(rank, self.grain or 1, only if name == "readPutPackets" else None)
+                    dst = src and self.piece(self.channels["p"][i][0], src.size, only)
+                    if dst:
+                        self.call(same(f"p[{i}]"), name, [dst.text, src.text, on])
+                    continue
+                sync = self.pick(["None"] * 6 + ["Before", "After", "Both"])
+                if kind == "sem":
+                    options = Both(f"Sync::{sync}", f"data_sync=SyncType.{sync.lower()}")
+                else:
+                    relaxed = kind == "m" and self.chance(0.3)
+                    options = Both(f"{{.sync = Sync::{sync}{', .relaxed = true' if relaxed else ''}}}",
+                                   f"data_sync=SyncType.{sync.lower()}{', relaxed=True' if relaxed else ''}")
+                self.call(same(f"{kind}[{i}]"), name, [on, options])
+        self.indent = "  "
+        if looped and len(self.calls) == before:
+            self.calls.pop()
+        elif looped:
+            self.calls.append(Both("  });", ""))
 
     def semaphore(self, rank):
         mine = [i for i, (q, _) in enumerate(self.semaphores) if q == rank]

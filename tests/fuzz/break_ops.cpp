@@ -50,6 +50,17 @@ void changeEach(const Program &program, std::uint32_t numRanks,
             tell("a release less");
           block = before;
         }
+        if (op.numIds > 1) { // another thread for the first channel and the last
+          const std::uint32_t last = op.numIds - 1;
+          std::swap(block.ids[op.firstId], block.ids[op.firstId + last]);
+          tell("other positions");
+          if (op.numDsts == op.numIds) {
+            std::swap(block.ids[op.firstId], block.ids[op.firstId + last]);
+            const std::uint32_t first = op.firstChunk + op.numSrcs;
+            std::swap(block.chunks[first], block.chunks[first + last]);
+            tell("other destinations");
+          }
+        }
         if (reduces(op.kind)) {
           block.ops.insert(block.ops.begin() + o, op);
           tell("the reduce doubled");

@@ -33,9 +33,13 @@ Generator::Generator(std::uint64_t seed) : random_(seed), plan_(makePlan()) {
 }
 
 Program Generator::make() {
-  const std::uint32_t steps = 3 + below(14);
+  const std::uint32_t steps = oneIn(2) ? 1 + below(4) : 3 + below(14);
   for (std::uint32_t s = 0; s < steps; ++s)
     step();
+  if (oneSize_)
+    plan_.program.minMessageSize = plan_.program.maxMessageSize = std::uint64_t{96} * messageChunks();
+  else
+    takeAllPackets();
   for (const auto &[at, cell] : cells_) {
     flush(at);
     const bool isOutput = at.buffer == (inplace_ ? BufferKind::Input : BufferKind::Output) &&
@@ -52,10 +56,13 @@ Program Generator::make() {
 plan::Plan Generator::makePlan() {
   blocks_ = 1 + below(3);
   usesPackets_ = oneIn(2);
+  oneSize_ = oneIn(3);
   inplace_ = oneIn(3);
   wide_ = oneIn(3);
+  mayBeUnusual_ = oneIn(4);
   reduceOp_ = static_cast<ReduceOp>(below(3));
-  plainScratch_ = 1 + below(3);
+  // At another size plain chunks lie where packets are read.
+  plainScratch_ = usesPackets_ && !oneSize_ ? 0 : 1 + below(3);
   firstSlot_ = (plainScratch_ + 1) / 2;
   const std::uint32_t slots = usesPackets_ ? 16 : 0;
   plan::Plan p(CollectiveKind::Custom, 2 + below(3), 1 + below(3), 1 + below(3), inplace_,
@@ -104,34 +111,65 @@ std::pair<std::uint32_t, std::uint32_t> Generator::channels(Doer a, Doer b, Chan
   return it->second;
 }
 
-void Generator::message(Doer a, Doer b, bool relaxed) {
-  settle(a);
-  const ChannelType type = !relaxed && oneIn(4) ? ChannelType::Port : ChannelType::Memory;
-  const auto [from, to] = channels(a, b, type);
-  if (relaxed) {
-    on(a).relaxedSignal({from});
-    on(b).relaxedWait({to});
-  } else {
-    on(a).signal({from}, type);
-    on(b).wait({to}, type);
-  }
-  state(b).waited = true;
+/// One thread a phase signals a channel, and one waits on it: else the next phase does.
+void Generator::keepPositions(Doer d, bool tells, ChannelType type, const plan::Ids &ids, bool relaxed) {
+  const auto another = [&] {
+    const BlockState &s = state(d);
+    for (std::uint32_t i = 0; i < ids.size(); ++i)
+      if (const auto it = (tells ? s.told : s.heard).find({type, ids[i]});
+          it != (tells ? s.told : s.heard).end() && it->second != std::pair(i, relaxed))
+        return true;
+    return false;
+  };
+  if (another())
+    nop(d);
+  for (std::uint32_t i = 0; i < ids.size(); ++i)
+    (tells ? state(d).told : state(d).heard)[{type, ids[i]}] = {i, relaxed};
 }
 
-/// One signal on several channels.
+void Generator::tell(Doer d, const plan::Ids &ids, ChannelType type, bool relaxed) {
+  settle(d);
+  keepPositions(d, true, type, ids, relaxed);
+  relaxed ? on(d).relaxedSignal(ids) : on(d).signal(ids, type);
+}
+
+void Generator::hear(Doer d, const plan::Ids &ids, ChannelType type, bool relaxed) {
+  keepPositions(d, false, type, ids, relaxed);
+  relaxed ? on(d).relaxedWait(ids) : on(d).wait(ids, type);
+  state(d).waited = true;
+}
+
+void Generator::message(Doer a, Doer b, bool relaxed) {
+  const ChannelType type = !relaxed && oneIn(4) ? ChannelType::Port : ChannelType::Memory;
+  const auto [from, to] = channels(a, b, type);
+  tell(a, {from}, type, relaxed);
+  hear(b, {to}, type, relaxed);
+}
+
+/// One signal on several channels, in any order.
 void Generator::messageToAll(Doer from, const std::vector<Doer> &to) {
   if (to.empty())
     return;
-  settle(from);
   const ChannelType type = oneIn(4) ? ChannelType::Port : ChannelType::Memory;
   plan::Ids ids;
   for (const Doer d : to)
     ids.push_back(channels(from, d, type).first);
-  on(from).signal(ids, type);
-  for (const Doer d : to) {
-    on(d).wait({channels(from, d, type).second}, type);
-    state(d).waited = true;
+  shuffle(ids);
+  tell(from, ids, type);
+  for (const Doer d : to)
+    hear(d, {channels(from, d, type).second}, type);
+}
+
+/// One wait for several channels, in any order; of blocks of different ranks.
+void Generator::messageFromAll(const std::vector<Doer> &from, Doer to, bool relaxed) {
+  const ChannelType type = !relaxed && oneIn(4) ? ChannelType::Port : ChannelType::Memory;
+  plan::Ids ids;
+  for (const Doer d : from) {
+    ids.push_back(channels(d, to, type).second);
+    tell(d, {channels(d, to, type).first}, type, relaxed);
   }
+  shuffle(ids);
+  hear(to, ids, type, relaxed);
 }
 
 /// All blocks of a rank at a barrier.
@@ -264,7 +302,7 @@ void Generator::step() {
   if (!source)
     return;
   take(*source, a.block);
-  switch (below(usesPackets_ ? 30 : 16)) {
+  switch (below(usesPackets_ ? 38 : 24)) {
   case 0:
     return localStep(a, *source);
   case 1:
@@ -295,39 +333,53 @@ void Generator::step() {
     return switchStep(a, *source);
   case 16:
   case 17:
-    return sendPackets(a, *source);
   case 18:
-    return sendPacketsByPort(a, *source);
+    return portPutMany(a, *source);
   case 19:
-    return copyPackets(a, *source);
   case 20:
-    return unpack(a);
+    return sliceStep(a.rank, *source);
   case 21:
-    return forwardPackets(a);
+    return chainStep(a, *source);
   case 22:
+    return relayStep(a, *source);
   case 23:
+    return turnsStep(a, *source);
   case 24:
   case 25:
-    return reducePackets(a, *source);
+    return sendPackets(a, *source);
   case 26:
-    return broadcastPackets(a);
+    return sendPacketsByPort(a, *source);
   case 27:
+    return copyPackets(a, *source);
   case 28:
+    return unpack(a);
+  case 29:
+    return forwardPackets(a);
+  case 30:
+  case 31:
+  case 32:
+  case 33:
+    return reducePackets(a, *source);
+  case 34:
+    return broadcastPackets(a);
+  case 35:
+  case 36:
     return exchange();
   default:
     return loopPackets(a, *source);
   }
 }
 
-Program randomProgram(std::uint64_t seed) {
-  Program program = Generator(seed).make();
-  if (program.instances == 1)
-    return program;
+RandomProgram randomProgram(std::uint64_t seed) {
+  Generator generator(seed);
+  RandomProgram made{generator.make(), generator.unusual()};
+  if (made.program.instances == 1)
+    return made;
   mscclc::passes::PassManager passes({});
   passes.add("replicate-instances");
   DiagnosticEngine diags;
-  passes.run(program, diags);
-  return program;
+  passes.run(made.program, diags);
+  return made;
 }
 
 } // namespace fuzz

@@ -4,10 +4,13 @@
 // those on other ranks by a message and tells them by another when it is done. The order in which steps are built is
 // one in which they could run, so nothing can hang. Packet slots are written once; whoever writes one on another rank
 // hears from that rank first in this launch, hence after the launch before, unless the exchange of packets tells it.
+// Before a rank ends its launch it has heard of all that was done to its memory, so the next launch may be of any size;
+// packets that nobody took would still be on their way, so all are taken, or the program takes messages of one size.
 #pragma once
 
 #include "../unit/passes-verify/plan.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <random>
@@ -20,6 +23,7 @@ class Generator {
 public:
   explicit Generator(std::uint64_t seed);
   mscclc::ir::Program make();
+  bool unusual() const { return unusual_; } ///< of the program made: see RandomProgram
 
 private:
   using BufferKind = mscclc::ir::BufferKind;
@@ -45,6 +49,8 @@ private:
   struct BlockState {
     std::set<Where> reads, writes; ///< in the present phase
     bool waited = false;           ///< something was waited for in the present phase
+    /// Channels signalled and waited on in the present phase, by position and strength.
+    std::map<std::pair<ChannelType, std::uint32_t>, std::pair<std::uint32_t, bool>> told, heard;
   };
   struct Doer {
     std::uint32_t rank = 0, block = 0;
@@ -62,8 +68,13 @@ private:
   void touch(Doer d, const Wheres &reads, const Wheres &writes);
   void settle(Doer d);
   std::pair<std::uint32_t, std::uint32_t> channels(Doer a, Doer b, ChannelType type);
+  void keepPositions(Doer d, bool tells, ChannelType type, const plan::Ids &ids, bool relaxed);
+  void tell(Doer d, const plan::Ids &ids, ChannelType type, bool relaxed = false);
+  void hear(Doer d, const plan::Ids &ids, ChannelType type, bool relaxed = false);
+  void shuffle(plan::Ids &ids) { std::shuffle(ids.begin(), ids.end(), random_); }
   void message(Doer from, Doer to, bool relaxed);
   void messageToAll(Doer from, const std::vector<Doer> &to);
+  void messageFromAll(const std::vector<Doer> &from, Doer to, bool relaxed);
   void meetAll(std::uint32_t rank);
   void flush(const Where &at);
   void handOver(Doer from, Doer to);
@@ -88,6 +99,7 @@ private:
   static bool disjoint(const Value &a, const Value &b);
   static Value joined(const Value &a, const Value &b);
   static Where behind(const Where &at) { return {at.rank, at.buffer, at.chunk + 1}; }
+  std::uint32_t messageChunks() const { return plan_.program.ranks[0].inputChunks; }
   std::uint64_t unit() { return std::uint64_t{16} << below(4); }
   void step();
 
@@ -106,6 +118,14 @@ private:
   // shared_steps.cpp
   void share(Doer a, const Where &from);
   void portPutForAnother(Doer a, const Where &from);
+
+  // thread_steps.cpp
+  void portPutMany(Doer a, const Where &from);
+  void sliceStep(std::uint32_t rank, const Where &from);
+  void sliceTo(const std::vector<Doer> &writers, const std::vector<Doer> &readers);
+  void chainStep(Doer a, const Where &from);
+  void relayStep(Doer a, const Where &from);
+  void turnsStep(Doer a, const Where &from);
 
   // loop_steps.cpp
   void loopPut(Doer a, const Where &from);
@@ -131,11 +151,13 @@ private:
   void forwardPackets(Doer a);
   void reducePackets(Doer a, const Where &from);
   void broadcastPackets(Doer a);
+  void takeAllPackets();
   void exchange();
 
   std::mt19937_64 random_;
   std::uint32_t blocks_ = 1, plainScratch_ = 1, firstSlot_ = 0;
-  bool usesPackets_ = false, inplace_ = false, wide_ = false;
+  bool usesPackets_ = false, inplace_ = false, wide_ = false, mayBeUnusual_ = false, unusual_ = false,
+       oneSize_ = false;
   mscclc::ir::ReduceOp reduceOp_ = mscclc::ir::ReduceOp::Sum;
   std::vector<std::uint32_t> nextSlot_;
   plan::Plan plan_;

@@ -33,8 +33,10 @@ void Generator::loopPut(Doer a, const Where &from) {
   write(to, valueAt(from));
   if (goesOn)
     write(next, valueAt(from));
-  state(far) = {{to, next}, {to, next}, true};
-  state(a) = {{from}, {to}, true};
+  const std::pair here{ChannelType::Memory, channel}, there{ChannelType::Memory, back};
+  const std::pair used{0u, relaxed};
+  state(far) = {{to, next}, {to, next}, true, {{there, used}}, {{there, {0, false}}}};
+  state(a) = {{from}, {to}, true, {{here, {0, false}}}, {{here, used}}};
 }
 
 /// Packets of a slice at a time, which are taken as they come.
@@ -106,8 +108,8 @@ void Generator::loopCredits(Doer a, const Where &from, const Where &through, con
   write(through, valueAt(from));
   write(to, valueAt(from));
   cells_.at(through).owner = b.block;
-  state(a) = {{from}, {through}, true};
-  state(b) = {{through}, {to}, true};
+  state(a) = {{from}, {through}, true, {}, {}};
+  state(b) = {{through}, {to}, true, {}, {}};
 }
 
 /// (what is free, what is full) of places that `a` fills and `block` empties.

@@ -4,6 +4,7 @@
 #include "ir/op_semantics.h"
 #include "ir/structure.h"
 
+#include <algorithm>
 #include <random>
 
 namespace fuzz {
@@ -66,7 +67,7 @@ private:
     auto &ops = block_->ops;
     Op &op = ops[at_];
     what = here();
-    switch (below(18)) {
+    switch (below(21)) {
     case 0: // drop a nop
       if (op.kind != OpKind::Nop)
         return false;
@@ -145,6 +146,25 @@ private:
     case 16:
       what = "without the meeting" + what;
       return dropBarrier(op);
+    case 17: // what position i did another one does
+      what = "other positions" + what;
+      return changePositions(op);
+    case 18: { // other slices than they are
+      what = "more or fewer slices" + what;
+      const std::uint32_t now = 1 + below(4);
+      if (op.groupSize == 0 || now == op.groupSize || now <= op.groupIndex)
+        return false;
+      op.groupSize = now;
+      return true;
+    }
+    case 19: { // a phase that ends sooner or later
+      const std::uint32_t other = below(2) == 0 ? at_ + 1 : at_ - 1;
+      what = "a step on" + what;
+      if (op.kind != OpKind::Nop || other >= ops.size())
+        return false;
+      std::swap(ops[at_], ops[other]);
+      return true;
+    }
     default: // one of several channels
       if (op.numIds < 2 || op.numChunks() != 0)
         return false;
@@ -161,6 +181,20 @@ private:
         return true;
       }
     return false;
+  }
+
+  /// Two channels of an operation change places, in port operations with what they send or without.
+  bool changePositions(const Op &op) {
+    if (op.numIds < 2)
+      return false;
+    const std::uint32_t i = below(op.numIds), j = (i + 1 + below(op.numIds - 1)) % op.numIds;
+    std::swap(block_->ids[op.firstId + i], block_->ids[op.firstId + j]);
+    if (op.numDsts == op.numIds && below(4) != 0) {
+      std::swap(block_->chunks[op.firstChunk + op.numSrcs + i], block_->chunks[op.firstChunk + op.numSrcs + j]);
+      if (op.numSrcs == op.numIds)
+        std::swap(block_->chunks[op.firstChunk + i], block_->chunks[op.firstChunk + j]);
+    }
+    return true;
   }
 
   static bool changeStrength(Op &op) {
@@ -250,13 +284,20 @@ private:
         const Op &other = block.ops[o];
         const bool meets = op.kind == OpKind::SemRelease ? other.kind == OpKind::SemAcquire
                                                          : isWait(other.kind) && other.channelType == op.channelType;
-        if (!meets || other.numIds != 1 || block.idsOf(other)[0] != otherId || seen++ != number)
-          continue;
-        block.ops.erase(block.ops.begin() + o);
-        if (&block == block_ && o < at_)
-          --at_;
-        block_->ops.erase(block_->ops.begin() + at_);
-        return true;
+        for (std::uint32_t i = 0; meets && i < other.numIds; ++i) {
+          if (block.idsOf(other)[i] != otherId || seen++ != number)
+            continue;
+          if (other.numIds == 1) {
+            block.ops.erase(block.ops.begin() + o);
+            at_ -= &block == block_ && o < at_;
+          } else {
+            const auto first = block.ids.begin() + other.firstId;
+            std::rotate(first + i, first + i + 1, first + other.numIds);
+            --block.ops[o].numIds;
+          }
+          block_->ops.erase(block_->ops.begin() + at_);
+          return true;
+        }
       }
     }
     return false;

@@ -78,26 +78,30 @@ void Generator::sendPackets(Doer a, const Where &from) {
 
 void Generator::sendPacketsByPort(Doer a, const Where &from) {
   const auto slot = freshSlot(otherRank(a.rank));
-  if (!slot)
+  auto source = oneIn(2) ? filledSlot(a.rank) : std::nullopt;
+  const bool awaits = source.has_value();
+  if (!source)
+    source = freshSlot(a.rank);
+  if (!slot || !source)
     return;
   askForSlot(a, slot->rank);
   const Doer far{slot->rank, below(blocks_)};
   const std::uint32_t channel = channels(a, far, ChannelType::Port).first;
-  const auto source = oneIn(2) ? filledSlot(a.rank) : std::nullopt;
-  const Chunk there = remoteSlot(a, *slot, ChannelType::Port);
-  if (source) { // the slot it is sent from is written again in the next launch
+  const Chunk there = remoteSlot(a, *slot, ChannelType::Port), packets = plan::scratch(source->index);
+  if (awaits) {
     touch(a, {}, {});
-    on(a).remote(OpKind::ReadPutPacket, {there}, {plan::scratch(source->index)}, ChannelType::Port, {channel});
-    nop(a);
-    on(a).flush({channel});
-    state(a).waited = true;
-    slots_[*slot] = slots_.at(*source);
+    on(a).remote(OpKind::ReadPutPacket, {there}, {packets}, ChannelType::Port, {channel});
   } else {
     touch(a, {from}, {});
-    on(a).remote(OpKind::PutPacket, {there}, {local(from)}, ChannelType::Port, {channel});
-    slots_[*slot] = valueAt(from);
-    sending(from, channel);
+    on(a).remote(OpKind::CopyPacket, {packets}, {local(from)}, ChannelType::None);
+    slots_[*source] = valueAt(from);
+    nop(a);
+    on(a).remote(OpKind::PutPacket, {there}, {packets}, ChannelType::Port, {channel});
   }
+  slots_[*slot] = slots_.at(*source);
+  nop(a); // the slot it is sent from is written again in the next launch
+  on(a).flush({channel});
+  state(a).waited = true;
 }
 
 void Generator::copyPackets(Doer a, const Where &from) {
@@ -188,6 +192,18 @@ void Generator::broadcastPackets(Doer a) {
   const Value value = slots_.at(*source);
   for (std::uint32_t r = 0; r < plan_.numRanks(); ++r)
     slots_[{r, *slot}] = value;
+}
+
+/// Each rank takes all packets that it was sent, so that none is on its way when the rank ends its launch.
+void Generator::takeAllPackets() {
+  for (const auto &[slot, value] : slots_) {
+    const Where to = any(slot.rank, true);
+    const Doer a = ownerOf(to);
+    flush(to);
+    touch(a, {}, {to});
+    on(a).remote(OpKind::UnpackPacket, {local(to)}, {plan::scratch(slot.index)}, ChannelType::None);
+    write(to, value);
+  }
 }
 
 /// Every rank sends packets to every other, and sums what it gets. With double scratch that is all the order there is:

@@ -200,14 +200,15 @@ void Generator::portPut(Doer a, const Where &from) {
   const auto [channel, back] = channels(a, far, ChannelType::Port);
   const std::uint32_t form = below(3);
   const OpKind kinds[] = {OpKind::Put, OpKind::PutWithSignal, OpKind::PutWithSignalAndFlush};
+  if (form != 0)
+    keepPositions(a, true, ChannelType::Port, {channel}, false);
   on(a).remote(kinds[form], {remote(a, to, 1, ChannelType::Port)}, {local(from)}, ChannelType::Port, {channel});
   write(to, valueAt(from));
   if (form == 0) {
     nop(a);
-    on(a).signal({channel}, ChannelType::Port);
+    tell(a, {channel}, ChannelType::Port);
   }
-  on(far).wait({back}, ChannelType::Port);
-  state(far).waited = true;
+  hear(far, {back}, ChannelType::Port);
   if (form == 2)
     state(a).waited = true; // what the flush says counts from the next phase on
   else

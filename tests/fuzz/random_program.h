@@ -9,10 +9,16 @@
 
 namespace fuzz {
 
+struct RandomProgram {
+  mscclc::ir::Program program;
+  /// It leans on the order of one thread within a phase, or on blocks that take turns: right, but a proof may refuse it.
+  bool unusual = false;
+};
+
 /// A program of a few ranks and steps, of one instance or more, with a custom collective that states what it computes.
 /// Every place in memory has an owner, a block of its rank; whoever else touches it does so between two messages with
 /// the owner.
-mscclc::ir::Program randomProgram(std::uint64_t seed);
+RandomProgram randomProgram(std::uint64_t seed);
 
 /// `program` with one thing wrong, or not: an operation dropped, moved, doubled or changed. Nothing where the result is
 /// no well-formed program. `what` says what was done.

@@ -55,10 +55,8 @@ void Generator::portPutForAnother(Doer a, const Where &from) {
   on(a).remote(OpKind::Put, {remote(a, to, 1, ChannelType::Port)}, {local(from)}, ChannelType::Port, {channel});
   write(to, valueAt(from));
   handOver(a, signaller);
-  settle(signaller);
-  on(signaller).signal({channel}, ChannelType::Port);
-  on(far).wait({back}, ChannelType::Port);
-  state(far).waited = true;
+  tell(signaller, {channel}, ChannelType::Port);
+  hear(far, {back}, ChannelType::Port);
   sending(from, channel);
 }
 

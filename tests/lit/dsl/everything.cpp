@@ -60,7 +60,7 @@ MSCCLC_ALGORITHM void port() {
   // PORT-NEXT: "pwsf"
   channel.putWithSignalAndFlush(dst, src, tb(1));
   // PORT-NEXT: "ppkt"
-  channel.putPackets(far[0], src, tb(1));
+  channel.putPackets(far[0], scratch[0], tb(1));
   // PORT-NEXT: "rppkt"
   channel.readPutPackets(far[1], scratch[1], tb(1));
   // A copy of a channel is no channel of its own.

@@ -77,22 +77,19 @@ TEST_CASE("one operation throughout is a template argument") {
   CHECK(has(emit(m.program), "#define MSCCLC_REDUCE_OPS Min"));
 }
 
-TEST_CASE("ports: flush waits, packets of a plain chunk are gathered first") {
+TEST_CASE("ports: flush waits, packets go as they lie there") {
   ProgramMaker m = twoRanks();
   const std::uint32_t c = m.connectAll(ChannelType::Port);
   for (std::uint32_t r = 0; r < 2; ++r) {
     const std::vector<std::uint32_t> ids{m.channel(c, r, 1 - r)};
-    m.add(r, 0, OpKind::PutPacket, {m.input(1)}, {m.remote(r, 1 - r, BufferKind::Scratch, 2, 1, ChannelType::Port)},
+    m.add(r, 0, OpKind::PutPacket, {m.scratch(1)}, {m.remote(r, 1 - r, BufferKind::Scratch, 2, 1, ChannelType::Port)},
           ids, ChannelType::Port);
     m.add(r, 0, OpKind::Flush, {}, {}, ids, ChannelType::Port);
   }
   const std::string body = statements(m);
-  CHECK(has(body, "portSettle(k, 0, one(0));"));
-  // Behind the four chunks of scratch that the program has.
-  CHECK(has(body, "toPacketsPairs(k, k.whole(1), one(k.input(1)), one(k.packets(4)));"));
-  CHECK(has(body, "portPut<Then::FlushLater>(k, 0, k.whole(1), one(0), one(k.packets(4)), one(k.portPackets(2)));"));
+  CHECK(has(body, "portPut<Then::Nothing>(k, 0, k.whole(1), one(0), one(k.packets(1)), one(k.portPackets(2)));"));
   CHECK(has(body, "portFlush(k, 1, one(0));"));
-  CHECK(has(emit(m.program), "scratchSlots = 5;"));
+  CHECK(has(emit(m.program), "scratchSlots = 4;"));
 }
 
 TEST_CASE("pipelines and groups slice their operations") {

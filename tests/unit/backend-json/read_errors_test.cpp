@@ -83,6 +83,9 @@ TEST_CASE("an operation goes through the channels that it can go through") {
                       "ops[20]: error: operation 'glre' names one switch channel, not 2"},
                      {R"("buffer_type": "s", "buffer_offset")", R"("buffer_type": "o", "buffer_offset")",
                       "ops[20].buffer_type: error: the buffer type is 'o', but switch channel 1 is over 's'"},
+                     {R"({"name": "flush", )",
+                      R"({"name": "flush", "dst_buff": [{"type": "i", "index": 0, "size": 1}], )",
+                      "error: a 'flush' has as many entries in 'dst_buff' as channels, or none: not 1 and 2 channels"},
                      {R"("ops": [
               {"name": "get")",
                       R"("ops": [{"name": "pipeline", "iter_context": {"unit_size": 1, "num_chunks": 1}, "ops": []},

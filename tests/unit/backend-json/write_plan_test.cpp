@@ -1,3 +1,4 @@
+#include "backend-json/compare_plans.h"
 #include "ir/internal_error.h"
 #include "programs.h"
 
@@ -96,6 +97,16 @@ TEST_CASE("the compact form is the same value without white space") {
   CHECK(compact.find_first_of("\n\t") == std::string::npos);
   CHECK(nlohmann::json::parse(compact) == nlohmann::json::parse(write(program)));
   CHECK_THAT(compact, containsText(R"({"name":"every operation","collective":"mix",)"));
+}
+
+TEST_CASE("a flush for the executor says how many channels it has where the executor looks") {
+  Program program = everyOperation();
+  const std::string plain = write(program), counted = write(program, {false, {}, true});
+  CHECK_THAT(counted, containsText(R"({"name": "flush", "dst_buff": [{"type": "i", "index": 0, "size": 1}, )"
+                                   R"({"type": "i", "index": 0, "size": 1}], "channel_ids": [0, 1], )"));
+  // Nothing is read of it, and nothing differs by it.
+  CHECK(write(readGood(counted)) == plain);
+  CHECK(json::comparePlans(readGood(counted), program).equal());
 }
 
 TEST_CASE("names are always valid JSON") {

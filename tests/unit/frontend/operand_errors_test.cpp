@@ -88,6 +88,7 @@ TEST_CASE("packets lie in scratch") {
     PortChannel(1, 0).readPutPackets(Buffer(1, 1)[0], in, tb(0));
     SwitchChannel({0, 1}, BufferType::Output).atRank(0).broadcastPackets(scratch[0], 0, 1, tb(0));
     SwitchChannel({0, 1}, BufferType::Scratch).atRank(0).broadcastPackets(in, 0, 1, tb(0));
+    PortChannel(1, 0).putPackets(Buffer(1, 1)[0], in, tb(0));
   });
   const auto text = [&](int offset) { return outcome.text("packets_outside_scratch", line + offset); };
   CHECK(text(0) == "the destination of 'copyPackets' is a chunk of the output: packets lie in scratch only");
@@ -99,7 +100,11 @@ TEST_CASE("packets lie in scratch") {
   CHECK(outcome.text("switch_packets_outside_scratch", line + 6) ==
         "'broadcastPackets' through a switch channel over output buffers: packets lie in scratch only");
   CHECK(text(7) == "the source of 'broadcastPackets' is a chunk of the input: packets lie in scratch only");
-  CHECK(outcome.diagnostics.numErrors() == 8);
+  CHECK(outcome.text("port_packets_plain", line + 8) ==
+        "a port sends the source of 'putPackets' as it lies there, so that must be packets in scratch, not a chunk of "
+        "the input: copyPackets it into scratch first, and end the phase");
+  CHECK(outcome.diagnostics.all().back().notes.size() == 1);
+  CHECK(outcome.diagnostics.numErrors() == 9);
 }
 
 TEST_CASE("port operations in a thread-block group") {

@@ -5,6 +5,6 @@
 
 inline mscclc::frontend::ChildEnd runInChild(const std::function<int()> &body, double seconds) {
   mscclc::frontend::Child child(body);
-  child.wait(seconds);
+  child.wait(seconds, seconds);
   return child.end();
 }

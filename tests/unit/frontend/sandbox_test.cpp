@@ -44,11 +44,34 @@ TEST_CASE("a child that has handed over is not waited for, and ended in any case
       sched_yield();
     return 0;
   });
-  child.wait(60);
+  child.wait(60, 60);
   CHECK(memory->bytes()[0] == std::byte{5});
   CHECK(child.end().kind == ChildEnd::Signalled);
   CHECK(child.end().code == SIGKILL);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
+}
+
+TEST_CASE("a child that has announced foreign code has less time") {
+  const auto loop = [] {
+    for (;;)
+      pause();
+    return 0;
+  };
+  const auto start = std::chrono::steady_clock::now();
+  Child foreign([&] {
+    announceForeignCode();
+    return loop();
+  });
+  foreign.wait(60, 0.2);
+  CHECK(foreign.runsForeignCode());
+  CHECK(foreign.foreignSeconds() >= 0.2);
+  CHECK(foreign.end().kind == ChildEnd::TimedOut);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
+  Child own(loop);
+  own.wait(0.2, 60);
+  CHECK(!own.runsForeignCode());
+  CHECK(own.foreignSeconds() == 0);
+  CHECK(own.end().kind == ChildEnd::TimedOut);
 }
 
 TEST_CASE("memory is shared with a child, and begins as zeros") {

@@ -39,6 +39,7 @@ public:
       rank.scratchChunks = scratch;
     }
     makeExpectations();
+    makeSwitches(numRanks);
     for (std::uint32_t r = 0; r < numRanks; ++r)
       makeRank(r);
     return std::move(p_);
@@ -112,6 +113,19 @@ private:
     }
   }
 
+  /// Groups that all their members know; the last one is of all ranks, on scratch.
+  void makeSwitches(std::uint32_t numRanks) {
+    using namespace ir;
+    for (std::uint32_t i = below(3) + 1; i != 0; --i) {
+      SwitchChannel channel{i == 1 ? BufferKind::Scratch : static_cast<BufferKind>(below(3)), {}};
+      for (std::uint32_t r = 0; r < numRanks; ++r)
+        if (i == 1 || chance(2))
+          channel.ranks.insert(channel.ranks.begin() + below(static_cast<std::uint32_t>(channel.ranks.size() + 1)), r);
+      for (const std::uint32_t member : channel.ranks)
+        p_.ranks[member].switchChannels.push_back(channel);
+    }
+  }
+
   void makeRank(std::uint32_t index) {
     using namespace ir;
     const auto numRanks = static_cast<std::uint32_t>(p_.ranks.size());
@@ -126,13 +140,6 @@ private:
     for (std::uint32_t i = below(3); i != 0; --i)
       rank.memoryPeers.push_back(peer());
     rank.portChannelsFirst = chance(2);
-    for (std::uint32_t i = below(3) + 1; i != 0; --i) {
-      SwitchChannel channel{i == 1 ? BufferKind::Scratch : static_cast<BufferKind>(below(3)), {}};
-      for (std::uint32_t r = 0; r < numRanks; ++r)
-        if (r == index || chance(2))
-          channel.ranks.push_back(r);
-      rank.switchChannels.push_back(std::move(channel));
-    }
     for (std::uint32_t r = 0; r < numRanks; ++r)
       for (const BufferKind kind : {BufferKind::Scratch, BufferKind::Input, BufferKind::Output})
         if (r != index && (kind == BufferKind::Scratch || chance(2)))
@@ -227,7 +234,7 @@ private:
       return count != 0 && most == anyCount ? count : most == anyCount ? least + below(3) : least;
     };
     const auto packet = [&](std::uint32_t i) {
-      return (sources ? formOfSource(op.kind, i) : formOfDestination(op.kind, i)) == DataForm::Packet;
+      return (sources ? formOfSource(op, i) : formOfDestination(op.kind, i)) == DataForm::Packet;
     };
     const auto place = [&](Chunk chunk, std::uint32_t chunks) {
       chunk.size = std::min(size, chunks);

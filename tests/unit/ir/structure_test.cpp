@@ -33,7 +33,7 @@ std::string faults(const std::string &statements) {
                       "channels [memory 0, port 0, port 1, switch 0]\n"
                       "remotes [memory 0, memory 1, port 0, port 1, port 2] // 14\n" +
                       statements +
-                      "}\n}\nrank 1 {\nbuffers input 4 output 4 scratch 3\n}\n"
+                      "}\n}\nrank 1 {\nbuffers input 4 output 4 scratch 3\nswitch0 = scratch of [0, 1]\n}\n"
                       "rank 2 {\nbuffers input 4 output 4 scratch 4\n}\n}\n");
 }
 
@@ -128,6 +128,46 @@ TEST_CASE("rank: peers, switch groups, remote buffers") {
         "3 remote_buffer_is_local: remote buffer 0 lies on its own rank 0\n"
         "3 remote_buffer_rank: remote buffer 1 lies on rank 2: there are 2 ranks\n"
         "3 remote_buffer_repeats: remote buffer 3 is rank 1's output, which an earlier one is already\n");
+}
+
+TEST_CASE("switch groups over ranks: members, order, buffer, and who sets them up when") {
+  const auto groups = [](std::initializer_list<const char *> ofRanks) {
+    std::string text = "mscclc.ir 1\nprogram \"p\" {\n";
+    std::uint32_t rank = 0;
+    for (const char *lines : ofRanks)
+      text += "rank " + std::to_string(rank++) + " {\n" + lines + "}\n";
+    return faultsOfText(text + "}\n");
+  };
+  CHECK(groups({"switch0 = input of [0, 1]\nswitch1 = output of [1, 0, 2]\n",
+                "switch0 = input of [0, 1]\nswitch1 = scratch of [1]\nswitch2 = output of [1, 0, 2]\n",
+                "switch0 = output of [1, 0, 2]\n"}) == "");
+  CHECK(groups({"switch0 = input of [0, 1]\n", "switch0 = input of [0, 1, 2]\n", "switch0 = input of [0, 1, 2]\n"}) ==
+        "3 switch_group_members: switch channel 0 of rank 0 is over ranks [0, 1], but switch channel 0 of rank 1, which "
+        "it meets, is over [0, 1, 2]: all ends of a group name the same ranks in the same order\n"
+        "9 switch_group_missing: switch channel 0 of rank 2, over ranks [0, 1, 2], has no end on rank 0: it is number 1 "
+        "of those that rank 2 has with rank 0, which has 0 with rank 2\n");
+  CHECK(groups({"switch0 = input of [0, 1]\n", "switch0 = input of [1, 0]\n"}) ==
+        "3 switch_group_members: switch channel 0 of rank 0 is over ranks [0, 1], but switch channel 0 of rank 1, which "
+        "it meets, is over [1, 0]: all ends of a group name the same ranks in the same order\n");
+  CHECK(groups({"switch0 = scratch of [0, 1]\n", "switch0 = output of [0, 1]\n"}) ==
+        "3 switch_group_buffer: switch channel 0 of rank 0 is over scratch buffers, but switch channel 0 of rank 1, "
+        "which it meets, is over output buffers: a group has one kind of buffer\n");
+  // Two groups of the same ranks, listed in different orders.
+  CHECK(groups({"switch0 = input of [0, 1]\nswitch1 = output of [0, 1]\n",
+                "switch0 = output of [0, 1]\nswitch1 = input of [0, 1]\n"}) ==
+        "3 switch_group_buffer: switch channel 0 of rank 0 is over input buffers, but switch channel 0 of rank 1, which "
+        "it meets, is over output buffers: a group has one kind of buffer\n"
+        "3 switch_group_buffer: switch channel 1 of rank 0 is over output buffers, but switch channel 1 of rank 1, "
+        "which it meets, is over input buffers: a group has one kind of buffer\n");
+  CHECK(groups({"switch0 = input of [0, 1]\nswitch1 = input of [0, 1]\n", "switch0 = input of [0, 1]\n"}) ==
+        "3 switch_group_missing: switch channel 1 of rank 0, over ranks [0, 1], has no end on rank 1: it is number 2 of "
+        "those that rank 0 has with rank 1, which has 1 with rank 0\n");
+  // Each pair agrees, but each rank begins with another group.
+  CHECK(groups({"switch0 = input of [0, 1]\nswitch1 = input of [0, 2]\n",
+                "switch0 = input of [1, 2]\nswitch1 = input of [0, 1]\n",
+                "switch0 = input of [0, 2]\nswitch1 = input of [1, 2]\n"}) ==
+        "3 switch_group_order: switch channel 0 of rank 0 cannot be set up: rank 1 comes to it only behind its switch "
+        "channel 0, which waits in turn; list groups in one order on all ranks\n");
 }
 
 TEST_CASE("rank: semaphores") {
@@ -278,6 +318,9 @@ TEST_CASE("operation: chunks") {
         "15 packet_not_in_scratch: cpkt: destination 0 holds packets, so it must lie in scratch, not in output\n"
         "16 packet_not_in_scratch: ppkt: destination 0 holds packets, so it must lie in scratch, not in input\n"
         "17 packet_not_in_scratch: repkt: source 1 holds packets, so it must lie in scratch, not in input\n");
+  CHECK(faults("ppkt memory remote0[0:1] <- input[0:1]\nppkt port [0] remote0[0:1] <- input[0:1]\n"
+               "ppkt port [0] remote0[0:1] <- scratch[0:1]\n") ==
+        "16 packet_not_in_scratch: ppkt: source 0 holds packets, so it must lie in scratch, not in input\n");
 }
 
 TEST_CASE("more operands than a byte counts are fine") {

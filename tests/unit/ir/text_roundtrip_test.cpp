@@ -93,6 +93,7 @@ program "all \"of\\ it\"\xff" {
   rank 1 {
     buffers input 2 output 2 scratch 4
     memory_channels [0]
+    switch0 = output of [0, 1]
   }
 }
 

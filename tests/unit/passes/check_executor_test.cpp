@@ -20,12 +20,19 @@ const Row rows[] = {
      "error: mscclpp-0.9 swaps the offsets of a 'get': source input[1] and destination output[0] have to be at one "
      "place in their buffers; a baked kernel (--emit-cuda) does it right"},
     {"get memory [0] scratch[1:2] <- remote0[1:2]", "reuse_resources on\n", "swaps the offsets of a 'get'"},
-    {"flush port [0]", "",
-     "warning: mscclpp-0.9 does nothing for a 'flush': the source of earlier puts must not be written again in this "
-     "launch; a baked kernel (--emit-cuda) does it right"},
     {"put memory remote2[0:1] <- input[0:1]", "double_scratch on\n",
-     "error: mscclpp-0.9 does not switch remote scratch buffers for 'put', so with double scratch every second launch "
-     "would be wrong; a baked kernel (--emit-cuda) does it right"},
+     "error: mscclpp-0.9 does not switch halves of double scratch for 'put', so every second launch would be wrong; a "
+     "baked kernel (--emit-cuda) does it right"},
+    {"gstore switch [1] switch1[0:1] <- output[0:1]", "double_scratch on\n", "halves of double scratch for 'gstore'"},
+    {"glres switch [1] switch1[0:1] <- switch1[0:1]", "double_scratch on\n", "halves of double scratch for 'glres'"},
+    {"put port [0] remote0[0:1] <- scratch[0:1]", "double_scratch on\n", "halves of double scratch for 'put'"},
+    {"pws port [0] remote0[0:1] <- scratch[0:1]", "double_scratch on\n", "halves of double scratch for 'pws'"},
+    {"pwsf port [0] remote0[0:1] <- scratch[0:1]", "double_scratch on\n", "halves of double scratch for 'pwsf'"},
+    {"put memory remote0[0:1] <- input[0:1]", "reuse_resources on\n",
+     "warning: with reuse_resources mscclpp-0.9 goes on using the buffers of the first launch for 'put', as they are "
+     "not scratch: every launch must be given the same buffers"},
+    {"put port [0] remote2[0:1] <- input[0:1]", "reuse_resources on\n", "warning: with reuse_resources"},
+    {"glres switch [0] switch0[0:1] <- switch0[0:1]", "reuse_resources on\n", "warning: with reuse_resources"},
     {"cpkt scratch[0:1] <- input[0:1]", "",
      "error: under protocol Simple mscclpp-0.9 makes scratch half the size that packets ('cpkt') need; set protocol "
      "LL"},
@@ -35,12 +42,13 @@ const Row rows[] = {
     {"pipeline unit_size 64 num_chunks 2 {\ncopy scratch[0:1] <- input[0:1]\n}", "",
      "error: 'copy' moves 1 chunk in a pipeline over 2 chunks: mscclpp-0.9 would run past its end; a baked kernel "
      "(--emit-cuda) does it right"},
-    {"ppkt port [0] remote2[0:1] <- input[0:1]", "protocol LL\n",
-     "error: mscclpp-0.9 sends the source of a 'ppkt' through a port as it lies there, so it has to be packets in "
-     "scratch, not plain data; copy it there by copyPackets and use readPutPackets, or bake a kernel (--emit-cuda)"},
     {"res memory input[0:1], remote0[0:1] <- input[0:1], input[1:2]", "buffer_alignment 8\n",
-     "error: mscclpp-0.9 gets the end of 'res' wrong where sizes are no multiples of 16 bytes, as with a buffer "
-     "alignment of 8; a baked kernel (--emit-cuda) does it right"},
+     "error: mscclpp-0.9 moves the data of 'res' in words of 16 bytes and gets chunks that are no multiples of them "
+     "wrong, as with a buffer alignment of 8; a baked kernel (--emit-cuda) does it right"},
+    {"copy output[0:1] <- input[0:1]", "buffer_alignment 8\n", "the data of 'copy' in words of 16 bytes"},
+    {"put memory remote0[0:1] <- input[0:1]", "buffer_alignment 4\n", "the data of 'put' in words of 16 bytes"},
+    {"re input[0:1] <- input[0:1], input[1:2]", "buffer_alignment 4\n", "the data of 're' in words of 16 bytes"},
+    {"ppkt memory remote2[0:1] <- input[0:1]", "protocol LL\nbuffer_alignment 4\n", "'ppkt' in words of 8 bytes"},
     {"pipeline unit_size 72 num_chunks 1 {\nres memory input[0:1], remote0[0:1] <- input[0:1], input[1:2]\n}", "",
      "as with a pipeline unit of 72"},
     {"pipeline unit_size 64 num_chunks 1 {\ncopy scratch[0:2] <- input[0:2] slice 0 of 4\n}", "",
@@ -53,7 +61,7 @@ TEST_CASE("known faults of the executor") {
     INFO(row.ops << "\n" << outcome.errors);
     CHECK(outcome.errors.find(row.says) != std::string::npos);
     CHECK(outcome.errors.find("rank 0, block 0, operation ") == 0);
-    CHECK(outcome.ok == (std::string(row.says).starts_with("warning")));
+    CHECK(outcome.ok == std::string(row.says).starts_with("warning"));
     CHECK(runPasses(parseProgram(programText(row.ops, row.options)), "check-executor").errors == "");
   }
 }
@@ -67,6 +75,13 @@ TEST_CASE("what the executor does right") {
       {"ppkt port [0] remote2[0:1] <- scratch[0:1]", "protocol LL\n"},
       {"pipeline unit_size 64 num_chunks 1 {\nres memory input[0:1], remote0[0:1] <- input[0:1], input[1:2]\n}", ""},
       {"nop", "min_message_size 2147483647\n"},
+    {"flush port [0]", ""},
+    {"put port [0] remote0[0:1] <- input[0:1]", "buffer_alignment 1\n"},
+    {"gstore switch [0] switch0[0:1] <- output[0:1]", "buffer_alignment 4\n"},
+    {"ppkt memory remote2[0:1] <- input[0:1]", "protocol LL\nbuffer_alignment 8\n"},
+    {"put memory remote0[0:1] <- scratch[0:1]", "double_scratch on\n"},
+    {"rppkt port [0] remote2[0:1] <- scratch[0:1]", "protocol LL\ndouble_scratch on\n"},
+    {"put memory remote2[0:1] <- input[0:1]", "reuse_resources on\n"},
       {"pipeline unit_size 64 num_chunks 2 {\ncopy scratch[0:2] <- input[0:2]\n}", ""},
       {"pipeline unit_size 64 num_chunks 1 {\ncopy scratch[0:4] <- input[0:4] slice 0 of 4\n}", ""},
   };
@@ -97,11 +112,41 @@ TEST_CASE("a rank without scratch that reaches another's") {
   const char *reuse = "reuse_resources on\n";
   CHECK(put(reuse, "0", "1:2")
             .find("rank 0, block 0, operation 0: error: rank 0 has no scratch itself, so with "
-                  "reuse_resources mscclpp-1f5f065d would take any chunk of another rank's scratch "
-                  "for its first; give rank 0 as much") == 0);
-  CHECK(put(reuse, "0", "0:1") == "");
+                  "reuse_resources mscclpp-1f5f065d does not know where chunks of another rank's "
+                  "scratch lie; give rank 0 as much") == 0);
+  CHECK(put(reuse, "0", "0:1") != "");
   CHECK(put(reuse, "2", "1:2") == "");
   CHECK(put("", "0", "1:2") == "");
+}
+
+TEST_CASE("double scratch of different sizes") {
+  const auto send = [](const std::string &ops, const std::string &options = "") {
+    std::string text = programText(ops, "protocol LL\ndouble_scratch on\n" + options);
+    text.replace(text.rfind("scratch 8"), 9, "scratch 4");
+    return runPasses(parseProgram(text), "check-executor", "mscclpp").errors;
+  };
+  const std::string put = "ppkt memory remote2[0:1] <- input[0:1]";
+  CHECK(send(put) == "rank 0, block 0, operation 0: error: mscclpp-1f5f065d finds the second half of another rank's "
+                     "scratch by the size of its own, but rank 0 has 8 chunks of scratch and rank 1 has 4 chunks: with "
+                     "double scratch give both as many, or bake a kernel (--emit-cuda)\n1 error generated.\n");
+  CHECK(send(put, "reuse_resources on\n") == "");
+  CHECK(send("gstorepkt switch [1] switch1[0:1] <- scratch[0:1]").find("finds the second half") != std::string::npos);
+  CHECK(send("upkt output[0:1] <- scratch[0:1]") == "");
+}
+
+TEST_CASE("a switch channel over shares that lie apart") {
+  const auto store = [](const std::string &collective) {
+    const std::string text = "mscclc.ir 1\nprogram \"t\" {\ncollective " + collective +
+                             "\nrank 0 {\nbuffers input 1 output 2 scratch 0\nswitch0 = input of [0, 1]\nblock 0 {\n"
+                             "channels [switch 0]\ngstore switch [0] switch0[0:1] <- output[1:2]\n}\n}\nrank 1 {\n"
+                             "buffers input 1 output 2 scratch 0\nswitch0 = input of [0, 1]\n}\n}\n";
+    return runPasses(parseProgram(text), "check-executor", "mscclpp").errors;
+  };
+  CHECK(store("allgather") == "");
+  CHECK(store("allgather inplace").find("rank 0, block 0, operation 0: error: mscclpp-1f5f065d reaches one place on "
+                                        "all ranks through a switch channel, but in place their inputs lie at different "
+                                        "ones, so 'gstore' would be wrong; make the channel over the larger buffer, or "
+                                        "bake a kernel (--emit-cuda)") == 0);
 }
 
 TEST_CASE("a rank without chunks") {

@@ -71,12 +71,98 @@ TEST_CASE("bytes behind chunks, at the maximum message size") {
   constexpr std::uint64_t gib = std::uint64_t{1} << 30;
   CHECK(sized(4 * gib, "copy output[3:4] <- input[3:4]") == "");
   CHECK(has(sized(8 * gib, "copy output[3:4] <- input[3:4]"),
-            "error: copy in block 0 of rank 0 reaches byte 6442450944 at the maximum message size of 8589934592 bytes; "
+            "error: copy in block 0 of rank 0 reaches byte 8589934592 at the maximum message size of 8589934592 bytes; "
             "mscclpp-1f5f065d holds offsets and sizes in 32 bits"));
   CHECK(sized(8 * gib, "copy output[0:1] <- input[0:1]") == "");
-  CHECK(has(sized(4 * gib, "upkt output[0:1] <- scratch[2:3]"), "reaches byte 4294967296 at"));
-  // Undeclared, nothing can be said.
-  CHECK(errors(small("copy output[3:4] <- input[3:4]")) == "");
+  CHECK(has(sized(4 * gib, "upkt output[0:1] <- scratch[2:3]"), "reaches byte 6442450944 at"));
+  // A chunk of 4 GiB has a length that takes a bit more.
+  CHECK(has(sized(16 * gib, "copy output[0:1] <- input[0:1]"), "reaches byte 4294967296 at"));
+  CHECK(has(errors(small("copy output[3:4] <- input[3:4]", "min_message_size 8589934592\n")),
+            "reaches byte 8589934592 at the smallest message, of 8589934592 bytes; "));
+}
+
+TEST_CASE("the largest message is stated where the program states none") {
+  const auto largest = [](const std::string &ops, const std::string &options = "", const std::string &rank = "") {
+    return runPasses(parseProgram(small(ops, options, rank)), "fit-executor", "mscclpp").program.maxMessageSize;
+  };
+  constexpr std::uint64_t gib = std::uint64_t{1} << 30, mib = 1 << 20, none = ~std::uint64_t{0};
+  CHECK(largest("nop") == none);
+  CHECK(largest("copy output[3:4] <- input[3:4]") == 4 * gib);
+  CHECK(largest("copy output[0:1] <- input[0:1]") == 16 * gib - 64);
+  CHECK(largest("copy output[0:1] <- input[2:3]") == (4 * gib / 3) / 16 * 16 * 4);
+  CHECK(largest("upkt output[0:1] <- scratch[3:4]", "protocol LL\n") == 2 * gib);
+  CHECK(largest("copy output[3:4] <- input[3:4]", "max_message_size 1048576\n") == mib);
+  // Loops count in 16 bits.
+  CHECK(largest("pipeline unit_size 64 num_chunks 1 {\nnop\n}") == std::uint64_t{65535} * 64 * 4);
+  // Reused scratch: 16 MiB for each of four chunks; what goes through it in a pipeline may be longer.
+  CHECK(largest("copy scratch[0:1] <- input[0:1]", "reuse_resources on\n") == 64 * mib);
+  const auto loop = [](const std::string &op) { return "pipeline unit_size 65536 num_chunks 1 {\n" + op + "\n}"; };
+  CHECK(largest(loop("copy scratch[0:1] <- input[0:1]"), "reuse_resources on\n") == 65535 * mib / 16 * 4);
+  // Double scratch of 4 chunks of packets, twice: 16 times a chunk below 4 GiB.
+  CHECK(largest("nop", "double_scratch on\nprotocol LL\n") == gib);
+  CHECK(has(errors(small("nop", "double_scratch on\nprotocol LL\nmax_message_size 2147483648\n")),
+            "program 't': error: double scratch of rank 0 takes up to 8589934592 bytes at the maximum message size of "
+            "2147483648 bytes; mscclpp-1f5f065d reaches its second half by offsets of 32 bits: messages of up to "
+            "1073741824 bytes fit"));
+}
+
+TEST_CASE("halves of double scratch are multiples of 16 bytes, whatever the allocation") {
+  const auto scratch = [](const std::string &buffers, const std::string &options) {
+    const std::string text = "mscclc.ir 1\nprogram \"t\" {\ncollective test\n" + options + "rank 0 {\nbuffers " +
+                             buffers + "\nblock 0 {\ncopy scratch[0:1] <- input[0:1]\n}\n}\n}\n";
+    return runPasses(parseProgram(text), "fit-executor", "mscclpp").program.ranks[0].scratchChunks;
+  };
+  CHECK(scratch("input 6 output 6 scratch 3", "double_scratch on\n") == 16);
+  CHECK(scratch("input 6 output 6 scratch 3", "double_scratch on\nprotocol LL\n") == 8);
+  CHECK(scratch("input 6 output 6 scratch 16", "double_scratch on\n") == 16);
+  CHECK(scratch("input 64 output 64 scratch 3", "double_scratch on\n") == 16);
+  CHECK(scratch("input 8 output 6 scratch 3", "double_scratch on\n") == 3);
+  CHECK(scratch("input 6 output 6 scratch 3", "") == 3);
+  CHECK(scratch("input 6 output 6 scratch 3", "double_scratch on\nreuse_resources on\n") == 3);
+}
+
+TEST_CASE("what a pipeline gets wrong where chunks are longer than their share of reused scratch") {
+  constexpr std::uint64_t mib = 1 << 20;
+  const auto looped = [](const std::string &op, const std::string &options) {
+    return runPasses(parseProgram(programText("pipeline unit_size 65536 num_chunks 1 {\n" + op + "\n}",
+                                              "reuse_resources on\n" + options)),
+                     "fit-executor", "mscclpp");
+  };
+  const char *large = "max_message_size 134217728\n";
+  // Eight chunks of scratch: 8 MiB each.
+  const std::string sum = "re output[0:1] <- output[0:1], scratch[0:1]";
+  CHECK(has(looped(sum, large).errors,
+            "rank 0, block 0, operation 1: error: 're' goes through chunks of 8388608 bytes of reused scratch for "
+            "chunks of 16777216 bytes at the maximum message size of 134217728 bytes; mscclpp-1f5f065d then takes the kind of "
+            "its sources from its destinations: messages of up to 67108864 bytes are done right, or a baked kernel "
+            "(--emit-cuda) does it"));
+  CHECK(looped(sum, "").program.maxMessageSize == 64 * mib);
+  CHECK_FALSE(has(looped("re output[0:1] <- scratch[0:1], output[0:1]", large).errors, "takes the kind"));
+  // Position 2 of the table of remote buffers reads like scratch.
+  CHECK(has(looped("res memory output[0:1], remote2[0:1] <- output[0:1], input[0:1]", large).errors, "takes the kind"));
+  std::string bare =
+      programText("res memory output[0:1], remote2[0:1] <- output[0:1], input[0:1]", "reuse_resources on\n");
+  bare.replace(bare.find("scratch 8"), 9, "scratch 0");
+  CHECK(has(errors(bare), "error: 'res' goes through chunks of 0 bytes of reused scratch"));
+  CHECK_FALSE(has(looped("res memory output[0:1], remote2[0:1] <- output[0:1], scratch[0:1]", large).errors,
+                  "takes the kind"));
+  CHECK(has(looped("get memory [0] output[0:1] <- remote2[0:1]", large).errors,
+            "swaps the offsets of source and destination: messages of up to 67108864 bytes"));
+  std::string text = programText("pipeline unit_size 65536 num_chunks 1 {\nput memory remote2[0:1] <- input[0:1]\n}",
+                                 std::string("reuse_resources on\n") + large);
+  text.replace(text.rfind("scratch 8"), 9, "scratch 4");
+  CHECK(has(errors(text), "takes the scratch of another rank to be cut like its own: messages of up to 67108864 bytes"));
+}
+
+TEST_CASE("slices of fewer units than there are, where they are cut wrong") {
+  const auto sliced = [](const std::string &options, const std::string &target = "mscclpp-0.9") {
+    return errors(small("copy output[0:2] <- input[0:2] slice 1 of 8", options), target);
+  };
+  CHECK(has(sliced(""), "rank 0, block 0, operation 0: error: mscclpp-0.9 cuts 'copy' in 8 slices wrong where it has "
+                        "fewer units of 16 bytes to move: state a minimum message size of 256 bytes, or bake a kernel "
+                        "(--emit-cuda)"));
+  CHECK(sliced("min_message_size 256\n") == "");
+  CHECK(sliced("", "mscclpp") == "");
 }
 
 TEST_CASE("iterations and units of a pipeline") {

@@ -69,6 +69,59 @@ TEST_CASE("sends behind a sum follow as puts of it") {
           " <- input[0:1], scratch[1:2]\nnop\nppkt memory " + chunks("remote2", 8, 9) + " <- output[0:1]\n");
 }
 
+TEST_CASE("no more channels than threads, each of which serves one") {
+  const auto of = [](int threads, const std::string &ops) {
+    const Outcome outcome =
+        runPasses(parseProgram(programText(ops, "threads_per_block " + std::to_string(threads) + "\n")),
+                  "fit-executor", "mscclpp");
+    CHECK(outcome.errors.find("1 error generated") != std::string::npos); // the fixture's
+    return opsOf(outcome.program);
+  };
+  CHECK(of(4, "signal memory [" + numbers(0, 7) + "]\nwait memory [" + numbers(0, 7) + "]") ==
+        "signal memory [0, 1, 2, 3]\nsignal memory [4, 5, 6]\nwait memory [0, 1, 2, 3]\nwait memory [4, 5, 6]\n");
+  // A put and its signal stay with one thread.
+  CHECK(of(2, "put port [0, 1, 2] " + chunks("remote0", 0, 3) + " <- " + chunks("input", 0, 3) +
+                  "\nsignal port [0, 1, 2]\nflush port [2]") ==
+        "put port [0, 1] " + chunks("remote0", 0, 2) + " <- " + chunks("input", 0, 2) + "\nput port [2] " +
+            chunk("remote0", 2) + " <- " + chunk("input", 2) +
+            "\nsignal port [0, 1]\nsignal port [2]\nflush port [2]\n");
+  CHECK(of(2, "rppkt port [0, 1, 2] " + chunks("remote2", 0, 3) + " <- scratch[7:8]") ==
+        "rppkt port [0, 1] " + chunks("remote2", 0, 2) + " <- scratch[7:8]\nrppkt port [2] " + chunk("remote2", 2) +
+            " <- scratch[7:8]\n");
+  // All threads move the data of these, however few they are.
+  const std::string all = "put memory " + chunks("remote0", 0, 3) + " <- " + chunks("input", 0, 3) +
+                          "\nget memory [0, 1] " + chunks("output", 0, 2) + " <- " + chunks("remote0", 0, 2) + "\n";
+  CHECK(of(1, all) == all);
+  // Semaphores are cut like channels where those are cut, and have more room where they are not.
+  CHECK(of(12, "sem_release [" + numbers(0, 14) + "]\nsignal memory [0]") ==
+        "sem_release [" + numbers(0, 12) + "]\nsem_release [12, 13]\nsignal memory [0]\n");
+  CHECK(of(1024, "wait memory [" + numbers(0, 9) + "]\nsem_release [" + numbers(0, 9) + "]") ==
+        "wait memory [" + numbers(0, 8) + "]\nwait memory [8]\nsem_release [" + numbers(0, 8) + "]\nsem_release [8]\n");
+}
+
+TEST_CASE("what an executor gets wrong as one operation") {
+  // A put finds all sources in the buffer of the first.
+  CHECK(fitted("put memory " + chunks("remote0", 0, 3) + " <- input[0:1], scratch[1:2], scratch[2:3]") ==
+        "put memory remote0[0:1] <- input[0:1]\nput memory " + chunks("remote0", 1, 3) + " <- " +
+            chunks("scratch", 1, 3) + "\n");
+  // Version 0.9 does not flush after a pwsf.
+  CHECK(fitted("pwsf port [3, 4] " + chunks("remote0", 0, 2) + " <- " + chunks("input", 0, 2)) ==
+        "pws port [3, 4] " + chunks("remote0", 0, 2) + " <- " + chunks("input", 0, 2) + "\nflush port [3, 4]\n");
+  // Packets leave through a port by rppkt, each source by its own.
+  CHECK(fitted("ppkt port [0, 1] " + chunks("remote2", 0, 2) + " <- scratch[5:6], scratch[5:6]") ==
+        "rppkt port [0, 1] " + chunks("remote2", 0, 2) + " <- scratch[5:6]\n");
+  CHECK(fitted("ppkt port [0, 1] " + chunks("remote2", 0, 2) + " <- scratch[5:6], scratch[6:7]") ==
+        "rppkt port [0] remote2[0:1] <- scratch[5:6]\nnop\nrppkt port [1] remote2[1:2] <- scratch[6:7]\nnop\n");
+}
+
+TEST_CASE("a rank without thread blocks gets one") {
+  const Outcome outcome = runPasses(parseProgram(programText("nop")), "fit-executor", "mscclpp");
+  REQUIRE(outcome.program.ranks[1].blocks.size() == 1);
+  CHECK(outcome.program.ranks[1].blocks[0].ops.size() == 1);
+  CHECK(outcome.program.ranks[1].blocks[0].ops[0].kind == mscclc::ir::OpKind::Nop);
+  CHECK(runPasses(parseProgram(programText("nop")), "fit-executor", "none").program.ranks[1].blocks.empty());
+}
+
 TEST_CASE("the body of a pipeline grows with its pieces") {
   CHECK(fitted("pipeline unit_size 64 num_chunks 1 {\nsignal memory [" + numbers(0, 9) + "]\n}\nnop") ==
         "pipeline unit_size 64 num_chunks 1 {\nsignal memory [" + numbers(0, 8) + "]\nsignal memory [8]\n}\nnop\n");

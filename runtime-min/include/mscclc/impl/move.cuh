@@ -50,7 +50,21 @@ struct Span {
   uint64_t begin, end;
   unsigned lane, lanes;
   bool wide;
+  MSCCLC_DEVICE bool inWords() const { return wide && begin % 16 == 0; }
 };
+
+/// The elements of a row behind its last whole word that this thread does: those of a word begun, at `done`, all go to
+/// the thread that would do the word. So who does an element does not depend on where the row ends.
+struct Tail {
+  uint64_t first;
+  unsigned step;
+};
+template <class T> MSCCLC_DEVICE Tail tailOf(const Span &s, uint64_t done, uint64_t end) {
+  if (!s.inWords())
+    return {done / sizeof(T) + s.lane, s.lanes};
+  const unsigned word = static_cast<unsigned>((done - s.begin) / 16);
+  return {word % s.lanes == s.lane ? done / sizeof(T) : end / sizeof(T), 1};
+}
 
 /// The least number of bytes in a row of any of these chunks, where chunks differ at all.
 template <class K, class L> MSCCLC_DEVICE uint64_t clipRow(const K &k, const L &chunks, unsigned row, uint64_t end) {
@@ -136,12 +150,14 @@ using AccumulatorFor = std::conditional_t<N == 1, Passing<Word>, Accumulator<T, 
 template <class T, class Op, unsigned N, unsigned D, class S, class W>
 MSCCLC_DEVICE void reduceRow(const S &from, const W &to, const Span &s) {
   uint64_t done = s.begin;
-  if (s.wide && s.begin % 16 == 0) {
+  if (s.inWords()) {
     reduceWords<AccumulatorFor<T, Op, Vec16, N>, Vec16, N, D>(from, to, s.begin / 16 + s.lane, s.end / 16, s.lanes);
     done = s.end / 16 * 16 > s.begin ? s.end / 16 * 16 : s.begin;
   }
-  if (done < s.end)
-    reduceWords<AccumulatorFor<T, Op, T, N>, T, N, D>(from, to, done / sizeof(T) + s.lane, s.end / sizeof(T), s.lanes);
+  if (done < s.end) {
+    const Tail tail = tailOf<T>(s, done, s.end);
+    reduceWords<AccumulatorFor<T, Op, T, N>, T, N, D>(from, to, tail.first, s.end / sizeof(T), tail.step);
+  }
 }
 template <class T, class Op, unsigned N, unsigned D>
 MSCCLC_OUTLINE void reduceRowOutlined(const Pointers<N> from, const Pointers<D> to, const Span s) {
@@ -159,7 +175,7 @@ MSCCLC_DEVICE void copyRows(const Pointers<N> &from, const Pointers<N> &to, cons
   uint64_t words[N], most = 0;
   MSCCLC_UNROLL
   for (unsigned i = 0; i < N; ++i) {
-    words[i] = s.wide && s.begin % 16 == 0 ? ends.at[i] / 16 : 0;
+    words[i] = s.inWords() ? ends.at[i] / 16 : 0;
     most = words[i] > most ? words[i] : most;
   }
   for (uint64_t at = s.begin / 16 + s.lane; at < most; at += s.lanes) {
@@ -176,7 +192,10 @@ MSCCLC_DEVICE void copyRows(const Pointers<N> &from, const Pointers<N> &to, cons
   MSCCLC_UNROLL
   for (unsigned i = 0; i < N; ++i) {
     const uint64_t done = words[i] * 16 > s.begin ? words[i] * 16 : s.begin;
-    for (uint64_t at = done / sizeof(T) + s.lane; at < ends.at[i] / sizeof(T); at += s.lanes)
+    if (done >= ends.at[i])
+      continue;
+    const Tail tail = tailOf<T>(s, done, ends.at[i]);
+    for (uint64_t at = tail.first; at < ends.at[i] / sizeof(T); at += tail.step)
       storeWord<T>(to(i), at, loadWord<T>(from(i), at));
   }
 }

@@ -4,7 +4,7 @@
 namespace mscclc {
 
 /// What happens behind a port put.
-enum class Then : uint8_t { Nothing, Signal, SignalAndFlush, FlushLater };
+enum class Then : uint8_t { Nothing, Signal, SignalAndFlush };
 
 namespace dev {
 
@@ -75,15 +75,6 @@ template <class K, class L> MSCCLC_DEVICE void portFlush(const K &k, uint32_t op
   });
 }
 
-/// Waits for the flushes asked for so far, of earlier launches too.
-template <class K, class L> MSCCLC_DEVICE void portSettle(const K &k, uint32_t operation, const L &channels) {
-  dev::forOnes(k, L::size, [&](unsigned i) {
-    const int c = channels(i);
-    const MscclcChannel &channel = k.args.port_channels[c];
-    dev::awaitFlush(k, operation, c, channel, dev::loadRelaxed(channel.flush_requests));
-  });
-}
-
 /// Chunk i to the peer of channel i. Rows that lie side by side at both ends are one request.
 template <Then Next, class K, class C, class S, class D>
 MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, const C &channels, const S &sources,
@@ -121,7 +112,7 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
     uint64_t flush = 0;
     if (Next == Then::Signal || Next == Then::SignalAndFlush)
       t.flags |= MSCCLC_TRIGGER_SIGNAL;
-    if (Next == Then::SignalAndFlush || Next == Then::FlushLater) {
+    if (Next == Then::SignalAndFlush) {
       t.flags |= MSCCLC_TRIGGER_FLUSH;
       flush = dev::countFlush(channel);
     }

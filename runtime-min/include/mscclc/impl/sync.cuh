@@ -59,16 +59,14 @@ template <class Done> MSCCLC_DEVICE void spin(const MscclcRankArgs &args, const 
 }
 
 /// Waits for the next signal on a channel.
-template <bool Relaxed, class K>
+template <bool Acquire, class K>
 MSCCLC_DEVICE void waitChannel(const K &k, uint32_t kind, uint32_t operation, int index, const MscclcChannel &channel) {
   const uint64_t expected = loadRelaxed(channel.expected) + 1;
   spin(k.args, {kind, operation, channel.peer, static_cast<uint64_t>(index), expected}, [&](uint64_t &seen) {
-    seen = Relaxed ? loadRelaxed(channel.inbound) : loadAcquire(channel.inbound);
+    seen = Acquire ? loadAcquire(channel.inbound) : loadRelaxed(channel.inbound);
     return seen >= expected;
   });
   storeRelaxed(channel.expected, expected);
-  if (Relaxed)
-    peerLaunchSeen(channel.peer, k.launch);
 }
 
 /// Calls f(i) for i < n, the i-s shared out to the threads.
@@ -92,20 +90,24 @@ template <class K, class L> MSCCLC_DEVICE void relaxedSignal(const K &k, const L
 template <class K, class L> MSCCLC_DEVICE void wait(const K &k, uint32_t operation, const L &channels) {
   dev::forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
-    dev::waitChannel<false>(k, MSCCLC_WAIT_MEMORY, operation, c, k.args.memory_channels[c]);
+    dev::waitChannel<true>(k, MSCCLC_WAIT_MEMORY, operation, c, k.args.memory_channels[c]);
   });
 }
+/// Waits for relaxed signals. They tell that peers have begun their launch, hence that what they, and their users, wrote
+/// before it is written. To read that remotely takes an acquire: the end of a kernel alone promises it to its own device.
 template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t operation, const L &channels) {
   dev::forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
-    dev::waitChannel<true>(k, MSCCLC_WAIT_MEMORY, operation, c, k.args.memory_channels[c]);
+    const MscclcChannel &channel = k.args.memory_channels[c];
+    dev::waitChannel<K::Plan::readsPeers>(k, MSCCLC_WAIT_MEMORY, operation, c, channel);
+    dev::peerLaunchSeen(channel.peer, k.launch);
   });
 }
 /// Waits on port channels.
 template <class K, class L> MSCCLC_DEVICE void portWait(const K &k, uint32_t operation, const L &channels) {
   dev::forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
-    dev::waitChannel<false>(k, MSCCLC_WAIT_PORT, operation, c, k.args.port_channels[c]);
+    dev::waitChannel<true>(k, MSCCLC_WAIT_PORT, operation, c, k.args.port_channels[c]);
   });
 }
 

@@ -1,0 +1,147 @@
+// The structural checker's switch groups: each rank lists its own switch channels, and the lists must agree.
+//
+// The k-th switch channel of a rank that holds another one meets the k-th of that rank that holds the first. All ends
+// of one group name the same members in the same order and the same buffer. Ranks set their groups up one after the
+// other, in the order of their lists, each together with all its members (executor.cc, setupConnections): so there must
+// be an order of all groups that every list follows.
+#include "ir/ir_diagnostics.h"
+#include "ir/structure_checker.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace mscclc::ir {
+
+namespace {
+
+/// A switch channel of a rank.
+using End = std::pair<std::uint32_t, std::uint32_t>;
+constexpr std::uint32_t none = ProgramPlace::none;
+
+class SwitchGroups {
+public:
+  explicit SwitchGroups(const Program &program) : program_(program), shared_(program.ranks.size()) {
+    for (std::uint32_t r = 0; r < shared_.size(); ++r) {
+      const auto &channels = program.ranks[r].switchChannels;
+      for (std::uint32_t c = 0; c < channels.size(); ++c)
+        for (const std::uint32_t member : channels[c].ranks)
+          shared_[r].emplace_back(member, c);
+      std::ranges::sort(shared_[r]);
+    }
+  }
+
+  const SwitchChannel &operator[](End end) const { return program_.ranks[end.first].switchChannels[end.second]; }
+
+  /// How many switch channels of `rank` hold `other`.
+  std::size_t count(std::uint32_t rank, std::uint32_t other) const { return with(rank, other).size(); }
+  /// Which of its rank's channels that hold `other` the end is, from 0.
+  std::size_t number(End end, std::uint32_t other) const {
+    const auto mine = with(end.first, other);
+    return static_cast<std::size_t>(std::ranges::lower_bound(mine, End{other, end.second}) - mine.begin());
+  }
+  /// The end on `other` that `end` meets; its channel is `none` if there is none.
+  End met(End end, std::uint32_t other) const {
+    const auto theirs = with(other, end.first);
+    const std::size_t k = number(end, other);
+    return {other, k < theirs.size() ? theirs[k].second : none};
+  }
+
+private:
+  /// (other, channel) of the channels of `rank` that hold `other`.
+  std::span<const End> with(std::uint32_t rank, std::uint32_t other) const {
+    const auto &all = shared_[rank];
+    return {std::ranges::lower_bound(all, End{other, 0}), std::ranges::upper_bound(all, End{other, none})};
+  }
+
+  const Program &program_;
+  std::vector<std::vector<End>> shared_; // [rank]: (member, channel), sorted
+};
+
+/// "[0, 1, 2]", cut where it is long.
+std::string listOf(const std::vector<std::uint32_t> &ranks) {
+  constexpr std::size_t most = 16;
+  std::string text = "[";
+  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
+    text += (i != 0 ? ", " : "") + std::to_string(ranks[i]);
+  return text + (ranks.size() > most ? ", …]" : "]");
+}
+
+/// The end that is stuck if ranks set their groups up in the order of their lists, and the member that never comes, at
+/// the channel where that is stuck itself.
+std::pair<End, End> stuckEnds(const Program &program, const SwitchGroups &groups) {
+  std::vector<std::uint32_t> next(program.ranks.size(), 0);     // [rank]
+  std::vector<std::vector<std::uint32_t>> arrived(next.size()); // [first member][channel]
+  for (std::uint32_t r = 0; r < next.size(); ++r)
+    arrived[r].resize(program.ranks[r].switchChannels.size());
+  std::vector<std::uint32_t> ready(next.size());
+  for (std::uint32_t r = 0; r < next.size(); ++r)
+    ready[r] = r;
+  while (!ready.empty()) {
+    const std::uint32_t rank = ready.back();
+    ready.pop_back();
+    if (next[rank] == program.ranks[rank].switchChannels.size())
+      continue;
+    const std::vector<std::uint32_t> &members = groups[{rank, next[rank]}].ranks;
+    const End group = groups.met({rank, next[rank]}, members[0]);
+    if (++arrived[group.first][group.second] != members.size())
+      continue;
+    for (const std::uint32_t member : members) {
+      ++next[member];
+      ready.push_back(member);
+    }
+  }
+  for (std::uint32_t r = 0; r < next.size(); ++r) {
+    if (next[r] == program.ranks[r].switchChannels.size())
+      continue;
+    const std::vector<std::uint32_t> &members = groups[{r, next[r]}].ranks;
+    const End group = groups.met({r, next[r]}, members[0]);
+    for (const std::uint32_t member : members)
+      if (const End at{member, next[member]}; groups[at].ranks != members || groups.met(at, members[0]) != group)
+        return {{r, next[r]}, at};
+  }
+  return {{none, none}, {none, none}};
+}
+
+} // namespace
+
+void StructureChecker::checkSwitchGroups() {
+  const SwitchGroups groups(program_);
+  const std::size_t before = numFaults_;
+  std::set<std::pair<End, End>> told;
+  const auto compare = [&](End end, std::uint32_t other) {
+    const End met = groups.met(end, other);
+    const SwitchChannel &here = groups[end];
+    if (met.second == none) {
+      faultAt({end.first}, noLoc, diag::switch_group_missing,
+              {end.second, end.first, listOf(here.ranks), other, groups.number(end, other) + 1,
+               groups.count(other, end.first)});
+      return;
+    }
+    const SwitchChannel &there = groups[met];
+    if ((here.ranks == there.ranks && here.buffer == there.buffer) || !told.insert(std::minmax(end, met)).second)
+      return;
+    if (here.ranks != there.ranks)
+      faultAt({end.first}, noLoc, diag::switch_group_members,
+              {end.second, end.first, listOf(here.ranks), met.second, other, listOf(there.ranks)});
+    else
+      faultAt({end.first}, noLoc, diag::switch_group_buffer,
+              {end.second, end.first, toString(here.buffer), met.second, other, toString(there.buffer)});
+  };
+  // The first member looks at all, each other one at the first: then all agree.
+  for (std::uint32_t r = 0; r < numRanks_; ++r)
+    for (std::uint32_t c = 0; c < program_.ranks[r].switchChannels.size() && !full(); ++c) {
+      const std::vector<std::uint32_t> &members = groups[{r, c}].ranks;
+      if (members[0] != r)
+        compare({r, c}, members[0]);
+      else
+        std::ranges::for_each(members, [&](std::uint32_t member) { compare({r, c}, member); });
+    }
+  if (numFaults_ != before)
+    return;
+  if (const auto [end, other] = stuckEnds(program_, groups); end.first != none)
+    faultAt({end.first}, noLoc, diag::switch_group_order, {end.second, end.first, other.first, other.second});
+}
+
+} // namespace mscclc::ir
