@@ -74,3 +74,68 @@ TEST_CASE("a block's own flush counts, whoever flushed before") {
   p.on(1).relaxedSignal({signals}).relaxedWait({hears}).relaxedSignal({sends}).wait({back}, ChannelType::Port);
   CHECK(prove(p.program).result.proven);
 }
+
+TEST_CASE("a signal or flush covers in its phase what its own thread put before it, through its channel") {
+  // Rank 0 puts through channel 0 and then does `behind`; a second channel gives threads other positions.
+  const auto make = [](auto before, auto behind, const Ids &waits) {
+    Plan p(CollectiveKind::Custom, 2, 1, 1);
+    p.program.collective.expectations = {{1, 0, {{0, 0}}, noLoc}};
+    p.connectAll();
+    for (int i = 0; i < 2; ++i)
+      p.connectAll(ChannelType::Port);
+    Block a = p.on(0), b = p.on(1);
+    a.relaxedWait({0}).nop();
+    before(a);
+    a.remote(OpKind::Put, {a.of(1, BufferKind::Output, 0, 1, ChannelType::Port)}, {in(0)}, ChannelType::Port, {0});
+    behind(a);
+    b.relaxedSignal({0}).wait({waits[0]}, ChannelType::Port).nop().copy(in(0), out(0)).nop();
+    if (waits.size() > 1)
+      b.wait(Ids(waits.begin() + 1, waits.end()), ChannelType::Port);
+    const Proof proof = prove(p.program);
+    CHECK(proof.ids == prove(p.program, {.clocks = true}).ids);
+    return proof;
+  };
+  constexpr ChannelType port = ChannelType::Port;
+  const auto nothing = [](Block &) {};
+  CHECK(make(nothing, [](Block &a) { a.signal({0}, port).flush({0}); }, {0}).result.proven);
+  CHECK(make(nothing, [](Block &a) { a.signal({0, 1}, port).flush({0, 1}); }, {0, 1}).result.proven);
+  CHECK(make(nothing, [](Block &a) { a.signal({1, 0}, port).flush({0}); }, {0, 1}).has("race")); // another thread
+  CHECK(make(nothing, [](Block &a) { a.signal({1}, port).flush({0}); }, {1}).has("race"));       // another channel
+  CHECK(make([](Block &a) { a.signal({0}, port); }, [](Block &a) { a.flush({0}); }, {0}).has("race"));
+  CHECK(make(nothing, [](Block &a) { a.signal({0}, port).flush({1, 0}); }, {0}).has("input_still_sent"));
+  CHECK(make(nothing, [](Block &a) { a.nop().signal({1, 0}, port).flush({1, 0}); }, {0, 1}).result.proven);
+  // A signal of another thread may come before the put's own, and be taken for it.
+  const auto signalsTwice = [](Block &a) { a.signal({1, 0}, port); };
+  const auto both = [](Block &a) { a.signal({0}, port).flush({0}); };
+  CHECK(make(signalsTwice, both, {0, 1, 0}).has("race"));
+}
+
+TEST_CASE("what a port's wait completes, the thread that waited may put on in the same phase") {
+  const auto make = [](bool apart) {
+    Plan p(CollectiveKind::Custom, 3, 1, 1);
+    p.program.collective.expectations = {{1, 0, {{0, 0}}, noLoc}, {2, 0, {{0, 0}}, noLoc}};
+    p.connectAll();
+    for (std::uint32_t from = 0; from < 2; ++from) {
+      p.channel(from, from + 1, ChannelType::Port);
+      p.channel(from + 1, from, ChannelType::Port);
+    }
+    Block a = p.on(0), b = p.on(1), c = p.on(2);
+    a.relaxedWait({0}).nop();
+    a.remote(OpKind::PutWithSignalAndFlush, {a.of(1, BufferKind::Output, 0, 1, ChannelType::Port)}, {in(0)},
+             ChannelType::Port, {0});
+    // Rank 1's port channels: 0 back to rank 0, 1 on to rank 2.
+    b.relaxedWait({1}).nop().relaxedSignal({0});
+    b.wait({0}, ChannelType::Port);
+    if (apart)
+      b.nop();
+    b.remote(OpKind::PutWithSignalAndFlush, {b.of(2, BufferKind::Output, 0, 1, ChannelType::Port)}, {out(0)},
+             ChannelType::Port, {1});
+    c.relaxedSignal({1}).wait({0}, ChannelType::Port);
+    const Proof proof = prove(p.program);
+    CAPTURE(proof.text);
+    CHECK(proof.ids == prove(p.program, {.clocks = true}).ids);
+    CHECK(proof.result.proven);
+  };
+  make(true);
+  make(false);
+}

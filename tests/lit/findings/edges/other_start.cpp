@@ -1,6 +1,7 @@
 // An element is copied on by the thread that copied it, if both operations begin at one place: here they do not.
 // RUN: not mscclc %s -O0 --verify 2>&1 | FileCheck %s
 // RUN: mscclc %s -O0 --verify -P apart=0 | FileCheck %s --check-prefix=RIGHT
+// RUN: mscclc %s -O0 --run --schedules 100 -P apart=0
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
