@@ -208,8 +208,6 @@ ExitCode Session::prove() {
   options.warnings = !options_.quiet;
   options.fixedScratch = options_.action == Action::EmitCuda; // a kernel's chunks keep their place at every size
   options.oneSize = options_.action == Action::EmitCuda && options_.messageSize != 0;
-  options.fixedScratch = options_.action == Action::EmitCuda; // a kernel's chunks keep their place at every size
-  options.oneSize = options_.action == Action::EmitCuda && options_.messageSize != 0;
   const passes::VerifyResult result = passes::verify(program_, diags_, options);
   times_.lap("verify");
   if (options_.action == Action::Verify || !result.proven)
