@@ -268,7 +268,7 @@ void Reporter::sizeChanged(std::uint32_t rank, const Record &first, bool firstWr
   const bool ofSource = ir::isOfSource(index_.program, index_.ops(b).ops[machine_->opOf(second)]);
   f->notes.push_back({&diag::size_change_advice,
                       f->where,
-                      {startSignal(rank, index_.rankOf(b), ofSource) + " on rank " + std::to_string(index_.rankOf(b))}});
+                      {startSignal(index_.rankOf(a), index_.rankOf(b), ofSource) + " on rank " + std::to_string(index_.rankOf(b))}});
 }
 
 void Reporter::waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) {

@@ -6,7 +6,7 @@
 using namespace mscclc;
 
 MSCCLC_ALGORITHM void phases() {
-  CollectiveProgram program("phases", AllReduce(1, 3, false), {.autoSync = false});
+  CollectiveProgram program("phases", AllReduce(1, 2, false), {.autoSync = false});
   Rank rank(0);
   Buffer scratch(0, 2);
   rank.copy(scratch.slice(0, 2), rank.input().slice(0, 2), tb(0));
