@@ -12,9 +12,9 @@ public:
   /// For the waits and acquires of `block` as it is now.
   void start(const ir::ThreadBlock &block);
 
-  /// True if of what operation `index` waits on each is waited on by one thread in that phase: thread i waits on the
-  /// i-th of what an operation names. Acquires in a row count as one: a semaphore counts right whichever thread acquires
-  /// it, and nothing happens between them.
+  /// True if one thread alone waits, in that phase, on each of what operation `index` waits on. Thread i waits on the
+  /// i-th of what an operation names. Acquires in a row count as one: a semaphore counts right whichever thread
+  /// acquires it, and nothing happens between them.
   bool has(std::uint32_t index) const { return alone_[index]; }
 
 private:

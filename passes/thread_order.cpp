@@ -179,9 +179,13 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
     });
   if (putsThroughPort(op))
     puts_[act.queue].push_back(act);
-  if (!ir::isSignal(op.kind) && !ir::putsAndSignals(op.kind))
+  if (!sends(op.kind))
     return;
-  check(sends_[act.queue], act, [&](const Act &earlier) { return port || before_.ops[earlier.op].kind != op.kind; });
+  // Whoever waits for it may take any of several threads' sends for this one.
+  const bool relays =
+      waitsEarlier_.first || (act.threadIn < waitsOfThread_.size() && waitsOfThread_[act.threadIn].first);
+  check(sends_[act.queue], act,
+        [&](const Act &earlier) { return relays || port || before_.ops[earlier.op].kind != op.kind; });
   sends_[act.queue].push_back(act);
 }
 

@@ -19,6 +19,7 @@ RULES = {
     "switch accesses": "switch operations read and write memory",
     "switch in place": "a switch reduce and broadcast fuse only in place, and each index is written as it is",
     "packet reduce": "of a packet reduce the first source is plain and the others are packets; packets are checked",
+    "port packets": "a port sends the source of a ppkt as it lies there: packets, which must have been written before",
     "in place": "in place, input and output are one memory",
     "barriers": "the order in which a barrier's blocks are listed makes no other barrier",
     "one shift": "replication shifts every chunk of an operation, and once",
@@ -41,6 +42,9 @@ def record(source, names, rules=()):
     program = names["program"]
     program.validate_signal_wait_pairing = lambda: None  # random programs have no pairs
     return program
+
+
+UNAWAITED = "unawaited"  # of packets that an operation reads without waiting for them
 
 
 class Refused(Exception):
@@ -85,7 +89,7 @@ class Corrected:
         return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
 
     def accesses(self, op, rank):
-        """(memory, is a write, is a packet) for each chunk of the operation's own rank."""
+        """(memory, is a write, is a packet or UNAWAITED) for each chunk of the operation's own rank."""
         name = op.name.value
         if name == "pipeline":
             return [access for inner in op.operations for access in self.accesses(inner, rank)]
@@ -101,6 +105,8 @@ class Corrected:
         reads = op.src_buff if name in ("copy", "cpkt", "upkt", "put", "pws", "pwsf", "ppkt", "rppkt") else []
         writes = op.dst_buff if name in ("copy", "cpkt", "upkt", "get") else []
         from_packet, to_packet = name in ("upkt", "rppkt"), name == "cpkt"
+        if name == "ppkt" and op.channel_type == ChannelType.port and self.has("port packets"):
+            from_packet = UNAWAITED
         return ([(self.chunk(rank, c, from_packet), False, from_packet) for c in reads]
                 + [(self.chunk(rank, c, to_packet), True, to_packet) for c in writes])
 
@@ -118,27 +124,31 @@ class Corrected:
 
     # ---- sync
     def infer_sync(self, ops, rank):
-        record = buffer_access.BuffersAccess()
+        record, packets_written = buffer_access.BuffersAccess(), buffer_access.BuffersAccess()
         result = []
         for op in ops:
             if op.name.value in ("nop", "barrier"):
                 record.clear_data_access()
+                packets_written.clear_data_access()
                 result.append(op)
                 continue
             if op.name.value == "pipeline":
                 op.operations = self.infer_sync(op.operations, rank)
             added = False
-            pending = []
+            pending, written = [], []
             for memory, write, packet in self.accesses(op, rank):
                 access = DataAccess(op.id, memory[1], memory[2] - 1, memory[0],
                                     DataAccessType.write if write else DataAccessType.read)
                 if packet and not self.has("packet reduce"):
                     continue
-                if self.conflicts(record, access):
+                if self.conflicts(record, access) or (packet == UNAWAITED and self.conflicts(packets_written, access)):
                     added = True
                     record.clear_data_access()
+                    packets_written.clear_data_access()
                     if not self.has("own accesses"):
                         pending = []
+                if packet and write:
+                    written.append(access)
                 if not packet:
                     pending.append(access)
                     if not self.has("own accesses"):
@@ -146,6 +156,8 @@ class Corrected:
             if self.has("own accesses"):
                 for access in pending:
                     record.compute_data_access(access)
+            for access in written:
+                packets_written.compute_data_access(access)
             if added:
                 result.append(operations.SyncOperation())
             result.append(op)

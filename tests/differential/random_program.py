@@ -252,7 +252,7 @@ class Program:
                 i = self.pick(targets)
                 if name in puts:
                     only = "scratch" if "Packets" in name else None
-                    src = self.piece(rank, self.grain or 1, only if name == "readPutPackets" else None)
+                    src = self.piece(rank, self.grain or 1, only)
                     dst = src and self.piece(self.channels["p"][i][0], src.size, only)
                     if dst:
                         self.call(same(f"p[{i}]"), name, [dst.text, src.text, on])
@@ -320,7 +320,7 @@ class Program:
         name = self.pick(["put", "putWithSignal", "putWithSignalAndFlush"] + ["putPackets", "readPutPackets"] * self.packets)
         only = "scratch" if "Packets" in name else None
         on = self.on(one=name != "readPutPackets")
-        src = self.piece(rank, only=only if name == "readPutPackets" else None)
+        src = self.piece(rank, only=only)
         for _ in range(self.times() if src else 0):
             found = self.channel(rank, "p")
             dst = found and self.piece(found[1], src.size, only)
@@ -328,7 +328,7 @@ class Program:
                 return
             self.call(found[0], name, [dst.text, src.text, on])
             if self.chance(0.5) and name != "readPutPackets":
-                src = self.piece(rank, src.size)
+                src = self.piece(rank, src.size, only)
 
     def reduce_options(self, dst, src, packet=False, python_dst="dst_chunk"):
         op = self.pick(["Sum"] * 6 + ["Min", "Max"])

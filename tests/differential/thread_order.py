@@ -1,4 +1,4 @@
-"""Which orders that one thread gave are lost by fusing, found by trying all pairs; passes/thread_order.h says why they count.
+"""Which orders that one thread gave are lost by fusing, found by trying all pairs; see passes/thread_order.h.
 
 Every operation that the DSL records names one channel or semaphore, so one thread does all that its block does there. A
 fused operation is done by a thread for each of what it names.
@@ -91,9 +91,10 @@ def acts(before, after, memory_of):
             thread = list(dict.fromkeys(getattr(merged, "names", None) or channels(merged))).index(names[0])
         counts = signals or waits or name in ("sem_release", "flush") or (port and hasattr(op, "dst_buff"))
         counter = (str(getattr(op, "channel_type", "semaphore")), *names[:1]) if counts else None
-        moves = name not in ("signal", "rlxsignal", "wait", "rlxwait", "flush", "sem_acquire", "sem_release", "nop", "barrier", "pipeline")
-        result.append(Act(op.origin, counter, thread, was[time][op.origin][0], phase, signals or name == "sem_release", waits,
-                          name == "flush", moves, memory_of(op) if port and moves else None, name == "rlxsignal"))
+        moves = not operations.check_data_sync_op(op) and name not in ("nop", "barrier", "pipeline")
+        to = memory_of(op) if port and moves else None
+        result.append(Act(op.origin, counter, thread, was[time][op.origin][0], phase, signals or name == "sem_release",
+                          waits, name == "flush", moves, to, name == "rlxsignal"))
     return result, {origin for op in walk(after, 1) for origin, _ in members(op)[1:]}
 
 
@@ -101,46 +102,45 @@ def meet(a, b):
     return a and b and a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
 
 
-def same_run(after, a, b):
-    return any({a, b} <= {origin for origin, _ in members(op)} for op in walk(after, 1))
-
-
-def losses(earlier, later, after):
-    """Names of the orders between two acts of one phase that different threads do now."""
+def losses(earlier, later, together, relays):
+    """Names of the orders between two acts of one phase that different threads do now; `together`: fused into one."""
     one_counter = earlier.counter is not None and earlier.counter == later.counter
     semaphore = one_counter and earlier.counter[0] == "semaphore"
     port = one_counter and earlier.counter[0] == str(ChannelType.port)
     if later.waits:
-        if one_counter and earlier.waits and not (semaphore and same_run(after, earlier.op, later.op)):
+        if one_counter and earlier.waits and not (semaphore and together):
             yield "waits take turns"
         return
     if earlier.waits and (later.sends or later.put_to):
         yield "what was waited for goes along"
     if one_counter and earlier.put_to and (later.sends or later.flushes or meet(earlier.put_to, later.put_to)):
         yield "puts of one queue"
-    if one_counter and not semaphore and earlier.sends and later.sends and (port or earlier.relaxed != later.relaxed):
+    if one_counter and earlier.sends and later.sends and (relays or port or earlier.relaxed != later.relaxed):
         yield "signals that tell something else"
 
 
-ORDERS = ["what was waited for goes along", "data before a sync", "puts of one queue", "signals that tell something else",
-          "waits take turns"]
+ORDERS = ["what was waited for goes along", "data before a sync", "puts of one queue",
+          "signals that tell something else", "waits take turns"]
 
 
 def lost(before, after, memory_of):
     """Origins of operations that may not be fused into what stands before them: the first of each phase of `after`."""
     listed, merged = acts(before, after, memory_of)
+    run = {origin: members(op)[0] for op in walk(after, 1) for origin, _ in members(op)}
     blamed = {}
     for i, later in enumerate(listed):
+        relays = any(earlier.waits and earlier.phase == later.phase for earlier in listed[:i])
         for order in ORDERS if later.phase not in blamed and later.counter else ():
             for earlier in listed[:i]:
                 if earlier.phase != later.phase:
                     continue
                 if order == "data before a sync":
-                    found = later.sends and (earlier.moves or earlier.flushes) and earlier.phase_before < later.phase_before
+                    found = (later.sends and (earlier.moves or earlier.flushes)
+                             and earlier.phase_before < later.phase_before)
                     culprits = [later.op]
                 else:
                     found = (earlier.op != later.op and earlier.counter and earlier.thread != later.thread
-                             and order in losses(earlier, later, after))
+                             and order in losses(earlier, later, run[earlier.op] == run[later.op], relays))
                     culprits = [later.op, earlier.op]
                 if found:
                     culprits = [op for op in culprits if op in merged]
