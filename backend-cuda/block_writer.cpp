@@ -350,7 +350,7 @@ private:
     case OpKind::Wait:
       return call(out, port ? "portWait" : "wait", {"k", position, list}, comment);
     case OpKind::RelaxedWait:
-      return call(out, "relaxedWait", {"k", position, list}, comment);
+      return call(out, facts_.readsPeers ? "launchWait" : "relaxedWait", {"k", position, list}, comment);
     case OpKind::Flush:
       return call(out, "portFlush", {"k", position, list}, comment);
     default:

@@ -13,6 +13,7 @@ struct KernelFacts {
   const ir::Program &program;
   /// Template argument of a reduction, by its operation: "Op" where the plan has one operation throughout.
   std::array<std::string, 3> reduceOp;
+  bool readsPeers = false; ///< some operation reads memory of other ranks
 };
 
 /// Statements of the program that `instances` run; they have one shape. Tables it needs are added to `tables`.

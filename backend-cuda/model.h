@@ -46,7 +46,6 @@ struct KernelModel {
   std::uint32_t shares = 1, groupChunks = 0, scratchSlots = 0;
   std::uint64_t unit = 16, messageBytes = 0, minMessageBytes = 0, maxMessageBytes = 0, bufferAlignment = 16;
   bool packets = false, doubleScratch = false;
-  bool readsPeers = false;                    ///< some operation reads memory of other ranks
   bool outlined = false;                      ///< loops over rows are functions: the program is long
   std::string dtypes, reduceOps, packetKinds; ///< default lists of template arguments
   std::vector<BlockProgram> programs;

@@ -16,6 +16,16 @@ namespace mscclc::cuda {
 
 namespace {
 
+bool readsPeers(const ir::Program &program) {
+  for (const ir::Rank &rank : program.ranks)
+    for (const ir::ThreadBlock &block : rank.blocks)
+      for (const ir::Op &op : block.ops)
+        for (const ir::Chunk &source : block.srcs(op))
+          if (!ir::isLocal(source.space))
+            return true;
+  return false;
+}
+
 using Instances = std::vector<SampleSpace::Instance>;
 
 /// Sets how the message divides into chunks (impl/layout.cuh).
@@ -57,7 +67,7 @@ void chooseLayout(const ir::Program &program, KernelModel &model) {
 
 /// Finds out which packets, reductions and channels there are.
 KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
-  KernelFacts facts{program, {"Sum", "Min", "Max"}};
+  KernelFacts facts{program, {"Sum", "Min", "Max"}, readsPeers(program)};
   std::set<ir::ReduceOp> used;
   bool port = false, multicast = false;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
@@ -227,16 +237,6 @@ void chooseDispatch(const ir::Program &program, KernelModel &model) {
       });
 }
 
-bool readsPeers(const ir::Program &program) {
-  for (const ir::Rank &rank : program.ranks)
-    for (const ir::ThreadBlock &block : rank.blocks)
-      for (const ir::Op &op : block.ops)
-        for (const ir::Chunk &source : block.srcs(op))
-          if (!ir::isLocal(source.space))
-            return true;
-  return false;
-}
-
 } // namespace
 
 KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
@@ -248,7 +248,6 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   model.maxMessageBytes = options.messageSize != 0 ? options.messageSize : program.maxMessageSize;
   model.bufferAlignment = program.bufferAlignment;
   model.doubleScratch = program.doubleScratch;
-  model.readsPeers = readsPeers(program);
   chooseLayout(program, model);
   const KernelFacts facts = scanOps(program, model);
 

@@ -217,7 +217,6 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"outlined", yes(m.outlined)},
       {"packets", yes(m.packets)},
       {"doubleScratch", yes(m.doubleScratch)},
-      {"readsPeers", yes(m.readsPeers)},
       {"tables", tablesText(m.tables, deviceStorage(m.tables))},
       {"descriptorTables", tablesText(m.descriptorTables, "static const")},
       {"programs", programsText(m)},

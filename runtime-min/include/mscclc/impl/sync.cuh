@@ -93,15 +93,26 @@ template <class K, class L> MSCCLC_DEVICE void wait(const K &k, uint32_t operati
     dev::waitChannel<true>(k, MSCCLC_WAIT_MEMORY, operation, c, k.args.memory_channels[c]);
   });
 }
-/// Waits for relaxed signals. They tell that peers have begun their launch, hence that what they, and their users, wrote
-/// before it is written. To read that remotely takes an acquire: the end of a kernel alone promises it to its own device.
-template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t operation, const L &channels) {
-  dev::forOnes(k, L::size, [&](unsigned i) {
+namespace dev {
+template <bool Acquire, class K, class L>
+MSCCLC_DEVICE void waitRelaxed(const K &k, uint32_t operation, const L &channels) {
+  forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
     const MscclcChannel &channel = k.args.memory_channels[c];
-    dev::waitChannel<K::Plan::readsPeers>(k, MSCCLC_WAIT_MEMORY, operation, c, channel);
-    dev::peerLaunchSeen(channel.peer, k.launch);
+    waitChannel<Acquire>(k, MSCCLC_WAIT_MEMORY, operation, c, channel);
+    peerLaunchSeen(channel.peer, k.launch);
   });
+}
+} // namespace dev
+
+/// Waits for relaxed signals, which order control: peers have begun their launch.
+template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t operation, const L &channels) {
+  dev::waitRelaxed<false>(k, operation, channels);
+}
+/// The same where peers' memory is read: what they, and their users, wrote before their launch can be seen then. To
+/// others than its own device the end of a kernel alone does not promise that.
+template <class K, class L> MSCCLC_DEVICE void launchWait(const K &k, uint32_t operation, const L &channels) {
+  dev::waitRelaxed<true>(k, operation, channels);
 }
 /// Waits on port channels.
 template <class K, class L> MSCCLC_DEVICE void portWait(const K &k, uint32_t operation, const L &channels) {
