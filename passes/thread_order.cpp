@@ -36,7 +36,8 @@ private:
 
 ThreadOrder::ThreadOrder(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &before,
                          const std::vector<MergedInto> &into, const ir::ThreadBlock &after)
-    : program_(program), rank_(rank), before_(before), after_(after), into_(into), outOf_(before.ops.size()) {
+    : program_(program), rank_(rank), before_(before), after_(after), into_(into), outOf_(before.ops.size()),
+      phasesIn_(before.ops.size()) {
   std::uint32_t next = 0;
   for (std::uint32_t i = 0; i < before.ops.size(); ++i)
     outOf_[i] = into[i].leader != i ? outOf_[into[i].leader] : into[i].dropped ? next : next++;
@@ -104,7 +105,7 @@ std::vector<ThreadOrder::Act> &ThreadOrder::ByQueue::operator[](std::uint32_t qu
 void ThreadOrder::visit(std::uint32_t i, const Place &place) {
   if (place.phaseOut != phaseOut_) {
     phaseOut_ = place.phaseOut;
-    firstData_ = 0;
+    data_ = flush_ = {};
     waits_.clear();
     puts_.clear();
     sends_.clear();
@@ -116,6 +117,7 @@ void ThreadOrder::visit(std::uint32_t i, const Place &place) {
   } else if (place.phaseIn != phaseIn_) {
     beginPhaseIn(place.phaseIn);
   }
+  phasesIn_[i] = place.phaseIn;
   const Op &op = before_.ops[i];
   const auto ids = before_.idsOf(op);
   const std::uint32_t threads = putsThroughPort(op) ? op.numDsts : op.numIds;
@@ -123,8 +125,16 @@ void ThreadOrder::visit(std::uint32_t i, const Place &place) {
   for (std::uint32_t t = 0; byThreads && t < threads; ++t)
     visitAct(op, {i, queueOf(op, ids[ids.size() == 1 ? 0 : t]), t, threadAfter(i, t), place.phaseIn,
                   putsThroughPort(op) ? std::optional(destination(op, t)) : std::nullopt});
-  if ((op.numChunks() != 0 || op.kind == OpKind::Flush) && firstData_ == 0)
-    firstData_ = place.phaseIn;
+  if (op.numChunks() != 0 && !putsThroughPort(op)) { // all threads do it, behind the sync that stood between
+    if (waitsEarlier_.first)
+      blameSync(waitsEarlier_.first->op);
+    if (flush_.before(place.phaseIn))
+      blameSync(flush_.op);
+  }
+  if (op.numChunks() != 0 && data_.phaseIn == 0)
+    data_ = {place.phaseIn, i};
+  if (op.kind == OpKind::Flush && flush_.phaseIn == 0)
+    flush_ = {place.phaseIn, i};
 }
 
 /// Two names may stand for one memory: a peer's input and output in place, its packets and plain chunks.
@@ -147,7 +157,7 @@ void ThreadOrder::beginPhaseIn(std::uint64_t phase) {
 template <typename Matters> void ThreadOrder::check(std::vector<Act> &earlier, const Act &later, Matters matters) {
   for (const Act &act : earlier)
     if (act.op != later.op && act.related(later) && act.threadOut != later.threadOut && matters(act))
-      return blame(act, later);
+      return blame(act.op, later.op);
 }
 
 void ThreadOrder::visitAct(const Op &op, const Act &act) {
@@ -168,8 +178,9 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
     if (act.threadIn < waitsOfThread_.size())
       checkWaits(waitsOfThread_[act.threadIn], act);
     // So does what the block did before a sync that stood between.
-    if (sends(op.kind) && firstData_ != 0 && firstData_ < act.phaseIn)
-      blame(act, act);
+    for (const First &first : {data_, flush_})
+      if (sends(op.kind) && first.before(act.phaseIn))
+        blame(first.op, act.op);
   }
   const bool port = op.channelType == ir::ChannelType::Port;
   const bool tells = sends(op.kind) || op.kind == OpKind::Flush; // of puts before it
@@ -192,16 +203,26 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
 void ThreadOrder::checkWaits(const Waits &earlier, const Act &later) {
   for (const auto &wait : {earlier.first, earlier.other})
     if (wait && wait->threadOut != later.threadOut)
-      return blame(*wait, later);
+      return blame(wait->op, later.op);
 }
 
-void ThreadOrder::blame(const Act &earlier, const Act &later) {
+void ThreadOrder::blame(std::uint32_t earlier, std::uint32_t later) {
   if (blamed_)
     return;
-  if (into_[later.op].leader != later.op)
-    blamed_ = later.op;
-  else if (into_[earlier.op].leader != earlier.op)
-    blamed_ = earlier.op;
+  if (into_[later].leader != later)
+    blamed_ = later;
+  else if (into_[earlier].leader != earlier)
+    blamed_ = earlier;
+  else
+    blameSync(earlier);
+}
+
+/// Blames what was merged behind `earlier` and took the sync between them to the front.
+void ThreadOrder::blameSync(std::uint32_t earlier) {
+  const std::uint32_t leader = into_[earlier].leader;
+  for (std::uint32_t i = earlier + 1; !blamed_ && i < into_.size() && into_[i].leader == leader; ++i)
+    if (phasesIn_[i] > phasesIn_[earlier])
+      blamed_ = i;
 }
 
 } // namespace mscclc::passes

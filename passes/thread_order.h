@@ -5,6 +5,7 @@
 // nothing where all that is related moves alike: two puts and their two signals, each on a channel of its own. It loses
 // an order where a signal no longer follows a put on its channel, or another signal that tells something else; where a
 // put no longer follows one to the same place; and where what a thread waited for no longer goes before what it sends.
+// A sync moves, too: what one operation asks for stands before or behind all that it is merged with.
 #pragma once
 
 #include "passes/local_accesses.h"
@@ -45,6 +46,11 @@ private:
   struct Place {
     std::uint64_t phaseIn = 0, phaseOut = 0;
   };
+  struct First {
+    std::uint64_t phaseIn = 0; ///< 0: there is none
+    std::uint32_t op = 0;
+    bool before(std::uint64_t phase) const { return phaseIn != 0 && phaseIn < phase; }
+  };
   /// Waits, as far as it matters whether one thread does them all.
   struct Waits {
     std::optional<Act> first, other; ///< other: of another thread than the first, after
@@ -74,7 +80,8 @@ private:
   void beginPhaseIn(std::uint64_t phase);
   void checkWaits(const Waits &earlier, const Act &later);
   template <typename Matters> void check(std::vector<Act> &earlier, const Act &later, Matters matters);
-  void blame(const Act &earlier, const Act &later);
+  void blame(std::uint32_t earlier, std::uint32_t later);
+  void blameSync(std::uint32_t earlier);
   std::uint32_t threadAfter(std::uint32_t op, std::uint32_t thread) const;
   std::uint32_t queueOf(const ir::Op &op, std::uint32_t id) const;
 
@@ -84,10 +91,11 @@ private:
   const std::uint32_t rank_;
   const ir::ThreadBlock &before_, &after_;
   const std::vector<MergedInto> &into_;
-  std::vector<std::uint32_t> outOf_; ///< [operation before]: of its leader, the index after
+  std::vector<std::uint32_t> outOf_;    ///< [operation before]: of its leader, the index after
+  std::vector<std::uint64_t> phasesIn_; ///< [operation before]
   // Of the phase after at hand.
   std::uint64_t phaseOut_ = 0;
-  std::uint64_t firstData_ = 0; ///< phase before of its first data operation or flush; 0: none
+  First data_, flush_; ///< its first data operation, and its first flush
   ByQueue waits_, puts_, sends_;
   std::uint64_t phaseIn_ = 0;
   std::vector<Waits> waitsOfThread_; ///< [thread before], of phase phaseIn_ before

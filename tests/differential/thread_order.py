@@ -98,29 +98,27 @@ def acts(before, after, memory_of):
     return result, {origin for op in walk(after, 1) for origin, _ in members(op)[1:]}
 
 
-def meet(a, b):
-    return a and b and a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
-
-
 def losses(earlier, later, together, relays):
     """Names of the orders between two acts of one phase that different threads do now; `together`: fused into one."""
     one_counter = earlier.counter is not None and earlier.counter == later.counter
     semaphore = one_counter and earlier.counter[0] == "semaphore"
     port = one_counter and earlier.counter[0] == str(ChannelType.port)
+    a, b = earlier.put_to, later.put_to
     if later.waits:
         if one_counter and earlier.waits and not (semaphore and together):
             yield "waits take turns"
         return
     if earlier.waits and (later.sends or later.put_to):
         yield "what was waited for goes along"
-    if one_counter and earlier.put_to and (later.sends or later.flushes or meet(earlier.put_to, later.put_to)):
+    if one_counter and earlier.put_to and (
+            later.sends or later.flushes or (b and a[0] == b[0] and a[1] < b[2] and b[1] < a[2])):
         yield "puts of one queue"
     if one_counter and earlier.sends and later.sends and (relays or port or earlier.relaxed != later.relaxed):
         yield "signals that tell something else"
 
 
 ORDERS = ["what was waited for goes along", "data before a sync", "puts of one queue",
-          "signals that tell something else", "waits take turns"]
+          "signals that tell something else", "waits take turns", "data behind a sync"]
 
 
 def lost(before, after, memory_of):
@@ -130,20 +128,21 @@ def lost(before, after, memory_of):
     blamed = {}
     for i, later in enumerate(listed):
         relays = any(earlier.waits and earlier.phase == later.phase for earlier in listed[:i])
-        for order in ORDERS if later.phase not in blamed and later.counter else ():
+        for order in ORDERS if later.phase not in blamed else ():
             for earlier in listed[:i]:
-                if earlier.phase != later.phase:
-                    continue
+                apart = earlier.phase_before < later.phase_before
                 if order == "data before a sync":
-                    found = (later.sends and (earlier.moves or earlier.flushes)
-                             and earlier.phase_before < later.phase_before)
-                    culprits = [later.op]
+                    found = later.sends and (earlier.moves or earlier.flushes) and apart
+                elif order == "data behind a sync":
+                    found = later.moves and not later.counter and (earlier.waits or earlier.flushes) and apart
                 else:
-                    found = (earlier.op != later.op and earlier.counter and earlier.thread != later.thread
+                    found = (earlier.op != later.op and earlier.counter and later.counter
+                             and earlier.thread != later.thread
                              and order in losses(earlier, later, run[earlier.op] == run[later.op], relays))
-                    culprits = [later.op, earlier.op]
-                if found:
-                    culprits = [op for op in culprits if op in merged]
+                if found and earlier.phase == later.phase:
+                    culprits = [op for op in (later.op, earlier.op) if op in merged and order != "data behind a sync"]
+                    culprits += [act.op for act in listed if act.op > earlier.op and run[act.op] == run[earlier.op]
+                                 and act.phase_before > earlier.phase_before]
                     if culprits:
                         blamed.setdefault(later.phase, culprits[0])
                     break

@@ -52,6 +52,20 @@ TEST_CASE("a signal that relays is not one of several threads' signals") {
         "signal memory [0, 1]\nsignal memory [1, 0]\n");
 }
 
+TEST_CASE("a sync that would move to the front keeps apart what brings it") {
+  for (const std::string &ops :
+       {std::string("wait memory [0]\nwait memory [1] sync before\nupkt output[0:1] <- scratch[0:1]\n"),
+        std::string("sem_acquire [0]\nsem_acquire [1] sync before\nget memory [0] output[0:1] <- remote0[0:1]\n"),
+        std::string("flush port [0]\nflush port [1] sync before\nsignal memory [0]\n"),
+        std::string("wait memory [0, 1]\nwait memory [2] sync before\nsignal memory [3, 4]\n")}) {
+    const std::string kept = std::regex_replace(ops, std::regex("([a-z_]+ ?[a-z]* \\[\\d\\]) sync before"), "nop\n$1");
+    CHECK(opsAfter(lowered, ops) == kept);
+  }
+  // The same thread goes on, in whatever phase.
+  CHECK(opsAfter(lowered, "wait memory [0]\nwait memory [1] sync before\nnop\nsignal memory [3]\n") ==
+        "nop\nwait memory [0, 1]\nnop\nsignal memory [3]\n");
+}
+
 TEST_CASE("a merged flush is the thread of its channel's first place") {
   CHECK(opsAfter(lowered, "put port [0] remote0[0:1] <- input[0:1]\nput port [1] remote0[1:2] <- input[1:2]\n"
                           "flush port [0]\nflush port [0]\nflush port [1]\n") ==
