@@ -150,6 +150,7 @@ constexpr Explained explained[] = {
     {"multi_node__allgather_tbg", fuzz::Dropped::Pair, "a step's signal tells that the step before it is copied"},
     {"multi_node__allgather_tbg", fuzz::Dropped::Nop, "a step's signal tells that the step before it is copied"},
     {"allgather_hierarchical", fuzz::Dropped::Nop, "the thread that waits is the one that puts"},
+    {"multi_node__send_recv", fuzz::Dropped::Nop, "the thread that waits is the one that puts"},
     {"alltoall__alltoall_pipeline", fuzz::Dropped::Nop, "the channel's signal and wait order what the semaphore does"},
     {"allreduce_packets", fuzz::Dropped::Nop, "what is unpacked was computed from what was sent, element by element"},
     {"single_node__allreduce_naivy", fuzz::Dropped::Nop,

@@ -1,6 +1,6 @@
 // Library functions that a source declares itself are as far away as those of a header, and the error says what instead.
 // RUN: rm -f %t
-// RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
+// RUN: not mscclc %s --max-errors=0 -o %t 2>&1 | FileCheck %s
 // RUN: test ! -e %t
 #include <mscclc/dsl.hpp>
 extern "C" {

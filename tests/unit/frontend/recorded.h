@@ -27,6 +27,7 @@ template <typename Algorithm> std::vector<std::byte> trace(Algorithm &&algorithm
 
 /// What came of an algorithm.
 struct Outcome {
+  Outcome() { diagnostics.setErrorLimit(0); }
   std::optional<ir::Program> program;
   ir::DiagnosticEngine diagnostics;
 

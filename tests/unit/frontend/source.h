@@ -13,6 +13,7 @@ namespace mscclc::frontend {
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
 struct Compiled {
+  Compiled() { diagnostics.setErrorLimit(0); }
   std::optional<ir::Program> program;
   ir::DiagnosticEngine diagnostics;
 };

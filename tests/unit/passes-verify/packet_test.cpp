@@ -5,7 +5,7 @@ using namespace plan;
 
 namespace {
 /// These programs keep plain data and packets in one scratch buffer.
-constexpr mscclc::passes::VerifyOptions oneSize{.fixedScratch = true};
+constexpr mscclc::passes::VerifyOptions oneSize{.oneSize = true};
 } // namespace
 
 TEST_CASE("the first of several readers of a packet tells that its source was read") {
@@ -57,8 +57,11 @@ TEST_CASE("an element knows of what its own packets bring, and of no others") {
     }
     return p.program;
   };
-  CHECK(prove(make(true), oneSize).result.proven);
+  const Proof both = prove(make(true), oneSize);
+  CAPTURE(both.text);
+  CHECK(both.result.proven);
   const Proof proof = prove(make(false), oneSize);
+  CAPTURE(proof.text);
   CHECK(
       proof.says("race on output[0] of rank 1: the write ('upkt') by rank 1, block 1 and the read ('copy') by rank 1, "
                  "block 0 are not ordered"));
