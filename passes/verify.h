@@ -56,7 +56,8 @@
 //   plain, given the signals that would order plain accesses.
 // - MSCCL++'s semaphore lets those who wait through in any order (it is no counting semaphore, which would let them
 //   through in turn); only the count matters here.
-// - A port moves what is put through one channel in order, and each packet whole.
+// - A port moves what is put through one channel in order, and each packet word by word whole: four bytes of data and
+//   their flag are one aligned write of eight. Nothing is taken for granted of the order of different ones.
 // Requires: a program that ir::checkStructure accepts. DataSync that is not lowered counts as the nops it stands for.
 #pragma once
 
