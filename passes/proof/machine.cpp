@@ -29,7 +29,9 @@ bool Machine::runLaunch() {
     shared.sent.assign(parties.signallers.size(), {});
     shared.taken.assign(parties.waiters.size(), 0);
     shared.numSent = shared.numTaken = 0;
-    shared.lastBlock = none;
+    shared.lastBlock = shared.lastSender = none;
+    shared.inTurn.clear();
+    shared.told.assign(parties.waiters.size(), 0);
   }
   ready_.clear();
   firstReady_ = 0;
@@ -203,11 +205,7 @@ void Machine::signal(std::uint32_t b, std::uint32_t queue, const Sent &sent) {
   ++counts_.syncs;
   Queue &q = queues_[queue];
   if (const SharedSync *parties = premises_.shared(queue)) {
-    SharedQueue &shared = shared_[queue];
-    const auto party = std::find_if(parties->signallers.begin(), parties->signallers.end(),
-                                    [&](const SharedSync::Party &p) { return p.block == b; });
-    shared.sent[static_cast<std::size_t>(party - parties->signallers.begin())].push_back(sent);
-    ++shared.numSent;
+    signalShared(b, queue, *parties, sent);
     return wake(q.waiter);
   }
   std::uint32_t slot = freeSent_;
@@ -221,6 +219,28 @@ void Machine::signal(std::uint32_t b, std::uint32_t queue, const Sent &sent) {
   (q.head == none ? q.head : sent_[q.tail].next) = slot;
   q.tail = slot;
   wake(q.waiter);
+}
+
+namespace {
+std::size_t partyOf(const std::vector<SharedSync::Party> &parties, std::uint32_t block) {
+  const auto it = std::ranges::find(parties, block, &SharedSync::Party::block);
+  return static_cast<std::size_t>(it - parties.begin());
+}
+} // namespace
+
+void Machine::signalShared(std::uint32_t b, std::uint32_t queue, const SharedSync &parties, const Sent &sent) {
+  SharedQueue &shared = shared_[queue];
+  const std::size_t party = partyOf(parties.signallers, b);
+  const View now = order_.view(b);
+  if (shared.lastSender != none && shared.lastSender != b &&
+      !order_.known(shared.lastSender, shared.lastSendPhase, now, Need::Control) && !noTurns_.contains(queue))
+    outOfTurn_.insert(queue);
+  shared.lastSender = b;
+  shared.lastSendPhase = now.phase;
+  shared.inTurn.push_back(
+      {static_cast<std::uint32_t>(party), static_cast<std::uint32_t>(shared.sent[party].size())});
+  shared.sent[party].push_back(sent);
+  ++shared.numSent;
 }
 
 bool Machine::waitAll(std::uint32_t b, const ir::Op &op) {
@@ -249,31 +269,8 @@ bool Machine::wait(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, b
     token.weak |= relaxed;
     heard_[b].push_back({thread, token});
   };
-  if (const SharedSync *parties = premises_.shared(queue)) {
-    // The n-th wait passes once n signals came, whoever sent them: of each sender only what all others together cannot
-    // make up for is certain. Blocks take turns on a channel; of a semaphore any may be the first, and knows only how
-    // often it acquired it itself.
-    SharedQueue &shared = shared_[queue];
-    const std::uint64_t initial = queues_[queue].initial;
-    std::uint64_t total = 0;
-    if (shared.numSent + initial <= shared.numTaken)
-      return false;
-    ++shared.numTaken;
-    if (queue < index_.numChannels())
-      checkTurn(b, shared, queue);
-    const auto party = std::find_if(parties->waiters.begin(), parties->waiters.end(),
-                                    [&](const SharedSync::Party &p) { return p.block == b; });
-    const std::uint64_t own = ++shared.taken[static_cast<std::size_t>(party - parties->waiters.begin())];
-    const std::uint64_t number = queue < index_.numChannels() ? shared.numTaken : own;
-    for (const SharedSync::Party &p : parties->signallers)
-      total += p.count;
-    for (std::size_t i = 0; i < parties->signallers.size(); ++i) {
-      const std::uint64_t others = total - parties->signallers[i].count + initial;
-      if (number > others)
-        take(shared.sent[i][number - others - 1]);
-    }
-    return true;
-  }
+  if (const SharedSync *parties = premises_.shared(queue))
+    return waitShared(b, queue, *parties, take);
   Queue &q = queues_[queue];
   if (q.initial != 0) {
     --q.initial;
@@ -288,6 +285,39 @@ bool Machine::wait(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, b
   freeSent_ = slot;
   take(sent_[slot]);
   order_.drop(sent_[slot].token);
+  return true;
+}
+
+/// The n-th wait passes once n signals came. Where blocks signal in turns, these are the first n; else, whoever sent
+/// them, of each sender only what all others together cannot make up for is certain. Blocks take turns waiting on a
+/// channel; of a semaphore any may be the first, and knows only how often it acquired it itself.
+template <typename Take>
+bool Machine::waitShared(std::uint32_t b, std::uint32_t queue, const SharedSync &parties, const Take &take) {
+  SharedQueue &shared = shared_[queue];
+  const std::uint64_t initial = queues_[queue].initial;
+  if (shared.numSent + initial <= shared.numTaken)
+    return false;
+  ++shared.numTaken;
+  if (queue < index_.numChannels())
+    checkTurn(b, shared, queue);
+  const std::size_t waiter = partyOf(parties.waiters, b);
+  const std::uint64_t own = ++shared.taken[waiter];
+  const std::uint64_t number = queue < index_.numChannels() ? shared.numTaken : own;
+  if (!noTurns_.contains(queue)) {
+    for (std::uint64_t &told = shared.told[waiter]; told + initial < number; ++told) {
+      const SharedQueue::Place &place = shared.inTurn[told];
+      take(shared.sent[place.signaller][place.number]);
+    }
+    return true;
+  }
+  std::uint64_t total = 0;
+  for (const SharedSync::Party &p : parties.signallers)
+    total += p.count;
+  for (std::size_t i = 0; i < parties.signallers.size(); ++i) {
+    const std::uint64_t others = total - parties.signallers[i].count + initial;
+    if (number > others)
+      take(shared.sent[i][number - others - 1]);
+  }
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include "passes/proof/threads.h"
 #include "passes/proof/values.h"
 
+#include <set>
 #include <unordered_map>
 
 namespace mscclc::passes::proof {
@@ -59,6 +60,10 @@ public:
   Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const ThreadRoles &roles,
           Memory &memory, Order &order, Values &values, MachineListener &listener);
 
+  /// Of these counters, which several blocks signal, it is not taken that the blocks do so in turns.
+  void expectNoTurns(const std::set<std::uint32_t> &queues) { noTurns_ = queues; }
+  /// Counters that several blocks signalled in no fixed order although that was taken: what was found does not count.
+  const std::set<std::uint32_t> &outOfTurn() const { return outOfTurn_; }
   /// Looks at launches of different message sizes, too.
   void changeSizes() { history_.emplace(index_, order_); }
   /// Runs one launch of every rank to its end. False if blocks are stuck; `waiting` tells on what.
@@ -105,6 +110,12 @@ private:
     std::vector<std::uint32_t> taken;                          ///< [waiter]
     std::uint64_t numSent = 0, numTaken = 0;                   ///< of the launch
     std::uint32_t lastBlock = none, lastPhase = 0, lastOp = 0; ///< of the launch's last wait
+    std::uint32_t lastSender = none, lastSendPhase = 0;
+    struct Place {
+      std::uint32_t signaller, number;
+    };
+    std::vector<Place> inTurn;       ///< of all of `sent`, in the machine's order
+    std::vector<std::uint64_t> told; ///< [waiter]: how many of these it has heard of
   };
   struct BarrierState {
     std::vector<std::uint32_t> arrived;
@@ -135,6 +146,9 @@ private:
   void block(std::uint32_t block, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id);
   void wake(std::uint32_t &waiters);
   void checkTurn(std::uint32_t block, SharedQueue &shared, std::uint32_t queue);
+  void signalShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Sent &sent);
+  template <typename Take>
+  bool waitShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Take &take);
   std::uint32_t semaphoreQueue(std::uint32_t rank, std::uint32_t id) const {
     return index_.numChannels() + index_.semaphore(rank, id);
   }
@@ -205,6 +219,7 @@ private:
   std::vector<Sent> sent_;
   std::uint32_t freeSent_ = none;
   std::unordered_map<std::uint32_t, SharedQueue> shared_;
+  std::set<std::uint32_t> noTurns_, outOfTurn_;
   std::vector<BarrierState> barriers_;
   struct ThreadHeard {
     std::uint32_t thread;
