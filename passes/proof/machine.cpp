@@ -179,6 +179,10 @@ Machine::Sent Machine::sendOf(std::uint32_t b, std::uint32_t thread, bool relaxe
     Sent sent{order_.send(b, relaxed, view.besides)};
     if (portChannel != none)
       sent.covers = order_.putsCovered(portChannel, view);
+    if (roles_.relays(b))
+      for (const ThreadHeard &heard : heard_[b])
+        if (heard.thread == thread)
+          sent.relayed = order_.joinCovers(heard.covers, sent.relayed);
     return sent;
   }
   // Any of the sends of the phase may come first: until the last has come, only what all of them tell is certain.
@@ -263,11 +267,12 @@ bool Machine::wait(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, b
   const auto take = [&](const Sent &sent) {
     order_.receive(b, sent.token, relaxed);
     order_.completed(sent.covers, b, thread);
+    order_.relayed(sent.relayed, b, thread);
     if (!roles_.relays(b) || sent.token.agent == none || roles_.acquiredTogether(b, queue))
       return;
     Token token = order_.share(sent.token);
     token.weak |= relaxed;
-    heard_[b].push_back({thread, token});
+    heard_[b].push_back({thread, token, order_.joinCovers(sent.covers, sent.relayed)});
   };
   if (const SharedSync *parties = premises_.shared(queue))
     return waitShared(b, queue, *parties, take);

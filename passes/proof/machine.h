@@ -101,7 +101,8 @@ private:
   /// What waits in a queue.
   struct Sent {
     Token token;
-    std::uint32_t covers = none; ///< port puts that are complete with it: see Order
+    std::uint32_t covers = none;  ///< port puts that are complete with it: see Order
+    std::uint32_t relayed = none; ///< those of which its thread was told in the same phase
     std::uint32_t next = none;
   };
   /// A queue that several blocks signal or wait on: tokens of the launch, by signaller.
@@ -224,6 +225,7 @@ private:
   struct ThreadHeard {
     std::uint32_t thread;
     Token token;
+    std::uint32_t covers; ///< port puts that are complete with it
   };
   std::unordered_map<std::uint32_t, std::vector<ThreadHeard>> heard_; ///< of blocks that relay, in their present phase
   std::vector<Token> heardHere_;                                      ///< of them, those of one thread

@@ -316,7 +316,7 @@ std::uint32_t Order::addPut(std::uint32_t channel, const View &issuer, std::uint
     lane = lanes_[lane].next;
   if (lane == none) {
     lane = static_cast<std::uint32_t>(lanes_.size());
-    lanes_.push_back({issuer.block, issuer.thread, firstLane_[channel], {}, {}, {}, {}});
+    lanes_.push_back({issuer.block, issuer.thread, firstLane_[channel], {}, {}, {}, {}, {}});
     firstLane_[channel] = lane;
   }
   const auto id = static_cast<std::uint32_t>(puts_.size());
@@ -360,6 +360,19 @@ void Order::completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t 
     addDone(lanes_[covers_[covers].lane].completed, {covers_[covers].upTo, waiter, blocks_[waiter].phase, thread});
 }
 
+void Order::relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread) {
+  for (; covers != none; covers = covers_[covers].next)
+    lanes_[covers_[covers].lane].relayed.push_back({covers_[covers].upTo, waiter, blocks_[waiter].phase, thread});
+}
+
+std::uint32_t Order::joinCovers(std::uint32_t covers, std::uint32_t more) {
+  for (; covers != none; covers = covers_[covers].next) {
+    covers_.push_back({covers_[covers].lane, covers_[covers].upTo, more});
+    more = static_cast<std::uint32_t>(covers_.size() - 1);
+  }
+  return more;
+}
+
 void Order::flushed(std::uint32_t covers, std::uint32_t block) {
   for (; covers != none; covers = covers_[covers].next) {
     Lane &lane = lanes_[covers_[covers].lane];
@@ -376,17 +389,19 @@ bool Order::putBefore(const Record &record, bool write, const View &view, Need n
   if (view.putChannel == put.channel && (byThread || known(put.block, put.phase, view, Need::Control)))
     return true; // one queue, in order
   const Lane &lane = lanes_[put.lane];
+  const auto knows = [&](const Done &event) {
+    const bool seenByThread = view.thread != none && event.thread == view.thread && event.block == view.block &&
+                              event.phase == view.phase;
+    return seenByThread || known(event.block, event.phase, view, need);
+  };
   const auto done = [&](const std::vector<Done> &events) {
     const auto first = std::upper_bound(events.begin(), events.end(), put.number,
                                         [](std::uint32_t number, const Done &d) { return number < d.upTo; });
-    if (first == events.end())
-      return false;
-    const bool seenByThread = view.thread != none && first->thread == view.thread && first->block == view.block &&
-                              first->phase == view.phase;
-    return seenByThread || known(first->block, first->phase, view, need);
+    return first != events.end() && knows(*first);
   };
   // A flush is known at home, and soon found.
-  return (!write && (done(lane.ownFlushed) || done(lane.flushed))) || done(lane.completed);
+  return (!write && (done(lane.ownFlushed) || done(lane.flushed))) || done(lane.completed) ||
+         std::ranges::any_of(lane.relayed, [&](const Done &event) { return event.upTo > put.number && knows(event); });
 }
 
 std::uint64_t Order::numPhases() const {

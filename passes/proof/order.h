@@ -102,6 +102,10 @@ public:
   /// known to be issued. First of a list of covers that goes on with `more`, or `none`.
   std::uint32_t putsCovered(std::uint32_t channel, const View &from, std::uint32_t more = none);
   void completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
+  /// The same by hand of another thread, which had waited and told so in one phase.
+  void relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
+  /// Both lists of covers as one.
+  std::uint32_t joinCovers(std::uint32_t covers, std::uint32_t more);
   void flushed(std::uint32_t covers, std::uint32_t block);
   std::uint32_t blockOf(const Record &record) const {
     return record.isPut() ? puts_[record.agent & ~Record::putBit].block : record.agent;
@@ -139,6 +143,7 @@ private:
     std::uint32_t block, thread, next; ///< next: another lane of the channel
     std::vector<std::uint32_t> puts; ///< into puts_
     std::vector<Done> completed, flushed;
+    std::vector<Done> relayed;    ///< in no order
     std::vector<Done> ownFlushed; ///< by the lane's block, which another block's flush may be unknown to
   };
   /// The first `upTo` puts of a lane.
