@@ -102,18 +102,22 @@ public:
     rank_ = rank;
     in_ = &block;
     apart_.assign(block.ops.size(), false);
-    const std::vector<Op> given = block.ops; // the sweep takes syncs from it
+    given_.clear();
+    for (const Op &op : block.ops) // the sweep takes some of it
+      given_.push_back(op.sync);
     const Counts before = counts;
     for (;;) {
       sweep();
-      if (!movesThreads_)
+      if (!movesThreads_ || !ThreadOrder::matters(out_))
         break;
-      const std::vector<Op> asked = std::exchange(block.ops, given);
+      swapSyncs();
       const std::vector<std::uint32_t> lost = ThreadOrder(program_, rank_, block, into_, out_).lost();
       if (lost.empty()) {
-        block.ops = asked;
+        swapSyncs();
         break;
       }
+      for (std::uint32_t i = 0; i < given_.size(); ++i)
+        given_[i] = block.ops[i].sync;
       for (const std::uint32_t op : lost)
         apart_[op] = true;
       counts = before;
@@ -132,6 +136,12 @@ public:
   Counts counts;
 
 private:
+  /// Between what the operations of in_ ask for now and what they asked for at first.
+  void swapSyncs() {
+    for (std::uint32_t i = 0; i < given_.size(); ++i)
+      std::swap(given_[i], in_->ops[i].sync);
+  }
+
   void sweep() {
     out_.ops.clear();
     out_.chunks.clear();
@@ -399,6 +409,7 @@ private:
   std::uint32_t rank_ = 0;
   ir::ThreadBlock *in_ = nullptr;
   ir::ThreadBlock out_;
+  std::vector<DataSync> given_;  // by operation of in_: what it asked for at first
   std::vector<MergedInto> into_; // by operation of in_
   std::vector<bool> apart_;      // operations of in_ that may not merge into what stands before them
   bool movesThreads_ = false;    // some operation that names ids was merged

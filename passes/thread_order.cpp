@@ -34,6 +34,30 @@ private:
 
 } // namespace
 
+bool ThreadOrder::matters(const ir::ThreadBlock &after) {
+  PhaseCount count;
+  std::uint64_t phase = 0;
+  bool waited = false, sent = false, flushed = false, moved = false;
+  for (const Op &op : after.ops) {
+    if (op.kind == OpKind::Pipeline || putsThroughPort(op))
+      return true;
+    if (const std::uint64_t in = count.enter(op); in != phase) {
+      phase = in;
+      waited = sent = flushed = moved = false;
+    }
+    count.leave(op);
+    const bool flushes = op.kind == OpKind::Flush, moves = op.numChunks() != 0;
+    if ((waits(op.kind) && waited) || (sends(op.kind) && (waited || sent || flushed || moved)) ||
+        (moves && (waited || flushed)))
+      return true;
+    waited |= waits(op.kind);
+    sent |= sends(op.kind);
+    flushed |= flushes;
+    moved |= moves;
+  }
+  return false;
+}
+
 ThreadOrder::ThreadOrder(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &before,
                          const std::vector<MergedInto> &into, const ir::ThreadBlock &after)
     : program_(program), rank_(rank), before_(before), after_(after), into_(into), outOf_(before.ops.size()),

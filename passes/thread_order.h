@@ -25,6 +25,8 @@ struct MergedInto {
 
 class ThreadOrder {
 public:
+  /// False if no phase of `after` holds two operations that one thread could order: then none was lost.
+  static bool matters(const ir::ThreadBlock &after);
   /// `before`: operations of a block of `rank`, with its ids and chunks; `into`: where each went; `after`: what they
   /// became.
   ThreadOrder(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &before,
