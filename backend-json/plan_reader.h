@@ -12,8 +12,10 @@ namespace mscclc::json {
 class PlanReader : ValueReader {
 public:
   /// Ranks that the plan names must lie below `rankLimit`.
-  PlanReader(std::string_view text, std::string_view filename, ir::DiagnosticEngine &engine, std::uint64_t rankLimit)
-      : ValueReader(text, filename, engine), rankLimit_(rankLimit) {}
+  /// `asRun`: see json::readPlan.
+  PlanReader(std::string_view text, std::string_view filename, ir::DiagnosticEngine &engine, std::uint64_t rankLimit,
+             bool asRun)
+      : ValueReader(text, filename, engine), rankLimit_(rankLimit), asRun_(asRun) {}
 
   /// The program, or nothing after errors, which are reported.
   std::optional<ir::Program> read();
@@ -75,6 +77,7 @@ private:
                           std::size_t position);
 
   const std::uint64_t rankLimit_;
+  const bool asRun_;
   std::uint64_t largestRank_ = 0;
   std::uint64_t gpuId_ = 0; ///< of the gpu being read
   ir::SourceMap sources_;   ///< of the program: each gpu, thread block and operation as listed

@@ -192,6 +192,8 @@ bool PlanReader::finishFlush(Draft &draft, std::size_t begin) {
     error(diag::flush_entries, begin, {draft.dsts.size(), plural(draft.ids.size(), "channel")});
     return false;
   }
+  if (draft.dsts.empty() && asRun_)
+    error(diag::flush_ignored, begin, {plural(draft.ids.size(), "channel")});
   draft.dsts.clear();
   return true;
 }

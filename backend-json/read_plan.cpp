@@ -4,13 +4,14 @@
 
 namespace mscclc::json {
 
-std::optional<ir::Program> readPlan(std::string_view text, std::string_view filename, ir::DiagnosticEngine &engine) {
+std::optional<ir::Program> readPlan(std::string_view text, std::string_view filename, ir::DiagnosticEngine &engine,
+                                    bool asRun) {
   constexpr std::uint64_t anyRank = std::numeric_limits<std::uint64_t>::max();
-  PlanReader reader(text, filename, engine, anyRank);
+  PlanReader reader(text, filename, engine, anyRank, asRun);
   auto program = reader.read();
   // How many ranks there are is known at the end; a second reading finds the places that name others.
   if (reader.namesUnknownRank())
-    PlanReader(text, filename, engine, reader.numGpus()).read();
+    PlanReader(text, filename, engine, reader.numGpus(), false).read();
   return program;
 }
 

@@ -94,12 +94,13 @@ ir::ReadableFiles readableFiles(const Options &options) {
   return files;
 }
 
-std::optional<ir::Program> loadProgram([[maybe_unused]] const Options &options, Input input,
+std::optional<ir::Program> loadProgram(const Options &options, Input input,
                                        ir::DiagnosticEngine &diags, StageTimes &times,
                                        [[maybe_unused]] std::vector<std::string> &files) {
   switch (input.kind) {
   case InputKind::Plan: {
-    auto program = json::readPlan(*input.text, input.shownName, diags);
+    const bool asRun = options.action == Action::Verify || options.action == Action::Run;
+    auto program = json::readPlan(*input.text, input.shownName, diags, asRun);
     times.lap("read plan");
     return program;
   }

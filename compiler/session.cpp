@@ -192,12 +192,28 @@ ExitCode Session::transform() {
   if (missing != 0)
     return exitUsage;
   times_.mark();
+  std::optional<ir::Program> given; // a plan that is proven for a target is proven as it stands
+  if (kind_ == InputKind::Plan && options_.action == Action::Verify && target_.executor && optLevel() == 0)
+    given = program_;
   const passes::PassRun result = manager.run(program_, diags_);
+  if (given && result.ok)
+    reportRewritten(std::move(*given));
   for (const passes::PassRecord &record : result.records)
     times_.add(std::string(record.pass), record.seconds * 1e3);
   if (options_.stats)
     report_ += renderStats(result.records);
   return result.ok ? exitDone : exitInputWrong;
+}
+
+/// An error where a plan is not as it would be written for the target: then the target does not run it right.
+void Session::reportRewritten(ir::Program given) {
+  given.maxMessageSize = program_.maxMessageSize; // of messages beyond what any buffer holds nothing is said
+  const json::PlanComparison comparison = json::comparePlans(program_, given);
+  if (comparison.equal())
+    return;
+  const json::PlanDifference &first = comparison.differences.front();
+  diags_.report(diag::plan_rewritten, first.loc, {target_.name(), ir::plural(comparison.total, "place")})
+      .note(diag::golden_difference, first.loc, {json::describe(first, "the plan as it stands")});
 }
 
 ExitCode Session::prove() {
@@ -208,6 +224,7 @@ ExitCode Session::prove() {
   options.warnings = !options_.quiet;
   options.fixedScratch = options_.action == Action::EmitCuda; // a kernel's chunks keep their place at every size
   options.oneSize = options_.action == Action::EmitCuda && options_.messageSize != 0;
+  options.threadsInTurns = options_.action == Action::EmitCuda;
   const passes::VerifyResult result = passes::verify(program_, diags_, options);
   times_.lap("verify");
   if (options_.action == Action::Verify || !result.proven)

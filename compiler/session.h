@@ -38,6 +38,7 @@ private:
   ExitCode prove();
   ExitCode diff();
   ExitCode simulate();
+  void reportRewritten(ir::Program given);
   ExitCode write(const std::string &path);
   /// A result in words, on standard output.
   ExitCode say(const std::string &text);

@@ -301,6 +301,9 @@ private:
     const Op &left = current_.op();
     const std::span<const Chunk> srcs = in_->srcs(right), dsts = in_->dsts(right);
     auto needs = [&rule](Need need) { return (rule.needs & need) != 0; };
+    // One thread for each that it names: a block has no more.
+    if (rule.ids != Join::Left && current_.ids().size() + right.numIds > program_.threadsPerBlock)
+      return false;
     if (needs(SameChannelType) && left.channelType != right.channelType)
       return false;
     if (needs(SameGroup) && (left.groupSize != right.groupSize || left.groupIndex != right.groupIndex))

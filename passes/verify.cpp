@@ -169,7 +169,7 @@ private:
 class Prover {
 public:
   Prover(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result)
-      : index_(index), findings_(findings), options_(options), result_(result), roles_(index, findings) {}
+      : index_(index), findings_(findings), options_(options), result_(result), roles_(index, options.threadsInTurns, findings) {}
 
   bool run() {
     if (!Memory::chunksFit(index_.program))

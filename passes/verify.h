@@ -77,6 +77,9 @@ struct VerifyOptions {
   /// Scratch chunks lie at the same place whatever the message size, as in kernels of our own: launches of different
   /// sizes meet chunk by chunk, as those of one size do.
   bool fixedScratch = false;
+  /// What an operation names beyond the threads of a block is done by them in turns, as in kernels of our own; else it is
+  /// never done.
+  bool threadsInTurns = false;
   bool oneSize = false; ///< all launches have one message size
   /// Prove three sizes of pipelines and three launches with double scratch even where fewer decide. The verdict is the
   /// same.

@@ -265,6 +265,13 @@ void Reporter::sizeChanged(std::uint32_t rank, const Record &first, bool firstWr
   f->notes.push_back({&diag::other_access,
                       findings_.where(other),
                       {accessWords(first, machine_->opOf(first), firstWrites), index_.rankOf(a), index_.idOf(a)}});
+  if (index_.rankOf(a) == index_.rankOf(b)) {
+    f->notes.push_back({&diag::missing_order,
+                        f->where,
+                        {"the rank does not know that its own port is done with it: a flush of the channel before the launch "
+                         "ends would tell; so would one message size for all launches do (then --allow=size-change)"}});
+    return;
+  }
   const bool ofSource = ir::isOfSource(index_.program, index_.ops(b).ops[machine_->opOf(second)]);
   f->notes.push_back({&diag::size_change_advice,
                       f->where,

@@ -59,8 +59,8 @@ template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint
 
 class ThreadScan {
 public:
-  ThreadScan(const ProgramIndex &index, Findings &findings, ThreadRoles &roles)
-      : index_(index), findings_(findings), roles_(roles), waited_(index.numChannels() + index.numSemaphores()),
+  ThreadScan(const ProgramIndex &index, bool inTurns, Findings &findings, ThreadRoles &roles)
+      : index_(index), threads_(inTurns ? none : index.program.threadsPerBlock), findings_(findings), roles_(roles), waited_(index.numChannels() + index.numSemaphores()),
         sent_(waited_.size()) {}
 
   void run() {
@@ -99,6 +99,9 @@ private:
       return;
     const auto ids = code.idsOf(op);
     const auto threads = std::max(op.numIds, issues ? op.numDsts : 0);
+    if (threads > threads_)
+      if (auto *f = findings_.add(diag::threads_too_few, index_.place(block_, o)))
+        f->args = {ir::wordOf(index_.program, op), threads, ir::plural(threads_, "thread")};
     if (waitsOf_.size() < threads)
       waitsOf_.resize(threads, 0);
     for (std::uint32_t i = 0; i < threads; ++i) {
@@ -189,6 +192,7 @@ private:
   }
 
   const ProgramIndex &index_;
+  const std::uint32_t threads_; ///< that do one thing each
   Findings &findings_;
   ThreadRoles &roles_;
   std::vector<Last> waited_, sent_;    ///< [channel end, then semaphore]
@@ -200,8 +204,8 @@ private:
   bool inTurns_ = false; ///< several threads of the block send to one counter in a phase
 };
 
-ThreadRoles::ThreadRoles(const ProgramIndex &index, Findings &findings) {
-  ThreadScan(index, findings, *this).run();
+ThreadRoles::ThreadRoles(const ProgramIndex &index, bool inTurns, Findings &findings) {
+  ThreadScan(index, inTurns, findings, *this).run();
 }
 
 } // namespace mscclc::passes::proof

@@ -13,8 +13,9 @@ namespace mscclc::passes::proof {
 
 class ThreadRoles {
 public:
-  /// Reports waits on one counter by several threads of a block in one phase.
-  ThreadRoles(const ProgramIndex &index, Findings &findings);
+  /// Reports waits on one counter by several threads of a block in one phase, and operations that name more than a block
+  /// has threads, unless `inTurns`: the threads do them all, in turns.
+  ThreadRoles(const ProgramIndex &index, bool inTurns, Findings &findings);
 
   /// True if in some phase of `block` a thread sends (signals, releases, puts through a port) after it has waited: then
   /// what it waited for goes along.

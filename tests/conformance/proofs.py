@@ -59,7 +59,8 @@ def main():
              for base, folder in ((HERE / "plans", "plans"), (HERE, "corrected")) for p in (HERE / folder).rglob("*.json")}
     failed = 0
     for name, plan in sorted(plans.items()):
-        _, fault = proofs.run([mscclc, plan, "--verify"], name)
+        # The DSL's flushes name nothing that the executor counts; what is said of that has a test of its own.
+        _, fault = proofs.run([mscclc, plan, "--verify", "--allow=ignored-flush"], name)
         if fault:
             print(f"{name}: {fault}")
             failed += 1
