@@ -37,6 +37,15 @@ inline Proof prove(const Program &program, const mscclc::passes::VerifyOptions &
   return proof;
 }
 
+/// Proven, or refused, whichever way order is kept.
+inline Proof proveBothWays(const Program &program) {
+  const Proof proof = prove(program);
+  const Proof clocks = prove(program, {.clocks = true});
+  CAPTURE(proof.text, clocks.text);
+  CHECK(proof.ids == clocks.ids);
+  return proof;
+}
+
 /// Operation `op` of a block, gone.
 inline Program without(Program program, std::uint32_t rank, std::uint32_t block, std::uint32_t op) {
   auto &ops = program.ranks[rank].blocks[block].ops;

@@ -8,15 +8,6 @@ using namespace plan;
 
 namespace {
 
-/// Proven, or refused, whichever way order is kept.
-Proof proveBothWays(const Program &program) {
-  const Proof proof = prove(program);
-  const Proof clocks = prove(program, {.clocks = true});
-  CAPTURE(proof.text, clocks.text);
-  CHECK(proof.ids == clocks.ids);
-  return proof;
-}
-
 Program ofSize(Program program, std::uint64_t least, std::uint64_t most) {
   program.minMessageSize = least;
   program.maxMessageSize = most;
