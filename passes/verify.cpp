@@ -7,6 +7,8 @@
 
 #include "ir/structure.h"
 
+#include <algorithm>
+
 namespace mscclc::passes {
 
 namespace proof {
@@ -62,7 +64,8 @@ bool slicesScratch(const ir::Program &program) {
 /// True if launches of different sizes may follow each other, and what they use of scratch then lies elsewhere.
 bool sizesChange(const ir::Program &program, const VerifyOptions &options) {
   const auto [least, most] = unitsAllowed(program);
-  return least < most && !options.oneSize && (!options.fixedScratch || slicesScratch(program));
+  const bool scratch = std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; });
+  return scratch && least < most && !options.oneSize && (!options.fixedScratch || slicesScratch(program));
 }
 
 /// Proves one size of chunk; see proof/geometry.h.

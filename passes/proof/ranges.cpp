@@ -111,6 +111,9 @@ private:
     });
     if (!anyPlain)
       return;
+    std::vector<bool> hasPackets; // [rank]
+    for (const auto &forms : forms_)
+      hasPackets.push_back(std::ranges::any_of(forms, [](std::uint8_t form) { return form & packet; }));
     forScratch([&](std::uint32_t rank, const ir::Chunk &chunk, ir::OperandRole role, ir::OpRef at) {
       if (role.form == ir::DataForm::Packet)
         return;
@@ -121,8 +124,7 @@ private:
           if (auto *f = findings_.add(diag::packet_plain_overlap, at))
             f->args = {c / 2, rank, c, role.access == ir::Access::Read ? "read" : "written"};
         }
-      const bool hasPackets = std::ranges::any_of(forms_[rank], [](std::uint8_t form) { return form & packet; });
-      if (sizesChange_ && hasPackets && !overlaps && role.access == ir::Access::Write)
+      if (sizesChange_ && hasPackets[rank] && !overlaps && role.access == ir::Access::Write)
         if (auto *f = findings_.add(diag::size_change_packets, at))
           f->args = {rank, chunk.index};
     });
