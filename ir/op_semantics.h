@@ -119,6 +119,14 @@ constexpr bool isBlockSync(OpKind kind) {
 constexpr bool putsAndSignals(OpKind kind) {
   return kind == OpKind::PutWithSignal || kind == OpKind::PutWithSignalAndFlush;
 }
+/// True if the operation adds to counters that others wait on: signals, put-and-signals, releases.
+constexpr bool sends(OpKind kind) {
+  return isSignal(kind) || putsAndSignals(kind) || kind == OpKind::SemRelease;
+}
+/// True if the operation takes from such counters: waits, acquires.
+constexpr bool takes(OpKind kind) {
+  return isWait(kind) || kind == OpKind::SemAcquire;
+}
 constexpr bool reduces(OpKind kind) {
   switch (kind) {
   case OpKind::Reduce:

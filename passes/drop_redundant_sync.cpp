@@ -12,11 +12,8 @@ using ir::ChannelType;
 using ir::Op;
 using ir::OpKind;
 
-bool releases(OpKind kind) {
-  return ir::isSignal(kind) || kind == OpKind::SemRelease || ir::putsAndSignals(kind);
-}
 bool acquires(OpKind kind) {
-  return ir::isWait(kind) || kind == OpKind::SemAcquire || kind == OpKind::Flush ||
+  return ir::takes(kind) || kind == OpKind::Flush ||
          kind == OpKind::PutWithSignalAndFlush;
 }
 /// True if single threads of the block do `op`, one for each id it names.
@@ -62,7 +59,7 @@ public:
       return false;
     if (opaque_ || op.kind == OpKind::Pipeline)
       return true;
-    const bool released = releases(op.kind);
+    const bool released = ir::sends(op.kind);
     if ((moves_ && released) || (acquires_ && (released || op.numChunks() != 0)))
       return true;
     // Two threads on one channel end or semaphore at once would disturb each other's counts.
@@ -98,7 +95,7 @@ private:
   }
 
   std::uint64_t &users(const Op &op, std::uint32_t id) {
-    const bool inbound = ir::isWait(op.kind) || op.kind == OpKind::SemAcquire;
+    const bool inbound = ir::takes(op.kind);
     std::vector<std::uint64_t> &users = users_[inbound][static_cast<std::size_t>(op.channelType)]; // None: semaphores
     if (id >= users.size())
       users.resize(id + 1, 0);

@@ -41,4 +41,11 @@ void removeOps(ir::ThreadBlock &block, std::span<const std::uint32_t> indexes) {
   block.ops.resize(to);
 }
 
+std::uint32_t pipelineAround(const ir::ThreadBlock &block, std::uint32_t index) {
+  for (std::uint32_t header = index; header-- != 0;)
+    if (block.ops[header].kind == ir::OpKind::Pipeline)
+      return index <= header + block.ops[header].bodySize ? header : noPipeline;
+  return noPipeline;
+}
+
 } // namespace mscclc::passes

@@ -23,6 +23,9 @@ void insertNops(ir::ThreadBlock &block, std::span<const NopInsertion> nops);
 /// Removes the operations at these ascending indexes, none of them a pipeline header. Bodies shrink.
 void removeOps(ir::ThreadBlock &block, std::span<const std::uint32_t> indexes);
 
+/// The header of the pipeline in whose body operation `index` is, or noPipeline.
+std::uint32_t pipelineAround(const ir::ThreadBlock &block, std::uint32_t index);
+
 /// The operation behind operation `index` and its body.
 inline std::uint32_t nextOp(const ir::ThreadBlock &block, std::uint32_t index) {
   return index + 1 + block.ops[index].bodySize;

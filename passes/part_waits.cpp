@@ -10,7 +10,7 @@ namespace mscclc::passes {
 namespace {
 
 bool waitsOnSeveral(const ir::Op &op) {
-  return op.numIds > 1 && (ir::isWait(op.kind) || op.kind == ir::OpKind::SemAcquire);
+  return op.numIds > 1 && ir::takes(op.kind);
 }
 
 /// Returns how many operations were split.

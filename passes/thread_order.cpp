@@ -9,12 +9,6 @@ using ir::OpKind;
 
 namespace {
 
-bool sends(OpKind kind) {
-  return ir::isSignal(kind) || ir::putsAndSignals(kind) || kind == OpKind::SemRelease;
-}
-bool waits(OpKind kind) {
-  return ir::isWait(kind) || kind == OpKind::SemAcquire;
-}
 bool putsThroughPort(const Op &op) {
   return op.channelType == ir::ChannelType::Port && op.numDsts != 0;
 }
@@ -47,11 +41,11 @@ bool ThreadOrder::matters(const ir::ThreadBlock &after) {
     }
     count.leave(op);
     const bool flushes = op.kind == OpKind::Flush, moves = op.numChunks() != 0;
-    if ((waits(op.kind) && waited) || (sends(op.kind) && (waited || sent || flushed || moved)) ||
+    if ((ir::takes(op.kind) && waited) || (ir::sends(op.kind) && (waited || sent || flushed || moved)) ||
         (moves && (waited || flushed)))
       return true;
-    waited |= waits(op.kind);
-    sent |= sends(op.kind);
+    waited |= ir::takes(op.kind);
+    sent |= ir::sends(op.kind);
     flushed |= flushes;
     moved |= moves;
   }
@@ -145,7 +139,7 @@ void ThreadOrder::visit(std::uint32_t i, const Place &place) {
   const Op &op = before_.ops[i];
   const auto ids = before_.idsOf(op);
   const std::uint32_t threads = putsThroughPort(op) ? op.numDsts : op.numIds;
-  const bool byThreads = sends(op.kind) || waits(op.kind) || putsThroughPort(op) || op.kind == OpKind::Flush;
+  const bool byThreads = ir::sends(op.kind) || ir::takes(op.kind) || putsThroughPort(op) || op.kind == OpKind::Flush;
   for (std::uint32_t t = 0; byThreads && t < threads; ++t)
     visitAct(op, {i, queueOf(op, ids[ids.size() == 1 ? 0 : t]), t, threadAfter(i, t), place.phaseIn,
                   putsThroughPort(op) ? std::optional(destination(op, t)) : std::nullopt});
@@ -185,7 +179,7 @@ template <typename Matters> void ThreadOrder::check(std::vector<Act> &earlier, c
 }
 
 void ThreadOrder::visitAct(const Op &op, const Act &act) {
-  if (waits(op.kind)) {
+  if (ir::takes(op.kind)) {
     // A semaphore counts right whoever acquires it: only what a thread does in between can make it matter.
     check(waits_[act.queue], act, [&](const Act &earlier) {
       return op.kind != OpKind::SemAcquire || into_[earlier.op].leader != into_[act.op].leader;
@@ -203,18 +197,18 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
       checkWaits(waitsOfThread_[act.threadIn], act);
     // So does what the block did before a sync that stood between.
     for (const First &first : {data_, flush_})
-      if (sends(op.kind) && first.before(act.phaseIn))
+      if (ir::sends(op.kind) && first.before(act.phaseIn))
         blame(first.op, act.op);
   }
   const bool port = op.channelType == ir::ChannelType::Port;
-  const bool tells = sends(op.kind) || op.kind == OpKind::Flush; // of puts before it
+  const bool tells = ir::sends(op.kind) || op.kind == OpKind::Flush; // of puts before it
   if (port)
     check(puts_[act.queue], act, [&](const Act &earlier) {
       return tells || earlier.to->overlaps(*act.to);
     });
   if (putsThroughPort(op))
     puts_[act.queue].push_back(act);
-  if (!sends(op.kind))
+  if (!ir::sends(op.kind))
     return;
   // Whoever waits for it may take any of several threads' sends for this one.
   const bool relays =

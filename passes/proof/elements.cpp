@@ -3,6 +3,7 @@
 #include "passes/proof/machine.h"
 
 #include "ir/op_semantics.h"
+#include "passes/op_list.h"
 
 namespace mscclc::passes::proof {
 
@@ -17,12 +18,8 @@ struct Machine::ElementShare {
 
 /// The header of the pipeline that operation `o` is in, or `none`.
 std::uint32_t Machine::loopOf(std::uint32_t b, std::uint32_t o) const {
-  const auto &ops = blocks_[b].code->ops;
-  if (geometry_.mostIterations() != 0)
-    for (std::uint32_t header = o; header-- != 0;)
-      if (ops[header].kind == ir::OpKind::Pipeline)
-        return o <= header + ops[header].bodySize ? header : none;
-  return none;
+  static_assert(none == noPipeline);
+  return geometry_.mostIterations() == 0 ? none : pipelineAround(*blocks_[b].code, o);
 }
 
 Machine::ElementShare Machine::shareOf(std::uint32_t b, std::uint32_t o, std::uint32_t ref) const {

@@ -225,8 +225,8 @@ private:
           left = op.bodySize;
           continue;
         }
-        const bool takes = ir::isWait(op.kind) || op.kind == ir::OpKind::SemAcquire;
-        if (takes || ir::isSignal(op.kind) || ir::putsAndSignals(op.kind) || op.kind == ir::OpKind::SemRelease)
+        const bool takes = ir::takes(op.kind);
+        if (takes || ir::sends(op.kind))
           for (const std::uint32_t id : code.idsOf(op)) {
             const std::uint32_t queue = ir::isSemaphoreOp(op.kind) ? index_.numChannels() + index_.semaphore(rank, id)
                                         : takes ? index_.channel(op.channelType, rank, id)

@@ -103,7 +103,7 @@ bool Replay::tryOp(std::uint32_t b, const ir::Op &op) {
   const auto queueOf = [&](std::uint32_t id) {
     return semaphore ? index_.numChannels() + index_.semaphore(rank, id) : index_.channel(op.channelType, rank, id);
   };
-  if (ir::isWait(op.kind) || op.kind == ir::OpKind::SemAcquire) {
+  if (ir::takes(op.kind)) {
     const auto ids = code.idsOf(op);
     for (; s.step < ids.size(); ++s.step)
       if (!take(b, queueOf(ids[s.step])))
@@ -129,7 +129,7 @@ bool Replay::tryOp(std::uint32_t b, const ir::Op &op) {
   if (!packets(b, op, false))
     return false;
   packets(b, op, true);
-  if (op.kind == ir::OpKind::SemRelease || ir::isSignal(op.kind) || ir::putsAndSignals(op.kind))
+  if (ir::sends(op.kind))
     for (const std::uint32_t id : code.idsOf(op))
       send(semaphore ? queueOf(id) : index_.pairOf(queueOf(id)));
   return true;

@@ -86,8 +86,8 @@ private:
 
   bool scanSync(std::uint32_t b, std::uint32_t rank, const ir::Op &op, std::uint32_t section) {
     const bool semaphore = ir::isSemaphoreOp(op.kind);
-    const bool waits = ir::isWait(op.kind) || op.kind == ir::OpKind::SemAcquire;
-    if (!waits && !semaphore && !ir::isSignal(op.kind) && !ir::putsAndSignals(op.kind))
+    const bool waits = ir::takes(op.kind);
+    if (!waits && !ir::sends(op.kind))
       return true;
     for (const std::uint32_t id : index_.ops(b).idsOf(op)) {
       std::uint32_t queue;

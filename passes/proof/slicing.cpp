@@ -2,6 +2,7 @@
 
 #include "ir/memory_map.h"
 #include "ir/op_semantics.h"
+#include "passes/op_list.h"
 #include "passes/proof/owners.h"
 
 #include <algorithm>
@@ -151,11 +152,7 @@ private:
   }
 
   bool inLoop(ir::OpRef place) const {
-    const auto &ops = index_.program.ranks[place.rank].blocks[place.block].ops;
-    for (std::uint32_t o = 0; o < place.op; ++o)
-      if (ops[o].kind == ir::OpKind::Pipeline && place.op <= o + ops[o].bodySize)
-        return true;
-    return false;
+    return pipelineAround(index_.program.ranks[place.rank].blocks[place.block], place.op) != noPipeline;
   }
 
   void choose(const Patterns &patterns, ir::OpRef place, SliceSizes &sizes) const {

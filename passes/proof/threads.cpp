@@ -8,13 +8,6 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-bool sends(ir::OpKind kind) {
-  return ir::isSignal(kind) || ir::putsAndSignals(kind) || kind == ir::OpKind::SemRelease;
-}
-bool takes(ir::OpKind kind) {
-  return ir::isWait(kind) || kind == ir::OpKind::SemAcquire;
-}
-
 /// Calls visit(op, phase, again) for each operation of a block but pipeline headers, in order. Behind a pipeline, the
 /// first operations of its body come again where the next iteration begins in the phase in which one ends: `again` is
 /// set. Then what the last iteration does in its last phase is told once more, as what stands behind the pipeline goes
@@ -94,8 +87,8 @@ private:
     const ir::Op &op = code.ops[o];
     row_ += op.kind != ir::OpKind::SemAcquire || again != again_; // those of another iteration are another row
     again_ = again;
-    const bool issues = sends(op.kind) || (op.channelType == ir::ChannelType::Port && op.numDsts != 0);
-    if (!issues && !takes(op.kind))
+    const bool issues = ir::sends(op.kind) || (op.channelType == ir::ChannelType::Port && op.numDsts != 0);
+    if (!issues && !ir::takes(op.kind))
       return;
     const auto ids = code.idsOf(op);
     const auto threads = std::max(op.numIds, issues ? op.numDsts : 0);
@@ -105,12 +98,12 @@ private:
     if (waitsOf_.size() < threads)
       waitsOf_.resize(threads, 0);
     for (std::uint32_t i = 0; i < threads; ++i) {
-      if (takes(op.kind)) {
+      if (ir::takes(op.kind)) {
         waitsOf_[i] = phase;
         wait(o, i, ids[i], phase);
       } else {
         roles_.relays_[block_] = roles_.relays_[block_] || waitsOf_[i] == phase;
-        if (sends(op.kind) && i < ids.size())
+        if (ir::sends(op.kind) && i < ids.size())
           send(o, i, ids[i], phase);
       }
     }
@@ -153,7 +146,7 @@ private:
     std::uint64_t phase = 0;
     walkPhases(code, phase, [&](std::uint32_t o, std::uint64_t in, bool again) {
       const ir::Op &op = code.ops[o];
-      if (!sends(op.kind))
+      if (!ir::sends(op.kind))
         return;
       for (std::uint32_t i = 0; i < op.numIds; ++i)
         all.push_back({queueOf(op, code.idsOf(op)[i]), in, o, i, op.kind == ir::OpKind::RelaxedSignal, again});
