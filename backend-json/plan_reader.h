@@ -85,7 +85,7 @@ private:
   std::uint32_t opsLabel_ = 0;
   std::uint32_t listed_[2] = {};                 ///< operations read, of the block and of the pipeline
   std::vector<std::uint32_t> gpuIds_, blockIds_; ///< as listed
-  ir::ThreadBlock block_; ///< being read; its capacity is kept from block to block
+  ir::ThreadBlock block_;                        ///< being read; its capacity is kept from block to block
   Draft drafts_[2];
   /// Of the block being resolved: ids by type of channel.
   std::vector<std::uint32_t> channelTables_[4], remoteTables_[4];

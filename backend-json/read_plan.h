@@ -14,8 +14,8 @@ namespace mscclc::json {
 ///
 /// Every field of the current plan format must be there and no other; ids and indices must lie in their lists; the
 /// numbers of chunks must be those of the collective; gpus and thread blocks stand in the order of their ids. Memory is
-/// at most proportional to the text. `asRun`: the plan is judged as it stands, so a flush that the executor does not see
-/// is an error (it may be allowed); written again, it would be seen.
+/// at most proportional to the text. `asRun`: the plan is judged as it stands, so a flush that the executor does not
+/// see is an error (it may be allowed); written again, it would be seen.
 std::optional<ir::Program> readPlan(std::string_view text, std::string_view filename, ir::DiagnosticEngine &engine,
                                     bool asRun = false);
 

@@ -14,7 +14,7 @@ const std::vector<Allowable> &allAllowable() {
 #include "compiler/diagnostics.def"
 #include "ir/diagnostics.def"
 #include "passes/diagnostics.def"
-#include "passes/verify_diagnostics.def"
+#include "passes/verify/verify_diagnostics.def"
 #undef ALLOWABLE
 #undef DIAG
     };

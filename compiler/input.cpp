@@ -94,9 +94,8 @@ ir::ReadableFiles readableFiles(const Options &options) {
   return files;
 }
 
-std::optional<ir::Program> loadProgram(const Options &options, Input input,
-                                       ir::DiagnosticEngine &diags, StageTimes &times,
-                                       [[maybe_unused]] std::vector<std::string> &files) {
+std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::DiagnosticEngine &diags,
+                                       StageTimes &times, [[maybe_unused]] std::vector<std::string> &files) {
   switch (input.kind) {
   case InputKind::Plan: {
     const bool asRun = options.action == Action::Verify || options.action == Action::Run;

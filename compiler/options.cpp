@@ -208,10 +208,11 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
                            ->type_name("DIR")
                            ->allow_extra_args(false)
                            ->group(algorithm);
-  auto *timeout = app.add_option("--trace-timeout", o.traceTimeout,
-                                 "processor seconds the algorithm may run; compiling it may take as many, at least 10 [10]")
-                      ->type_name("SECONDS")
-                      ->group(algorithm);
+  auto *timeout =
+      app.add_option("--trace-timeout", o.traceTimeout,
+                     "processor seconds the algorithm may run; compiling it may take as many, at least 10 [10]")
+          ->type_name("SECONDS")
+          ->group(algorithm);
   std::string traceMemory;
   auto *memoryOption = app.add_option("--trace-memory", traceMemory, "memory the algorithm may use [4G]")
                            ->type_name("BYTES")

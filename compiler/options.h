@@ -29,7 +29,7 @@ struct Options {
   std::string name; ///< overrides the plan's name
   std::vector<std::string> clangArgs;
   std::vector<std::string> allowedFolders; ///< --allow-include
-  std::vector<std::string> forAlgorithm; ///< options given that mean something to C++ algorithms only
+  std::vector<std::string> forAlgorithm;   ///< options given that mean something to C++ algorithms only
 
   std::optional<int> optLevel; ///< without one: 1, and 0 for a plan, which stays as it is
   std::string passes;          ///< an explicit pipeline, comma-separated; replaces -O
@@ -56,8 +56,8 @@ struct Options {
   std::string golden; ///< --diff: a plan, or a folder of them
   bool update = false;
 
-  std::vector<std::uint64_t> runSizes; ///< --size, bytes; empty: a few small ones that fit
-  std::vector<std::string> runTypes;   ///< --dtype; f32 without one
+  std::vector<std::uint64_t> runSizes;       ///< --size, bytes; empty: a few small ones that fit
+  std::vector<std::string> runTypes;         ///< --dtype; f32 without one
   std::optional<std::uint32_t> runSchedules; ///< none: as many as the sizes are worth
   std::uint64_t seed = 1;
 

@@ -39,13 +39,13 @@ std::string addRange(std::string_view item, std::vector<std::string> &values) {
     return quoted(item) + " is no range: write FIRST..LAST or FIRST..LAST:STEP with integers, the step at least 1";
   if (*from > *to)
     return "the range " + quoted(item) + " is empty: it goes up, from the smaller value to the larger";
-  const std::uint64_t more = (static_cast<std::uint64_t>(*to) - static_cast<std::uint64_t>(*from)) /
-                             static_cast<std::uint64_t>(*step);
+  const std::uint64_t more =
+      (static_cast<std::uint64_t>(*to) - static_cast<std::uint64_t>(*from)) / static_cast<std::uint64_t>(*step);
   if (more >= mostCombinations)
     return "the range " + quoted(item) + " has more than " + std::to_string(mostCombinations) + " values";
   for (std::uint64_t i = 0; i <= more; ++i)
-    values.push_back(std::to_string(static_cast<std::int64_t>(
-        static_cast<std::uint64_t>(*from) + i * static_cast<std::uint64_t>(*step))));
+    values.push_back(std::to_string(
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(*from) + i * static_cast<std::uint64_t>(*step))));
   return {};
 }
 

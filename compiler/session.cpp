@@ -11,10 +11,10 @@
 #include "compiler/progress.h"
 #include "compiler/version.h"
 #include "ir/text.h"
-#include "passes/message_limits.h"
-#include "passes/simulate.h"
-#include "passes/translation_check.h"
-#include "passes/verify.h"
+#include "passes/analysis/message_limits.h"
+#include "passes/simulate/simulate.h"
+#include "passes/verify/translation_check.h"
+#include "passes/verify/verify.h"
 
 #ifdef MSCCLC_WITH_FRONTEND
 #include "compiler/algorithm.h"

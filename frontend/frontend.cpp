@@ -1,14 +1,14 @@
 // The parent's side: checks the input, has the child do its work, and makes a program or an error of what comes back.
 #include "frontend/frontend.h"
 
-#include "frontend/build_ir.h"
-#include "frontend/child.h"
-#include "frontend/clang_tool.h"
+#include "frontend/clang/clang_tool.h"
 #include "frontend/diagnostics.h"
-#include "frontend/dsl_directory.h"
+#include "frontend/dsl/dsl_directory.h"
+#include "frontend/eval/child.h"
+#include "frontend/eval/sandbox.h"
 #include "frontend/limits.h"
-#include "frontend/sandbox.h"
-#include "frontend/trace.h"
+#include "frontend/lower/build_ir.h"
+#include "frontend/trace/trace.h"
 
 #include "ir/internal_error.h"
 
@@ -205,8 +205,8 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
   const bool isRunning = child->runsForeignCode();
   header.times.run = child->foreignSeconds() * 1e3;
   // What ends well is not waited for.
-  const bool isDone = isRunning && header.phase == static_cast<std::uint32_t>(Phase::Done) &&
-                      header.failure.state == Failure::None;
+  const bool isDone =
+      isRunning && header.phase == static_cast<std::uint32_t>(Phase::Done) && header.failure.state == Failure::None;
   const ChildEnd end = isDone ? ChildEnd{ChildEnd::Exited, 0} : child->end();
   const bool isComplete = header.failure.state == Failure::Complete;
   const bool isOrderly = end.kind == ChildEnd::Exited && end.code == 0 && isDone == isRunning;

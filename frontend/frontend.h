@@ -56,8 +56,8 @@ struct FrontendTimes {
   double build = 0;    ///< recording to program
 };
 
-/// The program that the chosen algorithm describes, or nothing and errors in `diagnostics`. `files` gets the user's files
-/// that were read for it.
+/// The program that the chosen algorithm describes, or nothing and errors in `diagnostics`. `files` gets the user's
+/// files that were read for it.
 std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics,
                                             FrontendTimes *times = nullptr, std::vector<std::string> *files = nullptr);
 

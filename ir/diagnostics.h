@@ -3,7 +3,8 @@
 // A room lists its diagnostics in a `diagnostics.def` of its own, one line each:
 //   DIAG(chunk_out_of_range, Error, "chunk {0}:{1} is out of range: the {2} buffer has {3} chunks")
 // An error that is right now and then, as its user may know, has a name to allow it by, and a line for --help:
-//   ALLOWABLE(input_still_sent, "unflushed-source", "a port may still read its source", "rank {0} may end its launch …")
+//   ALLOWABLE(input_still_sent, "unflushed-source", "a port may still read its source", "rank {0} may end its launch
+//   …")
 // declare_diagnostics.h makes the descriptors. Texts are lower case without a full stop.
 #pragma once
 
@@ -75,7 +76,7 @@ struct Diagnostic {
   std::string message;
   ShownPlace place;
   std::vector<Diagnostic> notes;
-  std::uint64_t similar = 0; ///< how many more of this kind were found at this place
+  std::uint64_t similar = 0;       ///< how many more of this kind were found at this place
   std::string_view allowName = {}; ///< shown behind the message: how to allow it, or what allowed it
 };
 

@@ -84,8 +84,8 @@ constexpr bool awaitsPackets(OpKind kind) {
 /// Bytes that a thread moves at once.
 inline constexpr std::uint32_t wordBytes = 16;
 
-/// What the threads of a block share a data operation out by: thread i of T treats units i, i + T, … of each operand. So
-/// do MSCCL++'s interpreter (the loops of execution_kernel.hpp) and kernels of our own (move.cuh, packets.cuh).
+/// What the threads of a block share a data operation out by: thread i of T treats units i, i + T, … of each operand.
+/// So do MSCCL++'s interpreter (the loops of execution_kernel.hpp) and kernels of our own (move.cuh, packets.cuh).
 enum class ElementUnit : std::uint8_t {
   Word,    ///< words of wordBytes
   Payload, ///< what one packet holds

@@ -3,14 +3,14 @@
 #include "ir/internal_error.h"
 #include "ir/structure.h"
 #include "ir/text.h"
-#include "passes/check_executor.h"
-#include "passes/drop_redundant_sync.h"
-#include "passes/fit_executor.h"
-#include "passes/fuse.h"
-#include "passes/infer_sync.h"
-#include "passes/lower_data_sync.h"
-#include "passes/part_waits.h"
-#include "passes/replicate_instances.h"
+#include "passes/analysis/check_executor.h"
+#include "passes/transform/drop_redundant_sync.h"
+#include "passes/transform/fit_executor.h"
+#include "passes/transform/fuse.h"
+#include "passes/transform/infer_sync.h"
+#include "passes/transform/lower_data_sync.h"
+#include "passes/transform/replicate_instances.h"
+#include "passes/transform/split_waits.h"
 
 #include <algorithm>
 #include <chrono>

@@ -24,7 +24,8 @@ MSCCLC_ALGORITHM void allreduce_pipeline(int ranks = 4, int unitKiB = 1024) {
       sums.push_back(MemoryChannel((rank + step) % ranks, rank));
     }
 
-    // A peer may still collect the launch before, which at another message size has its sums where this one sends parts.
+    // A peer may still collect the launch before, which at another message size has its sums where this one sends
+    // parts.
     for (MemoryChannel &channel : begun)
       channel.signal(sender, {.sync = Sync::None, .relaxed = true});
     for (MemoryChannel &channel : begun)

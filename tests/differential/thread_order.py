@@ -1,4 +1,4 @@
-"""Which orders that one thread gave are lost by fusing, found by trying all pairs; see passes/thread_order.h.
+"""Which orders that one thread gave are lost by fusing, found by trying all pairs; see passes/analysis/thread_order.h.
 
 Every operation that the DSL records names one channel or semaphore, so one thread does all that its block does there. A
 fused operation is done by a thread for each of what it names.

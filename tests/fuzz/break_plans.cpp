@@ -13,8 +13,8 @@
 #include "ir/structure.h"
 #include "ir/text.h"
 #include "passes/pass_manager.h"
-#include "passes/simulate.h"
-#include "passes/verify.h"
+#include "passes/simulate/simulate.h"
+#include "passes/verify/verify.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -156,8 +156,7 @@ private:
 
   std::mt19937_64 random_;
   std::uint32_t blocks_ = 1, plainScratch_ = 1, firstSlot_ = 0;
-  bool usesPackets_ = false, inplace_ = false, wide_ = false, mayBeUnusual_ = false, unusual_ = false,
-       oneSize_ = false;
+  bool usesPackets_ = false, inplace_ = false, wide_ = false, mayBeUnusual_ = false, unusual_ = false, oneSize_ = false;
   mscclc::ir::ReduceOp reduceOp_ = mscclc::ir::ReduceOp::Sum;
   std::vector<std::uint32_t> nextSlot_;
   plan::Plan plan_;

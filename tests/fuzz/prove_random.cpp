@@ -11,8 +11,8 @@
 #include "ir/structure.h"
 #include "ir/text.h"
 #include "passes/pass_manager.h"
-#include "passes/simulate.h"
-#include "passes/verify.h"
+#include "passes/simulate/simulate.h"
+#include "passes/verify/verify.h"
 
 #include <array>
 #include <chrono>
@@ -71,8 +71,8 @@ private:
   std::uint32_t schedules_;
   std::uint64_t mostFaults_, seed_ = 0;
   std::array<std::uint64_t, ir::opKindCount> kinds_{}; ///< operations of the programs that are right
-  std::uint64_t programs_ = 0, unusual_ = 0, removed_ = 0, mutants_ = 0, proven_ = 0, refused_ = 0,
-                refusedAndRun_ = 0, refusedAndRight_ = 0, faults_ = 0;
+  std::uint64_t programs_ = 0, unusual_ = 0, removed_ = 0, mutants_ = 0, proven_ = 0, refused_ = 0, refusedAndRun_ = 0,
+                refusedAndRight_ = 0, faults_ = 0;
   std::map<std::string, std::uint64_t> falseAlarms_; ///< unusual programs, by what the proof says
   std::map<std::string, Fault> smallest_;            ///< by kind
 };
@@ -182,8 +182,8 @@ bool Judge::tell(double seconds) const {
   for (const auto &[kind, fault] : smallest_)
     std::cout << "\nThe smallest of '" << kind << "', seed " << fault.seed << ":\n" << fault.text;
   std::cout << programs_ << " programs right by construction, from which -O2 took " << removed_ << " operations; "
-            << mutants_ << " changed ones: " << proven_ << " proven, " << refused_ << " refused; of "
-            << refusedAndRun_ << " of these no run broke " << refusedAndRight_ << "; " << faults_ << " faults\n";
+            << mutants_ << " changed ones: " << proven_ << " proven, " << refused_ << " refused; of " << refusedAndRun_
+            << " of these no run broke " << refusedAndRight_ << "; " << faults_ << " faults\n";
   std::uint64_t alarms = 0;
   for (const auto &[id, count] : falseAlarms_)
     alarms += count;
@@ -196,8 +196,7 @@ bool Judge::tell(double seconds) const {
               static_cast<double>(programs_ + mutants_) / seconds);
   for (std::size_t k = 0; k < kinds_.size(); ++k)
     if (kinds_[k] != 0)
-      std::printf(" %s %llu", std::string(ir::opInfos[k].mnemonic).c_str(),
-                  static_cast<unsigned long long>(kinds_[k]));
+      std::printf(" %s %llu", std::string(ir::opInfos[k].mnemonic).c_str(), static_cast<unsigned long long>(kinds_[k]));
   std::printf("\n");
   return faults_ == 0;
 }

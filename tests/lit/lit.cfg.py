@@ -18,7 +18,7 @@ if "ASAN_OPTIONS" in os.environ:
     config.environment["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"]
 
 config.substitutions.append(("%mscclc_program", os.path.join(config.mscclc_bin_dir, "mscclc")))
-config.substitutions.append(("%dsl_headers", os.path.join(config.mscclc_source_dir, "frontend", "include")))
+config.substitutions.append(("%dsl_headers", os.path.join(config.mscclc_source_dir, "frontend", "dsl", "include")))
 config.substitutions.append(("%mscclc", os.path.join(config.mscclc_bin_dir, "mscclc")))
 config.substitutions.append(("%break_plans", os.path.join(config.mscclc_bin_dir, "..", "tests", "fuzz", "break_plans")))
 config.substitutions.append(("%samples", os.path.join(config.mscclc_source_dir, "samples")))

@@ -31,7 +31,8 @@ def main():
     corpus = re.sub(r'"\s*\n\s*"', "", "\n".join(tests)).replace('\\"', '"')
     corpus = re.sub(r"\s+", " ", corpus)
     total = untested = 0
-    for definition in sorted(ROOT.glob("*/*.def")):
+    rooms = ("backend-cuda", "backend-json", "compiler", "frontend", "ir", "passes")
+    for definition in sorted(path for room in rooms for path in (ROOT / room).rglob("*.def")):
         table = definition.read_text(encoding="utf-8")
         for name, severity, literal in DIAG.findall(table) + ALLOWABLE.findall(table):
             text = "".join(STRING.findall(literal)).replace('\\"', '"')

@@ -1,5 +1,5 @@
 // The header and the example of its documentation read without a warning in a compiler that is not ours.
-// RUN: g++ -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Werror -I%samples/../frontend/include %s
+// RUN: g++ -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Werror -I%samples/../frontend/dsl/include %s
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 

@@ -31,8 +31,7 @@ TEST_CASE("a number that does not vary is itself") {
 TEST_CASE("affine numbers are sums") {
   CHECK(found(8, 4, 1, [](const Sample &s) { return 4 * s.rank + s.block + 2; }) == "4 * k.rank + k.block + 2");
   CHECK(found(4, 1, 5, [](const Sample &s) { return 20 - s.rank - 3 * s.item; }) == "-k.rank - 3 * i + 20");
-  CHECK(found(
-            4, 1, 1, [](const Sample &s) { return s.rank + 7 * s.step; }, 16) == "k.rank + 7 * j");
+  CHECK(found(4, 1, 1, [](const Sample &s) { return s.rank + 7 * s.step; }, 16) == "k.rank + 7 * j");
 }
 
 TEST_CASE("lists that leave out the rank itself") {
@@ -43,11 +42,8 @@ TEST_CASE("lists that leave out the rank itself") {
   CHECK(found(8, 1, 7, slot) == "k.rank + (i >= k.rank) - 1");
   // The same behind a first operand of another kind.
   CHECK(found(
-            8, 1, 7,
-            [&](const Sample &s) {
-              return peer({s.rank, 0, 0, s.item - 1});
-            },
-            1, 1) == "i + (i > k.rank) - 1");
+            8, 1, 7, [&](const Sample &s) { return peer({s.rank, 0, 0, s.item - 1}); }, 1, 1) ==
+        "i + (i > k.rank) - 1");
   // A block for each peer and instance.
   CHECK(found(4, 6, 1, [](const Sample &s) { return s.block / 2 < s.rank ? s.block / 2 : s.block / 2 + 1; }) ==
         "k.block / 2 + (k.block / 2 >= k.rank)");
@@ -56,8 +52,7 @@ TEST_CASE("lists that leave out the rank itself") {
 TEST_CASE("rings are modular") {
   CHECK(found(8, 1, 1, [](const Sample &s) { return (s.rank + 1) % 8; }) == "mod(k.rank + 1, 8)");
   CHECK(found(8, 1, 7, [](const Sample &s) { return (s.rank + s.item + 1) % 8; }) == "mod(k.rank + i + 1, 8)");
-  CHECK(found(
-            8, 1, 1, [](const Sample &s) { return (s.rank + 16 - s.step) % 8; }, 16) == "mod(k.rank - j, 8)");
+  CHECK(found(8, 1, 1, [](const Sample &s) { return (s.rank + 16 - s.step) % 8; }, 16) == "mod(k.rank - j, 8)");
   CHECK(found(8, 2, 1, [](const Sample &s) { return (s.rank + 3) % 8 * 2 + s.block; }) ==
         "2 * mod(k.rank + 3, 8) + k.block");
   CHECK(found(8, 1, 1, [](const Sample &s) { return s.rank / 4 * 4 + (s.rank + 1) % 4; }) ==
@@ -104,6 +99,5 @@ TEST_CASE("numbers as large as chunk counts can be take no longer") {
   CHECK(found(
             4, 1, 1, [](const Sample &s) { return (s.rank + s.step) % 4 * large; }, 8) ==
         "4000000000 * mod(k.rank + j, 4)");
-  CHECK(found(
-            3, 1, 1, [](const Sample &s) { return (s.rank * 7 + s.step * s.step) % 5 * large; }, 8) == "");
+  CHECK(found(3, 1, 1, [](const Sample &s) { return (s.rank * 7 + s.step * s.step) % 5 * large; }, 8) == "");
 }

@@ -72,26 +72,26 @@ TEST_CASE("fields are there once, and no others") {
 }
 
 TEST_CASE("an operation goes through the channels that it can go through") {
-  check(every(), {
-                     {R"({"name": "rlxwait", "channel_ids": [0], "channel_type": "memory"})",
-                      R"({"name": "rlxwait", "channel_ids": [0], "channel_type": "port"})",
-                      "ops[7]: error: operation 'rlxwait' does not go through port channels"},
-                     {R"("channel_ids": [1, 0], "channel_type": "port")", R"("channel_type": "port")",
-                      "ops[2]: error: operation 'put' has 'channel_ids' through port channels, and only there"},
-                     {R"("channel_ids": [1], "channel_type": "switch", "reduce_op")",
-                      R"("channel_ids": [1, 0], "channel_type": "switch", "reduce_op")",
-                      "ops[20]: error: operation 'glre' names one switch channel, not 2"},
-                     {R"("buffer_type": "s", "buffer_offset")", R"("buffer_type": "o", "buffer_offset")",
-                      "ops[20].buffer_type: error: the buffer type is 'o', but switch channel 1 is over 's'"},
-                     {R"({"name": "flush", )",
-                      R"({"name": "flush", "dst_buff": [{"type": "i", "index": 0, "size": 1}], )",
-                      "error: a 'flush' has as many entries in 'dst_buff' as channels, or none: not 1 and 2 channels"},
-                     {R"("ops": [
+  check(every(),
+        {
+            {R"({"name": "rlxwait", "channel_ids": [0], "channel_type": "memory"})",
+             R"({"name": "rlxwait", "channel_ids": [0], "channel_type": "port"})",
+             "ops[7]: error: operation 'rlxwait' does not go through port channels"},
+            {R"("channel_ids": [1, 0], "channel_type": "port")", R"("channel_type": "port")",
+             "ops[2]: error: operation 'put' has 'channel_ids' through port channels, and only there"},
+            {R"("channel_ids": [1], "channel_type": "switch", "reduce_op")",
+             R"("channel_ids": [1, 0], "channel_type": "switch", "reduce_op")",
+             "ops[20]: error: operation 'glre' names one switch channel, not 2"},
+            {R"("buffer_type": "s", "buffer_offset")", R"("buffer_type": "o", "buffer_offset")",
+             "ops[20].buffer_type: error: the buffer type is 'o', but switch channel 1 is over 's'"},
+            {R"({"name": "flush", )", R"({"name": "flush", "dst_buff": [{"type": "i", "index": 0, "size": 1}], )",
+             "error: a 'flush' has as many entries in 'dst_buff' as channels, or none: not 1 and 2 channels"},
+            {R"("ops": [
               {"name": "get")",
-                      R"("ops": [{"name": "pipeline", "iter_context": {"unit_size": 1, "num_chunks": 1}, "ops": []},
+             R"("ops": [{"name": "pipeline", "iter_context": {"unit_size": 1, "num_chunks": 1}, "ops": []},
               {"name": "get")",
-                      "$.gpus[0].threadblocks[1].ops[1].ops[0].ops: error: a pipeline inside a pipeline"},
-                 });
+             "$.gpus[0].threadblocks[1].ops[1].ops[0].ops: error: a pipeline inside a pipeline"},
+        });
 }
 
 TEST_CASE("a chunk is local, remote or on a switch channel") {

@@ -1,5 +1,5 @@
 // Places of operations, with the calls that led there.
-#include "frontend/record_abi.h"
+#include "frontend/trace/record_abi.h"
 #include "recorded.h"
 
 using namespace mscclc;

@@ -1,5 +1,5 @@
 #include "catch.h"
-#include "frontend/child_report.h"
+#include "frontend/eval/child_report.h"
 
 #include <cstring>
 #include <random>
@@ -23,7 +23,8 @@ TEST_CASE("diagnostics, algorithms and call sites arrive as they were sent") {
   d.notes.push_back({ir::Severity::Note, "anything", "note", {"c.h", 1, 2, ""}, {}, 0});
   report.add(d);
   CHECK(report.hasErrors());
-  const std::vector<AlgorithmInfo> algorithms = {{"f", "doc", {{"n", "int", "1", {}}, {"m", "Mode", "A", {"A", "B"}, ParameterKind::Enum}}}};
+  const std::vector<AlgorithmInfo> algorithms = {
+      {"f", "doc", {{"n", "int", "1", {}}, {"m", "Mode", "A", {"A", "B"}, ParameterKind::Enum}}}};
   report.add(algorithms);
   const std::vector<CallSite> sites = {{}, {"a.cpp", 7, 9}};
   report.add(sites);

@@ -1,8 +1,8 @@
 // Algorithms that call what is none of theirs: functions of this very program, whose addresses they are given. What
 // they do to the process or to its report is an error of the source.
 #include "catch.h"
-#include "frontend/runtime_checks.h"
-#include "frontend/sandbox.h"
+#include "frontend/eval/runtime_checks.h"
+#include "frontend/eval/sandbox.h"
 #include "source.h"
 
 #include <chrono>
@@ -19,16 +19,15 @@ using namespace mscclc::frontend;
 namespace {
 
 std::string errorsOfCalling(void (*function)(int), int argument = 0) {
-  FrontendOptions options =
-      sourceOptions("#include <mscclc/dsl.hpp>\n"
-                    "MSCCLC_ALGORITHM void f(long address = 0, int argument = 0) {\n"
-                    "  mscclc::CollectiveProgram program(\"p\", mscclc::AllGather(2, 1, true));\n"
-                    "  union { long number; void (*function)(int); };\n"
-                    "  number = address;\n"
-                    "  function(argument);\n"
-                    "}\n",
-                    {{"address", std::to_string(reinterpret_cast<std::intptr_t>(function))},
-                     {"argument", std::to_string(argument)}});
+  FrontendOptions options = sourceOptions(
+      "#include <mscclc/dsl.hpp>\n"
+      "MSCCLC_ALGORITHM void f(long address = 0, int argument = 0) {\n"
+      "  mscclc::CollectiveProgram program(\"p\", mscclc::AllGather(2, 1, true));\n"
+      "  union { long number; void (*function)(int); };\n"
+      "  number = address;\n"
+      "  function(argument);\n"
+      "}\n",
+      {{"address", std::to_string(reinterpret_cast<std::intptr_t>(function))}, {"argument", std::to_string(argument)}});
   options.timeoutSeconds = 1;
   return errorsOf(options);
 }

@@ -1,7 +1,7 @@
 // Programs of the MSCCL++ Python DSL's own tests, ported line by line.
 #pragma once
 
-#include "frontend/include/mscclc/dsl.hpp"
+#include "frontend/dsl/include/mscclc/dsl.hpp"
 
 #include <map>
 #include <utility>

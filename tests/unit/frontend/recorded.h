@@ -2,10 +2,10 @@
 #pragma once
 
 #include "catch.h"
-#include "frontend/arena.h"
-#include "frontend/build_ir.h"
-#include "frontend/include/mscclc/dsl.hpp"
-#include "frontend/recorder.h"
+#include "frontend/dsl/include/mscclc/dsl.hpp"
+#include "frontend/eval/arena.h"
+#include "frontend/lower/build_ir.h"
+#include "frontend/trace/recorder.h"
 
 #include <cstdlib>
 #include <optional>

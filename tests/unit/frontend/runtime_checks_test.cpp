@@ -1,7 +1,7 @@
 #include "catch.h"
 #include "frontend/diagnostics.h"
-#include "frontend/runtime_checks.h"
-#include "frontend/sandbox.h"
+#include "frontend/eval/runtime_checks.h"
+#include "frontend/eval/sandbox.h"
 #include "run_in_child.h"
 #include "source.h"
 

@@ -1,5 +1,5 @@
 #include "catch.h"
-#include "frontend/sandbox.h"
+#include "frontend/eval/sandbox.h"
 #include "run_in_child.h"
 
 #include <cerrno>

@@ -1,5 +1,5 @@
 // Recordings that are full, cut off or damaged: an error at worst.
-#include "frontend/trace.h"
+#include "frontend/trace/trace.h"
 
 #include "ported_programs.h"
 #include "recorded.h"

@@ -3,8 +3,8 @@
 #include "catch.h"
 
 #include "backend-json/read_plan.h"
-#include "passes/simulate.h"
-#include "passes/verify.h"
+#include "passes/simulate/simulate.h"
+#include "passes/verify/verify.h"
 
 #include <filesystem>
 #include <fstream>

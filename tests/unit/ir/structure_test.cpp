@@ -141,27 +141,31 @@ TEST_CASE("switch groups over ranks: members, order, buffer, and who sets them u
   CHECK(groups({"switch0 = input of [0, 1]\nswitch1 = output of [1, 0, 2]\n",
                 "switch0 = input of [0, 1]\nswitch1 = scratch of [1]\nswitch2 = output of [1, 0, 2]\n",
                 "switch0 = output of [1, 0, 2]\n"}) == "");
-  CHECK(groups({"switch0 = input of [0, 1]\n", "switch0 = input of [0, 1, 2]\n", "switch0 = input of [0, 1, 2]\n"}) ==
-        "3 switch_group_members: switch channel 0 of rank 0 is over ranks [0, 1], but switch channel 0 of rank 1, which "
-        "it meets, is over [0, 1, 2]: all ends of a group name the same ranks in the same order\n"
-        "9 switch_group_missing: switch channel 0 of rank 2, over ranks [0, 1, 2], has no end on rank 0: it is number 1 "
-        "of those that rank 2 has with rank 0, which has 0 with rank 2\n");
-  CHECK(groups({"switch0 = input of [0, 1]\n", "switch0 = input of [1, 0]\n"}) ==
-        "3 switch_group_members: switch channel 0 of rank 0 is over ranks [0, 1], but switch channel 0 of rank 1, which "
-        "it meets, is over [1, 0]: all ends of a group name the same ranks in the same order\n");
+  CHECK(
+      groups({"switch0 = input of [0, 1]\n", "switch0 = input of [0, 1, 2]\n", "switch0 = input of [0, 1, 2]\n"}) ==
+      "3 switch_group_members: switch channel 0 of rank 0 is over ranks [0, 1], but switch channel 0 of rank 1, which "
+      "it meets, is over [0, 1, 2]: all ends of a group name the same ranks in the same order\n"
+      "9 switch_group_missing: switch channel 0 of rank 2, over ranks [0, 1, 2], has no end on rank 0: it is number 1 "
+      "of those that rank 2 has with rank 0, which has 0 with rank 2\n");
+  CHECK(
+      groups({"switch0 = input of [0, 1]\n", "switch0 = input of [1, 0]\n"}) ==
+      "3 switch_group_members: switch channel 0 of rank 0 is over ranks [0, 1], but switch channel 0 of rank 1, which "
+      "it meets, is over [1, 0]: all ends of a group name the same ranks in the same order\n");
   CHECK(groups({"switch0 = scratch of [0, 1]\n", "switch0 = output of [0, 1]\n"}) ==
         "3 switch_group_buffer: switch channel 0 of rank 0 is over scratch buffers, but switch channel 0 of rank 1, "
         "which it meets, is over output buffers: a group has one kind of buffer\n");
   // Two groups of the same ranks, listed in different orders.
-  CHECK(groups({"switch0 = input of [0, 1]\nswitch1 = output of [0, 1]\n",
-                "switch0 = output of [0, 1]\nswitch1 = input of [0, 1]\n"}) ==
-        "3 switch_group_buffer: switch channel 0 of rank 0 is over input buffers, but switch channel 0 of rank 1, which "
-        "it meets, is over output buffers: a group has one kind of buffer\n"
-        "3 switch_group_buffer: switch channel 1 of rank 0 is over output buffers, but switch channel 1 of rank 1, "
-        "which it meets, is over input buffers: a group has one kind of buffer\n");
-  CHECK(groups({"switch0 = input of [0, 1]\nswitch1 = input of [0, 1]\n", "switch0 = input of [0, 1]\n"}) ==
-        "3 switch_group_missing: switch channel 1 of rank 0, over ranks [0, 1], has no end on rank 1: it is number 2 of "
-        "those that rank 0 has with rank 1, which has 1 with rank 0\n");
+  CHECK(
+      groups({"switch0 = input of [0, 1]\nswitch1 = output of [0, 1]\n",
+              "switch0 = output of [0, 1]\nswitch1 = input of [0, 1]\n"}) ==
+      "3 switch_group_buffer: switch channel 0 of rank 0 is over input buffers, but switch channel 0 of rank 1, which "
+      "it meets, is over output buffers: a group has one kind of buffer\n"
+      "3 switch_group_buffer: switch channel 1 of rank 0 is over output buffers, but switch channel 1 of rank 1, "
+      "which it meets, is over input buffers: a group has one kind of buffer\n");
+  CHECK(
+      groups({"switch0 = input of [0, 1]\nswitch1 = input of [0, 1]\n", "switch0 = input of [0, 1]\n"}) ==
+      "3 switch_group_missing: switch channel 1 of rank 0, over ranks [0, 1], has no end on rank 1: it is number 2 of "
+      "those that rank 0 has with rank 1, which has 1 with rank 0\n");
   // Each pair agrees, but each rank begins with another group.
   CHECK(groups({"switch0 = input of [0, 1]\nswitch1 = input of [0, 2]\n",
                 "switch0 = input of [1, 2]\nswitch1 = input of [0, 1]\n",

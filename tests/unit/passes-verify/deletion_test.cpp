@@ -5,7 +5,7 @@
 
 #include "ir/channel_pairing.h"
 #include "ir/op_semantics.h"
-#include "passes/simulate.h"
+#include "passes/simulate/simulate.h"
 
 #include <map>
 #include <set>

@@ -2,7 +2,7 @@
 #include "algorithms.h"
 #include "prove.h"
 
-#include "passes/simulate.h"
+#include "passes/simulate/simulate.h"
 
 using namespace plan;
 

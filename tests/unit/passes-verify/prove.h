@@ -5,7 +5,7 @@
 
 #include "catch.h"
 #include "ir/structure.h"
-#include "passes/verify.h"
+#include "passes/verify/verify.h"
 
 #include <string>
 

@@ -35,8 +35,7 @@ TEST_CASE("accesses of one phase race, with the schedule") {
       "rank 0, block 0, operation 1: error: race on output[1] of rank 0: the write ('copy') by rank 0, block 0 "
       "and the read ('copy') by rank 0, block 0 are not ordered"));
   CHECK(proof.says("rank 0, block 0, operation 0: note: the other access: write ('copy') by rank 0, block 0"));
-  CHECK(proof.says(
-      "threads of a block do not wait for each other: a nop between the two operations would order them"));
+  CHECK(proof.says("threads of a block do not wait for each other: a nop between the two operations would order them"));
   CHECK(proof.says("note: schedule 1: rank 0, block 0 reads output[1] of rank 0 ('copy')"));
   CHECK(proof.says("note: schedule 2: rank 0, block 0 writes output[1] of rank 0 ('copy') only now"));
 }

@@ -4,7 +4,7 @@
 #include "algorithms.h"
 #include "prove.h"
 
-#include "passes/simulate.h"
+#include "passes/simulate/simulate.h"
 
 using namespace plan;
 using namespace mscclc::passes;

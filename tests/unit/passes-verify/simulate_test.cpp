@@ -2,7 +2,7 @@
 #include "algorithms.h"
 #include "prove.h"
 
-#include "passes/simulate.h"
+#include "passes/simulate/simulate.h"
 
 using namespace plan;
 using namespace mscclc::passes;
@@ -27,8 +27,8 @@ TEST_CASE("right programs run right in every type") {
     for (const char *type : {"f32", "f16", "bf16", "i32", "u32", "u8"}) {
       // Without double scratch a launch of another size writes where a slower rank still reads.
       const bool anySizes = named.name != "allReducePackets";
-      const Run run = simulated(named.make().program,
-                                {.type = *parseDataType(type), .schedules = 30, .inTurn = anySizes});
+      const Run run =
+          simulated(named.make().program, {.type = *parseDataType(type), .schedules = 30, .inTurn = anySizes});
       CAPTURE(named.name, type, run.text);
       CHECK(run.result.ok);
       CHECK(run.result.rows[0].maxError == 0);

@@ -2,7 +2,7 @@
 #include "algorithms.h"
 #include "prove.h"
 
-#include "passes/proof/slicing.h"
+#include "passes/verify/slicing.h"
 
 using namespace plan;
 
@@ -103,10 +103,10 @@ TEST_CASE("slices that meet in too many ways, and within pipelines, are not prov
   Plan p(CollectiveKind::Test, 1, 1, 1);
   p.on(0, 0).copy(out(0), in(0)).slice(0, 251);
   p.on(0, 1).copy(out(0), in(0)).slice(250, 256);
-  CHECK(prove(p.program)
-            .says("operation 0: error: not proven: slices of thread-block groups meet each other, and chunks, in too "
-                  "many ways over all message sizes; let all that touches a range of chunks cut it in the same slices, or "
-                  "whole ones"));
+  CHECK(prove(p.program).says(
+      "operation 0: error: not proven: slices of thread-block groups meet each other, and chunks, in too "
+      "many ways over all message sizes; let all that touches a range of chunks cut it in the same slices, or "
+      "whole ones"));
   Plan loop(CollectiveKind::Test, 1, 1, 1);
   loop.on(0, 0).pipeline(1024, 1, 1).copy(out(0), in(0)).slice(0, 2);
   loop.on(0, 1).pipeline(1024, 1, 1).copy(out(0), in(0)).slice(2, 3);

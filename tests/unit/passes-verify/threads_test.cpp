@@ -2,7 +2,7 @@
 // share their elements out alike.
 #include "prove.h"
 
-#include "passes/simulate.h"
+#include "passes/simulate/simulate.h"
 
 using namespace plan;
 
@@ -194,15 +194,13 @@ TEST_CASE("one thread treats an element in all operations of a phase that begin 
   right([](Block b) { b.copy(out(0, 2), in(0, 2)).reduce(out(2, 2), {out(0, 2), in(2, 2)}); });
   right([](Block b) { b.copy(out(0), in(0)).copy(out(0), in(1)).copy(in(1), out(0)); });
   right([](Block b) { b.copy(out(0), in(0)).slice(1, 3).copy(out(1), out(0)).slice(1, 3); });
-  wrong([](Block b) { b.copy(out(0, 2), in(0, 2)).copy(out(2), out(1)); });          // another start
-  wrong([](Block b) { b.copy(out(0, 2), in(0, 2)).copy(out(2), out(0)); });          // another size
-  wrong([](Block b) { b.copy(out(0), in(0)).copy(out(1), out(0)).slice(0, 2); });    // another slice
+  wrong([](Block b) { b.copy(out(0, 2), in(0, 2)).copy(out(2), out(1)); });       // another start
+  wrong([](Block b) { b.copy(out(0, 2), in(0, 2)).copy(out(2), out(0)); });       // another size
+  wrong([](Block b) { b.copy(out(0), in(0)).copy(out(1), out(0)).slice(0, 2); }); // another slice
   wrong([](Block b) { b.copy(out(0, 2), in(0, 2)).copy(out(1, 2), out(2, 2)).copy(in(0, 2), out(1, 2)); });
   wrong([](Block b) { b.pipeline(1040, 1, 1).copy(out(0), in(0)).copy(out(1), out(0)); }); // a slice, then the whole
   wrong([](Block b) { b.copy(out(0), in(0)).pipeline(1040, 1, 1).copy(out(1), out(0)); });
-  wrong([](Block b) {
-    b.pipeline(1040, 1, 1).copy(out(0), in(0)).pipeline(2080, 1, 1).copy(out(1), out(0));
-  });
+  wrong([](Block b) { b.pipeline(1040, 1, 1).copy(out(0), in(0)).pipeline(2080, 1, 1).copy(out(1), out(0)); });
   right([](Block b) { b.pipeline(1024, 1, 2).copy(out(0), in(0)).copy(out(1), out(0)); });
   wrong([](Block b) { b.pipeline(24, 1, 2).copy(out(0), in(0)).copy(out(1), out(0)); }); // begins within a word
   Program fine = make([](Block b) { b.copy(out(0), in(0)).copy(out(1), out(0)); });

@@ -4,7 +4,7 @@
 
 #include "ir/internal_error.h"
 #include "passes/pass_manager.h"
-#include "passes/translation_check.h"
+#include "passes/verify/translation_check.h"
 
 using namespace mscclc;
 

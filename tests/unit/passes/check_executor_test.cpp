@@ -75,13 +75,13 @@ TEST_CASE("what the executor does right") {
       {"ppkt port [0] remote2[0:1] <- scratch[0:1]", "protocol LL\n"},
       {"pipeline unit_size 64 num_chunks 1 {\nres memory input[0:1], remote0[0:1] <- input[0:1], input[1:2]\n}", ""},
       {"nop", "min_message_size 2147483647\n"},
-    {"flush port [0]", ""},
-    {"put port [0] remote0[0:1] <- input[0:1]", "buffer_alignment 1\n"},
-    {"gstore switch [0] switch0[0:1] <- output[0:1]", "buffer_alignment 4\n"},
-    {"ppkt memory remote2[0:1] <- input[0:1]", "protocol LL\nbuffer_alignment 8\n"},
-    {"put memory remote0[0:1] <- scratch[0:1]", "double_scratch on\n"},
-    {"rppkt port [0] remote2[0:1] <- scratch[0:1]", "protocol LL\ndouble_scratch on\n"},
-    {"put memory remote2[0:1] <- input[0:1]", "reuse_resources on\n"},
+      {"flush port [0]", ""},
+      {"put port [0] remote0[0:1] <- input[0:1]", "buffer_alignment 1\n"},
+      {"gstore switch [0] switch0[0:1] <- output[0:1]", "buffer_alignment 4\n"},
+      {"ppkt memory remote2[0:1] <- input[0:1]", "protocol LL\nbuffer_alignment 8\n"},
+      {"put memory remote0[0:1] <- scratch[0:1]", "double_scratch on\n"},
+      {"rppkt port [0] remote2[0:1] <- scratch[0:1]", "protocol LL\ndouble_scratch on\n"},
+      {"put memory remote2[0:1] <- input[0:1]", "reuse_resources on\n"},
       {"pipeline unit_size 64 num_chunks 2 {\ncopy scratch[0:2] <- input[0:2]\n}", ""},
       {"pipeline unit_size 64 num_chunks 1 {\ncopy scratch[0:4] <- input[0:4] slice 0 of 4\n}", ""},
   };
@@ -143,10 +143,11 @@ TEST_CASE("a switch channel over shares that lie apart") {
     return runPasses(parseProgram(text), "check-executor", "mscclpp").errors;
   };
   CHECK(store("allgather") == "");
-  CHECK(store("allgather inplace").find("rank 0, block 0, operation 0: error: mscclpp-1f5f065d reaches one place on "
-                                        "all ranks through a switch channel, but in place their inputs lie at different "
-                                        "ones, so 'gstore' would be wrong; make the channel over the larger buffer, or "
-                                        "bake a kernel (--emit-cuda)") == 0);
+  CHECK(store("allgather inplace")
+            .find("rank 0, block 0, operation 0: error: mscclpp-1f5f065d reaches one place on "
+                  "all ranks through a switch channel, but in place their inputs lie at different "
+                  "ones, so 'gstore' would be wrong; make the channel over the larger buffer, or "
+                  "bake a kernel (--emit-cuda)") == 0);
 }
 
 TEST_CASE("a rank without chunks") {

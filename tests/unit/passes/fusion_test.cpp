@@ -68,11 +68,11 @@ const Pair merging[] = {
 
 // One row for each condition.
 const std::pair<const char *, const char *> apart[] = {
-    {"signal memory [0]", "signal memory [0]"},                                                      // one channel
-    {"signal memory [0]", "signal port [1]"},                                                        // two types
-    {"signal memory [0]", "rlxsignal memory [1]"},                                                   // two kinds
-    {"get memory [0] output[0:1] <- remote0[0:1]", "get memory [0] output[2:4] <- remote0[0:2]"},    // two sizes
-    {"put memory remote0[0:1] <- input[0:1]", "put port [0] remote0[1:2] <- input[2:3]"},            // two types
+    {"signal memory [0]", "signal memory [0]"},                                                   // one channel
+    {"signal memory [0]", "signal port [1]"},                                                     // two types
+    {"signal memory [0]", "rlxsignal memory [1]"},                                                // two kinds
+    {"get memory [0] output[0:1] <- remote0[0:1]", "get memory [0] output[2:4] <- remote0[0:2]"}, // two sizes
+    {"put memory remote0[0:1] <- input[0:1]", "put port [0] remote0[1:2] <- input[2:3]"},         // two types
     {"pws port [0] remote0[0:1] <- input[0:1]", "pws port [0] remote1[1:2] <- input[2:3]"}, // one queue, two threads
     {"put memory remote0[0:1] <- input[0:1] slice 0 of 2", "put memory remote0[1:2] <- input[2:3]"}, // a group
     {"put memory remote0[0:1] <- input[0:1]", "put memory remote0[1:2] <- scratch[2:3]"},            // two buffers

@@ -24,7 +24,8 @@ TEST_CASE("each pass run twice in a row changes nothing the second time") {
 /// True if fusion kept operations apart that would fuse behind a sync.
 bool keptApart(const Outcome &outcome) {
   const auto &counters = outcome.records.at(0).stats.counters();
-  const auto it = std::ranges::find(counters, "kept apart for one thread's order", [](const auto &c) { return c.name; });
+  const auto it =
+      std::ranges::find(counters, "kept apart for one thread's order", [](const auto &c) { return c.name; });
   REQUIRE(it != counters.end());
   return it->value != 0;
 }

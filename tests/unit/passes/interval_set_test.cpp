@@ -1,6 +1,6 @@
 // IntervalSet against a plain bitmap.
 #include "catch.h"
-#include "passes/interval_set.h"
+#include "passes/analysis/interval_set.h"
 
 #include <algorithm>
 #include <random>

@@ -133,7 +133,8 @@ TEST_CASE("what a pipeline gets wrong where chunks are longer than their share o
   const std::string sum = "re output[0:1] <- output[0:1], scratch[0:1]";
   CHECK(has(looped(sum, large).errors,
             "rank 0, block 0, operation 1: error: 're' goes through chunks of 8388608 bytes of reused scratch for "
-            "chunks of 16777216 bytes at the maximum message size of 134217728 bytes; mscclpp-1f5f065d then takes the kind of "
+            "chunks of 16777216 bytes at the maximum message size of 134217728 bytes; mscclpp-1f5f065d then takes the "
+            "kind of "
             "its sources from its destinations: messages of up to 67108864 bytes are done right, or a baked kernel "
             "(--emit-cuda) does it"));
   CHECK(looped(sum, "").program.maxMessageSize == 64 * mib);
@@ -144,14 +145,15 @@ TEST_CASE("what a pipeline gets wrong where chunks are longer than their share o
       programText("res memory output[0:1], remote2[0:1] <- output[0:1], input[0:1]", "reuse_resources on\n");
   bare.replace(bare.find("scratch 8"), 9, "scratch 0");
   CHECK(has(errors(bare), "error: 'res' goes through chunks of 0 bytes of reused scratch"));
-  CHECK_FALSE(has(looped("res memory output[0:1], remote2[0:1] <- output[0:1], scratch[0:1]", large).errors,
-                  "takes the kind"));
+  CHECK_FALSE(
+      has(looped("res memory output[0:1], remote2[0:1] <- output[0:1], scratch[0:1]", large).errors, "takes the kind"));
   CHECK(has(looped("get memory [0] output[0:1] <- remote2[0:1]", large).errors,
             "swaps the offsets of source and destination: messages of up to 67108864 bytes"));
   std::string text = programText("pipeline unit_size 65536 num_chunks 1 {\nput memory remote2[0:1] <- input[0:1]\n}",
                                  std::string("reuse_resources on\n") + large);
   text.replace(text.rfind("scratch 8"), 9, "scratch 4");
-  CHECK(has(errors(text), "takes the scratch of another rank to be cut like its own: messages of up to 67108864 bytes"));
+  CHECK(
+      has(errors(text), "takes the scratch of another rank to be cut like its own: messages of up to 67108864 bytes"));
 }
 
 TEST_CASE("slices of fewer units than there are, where they are cut wrong") {

@@ -31,9 +31,9 @@ TEST_CASE("others stay") {
         std::string("wait memory [1, 0]\nwait port [0]\nwait memory [2, 3]\n"), // two types, other channels
         std::string("sem_acquire [0]\nsem_acquire [1, 0]\n"),                   // nothing comes between
         std::string("wait memory [1, 0]\nsignal memory [2, 3]\nrlxwait memory [1, 0]\nwait memory [1]\n"), // one thread
-        std::string("sem_acquire [1, 0]\nsem_release [2, 3]\nsem_acquire [1, 0]\n"),                      // each
-        loop + "wait memory [1, 0]\nsignal memory [2, 3]\n}\n",
-        loop + "wait memory [1, 0]\nnop\n}\n", "wait memory [1, 0]\nnop\n" + loop + "nop\nwait memory [0]\nnop\n}\n"})
+        std::string("sem_acquire [1, 0]\nsem_release [2, 3]\nsem_acquire [1, 0]\n"),                       // each
+        loop + "wait memory [1, 0]\nsignal memory [2, 3]\n}\n", loop + "wait memory [1, 0]\nnop\n}\n",
+        "wait memory [1, 0]\nnop\n" + loop + "nop\nwait memory [0]\nnop\n}\n"})
     CHECK(opsAfter("part-waits", kept) == kept);
 }
 

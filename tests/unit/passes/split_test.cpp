@@ -72,8 +72,8 @@ TEST_CASE("sends behind a sum follow as puts of it") {
 TEST_CASE("no more channels than threads, each of which serves one") {
   const auto of = [](int threads, const std::string &ops) {
     const Outcome outcome =
-        runPasses(parseProgram(programText(ops, "threads_per_block " + std::to_string(threads) + "\n")),
-                  "fit-executor", "mscclpp");
+        runPasses(parseProgram(programText(ops, "threads_per_block " + std::to_string(threads) + "\n")), "fit-executor",
+                  "mscclpp");
     CHECK(outcome.errors.find("1 error generated") != std::string::npos); // the fixture's
     return opsOf(outcome.program);
   };

@@ -1,0 +1,47 @@
+#include "frontend/clang/call_places.h"
+
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+
+using namespace clang;
+
+namespace mscclc::frontend {
+
+#if LLVM_VERSION_MAJOR >= 22
+
+void placeCallsAtTheirNames(ASTContext &) {}
+
+#else
+
+namespace {
+
+class Placer : public RecursiveASTVisitor<Placer> {
+public:
+  explicit Placer(ASTContext &context) : context_(context) {}
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool VisitCXXMemberCallExpr(CXXMemberCallExpr *call) {
+    const auto *callee = dyn_cast<MemberExpr>(call->getCallee()->IgnoreParens());
+    for (unsigned i = 0; callee && i < call->getNumArgs(); ++i)
+      if (auto *argument = dyn_cast<CXXDefaultArgExpr>(call->getArg(i)))
+        call->setArg(i, CXXDefaultArgExpr::Create(context_, callee->getMemberLoc(), argument->getParam(),
+                                                  argument->getRewrittenExpr(), argument->getUsedContext()));
+    return true;
+  }
+
+private:
+  ASTContext &context_;
+};
+
+} // namespace
+
+void placeCallsAtTheirNames(ASTContext &context) {
+  // Of what was precompiled nothing is the source's.
+  for (Decl *d : context.getTranslationUnitDecl()->noload_decls())
+    if (!d->isFromASTFile())
+      Placer(context).TraverseDecl(d);
+}
+
+#endif
+
+} // namespace mscclc::frontend

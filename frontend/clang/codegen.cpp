@@ -1,0 +1,114 @@
+#include "frontend/clang/codegen.h"
+
+#include "frontend/clang/source_reporter.h"
+
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Decl.h"
+#include "clang/AST/GlobalDecl.h"
+#include "clang/CodeGen/BackendUtil.h"
+#include "clang/CodeGen/ModuleBuilder.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+#include <functional>
+#include <vector>
+
+using namespace clang;
+
+/// Embeds the files that CodeGenOptions::OffloadObjects names: none, as harden() sees to.
+///
+/// Through this function alone Clang's code generator refers to Clang's optimizer, and that to all passes of LLVM. With
+/// a definition here they stay out of a program that LLVM is linked into, which would set up the options of them all
+/// each time it starts. Weak: should anything else need the optimizer, its own is taken.
+namespace clang {
+__attribute__((weak)) void EmbedObject(llvm::Module *, const CodeGenOptions &, llvm::vfs::FileSystem &,
+                                       DiagnosticsEngine &) {}
+__attribute__((weak)) void EmbedObject(llvm::Module *, const CodeGenOptions &, DiagnosticsEngine &) {} // before LLVM 22
+} // namespace clang
+
+namespace mscclc::frontend {
+
+/// Every call to a consumer that the code generator listens to, in order. Once they are replayed, further ones go
+/// straight on: of precompiled headers, much is read only when code is generated from it.
+class DeferredCodegen::Recorder : public ASTConsumer {
+public:
+  using Event = std::function<void(ASTConsumer &)>;
+
+  bool HandleTopLevelDecl(DeclGroupRef d) override {
+    note([this, d](ASTConsumer &to) {
+      if (!d.isNull() && reporter_->isUser((*d.begin())->getLocation()))
+        reporter_->reached((*d.begin())->getLocation());
+      to.HandleTopLevelDecl(d);
+    });
+    return true;
+  }
+  void HandleInlineFunctionDefinition(FunctionDecl *d) override {
+    note([d](ASTConsumer &to) { to.HandleInlineFunctionDefinition(d); });
+  }
+  void HandleTagDeclDefinition(TagDecl *d) override {
+    note([d](ASTConsumer &to) { to.HandleTagDeclDefinition(d); });
+  }
+  void HandleTagDeclRequiredDefinition(const TagDecl *d) override {
+    note([d](ASTConsumer &to) { to.HandleTagDeclRequiredDefinition(d); });
+  }
+  void CompleteTentativeDefinition(VarDecl *d) override {
+    note([d](ASTConsumer &to) { to.CompleteTentativeDefinition(d); });
+  }
+  void HandleCXXStaticMemberVarInstantiation(VarDecl *d) override {
+    note([d](ASTConsumer &to) { to.HandleCXXStaticMemberVarInstantiation(d); });
+  }
+  void HandleVTable(CXXRecordDecl *d) override {
+    note([d](ASTConsumer &to) { to.HandleVTable(d); });
+  }
+  void AssignInheritanceModel(CXXRecordDecl *d) override {
+    note([d](ASTConsumer &to) { to.AssignInheritanceModel(d); });
+  }
+
+  void replay(ASTConsumer &to, SourceReporter &reporter) {
+    reporter_ = &reporter;
+    for (std::size_t i = 0; i < events_.size(); ++i) { // it may grow
+      const Event event = std::move(events_[i]);
+      event(to);
+    }
+    target_ = &to;
+  }
+
+private:
+  void note(Event event) {
+    if (target_)
+      event(*target_);
+    else
+      events_.push_back(std::move(event));
+  }
+
+  std::vector<Event> events_;
+  SourceReporter *reporter_ = nullptr;
+  ASTConsumer *target_ = nullptr;
+};
+
+std::unique_ptr<ASTConsumer> DeferredCodegen::createConsumer() {
+  auto recorder = std::make_unique<Recorder>();
+  recorder_ = recorder.get();
+  return recorder;
+}
+
+std::unique_ptr<llvm::Module> DeferredCodegen::generate(CompilerInstance &compiler, llvm::LLVMContext &context,
+                                                        const FunctionDecl *function, std::string &name,
+                                                        SourceReporter &reporter) {
+#if LLVM_VERSION_MAJOR >= 22
+  const std::unique_ptr<CodeGenerator> generator = CreateLLVMCodeGen(compiler, "algorithm", context);
+#else
+  const std::unique_ptr<CodeGenerator> generator(CreateLLVMCodeGen(
+      compiler.getDiagnostics(), "algorithm", &compiler.getVirtualFileSystem(), compiler.getHeaderSearchOpts(),
+      compiler.getPreprocessorOpts(), compiler.getCodeGenOpts(), context));
+#endif
+  generator->Initialize(compiler.getASTContext());
+  recorder_->replay(*generator, reporter);
+  name = generator->GetMangledName(GlobalDecl(function->getDefinition())).str();
+  generator->HandleTranslationUnit(compiler.getASTContext());
+  return std::unique_ptr<llvm::Module>(generator->ReleaseModule());
+}
+
+} // namespace mscclc::frontend

@@ -1,0 +1,320 @@
+#include "frontend/clang/dialect_checker.h"
+
+#include "frontend/clang/source_reporter.h"
+#include "frontend/diagnostics.h"
+#include "frontend/eval/arena.h"
+#include "frontend/eval/runtime_checks.h"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/Mangle.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/Builtins.h"
+#include "clang/Lex/PPCallbacks.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace clang;
+
+namespace mscclc::frontend {
+namespace {
+
+struct Rule {
+  llvm::StringRef name;
+  std::string_view reason;
+};
+
+constexpr Rule refusedHeaders[] = {
+#define HEADER(name, reason) {name, reason},
+#include "frontend/clang/dialect_rules.def"
+};
+constexpr Rule refusedAttributes[] = {
+#define ATTRIBUTE(name, reason) {name, reason},
+#include "frontend/clang/dialect_rules.def"
+};
+constexpr Rule refusedBuiltins[] = {
+#define BUILTIN(name, reason) {name, reason},
+#include "frontend/clang/dialect_rules.def"
+};
+constexpr Rule libraryHints[] = {
+#define LIBRARY(name, reason) {name, reason},
+#include "frontend/clang/dialect_rules.def"
+};
+
+const Rule *findRule(llvm::ArrayRef<Rule> rules, llvm::StringRef name) {
+  const auto *it = llvm::find_if(rules, [&](const Rule &r) { return r.name == name; });
+  return it == rules.end() ? nullptr : it;
+}
+
+class IncludeChecker : public PPCallbacks {
+public:
+  explicit IncludeChecker(SourceReporter &reporter) : reporter_(reporter) {}
+
+  void InclusionDirective(SourceLocation hash, const Token &, StringRef name, bool, CharSourceRange nameRange,
+                          OptionalFileEntryRef file, StringRef, StringRef, const Module *, bool,
+                          SrcMgr::CharacteristicKind) override {
+    if (!reporter_.isUser(hash))
+      return;
+    std::string_view reason;
+    if (const Rule *rule = findRule(refusedHeaders, name))
+      reason = rule->reason;
+    else if (name.starts_with("sys/") || name.starts_with("linux/") || name.starts_with("netinet/") ||
+             name.starts_with("arpa/"))
+      reason = "an algorithm does not see the machine that it is compiled on; pass values with -P";
+    if (!reason.empty())
+      reporter_.report(diag::refused_header, nameRange.getBegin(), {name.str(), reason});
+  }
+
+private:
+  SourceReporter &reporter_;
+};
+
+/// Whether an expression is an array (or a part of one), not a pointer that was passed around.
+bool isArray(const Expr *base) {
+  base = base->IgnoreParens();
+  if (const auto *cast = dyn_cast<ImplicitCastExpr>(base))
+    if (cast->getCastKind() == CK_ArrayToPointerDecay)
+      return true;
+  return base->getType()->isArrayType() || base->getType()->isVectorType();
+}
+
+class DialectChecker : public RecursiveASTVisitor<DialectChecker> {
+  using Base = RecursiveASTVisitor<DialectChecker>;
+
+public:
+  DialectChecker(ASTContext &context, SourceReporter &reporter)
+      : context_(context), reporter_(reporter), names_(context) {}
+
+  void check() {
+    for (Decl *d : context_.getTranslationUnitDecl()->noload_decls())
+      if (reporter_.isUser(d->getLocation()) || reporter_.isUser(d->getBeginLoc()))
+        TraverseDecl(d);
+  }
+
+  // Instances show what a template does with its types; the same place is reported once.
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitImplicitCode() const { return false; }
+
+  bool VisitCXXThrowExpr(CXXThrowExpr *e) { return refuse(diag::refused_exception, e->getBeginLoc()); }
+  bool VisitCXXTryStmt(CXXTryStmt *s) { return refuse(diag::refused_exception, s->getBeginLoc()); }
+  bool VisitCXXNewExpr(CXXNewExpr *e) { return refuse(diag::refused_new, e->getBeginLoc(), {"new"}); }
+  bool VisitCXXDeleteExpr(CXXDeleteExpr *e) { return refuse(diag::refused_new, e->getBeginLoc(), {"delete"}); }
+  bool VisitGCCAsmStmt(GCCAsmStmt *s) { return refuse(diag::refused_asm, s->getBeginLoc()); }
+  bool VisitMSAsmStmt(MSAsmStmt *s) { return refuse(diag::refused_asm, s->getBeginLoc()); }
+  bool VisitFileScopeAsmDecl(FileScopeAsmDecl *d) { return refuse(diag::refused_asm, d->getBeginLoc()); }
+  bool VisitGotoStmt(GotoStmt *s) { return refuse(diag::refused_goto, s->getBeginLoc()); }
+  bool VisitIndirectGotoStmt(IndirectGotoStmt *s) { return refuse(diag::refused_goto, s->getBeginLoc()); }
+  bool VisitAddrLabelExpr(AddrLabelExpr *e) { return refuse(diag::refused_goto, e->getBeginLoc()); }
+  bool VisitCoroutineBodyStmt(CoroutineBodyStmt *s) { return refuse(diag::refused_coroutine, s->getBeginLoc()); }
+  bool VisitCoawaitExpr(CoawaitExpr *e) { return refuse(diag::refused_coroutine, e->getBeginLoc()); }
+  bool VisitCoyieldExpr(CoyieldExpr *e) { return refuse(diag::refused_coroutine, e->getBeginLoc()); }
+  bool VisitCoreturnStmt(CoreturnStmt *s) { return refuse(diag::refused_coroutine, s->getBeginLoc()); }
+  bool VisitVAArgExpr(VAArgExpr *e) { return refuse(diag::refused_varargs, e->getBeginLoc()); }
+  bool VisitCXXReinterpretCastExpr(CXXReinterpretCastExpr *e) {
+    return refuse(diag::refused_reinterpret_cast, e->getBeginLoc(), {"reinterpret_cast"});
+  }
+  bool VisitAtomicExpr(AtomicExpr *e) {
+    return refuse(diag::refused_builtin, e->getBeginLoc(),
+                  {"__atomic", "an algorithm is one thread; GPUs work in parallel as their operations say"});
+  }
+
+  bool VisitCStyleCastExpr(CStyleCastExpr *e) { return checkCast(e, "a cast that reinterprets memory"); }
+  bool VisitCXXFunctionalCastExpr(CXXFunctionalCastExpr *e) { return checkCast(e, "a cast that reinterprets memory"); }
+
+  bool VisitBinaryOperator(BinaryOperator *e) {
+    if (!e->isAdditiveOp() && e->getOpcode() != BO_AddAssign && e->getOpcode() != BO_SubAssign)
+      return true;
+    if (isObjectPointer(e->getLHS()) || isObjectPointer(e->getRHS()))
+      refuse(diag::refused_pointer_arithmetic, e->getOperatorLoc());
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator *e) {
+    if (e->isIncrementDecrementOp() && isObjectPointer(e->getSubExpr()))
+      refuse(diag::refused_pointer_arithmetic, e->getOperatorLoc());
+    return true;
+  }
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr *e) {
+    if (!e->isTypeDependent() && isObjectPointer(e->getBase()) && !isArray(e->getBase()))
+      refuse(diag::refused_pointer_arithmetic, e->getExprLoc());
+    return true;
+  }
+
+  bool VisitVarDecl(VarDecl *v) {
+    checkAttributes(v);
+    if (v->hasLocalStorage())
+      checkSize(v);
+    if (!v->hasGlobalStorage() || v->isInvalidDecl() || !reporter_.isUser(v->getLocation()))
+      return true;
+    const std::string name = v->getQualifiedNameAsString();
+    if (v->getTLSKind() != VarDecl::TLS_None)
+      return refuse(diag::refused_thread_local, v->getLocation(), {name});
+    const QualType type = v->getType();
+    if (type->isDependentType() || v->isConstexpr())
+      return true;
+    const char *what = v->isStaticLocal()        ? "static local variable"
+                       : v->isStaticDataMember() ? "static member"
+                                                 : "global variable";
+    if (v->isStaticDataMember() && v->getTemplateSpecializationKind() == TSK_ImplicitInstantiation &&
+        !v->getDefinition())
+      return true; // never used
+    const CXXRecordDecl *record = context_.getBaseElementType(type)->getAsCXXRecordDecl();
+    const bool isMutable = record && record->hasDefinition() && record->hasMutableFields();
+    if ((!type->isReferenceType() && !context_.getBaseElementType(type).isConstQualified()) || isMutable)
+      return refuse(diag::mutable_global, v->getLocation(), {name, what});
+    const VarDecl *definition = v->getDefinition();
+    if (!definition)
+      return v->isStaticDataMember() || !v->isUsed() ? true : refuse(diag::no_definition, v->getLocation(), {name});
+    if (definition != v || (definition->getInit() && definition->getInit()->isValueDependent()))
+      return true;
+    // A constant of the file's may be computed before the algorithm; one of a function would keep its first call's
+    // value.
+    if (v->isStaticLocal() && definition->getInit() && !definition->hasConstantInitialization())
+      return refuse(diag::static_not_constant, v->getLocation(), {name});
+    return true;
+  }
+
+  bool VisitFunctionDecl(FunctionDecl *f) {
+    checkAttributes(f);
+    if (f->isInvalidDecl() || !reporter_.isUser(f->getLocation()))
+      return true;
+    if (f->isMain())
+      return refuse(diag::refused_main, f->getLocation());
+    if (f->isVariadic() && f->doesThisDeclarationHaveABody())
+      return refuse(diag::refused_varargs, f->getLocation());
+    if (f->doesThisDeclarationHaveABody() && reporter_.kindOf(f->getFirstDecl()->getLocation()) == FileKind::Dsl)
+      return refuse(diag::refused_name, f->getLocation(), {f->getQualifiedNameAsString()});
+    if (f->doesThisDeclarationHaveABody() && !f->isTemplated() &&
+        f->getDeclContext()->getRedeclContext()->isFileContext()) {
+      const std::string symbol = names_.getName(f);
+      if (isAllowedSymbol(symbol) || llvm::StringRef(symbol).starts_with("__ubsan") ||
+          llvm::StringRef(symbol).starts_with("__mscclc"))
+        return refuse(diag::refused_name, f->getLocation(), {f->getQualifiedNameAsString()});
+    }
+    return true;
+  }
+
+  bool VisitDeclRefExpr(DeclRefExpr *e) { return checkReference(e->getDecl(), e->getLocation()); }
+  bool VisitMemberExpr(MemberExpr *e) { return checkReference(e->getMemberDecl(), e->getMemberLoc()); }
+  bool VisitCXXConstructExpr(CXXConstructExpr *e) { return checkReference(e->getConstructor(), e->getLocation()); }
+
+  bool VisitAttributedStmt(AttributedStmt *s) {
+    for (const Attr *attr : s->getAttrs())
+      checkAttribute(attr);
+    return true;
+  }
+  bool VisitCXXRecordDecl(CXXRecordDecl *d) {
+    checkAttributes(d);
+    return true;
+  }
+
+private:
+  /// Always true: the visit goes on.
+  bool refuse(const ir::DiagInfo &info, SourceLocation where, const std::vector<ir::DiagArg> &args = {},
+              const std::vector<SourceReporter::Note> &notes = {}) {
+    if (reporter_.isUser(where))
+      reporter_.report(info, where, args, notes);
+    return true;
+  }
+
+  static bool isObjectPointer(const Expr *e) {
+    const QualType type = e->getType();
+    return !type.isNull() && !e->isTypeDependent() && type->isPointerType();
+  }
+
+  bool checkCast(const ExplicitCastExpr *e, const char *what) {
+    switch (e->getCastKind()) {
+    case CK_BitCast:
+    case CK_LValueBitCast:
+    case CK_PointerToIntegral:
+    case CK_IntegralToPointer:
+    case CK_ReinterpretMemberPointer:
+      return refuse(diag::refused_reinterpret_cast, e->getBeginLoc(), {what});
+    default:
+      return true;
+    }
+  }
+
+  void checkSize(const VarDecl *v) {
+    const QualType type = v->getType();
+    if (v->isInvalidDecl() || type->isDependentType() || type->isIncompleteType() || type->isUndeducedType())
+      return;
+    const auto bytes = static_cast<std::uint64_t>(context_.getTypeSizeInChars(type).getQuantity());
+    if (bytes > arenaStackBytes)
+      refuse(diag::huge_variable, v->getLocation(),
+             {v->getNameAsString(), std::to_string(bytes >> 20), std::to_string(arenaStackBytes >> 20)});
+  }
+
+  void checkAttribute(const Attr *attr) {
+    if (attr->isImplicit())
+      return;
+    if (const Rule *rule = findRule(refusedAttributes, attr->getSpelling())) {
+      const SourceLocation where = attr->getLocation();
+      refuse(diag::refused_attribute, where, {rule->name.str(), rule->reason});
+    } else if (const auto *label = dyn_cast<AsmLabelAttr>(attr)) {
+      refuse(diag::refused_attribute, label->getLocation(), {"asm", "call the function by its name"});
+    }
+  }
+  void checkAttributes(const Decl *d) {
+    for (const Attr *attr : d->attrs())
+      checkAttribute(attr);
+  }
+
+  /// A function or variable that the user's code names: it must be here, or one of the few that computing takes.
+  bool checkReference(const ValueDecl *named, SourceLocation where) {
+    if (!reporter_.isUser(where) || named->isInvalidDecl())
+      return true;
+    if (const auto *v = dyn_cast<VarDecl>(named)) {
+      if (v->hasGlobalStorage() && !v->isTemplated() && !v->getType()->isDependentType() && !v->getDefinition() &&
+          !v->isConstexpr() && !reporter_.isUser(v->getLocation()))
+        refuse(diag::no_definition, where, {v->getQualifiedNameAsString()});
+      return true;
+    }
+    const auto *f = dyn_cast<FunctionDecl>(named);
+    if (!f || f->isTemplated() || f->isPureVirtual() || f->isDeleted())
+      return true;
+    const llvm::StringRef plain = f->getIdentifier() ? f->getName() : llvm::StringRef();
+    if (plain.starts_with("__mscclc_"))
+      return refuse(diag::refused_name, where, {plain.str()});
+    if (const unsigned builtin = f->getBuiltinID(); builtin != 0 && plain.starts_with("__")) {
+      for (const Rule &rule : refusedBuiltins)
+        if (plain.starts_with(rule.name))
+          return refuse(diag::refused_builtin, where, {plain.str(), rule.reason});
+      if (context_.BuiltinInfo.isTSBuiltin(builtin))
+        return refuse(diag::refused_builtin, where, {plain.str(), "write it in plain C++"});
+      return true;
+    }
+    if (f->isReplaceableGlobalAllocationFunction())
+      return refuse(diag::refused_new, where, {f->getNameAsString()});
+    if (f->isDefined() || f->isDefaulted() || f->isImplicit() ||
+        reporter_.kindOf(f->getFirstDecl()->getLocation()) == FileKind::Dsl || isAllowedSymbol(names_.getName(f)))
+      return true;
+    if (const FunctionDecl *pattern = f->getTemplateInstantiationPattern(); pattern && pattern->isDefined())
+      return true;
+    if (f->getBuiltinID() != 0 && isAllowedSymbol(plain))
+      return true;
+    const std::vector<SourceReporter::Note> notes =
+        reporter_.isUser(f->getLocation()) ? std::vector<SourceReporter::Note>{{diag::declared_here, f->getLocation()}}
+                                           : std::vector<SourceReporter::Note>{};
+    const Rule *hint =
+        f->getDeclContext()->getRedeclContext()->isFileContext() ? findRule(libraryHints, plain) : nullptr;
+    if (hint)
+      return refuse(diag::no_definition_hint, where, {plain.str(), hint->reason}, notes);
+    return refuse(diag::no_definition, where, {f->getQualifiedNameAsString()}, notes);
+  }
+
+  ASTContext &context_;
+  SourceReporter &reporter_;
+  ASTNameGenerator names_;
+};
+
+} // namespace
+
+std::unique_ptr<PPCallbacks> createIncludeChecker(SourceReporter &reporter) {
+  return std::make_unique<IncludeChecker>(reporter);
+}
+
+void checkDialect(ASTContext &context, SourceReporter &reporter) {
+  DialectChecker(context, reporter).check();
+}
+
+} // namespace mscclc::frontend

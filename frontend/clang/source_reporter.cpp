@@ -1,0 +1,358 @@
+#include "frontend/clang/source_reporter.h"
+
+#include "frontend/clang/source_files.h"
+#include "frontend/diagnostics.h"
+
+#include "clang/Basic/DiagnosticFrontend.h"
+#include "clang/Basic/DiagnosticLex.h"
+#include "clang/Basic/DiagnosticSema.h"
+#include "clang/Basic/FileManager.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace clang;
+
+namespace mscclc::frontend {
+namespace {
+
+constexpr std::size_t maxErrors = 1000, maxWarnings = 50;
+constexpr std::size_t maxExcerpt = 400, maxMessage = 2000;
+
+/// A message that quotes the source may be as long as the source.
+std::string shortened(std::string text) {
+  if (text.size() > maxMessage) {
+    std::size_t end = maxMessage;
+    while ((static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+      --end;
+    text.resize(end);
+    text += "…";
+  }
+  return text;
+}
+
+/// The line with everything that a terminal would not show as itself replaced, byte by byte so that columns stay.
+std::string printable(llvm::StringRef line) {
+  std::string out(line);
+  for (std::size_t i = 0; i < out.size();) {
+    const auto lead = static_cast<unsigned char>(out[i]);
+    std::size_t length = lead < 0x80                   ? 1
+                         : lead >= 0xc2 && lead < 0xe0 ? 2
+                         : lead >= 0xe0 && lead < 0xf0 ? 3
+                         : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                       : 0;
+    if (length > out.size() - i)
+      length = 0;
+    for (std::size_t k = 1; k < length; ++k)
+      if ((static_cast<unsigned char>(out[i + k]) & 0xc0) != 0x80)
+        length = 0;
+    if (length == 0 || (length == 1 && (lead < 0x20 || lead == 0x7f) && lead != '\t')) {
+      out[i] = '?';
+      length = 1;
+    }
+    i += length;
+  }
+  return out;
+}
+
+/// The file part of a location: where a macro is used, except for what was handed to it.
+SourceLocation fileLocation(const SourceManager &sources, SourceLocation where) {
+  return where.isMacroID() ? sources.getFileLoc(where) : where;
+}
+
+} // namespace
+
+std::string SourceReporter::excerpt(FileID file, unsigned offset) const {
+  bool invalid = false;
+  const llvm::StringRef text = sources_->getBufferData(file, &invalid);
+  if (invalid || offset > text.size())
+    return {};
+  const std::size_t lineStart = text.take_front(offset).rfind('\n') + 1; // npos + 1 is 0
+  llvm::StringRef line = text.substr(lineStart);
+  line = line.substr(0, line.find('\n'));
+  line.consume_back("\r");
+  return line.size() > maxExcerpt ? std::string() : printable(line);
+}
+
+std::string SourceReporter::shownName(llvm::StringRef file) const {
+  return printable(isBelow(file, dslMount) ? dslDirectory_ + file.substr(std::strlen(dslMount)).str() : file.str());
+}
+
+ir::ShownPlace SourceReporter::place(SourceLocation where) const {
+  ir::ShownPlace shown;
+  if (!sources_ || where.isInvalid())
+    return shown;
+  const SourceLocation loc = fileLocation(*sources_, where);
+  const PresumedLoc presumed = sources_->getPresumedLoc(loc);
+  if (presumed.isInvalid())
+    return shown;
+  shown.file = shownName(presumed.getFilename());
+  shown.line = presumed.getLine();
+  shown.column = presumed.getColumn();
+  const auto [file, offset] = sources_->getDecomposedLoc(loc);
+  shown.excerpt = excerpt(file, offset);
+  return shown;
+}
+
+bool SourceReporter::isOutside(const std::string &name, SourceLocation where) const {
+  if (!readable_ || !sources_)
+    return false;
+  const OptionalFileEntryRef from = sources_->getFileEntryRefForID(sources_->getFileID(fileLocation(*sources_, where)));
+  return !readable_->holdsEverywhere(from ? shownName(from->getDir().getName()) : ".", name);
+}
+
+void SourceReporter::addIncludeNotes(ir::Diagnostic &diagnostic, SourceLocation where) const {
+  if (!sources_ || where.isInvalid())
+    return;
+  SourceLocation loc = fileLocation(*sources_, where);
+  for (int depth = 0; depth < 5; ++depth) {
+    loc = sources_->getIncludeLoc(sources_->getFileID(loc));
+    if (loc.isInvalid())
+      return;
+    ir::Diagnostic note;
+    note.severity = ir::Severity::Note;
+    note.id = diag::included_from.id;
+    note.message = diag::included_from.format;
+    note.place = place(loc);
+    if (note.place.line != 0)
+      diagnostic.notes.push_back(std::move(note));
+  }
+}
+
+FailurePlace SourceReporter::placeReached() const {
+  if (!sources_ || reached_.isInvalid())
+    return {};
+  const PresumedLoc at = sources_->getPresumedLoc(fileLocation(*sources_, reached_));
+  if (at.isInvalid())
+    return {};
+  const char *file = at.getFilename();
+  if (isBelow(file, dslMount)) { // else nothing is allocated: Clang may have crashed
+    reachedFile_ = shownName(file);
+    file = reachedFile_.c_str();
+  }
+  return {file, at.getLine(), at.getColumn()};
+}
+
+void SourceReporter::flush() {
+  if (pending_)
+    report_.add(*pending_);
+  pending_.reset();
+}
+
+void SourceReporter::begin(ir::Diagnostic diagnostic) {
+  flush();
+  std::size_t &count = diagnostic.severity == ir::Severity::Error ? errors_ : warnings_;
+  const std::size_t limit = diagnostic.severity == ir::Severity::Error ? maxErrors : maxWarnings;
+  dropNotes_ = ++count > limit;
+  diagnostic.message = shortened(std::move(diagnostic.message));
+  if (!dropNotes_)
+    pending_ = std::move(diagnostic);
+}
+
+void SourceReporter::report(const ir::DiagInfo &info, SourceLocation where, const std::vector<ir::DiagArg> &args,
+                            const std::vector<Note> &notes) {
+  const SourceLocation loc = sources_ && where.isValid() ? fileLocation(*sources_, where) : where;
+  if (!reported_.emplace(info.id, loc.getRawEncoding()).second)
+    return;
+  ir::Diagnostic d;
+  d.severity = info.severity;
+  d.id = info.id;
+  d.message = ir::formatDiag(info.format, args);
+  d.place = place(loc);
+  addIncludeNotes(d, loc);
+  for (const Note &note : notes) {
+    ir::Diagnostic n;
+    n.severity = ir::Severity::Note;
+    n.id = note.info.id;
+    n.message = ir::formatDiag(note.info.format, note.args);
+    n.place = place(note.where);
+    d.notes.push_back(std::move(n));
+  }
+  begin(std::move(d));
+  flush();
+}
+
+void SourceReporter::report(const ir::DiagInfo &info, std::string_view file, unsigned line, unsigned column,
+                            const std::vector<ir::DiagArg> &args) {
+  ir::Diagnostic d;
+  d.severity = info.severity;
+  d.id = info.id;
+  d.message = ir::formatDiag(info.format, args);
+  d.place.file = file;
+  d.place.line = line;
+  d.place.column = column;
+  for (unsigned i = 0; i < sources_->local_sloc_entry_size(); ++i) {
+    const SrcMgr::SLocEntry &entry = sources_->getLocalSLocEntry(i);
+    if (!entry.isFile() || sources_->getPresumedLoc(SourceLocation::getFromRawEncoding(entry.getOffset())).isInvalid())
+      continue;
+    const SourceLocation start = SourceLocation::getFromRawEncoding(entry.getOffset());
+    if (file != sources_->getPresumedLoc(start).getFilename())
+      continue;
+    const SourceLocation at = sources_->translateLineCol(sources_->getFileID(start), line, std::max(column, 1u));
+    if (at.isValid())
+      d.place.excerpt = place(at).excerpt;
+    break;
+  }
+  begin(std::move(d));
+  flush();
+}
+
+void SourceReporter::report(const ir::DiagInfo &info, std::string_view file, const std::vector<ir::DiagArg> &args) {
+  ir::Diagnostic d;
+  d.severity = info.severity;
+  d.id = info.id;
+  d.message = ir::formatDiag(info.format, args);
+  d.place.file = printable(llvm::StringRef(file));
+  begin(std::move(d));
+  flush();
+}
+
+std::optional<FileKind> SourceReporter::kindOfLibrary(llvm::StringRef file) const {
+  if (!isBelow(file, dslMount) && !isBelow(file, dslDirectory_))
+    return std::nullopt;
+  // mscclc::List is library code in all but name: what goes wrong in it goes wrong where it is called.
+  return file.ends_with("/list.hpp") ? FileKind::System : FileKind::Dsl;
+}
+
+FileKind SourceReporter::kindOf(FileID file) const {
+  const auto known = kinds_.find(file);
+  if (known != kinds_.end())
+    return known->second;
+  FileKind kind = FileKind::User;
+  bool invalid = false;
+  const SrcMgr::SLocEntry &entry = sources_->getSLocEntry(file, &invalid);
+  if (!invalid && entry.isFile() && file != sources_->getMainFileID()) {
+    const OptionalFileEntryRef ref = sources_->getFileEntryRefForID(file);
+    if (const auto library = ref ? kindOfLibrary(ref->getName()) : std::nullopt)
+      kind = *library;
+    // How the file was found, whatever its line markers and pragmas claim later.
+    else if (SrcMgr::isSystem(entry.getFile().getFileCharacteristic()) || !ref)
+      kind = FileKind::System;
+  }
+  kinds_.insert({file, kind});
+  return kind;
+}
+
+FileKind SourceReporter::kindOf(SourceLocation where) const {
+  if (where.isInvalid())
+    return FileKind::System;
+  return kindOf(sources_->getFileID(sources_->getExpansionLoc(where)));
+}
+
+llvm::StringMap<FileKind> SourceReporter::fileKinds() const {
+  llvm::StringMap<FileKind> kinds;
+  for (unsigned i = 0; i < sources_->local_sloc_entry_size(); ++i) {
+    const SrcMgr::SLocEntry &entry = sources_->getLocalSLocEntry(i);
+    if (!entry.isFile())
+      continue;
+    const SourceLocation start = SourceLocation::getFromRawEncoding(entry.getOffset());
+    const FileID file = sources_->getFileID(start);
+    const FileKind kind = kindOf(file);
+    if (const OptionalFileEntryRef ref = sources_->getFileEntryRefForID(file))
+      kinds.insert({ref->getName(), kind});
+    const PresumedLoc presumed = sources_->getPresumedLoc(start);
+    if (presumed.isValid())
+      kinds.insert({presumed.getFilename(), kind});
+  }
+  // What else there is was precompiled with the DSL: its own headers, and the library's that they include.
+  for (auto file = sources_->fileinfo_begin(); file != sources_->fileinfo_end(); ++file)
+    kinds.insert({file->first.getName(), kindOfLibrary(file->first.getName()).value_or(FileKind::System)});
+  return kinds;
+}
+
+std::vector<MacroUse> SourceReporter::macroUses() const {
+  std::vector<MacroUse> uses;
+  for (unsigned i = 0; i < sources_->local_sloc_entry_size(); ++i) {
+    const SrcMgr::SLocEntry &entry = sources_->getLocalSLocEntry(i);
+    if (!entry.isExpansion() || !entry.getExpansion().isFunctionMacroExpansion())
+      continue;
+    const SourceRange range = entry.getExpansion().getExpansionLocRange().getAsRange();
+    if (!range.getBegin().isFileID() || !range.getEnd().isFileID() || !isUser(range.getBegin()))
+      continue;
+    const PresumedLoc name = sources_->getPresumedLoc(range.getBegin());
+    const PresumedLoc end = sources_->getPresumedLoc(range.getEnd());
+    if (name.isValid() && end.isValid())
+      uses.push_back({end.getLine(), end.getColumn(), name.getLine(), name.getColumn(), end.getFilename()});
+  }
+  std::ranges::sort(uses, {}, [](const MacroUse &use) { return std::pair(use.endLine, use.endColumn); });
+  return uses;
+}
+
+void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) {
+  DiagnosticConsumer::HandleDiagnostic(level, info);
+  if (isMuted_ || level == DiagnosticsEngine::Ignored || level == DiagnosticsEngine::Remark)
+    return;
+  if (level == DiagnosticsEngine::Fatal)
+    fatal_ = true;
+  if (info.getID() == clang::diag::fatal_too_many_errors)
+    return; // the engine says how many it has not shown
+
+  // Where Clang stops at what the dialect refuses as well, the dialect's words say what to write instead.
+  switch (info.getID()) {
+  case clang::diag::err_exceptions_disabled:
+    report(diag::refused_exception, info.getLocation());
+    return;
+  case clang::diag::warn_pp_date_time:
+    report(diag::refused_date, info.getLocation());
+    return;
+  case clang::diag::err_fe_expected_compiler_job:
+    report(diag::bad_clang_arguments, "", {"they name other inputs, or ask for something else than compiling"});
+    return;
+  case clang::diag::err_unsupported_bom: {
+    // Of a file that is not text there is no line to show, and to ask for one would end up here again.
+    llvm::SmallString<128> text;
+    info.FormatDiagnostic(text);
+    ir::Diagnostic d;
+    d.severity = ir::Severity::Error;
+    d.id = "clang";
+    d.message = printable(text);
+    begin(std::move(d));
+    fatal_ = true;
+    return;
+  }
+  case clang::diag::err_implied_coroutine_type_not_found:
+    report(diag::refused_coroutine, info.getLocation());
+    return;
+  case clang::diag::err_pp_file_not_found:
+    if (isOutside(info.getArgStdStr(0), info.getLocation())) {
+      report(diag::not_readable, info.getLocation(), {printable(info.getArgStdStr(0))});
+      return;
+    }
+    break;
+  case clang::diag::err_cannot_open_file:
+    // What PlainFiles refuses to open.
+    if (info.getArgStdStr(1) == std::make_error_code(std::errc::operation_not_supported).message()) {
+      report(diag::not_a_regular_file, info.getLocation(), {printable(info.getArgStdStr(0))});
+      return;
+    }
+    break;
+  default:
+    break;
+  }
+
+  llvm::SmallString<256> text;
+  info.FormatDiagnostic(text);
+  ir::Diagnostic d;
+  // Before a source is opened, Clang speaks of its arguments.
+  d.id = sources_ ? "clang" : diag::bad_clang_arguments.id;
+  d.message = printable(text);
+  if (info.hasSourceManager() && sources_)
+    d.place = place(info.getLocation());
+  if (level == DiagnosticsEngine::Note) {
+    d.severity = ir::Severity::Note;
+    if (pending_ && !dropNotes_ && pending_->notes.size() < 12)
+      pending_->notes.push_back(std::move(d));
+    return;
+  }
+  d.severity = level == DiagnosticsEngine::Warning ? ir::Severity::Warning : ir::Severity::Error;
+  if (d.severity == ir::Severity::Warning) {
+    const llvm::StringRef flag = info.getDiags()->getDiagnosticIDs()->getWarningOptionForDiag(info.getID());
+    if (!flag.empty())
+      d.message += " [-W" + flag.str() + "]";
+  }
+  if (info.hasSourceManager() && sources_)
+    addIncludeNotes(d, info.getLocation());
+  begin(std::move(d));
+}
+
+} // namespace mscclc::frontend

@@ -1,0 +1,41 @@
+#include "frontend/dsl/dsl_directory.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace mscclc::frontend {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder beside that of the program; empty if that cannot be found out.
+std::string besideProgram(const char *folder) {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? std::string() : (program.parent_path().parent_path() / folder).string();
+}
+
+} // namespace
+
+std::vector<std::string> dslDirectories() {
+  std::vector<std::string> directories = {MSCCLC_DSL_INCLUDE_DIR};
+  if (std::string installed = besideProgram("include"); !installed.empty())
+    directories.insert(directories.begin(), std::move(installed));
+  return directories;
+}
+
+std::string precompiledDslDirectory() {
+  return besideProgram("lib/mscclc");
+}
+
+std::string findDslDirectory(const std::vector<std::string> &directories) {
+  std::error_code ignored;
+  for (const std::string &directory : directories)
+    if (fs::exists(directory + "/mscclc/dsl.hpp", ignored))
+      return directory;
+  return {};
+}
+
+} // namespace mscclc::frontend

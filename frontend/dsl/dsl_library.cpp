@@ -1,0 +1,345 @@
+// The DSL's functions: what the headers declare, in terms of the calls that record.
+//
+// They are compiled with the front end and not with each algorithm, which saves a compilation the code of all of them.
+// An algorithm's code finds them by name (dsl.exports lists them for the linker). They run inside the sandbox.
+#include "frontend/dsl/dsl_library.h"
+
+#include "frontend/trace/record_abi.h"
+
+#include <cstring>
+#include <string>
+
+#include <dlfcn.h>
+
+namespace mscclc {
+namespace detail {
+
+namespace {
+
+constexpr std::uint32_t flagsOf(Sync sync, bool relaxed = false) {
+  return static_cast<std::uint32_t>(sync) | (relaxed ? CallFlags::relaxed : 0);
+}
+constexpr std::uint32_t flagsOf(ReduceOp op, bool packet = false) {
+  return static_cast<std::uint32_t>(op) << CallFlags::opShift | (packet ? CallFlags::packet : 0);
+}
+
+/// Handle of the rank that executes an operation on these chunks, of which one may be unset or faulty.
+std::uint32_t rankOf(const Chunk &first, const Chunk &second) {
+  for (const Chunk *chunk : {&first, &second})
+    if (const ChunkData &data = Access::data(*chunk); data.buffer != unset && data.buffer != faulty)
+      return static_cast<std::uint32_t>(data.rank);
+  return Access::data(first).buffer;
+}
+
+void move(Call call, std::uint32_t handle, const Chunk &dst, const Chunk &src, const On &on, const Place &at) {
+  __mscclc_operation(call, 0, handle, Access::set(on), &dst, &src, &at);
+}
+void moveLocal(Call call, const Chunk &dst, const Chunk &src, const On &on, const Place &at) {
+  move(call, rankOf(dst, src), dst, src, on, at);
+}
+void sync(Call call, std::uint32_t flags, std::uint32_t handle, const On &on, const Place &at) {
+  __mscclc_operation(call, flags, handle, Access::set(on), nullptr, nullptr, &at);
+}
+
+template <typename T> IntegerArray arrayOf(const T *data, std::size_t size) {
+  return {data, size, sizeof(T), T(-1) < T(0)};
+}
+
+} // namespace
+
+PlacedIndex::PlacedIndex(int v, Place at) : value(v), place(at) {}
+PlacedIndex::PlacedIndex(long v, Place at) : value(v), place(at) {}
+PlacedIndex::PlacedIndex(long long v, Place at) : value(v), place(at) {}
+PlacedIndex::PlacedIndex(unsigned v, Place at) : value(v), place(at) {}
+PlacedIndex::PlacedIndex(unsigned long v, Place at) : value(static_cast<std::int64_t>(v)), place(at) {}
+PlacedIndex::PlacedIndex(unsigned long long v, Place at) : value(static_cast<std::int64_t>(v)), place(at) {}
+
+Text::Text(const char *text) : data_(text), size_(text ? std::strlen(text) : 0) {}
+
+IntegerArray integers(const ListedInteger *data, std::size_t size) {
+  static_assert(sizeof(ListedInteger) == sizeof(std::int64_t));
+  return {data, size, sizeof(std::int64_t), true};
+}
+IntegerArray integers(const signed char *data, std::size_t size) {
+  return arrayOf(data, size);
+}
+IntegerArray integers(const unsigned char *data, std::size_t size) {
+  return arrayOf(data, size);
+}
+IntegerArray integers(const short *data, std::size_t size) {
+  return arrayOf(data, size);
+}
+IntegerArray integers(const unsigned short *data, std::size_t size) {
+  return arrayOf(data, size);
+}
+IntegerArray integers(const int *data, std::size_t size) {
+  return arrayOf(data, size);
+}
+IntegerArray integers(const unsigned *data, std::size_t size) {
+  return arrayOf(data, size);
+}
+IntegerArray integers(const long *data, std::size_t size) {
+  return arrayOf(data, size);
+}
+IntegerArray integers(const unsigned long *data, std::size_t size) {
+  return arrayOf(data, size);
+}
+IntegerArray integers(const long long *data, std::size_t size) {
+  return arrayOf(data, size);
+}
+IntegerArray integers(const unsigned long long *data, std::size_t size) {
+  return arrayOf(data, size);
+}
+IntegerList::IntegerList(std::initializer_list<ListedInteger> list) : array_(integers(list.begin(), list.size())) {}
+
+// GCC warns of a member set to an initializer list's begin(); these lists end with the call.
+template <typename Element>
+ElementList<Element>::ElementList(std::initializer_list<Element> list) : data_(std::data(list)), size_(list.size()) {}
+template class ElementList<Chunk>;
+template class ElementList<Contribution>;
+
+PointToPoint::PointToPoint(bool port, std::int64_t dst, std::int64_t src, const Place &at)
+    : handle_(__mscclc_channel(port, dst, src, &at)), dst_(dst), src_(src) {}
+
+} // namespace detail
+
+using detail::Access;
+using detail::Call;
+using detail::CollectiveKind;
+using detail::flagsOf;
+using detail::Place;
+
+Buffer::Buffer(std::int64_t rank, std::int64_t size, Place at)
+    : handle_(detail::__mscclc_scratch(rank, size, &at)), rank_(static_cast<std::int32_t>(rank)), size_(size) {}
+Chunk Buffer::slice(std::int64_t first, std::int64_t last, Place at) const {
+  Chunk chunk;
+  detail::ChunkData &data = Access::data(chunk);
+  data.buffer = handle_;
+  data.rank = rank_;
+  data.type = static_cast<std::uint8_t>(type_);
+  detail::__mscclc_slice(&data, size_, first, last, &at);
+  return chunk;
+}
+Chunk Buffer::slice(std::int64_t first, Place at) const {
+  return slice(first, size_, at);
+}
+Chunk Buffer::operator[](detail::PlacedIndex index) const {
+  // Past the largest integer it wraps round, and is then out of any range.
+  const auto next = static_cast<std::int64_t>(static_cast<std::uint64_t>(index.value) + 1);
+  return slice(index.value, next, index.place);
+}
+
+ThreadBlockGroup::ThreadBlockGroup(std::initializer_list<detail::ListedInteger> blocks, Place at)
+    : ThreadBlockGroup(detail::IntegerList(blocks), at) {}
+ThreadBlockGroup::ThreadBlockGroup(detail::IntegerList blocks, Place at)
+    : handle_(detail::__mscclc_group(&blocks.array(), &at)), size_(blocks.array().size) {}
+
+On::On(ThreadBlock block) : set_{block.id, detail::unset, false} {}
+On::On(const ThreadBlockGroup &group) : set_{0, group.handle_, true} {}
+
+Rank::Rank(std::int64_t id, Place at) : id_(id), handle_(detail::__mscclc_rank(id, &at)) {}
+Buffer Rank::buffer(BufferType type) const {
+  Buffer made;
+  made.handle_ = detail::__mscclc_rank_buffer(handle_, static_cast<std::uint32_t>(type), &made.size_);
+  made.rank_ = static_cast<std::int32_t>(id_);
+  made.type_ = type;
+  return made;
+}
+Buffer Rank::input() const {
+  return buffer(BufferType::Input);
+}
+Buffer Rank::output() const {
+  return buffer(BufferType::Output);
+}
+void Rank::copy(const Chunk &dst, const Chunk &src, On on, Place at) const {
+  detail::move(Call::Copy, handle_, dst, src, on, at);
+}
+void Rank::copyPackets(const Chunk &dst, const Chunk &src, On on, Place at) const {
+  detail::move(Call::CopyPackets, handle_, dst, src, on, at);
+}
+void Rank::unpackPackets(const Chunk &dst, const Chunk &src, On on, Place at) const {
+  detail::move(Call::UnpackPackets, handle_, dst, src, on, at);
+}
+void Rank::reduce(const Chunk &src, ChunkList others, On on, const ReduceOptions &options, Place at) const {
+  detail::__mscclc_reduce(Call::Reduce, flagsOf(options.op, options.packet), handle_, Access::set(on), &options.dst,
+                          &src, others.data(), others.size(), &at);
+}
+void Rank::barrier(detail::IntegerList blocks, Place at) const {
+  detail::__mscclc_barrier(handle_, &blocks.array(), &at);
+}
+
+void copy(const Chunk &dst, const Chunk &src, ThreadBlock on, Place at) {
+  detail::moveLocal(Call::Copy, dst, src, on, at);
+}
+void copy(const Chunk &dst, const Chunk &src, const ThreadBlockGroup &on, Place at) {
+  detail::moveLocal(Call::Copy, dst, src, on, at);
+}
+void copy(const Chunk &dst, const Chunk &src, const On &on, Place at) {
+  detail::moveLocal(Call::Copy, dst, src, on, at);
+}
+void copyPackets(const Chunk &dst, const Chunk &src, On on, Place at) {
+  detail::moveLocal(Call::CopyPackets, dst, src, on, at);
+}
+void unpackPackets(const Chunk &dst, const Chunk &src, On on, Place at) {
+  detail::moveLocal(Call::UnpackPackets, dst, src, on, at);
+}
+void reduce(const Chunk &src, ChunkList others, const On &on, const ReduceOptions &options, Place at) {
+  detail::__mscclc_reduce(Call::Reduce, flagsOf(options.op, options.packet), detail::rankOf(src, options.dst),
+                          Access::set(on), &options.dst, &src, others.data(), others.size(), &at);
+}
+void reduce(const Chunk &src, std::initializer_list<Chunk> others, ThreadBlock on, const ReduceOptions &options,
+            Place at) {
+  reduce(src, ChunkList(others), On(on), options, at);
+}
+void reduce(const Chunk &src, std::initializer_list<Chunk> others, const ThreadBlockGroup &on,
+            const ReduceOptions &options, Place at) {
+  reduce(src, ChunkList(others), On(on), options, at);
+}
+
+Semaphore::Semaphore(std::int64_t rank, std::int64_t initialValue, Place at)
+    : handle_(detail::__mscclc_semaphore(rank, initialValue, &at)) {}
+void Semaphore::acquire(On on, Sync sync, Place at) const {
+  detail::sync(Call::Acquire, flagsOf(sync), handle_, on, at);
+}
+void Semaphore::release(On on, Sync sync, Place at) const {
+  detail::sync(Call::Release, flagsOf(sync), handle_, on, at);
+}
+
+MemoryChannel::MemoryChannel(std::int64_t dst, std::int64_t src, Place at) : PointToPoint(false, dst, src, at) {}
+void MemoryChannel::signal(On on, SignalOptions options, Place at) const {
+  detail::sync(Call::Signal, flagsOf(options.sync, options.relaxed), handle_, on, at);
+}
+void MemoryChannel::wait(On on, SignalOptions options, Place at) const {
+  detail::sync(Call::Wait, flagsOf(options.sync, options.relaxed), handle_, on, at);
+}
+void MemoryChannel::get(const Chunk &dst, const Chunk &src, On on, Place at) const {
+  detail::move(Call::Get, handle_, dst, src, on, at);
+}
+void MemoryChannel::put(const Chunk &dst, const Chunk &src, On on, Place at) const {
+  detail::move(Call::Put, handle_, dst, src, on, at);
+}
+void MemoryChannel::putPackets(const Chunk &dst, const Chunk &src, On on, Place at) const {
+  detail::move(Call::PutPackets, handle_, dst, src, on, at);
+}
+void MemoryChannel::readPutPackets(const Chunk &dst, const Chunk &src, On on, Place at) const {
+  detail::move(Call::ReadPutPackets, handle_, dst, src, on, at);
+}
+void MemoryChannel::reduce(const Chunk &local, ChunkList remotes, On on, const ReadReduceOptions &options,
+                           Place at) const {
+  detail::__mscclc_reduce(Call::ReadReduce, flagsOf(options.op), handle_, Access::set(on), &options.dst, &local,
+                          remotes.data(), remotes.size(), &at);
+}
+
+PortChannel::PortChannel(std::int64_t dst, std::int64_t src, Place at) : PointToPoint(true, dst, src, at) {}
+void PortChannel::signal(On on, PortSignalOptions options, Place at) const {
+  detail::sync(Call::Signal, flagsOf(options.sync), handle_, on, at);
+}
+void PortChannel::wait(On on, PortSignalOptions options, Place at) const {
+  detail::sync(Call::Wait, flagsOf(options.sync), handle_, on, at);
+}
+void PortChannel::flush(On on, PortSignalOptions options, Place at) const {
+  detail::sync(Call::Flush, flagsOf(options.sync), handle_, on, at);
+}
+void PortChannel::put(const Chunk &dst, const Chunk &src, On on, Place at) const {
+  detail::move(Call::Put, handle_, dst, src, on, at);
+}
+void PortChannel::putWithSignal(const Chunk &dst, const Chunk &src, On on, Place at) const {
+  detail::move(Call::PutWithSignal, handle_, dst, src, on, at);
+}
+void PortChannel::putWithSignalAndFlush(const Chunk &dst, const Chunk &src, On on, Place at) const {
+  detail::move(Call::PutWithSignalAndFlush, handle_, dst, src, on, at);
+}
+void PortChannel::putPackets(const Chunk &dst, const Chunk &src, On on, Place at) const {
+  detail::move(Call::PutPackets, handle_, dst, src, on, at);
+}
+void PortChannel::readPutPackets(const Chunk &dst, const Chunk &src, On on, Place at) const {
+  detail::move(Call::ReadPutPackets, handle_, dst, src, on, at);
+}
+
+SwitchChannel::SwitchChannel(detail::IntegerList ranks, BufferType buffer, Place at)
+    : handle_(detail::__mscclc_switch(&ranks.array(), static_cast<std::uint32_t>(buffer), &at)) {}
+SwitchChannelView SwitchChannel::atRank(std::int64_t rank, Place at) const {
+  return SwitchChannelView(detail::__mscclc_at_rank(handle_, rank, &at));
+}
+SwitchChannelView::SwitchChannelView(std::uint32_t handle) : handle_(handle) {}
+void SwitchChannelView::reduce(std::int64_t offset, std::int64_t size, const Chunk &dst, On on, ReduceOp op,
+                               Place at) const {
+  detail::__mscclc_switch_operation(Call::SwitchReduce, flagsOf(op), handle_, Access::set(on), &dst, offset, size, &at);
+}
+void SwitchChannelView::broadcast(const Chunk &src, std::int64_t offset, std::int64_t size, On on, Place at) const {
+  detail::__mscclc_switch_operation(Call::SwitchBroadcast, 0, handle_, Access::set(on), &src, offset, size, &at);
+}
+void SwitchChannelView::broadcastPackets(const Chunk &src, std::int64_t offset, std::int64_t size, On on,
+                                         Place at) const {
+  detail::__mscclc_switch_operation(Call::SwitchBroadcastPackets, 0, handle_, Access::set(on), &src, offset, size, &at);
+}
+
+Collective::Collective(CollectiveKind kind, detail::Text name, std::int64_t ranks, std::int64_t first,
+                       std::int64_t second, bool inplace, const Place &at)
+    : handle_(detail::__mscclc_collective(kind, name.data(), name.size(), ranks, first, second, inplace, &at)),
+      ranks_(ranks) {}
+AllGather::AllGather(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)
+    : Collective(CollectiveKind::AllGather, "", ranks, chunkFactor, 0, inplace, at) {}
+AllReduce::AllReduce(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)
+    : Collective(CollectiveKind::AllReduce, "", ranks, chunkFactor, 0, inplace, at) {}
+ReduceScatter::ReduceScatter(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)
+    : Collective(CollectiveKind::ReduceScatter, "", ranks, chunkFactor, 0, inplace, at) {}
+AllToAll::AllToAll(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)
+    : Collective(CollectiveKind::AllToAll, "", ranks, chunkFactor, 0, inplace, at) {}
+SendRecv::SendRecv(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)
+    : Collective(CollectiveKind::SendRecv, "", ranks, chunkFactor, 0, inplace, at) {}
+TestCollective::TestCollective(std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks, Place at)
+    : Collective(CollectiveKind::Test, "", ranks, inputChunks, outputChunks, false, at) {}
+CustomCollective::CustomCollective(detail::Text name, std::int64_t ranks, std::int64_t inputChunks,
+                                   std::int64_t outputChunks, bool inplace, Place at)
+    : Collective(CollectiveKind::Custom, name, ranks, inputChunks, outputChunks, inplace, at) {}
+CustomCollective &CustomCollective::expect(std::int64_t rank, std::int64_t outputChunk,
+                                           detail::ElementList<Contribution> contributions, Place at) {
+  detail::__mscclc_expect(handle_, rank, outputChunk, contributions.data(), contributions.size(), &at);
+  return *this;
+}
+
+CollectiveProgram::CollectiveProgram(detail::Text name, const Collective &collective, const ProgramOptions &options,
+                                     Place at)
+    : ranks_(collective.ranks_) {
+  detail::__mscclc_program_begin(name.data(), name.size(), collective.handle_, &options, &at);
+}
+CollectiveProgram::~CollectiveProgram() {
+  detail::__mscclc_program_end();
+}
+PipelineLoop::PipelineLoop(std::int64_t unit, std::int64_t numChunks, Place at) {
+  detail::__mscclc_loop_begin(unit, numChunks, &at);
+}
+PipelineLoop::~PipelineLoop() {
+  detail::__mscclc_loop_end();
+}
+
+template class List<int>;
+template class List<Buffer>;
+template class List<Chunk>;
+template class List<MemoryChannel>;
+template class List<PortChannel>;
+template class List<Rank>;
+template class List<Semaphore>;
+template class List<SwitchChannel>;
+template class List<SwitchChannelView>;
+template class List<ThreadBlock>;
+template class List<ThreadBlockGroup>;
+
+} // namespace mscclc
+
+namespace mscclc::frontend {
+
+bool isListFunction(std::string_view symbol) {
+  return symbol.starts_with("_ZN6mscclc4ListI") || symbol.starts_with("_ZNK6mscclc4ListI");
+}
+
+void *findDslFunction(std::string_view symbol) {
+  // The program exports these alone of all that is in the namespace.
+  if (!symbol.starts_with("_ZN6mscclc") && !symbol.starts_with("_ZNK6mscclc"))
+    return nullptr;
+  static void *const program = dlopen(nullptr, RTLD_LAZY);
+  return program ? dlsym(program, std::string(symbol).c_str()) : nullptr;
+}
+
+} // namespace mscclc::frontend

@@ -1,0 +1,81 @@
+// What the child process tells its parent, through memory that both see.
+//
+// The child appends whole messages (diagnostics, algorithms, call sites) while it still runs only Clang; a failure of
+// the algorithm itself is one fixed record, which can be filled in from a signal handler. The parent trusts none of it:
+// foreign code has run beside it.
+#pragma once
+
+#include "frontend/frontend.h"
+#include "frontend/lower/build_ir.h"
+#include "frontend/trace/record_abi.h"
+
+#include <atomic>
+#include <cstddef>
+#include <span>
+
+namespace mscclc::frontend {
+
+/// How far the child has come.
+enum class Phase : std::uint32_t { Starting, Parsing, Checking, Generating, Linking, Running, Done };
+
+/// Where the algorithm is: the depth of its call stack and a call site, in one word so that it is always consistent.
+struct LastPlace {
+  static constexpr std::uint64_t make(std::uint32_t depth, std::uint32_t site) {
+    return std::uint64_t{depth} << 32 | site;
+  }
+};
+
+/// Why the child stopped, in a form that needs no memory.
+struct Failure {
+  static constexpr std::size_t maxArgs = 3;
+  enum State : std::uint32_t { None, Begun, Complete };
+  std::atomic<std::uint32_t> state;
+  char diagnostic[48]; ///< DiagInfo::id
+  char args[maxArgs][512];
+  char file[1024]; ///< an explicit place; empty: the innermost call site
+  std::uint32_t line, column;
+  std::uint32_t depth; ///< of the call stack
+  std::uint32_t sites[CallStack::capacity];
+};
+
+/// The head of the shared memory; messages follow.
+struct ReportHeader {
+  std::atomic<std::uint32_t> phase;
+  std::atomic<std::uint64_t> lastPlace;
+  std::atomic<std::uint64_t> used; ///< bytes of messages
+  std::uint64_t traceSize;
+  FrontendTimes times;
+  Failure failure;
+};
+
+/// The child's end.
+class ChildReport {
+public:
+  explicit ChildReport(std::span<std::byte> memory) : memory_(memory) {}
+
+  ReportHeader &header() { return *reinterpret_cast<ReportHeader *>(memory_.data()); }
+  void add(const ir::Diagnostic &diagnostic);
+  void add(std::span<const AlgorithmInfo> algorithms);
+  void add(std::span<const CallSite> sites);
+  void addFiles(std::span<const std::string> files);
+  bool hasErrors() const { return errors_ != 0; }
+
+private:
+  void append(const std::string &message);
+  std::span<std::byte> memory_;
+  std::size_t errors_ = 0;
+};
+
+/// What the parent finds.
+struct ReceivedReport {
+  std::vector<ir::Diagnostic> diagnostics;
+  std::vector<AlgorithmInfo> algorithms;
+  std::vector<CallSite> sites;
+  std::vector<std::string> files; ///< the user's that were read
+};
+ReceivedReport receive(std::span<const std::byte> memory);
+
+/// The descriptor with this id among the front end's, or null.
+const ir::DiagInfo *findDiagnostic(std::string_view id);
+
+} // namespace mscclc::frontend

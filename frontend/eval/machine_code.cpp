@@ -1,0 +1,223 @@
+#include "frontend/eval/machine_code.h"
+
+#include "frontend/eval/arena.h"
+#include "frontend/eval/runtime_checks.h"
+
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/ProfileSummaryInfo.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/ExecutionEngine/RuntimeDyld.h"
+#include "llvm/ExecutionEngine/SectionMemoryManager.h"
+#include "llvm/IR/AttributeMask.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+#include <sys/mman.h>
+
+using namespace llvm;
+
+namespace mscclc::frontend {
+namespace {
+
+/// Sections at addresses that are the same in every run.
+class FixedAddressMapper : public SectionMemoryManager::MemoryMapper {
+public:
+  sys::MemoryBlock allocateMappedMemory(SectionMemoryManager::AllocationPurpose, size_t bytes,
+                                        const sys::MemoryBlock *const, unsigned, std::error_code &error) override {
+    constexpr std::size_t page = 0x10000;
+    bytes = (bytes + page - 1) / page * page;
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    void *wanted = static_cast<std::byte *>(codeAddressHint()) + used_;
+    void *at = mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (at == MAP_FAILED) {
+      error = std::error_code(errno, std::generic_category());
+      return {};
+    }
+    used_ += bytes;
+    error = {};
+    return {at, bytes};
+  }
+  std::error_code protectMappedMemory(const sys::MemoryBlock &block, unsigned flags) override {
+    return sys::Memory::protectMappedMemory(block, flags);
+  }
+  std::error_code releaseMappedMemory(sys::MemoryBlock &) override { return {}; } // the process ends soon
+
+private:
+  std::size_t used_ = 0;
+};
+
+/// Finds the allowed functions, also those that code generation calls by itself (memcpy, lround), when they are needed.
+class RuntimeSymbols : public JITSymbolResolver {
+public:
+  void lookup(const LookupSet &names, OnResolvedFunction onResolved) override {
+    LookupResult found;
+    for (const StringRef name : names) {
+      void *address = findRuntimeSymbol(std::string_view(name));
+      if (!address)
+        return onResolved(createStringError(inconvertibleErrorCode(), "the code needs '" + name + "'"));
+      found[name] = JITEvaluatedSymbol(reinterpret_cast<std::uintptr_t>(address), JITSymbolFlags::Exported);
+    }
+    onResolved(std::move(found));
+  }
+  Expected<LookupSet> getResponsibilitySet(const LookupSet &) override { return LookupSet(); }
+};
+
+/// Cheap clean-up of what Clang and the instrumentation leave; the algorithm runs once, so more would not pay.
+void simplify(Module &module) {
+  FunctionAnalysisManager functions;
+  ModuleAnalysisManager modules;
+  // What these passes of LLVM 19 to 22 ask for, and no more: PassBuilder, which knows all analyses, would bring all
+  // passes along.
+  const auto addAnalyses = [](auto &manager, auto... analyses) {
+    (manager.registerPass([&] { return std::move(analyses); }), ...);
+  };
+  addAnalyses(functions, AAManager(), AssumptionAnalysis(), BlockFrequencyAnalysis(), BranchProbabilityAnalysis(),
+              DominatorTreeAnalysis(), LoopAnalysis(), PassInstrumentationAnalysis(), PostDominatorTreeAnalysis(),
+              TargetIRAnalysis(), TargetLibraryAnalysis(), ModuleAnalysisManagerFunctionProxy(modules));
+  addAnalyses(modules, PassInstrumentationAnalysis(), ProfileSummaryAnalysis(),
+              FunctionAnalysisManagerModuleProxy(functions));
+  modules.invalidate(module, AlwaysInlinerPass(/*InsertLifetime=*/false).run(module, modules));
+  FunctionPassManager each;
+  each.addPass(SROAPass(SROAOptions::ModifyCFG));
+  each.addPass(EarlyCSEPass());
+  each.addPass(SimplifyCFGPass());
+  constexpr std::size_t maxBlocks = 8192; // SROA looks for a loop's variable in every block
+  for (Function &function : module)
+    if (!function.isDeclaration() && function.size() <= maxBlocks)
+      each.run(function, functions);
+}
+
+/// Cuts long blocks: at every call the fast register allocator goes over all values that the block has had so far, and
+/// a generated algorithm may be one block of very many calls.
+void cutLongBlocks(Function &function) {
+  constexpr std::size_t maxLength = 500;
+  SmallVector<BasicBlock *, 16> blocks;
+  for (BasicBlock &block : function)
+    blocks.push_back(&block);
+  for (BasicBlock *block : blocks) {
+    SmallVector<Instruction *, 16> cuts;
+    std::size_t length = 0;
+    for (auto at = block->getFirstNonPHIOrDbgOrAlloca(); at != block->end(); ++at)
+      if (isa<AllocaInst>(*at)) {
+        cuts.clear(); // those of the first block are static and stay there
+        length = 0;
+      } else if (++length > maxLength && !at->isTerminator()) {
+        cuts.push_back(&*at);
+        length = 1;
+      }
+    for (Instruction *cut : llvm::reverse(cuts)) // so each instruction moves once
+      block->splitBasicBlock(cut);
+  }
+}
+
+/// What functions say of their processor. The same for all of them, as nothing that an algorithm may write changes it;
+/// said once and not by each, LLVM describes the processor once.
+struct Processor {
+  std::string name, features;
+};
+Processor takeProcessor(Module &module) {
+  Processor found;
+  AttributeMask said;
+  for (const char *attribute : {"target-cpu", "target-features", "tune-cpu", "min-legal-vector-width"})
+    said.addAttribute(attribute);
+  for (Function &f : module) {
+    if (found.name.empty() && f.hasFnAttribute("target-cpu")) {
+      found.name = f.getFnAttribute("target-cpu").getValueAsString().str();
+      found.features = f.getFnAttribute("target-features").getValueAsString().str();
+    }
+    f.removeFnAttrs(said);
+  }
+  return found;
+}
+
+/// A plain processor of this architecture, unless the user's arguments ask for another: the same code everywhere.
+Expected<std::unique_ptr<TargetMachine>> targetFor(Module &module) {
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  const Processor processor = takeProcessor(module);
+  orc::JITTargetMachineBuilder target{Triple(module.getTargetTriple())};
+  target.setCPU(processor.name);
+  target.setFeatures(processor.features);
+  target.setCodeGenOptLevel(CodeGenOptLevel::None);
+  target.setRelocationModel(Reloc::PIC_);
+  target.setCodeModel(CodeModel::Small);
+  target.getOptions().TrapUnreachable = true;     // what no check has caught stops there, and runs into nothing else
+  target.getOptions().NoTrapAfterNoreturn = true; // a failed check does end the run; a trap there is slow to generate
+  return target.createTargetMachine();
+}
+
+/// What the code lives in, and what made it: it is kept, as taking it apart would only cost time.
+struct Workshop {
+  CompiledAlgorithm algorithm;
+  std::unique_ptr<TargetMachine> target;
+  legacy::PassManager passes;
+  SmallVector<char, 0> object;
+  FixedAddressMapper mapper;
+  SectionMemoryManager memory{&mapper};
+  RuntimeSymbols symbols;
+  RuntimeDyld linker{memory, symbols};
+};
+
+} // namespace
+
+void (*generateCode(CompiledAlgorithm algorithm, std::string &error))() {
+  auto &shop = *new Workshop;
+  shop.algorithm = std::move(algorithm);
+  Module &module = *shop.algorithm.module;
+  auto target = targetFor(module);
+  if (!target) {
+    error = toString(target.takeError());
+    return nullptr;
+  }
+  shop.target = std::move(*target);
+  module.setDataLayout(shop.target->createDataLayout());
+  simplify(module);
+  for (Function &function : module)
+    cutLongBlocks(function);
+
+  raw_svector_ostream out(shop.object);
+  MCContext *context = nullptr;
+  if (shop.target->addPassesToEmitMC(shop.passes, context, out, /*DisableVerify=*/true)) {
+    error = "no machine code can be written for this machine";
+    return nullptr;
+  }
+  shop.passes.run(module);
+
+  auto object = object::ObjectFile::createObjectFile(
+      MemoryBufferRef(StringRef(shop.object.data(), shop.object.size()), "algorithm"));
+  if (!object) {
+    error = toString(object.takeError());
+    return nullptr;
+  }
+  shop.linker.loadObject(**object);
+  shop.linker.resolveRelocations();
+  if (shop.linker.hasError()) {
+    error = shop.linker.getErrorString().str();
+    return nullptr;
+  }
+  if (shop.memory.finalizeMemory(&error))
+    return nullptr;
+  const std::uintptr_t entry = shop.linker.getSymbol(shop.algorithm.function).getAddress();
+  return reinterpret_cast<void (*)()>(entry);
+}
+
+} // namespace mscclc::frontend

@@ -1,0 +1,99 @@
+// Operations as recorded, with their handles looked up and everything checked that one operation alone shows.
+#pragma once
+
+#include "frontend/lower/declarations.h"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace mscclc::frontend {
+
+/// What a call works on, which says what its handle is.
+enum class CallFamily : std::uint8_t { Rank, Channel, Semaphore, Switch };
+
+struct CallInfo {
+  static constexpr std::uint8_t anyChunks = 0xff;
+  detail::Call call;
+  std::string_view spelling;
+  CallFamily family;
+  ir::OpKind kind;
+  bool packetDst;         ///< the destination holds packets
+  bool packetSrc;         ///< the source holds packets
+  std::uint8_t numChunks; ///< operands in the recording; anyChunks: as many as it says
+};
+const CallInfo &infoOf(detail::Call call);
+
+/// A chunk operand: a range of a buffer of some rank, in chunks. Scratch is counted over the rank's whole scratch.
+struct Operand {
+  std::uint32_t rank = 0;
+  ir::BufferKind buffer = ir::BufferKind::Input;
+  std::uint32_t index = 0;
+  std::uint32_t size = 0;
+  PlaceId place = 0;
+};
+
+/// A call that is in order.
+struct CheckedCall {
+  detail::Call call{};
+  const CallInfo *info = nullptr;
+  ir::LocId loc = ir::noLoc;
+  std::uint32_t rank = 0;                ///< that executes it
+  std::span<const std::uint32_t> blocks; ///< that execute it
+  bool inGroup = false;                  ///< the blocks share the work
+  const ChannelDecl *channel = nullptr;  ///< of the Channel family
+  const ViewDecl *view = nullptr;        ///< of the Switch family
+  ir::BufferKind switchBuffer{};
+  std::uint32_t semaphore = 0; ///< of the Semaphore family: id within the rank
+  ir::DataSync sync = ir::DataSync::None;
+  bool relaxed = false, packet = false;
+  ir::ReduceOp reduceOp = ir::ReduceOp::Sum;
+  bool hasChunks = false;
+  Operand dst;
+  std::vector<Operand> srcs;
+  std::uint32_t offset = 0; ///< of the Switch family: first chunk in the channel's buffer
+};
+
+class CallChecker {
+public:
+  CallChecker(const ir::Program &program, Declarations &declarations, ir::DiagnosticEngine &diagnostics)
+      : program_(program), declarations_(declarations), diagnostics_(diagnostics) {}
+
+  enum class Result : std::uint8_t { Good, Faulty, Damaged };
+  /// Looks at the call that `reader` stands on and fills `call`, which is reused from call to call. Faulty: it was
+  /// reported, or something that it uses was. Damaged: it cannot come from the recorder.
+  Result check(const TraceReader &reader, CheckedCall &call);
+  /// Checks what only the end of the program decides: whether scratch is as large as switch channels want it.
+  void finish();
+
+private:
+  struct PendingExtent {
+    ir::LocId loc;
+    std::uint32_t channel;
+    std::int64_t offset, size;
+  };
+
+  Result executor(const CallRecord &record, CheckedCall &call);
+  Result blocks(const CallRecord &record, CheckedCall &call);
+  Result barrierBlocks(const TraceReader &reader, CheckedCall &call);
+  Result operands(const TraceReader &reader, CheckedCall &call);
+  Result operand(const ChunkRecord &record, std::string_view role, const CheckedCall &call, Operand &out);
+  bool checkLocal(const CheckedCall &call);
+  bool checkChannel(const CheckedCall &call);
+  bool checkSwitch(const SwitchCallRecord &record, CheckedCall &call);
+  bool checkExtent(ir::LocId loc, std::uint32_t channel, std::int64_t offset, std::int64_t size, bool final);
+  bool ownedBy(const Operand &operand, std::string_view role, std::uint32_t rank, std::string_view reason,
+               const CheckedCall &call);
+  bool sameSize(const Operand &first, std::string_view firstRole, const Operand &second, std::string_view secondRole,
+                const CheckedCall &call);
+  bool inScratch(const Operand &operand, std::string_view role, const CheckedCall &call);
+
+  const ir::Program &program_;
+  Declarations &declarations_;
+  ir::DiagnosticEngine &diagnostics_;
+  std::uint32_t block_ = 0;            ///< what CheckedCall::blocks refers to, for a single block
+  std::vector<std::uint32_t> barrier_; ///< the same for a barrier
+  std::vector<PendingExtent> pending_;
+};
+
+} // namespace mscclc::frontend

@@ -1,0 +1,298 @@
+#include "frontend/lower/declarations.h"
+
+#include "frontend/diagnostics.h"
+#include "frontend/limits.h"
+
+#include <algorithm>
+
+namespace mscclc::frontend {
+
+using ir::plural;
+
+std::string_view Declarations::bufferName(ir::BufferKind kind) {
+  switch (kind) {
+  case ir::BufferKind::Input:
+    return "input";
+  case ir::BufferKind::Output:
+    return "output";
+  case ir::BufferKind::Scratch:
+    return "scratch buffer";
+  }
+  return "buffer";
+}
+
+bool Declarations::take(const TraceReader &reader) {
+  switch (reader.kind()) {
+  case RecordKind::File:
+  case RecordKind::CallChain:
+  case RecordKind::Place:
+    return places.take(reader);
+  case RecordKind::Collective:
+    collective(reader);
+    return true;
+  case RecordKind::Expectation:
+    return expectation(reader);
+  case RecordKind::ProgramBegin:
+    return programBegin(reader);
+  case RecordKind::ProgramEnd:
+    programEnd();
+    return true;
+  case RecordKind::FaultyRank:
+    if (inProgram("'Rank'", locOf(reader)))
+      diagnostics_.report(diag::rank_out_of_range, locOf(reader), {reader.as<PairRecord>().first, limit()});
+    return true;
+  case RecordKind::FaultyBlock:
+    if (phase_ == ProgramPhase::Open)
+      diagnostics_.report(diag::block_out_of_range, locOf(reader), {reader.as<PairRecord>().first, maxBlocks - 1});
+    return true;
+  case RecordKind::FaultySlice:
+    return faultySlice(reader);
+  case RecordKind::Scratch:
+    scratchBuffer(reader);
+    return true;
+  case RecordKind::Group:
+    group(reader);
+    return true;
+  case RecordKind::Channel:
+    channel(reader);
+    return true;
+  case RecordKind::SwitchChannel:
+    return switchChannel(reader);
+  case RecordKind::SwitchView:
+    return switchView(reader);
+  case RecordKind::Semaphore:
+    semaphore(reader);
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool Declarations::inProgram(std::string_view what, ir::LocId at) {
+  if (phase_ == ProgramPhase::Before || phase_ == ProgramPhase::After)
+    diagnostics_.report(diag::outside_program, at, {what});
+  return phase_ == ProgramPhase::Open;
+}
+
+void Declarations::scratchBuffer(const TraceReader &reader) {
+  const auto [head, rank, size] = reader.as<PairRecord>();
+  const ir::LocId at = locOf(reader);
+  ScratchDecl &decl = scratch.emplace_back();
+  decl.place = head.place;
+  if (!inProgram("'Buffer'", at))
+    return;
+  if (!isRank(rank)) {
+    diagnostics_.report(diag::scratch_rank_out_of_range, at, {rank, limit()});
+    return;
+  }
+  if (size < 0 || size > maxChunks) {
+    diagnostics_.report(diag::bad_buffer_size, at, {"a scratch", size, maxChunks});
+    return;
+  }
+  std::uint32_t &used = program_.ranks[static_cast<std::size_t>(rank)].scratchChunks;
+  if (size > maxChunks - used) {
+    diagnostics_.report(diag::scratch_too_large, at, {rank, std::int64_t{used} + size, maxChunks});
+    return;
+  }
+  decl = {true, static_cast<std::uint32_t>(rank), used, static_cast<std::uint32_t>(size), head.place};
+  used += decl.size;
+}
+
+bool Declarations::checkBlocks(const TraceReader &reader, ir::LocId at, std::vector<std::uint32_t> &blocks) {
+  blockStamps_.resize(static_cast<std::size_t>(maxBlocks));
+  ++stamp_;
+  bool good = true;
+  blocks.reserve(blocks.size() + std::min<std::size_t>(reader.extraCount(), static_cast<std::size_t>(maxBlocks)));
+  for (std::size_t i = 0; i < reader.extraCount(); ++i) {
+    const auto block = reader.extra<std::int64_t>(i);
+    if (block < 0 || block >= maxBlocks) {
+      diagnostics_.report(diag::block_out_of_range, at, {block, maxBlocks - 1});
+      good = false;
+    } else if (std::uint32_t &seen = blockStamps_[static_cast<std::size_t>(block)]; seen == stamp_) {
+      diagnostics_.report(diag::block_twice, at, {block});
+      good = false;
+    } else {
+      seen = stamp_;
+      blocks.push_back(static_cast<std::uint32_t>(block));
+    }
+  }
+  return good;
+}
+
+void Declarations::group(const TraceReader &reader) {
+  GroupDecl &decl = groups.emplace_back();
+  decl.place = reader.head().place;
+  decl.first = groupBlocks_.size();
+  if (reader.extraCount() == 0)
+    diagnostics_.report(diag::empty_group, locOf(reader));
+  decl.valid = checkBlocks(reader, locOf(reader), groupBlocks_) && reader.extraCount() != 0;
+  decl.count = groupBlocks_.size() - decl.first;
+}
+
+void Declarations::channel(const TraceReader &reader) {
+  const auto [head, dst, src] = reader.as<PairRecord>();
+  const ir::LocId at = locOf(reader);
+  const bool port = head.flags != 0;
+  ChannelDecl &decl = channels.emplace_back();
+  decl.place = head.place;
+  if (!inProgram(port ? "'PortChannel'" : "'MemoryChannel'", at))
+    return;
+  bool good = true;
+  if (!isRank(src)) {
+    diagnostics_.report(diag::channel_source_out_of_range, at, {src, limit()});
+    good = false;
+  }
+  if (!isRank(dst)) {
+    diagnostics_.report(diag::channel_destination_out_of_range, at, {dst, limit()});
+    good = false;
+  }
+  if (good && dst == src) {
+    diagnostics_.report(diag::channel_to_itself, at, {src});
+    good = false;
+  }
+  if (!good)
+    return;
+  ir::Rank &rank = program_.ranks[static_cast<std::size_t>(src)];
+  std::vector<std::uint32_t> &peers = port ? rank.portPeers : rank.memoryPeers;
+  if (!port && rank.memoryPeers.empty())
+    rank.portChannelsFirst = !rank.portPeers.empty();
+  decl.type = port ? ir::ChannelType::Port : ir::ChannelType::Memory;
+  decl.dst = static_cast<std::uint32_t>(dst);
+  decl.src = static_cast<std::uint32_t>(src);
+  decl.id = static_cast<std::uint32_t>(peers.size());
+  decl.valid = true;
+  peers.push_back(decl.dst);
+}
+
+bool Declarations::switchChannel(const TraceReader &reader) {
+  const ir::LocId at = locOf(reader);
+  SwitchDecl &decl = switches.emplace_back();
+  decl.place = reader.head().place;
+  decl.first = members_.size();
+  if (reader.head().flags > static_cast<std::uint8_t>(ir::BufferKind::Scratch))
+    return false;
+  decl.buffer = static_cast<ir::BufferKind>(reader.head().flags);
+  if (!inProgram("'SwitchChannel'", at))
+    return true;
+  if (reader.extraCount() == 0)
+    diagnostics_.report(diag::switch_without_ranks, at);
+  rankStamps_.resize(program_.ranks.size());
+  ++stamp_;
+  bool good = reader.extraCount() != 0;
+  ir::SwitchChannel made{decl.buffer, {}};
+  for (std::size_t i = 0; i < reader.extraCount(); ++i) {
+    const auto rank = reader.extra<std::int64_t>(i);
+    if (!isRank(rank)) {
+      diagnostics_.report(diag::switch_rank_out_of_range, at, {rank, limit()});
+      good = false;
+    } else if (std::uint32_t &seen = rankStamps_[static_cast<std::size_t>(rank)]; seen == stamp_) {
+      diagnostics_.report(diag::switch_rank_twice, at, {rank});
+      good = false;
+    } else {
+      seen = stamp_;
+      made.ranks.push_back(static_cast<std::uint32_t>(rank));
+    }
+  }
+  bytes_ += made.ranks.size() * (sizeof made + made.ranks.size() * sizeof made.ranks[0]);
+  if (!good || bytes_ > maxProgramBytes)
+    return true;
+  for (const std::uint32_t rank : made.ranks) {
+    members_.push_back({rank, static_cast<std::uint32_t>(program_.ranks[rank].switchChannels.size())});
+    program_.ranks[rank].switchChannels.push_back(made);
+  }
+  decl.count = made.ranks.size();
+  decl.valid = true;
+  std::sort(members_.begin() + static_cast<std::ptrdiff_t>(decl.first), members_.end());
+  return true;
+}
+
+bool Declarations::switchView(const TraceReader &reader) {
+  const auto [head, rank, handle] = reader.as<PairRecord>();
+  ViewDecl &decl = views.emplace_back();
+  if (handle == detail::unset) {
+    diagnostics_.report(diag::never_made, locOf(reader), {"atRank", "of a switch channel"});
+    return true;
+  }
+  if (handle < 0 || handle >= static_cast<std::int64_t>(switches.size()))
+    return false;
+  const SwitchDecl &channel = switches[static_cast<std::size_t>(handle)];
+  if (!channel.valid)
+    return true;
+  const std::span<const SwitchMember> members = membersOf(channel);
+  const auto found =
+      std::lower_bound(members.begin(), members.end(), rank,
+                       [](const SwitchMember &member, std::int64_t wanted) { return member.rank < wanted; });
+  if (found == members.end() || found->rank != rank) {
+    diagnostics_.report(diag::rank_not_in_switch, locOf(reader), {rank})
+        .note(diag::switch_made_here, places[channel.place]);
+    return true;
+  }
+  decl = {true, static_cast<std::uint32_t>(handle), *found};
+  return true;
+}
+
+void Declarations::semaphore(const TraceReader &reader) {
+  const auto [head, rank, value] = reader.as<PairRecord>();
+  const ir::LocId at = locOf(reader);
+  SemaphoreDecl &decl = semaphores.emplace_back();
+  if (!inProgram("'Semaphore'", at))
+    return;
+  if (!isRank(rank))
+    diagnostics_.report(diag::semaphore_rank_out_of_range, at, {rank, limit()});
+  const bool isPossible = value >= 0 && value <= ir::maxSemaphoreValue;
+  if (!isPossible)
+    diagnostics_.report(diag::semaphore_value_out_of_range, at, {value});
+  if (!isRank(rank) || !isPossible)
+    return;
+  std::vector<ir::Semaphore> &all = program_.ranks[static_cast<std::size_t>(rank)].semaphores;
+  decl = {true, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(all.size())};
+  all.push_back({static_cast<std::uint32_t>(value)});
+}
+
+bool Declarations::faultySlice(const TraceReader &reader) {
+  const auto record = reader.as<SliceRecord>();
+  const ir::LocId at = locOf(reader);
+  if (phase_ == ProgramPhase::Skipping)
+    return true;
+  if (record.buffer == detail::unset) {
+    diagnostics_.report(diag::never_made, at, {"slice", "of a buffer"});
+    return true;
+  }
+  std::uint32_t rank = 0, size = 0;
+  ir::BufferKind kind = ir::BufferKind::Scratch;
+  ir::LocId made = ir::noLoc;
+  if ((record.buffer & BufferHandle::ofRank) != 0) {
+    rank = (record.buffer & ~BufferHandle::ofRank) >> 1;
+    kind = static_cast<ir::BufferKind>(record.buffer & 1);
+    if (!isRank(rank)) {
+      diagnostics_.report(diag::rank_out_of_range, at, {rank, limit()});
+      return true;
+    }
+    size = program_.ranks[rank].chunksOf(kind);
+  } else {
+    if (record.buffer >= scratch.size())
+      return false;
+    const ScratchDecl &decl = scratch[record.buffer];
+    if (!decl.valid)
+      return true;
+    rank = decl.rank;
+    size = decl.size;
+    made = places[decl.place];
+  }
+  const std::vector<ir::DiagArg> range{record.first, record.last};
+  if (record.first < 0 || record.last < 0)
+    diagnostics_.report(diag::negative_index, at, range);
+  else if (record.first > record.last && record.first <= size)
+    diagnostics_.report(diag::slice_reversed, at, range);
+  else if (record.first == record.last && record.first <= size)
+    diagnostics_.report(diag::empty_slice, at, range);
+  else {
+    ir::DiagBuilder report = diagnostics_.report(
+        diag::chunk_out_of_range, at, {record.first, record.last, rank, bufferName(kind), plural(size, "chunk")});
+    if (made != ir::noLoc)
+      report.note(diag::buffer_made_here, made, {plural(size, "chunk")});
+  }
+  return true;
+}
+
+} // namespace mscclc::frontend

@@ -1,0 +1,158 @@
+// What a recording declares (the collective, the program, buffers, channels, …), checked as it comes.
+//
+// Tables hold one entry a record, faulty ones too, because handles count records. An entry whose `valid` is false has
+// been reported; what uses it is passed over in silence.
+#pragma once
+
+#include "frontend/lower/buffer_sizes.h"
+#include "frontend/lower/places.h"
+#include "frontend/trace/trace_reader.h"
+#include "ir/diagnostics.h"
+#include "ir/program.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mscclc::frontend {
+
+struct CollectiveDecl {
+  bool valid = false;
+  detail::CollectiveKind kind{};
+  ir::Collective collective;
+  std::int64_t ranks = 0;
+  BufferSizes sizes{};
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ir::LocId> expected; ///< (rank, output chunk) → its expectation
+};
+struct ScratchDecl {
+  bool valid = false;
+  std::uint32_t rank = 0;
+  std::uint32_t offset = 0; ///< in the rank's scratch
+  std::uint32_t size = 0;
+  PlaceId place = 0;
+};
+struct GroupDecl {
+  bool valid = false;
+  PlaceId place = 0;
+  std::size_t first = 0, count = 0; ///< into Declarations::groupBlocks_
+};
+struct ChannelDecl {
+  bool valid = false;
+  ir::ChannelType type = ir::ChannelType::Memory;
+  std::uint32_t dst = 0, src = 0;
+  std::uint32_t id = 0; ///< among the source rank's channels of the type
+  PlaceId place = 0;
+};
+struct SwitchMember {
+  std::uint32_t rank;
+  std::uint32_t id; ///< among the rank's switch channels
+  friend auto operator<=>(const SwitchMember &, const SwitchMember &) = default;
+};
+struct SwitchDecl {
+  bool valid = false;
+  ir::BufferKind buffer = ir::BufferKind::Input;
+  PlaceId place = 0;
+  std::size_t first = 0, count = 0; ///< into Declarations::members_; sorted by rank
+  std::int64_t extent = 0;          ///< chunks that every rank of the group is known to have
+};
+struct ViewDecl {
+  bool valid = false;
+  std::uint32_t channel = 0; ///< index of the SwitchDecl
+  SwitchMember member{};
+};
+struct SemaphoreDecl {
+  bool valid = false;
+  std::uint32_t rank = 0;
+  std::uint32_t id = 0; ///< among the rank's semaphores
+};
+
+/// Where in the recording we are, as to programs.
+enum class ProgramPhase : std::uint8_t {
+  Before,   ///< no program yet
+  Open,     ///< in the program
+  Skipping, ///< in a program too many; its contents are passed over
+  After,    ///< the program is over
+};
+
+class Declarations {
+public:
+  /// Sizes and tables of the program go to `program` as they are declared.
+  Declarations(ir::Program &program, ir::DiagnosticEngine &diagnostics, std::span<const CallSite> sites)
+      : places(program.sources, sites), program_(program), diagnostics_(diagnostics) {}
+
+  /// Takes a record that is neither a call nor about a loop. False if it cannot come from the recorder.
+  bool take(const TraceReader &reader);
+  /// Reports what is missing at the end.
+  void finish();
+  /// Lets the calls of a program that is over be looked at once more.
+  void reopen() { phase_ = ProgramPhase::Open; }
+
+  ProgramPhase phase() const { return phase_; }
+  /// Where the program that is open began.
+  ir::LocId programLoc() const { return programLoc_; }
+  /// Memory taken by what was declared, where that may grow faster than the recording. In bytes.
+  std::uint64_t bytes() const { return bytes_; }
+  /// Reports `what` outside a program, unless there is one. True if there is.
+  bool inProgram(std::string_view what, ir::LocId at);
+  /// "1 chunk", "3 chunks" and the like for a buffer: "input", "output" or "scratch buffer".
+  static std::string_view bufferName(ir::BufferKind kind);
+
+  std::span<const std::uint32_t> blocksOf(const GroupDecl &group) const {
+    return {groupBlocks_.data() + group.first, group.count};
+  }
+  std::span<const SwitchMember> membersOf(const SwitchDecl &channel) const {
+    return {members_.data() + channel.first, channel.count};
+  }
+  /// Checks thread blocks of a group or barrier, reporting at `at`, and appends them to `blocks`. True if all are good.
+  bool checkBlocks(const TraceReader &reader, ir::LocId at, std::vector<std::uint32_t> &blocks);
+
+  PlaceTable places;
+  std::vector<ScratchDecl> scratch;
+  std::vector<GroupDecl> groups;
+  std::vector<ChannelDecl> channels;
+  std::vector<SwitchDecl> switches;
+  std::vector<ViewDecl> views;
+  std::vector<SemaphoreDecl> semaphores;
+
+private:
+  // declare_program.cpp
+  void collective(const TraceReader &reader);
+  bool expectation(const TraceReader &reader);
+  bool programBegin(const TraceReader &reader);
+  void programEnd();
+  void takeOptions(const ProgramRecord &record, ir::LocId at);
+  void checkName(std::string_view name, std::string_view owner, ir::LocId at);
+  // declarations.cpp
+  void scratchBuffer(const TraceReader &reader);
+  void group(const TraceReader &reader);
+  void channel(const TraceReader &reader);
+  bool switchChannel(const TraceReader &reader);
+  bool switchView(const TraceReader &reader);
+  void semaphore(const TraceReader &reader);
+  bool faultySlice(const TraceReader &reader);
+
+  /// True if `rank` is one of the program's; `limit()` is the largest.
+  bool isRank(std::int64_t rank) const { return rank >= 0 && rank < static_cast<std::int64_t>(program_.ranks.size()); }
+  std::size_t limit() const { return program_.ranks.empty() ? 0 : program_.ranks.size() - 1; }
+  ir::LocId locOf(const TraceReader &reader) const { return places[reader.head().place]; }
+
+  ir::Program &program_;
+  ir::DiagnosticEngine &diagnostics_;
+  std::vector<CollectiveDecl> collectives_;
+  std::vector<std::uint32_t> groupBlocks_;
+  std::vector<SwitchMember> members_;
+  std::vector<std::uint32_t> blockStamps_, rankStamps_; ///< last list that an element was seen in
+  std::uint32_t stamp_ = 0;
+  std::uint64_t bytes_ = 0;
+
+  ProgramPhase phase_ = ProgramPhase::Before;
+  ProgramPhase resume_ = ProgramPhase::Before; ///< phase behind the programs that are skipped
+  std::uint32_t skipped_ = 0;                  ///< programs open that are skipped
+  ir::LocId programLoc_ = ir::noLoc;
+  std::uint32_t usedCollective_ = detail::unset; ///< index of the program's collective
+};
+
+} // namespace mscclc::frontend

@@ -1,0 +1,239 @@
+// Collectives, programs and their options.
+#include "frontend/diagnostics.h"
+#include "frontend/limits.h"
+#include "frontend/lower/declarations.h"
+
+#include <llvm/Support/ConvertUTF.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace mscclc::frontend {
+
+using ir::plural;
+
+namespace {
+
+std::string textOf(WideInteger value) {
+  return value.negative != 0 ? std::to_string(static_cast<std::int64_t>(value.bits)) : std::to_string(value.bits);
+}
+bool inRange(WideInteger value, std::uint64_t low, std::uint64_t high) {
+  return value.negative == 0 && value.bits >= low && value.bits <= high;
+}
+
+ir::CollectiveKind kindOf(detail::CollectiveKind kind) {
+  switch (kind) {
+  case detail::CollectiveKind::AllGather:
+    return ir::CollectiveKind::AllGather;
+  case detail::CollectiveKind::AllReduce:
+    return ir::CollectiveKind::AllReduce;
+  case detail::CollectiveKind::ReduceScatter:
+    return ir::CollectiveKind::ReduceScatter;
+  case detail::CollectiveKind::AllToAll:
+    return ir::CollectiveKind::AllToAll;
+  case detail::CollectiveKind::SendRecv:
+    return ir::CollectiveKind::SendRecv;
+  case detail::CollectiveKind::Test:
+    return ir::CollectiveKind::Test;
+  case detail::CollectiveKind::Custom:
+    break;
+  }
+  return ir::CollectiveKind::Custom;
+}
+
+bool isUtf8(std::string_view text) {
+  const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data());
+  return llvm::isLegalUTF8String(&begin, begin + text.size());
+}
+
+} // namespace
+
+void Declarations::checkName(std::string_view name, std::string_view owner, ir::LocId at) {
+  if (name.empty())
+    diagnostics_.report(diag::empty_name, at, {owner});
+  else if (!isUtf8(name))
+    diagnostics_.report(diag::name_not_utf8, at, {owner});
+}
+
+void Declarations::collective(const TraceReader &reader) {
+  const auto record = reader.as<CollectiveRecord>();
+  const ir::LocId at = locOf(reader);
+  const bool sized = record.kind >= static_cast<std::uint32_t>(detail::CollectiveKind::Test);
+  CollectiveDecl &decl = collectives_.emplace_back();
+  decl.kind = static_cast<detail::CollectiveKind>(
+      std::min(record.kind, static_cast<std::uint32_t>(detail::CollectiveKind::Custom)));
+  decl.collective.kind = kindOf(decl.kind);
+  decl.collective.name = toString(decl.collective.kind);
+  decl.collective.inplace = record.head.flags != 0;
+  decl.ranks = record.ranks;
+  bool good = true;
+  const auto fail = [&](const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args) {
+    diagnostics_.report(info, at, args);
+    good = false;
+  };
+
+  if (record.ranks < 1 || record.ranks > maxRanks)
+    fail(diag::ranks_out_of_range, {record.ranks, maxRanks});
+  if (sized) {
+    const auto isSize = [](std::int64_t size) { return size >= 0 && size <= maxChunks; };
+    if (!isSize(record.first))
+      fail(diag::bad_buffer_size, {"an input", record.first, maxChunks});
+    if (!isSize(record.second))
+      fail(diag::bad_buffer_size, {"an output", record.second, maxChunks});
+  } else if (record.first < 1) {
+    fail(diag::bad_chunk_factor, {record.first});
+  } else {
+    decl.collective.chunkFactor = static_cast<std::uint32_t>(record.first);
+  }
+  const auto sizes = bufferSizes(decl.kind, record.ranks, record.first, record.second);
+  if (good && !sizes)
+    fail(diag::buffers_too_large, {record.ranks, record.first, maxChunks});
+  if (decl.kind == detail::CollectiveKind::Custom) {
+    const std::string_view name = reader.text();
+    checkName(name, "collective", at);
+    if (ir::namedCollective(name))
+      diagnostics_.report(diag::custom_name_taken, at, {name});
+    decl.collective.name = name;
+    decl.collective.loc = at;
+  }
+  decl.valid = good;
+  if (good)
+    decl.sizes = *sizes;
+}
+
+bool Declarations::expectation(const TraceReader &reader) {
+  const auto record = reader.as<ExpectationRecord>();
+  const ir::LocId at = locOf(reader);
+  if (record.collective >= collectives_.size())
+    return false;
+  CollectiveDecl &decl = collectives_[record.collective];
+  if (!decl.valid)
+    return true;
+  bool good = true;
+  const auto fail = [&](const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args) {
+    diagnostics_.report(info, at, args);
+    good = false;
+  };
+  if (record.rank < 0 || record.rank >= decl.ranks)
+    fail(diag::expected_rank_out_of_range, {record.rank, decl.ranks - 1});
+  if (record.outputChunk < 0 || record.outputChunk >= decl.sizes.output)
+    fail(diag::expected_chunk_out_of_range,
+         {record.outputChunk, plural(static_cast<std::uint64_t>(decl.sizes.output), "chunk")});
+  if (reader.extraCount() == 0)
+    fail(diag::empty_expectation, {});
+
+  ir::Expectation made{static_cast<std::uint32_t>(record.rank), static_cast<std::uint32_t>(record.outputChunk), {}, at};
+  made.contributions.reserve(reader.extraCount());
+  for (std::size_t i = 0; i < reader.extraCount(); ++i) {
+    const auto [rank, chunk] = reader.extra<std::array<WideInteger, 2>>(i);
+    if (!inRange(rank, 0, static_cast<std::uint64_t>(decl.ranks - 1)))
+      fail(diag::contribution_rank_out_of_range, {textOf(rank), decl.ranks - 1});
+    else if (chunk.negative != 0 || chunk.bits >= static_cast<std::uint64_t>(decl.sizes.input))
+      fail(diag::contribution_chunk_out_of_range,
+           {textOf(chunk), plural(static_cast<std::uint64_t>(decl.sizes.input), "chunk")});
+    else
+      made.contributions.push_back({static_cast<std::uint32_t>(rank.bits), static_cast<std::uint32_t>(chunk.bits)});
+  }
+  if (!good)
+    return true;
+
+  std::vector<ir::Contribution> sorted = made.contributions;
+  std::sort(sorted.begin(), sorted.end());
+  if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+    diagnostics_.report(diag::contribution_twice, at, {twice->rank, twice->chunk});
+  const auto [first, isNew] = decl.expected.try_emplace({made.rank, made.outputChunk}, at);
+  if (!isNew)
+    diagnostics_.report(diag::expected_twice, at, {made.rank, made.outputChunk})
+        .note(diag::expectation_here, first->second);
+  decl.collective.expectations.push_back(std::move(made));
+  return true;
+}
+
+bool Declarations::programBegin(const TraceReader &reader) {
+  const auto record = reader.as<ProgramRecord>();
+  const ir::LocId at = locOf(reader);
+  if (phase_ == ProgramPhase::Open || phase_ == ProgramPhase::Skipping) {
+    if (phase_ == ProgramPhase::Open) {
+      diagnostics_.report(diag::nested_program, at, {reader.text(), program_.name})
+          .note(diag::first_program_here, programLoc_);
+      resume_ = ProgramPhase::Open;
+    }
+    phase_ = ProgramPhase::Skipping;
+    ++skipped_;
+    return true;
+  }
+  if (phase_ == ProgramPhase::After) {
+    diagnostics_.report(diag::second_program, at).note(diag::first_program_here, programLoc_);
+    resume_ = ProgramPhase::After;
+    phase_ = ProgramPhase::Skipping;
+    skipped_ = 1;
+    return true;
+  }
+  if (record.collective >= collectives_.size())
+    return false;
+  CollectiveDecl &decl = collectives_[record.collective];
+  programLoc_ = at;
+  program_.name = reader.text();
+  checkName(program_.name, "program", at);
+  takeOptions(record, at);
+  usedCollective_ = record.collective;
+  if (!decl.valid) { // no telling what is in range then
+    resume_ = ProgramPhase::After;
+    phase_ = ProgramPhase::Skipping;
+    skipped_ = 1;
+    return true;
+  }
+  phase_ = ProgramPhase::Open;
+  program_.ranks.resize(static_cast<std::size_t>(decl.ranks));
+  for (ir::Rank &rank : program_.ranks) {
+    rank.inputChunks = static_cast<std::uint32_t>(decl.sizes.input);
+    rank.outputChunks = static_cast<std::uint32_t>(decl.sizes.output);
+  }
+  return true;
+}
+
+void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
+  const auto check = [&](bool good, const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args) {
+    if (!good)
+      diagnostics_.report(info, at, args);
+  };
+  check(inRange(record.instances, 1, maxInstances), diag::instances_out_of_range,
+        {textOf(record.instances), maxInstances});
+  check(inRange(record.threadsPerBlock, 1, 1024), diag::threads_out_of_range, {textOf(record.threadsPerBlock)});
+  check(inRange(record.bufferAlignment, 1, std::uint64_t{1} << 31) && std::has_single_bit(record.bufferAlignment.bits),
+        diag::bad_alignment, {textOf(record.bufferAlignment)});
+  check(record.minMessageSize.negative == 0, diag::negative_message_size, {"smallest", textOf(record.minMessageSize)});
+  check(record.maxMessageSize.negative == 0, diag::negative_message_size, {"largest", textOf(record.maxMessageSize)});
+  check(record.minMessageSize.negative != 0 || record.maxMessageSize.negative != 0 ||
+            record.minMessageSize.bits <= record.maxMessageSize.bits,
+        diag::message_sizes_crossed, {textOf(record.minMessageSize), textOf(record.maxMessageSize)});
+  program_.protocol = record.protocol != 0 ? ir::Protocol::LL : ir::Protocol::Simple;
+  program_.fuse = record.fuse != 0;
+  program_.autoSync = record.autoSync != 0;
+  program_.instances = static_cast<std::uint32_t>(record.instances.bits);
+  program_.replication = record.replication != 0 ? ir::Replication::None : ir::Replication::Interleaved;
+  program_.reuseResources = record.reuseResources != 0;
+  program_.doubleScratch = record.doubleScratch != 0;
+  program_.threadsPerBlock = static_cast<std::uint32_t>(record.threadsPerBlock.bits);
+  program_.bufferAlignment = static_cast<std::uint32_t>(record.bufferAlignment.bits);
+  program_.minMessageSize = record.minMessageSize.bits;
+  program_.maxMessageSize = record.maxMessageSize.bits;
+}
+
+void Declarations::programEnd() {
+  if (phase_ == ProgramPhase::Open)
+    phase_ = ProgramPhase::After;
+  else if (phase_ == ProgramPhase::Skipping && --skipped_ == 0)
+    phase_ = resume_;
+}
+
+void Declarations::finish() {
+  if (phase_ == ProgramPhase::Before && !diagnostics_.hasErrors())
+    diagnostics_.report(diag::no_program, ir::Where{});
+  if (phase_ == ProgramPhase::Open || phase_ == ProgramPhase::Skipping)
+    diagnostics_.report(diag::unfinished_program, programLoc_);
+  if (usedCollective_ < collectives_.size())
+    program_.collective = std::move(collectives_[usedCollective_].collective);
+}
+
+} // namespace mscclc::frontend

@@ -1,0 +1,31 @@
+// Places of a recording as locations of a program.
+#pragma once
+
+#include "frontend/lower/build_ir.h"
+#include "frontend/trace/trace_reader.h"
+
+#include <span>
+#include <vector>
+
+namespace mscclc::frontend {
+
+/// Numbers files, call chains and places as their records come.
+class PlaceTable {
+public:
+  PlaceTable(ir::SourceMap &sources, std::span<const CallSite> sites) : sources_(sources), sites_(sites) {}
+
+  /// Takes a File, CallChain or Place record. False if it refers to what is not there.
+  bool take(const TraceReader &reader);
+
+  /// Location of place `id`; noLoc for 0 and for a place that was never recorded.
+  ir::LocId operator[](PlaceId id) const { return id < places_.size() ? places_[id] : ir::noLoc; }
+
+private:
+  ir::SourceMap &sources_;
+  std::span<const CallSite> sites_;
+  std::vector<std::uint32_t> files_;
+  std::vector<ir::LocId> chains_{ir::noLoc};
+  std::vector<ir::LocId> places_{ir::noLoc};
+};
+
+} // namespace mscclc::frontend

@@ -1,0 +1,525 @@
+// The functions behind the DSL. They append to a region of memory given beforehand; places, call chains and file names
+// are written once and referred to by number, through tables of fixed size that only save room: where one is full, the
+// same thing is written again.
+#include "frontend/trace/recorder.h"
+
+#include "frontend/eval/arena.h"
+#include "frontend/limits.h"
+#include "frontend/lower/buffer_sizes.h"
+#include "frontend/trace/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+using namespace mscclc;
+using namespace mscclc::frontend;
+using mscclc::detail::Call;
+
+extern "C" {
+mscclc::frontend::CallStack __mscclc_call_stack;
+}
+
+namespace {
+
+/// What the current program's ranks and buffers are.
+struct ProgramState {
+  std::int64_t ranks = 0;
+  BufferSizes sizes{};
+};
+
+constexpr std::size_t placeSlots = 1 << 16, chainSlots = 1 << 14, fileSlots = 256, collectiveSlots = 256;
+constexpr std::size_t maxProbes = 16;
+
+struct PlaceSlot {
+  std::uint32_t generation, file, line, column, chain;
+  PlaceId id;
+};
+struct ChainSlot {
+  std::uint32_t generation, parent, site, id;
+};
+struct FileSlot {
+  const char *path;
+  std::uint32_t id;
+};
+
+struct Recorder {
+  std::byte *base = nullptr;
+  std::uint64_t capacity = 0, used = 0;
+  RecordingSetup setup;
+  bool full = false;
+  bool hasProgram = false;
+
+  std::uint32_t numFiles = 0, numChains = 0, numPlaces = 0;
+  std::uint32_t numCollectives = 0, numScratch = 0, numGroups = 0, numChannels = 0, numSwitches = 0, numViews = 0,
+                numSemaphores = 0;
+  std::uint32_t depth = 0; ///< programs that are open; more than one is an error
+  ProgramState program, outer;
+  std::array<ProgramState, collectiveSlots> collectives;
+  std::uint32_t knownFiles = 0;
+  std::array<FileSlot, fileSlots> files;
+  CallStack lastStack{};
+  std::array<std::uint32_t, CallStack::capacity + 1> lastChains{};
+};
+
+Recorder r;
+// Entries of an earlier recording carry another generation, so that a new one need not clear the tables.
+std::uint32_t generation = 0;
+PlaceSlot placeTable[placeSlots];
+ChainSlot chainTable[chainSlots];
+
+/// Room for a record of `bytes`, or null if there is none.
+void *take(std::uint64_t bytes) {
+  bytes = (bytes + 7) & ~std::uint64_t{7};
+  if (!r.base || bytes > r.capacity - r.used) {
+    if (r.base && !r.full) {
+      r.full = true;
+      reinterpret_cast<TraceHeader *>(r.base)->full = 1;
+      if (r.setup.onFull)
+        r.setup.onFull();
+    }
+    return nullptr;
+  }
+  void *room = r.base + r.used;
+  r.used += bytes;
+  return room;
+}
+
+/// Appends `record`, and `extra` bytes behind it that `fill` writes. It counts once it is whole: the process may be
+/// stopped at any point, and what it has recorded is looked at still. False if there is no room.
+template <typename Record, typename Fill> bool append(const Record &record, std::uint64_t extra, Fill fill) {
+  static_assert(sizeof(Record) % 8 == 0);
+  auto *room = static_cast<std::byte *>(take(sizeof(Record) + extra));
+  if (!room)
+    return false;
+  std::memcpy(room, &record, sizeof(Record));
+  fill(room + sizeof(Record));
+  std::atomic_signal_fence(std::memory_order_release);
+  reinterpret_cast<TraceHeader *>(r.base)->size = r.used;
+  return true;
+}
+template <typename Record> bool append(const Record &record) {
+  return append(record, 0, [](std::byte *) {});
+}
+
+/// Bytes of `count` elements, or more than there is room for if they would not fit anyway.
+std::uint64_t bytesOf(std::uint64_t count, std::uint64_t each) {
+  return count > r.capacity ? r.capacity : count * each;
+}
+
+RecordHead head(RecordKind kind, PlaceId place = 0, std::uint8_t flags = 0) {
+  return {static_cast<std::uint8_t>(kind), flags, 0, place};
+}
+
+std::size_t mix(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t h = (a ^ (b << 32 | b >> 32)) * 0x9e3779b97f4a7c15u;
+  return static_cast<std::size_t>(h >> 40);
+}
+
+std::uint32_t fileId(const char *path) {
+  for (std::uint32_t i = 0; i < r.knownFiles; ++i)
+    if (r.files[i].path == path)
+      return r.files[i].id;
+  if (!path)
+    path = "";
+  std::uint32_t id = r.numFiles;
+  for (std::uint32_t i = 0; i < r.knownFiles; ++i)
+    if (std::strcmp(r.files[i].path, path) == 0)
+      id = r.files[i].id;
+  if (id == r.numFiles) {
+    const std::uint64_t length = std::strlen(path);
+    if (!append(FileRecord{head(RecordKind::File), length}, length,
+                [&](std::byte *text) { std::memcpy(text, path, length); }))
+      return 0;
+    ++r.numFiles;
+  }
+  if (r.knownFiles < fileSlots)
+    r.files[r.knownFiles++] = {path, id};
+  return id;
+}
+
+std::uint32_t chainId(std::uint32_t parent, std::uint32_t site) {
+  const std::size_t start = mix(parent, site);
+  for (std::size_t probe = 0; probe < maxProbes; ++probe) {
+    ChainSlot &slot = chainTable[(start + probe) % chainSlots];
+    if (slot.generation == generation && slot.parent == parent && slot.site == site)
+      return slot.id;
+    if (slot.generation != generation) {
+      if (!append(CallChainRecord{head(RecordKind::CallChain), parent, site}))
+        return 0;
+      slot = {generation, parent, site, ++r.numChains};
+      return slot.id;
+    }
+  }
+  if (!append(CallChainRecord{head(RecordKind::CallChain), parent, site}))
+    return 0;
+  return ++r.numChains;
+}
+
+/// The call chain of the present point. Most of it is that of the last time.
+std::uint32_t currentChain() {
+  const std::uint32_t depth =
+      __mscclc_call_stack.depth < CallStack::capacity ? __mscclc_call_stack.depth : CallStack::capacity;
+  std::uint32_t same = 0;
+  while (same < depth && same < r.lastStack.depth && r.lastStack.sites[same] == __mscclc_call_stack.sites[same])
+    ++same;
+  for (std::uint32_t i = same; i < depth; ++i) {
+    r.lastStack.sites[i] = __mscclc_call_stack.sites[i];
+    r.lastChains[i + 1] = chainId(r.lastChains[i], r.lastStack.sites[i]);
+  }
+  r.lastStack.depth = depth;
+  return r.lastChains[depth];
+}
+
+/// Where users look for what stands at `place`.
+detail::Place shownPlace(const detail::Place &place) {
+  const auto endsAt = [](const MacroUse &use) { return std::pair(use.endLine, use.endColumn); };
+  const std::pair end(place.line, place.column);
+  for (auto use = std::ranges::lower_bound(r.setup.macros, end, {}, endsAt);
+       use != r.setup.macros.end() && endsAt(*use) == end; ++use)
+    if (place.file && use->file == place.file)
+      return {place.file, use->line, use->column};
+  return place;
+}
+
+PlaceId placeId(const detail::Place *place) {
+  if (!r.base)
+    return 0;
+  const std::uint32_t chain = currentChain(), file = fileId(place->file);
+  const std::size_t start = mix(std::uint64_t{place->line} << 32 | place->column, std::uint64_t{file} << 32 | chain);
+  PlaceSlot *free = nullptr;
+  for (std::size_t probe = 0; probe < maxProbes; ++probe) {
+    PlaceSlot &slot = placeTable[(start + probe) % placeSlots];
+    if (slot.generation != generation) {
+      free = &slot;
+      break;
+    }
+    if (slot.line == place->line && slot.column == place->column && slot.file == file && slot.chain == chain)
+      return slot.id;
+  }
+  const detail::Place shown = shownPlace(*place);
+  if (!append(PlaceRecord{head(RecordKind::Place), file, shown.line, shown.column, chain}))
+    return 0;
+  ++r.numPlaces;
+  if (free)
+    *free = {generation, file, place->line, place->column, chain, r.numPlaces};
+  return r.numPlaces;
+}
+
+/// To be called with whatever an algorithm hands over that may come from memory of nobody's.
+void checkStray(std::int64_t value, const detail::Place *place) {
+  if (isStray(value) && r.setup.onStray)
+    r.setup.onStray(shownPlace(*place));
+}
+void checkStrayHandle(std::uint32_t handle, const detail::Place *place) {
+  checkStray(static_cast<std::int32_t>(handle), place);
+}
+
+std::int64_t element(const detail::IntegerArray &array, std::size_t index) {
+  const auto *bytes = static_cast<const std::byte *>(array.data) + index * array.width;
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes, array.width); // little-endian: the low bytes come first
+  const unsigned unused = 64 - 8 * array.width;
+  if (array.isSigned)
+    return static_cast<std::int64_t>(value << unused) >> unused;
+  return static_cast<std::int64_t>(value);
+}
+
+/// Appends `record` and the elements of `array`.
+template <typename Record>
+void appendList(const Record &record, const detail::IntegerArray &array, const detail::Place *place) {
+  append(record, bytesOf(array.size, sizeof(std::int64_t)), [&](std::byte *room) {
+    for (std::size_t i = 0; i < array.size; ++i) {
+      const std::int64_t value = element(array, i);
+      checkStray(value, place);
+      std::memcpy(room + i * sizeof value, &value, sizeof value);
+    }
+  });
+}
+
+/// Appends `record` and its name.
+template <typename Record> void appendNamed(const Record &record, const char *name) {
+  append(record, record.nameLength, [&](std::byte *text) {
+    if (record.nameLength != 0)
+      std::memcpy(text, name, record.nameLength);
+  });
+}
+
+void appendPair(RecordKind kind, const detail::Place *place, std::int64_t first, std::int64_t second,
+                std::uint8_t flags = 0) {
+  checkStray(first, place);
+  checkStray(second, place);
+  append(PairRecord{head(kind, placeId(place), flags), first, second});
+}
+
+WideInteger wide(detail::Integer value) {
+  return {value.bits, value.negative};
+}
+
+/// The `on` word of an operation; a block that the word cannot hold gets a record of its own.
+std::uint32_t onWord(const detail::BlockSet &on, const detail::Place *place) {
+  if (on.isGroup)
+    return CallRecord::group | (on.group & ~CallRecord::group);
+  if (on.block >= 0 && on.block < maxBlocks)
+    return static_cast<std::uint32_t>(on.block);
+  appendPair(RecordKind::FaultyBlock, place, on.block, 0);
+  return CallRecord::faultyBlock;
+}
+
+ChunkRecord operand(const Chunk &chunk) {
+  const detail::ChunkData &data = detail::Access::data(chunk);
+  return {data.buffer, static_cast<std::uint32_t>(data.index), static_cast<std::uint32_t>(data.size), data.place};
+}
+
+CallRecord callRecord(Call call, std::uint32_t flags, std::uint32_t handle, const detail::BlockSet &on,
+                      const detail::Place *at) {
+  checkStrayHandle(handle, at);
+  const std::uint32_t onBlocks = onWord(on, at);
+  CallRecord record{head(RecordKind::Call, placeId(at), static_cast<std::uint8_t>(flags)), handle, onBlocks};
+  record.head.kind = static_cast<std::uint8_t>(record.head.kind + static_cast<std::uint32_t>(call));
+  return record;
+}
+
+void put(std::byte *room, std::size_t index, const Chunk &chunk, const detail::Place *place) {
+  const ChunkRecord record = operand(chunk);
+  checkStrayHandle(record.buffer, place);
+  std::memcpy(room + index * sizeof record, &record, sizeof record);
+}
+
+} // namespace
+
+namespace mscclc::detail {
+extern "C" {
+
+std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::size_t nameSize, std::int64_t ranks,
+                                  std::int64_t first, std::int64_t second, bool inplace, const Place *place) {
+  CollectiveRecord record{head(RecordKind::Collective, placeId(place), inplace),
+                          static_cast<std::uint32_t>(kind),
+                          static_cast<std::uint32_t>(nameSize),
+                          ranks,
+                          first,
+                          second};
+  appendNamed(record, name);
+  if (r.numCollectives < collectiveSlots) {
+    const auto sizes = bufferSizes(kind, ranks, first, second);
+    r.collectives[r.numCollectives] = {ranks, sizes.value_or(BufferSizes{maxChunks, maxChunks})};
+  }
+  return r.numCollectives++;
+}
+
+void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t outputChunk,
+                     const Contribution *contributions, std::size_t count, const Place *place) {
+  const ExpectationRecord record{
+      head(RecordKind::Expectation, placeId(place)), collective, 0, rank, outputChunk, count};
+  append(record, bytesOf(count, 2 * sizeof(WideInteger)), [&](std::byte *room) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const WideInteger pair[2] = {wide(contributions[i].rank), wide(contributions[i].chunk)};
+      std::memcpy(room + i * sizeof pair, pair, sizeof pair);
+    }
+  });
+}
+
+void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_t collective,
+                            const ProgramOptions *options, const Place *place) {
+  r.hasProgram = true;
+  ProgramRecord record{};
+  record.head = head(RecordKind::ProgramBegin, placeId(place));
+  record.collective = collective;
+  record.nameLength = static_cast<std::uint32_t>(nameSize);
+  record.protocol = static_cast<std::uint8_t>(options->protocol);
+  record.fuse = options->fuse;
+  record.autoSync = options->autoSync;
+  record.replication = static_cast<std::uint8_t>(options->replication);
+  record.reuseResources = options->reuseResources;
+  record.doubleScratch = options->doubleScratch;
+  record.instances = wide(options->instances);
+  record.threadsPerBlock = wide(options->threadsPerBlock);
+  record.bufferAlignment = wide(options->bufferAlignment);
+  record.minMessageSize = wide(options->minMessageSize);
+  record.maxMessageSize = wide(options->maxMessageSize);
+  appendNamed(record, name);
+  if (r.depth++ == 1)
+    r.outer = r.program;
+  r.program = collective < collectiveSlots && collective < r.numCollectives
+                  ? r.collectives[collective]
+                  : ProgramState{maxRanks, {maxChunks, maxChunks}};
+}
+
+void __mscclc_program_end() {
+  append(head(RecordKind::ProgramEnd));
+  if (r.depth != 0 && --r.depth == 1)
+    r.program = r.outer;
+}
+
+std::uint32_t __mscclc_rank(std::int64_t rank, const Place *place) {
+  if (r.depth != 0 && rank >= 0 && rank < r.program.ranks && rank < maxRanks)
+    return static_cast<std::uint32_t>(rank);
+  appendPair(RecordKind::FaultyRank, place, rank, 0);
+  return faulty;
+}
+
+std::uint32_t __mscclc_rank_buffer(std::uint32_t rank, std::uint32_t type, std::int64_t *size) {
+  if (rank >= maxRanks) {
+    *size = 0;
+    return faulty;
+  }
+  *size = type == static_cast<std::uint32_t>(BufferType::Input) ? r.program.sizes.input : r.program.sizes.output;
+  return BufferHandle::make(rank, type);
+}
+
+std::uint32_t __mscclc_scratch(std::int64_t rank, std::int64_t size, const Place *place) {
+  appendPair(RecordKind::Scratch, place, rank, size);
+  const std::uint32_t handle = r.numScratch++;
+  const bool good = r.depth != 0 && rank >= 0 && rank < r.program.ranks && size >= 0 && size <= maxChunks;
+  return good ? handle : faulty;
+}
+
+void __mscclc_slice(ChunkData *chunk, std::int64_t bufferSize, std::int64_t first, std::int64_t last,
+                    const Place *place) {
+  if (chunk->buffer != unset && chunk->buffer != faulty && first >= 0 && first < last && last <= bufferSize) {
+    chunk->place = placeId(place);
+    chunk->index = first;
+    chunk->size = last - first;
+    return;
+  }
+  checkStrayHandle(chunk->buffer, place);
+  checkStray(first, place);
+  checkStray(last, place);
+  if (chunk->buffer != faulty)
+    append(SliceRecord{head(RecordKind::FaultySlice, placeId(place)), chunk->buffer, 0, first, last});
+  chunk->buffer = faulty;
+}
+
+std::uint32_t __mscclc_group(const IntegerArray *blocks, const Place *place) {
+  appendList(ListRecord{head(RecordKind::Group, placeId(place)), blocks->size}, *blocks, place);
+  return r.numGroups++;
+}
+
+std::uint32_t __mscclc_channel(bool port, std::int64_t dst, std::int64_t src, const Place *place) {
+  appendPair(RecordKind::Channel, place, dst, src, port);
+  return r.numChannels++;
+}
+
+std::uint32_t __mscclc_switch(const IntegerArray *ranks, std::uint32_t bufferType, const Place *place) {
+  appendList(
+      ListRecord{head(RecordKind::SwitchChannel, placeId(place), static_cast<std::uint8_t>(bufferType)), ranks->size},
+      *ranks, place);
+  return r.numSwitches++;
+}
+
+std::uint32_t __mscclc_at_rank(std::uint32_t switchChannel, std::int64_t rank, const Place *place) {
+  checkStrayHandle(switchChannel, place);
+  appendPair(RecordKind::SwitchView, place, rank, switchChannel);
+  return r.numViews++;
+}
+
+std::uint32_t __mscclc_semaphore(std::int64_t rank, std::int64_t initialValue, const Place *place) {
+  appendPair(RecordKind::Semaphore, place, rank, initialValue);
+  return r.numSemaphores++;
+}
+
+void __mscclc_operation(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on, const Chunk *dst,
+                        const Chunk *src, const Place *place) {
+  CallRecord record = callRecord(call, flags, handle, *on, place);
+  if (!dst) {
+    append(record);
+    return;
+  }
+  record.head.flags |= RecordHead::hasDst;
+  record.head.count = 2;
+  append(record, 2 * sizeof(ChunkRecord), [&](std::byte *room) {
+    put(room, 0, *dst, place);
+    put(room, 1, *src, place);
+  });
+}
+
+void __mscclc_reduce(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on, const Chunk *dst,
+                     const Chunk *src, const Chunk *others, std::size_t numOthers, const Place *place) {
+  CallRecord record = callRecord(call, flags, handle, *on, place);
+  const bool hasDst = Access::data(*dst).buffer != unset;
+  if (hasDst)
+    record.head.flags |= RecordHead::hasDst;
+  const std::size_t count = numOthers + 1 + hasDst;
+  if (count > 0xffff) {
+    record.head.flags |= RecordHead::tooMany;
+    append(record);
+    return;
+  }
+  record.head.count = static_cast<std::uint16_t>(count);
+  append(record, count * sizeof(ChunkRecord), [&](std::byte *room) {
+    if (hasDst)
+      put(room, 0, *dst, place);
+    put(room, hasDst, *src, place);
+    for (std::size_t i = 0; i < numOthers; ++i)
+      put(room, hasDst + 1 + i, others[i], place);
+  });
+}
+
+void __mscclc_switch_operation(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on,
+                               const Chunk *chunk, std::int64_t offset, std::int64_t size, const Place *place) {
+  SwitchCallRecord record{callRecord(call, flags, handle, *on, place), offset, size};
+  record.call.head.count = 1;
+  append(record, sizeof(ChunkRecord), [&](std::byte *room) { put(room, 0, *chunk, place); });
+}
+
+void __mscclc_barrier(std::uint32_t rank, const IntegerArray *blocks, const Place *place) {
+  appendList(BarrierRecord{callRecord(Call::Barrier, 0, rank, {0, unset, false}, place), blocks->size}, *blocks, place);
+}
+
+void __mscclc_loop_begin(std::int64_t unit, std::int64_t numChunks, const Place *place) {
+  appendPair(RecordKind::LoopBegin, place, unit, numChunks);
+}
+
+void __mscclc_loop_end() {
+  append(head(RecordKind::LoopEnd));
+}
+
+} // extern "C"
+} // namespace mscclc::detail
+
+namespace mscclc::frontend {
+
+void startRecording(std::span<std::byte> region, const RecordingSetup &setup) {
+  ++generation;
+  __mscclc_call_stack.depth = 0;
+  r = {};
+  r.base = region.data();
+  r.capacity = region.size();
+  r.setup = setup;
+  r.used = sizeof(TraceHeader);
+  const TraceHeader header{TraceHeader::expectedMagic, r.used, 0, 0};
+  std::memcpy(r.base, &header, sizeof header);
+}
+
+bool hasRecordedProgram() {
+  return r.hasProgram;
+}
+
+std::size_t finishRecording() {
+  const auto used = static_cast<std::size_t>(r.used);
+  r = {};
+  return used;
+}
+
+std::span<const HostSymbol> recorderSymbols() {
+#define SYMBOL(name)                                                                                                   \
+  {                                                                                                                    \
+    #name, reinterpret_cast<void *>(&name)                                                                             \
+  }
+  using namespace mscclc::detail;
+  static const HostSymbol symbols[] = {
+      SYMBOL(__mscclc_call_stack),    SYMBOL(__mscclc_collective),       SYMBOL(__mscclc_expect),
+      SYMBOL(__mscclc_program_begin), SYMBOL(__mscclc_program_end),      SYMBOL(__mscclc_rank),
+      SYMBOL(__mscclc_rank_buffer),   SYMBOL(__mscclc_scratch),          SYMBOL(__mscclc_slice),
+      SYMBOL(__mscclc_group),         SYMBOL(__mscclc_channel),          SYMBOL(__mscclc_switch),
+      SYMBOL(__mscclc_at_rank),       SYMBOL(__mscclc_semaphore),        SYMBOL(__mscclc_operation),
+      SYMBOL(__mscclc_reduce),        SYMBOL(__mscclc_switch_operation), SYMBOL(__mscclc_barrier),
+      SYMBOL(__mscclc_loop_begin),    SYMBOL(__mscclc_loop_end),
+  };
+#undef SYMBOL
+  return symbols;
+}
+
+} // namespace mscclc::frontend

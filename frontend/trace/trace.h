@@ -1,0 +1,163 @@
+// The recording of an algorithm's run: a header and a sequence of records, flat and relocatable.
+//
+// A record begins with its RecordHead and is a multiple of eight bytes long; its length follows from its kind and its
+// count. Handles count records of their kind from 0. The bytes come from a process that runs foreign code, so a reader
+// trusts none of them (trace_reader.h).
+#pragma once
+
+#include "frontend/trace/record_abi.h"
+
+#include <cstdint>
+
+namespace mscclc::frontend {
+
+struct TraceHeader {
+  static constexpr std::uint64_t expectedMagic = 0x3165636172742d6d; // "m-trace1"
+  std::uint64_t magic;
+  std::uint64_t size; ///< of this header and all whole records, in bytes; kept up to date while recording
+  std::uint32_t full; ///< 1 if something was left out for want of room
+  std::uint32_t reserved;
+};
+
+enum class RecordKind : std::uint8_t {
+  File,
+  CallChain,
+  Place,
+  Collective,
+  Expectation,
+  ProgramBegin,
+  ProgramEnd,
+  FaultyRank,
+  FaultySlice,
+  Scratch,
+  Group,
+  Channel,
+  SwitchChannel,
+  SwitchView,
+  Semaphore,
+  LoopBegin,
+  LoopEnd,
+  FaultyBlock,
+  Call, ///< this and the following values: Call + detail::Call
+};
+
+/// Index of a Place record counted from 1; 0: none.
+using PlaceId = std::uint32_t;
+
+struct RecordHead {
+  std::uint8_t kind;
+  std::uint8_t flags;  ///< of a call: detail::CallFlags, and hasDst
+  std::uint16_t count; ///< of a call: chunk operands
+  PlaceId place;
+
+  static constexpr std::uint8_t hasDst = 1 << 6;
+  static constexpr std::uint8_t tooMany = 1 << 7; ///< more operands than `count` can tell; none are kept
+};
+
+struct FileRecord {
+  RecordHead head;
+  std::uint64_t length; ///< of the path, which follows
+};
+
+/// A chain of call sites, indexed from 1; 0 is the algorithm itself.
+struct CallChainRecord {
+  RecordHead head;
+  std::uint32_t parent; ///< the chain without its last site
+  std::uint32_t site;   ///< last site: index into the call sites of the instrumented code
+};
+
+struct PlaceRecord {
+  RecordHead head;
+  std::uint32_t file; ///< index of a File record
+  std::uint32_t line;
+  std::uint32_t column;
+  std::uint32_t chain;
+};
+
+struct CollectiveRecord {
+  RecordHead head; ///< flags: 1 if in place
+  std::uint32_t kind;
+  std::uint32_t nameLength; ///< the name follows
+  std::int64_t ranks, first, second;
+};
+
+/// An integer that may be anything: its 64 bits, and whether they are negative.
+struct WideInteger {
+  std::uint64_t bits;
+  std::uint64_t negative;
+};
+
+struct ExpectationRecord {
+  RecordHead head;
+  std::uint32_t collective;
+  std::uint32_t reserved;
+  std::int64_t rank, outputChunk;
+  std::uint64_t count; ///< pairs of WideInteger (rank, chunk) that follow
+};
+
+struct ProgramRecord {
+  RecordHead head;
+  std::uint32_t collective;
+  std::uint32_t nameLength; ///< the name follows
+  std::uint8_t protocol, fuse, autoSync, replication, reuseResources, doubleScratch, reserved[2];
+  WideInteger instances, threadsPerBlock, bufferAlignment, minMessageSize, maxMessageSize;
+};
+
+/// A rank or thread block that is out of range, or a rank's, channel's or semaphore's two numbers.
+struct PairRecord {
+  RecordHead head;     ///< Channel: flags 1 if a port channel
+  std::int64_t first;  ///< rank or block; Channel: destination rank; LoopBegin: unit; SwitchView: rank
+  std::int64_t second; ///< Scratch: size; Channel: source rank; Semaphore: initial value; LoopBegin: iterations;
+                       ///< SwitchView: handle of the switch channel
+};
+
+struct SliceRecord {
+  RecordHead head;
+  std::uint32_t buffer;
+  std::uint32_t reserved;
+  std::int64_t first, last;
+};
+
+/// Thread blocks of a group, ranks of a switch channel.
+struct ListRecord {
+  RecordHead head;     ///< SwitchChannel: flags are the BufferType
+  std::uint64_t count; ///< std::int64_t that follow
+};
+
+/// A chunk operand. `index` and `size` lie inside the buffer if the recorder was left in peace.
+struct ChunkRecord {
+  std::uint32_t buffer; ///< handle: see BufferHandle
+  std::uint32_t index;
+  std::uint32_t size;
+  PlaceId place;
+};
+
+/// Handle of a buffer: a scratch buffer by number, or a rank's input or output.
+struct BufferHandle {
+  static constexpr std::uint32_t ofRank = 1u << 31;
+  static constexpr std::uint32_t make(std::uint32_t rank, std::uint32_t type) { return ofRank | rank << 1 | type; }
+};
+
+/// An operation, followed by `head.count` ChunkRecords: destination first where there is one (hasDst), then sources.
+struct CallRecord {
+  RecordHead head;
+  std::uint32_t handle; ///< rank, channel, semaphore or switch view
+  std::uint32_t on;     ///< thread block, or group with `group` set
+
+  static constexpr std::uint32_t group = 1u << 31;
+  static constexpr std::uint32_t faultyBlock = group - 1;
+};
+
+/// A CallRecord of a switch channel, followed by one ChunkRecord.
+struct SwitchCallRecord {
+  CallRecord call;
+  std::int64_t offset, size;
+};
+
+/// A barrier: a CallRecord whose `on` is unused, followed by the blocks.
+struct BarrierRecord {
+  CallRecord call;
+  std::uint64_t count; ///< std::int64_t that follow
+};
+
+} // namespace mscclc::frontend

@@ -1,0 +1,125 @@
+#include "frontend/trace/trace_reader.h"
+
+#include <array>
+#include <cstddef>
+
+namespace mscclc::frontend {
+
+namespace {
+constexpr std::uint32_t numKinds = static_cast<std::uint32_t>(RecordKind::Call) + detail::numCalls;
+} // namespace
+
+TraceReader::TraceReader(std::span<const std::byte> trace) : bytes_(trace) {
+  TraceHeader header{};
+  if (trace.size() >= sizeof header)
+    std::memcpy(&header, trace.data(), sizeof header);
+  damaged_ = header.magic != TraceHeader::expectedMagic || header.size < sizeof header || header.size > trace.size();
+  full_ = header.full != 0;
+  next_ = sizeof header;
+  if (!damaged_)
+    bytes_ = trace.first(static_cast<std::size_t>(header.size));
+}
+
+namespace {
+/// Sizes of a record's parts: the fixed one, and an element of what follows; whence the number of elements is read.
+struct Shape {
+  std::uint8_t fixed = 0;
+  std::uint8_t element = 1;
+  std::uint8_t countAt = 0;    ///< offset of the count in the fixed part
+  std::uint8_t countWidth = 0; ///< its bytes: 2, 4 or 8; 0: nothing follows
+};
+
+constexpr Shape shapeOf(std::uint32_t kind) {
+  switch (static_cast<RecordKind>(kind)) {
+  case RecordKind::File:
+    return {sizeof(FileRecord), 1, offsetof(FileRecord, length), 8};
+  case RecordKind::CallChain:
+    return {sizeof(CallChainRecord)};
+  case RecordKind::Place:
+    return {sizeof(PlaceRecord)};
+  case RecordKind::Collective:
+    return {sizeof(CollectiveRecord), 1, offsetof(CollectiveRecord, nameLength), 4};
+  case RecordKind::Expectation:
+    return {sizeof(ExpectationRecord), 2 * sizeof(WideInteger), offsetof(ExpectationRecord, count), 8};
+  case RecordKind::ProgramBegin:
+    return {sizeof(ProgramRecord), 1, offsetof(ProgramRecord, nameLength), 4};
+  case RecordKind::ProgramEnd:
+  case RecordKind::LoopEnd:
+    return {sizeof(RecordHead)};
+  case RecordKind::FaultyRank:
+  case RecordKind::FaultyBlock:
+  case RecordKind::Scratch:
+  case RecordKind::Channel:
+  case RecordKind::SwitchView:
+  case RecordKind::Semaphore:
+  case RecordKind::LoopBegin:
+    return {sizeof(PairRecord)};
+  case RecordKind::FaultySlice:
+    return {sizeof(SliceRecord)};
+  case RecordKind::Group:
+  case RecordKind::SwitchChannel:
+    return {sizeof(ListRecord), sizeof(std::int64_t), offsetof(ListRecord, count), 8};
+  case RecordKind::Call:
+    break;
+  }
+  switch (static_cast<detail::Call>(kind - static_cast<std::uint32_t>(RecordKind::Call))) {
+  case detail::Call::Barrier:
+    return {sizeof(BarrierRecord), sizeof(std::int64_t), offsetof(BarrierRecord, count), 8};
+  case detail::Call::SwitchReduce:
+  case detail::Call::SwitchBroadcast:
+  case detail::Call::SwitchBroadcastPackets:
+    return {sizeof(SwitchCallRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
+  default:
+    return {sizeof(CallRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
+  }
+}
+
+constexpr auto shapes = [] {
+  std::array<Shape, numKinds> all;
+  for (std::uint32_t kind = 0; kind < numKinds; ++kind)
+    all[kind] = shapeOf(kind);
+  return all;
+}();
+} // namespace
+
+/// Sets the sizes of the parts of the record at next_; false if it does not fit.
+bool TraceReader::measure() {
+  const std::size_t room = bytes_.size() - next_;
+  const Shape &shape = shapes[head_.kind];
+  fixed_ = shape.fixed;
+  extraSize_ = shape.element;
+  if (fixed_ > room)
+    return false;
+  std::uint64_t extra = 0; // little-endian: a narrower count fills the low bytes
+  const std::byte *count = bytes_.data() + next_ + shape.countAt;
+  if (shape.countWidth == 2)
+    std::memcpy(&extra, count, 2);
+  else if (shape.countWidth == 4)
+    std::memcpy(&extra, count, 4);
+  else if (shape.countWidth == 8)
+    std::memcpy(&extra, count, 8);
+  if (extra > (room - fixed_) / extraSize_)
+    return false;
+  extraCount_ = static_cast<std::size_t>(extra);
+  return true;
+}
+
+bool TraceReader::next() {
+  if (damaged_ || next_ == bytes_.size())
+    return false;
+  damaged_ = true;
+  if (bytes_.size() - next_ < sizeof(RecordHead))
+    return false;
+  head_ = peek<RecordHead>();
+  if (head_.kind >= numKinds || !measure())
+    return false;
+  const std::size_t size = (fixed_ + extraCount_ * extraSize_ + 7) & ~std::size_t{7};
+  if (size > bytes_.size() - next_)
+    return false;
+  offset_ = next_;
+  next_ += size;
+  damaged_ = false;
+  return true;
+}
+
+} // namespace mscclc::frontend

@@ -1,0 +1,47 @@
+// What a block has read and written since some point, and what would conflict with that.
+#pragma once
+
+#include "passes/analysis/interval_set.h"
+#include "passes/analysis/local_accesses.h"
+
+#include <array>
+
+namespace mscclc::passes {
+
+class AccessRecord {
+public:
+  /// True if an access meets a recorded write, or is a write that meets a recorded read.
+  bool conflicts(ir::Access access, const MemoryRange &range) const {
+    if (empty_)
+      return false;
+    const auto buffer = static_cast<std::size_t>(range.buffer);
+    return written_[buffer].meets(range.begin, range.end) ||
+           (access == ir::Access::Write && read_[buffer].meets(range.begin, range.end));
+  }
+
+  /// Records an access that conflicts with nothing, or with its own operation only: of each place the latest counts.
+  /// A pipeline that writes a place and reads it afterwards has synchronised in between.
+  void add(ir::Access access, const MemoryRange &range) {
+    empty_ = false;
+    const auto buffer = static_cast<std::size_t>(range.buffer);
+    if (access == ir::Access::Read)
+      written_[buffer].erase(range.begin, range.end);
+    (access == ir::Access::Write ? written_ : read_)[buffer].insert(range.begin, range.end);
+  }
+
+  void clear() {
+    if (empty_)
+      return;
+    empty_ = true;
+    for (std::size_t buffer = 0; buffer < read_.size(); ++buffer) {
+      read_[buffer].clear();
+      written_[buffer].clear();
+    }
+  }
+
+private:
+  bool empty_ = true;
+  std::array<IntervalSet, 3> read_, written_; // by buffer kind
+};
+
+} // namespace mscclc::passes

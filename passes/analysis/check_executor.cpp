@@ -1,0 +1,220 @@
+#include "passes/analysis/check_executor.h"
+
+#include "ir/memory_map.h"
+#include "ir/op_semantics.h"
+#include "passes/diagnostics.h"
+#include "passes/transform/op_list.h"
+
+#include <algorithm>
+#include <span>
+
+namespace mscclc::passes {
+namespace {
+
+using ir::BufferKind;
+using ir::Chunk;
+using ir::ChunkSpace;
+using ir::Op;
+using ir::OpKind;
+
+class ExecutorCheck {
+public:
+  ExecutorCheck(const PassContext &context)
+      : program_(context.program), target_(context.target.name()), limits_(*context.target.executor),
+        diags_(context.diags) {}
+
+  void run() {
+    if (program_.minMessageSize >> 31 != 0)
+      diags_.report(diag::executor_min_message, "program '" + program_.name + "'", {target_, program_.minMessageSize});
+    for (rank_ = 0; rank_ < program_.ranks.size(); ++rank_) {
+      checkChunks();
+      for (block_ = 0; block_ < program_.ranks[rank_].blocks.size(); ++block_)
+        checkBlock(program_.ranks[rank_].blocks[block_]);
+    }
+  }
+
+private:
+  ir::Where at(std::size_t op) const { return whereIs(program_, {rank_, block_, static_cast<std::uint32_t>(op)}); }
+
+  void checkChunks() {
+    for (const BufferKind kind : {BufferKind::Input, BufferKind::Output})
+      if (program_.ranks[rank_].chunksOf(kind) == 0)
+        diags_.report(diag::executor_no_chunks, "program '" + program_.name + "'",
+                      {rank_, ir::toString(kind), target_});
+  }
+
+  void checkBlock(const ir::ThreadBlock &block) {
+    const Op *loop = nullptr;
+    std::uint32_t bodyEnd = 0;
+    for (std::uint32_t i = 0; i < block.ops.size(); ++i) {
+      const Op &op = block.ops[i];
+      if (op.kind == OpKind::Pipeline) {
+        loop = &op;
+        bodyEnd = nextOp(block, i);
+        continue;
+      }
+      checkOp(block, op, i);
+      if (loop && i < bodyEnd)
+        checkInLoop(block, op, i, *loop);
+    }
+  }
+
+  void checkOp(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
+    const std::string_view name = ir::wordOf(program_, op);
+    if (ir::reduces(op.kind) && op.reduceOp != ir::ReduceOp::Sum)
+      diags_.report(diag::executor_reduce_op, at(i), {target_, ir::toString(op.reduceOp)});
+    const bool switchStore = op.kind == OpKind::SwitchBroadcast || op.kind == OpKind::SwitchBroadcastPacket;
+    if (op.kind == OpKind::SwitchReduce || (switchStore && !limits_.switchStores))
+      diags_.report(diag::executor_unknown_op, at(i), {target_, name});
+    if (op.kind == OpKind::Get)
+      checkGet(block, op, i);
+    if (program_.bufferAlignment % wordOf(op) != 0)
+      diags_.report(diag::executor_tails, at(i),
+                    {target_, name, wordOf(op), "a buffer alignment", program_.bufferAlignment});
+    if (program_.reuseResources)
+      checkReuse(block, op, i);
+    if (program_.doubleScratch)
+      checkDoubleScratch(block, op, i);
+    checkSwitch(block, op, i);
+    if (program_.protocol == ir::Protocol::Simple && ir::isPacketOp(op.kind))
+      diags_.report(diag::executor_packets_simple, at(i), {target_, name});
+  }
+
+  /// The bytes that the executor moves `op`'s data in. Where chunks are no multiples of them, it rounds addresses down
+  /// (copyHelper each side apart, handleReduceSend and others by a division) or drops what is left. A port moves bytes;
+  /// packets carry eight; handleMultiStore falls back to words of four.
+  static std::uint32_t wordOf(const Op &op) {
+    if (ir::isPacketOp(op.kind))
+      return 8;
+    if (op.channelType == ir::ChannelType::Port || op.numChunks() == 0)
+      return 1;
+    return op.kind == OpKind::SwitchBroadcast ? 4 : 16;
+  }
+
+  /// The executor adds a source's offset to the local buffer and a destination's to the remote one.
+  void checkGet(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
+    const std::span<const Chunk> srcs = block.srcs(op), dsts = block.dsts(op);
+    for (std::size_t k = 0; k < std::min(srcs.size(), dsts.size()); ++k) {
+      const ir::RemoteBuffer &remote = program_.ranks[rank_].remoteBuffers[srcs[k].id];
+      const bool sameScale =
+          !program_.reuseResources || (remote.buffer == BufferKind::Scratch) == (dsts[k].space == ChunkSpace::Scratch);
+      if (srcs[k].index == dsts[k].index && (sameScale || srcs[k].index == 0))
+        continue;
+      diags_.report(diag::executor_get_offsets, at(i),
+                    {target_, show(remote.buffer, srcs[k]), show(static_cast<BufferKind>(dsts[k].space), dsts[k])});
+      return;
+    }
+  }
+
+  static std::string show(BufferKind buffer, const Chunk &chunk) {
+    return std::string(ir::toString(buffer)) + "[" + std::to_string(chunk.index) + "]";
+  }
+
+  const ir::RemoteBuffer &remote(const Chunk &chunk) const { return program_.ranks[rank_].remoteBuffers[chunk.id]; }
+  const ir::SwitchChannel &group(const Chunk &chunk) const { return program_.ranks[rank_].switchChannels[chunk.id]; }
+
+  /// With reuse_resources the executor keeps what it has set up for the first launch.
+  void checkReuse(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
+    const std::span<const Chunk> operands = block.operands(op);
+    for (std::uint32_t k = 0; k < operands.size(); ++k) {
+      const Chunk &chunk = operands[k];
+      const bool far = chunk.space == ChunkSpace::Remote;
+      if (far && remote(chunk).buffer == BufferKind::Scratch) {
+        // Offsets are taken modulo a share of the rank's own scratch, which has none; those of packets are not.
+        if (program_.ranks[rank_].scratchChunks == 0 &&
+            (chunk.index != 0 || ir::roleOf(op, k).form == ir::DataForm::Plain)) {
+          diags_.report(diag::executor_no_own_scratch, at(i), {rank_, target_});
+          return;
+        }
+      } else if (far || (chunk.space == ChunkSpace::Switch && group(chunk).buffer != BufferKind::Scratch) ||
+                 (op.channelType == ir::ChannelType::Port && chunk.space != ChunkSpace::Scratch)) {
+        diags_.report(diag::executor_first_buffers, at(i), {target_, ir::wordOf(program_, op)});
+        return;
+      }
+    }
+  }
+
+  /// Every second launch takes the second half of scratch. The executor goes there for packets, by the size of the
+  /// rank's own scratch, and for what the block's threads themselves touch in the rank's own scratch; not for plain
+  /// data that other ranks, the switch or a port touch.
+  void checkDoubleScratch(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
+    const std::span<const Chunk> operands = block.operands(op);
+    for (std::uint32_t k = 0; k < operands.size(); ++k) {
+      const Chunk &chunk = operands[k];
+      const bool far = chunk.space == ChunkSpace::Remote && remote(chunk).buffer == BufferKind::Scratch,
+                 everywhere = chunk.space == ChunkSpace::Switch && group(chunk).buffer == BufferKind::Scratch,
+                 sent = chunk.space == ChunkSpace::Scratch && op.channelType == ir::ChannelType::Port;
+      if (!far && !everywhere && !sent)
+        continue;
+      if (ir::roleOf(op, k).form == ir::DataForm::Plain && op.kind != OpKind::PutPacket) {
+        diags_.report(diag::executor_double_scratch, at(i), {target_, ir::wordOf(program_, op)});
+        return;
+      }
+      if (program_.reuseResources || sent)
+        continue;
+      const std::uint32_t own = program_.ranks[rank_].scratchChunks;
+      const std::span<const std::uint32_t> peers =
+          far ? std::span(&remote(chunk).rank, 1) : std::span(group(chunk).ranks);
+      const auto other =
+          std::ranges::find_if(peers, [&](std::uint32_t peer) { return program_.ranks[peer].scratchChunks != own; });
+      if (other != peers.end()) {
+        diags_.report(diag::executor_scratch_halves, at(i),
+                      {target_, rank_, ir::plural(own, "chunk"), *other,
+                       ir::plural(program_.ranks[*other].scratchChunks, "chunk")});
+        return;
+      }
+    }
+  }
+
+  /// A switch channel reaches one offset on all ranks; in place, a share lies at another on each.
+  void checkSwitch(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
+    for (const Chunk &chunk : block.operands(op))
+      if (chunk.space == ChunkSpace::Switch) {
+        const BufferKind buffer = group(chunk).buffer;
+        const auto place = [&](std::uint32_t rank) { return ir::canonicalPlace(program_, rank, buffer, 0).index; };
+        const std::vector<std::uint32_t> &ranks = group(chunk).ranks;
+        if (std::ranges::any_of(ranks, [&](std::uint32_t rank) { return place(rank) != place(ranks[0]); }))
+          diags_.report(diag::executor_switch_in_place, at(i),
+                        {target_, ir::wordOf(program_, op), ir::toString(buffer)});
+      }
+  }
+
+  void checkInLoop(const ir::ThreadBlock &block, const Op &op, std::uint32_t i, const Op &loop) {
+    const std::string_view name = ir::wordOf(program_, op);
+    if (ir::isPacketOp(op.kind)) {
+      diags_.report(diag::executor_packets_in_loop, at(i), {target_, name});
+      return;
+    }
+    if (loop.imm % wordOf(op) != 0)
+      diags_.report(diag::executor_tails, at(i), {target_, name, wordOf(op), "a pipeline unit", loop.imm});
+    for (const Chunk &chunk : block.operands(op)) {
+      const std::uint64_t slices = std::max(op.groupSize, 1u);
+      if (chunk.size >= loop.count * slices)
+        continue;
+      std::string moved = ir::plural(chunk.size, "chunk");
+      if (slices > 1)
+        moved = "1/" + std::to_string(slices) + " of " + moved;
+      diags_.report(diag::executor_narrow_op, at(i), {target_, name, moved, ir::plural(loop.count, "chunk")});
+      return;
+    }
+  }
+
+  const ir::Program &program_;
+  const std::string target_;
+  const ExecutorLimits &limits_;
+  ir::DiagnosticEngine &diags_;
+  std::uint32_t rank_ = 0, block_ = 0;
+};
+
+void checkExecutor(PassContext &context) {
+  if (context.target.executor)
+    ExecutorCheck(context).run();
+}
+
+} // namespace
+
+Pass createCheckExecutorPass() {
+  return {.needs = DataSyncLowered | SingleInstance, .run = checkExecutor};
+}
+
+} // namespace mscclc::passes

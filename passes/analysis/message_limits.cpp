@@ -1,0 +1,273 @@
+#include "passes/analysis/message_limits.h"
+
+#include "ir/op_semantics.h"
+#include "passes/diagnostics.h"
+#include "passes/transform/op_list.h"
+
+#include <algorithm>
+
+namespace mscclc::passes {
+namespace {
+
+using ir::ChunkSpace;
+using ir::Op;
+using ir::OpKind;
+
+constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+/// The product, or `unlimited` where it is too large.
+std::uint64_t times(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? unlimited : product;
+}
+
+/// How a rank's message is cut. All its buffers share one scale: the message over its chunks, which are those of its
+/// input, or of its output where it has no input (execution_plan.cc, getSizeAndChunks). The executor takes messages
+/// only whose chunks are equal and multiples of the alignment.
+struct MessageCut {
+  std::uint64_t alignment;
+  std::uint64_t chunks = 0;        ///< of the buffer whose length gives the scale; 0: the rank has no scale
+  std::uint64_t messageChunks = 0; ///< of the buffer whose length is the message's: of an all-gather the output
+
+  MessageCut(const ir::Program &program, const ir::Rank &rank) : alignment(program.bufferAlignment) {
+    chunks = messageChunks = rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
+    if (program.collective.kind == ir::CollectiveKind::AllGather && rank.outputChunks != 0)
+      messageChunks = rank.outputChunks;
+  }
+  /// Bytes of a chunk of the largest message of at most `bytes`.
+  std::uint64_t chunkOfMessage(std::uint64_t bytes) const { return bytes / alignment / messageChunks * alignment; }
+  /// Bytes of a chunk of the smallest message of at least `bytes`, and of at least one unit a chunk.
+  std::uint64_t chunkFromMessage(std::uint64_t bytes) const {
+    const std::uint64_t unit = times(alignment, messageChunks);
+    return std::max<std::uint64_t>(bytes / unit + (bytes % unit != 0), 1) * alignment;
+  }
+  /// The largest message whose chunks have at most `bytes` bytes.
+  std::uint64_t messageOfChunk(std::uint64_t bytes) const {
+    return times(bytes / alignment * alignment, messageChunks);
+  }
+};
+
+/// Each check says how long a chunk may be for one operation. The shortest of these lengths limits messages.
+class MessageLimits {
+public:
+  /// Looks at the largest message of the program where it is `stated`, else at the smallest.
+  MessageLimits(const ir::Program &program, bool stated, const Target &target, ir::DiagnosticEngine &diags)
+      : program_(program), target_(target.name()), limits_(*target.executor), diags_(diags), stated_(stated) {}
+
+  /// The largest message that goes right.
+  std::uint64_t run() {
+    std::uint64_t largest = unlimited;
+    for (rank_ = 0; rank_ < program_.ranks.size(); ++rank_) {
+      const MessageCut cut(program_, program_.ranks[rank_]);
+      if (cut.chunks == 0)
+        continue; // check-executor says what becomes of it
+      cut_ = &cut;
+      longest_ = unlimited;
+      const std::uint64_t leastChunk = cut.chunkFromMessage(program_.minMessageSize);
+      chunk_ = stated_ ? cut.chunkOfMessage(program_.maxMessageSize) : leastChunk;
+      shownMessage_ = (stated_ ? "the maximum message size of " + std::to_string(program_.maxMessageSize)
+                               : "the smallest message, of " + std::to_string(cut.messageOfChunk(leastChunk))) +
+                      " bytes";
+      checkDoubleScratch();
+      for (block_ = 0; block_ < program_.ranks[rank_].blocks.size(); ++block_)
+        checkBlock(program_.ranks[rank_].blocks[block_]);
+      largest = std::min(largest, cut.messageOfChunk(longest_));
+    }
+    return largest;
+  }
+
+private:
+  ir::Where at(std::size_t op) const { return whereIs(program_, {rank_, block_, static_cast<std::uint32_t>(op)}); }
+
+  /// True if the chunks looked at are no longer than `limit`.
+  bool fits(std::uint64_t limit) {
+    longest_ = std::min(longest_, limit);
+    return chunk_ <= limit;
+  }
+
+  void checkBlock(const ir::ThreadBlock &block) {
+    std::uint32_t bodyEnd = 0;
+    loop_ = nullptr;
+    for (std::uint32_t i = 0; i < block.ops.size(); ++i) {
+      const Op &op = block.ops[i];
+      if (op.kind == OpKind::Pipeline) {
+        loop_ = &op;
+        bodyEnd = nextOp(block, i);
+        checkLoop(i);
+        continue;
+      }
+      if (i >= bodyEnd)
+        loop_ = nullptr;
+      checkBytes(block, op, i);
+      checkSlices(block, op, i);
+      if (program_.reuseResources)
+        checkReusedScratch(block, op, i);
+    }
+  }
+
+  void checkLoop(std::uint32_t index) {
+    if (loop_->imm >> limits_.byteBits != 0)
+      diags_.report(diag::limit_unit, at(index), {loop_->imm, block_, rank_, target_, limits_.byteBits});
+    else if (loop_->count != 0 && !fits(times(limits_.iterationsPerLoop, loop_->imm) / loop_->count))
+      diags_.report(diag::limit_iterations, at(index),
+                    {(times(loop_->count, chunk_) - 1) / loop_->imm + 1, block_, rank_, shownMessage_, target_,
+                     limits_.iterationsPerLoop});
+  }
+
+  /// Every byte that an operation touches has an offset that the executor can hold: a slice or an iteration begins
+  /// anywhere in a chunk. Packets take twice the bytes.
+  void checkBytes(const ir::ThreadBlock &block, const Op &op, std::uint32_t index) {
+    const std::uint64_t range = std::uint64_t{1} << limits_.byteBits;
+    std::uint64_t farthest = 0;
+    bool good = true;
+    const std::span<const ir::Chunk> operands = block.operands(op);
+    for (std::uint32_t i = 0; i < operands.size(); ++i) {
+      const std::uint64_t scale = ir::roleOf(op, i).form == ir::DataForm::Packet ? 2 : 1;
+      const std::uint64_t size = operands[i].size * scale, end = operands[i].index * scale + size;
+      if (size == 0)
+        continue;
+      good &= fits(std::min(range / end, (range - 1) / size));
+      farthest = std::max(farthest, end);
+    }
+    if (!good)
+      diags_.report(
+          diag::limit_bytes, at(index),
+          {ir::wordOf(program_, op), block_, rank_, times(farthest, chunk_), shownMessage_, target_, limits_.byteBits});
+  }
+
+  /// Slices of fewer units than there are slices, where the executor cuts them wrong.
+  void checkSlices(const ir::ThreadBlock &block, const Op &op, std::uint32_t index) {
+    if (limits_.smallSlices || op.groupSize < 2 || op.numChunks() == 0)
+      return;
+    const std::uint64_t chunks = block.operands(op)[0].size;
+    if (times(chunks, cut_->chunkFromMessage(program_.minMessageSize)) >= op.groupSize * cut_->alignment)
+      return;
+    const std::uint64_t needed = (op.groupSize + chunks - 1) / chunks * cut_->alignment;
+    diags_.report(diag::limit_slices, at(index),
+                  {target_, ir::wordOf(program_, op), op.groupSize, cut_->alignment, cut_->messageOfChunk(needed)});
+  }
+
+  /// Scratch is doubled by an offset to its second half, which takes part in sums of 32 bits. Scratch is as large as
+  /// the user's allocation asks for, which may be all of a message for any of the rank's buffers (executor.cc,
+  /// setupScratchBuffer); with reuse_resources it has one size.
+  void checkDoubleScratch() {
+    const std::uint64_t scratch = program_.ranks[rank_].scratchChunks;
+    if (!program_.doubleScratch || program_.reuseResources || scratch == 0)
+      return;
+    const std::uint64_t copies = program_.protocol == ir::Protocol::LL ? 4 : 2;
+    const std::uint64_t most = (std::uint64_t{1} << limits_.byteBits) / (scratch * copies); // of a chunk of scratch
+    if (fits(times(most, cut_->chunks) / cut_->messageChunks))
+      return;
+    const std::uint64_t bytes = times(times(chunk_, cut_->messageChunks) / cut_->chunks, scratch * copies);
+    diags_.report(diag::limit_double_scratch, "program '" + program_.name + "'",
+                  {rank_, bytes, shownMessage_, target_, limits_.byteBits,
+                   cut_->messageOfChunk(times(most, cut_->chunks) / cut_->messageChunks)});
+  }
+
+  /// With reuse_resources scratch has one size, whatever the message: its chunks lie closer together than they are long
+  /// once they are longer than their share of it (execution_plan.cc, getOffset). A pipeline moves a unit at a time.
+  void checkReusedScratch(const ir::ThreadBlock &block, const Op &op, std::uint32_t index) {
+    const std::uint32_t own = program_.ranks[rank_].scratchChunks, touched = mostScratchChunks(block, op);
+    // A rank without scratch of its own has shares of no bytes.
+    const char *fault = loop_ || own == 0 ? wrapFault(block, op) : nullptr;
+    if (touched == 0 && !fault)
+      return;
+    const std::uint32_t chunks = std::max(own, touched);
+    const std::uint64_t bytes = limits_.reusedScratch / (program_.doubleScratch ? 2 : 1), unit = cut_->alignment;
+    const std::uint64_t share = own == 0 && fault ? 0 : ((bytes + chunks - 1) / chunks + unit - 1) / unit * unit;
+    if (fault && !fits(share))
+      diags_.report(
+          diag::limit_wrapped, at(index),
+          {ir::wordOf(program_, op), share, chunk_, shownMessage_, target_, fault, cut_->messageOfChunk(share)});
+    else if (touched != 0 && (!loop_ || loop_->imm > share) && !fits(share))
+      diags_.report(diag::limit_scratch, at(index),
+                    {ir::wordOf(program_, op), block_, rank_, loop_ ? std::min(loop_->imm, chunk_) : chunk_,
+                     shownMessage_, target_, share, chunks, loop_ ? "units" : "messages",
+                     loop_ ? share : cut_->messageOfChunk(share)});
+  }
+
+  /// What the executor gets wrong in a pipeline where chunks are longer than their share of scratch, or null.
+  const char *wrapFault(const ir::ThreadBlock &block, const Op &op) const {
+    const ir::Rank &rank = program_.ranks[rank_];
+    const std::span<const ir::Chunk> srcs = block.srcs(op), dsts = block.dsts(op);
+    if (op.kind == OpKind::Reduce || op.kind == OpKind::ReduceSend) {
+      // handleReduceSend takes the kind of source i from the slot of destination i: of a remote one its position in
+      // the block's table stands there, of none at all zero.
+      for (std::size_t i = 1; i < srcs.size(); ++i) {
+        const bool taken = i < dsts.size() && memoryPosition(block, dsts[i].id) == scratchCode;
+        if (taken != (srcs[i].space == ChunkSpace::Scratch))
+          return "takes the kind of its sources from its destinations";
+      }
+    }
+    for (std::size_t i = 0; op.kind == OpKind::Get && i < std::min(srcs.size(), dsts.size()); ++i)
+      if ((rank.remoteBuffers[srcs[i].id].buffer == ir::BufferKind::Scratch) != (dsts[i].space == ChunkSpace::Scratch))
+        return "swaps the offsets of source and destination";
+    bool alike = true; // where the rank has none, check-executor says what becomes of it
+    forEachScratch(block, op, [&](const ir::Rank &of) {
+      alike &= rank.scratchChunks == 0 || of.scratchChunks == rank.scratchChunks;
+    });
+    return alike ? nullptr : "takes the scratch of another rank to be cut like its own";
+  }
+
+  /// BufferType::SCRATCH, execution_common.hpp.
+  static constexpr std::uint32_t scratchCode = 2;
+
+  static std::uint32_t memoryPosition(const ir::ThreadBlock &block, std::uint32_t remote) {
+    std::uint32_t position = 0;
+    for (const ir::ResourceUse &use : block.remoteBuffers)
+      if (use.type == ir::ChannelType::Memory && use.id != remote)
+        ++position;
+      else if (use.type == ir::ChannelType::Memory)
+        break;
+    return position;
+  }
+
+  /// Calls `visit(rank)` for each rank whose scratch `op` touches.
+  template <typename Visit> void forEachScratch(const ir::ThreadBlock &block, const Op &op, Visit visit) const {
+    const ir::Rank &rank = program_.ranks[rank_];
+    for (const ir::Chunk &chunk : block.operands(op)) {
+      if (chunk.space == ChunkSpace::Scratch)
+        visit(rank);
+      else if (chunk.space == ChunkSpace::Remote && rank.remoteBuffers[chunk.id].buffer == ir::BufferKind::Scratch)
+        visit(program_.ranks[rank.remoteBuffers[chunk.id].rank]);
+      else if (chunk.space == ChunkSpace::Switch && rank.switchChannels[chunk.id].buffer == ir::BufferKind::Scratch)
+        for (const std::uint32_t of : rank.switchChannels[chunk.id].ranks)
+          visit(program_.ranks[of]);
+    }
+  }
+
+  /// Of the scratch buffers that `op` touches: the most chunks. 0: it touches none.
+  std::uint32_t mostScratchChunks(const ir::ThreadBlock &block, const Op &op) const {
+    std::uint32_t most = 0;
+    forEachScratch(block, op, [&](const ir::Rank &of) { most = std::max(most, of.scratchChunks); });
+    return most;
+  }
+
+  const ir::Program &program_;
+  const std::string target_;
+  const ExecutorLimits &limits_;
+  ir::DiagnosticEngine &diags_;
+  const bool stated_;
+  std::uint32_t rank_ = 0, block_ = 0;
+  const MessageCut *cut_ = nullptr; ///< of the rank
+  std::uint64_t chunk_ = 0;         ///< bytes of a chunk of the message that is looked at
+  std::string shownMessage_;
+  std::uint64_t longest_ = 0; ///< bytes that a chunk of the rank may have
+  const Op *loop_ = nullptr;  ///< the pipeline around the operation
+};
+
+} // namespace
+
+void limitMessages(ir::Program &program, const Target &target, ir::DiagnosticEngine &diags) {
+  const bool stated = program.maxMessageSize != unlimited;
+  const std::uint64_t largest = MessageLimits(program, stated, target, diags).run();
+  if (!stated)
+    program.maxMessageSize = largest;
+}
+
+std::uint64_t largestMessage(const ir::Program &program, const Target &target) {
+  ir::DiagnosticEngine unheard;
+  return MessageLimits(program, false, target, unheard).run();
+}
+
+} // namespace mscclc::passes

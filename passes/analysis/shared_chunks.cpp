@@ -1,0 +1,168 @@
+#include "passes/analysis/shared_chunks.h"
+
+#include "ir/op_semantics.h"
+#include "passes/analysis/local_accesses.h"
+#include "passes/diagnostics.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace mscclc::passes {
+namespace {
+
+/// A piece of a buffer that operations touch as one.
+struct Piece {
+  std::uint64_t index = 0; // in canonical chunks
+  std::uint64_t size = 0;
+  bool written = false;
+  ir::OpRef op;
+};
+
+/// One memory whose chunks can be shared: a canonical buffer of a rank, plain or as packets.
+struct Memory {
+  std::uint64_t grain = 0; // size of all pieces so far, each at a multiple of it
+  bool mixed = false;
+  bool written = false;
+  std::vector<Piece> pieces; // of mixed memories only
+};
+
+constexpr std::size_t memoriesPerRank = 3 * 2;
+
+class SharedChunkSearch {
+public:
+  SharedChunkSearch(const ir::Program &program, ir::DiagnosticEngine &diags)
+      : program_(program), diags_(diags), n_(program.instances), memories_(program.ranks.size() * memoriesPerRank) {}
+
+  void run() {
+    forEachPiece([](Memory &memory, const Piece &piece) {
+      if (memory.grain == 0)
+        memory.grain = piece.size;
+      memory.mixed |= piece.size != memory.grain || piece.index % memory.grain != 0;
+      memory.written |= piece.written;
+    });
+    const bool any =
+        std::ranges::any_of(memories_, [](const Memory &memory) { return memory.mixed && memory.written; });
+    if (!any)
+      return;
+    forEachPiece([](Memory &memory, const Piece &piece) {
+      if (memory.mixed && memory.written)
+        memory.pieces.push_back(piece);
+    });
+    for (std::size_t i = 0; i < memories_.size(); ++i)
+      search(memories_[i], static_cast<std::uint32_t>(i / memoriesPerRank));
+  }
+
+private:
+  template <typename Visit> void forEachPiece(Visit visit) {
+    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
+      for (std::uint32_t b = 0; b < program_.ranks[r].blocks.size(); ++b) {
+        const ir::ThreadBlock &block = program_.ranks[r].blocks[b];
+        for (std::uint32_t o = 0; o < block.ops.size(); ++o)
+          forEachPiece(r, block, block.ops[o], {r, b, o}, visit);
+      }
+  }
+
+  template <typename Visit>
+  void forEachPiece(std::uint32_t r, const ir::ThreadBlock &block, const ir::Op &op, ir::OpRef ref, Visit visit) {
+    const std::span<const ir::Chunk> operands = block.operands(op);
+    const ir::Rank &rank = program_.ranks[r];
+    for (std::uint32_t i = 0; i < operands.size(); ++i) {
+      const ir::Chunk &chunk = operands[i];
+      const ir::OperandRole role = ir::roleOf(op, i);
+      auto touch = [&](std::uint32_t owner, ir::BufferKind buffer) {
+        if (chunk.size == 0)
+          return;
+        const ir::CanonicalPlace place = ir::canonicalPlace(program_, owner, buffer, chunk.index);
+        Memory &memory = memories_[owner * memoriesPerRank + std::size_t(place.buffer) * 2 + std::size_t(role.form)];
+        visit(memory, Piece{place.index, chunk.size, role.access == ir::Access::Write, ref});
+      };
+      if (chunk.space == ir::ChunkSpace::Remote) {
+        touch(rank.remoteBuffers[chunk.id].rank, rank.remoteBuffers[chunk.id].buffer);
+      } else if (chunk.space == ir::ChunkSpace::Switch) {
+        for (const std::uint32_t member : rank.switchChannels[chunk.id].ranks)
+          touch(member, rank.switchChannels[chunk.id].buffer);
+      } else {
+        touch(r, static_cast<ir::BufferKind>(chunk.space));
+      }
+    }
+  }
+
+  /// What one instance touches of a piece.
+  struct Share {
+    std::uint64_t begin, end;
+    std::uint32_t instance;
+    const Piece *piece;
+  };
+
+  /// The shares that reach furthest so far, of two different instances: enough to tell whether another instance's
+  /// share reaches past a point.
+  struct Furthest {
+    std::array<Share, 2> shares{};
+    void add(const Share &share) {
+      if (share.instance == shares[0].instance || shares[0].end == 0) {
+        if (share.end > shares[0].end)
+          shares[0] = share;
+      } else if (share.end > shares[0].end) {
+        shares[1] = shares[0];
+        shares[0] = share;
+      } else if (share.end > shares[1].end) {
+        shares[1] = share;
+      }
+    }
+    const Piece *other(const Share &share) const {
+      for (const Share &seen : shares)
+        if (seen.end > share.begin && seen.instance != share.instance)
+          return seen.piece;
+      return nullptr;
+    }
+  };
+
+  void search(Memory &memory, std::uint32_t rank) {
+    std::vector<Piece> &pieces = memory.pieces;
+    std::ranges::stable_sort(pieces, [](const Piece &a, const Piece &b) {
+      return std::tie(a.index, a.size, b.written) < std::tie(b.index, b.size, a.written);
+    });
+    const auto repeats = std::ranges::unique(
+        pieces, [](const Piece &a, const Piece &b) { return a.index == b.index && a.size == b.size; });
+    pieces.erase(repeats.begin(), repeats.end()); // keeps one that writes, if there is one
+
+    std::vector<Share> shares;
+    shares.reserve(pieces.size() * n_);
+    for (const Piece &piece : pieces)
+      for (std::uint32_t i = 0; i < n_; ++i)
+        shares.push_back({piece.index * n_ + i * piece.size, piece.index * n_ + (i + 1) * piece.size, i, &piece});
+    std::ranges::stable_sort(shares, {}, &Share::begin);
+    Furthest all, written;
+    for (const Share &share : shares) {
+      if (const Piece *other = (share.piece->written ? all : written).other(share)) {
+        report(rank, *other, *share.piece);
+        break;
+      }
+      all.add(share);
+      if (share.piece->written)
+        written.add(share);
+    }
+    pieces = {};
+  }
+
+  void report(std::uint32_t rank, const Piece &a, const Piece &b) {
+    const auto [first, second] = std::minmax(a, b, [](const Piece &x, const Piece &y) { return x.op < y.op; });
+    diags_
+        .report(diag::instances_share_chunk, whereIs(program_, second.op), {n_, ir::plural(second.size, "chunk"), rank})
+        .note(diag::instances_share_other, whereIs(program_, first.op), {ir::plural(first.size, "chunk")});
+  }
+
+  const ir::Program &program_;
+  ir::DiagnosticEngine &diags_;
+  const std::uint32_t n_;
+  std::vector<Memory> memories_;
+};
+
+} // namespace
+
+void reportSharedChunks(const ir::Program &program, ir::DiagnosticEngine &diags) {
+  SharedChunkSearch(program, diags).run();
+}
+
+} // namespace mscclc::passes

@@ -1,0 +1,146 @@
+#include "passes/simulate/layout.h"
+
+#include "ir/diagnostics.h"
+#include "passes/verify/geometry.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::sim {
+
+namespace {
+
+constexpr std::uint64_t mostBytes = std::uint64_t{4} << 30; ///< of the buffers of all ranks
+constexpr std::uint64_t mostOperations = 50'000'000;        ///< of a launch, iterations counted
+
+/// Chunks that a message of the size given to --size is cut into: of the input, or an AllGather's output.
+std::uint64_t messageChunks(const ir::Program &program, const ir::Rank &rank) {
+  if (program.collective.kind == ir::CollectiveKind::AllGather)
+    return rank.outputChunks;
+  return rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
+}
+
+/// The multiples of `step` around `bytes`, in words.
+std::string nearest(std::uint64_t bytes, std::uint64_t step) {
+  const std::uint64_t below = bytes / step * step, above = below + step;
+  if (above < below)
+    return "";
+  return "; " + (below == 0 ? "" : std::to_string(below) + " and ") + std::to_string(above) +
+         (below == 0 ? " is the least" : " are the nearest");
+}
+
+const ir::Rank *firstWithData(const ir::Program &program) {
+  for (const ir::Rank &rank : program.ranks)
+    if (messageChunks(program, rank) != 0)
+      return &rank;
+  return nullptr;
+}
+
+} // namespace
+
+Layout::Layout(const ir::Program &program, std::uint64_t messageBytes) : program_(program) {
+  const ir::Rank *rank = firstWithData(program);
+  if (!rank) {
+    chunk_ = program.bufferAlignment; // scratch alone
+    return;
+  }
+  const std::uint64_t chunks = messageChunks(program, *rank), step = chunks * program.bufferAlignment;
+  if (messageBytes == 0 || messageBytes % step != 0)
+    refusal_ = "it must be a multiple of " + std::to_string(step) + " bytes, " + ir::plural(chunks, "chunk") + " of " +
+               ir::plural(program.bufferAlignment, "byte") + " each" + nearest(messageBytes, step);
+  else if (messageBytes < program.minMessageSize || messageBytes > program.maxMessageSize)
+    refusal_ = "the program takes " + std::to_string(program.minMessageSize) + " to " +
+               std::to_string(program.maxMessageSize) + " bytes";
+  else
+    chunk_ = messageBytes / chunks;
+  double total = 0; // counts and sizes are as a plan gives them: any
+  for (const ir::Rank &r : program.ranks) {
+    const double in = r.inputChunks, out = r.outputChunks, each = static_cast<double>(chunk_);
+    const double slot =
+        program.reuseResources ? std::min(each, static_cast<double>(proof::reusedScratchChunkBytes(program, r))) : each;
+    total += (program.collective.inplace ? std::max(in, out) : in + out) * each +
+             r.scratchChunks * slot * (program.protocol == ir::Protocol::LL ? 4 : 2);
+  }
+  if (!refusal_ && total > static_cast<double>(mostBytes))
+    refusal_ = "the buffers of all ranks take more than the " + std::to_string(mostBytes >> 30) +
+               " GiB that are set aside here";
+  if (!refusal_ && operations() > static_cast<double>(mostOperations))
+    refusal_ = "its pipelines make for more than the " + std::to_string(mostOperations / 1'000'000) +
+               " million operations a launch that are run here";
+}
+
+double Layout::operations() const {
+  double total = 0;
+  for (const ir::Rank &rank : program_.ranks)
+    for (const ir::ThreadBlock &block : rank.blocks) {
+      total += static_cast<double>(block.ops.size());
+      for (const ir::Op &op : block.ops)
+        if (op.kind == ir::OpKind::Pipeline)
+          total += static_cast<double>(iterations(op)) * op.bodySize;
+    }
+  return total;
+}
+
+std::uint64_t Layout::bytesOf(std::uint32_t rank, ir::BufferKind buffer) const {
+  return buffer == ir::BufferKind::Scratch ? scratchBytes(rank) : program_.ranks[rank].chunksOf(buffer) * chunk_;
+}
+
+std::uint64_t Layout::scratchBytes(std::uint32_t rank) const {
+  const ir::Rank &r = program_.ranks[rank];
+  std::uint64_t each = chunk_;
+  if (program_.reuseResources)
+    each = std::min(each, proof::reusedScratchChunkBytes(program_, r));
+  return r.scratchChunks * each * (program_.protocol == ir::Protocol::LL ? 2 : 1);
+}
+
+std::uint64_t Layout::iterations(const ir::Op &header) const {
+  return (header.count * chunk_ + header.imm - 1) / header.imm;
+}
+
+ByteSpan Layout::span(const ir::Chunk &chunk, const ir::Op &op, const ir::Op *header, std::uint64_t iteration,
+                      bool scratch, std::uint32_t rank) const {
+  const std::uint64_t slot =
+      scratch && program_.reuseResources ? proof::reusedScratchChunkBytes(program_, program_.ranks[rank]) : 0;
+  ByteSpan s{chunk.index * (slot != 0 ? std::min(slot, chunk_) : chunk_), chunk.size * chunk_};
+  if (op.groupSize > 1) {
+    const std::uint64_t units = s.bytes / program_.bufferAlignment, n = op.groupSize;
+    const auto start = [&](std::uint64_t g) {
+      return (g * (units / n) + std::min(g, units % n)) * program_.bufferAlignment;
+    };
+    s.offset += start(op.groupIndex);
+    s.bytes = start(op.groupIndex + 1) - start(op.groupIndex);
+  }
+  if (header) {
+    const std::uint64_t at = iteration * header->imm;
+    s.bytes = at >= s.bytes ? 0 : std::min(s.bytes - at, header->imm);
+    s.offset += slot != 0 ? at % slot : at;
+  }
+  return s;
+}
+
+std::vector<std::uint64_t> smallSizes(const ir::Program &program) {
+  const ir::Rank *rank = firstWithData(program);
+  const std::uint64_t step = rank ? messageChunks(program, *rank) * program.bufferAlignment : 16;
+  std::uint64_t longest = 1; // of the units that pipelines take at a time, in steps
+  bool slices = false;
+  for (const ir::Rank &r : program.ranks)
+    for (const ir::ThreadBlock &block : r.blocks)
+      for (const ir::Op &op : block.ops) {
+        slices |= op.groupSize > 1;
+        if (op.kind == ir::OpKind::Pipeline)
+          longest = std::max(longest, op.imm / program.bufferAlignment);
+      }
+  std::vector<std::uint64_t> times{1, 5};
+  if (slices)
+    times = {1, 2, 3, 5, 6, 7, 11};
+  if (longest > 1 && longest <= mostBytes / 4 / step)
+    times.push_back(3 * longest + 1);
+  std::vector<std::uint64_t> sizes;
+  for (const std::uint64_t t : times)
+    if (t * step >= program.minMessageSize && t * step <= program.maxMessageSize)
+      sizes.push_back(t * step);
+  if (sizes.empty())
+    sizes.push_back((std::max<std::uint64_t>(1, program.minMessageSize) + step - 1) / step * step);
+  return sizes;
+}
+
+} // namespace mscclc::passes::sim

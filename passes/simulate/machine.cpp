@@ -1,0 +1,359 @@
+#include "passes/simulate/machine.h"
+
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace mscclc::passes::sim {
+
+namespace {
+std::unique_ptr<std::byte[]> memory(std::uint64_t bytes) {
+  return std::make_unique_for_overwrite<std::byte[]>(bytes + 16);
+}
+constexpr int unwritten = 0x5a; ///< what memory holds that nobody wrote
+} // namespace
+
+Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inputs &inputs,
+                 const SimulateOptions &options)
+    : program_(program), sizes_(std::move(sizes)), inputs_(inputs), type_(options.type),
+      relaxedShows_(options.relaxedShows), userAwaitsPorts_(options.userAwaitsPorts), pairing_(program) {
+  std::uint32_t channels = 0;
+  for (const auto kind : {ir::ChannelType::Memory, ir::ChannelType::Port})
+    for (const ir::Rank &rank : program.ranks) {
+      firstChannel_[kind == ir::ChannelType::Port].push_back(channels);
+      channels += static_cast<std::uint32_t>(rank.peers(kind).size());
+    }
+  signals_.resize(channels);
+  ports_.resize(channels);
+  ranks_.resize(program.ranks.size());
+  semaphores_.resize(ranks_.size());
+  barriers_.resize(ranks_.size());
+  allocate();
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    const ir::Rank &rank = program.ranks[r];
+    RankState &s = ranks_[r];
+    semaphores_[r].resize(rank.semaphores.size());
+    s.firstLane = static_cast<std::uint32_t>(lanes_.size());
+    firstBlock_.push_back(static_cast<std::uint32_t>(blocks_.size()));
+    for (std::uint32_t b = 0; b < rank.blocks.size(); ++b) {
+      blocks_.emplace_back();
+      for (const ir::Op &op : rank.blocks[b].ops)
+        if (op.kind == ir::OpKind::Barrier)
+          barriers_[r][op.imm];
+      for (std::uint32_t n = 0; n < lanesPerBlock; ++n) {
+        Lane lane;
+        lane.rank = r;
+        lane.block = b;
+        lane.number = n;
+        actors_.push_back({Actor::Lane, r, static_cast<std::uint32_t>(lanes_.size())});
+        lanes_.push_back(lane);
+      }
+    }
+    s.numLanes = static_cast<std::uint32_t>(lanes_.size()) - s.firstLane;
+    actors_.push_back({Actor::User, r, r});
+    for (std::uint32_t c = 0; c < rank.portPeers.size(); ++c) {
+      const std::uint32_t end = channel(ir::ChannelType::Port, r, c);
+      ports_[end].actor = static_cast<std::uint32_t>(actors_.size());
+      actors_.push_back({Actor::Engine, r, end});
+    }
+  }
+}
+
+/// Buffers that hold the longest message. In place, input and output are one.
+void Machine::allocate() {
+  const bool inplace = program_.collective.inplace;
+  const auto kind = program_.collective.kind;
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    RankState &s = ranks_[r];
+    for (const Size &size : sizes_) {
+      s.inputBytes = std::max(s.inputBytes, size.layout->bytesOf(r, ir::BufferKind::Input));
+      s.outputBytes = std::max(s.outputBytes, size.layout->bytesOf(r, ir::BufferKind::Output));
+      s.scratchBytes = std::max(s.scratchBytes, size.layout->scratchBytes(r));
+    }
+    if (inplace && kind == ir::CollectiveKind::AllGather)
+      s.inputBytes = 0;
+    else if (inplace)
+      s.inputBytes = std::max(s.inputBytes, s.outputBytes);
+    if (inplace && kind != ir::CollectiveKind::AllGather)
+      s.outputBytes = 0;
+    s.input = memory(s.inputBytes);
+    s.output = memory(s.outputBytes);
+    s.scratch = memory(s.scratchBytes * 2);
+  }
+}
+
+std::byte *Machine::bufferOf(std::uint32_t rank, ir::BufferKind buffer, const Layout &layout) const {
+  const RankState &s = ranks_[rank];
+  const bool inplace = program_.collective.inplace;
+  const auto kind = program_.collective.kind;
+  if (buffer == ir::BufferKind::Scratch)
+    return s.scratch.get();
+  if (buffer == ir::BufferKind::Input)
+    return inplace && kind == ir::CollectiveKind::AllGather
+               ? s.output.get() + rank * layout.bytesOf(rank, ir::BufferKind::Input)
+               : s.input.get();
+  if (!inplace || kind == ir::CollectiveKind::AllGather)
+    return s.output.get();
+  return kind == ir::CollectiveKind::ReduceScatter ? s.input.get() + rank * layout.bytesOf(rank, ir::BufferKind::Output)
+                                                   : s.input.get();
+}
+
+void Machine::reset(std::uint64_t seed) {
+  random_.seed(seed);
+  salt_ = random_();
+  policy_ = static_cast<std::uint32_t>(random_() % 4);
+  outcome_ = {};
+  sizeOf_.clear();
+  for (std::uint32_t launch = 0; launch < launches_; ++launch)
+    sizeOf_.push_back(sizes_.size() == 1 ? 0 : static_cast<std::uint32_t>(random_() % sizes_.size()));
+  std::fill(signals_.begin(), signals_.end(), Signals());
+  for (Port &port : ports_) {
+    port.queue.clear();
+    port.pushed = port.finished = 0;
+  }
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    RankState &s = ranks_[r];
+    std::memset(s.input.get(), unwritten, s.inputBytes);
+    std::memset(s.output.get(), unwritten, s.outputBytes);
+    std::memset(s.scratch.get(), unwritten, s.scratchBytes * 2);
+    s.launch = s.lanesEnded = 0;
+    s.stage = RankState::Start;
+    s.waiting.clear();
+    for (std::uint32_t i = 0; i < semaphores_[r].size(); ++i)
+      semaphores_[r][i] = {program_.ranks[r].semaphores[i].initialValue, {}};
+    for (auto &[id, barrier] : barriers_[r])
+      barrier.arrivals = 0;
+  }
+  const std::uint64_t delays = random_() % 2 == 0 ? 0 : 3; // of four blocks
+  for (Block &block : blocks_) {
+    block.arrivals = block.firstStore = block.seen = 0;
+    block.stores.clear();
+    block.data.clear();
+    block.delays = random_() % 4 < delays;
+  }
+  for (Lane &lane : lanes_)
+    lane.ended = true;
+  ready_.clear();
+  // Who is slow: single threads, blocks or whole ranks.
+  const std::uint64_t first = random_();
+  for (std::uint32_t a = 0; a < actors_.size(); ++a) {
+    Actor &actor = actors_[a];
+    std::uint64_t unit = a;
+    if (policy_ == 2 && actor.kind == Actor::Lane)
+      unit = 1'000'000 + actor.index / lanesPerBlock;
+    else if (policy_ == 3)
+      unit = 2'000'000 + actor.rank;
+    std::uint64_t h = (first ^ unit) * 0x9e3779b97f4a7c15u;
+    h = (h ^ (h >> 29)) * 0xbf58476d1ce4e5b9u;
+    actor.priority = static_cast<std::uint32_t>(h >> 34);
+    actor.ready = true;
+    ready_.push_back(a);
+  }
+}
+
+std::uint32_t Machine::pick() {
+  // Priorities are compared among a few: the slow ones wait long, but the choice stays cheap.
+  const auto size = static_cast<std::uint32_t>(ready_.size());
+  const auto start = static_cast<std::uint32_t>(random_() % size);
+  if (policy_ == 0)
+    return start;
+  std::uint32_t best = start;
+  for (std::uint32_t i = 1; i < std::min(size, 24u); ++i) {
+    const std::uint32_t at = start + i < size ? start + i : start + i - size;
+    if (actors_[ready_[at]].priority > actors_[ready_[best]].priority)
+      best = at;
+  }
+  if (random_() % 64 == 0)
+    actors_[ready_[best]].priority = static_cast<std::uint32_t>(random_() >> 34);
+  return best;
+}
+
+void Machine::wake(std::uint32_t rank, std::uint64_t key) {
+  auto &waiting = ranks_[rank].waiting;
+  for (std::size_t i = 0; i < waiting.size();) {
+    const std::uint32_t a = waiting[i];
+    if (actors_[a].waitsFor != key) {
+      ++i;
+      continue;
+    }
+    actors_[a].ready = true;
+    ready_.push_back(a);
+    waiting[i] = waiting.back();
+    waiting.pop_back();
+  }
+}
+
+Outcome Machine::run(std::uint64_t seed, std::uint32_t launches) {
+  launches_ = launches;
+  reset(seed);
+  while (!ready_.empty()) {
+    const std::uint32_t at = pick(), a = ready_[at];
+    const Progress progress = step(actors_[a]);
+    if (outcome_.kind != Outcome::Right)
+      return outcome_;
+    if (progress == Progress::Moved)
+      continue;
+    // Steps may have woken others, which are behind `at`.
+    ready_[at] = ready_.back();
+    ready_.pop_back();
+    actors_[a].ready = false;
+    actors_[a].waitsFor = blockedOn_;
+    if (progress == Progress::Blocked)
+      ranks_[actors_[a].rank].waiting.push_back(a);
+  }
+  for (const RankState &s : ranks_) {
+    if (s.stage == RankState::Done)
+      continue;
+    outcome_.kind = Outcome::Hangs;
+    for (std::uint32_t l = s.firstLane; l < s.firstLane + s.numLanes; ++l)
+      if (!lanes_[l].ended) {
+        outcome_.place = {lanes_[l].rank, lanes_[l].block, lanes_[l].pc};
+        outcome_.launch = s.launch;
+        outcome_.size = sizeOf_[s.launch];
+        outcome_.waitsFor = describeWait(lanes_[l]);
+        return outcome_;
+      }
+  }
+  return outcome_;
+}
+
+std::string Machine::describeWait(const Lane &lane) const {
+  const ir::ThreadBlock &code = program_.ranks[lane.rank].blocks[lane.block];
+  const ir::Op &op = code.ops[lane.pc];
+  if (ir::isWait(op.kind) || op.kind == ir::OpKind::Flush || op.kind == ir::OpKind::SemAcquire) {
+    const std::uint32_t id = code.idsOf(op)[std::min<std::size_t>(lane.id, op.numIds - 1)];
+    return op.kind == ir::OpKind::SemAcquire
+               ? "semaphore " + std::to_string(id)
+               : std::string(ir::toString(op.channelType)) + " channel " + std::to_string(id);
+  }
+  return ir::isBlockSync(op.kind) ? "other threads" : ir::isPacketOp(op.kind) ? "packets" : "the port";
+}
+
+Machine::Progress Machine::step(Actor &actor) {
+  switch (actor.kind) {
+  case Actor::Lane:
+    return stepLane(lanes_[actor.index]);
+  case Actor::Engine:
+    return stepEngine(actor.index);
+  default:
+    return stepUser(actor.rank);
+  }
+}
+
+Machine::Progress Machine::stepUser(std::uint32_t rank) {
+  RankState &s = ranks_[rank];
+  if (s.stage == RankState::Start) {
+    beginLaunch(rank);
+    return Progress::Moved;
+  }
+  if (s.lanesEnded != s.numLanes || (userAwaitsPorts_ && !portsDone(rank)))
+    return blockOn(key(Event::User));
+  for (std::uint32_t b = 0; b < program_.ranks[rank].blocks.size(); ++b)
+    publish(blocks_[firstBlock_[rank] + b], std::numeric_limits<std::uint64_t>::max());
+  compare(rank);
+  overwrite(rank);
+  if (++s.launch == launches_) {
+    s.stage = RankState::Done;
+    return Progress::Ended;
+  }
+  s.stage = RankState::Start;
+  return Progress::Moved;
+}
+
+bool Machine::portsDone(std::uint32_t rank) const {
+  for (std::uint32_t c = 0; c < program_.ranks[rank].portPeers.size(); ++c) {
+    const Port &port = ports_[channel(ir::ChannelType::Port, rank, c)];
+    if (port.finished != port.pushed)
+      return false;
+  }
+  return true;
+}
+
+void Machine::beginLaunch(std::uint32_t rank) {
+  RankState &s = ranks_[rank];
+  overwrite(rank);
+  const Layout &layout = layoutOf(rank);
+  if (program_.collective.kind != ir::CollectiveKind::Test || s.launch == 0)
+    inputs_.fill(rank, s.launch, 0, bufferOf(rank, ir::BufferKind::Input, layout),
+                 layout.bytesOf(rank, ir::BufferKind::Input));
+  s.lanesEnded = 0;
+  for (std::uint32_t l = s.firstLane; l < s.firstLane + s.numLanes; ++l) {
+    Lane fresh;
+    fresh.rank = rank;
+    fresh.block = lanes_[l].block;
+    fresh.number = lanes_[l].number;
+    fresh.ended = false;
+    lanes_[l] = fresh;
+  }
+  s.stage = RankState::Running;
+  wake(rank, key(Event::Launch));
+}
+
+/// Before and after a launch both buffers are the user's, to use for something else. Those of a test are never used.
+void Machine::overwrite(std::uint32_t rank) {
+  const RankState &s = ranks_[rank];
+  if (program_.collective.kind == ir::CollectiveKind::Test)
+    return;
+  std::memset(s.input.get(), unwritten + 1, s.inputBytes);
+  std::memset(s.output.get(), unwritten + 1, s.outputBytes);
+}
+
+Machine::Progress Machine::stepEngine(std::uint32_t end) {
+  Port &port = ports_[end];
+  if (port.queue.empty())
+    return blockOn(key(Event::Port, end));
+  Request &r = port.queue.front();
+  const std::uint32_t rank = actors_[port.actor].rank;
+  show(r.mark);
+  if (r.signal) {
+    signal(rank, ir::ChannelType::Port, end - firstChannel_[1][rank], r.mark);
+  } else {
+    const std::uint64_t step = std::max<std::uint64_t>(16, (r.bytes / 4 + 15) / 16 * 16);
+    const std::uint64_t bytes = std::min(step, r.bytes - r.done);
+    const std::uint64_t scale = r.packets ? 2 : 1;
+    std::memmove(r.dst + r.done * scale, r.src + r.done * scale, bytes * scale);
+    r.done += bytes;
+    if (r.packets)
+      wake(r.rank, key(Event::Packet));
+    if (r.done < r.bytes)
+      return Progress::Moved;
+  }
+  port.queue.pop_front();
+  ++port.finished;
+  wake(rank, key(Event::Port, end));
+  if (userAwaitsPorts_)
+    wake(rank, key(Event::User));
+  return Progress::Moved;
+}
+
+void Machine::compare(std::uint32_t rank) {
+  const std::uint32_t launch = ranks_[rank].launch, size = sizeOf_[launch];
+  const Layout &layout = *sizes_[size].layout;
+  const std::uint64_t bytes = layout.chunkBytes();
+  const std::byte *output = bufferOf(rank, ir::BufferKind::Output, layout);
+  for (std::uint32_t chunk = 0; chunk < program_.ranks[rank].outputChunks; ++chunk) {
+    const std::byte *wanted = sizes_[size].expected->chunk(rank, launch, chunk), *got = output + chunk * bytes;
+    if (!wanted || std::memcmp(wanted, got, bytes) == 0)
+      continue;
+    for (std::uint64_t e = 0; e < bytes / sizeOf(type_); ++e) {
+      const double a = elementAt(type_, got, e), b = elementAt(type_, wanted, e), error = a < b ? b - a : a - b;
+      if (a == b)
+        continue;
+      outcome_.maxError = std::max(outcome_.maxError, error == error ? error : 1e300);
+      if (outcome_.kind == Outcome::Right) {
+        outcome_.kind = Outcome::Wrong;
+        outcome_.rank = rank;
+        outcome_.launch = launch;
+        outcome_.chunk = chunk;
+        outcome_.element = e;
+        outcome_.size = size;
+        outcome_.got = a;
+        outcome_.wanted = b;
+      }
+    }
+  }
+}
+
+} // namespace mscclc::passes::sim

@@ -1,0 +1,210 @@
+// One schedule of a program on the CPU: threads of blocks, port engines and users, each taking steps at random.
+//
+// Threads. A block has two lanes; which threads each of them stands for is drawn anew for each schedule. Thread i does
+// position i of an operation that lists channels or semaphores, and nobody does a position that the block has no thread
+// for. Of a data operation each thread does the words whose number within the operand is its own, modulo the threads
+// of a block: so operations of one kind do an element in the same thread. Packets and what a switch reduces count in
+// words of their own.
+//
+// Memory. What a block stores plainly may stay with it for a while: others surely see it once somebody has waited for a
+// signal or acquired a semaphore that the block gave in a later phase, a port has taken up what it pushed there, blocks
+// have met at a barrier, or the launch has ended. A relaxed signal or wait shows nothing. Packets are seen at once.
+#pragma once
+
+#include "passes/simulate/layout.h"
+#include "passes/simulate/numbers.h"
+
+#include "ir/channel_pairing.h"
+
+#include <deque>
+#include <memory>
+#include <random>
+#include <unordered_map>
+
+namespace mscclc::passes::sim {
+
+/// How a schedule ended.
+struct Outcome {
+  enum Kind { Right, Wrong, Hangs, OutOfBounds, Stopped } kind = Right;
+  double maxError = 0;
+  std::uint32_t rank = 0, launch = 0, chunk = 0; ///< of the first wrong element
+  std::uint64_t element = 0;                     ///< within the chunk
+  std::uint32_t size = 0;                        ///< of the launch at fault: which of the machine's sizes
+  double got = 0, wanted = 0;
+  ir::OpRef place; ///< Hangs: an operation that waits. OutOfBounds: the one at fault
+  std::string waitsFor;
+};
+
+class Machine {
+public:
+  /// A message size that launches may have.
+  struct Size {
+    const Layout *layout = nullptr;
+    Expected *expected = nullptr;
+  };
+
+  /// With several sizes, each launch draws one. Scratch, channels and semaphores stay, as a context of the executor
+  /// keeps them: executor.cc makes one for a pair of allocations and a plan, whatever the size of a message in them,
+  /// with scratch for the longest that fits; chunks lie in it as the present size has them (execution_plan.cc,
+  /// getOffset), its second half always at the same place.
+  Machine(const ir::Program &program, std::vector<Size> sizes, const Inputs &inputs, const SimulateOptions &options);
+
+  /// Runs one schedule of `launches` launches.
+  Outcome run(std::uint64_t seed, std::uint32_t launches);
+
+private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::uint32_t lanesPerBlock = 2;
+  enum class Progress : std::uint8_t { Moved, Blocked, Ended };
+  /// Something that takes steps.
+  struct Actor {
+    enum Kind : std::uint8_t { Lane, Engine, User } kind = Lane;
+    std::uint32_t rank = 0;
+    std::uint32_t index = 0; ///< lane, port channel or rank
+    std::uint32_t priority = 0;
+    bool ready = true;          ///< in ready_
+    std::uint64_t waitsFor = 0; ///< key of what would wake it
+  };
+  /// What an actor can wait for, with a number.
+  enum class Event : std::uint8_t { Signal, Semaphore, Nop, Barrier, Port, Packet, Launch, User };
+  static std::uint64_t key(Event event, std::uint64_t id = 0) { return std::uint64_t(event) << 56 | id; }
+  /// A thread of a block.
+  struct Lane {
+    std::uint32_t rank = 0, block = 0, number = 0;
+    std::uint32_t pc = 0, id = 0, loop = none, pair = 0;
+    std::uint64_t iteration = 0, granule = 0;
+    std::uint64_t target = 0;                                     ///< of a flush or a nop: what it waits to see
+    enum : std::uint8_t { Before, Itself, After } stage = Before; ///< nops that a DataSync stands for count in
+    bool entered = false, ended = true;
+  };
+  struct Store { ///< that others may not see yet
+    std::byte *at = nullptr;
+    std::uint64_t bytes = 0, data = 0; ///< data: where in Block::data
+    std::uint64_t phase = 0;
+  };
+  struct Mark { ///< stores that are seen by who gets this: the first `upTo` of `block` ever
+    std::uint32_t block = none;
+    std::uint64_t upTo = 0;
+  };
+  struct Block {
+    std::uint64_t arrivals = 0; ///< of lanes at nops, ever
+    bool delays = false;        ///< keeps stores for itself
+    std::vector<Store> stores;  ///< in order; those before firstStore are seen
+    std::size_t firstStore = 0;
+    std::uint64_t seen = 0; ///< stores that others saw, ever
+    std::vector<std::byte> data;
+    std::uint64_t phase() const { return arrivals / lanesPerBlock; }
+  };
+  struct BarrierState {
+    std::uint32_t blocks = 0;
+    std::uint64_t arrivals = 0;
+  };
+  struct Signals {            ///< of a channel end
+    std::deque<Mark> come;    ///< and not waited for
+    std::vector<Mark> untold; ///< of those that a relaxed wait took
+  };
+  struct Semaphore {
+    std::uint64_t count = 0;
+    std::vector<Mark> released;
+  };
+  struct Request { ///< in a port's queue
+    bool signal = false, packets = false;
+    std::byte *src = nullptr, *dst = nullptr;
+    std::uint64_t bytes = 0, done = 0;
+    std::uint32_t rank = 0; ///< of the destination
+    Mark mark;
+  };
+  struct Port {
+    std::deque<Request> queue;
+    std::uint64_t pushed = 0, finished = 0;
+    std::uint32_t actor = none;
+  };
+  struct RankState {
+    std::unique_ptr<std::byte[]> input, output, scratch;
+    std::uint64_t inputBytes = 0, outputBytes = 0, scratchBytes = 0; ///< of the largest size; of half of the scratch
+    std::uint32_t launch = 0, lanesEnded = 0;
+    std::uint32_t firstLane = 0, numLanes = 0;
+    enum { Start, Running, Done } stage = Start;
+    std::vector<std::uint32_t> waiting; ///< actors
+  };
+  struct Place {
+    std::byte *at = nullptr;
+    std::uint32_t rank = 0;
+    bool packet = false;
+  };
+
+  void reset(std::uint64_t seed);
+  void allocate();
+  std::uint32_t pick();
+  void wake(std::uint32_t rank, std::uint64_t key);
+  Progress blockOn(std::uint64_t key) {
+    blockedOn_ = key;
+    return Progress::Blocked;
+  }
+  Progress step(Actor &actor);
+  Progress stepLane(Lane &lane);
+  Progress stepEngine(std::uint32_t channel);
+  Progress stepUser(std::uint32_t rank);
+  bool portsDone(std::uint32_t rank) const;
+  void beginLaunch(std::uint32_t rank);
+  void overwrite(std::uint32_t rank);
+  Progress execute(Lane &lane, const ir::Op &op);
+  Progress meet(Lane &lane, std::uint64_t &arrivals, std::uint64_t size, std::uint64_t key);
+  Progress synchronise(Lane &lane, const ir::Op &op);
+  Progress move(Lane &lane, const ir::Op &op);
+  Progress moveGranule(Lane &lane, const ir::Op &op, std::uint32_t pair, std::uint64_t at, std::uint64_t bytes);
+  Progress push(Lane &lane, const ir::Op &op);
+  void signal(std::uint32_t rank, ir::ChannelType type, std::uint32_t channel, Mark mark);
+  void advance(Lane &lane);
+  bool isThread(const Lane &lane, std::uint32_t position) const;
+  bool isWord(const Lane &lane, const ir::Op &op, std::uint64_t word) const;
+  void load(const Block &block, std::byte *into, const std::byte *from, std::uint64_t bytes) const;
+  void store(Block &block, std::byte *to, const std::byte *from, std::uint64_t bytes);
+  static void publish(Block &block, std::uint64_t count);
+  Mark markOf(const Lane &lane) const;
+  void show(const Mark &mark);
+  Block &blockOf(const Lane &lane) { return blocks_[firstBlock_[lane.rank] + lane.block]; }
+  const Layout &layoutOf(std::uint32_t rank) const { return *sizes_[sizeOf_[ranks_[rank].launch]].layout; }
+  std::byte *bufferOf(std::uint32_t rank, ir::BufferKind buffer, const Layout &layout) const;
+  Place place(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::uint64_t at, std::uint64_t bytes,
+              std::uint32_t owner);
+  void owners(const Lane &lane, const ir::Chunk &chunk, std::vector<std::uint32_t> &ranks) const;
+  std::uint64_t bytesOf(const Lane &lane, const ir::Op &op, std::uint32_t operand) const;
+  bool readPacket(const Place &from, std::byte *data, std::uint64_t bytes, std::uint32_t flag) const;
+  void writePacket(const Place &to, const std::byte *data, std::uint64_t bytes, std::uint32_t flag);
+  void compare(std::uint32_t rank);
+  std::string describeWait(const Lane &lane) const;
+  std::uint32_t channel(ir::ChannelType type, std::uint32_t rank, std::uint32_t id) const {
+    return firstChannel_[type == ir::ChannelType::Port][rank] + id;
+  }
+  const ir::Op *header(const Lane &lane) const;
+
+  const ir::Program &program_;
+  std::vector<Size> sizes_;
+  const Inputs &inputs_;
+  DataType type_;
+  bool relaxedShows_, userAwaitsPorts_; ///< see SimulateOptions
+  ir::ChannelPairing pairing_;
+
+  std::vector<Actor> actors_;
+  std::vector<Lane> lanes_;
+  std::vector<std::uint32_t> laneActor_;
+  std::vector<Block> blocks_;
+  std::vector<std::uint32_t> firstBlock_;
+  std::vector<RankState> ranks_;
+  std::vector<std::uint32_t> firstChannel_[2];
+  std::vector<Signals> signals_; ///< [channel end]
+  std::vector<Port> ports_;      ///< [channel end]
+  std::vector<std::vector<Semaphore>> semaphores_;
+  std::vector<std::unordered_map<std::uint64_t, BarrierState>> barriers_; ///< [rank], by id
+  std::vector<std::uint32_t> ready_;
+  std::mt19937_64 random_;
+  std::vector<std::uint32_t> sizeOf_; ///< [launch]: an index into sizes_
+  std::uint64_t salt_ = 0, blockedOn_ = 0;
+  std::uint32_t launches_ = 0, policy_ = 0;
+  Outcome outcome_;
+  std::vector<std::byte> buffer_, part_;
+  std::vector<std::uint32_t> owners_;
+};
+
+} // namespace mscclc::passes::sim

@@ -1,0 +1,57 @@
+// Elements of the data types that programs move: inputs, reductions, what a collective should leave.
+#pragma once
+
+#include "passes/simulate/simulate.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace mscclc::passes::sim {
+
+/// Reads element `index` of `data` as a number.
+double elementAt(DataType type, const std::byte *data, std::uint64_t index);
+
+/// into[i] = into[i] op from[i], for `bytes` bytes, in the type's own arithmetic.
+void accumulate(DataType type, ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes);
+
+/// The reduce operations that a program does, the one it does most first; a sum if it does none.
+std::vector<ir::ReduceOp> reduceOpsOf(const ir::Program &program);
+
+/// The most inputs that one output of the program is reduced from.
+std::uint64_t mostContributions(const ir::Program &program);
+
+/// What ranks put in. Numbers are whole and so small that a sum of `contributions` of them is exact, in any order.
+class Inputs {
+public:
+  Inputs(DataType type, std::uint64_t contributions, std::uint64_t seed);
+  /// Writes the elements of [byte, byte + bytes) of `rank`'s input in `launch` to `data`.
+  void fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, std::byte *data, std::uint64_t bytes) const;
+
+private:
+  DataType type_;
+  std::uint32_t mask_ = ~std::uint32_t{0}; ///< numbers are below mask_ + 1
+  std::uint64_t zeros_ = 1;                ///< of that many ranks in a row, one puts in another number than 0
+  std::uint64_t seed_;
+};
+
+/// What outputs should be.
+class Expected {
+public:
+  Expected(const ir::Program &program, const Inputs &inputs, DataType type, std::uint64_t chunkBytes);
+  /// From now on, for a collective that reduces with `op`.
+  void use(ir::ReduceOp op);
+  /// The right contents of output chunk `chunk` of `rank` after `launch`; null if nothing is asked of it.
+  const std::byte *chunk(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk);
+
+private:
+  const ir::Program &program_;
+  const Inputs &inputs_;
+  DataType type_;
+  std::uint64_t chunkBytes_;
+  ir::ReduceOp op_ = ir::ReduceOp::Sum;
+  std::vector<std::byte> one_, part_;
+  std::vector<std::vector<std::byte>> reduced_; ///< [launch]: all chunks of an AllReduce or ReduceScatter
+  std::vector<std::vector<bool>> isReduced_;
+};
+
+} // namespace mscclc::passes::sim

@@ -1,0 +1,258 @@
+#include "passes/simulate/simulate.h"
+
+#include "passes/diagnostics.h"
+#include "passes/simulate/machine.h"
+#include "passes/verify/verify_diagnostics.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+namespace mscclc::passes {
+
+namespace {
+constexpr std::array<std::string_view, 6> typeNames{"f32", "f16", "bf16", "i32", "u32", "u8"};
+constexpr std::array<std::uint32_t, 6> typeSizes{4, 2, 2, 4, 4, 1};
+
+/// A whole number with all of its digits, another one short.
+std::string number(double value) {
+  char text[40];
+  const bool whole = value > -1e15 && value < 1e15 && value == static_cast<double>(static_cast<std::int64_t>(value));
+  std::snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", value);
+  return text;
+}
+} // namespace
+
+void SimulateOptions::allow(const ir::AllowedNames &names) {
+  const auto has = [&](const ir::DiagInfo &info) { return names.contains(info.allowName); };
+  inTurn = !has(proof::diag::size_change_race);
+  relaxedShows = has(proof::diag::relaxed_carries_data);
+  userAwaitsPorts = has(proof::diag::input_still_sent);
+}
+
+std::string_view toString(DataType type) {
+  return typeNames[static_cast<std::size_t>(type)];
+}
+std::uint32_t sizeOf(DataType type) {
+  return typeSizes[static_cast<std::size_t>(type)];
+}
+
+std::optional<DataType> parseDataType(std::string_view words) {
+  const auto it = std::find(typeNames.begin(), typeNames.end(), words);
+  if (it == typeNames.end())
+    return std::nullopt;
+  return static_cast<DataType>(it - typeNames.begin());
+}
+
+namespace {
+
+/// Launches of one size of a program, or of several. A program that does several reduce operations is right if its
+/// outputs are so for one of them: what it does with the others may be of no account. The first schedule tells which.
+class SizeRun {
+public:
+  SizeRun(const ir::Program &program, const std::vector<const sim::Layout *> &layouts, const sim::Inputs &inputs,
+          const std::vector<ir::ReduceOp> &ops, const SimulateOptions &options)
+      : expected_(expectations(program, layouts, inputs, options.type)),
+        machine_(program, sizes(layouts), inputs, options), ops_(ops) {}
+
+  sim::Outcome run(std::uint64_t seed, std::uint32_t launches) {
+    use(ops_[0]);
+    const sim::Outcome outcome = machine_.run(seed, launches);
+    for (std::size_t i = 1; first_ && outcome.kind == sim::Outcome::Wrong && i < ops_.size(); ++i) {
+      use(ops_[i]);
+      if (machine_.run(seed, launches).kind != sim::Outcome::Right)
+        continue;
+      ops_ = {ops_[i]};
+      return {};
+    }
+    first_ = false;
+    return outcome;
+  }
+
+private:
+  static std::vector<sim::Expected> expectations(const ir::Program &program,
+                                                 const std::vector<const sim::Layout *> &layouts,
+                                                 const sim::Inputs &inputs, DataType type) {
+    std::vector<sim::Expected> all;
+    for (const sim::Layout *layout : layouts)
+      all.emplace_back(program, inputs, type, layout->chunkBytes());
+    return all;
+  }
+  std::vector<sim::Machine::Size> sizes(const std::vector<const sim::Layout *> &layouts) {
+    std::vector<sim::Machine::Size> all;
+    for (std::size_t i = 0; i < layouts.size(); ++i)
+      all.push_back({layouts[i], &expected_[i]});
+    return all;
+  }
+  void use(ir::ReduceOp op) {
+    for (sim::Expected &expected : expected_)
+      expected.use(op);
+  }
+
+  std::vector<sim::Expected> expected_;
+  sim::Machine machine_;
+  std::vector<ir::ReduceOp> ops_;
+  bool first_ = true;
+};
+
+constexpr std::uint64_t longMessage = 1u << 20; ///< and longer: worth fewer schedules
+
+std::uint32_t schedulesOf(const SimulateOptions &options, std::uint64_t size, std::size_t numSizes) {
+  constexpr std::uint32_t most = 100, least = 5;
+  const bool asked = !options.sizes.empty();
+  const auto worth = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(most * longMessage / std::max<std::uint64_t>(size, 1), least, most));
+  if (!options.schedules) // many sizes share what two would get
+    return asked || numSizes <= 2 ? worth : std::max<std::uint32_t>(least, worth * 2 / numSizes);
+  // A size that nobody asked for, only so long that pipelines go round, is not worth more.
+  return !asked && size > longMessage ? std::min(*options.schedules, least) : *options.schedules;
+}
+
+/// True if a launch leaves something behind that lies elsewhere when the next one is of another size.
+bool dependsOnLastSize(const ir::Program &program) {
+  return std::any_of(program.ranks.begin(), program.ranks.end(), [](const ir::Rank &r) {
+    return r.scratchChunks != 0 || std::any_of(r.blocks.begin(), r.blocks.end(), [](const ir::ThreadBlock &block) {
+             return std::any_of(block.ops.begin(), block.ops.end(),
+                                [](const ir::Op &op) { return op.kind == ir::OpKind::Pipeline; });
+           });
+  });
+}
+
+/// The rows of a simulation, one after the other.
+class Simulation {
+public:
+  Simulation(const ir::Program &program, ir::DiagnosticEngine &diags, const SimulateOptions &options)
+      : program_(program), diags_(diags), options_(options), ops_(sim::reduceOpsOf(program)),
+        inputs_(options.type, sim::mostContributions(program), options.seed) {}
+
+  SimulateResult run() {
+    result_.ok = true;
+    const std::vector<std::uint64_t> sizes = options_.sizes.empty() ? sim::smallSizes(program_) : options_.sizes;
+    std::vector<Row> rows;
+    Row inTurn;
+    for (const std::uint64_t size : sizes) {
+      layouts_.push_back(std::make_unique<sim::Layout>(program_, size));
+      rows.push_back({{size}, {layouts_.back().get()}});
+      if (!refusal(*layouts_.back()) && (size <= longMessage || !options_.sizes.empty())) {
+        inTurn.sizes.push_back(size);
+        inTurn.layouts.push_back(layouts_.back().get());
+      }
+    }
+    if (options_.inTurn && inTurn.sizes.size() > 1 && dependsOnLastSize(program_))
+      rows.push_back(inTurn);
+    for (Row &row : rows) {
+      row.schedules = schedulesOf(options_, *std::max_element(row.sizes.begin(), row.sizes.end()), rows.size());
+      total_ += row.schedules;
+    }
+    for (const Row &row : rows) {
+      const double before = done_;
+      if (const auto why = refusal(*row.layouts[0]))
+        refuse(row, *why);
+      else
+        runRow(row);
+      done_ = before + row.schedules;
+      if (stop_)
+        break;
+    }
+    return std::move(result_);
+  }
+
+private:
+  struct Row {
+    std::vector<std::uint64_t> sizes;
+    std::vector<const sim::Layout *> layouts;
+    std::uint32_t schedules = 0;
+  };
+
+  std::optional<std::string> refusal(const sim::Layout &layout) const {
+    if (layout.refusal() || layout.chunkBytes() % sizeOf(options_.type) == 0)
+      return layout.refusal();
+    return "a chunk of " + std::to_string(layout.chunkBytes()) + " bytes holds no whole " +
+           std::string(toString(options_.type)) + " elements";
+  }
+
+  void refuse(const Row &row, const std::string &why) {
+    diags_.report(proof::diag::size_refused, ir::Where(std::string(program_.name)), {row.sizes[0], why});
+    result_.ok = false;
+    result_.rows.push_back({.size = row.sizes[0]});
+  }
+
+  void runRow(const Row &row) {
+    const std::uint32_t once = options_.launches != 0 ? options_.launches : program_.doubleScratch ? 4 : 3;
+    const std::uint32_t launches = row.sizes.size() == 1 ? once : once + 2;
+    SimulateRow out{.size = row.sizes.back(), .inTurn = row.sizes.size() > 1, .ok = true};
+    SizeRun run(program_, row.layouts, inputs_, ops_, options_);
+    for (std::uint32_t s = 0; s < row.schedules && out.ok && !stop_; ++s) {
+      const sim::Outcome outcome = run.run(options_.seed * 1'000'003 + s, launches);
+      out.schedules = s + 1;
+      out.maxError = std::max(out.maxError, outcome.maxError);
+      out.ok = outcome.kind == sim::Outcome::Right;
+      if (!out.ok)
+        report(row, s + 1, outcome);
+      ++done_;
+      stop_ = options_.progress && !options_.progress(done_ / total_);
+    }
+    result_.ok &= out.ok;
+    result_.rows.push_back(out);
+  }
+
+  void report(const Row &row, std::uint32_t schedule, const sim::Outcome &outcome) {
+    std::string size = ir::plural(row.sizes[outcome.size], "byte");
+    if (row.sizes.size() > 1)
+      size += ", in a row of sizes";
+    using O = sim::Outcome;
+    if (outcome.kind == O::Hangs)
+      diags_.report(proof::diag::run_hangs, whereIs(program_, outcome.place),
+                    {schedule, row.schedules, size, outcome.place.rank, outcome.place.block, outcome.waitsFor});
+    else if (outcome.kind == O::OutOfBounds)
+      diags_.report(proof::diag::run_out_of_bounds, whereIs(program_, outcome.place), {schedule, row.schedules, size});
+    else if (outcome.kind == O::Wrong)
+      diags_.report(proof::diag::run_mismatch, ir::Where("rank " + std::to_string(outcome.rank)),
+                    {schedule, row.schedules, size, outcome.launch + 1, number(outcome.got), outcome.chunk,
+                     outcome.rank, outcome.element, number(outcome.wanted)});
+  }
+
+  const ir::Program &program_;
+  ir::DiagnosticEngine &diags_;
+  const SimulateOptions &options_;
+  const std::vector<ir::ReduceOp> ops_;
+  const sim::Inputs inputs_;
+  std::vector<std::unique_ptr<sim::Layout>> layouts_;
+  SimulateResult result_;
+  double total_ = 0, done_ = 0;
+  bool stop_ = false;
+};
+
+} // namespace
+
+SimulateResult simulate(const ir::Program &program, ir::DiagnosticEngine &diags, const SimulateOptions &options) {
+  return Simulation(program, diags, options).run();
+}
+
+std::string SimulateResult::summary() const {
+  std::uint64_t schedules = 0;
+  for (const SimulateRow &row : rows) {
+    if (!row.ok)
+      return (row.schedules == 0 ? "refused at " : "wrong at ") + ir::plural(row.size, "byte");
+    schedules += row.schedules;
+  }
+  return "right: " + ir::plural(rows.size(), "size") + ", " + ir::plural(schedules, "schedule");
+}
+
+std::string SimulateResult::table() const {
+  std::string text = "        size  schedules  max error  ok\n";
+  for (const SimulateRow &row : rows) {
+    char line[120];
+    std::snprintf(line, sizeof line, "%12s  %9u  %9s  %s\n", row.inTurn ? "in turn" : std::to_string(row.size).c_str(),
+                  row.schedules, number(row.maxError).c_str(),
+                  row.ok               ? "yes"
+                  : row.schedules == 0 ? "refused"
+                                       : "no");
+    text += line;
+  }
+  return text;
+}
+
+} // namespace mscclc::passes

@@ -1,0 +1,161 @@
+#include "passes/transform/drop_redundant_sync.h"
+
+#include "passes/analysis/access_record.h"
+#include "passes/transform/op_list.h"
+
+#include <algorithm>
+
+namespace mscclc::passes {
+namespace {
+
+using ir::ChannelType;
+using ir::Op;
+using ir::OpKind;
+
+bool acquires(OpKind kind) {
+  return ir::takes(kind) || kind == OpKind::Flush || kind == OpKind::PutWithSignalAndFlush;
+}
+/// True if single threads of the block do `op`, one for each id it names.
+bool isPerThread(const Op &op) {
+  return ir::info(op.kind).group == ir::OpGroup::SingleThread || op.channelType == ChannelType::Port;
+}
+
+/// The operations between two syncs of a block, as far as their order to others matters.
+class Phase {
+public:
+  Phase(const ir::Program &program) : program_(program) {}
+
+  void start(std::uint32_t rank, const ir::ThreadBlock &block) {
+    rank_ = rank;
+    block_ = &block;
+    clear();
+  }
+  void clear() {
+    empty_ = true;
+    moves_ = acquires_ = opaque_ = false;
+    local_.clear();
+    remote_.clear();
+    ++generation_;
+  }
+  bool empty() const { return empty_; }
+
+  void add(const Op &op) {
+    empty_ = false;
+    opaque_ |= op.kind == OpKind::Pipeline;
+    moves_ |= op.numChunks() != 0;
+    acquires_ |= acquires(op.kind);
+    forEachAccess(op, [this](bool remote, ir::Access access, const MemoryRange &range) {
+      (remote ? remote_ : local_).add(access, range);
+    });
+    if (isPerThread(op))
+      for (const std::uint32_t id : block_->idsOf(op))
+        users(op, id) = generation_;
+  }
+
+  /// True if something of this phase has to be over before `op` begins.
+  bool mustPrecede(const Op &op) {
+    if (empty_)
+      return false;
+    if (opaque_ || op.kind == OpKind::Pipeline)
+      return true;
+    const bool released = ir::sends(op.kind);
+    if ((moves_ && released) || (acquires_ && (released || op.numChunks() != 0)))
+      return true;
+    // Two threads on one channel end or semaphore at once would disturb each other's counts.
+    if (isPerThread(op) &&
+        std::ranges::any_of(block_->idsOf(op), [&](std::uint32_t id) { return users(op, id) == generation_; }))
+      return true;
+    bool conflict = false;
+    forEachAccess(op, [&](bool remote, ir::Access access, const MemoryRange &range) {
+      conflict = conflict || (remote ? remote_ : local_).conflicts(access, range);
+    });
+    return conflict;
+  }
+
+private:
+  /// Accesses in this rank's memory, and those in that of others, whose ranks are not told apart.
+  template <typename Visit> void forEachAccess(const Op &op, Visit visit) const {
+    forEachLocalAccess(program_, rank_, *block_, op,
+                       [&](ir::OperandRole role, const MemoryRange &range) { visit(false, role.access, range); });
+    const std::span<const ir::Chunk> operands = block_->operands(op);
+    for (std::uint32_t i = 0; i < operands.size(); ++i) {
+      const ir::Chunk &chunk = operands[i];
+      const ir::OperandRole role = ir::roleOf(op, i);
+      const ir::Rank &rank = program_.ranks[rank_];
+      auto at = [&](std::uint32_t owner, ir::BufferKind buffer) {
+        visit(true, role.access, memoryOf(program_, owner, buffer, chunk.index, chunk.size, role.form));
+      };
+      if (chunk.space == ir::ChunkSpace::Remote)
+        at(rank.remoteBuffers[chunk.id].rank, rank.remoteBuffers[chunk.id].buffer);
+      else if (chunk.space == ir::ChunkSpace::Switch)
+        for (const std::uint32_t member : rank.switchChannels[chunk.id].ranks)
+          at(member, rank.switchChannels[chunk.id].buffer);
+    }
+  }
+
+  std::uint64_t &users(const Op &op, std::uint32_t id) {
+    const bool inbound = ir::takes(op.kind);
+    std::vector<std::uint64_t> &users = users_[inbound][static_cast<std::size_t>(op.channelType)]; // None: semaphores
+    if (id >= users.size())
+      users.resize(id + 1, 0);
+    return users[id];
+  }
+
+  const ir::Program &program_;
+  std::uint32_t rank_ = 0;
+  const ir::ThreadBlock *block_ = nullptr;
+  bool empty_ = true, moves_ = false, acquires_ = false, opaque_ = false;
+  AccessRecord local_, remote_;
+  std::array<std::vector<std::uint64_t>, 4> users_[2]; // by direction, channel type and id: the last phase's number
+  std::uint64_t generation_ = 0;
+};
+
+/// Lists the nops of `block` that order nothing.
+void collect(const ir::ThreadBlock &block, Phase &phase, std::vector<std::uint32_t> &redundant) {
+  const auto end = static_cast<std::uint32_t>(block.ops.size());
+  for (std::uint32_t i = 0; i < end;) {
+    const Op &op = block.ops[i];
+    std::uint32_t next = nextOp(block, i);
+    if (op.kind == OpKind::Barrier) {
+      phase.clear();
+    } else if (op.kind != OpKind::Nop) {
+      phase.add(op);
+      for (std::uint32_t k = i + 1; k + 1 < next; ++k) // a body's nop beside another sync of that body
+        if (block.ops[k].kind == OpKind::Nop && ir::isBlockSync(block.ops[k + 1].kind))
+          redundant.push_back(k);
+    } else {
+      bool needed = false;
+      std::uint32_t k = next;
+      for (; k < end && !ir::isBlockSync(block.ops[k].kind); k = nextOp(block, k))
+        needed = needed || phase.mustPrecede(block.ops[k]);
+      if (needed)
+        phase.clear();
+      else
+        redundant.push_back(i);
+    }
+    i = next;
+  }
+}
+
+void dropRedundantSync(PassContext &context) {
+  Phase phase(context.program);
+  std::vector<std::uint32_t> redundant;
+  std::uint64_t removed = 0;
+  for (std::uint32_t r = 0; r < context.program.ranks.size(); ++r)
+    for (ir::ThreadBlock &block : context.program.ranks[r].blocks) {
+      redundant.clear();
+      phase.start(r, block);
+      collect(block, phase, redundant);
+      removeOps(block, redundant);
+      removed += redundant.size();
+    }
+  context.stats.count("nops removed", removed);
+}
+
+} // namespace
+
+Pass createDropRedundantSyncPass() {
+  return {.needs = DataSyncLowered, .run = dropRedundantSync};
+}
+
+} // namespace mscclc::passes

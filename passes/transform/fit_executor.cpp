@@ -1,0 +1,145 @@
+#include "passes/transform/fit_executor.h"
+
+#include "passes/analysis/message_limits.h"
+#include "passes/diagnostics.h"
+#include "passes/transform/name_in_place.h"
+#include "passes/transform/split_ops.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace mscclc::passes {
+namespace {
+
+using ir::ChannelType;
+using ir::Op;
+using ir::OpKind;
+
+/// Reports each limit that the program passes, where it first does so in a block.
+class LimitCheck {
+public:
+  LimitCheck(const ir::Program &program, const Target &target, ir::DiagnosticEngine &diags)
+      : program_(program), target_(target.name()), limits_(*target.executor), diags_(diags) {}
+
+  void run() {
+    if (program_.threadsPerBlock > limits_.threadsPerBlock)
+      diags_.report(diag::limit_threads, "program '" + program_.name + "'",
+                    {program_.threadsPerBlock, target_, limits_.threadsPerBlock});
+    for (rank_ = 0; rank_ < program_.ranks.size(); ++rank_)
+      for (block_ = 0; block_ < program_.ranks[rank_].blocks.size(); ++block_)
+        checkBlock(program_.ranks[rank_].blocks[block_]);
+  }
+
+private:
+  ir::Where at(std::size_t op) const { return whereIs(program_, {rank_, block_, static_cast<std::uint32_t>(op)}); }
+
+  void checkBlock(const ir::ThreadBlock &block) {
+    if (block.ops.size() > limits_.opsPerBlock)
+      diags_.report(diag::limit_ops, at(limits_.opsPerBlock),
+                    {block_, rank_, block.ops.size(), target_, limits_.opsPerBlock});
+    checkTables(block);
+    for (std::size_t i = 0; i < block.ops.size(); ++i)
+      if (const Op &op = block.ops[i]; op.kind == OpKind::Barrier && op.imm >= limits_.barriersPerRank)
+        diags_.report(diag::limit_barriers, at(i), {op.imm, rank_, block_, target_, limits_.barriersPerRank});
+  }
+
+  /// The first operation that shows use `use` of a table, or the block's first.
+  std::size_t firstUser(const ir::ThreadBlock &block, const ir::ResourceUse &use, bool remote) const {
+    for (std::size_t i = 0; i < block.ops.size(); ++i) {
+      const Op &op = block.ops[i];
+      if (op.channelType != use.type)
+        continue;
+      const auto uses = [&](const ir::Chunk &chunk) {
+        return chunk.space == ir::ChunkSpace::Remote && chunk.id == use.id;
+      };
+      if (remote ? std::ranges::any_of(block.operands(op), uses) : std::ranges::count(block.idsOf(op), use.id) != 0)
+        return i;
+    }
+    return 0;
+  }
+
+  void checkTables(const ir::ThreadBlock &block) {
+    for (const ChannelType type : {ChannelType::Memory, ChannelType::Port, ChannelType::Switch}) {
+      checkTable(block, block.channels, type, limits_.channelsPerBlock, false);
+      checkTable(block, block.remoteBuffers, type, limits_.remotesPerBlock, true);
+    }
+  }
+
+  void checkTable(const ir::ThreadBlock &block, std::span<const ir::ResourceUse> table, ChannelType type,
+                  std::uint32_t limit, bool remote) {
+    std::uint32_t count = 0;
+    const ir::ResourceUse *tooMuch = nullptr;
+    for (const ir::ResourceUse &use : table)
+      if (use.type == type && count++ == limit)
+        tooMuch = &use;
+    if (!tooMuch)
+      return;
+    const ir::Where where = block.ops.empty()
+                                ? ir::Where("block " + std::to_string(block_) + " of rank " + std::to_string(rank_))
+                                : at(firstUser(block, *tooMuch, remote));
+    diags_.report(remote ? diag::limit_remotes : diag::limit_channels, where,
+                  {block_, rank_, count, ir::toString(type), target_, limit});
+  }
+
+  const ir::Program &program_;
+  const std::string target_;
+  const ExecutorLimits &limits_;
+  ir::DiagnosticEngine &diags_;
+  std::uint32_t rank_ = 0, block_ = 0;
+};
+
+/// A launch of no blocks is an error of CUDA's: a rank without blocks gets one that does nothing.
+std::uint64_t addIdleBlocks(ir::Program &program) {
+  std::uint64_t added = 0;
+  for (ir::Rank &rank : program.ranks)
+    if (rank.blocks.empty()) {
+      rank.blocks.emplace_back().append({});
+      ++added;
+    }
+  return added;
+}
+
+/// Double scratch is cut in halves by bytes, and a scratch chunk has the bytes of the user's allocation over the rank's
+/// chunks (executor.cc, setupScratchBuffer): that puts the second half anywhere, while threads move words of 16 bytes.
+/// Allocations are multiples of 512 bytes, so powers of two up to 32 cut them well. Where a rank has another number of
+/// chunks, scratch gets as many as make its halves multiples of 16 bytes, the same on all ranks.
+std::uint64_t alignScratchHalves(ir::Program &program) {
+  const auto cutsWell = [](const ir::Rank &rank) {
+    const std::uint32_t chunks = rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
+    return rank.scratchChunks == 0 || (std::has_single_bit(chunks) && chunks <= 32);
+  };
+  if (!program.doubleScratch || program.reuseResources || std::ranges::all_of(program.ranks, cutsWell))
+    return 0;
+  const std::uint32_t step = program.protocol == ir::Protocol::LL ? 8 : 16; // a packet chunk has twice the bytes
+  std::uint64_t added = 0;
+  for (ir::Rank &rank : program.ranks) {
+    const std::uint32_t missing = (step - rank.scratchChunks % step) % step;
+    if (rank.scratchChunks + missing < rank.scratchChunks)
+      continue; // so many that limitMessages refuses them
+    rank.scratchChunks += missing;
+    added += missing;
+  }
+  return added;
+}
+
+void fitExecutor(PassContext &context) {
+  if (!context.target.executor)
+    return;
+  context.stats.count("idle blocks added", addIdleBlocks(context.program));
+  context.stats.count("scratch chunks added", alignScratchHalves(context.program));
+  context.stats.count("chunks named by the larger buffer", nameInPlace(context.program));
+  const SplitCounts counts = splitWideOps(context.program, context.target, context.diags);
+  LimitCheck(context.program, context.target, context.diags).run();
+  limitMessages(context.program, context.target, context.diags);
+  context.stats.count("operations split", counts.split);
+  context.stats.count("pieces made", counts.pieces);
+  context.stats.count("nops inserted", counts.nops);
+}
+
+} // namespace
+
+Pass createFitExecutorPass() {
+  return {.needs = DataSyncLowered | SingleInstance, .run = fitExecutor};
+}
+
+} // namespace mscclc::passes

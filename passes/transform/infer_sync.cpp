@@ -1,0 +1,104 @@
+#include "passes/transform/infer_sync.h"
+
+#include "passes/analysis/access_record.h"
+#include "passes/transform/op_list.h"
+
+#include <array>
+
+namespace mscclc::passes {
+namespace {
+
+class SyncInference {
+public:
+  explicit SyncInference(ir::Program &program) : program_(program) {}
+
+  void run(std::uint32_t rank, ir::ThreadBlock &block) {
+    rank_ = rank;
+    block_ = &block;
+    nops_.clear();
+    walk(0, static_cast<std::uint32_t>(block.ops.size()), noPipeline, accesses_[0]);
+    insertNops(block, nops_);
+    inserted += nops_.size();
+  }
+
+  std::uint64_t inserted = 0;
+
+private:
+  /// Since the last sync. Packet operations wait for each other's packets, so what they write counts only for one that
+  /// does not: a ppkt through a port.
+  struct Accesses {
+    AccessRecord plain, packets;
+    void clear() {
+      plain.clear();
+      packets.clear();
+    }
+  };
+
+  /// Walks [begin, end), the body of `header`, or the block.
+  void walk(std::uint32_t begin, std::uint32_t end, std::uint32_t header, Accesses &seen) {
+    seen.clear();
+    for (std::uint32_t i = begin; i < end;) {
+      const ir::Op &op = block_->ops[i];
+      const std::uint32_t next = nextOp(*block_, i);
+      if (ir::isBlockSync(op.kind)) {
+        seen.clear();
+      } else {
+        if (conflicts(i, next, seen)) {
+          nops_.push_back({i, header, op.loc});
+          seen.clear();
+        }
+        if (op.kind == ir::OpKind::Pipeline)
+          walk(i + 1, next, i, accesses_[1]);
+        // All of the operation's own accesses count from here, whichever of them conflicted.
+        forEachAccess(i, next, [&](const ir::Op &, ir::OperandRole role, const MemoryRange &range) {
+          if (role.form == ir::DataForm::Plain)
+            seen.plain.add(role.access, range);
+          else if (role.access == ir::Access::Write)
+            seen.packets.add(role.access, range);
+        });
+      }
+      i = next;
+    }
+  }
+
+  bool conflicts(std::uint32_t begin, std::uint32_t end, const Accesses &seen) const {
+    bool found = false;
+    forEachAccess(begin, end, [&](const ir::Op &op, ir::OperandRole role, const MemoryRange &range) {
+      const bool unawaited =
+          role.form == ir::DataForm::Packet && role.access == ir::Access::Read && !ir::awaitsPackets(op.kind);
+      found = found || seen.plain.conflicts(role.access, range) ||
+              (unawaited && seen.packets.conflicts(role.access, range));
+    });
+    return found;
+  }
+
+  template <typename Visit> void forEachAccess(std::uint32_t begin, std::uint32_t end, Visit visit) const {
+    for (std::uint32_t i = begin; i < end; ++i)
+      forEachLocalAccess(program_, rank_, *block_, block_->ops[i],
+                         [&](ir::OperandRole role, const MemoryRange &range) { visit(block_->ops[i], role, range); });
+  }
+
+  ir::Program &program_;
+  std::uint32_t rank_ = 0;
+  ir::ThreadBlock *block_ = nullptr;
+  std::array<Accesses, 2> accesses_; // of the block, and of the body of a pipeline
+  std::vector<NopInsertion> nops_;
+};
+
+void inferSync(PassContext &context) {
+  if (!context.program.autoSync)
+    return;
+  SyncInference inference(context.program);
+  for (std::uint32_t r = 0; r < context.program.ranks.size(); ++r)
+    for (ir::ThreadBlock &block : context.program.ranks[r].blocks)
+      inference.run(r, block);
+  context.stats.count("nops inserted", inference.inserted);
+}
+
+} // namespace
+
+Pass createInferSyncPass() {
+  return {.needs = DataSyncLowered, .run = inferSync};
+}
+
+} // namespace mscclc::passes

@@ -1,0 +1,317 @@
+#include "passes/transform/split_ops.h"
+
+#include "ir/op_semantics.h"
+#include "passes/analysis/local_accesses.h"
+#include "passes/diagnostics.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace mscclc::passes {
+namespace {
+
+using ir::Chunk;
+using ir::Op;
+using ir::OpKind;
+
+/// How an operation may be split.
+enum class SplitForm : std::uint8_t {
+  Never,
+  Channels,     ///< a list of channels
+  Semaphores,   ///< a list of semaphores
+  Pairs,        ///< pairs of a source and a destination, each with its channel
+  SharedSource, ///< one source, several destinations
+  Sum,          ///< sources summed step by step into destination 0; further ones are sent behind it
+};
+
+struct SplitRule {
+  SplitForm form = SplitForm::Never;
+  OpKind step = OpKind::Nop; ///< Sum: takes some of the sources and keeps the sum
+  OpKind send = OpKind::Nop; ///< Sum: sends destination 0 on
+};
+
+constexpr SplitRule splitRule(OpKind kind) {
+  using enum OpKind;
+  using enum SplitForm;
+  switch (kind) {
+  case Signal:
+  case Wait:
+  case RelaxedSignal:
+  case RelaxedWait:
+  case Flush:
+    return {Channels};
+  case SemAcquire:
+  case SemRelease:
+    return {Semaphores};
+  case Get:
+  case Put:
+  case PutWithSignal:
+  case PutWithSignalAndFlush:
+  case PutPacket:
+    return {Pairs};
+  case ReadPutPacket:
+    return {SharedSource};
+  case Reduce:
+  case ReduceSend:
+    return {Sum, Reduce, Put};
+  case ReadReduce:
+  case ReadReduceSend:
+    return {Sum, ReadReduce, Put};
+  case ReducePacket:
+  case ReduceSendPacket:
+  case ReduceCopyPacket:
+  case ReduceCopySendPacket:
+    return {Sum, ReducePacket, PutPacket};
+  default:
+    return {};
+  }
+}
+
+/// True if thread i of a block does what the operation says of its i-th channel or semaphore.
+bool doneByOneThreadEach(const Op &op) {
+  return ir::info(op.kind).group == ir::OpGroup::SingleThread || op.channelType == ir::ChannelType::Port;
+}
+
+/// Rewrites one block after another; buffers are kept between them.
+///
+/// What one thread does keeps its order. Thread i has position i of an operation; cut into pieces of n, position i goes
+/// to thread i mod n, in piece i / n. All operations of a block that are cut so are cut by the same n, and those that
+/// stay whole have no more than n positions. So two positions of one thread are again of one thread: what was first at
+/// a position, a put before its signal, is first still, and no nop is needed between pieces. A block that runs its
+/// operations one by one, each for all positions, is as far after the pieces as it was after the whole; so whoever got
+/// to its end before does now.
+class Splitter {
+public:
+  Splitter(ir::Program &program, const Target &target, ir::DiagnosticEngine &diags)
+      : program_(program), target_(target), limits_(*target.executor), diags_(diags) {}
+
+  void run(std::uint32_t rank, std::uint32_t index, ir::ThreadBlock &block) {
+    in_ = &block;
+    chooseWidths();
+    if (std::ranges::none_of(block.ops, [this](const Op &op) { return mustSplit(op); }))
+      return;
+    out_.ops.clear();
+    out_.chunks.clear();
+    out_.ids.clear();
+    std::uint32_t header = 0, bodyEnd = 0;
+    for (std::uint32_t i = 0; i < block.ops.size(); ++i) {
+      const Op &op = block.ops[i];
+      const std::size_t before = out_.ops.size();
+      if (!mustSplit(op)) {
+        append(op, block.srcs(op), block.dsts(op), block.idsOf(op));
+      } else if (const char *reason = obstacle(rank, op)) {
+        refuse({rank, index, i}, reason);
+        append(op, block.srcs(op), block.dsts(op), block.idsOf(op));
+      } else {
+        split(op);
+      }
+      if (op.kind == OpKind::Pipeline) {
+        header = static_cast<std::uint32_t>(before);
+        bodyEnd = i + 1 + op.bodySize;
+      } else if (i < bodyEnd) {
+        out_.ops[header].bodySize += static_cast<std::uint32_t>(out_.ops.size() - before - 1);
+      }
+    }
+    block.ops = out_.ops;
+    block.chunks = out_.chunks;
+    block.ids = out_.ids;
+  }
+
+  SplitCounts counts;
+
+private:
+  /// The pieces of what one thread each does. Semaphores have more room than channels: they take it where no operation
+  /// on channels is cut shorter.
+  void chooseWidths() {
+    channelWidth_ = std::min(limits_.channelsPerOp, program_.threadsPerBlock);
+    semaphoreWidth_ = std::min(limits_.semaphoresPerOp, program_.threadsPerBlock);
+    if (std::ranges::any_of(in_->ops, [this](const Op &op) {
+          return doneByOneThreadEach(op) && !ir::isSemaphoreOp(op.kind) && op.numIds > channelWidth_;
+        }))
+      semaphoreWidth_ = channelWidth_;
+  }
+  std::uint32_t maxIds(const Op &op) const {
+    if (!doneByOneThreadEach(op))
+      return limits_.channelsPerOp;
+    return ir::isSemaphoreOp(op.kind) ? semaphoreWidth_ : channelWidth_;
+  }
+  bool tooWide(const Op &op) const {
+    return op.numIds > maxIds(op) || op.numSrcs > limits_.chunksPerSide || op.numDsts > limits_.chunksPerSide;
+  }
+  bool mustSplit(const Op &op) const { return tooWide(op) || mixesSources(op) || lacksFlush(op) || sendsPackets(op); }
+
+  /// handlePut and handlePutPackets look for all sources in the buffer of the first.
+  bool mixesSources(const Op &op) const {
+    const std::span<const Chunk> srcs = in_->srcs(op);
+    return (op.kind == OpKind::Put || op.kind == OpKind::PutPacket) && op.channelType == ir::ChannelType::Memory &&
+           std::ranges::any_of(srcs, [&](const Chunk &src) { return src.space != srcs[0].space; });
+  }
+  /// A pwsf that ends with its signal is followed by a flush of the same threads.
+  bool lacksFlush(const Op &op) const { return op.kind == OpKind::PutWithSignalAndFlush && !limits_.flushingPuts; }
+  /// Through a port, handlePutPackets names the source in the memory of the first plan that the executor has loaded,
+  /// whichever runs (it leaves out localMemoryIdBegin_); handleReadPutPackets sends the same packets from the right
+  /// one.
+  bool sendsPackets(const Op &op) const {
+    return op.kind == OpKind::PutPacket && op.channelType == ir::ChannelType::Port &&
+           std::ranges::all_of(in_->srcs(op), [](const Chunk &src) { return src.space == ir::ChunkSpace::Scratch; });
+  }
+
+  /// Why splitting `op` would change what it does, or null.
+  const char *obstacle(std::uint32_t rank, const Op &op) const {
+    const SplitRule rule = splitRule(op.kind);
+    if (rule.form == SplitForm::Never)
+      return "it is one operation on all of them";
+    if (rule.form != SplitForm::Sum || op.numSrcs <= limits_.chunksPerSide)
+      return nullptr;
+    // A later step must not read what an earlier one has written, other than as the sum so far.
+    const std::span<const Chunk> srcs = in_->srcs(op);
+    const MemoryRange sum = memoryOf(program_, rank, in_->dsts(op)[0]);
+    for (std::uint32_t i = limits_.chunksPerSide; i < srcs.size(); ++i)
+      if (ir::isLocal(srcs[i].space) && sum.overlaps(memoryOf(program_, rank, srcs[i], ir::formOfSource(op, i))))
+        return "a later source lies where the result goes";
+    return nullptr;
+  }
+
+  void refuse(ir::OpRef ref, const char *reason) {
+    const Op &op = in_->ops[ref.op];
+    const bool byIds = op.numIds > maxIds(op);
+    const std::uint32_t chunks = std::max(op.numSrcs, op.numDsts);
+    const char *what = ir::isSemaphoreOp(op.kind) ? "semaphore" : "channel";
+    diags_.report(diag::limit_width, whereIs(program_, ref),
+                  {ir::wordOf(program_, op), ref.block, ref.rank,
+                   byIds ? ir::plural(op.numIds, what) : ir::plural(chunks, "chunk") + " on a side", target_.name(),
+                   byIds ? maxIds(op) : limits_.chunksPerSide, reason});
+  }
+
+  void append(const Op &op, std::span<const Chunk> srcs, std::span<const Chunk> dsts,
+              std::span<const std::uint32_t> ids) {
+    out_.append(op, srcs, dsts, ids);
+  }
+  void piece(const Op &op, std::span<const Chunk> srcs, std::span<const Chunk> dsts,
+             std::span<const std::uint32_t> ids = {}) {
+    append(op, srcs, dsts, ids);
+    ++counts.pieces;
+  }
+  void nop(ir::LocId loc) {
+    Op op;
+    op.loc = loc;
+    append(op, {}, {}, {});
+    ++counts.nops;
+  }
+
+  void split(const Op &op) {
+    ++counts.split;
+    if (sendsPackets(op)) {
+      splitPackets(op);
+      return;
+    }
+    if (lacksFlush(op)) {
+      Op put = op, flush = op;
+      put.kind = OpKind::PutWithSignal;
+      flush.kind = OpKind::Flush;
+      splitCopies(put, in_->srcs(op), in_->dsts(op), in_->idsOf(op), false);
+      splitIds(flush, in_->idsOf(op));
+      return;
+    }
+    switch (const SplitRule rule = splitRule(op.kind); rule.form) {
+    case SplitForm::Channels:
+    case SplitForm::Semaphores:
+      splitIds(op, in_->idsOf(op));
+      break;
+    case SplitForm::Pairs:
+    case SplitForm::SharedSource:
+      splitCopies(op, in_->srcs(op), in_->dsts(op), in_->idsOf(op), rule.form == SplitForm::SharedSource);
+      break;
+    case SplitForm::Sum:
+      splitSum(op, rule);
+      break;
+    case SplitForm::Never:
+      break;
+    }
+  }
+
+  void splitIds(const Op &op, std::span<const std::uint32_t> ids) {
+    for (std::size_t at = 0; at < ids.size(); at += maxIds(op))
+      piece(op, {}, {}, ids.subspan(at, std::min<std::size_t>(maxIds(op), ids.size() - at)));
+  }
+
+  /// A piece for each source. Positions are counted anew in each, so a nop stands in for the order of threads.
+  void splitPackets(const Op &op) {
+    const std::span<const Chunk> srcs = in_->srcs(op), dsts = in_->dsts(op);
+    const std::span<const std::uint32_t> ids = in_->idsOf(op);
+    Op send = op;
+    send.kind = OpKind::ReadPutPacket;
+    const bool several = std::ranges::any_of(srcs, [&](const Chunk &src) { return src != srcs[0]; });
+    for (std::size_t at = 0, end = 0; at < srcs.size(); at = end) {
+      while (end < srcs.size() && srcs[end] == srcs[at])
+        ++end;
+      splitCopies(send, srcs.subspan(at, 1), dsts.subspan(at, end - at), ids.subspan(at, end - at), true);
+      if (several)
+        nop(op.loc);
+    }
+  }
+
+  void splitCopies(const Op &op, std::span<const Chunk> srcs, std::span<const Chunk> dsts,
+                   std::span<const std::uint32_t> ids, bool shared) {
+    const std::size_t width = ids.empty() ? limits_.chunksPerSide : std::min(limits_.chunksPerSide, maxIds(op));
+    const bool oneBuffer = mixesSources(op);
+    for (std::size_t at = 0, n = 0; at < dsts.size(); at += n) {
+      n = std::min(width, dsts.size() - at);
+      for (std::size_t i = 1; oneBuffer && i < n; ++i)
+        if (srcs[at + i].space != srcs[at].space)
+          n = i;
+      piece(op, shared ? srcs : srcs.subspan(at, n), dsts.subspan(at, n), ids.empty() ? ids : ids.subspan(at, n));
+    }
+  }
+
+  void splitSum(const Op &op, const SplitRule &rule) {
+    std::span<const Chunk> srcs = in_->srcs(op);
+    const std::span<const Chunk> dsts = in_->dsts(op);
+    Op step = op;
+    step.kind = rule.step;
+    if (rule.step != OpKind::ReadReduce)
+      step.channelType = ir::ChannelType::None;
+    // Sources are taken in their order: destination 0 holds the sum so far and is the next step's first source.
+    std::vector<Chunk> rest(srcs.begin(), srcs.end());
+    std::size_t done = 0;
+    while (rest.size() - done > limits_.chunksPerSide) {
+      piece(step, std::span(rest).subspan(done, limits_.chunksPerSide), dsts.first(1));
+      nop(op.loc);
+      done += limits_.chunksPerSide - 1;
+      rest[done] = dsts[0];
+    }
+    srcs = std::span(rest).subspan(done);
+    if (dsts.size() <= limits_.chunksPerSide) {
+      piece(op, srcs, dsts, in_->idsOf(op));
+      return;
+    }
+    piece(op, srcs, dsts.first(limits_.chunksPerSide), in_->idsOf(op));
+    nop(op.loc);
+    const std::span<const Chunk> sent = dsts.subspan(limits_.chunksPerSide);
+    const std::vector<Chunk> result(sent.size(), dsts[0]);
+    Op send = op;
+    send.kind = rule.send;
+    send.reduceOp = ir::ReduceOp::Sum;
+    splitCopies(send, result, sent, {}, false);
+  }
+
+  ir::Program &program_;
+  const Target &target_;
+  const ExecutorLimits &limits_;
+  ir::DiagnosticEngine &diags_;
+  const ir::ThreadBlock *in_ = nullptr;
+  std::uint32_t channelWidth_ = 0, semaphoreWidth_ = 0; ///< of the block
+  ir::ThreadBlock out_;
+};
+
+} // namespace
+
+SplitCounts splitWideOps(ir::Program &program, const Target &target, ir::DiagnosticEngine &diags) {
+  Splitter splitter(program, target, diags);
+  for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
+    for (std::uint32_t b = 0; b < program.ranks[r].blocks.size(); ++b)
+      splitter.run(r, b, program.ranks[r].blocks[b]);
+  return splitter.counts;
+}
+
+} // namespace mscclc::passes

@@ -1,0 +1,62 @@
+#include "passes/transform/split_waits.h"
+
+#include "ir/op_semantics.h"
+#include "passes/analysis/exclusive_waits.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mscclc::passes {
+namespace {
+
+bool waitsOnSeveral(const ir::Op &op) {
+  return op.numIds > 1 && ir::takes(op.kind);
+}
+
+/// Returns how many operations were split.
+std::uint64_t part(ir::ThreadBlock &block, LoneWaits &waits) {
+  if (std::ranges::none_of(block.ops, waitsOnSeveral))
+    return 0;
+  waits.start(block);
+  std::uint64_t split = 0;
+  std::vector<ir::Op> ops;
+  std::uint32_t header = 0, bodyEnd = 0;
+  for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
+    const ir::Op &op = block.ops[o];
+    if (op.kind == ir::OpKind::Pipeline) {
+      header = static_cast<std::uint32_t>(ops.size());
+      bodyEnd = o + 1 + op.bodySize;
+    }
+    ops.push_back(op);
+    if (!waitsOnSeveral(op) || waits.has(o))
+      continue;
+    ++split;
+    ops.back().numIds = 1;
+    for (std::uint32_t i = 1; i < op.numIds; ++i) {
+      ops.push_back(ops.back());
+      ++ops.back().firstId;
+    }
+    if (o < bodyEnd)
+      ops[header].bodySize += op.numIds - 1;
+  }
+  if (split != 0)
+    block.ops = std::move(ops);
+  return split;
+}
+
+void partWaits(PassContext &context) {
+  LoneWaits waits;
+  std::uint64_t split = 0;
+  for (ir::Rank &rank : context.program.ranks)
+    for (ir::ThreadBlock &block : rank.blocks)
+      split += part(block, waits);
+  context.stats.count("waits split", split);
+}
+
+} // namespace
+
+Pass createPartWaitsPass() {
+  return {.needs = DataSyncLowered, .run = partWaits};
+}
+
+} // namespace mscclc::passes

@@ -1,0 +1,355 @@
+// The machine's data operations: which cells they touch, in which order to what came before, and what they leave there.
+#include "passes/verify/machine.h"
+
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+void Machine::addOperand(const BlockState &s, const ir::Op &op, std::uint32_t operand) {
+  const ir::Rank &rank = index_.program.ranks[s.rank];
+  const std::uint32_t ref = op.firstChunk + operand;
+  const ir::Chunk &chunk = s.code->chunks[ref];
+  const bool isSource = operand < op.numSrcs;
+  const bool packet = ir::roleOf(op, operand).form == ir::DataForm::Packet;
+  auto &list = isSource ? sources_ : destinations_;
+  const auto add = [&](std::uint32_t owner, ir::BufferKind buffer) {
+    const UnitSpan span =
+        geometry_.span(chunk, op, s.loop != none ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
+    list.push_back({owner, static_cast<CellId>(memory_.base(owner, buffer, packet) + span.first), span.count, ref,
+                    packet, buffer == ir::BufferKind::Scratch});
+  };
+  if (ir::isLocal(chunk.space)) {
+    add(s.rank, static_cast<ir::BufferKind>(chunk.space));
+  } else if (chunk.space == ir::ChunkSpace::Remote) {
+    const ir::RemoteBuffer &remote = rank.remoteBuffers[chunk.id];
+    add(remote.rank, remote.buffer);
+  } else {
+    const ir::SwitchChannel &channel = rank.switchChannels[chunk.id];
+    for (const std::uint32_t member : channel.ranks)
+      add(member, channel.buffer);
+  }
+}
+
+void Machine::resolve(const BlockState &s, const ir::Op &op) {
+  sources_.clear();
+  destinations_.clear();
+  for (std::uint32_t i = 0; i < op.numChunks(); ++i)
+    addOperand(s, op, i);
+}
+
+bool Machine::packetsArrived(std::uint32_t b, const ir::Op &op) {
+  const auto now = static_cast<std::uint8_t>(launch_ + 1);
+  BlockState &s = blocks_[b];
+  for (; s.step < op.numSrcs; ++s.step) { // what has arrived stays
+    if (ir::formOfSource(op, s.step) != ir::DataForm::Packet)
+      continue;
+    sources_.clear();
+    addOperand(s, op, s.step);
+    for (const Operand &source : sources_)
+      for (std::uint32_t i = 0; i < source.count; ++i)
+        if (memory_.slotLaunch(source.first + i) != now) {
+          if (!ir::awaitsPackets(op.kind)) {
+            listener_.packetNotThere(source.first + i, index_.place(b, s.pc));
+            return true;
+          }
+          block(b, memory_.slotWaiter(source.first + i), Waiting::Packet, source.first + i);
+          return false;
+        }
+  }
+  return true;
+}
+
+View Machine::packetView(std::uint32_t b) {
+  View view = order_.view(b);
+  taken_.clear();
+  mixed_ = false;
+  std::uint32_t last = none;
+  for (const Operand &source : sources_) {
+    if (!source.packet)
+      continue;
+    const std::uint32_t first = memory_.slotToken(source.first);
+    for (std::uint32_t i = 0; i < source.count; ++i) {
+      const std::uint32_t token = memory_.slotToken(source.first + i);
+      mixed_ = mixed_ || token != first;
+      if (token != last)
+        taken_.push_back(packetTokens_[last = token]);
+    }
+  }
+  view.besides = taken_;
+  return view;
+}
+
+/// A thread that writes an element has taken that element's packets, and no others.
+void Machine::writeComputed(const Operand &to, const Record &by, const View &view, const ValueId *values) {
+  if (!sawPackets_ || !mixed_)
+    return write(to, by, view, values);
+  for (std::uint32_t u = 0, end; u < to.count; u = end) {
+    const auto alike = [&](const Operand &source) {
+      return !source.packet || memory_.slotToken(source.first + end) == memory_.slotToken(source.first + u);
+    };
+    for (end = u + 1; end < to.count && std::all_of(sources_.begin(), sources_.end(), alike);)
+      ++end;
+    takenHere_.clear();
+    for (const Operand &source : sources_)
+      if (source.packet)
+        takenHere_.push_back(packetTokens_[memory_.slotToken(source.first + u)]);
+    packetToken_ = none;
+    View part = view;
+    part.besides = takenHere_;
+    Operand piece = to;
+    piece.first += u;
+    piece.count = end - u;
+    write(piece, by, part, launch_ == 0 ? values + u : values);
+  }
+}
+
+bool Machine::data(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  if (ir::isPacketOp(op.kind) && !packetsArrived(b, op))
+    return false;
+  resolve(s, op);
+  currentBlock_ = b;
+  currentOp_ = &op;
+  sawPackets_ = ir::awaitsPackets(op.kind);
+  packetToken_ = none;
+  if (op.channelType == ir::ChannelType::Port)
+    portPut(b, op);
+  else if (ir::reduces(op.kind))
+    reduce(b, op);
+  else
+    move(b);
+  if (sawPackets_)
+    for (const Token &token : taken_)
+      order_.receive(b, token, false);
+  if (ir::putsAndSignals(op.kind))
+    signalAll(b, op, false);
+  if (op.kind == ir::OpKind::PutWithSignalAndFlush)
+    flushAll(b, op);
+  return true;
+}
+
+void Machine::move(std::uint32_t b) {
+  const View before = order_.view(b);
+  const View after = sawPackets_ ? packetView(b) : before;
+  const Operand *present = nullptr;
+  for (std::size_t i = 0; i < destinations_.size(); ++i) {
+    const Operand &source = sources_[sources_.size() == 1 ? 0 : i];
+    if (&source != present) {
+      present = &source;
+      readValues(source, {b, before.phase, source.ref}, before);
+    }
+    writeComputed(destinations_[i], {b, before.phase, destinations_[i].ref}, after, valuesOfUnit_.data());
+  }
+}
+
+void Machine::reduce(std::uint32_t b, const ir::Op &op) {
+  const View before = order_.view(b);
+  const View after = sawPackets_ ? packetView(b) : before;
+  for (const Operand &source : sources_)
+    read(source, {b, before.phase, source.ref}, before);
+  const std::uint32_t units = sources_[0].count;
+  if (launch_ == 0) {
+    valuesOfUnit_.resize(units);
+    for (std::uint32_t u = 0; u < units; ++u) {
+      partsOfUnit_.clear();
+      for (const Operand &source : sources_)
+        partsOfUnit_.push_back(memory_[source.first + u].value);
+      valuesOfUnit_[u] = values_.combine(op.reduceOp, partsOfUnit_);
+    }
+  }
+  for (const Operand &destination : destinations_)
+    writeComputed(destination, {b, before.phase, destination.ref}, after, valuesOfUnit_.data());
+}
+
+void Machine::portPut(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  const auto ids = s.code->idsOf(op);
+  for (std::uint32_t i = 0; i < destinations_.size(); ++i) { // thread i puts the i-th
+    const Operand &source = sources_[sources_.size() == 1 ? 0 : i];
+    const std::uint32_t channel = index_.channel(op.channelType, s.rank, ids[ids.size() == 1 ? 0 : i]);
+    View issue = threadView(b, i);
+    issue.putChannel = channel;
+    const Record put{Record::putBit | order_.addPut(channel, issue, s.pc), issue.phase, source.ref};
+    readValues(source, put, issue);
+    if (history_ && launch_ == 0 && source.scratch) {
+      const Operand &cells = source.packet ? destinations_[i] : source;
+      history_->note(source.rank, put, false, source.packet, cells.first, cells.count);
+    }
+    View finish = sawPackets_ ? packetView(b) : issue;
+    finish.thread = i;
+    finish.putChannel = channel;
+    write(destinations_[i], {put.agent, put.phase, destinations_[i].ref}, finish, valuesOfUnit_.data());
+  }
+}
+
+void Machine::readValues(const Operand &source, const Record &by, const View &view) {
+  read(source, by, view);
+  if (launch_ != 0)
+    return;
+  valuesOfUnit_.resize(source.count);
+  for (std::uint32_t u = 0; u < source.count; ++u)
+    valuesOfUnit_[u] = memory_[source.first + u].value;
+}
+
+void Machine::read(const Operand &operand, const Record &by, const View &view) {
+  counts_.accesses += operand.count;
+  if (launch_ != 0)
+    return checkLater(operand, by, view, false);
+  if (history_ && operand.scratch && !by.isPut())
+    history_->note(operand.rank, by, false, operand.packet, operand.first, operand.count);
+  // Of packets every reader counts: the first tells soonest that what they were computed from has been read.
+  const bool awaited = operand.packet && ir::awaitsPackets(currentOp_->kind);
+  const bool keeps = operand.packet && geometry_.mostIterations() == 0;
+  for (std::uint32_t i = 0; i < operand.count; ++i) {
+    const CellId id = operand.first + i;
+    if (!awaited)
+      checkRead(id, by, view);
+    Cell &cell = memory_[id];
+    const Record &had = cell.read;
+    const bool replaces = !keeps && had.exists() && cell.moreReads == none && !had.isPut() &&
+                          ((had.agent == by.agent && (had.phase < by.phase || had.ref == by.ref)) ||
+                           (had.agent != by.agent && order_.knownAtOnce(had.agent, had.phase, view, Need::Control)));
+    if (replaces)
+      cell.read = by;
+    else
+      memory_.addRead(cell, by, keeps);
+  }
+}
+
+void Machine::write(const Operand &operand, const Record &by, const View &view, const ValueId *values) {
+  counts_.accesses += operand.count;
+  if (launch_ != 0) {
+    checkLater(operand, by, view, true);
+    for (std::uint32_t i = 0; operand.packet && i < operand.count; ++i)
+      if (memory_.slotLaunch(operand.first + i) != launch_ + 1)
+        sendPacket(operand.first + i, view);
+    return;
+  }
+  if (history_ && operand.scratch)
+    history_->note(operand.rank, by, true, operand.packet, operand.first, operand.count);
+  for (std::uint32_t i = 0; i < operand.count; ++i) {
+    const CellId id = operand.first + i;
+    Cell &cell = memory_[id];
+    if (operand.packet && memory_.slotLaunch(id) == launch_ + 1) {
+      writeAgain(id, by, view, values[i]);
+      continue;
+    }
+    checkWrite(id, by, view, operand.packet);
+    if (operand.packet)
+      sendPacket(id, view);
+    memory_.setWrite(cell, by);
+    cell.value = cell.value == Values::unknown ? Values::unknown : values[i];
+  }
+}
+
+void Machine::checkLater(const Operand &operand, const Record &by, const View &view, bool writes) {
+  if (index_.program.doubleScratch && operand.scratch != (launch_ == 2))
+    return;
+  if (history_ && operand.scratch && writes)
+    if (const ScratchHistory::Access *open = history_->open(operand.rank, view)) {
+      listener_.sizeChanged(operand.rank, open->by, open->writes, by);
+      history_.reset(); // one is enough to tell
+    }
+  for (std::uint32_t i = 0; i < operand.count; ++i) {
+    const CellId id = operand.first + i;
+    Cell &cell = memory_[id];
+    if (!writes) {
+      if (!operand.packet)
+        checkRead(id, by, view);
+    } else if (cell.write.exists() || cell.read.exists()) {
+      checkWrite(id, by, view, operand.packet);
+      memory_.setWrite(cell, {});
+    }
+  }
+}
+
+void Machine::checkRead(CellId id, const Record &by, const View &view) {
+  Cell &cell = memory_[id];
+  if (!cell.write.exists())
+    return;
+  if (order_.before(cell.write, true, view, Need::Data)) {
+    if (view.besides.empty()) // else only one thread is known to be behind it
+      order_.readBehind(cell.write, view);
+  } else if (!takenBefore(cell, view) && !sameElement(cell.write, by)) {
+    report(id, cell.write, true, by, false, view);
+  }
+}
+
+void Machine::checkWrite(CellId id, const Record &by, const View &view, bool packet) {
+  Cell &cell = memory_[id];
+  // A packet that was read has arrived: only readers need to be waited for.
+  const bool arrived = packet && cell.read.exists();
+  if (!arrived && cell.write.exists() && !order_.before(cell.write, true, view, Need::Data) &&
+      !sameElement(cell.write, by))
+    report(id, cell.write, true, by, true, view);
+  memory_.forReads(cell, [&](const Record &reader) {
+    if (!order_.before(reader, false, view, Need::Control) && !sameElement(reader, by) &&
+        !computedFrom(id, reader, view, by))
+      report(id, reader, false, by, true, view);
+  });
+}
+
+void Machine::sendPacket(CellId id, const View &view) {
+  if (packetToken_ == none) {
+    packetToken_ = static_cast<std::uint32_t>(packetTokens_.size());
+    packetTokens_.push_back(order_.send(currentBlock_, true, view.besides));
+  }
+  memory_.slotLaunch(id) = static_cast<std::uint8_t>(launch_ + 1);
+  memory_.slotToken(id) = packetToken_;
+  if (memory_.slotWaiter(id) != none)
+    wake(memory_.slotWaiter(id));
+}
+
+void Machine::writeAgain(CellId id, const Record &by, const View &view, ValueId value) {
+  // The same packet over itself, as a multicast does to its sender's own slot, is seen by nobody: if it comes later.
+  Cell &cell = memory_[id];
+  const bool isSource = std::any_of(sources_.begin(), sources_.end(),
+                                    [&](const Operand &o) { return o.packet && id - o.first < o.count; });
+  const bool harmless = value == cell.value && value > Values::unknown &&
+                        (isSource || order_.before(cell.write, true, view, Need::Control));
+  if (!harmless) {
+    listener_.slotWrittenTwice(id, cell.write, by);
+    cell.value = Values::unknown;
+  }
+  cell.write = by;
+}
+
+std::uint32_t Machine::opOf(const Record &record) const {
+  const std::uint32_t b = order_.blockOf(record);
+  if (record.isUser())
+    return none;
+  auto &byOperand = operandIndex_[b];
+  const auto &ops = index_.ops(b).ops;
+  if (byOperand.empty()) {
+    for (std::uint32_t o = 0; o < ops.size(); ++o)
+      if (ops[o].numChunks() != 0)
+        byOperand.emplace_back(ops[o].firstChunk, o);
+    std::sort(byOperand.begin(), byOperand.end());
+  }
+  const auto after = std::upper_bound(byOperand.begin(), byOperand.end(), std::pair(record.ref, none));
+  return std::prev(after)->second;
+}
+
+void Machine::report(CellId id, const Record &first, bool firstWrites, const Record &second, bool secondWrites,
+                     const View &view) {
+  Conflict c;
+  c.cell = id;
+  c.first = first;
+  c.firstWrites = firstWrites;
+  c.second = second;
+  c.secondWrites = secondWrites;
+  c.view = view;
+  c.control = order_.before(first, firstWrites, view, Need::Control);
+  c.firstOp = opOf(first);
+  c.secondOp = opOf(second);
+  if (first.isPut() && second.isUser() && !firstWrites)
+    listener_.inputStillSent(id, first);
+  else
+    listener_.conflict(c);
+  if (!second.isUser() || !c.control)
+    memory_[id].value = Values::unknown;
+}
+
+} // namespace mscclc::passes::proof

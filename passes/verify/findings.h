@@ -1,0 +1,73 @@
+// What the verifier found, grouped: one cause that shows on many ranks is one finding with a count.
+#pragma once
+
+#include "passes/verify/index.h"
+#include "passes/verify/verify_diagnostics.h"
+
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace mscclc::passes::proof {
+
+/// Findings in the order in which they were made. Reported once, at the end, with their counts.
+class Findings {
+public:
+  Findings(const ProgramIndex &index, ir::DiagnosticEngine &diags) : index_(index), diags_(diags) {}
+
+  struct Note {
+    const ir::DiagInfo *info;
+    ir::Where where;
+    std::vector<ir::DiagArg> args;
+  };
+  struct Finding {
+    const ir::DiagInfo *info;
+    ir::Where where;
+    std::vector<ir::DiagArg> args;
+    std::vector<Note> notes;
+    std::uint64_t alike = 0;
+    bool otherRanks = false, otherBlocks = false;
+    ir::OpRef place; ///< the first one's
+  };
+
+  /// "rank 1, block 0, operation 3", or its source line.
+  ir::Where where(ir::OpRef place) const;
+  ir::Where rankWhere(std::uint32_t rank) const { return {"rank " + std::to_string(rank)}; }
+
+  /// Adds a finding at `place`, unless one of the same kind at the same places is there: then that one counts on, once
+  /// for each set of exact places. Returns a new finding to fill, else null. `other`: the second place, if any.
+  Finding *add(const ir::DiagInfo &info, ir::OpRef place, ir::OpRef other = nowhere);
+  /// The same for what has no operation: grouped by kind and `group` alone.
+  Finding *addOnRank(const ir::DiagInfo &info, std::uint32_t rank, std::uint32_t group = 0);
+
+  /// The same for what concerns all ranks.
+  Finding *addOnProgram(const ir::DiagInfo &info);
+
+  /// What is there now, to come back to.
+  struct State {
+    std::vector<Finding> findings;
+    std::unordered_map<std::uint64_t, std::size_t> groups;
+    std::unordered_set<std::uint64_t> seen;
+    std::uint64_t errors = 0, warnings = 0;
+  };
+  const State &state() const { return state_; }
+  void restore(State state) { state_ = std::move(state); }
+
+  std::uint64_t errors() const { return state_.errors; }
+  std::uint64_t warnings() const { return state_.warnings; }
+  std::vector<Finding> &all() { return state_.findings; }
+  void dropWarnings();
+  void flush();
+
+  static constexpr ir::OpRef nowhere{none, none, none};
+
+private:
+  Finding *addKeyed(const ir::DiagInfo &info, std::uint64_t group, std::uint64_t identity, ir::OpRef place);
+  std::uint64_t key(ir::OpRef place, bool exact) const;
+
+  const ProgramIndex &index_;
+  ir::DiagnosticEngine &diags_;
+  State state_;
+};
+
+} // namespace mscclc::passes::proof

@@ -1,0 +1,376 @@
+#include "passes/verify/machine.h"
+
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+Machine::Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises,
+                 const ThreadRoles &roles, Memory &memory, Order &order, Values &values, MachineListener &listener)
+    : index_(index), geometry_(geometry), premises_(premises), roles_(roles), memory_(memory), order_(order),
+      values_(values), listener_(listener), blocks_(index.numBlocks()),
+      queues_(index.numChannels() + index.numSemaphores()), barriers_(premises.barriers().size()),
+      operandIndex_(index.numBlocks()) {
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    blocks_[b].code = &index.ops(b);
+    blocks_[b].rank = index.rankOf(b);
+  }
+  for (std::uint32_t r = 0; r < index.numRanks(); ++r)
+    for (std::uint32_t id = 0; id < index.program.ranks[r].semaphores.size(); ++id)
+      queues_[semaphoreQueue(r, id)].initial = index.program.ranks[r].semaphores[id].initialValue;
+}
+
+bool Machine::runLaunch() {
+  for (const auto &[queue, parties] : premises_.allShared()) {
+    SharedQueue &shared = shared_[queue];
+    for (const auto &sent : shared.sent)
+      for (const Sent &s : sent)
+        order_.drop(s.token);
+    shared.sent.assign(parties.signallers.size(), {});
+    shared.taken.assign(parties.waiters.size(), 0);
+    shared.numSent = shared.numTaken = 0;
+    shared.lastBlock = shared.lastSender = none;
+    shared.inTurn.clear();
+    shared.told.assign(parties.waiters.size(), 0);
+  }
+  ready_.clear();
+  firstReady_ = 0;
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    blocks_[b].pc = 0;
+    blocks_[b].loop = none;
+    forgetHeard(b);
+    ready_.push_back(b);
+  }
+  while (firstReady_ < ready_.size()) {
+    const std::uint32_t b = ready_[firstReady_++];
+    if (firstReady_ == ready_.size()) {
+      ready_.clear();
+      firstReady_ = 0;
+    }
+    run(b);
+  }
+  for (const Token &token : packetTokens_)
+    order_.drop(token);
+  packetTokens_.clear();
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b)
+    if (!finished(b))
+      return false;
+  return true;
+}
+
+void Machine::run(std::uint32_t b) {
+  BlockState &s = blocks_[b];
+  const auto &ops = s.code->ops;
+  while (s.pc < ops.size()) {
+    const ir::Op &op = ops[s.pc];
+    if (op.kind == ir::OpKind::Pipeline) {
+      const std::uint32_t iterations = geometry_.iterations(op);
+      if (iterations == 0 || op.bodySize == 0) {
+        s.pc += 1 + op.bodySize;
+        continue;
+      }
+      s.loop = s.pc++;
+      s.iteration = 0;
+      s.slice = geometry_.slice(op, 0);
+      continue;
+    }
+    if (!s.entered) {
+      s.entered = true;
+      s.step = 0;
+      if (ir::has(op.sync, ir::DataSync::Before))
+        endPhase(b);
+    }
+    if (!execute(b, op))
+      return;
+    ++counts_.operations;
+    if (ir::has(op.sync, ir::DataSync::After))
+      endPhase(b);
+    step(s);
+  }
+}
+
+void Machine::step(BlockState &s) {
+  s.entered = false;
+  s.waiting = {};
+  ++s.pc;
+  if (s.loop == none)
+    return;
+  const ir::Op &header = s.code->ops[s.loop];
+  if (s.pc != s.loop + 1 + header.bodySize)
+    return;
+  if (++s.iteration < geometry_.iterations(header)) {
+    s.pc = s.loop + 1;
+    s.slice = geometry_.slice(header, s.iteration);
+  } else {
+    s.loop = none;
+    s.iteration = 0;
+  }
+}
+
+bool Machine::execute(std::uint32_t b, const ir::Op &op) {
+  switch (op.kind) {
+  case ir::OpKind::Nop:
+    endPhase(b);
+    return true;
+  case ir::OpKind::Barrier:
+    return barrier(b, op);
+  case ir::OpKind::SemAcquire:
+  case ir::OpKind::Wait:
+  case ir::OpKind::RelaxedWait:
+    return waitAll(b, op);
+  case ir::OpKind::SemRelease:
+  case ir::OpKind::Signal:
+  case ir::OpKind::RelaxedSignal:
+    signalAll(b, op, op.kind == ir::OpKind::RelaxedSignal);
+    return true;
+  case ir::OpKind::Flush:
+    flushAll(b, op);
+    return true;
+  default:
+    return data(b, op);
+  }
+}
+
+void Machine::endPhase(std::uint32_t b) {
+  order_.endPhase(b);
+  forgetHeard(b);
+}
+
+void Machine::forgetHeard(std::uint32_t b) {
+  if (!roles_.relays(b))
+    return;
+  for (const ThreadHeard &heard : heard_[b])
+    order_.drop(heard.token);
+  heard_[b].clear();
+}
+
+/// What `thread` knows in the present phase: beside what its block does, what it waited for itself.
+View Machine::threadView(std::uint32_t b, std::uint32_t thread) {
+  View view = order_.view(b);
+  view.thread = thread;
+  if (!roles_.relays(b))
+    return view;
+  heardHere_.clear();
+  for (const ThreadHeard &heard : heard_[b])
+    if (heard.thread == thread)
+      heardHere_.push_back(heard.token);
+  view.besides = heardHere_;
+  return view;
+}
+
+void Machine::signalAll(std::uint32_t b, const ir::Op &op, bool relaxed) {
+  BlockState &s = blocks_[b];
+  const auto ids = s.code->idsOf(op);
+  for (std::uint32_t thread = 0; thread < ids.size(); ++thread) {
+    if (ir::isSemaphoreOp(op.kind)) {
+      signal(b, semaphoreQueue(s.rank, ids[thread]), sendOf(b, thread, relaxed, none));
+      continue;
+    }
+    const std::uint32_t end = index_.channel(op.channelType, s.rank, ids[thread]);
+    signal(b, index_.pairOf(end), sendOf(b, thread, relaxed, op.channelType == ir::ChannelType::Port ? end : none));
+  }
+}
+
+/// What `thread` sends in the operation at which its block is. `portChannel`: through it, if it is a port's.
+Machine::Sent Machine::sendOf(std::uint32_t b, std::uint32_t thread, bool relaxed, std::uint32_t portChannel) {
+  const ThreadRoles::Turn *turn = roles_.turn(b, blocks_[b].pc, thread);
+  if (!turn) {
+    const View view = threadView(b, thread);
+    Sent sent{order_.send(b, relaxed, view.besides)};
+    if (portChannel != none)
+      sent.covers = order_.putsCovered(portChannel, view);
+    if (roles_.relays(b))
+      for (const ThreadHeard &heard : heard_[b])
+        if (heard.thread == thread)
+          sent.relayed = order_.joinCovers(heard.covers, sent.relayed);
+    return sent;
+  }
+  // Any of the sends of the phase may come first: until the last has come, only what all of them tell is certain.
+  const bool last = turn->number == turn->of;
+  Sent sent{order_.send(b, last ? turn->allRelaxed : turn->anyRelaxed)};
+  if (portChannel == none)
+    return sent;
+  if (!last)
+    sent.covers = order_.putsCovered(portChannel, order_.view(b));
+  else
+    for (const std::uint32_t each : turn->threads)
+      sent.covers = order_.putsCovered(portChannel, threadView(b, each), sent.covers);
+  return sent;
+}
+
+void Machine::flushAll(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  const auto ids = s.code->idsOf(op);
+  for (std::uint32_t thread = 0; thread < ids.size(); ++thread)
+    order_.flushed(order_.putsCovered(index_.channel(op.channelType, s.rank, ids[thread]), threadView(b, thread)), b);
+}
+
+void Machine::signal(std::uint32_t b, std::uint32_t queue, const Sent &sent) {
+  ++counts_.syncs;
+  Queue &q = queues_[queue];
+  if (const SharedSync *parties = premises_.shared(queue)) {
+    signalShared(b, queue, *parties, sent);
+    return wake(q.waiter);
+  }
+  std::uint32_t slot = freeSent_;
+  if (slot != none) {
+    freeSent_ = sent_[slot].next;
+  } else {
+    slot = static_cast<std::uint32_t>(sent_.size());
+    sent_.emplace_back();
+  }
+  sent_[slot] = sent;
+  (q.head == none ? q.head : sent_[q.tail].next) = slot;
+  q.tail = slot;
+  wake(q.waiter);
+}
+
+namespace {
+std::size_t partyOf(const std::vector<SharedSync::Party> &parties, std::uint32_t block) {
+  const auto it = std::ranges::find(parties, block, &SharedSync::Party::block);
+  return static_cast<std::size_t>(it - parties.begin());
+}
+} // namespace
+
+void Machine::signalShared(std::uint32_t b, std::uint32_t queue, const SharedSync &parties, const Sent &sent) {
+  SharedQueue &shared = shared_[queue];
+  const std::size_t party = partyOf(parties.signallers, b);
+  const View now = order_.view(b);
+  if (shared.lastSender != none && shared.lastSender != b &&
+      !order_.known(shared.lastSender, shared.lastSendPhase, now, Need::Control) && !noTurns_.contains(queue))
+    outOfTurn_.insert(queue);
+  shared.lastSender = b;
+  shared.lastSendPhase = now.phase;
+  shared.inTurn.push_back({static_cast<std::uint32_t>(party), static_cast<std::uint32_t>(shared.sent[party].size())});
+  shared.sent[party].push_back(sent);
+  ++shared.numSent;
+}
+
+bool Machine::waitAll(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  const auto ids = s.code->idsOf(op);
+  const bool semaphore = op.kind == ir::OpKind::SemAcquire;
+  for (; s.step < ids.size(); ++s.step) {
+    const std::uint32_t queue =
+        semaphore ? semaphoreQueue(s.rank, ids[s.step]) : index_.channel(op.channelType, s.rank, ids[s.step]);
+    if (!wait(b, s.step, queue, op.kind == ir::OpKind::RelaxedWait)) {
+      block(b, queues_[queue].waiter, semaphore ? Waiting::Semaphore : Waiting::Channel,
+            semaphore ? index_.semaphore(s.rank, ids[s.step]) : queue);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Machine::wait(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, bool relaxed) {
+  const auto take = [&](const Sent &sent) {
+    order_.receive(b, sent.token, relaxed);
+    order_.completed(sent.covers, b, thread);
+    order_.relayed(sent.relayed, b, thread);
+    if (!roles_.relays(b) || sent.token.agent == none || roles_.acquiredTogether(b, queue))
+      return;
+    Token token = order_.share(sent.token);
+    token.weak |= relaxed;
+    heard_[b].push_back({thread, token, order_.joinCovers(sent.covers, sent.relayed)});
+  };
+  if (const SharedSync *parties = premises_.shared(queue))
+    return waitShared(b, queue, *parties, take);
+  Queue &q = queues_[queue];
+  if (q.initial != 0) {
+    --q.initial;
+    take({});
+    return true;
+  }
+  if (q.head == none)
+    return false;
+  const std::uint32_t slot = q.head;
+  q.head = sent_[slot].next;
+  sent_[slot].next = freeSent_;
+  freeSent_ = slot;
+  take(sent_[slot]);
+  order_.drop(sent_[slot].token);
+  return true;
+}
+
+/// The n-th wait passes once n signals came. Where blocks signal in turns, these are the first n; else, whoever sent
+/// them, of each sender only what all others together cannot make up for is certain. Blocks take turns waiting on a
+/// channel; of a semaphore any may be the first, and knows only how often it acquired it itself.
+template <typename Take>
+bool Machine::waitShared(std::uint32_t b, std::uint32_t queue, const SharedSync &parties, const Take &take) {
+  SharedQueue &shared = shared_[queue];
+  const std::uint64_t initial = queues_[queue].initial;
+  if (shared.numSent + initial <= shared.numTaken)
+    return false;
+  ++shared.numTaken;
+  if (queue < index_.numChannels())
+    checkTurn(b, shared, queue);
+  const std::size_t waiter = partyOf(parties.waiters, b);
+  const std::uint64_t own = ++shared.taken[waiter];
+  const std::uint64_t number = queue < index_.numChannels() ? shared.numTaken : own;
+  if (!noTurns_.contains(queue)) {
+    for (std::uint64_t &told = shared.told[waiter]; told + initial < number; ++told) {
+      const SharedQueue::Place &place = shared.inTurn[told];
+      take(shared.sent[place.signaller][place.number]);
+    }
+    return true;
+  }
+  std::uint64_t total = 0;
+  for (const SharedSync::Party &p : parties.signallers)
+    total += p.count;
+  for (std::size_t i = 0; i < parties.signallers.size(); ++i) {
+    const std::uint64_t others = total - parties.signallers[i].count + initial;
+    if (number > others)
+      take(shared.sent[i][number - others - 1]);
+  }
+  return true;
+}
+
+/// A block counts its waits on a channel without looking whether another one does: they must take turns.
+void Machine::checkTurn(std::uint32_t b, SharedQueue &shared, std::uint32_t queue) {
+  const View now = order_.view(b);
+  if (shared.lastBlock != none && shared.lastBlock != b &&
+      !order_.known(shared.lastBlock, shared.lastPhase, now, Need::Control))
+    listener_.waitsNotOrdered(queue, index_.place(shared.lastBlock, shared.lastOp), index_.place(b, blocks_[b].pc));
+  shared.lastBlock = b;
+  shared.lastPhase = now.phase;
+  shared.lastOp = blocks_[b].pc;
+}
+
+bool Machine::barrier(std::uint32_t b, const ir::Op &op) {
+  BlockState &s = blocks_[b];
+  const std::uint32_t number = premises_.barrier(s.rank, op.imm);
+  const BarrierInfo &info = premises_.barriers()[number];
+  auto &arrived = barriers_[number].arrived;
+  if (s.waiting.kind == Waiting::Barrier) // let through by the last one
+    return true;
+  arrived.push_back(b);
+  s.waiting = {Waiting::Barrier, number};
+  if (arrived.size() != info.blocks.size())
+    return false;
+  order_.barrier(arrived);
+  for (const std::uint32_t other : arrived) {
+    forgetHeard(other);
+    if (other != b)
+      ready_.push_back(other);
+  }
+  arrived.clear();
+  return true;
+}
+
+void Machine::block(std::uint32_t b, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id) {
+  blocks_[b].waiting = {kind, id};
+  blocks_[b].nextWaiter = waiters;
+  waiters = b;
+}
+
+void Machine::wake(std::uint32_t &waiters) {
+  while (waiters != none) {
+    const std::uint32_t b = waiters;
+    waiters = blocks_[b].nextWaiter;
+    blocks_[b].nextWaiter = none;
+    ready_.push_back(b);
+  }
+}
+
+} // namespace mscclc::passes::proof

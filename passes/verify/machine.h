@@ -1,0 +1,252 @@
+// One maximal execution of a program, checking every access on the way.
+//
+// Launch after launch, each block runs until it must wait. Signals, semaphores and barriers move clocks (Order), data
+// operations move symbolic values (Values) and are compared with the accesses before them, cell by cell (Memory). The
+// order in which blocks take turns does not matter: see verify.h.
+#pragma once
+
+#include "passes/verify/premises.h"
+#include "passes/verify/scratch_history.h"
+#include "passes/verify/threads.h"
+#include "passes/verify/values.h"
+
+#include <set>
+#include <unordered_map>
+
+namespace mscclc::passes::proof {
+
+/// Two accesses of one cell that are not ordered, the later one in this execution second.
+struct Conflict {
+  CellId cell = 0;
+  Record first;
+  bool firstWrites = false;
+  Record second;
+  bool secondWrites = false;
+  View view;                                     ///< from where the second was judged
+  bool control = false;                          ///< ordered, but for control only
+  std::uint32_t firstOp = none, secondOp = none; ///< `none` for the user's own accesses
+};
+
+/// What a block waits for.
+struct Waiting {
+  enum Kind : std::uint8_t { Nothing, Channel, Semaphore, Barrier, Packet } kind = Nothing;
+  std::uint32_t id = 0; ///< channel end that waits, semaphore, barrier, or cell
+};
+
+/// Receives what the machine finds.
+class MachineListener {
+public:
+  virtual ~MachineListener() = default;
+  virtual void conflict(const Conflict &conflict) = 0;
+  /// `op` sends packet `cell` through a port, where no packet of this launch is yet.
+  virtual void packetNotThere(CellId cell, ir::OpRef op) = 0;
+  /// A packet slot written twice in one launch.
+  virtual void slotWrittenTwice(CellId cell, const Record &first, const Record &second) = 0;
+  /// The launch ends with input chunk `cell` still being sent by port put `put`.
+  virtual void inputStillSent(CellId cell, const Record &put) = 0;
+  /// A write of a launch into `rank`'s scratch that may come before `first`, an access of an earlier launch to another
+  /// chunk, which has the write's place if that launch had another message size.
+  virtual void sizeChanged(std::uint32_t rank, const Record &first, bool firstWrites, const Record &second) = 0;
+  /// Two blocks of a rank wait on channel end `channel` in no fixed order.
+  virtual void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) = 0;
+};
+
+struct MachineCounts {
+  std::uint64_t operations = 0, accesses = 0, syncs = 0;
+};
+
+class Machine {
+public:
+  Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const ThreadRoles &roles,
+          Memory &memory, Order &order, Values &values, MachineListener &listener);
+
+  /// Of these counters, which several blocks signal, it is not taken that the blocks do so in turns.
+  void expectNoTurns(const std::set<std::uint32_t> &queues) { noTurns_ = queues; }
+  /// Counters that several blocks signalled in no fixed order although that was taken: what was found does not count.
+  const std::set<std::uint32_t> &outOfTurn() const { return outOfTurn_; }
+  /// Looks at launches of different message sizes, too.
+  void changeSizes() { history_.emplace(index_, order_); }
+  /// Runs one launch of every rank to its end. False if blocks are stuck; `waiting` tells on what.
+  bool runLaunch();
+  /// What the user does with the buffers around a launch: reads outputs behind it, writes inputs before it.
+  void beginLaunch();
+  void endLaunch();
+  std::uint32_t launch() const { return launch_; }
+
+  const Waiting &waiting(std::uint32_t block) const { return blocks_[block].waiting; }
+  std::uint32_t pc(std::uint32_t block) const { return blocks_[block].pc; }
+  bool finished(std::uint32_t block) const { return blocks_[block].pc == blocks_[block].code->ops.size(); }
+  std::uint32_t iteration(std::uint32_t block) const { return blocks_[block].iteration; }
+  const MachineCounts &counts() const { return counts_; }
+  /// The operation that `record`'s operand belongs to.
+  std::uint32_t opOf(const Record &record) const;
+
+private:
+  struct BlockState {
+    const ir::ThreadBlock *code = nullptr;
+    std::uint32_t rank = 0;
+    std::uint32_t pc = 0;
+    std::uint32_t step = 0;    ///< ids of a wait that are done, or sources that are there
+    std::uint32_t loop = none; ///< header of the running pipeline
+    std::uint32_t iteration = 0;
+    std::uint32_t nextWaiter = none;
+    bool entered = false; ///< the operation at pc has done what comes before it
+    Waiting waiting;
+    LoopSlice slice;
+  };
+  struct Queue {
+    std::uint32_t head = none, tail = none, waiter = none;
+    std::uint32_t initial = 0; ///< of a semaphore's value at the start, what is left; shared queues keep it
+  };
+  /// What waits in a queue.
+  struct Sent {
+    Token token;
+    std::uint32_t covers = none;  ///< port puts that are complete with it: see Order
+    std::uint32_t relayed = none; ///< those of which its thread was told in the same phase
+    std::uint32_t next = none;
+  };
+  /// A queue that several blocks signal or wait on: tokens of the launch, by signaller.
+  struct SharedQueue {
+    std::vector<std::vector<Sent>> sent;                       ///< [signaller]
+    std::vector<std::uint32_t> taken;                          ///< [waiter]
+    std::uint64_t numSent = 0, numTaken = 0;                   ///< of the launch
+    std::uint32_t lastBlock = none, lastPhase = 0, lastOp = 0; ///< of the launch's last wait
+    std::uint32_t lastSender = none, lastSendPhase = 0;
+    struct Place {
+      std::uint32_t signaller, number;
+    };
+    std::vector<Place> inTurn;       ///< of all of `sent`, in the machine's order
+    std::vector<std::uint64_t> told; ///< [waiter]: how many of these it has heard of
+  };
+  struct BarrierState {
+    std::vector<std::uint32_t> arrived;
+  };
+  /// An operand as cells: of `rank`, from `first`.
+  struct Operand {
+    std::uint32_t rank = 0;
+    CellId first = 0;
+    std::uint32_t count = 0;
+    std::uint32_t ref = 0;
+    bool packet = false;
+    bool scratch = false;
+  };
+  // machine.cpp: control
+  void run(std::uint32_t block);
+  bool execute(std::uint32_t block, const ir::Op &op);
+  void step(BlockState &state);
+  void signal(std::uint32_t block, std::uint32_t queue, const Sent &sent);
+  Sent sendOf(std::uint32_t block, std::uint32_t thread, bool relaxed, std::uint32_t portChannel);
+  bool wait(std::uint32_t block, std::uint32_t thread, std::uint32_t queue, bool relaxed);
+  bool waitAll(std::uint32_t block, const ir::Op &op);
+  void signalAll(std::uint32_t block, const ir::Op &op, bool relaxed);
+  bool barrier(std::uint32_t block, const ir::Op &op);
+  void endPhase(std::uint32_t block);
+  void forgetHeard(std::uint32_t block);
+  void flushAll(std::uint32_t block, const ir::Op &op);
+  View threadView(std::uint32_t block, std::uint32_t thread);
+  void block(std::uint32_t block, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id);
+  void wake(std::uint32_t &waiters);
+  void checkTurn(std::uint32_t block, SharedQueue &shared, std::uint32_t queue);
+  void signalShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Sent &sent);
+  template <typename Take>
+  bool waitShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Take &take);
+  std::uint32_t semaphoreQueue(std::uint32_t rank, std::uint32_t id) const {
+    return index_.numChannels() + index_.semaphore(rank, id);
+  }
+
+  // data.cpp: data
+  bool data(std::uint32_t block, const ir::Op &op);
+  void resolve(const BlockState &state, const ir::Op &op);
+  void addOperand(const BlockState &state, const ir::Op &op, std::uint32_t operand);
+  bool packetsArrived(std::uint32_t block, const ir::Op &op);
+  void move(std::uint32_t block);
+  void reduce(std::uint32_t block, const ir::Op &op);
+  void portPut(std::uint32_t block, const ir::Op &op);
+  /// Reads a source that is stored as it is, and keeps its values.
+  void readValues(const Operand &source, const Record &by, const View &view);
+  void read(const Operand &operand, const Record &by, const View &view);
+  void write(const Operand &operand, const Record &by, const View &view, const ValueId *values);
+  void writeComputed(const Operand &operand, const Record &by, const View &view, const ValueId *values);
+  void sendPacket(CellId id, const View &view);
+  /// An access of a launch behind the first, against what the first left there.
+  void checkLater(const Operand &operand, const Record &by, const View &view, bool writes);
+  void writeAgain(CellId id, const Record &by, const View &view, ValueId value);
+  void checkRead(CellId id, const Record &by, const View &view);
+  void checkWrite(CellId id, const Record &by, const View &view, bool packet);
+  // elements.cpp: which thread treats which element
+  struct ElementShare;
+  std::uint32_t loopOf(std::uint32_t block, std::uint32_t op) const;
+  ElementShare shareOf(std::uint32_t block, std::uint32_t op, std::uint32_t ref) const;
+  bool sameElement(const Record &a, const Record &b) const;
+  // packets.cpp: what packets tell about the reads they were computed from
+  struct Chain {
+    const View &view;
+    const Record &by; ///< the write in question
+    CellId written;
+    std::uint32_t offset; ///< of the cell in the operand that is written
+    std::uint32_t budget; ///< cells that may still be looked at
+  };
+  bool computedFrom(CellId id, const Record &reader, const View &view, const Record &by);
+  bool takenAlong(CellId id, const Record &reader, Chain &chain, int depth);
+  struct PacketDestination {
+    std::uint32_t rank, operand;
+  };
+  /// Where the packets of an operation go, by rank. Made when first asked for.
+  const std::vector<PacketDestination> &packetDestinations(std::uint32_t block, std::uint32_t op);
+  bool takenBefore(const Cell &cell, const View &view) const;
+  bool consumed(CellId slot, const Record &consumer, const Chain &chain) const;
+  void report(CellId id, const Record &first, bool firstWrites, const Record &second, bool secondWrites,
+              const View &view);
+  // user.cpp: what a rank's user does between launches
+  template <typename Visit> void forUserCells(std::uint32_t rank, Visit visit) const;
+  void userOverwrites(std::uint32_t rank);
+  void userReads(std::uint32_t rank);
+  View packetView(std::uint32_t block);
+
+  const ProgramIndex &index_;
+  const Geometry &geometry_;
+  const Premises &premises_;
+  const ThreadRoles &roles_;
+  Memory &memory_;
+  Order &order_;
+  Values &values_;
+  MachineListener &listener_;
+  MachineCounts counts_;
+
+  std::optional<ScratchHistory> history_;
+  std::uint32_t launch_ = 0; ///< from 0
+  std::vector<BlockState> blocks_;
+  std::vector<Queue> queues_; ///< channel ends that wait, then semaphores
+  std::vector<Sent> sent_;
+  std::uint32_t freeSent_ = none;
+  std::unordered_map<std::uint32_t, SharedQueue> shared_;
+  std::set<std::uint32_t> noTurns_, outOfTurn_;
+  std::vector<BarrierState> barriers_;
+  struct ThreadHeard {
+    std::uint32_t thread;
+    Token token;
+    std::uint32_t covers; ///< port puts that are complete with it
+  };
+  std::unordered_map<std::uint32_t, std::vector<ThreadHeard>> heard_; ///< of blocks that relay, in their present phase
+  std::vector<Token> heardHere_;                                      ///< of them, those of one thread
+  std::vector<std::uint32_t> ready_;
+  std::size_t firstReady_ = 0;
+
+  // Of the data operation in progress.
+  std::vector<Operand> sources_, destinations_;
+  std::vector<ValueId> partsOfUnit_, valuesOfUnit_;
+  std::uint32_t currentBlock_ = none;
+  const ir::Op *currentOp_ = nullptr;
+  bool sawPackets_ = false;
+  std::vector<Record> stillSent_;
+  std::vector<Token> taken_;        ///< of the packets that the operation took
+  std::vector<Token> takenHere_;    ///< the same of the elements being written
+  bool mixed_ = false;              ///< packets of one source that it took come from several operations
+  std::vector<Token> packetTokens_; ///< of this launch
+  std::uint32_t packetToken_ = none;
+  std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< [block << 32 | op]
+  mutable std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
+      operandIndex_; ///< [block]: (first operand, op)
+};
+
+} // namespace mscclc::passes::proof

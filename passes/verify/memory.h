@@ -1,0 +1,94 @@
+// The memory of all ranks as cells, one a unit of a chunk: who wrote it last, who read it since, what it holds.
+#pragma once
+
+#include "passes/verify/geometry.h"
+#include "passes/verify/order.h"
+
+namespace mscclc::passes::proof {
+
+using ValueId = std::uint32_t;
+using CellId = std::uint32_t;
+
+struct Cell {
+  Record write;
+  Record read;                    ///< the first reader since the write; more in `moreReads`
+  std::uint32_t moreReads = none; ///< into Memory's list
+  ValueId value = 0;              ///< 0: never written
+};
+
+/// A cell as the user knows it.
+struct CellPlace {
+  std::uint32_t rank = 0;
+  ir::BufferKind buffer = ir::BufferKind::Input;
+  std::uint32_t chunk = 0;
+  std::uint32_t unit = 0; ///< within the chunk
+  bool packet = false;
+};
+
+class Memory {
+public:
+  Memory(const ProgramIndex &index, const Geometry &geometry);
+
+  /// More take more than a few gigabytes.
+  static constexpr std::uint64_t mostCells = std::uint64_t{1} << 26;
+  /// False if there are more cells than that.
+  bool fits() const { return fits_; }
+  /// False if there are more however coarse they are: so many chunks that nothing should be kept for each.
+  static bool chunksFit(const ir::Program &program);
+  std::uint64_t numCells() const { return cells_.size(); }
+
+  /// Cell of unit 0 of a buffer; in place, buffers share cells. Scratch packets have cells of their own. One copy of
+  /// double scratch is enough: launches that use the other half are not judged by it (see Machine).
+  CellId base(std::uint32_t rank, ir::BufferKind buffer, bool packet) const {
+    const Bases &b = bases_[rank];
+    return packet ? b.slots : b.plain[static_cast<std::size_t>(buffer)];
+  }
+  Cell &operator[](CellId id) { return cells_[id]; }
+  const Cell &operator[](CellId id) const { return cells_[id]; }
+  CellPlace locate(CellId id) const;
+  std::string describe(CellId id) const; ///< "output[3] of rank 1"
+
+  bool usesPackets() const { return firstSlot_ != cells_.size(); }
+  /// Of a packet's cell: launch (from 1) of its last write, that write's token, and who waits for it.
+  std::uint8_t &slotLaunch(CellId id) { return slotLaunch_[id - firstSlot_]; }
+  std::uint32_t &slotToken(CellId id) { return slotToken_[id - firstSlot_]; }
+  std::uint32_t &slotWaiter(CellId id) { return slotWaiter_[id - firstSlot_]; }
+
+  /// Calls `visit(record)` for each read since the last write.
+  template <typename Visit> void forReads(const Cell &cell, Visit &&visit) const {
+    if (!cell.read.exists())
+      return;
+    visit(cell.read);
+    for (std::uint32_t i = cell.moreReads; i != none; i = reads_[i].next)
+      visit(reads_[i].record);
+  }
+  /// `keeps`: beside earlier reads of the same block, for which a later one speaks otherwise.
+  void addRead(Cell &cell, const Record &record, bool keeps = false);
+  /// Makes `record` the last write; forgets reads.
+  void setWrite(Cell &cell, const Record &record);
+
+private:
+  struct Bases {
+    CellId plain[3] = {0, 0, 0};
+    CellId slots = 0;
+    std::uint32_t scratchUnits = 0;
+  };
+  struct ReadNode {
+    Record record;
+    std::uint32_t next;
+  };
+  const ProgramIndex &index_;
+  std::uint32_t unitsPerChunk_;
+  bool fits_ = true;
+  std::vector<Bases> bases_;
+  std::vector<CellId> rankEnd_;     // [rank], plain cells
+  std::vector<CellId> slotRankEnd_; // [rank], packet cells
+  CellId firstSlot_ = 0;
+  std::vector<Cell> cells_;
+  std::vector<std::uint8_t> slotLaunch_;
+  std::vector<std::uint32_t> slotToken_, slotWaiter_;
+  std::vector<ReadNode> reads_;
+  std::uint32_t freeRead_ = none;
+};
+
+} // namespace mscclc::passes::proof

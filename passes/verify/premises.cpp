@@ -1,0 +1,256 @@
+#include "passes/verify/premises.h"
+
+#include "ir/op_semantics.h"
+#include "passes/gpu_limits.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+/// Counts, queue by queue, what signals and waits there are in one launch. `all` is the count in the proven size,
+/// `once` what is outside pipelines: both equal on both ends, and they are equal at every size.
+class PremiseScan {
+public:
+  PremiseScan(Premises &premises, const ProgramIndex &index, const Geometry &geometry, Findings &findings)
+      : p_(premises), index_(index), geometry_(geometry), findings_(findings),
+        sent_(index.numChannels() + index.numSemaphores()), taken_(sent_.size()), used_(index.numChannels()),
+        waits_(index.numRanks()) {}
+
+  void run() {
+    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
+      scanBlock(b);
+    checkResident();
+    checkChannels();
+    checkSemaphores();
+    collectShared();
+  }
+
+private:
+  struct Side {
+    std::uint64_t all = 0, once = 0;
+    std::uint32_t block = none; ///< the first block on this side
+    std::uint32_t op = 0;       ///< and its first operation
+    bool several = false;
+    std::string words() const {
+      if (all == once)
+        return ir::plural(once, "time");
+      return (once != 0 ? ir::plural(once, "time") + " and " : "") + std::string("in a loop");
+    }
+    std::string perLaunch() const { return words() + (all == once ? " a launch" : ""); }
+  };
+
+  void scanBlock(std::uint32_t b) {
+    const ir::ThreadBlock &code = index_.ops(b);
+    const std::uint32_t rank = index_.rankOf(b);
+    std::uint64_t phases = 8, factor = 1; // 8: what the user does around a launch
+    std::uint32_t left = 0;
+    for (const ir::ResourceUse &use : code.channels)
+      if (use.type == ir::ChannelType::Memory || use.type == ir::ChannelType::Port)
+        used_[index_.channel(use.type, rank, use.id)] = true;
+    for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
+      const ir::Op &op = code.ops[o];
+      if (op.kind == ir::OpKind::Nop && o != 0 && left == 0 && ir::isBlockSync(code.ops[o - 1].kind))
+        if (auto *f = findings_.add(diag::sync_orders_nothing, index_.place(b, o)))
+          f->args = {ir::wordOf(index_.program, op), ir::wordOf(index_.program, code.ops[o - 1])};
+      const std::uint64_t times = left != 0 ? factor : 1;
+      waits_[rank] = waits_[rank] || op.kind == ir::OpKind::Barrier || op.kind == ir::OpKind::SemAcquire ||
+                     ir::isWait(op.kind) || ir::isPacketOp(op.kind);
+      if (op.sync != ir::DataSync::None)
+        phases += 2 * times;
+      switch (op.kind) {
+      case ir::OpKind::Pipeline:
+        factor = geometry_.iterations(op);
+        left = op.bodySize;
+        continue;
+      case ir::OpKind::Nop:
+        phases += times;
+        break;
+      case ir::OpKind::Barrier:
+        phases += times;
+        joinBarrier(b, op);
+        break;
+      case ir::OpKind::SemAcquire:
+      case ir::OpKind::SemRelease:
+        for (const std::uint32_t id : code.idsOf(op))
+          count((op.kind == ir::OpKind::SemAcquire ? taken_ : sent_)[index_.numChannels() + index_.semaphore(rank, id)],
+                b, o, times, left);
+        break;
+      case ir::OpKind::Signal:
+      case ir::OpKind::RelaxedSignal:
+      case ir::OpKind::PutWithSignal:
+      case ir::OpKind::PutWithSignalAndFlush:
+      case ir::OpKind::Wait:
+      case ir::OpKind::RelaxedWait:
+        for (const std::uint32_t id : code.idsOf(op)) {
+          const std::uint32_t end = index_.channel(op.channelType, rank, id);
+          const bool waits = ir::isWait(op.kind);
+          const std::uint32_t queue = waits ? end : index_.pairOf(end);
+          if (index_.pairOf(end) == none)
+            unpaired(b, o, op, id);
+          else
+            count((waits ? taken_ : sent_)[queue], b, o, times, left);
+        }
+        break;
+      default:
+        break;
+      }
+      left -= left != 0;
+    }
+    p_.maxPhases_ = std::max(p_.maxPhases_, phases);
+  }
+
+  void count(Side &side, std::uint32_t b, std::uint32_t o, std::uint64_t times, std::uint32_t inLoop) {
+    side.all += times;
+    side.once += inLoop == 0;
+    if (side.block == none) {
+      side.block = b;
+      side.op = o;
+    } else if (side.block != b) {
+      side.several = true;
+    }
+  }
+
+  void unpaired(std::uint32_t b, std::uint32_t o, const ir::Op &op, std::uint32_t id) {
+    p_.hold_ = false;
+    const std::uint32_t rank = index_.rankOf(b), peer = index_.program.ranks[rank].peers(op.channelType)[id];
+    if (auto *f = findings_.add(diag::channel_not_paired, index_.place(b, o))) {
+      const auto &back = index_.program.ranks[peer].peers(op.channelType);
+      f->args = {ir::wordOf(index_.program, op), index_.describeChannel(index_.channel(op.channelType, rank, id)), peer,
+                 ir::plural(static_cast<std::uint64_t>(std::count(back.begin(), back.end(), rank)),
+                            std::string(toString(op.channelType)) + " channel")};
+    }
+  }
+
+  void joinBarrier(std::uint32_t b, const ir::Op &op) {
+    const std::uint32_t rank = index_.rankOf(b);
+    const auto [it, isNew] =
+        p_.barrierNumber_.try_emplace({rank, op.imm}, static_cast<std::uint32_t>(p_.barriers_.size()));
+    if (isNew)
+      p_.barriers_.push_back({rank, op.imm, {}});
+    auto &blocks = p_.barriers_[it->second].blocks;
+    if (blocks.empty() || blocks.back() != b)
+      blocks.push_back(b);
+  }
+
+  void checkResident() {
+    const std::uint32_t threads = index_.program.threadsPerBlock;
+    for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
+      if (const std::size_t blocks = index_.program.ranks[r].blocks.size();
+          waits_[r] && blocks > h100.residentBlocks(threads))
+        if (auto *f = findings_.addOnRank(diag::blocks_not_resident, r))
+          f->args = {r,
+                     ir::plural(blocks, "thread block"),
+                     ir::plural(threads, "thread"),
+                     h100.name,
+                     h100.multiprocessors,
+                     h100.residentBlocks(threads)};
+  }
+
+  void checkChannels() {
+    for (std::uint32_t end = 0; end < index_.numChannels(); ++end) {
+      const Side &s = sent_[end], &t = taken_[end];
+      if (index_.pairOf(end) == none && !used_[end])
+        if (auto *f = findings_.addOnRank(diag::channel_without_use, index_.rankOfChannel(end)))
+          f->args = {index_.describeChannel(end)};
+      if (s.all == t.all && s.once == t.once)
+        continue;
+      p_.hold_ = false;
+      const bool starves = t.all > s.all || s.all == 0;
+      const std::uint32_t other = index_.pairOf(end);
+      const Side &at = starves ? t : s.block != none ? s : t;
+      auto *f =
+          findings_.add(starves ? diag::wait_without_signal : diag::signal_without_wait, index_.place(at.block, at.op));
+      if (!f)
+        continue;
+      if (starves)
+        f->args = {index_.describeChannel(end), t.perLaunch(), index_.describeChannel(other), s.words()};
+      else
+        f->args = {index_.describeChannel(other), s.perLaunch(), index_.describeChannel(end), t.words()};
+      const Side &partner = starves ? s : t;
+      if (partner.block != none)
+        f->notes.push_back({starves ? &diag::signalled_here : &diag::waited_here,
+                            findings_.where(index_.place(partner.block, partner.op)),
+                            {}});
+    }
+  }
+
+  void checkSemaphores() {
+    for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
+      for (std::uint32_t id = 0; id < index_.program.ranks[r].semaphores.size(); ++id) {
+        const std::uint32_t queue = index_.numChannels() + index_.semaphore(r, id);
+        const Side &s = sent_[queue], &t = taken_[queue];
+        const std::uint32_t initial = index_.program.ranks[r].semaphores[id].initialValue;
+        if (t.all == 0 && s.all == 0 && initial != 0)
+          if (auto *f = findings_.addOnRank(diag::semaphore_without_use, r, id))
+            f->args = {index_.describeSemaphore(index_.semaphore(r, id)), initial};
+        if (s.all == t.all && s.once == t.once)
+          continue;
+        p_.hold_ = false;
+        const bool starves = t.all > s.all || s.all == 0;
+        const Side &at = starves ? t : s;
+        auto *f = findings_.add(starves ? diag::acquire_without_release : diag::release_without_acquire,
+                                index_.place(at.block, at.op));
+        if (!f)
+          continue;
+        const Side &partner = starves ? s : t;
+        f->args = {index_.describeSemaphore(index_.semaphore(r, id)), at.perLaunch(),
+                   partner.words() + (starves && initial != 0 ? ", starting at " + std::to_string(initial) : "")};
+        if (partner.block != none)
+          f->notes.push_back({starves ? &diag::released_here : &diag::acquired_here,
+                              findings_.where(index_.place(partner.block, partner.op)),
+                              {}});
+      }
+  }
+
+  /// Queues with several signallers or waiters, with the counts of each.
+  void collectShared() {
+    for (std::uint32_t q = 0; q < sent_.size(); ++q)
+      if (sent_[q].several || taken_[q].several)
+        p_.shared_[q];
+    if (p_.shared_.empty())
+      return;
+    const auto add = [](std::vector<SharedSync::Party> &parties, std::uint32_t block, std::uint64_t times) {
+      if (parties.empty() || parties.back().block != block)
+        parties.push_back({block, 0});
+      parties.back().count += times;
+    };
+    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+      const ir::ThreadBlock &code = index_.ops(b);
+      const std::uint32_t rank = index_.rankOf(b);
+      std::uint64_t factor = 1;
+      std::uint32_t left = 0;
+      for (const ir::Op &op : code.ops) {
+        if (op.kind == ir::OpKind::Pipeline) {
+          factor = geometry_.iterations(op);
+          left = op.bodySize;
+          continue;
+        }
+        const bool takes = ir::takes(op.kind);
+        if (takes || ir::sends(op.kind))
+          for (const std::uint32_t id : code.idsOf(op)) {
+            const std::uint32_t queue = ir::isSemaphoreOp(op.kind) ? index_.numChannels() + index_.semaphore(rank, id)
+                                        : takes ? index_.channel(op.channelType, rank, id)
+                                                : index_.pairOf(index_.channel(op.channelType, rank, id));
+            const auto it = p_.shared_.find(queue);
+            if (it != p_.shared_.end())
+              add(takes ? it->second.waiters : it->second.signallers, b, left != 0 ? factor : 1);
+          }
+        left -= left != 0;
+      }
+    }
+  }
+
+  Premises &p_;
+  const ProgramIndex &index_;
+  const Geometry &geometry_;
+  Findings &findings_;
+  std::vector<Side> sent_, taken_; ///< [queue]
+  std::vector<bool> used_;         ///< [channel]: by some block
+  std::vector<bool> waits_;        ///< [rank]: some block does
+};
+
+Premises::Premises(const ProgramIndex &index, const Geometry &geometry, Findings &findings) {
+  PremiseScan(*this, index, geometry, findings).run();
+}
+
+} // namespace mscclc::passes::proof

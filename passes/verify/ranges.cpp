@@ -1,0 +1,204 @@
+// Checks of operand ranges that no order can mend, and of counters that several blocks share.
+#include "passes/verify/owners.h"
+#include "passes/verify/replay.h"
+
+#include "ir/memory_map.h"
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+namespace {
+
+/// How pipelines cut the chunks of all ranks: by the first operand that covers each.
+class Cuts {
+public:
+  struct Mark {
+    std::uint32_t first = 0, end = 0; ///< the operand's range
+    ir::OpRef place;
+  };
+  explicit Cuts(std::uint32_t numRanks) : markOf_(std::size_t{numRanks} * 3) {}
+  /// The mark of a chunk that `mark` meets and that differs from it; null if all agree.
+  const Mark *add(std::uint32_t rank, ir::BufferKind buffer, const Mark &mark) {
+    auto &markOf = markOf_[rank * std::size_t{3} + static_cast<std::size_t>(buffer)];
+    if (markOf.size() < mark.end)
+      markOf.resize(mark.end, none);
+    std::uint32_t number = none;
+    for (std::uint32_t c = mark.first; c < mark.end; ++c) {
+      if (markOf[c] == none) {
+        if (number == none) {
+          number = static_cast<std::uint32_t>(marks_.size());
+          marks_.push_back(mark);
+        }
+        markOf[c] = number;
+      } else if (const Mark &had = marks_[markOf[c]]; had.first != mark.first) {
+        return &had;
+      }
+    }
+    return nullptr;
+  }
+
+private:
+  std::vector<std::vector<std::uint32_t>> markOf_; ///< [rank, buffer][chunk], as far as operands reach
+  std::vector<Mark> marks_;
+};
+
+class RangeCheck {
+public:
+  RangeCheck(const ProgramIndex &index, bool sizesChange, Findings &findings)
+      : index_(index), sizesChange_(sizesChange), findings_(findings) {}
+
+  void run() {
+    const ir::Program &program = index_.program;
+    forms_.resize(index_.numRanks());
+    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+      const ir::ThreadBlock &code = index_.ops(b);
+      std::uint32_t left = 0;
+      for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
+        const ir::Op &op = code.ops[o];
+        hasPackets_ |= ir::isPacketOp(op.kind);
+        if (left != 0)
+          for (const ir::Chunk &chunk : code.operands(op))
+            forOwners(program, index_.rankOf(b), chunk, [&](std::uint32_t rank, ir::BufferKind buffer) {
+              const auto at = ir::canonicalPlace(program, rank, buffer, chunk.index);
+              checkPiped(rank, at.buffer, {at.index, at.index + chunk.size, index_.place(b, o)});
+            });
+        left = op.kind == ir::OpKind::Pipeline ? op.bodySize : left - (left != 0);
+      }
+    }
+    if (hasPackets_)
+      checkPackets();
+  }
+
+private:
+  void checkPiped(std::uint32_t rank, ir::BufferKind buffer, const Cuts::Mark &mark) {
+    if (!piped_)
+      piped_.emplace(index_.numRanks());
+    if (const Cuts::Mark *had = piped_->add(rank, buffer, mark))
+      if (auto *f = findings_.add(diag::pipeline_ranges_shifted, mark.place, had->place))
+        f->args = {ir::toString(buffer), had->first, had->end, mark.first, mark.end, rank};
+  }
+
+  template <typename Visit> void forScratch(Visit &&visit) {
+    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+      const ir::ThreadBlock &code = index_.ops(b);
+      for (std::uint32_t o = 0; o < code.ops.size(); ++o)
+        for (std::uint32_t i = 0; i < code.ops[o].numChunks(); ++i) {
+          const ir::Chunk &chunk = code.chunks[code.ops[o].firstChunk + i];
+          forOwners(index_.program, index_.rankOf(b), chunk, [&](std::uint32_t rank, ir::BufferKind buffer) {
+            if (buffer == ir::BufferKind::Scratch)
+              visit(rank, chunk, ir::roleOf(code.ops[o], i), index_.place(b, o));
+          });
+        }
+    }
+  }
+
+  void checkPackets() {
+    enum : std::uint8_t { plain = 1, packet = 2 };
+    for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
+      forms_[r].assign(index_.program.ranks[r].scratchChunks, 0);
+    bool anyPlain = false;
+    forScratch([&](std::uint32_t rank, const ir::Chunk &chunk, ir::OperandRole role, ir::OpRef at) {
+      const bool isPacket = role.form == ir::DataForm::Packet;
+      anyPlain |= !isPacket;
+      for (std::uint32_t c = chunk.index; c < chunk.index + chunk.size; ++c)
+        forms_[rank][c] |= isPacket ? packet : plain;
+      const std::uint32_t room = index_.program.ranks[rank].scratchChunks;
+      if (isPacket && index_.program.protocol == ir::Protocol::Simple && 2 * (chunk.index + chunk.size) > room)
+        if (auto *f = findings_.add(diag::packet_out_of_scratch, at))
+          f->args = {chunk.index + chunk.size - 1, rank, ir::plural(room, "chunk")};
+    });
+    if (!anyPlain)
+      return;
+    std::vector<bool> hasPackets; // [rank]
+    for (const auto &forms : forms_)
+      hasPackets.push_back(std::ranges::any_of(forms, [](std::uint8_t form) { return form & packet; }));
+    forScratch([&](std::uint32_t rank, const ir::Chunk &chunk, ir::OperandRole role, ir::OpRef at) {
+      if (role.form == ir::DataForm::Packet)
+        return;
+      bool overlaps = false;
+      for (std::uint32_t c = chunk.index; c < chunk.index + chunk.size; ++c)
+        if ((forms_[rank][c / 2] & packet) != 0) {
+          overlaps = true;
+          if (auto *f = findings_.add(diag::packet_plain_overlap, at))
+            f->args = {c / 2, rank, c, role.access == ir::Access::Read ? "read" : "written"};
+        }
+      if (sizesChange_ && hasPackets[rank] && !overlaps && role.access == ir::Access::Write)
+        if (auto *f = findings_.add(diag::size_change_packets, at))
+          f->args = {rank, chunk.index};
+    });
+  }
+
+  const ProgramIndex &index_;
+  const bool sizesChange_;
+  Findings &findings_;
+  std::optional<Cuts> piped_;
+  std::vector<std::vector<std::uint8_t>> forms_; ///< [rank][scratch chunk]
+  bool hasPackets_ = false;
+};
+
+ir::OpRef firstUse(const ProgramIndex &index, std::uint32_t block, std::uint32_t queue, bool waits) {
+  const ir::ThreadBlock &code = index.ops(block);
+  const std::uint32_t rank = index.rankOf(block);
+  for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
+    const ir::Op &op = code.ops[o];
+    for (const std::uint32_t id : code.idsOf(op))
+      if (op.kind == ir::OpKind::SemAcquire
+              ? waits && index.numChannels() + index.semaphore(rank, id) == queue
+              : ir::isWait(op.kind) && waits && index.channel(op.channelType, rank, id) == queue)
+        return index.place(block, o);
+  }
+  return index.place(block, 0);
+}
+
+} // namespace
+
+/// Ranges that pipelines cut differently, packets over plain data (at another size, too, where `sizesChange`), packets
+/// outside the buffer.
+void checkRanges(const ProgramIndex &index, bool sizesChange, Findings &findings) {
+  RangeCheck(index, sizesChange, findings).run();
+}
+
+/// Where several blocks acquire one semaphore: all that is released must come even if none of them goes on. Blocks that
+/// wait on one channel take turns, which the machine checks.
+bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory,
+                 Findings &findings) {
+  std::vector<std::uint32_t> open;
+  for (const auto &[queue, parties] : premises.allShared())
+    if (queue >= index.numChannels() && parties.waiters.size() > 1)
+      open.push_back(queue);
+  const auto lacking = [&](std::span<const std::uint32_t> held) {
+    Replay replay(index, geometry, premises, memory);
+    for (const std::uint32_t queue : held)
+      replay.hold(queue);
+    replay.run(1);
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> lacks; // queue, releases that did not come
+    for (const std::uint32_t queue : held) {
+      std::uint64_t wanted = 0;
+      for (const SharedSync::Party &p : premises.shared(queue)->waiters)
+        wanted += p.count;
+      if (replay.sent(queue) < wanted)
+        lacks.emplace_back(queue, wanted - replay.sent(queue));
+    }
+    return lacks;
+  };
+  if (open.empty())
+    return true;
+  bool good = true;
+  // Held back all at once, less comes than if one is: what comes all the same needs no closer look.
+  for (const auto &[queue, all] : lacking(open))
+    for (const auto &[_, lacks] : lacking(std::span(&queue, 1))) {
+      good = false;
+      const SharedSync &parties = *premises.shared(queue);
+      std::uint64_t wanted = 0;
+      for (const SharedSync::Party &p : parties.waiters)
+        wanted += p.count;
+      if (auto *f = findings.add(diag::order_not_fixed, firstUse(index, parties.waiters[0].block, queue, true)))
+        f->args = {index.describeSemaphore(queue - index.numChannels()), index.idOf(parties.waiters[0].block),
+                   index.idOf(parties.waiters[1].block), lacks, wanted};
+    }
+  return good;
+}
+
+} // namespace mscclc::passes::proof

@@ -1,0 +1,77 @@
+// A program run again for control alone, to tell the story of a finding: who had to run before whom.
+#pragma once
+
+#include "passes/verify/machine.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+/// Instances are a block's operations as they run, launch after launch, iterations counted.
+class Replay {
+public:
+  static constexpr std::uint64_t mostInstances = 20'000'000;
+
+  Replay(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory);
+
+  /// Lets waits on this queue never pass, to see what comes without them.
+  void hold(std::uint32_t queue) { held_[queue] = true; }
+  /// Runs `launches`, or as far as it goes. False if it stops early.
+  bool run(std::uint32_t launches);
+  /// Signals that `queue` got.
+  std::uint64_t sent(std::uint32_t queue) const { return numSent_[queue]; }
+
+  struct Step {
+    std::uint32_t block, from, to; ///< instances [from, to)
+  };
+  /// Instance of `op` in `phase` of `block`, or the end of `launch` if `op` is none.
+  std::uint32_t find(std::uint32_t block, std::uint32_t phase, std::uint32_t op, std::uint32_t launch) const;
+  std::uint32_t opOf(std::uint32_t block, std::uint32_t instance) const { return traces_[block].ops[instance]; }
+  /// Launch (from 0) of an instance.
+  std::uint32_t launchOf(std::uint32_t block, std::uint32_t instance) const {
+    const auto &ends = traces_[block].ends;
+    return static_cast<std::uint32_t>(std::upper_bound(ends.begin(), ends.end(), instance) - ends.begin());
+  }
+  std::uint32_t endOfLaunch(std::uint32_t block, std::uint32_t launch) const { return traces_[block].ends[launch]; }
+
+  /// Fewest instances of each block that must have run before `count` of `block` can.
+  void need(std::uint32_t block, std::uint32_t count, std::vector<std::uint32_t> &wanted) const;
+  /// An order in which blocks get from `done` to `wanted`, in few turns; `done` moves along.
+  std::vector<Step> schedule(std::vector<std::uint32_t> &done, const std::vector<std::uint32_t> &wanted) const;
+
+private:
+  struct Dependency {
+    std::uint32_t instance = 0, block = 0, before = 0; ///< `instance` needs `before` instances of `block`
+  };
+  struct Trace {
+    std::vector<std::uint32_t> ops, phases, ends;
+    std::vector<Dependency> needs;
+  };
+  struct Sent {
+    std::uint32_t block, count;
+  };
+  struct State {
+    std::uint32_t pc = 0, step = 0, loop = none, iteration = 0, phase = 0;
+    std::uint32_t arrived = none; ///< place in the barrier's list
+  };
+  bool advance(std::uint32_t block);
+  bool tryOp(std::uint32_t block, const ir::Op &op);
+  bool take(std::uint32_t block, std::uint32_t queue);
+  bool packets(std::uint32_t block, const ir::Op &op, bool write);
+
+  const ProgramIndex &index_;
+  const Geometry &geometry_;
+  const Premises &premises_;
+  const Memory &memory_;
+  std::vector<bool> held_; ///< [queue]
+  std::uint32_t launch_ = 0;
+  std::vector<State> states_;
+  std::vector<Trace> traces_;
+  std::vector<std::vector<Sent>> queues_;
+  std::vector<std::uint64_t> numSent_, numTaken_, initial_;
+  std::vector<std::vector<Sent>> barriers_;
+  std::unordered_map<CellId, Sent> slots_;
+  std::uint64_t instances_ = 0;
+};
+
+} // namespace mscclc::passes::proof

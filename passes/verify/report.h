@@ -1,0 +1,62 @@
+// From what the machine saw to what a user reads.
+#pragma once
+
+#include "passes/verify/replay.h"
+
+namespace mscclc::passes::proof {
+
+/// Turns conflicts into findings: both places, what is missing, and later the schedule.
+class Reporter : public MachineListener {
+public:
+  Reporter(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, const Order &order,
+           Findings &findings)
+      : index_(index), geometry_(geometry), memory_(memory), order_(order), findings_(findings) {}
+  void setMachine(const Machine &machine) { machine_ = &machine; }
+
+  void conflict(const Conflict &conflict) override;
+  void packetNotThere(CellId cell, ir::OpRef op) override;
+  void slotWrittenTwice(CellId cell, const Record &first, const Record &second) override;
+  void inputStillSent(CellId cell, const Record &put) override;
+  void sizeChanged(std::uint32_t rank, const Record &first, bool firstWrites, const Record &second) override;
+  void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) override;
+
+  /// Adds to each race the shortest schedule that shows it.
+  void addSchedules(const Premises &premises, std::uint32_t launches);
+  /// Says who is stuck on what, and where the cycle is.
+  void deadlock();
+  /// Compares outputs with the collective. Returns how many chunks it looked at.
+  std::uint64_t checkResults(Values &values, std::uint32_t unitsPerChunk);
+  /// True if a pair of accesses was found unordered.
+  bool sawConflict() const { return !stories_.empty(); }
+
+private:
+  struct Story {
+    std::size_t finding;
+    Conflict conflict;
+    std::uint32_t firstLaunch, secondLaunch;
+  };
+  std::string accessWords(const Record &record, std::uint32_t op, bool writes) const;
+  std::string missing(const Conflict &conflict, std::uint32_t firstBlock, std::uint32_t secondBlock,
+                      bool nextLaunch) const;
+  std::string noSync(std::uint32_t firstBlock, std::uint32_t secondBlock, bool ofSource) const;
+  std::string startSignal(std::uint32_t fromRank, std::uint32_t toRank, bool ofSource) const;
+  std::string launchSync(const Conflict &conflict, std::uint32_t fromRank, std::uint32_t toRank, bool ofSource) const;
+  bool readsTooEarly(const Conflict &conflict, std::uint32_t launch) const;
+  std::uint32_t waitInPhase(std::uint32_t block, std::uint32_t op) const;
+  std::uint32_t signalInPhase(std::uint32_t block, std::uint32_t op) const;
+  bool isOfSource(const Conflict &conflict) const;
+  std::string word(std::uint32_t block, std::uint32_t op) const;
+  std::string wrapWords(const Conflict &conflict) const;
+  ir::OpRef place(const Record &record, std::uint32_t op) const;
+  std::string waitWords(const Waiting &waiting) const;
+
+  const ProgramIndex &index_;
+  const Geometry &geometry_;
+  const Memory &memory_;
+  const Order &order_;
+  Findings &findings_;
+  const Machine *machine_ = nullptr;
+  std::vector<Story> stories_;
+};
+
+} // namespace mscclc::passes::proof

@@ -1,0 +1,61 @@
+#include "passes/verify/scratch_history.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+bool ScratchHistory::over(const Noted &noted, const View &view) const {
+  if (order_.before(noted.by, noted.writes, view, noted.writes ? Need::Data : Need::Control))
+    return true;
+  return !noted.takers.empty() && std::ranges::all_of(noted.takers, [&](const Record &taker) {
+    return order_.before(taker, false, view, Need::Control);
+  });
+}
+
+/// Of each packet one of those who took it; none if some packet has none.
+void ScratchHistory::findTakers(Noted &noted, const Memory &memory) const {
+  for (std::uint32_t i = 0; i < noted.count; ++i) {
+    const Record &taker = memory[noted.first + i].read;
+    if (!taker.exists() || taker.isPut())
+      return noted.takers.clear();
+    if (noted.takers.empty() || noted.takers.back().agent != taker.agent || noted.takers.back().phase != taker.phase)
+      noted.takers.push_back(taker);
+  }
+}
+
+void ScratchHistory::close(std::uint32_t rank, const View &end, const Memory &memory) {
+  RankState &state = ranks_[rank];
+  state.endPhase = order_.view(index_.block(rank, 0)).phase - 1;
+  for (Noted &noted : state.all) {
+    if (noted.by.isPut() && noted.packet && !noted.writes)
+      findTakers(noted, memory);
+    if (index_.rankOf(order_.blockOf(noted.by)) == rank && !noted.by.isPut())
+      continue;
+    // A packet that was read has arrived; only its own rank reads it.
+    bool arrived = noted.packet && noted.writes;
+    for (std::uint32_t i = 0; arrived && i < noted.count; ++i)
+      arrived = memory[noted.first + i].read.exists();
+    if (!arrived && !over(noted, end))
+      state.loose.push_back(noted);
+  }
+}
+
+const ScratchHistory::Access *ScratchHistory::open(std::uint32_t rank, const View &view) {
+  RankState &state = ranks_[rank];
+  if (state.all.empty())
+    return nullptr;
+  const std::uint64_t key = std::uint64_t{view.block} << 32 | rank;
+  if (const auto it = free_.find(key); it != free_.end() && it->second <= view.phase)
+    return nullptr;
+  const bool ended =
+      index_.rankOf(view.block) == rank || order_.known(index_.block(rank, 0), state.endPhase, view, Need::Control);
+  const auto &asked = ended ? state.loose : state.all;
+  const auto found = std::find_if(asked.begin(), asked.end(), [&](const Noted &noted) { return !over(noted, view); });
+  if (found != asked.end())
+    return &*found;
+  if (view.besides.empty())
+    free_[key] = view.phase;
+  return nullptr;
+}
+
+} // namespace mscclc::passes::proof

@@ -1,0 +1,126 @@
+#include "passes/verify/sizes.h"
+
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+#include <map>
+
+namespace mscclc::passes::proof {
+
+namespace {
+
+constexpr std::uint32_t mostLoops = 8; ///< of a block: the counts below are kept by section
+
+class SectionScan {
+public:
+  explicit SectionScan(const ProgramIndex &index) : index_(index) {}
+
+  bool run() {
+    std::uint32_t loops = 0;
+    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
+      loops = std::max(loops, countLoops(index_.ops(b)));
+    if (loops > mostLoops)
+      return false;
+    sections_ = 2 * loops + 1;
+    const std::size_t queues = std::size_t{index_.numChannels()} + index_.numSemaphores();
+    for (auto &side : ends_)
+      side.assign(queues, none);
+    balance_.assign(queues * sections_, 0);
+    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
+      if (!scanBlock(b))
+        return false;
+    return std::all_of(balance_.begin(), balance_.end(), [](std::int64_t n) { return n == 0; });
+  }
+
+private:
+  static std::uint32_t countLoops(const ir::ThreadBlock &code) {
+    std::uint32_t loops = 0;
+    for (const ir::Op &op : code.ops)
+      loops += op.kind == ir::OpKind::Pipeline;
+    return loops;
+  }
+
+  bool scanBlock(std::uint32_t b) {
+    const ir::ThreadBlock &code = index_.ops(b);
+    const std::uint32_t rank = index_.rankOf(b);
+    std::map<std::uint64_t, std::vector<std::uint64_t>> joined; // [barrier][section]
+    std::uint32_t section = 0, left = 0;
+    for (const ir::Op &op : code.ops) {
+      if (op.kind == ir::OpKind::Pipeline) {
+        if (!sameLoop(op))
+          return false;
+        left = op.bodySize;
+        section += left != 0 ? 1 : 2;
+        continue;
+      }
+      if (ir::isPacketOp(op.kind) || (left != 0 && !wholeOperands(code, op)))
+        return false;
+      if (op.kind == ir::OpKind::Barrier) {
+        auto &counts = joined[op.imm];
+        counts.resize(sections_);
+        ++counts[section];
+      } else if (!scanSync(b, rank, op, section)) {
+        return false;
+      }
+      if (left != 0 && --left == 0)
+        ++section;
+    }
+    return std::all_of(joined.begin(), joined.end(), [&](const auto &barrier) {
+      return barriers_.try_emplace({rank, barrier.first}, barrier.second).first->second == barrier.second;
+    });
+  }
+
+  bool sameLoop(const ir::Op &header) {
+    if (!header_)
+      header_ = &header;
+    return header.imm == header_->imm && header.count == header_->count;
+  }
+
+  /// True if each iteration touches one slice of every operand, and every slice has its iteration.
+  bool wholeOperands(const ir::ThreadBlock &code, const ir::Op &op) const {
+    const auto operands = code.operands(op);
+    return operands.empty() ||
+           (op.groupSize <= 1 && std::all_of(operands.begin(), operands.end(),
+                                             [&](const ir::Chunk &chunk) { return chunk.size == header_->count; }));
+  }
+
+  bool scanSync(std::uint32_t b, std::uint32_t rank, const ir::Op &op, std::uint32_t section) {
+    const bool semaphore = ir::isSemaphoreOp(op.kind);
+    const bool waits = ir::takes(op.kind);
+    if (!waits && !ir::sends(op.kind))
+      return true;
+    for (const std::uint32_t id : index_.ops(b).idsOf(op)) {
+      std::uint32_t queue;
+      if (semaphore) {
+        queue = index_.numChannels() + index_.semaphore(rank, id);
+      } else {
+        queue = index_.channel(op.channelType, rank, id);
+        if (!waits)
+          queue = index_.pairOf(queue);
+      }
+      if (queue == none)
+        return false;
+      std::uint32_t &end = ends_[waits][queue];
+      if (end != none && end != b)
+        return false;
+      end = b;
+      balance_[std::size_t{queue} * sections_ + section] += waits ? -1 : 1;
+    }
+    return true;
+  }
+
+  const ProgramIndex &index_;
+  const ir::Op *header_ = nullptr; ///< the first pipeline
+  std::uint32_t sections_ = 0;
+  std::vector<std::uint32_t> ends_[2];                                                     ///< [waits][queue]: block
+  std::vector<std::int64_t> balance_;                                                      ///< [queue][section]
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::uint64_t>> barriers_; ///< [rank, id][section]
+};
+
+} // namespace
+
+bool oneIterationDecides(const ProgramIndex &index, const Geometry &geometry) {
+  return !geometry.wraps() && SectionScan(index).run();
+}
+
+} // namespace mscclc::passes::proof

@@ -1,0 +1,202 @@
+#include "passes/verify/slicing.h"
+
+#include "ir/memory_map.h"
+#include "ir/op_semantics.h"
+#include "passes/transform/op_list.h"
+#include "passes/verify/owners.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace mscclc::passes::proof {
+
+namespace {
+
+constexpr std::uint64_t mostSizes = 1u << 16; ///< looked at
+constexpr std::size_t mostPatterns = 128;     ///< proven
+
+/// A range of chunks, cut in `parts` slices.
+struct Range {
+  std::uint32_t first = 0, end = 0, parts = 1;
+  auto operator<=>(const Range &) const = default;
+  std::uint32_t size() const { return end - first; }
+  /// True if its slices end between units of chunks in some sizes only.
+  bool inexact() const { return size() % parts != 0; }
+  bool meets(const Range &other) const { return first < other.end && other.first < end; }
+};
+
+/// The ranges of one buffer that operations touch, each once.
+using Ranges = std::map<Range, ir::OpRef>;
+
+/// Adds the ends of the slices of `range` in sizes of `units` a chunk.
+void addCuts(const Range &range, std::uint64_t units, std::vector<std::uint64_t> &cuts) {
+  const std::uint64_t whole = range.size() * units, n = range.parts;
+  for (std::uint64_t g = 0; g <= n; ++g)
+    cuts.push_back(range.first * units + g * (whole / n) + std::min(g, whole % n));
+}
+
+/// The cuts of every buffer where slices may not meet.
+class Patterns {
+public:
+  explicit Patterns(std::set<std::vector<Range>> buffers) : buffers_(std::move(buffers)) {}
+
+  /// Each cut's place among the different ones, buffer by buffer.
+  std::vector<std::uint32_t> of(std::uint64_t units) const {
+    std::vector<std::uint32_t> pattern;
+    std::vector<std::uint64_t> cuts, sorted;
+    for (const std::vector<Range> &ranges : buffers_) {
+      cuts.clear();
+      for (const Range &range : ranges)
+        addCuts(range, units, cuts);
+      sorted = cuts;
+      std::sort(sorted.begin(), sorted.end());
+      sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+      for (const std::uint64_t cut : cuts)
+        pattern.push_back(
+            static_cast<std::uint32_t>(std::lower_bound(sorted.begin(), sorted.end(), cut) - sorted.begin()));
+    }
+    return pattern;
+  }
+  /// Sizes after which patterns repeat, and with which distance; none if that is far.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> period() const {
+    std::uint64_t period = 1, most = 1;
+    for (const std::vector<Range> &ranges : buffers_)
+      for (const Range &range : ranges) {
+        period = std::lcm(period, std::uint64_t{range.parts / std::gcd(range.parts, range.size())});
+        most = std::max<std::uint64_t>(most, range.parts);
+        if (period * (2 * most + 1) > mostSizes)
+          return std::nullopt;
+      }
+    return std::pair{2 * most * period, period};
+  }
+
+private:
+  std::set<std::vector<Range>> buffers_;
+};
+
+class SliceScan {
+public:
+  explicit SliceScan(const ProgramIndex &index) : index_(index) {}
+
+  SliceSizes run() {
+    SliceSizes sizes;
+    if (!anyInexact())
+      return sizes;
+    collect();
+    std::set<std::vector<Range>> mixed;
+    std::optional<ir::OpRef> place;
+    for (const auto &[buffer, ranges] : buffers_) {
+      std::vector<Range> together;
+      for (const auto &[range, at] : ranges)
+        if (range.inexact() && !alone(range, ranges)) {
+          place = place ? place : at;
+          for (const auto &[other, otherAt] : ranges)
+            if (other.meets(range)) {
+              together.push_back(other);
+              if (inLoop(otherAt))
+                sizes.inLoop = otherAt;
+            }
+        }
+      std::sort(together.begin(), together.end());
+      together.erase(std::unique(together.begin(), together.end()), together.end());
+      if (!together.empty())
+        mixed.insert(std::move(together));
+    }
+    if (!mixed.empty() && !sizes.inLoop)
+      choose(Patterns(std::move(mixed)), *place, sizes);
+    return sizes;
+  }
+
+private:
+  bool anyInexact() const {
+    for (const ir::Rank &rank : index_.program.ranks)
+      for (const ir::ThreadBlock &block : rank.blocks)
+        for (const ir::Op &op : block.ops)
+          for (const ir::Chunk &chunk : op.groupSize > 1 ? block.operands(op) : std::span<const ir::Chunk>())
+            if (chunk.size % op.groupSize != 0)
+              return true;
+    return false;
+  }
+
+  void collect() {
+    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+      const ir::ThreadBlock &code = index_.ops(b);
+      for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
+        const ir::Op &op = code.ops[o];
+        for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
+          const ir::Chunk &chunk = code.chunks[op.firstChunk + i];
+          const bool packet = ir::roleOf(op, i).form == ir::DataForm::Packet;
+          forOwners(index_.program, index_.rankOf(b), chunk, [&](std::uint32_t rank, ir::BufferKind buffer) {
+            const auto at = ir::canonicalPlace(index_.program, rank, buffer, chunk.index);
+            const Range range{at.index, at.index + chunk.size, std::max(1u, op.groupSize)};
+            buffers_[{rank, at.buffer, packet}].try_emplace(range, index_.place(b, o));
+          });
+        }
+      }
+    }
+  }
+
+  /// True if all that meets `range` cuts it alike or takes it whole.
+  static bool alone(const Range &range, const Ranges &ranges) {
+    return std::all_of(ranges.begin(), ranges.end(), [&](const auto &entry) {
+      const Range &other = entry.first;
+      if (other == range || !other.meets(range))
+        return true;
+      if (other.inexact() || other.first > range.first || other.end < range.end)
+        return false;
+      const std::uint32_t length = other.size() / other.parts; // of its slices
+      return (range.first - other.first) / length == (range.end - 1 - other.first) / length;
+    });
+  }
+
+  bool inLoop(ir::OpRef place) const {
+    return pipelineAround(index_.program.ranks[place.rank].blocks[place.block], place.op) != noPipeline;
+  }
+
+  void choose(const Patterns &patterns, ir::OpRef place, SliceSizes &sizes) const {
+    const auto period = patterns.period();
+    if (!period) {
+      sizes.tooMany = place;
+      return;
+    }
+    const auto [settled, distance] = *period;
+    std::map<std::vector<std::uint32_t>, std::uint32_t> leastOf;
+    for (std::uint32_t units = 1; units < settled + 2 * distance; ++units)
+      leastOf.try_emplace(patterns.of(units), units);
+    const std::uint32_t even = leastOf.at(patterns.of(settled + distance - settled % distance));
+    const auto [least, most] = unitsAllowed(index_.program);
+    std::set<std::uint32_t> chosen;
+    for (std::uint64_t units = least, n = 0; units <= most && n < settled + 2 * distance; ++units, ++n) {
+      const std::uint64_t like = units < settled ? units : settled + (units - settled) % distance;
+      chosen.insert(leastOf.at(patterns.of(like)));
+    }
+    chosen.erase(even);
+    sizes.units.assign(chosen.begin(), chosen.end());
+    if (sizes.units.size() > mostPatterns)
+      sizes.tooMany = place;
+  }
+
+  const ProgramIndex &index_;
+  std::map<std::tuple<std::uint32_t, ir::BufferKind, bool>, Ranges> buffers_;
+};
+
+} // namespace
+
+std::pair<std::uint64_t, std::uint64_t> unitsAllowed(const ir::Program &program) {
+  std::uint64_t chunks = 1;
+  for (const ir::Rank &rank : program.ranks) {
+    const bool byOutput = program.collective.kind == ir::CollectiveKind::AllGather || rank.inputChunks == 0;
+    chunks = std::max<std::uint64_t>(chunks, byOutput ? rank.outputChunks : rank.inputChunks);
+  }
+  const std::uint64_t step = chunks * program.bufferAlignment;
+  const std::uint64_t least = program.minMessageSize / step + (program.minMessageSize % step != 0);
+  return {std::max<std::uint64_t>(1, least), std::max<std::uint64_t>(1, program.maxMessageSize / step)};
+}
+
+SliceSizes sliceSizes(const ProgramIndex &index) {
+  return SliceScan(index).run();
+}
+
+} // namespace mscclc::passes::proof

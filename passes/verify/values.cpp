@@ -1,0 +1,120 @@
+#include "passes/verify/values.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace mscclc::passes::proof {
+
+Values::Values(const ProgramIndex &index, std::uint32_t unitsPerChunk) : unitsPerChunk_(unitsPerChunk) {
+  std::uint64_t next = unknown + 1;
+  for (const ir::Rank &rank : index.program.ranks) {
+    firstInput_.push_back(next);
+    next += std::uint64_t{rank.inputChunks} * unitsPerChunk;
+  }
+  firstInput_.push_back(next);
+  firstNode_ = next;
+  table_.assign(1024, none);
+  stamp_.assign(next, 0);
+}
+
+namespace {
+std::uint64_t hashOf(ir::ReduceOp op, std::span<const ValueId> parts) {
+  std::uint64_t h = static_cast<std::uint64_t>(op) + 0x9e3779b97f4a7c15u;
+  for (const ValueId part : parts)
+    h = (h ^ part) * 0xff51afd7ed558ccdu, h ^= h >> 32;
+  return h;
+}
+} // namespace
+
+void Values::grow() {
+  table_.assign(table_.size() * 2, none);
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+    const Node &node = nodes_[n];
+    std::size_t at = hashOf(node.op, {parts_.data() + node.firstPart, node.numParts}) & (table_.size() - 1);
+    while (table_[at] != none)
+      at = (at + 1) & (table_.size() - 1);
+    table_[at] = n;
+  }
+}
+
+ValueId Values::combine(ir::ReduceOp op, std::vector<ValueId> &parts) {
+  if (parts.size() == 1)
+    return parts[0];
+  std::sort(parts.begin(), parts.end());
+  if (parts[0] <= unknown)
+    return parts[0];
+  std::size_t at = hashOf(op, parts) & (table_.size() - 1);
+  for (; table_[at] != none; at = (at + 1) & (table_.size() - 1)) {
+    const Node &node = nodes_[table_[at]];
+    if (node.op == op && node.numParts == parts.size() &&
+        std::equal(parts.begin(), parts.end(), parts_.begin() + node.firstPart))
+      return static_cast<ValueId>(firstNode_ + table_[at]);
+  }
+  const auto id = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.push_back({static_cast<std::uint32_t>(parts_.size()), static_cast<std::uint32_t>(parts.size()), op});
+  parts_.insert(parts_.end(), parts.begin(), parts.end());
+  table_[at] = id;
+  if (nodes_.size() * 2 > table_.size())
+    grow();
+  return static_cast<ValueId>(firstNode_ + id);
+}
+
+ir::Contribution Values::contribution(ValueId leaf) const {
+  const auto rank = static_cast<std::uint32_t>(std::upper_bound(firstInput_.begin(), firstInput_.end(), leaf) -
+                                               firstInput_.begin() - 1);
+  return {rank, static_cast<std::uint32_t>((leaf - firstInput_[rank]) / unitsPerChunk_)};
+}
+
+bool Values::reduced(ValueId value, ir::ReduceOp &op) const {
+  if (value < firstNode_)
+    return false;
+  op = nodes_[value - firstNode_].op;
+  return true;
+}
+
+Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted) {
+  if (value <= unknown)
+    return {value == unwritten ? Verdict::Unwritten : Verdict::Unknown, {}};
+  if (value < firstNode_) {
+    if (wanted.size() == 1 && wanted[0] == value)
+      return {};
+    if (std::find(wanted.begin(), wanted.end(), value) == wanted.end())
+      return {Verdict::Foreign, contribution(value)};
+    const auto other = std::find_if(wanted.begin(), wanted.end(), [&](ValueId v) { return v != value; });
+    return {Verdict::Missing, contribution(*other)};
+  }
+  round_ += 2; // round_: wanted; round_ + 1: found
+  for (const ValueId leaf : wanted)
+    stamp_[leaf] = round_;
+  std::size_t found = 0;
+  const ir::ReduceOp op = nodes_[value - firstNode_].op;
+  const bool idempotent = op != ir::ReduceOp::Sum; // what is in it twice does no harm
+  std::unordered_set<ValueId> seen;                // of an idempotent one
+  std::vector<ValueId> open{value};
+  // Every leaf can be met once before the walk ends, so the walk is as long as the list of what is wanted.
+  while (!open.empty()) {
+    const ValueId v = open.back();
+    open.pop_back();
+    if (idempotent && !seen.insert(v).second)
+      continue;
+    if (v >= firstNode_) {
+      const Node &node = nodes_[v - firstNode_];
+      if (node.op != op)
+        return {Verdict::MixedOps, {}};
+      open.insert(open.end(), parts_.begin() + node.firstPart, parts_.begin() + node.firstPart + node.numParts);
+    } else if (stamp_[v] == round_) {
+      stamp_[v] = round_ + 1;
+      ++found;
+    } else {
+      return {stamp_[v] == round_ + 1 ? Verdict::Twice : Verdict::Foreign, contribution(v)};
+    }
+  }
+  if (found == wanted.size())
+    return {};
+  for (const ValueId leaf : wanted)
+    if (stamp_[leaf] == round_)
+      return {Verdict::Missing, contribution(leaf)};
+  return {};
+}
+
+} // namespace mscclc::passes::proof

@@ -1,0 +1,50 @@
+// What memory holds, symbolically: inputs of ranks, reduced with each other. Exact: values are trees of inputs, made
+// once and shared, never hashes of sets.
+#pragma once
+
+#include "passes/verify/memory.h"
+
+#include <string>
+
+namespace mscclc::passes::proof {
+
+class Values {
+public:
+  Values(const ProgramIndex &index, std::uint32_t unitsPerChunk);
+
+  static constexpr ValueId unwritten = 0; ///< nobody wrote it
+  static constexpr ValueId unknown = 1;   ///< an access to it raced
+
+  /// The value of unit `unit` of rank's input, units counted through its chunks.
+  ValueId input(std::uint32_t rank, std::uint64_t unit) const { return static_cast<ValueId>(firstInput_[rank] + unit); }
+  /// The reduction of `parts` (one or more; the order does not matter). Sorts its argument.
+  ValueId combine(ir::ReduceOp op, std::vector<ValueId> &parts);
+
+  struct Verdict {
+    enum Kind { Right, Unwritten, Unknown, Missing, Twice, Foreign, MixedOps } kind = Right;
+    ir::Contribution which; ///< the input chunk missing, taken twice or not asked for
+  };
+  /// Whether `value` is exactly the inputs `wanted`, each once.
+  Verdict check(ValueId value, std::span<const ValueId> wanted);
+  /// The reduce operation of a right value; nothing for a plain input.
+  bool reduced(ValueId value, ir::ReduceOp &op) const;
+  ir::Contribution contribution(ValueId leaf) const;
+  std::uint64_t numReductions() const { return nodes_.size(); }
+
+private:
+  struct Node {
+    std::uint32_t firstPart, numParts;
+    ir::ReduceOp op;
+  };
+  std::uint32_t unitsPerChunk_;
+  std::vector<std::uint64_t> firstInput_; // [rank], and the end
+  std::uint64_t firstNode_;
+  std::vector<Node> nodes_;
+  std::vector<ValueId> parts_;
+  std::vector<std::uint32_t> table_; ///< open addressing over nodes_, a power of two
+  std::vector<std::uint32_t> stamp_; ///< [leaf]: round in which it was wanted, or wanted and found
+  std::uint32_t round_ = 0;
+  void grow();
+};
+
+} // namespace mscclc::passes::proof

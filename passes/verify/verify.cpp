@@ -1,0 +1,271 @@
+#include "passes/verify/verify.h"
+
+#include "passes/verify/owners.h"
+#include "passes/verify/report.h"
+#include "passes/verify/sizes.h"
+#include "passes/verify/slicing.h"
+
+#include "ir/structure.h"
+
+#include <algorithm>
+
+namespace mscclc::passes {
+
+namespace proof {
+std::uint64_t checkStated(const ProgramIndex &index, Findings &findings);
+void checkRanges(const ProgramIndex &index, bool sizesChange, Findings &findings);
+bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory,
+                 Findings &findings);
+
+namespace {
+
+bool reportFault(const GeometryFault &fault, const ProgramIndex &index, Findings &findings) {
+  const bool hasPlace = !index.program.ranks[fault.place.rank].blocks.empty() &&
+                        !index.program.ranks[fault.place.rank].blocks[fault.place.block].ops.empty();
+  const ir::DiagInfo &info = fault.kind == GeometryFault::TooFine        ? diag::too_fine
+                             : fault.kind == GeometryFault::UnevenWrap   ? diag::uneven_wrap
+                             : fault.kind == GeometryFault::TooManySlots ? diag::too_many_slots
+                                                                         : diag::too_many_iterations;
+  auto *f = hasPlace ? findings.add(info, fault.place) : findings.addOnRank(info, 0);
+  if (!f)
+    return false;
+  f->args = {fault.number};
+  if (fault.kind == GeometryFault::UnevenWrap) {
+    const ir::Rank &rank = index.program.ranks[fault.place.rank];
+    const std::uint64_t chunks = rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
+    f->args = {rank.blocks[fault.place.block].ops[fault.place.op].imm, fault.number, fault.number * chunks};
+  }
+  return false;
+}
+
+/// Units that a launch may touch: a few minutes' work.
+constexpr std::uint64_t mostTouched = 4'000'000'000;
+
+bool reportTooMuchMemory(Findings &findings) {
+  findings.addOnRank(diag::too_much_memory, 0);
+  return false;
+}
+
+/// True if slices of groups end within chunks of scratch.
+bool slicesScratch(const ir::Program &program) {
+  for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
+    for (const ir::ThreadBlock &block : program.ranks[r].blocks)
+      for (const ir::Op &op : block.ops)
+        for (const ir::Chunk &chunk : op.groupSize > 1 ? block.operands(op) : std::span<const ir::Chunk>()) {
+          bool scratch = false;
+          forOwners(program, r, chunk,
+                    [&](std::uint32_t, ir::BufferKind buffer) { scratch |= buffer == ir::BufferKind::Scratch; });
+          if (scratch && chunk.size % op.groupSize != 0)
+            return true;
+        }
+  return false;
+}
+
+/// True if launches of different sizes may follow each other, and what they use of scratch then lies elsewhere.
+bool sizesChange(const ir::Program &program, const VerifyOptions &options) {
+  const auto [least, most] = unitsAllowed(program);
+  const bool scratch = std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; });
+  return scratch && least < most && !options.oneSize && (!options.fixedScratch || slicesScratch(program));
+}
+
+/// Proves one size of chunk; see verify/geometry.h.
+class SizeProof {
+public:
+  SizeProof(const ProgramIndex &index, const Geometry &geometry, const ThreadRoles &roles, Findings &findings,
+            const VerifyOptions &options)
+      : index_(index), geometry_(geometry), roles_(roles), findings_(findings), options_(options) {}
+
+  /// `result` gets what the first such proof counts.
+  bool run(VerifyResult &result) {
+    const Premises premises(index_, geometry_, findings_);
+    if (!premises.hold() || findings_.errors() != 0)
+      return false;
+    const Findings::State before = findings_.state();
+    try {
+      return launches(premises, options_.clocks, result);
+    } catch (const Tangled &) {
+      findings_.restore(before);
+      return launches(premises, true, result);
+    }
+  }
+
+private:
+  /// False where counters were signalled out of turn: then with these told apart, all is done again.
+  bool launches(const Premises &premises, bool clocks, VerifyResult &result) {
+    constexpr int mostRuns = 4; // then no counter is taken to be signalled in turns
+    const Findings::State before = findings_.state();
+    std::set<std::uint32_t> noTurns;
+    for (int run = 1;; ++run) {
+      std::set<std::uint32_t> more;
+      const bool good = launchesInTurns(premises, clocks, noTurns, more, result);
+      if (more.empty())
+        return good;
+      noTurns.merge(more);
+      if (run == mostRuns)
+        for (const auto &[queue, parties] : premises.allShared())
+          noTurns.insert(queue);
+      findings_.restore(before);
+    }
+  }
+
+  bool launchesInTurns(const Premises &premises, bool clocks, const std::set<std::uint32_t> &noTurns,
+                       std::set<std::uint32_t> &more, VerifyResult &result) {
+    if (const std::uint64_t touched = geometry_.unitsTouched(index_); touched > mostTouched) {
+      if (auto *f = findings_.addOnProgram(diag::too_many_accesses))
+        f->args = {touched};
+      return false;
+    }
+    Memory memory(index_, geometry_);
+    if (!memory.fits())
+      return reportTooMuchMemory(findings_);
+    if (!checkShared(index_, geometry_, premises, memory, findings_))
+      return false;
+    std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
+    Order order(index_, clocks, premises.maxPhases() * launches + 1);
+    Values values(index_, geometry_.unitsPerChunk());
+    Reporter reporter(index_, geometry_, memory, order, findings_);
+    Machine machine(index_, geometry_, premises, roles_, memory, order, values, reporter);
+    reporter.setMachine(machine);
+    machine.expectNoTurns(noTurns);
+    if (result.launches == 0 && sizesChange(index_.program, options_))
+      machine.changeSizes();
+    std::uint64_t results = 0;
+    for (std::uint32_t launch = 0; launch < launches; ++launch) {
+      machine.beginLaunch();
+      const bool ended = machine.runLaunch();
+      if (more = machine.outOfTurn(); !more.empty())
+        return false;
+      if (!ended) {
+        reporter.deadlock();
+        return false;
+      }
+      if (launch == 1 && !options_.exhaustive && order.allToldAll())
+        launches = 2;
+      if (launch + 1 == launches)
+        break;
+      machine.endLaunch();
+      if (launch == 0)
+        results = reporter.checkResults(values, geometry_.unitsPerChunk());
+    }
+    if (options_.schedules)
+      reporter.addSchedules(premises, launches);
+    if (result.launches == 0) {
+      result.launches = launches;
+      result.iterations = geometry_.mostIterations();
+      result.results = results;
+      result.operations = machine.counts().operations;
+      result.accesses = machine.counts().accesses;
+      result.phases = order.numPhases();
+      result.edges = order.numEdges();
+    }
+    return findings_.errors() == 0;
+  }
+
+  const ProgramIndex &index_;
+  const Geometry &geometry_;
+  const ThreadRoles &roles_;
+  Findings &findings_;
+  const VerifyOptions &options_;
+};
+
+/// Proves all that has to be proven of one program, size after size.
+class Prover {
+public:
+  Prover(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result)
+      : index_(index), findings_(findings), options_(options), result_(result),
+        roles_(index, options.threadsInTurns, findings) {}
+
+  bool run() {
+    if (!Memory::chunksFit(index_.program))
+      return reportTooMuchMemory(findings_);
+    return proveIterations() && proveSlices();
+  }
+
+private:
+  bool proveSize(const Geometry &geometry) {
+    if (geometry.fault())
+      return reportFault(*geometry.fault(), index_, findings_);
+    return SizeProof(index_, geometry, roles_, findings_, options_).run(result_);
+  }
+
+  bool proveIterations() {
+    const Geometry longest(index_, 3);
+    if (longest.fault())
+      return reportFault(*longest.fault(), index_, findings_);
+    checkRanges(index_, sizesChange(index_.program, options_), findings_);
+    if (longest.mostIterations() != 0 && !options_.exhaustive && oneIterationDecides(index_, longest)) {
+      result_.anyIterations = true;
+      return proveSize(Geometry(index_, 1));
+    }
+    if (!proveSize(longest))
+      return false;
+    return longest.mostIterations() == 0 || (proveSize(Geometry(index_, 1)) && proveSize(Geometry(index_, 2)));
+  }
+
+  bool proveSlices() {
+    const SliceSizes sizes = sliceSizes(index_);
+    if (sizes.inLoop || sizes.tooMany) {
+      findings_.add(sizes.inLoop ? diag::slices_in_loop : diag::slices_too_many,
+                    sizes.inLoop ? *sizes.inLoop : *sizes.tooMany);
+      return false;
+    }
+    for (const std::uint32_t units : sizes.units) {
+      const std::size_t had = findings_.all().size();
+      const bool good = proveSize(Geometry::ofUnits(index_, units));
+      for (std::size_t i = had; i < findings_.all().size(); ++i)
+        findings_.all()[i].notes.push_back(
+            {&diag::at_chunk_size,
+             findings_.all()[i].where,
+             {ir::plural(std::uint64_t{units} * index_.program.bufferAlignment, "byte")}});
+      if (!good)
+        return false;
+      ++result_.unevenSizes;
+    }
+    return true;
+  }
+
+  const ProgramIndex &index_;
+  Findings &findings_;
+  const VerifyOptions &options_;
+  VerifyResult &result_;
+  const ThreadRoles roles_;
+};
+
+} // namespace
+} // namespace proof
+
+VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, const VerifyOptions &options) {
+  VerifyResult result;
+  result.ranks = static_cast<std::uint32_t>(program.ranks.size());
+  const proof::ProgramIndex index(program);
+  proof::Findings findings(index, diags);
+  result.unstated = proof::checkStated(index, findings);
+  const bool ended = proof::Prover(index, findings, options, result).run();
+  result.errors = findings.errors();
+  result.warnings = findings.warnings();
+  result.proven = ended && result.errors == 0;
+  if (!options.warnings)
+    findings.dropWarnings();
+  findings.flush();
+  return result;
+}
+
+std::string VerifyResult::summary() const {
+  if (!proven)
+    return "not proven: " + ir::plural(errors, "error");
+  std::string text = "proven: " + ir::plural(ranks, "rank") + ", " + ir::plural(launches, "launch");
+  text.replace(text.rfind(ir::plural(launches, "launch")), std::string::npos,
+               std::to_string(launches) + (launches == 1 ? " launch" : " launches"));
+  if (anyIterations)
+    text += ", any number of iterations";
+  else if (iterations != 0)
+    text += ", up to " + ir::plural(iterations, "iteration");
+  if (unevenSizes != 0)
+    text += ", " + std::to_string(unevenSizes + 1) + " ways in which slices meet";
+  return text + ": " + ir::plural(operations, "operation") + " in " + ir::plural(phases, "phase") + " over " +
+         ir::plural(edges, "edge") + ", " + std::to_string(accesses) + " accesses in order, " +
+         ir::plural(results, "output chunk") + " right" +
+         (unstated != 0 ? ", nothing stated of " + std::to_string(unstated) + (results != 0 ? " more" : "") : "");
+}
+
+} // namespace mscclc::passes

@@ -1,0 +1,108 @@
+// The verifier: a plan ends, has no race, computes its collective, and may be launched again at once.
+//
+// How it proves that. A program is run once, abstractly, for three launches at most: blocks advance until they wait,
+// data is symbolic, every access is compared with the earlier accesses of its cell by happens-before (verify/order.h).
+//
+// Why one run speaks for all schedules. Suppose that all blocks of a rank are resident together (where they are more
+// than a GPU holds, see gpu_limits.h, there is a warning), and that (a) the order in which a block's operations are
+// issued does not depend on data or timing, (b) each channel end is waited on by one thread at a time, in an order that
+// the program fixes, each semaphore acquired by one block, and each of them signalled by one thread, (c) each barrier
+// is used by as many blocks as it waits for, (d) a packet slot is written once a launch. Then signals only ever add to
+// counters that one waiter at a time takes from, so running one block never takes from another the chance to run: all
+// maximal runs execute the same operations, the n-th signal meets the n-th wait in each, and either all end or all stop
+// at the same waits. So the edges, and with them happens-before, are the same in all. A pair of conflicting accesses
+// that is ordered is ordered in every run, and if all are, every read sees the same write in all, hence the same
+// values. A pair that is not ordered can be brought together by some schedule, which is printed. The run takes a
+// block's operations one after the other, though its threads do not wait for each other within a phase: that can only
+// make signals come later, so what ends here ends with threads too.
+//
+// Within a phase only the order of one thread counts. Thread i does the i-th of what an operation names (threads.h):
+// what it waited for goes along with what it sends later, its puts through a port lie before its later signals on that
+// channel, and what other threads do is ordered with neither. Data operations are shared out by element (elements.cpp):
+// two accesses of one element are one thread's where both operations deal in the same unit and their operands begin and
+// end together.
+//
+// The premises are checked. (a) holds by construction: programs have no branches. (b) to (d): see verify/premises.h,
+// verify/threads.h and the machine. Where several send to one counter, the n-th wait is credited with what is certain
+// whoever came first; where several blocks acquire one semaphore, the run is repeated with those acquires held back,
+// and the program is refused if the releases they share come only after one of them went on.
+//
+// Why two launches, or three. The next launch of a rank begins when its own last one ended, while others may be behind.
+// Operation x of one launch and y of the next are checked by running two. With x and y any number of launches apart, x
+// is ordered before y's twin of the next launch, which is before y in the same block. With double scratch, scratch of
+// launch n is used again by n + 2: then three launches are run. But where each rank hears from every other in the
+// second, it knows at its end that all have ended the first, so all of the first is ordered before all of the third,
+// and the third need not be run. (Port puts may outlive their launch: where there are some, it is run.) Signals and
+// waits balance, so that each launch starts like the first (with semaphores having more to let through, hence more
+// edges, later). So pairs within one launch are checked in the first only, as are results: with no race, each read sees
+// the same operation's write in every launch. In the second launch accesses are checked against what the first left in
+// their cell, but for double scratch, where this is done in the third.
+//
+// Sizes. Pipelines run as often as a message is long: three sizes are proven (verify/geometry.h), or one where it
+// decides (verify/sizes.h). Slices of thread-block groups end between chunks in some sizes only: each way in which they
+// can meet is proven (verify/slicing.h). Launches of different sizes may follow each other: input and output are the
+// user's in between, whole (verify/user.cpp), and in scratch a launch writes only what lies behind all that the one
+// before did in that rank's scratch (verify/scratch_history.h).
+//
+// Around each launch a rank's user reads and overwrites its inputs and outputs; a test collective says nothing about
+// its buffers, so there the operations alone count.
+//
+// What is taken for granted, of the hardware and of who launches:
+// - All blocks of a rank are resident together, and ranks launch the same programs in the same order.
+// - The end of a kernel publishes what it wrote, so a relaxed signal of the next launch tells of it. PTX promises that
+//   to the device itself; kernels of our own wait with acquire where they then read peers' memory (sync.cuh).
+// - A context runs one plan: MSCCL++ counts launches over all of them, and double scratch goes by that count's parity.
+// - What is written through a multicast address and read through a plain one, or the reverse, is ordered as if both
+// were
+//   plain, given the signals that would order plain accesses.
+// - MSCCL++'s semaphore lets those who wait through in any order (it is no counting semaphore, which would let them
+//   through in turn); only the count matters here.
+// - A port moves what is put through one channel in order, and each packet word by word whole: four bytes of data and
+//   their flag are one aligned write of eight. Nothing is taken for granted of the order of different ones.
+// Requires: a program that ir::checkStructure accepts. DataSync that is not lowered counts as the nops it stands for.
+#pragma once
+
+#include "ir/diagnostics.h"
+#include "ir/program.h"
+
+#include <cstdint>
+#include <string>
+
+namespace mscclc::passes {
+
+struct VerifyOptions {
+  bool warnings = true;
+  bool schedules = true; ///< add the shortest schedule to races
+  /// Keep vector clocks from the start, not only where the logs of Order are too tangled. The verdict is the same.
+  bool clocks = false;
+  /// Scratch chunks lie at the same place whatever the message size, as in kernels of our own: launches of different
+  /// sizes meet chunk by chunk, as those of one size do.
+  bool fixedScratch = false;
+  /// What an operation names beyond the threads of a block is done by them in turns, as in kernels of our own; else it
+  /// is never done.
+  bool threadsInTurns = false;
+  bool oneSize = false; ///< all launches have one message size
+  /// Prove three sizes of pipelines and three launches with double scratch even where fewer decide. The verdict is the
+  /// same.
+  bool exhaustive = false;
+};
+
+/// What was looked at. `proven` only if nothing was found against the program.
+struct VerifyResult {
+  bool proven = false;
+  std::uint32_t ranks = 0, launches = 0, iterations = 0; ///< iterations: the most of any pipeline; 0 without
+  bool anyIterations = false;                            ///< one iteration was run, which speaks for any number
+  std::uint32_t unevenSizes = 0; ///< sizes of chunk proven besides, in which slices of groups meet differently
+  std::uint64_t operations = 0;  ///< run, all launches and iterations
+  std::uint64_t phases = 0, edges = 0, accesses = 0;
+  std::uint64_t results = 0;  ///< output chunks compared with the collective
+  std::uint64_t unstated = 0; ///< output chunks of which a custom collective states nothing
+  std::uint64_t errors = 0, warnings = 0;
+  /// "proven: 8 ranks, 2 launches, …": one line for a user.
+  std::string summary() const;
+};
+
+/// Proves `program` or reports why not. Errors are findings; `program.sources` resolves their places.
+VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, const VerifyOptions &options = {});
+
+} // namespace mscclc::passes

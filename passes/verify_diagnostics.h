@@ -1,9 +1,0 @@
-// Diagnostics of the verifier and the CPU executor.
-#pragma once
-
-#include "ir/diagnostics.h"
-
-namespace mscclc::passes::proof::diag {
-#define DIAGNOSTICS_FILE "passes/verify_diagnostics.def"
-#include "ir/declare_diagnostics.h"
-} // namespace mscclc::passes::proof::diag
