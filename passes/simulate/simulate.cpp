@@ -59,7 +59,7 @@ public:
 
   sim::Outcome run(std::uint64_t seed, std::uint32_t launches) {
     use(ops_[0]);
-    sim::Outcome outcome = machine_.run(seed, launches);
+    const sim::Outcome outcome = machine_.run(seed, launches);
     for (std::size_t i = 1; first_ && outcome.kind == sim::Outcome::Wrong && i < ops_.size(); ++i) {
       use(ops_[i]);
       if (machine_.run(seed, launches).kind != sim::Outcome::Right)
