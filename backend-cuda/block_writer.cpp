@@ -13,7 +13,6 @@ namespace mscclc::cuda {
 namespace {
 
 using ir::Chunk;
-using ir::ChunkSpace;
 using ir::DataForm;
 using ir::Op;
 using ir::OpKind;

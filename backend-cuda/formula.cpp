@@ -474,7 +474,7 @@ std::string FormulaFinder::expression(const SampleSpace &space, const ValueOf &v
   for (int d : shape.rankDivisors) {
     const ValueOf within = [&](const Sample &s) {
       const std::int64_t v = value(s);
-      return v == anyValue ? v : v - s.rank / d * d;
+      return v == anyValue ? v : v - std::int64_t{s.rank / d} * d;
     };
     if (std::string text = fitScaledModulo(space, within, shape, d, 1, names); !text.empty())
       return names.rank + " / " + std::to_string(d) + " * " + std::to_string(d) + " + " + text;
