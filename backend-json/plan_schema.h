@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace mscclc::json {
@@ -15,6 +16,14 @@ inline constexpr std::string_view bufferWords[] = {"i", "o", "s"};
 inline constexpr std::string_view channelWords[] = {"memory", "port", "switch"};
 inline constexpr std::string_view reduceWords[] = {"sum", "min", "max"};
 inline constexpr std::string_view protocolWords[] = {"Simple", "LL"};
+inline constexpr auto pointToPointWords = std::span(channelWords).first(2);
+
+/// Fields that paths lead through.
+namespace field_name {
+inline constexpr std::string_view id = "id", gpus = "gpus", blocks = "threadblocks", ops = "ops", channels = "channels",
+                                  channelIds = "channel_ids", remoteRefs = "remote_buffer_refs",
+                                  remoteIds = "remote_buffer_ids", rankGroups = "rank_groups";
+} // namespace field_name
 
 /// A field set of an operation: bit k stands for opFieldNames[k].
 using OpFields = std::uint32_t;
