@@ -1,20 +1,12 @@
 #include "backend-json/block_reader.h"
 
+#include "backend-json/plan_fields.h"
+
 #include <algorithm>
 
 namespace mscclc::json {
 
 using namespace ir;
-
-namespace {
-
-enum BlockField { BlockId, Ops, BlockChannels, RemoteRefs };
-constexpr std::string_view blockFields[] = {field_name::id, field_name::ops, field_name::channels,
-                                            field_name::remoteRefs};
-constexpr std::string_view channelRefFields[] = {"channel_type", field_name::channelIds};
-constexpr std::string_view remoteRefFields[] = {"access_channel_type", field_name::remoteIds};
-
-} // namespace
 
 // ---- entries of tables ----
 
@@ -56,7 +48,7 @@ Expected BlockReader::several(std::vector<ThreadBlock> &blocks) {
 
 void BlockReader::begin(std::size_t) {
   const auto index = static_cast<std::uint32_t>(ids_.size());
-  loc_ = plan_.sources.addElement(plan_.gpuLoc, plan_.sources.addLabel(field_name::blocks), index);
+  loc_ = plan_.sources.addElement(plan_.gpuLoc, plan_.sources.addLabel(nameOf(GpuField::Blocks)), index);
   ids_.push_back(0);
   block_.ops.clear();
   block_.chunks.clear();
@@ -67,13 +59,13 @@ void BlockReader::begin(std::size_t) {
 
 Expected BlockReader::field(std::size_t k) {
   switch (static_cast<BlockField>(k)) {
-  case BlockId:
+  case BlockField::Id:
     return number(ids_.back());
-  case Ops:
+  case BlockField::Ops:
     return ops_.several(loc_);
-  case BlockChannels:
+  case BlockField::Channels:
     return channels_.several(block_.channels);
-  case RemoteRefs:
+  case BlockField::RemoteBuffers:
     return remoteBuffers_.several(block_.remoteBuffers);
   }
   return Ignored{};

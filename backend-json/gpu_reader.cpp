@@ -1,6 +1,7 @@
 #include "backend-json/gpu_reader.h"
 
 #include "backend-json/check_ids.h"
+#include "backend-json/plan_fields.h"
 #include "backend-json/resolve.h"
 
 namespace mscclc::json {
@@ -9,20 +10,8 @@ using namespace ir;
 
 namespace {
 
-enum GpuField { GpuId, InputChunks, OutputChunks, ScratchChunks, Blocks, Channels, RemoteBuffers, Semaphores };
-constexpr std::string_view gpuFields[] = {field_name::id,     "input_chunks",       "output_chunks",  "scratch_chunks",
-                                          field_name::blocks, field_name::channels, "remote_buffers", "semaphores"};
-
-enum ChannelField { TypeOfChannel, ConnectedTo, BufferType, RankGroups };
-constexpr std::string_view channelFields[] = {"channel_type", "connected_to", "buffer_type", field_name::rankGroups};
-constexpr std::uint32_t pointToPointOnly = 1u << ConnectedTo, switchOnly = 1u << BufferType | 1u << RankGroups;
-
-constexpr std::string_view groupFields[] = {"size", "ranks"};
-
-enum RemoteField { RemoteRank, RemoteType, AccessTypes };
-constexpr std::string_view remoteFields[] = {"rank", "type", "access_channel_types"};
-
-constexpr std::string_view semaphoreFields[] = {"init_value"};
+constexpr std::uint32_t pointToPointOnly = bitOf(ChannelField::ConnectedTo);
+constexpr std::uint32_t switchOnly = bitOf(ChannelField::Buffer) | bitOf(ChannelField::RankGroups);
 
 } // namespace
 
@@ -37,7 +26,7 @@ Expected PlanContext::rank(std::uint32_t &out) {
 
 std::optional<std::uint64_t> PlanContext::idOfGpu() {
   if (!gpuId)
-    if (const auto place = in.find(gpu, gpu.path / field_name::id))
+    if (const auto place = in.find(gpu, gpu.path / nameOf(GpuField::Id)))
       gpuId = in.numberAt(*place);
   return gpuId;
 }
@@ -61,13 +50,15 @@ void ChannelReader::begin(std::size_t) {
 
 Expected ChannelReader::field(std::size_t k) {
   switch (static_cast<ChannelField>(k)) {
-  case TypeOfChannel:
-    return word<ChannelType::Memory>(channelWords, type_.emplace());
-  case ConnectedTo:
+  case ChannelField::Type:
+    return Word{channelWords, [this](std::size_t word) {
+                  type_ = static_cast<ChannelType>(static_cast<std::size_t>(ChannelType::Memory) + word);
+                }};
+  case ChannelField::ConnectedTo:
     return list([this] { return plan_.rank(peers_.emplace_back()); });
-  case BufferType:
+  case ChannelField::Buffer:
     return word(bufferWords, channel_.buffer);
-  case RankGroups:
+  case ChannelField::RankGroups:
     return list(group_);
   }
   return Ignored{};
@@ -79,16 +70,17 @@ bool ChannelReader::fieldsFit(const ReadObject &object) {
   const std::size_t errorsBefore = plan_.in.numErrors();
   for (std::size_t i = 0; i < std::size(channelFields); ++i) {
     const std::uint32_t bit = 1u << i;
-    if (i != TypeOfChannel && (wanted & bit) != (object.fields & bit))
+    if (bit != bitOf(ChannelField::Type) && (wanted & bit) != (object.fields & bit))
       plan_.in.error((wanted & bit) != 0 ? diag::missing_field : diag::unknown_field, object.begin, {channelFields[i]});
   }
   return plan_.in.numErrors() == errorsBefore;
 }
 
 void ChannelReader::end(const ReadObject &object) {
-  if ((object.fields >> RankGroups & 1) != 0 && numGroups_ != 1)
-    plan_.in.error(diag::one_group_only, plan_.in.path() / field_name::rankGroups, object.begin, {numGroups_});
-  if (!object.clean || !fieldsFit(object))
+  if ((object.fields & bitOf(ChannelField::RankGroups)) != 0 && numGroups_ != 1)
+    plan_.in.error(diag::one_group_only, plan_.in.path() / nameOf(ChannelField::RankGroups), object.begin,
+                   {numGroups_});
+  if (!type_ || !fieldsFit(object) || !object.clean)
     return;
   if (*type_ == ChannelType::Switch) {
     rank_->switchChannels.push_back(channel_);
@@ -101,7 +93,7 @@ void ChannelReader::end(const ReadObject &object) {
   peers = peers_;
 }
 
-ChannelReader::GroupReader::GroupReader(ChannelReader &channel) : ObjectReader({groupFields}), channel_(channel) {}
+ChannelReader::GroupReader::GroupReader(ChannelReader &channel) : ObjectReader({rankGroupFields}), channel_(channel) {}
 
 void ChannelReader::GroupReader::begin(std::size_t) {
   ++channel_.numGroups_;
@@ -109,9 +101,13 @@ void ChannelReader::GroupReader::begin(std::size_t) {
 }
 
 Expected ChannelReader::GroupReader::field(std::size_t k) {
-  if (k == 0)
+  switch (static_cast<RankGroupField>(k)) {
+  case RankGroupField::Size:
     return number(size_);
-  return list([this] { return channel_.plan_.rank(channel_.channel_.ranks.emplace_back()); });
+  case RankGroupField::Ranks:
+    return list([this] { return channel_.plan_.rank(channel_.channel_.ranks.emplace_back()); });
+  }
+  return Ignored{};
 }
 
 void ChannelReader::GroupReader::end(const ReadObject &object) {
@@ -122,7 +118,7 @@ void ChannelReader::GroupReader::end(const ReadObject &object) {
 
 // ---- remote buffers ----
 
-RemoteBufferReader::RemoteBufferReader(PlanContext &plan) : ObjectReader({remoteFields}), plan_(plan) {}
+RemoteBufferReader::RemoteBufferReader(PlanContext &plan) : ObjectReader({remoteBufferFields}), plan_(plan) {}
 
 Expected RemoteBufferReader::several(Rank &rank) {
   rank_ = &rank;
@@ -134,12 +130,12 @@ void RemoteBufferReader::begin(std::size_t) {
 }
 
 Expected RemoteBufferReader::field(std::size_t k) {
-  switch (static_cast<RemoteField>(k)) {
-  case RemoteRank:
+  switch (static_cast<RemoteBufferField>(k)) {
+  case RemoteBufferField::Rank:
     return plan_.rank(remote_.rank);
-  case RemoteType:
+  case RemoteBufferField::Buffer:
     return word(bufferWords, remote_.buffer);
-  case AccessTypes:
+  case RemoteBufferField::AccessTypes:
     return list([this] {
       return Expected(Word{pointToPointWords, [this](std::size_t word) {
                              addAccess(word == 0 ? ChannelType::Memory : ChannelType::Port);
@@ -174,7 +170,7 @@ Expected GpuReader::several(std::vector<Rank> &ranks) {
 
 void GpuReader::begin(std::size_t at) {
   const auto index = static_cast<std::uint32_t>(ids_.size());
-  plan_.gpuLoc = plan_.sources.addElement(plan_.planLoc, plan_.sources.addLabel(field_name::gpus), index);
+  plan_.gpuLoc = plan_.sources.addElement(plan_.planLoc, plan_.sources.addLabel(nameOf(PlanField::Gpus)), index);
   plan_.gpu = {plan_.in.path(), at};
   plan_.gpuId.reset();
   ids_.push_back(0);
@@ -184,24 +180,24 @@ void GpuReader::begin(std::size_t at) {
 
 Expected GpuReader::field(std::size_t k) {
   switch (static_cast<GpuField>(k)) {
-  case GpuId:
+  case GpuField::Id:
     return WholeNumber{0, std::numeric_limits<std::uint32_t>::max(), [this](std::uint64_t id) {
                          ids_.back() = static_cast<std::uint32_t>(id);
                          plan_.gpuId = id;
                        }};
-  case InputChunks:
+  case GpuField::InputChunks:
     return number(rank_.inputChunks);
-  case OutputChunks:
+  case GpuField::OutputChunks:
     return number(rank_.outputChunks);
-  case ScratchChunks:
+  case GpuField::ScratchChunks:
     return number(rank_.scratchChunks);
-  case Blocks:
+  case GpuField::Blocks:
     return blocks_.several(rank_.blocks);
-  case Channels:
+  case GpuField::Channels:
     return channels_.several(rank_);
-  case RemoteBuffers:
+  case GpuField::RemoteBuffers:
     return remoteBuffers_.several(rank_);
-  case Semaphores:
+  case GpuField::Semaphores:
     return list(semaphore_);
   }
   return Ignored{};
@@ -210,7 +206,7 @@ Expected GpuReader::field(std::size_t k) {
 void GpuReader::end(const ReadObject &object) {
   if (object.clean && resolve(rank_, plan_.gpu, plan_.in))
     checkIds(blocks_.ids(), "thread block", [&](std::size_t i, const DiagInfo &info, const auto &args) {
-      plan_.in.errorAt(plan_.gpu, plan_.gpu.path / field_name::blocks / i / field_name::id, info, args);
+      plan_.in.errorAt(plan_.gpu, plan_.gpu.path / nameOf(GpuField::Blocks) / i / nameOf(BlockField::Id), info, args);
     });
   rank_.blocks.shrink_to_fit();
   ranks_->push_back(std::move(rank_));

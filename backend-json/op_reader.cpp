@@ -1,5 +1,7 @@
 #include "backend-json/op_reader.h"
 
+#include "backend-json/plan_fields.h"
+
 #include <unordered_map>
 
 namespace mscclc::json {
@@ -11,15 +13,8 @@ namespace {
 /// What an operation must have depends on its name: checkFields() knows.
 constexpr std::uint32_t allOptional = ~std::uint32_t{0};
 
-enum ChunkField { BufferId, LocalType, ChunkRank, SwitchChannelId, ChunkIndex, ChunkSize };
-constexpr std::string_view chunkFields[] = {"buffer_id", "type", "rank", "switch_channel_id", "index", "size"};
-constexpr std::uint32_t chunkBit(ChunkField field) {
-  return 1u << field;
-}
-constexpr std::uint32_t chunkPlaces = chunkBit(BufferId) | chunkBit(LocalType) | chunkBit(SwitchChannelId);
-
-constexpr std::string_view groupInfoFields[] = {"tb_id", "tbg_size"};
-constexpr std::string_view iterContextFields[] = {"unit_size", "num_chunks"};
+constexpr std::uint32_t chunkPlaces =
+    bitOf(ChunkField::BufferId) | bitOf(ChunkField::Buffer) | bitOf(ChunkField::SwitchChannelId);
 
 const OpShape &shape(OpKind kind) {
   return opShapes[static_cast<std::size_t>(kind)];
@@ -45,7 +40,7 @@ Expected numbers(std::vector<std::uint32_t> &out) {
 // ---- chunks ----
 
 ChunkReader::ChunkReader(PlanContext &plan)
-    : ObjectReader({chunkFields, chunkPlaces | chunkBit(ChunkRank)}), plan_(plan) {}
+    : ObjectReader({chunkFields, chunkPlaces | bitOf(ChunkField::Rank)}), plan_(plan) {}
 
 Expected ChunkReader::one(std::vector<Chunk> &out) {
   out_ = &out;
@@ -63,16 +58,16 @@ void ChunkReader::begin(std::size_t) {
 
 Expected ChunkReader::field(std::size_t k) {
   switch (static_cast<ChunkField>(k)) {
-  case LocalType:
+  case ChunkField::Buffer:
     return word(std::span(bufferWords), buffer_);
-  case BufferId:
-  case SwitchChannelId:
+  case ChunkField::BufferId:
+  case ChunkField::SwitchChannelId:
     return number(chunk_.id);
-  case ChunkRank:
+  case ChunkField::Rank:
     return number(rank_);
-  case ChunkIndex:
+  case ChunkField::Index:
     return number(chunk_.index);
-  case ChunkSize:
+  case ChunkField::Size:
     return number(chunk_.size);
   }
   return Ignored{};
@@ -82,10 +77,10 @@ void ChunkReader::end(const ReadObject &object) {
   if (!object.clean)
     return;
   const std::uint32_t places = object.fields & chunkPlaces;
-  const bool namesRank = (object.fields & chunkBit(ChunkRank)) != 0;
-  chunk_.space = places == chunkBit(BufferId)          ? ChunkSpace::Remote
-                 : places == chunkBit(SwitchChannelId) ? ChunkSpace::Switch
-                                                       : spaceOf(buffer_);
+  const bool namesRank = (object.fields & bitOf(ChunkField::Rank)) != 0;
+  chunk_.space = places == bitOf(ChunkField::BufferId)          ? ChunkSpace::Remote
+                 : places == bitOf(ChunkField::SwitchChannelId) ? ChunkSpace::Switch
+                                                                : spaceOf(buffer_);
   if (places == 0 || (places & (places - 1)) != 0)
     plan_.in.error(diag::chunk_without_place, object.begin);
   else if (namesRank && !isLocal(chunk_.space))

@@ -1,6 +1,7 @@
 #include "backend-json/plan_reader.h"
 
 #include "backend-json/check_ids.h"
+#include "backend-json/plan_fields.h"
 #include "ir/internal_error.h"
 
 #include <algorithm>
@@ -10,31 +11,6 @@ namespace mscclc::json {
 using namespace ir;
 
 namespace {
-
-enum PlanField {
-  Name,
-  CollectiveName,
-  ProtocolName,
-  Inplace,
-  ReuseResources,
-  Gpus,
-  Threads,
-  DoubleScratch,
-  Alignment,
-  MinSize,
-  MaxSize
-};
-constexpr std::string_view planFields[] = {"name",
-                                           "collective",
-                                           "protocol",
-                                           "inplace",
-                                           "reuse_resources",
-                                           field_name::gpus,
-                                           "num_threads_per_block",
-                                           "use_double_scratch_buffer",
-                                           "buffer_alignment",
-                                           "min_message_size",
-                                           "max_message_size"};
 
 /// A plan does not state it; counts that the collective cannot have are for others to refuse.
 std::uint32_t chunkFactorOf(const Program &program) {
@@ -60,18 +36,18 @@ JsonPath pathOf(const Program &program, const ProgramPlace &place) {
   JsonPath path;
   if (place.rank == ProgramPlace::none)
     return path;
-  path = path / field_name::gpus / place.rank;
+  path = path / nameOf(PlanField::Gpus) / place.rank;
   if (place.block == ProgramPlace::none)
     return path;
-  path = path / field_name::blocks / place.block;
+  path = path / nameOf(GpuField::Blocks) / place.block;
   if (place.op == ProgramPlace::none)
     return path;
   const auto &ops = program.ranks[place.rank].blocks[place.block].ops;
   for (std::size_t i = 0, listed = 0; i < ops.size(); i += 1 + ops[i].bodySize, ++listed) {
     if (i == place.op)
-      return path / field_name::ops / listed;
+      return path / nameOf(BlockField::Ops) / listed;
     if (place.op <= i + ops[i].bodySize)
-      return path / field_name::ops / listed / field_name::ops / (place.op - i - 1);
+      return path / nameOf(BlockField::Ops) / listed / nameOf(op_field::Body) / (place.op - i - 1);
   }
   return path;
 }
@@ -84,11 +60,11 @@ PlanReader::PlanReader(std::string_view text, std::string_view filename, Diagnos
 
 std::optional<Program> PlanReader::read() {
   plan_.planLoc = plan_.sources.addPlace(plan_.sources.addFile(in_.filename()), 1, 1);
-  plan_.opsLabel = plan_.sources.addLabel(field_name::ops);
+  plan_.opsLabel = plan_.sources.addLabel(nameOf(BlockField::Ops));
   in_.read(*this);
   if (in_.numErrors() == 0)
     checkIds(gpus_.ids(), "gpu", [&](std::size_t i, const DiagInfo &info, const auto &args) {
-      in_.errorAt(gpu(i), gpu(i).path / field_name::id, info, args);
+      in_.errorAt(gpu(i), gpu(i).path / nameOf(GpuField::Id), info, args);
     });
   if (in_.numErrors() != 0 || namesUnknownRank())
     return std::nullopt;
@@ -102,7 +78,7 @@ std::optional<Program> PlanReader::read() {
 }
 
 ValueReader::Anchor PlanReader::gpu(std::size_t index) const {
-  return {JsonPath() / field_name::gpus / index, gpus_.places()[index]};
+  return {JsonPath() / nameOf(PlanField::Gpus) / index, gpus_.places()[index]};
 }
 
 ShownPlace PlanReader::placeOf(const ProgramPlace &place) {
@@ -112,27 +88,27 @@ ShownPlace PlanReader::placeOf(const ProgramPlace &place) {
 
 Expected PlanReader::field(std::size_t k) {
   switch (static_cast<PlanField>(k)) {
-  case Name:
+  case PlanField::Name:
     return string(program_.name);
-  case CollectiveName:
+  case PlanField::Collective:
     return string(program_.collective.name);
-  case ProtocolName:
+  case PlanField::Protocol:
     return word(protocolWords, program_.protocol);
-  case Inplace:
+  case PlanField::Inplace:
     return boolean(program_.collective.inplace);
-  case ReuseResources:
+  case PlanField::ReuseResources:
     return boolean(program_.reuseResources);
-  case Gpus:
+  case PlanField::Gpus:
     return gpus_.several(program_.ranks);
-  case Threads:
+  case PlanField::Threads:
     return positive(program_.threadsPerBlock);
-  case DoubleScratch:
+  case PlanField::DoubleScratch:
     return boolean(program_.doubleScratch);
-  case Alignment:
+  case PlanField::Alignment:
     return number(program_.bufferAlignment);
-  case MinSize:
+  case PlanField::MinSize:
     return number(program_.minMessageSize);
-  case MaxSize:
+  case PlanField::MaxSize:
     return number(program_.maxMessageSize);
   }
   return Ignored{};

@@ -1,10 +1,11 @@
-// Names of a plan's fields, and which of them each operation has. Writer, reader and comparison all ask here.
+// Words of a plan, and which fields each operation has. Writer, reader and comparison all ask here.
 #pragma once
 
 #include "ir/op_semantics.h"
 #include "ir/op_shapes.h"
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -17,13 +18,6 @@ inline constexpr std::string_view channelWords[] = {"memory", "port", "switch"};
 inline constexpr std::string_view reduceWords[] = {"sum", "min", "max"};
 inline constexpr std::string_view protocolWords[] = {"Simple", "LL"};
 inline constexpr auto pointToPointWords = std::span(channelWords).first(2);
-
-/// Fields that paths lead through.
-namespace field_name {
-inline constexpr std::string_view id = "id", gpus = "gpus", blocks = "threadblocks", ops = "ops", channels = "channels",
-                                  channelIds = "channel_ids", remoteRefs = "remote_buffer_refs",
-                                  remoteIds = "remote_buffer_ids", rankGroups = "rank_groups";
-} // namespace field_name
 
 /// A field set of an operation: bit k stands for opFieldNames[k].
 using OpFields = std::uint32_t;
@@ -60,6 +54,11 @@ inline constexpr std::string_view opFieldNames[] = {
     MSCCLC_OP_FIELDS(FIELD)
 #undef FIELD
 };
+
+/// Name of the one field in `field`.
+constexpr std::string_view nameOf(OpFields field) {
+  return opFieldNames[std::countr_zero(field)];
+}
 
 namespace op_field {
 #define FIELD(constant, name) inline constexpr OpFields constant = 1u << detail::constant##Index;

@@ -1,6 +1,7 @@
 #include "backend-json/resolve.h"
 
 #include "backend-json/block_tables.h"
+#include "backend-json/plan_fields.h"
 #include "backend-json/plan_schema.h"
 
 namespace mscclc::json {
@@ -54,7 +55,7 @@ private:
 
 void Resolver::run() {
   for (std::size_t i = 0; i < rank_.blocks.size() && !in_.full(); ++i) {
-    const JsonPath path = gpu_.path / field_name::blocks / i;
+    const JsonPath path = gpu_.path / nameOf(GpuField::Blocks) / i;
     if (resolveTables(rank_.blocks[i], path))
       resolveOps(rank_.blocks[i], path);
   }
@@ -77,8 +78,8 @@ bool Resolver::resolveTables(const ThreadBlock &block, const JsonPath &path) {
         byType[index(type)].push_back(id);
         if (id < count || in_.full())
           return;
-        error(remote ? path / field_name::remoteRefs / entry / field_name::remoteIds / position
-                     : path / field_name::channels / entry / field_name::channelIds / position,
+        error(remote ? path / nameOf(BlockField::RemoteBuffers) / entry / nameOf(RemoteRefField::Ids) / position
+                     : path / nameOf(BlockField::Channels) / entry / nameOf(ChannelRefField::Ids) / position,
               diag::reference_out_of_range, {what, id, "the gpu", plural(count, what)});
       });
     }
@@ -87,14 +88,14 @@ bool Resolver::resolveTables(const ThreadBlock &block, const JsonPath &path) {
 }
 
 void Resolver::resolveOps(ThreadBlock &block, const JsonPath &path) {
-  const JsonPath list = path / field_name::ops;
+  const JsonPath list = path / nameOf(BlockField::Ops);
   for (std::size_t i = 0, listed = 0; i < block.ops.size() && !in_.full(); ++i, ++listed) {
     const Op &op = block.ops[i];
     if (op.kind != OpKind::Pipeline) {
       resolveOp(block, op, list, listed);
       continue;
     }
-    const JsonPath body = list / listed / field_name::ops;
+    const JsonPath body = list / listed / nameOf(op_field::Body);
     for (std::size_t k = 0; k < op.bodySize; ++k)
       resolveOp(block, block.ops[i + 1 + k], body, k);
     i += op.bodySize;
@@ -110,19 +111,20 @@ void Resolver::resolveOp(ThreadBlock &block, const Op &op, const JsonPath &list,
     Chunk &chunk = operands[i];
     const auto chunkPath = [&] {
       const JsonPath path = list / position;
-      return i < op.numSrcs ? path / "src_buff" / i : path / "dst_buff" / (i - op.numSrcs);
+      return i < op.numSrcs ? path / nameOf(op_field::SrcBuff) / i
+                            : path / nameOf(op_field::DstBuff) / (i - op.numSrcs);
     };
     if (op.kind == OpKind::SwitchReduce && i == 0) {
       resolveSwitchRange(ids[0], chunk, list, position);
     } else if (chunk.space == ChunkSpace::Remote) {
       if (op.channelType == ChannelType::Memory || op.channelType == ChannelType::Port)
         lookUp(chunk.id, remoteTables_[index(op.channelType)], "remote buffer",
-               [&] { return chunkPath() / "buffer_id"; });
+               [&] { return chunkPath() / nameOf(ChunkField::BufferId); });
       else
         error(chunkPath(), diag::remote_chunk_without_channel);
     } else if (chunk.space == ChunkSpace::Switch) {
       lookUp(chunk.id, channelTables_[index(ChannelType::Switch)], "switch channel",
-             [&] { return chunkPath() / "switch_channel_id"; });
+             [&] { return chunkPath() / nameOf(ChunkField::SwitchChannelId); });
       if (opShapes[static_cast<std::size_t>(op.kind)].ids == IdRule::OneSwitch && ids.size() == 1)
         ids[0] = chunk.id;
     }
@@ -133,11 +135,11 @@ void Resolver::resolveIds(std::span<std::uint32_t> ids, const Op &op, const Json
   for (std::size_t i = 0; i < ids.size() && !in_.full(); ++i) {
     if (isSemaphoreOp(op.kind)) {
       if (ids[i] >= rank_.semaphores.size())
-        error(list / position / "semaphore_ids" / i, diag::reference_out_of_range,
+        error(list / position / nameOf(op_field::SemaphoreIds) / i, diag::reference_out_of_range,
               {"semaphore", ids[i], "the gpu", plural(rank_.semaphores.size(), "semaphore")});
     } else if (hasChannelIds(op.kind, op.channelType)) {
       lookUp(ids[i], channelTables_[index(op.channelType)], channelsOfType(op.channelType),
-             [&] { return list / position / field_name::channelIds / i; });
+             [&] { return list / position / nameOf(op_field::ChannelIds) / i; });
     }
   }
 }
@@ -149,7 +151,7 @@ void Resolver::resolveSwitchRange(std::uint32_t channel, Chunk &chunk, const Jso
     return; // reported with the channel
   const BufferKind buffer = rank_.switchChannels[channel].buffer;
   if (chunk.space != spaceOf(buffer))
-    error(list / position / "buffer_type", diag::switch_buffer_differs,
+    error(list / position / nameOf(op_field::SwitchBuffer), diag::switch_buffer_differs,
           {bufferLetter(static_cast<BufferKind>(chunk.space)), channel, bufferLetter(buffer)});
   chunk.space = ChunkSpace::Switch;
 }
