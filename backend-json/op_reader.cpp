@@ -117,37 +117,37 @@ void OpReader::begin(std::size_t) {
 }
 
 Expected OpReader::field(std::size_t k) {
-  switch (1u << k) {
-  case op_field::Name:
+  switch (static_cast<OpField>(k)) {
+  case OpField::Name:
     return name();
-  case op_field::BarrierId:
+  case OpField::BarrierId:
     return WholeNumber{0, std::numeric_limits<std::uint32_t>::max(), [this](std::uint64_t id) { op_.imm = id; }};
-  case op_field::NumThreadblocks:
+  case OpField::NumThreadblocks:
     return number(op_.count);
-  case op_field::SemaphoreIds:
-  case op_field::ChannelIds:
+  case OpField::SemaphoreIds:
+  case OpField::ChannelIds:
     return numbers(ids_);
-  case op_field::IterContext:
+  case OpField::IterContext:
     return &iterContext_;
-  case op_field::Body:
+  case OpField::Body:
     return bodyOps();
-  case op_field::SwitchBuffer:
+  case OpField::SwitchBuffer:
     return word(std::span(bufferWords), switchBuffer_);
-  case op_field::SwitchOffset:
+  case OpField::SwitchOffset:
     return number(switchRange_.index);
-  case op_field::SwitchSize:
+  case OpField::SwitchSize:
     return number(switchRange_.size);
-  case op_field::DstChunk:
+  case OpField::DstChunk:
     return chunks_.one(switchTarget_);
-  case op_field::SrcBuff:
+  case OpField::SrcBuff:
     return chunks_.several(srcs_);
-  case op_field::DstBuff:
+  case OpField::DstBuff:
     return chunks_.several(dsts_);
-  case op_field::ChannelTypeName:
+  case OpField::ChannelTypeName:
     return word<ChannelType::Memory>(std::span(channelWords), op_.channelType);
-  case op_field::Reduction:
+  case OpField::Reduction:
     return word(std::span(reduceWords), op_.reduceOp);
-  case op_field::TbgInfo:
+  case OpField::TbgInfo:
     return &groupInfo_;
   }
   return Ignored{};

@@ -41,13 +41,11 @@ using OpFields = std::uint32_t;
   FIELD(Reduction, "reduce_op")                                                                                        \
   FIELD(TbgInfo, "tbg_info")
 
-namespace detail {
-enum OpFieldIndex {
-#define FIELD(constant, name) constant##Index,
+enum class OpField : std::uint8_t {
+#define FIELD(constant, name) constant,
   MSCCLC_OP_FIELDS(FIELD)
 #undef FIELD
 };
-} // namespace detail
 
 inline constexpr std::string_view opFieldNames[] = {
 #define FIELD(constant, name) name,
@@ -61,7 +59,7 @@ constexpr std::string_view nameOf(OpFields field) {
 }
 
 namespace op_field {
-#define FIELD(constant, name) inline constexpr OpFields constant = 1u << detail::constant##Index;
+#define FIELD(constant, name) inline constexpr OpFields constant = 1u << static_cast<unsigned>(OpField::constant);
 MSCCLC_OP_FIELDS(FIELD)
 #undef FIELD
 inline constexpr OpFields Buffers = SrcBuff | DstBuff;

@@ -23,6 +23,7 @@ std::size_t indexOf(std::span<const std::string_view> fields, std::string_view n
 }
 
 /// The parser's words for what it met. Its place is told by ours, and what it has read may be anything, of any length.
+/// All versions from 3.11 on say the same, but for an empty text.
 std::string_view wordsOf(const nlohmann::json::exception &fault) {
   std::string_view text = fault.what();
   if (const std::size_t begin = text.find(" - "); begin != std::string_view::npos)
@@ -239,13 +240,19 @@ bool ValueReader::parse_error(std::size_t position, const std::string &token, co
     number_float(0, token);
     return false;
   }
-  const std::string_view text = places_.text(), words = wordsOf(fault);
+  const std::string_view text = places_.text();
+  std::string_view words = wordsOf(fault);
   std::size_t offset = std::min(position - 1, text.size());
   places_.next();
   if (words.starts_with("unexpected")) // by a token that is sound, and of which this is the end
     offset = std::min(offset, places_.here());
-  const bool nul = offset < text.size() && text[offset] == '\0';
-  error(diag::json_syntax, offset, {rootRead_ ? "text after the plan" : nul ? "a NUL byte" : words});
+  if (rootRead_)
+    words = "text after the plan";
+  else if (text.empty())
+    words = "it is empty";
+  else if (offset < text.size() && text[offset] == '\0')
+    words = "a NUL byte";
+  error(diag::json_syntax, offset, {words});
   return false;
 }
 

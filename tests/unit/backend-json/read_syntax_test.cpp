@@ -123,7 +123,8 @@ TEST_CASE("texts that are no plan at all end in one error") {
     std::string text;
     const char *message;
   } cases[] = {
-      {"", "plan.json:1:1: $: error: not a JSON text: unexpected end of input"},
+      {"", "plan.json:1:1: $: error: not a JSON text: it is empty"},
+      {" \n ", "plan.json:2:2: $: error: not a JSON text: unexpected end of input"},
       {std::string(1 << 20, '\0'), "plan.json:1:1: $: error: not a JSON text: a NUL byte"},
       {std::string(1 << 20, '0'), "plan.json:1:2: $: error: not a JSON text: text after the plan"},
       {std::string(1 << 20, '['), "$: error: expected an object, found a list"},
