@@ -59,7 +59,10 @@ Expected ChannelReader::field(std::size_t k) {
   case ChannelField::Buffer:
     return word(bufferWords, channel_.buffer);
   case ChannelField::RankGroups:
-    return list(group_);
+    return list([this] {
+      ++numGroups_;
+      return Expected(&group_);
+    });
   }
   return Ignored{};
 }
@@ -96,7 +99,6 @@ void ChannelReader::end(const ReadObject &object) {
 ChannelReader::GroupReader::GroupReader(ChannelReader &channel) : ObjectReader({rankGroupFields}), channel_(channel) {}
 
 void ChannelReader::GroupReader::begin(std::size_t) {
-  ++channel_.numGroups_;
   channel_.channel_.ranks.clear();
 }
 
