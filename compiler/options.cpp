@@ -1,6 +1,6 @@
 #include "compiler/options.h"
 
-#include "backend-json/utf8.h"
+#include "backend-json/write_plan.h"
 #include "compiler/allowable.h"
 #include "compiler/pipeline.h"
 #include "compiler/version.h"
@@ -98,16 +98,6 @@ public:
     return "Usage: mscclc [options] INPUT [-- CLANG-ARGS]\n";
   }
 };
-
-bool isUtf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = json::utf8Length(text, at);
-    if (length == 0)
-      return false;
-    at += length;
-  }
-  return true;
-}
 
 std::uint64_t byteSize(const std::string &option, const std::string &text) {
   const auto bytes = parseByteSize(text);
@@ -406,7 +396,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
     for (const std::string &macro : defines)
       if (macro.empty())
         badValue("-D", "an empty name");
-    if (nameOption->count() != 0 && (o.name.empty() || !isUtf8(o.name)))
+    if (nameOption->count() != 0 && (o.name.empty() || !json::isUtf8(o.name)))
       badValue("--name", "a name is UTF-8, and not empty");
   } catch (const CLI::CallForHelp &e) {
     app.exit(e);
