@@ -1,4 +1,6 @@
-#include "backend-cuda/formula.h"
+#include "backend-cuda/formula/formula.h"
+
+#include "backend-cuda/printer.h"
 
 #include "catch.h"
 
@@ -18,7 +20,8 @@ std::vector<SampleSpace::Instance> grid(int ranks, int blocks) {
 std::string found(int ranks, int blocks, int items, const ValueOf &value, int steps = 1, int firstItem = 0) {
   Tables tables;
   const auto all = grid(ranks, blocks);
-  return FormulaFinder(ranks, tables).expression({all, steps, firstItem, items}, value);
+  const Expr formula = FormulaFinder(ranks, tables).expression({all, steps, firstItem, items}, value);
+  return formula ? spell(formula) : "";
 }
 
 } // namespace
@@ -73,12 +76,12 @@ TEST_CASE("what has no formula becomes the smallest table") {
   const auto all = grid(4, 3);
   FormulaFinder finder(4, tables);
   const ValueOf odd = [](const Sample &s) { return std::vector{5, 1, 7, 7}[static_cast<std::size_t>(s.rank)]; };
-  CHECK(finder.expression({all}, odd).empty());
-  CHECK(finder.expressionOrTable({all}, odd) == "table0[k.rank]");
+  CHECK_FALSE(finder.expression({all}, odd));
+  CHECK(spell(finder.expressionOrTable({all}, odd)) == "table0[k.rank]");
   REQUIRE(tables.all().size() == 1);
   CHECK(tables.all()[0].entries == std::vector<std::int64_t>{5, 1, 7, 7});
   // The same table serves again.
-  CHECK(finder.expressionOrTable({all}, odd) == "table0[k.rank]");
+  CHECK(spell(finder.expressionOrTable({all}, odd)) == "table0[k.rank]");
   CHECK(tables.entries() == 4);
 }
 
