@@ -30,7 +30,7 @@ bool readsPeers(const ir::Program &program) {
 
 using Instances = std::vector<SampleSpace::Instance>;
 
-/// Sets how the message divides into chunks (impl/layout.cuh).
+/// Sets how the message divides into chunks (device/layout.cuh).
 void chooseLayout(const ir::Program &program, KernelModel &model) {
   std::uint32_t inputs = 0, outputs = 0, scratch = 0;
   bool equal = true;

@@ -14,6 +14,7 @@
 namespace {
 
 using namespace mscclc;
+using namespace mscclc::device;
 using test::Message;
 using test::World;
 
@@ -64,9 +65,9 @@ void put(std::uint8_t *at, std::uint32_t dtype, std::int64_t v) {
   case MSCCLC_F32:
     return store(static_cast<float>(v));
   case MSCCLC_F16:
-    return store(dev::toHalf(static_cast<float>(v)));
+    return store(detail::toHalf(static_cast<float>(v)));
   case MSCCLC_BF16:
-    return store(dev::toBfloat16(static_cast<float>(v)));
+    return store(detail::toBfloat16(static_cast<float>(v)));
   case MSCCLC_I32:
   case MSCCLC_U32:
     return store(static_cast<std::uint32_t>(v));

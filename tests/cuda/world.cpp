@@ -144,8 +144,8 @@ void World::proxy(Rank &rank) {
     if (reinterpret_cast<std::uintptr_t>(from) % 8 == 0 && reinterpret_cast<std::uintptr_t>(to) % 8 == 0 &&
         t.size % 8 == 0 && (kernel_.flags & MSCCLC_USES_PACKETS) != 0)
       for (std::uint64_t i = 0; i < t.size; i += 8)
-        dev::storeRelaxed(reinterpret_cast<std::uint64_t *>(to + i),
-                          dev::loadRelaxed(reinterpret_cast<const std::uint64_t *>(from + i)));
+        device::detail::storeRelaxed(reinterpret_cast<std::uint64_t *>(to + i),
+                                     device::detail::loadRelaxed(reinterpret_cast<const std::uint64_t *>(from + i)));
     else
       std::memcpy(to, from, t.size);
     if ((t.flags & MSCCLC_TRIGGER_SIGNAL) != 0 && end.peer_channel != MSCCLC_UNPAIRED)

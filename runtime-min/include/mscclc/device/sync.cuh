@@ -2,8 +2,8 @@
 // for the block's other threads, the plan's own block-wide synchronisation does.
 #pragma once
 
-namespace mscclc {
-namespace dev {
+namespace mscclc::device {
+namespace detail {
 
 /// What a wait says about itself when it takes too long.
 struct WaitInfo {
@@ -75,25 +75,25 @@ template <class K, class F> MSCCLC_DEVICE void forOnes(const K &k, unsigned n, F
     f(i);
 }
 
-} // namespace dev
+} // namespace detail
 
 /// Signals on memory channels: all that the block did before its last sync is visible to who waits for it.
 template <class K, class L> MSCCLC_DEVICE void signal(const K &k, const L &channels) {
-  dev::forOnes(k, L::size, [&](unsigned i) { dev::addRelease(k.args.memory_channels[channels(i)].outbound, 1); });
+  detail::forOnes(k, L::size, [&](unsigned i) { detail::addRelease(k.args.memory_channels[channels(i)].outbound, 1); });
 }
 /// The same, ordering control but no data of this launch.
 template <class K, class L> MSCCLC_DEVICE void relaxedSignal(const K &k, const L &channels) {
-  dev::forOnes(k, L::size, [&](unsigned i) { dev::addRelaxed(k.args.memory_channels[channels(i)].outbound, 1); });
+  detail::forOnes(k, L::size, [&](unsigned i) { detail::addRelaxed(k.args.memory_channels[channels(i)].outbound, 1); });
 }
 
 /// Waits on memory channels. `operation` is the operation's position, for reports.
 template <class K, class L> MSCCLC_DEVICE void wait(const K &k, uint32_t operation, const L &channels) {
-  dev::forOnes(k, L::size, [&](unsigned i) {
+  detail::forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
-    dev::waitChannel<true>(k, MSCCLC_WAIT_MEMORY, operation, c, k.args.memory_channels[c]);
+    detail::waitChannel<true>(k, MSCCLC_WAIT_MEMORY, operation, c, k.args.memory_channels[c]);
   });
 }
-namespace dev {
+namespace detail {
 template <bool Acquire, class K, class L>
 MSCCLC_DEVICE void waitRelaxed(const K &k, uint32_t operation, const L &channels) {
   forOnes(k, L::size, [&](unsigned i) {
@@ -103,54 +103,54 @@ MSCCLC_DEVICE void waitRelaxed(const K &k, uint32_t operation, const L &channels
     peerLaunchSeen(channel.peer, k.launch);
   });
 }
-} // namespace dev
+} // namespace detail
 
 /// Waits for relaxed signals, which order control: peers have begun their launch.
 template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t operation, const L &channels) {
-  dev::waitRelaxed<false>(k, operation, channels);
+  detail::waitRelaxed<false>(k, operation, channels);
 }
 /// The same where peers' memory is read: what they, and their users, wrote before their launch can be seen then. To
 /// others than its own device the end of a kernel alone does not promise that.
 template <class K, class L> MSCCLC_DEVICE void launchWait(const K &k, uint32_t operation, const L &channels) {
-  dev::waitRelaxed<true>(k, operation, channels);
+  detail::waitRelaxed<true>(k, operation, channels);
 }
 /// Waits on port channels.
 template <class K, class L> MSCCLC_DEVICE void portWait(const K &k, uint32_t operation, const L &channels) {
-  dev::forOnes(k, L::size, [&](unsigned i) {
+  detail::forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
-    dev::waitChannel<true>(k, MSCCLC_WAIT_PORT, operation, c, k.args.port_channels[c]);
+    detail::waitChannel<true>(k, MSCCLC_WAIT_PORT, operation, c, k.args.port_channels[c]);
   });
 }
 
 template <class K, class L> MSCCLC_DEVICE void release(const K &k, const L &semaphores) {
-  dev::forOnes(k, L::size, [&](unsigned i) { dev::addReleaseDevice(&k.args.semaphores[semaphores(i)], 1); });
+  detail::forOnes(k, L::size, [&](unsigned i) { detail::addReleaseDevice(&k.args.semaphores[semaphores(i)], 1); });
 }
 template <class K, class L> MSCCLC_DEVICE void acquire(const K &k, uint32_t operation, const L &semaphores) {
-  dev::forOnes(k, L::size, [&](unsigned i) {
+  detail::forOnes(k, L::size, [&](unsigned i) {
     const int index = semaphores(i);
     uint32_t *value = &k.args.semaphores[index];
-    dev::spin(k.args, {MSCCLC_WAIT_SEMAPHORE, operation, MSCCLC_UNPAIRED, static_cast<uint64_t>(index), 1},
-              [&](uint64_t &) {
-                const uint32_t seen = dev::loadAcquireDevice(value);
-                return seen != 0 && dev::replaceAcquireDevice(value, seen, seen - 1);
-              });
+    detail::spin(k.args, {MSCCLC_WAIT_SEMAPHORE, operation, MSCCLC_UNPAIRED, static_cast<uint64_t>(index), 1},
+                 [&](uint64_t &) {
+                   const uint32_t seen = detail::loadAcquireDevice(value);
+                   return seen != 0 && detail::replaceAcquireDevice(value, seen, seen - 1);
+                 });
   });
 }
 
 /// Meets `blocks` blocks of the rank, and synchronises the threads of each. The counter only grows, so it needs no
 /// reset: a block waits until all of its round have come.
 template <class K> MSCCLC_DEVICE void barrier(const K &k, uint32_t operation, int index, unsigned blocks) {
-  dev::syncBlock();
+  detail::syncBlock();
   if (k.thread == 0) {
     uint64_t *arrivals = &k.args.barriers[index];
-    const uint64_t round = (dev::fetchAddDevice(arrivals, 1) / blocks + 1) * blocks;
-    dev::spin(k.args, {MSCCLC_WAIT_BARRIER, operation, MSCCLC_UNPAIRED, static_cast<uint64_t>(index), round},
-              [&](uint64_t &seen) {
-                seen = dev::loadAcquireDevice(arrivals);
-                return seen >= round;
-              });
+    const uint64_t round = (detail::fetchAddDevice(arrivals, 1) / blocks + 1) * blocks;
+    detail::spin(k.args, {MSCCLC_WAIT_BARRIER, operation, MSCCLC_UNPAIRED, static_cast<uint64_t>(index), round},
+                 [&](uint64_t &seen) {
+                   seen = detail::loadAcquireDevice(arrivals);
+                   return seen >= round;
+                 });
   }
-  dev::syncBlock();
+  detail::syncBlock();
 }
 
-} // namespace mscclc
+} // namespace mscclc::device

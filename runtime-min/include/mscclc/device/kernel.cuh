@@ -1,7 +1,7 @@
 // The state of one thread of a launch, the places it can name, and how an operation's rows are shared out to threads.
 #pragma once
 
-namespace mscclc {
+namespace mscclc::device {
 
 enum class Place : uint8_t {
   Data,    ///< input or output: rows as the message's chunks
@@ -69,14 +69,14 @@ public:
 
   MSCCLC_DEVICE explicit Kernel(const MscclcRankArgs &a)
       : args(a), layout(Plan::messageBytes != 0 ? Plan::messageBytes : a.message_bytes), rank(static_cast<int>(a.rank)),
-        block(static_cast<int>(dev::blockId())), thread(dev::threadId()), threads(dev::threadCount()),
-        launch(dev::loadRelaxed(&a.launch->launches)) {
+        block(static_cast<int>(detail::blockId())), thread(detail::threadId()), threads(detail::threadCount()),
+        launch(detail::loadRelaxed(&a.launch->launches)) {
     scratchAt =
         Plan::doubleScratch && launch % 2 != 0 ? Plan::scratchSlots * a.scratch_stride * (Plan::packets ? 2 : 1) : 0;
     wide = (a.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
            (Plan::shares == 1 || layout.share % 16 == 0);
     if (thread == 0)
-      dev::launchBegins(a.rank, launch);
+      detail::launchBegins(a.rank, launch);
   }
 
   MSCCLC_DEVICE uint32_t flag() const { return static_cast<uint32_t>(1 + launch % 0xffffffffu); }
@@ -123,24 +123,24 @@ public:
     return (chunks * layout.nominal + bytes - 1) / bytes;
   }
 
-  MSCCLC_DEVICE void sync() const { dev::syncBlock(); }
+  MSCCLC_DEVICE void sync() const { detail::syncBlock(); }
 
   /// Ends the launch; the last block to come makes it count.
   MSCCLC_DEVICE void finish() const {
-    dev::syncBlock();
+    detail::syncBlock();
     if (thread != 0)
       return;
-    if (dev::fetchAddDevice(&args.launch->blocks_done, 1) + 1 == dev::blockCount()) {
-      dev::storeRelaxed(&args.launch->blocks_done, 0);
-      dev::storeRelaxed(&args.launch->launches, launch + 1);
+    if (detail::fetchAddDevice(&args.launch->blocks_done, 1) + 1 == detail::blockCount()) {
+      detail::storeRelaxed(&args.launch->blocks_done, 0);
+      detail::storeRelaxed(&args.launch->launches, launch + 1);
     }
   }
 
 private:
-  MSCCLC_DEVICE char *pointer(void *const *p) const { return static_cast<char *>(dev::constantPointer(p)); }
+  MSCCLC_DEVICE char *pointer(void *const *p) const { return static_cast<char *>(detail::constantPointer(p)); }
 };
 
-namespace dev {
+namespace detail {
 
 /// Calls body(row, begin, end, lane, lanes) for each row of a slice: this thread is `lane` of the `lanes` that share
 /// bytes [begin, end) of the row. Several short rows are done at once, by as many threads each as they have `grain`s.
@@ -172,7 +172,7 @@ template <class K, class Body> MSCCLC_DEVICE void forRows(const K &k, const Slic
   }
 }
 
-} // namespace dev
+} // namespace detail
 
 /// Operands of a fused operation: `f(i)` is the i-th of N.
 template <unsigned N, class F> struct List {
@@ -204,4 +204,4 @@ template <class V, class... More> MSCCLC_DEVICE Few<1 + sizeof...(More), V> few(
   return {{first, more...}};
 }
 
-} // namespace mscclc
+} // namespace mscclc::device

@@ -6,7 +6,7 @@
 // not depend on the length.
 #pragma once
 
-namespace mscclc {
+namespace mscclc::device {
 
 /// 4 bytes of payload in 8.
 struct LL8 {
@@ -15,10 +15,10 @@ struct LL8 {
   struct alignas(4) Payload {
     uint32_t w[1];
   };
-  static MSCCLC_DEVICE void store(char *p, const Payload &v, uint32_t flag) { dev::storePacket8(p, v.w[0], flag); }
+  static MSCCLC_DEVICE void store(char *p, const Payload &v, uint32_t flag) { detail::storePacket8(p, v.w[0], flag); }
   static MSCCLC_DEVICE bool load(const char *p, Payload &v, uint32_t flag) {
     uint32_t seen;
-    dev::loadPacket8(p, v.w[0], seen);
+    detail::loadPacket8(p, v.w[0], seen);
     return seen == flag;
   }
 };
@@ -27,11 +27,11 @@ struct LL8 {
 struct LL16 {
   static constexpr uint32_t code = MSCCLC_LL16;
   static constexpr unsigned bytes = 16;
-  using Payload = dev::Vec8;
-  static MSCCLC_DEVICE void store(char *p, const Payload &v, uint32_t flag) { dev::storePacket16(p, v, flag); }
+  using Payload = detail::Vec8;
+  static MSCCLC_DEVICE void store(char *p, const Payload &v, uint32_t flag) { detail::storePacket16(p, v, flag); }
   static MSCCLC_DEVICE bool load(const char *p, Payload &v, uint32_t flag) {
     uint32_t flag0, flag1;
-    dev::loadPacket16(p, v, flag0, flag1);
+    detail::loadPacket16(p, v, flag0, flag1);
     return flag0 == flag && flag1 == flag;
   }
 };
@@ -41,7 +41,7 @@ struct NoPacket {
   static constexpr uint32_t code = MSCCLC_NO_PACKET;
 };
 
-namespace dev {
+namespace detail {
 
 /// A payload that is not all there or not at a multiple of its size: element by element, zeros for what is missing.
 template <class Word, class T> MSCCLC_COLD Word loadElements(const char *at, uint64_t bytes) {
@@ -181,12 +181,12 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
           });
 }
 
-} // namespace dev
+} // namespace detail
 
 /// A plain chunk to packets, here or at peers.
 template <class K, class S, class D>
 MSCCLC_DEVICE void toPackets(const K &k, const Slice &slice, const S &source, const D &targets) {
-  dev::packetRows<NoReduce>(k, 0, slice, source, dev::None{}, dev::None{}, targets);
+  detail::packetRows<NoReduce>(k, 0, slice, source, detail::None{}, detail::None{}, targets);
 }
 /// Plain chunk i to packet chunk i, for every i.
 template <class K, class S, class D>
@@ -198,25 +198,25 @@ MSCCLC_DEVICE void toPacketsPairs(const K &k, const Slice &slice, const S &sourc
 /// Packets to a plain chunk.
 template <class K, class S, class D>
 MSCCLC_DEVICE void fromPackets(const K &k, uint32_t operation, const Slice &slice, const S &source, const D &target) {
-  dev::packetRows<NoReduce>(k, operation, slice, dev::None{}, source, target, dev::None{});
+  detail::packetRows<NoReduce>(k, operation, slice, detail::None{}, source, target, detail::None{});
 }
 /// Packets to packets, here or at peers.
 template <class K, class S, class D>
 MSCCLC_DEVICE void forwardPackets(const K &k, uint32_t operation, const Slice &slice, const S &source,
                                   const D &targets) {
-  dev::packetRows<NoReduce>(k, operation, slice, dev::None{}, source, dev::None{}, targets);
+  detail::packetRows<NoReduce>(k, operation, slice, detail::None{}, source, detail::None{}, targets);
 }
 /// Op of a plain chunk and packets, to a plain chunk.
 template <class Op, class K, class S, class P, class D>
 MSCCLC_DEVICE void reducePackets(const K &k, uint32_t operation, const Slice &slice, const S &source, const P &packets,
                                  const D &target) {
-  dev::packetRows<Op>(k, operation, slice, source, packets, target, dev::None{});
+  detail::packetRows<Op>(k, operation, slice, source, packets, target, detail::None{});
 }
 /// The same, and to packets as well.
 template <class Op, class K, class S, class P, class D, class Q>
 MSCCLC_DEVICE void reducePackets(const K &k, uint32_t operation, const Slice &slice, const S &source, const P &packets,
                                  const D &target, const Q &packetTargets) {
-  dev::packetRows<Op>(k, operation, slice, source, packets, target, packetTargets);
+  detail::packetRows<Op>(k, operation, slice, source, packets, target, packetTargets);
 }
 
-} // namespace mscclc
+} // namespace mscclc::device

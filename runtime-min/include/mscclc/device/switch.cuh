@@ -2,8 +2,8 @@
 // there is one and the type has the instruction; else the same by a loop over the group.
 #pragma once
 
-namespace mscclc {
-namespace dev {
+namespace mscclc::device {
+namespace detail {
 
 /// Whether the network reduces T with Op.
 template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
@@ -118,24 +118,24 @@ MSCCLC_DEVICE void forMulticastRows(const K &k, const Slice &s, unsigned grain, 
   fenceAliases();
 }
 
-} // namespace dev
+} // namespace detail
 
 /// targets <- Op over the group of the chunk behind switch channel `channel`; `members(i)` is the same chunk at the
 /// i-th rank.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, const S &members, const D &targets) {
   using T = typename K::Element;
-  char *const multicast = dev::multicastOf(k, channel);
-  if constexpr (dev::networkReduces<T, Op>()) {
-    if (multicast != nullptr && dev::wholeWords(k, members, slice)) {
-      dev::forMulticastRows(k, slice, 16,
-                            [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-                              end = dev::clipRow(k, targets, row, dev::clipRow(k, members, row, end));
-                              const char *from = multicast + k.offsetOf(members(0), row);
-                              const auto to = dev::rowsOf(k, targets, row);
-                              for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
-                                dev::storeToAll<D::size>(to, i, dev::multicastLoadReduce<T, Op>(from + i * 16));
-                            });
+  char *const multicast = detail::multicastOf(k, channel);
+  if constexpr (detail::networkReduces<T, Op>()) {
+    if (multicast != nullptr && detail::wholeWords(k, members, slice)) {
+      detail::forMulticastRows(
+          k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+            end = detail::clipRow(k, targets, row, detail::clipRow(k, members, row, end));
+            const char *from = multicast + k.offsetOf(members(0), row);
+            const auto to = detail::rowsOf(k, targets, row);
+            for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
+              detail::storeToAll<D::size>(to, i, detail::multicastLoadReduce<T, Op>(from + i * 16));
+          });
       return;
     }
   }
@@ -145,15 +145,16 @@ MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, con
 /// source -> that chunk of every rank of the group.
 template <class K, class S, class D>
 MSCCLC_DEVICE void switchBroadcast(const K &k, const Slice &slice, int channel, const S &source, const D &members) {
-  char *const multicast = dev::multicastOf(k, channel);
-  if (multicast != nullptr && dev::wholeWords(k, members, slice)) {
-    dev::forMulticastRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-      end = dev::clipRow(k, members, row, dev::clipRow(k, source, row, end));
-      const char *from = k.rowOf(source(0), row);
-      char *to = multicast + k.offsetOf(members(0), row);
-      for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
-        dev::multicastStore(to + i * 16, dev::load16(from + i * 16));
-    });
+  char *const multicast = detail::multicastOf(k, channel);
+  if (multicast != nullptr && detail::wholeWords(k, members, slice)) {
+    detail::forMulticastRows(k, slice, 16,
+                             [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+                               end = detail::clipRow(k, members, row, detail::clipRow(k, source, row, end));
+                               const char *from = k.rowOf(source(0), row);
+                               char *to = multicast + k.offsetOf(members(0), row);
+                               for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
+                                 detail::multicastStore(to + i * 16, detail::load16(from + i * 16));
+                             });
     return;
   }
   copy(k, slice, source, members);
@@ -163,22 +164,22 @@ MSCCLC_DEVICE void switchBroadcast(const K &k, const Slice &slice, int channel, 
 template <class K, class S, class D>
 MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Slice &slice, int channel,
                                         const S &source, const D &members) {
-  char *const multicast = dev::multicastOf(k, channel);
+  char *const multicast = detail::multicastOf(k, channel);
   if (multicast == nullptr)
     return forwardPackets(k, operation, slice, source, members);
   using Packet = typename K::Packet;
   using Payload = typename Packet::Payload;
-  const dev::PacketLaunch launch{k.args, operation, k.flag()};
-  dev::forMulticastRows(k, slice, sizeof(Payload),
-                        [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-                          const auto from = dev::rowsOf(k, source, row);
-                          char *to = multicast + k.offsetOf(members(0), row);
-                          for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
-                            dev::Passing<Payload> v;
-                            dev::readPackets<Packet, true, 1>(launch, from, i, v);
-                            dev::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag());
-                          }
-                        });
+  const detail::PacketLaunch launch{k.args, operation, k.flag()};
+  detail::forMulticastRows(k, slice, sizeof(Payload),
+                           [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+                             const auto from = detail::rowsOf(k, source, row);
+                             char *to = multicast + k.offsetOf(members(0), row);
+                             for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
+                               detail::Passing<Payload> v;
+                               detail::readPackets<Packet, true, 1>(launch, from, i, v);
+                               detail::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag());
+                             }
+                           });
 }
 
 /// Reduce and broadcast at once: the value stays in a register.
@@ -186,21 +187,22 @@ template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void switchReduceBroadcast(const K &k, const Slice &slice, int sourceChannel, int targetChannel,
                                          const S &sources, const D &members) {
   using T = typename K::Element;
-  char *const from = dev::multicastOf(k, sourceChannel), *const to = dev::multicastOf(k, targetChannel);
-  if constexpr (dev::networkReduces<T, Op>()) {
-    if (from != nullptr && to != nullptr && dev::wholeWords(k, sources, slice) && dev::wholeWords(k, members, slice)) {
-      dev::forMulticastRows(k, slice, 16,
-                            [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-                              end = dev::clipRow(k, members, row, dev::clipRow(k, sources, row, end));
-                              const char *source = from + k.offsetOf(sources(0), row);
-                              char *target = to + k.offsetOf(members(0), row);
-                              for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
-                                dev::multicastStore(target + i * 16, dev::multicastLoadReduce<T, Op>(source + i * 16));
-                            });
+  char *const from = detail::multicastOf(k, sourceChannel), *const to = detail::multicastOf(k, targetChannel);
+  if constexpr (detail::networkReduces<T, Op>()) {
+    if (from != nullptr && to != nullptr && detail::wholeWords(k, sources, slice) &&
+        detail::wholeWords(k, members, slice)) {
+      detail::forMulticastRows(
+          k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+            end = detail::clipRow(k, members, row, detail::clipRow(k, sources, row, end));
+            const char *source = from + k.offsetOf(sources(0), row);
+            char *target = to + k.offsetOf(members(0), row);
+            for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
+              detail::multicastStore(target + i * 16, detail::multicastLoadReduce<T, Op>(source + i * 16));
+          });
       return;
     }
   }
   reduce<Op>(k, slice, sources, members);
 }
 
-} // namespace mscclc
+} // namespace mscclc::device

@@ -3,7 +3,7 @@
 
 #pragma weak mscclc_register_kernel
 
-namespace mscclc {
+namespace mscclc::device {
 
 template <class... Ts> struct Types {
   static constexpr unsigned count = sizeof...(Ts);
@@ -171,4 +171,4 @@ inline int32_t registerKernel(const MscclcKernel *kernel) {
 }
 
 } // namespace host
-} // namespace mscclc
+} // namespace mscclc::device

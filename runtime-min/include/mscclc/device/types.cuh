@@ -4,7 +4,7 @@
 #include <math.h>
 #include <type_traits>
 
-namespace mscclc {
+namespace mscclc::device {
 
 /// IEEE binary16 and bfloat16, by their bits; arithmetic is done in float.
 struct Half {
@@ -18,7 +18,7 @@ struct Byte {
   uint8_t bits;
 };
 
-namespace dev {
+namespace detail {
 
 template <class To, class From> MSCCLC_BOTH To bitCast(const From &from) {
   static_assert(sizeof(To) == sizeof(From), "a bit cast keeps the size");
@@ -100,7 +100,7 @@ template <> struct Number<int32_t> { // sums wrap around
   static MSCCLC_DEVICE int32_t narrow(int32_t v) { return v; }
 };
 
-} // namespace dev
+} // namespace detail
 
 struct Sum {
   static constexpr uint32_t code = MSCCLC_SUM;
@@ -152,7 +152,7 @@ template <> struct DtypeOf<Byte> {
   static constexpr uint32_t code = MSCCLC_ANY_DTYPE;
 };
 
-namespace dev {
+namespace detail {
 
 /// A word (one element, or several packed) being reduced. Half and bfloat16 stay float until the end.
 template <class T, class Op, class Word> class Accumulator {
@@ -198,5 +198,5 @@ private:
   Word word_{};
 };
 
-} // namespace dev
-} // namespace mscclc
+} // namespace detail
+} // namespace mscclc::device

@@ -1,12 +1,12 @@
 // Port channels: requests to the rank's proxy, which copies and signals for it. One thread for each channel.
 #pragma once
 
-namespace mscclc {
+namespace mscclc::device {
 
 /// What happens behind a port put.
 enum class Then : uint8_t { Nothing, Signal, SignalAndFlush };
 
-namespace dev {
+namespace detail {
 
 template <class K> MSCCLC_DEVICE void request(const K &k, uint32_t operation, const MscclcTrigger &wanted) {
   const MscclcFifo &fifo = k.args.fifo;
@@ -52,26 +52,26 @@ MSCCLC_DEVICE MscclcTrigger emptyTrigger(int channel) {
   return t;
 }
 
-} // namespace dev
+} // namespace detail
 
 template <class K, class L> MSCCLC_DEVICE void portSignal(const K &k, uint32_t operation, const L &channels) {
-  dev::forOnes(k, L::size, [&](unsigned i) {
-    MscclcTrigger t = dev::emptyTrigger(channels(i));
+  detail::forOnes(k, L::size, [&](unsigned i) {
+    MscclcTrigger t = detail::emptyTrigger(channels(i));
     t.flags = MSCCLC_TRIGGER_SIGNAL;
-    dev::request(k, operation, t);
+    detail::request(k, operation, t);
   });
 }
 
 /// Waits until all puts so far have left their source.
 template <class K, class L> MSCCLC_DEVICE void portFlush(const K &k, uint32_t operation, const L &channels) {
-  dev::forOnes(k, L::size, [&](unsigned i) {
+  detail::forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
     const MscclcChannel &channel = k.args.port_channels[c];
-    const uint64_t wanted = dev::countFlush(channel);
-    MscclcTrigger t = dev::emptyTrigger(c);
+    const uint64_t wanted = detail::countFlush(channel);
+    MscclcTrigger t = detail::emptyTrigger(c);
     t.flags = MSCCLC_TRIGGER_FLUSH;
-    dev::request(k, operation, t);
-    dev::awaitFlush(k, operation, c, channel, wanted);
+    detail::request(k, operation, t);
+    detail::awaitFlush(k, operation, c, channel, wanted);
   });
 }
 
@@ -79,12 +79,12 @@ template <class K, class L> MSCCLC_DEVICE void portFlush(const K &k, uint32_t op
 template <Then Next, class K, class C, class S, class D>
 MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, const C &channels, const S &sources,
                            const D &targets) {
-  dev::forOnes(k, C::size, [&](unsigned i) {
+  detail::forOnes(k, C::size, [&](unsigned i) {
     const int c = channels(i);
     const MscclcChannel &channel = k.args.port_channels[c];
     const Chunk source = sources(S::size == 1 ? 0 : i), target = targets(i);
     const unsigned scale = source.place == Place::Packets ? 2 : 1;
-    MscclcTrigger t = dev::emptyTrigger(c);
+    MscclcTrigger t = detail::emptyTrigger(c);
     t.src_buffer = source.buffer;
     t.dst_buffer = target.buffer;
     for (unsigned row = 0; row < slice.rows; ++row) {
@@ -100,7 +100,7 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
         continue;
       const uint64_t from = k.offsetOf(source, row) + begin * scale, to = k.offsetOf(target, row) + begin * scale;
       if (t.size != 0 && (t.src_offset + t.size != from || t.dst_offset + t.size != to)) {
-        dev::request(k, operation, t);
+        detail::request(k, operation, t);
         t.size = 0;
       }
       if (t.size == 0) {
@@ -114,19 +114,19 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
       t.flags |= MSCCLC_TRIGGER_SIGNAL;
     if (Next == Then::SignalAndFlush) {
       t.flags |= MSCCLC_TRIGGER_FLUSH;
-      flush = dev::countFlush(channel);
+      flush = detail::countFlush(channel);
     }
     if (t.size != 0 || t.flags != 0)
-      dev::request(k, operation, t);
+      detail::request(k, operation, t);
     if (Next == Then::SignalAndFlush)
-      dev::awaitFlush(k, operation, c, channel, flush);
+      detail::awaitFlush(k, operation, c, channel, flush);
   });
 }
 
 /// Waits until packets have arrived, without using them.
 template <class K, class S>
 MSCCLC_DEVICE void awaitPackets(const K &k, uint32_t operation, const Slice &slice, const S &source) {
-  dev::packetRows<NoReduce>(k, operation, slice, dev::None{}, source, dev::None{}, dev::None{});
+  detail::packetRows<NoReduce>(k, operation, slice, detail::None{}, source, detail::None{}, detail::None{});
 }
 
-} // namespace mscclc
+} // namespace mscclc::device

@@ -22,7 +22,7 @@
 /// For loops over N operands: unrolled where the operands' pointers are held in registers (move.cuh).
 #define MSCCLC_UNROLL_HELD _Pragma("unroll (N <= maxHeld ? N : 1)")
 
-namespace mscclc::dev {
+namespace mscclc::device::detail {
 
 struct alignas(16) Vec16 {
   uint32_t w[4];
@@ -185,4 +185,4 @@ MSCCLC_DEVICE void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint
 MSCCLC_DEVICE void launchBegins(uint32_t /*rank*/, uint64_t /*launch*/) {}
 MSCCLC_DEVICE void peerLaunchSeen(uint32_t /*peer*/, uint64_t /*launch*/) {}
 
-} // namespace mscclc::dev
+} // namespace mscclc::device::detail

@@ -5,7 +5,7 @@
 // has an equal share of an AllGather, a ReduceScatter or an AllToAll, whatever the length.
 #pragma once
 
-namespace mscclc {
+namespace mscclc::device {
 
 /// A Plan gives `shares`, `groupChunks` (0: no message at all) and `unit` at compile time.
 template <class Plan> struct Layout {
@@ -49,4 +49,4 @@ template <class Plan> MSCCLC_BOTH uint64_t scratchBytes(uint64_t stride) {
   return Plan::scratchSlots * stride * (Plan::packets ? 2 : 1) * (Plan::doubleScratch ? 2 : 1);
 }
 
-} // namespace mscclc
+} // namespace mscclc::device

@@ -4,8 +4,8 @@
 // number of operands, which take the rows' addresses: a program of many operations does not become one huge function.
 #pragma once
 
-namespace mscclc {
-namespace dev {
+namespace mscclc::device {
+namespace detail {
 
 /// Operands whose row pointers are kept in registers; beyond that they are computed at each use.
 constexpr unsigned maxHeld = 8;
@@ -224,21 +224,21 @@ MSCCLC_DEVICE void copySomePairs(const K &k, const S &sources, const D &targets,
     copyRows<T, N>(from, to, ends, s);
 }
 
-} // namespace dev
+} // namespace detail
 
 /// targets[…] <- Op of all sources. One source: a copy to every target.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void reduce(const K &k, const Slice &slice, const S &sources, const D &targets) {
   using T = typename K::Element;
-  dev::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-    end = dev::clipRow(k, targets, row, dev::clipRow(k, sources, row, end));
-    const auto from = dev::rowsOf(k, sources, row);
-    const auto to = dev::rowsOf(k, targets, row);
-    const dev::Span span{begin, end, lane, lanes, k.wide};
-    if constexpr (K::Outlined::value && S::size + D::size <= dev::maxPassed)
-      dev::reduceRowOutlined<T, Op, S::size, D::size>(from, to, span);
+  detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+    end = detail::clipRow(k, targets, row, detail::clipRow(k, sources, row, end));
+    const auto from = detail::rowsOf(k, sources, row);
+    const auto to = detail::rowsOf(k, targets, row);
+    const detail::Span span{begin, end, lane, lanes, k.wide};
+    if constexpr (K::Outlined::value && S::size + D::size <= detail::maxPassed)
+      detail::reduceRowOutlined<T, Op, S::size, D::size>(from, to, span);
     else
-      dev::reduceRow<T, Op, S::size, D::size>(from, to, span);
+      detail::reduceRow<T, Op, S::size, D::size>(from, to, span);
   });
 }
 
@@ -253,15 +253,15 @@ MSCCLC_DEVICE void copy(const K &k, const Slice &slice, const S &source, const D
 template <class K, class S, class D>
 MSCCLC_DEVICE void copyPairs(const K &k, const Slice &slice, const S &sources, const D &targets) {
   static_assert(S::size == D::size, "as many sources as targets");
-  constexpr unsigned batch = S::size < dev::loadsInFlight ? S::size : dev::loadsInFlight;
-  dev::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-    const dev::Span span{begin, end, lane, lanes, k.wide};
+  constexpr unsigned batch = S::size < detail::loadsInFlight ? S::size : detail::loadsInFlight;
+  detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+    const detail::Span span{begin, end, lane, lanes, k.wide};
     MSCCLC_NO_UNROLL
     for (unsigned from = 0; from + batch <= S::size; from += batch)
-      dev::copySomePairs<batch>(k, sources, targets, from, row, span);
+      detail::copySomePairs<batch>(k, sources, targets, from, row, span);
     if constexpr (S::size % batch != 0)
-      dev::copySomePairs<S::size % batch>(k, sources, targets, S::size / batch * batch, row, span);
+      detail::copySomePairs<S::size % batch>(k, sources, targets, S::size / batch * batch, row, span);
   });
 }
 
-} // namespace mscclc
+} // namespace mscclc::device
