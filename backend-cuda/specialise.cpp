@@ -95,7 +95,7 @@ KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
   flag(program.doubleScratch, MSCCLC_DOUBLE_SCRATCH);
   flag(port, MSCCLC_NEEDS_PORT);
   flag(multicast, MSCCLC_USES_MULTICAST);
-  flag(model.messageBytes != 0, MSCCLC_BAKED_SIZE);
+  flag(model.messageBytes != 0, MSCCLC_SPECIALISED_SIZE);
   return facts;
 }
 

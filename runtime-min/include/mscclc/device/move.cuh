@@ -53,7 +53,7 @@ struct Span {
   MSCCLC_DEVICE bool inWords() const { return wide && begin % 16 == 0; }
 };
 
-/// The elements of a row behind its last whole word that this thread does: those of a word begun, at `done`, all go to
+/// The elements of a row after its last whole word that this thread does: those of a word begun, at `done`, all go to
 /// the thread that would do the word. So who does an element does not depend on where the row ends.
 struct Tail {
   uint64_t first;

@@ -3,7 +3,7 @@
 
 namespace mscclc::device {
 
-/// What happens behind a port put.
+/// What happens after a port put.
 enum class Then : uint8_t { Nothing, Signal, SignalAndFlush };
 
 namespace detail {

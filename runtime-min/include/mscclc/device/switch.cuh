@@ -110,7 +110,7 @@ template <class K, class L> MSCCLC_DEVICE bool wholeWords(const K &k, const L &m
   return true;
 }
 
-/// forRows for accesses through a multicast mapping, ordered against all others before and behind.
+/// forRows for accesses through a multicast mapping, ordered against all others before and after.
 template <class K, class Body>
 MSCCLC_DEVICE void forMulticastRows(const K &k, const Slice &s, unsigned grain, Body body) {
   fenceAliases();
@@ -120,7 +120,7 @@ MSCCLC_DEVICE void forMulticastRows(const K &k, const Slice &s, unsigned grain, 
 
 } // namespace detail
 
-/// targets <- Op over the group of the chunk behind switch channel `channel`; `members(i)` is the same chunk at the
+/// targets <- Op over the group of the chunk of switch channel `channel`; `members(i)` is the same chunk at the
 /// i-th rank.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, const S &members, const D &targets) {
