@@ -20,13 +20,13 @@ constexpr int maxFailedRepeats = 64;
 
 class BlockWriter {
 public:
-  BlockWriter(const KernelFacts &facts, const std::vector<SampleSpace::Instance> &instances, Tables &tables)
+  BlockWriter(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables)
       : facts_(facts), operands_(facts.program, instances, tables), block_(operands_.block()) {
     shapes_.reserve(block_.ops.size());
     for (const Op &op : block_.ops)
       shapes_.push_back(shapeHash(operands_.rank(), block_, op));
     syncBefore_.resize(block_.ops.size());
-    for (const SampleSpace::Instance &who : instances) {
+    for (const RankBlock &who : instances) {
       const ir::Rank &rank = facts.program.ranks[static_cast<std::size_t>(who.rank)];
       markUnorderedChannels(rank, rank.blocks[static_cast<std::size_t>(who.block)], syncBefore_);
     }
@@ -54,7 +54,7 @@ private:
 
   Statement writePipeline(std::size_t header) {
     const Op &op = block_.ops[header];
-    PipelineLoop loop;
+    UnitLoop loop;
     loop.unitBytes = op.imm;
     loop.chunks = op.count;
     operands_.setPipelineUnit(op.imm);
@@ -104,10 +104,10 @@ private:
   void writeOp(const At &at, std::vector<Statement> &out) {
     const Op &op = block_.ops[at.op];
     if (has(op.sync, ir::DataSync::Before) || mustSyncBefore(at))
-      out.push_back({{}, Sync{}});
+      out.push_back({{}, SyncStatement{}});
     writeOperation(facts_, operands_, at, out);
     if (has(op.sync, ir::DataSync::After))
-      out.push_back({{}, Sync{}});
+      out.push_back({{}, SyncStatement{}});
   }
 
   const KernelFacts &facts_;
@@ -120,8 +120,7 @@ private:
 
 } // namespace
 
-std::vector<Statement> writeBlock(const KernelFacts &facts, const std::vector<SampleSpace::Instance> &instances,
-                                  Tables &tables) {
+std::vector<Statement> writeBlock(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables) {
   return BlockWriter(facts, instances, tables).write();
 }
 

@@ -7,7 +7,6 @@
 namespace mscclc::cuda {
 
 /// Statements of the program that `instances` run; they have one shape. Tables it needs are added to `tables`.
-std::vector<Statement> writeBlock(const KernelFacts &facts, const std::vector<SampleSpace::Instance> &instances,
-                                  Tables &tables);
+std::vector<Statement> writeBlock(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables);
 
 } // namespace mscclc::cuda

@@ -60,7 +60,7 @@ public:
   }
 
   Expr switchMember() {
-    std::vector<SampleSpace::Instance> channels;
+    std::vector<RankBlock> channels;
     std::size_t most = 0;
     for (std::size_t r = 0; r < program_.ranks.size(); ++r)
       for (std::size_t c = 0; c < program_.ranks[r].switchChannels.size(); ++c) {
@@ -90,7 +90,7 @@ private:
   const ir::Program &program_;
   FormulaFinder finder_;
   Axes axes_;
-  std::vector<SampleSpace::Instance> ranks_;
+  std::vector<RankBlock> ranks_;
 };
 
 std::uint32_t barriersOf(const ir::Rank &rank) {

@@ -10,7 +10,7 @@ namespace mscclc::cuda {
 
 namespace {
 
-using Instances = std::vector<SampleSpace::Instance>;
+using Instances = std::vector<RankBlock>;
 
 /// Asking one by one reads well up to a handful of programs, and costs as much as they are.
 constexpr std::size_t maxAsked = 8;
@@ -92,7 +92,7 @@ private:
   }
 
   const Instances &wanted_, &others_;
-  const SampleSpace::Instance &one_;
+  const RankBlock &one_;
 };
 
 /// Conditions that tell the programs apart, rarest first; none if some program has no condition.

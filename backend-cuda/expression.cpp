@@ -8,7 +8,7 @@ struct Mentions {
   const Variable &variable;
 
   bool operator()(const Constant &) const { return false; }
-  bool operator()(const Use &e) const { return e.variable == &variable; }
+  bool operator()(const VariableUse &e) const { return e.variable == &variable; }
   bool operator()(const Negation &e) const { return mentions(e.operand, variable); }
   bool operator()(const Binary &e) const { return mentions(e.left, variable) || mentions(e.right, variable); }
   bool operator()(const Modulo &e) const { return mentions(e.operand, variable); }

@@ -25,9 +25,9 @@ inline constexpr Variable item{"i"}; ///< number of an item in a list
 inline constexpr Variable unit{"u"}; ///< iteration of a pipeline
 } // namespace var
 
-struct Node;
+struct ExprNode;
 /// An expression; null where there is none. Shared, as trees never change.
-using Expr = std::shared_ptr<const Node>;
+using Expr = std::shared_ptr<const ExprNode>;
 
 enum class Operator : std::uint8_t {
   Add,
@@ -46,7 +46,7 @@ enum class Operator : std::uint8_t {
 struct Constant {
   std::int64_t value;
 };
-struct Use {
+struct VariableUse {
   const Variable *variable;
 };
 struct Negation {
@@ -74,18 +74,18 @@ struct Grouped {
   Expr inner;
 };
 
-struct Node {
-  std::variant<Constant, Use, Negation, Binary, Modulo, Lookup, Conditional, Grouped> what;
+struct ExprNode {
+  std::variant<Constant, VariableUse, Negation, Binary, Modulo, Lookup, Conditional, Grouped> what;
 };
 
 template <class T> Expr makeExpr(T what) {
-  return std::make_shared<const Node>(Node{std::move(what)});
+  return std::make_shared<const ExprNode>(ExprNode{std::move(what)});
 }
 inline Expr constant(std::int64_t value) {
   return makeExpr(Constant{value});
 }
 inline Expr use(const Variable &variable) {
-  return makeExpr(Use{&variable});
+  return makeExpr(VariableUse{&variable});
 }
 inline Expr negation(Expr operand) {
   return makeExpr(Negation{std::move(operand)});

@@ -53,10 +53,10 @@ using Argument = std::variant<Expr, ListExpr, SliceExpr>;
 struct Statement;
 
 /// All threads of the block meet.
-struct Sync {};
+struct SyncStatement {};
 
 /// A function of the device headers, called with the kernel's state and these arguments.
-struct Call {
+struct CallStatement {
   std::string function;
   std::string templateArgument; ///< empty: none
   std::vector<Argument> arguments;
@@ -64,7 +64,7 @@ struct Call {
 };
 
 /// The body, for every unit of a pipeline.
-struct PipelineLoop {
+struct UnitLoop {
   std::uint64_t unitBytes = 0;
   std::uint32_t chunks = 0; ///< it runs over
   const Variable *counter = &var::unit;
@@ -80,14 +80,14 @@ struct RepeatLoop {
 
 struct Statement {
   std::string comment; ///< operation and place; empty for block-wide synchronisation
-  std::variant<Sync, Call, PipelineLoop, RepeatLoop> what;
+  std::variant<SyncStatement, CallStatement, UnitLoop, RepeatLoop> what;
 };
 
 // ---------------------------------------------------------------------------------------------------------- a kernel
 
 /// A distinct block program and who runs it.
 struct BlockProgram {
-  std::vector<SampleSpace::Instance> instances;
+  std::vector<RankBlock> instances;
   std::vector<Statement> statements;
 };
 

@@ -35,8 +35,7 @@ ListExpr listOf(std::uint32_t count, std::variant<Expr, ChunkExpr> item) {
 
 } // namespace
 
-OperandWriter::OperandWriter(const ir::Program &program, const std::vector<SampleSpace::Instance> &instances,
-                             Tables &tables)
+OperandWriter::OperandWriter(const ir::Program &program, const std::vector<RankBlock> &instances, Tables &tables)
     : program_(program), instances_(instances), finder_(static_cast<int>(program.ranks.size()), tables),
       rank_(program_.ranks[static_cast<std::size_t>(instances[0].rank)]),
       block_(rank_.blocks[static_cast<std::size_t>(instances[0].block)]) {}

@@ -18,7 +18,7 @@ struct At {
 class OperandWriter {
 public:
   /// `instances` have one shape; they outlive this. Tables that are needed are added to `tables`.
-  OperandWriter(const ir::Program &program, const std::vector<SampleSpace::Instance> &instances, Tables &tables);
+  OperandWriter(const ir::Program &program, const std::vector<RankBlock> &instances, Tables &tables);
 
   /// Of the first instance; kinds and counts of its operations are everyone's.
   const ir::Rank &rank() const { return rank_; }
@@ -67,7 +67,7 @@ private:
   bool areOneKind(const ir::Chunk &a, const ir::Chunk &b) const;
 
   const ir::Program &program_;
-  const std::vector<SampleSpace::Instance> &instances_;
+  const std::vector<RankBlock> &instances_;
   FormulaFinder finder_;
   const ir::Rank &rank_;
   const ir::ThreadBlock &block_;

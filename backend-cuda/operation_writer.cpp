@@ -34,8 +34,8 @@ private:
   SliceExpr slice() { return operands_.slice(at_, 0); }
   const std::string &reduceOp() const { return facts_.reduceOp[static_cast<std::size_t>(op_.reduceOp)]; }
 
-  void sync() { out_.push_back({{}, Sync{}}); }
-  void call(Call call) { out_.push_back({std::exchange(comment_, {}), std::move(call)}); }
+  void sync() { out_.push_back({{}, SyncStatement{}}); }
+  void call(CallStatement call) { out_.push_back({std::exchange(comment_, {}), std::move(call)}); }
   /// A call that orders.
   void control(std::string function, std::vector<Argument> arguments) {
     call({std::move(function), {}, std::move(arguments)});

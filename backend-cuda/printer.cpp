@@ -71,7 +71,7 @@ private:
   static Precedence precedenceOf(const Conditional &) { return Precedence::Conditional; }
 
   void body(const Constant &e) { out_ += std::to_string(e.value); }
-  void body(const Use &e) { out_ += e.variable->name; }
+  void body(const VariableUse &e) { out_ += e.variable->name; }
   void body(const Negation &e) {
     out_ += "-";
     print(e.operand, Precedence::Product);
@@ -205,7 +205,7 @@ Breakable breakable(const Argument &argument) {
 
 constexpr std::string_view syncText = "k.sync";
 
-std::string functionOf(const Call &call) {
+std::string functionOf(const CallStatement &call) {
   return call.templateArgument.empty() ? call.function : call.function + "<" + call.templateArgument + ">";
 }
 
@@ -213,12 +213,12 @@ struct StatementPrinter {
   std::string &out;
   const std::string &indent;
 
-  void operator()(const Sync &) const {
+  void operator()(const SyncStatement &) const {
     out += indent;
     out += syncText;
     out += "();\n";
   }
-  void operator()(const Call &call) const {
+  void operator()(const CallStatement &call) const {
     std::vector<Breakable> pieces{Breakable("k")};
     for (const Argument &argument : call.arguments) {
       pieces.back() << ",";
@@ -227,7 +227,7 @@ struct StatementPrinter {
     pieces.back() << ");";
     fillLines(out, indent, functionOf(call) + "(", pieces);
   }
-  void operator()(const PipelineLoop &loop) const {
+  void operator()(const UnitLoop &loop) const {
     const std::string u(loop.counter->name);
     out += indent + "for (uint64_t " + u + " = 0, units = k.units(" + std::to_string(loop.chunks) + ", " +
            std::to_string(loop.unitBytes) + "); " + u + " < units; ++" + u + ") {\n";
@@ -247,14 +247,14 @@ private:
 };
 
 struct Length {
-  std::size_t operator()(const Sync &) const { return syncText.size(); }
-  std::size_t operator()(const Call &call) const {
+  std::size_t operator()(const SyncStatement &) const { return syncText.size(); }
+  std::size_t operator()(const CallStatement &call) const {
     std::size_t n = functionOf(call).size() + std::string_view("k, ").size();
     for (const Argument &argument : call.arguments)
       n += breakable(argument).width() + 2;
     return n;
   }
-  std::size_t operator()(const PipelineLoop &loop) const { return textLength(loop.body); }
+  std::size_t operator()(const UnitLoop &loop) const { return textLength(loop.body); }
   std::size_t operator()(const RepeatLoop &loop) const { return textLength(loop.body); }
 };
 

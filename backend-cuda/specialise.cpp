@@ -28,7 +28,7 @@ bool readsPeers(const ir::Program &program) {
   return false;
 }
 
-using Instances = std::vector<SampleSpace::Instance>;
+using Instances = std::vector<RankBlock>;
 
 /// Sets how the message divides into chunks (device/layout.cuh).
 void chooseLayout(const ir::Program &program, KernelModel &model) {
@@ -106,9 +106,9 @@ std::size_t tableLength(const Tables &tables) {
 std::size_t countMoves(const std::vector<Statement> &statements);
 
 struct Moves {
-  std::size_t operator()(const Sync &) const { return 0; }
-  std::size_t operator()(const Call &call) const { return call.movesData ? 1 : 0; }
-  std::size_t operator()(const PipelineLoop &loop) const { return countMoves(loop.body); }
+  std::size_t operator()(const SyncStatement &) const { return 0; }
+  std::size_t operator()(const CallStatement &call) const { return call.movesData ? 1 : 0; }
+  std::size_t operator()(const UnitLoop &loop) const { return countMoves(loop.body); }
   std::size_t operator()(const RepeatLoop &loop) const { return countMoves(loop.body); }
 };
 

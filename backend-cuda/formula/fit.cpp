@@ -56,7 +56,7 @@ std::optional<Sample> firstWrong(const SampleSpace &space, const ValueOf &value,
 }
 
 /// `sum`, if it is `value` everywhere; modulo `n` unless that is 0.
-std::optional<Sum> ifRight(const SampleSpace &space, const ValueOf &value, Sum sum, int n = 0) {
+std::optional<LinearSum> ifRight(const SampleSpace &space, const ValueOf &value, LinearSum sum, int n = 0) {
   const bool right = forAll(space, [&](const Sample &s) {
     const std::int64_t v = value(s), found = sum.at(s);
     return v == anyValue || (n == 0 ? found : (found % n + n) % n) == v;
@@ -89,13 +89,13 @@ std::int64_t nearestToZero(std::int64_t v, int n) {
 // Starts from a guess of zeros and adds the first sample that the guess gets wrong as an equation. Each one raises the
 // rank of the system by one, or shows that it has no solution: so there are at most as many rounds as terms, and one.
 // Guesses may be fractions on the way; the end is checked in whole numbers.
-std::optional<Sum> fitSum(const SampleSpace &space, const ValueOf &value, const Terms &terms) {
+std::optional<LinearSum> fitSum(const SampleSpace &space, const ValueOf &value, const Terms &terms) {
   Rows rows;
   std::vector<double> guess(terms.size(), 0);
   for (std::size_t round = 0; round <= terms.size(); ++round) {
     const std::optional<Sample> wrong = firstWrong(space, value, terms, guess);
     if (!wrong) {
-      Sum sum{terms, {}};
+      LinearSum sum{terms, {}};
       for (const double c : guess)
         sum.coefficients.push_back(std::llround(c));
       return ifRight(space, value, std::move(sum));
@@ -112,11 +112,11 @@ std::optional<Sum> fitSum(const SampleSpace &space, const ValueOf &value, const 
 
 // Slopes are read off neighbours of the first sample, which differ from it in one term by one; the constant then
 // follows from the first sample. A term without such a neighbour has slope 0, and the check at the end may fail.
-std::optional<Sum> fitModulo(const SampleSpace &space, const ValueOf &value, const Terms &terms, int n) {
+std::optional<LinearSum> fitModulo(const SampleSpace &space, const ValueOf &value, const Terms &terms, int n) {
   std::optional<Sample> first;
   std::int64_t base = 0;
   std::vector<bool> known(terms.size(), false);
-  Sum sum{terms, Coefficients(terms.size(), 0)};
+  LinearSum sum{terms, Coefficients(terms.size(), 0)};
   const bool inRange = forAll(space, [&](const Sample &s) {
     const std::int64_t v = value(s);
     if (v == anyValue)

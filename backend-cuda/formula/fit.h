@@ -1,4 +1,4 @@
-// Finds the coefficients with which a sum of given terms is the wanted number.
+// Finds the coefficients with which a sum of given terms is the sought number.
 #pragma once
 
 #include "backend-cuda/formula/sample.h"
@@ -9,10 +9,10 @@
 namespace mscclc::cuda {
 
 /// A sum of `terms` that is `value` at every sample; none if there is no such sum with whole coefficients.
-std::optional<Sum> fitSum(const SampleSpace &space, const ValueOf &value, const Terms &terms);
+std::optional<LinearSum> fitSum(const SampleSpace &space, const ValueOf &value, const Terms &terms);
 
 /// A sum of `terms` that is `value` modulo `n` at every sample, where `value` is in [0, n); none if the usual way to
-/// find its coefficients does not find it. terms[0] is One.
-std::optional<Sum> fitModulo(const SampleSpace &space, const ValueOf &value, const Terms &terms, int n);
+/// find its coefficients does not find it. terms[0] is ConstantTerm.
+std::optional<LinearSum> fitModulo(const SampleSpace &space, const ValueOf &value, const Terms &terms, int n);
 
 } // namespace mscclc::cuda

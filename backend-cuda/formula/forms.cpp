@@ -18,21 +18,21 @@ template <class F> ValueOf mapped(const ValueOf &value, F f) {
   };
 }
 
-Found ofSum(std::optional<Sum> sum) {
+Found ofSum(std::optional<LinearSum> sum) {
   if (!sum)
     return std::nullopt;
   return Formula{{}, std::move(sum)};
 }
 
-Found fitPlain(const Wanted &w) {
+Found fitPlain(const Sought &w) {
   return ofSum(fitSum(w.space, w.value, plainTerms(w.variation)));
 }
 
-Found fitSkipping(const Wanted &w) {
+Found fitSkipping(const Sought &w) {
   return ofSum(fitSum(w.space, w.value, skippingTerms(w.variation)));
 }
 
-Found fitSplit(const Wanted &w) {
+Found fitSplit(const Sought &w) {
   for (const Terms &terms : splitTerms(w.variation))
     if (auto sum = fitSum(w.space, w.value, terms))
       return ofSum(std::move(sum));
@@ -42,9 +42,9 @@ Found fitSplit(const Wanted &w) {
 // --------------------------------------------------------------------------------------------------------- thresholds
 
 /// The value at each rank, at one place; empty if it is not known at all ranks.
-std::vector<std::int64_t> valuesByRank(const Wanted &w) {
+std::vector<std::int64_t> valuesByRank(const Sought &w) {
   std::vector<std::int64_t> values;
-  for (const SampleSpace::Instance &at : w.space.instances) {
+  for (const RankBlock &at : w.space.instances) {
     if (at.block != w.space.instances[0].block)
       continue;
     const std::int64_t v = w.value({at.rank, at.block, 0, w.space.firstItem});
@@ -56,7 +56,7 @@ std::vector<std::int64_t> valuesByRank(const Wanted &w) {
 }
 
 /// Ranks at which a value, followed from rank to rank at one place, leaves its course: thresholds worth trying.
-std::vector<int> oddRanks(const Wanted &w) {
+std::vector<int> oddRanks(const Sought &w) {
   const std::vector<std::int64_t> values = valuesByRank(w);
   const std::size_t n = values.size();
   if (n < 3)
@@ -74,7 +74,7 @@ std::vector<int> oddRanks(const Wanted &w) {
   return odd;
 }
 
-Found fitStepped(const Wanted &w) {
+Found fitStepped(const Sought &w) {
   for (const int rank : oddRanks(w)) {
     Terms terms = skippingTerms(w.variation);
     terms.push_back(FromRank{rank});
@@ -87,7 +87,7 @@ Found fitStepped(const Wanted &w) {
 // -------------------------------------------------------------------------------------------------------------- rings
 
 /// Any sum of terms that is `value`, the simplest first.
-std::optional<Sum> fitAnySum(const Wanted &w, const ValueOf &value) {
+std::optional<LinearSum> fitAnySum(const Sought &w, const ValueOf &value) {
   std::vector<Terms> candidates = splitTerms(w.variation);
   candidates.insert(candidates.begin(), {plainTerms(w.variation), skippingTerms(w.variation)});
   for (const Terms &terms : candidates)
@@ -97,7 +97,7 @@ std::optional<Sum> fitAnySum(const Wanted &w, const ValueOf &value) {
 }
 
 /// value = scale · (sum mod n) + rest, with rest below scale.
-Found fitScaledRing(const Wanted &w, const ValueOf &value, int n, std::int64_t scale) {
+Found fitScaledRing(const Sought &w, const ValueOf &value, int n, std::int64_t scale) {
   const ValueOf high = mapped(value, [scale](std::int64_t v, const Sample &) { return v / scale; });
   for (const Terms &terms : ringTerms(w.variation)) {
     auto sum = fitModulo(w.space, high, terms, n);
@@ -116,7 +116,7 @@ Found fitScaledRing(const Wanted &w, const ValueOf &value, int n, std::int64_t s
 }
 
 /// The least and the greatest value; the least is 0 where no ring can begin at it.
-std::pair<std::int64_t, std::int64_t> rangeOf(const Wanted &w) {
+std::pair<std::int64_t, std::int64_t> rangeOf(const Sought &w) {
   std::int64_t most = 0, least = anyValue;
   forAll(w.space, [&](const Sample &s) {
     const std::int64_t v = w.value(s);
@@ -131,7 +131,7 @@ std::pair<std::int64_t, std::int64_t> rangeOf(const Wanted &w) {
 
 /// A ring of all ranks, perhaps of several chunks each, all `base` further on. Of a ring that goes all around,
 /// scale · (ranks - 1) <= most < scale · ranks.
-Found fitRingFrom(const Wanted &w, std::int64_t base, std::int64_t most) {
+Found fitRingFrom(const Sought &w, std::int64_t base, std::int64_t most) {
   const ValueOf above = mapped(w.value, [base](std::int64_t v, const Sample &) { return v - base; });
   const std::int64_t first = (most - base) / w.ranks + 1;
   const std::int64_t last = std::max<std::int64_t>(1, (most - base) / (w.ranks - 1));
@@ -148,16 +148,16 @@ Found fitRingFrom(const Wanted &w, std::int64_t base, std::int64_t most) {
   return std::nullopt;
 }
 
-Found fitRing(const Wanted &w) {
+Found fitRing(const Sought &w) {
   return fitRingFrom(w, 0, rangeOf(w).second);
 }
 
-Found fitRaisedRing(const Wanted &w) {
+Found fitRaisedRing(const Sought &w) {
   const auto [least, most] = rangeOf(w);
   return least == 0 ? std::nullopt : fitRingFrom(w, least, most);
 }
 
-Found fitGroupRing(const Wanted &w) {
+Found fitGroupRing(const Sought &w) {
   for (const int d : w.variation.rankDivisors) {
     const ValueOf within = mapped(w.value, [d](std::int64_t v, const Sample &s) { return v - s.rank / d * d; });
     if (Found formula = fitScaledRing(w, within, d, 1)) {

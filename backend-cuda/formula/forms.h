@@ -13,12 +13,12 @@ namespace mscclc::cuda {
 ///   rank / group · group  +  scale · (sum mod n)  +  rest  +  base
 struct Formula {
   struct Ring {
-    Sum sum;
+    LinearSum sum;
     int n;
     std::int64_t scale = 1;
   };
   std::optional<Ring> ring;
-  std::optional<Sum> rest;
+  std::optional<LinearSum> rest;
   std::int64_t base = 0;
   int group = 0; ///< 0: no such term
 
@@ -26,7 +26,7 @@ struct Formula {
 };
 
 /// A number whose formula is sought.
-struct Wanted {
+struct Sought {
   const SampleSpace &space;
   const ValueOf &value;
   int ranks; ///< of the program
@@ -36,7 +36,7 @@ struct Wanted {
 struct Form {
   const char *name;
   int fewestRanks; ///< of a program, for which it is tried
-  std::optional<Formula> (*fit)(const Wanted &);
+  std::optional<Formula> (*fit)(const Sought &);
 };
 
 extern const std::span<const Form> forms;

@@ -5,10 +5,10 @@
 namespace mscclc::cuda {
 
 Expr FormulaFinder::expression(const SampleSpace &space, const ValueOf &value, const Axes &axes) const {
-  const Wanted wanted{space, value, ranks_, Variation(space, ranks_)};
+  const Sought sought{space, value, ranks_, Variation(space, ranks_)};
   for (const Form &form : forms)
     if (ranks_ >= form.fewestRanks)
-      if (const auto formula = form.fit(wanted))
+      if (const auto formula = form.fit(sought))
         return formula->spelled(axes);
   return {};
 }

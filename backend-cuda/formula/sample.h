@@ -35,14 +35,16 @@ constexpr int coordinate(const Sample &s, Axis axis) {
   return 0;
 }
 
+/// A block of a rank.
+struct RankBlock {
+  int rank;
+  int block;
+  friend bool operator==(const RankBlock &, const RankBlock &) = default;
+};
+
 /// All samples of a number: every instance × steps × items.
 struct SampleSpace {
-  struct Instance {
-    int rank;
-    int block;
-    friend bool operator==(const Instance &, const Instance &) = default;
-  };
-  std::span<const Instance> instances;
+  std::span<const RankBlock> instances;
   int steps = 1;
   int firstItem = 0;
   int items = 1;
@@ -55,7 +57,7 @@ using ValueOf = std::function<std::int64_t(const Sample &)>;
 
 /// Calls f(sample) for every sample until it returns false; true if it never did.
 template <class F> bool forAll(const SampleSpace &space, F f) {
-  for (const SampleSpace::Instance &at : space.instances)
+  for (const RankBlock &at : space.instances)
     for (int step = 0; step < space.steps; ++step)
       for (int item = 0; item < space.items; ++item)
         if (!f(Sample{at.rank, at.block, step, space.firstItem + item}))

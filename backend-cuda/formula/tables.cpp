@@ -21,14 +21,14 @@ Extents extentsOf(const SampleSpace &space) {
                    {Axis::Block, 0, 0},
                    {Axis::Step, 0, space.steps},
                    {Axis::Item, space.firstItem, space.items}}};
-  const auto set = [&](Extent &extent, int SampleSpace::Instance::*at) {
+  const auto set = [&](Extent &extent, int RankBlock::*at) {
     const auto [low, high] = std::minmax_element(space.instances.begin(), space.instances.end(),
                                                  [&](const auto &a, const auto &b) { return a.*at < b.*at; });
     extent.low = *low.*at;
     extent.size = *high.*at - extent.low + 1;
   };
-  set(extents[0], &SampleSpace::Instance::rank);
-  set(extents[1], &SampleSpace::Instance::block);
+  set(extents[0], &RankBlock::rank);
+  set(extents[1], &RankBlock::block);
   return extents;
 }
 

@@ -66,7 +66,7 @@ Terms splitRank(const Variation &v, int divisor) {
 Variation::Variation(const SampleSpace &space, int ranksOfProgram)
     : steps(space.steps > 1), items(space.items > 1), firstItem(space.firstItem) {
   int lastBlock = 0;
-  for (const SampleSpace::Instance &at : space.instances) {
+  for (const RankBlock &at : space.instances) {
     ranks |= at.rank != space.instances[0].rank;
     blocks |= at.block != space.instances[0].block;
     lastBlock = std::max(lastBlock, at.block);
@@ -88,7 +88,7 @@ std::vector<Axis> Variation::counters() const {
 }
 
 Terms plainTerms(const Variation &v) {
-  Terms terms{One{}};
+  Terms terms{ConstantTerm{}};
   for (const auto &[varies, axis] :
        {std::pair{v.ranks, Axis::Rank}, {v.blocks, Axis::Block}, {v.steps, Axis::Step}, {v.items, Axis::Item}})
     if (varies)

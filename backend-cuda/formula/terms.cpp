@@ -13,7 +13,7 @@ int partOf(int v, const Part &part) {
 struct Value {
   const Sample &s;
 
-  int operator()(const One &) const { return 1; }
+  int operator()(const ConstantTerm &) const { return 1; }
   int operator()(const Part &t) const { return partOf(coordinate(s, t.axis), t); }
   int operator()(const Reaches &t) const {
     return partOf(coordinate(s, t.counted.axis) - t.from, t.counted) >= partOf(s.rank, t.rank) ? 1 : 0;
@@ -30,7 +30,7 @@ Expr spelledPart(Expr whole, const Part &part) {
 struct Spell {
   const Axes &axes;
 
-  Expr operator()(const One &) const { return constant(1); }
+  Expr operator()(const ConstantTerm &) const { return constant(1); }
   Expr operator()(const Part &t) const { return spelledPart(axes[t.axis], t); }
   Expr operator()(const Reaches &t) const {
     // i - 1 >= rank reads better as i > rank.
@@ -53,7 +53,7 @@ int valueOf(const Term &term, const Sample &s) {
   return std::visit(Value{s}, term);
 }
 
-std::int64_t Sum::at(const Sample &s) const {
+std::int64_t LinearSum::at(const Sample &s) const {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < terms.size(); ++i)
     if (coefficients[i] != 0)
@@ -61,11 +61,11 @@ std::int64_t Sum::at(const Sample &s) const {
   return sum;
 }
 
-bool Sum::isZero() const {
+bool LinearSum::isZero() const {
   return std::all_of(coefficients.begin(), coefficients.end(), [](std::int64_t c) { return c == 0; });
 }
 
-Expr Sum::spelled(const Axes &axes) const {
+Expr LinearSum::spelled(const Axes &axes) const {
   Expr sum;
   const auto add = [&](std::int64_t coefficient, Expr product) {
     if (!sum)

@@ -12,7 +12,7 @@
 namespace mscclc::cuda {
 
 /// 1.
-struct One {};
+struct ConstantTerm {};
 /// An axis; with a divisor, what is left by it or how often it goes.
 struct Part {
   Axis axis;
@@ -29,15 +29,15 @@ struct Reaches {
 struct FromRank {
   int rank;
 };
-using Term = std::variant<One, Part, Reaches, FromRank>;
+using Term = std::variant<ConstantTerm, Part, Reaches, FromRank>;
 
 using Terms = std::vector<Term>;
 using Coefficients = std::vector<std::int64_t>;
 
 int valueOf(const Term &term, const Sample &s);
 
-/// coefficients · terms; the first term is One.
-struct Sum {
+/// coefficients · terms; the first term is ConstantTerm.
+struct LinearSum {
   Terms terms;
   Coefficients coefficients;
 

@@ -37,7 +37,7 @@ const std::vector<Example> &examples() {
 } // namespace
 
 TEST_CASE("every form is found by its own example, and is the first that is") {
-  std::vector<SampleSpace::Instance> everywhere;
+  std::vector<RankBlock> everywhere;
   for (int r = 0; r < 8; ++r)
     for (int b = 0; b < 4; ++b)
       everywhere.push_back({r, b});
@@ -47,10 +47,10 @@ TEST_CASE("every form is found by its own example, and is the first that is") {
     const Example &example = examples()[i];
     INFO(example.form);
     CHECK(std::string(forms[i].name) == example.form);
-    const Wanted wanted{space, example.value, 8, Variation(space, 8)};
+    const Sought sought{space, example.value, 8, Variation(space, 8)};
     for (std::size_t earlier = 0; earlier < i; ++earlier)
-      CHECK_FALSE(forms[earlier].fit(wanted));
-    const auto formula = forms[i].fit(wanted);
+      CHECK_FALSE(forms[earlier].fit(sought));
+    const auto formula = forms[i].fit(sought);
     REQUIRE(formula);
     CHECK(spell(formula->spelled({})) == example.spelled);
   }

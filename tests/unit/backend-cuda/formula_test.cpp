@@ -9,8 +9,8 @@ using namespace mscclc::cuda;
 namespace {
 
 /// All blocks of all ranks.
-std::vector<SampleSpace::Instance> grid(int ranks, int blocks) {
-  std::vector<SampleSpace::Instance> all;
+std::vector<RankBlock> grid(int ranks, int blocks) {
+  std::vector<RankBlock> all;
   for (int r = 0; r < ranks; ++r)
     for (int b = 0; b < blocks; ++b)
       all.push_back({r, b});
@@ -43,7 +43,7 @@ TEST_CASE("lists that leave out the rank itself") {
   // The slot that the peer keeps for this rank.
   const auto slot = [](const Sample &s) { return s.item < s.rank ? s.rank - 1 : s.rank; };
   CHECK(found(8, 1, 7, slot) == "k.rank + (i >= k.rank) - 1");
-  // The same behind a first operand of another kind.
+  // The same after a first operand of another kind.
   CHECK(found(
             8, 1, 7, [&](const Sample &s) { return peer({s.rank, 0, 0, s.item - 1}); }, 1, 1) ==
         "i + (i > k.rank) - 1");
@@ -60,7 +60,7 @@ TEST_CASE("rings are modular") {
         "2 * mod(k.rank + 3, 8) + k.block");
   CHECK(found(8, 1, 1, [](const Sample &s) { return s.rank / 4 * 4 + (s.rank + 1) % 4; }) ==
         "k.rank / 4 * 4 + mod(k.rank + 1, 4)");
-  // Behind the chunks of another use; a channel to the next and one to the last rank, in each of two lanes.
+  // After the chunks of another use; a channel to the next and one to the last rank, in each of two lanes.
   CHECK(found(8, 4, 1, [](const Sample &s) { return 32 + (s.rank + s.block) % 8 * 4; }) ==
         "4 * mod(k.rank + k.block, 8) + 32");
   CHECK(found(8, 1, 4, [](const Sample &s) { return (s.rank + (s.item % 2 == 0 ? 1 : 7)) % 8; }) ==

@@ -16,7 +16,7 @@ std::string printed(const Statement &statement) {
 }
 
 Statement call(std::vector<Argument> arguments) {
-  return {{}, Call{"copy", {}, std::move(arguments), true}};
+  return {{}, CallStatement{"copy", {}, std::move(arguments), true}};
 }
 
 Expr rank() {
@@ -92,6 +92,6 @@ TEST_CASE("lines are filled to the last column and no further") {
 
 TEST_CASE("what a comment holds stays in its line") {
   CHECK(oneLine("a\nb\\\\") == "a b");
-  Statement sync{"at\nonce", Sync{}};
+  Statement sync{"at\nonce", SyncStatement{}};
   CHECK(printed(sync) == "  // at once\n  k.sync();\n");
 }
