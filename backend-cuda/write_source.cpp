@@ -46,7 +46,7 @@ std::string whoRuns(const BlockProgram &p, std::uint32_t ranks) {
     low = std::min(low, at.block);
     high = std::max(high, at.block);
   }
-  const auto span = static_cast<std::size_t>(high - low + 1);
+  const auto span = static_cast<std::size_t>(high) - static_cast<std::size_t>(low) + 1;
   if (all.size() == span * ranks)
     return (span == 1 ? "Block " + std::to_string(low)
                       : "Blocks " + std::to_string(low) + " to " + std::to_string(high)) +

@@ -159,7 +159,8 @@ Found fitRaisedRing(const Sought &w) {
 
 Found fitGroupRing(const Sought &w) {
   for (const int d : w.variation.rankDivisors) {
-    const ValueOf within = mapped(w.value, [d](std::int64_t v, const Sample &s) { return v - s.rank / d * d; });
+    const ValueOf within =
+        mapped(w.value, [d](std::int64_t v, const Sample &s) { return v - std::int64_t{s.rank / d} * d; });
     if (Found formula = fitScaledRing(w, within, d, 1)) {
       formula->group = d;
       return formula;

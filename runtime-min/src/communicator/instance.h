@@ -47,6 +47,10 @@ private:
   Status agree(uint64_t maxMessageBytes);
   Status checkReach() const;
   Status prepareRank(uint32_t localIndex);
+  std::vector<MscclcChannel> memoryChannels(uint32_t localIndex) const;
+  /// Adds the port channels, and for each what the proxy serves.
+  Status addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels,
+                         std::vector<ProxyChannel> &served) const;
   Status writeSemaphores(uint32_t localIndex);
   Status bind(const LaunchBuffers &place, const Binding *&binding);
   Status checkStreams(const MscclcCall &call) const;

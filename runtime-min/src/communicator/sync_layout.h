@@ -8,6 +8,11 @@
 
 namespace mscclc::rt {
 
+/// Counter `index` of those at byte `offset` of a rank's part.
+inline uint64_t *counterAt(char *part, uint64_t offset, uint64_t index) {
+  return reinterpret_cast<uint64_t *>(part + offset) + index;
+}
+
 /// Byte offsets; kinds of counters lie in cache lines of their own.
 struct SyncLayout {
   uint64_t memoryInbound, portInbound;   ///< written by peers
