@@ -118,12 +118,55 @@ std::string tablesText(const Tables &tables, const char *storage) {
   return out.empty() ? out : out + "\n";
 }
 
+using Fields = std::map<std::string_view, std::string>;
+
+void addDescriptor(const DescriptorFormulas &d, Fields &fields) {
+  fields.merge(Fields{
+      {"inputChunks", spellWithin(d.inputChunks)},
+      {"outputChunks", spellWithin(d.outputChunks)},
+      {"scratchChunks", spellWithin(d.scratchChunks)},
+      {"blocks", spellWithin(d.blocks)},
+      {"memoryChannels", spellWithin(d.memoryChannels)},
+      {"portChannels", spellWithin(d.portChannels)},
+      {"switchChannels", spellWithin(d.switchChannels)},
+      {"remoteBuffers", spellWithin(d.remoteBuffers)},
+      {"semaphores", spellWithin(d.semaphores)},
+      {"barriers", spellWithin(d.barriers)},
+      {"memoryPeer", spellWithin(d.memoryPeer)},
+      {"memoryPeerChannel", spellWithin(d.memoryPeerChannel)},
+      {"portPeer", spellWithin(d.portPeer)},
+      {"portPeerChannel", spellWithin(d.portPeerChannel)},
+      {"switchBuffer", spellWithin(d.switchBuffer)},
+      {"switchSize", spellWithin(d.switchSize)},
+      {"switchMember", spellWithin(d.switchMember)},
+      {"remoteRank", spellWithin(d.remoteRank)},
+      {"remoteBuffer", spellWithin(d.remoteBuffer)},
+      {"remoteViaMemory", spellWithin(d.remoteViaMemory)},
+      {"remoteViaPort", spellWithin(d.remoteViaPort)},
+      {"semaphoreValue", spellWithin(d.semaphoreValue)},
+  });
+}
+
+/// Appends kernel.cu.in with its fields filled in.
+void fillTemplate(const Fields &fields, std::string &out) {
+  std::string_view rest = kernelTemplate;
+  for (std::size_t at; (at = rest.find('@')) != std::string_view::npos;) {
+    const std::size_t end = rest.find('@', at + 1);
+    const auto field = fields.find(rest.substr(at + 1, end - at - 1));
+    if (end == std::string_view::npos || field == fields.end())
+      throw ir::InternalError("unknown field in kernel.cu.in");
+    out += rest.substr(0, at);
+    out += field->second;
+    rest.remove_prefix(end + 1);
+  }
+  out += rest;
+}
+
 } // namespace
 
 void writeSource(const ir::Program &program, const EmitOptions &options, const KernelModel &m, std::string &out) {
-  const DescriptorFormulas &d = m.descriptor;
   const auto yes = [](bool b) { return std::string(b ? "true" : "false"); };
-  const std::map<std::string_view, std::string> fields{
+  Fields fields{
       {"title", oneLine(program.name + ": " + program.collective.name + " of " + ir::plural(m.ranks, "rank") +
                         (program.collective.inplace ? ", in place" : ""))},
       {"tool", oneLine(options.toolVersion)},
@@ -157,40 +200,9 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"descriptorTables", tablesText(m.descriptorTables, "static const")},
       {"programs", programsText(m)},
       {"dispatch", dispatchText(m)},
-      {"inputChunks", spellWithin(d.inputChunks)},
-      {"outputChunks", spellWithin(d.outputChunks)},
-      {"scratchChunks", spellWithin(d.scratchChunks)},
-      {"blocks", spellWithin(d.blocks)},
-      {"memoryChannels", spellWithin(d.memoryChannels)},
-      {"portChannels", spellWithin(d.portChannels)},
-      {"switchChannels", spellWithin(d.switchChannels)},
-      {"remoteBuffers", spellWithin(d.remoteBuffers)},
-      {"semaphores", spellWithin(d.semaphores)},
-      {"barriers", spellWithin(d.barriers)},
-      {"memoryPeer", spellWithin(d.memoryPeer)},
-      {"memoryPeerChannel", spellWithin(d.memoryPeerChannel)},
-      {"portPeer", spellWithin(d.portPeer)},
-      {"portPeerChannel", spellWithin(d.portPeerChannel)},
-      {"switchBuffer", spellWithin(d.switchBuffer)},
-      {"switchSize", spellWithin(d.switchSize)},
-      {"switchMember", spellWithin(d.switchMember)},
-      {"remoteRank", spellWithin(d.remoteRank)},
-      {"remoteBuffer", spellWithin(d.remoteBuffer)},
-      {"remoteViaMemory", spellWithin(d.remoteViaMemory)},
-      {"remoteViaPort", spellWithin(d.remoteViaPort)},
-      {"semaphoreValue", spellWithin(d.semaphoreValue)},
   };
-  std::string_view rest = kernelTemplate;
-  for (std::size_t at; (at = rest.find('@')) != std::string_view::npos;) {
-    const std::size_t end = rest.find('@', at + 1);
-    const auto field = fields.find(rest.substr(at + 1, end - at - 1));
-    if (end == std::string_view::npos || field == fields.end())
-      throw ir::InternalError("unknown field in kernel.cu.in");
-    out += rest.substr(0, at);
-    out += field->second;
-    rest.remove_prefix(end + 1);
-  }
-  out += rest;
+  addDescriptor(m.descriptor, fields);
+  fillTemplate(fields, out);
 }
 
 } // namespace mscclc::cuda
