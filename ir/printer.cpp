@@ -234,7 +234,7 @@ void Printer::printVersions() {
     return;
   text("%");
   if (seen_.size() == 1)
-    return void(version(seen_[0]));
+    return version(seen_[0]);
   text("{");
   const bool cut = seen_.size() > words::maxVersionsShown;
   for (std::size_t i = 0; i < seen_.size() - cut; ++i) {

@@ -1,9 +1,9 @@
 // Clang, as the front end uses it: one source in, its algorithms and LLVM IR out.
 #pragma once
 
-#include "frontend/clang/compiled_algorithm.h"
 #include "frontend/clang/parameters.h"
 #include "frontend/eval/child_report.h"
+#include "frontend/eval/compiled_algorithm.h"
 #include "frontend/frontend.h"
 
 #include "llvm/ADT/StringMap.h"

@@ -1,8 +1,8 @@
 // Diagnostics at Clang's source locations: Clang's own, and the dialect's.
 #pragma once
 
-#include "frontend/clang/compiled_algorithm.h"
 #include "frontend/eval/child_report.h"
+#include "frontend/eval/compiled_algorithm.h"
 #include "frontend/eval/runtime_checks.h"
 #include "frontend/trace/recorder.h"
 

@@ -3,7 +3,7 @@
 #include "ir/memory_map.h"
 #include "ir/op_semantics.h"
 #include "passes/diagnostics.h"
-#include "passes/transform/op_list.h"
+#include "passes/op_list.h"
 
 #include <algorithm>
 #include <span>

@@ -2,7 +2,7 @@
 
 #include "ir/op_semantics.h"
 #include "passes/diagnostics.h"
-#include "passes/transform/op_list.h"
+#include "passes/op_list.h"
 
 #include <algorithm>
 

@@ -27,7 +27,7 @@ struct Memory {
   std::vector<Piece> pieces; // of mixed memories only
 };
 
-constexpr std::size_t memoriesPerRank = 3 * 2;
+constexpr std::size_t memoriesPerRank = 6; // three spaces, each plain or packets
 
 class SharedChunkSearch {
 public:

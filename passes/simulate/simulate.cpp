@@ -105,7 +105,7 @@ std::uint32_t schedulesOf(const SimulateOptions &options, std::uint64_t size, st
   const auto worth = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(most * longMessage / std::max<std::uint64_t>(size, 1), least, most));
   if (!options.schedules) // many sizes share what two would get
-    return asked || numSizes <= 2 ? worth : std::max<std::uint32_t>(least, worth * 2 / numSizes);
+    return asked || numSizes <= 2 ? worth : std::max(least, static_cast<std::uint32_t>(2ull * worth / numSizes));
   // A size that nobody asked for, only so long that pipelines go round, is not worth more.
   return !asked && size > longMessage ? std::min(*options.schedules, least) : *options.schedules;
 }

@@ -1,7 +1,7 @@
 #include "passes/transform/drop_redundant_sync.h"
 
 #include "passes/analysis/access_record.h"
-#include "passes/transform/op_list.h"
+#include "passes/op_list.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 
 #include "passes/analysis/local_accesses.h"
 #include "passes/analysis/thread_order.h"
+#include "passes/op_list.h"
 #include "passes/transform/fusion_rules.h"
-#include "passes/transform/op_list.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 #include "passes/transform/infer_sync.h"
 
 #include "passes/analysis/access_record.h"
-#include "passes/transform/op_list.h"
+#include "passes/op_list.h"
 
 #include <array>
 

@@ -3,7 +3,7 @@
 #include "passes/verify/machine.h"
 
 #include "ir/op_semantics.h"
-#include "passes/transform/op_list.h"
+#include "passes/op_list.h"
 
 namespace mscclc::passes::proof {
 

@@ -2,7 +2,7 @@
 
 #include "ir/memory_map.h"
 #include "ir/op_semantics.h"
-#include "passes/transform/op_list.h"
+#include "passes/op_list.h"
 #include "passes/verify/owners.h"
 
 #include <algorithm>

@@ -24,13 +24,15 @@
 
 // What is defined in these headers is short, and right for any arguments.
 #ifdef __clang__
-#pragma clang attribute push(__attribute__((always_inline, no_sanitize("undefined"))), apply_to = function)
+#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
+#pragma clang attribute push(__attribute__((no_sanitize("undefined"))), apply_to = function) // Clang 14 takes one each
 #endif
 #include "channels.hpp"
 #include "program.hpp"
 #include "rank.hpp"
 #include "types.hpp"
 #ifdef __clang__
+#pragma clang attribute pop
 #pragma clang attribute pop
 #endif
 

@@ -1,4 +1,4 @@
-#include "passes/transform/op_list.h"
+#include "passes/op_list.h"
 
 namespace mscclc::passes {
 
