@@ -17,9 +17,14 @@ ir::BufferKind bufferOf(const ir::Rank &rank, const ir::Chunk &chunk) {
     return rank.remoteBuffers[chunk.id].buffer;
   case ir::ChunkSpace::Switch:
     return rank.switchChannels[chunk.id].buffer;
-  default:
-    return static_cast<ir::BufferKind>(chunk.space);
+  case ir::ChunkSpace::Input:
+    return ir::BufferKind::Input;
+  case ir::ChunkSpace::Output:
+    return ir::BufferKind::Output;
+  case ir::ChunkSpace::Scratch:
+    return ir::BufferKind::Scratch;
   }
+  return {};
 }
 
 std::uint64_t shapeHash(const ir::Rank &rank, const ir::ThreadBlock &block, const ir::Op &op) {

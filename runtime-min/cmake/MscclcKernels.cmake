@@ -47,7 +47,7 @@ function(_mscclc_command command flags source)
   set(${flags} "${preprocessor}" PARENT_SCOPE)
 endfunction()
 
-# Runs mscclc on ${source}: `output` by its command, given the arguments behind COMMAND.
+# Runs mscclc on ${source}: `output` by its command, given the arguments after COMMAND.
 function(_mscclc_add_output output source)
   cmake_parse_arguments(PARSE_ARGV 2 ARG "" "COMMENT" "COMMAND;FLAGS;DEPENDS")
   set(depends "")

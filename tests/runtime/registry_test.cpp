@@ -16,10 +16,10 @@ TEST_CASE("Kernels of a library register when it is loaded") {
   CHECK(mscclc_find_kernel("wrong4") == loaded[1]);
   CHECK(mscclc_find_kernel("nothing") == nullptr);
 
-  World world(onHost(4));
-  Buffer buffer = world.allocate(256);
-  Instance instance = world.load(*loaded[0], 256);
-  CHECK(gathers(world, instance, buffer, 256, 0));
+  Communicator communicator(onHost(4));
+  Buffer buffer = communicator.allocate(256);
+  Instance instance = communicator.load(*loaded[0], 256);
+  CHECK(gathers(communicator, instance, buffer, 256, 0));
 }
 
 TEST_CASE("Registering twice is harmless, and a kernel can be taken out") {

@@ -2,12 +2,12 @@
  * what it is given at a launch (MscclcRankArgs). Plain C, no pointer ownership crosses: descriptors are static data of
  * the kernel's library, arguments belong to the launcher.
  *
- * Units: sizes and offsets are bytes unless they say chunks; counters only grow, over all launches of a world.
+ * Units: sizes and offsets are bytes unless they say chunks; counters only grow, over all launches of a communicator.
  * Everything a MscclcRankArgs points at lies in memory that the rank's device can access; "device" below is that rank's
  * own, "host" is pinned memory mapped into the device. The launcher makes one set of it for each kernel, rank and
- * world, zeroes it, sets semaphores to their initial values, and leaves it alone from then on: the counters carry the
- * state from launch to launch, so a captured graph replays. One set serves one launch at a time. After an abort the
- * sets of all ranks are zeroed again before the next launch. */
+ * communicator, zeroes it, sets semaphores to their initial values, and leaves it alone from then on: the counters
+ * carry the state from launch to launch, so a captured graph replays. One set serves one launch at a time. After an
+ * abort the sets of all ranks are zeroed again before the next launch. */
 #ifndef MSCCLC_RUNTIME_ABI_H
 #define MSCCLC_RUNTIME_ABI_H
 
@@ -165,8 +165,8 @@ typedef struct MscclcRankArgs {
   uint32_t flags; /* MscclcArgFlags */
   uint32_t reserved;
   uint64_t message_bytes;
-  /* Distance of two scratch chunks: MscclcKernel::scratch_stride of the largest message the world will see. The same
-   * on every rank and at every launch, so that launches of different sizes keep to the same slots. */
+  /* Distance of two scratch chunks: MscclcKernel::scratch_stride of the largest message the communicator will see. The
+   * same on every rank and at every launch, so that launches of different sizes keep to the same slots. */
   uint64_t scratch_stride;
   uint64_t timeout_ns;                  /* a wait longer than this is reported and aborts the rank; 0: wait for ever */
   const MscclcBuffers *buffers;         /* [ranks], the own rank's included */
@@ -235,9 +235,9 @@ enum MscclcKernelFlags {
   MSCCLC_IN_PLACE = 1,
   MSCCLC_USES_PACKETS = 2,
   MSCCLC_DOUBLE_SCRATCH = 4,
-  MSCCLC_NEEDS_PORT = 8,      /* needs a proxy for each rank */
-  MSCCLC_USES_MULTICAST = 16, /* profits from multicast mappings; works without */
-  MSCCLC_BAKED_SIZE = 32      /* min_message_bytes == max_message_bytes is compiled in */
+  MSCCLC_NEEDS_PORT = 8,       /* needs a proxy for each rank */
+  MSCCLC_USES_MULTICAST = 16,  /* profits from multicast mappings; works without */
+  MSCCLC_SPECIALISED_SIZE = 32 /* min_message_bytes == max_message_bytes is compiled in */
 };
 
 /* Description of a kernel; static data. A message is the whole that the collective works on: the output of an

@@ -66,7 +66,7 @@ TEST_CASE("shares follow the collective") {
   CHECK(emit(custom).find("shares = 1;") != std::string::npos);
 }
 
-TEST_CASE("a baked size is the only size") {
+TEST_CASE("a size that is compiled in is the only size") {
   cuda::EmitOptions options;
   options.messageSize = 4096;
   const std::string text = emit(copyProgram(), options);
@@ -74,7 +74,7 @@ TEST_CASE("a baked size is the only size") {
   CHECK(text.find("minMessageBytes = 4096, maxMessageBytes = 4096;") != std::string::npos);
 }
 
-TEST_CASE("a baked size must be one of the plan's") {
+TEST_CASE("a size that is compiled in must be one of the plan's") {
   ir::Program program = copyProgram();
   program.minMessageSize = 1024;
   program.maxMessageSize = 2048;
