@@ -45,8 +45,6 @@ wanted_packages() {
   wanted=(cmake ninja-build g++ python3 libseccomp-dev libcli11-dev nlohmann-json3-dev catch2 libzstd-dev zlib1g-dev
     "clang-$llvm" "libclang-$llvm-dev" "libclang-cpp$llvm-dev" "llvm-$llvm-dev" "llvm-$llvm-tools"
     "libclang-rt-$llvm-dev")
-  # BOLT lays the program out; there is one without it as well.
-  if apt-cache show "bolt-$llvm" 2>/dev/null | grep -q .; then wanted+=("bolt-$llvm"); fi
 }
 
 find_missing() {
