@@ -1,8 +1,7 @@
 # LLVM and Clang for the front end, as the interface library mscclc_clang: headers and libraries.
 #
-# An optimised build takes the static libraries where they are installed, and is linked for a fixed address: shared
-# libraries and relocations cost a quarter of a compilation, and the program then needs no LLVM beside it but Clang's
-# headers.
+# An optimised build takes the static libraries where they are installed: shared libraries cost a third of a
+# compilation, and the program then needs no LLVM beside it but Clang's headers.
 # LLVM's own package files are not used: they want every library that LLVM was ever built with. Sets
 # MSCCLC_LLVM_PREFIX, LLVM_VERSION_MAJOR, LLVM_TOOLS_BINARY_DIR and MSCCLC_CLANG_RESOURCE_DIR.
 set(MSCCLC_LLVM_DIR "" CACHE PATH "LLVM install prefix; empty: the newest of 22 to 19 found")
@@ -72,8 +71,7 @@ if(MSCCLC_STATIC_LLVM)
   # The linker takes what it needs of the group, so no list of components has to follow LLVM's versions.
   target_link_libraries(mscclc_clang INTERFACE -Wl,--start-group ${llvm_archives} -Wl,--end-group -Wl,--gc-sections
                         "${MSCCLC_LIB_ZSTD}" "${MSCCLC_LIB_Z}" Threads::Threads)
-  # The fixed address leaves the first gigabyte free, where most wild pointers of algorithms lead.
-  target_link_options(mscclc_clang INTERFACE -no-pie LINKER:-Ttext-segment=0x40000000 -static-libstdc++ -static-libgcc)
+  target_link_options(mscclc_clang INTERFACE -static-libstdc++ -static-libgcc)
   set(seccomp libseccomp.a)
 else()
   set(seccomp "")
