@@ -3,26 +3,15 @@
 #include "frontend/eval/arena.h"
 #include "frontend/eval/runtime_checks.h"
 
-#include "llvm/Analysis/AliasAnalysis.h"
-#include "llvm/Analysis/AssumptionCache.h"
-#include "llvm/Analysis/BlockFrequencyInfo.h"
-#include "llvm/Analysis/BranchProbabilityInfo.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/PostDominators.h"
-#include "llvm/Analysis/ProfileSummaryInfo.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/ExecutionEngine/RuntimeDyld.h"
 #include "llvm/ExecutionEngine/SectionMemoryManager.h"
 #include "llvm/IR/AttributeMask.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/PassInstrumentation.h"
-#include "llvm/IR/PassManager.h"
 #include "llvm/Object/ObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
@@ -83,18 +72,16 @@ public:
 
 /// Cheap clean-up of what Clang and the instrumentation leave; the algorithm runs once, so more would not pay.
 void simplify(Module &module) {
+  LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
   ModuleAnalysisManager modules;
-  // What these passes of LLVM 19 to 22 ask for, and no more: PassBuilder, which knows all analyses, would bring all
-  // passes along.
-  const auto addAnalyses = [](auto &manager, auto... analyses) {
-    (manager.registerPass([&] { return std::move(analyses); }), ...);
-  };
-  addAnalyses(functions, AAManager(), AssumptionAnalysis(), BlockFrequencyAnalysis(), BranchProbabilityAnalysis(),
-              DominatorTreeAnalysis(), LoopAnalysis(), PassInstrumentationAnalysis(), PostDominatorTreeAnalysis(),
-              TargetIRAnalysis(), TargetLibraryAnalysis(), ModuleAnalysisManagerFunctionProxy(modules));
-  addAnalyses(modules, PassInstrumentationAnalysis(), ProfileSummaryAnalysis(),
-              FunctionAnalysisManagerModuleProxy(functions));
+  PassBuilder analyses;
+  analyses.registerModuleAnalyses(modules);
+  analyses.registerCGSCCAnalyses(components);
+  analyses.registerFunctionAnalyses(functions);
+  analyses.registerLoopAnalyses(loops);
+  analyses.crossRegisterProxies(loops, functions, components, modules);
   modules.invalidate(module, AlwaysInlinerPass(/*InsertLifetime=*/false).run(module, modules));
   FunctionPassManager each;
   each.addPass(SROAPass(SROAOptions::ModifyCFG));
