@@ -5,6 +5,10 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# The versions of LLVM that mscclc is built with, newest first.
+mapfile -t llvm_versions <"$root/cmake/llvm-versions.txt"
+llvm_range="${llvm_versions[-1]} to ${llvm_versions[0]}"
+
 say() { printf 'mscclc setup: %s\n' "$*" >&2; }
 die() {
   printf 'mscclc setup: error: %s\n' "$*" >&2
@@ -13,7 +17,7 @@ die() {
 
 need_root() {
   [ "$(id -u)" = 0 ] || command -v sudo >/dev/null 2>&1 ||
-    die "needs root to install packages: run as root, or install sudo, or have these installed: ${missing[*]:-LLVM and Clang, 19 to 22}"
+    die "needs root to install packages: run as root, or install sudo, or have these installed: ${missing[*]:-LLVM and Clang, $llvm_range}"
 }
 
 # Finds dpkg's helpers also where su leaves root without their folders.
@@ -22,16 +26,16 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then env PATH="$path" "$@"; else sudo env PATH="$path" "$@"; fi
 }
 
-# The newest LLVM of 22 to 19 that is installed or can be had.
+# The newest LLVM that is installed or can be had.
 pick_llvm() {
   local version
-  for version in 22 21 20 19; do
+  for version in "${llvm_versions[@]}"; do
     if [ -x "/usr/lib/llvm-$version/bin/clang" ] && [ -d "/usr/lib/llvm-$version/lib/cmake/clang" ]; then
       llvm=$version
       return 0
     fi
   done
-  for version in 22 21 20 19; do
+  for version in "${llvm_versions[@]}"; do
     if apt-cache show "libclang-$version-dev" 2>/dev/null | grep -q . && apt-cache show "llvm-$version-tools" 2>/dev/null | grep -q .; then
       llvm=$version
       return 0
@@ -82,13 +86,13 @@ check_cmake() {
 setup_packages() {
   local stamp="$root/build/.packages"
   local key
-  key="$(cksum <"${BASH_SOURCE[0]}") $(cat /etc/os-release 2>/dev/null | cksum)"
+  key="$(cat "${BASH_SOURCE[0]}" "$root/cmake/llvm-versions.txt" | cksum) $(cat /etc/os-release 2>/dev/null | cksum)"
   if [ -f "$stamp" ] && [ "$(sed -n 1p "$stamp")" = "$key" ]; then
     llvm=$(sed -n 2p "$stamp")
     [ -x "/usr/lib/llvm-$llvm/bin/clang" ] && type cmake ninja g++ python3 >/dev/null 2>&1 && return 0
   fi
   command -v apt-get >/dev/null 2>&1 ||
-    die "this machine has no apt-get. Install LLVM and Clang (19 to 22) with their development files, CMake 3.25+, Ninja, CLI11, nlohmann_json, Catch2 and libseccomp, then: cmake --preset release && cmake --build --preset release"
+    die "this machine has no apt-get. Install LLVM and Clang ($llvm_range) with their development files, CMake 3.25+, Ninja, CLI11, nlohmann_json, Catch2 and libseccomp, then: cmake --preset release && cmake --build --preset release"
   missing=()
   llvm=
   if pick_llvm; then
@@ -99,7 +103,7 @@ setup_packages() {
     need_root
     update_lists
     llvm=
-    pick_llvm || die_unavailable "this distribution offers no LLVM from 19 to 22 (libclang-22-dev and the like; https://apt.llvm.org has them)"
+    pick_llvm || die_unavailable "this distribution offers no LLVM from $llvm_range (libclang-${llvm_versions[0]}-dev and the like; https://apt.llvm.org has them)"
     wanted_packages
     find_missing
     local package unavailable=()
