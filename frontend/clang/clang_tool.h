@@ -30,7 +30,7 @@ public:
   /// LLVM IR of an algorithm and what it calls; nothing after an error.
   std::optional<CompiledAlgorithm> generate(const Algorithm &algorithm);
 
-  /// Instead of all that: writes the DSL's headers, read ahead, to a file in `directory`. False after an error.
+  /// Instead of all that: writes the DSL's headers, precompiled, to a file in `directory`. False after an error.
   bool precompileDsl(const std::string &directory);
 
   SourceReporter &reporter();

@@ -31,6 +31,9 @@ public:
 
   void setSources(const clang::SourceManager *sources) { sources_ = sources; }
 
+  /// Folders where the project has headers looked for, though the source may not read them all.
+  void setProjectFolders(std::set<std::string> folders) { projectFolders_ = std::move(folders); }
+
   /// While muted, what Clang has to say is dropped.
   void setMuted(bool isMuted) { isMuted_ = isMuted; }
 
@@ -85,6 +88,7 @@ private:
   ChildReport &report_;
   std::string dslDirectory_;
   const std::optional<ir::ReadableFiles> &readable_;
+  std::set<std::string> projectFolders_;
   const clang::SourceManager *sources_ = nullptr;
   std::optional<ir::Diagnostic> pending_;
   std::set<std::pair<std::string_view, std::uint32_t>> reported_;

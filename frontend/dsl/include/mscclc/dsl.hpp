@@ -16,7 +16,7 @@
 //     }
 //   }
 //
-// The headers have guards where `#pragma once` would not hold: between a header that was read ahead and its copy.
+// The headers have guards where `#pragma once` would not hold: between a precompiled header and its copy.
 #ifndef MSCCLC_DSL_HPP
 #define MSCCLC_DSL_HPP
 
@@ -39,7 +39,7 @@
 namespace mscclc {
 
 namespace detail {
-/// Whether a value can be handed on. Asked here, it is part of what is read ahead of an algorithm.
+/// Whether a value can be handed on. Asked here, it is part of what is precompiled.
 template <typename... T>
 inline constexpr bool areValues = ((__is_constructible(T, const T &) && __is_constructible(T, T &&)) && ...);
 static_assert(areValues<AllGather, AllReduce, Buffer, Chunk, ChunkList, Integer, MemoryChannel, On, Place, PlacedIndex,
