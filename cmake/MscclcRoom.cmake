@@ -6,6 +6,9 @@ set(MSCCLC_WARNINGS -Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
   list(APPEND MSCCLC_WARNINGS -Wno-restrict) # false alarms on "literal" + std::string
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND MSCCLC_WARNINGS -Wno-deprecated-declarations) # of a function that libstdc++'s own algorithms call
+endif()
 
 function(mscclc_room name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
