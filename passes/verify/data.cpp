@@ -275,7 +275,7 @@ void Machine::checkRead(CellId id, const Record &by, const View &view) {
   if (order_.before(cell.write, true, view, Need::Data)) {
     if (view.besides.empty()) // else only one thread is known to come after it
       order_.readBehind(cell.write, view);
-  } else if (!takenBefore(cell, view) && !sameElement(cell.write, by)) {
+  } else if (!knownTaken(cell, view) && !sameElement(cell.write, by)) {
     report(id, cell.write, true, by, false, view);
   }
 }
