@@ -45,18 +45,57 @@ constexpr OperandRole roleOf(const Op &op, std::uint32_t index) {
   return {Access::Write, formOfDestination(op.kind, index - op.numSrcs)};
 }
 
+/// Operations that `has(info)` is true of: a question that is asked of every operation of large programs.
+class KindSet {
+public:
+  template <typename Has> constexpr explicit KindSet(Has has) {
+    for (std::size_t i = 0; i < opKindCount; ++i)
+      bits_ |= std::uint64_t{has(opInfos[i])} << i;
+  }
+  constexpr bool has(OpKind kind) const { return (bits_ >> static_cast<unsigned>(kind) & 1) != 0; }
+
+private:
+  static_assert(opKindCount <= 64);
+  std::uint64_t bits_ = 0;
+};
+
 /// True if some of these operands are packets, on some channel.
 constexpr bool mayBePackets(OperandForms forms) {
   return forms != OperandForms::None && forms != OperandForms::Plain;
 }
+
+namespace kinds {
+inline constexpr KindSet packets([](const OpInfo &op) {
+  return mayBePackets(op.sources) || mayBePackets(op.destinations);
+});
+inline constexpr KindSet awaitsPackets([](const OpInfo &op) {
+  return mayBePackets(op.sources) && op.sources != OperandForms::PacketsIfPort;
+});
+inline constexpr KindSet signals([](const OpInfo &op) { return op.effect == OpEffect::Signal; });
+inline constexpr KindSet waits([](const OpInfo &op) { return op.effect == OpEffect::Wait; });
+inline constexpr KindSet semaphores([](const OpInfo &op) {
+  return op.effect == OpEffect::Acquire || op.effect == OpEffect::Release;
+});
+inline constexpr KindSet blockSyncs([](const OpInfo &op) { return op.group == OpGroup::BlockSync; });
+inline constexpr KindSet reduces([](const OpInfo &op) { return op.effect == OpEffect::Reduce; });
+inline constexpr KindSet putsAndSignals([](const OpInfo &op) {
+  return op.effect == OpEffect::MoveAndSignal || op.effect == OpEffect::MoveSignalAndFlush;
+});
+inline constexpr KindSet sends([](const OpInfo &op) { return info(op.effect).sends; });
+inline constexpr KindSet takes([](const OpInfo &op) { return info(op.effect).takes; });
+inline constexpr KindSet flushes([](const OpInfo &op) { return info(op.effect).flushes; });
+inline constexpr KindSet dataSync([](const OpInfo &op) { return info(op.effect).dataSync; });
+} // namespace kinds
+
 constexpr bool isPacketOp(OpKind kind) {
-  return mayBePackets(info(kind).sources) || mayBePackets(info(kind).destinations);
+  return kinds::packets.has(kind);
 }
 /// True if the operation waits until the packets that it reads are there. A ppkt through a port does not: it sends what
 /// lies there, which must have been written before, as plain data must (execution_kernel.hpp, handlePutPackets).
 constexpr bool awaitsPackets(OpKind kind) {
-  return mayBePackets(info(kind).sources) && info(kind).sources != OperandForms::PacketsIfPort;
+  return kinds::awaitsPackets.has(kind);
 }
+
 /// Bytes that a thread moves at once.
 inline constexpr std::uint32_t wordBytes = 16;
 
@@ -75,39 +114,39 @@ constexpr ElementUnit elementUnitOf(const Op &op) {
 }
 
 constexpr bool isSignal(OpKind kind) {
-  return info(kind).effect == OpEffect::Signal;
+  return kinds::signals.has(kind);
 }
 constexpr bool isWait(OpKind kind) {
-  return info(kind).effect == OpEffect::Wait;
+  return kinds::waits.has(kind);
 }
 constexpr bool isSemaphoreOp(OpKind kind) {
-  return info(kind).effect == OpEffect::Acquire || info(kind).effect == OpEffect::Release;
+  return kinds::semaphores.has(kind);
 }
 /// True if the operation carries a DataSync of its own.
 constexpr bool hasDataSync(OpKind kind) {
-  return info(info(kind).effect).dataSync;
+  return kinds::dataSync.has(kind);
 }
 constexpr bool isBlockSync(OpKind kind) {
-  return info(kind).group == OpGroup::BlockSync;
+  return kinds::blockSyncs.has(kind);
 }
 /// True if the operation signals its channels after moving data.
 constexpr bool putsAndSignals(OpKind kind) {
-  return info(kind).effect == OpEffect::MoveAndSignal || info(kind).effect == OpEffect::MoveSignalAndFlush;
+  return kinds::putsAndSignals.has(kind);
 }
 /// True if the operation adds to counters that others wait on: signals, put-and-signals, releases.
 constexpr bool sends(OpKind kind) {
-  return info(info(kind).effect).sends;
+  return kinds::sends.has(kind);
 }
 /// True if the operation takes from such counters: waits, acquires.
 constexpr bool takes(OpKind kind) {
-  return info(info(kind).effect).takes;
+  return kinds::takes.has(kind);
 }
 /// True if the operation waits until port puts have left their sources.
 constexpr bool flushes(OpKind kind) {
-  return info(info(kind).effect).flushes;
+  return kinds::flushes.has(kind);
 }
 constexpr bool reduces(OpKind kind) {
-  return info(kind).effect == OpEffect::Reduce;
+  return kinds::reduces.has(kind);
 }
 
 } // namespace mscclc::ir

@@ -180,10 +180,12 @@ std::uint64_t Geometry::unitsTouched(const ProgramIndex &index) const {
   for (std::uint32_t b = 0; b < index.numBlocks(); ++b) {
     const ir::ThreadBlock &block = index.ops(b);
     for (const ir::Op &op : block.ops)
-      ir::forEachMemory(index.program, index.rankOf(b), block, op, [&](const ir::MemoryPiece &piece) {
-        // Iterations of a pipeline share the span among them.
-        total += span(block.operands(op)[piece.operand], op, nullptr, false).count;
-      });
+      for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
+        const ir::Chunk &chunk = block.operands(op)[i];
+        std::uint64_t owners = 0;
+        ir::forEachPiece(index.program, index.rankOf(b), op, i, chunk, [&](const ir::MemoryPiece &) { ++owners; });
+        total += span(chunk, op, nullptr, false).count * owners; // iterations of a pipeline share it among them
+      }
   }
   return total;
 }

@@ -65,27 +65,29 @@ private:
       if (op.kind == ir::OpKind::Barrier)
         joinBarrier(b, op);
       if (ir::sends(op.kind) || ir::takes(op.kind))
-        for (const std::uint32_t id : code.idsOf(op))
-          countSync(b, o, id, times, left);
+        countSync(b, o, times, left);
       left -= left != 0;
     }
     p_.maxPhases_ = std::max(p_.maxPhases_, phases);
   }
 
-  /// Counts what operation `o` adds to the counter of `id`, or takes from it.
-  void countSync(std::uint32_t b, std::uint32_t o, std::uint32_t id, std::uint64_t times, std::uint32_t inLoop) {
+  /// Counts what operation `o` adds to counters, or takes from them.
+  void countSync(std::uint32_t b, std::uint32_t o, std::uint64_t times, std::uint32_t inLoop) {
     const ir::Op &op = index_.ops(b).ops[o];
     const std::uint32_t rank = index_.rankOf(b);
-    const bool waits = ir::takes(op.kind);
-    if (ir::isSemaphoreOp(op.kind)) {
-      count((waits ? taken_ : sent_)[index_.numChannels() + index_.semaphore(rank, id)], b, o, times, inLoop);
-      return;
+    const bool waits = ir::takes(op.kind), semaphore = ir::isSemaphoreOp(op.kind);
+    auto &sides = waits ? taken_ : sent_;
+    for (const std::uint32_t id : index_.ops(b).idsOf(op)) {
+      if (semaphore) {
+        count(sides[index_.numChannels() + index_.semaphore(rank, id)], b, o, times, inLoop);
+        continue;
+      }
+      const std::uint32_t end = index_.channel(op.channelType, rank, id);
+      if (index_.pairOf(end) == none)
+        unpaired(b, o, op, id);
+      else
+        count(sides[waits ? end : index_.pairOf(end)], b, o, times, inLoop);
     }
-    const std::uint32_t end = index_.channel(op.channelType, rank, id);
-    if (index_.pairOf(end) == none)
-      unpaired(b, o, op, id);
-    else
-      count((waits ? taken_ : sent_)[waits ? end : index_.pairOf(end)], b, o, times, inLoop);
   }
 
   void count(Side &side, std::uint32_t b, std::uint32_t o, std::uint64_t times, std::uint32_t inLoop) {
