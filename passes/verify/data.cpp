@@ -1,35 +1,22 @@
 // The machine's data operations: which cells they touch, in which order to what came before, and what they leave there.
 #include "passes/verify/machine.h"
 
-#include "ir/op_semantics.h"
+#include "ir/internal_error.h"
+#include "ir/op_memory.h"
 
 #include <algorithm>
 
 namespace mscclc::passes::proof {
 
 void Machine::addOperand(const BlockState &s, const ir::Op &op, std::uint32_t operand) {
-  const ir::Rank &rank = index_.program.ranks[s.rank];
   const std::uint32_t ref = op.firstChunk + operand;
   const ir::Chunk &chunk = s.code->chunks[ref];
-  const bool isSource = operand < op.numSrcs;
-  const bool packet = ir::roleOf(op, operand).form == ir::DataForm::Packet;
-  auto &list = isSource ? sources_ : destinations_;
-  const auto add = [&](std::uint32_t owner, ir::BufferKind buffer) {
-    const UnitSpan span =
-        geometry_.span(chunk, op, s.loop != none ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
-    list.push_back({owner, static_cast<CellId>(memory_.base(owner, buffer, packet) + span.first), span.count, ref,
-                    packet, buffer == ir::BufferKind::Scratch});
-  };
-  if (ir::isLocal(chunk.space)) {
-    add(s.rank, static_cast<ir::BufferKind>(chunk.space));
-  } else if (chunk.space == ir::ChunkSpace::Remote) {
-    const ir::RemoteBuffer &remote = rank.remoteBuffers[chunk.id];
-    add(remote.rank, remote.buffer);
-  } else {
-    const ir::SwitchChannel &channel = rank.switchChannels[chunk.id];
-    for (const std::uint32_t member : channel.ranks)
-      add(member, channel.buffer);
-  }
+  auto &list = operand < op.numSrcs ? sources_ : destinations_;
+  ir::forEachPiece(index_.program, s.rank, op, operand, chunk, [&](const ir::MemoryPiece &piece) {
+    const UnitSpan span = geometry_.span(chunk, op, s.loop != none ? &s.slice : nullptr, piece.inScratch());
+    const std::uint64_t first = memory_.base(piece.rank, piece.buffer, piece.isPacket()) + span.first;
+    list.push_back({piece.rank, static_cast<CellId>(first), span.count, ref, piece.isPacket(), piece.inScratch()});
+  });
 }
 
 void Machine::resolve(const BlockState &s, const ir::Op &op) {
@@ -114,18 +101,34 @@ bool Machine::data(std::uint32_t b, const ir::Op &op) {
   currentOp_ = &op;
   sawPackets_ = ir::awaitsPackets(op.kind);
   packetToken_ = none;
-  if (op.channelType == ir::ChannelType::Port)
-    portPut(b, op);
-  else if (ir::reduces(op.kind))
+  switch (ir::info(op.kind).effect) {
+  case ir::OpEffect::Move:
+  case ir::OpEffect::MoveAndSignal:
+  case ir::OpEffect::MoveSignalAndFlush:
+    if (op.channelType == ir::ChannelType::Port)
+      portPut(b, op);
+    else
+      move(b);
+    break;
+  case ir::OpEffect::Reduce:
     reduce(b, op);
-  else
-    move(b);
+    break;
+  case ir::OpEffect::BlockSync:
+  case ir::OpEffect::Barrier:
+  case ir::OpEffect::Acquire:
+  case ir::OpEffect::Release:
+  case ir::OpEffect::Signal:
+  case ir::OpEffect::Wait:
+  case ir::OpEffect::Flush:
+  case ir::OpEffect::Loop:
+    throw ir::InternalError("no data operation: " + std::string(ir::toString(op.kind)));
+  }
   if (sawPackets_)
     for (const Token &token : taken_)
       order_.receive(b, token, false);
   if (ir::putsAndSignals(op.kind))
     signalAll(b, op, false);
-  if (op.kind == ir::OpKind::PutWithSignalAndFlush)
+  if (ir::flushes(op.kind))
     flushAll(b, op);
   return true;
 }
@@ -270,9 +273,9 @@ void Machine::checkRead(CellId id, const Record &by, const View &view) {
   if (!cell.write.exists())
     return;
   if (order_.before(cell.write, true, view, Need::Data)) {
-    if (view.besides.empty()) // else only one thread is known to be behind it
+    if (view.besides.empty()) // else only one thread is known to come after it
       order_.readBehind(cell.write, view);
-  } else if (!takenBefore(cell, view) && !sameElement(cell.write, by)) {
+  } else if (!knownTaken(cell, view) && !sameElement(cell.write, by)) {
     report(id, cell.write, true, by, false, view);
   }
 }

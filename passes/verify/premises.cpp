@@ -53,50 +53,41 @@ private:
         if (auto *f = findings_.add(diag::sync_orders_nothing, index_.place(b, o)))
           f->args = {ir::wordOf(index_.program, op), ir::wordOf(index_.program, code.ops[o - 1])};
       const std::uint64_t times = left != 0 ? factor : 1;
-      waits_[rank] = waits_[rank] || op.kind == ir::OpKind::Barrier || op.kind == ir::OpKind::SemAcquire ||
-                     ir::isWait(op.kind) || ir::isPacketOp(op.kind);
+      waits_[rank] = waits_[rank] || op.kind == ir::OpKind::Barrier || ir::takes(op.kind) || ir::isPacketOp(op.kind);
       if (op.sync != ir::DataSync::None)
         phases += 2 * times;
-      switch (op.kind) {
-      case ir::OpKind::Pipeline:
+      if (op.kind == ir::OpKind::Pipeline) {
         factor = geometry_.iterations(op);
         left = op.bodySize;
         continue;
-      case ir::OpKind::Nop:
-        phases += times;
-        break;
-      case ir::OpKind::Barrier:
-        phases += times;
-        joinBarrier(b, op);
-        break;
-      case ir::OpKind::SemAcquire:
-      case ir::OpKind::SemRelease:
-        for (const std::uint32_t id : code.idsOf(op))
-          count((op.kind == ir::OpKind::SemAcquire ? taken_ : sent_)[index_.numChannels() + index_.semaphore(rank, id)],
-                b, o, times, left);
-        break;
-      case ir::OpKind::Signal:
-      case ir::OpKind::RelaxedSignal:
-      case ir::OpKind::PutWithSignal:
-      case ir::OpKind::PutWithSignalAndFlush:
-      case ir::OpKind::Wait:
-      case ir::OpKind::RelaxedWait:
-        for (const std::uint32_t id : code.idsOf(op)) {
-          const std::uint32_t end = index_.channel(op.channelType, rank, id);
-          const bool waits = ir::isWait(op.kind);
-          const std::uint32_t queue = waits ? end : index_.pairOf(end);
-          if (index_.pairOf(end) == none)
-            unpaired(b, o, op, id);
-          else
-            count((waits ? taken_ : sent_)[queue], b, o, times, left);
-        }
-        break;
-      default:
-        break;
       }
+      phases += ir::isBlockSync(op.kind) ? times : 0;
+      if (op.kind == ir::OpKind::Barrier)
+        joinBarrier(b, op);
+      if (ir::sends(op.kind) || ir::takes(op.kind))
+        countSync(b, o, times, left);
       left -= left != 0;
     }
     p_.maxPhases_ = std::max(p_.maxPhases_, phases);
+  }
+
+  /// Counts what operation `o` adds to counters, or takes from them.
+  void countSync(std::uint32_t b, std::uint32_t o, std::uint64_t times, std::uint32_t inLoop) {
+    const ir::Op &op = index_.ops(b).ops[o];
+    const std::uint32_t rank = index_.rankOf(b);
+    const bool waits = ir::takes(op.kind), semaphore = ir::isSemaphoreOp(op.kind);
+    auto &sides = waits ? taken_ : sent_;
+    for (const std::uint32_t id : index_.ops(b).idsOf(op)) {
+      if (semaphore) {
+        count(sides[index_.numChannels() + index_.semaphore(rank, id)], b, o, times, inLoop);
+        continue;
+      }
+      const std::uint32_t end = index_.channel(op.channelType, rank, id);
+      if (index_.pairOf(end) == none)
+        unpaired(b, o, op, id);
+      else
+        count(sides[waits ? end : index_.pairOf(end)], b, o, times, inLoop);
+    }
   }
 
   void count(Side &side, std::uint32_t b, std::uint32_t o, std::uint64_t times, std::uint32_t inLoop) {
