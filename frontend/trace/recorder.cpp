@@ -1,6 +1,6 @@
-// The functions that the DSL calls. They append to a region of memory given beforehand; places, call chains and file names
-// are written once and referred to by number, through tables of fixed size that only save room: where one is full, the
-// same thing is written again.
+// The functions that the DSL calls. They append to a region of memory given beforehand; places, call chains and file
+// names are written once and referred to by number, through tables of fixed size that only save room: where one is
+// full, the same thing is written again.
 #include "frontend/trace/recorder.h"
 
 #include "frontend/eval/arena.h"
