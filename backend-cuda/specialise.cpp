@@ -2,6 +2,7 @@
 
 #include "backend-cuda/block_shape.h"
 #include "backend-cuda/block_writer.h"
+#include "ir/collectives.h"
 #include "ir/op_semantics.h"
 
 // Flags of the descriptor come from the ABI itself.
@@ -30,37 +31,15 @@ using Instances = std::vector<SampleSpace::Instance>;
 
 /// Sets how the message divides into chunks (impl/layout.cuh).
 void chooseLayout(const ir::Program &program, KernelModel &model) {
-  std::uint32_t inputs = 0, outputs = 0, scratch = 0;
-  bool equal = true;
+  ir::Rank most; // of every rank the most chunks
   for (const ir::Rank &r : program.ranks) {
-    inputs = std::max(inputs, r.inputChunks);
-    outputs = std::max(outputs, r.outputChunks);
-    scratch = std::max(scratch, r.scratchChunks);
-    equal &= r.inputChunks == program.ranks[0].inputChunks && r.outputChunks == program.ranks[0].outputChunks;
+    most.inputChunks = std::max(most.inputChunks, r.inputChunks);
+    most.outputChunks = std::max(most.outputChunks, r.outputChunks);
+    most.scratchChunks = std::max(most.scratchChunks, r.scratchChunks);
   }
-  const std::uint32_t n = model.ranks;
-  model.groupChunks = inputs != 0 ? inputs : outputs;
-  switch (program.collective.kind) {
-  case ir::CollectiveKind::AllGather:
-    if (equal && inputs != 0 && outputs == inputs * n)
-      model.shares = n;
-    break;
-  case ir::CollectiveKind::ReduceScatter:
-    if (equal && outputs != 0 && inputs == outputs * n) {
-      model.shares = n;
-      model.groupChunks = outputs;
-    }
-    break;
-  case ir::CollectiveKind::AllToAll:
-    if (equal && inputs == outputs && inputs % n == 0 && inputs != 0) {
-      model.shares = n;
-      model.groupChunks = inputs / n;
-    }
-    break;
-  default:
-    break;
-  }
-  model.scratchSlots = scratch;
+  model.shares = ir::sharesOfMessage(program);
+  model.groupChunks = ir::chunksOfMessage(program, most) / model.shares;
+  model.scratchSlots = most.scratchChunks;
   // Chunks hold whole elements of every type.
   model.unit = std::lcm<std::uint64_t>(program.bufferAlignment, 4);
 }

@@ -1,5 +1,6 @@
 #include "backend-json/plan_reader.h"
 #include "backend-json/plan_schema.h"
+#include "ir/collectives.h"
 
 #include <algorithm>
 #include <functional>
@@ -54,23 +55,6 @@ constexpr std::string_view semaphoreFields[] = {"init_value"};
 constexpr std::string_view channelRefFields[] = {"channel_type", "channel_ids"};
 constexpr std::string_view remoteRefFields[] = {"access_channel_type", "remote_buffer_ids"};
 
-/// A plan does not state it; counts that the collective cannot have are for others to refuse.
-std::uint32_t chunkFactorOf(const Program &program) {
-  const Rank &rank = program.ranks.front();
-  switch (program.collective.kind) {
-  case CollectiveKind::AllGather:
-  case CollectiveKind::SendRecv:
-    return std::max(rank.inputChunks, 1u);
-  case CollectiveKind::ReduceScatter:
-    return std::max(rank.outputChunks, 1u);
-  case CollectiveKind::AllReduce:
-  case CollectiveKind::AllToAll:
-    return std::max(rank.inputChunks / static_cast<std::uint32_t>(program.ranks.size()), 1u);
-  default:
-    return 1;
-  }
-}
-
 } // namespace
 
 std::optional<Program> PlanReader::read() {
@@ -83,8 +67,8 @@ std::optional<Program> PlanReader::read() {
   reportSyntax();
   if (numErrors() == 0)
     checkIds(gpuIds_, JsonPath() / planFields[Gpus], "gpu");
-  if (!program->ranks.empty())
-    program->collective.chunkFactor = chunkFactorOf(*program);
+  // A plan does not state it; counts that the collective cannot have are for checkStructure to refuse.
+  program->collective.chunkFactor = chunksOfShare(*program);
   const auto show = [&](const ProgramPlace &place) { return shownPlace(pathOf(*program, place)); };
   if (numErrors() != 0 || namesUnknownRank() || !checkStructure(*program, engine(), show))
     program.reset();

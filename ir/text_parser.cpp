@@ -139,11 +139,7 @@ bool TextParser::parseProgramStatement() {
 bool TextParser::parseCollective() {
   hasCollective_ = true;
   Collective &collective = program_.collective;
-  static const std::string_view names[] = {toString(CollectiveKind::AllGather),     toString(CollectiveKind::AllReduce),
-                                           toString(CollectiveKind::ReduceScatter), toString(CollectiveKind::AllToAll),
-                                           toString(CollectiveKind::SendRecv),      toString(CollectiveKind::Test),
-                                           toString(CollectiveKind::Custom)};
-  if (!parseWord(names, collective.kind, "a collective"))
+  if (!parseWord(words::collectives, collective.kind, "a collective"))
     return false;
   collective.name = toString(collective.kind);
   if (cursor_.at('"') && !cursor_.expectString(collective.name))

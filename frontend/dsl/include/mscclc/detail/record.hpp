@@ -138,8 +138,8 @@ struct ChunkData {
   std::uint8_t type = 0; ///< BufferType
 };
 
-/// Kinds of collectives.
-enum class CollectiveKind : std::uint32_t { AllGather, AllReduce, ReduceScatter, AllToAll, SendRecv, Test, Custom };
+/// Kinds of collectives: the numbers of the compiler's table (ir/collectives.def).
+enum class CollectiveKind : std::uint32_t;
 
 extern "C" {
 // Collectives and programs. `first` and `second`: input and output chunks of a rank, or the chunk factor and 0.
