@@ -73,6 +73,12 @@ KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
   flag(port, MSCCLC_NEEDS_PORT);
   flag(multicast, MSCCLC_USES_MULTICAST);
   flag(model.messageBytes != 0, MSCCLC_BAKED_SIZE);
+  flag(model.root.has_value(), MSCCLC_ROOTED);
+  // The runtime goes by the sizes of buffers, and needs to be told only of what these do not tell.
+  const bool oneSize =
+      std::ranges::all_of(program.ranks, [](const ir::Rank &r) { return r.inputChunks == r.outputChunks; });
+  flag(program.collective.inplace && !oneSize && ir::info(program.collective.kind).inPlace == ir::InPlace::OneBuffer,
+       MSCCLC_ONE_START);
   return facts;
 }
 
@@ -227,6 +233,8 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   model.maxMessageBytes = options.messageSize != 0 ? options.messageSize : program.maxMessageSize;
   model.bufferAlignment = program.bufferAlignment;
   model.doubleScratch = program.doubleScratch;
+  if (ir::info(program.collective.kind).hasRoot)
+    model.root = program.collective.root;
   chooseLayout(program, model);
   const KernelFacts facts = scanOps(program, model);
 

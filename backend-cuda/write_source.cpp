@@ -188,8 +188,9 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
   const DescriptorFormulas &d = m.descriptor;
   const auto yes = [](bool b) { return std::string(b ? "true" : "false"); };
   const std::map<std::string_view, std::string> fields{
-      {"title", oneLine(program.name + ": " + program.collective.name + " of " + ir::plural(m.ranks, "rank") +
-                        (program.collective.inplace ? ", in place" : ""))},
+      {"title",
+       oneLine(program.name + ": " + program.collective.name + " of " + ir::plural(m.ranks, "rank") +
+               (m.root ? ", root " + std::to_string(*m.root) : "") + (program.collective.inplace ? ", in place" : ""))},
       {"tool", oneLine(options.toolVersion)},
       {"source", options.sourceName.empty() ? "" : oneLine(" from " + options.sourceName)},
       {"switches", options.switches.empty() ? "" : oneLine(" with " + options.switches)},
@@ -206,6 +207,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"threads", std::to_string(m.threads)},
       {"maxBlocks", std::to_string(m.maxBlocks)},
       {"flags", std::to_string(m.flags)},
+      {"root", m.root ? ", root = " + std::to_string(*m.root) : ""},
       {"shares", std::to_string(m.shares)},
       {"groupChunks", std::to_string(m.groupChunks)},
       {"unit", number64(m.unit)},

@@ -18,6 +18,7 @@ enum PlanField {
   CollectiveName,
   ProtocolName,
   Inplace,
+  Root,
   ReuseResources,
   Gpus,
   Threads,
@@ -30,6 +31,7 @@ constexpr std::string_view planFields[] = {"name",
                                            "collective",
                                            "protocol",
                                            "inplace",
+                                           "root",
                                            "reuse_resources",
                                            "gpus",
                                            "num_threads_per_block",
@@ -97,20 +99,24 @@ JsonPath PlanReader::pathOf(const Program &program, const ProgramPlace &place) c
 }
 
 void PlanReader::readPlan(Program &program) {
-  object({planFields}, [&](std::size_t field) {
+  cursor_.peek();
+  const std::size_t begin = cursor_.offset();
+  const auto fields = object({planFields, 1u << Root}, [&](std::size_t field) {
     switch (field) {
     case Name:
       string(program.name);
       break;
     case CollectiveName:
-      if (string(program.collective.name))
-        program.collective.kind = namedCollective(program.collective.name).value_or(CollectiveKind::Custom);
+      string(program.collective.name);
       break;
     case ProtocolName:
       word(std::span(protocolWords), program.protocol);
       break;
     case Inplace:
       boolean(program.collective.inplace);
+      break;
+    case Root:
+      number(program.collective.root);
       break;
     case ReuseResources:
       boolean(program.reuseResources);
@@ -135,6 +141,11 @@ void PlanReader::readPlan(Program &program) {
       break;
     }
   });
+  const bool hasRoot = fields && (*fields & 1u << Root) != 0;
+  const auto kind = namedCollective(program.collective.name, hasRoot);
+  if (hasRoot && !kind)
+    error(diag::unknown_field, begin, {planFields[Root]});
+  program.collective.kind = kind.value_or(CollectiveKind::Custom);
 }
 
 /// The id of the gpu that comes next, wherever in the object it stands: chunks inside may name it.

@@ -3,6 +3,7 @@
 #include "backend-json/block_tables.h"
 #include "backend-json/json_output.h"
 #include "backend-json/plan_schema.h"
+#include "ir/collectives.h"
 #include "ir/internal_error.h"
 
 #include <sstream>
@@ -120,6 +121,10 @@ template <bool C> bool PlanWriter<C>::write(std::string_view name) {
   out_.string(toString(program_.protocol));
   field<1, "\"inplace\": ">();
   boolean(program_.collective.inplace);
+  if (info(program_.collective.kind).hasRoot) {
+    field<1, "\"root\": ">();
+    out_.number(program_.collective.root);
+  }
   field<1, "\"reuse_resources\": ">();
   boolean(program_.reuseResources);
   field<1, "\"gpus\": ">();

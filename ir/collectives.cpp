@@ -14,9 +14,10 @@ std::string_view toString(CollectiveKind kind) {
   return info(kind).name;
 }
 
-std::optional<CollectiveKind> namedCollective(std::string_view name) {
+std::optional<CollectiveKind> namedCollective(std::string_view name, bool hasRoot) {
   for (std::size_t i = 0; i < collectiveInfos.size(); ++i)
-    if (collectiveInfos[i].name == name && collectiveInfos[i].promise != Promise::Stated)
+    if (const CollectiveInfo &info = collectiveInfos[i];
+        info.name == name && info.hasRoot == hasRoot && info.promise != Promise::Stated)
       return static_cast<CollectiveKind>(i);
   return std::nullopt;
 }
@@ -55,6 +56,7 @@ std::uint32_t sharesOfMessage(const Program &program) {
 Contribution contributionOf(const Collective &collective, [[maybe_unused]] std::uint32_t ranks,
                             [[maybe_unused]] std::uint32_t share, [[maybe_unused]] std::uint32_t rank,
                             [[maybe_unused]] std::uint32_t chunk) {
+  [[maybe_unused]] const std::uint32_t root = collective.root;
   switch (collective.kind) {
 #define COLLECTIVE(kind, name, input, output, inPlace, message, shares, from, taken)                                   \
   case CollectiveKind::kind:                                                                                           \

@@ -35,26 +35,32 @@ struct CollectiveInfo {
   Extent input, output;
   InPlace inPlace;
   BufferKind message; ///< the buffer that is as long as a message
+  bool hasRoot;
 };
 
 inline constexpr std::array collectiveInfos{
-#define COLLECTIVE(kind, name, input, output, inPlace, message, shares, from, taken)                                   \
+#define ROW(name, input, output, inPlace, message, hasRoot)                                                            \
   CollectiveInfo{                                                                                                      \
-      name, Promise::ByRule, Extent::input, Extent::output, InPlace::inPlace, BufferKind::message,                     \
+      name, Promise::ByRule, Extent::input, Extent::output, InPlace::inPlace, BufferKind::message, hasRoot,            \
   },
+#define COLLECTIVE(kind, name, input, output, inPlace, message, shares, from, taken)                                   \
+  ROW(name, input, output, inPlace, message, false)
+#define ROOTED_COLLECTIVE(kind, name, input, output, inPlace, message, shares, from, taken)                            \
+  ROW(name, input, output, inPlace, message, true)
 #define SIZED_COLLECTIVE(kind, name, promise)                                                                          \
   CollectiveInfo{                                                                                                      \
-      name, Promise::promise, Extent::Given, Extent::Given, InPlace::OneBuffer, BufferKind::Input,                     \
+      name, Promise::promise, Extent::Given, Extent::Given, InPlace::OneBuffer, BufferKind::Input, false,              \
   },
 #include "ir/collectives.def"
+#undef ROW
 };
 
 constexpr const CollectiveInfo &info(CollectiveKind kind) {
   return collectiveInfos[static_cast<std::size_t>(kind)];
 }
 
-/// The collective of that name; nothing for a custom one's.
-std::optional<CollectiveKind> namedCollective(std::string_view name);
+/// The collective of that name that has a root, or none, as `hasRoot` says; nothing for a custom one's name.
+std::optional<CollectiveKind> namedCollective(std::string_view name, bool hasRoot);
 
 /// True if the number of chunks of its buffers follows from a chunk factor.
 constexpr bool hasChunkFactor(CollectiveKind kind) {

@@ -222,6 +222,7 @@ struct Collective {
   std::string name = "test"; ///< as a plan prints it
   bool inplace = false;
   std::uint32_t chunkFactor = 1;
+  std::uint32_t root = 0;                ///< of a collective that has one
   std::vector<Expectation> expectations; ///< of a custom collective only
   LocId loc = noLoc;                     ///< of a custom collective
 };

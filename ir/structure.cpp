@@ -118,8 +118,10 @@ void StructureChecker::checkCollective() {
   const Collective &collective = program_.collective;
   if (collective.name.empty())
     fault(diag::name_empty, {"collective"});
-  if (info(collective.kind).promise == Promise::Stated && namedCollective(collective.name))
+  if (info(collective.kind).promise == Promise::Stated && namedCollective(collective.name, false))
     fault(diag::custom_name_taken, {collective.name});
+  if (info(collective.kind).hasRoot && numRanks_ != 0 && collective.root >= numRanks_)
+    fault(diag::root_out_of_range, {collective.root, collective.name, plural(numRanks_, "rank")});
   // One rank tells: where it does not fit, mostly none does.
   for (std::uint32_t r = 0; r < numRanks_; ++r) {
     const Rank &rank = program_.ranks[r];

@@ -12,8 +12,8 @@ inline constexpr std::uint64_t formatVersion = 1;
 inline constexpr std::size_t maxVersionsShown = 8;
 
 inline constexpr std::string_view syncs[] = {"none", "before", "after", "both"}; // by DataSync
+// By CollectiveKind.
 inline constexpr std::string_view collectives[] = {
-    // by CollectiveKind
 #define COLLECTIVE(kind, name, ...) name,
 #define SIZED_COLLECTIVE(kind, name, ...) name,
 #include "ir/collectives.def"

@@ -286,6 +286,9 @@ Collective::Collective(CollectiveKind kind, detail::Text name, std::int64_t rank
 #define COLLECTIVE(Kind, ...)                                                                                          \
   Kind::Kind(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)                                     \
       : Collective(detail::recorded(ir::CollectiveKind::Kind), "", ranks, chunkFactor, 0, inplace, at) {}
+#define ROOTED_COLLECTIVE(Kind, ...)                                                                                   \
+  Kind::Kind(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at)                  \
+      : Collective(detail::recorded(ir::CollectiveKind::Kind), "", ranks, chunkFactor, root, inplace, at) {}
 #include "ir/collectives.def"
 TestCollective::TestCollective(std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks, Place at)
     : Collective(detail::recorded(ir::CollectiveKind::Test), "", ranks, inputChunks, outputChunks, false, at) {}

@@ -21,8 +21,8 @@ struct BufferSizes {
   std::int64_t output;
 };
 
-/// `first` and `second` are the chunk factor and 0, or the two sizes themselves; see __mscclc_collective. Nothing if a
-/// size does not fit.
+/// `first` and `second` are the chunk factor and the root, or the two sizes themselves; see __mscclc_collective.
+/// Nothing if a size does not fit.
 constexpr std::optional<BufferSizes> bufferSizes(ir::CollectiveKind kind, std::int64_t ranks, std::int64_t first,
                                                  std::int64_t second) {
   std::int64_t all = 0;

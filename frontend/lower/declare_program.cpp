@@ -63,13 +63,18 @@ void Declarations::collective(const TraceReader &reader) {
   } else {
     decl.collective.chunkFactor = static_cast<std::uint32_t>(record.first);
   }
+  if (ir::info(kind).hasRoot) {
+    if (record.second < 0 || record.second >= record.ranks)
+      fail(diag::root_out_of_range, {record.second, record.ranks - 1});
+    decl.collective.root = static_cast<std::uint32_t>(record.second);
+  }
   const auto sizes = bufferSizes(kind, record.ranks, record.first, record.second);
   if (good && !sizes)
     fail(diag::buffers_too_large, {record.ranks, record.first, maxChunks});
   if (ir::info(kind).promise == ir::Promise::Stated) {
     const std::string_view name = reader.text();
     checkName(name, "collective", at);
-    if (ir::namedCollective(name))
+    if (ir::namedCollective(name, false))
       diagnostics_.report(diag::custom_name_taken, at, {name});
     decl.collective.name = name;
     decl.collective.loc = at;

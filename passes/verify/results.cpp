@@ -16,7 +16,8 @@ std::optional<ir::CollectiveKind> nearlyNamed(std::string_view name) {
   for (const char c : name)
     if (std::isalnum(static_cast<unsigned char>(c)))
       letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return ir::namedCollective(letters);
+  const auto meant = ir::namedCollective(letters, false);
+  return meant ? meant : ir::namedCollective(letters, true);
 }
 
 } // namespace
@@ -34,10 +35,12 @@ std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
   if (stated == 0 && outputs != 0) {
     const auto meant = nearlyNamed(program.collective.name);
     if (auto *f = findings.addOnProgram(meant ? diag::outputs_not_compared : diag::nothing_stated)) {
+      const std::string hint =
+          meant ? "'" + std::string(ir::toString(*meant)) + (ir::info(*meant).hasRoot ? "' and its root" : "'")
+          : program.collective.loc != ir::noLoc ? "; CustomCollective::expect() states one"
+                                                : "";
       f->args = {program.collective.name, ir::plural(outputs, "output chunk"), ir::plural(index.numRanks(), "rank"),
-                 meant                                 ? std::string(ir::toString(*meant))
-                 : program.collective.loc != ir::noLoc ? "; CustomCollective::expect() states one"
-                                                       : ""};
+                 hint};
       f->where.loc = program.collective.loc;
     }
   }

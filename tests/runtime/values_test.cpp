@@ -77,16 +77,26 @@ TEST_CASE("A changed, moved or missing element is counted") {
   CHECK(countWrong(data.data(), table, 4, first + 1, count) > count / 2);
 }
 
+namespace {
+/// Of a message of 400 elements over 4 ranks.
+std::vector<Segment> definition(const char *name, uint32_t rank) {
+  const Collective *collective = findCollective(name, false);
+  REQUIRE(collective != nullptr);
+  return collective->segments({4, 0, rank, 400});
+}
+} // namespace
+
 TEST_CASE("The definitions of the collectives") {
-  const auto gather = definition(CollectiveKind::AllGather, 4, 2, 400);
+  const auto gather = definition("allgather", 2);
   REQUIRE(gather.size() == 4);
   CHECK((gather[3].begin == 300 && gather[3].count == 100 && gather[3].first == 0 && gather[3].from == 3));
-  const auto scatter = definition(CollectiveKind::ReduceScatter, 4, 2, 400);
+  const auto scatter = definition("reducescatter", 2);
   REQUIRE(scatter.size() == 1);
   CHECK((scatter[0].begin == 0 && scatter[0].count == 100 && scatter[0].first == 200 && scatter[0].from == allRanks));
-  const auto toAll = definition(CollectiveKind::AllToAll, 4, 2, 400);
+  const auto toAll = definition("alltoall", 2);
   CHECK((toAll[1].begin == 100 && toAll[1].first == 200 && toAll[1].from == 1));
-  CHECK(definition(CollectiveKind::SendRecv, 4, 0, 400)[0].from == 3);
-  CHECK(busFactor(CollectiveKind::AllReduce, 8) == 1.75);
-  CHECK(busFactor(CollectiveKind::AllGather, 8) == 0.875);
+  CHECK(definition("sendrecv", 0)[0].from == 3);
+  CHECK(findCollective("allreduce", false)->busFactor(8) == 1.75);
+  CHECK(findCollective("allgather", false)->busFactor(8) == 0.875);
+  CHECK(findCollective("a custom one", false) == nullptr);
 }

@@ -142,7 +142,8 @@ struct ChunkData {
 enum class CollectiveKind : std::uint32_t;
 
 extern "C" {
-// Collectives and programs. `first` and `second`: input and output chunks of a rank, or the chunk factor and 0.
+// Collectives and programs. `first` and `second`: input and output chunks of a rank, or the chunk factor and the root
+// (0 for a collective without one).
 std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::size_t nameSize, std::int64_t ranks,
                                   std::int64_t first, std::int64_t second, bool inplace, const Place *place);
 void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t outputChunk,
