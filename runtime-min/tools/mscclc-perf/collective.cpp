@@ -29,6 +29,7 @@ constexpr Collective collectives[] = {
     {"alltoall", false, [](const Question &q) { return ofEach(q, q.share(), q.rank * q.share()); }, fromOthers},
     {"sendrecv", false,
      [](const Question &q) { return std::vector<Segment>{{0, q.count, 0, (q.rank + q.ranks - 1) % q.ranks}}; }, once},
+    {"broadcast", true, [](const Question &q) { return std::vector<Segment>{{0, q.count, 0, q.root}}; }, once},
 };
 
 } // namespace

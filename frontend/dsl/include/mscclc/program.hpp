@@ -57,6 +57,14 @@ public:
   SendRecv(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here());
 };
 
+/// Every rank gets the input of the root: input and output of chunkFactor chunks. In place they are one buffer. No
+/// Python counterpart; as ncclBroadcast, but that all ranks have an input.
+class Broadcast : public Collective {
+public:
+  Broadcast(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace,
+            detail::Place at = detail::Place::here());
+};
+
 /// Buffers of any size and no promise about the output. Python: TestCollective(num_ranks, input_size, output_size).
 class TestCollective : public Collective {
 public:
