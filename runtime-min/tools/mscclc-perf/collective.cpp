@@ -1,6 +1,7 @@
 #include "collective.h"
 
 #include <cstring>
+#include <utility>
 
 namespace mscclc::perf {
 namespace {
@@ -11,6 +12,11 @@ std::vector<Segment> ofEach(const Question &q, uint64_t count, uint64_t first) {
   for (uint32_t from = 0; from < q.ranks; ++from)
     segments.push_back({from * count, count, first, from});
   return segments;
+}
+
+/// The root's segments; other outputs have no definition.
+std::vector<Segment> atRoot(const Question &q, std::vector<Segment> segments) {
+  return q.rank == q.root ? std::move(segments) : std::vector<Segment>();
 }
 
 double once(double) {
@@ -30,6 +36,7 @@ constexpr Collective collectives[] = {
     {"sendrecv", false,
      [](const Question &q) { return std::vector<Segment>{{0, q.count, 0, (q.rank + q.ranks - 1) % q.ranks}}; }, once},
     {"broadcast", true, [](const Question &q) { return std::vector<Segment>{{0, q.count, 0, q.root}}; }, once},
+    {"reduce", true, [](const Question &q) { return atRoot(q, {{0, q.count, 0, allRanks}}); }, once},
 };
 
 } // namespace

@@ -65,6 +65,14 @@ public:
             detail::Place at = detail::Place::here());
 };
 
+/// The root gets the reduction of all inputs: input and output of chunkFactor chunks. In place they are one buffer. The
+/// other ranks' outputs may end as anything. No Python counterpart; as ncclReduce, but that all ranks have an output.
+class Reduce : public Collective {
+public:
+  Reduce(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace,
+         detail::Place at = detail::Place::here());
+};
+
 /// Buffers of any size and no promise about the output. Python: TestCollective(num_ranks, input_size, output_size).
 class TestCollective : public Collective {
 public:
