@@ -37,6 +37,8 @@ constexpr Collective collectives[] = {
      [](const Question &q) { return std::vector<Segment>{{0, q.count, 0, (q.rank + q.ranks - 1) % q.ranks}}; }, once},
     {"broadcast", true, [](const Question &q) { return std::vector<Segment>{{0, q.count, 0, q.root}}; }, once},
     {"reduce", true, [](const Question &q) { return atRoot(q, {{0, q.count, 0, allRanks}}); }, once},
+    {"gather", true, [](const Question &q) { return atRoot(q, ofEach(q, q.count, 0)); },
+     [](double ranks) { return ranks - 1; }},
 };
 
 } // namespace

@@ -73,6 +73,15 @@ public:
          detail::Place at = detail::Place::here());
 };
 
+/// The root gets the inputs of all: input of chunkFactor chunks, output of ranks × chunkFactor. In place the input of
+/// rank r is the r-th share of its output. The other ranks' outputs may end as anything. No Python counterpart; as
+/// ncclGather, but that all ranks have an output.
+class Gather : public Collective {
+public:
+  Gather(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace,
+         detail::Place at = detail::Place::here());
+};
+
 /// Buffers of any size and no promise about the output. Python: TestCollective(num_ranks, input_size, output_size).
 class TestCollective : public Collective {
 public:
