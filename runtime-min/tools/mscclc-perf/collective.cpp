@@ -39,6 +39,8 @@ constexpr Collective collectives[] = {
     {"reduce", true, [](const Question &q) { return atRoot(q, {{0, q.count, 0, allRanks}}); }, once},
     {"gather", true, [](const Question &q) { return atRoot(q, ofEach(q, q.count, 0)); },
      [](double ranks) { return ranks - 1; }},
+    {"scatter", true,
+     [](const Question &q) { return std::vector<Segment>{{0, q.share(), q.rank * q.share(), q.root}}; }, fromOthers},
 };
 
 } // namespace

@@ -82,6 +82,15 @@ public:
          detail::Place at = detail::Place::here());
 };
 
+/// Rank r gets the r-th share of the root's input: input of ranks × chunkFactor chunks, output of chunkFactor. In place
+/// the output of rank r is the r-th share of its input. No Python counterpart; as ncclScatter, but that all ranks have
+/// an input.
+class Scatter : public Collective {
+public:
+  Scatter(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace,
+          detail::Place at = detail::Place::here());
+};
+
 /// Buffers of any size and no promise about the output. Python: TestCollective(num_ranks, input_size, output_size).
 class TestCollective : public Collective {
 public:
