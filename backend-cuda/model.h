@@ -6,6 +6,7 @@
 #include "backend-cuda/formula/tables.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -103,6 +104,7 @@ struct DescriptorFormulas {
 
 struct KernelModel {
   std::uint32_t ranks = 0, threads = 0, maxBlocks = 0, flags = 0;
+  std::optional<std::uint32_t> root; ///< of a collective that has one
   std::uint32_t shares = 1, groupChunks = 0, scratchSlots = 0;
   std::uint64_t unit = 16, messageBytes = 0, minMessageBytes = 0, maxMessageBytes = 0, bufferAlignment = 16;
   bool packets = false, doubleScratch = false;

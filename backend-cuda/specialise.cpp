@@ -4,6 +4,7 @@
 #include "backend-cuda/block_writer.h"
 #include "backend-cuda/dispatch.h"
 #include "backend-cuda/printer.h"
+#include "ir/collectives.h"
 #include "ir/op_semantics.h"
 
 // Flags of the descriptor come from the ABI itself.
@@ -32,37 +33,15 @@ using Instances = std::vector<RankBlock>;
 
 /// Sets how the message divides into chunks (device/layout.cuh).
 void chooseLayout(const ir::Program &program, KernelModel &model) {
-  std::uint32_t inputs = 0, outputs = 0, scratch = 0;
-  bool equal = true;
+  ir::Rank most; // of every rank the most chunks
   for (const ir::Rank &r : program.ranks) {
-    inputs = std::max(inputs, r.inputChunks);
-    outputs = std::max(outputs, r.outputChunks);
-    scratch = std::max(scratch, r.scratchChunks);
-    equal &= r.inputChunks == program.ranks[0].inputChunks && r.outputChunks == program.ranks[0].outputChunks;
+    most.inputChunks = std::max(most.inputChunks, r.inputChunks);
+    most.outputChunks = std::max(most.outputChunks, r.outputChunks);
+    most.scratchChunks = std::max(most.scratchChunks, r.scratchChunks);
   }
-  const std::uint32_t n = model.ranks;
-  model.groupChunks = inputs != 0 ? inputs : outputs;
-  switch (program.collective.kind) {
-  case ir::CollectiveKind::AllGather:
-    if (equal && inputs != 0 && outputs == inputs * n)
-      model.shares = n;
-    break;
-  case ir::CollectiveKind::ReduceScatter:
-    if (equal && outputs != 0 && inputs == outputs * n) {
-      model.shares = n;
-      model.groupChunks = outputs;
-    }
-    break;
-  case ir::CollectiveKind::AllToAll:
-    if (equal && inputs == outputs && inputs % n == 0 && inputs != 0) {
-      model.shares = n;
-      model.groupChunks = inputs / n;
-    }
-    break;
-  default:
-    break;
-  }
-  model.scratchSlots = scratch;
+  model.shares = ir::sharesOfMessage(program);
+  model.groupChunks = ir::chunksOfMessage(program, most) / model.shares;
+  model.scratchSlots = most.scratchChunks;
   // Chunks hold whole elements of every type.
   model.unit = std::lcm<std::uint64_t>(program.bufferAlignment, 4);
 }
@@ -96,6 +75,12 @@ KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
   flag(port, MSCCLC_NEEDS_PORT);
   flag(multicast, MSCCLC_USES_MULTICAST);
   flag(model.messageBytes != 0, MSCCLC_SPECIALISED_SIZE);
+  flag(model.root.has_value(), MSCCLC_ROOTED);
+  // The runtime goes by the sizes of buffers, and needs to be told only of what these do not tell.
+  const bool oneSize =
+      std::ranges::all_of(program.ranks, [](const ir::Rank &r) { return r.inputChunks == r.outputChunks; });
+  flag(program.collective.inplace && !oneSize && ir::info(program.collective.kind).inPlace == ir::InPlace::OneBuffer,
+       MSCCLC_ONE_START);
   return facts;
 }
 
@@ -166,6 +151,8 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   model.maxMessageBytes = options.messageSize != 0 ? options.messageSize : program.maxMessageSize;
   model.bufferAlignment = program.bufferAlignment;
   model.doubleScratch = program.doubleScratch;
+  if (ir::info(program.collective.kind).hasRoot)
+    model.root = program.collective.root;
   chooseLayout(program, model);
   const KernelFacts facts = scanOps(program, model);
 

@@ -167,8 +167,9 @@ void fillTemplate(const Fields &fields, std::string &out) {
 void writeSource(const ir::Program &program, const EmitOptions &options, const KernelModel &m, std::string &out) {
   const auto yes = [](bool b) { return std::string(b ? "true" : "false"); };
   Fields fields{
-      {"title", oneLine(program.name + ": " + program.collective.name + " of " + ir::plural(m.ranks, "rank") +
-                        (program.collective.inplace ? ", in place" : ""))},
+      {"title",
+       oneLine(program.name + ": " + program.collective.name + " of " + ir::plural(m.ranks, "rank") +
+               (m.root ? ", root " + std::to_string(*m.root) : "") + (program.collective.inplace ? ", in place" : ""))},
       {"tool", oneLine(options.toolVersion)},
       {"source", options.sourceName.empty() ? "" : oneLine(" from " + options.sourceName)},
       {"switches", options.switches.empty() ? "" : oneLine(" with " + options.switches)},
@@ -185,6 +186,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"threads", std::to_string(m.threads)},
       {"maxBlocks", std::to_string(m.maxBlocks)},
       {"flags", std::to_string(m.flags)},
+      {"root", m.root ? ", root = " + std::to_string(*m.root) : ""},
       {"shares", std::to_string(m.shares)},
       {"groupChunks", std::to_string(m.groupChunks)},
       {"unit", number64(m.unit)},

@@ -2,34 +2,13 @@
 
 #include "backend-json/check_ids.h"
 #include "backend-json/plan_fields.h"
-#include "ir/internal_error.h"
-
-#include <algorithm>
+#include "ir/collectives.h"
 
 namespace mscclc::json {
 
 using namespace ir;
 
 namespace {
-
-/// A plan does not state it; counts that the collective cannot have are for others to refuse.
-std::uint32_t chunkFactorOf(const Program &program) {
-  const Rank &rank = program.ranks.front();
-  switch (program.collective.kind) {
-  case CollectiveKind::AllGather:
-  case CollectiveKind::SendRecv:
-    return std::max(rank.inputChunks, 1u);
-  case CollectiveKind::ReduceScatter:
-    return std::max(rank.outputChunks, 1u);
-  case CollectiveKind::AllReduce:
-  case CollectiveKind::AllToAll:
-    return std::max(rank.inputChunks / static_cast<std::uint32_t>(program.ranks.size()), 1u);
-  case CollectiveKind::Test:
-  case CollectiveKind::Custom:
-    return 1;
-  }
-  throw InternalError("a collective of no kind");
-}
 
 /// Where a plan lists what is at `place` of the program read from it.
 JsonPath pathOf(const Program &program, const ProgramPlace &place) {
@@ -56,7 +35,8 @@ JsonPath pathOf(const Program &program, const ProgramPlace &place) {
 
 PlanReader::PlanReader(std::string_view text, std::string_view filename, DiagnosticEngine &engine,
                        std::uint64_t rankLimit, bool asRun)
-    : ObjectReader({planFields}), in_(text, filename, engine), plan_{in_, rankLimit, asRun}, gpus_(plan_) {}
+    : ObjectReader({planFields, bitOf(PlanField::Root)}), in_(text, filename, engine), plan_{in_, rankLimit, asRun},
+      gpus_(plan_) {}
 
 std::optional<Program> PlanReader::read() {
   plan_.planLoc = plan_.sources.addPlace(plan_.sources.addFile(in_.filename()), 1, 1);
@@ -69,9 +49,8 @@ std::optional<Program> PlanReader::read() {
   if (in_.numErrors() != 0 || namesUnknownRank())
     return std::nullopt;
   program_.sources = std::move(plan_.sources);
-  program_.collective.kind = namedCollective(program_.collective.name).value_or(CollectiveKind::Custom);
-  if (!program_.ranks.empty())
-    program_.collective.chunkFactor = chunkFactorOf(program_);
+  // A plan does not state it; counts that the collective cannot have are for checkStructure to refuse.
+  program_.collective.chunkFactor = chunksOfShare(program_);
   if (!checkStructure(program_, in_.engine(), [&](const ProgramPlace &place) { return placeOf(place); }))
     return std::nullopt;
   return std::move(program_);
@@ -96,6 +75,8 @@ Expected PlanReader::field(std::size_t k) {
     return word(protocolWords, program_.protocol);
   case PlanField::Inplace:
     return boolean(program_.collective.inplace);
+  case PlanField::Root:
+    return number(program_.collective.root);
   case PlanField::ReuseResources:
     return boolean(program_.reuseResources);
   case PlanField::Gpus:
@@ -112,6 +93,14 @@ Expected PlanReader::field(std::size_t k) {
     return number(program_.maxMessageSize);
   }
   return Ignored{};
+}
+
+void PlanReader::end(const ReadObject &object) {
+  const bool hasRoot = (object.fields & bitOf(PlanField::Root)) != 0;
+  const auto kind = namedCollective(program_.collective.name, hasRoot);
+  if (hasRoot && !kind)
+    in_.error(diag::unknown_field, object.begin, {nameOf(PlanField::Root)});
+  program_.collective.kind = kind.value_or(CollectiveKind::Custom);
 }
 
 } // namespace mscclc::json

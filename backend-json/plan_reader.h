@@ -24,6 +24,7 @@ public:
 
 private:
   Expected field(std::size_t k) override;
+  void end(const ReadObject &object) override;
   ir::ShownPlace placeOf(const ir::ProgramPlace &place);
   ValueReader::Anchor gpu(std::size_t index) const;
 

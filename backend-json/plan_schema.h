@@ -12,6 +12,10 @@
 
 namespace mscclc::json {
 
+// Of the fields of a plan one is ours: `root`, the root's rank, of a collective that has one and of no other. MSCCL++'s
+// loader looks fields up by name and passes over those that it does not know (execution_plan.cc, ExecutionPlan::Impl).
+// A plan of such a collective without a root is taken for one of a custom collective: others name theirs freely.
+
 // Words of enumerators, in the order of ir::BufferKind, ir::ChannelType (from Memory on), ir::ReduceOp, ir::Protocol.
 inline constexpr std::string_view bufferWords[] = {"i", "o", "s"};
 inline constexpr std::string_view channelWords[] = {"memory", "port", "switch"};

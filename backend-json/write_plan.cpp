@@ -4,6 +4,7 @@
 #include "backend-json/json_output.h"
 #include "backend-json/plan_fields.h"
 #include "backend-json/plan_schema.h"
+#include "ir/collectives.h"
 #include "ir/internal_error.h"
 
 #include <sstream>
@@ -102,6 +103,8 @@ bool PlanWriter::write(std::string_view name) {
   out_.string(program_.collective.name);
   word(PlanField::Protocol, toString(program_.protocol));
   boolean(PlanField::Inplace, program_.collective.inplace);
+  if (info(program_.collective.kind).hasRoot)
+    number(PlanField::Root, program_.collective.root);
   boolean(PlanField::ReuseResources, program_.reuseResources);
   key(PlanField::Gpus);
   list(onLines, program_.ranks.size(), [&](std::size_t i) {

@@ -1,6 +1,7 @@
 // Where chunks lie in memory: aliasing of input and output when a collective is in place.
 #pragma once
 
+#include "ir/collectives.h"
 #include "ir/op_memory.h"
 
 namespace mscclc::ir {
@@ -14,28 +15,16 @@ struct CanonicalPlace {
 };
 
 /// Canonical place of chunk `index` of `buffer` on `rank`.
-/// In place, AllGather's input of rank r is the r-th share of its output; ReduceScatter's output is the r-th share of
-/// its input; every other collective has one buffer for both (execution_plan.cc, calcInputOffset and friends).
 inline CanonicalPlace canonicalPlace(const Program &program, std::uint32_t rank, BufferKind buffer,
                                      std::uint32_t index) {
   if (!program.collective.inplace || buffer == BufferKind::Scratch)
     return {buffer, index};
-  const Rank &r = program.ranks[rank];
-  switch (program.collective.kind) {
-  case CollectiveKind::AllGather:
-    return buffer == BufferKind::Input ? CanonicalPlace{BufferKind::Output, rank * r.inputChunks + index}
-                                       : CanonicalPlace{BufferKind::Output, index};
-  case CollectiveKind::ReduceScatter:
-    return buffer == BufferKind::Output ? CanonicalPlace{BufferKind::Input, rank * r.outputChunks + index}
-                                        : CanonicalPlace{BufferKind::Input, index};
-  case CollectiveKind::AllReduce:
-  case CollectiveKind::AllToAll:
-  case CollectiveKind::SendRecv:
-  case CollectiveKind::Test:
-  case CollectiveKind::Custom:
-    break;
-  }
-  return {BufferKind::Input, index};
+  const CollectiveKind kind = program.collective.kind;
+  if (info(kind).inPlace == InPlace::OneBuffer)
+    return {BufferKind::Input, index};
+  const BufferKind share = shareInPlace(kind),
+                   whole = share == BufferKind::Input ? BufferKind::Output : BufferKind::Input;
+  return {whole, buffer == share ? rank * program.ranks[rank].chunksOf(share) + index : index};
 }
 
 /// Canonical place of the first chunk of `piece`.

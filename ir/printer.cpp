@@ -1,3 +1,4 @@
+#include "ir/collectives.h"
 #include "ir/def_use.h"
 #include "ir/text.h"
 #include "ir/text_words.h"
@@ -103,6 +104,8 @@ void Printer::printCollective() {
   indent(1).text("collective ").text(toString(collective.kind));
   if (collective.name != toString(collective.kind))
     text(" ").quoted(collective.name);
+  if (info(collective.kind).hasRoot)
+    text(" root ").number(collective.root);
   if (collective.inplace)
     text(" inplace");
   if (collective.chunkFactor != Collective{}.chunkFactor)

@@ -262,7 +262,11 @@ struct Rank {
   }
 };
 
-enum class CollectiveKind : std::uint8_t { AllGather, AllReduce, ReduceScatter, AllToAll, SendRecv, Test, Custom };
+enum class CollectiveKind : std::uint8_t {
+#define COLLECTIVE(kind, ...) kind,
+#define SIZED_COLLECTIVE(kind, ...) kind,
+#include "ir/collectives.def"
+};
 
 /// Input chunk `chunk` of rank `rank`.
 struct Contribution {
@@ -284,6 +288,7 @@ struct Collective {
   std::string name = "test"; ///< as a plan prints it
   bool inplace = false;
   std::uint32_t chunkFactor = 1;
+  std::uint32_t root = 0;                ///< of a collective that has one
   std::vector<Expectation> expectations; ///< of a custom collective only
   LocId loc = noLoc;                     ///< of a custom collective
 };
@@ -330,7 +335,5 @@ char bufferLetter(BufferKind kind);             ///< plan letter: 'i', 'o', 's'
 std::string_view toString(ReduceOp op);         ///< "sum", "min", "max"
 std::string_view toString(Protocol protocol);   ///< "Simple", "LL"
 std::string_view toString(CollectiveKind kind); ///< "allgather", …; "custom" for a custom one
-/// The collective of that name; nothing for a custom one's.
-std::optional<CollectiveKind> namedCollective(std::string_view name);
 
 } // namespace mscclc::ir

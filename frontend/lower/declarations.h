@@ -21,7 +21,6 @@ namespace mscclc::frontend {
 
 struct CollectiveDecl {
   bool valid = false;
-  detail::CollectiveKind kind{};
   ir::Collective collective;
   std::int64_t ranks = 0;
   BufferSizes sizes{};

@@ -303,7 +303,7 @@ std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::si
                           second};
   appendNamed(record, name);
   if (r.numCollectives < collectiveSlots) {
-    const auto sizes = bufferSizes(kind, ranks, first, second);
+    const auto sizes = bufferSizes(collectiveOf(record.kind), ranks, first, second);
     r.collectives[r.numCollectives] = {ranks, sizes.value_or(BufferSizes{maxChunks, maxChunks})};
   }
   return r.numCollectives++;

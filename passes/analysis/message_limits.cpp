@@ -1,5 +1,6 @@
 #include "passes/analysis/message_limits.h"
 
+#include "ir/collectives.h"
 #include "ir/op_memory.h"
 #include "passes/diagnostics.h"
 #include "passes/op_list.h"
@@ -21,18 +22,16 @@ std::uint64_t times(std::uint64_t a, std::uint64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? unlimited : product;
 }
 
-/// How a rank's message is cut. All its buffers share one scale: the message over its chunks, which are those of its
-/// input, or of its output where it has no input (execution_plan.cc, getSizeAndChunks). The executor takes messages
-/// only whose chunks are equal and multiples of the alignment.
+/// How a rank's message is cut. All its buffers share one scale (ir::chunksOfScale). The executor takes messages only
+/// whose chunks are equal and multiples of the alignment.
 struct MessageCut {
   std::uint64_t alignment;
   std::uint64_t chunks = 0;        ///< of the buffer whose length gives the scale; 0: the rank has no scale
-  std::uint64_t messageChunks = 0; ///< of the buffer whose length is the message's: of an all-gather the output
+  std::uint64_t messageChunks = 0; ///< of the buffer that is as long as the message
 
   MessageCut(const ir::Program &program, const ir::Rank &rank) : alignment(program.bufferAlignment) {
-    chunks = messageChunks = rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
-    if (program.collective.kind == ir::CollectiveKind::AllGather && rank.outputChunks != 0)
-      messageChunks = rank.outputChunks;
+    chunks = ir::chunksOfScale(rank);
+    messageChunks = ir::chunksOfMessage(program, rank);
   }
   /// Bytes of a chunk of the largest message of at most `bytes`.
   std::uint64_t chunkOfMessage(std::uint64_t bytes) const { return bytes / alignment / messageChunks * alignment; }

@@ -61,23 +61,20 @@ Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inpu
   }
 }
 
-/// Buffers that hold the longest message. In place, input and output are one.
+/// Buffers that hold the longest message. In place, one of the two holds both.
 void Machine::allocate() {
-  const bool inplace = program_.collective.inplace;
-  const auto kind = program_.collective.kind;
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     RankState &s = ranks_[r];
-    for (const Size &size : sizes_) {
-      s.inputBytes = std::max(s.inputBytes, size.layout->bytesOf(r, ir::BufferKind::Input));
-      s.outputBytes = std::max(s.outputBytes, size.layout->bytesOf(r, ir::BufferKind::Output));
-      s.scratchBytes = std::max(s.scratchBytes, size.layout->scratchBytes(r));
+    for (const ir::BufferKind kind : {ir::BufferKind::Input, ir::BufferKind::Output}) {
+      const ir::CanonicalPlace place = ir::canonicalPlace(program_, r, kind, 0);
+      const bool inInput = place.buffer == ir::BufferKind::Input;
+      (kind == ir::BufferKind::Input ? s.inputPlace : s.outputPlace) = place;
+      std::uint64_t &bytes = inInput ? s.inputBytes : s.outputBytes;
+      for (const Size &size : sizes_)
+        bytes = std::max(bytes, place.index * size.layout->chunkBytes() + size.layout->bytesOf(r, kind));
     }
-    if (inplace && kind == ir::CollectiveKind::AllGather)
-      s.inputBytes = 0;
-    else if (inplace)
-      s.inputBytes = std::max(s.inputBytes, s.outputBytes);
-    if (inplace && kind != ir::CollectiveKind::AllGather)
-      s.outputBytes = 0;
+    for (const Size &size : sizes_)
+      s.scratchBytes = std::max(s.scratchBytes, size.layout->scratchBytes(r));
     s.input = memory(s.inputBytes);
     s.output = memory(s.outputBytes);
     s.scratch = memory(s.scratchBytes * 2);
@@ -86,18 +83,10 @@ void Machine::allocate() {
 
 std::byte *Machine::bufferOf(std::uint32_t rank, ir::BufferKind buffer, const Layout &layout) const {
   const RankState &s = ranks_[rank];
-  const bool inplace = program_.collective.inplace;
-  const auto kind = program_.collective.kind;
   if (buffer == ir::BufferKind::Scratch)
     return s.scratch.get();
-  if (buffer == ir::BufferKind::Input)
-    return inplace && kind == ir::CollectiveKind::AllGather
-               ? s.output.get() + rank * layout.bytesOf(rank, ir::BufferKind::Input)
-               : s.input.get();
-  if (!inplace || kind == ir::CollectiveKind::AllGather)
-    return s.output.get();
-  return kind == ir::CollectiveKind::ReduceScatter ? s.input.get() + rank * layout.bytesOf(rank, ir::BufferKind::Output)
-                                                   : s.input.get();
+  const ir::CanonicalPlace &place = buffer == ir::BufferKind::Input ? s.inputPlace : s.outputPlace;
+  return (place.buffer == ir::BufferKind::Input ? s.input : s.output).get() + place.index * layout.chunkBytes();
 }
 
 void Machine::reset(std::uint64_t seed) {
@@ -276,7 +265,7 @@ void Machine::beginLaunch(std::uint32_t rank) {
   RankState &s = ranks_[rank];
   overwrite(rank);
   const Layout &layout = layoutOf(rank);
-  if (program_.collective.kind != ir::CollectiveKind::Test || s.launch == 0)
+  if (ir::hasUser(program_.collective.kind) || s.launch == 0)
     inputs_.fill(rank, s.launch, 0, bufferOf(rank, ir::BufferKind::Input, layout),
                  layout.bytesOf(rank, ir::BufferKind::Input));
   s.lanesEnded = 0;
@@ -295,7 +284,7 @@ void Machine::beginLaunch(std::uint32_t rank) {
 /// Before and after a launch both buffers are the user's, to use for something else. Those of a test are never used.
 void Machine::overwrite(std::uint32_t rank) {
   const RankState &s = ranks_[rank];
-  if (program_.collective.kind == ir::CollectiveKind::Test)
+  if (!ir::hasUser(program_.collective.kind))
     return;
   std::memset(s.input.get(), unwritten + 1, s.inputBytes);
   std::memset(s.output.get(), unwritten + 1, s.outputBytes);

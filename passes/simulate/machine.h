@@ -15,6 +15,7 @@
 #include "passes/simulate/numbers.h"
 
 #include "ir/channel_pairing.h"
+#include "ir/memory_map.h"
 
 #include <deque>
 #include <memory>
@@ -122,6 +123,7 @@ private:
   struct RankState {
     std::unique_ptr<std::byte[]> input, output, scratch;
     std::uint64_t inputBytes = 0, outputBytes = 0, scratchBytes = 0; ///< of the largest size; of half of the scratch
+    ir::CanonicalPlace inputPlace{}, outputPlace{};                  ///< where the two lie: in place, one in the other
     std::uint32_t launch = 0, lanesEnded = 0;
     std::uint32_t firstLane = 0, numLanes = 0;
     enum { Start, Running, Done } stage = Start;

@@ -1,5 +1,6 @@
 #include "passes/verify/geometry.h"
 
+#include "ir/collectives.h"
 #include "ir/op_memory.h"
 
 #include <algorithm>
@@ -83,8 +84,7 @@ void Geometry::chooseSize(const ProgramIndex &index, std::uint32_t wantedIterati
     if (program.reuseResources)
       for (const ir::Rank &rank : program.ranks) {
         const std::uint64_t bytes = reusedScratchChunkBytes(program, rank);
-        const std::uint64_t chunks =
-            std::max<std::uint64_t>(1, rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks);
+        const std::uint64_t chunks = std::max<std::uint64_t>(1, ir::chunksOfScale(rank));
         if (bytes == 0 || program.maxMessageSize / chunks <= bytes)
           continue;
         for (const Rate &r : rates_) {

@@ -1,5 +1,6 @@
 #include "passes/verify/replay.h"
 
+#include "ir/collectives.h"
 #include "ir/op_semantics.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ Replay::Replay(const ProgramIndex &index, const Geometry &geometry, const Premis
 }
 
 bool Replay::run(std::uint32_t launches) {
-  const bool user = index_.program.collective.kind != ir::CollectiveKind::Test;
+  const bool user = ir::hasUser(index_.program.collective.kind);
   for (State &s : states_)
     s.phase = user; // the user writes inputs
   for (launch_ = 0; launch_ < launches; ++launch_) {

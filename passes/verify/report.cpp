@@ -1,5 +1,6 @@
 #include "passes/verify/report.h"
 
+#include "ir/collectives.h"
 #include "ir/op_semantics.h"
 
 #include <algorithm>
@@ -229,8 +230,8 @@ std::string Reporter::wrapWords(const Conflict &c) const {
   const ir::Rank &rank = index_.program.ranks[at.rank];
   const std::uint64_t bytes = reusedScratchChunkBytes(index_.program, rank);
   return "; iterations share scratch slots where a chunk is larger than " + std::to_string(bytes) +
-         " bytes: if that is the cause, limiting messages to " +
-         std::to_string(bytes * (rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks)) + " bytes would do too";
+         " bytes: if that is the cause, limiting messages to " + std::to_string(bytes * ir::chunksOfScale(rank)) +
+         " bytes would do too";
 }
 
 void Reporter::packetNotThere(CellId cell, ir::OpRef op) {

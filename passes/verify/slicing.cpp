@@ -1,5 +1,6 @@
 #include "passes/verify/slicing.h"
 
+#include "ir/collectives.h"
 #include "ir/memory_map.h"
 #include "passes/op_list.h"
 
@@ -178,10 +179,8 @@ private:
 
 std::pair<std::uint64_t, std::uint64_t> unitsAllowed(const ir::Program &program) {
   std::uint64_t chunks = 1;
-  for (const ir::Rank &rank : program.ranks) {
-    const bool byOutput = program.collective.kind == ir::CollectiveKind::AllGather || rank.inputChunks == 0;
-    chunks = std::max<std::uint64_t>(chunks, byOutput ? rank.outputChunks : rank.inputChunks);
-  }
+  for (const ir::Rank &rank : program.ranks)
+    chunks = std::max<std::uint64_t>(chunks, ir::chunksOfMessage(program, rank));
   const std::uint64_t step = chunks * program.bufferAlignment;
   const std::uint64_t least = program.minMessageSize / step + (program.minMessageSize % step != 0);
   return {std::max<std::uint64_t>(1, least), std::max<std::uint64_t>(1, program.maxMessageSize / step)};

@@ -3,6 +3,9 @@
 // ended.
 #include "passes/verify/machine.h"
 
+#include "ir/collectives.h"
+#include "ir/memory_map.h"
+
 namespace mscclc::passes::proof {
 
 /// Calls visit(first cell, units, input chunk unit or none) for what a rank's user owns, each cell once: where input
@@ -53,7 +56,7 @@ void Machine::userReads(std::uint32_t rank) {
 }
 
 void Machine::beginLaunch() {
-  const bool user = index_.program.collective.kind != ir::CollectiveKind::Test;
+  const bool user = ir::hasUser(index_.program.collective.kind);
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
     if (user) {
       if (launch_ <= 1)
@@ -73,7 +76,7 @@ void Machine::endLaunch() {
     order_.meetRank(r);
     if (history_ && launch_ == 0)
       history_->close(r, order_.gather(r), memory_);
-    if (index_.program.collective.kind != ir::CollectiveKind::Test) {
+    if (ir::hasUser(index_.program.collective.kind)) {
       if (launch_ == 0)
         userReads(r);
       order_.meetRank(r);

@@ -4,6 +4,7 @@
 #include "passes/verify/sizes.h"
 #include "passes/verify/slicing.h"
 
+#include "ir/collectives.h"
 #include "ir/op_memory.h"
 #include "ir/structure.h"
 
@@ -32,7 +33,7 @@ bool reportFault(const GeometryFault &fault, const ProgramIndex &index, Findings
   f->args = {fault.number};
   if (fault.kind == GeometryFault::UnevenWrap) {
     const ir::Rank &rank = index.program.ranks[fault.place.rank];
-    const std::uint64_t chunks = rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
+    const std::uint64_t chunks = ir::chunksOfScale(rank);
     f->args = {rank.blocks[fault.place.block].ops[fault.place.op].imm, fault.number, fault.number * chunks};
   }
   return false;

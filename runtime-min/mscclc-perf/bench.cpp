@@ -52,7 +52,8 @@ runtime::CommunicatorOptions communicatorOptions(const Options &options, const M
 class Bench {
 public:
   Bench(const Options &options, const MscclcKernel &kernel, runtime::Communicator &communicator, uint64_t largest)
-      : options_(options), kernel_(kernel), kind_(kindOf(kernel)), communicator_(communicator),
+      : options_(options), kernel_(kernel),
+        collective_(findCollective(kernel.collective, (kernel.flags & MSCCLC_ROOTED) != 0)), communicator_(communicator),
         threads_(options.threads) {
     uint64_t input = 0, output = 0;
     for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
@@ -83,7 +84,7 @@ public:
     call.packet = packet;
     fitThreads(call);
     Row row{bytes, bytes / typeBytes(dtype), dtype, reduceOp, packet, 0, 0, 0, 0, -1};
-    if (options_.check && kind_ != CollectiveKind::Other)
+    if (options_.check && collective_ != nullptr)
       row.wrong = check(call);
     std::vector<double> times;
     for (uint32_t i = 0; i < options_.repeats; ++i)
@@ -94,7 +95,7 @@ public:
     if (row.wrong == 0 && bytes <= checkedTwice)
       row.wrong = static_cast<int64_t>(checkOnce(call, [&] { instance_.launch(call); }));
     row.algorithmBandwidth = static_cast<double>(bytes) / row.seconds / 1e9;
-    row.busBandwidth = row.algorithmBandwidth * busFactor(kind_, kernel_.ranks);
+    row.busBandwidth = row.algorithmBandwidth * (collective_ == nullptr ? 1 : collective_->busFactor(kernel_.ranks));
     if (copyLimit_ != 0)
       row.ofCopyLimit = row.busBandwidth * 1e9 * ranksOnDevice_ / copyLimit_;
     return row;
@@ -142,7 +143,7 @@ private:
       });
       const uint64_t inputBytes = kernel_.input_bytes(rank, call.message_bytes);
       const runtime::Buffer &to = inPlace_ ? output_ : input_;
-      const uint64_t start = inPlace_ && kind_ == CollectiveKind::AllGather ? rank * inputBytes : 0;
+      const uint64_t start = rank * mscclc_input_step(&kernel_, call.message_bytes);
       forPieces(inputBytes, [&](uint64_t at, uint64_t bytes) {
         fill(piece.data(), input(call.dtype, call.reduce_op, rank), element, at / element, bytes / element);
         runtime::check(mscclc_buffer_write(to.get(), rank, start + at, piece.data(), bytes));
@@ -161,10 +162,9 @@ private:
     uint64_t wrong = 0;
     for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
       const uint32_t rank = communicator_.firstLocalRank() + i;
-      const uint64_t start = inPlace_ && kind_ == CollectiveKind::ReduceScatter
-                                 ? rank * kernel_.output_bytes(rank, call.message_bytes)
-                                 : 0;
-      for (const Segment &s : definition(kind_, kernel_.ranks, rank, call.message_bytes / element)) {
+      const uint64_t start = rank * mscclc_output_step(&kernel_, call.message_bytes);
+      const Question question{kernel_.ranks, kernel_.root, rank, call.message_bytes / element};
+      for (const Segment &s : collective_->segments(question)) {
         const Table &expected = input(call.dtype, call.reduce_op, s.from);
         forPieces(s.count * element, [&](uint64_t at, uint64_t bytes) {
           runtime::check(mscclc_buffer_read(output_.get(), rank, start + s.begin * element + at, piece.data(), bytes));
@@ -219,7 +219,7 @@ private:
 
   const Options &options_;
   const MscclcKernel &kernel_;
-  const CollectiveKind kind_;
+  const Collective *const collective_; ///< null: one without a definition
   runtime::Communicator &communicator_;
   runtime::Buffer input_, output_;
   runtime::Instance instance_;

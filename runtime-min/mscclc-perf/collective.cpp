@@ -1,56 +1,55 @@
 #include "collective.h"
 
+#include <cstring>
+#include <utility>
+
 namespace mscclc::perf {
+namespace {
 
-CollectiveKind kindOf(const MscclcKernel &kernel) {
-  const std::string name = kernel.collective;
-  return name == "allgather"       ? CollectiveKind::AllGather
-         : name == "allreduce"     ? CollectiveKind::AllReduce
-         : name == "reducescatter" ? CollectiveKind::ReduceScatter
-         : name == "alltoall"      ? CollectiveKind::AllToAll
-         : name == "sendrecv"      ? CollectiveKind::SendRecv
-                                   : CollectiveKind::Other;
-}
-
-std::vector<Segment> definition(CollectiveKind kind, uint32_t ranks, uint32_t rank, uint64_t count) {
-  const uint64_t share = count / ranks;
+/// `count` elements of each rank, from its element `first` on, one after the other.
+std::vector<Segment> ofEach(const Question &q, uint64_t count, uint64_t first) {
   std::vector<Segment> segments;
-  switch (kind) {
-  case CollectiveKind::AllGather:
-    for (uint32_t from = 0; from < ranks; ++from)
-      segments.push_back({from * share, share, 0, from});
-    break;
-  case CollectiveKind::AllReduce:
-    segments.push_back({0, count, 0, allRanks});
-    break;
-  case CollectiveKind::ReduceScatter:
-    segments.push_back({0, share, rank * share, allRanks});
-    break;
-  case CollectiveKind::AllToAll:
-    for (uint32_t from = 0; from < ranks; ++from)
-      segments.push_back({from * share, share, rank * share, from});
-    break;
-  case CollectiveKind::SendRecv:
-    segments.push_back({0, count, 0, (rank + ranks - 1) % ranks});
-    break;
-  case CollectiveKind::Other:
-    break;
-  }
+  for (uint32_t from = 0; from < q.ranks; ++from)
+    segments.push_back({from * count, count, first, from});
   return segments;
 }
 
-double busFactor(CollectiveKind kind, uint32_t ranks) {
-  const double others = static_cast<double>(ranks - 1) / ranks;
-  switch (kind) {
-  case CollectiveKind::AllReduce:
-    return 2 * others;
-  case CollectiveKind::AllGather:
-  case CollectiveKind::ReduceScatter:
-  case CollectiveKind::AllToAll:
-    return others;
-  default:
-    return 1;
-  }
+/// The root's segments; other outputs have no definition.
+std::vector<Segment> atRoot(const Question &q, std::vector<Segment> segments) {
+  return q.rank == q.root ? std::move(segments) : std::vector<Segment>();
+}
+
+double once(double) {
+  return 1;
+}
+double fromOthers(double ranks) {
+  return (ranks - 1) / ranks;
+}
+
+constexpr Collective collectives[] = {
+    {"allgather", false, [](const Question &q) { return ofEach(q, q.share(), 0); }, fromOthers},
+    {"allreduce", false, [](const Question &q) { return std::vector<Segment>{{0, q.count, 0, allRanks}}; },
+     [](double ranks) { return 2 * fromOthers(ranks); }},
+    {"reducescatter", false,
+     [](const Question &q) { return std::vector<Segment>{{0, q.share(), q.rank * q.share(), allRanks}}; }, fromOthers},
+    {"alltoall", false, [](const Question &q) { return ofEach(q, q.share(), q.rank * q.share()); }, fromOthers},
+    {"sendrecv", false,
+     [](const Question &q) { return std::vector<Segment>{{0, q.count, 0, (q.rank + q.ranks - 1) % q.ranks}}; }, once},
+    {"broadcast", true, [](const Question &q) { return std::vector<Segment>{{0, q.count, 0, q.root}}; }, once},
+    {"reduce", true, [](const Question &q) { return atRoot(q, {{0, q.count, 0, allRanks}}); }, once},
+    {"gather", true, [](const Question &q) { return atRoot(q, ofEach(q, q.count, 0)); },
+     [](double ranks) { return ranks - 1; }},
+    {"scatter", true,
+     [](const Question &q) { return std::vector<Segment>{{0, q.share(), q.rank * q.share(), q.root}}; }, fromOthers},
+};
+
+} // namespace
+
+const Collective *findCollective(const char *name, bool rooted) {
+  for (const Collective &collective : collectives)
+    if (collective.rooted == rooted && std::strcmp(collective.name, name) == 0)
+      return &collective;
+  return nullptr;
 }
 
 } // namespace mscclc::perf

@@ -4,14 +4,9 @@
 #include "mscclc/runtime.h"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace mscclc::perf {
-
-enum class CollectiveKind { AllGather, AllReduce, ReduceScatter, AllToAll, SendRecv, Other };
-/// Other: a collective whose definition is not known here; it is timed and not checked.
-CollectiveKind kindOf(const MscclcKernel &kernel);
 
 /// Output elements [begin, begin + count) of a rank are input elements from `first` on: of rank `from`, or of all
 /// ranks, reduced.
@@ -23,10 +18,26 @@ struct Segment {
 };
 constexpr uint32_t allRanks = UINT32_MAX;
 
-/// Segments of the output of `rank`, for a message of `count` elements.
-std::vector<Segment> definition(CollectiveKind kind, uint32_t ranks, uint32_t rank, uint64_t count);
+/// Of whom the result is asked for: output of `rank`, for a message of `count` elements.
+struct Question {
+  uint32_t ranks;
+  uint32_t root;
+  uint32_t rank;
+  uint64_t count;
+  uint64_t share() const { return count / ranks; }
+};
 
-/// Bus bandwidth over algorithm bandwidth: what a link carries for each byte of the message.
-double busFactor(CollectiveKind kind, uint32_t ranks);
+struct Collective {
+  const char *name;
+  bool rooted;
+  /// What of the output has a definition.
+  std::vector<Segment> (*segments)(const Question &question);
+  /// Bus bandwidth over algorithm bandwidth: what a link carries for each byte of the message.
+  double (*busFactor)(double ranks);
+};
+
+/// The collective of that name, with a root or without; null if its definition is not known here: it is then timed and
+/// not checked.
+const Collective *findCollective(const char *name, bool rooted);
 
 } // namespace mscclc::perf

@@ -34,15 +34,10 @@ Message::Message(const MscclcKernel &kernel, std::uint64_t size, std::size_t shi
     if (!inPlace) {
       input.push_back(allocate(inputBytes[r]));
       output.push_back(allocate(outputBytes[r]));
-    } else if (is(kernel, "allgather")) {
-      output.push_back(allocate(outputBytes[r]));
-      input.push_back(output[r] + r * inputBytes[r]);
-    } else if (is(kernel, "reducescatter")) {
-      input.push_back(allocate(inputBytes[r]));
-      output.push_back(input[r] + r * outputBytes[r]);
     } else {
-      input.push_back(allocate(std::max(inputBytes[r], outputBytes[r])));
-      output.push_back(input[r]);
+      std::uint8_t *both = allocate(std::max(inputBytes[r], outputBytes[r]));
+      input.push_back(both + r * mscclc_input_step(&kernel, size));
+      output.push_back(both + r * mscclc_output_step(&kernel, size));
     }
   }
 }

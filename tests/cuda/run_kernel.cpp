@@ -42,6 +42,17 @@ std::vector<Values> expected(const std::vector<Values> &in, std::size_t share, s
         out[r].insert(out[r].end(), v.begin() + r * share, v.begin() + (r + 1) * share);
     } else if (test::is(*kernel, "sendrecv")) {
       out[r] = in[(r + n - 1) % n];
+    } else if (test::is(*kernel, "broadcast")) {
+      out[r] = in[kernel->root];
+    } else if (test::is(*kernel, "scatter")) {
+      const Values &whole = in[kernel->root];
+      out[r].assign(whole.begin() + r * share, whole.begin() + (r + 1) * share);
+    } else if (test::is(*kernel, "gather")) {
+      for (const Values &v : in)
+        if (r == kernel->root)
+          out[r].insert(out[r].end(), v.begin(), v.end());
+    } else if (test::is(*kernel, "reduce") && r != kernel->root) {
+      continue; // any
     } else {
       Values sum = in[0];
       for (std::size_t p = 1; p < n; ++p)

@@ -131,8 +131,8 @@ typedef struct MscclcCall {
   uint32_t reduce_op;  /* MscclcReduceOp */
   uint32_t packet;     /* MscclcPacket; 0: the first kind the kernel has */
   /* The same place on every rank, at a multiple of the element. A kernel that works in place takes one of the two
-   * (AllGather: `output`, whose r-th share is the input; ReduceScatter: `input`, whose r-th share is the output;
-   * others: either) or the same twice. */
+   * as long as the longer of both (mscclc_input_step and mscclc_output_step say how the shorter lies in it) or the
+   * same twice. */
   const MscclcBuffer *input;
   const MscclcBuffer *output;
   uint64_t input_offset;
@@ -170,6 +170,7 @@ typedef struct MscclcQuery {
   uint32_t in_place;  /* 0 or 1 */
   uint64_t message_bytes;
   const char *tags; /* comma-separated, all of them wanted; null: none */
+  uint32_t root;    /* rank; of a collective that has one */
 } MscclcQuery;
 
 /* Whether a kernel can answer a query, its tags aside. */

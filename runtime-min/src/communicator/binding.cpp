@@ -8,10 +8,6 @@
 namespace mscclc::rt {
 namespace {
 
-bool isCollective(const MscclcKernel &kernel, const char *name) {
-  return std::strcmp(kernel.collective, name) == 0;
-}
-
 uint64_t largest(const MscclcKernel &kernel, uint64_t (*bytes)(uint32_t, uint64_t), uint64_t message) {
   uint64_t most = 0;
   for (uint32_t rank = 0; rank < kernel.ranks; ++rank)
@@ -66,10 +62,8 @@ Status resolvePlace(const MscclcKernel &kernel, const MscclcCall &call, const Re
   const BufferOffsets whole{fromOutput ? output : input, fromOutput ? call.output_offset : call.input_offset, 0};
   MSCCLC_TRY(checkFits(kernel, "input and output", whole.region, whole.offset, std::max(inputBytes, outputBytes)));
   place = {whole, whole};
-  if (isCollective(kernel, "allgather"))
-    place.input.rankStep = inputBytes;
-  else if (isCollective(kernel, "reducescatter"))
-    place.output.rankStep = outputBytes;
+  place.input.rankStep = mscclc_input_step(&kernel, call.message_bytes);
+  place.output.rankStep = mscclc_output_step(&kernel, call.message_bytes);
   return {};
 }
 

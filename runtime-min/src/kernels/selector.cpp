@@ -69,6 +69,8 @@ Status checkFit(const MscclcKernel &kernel, const MscclcQuery &query) {
     return no(format("%u ranks", kernel.ranks));
   if (((kernel.flags & MSCCLC_IN_PLACE) != 0) != (query.in_place != 0))
     return no((kernel.flags & MSCCLC_IN_PLACE) != 0 ? "works in place" : "does not work in place");
+  if ((kernel.flags & MSCCLC_ROOTED) != 0 && kernel.root != query.root)
+    return no(format("root %u", kernel.root));
   if (Status status = checkMessage(kernel, query.message_bytes, query.dtype); !status.ok())
     return {MSCCLC_ERROR_NO_KERNEL, status.text};
   const MscclcVariant *variant = findVariant(kernel, query.dtype, query.reduce_op, MSCCLC_NO_PACKET);

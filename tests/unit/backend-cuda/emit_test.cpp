@@ -1,4 +1,5 @@
 #include "emit.h"
+#include "runtime-min/include/mscclc/runtime_abi.h"
 
 #include "tests/cuda/program_maker.h"
 
@@ -64,6 +65,18 @@ TEST_CASE("shares follow the collective") {
   ir::Program custom = copyProgram();
   custom.collective.kind = ir::CollectiveKind::Custom;
   CHECK(emit(custom).find("shares = 1;") != std::string::npos);
+}
+
+TEST_CASE("a kernel names its root, and says where buffers lie that share memory") {
+  ir::Program program = copyProgram();
+  CHECK(emit(program).find("root") == std::string::npos);
+  program.collective.kind = ir::CollectiveKind::Gather;
+  program.collective.root = 1;
+  program.collective.inplace = true;
+  CHECK(emit(program).find("flags = " + std::to_string(MSCCLC_IN_PLACE | MSCCLC_ROOTED) + ", root = 1;") !=
+        std::string::npos);
+  program.collective.kind = ir::CollectiveKind::Custom;
+  CHECK(emit(program).find("flags = " + std::to_string(MSCCLC_IN_PLACE | MSCCLC_ONE_START) + ";") != std::string::npos);
 }
 
 TEST_CASE("a size that is compiled in is the only size") {

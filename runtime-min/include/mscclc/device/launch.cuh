@@ -127,6 +127,14 @@ template <class Body> uint64_t bytesOf(uint32_t rank, uint64_t messageBytes, uin
   return Layout<typename Body::Plan>(messageBytes).offset(info.*chunks);
 }
 
+/// A Plan of a collective without a root names none.
+template <class Plan, class = void> struct RootOf {
+  static constexpr uint32_t value = 0;
+};
+template <class Plan> struct RootOf<Plan, std::void_t<decltype(Plan::root)>> {
+  static constexpr uint32_t value = Plan::root;
+};
+
 template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel describe() {
   using Plan = typename Body::Plan;
   using Forms = Variants<Body, Dtypes, Ops, Packets>;
@@ -140,6 +148,7 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   kernel.switches = Plan::switches;
   kernel.ranks = Plan::ranks;
   kernel.flags = Plan::flags;
+  kernel.root = RootOf<Plan>::value;
   kernel.threads = Plan::threads;
   kernel.max_blocks = Plan::maxBlocks;
   kernel.message_shares = Plan::shares;
