@@ -51,7 +51,7 @@ Machine::ElementShare Machine::shareOf(std::uint32_t b, std::uint32_t o, std::ui
 
 /// True if one thread makes both accesses, 'a' before 'b', which is the operation's in progress, and in that order: of
 /// two operations, it does not hold between multicast addresses and a memory's own.
-bool Machine::sameElement(const Record &a, const Record &b) const {
+bool Machine::sameElement(const Epoch &a, const Epoch &b) const {
   if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser() || !currentOp_)
     return false;
   if (a.ref == b.ref)

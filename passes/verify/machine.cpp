@@ -24,9 +24,6 @@ Machine::Machine(const ProgramIndex &index, const Geometry &geometry, const Prem
 bool Machine::runLaunch() {
   for (const auto &[queue, parties] : premises_.allShared()) {
     SharedQueue &shared = shared_[queue];
-    for (const auto &sent : shared.sent)
-      for (const Sent &s : sent)
-        order_.drop(s.token);
     shared.sent.assign(parties.signallers.size(), {});
     shared.taken.assign(parties.waiters.size(), 0);
     shared.numSent = shared.numTaken = 0;
@@ -39,7 +36,7 @@ bool Machine::runLaunch() {
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
     blocks_[b].pc = 0;
     blocks_[b].loop = none;
-    forgetHeard(b);
+    forgetThreadClocks(b);
     ready_.push_back(b);
   }
   while (firstReady_ < ready_.size()) {
@@ -50,9 +47,7 @@ bool Machine::runLaunch() {
     }
     run(b);
   }
-  for (const Token &token : packetTokens_)
-    order_.drop(token);
-  packetTokens_.clear();
+  packetClocks_.clear();
   for (std::uint32_t b = 0; b < blocks_.size(); ++b)
     if (!finished(b))
       return false;
@@ -134,15 +129,12 @@ bool Machine::execute(std::uint32_t b, const ir::Op &op) {
 
 void Machine::endPhase(std::uint32_t b) {
   order_.endPhase(b);
-  forgetHeard(b);
+  forgetThreadClocks(b);
 }
 
-void Machine::forgetHeard(std::uint32_t b) {
-  if (!roles_.relays(b))
-    return;
-  for (const ThreadHeard &heard : heard_[b])
-    order_.drop(heard.token);
-  heard_[b].clear();
+void Machine::forgetThreadClocks(std::uint32_t b) {
+  if (roles_.relays(b))
+    threadClocks_[b].clear();
 }
 
 /// What `thread` knows in the present phase: beside what its block does, what it waited for itself.
@@ -151,11 +143,11 @@ View Machine::threadView(std::uint32_t b, std::uint32_t thread) {
   view.thread = thread;
   if (!roles_.relays(b))
     return view;
-  heardHere_.clear();
-  for (const ThreadHeard &heard : heard_[b])
-    if (heard.thread == thread)
-      heardHere_.push_back(heard.token);
-  view.besides = heardHere_;
+  clocksHere_.clear();
+  for (const ThreadClock &known : threadClocks_[b])
+    if (known.thread == thread)
+      clocksHere_.push_back(known.clock);
+  view.besides = clocksHere_;
   return view;
 }
 
@@ -181,9 +173,9 @@ Machine::Sent Machine::sendOf(std::uint32_t b, std::uint32_t thread, bool relaxe
     if (portChannel != none)
       sent.covers = order_.putsCovered(portChannel, view);
     if (roles_.relays(b))
-      for (const ThreadHeard &heard : heard_[b])
-        if (heard.thread == thread)
-          sent.relayed = order_.joinCovers(heard.covers, sent.relayed);
+      for (const ThreadClock &known : threadClocks_[b])
+        if (known.thread == thread)
+          sent.relayed = order_.joinCovers(known.covers, sent.relayed);
     return sent;
   }
   // Any of the sends of the phase may come first: until the last has come, only what all of them tell is certain.
@@ -238,7 +230,7 @@ void Machine::signalShared(std::uint32_t b, std::uint32_t queue, const SharedSyn
   const std::size_t party = partyOf(parties.signallers, b);
   const View now = order_.view(b);
   if (shared.lastSender != none && shared.lastSender != b &&
-      !order_.known(shared.lastSender, shared.lastSendPhase, now, Need::Control) && !noTurns_.contains(queue))
+      !order_.known(shared.lastSender, shared.lastSendPhase, now, Relation::HappensBefore) && !noTurns_.contains(queue))
     outOfTurn_.insert(queue);
   shared.lastSender = b;
   shared.lastSendPhase = now.phase;
@@ -265,14 +257,14 @@ bool Machine::waitAll(std::uint32_t b, const ir::Op &op) {
 
 bool Machine::wait(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, bool relaxed) {
   const auto take = [&](const Sent &sent) {
-    order_.receive(b, sent.token, relaxed);
+    order_.receive(b, sent.clock, relaxed);
     order_.completed(sent.covers, b, thread);
     order_.relayed(sent.relayed, b, thread);
-    if (!roles_.relays(b) || sent.token.agent == none || roles_.acquiredTogether(b, queue))
+    if (!roles_.relays(b) || sent.clock.agent == none || roles_.acquiredTogether(b, queue))
       return;
-    Token token = order_.share(sent.token);
-    token.weak |= relaxed;
-    heard_[b].push_back({thread, token, order_.joinCovers(sent.covers, sent.relayed)});
+    MessageClock clock = sent.clock;
+    clock.weak |= relaxed;
+    threadClocks_[b].push_back({thread, clock, order_.joinCovers(sent.covers, sent.relayed)});
   };
   if (const SharedSync *parties = premises_.shared(queue))
     return waitShared(b, queue, *parties, take);
@@ -289,7 +281,6 @@ bool Machine::wait(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, b
   sent_[slot].next = freeSent_;
   freeSent_ = slot;
   take(sent_[slot]);
-  order_.drop(sent_[slot].token);
   return true;
 }
 
@@ -330,7 +321,7 @@ bool Machine::waitShared(std::uint32_t b, std::uint32_t queue, const SharedSync 
 void Machine::checkTurn(std::uint32_t b, SharedQueue &shared, std::uint32_t queue) {
   const View now = order_.view(b);
   if (shared.lastBlock != none && shared.lastBlock != b &&
-      !order_.known(shared.lastBlock, shared.lastPhase, now, Need::Control))
+      !order_.known(shared.lastBlock, shared.lastPhase, now, Relation::HappensBefore))
     listener_.waitsNotOrdered(queue, index_.place(shared.lastBlock, shared.lastOp), index_.place(b, blocks_[b].pc));
   shared.lastBlock = b;
   shared.lastPhase = now.phase;
@@ -350,7 +341,7 @@ bool Machine::barrier(std::uint32_t b, const ir::Op &op) {
     return false;
   order_.barrier(arrived);
   for (const std::uint32_t other : arrived) {
-    forgetHeard(other);
+    forgetThreadClocks(other);
     if (other != b)
       ready_.push_back(other);
   }

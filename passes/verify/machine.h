@@ -18,9 +18,9 @@ namespace mscclc::passes::proof {
 /// Two accesses of one cell that are not ordered, the later one in this execution second.
 struct Conflict {
   CellId cell = 0;
-  Record first;
+  Epoch first;
   bool firstWrites = false;
-  Record second;
+  Epoch second;
   bool secondWrites = false;
   View view;                                     ///< from where the second was judged
   bool control = false;                          ///< ordered, but for control only
@@ -41,12 +41,12 @@ public:
   /// `op` sends packet `cell` through a port, where no packet of this launch is yet.
   virtual void packetNotThere(CellId cell, ir::OpRef op) = 0;
   /// A packet slot written twice in one launch.
-  virtual void slotWrittenTwice(CellId cell, const Record &first, const Record &second) = 0;
+  virtual void slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &second) = 0;
   /// The launch ends with input chunk `cell` still being sent by port put `put`.
-  virtual void inputStillSent(CellId cell, const Record &put) = 0;
+  virtual void inputStillSent(CellId cell, const Epoch &put) = 0;
   /// A write of a launch into `rank`'s scratch that may come before `first`, an access of an earlier launch to another
   /// chunk, which has the write's place if that launch had another message size.
-  virtual void sizeChanged(std::uint32_t rank, const Record &first, bool firstWrites, const Record &second) = 0;
+  virtual void sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) = 0;
   /// Two blocks of a rank wait on channel end `channel` in no fixed order.
   virtual void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) = 0;
 };
@@ -79,7 +79,7 @@ public:
   std::uint32_t iteration(std::uint32_t block) const { return blocks_[block].iteration; }
   const MachineCounts &counts() const { return counts_; }
   /// The operation that `record`'s operand belongs to.
-  std::uint32_t opOf(const Record &record) const;
+  std::uint32_t opOf(const Epoch &record) const;
 
 private:
   struct BlockState {
@@ -100,12 +100,12 @@ private:
   };
   /// What waits in a queue.
   struct Sent {
-    Token token;
+    MessageClock clock;
     std::uint32_t covers = none;  ///< port puts that are complete with it: see Order
     std::uint32_t relayed = none; ///< those of which its thread was told in the same phase
     std::uint32_t next = none;
   };
-  /// A queue that several blocks signal or wait on: tokens of the launch, by signaller.
+  /// A queue that several blocks signal or wait on: clocks of the launch, by signaller.
   struct SharedQueue {
     std::vector<std::vector<Sent>> sent;                       ///< [signaller]
     std::vector<std::uint32_t> taken;                          ///< [waiter]
@@ -116,7 +116,7 @@ private:
       std::uint32_t signaller, number;
     };
     std::vector<Place> inTurn;       ///< of all of `sent`, in the machine's order
-    std::vector<std::uint64_t> told; ///< [waiter]: how many of these it has heard of
+    std::vector<std::uint64_t> told; ///< [waiter]: how many of these it was told of
   };
   struct BarrierState {
     std::vector<std::uint32_t> arrived;
@@ -141,7 +141,7 @@ private:
   void signalAll(std::uint32_t block, const ir::Op &op, bool relaxed);
   bool barrier(std::uint32_t block, const ir::Op &op);
   void endPhase(std::uint32_t block);
-  void forgetHeard(std::uint32_t block);
+  void forgetThreadClocks(std::uint32_t block);
   void flushAll(std::uint32_t block, const ir::Op &op);
   View threadView(std::uint32_t block, std::uint32_t thread);
   void block(std::uint32_t block, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id);
@@ -163,39 +163,39 @@ private:
   void reduce(std::uint32_t block, const ir::Op &op);
   void portPut(std::uint32_t block, const ir::Op &op);
   /// Reads a source that is stored as it is, and keeps its values.
-  void readValues(const Operand &source, const Record &by, const View &view);
-  void read(const Operand &operand, const Record &by, const View &view);
-  void write(const Operand &operand, const Record &by, const View &view, const ValueId *values);
-  void writeComputed(const Operand &operand, const Record &by, const View &view, const ValueId *values);
+  void readValues(const Operand &source, const Epoch &by, const View &view);
+  void read(const Operand &operand, const Epoch &by, const View &view);
+  void write(const Operand &operand, const Epoch &by, const View &view, const ValueId *values);
+  void writeComputed(const Operand &operand, const Epoch &by, const View &view, const ValueId *values);
   void sendPacket(CellId id, const View &view);
   /// An access of a launch behind the first, against what the first left there.
-  void checkLater(const Operand &operand, const Record &by, const View &view, bool writes);
-  void writeAgain(CellId id, const Record &by, const View &view, ValueId value);
-  void checkRead(CellId id, const Record &by, const View &view);
-  void checkWrite(CellId id, const Record &by, const View &view, bool packet);
+  void checkLater(const Operand &operand, const Epoch &by, const View &view, bool writes);
+  void writeAgain(CellId id, const Epoch &by, const View &view, ValueId value);
+  void checkRead(CellId id, const Epoch &by, const View &view);
+  void checkWrite(CellId id, const Epoch &by, const View &view, bool packet);
   // elements.cpp: which thread treats which element
   struct ElementShare;
   std::uint32_t loopOf(std::uint32_t block, std::uint32_t op) const;
   ElementShare shareOf(std::uint32_t block, std::uint32_t op, std::uint32_t ref) const;
-  bool sameElement(const Record &a, const Record &b) const;
+  bool sameElement(const Epoch &a, const Epoch &b) const;
   // packets.cpp: what packets tell about the reads they were computed from
   struct Chain {
     const View &view;
-    const Record &by; ///< the write in question
+    const Epoch &by; ///< the write in question
     CellId written;
     std::uint32_t offset; ///< of the cell in the operand that is written
     std::uint32_t budget; ///< cells that may still be looked at
   };
-  bool computedFrom(CellId id, const Record &reader, const View &view, const Record &by);
-  bool takenAlong(CellId id, const Record &reader, Chain &chain, int depth);
+  bool computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by);
+  bool takenAlong(CellId id, const Epoch &reader, Chain &chain, int depth);
   struct PacketDestination {
     std::uint32_t rank, operand;
   };
   /// Where the packets of an operation go, by rank. Made when first asked for.
   const std::vector<PacketDestination> &packetDestinations(std::uint32_t block, std::uint32_t op);
   bool takenBefore(const Cell &cell, const View &view) const;
-  bool consumed(CellId slot, const Record &consumer, const Chain &chain) const;
-  void report(CellId id, const Record &first, bool firstWrites, const Record &second, bool secondWrites,
+  bool consumed(CellId slot, const Epoch &consumer, const Chain &chain) const;
+  void report(CellId id, const Epoch &first, bool firstWrites, const Epoch &second, bool secondWrites,
               const View &view);
   // user.cpp: what a rank's user does between launches
   template <typename Visit> void forUserCells(std::uint32_t rank, Visit visit) const;
@@ -222,13 +222,14 @@ private:
   std::unordered_map<std::uint32_t, SharedQueue> shared_;
   std::set<std::uint32_t> noTurns_, outOfTurn_;
   std::vector<BarrierState> barriers_;
-  struct ThreadHeard {
+  struct ThreadClock {
     std::uint32_t thread;
-    Token token;
+    MessageClock clock;
     std::uint32_t covers; ///< port puts that are complete with it
   };
-  std::unordered_map<std::uint32_t, std::vector<ThreadHeard>> heard_; ///< of blocks that relay, in their present phase
-  std::vector<Token> heardHere_;                                      ///< of them, those of one thread
+  std::unordered_map<std::uint32_t, std::vector<ThreadClock>>
+      threadClocks_;                     ///< of blocks that relay, in their present phase
+  std::vector<MessageClock> clocksHere_; ///< of them, those of one thread
   std::vector<std::uint32_t> ready_;
   std::size_t firstReady_ = 0;
 
@@ -238,12 +239,12 @@ private:
   std::uint32_t currentBlock_ = none;
   const ir::Op *currentOp_ = nullptr;
   bool sawPackets_ = false;
-  std::vector<Record> stillSent_;
-  std::vector<Token> taken_;        ///< of the packets that the operation took
-  std::vector<Token> takenHere_;    ///< the same of the elements being written
-  bool mixed_ = false;              ///< packets of one source that it took come from several operations
-  std::vector<Token> packetTokens_; ///< of this launch
-  std::uint32_t packetToken_ = none;
+  std::vector<Epoch> stillSent_;
+  std::vector<MessageClock> taken_;        ///< of the packets that the operation took
+  std::vector<MessageClock> takenHere_;    ///< the same of the elements being written
+  bool mixed_ = false;                     ///< packets of one source that it took come from several operations
+  std::vector<MessageClock> packetClocks_; ///< of this launch
+  std::uint32_t packetClock_ = none;
   std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< [block << 32 | op]
   mutable std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
       operandIndex_; ///< [block]: (first operand, op)

@@ -15,7 +15,7 @@ constexpr std::uint32_t chainBudget = 4096; ///< cells looked at before an order
 constexpr int chainDepth = 4;
 } // namespace
 
-bool Machine::computedFrom(CellId id, const Record &reader, const View &view, const Record &by) {
+bool Machine::computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by) {
   if (!memory_.usesPackets() || reader.isUser() || geometry_.mostIterations() != 0)
     return false;
   Chain chain{view, by, id, none, chainBudget};
@@ -35,15 +35,16 @@ bool Machine::computedFrom(CellId id, const Record &reader, const View &view, co
 /// A packet that somebody has taken is there: for whoever is behind that, too.
 bool Machine::takenBefore(const Cell &cell, const View &view) const {
   bool found = false;
-  memory_.forReads(cell, [&](const Record &reader) {
-    found = found || (!reader.isUser() && order_.known(order_.blockOf(reader), reader.phase, view, Need::Data) &&
-                      ir::awaitsPackets(index_.ops(order_.blockOf(reader)).ops[opOf(reader)].kind));
+  memory_.forReads(cell, [&](const Epoch &reader) {
+    found =
+        found || (!reader.isUser() && order_.known(order_.blockOf(reader), reader.phase, view, Relation::Visibility) &&
+                  ir::awaitsPackets(index_.ops(order_.blockOf(reader)).ops[opOf(reader)].kind));
   });
   return found;
 }
 
-bool Machine::consumed(CellId slot, const Record &consumer, const Chain &chain) const {
-  if (order_.before(consumer, false, chain.view, Need::Control))
+bool Machine::consumed(CellId slot, const Epoch &consumer, const Chain &chain) const {
+  if (order_.before(consumer, false, chain.view, Relation::HappensBefore))
     return true;
   if (launch_ != 0 || chain.offset == none || chain.by.isPut()) // what it took is of its own launch
     return false;
@@ -54,7 +55,7 @@ bool Machine::consumed(CellId slot, const Record &consumer, const Chain &chain) 
     const CellId mine = source.first + chain.offset;
     if (mine == slot)
       return consumer.agent == chain.by.agent && consumer.phase == chain.by.phase && consumer.ref == source.ref;
-    const Record &made = memory_[mine].write;
+    const Epoch &made = memory_[mine].write;
     if (made.agent != consumer.agent || made.phase != consumer.phase || made.isPut())
       continue;
     const std::uint32_t o = opOf(made);
@@ -66,7 +67,7 @@ bool Machine::consumed(CellId slot, const Record &consumer, const Chain &chain) 
         made.ref - op.firstChunk - op.numSrcs != consumer.ref - op.firstChunk)
       continue; // another pair of the operation
     const ir::Rank &rank = index_.program.ranks[index_.rankOf(made.agent)];
-    const auto offset = [&](const Record &r, CellId cell) {
+    const auto offset = [&](const Epoch &r, CellId cell) {
       const ir::Chunk &chunk = code.chunks[r.ref];
       const std::uint32_t owner = ir::isLocal(chunk.space)                ? index_.rankOf(made.agent)
                                   : chunk.space == ir::ChunkSpace::Remote ? rank.remoteBuffers[chunk.id].rank
@@ -80,7 +81,7 @@ bool Machine::consumed(CellId slot, const Record &consumer, const Chain &chain) 
   return false;
 }
 
-bool Machine::takenAlong(CellId id, const Record &reader, Chain &chain, int depth) {
+bool Machine::takenAlong(CellId id, const Epoch &reader, Chain &chain, int depth) {
   const std::uint32_t b = order_.blockOf(reader), o = opOf(reader);
   const ir::ThreadBlock &code = index_.ops(b);
   const ir::Op &op = code.ops[o];
@@ -102,7 +103,7 @@ bool Machine::takenAlong(CellId id, const Record &reader, Chain &chain, int dept
     if (!cell.write.exists() || order_.blockOf(cell.write) != b || cell.write.phase != reader.phase)
       return false;
     bool found = false;
-    memory_.forReads(cell, [&](const Record &consumer) {
+    memory_.forReads(cell, [&](const Epoch &consumer) {
       found = found || consumed(slot, consumer, chain) ||
               (depth < chainDepth && takenAlong(slot, consumer, chain, depth + 1));
     });

@@ -42,7 +42,7 @@ private:
   void scanBlock(std::uint32_t b) {
     const ir::ThreadBlock &code = index_.ops(b);
     const std::uint32_t rank = index_.rankOf(b);
-    std::uint64_t phases = 8, factor = 1; // 8: what the user does around a launch
+    std::uint64_t factor = 1;
     std::uint32_t left = 0;
     for (const ir::ResourceUse &use : code.channels)
       if (use.type == ir::ChannelType::Memory || use.type == ir::ChannelType::Port)
@@ -55,18 +55,12 @@ private:
       const std::uint64_t times = left != 0 ? factor : 1;
       waits_[rank] = waits_[rank] || op.kind == ir::OpKind::Barrier || op.kind == ir::OpKind::SemAcquire ||
                      ir::isWait(op.kind) || ir::isPacketOp(op.kind);
-      if (op.sync != ir::DataSync::None)
-        phases += 2 * times;
       switch (op.kind) {
       case ir::OpKind::Pipeline:
         factor = geometry_.iterations(op);
         left = op.bodySize;
         continue;
-      case ir::OpKind::Nop:
-        phases += times;
-        break;
       case ir::OpKind::Barrier:
-        phases += times;
         joinBarrier(b, op);
         break;
       case ir::OpKind::SemAcquire:
@@ -96,7 +90,6 @@ private:
       }
       left -= left != 0;
     }
-    p_.maxPhases_ = std::max(p_.maxPhases_, phases);
   }
 
   void count(Side &side, std::uint32_t b, std::uint32_t o, std::uint64_t times, std::uint32_t inLoop) {

@@ -37,8 +37,6 @@ public:
   const std::map<std::uint32_t, SharedSync> &allShared() const { return shared_; }
   const std::vector<BarrierInfo> &barriers() const { return barriers_; }
   std::uint32_t barrier(std::uint32_t rank, std::uint64_t id) const { return barrierNumber_.at({rank, id}); }
-  /// Upper bound of the phases of any block in one launch.
-  std::uint64_t maxPhases() const { return maxPhases_; }
 
 private:
   friend class PremiseScan;
@@ -46,7 +44,6 @@ private:
   std::map<std::uint32_t, SharedSync> shared_;
   std::vector<BarrierInfo> barriers_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> barrierNumber_;
-  std::uint64_t maxPhases_ = 0;
 };
 
 } // namespace mscclc::passes::proof

@@ -28,12 +28,12 @@ std::string ranksOf(const ProgramIndex &index, const std::vector<std::uint32_t> 
 }
 } // namespace
 
-std::string Reporter::accessWords(const Record &record, std::uint32_t op, bool writes) const {
+std::string Reporter::accessWords(const Epoch &record, std::uint32_t op, bool writes) const {
   const std::string name = op == none ? "user" : word(order_.blockOf(record), op);
   return std::string(writes ? "write" : "read") + " ('" + name + "')";
 }
 
-ir::OpRef Reporter::place(const Record &record, std::uint32_t op) const {
+ir::OpRef Reporter::place(const Epoch &record, std::uint32_t op) const {
   return op == none ? Findings::nowhere : index_.place(order_.blockOf(record), op);
 }
 
@@ -43,7 +43,7 @@ bool Reporter::readsTooEarly(const Conflict &c, std::uint32_t launch) const {
   if (c.firstWrites || c.first.isUser() || c.second.isUser() || c.first.isPut() ||
       order_.blockOf(c.first) == order_.blockOf(c.second))
     return false;
-  const Record &before = memory_[c.cell].write;
+  const Epoch &before = memory_[c.cell].write;
   if (before.isUser()) // an output as it was before the launch says nothing
     return memory_[c.cell].value == Values::unwritten;
   return !before.exists() || order_.launchOf(order_.blockOf(before), before.phase) != launch;
@@ -51,8 +51,8 @@ bool Reporter::readsTooEarly(const Conflict &c, std::uint32_t launch) const {
 
 void Reporter::conflict(const Conflict &seen) {
   Conflict c = seen;
-  const auto launch = [&](const Record &r, std::uint32_t block) {
-    return order_.launchOf(block, r.phase + (r.ref == Record::userWrite));
+  const auto launch = [&](const Epoch &r, std::uint32_t block) {
+    return order_.launchOf(block, r.phase + (r.ref == Epoch::userWrite));
   };
   std::uint32_t a = order_.blockOf(c.first), b = order_.blockOf(c.second);
   Story story{0, c, launch(c.first, a), launch(c.second, b)};
@@ -73,7 +73,7 @@ void Reporter::conflict(const Conflict &seen) {
     return;
   if (c.second.isUser()) {
     const std::uint32_t owner = index_.rankOf(b);
-    if (c.control && c.firstWrites && c.second.ref == Record::userRead) {
+    if (c.control && c.firstWrites && c.second.ref == Epoch::userRead) {
       if (auto *w = findings_.add(diag::relaxed_carries_data, first))
         w->args = {owner, cell};
       return;
@@ -120,7 +120,7 @@ bool Reporter::isOfSource(const Conflict &c) const {
 
 std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t b, bool nextLaunch) const {
   const std::string rb = std::to_string(index_.rankOf(b));
-  const Need need = c.firstWrites ? Need::Data : Need::Control;
+  const Relation relation = c.firstWrites ? Relation::Visibility : Relation::HappensBefore;
   const bool ofSource = isOfSource(c);
   if (c.first.isPut() && !c.firstWrites)
     return std::string("the port may still read its source: a flush of the channel behind the put (or ") +
@@ -132,7 +132,7 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
   if (c.control && !c.first.isUser())
     return "only a relaxed signal (or a packet) orders them, which makes no data visible: a signal and a wait that are "
            "not relaxed would";
-  if (!c.second.isUser() && a != b && order_.before(c.first, c.firstWrites, order_.nextView(b), need)) {
+  if (!c.second.isUser() && a != b && order_.before(c.first, c.firstWrites, order_.nextView(b), relation)) {
     const std::uint32_t wait = waitInPhase(b, c.secondOp);
     const std::string what = wait == none ? "operation that it waits by" : word(b, wait);
     return "the " + what + " is in the same phase as the access behind it: " +
@@ -147,7 +147,7 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
            (ofSource && !index_.program.autoSync ? ", or autoSync," : "") + " would order them";
   if (!c.first.isUser() && !c.first.isPut() && a != b && c.first.phase != 0 &&
       order_.launchOf(a, c.first.phase - 1) == order_.launchOf(a, c.first.phase) &&
-      order_.known(a, c.first.phase - 1, c.view, need))
+      order_.known(a, c.first.phase - 1, c.view, relation))
     if (const std::uint32_t signal = signalInPhase(a, c.firstOp); signal != none) {
       const bool takesSync = !ir::putsAndSignals(index_.ops(a).ops[signal].kind);
       return "a " + word(a, signal) + " follows the " + (c.firstWrites ? "write" : "read") + " in the same phase: " +
@@ -238,7 +238,7 @@ void Reporter::packetNotThere(CellId cell, ir::OpRef op) {
     f->args = {memory_.describe(cell)};
 }
 
-void Reporter::slotWrittenTwice(CellId cell, const Record &first, const Record &second) {
+void Reporter::slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &second) {
   const std::uint32_t a = order_.blockOf(first);
   const std::uint32_t firstOp = machine_->opOf(first), secondOp = machine_->opOf(second);
   auto *f = findings_.add(diag::slot_written_twice, place(second, secondOp), place(first, firstOp));
@@ -250,12 +250,12 @@ void Reporter::slotWrittenTwice(CellId cell, const Record &first, const Record &
                       {accessWords(first, firstOp, true), index_.rankOf(a), index_.idOf(a)}});
 }
 
-void Reporter::inputStillSent(CellId cell, const Record &put) {
+void Reporter::inputStillSent(CellId cell, const Epoch &put) {
   if (auto *f = findings_.add(diag::input_still_sent, place(put, machine_->opOf(put))))
     f->args = {index_.rankOf(order_.blockOf(put)), memory_.describe(cell)};
 }
 
-void Reporter::sizeChanged(std::uint32_t rank, const Record &first, bool firstWrites, const Record &second) {
+void Reporter::sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) {
   const std::uint32_t a = order_.blockOf(first), b = order_.blockOf(second);
   const ir::OpRef at = place(second, machine_->opOf(second)), other = place(first, machine_->opOf(first));
   auto *f = findings_.add(diag::size_change_race, at, other);
@@ -349,25 +349,25 @@ void Reporter::addSchedules(const Premises &premises, std::uint32_t launches) {
       }
     };
     // Everything the second access needs, and no more: so the first has not happened unless it is in flight.
-    const auto reach = [&](const Record &record, std::uint32_t op, std::uint32_t blockOf, std::uint32_t launch) {
+    const auto reach = [&](const Epoch &record, std::uint32_t op, std::uint32_t blockOf, std::uint32_t launch) {
       if (!record.isUser()) {
         std::uint32_t count = replay.find(blockOf, record.phase, op, launch);
         if (a == b && c.first.phase == c.second.phase && !c.first.isUser()) // threads of one block, one ahead
           count = std::min(count, replay.find(a, c.first.phase, c.firstOp, launch));
         replay.need(blockOf, count, wanted);
-      } else if (record.ref == Record::userRead || launch != 0) {
-        const std::uint32_t rank = index_.rankOf(blockOf), of = record.ref == Record::userRead ? launch : launch - 1;
+      } else if (record.ref == Epoch::userRead || launch != 0) {
+        const std::uint32_t rank = index_.rankOf(blockOf), of = record.ref == Epoch::userRead ? launch : launch - 1;
         for (std::uint32_t other = index_.block(rank, 0); other < index_.block(rank + 1, 0); ++other)
           replay.need(other, replay.endOfLaunch(other, of), wanted);
       }
       tell(replay.schedule(done, wanted));
     };
-    const auto happen = [&](const Record &record, std::uint32_t op, std::uint32_t blockOf, bool writes, bool late) {
+    const auto happen = [&](const Epoch &record, std::uint32_t op, std::uint32_t blockOf, bool writes, bool late) {
       const std::string verb = writes ? "writes" : "reads";
       if (record.isUser())
         say("rank " + std::to_string(index_.rankOf(blockOf)) +
-                (record.ref == Record::userRead ? " has ended its launch; its user reads "
-                                                : " begins; its user has written ") +
+                (record.ref == Epoch::userRead ? " has ended its launch; its user reads "
+                                               : " begins; its user has written ") +
                 memory_.describe(c.cell) + (late ? " only now" : ""),
             findings_.rankWhere(index_.rankOf(blockOf)));
       else

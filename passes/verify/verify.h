@@ -70,11 +70,15 @@
 
 namespace mscclc::passes {
 
+namespace proof {
+class OrderWatcher;
+}
+
 struct VerifyOptions {
   bool warnings = true;
   bool schedules = true; ///< add the shortest schedule to races
-  /// Keep vector clocks from the start, not only where the logs of Order are too tangled. The verdict is the same.
-  bool clocks = false;
+  /// Is told of all events and of what was said of their order (verify/order.h); for tests.
+  proof::OrderWatcher *watcher = nullptr;
   /// Scratch chunks lie at the same place whatever the message size, as in kernels of our own: launches of different
   /// sizes meet chunk by chunk, as those of one size do.
   bool fixedScratch = false;
