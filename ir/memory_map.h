@@ -1,7 +1,7 @@
 // Where chunks lie in memory: aliasing of input and output when a collective is in place.
 #pragma once
 
-#include "ir/program.h"
+#include "ir/op_memory.h"
 
 namespace mscclc::ir {
 
@@ -31,6 +31,42 @@ inline CanonicalPlace canonicalPlace(const Program &program, std::uint32_t rank,
   default:
     return {BufferKind::Input, index};
   }
+}
+
+/// Canonical place of the first chunk of `piece`.
+inline CanonicalPlace canonicalPlace(const Program &program, const MemoryPiece &piece) {
+  return canonicalPlace(program, piece.rank, piece.buffer, piece.index);
+}
+
+/// A range of a rank's memory in plain chunks, aliasing resolved: it tells packets and plain chunks apart no more.
+struct MemoryRange {
+  BufferKind buffer = BufferKind::Input;
+  std::uint64_t begin = 0, end = 0;
+
+  bool empty() const { return begin == end; }
+  bool overlaps(const MemoryRange &other) const {
+    return buffer == other.buffer && begin < other.end && other.begin < end;
+  }
+  friend bool operator==(const MemoryRange &, const MemoryRange &) = default;
+};
+
+/// Memory of chunks [index, index + size) of `buffer` on `rank`.
+inline MemoryRange memoryOf(const Program &program, std::uint32_t rank, BufferKind buffer, std::uint32_t index,
+                            std::uint32_t size, DataForm form) {
+  const std::uint64_t scale = form == DataForm::Packet ? 2 : 1;
+  const CanonicalPlace place = canonicalPlace(program, rank, buffer, index);
+  return {place.buffer, place.index * scale, (std::uint64_t{place.index} + size) * scale};
+}
+
+/// Memory of `piece`.
+inline MemoryRange memoryOf(const Program &program, const MemoryPiece &piece) {
+  return memoryOf(program, piece.rank, piece.buffer, piece.index, piece.size, piece.form);
+}
+
+/// Memory of a local chunk of `rank`.
+inline MemoryRange memoryOf(const Program &program, std::uint32_t rank, const Chunk &chunk,
+                            DataForm form = DataForm::Plain) {
+  return memoryOf(program, rank, static_cast<BufferKind>(chunk.space), chunk.index, chunk.size, form);
 }
 
 } // namespace mscclc::ir

@@ -1,6 +1,6 @@
 #include "passes/analysis/message_limits.h"
 
-#include "ir/op_semantics.h"
+#include "ir/op_memory.h"
 #include "passes/diagnostics.h"
 #include "passes/transform/op_list.h"
 
@@ -200,7 +200,7 @@ private:
       }
     }
     for (std::size_t i = 0; op.kind == OpKind::Get && i < std::min(srcs.size(), dsts.size()); ++i)
-      if ((rank.remoteBuffers[srcs[i].id].buffer == ir::BufferKind::Scratch) != (dsts[i].space == ChunkSpace::Scratch))
+      if ((ir::bufferOf(rank, srcs[i]) == ir::BufferKind::Scratch) != (dsts[i].space == ChunkSpace::Scratch))
         return "swaps the offsets of source and destination";
     bool alike = true; // where the rank has none, check-executor says what becomes of it
     forEachScratch(block, op, [&](const ir::Rank &of) {
@@ -224,16 +224,10 @@ private:
 
   /// Calls `visit(rank)` for each rank whose scratch `op` touches.
   template <typename Visit> void forEachScratch(const ir::ThreadBlock &block, const Op &op, Visit visit) const {
-    const ir::Rank &rank = program_.ranks[rank_];
-    for (const ir::Chunk &chunk : block.operands(op)) {
-      if (chunk.space == ChunkSpace::Scratch)
-        visit(rank);
-      else if (chunk.space == ChunkSpace::Remote && rank.remoteBuffers[chunk.id].buffer == ir::BufferKind::Scratch)
-        visit(program_.ranks[rank.remoteBuffers[chunk.id].rank]);
-      else if (chunk.space == ChunkSpace::Switch && rank.switchChannels[chunk.id].buffer == ir::BufferKind::Scratch)
-        for (const std::uint32_t of : rank.switchChannels[chunk.id].ranks)
-          visit(program_.ranks[of]);
-    }
+    ir::forEachMemory(program_, rank_, block, op, [&](const ir::MemoryPiece &piece) {
+      if (piece.inScratch())
+        visit(program_.ranks[piece.rank]);
+    });
   }
 
   /// Of the scratch buffers that `op` touches: the most chunks. 0: it touches none.

@@ -156,10 +156,8 @@ void ThreadOrder::visit(std::uint32_t i, const Place &place) {
 }
 
 /// Two names may stand for one memory: a peer's input and output in place, its packets and plain chunks.
-MemoryRange ThreadOrder::destination(const Op &op, std::uint32_t index) const {
-  const ir::Chunk &chunk = before_.dsts(op)[index];
-  const ir::RemoteBuffer &remote = program_.ranks[rank_].remoteBuffers[chunk.id];
-  return memoryOf(program_, remote.rank, remote.buffer, chunk.index, chunk.size, ir::formOfDestination(op.kind, index));
+ir::MemoryRange ThreadOrder::destination(const Op &op, std::uint32_t index) const {
+  return ir::memoryOf(program_, ir::pieceOf(program_, rank_, op, op.numSrcs + index, before_.dsts(op)[index]));
 }
 
 void ThreadOrder::beginPhaseIn(std::uint64_t phase) {

@@ -8,7 +8,7 @@
 // A sync moves, too: what one operation asks for stands before or behind all that it is merged with.
 #pragma once
 
-#include "passes/analysis/local_accesses.h"
+#include "ir/memory_map.h"
 
 #include <cstdint>
 #include <optional>
@@ -42,7 +42,7 @@ private:
     std::uint32_t op = 0, queue = 0;
     std::uint32_t threadIn = 0, threadOut = 0;
     std::uint64_t phaseIn = 0;
-    std::optional<MemoryRange> to; ///< of a put
+    std::optional<ir::MemoryRange> to; ///< of a put
     bool related(const Act &later) const { return phaseIn < later.phaseIn || threadIn == later.threadIn; }
   };
   struct Place {
@@ -87,7 +87,7 @@ private:
   std::uint32_t threadAfter(std::uint32_t op, std::uint32_t thread) const;
   std::uint32_t queueOf(const ir::Op &op, std::uint32_t id) const;
 
-  MemoryRange destination(const ir::Op &op, std::uint32_t index) const;
+  ir::MemoryRange destination(const ir::Op &op, std::uint32_t index) const;
 
   const ir::Program &program_;
   const std::uint32_t rank_;

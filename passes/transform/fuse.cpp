@@ -1,6 +1,6 @@
 #include "passes/transform/fuse.h"
 
-#include "passes/analysis/local_accesses.h"
+#include "ir/memory_map.h"
 #include "passes/analysis/thread_order.h"
 #include "passes/transform/fusion_rules.h"
 #include "passes/transform/op_list.h"
@@ -340,9 +340,9 @@ private:
 
   /// True if `chunk` is this rank's share of what a switch broadcast writes at `target`.
   bool landsInPlace(const Chunk &chunk, const Chunk &target) const {
-    const ir::BufferKind buffer = program_.ranks[rank_].switchChannels[target.id].buffer;
-    return memoryOf(program_, rank_, chunk) ==
-           memoryOf(program_, rank_, buffer, target.index, target.size, ir::DataForm::Plain);
+    const ir::BufferKind buffer = ir::bufferOf(program_.ranks[rank_], target);
+    return ir::memoryOf(program_, rank_, chunk) ==
+           ir::memoryOf(program_, rank_, buffer, target.index, target.size, ir::DataForm::Plain);
   }
 
   bool accumulates(const Op &right) {
@@ -350,13 +350,13 @@ private:
     const Chunk &into = current_.dsts()[0];
     if (srcs[0] != current_.srcs()[0] || dsts[0] != into)
       return false;
-    const MemoryRange memory = memoryOf(program_, rank_, into);
-    if (memory != memoryOf(program_, rank_, srcs[0]))
+    const ir::MemoryRange memory = ir::memoryOf(program_, rank_, into);
+    if (memory != ir::memoryOf(program_, rank_, srcs[0]))
       return false;
     auto apart = [&](std::span<const Chunk> others) {
       for (std::uint32_t i = 1; i < others.size(); ++i)
         if (ir::isLocal(others[i].space) &&
-            memory.overlaps(memoryOf(program_, rank_, others[i], ir::formOfSource(right, i))))
+            memory.overlaps(ir::memoryOf(program_, rank_, others[i], ir::formOfSource(right, i))))
           return false;
       return true;
     };

@@ -1,7 +1,7 @@
 #include "passes/transform/split_ops.h"
 
+#include "ir/memory_map.h"
 #include "ir/op_semantics.h"
-#include "passes/analysis/local_accesses.h"
 #include "passes/diagnostics.h"
 
 #include <algorithm>
@@ -165,9 +165,9 @@ private:
       return nullptr;
     // A later step must not read what an earlier one has written, other than as the sum so far.
     const std::span<const Chunk> srcs = in_->srcs(op);
-    const MemoryRange sum = memoryOf(program_, rank, in_->dsts(op)[0]);
+    const ir::MemoryRange sum = ir::memoryOf(program_, rank, in_->dsts(op)[0]);
     for (std::uint32_t i = limits_.chunksPerSide; i < srcs.size(); ++i)
-      if (ir::isLocal(srcs[i].space) && sum.overlaps(memoryOf(program_, rank, srcs[i], ir::formOfSource(op, i))))
+      if (ir::isLocal(srcs[i].space) && sum.overlaps(ir::memoryOf(program_, rank, srcs[i], ir::formOfSource(op, i))))
         return "a later source lies where the result goes";
     return nullptr;
   }

@@ -1,35 +1,21 @@
 // The machine's data operations: which cells they touch, in which order to what came before, and what they leave there.
 #include "passes/verify/machine.h"
 
-#include "ir/op_semantics.h"
+#include "ir/op_memory.h"
 
 #include <algorithm>
 
 namespace mscclc::passes::proof {
 
 void Machine::addOperand(const BlockState &s, const ir::Op &op, std::uint32_t operand) {
-  const ir::Rank &rank = index_.program.ranks[s.rank];
   const std::uint32_t ref = op.firstChunk + operand;
   const ir::Chunk &chunk = s.code->chunks[ref];
-  const bool isSource = operand < op.numSrcs;
-  const bool packet = ir::roleOf(op, operand).form == ir::DataForm::Packet;
-  auto &list = isSource ? sources_ : destinations_;
-  const auto add = [&](std::uint32_t owner, ir::BufferKind buffer) {
-    const UnitSpan span =
-        geometry_.span(chunk, op, s.loop != none ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
-    list.push_back({owner, static_cast<CellId>(memory_.base(owner, buffer, packet) + span.first), span.count, ref,
-                    packet, buffer == ir::BufferKind::Scratch});
-  };
-  if (ir::isLocal(chunk.space)) {
-    add(s.rank, static_cast<ir::BufferKind>(chunk.space));
-  } else if (chunk.space == ir::ChunkSpace::Remote) {
-    const ir::RemoteBuffer &remote = rank.remoteBuffers[chunk.id];
-    add(remote.rank, remote.buffer);
-  } else {
-    const ir::SwitchChannel &channel = rank.switchChannels[chunk.id];
-    for (const std::uint32_t member : channel.ranks)
-      add(member, channel.buffer);
-  }
+  auto &list = operand < op.numSrcs ? sources_ : destinations_;
+  ir::forEachPiece(index_.program, s.rank, op, operand, chunk, [&](const ir::MemoryPiece &piece) {
+    const UnitSpan span = geometry_.span(chunk, op, s.loop != none ? &s.slice : nullptr, piece.inScratch());
+    const std::uint64_t first = memory_.base(piece.rank, piece.buffer, piece.isPacket()) + span.first;
+    list.push_back({piece.rank, static_cast<CellId>(first), span.count, ref, piece.isPacket(), piece.inScratch()});
+  });
 }
 
 void Machine::resolve(const BlockState &s, const ir::Op &op) {

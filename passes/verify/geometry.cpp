@@ -1,6 +1,6 @@
 #include "passes/verify/geometry.h"
 
-#include "ir/op_semantics.h"
+#include "ir/op_memory.h"
 
 #include <algorithm>
 #include <numeric>
@@ -11,19 +11,6 @@ namespace {
 constexpr std::uint64_t maxUnitsPerChunk = 1u << 16;
 constexpr std::uint64_t maxUnrolledOps = 50'000'000;
 constexpr std::uint64_t mostChunkBytes = std::uint64_t{1} << 31; ///< so that times a number of chunks they fit 64 bits
-
-bool inScratch(const ir::Rank &rank, const ir::Chunk &chunk) {
-  switch (chunk.space) {
-  case ir::ChunkSpace::Scratch:
-    return true;
-  case ir::ChunkSpace::Remote:
-    return rank.remoteBuffers[chunk.id].buffer == ir::BufferKind::Scratch;
-  case ir::ChunkSpace::Switch:
-    return rank.switchChannels[chunk.id].buffer == ir::BufferKind::Scratch;
-  default:
-    return false;
-  }
-}
 } // namespace
 
 std::uint64_t reusedScratchChunkBytes(const ir::Program &program, const ir::Rank &rank) {
@@ -76,7 +63,7 @@ void Geometry::scanOps(const ProgramIndex &index) {
           rate->narrow = n;
           rate->wide = chunk.size;
         }
-        rate->scratch |= inScratch(rank, chunk);
+        rate->scratch |= ir::bufferOf(rank, chunk) == ir::BufferKind::Scratch;
       }
     }
   }
@@ -192,14 +179,11 @@ std::uint64_t Geometry::unitsTouched(const ProgramIndex &index) const {
   std::uint64_t total = 0;
   for (std::uint32_t b = 0; b < index.numBlocks(); ++b) {
     const ir::ThreadBlock &block = index.ops(b);
-    const ir::Rank &rank = index.program.ranks[index.rankOf(b)];
     for (const ir::Op &op : block.ops)
-      for (const ir::Chunk &chunk : block.operands(op)) {
+      ir::forEachMemory(index.program, index.rankOf(b), block, op, [&](const ir::MemoryPiece &piece) {
         // Iterations of a pipeline share the span among them.
-        const std::size_t owners =
-            chunk.space == ir::ChunkSpace::Switch ? rank.switchChannels[chunk.id].ranks.size() : 1;
-        total += span(chunk, op, nullptr, false).count * owners;
-      }
+        total += span(block.operands(op)[piece.operand], op, nullptr, false).count;
+      });
   }
   return total;
 }

@@ -4,7 +4,7 @@
 // This lets a slot or a chunk be overwritten without any other sync, as packet algorithms do.
 #include "passes/verify/machine.h"
 
-#include "ir/op_semantics.h"
+#include "ir/op_memory.h"
 
 #include <algorithm>
 
@@ -66,14 +66,9 @@ bool Machine::consumed(CellId slot, const Epoch &consumer, const Chain &chain) c
     if (!ir::reduces(op.kind) && op.numSrcs == op.numDsts &&
         made.ref - op.firstChunk - op.numSrcs != consumer.ref - op.firstChunk)
       continue; // another pair of the operation
-    const ir::Rank &rank = index_.program.ranks[index_.rankOf(made.agent)];
     const auto offset = [&](const Epoch &r, CellId cell) {
-      const ir::Chunk &chunk = code.chunks[r.ref];
-      const std::uint32_t owner = ir::isLocal(chunk.space)                ? index_.rankOf(made.agent)
-                                  : chunk.space == ir::ChunkSpace::Remote ? rank.remoteBuffers[chunk.id].rank
-                                                                          : memory_.locate(cell).rank;
-      return cell -
-             (memory_.base(owner, ir::BufferKind::Scratch, true) + geometry_.span(chunk, op, nullptr, true).first);
+      return cell - (memory_.base(memory_.locate(cell).rank, ir::BufferKind::Scratch, true) +
+                     geometry_.span(code.chunks[r.ref], op, nullptr, true).first);
     };
     if (offset(made, mine) == offset(consumer, slot))
       return true;
@@ -89,7 +84,6 @@ bool Machine::takenAlong(CellId id, const Epoch &reader, Chain &chain, int depth
   if (ir::formOfDestination(op.kind, op.numDsts - 1) != ir::DataForm::Packet || !ir::isLocal(source.space))
     return false;
   const std::uint32_t owner = index_.rankOf(b);
-  const ir::Rank &rank = index_.program.ranks[owner];
   const auto cellOf = [&](const ir::Chunk &chunk, std::uint32_t at, ir::BufferKind buffer, bool packet) {
     return memory_.base(at, buffer, packet) +
            geometry_.span(chunk, op, nullptr, buffer == ir::BufferKind::Scratch).first;
@@ -126,14 +120,10 @@ bool Machine::takenAlong(CellId id, const Epoch &reader, Chain &chain, int depth
   for (auto it = near.first; it != near.second; ++it)
     if (asked(it->operand) && goes(it->operand, it->rank))
       return true;
-  if (pairwise) {
-    const std::uint32_t d = reader.ref - op.firstChunk;
-    const ir::Chunk &chunk = code.dsts(op)[d];
-    const std::uint32_t to = chunk.space == ir::ChunkSpace::Remote ? rank.remoteBuffers[chunk.id].rank : owner;
-    return chunk.space != ir::ChunkSpace::Switch && to != here && goes(d, to);
-  }
+  if (pairwise && code.dsts(op)[reader.ref - op.firstChunk].space == ir::ChunkSpace::Switch)
+    return false;
   for (const PacketDestination &to : destinations)
-    if (to.rank != here && goes(to.operand, to.rank))
+    if (to.rank != here && asked(to.operand) && goes(to.operand, to.rank))
       return true;
   return false;
 }
@@ -144,19 +134,10 @@ const std::vector<Machine::PacketDestination> &Machine::packetDestinations(std::
     return found;
   const ir::ThreadBlock &code = index_.ops(b);
   const ir::Op &op = code.ops[o];
-  const ir::Rank &rank = index_.program.ranks[index_.rankOf(b)];
-  for (std::uint32_t d = 0; d < op.numDsts; ++d) {
-    if (ir::formOfDestination(op.kind, d) != ir::DataForm::Packet)
-      continue;
-    const ir::Chunk &chunk = code.dsts(op)[d];
-    if (chunk.space == ir::ChunkSpace::Scratch)
-      found.push_back({index_.rankOf(b), d});
-    else if (chunk.space == ir::ChunkSpace::Remote)
-      found.push_back({rank.remoteBuffers[chunk.id].rank, d});
-    else
-      for (const std::uint32_t member : rank.switchChannels[chunk.id].ranks)
-        found.push_back({member, d});
-  }
+  ir::forEachMemory(index_.program, index_.rankOf(b), code, op, [&](const ir::MemoryPiece &piece) {
+    if (piece.access == ir::Access::Write && piece.isPacket())
+      found.push_back({piece.rank, piece.operand - op.numSrcs});
+  });
   std::sort(found.begin(), found.end(), [](const PacketDestination &x, const PacketDestination &y) {
     return std::pair(x.rank, x.operand) < std::pair(y.rank, y.operand);
   });

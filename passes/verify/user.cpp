@@ -3,8 +3,6 @@
 // ended.
 #include "passes/verify/machine.h"
 
-#include "ir/memory_map.h"
-
 namespace mscclc::passes::proof {
 
 /// Calls visit(first cell, units, input chunk unit or none) for what a rank's user owns, each cell once: where input

@@ -1,10 +1,10 @@
 #include "passes/verify/verify.h"
 
-#include "passes/verify/owners.h"
 #include "passes/verify/report.h"
 #include "passes/verify/sizes.h"
 #include "passes/verify/slicing.h"
 
+#include "ir/op_memory.h"
 #include "ir/structure.h"
 
 #include <algorithm>
@@ -48,16 +48,12 @@ bool reportTooMuchMemory(Findings &findings) {
 
 /// True if slices of groups end within chunks of scratch.
 bool slicesScratch(const ir::Program &program) {
-  for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
-    for (const ir::ThreadBlock &block : program.ranks[r].blocks)
+  for (const ir::Rank &rank : program.ranks)
+    for (const ir::ThreadBlock &block : rank.blocks)
       for (const ir::Op &op : block.ops)
-        for (const ir::Chunk &chunk : op.groupSize > 1 ? block.operands(op) : std::span<const ir::Chunk>()) {
-          bool scratch = false;
-          forOwners(program, r, chunk,
-                    [&](std::uint32_t, ir::BufferKind buffer) { scratch |= buffer == ir::BufferKind::Scratch; });
-          if (scratch && chunk.size % op.groupSize != 0)
+        for (const ir::Chunk &chunk : op.groupSize > 1 ? block.operands(op) : std::span<const ir::Chunk>())
+          if (ir::bufferOf(rank, chunk) == ir::BufferKind::Scratch && chunk.size % op.groupSize != 0)
             return true;
-        }
   return false;
 }
 
