@@ -12,7 +12,7 @@ void Machine::addOperand(const BlockState &s, const ir::Op &op, std::uint32_t op
   const ir::Chunk &chunk = s.code->chunks[ref];
   auto &list = operand < op.numSrcs ? sources_ : destinations_;
   ir::forEachPiece(index_.program, s.rank, op, operand, chunk, [&](const ir::MemoryPiece &piece) {
-    const UnitSpan span = geometry_.span(chunk, op, s.loop != none ? &s.slice : nullptr, piece.inScratch());
+    const UnitSpan span = geometry_.span(chunk, op, s.at.inLoop() ? &s.slice : nullptr, piece.inScratch());
     const std::uint64_t first = memory_.base(piece.rank, piece.buffer, piece.isPacket()) + span.first;
     list.push_back({piece.rank, static_cast<CellId>(first), span.count, ref, piece.isPacket(), piece.inScratch()});
   });
@@ -37,7 +37,7 @@ bool Machine::packetsArrived(std::uint32_t b, const ir::Op &op) {
       for (std::uint32_t i = 0; i < source.count; ++i)
         if (memory_.slotLaunch(source.first + i) != now) {
           if (!ir::awaitsPackets(op.kind)) {
-            listener_.packetNotThere(source.first + i, index_.place(b, s.pc));
+            listener_.packetNotThere(source.first + i, index_.place(b, s.at.op()));
             return true;
           }
           block(b, memory_.slotWaiter(source.first + i), Waiting::Packet, source.first + i);
@@ -157,7 +157,7 @@ void Machine::portPut(std::uint32_t b, const ir::Op &op) {
     const std::uint32_t channel = index_.channel(op.channelType, s.rank, ids[ids.size() == 1 ? 0 : i]);
     View issue = threadView(b, i);
     issue.putChannel = channel;
-    const Epoch put{Epoch::putBit | order_.addPut(channel, issue, s.pc), issue.phase, source.ref};
+    const Epoch put{Epoch::putBit | order_.addPut(channel, issue, s.at.op()), issue.phase, source.ref};
     readValues(source, put, issue);
     if (history_ && launch_ == 0 && source.scratch) {
       const Operand &cells = source.packet ? destinations_[i] : source;

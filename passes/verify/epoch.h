@@ -1,11 +1,14 @@
 // What the order of events is asked about, and what carries it from block to block.
 #pragma once
 
-#include "passes/verify/index.h"
+#include "ir/program_index.h"
 
 #include <span>
 
 namespace mscclc::passes::proof {
+
+using ir::none;
+using ir::ProgramIndex;
 
 /// What an earlier event is to a later one. HappensBefore: it is over when the later one begins; every edge carries
 /// that. Visibility: what it wrote can be seen, too; signals, semaphores and barriers carry that, relaxed signals and

@@ -5,6 +5,7 @@
 // order in which blocks take turns does not matter: see verify.h.
 #pragma once
 
+#include "ir/cursor.h"
 #include "passes/verify/premises.h"
 #include "passes/verify/scratch_history.h"
 #include "passes/verify/threads.h"
@@ -74,9 +75,8 @@ public:
   std::uint32_t launch() const { return launch_; }
 
   const Waiting &waiting(std::uint32_t block) const { return blocks_[block].waiting; }
-  std::uint32_t pc(std::uint32_t block) const { return blocks_[block].pc; }
-  bool finished(std::uint32_t block) const { return blocks_[block].pc == blocks_[block].code->ops.size(); }
-  std::uint32_t iteration(std::uint32_t block) const { return blocks_[block].iteration; }
+  const ir::BlockCursor &at(std::uint32_t block) const { return blocks_[block].at; }
+  bool finished(std::uint32_t block) const { return blocks_[block].at.atEnd(*blocks_[block].code); }
   const MachineCounts &counts() const { return counts_; }
   /// The operation that `record`'s operand belongs to.
   std::uint32_t opOf(const Epoch &record) const;
@@ -85,25 +85,18 @@ private:
   struct BlockState {
     const ir::ThreadBlock *code = nullptr;
     std::uint32_t rank = 0;
-    std::uint32_t pc = 0;
-    std::uint32_t step = 0;    ///< ids of a wait that are done, or sources that are there
-    std::uint32_t loop = none; ///< header of the running pipeline
-    std::uint32_t iteration = 0;
+    ir::BlockCursor at;
+    std::uint32_t step = 0; ///< ids of a wait that are done, or sources that are there
     std::uint32_t nextWaiter = none;
-    bool entered = false; ///< the operation at pc has done what comes before it
+    bool entered = false; ///< the operation there has done what comes before it
     Waiting waiting;
     LoopSlice slice;
-  };
-  struct Queue {
-    std::uint32_t head = none, tail = none, waiter = none;
-    std::uint32_t initial = 0; ///< of a semaphore's value at the start, what is left; shared queues keep it
   };
   /// What waits in a queue.
   struct Sent {
     MessageClock clock;
     std::uint32_t covers = none;  ///< port puts that are complete with it: see Order
     std::uint32_t relayed = none; ///< those of which its thread was told in the same phase
-    std::uint32_t next = none;
   };
   /// A queue that several blocks signal or wait on: clocks of the launch, by signaller.
   struct SharedQueue {
@@ -118,9 +111,6 @@ private:
     std::vector<Place> inTurn;       ///< of all of `sent`, in the machine's order
     std::vector<std::uint64_t> told; ///< [waiter]: how many of these it was told of
   };
-  struct BarrierState {
-    std::vector<std::uint32_t> arrived;
-  };
   /// An operand as cells: of `rank`, from `first`.
   struct Operand {
     std::uint32_t rank = 0;
@@ -133,7 +123,6 @@ private:
   // machine.cpp: control
   void run(std::uint32_t block);
   bool execute(std::uint32_t block, const ir::Op &op);
-  void step(BlockState &state);
   void signal(std::uint32_t block, std::uint32_t queue, const Sent &sent);
   Sent sendOf(std::uint32_t block, std::uint32_t thread, bool relaxed, std::uint32_t portChannel);
   bool wait(std::uint32_t block, std::uint32_t thread, std::uint32_t queue, bool relaxed);
@@ -150,9 +139,6 @@ private:
   void signalShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Sent &sent);
   template <typename Take>
   bool waitShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Take &take);
-  std::uint32_t semaphoreQueue(std::uint32_t rank, std::uint32_t id) const {
-    return index_.numChannels() + index_.semaphore(rank, id);
-  }
 
   // data.cpp: data
   bool data(std::uint32_t block, const ir::Op &op);
@@ -216,12 +202,11 @@ private:
   std::optional<ScratchHistory> history_;
   std::uint32_t launch_ = 0; ///< from 0
   std::vector<BlockState> blocks_;
-  std::vector<Queue> queues_; ///< channel ends that wait, then semaphores
-  std::vector<Sent> sent_;
-  std::uint32_t freeSent_ = none;
+  ir::CreditQueues<Sent> queues_;
+  std::vector<std::uint32_t> waiters_; ///< [queue]: the first block that waits, more by nextWaiter
   std::unordered_map<std::uint32_t, SharedQueue> shared_;
   std::set<std::uint32_t> noTurns_, outOfTurn_;
-  std::vector<BarrierState> barriers_;
+  ir::Meetings<std::uint32_t> meetings_; ///< of blocks
   struct ThreadClock {
     std::uint32_t thread;
     MessageClock clock;

@@ -289,10 +289,10 @@ void Reporter::waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef
   }
 }
 
-void Reporter::addSchedules(const Premises &premises, std::uint32_t launches) {
+void Reporter::addSchedules(std::uint32_t launches) {
   if (stories_.empty())
     return;
-  Replay replay(index_, geometry_, premises, memory_);
+  Replay replay(index_, geometry_, memory_);
   if (!replay.run(launches))
     return;
   constexpr std::size_t mostStories = 8, mostSteps = 8;
@@ -417,10 +417,9 @@ void Reporter::deadlock() {
       continue;
     const ir::ThreadBlock &code = index_.ops(b);
     const std::uint32_t rank = index_.rankOf(b);
-    std::uint32_t from = machine_->pc(b);
-    for (std::uint32_t o = 0; o < from; ++o) // in a loop, its beginning comes again
-      if (code.ops[o].kind == ir::OpKind::Pipeline && from <= o + code.ops[o].bodySize)
-        from = machine_->iteration(b) + 1 < geometry_.iterations(code.ops[o]) ? o + 1 : from;
+    std::uint32_t from = machine_->at(b).op();
+    if (machine_->at(b).inLoop() && !machine_->at(b).isLastIteration()) // its beginning comes again
+      from = machine_->at(b).header() + 1;
     for (std::uint32_t o = from; o < code.ops.size(); ++o) {
       const ir::Op &op = code.ops[o];
       if (ir::isSignal(op.kind) || ir::putsAndSignals(op.kind))
@@ -461,8 +460,8 @@ void Reporter::deadlock() {
         const bool there = machine_->waiting(other).kind == Waiting::Barrier && machine_->waiting(other).id == w.id;
         if (there || machine_->finished(other))
           continue;
-        for (std::uint32_t o = machine_->pc(other); o < ops.size(); ++o)
-          if (ops[o].kind == ir::OpKind::Barrier && ops[o].imm == index_.ops(b).ops[machine_->pc(b)].imm)
+        for (std::uint32_t o = machine_->at(other).op(); o < ops.size(); ++o)
+          if (ops[o].kind == ir::OpKind::Barrier && ops[o].imm == index_.ops(b).ops[machine_->at(b).op()].imm)
             return {other, o};
       }
       return {};
@@ -479,7 +478,7 @@ void Reporter::deadlock() {
       path.push_back(b);
       const Source next = sourceOf(b);
       if (next.block == none) {
-        if (auto *f = findings_.add(diag::waits_for_ever, index_.place(b, machine_->pc(b))))
+        if (auto *f = findings_.add(diag::waits_for_ever, index_.place(b, machine_->at(b).op())))
           f->args = {index_.rankOf(b), index_.idOf(b), waitWords(machine_->waiting(b))};
         break;
       }
@@ -487,14 +486,14 @@ void Reporter::deadlock() {
       if (seen[b] != start)
         continue;
       const auto first = std::find(path.begin(), path.end(), b);
-      if (auto *f = findings_.add(diag::deadlock, index_.place(b, machine_->pc(b)))) {
+      if (auto *f = findings_.add(diag::deadlock, index_.place(b, machine_->at(b).op()))) {
         f->args = {index_.rankOf(b), index_.idOf(b), waitWords(machine_->waiting(b)),
                    ir::plural(static_cast<std::uint64_t>(path.end() - first), "block")};
         std::size_t told = 0;
         for (auto it = first; it != path.end() && told < 8; ++it, ++told) {
           const Source source = sourceOf(*it);
           f->notes.push_back({&diag::waits_here,
-                              findings_.where(index_.place(*it, machine_->pc(*it))),
+                              findings_.where(index_.place(*it, machine_->at(*it).op())),
                               {index_.rankOf(*it), index_.idOf(*it), waitWords(machine_->waiting(*it))}});
           f->notes.push_back({&diag::comes_here,
                               findings_.where(index_.place(source.block, source.op)),

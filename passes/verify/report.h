@@ -20,7 +20,7 @@ public:
   void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) override;
 
   /// Adds to each race the shortest schedule that shows it.
-  void addSchedules(const Premises &premises, std::uint32_t launches);
+  void addSchedules(std::uint32_t launches);
   /// Says who is stuck on what, and where the cycle is.
   void deadlock();
   /// Compares outputs with the collective. Returns how many chunks it looked at.

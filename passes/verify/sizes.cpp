@@ -85,19 +85,11 @@ private:
   }
 
   bool scanSync(std::uint32_t b, std::uint32_t rank, const ir::Op &op, std::uint32_t section) {
-    const bool semaphore = ir::isSemaphoreOp(op.kind);
     const bool waits = ir::takes(op.kind);
     if (!waits && !ir::sends(op.kind))
       return true;
     for (const std::uint32_t id : index_.ops(b).idsOf(op)) {
-      std::uint32_t queue;
-      if (semaphore) {
-        queue = index_.numChannels() + index_.semaphore(rank, id);
-      } else {
-        queue = index_.channel(op.channelType, rank, id);
-        if (!waits)
-          queue = index_.pairOf(queue);
-      }
+      const std::uint32_t queue = index_.queue(rank, op, id);
       if (queue == none)
         return false;
       std::uint32_t &end = ends_[waits][queue];

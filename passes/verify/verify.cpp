@@ -138,7 +138,7 @@ private:
         results = reporter.checkResults(values, geometry_.unitsPerChunk());
     }
     if (options_.schedules)
-      reporter.addSchedules(premises, launches);
+      reporter.addSchedules(launches);
     if (result.launches == 0) {
       result.launches = launches;
       result.iterations = geometry_.mostIterations();
