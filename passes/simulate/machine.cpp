@@ -180,7 +180,7 @@ Outcome Machine::run(std::uint64_t seed, std::uint32_t launches) {
       return outcome_;
     if (progress == Progress::Moved)
       continue;
-    // Steps may have woken others, which are behind `at`.
+    // Steps may have woken others, which stand after `at`.
     ready_[at] = ready_.back();
     ready_.pop_back();
     actors_[a].ready = false;

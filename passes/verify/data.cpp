@@ -257,7 +257,7 @@ void Machine::checkRead(CellId id, const Epoch &by, const View &view) {
   if (!cell.write.exists())
     return;
   if (order_.before(cell.write, true, view, Relation::Visibility)) {
-    if (view.besides.empty()) // else only one thread is known to be behind it
+    if (view.besides.empty()) // else only one thread is known to come after it
       order_.readAfter(cell.write, view);
   } else if (!takenBefore(cell, view) && !sameElement(cell.write, by)) {
     report(id, cell.write, true, by, false, view);

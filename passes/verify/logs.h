@@ -1,7 +1,7 @@
 // What each block was told, in the order in which it came: the edges of happens-before, kept as they come.
 //
 // An entry is a message clock: how far the sender was, and how much of the sender's own log comes along. So the logs
-// are a graph, 20 bytes an edge, in which everything that a block can know lies behind the entries of its own log.
+// are a graph, 20 bytes an edge: whatever a block can know is reached from the entries of its own log.
 #pragma once
 
 #include "passes/verify/epoch.h"
@@ -14,7 +14,7 @@ namespace mscclc::passes::proof {
 class Logs {
 public:
   struct Entry : MessageClock {
-    std::uint32_t previous; ///< place behind the last entry before this one that tells more than this one does
+    std::uint32_t previous; ///< place after the last entry before this one that tells more than this one does
     Entry(const MessageClock &clock, std::uint32_t previous) : MessageClock(clock), previous(previous) {}
   };
   /// A block where a launch began.

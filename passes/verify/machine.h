@@ -69,7 +69,7 @@ public:
   void changeSizes() { history_.emplace(index_, order_); }
   /// Runs one launch of every rank to its end. False if blocks are stuck; `waiting` tells on what.
   bool runLaunch();
-  /// What the user does with the buffers around a launch: reads outputs behind it, writes inputs before it.
+  /// What the user does with the buffers around a launch: reads outputs after it, writes inputs before it.
   void beginLaunch();
   void endLaunch();
   std::uint32_t launch() const { return launch_; }
@@ -154,7 +154,7 @@ private:
   void write(const Operand &operand, const Epoch &by, const View &view, const ValueId *values);
   void writeComputed(const Operand &operand, const Epoch &by, const View &view, const ValueId *values);
   void sendPacket(CellId id, const View &view);
-  /// An access of a launch behind the first, against what the first left there.
+  /// An access of a launch after the first, against what the first left there.
   void checkLater(const Operand &operand, const Epoch &by, const View &view, bool writes);
   void writeAgain(CellId id, const Epoch &by, const View &view, ValueId value);
   void checkRead(CellId id, const Epoch &by, const View &view);

@@ -32,7 +32,7 @@ bool Machine::computedFrom(CellId id, const Epoch &reader, const View &view, con
   return takenAlong(id, reader, chain, 0);
 }
 
-/// A packet that somebody has taken is there: for whoever is behind that, too.
+/// A packet that somebody has taken is there: for whoever comes after that, too.
 bool Machine::takenBefore(const Cell &cell, const View &view) const {
   bool found = false;
   memory_.forReads(cell, [&](const Epoch &reader) {

@@ -1,7 +1,8 @@
 // From what the machine saw to what a user reads.
 #pragma once
 
-#include "passes/verify/replay.h"
+#include "passes/verify/findings.h"
+#include "passes/verify/schedule_search.h"
 
 namespace mscclc::passes::proof {
 
@@ -34,6 +35,15 @@ private:
     Conflict conflict;
     std::uint32_t firstLaunch, secondLaunch;
   };
+  /// Of a finding, with the steps of its schedule numbered.
+  struct Notes {
+    std::vector<Findings::Note> &all;
+    std::uint32_t number = 0;
+    void say(const std::string &words, ir::Where where);
+  };
+  void tell(const std::vector<Turn> &turns, Notes &notes) const;
+  void tellAccess(const Conflict &conflict, const Epoch &epoch, std::uint32_t op, bool writes, bool late,
+                  Notes &notes) const;
   std::string accessWords(const Epoch &record, std::uint32_t op, bool writes) const;
   std::string missing(const Conflict &conflict, std::uint32_t firstBlock, std::uint32_t secondBlock,
                       bool nextLaunch) const;

@@ -10,7 +10,7 @@ namespace {
 
 /// Calls visit(op, phase, again) for each operation of a block but pipeline headers, in order. Behind a pipeline, the
 /// first operations of its body come again where the next iteration begins in the phase in which one ends: `again` is
-/// set. Then what the last iteration does in its last phase is told once more, as what stands behind the pipeline goes
+/// set. Then what the last iteration does in its last phase is told once more, as what stands after the pipeline goes
 /// on in that phase.
 template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint64_t &phase, Visit visit) {
   const auto &ops = code.ops;
@@ -30,7 +30,7 @@ template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint
     phase += endsAfter(o);
     if (o != end)
       continue;
-    std::uint32_t tail = end + 1; // of the body, behind its last sync
+    std::uint32_t tail = end + 1; // of the body, after its last sync
     while (tail != begin && !endsAfter(tail - 1) && (tail > end || !endsBefore(tail)))
       --tail;
     const auto isSync = [](const ir::Op &op) { return ir::isBlockSync(op.kind); };
@@ -192,7 +192,7 @@ private:
   std::vector<std::uint64_t> waitsOf_; ///< [thread]: phase of its last wait
   std::uint64_t phase_ = 0;
   std::uint32_t block_ = 0;
-  std::uint64_t row_ = 0; ///< of the acquires that stand one behind the other up to here
+  std::uint64_t row_ = 0; ///< of the acquires that stand one after the other up to here
   bool again_ = false;
   bool inTurns_ = false; ///< several threads of the block send to one counter in a phase
 };
