@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace mscclc::ir {
@@ -64,18 +65,23 @@ private:
 };
 
 /// Calls `visit(index, header)` for each operation in the order in which they are written: `header` is that of the
-/// pipeline whose body the operation is in, or `none`, as for the headers themselves.
-template <typename Visit> void forEachOp(const ThreadBlock &block, Visit &&visit) {
+/// pipeline whose body the operation is in, or `none`, as for the headers themselves. A visit that returns false ends
+/// it; true if none did.
+template <typename Visit> bool forEachOp(const ThreadBlock &block, Visit &&visit) {
   std::uint32_t header = none, end = 0;
   for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
     if (o == end)
       header = none;
-    visit(o, header);
+    if constexpr (std::is_void_v<std::invoke_result_t<Visit, std::uint32_t, std::uint32_t>>)
+      visit(o, header);
+    else if (!visit(o, header))
+      return false;
     if (block.ops[o].kind == OpKind::Pipeline) {
       header = o;
       end = o + 1 + block.ops[o].bodySize;
     }
   }
+  return true;
 }
 
 /// What was given to each queue (see ProgramIndex) and not yet taken, first in, first out. What a semaphore starts at

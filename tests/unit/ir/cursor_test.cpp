@@ -92,11 +92,17 @@ TEST_CASE("as it is written, each operation comes once, with the header around i
   const auto visit = [&](std::uint32_t op, std::uint32_t header) {
     text += " " + std::to_string(op) + (header == none ? "" : "<" + std::to_string(header));
   };
-  forEachOp(blockOf({0, 2, 0, 0, 1, 0, 0}), visit);
+  CHECK(forEachOp(blockOf({0, 2, 0, 0, 1, 0, 0}), visit));
   CHECK(text == " 0 1 2<1 3<1 4 5<4 6");
   text.clear();
   forEachOp(withEmptyPipeline(), visit);
   CHECK(text == " 0 1 2");
+  std::uint32_t last = none;
+  CHECK_FALSE(forEachOp(blockOf({0, 0, 0}), [&](std::uint32_t op, std::uint32_t) {
+    last = op;
+    return op != 1; // false ends it
+  }));
+  CHECK(last == 1);
 }
 
 TEST_CASE("queues are numbered by the end that waits, then by semaphore") {
