@@ -49,13 +49,13 @@ void VersionTracker::define(const ThreadBlock &block, const Op &op, Version vers
       continue;
     auto &segments = segments_[static_cast<std::size_t>(range.buffer)];
     const auto last = std::prev(segments.upper_bound(range.end)); // the segment that holds range.end
-    const Version behind = last->second;
+    const Version beyond = last->second;
     const bool endIsBegin = last->first == range.end;
     const auto [first, isNew] = segments.insert_or_assign(range.begin, version);
-    // Drop what begins inside the range; what reached beyond it goes on behind it.
+    // Drop what begins inside the range; what reached beyond it goes on after it.
     segments.erase(std::next(first), endIsBegin ? last : segments.lower_bound(range.end));
     if (!endIsBegin)
-      segments.emplace_hint(std::next(first), range.end, behind);
+      segments.emplace_hint(std::next(first), range.end, beyond);
   }
 }
 

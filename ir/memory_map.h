@@ -28,9 +28,14 @@ inline CanonicalPlace canonicalPlace(const Program &program, std::uint32_t rank,
   case CollectiveKind::ReduceScatter:
     return buffer == BufferKind::Output ? CanonicalPlace{BufferKind::Input, rank * r.outputChunks + index}
                                         : CanonicalPlace{BufferKind::Input, index};
-  default:
-    return {BufferKind::Input, index};
+  case CollectiveKind::AllReduce:
+  case CollectiveKind::AllToAll:
+  case CollectiveKind::SendRecv:
+  case CollectiveKind::Test:
+  case CollectiveKind::Custom:
+    break;
   }
+  return {BufferKind::Input, index};
 }
 
 /// Canonical place of the first chunk of `piece`.

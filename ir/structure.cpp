@@ -35,9 +35,11 @@ std::string_view chunkRule(CollectiveKind kind, const Rank &rank, std::uint64_t 
     return in == out && in % ranks == 0 ? "" : "both are one multiple of the number of ranks";
   case CollectiveKind::SendRecv:
     return in == out ? "" : "as much is received as is sent";
-  default:
-    return "";
+  case CollectiveKind::Test:
+  case CollectiveKind::Custom:
+    break;
   }
+  return "";
 }
 
 } // namespace

@@ -1,11 +1,11 @@
 // Whether merging operations takes away an order that one thread gave them.
 //
 // Thread i does the i-th of what an operation names: a signal, a wait, a put through a port. Within a phase that one
-// thread's order is all there is, and an operation that is merged behind another moves to other threads. That loses
+// thread's order is all there is, and an operation that is merged into another moves to other threads. That loses
 // nothing where all that is related moves alike: two puts and their two signals, each on a channel of its own. It loses
 // an order where a signal no longer follows a put on its channel, or another signal that tells something else; where a
 // put no longer follows one to the same place; and where what a thread waited for no longer goes before what it sends.
-// A sync moves, too: what one operation asks for stands before or behind all that it is merged with.
+// A sync moves, too: what one operation asks for stands before or after all that it is merged with.
 #pragma once
 
 #include "ir/memory_map.h"

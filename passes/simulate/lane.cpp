@@ -1,6 +1,7 @@
 // What a thread of a block does: operations in order, element by element.
 #include "passes/simulate/machine.h"
 
+#include "ir/internal_error.h"
 #include "ir/op_memory.h"
 
 #include <algorithm>
@@ -31,8 +32,7 @@ bool Machine::isThread(const Lane &lane, std::uint32_t position) const {
 /// True if the lane stands for the thread that does word `word` of the operands of `op`.
 bool Machine::isWord(const Lane &lane, const ir::Op &op, std::uint64_t word) const {
   const std::uint64_t block = index_.block(lane.rank, lane.block);
-  const bool inSwitch = op.kind == ir::OpKind::SwitchReduce || op.kind == ir::OpKind::SwitchReduceBroadcast;
-  const std::uint64_t words = inSwitch ? 2 : ir::isPacketOp(op.kind) ? 1 : 0;
+  const std::uint64_t words = ir::reducesInSwitch(op.kind) ? 2 : ir::isPacketOp(op.kind) ? 1 : 0;
   return mix((salt_ ^ block << 40 ^ words << 60) + word) % lanesPerBlock == lane.number;
 }
 
@@ -99,20 +99,31 @@ Machine::Progress Machine::meet(Lane &lane, ir::MeetingCounter &meeting, std::ui
 }
 
 Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {
-  switch (ir::info(op.kind).group) {
-  case ir::OpGroup::BlockSync:
-    if (op.kind == ir::OpKind::Nop) {
-      const std::uint32_t number = index_.block(lane.rank, lane.block);
-      return meet(lane, blocks_[number].nops, lanesPerBlock, key(Event::Nop, number));
-    }
+  switch (ir::info(op.kind).effect) {
+  case ir::OpEffect::BlockSync: {
+    const std::uint32_t number = index_.block(lane.rank, lane.block);
+    return meet(lane, blocks_[number].nops, lanesPerBlock, key(Event::Nop, number));
+  }
+  case ir::OpEffect::Barrier:
     publish(blockOf(lane), all);
     return meet(lane, barriers_[index_.barrierOf(lane.rank, op.imm)], std::uint64_t{op.count} * lanesPerBlock,
                 key(Event::Barrier, op.imm));
-  case ir::OpGroup::SingleThread:
-    return ir::putsAndSignals(op.kind) ? push(lane, op) : synchronise(lane, op);
-  default:
+  case ir::OpEffect::Acquire:
+  case ir::OpEffect::Release:
+  case ir::OpEffect::Signal:
+  case ir::OpEffect::Wait:
+  case ir::OpEffect::Flush:
+    return synchronise(lane, op);
+  case ir::OpEffect::Move:
+  case ir::OpEffect::MoveAndSignal:
+  case ir::OpEffect::MoveSignalAndFlush:
     return op.channelType == ir::ChannelType::Port ? push(lane, op) : move(lane, op);
+  case ir::OpEffect::Reduce:
+    return move(lane, op);
+  case ir::OpEffect::Loop:
+    break; // stepLane enters and leaves it
   }
+  throw ir::InternalError("an operation that no lane can do: " + std::string(ir::toString(op.kind)));
 }
 
 void Machine::signal(std::uint32_t channelEnd, const Mark &mark) {
@@ -128,20 +139,20 @@ Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
     if (!isThread(lane, lane.id))
       continue;
     const std::uint32_t id = ids[lane.id];
-    switch (op.kind) {
-    case ir::OpKind::SemRelease:
+    switch (ir::info(op.kind).effect) {
+    case ir::OpEffect::Release:
       queues_.give(index_.semaphoreQueue(lane.rank, id), markOf(lane));
       untold_[index_.semaphoreQueue(lane.rank, id)].push_back(markOf(lane));
       wake(lane.rank, key(Event::Semaphore, id));
       break;
-    case ir::OpKind::SemAcquire: {
+    case ir::OpEffect::Acquire: {
       const std::uint32_t queue = index_.semaphoreQueue(lane.rank, id);
       if (!queues_.take(queue))
         return blockOn(key(Event::Semaphore, id));
       showAll(untold_[queue]); // of all releases so far: a semaphore is one counter
       break;
     }
-    case ir::OpKind::Flush: {
+    case ir::OpEffect::Flush: {
       const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
       const Port &port = ports_[end];
       if (!lane.entered) {
@@ -153,8 +164,7 @@ Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
       lane.entered = false;
       break;
     }
-    case ir::OpKind::Wait:
-    case ir::OpKind::RelaxedWait: {
+    case ir::OpEffect::Wait: {
       const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
       const std::optional<Mark> mark = queues_.take(end);
       if (!mark)
@@ -164,7 +174,7 @@ Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
         showAll(untold_[end]);
       break;
     }
-    default:
+    case ir::OpEffect::Signal:
       if (op.channelType == ir::ChannelType::Port) {
         const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
         Port &port = ports_[end];
@@ -175,6 +185,15 @@ Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
         signal(index_.channel(op.channelType, lane.rank, id),
                op.kind == ir::OpKind::Signal || relaxedShows_ ? markOf(lane) : Mark());
       }
+      break;
+    case ir::OpEffect::BlockSync:
+    case ir::OpEffect::Barrier:
+    case ir::OpEffect::Move:
+    case ir::OpEffect::MoveAndSignal:
+    case ir::OpEffect::MoveSignalAndFlush:
+    case ir::OpEffect::Reduce:
+    case ir::OpEffect::Loop:
+      throw ir::InternalError("no operation on counters: " + std::string(ir::toString(op.kind)));
     }
   }
   return Progress::Ended;

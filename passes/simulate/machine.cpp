@@ -222,9 +222,10 @@ Machine::Progress Machine::step(Actor &actor) {
     return stepLane(lanes_[actor.index]);
   case Actor::Engine:
     return stepEngine(actor.index);
-  default:
-    return stepUser(actor.rank);
+  case Actor::User:
+    break;
   }
+  return stepUser(actor.rank);
 }
 
 Machine::Progress Machine::stepUser(std::uint32_t rank) {

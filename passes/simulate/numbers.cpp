@@ -64,9 +64,10 @@ template <typename T> T apply(ir::ReduceOp op, T a, T b) {
     return std::min(a, b);
   case ir::ReduceOp::Max:
     return std::max(a, b);
-  default:
-    return static_cast<T>(a + b);
+  case ir::ReduceOp::Sum:
+    break;
   }
+  return static_cast<T>(a + b);
 }
 
 template <typename T> void accumulateAs(ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes) {
@@ -276,9 +277,10 @@ const std::byte *Expected::chunk(std::uint32_t rank, std::uint32_t launch, std::
       return one_.data();
     }
     return nullptr;
-  default:
+  case ir::CollectiveKind::Test:
     return nullptr;
   }
+  return nullptr;
 }
 
 } // namespace mscclc::passes::sim

@@ -13,7 +13,7 @@ using ir::Op;
 using ir::OpKind;
 
 bool acquires(OpKind kind) {
-  return ir::takes(kind) || kind == OpKind::Flush || kind == OpKind::PutWithSignalAndFlush;
+  return ir::takes(kind) || ir::flushes(kind);
 }
 /// True if single threads of the block do `op`, one for each id it names.
 bool isPerThread(const Op &op) {

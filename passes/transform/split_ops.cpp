@@ -21,7 +21,7 @@ enum class SplitForm : std::uint8_t {
   Semaphores,   ///< a list of semaphores
   Pairs,        ///< pairs of a source and a destination, each with its channel
   SharedSource, ///< one source, several destinations
-  Sum,          ///< sources summed step by step into destination 0; further ones are sent behind it
+  Sum,          ///< sources summed step by step into destination 0; further ones are sent after it
 };
 
 struct SplitRule {
@@ -62,9 +62,19 @@ constexpr SplitRule splitRule(OpKind kind) {
   case ReduceCopyPacket:
   case ReduceCopySendPacket:
     return {Sum, ReducePacket, PutPacket};
-  default:
-    return {};
+  case Nop:
+  case Barrier:
+  case Copy:
+  case CopyPacket:
+  case UnpackPacket:
+  case SwitchReduce:
+  case SwitchBroadcast:
+  case SwitchBroadcastPacket:
+  case SwitchReduceBroadcast:
+  case Pipeline:
+    return {Never};
   }
+  return {Never};
 }
 
 /// True if thread i of a block does what the operation says of its i-th channel or semaphore.

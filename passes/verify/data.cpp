@@ -1,6 +1,7 @@
 // The machine's data operations: which cells they touch, in which order to what came before, and what they leave there.
 #include "passes/verify/machine.h"
 
+#include "ir/internal_error.h"
 #include "ir/op_memory.h"
 
 #include <algorithm>
@@ -100,18 +101,34 @@ bool Machine::data(std::uint32_t b, const ir::Op &op) {
   currentOp_ = &op;
   sawPackets_ = ir::awaitsPackets(op.kind);
   packetClock_ = none;
-  if (op.channelType == ir::ChannelType::Port)
-    portPut(b, op);
-  else if (ir::reduces(op.kind))
+  switch (ir::info(op.kind).effect) {
+  case ir::OpEffect::Move:
+  case ir::OpEffect::MoveAndSignal:
+  case ir::OpEffect::MoveSignalAndFlush:
+    if (op.channelType == ir::ChannelType::Port)
+      portPut(b, op);
+    else
+      move(b);
+    break;
+  case ir::OpEffect::Reduce:
     reduce(b, op);
-  else
-    move(b);
+    break;
+  case ir::OpEffect::BlockSync:
+  case ir::OpEffect::Barrier:
+  case ir::OpEffect::Acquire:
+  case ir::OpEffect::Release:
+  case ir::OpEffect::Signal:
+  case ir::OpEffect::Wait:
+  case ir::OpEffect::Flush:
+  case ir::OpEffect::Loop:
+    throw ir::InternalError("no data operation: " + std::string(ir::toString(op.kind)));
+  }
   if (sawPackets_)
     for (const MessageClock &clock : taken_)
       order_.receive(b, clock, false);
   if (ir::putsAndSignals(op.kind))
     signalAll(b, op, false);
-  if (op.kind == ir::OpKind::PutWithSignalAndFlush)
+  if (ir::flushes(op.kind))
     flushAll(b, op);
   return true;
 }
@@ -259,7 +276,7 @@ void Machine::checkRead(CellId id, const Epoch &by, const View &view) {
   if (order_.before(cell.write, true, view, Relation::Visibility)) {
     if (view.besides.empty()) // else only one thread is known to come after it
       order_.readAfter(cell.write, view);
-  } else if (!takenBefore(cell, view) && !sameElement(cell.write, by)) {
+  } else if (!knownTaken(cell, view) && !sameElement(cell.write, by)) {
     report(id, cell.write, true, by, false, view);
   }
 }

@@ -1,5 +1,6 @@
 #include "passes/verify/machine.h"
 
+#include "ir/internal_error.h"
 #include "ir/op_semantics.h"
 
 #include <algorithm>
@@ -73,27 +74,31 @@ void Machine::run(std::uint32_t b) {
 }
 
 bool Machine::execute(std::uint32_t b, const ir::Op &op) {
-  switch (op.kind) {
-  case ir::OpKind::Nop:
+  switch (ir::info(op.kind).effect) {
+  case ir::OpEffect::BlockSync:
     endPhase(b);
     return true;
-  case ir::OpKind::Barrier:
+  case ir::OpEffect::Barrier:
     return barrier(b, op);
-  case ir::OpKind::SemAcquire:
-  case ir::OpKind::Wait:
-  case ir::OpKind::RelaxedWait:
+  case ir::OpEffect::Acquire:
+  case ir::OpEffect::Wait:
     return waitAll(b, op);
-  case ir::OpKind::SemRelease:
-  case ir::OpKind::Signal:
-  case ir::OpKind::RelaxedSignal:
+  case ir::OpEffect::Release:
+  case ir::OpEffect::Signal:
     signalAll(b, op, op.kind == ir::OpKind::RelaxedSignal);
     return true;
-  case ir::OpKind::Flush:
+  case ir::OpEffect::Flush:
     flushAll(b, op);
     return true;
-  default:
+  case ir::OpEffect::Move:
+  case ir::OpEffect::MoveAndSignal:
+  case ir::OpEffect::MoveSignalAndFlush:
+  case ir::OpEffect::Reduce:
     return data(b, op);
+  case ir::OpEffect::Loop:
+    break; // run() enters and leaves it
   }
+  throw ir::InternalError("an operation that no block can do: " + std::string(ir::toString(op.kind)));
 }
 
 void Machine::endPhase(std::uint32_t b) {

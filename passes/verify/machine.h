@@ -165,22 +165,29 @@ private:
   ElementShare shareOf(std::uint32_t block, std::uint32_t op, std::uint32_t ref) const;
   bool sameElement(const Epoch &a, const Epoch &b) const;
   // packets.cpp: what packets tell about the reads they were computed from
-  struct Chain {
+  /// The write in question.
+  struct PacketWrite {
     const View &view;
-    const Epoch &by; ///< the write in question
-    CellId written;
-    std::uint32_t offset; ///< of the cell in the operand that is written
-    std::uint32_t budget; ///< cells that may still be looked at
+    const Epoch &by;
+    std::uint32_t element; ///< its place in the operand; `none` for the user
   };
-  bool computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by);
-  bool takenAlong(CellId id, const Epoch &reader, Chain &chain, int depth);
+  /// A read from which packets may have been made: the end of a trail.
+  struct Reading {
+    CellId cell;
+    Epoch by;
+    std::uint32_t length; ///< packets on the trail, with those made of this one
+  };
   struct PacketDestination {
     std::uint32_t rank, operand;
   };
+  bool computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by);
+  std::uint32_t elementWritten(CellId id, const Epoch &by) const;
+  template <typename Visit> void anyPacketMadeOf(const Reading &reading, std::uint32_t near, Visit visit);
   /// Where the packets of an operation go, by rank. Made when first asked for.
   const std::vector<PacketDestination> &packetDestinations(std::uint32_t block, std::uint32_t op);
-  bool takenBefore(const Cell &cell, const View &view) const;
-  bool consumed(CellId slot, const Epoch &consumer, const Chain &chain) const;
+  bool takenBefore(CellId slot, const Epoch &taker, const PacketWrite &write) const;
+  bool madeOf(CellId made, CellId slot, const Epoch &taker) const;
+  bool knownTaken(const Cell &cell, const View &view) const;
   void report(CellId id, const Epoch &first, bool firstWrites, const Epoch &second, bool secondWrites,
               const View &view);
   // user.cpp: what a rank's user does between launches
@@ -230,6 +237,7 @@ private:
   bool mixed_ = false;                     ///< packets of one source that it took come from several operations
   std::vector<MessageClock> packetClocks_; ///< of this launch
   std::uint32_t packetClock_ = none;
+  std::vector<Reading> trail_;                                                           ///< of computedFrom
   std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< [block << 32 | op]
   mutable std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
       operandIndex_; ///< [block]: (first operand, op)

@@ -356,9 +356,10 @@ std::string Reporter::waitWords(const Waiting &w) const {
     return "the other blocks at its barrier";
   case Waiting::Packet:
     return memory_.describe(w.id);
-  default:
-    return "nothing";
+  case Waiting::Nothing:
+    break;
   }
+  return "nothing";
 }
 
 void Reporter::deadlock() {

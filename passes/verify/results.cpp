@@ -24,9 +24,14 @@ public:
       return ir::Contribution{0, chunk};
     case ir::CollectiveKind::ReduceScatter:
       return ir::Contribution{0, rank * program_.ranks[rank].outputChunks + chunk};
-    default:
-      return std::nullopt;
+    case ir::CollectiveKind::AllGather:
+    case ir::CollectiveKind::AllToAll:
+    case ir::CollectiveKind::SendRecv:
+    case ir::CollectiveKind::Test:
+    case ir::CollectiveKind::Custom:
+      break;
     }
+    return std::nullopt;
   }
   void of(std::uint32_t rank, std::uint32_t chunk, std::vector<ir::Contribution> &wanted) const {
     const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());

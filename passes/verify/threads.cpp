@@ -1,6 +1,6 @@
 #include "passes/verify/threads.h"
 
-#include "ir/op_semantics.h"
+#include "passes/analysis/phases.h"
 
 #include <algorithm>
 
@@ -8,16 +8,12 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-/// Calls visit(op, phase, again) for each operation of a block but pipeline headers, in order. Behind a pipeline, the
+/// Calls visit(op, phase, again) for each operation of a block but pipeline headers, in order. After a pipeline, the
 /// first operations of its body come again where the next iteration begins in the phase in which one ends: `again` is
 /// set. Then what the last iteration does in its last phase is told once more, as what stands after the pipeline goes
 /// on in that phase.
 template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint64_t &phase, Visit visit) {
   const auto &ops = code.ops;
-  const auto endsBefore = [&](std::uint32_t o) {
-    return ir::isBlockSync(ops[o].kind) || ir::has(ops[o].sync, ir::DataSync::Before);
-  };
-  const auto endsAfter = [&](std::uint32_t o) { return ir::has(ops[o].sync, ir::DataSync::After); };
   std::uint32_t begin = 0, end = none;
   for (std::uint32_t o = 0; o < ops.size(); ++o) {
     if (ops[o].kind == ir::OpKind::Pipeline && ops[o].bodySize != 0) {
@@ -25,20 +21,20 @@ template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint
       end = o + ops[o].bodySize;
       continue;
     }
-    phase += endsBefore(o);
+    phase += beginsPhase(ops[o]);
     visit(o, phase, false);
-    phase += endsAfter(o);
+    phase += endsPhase(ops[o]);
     if (o != end)
       continue;
     std::uint32_t tail = end + 1; // of the body, after its last sync
-    while (tail != begin && !endsAfter(tail - 1) && (tail > end || !endsBefore(tail)))
+    while (tail != begin && !endsPhase(ops[tail - 1]) && (tail > end || !beginsPhase(ops[tail])))
       --tail;
     const auto isSync = [](const ir::Op &op) { return ir::isBlockSync(op.kind); };
-    if (endsBefore(begin) || std::all_of(ops.begin() + tail, ops.begin() + end + 1, isSync))
+    if (beginsPhase(ops[begin]) || std::all_of(ops.begin() + tail, ops.begin() + end + 1, isSync))
       continue; // nothing of one iteration is in a phase with something of the next
-    for (std::uint32_t again = begin; again <= end && !endsBefore(again); ++again) {
+    for (std::uint32_t again = begin; again <= end && !beginsPhase(ops[again]); ++again) {
       visit(again, phase, true);
-      if (endsAfter(again))
+      if (endsPhase(ops[again]))
         break;
     }
     if (tail == begin) // all iterations are one phase

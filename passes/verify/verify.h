@@ -41,7 +41,7 @@
 // Sizes. Pipelines run as often as a message is long: three sizes are proven (verify/geometry.h), or one where it
 // decides (verify/sizes.h). Slices of thread-block groups end between chunks in some sizes only: each way in which they
 // can meet is proven (verify/slicing.h). Launches of different sizes may follow each other: input and output are the
-// user's in between, whole (verify/user.cpp), and in scratch a launch writes only after all that the one
+// user's in between, whole (verify/user.cpp), and in scratch a launch writes only what comes after all that the one
 // before did in that rank's scratch (verify/scratch_history.h).
 //
 // Around each launch a rank's user reads and overwrites its inputs and outputs; a test collective says nothing about

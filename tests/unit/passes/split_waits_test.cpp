@@ -8,20 +8,20 @@ namespace {
 const std::string loop = "pipeline unit_size 16 num_chunks 1 {\n";
 
 TEST_CASE("waits that meet are split") {
-  CHECK(opsAfter("part-waits", "wait memory [0]\nsignal memory [0]\nwait memory [1, 0]\n") ==
+  CHECK(opsAfter("split-waits", "wait memory [0]\nsignal memory [0]\nwait memory [1, 0]\n") ==
         "wait memory [0]\nsignal memory [0]\nwait memory [1]\nwait memory [0]\n");
-  CHECK(opsAfter("part-waits", "rlxwait memory [1, 0]\nwait memory [0]\nwait port [0]\n") ==
+  CHECK(opsAfter("split-waits", "rlxwait memory [1, 0]\nwait memory [0]\nwait port [0]\n") ==
         "rlxwait memory [1]\nrlxwait memory [0]\nwait memory [0]\nwait port [0]\n");
-  CHECK(opsAfter("part-waits", "sem_acquire [0]\nsem_release [2]\nsem_acquire [1, 0]\n") ==
+  CHECK(opsAfter("split-waits", "sem_acquire [0]\nsem_release [2]\nsem_acquire [1, 0]\n") ==
         "sem_acquire [0]\nsem_release [2]\nsem_acquire [1]\nsem_acquire [0]\n");
 }
 
 TEST_CASE("an iteration meets the next, and what is around the loop") {
-  CHECK(opsAfter("part-waits", loop + "wait memory [0]\nnop\nsignal memory [0]\nwait memory [1, 0]\n}\nnop\n") ==
+  CHECK(opsAfter("split-waits", loop + "wait memory [0]\nnop\nsignal memory [0]\nwait memory [1, 0]\n}\nnop\n") ==
         loop + "wait memory [0]\nnop\nsignal memory [0]\nwait memory [1]\nwait memory [0]\n}\nnop\n");
-  CHECK(opsAfter("part-waits", loop + "wait memory [0]\n}\nwait memory [1, 0]\n") ==
+  CHECK(opsAfter("split-waits", loop + "wait memory [0]\n}\nwait memory [1, 0]\n") ==
         loop + "wait memory [0]\n}\nwait memory [1]\nwait memory [0]\n");
-  CHECK(opsAfter("part-waits", "wait memory [1, 0]\n" + loop + "wait memory [0]\nnop\n}\n") ==
+  CHECK(opsAfter("split-waits", "wait memory [1, 0]\n" + loop + "wait memory [0]\nnop\n}\n") ==
         "wait memory [1]\nwait memory [0]\n" + loop + "wait memory [0]\nnop\n}\n");
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("others stay") {
         std::string("sem_acquire [1, 0]\nsem_release [2, 3]\nsem_acquire [1, 0]\n"),                       // each
         loop + "wait memory [1, 0]\nsignal memory [2, 3]\n}\n", loop + "wait memory [1, 0]\nnop\n}\n",
         "wait memory [1, 0]\nnop\n" + loop + "nop\nwait memory [0]\nnop\n}\n"})
-    CHECK(opsAfter("part-waits", kept) == kept);
+    CHECK(opsAfter("split-waits", kept) == kept);
 }
 
 } // namespace
