@@ -1,4 +1,4 @@
-// The CPU executor: runs a program with real data under random schedules, and compares with the collective.
+// The simulator: runs a program with real data under random schedules, and compares with the collective.
 //
 // Blocks are two threads each, which stand for those of a GPU (simulate/machine.h) and take turns at every legal point:
 // between elements of one operation, between operations that no nop separates, with port puts done later by an engine

@@ -27,7 +27,8 @@ Machine::ElementShare Machine::shareOf(std::uint32_t b, std::uint32_t o, std::ui
   const ir::Op &op = s.code->ops[o];
   const ir::Chunk &chunk = s.code->chunks[ref];
   const std::uint32_t loop = loopOf(b, o);
-  const bool inLoop = loop != none && loop == s.loop; // of a pipeline that has ended, its header sets the share apart
+  const bool inLoop =
+      loop != none && loop == s.at.header(); // of a pipeline that has ended, its header sets the share apart
   // Of a multicast, one element of all ranks: the own rank's tells.
   const ir::MemoryPiece piece = ir::pieceOf(index_.program, s.rank, op, ref - op.firstChunk, chunk);
   const UnitSpan span = geometry_.span(chunk, op, inLoop ? &s.slice : nullptr, piece.inScratch());
@@ -37,12 +38,12 @@ Machine::ElementShare Machine::shareOf(std::uint32_t b, std::uint32_t o, std::ui
 
 /// True if one thread makes both accesses, 'a' before 'b', which is the operation's in progress, and in that order: of
 /// two operations, it does not hold between multicast addresses and a memory's own.
-bool Machine::sameElement(const Record &a, const Record &b) const {
+bool Machine::sameElement(const Epoch &a, const Epoch &b) const {
   if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser() || !currentOp_)
     return false;
   if (a.ref == b.ref)
     return true;
-  const std::uint32_t now = blocks_[b.agent].pc;
+  const std::uint32_t now = blocks_[b.agent].at.op();
   if (a.ref - currentOp_->firstChunk < currentOp_->numChunks()) // one operation: both ranges begin at the same place
     return shareOf(b.agent, now, a.ref).first == shareOf(b.agent, now, b.ref).first;
   const auto bySwitch = [&](std::uint32_t ref) {

@@ -1,6 +1,7 @@
 #include "passes/verify/geometry.h"
 
 #include "ir/collectives.h"
+#include "ir/cursor.h"
 #include "ir/op_memory.h"
 
 #include <algorithm>
@@ -40,8 +41,7 @@ void Geometry::scanOps(const ProgramIndex &index) {
     const ir::ThreadBlock &block = index.ops(b);
     const ir::Rank &rank = index.program.ranks[index.rankOf(b)];
     Rate *rate = nullptr;
-    std::uint32_t left = 0;
-    for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
+    ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
       const ir::Op &op = block.ops[o];
       if (op.groupSize > 1)
         groupLcm_ = std::min<std::uint64_t>(std::lcm(groupLcm_, std::uint64_t{op.groupSize}), maxUnitsPerChunk + 1);
@@ -52,12 +52,9 @@ void Geometry::scanOps(const ProgramIndex &index) {
           rate = &*same;
         else
           rate = &rates_.emplace_back(Rate{op.imm, op.count, 1, std::max(1u, op.count), false, index.place(b, o)});
-        left = op.bodySize;
-        continue;
       }
-      if (left == 0 || !rate)
-        continue;
-      --left;
+      if (header == none)
+        return;
       for (const ir::Chunk &chunk : block.operands(op)) {
         const std::uint64_t n = std::max(1u, op.groupSize);
         if (n * rate->wide > rate->narrow * chunk.size) { // n / size > narrow / wide
@@ -66,7 +63,7 @@ void Geometry::scanOps(const ProgramIndex &index) {
         }
         rate->scratch |= ir::bufferOf(rank, chunk) == ir::BufferKind::Scratch;
       }
-    }
+    });
   }
 }
 

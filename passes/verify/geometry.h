@@ -10,11 +10,14 @@
 // unrolled.
 #pragma once
 
-#include "passes/verify/index.h"
+#include "ir/program_index.h"
 
 #include <optional>
 
 namespace mscclc::passes::proof {
+
+using ir::none;
+using ir::ProgramIndex;
 
 /// What executor.cc sets aside for scratch when resources are reused.
 inline constexpr std::uint64_t reusedScratchBytes = std::uint64_t{64} << 20;

@@ -32,7 +32,7 @@ bool isPairwise(const ir::Op &op) {
 } // namespace
 
 /// True if `reader`, which read `id`, has done so before the write `by` of that cell: by the lemma above.
-bool Machine::computedFrom(CellId id, const Record &reader, const View &view, const Record &by) {
+bool Machine::computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by) {
   if (!memory_.usesPackets() || reader.isUser() || geometry_.mostIterations() != 0)
     return false;
   const PacketWrite write{view, by, elementWritten(id, by)};
@@ -42,9 +42,9 @@ bool Machine::computedFrom(CellId id, const Record &reader, const View &view, co
   for (std::size_t i = 0; i < trail_.size() && !over && looked < trailPackets; ++i) {
     const Reading from = trail_[i];
     anyPacketMadeOf(from, order_.blockOf(by), [&](CellId slot) {
-      const Record &made = memory_[slot].write;
+      const Epoch &made = memory_[slot].write;
       if (made.exists() && order_.blockOf(made) == order_.blockOf(from.by) && made.phase == from.by.phase)
-        memory_.forReads(memory_[slot], [&](const Record &taker) {
+        memory_.forReads(memory_[slot], [&](const Epoch &taker) {
           over = over || takenBefore(slot, taker, write);
           if (!over && from.length < trailLength)
             trail_.push_back({slot, taker, from.length + 1});
@@ -56,7 +56,7 @@ bool Machine::computedFrom(CellId id, const Record &reader, const View &view, co
 }
 
 /// The place of cell `id` in the operand that `by` writes, as an element; `none` for the user.
-std::uint32_t Machine::elementWritten(CellId id, const Record &by) const {
+std::uint32_t Machine::elementWritten(CellId id, const Epoch &by) const {
   if (by.isUser())
     return none;
   if (destinations_.size() == currentOp_->numDsts) // no switch, which stands for several
@@ -97,8 +97,8 @@ template <typename Visit> void Machine::anyPacketMadeOf(const Reading &reading, 
 }
 
 /// True if `taker`, which took the packet in `slot`, has done so before `write`.
-bool Machine::takenBefore(CellId slot, const Record &taker, const PacketWrite &write) const {
-  if (order_.before(taker, false, write.view, Need::Control))
+bool Machine::takenBefore(CellId slot, const Epoch &taker, const PacketWrite &write) const {
+  if (order_.before(taker, false, write.view, Relation::HappensBefore))
     return true;
   if (launch_ != 0 || write.element == none || write.by.isPut()) // what it took is of its own launch
     return false;
@@ -113,15 +113,15 @@ bool Machine::takenBefore(CellId slot, const Record &taker, const PacketWrite &w
 }
 
 /// True if `taker`, which took the packet in `slot`, made the packet in `made` of it.
-bool Machine::madeOf(CellId made, CellId slot, const Record &taker) const {
-  const Record &maker = memory_[made].write;
+bool Machine::madeOf(CellId made, CellId slot, const Epoch &taker) const {
+  const Epoch &maker = memory_[made].write;
   if (maker.agent != taker.agent || maker.phase != taker.phase || maker.isPut() || opOf(maker) != opOf(taker))
     return false;
   const ir::ThreadBlock &code = index_.ops(maker.agent);
   const ir::Op &op = code.ops[opOf(maker)];
   if (isPairwise(op) && maker.ref - op.numSrcs != taker.ref)
     return false;
-  const auto elementOf = [&](CellId cell, const Record &record) {
+  const auto elementOf = [&](CellId cell, const Epoch &record) {
     return cell - (memory_.base(memory_.locate(cell).rank, ir::BufferKind::Scratch, true) +
                    geometry_.span(code.chunks[record.ref], op, nullptr, true).first);
   };
@@ -131,9 +131,10 @@ bool Machine::madeOf(CellId made, CellId slot, const Record &taker) const {
 /// A packet that somebody has taken is there: for whoever comes after that, too.
 bool Machine::knownTaken(const Cell &cell, const View &view) const {
   bool found = false;
-  memory_.forReads(cell, [&](const Record &reader) {
-    found = found || (!reader.isUser() && order_.known(order_.blockOf(reader), reader.phase, view, Need::Data) &&
-                      ir::awaitsPackets(index_.ops(order_.blockOf(reader)).ops[opOf(reader)].kind));
+  memory_.forReads(cell, [&](const Epoch &reader) {
+    found =
+        found || (!reader.isUser() && order_.known(order_.blockOf(reader), reader.phase, view, Relation::Visibility) &&
+                  ir::awaitsPackets(index_.ops(order_.blockOf(reader)).ops[opOf(reader)].kind));
   });
   return found;
 }

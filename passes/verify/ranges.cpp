@@ -52,17 +52,15 @@ public:
     forms_.resize(index_.numRanks());
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
       const ir::ThreadBlock &code = index_.ops(b);
-      std::uint32_t left = 0;
-      for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
+      ir::forEachOp(code, [&](std::uint32_t o, std::uint32_t header) {
         const ir::Op &op = code.ops[o];
         hasPackets_ |= ir::isPacketOp(op.kind);
-        if (left != 0)
+        if (header != none)
           ir::forEachMemory(program, index_.rankOf(b), code, op, [&](const ir::MemoryPiece &piece) {
             const auto at = ir::canonicalPlace(program, piece);
             checkPiped(piece.rank, at.buffer, {at.index, at.index + piece.size, index_.place(b, o)});
           });
-        left = op.kind == ir::OpKind::Pipeline ? op.bodySize : left - (left != 0);
-      }
+      });
     }
     if (hasPackets_)
       checkPackets();
@@ -137,9 +135,7 @@ ir::OpRef firstUse(const ProgramIndex &index, std::uint32_t block, std::uint32_t
   for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
     const ir::Op &op = code.ops[o];
     for (const std::uint32_t id : code.idsOf(op))
-      if (op.kind == ir::OpKind::SemAcquire
-              ? waits && index.numChannels() + index.semaphore(rank, id) == queue
-              : ir::isWait(op.kind) && waits && index.channel(op.channelType, rank, id) == queue)
+      if (waits && ir::takes(op.kind) && index.queue(rank, op, id) == queue)
         return index.place(block, o);
   }
   return index.place(block, 0);
@@ -162,7 +158,7 @@ bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Prem
     if (queue >= index.numChannels() && parties.waiters.size() > 1)
       open.push_back(queue);
   const auto lacking = [&](std::span<const std::uint32_t> held) {
-    Replay replay(index, geometry, premises, memory);
+    Replay replay(index, geometry, memory);
     for (const std::uint32_t queue : held)
       replay.hold(queue);
     replay.run(1);

@@ -50,7 +50,7 @@ class ThreadScan {
 public:
   ThreadScan(const ProgramIndex &index, bool inTurns, Findings &findings, ThreadRoles &roles)
       : index_(index), threads_(inTurns ? none : index.program.threadsPerBlock), findings_(findings), roles_(roles),
-        waited_(index.numChannels() + index.numSemaphores()), sent_(waited_.size()) {}
+        waited_(index.numQueues()), sent_(waited_.size()) {}
 
   void run() {
     roles_.relays_.assign(index_.numBlocks(), false);
@@ -74,7 +74,7 @@ private:
   std::uint32_t queueOf(const ir::Op &op, std::uint32_t id) const {
     const std::uint32_t rank = index_.rankOf(block_);
     if (ir::isSemaphoreOp(op.kind))
-      return index_.numChannels() + index_.semaphore(rank, id);
+      return index_.semaphoreQueue(rank, id);
     return index_.channel(op.channelType, rank, id);
   }
 

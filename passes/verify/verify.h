@@ -27,7 +27,7 @@
 // whoever came first; where several blocks acquire one semaphore, the run is repeated with those acquires held back,
 // and the program is refused if the releases they share come only after one of them went on.
 //
-// Why two launches, or three. The next launch of a rank begins when its own last one ended, while others may be behind.
+// Why two launches, or three. The next launch of a rank begins when its own last one ended, while others may be in it.
 // Operation x of one launch and y of the next are checked by running two. With x and y any number of launches apart, x
 // is ordered before y's twin of the next launch, which is before y in the same block. With double scratch, scratch of
 // launch n is used again by n + 2: then three launches are run. But where each rank hears from every other in the
@@ -70,11 +70,15 @@
 
 namespace mscclc::passes {
 
+namespace proof {
+class OrderWatcher;
+}
+
 struct VerifyOptions {
   bool warnings = true;
   bool schedules = true; ///< add the shortest schedule to races
-  /// Keep vector clocks from the start, not only where the logs of Order are too tangled. The verdict is the same.
-  bool clocks = false;
+  /// Is told of all events and of what was said of their order (verify/order.h); for tests.
+  proof::OrderWatcher *watcher = nullptr;
   /// Scratch chunks lie at the same place whatever the message size, as in kernels of our own: launches of different
   /// sizes meet chunk by chunk, as those of one size do.
   bool fixedScratch = false;
