@@ -1,6 +1,6 @@
 #include "passes/analysis/exclusive_waits.h"
 
-#include "passes/analysis/phases.h"
+#include "passes/phases.h"
 
 #include <algorithm>
 #include <tuple>

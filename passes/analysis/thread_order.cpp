@@ -1,6 +1,6 @@
 #include "passes/analysis/thread_order.h"
 
-#include "passes/analysis/phases.h"
+#include "passes/phases.h"
 
 #include <algorithm>
 

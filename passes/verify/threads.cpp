@@ -1,6 +1,6 @@
 #include "passes/verify/threads.h"
 
-#include "passes/analysis/phases.h"
+#include "passes/phases.h"
 
 #include <algorithm>
 

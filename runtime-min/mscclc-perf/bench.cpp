@@ -53,8 +53,8 @@ class Bench {
 public:
   Bench(const Options &options, const MscclcKernel &kernel, runtime::Communicator &communicator, uint64_t largest)
       : options_(options), kernel_(kernel),
-        collective_(findCollective(kernel.collective, (kernel.flags & MSCCLC_ROOTED) != 0)), communicator_(communicator),
-        threads_(options.threads) {
+        collective_(findCollective(kernel.collective, (kernel.flags & MSCCLC_ROOTED) != 0)),
+        communicator_(communicator), threads_(options.threads) {
     uint64_t input = 0, output = 0;
     for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
       input = std::max(input, kernel.input_bytes(rank, largest));

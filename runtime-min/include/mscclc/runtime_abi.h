@@ -235,11 +235,11 @@ enum MscclcKernelFlags {
   MSCCLC_IN_PLACE = 1,
   MSCCLC_USES_PACKETS = 2,
   MSCCLC_DOUBLE_SCRATCH = 4,
-  MSCCLC_NEEDS_PORT = 8,      /* needs a proxy for each rank */
-  MSCCLC_USES_MULTICAST = 16, /* profits from multicast mappings; works without */
+  MSCCLC_NEEDS_PORT = 8,        /* needs a proxy for each rank */
+  MSCCLC_USES_MULTICAST = 16,   /* profits from multicast mappings; works without */
   MSCCLC_SPECIALISED_SIZE = 32, /* min_message_bytes == max_message_bytes is compiled in */
-  MSCCLC_ONE_START = 64,      /* in place, input and output begin at one address, though one is longer */
-  MSCCLC_ROOTED = 128         /* one of the ranks is the collective's root */
+  MSCCLC_ONE_START = 64,        /* in place, input and output begin at one address, though one is longer */
+  MSCCLC_ROOTED = 128           /* one of the ranks is the collective's root */
 };
 
 /* Description of a kernel; static data. A message is as long as the output of an AllGather, and as the input of every
