@@ -79,41 +79,22 @@ inline constexpr std::string_view iterContextFields[] = {"unit_size", "num_chunk
 enum class GroupInfoField : std::uint8_t { Index, Size };
 inline constexpr std::string_view groupInfoFields[] = {"tb_id", "tbg_size"};
 
-constexpr std::string_view nameOf(PlanField field) {
-  return planFields[static_cast<std::size_t>(field)];
-}
-constexpr std::string_view nameOf(GpuField field) {
-  return gpuFields[static_cast<std::size_t>(field)];
-}
-constexpr std::string_view nameOf(ChannelField field) {
-  return channelFields[static_cast<std::size_t>(field)];
-}
-constexpr std::string_view nameOf(RankGroupField field) {
-  return rankGroupFields[static_cast<std::size_t>(field)];
-}
-constexpr std::string_view nameOf(RemoteBufferField field) {
-  return remoteBufferFields[static_cast<std::size_t>(field)];
-}
-constexpr std::string_view nameOf(SemaphoreField field) {
-  return semaphoreFields[static_cast<std::size_t>(field)];
-}
-constexpr std::string_view nameOf(BlockField field) {
-  return blockFields[static_cast<std::size_t>(field)];
-}
-constexpr std::string_view nameOf(ChannelRefField field) {
-  return channelRefFields[static_cast<std::size_t>(field)];
-}
-constexpr std::string_view nameOf(RemoteRefField field) {
-  return remoteRefFields[static_cast<std::size_t>(field)];
-}
-constexpr std::string_view nameOf(ChunkField field) {
-  return chunkFields[static_cast<std::size_t>(field)];
-}
-constexpr std::string_view nameOf(IterContextField field) {
-  return iterContextFields[static_cast<std::size_t>(field)];
-}
-constexpr std::string_view nameOf(GroupInfoField field) {
-  return groupInfoFields[static_cast<std::size_t>(field)];
+/// The names of the fields of a level, by the level's enumeration.
+template <typename Field> inline constexpr auto namesOf = nullptr;
+template <> inline constexpr auto &namesOf<PlanField> = planFields;
+template <> inline constexpr auto &namesOf<GpuField> = gpuFields;
+template <> inline constexpr auto &namesOf<ChannelField> = channelFields;
+template <> inline constexpr auto &namesOf<RankGroupField> = rankGroupFields;
+template <> inline constexpr auto &namesOf<RemoteBufferField> = remoteBufferFields;
+template <> inline constexpr auto &namesOf<SemaphoreField> = semaphoreFields;
+template <> inline constexpr auto &namesOf<BlockField> = blockFields;
+template <> inline constexpr auto &namesOf<ChannelRefField> = channelRefFields;
+template <> inline constexpr auto &namesOf<RemoteRefField> = remoteRefFields;
+template <> inline constexpr auto &namesOf<ChunkField> = chunkFields;
+template <> inline constexpr auto &namesOf<IterContextField> = iterContextFields;
+template <> inline constexpr auto &namesOf<GroupInfoField> = groupInfoFields;
+template <typename Field> constexpr std::string_view nameOf(Field field) {
+  return namesOf<Field>[static_cast<std::size_t>(field)];
 }
 
 /// The field's bit in a set of fields of its level.
