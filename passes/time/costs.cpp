@@ -51,7 +51,7 @@ struct Costs::Operand {
   ir::ChunkSpace space = ir::ChunkSpace::Input;
   bool read = false, packet = false;
   double bytes = 0; ///< payload
-  std::vector<std::uint32_t> owners;
+  std::span<const std::uint32_t> owners;
   bool local() const { return ir::isLocal(space); }
   bool inSwitch() const { return space == ir::ChunkSpace::Switch; }
 };
@@ -59,22 +59,28 @@ struct Costs::Operand {
 /// Collects what a flow passes through, each resource once.
 class Costs::Uses {
 public:
+  /// `slots` holds nothing for any resource, and does so again afterwards.
+  explicit Uses(std::vector<std::uint32_t> &slots) : slots_(slots) {}
   void add(FluidNetwork::Resource resource, double bytes) {
-    const auto at =
-        std::find_if(uses_.begin(), uses_.end(), [&](const FluidNetwork::Use &use) { return use.resource == resource; });
-    if (at != uses_.end())
-      at->weight += bytes;
-    else
-      uses_.push_back({resource, bytes});
+    std::uint32_t &slot = slots_[resource];
+    if (slot != 0) {
+      uses_[slot - 1].weight += bytes;
+      return;
+    }
+    uses_.push_back({resource, bytes});
+    slot = static_cast<std::uint32_t>(uses_.size());
   }
   /// As weights of a flow of `payload` bytes.
   std::vector<FluidNetwork::Use> of(double payload) && {
-    for (FluidNetwork::Use &use : uses_)
+    for (FluidNetwork::Use &use : uses_) {
+      slots_[use.resource] = 0;
       use.weight /= payload;
+    }
     return std::move(uses_);
   }
 
 private:
+  std::vector<std::uint32_t> &slots_; ///< [resource]: 1 + where in uses_
   std::vector<FluidNetwork::Use> uses_;
 };
 
@@ -98,6 +104,7 @@ Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, 
 FluidNetwork::Resource Costs::add(FluidNetwork &network, Cause kind, std::uint32_t rank, double capacity,
                                   std::uint32_t peer) {
   meanings_.push_back({kind, rank, peer});
+  slots_.push_back(0);
   return network.addResource(capacity);
 }
 
@@ -164,21 +171,24 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
   for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
     const ir::Chunk &chunk = block.chunks[op.firstChunk + i];
     const ir::OperandRole role = ir::roleOf(op, i);
-    Operand operand{chunk.space, role.access == ir::Access::Read, role.form == ir::DataForm::Packet};
+    Operand operand;
+    operand.space = chunk.space;
+    operand.read = role.access == ir::Access::Read;
+    operand.packet = role.form == ir::DataForm::Packet;
     const std::uint64_t payload = bytes.of(chunk, op, header, iteration);
     operand.bytes = static_cast<double>(payload);
     cost.bytes = std::max(cost.bytes, payload);
     if (operand.local())
-      operand.owners = {rank};
+      operand.owners = {&rank, 1};
     else if (operand.inSwitch())
       operand.owners = self.switchChannels[chunk.id].ranks;
     else
-      operand.owners = {self.remoteBuffers[chunk.id].rank};
+      operand.owners = {&self.remoteBuffers[chunk.id].rank, 1};
     operands.push_back(std::move(operand));
   }
   if (cost.bytes == 0)
     return cost;
-  Uses uses;
+  Uses uses(slots_);
   for (const Operand &operand : operands) {
     const double line = operand.inSwitch() ? p.link / p.multimem
                         : operand.packet   ? p.link / p.packet
@@ -212,7 +222,7 @@ DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::
   cost.bytes = bytes.of(to, op, header, iteration);
   cost.cap = std::numeric_limits<double>::infinity();
   const double scale = op.kind == ir::OpKind::PutPacket ? 2 : 1; // packets go as they lie there
-  Uses uses;
+  Uses uses(slots_);
   uses.add(memory_[rank], scale);
   uses.add(memory_[owner], scale);
   if (machine_.nodeOf(rank) == machine_.nodeOf(owner)) {

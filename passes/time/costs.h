@@ -80,6 +80,7 @@ private:
   const Machine &machine_;
   Runner runner_;
   std::vector<Meaning> meanings_;
+  mutable std::vector<std::uint32_t> slots_;                                            ///< see Uses
   std::vector<FluidNetwork::Resource> out_, in_, memory_, copyEngine_, nicOut_, nicIn_; ///< [rank]
   std::vector<FluidNetwork::Resource> pair_; ///< [rank · ranks a node + peer in the node], of a mesh
 };

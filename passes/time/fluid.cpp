@@ -112,9 +112,8 @@ void FluidNetwork::share() {
           settle(flow, flow.cap, noResource);
         continue;
       }
-      const auto at = std::find_if(flow.uses.begin(), flow.uses.end(), [&](const Use &use) {
-        return use.weight > 0 && full[use.resource];
-      });
+      const auto at = std::find_if(flow.uses.begin(), flow.uses.end(),
+                                   [&](const Use &use) { return use.weight > 0 && full[use.resource]; });
       if (at != flow.uses.end())
         settle(flow, rate, at->resource);
     }

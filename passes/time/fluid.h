@@ -1,8 +1,8 @@
 // Data in motion as fluid: flows share resources (links, memory, switches) max-min fairly.
 //
 // All flows grow at one rate until a resource is full or a flow is as fast as its source can issue; these keep their
-// rate, and the others grow on (progressive filling: Bertsekas and Gallager, Data Networks, section 6.5.2). Rates change
-// only when a flow begins or ends, so between two such moments everything is linear.
+// rate, and the others grow on (progressive filling: Bertsekas and Gallager, Data Networks, section 6.5.2). Rates
+// change only when a flow begins or ends, so between two such moments everything is linear.
 #pragma once
 
 #include <cstdint>
@@ -72,10 +72,10 @@ private:
   void settle(State &flow, double rate, Resource bound);
 
   std::vector<ResourceState> resources_;
-  std::vector<State> flows_;         ///< slots, some free
-  std::vector<Flow> active_, free_;  ///< slots of flows_
-  std::vector<Resource> touched_;    ///< while sharing
-  Time since_ = 0;                   ///< of the last progress
+  std::vector<State> flows_;        ///< slots, some free
+  std::vector<Flow> active_, free_; ///< slots of flows_
+  std::vector<Resource> touched_;   ///< while sharing
+  Time since_ = 0;                  ///< of the last progress
   bool changed_ = false;
 };
 

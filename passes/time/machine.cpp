@@ -28,7 +28,8 @@ const BuiltIn builtIns[] = {
 
 std::uint32_t readCount(const json &file, const char *key) {
   const auto at = file.find(key);
-  if (at == file.end() || !at->is_number_unsigned() || at->get<std::uint64_t>() == 0 || at->get<std::uint64_t>() > 65536)
+  if (at == file.end() || !at->is_number_unsigned() || at->get<std::uint64_t>() == 0 ||
+      at->get<std::uint64_t>() > 65536)
     fail(std::string("'") + key + "' must be a whole number from 1 to 65536");
   return at->get<std::uint32_t>();
 }
@@ -90,10 +91,16 @@ Machine parseMachine(std::string_view text) {
     if (!known.count(key))
       fail("there is no parameter '" + key + "'");
   const MachineParameters &p = machine.parameters;
-  for (const auto &[value, key] : {std::pair{p.link, "link"}, {p.store, "store"}, {p.load, "load"},
-                                   {p.packet, "packet"}, {p.copyEngine, "copy_engine"}, {p.nic, "nic"},
-                                   {p.memory, "memory"}, {p.blockCopy, "block_copy"},
-                                   {p.blockReduce, "block_reduce"}, {p.copyDepth, "copy_depth"}})
+  for (const auto &[value, key] : {std::pair{p.link, "link"},
+                                   {p.store, "store"},
+                                   {p.load, "load"},
+                                   {p.packet, "packet"},
+                                   {p.copyEngine, "copy_engine"},
+                                   {p.nic, "nic"},
+                                   {p.memory, "memory"},
+                                   {p.blockCopy, "block_copy"},
+                                   {p.blockReduce, "block_reduce"},
+                                   {p.copyDepth, "copy_depth"}})
     requirePositive(value, key);
   if (p.multimem > 0)
     requirePositive(p.blockMultimem, "block_multimem");

@@ -14,7 +14,8 @@ struct MachineParameters {
 #include "passes/time/machine_parameters.def"
 };
 
-/// Nodes of GPUs that reach each other at once, all alike. GPU of rank r is GPU r mod gpusPerNode of node r / gpusPerNode.
+/// Nodes of GPUs that reach each other at once, all alike. GPU of rank r is GPU r mod gpusPerNode of node r /
+/// gpusPerNode.
 struct Machine {
   std::string name; ///< "h100x8", "h100x8*4" for four nodes
   std::string description;

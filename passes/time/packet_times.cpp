@@ -20,8 +20,11 @@ void PacketTimes::forCells(std::uint32_t rank, const ir::ThreadBlock &block, con
       continue;
     const ir::Chunk &chunk = block.chunks[op.firstChunk + i];
     const auto visitAll = [&](std::uint32_t owner, ir::BufferKind buffer) {
+      std::vector<Cell> &cells = cells_[owner][static_cast<std::size_t>(buffer)];
+      if (cells.size() < chunk.index + chunk.size)
+        cells.resize(chunk.index + chunk.size);
       for (std::uint32_t c = chunk.index; c < chunk.index + chunk.size; ++c)
-        visit(std::uint64_t{owner} << 40 | std::uint64_t(buffer) << 32 | c);
+        visit(cells[c]);
     };
     if (ir::isLocal(chunk.space))
       visitAll(rank, static_cast<ir::BufferKind>(chunk.space));
@@ -33,7 +36,7 @@ void PacketTimes::forCells(std::uint32_t rank, const ir::ThreadBlock &block, con
   }
 }
 
-PacketTimes::PacketTimes(const ir::Program &program) : program_(program) {
+PacketTimes::PacketTimes(const ir::Program &program) : program_(program), cells_(program.ranks.size()) {
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
     for (const ir::ThreadBlock &block : program.ranks[r].blocks) {
       std::size_t bodyEnd = 0;
@@ -41,68 +44,74 @@ PacketTimes::PacketTimes(const ir::Program &program) : program_(program) {
         const ir::Op &op = block.ops[i];
         if (op.kind == ir::OpKind::Pipeline)
           bodyEnd = i + 1 + op.bodySize;
-        forCells(r, block, op, false, [&](std::uint64_t key) {
-          Cell &cell = cells_[key];
-          ++cell.writers;
-          cell.inPipeline |= i < bodyEnd;
-        });
+        if (ir::isPacketOp(op.kind))
+          forCells(r, block, op, false, [&](Cell &cell) {
+            ++cell.writers;
+            cell.inPipeline |= i < bodyEnd;
+          });
       }
     }
 }
 
-std::vector<std::uint32_t> PacketTimes::begun(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,
-                                              std::uint64_t iteration, Time at) {
-  std::vector<std::uint32_t> told;
-  forCells(rank, block, op, false, [&](std::uint64_t key) {
-    Cell &cell = cells_[key];
-    Iteration &state = cell.iterations[iteration];
-    ++state.begun;
-    state.first = std::max(state.first, at);
-    if (state.begun == cell.writers)
-      told.insert(told.end(), state.readers.begin(), state.readers.end());
+std::uint32_t PacketTimes::enter(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,
+                                 std::uint64_t iteration, std::uint32_t span) {
+  const auto number = static_cast<std::uint32_t>(readers_.size());
+  readers_.push_back({.span = span});
+  Reader &reader = readers_.back();
+  forCells(rank, block, op, true, [&](Cell &cell) {
+    if (cell.writers == 0)
+      return; // the verifier's business
+    Iteration &state = cell.at(cell.inPipeline ? iteration : 0);
+    reader.notBegun += state.begun != cell.writers;
+    reader.notWritten += state.written != cell.writers;
+    reader.first = std::max(reader.first, state.first);
+    if (state.last >= reader.last) {
+      reader.last = state.last;
+      reader.writer = state.writer;
+    }
+    if (state.written != cell.writers)
+      state.readers.push_back(number);
   });
-  return told;
+  return number;
 }
 
-std::vector<std::uint32_t> PacketTimes::written(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,
-                                                std::uint64_t iteration, Time at, std::uint32_t span) {
-  std::vector<std::uint32_t> told;
-  forCells(rank, block, op, false, [&](std::uint64_t key) {
-    Cell &cell = cells_[key];
-    Iteration &state = cell.iterations[iteration];
-    ++state.written;
+void PacketTimes::begin(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration,
+                        Time at, std::vector<std::uint32_t> &told) {
+  forCells(rank, block, op, false, [&](Cell &cell) {
+    Iteration &state = cell.at(iteration);
+    state.first = std::max(state.first, at);
+    if (++state.begun != cell.writers)
+      return;
+    for (const std::uint32_t number : state.readers) {
+      Reader &reader = readers_[number];
+      reader.first = std::max(reader.first, state.first);
+      if (--reader.notBegun == 0)
+        told.push_back(number);
+    }
+  });
+}
+
+void PacketTimes::write(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration,
+                        Time at, std::uint32_t span, std::vector<std::uint32_t> &told) {
+  forCells(rank, block, op, false, [&](Cell &cell) {
+    Iteration &state = cell.at(iteration);
     if (at >= state.last) {
       state.last = at;
-      state.span = span;
+      state.writer = span;
     }
-    if (state.written == cell.writers) {
-      told.insert(told.end(), state.readers.begin(), state.readers.end());
-      state.readers.clear();
+    if (++state.written != cell.writers)
+      return;
+    for (const std::uint32_t number : state.readers) {
+      Reader &reader = readers_[number];
+      if (state.last >= reader.last) {
+        reader.last = state.last;
+        reader.writer = state.writer;
+      }
+      if (--reader.notWritten == 0)
+        told.push_back(number);
     }
+    state.readers.clear();
   });
-  return told;
-}
-
-PacketTimes::Arrival PacketTimes::arrival(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,
-                                          std::uint64_t iteration, std::uint32_t reader) {
-  Arrival arrival;
-  forCells(rank, block, op, true, [&](std::uint64_t key) {
-    const auto at = cells_.find(key);
-    if (at == cells_.end())
-      return; // written by nobody: the verifier's business
-    Cell &cell = at->second;
-    Iteration &state = cell.iterations[cell.inPipeline ? iteration : 0];
-    arrival.begun &= state.begun == cell.writers;
-    arrival.complete &= state.written == cell.writers;
-    arrival.first = std::max(arrival.first, state.first);
-    if (state.last >= arrival.last) {
-      arrival.last = state.last;
-      arrival.span = state.span;
-    }
-    if (state.written != cell.writers && std::find(state.readers.begin(), state.readers.end(), reader) == state.readers.end())
-      state.readers.push_back(reader);
-  });
-  return arrival;
 }
 
 } // namespace mscclc::passes::time

@@ -34,9 +34,9 @@ struct Span {
   Time start = 0;
   Time moving = 0; ///< when data began to flow; before that it is latency
   Time end = 0;
-  std::uint32_t before = none; ///< the span whose end let this one start
+  std::uint32_t before = none;  ///< the span whose end let this one start
   std::uint32_t awaited = none; ///< the span whose end let this one end, if it waited for another block's or a proxy's
-  std::uint64_t bytes = 0;     ///< payload
+  std::uint64_t bytes = 0;      ///< payload
 };
 
 /// A resource of the machine and what went through it.
@@ -51,9 +51,9 @@ struct Traffic {
 struct Timeline {
   std::vector<Span> spans; ///< in the order in which they began to be looked at
   std::vector<Traffic> traffic;
-  Time end = 0;                     ///< of the launch, when every block is done
-  std::uint32_t last = Span::none;  ///< the span that ended last
-  bool complete = true;             ///< false: some block waits for ever
+  Time end = 0;                    ///< of the launch, when every block is done
+  std::uint32_t last = Span::none; ///< the span that ended last
+  bool complete = true;            ///< false: some block waits for ever
 };
 
 /// A stretch of the critical path: what a span did from `from` to `to`.

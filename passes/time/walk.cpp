@@ -36,7 +36,7 @@ Walk::Walk(const ir::Program &program, const Costs &costs, FluidNetwork &network
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
     for (std::uint32_t s = 0; s < program.ranks[r].semaphores.size(); ++s)
       for (std::uint32_t n = 0; n < program.ranks[r].semaphores[s].initialValue; ++n)
-        semaphores_[firstSemaphore_[r] + s].come.push_back({});
+        semaphores_[firstSemaphore_[r] + s].come.push({});
   barriers_.resize(program.ranks.size());
   proxies_.resize(program.ranks.size());
 }
@@ -102,7 +102,7 @@ std::uint32_t Walk::begin(const Block &block, Time start, std::uint32_t before) 
   span.before = before;
   timeline_.spans.push_back(span);
   pending_.push_back(0);
-  readersFlowed_.push_back(-1);
+  flowed_.push_back(false);
   return static_cast<std::uint32_t>(timeline_.spans.size() - 1);
 }
 
@@ -299,7 +299,8 @@ Time Walk::synchroniseAt(Block &block, const ir::Op &op, std::uint32_t span, std
     break;
   }
   case ir::OpKind::Flush:
-    ask(block.rank, {.span = span, .channel = id, .position = position, .flush = true, .pushed = from + Costs::us(p.portPush)});
+    ask(block.rank,
+        {.span = span, .channel = id, .position = position, .flush = true, .pushed = from + Costs::us(p.portPush)});
     break;
   default:
     throw ir::InternalError("an operation that no single thread does");
@@ -318,23 +319,17 @@ void Walk::sendSignal(const Block &block, const ir::Op &op, std::uint32_t channe
 }
 
 void Walk::take(Counter &counter, const Waiter &waiter) {
-  if (counter.come.empty()) {
-    counter.waiting.push_back(waiter);
-    return;
-  }
-  const Moment moment = counter.come.front();
-  counter.come.pop_front();
-  answer(waiter, moment);
+  if (counter.come.empty())
+    counter.waiting.push(waiter);
+  else
+    answer(waiter, counter.come.pop());
 }
 
 void Walk::post(Counter &counter, Moment moment) {
-  if (counter.waiting.empty()) {
-    counter.come.push_back(moment);
-    return;
-  }
-  const Waiter waiter = counter.waiting.front();
-  counter.waiting.pop_front();
-  answer(waiter, moment);
+  if (counter.waiting.empty())
+    counter.come.push(moment);
+  else
+    answer(counter.waiting.pop(), moment);
 }
 
 /// One position of a span has what it waited for.

@@ -46,9 +46,7 @@ private:
     std::uint64_t number = 0;
     EventKind kind = EventKind::Step;
     std::uint32_t subject = 0; ///< block, span, rank or connection
-    bool operator<(const Event &other) const {
-      return at != other.at ? at > other.at : number > other.number;
-    }
+    bool operator<(const Event &other) const { return at != other.at ? at > other.at : number > other.number; }
   };
   struct Moment {
     Time at = 0;
@@ -62,19 +60,37 @@ private:
     enum State : std::uint8_t { Running, Moving, Joining, AtBarrier, Ended } state = Running;
     std::uint32_t rank = 0, block = 0, pc = 0, loop = Span::none;
     std::uint64_t iteration = 0;
-    std::uint32_t open = 0; ///< spans of this phase that have no end yet
-    Moment issue;           ///< from when on all threads take the next operation
-    Moment phase;           ///< the last end in this phase
-    Moment stores;          ///< the last remote store
+    std::uint32_t open = 0;      ///< spans of this phase that have no end yet
+    Moment issue;                ///< from when on all threads take the next operation
+    Moment phase;                ///< the last end in this phase
+    Moment stores;               ///< the last remote store
     std::vector<Moment> threads; ///< from when on thread i is free, where that is later
   };
   struct Waiter {
     std::uint32_t span = 0, position = 0;
     Time from = 0;
   };
+  /// First in, first out; most counters hold one entry at a time or none, and there are very many of them.
+  template <class T> class Queue {
+  public:
+    bool empty() const { return first_ == entries_.size(); }
+    void push(T entry) { entries_.push_back(entry); }
+    T pop() {
+      const T entry = entries_[first_++];
+      if (empty()) {
+        entries_.clear();
+        first_ = 0;
+      }
+      return entry;
+    }
+
+  private:
+    std::vector<T> entries_;
+    std::size_t first_ = 0;
+  };
   struct Counter {
-    std::deque<Moment> come;
-    std::deque<Waiter> waiting;
+    Queue<Moment> come;
+    Queue<Waiter> waiting;
   };
   struct BarrierState {
     std::vector<std::uint32_t> arrived; ///< blocks
@@ -133,7 +149,9 @@ private:
   void flow(std::uint32_t span);
   void flowed(std::uint32_t span, Time now, FluidNetwork::Resource bound);
   void finishMove(std::uint32_t span, Time at);
-  void packetsCame(const std::vector<std::uint32_t> &readers, Time now);
+  void finishRead(std::uint32_t span, const PacketTimes::Reader &reader);
+  void packetsBegin(const Span &writer, const ir::Op &op, Time seen);
+  void packetsWritten(const Span &writer, const ir::Op &op, Time seen, std::uint32_t span);
   Cause boundOf(FluidNetwork::Resource resource) const;
 
   void push(Block &block, const ir::Op &op);
@@ -160,9 +178,11 @@ private:
   std::vector<std::vector<std::pair<std::uint64_t, BarrierState>>> barriers_; ///< [rank], by id
   std::vector<Proxy> proxies_;
   std::vector<Connection> connections_;
-  std::vector<ProxyWork> works_;          ///< of spans of proxies
-  std::vector<std::uint32_t> pending_;    ///< [span]: positions without an answer; of a proxy: its number in works_
-  std::vector<Time> readersFlowed_;       ///< [span]: when the flow of a packet reader ended; before that negative
+  std::vector<ProxyWork> works_; ///< of spans of proxies
+  /// [span]: positions without an answer; of a reader of packets, its number in packets_; of a proxy, its number in
+  /// works_.
+  std::vector<std::uint32_t> pending_;
+  std::vector<bool> flowed_; ///< [span]: all its data has flowed
   Timeline timeline_;
 };
 

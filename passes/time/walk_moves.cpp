@@ -30,12 +30,13 @@ void Walk::move(std::uint32_t number, Block &block, const ir::Op &op) {
   }
   self.moving = block.issue.at + cost.latency;
   if (PacketTimes::reads(op)) {
-    const PacketTimes::Arrival arrival = packets_.arrival(block.rank, code(block), op, block.iteration, span);
-    if (!arrival.begun)
-      return; // packetsCame() goes on
-    self.moving = std::max(block.issue.at, arrival.first) + cost.latency;
+    const std::uint32_t number = packets_.enter(block.rank, code(block), op, block.iteration, span);
+    pending_[span] = number;
+    const PacketTimes::Reader &reader = packets_.reader(number);
+    if (!reader.begun())
+      return; // packetsBegan() goes on
+    self.moving = std::max(block.issue.at, reader.first) + cost.latency;
   }
-  pending_[span] = 1; // its flow is on its way
   at(self.moving, EventKind::Flow, span);
 }
 
@@ -49,7 +50,7 @@ void Walk::flow(std::uint32_t number) {
     const ir::Op &op = code.ops[asked.op];
     const DataCost cost = costs_.put(asked.rank, code, op, work.request.pair, nullptr, 0, bytes_);
     if (op.kind == ir::OpKind::PutPacket)
-      packetsCame(packets_.begun(asked.rank, code, op, asked.iteration, now_ + cost.latency), now_);
+      packetsBegin(asked, op, now_ + cost.latency);
     network_.start(now_, options_.free ? 0 : static_cast<double>(span.bytes), cost.cap, cost.uses, number);
     return;
   }
@@ -59,7 +60,7 @@ void Walk::flow(std::uint32_t number) {
   const DataCost cost = costs_.data(block.rank, code, op, header(block), span.iteration, bytes_);
   if (writesPackets(op)) {
     const Time seen = writesRemotely(code, op) ? Costs::us(costs_.parameters().storeVisible) : 0;
-    packetsCame(packets_.begun(block.rank, code, op, span.iteration, now_ + seen), now_);
+    packetsBegin(span, op, now_ + seen);
   }
   network_.start(now_, options_.free ? 0 : static_cast<double>(cost.bytes), cost.cap, cost.uses, number);
 }
@@ -73,13 +74,10 @@ void Walk::flowed(std::uint32_t number, Time now, FluidNetwork::Resource bound) 
   const ir::Op &op = code(block).ops[span.op];
   if (!PacketTimes::reads(op))
     return finishMove(number, now);
-  readersFlowed_[number] = now;
-  const PacketTimes::Arrival arrival = packets_.arrival(block.rank, code(block), op, span.iteration, number);
-  if (!arrival.complete)
-    return; // packetsCame() goes on
-  if (arrival.last > now)
-    span.awaited = arrival.span;
-  finishMove(number, std::max(now, arrival.last));
+  flowed_[number] = true;
+  const PacketTimes::Reader &reader = packets_.reader(pending_[number]);
+  if (reader.complete())
+    finishRead(number, reader);
 }
 
 /// The block goes on at `at`.
@@ -96,33 +94,34 @@ void Walk::finishMove(std::uint32_t number, Time time) {
   advance(block);
   at(time, EventKind::Step, firstBlock_[span.rank] + span.block);
   if (writesPackets(op))
-    packetsCame(packets_.written(span.rank, code, op, span.iteration,
-                                 time + (remote ? Costs::us(costs_.parameters().storeVisible) : 0), number),
-                now_);
+    packetsWritten(span, op, time + (remote ? Costs::us(costs_.parameters().storeVisible) : 0), number);
 }
 
-/// Readers that wait for packets look again.
-void Walk::packetsCame(const std::vector<std::uint32_t> &readers, Time now) {
-  for (const std::uint32_t number : readers) {
-    Span &span = timeline_.spans[number];
-    Block &block = blockOf(span);
-    const ir::Op &op = code(block).ops[span.op];
-    if (block.state != Block::Moving || block.pc != span.op || span.end > span.start)
-      continue; // it has gone on, told by another cell
-    const PacketTimes::Arrival arrival = packets_.arrival(block.rank, code(block), op, span.iteration, number);
-    if (readersFlowed_[number] >= 0) {
-      if (!arrival.complete)
-        continue;
-      if (arrival.last > readersFlowed_[number])
-        span.awaited = arrival.span;
-      finishMove(number, std::max({now, readersFlowed_[number], arrival.last}));
-    } else if (arrival.begun && pending_[number] == 0) {
-      pending_[number] = 1;
-      // A thread polls one packet after the other, so loads are not under way before.
-      span.moving = std::max(now, std::max(span.start, arrival.first) + (span.moving - span.start));
-      at(span.moving, EventKind::Flow, number);
-    }
+/// A reader that is through ends when its last packet is there.
+void Walk::finishRead(std::uint32_t number, const PacketTimes::Reader &reader) {
+  if (reader.last > now_)
+    timeline_.spans[number].awaited = reader.writer;
+  finishMove(number, std::max(now_, reader.last));
+}
+
+void Walk::packetsBegin(const Span &writer, const ir::Op &op, Time seen) {
+  std::vector<std::uint32_t> told;
+  packets_.begin(writer.rank, program_.ranks[writer.rank].blocks[writer.block], op, writer.iteration, seen, told);
+  for (const std::uint32_t number : told) {
+    const PacketTimes::Reader &reader = packets_.reader(number);
+    Span &span = timeline_.spans[reader.span];
+    // A thread polls one packet after the other, so its loads are not under way before.
+    span.moving = std::max(now_, std::max(span.start, reader.first) + (span.moving - span.start));
+    at(span.moving, EventKind::Flow, reader.span);
   }
+}
+
+void Walk::packetsWritten(const Span &writer, const ir::Op &op, Time seen, std::uint32_t span) {
+  std::vector<std::uint32_t> told;
+  packets_.write(writer.rank, program_.ranks[writer.rank].blocks[writer.block], op, writer.iteration, seen, span, told);
+  for (const std::uint32_t number : told)
+    if (const PacketTimes::Reader reader = packets_.reader(number); flowed_[reader.span])
+      finishRead(reader.span, reader);
 }
 
 } // namespace mscclc::passes::time

@@ -1,7 +1,8 @@
 // What blocks leave to proxies: puts and signals through ports.
 //
-// A rank has one proxy, which takes requests in the order in which they were pushed. A put goes on without it, one after
-// the other on each connection; a signal follows the puts before it; a flush holds the proxy until they have arrived.
+// A rank has one proxy, which takes requests in the order in which they were pushed. A put goes on without it, one
+// after the other on each connection; a signal follows the puts before it; a flush holds the proxy until they have
+// arrived.
 #include "passes/time/walk.h"
 
 #include "ir/op_semantics.h"
@@ -63,7 +64,7 @@ void Walk::takeRequest(std::uint32_t rank) {
   const auto number = static_cast<std::uint32_t>(timeline_.spans.size());
   timeline_.spans.push_back(span);
   pending_.push_back(static_cast<std::uint32_t>(works_.size()));
-  readersFlowed_.push_back(-1);
+  flowed_.push_back(false);
   works_.push_back({request, rank});
   proxy.free = now_ + Costs::us(costs_.parameters().proxyWork);
   const std::uint32_t link = connection(rank, request.channel);
@@ -109,7 +110,7 @@ void Walk::transferred(std::uint32_t number, Time at) {
   const Time arrived = connection.arrived.at;
   timeline_.spans[number].end = arrived;
   if (op.kind == ir::OpKind::PutPacket && timeline_.spans[number].bytes != 0)
-    packetsCame(packets_.written(asked.rank, code, op, asked.iteration, arrived, number), now_);
+    packetsWritten(asked, op, arrived, number);
   if (work.request.signal)
     if (const auto end = pairing_.peer(ir::ChannelType::Port, {work.rank, work.request.channel}))
       post(signals(ir::ChannelType::Port, *end), {arrived, number});

@@ -26,13 +26,15 @@ double totalOf(const ir::Program &program, std::uint64_t bytes, const Machine &m
 }
 
 TEST_CASE("one put and its signal") {
-  const ir::Program program = programOf(
-      sender + "put memory remote0[0:1] <- input[0:1]\nnop\nsignal memory [0]\n}\n}\n" + receiver + "wait memory [0]\n}\n}\n");
+  const ir::Program program =
+      programOf(sender + "put memory remote0[0:1] <- input[0:1]\nnop\nsignal memory [0]\n}\n}\n" + receiver +
+                "wait memory [0]\n}\n}\n");
   // launch + first load + 64 KiB at a block's 50 GB/s + fence + store seen
   CHECK(std::abs(totalOf(program, 65536) - (1000 + 250 + 65536 / 50.0 + 200 + 500)) < close);
   // A relaxed signal does not wait for what was stored.
-  const ir::Program relaxed = programOf(sender + "put memory remote0[0:1] <- input[0:1]\nnop\nrlxsignal memory [0]\n}\n}\n" +
-                                        receiver + "rlxwait memory [0]\n}\n}\n");
+  const ir::Program relaxed =
+      programOf(sender + "put memory remote0[0:1] <- input[0:1]\nnop\nrlxsignal memory [0]\n}\n}\n" + receiver +
+                "rlxwait memory [0]\n}\n}\n");
   CHECK(std::abs(totalOf(relaxed, 65536) - (1000 + 250 + 65536 / 50.0 + 500)) < close);
 }
 
@@ -86,18 +88,20 @@ TEST_CASE("packets are read as they come") {
   const ir::Program program =
       programOf("rank 0 {\nbuffers input 1 output 0 scratch 0\nmemory_channels [1]\nremote0 = 1.scratch via memory\n"
                 "block 0 {\nchannels [memory 0]\nremotes [memory 0]\nppkt memory remote0[0:1] <- input[0:1]\n}\n}\n"
-                "rank 1 {\nbuffers input 1 output 1 scratch 1\nmemory_channels [0]\nblock 0 {\nupkt output[0:1] <- scratch[0:1]\n}\n}\n",
+                "rank 1 {\nbuffers input 1 output 1 scratch 1\nmemory_channels [0]\nblock 0 {\nupkt output[0:1] <- "
+                "scratch[0:1]\n}\n}\n",
                 "collective test\nprotocol LL\n");
-  // The block's cap on copies is 50 GB/s, and so is what the link carries of packets: the reader begins 500 ns after the
-  // writer, polls for 250 ns and needs as long as the writer did.
+  // The block's cap on copies is 50 GB/s, and so is what the link carries of packets: the reader begins 500 ns after
+  // the writer, polls for 250 ns and needs as long as the writer did.
   CHECK(std::abs(totalOf(program, 65536) - (1000 + 250 + 500 + 250 + 65536 / 50.0)) < close);
 }
 
 TEST_CASE("a port's put, signal and flush") {
-  const ir::Program program = programOf(
-      "rank 0 {\nbuffers input 1 output 0 scratch 0\nport_channels [1]\nremote0 = 1.output via port\n"
-      "block 0 {\nchannels [port 0]\nremotes [port 0]\npwsf port [0] remote0[0:1] <- input[0:1]\n}\n}\n"
-      "rank 1 {\nbuffers input 1 output 1 scratch 0\nport_channels [0]\nblock 0 {\nchannels [port 0]\nwait port [0]\n}\n}\n");
+  const ir::Program program =
+      programOf("rank 0 {\nbuffers input 1 output 0 scratch 0\nport_channels [1]\nremote0 = 1.output via port\n"
+                "block 0 {\nchannels [port 0]\nremotes [port 0]\npwsf port [0] remote0[0:1] <- input[0:1]\n}\n}\n"
+                "rank 1 {\nbuffers input 1 output 1 scratch 0\nport_channels [0]\nblock 0 {\nchannels [port 0]\nwait "
+                "port [0]\n}\n}\n");
   // push + the proxy notices + 64 KiB at the copy engine's 100 GB/s + its latency + the thread notices
   CHECK(std::abs(totalOf(program, 65536) - (1000 + 300 + 2000 + 65536 / 100.0 + 3000 + 1100)) < close);
   Machine nodes = roundMachine();
