@@ -31,7 +31,7 @@ std::optional<std::string> listAlgorithms(const Options &options, std::optional<
 /// Whether all errors of the front end are of what the command line asks of the source.
 bool isCommandLineWrong(const ir::DiagnosticEngine &diags);
 
-/// Reads the DSL's headers ahead, into a file in `directory` (frontend::precompileDsl). The exit code; errors are
+/// Precompiles the DSL's headers into a file in `directory` (frontend::precompileDsl). The exit code; errors are
 /// printed.
 int precompileDsl(const std::string &directory);
 

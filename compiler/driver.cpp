@@ -3,7 +3,6 @@
 #include "compiler/diagnostics.h"
 #include "compiler/guard.h"
 #include "compiler/input.h"
-#include "compiler/output.h"
 #include "compiler/overwrite.h"
 #include "compiler/session.h"
 
@@ -18,11 +17,6 @@
 namespace mscclc::driver {
 namespace {
 
-/// The limits are the executor's; a kernel of our own and a run here have none of them, nor has the proof.
-std::string_view defaultTarget(Action action) {
-  return action == Action::EmitCuda || action == Action::Run || action == Action::Verify ? "none" : "mscclpp";
-}
-
 /// Finds out what there is to do, and has it done.
 class Run {
 public:
@@ -32,7 +26,7 @@ public:
   }
 
   ExitCode run() {
-    const std::string targetName = options_.target.value_or(std::string(defaultTarget(options_.action)));
+    const std::string targetName = options_.target.value_or(std::string(options_.output->target));
     const auto target = passes::findTarget(targetName);
     if (!target) {
       diags_.report(diag::unknown_target, {}, {targetName, passes::targetNames()});
@@ -46,8 +40,8 @@ public:
       return failed(exitInputWrong);
     if (input->text)
       times.lap("read");
-    if (options_.action == Action::List)
-      return list(*input);
+    if (options_.output->subject == Subject::Source)
+      return compile(options_, *input, *target, std::move(times));
     if (input->kind != InputKind::Algorithm && !options_.forAlgorithm.empty()) {
       diags_.report(diag::option_needs_algorithm, input->shownName, {options_.forAlgorithm.front()});
       return failed(exitUsage);
@@ -70,22 +64,6 @@ private:
     const ExitCode code = session.run(input, std::move(times)).code;
     std::cerr << session.messages() << std::flush;
     return code;
-  }
-
-  ExitCode list(const Input &input) {
-    if (input.kind != InputKind::Algorithm) {
-      diags_.report(diag::list_needs_algorithm, input.shownName);
-      return failed(exitUsage);
-    }
-#ifdef MSCCLC_WITH_FRONTEND
-    const auto algorithms = listAlgorithms(options_, input.text, diags_);
-    if (!algorithms)
-      return failed(exitAfterLoading(input.kind, diags_));
-    return failed(writeOut(*algorithms, diags_) ? exitDone : exitInputWrong);
-#else
-    diags_.report(diag::no_front_end, input.shownName);
-    return failed(exitInputWrong);
-#endif
   }
 
 #ifdef MSCCLC_WITH_FRONTEND

@@ -2,7 +2,8 @@
 
 #include "backend-json/read_plan.h"
 #include "compiler/diagnostics.h"
-#include "compiler/output.h"
+#include "compiler/files.h"
+#include "compiler/outputs/outputs.h"
 #include "frontend/limits.h"
 #include "ir/text.h"
 
@@ -34,7 +35,7 @@ InputKind kindOfName(const std::string &path) {
                                                                                    : InputKind::Auto;
 }
 
-/// What the text begins with, behind a byte order mark, blanks and `//` comments. A list is no plan, but no C++ either,
+/// What the text begins with, after a byte order mark, blanks and `//` comments. A list is no plan, but no C++ either,
 /// unless it is an attribute.
 InputKind kindOfText(std::string_view text) {
   constexpr std::size_t most = std::size_t{1} << 16; // is enough to tell
@@ -98,8 +99,7 @@ std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::
                                        StageTimes &times, [[maybe_unused]] std::vector<std::string> &files) {
   switch (input.kind) {
   case InputKind::Plan: {
-    const bool asRun = options.action == Action::Verify || options.action == Action::Run;
-    auto program = json::readPlan(*input.text, input.shownName, diags, asRun);
+    auto program = json::readPlan(*input.text, input.shownName, diags, options.output->judgesPlan);
     times.lap("read plan");
     return program;
   }
@@ -108,7 +108,8 @@ std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::
     times.lap("parse IR");
     return program;
   }
-  default:
+  case InputKind::Auto: // readInput() has found out
+  case InputKind::Algorithm:
     break;
   }
 #ifdef MSCCLC_WITH_FRONTEND

@@ -11,17 +11,19 @@
 
 namespace mscclc::driver {
 
+struct Output;
+
 enum class InputKind { Auto, Algorithm, Plan, IR };
-enum class Action { EmitJson, EmitIR, EmitCuda, List, Diff, Run, Verify };
 enum class ColorMode { Auto, Always, Never };
 
 /// What the user asked for. Defaults here are the defaults of the tool.
 struct Options {
   std::string input; ///< path, or "-" for standard input
   InputKind inputKind = InputKind::Auto;
-  std::string output = "-"; ///< path, or "-" for standard output
-  bool hasOutput = false;   ///< given: --diff writes the plan there too
-  Action action = Action::EmitJson;
+  const Output *output = nullptr; ///< what is asked for, a row of allOutputs()
+  std::string outputValue;        ///< what its flag was given
+  std::string outputPath = "-";   ///< path, or "-" for standard output
+  bool hasOutputPath = false;     ///< given: --diff writes the plan there too
   bool compact = false;
 
   std::vector<std::pair<std::string, std::string>> parameters; ///< -P NAME=VALUE, in order
@@ -47,14 +49,13 @@ struct Options {
   bool stats = false;
   bool verify = true;                ///< prove the program before it is written
   ir::AllowedNames allowed;          ///< findings that are warnings
-  std::optional<std::string> target; ///< without one: mscclpp for plans and IR text, none for the other actions
+  std::optional<std::string> target; ///< without one: Output::target
 
   double traceTimeout = 10;                           ///< seconds of processor time
   std::uint64_t traceMemory = std::uint64_t{4} << 30; ///< bytes
   std::uint64_t messageSize = 0;                      ///< --emit-cuda: bytes to bake in; 0: a kernel argument
 
-  std::string golden; ///< --diff: a plan, or a folder of them
-  bool update = false;
+  bool update = false; ///< --diff: rewrite the golden
 
   std::vector<std::uint64_t> runSizes;       ///< --size, bytes; empty: a few small ones that fit
   std::vector<std::string> runTypes;         ///< --dtype; f32 without one
@@ -74,8 +75,5 @@ struct ParsedCommandLine {
 
 /// Parses `argv`. Prints help, version or the error itself, as those end the run.
 ParsedCommandLine parseCommandLine(int argc, const char *const *argv);
-
-/// A number of bytes: digits with an optional K, M or G (powers of 1024; "KiB", "KB" and the like too).
-std::optional<std::uint64_t> parseByteSize(const std::string &text);
 
 } // namespace mscclc::driver

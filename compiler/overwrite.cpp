@@ -1,7 +1,8 @@
 #include "compiler/overwrite.h"
 
 #include "compiler/diagnostics.h"
-#include "compiler/output.h"
+#include "compiler/files.h"
+#include "compiler/outputs/outputs.h"
 
 #include <string_view>
 
@@ -28,25 +29,22 @@ std::optional<FileIdentity> identityOf(const std::string &path, int stream) {
 }
 
 std::vector<std::string> outputsOf(const Options &options) {
-  switch (options.action) {
-  case Action::List:
-  case Action::Run:
-  case Action::Verify:
-    return {"-"};
-  case Action::Diff: {
-    std::vector<std::string> outputs;
-    if (options.hasOutput)
-      outputs.push_back(options.output);
-    if (options.update)
-      outputs.push_back(options.golden);
-    return outputs;
-  }
-  case Action::EmitJson:
-  case Action::EmitIR:
-  case Action::EmitCuda:
+  std::vector<std::string> outputs;
+  switch (options.output->destination) {
+  case Destination::Terminal:
+    outputs.push_back("-");
+    break;
+  case Destination::File:
+    outputs.push_back(options.outputPath);
+    break;
+  case Destination::OnlyNamed:
+    if (options.hasOutputPath)
+      outputs.push_back(options.outputPath);
     break;
   }
-  return {options.output};
+  if (options.update)
+    outputs.push_back(options.outputValue);
+  return outputs;
 }
 
 /// Files that Clang is told to read before the source.
@@ -81,8 +79,8 @@ bool check(const Options &options, const std::vector<std::string> &inputs, ir::D
 } // namespace
 
 bool checkOutputs(const Options &options, ir::DiagnosticEngine &diags) {
-  if (options.action == Action::Diff && options.hasOutput && isSameFile(options.output, options.golden)) {
-    diags.report(diag::output_is_golden, {}, {options.golden});
+  if (options.hasOutputPath && !options.outputValue.empty() && isSameFile(options.outputPath, options.outputValue)) {
+    diags.report(diag::output_is_golden, {}, {options.output->flag, options.outputValue});
     return false;
   }
   std::vector<std::string> inputs = includedByArguments(options.clangArgs);

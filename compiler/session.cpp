@@ -1,18 +1,9 @@
 #include "compiler/session.h"
 
-#include "backend-cuda/emit_kernel.h"
 #include "backend-json/compare_plans.h"
-#include "backend-json/read_plan.h"
-#include "backend-json/write_plan.h"
 #include "compiler/diagnostics.h"
-#include "compiler/output.h"
 #include "compiler/overwrite.h"
 #include "compiler/pipeline.h"
-#include "compiler/progress.h"
-#include "compiler/version.h"
-#include "ir/text.h"
-#include "passes/analysis/message_limits.h"
-#include "passes/simulate/simulate.h"
 #include "passes/verify/translation_check.h"
 #include "passes/verify/verify.h"
 
@@ -21,8 +12,8 @@
 #endif
 
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
+#include <utility>
 
 #include <unistd.h>
 
@@ -39,51 +30,6 @@ passes::PassFilter filterOf(const std::string &list) {
   return filter;
 }
 
-/// What an action takes of a program beyond its structure. The proof, a run and a kernel heed data syncs as they stand.
-struct Needs {
-  std::string_view who;
-  passes::Properties properties;
-};
-
-Needs needsOf(Action action) {
-  switch (action) {
-  case Action::EmitIR: // shows what passes do; it may stop anywhere on the way
-  case Action::List:
-    return {"", 0};
-  case Action::EmitCuda:
-    return {"a kernel", passes::SingleInstance};
-  case Action::Run:
-    return {"a run", passes::SingleInstance};
-  case Action::Verify:
-    return {"the proof", passes::SingleInstance};
-  case Action::EmitJson:
-  case Action::Diff:
-    break;
-  }
-  return {"a plan", passes::DataSyncLowered | passes::SingleInstance};
-}
-
-/// What shaped the program, as emitted sources name it.
-std::string shownSwitches(const Options &options, int optLevel) {
-  std::string shown = options.hasPasses ? "--passes=" + options.passes : "-O" + std::to_string(optLevel);
-  if (!options.stopAfter.empty())
-    shown += " --stop-after=" + options.stopAfter;
-  for (const std::string &name : options.allowed)
-    shown += " --allow=" + name;
-  if (options.target)
-    shown += " --target=" + *options.target;
-  if (!options.algorithm.empty())
-    shown += " --algorithm " + options.algorithm;
-  for (const auto &[name, value] : options.parameters)
-    shown += " -P " + name + "=" + value;
-  for (const std::string &argument : options.clangArgs)
-    if (argument.rfind("-D", 0) == 0)
-      shown += " " + argument;
-  if (options.messageSize != 0)
-    shown += " --message-size " + std::to_string(options.messageSize);
-  return shown;
-}
-
 std::string renderStats(const std::vector<passes::PassRecord> &records) {
   std::string out = "what passes did\n";
   for (const passes::PassRecord &record : records)
@@ -96,7 +42,8 @@ std::string renderStats(const std::vector<passes::PassRecord> &records) {
 } // namespace
 
 Session::Session(const Options &options, const passes::Target &target, bool inTable)
-    : options_(options), target_(target), inTable_(inTable) {
+    : options_(options), output_(*options.output), readable_(readableFiles(options)),
+      job_{.options = options, .target = target, .diags = diags_, .times = times_, .inTable = inTable} {
   configure(diags_, options_);
   diags_.setReadable(&readable_);
 }
@@ -122,51 +69,47 @@ ExitCode exitAfterLoading([[maybe_unused]] InputKind kind, [[maybe_unused]] cons
 
 Outcome Session::run(Input input, StageTimes times) {
   times_ = std::move(times);
-  ExitCode code = steps(std::move(input));
-  if (options_.timePasses && code == exitDone)
+  job_.input = std::move(input);
+  ExitCode code = steps();
+  if (options_.timePasses && code == exitDone && output_.subject == Subject::Program)
     report_ += times_.render(recorded_);
   if (diags_.hasErrors() && code == exitDone)
     code = exitInputWrong;
-  if (result_.empty())
-    result_ = code == exitDone ? "done" : ir::plural(diags_.numErrors(), "error");
-  return {code, result_};
+  if (job_.result.empty())
+    job_.result = code == exitDone ? "done" : ir::plural(diags_.numErrors(), "error");
+  return {code, job_.result};
 }
 
-ExitCode Session::steps(Input input) {
+ExitCode Session::steps() {
   if (!checkOutputs(options_, diags_))
     return exitUsage;
-  kind_ = input.kind;
+  if (output_.subject == Subject::Program)
+    for (const auto step : {&Session::load, &Session::transform, &Session::prove})
+      if (const ExitCode code = (this->*step)(); code != exitDone)
+        return code;
+  return output_.write(job_);
+}
+
+ExitCode Session::load() {
   std::vector<std::string> files;
+  // The text may be gigabytes, and goes once it is loaded.
+  Input input{job_.input.shownName, job_.input.kind, std::exchange(job_.input.text, std::nullopt)};
   auto program = loadProgram(options_, std::move(input), diags_, times_, files);
   if (!program || diags_.hasErrors())
-    return exitAfterLoading(kind_, diags_);
-  program_ = std::move(*program);
-  diags_.setSources(&program_.sources);
+    return exitAfterLoading(job_.input.kind, diags_);
+  job_.program = std::move(*program);
+  diags_.setSources(&job_.program.sources);
   if (!checkIncluded(options_, files, diags_))
     return exitUsage;
   if (!options_.name.empty())
-    program_.name = options_.name;
-  recorded_ = program_.numOps();
-
-  if (const ExitCode code = transform(); code != exitDone)
-    return code;
-  if (const ExitCode code = prove(); code != exitDone)
-    return code;
-  switch (options_.action) {
-  case Action::Diff:
-    return diff();
-  case Action::Run:
-    return simulate();
-  case Action::Verify:
-    return exitDone;
-  default:
-    return write(options_.output);
-  }
+    job_.program.name = options_.name;
+  recorded_ = job_.program.numOps();
+  return exitDone;
 }
 
 ExitCode Session::transform() {
   passes::PassManagerOptions options;
-  options.target = target_;
+  options.target = job_.target;
   options.printBefore = filterOf(options_.printBefore);
   options.printAfter = filterOf(options_.printAfter);
   options.stopAfter = options_.stopAfter;
@@ -175,27 +118,28 @@ ExitCode Session::transform() {
     std::cerr << "// " << title << "\n" << text << std::flush;
   };
   if (options_.verifyEach == Options::VerifyEach::Proof)
-    options.check = passes::checkTranslation(program_, options_.allowed);
-  passes::PassManager manager(std::move(options), passes::propertiesOf(program_));
-  std::string wrong = manager.add(options_.hasPasses ? std::string_view(options_.passes) : pipelineOf(optLevel()));
+    options.check = passes::checkTranslation(job_.program, options_.allowed);
+  passes::PassManager manager(std::move(options), passes::propertiesOf(job_.program));
+  std::string wrong = manager.add(options_.hasPasses ? std::string_view(options_.passes) : pipelineOf(job_.optLevel()));
   if (wrong.empty())
     wrong = manager.checkOptions();
   if (!wrong.empty()) {
     diags_.report(diag::bad_pipeline, {}, {wrong});
     return exitUsage;
   }
-  const Needs needs = needsOf(options_.action);
-  const passes::Properties missing = manager.missing(needs.properties);
+  const passes::Properties missing = manager.missing(output_.needs);
   for (const passes::Property property : passes::allProperties)
     if (missing & property)
-      diags_.report(diag::action_needs_pass, {}, {needs.who, passes::describe(property), passes::providerOf(property)});
+      diags_.report(diag::action_needs_pass, {},
+                    {output_.consumer, passes::describe(property), passes::providerOf(property)});
   if (missing != 0)
     return exitUsage;
   times_.mark();
   std::optional<ir::Program> given; // a plan that is proven for a target is proven as it stands
-  if (kind_ == InputKind::Plan && options_.action == Action::Verify && target_.executor && optLevel() == 0)
-    given = program_;
-  const passes::PassRun result = manager.run(program_, diags_);
+  if (job_.input.kind == InputKind::Plan && output_.proof == Proof::IsOutput && job_.target.executor &&
+      job_.optLevel() == 0)
+    given = job_.program;
+  const passes::PassRun result = manager.run(job_.program, diags_);
   if (given && result.ok)
     reportRewritten(std::move(*given));
   for (const passes::PassRecord &record : result.records)
@@ -207,143 +151,30 @@ ExitCode Session::transform() {
 
 /// An error where a plan is not as it would be written for the target: then the target does not run it right.
 void Session::reportRewritten(ir::Program given) {
-  given.maxMessageSize = program_.maxMessageSize; // of messages beyond what any buffer holds nothing is said
-  const json::PlanComparison comparison = json::comparePlans(program_, given);
+  given.maxMessageSize = job_.program.maxMessageSize; // of messages beyond what any buffer holds nothing is said
+  const json::PlanComparison comparison = json::comparePlans(job_.program, given);
   if (comparison.equal())
     return;
   const json::PlanDifference &first = comparison.differences.front();
-  diags_.report(diag::plan_rewritten, first.loc, {target_.name(), ir::plural(comparison.total, "place")})
+  diags_.report(diag::plan_rewritten, first.loc, {job_.target.name(), ir::plural(comparison.total, "place")})
       .note(diag::golden_difference, first.loc, {json::describe(first, "the plan as it stands")});
 }
 
 ExitCode Session::prove() {
-  if (!options_.verify || options_.action == Action::EmitIR)
+  if (!options_.verify || output_.proof == Proof::None)
     return exitDone;
+  const bool ofKernel = output_.proof == Proof::OfKernel;
   times_.mark();
   passes::VerifyOptions options;
   options.warnings = !options_.quiet;
-  options.fixedScratch = options_.action == Action::EmitCuda; // a kernel's chunks keep their place at every size
-  options.oneSize = options_.action == Action::EmitCuda && options_.messageSize != 0;
-  options.threadsInTurns = options_.action == Action::EmitCuda;
-  const passes::VerifyResult result = passes::verify(program_, diags_, options);
+  options.fixedScratch = ofKernel; // a kernel's chunks keep their place at every size
+  options.oneSize = ofKernel && options_.messageSize != 0;
+  options.threadsInTurns = ofKernel;
+  const passes::VerifyResult result = passes::verify(job_.program, diags_, options);
   times_.lap("verify");
-  if (options_.action == Action::Verify || !result.proven)
-    result_ = result.summary();
-  if (options_.action == Action::Verify && result.proven)
-    return say(ir::printable(program_.name) + ": " + result.summary() + "\n");
+  if (output_.proof == Proof::IsOutput || !result.proven)
+    job_.result = result.summary();
   return result.proven ? exitDone : exitInputWrong;
-}
-
-ExitCode Session::say(const std::string &text) {
-  if (inTable_)
-    return exitDone;
-  return writeOut(text, diags_) ? exitDone : exitInputWrong;
-}
-
-ExitCode Session::write(const std::string &path) {
-  std::optional<std::string> text;
-  if (options_.action == Action::EmitCuda) {
-    if (!(text = kernel()))
-      return exitInputWrong;
-  } else if (options_.action == Action::EmitIR) {
-    ir::print(program_, text.emplace());
-  }
-  OutputFile output(path);
-  if (output.error().empty()) {
-    if (text)
-      output.stream().write(text->data(), static_cast<std::streamsize>(text->size()));
-    else
-      json::writePlan(program_, output.stream(), {options_.compact, {}, target_.executor != nullptr});
-    times_.lap("write");
-    if (output.commit())
-      return exitDone;
-  }
-  diags_.report(diag::cannot_write, {}, {output.error()});
-  return exitInputWrong;
-}
-
-std::optional<std::string> Session::kernel() {
-  cuda::EmitOptions options;
-  options.messageSize = options_.messageSize;
-  options.toolVersion = std::string("mscclc ") + version();
-  options.sourceName =
-      options_.input == "-" ? "standard input" : std::filesystem::path(options_.input).filename().string();
-  options.switches = shownSwitches(options_, optLevel());
-  std::string text;
-  if (!cuda::emitKernel(program_, options, text, diags_))
-    return std::nullopt;
-  times_.lap("emit");
-  return text;
-}
-
-ExitCode Session::diff() {
-  std::optional<ir::Program> golden;
-  if (!options_.update) {
-    std::string text, error;
-    if (!readWhole(options_.golden, text, error, looksLikeText)) {
-      diags_.report(diag::cannot_read, {}, {error});
-      return exitInputWrong;
-    }
-    if (!(golden = json::readPlan(text, options_.golden, diags_)))
-      return exitInputWrong;
-  }
-  if (options_.hasOutput)
-    if (const ExitCode code = write(options_.output); code != exitDone)
-      return code;
-  if (options_.update) {
-    result_ = "written to " + options_.golden;
-    return write(options_.golden);
-  }
-  if (target_.executor)
-    for (ir::Program *program : {&program_, &*golden})
-      if (program->maxMessageSize == passes::largestMessage(*program, target_))
-        program->maxMessageSize = ir::Program().maxMessageSize; // says how far the target goes, which is no difference
-  const json::PlanComparison comparison = json::comparePlans(program_, *golden);
-  times_.lap("compare");
-  result_ = comparison.equal() ? "equal to " + options_.golden
-                               : "differs from " + options_.golden + " in " + ir::plural(comparison.total, "place");
-  if (comparison.equal())
-    return exitDone;
-  std::uint64_t told = 0;
-  ir::DiagBuilder report =
-      diags_.report(diag::golden_differs, {}, {options_.golden, ir::plural(comparison.total, "place")});
-  const std::string shortName = std::filesystem::path(options_.golden).filename();
-  for (const json::PlanDifference &difference : comparison.differences) {
-    report.note(diag::golden_difference, difference.loc, {json::describe(difference, shortName)});
-    if (difference.others != 0)
-      report.note(diag::golden_alike, {}, {difference.others});
-    told += 1 + difference.others;
-  }
-  if (told != comparison.total)
-    report.note(diag::golden_more, {}, {ir::plural(comparison.total - told, "more difference")});
-  return exitInputWrong;
-}
-
-ExitCode Session::simulate() {
-  bool ok = true;
-  for (const std::string &name : options_.runTypes) {
-    passes::SimulateOptions options;
-    options.sizes = options_.runSizes;
-    options.type = *passes::parseDataType(name);
-    options.schedules = options_.runSchedules;
-    options.seed = options_.seed;
-    options.allow(options_.allowed);
-    ProgressBar bar("running " + name, !options_.quiet && isatty(STDERR_FILENO) != 0);
-    options.progress = [&bar](double share) {
-      bar.show(share);
-      return true;
-    };
-    const passes::SimulateResult result = passes::simulate(program_, diags_, options);
-    bar.clear();
-    ok &= result.ok;
-    result_ += (result_.empty() ? "" : "; ") + name + " " + result.summary();
-    if (const ExitCode code = say(ir::printable(program_.name) + ", " + name + ", seed " +
-                                  std::to_string(options_.seed) + "\n" + result.table());
-        code != exitDone)
-      return code;
-  }
-  times_.lap("run on the CPU");
-  return ok ? exitDone : exitInputWrong;
 }
 
 } // namespace mscclc::driver

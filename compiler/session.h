@@ -1,8 +1,9 @@
-// One compilation, from input to what the action asks for.
+// One compilation, from input to output.
 #pragma once
 
 #include "compiler/driver.h"
 #include "compiler/input.h"
+#include "compiler/outputs/outputs.h"
 #include "compiler/timing.h"
 #include "passes/target.h"
 
@@ -16,7 +17,7 @@ struct Outcome {
 
 class Session {
 public:
-  /// `inTable`: results are Outcome::result alone; standard output is left to who asks for them.
+  /// `inTable`: the caller shows Outcome::result in a table, so that nothing else goes to standard output.
   Session(const Options &options, const passes::Target &target, bool inTable = false);
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
@@ -32,30 +33,21 @@ public:
   static void configure(ir::DiagnosticEngine &diags, const Options &options);
 
 private:
-  ExitCode steps(Input input);
-  /// Every step returns an exit code; the first that is not exitDone ends the run.
+  /// Each step returns an exit code; the first that is not exitDone ends the run.
+  ExitCode steps();
+  ExitCode load();
   ExitCode transform();
   ExitCode prove();
-  ExitCode diff();
-  ExitCode simulate();
   void reportRewritten(ir::Program given);
-  ExitCode write(const std::string &path);
-  /// A result in words, on standard output.
-  ExitCode say(const std::string &text);
-  int optLevel() const { return options_.optLevel.value_or(kind_ == InputKind::Plan ? 0 : 1); }
-  /// The text of the kernel, or nothing after errors.
-  std::optional<std::string> kernel();
 
   const Options &options_;
-  const passes::Target target_;
-  const bool inTable_;
+  const Output &output_;
   StageTimes times_;
-  const ir::ReadableFiles readable_ = readableFiles(options_);
+  const ir::ReadableFiles readable_;
   ir::DiagnosticEngine diags_;
-  ir::Program program_;
-  InputKind kind_ = InputKind::Auto;
+  Job job_;
   std::uint64_t recorded_ = 0;
-  std::string report_, result_;
+  std::string report_;
 };
 
 /// The exit code after errors of a front end: its word on whether they are of the command line.

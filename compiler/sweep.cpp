@@ -1,8 +1,9 @@
 #include "compiler/sweep.h"
 
 #include "compiler/diagnostics.h"
+#include "compiler/files.h"
 #include "compiler/guard.h"
-#include "compiler/output.h"
+#include "compiler/outputs/outputs.h"
 #include "compiler/parameter_values.h"
 #include "compiler/session.h"
 
@@ -19,6 +20,11 @@ using Setting = std::pair<std::string, std::string>;
 bool isFolder(const std::string &path) {
   std::error_code error;
   return path.ends_with('/') || std::filesystem::is_directory(path, error);
+}
+
+/// Whether the output has a file for each combination, in the folder that its flag names.
+bool isInFolder(const Options &options) {
+  return options.output->combinations == Combinations::RowsOfFolder && isFolder(options.outputValue);
 }
 
 /// The values of one parameter, and where it stands among the options' parameters.
@@ -39,23 +45,29 @@ std::vector<Setting> lastSettings(const std::vector<Setting> &all) {
 /// Why several values cannot be had; true if they can.
 bool mayVary(const Options &options, const Setting &setting, ir::DiagnosticEngine &diags) {
   const std::string shown = "-P " + setting.first + "=" + setting.second;
-  if (options.action != Action::Verify && options.action != Action::Run && options.action != Action::Diff) {
-    diags.report(diag::several_values, {}, {shown});
+  const Output &output = *options.output;
+  switch (output.combinations) {
+  case Combinations::Refused:
+    diags.report(diag::several_values, {}, {shown, flagsOfCombinations()});
+    return false;
+  case Combinations::Rows:
+    return true;
+  case Combinations::RowsOfFolder:
+    break;
+  }
+  if (!isFolder(options.outputValue)) {
+    diags.report(diag::several_need_folder, {}, {shown, output.flag, options.outputValue});
     return false;
   }
-  if (options.action == Action::Diff && !isFolder(options.golden)) {
-    diags.report(diag::several_need_folder, {}, {shown, options.golden});
-    return false;
-  }
-  if (options.action == Action::Diff && options.hasOutput) {
-    diags.report(diag::several_one_output, {}, {shown, options.output});
+  if (options.hasOutputPath) {
+    diags.report(diag::several_one_output, {}, {shown, options.outputPath});
     return false;
   }
   return true;
 }
 
 std::string goldenIn(const Options &options, const std::string &algorithm) {
-  return (std::filesystem::path(options.golden) / goldenName(algorithm, options.parameters)).string();
+  return (std::filesystem::path(options.outputValue) / goldenName(algorithm, options.parameters)).string();
 }
 
 /// The folder of goldens is made where it is not there yet. False, and an error, if it cannot be.
@@ -71,7 +83,7 @@ bool makeFolder(const std::string &folder, ir::DiagnosticEngine &diags) {
 } // namespace
 
 bool mayBeSweep(const Options &options) {
-  return (options.action == Action::Diff && isFolder(options.golden)) ||
+  return isInFolder(options) ||
          std::ranges::any_of(options.parameters, [](const Setting &s) { return mayBeSeveral(s.second); });
 }
 
@@ -130,8 +142,8 @@ std::optional<Sweep> Sweep::plan(const Options &options, const frontend::Algorit
     }
     axes.push_back(std::move(axis));
   }
-  const bool inFolder = options.action == Action::Diff && isFolder(options.golden);
-  if (inFolder && options.update && !makeFolder(options.golden, diags))
+  const bool inFolder = isInFolder(options);
+  if (inFolder && options.update && !makeFolder(options.outputValue, diags))
     return std::nullopt;
   for (std::uint64_t n = 0; n < count; ++n) {
     Combination &one = sweep.combinations_.emplace_back();
@@ -145,7 +157,7 @@ std::optional<Sweep> Sweep::plan(const Options &options, const frontend::Algorit
       rest /= values.size();
     }
     if (inFolder)
-      one.options.golden = goldenIn(one.options, algorithm.name);
+      one.options.outputValue = goldenIn(one.options, algorithm.name);
   }
   return sweep;
 }

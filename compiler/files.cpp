@@ -1,4 +1,4 @@
-#include "compiler/output.h"
+#include "compiler/files.h"
 
 #include "compiler/diagnostics.h"
 
@@ -67,9 +67,9 @@ int makeTemporary(std::string &name) {
   return fd;
 }
 
-/// Where a path leads in the end, behind symbolic links that lead to what is not there yet. Empty, and errno set, if
+/// Where a path leads once its symbolic links are followed, also to what is not there yet. Empty, and errno set, if
 /// they lead in a circle.
-std::string behindLinks(const std::string &path) {
+std::string followLinks(const std::string &path) {
   namespace fs = std::filesystem;
   fs::path at = path;
   std::error_code error;
@@ -157,8 +157,8 @@ OutputFile::OutputFile(const std::string &path) : path_(path) {
       if (fd_ < 0)
         fail("cannot write", errno);
     } else {
-      // Behind a symbolic link the file itself is replaced, not the link.
-      target_ = behindLinks(path);
+      // Where a symbolic link leads to a file, the file is replaced, not the link.
+      target_ = followLinks(path);
       if (target_.empty() || (exists && ::access(path.c_str(), W_OK) != 0)) {
         fail("cannot write", errno);
         return;
@@ -236,7 +236,7 @@ bool isSameFile(const std::string &a, const std::string &b) {
     return true;
   // Either may be a name to be.
   const auto whole = [&](const std::string &path) {
-    const fs::path absolute = fs::absolute(behindLinks(path), error);
+    const fs::path absolute = fs::absolute(followLinks(path), error);
     return error ? fs::path() : fs::weakly_canonical(absolute, error);
   };
   const fs::path one = whole(a);
@@ -277,7 +277,7 @@ bool readWhole(const std::string &path, std::string &text, std::string &error,
   while (!goOn || goOn(text)) {
     if (text.size() > most)
       return failed(EFBIG);
-    if (regular && !text.empty()) // behind the first block, which may be enough
+    if (regular && !text.empty()) // after the first block, which may be enough
       text.reserve(static_cast<std::size_t>(status.st_size));
     const ssize_t n = ::read(fd, chunk.data(), chunk.size());
     if (n == 0)

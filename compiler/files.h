@@ -1,4 +1,4 @@
-// Output that appears whole or not at all.
+// Reading and writing of files: an output appears whole or not at all.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -23,7 +23,7 @@ public:
   OutputFile &operator=(const OutputFile &) = delete;
 
   std::ostream &stream();
-  /// Flushes and puts the file in place. False on failure, with error() set and nothing left behind.
+  /// Flushes and puts the file in place. False on failure, with error() set and no file left.
   bool commit();
   const std::string &error() const { return error_; }
 

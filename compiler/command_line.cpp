@@ -1,0 +1,329 @@
+#include "compiler/help.h"
+#include "compiler/option_values.h"
+#include "compiler/options.h"
+#include "compiler/outputs/outputs.h"
+#include "compiler/pipeline.h"
+#include "compiler/version.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+
+namespace mscclc::driver {
+namespace {
+
+/// CLI11's help, with a usage line of our own and without what each option needs and excludes, which errors tell.
+class HelpFormatter : public CLI::Formatter {
+public:
+  HelpFormatter() { column_width(34); }
+  std::string make_usage(const CLI::App *, std::string) const override {
+    return "Usage: mscclc [options] INPUT [-- CLANG-ARGS]\n";
+  }
+  std::string make_option_opts(const CLI::Option *option) const override {
+    const std::string &text = option->get_option_text();
+    return text.empty() ? text : " " + text;
+  }
+};
+
+/// The arguments as CLI11 takes them, and in `clangArgs` those after "--". An option whose value may be left out gets
+/// the one that it has then: CLI11 would take the next argument.
+std::vector<std::string> normalise(int argc, const char *const *argv, std::vector<std::string> &clangArgs) {
+  static const std::map<std::string, std::string> whole = {
+      {"--print-before", "--print-before=all"},
+      {"--print-after", "--print-after=all"},
+      {"--verify-each", "--verify-each=structure"},
+      {"--color", "--color=always"},
+      {"--passes=", "--passes=none"},
+  };
+  const std::vector<std::string> all(argv + 1, argv + argc);
+  const auto dashes = std::ranges::find(all, "--");
+  if (dashes != all.end())
+    clangArgs.assign(dashes + 1, all.end());
+  std::vector<std::string> args(all.begin(), dashes);
+  for (std::string &arg : args)
+    if (const auto it = whole.find(arg); it != whole.end())
+      arg = it->second;
+    else if (arg.starts_with("--") && arg.ends_with('='))
+      throw CLI::ValidationError(arg.substr(0, arg.size() - 1), "an empty value");
+  std::ranges::reverse(args); // CLI11 takes the last first
+  return args;
+}
+
+/// The name of an option that messages use: the short one where there is one.
+std::string nameOf(const CLI::Option &option) {
+  return option.get_snames().empty() ? option.get_name() : "-" + option.get_snames().front();
+}
+
+/// Declares the options, group by group, and reads a command line into Options.
+class CommandLine {
+public:
+  CommandLine();
+  Options parse(int argc, const char *const *argv);
+  int exit(const CLI::Success &success) { return app_.exit(success); }
+
+private:
+  void addFiles();
+  void addOutputs();
+  void addOptionsOfOutputs();
+  void addAlgorithm();
+  void addPasses();
+  void addProof();
+  void addMessages();
+  void relate();
+  void checkOptionsOfOutput() const;
+
+  /// An option with a value, shown as `value`, in the group that is being declared.
+  template <typename T> CLI::Option *add(const char *names, T &to, const char *value, std::string help) {
+    return place(app_.add_option(names, to, std::move(help)), value);
+  }
+  template <typename T>
+  CLI::Option *addFunction(const char *names, std::function<void(const T &)> to, const char *value, std::string help) {
+    return place(app_.add_option_function<T>(names, std::move(to), std::move(help)), value);
+  }
+  /// An option that takes one of a few words. (CLI11's CheckedTransformer would take the numbers of `choices` as well.)
+  template <typename T>
+  CLI::Option *addChoice(const char *names, T &to, std::vector<std::pair<std::string, T>> choices, const char *value,
+                         std::string help) {
+    using Choice = std::pair<std::string, T>;
+    std::vector<std::string> words;
+    for (const auto &[word, meaning] : choices)
+      words.push_back(word);
+    return addFunction<std::string>(
+               names,
+               [&to, choices](const std::string &word) {
+                 to = std::ranges::find(choices, word, &Choice::first)->second;
+               },
+               value, std::move(help))
+        ->check(CLI::IsMember(words));
+  }
+  CLI::Option *addFlag(const char *names, bool &to, std::string help) {
+    return place(app_.add_flag(names, to, std::move(help)), "");
+  }
+  CLI::Option *addFlag(const char *names, std::function<void()> then, std::string help) {
+    return place(app_.add_flag_callback(names, std::move(then), std::move(help)), "");
+  }
+  CLI::Option *place(CLI::Option *option, const char *value) {
+    return option->type_name(value)->option_text(value)->group(group_);
+  }
+  /// Of an option that may be given several times: it takes one argument each time.
+  static CLI::Option *repeated(CLI::Option *option) { return option->allow_extra_args(false); }
+  /// Of an option that means something to C++ algorithms only.
+  CLI::Option *forAlgorithm(CLI::Option *option) { return forAlgorithm_.emplace_back(option); }
+
+  CLI::App app_{"mscclc compiles GPU collectives: a C++ algorithm in, an MSCCL++ plan or a CUDA kernel out.", "mscclc"};
+  std::string group_;
+  Options options_;
+  std::vector<std::pair<const Output *, CLI::Option *>> outputs_;
+  std::vector<CLI::Option *> forAlgorithm_;
+  CLI::Option *path_ = nullptr, *compact_ = nullptr, *noVerify_ = nullptr, *allow_ = nullptr;
+  std::vector<std::string> includes_, defines_, allowed_;
+};
+
+CommandLine::CommandLine() {
+  options_.output = &allOutputs().front();
+  app_.formatter(std::make_shared<HelpFormatter>());
+  app_.footer(helpFooter());
+  app_.set_help_flag("-h,--help", "print this help");
+  app_.set_version_flag("--version", std::string("mscclc ") + version(), "print the version");
+  app_.add_option("INPUT", options_.input, "algorithm (.cpp), plan (.json) or IR text (.ir); - is standard input")
+      ->required()
+      ->option_text(" ")
+      ->check(notEmpty());
+  addFiles();
+  addOutputs();
+  addOptionsOfOutputs();
+  addAlgorithm();
+  addPasses();
+  addProof();
+  addMessages();
+  relate();
+}
+
+void CommandLine::addFiles() {
+  group_ = "Files";
+  path_ = add("-o", options_.outputPath, "FILE", "output file; - or absent: standard output")->check(notEmpty());
+  addChoice<InputKind>("-x", options_.inputKind,
+                       {{"cpp", InputKind::Algorithm}, {"json", InputKind::Plan}, {"ir", InputKind::IR}}, "KIND",
+                       "kind of input, whatever its name and its text tell: cpp, json or ir");
+  compact_ = addFlag("--compact", options_.compact, "JSON without line breaks");
+  add("--name", options_.name, "NAME", "name of the plan")->check(planName());
+}
+
+void CommandLine::addOutputs() {
+  group_ = "Outputs, one in a run";
+  for (const Output &output : allOutputs()) {
+    const std::string flag(output.flag), help(output.help), value(output.value);
+    CLI::Option *option = value.empty()
+                              ? place(app_.add_flag(flag)->description(help), "")
+                              : add(flag.c_str(), options_.outputValue, value.c_str(), help)->check(notEmpty());
+    outputs_.emplace_back(&output, option);
+  }
+}
+
+void CommandLine::addOptionsOfOutputs() {
+  group_ = "Options of these outputs";
+  add("--message-size", options_.messageSize, "BYTES", "bake this message size in")
+      ->transform(byteSize(1, "a message has at least one byte"));
+  repeated(add("--size", options_.runSizes, "BYTES,…", "message sizes [a few small ones]"))
+      ->delimiter(',')
+      ->transform(byteSize());
+  repeated(add("--dtype", options_.runTypes, "TYPE,…", "f32 f16 bf16 i32 u32 u8 [f32]"))
+      ->delimiter(',')
+      ->check(CLI::IsMember({"f32", "f16", "bf16", "i32", "u32", "u8"}));
+  add("--schedules", options_.runSchedules, "N", "schedules to try [100; fewer over 1M]")
+      ->check(notZero("at least one schedule is needed"));
+  add("--seed", options_.seed, "N", "seed of the schedules [1]")->transform(wholeNumber());
+  addFlag("--update", options_.update, "rewrite the golden");
+}
+
+void CommandLine::addAlgorithm() {
+  group_ = "Algorithm";
+  const auto set = [this](const std::vector<std::string> &settings) {
+    for (const std::string &setting : settings) {
+      const auto equals = setting.find('=');
+      if (equals == std::string::npos || equals == 0)
+        throw CLI::ValidationError("-P", "'" + setting + "' is not NAME=VALUE");
+      options_.parameters.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+  };
+  forAlgorithm(
+      repeated(addFunction<std::vector<std::string>>("-P,--param", set, "NAME=VALUE",
+                                                     "set a parameter of the algorithm; with " + flagsOfCombinations() +
+                                                         " to several values: 2..16, 2..16:2, 1,2,4 (see below)")));
+  forAlgorithm(add("--algorithm", options_.algorithm, "NAME", "which algorithm of several"))->check(notEmpty());
+  forAlgorithm(repeated(add("-I", includes_, "DIR", "include folder, for Clang")))->check(notEmpty());
+  forAlgorithm(repeated(add("-D", defines_, "NAME[=VALUE]", "macro, for Clang")))->check(notEmpty());
+  forAlgorithm(repeated(add("--allow-include", options_.allowedFolders, "DIR",
+                            "folder of files to include or embed, besides the source's own and -I's")))
+      ->check(CLI::ExistingDirectory);
+  forAlgorithm(add("--trace-timeout", options_.traceTimeout, "SECONDS",
+                   "processor seconds the algorithm may run; compiling it may take as many, at least 10 [10]"))
+      ->check(seconds());
+  forAlgorithm(add("--trace-memory", options_.traceMemory, "BYTES", "memory the algorithm may use [4G]"))
+      ->transform(byteSize(std::uint64_t{1} << 20, "at least 1M is needed"));
+}
+
+void CommandLine::addPasses() {
+  group_ = "Passes";
+  using VerifyEach = Options::VerifyEach;
+  add("-O", options_.optLevel, "LEVEL",
+      "0: as written [of plans]  1: as the MSCCL++ DSL does [of algorithms]  2: all that can be proven")
+      ->check(CLI::Range(0, maxOptLevel));
+  const auto setPasses = [this](const std::string &list) {
+    options_.hasPasses = true;
+    options_.passes = list == "none" ? "" : list;
+  };
+  addFunction<std::string>("--passes", setPasses, "A,B,…", "run these instead of -O's; none: none");
+  add("--print-before", options_.printBefore, "[=A,B,…]", "print the IR before these passes, or before each");
+  add("--print-after", options_.printAfter, "[=A,B,…]", "print the IR after these passes, or after each");
+  addFlag("--print-after-all", [this] { options_.printAfter = "all"; }, "print the IR after each pass");
+  add("--stop-after", options_.stopAfter, "PASS", "run no pass after this one")->check(notEmpty());
+  addChoice<VerifyEach>("--verify-each", options_.verifyEach,
+                        {{"structure", VerifyEach::Structure}, {"proof", VerifyEach::Proof}, {"off", VerifyEach::Off}},
+                        "[=WHAT]", "check the IR after each pass: structure, proof or off");
+  addFlag("--time-passes", options_.timePasses, "print how long each stage took");
+  addFlag("--stats", options_.stats, "print what each pass did");
+  const std::string_view usual = options_.output->target;
+  add("--target", options_.target, "TARGET",
+      "executor whose limits hold: mscclpp, mscclpp-VERSION or none [" + std::string(usual) + "; for " +
+          flagsOf([&](const Output &output) { return output.target != usual; }) + ": none]");
+}
+
+void CommandLine::addProof() {
+  group_ = "Proof";
+  noVerify_ = addFlag("--no-verify", [this] { options_.verify = false; }, "write without proof");
+  allow_ = repeated(add("--allow", allowed_, "NAME,…", "take these findings for warnings; they are listed below"))
+               ->delimiter(',')
+               ->check(allowableFinding());
+}
+
+void CommandLine::addMessages() {
+  group_ = "Messages";
+  addChoice<ColorMode>("--color", options_.color,
+                       {{"auto", ColorMode::Auto}, {"always", ColorMode::Always}, {"never", ColorMode::Never}},
+                       "[=WHEN]", "auto, always or never");
+  addFlag("-q", options_.quiet, "errors only");
+  add("--max-errors", options_.maxErrors, "N", "errors to print; 0: all [10]")->transform(wholeNumber());
+}
+
+/// What excludes what follows from the table of outputs.
+void CommandLine::relate() {
+  for (const auto &[output, option] : outputs_) {
+    for (const auto &[other, otherOption] : outputs_)
+      if (other != output)
+        option->excludes(otherOption);
+    if (output->destination == Destination::Terminal)
+      path_->excludes(option);
+    if (!output->isPlan)
+      compact_->excludes(option);
+    if (output->subject == Subject::Source)
+      allow_->excludes(option);
+    if (output->proof == Proof::IsOutput)
+      noVerify_->excludes(option);
+    for (const std::string_view name : output->options) {
+      CLI::Option *own = app_.get_option(std::string(name));
+      own->description(std::string(output->flag) + ": " + own->get_description());
+    }
+  }
+}
+
+/// CLI11's needs() wants all that an option names; an option of outputs wants one of them.
+void CommandLine::checkOptionsOfOutput() const {
+  const auto takes = [](const Output &output, std::string_view name) {
+    return std::ranges::find(output.options, name) != output.options.end();
+  };
+  for (const Output &output : allOutputs())
+    for (const std::string_view name : output.options)
+      if (app_.get_option(std::string(name))->count() != 0 && !takes(*options_.output, name))
+        throw CLI::RequiresError(std::string(name),
+                                 flagsOf([&](const Output &other) { return takes(other, name); }, "or"));
+  if (options_.compact && options_.output->destination == Destination::OnlyNamed && !options_.hasOutputPath &&
+      !options_.update)
+    throw CLI::RequiresError("--compact with " + std::string(options_.output->flag), "-o or --update");
+}
+
+Options CommandLine::parse(int argc, const char *const *argv) {
+  app_.parse(normalise(argc, argv, options_.clangArgs));
+  for (const auto &[output, option] : outputs_)
+    if (option->count() != 0)
+      options_.output = output;
+  options_.hasOutputPath = path_->count() != 0;
+  options_.allowed.insert(allowed_.begin(), allowed_.end());
+  if (options_.runTypes.empty())
+    options_.runTypes.push_back("f32");
+  checkOptionsOfOutput();
+
+  if (std::ranges::find(options_.clangArgs, "-o") != options_.clangArgs.end())
+    throw CLI::ValidationError("--", "what follows it is for Clang, and Clang writes nothing: put '-o' before it");
+  for (const CLI::Option *option : forAlgorithm_)
+    if (option->count() != 0)
+      options_.forAlgorithm.push_back(nameOf(*option));
+  if (!options_.clangArgs.empty())
+    options_.forAlgorithm.push_back("--");
+  std::vector<std::string> preprocessor;
+  for (const std::string &folder : includes_)
+    preprocessor.push_back("-I" + folder);
+  for (const std::string &macro : defines_)
+    preprocessor.push_back("-D" + macro);
+  options_.clangArgs.insert(options_.clangArgs.begin(), preprocessor.begin(), preprocessor.end());
+  return std::move(options_);
+}
+
+} // namespace
+
+ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
+  CommandLine commandLine;
+  try {
+    return {commandLine.parse(argc, argv), 0};
+  } catch (const CLI::Success &e) { // help or the version
+    commandLine.exit(e);
+    return {std::nullopt, 0};
+  } catch (const CLI::ParseError &e) {
+    std::cerr << "mscclc: error: " << e.what() << "\n'mscclc --help' lists the options.\n";
+    return {std::nullopt, 2};
+  }
+}
+
+} // namespace mscclc::driver

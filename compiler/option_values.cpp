@@ -1,0 +1,108 @@
+#include "compiler/option_values.h"
+
+#include "backend-json/utf8.h"
+#include "compiler/allowable.h"
+
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace mscclc::driver {
+namespace {
+
+/// `error` says what is wrong with a value, or nothing; it may write the value in another way.
+CLI::Validator validator(std::function<std::string(std::string &)> error) {
+  return CLI::Validator(std::move(error), "");
+}
+
+bool isUtf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = json::utf8Length(text, at);
+    if (length == 0)
+      return false;
+    at += length;
+  }
+  return true;
+}
+
+} // namespace
+
+std::optional<std::uint64_t> parseByteSize(const std::string &text) {
+  std::uint64_t value = 0;
+  const char *const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc())
+    return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(last - end));
+  if (unit.empty() || unit == "B")
+    return value;
+  const std::string_view letters = "KMGT";
+  const auto power = letters.find(static_cast<char>(std::toupper(static_cast<unsigned char>(unit[0]))));
+  const std::string_view rest = unit.substr(1);
+  if (power == std::string_view::npos || (!rest.empty() && rest != "B" && rest != "iB"))
+    return std::nullopt;
+  const unsigned shift = 10 * (static_cast<unsigned>(power) + 1);
+  if (value > (UINT64_MAX >> shift))
+    return std::nullopt;
+  return value << shift;
+}
+
+CLI::Validator byteSize(std::uint64_t least, std::string tooSmall) {
+  return validator([least, tooSmall = std::move(tooSmall)](std::string &text) -> std::string {
+    const auto bytes = parseByteSize(text);
+    if (!bytes)
+      return "'" + text + "' is not a size in bytes; write digits with an optional K, M or G";
+    if (*bytes < least)
+      return tooSmall;
+    text = std::to_string(*bytes);
+    return {};
+  });
+}
+
+CLI::Validator wholeNumber() {
+  return validator([](std::string &text) -> std::string {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size())
+      return "'" + text + "' is no number from 0 to " + std::to_string(UINT64_MAX);
+    text = std::to_string(value); // CLI11 would read leading zeros as octal
+    return {};
+  });
+}
+
+CLI::Validator notZero(std::string zero) {
+  return validator([zero = std::move(zero)](const std::string &text) {
+    std::uint64_t value = 0;
+    const bool isZero = text.empty() || (CLI::detail::lexical_cast(text, value) && value == 0);
+    return isZero ? zero : std::string();
+  });
+}
+
+CLI::Validator seconds() {
+  return validator([](const std::string &text) -> std::string {
+    double value = 0;
+    // What is no number at all is CLI11's to report.
+    const bool isOutside = text.empty() || (CLI::detail::lexical_cast(text, value) && !(value > 0 && value <= 86400));
+    return isOutside ? "seconds must lie in (0, 86400]" : "";
+  });
+}
+
+CLI::Validator notEmpty() {
+  return validator([](const std::string &text) { return std::string(text.empty() ? "an empty name" : ""); });
+}
+
+CLI::Validator planName() {
+  return validator([](const std::string &text) {
+    return std::string(text.empty() || !isUtf8(text) ? "a name is UTF-8, and not empty" : "");
+  });
+}
+
+CLI::Validator allowableFinding() {
+  return validator([](const std::string &name) {
+    return isAllowable(name) ? std::string() : "'" + name + "' is no finding to allow; known: " + allowableNames();
+  });
+}
+
+} // namespace mscclc::driver

@@ -1,0 +1,48 @@
+// --emit-cuda
+#include "backend-cuda/emit_kernel.h"
+#include "compiler/outputs/outputs.h"
+#include "compiler/version.h"
+
+#include <filesystem>
+
+namespace mscclc::driver {
+namespace {
+
+/// What shaped the program, as the emitted source names it.
+std::string shownSwitches(const Options &options, int optLevel) {
+  std::string shown = options.hasPasses ? "--passes=" + options.passes : "-O" + std::to_string(optLevel);
+  if (!options.stopAfter.empty())
+    shown += " --stop-after=" + options.stopAfter;
+  for (const std::string &name : options.allowed)
+    shown += " --allow=" + name;
+  if (options.target)
+    shown += " --target=" + *options.target;
+  if (!options.algorithm.empty())
+    shown += " --algorithm " + options.algorithm;
+  for (const auto &[name, value] : options.parameters)
+    shown += " -P " + name + "=" + value;
+  for (const std::string &argument : options.clangArgs)
+    if (argument.rfind("-D", 0) == 0)
+      shown += " " + argument;
+  if (options.messageSize != 0)
+    shown += " --message-size " + std::to_string(options.messageSize);
+  return shown;
+}
+
+} // namespace
+
+ExitCode writeKernel(Job &job) {
+  const Options &given = job.options;
+  cuda::EmitOptions options;
+  options.messageSize = given.messageSize;
+  options.toolVersion = std::string("mscclc ") + version();
+  options.sourceName = given.input == "-" ? "standard input" : std::filesystem::path(given.input).filename().string();
+  options.switches = shownSwitches(given, job.optLevel());
+  std::string text;
+  if (!cuda::emitKernel(job.program, options, text, job.diags))
+    return exitInputWrong;
+  job.times.lap("emit");
+  return job.writeFile(given.outputPath, [&](std::ostream &stream) { stream << text; });
+}
+
+} // namespace mscclc::driver

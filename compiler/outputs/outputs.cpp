@@ -1,0 +1,71 @@
+#include "compiler/outputs/outputs.h"
+
+#include "compiler/diagnostics.h"
+#include "compiler/files.h"
+
+namespace mscclc::driver {
+namespace {
+
+/// "a", "a and b", "a, b and c".
+std::string enumerate(const std::vector<std::string> &words, std::string_view conjunction) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i != 0)
+      text += i + 1 == words.size() ? " " + std::string(conjunction) + " " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+} // namespace
+
+const std::vector<Output> &allOutputs() {
+  static const std::vector<Output> all = {
+#define OUTPUT(name, ...) {.write = write##name, __VA_ARGS__},
+#include "compiler/outputs/outputs.def"
+#undef OUTPUT
+  };
+  return all;
+}
+
+std::string flagsOf(const std::function<bool(const Output &)> &is, std::string_view conjunction) {
+  std::vector<std::string> flags;
+  for (const Output &output : allOutputs())
+    if (is(output))
+      flags.emplace_back(output.flag);
+  return enumerate(flags, conjunction);
+}
+
+std::string flagsOfCombinations() {
+  std::vector<std::string> flags;
+  for (const Output &output : allOutputs())
+    switch (output.combinations) {
+    case Combinations::Refused:
+      break;
+    case Combinations::Rows:
+      flags.emplace_back(output.flag);
+      break;
+    case Combinations::RowsOfFolder:
+      flags.push_back(std::string(output.flag) + " DIR/");
+      break;
+    }
+  return enumerate(flags, "and");
+}
+
+ExitCode Job::say(const std::string &text) {
+  return inTable || writeOut(text, diags) ? exitDone : exitInputWrong;
+}
+
+ExitCode Job::writeFile(const std::string &path, const std::function<void(std::ostream &)> &print) {
+  OutputFile output(path);
+  if (output.error().empty()) {
+    print(output.stream());
+    times.lap("write");
+    if (output.commit())
+      return exitDone;
+  }
+  diags.report(diag::cannot_write, {}, {output.error()});
+  return exitInputWrong;
+}
+
+} // namespace mscclc::driver

@@ -1,0 +1,102 @@
+// What mscclc can put out. The table outputs.def says of each output how it is asked for, what it takes of a program
+// and where it goes; the driver, the exclusions of options and --help read it. An output is a row there and a file with
+// its writer here.
+#pragma once
+
+#include "compiler/driver.h"
+#include "compiler/input.h"
+#include "compiler/options.h"
+#include "compiler/timing.h"
+#include "ir/diagnostics.h"
+#include "ir/program.h"
+#include "passes/pass_manager.h"
+#include "passes/target.h"
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mscclc::driver {
+
+/// What an output is made of.
+enum class Subject {
+  Program, ///< the program, once it is transformed and proven
+  Source,  ///< the input as it is; nothing is loaded
+};
+
+/// What is proven before an output is written, unless --no-verify is given.
+enum class Proof {
+  None,     ///< nothing: the program is shown as passes leave it
+  OfPlan,   ///< the program as the MSCCL++ executor runs it
+  OfKernel, ///< the program as a kernel of our own runs it
+  IsOutput, ///< as OfPlan; what was proven is the output
+};
+
+/// Where an output goes.
+enum class Destination {
+  File,      ///< to the file of -o; without -o to standard output
+  Terminal,  ///< to standard output, in words; -o is refused
+  OnlyNamed, ///< to the file of -o; without -o nowhere
+};
+
+/// What several values of -P make of an output.
+enum class Combinations {
+  Refused,      ///< it is of one combination
+  Rows,         ///< a table with a row for each
+  RowsOfFolder, ///< the same, where the flag's value is a folder with a file for each
+};
+
+/// What a writer works on.
+struct Job {
+  const Options &options;
+  const passes::Target target;
+  ir::DiagnosticEngine &diags;
+  StageTimes &times;
+  bool inTable = false;     ///< one of several combinations: say() is silent, as `result` is shown
+  Input input = {};         ///< without its text once `program` is loaded
+  ir::Program program = {}; ///< empty for an output of the source
+  std::string result = {};  ///< in a few words; what was proven after a proof that is the output
+
+  int optLevel() const { return options.optLevel.value_or(input.kind == InputKind::Plan ? 0 : 1); }
+  /// Writes `text` to standard output, but not in a table.
+  ExitCode say(const std::string &text);
+  /// Writes what `print` prints to `path` ("-": standard output).
+  ExitCode writeFile(const std::string &path, const std::function<void(std::ostream &)> &print);
+};
+
+/// A row of the table.
+struct Output {
+  /// Writes the output. Errors go to the job's diagnostics.
+  ExitCode (*write)(Job &) = nullptr;
+  std::string_view flag = {};  ///< asks for the output
+  std::string_view value = {}; ///< what the flag takes: a file that is read, as --help names it; empty: nothing
+  std::string_view help = {};  ///< a line of --help
+  std::vector<std::string_view> options =
+      {}; ///< that mean something to this output, and to those that name them as well
+  Subject subject = Subject::Program;
+  std::string_view consumer = {}; ///< "a plan": who has `needs`, in errors
+  passes::Properties needs = 0;   ///< what passes must have given the program
+  Proof proof = Proof::OfPlan;
+  std::string_view target = "mscclpp"; ///< without --target
+  Destination destination = Destination::File;
+  Combinations combinations = Combinations::Refused;
+  bool isPlan = false;     ///< what goes to -o is a plan: --compact is heeded
+  bool judgesPlan = false; ///< a plan is read as the executor runs it, not as it would be written again
+};
+
+#define OUTPUT(name, ...) ExitCode write##name(Job &job);
+#include "compiler/outputs/outputs.def"
+#undef OUTPUT
+
+/// All outputs, the default first.
+const std::vector<Output> &allOutputs();
+
+/// The flags of the outputs that `is` is true of: "--verify, --run and --list".
+std::string flagsOf(const std::function<bool(const Output &)> &is, std::string_view conjunction = "and");
+
+/// As flagsOf(), of the outputs that take several values of -P, with what these have to name: "--diff DIR/".
+std::string flagsOfCombinations();
+
+} // namespace mscclc::driver

@@ -1,0 +1,18 @@
+// --emit-json
+#include "compiler/outputs/plan.h"
+
+#include "backend-json/write_plan.h"
+
+namespace mscclc::driver {
+
+ExitCode writePlanTo(Job &job, const std::string &path) {
+  return job.writeFile(path, [&](std::ostream &stream) {
+    json::writePlan(job.program, stream, {job.options.compact, {}, job.target.executor != nullptr});
+  });
+}
+
+ExitCode writePlan(Job &job) {
+  return writePlanTo(job, job.options.outputPath);
+}
+
+} // namespace mscclc::driver

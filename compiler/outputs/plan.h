@@ -1,0 +1,10 @@
+#pragma once
+
+#include "compiler/outputs/outputs.h"
+
+namespace mscclc::driver {
+
+/// Writes the job's program as an MSCCL++ plan to `path`.
+ExitCode writePlanTo(Job &job, const std::string &path);
+
+} // namespace mscclc::driver

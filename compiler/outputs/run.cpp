@@ -1,0 +1,37 @@
+// --run
+#include "compiler/outputs/outputs.h"
+#include "compiler/progress.h"
+#include "passes/simulate/simulate.h"
+
+#include <unistd.h>
+
+namespace mscclc::driver {
+
+ExitCode writeRun(Job &job) {
+  bool ok = true;
+  for (const std::string &name : job.options.runTypes) {
+    passes::SimulateOptions options;
+    options.sizes = job.options.runSizes;
+    options.type = *passes::parseDataType(name);
+    options.schedules = job.options.runSchedules;
+    options.seed = job.options.seed;
+    options.allow(job.options.allowed);
+    ProgressBar bar("running " + name, !job.options.quiet && isatty(STDERR_FILENO) != 0);
+    options.progress = [&bar](double share) {
+      bar.show(share);
+      return true;
+    };
+    const passes::SimulateResult result = passes::simulate(job.program, job.diags, options);
+    bar.clear();
+    ok &= result.ok;
+    job.result += (job.result.empty() ? "" : "; ") + name + " " + result.summary();
+    if (const ExitCode code = job.say(ir::printable(job.program.name) + ", " + name + ", seed " +
+                                      std::to_string(job.options.seed) + "\n" + result.table());
+        code != exitDone)
+      return code;
+  }
+  job.times.lap("run on the CPU");
+  return ok ? exitDone : exitInputWrong;
+}
+
+} // namespace mscclc::driver
