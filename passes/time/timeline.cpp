@@ -33,9 +33,10 @@ std::vector<PathStep> criticalPath(const Timeline &timeline) {
       at = span.awaited;
       continue;
     }
-    add(at, Cause::Latency, span.end); // what a following operation waited for without being told
     add(at, span.bound, span.moving);
     add(at, span.bound == Cause::Sync ? Cause::Sync : Cause::Latency, span.start);
+    if (span.before != Span::none) // between an operation and the next the executor decodes
+      add(at, span.proxy ? Cause::Proxy : Cause::Decode, timeline.spans[span.before].end);
     asked = span.proxy;
     at = span.before;
   }
