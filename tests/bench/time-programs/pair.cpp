@@ -19,11 +19,9 @@ MSCCLC_ALGORITHM void pair(Way way = Way::Put, int threadBlocks = 32) {
   for (int rank = 0; rank < 2; ++rank) {
     const int peer = 1 - rank;
     MemoryChannel channel(peer, rank);
-    if (!packets) {
-      channel.signal(tb(0), {.relaxed = true});
-      channel.wait(tb(0), {.sync = Sync::After, .relaxed = true});
-      Rank(rank).barrier(blocks);
-    }
+    channel.signal(tb(0), {.relaxed = true});
+    channel.wait(tb(0), {.sync = Sync::After, .relaxed = true});
+    Rank(rank).barrier(blocks);
     for (int block = 0; block < threadBlocks; ++block) {
       if (way == Way::Put)
         channel.put(Rank(peer).output()[block], Rank(rank).input()[block], tb(block));
