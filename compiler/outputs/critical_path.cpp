@@ -13,17 +13,6 @@ namespace {
 
 namespace time = passes::time;
 
-/// "ring.cpp:21:7", or "" for an operation without source.
-std::string sourceOf(const ir::Program &program, const ir::Op &op) {
-  const ir::LocId id = program.sources.firstPlace(op.loc);
-  if (id == ir::noLoc)
-    return "";
-  if (program.sources.isElement(id))
-    return program.sources.elementPath(id);
-  const ir::Loc &loc = program.sources.get(id);
-  return program.sources.files()[loc.file] + ":" + std::to_string(loc.line) + ":" + std::to_string(loc.column);
-}
-
 /// Steps of one operation that follow one another and go by for the same reason are one.
 std::vector<time::PathStep> joined(const time::Timeline &timeline) {
   std::vector<time::PathStep> steps;

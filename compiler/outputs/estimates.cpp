@@ -48,8 +48,17 @@ std::vector<std::uint64_t> timedSizes(Job &job) {
   return sizes;
 }
 
-std::optional<time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size) {
-  time::Estimate result = time::estimate(job.program, on.machine, on.runner, size);
+std::optional<std::uint64_t> oneSize(Job &job) {
+  if (job.options.runSizes.size() > 1) {
+    job.diags.report(diag::one_size, {}, {std::string(job.options.output->flag)});
+    return std::nullopt;
+  }
+  const std::vector<std::uint64_t> sizes = timedSizes(job);
+  return sizes.empty() ? std::nullopt : std::optional(sizes[sizes.size() / 2]);
+}
+
+std::optional<time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record) {
+  time::Estimate result = time::estimate(job.program, on.machine, on.runner, size, record);
   if (result.complete)
     return result;
   job.diags.report(diag::never_ends, {}, {std::to_string(size)});
@@ -64,6 +73,16 @@ std::string_view toString(time::Runner runner) {
     return "a kernel of its own";
   }
   return {};
+}
+
+std::string sourceOf(const ir::Program &program, const ir::Op &op) {
+  const ir::LocId id = program.sources.firstPlace(op.loc);
+  if (id == ir::noLoc)
+    return "";
+  if (program.sources.isElement(id))
+    return program.sources.elementPath(id);
+  const ir::Loc &loc = program.sources.get(id);
+  return program.sources.files()[loc.file] + ":" + std::to_string(loc.line) + ":" + std::to_string(loc.column);
 }
 
 std::string shownBytes(std::uint64_t bytes) {

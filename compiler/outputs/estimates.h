@@ -22,7 +22,14 @@ std::optional<TimedOn> timedOn(Job &job);
 std::vector<std::uint64_t> timedSizes(Job &job);
 
 /// An estimate of a program that ends; nothing, and why in the job's diagnostics, if some block waits for ever.
-std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size);
+/// `record`: with what pictures need.
+std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record = false);
+
+/// The one size of --size, for an output of one launch; without it one in the middle of timedSizes().
+std::optional<std::uint64_t> oneSize(Job &job);
+
+/// "ring.cpp:21:7", or "" for an operation without source.
+std::string sourceOf(const ir::Program &program, const ir::Op &op);
 
 std::string_view toString(passes::time::Runner runner); ///< "MSCCL++'s executor", "a kernel of its own"
 /// "64K", "1000", "1G": powers of 1024 where they fit.

@@ -50,7 +50,8 @@ Time busiest(const Timeline &timeline) {
 
 } // namespace
 
-Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes) {
+Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
+                  bool record) {
   const MessageBytes bytes(program, messageBytes);
   Estimate result;
   result.messageBytes = messageBytes;
@@ -61,7 +62,7 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
   result.extrapolated = some < all;
   const Time launch = Costs::us(machine.parameters.launch);
   const auto run = [&](WalkOptions options) { return walk(program, machine, runner, bytes, options); };
-  result.timeline = run({.mostIterations = some});
+  result.timeline = run({.mostIterations = some, .record = record});
   result.total = result.timeline.end;
   result.linkBound = launch + busiest(result.timeline);
   result.latencyBound = run({.mostIterations = some, .free = true}).end;

@@ -29,6 +29,8 @@ struct Estimate {
 
 /// Estimates one launch with a message of so many bytes (of the input, or an AllGather's output).
 /// Requires: a program that ir::checkStructure accepts, and that cannotRun() has nothing against.
-Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes);
+/// `record`: the timeline has messages and rates as well, for pictures.
+Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
+                  bool record = false);
 
 } // namespace mscclc::passes::time

@@ -1,6 +1,7 @@
 #include "passes/time/fluid.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace mscclc::passes::time {
 
@@ -119,9 +120,27 @@ void FluidNetwork::share() {
     }
     std::erase_if(open, [&](Flow slot) { return flows_[slot].settled; });
   }
+  if (recording_)
+    recordLoads();
   for (const Resource r : touched_)
     resources_[r].listed = false;
   changed_ = false;
+}
+
+void FluidNetwork::recordLoads() {
+  const auto show = [&](Resource r, double load) {
+    ResourceState &resource = resources_[r];
+    if (std::abs(load - resource.shown) <= 1e-9 * resource.capacity)
+      return;
+    resource.shown = load;
+    recorded_.push_back({since_, r, load});
+  };
+  for (const Resource r : loaded_)
+    if (!resources_[r].listed)
+      show(r, 0);
+  loaded_ = touched_;
+  for (const Resource r : touched_)
+    show(r, resources_[r].load);
 }
 
 Time FluidNetwork::nextEnd(Time now) {

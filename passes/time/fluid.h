@@ -42,6 +42,16 @@ public:
   };
   void takeEnded(Time now, std::vector<Ended> &ended);
 
+  /// What a resource carries from a moment on.
+  struct Load {
+    Time at = 0;
+    Resource resource = noResource;
+    double rate = 0; ///< bytes a nanosecond
+  };
+  /// Keeps all changes of load from now on.
+  void record() { recording_ = true; }
+  const std::vector<Load> &recorded() const { return recorded_; }
+
   /// Bytes that have begun to pass through a resource.
   double traffic(Resource resource) const { return resources_[resource].traffic; }
   double capacity(Resource resource) const { return resources_[resource].capacity; }
@@ -52,6 +62,7 @@ private:
     double capacity = 0, traffic = 0;
     double load = 0, weight = 0; ///< while sharing: of flows that are settled; of those that are not
     bool listed = false;
+    double shown = 0; ///< the load last recorded
   };
   /// A moment of a flow's life, by what bounded it.
   struct Bound {
@@ -69,6 +80,7 @@ private:
 
   void progress(Time now);
   void share();
+  void recordLoads();
   void settle(State &flow, double rate, Resource bound);
 
   std::vector<ResourceState> resources_;
@@ -77,6 +89,9 @@ private:
   std::vector<Resource> touched_;   ///< while sharing
   Time since_ = 0;                  ///< of the last progress
   bool changed_ = false;
+  bool recording_ = false;
+  std::vector<Load> recorded_;
+  std::vector<Resource> loaded_; ///< while recording: what carried something since the last change
 };
 
 } // namespace mscclc::passes::time

@@ -48,8 +48,22 @@ struct Traffic {
   double capacity = 0;             ///< bytes a nanosecond
 };
 
+/// What one span let another go on by: a signal, a semaphore's release, a packet.
+struct Message {
+  std::uint32_t from = Span::none, to = Span::none;
+};
+
+/// How fast a resource is used from a moment on.
+struct Rate {
+  Time at = 0;
+  std::uint32_t traffic = 0; ///< index into Timeline::traffic
+  double rate = 0;           ///< bytes a nanosecond
+};
+
 struct Timeline {
-  std::vector<Span> spans; ///< in the order in which they began to be looked at
+  std::vector<Span> spans;       ///< in the order in which they began to be looked at
+  std::vector<Message> messages; ///< where they were asked for
+  std::vector<Rate> rates;       ///< the same, in order of time
   std::vector<Traffic> traffic;
   Time end = 0;                    ///< of the launch, when every block is done
   std::uint32_t last = Span::none; ///< the span that ended last

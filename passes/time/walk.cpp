@@ -49,6 +49,8 @@ Timeline Walk::run() {
     at(start, EventKind::Step, b);
   }
   timeline_.end = start;
+  if (options_.record)
+    network_.record();
   std::vector<FluidNetwork::Ended> ended;
   for (;;) {
     const Time flows = network_.nextEnd(now_);
@@ -71,11 +73,21 @@ Timeline Walk::run() {
   }
   for (const Block &block : blocks_)
     timeline_.complete &= block.state == Block::Ended;
+  std::vector<std::uint32_t> trafficOf(network_.numResources());
   for (FluidNetwork::Resource r = 0; r < network_.numResources(); ++r)
-    if (network_.traffic(r) > 0)
+    if (network_.traffic(r) > 0) {
+      trafficOf[r] = static_cast<std::uint32_t>(timeline_.traffic.size());
       timeline_.traffic.push_back({costs_.meaning(r).kind, costs_.meaning(r).rank, costs_.meaning(r).peer,
                                    network_.traffic(r), network_.capacity(r)});
+    }
+  for (const FluidNetwork::Load &load : network_.recorded())
+    timeline_.rates.push_back({load.at, trafficOf[load.resource], load.rate});
   return std::move(timeline_);
+}
+
+void Walk::tell(std::uint32_t from, std::uint32_t to) {
+  if (options_.record && from != Span::none)
+    timeline_.messages.push_back({from, to});
 }
 
 void Walk::dispatch(const Event &event) {
@@ -334,6 +346,7 @@ void Walk::post(Counter &counter, Moment moment) {
 
 /// One position of a span has what it waited for.
 void Walk::answer(const Waiter &waiter, Moment moment) {
+  tell(moment.span, waiter.span);
   Span &span = timeline_.spans[waiter.span];
   const Time at = std::max(waiter.from, moment.at);
   Block &block = blockOf(span);

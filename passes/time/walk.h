@@ -26,6 +26,8 @@ struct WalkOptions {
   std::uint64_t mostIterations = std::numeric_limits<std::uint64_t>::max();
   /// Data takes no time beyond its latency: what remains is the chain of latencies.
   bool free = false;
+  /// Keeps messages and rates in the timeline.
+  bool record = false;
 };
 
 class Walk {
@@ -142,6 +144,7 @@ private:
   void post(Counter &counter, Moment moment);
   void answer(const Waiter &waiter, Moment moment);
   void settle(std::uint32_t span);
+  void tell(std::uint32_t from, std::uint32_t to);
   Counter &signals(ir::ChannelType type, ir::ChannelEnd end);
   void sendSignal(const Block &block, const ir::Op &op, std::uint32_t channel, Moment sent);
 

@@ -99,6 +99,7 @@ void Walk::finishMove(std::uint32_t number, Time time) {
 
 /// A reader that is through ends when its last packet is there.
 void Walk::finishRead(std::uint32_t number, const PacketTimes::Reader &reader) {
+  tell(reader.writer, number);
   if (reader.last > now_)
     timeline_.spans[number].awaited = reader.writer;
   finishMove(number, std::max(now_, reader.last));
