@@ -4,6 +4,7 @@
 #include "compiler/outputs/outputs.h"
 #include "compiler/pipeline.h"
 #include "compiler/version.h"
+#include "passes/time/machine.h"
 
 #include <CLI/CLI.hpp>
 
@@ -49,6 +50,13 @@ std::vector<std::string> normalise(int argc, const char *const *argv, std::vecto
       throw CLI::ValidationError(arg.substr(0, arg.size() - 1), "an empty value");
   std::ranges::reverse(args); // CLI11 takes the last first
   return args;
+}
+
+std::string machineNames() {
+  std::string names;
+  for (const std::string &name : passes::time::builtInMachines())
+    names += (names.empty() ? "" : " ") + name;
+  return names;
 }
 
 /// The name of an option that messages use: the short one where there is one.
@@ -167,6 +175,10 @@ void CommandLine::addOptionsOfOutputs() {
   group_ = "Options of these outputs";
   add("--message-size", options_.messageSize, "BYTES", "bake this message size in")
       ->transform(byteSize(1, "a message has at least one byte"));
+  add("--machine", options_.machine, "NAME[*N]",
+      "machine, or a file that describes one, times N nodes: " + machineNames() + " [" + options_.machine + "]")
+      ->check(notEmpty());
+  addFlag("--json", options_.json, "for programs instead of people");
   repeated(add("--size", options_.runSizes, "BYTES,…", "message sizes [a few small ones]"))
       ->delimiter(',')
       ->transform(byteSize());

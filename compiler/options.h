@@ -55,6 +55,9 @@ struct Options {
   std::uint64_t traceMemory = std::uint64_t{4} << 30; ///< bytes
   std::uint64_t messageSize = 0;                      ///< --emit-cuda: bytes to bake in; 0: a kernel argument
 
+  std::string machine = "h100x8"; ///< --machine: a name or a file, with *N after it for N nodes
+  bool json = false;                ///< --json: for programs instead of people
+
   bool update = false; ///< --diff: rewrite the golden
 
   std::vector<std::uint64_t> runSizes;       ///< --size, bytes; empty: a few small ones that fit

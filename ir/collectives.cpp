@@ -42,9 +42,23 @@ std::uint32_t chunksOfMessage(const Program &program, const Rank &rank) {
 std::uint32_t sharesOfMessage(const Program &program) {
   [[maybe_unused]] const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
   switch (program.collective.kind) {
-#define COLLECTIVE(kind, name, input, output, inPlace, message, shares, from, taken)                                   \
+#define COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                              \
   case CollectiveKind::kind:                                                                                           \
     return shares;
+#define SIZED_COLLECTIVE(kind, name, promise)                                                                          \
+  case CollectiveKind::kind:                                                                                           \
+    return 1;
+#include "ir/collectives.def"
+  }
+  return 1;
+}
+
+double busFactor(const Program &program) {
+  [[maybe_unused]] const auto ranks = static_cast<double>(program.ranks.size());
+  switch (program.collective.kind) {
+#define COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                              \
+  case CollectiveKind::kind:                                                                                           \
+    return bus;
 #define SIZED_COLLECTIVE(kind, name, promise)                                                                          \
   case CollectiveKind::kind:                                                                                           \
     return 1;
@@ -58,7 +72,7 @@ Contribution contributionOf(const Collective &collective, [[maybe_unused]] std::
                             [[maybe_unused]] std::uint32_t chunk) {
   [[maybe_unused]] const std::uint32_t root = collective.root;
   switch (collective.kind) {
-#define COLLECTIVE(kind, name, input, output, inPlace, message, shares, from, taken)                                   \
+#define COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                              \
   case CollectiveKind::kind:                                                                                           \
     return {from, taken};
 #define SIZED_COLLECTIVE(kind, name, promise)                                                                          \

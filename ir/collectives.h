@@ -43,9 +43,9 @@ inline constexpr std::array collectiveInfos{
   CollectiveInfo{                                                                                                      \
       name, Promise::ByRule, Extent::input, Extent::output, InPlace::inPlace, BufferKind::message, hasRoot,            \
   },
-#define COLLECTIVE(kind, name, input, output, inPlace, message, shares, from, taken)                                   \
+#define COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                              \
   ROW(name, input, output, inPlace, message, false)
-#define ROOTED_COLLECTIVE(kind, name, input, output, inPlace, message, shares, from, taken)                            \
+#define ROOTED_COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                       \
   ROW(name, input, output, inPlace, message, true)
 #define SIZED_COLLECTIVE(kind, name, promise)                                                                          \
   CollectiveInfo{                                                                                                      \
@@ -90,6 +90,8 @@ constexpr std::uint32_t chunksOfScale(const Rank &rank) {
 std::uint32_t chunksOfMessage(const Program &program, const Rank &rank);
 /// Parts of a message that baked kernels make equally long.
 std::uint32_t sharesOfMessage(const Program &program);
+/// Bus bandwidth over algorithm bandwidth, as nccl-tests have it; 1 for a collective that they do not know.
+double busFactor(const Program &program);
 
 /// Stand for ranks in what contributionOf() gives.
 inline constexpr std::uint32_t everyRank = 0xffffffff, nobody = 0xfffffffe;

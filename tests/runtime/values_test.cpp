@@ -138,15 +138,16 @@ void checkDefinition(const char *name, bool rooted, uint32_t input, uint32_t out
 } // namespace
 
 TEST_CASE("The definitions are those of the compiler") {
-#define ROW(name, rooted, input, output, message, from, taken)                                                         \
+#define ROW(name, rooted, input, output, message, bus, from, taken)                                                    \
+  CHECK(findCollective(name, rooted)->busFactor(5) == [](double ranks) { return ranks != 0 ? bus : 0; }(5));           \
   checkDefinition(name, rooted, input, output, message,                                                                \
                   []([[maybe_unused]] uint32_t rank, [[maybe_unused]] uint32_t chunk) {                                \
                     return std::pair<uint32_t, uint32_t>(from, taken);                                                 \
                   });
-#define COLLECTIVE(kind, name, input, output, inPlace, message, shares, from, taken)                                   \
-  ROW(name, false, input, output, message, from, taken)
-#define ROOTED_COLLECTIVE(kind, name, input, output, inPlace, message, shares, from, taken)                            \
-  ROW(name, true, input, output, message, from, taken)
+#define COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                              \
+  ROW(name, false, input, output, message, bus, from, taken)
+#define ROOTED_COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                       \
+  ROW(name, true, input, output, message, bus, from, taken)
 #include "../../ir/collectives.def"
 #undef ROW
 }

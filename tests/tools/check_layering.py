@@ -35,6 +35,7 @@ ROOMS = {
     "passes/transform": ["ir", "passes", "passes/analysis"],
     "passes/verify": ["ir", "passes"],
     "passes/simulate": ["ir", "passes", "passes/verify"],
+    "passes/time": ["ir", "passes"],
     # The list of all passes.
     "passes/pass_manager.cpp": ["ir", "passes", "passes/analysis", "passes/transform"],
     "backend-json": ["ir"],
@@ -42,7 +43,8 @@ ROOMS = {
     "runtime-min/include": [],
     "runtime-min": ["runtime-min/include"],
     "compiler": [
-        "ir", "frontend", "passes", "passes/analysis", "passes/simulate", "passes/verify", "backend-json", "backend-cuda"
+        "ir", "frontend", "passes", "passes/analysis", "passes/simulate", "passes/time", "passes/verify", "backend-json",
+        "backend-cuda"
     ],
     "samples": ["frontend/dsl/include"],
 }
@@ -52,7 +54,7 @@ OUTSIDE = {
     "llvm/": ["frontend/clang", "frontend/eval", "frontend/eval/child.cpp"],
     "llvm/ADT/": ["frontend/clang", "frontend/eval", "frontend/eval/child.cpp", "frontend/lower"],
     "llvm/Support/ConvertUTF.h": ["frontend/lower"],
-    "nlohmann/": ["backend-json", "compiler"],
+    "nlohmann/": ["backend-json", "compiler", "passes/time"],
     "CLI/": ["compiler"],
     "cuda": ["runtime-min", "runtime-min/include"],
     "catch2/": [],

@@ -1,0 +1,40 @@
+// What the outputs that tell of time share: machine, runner, sizes, and the words for them.
+#pragma once
+
+#include "compiler/outputs/outputs.h"
+#include "passes/time/estimate.h"
+
+#include <optional>
+
+namespace mscclc::driver {
+
+/// What --machine and --target ask for, checked against the program. The executor of MSCCL++ runs it for a target that
+/// is one of its versions, a kernel of its own for --target=none.
+struct TimedOn {
+  passes::time::Machine machine;
+  passes::time::Runner runner = passes::time::Runner::Executor;
+};
+/// Nothing, and why in the job's diagnostics, if the program cannot run there.
+std::optional<TimedOn> timedOn(Job &job);
+
+/// The sizes of --size, or a few from 1 KiB to 1 GiB that the program takes. Empty, and why in the job's diagnostics,
+/// if the program does not take one.
+std::vector<std::uint64_t> timedSizes(Job &job);
+
+/// An estimate of a program that ends; nothing, and why in the job's diagnostics, if some block waits for ever.
+/// `record`: with what pictures need.
+std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record = false);
+
+/// The one size of --size, for an output of one launch; without it one in the middle of timedSizes().
+std::optional<std::uint64_t> oneSize(Job &job);
+
+/// "ring.cpp:21:7", or "" for an operation without source.
+std::string sourceOf(const ir::Program &program, const ir::Op &op);
+
+std::string_view toString(passes::time::Runner runner); ///< "MSCCL++'s executor", "a kernel of its own"
+/// "64K", "1000", "1G": powers of 1024 where they fit.
+std::string shownBytes(std::uint64_t bytes);
+/// "12.3 us", "4.56 ms".
+std::string shownTime(passes::time::Time nanoseconds);
+
+} // namespace mscclc::driver

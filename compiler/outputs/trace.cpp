@@ -1,0 +1,164 @@
+// --emit-trace: the estimate as Chrome trace events, for Perfetto.
+//
+// A process is a rank and a thread a block, as in traces that MSCCL++'s NPKit makes: there a proxy's thread is
+// (channel + 1) · 1000 (tools/npkit). Operations of a phase overlap and slices of a thread must nest, so further lanes
+// of a block are threads of their own, 1,000,000 apart.
+#include "compiler/diagnostics.h"
+#include "compiler/outputs/estimates.h"
+#include "passes/time/lanes.h"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <set>
+
+namespace mscclc::driver {
+namespace {
+
+namespace time = passes::time;
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t laneDistance = 1'000'000;
+
+/// Trace events count in microseconds; three decimals make nanoseconds exact.
+Json microseconds(std::int64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) / 1e3;
+}
+
+class TraceWriter {
+public:
+  TraceWriter(std::ostream &stream, const ir::Program &program, const time::Estimate &estimate)
+      : stream_(stream), program_(program), timeline_(estimate.timeline), drawn_(time::drawnSpans(timeline_)) {
+    for (const time::PathStep &step : time::criticalPath(timeline_))
+      critical_.insert(step.span);
+  }
+
+  void write(const Json &about) {
+    stream_ << "{\"displayTimeUnit\": \"ns\", \"otherData\": " << about.dump() << ", \"traceEvents\": [";
+    names();
+    for (std::uint32_t span = 0; span < timeline_.spans.size(); ++span)
+      slice(span);
+    for (std::size_t message = 0; message < timeline_.messages.size(); ++message)
+      flow(message);
+    for (const time::Rate &rate : timeline_.rates)
+      counter(rate);
+    stream_ << "\n]}\n";
+  }
+
+private:
+  void event(const Json &json) {
+    stream_ << (first_ ? "\n" : ",\n") << json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    first_ = false;
+  }
+  std::uint64_t threadOf(std::uint32_t number) const {
+    const time::Span &span = timeline_.spans[number];
+    return (span.proxy ? (span.block + 1) * 1000 : span.block) + drawn_[number].lane * laneDistance;
+  }
+
+  void names() {
+    std::set<std::uint32_t> ranks;
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> threads;
+    for (std::uint32_t number = 0; number < timeline_.spans.size(); ++number) {
+      const time::Span &span = timeline_.spans[number];
+      ranks.insert(span.rank);
+      std::string &name = threads[{span.rank, threadOf(number)}];
+      name = (span.proxy ? "proxy of port " : "block ") + std::to_string(span.block);
+      if (drawn_[number].lane != 0)
+        name += ", at the same time (" + std::to_string(drawn_[number].lane) + ")";
+    }
+    for (const std::uint32_t rank : ranks)
+      event(
+          {{"ph", "M"}, {"name", "process_name"}, {"pid", rank}, {"args", {{"name", "rank " + std::to_string(rank)}}}});
+    for (const auto &[thread, name] : threads)
+      event({{"ph", "M"},
+             {"name", "thread_name"},
+             {"pid", thread.first},
+             {"tid", thread.second},
+             {"args", {{"name", name}}}});
+  }
+
+  void slice(std::uint32_t number) {
+    const time::Span &span = timeline_.spans[number];
+    const ir::ThreadBlock *block = span.proxy ? nullptr : &program_.ranks[span.rank].blocks[span.block];
+    Json args = {{"bound by", time::toString(span.bound)}};
+    if (span.bytes != 0)
+      args["bytes"] = span.bytes;
+    if (block) {
+      args["operation"] = span.op;
+      args["iteration"] = span.iteration;
+      if (const std::string source = sourceOf(program_, block->ops[span.op]); !source.empty())
+        args["source"] = source;
+    }
+    args["critical"] = critical_.contains(number);
+    const std::string_view name = block ? ir::wordOf(program_, block->ops[span.op]) : "proxy";
+    event({{"ph", "X"},
+           {"name", critical_.contains(number) ? std::string(name) + " (critical)" : std::string(name)},
+           {"cat", critical_.contains(number) ? "operation,critical" : "operation"},
+           {"pid", span.rank},
+           {"tid", threadOf(number)},
+           {"ts", microseconds(drawn_[number].start)},
+           {"dur", microseconds(drawn_[number].end - drawn_[number].start)},
+           {"args", std::move(args)}});
+  }
+
+  /// From the last nanosecond of what sent it to the last of what waited.
+  void flow(std::size_t message) {
+    const auto end = [&](std::uint32_t span, const char *phase) {
+      Json json = {{"ph", phase},
+                   {"name", "signal"},
+                   {"cat", "signal"},
+                   {"id", message + 1},
+                   {"pid", timeline_.spans[span].rank},
+                   {"tid", threadOf(span)},
+                   {"ts", microseconds(drawn_[span].end - 1)}};
+      if (*phase == 'f')
+        json["bp"] = "e";
+      event(json);
+    };
+    end(timeline_.messages[message].from, "s");
+    end(timeline_.messages[message].to, "f");
+  }
+
+  void counter(const time::Rate &rate) {
+    const time::Traffic &traffic = timeline_.traffic[rate.traffic];
+    std::string name = std::string(time::toString(traffic.kind)) + ", GB/s";
+    if (traffic.peer != time::Span::none)
+      name += ", to rank " + std::to_string(traffic.peer);
+    event({{"ph", "C"},
+           {"name", name},
+           {"pid", traffic.rank},
+           {"ts", microseconds(std::llround(rate.at))},
+           {"args", {{"GB/s", rate.rate}}}});
+  }
+
+  std::ostream &stream_;
+  const ir::Program &program_;
+  const time::Timeline &timeline_;
+  const std::vector<time::DrawnSpan> drawn_;
+  std::set<std::uint32_t> critical_;
+  bool first_ = true;
+};
+
+} // namespace
+
+ExitCode writeTrace(Job &job) {
+  const auto on = timedOn(job);
+  if (!on)
+    return exitInputWrong;
+  const auto size = oneSize(job);
+  if (!size)
+    return exitInputWrong;
+  const auto estimate = timeOf(job, *on, *size, /*record=*/true);
+  if (!estimate)
+    return exitInputWrong;
+  job.times.lap("estimate");
+  const Json about = {{"program", job.program.name},
+                      {"machine", on->machine.name},
+                      {"run by", toString(on->runner)},
+                      {"bytes", *size},
+                      {"extrapolated", estimate->extrapolated}};
+  return job.writeFile(job.options.outputPath,
+                       [&](std::ostream &stream) { TraceWriter(stream, job.program, *estimate).write(about); });
+}
+
+} // namespace mscclc::driver

@@ -1,0 +1,252 @@
+#include "passes/time/costs.h"
+
+#include "ir/collectives.h"
+#include "ir/op_memory.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace mscclc::passes::time {
+
+namespace {
+/// Payload bytes of a packet that a thread stores at once.
+constexpr double packetPayload = 8;
+
+/// Chunks that a message is cut into, on a rank that has some of it.
+std::uint64_t messageChunks(const ir::Program &program) {
+  std::uint32_t most = 1;
+  for (const ir::Rank &rank : program.ranks)
+    most = std::max(most, ir::chunksOfMessage(program, rank));
+  return most;
+}
+} // namespace
+
+MessageBytes::MessageBytes(const ir::Program &program, std::uint64_t messageBytes) : unit_(program.bufferAlignment) {
+  const std::uint64_t step = messageChunks(program) * unit_;
+  chunk_ = std::max<std::uint64_t>(1, (messageBytes + step - 1) / step) * unit_;
+}
+
+std::uint64_t MessageBytes::iterations(const ir::Op &header) const {
+  return (header.count * chunk_ + header.imm - 1) / header.imm;
+}
+
+std::uint64_t MessageBytes::of(const ir::Chunk &chunk, const ir::Op &op, const ir::Op *header,
+                               std::uint64_t iteration) const {
+  std::uint64_t bytes = chunk.size * chunk_;
+  if (op.groupSize > 1) {
+    const std::uint64_t units = bytes / unit_, n = op.groupSize;
+    bytes = (units / n + (op.groupIndex < units % n ? 1 : 0)) * unit_;
+  }
+  if (header) {
+    const std::uint64_t at = iteration * header->imm;
+    bytes = at >= bytes ? 0 : std::min(bytes - at, header->imm);
+  }
+  return bytes;
+}
+
+/// An operand as the machine sees it: how it is reached, and how many bytes of payload it has.
+struct Costs::Operand {
+  ir::MemoryPiece piece;
+  const ir::Chunk *chunk = nullptr;
+  double bytes = 0;
+  bool reads() const { return piece.access == ir::Access::Read; }
+  bool isLocal() const { return piece.reach == ir::Reach::Own; }
+  bool inSwitch() const { return piece.reach == ir::Reach::SwitchChannel; }
+};
+
+/// Collects what a flow passes through, each resource once.
+class Costs::Uses {
+public:
+  /// `slots` holds nothing for any resource, and does so again afterwards.
+  explicit Uses(std::vector<std::uint32_t> &slots) : slots_(slots) {}
+  void add(FluidNetwork::Resource resource, double bytes) {
+    std::uint32_t &slot = slots_[resource];
+    if (slot != 0) {
+      uses_[slot - 1].weight += bytes;
+      return;
+    }
+    uses_.push_back({resource, bytes});
+    slot = static_cast<std::uint32_t>(uses_.size());
+  }
+  /// As weights of a flow of `payload` bytes.
+  std::vector<FluidNetwork::Use> of(double payload) && {
+    for (FluidNetwork::Use &use : uses_) {
+      slots_[use.resource] = 0;
+      use.weight /= payload;
+    }
+    return std::move(uses_);
+  }
+
+private:
+  std::vector<std::uint32_t> &slots_; ///< [resource]: 1 + where in uses_
+  std::vector<FluidNetwork::Use> uses_;
+};
+
+Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network)
+    : program_(program), machine_(machine), runner_(runner) {
+  const MachineParameters &p = machine.parameters;
+  const std::uint32_t ranks = static_cast<std::uint32_t>(program.ranks.size());
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    out_.push_back(add(network, Cause::LinkOut, r, p.link));
+    in_.push_back(add(network, Cause::LinkIn, r, p.link));
+    memory_.push_back(add(network, Cause::Memory, r, p.memory));
+    copyEngine_.push_back(add(network, Cause::CopyEngine, r, p.copyEngine));
+    nicOut_.push_back(add(network, Cause::NicOut, r, p.nic));
+    nicIn_.push_back(add(network, Cause::NicIn, r, p.nic));
+    for (std::uint32_t peer = 0; machine.mesh && peer < machine.gpusPerNode; ++peer)
+      pair_.push_back(add(network, Cause::LinkOut, r, p.link / std::max(1u, machine.gpusPerNode - 1),
+                          machine.nodeOf(r) * machine.gpusPerNode + peer));
+  }
+}
+
+FluidNetwork::Resource Costs::add(FluidNetwork &network, Cause kind, std::uint32_t rank, double capacity,
+                                  std::uint32_t peer) {
+  meanings_.push_back({kind, rank, peer});
+  slots_.push_back(0);
+  return network.addResource(capacity);
+}
+
+void Costs::addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lineBytes) const {
+  if (from == to)
+    return;
+  uses.add(out_[from], lineBytes);
+  uses.add(in_[to], lineBytes);
+  if (machine_.mesh)
+    uses.add(pair_[from * machine_.gpusPerNode + to % machine_.gpusPerNode], lineBytes);
+}
+
+/// A thread has so many words in flight, each for as long as its latency; besides, a multiprocessor has its limits.
+double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Operand> &operands) const {
+  const MachineParameters &p = machine_.parameters;
+  const double threads = program_.threadsPerBlock;
+  double reads = 0, writes = 0, together = 0, longest = 0; // bytes; ns for a word of each source
+  bool packets = false, inSwitch = false;
+  for (const Operand &operand : operands) {
+    (operand.reads() ? reads : writes) += operand.bytes;
+    packets |= operand.piece.isPacket();
+    inSwitch |= operand.inSwitch() && operand.reads();
+    if (!operand.reads())
+      continue;
+    const Time latency = us(operand.inSwitch() ? p.multimemLatency : operand.isLocal() ? p.loadLocal : p.loadRemote);
+    together += latency;
+    longest = std::max(longest, latency);
+  }
+  if (inSwitch)
+    return p.blockMultimem * payload / std::max(reads, 1.0);
+  const double word = packets ? packetPayload : ir::wordBytes;
+  if (ir::reduces(op.kind)) {
+    const double perWord = inTurn(op) ? together : longest;
+    return std::min(threads * word / std::max(perWord, 1.0), p.blockReduce * payload / std::max(reads, 1.0));
+  }
+  const double moved = std::max(reads, writes); // a copy to several places reads its source for each
+  return std::min(p.blockCopy, threads * word * p.copyDepth / std::max(longest, 1.0)) * payload / std::max(moved, 1.0);
+}
+
+/// Whether a thread loads from one source of a reduce after the other. The executor's loop over them is not unrolled,
+/// and nobody goes on before a packet is there.
+bool Costs::inTurn(const ir::Op &op) const {
+  return ir::reduces(op.kind) && (runner_ == Runner::Executor || ir::isPacketOp(op.kind));
+}
+
+Time Costs::dataLatency(const ir::Op &op, const std::vector<Operand> &operands) const {
+  const MachineParameters &p = machine_.parameters;
+  Time longest = 0, together = 0;
+  for (const Operand &operand : operands)
+    if (operand.reads()) {
+      const Time latency = us(operand.inSwitch() ? p.multimemLatency : operand.isLocal() ? p.loadLocal : p.loadRemote);
+      longest = std::max(longest, latency);
+      together += latency;
+    }
+  return inTurn(op) ? together : longest;
+}
+
+DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, const ir::Op *header,
+                     std::uint64_t iteration, const MessageBytes &bytes) const {
+  const MachineParameters &p = machine_.parameters;
+  std::vector<Operand> operands;
+  DataCost cost;
+  for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
+    const ir::Chunk &chunk = block.chunks[op.firstChunk + i];
+    const std::uint64_t payload = bytes.of(chunk, op, header, iteration);
+    operands.push_back({ir::pieceOf(program_, rank, op, i, chunk), &chunk, static_cast<double>(payload)});
+    cost.bytes = std::max(cost.bytes, payload);
+  }
+  if (cost.bytes == 0)
+    return cost;
+  Uses uses(slots_);
+  for (const Operand &operand : operands) {
+    const bool packet = operand.piece.isPacket(), reads = operand.reads();
+    const double line = operand.bytes * (operand.inSwitch() ? p.link / p.multimem
+                                         : packet           ? p.link / p.packet
+                                                            : p.link / (reads ? p.load : p.store));
+    // The switch reduces what all send into one, and sends what one writes to all.
+    if (operand.inSwitch())
+      uses.add(reads ? in_[rank] : out_[rank], line);
+    ir::forEachPiece(program_, rank, op, operand.piece.operand, *operand.chunk, [&](const ir::MemoryPiece &piece) {
+      uses.add(memory_[piece.rank], operand.bytes * (packet ? 2 : 1));
+      if (operand.inSwitch())
+        uses.add(reads ? out_[piece.rank] : in_[piece.rank], line);
+      else
+        addLink(uses, reads ? piece.rank : rank, reads ? rank : piece.rank, line);
+    });
+  }
+  const double payload = static_cast<double>(cost.bytes);
+  cost.uses = std::move(uses).of(payload);
+  cost.cap = blockCap(op, payload, operands);
+  cost.latency = dataLatency(op, operands);
+  return cost;
+}
+
+DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint32_t pair,
+                    const ir::Op *header, std::uint64_t iteration, const MessageBytes &bytes) const {
+  const MachineParameters &p = machine_.parameters;
+  const ir::Chunk &to = block.dsts(op)[pair];
+  const std::uint32_t owner = program_.ranks[rank].remoteBuffers[to.id].rank;
+  DataCost cost;
+  cost.bytes = bytes.of(to, op, header, iteration);
+  cost.cap = std::numeric_limits<double>::infinity();
+  const double scale = op.kind == ir::OpKind::PutPacket ? 2 : 1; // packets go as they lie there
+  Uses uses(slots_);
+  uses.add(memory_[rank], scale);
+  uses.add(memory_[owner], scale);
+  if (machine_.nodeOf(rank) == machine_.nodeOf(owner)) {
+    uses.add(copyEngine_[rank], scale);
+    addLink(uses, rank, owner, scale * p.link / std::max(p.copyEngine, p.link));
+    cost.latency = us(p.copyEngineLatency);
+  } else {
+    uses.add(nicOut_[rank], scale);
+    uses.add(nicIn_[owner], scale);
+    cost.latency = us(p.nicLatency);
+  }
+  cost.uses = std::move(uses).of(1);
+  return cost;
+}
+
+Time Costs::portLatency(std::uint32_t rank, std::uint32_t peer) const {
+  return us(machine_.nodeOf(rank) == machine_.nodeOf(peer) ? machine_.parameters.copyEngineLatency
+                                                           : machine_.parameters.nicLatency);
+}
+
+std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine) {
+  if (program.ranks.size() > machine.ranks())
+    return "it has " + std::to_string(program.ranks.size()) + " ranks, and " + machine.name + " " +
+           std::to_string(machine.ranks()) + " GPUs";
+  for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
+    const ir::Rank &rank = program.ranks[r];
+    for (const std::uint32_t peer : rank.memoryPeers)
+      if (machine.nodeOf(peer) != machine.nodeOf(r))
+        return "ranks " + std::to_string(r) + " and " + std::to_string(peer) +
+               " have a memory channel, and are on different nodes of " + machine.name;
+    for (const ir::SwitchChannel &channel : rank.switchChannels) {
+      if (machine.parameters.multimem == 0)
+        return "it has a switch channel, and nothing on " + machine.name + " reduces on the way";
+      for (const std::uint32_t peer : channel.ranks)
+        if (machine.nodeOf(peer) != machine.nodeOf(r))
+          return "ranks " + std::to_string(r) + " and " + std::to_string(peer) +
+                 " have a switch channel, and are on different nodes of " + machine.name;
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace mscclc::passes::time

@@ -1,0 +1,36 @@
+// How long a program takes on a machine, and why.
+#pragma once
+
+#include "passes/time/costs.h"
+#include "passes/time/machine.h"
+#include "passes/time/timeline.h"
+
+#include "ir/program.h"
+
+#include <array>
+#include <cstdint>
+
+namespace mscclc::passes::time {
+
+struct Estimate {
+  std::uint64_t messageBytes = 0;
+  Time total = 0;        ///< of a launch, in nanoseconds
+  Time linkBound = 0;    ///< the launch and the time that the busiest resource needs at least
+  Time latencyBound = 0; ///< the chain of latencies if data took no time to flow
+  /// Of the critical path, by what the time went by for; their sum is `total`.
+  std::array<Time, causeCount> spent{};
+  Cause bound = Cause::Launch; ///< the largest of `spent`
+  bool complete = true;        ///< false: some block waits for ever, and no number means anything
+  /// As far as it was walked: pipelines that go round very often are left after some of their iterations, and `total`
+  /// is extrapolated.
+  Timeline timeline;
+  bool extrapolated = false;
+};
+
+/// Estimates one launch with a message of so many bytes (of the input, or an AllGather's output).
+/// Requires: a program that ir::checkStructure accepts, and that cannotRun() has nothing against.
+/// `record`: the timeline has messages and rates as well, for pictures.
+Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
+                  bool record = false);
+
+} // namespace mscclc::passes::time

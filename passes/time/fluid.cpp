@@ -1,0 +1,181 @@
+#include "passes/time/fluid.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mscclc::passes::time {
+
+namespace {
+constexpr double infinity = std::numeric_limits<double>::infinity();
+/// Rates this close are one: rounding must not tell apart what is symmetric.
+constexpr double nearly = 1 + 1e-9;
+/// A flow with less than this left has ended, in bytes.
+constexpr double nothing = 1e-6;
+} // namespace
+
+FluidNetwork::Resource FluidNetwork::addResource(double capacity) {
+  resources_.push_back({.capacity = capacity});
+  return static_cast<Resource>(resources_.size() - 1);
+}
+
+FluidNetwork::Flow FluidNetwork::start(Time now, double bytes, double cap, std::span<const Use> uses,
+                                       std::uint64_t tag) {
+  progress(now);
+  Flow slot = static_cast<Flow>(flows_.size());
+  if (free_.empty()) {
+    flows_.emplace_back();
+  } else {
+    slot = free_.back();
+    free_.pop_back();
+  }
+  State &flow = flows_[slot];
+  flow.left = bytes;
+  flow.cap = cap;
+  flow.rate = 0;
+  flow.tag = tag;
+  flow.uses.assign(uses.begin(), uses.end());
+  flow.bounds.clear();
+  for (const Use &use : uses)
+    resources_[use.resource].traffic += use.weight * bytes;
+  active_.push_back(slot);
+  changed_ = true;
+  return slot;
+}
+
+void FluidNetwork::progress(Time now) {
+  const double passed = now - since_;
+  if (passed <= 0)
+    return;
+  if (changed_)
+    share();
+  since_ = now;
+  for (const Flow slot : active_) {
+    State &flow = flows_[slot];
+    flow.left -= flow.rate * passed;
+    const auto known = std::find_if(flow.bounds.begin(), flow.bounds.end(),
+                                    [&](const Bound &bound) { return bound.resource == flow.bound; });
+    if (known != flow.bounds.end())
+      known->time += passed;
+    else
+      flow.bounds.push_back({flow.bound, passed});
+  }
+}
+
+void FluidNetwork::settle(State &flow, double rate, Resource bound) {
+  flow.settled = true;
+  flow.rate = rate;
+  flow.bound = bound;
+  for (const Use &use : flow.uses) {
+    ResourceState &resource = resources_[use.resource];
+    resource.load += use.weight * rate;
+    resource.weight -= use.weight;
+  }
+}
+
+void FluidNetwork::share() {
+  touched_.clear();
+  for (const Flow slot : active_) {
+    flows_[slot].settled = false;
+    for (const Use &use : flows_[slot].uses) {
+      ResourceState &resource = resources_[use.resource];
+      if (!resource.listed) {
+        resource.listed = true;
+        resource.load = resource.weight = 0;
+        touched_.push_back(use.resource);
+      }
+      resource.weight += use.weight;
+    }
+  }
+  const auto level = [&](Resource r) {
+    const ResourceState &resource = resources_[r];
+    // What rounding leaves of a weight is none.
+    return resource.weight <= 1e-9 ? infinity : std::max(0.0, resource.capacity - resource.load) / resource.weight;
+  };
+  std::vector<Flow> open = active_;
+  while (!open.empty()) {
+    double least = infinity;
+    for (const Resource r : touched_)
+      least = std::min(least, level(r));
+    double slowest = infinity;
+    for (const Flow slot : open)
+      slowest = std::min(slowest, flows_[slot].cap);
+    const double rate = std::min(least, slowest);
+    std::vector<bool> full;
+    if (least < slowest) {
+      full.resize(resources_.size());
+      for (const Resource r : touched_)
+        full[r] = level(r) <= least * nearly;
+    }
+    for (const Flow slot : open) {
+      State &flow = flows_[slot];
+      if (full.empty()) {
+        if (flow.cap <= slowest * nearly)
+          settle(flow, flow.cap, noResource);
+        continue;
+      }
+      const auto at = std::find_if(flow.uses.begin(), flow.uses.end(),
+                                   [&](const Use &use) { return use.weight > 0 && full[use.resource]; });
+      if (at != flow.uses.end())
+        settle(flow, rate, at->resource);
+    }
+    std::erase_if(open, [&](Flow slot) { return flows_[slot].settled; });
+  }
+  if (recording_)
+    recordLoads();
+  for (const Resource r : touched_)
+    resources_[r].listed = false;
+  changed_ = false;
+}
+
+void FluidNetwork::recordLoads() {
+  const auto show = [&](Resource r, double load) {
+    ResourceState &resource = resources_[r];
+    if (std::abs(load - resource.shown) <= 1e-9 * resource.capacity)
+      return;
+    resource.shown = load;
+    recorded_.push_back({since_, r, load});
+  };
+  for (const Resource r : loaded_)
+    if (!resources_[r].listed)
+      show(r, 0);
+  loaded_ = touched_;
+  for (const Resource r : touched_)
+    show(r, resources_[r].load);
+}
+
+Time FluidNetwork::nextEnd(Time now) {
+  progress(now);
+  if (changed_)
+    share();
+  double least = infinity;
+  for (const Flow slot : active_) {
+    const State &flow = flows_[slot];
+    if (flow.left <= nothing)
+      return now;
+    if (flow.rate > 0)
+      least = std::min(least, flow.left / flow.rate);
+  }
+  return now + least;
+}
+
+void FluidNetwork::takeEnded(Time now, std::vector<Ended> &ended) {
+  progress(now);
+  std::erase_if(active_, [&](Flow slot) {
+    State &flow = flows_[slot];
+    if (flow.left > nothing && flow.left > flow.rate * 1e-6) // a thousandth of a picosecond is none
+      return false;
+    Ended end{flow.tag, noResource};
+    double longest = 0;
+    for (const Bound &bound : flow.bounds)
+      if (bound.time > longest) {
+        longest = bound.time;
+        end.bound = bound.resource;
+      }
+    ended.push_back(end);
+    free_.push_back(slot);
+    changed_ = true;
+    return true;
+  });
+}
+
+} // namespace mscclc::passes::time

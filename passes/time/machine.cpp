@@ -1,0 +1,149 @@
+#include "passes/time/machine.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace mscclc::passes::time {
+
+namespace {
+
+using nlohmann::json;
+
+/// Machine files that the build embeds (machines/*.json).
+struct BuiltIn {
+  std::string_view name, text;
+};
+const BuiltIn builtIns[] = {
+#include "time/built_in_machines.inc"
+};
+
+[[noreturn]] void fail(const std::string &message) {
+  throw MachineError{message};
+}
+
+std::uint32_t readCount(const json &file, const char *key) {
+  const auto at = file.find(key);
+  if (at == file.end() || !at->is_number_unsigned() || at->get<std::uint64_t>() == 0 ||
+      at->get<std::uint64_t>() > 65536)
+    fail(std::string("'") + key + "' must be a whole number from 1 to 65536");
+  return at->get<std::uint32_t>();
+}
+
+std::string readText(const json &file, const char *key) {
+  const auto at = file.find(key);
+  if (at == file.end() || !at->is_string())
+    fail(std::string("'") + key + "' must be a string");
+  return at->get<std::string>();
+}
+
+double readParameter(const json &parameters, const char *key) {
+  const auto at = parameters.find(key);
+  if (at == parameters.end() || !at->is_object())
+    fail(std::string("parameter '") + key + R"(' is missing: {"value": NUMBER, "source": TEXT, "certainty": TEXT})");
+  const auto value = at->find("value");
+  if (value == at->end() || !value->is_number() || value->get<double>() < 0 || value->get<double>() > 1e9)
+    fail(std::string("parameter '") + key + "' must have a 'value' from 0 to 1e9");
+  readText(*at, "source");
+  static const std::set<std::string> certainties = {"specified", "measured", "derived", "fitted", "assumed"};
+  if (!certainties.count(readText(*at, "certainty")))
+    fail(std::string("parameter '") + key +
+         "' must have a 'certainty': specified, measured, derived, fitted or assumed");
+  return value->get<double>();
+}
+
+/// Bandwidths that every machine has: a division by them must make sense.
+void requirePositive(double value, const char *key) {
+  if (value <= 0)
+    fail(std::string("parameter '") + key + "' must be more than 0");
+}
+
+} // namespace
+
+Machine parseMachine(std::string_view text) {
+  json file;
+  try {
+    file = json::parse(text);
+  } catch (const json::parse_error &error) {
+    fail(error.what());
+  }
+  if (!file.is_object() || !file.contains("parameters") || !file["parameters"].is_object())
+    fail("it must be an object with 'parameters'");
+  Machine machine;
+  machine.name = readText(file, "name");
+  machine.description = readText(file, "description");
+  machine.gpusPerNode = readCount(file, "gpus_per_node");
+  machine.multiprocessors = readCount(file, "multiprocessors");
+  const std::string topology = readText(file, "topology");
+  if (topology != "switch" && topology != "mesh")
+    fail("'topology' must be \"switch\" or \"mesh\"");
+  machine.mesh = topology == "mesh";
+  std::set<std::string> known;
+#define PARAMETER(field, key, unit, summary)                                                                           \
+  machine.parameters.field = readParameter(file["parameters"], key);                                                   \
+  known.insert(key);
+#include "passes/time/machine_parameters.def"
+  for (const auto &[key, value] : file["parameters"].items())
+    if (!known.count(key))
+      fail("there is no parameter '" + key + "'");
+  const MachineParameters &p = machine.parameters;
+  for (const auto &[value, key] : {std::pair{p.link, "link"},
+                                   {p.store, "store"},
+                                   {p.load, "load"},
+                                   {p.packet, "packet"},
+                                   {p.copyEngine, "copy_engine"},
+                                   {p.nic, "nic"},
+                                   {p.memory, "memory"},
+                                   {p.blockCopy, "block_copy"},
+                                   {p.blockReduce, "block_reduce"},
+                                   {p.copyDepth, "copy_depth"}})
+    requirePositive(value, key);
+  if (p.multimem > 0)
+    requirePositive(p.blockMultimem, "block_multimem");
+  return machine;
+}
+
+std::vector<std::string> builtInMachines() {
+  std::vector<std::string> names;
+  for (const BuiltIn &machine : builtIns)
+    names.emplace_back(machine.name);
+  return names;
+}
+
+Machine findMachine(const std::string &words) {
+  std::string base = words;
+  std::uint32_t nodes = 1;
+  if (const std::size_t star = words.rfind('*'); star != std::string::npos) {
+    const char *first = words.data() + star + 1, *end = words.data() + words.size();
+    const auto [last, error] = std::from_chars(first, end, nodes);
+    if (error != std::errc() || last != end || nodes == 0 || nodes > 65536)
+      fail("'" + words.substr(star) + "' must be '*' and a number of nodes from 1 to 65536");
+    base.resize(star);
+  }
+  std::string text;
+  const auto builtIn = std::find_if(std::begin(builtIns), std::end(builtIns),
+                                    [&](const BuiltIn &machine) { return machine.name == base; });
+  if (builtIn != std::end(builtIns)) {
+    text = builtIn->text;
+  } else {
+    std::ifstream file(base, std::ios::binary);
+    if (!file) {
+      std::string names;
+      for (const std::string &name : builtInMachines())
+        names += (names.empty() ? "" : ", ") + name;
+      fail("'" + base + "' is neither a machine (" + names + ") nor a file that can be read");
+    }
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  Machine machine = parseMachine(text);
+  machine.nodes = nodes;
+  if (nodes != 1)
+    machine.name += "*" + std::to_string(nodes);
+  return machine;
+}
+
+} // namespace mscclc::passes::time

@@ -1,0 +1,48 @@
+// The machine that a time is asked for: GPUs, links and what things take on them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mscclc::passes::time {
+
+/// The parameters of machine_parameters.def, in its units.
+struct MachineParameters {
+#define PARAMETER(field, key, unit, summary) double field = 0;
+#include "passes/time/machine_parameters.def"
+};
+
+/// Nodes of GPUs that reach each other at once, all alike. GPU of rank r is GPU r mod gpusPerNode of node r /
+/// gpusPerNode.
+struct Machine {
+  std::string name; ///< "h100x8", "h100x8*4" for four nodes
+  std::string description;
+  std::uint32_t gpusPerNode = 1;
+  std::uint32_t nodes = 1;
+  /// Each pair of a node's GPUs has links of its own, each with its share of the line rate; else a switch is between.
+  bool mesh = false;
+  std::uint32_t multiprocessors = 1; ///< of a GPU
+  MachineParameters parameters;
+
+  std::uint32_t ranks() const { return gpusPerNode * nodes; }
+  std::uint32_t nodeOf(std::uint32_t rank) const { return rank / gpusPerNode; }
+};
+
+/// What is wrong with a machine file or name.
+struct MachineError {
+  std::string message;
+};
+
+/// A machine file's text. Throws MachineError, which names the key at fault.
+Machine parseMachine(std::string_view json);
+
+/// A machine by what --machine says: the name of one that is built in or a file's path, with `*N` after it for N nodes.
+/// Throws MachineError.
+Machine findMachine(const std::string &words);
+
+/// Names of the machines that are built in, sorted.
+std::vector<std::string> builtInMachines();
+
+} // namespace mscclc::passes::time

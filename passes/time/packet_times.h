@@ -1,0 +1,72 @@
+// When packets are there: each cell of memory that packets are written to, for each iteration.
+//
+// A packet slot is written once a launch (the verifier holds programs to that), so a cell is complete when all
+// operations that write it have done so. A reader is told once: when the first packets of all its cells are there, and
+// when the last are.
+#pragma once
+
+#include "passes/time/fluid.h"
+#include "passes/time/timeline.h"
+
+#include "ir/program.h"
+
+#include <array>
+#include <vector>
+
+namespace mscclc::passes::time {
+
+class PacketTimes {
+public:
+  explicit PacketTimes(const ir::Program &program);
+
+  /// An operation that reads packets.
+  struct Reader {
+    std::uint32_t span = Span::none;
+    std::uint32_t notBegun = 0, notWritten = 0; ///< cells
+    Time first = 0, last = 0;                   ///< so far
+    std::uint32_t writer = Span::none;          ///< what wrote the last
+    bool begun() const { return notBegun == 0; }
+    bool complete() const { return notWritten == 0; }
+  };
+  /// Enters the reader; its number.
+  std::uint32_t enter(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration,
+                      std::uint32_t span);
+  const Reader &reader(std::uint32_t number) const { return readers_[number]; }
+
+  /// Says that the operation begins to write its packets, and that readers see that at `at`. Adds the readers to `told`
+  /// for whom now all have begun.
+  void begin(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration, Time at,
+             std::vector<std::uint32_t> &told);
+  /// The same when the packets are written.
+  void write(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration, Time at,
+             std::uint32_t span, std::vector<std::uint32_t> &told);
+
+  /// True if the operation waits for packets.
+  static bool reads(const ir::Op &op);
+
+private:
+  struct Iteration {
+    std::uint32_t begun = 0, written = 0; ///< writers
+    Time first = 0, last = 0;
+    std::uint32_t writer = Span::none;
+    std::vector<std::uint32_t> readers;
+  };
+  struct Cell {
+    std::uint32_t writers = 0; ///< in an iteration
+    bool inPipeline = false;
+    std::vector<Iteration> iterations;
+    Iteration &at(std::uint64_t iteration) {
+      if (iterations.size() <= iteration)
+        iterations.resize(iteration + 1);
+      return iterations[iteration];
+    }
+  };
+  template <class Visit>
+  void forCells(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, bool reads, Visit &&visit);
+
+  const ir::Program &program_;
+  std::vector<std::array<std::vector<Cell>, 3>> cells_; ///< [rank][buffer][chunk]
+  std::vector<Reader> readers_;
+};
+
+} // namespace mscclc::passes::time

@@ -1,0 +1,82 @@
+// What a walk over a program found: when each operation ran, and why then.
+#pragma once
+
+#include "passes/time/fluid.h"
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+namespace mscclc::passes::time {
+
+/// What time goes by for.
+enum class Cause : std::uint8_t {
+#define CAUSE(name, words) name,
+#include "passes/time/causes.def"
+};
+/// "link out", "latency", …
+std::string_view toString(Cause cause);
+inline constexpr std::size_t causeCount = 0
+#define CAUSE(name, words) +1
+#include "passes/time/causes.def"
+    ;
+
+/// An operation of a block as it ran, or what a proxy did of it.
+struct Span {
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t rank = 0;
+  std::uint32_t block = 0; ///< or the port channel, if a proxy ran it
+  std::uint32_t op = 0;    ///< index into ThreadBlock::ops; of the block that asked, if a proxy ran it
+  std::uint32_t iteration = 0;
+  bool proxy = false;
+  Cause bound = Cause::Latency; ///< what the time from `moving` to `end` went by for
+  Time start = 0;
+  Time moving = 0; ///< when data began to flow; before that it is latency
+  Time end = 0;
+  std::uint32_t before = none;  ///< the span whose end let this one start
+  std::uint32_t awaited = none; ///< the span whose end let this one end, if it waited for another block's or a proxy's
+  std::uint64_t bytes = 0;      ///< payload
+};
+
+/// A resource of the machine and what went through it.
+struct Traffic {
+  Cause kind = Cause::LinkOut;
+  std::uint32_t rank = 0;
+  std::uint32_t peer = Span::none; ///< of a link between two GPUs
+  double bytes = 0;                ///< as the resource counts them: line bytes
+  double capacity = 0;             ///< bytes a nanosecond
+};
+
+/// What one span let another go on by: a signal, a semaphore's release, a packet.
+struct Message {
+  std::uint32_t from = Span::none, to = Span::none;
+};
+
+/// How fast a resource is used from a moment on.
+struct Rate {
+  Time at = 0;
+  std::uint32_t traffic = 0; ///< index into Timeline::traffic
+  double rate = 0;           ///< bytes a nanosecond
+};
+
+struct Timeline {
+  std::vector<Span> spans;       ///< in the order in which they began to be looked at
+  std::vector<Message> messages; ///< where they were asked for
+  std::vector<Rate> rates;       ///< the same, in order of time
+  std::vector<Traffic> traffic;
+  Time end = 0;                    ///< of the launch, when every block is done
+  std::uint32_t last = Span::none; ///< the span that ended last
+  bool complete = true;            ///< false: some block waits for ever
+};
+
+/// A stretch of the critical path: what a span did from `from` to `to`.
+struct PathStep {
+  std::uint32_t span = Span::none; ///< none: the launch
+  Cause cause = Cause::Launch;
+  Time from = 0, to = 0;
+};
+/// From the launch to the end: what each moment was spent on. Steps touch each other.
+std::vector<PathStep> criticalPath(const Timeline &timeline);
+
+} // namespace mscclc::passes::time

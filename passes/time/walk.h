@@ -1,0 +1,184 @@
+// One run of a program as discrete events: blocks, proxies and data in motion, each operation with its times.
+//
+// Within a phase a block's threads do not wait for each other. All of them do their share of a data operation, one
+// operation after the other; thread i alone does the i-th signal or wait of an operation, and only what it does itself
+// comes after that. A nop, a barrier and the end of the block wait for all. A store is under way for a while after the
+// block is done with it: a signal waits for that, the block does not. Data flows at the rate that FluidNetwork shares
+// out. Packets are read as they come: their reader begins after the first and ends after the last.
+//
+// Counters are queues of times. A signal's time of arrival is known when it is sent, so a waiter that comes first is
+// told of the future; only what changes rates (blocks that begin to move data, proxies) goes through the clock.
+#pragma once
+
+#include "passes/time/costs.h"
+#include "passes/time/packet_times.h"
+#include "passes/time/timeline.h"
+
+#include "ir/cursor.h"
+
+#include <deque>
+#include <queue>
+
+namespace mscclc::passes::time {
+
+struct WalkOptions {
+  /// Of each pipeline; further ones are left out.
+  std::uint64_t mostIterations = std::numeric_limits<std::uint64_t>::max();
+  /// Data takes no time beyond its latency: what remains is the chain of latencies.
+  bool free = false;
+  /// Keeps messages and rates in the timeline.
+  bool record = false;
+};
+
+class Walk {
+public:
+  Walk(const ir::Program &program, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
+       WalkOptions options);
+  Timeline run();
+
+private:
+  enum class EventKind : std::uint8_t {
+    Step,     ///< of a block
+    Flow,     ///< data of a span begins to flow
+    Take,     ///< a proxy takes its next request
+    Transfer, ///< a port's connection begins its next transfer
+  };
+  struct Event {
+    Time at = 0;
+    std::uint64_t number = 0;
+    EventKind kind = EventKind::Step;
+    std::uint32_t subject = 0; ///< block, span, rank or connection
+    bool operator<(const Event &other) const { return at != other.at ? at > other.at : number > other.number; }
+  };
+  struct Moment {
+    Time at = 0;
+    std::uint32_t span = Span::none; ///< what ended then
+    void raise(Moment other) {
+      if (other.at >= at)
+        *this = other;
+    }
+  };
+  struct Block {
+    enum State : std::uint8_t { Running, Moving, Joining, AtBarrier, Ended } state = Running;
+    std::uint32_t number = 0; ///< of the program's index
+    ir::BlockCursor cursor;
+    std::uint32_t open = 0;      ///< spans of this phase that have no end yet
+    Moment issue;                ///< from when on all threads take the next operation
+    Moment phase;                ///< the last end in this phase
+    Moment stores;               ///< the last remote store
+    std::vector<Moment> threads; ///< from when on thread i is free, where that is later
+  };
+  struct Waiter {
+    std::uint32_t span = 0, position = 0;
+    Time from = 0;
+  };
+  /// First in, first out; most hold one entry at a time or none, and there are very many of them.
+  template <class T> class Queue {
+  public:
+    bool empty() const { return first_ == entries_.size(); }
+    void push(T entry) { entries_.push_back(entry); }
+    T pop() {
+      const T entry = entries_[first_++];
+      if (empty()) {
+        entries_.clear();
+        first_ = 0;
+      }
+      return entry;
+    }
+
+  private:
+    std::vector<T> entries_;
+    std::size_t first_ = 0;
+  };
+  /// A block that has come to a barrier, and its span there.
+  struct Arrival {
+    std::uint32_t block = 0, span = Span::none;
+  };
+  /// What a proxy is asked to do.
+  struct Request {
+    std::uint32_t span = 0, channel = 0, pair = Span::none; ///< pair none: no data
+    std::uint32_t position = 0;                             ///< of the thread that waits, if it flushes
+    bool signal = false, flush = false;
+    Time pushed = 0;
+  };
+  struct Proxy {
+    std::deque<Request> queue;
+    Time free = 0;
+    bool scheduled = false;
+  };
+  /// A port channel's transfers, one after the other.
+  struct Connection {
+    std::deque<std::uint32_t> queue; ///< spans of the proxy
+    bool busy = false;
+    Moment arrived; ///< all that was sent so far
+  };
+  /// What a span of a proxy does.
+  struct ProxyWork {
+    Request request;
+    std::uint32_t rank = 0;
+  };
+
+  void at(Time time, EventKind kind, std::uint32_t subject) { events_.push({time, number_++, kind, subject}); }
+  Block &blockOf(const Span &span) { return blocks_[index_.block(span.rank, span.block)]; }
+  const ir::ThreadBlock &code(const Block &block) const { return index_.ops(block.number); }
+  std::uint32_t rankOf(const Block &block) const { return index_.rankOf(block.number); }
+  std::uint64_t iterations(const ir::Op &header) const;
+
+  void dispatch(const Event &event);
+  std::uint32_t begin(const Block &block, Time start, std::uint32_t before);
+  void end(std::uint32_t span, Time at);
+  void step(std::uint32_t number);
+  bool join(Block &block, const ir::Op &op);
+  void meet(Block &block, const ir::Op &op, std::uint32_t span);
+  void newPhase(Block &block, Moment from);
+  void advance(Block &block);
+  const ir::Op *header(const Block &block) const;
+
+  void synchronise(Block &block, const ir::Op &op);
+  void synchroniseAt(Block &block, const ir::Op &op, std::uint32_t span, std::uint32_t position, Time from);
+  void take(std::uint32_t queue, const Waiter &waiter);
+  void post(std::uint32_t queue, Moment moment);
+  void answer(const Waiter &waiter, Moment moment);
+  void settle(std::uint32_t span);
+  void tell(std::uint32_t from, std::uint32_t to);
+
+  void move(Block &block, const ir::Op &op);
+  void flow(std::uint32_t span);
+  void flowed(std::uint32_t span, Time now, FluidNetwork::Resource bound);
+  void finishMove(std::uint32_t span, Time at);
+  void finishRead(std::uint32_t span, const PacketTimes::Reader &reader);
+  void packetsBegin(const Span &writer, const ir::Op &op, Time seen);
+  void packetsWritten(const Span &writer, const ir::Op &op, Time seen, std::uint32_t span);
+  Cause boundOf(FluidNetwork::Resource resource) const;
+
+  void push(Block &block, const ir::Op &op);
+  void ask(std::uint32_t rank, const Request &request);
+  void takeRequest(std::uint32_t rank);
+  void transfer(std::uint32_t connection);
+  void transferred(std::uint32_t span, Time at);
+
+  const ir::ProgramIndex index_;
+  const Costs &costs_;
+  FluidNetwork &network_;
+  const MessageBytes &bytes_;
+  WalkOptions options_;
+  PacketTimes packets_;
+
+  std::priority_queue<Event> events_;
+  std::uint64_t number_ = 0;
+  Time now_ = 0;
+  std::vector<Block> blocks_;
+  ir::CreditQueues<Moment> credits_;
+  std::vector<Queue<Waiter>> waiting_; ///< [queue]
+  ir::Meetings<Arrival> meetings_;
+  std::vector<Proxy> proxies_;
+  std::vector<Connection> connections_; ///< [channel]; of memory channels none is used
+  std::vector<ProxyWork> works_;        ///< of spans of proxies
+  /// [span]: positions without an answer; of a reader of packets, its number in packets_; of a proxy, its number in
+  /// works_.
+  std::vector<std::uint32_t> pending_;
+  std::vector<bool> flowed_; ///< [span]: all its data has flowed
+  Timeline timeline_;
+};
+
+} // namespace mscclc::passes::time

@@ -1,0 +1,129 @@
+// Data that blocks move themselves.
+#include "passes/time/walk.h"
+
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::time {
+
+namespace {
+bool writesPackets(const ir::Op &op) {
+  return ir::isPacketOp(op.kind) && op.kind != ir::OpKind::UnpackPacket && op.kind != ir::OpKind::ReducePacket;
+}
+bool writesRemotely(const ir::ThreadBlock &code, const ir::Op &op) {
+  const auto dsts = code.dsts(op);
+  return std::any_of(dsts.begin(), dsts.end(), [](const ir::Chunk &chunk) { return !ir::isLocal(chunk.space); });
+}
+} // namespace
+
+void Walk::move(Block &block, const ir::Op &op) {
+  const std::uint32_t span = begin(block, block.issue.at, block.issue.span);
+  block.state = Block::Moving;
+  const DataCost cost = costs_.data(rankOf(block), code(block), op, header(block), block.cursor.iteration(), bytes_);
+  Span &self = timeline_.spans[span];
+  self.bytes = cost.bytes;
+  if (cost.bytes == 0) {
+    advance(block);
+    at(now_, EventKind::Step, block.number);
+    return;
+  }
+  self.moving = block.issue.at + cost.latency;
+  if (PacketTimes::reads(op)) {
+    const std::uint32_t number = packets_.enter(rankOf(block), code(block), op, block.cursor.iteration(), span);
+    pending_[span] = number;
+    const PacketTimes::Reader &reader = packets_.reader(number);
+    if (!reader.begun())
+      return; // packetsBegan() goes on
+    self.moving = std::max(block.issue.at, reader.first) + cost.latency;
+  }
+  at(self.moving, EventKind::Flow, span);
+}
+
+/// Data of a block begins to flow, or that of a proxy.
+void Walk::flow(std::uint32_t number) {
+  Span &span = timeline_.spans[number];
+  if (span.proxy) {
+    const ProxyWork &work = works_[pending_[number]];
+    const Span &asked = timeline_.spans[work.request.span];
+    const ir::ThreadBlock &code = index_.program.ranks[asked.rank].blocks[asked.block];
+    const ir::Op &op = code.ops[asked.op];
+    const DataCost cost = costs_.put(asked.rank, code, op, work.request.pair, nullptr, 0, bytes_);
+    if (op.kind == ir::OpKind::PutPacket)
+      packetsBegin(asked, op, now_ + cost.latency);
+    network_.start(now_, options_.free ? 0 : static_cast<double>(span.bytes), cost.cap, cost.uses, number);
+    return;
+  }
+  Block &block = blockOf(span);
+  const ir::ThreadBlock &code = this->code(block);
+  const ir::Op &op = code.ops[span.op];
+  const DataCost cost = costs_.data(span.rank, code, op, header(block), span.iteration, bytes_);
+  if (writesPackets(op)) {
+    const Time seen = writesRemotely(code, op) ? Costs::us(costs_.parameters().storeVisible) : 0;
+    packetsBegin(span, op, now_ + seen);
+  }
+  network_.start(now_, options_.free ? 0 : static_cast<double>(cost.bytes), cost.cap, cost.uses, number);
+}
+
+void Walk::flowed(std::uint32_t number, Time now, FluidNetwork::Resource bound) {
+  Span &span = timeline_.spans[number];
+  span.bound = boundOf(bound);
+  if (span.proxy)
+    return transferred(number, now);
+  Block &block = blockOf(span);
+  const ir::Op &op = code(block).ops[span.op];
+  if (!PacketTimes::reads(op))
+    return finishMove(number, now);
+  flowed_[number] = true;
+  const PacketTimes::Reader &reader = packets_.reader(pending_[number]);
+  if (reader.complete())
+    finishRead(number, reader);
+}
+
+/// The block goes on at `at`.
+void Walk::finishMove(std::uint32_t number, Time time) {
+  const Span span = timeline_.spans[number];
+  Block &block = blockOf(span);
+  const ir::ThreadBlock &code = this->code(block);
+  const ir::Op &op = code.ops[span.op];
+  end(number, time);
+  const bool remote = writesRemotely(code, op);
+  if (remote)
+    block.stores.raise({time, number});
+  block.issue = {time, number};
+  advance(block);
+  at(time, EventKind::Step, block.number);
+  if (writesPackets(op))
+    packetsWritten(span, op, time + (remote ? Costs::us(costs_.parameters().storeVisible) : 0), number);
+}
+
+/// A reader that is through ends when its last packet is there.
+void Walk::finishRead(std::uint32_t number, const PacketTimes::Reader &reader) {
+  tell(reader.writer, number);
+  if (reader.last > now_)
+    timeline_.spans[number].awaited = reader.writer;
+  finishMove(number, std::max(now_, reader.last));
+}
+
+void Walk::packetsBegin(const Span &writer, const ir::Op &op, Time seen) {
+  std::vector<std::uint32_t> told;
+  packets_.begin(writer.rank, index_.program.ranks[writer.rank].blocks[writer.block], op, writer.iteration, seen, told);
+  for (const std::uint32_t number : told) {
+    const PacketTimes::Reader &reader = packets_.reader(number);
+    Span &span = timeline_.spans[reader.span];
+    // A thread polls one packet after the other, so its loads are not under way before.
+    span.moving = std::max(now_, std::max(span.start, reader.first) + (span.moving - span.start));
+    at(span.moving, EventKind::Flow, reader.span);
+  }
+}
+
+void Walk::packetsWritten(const Span &writer, const ir::Op &op, Time seen, std::uint32_t span) {
+  std::vector<std::uint32_t> told;
+  packets_.write(writer.rank, index_.program.ranks[writer.rank].blocks[writer.block], op, writer.iteration, seen, span,
+                 told);
+  for (const std::uint32_t number : told)
+    if (const PacketTimes::Reader reader = packets_.reader(number); flowed_[reader.span])
+      finishRead(reader.span, reader);
+}
+
+} // namespace mscclc::passes::time

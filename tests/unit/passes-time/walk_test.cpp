@@ -1,0 +1,142 @@
+// Times of small programs, against arithmetic by hand.
+#include "timed.h"
+
+using namespace mscclc::passes::time;
+using namespace mscclc;
+
+namespace {
+
+constexpr double close = 1e-3; // picoseconds, in nanoseconds
+
+const std::string sender = "rank 0 {\nbuffers input 1 output 0 scratch 0\nmemory_channels [1]\n"
+                           "remote0 = 1.output via memory\nblock 0 {\nchannels [memory 0]\nremotes [memory 0]\n";
+const std::string receiver = "rank 1 {\nbuffers input 1 output 1 scratch 0\nmemory_channels [0]\n"
+                             "block 0 {\nchannels [memory 0]\n";
+
+double totalOf(const ir::Program &program, std::uint64_t bytes, const Machine &machine = roundMachine()) {
+  const Estimate result = estimate(program, machine, Runner::Kernel, bytes);
+  REQUIRE(result.complete);
+  CHECK(result.linkBound <= result.total + close);
+  CHECK(result.latencyBound <= result.total + close);
+  double spent = 0;
+  for (const Time time : result.spent)
+    spent += time;
+  CHECK(std::abs(spent - result.total) < close);
+  return result.total;
+}
+
+TEST_CASE("one put and its signal") {
+  const ir::Program program =
+      programOf(sender + "put memory remote0[0:1] <- input[0:1]\nnop\nsignal memory [0]\n}\n}\n" + receiver +
+                "wait memory [0]\n}\n}\n");
+  // launch + first load + 64 KiB at a block's 50 GB/s + fence + store seen
+  CHECK(std::abs(totalOf(program, 65536) - (1000 + 250 + 65536 / 50.0 + 200 + 500)) < close);
+  // A relaxed signal does not wait for what was stored.
+  const ir::Program relaxed =
+      programOf(sender + "put memory remote0[0:1] <- input[0:1]\nnop\nrlxsignal memory [0]\n}\n}\n" + receiver +
+                "rlxwait memory [0]\n}\n}\n");
+  CHECK(std::abs(totalOf(relaxed, 65536) - (1000 + 250 + 65536 / 50.0 + 500)) < close);
+}
+
+TEST_CASE("a ring of two shares nothing but the links") {
+  std::string ranks;
+  for (const int r : {0, 1}) {
+    ranks += "rank " + std::to_string(r) + " {\nbuffers input 2 output 2 scratch 0\nmemory_channels [" +
+             std::to_string(1 - r) + ", " + std::to_string(1 - r) + "]\nremote0 = " + std::to_string(1 - r) +
+             ".output via memory\n";
+    for (const int b : {0, 1}) {
+      const std::string n = std::to_string(b), chunk = "[" + n + ":" + std::to_string(b + 1) + "]";
+      ranks += "block " + n + " {\nchannels [memory " + n + "]\nremotes [memory 0]\nput memory remote0" + chunk +
+               " <- input" + chunk + "\nnop\nsignal memory [" + n + "]\nwait memory [" + n + "]\n}\n";
+    }
+    ranks += "}\n";
+  }
+  const ir::Program program = programOf(ranks);
+  // Two blocks of 50 GB/s each fill the 100 GB/s of their link, and the other direction is another's.
+  CHECK(std::abs(totalOf(program, 2 * 65536) - (1000 + 250 + 65536 / 50.0 + 200 + 500)) < close);
+  // Where stores carry 80 of the link's 100 GB/s, each block has 40.
+  Machine machine = roundMachine();
+  machine.parameters.store = 80;
+  CHECK(std::abs(totalOf(program, 2 * 65536, machine) - (1000 + 250 + 65536 / 40.0 + 200 + 500)) < close);
+}
+
+TEST_CASE("a pipeline of three steps") {
+  const std::string body = "pipeline unit_size 65536 num_chunks 1 {\n";
+  const ir::Program program =
+      programOf(sender + body + "put memory remote0[0:1] <- input[0:1]\nnop\nsignal memory [0]\n}\n}\n}\n" + receiver +
+                body + "wait memory [0]\nnop\ncopy input[0:1] <- output[0:1]\nnop\n}\n}\n}\n");
+  // A step of the sender: first load and 64 KiB. One thread waits for the fence of its signal while the others go on,
+  // so the last signal goes out after three steps and a fence, is seen 500 ns later, and the receiver then copies the
+  // last 64 KiB; a copy of its own takes as long as a step.
+  const double move = 250 + 65536 / 50.0;
+  CHECK(std::abs(totalOf(program, 3 * 65536) - (1000 + 3 * move + 200 + 500 + move)) < close);
+}
+
+TEST_CASE("a pipeline of many steps is as long as it would be walked out") {
+  const std::string body = "pipeline unit_size 4096 num_chunks 1 {\n";
+  const ir::Program program =
+      programOf(sender + body + "put memory remote0[0:1] <- input[0:1]\nnop\nsignal memory [0]\n}\n}\n}\n" + receiver +
+                body + "wait memory [0]\n}\n}\n}\n");
+  const double step = 250 + 4096 / 50.0; // the fence of a signal is over before the next
+  const std::uint64_t steps = 1'000'000;
+  const Estimate result = estimate(program, roundMachine(), Runner::Kernel, steps * 4096);
+  CHECK(result.extrapolated);
+  CHECK(std::abs(result.total / (1000 + static_cast<double>(steps) * step + 200 + 500) - 1) < 1e-6);
+}
+
+TEST_CASE("packets are read as they come") {
+  const ir::Program program =
+      programOf("rank 0 {\nbuffers input 1 output 0 scratch 0\nmemory_channels [1]\nremote0 = 1.scratch via memory\n"
+                "block 0 {\nchannels [memory 0]\nremotes [memory 0]\nppkt memory remote0[0:1] <- input[0:1]\n}\n}\n"
+                "rank 1 {\nbuffers input 1 output 1 scratch 1\nmemory_channels [0]\nblock 0 {\nupkt output[0:1] <- "
+                "scratch[0:1]\n}\n}\n",
+                "collective test\nprotocol LL\n");
+  // The block's cap on copies is 50 GB/s, and so is what the link carries of packets: the reader begins 500 ns after
+  // the writer, polls for 250 ns and needs as long as the writer did.
+  CHECK(std::abs(totalOf(program, 65536) - (1000 + 250 + 500 + 250 + 65536 / 50.0)) < close);
+}
+
+TEST_CASE("a port's put, signal and flush") {
+  const ir::Program program =
+      programOf("rank 0 {\nbuffers input 1 output 0 scratch 0\nport_channels [1]\nremote0 = 1.output via port\n"
+                "block 0 {\nchannels [port 0]\nremotes [port 0]\npwsf port [0] remote0[0:1] <- input[0:1]\n}\n}\n"
+                "rank 1 {\nbuffers input 1 output 1 scratch 0\nport_channels [0]\nblock 0 {\nchannels [port 0]\nwait "
+                "port [0]\n}\n}\n");
+  // push + the proxy notices + 64 KiB at the copy engine's 100 GB/s + its latency + the thread notices
+  CHECK(std::abs(totalOf(program, 65536) - (1000 + 300 + 2000 + 65536 / 100.0 + 3000 + 1100)) < close);
+  Machine nodes = roundMachine();
+  nodes.gpusPerNode = 1;
+  nodes.nodes = 2;
+  CHECK(std::abs(totalOf(program, 65536, nodes) - (1000 + 300 + 2000 + 65536 / 10.0 + 5000 + 1100)) < close);
+}
+
+TEST_CASE("blocks meet at a barrier and at semaphores") {
+  const auto two = [](const std::string &first, const std::string &second) {
+    return programOf("rank 0 {\nbuffers input 2 output 2 scratch 0\nsemaphores [0]\nblock 0 {\n" + first +
+                     "\n}\nblock 1 {\n" + second + "\n}\n}\n");
+  };
+  const double copy = 250 + 65536 / 50.0;
+  CHECK(std::abs(totalOf(two("copy output[0:1] <- input[0:1]\nbarrier 0 blocks 2\ncopy output[0:1] <- input[1:2]",
+                             "barrier 0 blocks 2\ncopy output[1:2] <- input[0:1]"),
+                         2 * 65536) -
+                 (1000 + copy + 100 + copy)) < close);
+  CHECK(std::abs(totalOf(two("copy output[0:1] <- input[0:1]\nnop\nsem_release [0]",
+                             "sem_acquire [0]\nnop\ncopy output[1:2] <- input[0:1]"),
+                         2 * 65536) -
+                 (1000 + copy + 100 + copy)) < close);
+}
+
+TEST_CASE("a switch reduces at what a block can ask of it") {
+  const ir::Program program = programOf(
+      "rank 0 {\nbuffers input 1 output 1 scratch 0\nswitch0 = input of [0, 1]\nblock 0 {\nchannels [switch 0]\n"
+      "glre switch [0] output[0:1] <- switch0[0:1]\n}\n}\nrank 1 {\nbuffers input 1 output 1 scratch 0\n"
+      "switch0 = input of [0, 1]\nblock 0 {\nchannels [switch 0]\n}\n}\n");
+  CHECK(std::abs(totalOf(program, 65536) - (1000 + 2000 + 65536 / 5.0)) < close);
+}
+
+TEST_CASE("a program that hangs has no time") {
+  const ir::Program program = programOf(sender + "wait memory [0]\n}\n}\n" + receiver + "wait memory [0]\n}\n}\n");
+  CHECK_FALSE(estimate(program, roundMachine(), Runner::Kernel, 4096).complete);
+}
+
+} // namespace
