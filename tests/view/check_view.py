@@ -25,7 +25,7 @@ class Check:
 
     def write(self, name, *arguments):
         path = os.path.join(self.folder, name + ".html")
-        subprocess.run([self.mscclc, *arguments, "--emit-html", "--machine", "h100x8", "-o", path], check=True)
+        subprocess.run([self.mscclc, *arguments, "--emit-html", *([] if "--machine" in arguments else ["--machine", "h100x8"]), "-o", path], check=True)
         return path
 
     def picture(self, page, name):
@@ -166,6 +166,25 @@ def follows(check, page):
     check.equal(page.value("app.selected"), path[2], "and back")
 
 
+def ends_right(check, page, name, *arguments):
+    """At the end of a launch chunks hold what the collective promises, be it moved by blocks, proxies or a switch."""
+    page.open(check.write(name, os.path.join(SAMPLES, name + ".cpp"), *arguments))
+    page.key("End")
+    held = page.value("""app.launch.ranks.map((_, rank) => { const {contents} = app.chunks, {about} = app.launch;
+        const buffer = about.collective === "allgather" || !about.inPlace ? 1 : 0;
+        return Array.from({length: contents.sizes[rank][buffer]}, (_, i) => contents.ranksIn(contents.first[rank][buffer] + i)); })""")
+    ranks = len(held)
+    if name.startswith("allreduce"):
+        right = all(chunk == list(range(ranks)) for own in held for chunk in own)
+    elif name.startswith("reducescatter"):
+        share = len(held[0]) // ranks
+        right = all(held[rank][rank * share + i] == list(range(ranks)) for rank in range(ranks) for i in range(share))
+    else:  # an AllGather's output, an AllToAll's: a share of each rank
+        share = len(held[0]) // ranks
+        right = all(chunk == [i // share] for own in held for i, chunk in enumerate(own))
+    check.true(right and held[0], f"{name}: {ranks} ranks hold at the end what they should")
+
+
 def schemes(check, page):
     background = "getComputedStyle(document.body).backgroundColor"
     pixel = "app.timeline.context.getImageData(app.timeline.canvas.width - 2, app.timeline.canvas.height - 2, 1, 1).data[0]"
@@ -252,6 +271,13 @@ def main():
             steps(check, page)
             follows(check, page)
             schemes(check, page)
+            two_nodes = ("--machine", "h100x8*2")
+            ends_right(check, page, "allreduce_packets", "-P", "ranks=8", "--size", "64K")
+            ends_right(check, page, "allreduce_nvls", "-P", "ranks=8", "--size", "16M")
+            ends_right(check, page, "allreduce_pipeline", "-P", "ranks=4", "--size", "16M")
+            ends_right(check, page, "allgather_hierarchical", "--size", "16M", *two_nodes)
+            ends_right(check, page, "reducescatter_allpairs", "-P", "ranks=8", "--size", "1M")
+            ends_right(check, page, "alltoall", "-P", "ranks=4", "--size", "1M")
             of_a_plan(check, page, plan)
             holds_in(check, page)
             draws_fast(check, page, large)

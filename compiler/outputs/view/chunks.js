@@ -3,6 +3,13 @@
 /** Above so many at once transfers are drawn together. */
 const mostArrows = 64;
 
+/** One that fits is better than one that does not; of those that fit the one of larger cells. */
+function isBetterGrid(one, other, height) {
+  const fits = one.height <= height;
+  if (fits !== other.height <= height) return fits;
+  return fits ? one.cell > other.cell : one.height < other.height;
+}
+
 class ChunksView {
   constructor(canvas, app) {
     this.canvas = canvas;
@@ -25,16 +32,28 @@ class ChunksView {
     const fit = (columns, cell) => {
       const boxWidth = Math.floor((width - pad) / columns) - pad, room = boxWidth - label - 6;
       const perLine = Math.max(1, Math.floor(room / cell));
-      const lines = rows.map((size) => Math.ceil(size / perLine)), boxHeight = title + 5 + lines.reduce((sum, one) => sum + (one ? one * cell + 3 : 0), 0);
-      return {columns, cell, boxWidth, boxHeight, perLine, lines, pad, label, title, height: Math.ceil(ranks / columns) * (boxHeight + pad) + pad, isRoom: room >= 3 * cell};
+      const lines = rows.map((size) => Math.ceil(size / perLine)),
+            boxHeight = title + 5 + lines.reduce((sum, one) => sum + (one ? one * cell + 3 : 0), 0);
+      return {
+        columns,
+        cell,
+        boxWidth,
+        boxHeight,
+        perLine,
+        lines,
+        pad,
+        label,
+        title,
+        height: Math.ceil(ranks / columns) * (boxHeight + pad) + pad,
+        isRoom: room >= 3 * cell
+      };
     };
     let best = null;
     for (let columns = 1; columns <= Math.min(ranks, 16); columns++)
       for (let cell = 26; cell >= 4; cell--) {
         const one = fit(columns, cell);
         if (!one.isRoom) continue;
-        const better = !best || (one.height <= height) > (best.height <= height) || ((one.height <= height) === (best.height <= height) && (one.height <= height ? one.cell > best.cell : one.height < best.height));
-        if (better) best = one;
+        if (!best || isBetterGrid(one, best, height)) best = one;
         if (one.height <= height) break;
       }
     this.grid = best || fit(1, 4);
@@ -47,20 +66,27 @@ class ChunksView {
   }
   bufferTop(rank, buffer) {
     const {title, lines, cell} = this.grid;
-    return this.boxOf(rank).y + title + lines.slice(0, buffer).reduce((sum, one) => sum + (one ? one * cell + 3 : 0), 0);
+    return this.boxOf(rank).y + title +
+        lines.slice(0, buffer).reduce((sum, one) => sum + (one ? one * cell + 3 : 0), 0);
   }
   cellBox(rank, buffer, index) {
     const {cell, perLine, label} = this.grid;
-    return {x: this.boxOf(rank).x + label + (index % perLine) * cell, y: this.bufferTop(rank, buffer) + Math.floor(index / perLine) * cell};
+    return {
+      x: this.boxOf(rank).x + label + (index % perLine) * cell,
+      y: this.bufferTop(rank, buffer) + Math.floor(index / perLine) * cell
+    };
   }
   cellAt(x, y) {
     if (!this.grid) return null;
     const {cell, perLine, label} = this.grid, {sizes, first} = this.contents;
     for (let rank = 0; rank < sizes.length; rank++)
       for (let buffer = 0; buffer < sizes[rank].length; buffer++) {
-        const column = Math.floor((x - this.boxOf(rank).x - label) / cell), line = Math.floor((y - this.bufferTop(rank, buffer)) / cell);
+        const column = Math.floor((x - this.boxOf(rank).x - label) / cell),
+              line = Math.floor((y - this.bufferTop(rank, buffer)) / cell);
         const index = line * perLine + column;
-        if (column >= 0 && column < perLine && line >= 0 && line < this.grid.lines[buffer] && index < sizes[rank][buffer]) return {rank, buffer, index, number: first[rank][buffer] + index};
+        if (column >= 0 && column < perLine && line >= 0 && line < this.grid.lines[buffer] &&
+            index < sizes[rank][buffer])
+          return {rank, buffer, index, number: first[rank][buffer] + index};
       }
     return null;
   }
@@ -69,9 +95,15 @@ class ChunksView {
     const cell = this.cellAt(event.offsetX, event.offsetY);
     if (!cell) return this.app.hideTip();
     const {launch} = this.app, ranks = this.contents.ranksIn(cell.number), writer = this.contents.writer[cell.number];
-    const held = ranks.length === 0 ? "holds nothing yet" : ranks.length === 1 ? `data of rank ${ranks[0]}` : `reduced from ${ranks.length === launch.ranks.length ? "all ranks" : `ranks ${ranks.join(", ")}`}`;
+    const held = ranks.length === 0 ?
+        "holds nothing yet" :
+        ranks.length === 1 ?
+        `data of rank ${ranks[0]}` :
+        `reduced from ${ranks.length === launch.ranks.length ? "all ranks" : `ranks ${ranks.join(", ")}`}`;
     const place = writer >= 0 && launch.placesOf(launch.op[writer])[0];
-    const by = writer < 0 ? "" : `\nby ${launch.wordOf(writer)}, ${launch.whereOf(writer)}, at ${shownTime(launch.end[writer])}${place ? `\n${launch.nameOf(place)}` : ""}`;
+    const by = writer < 0 ? "" :
+                            `\nby ${launch.wordOf(writer)}, ${launch.whereOf(writer)}, at ${
+                                shownTime(launch.end[writer])}${place ? `\n${launch.nameOf(place)}` : ""}`;
     this.app.showTip(event, chunksText(launch, {...cell, size: 1}), held + by);
   }
 
@@ -91,11 +123,13 @@ class ChunksView {
     for (let rank = 0; rank < launch.ranks.length; rank++) this.drawRank(context, rank, lit);
     this.drawMoves(context, underWay);
     const step = firstWhere(0, this.contents.steps.length, (i) => this.contents.steps[i] > moment);
-    document.getElementById("step").textContent = `step ${step} of ${this.contents.steps.length} · ${shownTime(moment)} · ${underWay.length} under way`;
+    document.getElementById("step").textContent =
+        `step ${step} of ${this.contents.steps.length} · ${shownTime(moment)} · ${underWay.length} under way`;
   }
 
   drawRank(context, rank, lit) {
-    const {boxWidth, boxHeight, cell, label, lines} = this.grid, {x, y} = this.boxOf(rank), {sizes, first} = this.contents;
+    const {boxWidth, boxHeight, cell, label, lines} = this.grid, {x, y} = this.boxOf(rank),
+                                             {sizes, first} = this.contents;
     context.fillStyle = theme.row;
     context.fillRect(x, y, boxWidth, boxHeight);
     context.font = fonts.bold;
@@ -108,7 +142,8 @@ class ChunksView {
       context.font = fonts.small;
       context.fillStyle = theme.faint;
       const name = this.app.launch.about.inPlace && buffer < 2 ? "in place" : this.app.launch.buffers[buffer];
-      if (cell >= 9 || lines[buffer] > 1) context.fillText(name, x + 5, this.bufferTop(rank, buffer) + Math.max(cell, lines[buffer] > 1 ? 14 : 9) / 2);
+      if (cell >= 9 || lines[buffer] > 1)
+        context.fillText(name, x + 5, this.bufferTop(rank, buffer) + Math.max(cell, lines[buffer] > 1 ? 14 : 9) / 2);
       for (let index = 0; index < sizes[rank][buffer]; index++) {
         const box = this.cellBox(rank, buffer, index), number = first[rank][buffer] + index;
         this.drawCell(context, number, box, cell);
@@ -120,15 +155,19 @@ class ChunksView {
     }
   }
 
-  /** A stripe for each rank whose data is in the cell; of many ranks how many of them. */
+  /** A stripe for each rank whose data is in the cell; of more than eight ranks how many of them; dark if it is all. */
   drawCell(context, number, {x, y}, cell) {
     const size = Math.max(2, cell - 1), ranks = this.contents.ranksIn(number), all = this.app.launch.ranks.length;
-    context.fillStyle = theme.isDark ? "#2b333f" : "#e3e7ed";
+    context.fillStyle = theme.empty;
     context.fillRect(x, y, size, size);
     if (ranks.length === 1) {
       context.fillStyle = rankColors[ranks[0] % 8];
       context.fillRect(x, y, size, size);
       this.label(context, String(ranks[0]), x, y, size, rankTexts[ranks[0] % 8]);
+    } else if (ranks.length === all) {
+      context.fillStyle = theme.full;
+      context.fillRect(x, y, size, size);
+      this.label(context, "all", x, y, size, theme.isDark ? "#000" : "#fff");
     } else if (ranks.length && all <= 8) {
       for (const rank of ranks) {
         const left = Math.round(rank * size / all), right = Math.round((rank + 1) * size / all);
@@ -154,9 +193,10 @@ class ChunksView {
   movesOf(span) {
     const {launch, moment, selected} = this.app, {reads, writes, pairwise} = launch.accessesOf(span), moves = [];
     const along = (moment - launch.moving[span]) / (launch.end[span] - launch.moving[span]);
-    writes.forEach((write, i) => { // a result that is kept goes on from there
+    writes.forEach((write, i) => {  // a result that is kept goes on from there
       for (const read of pairwise ? [reads[i]] : i > 0 ? [writes[0]] : reads)
-        if (read && !(read.rank === write.rank && read.buffer === write.buffer && read.index === write.index)) moves.push({read, write, along, isSelected: span === selected});
+        if (read && !(read.rank === write.rank && read.buffer === write.buffer && read.index === write.index))
+          moves.push({read, write, along, isSelected: span === selected});
     });
     return moves;
   }
@@ -170,18 +210,24 @@ class ChunksView {
     };
     const single = moves.length <= mostArrows ? moves : moves.filter((move) => move.isSelected);
     if (single !== moves) {
-      const middle = (rank) => ({x: this.boxOf(rank).x + boxWidth / 2, y: this.boxOf(rank).y + boxHeight / 2}), pairs = new Map();
+      const middle = (rank) => ({x: this.boxOf(rank).x + boxWidth / 2, y: this.boxOf(rank).y + boxHeight / 2}),
+            pairs = new Map();
       for (const {read, write, along} of moves)
         if (read.rank !== write.rank) pairs.set(`${read.rank} ${write.rank}`, {a: read.rank, b: write.rank, along});
       const alpha = Math.max(0.12, Math.min(0.75, 30 / pairs.size));
-      for (const {a, b, along} of pairs.values()) this.drawMove(context, middle(a), middle(b), along, theme.text, alpha);
+      for (const {a, b, along} of pairs.values())
+        this.drawMove(context, middle(a), middle(b), along, theme.text, alpha);
     }
-    for (const {read, write, along, isSelected} of single) this.drawMove(context, center(read), center(write), along, isSelected ? okabeIto.vermilion : theme.text, 0.75);
+    for (const {read, write, along, isSelected} of single)
+      this.drawMove(context, center(read), center(write), along, isSelected ? okabeIto.vermilion : theme.text, 0.75);
   }
 
   drawMove(context, a, b, along, color, alpha) {
     const bend = 0.16, middle = {x: (a.x + b.x) / 2 - (b.y - a.y) * bend, y: (a.y + b.y) / 2 + (b.x - a.x) * bend};
-    const at = (t) => ({x: (1 - t) ** 2 * a.x + 2 * t * (1 - t) * middle.x + t * t * b.x, y: (1 - t) ** 2 * a.y + 2 * t * (1 - t) * middle.y + t * t * b.y});
+    const at = (t) => ({
+      x: (1 - t) ** 2 * a.x + 2 * t * (1 - t) * middle.x + t * t * b.x,
+      y: (1 - t) ** 2 * a.y + 2 * t * (1 - t) * middle.y + t * t * b.y
+    });
     context.strokeStyle = context.fillStyle = color;
     context.globalAlpha = alpha;
     context.lineWidth = 1.5;
@@ -209,7 +255,8 @@ class ChunksView {
   /** To the next step, or the one before. */
   step(by) {
     const {steps} = this.contents, {moment} = this.app;
-    const at = by > 0 ? firstWhere(0, steps.length, (i) => steps[i] > moment) : firstWhere(0, steps.length, (i) => steps[i] >= moment) - 1;
+    const at = by > 0 ? firstWhere(0, steps.length, (i) => steps[i] > moment) :
+                        firstWhere(0, steps.length, (i) => steps[i] >= moment) - 1;
     this.app.setMoment(at < 0 ? 0 : at < steps.length ? steps[at] : this.app.launch.about.total);
   }
 

@@ -4,8 +4,9 @@
 class Contents {
   constructor(launch) {
     this.launch = launch;
-    this.words = Math.ceil(launch.ranks.length / 32); // of a set of ranks
-    this.moves = Uint32Array.from({length: launch.numSpans}, (_, i) => i).filter((span) => launch.bytes[span] > 0 && launch.accessesOf(span).writes.length > 0);
+    this.words = Math.ceil(launch.ranks.length / 32);  // of a set of ranks
+    this.moves = Uint32Array.from({length: launch.numSpans}, (_, i) => i)
+                     .filter((span) => launch.bytes[span] > 0 && launch.accessesOf(span).writes.length > 0);
     this.byEnd = this.moves.slice().sort((a, b) => launch.end[a] - launch.end[b] || a - b);
     this.moves.sort((a, b) => launch.moving[a] - launch.moving[b] || a - b);
     this.longest = this.moves.reduce((longest, span) => Math.max(longest, launch.end[span] - launch.moving[span]), 0);
@@ -34,7 +35,8 @@ class Contents {
     for (const [rank, {chunks}] of launch.ranks.entries())
       for (const buffer of launch.buffers.keys()) {
         this.first[rank].push(this.numCells);
-        if (used[buffer] && buffer < chunks.length && !(launch.about.inPlace && buffer < 2)) this.sizes[rank][buffer] = Math.max(this.sizes[rank][buffer], chunks[buffer]);
+        if (used[buffer] && buffer < chunks.length && !(launch.about.inPlace && buffer < 2))
+          this.sizes[rank][buffer] = Math.max(this.sizes[rank][buffer], chunks[buffer]);
         this.numCells += this.sizes[rank][buffer];
       }
   }
@@ -44,7 +46,8 @@ class Contents {
     this.holds = new Uint32Array(this.numCells * this.words);
     this.writer = new Int32Array(this.numCells).fill(-1);
     for (const [rank, {input: [buffer, index, size]}] of this.launch.ranks.entries())
-      for (let i = 0; i < size; i++) this.holds[(this.first[rank][buffer] + index + i) * this.words + (rank >> 5)] |= 1 << (rank & 31);
+      for (let i = 0; i < size; i++)
+        this.holds[(this.first[rank][buffer] + index + i) * this.words + (rank >> 5)] |= 1 << (rank & 31);
   }
 
   /** Brings all cells to a moment. */
@@ -60,7 +63,9 @@ class Contents {
     const sets = writes.map(({size}, i) => {
       const made = new Uint32Array(size * words);
       for (const read of pairwise ? [reads[i]] : reads)
-        for (let k = 0, from = (first[read.rank][read.buffer] + read.index) * words; k < Math.min(size, read.size) * words; k++) made[k] |= holds[from + k];
+        for (let k = 0, from = (first[read.rank][read.buffer] + read.index) * words;
+             k < Math.min(size, read.size) * words; k++)
+          made[k] |= holds[from + k];
       return made;
     });
     writes.forEach(({rank, buffer, index, size}, i) => {

@@ -4,8 +4,10 @@
 function firstWhere(low, high, is) {
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (is(middle)) high = middle;
-    else low = middle + 1;
+    if (is(middle))
+      high = middle;
+    else
+      low = middle + 1;
   }
   return low;
 }
@@ -32,13 +34,21 @@ function beginnings(lengths, unit) {
 
 class Launch {
   constructor(json) {
-    Object.assign(this, {about: json.about, ranks: json.ranks, buffers: json.buffers, words: json.words, causes: json.causes,
-                         elements: json.elements, files: json.files});
+    Object.assign(this, {
+      about: json.about,
+      ranks: json.ranks,
+      buffers: json.buffers,
+      words: json.words,
+      causes: json.causes,
+      elements: json.elements,
+      files: json.files
+    });
     this.readOperations(json.ops);
     this.readSpans(json.rows, json.spans);
     this.readMessages(json.messages);
     this.readPath(json.path);
-    this.traffic = json.traffic.map(([kind, rank, peer, bytes, capacity]) => ({kind, rank, peer, bytes, capacity: capacity / 1e3}));
+    this.traffic = json.traffic.map(
+        ([kind, rank, peer, bytes, capacity]) => ({kind, rank, peer, bytes, capacity: capacity / 1e3}));
     this.rates = json.rates;
   }
 
@@ -68,7 +78,8 @@ class Launch {
     this.rows = [];
     let span = 0;
     for (let at = 0; at < rows.length; at += 4) {
-      const row = {rank: rows[at], proxy: rows[at + 1] === 1, block: rows[at + 2], first: span, last: span + rows[at + 3]};
+      const row =
+          {rank: rows[at], proxy: rows[at + 1] === 1, block: rows[at + 2], first: span, last: span + rows[at + 3]};
       for (let time = 0; span < row.last; span++) {
         time += spans.start[span];
         this.start[span] = time;
@@ -79,30 +90,38 @@ class Launch {
       this.rows.push(row);
     }
     const self = this;
-    this.spansOfOp = new Lists(this.numOps, function* () { for (let i = 0; i < self.numSpans; i++) yield [self.op[i], i]; });
+    this.spansOfOp = new Lists(this.numOps, function*() {
+      for (let i = 0; i < self.numSpans; i++) yield [self.op[i], i];
+    });
   }
 
   /** Messages in the order in which they were sent. */
   readMessages(flat) {
-    const order = Uint32Array.from({length: flat.length / 2}, (_, i) => i).sort((a, b) => this.end[flat[2 * a]] - this.end[flat[2 * b]]);
+    const order = Uint32Array.from({length: flat.length / 2}, (_, i) => i)
+                      .sort((a, b) => this.end[flat[2 * a]] - this.end[flat[2 * b]]);
     this.from = Uint32Array.from(order, (i) => flat[2 * i]);
     this.to = Uint32Array.from(order, (i) => flat[2 * i + 1]);
     this.longestMessage = 0;
-    for (let i = 0; i < this.from.length; i++) this.longestMessage = Math.max(this.longestMessage, this.end[this.to[i]] - this.end[this.from[i]]);
-    const ends = (keys, values) => new Lists(this.numSpans, function* () { for (let i = 0; i < keys.length; i++) yield [keys[i], values[i]]; });
+    for (let i = 0; i < this.from.length; i++)
+      this.longestMessage = Math.max(this.longestMessage, this.end[this.to[i]] - this.end[this.from[i]]);
+    const ends = (keys, values) => new Lists(this.numSpans, function*() {
+      for (let i = 0; i < keys.length; i++) yield [keys[i], values[i]];
+    });
     this.sentTo = ends(this.from, this.to);
     this.heardFrom = ends(this.to, this.from);
   }
 
   readPath(flat) {
     this.path = [];
-    this.timeOnPath = new Map(); // span -> nanoseconds
+    this.timeOnPath = new Map();  // span -> nanoseconds
     for (let at = 0; at < flat.length; at += 4) {
       const [span, cause, from, to] = flat.slice(at, at + 4);
       if (span >= 0) this.timeOnPath.set(span, (this.timeOnPath.get(span) || 0) + to - from);
       const last = this.path[this.path.length - 1];
-      if (last && last.span === span) last.to = to;
-      else this.path.push({span, from, to, cause});
+      if (last && last.span === span)
+        last.to = to;
+      else
+        this.path.push({span, from, to, cause});
     }
     this.pathSpans = this.path.filter((step) => step.span >= 0).map((step) => step.span);
     this.pathBefore = this.countBefore((span) => this.timeOnPath.has(span));

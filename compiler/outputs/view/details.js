@@ -16,9 +16,12 @@ function rateText(launch, span) {
 
 function tipText(launch, span) {
   const place = launch.placesOf(launch.op[span])[0];
-  const lines = [launch.whereOf(span), `${shownTime(launch.end[span] - launch.start[span])}, from ${shownTime(launch.start[span])}`];
+  const lines = [
+    launch.whereOf(span), `${shownTime(launch.end[span] - launch.start[span])}, from ${shownTime(launch.start[span])}`
+  ];
   if (launch.bytes[span]) lines.push(shownBytes(launch.bytes[span]) + rateText(launch, span));
-  lines.push(`bound by ${launch.causes[launch.bound[span]]}${launch.timeOnPath.has(span) ? ", on the critical path" : ""}`);
+  lines.push(
+      `bound by ${launch.causes[launch.bound[span]]}${launch.timeOnPath.has(span) ? ", on the critical path" : ""}`);
   if (place) lines.push(launch.nameOf(place));
   return lines.join("\n");
 }
@@ -30,7 +33,9 @@ class DetailsView {
   }
 
   show(span) {
-    if (span < 0) return this.body.replaceChildren(made("p", "hint", "Click an operation or a line of the source. Wheel: zoom. Drag: move. ? lists the keys."));
+    if (span < 0)
+      return this.body.replaceChildren(
+          made("p", "hint", "Click an operation or a line of the source. Wheel: zoom. Drag: move. ? lists the keys."));
     const {launch} = this.app, op = launch.op[span], list = document.createElement("dl");
     const add = (name, ...content) => {
       const value = document.createElement("dd");
@@ -39,12 +44,23 @@ class DetailsView {
     };
     const iteration = launch.iteration[span] ? `, iteration ${launch.iteration[span]}` : "";
     add("what", `${launch.wordOf(span)} — ${launch.whereOf(span)}${iteration}`);
-    add("when", `${shownTime(launch.start[span])} to ${shownTime(launch.end[span])}: ${shownTime(launch.end[span] - launch.start[span])}`);
+    add("when",
+        `${shownTime(launch.start[span])} to ${shownTime(launch.end[span])}: ${
+            shownTime(launch.end[span] - launch.start[span])}`);
     if (launch.bytes[span]) add("data", shownBytes(launch.bytes[span]) + rateText(launch, span));
     const onPath = launch.timeOnPath.get(span);
-    add("bound by", launch.causes[launch.bound[span]] + (onPath === undefined ? "" : `; ${shownTime(onPath)} of the critical path, ${shownShare(onPath / launch.about.total)}`));
+    add("bound by",
+        launch.causes[launch.bound[span]] +
+            (onPath === undefined ?
+                 "" :
+                 `; ${shownTime(onPath)} of the critical path, ${shownShare(onPath / launch.about.total)}`));
     const places = launch.placesOf(op);
-    if (places.length) add("source", ...places.map((place) => this.link(launch.nameOf(place), () => (place.element ? this.app.source.show([]) : this.app.selectLine(place.file, place.line)))));
+    if (places.length)
+      add("source",
+          ...places.map(
+              (place) => this.link(
+                  launch.nameOf(place),
+                  () => (place.element ? this.app.source.show([]) : this.app.selectLine(place.file, place.line)))));
     const {reads, writes} = launch.accessesOf(span);
     if (reads.length) add("reads", listText(launch, reads));
     if (writes.length) add("writes", listText(launch, writes));
@@ -56,7 +72,8 @@ class DetailsView {
 
   addSignals(add, name, spans, follow) {
     if (!spans.length) return;
-    const links = [...spans.subarray(0, 6)].map((span) => this.link(`${this.app.launch.wordOf(span)}, ${this.app.launch.whereOf(span)}`, () => follow(span)));
+    const links = [...spans.subarray(0, 6)].map(
+        (span) => this.link(`${this.app.launch.wordOf(span)}, ${this.app.launch.whereOf(span)}`, () => follow(span)));
     add(name, ...links, spans.length > 6 ? `and ${spans.length - 6} more` : "");
   }
 

@@ -19,7 +19,15 @@ function shownShare(share) { return `${(100 * share).toFixed(share < 0.0995 ? 1 
 function plural(count, noun) { return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`; }
 
 /** The colours of Okabe and Ito, which the colour-blind can tell apart. Vermilion is the critical path's alone. */
-const okabeIto = {orange: "#e69f00", sky: "#56b4e9", green: "#009e73", yellow: "#f0e442", blue: "#0072b2", vermilion: "#d55e00", purple: "#cc79a7"};
+const okabeIto = {
+  orange: "#e69f00",
+  sky: "#56b4e9",
+  green: "#009e73",
+  yellow: "#f0e442",
+  blue: "#0072b2",
+  vermilion: "#d55e00",
+  purple: "#cc79a7"
+};
 
 /** By number of the class in the data; the last is that of proxies. */
 const classes = [
@@ -33,16 +41,23 @@ const classes = [
 ];
 
 /** Whose data a chunk holds. */
-const rankColors = [okabeIto.blue, okabeIto.orange, okabeIto.green, okabeIto.purple, okabeIto.sky, okabeIto.vermilion, okabeIto.yellow, "#8a8f99"];
+const rankColors = [
+  okabeIto.blue, okabeIto.orange, okabeIto.green, okabeIto.purple, okabeIto.sky, okabeIto.vermilion, okabeIto.yellow,
+  "#8a8f99"
+];
 const rankTexts = ["#fff", "#000", "#fff", "#000", "#000", "#fff", "#000", "#000"];
 
-const fonts = {small: "11px system-ui, 'DejaVu Sans', sans-serif", bold: "600 11px system-ui, 'DejaVu Sans', sans-serif"};
+const fonts = {
+  small: "11px system-ui, 'DejaVu Sans', sans-serif",
+  bold: "600 11px system-ui, 'DejaVu Sans', sans-serif"
+};
 
 /** Colours that the style sheet gives light and dark. */
 const theme = {
   read() {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["page", "pane", "text", "faint", "line", "row", "accent", "mark", "wash"]) this[name] = style.getPropertyValue(`--${name}`).trim();
+    for (const name of ["page", "pane", "text", "faint", "line", "row", "accent", "full", "empty"])
+      this[name] = style.getPropertyValue(`--${name}`).trim();
   },
   set(dark) {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
@@ -85,7 +100,10 @@ function ticksOf(t0, t1, width) {
 /** A tick's words: as many digits as tell it from the next. */
 function tickText(at, step) {
   if (at === 0) return "0";
-  const [unit, size] = at < 1e3 && step < 1e3 ? ["ns", 1] : at < 1e6 || step < 1e4 ? ["µs", 1e3] : at < 1e9 ? ["ms", 1e6] : ["s", 1e9];
+  const [unit, size] = at < 1e3 && step < 1e3 ? ["ns", 1] :
+      at < 1e6 || step < 1e4                  ? ["µs", 1e3] :
+      at < 1e9                                ? ["ms", 1e6] :
+                                                ["s", 1e9];
   const digits = Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9));
   return `${(at / size).toFixed(digits)} ${unit}`;
 }

@@ -11,7 +11,8 @@ class LinksView {
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       if (event.shiftKey) return app.zoom(Math.exp(event.deltaY * 0.0016), app.timeline.timeAt(event.offsetX));
-      this.scroll = Math.max(0, Math.min(this.scroll + event.deltaY, this.series.length * linkRow - canvas.clientHeight));
+      this.scroll =
+          Math.max(0, Math.min(this.scroll + event.deltaY, this.series.length * linkRow - canvas.clientHeight));
       app.redraw();
     }, {passive: false});
     canvas.addEventListener("pointermove", (event) => this.tell(event));
@@ -24,7 +25,8 @@ class LinksView {
     const series = traffic.map((one) => ({...one, at: [0], rate: [0]}));
     for (let i = 0; i < rates.at.length; i++) {
       const one = series[rates.traffic[i]], last = one.at.length - 1;
-      if (one.at[last] === rates.at[i]) one.rate[last] = rates.rate[i] / 1e3;
+      if (one.at[last] === rates.at[i])
+        one.rate[last] = rates.rate[i] / 1e3;
       else {
         one.at.push(rates.at[i]);
         one.rate.push(rates.rate[i] / 1e3);
@@ -32,10 +34,12 @@ class LinksView {
     }
     for (const one of series) {
       one.through = new Float64Array(one.at.length);
-      for (let i = 1; i < one.at.length; i++) one.through[i] = one.through[i - 1] + one.rate[i - 1] * (one.at[i] - one.at[i - 1]);
+      for (let i = 1; i < one.at.length; i++)
+        one.through[i] = one.through[i - 1] + one.rate[i - 1] * (one.at[i] - one.at[i - 1]);
       one.name = `rank ${one.rank} ${causes[one.kind]}${one.peer >= 0 ? ` to ${one.peer}` : ""}`;
     }
-    return series.filter((one) => one.at.length > 1).sort((a, b) => a.kind - b.kind || a.rank - b.rank || a.peer - b.peer);
+    return series.filter((one) => one.at.length > 1)
+        .sort((a, b) => a.kind - b.kind || a.rank - b.rank || a.peer - b.peer);
   }
 
   /** Bytes that went through until a moment. */
@@ -45,11 +49,17 @@ class LinksView {
   }
 
   tell(event) {
-    const one = this.series[Math.floor((event.offsetY + this.scroll) / linkRow)], time = this.app.timeline.timeAt(event.offsetX);
+    const one = this.series[Math.floor((event.offsetY + this.scroll) / linkRow)],
+          time = this.app.timeline.timeAt(event.offsetX);
     if (!one) return this.app.hideTip();
     const half = (this.app.t1 - this.app.t0) / this.app.timeline.width / 2;
-    const rate = event.offsetX < gutter ? one.through[one.at.length - 1] / this.app.launch.about.total : (this.until(one, time + half) - this.until(one, time - half)) / (2 * half);
-    this.app.showTip(event, one.name, `${shownRate(rate)} of ${shownRate(one.capacity)}, ${shownShare(rate / one.capacity)}, ${event.offsetX < gutter ? "of the launch" : `at ${shownTime(time)}`}\n${shownBytes(Math.round(one.bytes))} in all`);
+    const rate = event.offsetX < gutter ? one.through[one.at.length - 1] / this.app.launch.about.total :
+                                          (this.until(one, time + half) - this.until(one, time - half)) / (2 * half);
+    this.app.showTip(
+        event, one.name,
+        `${shownRate(rate)} of ${shownRate(one.capacity)}, ${shownShare(rate / one.capacity)}, ${
+            event.offsetX < gutter ? "of the launch" :
+                                     `at ${shownTime(time)}`}\n${shownBytes(Math.round(one.bytes))} in all`);
   }
 
   draw() {
@@ -59,7 +69,8 @@ class LinksView {
     context.font = fonts.small;
     const {ticks} = ticksOf(app.t0, app.t1, app.timeline.width);
     context.fillStyle = theme.line;
-    for (const tick of ticks) if (app.timeline.xOf(tick) >= gutter) context.fillRect(Math.round(app.timeline.xOf(tick)), 0, 1, height);
+    for (const tick of ticks)
+      if (app.timeline.xOf(tick) >= gutter) context.fillRect(Math.round(app.timeline.xOf(tick)), 0, 1, height);
     this.series.forEach((one, i) => {
       const y = i * linkRow - this.scroll;
       if (y > -linkRow && y < height) this.drawOne(context, one, y, width);
@@ -80,7 +91,7 @@ class LinksView {
     context.fillStyle = theme.row;
     context.fillRect(gutter, y + 2, width - gutter, top);
     context.fillStyle = one.kind % 2 ? okabeIto.blue : okabeIto.sky;
-    let from = 0, filled = 0; // a run of pixels of one height
+    let from = 0, filled = 0;  // a run of pixels of one height
     const fill = (to) => filled > 0 && context.fillRect(gutter + from, y + 2 + top - filled, to - from, filled);
     let at = 0;
     const through = (time) => {

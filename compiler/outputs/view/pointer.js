@@ -5,7 +5,8 @@ function listenToPointer(view) {
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
     const scale = event.deltaMode === 1 ? 16 : 1;
-    if (event.shiftKey || event.offsetX < gutter) return view.scrollTo(view.scroll + (event.deltaY || event.deltaX) * scale);
+    if (event.shiftKey || event.offsetX < gutter)
+      return view.scrollTo(view.scroll + (event.deltaY || event.deltaX) * scale);
     if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return app.pan(event.deltaX * scale / view.width);
     app.zoom(Math.exp(event.deltaY * scale * 0.0016), view.timeAt(event.offsetX));
   }, {passive: false});
@@ -14,7 +15,14 @@ function listenToPointer(view) {
   canvas.addEventListener("pointerdown", (event) => {
     canvas.focus();
     canvas.setPointerCapture(event.pointerId);
-    drag = {x: event.offsetX, y: event.offsetY, t0: app.t0, scroll: view.scroll, moved: false, onAxis: event.offsetY < axisHeight};
+    drag = {
+      x: event.offsetX,
+      y: event.offsetY,
+      t0: app.t0,
+      scroll: view.scroll,
+      moved: false,
+      onAxis: event.offsetY < axisHeight
+    };
     if (drag.onAxis) app.setMoment(view.timeAt(event.offsetX));
   });
   canvas.addEventListener("pointermove", (event) => {

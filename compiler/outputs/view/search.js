@@ -1,5 +1,5 @@
-// Search: every word typed must fit an operation. "rank 3", "block 2" and "line 21" name one; other words are looked for
-// in the operation's name, its file and what bounded it.
+// Search: every word typed must fit an operation. "rank 3", "block 2" and "line 21" name one; other words are looked
+// for in the operation's name, its file and what bounded it.
 
 /** Words of a query as tests of a span. */
 function parseQuery(launch, query) {
@@ -15,10 +15,15 @@ function parseQuery(launch, query) {
     return " ";
   });
   const causes = launch.causes.map((cause) => cause.toLowerCase());
-  for (const word of causes.some((cause) => cause === rest.trim()) ? [rest.trim()] : rest.split(/\s+/).filter(Boolean)) {
-    const inOp = opTest(launch, (op) => launch.words[launch.opWord[op]].toLowerCase().includes(word) || launch.placesOf(op).some((place) => launch.nameOf(place).toLowerCase().includes(word)));
+  for (const word of causes.some((cause) => cause === rest.trim()) ? [rest.trim()] :
+                                                                     rest.split(/\s+/).filter(Boolean)) {
+    const inOp = opTest(
+        launch,
+        (op) => launch.words[launch.opWord[op]].toLowerCase().includes(word) ||
+            launch.placesOf(op).some((place) => launch.nameOf(place).toLowerCase().includes(word)));
     const bounds = causes.map((cause) => cause.includes(word));
-    tests.push((span) => bounds[launch.bound[span]] || (launch.isProxy(span) && "proxy".startsWith(word)) || inOp(span));
+    tests.push(
+        (span) => bounds[launch.bound[span]] || (launch.isProxy(span) && "proxy".startsWith(word)) || inOp(span));
   }
   return tests;
 }
@@ -41,7 +46,8 @@ class Found {
     this.before = launch.countBefore((span) => this.is[span] === 1);
     this.count = this.before[launch.numSpans];
     this.spans = new Uint32Array(this.count);
-    for (let i = 0, n = 0; i < launch.numSpans; i++) if (this.is[i]) this.spans[n++] = i;
+    for (let i = 0, n = 0; i < launch.numSpans; i++)
+      if (this.is[i]) this.spans[n++] = i;
     this.spans.sort((a, b) => launch.start[a] - launch.start[b] || a - b);
   }
   /** The one `by` after `span`, round and round. */

@@ -10,7 +10,9 @@ function drawSignals(view) {
   const inSight = [];
   for (let i = first; i < last && last - first < 20 * mostSignals && inSight.length <= mostSignals; i++) {
     const [a, b] = [view.yOf(launch.from[i]), view.yOf(launch.to[i])];
-    if (launch.end[launch.to[i]] >= app.t0 && Math.max(a, b) >= axisHeight && Math.min(a, b) <= axisHeight + view.visible) inSight.push(i);
+    if (launch.end[launch.to[i]] >= app.t0 && Math.max(a, b) >= axisHeight &&
+        Math.min(a, b) <= axisHeight + view.visible)
+      inSight.push(i);
   }
   if (last - first < 20 * mostSignals && inSight.length <= mostSignals) {
     view.context.globalAlpha = app.selected >= 0 ? 0.25 : 0.5;
@@ -20,7 +22,8 @@ function drawSignals(view) {
   for (const span of new Set([app.hovered, app.selected]))
     if (span >= 0) {
       for (const to of launch.sentTo.of(span).subarray(0, mostSignals)) drawSignal(view, span, to, theme.text, 1.5);
-      for (const from of launch.heardFrom.of(span).subarray(0, mostSignals)) drawSignal(view, from, span, theme.text, 1.5);
+      for (const from of launch.heardFrom.of(span).subarray(0, mostSignals))
+        drawSignal(view, from, span, theme.text, 1.5);
     }
   const [from, to] = app.followed;
   if (to !== undefined) drawSignal(view, from, to, theme.accent, 3);

@@ -8,8 +8,9 @@ class TimelineView {
     this.canvas = canvas;
     this.app = app;
     this.launch = app.launch;
-    this.closed = new Set(); // ranks of which only the head is shown
+    this.closed = new Set();  // ranks of which only the head is shown
     this.scroll = 0;
+    this.run = {from: -1, to: -1};  // pixels of narrow spans that are yet to be drawn
     this.measure();
     this.layOut();
     listenToPointer(this);
@@ -62,7 +63,8 @@ class TimelineView {
   reveal(span) {
     const row = this.launch.rows[this.launch.rowOf[span]];
     if (row.top < 0) this.toggle(row.rank);
-    if (row.top < this.scroll + 4 || row.top + row.height > this.scroll + this.visible - 4) this.scrollTo(row.top - this.visible / 2);
+    if (row.top < this.scroll + 4 || row.top + row.height > this.scroll + this.visible - 4)
+      this.scrollTo(row.top - this.visible / 2);
   }
 
   /** The span below a point of the canvas, or -1; within two pixels, as some are narrow. */
@@ -74,7 +76,8 @@ class TimelineView {
     const {start, end} = this.launch, time = this.timeAt(x), slack = 2 * (this.app.t1 - this.app.t0) / this.width;
     const span = firstWhere(row.first, row.last, (i) => end[i] > time);
     if (span < row.last && start[span] <= time) return span;
-    const near = [span - 1, span].filter((i) => i >= row.first && i < row.last && start[i] - slack <= time && time <= end[i] + slack);
+    const near = [span - 1, span].filter(
+        (i) => i >= row.first && i < row.last && start[i] - slack <= time && time <= end[i] + slack);
     return near.length ? near[0] : -1;
   }
   headAt(y) {
@@ -108,9 +111,11 @@ class TimelineView {
   drawGrid(height) {
     const {context} = this;
     context.fillStyle = theme.line;
-    for (const tick of ticksOf(this.app.t0, this.app.t1, this.width).ticks) context.fillRect(Math.round(this.xOf(tick)), axisHeight, 1, height);
+    for (const tick of ticksOf(this.app.t0, this.app.t1, this.width).ticks)
+      context.fillRect(Math.round(this.xOf(tick)), axisHeight, 1, height);
     context.fillStyle = theme.row;
-    for (const head of this.heads) context.fillRect(gutter, axisHeight + head.top - this.scroll, this.width, headHeight);
+    for (const head of this.heads)
+      context.fillRect(gutter, axisHeight + head.top - this.scroll, this.width, headHeight);
   }
 
   drawRow(row) {
@@ -120,6 +125,7 @@ class TimelineView {
     while (span < row.last && start[span] < t1) {
       const x0 = this.xOf(start[span]), x1 = this.xOf(end[span]);
       if (x1 - x0 >= 1.5) {
+        this.drawRun();
         this.drawSpan(span, x0, x1, y, height);
         span++;
         continue;
@@ -128,31 +134,46 @@ class TimelineView {
       let far = span + 1;
       for (let reach = 1; far < row.last && end[far] <= until; reach *= 2) far = Math.min(row.last, span + 2 * reach);
       const next = firstWhere(span + 1, far, (i) => end[i] > until);
-      this.drawNarrow(span, next, pixel, y, height);
+      this.addNarrow(span, next, pixel, y, height);
       span = next;
     }
+    this.drawRun();
   }
 
-  drawNarrow(span, next, x, y, height) {
-    const {context, app, launch} = this;
-    context.globalAlpha = app.isDimmed(span, next) ? 0.22 : 1;
-    context.fillStyle = this.look((span + next) >> 1).color;
-    context.fillRect(x, y, 1, height);
-    context.globalAlpha = 1;
-    if (launch.pathBefore[next] > launch.pathBefore[span]) {
-      context.fillStyle = okabeIto.vermilion;
-      context.fillRect(x, y + height - 3, 1, 3);
+  /** Spans [span, next) share the pixel at x. Neighbouring pixels that look alike are drawn at once. */
+  addNarrow(span, next, x, y, height) {
+    const {app, launch, run} = this, {color} = this.look((span + next) >> 1);
+    const onPath = launch.pathBefore[next] > launch.pathBefore[span], dimmed = app.isDimmed(span, next);
+    if (run.to === x && run.color === color && run.onPath === onPath && run.dimmed === dimmed) {
+      run.to = x + 1;
+      return;
     }
+    this.drawRun();
+    Object.assign(run, {from: x, to: x + 1, y, height, color, onPath, dimmed});
+  }
+
+  drawRun() {
+    const {context, run} = this, {from, to, y, height} = run;
+    run.to = run.from = -1;
+    if (to <= from) return;
+    context.globalAlpha = run.dimmed ? 0.22 : 1;
+    context.fillStyle = run.color;
+    context.fillRect(from, y, to - from, height);
+    context.globalAlpha = 1;
+    if (!run.onPath) return;
+    context.fillStyle = okabeIto.vermilion;
+    context.fillRect(from, y + height - 3, to - from, 3);
   }
 
   drawSpan(span, x0, x1, y, height) {
     const {context, app, launch} = this, look = this.look(span);
-    const left = Math.max(x0, gutter - 4), right = Math.min(x1, gutter + this.width + 4), width = Math.max(1, right - left - (x1 - x0 > 4 ? 1 : 0));
+    const left = Math.max(x0, gutter - 4), right = Math.min(x1, gutter + this.width + 4),
+          width = Math.max(1, right - left - (x1 - x0 > 4 ? 1 : 0));
     context.globalAlpha = app.isDimmed(span, span + 1) ? 0.22 : 1;
     context.fillStyle = look.color;
     context.fillRect(left, y, width, height);
     const moving = Math.min(right, this.xOf(launch.moving[span]));
-    if (launch.bytes[span] && moving - left > 2) { // before data flows it is latency: paler
+    if (launch.bytes[span] && moving - left > 2) {  // before data flows it is latency: paler
       context.fillStyle = "rgba(255, 255, 255, .4)";
       context.fillRect(left, y, moving - left, height);
     }
@@ -179,7 +200,9 @@ class TimelineView {
     context.fillText(text, x + 4, y);
   }
 
-  look(span) { return classes[this.launch.isProxy(span) ? classes.length - 1 : this.launch.opClass[this.launch.op[span]]]; }
+  look(span) {
+    return classes[this.launch.isProxy(span) ? classes.length - 1 : this.launch.opClass[this.launch.op[span]]];
+  }
 
   /** From row to row where the critical path goes. */
   drawPath() {
@@ -189,7 +212,8 @@ class TimelineView {
     context.lineWidth = 1.5;
     context.setLineDash([4, 3]);
     context.beginPath();
-    for (let i = Math.max(1, first), drawn = 0; i < path.length && path[i].from <= app.t1 && drawn < 4000; i++, drawn++) {
+    for (let i = Math.max(1, first), drawn = 0; i < path.length && path[i].from <= app.t1 && drawn < 4000;
+         i++, drawn++) {
       const [a, b] = [path[i - 1].span, path[i].span];
       if (a < 0 || b < 0 || launch.rowOf[a] === launch.rowOf[b]) continue;
       const x = this.xOf(path[i].from);
@@ -228,12 +252,13 @@ class TimelineView {
     context.fillStyle = theme.faint;
     for (const row of this.shown) {
       const y = axisHeight + row.top - this.scroll;
-      if (row.isFirst && y > -firstHeight && y < height) context.fillText(row.proxy ? `proxy, port ${row.block}` : `block ${row.block}`, 22, y + row.height / 2);
+      if (row.isFirst && y > -firstHeight && y < height)
+        context.fillText(row.proxy ? `proxy, port ${row.block}` : `block ${row.block}`, 22, y + row.height / 2);
     }
     context.restore();
     context.fillStyle = theme.line;
     context.fillRect(gutter - 1, 0, 1, height);
-    if (this.height > this.visible) { // how far it is scrolled
+    if (this.height > this.visible) {  // how far it is scrolled
       const length = Math.max(24, this.visible * this.visible / this.height);
       context.fillRect(1, axisHeight + (this.visible - length) * this.scroll / (this.height - this.visible), 4, length);
     }
