@@ -1,8 +1,6 @@
 #include "ir/diagnostics.h"
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include "ir/source_text.h"
 
 namespace mscclc::ir {
 
@@ -40,33 +38,15 @@ std::string plural(std::uint64_t count, std::string_view noun) {
 
 namespace {
 
-constexpr std::uintmax_t maxFileBytes = std::uintmax_t{32} << 20;
 constexpr std::size_t maxExcerptBytes = 400;
-
-/// The text of a file that a place names. The name may be the input's invention (a line directive, IR text), so a
-/// device, a pipe or a huge file has no text.
-std::string textOf(const std::string &path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > maxFileBytes || error)
-    return {};
-  // Files of /proc have a size of 0 and may block.
-  if (std::filesystem::file_size(path, error) == 0)
-    return {};
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream buffer;
-  buffer << in.rdbuf();
-  return std::move(buffer).str();
-}
 
 } // namespace
 
 std::string_view DiagnosticEngine::lineText(std::uint32_t file, std::uint32_t line) {
   const std::string &path = sources_->files()[file];
   auto it = files_.find(path);
-  if (it == files_.end()) {
-    const std::string *kept = sources_->contents(file);
-    it = files_.emplace(path, kept ? *kept : readable_ && readable_->holds(path) ? textOf(path) : "").first;
-  }
+  if (it == files_.end())
+    it = files_.emplace(path, sourceText(*sources_, file, readable_)).first;
   std::string_view rest = it->second;
   for (std::uint32_t l = 1; l < line; ++l) {
     const auto end = rest.find('\n');
