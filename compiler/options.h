@@ -58,6 +58,8 @@ struct Options {
   std::string machine = "h100x8"; ///< --machine: a name or a file, with *N after it for N nodes
   bool json = false;                ///< --json: for programs instead of people
 
+  std::optional<std::uint32_t> rank; ///< --rank: one rank alone
+
   bool update = false; ///< --diff: rewrite the golden
 
   std::vector<std::uint64_t> runSizes;       ///< --size, bytes; empty: a few small ones that fit
