@@ -6,8 +6,8 @@ usage: check_trace.py TRACE.json …
 - Slices of a thread are apart or one holds the other.
 - A flow has one beginning (s) and one end (f, bp "e") of one id; each lies inside a slice of its thread, so that viewers
   bind it, and the end is not before the beginning.
-- Times are whole nanoseconds: microseconds with no more than three decimals as they stand in the file.
-- A counter is never below 0, nor above the capacity that its arguments of "otherData" or of a limit state.
+- Times are whole nanoseconds: microseconds with no more than three decimals, as they stand in the file.
+- A counter is never below 0, nor above its capacity where "otherData" has "capacities, GB/s"; its times do not go back.
 - Every process and thread that has an event has a name, once.
 
 Prints what does not hold, at most ten lines a trace; exit 1 if there is something.
