@@ -11,17 +11,6 @@ constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t v) {
 }
 } // namespace
 
-ir::BufferKind bufferOf(const ir::Rank &rank, const ir::Chunk &chunk) {
-  switch (chunk.space) {
-  case ir::ChunkSpace::Remote:
-    return rank.remoteBuffers[chunk.id].buffer;
-  case ir::ChunkSpace::Switch:
-    return rank.switchChannels[chunk.id].buffer;
-  default:
-    return static_cast<ir::BufferKind>(chunk.space);
-  }
-}
-
 std::uint64_t shapeHash(const ir::Rank &rank, const ir::ThreadBlock &block, const ir::Op &op) {
   std::uint64_t h = mix(static_cast<std::uint64_t>(op.kind) << 24 | static_cast<std::uint64_t>(op.channelType) << 16 |
                             static_cast<std::uint64_t>(op.reduceOp) << 8 | static_cast<std::uint64_t>(op.sync),

@@ -1,7 +1,7 @@
 // What two blocks must have in common to share code: everything but the numbers that a formula can supply.
 #pragma once
 
-#include "ir/program.h"
+#include "ir/op_memory.h"
 
 #include <cstdint>
 
@@ -11,8 +11,5 @@ namespace mscclc::cuda {
 /// thread-block group may differ.
 std::uint64_t shapeHash(const ir::Rank &rank, const ir::ThreadBlock &block, const ir::Op &op);
 std::uint64_t shapeHash(const ir::Rank &rank, const ir::ThreadBlock &block);
-
-/// Buffer that a chunk lies in, on whichever rank.
-ir::BufferKind bufferOf(const ir::Rank &rank, const ir::Chunk &chunk);
 
 } // namespace mscclc::cuda

@@ -1,3 +1,4 @@
+#include "backend-cuda/formula/formula.h"
 #include "backend-cuda/specialise.h"
 
 #include "ir/channel_pairing.h"
@@ -13,51 +14,53 @@ namespace {
 /// Entries of another kind at the head of a list that a formula of their own is sought for.
 constexpr int maxOtherKind = 16;
 
-/// Formulas in the variables `r` (rank), `i` (index) and `m` (member of a switch group).
+// The variables of the descriptor's functions.
+constexpr Variable rankVariable{"r"}, indexVariable{"i"}, memberVariable{"m"};
+
 class RankDescriber {
 public:
   RankDescriber(const ir::Program &program, Tables &tables)
       : program_(program), finder_(static_cast<int>(program.ranks.size()), tables) {
-    names_.rank = "r";
-    names_.item = "i";
+    axes_.rank = &rankVariable;
+    axes_.item = &indexVariable;
     for (std::size_t r = 0; r < program.ranks.size(); ++r)
       ranks_.push_back({static_cast<int>(r), 0});
   }
 
   /// A number of each rank.
-  template <class F> std::string ofRank(F value) {
+  template <class F> Expr ofRank(F value) {
     return finder_.expressionOrTable(
-        {ranks_}, [&](const Sample &s) { return static_cast<std::int64_t>(value(rank(s))); }, names_);
+        {ranks_}, [&](const Sample &s) { return static_cast<std::int64_t>(value(rank(s))); }, axes_);
   }
 
   /// A number of each entry of a list that every rank has, of `count(rank)` entries.
-  template <class Count, class F> std::string ofEntry(Count count, F value) {
+  template <class Count, class F> Expr ofEntry(Count count, F value) {
     std::size_t most = 0;
     for (const ir::Rank &r : program_.ranks)
       most = std::max<std::size_t>(most, count(r));
     if (most == 0)
-      return "0";
+      return constant(0);
     const ValueOf valueOf = [&](const Sample &s) {
       const auto i = static_cast<std::size_t>(s.item);
       return i < count(rank(s)) ? static_cast<std::int64_t>(value(s, rank(s), i)) : anyValue;
     };
     const SampleSpace space{ranks_, 1, 0, static_cast<int>(most)};
-    if (const std::string whole = finder_.expression(space, valueOf, names_); !whole.empty())
+    if (Expr whole = finder_.expression(space, valueOf, axes_))
       return whole;
     // A list often begins with a few entries of another kind: a peer on another node, a buffer reached by a port.
     for (int first = 1; first < std::min(static_cast<int>(most), maxOtherKind); ++first) {
-      const std::string begin = finder_.expression({ranks_, 1, 0, first}, valueOf, names_);
-      if (begin.empty())
+      const Expr begin = finder_.expression({ranks_, 1, 0, first}, valueOf, axes_);
+      if (!begin)
         break;
-      const std::string rest = finder_.expression({ranks_, 1, first, static_cast<int>(most) - first}, valueOf, names_);
-      if (!rest.empty())
-        return "(i < " + std::to_string(first) + " ? " + begin + " : " + rest + ")";
+      const Expr rest = finder_.expression({ranks_, 1, first, static_cast<int>(most) - first}, valueOf, axes_);
+      if (rest)
+        return makeExpr(Conditional{binary(indexVariable, Operator::Less, first), begin, rest});
     }
-    return finder_.expressionOrTable(space, valueOf, names_);
+    return finder_.expressionOrTable(space, valueOf, axes_);
   }
 
-  std::string switchMember() {
-    std::vector<SampleSpace::Instance> channels;
+  Expr switchMember() {
+    std::vector<RankBlock> channels;
     std::size_t most = 0;
     for (std::size_t r = 0; r < program_.ranks.size(); ++r)
       for (std::size_t c = 0; c < program_.ranks[r].switchChannels.size(); ++c) {
@@ -65,11 +68,12 @@ public:
         most = std::max(most, program_.ranks[r].switchChannels[c].ranks.size());
       }
     if (channels.empty())
-      return "0";
-    Spelling names;
-    names.rank = "r";
-    names.block = "i";
-    names.item = "m";
+      return constant(0);
+    // The channel takes the block's place.
+    Axes axes;
+    axes.rank = &rankVariable;
+    axes.block = &indexVariable;
+    axes.item = &memberVariable;
     return finder_.expressionOrTable(
         {channels, 1, 0, static_cast<int>(most)},
         [&](const Sample &s) {
@@ -77,7 +81,7 @@ public:
           const auto m = static_cast<std::size_t>(s.item);
           return m < group.size() ? static_cast<std::int64_t>(group[m]) : anyValue;
         },
-        names);
+        axes);
   }
 
 private:
@@ -85,8 +89,8 @@ private:
 
   const ir::Program &program_;
   FormulaFinder finder_;
-  Spelling names_;
-  std::vector<SampleSpace::Instance> ranks_;
+  Axes axes_;
+  std::vector<RankBlock> ranks_;
 };
 
 std::uint32_t barriersOf(const ir::Rank &rank) {
@@ -115,7 +119,7 @@ DescriptorFormulas describeRanks(const ir::Program &program, Tables &tables) {
   f.barriers = d.ofRank(barriersOf);
 
   const ir::ChannelPairing pairing(program);
-  const auto channels = [&](ir::ChannelType type, std::string &peer, std::string &peerChannel) {
+  const auto channels = [&](ir::ChannelType type, Expr &peer, Expr &peerChannel) {
     const auto count = [&](const ir::Rank &r) { return r.peers(type).size(); };
     peer = d.ofEntry(count, [&](const Sample &, const ir::Rank &r, std::size_t i) { return r.peers(type)[i]; });
     peerChannel = d.ofEntry(count, [&](const Sample &s, const ir::Rank &, std::size_t i) -> std::int64_t {

@@ -2,6 +2,9 @@
 
 #include "backend-cuda/block_shape.h"
 #include "backend-cuda/block_writer.h"
+#include "backend-cuda/dispatch.h"
+#include "backend-cuda/printer.h"
+#include "ir/collectives.h"
 #include "ir/op_semantics.h"
 
 // Flags of the descriptor come from the ABI itself.
@@ -26,41 +29,19 @@ bool readsPeers(const ir::Program &program) {
   return false;
 }
 
-using Instances = std::vector<SampleSpace::Instance>;
+using Instances = std::vector<RankBlock>;
 
-/// Sets how the message divides into chunks (impl/layout.cuh).
+/// Sets how the message divides into chunks (device/layout.cuh).
 void chooseLayout(const ir::Program &program, KernelModel &model) {
-  std::uint32_t inputs = 0, outputs = 0, scratch = 0;
-  bool equal = true;
+  ir::Rank most; // of every rank the most chunks
   for (const ir::Rank &r : program.ranks) {
-    inputs = std::max(inputs, r.inputChunks);
-    outputs = std::max(outputs, r.outputChunks);
-    scratch = std::max(scratch, r.scratchChunks);
-    equal &= r.inputChunks == program.ranks[0].inputChunks && r.outputChunks == program.ranks[0].outputChunks;
+    most.inputChunks = std::max(most.inputChunks, r.inputChunks);
+    most.outputChunks = std::max(most.outputChunks, r.outputChunks);
+    most.scratchChunks = std::max(most.scratchChunks, r.scratchChunks);
   }
-  const std::uint32_t n = model.ranks;
-  model.groupChunks = inputs != 0 ? inputs : outputs;
-  switch (program.collective.kind) {
-  case ir::CollectiveKind::AllGather:
-    if (equal && inputs != 0 && outputs == inputs * n)
-      model.shares = n;
-    break;
-  case ir::CollectiveKind::ReduceScatter:
-    if (equal && outputs != 0 && inputs == outputs * n) {
-      model.shares = n;
-      model.groupChunks = outputs;
-    }
-    break;
-  case ir::CollectiveKind::AllToAll:
-    if (equal && inputs == outputs && inputs % n == 0 && inputs != 0) {
-      model.shares = n;
-      model.groupChunks = inputs / n;
-    }
-    break;
-  default:
-    break;
-  }
-  model.scratchSlots = scratch;
+  model.shares = ir::sharesOfMessage(program);
+  model.groupChunks = ir::chunksOfMessage(program, most) / model.shares;
+  model.scratchSlots = most.scratchChunks;
   // Chunks hold whole elements of every type.
   model.unit = std::lcm<std::uint64_t>(program.bufferAlignment, 4);
 }
@@ -93,30 +74,34 @@ KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
   flag(program.doubleScratch, MSCCLC_DOUBLE_SCRATCH);
   flag(port, MSCCLC_NEEDS_PORT);
   flag(multicast, MSCCLC_USES_MULTICAST);
-  flag(model.messageBytes != 0, MSCCLC_BAKED_SIZE);
+  flag(model.messageBytes != 0, MSCCLC_SPECIALISED_SIZE);
+  flag(model.root.has_value(), MSCCLC_ROOTED);
+  // The runtime goes by the sizes of buffers, and needs to be told only of what these do not tell.
+  const bool oneSize =
+      std::ranges::all_of(program.ranks, [](const ir::Rank &r) { return r.inputChunks == r.outputChunks; });
+  flag(program.collective.inplace && !oneSize && ir::info(program.collective.kind).inPlace == ir::InPlace::OneBuffer,
+       MSCCLC_ONE_START);
   return facts;
-}
-
-std::size_t textLength(const std::vector<Statement> &statements) {
-  std::size_t n = 0;
-  for (const Statement &s : statements) {
-    n += s.function.size() + s.comment.size() + 24;
-    for (const std::string &a : s.arguments)
-      n += a.size() + 2;
-    n += textLength(s.body);
-  }
-  return n;
 }
 
 std::size_t tableLength(const Tables &tables) {
   return tables.entries() * 4;
 }
 
+std::size_t countMoves(const std::vector<Statement> &statements);
+
+struct Moves {
+  std::size_t operator()(const SyncStatement &) const { return 0; }
+  std::size_t operator()(const CallStatement &call) const { return call.movesData ? 1 : 0; }
+  std::size_t operator()(const UnitLoop &loop) const { return countMoves(loop.body); }
+  std::size_t operator()(const RepeatLoop &loop) const { return countMoves(loop.body); }
+};
+
 /// Statements that move data, loops over them counted once.
 std::size_t countMoves(const std::vector<Statement> &statements) {
   std::size_t n = 0;
   for (const Statement &s : statements)
-    n += (s.movesData ? 1 : 0) + countMoves(s.body);
+    n += std::visit(Moves{}, s.what);
   return n;
 }
 
@@ -155,88 +140,6 @@ void addPrograms(const KernelFacts &facts, Instances instances, KernelModel &mod
   model.programs.push_back(std::move(together));
 }
 
-/// A condition on rank and block that holds for `wanted` and for none of `others`; empty if none of the usual ones.
-std::string separate(const Instances &wanted, const Instances &others) {
-  const auto tells = [&](auto holds) {
-    return std::all_of(wanted.begin(), wanted.end(), holds) && std::none_of(others.begin(), others.end(), holds);
-  };
-  const SampleSpace::Instance &one = wanted[0];
-  const std::string rank = std::to_string(one.rank), block = std::to_string(one.block);
-  if (tells([&](const auto &at) { return at.block == one.block; }))
-    return "k.block == " + block;
-  if (tells([&](const auto &at) { return at.rank == one.rank; }))
-    return "k.rank == " + rank;
-  if (tells([&](const auto &at) { return at == one; }))
-    return "k.rank == " + rank + " && k.block == " + block;
-  const int apart = one.block - one.rank;
-  if (tells([&](const auto &at) { return at.block - at.rank == apart; }))
-    return "k.block == k.rank" + (apart == 0 ? "" : (apart < 0 ? " - " : " + ") + std::to_string(std::abs(apart)));
-  int low = one.block, high = one.block;
-  for (const auto &at : wanted) {
-    low = std::min(low, at.block);
-    high = std::max(high, at.block);
-  }
-  if (tells([&](const auto &at) { return at.block <= high; }))
-    return "k.block <= " + std::to_string(high);
-  if (tells([&](const auto &at) { return at.block >= low; }))
-    return "k.block >= " + std::to_string(low);
-  if (tells([&](const auto &at) { return at.block >= low && at.block <= high; }))
-    return "k.block >= " + std::to_string(low) + " && k.block <= " + std::to_string(high);
-  for (int d = 2; d <= 64; ++d) {
-    const std::string by = std::to_string(d), rest = std::to_string(one.block % d);
-    if (tells([&](const auto &at) { return at.block % d == one.block % d; }))
-      return "k.block % " + by + " == " + rest;
-    if (tells([&](const auto &at) { return at.rank % d == one.rank % d; }))
-      return "k.rank % " + by + " == " + std::to_string(one.rank % d);
-    if (tells([&](const auto &at) { return at.rank / d == one.rank / d; }))
-      return "k.rank / " + by + " == " + std::to_string(one.rank / d);
-    if (tells([&](const auto &at) { return at.block / d == at.rank; }))
-      return "k.block / " + by + " == k.rank";
-    if (tells([&](const auto &at) { return at.block % d == at.rank; }))
-      return "k.block % " + by + " == k.rank";
-  }
-  return {};
-}
-
-/// Tells the programs apart, rarest first; by a formula or a table where conditions do not.
-void chooseDispatch(const ir::Program &program, KernelModel &model) {
-  if (model.programs.empty())
-    return;
-  std::vector<std::size_t> order(model.programs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return model.programs[a].instances.size() < model.programs[b].instances.size();
-  });
-  // Asking one by one reads well up to a handful of programs, and costs as much as they are.
-  constexpr std::size_t maxAsked = 8;
-  for (std::size_t i = 0; i < order.size() && order.size() <= maxAsked; ++i) {
-    Instances others;
-    for (std::size_t k = i + 1; k < order.size(); ++k)
-      others.insert(others.end(), model.programs[order[k]].instances.begin(), model.programs[order[k]].instances.end());
-    const std::string condition = others.empty() ? std::string() : separate(model.programs[order[i]].instances, others);
-    if (condition.empty() && !others.empty())
-      break;
-    model.choices.push_back({condition, order[i]});
-  }
-  if (model.choices.size() == order.size())
-    return;
-  model.choices.clear();
-  std::vector<std::vector<std::int64_t>> programOf(program.ranks.size());
-  Instances all;
-  for (std::size_t r = 0; r < program.ranks.size(); ++r) {
-    programOf[r].resize(program.ranks[r].blocks.size());
-    for (std::size_t b = 0; b < programOf[r].size(); ++b)
-      all.push_back({static_cast<int>(r), static_cast<int>(b)});
-  }
-  for (std::size_t p = 0; p < model.programs.size(); ++p)
-    for (const auto &at : model.programs[p].instances)
-      programOf[static_cast<std::size_t>(at.rank)][static_cast<std::size_t>(at.block)] = static_cast<std::int64_t>(p);
-  model.programOf =
-      FormulaFinder(static_cast<int>(model.ranks), model.tables).expressionOrTable({all}, [&](const Sample &s) {
-        return programOf[static_cast<std::size_t>(s.rank)][static_cast<std::size_t>(s.block)];
-      });
-}
-
 } // namespace
 
 KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
@@ -248,6 +151,8 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   model.maxMessageBytes = options.messageSize != 0 ? options.messageSize : program.maxMessageSize;
   model.bufferAlignment = program.bufferAlignment;
   model.doubleScratch = program.doubleScratch;
+  if (ir::info(program.collective.kind).hasRoot)
+    model.root = program.collective.root;
   chooseLayout(program, model);
   const KernelFacts facts = scanOps(program, model);
 

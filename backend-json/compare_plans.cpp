@@ -4,6 +4,7 @@
 #include "backend-json/block_tables.h"
 #include "backend-json/op_fields.h"
 #include "backend-json/write_plan.h"
+#include "ir/collectives.h"
 #include "ir/internal_error.h"
 
 #include <algorithm>
@@ -122,6 +123,11 @@ PlanComparison Comparer::run() {
     field("name", std::string_view(left_.name), std::string_view(right_.name));
   field("collective", std::string_view(left_.collective.name), std::string_view(right_.collective.name));
   field("protocol", toString(left_.protocol), toString(right_.protocol));
+  const auto rootOf = [](const Program &program) {
+    return info(program.collective.kind).hasRoot ? std::to_string(program.collective.root) : std::string(absent);
+  };
+  if (rootOf(left_) != rootOf(right_))
+    add({Kind::Changed, at_, {}, "root", rootOf(left_), rootOf(right_), noLoc});
   field("inplace", left_.collective.inplace, right_.collective.inplace);
   field("reuse_resources", left_.reuseResources, right_.reuseResources);
   field<std::uint64_t>("num_threads_per_block", left_.threadsPerBlock, right_.threadsPerBlock);

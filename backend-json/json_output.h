@@ -1,4 +1,4 @@
-// Buffered writing of JSON text: fixed text as compile-time literals, numbers and strings by value.
+// Writes JSON text as it goes: lists and objects on one line, or each of their items on a line of its own.
 #pragma once
 
 #include <charconv>
@@ -7,96 +7,114 @@
 #include <memory>
 #include <ostream>
 #include <string_view>
+#include <vector>
 
 namespace mscclc::json {
-
-/// A string literal as a template argument.
-template <std::size_t N> struct FixedText {
-  char data[N]{};
-  consteval FixedText(const char (&text)[N]) {
-    for (std::size_t i = 0; i < N; ++i)
-      data[i] = text[i];
-  }
-};
-
-namespace detail {
-/// `Text` without its terminator and, if Compact, without spaces. Such text holds only punctuation and plain names.
-template <FixedText Text, bool Compact> struct Literal {
-  static consteval std::size_t length() {
-    std::size_t n = 0;
-    for (std::size_t i = 0; Text.data[i] != '\0'; ++i)
-      n += !(Compact && Text.data[i] == ' ');
-    return n;
-  }
-  static constexpr std::size_t size = length();
-  struct Chars {
-    char data[size + 1]{};
-  };
-  static consteval Chars strip() {
-    Chars out;
-    std::size_t n = 0;
-    for (std::size_t i = 0; Text.data[i] != '\0'; ++i)
-      if (!(Compact && Text.data[i] == ' '))
-        out.data[n++] = Text.data[i];
-    return out;
-  }
-  static constexpr Chars chars = strip();
-};
-} // namespace detail
 
 /// Collects text in a buffer of fixed size and hands it to a stream. After a failure of the stream the rest is dropped.
 class JsonOutput {
 public:
-  explicit JsonOutput(std::ostream &stream) : stream_(stream), buffer_(new char[capacity]) {}
+  enum class Items : bool { OnOneLine, OnLines };
 
-  /// Writes fixed text; spaces in it are left out if Compact.
-  template <FixedText Text, bool Compact> void literal() {
-    using L = detail::Literal<Text, Compact>;
-    static_assert(L::size < reserve);
-    room();
-    std::memcpy(buffer_.get() + used_, L::chars.data, L::size);
-    used_ += L::size;
+  /// `compact`: without line breaks and spaces.
+  JsonOutput(std::ostream &stream, bool compact) : stream_(stream), compact_(compact), buffer_(new char[capacity]) {}
+
+  void beginObject(Items items) { begin('{', '}', items); }
+  void beginList(Items items) { begin('[', ']', items); }
+  /// Ends the innermost object or list.
+  void end();
+  /// The field that the next value is of. Names and words hold nothing that is escaped, and are short.
+  void key(std::string_view name) {
+    item();
+    quoted(name);
+    character(':');
+    if (!compact_)
+      character(' ');
+    afterKey_ = true;
   }
-  void character(char c) {
-    room();
-    buffer_[used_++] = c;
+  void word(std::string_view value) {
+    beginValue();
+    quoted(value);
   }
+  void word(char value) { word({&value, 1}); }
   void number(std::uint64_t value) {
+    beginValue();
     room();
     used_ = static_cast<std::size_t>(std::to_chars(buffer_.get() + used_, buffer_.get() + capacity, value).ptr -
                                      buffer_.get());
   }
-  /// Plain text of any length.
-  void text(std::string_view piece) {
-    if (piece.size() > reserve) {
-      flush();
-      stream_.write(piece.data(), static_cast<std::streamsize>(piece.size()));
-      return;
-    }
-    room();
-    std::memcpy(buffer_.get() + used_, piece.data(), piece.size());
-    used_ += piece.size();
+  void boolean(bool value) {
+    beginValue();
+    raw(value ? "true" : "false");
   }
-  /// A JSON string: quoted and escaped. UTF-8 passes through; each byte that is not UTF-8 becomes U+FFFD.
+  /// Any text. Bytes of it that are not UTF-8 become U+FFFD.
   void string(std::string_view value);
-  void flush() {
-    stream_.write(buffer_.get(), static_cast<std::streamsize>(used_));
-    used_ = 0;
-  }
+  /// Ends the text, which is written then.
+  void finish();
+  void flush();
   bool failed() const { return stream_.fail(); }
 
 private:
   static constexpr std::size_t capacity = 1 << 16;
   static constexpr std::size_t reserve = 128; ///< room that every single piece may count on
 
+  struct Container {
+    char close;
+    Items items;
+    bool empty = true;
+  };
+
+  void begin(char open, char close, Items items) {
+    beginValue();
+    character(open);
+    open_.push_back({close, items});
+    depth_ += items == Items::OnLines;
+  }
+  /// What comes before a value; after its key nothing.
+  void beginValue() {
+    if (!afterKey_ && !open_.empty())
+      item();
+    afterKey_ = false;
+  }
+  /// What comes before an item of the innermost object or list.
+  void item() {
+    Container &inner = open_.back();
+    if (!inner.empty)
+      character(',');
+    if (inner.items == Items::OnLines)
+      line();
+    else if (!inner.empty && !compact_)
+      character(' ');
+    inner.empty = false;
+  }
+  void line();
+  void quoted(std::string_view text) {
+    character('"');
+    raw(text);
+    character('"');
+  }
+  void character(char c) {
+    room();
+    buffer_[used_++] = c;
+  }
+  /// Text of up to `reserve` bytes.
+  void raw(std::string_view text) {
+    room();
+    std::memcpy(buffer_.get() + used_, text.data(), text.size());
+    used_ += text.size();
+  }
   void room() {
     if (capacity - used_ < reserve) [[unlikely]]
       flush();
   }
 
   std::ostream &stream_;
+  const bool compact_;
   std::unique_ptr<char[]> buffer_;
   std::size_t used_ = 0;
+  std::vector<Container> open_;
+  std::size_t depth_ = 0; ///< how many of the open ones have their items on lines
+  bool afterKey_ = false;
 };
 
 } // namespace mscclc::json

@@ -51,7 +51,9 @@ std::string show(const Rank &rank, const Chunk &chunk) {
   case ChunkSpace::Switch:
     text = "switch channel " + std::to_string(chunk.id);
     break;
-  default:
+  case ChunkSpace::Input:
+  case ChunkSpace::Output:
+  case ChunkSpace::Scratch:
     text = toString(static_cast<BufferKind>(chunk.space));
   }
   return text + "[" + std::to_string(chunk.index) + ":" + std::to_string(std::uint64_t{chunk.index} + chunk.size) + "]";

@@ -1,20 +1,27 @@
-// Names of a plan's fields, and which of them each operation has. Writer, reader and comparison all ask here.
+// Words of a plan, and which fields each operation has. Writer, reader and comparison all ask here.
 #pragma once
 
 #include "ir/op_semantics.h"
 #include "ir/op_shapes.h"
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace mscclc::json {
+
+// Of the fields of a plan one is ours: `root`, the root's rank, of a collective that has one and of no other. MSCCL++'s
+// loader looks fields up by name and passes over those that it does not know (execution_plan.cc, ExecutionPlan::Impl).
+// A plan of such a collective without a root is taken for one of a custom collective: others name theirs freely.
 
 // Words of enumerators, in the order of ir::BufferKind, ir::ChannelType (from Memory on), ir::ReduceOp, ir::Protocol.
 inline constexpr std::string_view bufferWords[] = {"i", "o", "s"};
 inline constexpr std::string_view channelWords[] = {"memory", "port", "switch"};
 inline constexpr std::string_view reduceWords[] = {"sum", "min", "max"};
 inline constexpr std::string_view protocolWords[] = {"Simple", "LL"};
+inline constexpr auto pointToPointWords = std::span(channelWords).first(2);
 
 /// A field set of an operation: bit k stands for opFieldNames[k].
 using OpFields = std::uint32_t;
@@ -38,13 +45,11 @@ using OpFields = std::uint32_t;
   FIELD(Reduction, "reduce_op")                                                                                        \
   FIELD(TbgInfo, "tbg_info")
 
-namespace detail {
-enum OpFieldIndex {
-#define FIELD(constant, name) constant##Index,
+enum class OpField : std::uint8_t {
+#define FIELD(constant, name) constant,
   MSCCLC_OP_FIELDS(FIELD)
 #undef FIELD
 };
-} // namespace detail
 
 inline constexpr std::string_view opFieldNames[] = {
 #define FIELD(constant, name) name,
@@ -52,8 +57,13 @@ inline constexpr std::string_view opFieldNames[] = {
 #undef FIELD
 };
 
+/// Name of the one field in `field`.
+constexpr std::string_view nameOf(OpFields field) {
+  return opFieldNames[std::countr_zero(field)];
+}
+
 namespace op_field {
-#define FIELD(constant, name) inline constexpr OpFields constant = 1u << detail::constant##Index;
+#define FIELD(constant, name) inline constexpr OpFields constant = 1u << static_cast<unsigned>(OpField::constant);
 MSCCLC_OP_FIELDS(FIELD)
 #undef FIELD
 inline constexpr OpFields Buffers = SrcBuff | DstBuff;

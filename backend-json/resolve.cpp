@@ -1,5 +1,7 @@
+#include "backend-json/resolve.h"
+
 #include "backend-json/block_tables.h"
-#include "backend-json/plan_reader.h"
+#include "backend-json/plan_fields.h"
 #include "backend-json/plan_schema.h"
 
 namespace mscclc::json {
@@ -20,21 +22,48 @@ std::string channelsOfType(ChannelType type) {
   return std::string(toString(type)) + " channel";
 }
 
-} // namespace
+class Resolver {
+public:
+  Resolver(Rank &rank, const ValueReader::Anchor &gpu, ValueReader &in) : rank_(rank), gpu_(gpu), in_(in) {}
 
-/// Turns the indices in all operations of `rank`, whose gpu stands at `gpu`, from the block's into the rank's own.
-/// Only what this needs is checked; the structural checker looks at the rest.
-void PlanReader::resolve(Rank &rank, const JsonPath &gpu) {
-  for (std::size_t i = 0; i < rank.blocks.size() && !full(); ++i) {
-    const JsonPath path = gpu / "threadblocks" / i;
-    if (resolveTables(rank, rank.blocks[i], path))
-      resolveOps(rank, rank.blocks[i], path);
+  void run();
+
+private:
+  bool resolveTables(const ThreadBlock &block, const JsonPath &path);
+  void resolveOps(ThreadBlock &block, const JsonPath &path);
+  void resolveOp(ThreadBlock &block, const Op &op, const JsonPath &list, std::size_t position);
+  void resolveIds(std::span<std::uint32_t> ids, const Op &op, const JsonPath &list, std::size_t position);
+  void resolveSwitchRange(std::uint32_t channel, Chunk &chunk, const JsonPath &list, std::size_t position);
+  /// Turns `id`, an index into `table`, into what stands there. The path is made for errors only.
+  template <typename Path>
+  void lookUp(std::uint32_t &id, const std::vector<std::uint32_t> &table, std::string_view what, Path path) {
+    if (id < table.size())
+      id = table[id];
+    else
+      error(path(), diag::reference_out_of_range, {what, id, "the thread block", plural(table.size(), what)});
+  }
+  void error(const JsonPath &path, const DiagInfo &info, const std::vector<DiagArg> &args = {}) {
+    in_.errorAt(gpu_, path, info, args);
+  }
+
+  Rank &rank_;
+  const ValueReader::Anchor &gpu_;
+  ValueReader &in_;
+  /// Of the block being resolved: ids by type of channel.
+  std::vector<std::uint32_t> channelTables_[4], remoteTables_[4];
+};
+
+void Resolver::run() {
+  for (std::size_t i = 0; i < rank_.blocks.size() && !in_.full(); ++i) {
+    const JsonPath path = gpu_.path / nameOf(GpuField::Blocks) / i;
+    if (resolveTables(rank_.blocks[i], path))
+      resolveOps(rank_.blocks[i], path);
   }
 }
 
 /// Checks a block's tables against the rank's lists and spreads them by type.
-bool PlanReader::resolveTables(const Rank &rank, const ThreadBlock &block, const JsonPath &path) {
-  const std::size_t errorsBefore = numErrors();
+bool Resolver::resolveTables(const ThreadBlock &block, const JsonPath &path) {
+  const std::size_t errorsBefore = in_.numErrors();
   for (const bool remote : {false, true}) {
     const auto &table = remote ? block.remoteBuffers : block.channels;
     auto &byType = remote ? remoteTables_ : channelTables_;
@@ -44,94 +73,95 @@ bool PlanReader::resolveTables(const Rank &rank, const ThreadBlock &block, const
     for (std::size_t entry = 0; entry < types.count; ++entry) {
       const ChannelType type = types.types[entry];
       const std::string what = remote ? "remote buffer" : channelsOfType(type);
-      const std::size_t count = remote ? rank.remoteBuffers.size() : channelsOf(rank, type);
+      const std::size_t count = remote ? rank_.remoteBuffers.size() : channelsOf(rank_, type);
       forEachOfType(table, type, [&](std::uint32_t position, std::uint32_t id) {
         byType[index(type)].push_back(id);
-        if (id < count || full())
+        if (id < count || in_.full())
           return;
-        errorAt(remote ? path / "remote_buffer_refs" / entry / "remote_buffer_ids" / position
-                       : path / "channels" / entry / "channel_ids" / position,
-                diag::reference_out_of_range, {what, id, "the gpu", plural(count, what)});
+        error(remote ? path / nameOf(BlockField::RemoteBuffers) / entry / nameOf(RemoteRefField::Ids) / position
+                     : path / nameOf(BlockField::Channels) / entry / nameOf(ChannelRefField::Ids) / position,
+              diag::reference_out_of_range, {what, id, "the gpu", plural(count, what)});
       });
     }
   }
-  return numErrors() == errorsBefore;
+  return in_.numErrors() == errorsBefore;
 }
 
-void PlanReader::resolveOps(const Rank &rank, ThreadBlock &block, const JsonPath &path) {
-  const JsonPath list = path / "ops";
-  for (std::size_t i = 0, listed = 0; i < block.ops.size() && !full(); ++i, ++listed) {
+void Resolver::resolveOps(ThreadBlock &block, const JsonPath &path) {
+  const JsonPath list = path / nameOf(BlockField::Ops);
+  for (std::size_t i = 0, listed = 0; i < block.ops.size() && !in_.full(); ++i, ++listed) {
     const Op &op = block.ops[i];
     if (op.kind != OpKind::Pipeline) {
-      resolveOp(rank, block, op, list, listed);
+      resolveOp(block, op, list, listed);
       continue;
     }
-    const JsonPath body = list / listed / "ops";
+    const JsonPath body = list / listed / nameOf(op_field::Body);
     for (std::size_t k = 0; k < op.bodySize; ++k)
-      resolveOp(rank, block, block.ops[i + 1 + k], body, k);
+      resolveOp(block, block.ops[i + 1 + k], body, k);
     i += op.bodySize;
   }
 }
 
 /// Resolves one operation, the `position`-th of those at `list`.
-void PlanReader::resolveOp(const Rank &rank, ThreadBlock &block, const Op &op, const JsonPath &list,
-                           std::size_t position) {
-  const auto opPath = [&] { return list / position; };
-  // Paths are made for errors only.
-  const auto resolveId = [&](std::uint32_t &id, const std::vector<std::uint32_t> &table, std::string_view what,
-                             auto path) {
-    if (id < table.size())
-      id = table[id];
-    else
-      errorAt(path(), diag::reference_out_of_range, {what, id, "the thread block", plural(table.size(), what)});
-  };
-
+void Resolver::resolveOp(ThreadBlock &block, const Op &op, const JsonPath &list, std::size_t position) {
   const auto ids = block.idsOf(op);
-  for (std::size_t i = 0; i < ids.size() && !full(); ++i) {
-    if (isSemaphoreOp(op.kind)) {
-      if (ids[i] >= rank.semaphores.size())
-        errorAt(opPath() / "semaphore_ids" / i, diag::reference_out_of_range,
-                {"semaphore", ids[i], "the gpu", plural(rank.semaphores.size(), "semaphore")});
-    } else if (hasChannelIds(op.kind, op.channelType)) {
-      resolveId(ids[i], channelTables_[index(op.channelType)], channelsOfType(op.channelType),
-                [&] { return opPath() / "channel_ids" / i; });
-    }
-  }
-
+  resolveIds(ids, op, list, position);
   const auto operands = block.operands(op);
-  for (std::size_t i = 0; i < operands.size() && !full(); ++i) {
+  for (std::size_t i = 0; i < operands.size() && !in_.full(); ++i) {
     Chunk &chunk = operands[i];
     const auto chunkPath = [&] {
-      return i < op.numSrcs ? opPath() / "src_buff" / i : opPath() / "dst_buff" / (i - op.numSrcs);
+      const JsonPath path = list / position;
+      return i < op.numSrcs ? path / nameOf(op_field::SrcBuff) / i
+                            : path / nameOf(op_field::DstBuff) / (i - op.numSrcs);
     };
     if (op.kind == OpKind::SwitchReduce && i == 0) {
-      resolveSwitchRange(rank, ids[0], chunk, list, position);
+      resolveSwitchRange(ids[0], chunk, list, position);
     } else if (chunk.space == ChunkSpace::Remote) {
       if (op.channelType == ChannelType::Memory || op.channelType == ChannelType::Port)
-        resolveId(chunk.id, remoteTables_[index(op.channelType)], "remote buffer",
-                  [&] { return chunkPath() / "buffer_id"; });
+        lookUp(chunk.id, remoteTables_[index(op.channelType)], "remote buffer",
+               [&] { return chunkPath() / nameOf(ChunkField::BufferId); });
       else
-        errorAt(chunkPath(), diag::remote_chunk_without_channel);
+        error(chunkPath(), diag::remote_chunk_without_channel);
     } else if (chunk.space == ChunkSpace::Switch) {
-      resolveId(chunk.id, channelTables_[index(ChannelType::Switch)], "switch channel",
-                [&] { return chunkPath() / "switch_channel_id"; });
+      lookUp(chunk.id, channelTables_[index(ChannelType::Switch)], "switch channel",
+             [&] { return chunkPath() / nameOf(ChunkField::SwitchChannelId); });
       if (opShapes[static_cast<std::size_t>(op.kind)].ids == IdRule::OneSwitch && ids.size() == 1)
         ids[0] = chunk.id;
     }
   }
 }
 
+void Resolver::resolveIds(std::span<std::uint32_t> ids, const Op &op, const JsonPath &list, std::size_t position) {
+  for (std::size_t i = 0; i < ids.size() && !in_.full(); ++i) {
+    if (isSemaphoreOp(op.kind)) {
+      if (ids[i] >= rank_.semaphores.size())
+        error(list / position / nameOf(op_field::SemaphoreIds) / i, diag::reference_out_of_range,
+              {"semaphore", ids[i], "the gpu", plural(rank_.semaphores.size(), "semaphore")});
+    } else if (hasChannelIds(op.kind, op.channelType)) {
+      lookUp(ids[i], channelTables_[index(op.channelType)], channelsOfType(op.channelType),
+             [&] { return list / position / nameOf(op_field::ChannelIds) / i; });
+    }
+  }
+}
+
 /// A switch reduce names its buffer and its channel: both must say the same.
-void PlanReader::resolveSwitchRange(const Rank &rank, std::uint32_t channel, Chunk &chunk, const JsonPath &list,
-                                    std::size_t position) {
+void Resolver::resolveSwitchRange(std::uint32_t channel, Chunk &chunk, const JsonPath &list, std::size_t position) {
   chunk.id = channel;
-  if (channel >= rank.switchChannels.size())
+  if (channel >= rank_.switchChannels.size())
     return; // reported with the channel
-  const BufferKind buffer = rank.switchChannels[channel].buffer;
+  const BufferKind buffer = rank_.switchChannels[channel].buffer;
   if (chunk.space != spaceOf(buffer))
-    errorAt(list / position / "buffer_type", diag::switch_buffer_differs,
-            {bufferLetter(static_cast<BufferKind>(chunk.space)), channel, bufferLetter(buffer)});
+    error(list / position / nameOf(op_field::SwitchBuffer), diag::switch_buffer_differs,
+          {bufferLetter(static_cast<BufferKind>(chunk.space)), channel, bufferLetter(buffer)});
   chunk.space = ChunkSpace::Switch;
+}
+
+} // namespace
+
+bool resolve(Rank &rank, const ValueReader::Anchor &gpu, ValueReader &in) {
+  const std::size_t errorsBefore = in.numErrors();
+  Resolver(rank, gpu, in).run();
+  return in.numErrors() == errorsBefore;
 }
 
 } // namespace mscclc::json

@@ -1,8 +1,37 @@
 #include "backend-json/value_reader.h"
 
+#include "backend-json/find_value.h"
+
 #include <algorithm>
+#include <charconv>
 
 namespace mscclc::json {
+
+namespace {
+
+/// By the order of Expected's alternatives.
+constexpr std::string_view expectedNames[] = {"anything", "a number", "true or false", "a string",
+                                              "a string", "a list",   "an object"};
+static_assert(std::size(expectedNames) == std::variant_size_v<Expected::variant>);
+
+/// Index of `name` in `fields`, looked for from `hint` on, as fields mostly come in order; fields.size() if absent.
+std::size_t indexOf(std::span<const std::string_view> fields, std::string_view name, std::size_t hint) {
+  for (std::size_t i = hint; i < fields.size(); ++i)
+    if (fields[i] == name)
+      return i;
+  return static_cast<std::size_t>(std::find(fields.begin(), fields.end(), name) - fields.begin());
+}
+
+/// The parser's words for what it met. Its place is told by ours, and what it has read may be anything, of any length.
+/// All versions from 3.11 on say the same, but for an empty text.
+std::string_view wordsOf(const nlohmann::json::exception &fault) {
+  std::string_view text = fault.what();
+  if (const std::size_t begin = text.find(" - "); begin != std::string_view::npos)
+    text.remove_prefix(begin + 3);
+  return text.substr(0, text.find("; last read: "));
+}
+
+} // namespace
 
 std::string shown(std::string_view text) {
   constexpr std::size_t longest = 60;
@@ -14,97 +43,249 @@ std::string shown(std::string_view text) {
   return text.size() > longest ? out + "…" : out;
 }
 
-bool ValueReader::expect(JsonKind kind) {
-  static constexpr std::string_view names[] = {"nothing",  "an object",     "a list", "a string",
-                                               "a number", "true or false", "null"};
-  const JsonKind found = cursor_.peek();
-  if (found == kind)
-    return true;
-  if (found != JsonKind::Invalid) {
-    error(diag::wrong_type, cursor_.offset(),
-          {names[static_cast<std::size_t>(kind)], names[static_cast<std::size_t>(found)]});
-    cursor_.skipValue();
+void ValueReader::read(ObjectReader &root) {
+  root_ = &root;
+  if (!places_.parse(*this, true))
+    return;
+  // The parser takes a NUL for the end, as of a C string.
+  if (const std::size_t last = places_.taken() - 1; places_.text()[last] == '\0')
+    error(diag::json_syntax, last, {"text after the plan"});
+}
+
+// ---- what comes next, and whether it is that ----
+
+Expected ValueReader::expected() {
+  if (frames_.empty())
+    return root_;
+  Frame &frame = frames_.back();
+  if (frame.object == nullptr) {
+    ++frame.step;
+    return frame.list.element();
   }
+  return frame.step == nothing ? Ignored{} : frame.object->field(frame.step);
+}
+
+/// A value of no parts. `take` is called if a `Wanted` is expected; otherwise the value is refused.
+template <typename Wanted, typename Take> bool ValueReader::scalar(std::string_view found, Take take) {
+  places_.next();
+  if (ignoredDepth_ != 0)
+    return true;
+  const Expected expected = this->expected();
+  if (const auto *wanted = std::get_if<Wanted>(&expected))
+    take(*wanted);
+  else
+    refuse(expected, found);
+  return valueEnds();
+}
+
+bool ValueReader::valueEnds() {
+  if (frames_.empty())
+    rootRead_ = true;
+  else if (frames_.back().object != nullptr)
+    frames_.back().step = nothing;
+  return !full();
+}
+
+void ValueReader::refuse(const Expected &expected, std::string_view found) {
+  if (!std::holds_alternative<Ignored>(expected))
+    error(diag::wrong_type, {expectedNames[expected.index()], found});
+}
+
+void ValueReader::badNumber(const WholeNumber &wanted, std::string_view found) {
+  error(diag::bad_number, {wanted.max, found});
+}
+
+// ---- events of values ----
+
+bool ValueReader::null() {
+  return scalar<Ignored>("null", [](const Ignored &) {});
+}
+
+bool ValueReader::boolean(bool value) {
+  return scalar<Truth>("true or false", [&](const Truth &wanted) { wanted.take(value); });
+}
+
+bool ValueReader::number_unsigned(number_unsigned_t value) {
+  return scalar<WholeNumber>("a number", [&](const WholeNumber &wanted) {
+    if (value > wanted.max)
+      badNumber(wanted, "a larger one");
+    else if (value < wanted.min)
+      error(diag::zero);
+    else
+      wanted.take(value);
+  });
+}
+
+/// The parser calls integers so that have a sign.
+bool ValueReader::number_integer(number_integer_t) {
+  return scalar<WholeNumber>("a number", [&](const WholeNumber &wanted) { badNumber(wanted, "a negative number"); });
+}
+
+/// A fraction, or an integer that no 64 bits hold.
+bool ValueReader::number_float(number_float_t, const string_t &text) {
+  return scalar<WholeNumber>("a number", [&](const WholeNumber &wanted) {
+    const bool integer = text.find_first_not_of("0123456789") == std::string::npos;
+    badNumber(wanted, text.front() == '-' ? "a negative number" : integer ? "a larger one" : "a fraction");
+  });
+}
+
+bool ValueReader::string(string_t &value) {
+  places_.next();
+  if (ignoredDepth_ != 0)
+    return true;
+  const Expected expected = this->expected();
+  if (const auto *text = std::get_if<Text>(&expected)) {
+    text->take(value);
+  } else if (const auto *word = std::get_if<Word>(&expected)) {
+    const auto &words = word->words;
+    const auto it = std::find(words.begin(), words.end(), value);
+    if (it != words.end()) {
+      word->take(static_cast<std::size_t>(it - words.begin()));
+      return valueEnds();
+    }
+    std::string choice;
+    for (const std::string_view each : words)
+      choice.append(choice.empty() ? "'" : each == words.back() ? " or '" : ", '").append(each) += '\'';
+    error(diag::unknown_word, {choice, shown(value)});
+  } else {
+    refuse(expected, "a string");
+  }
+  return valueEnds();
+}
+
+/// JSON text has none.
+bool ValueReader::binary(binary_t &) {
   return false;
 }
 
-bool ValueReader::wholeNumber(std::uint64_t max, std::uint64_t &out) {
-  if (!expect(JsonKind::Number))
-    return false;
-  const std::size_t begin = cursor_.offset();
-  NumberFault fault;
-  const std::uint64_t value = cursor_.wholeNumber(fault);
-  if (cursor_.failed())
-    return false;
-  if (fault == NumberFault::None && value > max)
-    fault = NumberFault::TooLarge;
-  if (fault != NumberFault::None) {
-    static constexpr std::string_view names[] = {"", "a negative number", "a fraction", "a larger one"};
-    error(diag::bad_number, begin, {max, names[static_cast<std::size_t>(fault)]});
-    return false;
+// ---- events of objects and lists ----
+
+bool ValueReader::open(std::string_view found, bool isObject) {
+  places_.next();
+  if (ignoredDepth_ != 0) {
+    ++ignoredDepth_;
+    return true;
   }
-  out = value;
+  Expected expected = this->expected();
+  auto *const *object = std::get_if<ObjectReader *>(&expected);
+  auto *list = std::get_if<List>(&expected);
+  if (isObject && object != nullptr) {
+    frames_.push_back({*object, {}, places_.here(), numErrors_});
+    (*object)->begin(places_.here());
+  } else if (!isObject && list != nullptr) {
+    frames_.push_back({nullptr, std::move(*list), places_.here(), numErrors_});
+  } else {
+    refuse(expected, found);
+    ignoredDepth_ = 1;
+  }
+  return !full();
+}
+
+bool ValueReader::start_object(std::size_t) {
+  return open("an object", true);
+}
+
+bool ValueReader::start_array(std::size_t) {
+  return open("a list", false);
+}
+
+bool ValueReader::key(string_t &name) {
+  places_.next();
+  if (ignoredDepth_ != 0)
+    return true;
+  Frame &frame = frames_.back();
+  const auto fields = frame.object->schema.fields;
+  const std::size_t field = indexOf(fields, name, frame.next);
+  const bool known = field < fields.size();
+  if (!known || (frame.fields >> field & 1) != 0) {
+    error(known ? diag::duplicate_field : diag::unknown_field, {shown(name)});
+    return !full();
+  }
+  frame.fields |= 1u << field;
+  frame.next = field + 1;
+  frame.step = field;
   return true;
 }
 
-bool ValueReader::positive(std::uint32_t &out) {
-  cursor_.peek();
-  const std::size_t begin = cursor_.offset();
-  if (!number(out))
-    return false;
-  if (out == 0)
-    error(diag::zero, begin);
-  return out != 0;
-}
-
-bool ValueReader::boolean(bool &out) {
-  if (!expect(JsonKind::Boolean))
-    return false;
-  out = cursor_.boolean();
-  return !cursor_.failed();
-}
-
-bool ValueReader::string(std::string &out) {
-  if (!expect(JsonKind::String))
-    return false;
-  out = cursor_.string();
-  return !cursor_.failed();
-}
-
-bool ValueReader::wordIndex(std::span<const std::string_view> words, std::size_t &index) {
-  if (!expect(JsonKind::String))
-    return false;
-  const std::size_t begin = cursor_.offset();
-  const std::string_view found = cursor_.string();
-  if (cursor_.failed())
-    return false;
-  const auto it = std::find(words.begin(), words.end(), found);
-  if (it == words.end()) {
-    std::string list;
-    for (const std::string_view word : words)
-      list.append(list.empty() ? "'" : word == words.back() ? " or '" : ", '").append(word) += '\'';
-    error(diag::unknown_word, begin, {list, shown(found)});
-    return false;
-  }
-  index = static_cast<std::size_t>(it - words.begin());
-  return true;
-}
-
-/// Index of `key` in `fields`, looked for from `hint` on, as fields mostly come in order; fields.size() if absent.
-std::size_t ValueReader::find(std::span<const std::string_view> fields, std::string_view key, std::size_t hint) {
-  for (std::size_t i = hint; i < fields.size(); ++i)
-    if (fields[i] == key)
-      return i;
-  for (std::size_t i = 0; i < hint; ++i)
-    if (fields[i] == key)
-      return i;
-  return fields.size();
-}
-
-void ValueReader::reportMissing(const ObjectSchema &schema, std::uint32_t seen, std::size_t offset) {
+void ValueReader::reportMissing(const Frame &frame) {
+  const ObjectSchema &schema = frame.object->schema;
   for (std::size_t i = 0; i < schema.fields.size(); ++i)
-    if (((seen | schema.optional) >> i & 1) == 0)
-      error(diag::missing_field, offset, {schema.fields[i]});
+    if (((frame.fields | schema.optional) >> i & 1) == 0)
+      error(diag::missing_field, frame.begin, {schema.fields[i]});
+}
+
+bool ValueReader::end_object() {
+  places_.next();
+  if (ignoredDepth_ != 0)
+    return --ignoredDepth_ != 0 || valueEnds();
+  const Frame &frame = frames_.back();
+  reportMissing(frame);
+  frame.object->end({frame.fields, frame.begin, numErrors_ == frame.errorsBefore});
+  frames_.pop_back();
+  return valueEnds();
+}
+
+bool ValueReader::end_array() {
+  places_.next();
+  if (ignoredDepth_ != 0)
+    return --ignoredDepth_ != 0 || valueEnds();
+  frames_.pop_back();
+  return valueEnds();
+}
+
+/// The parser stops here, whatever is returned. `position`: how many bytes it has taken, the end counted as one.
+bool ValueReader::parse_error(std::size_t position, const std::string &token, const nlohmann::json::exception &fault) {
+  constexpr int numberOverflow = 406; // not even a double holds it
+  if (fault.id == numberOverflow) {
+    number_float(0, token);
+    return false;
+  }
+  const std::string_view text = places_.text();
+  std::string_view words = wordsOf(fault);
+  std::size_t offset = std::min(position - 1, text.size());
+  places_.next();
+  if (words.starts_with("unexpected")) // by a token that is sound, and of which this is the end
+    offset = std::min(offset, places_.here());
+  if (rootRead_)
+    words = "text after the plan";
+  else if (text.empty())
+    words = "it is empty";
+  else if (offset < text.size() && text[offset] == '\0')
+    words = "a NUL byte";
+  error(diag::json_syntax, offset, {words});
+  return false;
+}
+
+// ---- places and reports ----
+
+JsonPath ValueReader::path() const {
+  JsonPath path;
+  for (const Frame &frame : frames_) {
+    if (frame.step == nothing)
+      continue;
+    if (frame.object != nullptr)
+      path.push(frame.object->schema.fields[frame.step]);
+    else
+      path.push(frame.step);
+  }
+  return path;
+}
+
+std::optional<std::size_t> ValueReader::find(const Anchor &near, const JsonPath &path) const {
+  return findValue(places_.text(), path, near.path.size(), near.begin);
+}
+
+std::optional<std::uint64_t> ValueReader::numberAt(std::size_t offset) const {
+  std::uint64_t value = 0;
+  const std::string_view text = places_.text().substr(offset);
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return fault == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+ir::ShownPlace ValueReader::shownPlace(const Anchor &near, const JsonPath &path) {
+  ir::ShownPlace shown;
+  shown.file = placeText(path, find(near, path));
+  return shown;
 }
 
 /// "plan.json:12:7: $.gpus[0]"; without an offset no line and column.
@@ -115,7 +296,7 @@ std::string ValueReader::placeText(const JsonPath &path, std::optional<std::size
       knownOffset_ = knownLineStart_ = 0;
       knownLine_ = 1;
     }
-    const std::string_view before = text_.substr(0, *offset);
+    const std::string_view before = places_.text().substr(0, *offset);
     for (std::size_t at = knownOffset_; (at = before.find('\n', at)) != std::string_view::npos;) {
       knownLineStart_ = ++at;
       ++knownLine_;
@@ -129,13 +310,8 @@ std::string ValueReader::placeText(const JsonPath &path, std::optional<std::size
 void ValueReader::report(const ir::DiagInfo &info, const JsonPath &path, std::optional<std::size_t> offset,
                          const std::vector<ir::DiagArg> &args) {
   engine_.report(info, placeText(path, offset), args);
-  if (engine_.severityOf(info) == ir::Severity::Error && ++numErrors_ >= maxErrors)
-    cursor_.stop();
-}
-
-void ValueReader::reportSyntax() {
-  if (cursor_.failed() && !full())
-    error(diag::json_syntax, cursor_.errorOffset(), {cursor_.error()});
+  if (engine_.severityOf(info) == ir::Severity::Error)
+    ++numErrors_;
 }
 
 } // namespace mscclc::json

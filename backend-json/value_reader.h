@@ -1,144 +1,115 @@
-// Reads values of a given type from a JSON text and reports what is not as expected, with its path, line and column.
+// Reads values from a JSON text as they come, by nlohmann's SAX interface, and reports what is not as expected, with
+// its path, line and column. No tree of the text is made.
 #pragma once
 
 #include "backend-json/diagnostics.h"
-#include "backend-json/json_cursor.h"
+#include "backend-json/expected.h"
 #include "backend-json/json_path.h"
+#include "backend-json/token_places.h"
 
-#include <limits>
-#include <span>
+#include <optional>
 #include <vector>
 
 namespace mscclc::json {
 
-/// The fields of an object, all of which must be there unless their bit in `optional` is set. At most 32.
-struct ObjectSchema {
-  std::span<const std::string_view> fields;
-  std::uint32_t optional = 0;
-};
-
-class ValueReader {
+class ValueReader final : public nlohmann::json_sax<nlohmann::json> {
 public:
-  /// `filename` is shown as it is.
+  /// `filename` is shown as it is. `text` must outlive the reader.
   ValueReader(std::string_view text, std::string_view filename, ir::DiagnosticEngine &engine)
-      : cursor_(text), text_(text), filename_(filename), engine_(engine) {}
+      : places_(text), filename_(filename), engine_(engine) {}
 
-protected:
-  /// Errors after which reading stops.
-  static constexpr std::size_t maxErrors = 20;
+  /// Reads the text as one object. Reports unknown, repeated and missing fields, and what is no JSON.
+  void read(ObjectReader &root);
 
-  /// Reads an object; calls onField(k) to read the value of field k. Reports unknown, repeated and missing fields.
-  /// Returns the set of fields read; nothing if the value is no object.
-  template <typename F> std::optional<std::uint32_t> object(const ObjectSchema &schema, F onField);
-  /// Reads a list; calls onElement() to read each element. False if the value is no list.
-  template <typename F> bool array(F onElement);
-  /// Reads a whole number that `T` holds. On an error false, and `out` is left alone; so the following.
-  template <typename T> bool number(T &out) {
-    std::uint64_t value = 0;
-    if (!wholeNumber(std::numeric_limits<T>::max(), value))
-      return false;
-    out = static_cast<T>(value);
-    return true;
-  }
-  bool positive(std::uint32_t &out);
-  bool boolean(bool &out);
-  bool string(std::string &out);
-  /// Reads one of `words`; sets `out` to its enumerator, words counting from `first`.
-  template <typename E> bool word(std::span<const std::string_view> words, E &out, E first = E{}) {
-    std::size_t index = 0;
-    if (!wordIndex(words, index))
-      return false;
-    out = static_cast<E>(index + static_cast<std::size_t>(first));
-    return true;
-  }
-  bool expect(JsonKind kind);
-
+  /// Reports at the value that is being read.
+  void error(const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args = {}) { error(info, places_.here(), args); }
   /// Reports at the byte `offset`, under the current path.
   void error(const ir::DiagInfo &info, std::size_t offset, const std::vector<ir::DiagArg> &args = {}) {
-    report(info, path_, offset, args);
+    report(info, path(), offset, args);
   }
-  /// Reports at the value that `path` leads to, which is looked for from the text's beginning.
-  void errorAt(const JsonPath &path, const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args = {}) {
+  void error(const ir::DiagInfo &info, const JsonPath &path, std::size_t offset, const std::vector<ir::DiagArg> &args) {
+    report(info, path, offset, args);
+  }
+  /// A value whose place is known, and others are looked for from there.
+  struct Anchor {
+    JsonPath path;
+    std::size_t begin;
+  };
+  /// Reports at the value that `path` leads to, which lies in that of `near`.
+  void errorAt(const Anchor &near, const JsonPath &path, const ir::DiagInfo &info,
+               const std::vector<ir::DiagArg> &args = {}) {
     if (!full())
-      report(info, path, path.find(text_), args);
+      report(info, path, find(near, path), args);
   }
+  /// The byte at which the value begins that `path` leads to, if it is there.
+  std::optional<std::size_t> find(const Anchor &near, const JsonPath &path) const;
+  /// The number at that byte; nothing if there is no whole number.
+  std::optional<std::uint64_t> numberAt(std::size_t offset) const;
+  /// That value, for a report of another's.
+  ir::ShownPlace shownPlace(const Anchor &near, const JsonPath &path);
+
+  /// Where the value stands that is being read; in ObjectReader::begin() and end() the object.
+  JsonPath path() const;
   /// True after so many errors that nothing more is reported.
   bool full() const { return numErrors_ >= maxErrors; }
-  /// The value that `path` leads to, for a report of another's.
-  ir::ShownPlace shownPlace(const JsonPath &path) {
-    ir::ShownPlace shown;
-    shown.file = placeText(path, path.find(text_));
-    return shown;
-  }
-  /// Reports what made the text unreadable, if anything did. Then nothing else is worth reporting.
-  void reportSyntax();
   std::size_t numErrors() const { return numErrors_; }
   ir::DiagnosticEngine &engine() { return engine_; }
   std::string_view filename() const { return filename_; }
 
-  JsonCursor cursor_;
-  JsonPath path_;
+  // The events of nlohmann's parser; false stops it.
+  bool null() override;
+  bool boolean(bool value) override;
+  bool number_integer(number_integer_t value) override;
+  bool number_unsigned(number_unsigned_t value) override;
+  bool number_float(number_float_t value, const string_t &text) override;
+  bool string(string_t &value) override;
+  bool binary(binary_t &value) override;
+  bool start_object(std::size_t) override;
+  bool key(string_t &name) override;
+  bool end_object() override;
+  bool start_array(std::size_t) override;
+  bool end_array() override;
+  bool parse_error(std::size_t position, const std::string &token, const nlohmann::json::exception &fault) override;
 
 private:
-  bool wholeNumber(std::uint64_t max, std::uint64_t &out);
-  bool wordIndex(std::span<const std::string_view> words, std::size_t &index);
-  std::string placeText(const JsonPath &path, std::optional<std::size_t> offset);
+  /// Errors after which reading stops.
+  static constexpr std::size_t maxErrors = 20;
+  static constexpr std::size_t nothing = ~std::size_t{0};
+
+  /// An object or a list that is open.
+  struct Frame {
+    ObjectReader *object; ///< null: a list
+    List list;
+    std::size_t begin;
+    std::size_t errorsBefore;
+    std::uint32_t fields = 0;   ///< bit set: those met
+    std::size_t next = 0;       ///< the field that most likely comes next
+    std::size_t step = nothing; ///< field or element that is being read
+  };
+
+  Expected expected();
+  template <typename Wanted, typename Take> bool scalar(std::string_view found, Take take);
+  bool open(std::string_view found, bool isObject);
+  bool valueEnds();
+  void refuse(const Expected &expected, std::string_view found);
+  void badNumber(const WholeNumber &wanted, std::string_view found);
+  void reportMissing(const Frame &frame);
   void report(const ir::DiagInfo &info, const JsonPath &path, std::optional<std::size_t> offset,
               const std::vector<ir::DiagArg> &args);
-  void reportMissing(const ObjectSchema &schema, std::uint32_t seen, std::size_t offset);
-  static std::size_t find(std::span<const std::string_view> fields, std::string_view key, std::size_t hint);
+  std::string placeText(const JsonPath &path, std::optional<std::size_t> offset);
 
-  std::string_view text_;
+  TokenPlaces places_;
   std::string filename_;
   ir::DiagnosticEngine &engine_;
+  ObjectReader *root_ = nullptr;
+  std::vector<Frame> frames_;
+  std::size_t ignoredDepth_ = 0; ///< within a value that is read over
+  bool rootRead_ = false;
   std::size_t numErrors_ = 0;
   std::size_t knownOffset_ = 0, knownLine_ = 1, knownLineStart_ = 0; ///< where the last line count ended
 };
 
 /// `text` for a message: control characters replaced, cut when long.
 std::string shown(std::string_view text);
-
-template <typename F> std::optional<std::uint32_t> ValueReader::object(const ObjectSchema &schema, F onField) {
-  if (!expect(JsonKind::Object))
-    return std::nullopt;
-  const std::size_t begin = cursor_.offset();
-  std::uint32_t seen = 0;
-  std::size_t hint = 0;
-  cursor_.enterObject();
-  for (std::string_view key; cursor_.nextMember(key);) {
-    const std::size_t field = find(schema.fields, key, hint);
-    const bool known = field < schema.fields.size();
-    if (!known || (seen >> field & 1) != 0) {
-      error(known ? diag::duplicate_field : diag::unknown_field, cursor_.keyOffset(), {shown(key)});
-      cursor_.skipValue();
-      continue;
-    }
-    seen |= 1u << field;
-    hint = field + 1;
-    path_.push(schema.fields[field]);
-    onField(field);
-    if (cursor_.failed())
-      return seen; // the path stays for reportSyntax()
-    path_.pop();
-  }
-  const std::uint32_t all = (std::uint64_t{1} << schema.fields.size()) - 1;
-  if ((seen | schema.optional | ~all) != ~std::uint32_t{0} && !cursor_.failed())
-    reportMissing(schema, seen, begin);
-  return seen;
-}
-
-template <typename F> bool ValueReader::array(F onElement) {
-  if (!expect(JsonKind::Array))
-    return false;
-  cursor_.enterArray();
-  path_.push(std::size_t{0});
-  for (std::size_t i = 0; cursor_.nextElement(); ++i) {
-    path_.setIndex(i);
-    onElement();
-  }
-  if (!cursor_.failed())
-    path_.pop();
-  return true;
-}
 
 } // namespace mscclc::json

@@ -2,7 +2,9 @@
 
 #include "backend-json/block_tables.h"
 #include "backend-json/json_output.h"
+#include "backend-json/plan_fields.h"
 #include "backend-json/plan_schema.h"
+#include "ir/collectives.h"
 #include "ir/internal_error.h"
 
 #include <sstream>
@@ -13,76 +15,59 @@ using namespace ir;
 
 namespace {
 
-template <bool Compact> class PlanWriter {
+constexpr auto onOneLine = JsonOutput::Items::OnOneLine;
+constexpr auto onLines = JsonOutput::Items::OnLines;
+
+class PlanWriter {
 public:
-  PlanWriter(const Program &program, std::ostream &stream, bool countedFlushes = false)
-      : program_(program), out_(stream), countedFlushes_(countedFlushes) {}
+  PlanWriter(const Program &program, std::ostream &stream, const WriteOptions &options = {})
+      : program_(program), out_(stream, options.compact), countedFlushes_(options.countedFlushes) {}
 
   bool write(std::string_view name);
+  /// One operation; a pipeline without its body.
   void writeSingle(const OpRef &at);
 
 private:
-  template <FixedText Text> void put() { out_.literal<Text, Compact>(); }
-  /// Line break and indentation by `Depth` steps of two.
-  template <std::size_t Depth> void line() {
-    if constexpr (!Compact) {
-      static constexpr char spaces[] = "\n                ";
-      static_assert(2 * Depth + 1 < sizeof spaces);
-      out_.text({spaces, 2 * Depth + 1});
-    }
+  template <typename Field> void key(Field field) { out_.key(nameOf(field)); }
+  template <typename Field> void number(Field field, std::uint64_t value) {
+    key(field);
+    out_.number(value);
   }
-  /// A line's key, `Depth` steps in, with the comma that ends the field before.
-  template <std::size_t Depth, FixedText Key> void field() {
-    out_.character(',');
-    firstField<Depth, Key>();
+  template <typename Field> void boolean(Field field, bool value) {
+    key(field);
+    out_.boolean(value);
   }
-  template <std::size_t Depth, FixedText Key> void firstField() {
-    line<Depth>();
-    put<Key>();
+  template <typename Field, typename Text> void word(Field field, Text value) {
+    key(field);
+    out_.word(value);
   }
-  void boolean(bool value) { value ? put<"true">() : put<"false">(); }
-
-  /// "[", each element on a line of its own `Depth` steps in, "]". f(i) writes element i.
-  template <std::size_t Depth, typename F> void lines(std::size_t count, F f) {
-    out_.character('[');
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i != 0)
-        out_.character(',');
-      line<Depth>();
+  /// A list; f(i) writes element i.
+  template <typename F> void list(JsonOutput::Items items, std::size_t count, F f) {
+    out_.beginList(items);
+    for (std::size_t i = 0; i < count; ++i)
       f(i);
-    }
-    if (count != 0)
-      line<Depth - 1>();
-    out_.character(']');
+    out_.end();
   }
-  /// "[a, b, …]" on one line; f(i) writes element i.
-  template <typename F> void list(std::size_t count, F f) {
-    out_.character('[');
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i != 0)
-        put<", ">();
-      f(i);
-    }
-    out_.character(']');
-  }
-  void numbers(const std::vector<std::uint32_t> &values) {
-    list(values.size(), [&](std::size_t i) { out_.number(values[i]); });
+  void numbers(std::span<const std::uint32_t> values) {
+    list(onOneLine, values.size(), [&](std::size_t i) { out_.number(values[i]); });
   }
 
   void startRank(std::uint32_t index);
   void startBlock(std::uint32_t index);
   void rank();
-  void rankChannels();
   void peers(ChannelType type);
+  void switchChannel(const SwitchChannel &channel);
+  void remoteBuffer(const RemoteBuffer &remote);
   void block();
-  void ops();
-  void op(std::size_t index);
+  template <typename Field> void table(const std::vector<ResourceUse> &entries);
+  void ops(std::size_t begin, std::size_t end);
+  void op(std::size_t index, std::size_t bodySize);
+  void pipeline(std::size_t index, std::size_t bodySize);
+  void operandFields(OpFields fields);
+  void channelFields(OpFields fields);
+  void switchReduceFields();
   void chunks(std::span<const Chunk> operands);
   void chunk(const Chunk &c);
-  void flushEntries();
-  void channelIds();
-  void switchReduceFields();
-  void table(const std::vector<ResourceUse> &entries, std::string_view typeKey, std::string_view idsKey);
 
   std::uint32_t localChannel(std::uint32_t id) const {
     return found((*channels_[static_cast<std::size_t>(op_->channelType)])[id], "channel", id);
@@ -108,52 +93,44 @@ private:
   const LocalIndex *channels_[4] = {&none_, &memory_, &port_, &switch_};
 };
 
-template <bool C> bool PlanWriter<C>::write(std::string_view name) {
+bool PlanWriter::write(std::string_view name) {
   if (program_.instances != 1)
     throw InternalError("a program of " + std::to_string(program_.instances) + " instances is not yet replicated");
-  out_.character('{');
-  firstField<1, "\"name\": ">();
+  out_.beginObject(onLines);
+  key(PlanField::Name);
   out_.string(name);
-  field<1, "\"collective\": ">();
+  key(PlanField::Collective);
   out_.string(program_.collective.name);
-  field<1, "\"protocol\": ">();
-  out_.string(toString(program_.protocol));
-  field<1, "\"inplace\": ">();
-  boolean(program_.collective.inplace);
-  field<1, "\"reuse_resources\": ">();
-  boolean(program_.reuseResources);
-  field<1, "\"gpus\": ">();
-  lines<2>(program_.ranks.size(), [&](std::size_t i) {
+  word(PlanField::Protocol, toString(program_.protocol));
+  boolean(PlanField::Inplace, program_.collective.inplace);
+  if (info(program_.collective.kind).hasRoot)
+    number(PlanField::Root, program_.collective.root);
+  boolean(PlanField::ReuseResources, program_.reuseResources);
+  key(PlanField::Gpus);
+  list(onLines, program_.ranks.size(), [&](std::size_t i) {
     if (out_.failed())
       return;
     startRank(static_cast<std::uint32_t>(i));
     rank();
   });
-  field<1, "\"num_threads_per_block\": ">();
-  out_.number(program_.threadsPerBlock);
-  field<1, "\"use_double_scratch_buffer\": ">();
-  boolean(program_.doubleScratch);
-  field<1, "\"buffer_alignment\": ">();
-  out_.number(program_.bufferAlignment);
-  field<1, "\"min_message_size\": ">();
-  out_.number(program_.minMessageSize);
-  field<1, "\"max_message_size\": ">();
-  out_.number(program_.maxMessageSize);
-  line<0>();
-  out_.character('}');
-  line<0>();
-  out_.flush();
+  number(PlanField::Threads, program_.threadsPerBlock);
+  boolean(PlanField::DoubleScratch, program_.doubleScratch);
+  number(PlanField::Alignment, program_.bufferAlignment);
+  number(PlanField::MinSize, program_.minMessageSize);
+  number(PlanField::MaxSize, program_.maxMessageSize);
+  out_.end();
+  out_.finish();
   return !out_.failed();
 }
 
-template <bool C> void PlanWriter<C>::writeSingle(const OpRef &at) {
+void PlanWriter::writeSingle(const OpRef &at) {
   startRank(at.rank);
   startBlock(at.block);
-  op(at.op);
+  op(at.op, 0);
   out_.flush();
 }
 
-template <bool C> void PlanWriter<C>::startRank(std::uint32_t index) {
+void PlanWriter::startRank(std::uint32_t index) {
   rankIndex_ = index;
   rank_ = &program_.ranks[index];
   memory_.resize(rank_->memoryPeers.size());
@@ -163,7 +140,7 @@ template <bool C> void PlanWriter<C>::startRank(std::uint32_t index) {
   viaPort_.resize(rank_->remoteBuffers.size());
 }
 
-template <bool C> void PlanWriter<C>::startBlock(std::uint32_t index) {
+void PlanWriter::startBlock(std::uint32_t index) {
   blockIndex_ = index;
   block_ = &rank_->blocks[index];
   memory_.load(block_->channels, ChannelType::Memory, index);
@@ -173,277 +150,238 @@ template <bool C> void PlanWriter<C>::startBlock(std::uint32_t index) {
   viaPort_.load(block_->remoteBuffers, ChannelType::Port, index);
 }
 
-template <bool C> void PlanWriter<C>::rank() {
-  out_.character('{');
-  firstField<3, "\"id\": ">();
-  out_.number(rankIndex_);
-  field<3, "\"input_chunks\": ">();
-  out_.number(rank_->inputChunks);
-  field<3, "\"output_chunks\": ">();
-  out_.number(rank_->outputChunks);
-  field<3, "\"scratch_chunks\": ">();
-  out_.number(rank_->scratchChunks);
-  field<3, "\"threadblocks\": ">();
-  lines<4>(rank_->blocks.size(), [&](std::size_t i) {
+void PlanWriter::rank() {
+  out_.beginObject(onLines);
+  number(GpuField::Id, rankIndex_);
+  number(GpuField::InputChunks, rank_->inputChunks);
+  number(GpuField::OutputChunks, rank_->outputChunks);
+  number(GpuField::ScratchChunks, rank_->scratchChunks);
+  key(GpuField::Blocks);
+  list(onLines, rank_->blocks.size(), [&](std::size_t i) {
     startBlock(static_cast<std::uint32_t>(i));
     block();
   });
-  field<3, "\"channels\": ">();
-  rankChannels();
-  field<3, "\"remote_buffers\": ">();
-  lines<4>(rank_->remoteBuffers.size(), [&](std::size_t i) {
-    const RemoteBuffer &remote = rank_->remoteBuffers[i];
-    put<"{\"rank\": ">();
-    out_.number(remote.rank);
-    put<", \"type\": \"">();
-    out_.character(bufferLetter(remote.buffer));
-    put<"\", \"access_channel_types\": [">();
-    if (remote.viaMemory)
-      put<"\"memory\"">();
-    if (remote.viaMemory && remote.viaPort)
-      put<", ">();
-    if (remote.viaPort)
-      put<"\"port\"">();
-    put<"]}">();
+  key(GpuField::Channels);
+  out_.beginList(onLines);
+  peers(rank_->portChannelsFirst ? ChannelType::Port : ChannelType::Memory);
+  peers(rank_->portChannelsFirst ? ChannelType::Memory : ChannelType::Port);
+  for (const SwitchChannel &channel : rank_->switchChannels)
+    switchChannel(channel);
+  out_.end();
+  key(GpuField::RemoteBuffers);
+  list(onLines, rank_->remoteBuffers.size(), [&](std::size_t i) { remoteBuffer(rank_->remoteBuffers[i]); });
+  key(GpuField::Semaphores);
+  list(onLines, rank_->semaphores.size(), [&](std::size_t i) {
+    out_.beginObject(onOneLine);
+    number(SemaphoreField::InitialValue, rank_->semaphores[i].initialValue);
+    out_.end();
   });
-  field<3, "\"semaphores\": ">();
-  lines<4>(rank_->semaphores.size(), [&](std::size_t i) {
-    put<"{\"init_value\": ">();
-    out_.number(rank_->semaphores[i].initialValue);
-    out_.character('}');
-  });
-  line<2>();
-  out_.character('}');
+  out_.end();
 }
 
-template <bool C> void PlanWriter<C>::rankChannels() {
-  ChannelType order[] = {ChannelType::Memory, ChannelType::Port};
-  if (rank_->portChannelsFirst)
-    std::swap(order[0], order[1]);
-  ChannelType used[2];
-  std::size_t numUsed = 0;
-  for (const ChannelType type : order)
-    if (!rank_->peers(type).empty())
-      used[numUsed++] = type;
-  lines<4>(numUsed + rank_->switchChannels.size(), [&](std::size_t i) {
-    if (i < numUsed) {
-      put<"{\"channel_type\": ">();
-      out_.string(toString(used[i]));
-      put<", \"connected_to\": ">();
-      numbers(rank_->peers(used[i]));
-      out_.character('}');
-      return;
-    }
-    const SwitchChannel &channel = rank_->switchChannels[i - numUsed];
-    put<"{\"channel_type\": \"switch\", \"buffer_type\": \"">();
-    out_.character(bufferLetter(channel.buffer));
-    put<"\", \"rank_groups\": [{\"size\": ">();
-    out_.number(channel.ranks.size());
-    put<", \"ranks\": ">();
+void PlanWriter::peers(ChannelType type) {
+  if (rank_->peers(type).empty())
+    return;
+  out_.beginObject(onOneLine);
+  word(ChannelField::Type, toString(type));
+  key(ChannelField::ConnectedTo);
+  numbers(rank_->peers(type));
+  out_.end();
+}
+
+void PlanWriter::switchChannel(const SwitchChannel &channel) {
+  out_.beginObject(onOneLine);
+  word(ChannelField::Type, toString(ChannelType::Switch));
+  word(ChannelField::Buffer, bufferLetter(channel.buffer));
+  key(ChannelField::RankGroups);
+  list(onOneLine, 1, [&](std::size_t) {
+    out_.beginObject(onOneLine);
+    number(RankGroupField::Size, channel.ranks.size());
+    key(RankGroupField::Ranks);
     numbers(channel.ranks);
-    put<"}]}">();
+    out_.end();
   });
+  out_.end();
 }
 
-template <bool C> void PlanWriter<C>::block() {
-  out_.character('{');
-  firstField<5, "\"id\": ">();
-  out_.number(blockIndex_);
-  field<5, "\"ops\": ">();
-  ops();
-  field<5, "\"channels\": ">();
-  table(block_->channels, "channel_type", "channel_ids");
-  field<5, "\"remote_buffer_refs\": ">();
-  table(block_->remoteBuffers, "access_channel_type", "remote_buffer_ids");
-  line<4>();
-  out_.character('}');
+void PlanWriter::remoteBuffer(const RemoteBuffer &remote) {
+  out_.beginObject(onOneLine);
+  number(RemoteBufferField::Rank, remote.rank);
+  word(RemoteBufferField::Buffer, bufferLetter(remote.buffer));
+  key(RemoteBufferField::AccessTypes);
+  out_.beginList(onOneLine);
+  if (remote.viaMemory)
+    out_.word(toString(ChannelType::Memory));
+  if (remote.viaPort)
+    out_.word(toString(ChannelType::Port));
+  out_.end();
+  out_.end();
 }
 
-template <bool C>
-void PlanWriter<C>::table(const std::vector<ResourceUse> &entries, std::string_view typeKey, std::string_view idsKey) {
+void PlanWriter::block() {
+  out_.beginObject(onLines);
+  number(BlockField::Id, blockIndex_);
+  key(BlockField::Ops);
+  ops(0, block_->ops.size());
+  key(BlockField::Channels);
+  table<ChannelRefField>(block_->channels);
+  key(BlockField::RemoteBuffers);
+  table<RemoteRefField>(block_->remoteBuffers);
+  out_.end();
+}
+
+template <typename Field> void PlanWriter::table(const std::vector<ResourceUse> &entries) {
   const TableTypes types = typesOf(entries);
-  lines<6>(types.count, [&](std::size_t i) {
-    out_.character('{');
-    out_.string(typeKey);
-    put<": ">();
-    out_.string(toString(types.types[i]));
-    put<", ">();
-    out_.string(idsKey);
-    put<": [">();
-    forEachOfType(entries, types.types[i], [&](std::uint32_t position, std::uint32_t id) {
-      if (position != 0)
-        put<", ">();
-      out_.number(id);
-    });
-    put<"]}">();
+  list(onLines, types.count, [&](std::size_t i) {
+    out_.beginObject(onOneLine);
+    word(Field::Type, toString(types.types[i]));
+    key(Field::Ids);
+    out_.beginList(onOneLine);
+    forEachOfType(entries, types.types[i], [&](std::uint32_t, std::uint32_t id) { out_.number(id); });
+    out_.end();
+    out_.end();
   });
 }
 
-template <bool C> void PlanWriter<C>::ops() {
-  const std::size_t count = block_->ops.size();
-  out_.character('[');
-  for (std::size_t i = 0; i < count;) {
-    if (i != 0)
-      out_.character(',');
-    line<6>();
-    op(i);
-    if (block_->ops[i].kind != OpKind::Pipeline) {
-      ++i;
-      continue;
-    }
-    const std::size_t bodySize = block_->ops[i].bodySize;
-    if (bodySize > count - i - 1)
-      throw InternalError(where() + " is a pipeline whose body ends behind its block");
-    lines<7>(bodySize, [&](std::size_t k) {
-      op(i + 1 + k);
-      if (op_->kind == OpKind::Pipeline)
-        throw InternalError(where() + " is a pipeline inside a pipeline");
-    });
-    out_.character('}');
+/// The list of those of the block's operations from `begin` to before `end` that are in no body of another.
+void PlanWriter::ops(std::size_t begin, std::size_t end) {
+  out_.beginList(onLines);
+  for (std::size_t i = begin; i < end;) {
+    const std::size_t bodySize = block_->ops[i].kind == OpKind::Pipeline ? block_->ops[i].bodySize : 0;
+    op(i, bodySize);
     i += 1 + bodySize;
   }
-  if (count != 0)
-    line<5>();
-  out_.character(']');
+  out_.end();
 }
 
-/// Writes one operation; of a pipeline everything up to where its body begins.
-template <bool C> void PlanWriter<C>::op(std::size_t index) {
+void PlanWriter::op(std::size_t index, std::size_t bodySize) {
   using namespace op_field;
   op_ = &block_->ops[index];
   if (op_->sync != DataSync::None) [[unlikely]]
     throw InternalError(where() + " still asks for a data sync");
   const OpFields fields = planOp(op_->kind).required;
-  put<"{\"name\": \"">();
-  out_.text(toString(op_->kind));
-  out_.character('"');
+  out_.beginObject(onOneLine);
+  word(Name, toString(op_->kind));
   if (fields & BarrierId) {
-    put<", \"barrier_id\": ">();
-    out_.number(op_->imm);
-    put<", \"num_threadblocks\": ">();
-    out_.number(op_->count);
+    number(BarrierId, op_->imm);
+    number(NumThreadblocks, op_->count);
   }
   if (fields & SemaphoreIds) {
-    const auto ids = block_->idsOf(*op_);
-    put<", \"semaphore_ids\": ">();
-    list(ids.size(), [&](std::size_t i) { out_.number(ids[i]); });
+    key(SemaphoreIds);
+    numbers(block_->idsOf(*op_));
   }
   if (fields & IterContext) {
-    put<", \"iter_context\": {\"unit_size\": ">();
-    out_.number(op_->imm);
-    put<", \"num_chunks\": ">();
-    out_.number(op_->count);
-    put<"}, \"ops\": ">();
-    return;
+    pipeline(index, bodySize);
+  } else {
+    operandFields(fields);
+    channelFields(fields);
   }
-  if (fields & SwitchBuffer)
+  out_.end();
+}
+
+void PlanWriter::pipeline(std::size_t index, std::size_t bodySize) {
+  key(op_field::IterContext);
+  out_.beginObject(onOneLine);
+  number(IterContextField::UnitSize, op_->imm);
+  number(IterContextField::NumChunks, op_->count);
+  out_.end();
+  if (bodySize > block_->ops.size() - index - 1)
+    throw InternalError(where() + " is a pipeline whose body ends after its block");
+  key(op_field::Body);
+  list(onLines, bodySize, [&](std::size_t i) {
+    op(index + 1 + i, 0);
+    if (op_->kind == OpKind::Pipeline)
+      throw InternalError(where() + " is a pipeline inside a pipeline");
+  });
+}
+
+void PlanWriter::operandFields(OpFields fields) {
+  if (fields & op_field::SwitchBuffer)
     switchReduceFields();
-  if (fields & SrcBuff) {
-    put<", \"src_buff\": ">();
+  if (fields & op_field::SrcBuff) {
+    key(op_field::SrcBuff);
     chunks(block_->srcs(*op_));
-    put<", \"dst_buff\": ">();
+    key(op_field::DstBuff);
     chunks(block_->dsts(*op_));
   }
-  if (op_->kind == OpKind::Flush && countedFlushes_)
-    flushEntries();
-  if (hasChannelIds(op_->kind, op_->channelType))
-    channelIds();
-  if (fields & ChannelTypeName) {
-    put<", \"channel_type\": \"">();
-    out_.text(toString(op_->channelType));
-    out_.character('"');
+  if (op_->kind == OpKind::Flush && countedFlushes_) {
+    const Chunk any{ChunkSpace::Input, 0, 1, 0};
+    key(op_field::DstBuff);
+    list(onOneLine, op_->numIds, [&](std::size_t) { chunk(any); });
   }
-  if (fields & Reduction) {
-    put<", \"reduce_op\": \"">();
-    out_.text(toString(op_->reduceOp));
-    out_.character('"');
+}
+
+/// The fields after the operands.
+void PlanWriter::channelFields(OpFields fields) {
+  if (hasChannelIds(op_->kind, op_->channelType)) {
+    const auto ids = block_->idsOf(*op_);
+    key(op_field::ChannelIds);
+    list(onOneLine, ids.size(), [&](std::size_t i) { out_.number(localChannel(ids[i])); });
   }
+  if (fields & op_field::ChannelTypeName)
+    word(op_field::ChannelTypeName, toString(op_->channelType));
+  if (fields & op_field::Reduction)
+    word(op_field::Reduction, toString(op_->reduceOp));
   if (op_->groupSize != 0) {
-    put<", \"tbg_info\": {\"tb_id\": ">();
-    out_.number(op_->groupIndex);
-    put<", \"tbg_size\": ">();
-    out_.number(op_->groupSize);
-    out_.character('}');
+    key(op_field::TbgInfo);
+    out_.beginObject(onOneLine);
+    number(GroupInfoField::Index, op_->groupIndex);
+    number(GroupInfoField::Size, op_->groupSize);
+    out_.end();
   }
-  out_.character('}');
 }
 
-template <bool C> void PlanWriter<C>::flushEntries() {
-  put<", \"dst_buff\": ">();
-  list(op_->numIds, [&](std::size_t) { put<"{\"type\": \"i\", \"index\": 0, \"size\": 1}">(); });
-}
-
-template <bool C> void PlanWriter<C>::channelIds() {
-  const auto ids = block_->idsOf(*op_);
-  put<", \"channel_ids\": ">();
-  list(ids.size(), [&](std::size_t i) { out_.number(localChannel(ids[i])); });
-}
-
-template <bool C> void PlanWriter<C>::switchReduceFields() {
+void PlanWriter::switchReduceFields() {
   if (op_->numSrcs != 1 || op_->numDsts != 1)
     throw InternalError(where() + " is a switch reduce without exactly one source and one destination");
   const Chunk source = block_->srcs(*op_)[0];
   if (source.space != ChunkSpace::Switch || source.id >= rank_->switchChannels.size())
     throw InternalError(where() + " is a switch reduce of something else than a switch channel");
-  put<", \"buffer_type\": \"">();
-  out_.character(bufferLetter(rank_->switchChannels[source.id].buffer));
-  put<"\", \"buffer_offset\": ">();
-  out_.number(source.index);
-  put<", \"size\": ">();
-  out_.number(source.size);
-  put<", \"dst_chunk\": ">();
+  word(op_field::SwitchBuffer, bufferLetter(rank_->switchChannels[source.id].buffer));
+  number(op_field::SwitchOffset, source.index);
+  number(op_field::SwitchSize, source.size);
+  key(op_field::DstChunk);
   chunk(block_->dsts(*op_)[0]);
 }
 
-template <bool C> void PlanWriter<C>::chunks(std::span<const Chunk> operands) {
-  list(operands.size(), [&](std::size_t i) { chunk(operands[i]); });
+void PlanWriter::chunks(std::span<const Chunk> operands) {
+  list(onOneLine, operands.size(), [&](std::size_t i) { chunk(operands[i]); });
 }
 
-template <bool C> void PlanWriter<C>::chunk(const Chunk &c) {
+void PlanWriter::chunk(const Chunk &c) {
+  out_.beginObject(onOneLine);
   switch (c.space) {
   case ChunkSpace::Remote: {
     const LocalIndex &table = op_->channelType == ChannelType::Port ? viaPort_ : viaMemory_;
-    put<"{\"buffer_id\": ">();
-    out_.number(found(table[c.id], "remote buffer", c.id));
+    number(ChunkField::BufferId, found(table[c.id], "remote buffer", c.id));
     break;
   }
   case ChunkSpace::Switch:
-    put<"{\"switch_channel_id\": ">();
-    out_.number(found(switch_[c.id], "switch channel", c.id));
+    number(ChunkField::SwitchChannelId, found(switch_[c.id], "switch channel", c.id));
     break;
-  default:
-    if (op_->channelType == ChannelType::Switch) {
-      put<"{\"rank\": ">();
-      out_.number(rankIndex_);
-      put<", \"type\": \"">();
-    } else {
-      put<"{\"type\": \"">();
-    }
-    out_.character(bufferLetter(static_cast<BufferKind>(c.space)));
-    out_.character('"');
+  case ChunkSpace::Input:
+  case ChunkSpace::Output:
+  case ChunkSpace::Scratch:
+    if (op_->channelType == ChannelType::Switch)
+      number(ChunkField::Rank, rankIndex_);
+    word(ChunkField::Buffer, bufferLetter(static_cast<BufferKind>(c.space)));
+    break;
   }
-  put<", \"index\": ">();
-  out_.number(c.index);
-  put<", \"size\": ">();
-  out_.number(c.size);
-  out_.character('}');
+  number(ChunkField::Index, c.index);
+  number(ChunkField::Size, c.size);
+  out_.end();
 }
 
 } // namespace
 
 bool writePlan(const Program &program, std::ostream &stream, const WriteOptions &options) {
-  const std::string_view name = options.nameOverride.empty() ? program.name : options.nameOverride;
-  return options.compact ? PlanWriter<true>(program, stream, options.countedFlushes).write(name)
-                         : PlanWriter<false>(program, stream, options.countedFlushes).write(name);
+  return PlanWriter(program, stream, options).write(options.nameOverride.empty() ? program.name : options.nameOverride);
 }
 
 std::string planTextOf(const Program &program, const OpRef &op) {
   std::ostringstream out;
-  PlanWriter<false>(program, out).writeSingle(op);
-  std::string text = std::move(out).str();
-  if (program.ranks[op.rank].blocks[op.block].ops[op.op].kind == OpKind::Pipeline)
-    text += "[]}";
-  return text;
+  PlanWriter(program, out).writeSingle(op);
+  return std::move(out).str();
 }
 
 } // namespace mscclc::json

@@ -5,6 +5,7 @@
 
 #include <ostream>
 #include <string>
+#include <string_view>
 
 namespace mscclc::json {
 
@@ -21,6 +22,9 @@ struct WriteOptions {
 /// Requires data syncs lowered to nops, instances replicated, and every channel and remote buffer that an operation
 /// names in its block's tables; otherwise throws ir::InternalError.
 bool writePlan(const ir::Program &program, std::ostream &stream, const WriteOptions &options = {});
+
+/// True if `text` is UTF-8, so that a plan can have it as its name; what is not is replaced.
+bool isUtf8(std::string_view text);
 
 /// One operation as the plan prints it, on one line; a pipeline without its body. `rank`, `block`, `op` must exist.
 std::string planTextOf(const ir::Program &program, const ir::OpRef &op);

@@ -1,15 +1,14 @@
 # LLVM and Clang for the front end, as the interface library mscclc_clang: headers and libraries.
 #
-# An optimised build takes the static libraries where they are installed, and is linked for a fixed address: shared
-# libraries and relocations cost a quarter of a compilation, and the program then needs no LLVM beside it but Clang's
-# headers.
+# An optimised build takes the static libraries where they are installed: shared libraries cost a third of a
+# compilation, and the program then needs no LLVM beside it but Clang's headers.
 # LLVM's own package files are not used: they want every library that LLVM was ever built with. Sets
 # MSCCLC_LLVM_PREFIX, LLVM_VERSION_MAJOR, LLVM_TOOLS_BINARY_DIR and MSCCLC_CLANG_RESOURCE_DIR.
-set(MSCCLC_LLVM_DIR "" CACHE PATH "LLVM install prefix; empty: the newest of 22 to 19 found")
+set(MSCCLC_LLVM_DIR "" CACHE PATH "LLVM install prefix; empty: the newest found")
 
 set(prefixes "${MSCCLC_LLVM_DIR}")
 if(NOT MSCCLC_LLVM_DIR)
-  foreach(version RANGE 22 19 -1)
+  foreach(version IN LISTS MSCCLC_LLVM_VERSIONS)
     list(APPEND prefixes "/usr/lib/llvm-${version}" "/usr/lib64/llvm${version}" "/opt/llvm-${version}")
   endforeach()
   list(APPEND prefixes "/usr" "/usr/local")
@@ -24,7 +23,7 @@ foreach(prefix IN LISTS prefixes)
   endif()
   file(STRINGS "${config}" line REGEX "^#define LLVM_VERSION_MAJOR ")
   string(REGEX MATCH "[0-9]+" LLVM_VERSION_MAJOR "${line}")
-  if(LLVM_VERSION_MAJOR LESS 19 OR LLVM_VERSION_MAJOR GREATER 22)
+  if(NOT LLVM_VERSION_MAJOR IN_LIST MSCCLC_LLVM_VERSIONS)
     continue()
   endif()
   unset(MSCCLC_LIB_LLVM CACHE)
@@ -38,8 +37,9 @@ foreach(prefix IN LISTS prefixes)
   endif()
 endforeach()
 if(NOT MSCCLC_LLVM_PREFIX)
-  message(FATAL_ERROR "LLVM and Clang 19 to 22 with their shared libraries were not found (Debian: libclang-22-dev "
-                      "and llvm-22-dev). Set MSCCLC_LLVM_DIR to an install prefix, or MSCCLC_FRONTEND=OFF.")
+  message(FATAL_ERROR "LLVM and Clang ${MSCCLC_OLDEST_LLVM} to ${MSCCLC_NEWEST_LLVM} with their shared libraries were not "
+                      "found (Debian: libclang-${MSCCLC_NEWEST_LLVM}-dev and llvm-${MSCCLC_NEWEST_LLVM}-dev). "
+                      "Set MSCCLC_LLVM_DIR to an install prefix, or MSCCLC_FRONTEND=OFF.")
 endif()
 message(STATUS "LLVM ${LLVM_VERSION_MAJOR} in ${MSCCLC_LLVM_PREFIX}")
 
@@ -72,8 +72,7 @@ if(MSCCLC_STATIC_LLVM)
   # The linker takes what it needs of the group, so no list of components has to follow LLVM's versions.
   target_link_libraries(mscclc_clang INTERFACE -Wl,--start-group ${llvm_archives} -Wl,--end-group -Wl,--gc-sections
                         "${MSCCLC_LIB_ZSTD}" "${MSCCLC_LIB_Z}" Threads::Threads)
-  # The fixed address leaves the first gigabyte free, where most wild pointers of algorithms lead.
-  target_link_options(mscclc_clang INTERFACE -no-pie LINKER:-Ttext-segment=0x40000000 -static-libstdc++ -static-libgcc)
+  target_link_options(mscclc_clang INTERFACE -static-libstdc++ -static-libgcc)
   set(seccomp libseccomp.a)
 else()
   set(seccomp "")

@@ -1,14 +1,20 @@
-# mscclc_room(NAME [FOLDER DIR] [DEPENDS ROOM…]): a folder of the compiler as one static library mscclc_NAME.
+# mscclc_room(NAME [CLOSED_SETS] [DEPENDS ROOM…]): a folder of the compiler as one static library mscclc_NAME.
 #
 # Sources are globbed, so a new file is built without being listed. Includes are written from the root. A room sees
 # exactly the rooms that it names; tests/tools/check_layering.py checks the same from the text.
-set(MSCCLC_WARNINGS -Wall -Wextra)
+#
+# A switch over an enumeration lists all of its values: what is added to one is found by the compiler. CLOSED_SETS: also
+# where there is a `default`, which has no place there.
+set(MSCCLC_WARNINGS -Wall -Wextra -Werror=switch)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
   list(APPEND MSCCLC_WARNINGS -Wno-restrict) # false alarms on "literal" + std::string
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND MSCCLC_WARNINGS -Wno-deprecated-declarations) # of a function that libstdc++'s own algorithms call
+endif()
 
 function(mscclc_room name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "CLOSED_SETS" "" "DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   if(NOT sources)
     add_library(mscclc_${name} INTERFACE)
@@ -19,5 +25,5 @@ function(mscclc_room name)
   foreach(dep IN LISTS ARG_DEPENDS)
     target_link_libraries(mscclc_${name} PUBLIC mscclc_${dep})
   endforeach()
-  target_compile_options(mscclc_${name} PRIVATE ${MSCCLC_WARNINGS})
+  target_compile_options(mscclc_${name} PRIVATE ${MSCCLC_WARNINGS} $<$<BOOL:${ARG_CLOSED_SETS}>:-Werror=switch-enum>)
 endfunction()

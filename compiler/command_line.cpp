@@ -87,13 +87,14 @@ private:
     return place(app_.add_option(names, to, std::move(help)), value);
   }
   template <typename T>
-  CLI::Option *addFunction(const char *names, std::function<void(const T &)> to, const char *value, std::string help) {
-    return place(app_.add_option_function<T>(names, std::move(to), std::move(help)), value);
+  CLI::Option *addFunction(const char *names, const std::function<void(const T &)> &to, const char *value,
+                           std::string help) {
+    return place(app_.add_option_function<T>(names, to, std::move(help)), value);
   }
   /// An option that takes one of a few words. (CLI11's CheckedTransformer would take the numbers of `choices` as well.)
   template <typename T>
-  CLI::Option *addChoice(const char *names, T &to, std::vector<std::pair<std::string, T>> choices, const char *value,
-                         std::string help) {
+  CLI::Option *addChoice(const char *names, T &to, const std::vector<std::pair<std::string, T>> &choices,
+                         const char *value, std::string help) {
     using Choice = std::pair<std::string, T>;
     std::vector<std::string> words;
     for (const auto &[word, meaning] : choices)

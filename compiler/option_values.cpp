@@ -1,6 +1,6 @@
 #include "compiler/option_values.h"
 
-#include "backend-json/utf8.h"
+#include "backend-json/write_plan.h"
 #include "compiler/allowable.h"
 
 #include <cctype>
@@ -15,16 +15,6 @@ namespace {
 /// `error` says what is wrong with a value, or nothing; it may write the value in another way.
 CLI::Validator validator(std::function<std::string(std::string &)> error) {
   return CLI::Validator(std::move(error), "");
-}
-
-bool isUtf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = json::utf8Length(text, at);
-    if (length == 0)
-      return false;
-    at += length;
-  }
-  return true;
 }
 
 } // namespace
@@ -95,7 +85,7 @@ CLI::Validator notEmpty() {
 
 CLI::Validator planName() {
   return validator([](const std::string &text) {
-    return std::string(text.empty() || !isUtf8(text) ? "a name is UTF-8, and not empty" : "");
+    return std::string(text.empty() || !json::isUtf8(text) ? "a name is UTF-8, and not empty" : "");
   });
 }
 

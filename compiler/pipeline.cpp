@@ -28,7 +28,7 @@ std::string_view pipelineOf(int optLevel) {
            // Operations that a nop parted may be neighbours now.
            "fuse,"
            // What was merged waits by several threads. Beyond this point, no two wait on one channel at once.
-           "part-waits,"
+           "split-waits,"
            "replicate-instances,fit-executor,check-executor";
   default:
     throw ir::InternalError("there is no -O" + std::to_string(optLevel));

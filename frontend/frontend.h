@@ -69,7 +69,7 @@ std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &
 /// that it does not have, a value that is none, arguments that Clang does not take.
 bool isOfCommandLine(const ir::Diagnostic &diagnostic);
 
-/// Writes the DSL's headers, read ahead, to a file in `directory`, which exists. Done once when mscclc is built; a
+/// Writes the DSL's headers, precompiled, to a file in `directory`, which exists. Done once when mscclc is built; a
 /// compilation finds the file in ../lib/mscclc of its program. False and errors in `diagnostics` if it cannot be done.
 bool precompileDsl(const FrontendOptions &options, const std::string &directory, ir::DiagnosticEngine &diagnostics);
 

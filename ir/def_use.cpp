@@ -1,8 +1,5 @@
 #include "ir/def_use.h"
 
-#include "ir/memory_map.h"
-#include "ir/op_semantics.h"
-
 #include <utility>
 
 namespace mscclc::ir {
@@ -19,25 +16,18 @@ VersionTracker::VersionTracker(const Program &program, std::uint32_t rank) : pro
     segments.emplace(0, initialVersion);
 }
 
-VersionTracker::Range VersionTracker::rangeOf(const Chunk &chunk, bool packet) const {
-  BufferKind buffer;
-  if (isLocal(chunk.space)) {
-    buffer = static_cast<BufferKind>(chunk.space);
-  } else {
-    const auto &channels = program_.ranks[rank_].switchChannels;
-    if (chunk.space == ChunkSpace::Remote || chunk.id >= channels.size())
-      return {};
-    buffer = channels[chunk.id].buffer;
-  }
-  const CanonicalPlace place = canonicalPlace(program_, rank_, buffer, chunk.index);
-  const std::uint64_t scale = packet ? 2 : 1;
-  return {place.buffer, place.index * scale, (std::uint64_t{place.index} + chunk.size) * scale};
+MemoryRange VersionTracker::rangeOf(const Chunk &chunk, DataForm form) const {
+  const Rank &rank = program_.ranks[rank_];
+  const bool dangles = chunk.space == ChunkSpace::Switch && chunk.id >= rank.switchChannels.size();
+  if (chunk.space == ChunkSpace::Remote || dangles)
+    return {};
+  return memoryOf(program_, rank_, bufferOf(rank, chunk), chunk.index, chunk.size, form);
 }
 
 bool VersionTracker::see(const Op &op, std::uint32_t index, const Chunk &chunk, std::size_t limit,
                          std::vector<Version> &out) const {
-  const Range range = rangeOf(chunk, formOfSource(op, index) == DataForm::Packet);
-  if (range.begin == range.end)
+  const MemoryRange range = rangeOf(chunk, formOfSource(op, index));
+  if (range.empty())
     return true;
   const auto &segments = segments_[static_cast<std::size_t>(range.buffer)];
   const std::size_t start = out.size();
@@ -54,18 +44,18 @@ bool VersionTracker::see(const Op &op, std::uint32_t index, const Chunk &chunk, 
 void VersionTracker::define(const ThreadBlock &block, const Op &op, Version version) {
   const auto dsts = block.dsts(op);
   for (std::uint32_t i = 0; i < dsts.size(); ++i) {
-    const Range range = rangeOf(dsts[i], formOfDestination(op.kind, i) == DataForm::Packet);
-    if (range.begin == range.end)
+    const MemoryRange range = rangeOf(dsts[i], formOfDestination(op.kind, i));
+    if (range.empty())
       continue;
     auto &segments = segments_[static_cast<std::size_t>(range.buffer)];
     const auto last = std::prev(segments.upper_bound(range.end)); // the segment that holds range.end
-    const Version behind = last->second;
+    const Version beyond = last->second;
     const bool endIsBegin = last->first == range.end;
     const auto [first, isNew] = segments.insert_or_assign(range.begin, version);
-    // Drop what begins inside the range; what reached beyond it goes on behind it.
+    // Drop what begins inside the range; what reached beyond it goes on after it.
     segments.erase(std::next(first), endIsBegin ? last : segments.lower_bound(range.end));
     if (!endIsBegin)
-      segments.emplace_hint(std::next(first), range.end, behind);
+      segments.emplace_hint(std::next(first), range.end, beyond);
   }
 }
 

@@ -11,7 +11,7 @@
 // Results are derived, never stored in a program. Chunks may be out of bounds here; nothing depends on it.
 #pragma once
 
-#include "ir/program.h"
+#include "ir/memory_map.h"
 
 #include <map>
 
@@ -38,12 +38,8 @@ public:
   void define(const ThreadBlock &block, const Op &op, Version version);
 
 private:
-  /// A range of memory in plain chunks; empty for a place that has no versions.
-  struct Range {
-    BufferKind buffer = BufferKind::Input;
-    std::uint64_t begin = 0, end = 0;
-  };
-  Range rangeOf(const Chunk &chunk, bool packet) const;
+  /// What a chunk covers of this rank's memory; empty for a place that has no versions.
+  MemoryRange rangeOf(const Chunk &chunk, DataForm form) const;
 
   const Program &program_;
   std::uint32_t rank_;

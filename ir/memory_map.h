@@ -1,7 +1,8 @@
 // Where chunks lie in memory: aliasing of input and output when a collective is in place.
 #pragma once
 
-#include "ir/program.h"
+#include "ir/collectives.h"
+#include "ir/op_memory.h"
 
 namespace mscclc::ir {
 
@@ -14,23 +15,52 @@ struct CanonicalPlace {
 };
 
 /// Canonical place of chunk `index` of `buffer` on `rank`.
-/// In place, AllGather's input of rank r is the r-th share of its output; ReduceScatter's output is the r-th share of
-/// its input; every other collective has one buffer for both (execution_plan.cc, calcInputOffset and friends).
 inline CanonicalPlace canonicalPlace(const Program &program, std::uint32_t rank, BufferKind buffer,
                                      std::uint32_t index) {
   if (!program.collective.inplace || buffer == BufferKind::Scratch)
     return {buffer, index};
-  const Rank &r = program.ranks[rank];
-  switch (program.collective.kind) {
-  case CollectiveKind::AllGather:
-    return buffer == BufferKind::Input ? CanonicalPlace{BufferKind::Output, rank * r.inputChunks + index}
-                                       : CanonicalPlace{BufferKind::Output, index};
-  case CollectiveKind::ReduceScatter:
-    return buffer == BufferKind::Output ? CanonicalPlace{BufferKind::Input, rank * r.outputChunks + index}
-                                        : CanonicalPlace{BufferKind::Input, index};
-  default:
+  const CollectiveKind kind = program.collective.kind;
+  if (info(kind).inPlace == InPlace::OneBuffer)
     return {BufferKind::Input, index};
+  const BufferKind share = shareInPlace(kind),
+                   whole = share == BufferKind::Input ? BufferKind::Output : BufferKind::Input;
+  return {whole, buffer == share ? rank * program.ranks[rank].chunksOf(share) + index : index};
+}
+
+/// Canonical place of the first chunk of `piece`.
+inline CanonicalPlace canonicalPlace(const Program &program, const MemoryPiece &piece) {
+  return canonicalPlace(program, piece.rank, piece.buffer, piece.index);
+}
+
+/// A range of a rank's memory in plain chunks, aliasing resolved: it tells packets and plain chunks apart no more.
+struct MemoryRange {
+  BufferKind buffer = BufferKind::Input;
+  std::uint64_t begin = 0, end = 0;
+
+  bool empty() const { return begin == end; }
+  bool overlaps(const MemoryRange &other) const {
+    return buffer == other.buffer && begin < other.end && other.begin < end;
   }
+  friend bool operator==(const MemoryRange &, const MemoryRange &) = default;
+};
+
+/// Memory of chunks [index, index + size) of `buffer` on `rank`.
+inline MemoryRange memoryOf(const Program &program, std::uint32_t rank, BufferKind buffer, std::uint32_t index,
+                            std::uint32_t size, DataForm form) {
+  const std::uint64_t scale = form == DataForm::Packet ? 2 : 1;
+  const CanonicalPlace place = canonicalPlace(program, rank, buffer, index);
+  return {place.buffer, place.index * scale, (std::uint64_t{place.index} + size) * scale};
+}
+
+/// Memory of `piece`.
+inline MemoryRange memoryOf(const Program &program, const MemoryPiece &piece) {
+  return memoryOf(program, piece.rank, piece.buffer, piece.index, piece.size, piece.form);
+}
+
+/// Memory of a local chunk of `rank`.
+inline MemoryRange memoryOf(const Program &program, std::uint32_t rank, const Chunk &chunk,
+                            DataForm form = DataForm::Plain) {
+  return memoryOf(program, rank, static_cast<BufferKind>(chunk.space), chunk.index, chunk.size, form);
 }
 
 } // namespace mscclc::ir

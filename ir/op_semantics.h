@@ -1,9 +1,9 @@
 // What each operand of an operation is for: read or written, as plain data or as packets.
 //
-// The one place that knows it; dependency analysis, verifier, simulator and CUDA backend all ask here.
+// All of it follows from ops.def; dependency analysis, proof, simulator and CUDA backend ask here.
 #pragma once
 
-#include "ir/program.h"
+#include "ir/op_shapes.h"
 
 namespace mscclc::ir {
 
@@ -15,41 +15,26 @@ struct OperandRole {
   DataForm form;
 };
 
-/// Of a packet reduce, source 0 and destination 0 are plain; the other sources are packets, and so are the further
-/// destinations (execution_kernel.hpp, handleReduceSendPackets and handleReduceCopySendPackets). A port sends what a
-/// ppkt names as it lies there: packets (handlePutPackets).
-constexpr DataForm formOfSource(const Op &op, std::uint32_t index) {
-  switch (op.kind) {
-  case OpKind::PutPacket:
-    return op.channelType == ChannelType::Port ? DataForm::Packet : DataForm::Plain;
-  case OpKind::UnpackPacket:
-  case OpKind::ReadPutPacket:
-  case OpKind::SwitchBroadcastPacket:
-    return DataForm::Packet;
-  case OpKind::ReducePacket:
-  case OpKind::ReduceCopyPacket:
-  case OpKind::ReduceSendPacket:
-  case OpKind::ReduceCopySendPacket:
-    return index == 0 ? DataForm::Plain : DataForm::Packet;
-  default:
+/// Form of operand `index` of a side of an operation on channels of `type`.
+constexpr DataForm formOf(OperandForms forms, std::uint32_t index, ChannelType type) {
+  switch (forms) {
+  case OperandForms::None:
+  case OperandForms::Plain:
     return DataForm::Plain;
+  case OperandForms::Packets:
+    return DataForm::Packet;
+  case OperandForms::PlainThenPackets:
+    return index == 0 ? DataForm::Plain : DataForm::Packet;
+  case OperandForms::PacketsIfPort:
+    return type == ChannelType::Port ? DataForm::Packet : DataForm::Plain;
   }
+  return DataForm::Plain;
 }
-
+constexpr DataForm formOfSource(const Op &op, std::uint32_t index) {
+  return formOf(info(op.kind).sources, index, op.channelType);
+}
 constexpr DataForm formOfDestination(OpKind kind, std::uint32_t index) {
-  switch (kind) {
-  case OpKind::CopyPacket:
-  case OpKind::PutPacket:
-  case OpKind::ReadPutPacket:
-  case OpKind::SwitchBroadcastPacket:
-    return DataForm::Packet;
-  case OpKind::ReduceCopyPacket:
-  case OpKind::ReduceSendPacket:
-  case OpKind::ReduceCopySendPacket:
-    return index == 0 ? DataForm::Plain : DataForm::Packet;
-  default:
-    return DataForm::Plain;
-  }
+  return formOf(info(kind).destinations, index, ChannelType::None);
 }
 
 /// Role of operand `index` of `op`, sources first. A switch reduce's source is read on every rank of the group, a
@@ -60,27 +45,57 @@ constexpr OperandRole roleOf(const Op &op, std::uint32_t index) {
   return {Access::Write, formOfDestination(op.kind, index - op.numSrcs)};
 }
 
-constexpr bool isPacketOp(OpKind kind) {
-  switch (kind) {
-  case OpKind::CopyPacket:
-  case OpKind::UnpackPacket:
-  case OpKind::PutPacket:
-  case OpKind::ReadPutPacket:
-  case OpKind::ReducePacket:
-  case OpKind::ReduceCopyPacket:
-  case OpKind::ReduceSendPacket:
-  case OpKind::ReduceCopySendPacket:
-  case OpKind::SwitchBroadcastPacket:
-    return true;
-  default:
-    return false;
+/// Operations that `has(info)` is true of: a question that is asked of every operation of large programs.
+class KindSet {
+public:
+  template <typename Has> constexpr explicit KindSet(Has has) {
+    for (std::size_t i = 0; i < opKindCount; ++i)
+      bits_ |= std::uint64_t{has(opInfos[i])} << i;
   }
+  constexpr bool has(OpKind kind) const { return (bits_ >> static_cast<unsigned>(kind) & 1) != 0; }
+
+private:
+  static_assert(opKindCount <= 64);
+  std::uint64_t bits_ = 0;
+};
+
+/// True if some of these operands are packets, on some channel.
+constexpr bool mayBePackets(OperandForms forms) {
+  return forms != OperandForms::None && forms != OperandForms::Plain;
 }
-/// True if the operation waits until the packets that it reads are there. A ppkt through a port does not: its packets
-/// must have been written before, as plain data must.
+
+namespace kinds {
+inline constexpr KindSet packets([](const OpInfo &op) {
+  return mayBePackets(op.sources) || mayBePackets(op.destinations);
+});
+inline constexpr KindSet awaitsPackets([](const OpInfo &op) {
+  return mayBePackets(op.sources) && op.sources != OperandForms::PacketsIfPort;
+});
+inline constexpr KindSet signals([](const OpInfo &op) { return op.effect == OpEffect::Signal; });
+inline constexpr KindSet waits([](const OpInfo &op) { return op.effect == OpEffect::Wait; });
+inline constexpr KindSet semaphores([](const OpInfo &op) {
+  return op.effect == OpEffect::Acquire || op.effect == OpEffect::Release;
+});
+inline constexpr KindSet blockSyncs([](const OpInfo &op) { return op.group == OpGroup::BlockSync; });
+inline constexpr KindSet reduces([](const OpInfo &op) { return op.effect == OpEffect::Reduce; });
+inline constexpr KindSet putsAndSignals([](const OpInfo &op) {
+  return op.effect == OpEffect::MoveAndSignal || op.effect == OpEffect::MoveSignalAndFlush;
+});
+inline constexpr KindSet sends([](const OpInfo &op) { return info(op.effect).sends; });
+inline constexpr KindSet takes([](const OpInfo &op) { return info(op.effect).takes; });
+inline constexpr KindSet flushes([](const OpInfo &op) { return info(op.effect).flushes; });
+inline constexpr KindSet dataSync([](const OpInfo &op) { return info(op.effect).dataSync; });
+} // namespace kinds
+
+constexpr bool isPacketOp(OpKind kind) {
+  return kinds::packets.has(kind);
+}
+/// True if the operation waits until the packets that it reads are there. A ppkt through a port does not: it sends what
+/// lies there, which must have been written before, as plain data must (execution_kernel.hpp, handlePutPackets).
 constexpr bool awaitsPackets(OpKind kind) {
-  return isPacketOp(kind) && kind != OpKind::CopyPacket && kind != OpKind::PutPacket;
+  return kinds::awaitsPackets.has(kind);
 }
+
 /// Bytes that a thread moves at once.
 inline constexpr std::uint32_t wordBytes = 16;
 
@@ -93,56 +108,45 @@ enum class ElementUnit : std::uint8_t {
 };
 
 constexpr ElementUnit elementUnitOf(const Op &op) {
-  if (info(op.kind).group != OpGroup::Data || op.channelType == ChannelType::Port || op.kind == OpKind::SwitchReduce ||
-      op.kind == OpKind::SwitchReduceBroadcast)
+  if (info(op.kind).group != OpGroup::Data || op.channelType == ChannelType::Port || reducesInSwitch(op.kind))
     return ElementUnit::Other;
   return isPacketOp(op.kind) ? ElementUnit::Payload : ElementUnit::Word;
 }
 
 constexpr bool isSignal(OpKind kind) {
-  return kind == OpKind::Signal || kind == OpKind::RelaxedSignal;
+  return kinds::signals.has(kind);
 }
 constexpr bool isWait(OpKind kind) {
-  return kind == OpKind::Wait || kind == OpKind::RelaxedWait;
+  return kinds::waits.has(kind);
 }
 constexpr bool isSemaphoreOp(OpKind kind) {
-  return kind == OpKind::SemAcquire || kind == OpKind::SemRelease;
+  return kinds::semaphores.has(kind);
 }
 /// True if the operation carries a DataSync of its own.
 constexpr bool hasDataSync(OpKind kind) {
-  return isSignal(kind) || isWait(kind) || isSemaphoreOp(kind) || kind == OpKind::Flush;
+  return kinds::dataSync.has(kind);
 }
 constexpr bool isBlockSync(OpKind kind) {
-  return info(kind).group == OpGroup::BlockSync;
+  return kinds::blockSyncs.has(kind);
 }
 /// True if the operation signals its channels after moving data.
 constexpr bool putsAndSignals(OpKind kind) {
-  return kind == OpKind::PutWithSignal || kind == OpKind::PutWithSignalAndFlush;
+  return kinds::putsAndSignals.has(kind);
 }
 /// True if the operation adds to counters that others wait on: signals, put-and-signals, releases.
 constexpr bool sends(OpKind kind) {
-  return isSignal(kind) || putsAndSignals(kind) || kind == OpKind::SemRelease;
+  return kinds::sends.has(kind);
 }
 /// True if the operation takes from such counters: waits, acquires.
 constexpr bool takes(OpKind kind) {
-  return isWait(kind) || kind == OpKind::SemAcquire;
+  return kinds::takes.has(kind);
+}
+/// True if the operation waits until port puts have left their sources.
+constexpr bool flushes(OpKind kind) {
+  return kinds::flushes.has(kind);
 }
 constexpr bool reduces(OpKind kind) {
-  switch (kind) {
-  case OpKind::Reduce:
-  case OpKind::ReducePacket:
-  case OpKind::ReduceCopyPacket:
-  case OpKind::ReduceSend:
-  case OpKind::ReduceSendPacket:
-  case OpKind::ReduceCopySendPacket:
-  case OpKind::ReadReduce:
-  case OpKind::ReadReduceSend:
-  case OpKind::SwitchReduce:
-  case OpKind::SwitchReduceBroadcast:
-    return true;
-  default:
-    return false;
-  }
+  return kinds::reduces.has(kind);
 }
 
 } // namespace mscclc::ir

@@ -1,6 +1,6 @@
 // What each operation may look like: how many operands of which space, on which channels, naming which ids.
 //
-// The one table behind the structural checker; semantics (what is read, what is written) are in op_semantics.h.
+// The one table that the structural checker asks; semantics (what is read, what is written) are in op_semantics.h.
 #pragma once
 
 #include "ir/program.h"
@@ -112,6 +112,23 @@ inline constexpr std::array<OpShape, opKindCount> opShapes = [] {
     table[i] = shapeOf(static_cast<OpKind>(i));
   return table;
 }();
+
+static_assert(
+    [] {
+      const auto agree = [](const SideShape &side, OperandForms forms) {
+        return (side.maxLocal + side.maxRemote + side.numSwitch == 0) == (forms == OperandForms::None);
+      };
+      for (std::size_t i = 0; i < opKindCount; ++i)
+        if (!agree(opShapes[i].srcs, opInfos[i].sources) || !agree(opShapes[i].dsts, opInfos[i].destinations))
+          return false;
+      return true;
+    }(),
+    "ops.def names forms of operands that an operation has, and no others");
+
+/// True if the operation reads the reduction of a chunk over a switch channel's group.
+constexpr bool reducesInSwitch(OpKind kind) {
+  return shapeOf(kind).srcs.numSwitch != 0;
+}
 
 /// True if blocks of a thread-block group may share the operation, each moving its slice.
 constexpr bool canBeSliced(OpKind kind) {

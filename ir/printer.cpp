@@ -1,3 +1,4 @@
+#include "ir/collectives.h"
 #include "ir/def_use.h"
 #include "ir/text.h"
 #include "ir/text_words.h"
@@ -103,6 +104,8 @@ void Printer::printCollective() {
   indent(1).text("collective ").text(toString(collective.kind));
   if (collective.name != toString(collective.kind))
     text(" ").quoted(collective.name);
+  if (info(collective.kind).hasRoot)
+    text(" root ").number(collective.root);
   if (collective.inplace)
     text(" inplace");
   if (collective.chunkFactor != Collective{}.chunkFactor)
@@ -234,7 +237,7 @@ void Printer::printVersions() {
     return;
   text("%");
   if (seen_.size() == 1)
-    return void(version(seen_[0]));
+    return version(seen_[0]);
   text("{");
   const bool cut = seen_.size() > words::maxVersionsShown;
   for (std::size_t i = 0; i < seen_.size() - cut; ++i) {

@@ -60,18 +60,4 @@ std::string_view toString(Protocol protocol) {
   return protocol == Protocol::LL ? "LL" : "Simple";
 }
 
-std::string_view toString(CollectiveKind kind) {
-  constexpr std::string_view names[] = {"allgather", "allreduce", "reducescatter", "alltoall",
-                                        "sendrecv",  "test",      "custom"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::optional<CollectiveKind> namedCollective(std::string_view name) {
-  for (const CollectiveKind kind : {CollectiveKind::AllGather, CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
-                                    CollectiveKind::AllToAll, CollectiveKind::SendRecv, CollectiveKind::Test})
-    if (toString(kind) == name)
-      return kind;
-  return std::nullopt;
-}
-
 } // namespace mscclc::ir

@@ -20,8 +20,24 @@
 namespace mscclc::ir {
 
 enum class OpKind : std::uint8_t {
-#define OP(kind, mnemonic, call, group, summary) kind,
+#define OP(kind, ...) kind,
 #include "ir/ops.def"
+};
+
+/// What an operation does. Whoever steps or judges operations lists these, and so learns of a new one.
+enum class OpEffect : std::uint8_t {
+  BlockSync,          ///< the threads of the block wait for one another
+  Barrier,            ///< the threads of several blocks wait for one another
+  Acquire,            ///< waits for semaphores, and counts them down
+  Release,            ///< counts semaphores up
+  Signal,             ///< tells the peers of channels
+  Wait,               ///< waits until the peers of channels tell
+  Flush,              ///< waits until earlier port puts have left their source
+  Move,               ///< stores source i at destination i, or the one source at all of them
+  MoveAndSignal,      ///< the same through port channels, and then tells their peers
+  MoveSignalAndFlush, ///< the same, and then waits until its puts have left their source
+  Reduce,             ///< stores the reduction of all sources at every destination
+  Loop,               ///< a pipeline header
 };
 
 /// How the threads of a block take part in an operation.
@@ -32,19 +48,69 @@ enum class OpGroup : std::uint8_t {
   Loop,         ///< a pipeline header
 };
 
+/// What follows from an operation's effect.
+struct EffectInfo {
+  OpGroup group;
+  bool sends = false;    ///< adds to counters that others wait on
+  bool takes = false;    ///< takes from such counters
+  bool flushes = false;  ///< waits until port puts have left their source
+  bool dataSync = false; ///< carries a DataSync of its own
+};
+constexpr EffectInfo info(OpEffect effect) {
+  switch (effect) {
+  case OpEffect::BlockSync:
+  case OpEffect::Barrier:
+    return {OpGroup::BlockSync};
+  case OpEffect::Acquire:
+  case OpEffect::Wait:
+    return {.group = OpGroup::SingleThread, .takes = true, .dataSync = true};
+  case OpEffect::Release:
+  case OpEffect::Signal:
+    return {.group = OpGroup::SingleThread, .sends = true, .dataSync = true};
+  case OpEffect::Flush:
+    return {.group = OpGroup::SingleThread, .flushes = true, .dataSync = true};
+  case OpEffect::Move:
+  case OpEffect::Reduce:
+    return {OpGroup::Data};
+  case OpEffect::MoveAndSignal:
+    return {.group = OpGroup::SingleThread, .sends = true};
+  case OpEffect::MoveSignalAndFlush:
+    return {.group = OpGroup::SingleThread, .sends = true, .flushes = true};
+  case OpEffect::Loop:
+    return {OpGroup::Loop};
+  }
+  return {OpGroup::BlockSync};
+}
+
+/// What the operands of one side of an operation hold.
+enum class OperandForms : std::uint8_t {
+  None, ///< there are none
+  Plain,
+  Packets,
+  /// The first is plain, the others are packets (execution_kernel.hpp, handleReduceSendPackets and
+  /// handleReduceCopySendPackets).
+  PlainThenPackets,
+  /// Packets on port channels, which send them as they lie there (handlePutPackets); else plain.
+  PacketsIfPort,
+};
+
 inline constexpr std::size_t opKindCount = 0
-#define OP(kind, mnemonic, call, group, summary) +1
+#define OP(...) +1
 #include "ir/ops.def"
     ;
 
 struct OpInfo {
   std::string_view mnemonic;
   std::string_view call; ///< what the language calls it
+  OpEffect effect;
   OpGroup group;
+  OperandForms sources, destinations;
   std::string_view summary;
 };
 inline constexpr std::array<OpInfo, opKindCount> opInfos{{
-#define OP(kind, mnemonic, call, group, summary) {mnemonic, call, OpGroup::group, summary},
+#define OP(kind, mnemonic, call, effect, sources, destinations, summary)                                               \
+  {mnemonic, call, OpEffect::effect, info(OpEffect::effect).group, OperandForms::sources, OperandForms::destinations,  \
+   summary},
 #include "ir/ops.def"
 }};
 constexpr const OpInfo &info(OpKind kind) {
@@ -119,7 +185,7 @@ struct Op {
   /// Pipeline: chunks that the loop spans; it runs ceil(count × bytes of the largest chunk / unit) times
   /// (execution_plan.cc, setupOperation). Barrier: number of thread blocks that meet.
   std::uint32_t count = 0;
-  /// Pipeline: number of operations directly behind this one that are its body.
+  /// Pipeline: number of operations directly after this one that are its body.
   std::uint32_t bodySize = 0;
 
   std::uint32_t numChunks() const { return numSrcs + numDsts; }
@@ -196,7 +262,11 @@ struct Rank {
   }
 };
 
-enum class CollectiveKind : std::uint8_t { AllGather, AllReduce, ReduceScatter, AllToAll, SendRecv, Test, Custom };
+enum class CollectiveKind : std::uint8_t {
+#define COLLECTIVE(kind, ...) kind,
+#define SIZED_COLLECTIVE(kind, ...) kind,
+#include "ir/collectives.def"
+};
 
 /// Input chunk `chunk` of rank `rank`.
 struct Contribution {
@@ -218,6 +288,7 @@ struct Collective {
   std::string name = "test"; ///< as a plan prints it
   bool inplace = false;
   std::uint32_t chunkFactor = 1;
+  std::uint32_t root = 0;                ///< of a collective that has one
   std::vector<Expectation> expectations; ///< of a custom collective only
   LocId loc = noLoc;                     ///< of a custom collective
 };
@@ -264,7 +335,5 @@ char bufferLetter(BufferKind kind);             ///< plan letter: 'i', 'o', 's'
 std::string_view toString(ReduceOp op);         ///< "sum", "min", "max"
 std::string_view toString(Protocol protocol);   ///< "Simple", "LL"
 std::string_view toString(CollectiveKind kind); ///< "allgather", …; "custom" for a custom one
-/// The collective of that name; nothing for a custom one's.
-std::optional<CollectiveKind> namedCollective(std::string_view name);
 
 } // namespace mscclc::ir

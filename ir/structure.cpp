@@ -2,6 +2,7 @@
 // for each rank and block, then a constant number of look-ups for each operand.
 #include "ir/structure.h"
 
+#include "ir/collectives.h"
 #include "ir/ir_diagnostics.h"
 #include "ir/structure_checker.h"
 
@@ -15,29 +16,21 @@ namespace mscclc::ir {
 
 namespace {
 
-/// True for collectives that say how many chunks a rank has.
-bool hasChunkRule(CollectiveKind kind) {
-  return kind != CollectiveKind::Test && kind != CollectiveKind::Custom;
-}
-
 /// The rule that the chunks of `rank` break; empty if none.
 std::string_view chunkRule(CollectiveKind kind, const Rank &rank, std::uint64_t ranks) {
   const std::uint64_t in = rank.inputChunks, out = rank.outputChunks;
-  if (hasChunkRule(kind) && (in == 0 || out == 0))
-    return "both are at least 1";
-  switch (kind) {
-  case CollectiveKind::AllGather:
-    return out == in * ranks ? "" : "every input has its place in the output";
-  case CollectiveKind::ReduceScatter:
-    return in == out * ranks ? "" : "every output has its place in the input";
-  case CollectiveKind::AllReduce:
-  case CollectiveKind::AllToAll:
-    return in == out && in % ranks == 0 ? "" : "both are one multiple of the number of ranks";
-  case CollectiveKind::SendRecv:
-    return in == out ? "" : "as much is received as is sent";
-  default:
+  if (!hasChunkFactor(kind))
     return "";
-  }
+  if (in == 0 || out == 0)
+    return "both are at least 1";
+  const bool wholeInput = info(kind).input == Extent::Whole, wholeOutput = info(kind).output == Extent::Whole;
+  if (wholeInput && wholeOutput)
+    return in == out && in % ranks == 0 ? "" : "both are one multiple of the number of ranks";
+  if (wholeInput)
+    return in == out * ranks ? "" : "every output has its place in the input";
+  if (wholeOutput)
+    return out == in * ranks ? "" : "every input has its place in the output";
+  return in == out ? "" : "as much is received as is sent";
 }
 
 } // namespace
@@ -125,13 +118,15 @@ void StructureChecker::checkCollective() {
   const Collective &collective = program_.collective;
   if (collective.name.empty())
     fault(diag::name_empty, {"collective"});
-  if (collective.kind == CollectiveKind::Custom && namedCollective(collective.name))
+  if (info(collective.kind).promise == Promise::Stated && namedCollective(collective.name, false))
     fault(diag::custom_name_taken, {collective.name});
+  if (info(collective.kind).hasRoot && numRanks_ != 0 && collective.root >= numRanks_)
+    fault(diag::root_out_of_range, {collective.root, collective.name, plural(numRanks_, "rank")});
   // One rank tells: where it does not fit, mostly none does.
   for (std::uint32_t r = 0; r < numRanks_; ++r) {
     const Rank &rank = program_.ranks[r];
     std::string_view rule = chunkRule(collective.kind, rank, numRanks_);
-    if (rule.empty() && hasChunkRule(collective.kind) && rank.inputChunks != program_.ranks[0].inputChunks)
+    if (rule.empty() && hasChunkFactor(collective.kind) && rank.inputChunks != program_.ranks[0].inputChunks)
       rule = "they differ from rank 0's";
     if (rule.empty())
       continue;
@@ -143,7 +138,7 @@ void StructureChecker::checkCollective() {
 
 void StructureChecker::checkExpectations() {
   const Collective &collective = program_.collective;
-  if (!collective.expectations.empty() && collective.kind != CollectiveKind::Custom)
+  if (!collective.expectations.empty() && info(collective.kind).promise != Promise::Stated)
     fault(diag::expectation_not_custom, {toString(collective.kind)});
   std::unordered_set<std::uint64_t> stated;
   for (const Expectation &e : collective.expectations) {

@@ -1,5 +1,6 @@
 #include "ir/text_parser.h"
 
+#include "ir/collectives.h"
 #include "ir/ir_diagnostics.h"
 #include "ir/text.h"
 #include "ir/text_words.h"
@@ -139,14 +140,13 @@ bool TextParser::parseProgramStatement() {
 bool TextParser::parseCollective() {
   hasCollective_ = true;
   Collective &collective = program_.collective;
-  static const std::string_view names[] = {toString(CollectiveKind::AllGather),     toString(CollectiveKind::AllReduce),
-                                           toString(CollectiveKind::ReduceScatter), toString(CollectiveKind::AllToAll),
-                                           toString(CollectiveKind::SendRecv),      toString(CollectiveKind::Test),
-                                           toString(CollectiveKind::Custom)};
-  if (!parseWord(names, collective.kind, "a collective"))
+  if (!parseWord(words::collectives, collective.kind, "a collective"))
     return false;
   collective.name = toString(collective.kind);
   if (cursor_.at('"') && !cursor_.expectString(collective.name))
+    return false;
+  if (info(collective.kind).hasRoot &&
+      (!cursor_.expect("root") || !cursor_.expectNumber(collective.root, "the root's rank")))
     return false;
   collective.inplace = cursor_.accept("inplace");
   if (cursor_.accept("chunk_factor") && !cursor_.expectNumber(collective.chunkFactor, "a number of chunks"))

@@ -12,7 +12,13 @@ inline constexpr std::uint64_t formatVersion = 1;
 inline constexpr std::size_t maxVersionsShown = 8;
 
 inline constexpr std::string_view syncs[] = {"none", "before", "after", "both"}; // by DataSync
-inline constexpr std::string_view replications[] = {"interleaved", "none"};      // by Replication
+// By CollectiveKind.
+inline constexpr std::string_view collectives[] = {
+#define COLLECTIVE(kind, name, ...) name,
+#define SIZED_COLLECTIVE(kind, name, ...) name,
+#include "ir/collectives.def"
+};
+inline constexpr std::string_view replications[] = {"interleaved", "none"}; // by Replication
 
 /// A program's plain options: F(word, field, kind of value), in the order in which they are printed.
 #define MSCCLC_IR_OPTIONS(F)                                                                                           \

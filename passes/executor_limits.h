@@ -23,7 +23,7 @@ struct ExecutorLimits {
   std::uint32_t byteBits;          ///< width of Operation::inputOffsets and inputBufferSizes
   std::uint64_t reusedScratch;     ///< PREDFINED_SCRATCH_SIZE: bytes shared by a rank's scratch with reuse_resources
   bool switchStores;               ///< getOpType knows gstore and gstorepkt, execution_plan.cc
-  bool flushingPuts;               ///< handlePut flushes behind pwsf, execution_kernel.hpp
+  bool flushingPuts;               ///< handlePut flushes after pwsf, execution_kernel.hpp
   bool smallSlices;                ///< calcOffset cuts chunks of fewer units than slices right, execution_plan.cc
 };
 

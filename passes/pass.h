@@ -1,4 +1,4 @@
-// What a pass is: a named rewrite or check of a whole program, with what it needs and what it leaves behind.
+// What a pass is: a named rewrite or check of a whole program, with what it needs and what it leaves.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -45,7 +45,7 @@ struct PassContext {
   PassStats &stats;
 };
 
-/// A pass reports all errors it finds; the pass manager stops behind it if there were any.
+/// A pass reports all errors it finds; the pass manager stops after it if there were any.
 struct Pass {
   std::string_view name = {};    ///< set from passes.def
   std::string_view summary = {}; ///< set from passes.def

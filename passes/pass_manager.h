@@ -22,9 +22,9 @@ struct PassManagerOptions {
   Target target;
   PassFilter printBefore;
   PassFilter printAfter;
-  std::string stopAfter; ///< run no pass behind the last of this name; empty: run all
+  std::string stopAfter; ///< run no pass after the last of this name; empty: run all
 #ifdef NDEBUG
-  bool verifyEach = false; ///< check the structure behind each pass
+  bool verifyEach = false; ///< check the structure after each pass
 #else
   bool verifyEach = true;
 #endif
@@ -32,7 +32,7 @@ struct PassManagerOptions {
   /// Takes the dumps asked for: "IR after fuse", then the text; or "IR after fuse (unchanged)" and no text where it is
   /// that of the dump before.
   std::function<void(std::string_view title, std::string_view text)> print;
-  /// Runs behind each pass where it is set, and may report: false stops the run.
+  /// Runs after each pass where it is set, and may report: false stops the run.
   std::function<bool(std::string_view pass, const ir::Program &, ir::DiagnosticEngine &)> check;
 };
 
@@ -63,10 +63,10 @@ public:
   /// What is wrong with the options in view of the passes: a dump or stop asked for at a pass that is not run.
   std::string checkOptions() const;
 
-  /// Those of `needs` that nothing gives: neither the program nor a pass that runs (none behind stopAfter does).
+  /// Those of `needs` that nothing gives: neither the program nor a pass that runs (none after stopAfter does).
   Properties missing(Properties needs) const;
 
-  /// Runs the passes on `program`. Stops behind a pass that reports an error. Throws ir::InternalError where a pass
+  /// Runs the passes on `program`. Stops after a pass that reports an error. Throws ir::InternalError where a pass
   /// leaves a broken structure, or `program` lacks a property promised.
   PassRun run(ir::Program &program, ir::DiagnosticEngine &diags);
 

@@ -1,9 +1,13 @@
 # Sourced by the other scripts: installs what is missing, configures, builds.
 #
-# setup_packages            distribution packages, once for a package list
+# setup_packages [PACKAGE…]  distribution packages, once for a package list; those named where they can be had
 # setup_build PRESET TARGET…  configure and build; does next to nothing when all is up to date
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# The versions of LLVM that mscclc is built with, newest first.
+mapfile -t llvm_versions <"$root/cmake/llvm-versions.txt"
+llvm_range="${llvm_versions[-1]} to ${llvm_versions[0]}"
 
 say() { printf 'mscclc setup: %s\n' "$*" >&2; }
 die() {
@@ -13,7 +17,7 @@ die() {
 
 need_root() {
   [ "$(id -u)" = 0 ] || command -v sudo >/dev/null 2>&1 ||
-    die "needs root to install packages: run as root, or install sudo, or have these installed: ${missing[*]:-LLVM and Clang, 19 to 22}"
+    die "needs root to install packages: run as root, or install sudo, or have these installed: ${missing[*]:-LLVM and Clang, $llvm_range}"
 }
 
 # Finds dpkg's helpers also where su leaves root without their folders.
@@ -22,16 +26,16 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then env PATH="$path" "$@"; else sudo env PATH="$path" "$@"; fi
 }
 
-# The newest LLVM of 22 to 19 that is installed or can be had.
+# The newest LLVM that is installed or can be had.
 pick_llvm() {
   local version
-  for version in 22 21 20 19; do
+  for version in "${llvm_versions[@]}"; do
     if [ -x "/usr/lib/llvm-$version/bin/clang" ] && [ -d "/usr/lib/llvm-$version/lib/cmake/clang" ]; then
       llvm=$version
       return 0
     fi
   done
-  for version in 22 21 20 19; do
+  for version in "${llvm_versions[@]}"; do
     if apt-cache show "libclang-$version-dev" 2>/dev/null | grep -q . && apt-cache show "llvm-$version-tools" 2>/dev/null | grep -q .; then
       llvm=$version
       return 0
@@ -40,13 +44,15 @@ pick_llvm() {
   return 1
 }
 
-# Packages for LLVM $llvm; the runtime library of sanitizers and fuzzers has a package of its own.
+# Packages for LLVM $llvm, and those of `extra` that there are; the runtime library of sanitizers and fuzzers has a package of its own.
 wanted_packages() {
   wanted=(cmake ninja-build g++ python3 libseccomp-dev libcli11-dev nlohmann-json3-dev catch2 libzstd-dev zlib1g-dev
     "clang-$llvm" "libclang-$llvm-dev" "libclang-cpp$llvm-dev" "llvm-$llvm-dev" "llvm-$llvm-tools"
     "libclang-rt-$llvm-dev")
-  # BOLT lays the program out; there is one without it as well.
-  if apt-cache show "bolt-$llvm" 2>/dev/null | grep -q .; then wanted+=("bolt-$llvm"); fi
+  local package
+  for package in "${extra[@]}"; do
+    if apt-cache show "$package" 2>/dev/null | grep -q .; then wanted+=("$package"); fi
+  done
 }
 
 find_missing() {
@@ -82,15 +88,16 @@ check_cmake() {
 }
 
 setup_packages() {
-  local stamp="$root/build/.packages"
+  local -a extra=("$@")
+  local stamp="$root/build/.packages${1:+-$(printf '%s ' "$@" | cksum | cut -d' ' -f1)}"
   local key
-  key="$(cksum <"${BASH_SOURCE[0]}") $(cat /etc/os-release 2>/dev/null | cksum)"
+  key="$(cat "${BASH_SOURCE[0]}" "$root/cmake/llvm-versions.txt" | cksum) $(cat /etc/os-release 2>/dev/null | cksum)"
   if [ -f "$stamp" ] && [ "$(sed -n 1p "$stamp")" = "$key" ]; then
     llvm=$(sed -n 2p "$stamp")
     [ -x "/usr/lib/llvm-$llvm/bin/clang" ] && type cmake ninja g++ python3 >/dev/null 2>&1 && return 0
   fi
   command -v apt-get >/dev/null 2>&1 ||
-    die "this machine has no apt-get. Install LLVM and Clang (19 to 22) with their development files, CMake 3.25+, Ninja, CLI11, nlohmann_json, Catch2 and libseccomp, then: cmake --preset release && cmake --build --preset release"
+    die "this machine has no apt-get. Install LLVM and Clang ($llvm_range) with their development files, CMake 3.25+, Ninja, CLI11, nlohmann_json, Catch2 and libseccomp, then: cmake --preset release && cmake --build --preset release"
   missing=()
   llvm=
   if pick_llvm; then
@@ -101,7 +108,7 @@ setup_packages() {
     need_root
     update_lists
     llvm=
-    pick_llvm || die_unavailable "this distribution offers no LLVM from 19 to 22 (libclang-22-dev and the like; https://apt.llvm.org has them)"
+    pick_llvm || die_unavailable "this distribution offers no LLVM from $llvm_range (libclang-${llvm_versions[0]}-dev and the like; https://apt.llvm.org has them)"
     wanted_packages
     find_missing
     local package unavailable=()
@@ -139,14 +146,17 @@ show_progress() {
 }
 
 setup_build() {
-  local preset=$1 dir log
+  local preset=$1 dir log compilers prefix="/usr/lib/llvm-$llvm"
   shift
   dir="$root/build/$preset"
   if [ ! -f "$dir/build.ninja" ] || [ "$(cat "$dir/.llvm" 2>/dev/null)" != "$llvm" ]; then
     say "configuring ($preset, LLVM $llvm)"
     mkdir -p "$dir"
     log="$dir/configure.log"
-    if ! (cd "$root" && cmake --preset "$preset" -DMSCCLC_LLVM_DIR="/usr/lib/llvm-$llvm" >"$log" 2>&1); then
+    compilers=()
+    # Clang compiles a sanitized build in half of GCC's time.
+    [ "$preset" != asan ] || compilers=(-DCMAKE_C_COMPILER="$prefix/bin/clang" -DCMAKE_CXX_COMPILER="$prefix/bin/clang++")
+    if ! (cd "$root" && cmake --preset "$preset" -DMSCCLC_LLVM_DIR="$prefix" "${compilers[@]}" >"$log" 2>&1); then
       cat "$log" >&2
       die "configuring failed"
     fi

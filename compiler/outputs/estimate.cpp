@@ -1,6 +1,7 @@
 // --estimate
 #include "compiler/outputs/estimates.h"
 
+#include "ir/collectives.h"
 #include "ir/diagnostics.h"
 
 #include <nlohmann/json.hpp>
@@ -16,24 +17,6 @@ namespace time = passes::time;
 /// Bytes of the message a nanosecond: GB/s.
 double algorithmBandwidth(const time::Estimate &estimate) {
   return static_cast<double>(estimate.messageBytes) / estimate.total;
-}
-
-/// What nccl-tests multiply algorithm bandwidth with (doc/PERFORMANCE.md there), so that the links' speed is told.
-double busBandwidthFactor(const ir::Program &program) {
-  const double ranks = static_cast<double>(program.ranks.size());
-  switch (program.collective.kind) {
-  case ir::CollectiveKind::AllReduce:
-    return 2 * (ranks - 1) / ranks;
-  case ir::CollectiveKind::AllGather:
-  case ir::CollectiveKind::ReduceScatter:
-  case ir::CollectiveKind::AllToAll:
-    return (ranks - 1) / ranks;
-  case ir::CollectiveKind::SendRecv:
-  case ir::CollectiveKind::Test:
-  case ir::CollectiveKind::Custom:
-    return 1;
-  }
-  return 1;
 }
 
 std::string percent(double share) {
@@ -54,7 +37,7 @@ std::map<time::Cause, time::Traffic> busiest(const time::Estimate &estimate) {
 }
 
 std::string table(const Job &job, const TimedOn &on, const std::vector<time::Estimate> &estimates) {
-  const double factor = busBandwidthFactor(job.program);
+  const double factor = ir::busFactor(job.program);
   std::string text = ir::printable(job.program.name) + " on " + on.machine.name + ", run by " +
                      std::string(toString(on.runner)) + "\n";
   char line[256];
@@ -100,7 +83,7 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on, const std::ve
     rows.push_back({{"bytes", estimate.messageBytes},
                     {"us", estimate.total / 1e3},
                     {"algbw_GBps", algorithmBandwidth(estimate)},
-                    {"busbw_GBps", algorithmBandwidth(estimate) * busBandwidthFactor(job.program)},
+                    {"busbw_GBps", algorithmBandwidth(estimate) * ir::busFactor(job.program)},
                     {"bound", time::toString(estimate.bound)},
                     {"links_us", estimate.linkBound / 1e3},
                     {"latencies_us", estimate.latencyBound / 1e3},

@@ -1,9 +1,9 @@
 // Clang, as the front end uses it: one source in, its algorithms and LLVM IR out.
 #pragma once
 
-#include "frontend/clang/compiled_algorithm.h"
 #include "frontend/clang/parameters.h"
 #include "frontend/eval/child_report.h"
+#include "frontend/eval/compiled_algorithm.h"
 #include "frontend/frontend.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -30,7 +30,7 @@ public:
   /// LLVM IR of an algorithm and what it calls; nothing after an error.
   std::optional<CompiledAlgorithm> generate(const Algorithm &algorithm);
 
-  /// Instead of all that: writes the DSL's headers, read ahead, to a file in `directory`. False after an error.
+  /// Instead of all that: writes the DSL's headers, precompiled, to a file in `directory`. False after an error.
   bool precompileDsl(const std::string &directory);
 
   SourceReporter &reporter();

@@ -6,7 +6,6 @@
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/GlobalDecl.h"
-#include "clang/CodeGen/BackendUtil.h"
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "llvm/IR/LLVMContext.h"
@@ -16,17 +15,6 @@
 #include <vector>
 
 using namespace clang;
-
-/// Embeds the files that CodeGenOptions::OffloadObjects names: none, as harden() sees to.
-///
-/// Through this function alone Clang's code generator refers to Clang's optimizer, and that to all passes of LLVM. With
-/// a definition here they stay out of a program that LLVM is linked into, which would set up the options of them all
-/// each time it starts. Weak: should anything else need the optimizer, its own is taken.
-namespace clang {
-__attribute__((weak)) void EmbedObject(llvm::Module *, const CodeGenOptions &, llvm::vfs::FileSystem &,
-                                       DiagnosticsEngine &) {}
-__attribute__((weak)) void EmbedObject(llvm::Module *, const CodeGenOptions &, DiagnosticsEngine &) {} // before LLVM 22
-} // namespace clang
 
 namespace mscclc::frontend {
 

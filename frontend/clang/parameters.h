@@ -1,7 +1,7 @@
 // Algorithms of a source, their parameters, and the values that the command line gives them.
 #pragma once
 
-#include "frontend/clang/compiled_algorithm.h"
+#include "frontend/eval/compiled_algorithm.h"
 #include "frontend/frontend.h"
 
 #include <vector>

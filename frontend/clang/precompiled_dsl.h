@@ -1,17 +1,13 @@
-// The DSL's headers read ahead, and the driver asked: what takes a third of a small compilation is done once, when
-// mscclc is built.
+// The DSL's headers, precompiled when mscclc is built: reading them takes a third of a small compilation.
 //
-// A file of them holds for one version of Clang, one set of switches and include folders, and the very headers it was
-// made from. Its name tells the switches, Clang checks the rest; where something differs, the headers are read as they
-// are, and nothing but the time is different.
+// Clang checks that such a file fits: its own version, the language, and each header that the file was made of. What
+// Clang does not compare are the folders where headers are looked for, so they are part of the file's name. Where no
+// file fits, the headers are read, and nothing but the time is different.
 #pragma once
-
-#include "frontend/frontend.h"
 
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
-#include <vector>
 
 namespace clang {
 class CompilerInvocation;
@@ -19,22 +15,11 @@ class CompilerInvocation;
 
 namespace mscclc::frontend {
 
-/// Where the file for this invocation would be, in a folder of such files (precompiledDslDirectory).
+/// Where the file for this invocation is, in a folder of such files (precompiledDslDirectory).
 std::string precompiledDslPath(const clang::CompilerInvocation &invocation, llvm::StringRef directory);
 
-/// Whether a source begins by including the DSL, so that its headers may have been read before all else.
-/// A NUL stands behind it.
+/// Whether a source begins by including the DSL, so that it means the same with the headers before all else.
+/// A NUL stands after its end.
 bool beginsWithDsl(llvm::StringRef source);
-
-/// Keeps in such a folder what Clang's driver made of the usual arguments, or gives it back: nothing if it is not
-/// there. It holds where the headers of the same folder do.
-bool keepFrontendArguments(const std::string &directory, const std::vector<std::string> &arguments);
-std::vector<std::string> recallFrontendArguments(const std::string &directory);
-
-/// Whether the environment has words for Clang's driver.
-bool driverEnvironmentIsSet();
-
-/// Makes a CompilerInvocation read (or write) such a file safely: all its sources are checked for changes.
-void checkPrecompiledSources(clang::CompilerInvocation &invocation);
 
 } // namespace mscclc::frontend

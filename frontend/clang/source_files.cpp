@@ -56,6 +56,7 @@ public:
     auto found = ProxyFileSystem::status(real);
     return found ? Status::copyWithNewName(*found, path) : found;
   }
+  bool exists(const llvm::Twine &path) override { return static_cast<bool>(status(path)); }
   llvm::ErrorOr<std::unique_ptr<File>> openFileForRead(const llvm::Twine &path) override {
     std::string real;
     if (!resolve(path, real))

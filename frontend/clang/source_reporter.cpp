@@ -3,6 +3,7 @@
 #include "frontend/clang/source_files.h"
 #include "frontend/diagnostics.h"
 
+#include "clang/Basic/DiagnosticDriver.h"
 #include "clang/Basic/DiagnosticFrontend.h"
 #include "clang/Basic/DiagnosticLex.h"
 #include "clang/Basic/DiagnosticSema.h"
@@ -98,7 +99,9 @@ bool SourceReporter::isOutside(const std::string &name, SourceLocation where) co
   if (!readable_ || !sources_)
     return false;
   const OptionalFileEntryRef from = sources_->getFileEntryRefForID(sources_->getFileID(fileLocation(*sources_, where)));
-  return !readable_->holdsEverywhere(from ? shownName(from->getDir().getName()) : ".", name);
+  return !readable_->holdsEverywhere(from ? shownName(from->getDir().getName()) : ".", name) ||
+         std::ranges::any_of(projectFolders_,
+                             [&](const std::string &folder) { return !readable_->holdsEverywhere(folder, name); });
 }
 
 void SourceReporter::addIncludeNotes(ir::Diagnostic &diagnostic, SourceLocation where) const {
@@ -295,6 +298,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   case clang::diag::warn_pp_date_time:
     report(diag::refused_date, info.getLocation());
     return;
+  case clang::diag::err_drv_no_such_file: // the source itself is there
   case clang::diag::err_fe_expected_compiler_job:
     report(diag::bad_clang_arguments, "", {"they name other inputs, or ask for something else than compiling"});
     return;

@@ -1,8 +1,8 @@
 // Diagnostics at Clang's source locations: Clang's own, and the dialect's.
 #pragma once
 
-#include "frontend/clang/compiled_algorithm.h"
 #include "frontend/eval/child_report.h"
+#include "frontend/eval/compiled_algorithm.h"
 #include "frontend/eval/runtime_checks.h"
 #include "frontend/trace/recorder.h"
 
@@ -30,6 +30,9 @@ public:
       : report_(report), dslDirectory_(std::move(dslDirectory)), readable_(readable) {}
 
   void setSources(const clang::SourceManager *sources) { sources_ = sources; }
+
+  /// Folders where the project has headers looked for, though the source may not read them all.
+  void setProjectFolders(std::set<std::string> folders) { projectFolders_ = std::move(folders); }
 
   /// While muted, what Clang has to say is dropped.
   void setMuted(bool isMuted) { isMuted_ = isMuted; }
@@ -85,6 +88,7 @@ private:
   ChildReport &report_;
   std::string dslDirectory_;
   const std::optional<ir::ReadableFiles> &readable_;
+  std::set<std::string> projectFolders_;
   const clang::SourceManager *sources_ = nullptr;
   std::optional<ir::Diagnostic> pending_;
   std::set<std::pair<std::string_view, std::uint32_t>> reported_;

@@ -13,7 +13,7 @@ std::vector<std::string> dslDirectories();
 /// The first of `directories` that has the header, or nothing.
 std::string findDslDirectory(const std::vector<std::string> &directories);
 
-/// The folder for headers read ahead (precompiled_dsl.h), which need not be there: `lib/mscclc` beside the running
+/// The folder of precompiled headers (precompiled_dsl.h), which need not be there: `lib/mscclc` beside the running
 /// program's folder; empty where that cannot be found out.
 std::string precompiledDslDirectory();
 

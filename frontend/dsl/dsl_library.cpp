@@ -5,6 +5,7 @@
 #include "frontend/dsl/dsl_library.h"
 
 #include "frontend/trace/record_abi.h"
+#include "ir/collectives.h"
 
 #include <cstring>
 #include <string>
@@ -39,6 +40,10 @@ void moveLocal(Call call, const Chunk &dst, const Chunk &src, const On &on, cons
 }
 void sync(Call call, std::uint32_t flags, std::uint32_t handle, const On &on, const Place &at) {
   __mscclc_operation(call, flags, handle, Access::set(on), nullptr, nullptr, &at);
+}
+
+constexpr CollectiveKind recorded(ir::CollectiveKind kind) {
+  return static_cast<CollectiveKind>(kind);
 }
 
 template <typename T> IntegerArray arrayOf(const T *data, std::size_t size) {
@@ -278,21 +283,18 @@ Collective::Collective(CollectiveKind kind, detail::Text name, std::int64_t rank
                        std::int64_t second, bool inplace, const Place &at)
     : handle_(detail::__mscclc_collective(kind, name.data(), name.size(), ranks, first, second, inplace, &at)),
       ranks_(ranks) {}
-AllGather::AllGather(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)
-    : Collective(CollectiveKind::AllGather, "", ranks, chunkFactor, 0, inplace, at) {}
-AllReduce::AllReduce(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)
-    : Collective(CollectiveKind::AllReduce, "", ranks, chunkFactor, 0, inplace, at) {}
-ReduceScatter::ReduceScatter(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)
-    : Collective(CollectiveKind::ReduceScatter, "", ranks, chunkFactor, 0, inplace, at) {}
-AllToAll::AllToAll(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)
-    : Collective(CollectiveKind::AllToAll, "", ranks, chunkFactor, 0, inplace, at) {}
-SendRecv::SendRecv(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)
-    : Collective(CollectiveKind::SendRecv, "", ranks, chunkFactor, 0, inplace, at) {}
+#define COLLECTIVE(Kind, ...)                                                                                          \
+  Kind::Kind(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)                                     \
+      : Collective(detail::recorded(ir::CollectiveKind::Kind), "", ranks, chunkFactor, 0, inplace, at) {}
+#define ROOTED_COLLECTIVE(Kind, ...)                                                                                   \
+  Kind::Kind(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at)                  \
+      : Collective(detail::recorded(ir::CollectiveKind::Kind), "", ranks, chunkFactor, root, inplace, at) {}
+#include "ir/collectives.def"
 TestCollective::TestCollective(std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks, Place at)
-    : Collective(CollectiveKind::Test, "", ranks, inputChunks, outputChunks, false, at) {}
+    : Collective(detail::recorded(ir::CollectiveKind::Test), "", ranks, inputChunks, outputChunks, false, at) {}
 CustomCollective::CustomCollective(detail::Text name, std::int64_t ranks, std::int64_t inputChunks,
                                    std::int64_t outputChunks, bool inplace, Place at)
-    : Collective(CollectiveKind::Custom, name, ranks, inputChunks, outputChunks, inplace, at) {}
+    : Collective(detail::recorded(ir::CollectiveKind::Custom), name, ranks, inputChunks, outputChunks, inplace, at) {}
 CustomCollective &CustomCollective::expect(std::int64_t rank, std::int64_t outputChunk,
                                            detail::ElementList<Contribution> contributions, Place at) {
   detail::__mscclc_expect(handle_, rank, outputChunk, contributions.data(), contributions.size(), &at);

@@ -20,7 +20,8 @@ constexpr std::size_t leastGuardBytes = std::size_t{1} << 24;
 constexpr std::uint64_t leastHeapBytes = std::uint64_t{1} << 20;
 constexpr std::uintptr_t codeBase = base + 0x1000'0000'0000;
 
-/// Blocks come in sizes of four steps to a power of two. A freed block rests, and then serves a request of its size.
+/// Blocks come in sizes of four steps to a power of two. A freed block goes through quarantine, and then
+/// serves a request of its size.
 struct BlockHeader {
   std::uint32_t sizeClass; ///< with freedMark once it was released
   std::uint32_t offset;    ///< from the block's beginning to what was handed out
@@ -29,8 +30,8 @@ constexpr std::uint32_t freedMark = 1u << 31;
 constexpr std::size_t unitBytes = 16;
 static_assert(sizeof(BlockHeader) <= unitBytes);
 constexpr std::size_t numClasses = 256;
-constexpr std::uint64_t restingBytes = std::uint64_t{16} << 20;
-constexpr std::size_t strayBytes = 64; ///< behind what is handed out, where the block has them
+constexpr std::uint64_t quarantineBytes = std::uint64_t{16} << 20;
+constexpr std::size_t redzoneBytes = 64;                         ///< after what is handed out, where the block has them
 constexpr std::uint64_t maxMarkedBytes = std::uint64_t{1} << 20; ///< of a block that is released
 
 struct Arena {
@@ -38,9 +39,9 @@ struct Arena {
   std::size_t guardBytes = 0;
   std::byte *begin = nullptr, *next = nullptr, *end = nullptr;
   std::array<std::byte *, numClasses> freed{};
-  std::byte *firstResting = nullptr; ///< as it was handed out; its block begins with the next one's
-  std::byte *lastBlock = nullptr;    ///< of the one that was released last
-  std::uint64_t resting = 0;         ///< bytes
+  std::byte *firstQuarantined = nullptr; ///< as it was handed out; its block begins with the next one's
+  std::byte *lastQuarantined = nullptr;  ///< of the one that was released last
+  std::uint64_t quarantined = 0;         ///< bytes
   void (*onFull)() = nullptr;
   void (*onBadFree)() = nullptr;
 };
@@ -63,17 +64,17 @@ std::uint64_t unitsOf(std::uint32_t sizeClass) {
   return (std::uint64_t{1} << power) + (std::uint64_t{sizeClass - 4 * power} << (power - 2));
 }
 
-/// Makes the block that rests longest free.
-void freeFirstResting() {
-  std::byte *user = arena.firstResting;
+/// Lets the block that has been in quarantine longest out of it.
+void freeFirstQuarantined() {
+  std::byte *user = arena.firstQuarantined;
   BlockHeader header;
   std::memcpy(&header, user - sizeof header, sizeof header);
   const std::uint32_t sizeClass = header.sizeClass & ~freedMark;
   std::byte *block = user - header.offset;
-  std::memcpy(&arena.firstResting, block, sizeof block);
+  std::memcpy(&arena.firstQuarantined, block, sizeof block);
   std::memcpy(block, &arena.freed[sizeClass], sizeof block);
   arena.freed[sizeClass] = block;
-  arena.resting -= unitsOf(sizeClass) * unitBytes;
+  arena.quarantined -= unitsOf(sizeClass) * unitBytes;
 }
 
 void *allocate(std::size_t size, std::size_t alignment) {
@@ -84,8 +85,8 @@ void *allocate(std::size_t size, std::size_t alignment) {
   const std::uint32_t sizeClass = classOf(wanted);
   const std::uint64_t bytes = unitsOf(sizeClass) * unitBytes;
   const bool fits = bytes <= static_cast<std::size_t>(arena.end - arena.next);
-  while (!arena.freed[sizeClass] && !fits && arena.resting != 0)
-    freeFirstResting();
+  while (!arena.freed[sizeClass] && !fits && arena.quarantined != 0)
+    freeFirstQuarantined();
   std::byte *block = arena.freed[sizeClass];
   if (block) {
     std::memcpy(&arena.freed[sizeClass], block, sizeof block);
@@ -100,7 +101,7 @@ void *allocate(std::size_t size, std::size_t alignment) {
   auto *user = reinterpret_cast<std::byte *>(at);
   const BlockHeader header{sizeClass, static_cast<std::uint32_t>(user - block)};
   std::memcpy(user - sizeof header, &header, sizeof header);
-  std::memset(user + size, strayByte, std::min(strayBytes, static_cast<std::size_t>(block + bytes - user) - size));
+  std::memset(user + size, poisonByte, std::min(redzoneBytes, static_cast<std::size_t>(block + bytes - user) - size));
   return user;
 }
 
@@ -124,14 +125,14 @@ void release(void *pointer) {
   const std::uint64_t bytes = unitsOf(header.sizeClass) * unitBytes;
   header.sizeClass |= freedMark;
   std::memcpy(user - sizeof header, &header, sizeof header);
-  std::memset(user, strayByte, std::min<std::uint64_t>(bytes - header.offset, maxMarkedBytes));
-  if (arena.resting != 0)
-    std::memcpy(arena.lastBlock, &user, sizeof user);
+  std::memset(user, poisonByte, std::min<std::uint64_t>(bytes - header.offset, maxMarkedBytes));
+  if (arena.quarantined != 0)
+    std::memcpy(arena.lastQuarantined, &user, sizeof user);
   else
-    arena.firstResting = user;
-  arena.lastBlock = block;
-  for (arena.resting += bytes; arena.resting > restingBytes;)
-    freeFirstResting();
+    arena.firstQuarantined = user;
+  arena.lastQuarantined = block;
+  for (arena.quarantined += bytes; arena.quarantined > quarantineBytes;)
+    freeFirstQuarantined();
 }
 
 void *newPlain(std::size_t size) {

@@ -1,8 +1,8 @@
 // The memory of a running algorithm: its heap and its stack, at addresses that are the same in every run.
 //
 // Nothing an algorithm can see of its memory differs between runs: addresses are fixed where the system allows it, and
-// all memory is zero when handed out. Memory that was released holds strayByte and rests for a while before it is used
-// again, and some of it lies behind all that is handed out: what is read there by mistake can be told.
+// all memory is zero when handed out. Memory that was released is poisoned and goes into quarantine before it is used
+// again, and a red zone of poison follows what is handed out: what is read there by mistake can be told.
 #pragma once
 
 #include "frontend/trace/recorder.h"
@@ -13,11 +13,11 @@
 
 namespace mscclc::frontend {
 
-/// What memory that is nobody's consists of. As a handle, a rank, an index or a pointer it is nothing that exists.
-inline constexpr std::uint8_t strayByte = 0xfe;
+/// What poisoned memory consists of. As a handle, a rank, an index or a pointer it is nothing that exists.
+inline constexpr std::uint8_t poisonByte = 0xfe;
 
-/// Whether a value of an algorithm's is one that memory of nobody's gives as an int or as a 64-bit integer.
-constexpr bool isStray(std::int64_t value) {
+/// Whether a value of an algorithm's is what poisoned memory gives as an int or as a 64-bit integer.
+constexpr bool isPoison(std::int64_t value) {
   return value == -0x1010102 || value == -0x101010101010102;
 }
 

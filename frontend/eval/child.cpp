@@ -49,8 +49,8 @@ void heapIsFull() {
 void badFree() {
   failRun(diag::bad_free);
 }
-void strayValue(const detail::Place &place) {
-  failRun(diag::stray_value, {}, {place.file, place.line, place.column});
+void poisonedValue(const detail::Place &place) {
+  failRun(diag::poisoned_value, {}, {place.file, place.line, place.column});
 }
 std::uint64_t traceBytes = 0;
 void traceIsFull() {
@@ -164,7 +164,7 @@ int runChild(const ChildTask &task) {
   setDeadline(options.timeoutSeconds);
   announceForeignCode();
   enterSandbox();
-  startRecording(task.trace, {.onFull = traceIsFull, .onStray = strayValue, .macros = macros});
+  startRecording(task.trace, {.onFull = traceIsFull, .onPoison = poisonedValue, .macros = macros});
   runAlgorithm(entry);
   const bool isEmpty = !hasRecordedProgram();
   report.header().traceSize = finishRecording();

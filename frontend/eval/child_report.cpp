@@ -162,7 +162,7 @@ ReceivedReport receive(std::span<const std::byte> memory) {
     switch (static_cast<Message>(in.number())) {
     case Message::Diagnostic:
       received.diagnostics.push_back(readDiagnostic(in));
-      break;
+      continue;
     case Message::Algorithms:
       for (std::uint64_t n = in.number(); n != 0 && !in.atEnd(); --n) {
         AlgorithmInfo &a = received.algorithms.emplace_back();
@@ -178,7 +178,7 @@ ReceivedReport receive(std::span<const std::byte> memory) {
             parameter.enumerators.emplace_back(in.string());
         }
       }
-      break;
+      continue;
     case Message::Sites:
       for (std::uint64_t n = in.number(); n != 0 && !in.atEnd(); --n) {
         CallSite &s = received.sites.emplace_back();
@@ -186,14 +186,13 @@ ReceivedReport receive(std::span<const std::byte> memory) {
         s.line = static_cast<std::uint32_t>(in.number());
         s.column = static_cast<std::uint32_t>(in.number());
       }
-      break;
+      continue;
     case Message::Files:
       for (std::uint64_t n = in.number(); n != 0 && !in.atEnd(); --n)
         received.files.emplace_back(in.string());
-      break;
-    default:
-      return received;
+      continue;
     }
+    return received; // foreign code has written to it
   }
   return received;
 }

@@ -1,7 +1,7 @@
 // Runs a compiled algorithm.
 #pragma once
 
-#include "frontend/clang/compiled_algorithm.h"
+#include "frontend/eval/compiled_algorithm.h"
 
 namespace mscclc::frontend {
 

@@ -1,7 +1,7 @@
 // Makes compiled code tell where it is.
 #pragma once
 
-#include "frontend/clang/compiled_algorithm.h"
+#include "frontend/eval/compiled_algorithm.h"
 #include "frontend/lower/build_ir.h"
 
 #include "llvm/ADT/StringMap.h"

@@ -3,28 +3,15 @@
 #include "frontend/eval/arena.h"
 #include "frontend/eval/runtime_checks.h"
 
-#include "llvm/Analysis/AliasAnalysis.h"
-#include "llvm/Analysis/AssumptionCache.h"
-#include "llvm/Analysis/BlockFrequencyInfo.h"
-#include "llvm/Analysis/BranchProbabilityInfo.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/PostDominators.h"
-#include "llvm/Analysis/ProfileSummaryInfo.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
-#include "llvm/ExecutionEngine/RuntimeDyld.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/RTDyldObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/SectionMemoryManager.h"
 #include "llvm/IR/AttributeMask.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/PassInstrumentation.h"
-#include "llvm/IR/PassManager.h"
-#include "llvm/Object/ObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -65,36 +52,32 @@ private:
   std::size_t used_ = 0;
 };
 
-/// Finds the allowed functions, also those that code generation calls by itself (memcpy, lround), when they are needed.
-class RuntimeSymbols : public JITSymbolResolver {
+/// Defines the allowed functions, also those that code generation calls by itself (memcpy, lround), when they are
+/// needed.
+class RuntimeSymbols : public orc::DefinitionGenerator {
 public:
-  void lookup(const LookupSet &names, OnResolvedFunction onResolved) override {
-    LookupResult found;
-    for (const StringRef name : names) {
-      void *address = findRuntimeSymbol(std::string_view(name));
-      if (!address)
-        return onResolved(createStringError(inconvertibleErrorCode(), "the code needs '" + name + "'"));
-      found[name] = JITEvaluatedSymbol(reinterpret_cast<std::uintptr_t>(address), JITSymbolFlags::Exported);
-    }
-    onResolved(std::move(found));
+  Error tryToGenerate(orc::LookupState &, orc::LookupKind, orc::JITDylib &library, orc::JITDylibLookupFlags,
+                      const orc::SymbolLookupSet &names) override {
+    orc::SymbolMap found;
+    for (const auto &name : names)
+      if (void *address = findRuntimeSymbol(std::string_view(*name.first)))
+        found[name.first] = {orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};
+    return library.define(orc::absoluteSymbols(std::move(found)));
   }
-  Expected<LookupSet> getResponsibilitySet(const LookupSet &) override { return LookupSet(); }
 };
 
 /// Cheap clean-up of what Clang and the instrumentation leave; the algorithm runs once, so more would not pay.
 void simplify(Module &module) {
+  LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
   ModuleAnalysisManager modules;
-  // What these passes of LLVM 19 to 22 ask for, and no more: PassBuilder, which knows all analyses, would bring all
-  // passes along.
-  const auto addAnalyses = [](auto &manager, auto... analyses) {
-    (manager.registerPass([&] { return std::move(analyses); }), ...);
-  };
-  addAnalyses(functions, AAManager(), AssumptionAnalysis(), BlockFrequencyAnalysis(), BranchProbabilityAnalysis(),
-              DominatorTreeAnalysis(), LoopAnalysis(), PassInstrumentationAnalysis(), PostDominatorTreeAnalysis(),
-              TargetIRAnalysis(), TargetLibraryAnalysis(), ModuleAnalysisManagerFunctionProxy(modules));
-  addAnalyses(modules, PassInstrumentationAnalysis(), ProfileSummaryAnalysis(),
-              FunctionAnalysisManagerModuleProxy(functions));
+  PassBuilder analyses;
+  analyses.registerModuleAnalyses(modules);
+  analyses.registerCGSCCAnalyses(components);
+  analyses.registerFunctionAnalyses(functions);
+  analyses.registerLoopAnalyses(loops);
+  analyses.crossRegisterProxies(loops, functions, components, modules);
   modules.invalidate(module, AlwaysInlinerPass(/*InsertLifetime=*/false).run(module, modules));
   FunctionPassManager each;
   each.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -150,7 +133,7 @@ Processor takeProcessor(Module &module) {
 }
 
 /// A plain processor of this architecture, unless the user's arguments ask for another: the same code everywhere.
-Expected<std::unique_ptr<TargetMachine>> targetFor(Module &module) {
+orc::JITTargetMachineBuilder targetOf(Module &module) {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
   const Processor processor = takeProcessor(module);
@@ -162,62 +145,47 @@ Expected<std::unique_ptr<TargetMachine>> targetFor(Module &module) {
   target.setCodeModel(CodeModel::Small);
   target.getOptions().TrapUnreachable = true;     // what no check has caught stops there, and runs into nothing else
   target.getOptions().NoTrapAfterNoreturn = true; // a failed check does end the run; a trap there is slow to generate
-  return target.createTargetMachine();
+  return target;
 }
-
-/// What the code lives in, and what made it: it is kept, as taking it apart would only cost time.
-struct Workshop {
-  CompiledAlgorithm algorithm;
-  std::unique_ptr<TargetMachine> target;
-  legacy::PassManager passes;
-  SmallVector<char, 0> object;
-  FixedAddressMapper mapper;
-  SectionMemoryManager memory{&mapper};
-  RuntimeSymbols symbols;
-  RuntimeDyld linker{memory, symbols};
-};
 
 } // namespace
 
 void (*generateCode(CompiledAlgorithm algorithm, std::string &error))() {
-  auto &shop = *new Workshop;
-  shop.algorithm = std::move(algorithm);
-  Module &module = *shop.algorithm.module;
-  auto target = targetFor(module);
-  if (!target) {
-    error = toString(target.takeError());
-    return nullptr;
-  }
-  shop.target = std::move(*target);
-  module.setDataLayout(shop.target->createDataLayout());
+  Module &module = *algorithm.module;
+  orc::JITTargetMachineBuilder target = targetOf(module);
   simplify(module);
   for (Function &function : module)
     cutLongBlocks(function);
 
-  raw_svector_ostream out(shop.object);
-  MCContext *context = nullptr;
-  if (shop.target->addPassesToEmitMC(shop.passes, context, out, /*DisableVerify=*/true)) {
-    error = "no machine code can be written for this machine";
+  // LLJIT costs half a millisecond more than RuntimeDyld by itself. Its linker is RuntimeDyld as well: that takes
+  // memory from a mapper, and so at fixed addresses. Of what it calls back with, some differs between versions of LLVM.
+  static FixedAddressMapper mapper;
+  auto created = orc::LLJITBuilder()
+                     .setJITTargetMachineBuilder(std::move(target))
+                     .setDataLayout(module.getDataLayout())
+                     .setLinkProcessSymbolsByDefault(false)
+                     .setPlatformSetUp(orc::setUpInactivePlatform)
+                     .setObjectLinkingLayerCreator([](orc::ExecutionSession &session, auto &&...) {
+                       return std::make_unique<orc::RTDyldObjectLinkingLayer>(
+                           session, [](auto &&...) { return std::make_unique<SectionMemoryManager>(&mapper); });
+                     })
+                     .create();
+  if (!created) {
+    error = toString(created.takeError());
     return nullptr;
   }
-  shop.passes.run(module);
-
-  auto object = object::ObjectFile::createObjectFile(
-      MemoryBufferRef(StringRef(shop.object.data(), shop.object.size()), "algorithm"));
-  if (!object) {
-    error = toString(object.takeError());
+  orc::LLJIT &jit = *created->release(); // the code lives as long as the process
+  jit.getMainJITDylib().addGenerator(std::make_unique<RuntimeSymbols>());
+  if (Error failed = jit.addIRModule({std::move(algorithm.module), std::move(algorithm.context)})) {
+    error = toString(std::move(failed));
     return nullptr;
   }
-  shop.linker.loadObject(**object);
-  shop.linker.resolveRelocations();
-  if (shop.linker.hasError()) {
-    error = shop.linker.getErrorString().str();
+  auto entry = jit.lookup(algorithm.function);
+  if (!entry) {
+    error = toString(entry.takeError());
     return nullptr;
   }
-  if (shop.memory.finalizeMemory(&error))
-    return nullptr;
-  const std::uintptr_t entry = shop.linker.getSymbol(shop.algorithm.function).getAddress();
-  return reinterpret_cast<void (*)()>(entry);
+  return entry->toPtr<void (*)()>();
 }
 
 } // namespace mscclc::frontend

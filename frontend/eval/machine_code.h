@@ -1,7 +1,7 @@
 // From an algorithm's LLVM IR to machine code in this process.
 #pragma once
 
-#include "frontend/clang/compiled_algorithm.h"
+#include "frontend/eval/compiled_algorithm.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-// What stands behind a running algorithm: the checks that end it, and the symbols that it may refer to.
+// What watches over a running algorithm: the checks that end it, and the symbols that it may refer to.
 //
 // Everything here runs in the child process. A check that fails writes one Failure into the report and ends the
 // process; there is no way back into the algorithm.

@@ -2,12 +2,18 @@
 #pragma once
 
 #include "frontend/limits.h"
-#include "frontend/trace/record_abi.h"
+#include "ir/collectives.h"
 
 #include <cstdint>
 #include <optional>
 
 namespace mscclc::frontend {
+
+/// The collective that a recording names. The bytes may be wrong: a number that no collective has counts as a custom
+/// one.
+constexpr ir::CollectiveKind collectiveOf(std::uint32_t recorded) {
+  return recorded < ir::collectiveInfos.size() ? static_cast<ir::CollectiveKind>(recorded) : ir::CollectiveKind::Custom;
+}
 
 /// In chunks.
 struct BufferSizes {
@@ -15,33 +21,17 @@ struct BufferSizes {
   std::int64_t output;
 };
 
-/// `first` and `second` are the chunk factor and 0, or the two sizes themselves; see __mscclc_collective. Nothing if a
-/// size does not fit.
-constexpr std::optional<BufferSizes> bufferSizes(detail::CollectiveKind kind, std::int64_t ranks, std::int64_t first,
+/// `first` and `second` are the chunk factor and the root, or the two sizes themselves; see __mscclc_collective.
+/// Nothing if a size does not fit.
+constexpr std::optional<BufferSizes> bufferSizes(ir::CollectiveKind kind, std::int64_t ranks, std::int64_t first,
                                                  std::int64_t second) {
   std::int64_t all = 0;
   if (__builtin_mul_overflow(ranks, first, &all))
     all = -1;
-  BufferSizes sizes{};
-  switch (kind) {
-  case detail::CollectiveKind::AllGather:
-    sizes = {first, all};
-    break;
-  case detail::CollectiveKind::AllReduce:
-  case detail::CollectiveKind::AllToAll:
-    sizes = {all, all};
-    break;
-  case detail::CollectiveKind::ReduceScatter:
-    sizes = {all, first};
-    break;
-  case detail::CollectiveKind::SendRecv:
-    sizes = {first, first};
-    break;
-  case detail::CollectiveKind::Test:
-  case detail::CollectiveKind::Custom:
-    sizes = {first, second};
-    break;
-  }
+  const ir::CollectiveInfo &info = ir::info(kind);
+  const BufferSizes sizes = ir::hasChunkFactor(kind) ? BufferSizes{info.input == ir::Extent::Whole ? all : first,
+                                                                   info.output == ir::Extent::Whole ? all : first}
+                                                     : BufferSizes{first, second};
   if (sizes.input < 0 || sizes.input > maxChunks || sizes.output < 0 || sizes.output > maxChunks)
     return std::nullopt;
   return sizes;

@@ -64,9 +64,24 @@ bool fits(Call call, ir::ChannelType type) {
   case Call::PutWithSignal:
   case Call::PutWithSignalAndFlush:
     return type == ir::ChannelType::Port;
-  default:
-    return true;
+  case Call::Copy:
+  case Call::CopyPackets:
+  case Call::UnpackPackets:
+  case Call::Reduce:
+  case Call::Barrier:
+  case Call::Signal:
+  case Call::Wait:
+  case Call::Put:
+  case Call::PutPackets:
+  case Call::ReadPutPackets:
+  case Call::Acquire:
+  case Call::Release:
+  case Call::SwitchReduce:
+  case Call::SwitchBroadcast:
+  case Call::SwitchBroadcastPackets:
+    break;
   }
+  return true;
 }
 } // namespace
 

@@ -24,9 +24,12 @@ std::string_view Declarations::bufferName(ir::BufferKind kind) {
 bool Declarations::take(const TraceReader &reader) {
   switch (reader.kind()) {
   case RecordKind::File:
+    places.takeFile(reader);
+    return true;
   case RecordKind::CallChain:
+    return places.takeChain(reader);
   case RecordKind::Place:
-    return places.take(reader);
+    return places.takePlace(reader);
   case RecordKind::Collective:
     collective(reader);
     return true;
@@ -63,9 +66,12 @@ bool Declarations::take(const TraceReader &reader) {
   case RecordKind::Semaphore:
     semaphore(reader);
     return true;
-  default:
-    return false;
+  case RecordKind::LoopBegin:
+  case RecordKind::LoopEnd:
+  case RecordKind::Call:
+    break; // operations, not declarations
   }
+  return false;
 }
 
 bool Declarations::inProgram(std::string_view what, ir::LocId at) {

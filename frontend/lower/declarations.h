@@ -21,7 +21,6 @@ namespace mscclc::frontend {
 
 struct CollectiveDecl {
   bool valid = false;
-  detail::CollectiveKind kind{};
   ir::Collective collective;
   std::int64_t ranks = 0;
   BufferSizes sizes{};
@@ -149,7 +148,7 @@ private:
   std::uint64_t bytes_ = 0;
 
   ProgramPhase phase_ = ProgramPhase::Before;
-  ProgramPhase resume_ = ProgramPhase::Before; ///< phase behind the programs that are skipped
+  ProgramPhase resume_ = ProgramPhase::Before; ///< phase after the programs that are skipped
   std::uint32_t skipped_ = 0;                  ///< programs open that are skipped
   ir::LocId programLoc_ = ir::noLoc;
   std::uint32_t usedCollective_ = detail::unset; ///< index of the program's collective

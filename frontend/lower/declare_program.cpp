@@ -21,26 +21,6 @@ bool inRange(WideInteger value, std::uint64_t low, std::uint64_t high) {
   return value.negative == 0 && value.bits >= low && value.bits <= high;
 }
 
-ir::CollectiveKind kindOf(detail::CollectiveKind kind) {
-  switch (kind) {
-  case detail::CollectiveKind::AllGather:
-    return ir::CollectiveKind::AllGather;
-  case detail::CollectiveKind::AllReduce:
-    return ir::CollectiveKind::AllReduce;
-  case detail::CollectiveKind::ReduceScatter:
-    return ir::CollectiveKind::ReduceScatter;
-  case detail::CollectiveKind::AllToAll:
-    return ir::CollectiveKind::AllToAll;
-  case detail::CollectiveKind::SendRecv:
-    return ir::CollectiveKind::SendRecv;
-  case detail::CollectiveKind::Test:
-    return ir::CollectiveKind::Test;
-  case detail::CollectiveKind::Custom:
-    break;
-  }
-  return ir::CollectiveKind::Custom;
-}
-
 bool isUtf8(std::string_view text) {
   const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data());
   return llvm::isLegalUTF8String(&begin, begin + text.size());
@@ -58,12 +38,10 @@ void Declarations::checkName(std::string_view name, std::string_view owner, ir::
 void Declarations::collective(const TraceReader &reader) {
   const auto record = reader.as<CollectiveRecord>();
   const ir::LocId at = locOf(reader);
-  const bool sized = record.kind >= static_cast<std::uint32_t>(detail::CollectiveKind::Test);
   CollectiveDecl &decl = collectives_.emplace_back();
-  decl.kind = static_cast<detail::CollectiveKind>(
-      std::min(record.kind, static_cast<std::uint32_t>(detail::CollectiveKind::Custom)));
-  decl.collective.kind = kindOf(decl.kind);
-  decl.collective.name = toString(decl.collective.kind);
+  const ir::CollectiveKind kind = collectiveOf(record.kind);
+  decl.collective.kind = kind;
+  decl.collective.name = toString(kind);
   decl.collective.inplace = record.head.flags != 0;
   decl.ranks = record.ranks;
   bool good = true;
@@ -74,7 +52,7 @@ void Declarations::collective(const TraceReader &reader) {
 
   if (record.ranks < 1 || record.ranks > maxRanks)
     fail(diag::ranks_out_of_range, {record.ranks, maxRanks});
-  if (sized) {
+  if (!ir::hasChunkFactor(kind)) {
     const auto isSize = [](std::int64_t size) { return size >= 0 && size <= maxChunks; };
     if (!isSize(record.first))
       fail(diag::bad_buffer_size, {"an input", record.first, maxChunks});
@@ -85,13 +63,18 @@ void Declarations::collective(const TraceReader &reader) {
   } else {
     decl.collective.chunkFactor = static_cast<std::uint32_t>(record.first);
   }
-  const auto sizes = bufferSizes(decl.kind, record.ranks, record.first, record.second);
+  if (ir::info(kind).hasRoot) {
+    if (record.second < 0 || record.second >= record.ranks)
+      fail(diag::root_out_of_range, {record.second, record.ranks - 1});
+    decl.collective.root = static_cast<std::uint32_t>(record.second);
+  }
+  const auto sizes = bufferSizes(kind, record.ranks, record.first, record.second);
   if (good && !sizes)
     fail(diag::buffers_too_large, {record.ranks, record.first, maxChunks});
-  if (decl.kind == detail::CollectiveKind::Custom) {
+  if (ir::info(kind).promise == ir::Promise::Stated) {
     const std::string_view name = reader.text();
     checkName(name, "collective", at);
-    if (ir::namedCollective(name))
+    if (ir::namedCollective(name, false))
       diagnostics_.report(diag::custom_name_taken, at, {name});
     decl.collective.name = name;
     decl.collective.loc = at;

@@ -28,9 +28,25 @@ OpKind kindOf(const CheckedCall &call) {
     return call.packet ? OpKind::ReducePacket : OpKind::Reduce;
   case Call::Barrier:
     return call.blocks.size() == 1 ? OpKind::Nop : OpKind::Barrier;
-  default:
-    return call.info->kind;
+  case Call::Copy:
+  case Call::CopyPackets:
+  case Call::UnpackPackets:
+  case Call::Flush:
+  case Call::Get:
+  case Call::Put:
+  case Call::PutWithSignal:
+  case Call::PutWithSignalAndFlush:
+  case Call::PutPackets:
+  case Call::ReadPutPackets:
+  case Call::ReadReduce:
+  case Call::Acquire:
+  case Call::Release:
+  case Call::SwitchReduce:
+  case Call::SwitchBroadcast:
+  case Call::SwitchBroadcastPackets:
+    break;
   }
+  return call.info->kind;
 }
 
 } // namespace

@@ -14,8 +14,10 @@ class PlaceTable {
 public:
   PlaceTable(ir::SourceMap &sources, std::span<const CallSite> sites) : sources_(sources), sites_(sites) {}
 
-  /// Takes a File, CallChain or Place record. False if it refers to what is not there.
-  bool take(const TraceReader &reader);
+  /// Takes a record of its kind. False if it refers to what is not there.
+  void takeFile(const TraceReader &reader);
+  bool takeChain(const TraceReader &reader);
+  bool takePlace(const TraceReader &reader);
 
   /// Location of place `id`; noLoc for 0 and for a place that was never recorded.
   ir::LocId operator[](PlaceId id) const { return id < places_.size() ? places_[id] : ir::noLoc; }

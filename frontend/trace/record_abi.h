@@ -14,7 +14,7 @@ struct mscclc::detail::Access {
 namespace mscclc::frontend {
 
 /// The chain of calls through which an algorithm reached the present point, outermost first. Instrumented code pushes
-/// the id of a call site before a call (sites[depth], while there is room, and depth + 1) and pops it behind.
+/// the id of a call site before a call (sites[depth], while there is room, and depth + 1) and pops it after the call.
 struct CallStack {
   static constexpr std::uint32_t capacity = 64;
   std::uint32_t depth; ///< may exceed the capacity; deeper sites are not kept

@@ -1,6 +1,6 @@
-// The functions behind the DSL. They append to a region of memory given beforehand; places, call chains and file names
-// are written once and referred to by number, through tables of fixed size that only save room: where one is full, the
-// same thing is written again.
+// The functions that the DSL calls. They append to a region of memory given beforehand; places, call chains and file
+// names are written once and referred to by number, through tables of fixed size that only save room: where one is
+// full, the same thing is written again.
 #include "frontend/trace/recorder.h"
 
 #include "frontend/eval/arena.h"
@@ -87,7 +87,7 @@ void *take(std::uint64_t bytes) {
   return room;
 }
 
-/// Appends `record`, and `extra` bytes behind it that `fill` writes. It counts once it is whole: the process may be
+/// Appends `record`, and `extra` bytes after it that `fill` writes. It counts once it is whole: the process may be
 /// stopped at any point, and what it has recorded is looked at still. False if there is no room.
 template <typename Record, typename Fill> bool append(const Record &record, std::uint64_t extra, Fill fill) {
   static_assert(sizeof(Record) % 8 == 0);
@@ -209,12 +209,12 @@ PlaceId placeId(const detail::Place *place) {
 }
 
 /// To be called with whatever an algorithm hands over that may come from memory of nobody's.
-void checkStray(std::int64_t value, const detail::Place *place) {
-  if (isStray(value) && r.setup.onStray)
-    r.setup.onStray(shownPlace(*place));
+void checkPoison(std::int64_t value, const detail::Place *place) {
+  if (isPoison(value) && r.setup.onPoison)
+    r.setup.onPoison(shownPlace(*place));
 }
-void checkStrayHandle(std::uint32_t handle, const detail::Place *place) {
-  checkStray(static_cast<std::int32_t>(handle), place);
+void checkPoisonedHandle(std::uint32_t handle, const detail::Place *place) {
+  checkPoison(static_cast<std::int32_t>(handle), place);
 }
 
 std::int64_t element(const detail::IntegerArray &array, std::size_t index) {
@@ -233,7 +233,7 @@ void appendList(const Record &record, const detail::IntegerArray &array, const d
   append(record, bytesOf(array.size, sizeof(std::int64_t)), [&](std::byte *room) {
     for (std::size_t i = 0; i < array.size; ++i) {
       const std::int64_t value = element(array, i);
-      checkStray(value, place);
+      checkPoison(value, place);
       std::memcpy(room + i * sizeof value, &value, sizeof value);
     }
   });
@@ -249,8 +249,8 @@ template <typename Record> void appendNamed(const Record &record, const char *na
 
 void appendPair(RecordKind kind, const detail::Place *place, std::int64_t first, std::int64_t second,
                 std::uint8_t flags = 0) {
-  checkStray(first, place);
-  checkStray(second, place);
+  checkPoison(first, place);
+  checkPoison(second, place);
   append(PairRecord{head(kind, placeId(place), flags), first, second});
 }
 
@@ -275,7 +275,7 @@ ChunkRecord operand(const Chunk &chunk) {
 
 CallRecord callRecord(Call call, std::uint32_t flags, std::uint32_t handle, const detail::BlockSet &on,
                       const detail::Place *at) {
-  checkStrayHandle(handle, at);
+  checkPoisonedHandle(handle, at);
   const std::uint32_t onBlocks = onWord(on, at);
   CallRecord record{head(RecordKind::Call, placeId(at), static_cast<std::uint8_t>(flags)), handle, onBlocks};
   record.head.kind = static_cast<std::uint8_t>(record.head.kind + static_cast<std::uint32_t>(call));
@@ -284,7 +284,7 @@ CallRecord callRecord(Call call, std::uint32_t flags, std::uint32_t handle, cons
 
 void put(std::byte *room, std::size_t index, const Chunk &chunk, const detail::Place *place) {
   const ChunkRecord record = operand(chunk);
-  checkStrayHandle(record.buffer, place);
+  checkPoisonedHandle(record.buffer, place);
   std::memcpy(room + index * sizeof record, &record, sizeof record);
 }
 
@@ -303,7 +303,7 @@ std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::si
                           second};
   appendNamed(record, name);
   if (r.numCollectives < collectiveSlots) {
-    const auto sizes = bufferSizes(kind, ranks, first, second);
+    const auto sizes = bufferSizes(collectiveOf(record.kind), ranks, first, second);
     r.collectives[r.numCollectives] = {ranks, sizes.value_or(BufferSizes{maxChunks, maxChunks})};
   }
   return r.numCollectives++;
@@ -384,9 +384,9 @@ void __mscclc_slice(ChunkData *chunk, std::int64_t bufferSize, std::int64_t firs
     chunk->size = last - first;
     return;
   }
-  checkStrayHandle(chunk->buffer, place);
-  checkStray(first, place);
-  checkStray(last, place);
+  checkPoisonedHandle(chunk->buffer, place);
+  checkPoison(first, place);
+  checkPoison(last, place);
   if (chunk->buffer != faulty)
     append(SliceRecord{head(RecordKind::FaultySlice, placeId(place)), chunk->buffer, 0, first, last});
   chunk->buffer = faulty;
@@ -410,7 +410,7 @@ std::uint32_t __mscclc_switch(const IntegerArray *ranks, std::uint32_t bufferTyp
 }
 
 std::uint32_t __mscclc_at_rank(std::uint32_t switchChannel, std::int64_t rank, const Place *place) {
-  checkStrayHandle(switchChannel, place);
+  checkPoisonedHandle(switchChannel, place);
   appendPair(RecordKind::SwitchView, place, rank, switchChannel);
   return r.numViews++;
 }

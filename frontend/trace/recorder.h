@@ -28,8 +28,8 @@ struct MacroUse {
 
 /// What a recording needs to know; all of it lives as long as the recording.
 struct RecordingSetup {
-  void (*onFull)() = nullptr;                            ///< called once; may end the process
-  void (*onStray)(const detail::Place &place) = nullptr; ///< a value of nobody's memory (arena.h) is used at `place`
+  void (*onFull)() = nullptr;                             ///< called once; may end the process
+  void (*onPoison)(const detail::Place &place) = nullptr; ///< a value from poisoned memory (arena.h) is used at `place`
   std::span<const MacroUse> macros = {}; ///< sorted by their end; places there are recorded as their beginning
 };
 

@@ -69,9 +69,25 @@ constexpr Shape shapeOf(std::uint32_t kind) {
   case detail::Call::SwitchBroadcast:
   case detail::Call::SwitchBroadcastPackets:
     return {sizeof(SwitchCallRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
-  default:
+  case detail::Call::Copy:
+  case detail::Call::CopyPackets:
+  case detail::Call::UnpackPackets:
+  case detail::Call::Reduce:
+  case detail::Call::Signal:
+  case detail::Call::Wait:
+  case detail::Call::Flush:
+  case detail::Call::Get:
+  case detail::Call::Put:
+  case detail::Call::PutWithSignal:
+  case detail::Call::PutWithSignalAndFlush:
+  case detail::Call::PutPackets:
+  case detail::Call::ReadPutPackets:
+  case detail::Call::ReadReduce:
+  case detail::Call::Acquire:
+  case detail::Call::Release:
     return {sizeof(CallRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
   }
+  return {};
 }
 
 constexpr auto shapes = [] {

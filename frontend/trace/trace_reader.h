@@ -39,7 +39,7 @@ public:
     std::memcpy(&record, bytes_.data() + offset_, sizeof record);
     return record;
   }
-  /// Elements behind the fixed part, and element `index` of them.
+  /// Elements after the fixed part, and element `index` of them.
   std::size_t extraCount() const { return extraCount_; }
   template <typename Element> Element extra(std::size_t index) const {
     Element element;

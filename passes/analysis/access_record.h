@@ -1,8 +1,8 @@
 // What a block has read and written since some point, and what would conflict with that.
 #pragma once
 
+#include "ir/memory_map.h"
 #include "passes/analysis/interval_set.h"
-#include "passes/analysis/local_accesses.h"
 
 #include <array>
 
@@ -11,7 +11,7 @@ namespace mscclc::passes {
 class AccessRecord {
 public:
   /// True if an access meets a recorded write, or is a write that meets a recorded read.
-  bool conflicts(ir::Access access, const MemoryRange &range) const {
+  bool conflicts(ir::Access access, const ir::MemoryRange &range) const {
     if (empty_)
       return false;
     const auto buffer = static_cast<std::size_t>(range.buffer);
@@ -21,7 +21,7 @@ public:
 
   /// Records an access that conflicts with nothing, or with its own operation only: of each place the latest counts.
   /// A pipeline that writes a place and reads it afterwards has synchronised in between.
-  void add(ir::Access access, const MemoryRange &range) {
+  void add(ir::Access access, const ir::MemoryRange &range) {
     empty_ = false;
     const auto buffer = static_cast<std::size_t>(range.buffer);
     if (access == ir::Access::Read)

@@ -1,11 +1,11 @@
 #include "passes/analysis/check_executor.h"
 
 #include "ir/memory_map.h"
-#include "ir/op_semantics.h"
 #include "passes/diagnostics.h"
-#include "passes/transform/op_list.h"
+#include "passes/op_list.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 namespace mscclc::passes {
@@ -95,13 +95,11 @@ private:
   void checkGet(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
     const std::span<const Chunk> srcs = block.srcs(op), dsts = block.dsts(op);
     for (std::size_t k = 0; k < std::min(srcs.size(), dsts.size()); ++k) {
-      const ir::RemoteBuffer &remote = program_.ranks[rank_].remoteBuffers[srcs[k].id];
-      const bool sameScale =
-          !program_.reuseResources || (remote.buffer == BufferKind::Scratch) == (dsts[k].space == ChunkSpace::Scratch);
+      const BufferKind from = bufferOf(srcs[k]), to = bufferOf(dsts[k]);
+      const bool sameScale = !program_.reuseResources || (from == BufferKind::Scratch) == (to == BufferKind::Scratch);
       if (srcs[k].index == dsts[k].index && (sameScale || srcs[k].index == 0))
         continue;
-      diags_.report(diag::executor_get_offsets, at(i),
-                    {target_, show(remote.buffer, srcs[k]), show(static_cast<BufferKind>(dsts[k].space), dsts[k])});
+      diags_.report(diag::executor_get_offsets, at(i), {target_, show(from, srcs[k]), show(to, dsts[k])});
       return;
     }
   }
@@ -110,24 +108,21 @@ private:
     return std::string(ir::toString(buffer)) + "[" + std::to_string(chunk.index) + "]";
   }
 
-  const ir::RemoteBuffer &remote(const Chunk &chunk) const { return program_.ranks[rank_].remoteBuffers[chunk.id]; }
-  const ir::SwitchChannel &group(const Chunk &chunk) const { return program_.ranks[rank_].switchChannels[chunk.id]; }
+  BufferKind bufferOf(const Chunk &chunk) const { return ir::bufferOf(program_.ranks[rank_], chunk); }
 
   /// With reuse_resources the executor keeps what it has set up for the first launch.
   void checkReuse(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
     const std::span<const Chunk> operands = block.operands(op);
     for (std::uint32_t k = 0; k < operands.size(); ++k) {
       const Chunk &chunk = operands[k];
-      const bool far = chunk.space == ChunkSpace::Remote;
-      if (far && remote(chunk).buffer == BufferKind::Scratch) {
-        // Offsets are taken modulo a share of the rank's own scratch, which has none; those of packets are not.
-        if (program_.ranks[rank_].scratchChunks == 0 &&
-            (chunk.index != 0 || ir::roleOf(op, k).form == ir::DataForm::Plain)) {
-          diags_.report(diag::executor_no_own_scratch, at(i), {rank_, target_});
-          return;
-        }
-      } else if (far || (chunk.space == ChunkSpace::Switch && group(chunk).buffer != BufferKind::Scratch) ||
-                 (op.channelType == ir::ChannelType::Port && chunk.space != ChunkSpace::Scratch)) {
+      const bool scratch = bufferOf(chunk) == BufferKind::Scratch;
+      // Offsets are taken modulo a share of the rank's own scratch, which has none; those of packets are not.
+      if (scratch && chunk.space == ChunkSpace::Remote && program_.ranks[rank_].scratchChunks == 0 &&
+          (chunk.index != 0 || ir::roleOf(op, k).form == ir::DataForm::Plain)) {
+        diags_.report(diag::executor_no_own_scratch, at(i), {rank_, target_});
+        return;
+      }
+      if (!scratch && (!ir::isLocal(chunk.space) || op.channelType == ir::ChannelType::Port)) {
         diags_.report(diag::executor_first_buffers, at(i), {target_, ir::wordOf(program_, op)});
         return;
       }
@@ -138,45 +133,39 @@ private:
   /// rank's own scratch, and for what the block's threads themselves touch in the rank's own scratch; not for plain
   /// data that other ranks, the switch or a port touch.
   void checkDoubleScratch(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
-    const std::span<const Chunk> operands = block.operands(op);
-    for (std::uint32_t k = 0; k < operands.size(); ++k) {
-      const Chunk &chunk = operands[k];
-      const bool far = chunk.space == ChunkSpace::Remote && remote(chunk).buffer == BufferKind::Scratch,
-                 everywhere = chunk.space == ChunkSpace::Switch && group(chunk).buffer == BufferKind::Scratch,
-                 sent = chunk.space == ChunkSpace::Scratch && op.channelType == ir::ChannelType::Port;
-      if (!far && !everywhere && !sent)
-        continue;
-      if (ir::roleOf(op, k).form == ir::DataForm::Plain && op.kind != OpKind::PutPacket) {
+    const std::uint32_t own = program_.ranks[rank_].scratchChunks;
+    bool reported = false;
+    ir::forEachMemory(program_, rank_, block, op, [&](const ir::MemoryPiece &piece) {
+      const bool sent = piece.reach == ir::Reach::Own && op.channelType == ir::ChannelType::Port;
+      if (reported || !piece.inScratch() || (piece.reach == ir::Reach::Own && !sent))
+        return;
+      const std::uint32_t other = program_.ranks[piece.rank].scratchChunks;
+      if (!piece.isPacket() && op.kind != OpKind::PutPacket) {
         diags_.report(diag::executor_double_scratch, at(i), {target_, ir::wordOf(program_, op)});
-        return;
-      }
-      if (program_.reuseResources || sent)
-        continue;
-      const std::uint32_t own = program_.ranks[rank_].scratchChunks;
-      const std::span<const std::uint32_t> peers =
-          far ? std::span(&remote(chunk).rank, 1) : std::span(group(chunk).ranks);
-      const auto other =
-          std::ranges::find_if(peers, [&](std::uint32_t peer) { return program_.ranks[peer].scratchChunks != own; });
-      if (other != peers.end()) {
+        reported = true;
+      } else if (!program_.reuseResources && other != own) {
         diags_.report(diag::executor_scratch_halves, at(i),
-                      {target_, rank_, ir::plural(own, "chunk"), *other,
-                       ir::plural(program_.ranks[*other].scratchChunks, "chunk")});
-        return;
+                      {target_, rank_, ir::plural(own, "chunk"), piece.rank, ir::plural(other, "chunk")});
+        reported = true;
       }
-    }
+    });
   }
 
   /// A switch channel reaches one offset on all ranks; in place, a share lies at another on each.
   void checkSwitch(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
-    for (const Chunk &chunk : block.operands(op))
-      if (chunk.space == ChunkSpace::Switch) {
-        const BufferKind buffer = group(chunk).buffer;
-        const auto place = [&](std::uint32_t rank) { return ir::canonicalPlace(program_, rank, buffer, 0).index; };
-        const std::vector<std::uint32_t> &ranks = group(chunk).ranks;
-        if (std::ranges::any_of(ranks, [&](std::uint32_t rank) { return place(rank) != place(ranks[0]); }))
-          diags_.report(diag::executor_switch_in_place, at(i),
-                        {target_, ir::wordOf(program_, op), ir::toString(buffer)});
-      }
+    for (std::uint32_t k = 0; k < op.numChunks(); ++k) {
+      std::optional<std::uint32_t> index; // of the first rank's
+      bool apart = false;
+      const Chunk &chunk = block.operands(op)[k];
+      ir::forEachPiece(program_, rank_, op, k, chunk, [&](const ir::MemoryPiece &piece) {
+        const std::uint32_t here = ir::canonicalPlace(program_, piece).index;
+        apart = apart || here != index.value_or(here);
+        index = index.value_or(here);
+      });
+      if (apart)
+        diags_.report(diag::executor_switch_in_place, at(i),
+                      {target_, ir::wordOf(program_, op), ir::toString(bufferOf(chunk))});
+    }
   }
 
   void checkInLoop(const ir::ThreadBlock &block, const Op &op, std::uint32_t i, const Op &loop) {

@@ -1,7 +1,7 @@
 #include "passes/analysis/dependences.h"
 
 #include "ir/channel_pairing.h"
-#include "ir/op_semantics.h"
+#include "ir/op_memory.h"
 
 #include <algorithm>
 #include <map>
@@ -54,33 +54,14 @@ void Finder::visit(const ir::OpRef &at, const ir::ThreadBlock &block, const ir::
 }
 
 void Finder::visitPackets(const ir::OpRef &at, const ir::ThreadBlock &block, const ir::Op &op) {
-  const ir::Rank &self = program_.ranks[at.rank];
-  for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
-    const ir::OperandRole role = ir::roleOf(op, i);
-    if (role.form != ir::DataForm::Packet)
-      continue;
-    const ir::Chunk &chunk = block.operands(op)[i];
-    const auto meet = [&](std::uint32_t rank, ir::BufferKind buffer) {
-      for (std::uint32_t c = chunk.index; c < chunk.index + chunk.size; ++c) {
-        Meeting &cell = packets_[{rank, buffer, c}];
-        (role.access == ir::Access::Write ? cell.from : cell.to).push_back(at);
-      }
-    };
-    switch (chunk.space) {
-    case ir::ChunkSpace::Input:
-    case ir::ChunkSpace::Output:
-    case ir::ChunkSpace::Scratch:
-      meet(at.rank, static_cast<ir::BufferKind>(chunk.space));
-      break;
-    case ir::ChunkSpace::Remote:
-      meet(self.remoteBuffers[chunk.id].rank, self.remoteBuffers[chunk.id].buffer);
-      break;
-    case ir::ChunkSpace::Switch:
-      for (const std::uint32_t rank : self.switchChannels[chunk.id].ranks)
-        meet(rank, self.switchChannels[chunk.id].buffer);
-      break;
+  ir::forEachMemory(program_, at.rank, block, op, [&](const ir::MemoryPiece &piece) {
+    if (!piece.isPacket())
+      return;
+    for (std::uint32_t c = piece.index; c < piece.index + piece.size; ++c) {
+      Meeting &cell = packets_[{piece.rank, piece.buffer, c}];
+      (piece.access == ir::Access::Write ? cell.from : cell.to).push_back(at);
     }
-  }
+  });
 }
 
 std::vector<Dependence> Finder::run() {

@@ -1,6 +1,6 @@
 #include "passes/analysis/exclusive_waits.h"
 
-#include "ir/op_semantics.h"
+#include "passes/phases.h"
 
 #include <algorithm>
 #include <tuple>
@@ -10,16 +10,16 @@ namespace mscclc::passes {
 using ir::Op;
 using ir::OpKind;
 
-void LoneWaits::start(const ir::ThreadBlock &block) {
+void ExclusiveWaits::start(const ir::ThreadBlock &block) {
   const auto numOps = static_cast<std::uint32_t>(block.ops.size());
   phases_.resize(numOps);
   std::uint32_t phase = 0, newest = 0, bodyEnd = 0, bodyBegin = 0;
   for (std::uint32_t o = 0; o < numOps; ++o) {
     const Op &op = block.ops[o];
-    if (ir::isBlockSync(op.kind) || ir::has(op.sync, ir::DataSync::Before))
+    if (beginsPhase(op))
       phase = ++newest;
     phases_[o] = phase;
-    if (ir::has(op.sync, ir::DataSync::After))
+    if (endsPhase(op))
       phase = ++newest;
     if (op.kind == OpKind::Pipeline && op.bodySize != 0) {
       bodyBegin = o;

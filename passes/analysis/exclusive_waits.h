@@ -7,7 +7,7 @@
 
 namespace mscclc::passes {
 
-class LoneWaits {
+class ExclusiveWaits {
 public:
   /// For the waits and acquires of `block` as it is now.
   void start(const ir::ThreadBlock &block);

@@ -57,10 +57,10 @@ void IntervalSet::erase(std::uint64_t begin, std::uint64_t end) {
     auto last = std::partition_point(first, run.end(), [&](const Range &range) { return range.begin < end; });
     if (first == last)
       continue;
-    const Range before{first->begin, begin}, behind{end, (last - 1)->end};
+    const Range before{first->begin, begin}, after{end, (last - 1)->end};
     first = run.erase(first, last);
-    if (behind.begin < behind.end)
-      first = run.insert(first, behind);
+    if (after.begin < after.end)
+      first = run.insert(first, after);
     if (before.begin < before.end)
       run.insert(first, before);
   }

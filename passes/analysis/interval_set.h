@@ -30,7 +30,7 @@ private:
   static void unite(const Run &a, const Run &b, Run &out);
 
   std::vector<Run> runs_; // runs_[i] holds at most firstRun << i ranges
-  std::size_t used_ = 0;  // runs at and behind this one are empty
+  std::size_t used_ = 0;  // runs from this one on are empty
   Run merged_;
 };
 

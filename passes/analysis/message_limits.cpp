@@ -1,8 +1,9 @@
 #include "passes/analysis/message_limits.h"
 
-#include "ir/op_semantics.h"
+#include "ir/collectives.h"
+#include "ir/op_memory.h"
 #include "passes/diagnostics.h"
-#include "passes/transform/op_list.h"
+#include "passes/op_list.h"
 
 #include <algorithm>
 
@@ -21,18 +22,16 @@ std::uint64_t times(std::uint64_t a, std::uint64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? unlimited : product;
 }
 
-/// How a rank's message is cut. All its buffers share one scale: the message over its chunks, which are those of its
-/// input, or of its output where it has no input (execution_plan.cc, getSizeAndChunks). The executor takes messages
-/// only whose chunks are equal and multiples of the alignment.
+/// How a rank's message is cut. All its buffers share one scale (ir::chunksOfScale). The executor takes messages only
+/// whose chunks are equal and multiples of the alignment.
 struct MessageCut {
   std::uint64_t alignment;
   std::uint64_t chunks = 0;        ///< of the buffer whose length gives the scale; 0: the rank has no scale
-  std::uint64_t messageChunks = 0; ///< of the buffer whose length is the message's: of an all-gather the output
+  std::uint64_t messageChunks = 0; ///< of the buffer that is as long as the message
 
   MessageCut(const ir::Program &program, const ir::Rank &rank) : alignment(program.bufferAlignment) {
-    chunks = messageChunks = rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
-    if (program.collective.kind == ir::CollectiveKind::AllGather && rank.outputChunks != 0)
-      messageChunks = rank.outputChunks;
+    chunks = ir::chunksOfScale(rank);
+    messageChunks = ir::chunksOfMessage(program, rank);
   }
   /// Bytes of a chunk of the largest message of at most `bytes`.
   std::uint64_t chunkOfMessage(std::uint64_t bytes) const { return bytes / alignment / messageChunks * alignment; }
@@ -200,7 +199,7 @@ private:
       }
     }
     for (std::size_t i = 0; op.kind == OpKind::Get && i < std::min(srcs.size(), dsts.size()); ++i)
-      if ((rank.remoteBuffers[srcs[i].id].buffer == ir::BufferKind::Scratch) != (dsts[i].space == ChunkSpace::Scratch))
+      if ((ir::bufferOf(rank, srcs[i]) == ir::BufferKind::Scratch) != (dsts[i].space == ChunkSpace::Scratch))
         return "swaps the offsets of source and destination";
     bool alike = true; // where the rank has none, check-executor says what becomes of it
     forEachScratch(block, op, [&](const ir::Rank &of) {
@@ -224,16 +223,10 @@ private:
 
   /// Calls `visit(rank)` for each rank whose scratch `op` touches.
   template <typename Visit> void forEachScratch(const ir::ThreadBlock &block, const Op &op, Visit visit) const {
-    const ir::Rank &rank = program_.ranks[rank_];
-    for (const ir::Chunk &chunk : block.operands(op)) {
-      if (chunk.space == ChunkSpace::Scratch)
-        visit(rank);
-      else if (chunk.space == ChunkSpace::Remote && rank.remoteBuffers[chunk.id].buffer == ir::BufferKind::Scratch)
-        visit(program_.ranks[rank.remoteBuffers[chunk.id].rank]);
-      else if (chunk.space == ChunkSpace::Switch && rank.switchChannels[chunk.id].buffer == ir::BufferKind::Scratch)
-        for (const std::uint32_t of : rank.switchChannels[chunk.id].ranks)
-          visit(program_.ranks[of]);
-    }
+    ir::forEachMemory(program_, rank_, block, op, [&](const ir::MemoryPiece &piece) {
+      if (piece.inScratch())
+        visit(program_.ranks[piece.rank]);
+    });
   }
 
   /// Of the scratch buffers that `op` touches: the most chunks. 0: it touches none.

@@ -1,7 +1,6 @@
 #include "passes/analysis/shared_chunks.h"
 
-#include "ir/op_semantics.h"
-#include "passes/analysis/local_accesses.h"
+#include "ir/memory_map.h"
 #include "passes/diagnostics.h"
 
 #include <algorithm>
@@ -27,7 +26,7 @@ struct Memory {
   std::vector<Piece> pieces; // of mixed memories only
 };
 
-constexpr std::size_t memoriesPerRank = 3 * 2;
+constexpr std::size_t memoriesPerRank = 6; // three spaces, each plain or packets
 
 class SharedChunkSearch {
 public:
@@ -59,33 +58,15 @@ private:
       for (std::uint32_t b = 0; b < program_.ranks[r].blocks.size(); ++b) {
         const ir::ThreadBlock &block = program_.ranks[r].blocks[b];
         for (std::uint32_t o = 0; o < block.ops.size(); ++o)
-          forEachPiece(r, block, block.ops[o], {r, b, o}, visit);
+          ir::forEachMemory(program_, r, block, block.ops[o], [&](const ir::MemoryPiece &piece) {
+            if (piece.size == 0)
+              return;
+            const ir::CanonicalPlace place = ir::canonicalPlace(program_, piece);
+            Memory &memory =
+                memories_[(piece.rank * std::size_t{3} + std::size_t(place.buffer)) * 2 + piece.isPacket()];
+            visit(memory, Piece{place.index, piece.size, piece.access == ir::Access::Write, {r, b, o}});
+          });
       }
-  }
-
-  template <typename Visit>
-  void forEachPiece(std::uint32_t r, const ir::ThreadBlock &block, const ir::Op &op, ir::OpRef ref, Visit visit) {
-    const std::span<const ir::Chunk> operands = block.operands(op);
-    const ir::Rank &rank = program_.ranks[r];
-    for (std::uint32_t i = 0; i < operands.size(); ++i) {
-      const ir::Chunk &chunk = operands[i];
-      const ir::OperandRole role = ir::roleOf(op, i);
-      auto touch = [&](std::uint32_t owner, ir::BufferKind buffer) {
-        if (chunk.size == 0)
-          return;
-        const ir::CanonicalPlace place = ir::canonicalPlace(program_, owner, buffer, chunk.index);
-        Memory &memory = memories_[owner * memoriesPerRank + std::size_t(place.buffer) * 2 + std::size_t(role.form)];
-        visit(memory, Piece{place.index, chunk.size, role.access == ir::Access::Write, ref});
-      };
-      if (chunk.space == ir::ChunkSpace::Remote) {
-        touch(rank.remoteBuffers[chunk.id].rank, rank.remoteBuffers[chunk.id].buffer);
-      } else if (chunk.space == ir::ChunkSpace::Switch) {
-        for (const std::uint32_t member : rank.switchChannels[chunk.id].ranks)
-          touch(member, rank.switchChannels[chunk.id].buffer);
-      } else {
-        touch(r, static_cast<ir::BufferKind>(chunk.space));
-      }
-    }
   }
 
   /// What one instance touches of a piece.

@@ -1,5 +1,7 @@
 #include "passes/analysis/thread_order.h"
 
+#include "passes/phases.h"
+
 #include <algorithm>
 
 namespace mscclc::passes {
@@ -13,23 +15,10 @@ bool putsThroughPort(const Op &op) {
   return op.channelType == ir::ChannelType::Port && op.numDsts != 0;
 }
 
-/// The phase in which each operation runs, from 1; nops and barriers stand at the end of theirs.
-class PhaseCount {
-public:
-  std::uint64_t enter(const Op &op) {
-    phase_ += ir::has(op.sync, ir::DataSync::Before);
-    return phase_;
-  }
-  void leave(const Op &op) { phase_ += ir::isBlockSync(op.kind) || ir::has(op.sync, ir::DataSync::After); }
-
-private:
-  std::uint64_t phase_ = 1;
-};
-
 } // namespace
 
 bool ThreadOrder::matters(const ir::ThreadBlock &after) {
-  PhaseCount count;
+  PhaseCount count(1);
   std::uint64_t phase = 0;
   bool waited = false, sent = false, flushed = false, moved = false;
   for (const Op &op : after.ops) {
@@ -62,7 +51,7 @@ ThreadOrder::ThreadOrder(const ir::Program &program, std::uint32_t rank, const i
 }
 
 std::vector<std::uint32_t> ThreadOrder::lost() {
-  PhaseCount in, out;
+  PhaseCount in(1), out(1);
   std::uint32_t nextOut = 0; // the first operation after that has not been entered
   std::uint64_t phaseOut = 1;
   const auto step = [&](std::uint32_t i) {
@@ -143,7 +132,7 @@ void ThreadOrder::visit(std::uint32_t i, const Place &place) {
   for (std::uint32_t t = 0; byThreads && t < threads; ++t)
     visitAct(op, {i, queueOf(op, ids[ids.size() == 1 ? 0 : t]), t, threadAfter(i, t), place.phaseIn,
                   putsThroughPort(op) ? std::optional(destination(op, t)) : std::nullopt});
-  if (op.numChunks() != 0 && !putsThroughPort(op)) { // all threads do it, behind the sync that stood between
+  if (op.numChunks() != 0 && !putsThroughPort(op)) { // all threads do it, after the sync that stood between
     if (waitsEarlier_.first)
       blameSync(waitsEarlier_.first->op);
     if (flush_.before(place.phaseIn))
@@ -156,10 +145,8 @@ void ThreadOrder::visit(std::uint32_t i, const Place &place) {
 }
 
 /// Two names may stand for one memory: a peer's input and output in place, its packets and plain chunks.
-MemoryRange ThreadOrder::destination(const Op &op, std::uint32_t index) const {
-  const ir::Chunk &chunk = before_.dsts(op)[index];
-  const ir::RemoteBuffer &remote = program_.ranks[rank_].remoteBuffers[chunk.id];
-  return memoryOf(program_, remote.rank, remote.buffer, chunk.index, chunk.size, ir::formOfDestination(op.kind, index));
+ir::MemoryRange ThreadOrder::destination(const Op &op, std::uint32_t index) const {
+  return ir::memoryOf(program_, ir::pieceOf(program_, rank_, op, op.numSrcs + index, before_.dsts(op)[index]));
 }
 
 void ThreadOrder::beginPhaseIn(std::uint64_t phase) {
@@ -233,7 +220,7 @@ void ThreadOrder::blame(std::uint32_t earlier, std::uint32_t later) {
     blameSync(earlier);
 }
 
-/// Blames what was merged behind `earlier` and took the sync between them to the front.
+/// Blames what was merged into `earlier` and took the sync between them to the front.
 void ThreadOrder::blameSync(std::uint32_t earlier) {
   const std::uint32_t leader = into_[earlier].leader;
   for (std::uint32_t i = earlier + 1; !blamed_ && i < into_.size() && into_[i].leader == leader; ++i)

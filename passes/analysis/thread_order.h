@@ -1,14 +1,14 @@
 // Whether merging operations takes away an order that one thread gave them.
 //
 // Thread i does the i-th of what an operation names: a signal, a wait, a put through a port. Within a phase that one
-// thread's order is all there is, and an operation that is merged behind another moves to other threads. That loses
+// thread's order is all there is, and an operation that is merged into another moves to other threads. That loses
 // nothing where all that is related moves alike: two puts and their two signals, each on a channel of its own. It loses
 // an order where a signal no longer follows a put on its channel, or another signal that tells something else; where a
 // put no longer follows one to the same place; and where what a thread waited for no longer goes before what it sends.
-// A sync moves, too: what one operation asks for stands before or behind all that it is merged with.
+// A sync moves, too: what one operation asks for stands before or after all that it is merged with.
 #pragma once
 
-#include "passes/analysis/local_accesses.h"
+#include "ir/memory_map.h"
 
 #include <cstdint>
 #include <optional>
@@ -42,7 +42,7 @@ private:
     std::uint32_t op = 0, queue = 0;
     std::uint32_t threadIn = 0, threadOut = 0;
     std::uint64_t phaseIn = 0;
-    std::optional<MemoryRange> to; ///< of a put
+    std::optional<ir::MemoryRange> to; ///< of a put
     bool related(const Act &later) const { return phaseIn < later.phaseIn || threadIn == later.threadIn; }
   };
   struct Place {
@@ -87,7 +87,7 @@ private:
   std::uint32_t threadAfter(std::uint32_t op, std::uint32_t thread) const;
   std::uint32_t queueOf(const ir::Op &op, std::uint32_t id) const;
 
-  MemoryRange destination(const ir::Op &op, std::uint32_t index) const;
+  ir::MemoryRange destination(const ir::Op &op, std::uint32_t index) const;
 
   const ir::Program &program_;
   const std::uint32_t rank_;

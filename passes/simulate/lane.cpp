@@ -1,7 +1,8 @@
 // What a thread of a block does: operations in order, element by element.
 #include "passes/simulate/machine.h"
 
-#include "ir/op_semantics.h"
+#include "ir/internal_error.h"
+#include "ir/op_memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -23,63 +24,50 @@ std::uint64_t mix(std::uint64_t x) {
 bool Machine::isThread(const Lane &lane, std::uint32_t position) const {
   if (position >= program_.threadsPerBlock)
     return false;
-  const std::uint64_t block = firstBlock_[lane.rank] + lane.block;
+  const std::uint64_t block = index_.block(lane.rank, lane.block);
   const std::uint64_t drawn = mix(salt_ + block * 64);
   return (drawn % 2 == 0 ? (drawn >> 1) + position : mix(drawn + position)) % lanesPerBlock == lane.number;
 }
 
 /// True if the lane stands for the thread that does word `word` of the operands of `op`.
 bool Machine::isWord(const Lane &lane, const ir::Op &op, std::uint64_t word) const {
-  const std::uint64_t block = firstBlock_[lane.rank] + lane.block;
-  const bool inSwitch = op.kind == ir::OpKind::SwitchReduce || op.kind == ir::OpKind::SwitchReduceBroadcast;
-  const std::uint64_t words = inSwitch ? 2 : ir::isPacketOp(op.kind) ? 1 : 0;
+  const std::uint64_t block = index_.block(lane.rank, lane.block);
+  const std::uint64_t words = ir::reducesInSwitch(op.kind) ? 2 : ir::isPacketOp(op.kind) ? 1 : 0;
   return mix((salt_ ^ block << 40 ^ words << 60) + word) % lanesPerBlock == lane.number;
 }
 
 const ir::Op *Machine::header(const Lane &lane) const {
-  return lane.loop == none ? nullptr : &program_.ranks[lane.rank].blocks[lane.block].ops[lane.loop];
+  return lane.at.inLoop() ? &codeOf(lane).ops[lane.at.header()] : nullptr;
 }
 
 void Machine::advance(Lane &lane) {
-  const auto &ops = program_.ranks[lane.rank].blocks[lane.block].ops;
-  ++lane.pc;
+  lane.at.next(codeOf(lane));
   lane.id = 0;
   lane.pair = 0;
   lane.granule = 0;
   lane.stage = Lane::Before;
   lane.entered = false;
-  if (lane.loop == none || lane.pc != lane.loop + 1 + ops[lane.loop].bodySize)
-    return;
-  if (++lane.iteration < layoutOf(lane.rank).iterations(ops[lane.loop]))
-    lane.pc = lane.loop + 1;
-  else
-    lane.loop = none;
 }
 
 Machine::Progress Machine::stepLane(Lane &lane) {
   if (lane.ended)
     return blockOn(key(Event::Launch));
-  const auto &ops = program_.ranks[lane.rank].blocks[lane.block].ops;
-  if (lane.pc == ops.size()) {
+  const ir::ThreadBlock &code = codeOf(lane);
+  if (lane.at.atEnd(code)) {
     lane.ended = true;
     if (++ranks_[lane.rank].lanesEnded == ranks_[lane.rank].numLanes)
       wake(lane.rank, key(Event::User));
     return blockOn(key(Event::Launch));
   }
-  const ir::Op &op = ops[lane.pc];
-  if (op.kind == ir::OpKind::Pipeline) {
-    if (layoutOf(lane.rank).iterations(op) == 0 || op.bodySize == 0) {
-      lane.pc += 1 + op.bodySize;
-    } else {
-      lane.loop = lane.pc++;
-      lane.iteration = 0;
-    }
+  const ir::Op &op = code.ops[lane.at.op()];
+  if (lane.at.atHeader(code)) {
+    lane.at.enter(code, layoutOf(lane.rank).iterations(op));
     return Progress::Moved;
   }
-  const std::uint32_t number = firstBlock_[lane.rank] + lane.block;
+  const std::uint32_t number = index_.block(lane.rank, lane.block);
   if (random_() % 32 == 0)
     publish(blocks_[number], 1 + random_() % 8);
-  const auto nop = [&] { return meet(lane, blocks_[number].arrivals, lanesPerBlock, key(Event::Nop, number)); };
+  const auto nop = [&] { return meet(lane, blocks_[number].nops, lanesPerBlock, key(Event::Nop, number)); };
   if (lane.stage == Lane::Before) {
     if (ir::has(op.sync, ir::DataSync::Before) && nop() == Progress::Blocked)
       return Progress::Blocked;
@@ -100,64 +88,72 @@ Machine::Progress Machine::stepLane(Lane &lane) {
 }
 
 /// Ended means that all have come.
-Machine::Progress Machine::meet(Lane &lane, std::uint64_t &arrivals, std::uint64_t size, std::uint64_t key) {
+Machine::Progress Machine::meet(Lane &lane, ir::MeetingCounter &meeting, std::uint64_t size, std::uint64_t key) {
   if (!lane.entered) {
     lane.entered = true;
-    lane.target = arrivals / size * size + size;
-    if (++arrivals == lane.target)
+    lane.target = meeting.arrive(size);
+    if (meeting.isOver(lane.target))
       wake(lane.rank, key);
   }
-  return arrivals >= lane.target ? Progress::Ended : blockOn(key);
+  return meeting.isOver(lane.target) ? Progress::Ended : blockOn(key);
 }
 
 Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {
-  switch (ir::info(op.kind).group) {
-  case ir::OpGroup::BlockSync:
-    if (op.kind == ir::OpKind::Nop) {
-      const std::uint32_t number = firstBlock_[lane.rank] + lane.block;
-      return meet(lane, blocks_[number].arrivals, lanesPerBlock, key(Event::Nop, number));
-    }
-    publish(blockOf(lane), all);
-    return meet(lane, barriers_[lane.rank].at(op.imm).arrivals, std::uint64_t{op.count} * lanesPerBlock,
-                key(Event::Barrier, op.imm));
-  case ir::OpGroup::SingleThread:
-    return ir::putsAndSignals(op.kind) ? push(lane, op) : synchronise(lane, op);
-  default:
-    return op.channelType == ir::ChannelType::Port ? push(lane, op) : move(lane, op);
+  switch (ir::info(op.kind).effect) {
+  case ir::OpEffect::BlockSync: {
+    const std::uint32_t number = index_.block(lane.rank, lane.block);
+    return meet(lane, blocks_[number].nops, lanesPerBlock, key(Event::Nop, number));
   }
+  case ir::OpEffect::Barrier:
+    publish(blockOf(lane), all);
+    return meet(lane, barriers_[index_.barrierOf(lane.rank, op.imm)], std::uint64_t{op.count} * lanesPerBlock,
+                key(Event::Barrier, op.imm));
+  case ir::OpEffect::Acquire:
+  case ir::OpEffect::Release:
+  case ir::OpEffect::Signal:
+  case ir::OpEffect::Wait:
+  case ir::OpEffect::Flush:
+    return synchronise(lane, op);
+  case ir::OpEffect::Move:
+  case ir::OpEffect::MoveAndSignal:
+  case ir::OpEffect::MoveSignalAndFlush:
+    return op.channelType == ir::ChannelType::Port ? push(lane, op) : move(lane, op);
+  case ir::OpEffect::Reduce:
+    return move(lane, op);
+  case ir::OpEffect::Loop:
+    break; // stepLane enters and leaves it
+  }
+  throw ir::InternalError("an operation that no lane can do: " + std::string(ir::toString(op.kind)));
 }
 
-void Machine::signal(std::uint32_t rank, ir::ChannelType type, std::uint32_t id, Mark mark) {
-  if (const auto peer = pairing_.peer(type, {rank, id})) {
-    const std::uint32_t end = channel(type, peer->rank, peer->channel);
-    signals_[end].come.push_back(mark);
-    wake(peer->rank, key(Event::Signal, end));
+void Machine::signal(std::uint32_t channelEnd, const Mark &mark) {
+  if (const std::uint32_t peer = index_.pairOf(channelEnd); peer != none) {
+    queues_.give(peer, mark);
+    wake(index_.rankOfChannel(peer), key(Event::Signal, peer));
   }
 }
 
 Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
-  const auto ids = program_.ranks[lane.rank].blocks[lane.block].idsOf(op);
+  const auto ids = codeOf(lane).idsOf(op);
   for (; lane.id < ids.size(); ++lane.id) {
     if (!isThread(lane, lane.id))
       continue;
     const std::uint32_t id = ids[lane.id];
-    switch (op.kind) {
-    case ir::OpKind::SemRelease:
-      ++semaphores_[lane.rank][id].count;
-      semaphores_[lane.rank][id].released.push_back(markOf(lane));
+    switch (ir::info(op.kind).effect) {
+    case ir::OpEffect::Release:
+      queues_.give(index_.semaphoreQueue(lane.rank, id), markOf(lane));
+      untold_[index_.semaphoreQueue(lane.rank, id)].push_back(markOf(lane));
       wake(lane.rank, key(Event::Semaphore, id));
       break;
-    case ir::OpKind::SemAcquire: {
-      Semaphore &semaphore = semaphores_[lane.rank][id];
-      if (semaphore.count == 0)
+    case ir::OpEffect::Acquire: {
+      const std::uint32_t queue = index_.semaphoreQueue(lane.rank, id);
+      if (!queues_.take(queue))
         return blockOn(key(Event::Semaphore, id));
-      --semaphore.count;
-      std::for_each(semaphore.released.begin(), semaphore.released.end(), [&](const Mark &mark) { show(mark); });
-      semaphore.released.clear();
+      showAll(untold_[queue]); // of all releases so far: a semaphore is one counter
       break;
     }
-    case ir::OpKind::Flush: {
-      const std::uint32_t end = channel(op.channelType, lane.rank, id);
+    case ir::OpEffect::Flush: {
+      const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
       const Port &port = ports_[end];
       if (!lane.entered) {
         lane.entered = true;
@@ -168,70 +164,66 @@ Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
       lane.entered = false;
       break;
     }
-    case ir::OpKind::Wait:
-    case ir::OpKind::RelaxedWait: {
-      const std::uint32_t end = channel(op.channelType, lane.rank, id);
-      Signals &signals = signals_[end];
-      if (signals.come.empty())
+    case ir::OpEffect::Wait: {
+      const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
+      const std::optional<Mark> mark = queues_.take(end);
+      if (!mark)
         return blockOn(key(Event::Signal, end));
-      signals.untold.push_back(signals.come.front());
-      signals.come.pop_front();
-      if (op.kind == ir::OpKind::Wait || relaxedShows_) {
-        std::for_each(signals.untold.begin(), signals.untold.end(), [&](const Mark &mark) { show(mark); });
-        signals.untold.clear();
-      }
+      untold_[end].push_back(*mark);
+      if (op.kind == ir::OpKind::Wait || relaxedShows_)
+        showAll(untold_[end]);
       break;
     }
-    default:
+    case ir::OpEffect::Signal:
       if (op.channelType == ir::ChannelType::Port) {
-        const std::uint32_t end = channel(op.channelType, lane.rank, id);
+        const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
         Port &port = ports_[end];
         port.queue.push_back({.signal = true, .mark = markOf(lane)});
         ++port.pushed;
         wake(lane.rank, key(Event::Port, end));
       } else {
-        signal(lane.rank, op.channelType, id, op.kind == ir::OpKind::Signal || relaxedShows_ ? markOf(lane) : Mark());
+        signal(index_.channel(op.channelType, lane.rank, id),
+               op.kind == ir::OpKind::Signal || relaxedShows_ ? markOf(lane) : Mark());
       }
+      break;
+    case ir::OpEffect::BlockSync:
+    case ir::OpEffect::Barrier:
+    case ir::OpEffect::Move:
+    case ir::OpEffect::MoveAndSignal:
+    case ir::OpEffect::MoveSignalAndFlush:
+    case ir::OpEffect::Reduce:
+    case ir::OpEffect::Loop:
+      throw ir::InternalError("no operation on counters: " + std::string(ir::toString(op.kind)));
     }
   }
   return Progress::Ended;
 }
 
-void Machine::owners(const Lane &lane, const ir::Chunk &chunk, std::vector<std::uint32_t> &ranks) const {
-  const ir::Rank &rank = program_.ranks[lane.rank];
-  if (ir::isLocal(chunk.space))
-    ranks.assign(1, lane.rank);
-  else if (chunk.space == ir::ChunkSpace::Remote)
-    ranks.assign(1, rank.remoteBuffers[chunk.id].rank);
-  else
-    ranks = rank.switchChannels[chunk.id].ranks;
+/// The ranks in whose memory an operand of the lane's operation lies.
+void Machine::owners(const Lane &lane, const ir::Op &op, std::uint32_t operand,
+                     std::vector<std::uint32_t> &ranks) const {
+  ranks.clear();
+  ir::forEachPiece(program_, lane.rank, op, operand, codeOf(lane).chunks[op.firstChunk + operand],
+                   [&](const ir::MemoryPiece &piece) { ranks.push_back(piece.rank); });
 }
-
-namespace {
-ir::BufferKind bufferKind(const ir::Rank &rank, const ir::Chunk &chunk) {
-  return ir::isLocal(chunk.space)                ? static_cast<ir::BufferKind>(chunk.space)
-         : chunk.space == ir::ChunkSpace::Remote ? rank.remoteBuffers[chunk.id].buffer
-                                                 : rank.switchChannels[chunk.id].buffer;
-}
-} // namespace
 
 std::uint64_t Machine::bytesOf(const Lane &lane, const ir::Op &op, std::uint32_t operand) const {
-  const ir::Chunk &chunk = program_.ranks[lane.rank].blocks[lane.block].chunks[op.firstChunk + operand];
-  return layoutOf(lane.rank).span(chunk, op, header(lane), lane.iteration, false, lane.rank).bytes;
+  const ir::Chunk &chunk = codeOf(lane).chunks[op.firstChunk + operand];
+  return layoutOf(lane.rank).span(chunk, op, header(lane), lane.at.iteration(), false, lane.rank).bytes;
 }
 
 Machine::Place Machine::place(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::uint64_t at,
                               std::uint64_t bytes, std::uint32_t owner) {
-  const ir::Chunk &chunk = program_.ranks[lane.rank].blocks[lane.block].chunks[op.firstChunk + operand];
-  const ir::BufferKind buffer = bufferKind(program_.ranks[lane.rank], chunk);
+  const ir::Chunk &chunk = codeOf(lane).chunks[op.firstChunk + operand];
+  const ir::BufferKind buffer = ir::bufferOf(program_.ranks[lane.rank], chunk);
   const bool packet = ir::roleOf(op, operand).form == ir::DataForm::Packet;
   const Layout &layout = layoutOf(lane.rank);
   const bool inScratch = buffer == ir::BufferKind::Scratch;
-  const ByteSpan span = layout.span(chunk, op, header(lane), lane.iteration, inScratch, owner);
+  const ByteSpan span = layout.span(chunk, op, header(lane), lane.at.iteration(), inScratch, owner);
   const std::uint64_t scale = packet ? 2 : 1, first = (span.offset + at) * scale;
   if (first + bytes * scale > layout.bytesOf(owner, buffer)) {
     outcome_.kind = Outcome::OutOfBounds;
-    outcome_.place = {lane.rank, lane.block, lane.pc};
+    outcome_.place = {lane.rank, lane.block, lane.at.op()};
     outcome_.size = sizeOf_[ranks_[lane.rank].launch];
     return {};
   }
@@ -287,7 +279,6 @@ Machine::Progress Machine::move(Lane &lane, const ir::Op &op) {
 
 Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32_t pair, std::uint64_t at,
                                        std::uint64_t bytes) {
-  const ir::ThreadBlock &code = program_.ranks[lane.rank].blocks[lane.block];
   const std::uint32_t flag = ranks_[lane.rank].launch + 1;
   const bool reduces = ir::reduces(op.kind);
   buffer_.resize(bytes);
@@ -296,7 +287,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
   const std::uint32_t endSource = reduces ? op.numSrcs : firstSource + 1;
   bool any = false;
   for (std::uint32_t i = firstSource; i < endSource; ++i) {
-    owners(lane, code.chunks[op.firstChunk + i], owners_);
+    owners(lane, op, i, owners_);
     for (const std::uint32_t owner : owners_) {
       const Place from = place(lane, op, i, at, bytes, owner);
       if (!from.at)
@@ -313,7 +304,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
   }
   const std::uint32_t firstDst = reduces ? 0 : pair, endDst = reduces ? op.numDsts : pair + 1;
   for (std::uint32_t i = firstDst; i < endDst; ++i) {
-    owners(lane, code.chunks[op.firstChunk + op.numSrcs + i], owners_);
+    owners(lane, op, op.numSrcs + i, owners_);
     for (const std::uint32_t owner : owners_) {
       const Place to = place(lane, op, op.numSrcs + i, at, bytes, owner);
       if (!to.at)
@@ -330,13 +321,13 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
 }
 
 Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
-  const ir::ThreadBlock &code = program_.ranks[lane.rank].blocks[lane.block];
+  const ir::ThreadBlock &code = codeOf(lane);
   const auto ids = code.idsOf(op);
   for (; lane.id < op.numDsts; ++lane.id) {
     if (!isThread(lane, lane.id))
       continue;
     const std::uint32_t source = op.numSrcs == 1 ? 0 : lane.id, destination = op.numSrcs + lane.id;
-    const std::uint32_t end = channel(ir::ChannelType::Port, lane.rank, ids[ids.size() == 1 ? 0 : lane.id]);
+    const std::uint32_t end = index_.channel(ir::ChannelType::Port, lane.rank, ids[ids.size() == 1 ? 0 : lane.id]);
     Port &port = ports_[end];
     if (lane.entered) { // pushed; a flush waits for it
       if (port.finished < lane.target)
@@ -345,7 +336,7 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
       continue;
     }
     const std::uint64_t bytes = bytesOf(lane, op, destination);
-    owners(lane, code.chunks[op.firstChunk + destination], owners_);
+    owners(lane, op, destination, owners_);
     const std::uint32_t owner = owners_[0];
     const Place from = place(lane, op, source, 0, bytes, lane.rank), to = place(lane, op, destination, 0, bytes, owner);
     if (!from.at || !to.at)

@@ -1,5 +1,6 @@
 #include "passes/simulate/layout.h"
 
+#include "ir/collectives.h"
 #include "ir/diagnostics.h"
 #include "passes/verify/geometry.h"
 
@@ -12,13 +13,6 @@ namespace {
 constexpr std::uint64_t mostBytes = std::uint64_t{4} << 30; ///< of the buffers of all ranks
 constexpr std::uint64_t mostOperations = 50'000'000;        ///< of a launch, iterations counted
 
-/// Chunks that a message of the size given to --size is cut into: of the input, or an AllGather's output.
-std::uint64_t messageChunks(const ir::Program &program, const ir::Rank &rank) {
-  if (program.collective.kind == ir::CollectiveKind::AllGather)
-    return rank.outputChunks;
-  return rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
-}
-
 /// The multiples of `step` around `bytes`, in words.
 std::string nearest(std::uint64_t bytes, std::uint64_t step) {
   const std::uint64_t below = bytes / step * step, above = below + step;
@@ -30,7 +24,7 @@ std::string nearest(std::uint64_t bytes, std::uint64_t step) {
 
 const ir::Rank *firstWithData(const ir::Program &program) {
   for (const ir::Rank &rank : program.ranks)
-    if (messageChunks(program, rank) != 0)
+    if (ir::chunksOfMessage(program, rank) != 0)
       return &rank;
   return nullptr;
 }
@@ -43,7 +37,7 @@ Layout::Layout(const ir::Program &program, std::uint64_t messageBytes) : program
     chunk_ = program.bufferAlignment; // scratch alone
     return;
   }
-  const std::uint64_t chunks = messageChunks(program, *rank), step = chunks * program.bufferAlignment;
+  const std::uint64_t chunks = ir::chunksOfMessage(program, *rank), step = chunks * program.bufferAlignment;
   if (messageBytes == 0 || messageBytes % step != 0)
     refusal_ = "it must be a multiple of " + std::to_string(step) + " bytes, " + ir::plural(chunks, "chunk") + " of " +
                ir::plural(program.bufferAlignment, "byte") + " each" + nearest(messageBytes, step);
@@ -119,7 +113,7 @@ ByteSpan Layout::span(const ir::Chunk &chunk, const ir::Op &op, const ir::Op *he
 
 std::vector<std::uint64_t> smallSizes(const ir::Program &program) {
   const ir::Rank *rank = firstWithData(program);
-  const std::uint64_t step = rank ? messageChunks(program, *rank) * program.bufferAlignment : 16;
+  const std::uint64_t step = rank ? ir::chunksOfMessage(program, *rank) * program.bufferAlignment : 16;
   std::uint64_t longest = 1; // of the units that pipelines take at a time, in steps
   bool slices = false;
   for (const ir::Rank &r : program.ranks)

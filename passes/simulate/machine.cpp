@@ -18,30 +18,15 @@ constexpr int unwritten = 0x5a; ///< what memory holds that nobody wrote
 Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inputs &inputs,
                  const SimulateOptions &options)
     : program_(program), sizes_(std::move(sizes)), inputs_(inputs), type_(options.type),
-      relaxedShows_(options.relaxedShows), userAwaitsPorts_(options.userAwaitsPorts), pairing_(program) {
-  std::uint32_t channels = 0;
-  for (const auto kind : {ir::ChannelType::Memory, ir::ChannelType::Port})
-    for (const ir::Rank &rank : program.ranks) {
-      firstChannel_[kind == ir::ChannelType::Port].push_back(channels);
-      channels += static_cast<std::uint32_t>(rank.peers(kind).size());
-    }
-  signals_.resize(channels);
-  ports_.resize(channels);
-  ranks_.resize(program.ranks.size());
-  semaphores_.resize(ranks_.size());
-  barriers_.resize(ranks_.size());
+      relaxedShows_(options.relaxedShows), userAwaitsPorts_(options.userAwaitsPorts), index_(program),
+      blocks_(index_.numBlocks()), ranks_(program.ranks.size()), queues_(index_), untold_(index_.numQueues()),
+      ports_(index_.numChannels()), barriers_(index_.numBarriers()) {
   allocate();
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     const ir::Rank &rank = program.ranks[r];
     RankState &s = ranks_[r];
-    semaphores_[r].resize(rank.semaphores.size());
     s.firstLane = static_cast<std::uint32_t>(lanes_.size());
-    firstBlock_.push_back(static_cast<std::uint32_t>(blocks_.size()));
     for (std::uint32_t b = 0; b < rank.blocks.size(); ++b) {
-      blocks_.emplace_back();
-      for (const ir::Op &op : rank.blocks[b].ops)
-        if (op.kind == ir::OpKind::Barrier)
-          barriers_[r][op.imm];
       for (std::uint32_t n = 0; n < lanesPerBlock; ++n) {
         Lane lane;
         lane.rank = r;
@@ -54,30 +39,27 @@ Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inpu
     s.numLanes = static_cast<std::uint32_t>(lanes_.size()) - s.firstLane;
     actors_.push_back({Actor::User, r, r});
     for (std::uint32_t c = 0; c < rank.portPeers.size(); ++c) {
-      const std::uint32_t end = channel(ir::ChannelType::Port, r, c);
+      const std::uint32_t end = index_.channel(ir::ChannelType::Port, r, c);
       ports_[end].actor = static_cast<std::uint32_t>(actors_.size());
       actors_.push_back({Actor::Engine, r, end});
     }
   }
 }
 
-/// Buffers that hold the longest message. In place, input and output are one.
+/// Buffers that hold the longest message. In place, one of the two holds both.
 void Machine::allocate() {
-  const bool inplace = program_.collective.inplace;
-  const auto kind = program_.collective.kind;
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     RankState &s = ranks_[r];
-    for (const Size &size : sizes_) {
-      s.inputBytes = std::max(s.inputBytes, size.layout->bytesOf(r, ir::BufferKind::Input));
-      s.outputBytes = std::max(s.outputBytes, size.layout->bytesOf(r, ir::BufferKind::Output));
-      s.scratchBytes = std::max(s.scratchBytes, size.layout->scratchBytes(r));
+    for (const ir::BufferKind kind : {ir::BufferKind::Input, ir::BufferKind::Output}) {
+      const ir::CanonicalPlace place = ir::canonicalPlace(program_, r, kind, 0);
+      const bool inInput = place.buffer == ir::BufferKind::Input;
+      (kind == ir::BufferKind::Input ? s.inputPlace : s.outputPlace) = place;
+      std::uint64_t &bytes = inInput ? s.inputBytes : s.outputBytes;
+      for (const Size &size : sizes_)
+        bytes = std::max(bytes, place.index * size.layout->chunkBytes() + size.layout->bytesOf(r, kind));
     }
-    if (inplace && kind == ir::CollectiveKind::AllGather)
-      s.inputBytes = 0;
-    else if (inplace)
-      s.inputBytes = std::max(s.inputBytes, s.outputBytes);
-    if (inplace && kind != ir::CollectiveKind::AllGather)
-      s.outputBytes = 0;
+    for (const Size &size : sizes_)
+      s.scratchBytes = std::max(s.scratchBytes, size.layout->scratchBytes(r));
     s.input = memory(s.inputBytes);
     s.output = memory(s.outputBytes);
     s.scratch = memory(s.scratchBytes * 2);
@@ -86,18 +68,10 @@ void Machine::allocate() {
 
 std::byte *Machine::bufferOf(std::uint32_t rank, ir::BufferKind buffer, const Layout &layout) const {
   const RankState &s = ranks_[rank];
-  const bool inplace = program_.collective.inplace;
-  const auto kind = program_.collective.kind;
   if (buffer == ir::BufferKind::Scratch)
     return s.scratch.get();
-  if (buffer == ir::BufferKind::Input)
-    return inplace && kind == ir::CollectiveKind::AllGather
-               ? s.output.get() + rank * layout.bytesOf(rank, ir::BufferKind::Input)
-               : s.input.get();
-  if (!inplace || kind == ir::CollectiveKind::AllGather)
-    return s.output.get();
-  return kind == ir::CollectiveKind::ReduceScatter ? s.input.get() + rank * layout.bytesOf(rank, ir::BufferKind::Output)
-                                                   : s.input.get();
+  const ir::CanonicalPlace &place = buffer == ir::BufferKind::Input ? s.inputPlace : s.outputPlace;
+  return (place.buffer == ir::BufferKind::Input ? s.input : s.output).get() + place.index * layout.chunkBytes();
 }
 
 void Machine::reset(std::uint64_t seed) {
@@ -108,7 +82,10 @@ void Machine::reset(std::uint64_t seed) {
   sizeOf_.clear();
   for (std::uint32_t launch = 0; launch < launches_; ++launch)
     sizeOf_.push_back(sizes_.size() == 1 ? 0 : static_cast<std::uint32_t>(random_() % sizes_.size()));
-  std::fill(signals_.begin(), signals_.end(), Signals());
+  queues_ = ir::CreditQueues<Mark>(index_);
+  for (auto &marks : untold_)
+    marks.clear();
+  std::fill(barriers_.begin(), barriers_.end(), ir::MeetingCounter());
   for (Port &port : ports_) {
     port.queue.clear();
     port.pushed = port.finished = 0;
@@ -121,14 +98,11 @@ void Machine::reset(std::uint64_t seed) {
     s.launch = s.lanesEnded = 0;
     s.stage = RankState::Start;
     s.waiting.clear();
-    for (std::uint32_t i = 0; i < semaphores_[r].size(); ++i)
-      semaphores_[r][i] = {program_.ranks[r].semaphores[i].initialValue, {}};
-    for (auto &[id, barrier] : barriers_[r])
-      barrier.arrivals = 0;
   }
   const std::uint64_t delays = random_() % 2 == 0 ? 0 : 3; // of four blocks
   for (Block &block : blocks_) {
-    block.arrivals = block.firstStore = block.seen = 0;
+    block.nops = {};
+    block.firstStore = block.seen = 0;
     block.stores.clear();
     block.data.clear();
     block.delays = random_() % 4 < delays;
@@ -195,7 +169,7 @@ Outcome Machine::run(std::uint64_t seed, std::uint32_t launches) {
       return outcome_;
     if (progress == Progress::Moved)
       continue;
-    // Steps may have woken others, which are behind `at`.
+    // Steps may have woken others, which stand after `at`.
     ready_[at] = ready_.back();
     ready_.pop_back();
     actors_[a].ready = false;
@@ -209,7 +183,7 @@ Outcome Machine::run(std::uint64_t seed, std::uint32_t launches) {
     outcome_.kind = Outcome::Hangs;
     for (std::uint32_t l = s.firstLane; l < s.firstLane + s.numLanes; ++l)
       if (!lanes_[l].ended) {
-        outcome_.place = {lanes_[l].rank, lanes_[l].block, lanes_[l].pc};
+        outcome_.place = {lanes_[l].rank, lanes_[l].block, lanes_[l].at.op()};
         outcome_.launch = s.launch;
         outcome_.size = sizeOf_[s.launch];
         outcome_.waitsFor = describeWait(lanes_[l]);
@@ -220,8 +194,8 @@ Outcome Machine::run(std::uint64_t seed, std::uint32_t launches) {
 }
 
 std::string Machine::describeWait(const Lane &lane) const {
-  const ir::ThreadBlock &code = program_.ranks[lane.rank].blocks[lane.block];
-  const ir::Op &op = code.ops[lane.pc];
+  const ir::ThreadBlock &code = codeOf(lane);
+  const ir::Op &op = code.ops[lane.at.op()];
   if (ir::isWait(op.kind) || op.kind == ir::OpKind::Flush || op.kind == ir::OpKind::SemAcquire) {
     const std::uint32_t id = code.idsOf(op)[std::min<std::size_t>(lane.id, op.numIds - 1)];
     return op.kind == ir::OpKind::SemAcquire
@@ -237,9 +211,10 @@ Machine::Progress Machine::step(Actor &actor) {
     return stepLane(lanes_[actor.index]);
   case Actor::Engine:
     return stepEngine(actor.index);
-  default:
-    return stepUser(actor.rank);
+  case Actor::User:
+    break;
   }
+  return stepUser(actor.rank);
 }
 
 Machine::Progress Machine::stepUser(std::uint32_t rank) {
@@ -251,7 +226,7 @@ Machine::Progress Machine::stepUser(std::uint32_t rank) {
   if (s.lanesEnded != s.numLanes || (userAwaitsPorts_ && !portsDone(rank)))
     return blockOn(key(Event::User));
   for (std::uint32_t b = 0; b < program_.ranks[rank].blocks.size(); ++b)
-    publish(blocks_[firstBlock_[rank] + b], std::numeric_limits<std::uint64_t>::max());
+    publish(blocks_[index_.block(rank, b)], std::numeric_limits<std::uint64_t>::max());
   compare(rank);
   overwrite(rank);
   if (++s.launch == launches_) {
@@ -264,7 +239,7 @@ Machine::Progress Machine::stepUser(std::uint32_t rank) {
 
 bool Machine::portsDone(std::uint32_t rank) const {
   for (std::uint32_t c = 0; c < program_.ranks[rank].portPeers.size(); ++c) {
-    const Port &port = ports_[channel(ir::ChannelType::Port, rank, c)];
+    const Port &port = ports_[index_.channel(ir::ChannelType::Port, rank, c)];
     if (port.finished != port.pushed)
       return false;
   }
@@ -275,7 +250,7 @@ void Machine::beginLaunch(std::uint32_t rank) {
   RankState &s = ranks_[rank];
   overwrite(rank);
   const Layout &layout = layoutOf(rank);
-  if (program_.collective.kind != ir::CollectiveKind::Test || s.launch == 0)
+  if (ir::hasUser(program_.collective.kind) || s.launch == 0)
     inputs_.fill(rank, s.launch, 0, bufferOf(rank, ir::BufferKind::Input, layout),
                  layout.bytesOf(rank, ir::BufferKind::Input));
   s.lanesEnded = 0;
@@ -294,7 +269,7 @@ void Machine::beginLaunch(std::uint32_t rank) {
 /// Before and after a launch both buffers are the user's, to use for something else. Those of a test are never used.
 void Machine::overwrite(std::uint32_t rank) {
   const RankState &s = ranks_[rank];
-  if (program_.collective.kind == ir::CollectiveKind::Test)
+  if (!ir::hasUser(program_.collective.kind))
     return;
   std::memset(s.input.get(), unwritten + 1, s.inputBytes);
   std::memset(s.output.get(), unwritten + 1, s.outputBytes);
@@ -308,7 +283,7 @@ Machine::Progress Machine::stepEngine(std::uint32_t end) {
   const std::uint32_t rank = actors_[port.actor].rank;
   show(r.mark);
   if (r.signal) {
-    signal(rank, ir::ChannelType::Port, end - firstChannel_[1][rank], r.mark);
+    signal(end, r.mark);
   } else {
     const std::uint64_t step = std::max<std::uint64_t>(16, (r.bytes / 4 + 15) / 16 * 16);
     const std::uint64_t bytes = std::min(step, r.bytes - r.done);

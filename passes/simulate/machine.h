@@ -14,12 +14,13 @@
 #include "passes/simulate/layout.h"
 #include "passes/simulate/numbers.h"
 
-#include "ir/channel_pairing.h"
+#include "ir/cursor.h"
+#include "ir/memory_map.h"
 
 #include <deque>
 #include <memory>
 #include <random>
-#include <unordered_map>
+#include <vector>
 
 namespace mscclc::passes::sim {
 
@@ -53,7 +54,7 @@ public:
   Outcome run(std::uint64_t seed, std::uint32_t launches);
 
 private:
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::uint32_t none = ir::none;
   static constexpr std::uint32_t lanesPerBlock = 2;
   enum class Progress : std::uint8_t { Moved, Blocked, Ended };
   /// Something that takes steps.
@@ -71,8 +72,9 @@ private:
   /// A thread of a block.
   struct Lane {
     std::uint32_t rank = 0, block = 0, number = 0;
-    std::uint32_t pc = 0, id = 0, loop = none, pair = 0;
-    std::uint64_t iteration = 0, granule = 0;
+    ir::BlockCursor at;
+    std::uint32_t id = 0, pair = 0;
+    std::uint64_t granule = 0;
     std::uint64_t target = 0;                                     ///< of a flush or a nop: what it waits to see
     enum : std::uint8_t { Before, Itself, After } stage = Before; ///< nops that a DataSync stands for count in
     bool entered = false, ended = true;
@@ -87,25 +89,13 @@ private:
     std::uint64_t upTo = 0;
   };
   struct Block {
-    std::uint64_t arrivals = 0; ///< of lanes at nops, ever
-    bool delays = false;        ///< keeps stores for itself
-    std::vector<Store> stores;  ///< in order; those before firstStore are seen
+    ir::MeetingCounter nops;   ///< of lanes, ever
+    bool delays = false;       ///< keeps stores for itself
+    std::vector<Store> stores; ///< in order; those before firstStore are seen
     std::size_t firstStore = 0;
     std::uint64_t seen = 0; ///< stores that others saw, ever
     std::vector<std::byte> data;
-    std::uint64_t phase() const { return arrivals / lanesPerBlock; }
-  };
-  struct BarrierState {
-    std::uint32_t blocks = 0;
-    std::uint64_t arrivals = 0;
-  };
-  struct Signals {            ///< of a channel end
-    std::deque<Mark> come;    ///< and not waited for
-    std::vector<Mark> untold; ///< of those that a relaxed wait took
-  };
-  struct Semaphore {
-    std::uint64_t count = 0;
-    std::vector<Mark> released;
+    std::uint64_t phase() const { return nops.rounds(lanesPerBlock); }
   };
   struct Request { ///< in a port's queue
     bool signal = false, packets = false;
@@ -122,6 +112,7 @@ private:
   struct RankState {
     std::unique_ptr<std::byte[]> input, output, scratch;
     std::uint64_t inputBytes = 0, outputBytes = 0, scratchBytes = 0; ///< of the largest size; of half of the scratch
+    ir::CanonicalPlace inputPlace{}, outputPlace{};                  ///< where the two lie: in place, one in the other
     std::uint32_t launch = 0, lanesEnded = 0;
     std::uint32_t firstLane = 0, numLanes = 0;
     enum { Start, Running, Done } stage = Start;
@@ -149,12 +140,12 @@ private:
   void beginLaunch(std::uint32_t rank);
   void overwrite(std::uint32_t rank);
   Progress execute(Lane &lane, const ir::Op &op);
-  Progress meet(Lane &lane, std::uint64_t &arrivals, std::uint64_t size, std::uint64_t key);
+  Progress meet(Lane &lane, ir::MeetingCounter &meeting, std::uint64_t size, std::uint64_t key);
   Progress synchronise(Lane &lane, const ir::Op &op);
   Progress move(Lane &lane, const ir::Op &op);
   Progress moveGranule(Lane &lane, const ir::Op &op, std::uint32_t pair, std::uint64_t at, std::uint64_t bytes);
   Progress push(Lane &lane, const ir::Op &op);
-  void signal(std::uint32_t rank, ir::ChannelType type, std::uint32_t channel, Mark mark);
+  void signal(std::uint32_t channelEnd, const Mark &mark);
   void advance(Lane &lane);
   bool isThread(const Lane &lane, std::uint32_t position) const;
   bool isWord(const Lane &lane, const ir::Op &op, std::uint64_t word) const;
@@ -163,20 +154,20 @@ private:
   static void publish(Block &block, std::uint64_t count);
   Mark markOf(const Lane &lane) const;
   void show(const Mark &mark);
-  Block &blockOf(const Lane &lane) { return blocks_[firstBlock_[lane.rank] + lane.block]; }
+  /// And forgets them.
+  void showAll(std::vector<Mark> &marks);
+  const ir::ThreadBlock &codeOf(const Lane &lane) const { return program_.ranks[lane.rank].blocks[lane.block]; }
+  Block &blockOf(const Lane &lane) { return blocks_[index_.block(lane.rank, lane.block)]; }
   const Layout &layoutOf(std::uint32_t rank) const { return *sizes_[sizeOf_[ranks_[rank].launch]].layout; }
   std::byte *bufferOf(std::uint32_t rank, ir::BufferKind buffer, const Layout &layout) const;
   Place place(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::uint64_t at, std::uint64_t bytes,
               std::uint32_t owner);
-  void owners(const Lane &lane, const ir::Chunk &chunk, std::vector<std::uint32_t> &ranks) const;
+  void owners(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::vector<std::uint32_t> &ranks) const;
   std::uint64_t bytesOf(const Lane &lane, const ir::Op &op, std::uint32_t operand) const;
   bool readPacket(const Place &from, std::byte *data, std::uint64_t bytes, std::uint32_t flag) const;
   void writePacket(const Place &to, const std::byte *data, std::uint64_t bytes, std::uint32_t flag);
   void compare(std::uint32_t rank);
   std::string describeWait(const Lane &lane) const;
-  std::uint32_t channel(ir::ChannelType type, std::uint32_t rank, std::uint32_t id) const {
-    return firstChannel_[type == ir::ChannelType::Port][rank] + id;
-  }
   const ir::Op *header(const Lane &lane) const;
 
   const ir::Program &program_;
@@ -184,19 +175,17 @@ private:
   const Inputs &inputs_;
   DataType type_;
   bool relaxedShows_, userAwaitsPorts_; ///< see SimulateOptions
-  ir::ChannelPairing pairing_;
+  ir::ProgramIndex index_;
 
   std::vector<Actor> actors_;
   std::vector<Lane> lanes_;
   std::vector<std::uint32_t> laneActor_;
   std::vector<Block> blocks_;
-  std::vector<std::uint32_t> firstBlock_;
   std::vector<RankState> ranks_;
-  std::vector<std::uint32_t> firstChannel_[2];
-  std::vector<Signals> signals_; ///< [channel end]
-  std::vector<Port> ports_;      ///< [channel end]
-  std::vector<std::vector<Semaphore>> semaphores_;
-  std::vector<std::unordered_map<std::uint64_t, BarrierState>> barriers_; ///< [rank], by id
+  ir::CreditQueues<Mark> queues_;            ///< signals and releases that nobody has taken
+  std::vector<std::vector<Mark>> untold_;    ///< [queue]: taken by relaxed waits, or released, and not shown yet
+  std::vector<Port> ports_;                  ///< [channel end]
+  std::vector<ir::MeetingCounter> barriers_; ///< [barrier], of lanes
   std::vector<std::uint32_t> ready_;
   std::mt19937_64 random_;
   std::vector<std::uint32_t> sizeOf_; ///< [launch]: an index into sizes_

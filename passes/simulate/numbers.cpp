@@ -64,9 +64,10 @@ template <typename T> T apply(ir::ReduceOp op, T a, T b) {
     return std::min(a, b);
   case ir::ReduceOp::Max:
     return std::max(a, b);
-  default:
-    return static_cast<T>(a + b);
+  case ir::ReduceOp::Sum:
+    break;
   }
+  return static_cast<T>(a + b);
 }
 
 template <typename T> void accumulateAs(ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes) {
@@ -213,71 +214,48 @@ std::vector<ir::ReduceOp> reduceOpsOf(const ir::Program &program) {
 }
 
 Expected::Expected(const ir::Program &program, const Inputs &inputs, DataType type, std::uint64_t chunkBytes)
-    : program_(program), inputs_(inputs), type_(type), chunkBytes_(chunkBytes), one_(chunkBytes), part_(chunkBytes) {}
+    : program_(program), wanted_(program), inputs_(inputs), type_(type), chunkBytes_(chunkBytes), one_(chunkBytes),
+      part_(chunkBytes) {}
 
 void Expected::use(ir::ReduceOp op) {
   if (op == op_)
     return;
   op_ = op;
   reduced_.clear();
-  isReduced_.clear();
 }
 
 const std::byte *Expected::chunk(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk) {
-  const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());
-  const ir::Rank &r = program_.ranks[rank];
-  const auto plain = [&](std::uint32_t from, std::uint32_t input) {
-    inputs_.fill(from, launch, input * chunkBytes_, one_.data(), chunkBytes_);
-    return one_.data();
-  };
-  const auto everyRank = [&](std::uint32_t input) {
-    const std::uint32_t inputs = r.inputChunks;
-    if (reduced_.size() <= launch) {
-      reduced_.resize(launch + 1);
-      isReduced_.resize(launch + 1);
-    }
-    auto &all = reduced_[launch];
-    if (all.empty()) {
-      all.resize(inputs * chunkBytes_);
-      isReduced_[launch].assign(inputs, false);
-    }
-    std::byte *sum = all.data() + input * chunkBytes_;
-    if (!isReduced_[launch][input]) {
-      isReduced_[launch][input] = true;
-      inputs_.fill(0, launch, input * chunkBytes_, sum, chunkBytes_);
-      for (std::uint32_t i = 1; i < ranks; ++i) {
-        inputs_.fill(i, launch, input * chunkBytes_, part_.data(), chunkBytes_);
-        accumulate(type_, op_, sum, part_.data(), chunkBytes_);
-      }
-    }
-    return static_cast<const std::byte *>(sum);
-  };
-  switch (program_.collective.kind) {
-  case ir::CollectiveKind::AllGather:
-    return plain(chunk / r.inputChunks, chunk % r.inputChunks);
-  case ir::CollectiveKind::AllReduce:
-    return everyRank(chunk);
-  case ir::CollectiveKind::ReduceScatter:
-    return everyRank(rank * r.outputChunks + chunk);
-  case ir::CollectiveKind::AllToAll:
-    return plain(chunk / (r.inputChunks / ranks), rank * (r.inputChunks / ranks) + chunk % (r.inputChunks / ranks));
-  case ir::CollectiveKind::SendRecv:
-    return plain((rank + ranks - 1) % ranks, chunk);
-  case ir::CollectiveKind::Custom:
-    for (const ir::Expectation &e : program_.collective.expectations) {
-      if (e.rank != rank || e.outputChunk != chunk || e.contributions.empty())
-        continue;
-      plain(e.contributions[0].rank, e.contributions[0].chunk);
-      for (std::size_t i = 1; i < e.contributions.size(); ++i) {
-        inputs_.fill(e.contributions[i].rank, launch, e.contributions[i].chunk * chunkBytes_, part_.data(),
-                     chunkBytes_);
-        accumulate(type_, op_, one_.data(), part_.data(), chunkBytes_);
-      }
-      return one_.data();
-    }
+  if (const auto input = wanted_.reducedOverAll(rank, chunk))
+    return reducedOverAll(launch, *input);
+  wanted_.of(rank, chunk, from_);
+  if (from_.empty())
     return nullptr;
-  default:
-    return nullptr;
+  reduce(launch, from_, one_.data());
+  return one_.data();
+}
+
+/// Of all ranks, which many outputs share.
+const std::byte *Expected::reducedOverAll(std::uint32_t launch, std::uint32_t input) {
+  if (reduced_.size() <= launch)
+    reduced_.resize(launch + 1);
+  auto &all = reduced_[launch];
+  if (all.size() <= input)
+    all.resize(input + 1);
+  if (all[input].empty()) {
+    from_.clear();
+    for (std::uint32_t rank = 0; rank < program_.ranks.size(); ++rank)
+      from_.push_back({rank, input});
+    all[input].resize(chunkBytes_);
+    reduce(launch, from_, all[input].data());
+  }
+  return all[input].data();
+}
+
+void Expected::reduce(std::uint32_t launch, const std::vector<ir::Contribution> &from, std::byte *into) {
+  inputs_.fill(from[0].rank, launch, from[0].chunk * chunkBytes_, into, chunkBytes_);
+  for (std::size_t i = 1; i < from.size(); ++i) {
+    inputs_.fill(from[i].rank, launch, from[i].chunk * chunkBytes_, part_.data(), chunkBytes_);
+    accumulate(type_, op_, into, part_.data(), chunkBytes_);
   }
 }
 

@@ -1,6 +1,7 @@
 // Elements of the data types that programs move: inputs, reductions, what a collective should leave.
 #pragma once
 
+#include "ir/collectives.h"
 #include "passes/simulate/simulate.h"
 
 #include <cstddef>
@@ -44,14 +45,18 @@ public:
   const std::byte *chunk(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk);
 
 private:
+  const std::byte *reducedOverAll(std::uint32_t launch, std::uint32_t input);
+  void reduce(std::uint32_t launch, const std::vector<ir::Contribution> &from, std::byte *into);
+
   const ir::Program &program_;
+  ir::WantedOutputs wanted_;
   const Inputs &inputs_;
   DataType type_;
   std::uint64_t chunkBytes_;
   ir::ReduceOp op_ = ir::ReduceOp::Sum;
   std::vector<std::byte> one_, part_;
-  std::vector<std::vector<std::byte>> reduced_; ///< [launch]: all chunks of an AllReduce or ReduceScatter
-  std::vector<std::vector<bool>> isReduced_;
+  std::vector<ir::Contribution> from_;
+  std::vector<std::vector<std::vector<std::byte>>> reduced_; ///< [launch][input chunk]: over all ranks; or empty
 };
 
 } // namespace mscclc::passes::sim

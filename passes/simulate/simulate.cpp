@@ -105,7 +105,7 @@ std::uint32_t schedulesOf(const SimulateOptions &options, std::uint64_t size, st
   const auto worth = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(most * longMessage / std::max<std::uint64_t>(size, 1), least, most));
   if (!options.schedules) // many sizes share what two would get
-    return asked || numSizes <= 2 ? worth : std::max<std::uint32_t>(least, worth * 2 / numSizes);
+    return asked || numSizes <= 2 ? worth : std::max(least, static_cast<std::uint32_t>(2ull * worth / numSizes));
   // A size that nobody asked for, only so long that pipelines go round, is not worth more.
   return !asked && size > longMessage ? std::min(*options.schedules, least) : *options.schedules;
 }
@@ -129,6 +129,7 @@ public:
 
   SimulateResult run() {
     result_.ok = true;
+    result_.compared = ir::WantedOutputs(program_).any();
     const std::vector<std::uint64_t> sizes = options_.sizes.empty() ? sim::smallSizes(program_) : options_.sizes;
     std::vector<Row> rows;
     Row inTurn;
@@ -238,7 +239,8 @@ std::string SimulateResult::summary() const {
       return (row.schedules == 0 ? "refused at " : "wrong at ") + ir::plural(row.size, "byte");
     schedules += row.schedules;
   }
-  return "right: " + ir::plural(rows.size(), "size") + ", " + ir::plural(schedules, "schedule");
+  return (compared ? "right: " : "ran, compared with nothing: ") + ir::plural(rows.size(), "size") + ", " +
+         ir::plural(schedules, "schedule");
 }
 
 std::string SimulateResult::table() const {
@@ -247,7 +249,7 @@ std::string SimulateResult::table() const {
     char line[120];
     std::snprintf(line, sizeof line, "%12s  %9u  %9s  %s\n", row.inTurn ? "in turn" : std::to_string(row.size).c_str(),
                   row.schedules, number(row.maxError).c_str(),
-                  row.ok               ? "yes"
+                  row.ok               ? compared ? "yes" : "ran"
                   : row.schedules == 0 ? "refused"
                                        : "no");
     text += line;

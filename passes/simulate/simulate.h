@@ -1,4 +1,4 @@
-// The CPU executor: runs a program with real data under random schedules, and compares with the collective.
+// The simulator: runs a program with real data under random schedules, and compares with the collective.
 //
 // Blocks are two threads each, which stand for those of a GPU (simulate/machine.h) and take turns at every legal point:
 // between elements of one operation, between operations that no nop separates, with port puts done later by an engine
@@ -55,8 +55,9 @@ struct SimulateRow {
 
 struct SimulateResult {
   std::vector<SimulateRow> rows;
-  bool ok = false; ///< all sizes ran, and right
-  /// A table of rows: size or "in turn", schedules, max error, ok.
+  bool ok = false;       ///< all sizes ran, and right
+  bool compared = false; ///< with something: the program promises what some output ends as
+  /// A table of rows: size or "in turn", schedules, max error, ok ("ran" where nothing was compared).
   std::string table() const;
   /// "right: 2 sizes, 200 schedules", or the first size that is not: one line for a user.
   std::string summary() const;

@@ -52,7 +52,7 @@ void Machine::publish(Block &block, std::uint64_t count) {
 
 /// What the lane's block stored in earlier phases.
 Machine::Mark Machine::markOf(const Lane &lane) const {
-  const std::uint32_t number = firstBlock_[lane.rank] + lane.block;
+  const std::uint32_t number = index_.block(lane.rank, lane.block);
   const Block &block = blocks_[number];
   const auto first = block.stores.begin() + static_cast<std::ptrdiff_t>(block.firstStore);
   const auto now =
@@ -63,6 +63,12 @@ Machine::Mark Machine::markOf(const Lane &lane) const {
 void Machine::show(const Mark &mark) {
   if (mark.block != none && mark.upTo > blocks_[mark.block].seen)
     publish(blocks_[mark.block], mark.upTo - blocks_[mark.block].seen);
+}
+
+void Machine::showAll(std::vector<Mark> &marks) {
+  for (const Mark &mark : marks)
+    show(mark);
+  marks.clear();
 }
 
 } // namespace mscclc::passes::sim

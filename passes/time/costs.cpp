@@ -1,6 +1,7 @@
 #include "passes/time/costs.h"
 
-#include "ir/op_semantics.h"
+#include "ir/collectives.h"
+#include "ir/op_memory.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,15 +12,12 @@ namespace {
 /// Payload bytes of a packet that a thread stores at once.
 constexpr double packetPayload = 8;
 
+/// Chunks that a message is cut into, on a rank that has some of it.
 std::uint64_t messageChunks(const ir::Program &program) {
-  for (const ir::Rank &rank : program.ranks) {
-    const std::uint32_t chunks = program.collective.kind == ir::CollectiveKind::AllGather ? rank.outputChunks
-                                 : rank.inputChunks != 0                                  ? rank.inputChunks
-                                                                                          : rank.outputChunks;
-    if (chunks != 0)
-      return chunks;
-  }
-  return 1;
+  std::uint32_t most = 1;
+  for (const ir::Rank &rank : program.ranks)
+    most = std::max(most, ir::chunksOfMessage(program, rank));
+  return most;
 }
 } // namespace
 
@@ -46,14 +44,14 @@ std::uint64_t MessageBytes::of(const ir::Chunk &chunk, const ir::Op &op, const i
   return bytes;
 }
 
-/// An operand as the machine sees it: how it is reached, and whose memory it is.
+/// An operand as the machine sees it: how it is reached, and how many bytes of payload it has.
 struct Costs::Operand {
-  ir::ChunkSpace space = ir::ChunkSpace::Input;
-  bool read = false, packet = false;
-  double bytes = 0; ///< payload
-  std::span<const std::uint32_t> owners;
-  bool local() const { return ir::isLocal(space); }
-  bool inSwitch() const { return space == ir::ChunkSpace::Switch; }
+  ir::MemoryPiece piece;
+  const ir::Chunk *chunk = nullptr;
+  double bytes = 0;
+  bool reads() const { return piece.access == ir::Access::Read; }
+  bool isLocal() const { return piece.reach == ir::Reach::Own; }
+  bool inSwitch() const { return piece.reach == ir::Reach::SwitchChannel; }
 };
 
 /// Collects what a flow passes through, each resource once.
@@ -124,12 +122,12 @@ double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Opera
   double reads = 0, writes = 0, together = 0, longest = 0; // bytes; ns for a word of each source
   bool packets = false, inSwitch = false;
   for (const Operand &operand : operands) {
-    (operand.read ? reads : writes) += operand.bytes;
-    packets |= operand.packet;
-    inSwitch |= operand.inSwitch() && operand.read;
-    if (!operand.read)
+    (operand.reads() ? reads : writes) += operand.bytes;
+    packets |= operand.piece.isPacket();
+    inSwitch |= operand.inSwitch() && operand.reads();
+    if (!operand.reads())
       continue;
-    const Time latency = us(operand.inSwitch() ? p.multimemLatency : operand.local() ? p.loadLocal : p.loadRemote);
+    const Time latency = us(operand.inSwitch() ? p.multimemLatency : operand.isLocal() ? p.loadLocal : p.loadRemote);
     together += latency;
     longest = std::max(longest, latency);
   }
@@ -154,8 +152,8 @@ Time Costs::dataLatency(const ir::Op &op, const std::vector<Operand> &operands) 
   const MachineParameters &p = machine_.parameters;
   Time longest = 0, together = 0;
   for (const Operand &operand : operands)
-    if (operand.read) {
-      const Time latency = us(operand.inSwitch() ? p.multimemLatency : operand.local() ? p.loadLocal : p.loadRemote);
+    if (operand.reads()) {
+      const Time latency = us(operand.inSwitch() ? p.multimemLatency : operand.isLocal() ? p.loadLocal : p.loadRemote);
       longest = std::max(longest, latency);
       together += latency;
     }
@@ -165,46 +163,32 @@ Time Costs::dataLatency(const ir::Op &op, const std::vector<Operand> &operands) 
 DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, const ir::Op *header,
                      std::uint64_t iteration, const MessageBytes &bytes) const {
   const MachineParameters &p = machine_.parameters;
-  const ir::Rank &self = program_.ranks[rank];
   std::vector<Operand> operands;
   DataCost cost;
   for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
     const ir::Chunk &chunk = block.chunks[op.firstChunk + i];
-    const ir::OperandRole role = ir::roleOf(op, i);
-    Operand operand;
-    operand.space = chunk.space;
-    operand.read = role.access == ir::Access::Read;
-    operand.packet = role.form == ir::DataForm::Packet;
     const std::uint64_t payload = bytes.of(chunk, op, header, iteration);
-    operand.bytes = static_cast<double>(payload);
+    operands.push_back({ir::pieceOf(program_, rank, op, i, chunk), &chunk, static_cast<double>(payload)});
     cost.bytes = std::max(cost.bytes, payload);
-    if (operand.local())
-      operand.owners = {&rank, 1};
-    else if (operand.inSwitch())
-      operand.owners = self.switchChannels[chunk.id].ranks;
-    else
-      operand.owners = {&self.remoteBuffers[chunk.id].rank, 1};
-    operands.push_back(std::move(operand));
   }
   if (cost.bytes == 0)
     return cost;
   Uses uses(slots_);
   for (const Operand &operand : operands) {
-    const double line = operand.inSwitch() ? p.link / p.multimem
-                        : operand.packet   ? p.link / p.packet
-                                           : p.link / (operand.read ? p.load : p.store);
-    const double inMemory = operand.bytes * (operand.packet ? 2 : 1);
-    for (const std::uint32_t owner : operand.owners)
-      uses.add(memory_[owner], inMemory);
-    if (operand.inSwitch()) {
-      // The switch reduces what all send into one, and sends what one writes to all.
-      uses.add(operand.read ? in_[rank] : out_[rank], operand.bytes * line);
-      for (const std::uint32_t owner : operand.owners)
-        uses.add(operand.read ? out_[owner] : in_[owner], operand.bytes * line);
-    } else if (!operand.local()) {
-      const std::uint32_t owner = operand.owners.front();
-      addLink(uses, operand.read ? owner : rank, operand.read ? rank : owner, operand.bytes * line);
-    }
+    const bool packet = operand.piece.isPacket(), reads = operand.reads();
+    const double line = operand.bytes * (operand.inSwitch() ? p.link / p.multimem
+                                         : packet           ? p.link / p.packet
+                                                            : p.link / (reads ? p.load : p.store));
+    // The switch reduces what all send into one, and sends what one writes to all.
+    if (operand.inSwitch())
+      uses.add(reads ? in_[rank] : out_[rank], line);
+    ir::forEachPiece(program_, rank, op, operand.piece.operand, *operand.chunk, [&](const ir::MemoryPiece &piece) {
+      uses.add(memory_[piece.rank], operand.bytes * (packet ? 2 : 1));
+      if (operand.inSwitch())
+        uses.add(reads ? out_[piece.rank] : in_[piece.rank], line);
+      else
+        addLink(uses, reads ? piece.rank : rank, reads ? rank : piece.rank, line);
+    });
   }
   const double payload = static_cast<double>(cost.bytes);
   cost.uses = std::move(uses).of(payload);

@@ -68,11 +68,12 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
   result.latencyBound = run({.mostIterations = some, .free = true}).end;
   if (result.extrapolated) {
     // From half as many iterations on, each takes as long as the last.
-    const auto further = static_cast<double>(all - some) / static_cast<double>(some - some / 2);
-    const Timeline half = run({.mostIterations = some / 2});
+    const std::uint64_t fewer = some / 2;
+    const auto further = static_cast<double>(all - some) / static_cast<double>(some - fewer);
+    const Timeline half = run({.mostIterations = fewer});
     result.total += (result.timeline.end - half.end) * further;
     result.linkBound += (busiest(result.timeline) - busiest(half)) * further;
-    result.latencyBound += (result.latencyBound - run({.mostIterations = some / 2, .free = true}).end) * further;
+    result.latencyBound += (result.latencyBound - run({.mostIterations = fewer, .free = true}).end) * further;
   }
   result.complete = result.timeline.complete;
   if (!result.complete)

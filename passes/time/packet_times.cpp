@@ -1,6 +1,7 @@
 #include "passes/time/packet_times.h"
 
-#include "ir/op_semantics.h"
+#include "ir/cursor.h"
+#include "ir/op_memory.h"
 
 #include <algorithm>
 
@@ -13,44 +14,27 @@ bool PacketTimes::reads(const ir::Op &op) {
 template <class Visit>
 void PacketTimes::forCells(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, bool reads,
                            Visit &&visit) {
-  const ir::Rank &self = program_.ranks[rank];
-  for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
-    const ir::OperandRole role = ir::roleOf(op, i);
-    if (role.form != ir::DataForm::Packet || (role.access == ir::Access::Read) != reads)
-      continue;
-    const ir::Chunk &chunk = block.chunks[op.firstChunk + i];
-    const auto visitAll = [&](std::uint32_t owner, ir::BufferKind buffer) {
-      std::vector<Cell> &cells = cells_[owner][static_cast<std::size_t>(buffer)];
-      if (cells.size() < chunk.index + chunk.size)
-        cells.resize(chunk.index + chunk.size);
-      for (std::uint32_t c = chunk.index; c < chunk.index + chunk.size; ++c)
-        visit(cells[c]);
-    };
-    if (ir::isLocal(chunk.space))
-      visitAll(rank, static_cast<ir::BufferKind>(chunk.space));
-    else if (chunk.space == ir::ChunkSpace::Remote)
-      visitAll(self.remoteBuffers[chunk.id].rank, self.remoteBuffers[chunk.id].buffer);
-    else
-      for (const std::uint32_t owner : self.switchChannels[chunk.id].ranks)
-        visitAll(owner, self.switchChannels[chunk.id].buffer);
-  }
+  ir::forEachMemory(program_, rank, block, op, [&](const ir::MemoryPiece &piece) {
+    if (!piece.isPacket() || (piece.access == ir::Access::Read) != reads)
+      return;
+    std::vector<Cell> &cells = cells_[piece.rank][static_cast<std::size_t>(piece.buffer)];
+    if (cells.size() < piece.index + piece.size)
+      cells.resize(piece.index + piece.size);
+    for (std::uint32_t c = piece.index; c < piece.index + piece.size; ++c)
+      visit(cells[c]);
+  });
 }
 
 PacketTimes::PacketTimes(const ir::Program &program) : program_(program), cells_(program.ranks.size()) {
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
-    for (const ir::ThreadBlock &block : program.ranks[r].blocks) {
-      std::size_t bodyEnd = 0;
-      for (std::size_t i = 0; i < block.ops.size(); ++i) {
-        const ir::Op &op = block.ops[i];
-        if (op.kind == ir::OpKind::Pipeline)
-          bodyEnd = i + 1 + op.bodySize;
-        if (ir::isPacketOp(op.kind))
-          forCells(r, block, op, false, [&](Cell &cell) {
+    for (const ir::ThreadBlock &block : program.ranks[r].blocks)
+      ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
+        if (ir::isPacketOp(block.ops[o].kind))
+          forCells(r, block, block.ops[o], false, [&](Cell &cell) {
             ++cell.writers;
-            cell.inPipeline |= i < bodyEnd;
+            cell.inPipeline |= header != ir::none;
           });
-      }
-    }
+      });
 }
 
 std::uint32_t PacketTimes::enter(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,

@@ -9,36 +9,15 @@ namespace mscclc::passes::time {
 
 Walk::Walk(const ir::Program &program, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
            WalkOptions options)
-    : program_(program), costs_(costs), network_(network), bytes_(bytes), options_(options), pairing_(program),
-      packets_(program) {
-  std::uint32_t memory = 0, ports = 0, semaphores = 0;
-  for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
-    const ir::Rank &rank = program.ranks[r];
-    firstBlock_.push_back(static_cast<std::uint32_t>(blocks_.size()));
-    firstMemory_.push_back(memory);
-    firstPort_.push_back(ports);
-    firstSemaphore_.push_back(semaphores);
-    memory += static_cast<std::uint32_t>(rank.memoryPeers.size());
-    ports += static_cast<std::uint32_t>(rank.portPeers.size());
-    semaphores += static_cast<std::uint32_t>(rank.semaphores.size());
-    for (std::uint32_t b = 0; b < rank.blocks.size(); ++b) {
-      Block block;
-      block.rank = r;
-      block.block = b;
-      block.stores.at = -1;
-      blocks_.push_back(std::move(block));
-    }
+    : index_(program), costs_(costs), network_(network), bytes_(bytes), options_(options), packets_(program),
+      credits_(index_), waiting_(index_.numQueues()), meetings_(index_), proxies_(index_.numRanks()),
+      connections_(index_.numChannels()) {
+  for (std::uint32_t number = 0; number < index_.numBlocks(); ++number) {
+    Block block;
+    block.number = number;
+    block.stores.at = -1;
+    blocks_.push_back(std::move(block));
   }
-  memorySignals_.resize(memory);
-  portSignals_.resize(ports);
-  connections_.resize(ports);
-  semaphores_.resize(semaphores);
-  for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
-    for (std::uint32_t s = 0; s < program.ranks[r].semaphores.size(); ++s)
-      for (std::uint32_t n = 0; n < program.ranks[r].semaphores[s].initialValue; ++n)
-        semaphores_[firstSemaphore_[r] + s].come.push({});
-  barriers_.resize(program.ranks.size());
-  proxies_.resize(program.ranks.size());
 }
 
 Timeline Walk::run() {
@@ -106,10 +85,10 @@ void Walk::dispatch(const Event &event) {
 /// A new span of the operation that the block is at.
 std::uint32_t Walk::begin(const Block &block, Time start, std::uint32_t before) {
   Span span;
-  span.rank = block.rank;
-  span.block = block.block;
-  span.op = block.pc;
-  span.iteration = static_cast<std::uint32_t>(block.iteration);
+  span.rank = rankOf(block);
+  span.block = index_.idOf(block.number);
+  span.op = block.cursor.op();
+  span.iteration = static_cast<std::uint32_t>(block.cursor.iteration());
   span.start = span.moving = span.end = start;
   span.before = before;
   timeline_.spans.push_back(span);
@@ -131,33 +110,17 @@ void Walk::newPhase(Block &block, Moment from) {
 }
 
 const ir::Op *Walk::header(const Block &block) const {
-  return block.loop == Span::none ? nullptr : &code(block).ops[block.loop];
+  return block.cursor.inLoop() ? &code(block).ops[block.cursor.header()] : nullptr;
+}
+
+std::uint64_t Walk::iterations(const ir::Op &header) const {
+  return std::min(bytes_.iterations(header), options_.mostIterations);
 }
 
 void Walk::advance(Block &block) {
-  ++block.pc;
+  block.cursor.next(code(block));
   if (costs_.runner() == Runner::Executor)
     block.issue.at += Costs::us(costs_.parameters().decode);
-  if (block.loop == Span::none)
-    return;
-  const ir::Op &loop = code(block).ops[block.loop];
-  if (block.pc != block.loop + 1 + loop.bodySize)
-    return;
-  if (++block.iteration < std::min(bytes_.iterations(loop), options_.mostIterations)) {
-    block.pc = block.loop + 1;
-  } else {
-    block.loop = Span::none;
-    block.iteration = 0;
-  }
-}
-
-void Walk::enterPipeline(Block &block, const ir::Op &op) {
-  if (bytes_.iterations(op) == 0 || op.bodySize == 0) {
-    block.pc += 1 + op.bodySize;
-    return;
-  }
-  block.loop = block.pc++;
-  block.iteration = 0;
 }
 
 void Walk::step(std::uint32_t number) {
@@ -165,7 +128,7 @@ void Walk::step(std::uint32_t number) {
   const ir::ThreadBlock &code = this->code(block);
   block.state = Block::Running;
   for (;;) {
-    if (block.pc == code.ops.size()) {
+    if (!block.cursor.settle(code, [&](const ir::Op &header) { return iterations(header); })) {
       if (block.open != 0) {
         block.state = Block::Joining;
         return;
@@ -178,30 +141,34 @@ void Walk::step(std::uint32_t number) {
       }
       return;
     }
-    const ir::Op &op = code.ops[block.pc];
-    switch (ir::info(op.kind).group) {
-    case ir::OpGroup::Loop:
-      enterPipeline(block, op);
-      break;
-    case ir::OpGroup::BlockSync:
-      if (!join(number, block, op))
+    const ir::Op &op = code.ops[block.cursor.op()];
+    switch (ir::info(op.kind).effect) {
+    case ir::OpEffect::BlockSync:
+    case ir::OpEffect::Barrier:
+      if (!join(block, op))
         return;
       break;
-    case ir::OpGroup::SingleThread:
-      if (ir::putsAndSignals(op.kind))
-        push(block, op);
-      else
-        synchronise(block, op);
+    case ir::OpEffect::Acquire:
+    case ir::OpEffect::Release:
+    case ir::OpEffect::Signal:
+    case ir::OpEffect::Wait:
+    case ir::OpEffect::Flush:
+      synchronise(block, op);
       advance(block);
       break;
-    case ir::OpGroup::Data:
-      if (op.channelType == ir::ChannelType::Port) {
-        push(block, op);
-        advance(block);
-        break;
+    case ir::OpEffect::Move:
+    case ir::OpEffect::MoveAndSignal:
+    case ir::OpEffect::MoveSignalAndFlush:
+    case ir::OpEffect::Reduce:
+      if (op.channelType != ir::ChannelType::Port) {
+        move(block, op);
+        return;
       }
-      move(number, block, op);
-      return;
+      push(block, op);
+      advance(block);
+      break;
+    case ir::OpEffect::Loop:
+      throw ir::InternalError("a pipeline's header does not run");
     }
     if (block.issue.at > now_) {
       at(block.issue.at, EventKind::Step, number);
@@ -211,7 +178,7 @@ void Walk::step(std::uint32_t number) {
 }
 
 /// All threads meet. True if the block goes on at once; else it is stepped again.
-bool Walk::join(std::uint32_t number, Block &block, const ir::Op &op) {
+bool Walk::join(Block &block, const ir::Op &op) {
   if (block.open != 0) {
     block.state = Block::Joining;
     return false;
@@ -219,15 +186,15 @@ bool Walk::join(std::uint32_t number, Block &block, const ir::Op &op) {
   Moment from = block.issue;
   from.raise(block.phase);
   if (from.at > now_) {
-    at(from.at, EventKind::Step, number);
+    at(from.at, EventKind::Step, block.number);
     return false;
   }
   const std::uint32_t span = begin(block, from.at, from.span);
   timeline_.spans[span].bound = Cause::Sync;
   const Time end = from.at + Costs::us(costs_.parameters().blockSync);
   this->end(span, end);
-  if (op.kind == ir::OpKind::Barrier) {
-    meet(number, block, op, span);
+  if (ir::info(op.kind).effect == ir::OpEffect::Barrier) {
+    meet(block, op, span);
     return false;
   }
   newPhase(block, {end, span});
@@ -235,31 +202,24 @@ bool Walk::join(std::uint32_t number, Block &block, const ir::Op &op) {
   return true;
 }
 
-void Walk::meet(std::uint32_t number, Block &block, const ir::Op &op, std::uint32_t span) {
-  auto &barriers = barriers_[block.rank];
-  auto found = std::find_if(barriers.begin(), barriers.end(), [&](const auto &entry) { return entry.first == op.imm; });
-  if (found == barriers.end()) {
-    barriers.push_back({op.imm, {}});
-    found = barriers.end() - 1;
-  }
-  BarrierState &barrier = found->second;
-  barrier.arrived.push_back(number);
-  barrier.last.raise({timeline_.spans[span].end, span});
+void Walk::meet(Block &block, const ir::Op &op, std::uint32_t span) {
+  const std::uint32_t barrier = index_.barrierOf(rankOf(block), op.imm);
   block.state = Block::AtBarrier;
-  if (barrier.arrived.size() < op.count)
-    return;
-  const Time end = barrier.last.at + Costs::us(costs_.parameters().barrier);
-  for (const std::uint32_t other : barrier.arrived) {
-    Block &waiting = blocks_[other];
-    const std::uint32_t own = waiting.phase.span;
-    this->end(own, end);
-    if (own != barrier.last.span)
-      timeline_.spans[own].awaited = barrier.last.span;
-    newPhase(waiting, {end, own});
+  const std::uint64_t ticket = meetings_.arrive(barrier, {block.number, span});
+  const std::span<const Arrival> all = meetings_.met(barrier, ticket);
+  Moment last;
+  for (const Arrival &arrival : all)
+    last.raise({timeline_.spans[arrival.span].end, arrival.span});
+  const Time end = last.at + Costs::us(costs_.parameters().barrier);
+  for (const Arrival &arrival : all) {
+    Block &waiting = blocks_[arrival.block];
+    this->end(arrival.span, end);
+    if (arrival.span != last.span)
+      timeline_.spans[arrival.span].awaited = last.span;
+    newPhase(waiting, {end, arrival.span});
     advance(waiting);
-    at(end, EventKind::Step, other);
+    at(end, EventKind::Step, arrival.block);
   }
-  barrier = {};
 }
 
 void Walk::synchronise(Block &block, const ir::Op &op) {
@@ -278,70 +238,64 @@ void Walk::synchronise(Block &block, const ir::Op &op) {
 }
 
 /// What thread `position` does of the operation.
-Time Walk::synchroniseAt(Block &block, const ir::Op &op, std::uint32_t span, std::uint32_t position, Time from) {
+void Walk::synchroniseAt(Block &block, const ir::Op &op, std::uint32_t span, std::uint32_t position, Time from) {
   const MachineParameters &p = costs_.parameters();
-  const std::uint32_t id = code(block).idsOf(op)[position];
+  const std::uint32_t rank = rankOf(block), id = code(block).idsOf(op)[position];
   const Waiter waiter{span, position, from};
   const auto done = [&](Time at) { answer(waiter, {at, Span::none}); };
-  switch (op.kind) {
-  case ir::OpKind::SemRelease: {
+  switch (ir::info(op.kind).effect) {
+  case ir::OpEffect::Release:
     done(from);
-    post(semaphores_[firstSemaphore_[block.rank] + id], {from + Costs::us(p.barrier), span});
-    break;
-  }
-  case ir::OpKind::SemAcquire:
-    take(semaphores_[firstSemaphore_[block.rank] + id], waiter);
-    break;
-  case ir::OpKind::Wait:
-  case ir::OpKind::RelaxedWait:
-    take(signals(op.channelType, {block.rank, id}), waiter);
-    break;
-  case ir::OpKind::Signal:
-  case ir::OpKind::RelaxedSignal: {
+    post(index_.queue(rank, op, id), {from + Costs::us(p.barrier), span});
+    return;
+  case ir::OpEffect::Acquire:
+  case ir::OpEffect::Wait:
+    take(index_.queue(rank, op, id), waiter);
+    return;
+  case ir::OpEffect::Signal: {
     if (op.channelType == ir::ChannelType::Port) {
-      ask(block.rank, {.span = span, .channel = id, .signal = true, .pushed = from + Costs::us(p.portPush)});
-      done(from + Costs::us(p.portPush));
-      break;
+      const Time pushed = from + Costs::us(p.portPush);
+      ask(rank, {.span = span, .channel = id, .signal = true, .pushed = pushed});
+      done(pushed);
+      return;
     }
-    Time sent = from;
-    if (op.kind == ir::OpKind::Signal)
-      sent = std::max(from, block.stores.at < 0 ? from : block.stores.at + Costs::us(p.fence));
+    // A relaxed signal does not wait for what was stored.
+    const bool fences = op.kind == ir::OpKind::Signal && block.stores.at >= 0;
+    const Time sent = fences ? std::max(from, block.stores.at + Costs::us(p.fence)) : from;
     done(sent);
-    sendSignal(block, op, id, {sent + Costs::us(p.storeVisible), span});
-    break;
+    post(index_.queue(rank, op, id), {sent + Costs::us(p.storeVisible), span});
+    return;
   }
-  case ir::OpKind::Flush:
-    ask(block.rank,
+  case ir::OpEffect::Flush:
+    ask(rank,
         {.span = span, .channel = id, .position = position, .flush = true, .pushed = from + Costs::us(p.portPush)});
-    break;
-  default:
+    return;
+  case ir::OpEffect::BlockSync:
+  case ir::OpEffect::Barrier:
+  case ir::OpEffect::Move:
+  case ir::OpEffect::MoveAndSignal:
+  case ir::OpEffect::MoveSignalAndFlush:
+  case ir::OpEffect::Reduce:
+  case ir::OpEffect::Loop:
     throw ir::InternalError("an operation that no single thread does");
   }
-  return from;
 }
 
-Walk::Counter &Walk::signals(ir::ChannelType type, ir::ChannelEnd end) {
-  return type == ir::ChannelType::Port ? portSignals_[firstPort_[end.rank] + end.channel]
-                                       : memorySignals_[firstMemory_[end.rank] + end.channel];
-}
-
-void Walk::sendSignal(const Block &block, const ir::Op &op, std::uint32_t channel, Moment sent) {
-  if (const auto peer = pairing_.peer(op.channelType, {block.rank, channel}))
-    post(signals(op.channelType, *peer), sent);
-}
-
-void Walk::take(Counter &counter, const Waiter &waiter) {
-  if (counter.come.empty())
-    counter.waiting.push(waiter);
+void Walk::take(std::uint32_t queue, const Waiter &waiter) {
+  if (const std::optional<Moment> credit = credits_.take(queue))
+    answer(waiter, *credit);
   else
-    answer(waiter, counter.come.pop());
+    waiting_[queue].push(waiter);
 }
 
-void Walk::post(Counter &counter, Moment moment) {
-  if (counter.waiting.empty())
-    counter.come.push(moment);
+/// Nothing through a channel without a pair, which nobody waits on.
+void Walk::post(std::uint32_t queue, Moment moment) {
+  if (queue == ir::none)
+    return;
+  if (waiting_[queue].empty())
+    credits_.give(queue, moment);
   else
-    answer(counter.waiting.pop(), moment);
+    answer(waiting_[queue].pop(), moment);
 }
 
 /// One position of a span has what it waited for.
@@ -366,7 +320,7 @@ void Walk::settle(std::uint32_t number) {
   Block &block = blockOf(span);
   end(number, span.end);
   if (--block.open == 0 && block.state == Block::Joining)
-    at(std::max(now_, block.phase.at), EventKind::Step, firstBlock_[span.rank] + span.block);
+    at(std::max(now_, block.phase.at), EventKind::Step, block.number);
 }
 
 Cause Walk::boundOf(FluidNetwork::Resource resource) const {

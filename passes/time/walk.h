@@ -14,7 +14,7 @@
 #include "passes/time/packet_times.h"
 #include "passes/time/timeline.h"
 
-#include "ir/channel_pairing.h"
+#include "ir/cursor.h"
 
 #include <deque>
 #include <queue>
@@ -60,8 +60,8 @@ private:
   };
   struct Block {
     enum State : std::uint8_t { Running, Moving, Joining, AtBarrier, Ended } state = Running;
-    std::uint32_t rank = 0, block = 0, pc = 0, loop = Span::none;
-    std::uint64_t iteration = 0;
+    std::uint32_t number = 0; ///< of the program's index
+    ir::BlockCursor cursor;
     std::uint32_t open = 0;      ///< spans of this phase that have no end yet
     Moment issue;                ///< from when on all threads take the next operation
     Moment phase;                ///< the last end in this phase
@@ -72,7 +72,7 @@ private:
     std::uint32_t span = 0, position = 0;
     Time from = 0;
   };
-  /// First in, first out; most counters hold one entry at a time or none, and there are very many of them.
+  /// First in, first out; most hold one entry at a time or none, and there are very many of them.
   template <class T> class Queue {
   public:
     bool empty() const { return first_ == entries_.size(); }
@@ -90,13 +90,9 @@ private:
     std::vector<T> entries_;
     std::size_t first_ = 0;
   };
-  struct Counter {
-    Queue<Moment> come;
-    Queue<Waiter> waiting;
-  };
-  struct BarrierState {
-    std::vector<std::uint32_t> arrived; ///< blocks
-    Moment last;
+  /// A block that has come to a barrier, and its span there.
+  struct Arrival {
+    std::uint32_t block = 0, span = Span::none;
   };
   /// What a proxy is asked to do.
   struct Request {
@@ -123,32 +119,30 @@ private:
   };
 
   void at(Time time, EventKind kind, std::uint32_t subject) { events_.push({time, number_++, kind, subject}); }
-  Block &blockOf(const Span &span) { return blocks_[firstBlock_[span.rank] + span.block]; }
-  const ir::ThreadBlock &code(const Block &block) const { return program_.ranks[block.rank].blocks[block.block]; }
-  std::uint32_t connection(std::uint32_t rank, std::uint32_t channel) const { return firstPort_[rank] + channel; }
+  Block &blockOf(const Span &span) { return blocks_[index_.block(span.rank, span.block)]; }
+  const ir::ThreadBlock &code(const Block &block) const { return index_.ops(block.number); }
+  std::uint32_t rankOf(const Block &block) const { return index_.rankOf(block.number); }
+  std::uint64_t iterations(const ir::Op &header) const;
 
   void dispatch(const Event &event);
   std::uint32_t begin(const Block &block, Time start, std::uint32_t before);
   void end(std::uint32_t span, Time at);
   void step(std::uint32_t number);
-  bool join(std::uint32_t number, Block &block, const ir::Op &op);
-  void meet(std::uint32_t number, Block &block, const ir::Op &op, std::uint32_t span);
+  bool join(Block &block, const ir::Op &op);
+  void meet(Block &block, const ir::Op &op, std::uint32_t span);
   void newPhase(Block &block, Moment from);
   void advance(Block &block);
-  void enterPipeline(Block &block, const ir::Op &op);
   const ir::Op *header(const Block &block) const;
 
   void synchronise(Block &block, const ir::Op &op);
-  Time synchroniseAt(Block &block, const ir::Op &op, std::uint32_t span, std::uint32_t position, Time from);
-  void take(Counter &counter, const Waiter &waiter);
-  void post(Counter &counter, Moment moment);
+  void synchroniseAt(Block &block, const ir::Op &op, std::uint32_t span, std::uint32_t position, Time from);
+  void take(std::uint32_t queue, const Waiter &waiter);
+  void post(std::uint32_t queue, Moment moment);
   void answer(const Waiter &waiter, Moment moment);
   void settle(std::uint32_t span);
   void tell(std::uint32_t from, std::uint32_t to);
-  Counter &signals(ir::ChannelType type, ir::ChannelEnd end);
-  void sendSignal(const Block &block, const ir::Op &op, std::uint32_t channel, Moment sent);
 
-  void move(std::uint32_t number, Block &block, const ir::Op &op);
+  void move(Block &block, const ir::Op &op);
   void flow(std::uint32_t span);
   void flowed(std::uint32_t span, Time now, FluidNetwork::Resource bound);
   void finishMove(std::uint32_t span, Time at);
@@ -163,25 +157,23 @@ private:
   void transfer(std::uint32_t connection);
   void transferred(std::uint32_t span, Time at);
 
-  const ir::Program &program_;
+  const ir::ProgramIndex index_;
   const Costs &costs_;
   FluidNetwork &network_;
   const MessageBytes &bytes_;
   WalkOptions options_;
-  ir::ChannelPairing pairing_;
   PacketTimes packets_;
 
   std::priority_queue<Event> events_;
   std::uint64_t number_ = 0;
   Time now_ = 0;
   std::vector<Block> blocks_;
-  std::vector<std::uint32_t> firstBlock_, firstMemory_, firstPort_; ///< [rank]
-  std::vector<Counter> memorySignals_, portSignals_, semaphores_;   ///< semaphores: [firstSemaphore_[rank] + id]
-  std::vector<std::uint32_t> firstSemaphore_;
-  std::vector<std::vector<std::pair<std::uint64_t, BarrierState>>> barriers_; ///< [rank], by id
+  ir::CreditQueues<Moment> credits_;
+  std::vector<Queue<Waiter>> waiting_; ///< [queue]
+  ir::Meetings<Arrival> meetings_;
   std::vector<Proxy> proxies_;
-  std::vector<Connection> connections_;
-  std::vector<ProxyWork> works_; ///< of spans of proxies
+  std::vector<Connection> connections_; ///< [channel]; of memory channels none is used
+  std::vector<ProxyWork> works_;        ///< of spans of proxies
   /// [span]: positions without an answer; of a reader of packets, its number in packets_; of a proxy, its number in
   /// works_.
   std::vector<std::uint32_t> pending_;

@@ -17,20 +17,20 @@ bool writesRemotely(const ir::ThreadBlock &code, const ir::Op &op) {
 }
 } // namespace
 
-void Walk::move(std::uint32_t number, Block &block, const ir::Op &op) {
+void Walk::move(Block &block, const ir::Op &op) {
   const std::uint32_t span = begin(block, block.issue.at, block.issue.span);
   block.state = Block::Moving;
-  const DataCost cost = costs_.data(block.rank, code(block), op, header(block), block.iteration, bytes_);
+  const DataCost cost = costs_.data(rankOf(block), code(block), op, header(block), block.cursor.iteration(), bytes_);
   Span &self = timeline_.spans[span];
   self.bytes = cost.bytes;
   if (cost.bytes == 0) {
     advance(block);
-    at(now_, EventKind::Step, number);
+    at(now_, EventKind::Step, block.number);
     return;
   }
   self.moving = block.issue.at + cost.latency;
   if (PacketTimes::reads(op)) {
-    const std::uint32_t number = packets_.enter(block.rank, code(block), op, block.iteration, span);
+    const std::uint32_t number = packets_.enter(rankOf(block), code(block), op, block.cursor.iteration(), span);
     pending_[span] = number;
     const PacketTimes::Reader &reader = packets_.reader(number);
     if (!reader.begun())
@@ -46,7 +46,7 @@ void Walk::flow(std::uint32_t number) {
   if (span.proxy) {
     const ProxyWork &work = works_[pending_[number]];
     const Span &asked = timeline_.spans[work.request.span];
-    const ir::ThreadBlock &code = program_.ranks[asked.rank].blocks[asked.block];
+    const ir::ThreadBlock &code = index_.program.ranks[asked.rank].blocks[asked.block];
     const ir::Op &op = code.ops[asked.op];
     const DataCost cost = costs_.put(asked.rank, code, op, work.request.pair, nullptr, 0, bytes_);
     if (op.kind == ir::OpKind::PutPacket)
@@ -57,7 +57,7 @@ void Walk::flow(std::uint32_t number) {
   Block &block = blockOf(span);
   const ir::ThreadBlock &code = this->code(block);
   const ir::Op &op = code.ops[span.op];
-  const DataCost cost = costs_.data(block.rank, code, op, header(block), span.iteration, bytes_);
+  const DataCost cost = costs_.data(span.rank, code, op, header(block), span.iteration, bytes_);
   if (writesPackets(op)) {
     const Time seen = writesRemotely(code, op) ? Costs::us(costs_.parameters().storeVisible) : 0;
     packetsBegin(span, op, now_ + seen);
@@ -92,7 +92,7 @@ void Walk::finishMove(std::uint32_t number, Time time) {
     block.stores.raise({time, number});
   block.issue = {time, number};
   advance(block);
-  at(time, EventKind::Step, firstBlock_[span.rank] + span.block);
+  at(time, EventKind::Step, block.number);
   if (writesPackets(op))
     packetsWritten(span, op, time + (remote ? Costs::us(costs_.parameters().storeVisible) : 0), number);
 }
@@ -107,7 +107,7 @@ void Walk::finishRead(std::uint32_t number, const PacketTimes::Reader &reader) {
 
 void Walk::packetsBegin(const Span &writer, const ir::Op &op, Time seen) {
   std::vector<std::uint32_t> told;
-  packets_.begin(writer.rank, program_.ranks[writer.rank].blocks[writer.block], op, writer.iteration, seen, told);
+  packets_.begin(writer.rank, index_.program.ranks[writer.rank].blocks[writer.block], op, writer.iteration, seen, told);
   for (const std::uint32_t number : told) {
     const PacketTimes::Reader &reader = packets_.reader(number);
     Span &span = timeline_.spans[reader.span];
@@ -119,7 +119,8 @@ void Walk::packetsBegin(const Span &writer, const ir::Op &op, Time seen) {
 
 void Walk::packetsWritten(const Span &writer, const ir::Op &op, Time seen, std::uint32_t span) {
   std::vector<std::uint32_t> told;
-  packets_.write(writer.rank, program_.ranks[writer.rank].blocks[writer.block], op, writer.iteration, seen, span, told);
+  packets_.write(writer.rank, index_.program.ranks[writer.rank].blocks[writer.block], op, writer.iteration, seen, span,
+                 told);
   for (const std::uint32_t number : told)
     if (const PacketTimes::Reader reader = packets_.reader(number); flowed_[reader.span])
       finishRead(reader.span, reader);

@@ -24,7 +24,7 @@ void Walk::push(Block &block, const ir::Op &op) {
     from.raise(block.threads[i]);
     const Time pushed = from.at + Costs::us(p.portPush);
     const std::uint32_t channel = code(block).idsOf(op)[i];
-    ask(block.rank, {span, channel, i, i, signals, flushes, pushed});
+    ask(rankOf(block), {span, channel, i, i, signals, flushes, pushed});
     if (!flushes)
       answer({span, i, from.at}, {pushed, Span::none});
   }
@@ -56,7 +56,7 @@ void Walk::takeRequest(std::uint32_t rank) {
   span.start = span.moving = span.end = now_;
   span.before = request.span;
   if (request.pair != Span::none) {
-    const ir::ThreadBlock &code = program_.ranks[asked.rank].blocks[asked.block];
+    const ir::ThreadBlock &code = index_.program.ranks[asked.rank].blocks[asked.block];
     const Block &block = blockOf(asked);
     const ir::Op &op = code.ops[asked.op];
     span.bytes = costs_.put(rank, code, op, request.pair, header(block), asked.iteration, bytes_).bytes;
@@ -67,7 +67,7 @@ void Walk::takeRequest(std::uint32_t rank) {
   flowed_.push_back(false);
   works_.push_back({request, rank});
   proxy.free = now_ + Costs::us(costs_.parameters().proxyWork);
-  const std::uint32_t link = connection(rank, request.channel);
+  const std::uint32_t link = index_.channel(ir::ChannelType::Port, rank, request.channel);
   connections_[link].queue.push_back(number);
   if (!connections_[link].busy) {
     connections_[link].busy = true;
@@ -101,10 +101,10 @@ void Walk::transfer(std::uint32_t link) {
 void Walk::transferred(std::uint32_t number, Time at) {
   const ProxyWork work = works_[pending_[number]];
   const Span asked = timeline_.spans[work.request.span];
-  const ir::ThreadBlock &code = program_.ranks[asked.rank].blocks[asked.block];
+  const ir::ThreadBlock &code = index_.program.ranks[asked.rank].blocks[asked.block];
   const ir::Op &op = code.ops[asked.op];
-  const std::uint32_t link = connection(work.rank, work.request.channel);
-  const std::uint32_t peer = program_.ranks[work.rank].portPeers[work.request.channel];
+  const std::uint32_t link = index_.channel(ir::ChannelType::Port, work.rank, work.request.channel);
+  const std::uint32_t peer = index_.program.ranks[work.rank].portPeers[work.request.channel];
   Connection &connection = connections_[link];
   connection.arrived.raise({std::max(connection.arrived.at, at + costs_.portLatency(work.rank, peer)), number});
   const Time arrived = connection.arrived.at;
@@ -112,8 +112,7 @@ void Walk::transferred(std::uint32_t number, Time at) {
   if (op.kind == ir::OpKind::PutPacket && timeline_.spans[number].bytes != 0)
     packetsWritten(asked, op, arrived, number);
   if (work.request.signal)
-    if (const auto end = pairing_.peer(ir::ChannelType::Port, {work.rank, work.request.channel}))
-      post(signals(ir::ChannelType::Port, *end), {arrived, number});
+    post(index_.queue(work.rank, op, work.request.channel), {arrived, number});
   if (work.request.flush) {
     const Time seen = arrived + Costs::us(costs_.parameters().hostPoll);
     answer({work.request.span, work.request.position, asked.start}, {seen, number});

@@ -1,7 +1,7 @@
 #include "passes/transform/drop_redundant_sync.h"
 
 #include "passes/analysis/access_record.h"
-#include "passes/transform/op_list.h"
+#include "passes/op_list.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ using ir::Op;
 using ir::OpKind;
 
 bool acquires(OpKind kind) {
-  return ir::takes(kind) || kind == OpKind::Flush || kind == OpKind::PutWithSignalAndFlush;
+  return ir::takes(kind) || ir::flushes(kind);
 }
 /// True if single threads of the block do `op`, one for each id it names.
 bool isPerThread(const Op &op) {
@@ -44,7 +44,7 @@ public:
     opaque_ |= op.kind == OpKind::Pipeline;
     moves_ |= op.numChunks() != 0;
     acquires_ |= acquires(op.kind);
-    forEachAccess(op, [this](bool remote, ir::Access access, const MemoryRange &range) {
+    forEachAccess(op, [this](bool remote, ir::Access access, const ir::MemoryRange &range) {
       (remote ? remote_ : local_).add(access, range);
     });
     if (isPerThread(op))
@@ -66,7 +66,7 @@ public:
         std::ranges::any_of(block_->idsOf(op), [&](std::uint32_t id) { return users(op, id) == generation_; }))
       return true;
     bool conflict = false;
-    forEachAccess(op, [&](bool remote, ir::Access access, const MemoryRange &range) {
+    forEachAccess(op, [&](bool remote, ir::Access access, const ir::MemoryRange &range) {
       conflict = conflict || (remote ? remote_ : local_).conflicts(access, range);
     });
     return conflict;
@@ -75,22 +75,13 @@ public:
 private:
   /// Accesses in this rank's memory, and those in that of others, whose ranks are not told apart.
   template <typename Visit> void forEachAccess(const Op &op, Visit visit) const {
-    forEachLocalAccess(program_, rank_, *block_, op,
-                       [&](ir::OperandRole role, const MemoryRange &range) { visit(false, role.access, range); });
-    const std::span<const ir::Chunk> operands = block_->operands(op);
-    for (std::uint32_t i = 0; i < operands.size(); ++i) {
-      const ir::Chunk &chunk = operands[i];
-      const ir::OperandRole role = ir::roleOf(op, i);
-      const ir::Rank &rank = program_.ranks[rank_];
-      auto at = [&](std::uint32_t owner, ir::BufferKind buffer) {
-        visit(true, role.access, memoryOf(program_, owner, buffer, chunk.index, chunk.size, role.form));
-      };
-      if (chunk.space == ir::ChunkSpace::Remote)
-        at(rank.remoteBuffers[chunk.id].rank, rank.remoteBuffers[chunk.id].buffer);
-      else if (chunk.space == ir::ChunkSpace::Switch)
-        for (const std::uint32_t member : rank.switchChannels[chunk.id].ranks)
-          at(member, rank.switchChannels[chunk.id].buffer);
-    }
+    ir::forEachMemory(program_, rank_, *block_, op, [&](const ir::MemoryPiece &piece) {
+      const ir::MemoryRange range = ir::memoryOf(program_, piece);
+      if (piece.rank == rank_)
+        visit(false, piece.access, range);
+      if (piece.reach != ir::Reach::Own)
+        visit(true, piece.access, range);
+    });
   }
 
   std::uint64_t &users(const Op &op, std::uint32_t id) {

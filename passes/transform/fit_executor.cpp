@@ -1,5 +1,6 @@
 #include "passes/transform/fit_executor.h"
 
+#include "ir/collectives.h"
 #include "passes/analysis/message_limits.h"
 #include "passes/diagnostics.h"
 #include "passes/transform/name_in_place.h"
@@ -105,7 +106,7 @@ std::uint64_t addIdleBlocks(ir::Program &program) {
 /// chunks, scratch gets as many as make its halves multiples of 16 bytes, the same on all ranks.
 std::uint64_t alignScratchHalves(ir::Program &program) {
   const auto cutsWell = [](const ir::Rank &rank) {
-    const std::uint32_t chunks = rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
+    const std::uint32_t chunks = ir::chunksOfScale(rank);
     return rank.scratchChunks == 0 || (std::has_single_bit(chunks) && chunks <= 32);
   };
   if (!program.doubleScratch || program.reuseResources || std::ranges::all_of(program.ranks, cutsWell))

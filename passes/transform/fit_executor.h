@@ -10,7 +10,7 @@ namespace mscclc::passes {
 /// where the executor finds them only so. A rank without thread blocks gets one. Double
 /// scratch gets chunks enough that its halves are aligned. Where the program states no largest
 /// message, the largest that the executor takes is stated. What cannot be made to fit (too many operations, channels or
-/// remote buffers in a block, barriers on a rank, threads, bytes behind an offset or in reused scratch) is refused.
+/// remote buffers in a block, barriers on a rank, threads, bytes beyond an offset or in reused scratch) is refused.
 ///
 /// Requires: lowered data sync and a single instance: it counts what the plan will hold.
 /// Provides: no limit of the target is passed. Running it again changes nothing.

@@ -1,4 +1,4 @@
-// What may merge with what, and which sync a neighbour makes redundant: the rules of the MSCCL++ DSL, as tables.
+// What may merge with what: the rules of the MSCCL++ DSL, as a table.
 //
 // Source of the rules: python/mscclpp/language/internal/operations.py. Where they are unsound there, the `Need`s here
 // are stricter: see Accumulates, OneSourceBuffer and LandsInPlace.
@@ -106,57 +106,6 @@ inline constexpr auto fusionTable = [] {
 inline const FusionRule *fusionRule(ir::OpKind left, ir::OpKind right) {
   const std::uint8_t entry = fusionTable[std::size_t(left)][std::size_t(right)];
   return entry ? &fusionRules[entry - 1] : nullptr;
-}
-
-/// How an operation takes part in synchronisation.
-enum class SyncRole : std::uint8_t {
-  Other,
-  Nop,
-  Barrier,
-  Asks, ///< carries a DataSync
-  Loop, ///< a pipeline: synchronised before if its body begins so, and after if it ends so
-};
-inline constexpr std::size_t syncRoleCount = 5;
-
-enum class SyncEdit : std::uint8_t { None, DropLeft, DropRight, LeftAsksNotAfter, RightAsksNotBefore };
-enum class SyncWhen : std::uint8_t { Always, RightSyncsBefore, LeftSyncsAfter };
-
-struct SyncRule {
-  SyncRole left, right;
-  SyncEdit edit;
-  SyncWhen when;
-};
-
-inline constexpr auto syncRules = [] {
-  using enum SyncRole;
-  using enum SyncWhen;
-  using enum SyncEdit;
-  return std::to_array<SyncRule>({
-      {Nop, Nop, DropRight, Always},
-      {Nop, Barrier, DropLeft, Always},
-      {Nop, Loop, DropLeft, RightSyncsBefore},
-      {Nop, Asks, RightAsksNotBefore, Always},
-      {Barrier, Nop, DropRight, Always},
-      {Barrier, Asks, RightAsksNotBefore, Always},
-      {Asks, Nop, LeftAsksNotAfter, Always},
-      {Asks, Barrier, LeftAsksNotAfter, Always},
-      {Asks, Asks, LeftAsksNotAfter, RightSyncsBefore},
-      {Asks, Loop, LeftAsksNotAfter, RightSyncsBefore},
-      {Loop, Nop, DropRight, LeftSyncsAfter},
-      {Loop, Asks, RightAsksNotBefore, LeftSyncsAfter},
-  });
-}();
-
-/// syncRules by left and right role; the edit is None where there is no rule.
-inline constexpr auto syncTable = [] {
-  std::array<std::array<SyncRule, syncRoleCount>, syncRoleCount> table{};
-  for (const SyncRule &rule : syncRules)
-    table[std::size_t(rule.left)][std::size_t(rule.right)] = rule;
-  return table;
-}();
-
-constexpr const SyncRule &syncRule(SyncRole left, SyncRole right) {
-  return syncTable[std::size_t(left)][std::size_t(right)];
 }
 
 } // namespace mscclc::passes

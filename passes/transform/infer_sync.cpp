@@ -1,7 +1,7 @@
 #include "passes/transform/infer_sync.h"
 
 #include "passes/analysis/access_record.h"
-#include "passes/transform/op_list.h"
+#include "passes/op_list.h"
 
 #include <array>
 
@@ -50,11 +50,11 @@ private:
         if (op.kind == ir::OpKind::Pipeline)
           walk(i + 1, next, i, accesses_[1]);
         // All of the operation's own accesses count from here, whichever of them conflicted.
-        forEachAccess(i, next, [&](const ir::Op &, ir::OperandRole role, const MemoryRange &range) {
-          if (role.form == ir::DataForm::Plain)
-            seen.plain.add(role.access, range);
-          else if (role.access == ir::Access::Write)
-            seen.packets.add(role.access, range);
+        forEachAccess(i, next, [&](const ir::Op &, const ir::MemoryPiece &piece, const ir::MemoryRange &range) {
+          if (!piece.isPacket())
+            seen.plain.add(piece.access, range);
+          else if (piece.access == ir::Access::Write)
+            seen.packets.add(piece.access, range);
         });
       }
       i = next;
@@ -63,19 +63,19 @@ private:
 
   bool conflicts(std::uint32_t begin, std::uint32_t end, const Accesses &seen) const {
     bool found = false;
-    forEachAccess(begin, end, [&](const ir::Op &op, ir::OperandRole role, const MemoryRange &range) {
-      const bool unawaited =
-          role.form == ir::DataForm::Packet && role.access == ir::Access::Read && !ir::awaitsPackets(op.kind);
-      found = found || seen.plain.conflicts(role.access, range) ||
-              (unawaited && seen.packets.conflicts(role.access, range));
+    forEachAccess(begin, end, [&](const ir::Op &op, const ir::MemoryPiece &piece, const ir::MemoryRange &range) {
+      const bool unawaited = piece.isPacket() && piece.access == ir::Access::Read && !ir::awaitsPackets(op.kind);
+      found = found || seen.plain.conflicts(piece.access, range) ||
+              (unawaited && seen.packets.conflicts(piece.access, range));
     });
     return found;
   }
 
   template <typename Visit> void forEachAccess(std::uint32_t begin, std::uint32_t end, Visit visit) const {
     for (std::uint32_t i = begin; i < end; ++i)
-      forEachLocalAccess(program_, rank_, *block_, block_->ops[i],
-                         [&](ir::OperandRole role, const MemoryRange &range) { visit(block_->ops[i], role, range); });
+      ir::forEachOwnMemory(program_, rank_, *block_, block_->ops[i], [&](const ir::MemoryPiece &piece) {
+        visit(block_->ops[i], piece, ir::memoryOf(program_, piece));
+      });
   }
 
   ir::Program &program_;

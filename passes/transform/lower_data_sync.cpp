@@ -1,6 +1,6 @@
 #include "passes/transform/lower_data_sync.h"
 
-#include "passes/transform/op_list.h"
+#include "passes/op_list.h"
 
 namespace mscclc::passes {
 namespace {

@@ -1,5 +1,6 @@
 #include "passes/transform/name_in_place.h"
 
+#include "ir/collectives.h"
 #include "ir/memory_map.h"
 
 #include <algorithm>
@@ -19,9 +20,7 @@ struct Renamed {
 
 class Renaming {
 public:
-  explicit Renaming(ir::Program &program)
-      : program_(program),
-        share_(program.collective.kind == ir::CollectiveKind::AllGather ? BufferKind::Input : BufferKind::Output) {}
+  explicit Renaming(ir::Program &program) : program_(program), share_(ir::shareInPlace(program.collective.kind)) {}
 
   std::uint64_t run() {
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
@@ -106,8 +105,7 @@ private:
 } // namespace
 
 std::uint64_t nameInPlace(ir::Program &program) {
-  const ir::CollectiveKind kind = program.collective.kind;
-  const bool hasShare = kind == ir::CollectiveKind::AllGather || kind == ir::CollectiveKind::ReduceScatter;
+  const bool hasShare = ir::info(program.collective.kind).inPlace == ir::InPlace::OwnShare;
   return program.collective.inplace && hasShare ? Renaming(program).run() : 0;
 }
 

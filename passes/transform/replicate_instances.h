@@ -9,7 +9,7 @@ namespace mscclc::passes {
 /// stay, so that all instances move the same data. An interleaved program whose operations cut a buffer in pieces of
 /// different sizes, so that one instance would touch what another writes, is refused.
 ///
-/// Requires: nothing. Runs behind infer-sync, which looks at the chunks as the program names them.
+/// Requires: nothing. Runs after infer-sync, which looks at the chunks as the program names them.
 /// Provides: a single instance. Running it again changes nothing.
 Pass createReplicateInstancesPass();
 

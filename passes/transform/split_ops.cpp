@@ -1,7 +1,7 @@
 #include "passes/transform/split_ops.h"
 
+#include "ir/memory_map.h"
 #include "ir/op_semantics.h"
-#include "passes/analysis/local_accesses.h"
 #include "passes/diagnostics.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ enum class SplitForm : std::uint8_t {
   Semaphores,   ///< a list of semaphores
   Pairs,        ///< pairs of a source and a destination, each with its channel
   SharedSource, ///< one source, several destinations
-  Sum,          ///< sources summed step by step into destination 0; further ones are sent behind it
+  Sum,          ///< sources summed step by step into destination 0; further ones are sent after it
 };
 
 struct SplitRule {
@@ -62,9 +62,19 @@ constexpr SplitRule splitRule(OpKind kind) {
   case ReduceCopyPacket:
   case ReduceCopySendPacket:
     return {Sum, ReducePacket, PutPacket};
-  default:
-    return {};
+  case Nop:
+  case Barrier:
+  case Copy:
+  case CopyPacket:
+  case UnpackPacket:
+  case SwitchReduce:
+  case SwitchBroadcast:
+  case SwitchBroadcastPacket:
+  case SwitchReduceBroadcast:
+  case Pipeline:
+    return {Never};
   }
+  return {Never};
 }
 
 /// True if thread i of a block does what the operation says of its i-th channel or semaphore.
@@ -165,9 +175,9 @@ private:
       return nullptr;
     // A later step must not read what an earlier one has written, other than as the sum so far.
     const std::span<const Chunk> srcs = in_->srcs(op);
-    const MemoryRange sum = memoryOf(program_, rank, in_->dsts(op)[0]);
+    const ir::MemoryRange sum = ir::memoryOf(program_, rank, in_->dsts(op)[0]);
     for (std::uint32_t i = limits_.chunksPerSide; i < srcs.size(); ++i)
-      if (ir::isLocal(srcs[i].space) && sum.overlaps(memoryOf(program_, rank, srcs[i], ir::formOfSource(op, i))))
+      if (ir::isLocal(srcs[i].space) && sum.overlaps(ir::memoryOf(program_, rank, srcs[i], ir::formOfSource(op, i))))
         return "a later source lies where the result goes";
     return nullptr;
   }

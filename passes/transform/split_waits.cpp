@@ -14,7 +14,7 @@ bool waitsOnSeveral(const ir::Op &op) {
 }
 
 /// Returns how many operations were split.
-std::uint64_t part(ir::ThreadBlock &block, LoneWaits &waits) {
+std::uint64_t splitIn(ir::ThreadBlock &block, ExclusiveWaits &waits) {
   if (std::ranges::none_of(block.ops, waitsOnSeveral))
     return 0;
   waits.start(block);
@@ -44,19 +44,19 @@ std::uint64_t part(ir::ThreadBlock &block, LoneWaits &waits) {
   return split;
 }
 
-void partWaits(PassContext &context) {
-  LoneWaits waits;
+void splitWaits(PassContext &context) {
+  ExclusiveWaits waits;
   std::uint64_t split = 0;
   for (ir::Rank &rank : context.program.ranks)
     for (ir::ThreadBlock &block : rank.blocks)
-      split += part(block, waits);
+      split += splitIn(block, waits);
   context.stats.count("waits split", split);
 }
 
 } // namespace
 
-Pass createPartWaitsPass() {
-  return {.needs = DataSyncLowered, .run = partWaits};
+Pass createSplitWaitsPass() {
+  return {.needs = DataSyncLowered, .run = splitWaits};
 }
 
 } // namespace mscclc::passes

@@ -9,8 +9,8 @@ namespace mscclc::passes {
 /// two threads that wait on one channel at once take each other's signals. The DSL fuses waits without a look at that,
 /// so its plans may come so; our own fuse does not.
 ///
-/// Requires: no sync that is dropped later. Runs behind the last fuse and drop-redundant-sync.
+/// Requires: no sync that is dropped later. Runs after the last fuse and drop-redundant-sync.
 /// Provides: nothing. Running it again changes nothing, and what is proven without it is left as it is.
-Pass createPartWaitsPass();
+Pass createSplitWaitsPass();
 
 } // namespace mscclc::passes

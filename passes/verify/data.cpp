@@ -1,35 +1,22 @@
 // The machine's data operations: which cells they touch, in which order to what came before, and what they leave there.
 #include "passes/verify/machine.h"
 
-#include "ir/op_semantics.h"
+#include "ir/internal_error.h"
+#include "ir/op_memory.h"
 
 #include <algorithm>
 
 namespace mscclc::passes::proof {
 
 void Machine::addOperand(const BlockState &s, const ir::Op &op, std::uint32_t operand) {
-  const ir::Rank &rank = index_.program.ranks[s.rank];
   const std::uint32_t ref = op.firstChunk + operand;
   const ir::Chunk &chunk = s.code->chunks[ref];
-  const bool isSource = operand < op.numSrcs;
-  const bool packet = ir::roleOf(op, operand).form == ir::DataForm::Packet;
-  auto &list = isSource ? sources_ : destinations_;
-  const auto add = [&](std::uint32_t owner, ir::BufferKind buffer) {
-    const UnitSpan span =
-        geometry_.span(chunk, op, s.loop != none ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
-    list.push_back({owner, static_cast<CellId>(memory_.base(owner, buffer, packet) + span.first), span.count, ref,
-                    packet, buffer == ir::BufferKind::Scratch});
-  };
-  if (ir::isLocal(chunk.space)) {
-    add(s.rank, static_cast<ir::BufferKind>(chunk.space));
-  } else if (chunk.space == ir::ChunkSpace::Remote) {
-    const ir::RemoteBuffer &remote = rank.remoteBuffers[chunk.id];
-    add(remote.rank, remote.buffer);
-  } else {
-    const ir::SwitchChannel &channel = rank.switchChannels[chunk.id];
-    for (const std::uint32_t member : channel.ranks)
-      add(member, channel.buffer);
-  }
+  auto &list = operand < op.numSrcs ? sources_ : destinations_;
+  ir::forEachPiece(index_.program, s.rank, op, operand, chunk, [&](const ir::MemoryPiece &piece) {
+    const UnitSpan span = geometry_.span(chunk, op, s.at.inLoop() ? &s.slice : nullptr, piece.inScratch());
+    const std::uint64_t first = memory_.base(piece.rank, piece.buffer, piece.isPacket()) + span.first;
+    list.push_back({piece.rank, static_cast<CellId>(first), span.count, ref, piece.isPacket(), piece.inScratch()});
+  });
 }
 
 void Machine::resolve(const BlockState &s, const ir::Op &op) {
@@ -51,7 +38,7 @@ bool Machine::packetsArrived(std::uint32_t b, const ir::Op &op) {
       for (std::uint32_t i = 0; i < source.count; ++i)
         if (memory_.slotLaunch(source.first + i) != now) {
           if (!ir::awaitsPackets(op.kind)) {
-            listener_.packetNotThere(source.first + i, index_.place(b, s.pc));
+            listener_.packetNotThere(source.first + i, index_.place(b, s.at.op()));
             return true;
           }
           block(b, memory_.slotWaiter(source.first + i), Waiting::Packet, source.first + i);
@@ -69,12 +56,12 @@ View Machine::packetView(std::uint32_t b) {
   for (const Operand &source : sources_) {
     if (!source.packet)
       continue;
-    const std::uint32_t first = memory_.slotToken(source.first);
+    const std::uint32_t first = memory_.slotClock(source.first);
     for (std::uint32_t i = 0; i < source.count; ++i) {
-      const std::uint32_t token = memory_.slotToken(source.first + i);
-      mixed_ = mixed_ || token != first;
-      if (token != last)
-        taken_.push_back(packetTokens_[last = token]);
+      const std::uint32_t clock = memory_.slotClock(source.first + i);
+      mixed_ = mixed_ || clock != first;
+      if (clock != last)
+        taken_.push_back(packetClocks_[last = clock]);
     }
   }
   view.besides = taken_;
@@ -82,20 +69,20 @@ View Machine::packetView(std::uint32_t b) {
 }
 
 /// A thread that writes an element has taken that element's packets, and no others.
-void Machine::writeComputed(const Operand &to, const Record &by, const View &view, const ValueId *values) {
+void Machine::writeComputed(const Operand &to, const Epoch &by, const View &view, const ValueId *values) {
   if (!sawPackets_ || !mixed_)
     return write(to, by, view, values);
   for (std::uint32_t u = 0, end; u < to.count; u = end) {
     const auto alike = [&](const Operand &source) {
-      return !source.packet || memory_.slotToken(source.first + end) == memory_.slotToken(source.first + u);
+      return !source.packet || memory_.slotClock(source.first + end) == memory_.slotClock(source.first + u);
     };
     for (end = u + 1; end < to.count && std::all_of(sources_.begin(), sources_.end(), alike);)
       ++end;
     takenHere_.clear();
     for (const Operand &source : sources_)
       if (source.packet)
-        takenHere_.push_back(packetTokens_[memory_.slotToken(source.first + u)]);
-    packetToken_ = none;
+        takenHere_.push_back(packetClocks_[memory_.slotClock(source.first + u)]);
+    packetClock_ = none;
     View part = view;
     part.besides = takenHere_;
     Operand piece = to;
@@ -113,19 +100,35 @@ bool Machine::data(std::uint32_t b, const ir::Op &op) {
   currentBlock_ = b;
   currentOp_ = &op;
   sawPackets_ = ir::awaitsPackets(op.kind);
-  packetToken_ = none;
-  if (op.channelType == ir::ChannelType::Port)
-    portPut(b, op);
-  else if (ir::reduces(op.kind))
+  packetClock_ = none;
+  switch (ir::info(op.kind).effect) {
+  case ir::OpEffect::Move:
+  case ir::OpEffect::MoveAndSignal:
+  case ir::OpEffect::MoveSignalAndFlush:
+    if (op.channelType == ir::ChannelType::Port)
+      portPut(b, op);
+    else
+      move(b);
+    break;
+  case ir::OpEffect::Reduce:
     reduce(b, op);
-  else
-    move(b);
+    break;
+  case ir::OpEffect::BlockSync:
+  case ir::OpEffect::Barrier:
+  case ir::OpEffect::Acquire:
+  case ir::OpEffect::Release:
+  case ir::OpEffect::Signal:
+  case ir::OpEffect::Wait:
+  case ir::OpEffect::Flush:
+  case ir::OpEffect::Loop:
+    throw ir::InternalError("no data operation: " + std::string(ir::toString(op.kind)));
+  }
   if (sawPackets_)
-    for (const Token &token : taken_)
-      order_.receive(b, token, false);
+    for (const MessageClock &clock : taken_)
+      order_.receive(b, clock, false);
   if (ir::putsAndSignals(op.kind))
     signalAll(b, op, false);
-  if (op.kind == ir::OpKind::PutWithSignalAndFlush)
+  if (ir::flushes(op.kind))
     flushAll(b, op);
   return true;
 }
@@ -171,7 +174,7 @@ void Machine::portPut(std::uint32_t b, const ir::Op &op) {
     const std::uint32_t channel = index_.channel(op.channelType, s.rank, ids[ids.size() == 1 ? 0 : i]);
     View issue = threadView(b, i);
     issue.putChannel = channel;
-    const Record put{Record::putBit | order_.addPut(channel, issue, s.pc), issue.phase, source.ref};
+    const Epoch put{Epoch::putBit | order_.addPut(channel, issue, s.at.op()), issue.phase, source.ref};
     readValues(source, put, issue);
     if (history_ && launch_ == 0 && source.scratch) {
       const Operand &cells = source.packet ? destinations_[i] : source;
@@ -184,7 +187,7 @@ void Machine::portPut(std::uint32_t b, const ir::Op &op) {
   }
 }
 
-void Machine::readValues(const Operand &source, const Record &by, const View &view) {
+void Machine::readValues(const Operand &source, const Epoch &by, const View &view) {
   read(source, by, view);
   if (launch_ != 0)
     return;
@@ -193,7 +196,7 @@ void Machine::readValues(const Operand &source, const Record &by, const View &vi
     valuesOfUnit_[u] = memory_[source.first + u].value;
 }
 
-void Machine::read(const Operand &operand, const Record &by, const View &view) {
+void Machine::read(const Operand &operand, const Epoch &by, const View &view) {
   counts_.accesses += operand.count;
   if (launch_ != 0)
     return checkLater(operand, by, view, false);
@@ -207,10 +210,11 @@ void Machine::read(const Operand &operand, const Record &by, const View &view) {
     if (!awaited)
       checkRead(id, by, view);
     Cell &cell = memory_[id];
-    const Record &had = cell.read;
-    const bool replaces = !keeps && had.exists() && cell.moreReads == none && !had.isPut() &&
-                          ((had.agent == by.agent && (had.phase < by.phase || had.ref == by.ref)) ||
-                           (had.agent != by.agent && order_.knownAtOnce(had.agent, had.phase, view, Need::Control)));
+    const Epoch &had = cell.read;
+    const bool replaces =
+        !keeps && had.exists() && cell.moreReads == none && !had.isPut() &&
+        ((had.agent == by.agent && (had.phase < by.phase || had.ref == by.ref)) ||
+         (had.agent != by.agent && order_.knownAtOnce(had.agent, had.phase, view, Relation::HappensBefore)));
     if (replaces)
       cell.read = by;
     else
@@ -218,7 +222,7 @@ void Machine::read(const Operand &operand, const Record &by, const View &view) {
   }
 }
 
-void Machine::write(const Operand &operand, const Record &by, const View &view, const ValueId *values) {
+void Machine::write(const Operand &operand, const Epoch &by, const View &view, const ValueId *values) {
   counts_.accesses += operand.count;
   if (launch_ != 0) {
     checkLater(operand, by, view, true);
@@ -244,7 +248,7 @@ void Machine::write(const Operand &operand, const Record &by, const View &view, 
   }
 }
 
-void Machine::checkLater(const Operand &operand, const Record &by, const View &view, bool writes) {
+void Machine::checkLater(const Operand &operand, const Epoch &by, const View &view, bool writes) {
   if (index_.program.doubleScratch && operand.scratch != (launch_ == 2))
     return;
   if (history_ && operand.scratch && writes)
@@ -265,50 +269,50 @@ void Machine::checkLater(const Operand &operand, const Record &by, const View &v
   }
 }
 
-void Machine::checkRead(CellId id, const Record &by, const View &view) {
+void Machine::checkRead(CellId id, const Epoch &by, const View &view) {
   Cell &cell = memory_[id];
   if (!cell.write.exists())
     return;
-  if (order_.before(cell.write, true, view, Need::Data)) {
-    if (view.besides.empty()) // else only one thread is known to be behind it
-      order_.readBehind(cell.write, view);
-  } else if (!takenBefore(cell, view) && !sameElement(cell.write, by)) {
+  if (order_.before(cell.write, true, view, Relation::Visibility)) {
+    if (view.besides.empty()) // else only one thread is known to come after it
+      order_.readAfter(cell.write, view);
+  } else if (!knownTaken(cell, view) && !sameElement(cell.write, by)) {
     report(id, cell.write, true, by, false, view);
   }
 }
 
-void Machine::checkWrite(CellId id, const Record &by, const View &view, bool packet) {
+void Machine::checkWrite(CellId id, const Epoch &by, const View &view, bool packet) {
   Cell &cell = memory_[id];
   // A packet that was read has arrived: only readers need to be waited for.
   const bool arrived = packet && cell.read.exists();
-  if (!arrived && cell.write.exists() && !order_.before(cell.write, true, view, Need::Data) &&
+  if (!arrived && cell.write.exists() && !order_.before(cell.write, true, view, Relation::Visibility) &&
       !sameElement(cell.write, by))
     report(id, cell.write, true, by, true, view);
-  memory_.forReads(cell, [&](const Record &reader) {
-    if (!order_.before(reader, false, view, Need::Control) && !sameElement(reader, by) &&
+  memory_.forReads(cell, [&](const Epoch &reader) {
+    if (!order_.before(reader, false, view, Relation::HappensBefore) && !sameElement(reader, by) &&
         !computedFrom(id, reader, view, by))
       report(id, reader, false, by, true, view);
   });
 }
 
 void Machine::sendPacket(CellId id, const View &view) {
-  if (packetToken_ == none) {
-    packetToken_ = static_cast<std::uint32_t>(packetTokens_.size());
-    packetTokens_.push_back(order_.send(currentBlock_, true, view.besides));
+  if (packetClock_ == none) {
+    packetClock_ = static_cast<std::uint32_t>(packetClocks_.size());
+    packetClocks_.push_back(order_.send(currentBlock_, true, view.besides));
   }
   memory_.slotLaunch(id) = static_cast<std::uint8_t>(launch_ + 1);
-  memory_.slotToken(id) = packetToken_;
+  memory_.slotClock(id) = packetClock_;
   if (memory_.slotWaiter(id) != none)
     wake(memory_.slotWaiter(id));
 }
 
-void Machine::writeAgain(CellId id, const Record &by, const View &view, ValueId value) {
+void Machine::writeAgain(CellId id, const Epoch &by, const View &view, ValueId value) {
   // The same packet over itself, as a multicast does to its sender's own slot, is seen by nobody: if it comes later.
   Cell &cell = memory_[id];
   const bool isSource = std::any_of(sources_.begin(), sources_.end(),
                                     [&](const Operand &o) { return o.packet && id - o.first < o.count; });
   const bool harmless = value == cell.value && value > Values::unknown &&
-                        (isSource || order_.before(cell.write, true, view, Need::Control));
+                        (isSource || order_.before(cell.write, true, view, Relation::HappensBefore));
   if (!harmless) {
     listener_.slotWrittenTwice(id, cell.write, by);
     cell.value = Values::unknown;
@@ -316,7 +320,7 @@ void Machine::writeAgain(CellId id, const Record &by, const View &view, ValueId 
   cell.write = by;
 }
 
-std::uint32_t Machine::opOf(const Record &record) const {
+std::uint32_t Machine::opOf(const Epoch &record) const {
   const std::uint32_t b = order_.blockOf(record);
   if (record.isUser())
     return none;
@@ -332,7 +336,7 @@ std::uint32_t Machine::opOf(const Record &record) const {
   return std::prev(after)->second;
 }
 
-void Machine::report(CellId id, const Record &first, bool firstWrites, const Record &second, bool secondWrites,
+void Machine::report(CellId id, const Epoch &first, bool firstWrites, const Epoch &second, bool secondWrites,
                      const View &view) {
   Conflict c;
   c.cell = id;
@@ -341,7 +345,7 @@ void Machine::report(CellId id, const Record &first, bool firstWrites, const Rec
   c.second = second;
   c.secondWrites = secondWrites;
   c.view = view;
-  c.control = order_.before(first, firstWrites, view, Need::Control);
+  c.control = order_.before(first, firstWrites, view, Relation::HappensBefore);
   c.firstOp = opOf(first);
   c.secondOp = opOf(second);
   if (first.isPut() && second.isUser() && !firstWrites)

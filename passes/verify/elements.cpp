@@ -2,8 +2,8 @@
 // run operations in the block's order: so two accesses of one element by one thread need no sync between them.
 #include "passes/verify/machine.h"
 
-#include "ir/op_semantics.h"
-#include "passes/transform/op_list.h"
+#include "ir/op_memory.h"
+#include "passes/op_list.h"
 
 namespace mscclc::passes::proof {
 
@@ -24,39 +24,26 @@ std::uint32_t Machine::loopOf(std::uint32_t b, std::uint32_t o) const {
 
 Machine::ElementShare Machine::shareOf(std::uint32_t b, std::uint32_t o, std::uint32_t ref) const {
   const BlockState &s = blocks_[b];
-  const ir::Rank &rank = index_.program.ranks[s.rank];
   const ir::Op &op = s.code->ops[o];
   const ir::Chunk &chunk = s.code->chunks[ref];
-  ir::BufferKind buffer;
-  std::uint32_t owner = s.rank;
-  if (ir::isLocal(chunk.space)) {
-    buffer = static_cast<ir::BufferKind>(chunk.space);
-  } else if (chunk.space == ir::ChunkSpace::Remote) {
-    buffer = rank.remoteBuffers[chunk.id].buffer;
-    owner = rank.remoteBuffers[chunk.id].rank;
-  } else {
-    buffer = rank.switchChannels[chunk.id].buffer; // one element of all ranks: any of them tells
-  }
   const std::uint32_t loop = loopOf(b, o);
-  const bool inLoop = loop != none && loop == s.loop; // of a pipeline that has ended, its header sets the share apart
-  const UnitSpan span = geometry_.span(chunk, op, inLoop ? &s.slice : nullptr, buffer == ir::BufferKind::Scratch);
-  const bool packet = ir::roleOf(op, ref - op.firstChunk).form == ir::DataForm::Packet;
-  return {static_cast<CellId>(memory_.base(owner, buffer, packet) + span.first),
-          span.count,
-          chunk.size,
-          op.groupIndex,
-          op.groupSize,
-          loop};
+  const bool inLoop =
+      loop != none && loop == s.at.header(); // of a pipeline that has ended, its header sets the share apart
+  // Of a multicast, one element of all ranks: the own rank's tells.
+  const ir::MemoryPiece piece = ir::pieceOf(index_.program, s.rank, op, ref - op.firstChunk, chunk);
+  const UnitSpan span = geometry_.span(chunk, op, inLoop ? &s.slice : nullptr, piece.inScratch());
+  const std::uint64_t first = memory_.base(piece.rank, piece.buffer, piece.isPacket()) + span.first;
+  return {static_cast<CellId>(first), span.count, chunk.size, op.groupIndex, op.groupSize, loop};
 }
 
 /// True if one thread makes both accesses, 'a' before 'b', which is the operation's in progress, and in that order: of
 /// two operations, it does not hold between multicast addresses and a memory's own.
-bool Machine::sameElement(const Record &a, const Record &b) const {
+bool Machine::sameElement(const Epoch &a, const Epoch &b) const {
   if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser() || !currentOp_)
     return false;
   if (a.ref == b.ref)
     return true;
-  const std::uint32_t now = blocks_[b.agent].pc;
+  const std::uint32_t now = blocks_[b.agent].at.op();
   if (a.ref - currentOp_->firstChunk < currentOp_->numChunks()) // one operation: both ranges begin at the same place
     return shareOf(b.agent, now, a.ref).first == shareOf(b.agent, now, b.ref).first;
   const auto bySwitch = [&](std::uint32_t ref) {

@@ -1,7 +1,7 @@
 // What the verifier found, grouped: one cause that shows on many ranks is one finding with a count.
 #pragma once
 
-#include "passes/verify/index.h"
+#include "ir/program_index.h"
 #include "passes/verify/verify_diagnostics.h"
 
 #include <functional>
@@ -9,6 +9,9 @@
 #include <unordered_set>
 
 namespace mscclc::passes::proof {
+
+using ir::none;
+using ir::ProgramIndex;
 
 /// Findings in the order in which they were made. Reported once, at the end, with their counts.
 class Findings {

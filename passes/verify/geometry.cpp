@@ -1,6 +1,8 @@
 #include "passes/verify/geometry.h"
 
-#include "ir/op_semantics.h"
+#include "ir/collectives.h"
+#include "ir/cursor.h"
+#include "ir/op_memory.h"
 
 #include <algorithm>
 #include <numeric>
@@ -11,19 +13,6 @@ namespace {
 constexpr std::uint64_t maxUnitsPerChunk = 1u << 16;
 constexpr std::uint64_t maxUnrolledOps = 50'000'000;
 constexpr std::uint64_t mostChunkBytes = std::uint64_t{1} << 31; ///< so that times a number of chunks they fit 64 bits
-
-bool inScratch(const ir::Rank &rank, const ir::Chunk &chunk) {
-  switch (chunk.space) {
-  case ir::ChunkSpace::Scratch:
-    return true;
-  case ir::ChunkSpace::Remote:
-    return rank.remoteBuffers[chunk.id].buffer == ir::BufferKind::Scratch;
-  case ir::ChunkSpace::Switch:
-    return rank.switchChannels[chunk.id].buffer == ir::BufferKind::Scratch;
-  default:
-    return false;
-  }
-}
 } // namespace
 
 std::uint64_t reusedScratchChunkBytes(const ir::Program &program, const ir::Rank &rank) {
@@ -52,8 +41,7 @@ void Geometry::scanOps(const ProgramIndex &index) {
     const ir::ThreadBlock &block = index.ops(b);
     const ir::Rank &rank = index.program.ranks[index.rankOf(b)];
     Rate *rate = nullptr;
-    std::uint32_t left = 0;
-    for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
+    ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
       const ir::Op &op = block.ops[o];
       if (op.groupSize > 1)
         groupLcm_ = std::min<std::uint64_t>(std::lcm(groupLcm_, std::uint64_t{op.groupSize}), maxUnitsPerChunk + 1);
@@ -64,21 +52,18 @@ void Geometry::scanOps(const ProgramIndex &index) {
           rate = &*same;
         else
           rate = &rates_.emplace_back(Rate{op.imm, op.count, 1, std::max(1u, op.count), false, index.place(b, o)});
-        left = op.bodySize;
-        continue;
       }
-      if (left == 0 || !rate)
-        continue;
-      --left;
+      if (header == none)
+        return;
       for (const ir::Chunk &chunk : block.operands(op)) {
         const std::uint64_t n = std::max(1u, op.groupSize);
         if (n * rate->wide > rate->narrow * chunk.size) { // n / size > narrow / wide
           rate->narrow = n;
           rate->wide = chunk.size;
         }
-        rate->scratch |= inScratch(rank, chunk);
+        rate->scratch |= ir::bufferOf(rank, chunk) == ir::BufferKind::Scratch;
       }
-    }
+    });
   }
 }
 
@@ -96,8 +81,7 @@ void Geometry::chooseSize(const ProgramIndex &index, std::uint32_t wantedIterati
     if (program.reuseResources)
       for (const ir::Rank &rank : program.ranks) {
         const std::uint64_t bytes = reusedScratchChunkBytes(program, rank);
-        const std::uint64_t chunks =
-            std::max<std::uint64_t>(1, rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks);
+        const std::uint64_t chunks = std::max<std::uint64_t>(1, ir::chunksOfScale(rank));
         if (bytes == 0 || program.maxMessageSize / chunks <= bytes)
           continue;
         for (const Rate &r : rates_) {
@@ -192,13 +176,12 @@ std::uint64_t Geometry::unitsTouched(const ProgramIndex &index) const {
   std::uint64_t total = 0;
   for (std::uint32_t b = 0; b < index.numBlocks(); ++b) {
     const ir::ThreadBlock &block = index.ops(b);
-    const ir::Rank &rank = index.program.ranks[index.rankOf(b)];
     for (const ir::Op &op : block.ops)
-      for (const ir::Chunk &chunk : block.operands(op)) {
-        // Iterations of a pipeline share the span among them.
-        const std::size_t owners =
-            chunk.space == ir::ChunkSpace::Switch ? rank.switchChannels[chunk.id].ranks.size() : 1;
-        total += span(chunk, op, nullptr, false).count * owners;
+      for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
+        const ir::Chunk &chunk = block.operands(op)[i];
+        std::uint64_t owners = 0;
+        ir::forEachPiece(index.program, index.rankOf(b), op, i, chunk, [&](const ir::MemoryPiece &) { ++owners; });
+        total += span(chunk, op, nullptr, false).count * owners; // iterations of a pipeline share it among them
       }
   }
   return total;

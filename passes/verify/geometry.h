@@ -2,7 +2,7 @@
 //
 // A program with pipelines is proven for several sizes of chunk, unless one decides (see sizes.h). In them they run
 // once, twice and three times: a first iteration with nothing before it, a middle one with both, a last one with
-// nothing behind it; and, as what comes around a loop may lean on what only some iterations do, the shorter ones too.
+// nothing after it; and, as what comes around a loop may lean on what only some iterations do, the shorter ones too.
 // More iterations repeat the middle one: iterations touch disjoint slices, so only what carries over from one to the
 // next (signals, semaphores) can conflict, and that repeats. Two cases need more than three, and get it: a slice of a
 // thread-block group covers fewer iterations than its pipeline has, so iterations are counted on the narrowest operand;
@@ -10,11 +10,14 @@
 // unrolled.
 #pragma once
 
-#include "passes/verify/index.h"
+#include "ir/program_index.h"
 
 #include <optional>
 
 namespace mscclc::passes::proof {
+
+using ir::none;
+using ir::ProgramIndex;
 
 /// What executor.cc sets aside for scratch when resources are reused.
 inline constexpr std::uint64_t reusedScratchBytes = std::uint64_t{64} << 20;

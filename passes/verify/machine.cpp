@@ -1,5 +1,6 @@
 #include "passes/verify/machine.h"
 
+#include "ir/internal_error.h"
 #include "ir/op_semantics.h"
 
 #include <algorithm>
@@ -9,24 +10,17 @@ namespace mscclc::passes::proof {
 Machine::Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises,
                  const ThreadRoles &roles, Memory &memory, Order &order, Values &values, MachineListener &listener)
     : index_(index), geometry_(geometry), premises_(premises), roles_(roles), memory_(memory), order_(order),
-      values_(values), listener_(listener), blocks_(index.numBlocks()),
-      queues_(index.numChannels() + index.numSemaphores()), barriers_(premises.barriers().size()),
-      operandIndex_(index.numBlocks()) {
+      values_(values), listener_(listener), blocks_(index.numBlocks()), queues_(index),
+      waiters_(index.numQueues(), none), meetings_(index), operandIndex_(index.numBlocks()) {
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
     blocks_[b].code = &index.ops(b);
     blocks_[b].rank = index.rankOf(b);
   }
-  for (std::uint32_t r = 0; r < index.numRanks(); ++r)
-    for (std::uint32_t id = 0; id < index.program.ranks[r].semaphores.size(); ++id)
-      queues_[semaphoreQueue(r, id)].initial = index.program.ranks[r].semaphores[id].initialValue;
 }
 
 bool Machine::runLaunch() {
   for (const auto &[queue, parties] : premises_.allShared()) {
     SharedQueue &shared = shared_[queue];
-    for (const auto &sent : shared.sent)
-      for (const Sent &s : sent)
-        order_.drop(s.token);
     shared.sent.assign(parties.signallers.size(), {});
     shared.taken.assign(parties.waiters.size(), 0);
     shared.numSent = shared.numTaken = 0;
@@ -37,9 +31,8 @@ bool Machine::runLaunch() {
   ready_.clear();
   firstReady_ = 0;
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
-    blocks_[b].pc = 0;
-    blocks_[b].loop = none;
-    forgetHeard(b);
+    blocks_[b].at = {};
+    forgetThreadClocks(b);
     ready_.push_back(b);
   }
   while (firstReady_ < ready_.size()) {
@@ -50,9 +43,7 @@ bool Machine::runLaunch() {
     }
     run(b);
   }
-  for (const Token &token : packetTokens_)
-    order_.drop(token);
-  packetTokens_.clear();
+  packetClocks_.clear();
   for (std::uint32_t b = 0; b < blocks_.size(); ++b)
     if (!finished(b))
       return false;
@@ -61,23 +52,13 @@ bool Machine::runLaunch() {
 
 void Machine::run(std::uint32_t b) {
   BlockState &s = blocks_[b];
-  const auto &ops = s.code->ops;
-  while (s.pc < ops.size()) {
-    const ir::Op &op = ops[s.pc];
-    if (op.kind == ir::OpKind::Pipeline) {
-      const std::uint32_t iterations = geometry_.iterations(op);
-      if (iterations == 0 || op.bodySize == 0) {
-        s.pc += 1 + op.bodySize;
-        continue;
-      }
-      s.loop = s.pc++;
-      s.iteration = 0;
-      s.slice = geometry_.slice(op, 0);
-      continue;
-    }
+  while (s.at.settle(*s.code, [&](const ir::Op &header) { return geometry_.iterations(header); })) {
+    const ir::Op &op = s.code->ops[s.at.op()];
     if (!s.entered) {
       s.entered = true;
       s.step = 0;
+      if (s.at.inLoop() && s.at.op() == s.at.header() + 1)
+        s.slice = geometry_.slice(s.code->ops[s.at.header()], static_cast<std::uint32_t>(s.at.iteration()));
       if (ir::has(op.sync, ir::DataSync::Before))
         endPhase(b);
     }
@@ -86,63 +67,48 @@ void Machine::run(std::uint32_t b) {
     ++counts_.operations;
     if (ir::has(op.sync, ir::DataSync::After))
       endPhase(b);
-    step(s);
-  }
-}
-
-void Machine::step(BlockState &s) {
-  s.entered = false;
-  s.waiting = {};
-  ++s.pc;
-  if (s.loop == none)
-    return;
-  const ir::Op &header = s.code->ops[s.loop];
-  if (s.pc != s.loop + 1 + header.bodySize)
-    return;
-  if (++s.iteration < geometry_.iterations(header)) {
-    s.pc = s.loop + 1;
-    s.slice = geometry_.slice(header, s.iteration);
-  } else {
-    s.loop = none;
-    s.iteration = 0;
+    s.entered = false;
+    s.waiting = {};
+    s.at.next(*s.code);
   }
 }
 
 bool Machine::execute(std::uint32_t b, const ir::Op &op) {
-  switch (op.kind) {
-  case ir::OpKind::Nop:
+  switch (ir::info(op.kind).effect) {
+  case ir::OpEffect::BlockSync:
     endPhase(b);
     return true;
-  case ir::OpKind::Barrier:
+  case ir::OpEffect::Barrier:
     return barrier(b, op);
-  case ir::OpKind::SemAcquire:
-  case ir::OpKind::Wait:
-  case ir::OpKind::RelaxedWait:
+  case ir::OpEffect::Acquire:
+  case ir::OpEffect::Wait:
     return waitAll(b, op);
-  case ir::OpKind::SemRelease:
-  case ir::OpKind::Signal:
-  case ir::OpKind::RelaxedSignal:
+  case ir::OpEffect::Release:
+  case ir::OpEffect::Signal:
     signalAll(b, op, op.kind == ir::OpKind::RelaxedSignal);
     return true;
-  case ir::OpKind::Flush:
+  case ir::OpEffect::Flush:
     flushAll(b, op);
     return true;
-  default:
+  case ir::OpEffect::Move:
+  case ir::OpEffect::MoveAndSignal:
+  case ir::OpEffect::MoveSignalAndFlush:
+  case ir::OpEffect::Reduce:
     return data(b, op);
+  case ir::OpEffect::Loop:
+    break; // run() enters and leaves it
   }
+  throw ir::InternalError("an operation that no block can do: " + std::string(ir::toString(op.kind)));
 }
 
 void Machine::endPhase(std::uint32_t b) {
   order_.endPhase(b);
-  forgetHeard(b);
+  forgetThreadClocks(b);
 }
 
-void Machine::forgetHeard(std::uint32_t b) {
-  if (!roles_.relays(b))
-    return;
-  for (const ThreadHeard &heard : heard_[b])
-    order_.drop(heard.token);
-  heard_[b].clear();
+void Machine::forgetThreadClocks(std::uint32_t b) {
+  if (roles_.relays(b))
+    threadClocks_[b].clear();
 }
 
 /// What `thread` knows in the present phase: beside what its block does, what it waited for itself.
@@ -151,11 +117,11 @@ View Machine::threadView(std::uint32_t b, std::uint32_t thread) {
   view.thread = thread;
   if (!roles_.relays(b))
     return view;
-  heardHere_.clear();
-  for (const ThreadHeard &heard : heard_[b])
-    if (heard.thread == thread)
-      heardHere_.push_back(heard.token);
-  view.besides = heardHere_;
+  clocksHere_.clear();
+  for (const ThreadClock &known : threadClocks_[b])
+    if (known.thread == thread)
+      clocksHere_.push_back(known.clock);
+  view.besides = clocksHere_;
   return view;
 }
 
@@ -163,27 +129,24 @@ void Machine::signalAll(std::uint32_t b, const ir::Op &op, bool relaxed) {
   BlockState &s = blocks_[b];
   const auto ids = s.code->idsOf(op);
   for (std::uint32_t thread = 0; thread < ids.size(); ++thread) {
-    if (ir::isSemaphoreOp(op.kind)) {
-      signal(b, semaphoreQueue(s.rank, ids[thread]), sendOf(b, thread, relaxed, none));
-      continue;
-    }
-    const std::uint32_t end = index_.channel(op.channelType, s.rank, ids[thread]);
-    signal(b, index_.pairOf(end), sendOf(b, thread, relaxed, op.channelType == ir::ChannelType::Port ? end : none));
+    const bool isPort = op.channelType == ir::ChannelType::Port;
+    const std::uint32_t port = isPort ? index_.channel(op.channelType, s.rank, ids[thread]) : none;
+    signal(b, index_.queue(s.rank, op, ids[thread]), sendOf(b, thread, relaxed, port));
   }
 }
 
 /// What `thread` sends in the operation at which its block is. `portChannel`: through it, if it is a port's.
 Machine::Sent Machine::sendOf(std::uint32_t b, std::uint32_t thread, bool relaxed, std::uint32_t portChannel) {
-  const ThreadRoles::Turn *turn = roles_.turn(b, blocks_[b].pc, thread);
+  const ThreadRoles::Turn *turn = roles_.turn(b, blocks_[b].at.op(), thread);
   if (!turn) {
     const View view = threadView(b, thread);
     Sent sent{order_.send(b, relaxed, view.besides)};
     if (portChannel != none)
       sent.covers = order_.putsCovered(portChannel, view);
     if (roles_.relays(b))
-      for (const ThreadHeard &heard : heard_[b])
-        if (heard.thread == thread)
-          sent.relayed = order_.joinCovers(heard.covers, sent.relayed);
+      for (const ThreadClock &known : threadClocks_[b])
+        if (known.thread == thread)
+          sent.relayed = order_.joinCovers(known.covers, sent.relayed);
     return sent;
   }
   // Any of the sends of the phase may come first: until the last has come, only what all of them tell is certain.
@@ -208,22 +171,11 @@ void Machine::flushAll(std::uint32_t b, const ir::Op &op) {
 
 void Machine::signal(std::uint32_t b, std::uint32_t queue, const Sent &sent) {
   ++counts_.syncs;
-  Queue &q = queues_[queue];
-  if (const SharedSync *parties = premises_.shared(queue)) {
+  if (const SharedSync *parties = premises_.shared(queue))
     signalShared(b, queue, *parties, sent);
-    return wake(q.waiter);
-  }
-  std::uint32_t slot = freeSent_;
-  if (slot != none) {
-    freeSent_ = sent_[slot].next;
-  } else {
-    slot = static_cast<std::uint32_t>(sent_.size());
-    sent_.emplace_back();
-  }
-  sent_[slot] = sent;
-  (q.head == none ? q.head : sent_[q.tail].next) = slot;
-  q.tail = slot;
-  wake(q.waiter);
+  else
+    queues_.give(queue, sent);
+  wake(waiters_[queue]);
 }
 
 namespace {
@@ -238,7 +190,7 @@ void Machine::signalShared(std::uint32_t b, std::uint32_t queue, const SharedSyn
   const std::size_t party = partyOf(parties.signallers, b);
   const View now = order_.view(b);
   if (shared.lastSender != none && shared.lastSender != b &&
-      !order_.known(shared.lastSender, shared.lastSendPhase, now, Need::Control) && !noTurns_.contains(queue))
+      !order_.known(shared.lastSender, shared.lastSendPhase, now, Relation::HappensBefore) && !noTurns_.contains(queue))
     outOfTurn_.insert(queue);
   shared.lastSender = b;
   shared.lastSendPhase = now.phase;
@@ -252,10 +204,9 @@ bool Machine::waitAll(std::uint32_t b, const ir::Op &op) {
   const auto ids = s.code->idsOf(op);
   const bool semaphore = op.kind == ir::OpKind::SemAcquire;
   for (; s.step < ids.size(); ++s.step) {
-    const std::uint32_t queue =
-        semaphore ? semaphoreQueue(s.rank, ids[s.step]) : index_.channel(op.channelType, s.rank, ids[s.step]);
+    const std::uint32_t queue = index_.queue(s.rank, op, ids[s.step]);
     if (!wait(b, s.step, queue, op.kind == ir::OpKind::RelaxedWait)) {
-      block(b, queues_[queue].waiter, semaphore ? Waiting::Semaphore : Waiting::Channel,
+      block(b, waiters_[queue], semaphore ? Waiting::Semaphore : Waiting::Channel,
             semaphore ? index_.semaphore(s.rank, ids[s.step]) : queue);
       return false;
     }
@@ -265,32 +216,21 @@ bool Machine::waitAll(std::uint32_t b, const ir::Op &op) {
 
 bool Machine::wait(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, bool relaxed) {
   const auto take = [&](const Sent &sent) {
-    order_.receive(b, sent.token, relaxed);
+    order_.receive(b, sent.clock, relaxed);
     order_.completed(sent.covers, b, thread);
     order_.relayed(sent.relayed, b, thread);
-    if (!roles_.relays(b) || sent.token.agent == none || roles_.acquiredTogether(b, queue))
+    if (!roles_.relays(b) || sent.clock.agent == none || roles_.acquiredTogether(b, queue))
       return;
-    Token token = order_.share(sent.token);
-    token.weak |= relaxed;
-    heard_[b].push_back({thread, token, order_.joinCovers(sent.covers, sent.relayed)});
+    MessageClock clock = sent.clock;
+    clock.weak |= relaxed;
+    threadClocks_[b].push_back({thread, clock, order_.joinCovers(sent.covers, sent.relayed)});
   };
   if (const SharedSync *parties = premises_.shared(queue))
     return waitShared(b, queue, *parties, take);
-  Queue &q = queues_[queue];
-  if (q.initial != 0) {
-    --q.initial;
-    take({});
-    return true;
-  }
-  if (q.head == none)
-    return false;
-  const std::uint32_t slot = q.head;
-  q.head = sent_[slot].next;
-  sent_[slot].next = freeSent_;
-  freeSent_ = slot;
-  take(sent_[slot]);
-  order_.drop(sent_[slot].token);
-  return true;
+  const std::optional<Sent> sent = queues_.take(queue);
+  if (sent)
+    take(*sent);
+  return sent.has_value();
 }
 
 /// The n-th wait passes once n signals came. Where blocks signal in turns, these are the first n; else, whoever sent
@@ -299,7 +239,7 @@ bool Machine::wait(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, b
 template <typename Take>
 bool Machine::waitShared(std::uint32_t b, std::uint32_t queue, const SharedSync &parties, const Take &take) {
   SharedQueue &shared = shared_[queue];
-  const std::uint64_t initial = queues_[queue].initial;
+  const std::uint64_t initial = queues_.initial(queue);
   if (shared.numSent + initial <= shared.numTaken)
     return false;
   ++shared.numTaken;
@@ -330,31 +270,29 @@ bool Machine::waitShared(std::uint32_t b, std::uint32_t queue, const SharedSync 
 void Machine::checkTurn(std::uint32_t b, SharedQueue &shared, std::uint32_t queue) {
   const View now = order_.view(b);
   if (shared.lastBlock != none && shared.lastBlock != b &&
-      !order_.known(shared.lastBlock, shared.lastPhase, now, Need::Control))
-    listener_.waitsNotOrdered(queue, index_.place(shared.lastBlock, shared.lastOp), index_.place(b, blocks_[b].pc));
+      !order_.known(shared.lastBlock, shared.lastPhase, now, Relation::HappensBefore))
+    listener_.waitsNotOrdered(queue, index_.place(shared.lastBlock, shared.lastOp),
+                              index_.place(b, blocks_[b].at.op()));
   shared.lastBlock = b;
   shared.lastPhase = now.phase;
-  shared.lastOp = blocks_[b].pc;
+  shared.lastOp = blocks_[b].at.op();
 }
 
 bool Machine::barrier(std::uint32_t b, const ir::Op &op) {
   BlockState &s = blocks_[b];
-  const std::uint32_t number = premises_.barrier(s.rank, op.imm);
-  const BarrierInfo &info = premises_.barriers()[number];
-  auto &arrived = barriers_[number].arrived;
+  const std::uint32_t number = index_.barrierOf(s.rank, op.imm);
   if (s.waiting.kind == Waiting::Barrier) // let through by the last one
     return true;
-  arrived.push_back(b);
   s.waiting = {Waiting::Barrier, number};
-  if (arrived.size() != info.blocks.size())
+  const std::span<const std::uint32_t> met = meetings_.met(number, meetings_.arrive(number, b));
+  if (met.empty())
     return false;
-  order_.barrier(arrived);
-  for (const std::uint32_t other : arrived) {
-    forgetHeard(other);
+  order_.barrier(met);
+  for (const std::uint32_t other : met) {
+    forgetThreadClocks(other);
     if (other != b)
       ready_.push_back(other);
   }
-  arrived.clear();
   return true;
 }
 

@@ -5,6 +5,7 @@
 // order in which blocks take turns does not matter: see verify.h.
 #pragma once
 
+#include "ir/cursor.h"
 #include "passes/verify/premises.h"
 #include "passes/verify/scratch_history.h"
 #include "passes/verify/threads.h"
@@ -18,9 +19,9 @@ namespace mscclc::passes::proof {
 /// Two accesses of one cell that are not ordered, the later one in this execution second.
 struct Conflict {
   CellId cell = 0;
-  Record first;
+  Epoch first;
   bool firstWrites = false;
-  Record second;
+  Epoch second;
   bool secondWrites = false;
   View view;                                     ///< from where the second was judged
   bool control = false;                          ///< ordered, but for control only
@@ -41,12 +42,12 @@ public:
   /// `op` sends packet `cell` through a port, where no packet of this launch is yet.
   virtual void packetNotThere(CellId cell, ir::OpRef op) = 0;
   /// A packet slot written twice in one launch.
-  virtual void slotWrittenTwice(CellId cell, const Record &first, const Record &second) = 0;
+  virtual void slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &second) = 0;
   /// The launch ends with input chunk `cell` still being sent by port put `put`.
-  virtual void inputStillSent(CellId cell, const Record &put) = 0;
+  virtual void inputStillSent(CellId cell, const Epoch &put) = 0;
   /// A write of a launch into `rank`'s scratch that may come before `first`, an access of an earlier launch to another
   /// chunk, which has the write's place if that launch had another message size.
-  virtual void sizeChanged(std::uint32_t rank, const Record &first, bool firstWrites, const Record &second) = 0;
+  virtual void sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) = 0;
   /// Two blocks of a rank wait on channel end `channel` in no fixed order.
   virtual void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) = 0;
 };
@@ -68,44 +69,36 @@ public:
   void changeSizes() { history_.emplace(index_, order_); }
   /// Runs one launch of every rank to its end. False if blocks are stuck; `waiting` tells on what.
   bool runLaunch();
-  /// What the user does with the buffers around a launch: reads outputs behind it, writes inputs before it.
+  /// What the user does with the buffers around a launch: reads outputs after it, writes inputs before it.
   void beginLaunch();
   void endLaunch();
   std::uint32_t launch() const { return launch_; }
 
   const Waiting &waiting(std::uint32_t block) const { return blocks_[block].waiting; }
-  std::uint32_t pc(std::uint32_t block) const { return blocks_[block].pc; }
-  bool finished(std::uint32_t block) const { return blocks_[block].pc == blocks_[block].code->ops.size(); }
-  std::uint32_t iteration(std::uint32_t block) const { return blocks_[block].iteration; }
+  const ir::BlockCursor &at(std::uint32_t block) const { return blocks_[block].at; }
+  bool finished(std::uint32_t block) const { return blocks_[block].at.atEnd(*blocks_[block].code); }
   const MachineCounts &counts() const { return counts_; }
   /// The operation that `record`'s operand belongs to.
-  std::uint32_t opOf(const Record &record) const;
+  std::uint32_t opOf(const Epoch &record) const;
 
 private:
   struct BlockState {
     const ir::ThreadBlock *code = nullptr;
     std::uint32_t rank = 0;
-    std::uint32_t pc = 0;
-    std::uint32_t step = 0;    ///< ids of a wait that are done, or sources that are there
-    std::uint32_t loop = none; ///< header of the running pipeline
-    std::uint32_t iteration = 0;
+    ir::BlockCursor at;
+    std::uint32_t step = 0; ///< ids of a wait that are done, or sources that are there
     std::uint32_t nextWaiter = none;
-    bool entered = false; ///< the operation at pc has done what comes before it
+    bool entered = false; ///< the operation there has done what comes before it
     Waiting waiting;
     LoopSlice slice;
   };
-  struct Queue {
-    std::uint32_t head = none, tail = none, waiter = none;
-    std::uint32_t initial = 0; ///< of a semaphore's value at the start, what is left; shared queues keep it
-  };
   /// What waits in a queue.
   struct Sent {
-    Token token;
+    MessageClock clock;
     std::uint32_t covers = none;  ///< port puts that are complete with it: see Order
     std::uint32_t relayed = none; ///< those of which its thread was told in the same phase
-    std::uint32_t next = none;
   };
-  /// A queue that several blocks signal or wait on: tokens of the launch, by signaller.
+  /// A queue that several blocks signal or wait on: clocks of the launch, by signaller.
   struct SharedQueue {
     std::vector<std::vector<Sent>> sent;                       ///< [signaller]
     std::vector<std::uint32_t> taken;                          ///< [waiter]
@@ -116,10 +109,7 @@ private:
       std::uint32_t signaller, number;
     };
     std::vector<Place> inTurn;       ///< of all of `sent`, in the machine's order
-    std::vector<std::uint64_t> told; ///< [waiter]: how many of these it has heard of
-  };
-  struct BarrierState {
-    std::vector<std::uint32_t> arrived;
+    std::vector<std::uint64_t> told; ///< [waiter]: how many of these it was told of
   };
   /// An operand as cells: of `rank`, from `first`.
   struct Operand {
@@ -133,7 +123,6 @@ private:
   // machine.cpp: control
   void run(std::uint32_t block);
   bool execute(std::uint32_t block, const ir::Op &op);
-  void step(BlockState &state);
   void signal(std::uint32_t block, std::uint32_t queue, const Sent &sent);
   Sent sendOf(std::uint32_t block, std::uint32_t thread, bool relaxed, std::uint32_t portChannel);
   bool wait(std::uint32_t block, std::uint32_t thread, std::uint32_t queue, bool relaxed);
@@ -141,7 +130,7 @@ private:
   void signalAll(std::uint32_t block, const ir::Op &op, bool relaxed);
   bool barrier(std::uint32_t block, const ir::Op &op);
   void endPhase(std::uint32_t block);
-  void forgetHeard(std::uint32_t block);
+  void forgetThreadClocks(std::uint32_t block);
   void flushAll(std::uint32_t block, const ir::Op &op);
   View threadView(std::uint32_t block, std::uint32_t thread);
   void block(std::uint32_t block, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id);
@@ -150,9 +139,6 @@ private:
   void signalShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Sent &sent);
   template <typename Take>
   bool waitShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Take &take);
-  std::uint32_t semaphoreQueue(std::uint32_t rank, std::uint32_t id) const {
-    return index_.numChannels() + index_.semaphore(rank, id);
-  }
 
   // data.cpp: data
   bool data(std::uint32_t block, const ir::Op &op);
@@ -163,39 +149,46 @@ private:
   void reduce(std::uint32_t block, const ir::Op &op);
   void portPut(std::uint32_t block, const ir::Op &op);
   /// Reads a source that is stored as it is, and keeps its values.
-  void readValues(const Operand &source, const Record &by, const View &view);
-  void read(const Operand &operand, const Record &by, const View &view);
-  void write(const Operand &operand, const Record &by, const View &view, const ValueId *values);
-  void writeComputed(const Operand &operand, const Record &by, const View &view, const ValueId *values);
+  void readValues(const Operand &source, const Epoch &by, const View &view);
+  void read(const Operand &operand, const Epoch &by, const View &view);
+  void write(const Operand &operand, const Epoch &by, const View &view, const ValueId *values);
+  void writeComputed(const Operand &operand, const Epoch &by, const View &view, const ValueId *values);
   void sendPacket(CellId id, const View &view);
-  /// An access of a launch behind the first, against what the first left there.
-  void checkLater(const Operand &operand, const Record &by, const View &view, bool writes);
-  void writeAgain(CellId id, const Record &by, const View &view, ValueId value);
-  void checkRead(CellId id, const Record &by, const View &view);
-  void checkWrite(CellId id, const Record &by, const View &view, bool packet);
+  /// An access of a launch after the first, against what the first left there.
+  void checkLater(const Operand &operand, const Epoch &by, const View &view, bool writes);
+  void writeAgain(CellId id, const Epoch &by, const View &view, ValueId value);
+  void checkRead(CellId id, const Epoch &by, const View &view);
+  void checkWrite(CellId id, const Epoch &by, const View &view, bool packet);
   // elements.cpp: which thread treats which element
   struct ElementShare;
   std::uint32_t loopOf(std::uint32_t block, std::uint32_t op) const;
   ElementShare shareOf(std::uint32_t block, std::uint32_t op, std::uint32_t ref) const;
-  bool sameElement(const Record &a, const Record &b) const;
+  bool sameElement(const Epoch &a, const Epoch &b) const;
   // packets.cpp: what packets tell about the reads they were computed from
-  struct Chain {
+  /// The write in question.
+  struct PacketWrite {
     const View &view;
-    const Record &by; ///< the write in question
-    CellId written;
-    std::uint32_t offset; ///< of the cell in the operand that is written
-    std::uint32_t budget; ///< cells that may still be looked at
+    const Epoch &by;
+    std::uint32_t element; ///< its place in the operand; `none` for the user
   };
-  bool computedFrom(CellId id, const Record &reader, const View &view, const Record &by);
-  bool takenAlong(CellId id, const Record &reader, Chain &chain, int depth);
+  /// A read from which packets may have been made: the end of a trail.
+  struct Reading {
+    CellId cell;
+    Epoch by;
+    std::uint32_t length; ///< packets on the trail, with those made of this one
+  };
   struct PacketDestination {
     std::uint32_t rank, operand;
   };
+  bool computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by);
+  std::uint32_t elementWritten(CellId id, const Epoch &by) const;
+  template <typename Visit> void anyPacketMadeOf(const Reading &reading, std::uint32_t near, Visit visit);
   /// Where the packets of an operation go, by rank. Made when first asked for.
   const std::vector<PacketDestination> &packetDestinations(std::uint32_t block, std::uint32_t op);
-  bool takenBefore(const Cell &cell, const View &view) const;
-  bool consumed(CellId slot, const Record &consumer, const Chain &chain) const;
-  void report(CellId id, const Record &first, bool firstWrites, const Record &second, bool secondWrites,
+  bool takenBefore(CellId slot, const Epoch &taker, const PacketWrite &write) const;
+  bool madeOf(CellId made, CellId slot, const Epoch &taker) const;
+  bool knownTaken(const Cell &cell, const View &view) const;
+  void report(CellId id, const Epoch &first, bool firstWrites, const Epoch &second, bool secondWrites,
               const View &view);
   // user.cpp: what a rank's user does between launches
   template <typename Visit> void forUserCells(std::uint32_t rank, Visit visit) const;
@@ -216,19 +209,19 @@ private:
   std::optional<ScratchHistory> history_;
   std::uint32_t launch_ = 0; ///< from 0
   std::vector<BlockState> blocks_;
-  std::vector<Queue> queues_; ///< channel ends that wait, then semaphores
-  std::vector<Sent> sent_;
-  std::uint32_t freeSent_ = none;
+  ir::CreditQueues<Sent> queues_;
+  std::vector<std::uint32_t> waiters_; ///< [queue]: the first block that waits, more by nextWaiter
   std::unordered_map<std::uint32_t, SharedQueue> shared_;
   std::set<std::uint32_t> noTurns_, outOfTurn_;
-  std::vector<BarrierState> barriers_;
-  struct ThreadHeard {
+  ir::Meetings<std::uint32_t> meetings_; ///< of blocks
+  struct ThreadClock {
     std::uint32_t thread;
-    Token token;
+    MessageClock clock;
     std::uint32_t covers; ///< port puts that are complete with it
   };
-  std::unordered_map<std::uint32_t, std::vector<ThreadHeard>> heard_; ///< of blocks that relay, in their present phase
-  std::vector<Token> heardHere_;                                      ///< of them, those of one thread
+  std::unordered_map<std::uint32_t, std::vector<ThreadClock>>
+      threadClocks_;                     ///< of blocks that relay, in their present phase
+  std::vector<MessageClock> clocksHere_; ///< of them, those of one thread
   std::vector<std::uint32_t> ready_;
   std::size_t firstReady_ = 0;
 
@@ -238,12 +231,13 @@ private:
   std::uint32_t currentBlock_ = none;
   const ir::Op *currentOp_ = nullptr;
   bool sawPackets_ = false;
-  std::vector<Record> stillSent_;
-  std::vector<Token> taken_;        ///< of the packets that the operation took
-  std::vector<Token> takenHere_;    ///< the same of the elements being written
-  bool mixed_ = false;              ///< packets of one source that it took come from several operations
-  std::vector<Token> packetTokens_; ///< of this launch
-  std::uint32_t packetToken_ = none;
+  std::vector<Epoch> stillSent_;
+  std::vector<MessageClock> taken_;        ///< of the packets that the operation took
+  std::vector<MessageClock> takenHere_;    ///< the same of the elements being written
+  bool mixed_ = false;                     ///< packets of one source that it took come from several operations
+  std::vector<MessageClock> packetClocks_; ///< of this launch
+  std::uint32_t packetClock_ = none;
+  std::vector<Reading> trail_;                                                           ///< of computedFrom
   std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< [block << 32 | op]
   mutable std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
       operandIndex_; ///< [block]: (first operand, op)

@@ -23,7 +23,7 @@ Memory::Memory(const ProgramIndex &index, const Geometry &geometry)
   const ir::Program &program = index.program;
   const bool packets = hasPacketOps(program);
   std::uint64_t total = 0;
-  constexpr std::uint64_t most = Record::putBit - 1;
+  constexpr std::uint64_t most = Epoch::putBit - 1;
   const auto take = [&](std::uint64_t units) {
     const std::uint64_t first = total;
     total += units;
@@ -65,7 +65,7 @@ Memory::Memory(const ProgramIndex &index, const Geometry &geometry)
     return;
   cells_.resize(total);
   slotLaunch_.assign(total - firstSlot_, 0);
-  slotToken_.assign(total - firstSlot_, none);
+  slotClock_.assign(total - firstSlot_, none);
   slotWaiter_.assign(total - firstSlot_, none);
 }
 
@@ -111,13 +111,13 @@ std::string Memory::describe(CellId id) const {
          "] of rank " + std::to_string(p.rank);
 }
 
-void Memory::addRead(Cell &cell, const Record &record, bool keeps) {
+void Memory::addRead(Cell &cell, const Epoch &record, bool keeps) {
   if (!cell.read.exists()) {
     cell.read = record;
     return;
   }
   if (!keeps && cell.moreReads != none) { // a loop reads again and again
-    Record &last = reads_[cell.moreReads].record;
+    Epoch &last = reads_[cell.moreReads].record;
     if (last.agent == record.agent && (last.phase < record.phase || last.ref == record.ref)) {
       last = record;
       return;
@@ -134,7 +134,7 @@ void Memory::addRead(Cell &cell, const Record &record, bool keeps) {
   cell.moreReads = node;
 }
 
-void Memory::setWrite(Cell &cell, const Record &record) {
+void Memory::setWrite(Cell &cell, const Epoch &record) {
   cell.write = record;
   cell.read = {};
   while (cell.moreReads != none) {

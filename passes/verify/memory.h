@@ -10,8 +10,8 @@ using ValueId = std::uint32_t;
 using CellId = std::uint32_t;
 
 struct Cell {
-  Record write;
-  Record read;                    ///< the first reader since the write; more in `moreReads`
+  Epoch write;
+  Epoch read;                     ///< the first reader since the write; more in `moreReads`
   std::uint32_t moreReads = none; ///< into Memory's list
   ValueId value = 0;              ///< 0: never written
 };
@@ -49,9 +49,9 @@ public:
   std::string describe(CellId id) const; ///< "output[3] of rank 1"
 
   bool usesPackets() const { return firstSlot_ != cells_.size(); }
-  /// Of a packet's cell: launch (from 1) of its last write, that write's token, and who waits for it.
+  /// Of a packet's cell: launch (from 1) of its last write, that write's message clock, and who waits for it.
   std::uint8_t &slotLaunch(CellId id) { return slotLaunch_[id - firstSlot_]; }
-  std::uint32_t &slotToken(CellId id) { return slotToken_[id - firstSlot_]; }
+  std::uint32_t &slotClock(CellId id) { return slotClock_[id - firstSlot_]; }
   std::uint32_t &slotWaiter(CellId id) { return slotWaiter_[id - firstSlot_]; }
 
   /// Calls `visit(record)` for each read since the last write.
@@ -63,9 +63,9 @@ public:
       visit(reads_[i].record);
   }
   /// `keeps`: beside earlier reads of the same block, for which a later one speaks otherwise.
-  void addRead(Cell &cell, const Record &record, bool keeps = false);
+  void addRead(Cell &cell, const Epoch &record, bool keeps = false);
   /// Makes `record` the last write; forgets reads.
-  void setWrite(Cell &cell, const Record &record);
+  void setWrite(Cell &cell, const Epoch &record);
 
 private:
   struct Bases {
@@ -74,7 +74,7 @@ private:
     std::uint32_t scratchUnits = 0;
   };
   struct ReadNode {
-    Record record;
+    Epoch record;
     std::uint32_t next;
   };
   const ProgramIndex &index_;
@@ -86,7 +86,7 @@ private:
   CellId firstSlot_ = 0;
   std::vector<Cell> cells_;
   std::vector<std::uint8_t> slotLaunch_;
-  std::vector<std::uint32_t> slotToken_, slotWaiter_;
+  std::vector<std::uint32_t> slotClock_, slotWaiter_;
   std::vector<ReadNode> reads_;
   std::uint32_t freeRead_ = none;
 };

@@ -1,140 +1,142 @@
-// The order that data itself makes. A packet operation reads its sources before it writes its packets, element by
-// element: what is in a packet was computed from them. So whoever has a packet in hand knows that the sources of that
-// element have been read, and so does an operation that writes an element after it took the packet of that element.
-// This lets a slot or a chunk be overwritten without any other sync, as packet algorithms do.
+// The order that data itself makes: slots and chunks may be overwritten without any other sync, as packet algorithms
+// do.
+//
+// Lemma. Let operation R read an element of a cell and store packets that it computed from it. A packet is stored after
+// what it was computed from was read. So whoever takes one of these packets, at that element, does so after R's read.
+// The taker T has read in turn: the packet's slot. If T stores packets of its own, R's read and T's own come before
+// whoever takes one of those, and so on. Hence R's read of the cell is over before a write W if, on such a trail
+//     cell - R -> packet - T -> packet - T' -> ...
+// the packet of some taker has been taken before W. That is so where the taking is ordered before W as any access may
+// be; and where W's own operation took the packet at W's element, or took one there that the taker had made of it: an
+// operation takes the packets of an element before it writes the element.
+//
+// Trails are walked breadth first, as a short one tells soonest, and no further than `trailLength`.
 #include "passes/verify/machine.h"
 
-#include "ir/op_semantics.h"
+#include "ir/op_memory.h"
 
 #include <algorithm>
 
 namespace mscclc::passes::proof {
 
 namespace {
-constexpr std::uint32_t chainBudget = 4096; ///< cells looked at before an order counts as not there
-constexpr int chainDepth = 4;
+
+constexpr std::uint32_t trailPackets = 4096; ///< looked at before an order counts as not there
+constexpr std::uint32_t trailLength = 5;     ///< packets on one trail
+
+/// True if source i of `op` goes to destination i alone; else every source goes to every destination.
+bool isPairwise(const ir::Op &op) {
+  return !ir::reduces(op.kind) && op.numSrcs == op.numDsts;
+}
+
 } // namespace
 
-bool Machine::computedFrom(CellId id, const Record &reader, const View &view, const Record &by) {
+/// True if `reader`, which read `id`, has done so before the write `by` of that cell: by the lemma above.
+bool Machine::computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by) {
   if (!memory_.usesPackets() || reader.isUser() || geometry_.mostIterations() != 0)
     return false;
-  Chain chain{view, by, id, none, chainBudget};
-  if (!by.isUser()) {
-    const std::uint32_t at = by.ref - currentOp_->firstChunk - currentOp_->numSrcs;
-    if (destinations_.size() == currentOp_->numDsts) { // no switch, which stands for several
-      chain.offset = id - destinations_[at].first;
-    } else {
-      for (const Operand &o : destinations_)
-        if (id - o.first < o.count)
-          chain.offset = id - o.first;
-    }
+  const PacketWrite write{view, by, elementWritten(id, by)};
+  std::uint32_t looked = 0;
+  bool over = false;
+  trail_.assign(1, {id, reader, 1});
+  for (std::size_t i = 0; i < trail_.size() && !over && looked < trailPackets; ++i) {
+    const Reading from = trail_[i];
+    anyPacketMadeOf(from, order_.blockOf(by), [&](CellId slot) {
+      const Epoch &made = memory_[slot].write;
+      if (made.exists() && order_.blockOf(made) == order_.blockOf(from.by) && made.phase == from.by.phase)
+        memory_.forReads(memory_[slot], [&](const Epoch &taker) {
+          over = over || takenBefore(slot, taker, write);
+          if (!over && from.length < trailLength)
+            trail_.push_back({slot, taker, from.length + 1});
+        });
+      return over || ++looked == trailPackets;
+    });
   }
-  return takenAlong(id, reader, chain, 0);
+  return over;
 }
 
-/// A packet that somebody has taken is there: for whoever is behind that, too.
-bool Machine::takenBefore(const Cell &cell, const View &view) const {
-  bool found = false;
-  memory_.forReads(cell, [&](const Record &reader) {
-    found = found || (!reader.isUser() && order_.known(order_.blockOf(reader), reader.phase, view, Need::Data) &&
-                      ir::awaitsPackets(index_.ops(order_.blockOf(reader)).ops[opOf(reader)].kind));
-  });
-  return found;
+/// The place of cell `id` in the operand that `by` writes, as an element; `none` for the user.
+std::uint32_t Machine::elementWritten(CellId id, const Epoch &by) const {
+  if (by.isUser())
+    return none;
+  if (destinations_.size() == currentOp_->numDsts) // no switch, which stands for several
+    return id - destinations_[by.ref - currentOp_->firstChunk - currentOp_->numSrcs].first;
+  const auto holds = [&](const Operand &o) { return id - o.first < o.count; };
+  const auto it = std::ranges::find_if(destinations_.rbegin(), destinations_.rend(), holds);
+  return it == destinations_.rend() ? none : id - it->first;
 }
 
-bool Machine::consumed(CellId slot, const Record &consumer, const Chain &chain) const {
-  if (order_.before(consumer, false, chain.view, Need::Control))
-    return true;
-  if (launch_ != 0 || chain.offset == none || chain.by.isPut()) // what it took is of its own launch
-    return false;
-  // Taken by the writing operation itself, at the same element; or by the one that made a packet which it took.
-  for (const Operand &source : sources_) {
-    if (!source.packet || chain.offset >= source.count)
-      continue;
-    const CellId mine = source.first + chain.offset;
-    if (mine == slot)
-      return consumer.agent == chain.by.agent && consumer.phase == chain.by.phase && consumer.ref == source.ref;
-    const Record &made = memory_[mine].write;
-    if (made.agent != consumer.agent || made.phase != consumer.phase || made.isPut())
-      continue;
-    const std::uint32_t o = opOf(made);
-    if (o != opOf(consumer))
-      continue;
-    const ir::ThreadBlock &code = index_.ops(made.agent);
-    const ir::Op &op = code.ops[o];
-    if (!ir::reduces(op.kind) && op.numSrcs == op.numDsts &&
-        made.ref - op.firstChunk - op.numSrcs != consumer.ref - op.firstChunk)
-      continue; // another pair of the operation
-    const ir::Rank &rank = index_.program.ranks[index_.rankOf(made.agent)];
-    const auto offset = [&](const Record &r, CellId cell) {
-      const ir::Chunk &chunk = code.chunks[r.ref];
-      const std::uint32_t owner = ir::isLocal(chunk.space)                ? index_.rankOf(made.agent)
-                                  : chunk.space == ir::ChunkSpace::Remote ? rank.remoteBuffers[chunk.id].rank
-                                                                          : memory_.locate(cell).rank;
-      return cell -
-             (memory_.base(owner, ir::BufferKind::Scratch, true) + geometry_.span(chunk, op, nullptr, true).first);
-    };
-    if (offset(made, mine) == offset(consumer, slot))
-      return true;
-  }
-  return false;
-}
-
-bool Machine::takenAlong(CellId id, const Record &reader, Chain &chain, int depth) {
-  const std::uint32_t b = order_.blockOf(reader), o = opOf(reader);
+/// Calls `visit(slot)` for each packet that the operation of `reading` made of the element that it read, those on the
+/// rank of block `near` first, until one returns true.
+template <typename Visit> void Machine::anyPacketMadeOf(const Reading &reading, std::uint32_t near, Visit visit) {
+  const std::uint32_t b = order_.blockOf(reading.by), o = opOf(reading.by);
   const ir::ThreadBlock &code = index_.ops(b);
   const ir::Op &op = code.ops[o];
-  const ir::Chunk &source = code.chunks[reader.ref];
-  if (ir::formOfDestination(op.kind, op.numDsts - 1) != ir::DataForm::Packet || !ir::isLocal(source.space))
-    return false;
-  const std::uint32_t owner = index_.rankOf(b);
-  const ir::Rank &rank = index_.program.ranks[owner];
-  const auto cellOf = [&](const ir::Chunk &chunk, std::uint32_t at, ir::BufferKind buffer, bool packet) {
-    return memory_.base(at, buffer, packet) +
+  if (!ir::mayBePackets(ir::info(op.kind).destinations))
+    return;
+  const std::uint32_t operand = reading.by.ref - op.firstChunk;
+  const ir::MemoryPiece source =
+      ir::pieceOf(index_.program, index_.rankOf(b), op, operand, code.chunks[reading.by.ref]);
+  if (source.reach != ir::Reach::Own)
+    return;
+  const auto firstOf = [&](const ir::Chunk &chunk, std::uint32_t rank, ir::BufferKind buffer, bool packet) {
+    return memory_.base(rank, buffer, packet) +
            geometry_.span(chunk, op, nullptr, buffer == ir::BufferKind::Scratch).first;
   };
-  const auto taken = [&](std::uint64_t at) {
-    const auto slot = static_cast<CellId>(at);
-    if (chain.budget == 0)
-      return false;
-    --chain.budget;
-    const Cell &cell = memory_[slot];
-    if (!cell.write.exists() || order_.blockOf(cell.write) != b || cell.write.phase != reader.phase)
-      return false;
-    bool found = false;
-    memory_.forReads(cell, [&](const Record &consumer) {
-      found = found || consumed(slot, consumer, chain) ||
-              (depth < chainDepth && takenAlong(slot, consumer, chain, depth + 1));
-    });
-    return found;
+  const std::uint64_t element =
+      reading.cell - firstOf(code.chunks[reading.by.ref], source.rank, source.buffer, source.isPacket());
+  const std::vector<PacketDestination> &destinations = packetDestinations(b, o);
+  const auto visits = [&](const PacketDestination &to) {
+    return (!isPairwise(op) || to.operand == operand) &&
+           visit(static_cast<CellId>(firstOf(code.dsts(op)[to.operand], to.rank, ir::BufferKind::Scratch, true) +
+                                     element));
   };
-  const bool packetSource = ir::roleOf(op, reader.ref - op.firstChunk).form == ir::DataForm::Packet;
-  const std::uint64_t offset = id - cellOf(source, owner, static_cast<ir::BufferKind>(source.space), packetSource);
-  // Of pairwise operations, only the packet made from this very source.
-  const bool pairwise = !ir::reduces(op.kind) && op.numSrcs == op.numDsts;
-  const auto goes = [&](std::uint32_t d, std::uint32_t member) {
-    return taken(cellOf(code.dsts(op)[d], member, ir::BufferKind::Scratch, true) + offset);
+  const auto here = std::ranges::equal_range(destinations, index_.rankOf(near), {}, &PacketDestination::rank);
+  std::any_of(here.begin(), here.end(), visits) || std::any_of(destinations.begin(), here.begin(), visits) ||
+      std::any_of(here.end(), destinations.end(), visits);
+}
+
+/// True if `taker`, which took the packet in `slot`, has done so before `write`.
+bool Machine::takenBefore(CellId slot, const Epoch &taker, const PacketWrite &write) const {
+  if (order_.before(taker, false, write.view, Relation::HappensBefore))
+    return true;
+  if (launch_ != 0 || write.element == none || write.by.isPut()) // what it took is of its own launch
+    return false;
+  return std::ranges::any_of(sources_, [&](const Operand &source) {
+    if (!source.packet || write.element >= source.count)
+      return false;
+    const CellId mine = source.first + write.element;
+    if (mine == slot)
+      return taker.agent == write.by.agent && taker.phase == write.by.phase && taker.ref == source.ref;
+    return madeOf(mine, slot, taker);
+  });
+}
+
+/// True if `taker`, which took the packet in `slot`, made the packet in `made` of it.
+bool Machine::madeOf(CellId made, CellId slot, const Epoch &taker) const {
+  const Epoch &maker = memory_[made].write;
+  if (maker.agent != taker.agent || maker.phase != taker.phase || maker.isPut() || opOf(maker) != opOf(taker))
+    return false;
+  const ir::ThreadBlock &code = index_.ops(maker.agent);
+  const ir::Op &op = code.ops[opOf(maker)];
+  if (isPairwise(op) && maker.ref - op.numSrcs != taker.ref)
+    return false;
+  const auto elementOf = [&](CellId cell, const Epoch &record) {
+    return cell - (memory_.base(memory_.locate(cell).rank, ir::BufferKind::Scratch, true) +
+                   geometry_.span(code.chunks[record.ref], op, nullptr, true).first);
   };
-  const auto &destinations = packetDestinations(b, o);
-  // The packets that went to the writer's own rank tell soonest.
-  const std::uint32_t here = index_.rankOf(order_.blockOf(chain.by));
-  const auto near =
-      std::equal_range(destinations.begin(), destinations.end(), PacketDestination{here, 0},
-                       [](const PacketDestination &a, const PacketDestination &c) { return a.rank < c.rank; });
-  const auto asked = [&](std::uint32_t d) { return !pairwise || d == reader.ref - op.firstChunk; };
-  for (auto it = near.first; it != near.second; ++it)
-    if (asked(it->operand) && goes(it->operand, it->rank))
-      return true;
-  if (pairwise) {
-    const std::uint32_t d = reader.ref - op.firstChunk;
-    const ir::Chunk &chunk = code.dsts(op)[d];
-    const std::uint32_t to = chunk.space == ir::ChunkSpace::Remote ? rank.remoteBuffers[chunk.id].rank : owner;
-    return chunk.space != ir::ChunkSpace::Switch && to != here && goes(d, to);
-  }
-  for (const PacketDestination &to : destinations)
-    if (to.rank != here && goes(to.operand, to.rank))
-      return true;
-  return false;
+  return elementOf(made, maker) == elementOf(slot, taker);
+}
+
+/// A packet that somebody has taken is there: for whoever comes after that, too.
+bool Machine::knownTaken(const Cell &cell, const View &view) const {
+  bool found = false;
+  memory_.forReads(cell, [&](const Epoch &reader) {
+    found =
+        found || (!reader.isUser() && order_.known(order_.blockOf(reader), reader.phase, view, Relation::Visibility) &&
+                  ir::awaitsPackets(index_.ops(order_.blockOf(reader)).ops[opOf(reader)].kind));
+  });
+  return found;
 }
 
 const std::vector<Machine::PacketDestination> &Machine::packetDestinations(std::uint32_t b, std::uint32_t o) {
@@ -143,19 +145,10 @@ const std::vector<Machine::PacketDestination> &Machine::packetDestinations(std::
     return found;
   const ir::ThreadBlock &code = index_.ops(b);
   const ir::Op &op = code.ops[o];
-  const ir::Rank &rank = index_.program.ranks[index_.rankOf(b)];
-  for (std::uint32_t d = 0; d < op.numDsts; ++d) {
-    if (ir::formOfDestination(op.kind, d) != ir::DataForm::Packet)
-      continue;
-    const ir::Chunk &chunk = code.dsts(op)[d];
-    if (chunk.space == ir::ChunkSpace::Scratch)
-      found.push_back({index_.rankOf(b), d});
-    else if (chunk.space == ir::ChunkSpace::Remote)
-      found.push_back({rank.remoteBuffers[chunk.id].rank, d});
-    else
-      for (const std::uint32_t member : rank.switchChannels[chunk.id].ranks)
-        found.push_back({member, d});
-  }
+  ir::forEachMemory(index_.program, index_.rankOf(b), code, op, [&](const ir::MemoryPiece &piece) {
+    if (piece.access == ir::Access::Write && piece.isPacket())
+      found.push_back({piece.rank, piece.operand - op.numSrcs});
+  });
   std::sort(found.begin(), found.end(), [](const PacketDestination &x, const PacketDestination &y) {
     return std::pair(x.rank, x.operand) < std::pair(y.rank, y.operand);
   });

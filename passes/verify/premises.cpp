@@ -1,5 +1,6 @@
 #include "passes/verify/premises.h"
 
+#include "ir/cursor.h"
 #include "ir/op_semantics.h"
 #include "passes/gpu_limits.h"
 
@@ -12,9 +13,8 @@ namespace mscclc::passes::proof {
 class PremiseScan {
 public:
   PremiseScan(Premises &premises, const ProgramIndex &index, const Geometry &geometry, Findings &findings)
-      : p_(premises), index_(index), geometry_(geometry), findings_(findings),
-        sent_(index.numChannels() + index.numSemaphores()), taken_(sent_.size()), used_(index.numChannels()),
-        waits_(index.numRanks()) {}
+      : p_(premises), index_(index), geometry_(geometry), findings_(findings), sent_(index.numQueues()),
+        taken_(sent_.size()), used_(index.numChannels()), waits_(index.numRanks()) {}
 
   void run() {
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
@@ -42,66 +42,31 @@ private:
   void scanBlock(std::uint32_t b) {
     const ir::ThreadBlock &code = index_.ops(b);
     const std::uint32_t rank = index_.rankOf(b);
-    std::uint64_t phases = 8, factor = 1; // 8: what the user does around a launch
-    std::uint32_t left = 0;
     for (const ir::ResourceUse &use : code.channels)
       if (use.type == ir::ChannelType::Memory || use.type == ir::ChannelType::Port)
         used_[index_.channel(use.type, rank, use.id)] = true;
-    for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
+    ir::forEachOp(code, [&](std::uint32_t o, std::uint32_t header) {
       const ir::Op &op = code.ops[o];
-      if (op.kind == ir::OpKind::Nop && o != 0 && left == 0 && ir::isBlockSync(code.ops[o - 1].kind))
+      const bool inLoop = header != none;
+      if (op.kind == ir::OpKind::Nop && o != 0 && !inLoop && ir::isBlockSync(code.ops[o - 1].kind))
         if (auto *f = findings_.add(diag::sync_orders_nothing, index_.place(b, o)))
           f->args = {ir::wordOf(index_.program, op), ir::wordOf(index_.program, code.ops[o - 1])};
-      const std::uint64_t times = left != 0 ? factor : 1;
-      waits_[rank] = waits_[rank] || op.kind == ir::OpKind::Barrier || op.kind == ir::OpKind::SemAcquire ||
-                     ir::isWait(op.kind) || ir::isPacketOp(op.kind);
-      if (op.sync != ir::DataSync::None)
-        phases += 2 * times;
-      switch (op.kind) {
-      case ir::OpKind::Pipeline:
-        factor = geometry_.iterations(op);
-        left = op.bodySize;
-        continue;
-      case ir::OpKind::Nop:
-        phases += times;
-        break;
-      case ir::OpKind::Barrier:
-        phases += times;
-        joinBarrier(b, op);
-        break;
-      case ir::OpKind::SemAcquire:
-      case ir::OpKind::SemRelease:
-        for (const std::uint32_t id : code.idsOf(op))
-          count((op.kind == ir::OpKind::SemAcquire ? taken_ : sent_)[index_.numChannels() + index_.semaphore(rank, id)],
-                b, o, times, left);
-        break;
-      case ir::OpKind::Signal:
-      case ir::OpKind::RelaxedSignal:
-      case ir::OpKind::PutWithSignal:
-      case ir::OpKind::PutWithSignalAndFlush:
-      case ir::OpKind::Wait:
-      case ir::OpKind::RelaxedWait:
-        for (const std::uint32_t id : code.idsOf(op)) {
-          const std::uint32_t end = index_.channel(op.channelType, rank, id);
-          const bool waits = ir::isWait(op.kind);
-          const std::uint32_t queue = waits ? end : index_.pairOf(end);
-          if (index_.pairOf(end) == none)
-            unpaired(b, o, op, id);
-          else
-            count((waits ? taken_ : sent_)[queue], b, o, times, left);
-        }
-        break;
-      default:
-        break;
-      }
-      left -= left != 0;
-    }
-    p_.maxPhases_ = std::max(p_.maxPhases_, phases);
+      const bool takes = ir::takes(op.kind);
+      waits_[rank] = waits_[rank] || op.kind == ir::OpKind::Barrier || takes || ir::isPacketOp(op.kind);
+      if (!takes && !ir::sends(op.kind))
+        return;
+      const std::uint64_t times = inLoop ? geometry_.iterations(code.ops[header]) : 1;
+      for (const std::uint32_t id : code.idsOf(op))
+        if (!ir::isSemaphoreOp(op.kind) && index_.pairOf(index_.channel(op.channelType, rank, id)) == none)
+          unpaired(b, o, op, id);
+        else
+          count((takes ? taken_ : sent_)[index_.queue(rank, op, id)], b, o, times, inLoop);
+    });
   }
 
-  void count(Side &side, std::uint32_t b, std::uint32_t o, std::uint64_t times, std::uint32_t inLoop) {
+  void count(Side &side, std::uint32_t b, std::uint32_t o, std::uint64_t times, bool inLoop) {
     side.all += times;
-    side.once += inLoop == 0;
+    side.once += !inLoop;
     if (side.block == none) {
       side.block = b;
       side.op = o;
@@ -119,17 +84,6 @@ private:
                  ir::plural(static_cast<std::uint64_t>(std::count(back.begin(), back.end(), rank)),
                             std::string(toString(op.channelType)) + " channel")};
     }
-  }
-
-  void joinBarrier(std::uint32_t b, const ir::Op &op) {
-    const std::uint32_t rank = index_.rankOf(b);
-    const auto [it, isNew] =
-        p_.barrierNumber_.try_emplace({rank, op.imm}, static_cast<std::uint32_t>(p_.barriers_.size()));
-    if (isNew)
-      p_.barriers_.push_back({rank, op.imm, {}});
-    auto &blocks = p_.barriers_[it->second].blocks;
-    if (blocks.empty() || blocks.back() != b)
-      blocks.push_back(b);
   }
 
   void checkResident() {
@@ -177,7 +131,7 @@ private:
   void checkSemaphores() {
     for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
       for (std::uint32_t id = 0; id < index_.program.ranks[r].semaphores.size(); ++id) {
-        const std::uint32_t queue = index_.numChannels() + index_.semaphore(r, id);
+        const std::uint32_t queue = index_.semaphoreQueue(r, id);
         const Side &s = sent_[queue], &t = taken_[queue];
         const std::uint32_t initial = index_.program.ranks[r].semaphores[id].initialValue;
         if (t.all == 0 && s.all == 0 && initial != 0)
@@ -217,26 +171,18 @@ private:
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
       const ir::ThreadBlock &code = index_.ops(b);
       const std::uint32_t rank = index_.rankOf(b);
-      std::uint64_t factor = 1;
-      std::uint32_t left = 0;
-      for (const ir::Op &op : code.ops) {
-        if (op.kind == ir::OpKind::Pipeline) {
-          factor = geometry_.iterations(op);
-          left = op.bodySize;
-          continue;
-        }
+      ir::forEachOp(code, [&](std::uint32_t o, std::uint32_t header) {
+        const ir::Op &op = code.ops[o];
         const bool takes = ir::takes(op.kind);
-        if (takes || ir::sends(op.kind))
-          for (const std::uint32_t id : code.idsOf(op)) {
-            const std::uint32_t queue = ir::isSemaphoreOp(op.kind) ? index_.numChannels() + index_.semaphore(rank, id)
-                                        : takes ? index_.channel(op.channelType, rank, id)
-                                                : index_.pairOf(index_.channel(op.channelType, rank, id));
-            const auto it = p_.shared_.find(queue);
-            if (it != p_.shared_.end())
-              add(takes ? it->second.waiters : it->second.signallers, b, left != 0 ? factor : 1);
-          }
-        left -= left != 0;
-      }
+        if (!takes && !ir::sends(op.kind))
+          return;
+        for (const std::uint32_t id : code.idsOf(op)) {
+          const auto it = p_.shared_.find(index_.queue(rank, op, id));
+          if (it != p_.shared_.end())
+            add(takes ? it->second.waiters : it->second.signallers, b,
+                header != none ? geometry_.iterations(code.ops[header]) : 1);
+        }
+      });
     }
   }
 

@@ -17,15 +17,9 @@ struct SharedSync {
   std::vector<Party> signallers, waiters;
 };
 
-struct BarrierInfo {
-  std::uint32_t rank = 0;
-  std::uint64_t id = 0;
-  std::vector<std::uint32_t> blocks;
-};
-
 class Premises {
 public:
-  /// Counts and reports. Queue numbers: channel ends that wait, then semaphores.
+  /// Counts and reports.
   Premises(const ProgramIndex &index, const Geometry &geometry, Findings &findings);
 
   /// False if counts or participants are such that a run makes no sense.
@@ -35,18 +29,11 @@ public:
     return it == shared_.end() ? nullptr : &it->second;
   }
   const std::map<std::uint32_t, SharedSync> &allShared() const { return shared_; }
-  const std::vector<BarrierInfo> &barriers() const { return barriers_; }
-  std::uint32_t barrier(std::uint32_t rank, std::uint64_t id) const { return barrierNumber_.at({rank, id}); }
-  /// Upper bound of the phases of any block in one launch.
-  std::uint64_t maxPhases() const { return maxPhases_; }
 
 private:
   friend class PremiseScan;
   bool hold_ = true;
   std::map<std::uint32_t, SharedSync> shared_;
-  std::vector<BarrierInfo> barriers_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> barrierNumber_;
-  std::uint64_t maxPhases_ = 0;
 };
 
 } // namespace mscclc::passes::proof

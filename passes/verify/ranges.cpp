@@ -1,9 +1,7 @@
 // Checks of operand ranges that no order can mend, and of counters that several blocks share.
-#include "passes/verify/owners.h"
 #include "passes/verify/replay.h"
 
 #include "ir/memory_map.h"
-#include "ir/op_semantics.h"
 
 #include <algorithm>
 
@@ -54,18 +52,15 @@ public:
     forms_.resize(index_.numRanks());
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
       const ir::ThreadBlock &code = index_.ops(b);
-      std::uint32_t left = 0;
-      for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
+      ir::forEachOp(code, [&](std::uint32_t o, std::uint32_t header) {
         const ir::Op &op = code.ops[o];
         hasPackets_ |= ir::isPacketOp(op.kind);
-        if (left != 0)
-          for (const ir::Chunk &chunk : code.operands(op))
-            forOwners(program, index_.rankOf(b), chunk, [&](std::uint32_t rank, ir::BufferKind buffer) {
-              const auto at = ir::canonicalPlace(program, rank, buffer, chunk.index);
-              checkPiped(rank, at.buffer, {at.index, at.index + chunk.size, index_.place(b, o)});
-            });
-        left = op.kind == ir::OpKind::Pipeline ? op.bodySize : left - (left != 0);
-      }
+        if (header != none)
+          ir::forEachMemory(program, index_.rankOf(b), code, op, [&](const ir::MemoryPiece &piece) {
+            const auto at = ir::canonicalPlace(program, piece);
+            checkPiped(piece.rank, at.buffer, {at.index, at.index + piece.size, index_.place(b, o)});
+          });
+      });
     }
     if (hasPackets_)
       checkPackets();
@@ -84,13 +79,10 @@ private:
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
       const ir::ThreadBlock &code = index_.ops(b);
       for (std::uint32_t o = 0; o < code.ops.size(); ++o)
-        for (std::uint32_t i = 0; i < code.ops[o].numChunks(); ++i) {
-          const ir::Chunk &chunk = code.chunks[code.ops[o].firstChunk + i];
-          forOwners(index_.program, index_.rankOf(b), chunk, [&](std::uint32_t rank, ir::BufferKind buffer) {
-            if (buffer == ir::BufferKind::Scratch)
-              visit(rank, chunk, ir::roleOf(code.ops[o], i), index_.place(b, o));
-          });
-        }
+        ir::forEachMemory(index_.program, index_.rankOf(b), code, code.ops[o], [&](const ir::MemoryPiece &piece) {
+          if (piece.inScratch())
+            visit(piece, index_.place(b, o));
+        });
     }
   }
 
@@ -99,34 +91,33 @@ private:
     for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
       forms_[r].assign(index_.program.ranks[r].scratchChunks, 0);
     bool anyPlain = false;
-    forScratch([&](std::uint32_t rank, const ir::Chunk &chunk, ir::OperandRole role, ir::OpRef at) {
-      const bool isPacket = role.form == ir::DataForm::Packet;
-      anyPlain |= !isPacket;
-      for (std::uint32_t c = chunk.index; c < chunk.index + chunk.size; ++c)
-        forms_[rank][c] |= isPacket ? packet : plain;
-      const std::uint32_t room = index_.program.ranks[rank].scratchChunks;
-      if (isPacket && index_.program.protocol == ir::Protocol::Simple && 2 * (chunk.index + chunk.size) > room)
+    forScratch([&](const ir::MemoryPiece &piece, ir::OpRef at) {
+      anyPlain |= !piece.isPacket();
+      for (std::uint32_t c = piece.index; c < piece.index + piece.size; ++c)
+        forms_[piece.rank][c] |= piece.isPacket() ? packet : plain;
+      const std::uint32_t room = index_.program.ranks[piece.rank].scratchChunks;
+      if (piece.isPacket() && index_.program.protocol == ir::Protocol::Simple && 2 * (piece.index + piece.size) > room)
         if (auto *f = findings_.add(diag::packet_out_of_scratch, at))
-          f->args = {chunk.index + chunk.size - 1, rank, ir::plural(room, "chunk")};
+          f->args = {piece.index + piece.size - 1, piece.rank, ir::plural(room, "chunk")};
     });
     if (!anyPlain)
       return;
     std::vector<bool> hasPackets; // [rank]
     for (const auto &forms : forms_)
       hasPackets.push_back(std::ranges::any_of(forms, [](std::uint8_t form) { return form & packet; }));
-    forScratch([&](std::uint32_t rank, const ir::Chunk &chunk, ir::OperandRole role, ir::OpRef at) {
-      if (role.form == ir::DataForm::Packet)
+    forScratch([&](const ir::MemoryPiece &piece, ir::OpRef at) {
+      if (piece.isPacket())
         return;
       bool overlaps = false;
-      for (std::uint32_t c = chunk.index; c < chunk.index + chunk.size; ++c)
-        if ((forms_[rank][c / 2] & packet) != 0) {
+      for (std::uint32_t c = piece.index; c < piece.index + piece.size; ++c)
+        if ((forms_[piece.rank][c / 2] & packet) != 0) {
           overlaps = true;
           if (auto *f = findings_.add(diag::packet_plain_overlap, at))
-            f->args = {c / 2, rank, c, role.access == ir::Access::Read ? "read" : "written"};
+            f->args = {c / 2, piece.rank, c, piece.access == ir::Access::Read ? "read" : "written"};
         }
-      if (sizesChange_ && hasPackets[rank] && !overlaps && role.access == ir::Access::Write)
+      if (sizesChange_ && hasPackets[piece.rank] && !overlaps && piece.access == ir::Access::Write)
         if (auto *f = findings_.add(diag::size_change_packets, at))
-          f->args = {rank, chunk.index};
+          f->args = {piece.rank, piece.index};
     });
   }
 
@@ -144,9 +135,7 @@ ir::OpRef firstUse(const ProgramIndex &index, std::uint32_t block, std::uint32_t
   for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
     const ir::Op &op = code.ops[o];
     for (const std::uint32_t id : code.idsOf(op))
-      if (op.kind == ir::OpKind::SemAcquire
-              ? waits && index.numChannels() + index.semaphore(rank, id) == queue
-              : ir::isWait(op.kind) && waits && index.channel(op.channelType, rank, id) == queue)
+      if (waits && ir::takes(op.kind) && index.queue(rank, op, id) == queue)
         return index.place(block, o);
   }
   return index.place(block, 0);
@@ -169,7 +158,7 @@ bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Prem
     if (queue >= index.numChannels() && parties.waiters.size() > 1)
       open.push_back(queue);
   const auto lacking = [&](std::span<const std::uint32_t> held) {
-    Replay replay(index, geometry, premises, memory);
+    Replay replay(index, geometry, memory);
     for (const std::uint32_t queue : held)
       replay.hold(queue);
     replay.run(1);

@@ -1,31 +1,27 @@
 #include "passes/verify/replay.h"
 
-#include "ir/op_semantics.h"
+#include "ir/collectives.h"
+#include "ir/op_memory.h"
 
 #include <algorithm>
 
 namespace mscclc::passes::proof {
 
-Replay::Replay(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory)
-    : index_(index), geometry_(geometry), premises_(premises), memory_(memory),
-      held_(index.numChannels() + index.numSemaphores()), states_(index.numBlocks()), traces_(index.numBlocks()),
-      queues_(index.numChannels() + index.numSemaphores()), numSent_(queues_.size()), numTaken_(queues_.size()),
-      initial_(queues_.size()), barriers_(premises.barriers().size()) {
-  for (std::uint32_t r = 0; r < index.numRanks(); ++r)
-    for (std::uint32_t id = 0; id < index.program.ranks[r].semaphores.size(); ++id) {
-      const std::uint32_t queue = index.numChannels() + index.semaphore(r, id);
-      numSent_[queue] = initial_[queue] = index.program.ranks[r].semaphores[id].initialValue;
-    }
+Replay::Replay(const ProgramIndex &index, const Geometry &geometry, const Memory &memory)
+    : index_(index), geometry_(geometry), memory_(memory), held_(index.numQueues()), states_(index.numBlocks()),
+      traces_(index.numBlocks()), queues_(index), numSent_(index.numQueues()), meetings_(index) {
+  for (std::uint32_t queue = 0; queue < index.numQueues(); ++queue)
+    numSent_[queue] = queues_.initial(queue);
 }
 
 bool Replay::run(std::uint32_t launches) {
-  const bool user = index_.program.collective.kind != ir::CollectiveKind::Test;
+  const bool user = ir::hasUser(index_.program.collective.kind);
   for (State &s : states_)
     s.phase = user; // the user writes inputs
   for (launch_ = 0; launch_ < launches; ++launch_) {
     slots_.clear();
     for (std::uint32_t b = 0; b < states_.size(); ++b) {
-      states_[b] = {0, 0, none, 0, states_[b].phase, none};
+      states_[b].at = {};
       if (launch_ == 0)
         continue;
       const std::uint32_t rank = index_.rankOf(b); // a launch of a rank begins when its last has ended
@@ -44,7 +40,7 @@ bool Replay::run(std::uint32_t launches) {
     }
     bool whole = true;
     for (std::uint32_t b = 0; b < states_.size(); ++b) {
-      whole &= states_[b].pc == index_.ops(b).ops.size();
+      whole &= states_[b].at.atEnd(index_.ops(b));
       traces_[b].ends.push_back(static_cast<std::uint32_t>(traces_[b].ops.size()));
       states_[b].phase += user ? 3 : 1; // outputs are read, inputs written
     }
@@ -56,37 +52,22 @@ bool Replay::run(std::uint32_t launches) {
 
 bool Replay::advance(std::uint32_t b) {
   State &s = states_[b];
-  const auto &ops = index_.ops(b).ops;
-  if (s.pc == ops.size())
+  const ir::ThreadBlock &code = index_.ops(b);
+  if (!s.at.settle(code, [&](const ir::Op &header) { return geometry_.iterations(header); }))
     return false;
-  const ir::Op &op = ops[s.pc];
-  if (op.kind == ir::OpKind::Pipeline) {
-    if (geometry_.iterations(op) == 0 || op.bodySize == 0) {
-      s.pc += 1 + op.bodySize;
-    } else {
-      s.loop = s.pc++;
-      s.iteration = 0;
-    }
-    return true;
-  }
+  const ir::Op &op = code.ops[s.at.op()];
   if (!tryOp(b, op))
     return false;
   Trace &trace = traces_[b];
   s.phase += ir::has(op.sync, ir::DataSync::Before);
-  trace.ops.push_back(s.pc);
+  trace.ops.push_back(s.at.op());
   trace.phases.push_back(s.phase);
   ++instances_;
   s.phase += ir::isBlockSync(op.kind);
   s.phase += ir::has(op.sync, ir::DataSync::After);
   s.step = 0;
-  s.arrived = none;
-  ++s.pc;
-  if (s.loop != none && s.pc == s.loop + 1 + ops[s.loop].bodySize) {
-    if (++s.iteration < geometry_.iterations(ops[s.loop]))
-      s.pc = s.loop + 1;
-    else
-      s.loop = none;
-  }
+  s.ticket.reset();
+  s.at.next(code);
   return true;
 }
 
@@ -95,54 +76,41 @@ bool Replay::tryOp(std::uint32_t b, const ir::Op &op) {
   const ir::ThreadBlock &code = index_.ops(b);
   const std::uint32_t rank = index_.rankOf(b);
   const auto here = static_cast<std::uint32_t>(traces_[b].ops.size());
-  const auto send = [&](std::uint32_t queue) {
-    queues_[queue].push_back({b, here + 1});
-    ++numSent_[queue];
-  };
-  const bool semaphore = ir::isSemaphoreOp(op.kind);
-  const auto queueOf = [&](std::uint32_t id) {
-    return semaphore ? index_.numChannels() + index_.semaphore(rank, id) : index_.channel(op.channelType, rank, id);
-  };
+  const auto ids = code.idsOf(op);
   if (ir::takes(op.kind)) {
-    const auto ids = code.idsOf(op);
     for (; s.step < ids.size(); ++s.step)
-      if (!take(b, queueOf(ids[s.step])))
+      if (!take(b, index_.queue(rank, op, ids[s.step])))
         return false;
     return true;
   }
   if (op.kind == ir::OpKind::Barrier) {
-    const std::uint32_t number = premises_.barrier(rank, op.imm);
-    auto &arrived = barriers_[number];
-    const auto size = premises_.barriers()[number].blocks.size();
-    if (s.arrived == none) {
-      s.arrived = static_cast<std::uint32_t>(arrived.size());
-      arrived.push_back({b, here});
-    }
-    const std::size_t round = s.arrived / size * size; // all arrive once before any arrives again
-    if (arrived.size() < round + size)
-      return false;
-    for (std::size_t i = round; i < round + size; ++i)
-      if (arrived[i].block != b)
-        traces_[b].needs.push_back({here, arrived[i].block, arrived[i].count});
-    return true;
+    const std::uint32_t number = index_.barrierOf(rank, op.imm);
+    if (!s.ticket)
+      s.ticket = meetings_.arrive(number, {b, here});
+    const auto met = meetings_.met(number, *s.ticket);
+    for (const Sent &other : met)
+      if (other.block != b)
+        traces_[b].needs.push_back({here, other.block, other.count});
+    return !met.empty();
   }
   if (!packets(b, op, false))
     return false;
   packets(b, op, true);
   if (ir::sends(op.kind))
-    for (const std::uint32_t id : code.idsOf(op))
-      send(semaphore ? queueOf(id) : index_.pairOf(queueOf(id)));
+    for (const std::uint32_t id : ids) {
+      const std::uint32_t queue = index_.queue(rank, op, id);
+      queues_.give(queue, {b, here + 1});
+      ++numSent_[queue];
+    }
   return true;
 }
 
 bool Replay::take(std::uint32_t b, std::uint32_t queue) {
-  if (held_[queue] || numTaken_[queue] == numSent_[queue])
+  if (held_[queue] || queues_.isEmpty(queue))
     return false;
-  const std::uint64_t number = numTaken_[queue]++;
-  if (number >= initial_[queue]) {
-    const Sent &from = queues_[queue][number - initial_[queue]];
+  const Sent from = *queues_.take(queue);
+  if (from.block != none)
     traces_[b].needs.push_back({static_cast<std::uint32_t>(traces_[b].ops.size()), from.block, from.count});
-  }
   return true;
 }
 
@@ -155,35 +123,28 @@ bool Replay::packets(std::uint32_t b, const ir::Op &op, bool write) {
   const auto here = static_cast<std::uint32_t>(traces_[b].ops.size());
   const auto had = traces_[b].needs.size();
   LoopSlice slice;
-  if (s.loop != none)
-    slice = geometry_.slice(code.ops[s.loop], s.iteration);
-  for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
-    const ir::OperandRole role = ir::roleOf(op, i);
-    if (role.form != ir::DataForm::Packet || (role.access == ir::Access::Write) != write)
-      continue;
-    const ir::Chunk &chunk = code.chunks[op.firstChunk + i];
-    const UnitSpan span = geometry_.span(chunk, op, s.loop != none ? &slice : nullptr, true);
-    std::vector<std::uint32_t> owners{rank};
-    if (chunk.space == ir::ChunkSpace::Remote)
-      owners[0] = index_.program.ranks[rank].remoteBuffers[chunk.id].rank;
-    else if (chunk.space == ir::ChunkSpace::Switch)
-      owners = index_.program.ranks[rank].switchChannels[chunk.id].ranks;
-    for (const std::uint32_t owner : owners)
-      for (std::uint32_t u = 0; u < span.count; ++u) {
-        const auto cell = static_cast<CellId>(memory_.base(owner, ir::BufferKind::Scratch, true) + span.first + u);
-        if (write) {
-          slots_[cell] = {b, here + 1};
-          continue;
-        }
-        const auto it = slots_.find(cell);
-        if (it == slots_.end()) {
-          traces_[b].needs.resize(had);
-          return false;
-        }
+  if (s.at.inLoop())
+    slice = geometry_.slice(code.ops[s.at.header()], static_cast<std::uint32_t>(s.at.iteration()));
+  bool there = true;
+  ir::forEachMemory(index_.program, rank, code, op, [&](const ir::MemoryPiece &piece) {
+    if (!piece.isPacket() || (piece.access == ir::Access::Write) != write)
+      return;
+    const ir::Chunk &chunk = code.chunks[op.firstChunk + piece.operand];
+    const UnitSpan span = geometry_.span(chunk, op, s.at.inLoop() ? &slice : nullptr, true);
+    for (std::uint32_t u = 0; there && u < span.count; ++u) {
+      const auto cell = static_cast<CellId>(memory_.base(piece.rank, ir::BufferKind::Scratch, true) + span.first + u);
+      if (write) {
+        slots_[cell] = {b, here + 1};
+      } else if (const auto it = slots_.find(cell); it != slots_.end()) {
         traces_[b].needs.push_back({here, it->second.block, it->second.count});
+      } else {
+        there = false;
       }
-  }
-  return true;
+    }
+  });
+  if (!there)
+    traces_[b].needs.resize(had);
+  return there;
 }
 
 std::uint32_t Replay::find(std::uint32_t block, std::uint32_t phase, std::uint32_t op, std::uint32_t launch) const {

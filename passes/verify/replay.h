@@ -12,7 +12,7 @@ class Replay {
 public:
   static constexpr std::uint64_t mostInstances = 20'000'000;
 
-  Replay(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory);
+  Replay(const ProgramIndex &index, const Geometry &geometry, const Memory &memory);
 
   /// Lets waits on this queue never pass, to see what comes without them.
   void hold(std::uint32_t queue) { held_[queue] = true; }
@@ -48,11 +48,13 @@ private:
     std::vector<Dependency> needs;
   };
   struct Sent {
-    std::uint32_t block, count;
+    std::uint32_t block = none, count = 0; ///< nobody: a semaphore's starting value
   };
   struct State {
-    std::uint32_t pc = 0, step = 0, loop = none, iteration = 0, phase = 0;
-    std::uint32_t arrived = none; ///< place in the barrier's list
+    ir::BlockCursor at;
+    std::uint32_t step = 0; ///< ids of a wait that are done
+    std::uint32_t phase = 0;
+    std::optional<std::uint64_t> ticket; ///< of the barrier where the block waits
   };
   bool advance(std::uint32_t block);
   bool tryOp(std::uint32_t block, const ir::Op &op);
@@ -61,15 +63,14 @@ private:
 
   const ProgramIndex &index_;
   const Geometry &geometry_;
-  const Premises &premises_;
   const Memory &memory_;
   std::vector<bool> held_; ///< [queue]
   std::uint32_t launch_ = 0;
   std::vector<State> states_;
   std::vector<Trace> traces_;
-  std::vector<std::vector<Sent>> queues_;
-  std::vector<std::uint64_t> numSent_, numTaken_, initial_;
-  std::vector<std::vector<Sent>> barriers_;
+  ir::CreditQueues<Sent> queues_;
+  std::vector<std::uint64_t> numSent_; ///< [queue]
+  ir::Meetings<Sent> meetings_;
   std::unordered_map<CellId, Sent> slots_;
   std::uint64_t instances_ = 0;
 };

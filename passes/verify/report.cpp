@@ -1,5 +1,8 @@
 #include "passes/verify/report.h"
 
+#include "passes/verify/deadlock.h"
+
+#include "ir/collectives.h"
 #include "ir/op_semantics.h"
 
 #include <algorithm>
@@ -28,12 +31,12 @@ std::string ranksOf(const ProgramIndex &index, const std::vector<std::uint32_t> 
 }
 } // namespace
 
-std::string Reporter::accessWords(const Record &record, std::uint32_t op, bool writes) const {
+std::string Reporter::accessWords(const Epoch &record, std::uint32_t op, bool writes) const {
   const std::string name = op == none ? "user" : word(order_.blockOf(record), op);
   return std::string(writes ? "write" : "read") + " ('" + name + "')";
 }
 
-ir::OpRef Reporter::place(const Record &record, std::uint32_t op) const {
+ir::OpRef Reporter::place(const Epoch &record, std::uint32_t op) const {
   return op == none ? Findings::nowhere : index_.place(order_.blockOf(record), op);
 }
 
@@ -43,7 +46,7 @@ bool Reporter::readsTooEarly(const Conflict &c, std::uint32_t launch) const {
   if (c.firstWrites || c.first.isUser() || c.second.isUser() || c.first.isPut() ||
       order_.blockOf(c.first) == order_.blockOf(c.second))
     return false;
-  const Record &before = memory_[c.cell].write;
+  const Epoch &before = memory_[c.cell].write;
   if (before.isUser()) // an output as it was before the launch says nothing
     return memory_[c.cell].value == Values::unwritten;
   return !before.exists() || order_.launchOf(order_.blockOf(before), before.phase) != launch;
@@ -51,8 +54,8 @@ bool Reporter::readsTooEarly(const Conflict &c, std::uint32_t launch) const {
 
 void Reporter::conflict(const Conflict &seen) {
   Conflict c = seen;
-  const auto launch = [&](const Record &r, std::uint32_t block) {
-    return order_.launchOf(block, r.phase + (r.ref == Record::userWrite));
+  const auto launch = [&](const Epoch &r, std::uint32_t block) {
+    return order_.launchOf(block, r.phase + (r.ref == Epoch::userWrite));
   };
   std::uint32_t a = order_.blockOf(c.first), b = order_.blockOf(c.second);
   Story story{0, c, launch(c.first, a), launch(c.second, b)};
@@ -73,7 +76,7 @@ void Reporter::conflict(const Conflict &seen) {
     return;
   if (c.second.isUser()) {
     const std::uint32_t owner = index_.rankOf(b);
-    if (c.control && c.firstWrites && c.second.ref == Record::userRead) {
+    if (c.control && c.firstWrites && c.second.ref == Epoch::userRead) {
       if (auto *w = findings_.add(diag::relaxed_carries_data, first))
         w->args = {owner, cell};
       return;
@@ -120,7 +123,7 @@ bool Reporter::isOfSource(const Conflict &c) const {
 
 std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t b, bool nextLaunch) const {
   const std::string rb = std::to_string(index_.rankOf(b));
-  const Need need = c.firstWrites ? Need::Data : Need::Control;
+  const Relation relation = c.firstWrites ? Relation::Visibility : Relation::HappensBefore;
   const bool ofSource = isOfSource(c);
   if (c.first.isPut() && !c.firstWrites)
     return std::string("the port may still read its source: a flush of the channel behind the put (or ") +
@@ -132,7 +135,7 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
   if (c.control && !c.first.isUser())
     return "only a relaxed signal (or a packet) orders them, which makes no data visible: a signal and a wait that are "
            "not relaxed would";
-  if (!c.second.isUser() && a != b && order_.before(c.first, c.firstWrites, order_.nextView(b), need)) {
+  if (!c.second.isUser() && a != b && order_.before(c.first, c.firstWrites, order_.nextView(b), relation)) {
     const std::uint32_t wait = waitInPhase(b, c.secondOp);
     const std::string what = wait == none ? "operation that it waits by" : word(b, wait);
     return "the " + what + " is in the same phase as the access behind it: " +
@@ -147,7 +150,7 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
            (ofSource && !index_.program.autoSync ? ", or autoSync," : "") + " would order them";
   if (!c.first.isUser() && !c.first.isPut() && a != b && c.first.phase != 0 &&
       order_.launchOf(a, c.first.phase - 1) == order_.launchOf(a, c.first.phase) &&
-      order_.known(a, c.first.phase - 1, c.view, need))
+      order_.known(a, c.first.phase - 1, c.view, relation))
     if (const std::uint32_t signal = signalInPhase(a, c.firstOp); signal != none) {
       const bool takesSync = !ir::putsAndSignals(index_.ops(a).ops[signal].kind);
       return "a " + word(a, signal) + " follows the " + (c.firstWrites ? "write" : "read") + " in the same phase: " +
@@ -208,7 +211,7 @@ std::uint32_t Reporter::waitInPhase(std::uint32_t b, std::uint32_t op) const {
   return none;
 }
 
-/// The signal or release behind operation `op` with no nop between; or none.
+/// The signal or release after operation `op` with no nop between; or none.
 std::uint32_t Reporter::signalInPhase(std::uint32_t b, std::uint32_t op) const {
   const auto &ops = index_.ops(b).ops;
   for (std::uint32_t o = op + 1; o < ops.size() && !ir::isBlockSync(ops[o].kind); ++o) {
@@ -229,8 +232,8 @@ std::string Reporter::wrapWords(const Conflict &c) const {
   const ir::Rank &rank = index_.program.ranks[at.rank];
   const std::uint64_t bytes = reusedScratchChunkBytes(index_.program, rank);
   return "; iterations share scratch slots where a chunk is larger than " + std::to_string(bytes) +
-         " bytes: if that is the cause, limiting messages to " +
-         std::to_string(bytes * (rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks)) + " bytes would do too";
+         " bytes: if that is the cause, limiting messages to " + std::to_string(bytes * ir::chunksOfScale(rank)) +
+         " bytes would do too";
 }
 
 void Reporter::packetNotThere(CellId cell, ir::OpRef op) {
@@ -238,7 +241,7 @@ void Reporter::packetNotThere(CellId cell, ir::OpRef op) {
     f->args = {memory_.describe(cell)};
 }
 
-void Reporter::slotWrittenTwice(CellId cell, const Record &first, const Record &second) {
+void Reporter::slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &second) {
   const std::uint32_t a = order_.blockOf(first);
   const std::uint32_t firstOp = machine_->opOf(first), secondOp = machine_->opOf(second);
   auto *f = findings_.add(diag::slot_written_twice, place(second, secondOp), place(first, firstOp));
@@ -250,12 +253,12 @@ void Reporter::slotWrittenTwice(CellId cell, const Record &first, const Record &
                       {accessWords(first, firstOp, true), index_.rankOf(a), index_.idOf(a)}});
 }
 
-void Reporter::inputStillSent(CellId cell, const Record &put) {
+void Reporter::inputStillSent(CellId cell, const Epoch &put) {
   if (auto *f = findings_.add(diag::input_still_sent, place(put, machine_->opOf(put))))
     f->args = {index_.rankOf(order_.blockOf(put)), memory_.describe(cell)};
 }
 
-void Reporter::sizeChanged(std::uint32_t rank, const Record &first, bool firstWrites, const Record &second) {
+void Reporter::sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) {
   const std::uint32_t a = order_.blockOf(first), b = order_.blockOf(second);
   const ir::OpRef at = place(second, machine_->opOf(second)), other = place(first, machine_->opOf(first));
   auto *f = findings_.add(diag::size_change_race, at, other);
@@ -289,100 +292,59 @@ void Reporter::waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef
   }
 }
 
-void Reporter::addSchedules(const Premises &premises, std::uint32_t launches) {
+void Reporter::addSchedules(std::uint32_t launches) {
   if (stories_.empty())
     return;
-  Replay replay(index_, geometry_, premises, memory_);
-  if (!replay.run(launches))
+  ScheduleSearch search(index_, geometry_, memory_, order_);
+  if (!search.run(launches))
     return;
-  constexpr std::size_t mostStories = 8, mostSteps = 8;
+  constexpr std::size_t mostStories = 8;
   for (std::size_t n = 0; n < std::min(stories_.size(), mostStories); ++n) {
-    const Story &story = stories_[n];
-    const Conflict &c = story.conflict;
-    auto &notes = findings_.all()[story.finding].notes;
-    const std::uint32_t a = order_.blockOf(c.first), b = order_.blockOf(c.second);
-    std::vector<std::uint32_t> done(index_.numBlocks(), 0), wanted(index_.numBlocks(), 0);
-    std::uint32_t number = 0;
-    const auto say = [&](const std::string &words, ir::Where where) {
-      notes.push_back({&diag::schedule_step, std::move(where), {++number, words}});
-    };
-    // Ranks that do the same one after the other are told together.
-    const auto tell = [&](const std::vector<Replay::Step> &steps) {
-      struct Line {
-        std::vector<std::uint32_t> blocks;
-        std::uint32_t op, launch, times;
-        bool sameAs(const Line &other) const {
-          return blocks == other.blocks && op == other.op && launch == other.launch;
-        }
-      };
-      std::vector<Line> lines;
-      for (const Replay::Step &s : steps) {
-        const std::uint32_t op = replay.opOf(s.block, s.to - 1), launch = replay.launchOf(s.block, s.to - 1);
-        if (!lines.empty() && lines.back().op == op && lines.back().launch == launch &&
-            index_.idOf(lines.back().blocks[0]) == index_.idOf(s.block) &&
-            index_.rankOf(lines.back().blocks.back()) < index_.rankOf(s.block))
-          lines.back().blocks.push_back(s.block);
-        else
-          lines.push_back({{s.block}, op, launch, 1});
-      }
-      std::size_t kept = 0; // a loop goes on the same way for long
-      for (std::size_t i = 0; i < lines.size(); ++i)
-        if (kept != 0 && lines[kept - 1].sameAs(lines[i]))
-          ++lines[kept - 1].times;
-        else
-          std::swap(lines[kept++], lines[i]);
-      lines.resize(kept);
-      const std::size_t from = lines.size() > mostSteps ? lines.size() - mostSteps : 0;
-      if (from != 0)
-        notes.push_back({&diag::schedule_more, ir::Where{}, {ir::plural(from, "step")}});
-      for (std::size_t i = from; i < lines.size(); ++i) {
-        const std::uint32_t first = lines[i].blocks[0];
-        const std::string op = std::to_string(lines[i].op) + " ('" + word(first, lines[i].op) + "')" +
-                               (lines[i].times == 1 ? "" : ", " + std::to_string(lines[i].times) + " times over");
-        const std::string again = lines[i].launch == 0   ? ""
-                                  : lines[i].launch == 1 ? ", launched again,"
-                                                         : ", launched once more,";
-        const bool one = lines[i].blocks.size() == 1;
-        say((one ? block(index_, first) : ranksOf(index_, lines[i].blocks)) + again + (one ? " runs" : " run") +
-                " up to " + (one ? "its" : "their") + " operation " + op,
-            findings_.where(index_.place(first, lines[i].op)));
-      }
-    };
-    // Everything the second access needs, and no more: so the first has not happened unless it is in flight.
-    const auto reach = [&](const Record &record, std::uint32_t op, std::uint32_t blockOf, std::uint32_t launch) {
-      if (!record.isUser()) {
-        std::uint32_t count = replay.find(blockOf, record.phase, op, launch);
-        if (a == b && c.first.phase == c.second.phase && !c.first.isUser()) // threads of one block, one ahead
-          count = std::min(count, replay.find(a, c.first.phase, c.firstOp, launch));
-        replay.need(blockOf, count, wanted);
-      } else if (record.ref == Record::userRead || launch != 0) {
-        const std::uint32_t rank = index_.rankOf(blockOf), of = record.ref == Record::userRead ? launch : launch - 1;
-        for (std::uint32_t other = index_.block(rank, 0); other < index_.block(rank + 1, 0); ++other)
-          replay.need(other, replay.endOfLaunch(other, of), wanted);
-      }
-      tell(replay.schedule(done, wanted));
-    };
-    const auto happen = [&](const Record &record, std::uint32_t op, std::uint32_t blockOf, bool writes, bool late) {
-      const std::string verb = writes ? "writes" : "reads";
-      if (record.isUser())
-        say("rank " + std::to_string(index_.rankOf(blockOf)) +
-                (record.ref == Record::userRead ? " has ended its launch; its user reads "
-                                                : " begins; its user has written ") +
-                memory_.describe(c.cell) + (late ? " only now" : ""),
-            findings_.rankWhere(index_.rankOf(blockOf)));
-      else
-        say(block(index_, blockOf) + " " + verb + " " + memory_.describe(c.cell) + " ('" + word(blockOf, op) + "')" +
-                (late ? " only now" : ""),
-            findings_.where(index_.place(blockOf, op)));
-    };
-    reach(c.second, c.secondOp, b, story.secondLaunch);
-    happen(c.second, c.secondOp, b, c.secondWrites, false);
-    const bool inFlight =
-        !c.first.isUser() && a != b && done[a] > replay.find(a, c.first.phase, c.firstOp, story.firstLaunch);
-    if (!inFlight && a != b)
-      reach(c.first, c.firstOp, a, story.firstLaunch);
-    happen(c.first, c.firstOp, a, c.firstWrites, true);
+    const Conflict &c = stories_[n].conflict;
+    const Schedule schedule = search.find(c, stories_[n].firstLaunch, stories_[n].secondLaunch);
+    Notes notes{findings_.all()[stories_[n].finding].notes};
+    tell(schedule.beforeSecond, notes);
+    tellAccess(c, c.second, c.secondOp, c.secondWrites, false, notes);
+    tell(schedule.beforeFirst, notes);
+    tellAccess(c, c.first, c.firstOp, c.firstWrites, true, notes);
   }
+}
+
+void Reporter::Notes::say(const std::string &words, ir::Where where) {
+  all.push_back({&diag::schedule_step, std::move(where), {++number, words}});
+}
+
+void Reporter::tell(const std::vector<Turn> &turns, Notes &notes) const {
+  constexpr std::size_t mostTurns = 8;
+  const std::size_t from = turns.size() > mostTurns ? turns.size() - mostTurns : 0;
+  if (from != 0)
+    notes.all.push_back({&diag::schedule_more, ir::Where{}, {ir::plural(from, "step")}});
+  for (std::size_t i = from; i < turns.size(); ++i) {
+    const Turn &turn = turns[i];
+    const std::uint32_t first = turn.blocks[0];
+    const std::string op = std::to_string(turn.op) + " ('" + word(first, turn.op) + "')" +
+                           (turn.times == 1 ? "" : ", " + std::to_string(turn.times) + " times over");
+    const std::string again = turn.launch == 0 ? "" : turn.launch == 1 ? ", launched again," : ", launched once more,";
+    const bool one = turn.blocks.size() == 1;
+    notes.say((one ? block(index_, first) : ranksOf(index_, turn.blocks)) + again + (one ? " runs" : " run") +
+                  " up to " + (one ? "its" : "their") + " operation " + op,
+              findings_.where(index_.place(first, turn.op)));
+  }
+}
+
+void Reporter::tellAccess(const Conflict &c, const Epoch &epoch, std::uint32_t op, bool writes, bool late,
+                          Notes &notes) const {
+  const std::uint32_t by = order_.blockOf(epoch), rank = index_.rankOf(by);
+  const std::string cell = memory_.describe(c.cell), end = late ? " only now" : "";
+  if (epoch.isUser())
+    notes.say("rank " + std::to_string(rank) +
+                  (epoch.ref == Epoch::userRead ? " has ended its launch; its user reads "
+                                                : " begins; its user has written ") +
+                  cell + end,
+              findings_.rankWhere(rank));
+  else
+    notes.say(block(index_, by) + " " + (writes ? "writes" : "reads") + " " + cell + " ('" + word(by, op) + "')" + end,
+              findings_.where(index_.place(by, op)));
 }
 
 std::string Reporter::waitWords(const Waiting &w) const {
@@ -395,113 +357,33 @@ std::string Reporter::waitWords(const Waiting &w) const {
     return "the other blocks at its barrier";
   case Waiting::Packet:
     return memory_.describe(w.id);
-  default:
-    return "nothing";
+  case Waiting::Nothing:
+    break;
   }
+  return "nothing";
 }
 
 void Reporter::deadlock() {
-  // Who could still bring what somebody waits for: the operations that unfinished blocks have before them.
-  struct Source {
-    std::uint32_t block = none, op = 0;
-  };
-  std::unordered_map<std::uint64_t, Source> sources;
-  std::unordered_map<CellId, Source> writers;
-  const auto key = [](Waiting::Kind kind, std::uint32_t id) { return std::uint64_t{kind} << 32 | id; };
-  const std::uint32_t numBlocks = index_.numBlocks();
-  for (std::uint32_t b = 0; b < numBlocks; ++b)
-    if (!machine_->finished(b) && machine_->waiting(b).kind == Waiting::Packet)
-      writers[machine_->waiting(b).id];
-  for (std::uint32_t b = 0; b < numBlocks; ++b) {
-    if (machine_->finished(b))
+  constexpr std::size_t mostTold = 8;
+  for (const Stuck &stuck : DeadlockSearch(index_, geometry_, memory_, *machine_).find()) {
+    const std::uint32_t b = stuck.blocks[0];
+    const auto at = [&](std::uint32_t waiting) { return index_.place(waiting, machine_->at(waiting).op()); };
+    const bool circle = !stuck.sources.empty();
+    auto *f = findings_.add(circle ? diag::deadlock : diag::waits_for_ever, at(b));
+    if (!f)
       continue;
-    const ir::ThreadBlock &code = index_.ops(b);
-    const std::uint32_t rank = index_.rankOf(b);
-    std::uint32_t from = machine_->pc(b);
-    for (std::uint32_t o = 0; o < from; ++o) // in a loop, its beginning comes again
-      if (code.ops[o].kind == ir::OpKind::Pipeline && from <= o + code.ops[o].bodySize)
-        from = machine_->iteration(b) + 1 < geometry_.iterations(code.ops[o]) ? o + 1 : from;
-    for (std::uint32_t o = from; o < code.ops.size(); ++o) {
-      const ir::Op &op = code.ops[o];
-      if (ir::isSignal(op.kind) || ir::putsAndSignals(op.kind))
-        for (const std::uint32_t id : code.idsOf(op))
-          sources.try_emplace(key(Waiting::Channel, index_.pairOf(index_.channel(op.channelType, rank, id))),
-                              Source{b, o});
-      if (op.kind == ir::OpKind::SemRelease)
-        for (const std::uint32_t id : code.idsOf(op))
-          sources.try_emplace(key(Waiting::Semaphore, index_.semaphore(rank, id)), Source{b, o});
-      for (std::uint32_t i = 0; !writers.empty() && i < op.numDsts; ++i) {
-        if (ir::formOfDestination(op.kind, i) != ir::DataForm::Packet)
-          continue;
-        const ir::Chunk &chunk = code.dsts(op)[i];
-        const UnitSpan span = geometry_.span(chunk, op, nullptr, true);
-        std::vector<std::uint32_t> owners{rank};
-        if (chunk.space == ir::ChunkSpace::Remote)
-          owners[0] = index_.program.ranks[rank].remoteBuffers[chunk.id].rank;
-        else if (chunk.space == ir::ChunkSpace::Switch)
-          owners = index_.program.ranks[rank].switchChannels[chunk.id].ranks;
-        for (const std::uint32_t owner : owners) {
-          const std::uint64_t first = memory_.base(owner, ir::BufferKind::Scratch, true) + span.first;
-          for (std::uint32_t u = 0; u < span.count; ++u)
-            if (const auto it = writers.find(static_cast<CellId>(first + u));
-                it != writers.end() && it->second.block == none)
-              it->second = {b, o};
-        }
-      }
-    }
-  }
-  const auto sourceOf = [&](std::uint32_t b) -> Source {
-    const Waiting &w = machine_->waiting(b);
-    if (w.kind == Waiting::Packet)
-      return writers[w.id];
-    if (w.kind == Waiting::Barrier) { // anybody in it who is not there
-      for (std::uint32_t other = index_.block(index_.rankOf(b), 0); other < index_.block(index_.rankOf(b) + 1, 0);
-           ++other) {
-        const auto &ops = index_.ops(other).ops;
-        const bool there = machine_->waiting(other).kind == Waiting::Barrier && machine_->waiting(other).id == w.id;
-        if (there || machine_->finished(other))
-          continue;
-        for (std::uint32_t o = machine_->pc(other); o < ops.size(); ++o)
-          if (ops[o].kind == ir::OpKind::Barrier && ops[o].imm == index_.ops(b).ops[machine_->pc(b)].imm)
-            return {other, o};
-      }
-      return {};
-    }
-    const auto it = sources.find(key(w.kind, w.id));
-    return it == sources.end() ? Source{} : it->second;
-  };
-  std::vector<std::uint32_t> seen(numBlocks, none);
-  for (std::uint32_t start = 0; start < numBlocks; ++start) {
-    std::vector<std::uint32_t> path;
-    std::uint32_t b = start;
-    while (!machine_->finished(b) && seen[b] == none) {
-      seen[b] = start;
-      path.push_back(b);
-      const Source next = sourceOf(b);
-      if (next.block == none) {
-        if (auto *f = findings_.add(diag::waits_for_ever, index_.place(b, machine_->pc(b))))
-          f->args = {index_.rankOf(b), index_.idOf(b), waitWords(machine_->waiting(b))};
-        break;
-      }
-      b = next.block;
-      if (seen[b] != start)
-        continue;
-      const auto first = std::find(path.begin(), path.end(), b);
-      if (auto *f = findings_.add(diag::deadlock, index_.place(b, machine_->pc(b)))) {
-        f->args = {index_.rankOf(b), index_.idOf(b), waitWords(machine_->waiting(b)),
-                   ir::plural(static_cast<std::uint64_t>(path.end() - first), "block")};
-        std::size_t told = 0;
-        for (auto it = first; it != path.end() && told < 8; ++it, ++told) {
-          const Source source = sourceOf(*it);
-          f->notes.push_back({&diag::waits_here,
-                              findings_.where(index_.place(*it, machine_->pc(*it))),
-                              {index_.rankOf(*it), index_.idOf(*it), waitWords(machine_->waiting(*it))}});
-          f->notes.push_back({&diag::comes_here,
-                              findings_.where(index_.place(source.block, source.op)),
-                              {index_.rankOf(source.block), index_.idOf(source.block)}});
-        }
-      }
-      break;
+    f->args = {index_.rankOf(b), index_.idOf(b), waitWords(machine_->waiting(b))};
+    if (circle)
+      f->args.push_back(ir::plural(stuck.blocks.size(), "block"));
+    for (std::size_t i = 0; i < std::min(stuck.sources.size(), mostTold); ++i) {
+      const std::uint32_t waiting = stuck.blocks[i];
+      const Source &source = stuck.sources[i];
+      f->notes.push_back({&diag::waits_here,
+                          findings_.where(at(waiting)),
+                          {index_.rankOf(waiting), index_.idOf(waiting), waitWords(machine_->waiting(waiting))}});
+      f->notes.push_back({&diag::comes_here,
+                          findings_.where(index_.place(source.block, source.op)),
+                          {index_.rankOf(source.block), index_.idOf(source.block)}});
     }
   }
 }

@@ -1,27 +1,27 @@
 // From what the machine saw to what a user reads.
 #pragma once
 
-#include "passes/verify/replay.h"
+#include "passes/verify/findings.h"
+#include "passes/verify/schedule_search.h"
 
 namespace mscclc::passes::proof {
 
 /// Turns conflicts into findings: both places, what is missing, and later the schedule.
 class Reporter : public MachineListener {
 public:
-  Reporter(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, const Order &order,
-           Findings &findings)
+  Reporter(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, Order &order, Findings &findings)
       : index_(index), geometry_(geometry), memory_(memory), order_(order), findings_(findings) {}
   void setMachine(const Machine &machine) { machine_ = &machine; }
 
   void conflict(const Conflict &conflict) override;
   void packetNotThere(CellId cell, ir::OpRef op) override;
-  void slotWrittenTwice(CellId cell, const Record &first, const Record &second) override;
-  void inputStillSent(CellId cell, const Record &put) override;
-  void sizeChanged(std::uint32_t rank, const Record &first, bool firstWrites, const Record &second) override;
+  void slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &second) override;
+  void inputStillSent(CellId cell, const Epoch &put) override;
+  void sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) override;
   void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) override;
 
   /// Adds to each race the shortest schedule that shows it.
-  void addSchedules(const Premises &premises, std::uint32_t launches);
+  void addSchedules(std::uint32_t launches);
   /// Says who is stuck on what, and where the cycle is.
   void deadlock();
   /// Compares outputs with the collective. Returns how many chunks it looked at.
@@ -35,7 +35,16 @@ private:
     Conflict conflict;
     std::uint32_t firstLaunch, secondLaunch;
   };
-  std::string accessWords(const Record &record, std::uint32_t op, bool writes) const;
+  /// Of a finding, with the steps of its schedule numbered.
+  struct Notes {
+    std::vector<Findings::Note> &all;
+    std::uint32_t number = 0;
+    void say(const std::string &words, ir::Where where);
+  };
+  void tell(const std::vector<Turn> &turns, Notes &notes) const;
+  void tellAccess(const Conflict &conflict, const Epoch &epoch, std::uint32_t op, bool writes, bool late,
+                  Notes &notes) const;
+  std::string accessWords(const Epoch &record, std::uint32_t op, bool writes) const;
   std::string missing(const Conflict &conflict, std::uint32_t firstBlock, std::uint32_t secondBlock,
                       bool nextLaunch) const;
   std::string noSync(std::uint32_t firstBlock, std::uint32_t secondBlock, bool ofSource) const;
@@ -47,13 +56,13 @@ private:
   bool isOfSource(const Conflict &conflict) const;
   std::string word(std::uint32_t block, std::uint32_t op) const;
   std::string wrapWords(const Conflict &conflict) const;
-  ir::OpRef place(const Record &record, std::uint32_t op) const;
+  ir::OpRef place(const Epoch &record, std::uint32_t op) const;
   std::string waitWords(const Waiting &waiting) const;
 
   const ProgramIndex &index_;
   const Geometry &geometry_;
   const Memory &memory_;
-  const Order &order_;
+  Order &order_;
   Findings &findings_;
   const Machine *machine_ = nullptr;
   std::vector<Story> stories_;

@@ -1,7 +1,7 @@
 // Whether the outputs end as the collective says.
 #include "passes/verify/report.h"
 
-#include "ir/memory_map.h"
+#include "ir/collectives.h"
 
 #include <algorithm>
 #include <cctype>
@@ -10,71 +10,14 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-/// The input chunks that output chunk `chunk` of `rank` is made of; empty: nothing is asked of it.
-class Wanted {
-public:
-  explicit Wanted(const ir::Program &program) : program_(program) {
-    for (const ir::Expectation &e : program.collective.expectations)
-      custom_[std::uint64_t{e.rank} << 32 | e.outputChunk] = &e.contributions;
-  }
-  /// The first of them, where all collectives but a custom one have one list for each first.
-  std::optional<ir::Contribution> first(std::uint32_t rank, std::uint32_t chunk) const {
-    switch (program_.collective.kind) {
-    case ir::CollectiveKind::AllReduce:
-      return ir::Contribution{0, chunk};
-    case ir::CollectiveKind::ReduceScatter:
-      return ir::Contribution{0, rank * program_.ranks[rank].outputChunks + chunk};
-    default:
-      return std::nullopt;
-    }
-  }
-  void of(std::uint32_t rank, std::uint32_t chunk, std::vector<ir::Contribution> &wanted) const {
-    const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());
-    const ir::Rank &r = program_.ranks[rank];
-    wanted.clear();
-    const auto everyRank = [&](std::uint32_t input) {
-      for (std::uint32_t i = 0; i < ranks; ++i)
-        wanted.push_back({i, input});
-    };
-    switch (program_.collective.kind) {
-    case ir::CollectiveKind::AllGather:
-      wanted.push_back({chunk / r.inputChunks, chunk % r.inputChunks});
-      break;
-    case ir::CollectiveKind::AllReduce:
-      everyRank(chunk);
-      break;
-    case ir::CollectiveKind::ReduceScatter:
-      everyRank(rank * r.outputChunks + chunk);
-      break;
-    case ir::CollectiveKind::AllToAll: {
-      const std::uint32_t share = r.inputChunks / ranks;
-      wanted.push_back({chunk / share, rank * share + chunk % share});
-      break;
-    }
-    case ir::CollectiveKind::SendRecv:
-      wanted.push_back({(rank + ranks - 1) % ranks, chunk});
-      break;
-    case ir::CollectiveKind::Custom:
-      if (const auto it = custom_.find(std::uint64_t{rank} << 32 | chunk); it != custom_.end())
-        wanted = *it->second;
-      break;
-    case ir::CollectiveKind::Test:
-      break;
-    }
-  }
-
-private:
-  const ir::Program &program_;
-  std::unordered_map<std::uint64_t, const std::vector<ir::Contribution> *> custom_;
-};
-
 /// The collective whose name `name` differs from in case and punctuation alone.
 std::optional<ir::CollectiveKind> nearlyNamed(std::string_view name) {
   std::string letters;
   for (const char c : name)
     if (std::isalnum(static_cast<unsigned char>(c)))
       letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return ir::namedCollective(letters);
+  const auto meant = ir::namedCollective(letters, false);
+  return meant ? meant : ir::namedCollective(letters, true);
 }
 
 } // namespace
@@ -82,7 +25,7 @@ std::optional<ir::CollectiveKind> nearlyNamed(std::string_view name) {
 /// Output chunks of a custom collective of which nothing is stated. Where that is all, there is a warning.
 std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
   const ir::Program &program = index.program;
-  if (program.collective.kind != ir::CollectiveKind::Custom)
+  if (ir::info(program.collective.kind).promise != ir::Promise::Stated)
     return 0;
   std::uint64_t outputs = 0, stated = 0;
   for (const ir::Rank &rank : program.ranks)
@@ -92,10 +35,12 @@ std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
   if (stated == 0 && outputs != 0) {
     const auto meant = nearlyNamed(program.collective.name);
     if (auto *f = findings.addOnProgram(meant ? diag::outputs_not_compared : diag::nothing_stated)) {
+      const std::string hint =
+          meant ? "'" + std::string(ir::toString(*meant)) + (ir::info(*meant).hasRoot ? "' and its root" : "'")
+          : program.collective.loc != ir::noLoc ? "; CustomCollective::expect() states one"
+                                                : "";
       f->args = {program.collective.name, ir::plural(outputs, "output chunk"), ir::plural(index.numRanks(), "rank"),
-                 meant                                 ? std::string(ir::toString(*meant))
-                 : program.collective.loc != ir::noLoc ? "; CustomCollective::expect() states one"
-                                                       : ""};
+                 hint};
       f->where.loc = program.collective.loc;
     }
   }
@@ -104,7 +49,7 @@ std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
 
 std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk) {
   const ir::Program &program = index_.program;
-  const Wanted wanted(program);
+  const ir::WantedOutputs wanted(program);
   std::vector<ir::Contribution> inputs;
   std::vector<ValueId> leaves;
   std::unordered_set<std::uint64_t> right; // (value, first input) of reductions found right
@@ -114,14 +59,14 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
   ir::ReduceOp firstOp = ir::ReduceOp::Sum;
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
     for (std::uint32_t chunk = 0; chunk < program.ranks[r].outputChunks; ++chunk) {
-      const auto first = wanted.first(r, chunk);
+      const std::optional<std::uint32_t> reduced = wanted.reducedOverAll(r, chunk);
       const auto knownRight = [&](std::uint32_t unit) {
         const CellId id = memory_.base(r, ir::BufferKind::Output, false) + chunk * unitsPerChunk + unit;
-        const std::uint64_t pair = std::uint64_t{memory_[id].value} << 32 |
-                                   values.input(first->rank, std::uint64_t{first->chunk} * unitsPerChunk + unit);
+        const std::uint64_t pair =
+            std::uint64_t{memory_[id].value} << 32 | values.input(0, std::uint64_t{*reduced} * unitsPerChunk + unit);
         return pair == lastRight || right.contains(pair);
       };
-      bool known = first.has_value();
+      bool known = reduced.has_value();
       for (std::uint32_t unit = 0; known && unit < unitsPerChunk; ++unit)
         known = knownRight(unit);
       if (known) {

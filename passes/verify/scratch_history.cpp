@@ -4,18 +4,18 @@
 
 namespace mscclc::passes::proof {
 
-bool ScratchHistory::over(const Noted &noted, const View &view) const {
-  if (order_.before(noted.by, noted.writes, view, noted.writes ? Need::Data : Need::Control))
+bool ScratchHistory::over(const Noted &noted, const View &view) {
+  if (order_.before(noted.by, noted.writes, view, noted.writes ? Relation::Visibility : Relation::HappensBefore))
     return true;
-  return !noted.takers.empty() && std::ranges::all_of(noted.takers, [&](const Record &taker) {
-    return order_.before(taker, false, view, Need::Control);
+  return !noted.takers.empty() && std::ranges::all_of(noted.takers, [&](const Epoch &taker) {
+    return order_.before(taker, false, view, Relation::HappensBefore);
   });
 }
 
 /// Of each packet one of those who took it; none if some packet has none.
 void ScratchHistory::findTakers(Noted &noted, const Memory &memory) const {
   for (std::uint32_t i = 0; i < noted.count; ++i) {
-    const Record &taker = memory[noted.first + i].read;
+    const Epoch &taker = memory[noted.first + i].read;
     if (!taker.exists() || taker.isPut())
       return noted.takers.clear();
     if (noted.takers.empty() || noted.takers.back().agent != taker.agent || noted.takers.back().phase != taker.phase)
@@ -47,8 +47,8 @@ const ScratchHistory::Access *ScratchHistory::open(std::uint32_t rank, const Vie
   const std::uint64_t key = std::uint64_t{view.block} << 32 | rank;
   if (const auto it = free_.find(key); it != free_.end() && it->second <= view.phase)
     return nullptr;
-  const bool ended =
-      index_.rankOf(view.block) == rank || order_.known(index_.block(rank, 0), state.endPhase, view, Need::Control);
+  const bool ended = index_.rankOf(view.block) == rank ||
+                     order_.known(index_.block(rank, 0), state.endPhase, view, Relation::HappensBefore);
   const auto &asked = ended ? state.loose : state.all;
   const auto found = std::find_if(asked.begin(), asked.end(), [&](const Noted &noted) { return !over(noted, view); });
   if (found != asked.end())

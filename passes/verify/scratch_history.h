@@ -13,17 +13,16 @@ namespace mscclc::passes::proof {
 
 class ScratchHistory {
 public:
-  ScratchHistory(const ProgramIndex &index, const Order &order)
-      : index_(index), order_(order), ranks_(index.numRanks()) {}
+  ScratchHistory(const ProgramIndex &index, Order &order) : index_(index), order_(order), ranks_(index.numRanks()) {}
 
   struct Access {
-    Record by;
+    Epoch by;
     bool writes = false;
   };
 
   /// An access of the first launch to cells [first, first + count) of `rank`'s scratch. Of packets that a port reads,
   /// the cells are those where it puts them: once they are taken there, it has read them.
-  void note(std::uint32_t rank, const Record &by, bool writes, bool packet, CellId first, std::uint32_t count) {
+  void note(std::uint32_t rank, const Epoch &by, bool writes, bool packet, CellId first, std::uint32_t count) {
     ranks_[rank].all.push_back({{by, writes}, packet, first, count, {}});
   }
   /// The first launch of `rank` has ended, from where `end` looks.
@@ -36,18 +35,18 @@ private:
     bool packet;
     CellId first;
     std::uint32_t count;
-    std::vector<Record> takers; ///< of the packets that a port read: known once the launch has ended
+    std::vector<Epoch> takers; ///< of the packets that a port read: known once the launch has ended
   };
   struct RankState {
     std::vector<Noted> all;
     std::vector<Noted> loose;   ///< those that the rank does not know to be over when its launch ends
     std::uint32_t endPhase = 0; ///< of its first block
   };
-  bool over(const Noted &noted, const View &view) const;
+  bool over(const Noted &noted, const View &view);
   void findTakers(Noted &noted, const Memory &memory) const;
 
   const ProgramIndex &index_;
-  const Order &order_;
+  Order &order_;
   std::vector<RankState> ranks_;
   std::unordered_map<std::uint64_t, std::uint32_t> free_; ///< [block << 32 | rank]: from this phase on all is over
 };

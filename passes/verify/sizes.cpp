@@ -1,5 +1,6 @@
 #include "passes/verify/sizes.h"
 
+#include "ir/cursor.h"
 #include "ir/op_semantics.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ public:
     if (loops > mostLoops)
       return false;
     sections_ = 2 * loops + 1;
-    const std::size_t queues = std::size_t{index_.numChannels()} + index_.numSemaphores();
+    const std::size_t queues = index_.numQueues();
     for (auto &side : ends_)
       side.assign(queues, none);
     balance_.assign(queues * sections_, 0);
@@ -44,16 +45,14 @@ private:
     const ir::ThreadBlock &code = index_.ops(b);
     const std::uint32_t rank = index_.rankOf(b);
     std::map<std::uint64_t, std::vector<std::uint64_t>> joined; // [barrier][section]
-    std::uint32_t section = 0, left = 0;
-    for (const ir::Op &op : code.ops) {
+    std::uint32_t section = 0;
+    const bool looksGood = ir::forEachOp(code, [&](std::uint32_t o, std::uint32_t header) {
+      const ir::Op &op = code.ops[o];
       if (op.kind == ir::OpKind::Pipeline) {
-        if (!sameLoop(op))
-          return false;
-        left = op.bodySize;
-        section += left != 0 ? 1 : 2;
-        continue;
+        section += op.bodySize != 0 ? 1 : 2;
+        return sameLoop(op);
       }
-      if (ir::isPacketOp(op.kind) || (left != 0 && !wholeOperands(code, op)))
+      if (ir::isPacketOp(op.kind) || (header != none && !wholeOperands(code, op)))
         return false;
       if (op.kind == ir::OpKind::Barrier) {
         auto &counts = joined[op.imm];
@@ -62,12 +61,12 @@ private:
       } else if (!scanSync(b, rank, op, section)) {
         return false;
       }
-      if (left != 0 && --left == 0)
-        ++section;
-    }
-    return std::all_of(joined.begin(), joined.end(), [&](const auto &barrier) {
-      return barriers_.try_emplace({rank, barrier.first}, barrier.second).first->second == barrier.second;
+      section += header != none && o == header + code.ops[header].bodySize;
+      return true;
     });
+    return looksGood && std::all_of(joined.begin(), joined.end(), [&](const auto &barrier) {
+             return barriers_.try_emplace({rank, barrier.first}, barrier.second).first->second == barrier.second;
+           });
   }
 
   bool sameLoop(const ir::Op &header) {
@@ -85,19 +84,11 @@ private:
   }
 
   bool scanSync(std::uint32_t b, std::uint32_t rank, const ir::Op &op, std::uint32_t section) {
-    const bool semaphore = ir::isSemaphoreOp(op.kind);
     const bool waits = ir::takes(op.kind);
     if (!waits && !ir::sends(op.kind))
       return true;
     for (const std::uint32_t id : index_.ops(b).idsOf(op)) {
-      std::uint32_t queue;
-      if (semaphore) {
-        queue = index_.numChannels() + index_.semaphore(rank, id);
-      } else {
-        queue = index_.channel(op.channelType, rank, id);
-        if (!waits)
-          queue = index_.pairOf(queue);
-      }
+      const std::uint32_t queue = index_.queue(rank, op, id);
       if (queue == none)
         return false;
       std::uint32_t &end = ends_[waits][queue];

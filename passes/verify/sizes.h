@@ -5,7 +5,7 @@
 //
 // Happens-before is kept. Within a block the order is the same. Between blocks, the k-th signal of a queue meets the
 // (k+v)-th wait, v being what a semaphore starts with, and each side is in one block. A block's operations fall into
-// sections: before its first pipeline, in it, behind it, and so on. In each section a queue is signalled as often as it
+// sections: before its first pipeline, in it, after it, and so on. In each section a queue is signalled as often as it
 // is waited on, so repeating a section moves the k-th signal and the k-th wait by the same number, and apart from what
 // comes later: the wait in L that meets the copy of a signal is the copy of the wait in S, or before it in its block.
 // Barriers are the same with v = 0. Launches meet at the ends of ranks in both, and a relaxed signal brings what was

@@ -1,9 +1,8 @@
 #include "passes/verify/slicing.h"
 
+#include "ir/collectives.h"
 #include "ir/memory_map.h"
-#include "ir/op_semantics.h"
-#include "passes/transform/op_list.h"
-#include "passes/verify/owners.h"
+#include "passes/op_list.h"
 
 #include <algorithm>
 #include <map>
@@ -123,18 +122,12 @@ private:
   void collect() {
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
       const ir::ThreadBlock &code = index_.ops(b);
-      for (std::uint32_t o = 0; o < code.ops.size(); ++o) {
-        const ir::Op &op = code.ops[o];
-        for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
-          const ir::Chunk &chunk = code.chunks[op.firstChunk + i];
-          const bool packet = ir::roleOf(op, i).form == ir::DataForm::Packet;
-          forOwners(index_.program, index_.rankOf(b), chunk, [&](std::uint32_t rank, ir::BufferKind buffer) {
-            const auto at = ir::canonicalPlace(index_.program, rank, buffer, chunk.index);
-            const Range range{at.index, at.index + chunk.size, std::max(1u, op.groupSize)};
-            buffers_[{rank, at.buffer, packet}].try_emplace(range, index_.place(b, o));
-          });
-        }
-      }
+      for (std::uint32_t o = 0; o < code.ops.size(); ++o)
+        ir::forEachMemory(index_.program, index_.rankOf(b), code, code.ops[o], [&](const ir::MemoryPiece &piece) {
+          const auto at = ir::canonicalPlace(index_.program, piece);
+          const Range range{at.index, at.index + piece.size, std::max(1u, code.ops[o].groupSize)};
+          buffers_[{piece.rank, at.buffer, piece.isPacket()}].try_emplace(range, index_.place(b, o));
+        });
     }
   }
 
@@ -186,10 +179,8 @@ private:
 
 std::pair<std::uint64_t, std::uint64_t> unitsAllowed(const ir::Program &program) {
   std::uint64_t chunks = 1;
-  for (const ir::Rank &rank : program.ranks) {
-    const bool byOutput = program.collective.kind == ir::CollectiveKind::AllGather || rank.inputChunks == 0;
-    chunks = std::max<std::uint64_t>(chunks, byOutput ? rank.outputChunks : rank.inputChunks);
-  }
+  for (const ir::Rank &rank : program.ranks)
+    chunks = std::max<std::uint64_t>(chunks, ir::chunksOfMessage(program, rank));
   const std::uint64_t step = chunks * program.bufferAlignment;
   const std::uint64_t least = program.minMessageSize / step + (program.minMessageSize % step != 0);
   return {std::max<std::uint64_t>(1, least), std::max<std::uint64_t>(1, program.maxMessageSize / step)};

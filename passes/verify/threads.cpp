@@ -1,6 +1,6 @@
 #include "passes/verify/threads.h"
 
-#include "ir/op_semantics.h"
+#include "passes/phases.h"
 
 #include <algorithm>
 
@@ -8,16 +8,12 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-/// Calls visit(op, phase, again) for each operation of a block but pipeline headers, in order. Behind a pipeline, the
+/// Calls visit(op, phase, again) for each operation of a block but pipeline headers, in order. After a pipeline, the
 /// first operations of its body come again where the next iteration begins in the phase in which one ends: `again` is
-/// set. Then what the last iteration does in its last phase is told once more, as what stands behind the pipeline goes
+/// set. Then what the last iteration does in its last phase is told once more, as what stands after the pipeline goes
 /// on in that phase.
 template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint64_t &phase, Visit visit) {
   const auto &ops = code.ops;
-  const auto endsBefore = [&](std::uint32_t o) {
-    return ir::isBlockSync(ops[o].kind) || ir::has(ops[o].sync, ir::DataSync::Before);
-  };
-  const auto endsAfter = [&](std::uint32_t o) { return ir::has(ops[o].sync, ir::DataSync::After); };
   std::uint32_t begin = 0, end = none;
   for (std::uint32_t o = 0; o < ops.size(); ++o) {
     if (ops[o].kind == ir::OpKind::Pipeline && ops[o].bodySize != 0) {
@@ -25,20 +21,20 @@ template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint
       end = o + ops[o].bodySize;
       continue;
     }
-    phase += endsBefore(o);
+    phase += beginsPhase(ops[o]);
     visit(o, phase, false);
-    phase += endsAfter(o);
+    phase += endsPhase(ops[o]);
     if (o != end)
       continue;
-    std::uint32_t tail = end + 1; // of the body, behind its last sync
-    while (tail != begin && !endsAfter(tail - 1) && (tail > end || !endsBefore(tail)))
+    std::uint32_t tail = end + 1; // of the body, after its last sync
+    while (tail != begin && !endsPhase(ops[tail - 1]) && (tail > end || !beginsPhase(ops[tail])))
       --tail;
     const auto isSync = [](const ir::Op &op) { return ir::isBlockSync(op.kind); };
-    if (endsBefore(begin) || std::all_of(ops.begin() + tail, ops.begin() + end + 1, isSync))
+    if (beginsPhase(ops[begin]) || std::all_of(ops.begin() + tail, ops.begin() + end + 1, isSync))
       continue; // nothing of one iteration is in a phase with something of the next
-    for (std::uint32_t again = begin; again <= end && !endsBefore(again); ++again) {
+    for (std::uint32_t again = begin; again <= end && !beginsPhase(ops[again]); ++again) {
       visit(again, phase, true);
-      if (endsAfter(again))
+      if (endsPhase(ops[again]))
         break;
     }
     if (tail == begin) // all iterations are one phase
@@ -54,7 +50,7 @@ class ThreadScan {
 public:
   ThreadScan(const ProgramIndex &index, bool inTurns, Findings &findings, ThreadRoles &roles)
       : index_(index), threads_(inTurns ? none : index.program.threadsPerBlock), findings_(findings), roles_(roles),
-        waited_(index.numChannels() + index.numSemaphores()), sent_(waited_.size()) {}
+        waited_(index.numQueues()), sent_(waited_.size()) {}
 
   void run() {
     roles_.relays_.assign(index_.numBlocks(), false);
@@ -78,7 +74,7 @@ private:
   std::uint32_t queueOf(const ir::Op &op, std::uint32_t id) const {
     const std::uint32_t rank = index_.rankOf(block_);
     if (ir::isSemaphoreOp(op.kind))
-      return index_.numChannels() + index_.semaphore(rank, id);
+      return index_.semaphoreQueue(rank, id);
     return index_.channel(op.channelType, rank, id);
   }
 
@@ -192,7 +188,7 @@ private:
   std::vector<std::uint64_t> waitsOf_; ///< [thread]: phase of its last wait
   std::uint64_t phase_ = 0;
   std::uint32_t block_ = 0;
-  std::uint64_t row_ = 0; ///< of the acquires that stand one behind the other up to here
+  std::uint64_t row_ = 0; ///< of the acquires that stand one after the other up to here
   bool again_ = false;
   bool inTurns_ = false; ///< several threads of the block send to one counter in a phase
 };

@@ -1,4 +1,4 @@
-// Translation validation: the proof, asked for behind each pass.
+// Translation validation: the proof, asked for after each pass.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -10,7 +10,7 @@
 namespace mscclc::passes {
 
 /// A PassManagerOptions::check for a run of passes that begins with `program`. Where a program was proven before a pass
-/// and is not behind it, the pass is at fault, not the program: throws ir::InternalError with the pass's name and the
+/// and is not after it, the pass is at fault, not the program: throws ir::InternalError with the pass's name and the
 /// findings. `allowed`: what the run allows.
 std::function<bool(std::string_view pass, const ir::Program &, ir::DiagnosticEngine &)>
 checkTranslation(const ir::Program &program, const ir::AllowedNames &allowed = {});

@@ -3,6 +3,7 @@
 // ended.
 #include "passes/verify/machine.h"
 
+#include "ir/collectives.h"
 #include "ir/memory_map.h"
 
 namespace mscclc::passes::proof {
@@ -24,17 +25,17 @@ template <typename Visit> void Machine::forUserCells(std::uint32_t rank, Visit v
 
 void Machine::userOverwrites(std::uint32_t rank) {
   const View view = order_.gather(rank);
-  const Record by{index_.block(rank, 0), view.phase, Record::userWrite};
+  const Epoch by{index_.block(rank, 0), view.phase, Epoch::userWrite};
   forUserCells(rank, [&](CellId id, std::uint32_t input) {
     Cell &cell = memory_[id];
     checkWrite(id, by, view, false);
     stillSent_.clear(); // overwriting these is the user's risk, but later writes of the program are its own
-    memory_.forReads(cell, [&](const Record &reader) {
-      if (reader.isPut() && !order_.before(reader, false, view, Need::Control))
+    memory_.forReads(cell, [&](const Epoch &reader) {
+      if (reader.isPut() && !order_.before(reader, false, view, Relation::HappensBefore))
         stillSent_.push_back(reader);
     });
-    memory_.setWrite(cell, launch_ == 0 ? by : Record{});
-    for (const Record &reader : stillSent_)
+    memory_.setWrite(cell, launch_ == 0 ? by : Epoch{});
+    for (const Epoch &reader : stillSent_)
       memory_.addRead(cell, reader);
     if (launch_ == 0)
       cell.value = input != none ? values_.input(rank, input) : Values::unwritten;
@@ -43,10 +44,10 @@ void Machine::userOverwrites(std::uint32_t rank) {
 
 void Machine::userReads(std::uint32_t rank) {
   const View view = order_.gather(rank);
-  const Record by{index_.block(rank, 0), view.phase, Record::userRead};
+  const Epoch by{index_.block(rank, 0), view.phase, Epoch::userRead};
   forUserCells(rank, [&](CellId id, std::uint32_t) {
     Cell &cell = memory_[id];
-    if (cell.write.exists() && !order_.before(cell.write, true, view, Need::Data)) {
+    if (cell.write.exists() && !order_.before(cell.write, true, view, Relation::Visibility)) {
       report(id, cell.write, true, by, false, view);
       cell.write = by; // said once
     }
@@ -55,7 +56,7 @@ void Machine::userReads(std::uint32_t rank) {
 }
 
 void Machine::beginLaunch() {
-  const bool user = index_.program.collective.kind != ir::CollectiveKind::Test;
+  const bool user = ir::hasUser(index_.program.collective.kind);
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
     if (user) {
       if (launch_ <= 1)
@@ -75,7 +76,7 @@ void Machine::endLaunch() {
     order_.meetRank(r);
     if (history_ && launch_ == 0)
       history_->close(r, order_.gather(r), memory_);
-    if (index_.program.collective.kind != ir::CollectiveKind::Test) {
+    if (ir::hasUser(index_.program.collective.kind)) {
       if (launch_ == 0)
         userReads(r);
       order_.meetRank(r);

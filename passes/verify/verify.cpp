@@ -1,10 +1,11 @@
 #include "passes/verify/verify.h"
 
-#include "passes/verify/owners.h"
 #include "passes/verify/report.h"
 #include "passes/verify/sizes.h"
 #include "passes/verify/slicing.h"
 
+#include "ir/collectives.h"
+#include "ir/op_memory.h"
 #include "ir/structure.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ bool reportFault(const GeometryFault &fault, const ProgramIndex &index, Findings
   f->args = {fault.number};
   if (fault.kind == GeometryFault::UnevenWrap) {
     const ir::Rank &rank = index.program.ranks[fault.place.rank];
-    const std::uint64_t chunks = rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
+    const std::uint64_t chunks = ir::chunksOfScale(rank);
     f->args = {rank.blocks[fault.place.block].ops[fault.place.op].imm, fault.number, fault.number * chunks};
   }
   return false;
@@ -48,16 +49,12 @@ bool reportTooMuchMemory(Findings &findings) {
 
 /// True if slices of groups end within chunks of scratch.
 bool slicesScratch(const ir::Program &program) {
-  for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
-    for (const ir::ThreadBlock &block : program.ranks[r].blocks)
+  for (const ir::Rank &rank : program.ranks)
+    for (const ir::ThreadBlock &block : rank.blocks)
       for (const ir::Op &op : block.ops)
-        for (const ir::Chunk &chunk : op.groupSize > 1 ? block.operands(op) : std::span<const ir::Chunk>()) {
-          bool scratch = false;
-          forOwners(program, r, chunk,
-                    [&](std::uint32_t, ir::BufferKind buffer) { scratch |= buffer == ir::BufferKind::Scratch; });
-          if (scratch && chunk.size % op.groupSize != 0)
+        for (const ir::Chunk &chunk : op.groupSize > 1 ? block.operands(op) : std::span<const ir::Chunk>())
+          if (ir::bufferOf(rank, chunk) == ir::BufferKind::Scratch && chunk.size % op.groupSize != 0)
             return true;
-        }
   return false;
 }
 
@@ -80,24 +77,18 @@ public:
     const Premises premises(index_, geometry_, findings_);
     if (!premises.hold() || findings_.errors() != 0)
       return false;
-    const Findings::State before = findings_.state();
-    try {
-      return launches(premises, options_.clocks, result);
-    } catch (const Tangled &) {
-      findings_.restore(before);
-      return launches(premises, true, result);
-    }
+    return launches(premises, result);
   }
 
 private:
   /// False where counters were signalled out of turn: then with these told apart, all is done again.
-  bool launches(const Premises &premises, bool clocks, VerifyResult &result) {
+  bool launches(const Premises &premises, VerifyResult &result) {
     constexpr int mostRuns = 4; // then no counter is taken to be signalled in turns
     const Findings::State before = findings_.state();
     std::set<std::uint32_t> noTurns;
     for (int run = 1;; ++run) {
       std::set<std::uint32_t> more;
-      const bool good = launchesInTurns(premises, clocks, noTurns, more, result);
+      const bool good = launchesInTurns(premises, noTurns, more, result);
       if (more.empty())
         return good;
       noTurns.merge(more);
@@ -108,8 +99,8 @@ private:
     }
   }
 
-  bool launchesInTurns(const Premises &premises, bool clocks, const std::set<std::uint32_t> &noTurns,
-                       std::set<std::uint32_t> &more, VerifyResult &result) {
+  bool launchesInTurns(const Premises &premises, const std::set<std::uint32_t> &noTurns, std::set<std::uint32_t> &more,
+                       VerifyResult &result) {
     if (const std::uint64_t touched = geometry_.unitsTouched(index_); touched > mostTouched) {
       if (auto *f = findings_.addOnProgram(diag::too_many_accesses))
         f->args = {touched};
@@ -121,7 +112,7 @@ private:
     if (!checkShared(index_, geometry_, premises, memory, findings_))
       return false;
     std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
-    Order order(index_, clocks, premises.maxPhases() * launches + 1);
+    Order order(index_, options_.watcher);
     Values values(index_, geometry_.unitsPerChunk());
     Reporter reporter(index_, geometry_, memory, order, findings_);
     Machine machine(index_, geometry_, premises, roles_, memory, order, values, reporter);
@@ -148,7 +139,7 @@ private:
         results = reporter.checkResults(values, geometry_.unitsPerChunk());
     }
     if (options_.schedules)
-      reporter.addSchedules(premises, launches);
+      reporter.addSchedules(launches);
     if (result.launches == 0) {
       result.launches = launches;
       result.iterations = geometry_.mostIterations();

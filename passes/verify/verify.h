@@ -27,7 +27,7 @@
 // whoever came first; where several blocks acquire one semaphore, the run is repeated with those acquires held back,
 // and the program is refused if the releases they share come only after one of them went on.
 //
-// Why two launches, or three. The next launch of a rank begins when its own last one ended, while others may be behind.
+// Why two launches, or three. The next launch of a rank begins when its own last one ended, while others may be in it.
 // Operation x of one launch and y of the next are checked by running two. With x and y any number of launches apart, x
 // is ordered before y's twin of the next launch, which is before y in the same block. With double scratch, scratch of
 // launch n is used again by n + 2: then three launches are run. But where each rank hears from every other in the
@@ -41,7 +41,7 @@
 // Sizes. Pipelines run as often as a message is long: three sizes are proven (verify/geometry.h), or one where it
 // decides (verify/sizes.h). Slices of thread-block groups end between chunks in some sizes only: each way in which they
 // can meet is proven (verify/slicing.h). Launches of different sizes may follow each other: input and output are the
-// user's in between, whole (verify/user.cpp), and in scratch a launch writes only what lies behind all that the one
+// user's in between, whole (verify/user.cpp), and in scratch a launch writes only what comes after all that the one
 // before did in that rank's scratch (verify/scratch_history.h).
 //
 // Around each launch a rank's user reads and overwrites its inputs and outputs; a test collective says nothing about
@@ -70,11 +70,15 @@
 
 namespace mscclc::passes {
 
+namespace proof {
+class OrderWatcher;
+}
+
 struct VerifyOptions {
   bool warnings = true;
   bool schedules = true; ///< add the shortest schedule to races
-  /// Keep vector clocks from the start, not only where the logs of Order are too tangled. The verdict is the same.
-  bool clocks = false;
+  /// Is told of all events and of what was said of their order (verify/order.h); for tests.
+  proof::OrderWatcher *watcher = nullptr;
   /// Scratch chunks lie at the same place whatever the message size, as in kernels of our own: launches of different
   /// sizes meet chunk by chunk, as those of one size do.
   bool fixedScratch = false;

@@ -3,14 +3,14 @@
 # that fails, the algorithm itself is all it depends on.
 cmake_minimum_required(VERSION 3.25)
 set(flags "")
-set(behind OFF)
+set(after OFF)
 math(EXPR last "${CMAKE_ARGC} - 1")
 foreach(i RANGE ${last})
-  if(behind)
+  if(after)
     string(REPLACE ";" "\\;" flag "${CMAKE_ARGV${i}}")
     list(APPEND flags "${flag}")
   elseif(CMAKE_ARGV${i} STREQUAL "--")
-    set(behind ON)
+    set(after ON)
   endif()
 endforeach()
 execute_process(COMMAND "${COMPILER}" -std=c++20 ${flags} -MM -MG -MQ "${TARGET}" -MF "${DEPFILE}" -x c++ "${SOURCE}"

@@ -47,7 +47,7 @@ function(_mscclc_command command flags source)
   set(${flags} "${preprocessor}" PARENT_SCOPE)
 endfunction()
 
-# Runs mscclc on ${source}: `output` by its command, given the arguments behind COMMAND.
+# Runs mscclc on ${source}: `output` by its command, given the arguments after COMMAND.
 function(_mscclc_add_output output source)
   cmake_parse_arguments(PARSE_ARGV 2 ARG "" "COMMENT" "COMMAND;FLAGS;DEPENDS")
   set(depends "")
@@ -86,6 +86,10 @@ function(mscclc_add_plan target source)
 endfunction()
 
 function(mscclc_add_kernel target source)
+  if(NOT TARGET mscclc::runtime)
+    message(FATAL_ERROR "mscclc_add_kernel(${target}): the runtime of kernels is not installed; build all of mscclc "
+                        "(cmake --build build/release), then install it again")
+  endif()
   cmake_parse_arguments(PARSE_ARGV 2 ARG "HOST" "ALGORITHM" "PARAMS;OPTIONS;ARCHITECTURES;DEPENDS")
   cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
   _mscclc_command(command flags "${source}" ALGORITHM "${ARG_ALGORITHM}" PARAMS ${ARG_PARAMS} OPTIONS ${ARG_OPTIONS})

@@ -41,10 +41,10 @@ const CodeText codeTexts[] = {
     CODE(MSCCLC_ERROR_MEMORY, "out of memory"),
     CODE(MSCCLC_ERROR_SYSTEM, "the operating system refused"),
     CODE(MSCCLC_ERROR_LOAD, "the library could not be loaded, or holds no kernel"),
-    CODE(MSCCLC_ERROR_RENDEZVOUS, "the processes of the world did not come together"),
-    CODE(MSCCLC_ERROR_PEER_LOST, "a process of the world ended"),
+    CODE(MSCCLC_ERROR_RENDEZVOUS, "the processes of the communicator did not come together"),
+    CODE(MSCCLC_ERROR_PEER_LOST, "a process of the communicator ended"),
     CODE(MSCCLC_ERROR_TIMEOUT, "a wait in a kernel took too long"),
-    CODE(MSCCLC_ERROR_ABORTED, "the world was aborted"),
+    CODE(MSCCLC_ERROR_ABORTED, "the communicator was aborted"),
     CODE(MSCCLC_ERROR_UNSUPPORTED, "not supported here"),
 };
 #undef CODE

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bakes plans and compiles them, warnings being errors: compile_kernels.py --emit EMIT_PLAN --include DIR
+"""Emits plans' kernels and compiles them, warnings being errors: compile_kernels.py --emit EMIT_PLAN --include DIR
 [--nvcc NVCC [--arch ARCH]... | --cxx CXX] [--flag FLAG]... [--seconds MOST] WHAT...   Prints the compiler's own seconds
 for each. With --mscclc in the place of --emit, WHAT are algorithms' sources, and there may be --param NAME=VALUE."""
 import argparse
@@ -10,12 +10,12 @@ import subprocess
 import sys
 import tempfile
 
-import baking
+import kernel_text
 
 
 def main():
     parser = argparse.ArgumentParser()
-    baking.add_arguments(parser)
+    kernel_text.add_arguments(parser)
     parser.add_argument("--include", required=True)
     parser.add_argument("--nvcc")
     parser.add_argument("--arch", action="append", default=[])
@@ -33,7 +33,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "kernel.cu")
         for what, compiler in itertools.product(options.what, compilers):
-            emitted = baking.bake(options, what)
+            emitted = kernel_text.of(options, what)
             source.write_text(emitted)
             before = os.times()
             run = subprocess.run([*compiler, *options.flag, "-I", options.include, "-c", str(source),

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-import baking
+import kernel_text
 
 # Example -> what its PTX has, and has not.
 EXPECTED = {
@@ -34,7 +34,7 @@ EXPECTED = {
 
 def main():
     parser = argparse.ArgumentParser()
-    baking.add_arguments(parser)
+    kernel_text.add_arguments(parser)
     parser.add_argument("--include", required=True)
     parser.add_argument("--nvcc", required=True)
     options = parser.parse_args()
@@ -42,7 +42,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source, assembly = pathlib.Path(folder, "kernel.cu"), pathlib.Path(folder, "kernel.ptx")
         for example, (wanted, unwanted) in EXPECTED.items():
-            source.write_text(baking.bake(options, example + ":4"))
+            source.write_text(kernel_text.of(options, example + ":4"))
             subprocess.run([options.nvcc, "-std=c++17", "-arch=sm_90", "-DMSCCLC_DTYPES=" + (
                 "Byte" if "allgather" in example else "int32_t"), "-I", options.include, "-ptx", str(source), "-o",
                 str(assembly)], check=True)

@@ -1,4 +1,4 @@
-// emit_plan PLAN.json | EXAMPLE:RANKS [MESSAGE_SIZE]: the baked kernel of a plan, or of a program of examples.h, on
+// emit_plan PLAN.json | EXAMPLE:RANKS [MESSAGE_SIZE]: the kernel of a plan, or of a program of examples.h, on
 // standard output.
 #include "backend-cuda/emit_kernel.h"
 #include "backend-json/read_plan.h"

@@ -229,7 +229,7 @@ ir::Program allgatherPort(std::uint32_t n) {
   return m.program;
 }
 
-/// Packets through ports: sent as they lie there behind a sync, and forwarded as soon as they are there.
+/// Packets through ports: sent as they lie there after a sync, and forwarded as soon as they are there.
 ir::Program allgatherPortPackets(std::uint32_t n) {
   ProgramMaker m("allgather_port_packets", CollectiveKind::AllGather, n, 2, 2 * n, 4 * n, 1);
   m.program.protocol = ir::Protocol::LL;

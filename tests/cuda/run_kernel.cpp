@@ -1,8 +1,9 @@
 // Runs the kernel that it is linked with on the CPU stand-in and holds it against the collective's definition.
 //   run_kernel [--threads N] [--sizes ELEMENTS,…] [--relaunch N] [--timeout SECONDS]
 // Sizes are elements of a share (of the message where the collective does not divide it). Every variant runs every
-// size, several times over on one world; then sizes alternate without a pause. Prints what it ran, or the first fault.
-#include "world.h"
+// size, several times over on the same state; then sizes alternate without a pause. Prints what it ran, or the first
+// fault.
+#include "all_ranks.h"
 
 #include "mscclc/device.cuh"
 
@@ -14,8 +15,9 @@
 namespace {
 
 using namespace mscclc;
+using namespace mscclc::device;
+using test::AllRanks;
 using test::Message;
-using test::World;
 
 const MscclcKernel *kernel = nullptr;
 std::uint64_t timeoutSeconds = 60; ///< of a wait
@@ -40,6 +42,17 @@ std::vector<Values> expected(const std::vector<Values> &in, std::size_t share, s
         out[r].insert(out[r].end(), v.begin() + r * share, v.begin() + (r + 1) * share);
     } else if (test::is(*kernel, "sendrecv")) {
       out[r] = in[(r + n - 1) % n];
+    } else if (test::is(*kernel, "broadcast")) {
+      out[r] = in[kernel->root];
+    } else if (test::is(*kernel, "scatter")) {
+      const Values &whole = in[kernel->root];
+      out[r].assign(whole.begin() + r * share, whole.begin() + (r + 1) * share);
+    } else if (test::is(*kernel, "gather")) {
+      for (const Values &v : in)
+        if (r == kernel->root)
+          out[r].insert(out[r].end(), v.begin(), v.end());
+    } else if (test::is(*kernel, "reduce") && r != kernel->root) {
+      continue; // any
     } else {
       Values sum = in[0];
       for (std::size_t p = 1; p < n; ++p)
@@ -64,9 +77,9 @@ void put(std::uint8_t *at, std::uint32_t dtype, std::int64_t v) {
   case MSCCLC_F32:
     return store(static_cast<float>(v));
   case MSCCLC_F16:
-    return store(dev::toHalf(static_cast<float>(v)));
+    return store(detail::toHalf(static_cast<float>(v)));
   case MSCCLC_BF16:
-    return store(dev::toBfloat16(static_cast<float>(v)));
+    return store(detail::toBfloat16(static_cast<float>(v)));
   case MSCCLC_I32:
   case MSCCLC_U32:
     return store(static_cast<std::uint32_t>(v));
@@ -132,15 +145,15 @@ struct Flight {
 };
 
 /// Waits for launches and looks at each rank as soon as it is done: its outputs must be there then.
-void land(World &world, const std::vector<Flight> &flights, std::uint32_t dtype, const std::string &what) {
+void land(AllRanks &ranks, const std::vector<Flight> &flights, std::uint32_t dtype, const std::string &what) {
   std::string wrong;
   for (std::uint32_t r = 0; r < kernel->ranks; ++r) {
-    world.synchronize(r);
+    ranks.synchronize(r);
     for (const Flight &f : flights)
       if (std::string found = compare(*f.message, f.want, dtype, r); !found.empty() && wrong.empty())
         wrong = std::to_string(f.message->bytes) + " bytes: " + found;
   }
-  if (const std::string error = world.synchronize(); !error.empty())
+  if (const std::string error = ranks.synchronize(); !error.empty())
     fail(what + ": " + error);
   if (!wrong.empty())
     fail(what + ": " + wrong);
@@ -162,7 +175,7 @@ std::uint64_t messageBytes(const MscclcVariant &v, std::uint64_t elements) {
 
 /// Sizes in elements; of a kernel with a size of its own, that one.
 std::vector<std::uint64_t> sizesFor(const MscclcVariant &v, const std::vector<std::uint64_t> &sizes) {
-  if ((kernel->flags & MSCCLC_BAKED_SIZE) == 0)
+  if ((kernel->flags & MSCCLC_SPECIALISED_SIZE) == 0)
     return sizes;
   return {kernel->max_message_bytes / sizeOf(v.dtype) / kernel->message_shares};
 }
@@ -170,27 +183,27 @@ std::vector<std::uint64_t> sizesFor(const MscclcVariant &v, const std::vector<st
 /// Every size three times over, the host looking at each result.
 void runSizes(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, unsigned threads, std::mt19937 &random) {
   const std::vector<std::uint64_t> sizes = sizesFor(v, asked);
-  World world(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())), timeoutSeconds);
+  AllRanks ranks(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())), timeoutSeconds);
   for (int round = 0; round < 3; ++round)
     for (const std::uint64_t elements : sizes) {
       std::vector<Flight> flights;
       flights.push_back({std::make_unique<Message>(*kernel, messageBytes(v, elements)), {}});
       flights.back().want = expected(fill(*flights.back().message, v.dtype, random), elements, v.reduce_op);
-      world.launch(v, *flights.back().message, threads);
-      land(world, flights, v.dtype, nameOf(v));
+      ranks.launch(v, *flights.back().message, threads);
+      land(ranks, flights, v.dtype, nameOf(v));
     }
 }
 
 /// Buffers that begin at no multiple of 16, or of anything but an element.
 void runUnaligned(const MscclcVariant &v, unsigned threads, std::mt19937 &random) {
   const std::vector<std::uint64_t> sizes = sizesFor(v, {37, 400});
-  World world(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())), timeoutSeconds);
+  AllRanks ranks(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())), timeoutSeconds);
   for (const std::uint64_t elements : sizes) {
     std::vector<Flight> flights;
     flights.push_back({std::make_unique<Message>(*kernel, messageBytes(v, elements), sizeOf(v.dtype)), {}});
     flights.back().want = expected(fill(*flights.back().message, v.dtype, random), elements, v.reduce_op);
-    world.launch(v, *flights.back().message, threads);
-    land(world, flights, v.dtype, nameOf(v) + ", unaligned");
+    ranks.launch(v, *flights.back().message, threads);
+    land(ranks, flights, v.dtype, nameOf(v) + ", unaligned");
   }
 }
 
@@ -198,7 +211,7 @@ void runUnaligned(const MscclcVariant &v, unsigned threads, std::mt19937 &random
 void runBackToBack(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, unsigned threads, int launches,
                    std::mt19937 &random) {
   const std::vector<std::uint64_t> sizes = sizesFor(v, asked);
-  World world(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())), timeoutSeconds);
+  AllRanks ranks(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())), timeoutSeconds);
   constexpr int atOnce = 10;
   for (int done = 0; done < launches; done += atOnce) {
     std::vector<Flight> flights;
@@ -206,12 +219,12 @@ void runBackToBack(const MscclcVariant &v, const std::vector<std::uint64_t> &ask
       const std::uint64_t elements = sizes[static_cast<std::size_t>(done + i) % sizes.size()];
       flights.push_back({std::make_unique<Message>(*kernel, messageBytes(v, elements)), {}});
       flights.back().want = expected(fill(*flights.back().message, v.dtype, random), elements, v.reduce_op);
-      world.launch(v, *flights.back().message, threads);
+      ranks.launch(v, *flights.back().message, threads);
       // The proxy of a port reads the buffers of one launch at a time.
       if ((kernel->flags & MSCCLC_NEEDS_PORT) != 0)
-        world.synchronize();
+        ranks.synchronize();
     }
-    land(world, flights, v.dtype, nameOf(v) + ", back to back");
+    land(ranks, flights, v.dtype, nameOf(v) + ", back to back");
   }
 }
 

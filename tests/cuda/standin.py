@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bakes a plan, compiles it for the CPU stand-in and runs it against the collective's definition.
+"""Emits a plan's kernel, compiles it for the CPU stand-in and runs it against the collective's definition.
 
 standin.py --emit EMIT_PLAN --runner LIBRARY --include DIR [--cxx CXX] [--flag FLAG]... [--drop REGEX] WHAT [-- ARGS]
 
@@ -12,23 +12,23 @@ import subprocess
 import sys
 import tempfile
 
-import baking
+import kernel_text
 
 
 def main():
     parser = argparse.ArgumentParser()
-    baking.add_arguments(parser)
+    kernel_text.add_arguments(parser)
     parser.add_argument("--runner", required=True)
     parser.add_argument("--include", required=True)
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--flag", action="append", default=[])
-    parser.add_argument("--size", default="0", help="message size to bake in")
+    parser.add_argument("--size", default="0", help="message size to compile in")
     parser.add_argument("--drop")
     parser.add_argument("what")
     parser.add_argument("args", nargs="*")
     options = parser.parse_args()
 
-    text = baking.bake(options, options.what, options.size)
+    text = kernel_text.of(options, options.what, options.size)
     if options.drop:
         begin, end = text.index("MSCCLC_BLOCK"), text.index("MSCCLC_KERNEL")
         lines = text[begin:end].splitlines(keepends=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bakes algorithms that treat all ranks alike for 4, 8 and 64 ranks: symmetry.py --mscclc MSCCLC SOURCE...
+"""Emits kernels of algorithms that treat all ranks alike for 4, 8 and 64 ranks: symmetry.py --mscclc MSCCLC SOURCE...
 
 Each must be one kernel whose programs all ranks share, without tables, and the text for 64 ranks at most 2.5 times that
 for 8. Prints the sizes."""
@@ -8,12 +8,12 @@ import os
 import re
 import sys
 
-import baking
+import kernel_text
 
 
-def bake(mscclc, source, ranks):
+def text_of(mscclc, source, ranks):
     sized = f"gpusPerNode={ranks // 2}" if "hierarchical" in source else f"ranks={ranks}"
-    return baking.bake_algorithm(mscclc, source, [sized])
+    return kernel_text.of_algorithm(mscclc, source, [sized])
 
 
 def faults(texts):
@@ -36,7 +36,7 @@ def main():
     options = parser.parse_args()
     wrong = 0
     for source in options.source:
-        texts = {ranks: bake(options.mscclc, source, ranks) for ranks in (4, 8, 64)}
+        texts = {ranks: text_of(options.mscclc, source, ranks) for ranks in (4, 8, 64)}
         found = list(faults(texts))
         wrong += len(found)
         sizes = ", ".join(f"{len(text)} bytes at {ranks}" for ranks, text in texts.items())

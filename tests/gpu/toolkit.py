@@ -35,6 +35,10 @@ def must(command, what):
     return result.stdout
 
 
+def include_flags(folders):
+    return [word for folder in folders for word in ("-I", folder)]
+
+
 class HostCompilers:
     """For the CPU stand-in."""
     description = "CPU stand-in"
@@ -47,8 +51,8 @@ class HostCompilers:
         return run([*self.command, "-O1", *WARNINGS.split(","), "-shared", "-fPIC", "-I", include, "-x", "c++", source,
                     "-o", library])
 
-    def object(self, source, target, include):
-        must([*self.command, "-O2", "-fPIC", *self.flags, "-I", include, "-c", source, "-o", target],
+    def object(self, source, target, includes):
+        must([*self.command, "-O2", "-fPIC", *self.flags, *include_flags(includes), "-c", source, "-o", target],
              f"compiling {source}")
 
     def link(self, objects, target, shared, *libraries):
@@ -63,12 +67,13 @@ class HostCompilers:
         """mscclc-perf and the library it runs on, without a build tool."""
         version = re.search(r"project\([^)]*VERSION ([0-9.]+)", (runtime / "CMakeLists.txt").read_text()).group(1)
         self.flags = [*self.flags, f'-DMSCCLC_RUNTIME_VERSION="{version}"']
-        folders = [runtime / "src", runtime / "tools" / "mscclc-perf"]
-        sources = [[path for path in sorted(folder.glob("*.cpp")) if self.wants(path)] for folder in folders]
+        folders = [runtime / "src", runtime / "mscclc-perf"]
+        includes = [runtime / "include", runtime / "src"]
+        sources = [[path for path in sorted(folder.rglob("*.cpp")) if self.wants(path)] for folder in folders]
         objects = [[work / f"{path.stem}.{folder.name}.o" for path in paths] for folder, paths in zip(folders, sources)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             pairs = zip(sum(sources, []), sum(objects, []))
-            list(pool.map(lambda pair: self.object(*pair, runtime / "include"), pairs))
+            list(pool.map(lambda pair: self.object(*pair, includes), pairs))
         library, tool = work / "libmscclc_runtime.so", work / "mscclc-perf"
         self.link(objects[0], library, True)
         self.link(objects[1], tool, False, "-L", work, "-lmscclc_runtime")
@@ -96,8 +101,9 @@ class CudaCompilers(HostCompilers):
         return run([*self.command, "-O3", self.target, f"-Xcompiler={WARNINGS}", "-shared", "-I", include, source, "-o",
                     library])
 
-    def object(self, source, target, include):
-        must([*self.command, "-O2", *self.flags, "-I", include, "-c", source, "-o", target], f"compiling {source}")
+    def object(self, source, target, includes):
+        must([*self.command, "-O2", *self.flags, *include_flags(includes), "-c", source, "-o", target],
+             f"compiling {source}")
 
     def wants(self, source):
         return source.stem != "device_none"

@@ -20,6 +20,8 @@ if "ASAN_OPTIONS" in os.environ:
 
 config.substitutions.append(("%mscclc_program", os.path.join(config.mscclc_bin_dir, "mscclc")))
 config.substitutions.append(("%dsl_headers", os.path.join(config.mscclc_source_dir, "frontend", "dsl", "include")))
+tools = os.path.join(config.mscclc_source_dir, "tests", "tools")
+config.substitutions.append(("%verify", f"{config.python} {tools}/verify_diagnostics.py --program={config.mscclc_bin_dir}/mscclc"))
 config.substitutions.append(("%mscclc", os.path.join(config.mscclc_bin_dir, "mscclc")))
 config.substitutions.append(("%break_plans", os.path.join(config.mscclc_bin_dir, "..", "tests", "fuzz", "break_plans")))
 config.substitutions.append(("%samples", os.path.join(config.mscclc_source_dir, "samples")))

@@ -2,7 +2,7 @@
 #include "mscclc/runtime.h"
 
 int32_t create_nothing(void) {
-  MscclcWorldOptions options;
-  mscclc_world_options_init(&options);
-  return mscclc_world_create(&options, (MscclcWorld **)0);
+  MscclcCommunicatorOptions options;
+  mscclc_communicator_options_init(&options);
+  return mscclc_communicator_create(&options, (MscclcCommunicator **)0);
 }

@@ -1,4 +1,4 @@
-// Worlds on host memory, and data to send through them.
+// Communicators on host memory, and data to send through them.
 #pragma once
 
 #include "catch.h"
@@ -14,8 +14,8 @@ namespace testing {
 using namespace mscclc::runtime;
 
 /// All ranks in this process.
-inline WorldOptions onHost(uint32_t ranks, uint64_t waitTimeoutMs = 60000) {
-  WorldOptions options(ranks);
+inline CommunicatorOptions onHost(uint32_t ranks, uint64_t waitTimeoutMs = 60000) {
+  CommunicatorOptions options(ranks);
   options.platform = MSCCLC_PLATFORM_HOST;
   options.wait_timeout_ms = waitTimeoutMs;
   return options;
@@ -33,17 +33,18 @@ inline std::vector<unsigned char> dataOf(uint32_t rank, uint64_t bytes, uint64_t
 }
 
 /// One AllGather in place of `bytes`: writes the local shares, launches, and says whether all local ranks have all.
-inline bool gathers(World &world, Instance &instance, Buffer &buffer, uint64_t bytes, uint64_t round) {
-  const uint64_t share = bytes / world.ranks();
-  for (uint32_t i = 0; i < world.localRanks(); ++i) {
-    const uint32_t rank = world.firstLocalRank() + i;
+inline bool gathers(Communicator &communicator, Instance &instance, Buffer &buffer, uint64_t bytes, uint64_t round) {
+  const uint64_t share = bytes / communicator.ranks();
+  for (uint32_t i = 0; i < communicator.localRanks(); ++i) {
+    const uint32_t rank = communicator.firstLocalRank() + i;
     buffer.write(rank, dataOf(rank, share, 0, round), rank * share);
   }
   instance.launch(Call().inPlace(buffer).of(bytes, MSCCLC_U8));
-  world.synchronize();
-  for (uint32_t i = 0; i < world.localRanks(); ++i)
-    for (uint32_t from = 0; from < world.ranks(); ++from)
-      if (buffer.read<unsigned char>(world.firstLocalRank() + i, share, from * share) != dataOf(from, share, 0, round))
+  communicator.synchronize();
+  for (uint32_t i = 0; i < communicator.localRanks(); ++i)
+    for (uint32_t from = 0; from < communicator.ranks(); ++from)
+      if (buffer.read<unsigned char>(communicator.firstLocalRank() + i, share, from * share) !=
+          dataOf(from, share, 0, round))
         return false;
   return true;
 }

@@ -4,19 +4,19 @@
 using namespace testing;
 
 TEST_CASE("A thousand launches of alternating sizes, none waited for") {
-  World world(onHost(4));
-  Buffer buffer = world.allocate(4096);
-  Instance instance = world.load(gather4(), 4096);
+  Communicator communicator(onHost(4));
+  Buffer buffer = communicator.allocate(4096);
+  Instance instance = communicator.load(gather4(), 4096);
   launchThousand(instance, buffer);
-  world.synchronize();
-  CHECK(gathers(world, instance, buffer, 4096, 1));
+  communicator.synchronize();
+  CHECK(gathers(communicator, instance, buffer, 4096, 1));
 }
 
 TEST_CASE("Packets in double scratch need nothing else between launches") {
-  World world(onHost(4));
+  Communicator communicator(onHost(4));
   constexpr uint64_t words = 64;
-  Buffer input = world.allocate(words * 4), output = world.allocate(1000 * words * 4);
-  Instance instance = world.load(packets4(), words * 4);
+  Buffer input = communicator.allocate(words * 4), output = communicator.allocate(1000 * words * 4);
+  Instance instance = communicator.load(packets4(), words * 4);
   CHECK(instance.scratchBytes() == 4 * words * 4 * 2 * 2);
   for (uint32_t rank = 0; rank < 4; ++rank)
     input.write(rank, std::vector<float>(words, static_cast<float>(rank + 1)));
@@ -27,7 +27,7 @@ TEST_CASE("Packets in double scratch need nothing else between launches") {
     call.output_offset = round * words * 4;
     instance.launch(call);
   }
-  world.synchronize();
+  communicator.synchronize();
   uint64_t wrong = 0;
   for (uint32_t rank = 0; rank < 4; ++rank)
     for (uint64_t round = 0; round < 1000; ++round)
@@ -37,16 +37,16 @@ TEST_CASE("Packets in double scratch need nothing else between launches") {
 }
 
 TEST_CASE("Semaphores keep their values from launch to launch") {
-  World world(onHost(2));
-  Buffer output = world.allocate(4);
-  Instance instance = world.load(turns2(), 4);
+  Communicator communicator(onHost(2));
+  Buffer output = communicator.allocate(4);
+  Instance instance = communicator.load(turns2(), 4);
   uint32_t expected = 0;
   for (int launch = 0; launch < 30; ++launch) {
     instance.launch(Call().on(Buffer(), output).of(4, MSCCLC_U8));
     for (int turn = 0; turn < 10; ++turn)
       expected = (expected * 3) * 3 + 1;
   }
-  world.synchronize();
+  communicator.synchronize();
   CHECK(output.read<uint32_t>(0, 1) == std::vector<uint32_t>{expected});
   CHECK(output.read<uint32_t>(1, 1) == std::vector<uint32_t>{expected});
 }
@@ -61,12 +61,12 @@ TEST_CASE("Blocks that do not fit on the device at once are refused, and more th
   kernel.variants = &crowded;
   kernel.num_variants = 1;
   kernel.threads = 2;
-  WorldOptions options = onHost(4);
+  CommunicatorOptions options = onHost(4);
   const int32_t devices[] = {0, 0, 0, 0};
   options.devices = devices;
-  World world(options);
-  Buffer buffer = world.allocate(256);
-  Instance instance = world.load(kernel, 256);
+  Communicator communicator(options);
+  Buffer buffer = communicator.allocate(256);
+  Instance instance = communicator.load(kernel, 256);
   Call call;
   call.inPlace(buffer).of(256, MSCCLC_U8);
   call.threads = 2;
@@ -78,13 +78,13 @@ TEST_CASE("Blocks that do not fit on the device at once are refused, and more th
   CHECK(failureOf([&] { instance.launch(call); }).code == MSCCLC_ERROR_THREADS);
   call.threads = 1;
   instance.launch(call);
-  world.synchronize();
+  communicator.synchronize();
 }
 
 TEST_CASE("Launches on streams of the caller follow each other") {
-  World world(onHost(4));
-  Buffer buffer = world.allocate(256);
-  Instance instance = world.load(gather4(), 256);
+  Communicator communicator(onHost(4));
+  Buffer buffer = communicator.allocate(256);
+  Instance instance = communicator.load(gather4(), 256);
   std::vector<mscclc::standin::Stream> first(4), second(4);
   std::vector<void *> streams[2];
   for (int rank = 0; rank < 4; ++rank) {
@@ -99,16 +99,16 @@ TEST_CASE("Launches on streams of the caller follow each other") {
     call.streams = streams[round % 2].data();
     instance.launch(call);
   }
-  world.synchronize();
+  communicator.synchronize();
   for (uint32_t rank = 0; rank < 4; ++rank)
     for (uint32_t from = 0; from < 4; ++from)
       CHECK(buffer.read<unsigned char>(rank, 64, from * 64) == dataOf(from, 64, 0, 0));
 }
 
 TEST_CASE("Input and output that overlap are refused where the kernel is not made for it") {
-  World world(onHost(4));
-  Buffer buffer = world.allocate(256);
-  Instance instance = world.load(packets4(), 64);
+  Communicator communicator(onHost(4));
+  Buffer buffer = communicator.allocate(256);
+  Instance instance = communicator.load(packets4(), 64);
   Call call;
   call.on(buffer, buffer).of(64, MSCCLC_F32);
   call.output_offset = 63;
@@ -117,13 +117,13 @@ TEST_CASE("Input and output that overlap are refused where the kernel is not mad
   instance.launch(call);
   call.dtype = MSCCLC_I32;
   CHECK(contains(failureOf([&] { instance.launch(call); }).text, "not compiled for i32, operation sum"));
-  world.synchronize();
+  communicator.synchronize();
 }
 
-TEST_CASE("Streams on which ranks would wait behind each other are refused") {
-  World world(onHost(4));
-  Buffer buffer = world.allocate(256);
-  Instance instance = world.load(gather4(), 256);
+TEST_CASE("Streams on which ranks would wait for each other are refused") {
+  Communicator communicator(onHost(4));
+  Buffer buffer = communicator.allocate(256);
+  Instance instance = communicator.load(gather4(), 256);
   std::vector<mscclc::standin::Stream> own(4);
   std::vector<void *> streams{&own[0], &own[1], &own[0], &own[3]};
   Call call;
@@ -136,13 +136,13 @@ TEST_CASE("Streams on which ranks would wait behind each other are refused") {
   CHECK(contains(failureOf([&] { instance.launch(call); }).text, "the stream of rank 2 is none"));
   streams[2] = &own[2];
   instance.launch(call);
-  world.synchronize();
+  communicator.synchronize();
 }
 
 TEST_CASE("A place at no multiple of an element is refused, and any place where elements do not matter") {
-  World world(onHost(4));
-  Buffer buffer = world.allocate(512);
-  Instance packets = world.load(packets4(), 64), bytes = world.load(gather4(), 64);
+  Communicator communicator(onHost(4));
+  Buffer buffer = communicator.allocate(512);
+  Instance packets = communicator.load(packets4(), 64), bytes = communicator.load(gather4(), 64);
   Call call;
   call.on(buffer, buffer).of(64, MSCCLC_F32);
   call.output_offset = 98;
@@ -154,7 +154,7 @@ TEST_CASE("A place at no multiple of an element is refused, and any place where 
   call = Call().inPlace(buffer).of(64, MSCCLC_F32);
   call.input_offset = call.output_offset = 3;
   bytes.launch(call);
-  world.synchronize();
+  communicator.synchronize();
 }
 
 TEST_CASE("Ranks with port channels that share a device leave it room to copy for them") {
@@ -167,9 +167,9 @@ TEST_CASE("Ranks with port channels that share a device leave it room to copy fo
   kernel.variants = &crowded;
   kernel.num_variants = 1;
   kernel.threads = 2;
-  World world(onHost(4));
-  Buffer buffer = world.allocate(1024);
-  Instance instance = world.load(kernel, 256);
+  Communicator communicator(onHost(4));
+  Buffer buffer = communicator.allocate(1024);
+  Instance instance = communicator.load(kernel, 256);
   Call call;
   call.on(buffer, buffer).of(256, MSCCLC_U8);
   call.output_offset = 512;
@@ -185,13 +185,13 @@ TEST_CASE("A launch that fails half way ends the ranks that run") {
   };
   MscclcKernel kernel = gather4();
   kernel.variants = &failing;
-  World world(onHost(4));
-  Buffer buffer = world.allocate(256);
-  Instance instance = world.load(kernel, 256);
+  Communicator communicator(onHost(4));
+  Buffer buffer = communicator.allocate(256);
+  Instance instance = communicator.load(kernel, 256);
   const Failure failure = failureOf([&] { instance.launch(Call().inPlace(buffer).of(64, MSCCLC_U8)); });
   CHECK(failure.code == MSCCLC_ERROR_DEVICE + 700);
   CHECK(contains(failure.text, "kernel 'gather4', rank 2: CUDA error 700"));
-  CHECK(failureOf([&] { world.synchronize(); }).text == failure.text);
-  world.reset();
-  CHECK(gathers(world, instance, buffer, 256, 1));
+  CHECK(failureOf([&] { communicator.synchronize(); }).text == failure.text);
+  communicator.reset();
+  CHECK(gathers(communicator, instance, buffer, 256, 1));
 }

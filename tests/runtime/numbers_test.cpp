@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-using namespace mscclc;
+using namespace mscclc::device;
 
 namespace {
 
@@ -17,7 +17,7 @@ template <class T> struct Pair {
 
 /// Values reduced as one fused operation does it.
 template <class T, class Op> T fused(std::initializer_list<T> values) {
-  dev::Accumulator<T, Op, Pair<T>> acc;
+  detail::Accumulator<T, Op, Pair<T>> acc;
   bool fresh = true;
   for (const T v : values) {
     fresh ? acc.start({{v, v}}) : acc.add({{v, v}});
@@ -28,22 +28,22 @@ template <class T, class Op> T fused(std::initializer_list<T> values) {
 
 template <class Op> float half(std::initializer_list<float> values) {
   std::vector<Half> all;
-  dev::Accumulator<Half, Op, Half> acc;
+  detail::Accumulator<Half, Op, Half> acc;
   for (const float v : values)
-    all.push_back(dev::toHalf(v));
+    all.push_back(detail::toHalf(v));
   acc.start(all[0]);
   for (std::size_t i = 1; i < all.size(); ++i)
     acc.add(all[i]);
-  return dev::toFloat(acc.result());
+  return detail::toFloat(acc.result());
 }
 template <class Op> float bfloat(std::initializer_list<float> values) {
-  dev::Accumulator<Bfloat16, Op, Bfloat16> acc;
+  detail::Accumulator<Bfloat16, Op, Bfloat16> acc;
   bool fresh = true;
   for (const float v : values) {
-    fresh ? acc.start(dev::toBfloat16(v)) : acc.add(dev::toBfloat16(v));
+    fresh ? acc.start(detail::toBfloat16(v)) : acc.add(detail::toBfloat16(v));
     fresh = false;
   }
-  return dev::toFloat(acc.result());
+  return detail::toFloat(acc.result());
 }
 
 } // namespace
@@ -52,13 +52,13 @@ TEST_CASE("half and bfloat16 keep every value that they have") {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const Half h{static_cast<std::uint16_t>(bits)};
     const Bfloat16 b{static_cast<std::uint16_t>(bits)};
-    if (std::isnan(dev::toFloat(h)))
-      CHECK(std::isnan(dev::toFloat(dev::toHalf(dev::toFloat(h)))));
-    else if (dev::toHalf(dev::toFloat(h)).bits != bits)
+    if (std::isnan(detail::toFloat(h)))
+      CHECK(std::isnan(detail::toFloat(detail::toHalf(detail::toFloat(h)))));
+    else if (detail::toHalf(detail::toFloat(h)).bits != bits)
       FAIL("half " << bits);
-    if (std::isnan(dev::toFloat(b)))
-      CHECK(std::isnan(dev::toFloat(dev::toBfloat16(dev::toFloat(b)))));
-    else if (dev::toBfloat16(dev::toFloat(b)).bits != bits)
+    if (std::isnan(detail::toFloat(b)))
+      CHECK(std::isnan(detail::toFloat(detail::toBfloat16(detail::toFloat(b)))));
+    else if (detail::toBfloat16(detail::toFloat(b)).bits != bits)
       FAIL("bfloat16 " << bits);
   }
 }
@@ -66,19 +66,19 @@ TEST_CASE("half and bfloat16 keep every value that they have") {
 TEST_CASE("floats are rounded to the nearest, ties to even") {
   // Halfway between each two neighbours, and a little on either side.
   for (std::uint16_t bits = 0; bits < 0x7bff; ++bits) {
-    const float low = dev::toFloat(Half{bits}), high = dev::toFloat(Half{static_cast<std::uint16_t>(bits + 1)});
+    const float low = detail::toFloat(Half{bits}), high = detail::toFloat(Half{static_cast<std::uint16_t>(bits + 1)});
     const float middle = (low + high) / 2;
     const std::uint16_t even = bits % 2 == 0 ? bits : static_cast<std::uint16_t>(bits + 1);
-    if (dev::toHalf(middle).bits != even || dev::toHalf(std::nextafter(middle, 0.0f)).bits != bits ||
-        dev::toHalf(std::nextafter(middle, infinity)).bits != bits + 1)
+    if (detail::toHalf(middle).bits != even || detail::toHalf(std::nextafter(middle, 0.0f)).bits != bits ||
+        detail::toHalf(std::nextafter(middle, infinity)).bits != bits + 1)
       FAIL("half " << bits);
   }
-  CHECK(dev::toFloat(dev::toHalf(65519.0f)) == 65504.0f);
-  CHECK(dev::toFloat(dev::toHalf(65520.0f)) == infinity);
-  CHECK(dev::toFloat(dev::toHalf(-1e10f)) == -infinity);
-  CHECK(dev::toFloat(dev::toBfloat16(1.00390625f)) == 1.0f);      // 1 + 2^-8, a tie
-  CHECK(dev::toFloat(dev::toBfloat16(1.01171875f)) == 1.015625f); // 1 + 3 * 2^-8, a tie
-  CHECK(dev::toFloat(dev::toBfloat16(3.4e38f)) == infinity);
+  CHECK(detail::toFloat(detail::toHalf(65519.0f)) == 65504.0f);
+  CHECK(detail::toFloat(detail::toHalf(65520.0f)) == infinity);
+  CHECK(detail::toFloat(detail::toHalf(-1e10f)) == -infinity);
+  CHECK(detail::toFloat(detail::toBfloat16(1.00390625f)) == 1.0f);      // 1 + 2^-8, a tie
+  CHECK(detail::toFloat(detail::toBfloat16(1.01171875f)) == 1.015625f); // 1 + 3 * 2^-8, a tie
+  CHECK(detail::toFloat(detail::toBfloat16(3.4e38f)) == infinity);
 }
 
 TEST_CASE("more than two values of half and bfloat16 meet in float") {

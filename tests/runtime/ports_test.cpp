@@ -4,13 +4,14 @@ using namespace testing;
 
 namespace {
 
-bool passesOn(World &world, Instance &instance, Buffer &input, Buffer &output, uint64_t bytes, uint64_t round) {
-  for (uint32_t i = 0; i < world.localRanks(); ++i)
-    input.write(world.firstLocalRank() + i, dataOf(world.firstLocalRank() + i, bytes, 0, round));
+bool passesOn(Communicator &communicator, Instance &instance, Buffer &input, Buffer &output, uint64_t bytes,
+              uint64_t round) {
+  for (uint32_t i = 0; i < communicator.localRanks(); ++i)
+    input.write(communicator.firstLocalRank() + i, dataOf(communicator.firstLocalRank() + i, bytes, 0, round));
   instance.launch(Call().on(input, output).of(bytes, MSCCLC_U8));
-  world.synchronize();
-  for (uint32_t i = 0; i < world.localRanks(); ++i) {
-    const uint32_t rank = world.firstLocalRank() + i;
+  communicator.synchronize();
+  for (uint32_t i = 0; i < communicator.localRanks(); ++i) {
+    const uint32_t rank = communicator.firstLocalRank() + i;
     if (output.read<unsigned char>(rank, bytes) != dataOf((rank + 3) % 4, bytes, 0, round))
       return false;
   }
@@ -20,41 +21,41 @@ bool passesOn(World &world, Instance &instance, Buffer &input, Buffer &output, u
 } // namespace
 
 TEST_CASE("Port channels: more requests than the queue holds, flushes, several launches") {
-  World world(onHost(4));
-  Buffer input = world.allocate(40000), output = world.allocate(40000);
-  Instance instance = world.load(ports4(), 40000);
+  Communicator communicator(onHost(4));
+  Buffer input = communicator.allocate(40000), output = communicator.allocate(40000);
+  Instance instance = communicator.load(ports4(), 40000);
   uint64_t round = 0;
   for (const uint64_t bytes : {16, 1, 40000, 1023, 33000, 0})
-    CHECK(passesOn(world, instance, input, output, bytes, round++));
+    CHECK(passesOn(communicator, instance, input, output, bytes, round++));
 }
 
 TEST_CASE("Requests of launches on different buffers keep their order") {
-  World world(onHost(4));
-  Instance instance = world.load(ports4(), 3000);
+  Communicator communicator(onHost(4));
+  Instance instance = communicator.load(ports4(), 3000);
   std::vector<Buffer> inputs, outputs;
   for (uint64_t k = 0; k < 5; ++k) {
-    inputs.push_back(world.allocate(3000));
-    outputs.push_back(world.allocate(3000));
+    inputs.push_back(communicator.allocate(3000));
+    outputs.push_back(communicator.allocate(3000));
     for (uint32_t rank = 0; rank < 4; ++rank)
       inputs[k].write(rank, dataOf(rank, 3000, 0, k));
   }
   for (uint64_t launch = 0; launch < 40; ++launch)
     instance.launch(Call().on(inputs[launch * 3 % 5], outputs[launch * 3 % 5]).of(3000, MSCCLC_U8));
-  world.synchronize();
+  communicator.synchronize();
   for (uint64_t k = 0; k < 5; ++k)
     for (uint32_t rank = 0; rank < 4; ++rank)
       CHECK(outputs[k].read<unsigned char>(rank, 3000) == dataOf((rank + 3) % 4, 3000, 0, k));
 }
 
 TEST_CASE("A reset takes back what is still in the queues") {
-  World world(onHost(4));
-  Buffer input = world.allocate(9000), output = world.allocate(9000);
-  Instance instance = world.load(ports4(), 9000);
+  Communicator communicator(onHost(4));
+  Buffer input = communicator.allocate(9000), output = communicator.allocate(9000);
+  Instance instance = communicator.load(ports4(), 9000);
   for (uint64_t round = 0; round < 3; ++round) {
     instance.launch(Call().on(input, output).of(9000, MSCCLC_U8));
-    world.abort("enough");
-    CHECK(failureOf([&] { world.synchronize(); }).code == MSCCLC_ERROR_ABORTED);
-    world.reset();
-    CHECK(passesOn(world, instance, input, output, 5000, round));
+    communicator.abort("enough");
+    CHECK(failureOf([&] { communicator.synchronize(); }).code == MSCCLC_ERROR_ABORTED);
+    communicator.reset();
+    CHECK(passesOn(communicator, instance, input, output, 5000, round));
   }
 }

@@ -11,8 +11,8 @@
 namespace testing {
 
 /// Ranks spread over processes that meet at a place of this test's own.
-inline WorldOptions spread(uint32_t ranks, uint32_t processes, uint32_t process, const std::string &place) {
-  WorldOptions options = onHost(ranks);
+inline CommunicatorOptions spread(uint32_t ranks, uint32_t processes, uint32_t process, const std::string &place) {
+  CommunicatorOptions options = onHost(ranks);
   options.first_local_rank = ranks * process / processes;
   options.local_ranks = ranks * (process + 1) / processes - options.first_local_rank;
   options.rendezvous = place.c_str();

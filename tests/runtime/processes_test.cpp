@@ -7,13 +7,13 @@ TEST_CASE("Ranks in several processes") {
   for (const uint32_t processes : {2u, 3u, 8u}) {
     const std::string place = newPlace();
     CHECK(inProcesses(processes, [&](uint32_t process) {
-            World world(spread(8, processes, process, place));
-            Buffer buffer = world.allocate(8192);
-            Instance instance = world.load(gather8(), 8192);
+            Communicator communicator(spread(8, processes, process, place));
+            Buffer buffer = communicator.allocate(8192);
+            Instance instance = communicator.load(gather8(), 8192);
             for (uint64_t round = 0; round < 30; ++round) {
-              if (!gathers(world, instance, buffer, 8192 - round % 4 * 800, round))
+              if (!gathers(communicator, instance, buffer, 8192 - round % 4 * 800, round))
                 return 1;
-              world.barrier(); // nobody writes the next round's share before it is checked
+              communicator.barrier(); // nobody writes the next round's share before it is checked
             }
             return 0;
           }) == Codes(processes, 0));
@@ -23,38 +23,38 @@ TEST_CASE("Ranks in several processes") {
 TEST_CASE("A thousand launches of alternating sizes in several processes") {
   const std::string place = newPlace();
   CHECK(inProcesses(2, [&](uint32_t process) {
-          World world(spread(4, 2, process, place));
-          Buffer buffer = world.allocate(4096);
-          Instance instance = world.load(gather4(), 4096);
+          Communicator communicator(spread(4, 2, process, place));
+          Buffer buffer = communicator.allocate(4096);
+          Instance instance = communicator.load(gather4(), 4096);
           launchThousand(instance, buffer);
-          world.synchronize();
-          world.barrier(); // the launches of all processes are over
-          return gathers(world, instance, buffer, 4096, 1) ? 0 : 1;
+          communicator.synchronize();
+          communicator.barrier(); // the launches of all processes are over
+          return gathers(communicator, instance, buffer, 4096, 1) ? 0 : 1;
         }) == Codes(2, 0));
 }
 
 TEST_CASE("Port channels between processes") {
   const std::string place = newPlace();
   CHECK(inProcesses(4, [&](uint32_t process) {
-          World world(spread(4, 4, process, place));
-          Buffer input = world.allocate(20000), output = world.allocate(20000);
-          Instance instance = world.load(ports4(), 20000);
+          Communicator communicator(spread(4, 4, process, place));
+          Buffer input = communicator.allocate(20000), output = communicator.allocate(20000);
+          Instance instance = communicator.load(ports4(), 20000);
           input.write(process, dataOf(process, 20000, 0, 0));
           for (int launch = 0; launch < 5; ++launch)
             instance.launch(Call().on(input, output).of(20000, MSCCLC_U8));
-          world.synchronize();
+          communicator.synchronize();
           return output.read<unsigned char>(process, 20000) == dataOf((process + 3) % 4, 20000, 0, 0) ? 0 : 1;
         }) == Codes(4, 0));
 }
 
-TEST_CASE("Buffers come and go, and two worlds share their processes") {
+TEST_CASE("Buffers come and go, and two communicators share their processes") {
   const std::string place = newPlace(), second = newPlace();
   CHECK(inProcesses(2, [&](uint32_t process) {
-          World world(spread(4, 2, process, place)), other(spread(8, 2, process, second));
-          Instance four = world.load(gather4(), 1024), eight = other.load(gather8(), 1024);
+          Communicator communicator(spread(4, 2, process, place)), other(spread(8, 2, process, second));
+          Instance four = communicator.load(gather4(), 1024), eight = other.load(gather8(), 1024);
           for (uint64_t round = 0; round < 20; ++round) {
-            Buffer buffer = world.allocate(1024), wide = other.allocate(1024);
-            if (!gathers(world, four, buffer, 1024, round) || !gathers(other, eight, wide, 1024, round))
+            Buffer buffer = communicator.allocate(1024), wide = other.allocate(1024);
+            if (!gathers(communicator, four, buffer, 1024, round) || !gathers(other, eight, wide, 1024, round))
               return 1;
           }
           return 0;
@@ -67,17 +67,17 @@ TEST_CASE("A process that is killed is reported by the others, and they end") {
     Codes expected(3, 0);
     expected[victim] = -1;
     CHECK(inProcesses(3, [&](uint32_t process) {
-            WorldOptions options = spread(4, 3, process, place);
+            CommunicatorOptions options = spread(4, 3, process, place);
             options.wait_timeout_ms = MSCCLC_NO_TIMEOUT;
-            World world(options);
-            Buffer buffer = world.allocate(4096);
-            Instance instance = world.load(gather4(), 4096);
+            Communicator communicator(options);
+            Buffer buffer = communicator.allocate(4096);
+            Instance instance = communicator.load(gather4(), 4096);
             for (int launch = 0; launch < 100000; ++launch) {
               if (process == victim && launch == 20)
                 ::kill(::getpid(), SIGKILL);
               const Failure failure = failureOf([&] {
                 instance.launch(Call().inPlace(buffer).of(4096, MSCCLC_U8));
-                world.synchronize();
+                communicator.synchronize();
               });
               if (failure.code == MSCCLC_OK)
                 continue;
@@ -85,7 +85,7 @@ TEST_CASE("A process that is killed is reported by the others, and they end") {
               const uint32_t first = 4 * victim / 3;
               const bool named = contains(failure.text, victim == 2 ? "(ranks 2 to 3) ended"
                                                                     : "(rank " + std::to_string(first) + ") ended");
-              const Failure again = failureOf([&] { world.reset(); });
+              const Failure again = failureOf([&] { communicator.reset(); });
               return failure.code == MSCCLC_ERROR_PEER_LOST && again.code == MSCCLC_ERROR_PEER_LOST && named ? 0 : 2;
             }
             return 1;
@@ -96,14 +96,14 @@ TEST_CASE("A process that is killed is reported by the others, and they end") {
 TEST_CASE("A time-out in one process reaches all, and all can go on") {
   const std::string place = newPlace();
   CHECK(inProcesses(2, [&](uint32_t process) {
-          WorldOptions options = spread(2, 2, process, place);
+          CommunicatorOptions options = spread(2, 2, process, place);
           options.wait_timeout_ms = process == 1 ? 3000 : MSCCLC_NO_TIMEOUT;
-          World world(options);
-          Buffer input = world.allocate(128), output = world.allocate(128);
-          Instance instance = world.load(stuck2(), 128);
+          Communicator communicator(options);
+          Buffer input = communicator.allocate(128), output = communicator.allocate(128);
+          Instance instance = communicator.load(stuck2(), 128);
           const auto launch = [&](uint64_t bytes) {
             instance.launch(Call().on(input, output).of(bytes, MSCCLC_U8));
-            world.synchronize();
+            communicator.synchronize();
           };
           launch(128);
           // Rank 0 does not wait for anything; it hears of rank 1's trouble at some later launch.
@@ -114,7 +114,7 @@ TEST_CASE("A time-out in one process reaches all, and all can go on") {
             return 1;
           if (process == 0 && !contains(failure.text, "(rank 1) says: "))
             return 2;
-          world.reset();
+          communicator.reset();
           launch(128);
           return 0;
         }) == Codes(2, 0));
@@ -127,14 +127,14 @@ TEST_CASE("A launch that fails in one process ends those of the others") {
           failing.launch = [](const MscclcRankArgs *, uint32_t, void *) { return int32_t{MSCCLC_ERROR_DEVICE + 2}; };
           MscclcKernel kernel = gather4();
           kernel.variants = process == 1 ? &failing : kernel.variants;
-          WorldOptions options = spread(4, 2, process, place);
+          CommunicatorOptions options = spread(4, 2, process, place);
           options.wait_timeout_ms = MSCCLC_NO_TIMEOUT;
-          World world(options);
-          Buffer buffer = world.allocate(256);
-          Instance instance = world.load(kernel, 256);
+          Communicator communicator(options);
+          Buffer buffer = communicator.allocate(256);
+          Instance instance = communicator.load(kernel, 256);
           const Failure failure = failureOf([&] {
             instance.launch(Call().inPlace(buffer).of(256, MSCCLC_U8));
-            world.synchronize();
+            communicator.synchronize();
           });
           return contains(failure.text, "kernel 'gather4', rank 2: CUDA error 2") ? 0 : 1;
         }) == Codes(2, 0));

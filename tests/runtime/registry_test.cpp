@@ -16,10 +16,10 @@ TEST_CASE("Kernels of a library register when it is loaded") {
   CHECK(mscclc_find_kernel("wrong4") == loaded[1]);
   CHECK(mscclc_find_kernel("nothing") == nullptr);
 
-  World world(onHost(4));
-  Buffer buffer = world.allocate(256);
-  Instance instance = world.load(*loaded[0], 256);
-  CHECK(gathers(world, instance, buffer, 256, 0));
+  Communicator communicator(onHost(4));
+  Buffer buffer = communicator.allocate(256);
+  Instance instance = communicator.load(*loaded[0], 256);
+  CHECK(gathers(communicator, instance, buffer, 256, 0));
 }
 
 TEST_CASE("Registering twice is harmless, and a kernel can be taken out") {
@@ -48,7 +48,7 @@ TEST_CASE("What is no kernel is refused") {
   broken.abi_version = MSCCLC_ABI_VERSION + 1;
   broken.name = nullptr; // what a later version says of itself is not read
   CHECK(mscclc_register_kernel(&broken) == MSCCLC_ERROR_KERNEL);
-  CHECK(std::strstr(mscclc_last_error(), "a kernel of ABI version 2; this library runs version 1") != nullptr);
+  CHECK(std::strstr(mscclc_last_error(), "a kernel of ABI version 3; this library runs version 2") != nullptr);
   MscclcKernel nameless = gather8(), mute = gather8(), deaf = gather8();
   nameless.name = nullptr;
   mute.num_variants = 0;

@@ -13,7 +13,7 @@ MscclcKernel variantOf(const MscclcKernel &kernel, const char *name, uint64_t mi
 }
 
 MscclcQuery allReduce(uint64_t bytes) {
-  return {"allreduce", 4, MSCCLC_F32, MSCCLC_SUM, 0, bytes, nullptr};
+  return {"allreduce", 4, MSCCLC_F32, MSCCLC_SUM, 0, bytes, nullptr, 0};
 }
 
 std::string nameFor(const Selector &selector, const MscclcQuery &query) {
@@ -72,7 +72,19 @@ TEST_CASE("Everything asked for must fit") {
   query = allReduce(66); // not whole elements
   CHECK(nameFor(selector, query) == "none");
   // A kernel that only moves bytes takes any type and operation.
-  CHECK(nameFor(selector, {"allgather", 4, MSCCLC_BF16, MSCCLC_MAX, 1, 64, nullptr}) == "gather4");
+  CHECK(nameFor(selector, {"allgather", 4, MSCCLC_BF16, MSCCLC_MAX, 1, 64, nullptr, 0}) == "gather4");
+}
+
+TEST_CASE("A kernel with a root is for that root alone") {
+  MscclcKernel kernel = packets4();
+  kernel.flags |= MSCCLC_ROOTED;
+  kernel.root = 2;
+  Selector selector;
+  selector.add(kernel);
+  MscclcQuery query = allReduce(64);
+  CHECK(nameFor(selector, query) == "none");
+  query.root = 2;
+  CHECK(nameFor(selector, query) == "packets4");
 }
 
 TEST_CASE("A kernel that mixes operations is no sum, and no maximum") {

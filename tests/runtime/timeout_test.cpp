@@ -2,13 +2,13 @@
 
 using namespace testing;
 
-TEST_CASE("A wait that takes too long says who waits for what, and a reset makes the world whole again") {
-  World world(onHost(2, 2000));
-  Buffer buffer = world.allocate(128);
-  Instance instance = world.load(stuck2(), 128);
+TEST_CASE("A wait that takes too long says who waits for what, and a reset makes the communicator whole again") {
+  Communicator communicator(onHost(2, 2000));
+  Buffer buffer = communicator.allocate(128);
+  Instance instance = communicator.load(stuck2(), 128);
   const auto launch = [&](uint64_t bytes) {
-    instance.launch(Call().on(buffer, world.allocate(128)).of(bytes, MSCCLC_U8));
-    world.synchronize();
+    instance.launch(Call().on(buffer, communicator.allocate(128)).of(bytes, MSCCLC_U8));
+    communicator.synchronize();
   };
   launch(128);
   launch(128);
@@ -16,34 +16,34 @@ TEST_CASE("A wait that takes too long says who waits for what, and a reset makes
   CHECK(stuck.code == MSCCLC_ERROR_TIMEOUT);
   CHECK(contains(stuck.text, "kernel 'stuck2': rank 1, block 0, operation 7 waits for signal 3 of rank 0 on memory "
                              "channel 0; 2 came"));
-  CHECK_FALSE(world.isHealthy());
+  CHECK_FALSE(communicator.isHealthy());
   CHECK(failureOf([&] { launch(128); }).code == MSCCLC_ERROR_TIMEOUT);
-  world.reset();
-  CHECK(world.isHealthy());
+  communicator.reset();
+  CHECK(communicator.isHealthy());
   launch(128);
 }
 
 TEST_CASE("An abort ends waits that have no time-out") {
-  World world(onHost(2, MSCCLC_NO_TIMEOUT));
-  Buffer input = world.allocate(64), output = world.allocate(64);
-  Instance instance = world.load(stuck2(), 64);
+  Communicator communicator(onHost(2, MSCCLC_NO_TIMEOUT));
+  Buffer input = communicator.allocate(64), output = communicator.allocate(64);
+  Instance instance = communicator.load(stuck2(), 64);
   instance.launch(Call().on(input, output).of(64, MSCCLC_U8));
-  world.abort("the user has had enough");
-  const Failure failure = failureOf([&] { world.synchronize(); });
+  communicator.abort("the user has had enough");
+  const Failure failure = failureOf([&] { communicator.synchronize(); });
   CHECK(failure.code == MSCCLC_ERROR_ABORTED);
   CHECK(contains(failure.text, "the user has had enough"));
 }
 
-TEST_CASE("A world that hangs can be taken down") {
-  World world(onHost(2, MSCCLC_NO_TIMEOUT));
-  Buffer input = world.allocate(64), output = world.allocate(64);
-  Instance instance = world.load(stuck2(), 64);
+TEST_CASE("A communicator that hangs can be taken down") {
+  Communicator communicator(onHost(2, MSCCLC_NO_TIMEOUT));
+  Buffer input = communicator.allocate(64), output = communicator.allocate(64);
+  Instance instance = communicator.load(stuck2(), 64);
   instance.launch(Call().on(input, output).of(64, MSCCLC_U8));
-  world.abort("going down");
+  communicator.abort("going down");
 }
 
-TEST_CASE("A time-out stays in its world") {
-  World healthy(onHost(4, 60000)), single(onHost(1, 100));
+TEST_CASE("A time-out stays in its communicator") {
+  Communicator healthy(onHost(4, 60000)), single(onHost(1, 100));
   Buffer buffer = healthy.allocate(64), input = single.allocate(128), output = single.allocate(128);
   Instance gather = healthy.load(gather4(), 64), starved = single.load(starved1(), 128);
   starved.launch(Call().on(input, output).of(128, MSCCLC_U8));

@@ -1,44 +1,137 @@
 #!/usr/bin/env python3
 """Checks who includes whom: arrows between the rooms go downwards only.
 
-Prints each include that a room may not have; exit 1 if there is one.
+usage: check_layering.py [ROOT]
+
+Looks at includes in quotes and in angles, from the repository's root, from a room's include folder, or from the
+including file's own folder. Prints each include that a room may not have, as FILE:LINE; exit 1 if there is one.
 """
 import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What each room may include besides itself. The longest path that holds a file is its room: a file that ties rooms
+# together is a room of its own, above them.
 ROOMS = {
     "ir": [],
+    # The front end. Each room sees the interface at the top of frontend/.
     "frontend": ["ir"],
+    "frontend/dsl/include": [],
+    "frontend/trace": ["ir", "frontend", "frontend/dsl/include"],
+    "frontend/dsl": ["ir", "frontend", "frontend/dsl/include", "frontend/trace"],
+    "frontend/lower": ["ir", "frontend", "frontend/dsl/include", "frontend/trace"],
+    "frontend/eval": ["ir", "frontend", "frontend/dsl", "frontend/lower", "frontend/trace"],
+    "frontend/clang": ["ir", "frontend", "frontend/dsl", "frontend/eval", "frontend/trace"],
+    # What calls record in the memory of the run.
+    "frontend/trace/recorder.cpp": ["frontend", "frontend/eval", "frontend/lower", "frontend/trace"],
+    # The process that compiles an algorithm and then runs it.
+    "frontend/eval/child.cpp": ["ir", "frontend", "frontend/clang", "frontend/eval", "frontend/lower", "frontend/trace"],
+    "frontend/frontend.cpp": [
+        "ir", "frontend", "frontend/clang", "frontend/dsl", "frontend/eval", "frontend/lower", "frontend/trace"
+    ],
+    # The passes. The proof and the simulator share nothing with the passes that they check.
     "passes": ["ir"],
+    "passes/analysis": ["ir", "passes"],
+    "passes/transform": ["ir", "passes", "passes/analysis"],
+    "passes/verify": ["ir", "passes"],
+    "passes/simulate": ["ir", "passes", "passes/verify"],
+    "passes/time": ["ir", "passes"],
+    # The list of all passes.
+    "passes/pass_manager.cpp": ["ir", "passes", "passes/analysis", "passes/transform"],
     "backend-json": ["ir"],
-    "backend-cuda": ["ir", "runtime-min"],
-    "runtime-min": [],
-    "compiler": ["ir", "frontend", "passes", "backend-json", "backend-cuda"],
-    "samples": [],
+    "backend-cuda": ["ir", "runtime-min/include"],
+    "runtime-min/include": [],
+    "runtime-min": ["runtime-min/include"],
+    "compiler": [
+        "ir", "frontend", "passes", "passes/analysis", "passes/simulate", "passes/time", "passes/verify", "backend-json",
+        "backend-cuda"
+    ],
+    "samples": ["frontend/dsl/include"],
 }
-# Which outside headers a room may see.
-ONLY_IN = {"clang/": ["frontend"], "llvm/": ["frontend"], "nlohmann/": ["backend-json"], "CLI/": ["compiler"], "cuda": ["runtime-min"]}
-INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+# Which rooms may include a header from outside, by how its name begins; those that are not here, any room may.
+OUTSIDE = {
+    "clang/": ["frontend/clang", "frontend/eval/child.cpp"],
+    "llvm/": ["frontend/clang", "frontend/eval", "frontend/eval/child.cpp"],
+    "llvm/ADT/": ["frontend/clang", "frontend/eval", "frontend/eval/child.cpp", "frontend/lower"],
+    "llvm/Support/ConvertUTF.h": ["frontend/lower"],
+    "nlohmann/": ["backend-json", "compiler", "passes/time"],
+    "CLI/": ["compiler"],
+    "cuda": ["runtime-min", "runtime-min/include"],
+    "catch2/": [],
+}
+# Folders from which includes are written besides the root.
+INCLUDE_FOLDERS = ["frontend/dsl/include", "runtime-min/include"]
+SUFFIXES = (".h", ".hpp", ".cpp", ".cuh", ".cu", ".inc", ".def")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"\n]+)[>"]')
+
+
+def room_of(path):
+    """The room that holds `path` (relative to the root), or None."""
+    parts = path.split("/")
+    prefixes = ("/".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next((p for p in prefixes if p in ROOMS), None)
+
+
+def resolve(root, source, name):
+    """The room that the header `name`, included by the file `source`, lies in; None where it is none of ours."""
+    own_include = [f for f in INCLUDE_FOLDERS if source.startswith(f.split("/")[0] + "/")]
+    folders = [str(pathlib.PurePosixPath(source).parent), ".", *own_include, *INCLUDE_FOLDERS]
+    for folder in folders:
+        target = (root / folder / name).resolve()
+        if target.is_file() and root in target.parents:
+            return room_of(target.relative_to(root).as_posix())
+    return room_of(name) if "/" in name else None  # generated, or gone
+
+
+def allowed_outside(room, name):
+    """Whether `room` may include the outside header `name`: the longest prefix that fits decides."""
+    prefixes = [p for p in OUTSIDE if name.startswith(p)]
+    return not prefixes or room in OUTSIDE[max(prefixes, key=len)]
+
+
+def circle():
+    """Rooms whose arrows lead back to where they began, or nothing."""
+    done, path = set(), []
+
+    def visit(room):
+        if room in path:
+            return path[path.index(room):] + [room]
+        if room in done:
+            return None
+        path.append(room)
+        found = next(filter(None, map(visit, ROOMS[room])), None)
+        path.pop()
+        done.add(room)
+        return found
+
+    return next(filter(None, map(visit, ROOMS)), None)
 
 
 def main():
-    bad = 0
-    seen = 0
-    for room, below in ROOMS.items():
-        for path in sorted((ROOT / room).rglob("*")):
-            if path.suffix not in (".h", ".hpp", ".cpp", ".cuh", ".cu", ".inc"):
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
+    found = circle()
+    if found:
+        print("the table of rooms goes in a circle: " + " -> ".join(found))
+        return 1
+    bad = seen = 0
+    for top in sorted({room.split("/")[0] for room in ROOMS}):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix not in SUFFIXES:
                 continue
             seen += 1
-            for quote, name in INCLUDE.findall(path.read_text(encoding="utf-8")):
-                target = name.split("/")[0]
-                wrong = quote == '"' and target in ROOMS and target != room and target not in below
-                wrong |= any(name.startswith(p) and room not in allowed for p, allowed in ONLY_IN.items() if quote == "<")
-                # A template holds the text of what is emitted, not includes of its own.
-                if wrong and "templates" not in path.parts:
-                    print(f"{path.relative_to(ROOT)}: {room} may not include {name}")
-                    bad += 1
+            source = path.relative_to(root).as_posix()
+            room = room_of(source)
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                match = INCLUDE.match(line)
+                if not match:
+                    continue
+                name = match.group(2)
+                target = resolve(root, source, name)
+                if target is None and allowed_outside(room, name) or target in (room, *ROOMS[room]):
+                    continue
+                closing = ">" if match.group(1) == "<" else '"'
+                print(f"{source}:{number}: {room} may not include {match.group(1)}{name}{closing}")
+                bad += 1
     print(f"{seen} files, {bad} forbidden includes")
     return 1 if bad or not seen else 0
 

@@ -128,7 +128,7 @@ private:
 
 } // namespace mscclc::standin
 
-namespace mscclc::dev {
+namespace mscclc::device::detail {
 
 struct alignas(16) Vec16 {
   uint32_t w[4];
@@ -265,4 +265,4 @@ inline void launchBegins(uint32_t /*rank*/, uint64_t /*launch*/) {}
 inline void peerLaunchSeen(uint32_t /*peer*/, uint64_t /*launch*/) {}
 #endif
 
-} // namespace mscclc::dev
+} // namespace mscclc::device::detail

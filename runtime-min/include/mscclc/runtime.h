@@ -1,9 +1,9 @@
-/* The host library that emitted kernels run on: worlds of ranks, buffers, loaded kernels and their launches, and the
- * registry that picks a kernel for a call. Plain C.
+/* The host library that emitted kernels run on: communicators of ranks, buffers, loaded kernels and their launches, and
+ * the registry that picks a kernel for a call. Plain C.
  *
  * Every function that returns int32_t returns MSCCLC_OK or a code of MscclcResult or MscclcError; the text of the
- * calling thread's last failure is mscclc_last_error(). Sizes and offsets are bytes. Worlds are independent of each
- * other; one world, with all that was made from it, is used by one thread at a time. */
+ * calling thread's last failure is mscclc_last_error(). Sizes and offsets are bytes. Communicators are independent of
+ * each other; one communicator, with all that was made from it, is used by one thread at a time. */
 #ifndef MSCCLC_RUNTIME_H
 #define MSCCLC_RUNTIME_H
 
@@ -21,10 +21,10 @@ enum MscclcError {
   MSCCLC_ERROR_MEMORY = 103,     /* out of memory */
   MSCCLC_ERROR_SYSTEM = 104,     /* the operating system refused; the text has its reason */
   MSCCLC_ERROR_LOAD = 105,       /* a library could not be loaded, or holds no kernel */
-  MSCCLC_ERROR_RENDEZVOUS = 106, /* the processes of a world did not find together, or do different things */
-  MSCCLC_ERROR_PEER_LOST = 107,  /* a process of the world ended; the world can only be destroyed */
+  MSCCLC_ERROR_RENDEZVOUS = 106, /* the processes of a communicator did not find together, or do different things */
+  MSCCLC_ERROR_PEER_LOST = 107,  /* a process of the communicator ended; the communicator can only be destroyed */
   MSCCLC_ERROR_TIMEOUT = 108,    /* a wait in a kernel took too long; the text says who waits for what */
-  MSCCLC_ERROR_ABORTED = 109,    /* mscclc_world_abort, here or in another process */
+  MSCCLC_ERROR_ABORTED = 109,    /* mscclc_communicator_abort, here or in another process */
   MSCCLC_ERROR_UNSUPPORTED = 110 /* this machine, or this build, cannot do it */
 };
 
@@ -33,7 +33,7 @@ const char *mscclc_error_text(int32_t code); /* what the code means, one line */
 const char *mscclc_last_error(void);         /* details of this thread's last failure; "" if there was none */
 const char *mscclc_runtime_version(void);    /* "0.1.0" */
 
-/* ------------------------------------------------------------------------------------------------------- worlds */
+/* ----------------------------------------------------------------------------------------------- communicators */
 
 enum MscclcPlatform {
   MSCCLC_PLATFORM_AUTO = 0, /* CUDA where the library has it and a device is there, else the host */
@@ -44,10 +44,10 @@ enum MscclcPlatform {
 /* A wait in a kernel may last for ever. */
 #define MSCCLC_NO_TIMEOUT UINT64_MAX
 
-typedef struct MscclcWorld MscclcWorld;
+typedef struct MscclcCommunicator MscclcCommunicator;
 
-typedef struct MscclcWorldOptions {
-  uint32_t options_bytes; /* sizeof(MscclcWorldOptions) */
+typedef struct MscclcCommunicatorOptions {
+  uint32_t options_bytes; /* sizeof(MscclcCommunicatorOptions) */
   uint32_t ranks;
   /* Ranks of this process: `local_ranks` from `first_local_rank` on. 0: all. */
   uint32_t first_local_rank;
@@ -56,40 +56,41 @@ typedef struct MscclcWorldOptions {
   const int32_t *devices;
   uint32_t platform; /* MscclcPlatform */
   uint32_t reserved;
-  /* Where the processes of the world meet: the path of a Unix socket ("@name": in the abstract namespace). Rank 0's
-   * process makes it. Null where every rank is in this process. */
+  /* Where the processes of the communicator meet: the path of a Unix socket ("@name": in the abstract namespace). Rank
+   * 0's process makes it. Null where every rank is in this process. */
   const char *rendezvous;
   uint64_t setup_timeout_ms; /* how long a process waits for the others in a collective call; 0: 60 s */
   uint64_t wait_timeout_ms;  /* how long a wait in a kernel may take; 0: 10 s in debug builds, for ever in others */
-} MscclcWorldOptions;
+} MscclcCommunicatorOptions;
 
-void mscclc_world_options_init(MscclcWorldOptions *options);
+void mscclc_communicator_options_init(MscclcCommunicatorOptions *options);
 
-/* Calls marked "collective" are made by every process of the world, in the same order. A process that calls something
- * else, or does not come, makes them fail by name. */
-int32_t mscclc_world_create(const MscclcWorldOptions *options, MscclcWorld **world); /* collective */
-/* Collective, waits for the launches. Frees what was made from the world. Null is ignored. */
-int32_t mscclc_world_destroy(MscclcWorld *world);
+/* Calls marked "collective" are made by every process of the communicator, in the same order. A process that calls
+ * something else, or does not come, makes them fail by name. */
+int32_t mscclc_communicator_create(const MscclcCommunicatorOptions *options,
+                                   MscclcCommunicator **communicator); /* collective */
+/* Collective, waits for the launches. Frees what was made from the communicator. Null is ignored. */
+int32_t mscclc_communicator_destroy(MscclcCommunicator *communicator);
 
-uint32_t mscclc_world_ranks(const MscclcWorld *world);
-uint32_t mscclc_world_first_local_rank(const MscclcWorld *world);
-uint32_t mscclc_world_local_ranks(const MscclcWorld *world);
-int32_t mscclc_world_device(const MscclcWorld *world, uint32_t local_rank_index);
-uint32_t mscclc_world_platform(const MscclcWorld *world); /* MSCCLC_PLATFORM_CUDA or _HOST */
-/* The world's own stream of a local rank: a cudaStream_t, or a mscclc::standin::Stream * on the host. */
-void *mscclc_world_stream(const MscclcWorld *world, uint32_t rank);
+uint32_t mscclc_communicator_ranks(const MscclcCommunicator *communicator);
+uint32_t mscclc_communicator_first_local_rank(const MscclcCommunicator *communicator);
+uint32_t mscclc_communicator_local_ranks(const MscclcCommunicator *communicator);
+int32_t mscclc_communicator_device(const MscclcCommunicator *communicator, uint32_t local_rank_index);
+uint32_t mscclc_communicator_platform(const MscclcCommunicator *communicator); /* MSCCLC_PLATFORM_CUDA or _HOST */
+/* The communicator's own stream of a local rank: a cudaStream_t, or a mscclc::standin::Stream * on the host. */
+void *mscclc_communicator_stream(const MscclcCommunicator *communicator, uint32_t rank);
 
-/* Waits until the launches so far are done. Fails with the reason if the world failed. */
-int32_t mscclc_world_synchronize(MscclcWorld *world);
+/* Waits until the launches so far are done. Fails with the reason if the communicator failed. */
+int32_t mscclc_communicator_synchronize(MscclcCommunicator *communicator);
 /* Waits until every process has come here (not for their launches). Collective. */
-int32_t mscclc_world_barrier(MscclcWorld *world);
-/* MSCCLC_OK, or how the world failed; from any thread. */
-int32_t mscclc_world_health(MscclcWorld *world);
+int32_t mscclc_communicator_barrier(MscclcCommunicator *communicator);
+/* MSCCLC_OK, or how the communicator failed; from any thread. */
+int32_t mscclc_communicator_health(MscclcCommunicator *communicator);
 /* Makes every wait of every rank give up, in all processes; from any thread. */
-int32_t mscclc_world_abort(MscclcWorld *world, const char *reason);
-/* After an abort or a time-out: waits for the launches, and makes the world as new. Data in buffers stays as the
+int32_t mscclc_communicator_abort(MscclcCommunicator *communicator, const char *reason);
+/* After an abort or a time-out: waits for the launches, and makes the communicator as new. Data in buffers stays as the
  * failure left it. Collective. */
-int32_t mscclc_world_reset(MscclcWorld *world);
+int32_t mscclc_communicator_reset(MscclcCommunicator *communicator);
 
 /* ------------------------------------------------------------------------------------------------------ buffers */
 
@@ -97,10 +98,11 @@ int32_t mscclc_world_reset(MscclcWorld *world);
 typedef struct MscclcBuffer MscclcBuffer;
 
 /* Allocates, zeroed; multicast mappings are made where the devices have them. Collective. */
-int32_t mscclc_buffer_allocate(MscclcWorld *world, uint64_t bytes, MscclcBuffer **buffer);
+int32_t mscclc_buffer_allocate(MscclcCommunicator *communicator, uint64_t bytes, MscclcBuffer **buffer);
 /* Takes in memory that the caller owns and keeps until the buffer is released: `pointers` has one for each local rank,
  * anywhere within an allocation of its device. Collective. */
-int32_t mscclc_buffer_register(MscclcWorld *world, void *const *pointers, uint64_t bytes, MscclcBuffer **buffer);
+int32_t mscclc_buffer_register(MscclcCommunicator *communicator, void *const *pointers, uint64_t bytes,
+                               MscclcBuffer **buffer);
 /* Collective, waits for the launches; kernels forget the buffer. Null is ignored. */
 int32_t mscclc_buffer_release(MscclcBuffer *buffer);
 
@@ -113,11 +115,11 @@ int32_t mscclc_buffer_read(const MscclcBuffer *buffer, uint32_t rank, uint64_t o
 
 /* ------------------------------------------------------------------------------------------- kernels and launches */
 
-/* A kernel with its channels, semaphores and scratch in a world. */
+/* A kernel with its channels, semaphores and scratch in a communicator. */
 typedef struct MscclcInstance MscclcInstance;
 
 /* `max_message_bytes`: the largest message it will be launched with; scratch is sized for it. Collective. */
-int32_t mscclc_instance_create(MscclcWorld *world, const MscclcKernel *kernel, uint64_t max_message_bytes,
+int32_t mscclc_instance_create(MscclcCommunicator *communicator, const MscclcKernel *kernel, uint64_t max_message_bytes,
                                MscclcInstance **instance);
 int32_t mscclc_instance_destroy(MscclcInstance *instance); /* collective, waits for the launches; null is ignored */
 const MscclcKernel *mscclc_instance_kernel(const MscclcInstance *instance);
@@ -129,8 +131,8 @@ typedef struct MscclcCall {
   uint32_t reduce_op;  /* MscclcReduceOp */
   uint32_t packet;     /* MscclcPacket; 0: the first kind the kernel has */
   /* The same place on every rank, at a multiple of the element. A kernel that works in place takes one of the two
-   * (AllGather: `output`, whose r-th share is the input; ReduceScatter: `input`, whose r-th share is the output;
-   * others: either) or the same twice. */
+   * as long as the longer of both (mscclc_input_step and mscclc_output_step say how the shorter lies in it) or the
+   * same twice. */
   const MscclcBuffer *input;
   const MscclcBuffer *output;
   uint64_t input_offset;
@@ -138,8 +140,8 @@ typedef struct MscclcCall {
   uint64_t message_bytes;
   uint32_t threads; /* of a block; 0: as many as the kernel takes, 4 at most on the host */
   uint32_t reserved;
-  /* One for each local rank, alive until mscclc_world_synchronize; those of ranks on one device differ, and none of
-   * them is the default one. Null: the world's own, which do not wait for the default stream. */
+  /* One for each local rank, alive until mscclc_communicator_synchronize; those of ranks on one device differ, and none
+   * of them is the default one. Null: the communicator's own, which do not wait for the default stream. */
   void *const *streams;
 } MscclcCall;
 
@@ -168,12 +170,13 @@ typedef struct MscclcQuery {
   uint32_t in_place;  /* 0 or 1 */
   uint64_t message_bytes;
   const char *tags; /* comma-separated, all of them wanted; null: none */
+  uint32_t root;    /* rank; of a collective that has one */
 } MscclcQuery;
 
 /* Whether a kernel can answer a query, its tags aside. */
 int32_t mscclc_kernel_fits(const MscclcKernel *kernel, const MscclcQuery *query);
 
-/* Kernels to pick from, with rules. Independent of any world. */
+/* Kernels to pick from, with rules. Independent of any communicator. */
 typedef struct MscclcSelector MscclcSelector;
 /* Decides instead of the rules: the index of one of the `count` candidates (those that fit, best first), or -1 for
  * none of them. */

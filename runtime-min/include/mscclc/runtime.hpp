@@ -1,5 +1,5 @@
 // The runtime in C++17: handles that free themselves, failures as exceptions. See runtime.h for what each call means,
-// and which are collective; so are the destructors of what collective calls made, a world's included.
+// and which are collective; so are the destructors of what collective calls made, a communicator's included.
 #pragma once
 
 #include "mscclc/runtime.h"
@@ -28,9 +28,9 @@ inline void check(int32_t code) {
     throw Error(code, mscclc_last_error());
 }
 
-class World;
+class Communicator;
 
-/// Memory of one size on every rank. Outlived by its world.
+/// Memory of one size on every rank. Outlived by its communicator.
 class Buffer {
 public:
   Buffer() = default;
@@ -51,7 +51,7 @@ public:
   explicit operator bool() const { return handle_ != nullptr; }
 
 private:
-  friend class World;
+  friend class Communicator;
   struct Release {
     void operator()(MscclcBuffer *buffer) const { mscclc_buffer_release(buffer); }
   };
@@ -77,7 +77,7 @@ struct Call : MscclcCall {
   }
 };
 
-/// A kernel loaded into a world. Outlived by its world.
+/// A kernel loaded into a communicator. Outlived by its communicator.
 class Instance {
 public:
   Instance() = default;
@@ -88,7 +88,7 @@ public:
   explicit operator bool() const { return handle_ != nullptr; }
 
 private:
-  friend class World;
+  friend class Communicator;
   struct Destroy {
     void operator()(MscclcInstance *instance) const { mscclc_instance_destroy(instance); }
   };
@@ -96,24 +96,24 @@ private:
   std::unique_ptr<MscclcInstance, Destroy> handle_;
 };
 
-/// Which ranks there are, and which of them are here; the fields of MscclcWorldOptions with their defaults.
-struct WorldOptions : MscclcWorldOptions {
-  WorldOptions() { mscclc_world_options_init(this); }
-  explicit WorldOptions(uint32_t all) : WorldOptions() { ranks = all; }
+/// Which ranks there are, and which of them are here; the fields of MscclcCommunicatorOptions with their defaults.
+struct CommunicatorOptions : MscclcCommunicatorOptions {
+  CommunicatorOptions() { mscclc_communicator_options_init(this); }
+  explicit CommunicatorOptions(uint32_t all) : CommunicatorOptions() { ranks = all; }
 };
 
-class World {
+class Communicator {
 public:
-  explicit World(const WorldOptions &options) {
-    MscclcWorld *made = nullptr;
-    check(mscclc_world_create(&options, &made));
+  explicit Communicator(const CommunicatorOptions &options) {
+    MscclcCommunicator *made = nullptr;
+    check(mscclc_communicator_create(&options, &made));
     handle_.reset(made);
   }
 
-  uint32_t ranks() const { return mscclc_world_ranks(get()); }
-  uint32_t firstLocalRank() const { return mscclc_world_first_local_rank(get()); }
-  uint32_t localRanks() const { return mscclc_world_local_ranks(get()); }
-  bool isOnHost() const { return mscclc_world_platform(get()) == MSCCLC_PLATFORM_HOST; }
+  uint32_t ranks() const { return mscclc_communicator_ranks(get()); }
+  uint32_t firstLocalRank() const { return mscclc_communicator_first_local_rank(get()); }
+  uint32_t localRanks() const { return mscclc_communicator_local_ranks(get()); }
+  bool isOnHost() const { return mscclc_communicator_platform(get()) == MSCCLC_PLATFORM_HOST; }
 
   Buffer allocate(uint64_t bytes) {
     MscclcBuffer *made = nullptr;
@@ -134,18 +134,18 @@ public:
     return Instance(made);
   }
 
-  void synchronize() { check(mscclc_world_synchronize(get())); }
-  void barrier() { check(mscclc_world_barrier(get())); }
-  void reset() { check(mscclc_world_reset(get())); }
-  void abort(const std::string &reason) { check(mscclc_world_abort(get(), reason.c_str())); }
-  bool isHealthy() const { return mscclc_world_health(get()) == MSCCLC_OK; }
-  MscclcWorld *get() const { return handle_.get(); }
+  void synchronize() { check(mscclc_communicator_synchronize(get())); }
+  void barrier() { check(mscclc_communicator_barrier(get())); }
+  void reset() { check(mscclc_communicator_reset(get())); }
+  void abort(const std::string &reason) { check(mscclc_communicator_abort(get(), reason.c_str())); }
+  bool isHealthy() const { return mscclc_communicator_health(get()) == MSCCLC_OK; }
+  MscclcCommunicator *get() const { return handle_.get(); }
 
 private:
   struct Destroy {
-    void operator()(MscclcWorld *world) const { mscclc_world_destroy(world); }
+    void operator()(MscclcCommunicator *communicator) const { mscclc_communicator_destroy(communicator); }
   };
-  std::unique_ptr<MscclcWorld, Destroy> handle_;
+  std::unique_ptr<MscclcCommunicator, Destroy> handle_;
 };
 
 /// Kernels of a library, in the order of their registration.

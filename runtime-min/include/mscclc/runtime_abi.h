@@ -2,12 +2,12 @@
  * what it is given at a launch (MscclcRankArgs). Plain C, no pointer ownership crosses: descriptors are static data of
  * the kernel's library, arguments belong to the launcher.
  *
- * Units: sizes and offsets are bytes unless they say chunks; counters only grow, over all launches of a world.
+ * Units: sizes and offsets are bytes unless they say chunks; counters only grow, over all launches of a communicator.
  * Everything a MscclcRankArgs points at lies in memory that the rank's device can access; "device" below is that rank's
  * own, "host" is pinned memory mapped into the device. The launcher makes one set of it for each kernel, rank and
- * world, zeroes it, sets semaphores to their initial values, and leaves it alone from then on: the counters carry the
- * state from launch to launch, so a captured graph replays. One set serves one launch at a time. After an abort the
- * sets of all ranks are zeroed again before the next launch. */
+ * communicator, zeroes it, sets semaphores to their initial values, and leaves it alone from then on: the counters
+ * carry the state from launch to launch, so a captured graph replays. One set serves one launch at a time. After an
+ * abort the sets of all ranks are zeroed again before the next launch. */
 #ifndef MSCCLC_RUNTIME_ABI_H
 #define MSCCLC_RUNTIME_ABI_H
 
@@ -19,7 +19,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 1u
+#define MSCCLC_ABI_VERSION 2u
 
 enum MscclcDtype {
   MSCCLC_F32 = 0,
@@ -60,9 +60,9 @@ enum MscclcResult {
 
 /* ------------------------------------------------------------------------------------------- what a launch gets */
 
-/* The three buffers of one rank, as the launching rank's device addresses them. In place, AllGather's input of rank r
- * is the r-th share of its output, ReduceScatter's output the r-th share of its input, and other collectives have
- * input == output; the launcher sets the pointers so. Null where this rank touches no such buffer of that rank. */
+/* The three buffers of one rank, as the launching rank's device addresses them. In place, input and output lie in one
+ * another as mscclc_input_step and mscclc_output_step say; the launcher sets the pointers so. Null where this rank
+ * touches no such buffer of that rank. */
 typedef struct MscclcBuffers {
   void *input;
   void *output;
@@ -165,8 +165,8 @@ typedef struct MscclcRankArgs {
   uint32_t flags; /* MscclcArgFlags */
   uint32_t reserved;
   uint64_t message_bytes;
-  /* Distance of two scratch chunks: MscclcKernel::scratch_stride of the largest message the world will see. The same
-   * on every rank and at every launch, so that launches of different sizes keep to the same slots. */
+  /* Distance of two scratch chunks: MscclcKernel::scratch_stride of the largest message the communicator will see. The
+   * same on every rank and at every launch, so that launches of different sizes keep to the same slots. */
   uint64_t scratch_stride;
   uint64_t timeout_ns;                  /* a wait longer than this is reported and aborts the rank; 0: wait for ever */
   const MscclcBuffers *buffers;         /* [ranks], the own rank's included */
@@ -235,21 +235,22 @@ enum MscclcKernelFlags {
   MSCCLC_IN_PLACE = 1,
   MSCCLC_USES_PACKETS = 2,
   MSCCLC_DOUBLE_SCRATCH = 4,
-  MSCCLC_NEEDS_PORT = 8,      /* needs a proxy for each rank */
-  MSCCLC_USES_MULTICAST = 16, /* profits from multicast mappings; works without */
-  MSCCLC_BAKED_SIZE = 32      /* min_message_bytes == max_message_bytes is compiled in */
+  MSCCLC_NEEDS_PORT = 8,        /* needs a proxy for each rank */
+  MSCCLC_USES_MULTICAST = 16,   /* profits from multicast mappings; works without */
+  MSCCLC_SPECIALISED_SIZE = 32, /* min_message_bytes == max_message_bytes is compiled in */
+  MSCCLC_ONE_START = 64,        /* in place, input and output begin at one address, though one is longer */
+  MSCCLC_ROOTED = 128           /* one of the ranks is the collective's root */
 };
 
-/* Description of a kernel; static data. A message is the whole that the collective works on: the output of an
- * AllGather, the input of every other collective (the output where there is no input). */
+/* Description of a kernel; static data. A message is as long as the output of an AllGather, and as the input of every
+ * other collective (the output where there is no input). */
 typedef struct MscclcKernel {
   uint32_t abi_magic;
   uint32_t abi_version;
   const char *name;
-  const char
-      *collective;    /* "allgather", "allreduce", "reducescatter", "alltoall", "sendrecv", "test", or its own name */
-  const char *tool;   /* "mscclc 0.1.0" */
-  const char *source; /* what it was compiled from, and the switches, as the emitted file says them */
+  const char *collective; /* "allgather", "allreduce", …, or its own name */
+  const char *tool;       /* "mscclc 0.1.0" */
+  const char *source;     /* what it was compiled from, and the switches, as the emitted file says them */
   const char *switches;
   uint32_t ranks;
   uint32_t flags;          /* MscclcKernelFlags */
@@ -261,6 +262,7 @@ typedef struct MscclcKernel {
   uint64_t max_message_bytes;
   uint64_t buffer_alignment; /* of chunk boundaries; buffers themselves want 16 to be moved 16 bytes at a time */
 
+  uint32_t root; /* rank; of a kernel with MSCCLC_ROOTED */
   uint32_t num_variants;
   const MscclcVariant *variants;
 
@@ -280,6 +282,17 @@ typedef struct MscclcKernel {
   void (*remote_buffer_info)(uint32_t rank, uint32_t index, MscclcRemoteBufferInfo *info);
   uint32_t (*semaphore_value)(uint32_t rank, uint32_t index); /* initial value */
 } MscclcKernel;
+
+/* In place, the shorter buffer of rank r begins r steps after the beginning of its longer one, and is a step long; or
+ * both begin together: the step is 0. */
+static inline uint64_t mscclc_input_step(const MscclcKernel *kernel, uint64_t message_bytes) {
+  const uint64_t input = kernel->input_bytes(0, message_bytes), output = kernel->output_bytes(0, message_bytes);
+  return (kernel->flags & (MSCCLC_IN_PLACE | MSCCLC_ONE_START)) == MSCCLC_IN_PLACE && input < output ? input : 0;
+}
+static inline uint64_t mscclc_output_step(const MscclcKernel *kernel, uint64_t message_bytes) {
+  const uint64_t input = kernel->input_bytes(0, message_bytes), output = kernel->output_bytes(0, message_bytes);
+  return (kernel->flags & (MSCCLC_IN_PLACE | MSCCLC_ONE_START)) == MSCCLC_IN_PLACE && output < input ? output : 0;
+}
 
 /* Every emitted file defines, NAME being the plan's name as a C identifier:
  *   const MscclcKernel *mscclc_kernel_NAME(void);

@@ -8,11 +8,11 @@
 using namespace mscclc::runtime;
 
 int main(int argc, char **argv) try {
-  WorldOptions options(4);
+  CommunicatorOptions options(4);
   options.platform = MSCCLC_PLATFORM_HOST;
-  World world(options);
+  Communicator communicator(options);
   if (argc < 3)
-    return world.isOnHost() ? 0 : 1;
+    return communicator.isOnHost() ? 0 : 1;
 
   std::ifstream plan(argv[2]);
   const std::string text{std::istreambuf_iterator<char>(plan), {}};
@@ -26,12 +26,12 @@ int main(int argc, char **argv) try {
   if (kernel != kernels.at(0) || std::string(kernel->name) != "passing")
     return 3;
 
-  Buffer input = world.allocate(4000), output = world.allocate(4000);
+  Buffer input = communicator.allocate(4000), output = communicator.allocate(4000);
   for (uint32_t rank = 0; rank < 4; ++rank)
     input.write(rank, std::vector<int>(1000, static_cast<int>(rank) + 1));
-  Instance instance = world.load(*kernel, 4000);
+  Instance instance = communicator.load(*kernel, 4000);
   instance.launch(Call().on(input, output).of(4000, MSCCLC_I32));
-  world.synchronize();
+  communicator.synchronize();
   for (uint32_t rank = 0; rank < 4; ++rank)
     if (output.read<int>(rank, 1000) != std::vector<int>(1000, static_cast<int>((rank + 3) % 4) + 1))
       return 4;

@@ -50,7 +50,7 @@ MSCCLC_ALGORITHM void spread(int ranks = 3, bool sync = false, int to = 0) {
 // RANKS-NEXT: mscclc: note: number of gpus is 4, but 3 in {{.*}}golden.json
 // RANKS-NOT: note
 // BAD: bad.json:1:31: $.gpus[0].id: error: expected a number, found true or false
-// NOPLAN: other.cpp:1:1: $: error: not a JSON text: expected a value
+// NOPLAN: other.cpp:1:1: $: error: not a JSON text: invalid literal
 // ERROR: error: slice 5:6 is out of range
 // NOFOLDER: error: cannot write '{{.*}}none/golden.json': No such file or directory
 // FILES: bad.json

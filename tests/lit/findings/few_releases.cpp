@@ -1,7 +1,5 @@
 // Two acquires, one release.
-// RUN: rm -f %t
-// RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
-// RUN: test ! -e %t
+// RUN: %verify %s
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
@@ -13,5 +11,5 @@ MSCCLC_ALGORITHM void reduce() {
   done.acquire(tb(1));
 }
 
-// CHECK: few_releases.cpp:[[#@LINE-4]]:8: error: semaphore 0 of rank 0 is acquired 2 times a launch, but released 1 time
-// CHECK: few_releases.cpp:[[#@LINE-6]]:8: note: released here
+// expected-error@-4:8 {{semaphore 0 of rank 0 is acquired 2 times a launch, but released 1 time}}
+// expected-note@-6:8 {{released here}}

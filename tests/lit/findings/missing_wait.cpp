@@ -1,7 +1,5 @@
 // A signal that nobody waits for.
-// RUN: rm -f %t
-// RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
-// RUN: test ! -e %t
+// RUN: %verify %s
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
@@ -19,6 +17,6 @@ MSCCLC_ALGORITHM void gather(int ranks = 4) {
     }
 }
 
-// CHECK: missing_wait.cpp:[[#@LINE-7]]:15: error: memory channel 0 of rank 1 (to rank 0) is signalled 2 times a launch, but its other end, memory channel 0 of rank 0 (to rank 1), waits 1 time
-// CHECK: missing_wait.cpp:[[#@LINE-7]]:15: note: waited on here
-// CHECK: mscclc: note: and 11 like it on other ranks
+// expected-error@-7:15 {{memory channel 0 of rank 1 (to rank 0) is signalled 2 times a launch, but its other end, memory channel 0 of rank 0 (to rank 1), waits 1 time}}
+// expected-note@-7:15 {{waited on here}}
+// expected-note@"mscclc" {{and 11 like it on other ranks}}

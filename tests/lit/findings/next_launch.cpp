@@ -1,7 +1,5 @@
 // Nothing tells that the peer has begun this launch; and where it is told, the wait has to be over.
-// RUN: rm -f %t
-// RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
-// RUN: test ! -e %t
+// RUN: %verify %s
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
@@ -18,8 +16,8 @@ MSCCLC_ALGORITHM void gather(int ranks = 8) {
     }
 }
 
-// CHECK: next_launch.cpp:[[#@LINE-6]]:15: error: rank 0, block 0 may write output[0] of rank 1 before rank 1 begins its launch: it may still be in the launch before, or its user not done
-// CHECK: next_launch.cpp:[[#@LINE-7]]:15: note: no sync of this launch tells rank 0 that rank 1 has ended the one before: a relaxed signal from rank 1 at its start and a wait for it (Sync::After) would{{$}}
-// CHECK: next_launch.cpp:[[#@LINE-8]]:15: note: schedule 1: rank 0, block 0 writes output[0] of rank 1 ('put')
-// CHECK: rank 1: note: schedule 2: rank 1 begins; its user has written output[0] of rank 1 only now
-// CHECK: mscclc: note: and 34 like it on other ranks
+// expected-error@-6:15 {{rank 0, block 0 may write output[0] of rank 1 before rank 1 begins its launch: it may still be in the launch before, or its user not done}}
+// expected-note-re@-7:15 {{no sync of this launch tells rank 0 that rank 1 has ended the one before: a relaxed signal from rank 1 at its start and a wait for it (Sync::After) would{{$}}}}
+// expected-note@-8:15 {{schedule 1: rank 0, block 0 writes output[0] of rank 1 ('put')}}
+// expected-note@"rank 1" {{schedule 2: rank 1 begins; its user has written output[0] of rank 1 only now}}
+// expected-note@"mscclc" {{and 34 like it on other ranks}}

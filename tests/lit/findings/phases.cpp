@@ -1,7 +1,5 @@
 // Two operations of one block with no sync between, automatic sync being off: other threads read than those that write.
-// RUN: rm -f %t
-// RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
-// RUN: test ! -e %t
+// RUN: %verify %s
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
@@ -14,8 +12,8 @@ MSCCLC_ALGORITHM void phases() {
   rank.copy(rank.output()[0], rank.input()[0], tb(0));
 }
 
-// CHECK: phases.cpp:[[#@LINE-4]]:8: error: race on scratch[1] of rank 0: the write ('copy') by rank 0, block 0 and the read ('copy') by rank 0, block 0 are not ordered
-// CHECK: phases.cpp:[[#@LINE-6]]:8: note: the other access: write ('copy') by rank 0, block 0
-// CHECK: phases.cpp:[[#@LINE-6]]:8: note: threads of a block do not wait for each other: a barrier of this block alone between the two operations, or autoSync, would order them
-// CHECK: phases.cpp:[[#@LINE-7]]:8: note: schedule 1: rank 0, block 0 reads scratch[1] of rank 0 ('copy')
-// CHECK: phases.cpp:[[#@LINE-9]]:8: note: schedule 2: rank 0, block 0 writes scratch[1] of rank 0 ('copy') only now
+// expected-error@-4:8 {{race on scratch[1] of rank 0: the write ('copy') by rank 0, block 0 and the read ('copy') by rank 0, block 0 are not ordered}}
+// expected-note@-6:8 {{the other access: write ('copy') by rank 0, block 0}}
+// expected-note@-6:8 {{threads of a block do not wait for each other: a barrier of this block alone between the two operations, or autoSync, would order them}}
+// expected-note@-7:8 {{schedule 1: rank 0, block 0 reads scratch[1] of rank 0 ('copy')}}
+// expected-note@-9:8 {{schedule 2: rank 0, block 0 writes scratch[1] of rank 0 ('copy') only now}}

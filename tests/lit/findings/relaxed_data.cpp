@@ -1,13 +1,13 @@
 // A relaxed signal is all that tells a rank of its result: an error, which --allow names for who knows better.
 // RUN: rm -f %t
-// RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
+// RUN: %verify %s
 // RUN: test ! -e %t
 // RUN: mscclc %s --allow=relaxed-data -o %t 2>&1 | FileCheck %s --check-prefix=ALLOWED
 // RUN: test -s %t
 // RUN: mscclc %s --allow=relaxed-data,unflushed-source --verify --verify-each=proof 2> %t.err | FileCheck %s --check-prefix=PROVEN
 // RUN: FileCheck %s --check-prefix=ALLOWED < %t.err
 // RUN: mscclc %s --allow=relaxed-data -q -o %t 2>&1 | count 0
-// RUN: not mscclc %s --allow=unflushed-source --verify 2>&1 | FileCheck %s
+// RUN: %verify %s --allow=unflushed-source --verify
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
@@ -21,7 +21,7 @@ MSCCLC_ALGORITHM void relaxed_data() {
   back.wait(tb(0), {.sync = Sync::After, .relaxed = true});
 }
 
-// CHECK: relaxed_data.cpp:[[#@LINE-5]]:9: error: only a relaxed signal tells rank 1 that output[0] of rank 1 is written; it orders, but makes no data visible [--allow=relaxed-data]
+// expected-error@-5:9 {{only a relaxed signal tells rank 1 that output[0] of rank 1 is written; it orders, but makes no data visible [--allow=relaxed-data]}}
 // ALLOWED: relaxed_data.cpp:[[#@LINE-6]]:9: warning: only a relaxed signal tells rank 1 that output[0] of rank 1 is written; it orders, but makes no data visible [--allow=relaxed-data]
 // ALLOWED: 1 warning generated.
 // PROVEN: relaxed_data: proven: 2 ranks

@@ -1,11 +1,9 @@
 // A loop that does nothing at all is not optimised away.
-// RUN: rm -f %t
-// RUN: not mscclc %s --trace-timeout=0.5 -o %t 2>&1 | FileCheck %s
-// RUN: test ! -e %t
+// RUN: %verify %s --trace-timeout=0.5
 #include <mscclc/dsl.hpp>
 
 MSCCLC_ALGORITHM void f() {
-  // CHECK: endless_empty_loop.cpp:[[#@LINE+1]]:3: error: the algorithm has not ended after 0.5 s
+  // expected-error@+1:3 {{the algorithm has not ended after 0.5 s}}
   for (;;)
     ;
 }

@@ -1,14 +1,11 @@
 // A vector's index past its end is an error at the index, with the chain of calls.
-// RUN: rm -f %t
-// RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
-// RUN: test ! -e %t
+// RUN: %verify %s
 #include <mscclc/dsl.hpp>
 #include <vector>
 
 static int pick(const std::vector<int> &values, unsigned at) {
-  // CHECK: index_past_end.cpp:[[#@LINE+3]]:10: error: index past the end: the standard library's check '__n < this->size()' failed
-  // CHECK: index_past_end.cpp:[[#@LINE+7]]:3: note: called from here
-  // CHECK: 1 error generated
+  // expected-error@+2:10 {{index past the end: the standard library's check '__n < this->size()' failed}}
+  // expected-note@+6:3 {{called from here}}
   return values[at];
 }
 

@@ -1,10 +1,10 @@
 // A function without its return statement.
-// RUN: rm -f %t
-// RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
-// RUN: test ! -e %t
+// RUN: %verify %s
 #include <mscclc/dsl.hpp>
 
-// CHECK: missing_return.cpp:[[#@LINE+1]]:5: error: a function that returns a value ends without a return statement
+// expected-error@+3:5 {{a function that returns a value ends without a return statement}}
+// expected-note@+6:29 {{called from here}}
+// expected-warning@+4:1 {{non-void function does not return a value}}
 int pick(int x) {
   if (x > 2)
     return 1;

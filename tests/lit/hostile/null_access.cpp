@@ -1,7 +1,5 @@
 // A null pointer.
-// RUN: rm -f %t
-// RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
-// RUN: test ! -e %t
+// RUN: %verify %s
 #include <mscclc/dsl.hpp>
 
 struct Link {
@@ -9,6 +7,6 @@ struct Link {
 };
 MSCCLC_ALGORITHM void f() {
   Link *link = nullptr;
-  // CHECK: null_access.cpp:[[#@LINE+1]]:9: error: member access within a null pointer to 'Link'
+  // expected-error@+1:9 {{member access within a null pointer to 'Link'}}
   link->peer = 3;
 }

@@ -1,4 +1,5 @@
 #include "emit.h"
+#include "runtime-min/include/mscclc/runtime_abi.h"
 
 #include "tests/cuda/program_maker.h"
 
@@ -66,7 +67,19 @@ TEST_CASE("shares follow the collective") {
   CHECK(emit(custom).find("shares = 1;") != std::string::npos);
 }
 
-TEST_CASE("a baked size is the only size") {
+TEST_CASE("a kernel names its root, and says where buffers lie that share memory") {
+  ir::Program program = copyProgram();
+  CHECK(emit(program).find("root") == std::string::npos);
+  program.collective.kind = ir::CollectiveKind::Gather;
+  program.collective.root = 1;
+  program.collective.inplace = true;
+  CHECK(emit(program).find("flags = " + std::to_string(MSCCLC_IN_PLACE | MSCCLC_ROOTED) + ", root = 1;") !=
+        std::string::npos);
+  program.collective.kind = ir::CollectiveKind::Custom;
+  CHECK(emit(program).find("flags = " + std::to_string(MSCCLC_IN_PLACE | MSCCLC_ONE_START) + ";") != std::string::npos);
+}
+
+TEST_CASE("a size that is compiled in is the only size") {
   cuda::EmitOptions options;
   options.messageSize = 4096;
   const std::string text = emit(copyProgram(), options);
@@ -74,7 +87,7 @@ TEST_CASE("a baked size is the only size") {
   CHECK(text.find("minMessageBytes = 4096, maxMessageBytes = 4096;") != std::string::npos);
 }
 
-TEST_CASE("a baked size must be one of the plan's") {
+TEST_CASE("a size that is compiled in must be one of the plan's") {
   ir::Program program = copyProgram();
   program.minMessageSize = 1024;
   program.maxMessageSize = 2048;

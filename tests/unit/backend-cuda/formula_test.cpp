@@ -1,4 +1,6 @@
-#include "backend-cuda/formula.h"
+#include "backend-cuda/formula/formula.h"
+
+#include "backend-cuda/printer.h"
 
 #include "catch.h"
 
@@ -7,8 +9,8 @@ using namespace mscclc::cuda;
 namespace {
 
 /// All blocks of all ranks.
-std::vector<SampleSpace::Instance> grid(int ranks, int blocks) {
-  std::vector<SampleSpace::Instance> all;
+std::vector<RankBlock> grid(int ranks, int blocks) {
+  std::vector<RankBlock> all;
   for (int r = 0; r < ranks; ++r)
     for (int b = 0; b < blocks; ++b)
       all.push_back({r, b});
@@ -18,7 +20,8 @@ std::vector<SampleSpace::Instance> grid(int ranks, int blocks) {
 std::string found(int ranks, int blocks, int items, const ValueOf &value, int steps = 1, int firstItem = 0) {
   Tables tables;
   const auto all = grid(ranks, blocks);
-  return FormulaFinder(ranks, tables).expression({all, steps, firstItem, items}, value);
+  const Expr formula = FormulaFinder(ranks, tables).expression({all, steps, firstItem, items}, value);
+  return formula ? spell(formula) : "";
 }
 
 } // namespace
@@ -40,7 +43,7 @@ TEST_CASE("lists that leave out the rank itself") {
   // The slot that the peer keeps for this rank.
   const auto slot = [](const Sample &s) { return s.item < s.rank ? s.rank - 1 : s.rank; };
   CHECK(found(8, 1, 7, slot) == "k.rank + (i >= k.rank) - 1");
-  // The same behind a first operand of another kind.
+  // The same after a first operand of another kind.
   CHECK(found(
             8, 1, 7, [&](const Sample &s) { return peer({s.rank, 0, 0, s.item - 1}); }, 1, 1) ==
         "i + (i > k.rank) - 1");
@@ -57,7 +60,7 @@ TEST_CASE("rings are modular") {
         "2 * mod(k.rank + 3, 8) + k.block");
   CHECK(found(8, 1, 1, [](const Sample &s) { return s.rank / 4 * 4 + (s.rank + 1) % 4; }) ==
         "k.rank / 4 * 4 + mod(k.rank + 1, 4)");
-  // Behind the chunks of another use; a channel to the next and one to the last rank, in each of two lanes.
+  // After the chunks of another use; a channel to the next and one to the last rank, in each of two lanes.
   CHECK(found(8, 4, 1, [](const Sample &s) { return 32 + (s.rank + s.block) % 8 * 4; }) ==
         "4 * mod(k.rank + k.block, 8) + 32");
   CHECK(found(8, 1, 4, [](const Sample &s) { return (s.rank + (s.item % 2 == 0 ? 1 : 7)) % 8; }) ==
@@ -73,12 +76,12 @@ TEST_CASE("what has no formula becomes the smallest table") {
   const auto all = grid(4, 3);
   FormulaFinder finder(4, tables);
   const ValueOf odd = [](const Sample &s) { return std::vector{5, 1, 7, 7}[static_cast<std::size_t>(s.rank)]; };
-  CHECK(finder.expression({all}, odd).empty());
-  CHECK(finder.expressionOrTable({all}, odd) == "table0[k.rank]");
+  CHECK_FALSE(finder.expression({all}, odd));
+  CHECK(spell(finder.expressionOrTable({all}, odd)) == "table0[k.rank]");
   REQUIRE(tables.all().size() == 1);
   CHECK(tables.all()[0].entries == std::vector<std::int64_t>{5, 1, 7, 7});
   // The same table serves again.
-  CHECK(finder.expressionOrTable({all}, odd) == "table0[k.rank]");
+  CHECK(spell(finder.expressionOrTable({all}, odd)) == "table0[k.rank]");
   CHECK(tables.entries() == 4);
 }
 

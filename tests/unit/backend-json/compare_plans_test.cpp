@@ -35,6 +35,10 @@ TEST_CASE("each field of a program, rank and block is told") {
   };
   CHECK(with([](Program &p) { p.name = "b"; }) == "name is \"every operation\", but \"b\" in golden.json\n");
   CHECK(with([](Program &p) { p.collective.inplace = true; }) == "inplace is false, but true in golden.json\n");
+  CHECK(with([](Program &p) {
+          p.collective.kind = CollectiveKind::Broadcast;
+          p.collective.root = 2;
+        }) == "root is nothing, but 2 in golden.json\n");
   CHECK(with([](Program &p) { p.protocol = Protocol::Simple; }) ==
         "protocol is \"LL\", but \"Simple\" in golden.json\n");
   CHECK(with([](Program &p) { p.maxMessageSize = 1; }) ==

@@ -195,6 +195,8 @@ TEST_CASE("a switch channel has one group, of the size it says") {
                              "$.gpus[0].channels[0].rank_groups[0]: error: the size is 4, but the group has 2 ranks"},
                             {R"([{"size": 2, "ranks": [0, 1]}])", "[]",
                              "channels[0].rank_groups: error: a switch channel has one rank group, not 0"},
+                            {R"([{"size": 2, "ranks": [0, 1]}])", "[7]",
+                             "channels[0].rank_groups[0]: error: expected an object, found a number\n1 error"},
                         });
 }
 

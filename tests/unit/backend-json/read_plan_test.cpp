@@ -1,4 +1,5 @@
 #include "backend-json/compare_plans.h"
+#include "ir/collectives.h"
 #include "ir/structure.h"
 #include "programs.h"
 
@@ -106,4 +107,39 @@ TEST_CASE("a byte order mark and escaped names are understood") {
   std::string text = replaced(write(nops(1)), "\"nops\"", R"("n\u006fp\ud83d\ude00\n")");
   text = "\xef\xbb\xbf" + replaced(text, "\"collective\"", R"("\u0063ollective")");
   CHECK(readGood(text).name == "nop😀\n");
+}
+
+TEST_CASE("a plan names the root of a collective that has one, and no other plan does") {
+  for (std::size_t i = 0; i < collectiveInfos.size(); ++i) {
+    Program program = nops(0);
+    program.collective.kind = static_cast<CollectiveKind>(i);
+    const CollectiveInfo &row = collectiveInfos[i];
+    program.collective.name = row.promise == Promise::Stated ? "mine" : row.name;
+    program.collective.root = row.hasRoot ? 1 : 0;
+    const auto chunks = [&](Extent extent) {
+      return extent == Extent::Whole ? static_cast<std::uint32_t>(program.ranks.size()) : 1;
+    };
+    for (Rank &rank : program.ranks) {
+      rank.inputChunks = chunks(row.input);
+      rank.outputChunks = chunks(row.output);
+    }
+    const std::string text = write(program);
+    INFO(text);
+    CHECK((text.find("\"root\": 1,") != std::string::npos) == row.hasRoot);
+    CHECK((text.find("root") != std::string::npos) == row.hasRoot);
+    const Program back = readGood(text);
+    CHECK(back.collective.kind == program.collective.kind);
+    CHECK(back.collective.root == program.collective.root);
+    CHECK(write(back) == text);
+    if (!row.hasRoot)
+      continue;
+    const Program free = readGood(replaced(text, "\"root\": 1,", ""));
+    CHECK(free.collective.kind == CollectiveKind::Custom);
+    CHECK(free.collective.name == row.name);
+    std::string messages;
+    CHECK_FALSE(read(replaced(text, "\"root\": 1,", "\"root\": 9,"), messages));
+    CHECK_THAT(messages, containsText("the root 9 of " + std::string(row.name) + " does not exist: there are"));
+    CHECK_FALSE(read(replaced(text, "\"" + std::string(row.name) + "\"", "\"mine\""), messages));
+    CHECK_THAT(messages, containsText("$: error: unknown field 'root'"));
+  }
 }

@@ -157,6 +157,25 @@ TEST_CASE("a program that is not ready to be written is a fault of the compiler"
   CHECK_THROWS_AS(json::writePlan(program, out), InternalError);
 }
 
+TEST_CASE("nothing of a pipeline comes after its body") {
+  Program program = everyOperation();
+  program.ranks[0].blocks[1].ops[1].bodySize = 1;
+  CHECK_THAT(write(program), containsText(R"("channel_ids": [0, 1], "channel_type": "memory"}
+            ]},
+            {"name": "put", )"));
+}
+
+TEST_CASE("a name is escaped as nlohmann escapes it, and may be longer than what is written at once") {
+  Program program = nops(0);
+  program.name = "\n\x1b\"\\/\x7f" + std::string(300, 'n') + "é";
+  const std::string text = write(program, {.compact = true, .nameOverride = {}});
+  CHECK_THAT(text, containsText(R"({"name":"\n\u001b\"\\/)"
+                                "\x7f" +
+                                std::string(300, 'n') + "é\",\"collective\":"));
+  CHECK(json::isUtf8(program.name));
+  CHECK_FALSE(json::isUtf8("\xed\xa0\x80"));
+}
+
 TEST_CASE("one operation's text") {
   const Program program = everyOperation();
   CHECK(json::planTextOf(program, {0, 0, 0}) == R"({"name": "nop"})");

@@ -1,4 +1,5 @@
 // The forms in which the DSL takes its arguments.
+#include "ir/collectives.h"
 #include "recorded.h"
 #include "shown_ops.h"
 
@@ -229,4 +230,29 @@ TEST_CASE("a custom collective carries its expectations") {
   REQUIRE(collective.expectations.size() == 2);
   CHECK(collective.expectations[0].contributions == std::vector<ir::Contribution>{{0, 1}, {1, 1}});
   CHECK(collective.expectations[1].rank == 1);
+}
+
+TEST_CASE("every collective of the table has a class") {
+  const auto check = [](ir::CollectiveKind kind, std::uint32_t root, auto make) {
+    INFO(toString(kind));
+    const Outcome outcome = run([&] {
+      CollectiveProgram program("p", make());
+      Rank(0).barrier({0});
+    });
+    const ir::Program &program = outcome.program.value();
+    CHECK(program.collective.kind == kind);
+    CHECK(program.collective.name == toString(kind));
+    CHECK(program.collective.inplace);
+    CHECK(program.collective.chunkFactor == 2);
+    CHECK(program.collective.root == root);
+    REQUIRE(program.ranks.size() == 3);
+    const auto chunks = [](ir::Extent extent) { return extent == ir::Extent::Whole ? 6u : 2u; };
+    for (const ir::Rank &rank : program.ranks) {
+      CHECK(rank.inputChunks == chunks(ir::info(kind).input));
+      CHECK(rank.outputChunks == chunks(ir::info(kind).output));
+    }
+  };
+#define COLLECTIVE(kind, ...) check(ir::CollectiveKind::kind, 0, [] { return kind(3, 2, true); });
+#define ROOTED_COLLECTIVE(kind, ...) check(ir::CollectiveKind::kind, 1, [] { return kind(3, 2, 1, true); });
+#include "ir/collectives.def"
 }

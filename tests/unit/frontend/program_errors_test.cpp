@@ -211,3 +211,17 @@ TEST_CASE("expectations") {
   CHECK(outcome.text("expected_twice", line + 4) == "output chunk 1 of rank 1 has an expectation already");
   CHECK(outcome.note("expected_twice", "expectation_here", line + 3) == "the first expectation is here");
 }
+
+TEST_CASE("root_out_of_range") {
+  for (const std::int64_t root : {std::int64_t{-1}, std::int64_t{3}, std::int64_t{1} << 40}) {
+    int line = 0;
+    const Outcome outcome = run([&] {
+      line = __LINE__ + 1;
+      CollectiveProgram program("p", Broadcast(3, 1, root, false));
+      Rank(0).barrier({0});
+    });
+    CHECK(outcome.text("root_out_of_range", line) ==
+          "root " + std::to_string(root) + " is out of range: the collective's ranks are 0 to 2");
+    CHECK(outcome.diagnostics.numErrors() == 1);
+  }
+}

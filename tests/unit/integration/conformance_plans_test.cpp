@@ -33,9 +33,9 @@ struct Proof {
   std::string text;
 };
 /// What some of the plans need.
-const ir::AllowedNames allowed{"relaxed-data", "unflushed-source", "size-change"};
+const ir::AllowedNames needed{"relaxed-data", "unflushed-source", "size-change"};
 
-Proof prove(const ir::Program &program, const ir::AllowedNames &allowed = allowed) {
+Proof prove(const ir::Program &program, const ir::AllowedNames &allowed = needed) {
   ir::DiagnosticEngine diags;
   diags.allow(allowed);
   diags.setSources(&program.sources);
@@ -153,7 +153,7 @@ TEST_CASE("proven plans run right") {
       const std::uint64_t step = 16 * std::max(program.ranks[0].inputChunks, program.ranks[0].outputChunks);
       options.sizes = {(1024 + step - 1) / step * step};
     }
-    options.allow(allowed);
+    options.allow(needed);
     const bool ok = passes::simulate(program, diags, options).ok;
     CAPTURE(name, diags.render(false));
     CHECK(ok);

@@ -3,6 +3,7 @@
 // They are valid in form only: their signals need not pair up, nor their results make sense.
 #pragma once
 
+#include "ir/collectives.h"
 #include "ir/op_semantics.h"
 #include "ir/op_shapes.h"
 
@@ -32,8 +33,9 @@ public:
     p_.ranks.resize(numRanks);
     const std::uint32_t share = below(3) + 1, scratch = below(6) + 4;
     for (Rank &rank : p_.ranks) {
-      const bool gathers = p_.collective.kind == CollectiveKind::AllGather;
-      const bool scatters = p_.collective.kind == CollectiveKind::ReduceScatter;
+      const CollectiveInfo &info = ir::info(p_.collective.kind);
+      const bool gathers = info.input == Extent::Share && info.output == Extent::Whole;
+      const bool scatters = info.input == Extent::Whole && info.output == Extent::Share;
       rank.inputChunks = gathers ? share : share * numRanks;
       rank.outputChunks = scatters ? share : share * numRanks;
       rank.scratchChunks = scratch;
@@ -59,7 +61,9 @@ private:
   void makeOptions(std::uint32_t numRanks) {
     using namespace ir;
     p_.name = "random " + std::to_string(numRanks) + anyText();
-    p_.collective.kind = static_cast<CollectiveKind>(below(7));
+    p_.collective.kind = static_cast<CollectiveKind>(below(collectiveInfos.size()));
+    if (info(p_.collective.kind).hasRoot)
+      p_.collective.root = below(numRanks);
     p_.collective.name = chance(4) ? "n" + anyText() : std::string(toString(p_.collective.kind));
     p_.collective.inplace = chance(2);
     p_.collective.chunkFactor = below(3) + 1;

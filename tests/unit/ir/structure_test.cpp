@@ -99,6 +99,9 @@ TEST_CASE("whole program: options, in-place sizes, expectations") {
         "7 chunks_of_collective: 2 input and 2 output chunks are not those of sendrecv over 2 ranks: they differ from "
         "rank 0's\n");
   CHECK(chunks("test", "input 1 output 0", "output 7") == "");
+  CHECK(chunks("broadcast root 2", "input 1 output 1", "input 1 output 1") ==
+        "2 root_out_of_range: the root 2 of broadcast does not exist: there are 2 ranks\n");
+  CHECK(chunks("custom \"broadcast\"", "input 1", "input 1") == "");
   CHECK(chunks("custom \"\"", "input 1", "input 1") == "2 name_empty: the collective's name is empty\n");
   CHECK(chunks("custom \"allreduce\"", "input 1", "input 1") ==
         "2 custom_name_taken: a custom collective cannot be named 'allreduce', as one of the known ones is\n");

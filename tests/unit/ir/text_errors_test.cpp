@@ -116,6 +116,17 @@ TEST_CASE("locations: ir_unknown_location, ir_location_repeated, and only what i
   CHECK(table("@3 = file0:2:2\n") == "9:1 ir_expected: expected @2, found @3\n");
 }
 
+TEST_CASE("a root where one belongs, and nowhere else") {
+  const auto collective = [](const std::string &words) {
+    return errorsOf("mscclc.ir 1\nprogram \"p\" {\ncollective " + words +
+                    "\nrank 0 {\nbuffers input 1 output 1\n}\n}\n");
+  };
+  CHECK(collective("broadcast inplace") == "3:22 ir_expected: expected 'root', found 'inplace'\n");
+  CHECK(collective("reduce root x").starts_with("3:24 ir_expected: expected the root's rank"));
+  CHECK(collective("sendrecv root 0").starts_with("3:21 ir_expected: expected end of line"));
+  CHECK(collective("gather root 0") == "");
+}
+
 TEST_CASE("ir_wrong_version and ir_wrong_definition") {
   CHECK(errorsOfBlock("copy scratch[0:2] <- input[0:2]%in\ncopy output[0:2] <- scratch[1:3]%0\n") ==
         "7:33 ir_wrong_version: this read sees %{0, in}, not %0\n");

@@ -164,3 +164,15 @@ TEST_CASE("the README's example parses") {
   REQUIRE(program);
   CHECK(program->numOps() == 7);
 }
+
+TEST_CASE("a collective with a root says which rank it is") {
+  const std::string text = "mscclc.ir 1\n\nprogram \"p\" {\n  collective scatter root 1 inplace chunk_factor 3\n\n"
+                           "  rank 0 {\n    buffers input 6 output 3 scratch 0\n  }\n\n"
+                           "  rank 1 {\n    buffers input 6 output 3 scratch 0\n  }\n}\n";
+  DiagnosticEngine diagnostics;
+  const auto program = parse(text, "p.ir", diagnostics);
+  REQUIRE(program);
+  CHECK(program->collective.kind == CollectiveKind::Scatter);
+  CHECK(program->collective.root == 1);
+  CHECK(printed(*program) == text);
+}

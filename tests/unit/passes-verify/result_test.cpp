@@ -88,7 +88,8 @@ TEST_CASE("every collective's definition") {
     return p.program;
   };
   for (const auto kind : {CollectiveKind::AllGather, CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
-                          CollectiveKind::AllToAll, CollectiveKind::SendRecv})
+                          CollectiveKind::AllToAll, CollectiveKind::SendRecv, CollectiveKind::Broadcast,
+                          CollectiveKind::Reduce, CollectiveKind::Gather, CollectiveKind::Scatter})
     CHECK(prove(local(kind, 3)).result.proven);
 }
 

@@ -1,4 +1,4 @@
-// The CPU executor finds what goes wrong rarely: threads that overtake each other, stores that are seen late, users
+// The simulator finds what goes wrong rarely: threads that overtake each other, stores that are seen late, users
 // that use their buffers again at once, slices that do not meet, launches of other sizes. Each program is right but for
 // that.
 #include "algorithms.h"

@@ -1,4 +1,4 @@
-// The CPU executor: right programs run right, wrong ones do not, and sizes are as the plan format says.
+// The simulator: right programs run right, wrong ones do not, and sizes are as the plan format says.
 #include "algorithms.h"
 #include "prove.h"
 

@@ -53,24 +53,24 @@ TEST_CASE("slices that end inside chunks are proven at each size where they meet
   // Of 2c units in four slices, the first two are the longer ones where c is odd; for c = 1 the others are empty.
   const Program four = slicesMetByChunk(4, 1, {2, 3});
   CHECK(unitsOf(four) == std::vector<std::uint32_t>{1, 3});
-  const Proof proof = proveBothWays(four);
+  const Proof proof = prove(four);
   CHECK(proof.says("race on scratch[1] of rank 0: the write ('copy') by rank 0, block 1 and the read ('copy') by rank "
                    "0, block 4 are not ordered"));
   CHECK(proof.says("operation 2: note: where a chunk has 16 bytes, which slices do not divide evenly"));
-  const Proof all = proveBothWays(slicesMetByChunk(4, 1, {1, 2, 3}));
+  const Proof all = prove(slicesMetByChunk(4, 1, {1, 2, 3}));
   CHECK(all.result.proven);
   CHECK(all.result.unevenSizes == 2);
   CHECK(all.result.summary().find(", 3 ways in which slices meet") != std::string::npos);
-  CHECK(proveBothWays(slicesMetByChunk(4, 0, {0, 1})).result.proven); // the first two are never too short
-  CHECK(proveBothWays(slicesMetByChunk(3, 0, {0})).has("race"));      // nor is one of three enough
-  CHECK(proveBothWays(slicesMetByChunk(3, 0, {0, 1})).result.proven);
-  CHECK(proveBothWays(slicesMetByChunk(3, 1, {1, 2})).result.proven);
+  CHECK(prove(slicesMetByChunk(4, 0, {0, 1})).result.proven); // the first two are never too short
+  CHECK(prove(slicesMetByChunk(3, 0, {0})).has("race"));      // nor is one of three enough
+  CHECK(prove(slicesMetByChunk(3, 0, {0, 1})).result.proven);
+  CHECK(prove(slicesMetByChunk(3, 1, {1, 2})).result.proven);
 }
 
 TEST_CASE("only sizes count that messages may have") {
   const Program four = slicesMetByChunk(4, 1, {2, 3});
   const auto provenAt = [&](std::uint64_t least, std::uint64_t most) {
-    return proveBothWays(ofSize(four, least, most)).result.proven;
+    return prove(ofSize(four, least, most)).result.proven;
   };
   CHECK(provenAt(64, 64)); // two chunks of two units
   CHECK(unitsOf(ofSize(four, 64, 64)).empty());
@@ -88,15 +88,15 @@ TEST_CASE("where all cut a range alike, or take it whole, any size does") {
   for (std::uint32_t t = 0; t < 3; ++t)
     p.on(0, t).copy(scratch(0), in(0)).slice(t, 3).nop().copy(out(0), scratch(0)).slice(t, 3);
   CHECK(unitsOf(p.program).empty());
-  CHECK(proveBothWays(p.program).result.proven);
+  CHECK(prove(p.program).result.proven);
   // Halves meet thirds in three ways, besides those that divide evenly.
   Plan mixed(CollectiveKind::Test, 1, 1, 1);
   mixed.on(0, 0).copy(out(0), in(0)).slice(0, 2);
   mixed.on(0, 1).copy(out(0), in(0)).slice(2, 3);
   CHECK_FALSE(unitsOf(mixed.program).empty());
-  CHECK(proveBothWays(mixed.program).result.proven); // a first half never reaches a last third
+  CHECK(prove(mixed.program).result.proven); // a first half never reaches a last third
   mixed.on(0, 2).copy(out(0), in(0)).slice(1, 3);
-  CHECK(proveBothWays(mixed.program).has("race"));
+  CHECK(prove(mixed.program).has("race"));
 }
 
 TEST_CASE("slices that meet in too many ways, and within pipelines, are not proven") {
@@ -117,30 +117,30 @@ TEST_CASE("slices that meet in too many ways, and within pipelines, are not prov
 }
 
 TEST_CASE("at another message size, scratch lies elsewhere") {
-  const Proof lent = proveBothWays(lentScratch().program);
+  const Proof lent = prove(lentScratch().program);
   CHECK(lent.ids.front() == "size_change_race");
   CHECK(lent.says("rank 0, block 0, operation 0: error: launched again with another message size, it races on the "
                   "scratch of rank 0: the write by rank 0, block 0 of one launch and the read by rank 1, block 0 of an "
                   "earlier one are not ordered"));
   CHECK(prove(lentScratch().program, {.fixedScratch = true}).result.proven);
   CHECK(prove(lentScratch().program, {}, {"size-change"}).result.proven);
-  CHECK(proveBothWays(ofSize(lentScratch().program, 64, 64)).result.proven);
-  CHECK(proveBothWays(ofSize(lentScratch().program, 64, 95)).result.proven); // still one size: 96 would be the next
-  CHECK(proveBothWays(ofSize(lentScratch().program, 64, 96)).has("size_change_race"));
+  CHECK(prove(ofSize(lentScratch().program, 64, 64)).result.proven);
+  CHECK(prove(ofSize(lentScratch().program, 64, 95)).result.proven); // still one size: 96 would be the next
+  CHECK(prove(ofSize(lentScratch().program, 64, 96)).has("size_change_race"));
   Plan twice = lentScratch(); // by the launch after the next, rank 1 has begun the next
   twice.program.doubleScratch = true;
-  CHECK(proveBothWays(twice.program).result.proven);
+  CHECK(prove(twice.program).result.proven);
   Plan told = lentScratch(); // rank 0 waits for rank 1 before it writes at all
   auto &ops = told.program.ranks[0].blocks[0].ops;
   std::rotate(ops.begin(), ops.begin() + 3, ops.begin() + 5);
-  CHECK(proveBothWays(told.program).result.proven);
+  CHECK(prove(told.program).result.proven);
 }
 
 TEST_CASE("a handshake at the start orders launches of all sizes, packets need the double scratch") {
   for (const std::uint32_t n : {2u, 3u, 4u}) {
-    CHECK(proveBothWays(allReducePackets(n, true).program).result.proven);
-    CHECK(proveBothWays(allReducePackets(n, false).program).has("size_change_race"));
-    CHECK(proveBothWays(ofSize(allReducePackets(n, false).program, n * 64, n * 64)).result.proven);
+    CHECK(prove(allReducePackets(n, true).program).result.proven);
+    CHECK(prove(allReducePackets(n, false).program).has("size_change_race"));
+    CHECK(prove(ofSize(allReducePackets(n, false).program, n * 64, n * 64)).result.proven);
     Plan p = allReducePackets(n, false);
     for (Rank &rank : p.program.ranks) { // all begin, and then all write
       const std::vector<Op> ops = std::exchange(rank.blocks[0].ops, {});
@@ -148,7 +148,7 @@ TEST_CASE("a handshake at the start orders launches of all sizes, packets need t
       p.on(number).relaxedSignal(p.allChannels()).relaxedWait(p.allChannels()).nop();
       rank.blocks[0].ops.insert(rank.blocks[0].ops.end(), ops.begin(), ops.end());
     }
-    CHECK(proveBothWays(p.program).result.proven);
+    CHECK(prove(p.program).result.proven);
   }
 }
 
@@ -169,9 +169,9 @@ TEST_CASE("a port put that nobody waits for may land at another size") {
     }
     return p.program;
   };
-  CHECK(proveBothWays(make(false)).has("size_change_race"));
+  CHECK(prove(make(false)).has("size_change_race"));
   CHECK(prove(make(false), {.fixedScratch = true}).result.proven);
-  CHECK(proveBothWays(make(true)).result.proven);
+  CHECK(prove(make(true)).result.proven);
 }
 
 TEST_CASE("a user overwrites the output once its launch has ended, though a peer still gets from it") {
@@ -190,11 +190,11 @@ TEST_CASE("a user overwrites the output once its launch has ended, though a peer
     }
     return p.program;
   };
-  CHECK(proveBothWays(make(CollectiveKind::Custom, false))
+  CHECK(prove(make(CollectiveKind::Custom, false))
             .says("rank 0, block 0, operation 3: error: launched again, it races on output[0] of rank 1: rank 1 may "
                   "end its launch, and its user overwrite it, while rank 0, block 0 still reads it"));
-  CHECK(proveBothWays(make(CollectiveKind::Custom, true)).result.proven);
-  CHECK(proveBothWays(make(CollectiveKind::Test, false)).result.proven); // its buffers are nobody's
+  CHECK(prove(make(CollectiveKind::Custom, true)).result.proven);
+  CHECK(prove(make(CollectiveKind::Test, false)).result.proven); // its buffers are nobody's
 }
 
 TEST_CASE("a user reads the input, too: a peer must have written what it writes there") {
@@ -213,8 +213,8 @@ TEST_CASE("a user reads the input, too: a peer must have written what it writes 
     }
     return p.program;
   };
-  const Proof early = proveBothWays(make(false, false));
+  const Proof early = prove(make(false, false));
   CHECK(early.says("rank 1 may end its launch before input[0] of rank 1 is written by rank 0, block 0"));
-  CHECK(proveBothWays(make(false, true)).result.proven);
-  CHECK_FALSE(proveBothWays(make(true, true)).result.proven); // there the input is the result
+  CHECK(prove(make(false, true)).result.proven);
+  CHECK_FALSE(prove(make(true, true)).result.proven); // there the input is the result
 }

@@ -33,9 +33,9 @@ template <typename Relay> Plan relayed(Relay relay) {
 
 TEST_CASE("a thread that waits, and then signals in the same phase, passes on what it heard") {
   const Plan right = relayed([](Block &b) { b.wait({0}).signal({1}); });
-  CHECK(proveBothWays(right.program).result.proven);
+  CHECK(prove(right.program).result.proven);
   CHECK(runsRight(right.program));
-  const auto refused = [](auto relay) { CHECK(proveBothWays(relayed(relay).program).has("race")); };
+  const auto refused = [](auto relay) { CHECK(prove(relayed(relay).program).has("race")); };
   refused([](Block &b) { b.signal({1}).wait({0}); });        // the other way round
   refused([](Block &b) { b.relaxedWait({0}).signal({1}); }); // it saw no data itself
   refused([](Block &b) { b.wait({0}).relaxedSignal({1}); });
@@ -45,10 +45,10 @@ TEST_CASE("what one thread waited for, another does not pass on within the phase
   // Thread 0 waits for rank 1, thread 1 signals rank 2: its first signal goes to rank 1.
   Plan p = relayed([](Block &b) { b.wait({0}).signal({0, 1}); });
   p.on(1).wait({0});
-  CHECK(proveBothWays(p.program).has("race"));
+  CHECK(prove(p.program).has("race"));
   Plan apart = relayed([](Block &b) { b.wait({0}).nop().signal({0, 1}); });
   apart.on(1).wait({0});
-  CHECK(proveBothWays(apart.program).result.proven);
+  CHECK(prove(apart.program).result.proven);
 }
 
 TEST_CASE("what a thread heard before the last nop needs no passing on, what it heard in the last iteration does") {
@@ -68,7 +68,7 @@ TEST_CASE("what a thread heard before the last nop needs no passing on, what it 
     to.pipeline(1024, 1, 1).wait({0});
     to.wait({0}).nop();
     to.remote(OpKind::Get, {out(0)}, {to.of(0, BufferKind::Scratch, 0)}, ChannelType::Memory, {0});
-    return proveBothWays(p.program);
+    return prove(p.program);
   };
   const std::string race = "race on scratch[0] of rank 0: the write ('put') by rank 1, block 0 and the read ('get')";
   CHECK_FALSE(make(true).says(race));
@@ -94,9 +94,9 @@ TEST_CASE("threads that acquire one semaphore at once know not which release eac
     get.nop().relaxedSignal({1}).wait({0});
     return p.program;
   };
-  CHECK(proveBothWays(make(false)).has("race"));
+  CHECK(prove(make(false)).has("race"));
   CHECK_FALSE(runsRight(make(false)));
-  CHECK(proveBothWays(make(true)).result.proven);
+  CHECK(prove(make(true)).result.proven);
   CHECK(runsRight(make(true)));
 }
 
@@ -116,10 +116,10 @@ TEST_CASE("signals of several threads to one counter may come in any order") {
     c.wait({0});
     return p.program;
   };
-  CHECK(proveBothWays(make(true, 1)).result.proven);
+  CHECK(prove(make(true, 1)).result.proven);
   CHECK(runsRight(make(true, 1)));
-  CHECK(proveBothWays(make(false, 1)).has("race"));
-  CHECK(proveBothWays(make(false, 2)).result.proven); // having heard both
+  CHECK(prove(make(false, 1)).has("race"));
+  CHECK(prove(make(false, 2)).result.proven); // having heard both
   CHECK(runsRight(make(false, 2)));
 }
 
@@ -186,10 +186,10 @@ TEST_CASE("one thread treats an element in all operations of a phase that begin 
     return p.program;
   };
   const auto right = [&](auto ops) {
-    CHECK(proveBothWays(make(ops)).result.proven);
+    CHECK(prove(make(ops)).result.proven);
     CHECK(runsRight(make(ops)));
   };
-  const auto wrong = [&](auto ops) { CHECK(proveBothWays(make(ops)).has("race")); };
+  const auto wrong = [&](auto ops) { CHECK(prove(make(ops)).has("race")); };
   right([](Block b) { b.copy(out(0), in(0)).copy(out(1), out(0)); });
   right([](Block b) { b.copy(out(0, 2), in(0, 2)).reduce(out(2, 2), {out(0, 2), in(2, 2)}); });
   right([](Block b) { b.copy(out(0), in(0)).copy(out(0), in(1)).copy(in(1), out(0)); });
@@ -205,7 +205,7 @@ TEST_CASE("one thread treats an element in all operations of a phase that begin 
   wrong([](Block b) { b.pipeline(24, 1, 2).copy(out(0), in(0)).copy(out(1), out(0)); }); // begins within a word
   Program fine = make([](Block b) { b.copy(out(0), in(0)).copy(out(1), out(0)); });
   fine.bufferAlignment = 4; // so do chunks, where messages are small
-  CHECK(proveBothWays(fine).has("race"));
+  CHECK(prove(fine).has("race"));
 }
 
 TEST_CASE("through a switch a memory has other addresses, which a thread's order does not hold for") {
@@ -218,8 +218,8 @@ TEST_CASE("through a switch a memory has other addresses, which a thread's order
     p.on(0).copy(scratch(0), out(0));
     return p.program;
   };
-  CHECK(proveBothWays(make(false)).has("race"));
-  CHECK(proveBothWays(make(true)).result.proven);
+  CHECK(prove(make(false)).has("race"));
+  CHECK(prove(make(true)).result.proven);
 }
 
 TEST_CASE("packets are shared out by what they hold, plain data by words") {
@@ -235,7 +235,7 @@ TEST_CASE("packets are shared out by what they hold, plain data by words") {
       b.copy(out(1), out(0));
     return p.program;
   };
-  CHECK(proveBothWays(make(true)).result.proven);
+  CHECK(prove(make(true)).result.proven);
   CHECK(runsRight(make(true)));
-  CHECK(proveBothWays(make(false)).has("race"));
+  CHECK(prove(make(false)).has("race"));
 }

@@ -5,14 +5,14 @@ using namespace mscclc::passes;
 
 namespace {
 
-const char *const o2 = "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,part-waits,replicate-instances";
+const char *const o2 = "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits,replicate-instances";
 
 TEST_CASE("each pass run twice in a row changes nothing the second time") {
   std::mt19937 random(11);
   for (int i = 0; i < 100; ++i) {
     const std::string text = programText(randomOps(random, 20));
     const Outcome lowered = runPasses(parseProgram(text), "fuse,lower-data-sync");
-    for (const char *pass : {"lower-data-sync", "infer-sync", "drop-redundant-sync", "part-waits",
+    for (const char *pass : {"lower-data-sync", "infer-sync", "drop-redundant-sync", "split-waits",
                              "replicate-instances", "fit-executor"}) {
       const Outcome once = runPasses(lowered.program, pass);
       INFO("seed 11, program " << i << ", " << pass << "\n" << text);

@@ -83,7 +83,7 @@ public:
   /// put, signal and flush in one. Python: put_with_signal_and_flush.
   void putWithSignalAndFlush(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// Sends packets as they lie there: from scratch `src` to scratch `dst` of the other rank. Does not wait for them:
-  /// they were written before, by copyPackets and a sync behind it, say. `src` may be written again once it is flushed,
+  /// they were written before, by copyPackets and a sync after it, say. `src` may be written again once it is flushed,
   /// or once who took the packets has said so. Python: put_packets.
   void putPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
   /// The same, but waits first until the packets are there. Python: read_put_packets.

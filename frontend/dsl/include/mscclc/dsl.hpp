@@ -16,7 +16,7 @@
 //     }
 //   }
 //
-// The headers have guards where `#pragma once` would not hold: between a header that was read ahead and its copy.
+// The headers have guards where `#pragma once` would not hold: between a precompiled header and its copy.
 #ifndef MSCCLC_DSL_HPP
 #define MSCCLC_DSL_HPP
 
@@ -24,7 +24,8 @@
 
 // What is defined in these headers is short, and right for any arguments.
 #ifdef __clang__
-#pragma clang attribute push(__attribute__((always_inline, no_sanitize("undefined"))), apply_to = function)
+#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
+#pragma clang attribute push(__attribute__((no_sanitize("undefined"))), apply_to = function) // Clang 14 takes one each
 #endif
 #include "channels.hpp"
 #include "program.hpp"
@@ -32,12 +33,13 @@
 #include "types.hpp"
 #ifdef __clang__
 #pragma clang attribute pop
+#pragma clang attribute pop
 #endif
 
 namespace mscclc {
 
 namespace detail {
-/// Whether a value can be handed on. Asked here, it is part of what is read ahead of an algorithm.
+/// Whether a value can be handed on. Asked here, it is part of what is precompiled.
 template <typename... T>
 inline constexpr bool areValues = ((__is_constructible(T, const T &) && __is_constructible(T, T &&)) && ...);
 static_assert(areValues<AllGather, AllReduce, Buffer, Chunk, ChunkList, Integer, MemoryChannel, On, Place, PlacedIndex,

@@ -57,6 +57,40 @@ public:
   SendRecv(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here());
 };
 
+/// Every rank gets the input of the root: input and output of chunkFactor chunks. In place they are one buffer. No
+/// Python counterpart; as ncclBroadcast, but that all ranks have an input.
+class Broadcast : public Collective {
+public:
+  Broadcast(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace,
+            detail::Place at = detail::Place::here());
+};
+
+/// The root gets the reduction of all inputs: input and output of chunkFactor chunks. In place they are one buffer. The
+/// other ranks' outputs may end as anything. No Python counterpart; as ncclReduce, but that all ranks have an output.
+class Reduce : public Collective {
+public:
+  Reduce(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace,
+         detail::Place at = detail::Place::here());
+};
+
+/// The root gets the inputs of all: input of chunkFactor chunks, output of ranks × chunkFactor. In place the input of
+/// rank r is the r-th share of its output. The other ranks' outputs may end as anything. No Python counterpart; as
+/// ncclGather, but that all ranks have an output.
+class Gather : public Collective {
+public:
+  Gather(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace,
+         detail::Place at = detail::Place::here());
+};
+
+/// Rank r gets the r-th share of the root's input: input of ranks × chunkFactor chunks, output of chunkFactor. In place
+/// the output of rank r is the r-th share of its input. No Python counterpart; as ncclScatter, but that all ranks have
+/// an input.
+class Scatter : public Collective {
+public:
+  Scatter(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace,
+          detail::Place at = detail::Place::here());
+};
+
 /// Buffers of any size and no promise about the output. Python: TestCollective(num_ranks, input_size, output_size).
 class TestCollective : public Collective {
 public:

@@ -35,7 +35,7 @@ class Buffer {
 public:
   /// No buffer yet.
   Buffer() = default;
-  /// New scratch of `size` chunks on `rank`, behind what the rank has already. Python: Buffer(rank, size).
+  /// New scratch of `size` chunks on `rank`, after what the rank has already. Python: Buffer(rank, size).
   Buffer(std::int64_t rank, std::int64_t size, detail::Place at = detail::Place::here());
 
   /// Chunks [first, last). Python: buffer[first:last].

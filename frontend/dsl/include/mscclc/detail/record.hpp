@@ -138,11 +138,12 @@ struct ChunkData {
   std::uint8_t type = 0; ///< BufferType
 };
 
-/// Kinds of collectives.
-enum class CollectiveKind : std::uint32_t { AllGather, AllReduce, ReduceScatter, AllToAll, SendRecv, Test, Custom };
+/// Kinds of collectives: the numbers of the compiler's table (ir/collectives.def).
+enum class CollectiveKind : std::uint32_t;
 
 extern "C" {
-// Collectives and programs. `first` and `second`: input and output chunks of a rank, or the chunk factor and 0.
+// Collectives and programs. `first` and `second`: input and output chunks of a rank, or the chunk factor and the root
+// (0 for a collective without one).
 std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::size_t nameSize, std::int64_t ranks,
                                   std::int64_t first, std::int64_t second, bool inplace, const Place *place);
 void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t outputChunk,

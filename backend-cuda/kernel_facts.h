@@ -1,0 +1,18 @@
+// What all block programs of a kernel have in common.
+#pragma once
+
+#include "ir/program.h"
+
+#include <array>
+#include <string>
+
+namespace mscclc::cuda {
+
+struct KernelFacts {
+  const ir::Program &program;
+  /// Template argument of a reduction, by its operation: "Op" where the plan has one operation throughout.
+  std::array<std::string, 3> reduceOp;
+  bool readsPeers = false; ///< some operation reads memory of other ranks
+};
+
+} // namespace mscclc::cuda

@@ -1,0 +1,79 @@
+// Writes the operands of a block program's operations: what differs between the instances becomes formulas.
+#pragma once
+
+#include "backend-cuda/formula/formula.h"
+#include "backend-cuda/model.h"
+#include "ir/op_semantics.h"
+#include "ir/program.h"
+
+namespace mscclc::cuda {
+
+/// Where an operation stands: `op` in each instance, and `op + step · stride` in its repetitions.
+struct At {
+  std::size_t op = 0;
+  int steps = 1;
+  std::size_t stride = 0;
+};
+
+class OperandWriter {
+public:
+  /// `instances` have one shape; they outlive this. Tables that are needed are added to `tables`.
+  OperandWriter(const ir::Program &program, const std::vector<RankBlock> &instances, Tables &tables);
+
+  /// Of the first instance; kinds and counts of its operations are everyone's.
+  const ir::Rank &rank() const { return rank_; }
+  const ir::ThreadBlock &block() const { return block_; }
+  const ir::Op &op(const At &at) const { return block_.ops[at.op]; }
+
+  /// Position of the operation in its block.
+  Expr position(const At &at) const;
+  Expr barrier(const At &at);
+  /// Channels or semaphores of the operation, from the `first`-th on.
+  ListExpr ids(const At &at, std::uint32_t first, std::uint32_t count);
+  /// `count` operands from `first` on, all of form `form`, as one list.
+  ListExpr chunks(const At &at, std::uint32_t first, std::uint32_t count, ir::DataForm form);
+  /// The chunk that a switch channel stands for, at every rank of its group.
+  ListExpr members(const At &at, std::uint32_t operand, ir::DataForm form);
+  Expr switchChannel(const At &at, std::uint32_t operand);
+  SliceExpr slice(const At &at, std::uint32_t operand);
+  /// True if operands [first, first + count) are one chunk in every instance and repetition.
+  bool areOneChunk(const At &at, std::uint32_t first, std::uint32_t count) const;
+
+  /// What is written next stands in a pipeline of such units; 0: in none.
+  void setPipelineUnit(std::uint64_t bytes) { unit_ = bytes; }
+
+  /// What is written next has formulas only. Whether it could, endFormulasOnly() says; if not, it is of no use.
+  void beginFormulasOnly();
+  bool formulaFailed() const { return failed_; }
+  bool endFormulasOnly();
+
+private:
+  const ir::Rank &rankAt(const Sample &s) const { return program_.ranks[static_cast<std::size_t>(s.rank)]; }
+  const ir::ThreadBlock &blockAt(const Sample &s) const { return rankAt(s).blocks[static_cast<std::size_t>(s.block)]; }
+  const ir::Op &opAt(const At &at, const Sample &s) const {
+    return blockAt(s).ops[at.op + static_cast<std::size_t>(s.step) * at.stride];
+  }
+  const ir::Chunk &chunkAt(const At &at, std::uint32_t operand, const Sample &s) const {
+    return blockAt(s).operands(opAt(at, s))[operand];
+  }
+
+  /// The formula of a number over all instances, repetitions and `count` items from `first` on.
+  template <class F> Expr number(const At &at, int first, int count, F value);
+  /// The same of a number that has no items.
+  template <class F> Expr number(const At &at, F value) { return number(at, 0, 1, value); }
+
+  /// `count` consecutive operands of one kind from `first` on; item `shift` is the first of them.
+  ChunkExpr run(const At &at, std::uint32_t first, std::uint32_t count, ir::DataForm form, int shift);
+  bool areOneKind(const ir::Chunk &a, const ir::Chunk &b) const;
+
+  const ir::Program &program_;
+  const std::vector<RankBlock> &instances_;
+  FormulaFinder finder_;
+  const ir::Rank &rank_;
+  const ir::ThreadBlock &block_;
+  std::uint64_t unit_ = 0;
+  bool formulasOnly_ = false;
+  bool failed_ = false; ///< to find a formula where only formulas are wanted
+};
+
+} // namespace mscclc::cuda

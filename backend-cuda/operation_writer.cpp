@@ -1,0 +1,190 @@
+#include "backend-cuda/operation_writer.h"
+
+#include "ir/internal_error.h"
+#include "ir/op_semantics.h"
+
+namespace mscclc::cuda {
+
+namespace {
+
+using ir::DataForm;
+using ir::Op;
+using ir::OpKind;
+
+class OperationWriter {
+public:
+  OperationWriter(const KernelFacts &facts, OperandWriter &operands, const At &at, std::vector<Statement> &out)
+      : facts_(facts), operands_(operands), at_(at), op_(operands.op(at)), out_(out),
+        port_(op_.channelType == ir::ChannelType::Port), comment_(describe(facts.program, op_)) {}
+
+  void write();
+
+private:
+  // Formulas are sought, and tables numbered, in the order in which these are called.
+  Expr position() const { return operands_.position(at_); }
+  ListExpr ids() { return operands_.ids(at_, 0, op_.numIds); }
+  ListExpr plain(std::uint32_t first, std::uint32_t count = 1) {
+    return operands_.chunks(at_, first, count, DataForm::Plain);
+  }
+  ListExpr packets(std::uint32_t first, std::uint32_t count = 1) {
+    return operands_.chunks(at_, first, count, DataForm::Packet);
+  }
+  ListExpr members(std::uint32_t operand, DataForm form) { return operands_.members(at_, operand, form); }
+  Expr switchChannel(std::uint32_t operand) { return operands_.switchChannel(at_, operand); }
+  SliceExpr slice() { return operands_.slice(at_, 0); }
+  const std::string &reduceOp() const { return facts_.reduceOp[static_cast<std::size_t>(op_.reduceOp)]; }
+
+  void sync() { out_.push_back({{}, SyncStatement{}}); }
+  void call(CallStatement call) { out_.push_back({std::exchange(comment_, {}), std::move(call)}); }
+  /// A call that orders.
+  void control(std::string function, std::vector<Argument> arguments) {
+    call({std::move(function), {}, std::move(arguments)});
+  }
+  /// A call that moves data.
+  void move(std::string function, std::vector<Argument> arguments, std::string templateArgument = {}) {
+    call({std::move(function), std::move(templateArgument), std::move(arguments), true});
+  }
+
+  void reducePackets();
+  void readPutPacket();
+  void pairs();
+  void pairsOfOneSize(std::uint32_t first, std::uint32_t count);
+
+  const KernelFacts &facts_;
+  OperandWriter &operands_;
+  const At &at_;
+  const Op &op_;
+  std::vector<Statement> &out_;
+  const bool port_;
+  std::string comment_; ///< of the first statement that is no synchronisation
+};
+
+void OperationWriter::write() {
+  constexpr DataForm plainForm = DataForm::Plain, packetForm = DataForm::Packet;
+  const std::uint32_t srcs = op_.numSrcs, dsts = op_.numDsts;
+  switch (op_.kind) {
+  case OpKind::Nop:
+    return sync();
+  case OpKind::Barrier:
+    return control("barrier", {position(), operands_.barrier(at_), constant(op_.count)});
+  case OpKind::SemAcquire:
+    return control("acquire", {position(), ids()});
+  case OpKind::SemRelease:
+    return control("release", {ids()});
+  case OpKind::Signal:
+    return port_ ? control("portSignal", {position(), ids()}) : control("signal", {ids()});
+  case OpKind::RelaxedSignal:
+    return control("relaxedSignal", {ids()});
+  case OpKind::Wait:
+    return control(port_ ? "portWait" : "wait", {position(), ids()});
+  case OpKind::RelaxedWait:
+    return control(facts_.readsPeers ? "launchWait" : "relaxedWait", {position(), ids()});
+  case OpKind::Flush:
+    return control("portFlush", {position(), ids()});
+  case OpKind::Copy:
+    return move("copy", {slice(), plain(0), plain(1)});
+  case OpKind::CopyPacket:
+    return move("toPackets", {slice(), plain(0), packets(1)});
+  case OpKind::UnpackPacket:
+    return move("fromPackets", {position(), slice(), packets(0), plain(1)});
+  case OpKind::Reduce:
+  case OpKind::ReduceSend:
+  case OpKind::ReadReduce:
+  case OpKind::ReadReduceSend:
+    return move("reduce", {slice(), plain(0, srcs), plain(srcs, dsts)}, reduceOp());
+  case OpKind::ReducePacket:
+  case OpKind::ReduceCopyPacket:
+  case OpKind::ReduceSendPacket:
+  case OpKind::ReduceCopySendPacket:
+    return reducePackets();
+  case OpKind::Get:
+  case OpKind::Put:
+  case OpKind::PutPacket:
+  case OpKind::PutWithSignal:
+  case OpKind::PutWithSignalAndFlush:
+    return pairs();
+  case OpKind::ReadPutPacket:
+    return readPutPacket();
+  case OpKind::SwitchReduce:
+    return move("switchReduce", {slice(), switchChannel(0), members(0, plainForm), plain(1)}, reduceOp());
+  case OpKind::SwitchBroadcast:
+    return move("switchBroadcast", {slice(), switchChannel(1), plain(0), members(1, plainForm)});
+  case OpKind::SwitchBroadcastPacket:
+    return move("switchForwardPackets", {position(), slice(), switchChannel(1), packets(0), members(1, packetForm)});
+  case OpKind::SwitchReduceBroadcast:
+    return move("switchReduceBroadcast",
+                {slice(), switchChannel(0), switchChannel(1), members(0, plainForm), members(1, plainForm)},
+                reduceOp());
+  case OpKind::Pipeline:
+    throw ir::InternalError("a pipeline is a loop over operations, and is written as one");
+  }
+}
+
+/// A plain chunk and packets, to a plain chunk, and perhaps to packets as well.
+void OperationWriter::reducePackets() {
+  const std::uint32_t srcs = op_.numSrcs, dsts = op_.numDsts;
+  std::vector<Argument> arguments{position(), slice(), plain(0), packets(1, srcs - 1), plain(srcs)};
+  if (dsts > 1)
+    arguments.push_back(packets(srcs + 1, dsts - 1));
+  move("reducePackets", std::move(arguments), reduceOp());
+}
+
+/// A proxy does not look at flags: the block waits for the packets before it asks for them to be sent.
+void OperationWriter::readPutPacket() {
+  if (!port_)
+    return move("forwardPackets", {position(), slice(), packets(0), packets(1, op_.numDsts)});
+  move("awaitPackets", {position(), slice(), packets(0)});
+  sync();
+  move("portPut", {position(), slice(), ids(), packets(0), packets(1, op_.numDsts)}, "Then::Nothing");
+}
+
+/// Operations of which source i goes to destination i. Pairs of different size cannot share a slice.
+void OperationWriter::pairs() {
+  const auto all = operands_.block().operands(op_);
+  for (std::uint32_t begin = 0; begin < op_.numSrcs;) {
+    std::uint32_t end = begin + 1;
+    while (end < op_.numSrcs && all[end].size == all[begin].size)
+      ++end;
+    pairsOfOneSize(begin, end - begin);
+    begin = end;
+  }
+}
+
+void OperationWriter::pairsOfOneSize(std::uint32_t first, std::uint32_t count) {
+  const bool one = operands_.areOneChunk(at_, first, count);
+  ListExpr sources = operands_.chunks(at_, first, one ? 1 : count, ir::formOfSource(op_, first));
+  ListExpr targets = operands_.chunks(at_, op_.numSrcs + first, count, ir::formOfDestination(op_.kind, first));
+  SliceExpr part = operands_.slice(at_, first);
+  if (!port_) {
+    const std::string function = op_.kind == OpKind::PutPacket ? "toPackets" : "copy";
+    return move(one ? function : function + "Pairs", {std::move(part), std::move(sources), std::move(targets)});
+  }
+  const char *then = op_.kind == OpKind::PutWithSignal           ? "Then::Signal"
+                     : op_.kind == OpKind::PutWithSignalAndFlush ? "Then::SignalAndFlush"
+                                                                 : "Then::Nothing";
+  move("portPut",
+       {position(), std::move(part), operands_.ids(at_, first, count), std::move(sources), std::move(targets)}, then);
+}
+
+} // namespace
+
+std::string describe(const ir::Program &program, const ir::Op &op) {
+  std::string text(ir::toString(op.kind));
+  std::string places;
+  for (ir::LocId id : program.sources.places(op.loc)) {
+    if (program.sources.isElement(id)) // of a plan: tells no more than the statement's own place
+      continue;
+    const ir::Loc &loc = program.sources.get(id);
+    const std::string &path = program.sources.files()[loc.file];
+    places += (places.empty() ? "  " : ", ") + path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(loc.line);
+    if (places.size() > 80)
+      break;
+  }
+  return text + places;
+}
+
+void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, std::vector<Statement> &out) {
+  OperationWriter(facts, operands, at, out).write();
+}
+
+} // namespace mscclc::cuda

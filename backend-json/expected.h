@@ -1,0 +1,110 @@
+// What a reader expects of a value, and where it goes: the levels of a plan say it, value_reader.h holds them to it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace mscclc::json {
+
+struct Expected;
+class ObjectReader;
+
+/// Anything; it is read over.
+struct Ignored {};
+struct WholeNumber {
+  std::uint64_t min, max;
+  std::function<void(std::uint64_t)> take;
+};
+struct Truth {
+  std::function<void(bool)> take;
+};
+struct Text {
+  std::function<void(std::string_view)> take;
+};
+/// One of `words`, taken by its index.
+struct Word {
+  std::span<const std::string_view> words;
+  std::function<void(std::size_t)> take;
+};
+/// Any number of values; element() is asked for each, before it is read.
+struct List {
+  std::function<Expected()> element;
+};
+struct Expected : std::variant<Ignored, WholeNumber, Truth, Text, Word, List, ObjectReader *> {
+  using variant::variant;
+};
+
+// What most fields hold. `out` is set when the value comes, and left alone when it is not as expected.
+
+template <typename T> Expected number(T &out) {
+  return WholeNumber{0, std::numeric_limits<T>::max(), [&out](std::uint64_t value) { out = static_cast<T>(value); }};
+}
+inline Expected positive(std::uint32_t &out) {
+  return WholeNumber{1, std::numeric_limits<std::uint32_t>::max(),
+                     [&out](std::uint64_t value) { out = static_cast<std::uint32_t>(value); }};
+}
+inline Expected boolean(bool &out) {
+  return Truth{[&out](bool value) { out = value; }};
+}
+inline Expected string(std::string &out) {
+  return Text{[&out](std::string_view value) { out = value; }};
+}
+/// One of `words`, which stand for the enumerators of E from `First` on.
+template <auto First, typename E = decltype(First)> Expected word(std::span<const std::string_view> words, E &out) {
+  return Word{words, [&out](std::size_t index) { out = static_cast<E>(static_cast<std::size_t>(First) + index); }};
+}
+template <typename E> Expected word(std::span<const std::string_view> words, E &out) {
+  return word<E{}>(words, out);
+}
+inline Expected list(std::function<Expected()> element) {
+  return List{std::move(element)};
+}
+inline Expected list(ObjectReader &element) {
+  return List{[&element] { return Expected(&element); }};
+}
+
+/// The fields of an object, all of which must be there unless their bit in `optional` is set. At most 32.
+struct ObjectSchema {
+  std::span<const std::string_view> fields;
+  std::uint32_t optional = 0;
+};
+
+/// An object that was read to its end.
+struct ReadObject {
+  std::uint32_t fields; ///< bit set: those that were there
+  std::size_t begin;    ///< byte at which it begins
+  bool clean;           ///< nothing in it was in error
+};
+
+/// Reads the objects of one level, one after another. Fields come in the order of the text.
+class ObjectReader {
+public:
+  explicit ObjectReader(ObjectSchema schema) : schema(schema) {}
+  virtual ~ObjectReader() = default;
+
+  virtual void begin(std::size_t /*at*/) {} ///< an object opens at this byte
+  /// What the value of the schema's k-th field must be; asked when it comes.
+  virtual Expected field(std::size_t k) = 0;
+  virtual void end(const ReadObject &) {}
+
+  const ObjectSchema schema;
+};
+
+/// An object whose fields have nothing to do with each other.
+class PlainObject final : public ObjectReader {
+public:
+  PlainObject(ObjectSchema schema, std::function<Expected(std::size_t)> fields)
+      : ObjectReader(schema), fields_(std::move(fields)) {}
+  Expected field(std::size_t k) override { return fields_(k); }
+
+private:
+  std::function<Expected(std::size_t)> fields_;
+};
+
+} // namespace mscclc::json

@@ -1,0 +1,124 @@
+// Names of a plan's fields, level by level, in the order in which a plan is written; those of operations are in
+// plan_schema.h. Reader and writer both ask here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace mscclc::json {
+
+enum class PlanField : std::uint8_t {
+  Name,
+  Collective,
+  Protocol,
+  Inplace,
+  Root,
+  ReuseResources,
+  Gpus,
+  Threads,
+  DoubleScratch,
+  Alignment,
+  MinSize,
+  MaxSize
+};
+inline constexpr std::string_view planFields[] = {"name",
+                                                  "collective",
+                                                  "protocol",
+                                                  "inplace",
+                                                  "root",
+                                                  "reuse_resources",
+                                                  "gpus",
+                                                  "num_threads_per_block",
+                                                  "use_double_scratch_buffer",
+                                                  "buffer_alignment",
+                                                  "min_message_size",
+                                                  "max_message_size"};
+
+enum class GpuField : std::uint8_t {
+  Id,
+  InputChunks,
+  OutputChunks,
+  ScratchChunks,
+  Blocks,
+  Channels,
+  RemoteBuffers,
+  Semaphores
+};
+inline constexpr std::string_view gpuFields[] = {"id",           "input_chunks", "output_chunks",  "scratch_chunks",
+                                                 "threadblocks", "channels",     "remote_buffers", "semaphores"};
+
+/// Of a gpu's channels: all of one type, or one switch channel.
+enum class ChannelField : std::uint8_t { Type, ConnectedTo, Buffer, RankGroups };
+inline constexpr std::string_view channelFields[] = {"channel_type", "connected_to", "buffer_type", "rank_groups"};
+
+enum class RankGroupField : std::uint8_t { Size, Ranks };
+inline constexpr std::string_view rankGroupFields[] = {"size", "ranks"};
+
+enum class RemoteBufferField : std::uint8_t { Rank, Buffer, AccessTypes };
+inline constexpr std::string_view remoteBufferFields[] = {"rank", "type", "access_channel_types"};
+
+enum class SemaphoreField : std::uint8_t { InitialValue };
+inline constexpr std::string_view semaphoreFields[] = {"init_value"};
+
+enum class BlockField : std::uint8_t { Id, Ops, Channels, RemoteBuffers };
+inline constexpr std::string_view blockFields[] = {"id", "ops", "channels", "remote_buffer_refs"};
+
+/// Of a block's tables.
+enum class ChannelRefField : std::uint8_t { Type, Ids };
+inline constexpr std::string_view channelRefFields[] = {"channel_type", "channel_ids"};
+enum class RemoteRefField : std::uint8_t { Type, Ids };
+inline constexpr std::string_view remoteRefFields[] = {"access_channel_type", "remote_buffer_ids"};
+
+enum class ChunkField : std::uint8_t { BufferId, SwitchChannelId, Rank, Buffer, Index, Size };
+inline constexpr std::string_view chunkFields[] = {"buffer_id", "switch_channel_id", "rank", "type", "index", "size"};
+
+/// Of `iter_context` and `tbg_info`.
+enum class IterContextField : std::uint8_t { UnitSize, NumChunks };
+inline constexpr std::string_view iterContextFields[] = {"unit_size", "num_chunks"};
+enum class GroupInfoField : std::uint8_t { Index, Size };
+inline constexpr std::string_view groupInfoFields[] = {"tb_id", "tbg_size"};
+
+constexpr std::string_view nameOf(PlanField field) {
+  return planFields[static_cast<std::size_t>(field)];
+}
+constexpr std::string_view nameOf(GpuField field) {
+  return gpuFields[static_cast<std::size_t>(field)];
+}
+constexpr std::string_view nameOf(ChannelField field) {
+  return channelFields[static_cast<std::size_t>(field)];
+}
+constexpr std::string_view nameOf(RankGroupField field) {
+  return rankGroupFields[static_cast<std::size_t>(field)];
+}
+constexpr std::string_view nameOf(RemoteBufferField field) {
+  return remoteBufferFields[static_cast<std::size_t>(field)];
+}
+constexpr std::string_view nameOf(SemaphoreField field) {
+  return semaphoreFields[static_cast<std::size_t>(field)];
+}
+constexpr std::string_view nameOf(BlockField field) {
+  return blockFields[static_cast<std::size_t>(field)];
+}
+constexpr std::string_view nameOf(ChannelRefField field) {
+  return channelRefFields[static_cast<std::size_t>(field)];
+}
+constexpr std::string_view nameOf(RemoteRefField field) {
+  return remoteRefFields[static_cast<std::size_t>(field)];
+}
+constexpr std::string_view nameOf(ChunkField field) {
+  return chunkFields[static_cast<std::size_t>(field)];
+}
+constexpr std::string_view nameOf(IterContextField field) {
+  return iterContextFields[static_cast<std::size_t>(field)];
+}
+constexpr std::string_view nameOf(GroupInfoField field) {
+  return groupInfoFields[static_cast<std::size_t>(field)];
+}
+
+/// The field's bit in a set of fields of its level.
+template <typename Field> constexpr std::uint32_t bitOf(Field field) {
+  return 1u << static_cast<unsigned>(field);
+}
+
+} // namespace mscclc::json

@@ -1,0 +1,77 @@
+// Where nlohmann's parser is in a text. Its SAX interface hands over values without their places; the bytes that it
+// has taken, counted by the iterator it takes them from, tell them.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace mscclc::json {
+
+class TokenPlaces {
+public:
+  /// Of a value, or of white space before one, that begins at byte `begin` of `text`.
+  explicit TokenPlaces(std::string_view text, std::size_t begin = 0)
+      : text_(text), reached_(text.data() + begin), previousEnd_(begin), end_(begin) {}
+
+  /// Has nlohmann's parser send the events of a value to `events`, whose every event calls next() first. False if the
+  /// handler stopped it or the text is no JSON. `whole`: nothing but white space may follow the value.
+  template <typename Events> bool parse(Events &events, bool whole);
+
+  /// Steps to the token that the parser has just read.
+  void next() {
+    previousEnd_ = end_;
+    end_ = taken();
+  }
+  /// Byte at which the token begins that is a value or a field's name: between it and the one before stand only white
+  /// space, ',' and ':'. The parser has taken one byte more if the one before is a number; that is one of these, too.
+  std::size_t here() const {
+    const std::size_t at = text_.find_first_not_of(" \t\r\n,:", previousEnd_);
+    return at == std::string_view::npos ? text_.size() : at;
+  }
+  std::size_t taken() const { return static_cast<std::size_t>(reached_ - text_.data()); }
+  std::string_view text() const { return text_; }
+
+private:
+  /// Goes over a text and tells how far it got.
+  class Iterator {
+  public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = char;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const char *;
+    using reference = const char &;
+
+    Iterator(const char *at, const char **reached) : at_(at), reached_(reached) {}
+    reference operator*() const { return *at_; }
+    Iterator &operator++() {
+      *reached_ = ++at_;
+      return *this;
+    }
+    Iterator operator++(int) {
+      Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend bool operator==(const Iterator &a, const Iterator &b) { return a.at_ == b.at_; }
+
+  private:
+    const char *at_;
+    const char **reached_;
+  };
+
+  std::string_view text_;
+  const char *reached_;
+  std::size_t previousEnd_, end_;
+};
+
+template <typename Events> bool TokenPlaces::parse(Events &events, bool whole) {
+  constexpr std::string_view byteOrderMark = "\xef\xbb\xbf";
+  if (text_.substr(end_).starts_with(byteOrderMark)) // the parser skips it
+    end_ += byteOrderMark.size();
+  return nlohmann::json::sax_parse(Iterator(reached_, &reached_), Iterator(text_.data() + text_.size(), nullptr),
+                                   &events, nlohmann::json::input_format_t::json, whole);
+}
+
+} // namespace mscclc::json

@@ -1,0 +1,121 @@
+#include "frontend/clang/arguments.h"
+
+#include "frontend/clang/source_files.h"
+
+#include "clang/Frontend/CompilerInvocation.h"
+#include "clang/Frontend/FrontendOptions.h"
+#include "clang/Lex/HeaderSearchOptions.h"
+
+#include <filesystem>
+#include <iterator>
+
+using namespace clang;
+
+namespace mscclc::frontend {
+namespace {
+
+/// Clang's own headers: where they were at build time, or beside Clang's library.
+std::string resourceDirectory() {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const std::string version = std::to_string(LLVM_VERSION_MAJOR);
+  for (const std::string &dir :
+       {std::string(MSCCLC_CLANG_RESOURCE_DIR), "/usr/lib/llvm-" + version + "/lib/clang/" + version,
+        "/usr/lib/clang/" + version, "/usr/lib64/clang/" + version})
+    if (fs::exists(dir + "/include/stddef.h", ignored))
+      return dir;
+  return MSCCLC_CLANG_RESOURCE_DIR;
+}
+
+/// What evaluation relies on, whatever the user's arguments say.
+constexpr const char *fixedArguments[] = {
+    // Exactly what is written, checked.
+    "-O0",
+    "-fno-exceptions",
+    "-ffp-contract=off",
+    "-fno-fast-math",
+    "-fno-math-errno",
+    "-fsigned-char",
+    "-ftrivial-auto-var-init=zero",
+    "-Wdate-time",
+    // All that is undefined without pointer arithmetic or casts of pointers.
+    "-fno-sanitize=all",
+    "-fsanitize=array-bounds,bool,builtin,enum,float-cast-overflow,integer-divide-by-zero,null,return,shift,"
+    "signed-integer-overflow,unreachable,vla-bound",
+    "-fno-sanitize-recover=all",
+    "-fno-sanitize-trap=all",
+    "-D_GLIBCXX_ASSERTIONS",
+    "-U_GLIBCXX_DEBUG",
+    "-U_FORTIFY_SOURCE",
+    // Code for the linker in memory, and no more than it needs. DWARF 5 would want a checksum of each file.
+    "-fPIC",
+    "-fno-asynchronous-unwind-tables",
+    "-gdwarf-4",
+    "-gline-tables-only",
+    "-gcolumn-info",
+    "-fdebug-compilation-dir=/",
+    "-fno-stack-protector",
+    "-fno-threadsafe-statics",
+    "-fno-c++-static-destructors",
+    "-fcf-protection=none",
+    "-fno-modules",
+    "-fno-coverage-mapping",
+    "-fno-profile-instr-generate",
+    "-fno-profile-generate",
+    "-fdiagnostics-format=clang",
+    "-Qunused-arguments",
+};
+
+/// What Clang sees to be undefined while it reads. The user's own arguments come later and may allow it.
+constexpr const char *undefinedWhenRead[] = {
+    "-Werror=uninitialized",        "-Wno-error=sometimes-uninitialized",
+    "-Werror=return-stack-address", "-Werror=dangling",
+    "-Werror=unsequenced",          "-Werror=fortify-source",
+};
+
+} // namespace
+
+std::vector<std::string> commandLine(const mscclc::frontend::FrontendOptions &options, const ProjectFlags &project,
+                                     const std::string &input) {
+  std::vector<std::string> args = {MSCCLC_LLVM_PREFIX "/bin/clang++", "-fsyntax-only", "-xc++", "-std=c++20",
+                                   "-fbracket-depth=256"};
+  const auto add = [&](const auto &more) { args.insert(args.end(), std::begin(more), std::end(more)); };
+  add(undefinedWhenRead);
+  add(project.language);
+  add(options.clangArgs);
+  add(project.includes);
+  args.insert(args.end(), {"-isystem", dslMount, "-resource-dir", resourceDirectory(), "-include",
+                           std::string(dslMount) + "/mscclc/detail/library_settings.hpp"});
+  add(fixedArguments);
+  // After this, a name that begins with a dash is a name still.
+  args.insert(args.end(), {"--", input});
+  return args;
+}
+
+void harden(CompilerInvocation &invocation) {
+  clang::FrontendOptions &frontend = invocation.getFrontendOpts();
+  frontend.Plugins.clear();
+  frontend.AddPluginActions.clear();
+  frontend.ActionName.clear();
+  frontend.ProgramAction = clang::frontend::ParseSyntaxOnly;
+  frontend.OutputFile.clear();
+  frontend.LLVMArgs.clear();
+  frontend.StatsFile.clear();
+  frontend.DisableFree = true;
+  invocation.getDependencyOutputOpts() = DependencyOutputOptions();
+  DiagnosticOptions &diagnostics = invocation.getDiagnosticOpts();
+  diagnostics.DiagnosticLogFile.clear();
+  diagnostics.DiagnosticSerializationFile.clear();
+  diagnostics.ErrorLimit = 20;
+  CodeGenOptions &codegen = invocation.getCodeGenOpts();
+  codegen.DisableO0ImplyOptNone = true;
+  codegen.OffloadObjects.clear();
+  // With it, Clang would name all its built-in functions before it reads; precompiled headers name those of use.
+  invocation.getLangOpts().Modules = false;
+  // All that a precompiled header was made of is checked for changes. A file that was only copied is the same file.
+  HeaderSearchOptions &search = invocation.getHeaderSearchOpts();
+  search.ModulesValidateSystemHeaders = true;
+  search.ValidateASTInputFilesContent = true;
+}
+
+} // namespace mscclc::frontend

@@ -1,0 +1,99 @@
+// Which memory an operation touches: whose, which chunks of it, and how.
+//
+// The one place that knows it; dependency analysis, proof, simulator and backends all ask here. Chunks are named as the
+// operation names them: memory_map.h tells which of them are the same memory. All of it is for programs that
+// structure.h accepts, unless said otherwise.
+#pragma once
+
+#include "ir/op_semantics.h"
+
+#include <utility>
+
+namespace mscclc::ir {
+
+/// How a block gets at a piece of memory.
+enum class Reach : std::uint8_t {
+  Own,           ///< its own rank's memory
+  MemoryChannel, ///< a remote buffer, which its threads load and store
+  PortChannel,   ///< a remote buffer, to which a proxy sends
+  SwitchChannel, ///< the buffer of a rank of a multicast group; its own rank is one of them
+};
+
+/// What one operand of an operation touches of one rank's memory.
+struct MemoryPiece {
+  std::uint32_t rank = 0; ///< whose memory it is
+  BufferKind buffer = BufferKind::Input;
+  std::uint32_t index = 0, size = 0; ///< in chunks; of packets, in packet chunks
+  std::uint32_t operand = 0;         ///< of the operation, sources first
+  Access access = Access::Read;
+  DataForm form = DataForm::Plain;
+  Reach reach = Reach::Own;
+
+  bool isPacket() const { return form == DataForm::Packet; }
+  bool inScratch() const { return buffer == BufferKind::Scratch; }
+};
+
+/// The buffer that a chunk operand of a block of `rank` lies in, on whichever rank.
+inline BufferKind bufferOf(const Rank &rank, const Chunk &chunk) {
+  switch (chunk.space) {
+  case ChunkSpace::Input:
+  case ChunkSpace::Output:
+  case ChunkSpace::Scratch:
+    break;
+  case ChunkSpace::Remote:
+    return rank.remoteBuffers[chunk.id].buffer;
+  case ChunkSpace::Switch:
+    return rank.switchChannels[chunk.id].buffer;
+  }
+  return static_cast<BufferKind>(chunk.space);
+}
+
+/// What operand `operand` of `op`, which is `chunk`, touches of one rank's memory: of a switch channel, the share of
+/// the operation's own rank `rank`; all others lie in one rank's memory only.
+inline MemoryPiece pieceOf(const Program &program, std::uint32_t rank, const Op &op, std::uint32_t operand,
+                           const Chunk &chunk) {
+  const Rank &r = program.ranks[rank];
+  const OperandRole role = roleOf(op, operand);
+  MemoryPiece piece{rank, bufferOf(r, chunk), chunk.index, chunk.size, operand, role.access, role.form, Reach::Own};
+  if (chunk.space == ChunkSpace::Remote) {
+    piece.rank = r.remoteBuffers[chunk.id].rank;
+    piece.reach = op.channelType == ChannelType::Port ? Reach::PortChannel : Reach::MemoryChannel;
+  } else if (chunk.space == ChunkSpace::Switch) {
+    piece.reach = Reach::SwitchChannel;
+  }
+  return piece;
+}
+
+/// Calls `visit(piece)` for each piece of memory that the operand touches: one, or one of every rank of a switch
+/// channel's group, in the order in which the channel names them.
+template <typename Visit>
+void forEachPiece(const Program &program, std::uint32_t rank, const Op &op, std::uint32_t operand, const Chunk &chunk,
+                  Visit &&visit) {
+  MemoryPiece piece = pieceOf(program, rank, op, operand, chunk);
+  if (piece.reach != Reach::SwitchChannel)
+    return visit(std::as_const(piece));
+  for (const std::uint32_t member : program.ranks[rank].switchChannels[chunk.id].ranks) {
+    piece.rank = member;
+    visit(std::as_const(piece));
+  }
+}
+
+/// The same for all operands of `op`, sources first.
+template <typename Visit>
+void forEachMemory(const Program &program, std::uint32_t rank, const ThreadBlock &block, const Op &op, Visit &&visit) {
+  const Chunk *chunks = block.chunks.data() + op.firstChunk;
+  for (std::uint32_t i = 0, n = op.numChunks(); i < n; ++i)
+    forEachPiece(program, rank, op, i, chunks[i], visit);
+}
+
+/// The same for what lies in the memory of the operation's own rank: of a switch channel its share.
+template <typename Visit>
+void forEachOwnMemory(const Program &program, std::uint32_t rank, const ThreadBlock &block, const Op &op,
+                      Visit &&visit) {
+  const Chunk *chunks = block.chunks.data() + op.firstChunk;
+  for (std::uint32_t i = 0, n = op.numChunks(); i < n; ++i)
+    if (chunks[i].space != ChunkSpace::Remote)
+      visit(pieceOf(program, rank, op, i, chunks[i]));
+}
+
+} // namespace mscclc::ir

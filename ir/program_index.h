@@ -1,0 +1,83 @@
+// Dense numbers for what a program is made of: blocks, channels, semaphores, barriers over all ranks.
+//
+// What blocks wait for by count are *queues*: channel ends that are waited on (by the number of the end), then
+// semaphores.
+#pragma once
+
+#include "ir/channel_pairing.h"
+#include "ir/program.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mscclc::ir {
+
+/// No number.
+inline constexpr std::uint32_t none = ~std::uint32_t{0};
+
+/// Blocks of a rank that meet, in order.
+struct Barrier {
+  std::uint32_t rank = 0;
+  std::uint64_t id = 0; ///< within the rank
+  std::vector<std::uint32_t> blocks;
+};
+
+/// A program with everything numbered across ranks. Every rank has at least one block number, so that whoever uses its
+/// buffers before and after a launch is always somebody.
+class ProgramIndex {
+public:
+  explicit ProgramIndex(const Program &program);
+
+  const Program &program;
+
+  std::uint32_t numRanks() const { return static_cast<std::uint32_t>(program.ranks.size()); }
+  std::uint32_t numBlocks() const { return firstBlock_.back(); }
+  std::uint32_t block(std::uint32_t rank, std::uint32_t id) const { return firstBlock_[rank] + id; }
+  std::uint32_t rankOf(std::uint32_t block) const { return rankOf_[block]; }
+  std::uint32_t idOf(std::uint32_t block) const { return block - firstBlock_[rankOf_[block]]; }
+  const ThreadBlock &ops(std::uint32_t block) const { return *code_[block]; }
+  OpRef place(std::uint32_t block, std::uint32_t op) const { return {rankOf(block), idOf(block), op}; }
+
+  std::uint32_t numChannels() const { return firstChannel_[1].back(); }
+  std::uint32_t channel(ChannelType type, std::uint32_t rank, std::uint32_t id) const {
+    return firstChannel_[type == ChannelType::Port][rank] + id;
+  }
+  /// The other end of a channel, or `none`.
+  std::uint32_t pairOf(std::uint32_t channel) const { return pairOf_[channel]; }
+  std::uint32_t rankOfChannel(std::uint32_t channel) const;
+  /// "memory channel 3 of rank 0 (to rank 1)".
+  std::string describeChannel(std::uint32_t channel) const;
+
+  std::uint32_t numSemaphores() const { return firstSemaphore_.back(); }
+  std::uint32_t semaphore(std::uint32_t rank, std::uint32_t id) const { return firstSemaphore_[rank] + id; }
+  /// "semaphore 2 of rank 0".
+  std::string describeSemaphore(std::uint32_t semaphore) const;
+
+  std::uint32_t numQueues() const { return numChannels() + numSemaphores(); }
+  std::uint32_t semaphoreQueue(std::uint32_t rank, std::uint32_t id) const {
+    return numChannels() + semaphore(rank, id);
+  }
+  /// The queue that an operation of `rank` takes from (a wait, an acquire) or adds to (what sends), by one of its ids;
+  /// `none` if it sends through a channel without a pair.
+  std::uint32_t queue(std::uint32_t rank, const Op &op, std::uint32_t id) const;
+
+  std::uint32_t numBarriers() const { return static_cast<std::uint32_t>(barriers_.size()); }
+  /// Number of barrier `id` of `rank`, which some block names.
+  std::uint32_t barrierOf(std::uint32_t rank, std::uint64_t id) const { return barrierNumber_.at({rank, id}); }
+  const Barrier &barrier(std::uint32_t number) const { return barriers_[number]; }
+
+private:
+  void numberBarriers();
+
+  std::vector<std::uint32_t> firstBlock_, rankOf_;
+  std::vector<const ThreadBlock *> code_;      ///< [block]
+  std::vector<std::uint32_t> firstChannel_[2]; // memory, then port
+  std::vector<std::uint32_t> pairOf_;
+  std::vector<std::uint32_t> firstSemaphore_;
+  std::vector<Barrier> barriers_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> barrierNumber_; ///< [rank, id]
+};
+
+} // namespace mscclc::ir

@@ -1,0 +1,99 @@
+#include "passes/verify/deadlock.h"
+
+#include "ir/op_memory.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+std::vector<Stuck> DeadlockSearch::find() {
+  collect();
+  std::vector<Stuck> all;
+  std::vector<std::uint32_t> seen(index_.numBlocks(), none), path; // seen: from which block
+  for (std::uint32_t start = 0; start < index_.numBlocks(); ++start) {
+    path.clear();
+    std::uint32_t b = start;
+    while (!machine_.finished(b) && seen[b] == none) {
+      seen[b] = start;
+      path.push_back(b);
+      const Source next = sourceOf(b);
+      if (next.block == none) {
+        all.push_back({{b}, {}});
+        break;
+      }
+      b = next.block;
+      if (seen[b] != start)
+        continue;
+      Stuck &circle = all.emplace_back();
+      circle.blocks.assign(std::find(path.begin(), path.end(), b), path.end());
+      for (const std::uint32_t waiting : circle.blocks)
+        circle.sources.push_back(sourceOf(waiting));
+      break;
+    }
+  }
+  return all;
+}
+
+/// The operations that unfinished blocks have before them.
+void DeadlockSearch::collect() {
+  for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
+    if (!machine_.finished(b) && machine_.waiting(b).kind == Waiting::Packet)
+      writers_[machine_.waiting(b).id];
+  for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+    if (machine_.finished(b))
+      continue;
+    const ir::BlockCursor &at = machine_.at(b);
+    const bool comesAgain = at.inLoop() && !at.isLastIteration(); // the beginning of the loop
+    for (std::uint32_t o = comesAgain ? at.header() + 1 : at.op(); o < index_.ops(b).ops.size(); ++o)
+      collectFrom(b, o);
+  }
+}
+
+void DeadlockSearch::collectFrom(std::uint32_t b, std::uint32_t o) {
+  const ir::ThreadBlock &code = index_.ops(b);
+  const ir::Op &op = code.ops[o];
+  const std::uint32_t rank = index_.rankOf(b);
+  if (ir::sends(op.kind))
+    for (const std::uint32_t id : code.idsOf(op))
+      sources_.try_emplace(ir::isSemaphoreOp(op.kind) ? key(Waiting::Semaphore, index_.semaphore(rank, id))
+                                                      : key(Waiting::Channel, index_.queue(rank, op, id)),
+                           Source{b, o});
+  if (writers_.empty())
+    return;
+  ir::forEachMemory(index_.program, rank, code, op, [&](const ir::MemoryPiece &piece) {
+    if (piece.access != ir::Access::Write || !piece.isPacket())
+      return;
+    const UnitSpan span = geometry_.span(code.chunks[op.firstChunk + piece.operand], op, nullptr, true);
+    const std::uint64_t first = memory_.base(piece.rank, ir::BufferKind::Scratch, true) + span.first;
+    for (std::uint32_t u = 0; u < span.count; ++u)
+      if (const auto it = writers_.find(static_cast<CellId>(first + u));
+          it != writers_.end() && it->second.block == none)
+        it->second = {b, o};
+  });
+}
+
+Source DeadlockSearch::sourceOf(std::uint32_t b) const {
+  const Waiting &w = machine_.waiting(b);
+  if (w.kind == Waiting::Packet)
+    return writers_.at(w.id);
+  if (w.kind == Waiting::Barrier)
+    return missingAt(w.id, b);
+  const auto it = sources_.find(key(w.kind, w.id));
+  return it == sources_.end() ? Source{} : it->second;
+}
+
+/// Where a block of the rank of `b` comes to the barrier that is not there yet.
+Source DeadlockSearch::missingAt(std::uint32_t barrier, std::uint32_t b) const {
+  for (const std::uint32_t other : index_.barrier(barrier).blocks) {
+    const auto &ops = index_.ops(other).ops;
+    const bool there = machine_.waiting(other).kind == Waiting::Barrier && machine_.waiting(other).id == barrier;
+    if (there || machine_.finished(other))
+      continue;
+    for (std::uint32_t o = machine_.at(other).op(); o < ops.size(); ++o)
+      if (ops[o].kind == ir::OpKind::Barrier && ops[o].imm == index_.ops(b).ops[machine_.at(b).op()].imm)
+        return {other, o};
+  }
+  return {};
+}
+
+} // namespace mscclc::passes::proof

@@ -1,0 +1,106 @@
+// Port puts: asynchronous, done in the order of their queue, and known to be done only where somebody says so. A signal
+// through the channel tells its waiter that all puts before it are complete; a flush tells its own block that their
+// sources may be reused. Which puts lie before a signal or flush is certain only for those of the same thread, and for
+// those that the thread knows to be issued: so each thread's puts are a lane of their own, in which order is certain,
+// and what covers the n-th put of a lane covers all before it.
+#include "passes/verify/order.h"
+
+namespace mscclc::passes::proof {
+
+std::uint32_t Order::addPut(std::uint32_t channel, const View &issuer, std::uint32_t op) {
+  if (firstLane_.empty())
+    firstLane_.assign(index_.numChannels(), none);
+  std::uint32_t lane = firstLane_[channel];
+  while (lane != none && (lanes_[lane].block != issuer.block || lanes_[lane].thread != issuer.thread))
+    lane = lanes_[lane].next;
+  if (lane == none) {
+    lane = static_cast<std::uint32_t>(lanes_.size());
+    lanes_.push_back({issuer.block, issuer.thread, firstLane_[channel], {}, {}, {}, {}, {}});
+    firstLane_[channel] = lane;
+  }
+  const auto id = static_cast<std::uint32_t>(puts_.size());
+  auto &puts = lanes_[lane].puts;
+  puts_.push_back(
+      {channel, lane, static_cast<std::uint32_t>(puts.size()), issuer.block, issuer.thread, issuer.phase, op});
+  puts.push_back(id);
+  return id;
+}
+
+std::uint32_t Order::putsCovered(std::uint32_t channel, const View &from, std::uint32_t more) {
+  std::uint32_t covers = more;
+  if (firstLane_.empty())
+    return covers;
+  for (std::uint32_t lane = firstLane_[channel]; lane != none; lane = lanes_[lane].next) {
+    const auto &puts = lanes_[lane].puts;
+    auto covered = static_cast<std::uint32_t>(puts.size());
+    while (covered != 0) {
+      const Put &put = puts_[puts[covered - 1]];
+      const bool self = put.block == from.block && put.phase == from.phase && put.thread == from.thread;
+      if (self || known(put.block, put.phase, from, Relation::HappensBefore))
+        break;
+      --covered;
+    }
+    if (covered == 0)
+      continue;
+    covers_.push_back({lane, covered, covers});
+    covers = static_cast<std::uint32_t>(covers_.size() - 1);
+  }
+  return covers;
+}
+
+void Order::addDone(std::vector<Done> &events, const Done &event) {
+  if (event.upTo >
+      (events.empty() ? 0 : events.back().upTo)) // the first event that covers a put is the one that counts
+    events.push_back(event);
+}
+
+void Order::completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread) {
+  for (; covers != none; covers = covers_[covers].next)
+    addDone(lanes_[covers_[covers].lane].completed, {covers_[covers].upTo, waiter, blocks_[waiter].phase, thread});
+}
+
+void Order::relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread) {
+  for (; covers != none; covers = covers_[covers].next)
+    lanes_[covers_[covers].lane].relayed.push_back({covers_[covers].upTo, waiter, blocks_[waiter].phase, thread});
+}
+
+std::uint32_t Order::joinCovers(std::uint32_t covers, std::uint32_t more) {
+  for (; covers != none; covers = covers_[covers].next) {
+    covers_.push_back({covers_[covers].lane, covers_[covers].upTo, more});
+    more = static_cast<std::uint32_t>(covers_.size() - 1);
+  }
+  return more;
+}
+
+void Order::flushed(std::uint32_t covers, std::uint32_t block) {
+  for (; covers != none; covers = covers_[covers].next) {
+    Lane &lane = lanes_[covers_[covers].lane];
+    const Done event{covers_[covers].upTo, block, blocks_[block].phase};
+    addDone(lane.flushed, event);
+    if (block == lane.block)
+      addDone(lane.ownFlushed, event);
+  }
+}
+
+bool Order::putBefore(const Epoch &epoch, bool write, const View &view, Relation relation) {
+  const Put &put = puts_[epoch.agent & ~Epoch::putBit];
+  const bool byThread = put.block == view.block && put.phase == view.phase && put.thread == view.thread;
+  if (view.putChannel == put.channel && (byThread || known(put.block, put.phase, view, Relation::HappensBefore)))
+    return true; // one queue, in order
+  const Lane &lane = lanes_[put.lane];
+  const auto knows = [&](const Done &event) {
+    const bool seenByThread =
+        view.thread != none && event.thread == view.thread && event.block == view.block && event.phase == view.phase;
+    return seenByThread || known(event.block, event.phase, view, relation);
+  };
+  const auto done = [&](const std::vector<Done> &events) {
+    const auto first = std::upper_bound(events.begin(), events.end(), put.number,
+                                        [](std::uint32_t number, const Done &d) { return number < d.upTo; });
+    return first != events.end() && knows(*first);
+  };
+  // A flush is known at home, and soon found.
+  return (!write && (done(lane.ownFlushed) || done(lane.flushed))) || done(lane.completed) ||
+         std::ranges::any_of(lane.relayed, [&](const Done &event) { return event.upTo > put.number && knows(event); });
+}
+
+} // namespace mscclc::passes::proof

@@ -1,0 +1,207 @@
+// The state of one thread of a launch, the places it can name, and how an operation's rows are shared out to threads.
+#pragma once
+
+namespace mscclc::device {
+
+enum class Place : uint8_t {
+  Data,    ///< input or output: rows as the message's chunks
+  Scratch, ///< rows at the fixed stride
+  Packets, ///< scratch read as packets: twice that stride
+};
+
+/// A chunk of a buffer, the first row of an operand. `base` may be null where only offsets matter (port targets).
+struct Chunk {
+  char *base;
+  int first;
+  Place place;
+  uint8_t buffer; ///< MscclcBufferKind
+};
+
+/// Part of an operand's rows: bytes [begin, end) of the rows laid end to end, each as long as the longest chunk.
+struct Slice {
+  unsigned rows;
+  uint64_t begin, end;
+  uint64_t nominal;
+
+  /// The `index`-th of `count` equal parts, in steps of 16 bytes: a thread-block group's.
+  MSCCLC_DEVICE Slice part(int index, int count) const {
+    const uint64_t steps = (end - begin + 15) / 16;
+    Slice s = *this;
+    s.begin = min(begin + steps * index / count * 16);
+    s.end = min(begin + steps * (index + 1) / count * 16);
+    return s;
+  }
+  /// Iteration `i` of a pipeline of `bytes`-sized units.
+  MSCCLC_DEVICE Slice unit(uint64_t i, uint64_t bytes) const {
+    Slice s = *this;
+    s.begin = min(begin + i * bytes);
+    s.end = min(begin + (i + 1) * bytes);
+    return s;
+  }
+
+private:
+  MSCCLC_DEVICE uint64_t min(uint64_t at) const { return at < end ? at : end; }
+};
+
+/// Modulo with a result in [0, n).
+MSCCLC_BOTH int mod(int a, int n) {
+  const int r = a % n;
+  return r < 0 ? r + n : r;
+}
+
+/// `PlanT` holds what is fixed at compile time, see the head of an emitted file.
+template <class PlanT, class T, class OpT, class PacketT> class Kernel {
+public:
+  using Plan = PlanT;
+  using Element = T;
+  using Op = OpT;
+  using Packet = PacketT;
+  /// Loops over rows are functions; else inlined.
+  using Outlined = std::bool_constant<Plan::outlined>;
+
+  const MscclcRankArgs &args;
+  const Layout<Plan> layout;
+  const int rank, block;
+  const unsigned thread, threads;
+  uint64_t launch;    ///< launches before this one
+  uint64_t scratchAt; ///< offset of this launch's scratch
+  bool wide;          ///< every chunk of every buffer begins at a multiple of 16 bytes
+
+  MSCCLC_DEVICE explicit Kernel(const MscclcRankArgs &a)
+      : args(a), layout(Plan::messageBytes != 0 ? Plan::messageBytes : a.message_bytes), rank(static_cast<int>(a.rank)),
+        block(static_cast<int>(detail::blockId())), thread(detail::threadId()), threads(detail::threadCount()),
+        launch(detail::loadRelaxed(&a.launch->launches)) {
+    scratchAt =
+        Plan::doubleScratch && launch % 2 != 0 ? Plan::scratchSlots * a.scratch_stride * (Plan::packets ? 2 : 1) : 0;
+    wide = (a.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
+           (Plan::shares == 1 || layout.share % 16 == 0);
+    if (thread == 0)
+      detail::launchBegins(a.rank, launch);
+  }
+
+  MSCCLC_DEVICE uint32_t flag() const { return static_cast<uint32_t>(1 + launch % 0xffffffffu); }
+
+  // Places. Indexes are chunks of the buffer; packets count in chunks of their payload.
+  MSCCLC_DEVICE Chunk input(int index) const { return peerInput(rank, index); }
+  MSCCLC_DEVICE Chunk output(int index) const { return peerOutput(rank, index); }
+  MSCCLC_DEVICE Chunk scratch(int index) const { return peerScratch(rank, index); }
+  MSCCLC_DEVICE Chunk packets(int index) const { return peerPackets(rank, index); }
+  MSCCLC_DEVICE Chunk peerInput(int peer, int index) const {
+    return {pointer(&args.buffers[peer].input), index, Place::Data, MSCCLC_INPUT};
+  }
+  MSCCLC_DEVICE Chunk peerOutput(int peer, int index) const {
+    return {pointer(&args.buffers[peer].output), index, Place::Data, MSCCLC_OUTPUT};
+  }
+  MSCCLC_DEVICE Chunk peerScratch(int peer, int index) const {
+    return {pointer(&args.buffers[peer].scratch), index, Place::Scratch, MSCCLC_SCRATCH};
+  }
+  MSCCLC_DEVICE Chunk peerPackets(int peer, int index) const {
+    return {pointer(&args.buffers[peer].scratch), index, Place::Packets, MSCCLC_SCRATCH};
+  }
+  // The same places of a port channel's peer, which this device need not reach.
+  static MSCCLC_DEVICE Chunk portInput(int index) { return {nullptr, index, Place::Data, MSCCLC_INPUT}; }
+  static MSCCLC_DEVICE Chunk portOutput(int index) { return {nullptr, index, Place::Data, MSCCLC_OUTPUT}; }
+  static MSCCLC_DEVICE Chunk portScratch(int index) { return {nullptr, index, Place::Scratch, MSCCLC_SCRATCH}; }
+  static MSCCLC_DEVICE Chunk portPackets(int index) { return {nullptr, index, Place::Packets, MSCCLC_SCRATCH}; }
+
+  /// Byte offset of row `row` of a chunk within its buffer.
+  MSCCLC_DEVICE uint64_t offsetOf(const Chunk &c, unsigned row) const {
+    const uint64_t k = static_cast<uint64_t>(c.first) + row;
+    if (c.place == Place::Data)
+      return layout.offset(k);
+    return scratchAt + k * args.scratch_stride * (c.place == Place::Packets ? 2 : 1);
+  }
+  MSCCLC_DEVICE char *rowOf(const Chunk &c, unsigned row) const { return c.base + offsetOf(c, row); }
+  /// Bytes of payload in a row; scratch rows have room for the longest.
+  MSCCLC_DEVICE uint64_t bytesOf(const Chunk &c, unsigned row) const {
+    return c.place == Place::Data ? layout.bytes(static_cast<uint64_t>(c.first) + row) : layout.nominal;
+  }
+
+  MSCCLC_DEVICE Slice whole(unsigned rows) const { return {rows, 0, rows * layout.nominal, layout.nominal}; }
+  /// Iterations of a pipeline over `chunks` chunks in units of `bytes`.
+  MSCCLC_DEVICE uint64_t units(uint64_t chunks, uint64_t bytes) const {
+    return (chunks * layout.nominal + bytes - 1) / bytes;
+  }
+
+  MSCCLC_DEVICE void sync() const { detail::syncBlock(); }
+
+  /// Ends the launch; the last block to come makes it count.
+  MSCCLC_DEVICE void finish() const {
+    detail::syncBlock();
+    if (thread != 0)
+      return;
+    if (detail::fetchAddDevice(&args.launch->blocks_done, 1) + 1 == detail::blockCount()) {
+      detail::storeRelaxed(&args.launch->blocks_done, 0);
+      detail::storeRelaxed(&args.launch->launches, launch + 1);
+    }
+  }
+
+private:
+  MSCCLC_DEVICE char *pointer(void *const *p) const { return static_cast<char *>(detail::constantPointer(p)); }
+};
+
+namespace detail {
+
+/// Calls body(row, begin, end, lane, lanes) for each row of a slice: this thread is `lane` of the `lanes` that share
+/// bytes [begin, end) of the row. Several short rows are done at once, by as many threads each as they have `grain`s.
+template <class K, class Body> MSCCLC_DEVICE void forRows(const K &k, const Slice &s, unsigned grain, Body body) {
+  if (s.begin >= s.end)
+    return;
+  if (s.rows == 1) {
+    body(0u, s.begin, s.end, k.thread, k.threads);
+    return;
+  }
+  unsigned row = 0, rows = s.rows;
+  if (s.begin != 0 || s.end != s.rows * s.nominal) {
+    row = static_cast<unsigned>(s.begin / s.nominal);
+    rows = static_cast<unsigned>((s.end + s.nominal - 1) / s.nominal);
+  }
+  unsigned lane = k.thread, lanes = k.threads, step = 1;
+  const uint64_t grains = (s.nominal + grain - 1) / grain;
+  if (grains < k.threads) {
+    lanes = static_cast<unsigned>(grains);
+    step = k.threads / lanes;
+    lane = k.thread % lanes;
+    row += k.thread / lanes;
+    if (k.thread / lanes >= step)
+      row = rows;
+  }
+  for (; row < rows; row += step) {
+    const uint64_t at = row * s.nominal;
+    body(row, s.begin > at ? s.begin - at : uint64_t{0}, s.end - at < s.nominal ? s.end - at : s.nominal, lane, lanes);
+  }
+}
+
+} // namespace detail
+
+/// Operands of a fused operation: `f(i)` is the i-th of N.
+template <unsigned N, class F> struct List {
+  static constexpr unsigned size = N;
+  F f;
+  MSCCLC_DEVICE auto operator()(unsigned i) const { return f(static_cast<int>(i)); }
+};
+template <unsigned N, class F> MSCCLC_DEVICE List<N, F> list(F f) {
+  return {f};
+}
+
+/// A single operand.
+template <class V> struct One {
+  static constexpr unsigned size = 1;
+  V value;
+  MSCCLC_DEVICE V operator()(unsigned) const { return value; }
+};
+template <class V> MSCCLC_DEVICE One<V> one(V value) {
+  return {value};
+}
+
+/// A few operands, each written out; lists of one length have one type, and so share code.
+template <unsigned N, class V> struct Few {
+  static constexpr unsigned size = N;
+  V values[N];
+  MSCCLC_DEVICE V operator()(unsigned i) const { return values[i]; }
+};
+template <class V, class... More> MSCCLC_DEVICE Few<1 + sizeof...(More), V> few(V first, More... more) {
+  return {{first, more...}};
+}
+
+} // namespace mscclc::device

@@ -1,0 +1,183 @@
+// Host side of an emitted kernel: its variants and how one is launched. Checks what the launcher could get wrong.
+#pragma once
+
+#pragma weak mscclc_register_kernel
+
+namespace mscclc::device {
+
+template <class... Ts> struct Types {
+  static constexpr unsigned count = sizeof...(Ts);
+};
+
+namespace host {
+
+inline bool within(uint64_t v, uint64_t low, uint64_t high) {
+  return v >= low && v <= high;
+}
+
+template <class Plan> int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo &info) {
+  if (args->abi_version != MSCCLC_ABI_VERSION)
+    return MSCCLC_ERROR_ABI;
+  if (args->rank >= Plan::ranks || info.blocks == 0)
+    return MSCCLC_ERROR_RANK;
+  if (threads == 0 || threads > Plan::threads)
+    return MSCCLC_ERROR_THREADS;
+  const uint64_t bytes = args->message_bytes;
+  if (!within(bytes, Plan::minMessageBytes, Plan::maxMessageBytes) || bytes % Plan::shares != 0)
+    return MSCCLC_ERROR_SIZE;
+  if (Plan::scratchSlots != 0 && (args->scratch_stride % 16 != 0 || args->scratch_stride < scratchStride<Plan>(bytes)))
+    return MSCCLC_ERROR_SCRATCH;
+  return MSCCLC_OK;
+}
+
+/// One compiled form of a kernel; `Body` gives the entry point for given types, and the rank's numbers.
+template <class Body, class T, class Op, class Packet> struct Variant {
+  using Plan = typename Body::Plan;
+
+  static int32_t launch(const MscclcRankArgs *args, uint32_t threads, void *stream) {
+    MscclcRankInfo info{};
+    if (args->rank < Plan::ranks)
+      Body::rankInfo(args->rank, &info);
+    if (const int32_t error = check<Plan>(args, threads, info))
+      return error;
+    // A message of no bytes moves nothing, but its signals still count.
+#ifdef __CUDACC__
+    uint32_t resident = 0;
+    if (const int32_t error = residentBlocks(threads, &resident))
+      return error;
+    if (info.blocks > resident)
+      return MSCCLC_ERROR_NOT_RESIDENT;
+    void *parameters[] = {const_cast<MscclcRankArgs *>(args)};
+    const cudaError_t result =
+        cudaLaunchKernel(reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>), dim3(info.blocks),
+                         dim3(threads), parameters, 0, static_cast<cudaStream_t>(stream));
+    return result == cudaSuccess ? MSCCLC_OK : MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
+#else
+    static_cast<standin::Stream *>(stream)->launch(info.blocks, threads,
+                                                   [copy = *args] { Body::template entry<T, Op, Packet>(copy); });
+    return MSCCLC_OK;
+#endif
+  }
+
+  static int32_t residentBlocks(uint32_t threads, uint32_t *blocks) {
+#ifdef __CUDACC__
+    // The answer is kept, as every launch asks.
+    static thread_local struct {
+      int device = -1;
+      uint32_t threads = 0, blocks = 0;
+    } known;
+    int device = 0;
+    if (const cudaError_t result = cudaGetDevice(&device); result != cudaSuccess)
+      return MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
+    if (known.device != device || known.threads != threads) {
+      if (const cudaError_t result = countResidents(device, threads, known.blocks); result != cudaSuccess)
+        return MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
+      known.device = device;
+      known.threads = threads;
+    }
+    *blocks = known.blocks;
+#else
+    static_cast<void>(threads);
+    *blocks = 0xffffffffu;
+#endif
+    return MSCCLC_OK;
+  }
+
+#ifdef __CUDACC__
+  static cudaError_t countResidents(int device, uint32_t threads, uint32_t &blocks) {
+    const auto entry = reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>);
+    // Loads the kernel: that might wait for what runs, and so must not happen when other ranks of it run already.
+    cudaFuncAttributes attributes;
+    int processors = 0, each = 0;
+    cudaError_t result = cudaFuncGetAttributes(&attributes, entry);
+    if (result == cudaSuccess)
+      result = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (result == cudaSuccess)
+      result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, entry, static_cast<int>(threads), 0);
+    blocks = static_cast<uint32_t>(processors * each);
+    return result;
+  }
+#endif
+
+  static MscclcVariant describe() { return {DtypeOf<T>::code, Op::code, Packet::code, 0, &launch, &residentBlocks}; }
+};
+
+template <class Body, class Dtypes, class Ops, class Packets> struct Variants;
+template <class Body, class... T, class Ops, class Packets> struct Variants<Body, Types<T...>, Ops, Packets> {
+  static constexpr uint32_t count = sizeof...(T) * Ops::count * Packets::count;
+  static MscclcVariant *table() {
+    static MscclcVariant variants[count];
+    MscclcVariant *next = variants;
+    (forOps<T>(next, Ops{}), ...);
+    return variants;
+  }
+
+private:
+  template <class E, class... Op> static void forOps(MscclcVariant *&next, Types<Op...>) {
+    (forPackets<E, Op>(next, Packets{}), ...);
+  }
+  template <class E, class Op, class... Packet> static void forPackets(MscclcVariant *&next, Types<Packet...>) {
+    ((*next++ = Variant<Body, E, Op, Packet>::describe()), ...);
+  }
+};
+
+template <class Body> uint64_t bytesOf(uint32_t rank, uint64_t messageBytes, uint32_t MscclcRankInfo::*chunks) {
+  MscclcRankInfo info{};
+  Body::rankInfo(rank, &info);
+  return Layout<typename Body::Plan>(messageBytes).offset(info.*chunks);
+}
+
+/// A Plan of a collective without a root names none.
+template <class Plan, class = void> struct RootOf {
+  static constexpr uint32_t value = 0;
+};
+template <class Plan> struct RootOf<Plan, std::void_t<decltype(Plan::root)>> {
+  static constexpr uint32_t value = Plan::root;
+};
+
+template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel describe() {
+  using Plan = typename Body::Plan;
+  using Forms = Variants<Body, Dtypes, Ops, Packets>;
+  MscclcKernel kernel{};
+  kernel.abi_magic = MSCCLC_ABI_MAGIC;
+  kernel.abi_version = MSCCLC_ABI_VERSION;
+  kernel.name = Plan::name;
+  kernel.collective = Plan::collective;
+  kernel.tool = Plan::tool;
+  kernel.source = Plan::source;
+  kernel.switches = Plan::switches;
+  kernel.ranks = Plan::ranks;
+  kernel.flags = Plan::flags;
+  kernel.root = RootOf<Plan>::value;
+  kernel.threads = Plan::threads;
+  kernel.max_blocks = Plan::maxBlocks;
+  kernel.message_shares = Plan::shares;
+  kernel.min_message_bytes = Plan::minMessageBytes;
+  kernel.max_message_bytes = Plan::maxMessageBytes;
+  kernel.buffer_alignment = Plan::bufferAlignment;
+  kernel.num_variants = Forms::count;
+  kernel.variants = Forms::table();
+  kernel.input_bytes = [](uint32_t rank, uint64_t bytes) {
+    return bytesOf<Body>(rank, bytes, &MscclcRankInfo::input_chunks);
+  };
+  kernel.output_bytes = [](uint32_t rank, uint64_t bytes) {
+    return bytesOf<Body>(rank, bytes, &MscclcRankInfo::output_chunks);
+  };
+  kernel.scratch_stride = [](uint64_t bytes) { return scratchStride<Plan>(bytes); };
+  kernel.scratch_bytes = [](uint64_t stride) { return scratchBytes<Plan>(stride); };
+  kernel.rank_info = &Body::rankInfo;
+  kernel.channel_info = &Body::channelInfo;
+  kernel.switch_info = &Body::switchInfo;
+  kernel.switch_member = &Body::switchMember;
+  kernel.remote_buffer_info = &Body::remoteBufferInfo;
+  kernel.semaphore_value = &Body::semaphoreValue;
+  return kernel;
+}
+
+/// Hands a kernel to the registry, if the program has one.
+inline int32_t registerKernel(const MscclcKernel *kernel) {
+  return &mscclc_register_kernel != nullptr ? mscclc_register_kernel(kernel) : static_cast<int32_t>(MSCCLC_OK);
+}
+
+} // namespace host
+} // namespace mscclc::device

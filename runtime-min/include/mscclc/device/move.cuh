@@ -1,0 +1,267 @@
+// Operations on plain chunks. Every one keeps a value in registers from its first load to its last store, moves 16
+// bytes a thread where chunks begin at multiples of 16, and ends with single elements where a length is none. In a
+// short program everything is inlined; in a long one (Plan::outlined) the loops over a row are functions, one for each
+// number of operands, which take the rows' addresses: a program of many operations does not become one huge function.
+#pragma once
+
+namespace mscclc::device {
+namespace detail {
+
+/// Operands whose row pointers are kept in registers; beyond that they are computed at each use.
+constexpr unsigned maxHeld = 8;
+/// Most rows whose addresses a function takes: with more, a caller and it would pass them through memory.
+constexpr unsigned maxPassed = 9;
+/// Loads in flight in a thread, at least where there is enough to load.
+constexpr unsigned loadsInFlight = 4;
+
+/// Addresses of N rows, in registers.
+template <unsigned N> struct Pointers {
+  char *at[N];
+  MSCCLC_DEVICE char *operator()(unsigned i) const { return at[i]; }
+};
+template <> struct Pointers<0> {};
+
+/// Addresses of a list's rows, computed at each use.
+template <class K, class L> struct Computed {
+  const K &k;
+  const L &chunks;
+  unsigned row;
+  MSCCLC_DEVICE char *operator()(unsigned i) const { return k.rowOf(chunks(i), row); }
+};
+
+/// Row `row` of each chunk of a list.
+template <class K, class L> MSCCLC_DEVICE auto rowsOf(const K &k, const L &chunks, unsigned row) {
+  if constexpr (L::size == 0) {
+    return Pointers<0>{};
+  } else if constexpr (L::size <= maxHeld) {
+    Pointers<L::size> rows;
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < L::size; ++i)
+      rows.at[i] = k.rowOf(chunks(i), row);
+    return rows;
+  } else {
+    return Computed<K, L>{k, chunks, row};
+  }
+}
+
+/// A thread's part of a row: bytes [begin, end), of which it does every `lanes`-th word from its `lane`-th on. `wide`:
+/// the rows begin at multiples of 16 bytes.
+struct Span {
+  uint64_t begin, end;
+  unsigned lane, lanes;
+  bool wide;
+  MSCCLC_DEVICE bool inWords() const { return wide && begin % 16 == 0; }
+};
+
+/// The elements of a row after its last whole word that this thread does: those of a word begun, at `done`, all go to
+/// the thread that would do the word. So who does an element does not depend on where the row ends.
+struct Tail {
+  uint64_t first;
+  unsigned step;
+};
+template <class T> MSCCLC_DEVICE Tail tailOf(const Span &s, uint64_t done, uint64_t end) {
+  if (!s.inWords())
+    return {done / sizeof(T) + s.lane, s.lanes};
+  const unsigned word = static_cast<unsigned>((done - s.begin) / 16);
+  return {word % s.lanes == s.lane ? done / sizeof(T) : end / sizeof(T), 1};
+}
+
+/// The least number of bytes in a row of any of these chunks, where chunks differ at all.
+template <class K, class L> MSCCLC_DEVICE uint64_t clipRow(const K &k, const L &chunks, unsigned row, uint64_t end) {
+  if (k.layout.even && k.layout.nominal == k.layout.perChunk * K::Plan::unit)
+    return end;
+  for (unsigned i = 0; i < L::size; ++i) {
+    const uint64_t bytes = k.bytesOf(chunks(i), row);
+    end = bytes < end ? bytes : end;
+  }
+  return end;
+}
+
+template <class Word> MSCCLC_DEVICE Word loadWord(const char *p, uint64_t i) {
+  return loadAs<Word>(p + i * sizeof(Word));
+}
+template <class Word> MSCCLC_DEVICE void storeWord(char *p, uint64_t i, const Word &v) {
+  storeAs<Word>(p + i * sizeof(Word), v);
+}
+
+template <unsigned N, class W, class Word> MSCCLC_DEVICE void storeToAll(const W &target, uint64_t i, const Word &v) {
+  MSCCLC_UNROLL_HELD
+  for (unsigned d = 0; d < N; ++d)
+    storeWord<Word>(target(d), i, v);
+}
+
+/// Words at, at + lanes, …, `Together` of them: reduce the sources, store to every target. All loads of a batch of
+/// sources are in flight at once.
+template <class Acc, class Word, unsigned N, unsigned D, unsigned Together, class S, class W>
+MSCCLC_DEVICE void reduceSome(const S &source, const W &target, uint64_t at, unsigned lanes) {
+  constexpr unsigned batch = N < loadsInFlight ? N : loadsInFlight;
+  Acc acc[Together];
+  MSCCLC_UNROLL_HELD
+  for (unsigned from = 0; from < N; from += batch) {
+    Word in[batch][Together];
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < batch; ++i) {
+      if (N % batch == 0 || from + i < N) {
+        MSCCLC_UNROLL
+        for (unsigned u = 0; u < Together; ++u)
+          in[i][u] = loadWord<Word>(source(from + i), at + u * uint64_t{lanes});
+      }
+    }
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < batch; ++i) {
+      if (N % batch == 0 || from + i < N) {
+        MSCCLC_UNROLL
+        for (unsigned u = 0; u < Together; ++u) {
+          if (from + i == 0)
+            acc[u].start(in[i][u]);
+          else
+            acc[u].add(in[i][u]);
+        }
+      }
+    }
+  }
+  MSCCLC_UNROLL
+  for (unsigned u = 0; u < Together; ++u) {
+    const Word out = acc[u].result();
+    storeToAll<D>(target, at + u * uint64_t{lanes}, out);
+  }
+}
+
+/// Words first, first + lanes, … below `count`.
+template <class Acc, class Word, unsigned N, unsigned D, class S, class W>
+MSCCLC_DEVICE void reduceWords(const S &source, const W &target, uint64_t first, uint64_t count, unsigned lanes) {
+  constexpr unsigned together = N >= loadsInFlight ? 1 : loadsInFlight / N; // words of this thread at a time
+  uint64_t at = first;
+  if constexpr (together > 1) {
+    const uint64_t step = uint64_t{lanes} * together;
+    MSCCLC_NO_UNROLL
+    for (; at + (step - lanes) < count; at += step)
+      reduceSome<Acc, Word, N, D, together>(source, target, at, lanes);
+  }
+  MSCCLC_NO_UNROLL
+  for (; at < count; at += lanes)
+    reduceSome<Acc, Word, N, D, 1>(source, target, at, lanes);
+}
+
+template <class T, class Op, class Word, unsigned N>
+using AccumulatorFor = std::conditional_t<N == 1, Passing<Word>, Accumulator<T, Op, Word>>;
+
+/// One row of N sources to one row of D targets.
+template <class T, class Op, unsigned N, unsigned D, class S, class W>
+MSCCLC_DEVICE void reduceRow(const S &from, const W &to, const Span &s) {
+  uint64_t done = s.begin;
+  if (s.inWords()) {
+    reduceWords<AccumulatorFor<T, Op, Vec16, N>, Vec16, N, D>(from, to, s.begin / 16 + s.lane, s.end / 16, s.lanes);
+    done = s.end / 16 * 16 > s.begin ? s.end / 16 * 16 : s.begin;
+  }
+  if (done < s.end) {
+    const Tail tail = tailOf<T>(s, done, s.end);
+    reduceWords<AccumulatorFor<T, Op, T, N>, T, N, D>(from, to, tail.first, s.end / sizeof(T), tail.step);
+  }
+}
+template <class T, class Op, unsigned N, unsigned D>
+MSCCLC_OUTLINE void reduceRowOutlined(const Pointers<N> from, const Pointers<D> to, const Span s) {
+  reduceRow<T, Op, N, D>(from, to, s);
+}
+
+/// Where each of N rows ends, in bytes.
+template <unsigned N> struct Ends {
+  uint64_t at[N];
+};
+
+/// Rows of N sources to rows of N targets, one by one.
+template <class T, unsigned N>
+MSCCLC_DEVICE void copyRows(const Pointers<N> &from, const Pointers<N> &to, const Ends<N> &ends, const Span &s) {
+  uint64_t words[N], most = 0;
+  MSCCLC_UNROLL
+  for (unsigned i = 0; i < N; ++i) {
+    words[i] = s.inWords() ? ends.at[i] / 16 : 0;
+    most = words[i] > most ? words[i] : most;
+  }
+  for (uint64_t at = s.begin / 16 + s.lane; at < most; at += s.lanes) {
+    Vec16 in[N];
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < N; ++i)
+      if (at < words[i])
+        in[i] = load16(from(i) + at * 16);
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < N; ++i)
+      if (at < words[i])
+        store16(to(i) + at * 16, in[i]);
+  }
+  MSCCLC_UNROLL
+  for (unsigned i = 0; i < N; ++i) {
+    const uint64_t done = words[i] * 16 > s.begin ? words[i] * 16 : s.begin;
+    if (done >= ends.at[i])
+      continue;
+    const Tail tail = tailOf<T>(s, done, ends.at[i]);
+    for (uint64_t at = tail.first; at < ends.at[i] / sizeof(T); at += tail.step)
+      storeWord<T>(to(i), at, loadWord<T>(from(i), at));
+  }
+}
+template <class T, unsigned N>
+MSCCLC_OUTLINE void copyRowsOutlined(const Pointers<N> from, const Pointers<N> to, const Ends<N> ends, const Span s) {
+  copyRows<T, N>(from, to, ends, s);
+}
+
+/// N pairs of copyPairs, from the `first` on.
+template <unsigned N, class K, class S, class D>
+MSCCLC_DEVICE void copySomePairs(const K &k, const S &sources, const D &targets, unsigned first, unsigned row,
+                                 const Span &s) {
+  using T = typename K::Element;
+  Pointers<N> from, to;
+  Ends<N> ends;
+  MSCCLC_UNROLL
+  for (unsigned i = 0; i < N; ++i) {
+    const auto source = one(sources(first + i)), target = one(targets(first + i));
+    from.at[i] = k.rowOf(source.value, row);
+    to.at[i] = k.rowOf(target.value, row);
+    ends.at[i] = clipRow(k, target, row, clipRow(k, source, row, s.end));
+  }
+  if constexpr (K::Outlined::value)
+    copyRowsOutlined<T, N>(from, to, ends, s);
+  else
+    copyRows<T, N>(from, to, ends, s);
+}
+
+} // namespace detail
+
+/// targets[…] <- Op of all sources. One source: a copy to every target.
+template <class Op, class K, class S, class D>
+MSCCLC_DEVICE void reduce(const K &k, const Slice &slice, const S &sources, const D &targets) {
+  using T = typename K::Element;
+  detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+    end = detail::clipRow(k, targets, row, detail::clipRow(k, sources, row, end));
+    const auto from = detail::rowsOf(k, sources, row);
+    const auto to = detail::rowsOf(k, targets, row);
+    const detail::Span span{begin, end, lane, lanes, k.wide};
+    if constexpr (K::Outlined::value && S::size + D::size <= detail::maxPassed)
+      detail::reduceRowOutlined<T, Op, S::size, D::size>(from, to, span);
+    else
+      detail::reduceRow<T, Op, S::size, D::size>(from, to, span);
+  });
+}
+
+/// One source to every target.
+template <class K, class S, class D>
+MSCCLC_DEVICE void copy(const K &k, const Slice &slice, const S &source, const D &targets) {
+  static_assert(S::size == 1, "pairs of chunks are copyPairs");
+  reduce<NoReduce>(k, slice, source, targets);
+}
+
+/// Source i to target i, for every i; the loads of several pairs are in flight together.
+template <class K, class S, class D>
+MSCCLC_DEVICE void copyPairs(const K &k, const Slice &slice, const S &sources, const D &targets) {
+  static_assert(S::size == D::size, "as many sources as targets");
+  constexpr unsigned batch = S::size < detail::loadsInFlight ? S::size : detail::loadsInFlight;
+  detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+    const detail::Span span{begin, end, lane, lanes, k.wide};
+    MSCCLC_NO_UNROLL
+    for (unsigned from = 0; from + batch <= S::size; from += batch)
+      detail::copySomePairs<batch>(k, sources, targets, from, row, span);
+    if constexpr (S::size % batch != 0)
+      detail::copySomePairs<S::size % batch>(k, sources, targets, S::size / batch * batch, row, span);
+  });
+}
+
+} // namespace mscclc::device

@@ -1,0 +1,222 @@
+// Packets: payload and flag travel in one access, so a reader needs no other synchronisation. The flag is the
+// launch's, kept on the device, so a packet of an earlier launch is never taken for one of this.
+//
+// A row of packets is always written and read to its full length, the padding as zeros: who forwards packets knows only
+// how long a row can be, not how much of it the message fills; and that a packet has come orders launches, which must
+// not depend on the length.
+#pragma once
+
+namespace mscclc::device {
+
+/// 4 bytes of payload in 8.
+struct LL8 {
+  static constexpr uint32_t code = MSCCLC_LL8;
+  static constexpr unsigned bytes = 8;
+  struct alignas(4) Payload {
+    uint32_t w[1];
+  };
+  static MSCCLC_DEVICE void store(char *p, const Payload &v, uint32_t flag) { detail::storePacket8(p, v.w[0], flag); }
+  static MSCCLC_DEVICE bool load(const char *p, Payload &v, uint32_t flag) {
+    uint32_t seen;
+    detail::loadPacket8(p, v.w[0], seen);
+    return seen == flag;
+  }
+};
+
+/// 8 bytes of payload in 16.
+struct LL16 {
+  static constexpr uint32_t code = MSCCLC_LL16;
+  static constexpr unsigned bytes = 16;
+  using Payload = detail::Vec8;
+  static MSCCLC_DEVICE void store(char *p, const Payload &v, uint32_t flag) { detail::storePacket16(p, v, flag); }
+  static MSCCLC_DEVICE bool load(const char *p, Payload &v, uint32_t flag) {
+    uint32_t flag0, flag1;
+    detail::loadPacket16(p, v, flag0, flag1);
+    return flag0 == flag && flag1 == flag;
+  }
+};
+
+/// Of a plan without packets.
+struct NoPacket {
+  static constexpr uint32_t code = MSCCLC_NO_PACKET;
+};
+
+namespace detail {
+
+/// A payload that is not all there or not at a multiple of its size: element by element, zeros for what is missing.
+template <class Word, class T> MSCCLC_COLD Word loadElements(const char *at, uint64_t bytes) {
+  struct Elements {
+    T e[sizeof(Word) / sizeof(T)];
+  } elements{};
+  for (unsigned i = 0; i < sizeof(Word) / sizeof(T) && (i + 1) * sizeof(T) <= bytes; ++i)
+    elements.e[i] = loadAs<T>(at + i * sizeof(T));
+  return bitCast<Word>(elements);
+}
+template <class Word, class T> MSCCLC_COLD void storeElements(char *at, uint64_t bytes, Word v) {
+  struct Elements {
+    T e[sizeof(Word) / sizeof(T)];
+  };
+  const Elements elements = bitCast<Elements>(v);
+  for (unsigned i = 0; i < sizeof(Word) / sizeof(T) && (i + 1) * sizeof(T) <= bytes; ++i)
+    storeAs<T>(at + i * sizeof(T), elements.e[i]);
+}
+
+/// Payload number `i` of a plain row of `bytes` bytes, of which it begins within.
+template <class Word, class T> MSCCLC_DEVICE Word loadPart(const char *row, uint64_t i, uint64_t bytes, bool wide) {
+  const uint64_t at = i * sizeof(Word);
+  return wide && at + sizeof(Word) <= bytes ? loadAs<Word>(row + at) : loadElements<Word, T>(row + at, bytes - at);
+}
+template <class Word, class T>
+MSCCLC_DEVICE void storePart(char *row, uint64_t i, uint64_t bytes, bool wide, const Word &v) {
+  const uint64_t at = i * sizeof(Word);
+  if (wide && at + sizeof(Word) <= bytes)
+    storeAs<Word>(row + at, v);
+  else
+    storeElements<Word, T>(row + at, bytes - at, v);
+}
+
+/// What packet operations need of the launch.
+struct PacketLaunch {
+  const MscclcRankArgs &args;
+  uint32_t operation, flag;
+};
+
+/// Adds packet `i` of N rows to `acc`, starting it if `Fresh`. Packets still missing are polled together.
+template <class Packet, bool Fresh, unsigned N, class L, class Acc>
+MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, uint64_t i, Acc &acc) {
+  constexpr unsigned batch = N < loadsInFlight ? N : loadsInFlight;
+  const uint32_t flag = launch.flag;
+  MSCCLC_UNROLL_HELD
+  for (unsigned from = 0; from < N; from += batch) {
+    typename Packet::Payload in[batch];
+    spin(launch.args, {MSCCLC_WAIT_PACKET, launch.operation, MSCCLC_UNPAIRED, i, flag}, [&](uint64_t &) {
+      bool all = true;
+      MSCCLC_UNROLL
+      for (unsigned b = 0; b < batch; ++b)
+        if (N % batch == 0 || from + b < N)
+          all &= Packet::load(rows(from + b) + i * Packet::bytes, in[b], flag);
+      return all;
+    });
+    MSCCLC_UNROLL
+    for (unsigned b = 0; b < batch; ++b) {
+      if (N % batch == 0 || from + b < N) {
+        if (Fresh && from + b == 0)
+          acc.start(in[b]);
+        else
+          acc.add(in[b]);
+      }
+    }
+  }
+}
+
+template <class Packet, unsigned N, class L>
+MSCCLC_DEVICE void writePackets(uint32_t flag, const L &rows, uint64_t i, const typename Packet::Payload &v) {
+  MSCCLC_UNROLL_HELD
+  for (unsigned d = 0; d < N; ++d)
+    Packet::store(rows(d) + i * Packet::bytes, v, flag);
+}
+
+/// No operands of this form.
+struct None {
+  static constexpr unsigned size = 0;
+};
+template <class K> MSCCLC_DEVICE uint64_t clipRow(const K &, const None &, unsigned, uint64_t end) {
+  return end;
+}
+
+/// How many operands of each form a packet operation has.
+template <unsigned PlainSources, unsigned PacketSources, unsigned PlainTargets, unsigned PacketTargets> struct Counts {
+  static constexpr unsigned plainSources = PlainSources, packetSources = PacketSources, plainTargets = PlainTargets,
+                            packetTargets = PacketTargets;
+};
+
+/// One row. `s.end` is the end of the packets, `bytes` of the plain rows.
+template <class T, class Op, class Packet, class C, class PS, class KS, class PD, class KD>
+MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, const PS &plainSource, const KS &packetSources,
+                             const PD &plainTarget, const KD &packetTargets, uint64_t bytes, const Span &s) {
+  using Payload = typename Packet::Payload;
+  constexpr unsigned width = sizeof(Payload);
+  const uint64_t filled = (bytes + width - 1) / width, all = (s.end + width - 1) / width;
+  for (uint64_t i = s.begin / width + s.lane; i < all; i += s.lanes) {
+    AccumulatorFor<T, Op, Payload, C::plainSources + C::packetSources> acc;
+    if constexpr (C::plainSources != 0)
+      acc.start(i < filled ? loadPart<Payload, T>(plainSource(0), i, bytes, s.wide) : Payload{});
+    if constexpr (C::packetSources != 0)
+      readPackets<Packet, C::plainSources == 0, C::packetSources>(launch, packetSources, i, acc);
+    const Payload v = acc.result();
+    if constexpr (C::plainTargets != 0)
+      if (i < filled)
+        storePart<Payload, T>(plainTarget(0), i, bytes, s.wide, v);
+    if constexpr (C::packetTargets != 0)
+      writePackets<Packet, C::packetTargets>(launch.flag, packetTargets, i, v);
+  }
+}
+template <class T, class Op, class Packet, class C, class PS, class KS, class PD, class KD>
+MSCCLC_OUTLINE void packetRowOutlined(const PacketLaunch launch, const PS plainSource, const KS packetSources,
+                                      const PD plainTarget, const KD packetTargets, uint64_t bytes, const Span s) {
+  packetRow<T, Op, Packet, C>(launch, plainSource, packetSources, plainTarget, packetTargets, bytes, s);
+}
+
+/// One payload at a time: Op of the plain source (if any) and the packet sources, to the plain target (if any) and the
+/// packet targets.
+template <class Op, class K, class PS, class KS, class PD, class KD>
+MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice, const PS &plainSource,
+                              const KS &packetSources, const PD &plainTarget, const KD &packetTargets) {
+  using T = typename K::Element;
+  using Packet = typename K::Packet;
+  using C = Counts<PS::size, KS::size, PD::size, KD::size>;
+  const PacketLaunch launch{k.args, operation, k.flag()};
+  forRows(k, slice, sizeof(typename Packet::Payload),
+          [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+            const uint64_t bytes = clipRow(k, plainTarget, row, clipRow(k, plainSource, row, end));
+            const auto ps = rowsOf(k, plainSource, row);
+            const auto ks = rowsOf(k, packetSources, row);
+            const auto pd = rowsOf(k, plainTarget, row);
+            const auto kd = rowsOf(k, packetTargets, row);
+            const Span span{begin, end, lane, lanes, k.wide};
+            if constexpr (K::Outlined::value && PS::size + KS::size + PD::size + KD::size <= maxPassed)
+              packetRowOutlined<T, Op, Packet, C>(launch, ps, ks, pd, kd, bytes, span);
+            else
+              packetRow<T, Op, Packet, C>(launch, ps, ks, pd, kd, bytes, span);
+          });
+}
+
+} // namespace detail
+
+/// A plain chunk to packets, here or at peers.
+template <class K, class S, class D>
+MSCCLC_DEVICE void toPackets(const K &k, const Slice &slice, const S &source, const D &targets) {
+  detail::packetRows<NoReduce>(k, 0, slice, source, detail::None{}, detail::None{}, targets);
+}
+/// Plain chunk i to packet chunk i, for every i.
+template <class K, class S, class D>
+MSCCLC_DEVICE void toPacketsPairs(const K &k, const Slice &slice, const S &sources, const D &targets) {
+  static_assert(S::size == D::size, "as many sources as targets");
+  for (unsigned i = 0; i < S::size; ++i)
+    toPackets(k, slice, one(sources(i)), one(targets(i)));
+}
+/// Packets to a plain chunk.
+template <class K, class S, class D>
+MSCCLC_DEVICE void fromPackets(const K &k, uint32_t operation, const Slice &slice, const S &source, const D &target) {
+  detail::packetRows<NoReduce>(k, operation, slice, detail::None{}, source, target, detail::None{});
+}
+/// Packets to packets, here or at peers.
+template <class K, class S, class D>
+MSCCLC_DEVICE void forwardPackets(const K &k, uint32_t operation, const Slice &slice, const S &source,
+                                  const D &targets) {
+  detail::packetRows<NoReduce>(k, operation, slice, detail::None{}, source, detail::None{}, targets);
+}
+/// Op of a plain chunk and packets, to a plain chunk.
+template <class Op, class K, class S, class P, class D>
+MSCCLC_DEVICE void reducePackets(const K &k, uint32_t operation, const Slice &slice, const S &source, const P &packets,
+                                 const D &target) {
+  detail::packetRows<Op>(k, operation, slice, source, packets, target, detail::None{});
+}
+/// The same, and to packets as well.
+template <class Op, class K, class S, class P, class D, class Q>
+MSCCLC_DEVICE void reducePackets(const K &k, uint32_t operation, const Slice &slice, const S &source, const P &packets,
+                                 const D &target, const Q &packetTargets) {
+  detail::packetRows<Op>(k, operation, slice, source, packets, target, packetTargets);
+}
+
+} // namespace mscclc::device

@@ -1,0 +1,132 @@
+// Port channels: requests to the rank's proxy, which copies and signals for it. One thread for each channel.
+#pragma once
+
+namespace mscclc::device {
+
+/// What happens after a port put.
+enum class Then : uint8_t { Nothing, Signal, SignalAndFlush };
+
+namespace detail {
+
+template <class K> MSCCLC_DEVICE void request(const K &k, uint32_t operation, const MscclcTrigger &wanted) {
+  const MscclcFifo &fifo = k.args.fifo;
+  const uint64_t number = fetchAddDevice(fifo.head, 1);
+  bool room = false;
+  spin(k.args, {MSCCLC_WAIT_FIFO, operation, MSCCLC_UNPAIRED, wanted.channel, number}, [&](uint64_t &seen) {
+    seen = loadAcquire(fifo.tail) + fifo.capacity;
+    return room = number < seen;
+  });
+  if (!room)
+    return;
+  MscclcTrigger *slot = &fifo.slots[number & (fifo.capacity - 1)];
+  slot->size = wanted.size;
+  slot->src_offset = wanted.src_offset;
+  slot->dst_offset = wanted.dst_offset;
+  slot->channel = wanted.channel;
+  slot->src_buffer = wanted.src_buffer;
+  slot->dst_buffer = wanted.dst_buffer;
+  slot->flags = wanted.flags;
+  storeRelease(&slot->sequence, number + 1);
+}
+
+/// Counts a flush; the caller puts it into a request.
+MSCCLC_DEVICE uint64_t countFlush(const MscclcChannel &channel) {
+  const uint64_t wanted = loadRelaxed(channel.flush_requests) + 1;
+  storeRelaxed(channel.flush_requests, wanted);
+  return wanted;
+}
+template <class K>
+MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const MscclcChannel &channel,
+                              uint64_t wanted) {
+  spin(k.args, {MSCCLC_WAIT_FLUSH, operation, channel.peer, static_cast<uint64_t>(index), wanted}, [&](uint64_t &seen) {
+    seen = loadAcquire(channel.flushes_done);
+    return seen >= wanted;
+  });
+}
+
+MSCCLC_DEVICE MscclcTrigger emptyTrigger(int channel) {
+  MscclcTrigger t;
+  t.size = t.src_offset = t.dst_offset = 0;
+  t.channel = static_cast<uint32_t>(channel);
+  t.src_buffer = t.dst_buffer = t.flags = 0;
+  return t;
+}
+
+} // namespace detail
+
+template <class K, class L> MSCCLC_DEVICE void portSignal(const K &k, uint32_t operation, const L &channels) {
+  detail::forOnes(k, L::size, [&](unsigned i) {
+    MscclcTrigger t = detail::emptyTrigger(channels(i));
+    t.flags = MSCCLC_TRIGGER_SIGNAL;
+    detail::request(k, operation, t);
+  });
+}
+
+/// Waits until all puts so far have left their source.
+template <class K, class L> MSCCLC_DEVICE void portFlush(const K &k, uint32_t operation, const L &channels) {
+  detail::forOnes(k, L::size, [&](unsigned i) {
+    const int c = channels(i);
+    const MscclcChannel &channel = k.args.port_channels[c];
+    const uint64_t wanted = detail::countFlush(channel);
+    MscclcTrigger t = detail::emptyTrigger(c);
+    t.flags = MSCCLC_TRIGGER_FLUSH;
+    detail::request(k, operation, t);
+    detail::awaitFlush(k, operation, c, channel, wanted);
+  });
+}
+
+/// Chunk i to the peer of channel i. Rows that lie side by side at both ends are one request.
+template <Then Next, class K, class C, class S, class D>
+MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, const C &channels, const S &sources,
+                           const D &targets) {
+  detail::forOnes(k, C::size, [&](unsigned i) {
+    const int c = channels(i);
+    const MscclcChannel &channel = k.args.port_channels[c];
+    const Chunk source = sources(S::size == 1 ? 0 : i), target = targets(i);
+    const unsigned scale = source.place == Place::Packets ? 2 : 1;
+    MscclcTrigger t = detail::emptyTrigger(c);
+    t.src_buffer = source.buffer;
+    t.dst_buffer = target.buffer;
+    for (unsigned row = 0; row < slice.rows; ++row) {
+      const uint64_t at = row * slice.nominal;
+      if (slice.end <= at || slice.begin >= at + slice.nominal)
+        continue;
+      const uint64_t begin = slice.begin > at ? slice.begin - at : 0;
+      uint64_t end = slice.end - at < slice.nominal ? slice.end - at : slice.nominal;
+      const uint64_t bytes = k.bytesOf(source, row), room = k.bytesOf(target, row);
+      end = end < bytes ? end : bytes;
+      end = end < room ? end : room;
+      if (begin >= end)
+        continue;
+      const uint64_t from = k.offsetOf(source, row) + begin * scale, to = k.offsetOf(target, row) + begin * scale;
+      if (t.size != 0 && (t.src_offset + t.size != from || t.dst_offset + t.size != to)) {
+        detail::request(k, operation, t);
+        t.size = 0;
+      }
+      if (t.size == 0) {
+        t.src_offset = from;
+        t.dst_offset = to;
+      }
+      t.size += (end - begin) * scale;
+    }
+    uint64_t flush = 0;
+    if (Next == Then::Signal || Next == Then::SignalAndFlush)
+      t.flags |= MSCCLC_TRIGGER_SIGNAL;
+    if (Next == Then::SignalAndFlush) {
+      t.flags |= MSCCLC_TRIGGER_FLUSH;
+      flush = detail::countFlush(channel);
+    }
+    if (t.size != 0 || t.flags != 0)
+      detail::request(k, operation, t);
+    if (Next == Then::SignalAndFlush)
+      detail::awaitFlush(k, operation, c, channel, flush);
+  });
+}
+
+/// Waits until packets have arrived, without using them.
+template <class K, class S>
+MSCCLC_DEVICE void awaitPackets(const K &k, uint32_t operation, const Slice &slice, const S &source) {
+  detail::packetRows<NoReduce>(k, operation, slice, detail::None{}, source, detail::None{}, detail::None{});
+}
+
+} // namespace mscclc::device

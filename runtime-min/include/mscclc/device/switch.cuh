@@ -1,0 +1,208 @@
+// Switch channels: reductions and broadcasts in the network, through a multicast mapping of the group's buffers where
+// there is one and the type has the instruction; else the same by a loop over the group.
+#pragma once
+
+namespace mscclc::device {
+namespace detail {
+
+/// Whether the network reduces T with Op.
+template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
+  if (std::is_same_v<T, float>)
+    return std::is_same_v<Op, Sum>;
+  return std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16> || std::is_same_v<T, int32_t> ||
+         std::is_same_v<T, uint32_t>;
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define MSCCLC_LOAD_REDUCE4(instruction)                                                                               \
+  asm volatile(instruction " {%0,%1,%2,%3}, [%4];"                                                                     \
+               : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])                                                \
+               : "l"(p)                                                                                                \
+               : "memory")
+#define MSCCLC_LOAD_REDUCE1(instruction)                                                                               \
+  for (unsigned i = 0; i < 4; ++i)                                                                                     \
+  asm volatile(instruction " %0, [%1];" : "=r"(v.w[i]) : "l"(p + 4 * i) : "memory")
+
+template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char *p) {
+  Vec16 v{};
+  constexpr bool sum = std::is_same_v<Op, Sum>, least = std::is_same_v<Op, Min>;
+  if constexpr (std::is_same_v<T, float>) {
+    MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.add.v4.f32");
+  } else if constexpr (std::is_same_v<T, Half>) {
+    if constexpr (sum)
+      MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.add.acc::f32.v4.f16x2");
+    else if constexpr (least)
+      MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.min.v4.f16x2");
+    else
+      MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.max.v4.f16x2");
+  } else if constexpr (std::is_same_v<T, Bfloat16>) {
+    if constexpr (sum)
+      MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.add.acc::f32.v4.bf16x2");
+    else if constexpr (least)
+      MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.min.v4.bf16x2");
+    else
+      MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.max.v4.bf16x2");
+  } else if constexpr (std::is_same_v<T, int32_t>) {
+    if constexpr (sum)
+      MSCCLC_LOAD_REDUCE1("multimem.ld_reduce.relaxed.sys.global.add.s32");
+    else if constexpr (least)
+      MSCCLC_LOAD_REDUCE1("multimem.ld_reduce.relaxed.sys.global.min.s32");
+    else
+      MSCCLC_LOAD_REDUCE1("multimem.ld_reduce.relaxed.sys.global.max.s32");
+  } else {
+    if constexpr (sum)
+      MSCCLC_LOAD_REDUCE1("multimem.ld_reduce.relaxed.sys.global.add.u32");
+    else if constexpr (least)
+      MSCCLC_LOAD_REDUCE1("multimem.ld_reduce.relaxed.sys.global.min.u32");
+    else
+      MSCCLC_LOAD_REDUCE1("multimem.ld_reduce.relaxed.sys.global.max.u32");
+  }
+  return v;
+}
+MSCCLC_DEVICE void multicastStore(char *p, const Vec16 &v) {
+  asm volatile("multimem.st.relaxed.sys.global.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.w[0]), "r"(v.w[1]),
+               "r"(v.w[2]), "r"(v.w[3])
+               : "memory");
+}
+MSCCLC_DEVICE constexpr bool hasMulticast() {
+  return true;
+}
+MSCCLC_DEVICE void multicastStorePacket(LL8, char *p, LL8::Payload v, uint32_t flag) {
+  asm volatile("multimem.st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(uint64_t{flag} << 32 | v.w[0]) : "memory");
+}
+MSCCLC_DEVICE void multicastStorePacket(LL16, char *p, Vec8 v, uint32_t flag) {
+  // Only a scalar is sure to arrive as one: four words in a vector might part from their flags.
+  multicastStorePacket(LL8{}, p, {{v.w[0]}}, flag);
+  multicastStorePacket(LL8{}, p + 8, {{v.w[1]}}, flag);
+}
+/// A multicast mapping and the devices' own addresses name the same memory; accesses through one are ordered against
+/// those through the other by this fence, somewhere on the way from one thread to the other (PTX ISA, proxies).
+MSCCLC_DEVICE void fenceAliases() {
+  asm volatile("fence.proxy.alias;" ::: "memory");
+}
+#undef MSCCLC_LOAD_REDUCE4
+#undef MSCCLC_LOAD_REDUCE1
+#else
+// Never reached: hasMulticast() is false.
+template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char *) {
+  return {};
+}
+MSCCLC_DEVICE void multicastStore(char *, const Vec16 &) {}
+template <class Packet, class Payload> MSCCLC_DEVICE void multicastStorePacket(Packet, char *, Payload, uint32_t) {}
+MSCCLC_DEVICE void fenceAliases() {}
+MSCCLC_DEVICE constexpr bool hasMulticast() {
+  return false;
+}
+#endif
+
+/// The multicast mapping of a switch channel, or null.
+template <class K> MSCCLC_DEVICE char *multicastOf(const K &k, int channel) {
+  return hasMulticast() ? static_cast<char *>(constantPointer(&k.args.multicast[channel])) : nullptr;
+}
+
+/// Whether a slice is whole words, and can go through the multicast mapping. `members` are one chunk on every rank.
+template <class K, class L> MSCCLC_DEVICE bool wholeWords(const K &k, const L &members, const Slice &s) {
+  if (!k.wide || s.begin % 16 != 0 || s.end % 16 != 0)
+    return false;
+  for (unsigned row = 0; row < s.rows; ++row)
+    if (k.bytesOf(members(0), row) % 16 != 0)
+      return false;
+  return true;
+}
+
+/// forRows for accesses through a multicast mapping, ordered against all others before and after.
+template <class K, class Body>
+MSCCLC_DEVICE void forMulticastRows(const K &k, const Slice &s, unsigned grain, Body body) {
+  fenceAliases();
+  forRows(k, s, grain, body);
+  fenceAliases();
+}
+
+} // namespace detail
+
+/// targets <- Op over the group of the chunk of switch channel `channel`; `members(i)` is the same chunk at the
+/// i-th rank.
+template <class Op, class K, class S, class D>
+MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, const S &members, const D &targets) {
+  using T = typename K::Element;
+  char *const multicast = detail::multicastOf(k, channel);
+  if constexpr (detail::networkReduces<T, Op>()) {
+    if (multicast != nullptr && detail::wholeWords(k, members, slice)) {
+      detail::forMulticastRows(
+          k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+            end = detail::clipRow(k, targets, row, detail::clipRow(k, members, row, end));
+            const char *from = multicast + k.offsetOf(members(0), row);
+            const auto to = detail::rowsOf(k, targets, row);
+            for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
+              detail::storeToAll<D::size>(to, i, detail::multicastLoadReduce<T, Op>(from + i * 16));
+          });
+      return;
+    }
+  }
+  reduce<Op>(k, slice, members, targets);
+}
+
+/// source -> that chunk of every rank of the group.
+template <class K, class S, class D>
+MSCCLC_DEVICE void switchBroadcast(const K &k, const Slice &slice, int channel, const S &source, const D &members) {
+  char *const multicast = detail::multicastOf(k, channel);
+  if (multicast != nullptr && detail::wholeWords(k, members, slice)) {
+    detail::forMulticastRows(k, slice, 16,
+                             [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+                               end = detail::clipRow(k, members, row, detail::clipRow(k, source, row, end));
+                               const char *from = k.rowOf(source(0), row);
+                               char *to = multicast + k.offsetOf(members(0), row);
+                               for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
+                                 detail::multicastStore(to + i * 16, detail::load16(from + i * 16));
+                             });
+    return;
+  }
+  copy(k, slice, source, members);
+}
+
+/// Packets -> that packet chunk of every rank of the group.
+template <class K, class S, class D>
+MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Slice &slice, int channel,
+                                        const S &source, const D &members) {
+  char *const multicast = detail::multicastOf(k, channel);
+  if (multicast == nullptr)
+    return forwardPackets(k, operation, slice, source, members);
+  using Packet = typename K::Packet;
+  using Payload = typename Packet::Payload;
+  const detail::PacketLaunch launch{k.args, operation, k.flag()};
+  detail::forMulticastRows(k, slice, sizeof(Payload),
+                           [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+                             const auto from = detail::rowsOf(k, source, row);
+                             char *to = multicast + k.offsetOf(members(0), row);
+                             for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
+                               detail::Passing<Payload> v;
+                               detail::readPackets<Packet, true, 1>(launch, from, i, v);
+                               detail::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag());
+                             }
+                           });
+}
+
+/// Reduce and broadcast at once: the value stays in a register.
+template <class Op, class K, class S, class D>
+MSCCLC_DEVICE void switchReduceBroadcast(const K &k, const Slice &slice, int sourceChannel, int targetChannel,
+                                         const S &sources, const D &members) {
+  using T = typename K::Element;
+  char *const from = detail::multicastOf(k, sourceChannel), *const to = detail::multicastOf(k, targetChannel);
+  if constexpr (detail::networkReduces<T, Op>()) {
+    if (from != nullptr && to != nullptr && detail::wholeWords(k, sources, slice) &&
+        detail::wholeWords(k, members, slice)) {
+      detail::forMulticastRows(
+          k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+            end = detail::clipRow(k, members, row, detail::clipRow(k, sources, row, end));
+            const char *source = from + k.offsetOf(sources(0), row);
+            char *target = to + k.offsetOf(members(0), row);
+            for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
+              detail::multicastStore(target + i * 16, detail::multicastLoadReduce<T, Op>(source + i * 16));
+          });
+      return;
+    }
+  }
+  reduce<Op>(k, slice, sources, members);
+}
+
+} // namespace mscclc::device

@@ -1,0 +1,156 @@
+// Signals, waits, semaphores and barriers. Each is done by one thread for each channel or semaphore; what it orders
+// for the block's other threads, the plan's own block-wide synchronisation does.
+#pragma once
+
+namespace mscclc::device {
+namespace detail {
+
+/// What a wait says about itself when it takes too long.
+struct WaitInfo {
+  uint32_t kind; ///< MscclcWaitKind
+  uint32_t operation;
+  uint32_t peer;
+  uint64_t index;
+  uint64_t expected;
+};
+
+/// Asked now and then by a wait that has not come to its end, with the time at which it shall give up (0: not known
+/// yet). Returns that time, or 0 if it shall give up now: because the rank is aborted, or because its time is over,
+/// which is reported. Everything is passed by value: what a wait waits for stays in registers.
+MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint32_t operation, uint32_t peer,
+                                 uint64_t index, uint64_t expected, uint64_t seen, uint64_t deadline) {
+  MscclcStatus *status = args.status;
+  if (loadHost(&status->abort) != 0)
+    return 0;
+  if (args.timeout_ns == 0)
+    return 1;
+  const uint64_t now = nanoseconds();
+  if (deadline == 0)
+    deadline = now + args.timeout_ns;
+  if (now <= deadline)
+    return deadline;
+  const uint32_t slot = fetchAddHost(&status->num_stalls, 1);
+  if (slot < MSCCLC_MAX_STALLS) {
+    MscclcStall &stall = status->stalls[slot];
+    stall.rank = args.rank;
+    stall.block = blockId();
+    stall.operation = operation;
+    stall.peer = peer;
+    stall.index = index;
+    stall.expected = expected;
+    stall.seen = seen;
+    storeHost(&stall.kind, kind);
+  }
+  storeHost(&status->abort, 1);
+  return 0;
+}
+
+/// Polls until `done(seen)`, which says in `seen` what it saw.
+template <class Done> MSCCLC_DEVICE void spin(const MscclcRankArgs &args, const WaitInfo &info, Done done) {
+  uint64_t deadline = 0, seen = 0;
+  for (unsigned polls = 0; !done(seen);) {
+    pause();
+    if (++polls % pollsBetweenChecks != 0)
+      continue;
+    deadline = keepWaiting(args, info.kind, info.operation, info.peer, info.index, info.expected, seen, deadline);
+    if (deadline == 0)
+      return;
+  }
+}
+
+/// Waits for the next signal on a channel.
+template <bool Acquire, class K>
+MSCCLC_DEVICE void waitChannel(const K &k, uint32_t kind, uint32_t operation, int index, const MscclcChannel &channel) {
+  const uint64_t expected = loadRelaxed(channel.expected) + 1;
+  spin(k.args, {kind, operation, channel.peer, static_cast<uint64_t>(index), expected}, [&](uint64_t &seen) {
+    seen = Acquire ? loadAcquire(channel.inbound) : loadRelaxed(channel.inbound);
+    return seen >= expected;
+  });
+  storeRelaxed(channel.expected, expected);
+}
+
+/// Calls f(i) for i < n, the i-s shared out to the threads.
+template <class K, class F> MSCCLC_DEVICE void forOnes(const K &k, unsigned n, F f) {
+  for (unsigned i = k.thread; i < n; i += k.threads)
+    f(i);
+}
+
+} // namespace detail
+
+/// Signals on memory channels: all that the block did before its last sync is visible to who waits for it.
+template <class K, class L> MSCCLC_DEVICE void signal(const K &k, const L &channels) {
+  detail::forOnes(k, L::size, [&](unsigned i) { detail::addRelease(k.args.memory_channels[channels(i)].outbound, 1); });
+}
+/// The same, ordering control but no data of this launch.
+template <class K, class L> MSCCLC_DEVICE void relaxedSignal(const K &k, const L &channels) {
+  detail::forOnes(k, L::size, [&](unsigned i) { detail::addRelaxed(k.args.memory_channels[channels(i)].outbound, 1); });
+}
+
+/// Waits on memory channels. `operation` is the operation's position, for reports.
+template <class K, class L> MSCCLC_DEVICE void wait(const K &k, uint32_t operation, const L &channels) {
+  detail::forOnes(k, L::size, [&](unsigned i) {
+    const int c = channels(i);
+    detail::waitChannel<true>(k, MSCCLC_WAIT_MEMORY, operation, c, k.args.memory_channels[c]);
+  });
+}
+namespace detail {
+template <bool Acquire, class K, class L>
+MSCCLC_DEVICE void waitRelaxed(const K &k, uint32_t operation, const L &channels) {
+  forOnes(k, L::size, [&](unsigned i) {
+    const int c = channels(i);
+    const MscclcChannel &channel = k.args.memory_channels[c];
+    waitChannel<Acquire>(k, MSCCLC_WAIT_MEMORY, operation, c, channel);
+    peerLaunchSeen(channel.peer, k.launch);
+  });
+}
+} // namespace detail
+
+/// Waits for relaxed signals, which order control: peers have begun their launch.
+template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t operation, const L &channels) {
+  detail::waitRelaxed<false>(k, operation, channels);
+}
+/// The same where peers' memory is read: what they, and their users, wrote before their launch can be seen then. To
+/// others than its own device the end of a kernel alone does not promise that.
+template <class K, class L> MSCCLC_DEVICE void launchWait(const K &k, uint32_t operation, const L &channels) {
+  detail::waitRelaxed<true>(k, operation, channels);
+}
+/// Waits on port channels.
+template <class K, class L> MSCCLC_DEVICE void portWait(const K &k, uint32_t operation, const L &channels) {
+  detail::forOnes(k, L::size, [&](unsigned i) {
+    const int c = channels(i);
+    detail::waitChannel<true>(k, MSCCLC_WAIT_PORT, operation, c, k.args.port_channels[c]);
+  });
+}
+
+template <class K, class L> MSCCLC_DEVICE void release(const K &k, const L &semaphores) {
+  detail::forOnes(k, L::size, [&](unsigned i) { detail::addReleaseDevice(&k.args.semaphores[semaphores(i)], 1); });
+}
+template <class K, class L> MSCCLC_DEVICE void acquire(const K &k, uint32_t operation, const L &semaphores) {
+  detail::forOnes(k, L::size, [&](unsigned i) {
+    const int index = semaphores(i);
+    uint32_t *value = &k.args.semaphores[index];
+    detail::spin(k.args, {MSCCLC_WAIT_SEMAPHORE, operation, MSCCLC_UNPAIRED, static_cast<uint64_t>(index), 1},
+                 [&](uint64_t &) {
+                   const uint32_t seen = detail::loadAcquireDevice(value);
+                   return seen != 0 && detail::replaceAcquireDevice(value, seen, seen - 1);
+                 });
+  });
+}
+
+/// Meets `blocks` blocks of the rank, and synchronises the threads of each. The counter only grows, so it needs no
+/// reset: a block waits until all of its round have come.
+template <class K> MSCCLC_DEVICE void barrier(const K &k, uint32_t operation, int index, unsigned blocks) {
+  detail::syncBlock();
+  if (k.thread == 0) {
+    uint64_t *arrivals = &k.args.barriers[index];
+    const uint64_t round = (detail::fetchAddDevice(arrivals, 1) / blocks + 1) * blocks;
+    detail::spin(k.args, {MSCCLC_WAIT_BARRIER, operation, MSCCLC_UNPAIRED, static_cast<uint64_t>(index), round},
+                 [&](uint64_t &seen) {
+                   seen = detail::loadAcquireDevice(arrivals);
+                   return seen >= round;
+                 });
+  }
+  detail::syncBlock();
+}
+
+} // namespace mscclc::device

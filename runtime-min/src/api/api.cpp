@@ -1,0 +1,293 @@
+// The C interface of communicators, buffers and instances: checks handles, keeps what belongs to a communicator,
+// reports failures.
+#include "communicator/communicator.h"
+#include "communicator/instance.h"
+#include "kernels/kernel_facts.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace mscclc::rt;
+
+struct MscclcBuffer {
+  MscclcCommunicator *owner;
+  std::unique_ptr<Region> region;
+};
+
+struct MscclcInstance {
+  MscclcCommunicator *owner;
+  std::unique_ptr<Instance> instance;
+};
+
+struct MscclcCommunicator {
+  std::unique_ptr<Communicator> communicator;
+  std::vector<std::unique_ptr<MscclcBuffer>> buffers;
+  std::vector<std::unique_ptr<MscclcInstance>> instances;
+};
+
+namespace {
+
+/// Every call that touches devices leaves the caller's as it was.
+DeviceGuard keepDevice(const MscclcCommunicator *communicator) {
+  return DeviceGuard(communicator->communicator->platform());
+}
+
+Status noHandle(const char *what) {
+  return failure(MSCCLC_ERROR_ARGUMENT, "no %s", what);
+}
+
+template <class T> void dropFrom(std::vector<std::unique_ptr<T>> &all, const T *gone) {
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const auto &entry) { return entry.get() == gone; }), all.end());
+}
+
+/// Everybody's launches are over, then everybody has unmapped what is not his: after that memory may be freed. A
+/// communicator that has failed is taken down without waiting for anybody.
+template <class Close> Status retire(Communicator &communicator, const std::string &what, Close close) {
+  MSCCLC_TRY(communicator.settle());
+  const bool together = communicator.health().ok();
+  if (together)
+    MSCCLC_TRY(communicator.barrier(what + ": launches are over"));
+  close();
+  return together ? communicator.barrier(what + ": unmapped") : Status{};
+}
+
+Status checkLocal(const MscclcBuffer &buffer, uint32_t rank, uint64_t offset, uint64_t bytes) {
+  if (!buffer.owner->communicator->isLocal(rank))
+    return failure(MSCCLC_ERROR_ARGUMENT, "rank %u is not in this process", rank);
+  if (offset > buffer.region->bytes() || bytes > buffer.region->bytes() - offset)
+    return failure(MSCCLC_ERROR_ARGUMENT, "%llu bytes at offset %llu of a buffer of %llu",
+                   static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
+                   static_cast<unsigned long long>(buffer.region->bytes()));
+  return {};
+}
+
+char *placeOf(const MscclcBuffer &buffer, uint32_t rank, uint64_t offset) {
+  return static_cast<char *>(buffer.region->at(rank - buffer.owner->communicator->firstLocalRank(), rank)) + offset;
+}
+
+int32_t keep(MscclcCommunicator *communicator, const Status &status, std::unique_ptr<Region> region,
+             MscclcBuffer **buffer) {
+  if (!status.ok())
+    return report(status);
+  communicator->buffers.emplace_back(new MscclcBuffer{communicator, std::move(region)});
+  *buffer = communicator->buffers.back().get();
+  return MSCCLC_OK;
+}
+
+std::string sized(const char *what, uint64_t bytes) {
+  return format("%s of %llu bytes", what, static_cast<unsigned long long>(bytes));
+}
+
+} // namespace
+
+extern "C" {
+
+void mscclc_communicator_options_init(MscclcCommunicatorOptions *options) {
+  *options = MscclcCommunicatorOptions{};
+  options->options_bytes = sizeof(*options);
+}
+
+int32_t mscclc_communicator_create(const MscclcCommunicatorOptions *options, MscclcCommunicator **communicator) {
+  if (options == nullptr || communicator == nullptr)
+    return report(noHandle("options, or nowhere to put the communicator"));
+  if (options->options_bytes != sizeof(*options))
+    return report(failure(MSCCLC_ERROR_ARGUMENT, "options of %u bytes, not %zu: call mscclc_communicator_options_init",
+                          options->options_bytes, sizeof(*options)));
+  auto made = std::make_unique<MscclcCommunicator>();
+  if (Status status = Communicator::create(*options, made->communicator); !status.ok())
+    return report(status);
+  *communicator = made.release();
+  return MSCCLC_OK;
+}
+
+int32_t mscclc_communicator_destroy(MscclcCommunicator *handle) {
+  if (handle == nullptr)
+    return MSCCLC_OK;
+  const std::unique_ptr<MscclcCommunicator> owned(handle);
+  const DeviceGuard guard = keepDevice(handle);
+  Communicator &communicator = *handle->communicator;
+  const Status status = retire(communicator, "destroy communicator", [&] {
+    for (const auto &entry : handle->instances)
+      entry->instance->closeRemote();
+    for (const auto &entry : handle->buffers)
+      entry->region->closeRemote();
+  });
+  communicator.rendezvous().leave();
+  handle->instances.clear();
+  handle->buffers.clear();
+  return report(status);
+}
+
+uint32_t mscclc_communicator_ranks(const MscclcCommunicator *communicator) {
+  return communicator->communicator->ranks();
+}
+uint32_t mscclc_communicator_first_local_rank(const MscclcCommunicator *communicator) {
+  return communicator->communicator->firstLocalRank();
+}
+uint32_t mscclc_communicator_local_ranks(const MscclcCommunicator *communicator) {
+  return communicator->communicator->localRanks();
+}
+int32_t mscclc_communicator_device(const MscclcCommunicator *communicator, uint32_t local_rank_index) {
+  return local_rank_index < communicator->communicator->localRanks()
+             ? communicator->communicator->device(local_rank_index)
+             : -1;
+}
+uint32_t mscclc_communicator_platform(const MscclcCommunicator *communicator) {
+  return communicator->communicator->platform().kind();
+}
+void *mscclc_communicator_stream(const MscclcCommunicator *communicator, uint32_t rank) {
+  return communicator->communicator->isLocal(rank)
+             ? communicator->communicator->stream(rank - communicator->communicator->firstLocalRank())
+             : nullptr;
+}
+
+int32_t mscclc_communicator_synchronize(MscclcCommunicator *communicator) {
+  if (communicator == nullptr)
+    return report(noHandle("communicator"));
+  const DeviceGuard guard = keepDevice(communicator);
+  const Status settled = communicator->communicator->settle();
+  const Status health = communicator->communicator->health();
+  return report(health.ok() ? settled : health);
+}
+
+int32_t mscclc_communicator_barrier(MscclcCommunicator *communicator) {
+  return report(communicator == nullptr ? noHandle("communicator") : communicator->communicator->barrier("barrier"));
+}
+
+int32_t mscclc_communicator_health(MscclcCommunicator *communicator) {
+  return report(communicator == nullptr ? noHandle("communicator") : communicator->communicator->health());
+}
+
+int32_t mscclc_communicator_abort(MscclcCommunicator *communicator, const char *reason) {
+  if (communicator == nullptr)
+    return report(noHandle("communicator"));
+  communicator->communicator->fail({MSCCLC_ERROR_ABORTED, reason == nullptr ? "aborted" : reason});
+  return MSCCLC_OK;
+}
+
+int32_t mscclc_communicator_reset(MscclcCommunicator *communicator) {
+  if (communicator == nullptr)
+    return report(noHandle("communicator"));
+  const DeviceGuard guard = keepDevice(communicator);
+  return report(communicator->communicator->reset());
+}
+
+int32_t mscclc_buffer_allocate(MscclcCommunicator *communicator, uint64_t bytes, MscclcBuffer **buffer) {
+  if (communicator == nullptr || buffer == nullptr)
+    return report(noHandle("communicator, or nowhere to put the buffer"));
+  const DeviceGuard guard = keepDevice(communicator);
+  std::unique_ptr<Region> region;
+  const Status status = Region::allocate(*communicator->communicator, bytes, MemoryKind::Multicast,
+                                         sized("allocate a buffer", bytes), region);
+  return keep(communicator, status, std::move(region), buffer);
+}
+
+int32_t mscclc_buffer_register(MscclcCommunicator *communicator, void *const *pointers, uint64_t bytes,
+                               MscclcBuffer **buffer) {
+  if (communicator == nullptr || pointers == nullptr || buffer == nullptr)
+    return report(noHandle("communicator or pointers, or nowhere to put the buffer"));
+  const DeviceGuard guard = keepDevice(communicator);
+  std::unique_ptr<Region> region;
+  const Status status =
+      Region::adopt(*communicator->communicator, pointers, bytes, sized("register a buffer", bytes), region);
+  return keep(communicator, status, std::move(region), buffer);
+}
+
+int32_t mscclc_buffer_release(MscclcBuffer *buffer) {
+  if (buffer == nullptr)
+    return MSCCLC_OK;
+  const DeviceGuard guard = keepDevice(buffer->owner);
+  MscclcCommunicator *const owner = buffer->owner;
+  const Status status = retire(*owner->communicator, "release a buffer", [&] {
+    for (const auto &entry : owner->instances)
+      entry->instance->forget(buffer->region.get());
+    buffer->region->closeRemote();
+  });
+  dropFrom(owner->buffers, buffer);
+  return report(status);
+}
+
+uint64_t mscclc_buffer_bytes(const MscclcBuffer *buffer) {
+  return buffer->region->bytes();
+}
+
+void *mscclc_buffer_address(const MscclcBuffer *buffer, uint32_t rank) {
+  return buffer->owner->communicator->isLocal(rank) ? placeOf(*buffer, rank, 0) : nullptr;
+}
+
+uint32_t mscclc_buffer_multicast(const MscclcBuffer *buffer) {
+  return buffer->region->multicast() != nullptr ? 1 : 0;
+}
+
+int32_t mscclc_buffer_write(MscclcBuffer *buffer, uint32_t rank, uint64_t offset, const void *from, uint64_t bytes) {
+  if (buffer == nullptr || (from == nullptr && bytes != 0))
+    return report(noHandle("buffer, or nothing to write"));
+  const DeviceGuard guard = keepDevice(buffer->owner);
+  if (Status status = checkLocal(*buffer, rank, offset, bytes); !status.ok() || bytes == 0)
+    return report(status);
+  Communicator &communicator = *buffer->owner->communicator;
+  return report(communicator.platform().copy(communicator.device(rank - communicator.firstLocalRank()),
+                                             placeOf(*buffer, rank, offset), from, bytes));
+}
+
+int32_t mscclc_buffer_read(const MscclcBuffer *buffer, uint32_t rank, uint64_t offset, void *to, uint64_t bytes) {
+  if (buffer == nullptr || (to == nullptr && bytes != 0))
+    return report(noHandle("buffer, or nowhere to read to"));
+  const DeviceGuard guard = keepDevice(buffer->owner);
+  if (Status status = checkLocal(*buffer, rank, offset, bytes); !status.ok() || bytes == 0)
+    return report(status);
+  Communicator &communicator = *buffer->owner->communicator;
+  return report(communicator.platform().copy(communicator.device(rank - communicator.firstLocalRank()), to,
+                                             placeOf(*buffer, rank, offset), bytes));
+}
+
+int32_t mscclc_instance_create(MscclcCommunicator *communicator, const MscclcKernel *kernel, uint64_t max_message_bytes,
+                               MscclcInstance **instance) {
+  if (communicator == nullptr || kernel == nullptr || instance == nullptr)
+    return report(noHandle("communicator or kernel, or nowhere to put the instance"));
+  const DeviceGuard guard = keepDevice(communicator);
+  std::unique_ptr<Instance> made;
+  if (Status status = Instance::create(*communicator->communicator, *kernel, max_message_bytes, made); !status.ok())
+    return report(status);
+  communicator->instances.emplace_back(new MscclcInstance{communicator, std::move(made)});
+  *instance = communicator->instances.back().get();
+  return MSCCLC_OK;
+}
+
+int32_t mscclc_instance_destroy(MscclcInstance *instance) {
+  if (instance == nullptr)
+    return MSCCLC_OK;
+  const DeviceGuard guard = keepDevice(instance->owner);
+  MscclcCommunicator *const owner = instance->owner;
+  const Status status = retire(*owner->communicator, "destroy an instance", [&] { instance->instance->closeRemote(); });
+  dropFrom(owner->instances, instance);
+  return report(status);
+}
+
+const MscclcKernel *mscclc_instance_kernel(const MscclcInstance *instance) {
+  return &instance->instance->kernel();
+}
+
+uint64_t mscclc_instance_scratch_bytes(const MscclcInstance *instance) {
+  return instance->instance->scratchBytes();
+}
+
+void mscclc_call_init(MscclcCall *call) {
+  *call = MscclcCall{};
+  call->call_bytes = sizeof(*call);
+}
+
+int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call) {
+  if (instance == nullptr || call == nullptr)
+    return report(noHandle("instance or call"));
+  if (call->call_bytes != sizeof(*call))
+    return report(failure(MSCCLC_ERROR_ARGUMENT, "a call of %u bytes, not %zu: call mscclc_call_init", call->call_bytes,
+                          sizeof(*call)));
+  for (const MscclcBuffer *buffer : {call->input, call->output})
+    if (buffer != nullptr && buffer->owner != instance->owner)
+      return report(failure(MSCCLC_ERROR_ARGUMENT, "a buffer of another communicator"));
+  const DeviceGuard guard = keepDevice(instance->owner);
+  return report(instance->instance->launch(*call, call->input == nullptr ? nullptr : call->input->region.get(),
+                                           call->output == nullptr ? nullptr : call->output->region.get()));
+}
+}

@@ -1,0 +1,199 @@
+#include "communicator/communicator.h"
+
+#include "communicator/instance.h"
+#include "communicator/proxy.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mscclc::rt {
+namespace {
+
+#ifdef NDEBUG
+constexpr uint64_t defaultWaitMs = MSCCLC_NO_TIMEOUT;
+#else
+constexpr uint64_t defaultWaitMs = 10000;
+#endif
+constexpr uint64_t defaultSetupMs = 60000;
+/// Ten years: times from here on are for ever.
+constexpr uint64_t longestMs = uint64_t{10} * 365 * 24 * 3600 * 1000;
+
+/// What a process says of one of its ranks.
+struct RankCard {
+  DeviceId device;
+  uint32_t platform;
+  uint32_t multicast;
+};
+
+std::chrono::milliseconds graceOf(uint64_t waitMs) {
+  return std::chrono::milliseconds(waitMs == MSCCLC_NO_TIMEOUT ? 0 : std::clamp<uint64_t>(waitMs / 4, 1, 200));
+}
+
+} // namespace
+
+Status Communicator::create(const MscclcCommunicatorOptions &options, std::unique_ptr<Communicator> &result) {
+  std::unique_ptr<Communicator> communicator(new Communicator());
+  MSCCLC_TRY(createPlatform(options.platform, communicator->platform_));
+  const DeviceGuard guard(*communicator->platform_);
+  MSCCLC_TRY(communicator->placeRanks(options));
+  MSCCLC_TRY(communicator->connectDevices());
+  MSCCLC_TRY(communicator->meet(options));
+  for (const int32_t device : communicator->rankDevices_) {
+    Stream stream = nullptr;
+    MSCCLC_TRY(communicator->platform_->createStream(device, false, stream));
+    communicator->streams_.push_back(stream);
+  }
+  result = std::move(communicator);
+  return {};
+}
+
+Status Communicator::placeRanks(const MscclcCommunicatorOptions &options) {
+  ranks_ = options.ranks;
+  firstLocalRank_ = options.local_ranks == 0 ? 0 : options.first_local_rank;
+  const uint32_t local = options.local_ranks == 0 ? ranks_ : options.local_ranks;
+  if (ranks_ == 0 || local > ranks_ || firstLocalRank_ > ranks_ - local)
+    return failure(MSCCLC_ERROR_ARGUMENT, "local ranks %u to %u of a communicator of %u", firstLocalRank_,
+                   firstLocalRank_ + local - 1, ranks_);
+  if (local < ranks_ && (options.rendezvous == nullptr || options.rendezvous[0] == '\0'))
+    return failure(MSCCLC_ERROR_ARGUMENT, "%u of %u ranks are here, and there is no rendezvous to find the others",
+                   local, ranks_);
+  int32_t count = 0;
+  MSCCLC_TRY(platform_->deviceCount(count));
+  for (uint32_t i = 0; i < local; ++i) {
+    const auto rank = static_cast<int32_t>(firstLocalRank_ + i);
+    const int32_t device = options.devices != nullptr ? options.devices[i] : count == 0 ? 0 : rank % count;
+    if (device < 0 || (count != 0 && device >= count))
+      return failure(MSCCLC_ERROR_ARGUMENT, "rank %d: no device %d, there are %d", rank, device, count);
+    rankDevices_.push_back(device);
+  }
+  devices_ = rankDevices_;
+  std::sort(devices_.begin(), devices_.end());
+  devices_.erase(std::unique(devices_.begin(), devices_.end()), devices_.end());
+  return {};
+}
+
+Status Communicator::connectDevices() {
+  for (const int32_t from : devices_) {
+    reaches_.emplace_back();
+    for (const int32_t to : devices_) {
+      bool reaches = false;
+      MSCCLC_TRY(platform_->connect(from, to, reaches));
+      reaches_.back().push_back(reaches ? 1 : 0);
+    }
+  }
+  return {};
+}
+
+Status Communicator::meet(const MscclcCommunicatorOptions &options) {
+  const uint64_t waitMs = options.wait_timeout_ms == 0 ? defaultWaitMs : options.wait_timeout_ms;
+  waitTimeoutNs_ = waitMs >= longestMs ? 0 : waitMs * 1000000;
+  watch_ = std::make_unique<Watch>(graceOf(waitMs), [this](const Status &reason) { rendezvous_->abort(reason); });
+  Rendezvous::Options meeting;
+  meeting.path = options.rendezvous == nullptr ? "" : options.rendezvous;
+  meeting.ranks = ranks_;
+  meeting.firstRank = firstLocalRank_;
+  meeting.localRanks = localRanks();
+  meeting.timeout = std::chrono::milliseconds(
+      options.setup_timeout_ms == 0 ? defaultSetupMs : std::min(options.setup_timeout_ms, longestMs));
+  MSCCLC_TRY(Rendezvous::join(meeting, {[this](const Status &reason) { watch_->fail(reason); }}, rendezvous_));
+
+  std::vector<RankCard> cards(localRanks());
+  for (uint32_t i = 0; i < localRanks(); ++i) {
+    MSCCLC_TRY(platform_->identify(device(i), cards[i].device));
+    cards[i].platform = platform_->kind();
+    cards[i].multicast = platform_->hasMulticast(device(i)) ? 1 : 0;
+  }
+  const auto *begin = reinterpret_cast<const uint8_t *>(cards.data());
+  std::vector<Message> all;
+  MSCCLC_TRY(
+      rendezvous_->exchange("create communicator", Bytes(begin, begin + cards.size() * sizeof(RankCard)), {}, all));
+  hasMulticast_ = ranks_ > 1;
+  for (uint32_t process = 0; process < all.size(); ++process)
+    for (uint32_t i = 0; i < rendezvous_->processes()[process].ranks; ++i) {
+      RankCard card;
+      if (all[process].bytes.size() < (i + 1) * sizeof(card))
+        return failure(MSCCLC_ERROR_RENDEZVOUS, "create communicator: rank %u says too little",
+                       static_cast<uint32_t>(i));
+      std::memcpy(&card, all[process].bytes.data() + i * sizeof(card), sizeof(card));
+      if (card.platform != platform_->kind())
+        return failure(MSCCLC_ERROR_RENDEZVOUS,
+                       "create communicator: some ranks are on CUDA devices, others on the host");
+      hasMulticast_ = hasMulticast_ && card.multicast != 0;
+      deviceIds_.push_back(card.device);
+    }
+  std::vector<DeviceId> distinct = deviceIds_;
+  std::sort(distinct.begin(), distinct.end());
+  hasMulticast_ = hasMulticast_ && std::adjacent_find(distinct.begin(), distinct.end()) == distinct.end();
+  return {};
+}
+
+Communicator::~Communicator() {
+  proxies_.reset();
+  if (!streams_.empty()) {
+    const DeviceGuard guard(*platform_);
+    for (size_t i = 0; i < streams_.size(); ++i)
+      platform_->destroyStream(rankDevices_[i], streams_[i]);
+  }
+  // The watch tells the rendezvous, and the rendezvous the watch.
+  if (watch_)
+    watch_->stop();
+  rendezvous_.reset();
+}
+
+size_t Communicator::indexOfDevice(int32_t device) const {
+  return static_cast<size_t>(std::lower_bound(devices_.begin(), devices_.end(), device) - devices_.begin());
+}
+
+bool Communicator::reaches(uint32_t localIndex, uint32_t rank) const {
+  // Memory of another process is reached once it is mapped.
+  if (!isLocal(rank))
+    return true;
+  return reaches_[indexOfDevice(device(localIndex))][indexOfDevice(device(rank - firstLocalRank_))] != 0;
+}
+
+ProxyThread &Communicator::proxies() {
+  if (!proxies_)
+    proxies_ = std::make_unique<ProxyThread>(*watch_, [this](const Status &reason) { fail(reason); });
+  return *proxies_;
+}
+
+void Communicator::fail(const Status &reason) {
+  if (watch_->fail(reason))
+    rendezvous_->abort(reason);
+}
+
+Status Communicator::settle() {
+  Status first;
+  for (Instance *instance : instances_)
+    if (Status status = instance->settle(); first.ok())
+      first = std::move(status);
+  // A device that failed answers nobody any more.
+  if (!first.ok())
+    fail(first);
+  watch_->check();
+  return first;
+}
+
+Status Communicator::barrier(const std::string &what) {
+  std::vector<Message> all;
+  return rendezvous_->exchange(what, {}, {}, all);
+}
+
+Status Communicator::reset() {
+  if (Status status = health(); status.code == MSCCLC_ERROR_PEER_LOST)
+    return status;
+  MSCCLC_TRY(settle());
+  MSCCLC_TRY(barrier("reset communicator: launches are over"));
+  for (Instance *instance : instances_)
+    MSCCLC_TRY(instance->reset());
+  watch_->clear();
+  return barrier("reset communicator: everything is as new");
+}
+
+void Communicator::remove(Instance *instance) {
+  instances_.erase(std::remove(instances_.begin(), instances_.end(), instance), instances_.end());
+  if (lastLaunched == instance)
+    lastLaunched = nullptr;
+}
+
+} // namespace mscclc::rt

@@ -1,0 +1,84 @@
+// A communicator: which ranks there are, which of them are here, on which devices; and its state of health.
+#pragma once
+
+#include "bootstrap/rendezvous.h"
+#include "communicator/region.h"
+#include "communicator/watch.h"
+#include "platform/platform.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mscclc::rt {
+
+class Instance;
+class ProxyThread;
+
+class Communicator {
+public:
+  /// Collective.
+  static Status create(const MscclcCommunicatorOptions &options, std::unique_ptr<Communicator> &result);
+  ~Communicator();
+
+  Platform &platform() { return *platform_; }
+  Rendezvous &rendezvous() { return *rendezvous_; }
+  Watch &watch() { return *watch_; }
+  ProxyThread &proxies();
+
+  uint32_t ranks() const { return ranks_; }
+  uint32_t firstLocalRank() const { return firstLocalRank_; }
+  uint32_t localRanks() const { return static_cast<uint32_t>(rankDevices_.size()); }
+  bool isLocal(uint32_t rank) const { return rank - firstLocalRank_ < localRanks(); }
+  size_t processes() const { return rendezvous_->processes().size(); }
+  /// Device of a local rank.
+  int32_t device(uint32_t localIndex) const { return rankDevices_[localIndex]; }
+  /// The process's devices, each once, ascending.
+  const std::vector<int32_t> &devices() const { return devices_; }
+  const DeviceId &deviceId(uint32_t rank) const { return deviceIds_[rank]; }
+  /// Whether kernels on the device of a local rank can access the memory of `rank`.
+  bool reaches(uint32_t localIndex, uint32_t rank) const;
+  /// Whether every rank has a device of its own that takes part in multicast objects.
+  bool hasMulticast() const { return hasMulticast_; }
+  Stream stream(uint32_t localIndex) const { return streams_[localIndex]; }
+  uint64_t waitTimeoutNs() const { return waitTimeoutNs_; }
+
+  Status health() const { return watch_->health(); }
+  /// Makes all waits give up, here and in the other processes. From any thread.
+  void fail(const Status &reason);
+  /// Waits for the launches of all instances.
+  Status settle();
+  /// Waits until every process has come here. Collective.
+  Status barrier(const std::string &what);
+  /// After a failure: everything as it was made. Collective.
+  Status reset();
+
+  void add(Instance *instance) { instances_.push_back(instance); }
+  void remove(Instance *instance);
+  /// The instance that was launched last, if it still exists.
+  Instance *lastLaunched = nullptr;
+
+private:
+  Communicator() = default;
+  Status placeRanks(const MscclcCommunicatorOptions &options);
+  Status connectDevices();
+  Status meet(const MscclcCommunicatorOptions &options);
+  size_t indexOfDevice(int32_t device) const;
+
+  std::unique_ptr<Platform> platform_;
+  uint32_t ranks_ = 0;
+  uint32_t firstLocalRank_ = 0;
+  std::vector<int32_t> rankDevices_;
+  std::vector<int32_t> devices_;
+  std::vector<DeviceId> deviceIds_;        ///< by rank
+  std::vector<std::vector<char>> reaches_; ///< by index into devices_, twice
+  bool hasMulticast_ = false;
+  uint64_t waitTimeoutNs_ = 0;
+  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<Rendezvous> rendezvous_;
+  std::vector<Stream> streams_; ///< by local rank
+  std::unique_ptr<ProxyThread> proxies_;
+  std::vector<Instance *> instances_;
+};
+
+} // namespace mscclc::rt

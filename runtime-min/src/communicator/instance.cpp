@@ -1,0 +1,257 @@
+#include "communicator/instance.h"
+
+#include "communicator/sync_layout.h"
+#include "kernels/kernel_facts.h"
+
+#include <algorithm>
+
+namespace mscclc::rt {
+namespace {
+
+/// What every process must load the same.
+std::string identityOf(const MscclcKernel &kernel, uint64_t maxMessageBytes) {
+  const auto text = [](const char *s) { return s == nullptr ? "" : s; };
+  return format("%s\n%s\n%s\n%s\n%llu", text(kernel.name), text(kernel.tool), text(kernel.source),
+                text(kernel.switches), static_cast<unsigned long long>(maxMessageBytes));
+}
+
+/// More than any memory holds, and little enough to be multiplied.
+constexpr uint64_t largestMessage = uint64_t{1} << 48;
+
+} // namespace
+
+Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, uint64_t maxMessageBytes,
+                        std::unique_ptr<Instance> &result) {
+  MSCCLC_TRY(checkDescription(&kernel));
+  MSCCLC_TRY(checkPlatform(kernel, communicator.platform().kind()));
+  if (kernel.ranks != communicator.ranks())
+    return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' is for %u ranks, the communicator has %u", kernel.name,
+                   kernel.ranks, communicator.ranks());
+  std::unique_ptr<Instance> instance(new Instance(communicator, kernel));
+  MSCCLC_TRY(instance->agree(std::min({maxMessageBytes, kernel.max_message_bytes, largestMessage})));
+  uint64_t syncBytes = 0;
+  for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
+    MscclcRankInfo info{};
+    kernel.rank_info(rank, &info);
+    syncBytes = std::max(syncBytes, SyncLayout(info).bytes);
+    instance->infos_.push_back(info);
+  }
+  MSCCLC_TRY(instance->checkReach());
+  const std::string name = format("kernel '%s'", kernel.name);
+  instance->scratchStride_ = kernel.scratch_stride(instance->maxMessageBytes_);
+  const uint64_t scratchBytes = kernel.scratch_bytes(instance->scratchStride_);
+  const MemoryKind kind = (kernel.flags & MSCCLC_USES_MULTICAST) != 0 ? MemoryKind::Multicast : MemoryKind::Plain;
+  MSCCLC_TRY(Region::allocate(communicator, syncBytes, MemoryKind::Plain, name + ": counters", instance->sync_));
+  MSCCLC_TRY(Region::allocate(communicator, scratchBytes, kind, name + ": scratch", instance->scratch_));
+  instance->local_.resize(communicator.localRanks());
+  for (uint32_t i = 0; i < communicator.localRanks(); ++i)
+    MSCCLC_TRY(instance->prepareRank(i));
+  // A peer's first signal must not come before these counters are there.
+  MSCCLC_TRY(communicator.barrier(name + ": ready"));
+  communicator.add(instance.get());
+  result = std::move(instance);
+  return {};
+}
+
+Status Instance::agree(uint64_t maxMessageBytes) {
+  maxMessageBytes_ = maxMessageBytes;
+  const std::string mine = identityOf(kernel_, maxMessageBytes);
+  std::vector<Message> all;
+  MSCCLC_TRY(communicator_.rendezvous().exchange(format("load kernel '%s'", kernel_.name),
+                                                 Bytes(mine.begin(), mine.end()), {}, all));
+  for (const Message &message : all)
+    if (std::string(message.bytes.begin(), message.bytes.end()) != mine)
+      return failure(MSCCLC_ERROR_RENDEZVOUS,
+                     "kernel '%s' differs between the processes (tool, source, switches or largest message)",
+                     kernel_.name);
+  return {};
+}
+
+Status Instance::checkReach() const {
+  const auto check = [&](uint32_t localIndex, uint32_t peer) {
+    const uint32_t self = communicator_.firstLocalRank() + localIndex;
+    if (peer >= kernel_.ranks)
+      return failure(MSCCLC_ERROR_KERNEL, "kernel '%s': rank %u names rank %u of %u", kernel_.name, self, peer,
+                     kernel_.ranks);
+    if (!communicator_.reaches(localIndex, peer))
+      return failure(MSCCLC_ERROR_UNSUPPORTED,
+                     "kernel '%s': rank %u on device %d cannot access the memory of rank %u on device %d", kernel_.name,
+                     self, communicator_.device(localIndex), peer,
+                     communicator_.device(peer - communicator_.firstLocalRank()));
+    return Status{};
+  };
+  for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
+    const uint32_t self = communicator_.firstLocalRank() + i;
+    const MscclcRankInfo &info = infos_[self];
+    for (uint32_t k = 0; k < info.memory_channels; ++k) {
+      MscclcChannelInfo channel{};
+      kernel_.channel_info(self, MSCCLC_MEMORY, k, &channel);
+      MSCCLC_TRY(check(i, channel.peer));
+    }
+    for (uint32_t k = 0; k < info.remote_buffers; ++k) {
+      MscclcRemoteBufferInfo buffer{};
+      kernel_.remote_buffer_info(self, k, &buffer);
+      if (buffer.via_memory != 0)
+        MSCCLC_TRY(check(i, buffer.rank));
+    }
+    for (uint32_t k = 0; k < info.switch_channels; ++k) {
+      MscclcSwitchInfo group{};
+      kernel_.switch_info(self, k, &group);
+      for (uint32_t member = 0; member < group.size; ++member)
+        MSCCLC_TRY(check(i, kernel_.switch_member(self, k, member)));
+    }
+  }
+  return {};
+}
+
+char *Instance::syncOf(uint32_t localIndex, uint32_t rank) const {
+  return static_cast<char *>(sync_->at(localIndex, rank));
+}
+
+std::vector<MscclcChannel> Instance::memoryChannels(uint32_t localIndex) const {
+  const uint32_t self = communicator_.firstLocalRank() + localIndex;
+  const SyncLayout layout(infos_[self]);
+  char *const own = syncOf(localIndex, self);
+  std::vector<MscclcChannel> channels;
+  for (uint32_t k = 0; k < infos_[self].memory_channels; ++k) {
+    MscclcChannelInfo paired{};
+    kernel_.channel_info(self, MSCCLC_MEMORY, k, &paired);
+    MscclcChannel channel{};
+    channel.inbound = counterAt(own, layout.memoryInbound, k);
+    channel.expected = counterAt(own, layout.memoryExpected, k);
+    channel.outbound = counterAt(own, layout.unheard, k);
+    if (paired.peer_channel < infos_[paired.peer].memory_channels)
+      channel.outbound = counterAt(syncOf(localIndex, paired.peer), SyncLayout(infos_[paired.peer]).memoryInbound,
+                                   paired.peer_channel);
+    channel.peer = paired.peer;
+    channels.push_back(channel);
+  }
+  return channels;
+}
+
+Status Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels,
+                                 std::vector<ProxyChannel> &served) const {
+  const uint32_t self = communicator_.firstLocalRank() + localIndex;
+  const SyncLayout layout(infos_[self]);
+  char *const own = syncOf(localIndex, self);
+  for (uint32_t k = 0; k < infos_[self].port_channels; ++k) {
+    MscclcChannelInfo paired{};
+    kernel_.channel_info(self, MSCCLC_PORT, k, &paired);
+    if (paired.peer >= kernel_.ranks)
+      return failure(MSCCLC_ERROR_KERNEL, "kernel '%s': rank %u names rank %u of %u", kernel_.name, self, paired.peer,
+                     kernel_.ranks);
+    MscclcChannel channel{};
+    channel.inbound = counterAt(own, layout.portInbound, k);
+    channel.expected = counterAt(own, layout.portExpected, k);
+    channel.flush_requests = counterAt(own, layout.flushRequests, k);
+    channel.flushes_done = counterAt(own, layout.flushesDone, k);
+    channel.peer = paired.peer;
+    channels.push_back(channel);
+    ProxyChannel end;
+    end.peer = paired.peer;
+    end.flushesDone = counterAt(own, layout.flushesDone, k);
+    if (paired.peer_channel < infos_[paired.peer].port_channels)
+      end.peerInbound =
+          counterAt(syncOf(localIndex, paired.peer), SyncLayout(infos_[paired.peer]).portInbound, paired.peer_channel);
+    served.push_back(end);
+  }
+  return {};
+}
+
+Status Instance::prepareRank(uint32_t localIndex) {
+  const uint32_t self = communicator_.firstLocalRank() + localIndex;
+  const int32_t device = communicator_.device(localIndex);
+  Platform &platform = communicator_.platform();
+  RankState &state = local_[localIndex];
+
+  std::vector<MscclcChannel> channels = memoryChannels(localIndex);
+  std::vector<ProxyChannel> served;
+  MSCCLC_TRY(addPortChannels(localIndex, channels, served));
+  const uint64_t bytes = channels.size() * sizeof(MscclcChannel);
+  if (bytes != 0) {
+    void *memory = nullptr;
+    MSCCLC_TRY(platform.allocate(device, bytes, MemoryKind::Plain, {}, memory));
+    state.channels = static_cast<MscclcChannel *>(memory);
+    MSCCLC_TRY(platform.copy(device, memory, channels.data(), bytes));
+  }
+  MSCCLC_TRY(writeSemaphores(localIndex));
+  MSCCLC_TRY(platform.createEvent(device, state.event));
+  void *memory = nullptr;
+  MSCCLC_TRY(platform.allocatePinned(sizeof(MscclcStatus), memory));
+  state.status = static_cast<MscclcStatus *>(memory);
+  communicator_.watch().add(state.status, kernel_.name);
+  if (!served.empty()) {
+    MSCCLC_TRY(Proxy::create(platform, device, self, kernel_.name, std::move(served), state.proxy));
+    communicator_.proxies().add(state.proxy.get());
+  }
+  return {};
+}
+
+Status Instance::writeSemaphores(uint32_t localIndex) {
+  const uint32_t self = communicator_.firstLocalRank() + localIndex;
+  const MscclcRankInfo &info = infos_[self];
+  std::vector<uint32_t> values(info.semaphores);
+  for (uint32_t k = 0; k < info.semaphores; ++k)
+    values[k] = kernel_.semaphore_value(self, k);
+  if (values.empty())
+    return {};
+  return communicator_.platform().copy(communicator_.device(localIndex),
+                                       syncOf(localIndex, self) + SyncLayout(info).semaphores, values.data(),
+                                       values.size() * sizeof(uint32_t));
+}
+
+Instance::~Instance() {
+  communicator_.remove(this);
+  bindings_.clear();
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    RankState &state = local_[i];
+    if (state.proxy)
+      communicator_.proxies().remove(state.proxy.get());
+    if (state.status != nullptr) {
+      communicator_.watch().remove(state.status);
+      communicator_.platform().releasePinned(state.status);
+    }
+    if (state.event != nullptr)
+      communicator_.platform().destroyEvent(communicator_.device(i), state.event);
+    if (state.channels != nullptr)
+      communicator_.platform().release(communicator_.device(i), state.channels);
+  }
+}
+
+void Instance::closeRemote() {
+  sync_->closeRemote();
+  scratch_->closeRemote();
+}
+
+Status Instance::settle() {
+  Status first;
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    if (!local_[i].launched)
+      continue;
+    if (Status status = communicator_.platform().await(communicator_.device(i), local_[i].event); first.ok())
+      first = std::move(status);
+    // The stream is not touched any more; its owner may destroy it.
+    local_[i].launched = false;
+  }
+  return first;
+}
+
+void Instance::forget(const Region *region) {
+  for (auto entry = bindings_.begin(); entry != bindings_.end();) {
+    const bool names = entry->first.input.region == region || entry->first.output.region == region;
+    entry = names ? bindings_.erase(entry) : std::next(entry);
+  }
+}
+
+Status Instance::reset() {
+  MSCCLC_TRY(sync_->clear());
+  MSCCLC_TRY(scratch_->clear());
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    MSCCLC_TRY(writeSemaphores(i));
+    if (local_[i].proxy)
+      MSCCLC_TRY(local_[i].proxy->reset());
+  }
+  return {};
+}
+
+} // namespace mscclc::rt

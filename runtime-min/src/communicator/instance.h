@@ -1,0 +1,80 @@
+// A kernel in a communicator: the counters, channel tables and scratch of its ranks, and how it is launched.
+#pragma once
+
+#include "communicator/binding.h"
+#include "communicator/communicator.h"
+#include "communicator/proxy.h"
+
+#include <map>
+
+namespace mscclc::rt {
+
+class Instance {
+public:
+  /// Collective.
+  static Status create(Communicator &communicator, const MscclcKernel &kernel, uint64_t maxMessageBytes,
+                       std::unique_ptr<Instance> &result);
+  ~Instance();
+  /// Unmaps what belongs to other processes; they may free it when all have done so.
+  void closeRemote();
+
+  Communicator &communicator() { return communicator_; }
+  const MscclcKernel &kernel() const { return kernel_; }
+  uint64_t scratchBytes() const { return scratch_->bytes(); } ///< of each rank
+
+  /// Starts the local ranks. `input` and `output` are the call's buffers.
+  Status launch(const MscclcCall &call, const Region *input, const Region *output);
+  /// Waits for the launches so far.
+  Status settle();
+  /// Forgets the tables of launches on `region`. Nothing runs.
+  void forget(const Region *region);
+  /// Everything as it was made. Nothing runs, on any rank.
+  Status reset();
+
+private:
+  Instance(Communicator &communicator, const MscclcKernel &kernel) : communicator_(communicator), kernel_(kernel) {}
+
+  /// A local rank.
+  struct RankState {
+    MscclcChannel *channels = nullptr; ///< on the device: memory channels, then port channels
+    MscclcStatus *status = nullptr;
+    std::unique_ptr<Proxy> proxy;
+    Event event = nullptr;
+    Stream lastStream = nullptr;
+    bool launched = false; ///< and not waited for since
+  };
+
+  Status agree(uint64_t maxMessageBytes);
+  Status checkReach() const;
+  Status prepareRank(uint32_t localIndex);
+  std::vector<MscclcChannel> memoryChannels(uint32_t localIndex) const;
+  /// Adds the port channels, and for each what the proxy serves.
+  Status addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels,
+                         std::vector<ProxyChannel> &served) const;
+  Status writeSemaphores(uint32_t localIndex);
+  Status bind(const LaunchBuffers &place, const Binding *&binding);
+  Status checkStreams(const MscclcCall &call) const;
+  Status checkResidency(const MscclcVariant &variant, uint32_t threads);
+  Status countResidents(const MscclcVariant &variant, uint32_t threads);
+  Status orderAfterOthers(const MscclcCall &call);
+  Status start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call, const Binding &binding,
+               uint32_t localIndex);
+  Status markLaunched(const MscclcCall &call, uint32_t localIndex);
+  MscclcRankArgs argsOf(uint32_t localIndex, const MscclcCall &call, const Binding &binding) const;
+  Stream streamOf(const MscclcCall &call, uint32_t localIndex) const;
+  /// The counters of `rank` as a local rank's device addresses them.
+  char *syncOf(uint32_t localIndex, uint32_t rank) const;
+
+  Communicator &communicator_;
+  const MscclcKernel &kernel_;
+  std::vector<MscclcRankInfo> infos_; ///< by rank
+  uint64_t maxMessageBytes_ = 0;
+  uint64_t scratchStride_ = 0;
+  std::unique_ptr<Region> sync_;
+  std::unique_ptr<Region> scratch_;
+  std::vector<RankState> local_;
+  std::map<LaunchBuffers, std::unique_ptr<Binding>> bindings_;
+  std::map<std::pair<const MscclcVariant *, uint32_t>, Status> residency_; ///< by variant and threads
+};
+
+} // namespace mscclc::rt

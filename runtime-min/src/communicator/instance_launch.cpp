@@ -1,0 +1,219 @@
+// Launches of an instance.
+#include "communicator/instance.h"
+#include "communicator/sync_layout.h"
+#include "kernels/kernel_facts.h"
+
+#include <algorithm>
+
+namespace mscclc::rt {
+namespace {
+
+constexpr uint32_t hostThreads = 4; ///< a block, where the caller does not say
+
+} // namespace
+
+Stream Instance::streamOf(const MscclcCall &call, uint32_t localIndex) const {
+  return call.streams != nullptr ? call.streams[localIndex] : communicator_.stream(localIndex);
+}
+
+/// Ranks wait for each other, so none may stand after another one in a stream.
+Status Instance::checkStreams(const MscclcCall &call) const {
+  if (call.streams == nullptr)
+    return {};
+  const auto wrong = [&](uint32_t localIndex, const char *why) {
+    return failure(MSCCLC_ERROR_ARGUMENT, "kernel '%s': the stream of rank %u %s", kernel_.name,
+                   communicator_.firstLocalRank() + localIndex, why);
+  };
+  const bool onHost = communicator_.platform().kind() == MSCCLC_PLATFORM_HOST;
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    if (onHost && call.streams[i] == nullptr)
+      return wrong(i, "is none");
+    for (uint32_t j = 0; j < local_.size(); ++j) {
+      if (i == j || communicator_.device(i) != communicator_.device(j))
+        continue;
+      if (call.streams[i] == call.streams[j])
+        return wrong(i, "is that of another rank on its device");
+      if (call.streams[i] == nullptr)
+        return wrong(i, "is the default one, which waits for the streams of the other ranks on its device");
+    }
+  }
+  return {};
+}
+
+Status Instance::bind(const LaunchBuffers &place, const Binding *&binding) {
+  std::unique_ptr<Binding> &entry = bindings_[place];
+  if (!entry) {
+    std::vector<Proxy *> proxies;
+    for (const RankState &state : local_)
+      proxies.push_back(state.proxy.get());
+    if (Status status = Binding::create(communicator_, kernel_, place, *scratch_, proxies, entry); !status.ok()) {
+      bindings_.erase(place);
+      return status;
+    }
+  }
+  binding = entry.get();
+  return {};
+}
+
+Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) {
+  const auto key = std::make_pair(&variant, threads);
+  const auto known = residency_.find(key);
+  if (known != residency_.end())
+    return known->second;
+  return residency_[key] = countResidents(variant, threads);
+}
+
+/// All ranks of a device wait for each other, so their blocks must be on it at the same time, and beside them what the
+/// device needs to copy for their port channels. Asking also loads the kernel, which must not happen when a part of it
+/// runs already.
+Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) {
+  for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
+    const uint32_t self = communicator_.firstLocalRank() + i;
+    uint64_t wanted = 0;
+    uint32_t sharing = 0, room = 0;
+    for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
+      if (communicator_.deviceId(rank) == communicator_.deviceId(self)) {
+        wanted += infos_[rank].blocks;
+        ++sharing;
+      }
+    MSCCLC_TRY(communicator_.platform().use(communicator_.device(i)));
+    if (const int32_t code = variant.resident_blocks(threads, &room); code != MSCCLC_OK)
+      return kernelFailure(code, kernel_.name, self);
+    if (room != MSCCLC_ON_HOST && sharing > 1 && (kernel_.flags & MSCCLC_NEEDS_PORT) != 0) {
+      uint32_t processors = 0;
+      MSCCLC_TRY(communicator_.platform().countProcessors(communicator_.device(i), processors));
+      room -= room / processors;
+    }
+    if (room != MSCCLC_ON_HOST && wanted > room)
+      return failure(MSCCLC_ERROR_NOT_RESIDENT,
+                     "kernel '%s': the %llu blocks of %u threads of the %u ranks on device %d wait for each other, and "
+                     "%u fit on it at once; use fewer blocks, fewer threads a block or more devices",
+                     kernel_.name, static_cast<unsigned long long>(wanted), threads, sharing, communicator_.device(i),
+                     room);
+  }
+  return {};
+}
+
+/// Launches of this instance follow each other on each rank. Where ranks share a device, launches of different
+/// instances do so over all of its ranks: blocks of two kernels might not fit beside each other.
+Status Instance::orderAfterOthers(const MscclcCall &call) {
+  Platform &platform = communicator_.platform();
+  Instance *const before = communicator_.lastLaunched;
+  const bool switches = before != nullptr && before != this && platform.kind() == MSCCLC_PLATFORM_CUDA;
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    Stream stream = streamOf(call, i);
+    if (platform.capturing(stream))
+      continue;
+    if (local_[i].launched && local_[i].lastStream != stream)
+      MSCCLC_TRY(platform.follow(communicator_.device(i), stream, local_[i].event));
+    for (uint32_t j = 0; j < local_.size() && switches; ++j)
+      if (j != i && communicator_.device(j) == communicator_.device(i) && before->local_[j].launched)
+        MSCCLC_TRY(platform.follow(communicator_.device(i), stream, before->local_[j].event));
+  }
+  return {};
+}
+
+MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcCall &call, const Binding &binding) const {
+  const uint32_t self = communicator_.firstLocalRank() + localIndex;
+  const MscclcRankInfo &info = infos_[self];
+  const SyncLayout layout(info);
+  const RankState &state = local_[localIndex];
+  char *const own = syncOf(localIndex, self);
+  MscclcRankArgs args{};
+  args.abi_version = MSCCLC_ABI_VERSION;
+  args.rank = self;
+  args.flags = binding.isAligned(16) ? MSCCLC_BUFFERS_ALIGNED : 0;
+  args.message_bytes = call.message_bytes;
+  args.scratch_stride = scratchStride_;
+  args.timeout_ns = communicator_.waitTimeoutNs();
+  args.buffers = binding.buffers(localIndex);
+  args.memory_channels = state.channels;
+  args.port_channels = state.channels + info.memory_channels;
+  args.multicast = binding.multicast(localIndex);
+  args.barriers = counterAt(own, layout.barriers, 0);
+  args.semaphores = reinterpret_cast<uint32_t *>(own + layout.semaphores);
+  args.launch = reinterpret_cast<MscclcLaunchState *>(own + layout.launch);
+  if (state.proxy) {
+    args.fifo.slots = binding.slots(localIndex);
+    args.fifo.head = counterAt(own, layout.fifoHead, 0);
+    args.fifo.tail = state.proxy->tail();
+    args.fifo.capacity = Proxy::capacity;
+  }
+  args.status = state.status;
+  return args;
+}
+
+Status Instance::start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call, const Binding &binding,
+                       uint32_t localIndex) {
+  const uint32_t self = communicator_.firstLocalRank() + localIndex;
+  if (infos_[self].blocks == 0)
+    return {};
+  const MscclcRankArgs args = argsOf(localIndex, call, binding);
+  MSCCLC_TRY(communicator_.platform().use(communicator_.device(localIndex)));
+  const int32_t code = variant.launch(&args, threads, streamOf(call, localIndex));
+  return code == MSCCLC_OK ? Status{} : kernelFailure(code, kernel_.name, self);
+}
+
+Status Instance::markLaunched(const MscclcCall &call, uint32_t localIndex) {
+  Platform &platform = communicator_.platform();
+  RankState &state = local_[localIndex];
+  Stream stream = streamOf(call, localIndex);
+  if (infos_[communicator_.firstLocalRank() + localIndex].blocks == 0 || platform.capturing(stream))
+    return {};
+  MSCCLC_TRY(platform.record(communicator_.device(localIndex), state.event, stream));
+  state.lastStream = stream;
+  state.launched = true;
+  return {};
+}
+
+Status Instance::launch(const MscclcCall &call, const Region *input, const Region *output) {
+  MSCCLC_TRY(communicator_.health());
+  MSCCLC_TRY(checkMessage(kernel_, call.message_bytes, call.dtype));
+  if (call.message_bytes > maxMessageBytes_)
+    return failure(MSCCLC_ERROR_SIZE, "kernel '%s' was loaded for messages of up to %llu bytes, not of %llu",
+                   kernel_.name, static_cast<unsigned long long>(maxMessageBytes_),
+                   static_cast<unsigned long long>(call.message_bytes));
+  const MscclcVariant *variant = findVariant(kernel_, call.dtype, call.reduce_op, call.packet);
+  if (variant == nullptr)
+    return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' was not compiled for %s, operation %s", kernel_.name,
+                   nameOfType(call.dtype), nameOfReduceOp(call.reduce_op));
+  uint32_t threads = call.threads;
+  if (threads == 0)
+    threads = communicator_.platform().kind() == MSCCLC_PLATFORM_HOST ? std::min(kernel_.threads, hostThreads)
+                                                                      : kernel_.threads;
+  if (threads > kernel_.threads)
+    return failure(MSCCLC_ERROR_THREADS, "kernel '%s' takes 1 to %u threads a block, not %u", kernel_.name,
+                   kernel_.threads, threads);
+  LaunchBuffers place;
+  const Binding *binding = nullptr;
+  MSCCLC_TRY(resolvePlace(kernel_, call, input, output, place));
+  MSCCLC_TRY(checkStreams(call));
+  MSCCLC_TRY(checkResidency(*variant, threads));
+  MSCCLC_TRY(bind(place, binding));
+  if (variant->dtype != MSCCLC_ANY_DTYPE && !binding->isAligned(bytesOfType(call.dtype)))
+    return failure(MSCCLC_ERROR_ARGUMENT, "kernel '%s': a buffer or an offset is no multiple of the %u bytes of %s",
+                   kernel_.name, bytesOfType(call.dtype), nameOfType(call.dtype));
+  MSCCLC_TRY(orderAfterOthers(call));
+
+  // From here on nothing may wait: ranks that run already wait for those that do not run yet. Events come after
+  // all of them: where streams share one of the device's queues, an event holds back what comes after it.
+  Status status;
+  uint32_t started = 0;
+  for (uint32_t i = 0; i < local_.size() && status.ok(); ++i) {
+    status = start(*variant, threads, call, *binding, i);
+    started += status.ok() ? 1 : 0;
+  }
+  for (uint32_t i = 0; i < started; ++i)
+    if (Status recorded = markLaunched(call, i); status.ok())
+      status = std::move(recorded);
+  if (!status.ok()) {
+    // Those that run, here or in other processes, wait for those that do not.
+    if (started != 0 || communicator_.processes() > 1)
+      communicator_.fail(status);
+    return status;
+  }
+  communicator_.lastLaunched = this;
+  return {};
+}
+
+} // namespace mscclc::rt

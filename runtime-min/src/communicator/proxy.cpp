@@ -1,0 +1,230 @@
+#include "communicator/proxy.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace mscclc::rt {
+namespace {
+
+/// How long a thread without requests asks again at once before it begins to sleep.
+constexpr std::chrono::milliseconds busyTime{2};
+constexpr std::chrono::microseconds longestSleep{200};
+
+char *placeIn(const MscclcBuffers &buffers, uint32_t kind, uint64_t offset) {
+  void *const base = kind == MSCCLC_INPUT ? buffers.input : kind == MSCCLC_OUTPUT ? buffers.output : buffers.scratch;
+  return base == nullptr ? nullptr : static_cast<char *>(base) + offset;
+}
+
+} // namespace
+
+Proxy::Proxy(Platform &platform, int32_t device, uint32_t rank, std::string kernel, std::vector<ProxyChannel> channels)
+    : platform_(platform), device_(device), rank_(rank), kernel_(std::move(kernel)), channels_(std::move(channels)) {}
+
+Status Proxy::create(Platform &platform, int32_t device, uint32_t rank, std::string kernel,
+                     std::vector<ProxyChannel> channels, std::unique_ptr<Proxy> &result) {
+  std::unique_ptr<Proxy> proxy(new Proxy(platform, device, rank, std::move(kernel), std::move(channels)));
+  void *memory = nullptr;
+  MSCCLC_TRY(platform.allocatePinned(sizeof(uint64_t), memory));
+  proxy->tail_ = static_cast<uint64_t *>(memory);
+  MSCCLC_TRY(platform.allocatePinned(2 * capacity * sizeof(uint64_t), memory));
+  proxy->values_ = static_cast<uint64_t *>(memory);
+  MSCCLC_TRY(platform.createStream(device, true, proxy->stream_));
+  for (Event &event : proxy->halves_)
+    MSCCLC_TRY(platform.createEvent(device, event));
+  MSCCLC_TRY(proxy->warmUp());
+  result = std::move(proxy);
+  return {};
+}
+
+/// A copy within a device may be a kernel of the driver's, one of several by size and alignment. They are loaded by
+/// first copies, now: to load one while a kernel waits for the copy might never end.
+Status Proxy::warmUp() {
+  constexpr uint64_t sizes[] = {1, 8, 100, 4096, uint64_t{1} << 20};
+  constexpr uint64_t half = sizes[4] + 16;
+  void *memory = nullptr;
+  MSCCLC_TRY(platform_.allocate(device_, 2 * half, MemoryKind::Plain, {}, memory));
+  char *const to = static_cast<char *>(memory), *const from = to + half;
+  Status status = platform_.storeInOrder(device_, static_cast<uint64_t *>(memory), values_, stream_);
+  for (const uint64_t size : sizes)
+    for (const uint64_t shift : {0, 1})
+      if (status.ok())
+        status = platform_.copyInOrder(device_, to + shift, from, size, stream_);
+  if (status.ok())
+    status = platform_.synchronize(device_, stream_);
+  platform_.release(device_, memory);
+  return status;
+}
+
+Proxy::~Proxy() {
+  if (stream_ != nullptr) {
+    static_cast<void>(platform_.synchronize(device_, stream_).ok());
+    platform_.destroyStream(device_, stream_);
+  }
+  for (const Event event : halves_)
+    if (event != nullptr)
+      platform_.destroyEvent(device_, event);
+  for (const Binding &binding : bindings_)
+    platform_.releasePinned(binding.slots);
+  if (values_ != nullptr)
+    platform_.releasePinned(values_);
+  if (tail_ != nullptr)
+    platform_.releasePinned(tail_);
+}
+
+Status Proxy::addBinding(const std::vector<MscclcBuffers> &buffers, const std::vector<uint64_t> &bytesOfKind,
+                         MscclcTrigger *&slots) {
+  void *memory = nullptr;
+  MSCCLC_TRY(platform_.allocatePinned(capacity * sizeof(MscclcTrigger), memory));
+  slots = static_cast<MscclcTrigger *>(memory);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  bindings_.push_back({slots, buffers, bytesOfKind});
+  return {};
+}
+
+void Proxy::removeBinding(const MscclcTrigger *slots) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found =
+      std::find_if(bindings_.begin(), bindings_.end(), [&](const Binding &b) { return b.slots == slots; });
+  if (found == bindings_.end())
+    return;
+  platform_.releasePinned(found->slots);
+  bindings_.erase(found);
+  current_ = 0;
+}
+
+Status Proxy::reset() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  MSCCLC_TRY(platform_.synchronize(device_, stream_));
+  for (const Binding &binding : bindings_)
+    std::fill(binding.slots, binding.slots + capacity, MscclcTrigger{});
+  for (ProxyChannel &channel : channels_)
+    channel.signals = channel.flushes = 0;
+  next_ = 0;
+  __atomic_store_n(tail_, uint64_t{0}, __ATOMIC_RELEASE);
+  return {};
+}
+
+/// The slot of the next request if it is full, else null.
+MscclcTrigger *Proxy::slotOf(const Binding &binding) const {
+  MscclcTrigger *slot = &binding.slots[next_ % capacity];
+  return __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) == next_ + 1 ? slot : nullptr;
+}
+
+Status Proxy::step(bool &served) {
+  served = false;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // A batch at most, so that the other ranks' proxies get their turn.
+  for (uint32_t batch = 0; batch < capacity / 8; ++batch) {
+    MscclcTrigger *slot = nullptr;
+    for (size_t tried = 0; tried < bindings_.size() && slot == nullptr; ++tried) {
+      const size_t index = (current_ + tried) % bindings_.size();
+      slot = slotOf(bindings_[index]);
+      if (slot != nullptr)
+        current_ = index;
+    }
+    if (slot == nullptr)
+      return {};
+    served = true;
+    const MscclcTrigger request = *slot;
+    // Taken, not done: the slot may be filled again while its copy is still on the way.
+    MSCCLC_TRY(serve(bindings_[current_], request));
+    ++next_;
+    __atomic_store_n(tail_, next_, __ATOMIC_RELEASE);
+  }
+  return {};
+}
+
+Status Proxy::serve(const Binding &binding, const MscclcTrigger &request) {
+  const auto wrong = [&](const char *why) {
+    return failure(MSCCLC_ERROR_KERNEL, "kernel '%s', rank %u, request %llu for port channel %u: %s", kernel_.c_str(),
+                   rank_, static_cast<unsigned long long>(next_), request.channel, why);
+  };
+  if (request.channel >= channels_.size())
+    return wrong("no such channel");
+  ProxyChannel &channel = channels_[request.channel];
+
+  // The values of a half are overwritten when the copies out of it are done.
+  const uint64_t half = capacity / 2;
+  if (next_ % half == 0) {
+    if (next_ >= half)
+      MSCCLC_TRY(platform_.record(device_, halves_[(next_ / half + 1) % 2], stream_));
+    if (next_ >= capacity)
+      MSCCLC_TRY(platform_.await(device_, halves_[next_ / half % 2]));
+  }
+
+  if (request.size != 0) {
+    if (request.src_buffer > MSCCLC_SCRATCH || request.dst_buffer > MSCCLC_SCRATCH)
+      return wrong("no such buffer");
+    if (request.src_offset + request.size > binding.bytesOfKind[request.src_buffer] ||
+        request.dst_offset + request.size > binding.bytesOfKind[request.dst_buffer])
+      return wrong("outside its buffer");
+    const char *from = placeIn(binding.buffers[rank_], request.src_buffer, request.src_offset);
+    char *to = placeIn(binding.buffers[channel.peer], request.dst_buffer, request.dst_offset);
+    if (from == nullptr || to == nullptr)
+      return wrong("no such buffer");
+    MSCCLC_TRY(platform_.copyInOrder(device_, to, from, request.size, stream_));
+  }
+  if ((request.flags & MSCCLC_TRIGGER_SIGNAL) != 0 && channel.peerInbound != nullptr)
+    MSCCLC_TRY(store(channel.peerInbound, ++channel.signals, 0));
+  if ((request.flags & MSCCLC_TRIGGER_FLUSH) != 0)
+    MSCCLC_TRY(store(channel.flushesDone, ++channel.flushes, 1));
+  return {};
+}
+
+Status Proxy::store(uint64_t *to, uint64_t value, uint64_t place) {
+  uint64_t *from = &values_[next_ % capacity * 2 + place];
+  *from = value;
+  return platform_.storeInOrder(device_, to, from, stream_);
+}
+
+ProxyThread::ProxyThread(Watch &watch, std::function<void(const Status &)> failed)
+    : watch_(watch), failed_(std::move(failed)), thread_([this] { run(); }) {}
+
+ProxyThread::~ProxyThread() {
+  stopping_ = true;
+  thread_.join();
+}
+
+void ProxyThread::add(Proxy *proxy) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  proxies_.push_back(proxy);
+}
+
+void ProxyThread::remove(Proxy *proxy) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  proxies_.erase(std::remove(proxies_.begin(), proxies_.end(), proxy), proxies_.end());
+}
+
+void ProxyThread::run() {
+  auto lastServed = std::chrono::steady_clock::now();
+  auto pause = std::chrono::microseconds(0);
+  while (!stopping_) {
+    bool any = false;
+    Status status;
+    if (!watch_.failed()) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (Proxy *proxy : proxies_) {
+        bool served = false;
+        if (status = proxy->step(served); !status.ok())
+          break;
+        any |= served;
+      }
+    }
+    if (!status.ok())
+      failed_(status);
+    const auto now = std::chrono::steady_clock::now();
+    if (any) {
+      lastServed = now;
+      pause = std::chrono::microseconds(0);
+      continue;
+    }
+    if (now - lastServed < busyTime) {
+      std::this_thread::yield();
+      continue;
+    }
+    pause = std::min(pause + std::chrono::microseconds(5), longestSleep);
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+} // namespace mscclc::rt

@@ -1,0 +1,94 @@
+// Serves the port channels of a rank: takes requests out of its queue, copies, signals and flushes for it.
+//
+// Copies, signals and flush counts go into one stream, so they take effect in the order of the requests. Each place a
+// kernel is launched on (a binding) has slots of its own; the numbers of requests are drawn by all of them together. So
+// the slot array in which number n turns up tells which buffers it means, in a replayed graph too.
+#pragma once
+
+#include "communicator/watch.h"
+#include "platform/platform.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace mscclc::rt {
+
+/// What the proxy knows of a port channel's end. Addresses are the process's.
+struct ProxyChannel {
+  uint32_t peer = 0;
+  uint64_t *peerInbound = nullptr; ///< null: nobody listens
+  uint64_t *flushesDone = nullptr;
+  uint64_t signals = 0;
+  uint64_t flushes = 0;
+};
+
+class Proxy {
+public:
+  static constexpr uint32_t capacity = 512; ///< requests in a queue; a power of two
+
+  static Status create(Platform &platform, int32_t device, uint32_t rank, std::string kernel,
+                       std::vector<ProxyChannel> channels, std::unique_ptr<Proxy> &result);
+  ~Proxy();
+
+  const uint64_t *tail() const { return tail_; }
+  /// Slots for launches on these buffers: those of the rank itself and of its peers, by rank. From any thread.
+  Status addBinding(const std::vector<MscclcBuffers> &buffers, const std::vector<uint64_t> &bytesOfKind,
+                    MscclcTrigger *&slots);
+  void removeBinding(const MscclcTrigger *slots);
+  /// Forgets all requests and counts. No launch may run.
+  Status reset();
+
+  /// Serves what is there; `served` says whether there was anything.
+  Status step(bool &served);
+
+private:
+  Proxy(Platform &platform, int32_t device, uint32_t rank, std::string kernel, std::vector<ProxyChannel> channels);
+  struct Binding {
+    MscclcTrigger *slots;
+    std::vector<MscclcBuffers> buffers;
+    std::vector<uint64_t> bytesOfKind;
+  };
+  Status warmUp();
+  Status serve(const Binding &binding, const MscclcTrigger &request);
+  Status store(uint64_t *to, uint64_t value, uint64_t place);
+  MscclcTrigger *slotOf(const Binding &binding) const;
+
+  Platform &platform_;
+  const int32_t device_;
+  const uint32_t rank_;
+  const std::string kernel_;
+  std::mutex mutex_;
+  std::vector<ProxyChannel> channels_;
+  std::vector<Binding> bindings_;
+  size_t current_ = 0; ///< binding of the last request
+  uint64_t next_ = 0;  ///< number of the next request
+  uint64_t *tail_ = nullptr;
+  uint64_t *values_ = nullptr; ///< what is being stored: two for each request of the last `capacity`
+  Stream stream_ = nullptr;
+  Event halves_[2] = {nullptr, nullptr}; ///< after the requests of either half of `values_`
+};
+
+/// Runs the proxies of a process's ranks.
+class ProxyThread {
+public:
+  explicit ProxyThread(Watch &watch, std::function<void(const Status &)> failed);
+  ~ProxyThread();
+  void add(Proxy *proxy);
+  /// The proxy is not used any more when this returns.
+  void remove(Proxy *proxy);
+
+private:
+  void run();
+
+  Watch &watch_;
+  std::function<void(const Status &)> failed_;
+  std::mutex mutex_;
+  std::vector<Proxy *> proxies_;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+} // namespace mscclc::rt

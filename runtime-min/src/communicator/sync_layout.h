@@ -1,0 +1,48 @@
+// Where a rank's counters lie in its part of an instance's sync region. Any process can compute the layout of any rank
+// from the kernel's description, so only the region's address has to be exchanged.
+#pragma once
+
+#include "mscclc/runtime_abi.h"
+
+#include <cstdint>
+
+namespace mscclc::rt {
+
+/// Counter `index` of those at byte `offset` of a rank's part.
+inline uint64_t *counterAt(char *part, uint64_t offset, uint64_t index) {
+  return reinterpret_cast<uint64_t *>(part + offset) + index;
+}
+
+/// Byte offsets; kinds of counters lie in cache lines of their own.
+struct SyncLayout {
+  uint64_t memoryInbound, portInbound;   ///< written by peers
+  uint64_t memoryExpected, portExpected; ///< written by this rank
+  uint64_t unheard;                      ///< where signals of memory channels without a pair go
+  uint64_t flushRequests, flushesDone;
+  uint64_t barriers, launch, fifoHead, semaphores;
+  uint64_t bytes;
+
+  explicit SyncLayout(const MscclcRankInfo &info) {
+    const uint64_t memory = info.memory_channels, port = info.port_channels;
+    uint64_t at = 0;
+    const auto take = [&](uint64_t size) {
+      const uint64_t start = at;
+      at = (at + size + 127) / 128 * 128;
+      return start;
+    };
+    memoryInbound = take(memory * 8);
+    portInbound = take(port * 8);
+    memoryExpected = take(memory * 8);
+    portExpected = take(port * 8);
+    unheard = take(memory * 8);
+    flushRequests = take(port * 8);
+    flushesDone = take(port * 8);
+    barriers = take(info.barriers * uint64_t{8});
+    launch = take(sizeof(MscclcLaunchState));
+    fifoHead = take(8);
+    semaphores = take(info.semaphores * uint64_t{4});
+    bytes = at;
+  }
+};
+
+} // namespace mscclc::rt

@@ -1,0 +1,137 @@
+#include "kernels/kernel_facts.h"
+
+namespace mscclc::rt {
+
+namespace {
+
+/// Whether everything is there that a launcher asks for.
+bool isComplete(const MscclcKernel &k) {
+  if (k.name == nullptr || k.collective == nullptr || k.ranks == 0 || k.threads == 0 || k.num_variants == 0 ||
+      k.variants == nullptr || k.input_bytes == nullptr || k.output_bytes == nullptr || k.scratch_stride == nullptr ||
+      k.scratch_bytes == nullptr || k.rank_info == nullptr)
+    return false;
+  for (uint32_t i = 0; i < k.num_variants; ++i)
+    if (k.variants[i].launch == nullptr || k.variants[i].resident_blocks == nullptr)
+      return false;
+  for (uint32_t rank = 0; rank < k.ranks; ++rank) {
+    MscclcRankInfo info{};
+    k.rank_info(rank, &info);
+    if ((info.memory_channels + info.port_channels != 0 && k.channel_info == nullptr) ||
+        (info.switch_channels != 0 && (k.switch_info == nullptr || k.switch_member == nullptr)) ||
+        (info.remote_buffers != 0 && k.remote_buffer_info == nullptr) ||
+        (info.semaphores != 0 && k.semaphore_value == nullptr))
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+Status checkDescription(const MscclcKernel *kernel) {
+  if (kernel == nullptr)
+    return failure(MSCCLC_ERROR_ARGUMENT, "no kernel");
+  if (kernel->abi_magic != MSCCLC_ABI_MAGIC)
+    return failure(MSCCLC_ERROR_KERNEL, "not the description of a kernel (magic 0x%08x)", kernel->abi_magic);
+  if (kernel->abi_version != MSCCLC_ABI_VERSION)
+    return failure(MSCCLC_ERROR_KERNEL, "a kernel of ABI version %u; this library runs version %u", kernel->abi_version,
+                   MSCCLC_ABI_VERSION);
+  if (!isComplete(*kernel))
+    return failure(MSCCLC_ERROR_KERNEL, "the description of kernel '%s' is not complete",
+                   kernel->name == nullptr ? "" : kernel->name);
+  return {};
+}
+
+Status checkPlatform(const MscclcKernel &kernel, uint32_t platform) {
+  uint32_t blocks = 0;
+  const bool forHost = kernel.num_variants != 0 && kernel.variants[0].resident_blocks(1, &blocks) == MSCCLC_OK &&
+                       blocks == MSCCLC_ON_HOST;
+  if (forHost == (platform == MSCCLC_PLATFORM_HOST))
+    return {};
+  return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' was built for %s, the communicator is on %s", kernel.name,
+                 forHost ? "the CPU stand-in" : "CUDA devices", forHost ? "CUDA devices" : "the host");
+}
+
+Status checkMessage(const MscclcKernel &kernel, uint64_t bytes, uint32_t dtype) {
+  const auto size = static_cast<unsigned long long>(bytes);
+  if (bytes < kernel.min_message_bytes || bytes > kernel.max_message_bytes)
+    return failure(MSCCLC_ERROR_SIZE, "kernel '%s' takes messages of %llu to %llu bytes, not of %llu", kernel.name,
+                   static_cast<unsigned long long>(kernel.min_message_bytes),
+                   static_cast<unsigned long long>(kernel.max_message_bytes), size);
+  const uint32_t element = bytesOfType(dtype);
+  if (element == 0)
+    return failure(MSCCLC_ERROR_ARGUMENT, "no element type %u", dtype);
+  if (kernel.message_shares != 0 && bytes % (uint64_t{kernel.message_shares} * element) != 0)
+    return failure(MSCCLC_ERROR_SIZE,
+                   "kernel '%s' takes messages of %u equal shares of whole %s: %llu is no multiple of %u", kernel.name,
+                   kernel.message_shares, nameOfType(dtype), size, kernel.message_shares * element);
+  return {};
+}
+
+const MscclcVariant *findVariant(const MscclcKernel &kernel, uint32_t dtype, uint32_t reduceOp, uint32_t packet) {
+  for (uint32_t i = 0; i < kernel.num_variants; ++i) {
+    const MscclcVariant &variant = kernel.variants[i];
+    const bool type = variant.dtype == dtype || variant.dtype == MSCCLC_ANY_DTYPE;
+    const bool op = variant.reduce_op == reduceOp || variant.reduce_op == MSCCLC_NO_REDUCE ||
+                    variant.reduce_op == MSCCLC_MIXED_REDUCE;
+    if (type && op && (packet == MSCCLC_NO_PACKET || variant.packet == MSCCLC_NO_PACKET || variant.packet == packet))
+      return &variant;
+  }
+  return nullptr;
+}
+
+// Numbers of types and operations come from callers and from kernels of other versions, so they may be none of the
+// enumerators; the switches name each of these.
+uint32_t bytesOfType(uint32_t dtype) {
+  switch (static_cast<MscclcDtype>(dtype)) {
+  case MSCCLC_F32:
+  case MSCCLC_I32:
+  case MSCCLC_U32:
+    return 4;
+  case MSCCLC_F16:
+  case MSCCLC_BF16:
+    return 2;
+  case MSCCLC_U8:
+    return 1;
+  case MSCCLC_ANY_DTYPE:
+    return 0;
+  }
+  return 0;
+}
+
+const char *nameOfType(uint32_t dtype) {
+  switch (static_cast<MscclcDtype>(dtype)) {
+  case MSCCLC_F32:
+    return "f32";
+  case MSCCLC_F16:
+    return "f16";
+  case MSCCLC_BF16:
+    return "bf16";
+  case MSCCLC_I32:
+    return "i32";
+  case MSCCLC_U32:
+    return "u32";
+  case MSCCLC_U8:
+    return "u8";
+  case MSCCLC_ANY_DTYPE:
+    return "?";
+  }
+  return "?";
+}
+
+const char *nameOfReduceOp(uint32_t reduceOp) {
+  switch (static_cast<MscclcReduceOp>(reduceOp)) {
+  case MSCCLC_SUM:
+    return "sum";
+  case MSCCLC_MIN:
+    return "min";
+  case MSCCLC_MAX:
+    return "max";
+  case MSCCLC_NO_REDUCE:
+    return "none";
+  case MSCCLC_MIXED_REDUCE:
+    return "mixed";
+  }
+  return "?";
+}
+
+} // namespace mscclc::rt

@@ -1,0 +1,116 @@
+#include "kernels/registry.h"
+
+#include "kernels/kernel_facts.h"
+
+#include <algorithm>
+#include <cstring>
+#include <dlfcn.h>
+#include <link.h>
+#include <mutex>
+
+namespace mscclc::rt {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<const MscclcKernel *> kernels;
+};
+
+/// Made by whoever comes first: libraries register themselves before main. Never destroyed, as they may outlive it.
+Registry &registry() {
+  static Registry *const instance = new Registry();
+  return *instance;
+}
+
+Status loadLibrary(const char *path, std::vector<const MscclcKernel *> &found) {
+  if (path == nullptr)
+    return failure(MSCCLC_ERROR_ARGUMENT, "no path");
+  // Without a slash dlopen would search the system's folders.
+  const std::string place = std::strchr(path, '/') == nullptr ? std::string("./") + path : path;
+  ::dlerror();
+  void *handle = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle == nullptr) {
+    const char *why = ::dlerror();
+    return failure(MSCCLC_ERROR_LOAD, "%s", why == nullptr ? path : why);
+  }
+  // Its kernels are those whose description lies in it.
+  link_map *map = nullptr;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
+    for (const MscclcKernel *kernel : registeredKernels()) {
+      Dl_info info{};
+      link_map *home = nullptr;
+      if (::dladdr1(kernel, &info, reinterpret_cast<void **>(&home), RTLD_DL_LINKMAP) != 0 && home == map)
+        found.push_back(kernel);
+    }
+  ::dlclose(handle);
+  if (found.empty())
+    return failure(MSCCLC_ERROR_LOAD,
+                   "%s: holds no kernel that registers itself (mscclc --emit-cuda writes such files; "
+                   "not with MSCCLC_NO_AUTO_REGISTER)",
+                   path);
+  return {};
+}
+
+} // namespace
+
+std::vector<const MscclcKernel *> registeredKernels() {
+  Registry &r = registry();
+  const std::lock_guard<std::mutex> lock(r.mutex);
+  return r.kernels;
+}
+
+} // namespace mscclc::rt
+
+using namespace mscclc::rt;
+
+extern "C" {
+
+int32_t mscclc_register_kernel(const MscclcKernel *kernel) {
+  if (Status status = checkDescription(kernel); !status.ok())
+    return report(status);
+  Registry &r = registry();
+  const std::lock_guard<std::mutex> lock(r.mutex);
+  if (std::find(r.kernels.begin(), r.kernels.end(), kernel) == r.kernels.end())
+    r.kernels.push_back(kernel);
+  return MSCCLC_OK;
+}
+
+int32_t mscclc_unregister_kernel(const MscclcKernel *kernel) {
+  Registry &r = registry();
+  const std::lock_guard<std::mutex> lock(r.mutex);
+  const auto found = std::find(r.kernels.begin(), r.kernels.end(), kernel);
+  if (found == r.kernels.end())
+    return report(failure(MSCCLC_ERROR_ARGUMENT, "the kernel is not registered"));
+  r.kernels.erase(found);
+  return MSCCLC_OK;
+}
+
+uint32_t mscclc_kernel_count(void) {
+  return static_cast<uint32_t>(registeredKernels().size());
+}
+
+const MscclcKernel *mscclc_kernel_at(uint32_t index) {
+  const std::vector<const MscclcKernel *> kernels = registeredKernels();
+  return index < kernels.size() ? kernels[index] : nullptr;
+}
+
+const MscclcKernel *mscclc_find_kernel(const char *name) {
+  const std::vector<const MscclcKernel *> kernels = registeredKernels();
+  const auto found = std::find_if(kernels.rbegin(), kernels.rend(), [&](const MscclcKernel *kernel) {
+    return name != nullptr && std::strcmp(kernel->name, name) == 0;
+  });
+  return found == kernels.rend() ? nullptr : *found;
+}
+
+int32_t mscclc_load_library(const char *path, const MscclcKernel **kernels, uint32_t capacity, uint32_t *count) {
+  std::vector<const MscclcKernel *> found;
+  if (kernels == nullptr && capacity != 0)
+    return report(failure(MSCCLC_ERROR_ARGUMENT, "nowhere to put the kernels"));
+  if (Status status = loadLibrary(path, found); !status.ok())
+    return report(status);
+  if (count != nullptr)
+    *count = static_cast<uint32_t>(found.size());
+  std::copy_n(found.begin(), std::min<size_t>(capacity, found.size()), kernels);
+  return MSCCLC_OK;
+}
+}

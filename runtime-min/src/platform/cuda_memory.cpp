@@ -1,0 +1,243 @@
+#include "platform/cuda_memory.h"
+
+#include <algorithm>
+
+namespace mscclc::rt {
+namespace {
+
+uint64_t roundUp(uint64_t bytes, uint64_t step) {
+  return (std::max<uint64_t>(bytes, 1) + step - 1) / step * step;
+}
+
+CUmemAllocationProp propertiesOf(int32_t device) {
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = device;
+  return properties;
+}
+
+CUdeviceptr addressOf(const void *memory) {
+  return reinterpret_cast<CUdeviceptr>(memory);
+}
+
+} // namespace
+
+struct CudaMemory::Multicast {
+  CUmemGenericAllocationHandle handle = 0;
+  uint64_t bytes = 0;
+  CUdeviceptr address = 0;
+  std::vector<CUdevice> bound;
+};
+
+bool CudaMemory::hasMulticast(int32_t device) const {
+  if (!driver_.canMulticast())
+    return false;
+  // The runtime's number of a device is the driver's handle of it.
+  int multicast = 0, file = 0;
+  return driver_.cuDeviceGetAttribute(&multicast, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, device) == CUDA_SUCCESS &&
+         driver_.cuDeviceGetAttribute(&file, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device) ==
+             CUDA_SUCCESS &&
+         multicast != 0 && file != 0;
+}
+
+Status CudaMemory::granularity(int32_t device, uint64_t &bytes) const {
+  const CUmemAllocationProp properties = propertiesOf(device);
+  size_t memory = 0, multicast = 0;
+  MSCCLC_TRY(
+      driver_.check(driver_.cuMemGetAllocationGranularity(&memory, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+                    "cuMemGetAllocationGranularity"));
+  CUmulticastObjectProp object{};
+  object.numDevices = 2;
+  object.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  object.size = memory;
+  // Without an answer the memory is good for everything but multicast.
+  if (driver_.cuMulticastGetGranularity(&multicast, &object, CU_MULTICAST_GRANULARITY_MINIMUM) != CUDA_SUCCESS)
+    multicast = 0;
+  bytes = std::max(memory, multicast); // both are powers of two
+  return {};
+}
+
+Status CudaMemory::map(const Mapping &mapping, const std::vector<int32_t> &devices, CUdeviceptr &address) const {
+  MSCCLC_TRY(driver_.check(driver_.cuMemAddressReserve(&address, mapping.bytes, 0, 0, 0), "cuMemAddressReserve"));
+  Status status = driver_.check(driver_.cuMemMap(address, mapping.bytes, 0, mapping.handle, 0), "cuMemMap");
+  if (status.ok()) {
+    std::vector<CUmemAccessDesc> access;
+    for (const int32_t device : devices) {
+      CUmemAccessDesc entry{};
+      entry.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+      entry.location.id = device;
+      entry.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+      access.push_back(entry);
+    }
+    status =
+        driver_.check(driver_.cuMemSetAccess(address, mapping.bytes, access.data(), access.size()), "cuMemSetAccess");
+    if (!status.ok())
+      driver_.cuMemUnmap(address, mapping.bytes);
+  }
+  if (!status.ok())
+    driver_.cuMemAddressFree(address, mapping.bytes);
+  return status;
+}
+
+Status CudaMemory::allocate(int32_t device, uint64_t bytes, const std::vector<int32_t> &reachableFrom, void *&memory) {
+  uint64_t step = 0;
+  MSCCLC_TRY(granularity(device, step));
+  const CUmemAllocationProp properties = propertiesOf(device);
+  Mapping mapping;
+  mapping.bytes = roundUp(bytes, step);
+  MSCCLC_TRY(driver_.check(driver_.cuMemCreate(&mapping.handle, mapping.bytes, &properties, 0), "cuMemCreate"));
+  std::vector<int32_t> devices = reachableFrom;
+  devices.push_back(device);
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  CUdeviceptr address = 0;
+  if (Status status = map(mapping, devices, address); !status.ok()) {
+    driver_.cuMemRelease(mapping.handle);
+    return status;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  mappings_[address] = mapping;
+  memory = reinterpret_cast<void *>(address);
+  return {};
+}
+
+Status CudaMemory::open(int32_t device, int file, uint64_t bytes, void *&memory) {
+  if (!driver_.canShareByFile())
+    return failure(MSCCLC_ERROR_UNSUPPORTED, "the driver cannot map memory of another process by a file");
+  Mapping mapping;
+  mapping.bytes = bytes;
+  MSCCLC_TRY(driver_.check(driver_.cuMemImportFromShareableHandle(&mapping.handle,
+                                                                  reinterpret_cast<void *>(static_cast<intptr_t>(file)),
+                                                                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+                           "cuMemImportFromShareableHandle"));
+  CUdeviceptr address = 0;
+  if (Status status = map(mapping, {device}, address); !status.ok()) {
+    driver_.cuMemRelease(mapping.handle);
+    return status;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  mappings_[address] = mapping;
+  memory = reinterpret_cast<void *>(address);
+  return {};
+}
+
+bool CudaMemory::owns(const void *memory) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return mappings_.count(addressOf(memory)) != 0;
+}
+
+Status CudaMemory::find(const void *memory, Mapping &mapping) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = mappings_.find(addressOf(memory));
+  if (found == mappings_.end())
+    return failure(MSCCLC_ERROR_ARGUMENT, "not the beginning of memory made for multicast");
+  mapping = found->second;
+  return {};
+}
+
+Status CudaMemory::share(const void *memory, uint64_t &bytes, int &file) const {
+  Mapping mapping;
+  MSCCLC_TRY(find(memory, mapping));
+  bytes = mapping.bytes;
+  return driver_.check(
+      driver_.cuMemExportToShareableHandle(&file, mapping.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+      "cuMemExportToShareableHandle");
+}
+
+bool CudaMemory::release(void *memory) {
+  Mapping mapping;
+  if (!find(memory, mapping).ok())
+    return false;
+  const CUdeviceptr address = addressOf(memory);
+  driver_.cuMemUnmap(address, mapping.bytes);
+  driver_.cuMemAddressFree(address, mapping.bytes);
+  driver_.cuMemRelease(mapping.handle);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  mappings_.erase(address);
+  return true;
+}
+
+Status CudaMemory::multicastBytes(uint32_t devices, uint64_t bytes, CUmulticastObjectProp &properties) const {
+  properties = {};
+  properties.numDevices = devices;
+  properties.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  properties.size = bytes;
+  size_t step = 0;
+  MSCCLC_TRY(driver_.check(driver_.cuMulticastGetGranularity(&step, &properties, CU_MULTICAST_GRANULARITY_MINIMUM),
+                           "cuMulticastGetGranularity"));
+  properties.size = roundUp(bytes, step);
+  return {};
+}
+
+Status CudaMemory::createMulticast(uint32_t devices, uint64_t bytes, void *&object, int &file) {
+  CUmulticastObjectProp properties;
+  MSCCLC_TRY(multicastBytes(devices, bytes, properties));
+  CUmemGenericAllocationHandle handle = 0;
+  MSCCLC_TRY(driver_.check(driver_.cuMulticastCreate(&handle, &properties), "cuMulticastCreate"));
+  if (Status status = driver_.check(
+          driver_.cuMemExportToShareableHandle(&file, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+          "cuMemExportToShareableHandle");
+      !status.ok()) {
+    driver_.cuMemRelease(handle);
+    return status;
+  }
+  auto *made = new Multicast();
+  made->handle = handle;
+  made->bytes = properties.size;
+  object = made;
+  return {};
+}
+
+Status CudaMemory::openMulticast(int file, uint64_t bytes, uint32_t devices, void *&object) {
+  CUmulticastObjectProp properties;
+  MSCCLC_TRY(multicastBytes(devices, bytes, properties));
+  CUmemGenericAllocationHandle handle = 0;
+  MSCCLC_TRY(driver_.check(driver_.cuMemImportFromShareableHandle(&handle,
+                                                                  reinterpret_cast<void *>(static_cast<intptr_t>(file)),
+                                                                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+                           "cuMemImportFromShareableHandle"));
+  auto *made = new Multicast();
+  made->handle = handle;
+  made->bytes = properties.size;
+  object = made;
+  return {};
+}
+
+Status CudaMemory::joinMulticast(void *object, int32_t device) {
+  return driver_.check(driver_.cuMulticastAddDevice(static_cast<Multicast *>(object)->handle, device),
+                       "cuMulticastAddDevice");
+}
+
+Status CudaMemory::bindMulticast(void *object, int32_t device, const void *memory) {
+  auto *multicast = static_cast<Multicast *>(object);
+  Mapping mapping;
+  MSCCLC_TRY(find(memory, mapping));
+  MSCCLC_TRY(driver_.check(
+      driver_.cuMulticastBindMem(multicast->handle, 0, mapping.handle, 0, std::min(multicast->bytes, mapping.bytes), 0),
+      "cuMulticastBindMem"));
+  multicast->bound.push_back(device);
+  return {};
+}
+
+Status CudaMemory::mapMulticast(void *object, const std::vector<int32_t> &devices, void *&address) {
+  auto *multicast = static_cast<Multicast *>(object);
+  MSCCLC_TRY(map({multicast->handle, multicast->bytes}, devices, multicast->address));
+  address = reinterpret_cast<void *>(multicast->address);
+  return {};
+}
+
+void CudaMemory::destroyMulticast(void *object) {
+  auto *multicast = static_cast<Multicast *>(object);
+  if (multicast->address != 0) {
+    driver_.cuMemUnmap(multicast->address, multicast->bytes);
+    driver_.cuMemAddressFree(multicast->address, multicast->bytes);
+  }
+  for (const CUdevice device : multicast->bound)
+    driver_.cuMulticastUnbind(multicast->handle, device, 0, multicast->bytes);
+  driver_.cuMemRelease(multicast->handle);
+  delete multicast;
+}
+
+} // namespace mscclc::rt

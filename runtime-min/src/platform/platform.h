@@ -1,0 +1,118 @@
+// What the runtime needs of the machine: memory, its sharing between processes, streams and copies. One
+// implementation on CUDA, one on host memory for kernels built for the CPU stand-in.
+#pragma once
+
+#include "status.h"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace mscclc::rt {
+
+/// A cudaStream_t, or a mscclc::standin::Stream *.
+using Stream = void *;
+/// A point in a stream that others can wait for.
+using Event = void *;
+/// The same for the same device in all processes of a machine.
+using DeviceId = std::array<uint8_t, 16>;
+
+/// How another process gets at memory; travels through the rendezvous, with a file descriptor if `hasFile`.
+struct ShareHandle {
+  uint64_t offset = 0; ///< of the memory within what the handle names
+  uint64_t bytes = 0;  ///< of what the handle names
+  uint32_t kind = 0;   ///< the platform's own
+  uint32_t hasFile = 0;
+  std::array<uint8_t, 64> data{};
+};
+
+enum class MemoryKind {
+  Plain,
+  Multicast, ///< can be bound to a multicast object
+};
+
+class Platform {
+public:
+  virtual ~Platform() = default;
+
+  virtual uint32_t kind() const = 0; ///< MscclcPlatform
+  /// Devices there; 0 stands for any number.
+  virtual Status deviceCount(int32_t &count) = 0;
+  virtual Status identify(int32_t device, DeviceId &id) = 0;
+  virtual Status countProcessors(int32_t device, uint32_t &count) = 0; ///< at least 1
+  /// Lets kernels on `device` reach memory of `peer`; `reaches` says whether they can.
+  virtual Status connect(int32_t device, int32_t peer, bool &reaches) = 0;
+  /// Makes `device` the calling thread's.
+  virtual Status use(int32_t device) = 0;
+  /// The calling thread's device, or -1.
+  virtual int32_t current() = 0;
+
+  /// Zeroed memory of a device that can be shared. `reachableFrom`: the process's devices that will use it.
+  virtual Status allocate(int32_t device, uint64_t bytes, MemoryKind kind, const std::vector<int32_t> &reachableFrom,
+                          void *&memory) = 0;
+  virtual void release(int32_t device, void *memory) = 0;
+  /// Zeroed host memory that devices address by the same pointer.
+  virtual Status allocatePinned(uint64_t bytes, void *&memory) = 0;
+  virtual void releasePinned(void *memory) = 0;
+
+  /// Makes [memory, memory + bytes) available to other processes. `file`: a descriptor to send along, or -1; it is the
+  /// caller's to close.
+  virtual Status share(int32_t device, void *memory, uint64_t bytes, ShareHandle &handle, int &file) = 0;
+  /// Maps what another process shared, for kernels on `device`. `file` stays the caller's.
+  virtual Status open(int32_t device, const ShareHandle &handle, int file, void *&memory) = 0;
+  virtual void close(int32_t device, const ShareHandle &handle, void *memory) = 0;
+
+  virtual Status createStream(int32_t device, bool urgent, Stream &stream) = 0;
+  virtual void destroyStream(int32_t device, Stream stream) = 0;
+  virtual Status synchronize(int32_t device, Stream stream) = 0;
+  virtual bool capturing(Stream stream) = 0;
+  virtual Status createEvent(int32_t device, Event &event) = 0;
+  virtual void destroyEvent(int32_t device, Event event) = 0;
+  virtual Status record(int32_t device, Event event, Stream stream) = 0;
+  /// Work put into `stream` from now on starts after the event, whichever device it is of.
+  virtual Status follow(int32_t device, Stream stream, Event event) = 0;
+  /// The host waits for the event.
+  virtual Status await(int32_t device, Event event) = 0;
+
+  /// Between any two places the process can reach; returns when done. Allowed while a stream is being captured.
+  virtual Status copy(int32_t device, void *to, const void *from, uint64_t bytes) = 0;
+  virtual Status clear(int32_t device, void *memory, uint64_t bytes) = 0;
+  /// In stream order; `from` stays until done.
+  virtual Status copyInOrder(int32_t device, void *to, const void *from, uint64_t bytes, Stream stream) = 0;
+  /// In stream order, visible after all that came before: *to = *from, `from` pinned memory that stays until done.
+  virtual Status storeInOrder(int32_t device, uint64_t *to, const uint64_t *from, Stream stream) = 0;
+
+  // Multicast objects, one for a buffer of all ranks. Made by one process, opened by the others; then every process
+  // adds its devices, and when all have, binds its memory and maps the object.
+  virtual bool hasMulticast(int32_t device) = 0;
+  virtual Status createMulticast(uint32_t devices, uint64_t bytes, void *&object, int &file) = 0;
+  virtual Status openMulticast(int file, uint64_t bytes, uint32_t devices, void *&object) = 0;
+  virtual Status joinMulticast(void *object, int32_t device) = 0;
+  virtual Status bindMulticast(void *object, int32_t device, void *memory) = 0;
+  virtual Status mapMulticast(void *object, const std::vector<int32_t> &devices, void *&address) = 0;
+  virtual void destroyMulticast(void *object) = 0;
+};
+
+/// Gives the calling thread its device back at the end of a scope.
+class DeviceGuard {
+public:
+  explicit DeviceGuard(Platform &platform) : platform_(platform), device_(platform.current()) {}
+  ~DeviceGuard() {
+    if (device_ >= 0)
+      static_cast<void>(platform_.use(device_).ok());
+  }
+  DeviceGuard(const DeviceGuard &) = delete;
+  DeviceGuard &operator=(const DeviceGuard &) = delete;
+
+private:
+  Platform &platform_;
+  const int32_t device_;
+};
+
+std::unique_ptr<Platform> createHostPlatform();
+/// Fails with MSCCLC_ERROR_UNSUPPORTED in a build without CUDA and on a machine without a device.
+Status createCudaPlatform(std::unique_ptr<Platform> &platform);
+/// By MscclcPlatform.
+Status createPlatform(uint32_t kind, std::unique_ptr<Platform> &platform);
+
+} // namespace mscclc::rt

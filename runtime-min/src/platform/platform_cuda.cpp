@@ -1,0 +1,301 @@
+// CUDA devices. Plain memory is shared between processes by CUDA IPC; memory for multicast objects is made and shared
+// by the driver's virtual memory functions (cuda_memory.h).
+#include "platform/cuda_driver.h"
+#include "platform/cuda_memory.h"
+#include "platform/platform.h"
+
+#include <cstring>
+#include <mutex>
+#include <set>
+
+namespace mscclc::rt {
+namespace {
+
+enum HandleKind : uint32_t { IpcHandle = 1, FileHandle = 2 };
+
+static_assert(sizeof(cudaIpcMemHandle_t) <= sizeof(ShareHandle::data), "a handle fits");
+
+/// Lets this thread allocate and synchronise while any stream is being captured.
+class OutsideCapture {
+public:
+  OutsideCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~OutsideCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  OutsideCapture(const OutsideCapture &) = delete;
+  OutsideCapture &operator=(const OutsideCapture &) = delete;
+
+private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+cudaStream_t cudaStream(Stream stream) {
+  return static_cast<cudaStream_t>(stream);
+}
+cudaEvent_t cudaEvent(Event event) {
+  return static_cast<cudaEvent_t>(event);
+}
+
+class CudaPlatform final : public Platform {
+public:
+  CudaPlatform() : memory_(driver_) { driver_.load(); }
+  ~CudaPlatform() override {
+    const DeviceGuard guard(*this);
+    for (size_t device = 0; device < copyStreams_.size(); ++device)
+      if (copyStreams_[device] != nullptr)
+        destroyStream(static_cast<int32_t>(device), copyStreams_[device]);
+  }
+
+  uint32_t kind() const override { return MSCCLC_PLATFORM_CUDA; }
+  Status deviceCount(int32_t &count) override {
+    MSCCLC_CUDA(cudaGetDeviceCount(&count));
+    return {};
+  }
+  Status identify(int32_t device, DeviceId &id) override {
+    cudaDeviceProp properties;
+    MSCCLC_CUDA(cudaGetDeviceProperties(&properties, device));
+    static_assert(sizeof(properties.uuid) == sizeof(DeviceId), "an id is a uuid");
+    std::memcpy(id.data(), &properties.uuid, id.size());
+    return {};
+  }
+  Status countProcessors(int32_t device, uint32_t &count) override {
+    int processors = 0;
+    MSCCLC_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    count = static_cast<uint32_t>(processors);
+    return {};
+  }
+  Status connect(int32_t device, int32_t peer, bool &reaches) override {
+    reaches = true;
+    if (device == peer)
+      return {};
+    int can = 0;
+    MSCCLC_CUDA(cudaDeviceCanAccessPeer(&can, device, peer));
+    reaches = can != 0;
+    if (!reaches)
+      return {};
+    MSCCLC_TRY(use(device));
+    const cudaError_t result = cudaDeviceEnablePeerAccess(peer, 0);
+    if (result == cudaErrorPeerAccessAlreadyEnabled) {
+      cudaGetLastError();
+      return {};
+    }
+    return checkCuda(result, "cudaDeviceEnablePeerAccess");
+  }
+  Status use(int32_t device) override {
+    MSCCLC_CUDA(cudaSetDevice(device));
+    return {};
+  }
+  int32_t current() override {
+    // A thread that has chosen none is not given the first device, whose memory it may never need.
+    CUcontext context = nullptr;
+    if (driver_.cuCtxGetCurrent == nullptr || driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr)
+      return -1;
+    int device = -1;
+    return cudaGetDevice(&device) == cudaSuccess ? device : -1;
+  }
+
+  Status allocate(int32_t device, uint64_t bytes, MemoryKind kind, const std::vector<int32_t> &reachableFrom,
+                  void *&memory) override {
+    const OutsideCapture outside;
+    MSCCLC_TRY(use(device));
+    if (kind == MemoryKind::Multicast)
+      MSCCLC_TRY(memory_.allocate(device, bytes, reachableFrom, memory));
+    else
+      MSCCLC_CUDA(cudaMalloc(&memory, bytes));
+    return clear(device, memory, bytes);
+  }
+  void release(int32_t device, void *memory) override {
+    const OutsideCapture outside;
+    if (!use(device).ok() || memory_.release(memory))
+      return;
+    cudaFree(memory);
+  }
+  Status allocatePinned(uint64_t bytes, void *&memory) override {
+    const OutsideCapture outside;
+    MSCCLC_CUDA(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped));
+    std::memset(memory, 0, bytes);
+    return {};
+  }
+  void releasePinned(void *memory) override {
+    const OutsideCapture outside;
+    cudaFreeHost(memory);
+  }
+
+  Status share(int32_t device, void *memory, uint64_t bytes, ShareHandle &handle, int &file) override {
+    MSCCLC_TRY(use(device));
+    handle = {};
+    file = -1;
+    if (memory_.owns(memory)) {
+      handle.kind = FileHandle;
+      handle.hasFile = 1;
+      return memory_.share(memory, handle.bytes, file);
+    }
+    if (driver_.cuMemGetAddressRange == nullptr)
+      return failure(MSCCLC_ERROR_UNSUPPORTED, "the driver lacks cuMemGetAddressRange");
+    // The handle names the allocation, which may begin before the memory.
+    CUdeviceptr base = 0;
+    size_t size = 0;
+    const auto at = reinterpret_cast<CUdeviceptr>(memory);
+    MSCCLC_TRY(driver_.check(driver_.cuMemGetAddressRange(&base, &size, at), "cuMemGetAddressRange"));
+    handle.kind = IpcHandle;
+    handle.offset = at - base;
+    handle.bytes = size;
+    if (handle.offset + bytes > size)
+      return failure(MSCCLC_ERROR_ARGUMENT, "a buffer of %llu bytes runs past its allocation, which ends %llu bytes on",
+                     static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(size - handle.offset));
+    cudaIpcMemHandle_t ipc;
+    if (Status status = checkCuda(cudaIpcGetMemHandle(&ipc, reinterpret_cast<void *>(base)), "cudaIpcGetMemHandle");
+        !status.ok())
+      return failure(MSCCLC_ERROR_UNSUPPORTED,
+                     "memory that other processes are to reach must come from cudaMalloc or "
+                     "mscclc_buffer_allocate (%s)",
+                     status.text.c_str());
+    std::memcpy(handle.data.data(), &ipc, sizeof(ipc));
+    return {};
+  }
+  Status open(int32_t device, const ShareHandle &handle, int file, void *&memory) override {
+    MSCCLC_TRY(use(device));
+    if (handle.kind == FileHandle)
+      return memory_.open(device, file, handle.bytes, memory);
+    cudaIpcMemHandle_t ipc;
+    std::memcpy(&ipc, handle.data.data(), sizeof(ipc));
+    MSCCLC_CUDA(cudaIpcOpenMemHandle(&memory, ipc, cudaIpcMemLazyEnablePeerAccess));
+    memory = static_cast<char *>(memory) + handle.offset;
+    return {};
+  }
+  void close(int32_t device, const ShareHandle &handle, void *memory) override {
+    if (!use(device).ok())
+      return;
+    if (handle.kind == FileHandle)
+      memory_.release(memory);
+    else
+      cudaIpcCloseMemHandle(static_cast<char *>(memory) - handle.offset);
+  }
+
+  Status createStream(int32_t device, bool urgent, Stream &stream) override {
+    const OutsideCapture outside;
+    MSCCLC_TRY(use(device));
+    // An urgent stream has a hardware queue apart from the kernels': a copy that a kernel waits for is not stuck
+    // behind the next kernel.
+    int least = 0, greatest = 0;
+    MSCCLC_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    cudaStream_t made = nullptr;
+    MSCCLC_CUDA(cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, urgent ? greatest : least));
+    stream = made;
+    return {};
+  }
+  void destroyStream(int32_t device, Stream stream) override {
+    if (use(device).ok())
+      cudaStreamDestroy(cudaStream(stream));
+  }
+  Status synchronize(int32_t device, Stream stream) override {
+    const OutsideCapture outside;
+    MSCCLC_TRY(use(device));
+    MSCCLC_CUDA(cudaStreamSynchronize(cudaStream(stream)));
+    return {};
+  }
+  bool capturing(Stream stream) override {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    return cudaStreamIsCapturing(cudaStream(stream), &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
+  }
+  Status createEvent(int32_t device, Event &event) override {
+    MSCCLC_TRY(use(device));
+    cudaEvent_t made = nullptr;
+    MSCCLC_CUDA(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+    event = made;
+    return {};
+  }
+  void destroyEvent(int32_t device, Event event) override {
+    if (use(device).ok())
+      cudaEventDestroy(cudaEvent(event));
+  }
+  Status record(int32_t device, Event event, Stream stream) override {
+    MSCCLC_TRY(use(device));
+    MSCCLC_CUDA(cudaEventRecord(cudaEvent(event), cudaStream(stream)));
+    return {};
+  }
+  Status follow(int32_t device, Stream stream, Event event) override {
+    MSCCLC_TRY(use(device));
+    MSCCLC_CUDA(cudaStreamWaitEvent(cudaStream(stream), cudaEvent(event), 0));
+    return {};
+  }
+  Status await(int32_t device, Event event) override {
+    const OutsideCapture outside;
+    MSCCLC_TRY(use(device));
+    MSCCLC_CUDA(cudaEventSynchronize(cudaEvent(event)));
+    return {};
+  }
+
+  Status copy(int32_t device, void *to, const void *from, uint64_t bytes) override {
+    const OutsideCapture outside;
+    Stream stream = nullptr;
+    MSCCLC_TRY(copyStream(device, stream));
+    MSCCLC_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, cudaStream(stream)));
+    MSCCLC_CUDA(cudaStreamSynchronize(cudaStream(stream)));
+    return {};
+  }
+  Status clear(int32_t device, void *memory, uint64_t bytes) override {
+    const OutsideCapture outside;
+    Stream stream = nullptr;
+    MSCCLC_TRY(copyStream(device, stream));
+    MSCCLC_CUDA(cudaMemsetAsync(memory, 0, bytes, cudaStream(stream)));
+    MSCCLC_CUDA(cudaStreamSynchronize(cudaStream(stream)));
+    return {};
+  }
+  Status copyInOrder(int32_t device, void *to, const void *from, uint64_t bytes, Stream stream) override {
+    MSCCLC_TRY(use(device));
+    MSCCLC_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, cudaStream(stream)));
+    return {};
+  }
+  Status storeInOrder(int32_t device, uint64_t *to, const uint64_t *from, Stream stream) override {
+    return copyInOrder(device, to, from, sizeof(*to), stream);
+  }
+
+  bool hasMulticast(int32_t device) override { return memory_.hasMulticast(device); }
+  Status createMulticast(uint32_t devices, uint64_t bytes, void *&object, int &file) override {
+    return memory_.createMulticast(devices, bytes, object, file);
+  }
+  Status openMulticast(int file, uint64_t bytes, uint32_t devices, void *&object) override {
+    return memory_.openMulticast(file, bytes, devices, object);
+  }
+  Status joinMulticast(void *object, int32_t device) override {
+    MSCCLC_TRY(use(device));
+    return memory_.joinMulticast(object, device);
+  }
+  Status bindMulticast(void *object, int32_t device, void *memory) override {
+    MSCCLC_TRY(use(device));
+    return memory_.bindMulticast(object, device, memory);
+  }
+  Status mapMulticast(void *object, const std::vector<int32_t> &devices, void *&address) override {
+    return memory_.mapMulticast(object, devices, address);
+  }
+  void destroyMulticast(void *object) override { memory_.destroyMulticast(object); }
+
+private:
+  /// The platform's own stream of a device.
+  Status copyStream(int32_t device, Stream &stream) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (copyStreams_.size() <= static_cast<size_t>(device))
+      copyStreams_.resize(static_cast<size_t>(device) + 1, nullptr);
+    Stream &own = copyStreams_[static_cast<size_t>(device)];
+    if (own == nullptr)
+      MSCCLC_TRY(createStream(device, true, own));
+    stream = own;
+    return use(device);
+  }
+
+  CudaDriver driver_;
+  CudaMemory memory_;
+  std::mutex mutex_;
+  std::vector<Stream> copyStreams_; ///< by device
+};
+
+} // namespace
+
+Status createCudaPlatform(std::unique_ptr<Platform> &platform) {
+  int count = 0;
+  if (Status status = checkCuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount"); !status.ok() || count == 0)
+    return failure(MSCCLC_ERROR_UNSUPPORTED, "no CUDA device here%s%s", status.ok() ? "" : ": ", status.text.c_str());
+  platform = std::make_unique<CudaPlatform>();
+  return {};
+}
+
+} // namespace mscclc::rt

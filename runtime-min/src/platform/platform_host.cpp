@@ -1,0 +1,179 @@
+// Host memory as devices: allocations are memory files, so that other processes can map them, and streams are those of
+// the CPU stand-in.
+#include "bootstrap/file.h"
+#include "mscclc/cpu_standin.h"
+#include "platform/platform.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fcntl.h>
+#include <map>
+#include <mutex>
+#include <sys/mman.h>
+
+namespace mscclc::rt {
+namespace {
+
+uint64_t wholePages(uint64_t bytes) {
+  return (std::max<uint64_t>(bytes, 1) + 4095) / 4096 * 4096;
+}
+
+Status mapFile(const File &file, uint64_t bytes, void *&memory) {
+  memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  if (memory == MAP_FAILED) {
+    memory = nullptr;
+    return systemFailure(format("mmap of %llu bytes", static_cast<unsigned long long>(bytes)));
+  }
+  return {};
+}
+
+class HostPlatform final : public Platform {
+public:
+  uint32_t kind() const override { return MSCCLC_PLATFORM_HOST; }
+  Status deviceCount(int32_t &count) override {
+    count = 0;
+    return {};
+  }
+  Status identify(int32_t device, DeviceId &id) override {
+    id.fill(0);
+    std::memcpy(id.data(), &device, sizeof(device));
+    return {};
+  }
+  Status countProcessors(int32_t, uint32_t &count) override {
+    count = 1;
+    return {};
+  }
+  Status connect(int32_t, int32_t, bool &reaches) override {
+    reaches = true;
+    return {};
+  }
+  Status use(int32_t) override { return {}; }
+  int32_t current() override { return -1; }
+
+  Status allocate(int32_t, uint64_t bytes, MemoryKind, const std::vector<int32_t> &, void *&memory) override {
+    return allocatePinned(bytes, memory);
+  }
+  void release(int32_t, void *memory) override { releasePinned(memory); }
+
+  Status allocatePinned(uint64_t bytes, void *&memory) override {
+    bytes = wholePages(bytes);
+    File file(::memfd_create("mscclc", MFD_CLOEXEC));
+    if (!file.valid())
+      return systemFailure("memfd_create");
+    if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+      return systemFailure(format("memory of %llu bytes", static_cast<unsigned long long>(bytes)));
+    MSCCLC_TRY(mapFile(file, bytes, memory));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    allocations_[static_cast<char *>(memory)] = {bytes, std::move(file)};
+    return {};
+  }
+  void releasePinned(void *memory) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = allocations_.find(static_cast<char *>(memory));
+    if (found == allocations_.end())
+      return;
+    ::munmap(memory, found->second.bytes);
+    allocations_.erase(found);
+  }
+
+  Status share(int32_t, void *memory, uint64_t bytes, ShareHandle &handle, int &file) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto after = allocations_.upper_bound(static_cast<char *>(memory));
+    if (after != allocations_.begin()) {
+      const auto &[base, allocation] = *std::prev(after);
+      const auto offset = static_cast<uint64_t>(static_cast<char *>(memory) - base);
+      if (offset + bytes <= allocation.bytes) {
+        handle = {};
+        handle.offset = offset;
+        handle.bytes = allocation.bytes;
+        handle.hasFile = 1;
+        file = ::fcntl(allocation.file.get(), F_DUPFD_CLOEXEC, 0);
+        return file >= 0 ? Status{} : systemFailure("dup");
+      }
+    }
+    return failure(MSCCLC_ERROR_UNSUPPORTED, "host memory that other processes are to reach must come from "
+                                             "mscclc_buffer_allocate");
+  }
+  Status open(int32_t, const ShareHandle &handle, int file, void *&memory) override {
+    File duplicate(::fcntl(file, F_DUPFD_CLOEXEC, 0));
+    MSCCLC_TRY(mapFile(duplicate, handle.bytes, memory));
+    memory = static_cast<char *>(memory) + handle.offset;
+    return {};
+  }
+  void close(int32_t, const ShareHandle &handle, void *memory) override {
+    ::munmap(static_cast<char *>(memory) - handle.offset, handle.bytes);
+  }
+
+  Status createStream(int32_t, bool, Stream &stream) override {
+    stream = new standin::Stream();
+    return {};
+  }
+  void destroyStream(int32_t, Stream stream) override { delete static_cast<standin::Stream *>(stream); }
+  Status synchronize(int32_t, Stream stream) override {
+    static_cast<standin::Stream *>(stream)->synchronize();
+    return {};
+  }
+  bool capturing(Stream) override { return false; }
+
+  // A event is the stream it was last recorded in: waiting for the whole stream is waiting for the event.
+  Status createEvent(int32_t, Event &event) override {
+    event = new Stream(nullptr);
+    return {};
+  }
+  void destroyEvent(int32_t, Event event) override { delete static_cast<Stream *>(event); }
+  Status record(int32_t, Event event, Stream stream) override {
+    *static_cast<Stream *>(event) = stream;
+    return {};
+  }
+  Status follow(int32_t device, Stream stream, Event event) override {
+    return *static_cast<Stream *>(event) == stream ? Status{} : await(device, event);
+  }
+  Status await(int32_t device, Event event) override {
+    Stream stream = *static_cast<Stream *>(event);
+    return stream == nullptr ? Status{} : synchronize(device, stream);
+  }
+
+  Status copy(int32_t, void *to, const void *from, uint64_t bytes) override {
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  Status clear(int32_t, void *memory, uint64_t bytes) override {
+    std::memset(memory, 0, bytes);
+    return {};
+  }
+  Status copyInOrder(int32_t, void *to, const void *from, uint64_t bytes, Stream) override {
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  Status storeInOrder(int32_t, uint64_t *to, const uint64_t *from, Stream) override {
+    __atomic_store_n(to, *from, __ATOMIC_RELEASE);
+    return {};
+  }
+
+  bool hasMulticast(int32_t) override { return false; }
+  Status createMulticast(uint32_t, uint64_t, void *&, int &) override { return noMulticast(); }
+  Status openMulticast(int, uint64_t, uint32_t, void *&) override { return noMulticast(); }
+  Status joinMulticast(void *, int32_t) override { return noMulticast(); }
+  Status bindMulticast(void *, int32_t, void *) override { return noMulticast(); }
+  Status mapMulticast(void *, const std::vector<int32_t> &, void *&) override { return noMulticast(); }
+  void destroyMulticast(void *) override {}
+
+private:
+  struct Allocation {
+    uint64_t bytes = 0;
+    File file;
+  };
+
+  static Status noMulticast() { return failure(MSCCLC_ERROR_UNSUPPORTED, "host memory has no multicast"); }
+
+  std::mutex mutex_;
+  std::map<char *, Allocation> allocations_;
+};
+
+} // namespace
+
+std::unique_ptr<Platform> createHostPlatform() {
+  return std::make_unique<HostPlatform>();
+}
+
+} // namespace mscclc::rt

@@ -1,0 +1,203 @@
+// The driver's functions: virtual memory and multicast objects. A multicast object is memory of its own here: nothing
+// is broadcast, but it is made, joined, bound and mapped in the order and the sizes that the driver wants.
+#include "fake.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <map>
+#include <set>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cuda_fake {
+namespace {
+
+struct Object {
+  int file;
+  size_t bytes;
+  unsigned devices = 0; ///< of a multicast object, that must have joined before memory is bound; 0: not known here
+  std::set<CUdevice> joined;
+  unsigned bound = 0;
+};
+std::map<CUmemGenericAllocationHandle, Object> objects;
+std::map<CUdeviceptr, size_t> reserved;
+CUmemGenericAllocationHandle nextHandle = 1;
+
+using Guard = std::lock_guard<std::mutex>;
+
+Object &objectOf(CUmemGenericAllocationHandle handle) {
+  const auto found = objects.find(handle);
+  if (found == objects.end())
+    wrong("a handle that there is not");
+  return found->second;
+}
+void *pointer(CUdeviceptr address) {
+  return reinterpret_cast<void *>(address);
+}
+CUresult make(CUmemGenericAllocationHandle *handle, size_t bytes, unsigned devices) {
+  if (bytes == 0 || bytes % granularity != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  const int file = newMemoryFile(bytes);
+  if (file < 0)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  const Guard guard(mutex);
+  *handle = nextHandle++;
+  objects[*handle] = {file, bytes, devices, {}, 0};
+  return CUDA_SUCCESS;
+}
+
+// Functions by the driver's names, without their versions.
+namespace call {
+
+CUresult CtxGetCurrent(CUcontext *context) {
+  *context = reinterpret_cast<CUcontext>(static_cast<intptr_t>(currentDevice() + 1));
+  return CUDA_SUCCESS;
+}
+CUresult GetErrorName(CUresult, const char **name) {
+  *name = "CUDA_ERROR_OF_THE_FAKE";
+  return CUDA_SUCCESS;
+}
+CUresult DeviceGetAttribute(int *value, CUdevice_attribute, CUdevice) {
+  *value = std::getenv("CUDA_FAKE_MULTICAST") != nullptr ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+CUresult MemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
+  return findAllocation(address, *base, *bytes) ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+CUresult MemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *, CUmemAllocationGranularity_flags) {
+  *bytes = granularity;
+  return CUDA_SUCCESS;
+}
+CUresult MemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *,
+                   unsigned long long) {
+  return make(handle, bytes, 0);
+}
+CUresult MemRelease(CUmemGenericAllocationHandle handle) {
+  const Guard guard(mutex);
+  ::close(objectOf(handle).file);
+  objects.erase(handle);
+  return CUDA_SUCCESS;
+}
+CUresult MemAddressReserve(CUdeviceptr *address, size_t bytes, size_t, CUdeviceptr, unsigned long long) {
+  void *const memory = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  const Guard guard(mutex);
+  *address = reinterpret_cast<CUdeviceptr>(memory);
+  reserved[*address] = bytes;
+  return CUDA_SUCCESS;
+}
+CUresult MemAddressFree(CUdeviceptr address, size_t bytes) {
+  const Guard guard(mutex);
+  const auto found = reserved.find(address);
+  if (found == reserved.end() || found->second != bytes)
+    wrong("an address that is not reserved, or not so much of it");
+  reserved.erase(found);
+  ::munmap(pointer(address), bytes);
+  return CUDA_SUCCESS;
+}
+CUresult MemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                unsigned long long) {
+  const Guard guard(mutex);
+  const Object &object = objectOf(handle);
+  const auto found = reserved.find(address);
+  if (offset != 0 || bytes != object.bytes || found == reserved.end() || found->second != bytes)
+    return CUDA_ERROR_INVALID_VALUE;
+  void *const memory = ::mmap(pointer(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, object.file, 0);
+  return memory == MAP_FAILED ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
+}
+CUresult MemUnmap(CUdeviceptr address, size_t bytes) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  return ::mmap(pointer(address), bytes, PROT_NONE, flags, -1, 0) == MAP_FAILED ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
+}
+CUresult MemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *, size_t count) {
+  return count != 0 && ::mprotect(pointer(address), bytes, PROT_READ | PROT_WRITE) == 0 ? CUDA_SUCCESS
+                                                                                        : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult MemExportToShareableHandle(void *file, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType,
+                                    unsigned long long) {
+  const Guard guard(mutex);
+  *static_cast<int *>(file) = ::fcntl(objectOf(handle).file, F_DUPFD_CLOEXEC, 0);
+  return CUDA_SUCCESS;
+}
+CUresult MemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *file, CUmemAllocationHandleType) {
+  const int own = ::fcntl(static_cast<int>(reinterpret_cast<intptr_t>(file)), F_DUPFD_CLOEXEC, 0);
+  struct stat info{};
+  if (own < 0 || ::fstat(own, &info) != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  const Guard guard(mutex);
+  *handle = nextHandle++;
+  objects[*handle] = {own, static_cast<size_t>(info.st_size), 0, {}, 0};
+  return CUDA_SUCCESS;
+}
+CUresult MulticastGetGranularity(size_t *bytes, const CUmulticastObjectProp *properties, CUmulticastGranularity_flags) {
+  *bytes = granularity;
+  return properties->numDevices < 2 || properties->size == 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+CUresult MulticastCreate(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *properties) {
+  return make(handle, properties->size, properties->numDevices);
+}
+CUresult MulticastAddDevice(CUmemGenericAllocationHandle handle, CUdevice device) {
+  const Guard guard(mutex);
+  return objectOf(handle).joined.insert(device).second ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+CUresult MulticastBindMem(CUmemGenericAllocationHandle handle, size_t offset, CUmemGenericAllocationHandle memory,
+                          size_t memoryOffset, size_t bytes, unsigned long long) {
+  const Guard guard(mutex);
+  Object &object = objectOf(handle);
+  if (offset != 0 || memoryOffset != 0 || bytes % granularity != 0 || bytes > object.bytes ||
+      bytes > objectOf(memory).bytes || object.bound >= object.joined.size())
+    return CUDA_ERROR_INVALID_VALUE;
+  ++object.bound;
+  return CUDA_SUCCESS;
+}
+CUresult MulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device, size_t, size_t) {
+  const Guard guard(mutex);
+  Object &object = objectOf(handle);
+  if (object.joined.count(device) == 0 || object.bound-- == 0)
+    wrong("unbound what is not bound");
+  return CUDA_SUCCESS;
+}
+
+} // namespace call
+} // namespace
+
+void *findDriverFunction(const char *name) {
+  const char *const fails = std::getenv("CUDA_FAKE_FAILS");
+  if (fails != nullptr && std::strcmp(name, fails) == 0)
+    return reinterpret_cast<void *>(+[] { return CUDA_ERROR_NOT_SUPPORTED; });
+#define FIND(function)                                                                                                 \
+  if (std::strcmp(name, "cu" #function) == 0)                                                                          \
+    return reinterpret_cast<void *>(&call::function);
+  FIND(CtxGetCurrent)
+  FIND(GetErrorName)
+  FIND(DeviceGetAttribute)
+  FIND(MemGetAddressRange)
+  FIND(MemGetAllocationGranularity)
+  FIND(MemCreate)
+  FIND(MemRelease)
+  FIND(MemAddressReserve)
+  FIND(MemAddressFree)
+  FIND(MemMap)
+  FIND(MemUnmap)
+  FIND(MemSetAccess)
+  FIND(MemExportToShareableHandle)
+  FIND(MemImportFromShareableHandle)
+  FIND(MulticastGetGranularity)
+  FIND(MulticastCreate)
+  FIND(MulticastAddDevice)
+  FIND(MulticastBindMem)
+  FIND(MulticastUnbind)
+#undef FIND
+  return nullptr;
+}
+
+void reportDriverLeftovers() {
+  if (!objects.empty() || !reserved.empty())
+    std::fprintf(stderr, "cuda fake: %zu handles and %zu addresses are left\n", objects.size(), reserved.size());
+}
+
+} // namespace cuda_fake

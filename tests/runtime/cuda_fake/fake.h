@@ -1,0 +1,37 @@
+// A fake CUDA for tests, loaded before the real library: devices are this machine's memory, streams those of the
+// CPU stand-in. It runs kernels that were built for the stand-in, and checks how it is called: what is freed twice,
+// left behind or done without a device ends in a message that begins "cuda fake:".
+//
+//   CUDA_FAKE_DEVICES=N     devices there (1)
+//   CUDA_FAKE_MULTICAST=1   they have multicast objects
+//   CUDA_FAKE_FAILS=NAME    this function of the driver always fails
+#pragma once
+
+#include <cstddef>
+#include <cuda.h>
+#include <functional>
+#include <mutex>
+
+namespace cuda_fake {
+
+/// Granularity of memory and multicast objects.
+inline constexpr size_t granularity = size_t{2} << 20;
+
+[[noreturn]] void wrong(const char *what);
+/// Of a driver's function; null if the fake has none of this name.
+void *findDriverFunction(const char *name);
+/// The device of the calling thread, or -1.
+int currentDevice();
+/// The allocation that `address` lies in; false if it is in none.
+bool findAllocation(CUdeviceptr address, CUdeviceptr &base, size_t &bytes);
+/// Memory that other processes can map: a descriptor, or -1.
+int newMemoryFile(size_t bytes);
+/// What is left of the driver's objects.
+void reportDriverLeftovers();
+
+extern std::mutex mutex; ///< of all the fake's tables
+
+} // namespace cuda_fake
+
+/// Starts a kernel: `work` in stream order, or once for each replay if the stream is being captured.
+extern "C" void cudaFakeLaunch(void *stream, std::function<void()> work);

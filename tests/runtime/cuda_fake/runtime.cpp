@@ -1,0 +1,397 @@
+// The runtime's functions: devices, streams, events, memory and its sharing between processes.
+#include "fake.h"
+
+#include "mscclc/cpu_standin.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime.h>
+#include <fcntl.h>
+#include <map>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace cuda_fake {
+
+std::mutex mutex;
+
+namespace {
+
+thread_local int device = -1;
+
+struct Allocation {
+  size_t bytes;
+  int file;
+  std::string importedAs; ///< empty: allocated here
+  unsigned opened = 0;
+};
+std::map<char *, Allocation> allocations;
+
+struct Event {
+  std::mutex mutex;
+  std::condition_variable changed;
+  uint64_t recorded = 0, reached = 0;
+};
+
+/// What stands in a cudaIpcMemHandle_t.
+struct Handle {
+  int process, file;
+  size_t bytes;
+};
+
+struct AtExit {
+  ~AtExit() {
+    if (!allocations.empty())
+      std::fprintf(stderr, "cuda fake: %zu allocations are left\n", allocations.size());
+    reportDriverLeftovers();
+  }
+} atExit;
+
+using Guard = std::lock_guard<std::mutex>;
+
+int deviceCount() {
+  const char *const text = std::getenv("CUDA_FAKE_DEVICES");
+  return text == nullptr ? 1 : std::atoi(text);
+}
+void needDevice(const char *what) {
+  if (device < 0)
+    wrong(what);
+}
+void *map(int file, size_t bytes) {
+  void *const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+void drop(std::map<char *, Allocation>::iterator entry) {
+  ::munmap(entry->first, entry->second.bytes);
+  ::close(entry->second.file);
+  allocations.erase(entry);
+}
+Event &eventOf(cudaEvent_t event) {
+  return *reinterpret_cast<Event *>(event);
+}
+
+using Works = std::vector<std::function<void()>>;
+struct Stream {
+  mscclc::standin::Stream queue;
+  bool capturing = false;
+  Works captured;
+};
+std::atomic<int> captures{0};
+thread_local cudaStreamCaptureMode captureMode = cudaStreamCaptureModeGlobal;
+
+Stream *streamOf(cudaStream_t stream) {
+  return reinterpret_cast<Stream *>(stream);
+}
+const Works *worksOf(const void *graph) {
+  return static_cast<const Works *>(graph);
+}
+/// In stream order; the default stream's work is done at once.
+void enqueue(cudaStream_t handle, std::function<void()> work) {
+  if (handle == nullptr)
+    return work();
+  if (Stream *const stream = streamOf(handle); stream->capturing)
+    stream->captured.push_back(std::move(work));
+  else
+    stream->queue.launch(1, 1, std::move(work));
+}
+void needNoCapture(const char *what) {
+  if (captures != 0 && captureMode != cudaStreamCaptureModeRelaxed)
+    wrong(what);
+}
+uint64_t lastRecord(Event &event) {
+  const Guard guard(event.mutex);
+  return event.recorded;
+}
+void await(Event &event, uint64_t record) {
+  std::unique_lock<std::mutex> lock(event.mutex);
+  event.changed.wait(lock, [&] { return event.reached >= record; });
+}
+
+} // namespace
+
+void wrong(const char *what) {
+  std::fprintf(stderr, "cuda fake: %s\n", what);
+  std::abort();
+}
+int currentDevice() {
+  return device;
+}
+int newMemoryFile(size_t bytes) {
+  const int file = ::memfd_create("cuda fake", MFD_CLOEXEC);
+  if (file >= 0 && ::ftruncate(file, static_cast<off_t>(bytes)) == 0)
+    return file;
+  ::close(file);
+  return -1;
+}
+bool findAllocation(CUdeviceptr address, CUdeviceptr &base, size_t &bytes) {
+  const Guard guard(mutex);
+  auto after = allocations.upper_bound(reinterpret_cast<char *>(address));
+  if (after == allocations.begin())
+    return false;
+  const auto &[begin, allocation] = *--after;
+  base = reinterpret_cast<CUdeviceptr>(begin);
+  bytes = allocation.bytes;
+  return address < base + bytes;
+}
+
+} // namespace cuda_fake
+
+using namespace cuda_fake;
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int *count) {
+  *count = deviceCount();
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int wanted) {
+  if (wanted < 0 || wanted >= deviceCount())
+    return cudaErrorInvalidDevice;
+  device = wanted;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int *current) {
+  *current = device < 0 ? 0 : device;
+  return cudaSuccess;
+}
+cudaError_t cudaGetLastError() {
+  return cudaSuccess;
+}
+const char *cudaGetErrorString(cudaError_t) {
+  return "an error of the fake";
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int of) {
+  std::memset(properties, 0, sizeof(*properties));
+  std::strcpy(properties->name, "fake");
+  properties->uuid.bytes[0] = static_cast<char>(of + 1);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
+  *value = 132;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
+  *can = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  return peer == device ? cudaErrorInvalidDevice : cudaSuccess;
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+  *least = 0;
+  *greatest = -5;
+  return cudaSuccess;
+}
+#if CUDART_VERSION >= 12050
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned, unsigned long long,
+                                             cudaDriverEntryPointQueryResult *result) {
+#else
+cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long,
+                                    cudaDriverEntryPointQueryResult *result) {
+#endif
+  *function = findDriverFunction(name);
+  if (*function == nullptr)
+    wrong(name);
+  *result = cudaDriverEntryPointSuccess;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned, int) {
+  needDevice("a stream without a device");
+  *stream = reinterpret_cast<cudaStream_t>(new Stream);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  delete streamOf(stream);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
+  *status = streamOf(stream)->capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  streamOf(stream)->capturing = true;
+  ++captures;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+  if (!streamOf(stream)->capturing)
+    return cudaErrorIllegalState;
+  streamOf(stream)->capturing = false;
+  --captures;
+  *graph = reinterpret_cast<cudaGraph_t>(new Works(std::move(streamOf(stream)->captured)));
+  streamOf(stream)->captured.clear();
+  return cudaSuccess;
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
+  std::swap(*mode, captureMode);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long) {
+  *executable = reinterpret_cast<cudaGraphExec_t>(new Works(*worksOf(graph)));
+  return cudaSuccess;
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) {
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  needDevice("a graph without a device");
+  for (const auto &work : *worksOf(executable))
+    enqueue(stream, work);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  delete worksOf(executable);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete worksOf(graph);
+  return cudaSuccess;
+}
+void cudaFakeLaunch(void *stream, std::function<void()> work) {
+  needDevice("a kernel without a device");
+  enqueue(static_cast<cudaStream_t>(stream), std::move(work));
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
+  needDevice("an event without a device");
+  *event = reinterpret_cast<cudaEvent_t>(new Event);
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreate(cudaEvent_t *event) {
+  return cudaEventCreateWithFlags(event, 0);
+}
+cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
+  if (stream != nullptr && streamOf(stream)->capturing)
+    wrong("an event that no replay of the graph reaches");
+  Event &event = eventOf(handle);
+  uint64_t record = 0;
+  {
+    const Guard guard(event.mutex);
+    record = ++event.recorded;
+  }
+  enqueue(stream, [&event, record] {
+    const Guard guard(event.mutex);
+    event.reached = record;
+    event.changed.notify_all();
+  });
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  needNoCapture("waited for an event while a stream is captured");
+  await(eventOf(event), lastRecord(eventOf(event)));
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  cudaEventSynchronize(event);
+  delete &eventOf(event);
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t, cudaEvent_t) {
+  *milliseconds = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigned) {
+  Event &event = eventOf(handle);
+  enqueue(stream, [&event, record = lastRecord(event)] { await(event, record); });
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  needNoCapture("waited for a stream while one is captured");
+  Event end;
+  cudaEventRecord(reinterpret_cast<cudaEvent_t>(&end), stream);
+  await(end, 1);
+  const Guard guard(end.mutex); // the one who recorded it is done with it
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **memory, size_t bytes) {
+  needDevice("memory without a device");
+  needNoCapture("memory while a stream is captured");
+  if (bytes == 0)
+    wrong("no bytes of memory");
+  const int file = newMemoryFile(bytes);
+  *memory = file < 0 ? nullptr : map(file, bytes);
+  if (*memory == nullptr)
+    return cudaErrorMemoryAllocation;
+  std::memset(*memory, 0xee, bytes);
+  const Guard guard(mutex);
+  allocations[static_cast<char *>(*memory)] = {bytes, file, {}, 0};
+  return cudaSuccess;
+}
+cudaError_t cudaFree(void *memory) {
+  const Guard guard(mutex);
+  const auto found = allocations.find(static_cast<char *>(memory));
+  if (memory == nullptr)
+    return cudaSuccess;
+  if (found == allocations.end() || !found->second.importedAs.empty())
+    wrong("freed what was not allocated");
+  drop(found);
+  return cudaSuccess;
+}
+cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned) {
+  *memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  std::memset(*memory, 0xee, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaFreeHost(void *memory) {
+  std::free(memory);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  enqueue(stream, [=] {
+    // Words that kernels poll arrive whole.
+    if (bytes == sizeof(uint64_t) && reinterpret_cast<uintptr_t>(to) % sizeof(uint64_t) == 0)
+      __atomic_store_n(static_cast<uint64_t *>(to), *static_cast<const uint64_t *>(from), __ATOMIC_RELEASE);
+    else
+      std::memcpy(to, from, bytes);
+  });
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
+  enqueue(stream, [=] { std::memset(memory, value, bytes); });
+  return cudaSuccess;
+}
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory) {
+  const Guard guard(mutex);
+  const auto found = allocations.find(static_cast<char *>(memory));
+  if (found == allocations.end())
+    return cudaErrorInvalidValue;
+  const Handle made{::getpid(), found->second.file, found->second.bytes};
+  std::memset(handle, 0, sizeof(*handle));
+  std::memcpy(handle, &made, sizeof(made));
+  return cudaSuccess;
+}
+cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned flags) {
+  needDevice("memory of another process without a device");
+  Handle wanted;
+  std::memcpy(&wanted, &handle, sizeof(wanted));
+  const std::string path = "/proc/" + std::to_string(wanted.process) + "/fd/" + std::to_string(wanted.file);
+  const std::string name = path + " on " + std::to_string(device);
+  const Guard guard(mutex);
+  for (auto &[address, allocation] : allocations)
+    if (allocation.importedAs == name) { // opened once more, it is where it was
+      ++allocation.opened;
+      *memory = address;
+      return cudaSuccess;
+    }
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  *memory = file < 0 || flags != cudaIpcMemLazyEnablePeerAccess ? nullptr : map(file, wanted.bytes);
+  if (*memory == nullptr)
+    return cudaErrorInvalidResourceHandle;
+  allocations[static_cast<char *>(*memory)] = {wanted.bytes, file, name, 1};
+  return cudaSuccess;
+}
+cudaError_t cudaIpcCloseMemHandle(void *memory) {
+  const Guard guard(mutex);
+  const auto found = allocations.find(static_cast<char *>(memory));
+  if (found == allocations.end() || found->second.importedAs.empty())
+    wrong("closed what was not opened");
+  if (--found->second.opened == 0)
+    drop(found);
+  return cudaSuccess;
+}
+}

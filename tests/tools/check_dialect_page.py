@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Keeps the page of the language, frontend/dsl/README.md, equal to the tables that its errors are made of.
+
+usage: check_dialect_page.py [--update] [ROOT]
+
+A row of the page that ends in the name of a diagnostic tells what is refused, why, and what to write instead. Each
+diagnostic of the sections of frontend/diagnostics.def that name the page has one row. Where its message says what to
+write (behind the colon), the row says the same. A row of what ends a run begins with the message; `…` stands for what
+differs from case to case.
+
+The lists of headers, functions, attributes and built-in functions are made from frontend/clang/dialect_rules.def and
+frontend/eval/allowed_symbols.def: --update writes them anew.
+
+Prints what differs; exit 1 if something does.
+"""
+import pathlib
+import re
+import sys
+
+PAGE = "frontend/dsl/README.md"
+SECTION = re.compile(r"^// ---- (.*?) ----$", re.M)
+DIAGNOSTIC = re.compile(r'^DIAG\((\w+), (\w+), "((?:[^"\\]|\\.)*)"\)$', re.M)
+ROW = re.compile(r"^\|(.*)\| `(\w+)` \|$", re.M)
+LIST = re.compile(r"(<!-- list: (\w+) -->\n).*?(<!-- end -->)", re.S)
+
+
+def diagnostics(text, *topics):
+    """Name -> message, for errors and warnings of the sections that name the page and have such a topic."""
+    parts = SECTION.split(text)
+    chosen = "".join(body for title, body in zip(parts[1::2], parts[2::2]) if PAGE in title and title.startswith(topics))
+    return {name: message.replace('\\"', '"') for name, kind, message in DIAGNOSTIC.findall(chosen) if kind != "Note"}
+
+
+def instead(message):
+    """What a message says to write: what stands behind its first colon."""
+    return message.split(": ", 1)[1] if ": " in message else ""
+
+
+def plain(cell):
+    """A cell of the page without its marks."""
+    return re.sub(r"\s+", " ", cell.replace("`", "").replace("\\|", "|").strip())
+
+
+def check_rows(page, source, run):
+    rows, messages = {}, {**source, **run}
+    for cells, name in ROW.findall(page):
+        rows.setdefault(name, []).append([plain(c) for c in re.split(r"(?<!\\)\|", cells)])
+    for name in sorted(rows.keys() - messages.keys()):
+        yield f"the page has a row for {name}, which is no such diagnostic"
+    for name, message in messages.items():
+        if len(rows.get(name, [])) != 1:
+            yield f"{name} has {len(rows.get(name, []))} rows, not 1: {message}"
+            continue
+        shown, told = rows[name][0][0], rows[name][0][-1]
+        if name in run:
+            if shown != re.sub(r"\{\d\}", "…", message):
+                yield f"{name}: the error is '{message}', the page shows '{shown}'"
+            continue
+        text = instead(message)
+        if not text or re.fullmatch(r"\{\d\}", text):
+            continue  # the lists below tell, or there is nothing to tell
+        pattern = ".*".join(re.escape(piece) for piece in re.split(r"'?\{\d\}'?", text))
+        if not re.search(pattern, told):
+            yield f"{name}: the error says '{text}', the page '{told}'"
+
+
+def rules(text):
+    """Kind -> reason -> names, in the order of dialect_rules.def."""
+    reasons = dict(re.findall(r'^#define (REASON_\w+) "(.*)"$', text, re.M))
+    found = {}
+    for kind, name, reason in re.findall(r'^(HEADER|ATTRIBUTE|BUILTIN|LIBRARY)\("([^"]+)", ("[^"]*"|\w+)\)$', text, re.M):
+        found.setdefault(kind, {}).setdefault(reasons.get(reason, reason.strip('"')), []).append(name)
+    return found
+
+
+def allowed(text):
+    """What may be called: title of a group -> names, but for the compiler's own."""
+    groups = []
+    for line in text.splitlines():
+        if line.startswith("// <"):
+            groups.append((line[3:], []))
+        elif line.startswith("//") or not line:
+            groups += [("", [])] if line else []
+        match = re.match(r"ALLOW(?:_MATH)?\(([a-z]\w*)\)$", line)
+        if match and groups and groups[-1][0]:
+            groups[-1][1].append(match.group(1))
+    return [(title, names) for title, names in groups if names]
+
+
+def made_list(kind, root):
+    """The lines of a list of the page."""
+    if kind == "ALLOW":
+        text = (root / "frontend/eval/allowed_symbols.def").read_text(encoding="utf-8")
+        lines = ["| of | functions |", "|---|---|"]
+        for title, names in allowed(text):
+            head = ", ".join(f"`{h}`" for h in re.findall(r"<\w+>", title))
+            lines.append(f"| {head} | {', '.join(f'`{n}`' for n in names)} |")
+        return lines
+    text = (root / "frontend/clang/dialect_rules.def").read_text(encoding="utf-8")
+    mark = {"HEADER": "`<{}>`", "ATTRIBUTE": "`{}`", "BUILTIN": "`{}`", "LIBRARY": "`{}`"}[kind]
+    lines = ["| refused | why, or what to write instead |", "|---|---|"]
+    for reason, names in rules(text).get(kind, {}).items():
+        names = [n + "…" if kind == "BUILTIN" and n.endswith("_") else n for n in names]
+        reason = re.sub(r"(?<![\w`])(<\w+>|std::\w+|mscclc::\w+|assert\(\)|constexpr|--emit-ir|-P)(?!\w)", r"`\1`", reason)
+        lines.append(f"| {', '.join(mark.format(n) for n in names)} | {reason} |")
+    return lines
+
+
+def main():
+    arguments = [a for a in sys.argv[1:] if a != "--update"]
+    root = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).parents[2]).resolve()
+    page = (root / PAGE).read_text(encoding="utf-8")
+    problems = []
+
+    def renew(match):
+        return match.group(1) + "\n".join(made_list(match.group(2), root)) + "\n" + match.group(3)
+
+    kinds = [kind for _, kind, _ in LIST.findall(page)]
+    if sorted(kinds) != ["ALLOW", "ATTRIBUTE", "BUILTIN", "HEADER", "LIBRARY"]:
+        problems.append(f"the page has the lists {', '.join(kinds)}")
+    renewed = LIST.sub(renew, page)
+    if renewed != page and "--update" in sys.argv:
+        (root / PAGE).write_text(renewed, encoding="utf-8")
+    elif renewed != page:
+        old, new = page.splitlines(), renewed.splitlines()
+        problems += [f"a list is old (--update writes it anew): {line}" for line in new if line not in old]
+        problems += [f"a list has what is gone (--update writes it anew): {line}" for line in old if line not in new]
+    table = (root / "frontend/diagnostics.def").read_text(encoding="utf-8")
+    source, run = diagnostics(table, "The language", "Algorithms"), diagnostics(table, "The run")
+    problems += check_rows(renewed, source, run)
+    for problem in problems:
+        print(f"{PAGE}: {problem}")
+    print(f"{len(source) + len(run)} diagnostics, {len(problems)} differences")
+    return 1 if problems or not source or not run else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

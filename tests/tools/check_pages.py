@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Checks that what the pages name is there: links, and paths in backquotes that begin with a folder of the repository.
+
+usage: check_pages.py [ROOT]
+
+A path may be written from the root or from the page's folder. Names in capitals (ROOM, NAME) and `*` stand for any.
+Prints each that is not there, as FILE:LINE; exit 1 if there is one.
+"""
+import os
+import pathlib
+import re
+import sys
+
+LINK = re.compile(r"\]\(([^)#\s]+)")
+QUOTED = re.compile(r"`([\w.-]+(?:/[\w.*-]*)+)`")
+
+
+def folders_of(root):
+    """Each folder with its files: not what a build wrote, nor hidden folders."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(f for f in folders if not f.startswith((".", "build")))
+        yield pathlib.Path(folder), names
+
+
+def there(root, page, path):
+    path = re.sub(r"\b[A-Z]{2,}\b", "*", path).rstrip("/")
+    return any(any(base.glob(path)) for base in (root, page.parent))
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
+    tops = {p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith("build")}
+    pages = bad = 0
+    for folder, names in folders_of(root):
+        for name in sorted(n for n in names if n.endswith(".md")):
+            page = folder / name
+            pages += 1
+            for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+                paths = [p for p in LINK.findall(line) if ":" not in p]
+                paths += [p for p in QUOTED.findall(line) if p.split("/")[0] in tops or (folder / p.split("/")[0]).is_dir()]
+                for path in paths:
+                    if not there(root, page, path):
+                        print(f"{page.relative_to(root)}:{number}: there is no {path}")
+                        bad += 1
+    print(f"{pages} pages, {bad} findings")
+    return 1 if bad or not pages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Tests check_dialect_page.py: a copy of the page and its tables, with one thing changed."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CHECK = pathlib.Path(__file__).with_name("check_dialect_page.py")
+PAGE, DIAGNOSTICS = "frontend/dsl/README.md", "frontend/diagnostics.def"
+RULES, ALLOWED = "frontend/clang/dialect_rules.def", "frontend/eval/allowed_symbols.def"
+
+
+class CheckDialectPage(unittest.TestCase):
+    def check(self, file, old, new, *options):
+        """Exit code and output of the check where `old` in `file` became `new`; and the page afterwards."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in (PAGE, DIAGNOSTICS, RULES, ALLOWED):
+                to = pathlib.Path(folder, name)
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, to)
+            changed = pathlib.Path(folder, file)
+            text = changed.read_text(encoding="utf-8")
+            self.assertIn(old, text)
+            changed.write_text(text.replace(old, new, 1), encoding="utf-8")
+            run = subprocess.run([sys.executable, CHECK, *options, folder], capture_output=True, text=True, check=False)
+            return run.returncode, run.stdout, pathlib.Path(folder, PAGE).read_text(encoding="utf-8")
+
+    def refuses(self, file, old, new, said):
+        code, output, _ = self.check(file, old, new)
+        self.assertEqual(code, 1, output)
+        self.assertIn(f"{PAGE}: {said}", output)
+
+    def test_the_page_as_it_is(self):
+        code, output, _ = self.check(PAGE, "# The language", "# The language")
+        self.assertEqual(code, 0, output)
+
+    def test_a_new_diagnostic(self):
+        self.refuses(DIAGNOSTICS, "DIAG(refused_goto,", 'DIAG(refused_new_thing, Error, "no: use another")\nDIAG(refused_goto,',
+                     "refused_new_thing has 0 rows, not 1: no: use another")
+
+    def test_a_diagnostic_that_is_gone(self):
+        self.refuses(DIAGNOSTICS, "DIAG(refused_goto,", "DIAG(refused_jump,", "the page has a row for refused_goto")
+
+    def test_another_advice(self):
+        self.refuses(DIAGNOSTICS, "goto is not part of the language: use a loop", "goto is not part of the language: use a while",
+                     "refused_goto: the error says 'use a while, or return from a function', the page 'use a loop,")
+
+    def test_another_message(self):
+        self.refuses(DIAGNOSTICS, "a call through a null pointer", "a call through nothing",
+                     "null_call: the error is 'a call through nothing', the page shows 'a call through a null pointer'")
+
+    def test_a_row_twice(self):
+        row = "| an assumption does not hold | again | `false_assumption` |\n"
+        self.refuses(PAGE, "| an assumption", row + "| an assumption", "false_assumption has 2 rows, not 1")
+
+    def test_lists(self):
+        self.refuses(RULES, 'HEADER("print", REASON_IO)', "", "a list is old")
+        self.refuses(ALLOWED, "ALLOW(memcmp)", "ALLOW(memcmp)\nALLOW(memmem)", "a list is old")
+        self.refuses(PAGE, "`alias`, ", "", "a list has what is gone")
+        self.refuses(PAGE, "<!-- list: ATTRIBUTE -->", "", "the page has the lists")
+
+    def test_update(self):
+        code, _, page = self.check(RULES, 'ATTRIBUTE("naked"', 'ATTRIBUTE("bare"', "--update")
+        self.assertEqual(code, 0)
+        self.assertIn("| `bare`, `interrupt` | write the function in C++ |", page)
+
+
+if __name__ == "__main__":
+    unittest.main()

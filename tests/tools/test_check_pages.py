@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Tests check_pages.py: a page of one line beside a file `room/part.h`."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECK = pathlib.Path(__file__).with_name("check_pages.py")
+
+
+class CheckPages(unittest.TestCase):
+    def check(self, line, page="README.md"):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "room").mkdir()
+            (root / "room/part.h").write_text("")
+            (root / page).write_text(f"# A page\n{line}\n")
+            run = subprocess.run([sys.executable, CHECK, folder], capture_output=True, text=True, check=False)
+            return run.returncode, run.stdout
+
+    def accepts(self, line, **more):
+        self.assertEqual(self.check(line, **more), (0, "1 pages, 0 findings\n"))
+
+    def refuses(self, line, path, page="README.md"):
+        self.assertEqual(self.check(line, page=page), (1, f"{page}:2: there is no {path}\n1 pages, 1 findings\n"))
+
+    def test_links(self):
+        self.accepts("[a](room/part.h), [a](room), [a](https://example.org/room/gone.h)")
+        self.accepts("[a](part.h), [a](../room/part.h)", page="room/README.md")
+        self.refuses("[a](room/gone.h)", "room/gone.h")
+        self.refuses("[a](gone.h)", "gone.h")
+
+    def test_paths(self):
+        self.accepts("`room/part.h`, `room/`, `room/*.h`, `room/NAME.h`, `elsewhere/gone.h`, `gone.h`")
+        self.refuses("`room/gone.h`", "room/gone.h")
+        self.refuses("`room/gone.h`", "room/gone.h", page="room/README.md")
+        self.refuses("`room/*.cpp`", "room/*.cpp")
+
+    def test_a_tree_without_pages_fails(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = subprocess.run([sys.executable, CHECK, folder], capture_output=True, text=True, check=False)
+            self.assertEqual((run.returncode, run.stdout), (1, "0 pages, 0 findings\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()

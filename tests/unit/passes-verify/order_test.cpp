@@ -1,0 +1,147 @@
+// Every answer of order is that of plain reachability, whatever is sent, whoever meets, and from wherever it is asked.
+#include "plain_order.h"
+#include "plan.h"
+
+#include "catch.h"
+
+#include <deque>
+#include <random>
+
+using namespace mscclc::passes::proof;
+
+namespace {
+
+/// Random events of `ranks` × `blocks` blocks, in launches, and questions in between.
+class RandomEvents {
+public:
+  RandomEvents(std::uint32_t ranks, std::uint32_t blocks, std::uint64_t seed)
+      : program_(make(ranks, blocks)), index_(program_), order_(index_, &plain_), random_(seed),
+        sent_(index_.numBlocks()), kept_(index_.numBlocks()) {}
+
+  plan::PlainOrder &run(std::uint32_t steps) {
+    for (std::uint32_t launch = 0; launch < 3; ++launch) {
+      for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
+        order_.meetRank(r);
+      order_.beginLaunch();
+      for (auto &clocks : sent_)
+        clocks.clear(); // signals and waits of a launch balance
+      for (auto &clocks : kept_)
+        clocks.clear();
+      for (std::uint32_t i = 0; i < steps; ++i)
+        step();
+      for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
+        order_.meetRank(r);
+        const View end = order_.gather(r);
+        for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
+          ask(b, end);
+      }
+    }
+    return plain_;
+  }
+
+private:
+  static mscclc::ir::Program make(std::uint32_t ranks, std::uint32_t blocks) {
+    plan::Plan p(mscclc::ir::CollectiveKind::Test, ranks, 1, 1);
+    for (std::uint32_t r = 0; r < ranks; ++r)
+      p.on(r, blocks - 1);
+    return p.program;
+  }
+  std::uint32_t draw(std::uint32_t n) { return static_cast<std::uint32_t>(random_() % n); }
+  void ask(std::uint32_t block, const View &view) {
+    if (block != view.block)
+      order_.known(block, draw(order_.view(block).phase + 1), view,
+                   draw(2) == 0 ? Relation::HappensBefore : Relation::Visibility);
+  }
+
+  void step() {
+    const std::uint32_t b = draw(index_.numBlocks()), other = draw(index_.numBlocks());
+    switch (draw(8)) {
+    case 0:
+    case 1: { // to a neighbour mostly, so that most is heard of through others; what packets brought goes along at
+              // times
+      const std::uint32_t to = draw(8) == 0 ? other : (b + 1) % index_.numBlocks();
+      sent_[to].push_back(order_.send(b, draw(4) == 0, draw(3) == 0 ? kept_[b] : std::vector<MessageClock>()));
+      break;
+    }
+    case 2:
+    case 3:
+      if (!sent_[b].empty()) {
+        order_.receive(b, sent_[b].front(), draw(6) == 0);
+        if (kept_[b].size() < 3)
+          kept_[b].push_back(sent_[b].front());
+        sent_[b].pop_front();
+      }
+      break;
+    case 4:
+      order_.endPhase(b);
+      kept_[b].clear();
+      break;
+    case 5:
+      if (draw(4) == 0)
+        meet(index_.rankOf(b));
+      break;
+    default: {
+      View view = draw(6) == 0 ? order_.nextView(b) : order_.view(b);
+      if (!view.next && draw(3) == 0)
+        view.besides = kept_[b];
+      for (std::uint32_t i = 0; i < 4; ++i)
+        ask(draw(index_.numBlocks()), view);
+    }
+    }
+  }
+
+  void meet(std::uint32_t rank) {
+    std::vector<std::uint32_t> blocks;
+    for (std::uint32_t b = index_.block(rank, 0); b < index_.block(rank + 1, 0); ++b)
+      if (draw(3) != 0)
+        blocks.push_back(b);
+    if (blocks.size() < 2)
+      return;
+    order_.barrier(blocks);
+    for (const std::uint32_t b : blocks)
+      kept_[b].clear();
+  }
+
+  mscclc::ir::Program program_;
+  ProgramIndex index_;
+  plan::PlainOrder plain_;
+  Order order_;
+  std::mt19937_64 random_;
+  std::vector<std::deque<MessageClock>> sent_;  ///< [receiver]
+  std::vector<std::vector<MessageClock>> kept_; ///< [block]: taken in its present phase
+};
+
+} // namespace
+
+TEST_CASE("answers of order are those of plain reachability") {
+  std::uint64_t answers = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    RandomEvents events(2 + seed % 5, 1 + seed % 4, seed);
+    const plan::PlainOrder &plain = events.run(300);
+    CAPTURE(seed);
+    CHECK(plain.faults() == std::vector<std::string>());
+    answers += plain.answers();
+  }
+  CHECK(answers > 20'000);
+}
+
+TEST_CASE("answers are right where much is known of many blocks") {
+  RandomEvents events(90, 2, 7); // several pages of what a search found
+  const plan::PlainOrder &plain = events.run(12'000);
+  CHECK(plain.faults() == std::vector<std::string>());
+  CHECK(plain.answers() > 5'000);
+}
+
+TEST_CASE("plain reachability notices a wrong answer") {
+  const plan::Plan p(mscclc::ir::CollectiveKind::Test, 2, 1, 1);
+  const ProgramIndex index(p.program);
+  plan::PlainOrder plain;
+  Order order(index, &plain);
+  order.endPhase(0);
+  const View view = order.view(1);
+  CHECK_FALSE(order.known(0, 0, view, Relation::HappensBefore));
+  CHECK(plain.faults().empty());
+  plain.answered(0, 0, view, Relation::HappensBefore, true);
+  CHECK(plain.faults() ==
+        std::vector<std::string>{"block 0 in phase 0 was said to be ordered before block 1 in phase 0"});
+}

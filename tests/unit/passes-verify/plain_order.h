@@ -1,0 +1,125 @@
+// Order as it is defined, with nothing left out for speed: what the proof's own answers are compared with.
+#pragma once
+
+#include "passes/verify/order.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace plan {
+
+/// Keeps for each block, in full, what it knows of every other: a number of phases for each relation; and what each
+/// block knew in each of its phases, so that a message clock is looked up and not followed.
+class PlainOrder : public mscclc::passes::proof::OrderWatcher {
+public:
+  using Clock = mscclc::passes::proof::MessageClock;
+
+  /// More blocks are not watched, as this takes their square for each phase.
+  static constexpr std::uint32_t mostBlocks = 256;
+
+  /// What was answered otherwise: "block 3 in phase 2 …".
+  const std::vector<std::string> &faults() const { return faults_; }
+  std::uint64_t answers() const { return answers_; }
+
+  void started(const mscclc::passes::proof::ProgramIndex &index) override {
+    const std::uint32_t n = index.numBlocks();
+    watches_ = n <= mostBlocks;
+    blocks_.assign(watches_ ? n : 0, Block(n));
+    besides_.clear();
+  }
+
+  void sent(const Clock &clock, std::span<const Clock> besides) override {
+    if (watches_ && !besides.empty())
+      besides_[clock.besides].assign(besides.begin(), besides.end());
+  }
+
+  void received(std::uint32_t block, const Clock &clock) override {
+    if (watches_)
+      blocks_[block].next.join(told(clock));
+  }
+
+  void endedPhase(std::uint32_t block) override {
+    if (watches_)
+      blocks_[block].phases.push_back(blocks_[block].next);
+  }
+
+  void met(std::span<const std::uint32_t> blocks) override {
+    if (!watches_)
+      return;
+    Knows all(blocks_.size());
+    for (const std::uint32_t b : blocks) {
+      all.join(blocks_[b].next);
+      for (auto &of : all.of)
+        of[b] = blocks_[b].phase() + 1;
+    }
+    for (const std::uint32_t b : blocks)
+      blocks_[b].next.join(all);
+  }
+
+  void beganLaunch() override {
+    for (Block &block : blocks_)
+      block.launches.push_back(block.phase());
+  }
+
+  void answered(std::uint32_t block, std::uint32_t phase, const mscclc::passes::proof::View &view,
+                mscclc::passes::proof::Relation relation, bool before) override {
+    if (!watches_)
+      return;
+    ++answers_;
+    Knows knows = view.next ? blocks_[view.block].next : blocks_[view.block].phases.back();
+    for (const Clock &clock : view.besides)
+      knows.join(told(clock));
+    if ((knows.of[static_cast<std::size_t>(relation)][block] > phase) != before)
+      faults_.push_back("block " + std::to_string(block) + " in phase " + std::to_string(phase) + " was said " +
+                        (before ? "" : "not ") + "to be ordered before block " + std::to_string(view.block) +
+                        " in phase " + std::to_string(view.phase));
+  }
+
+private:
+  /// Phases of each block that are known to be over, by Relation.
+  struct Knows {
+    std::vector<std::uint32_t> of[2];
+    explicit Knows(std::size_t n) : of{std::vector<std::uint32_t>(n), std::vector<std::uint32_t>(n)} {}
+    void join(const Knows &other) {
+      for (int r = 0; r < 2; ++r)
+        for (std::size_t b = 0; b < of[r].size(); ++b)
+          of[r][b] = std::max(of[r][b], other.of[r][b]);
+    }
+  };
+  struct Block {
+    std::vector<Knows> phases;           ///< what it knew in each, the present one last
+    Knows next;                          ///< what it knows in its next phase
+    std::vector<std::uint32_t> launches; ///< phases in which they began
+    explicit Block(std::size_t n) : phases{Knows(n)}, next(n) {}
+    std::uint32_t phase() const { return static_cast<std::uint32_t>(phases.size() - 1); }
+  };
+
+  /// A weak clock makes visible what was visible to its sender when the launch began in which it was sent.
+  Knows told(const Clock &clock) const {
+    constexpr auto visible = static_cast<std::size_t>(mscclc::passes::proof::Relation::Visibility);
+    const Block &sender = blocks_[clock.agent];
+    Knows knows = sender.phases[clock.phase];
+    for (auto &of : knows.of)
+      of[clock.agent] = clock.phase;
+    if (const auto it = besides_.find(clock.besides); it != besides_.end())
+      for (const Clock &more : it->second)
+        knows.join(told(more));
+    if (!clock.weak)
+      return knows;
+    std::uint32_t began = 0;
+    for (const std::uint32_t phase : sender.launches)
+      began = phase <= clock.phase ? phase : began;
+    knows.of[visible] = sender.phases[began].of[visible];
+    knows.of[visible][clock.agent] = began;
+    return knows;
+  }
+
+  bool watches_ = false;
+  std::vector<Block> blocks_;
+  std::map<std::uint32_t, std::vector<Clock>> besides_; ///< [node]
+  std::vector<std::string> faults_;
+  std::uint64_t answers_ = 0;
+};
+
+} // namespace plan
