@@ -188,6 +188,7 @@ void CommandLine::addOptionsOfOutputs() {
   add("--schedules", options_.runSchedules, "N", "schedules to try [100; fewer over 1M]")
       ->check(notZero("at least one schedule is needed"));
   add("--seed", options_.seed, "N", "seed of the schedules [1]")->transform(wholeNumber());
+  add("--rank", options_.rank, "N", "one rank, and what other ranks have to do with it [all]");
   addFlag("--update", options_.update, "rewrite the golden");
 }
 

@@ -56,7 +56,9 @@ struct Options {
   std::uint64_t messageSize = 0;                      ///< --emit-cuda: bytes to bake in; 0: a kernel argument
 
   std::string machine = "h100x8"; ///< --machine: a name or a file, with *N after it for N nodes
-  bool json = false;                ///< --json: for programs instead of people
+  bool json = false;              ///< --json: for programs instead of people
+
+  std::optional<std::uint32_t> rank; ///< --rank: one rank alone
 
   bool update = false; ///< --diff: rewrite the golden
 

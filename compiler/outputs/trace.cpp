@@ -1,8 +1,8 @@
 // --emit-trace: the estimate as Chrome trace events, for Perfetto.
 //
-// A process is a rank and a thread a block, as in traces that MSCCL++'s NPKit makes: there a proxy's thread is
-// (channel + 1) · 1000 (tools/npkit). Operations of a phase overlap and slices of a thread must nest, so further lanes
-// of a block are threads of their own, 1,000,000 apart.
+// A process is a rank and a thread a block, numbered as in traces that MSCCL++'s NPKit makes: there a block's thread is
+// block + 1 and a proxy's (channel + 1) · 1000 (tools/npkit). Operations of a phase overlap and slices of a thread must
+// nest, so further lanes of a block are threads of their own, 1,000,000 apart.
 #include "compiler/diagnostics.h"
 #include "compiler/outputs/estimates.h"
 #include "passes/time/lanes.h"
@@ -23,6 +23,21 @@ constexpr std::uint64_t laneDistance = 1'000'000;
 /// Trace events count in microseconds; three decimals make nanoseconds exact.
 Json microseconds(std::int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / 1e3;
+}
+
+std::string counterOf(const time::Traffic &traffic) {
+  std::string name = std::string(time::toString(traffic.kind)) + ", GB/s";
+  if (traffic.peer != time::Span::none)
+    name += ", to rank " + std::to_string(traffic.peer);
+  return name;
+}
+
+/// Counter -> what it is at most; GPUs of a machine are alike.
+Json capacitiesOf(const time::Timeline &timeline) {
+  std::map<std::string, double> capacities;
+  for (const time::Traffic &traffic : timeline.traffic)
+    capacities[counterOf(traffic)] = traffic.capacity;
+  return capacities;
 }
 
 class TraceWriter {
@@ -52,7 +67,7 @@ private:
   }
   std::uint64_t threadOf(std::uint32_t number) const {
     const time::Span &span = timeline_.spans[number];
-    return (span.proxy ? (span.block + 1) * 1000 : span.block) + drawn_[number].lane * laneDistance;
+    return (span.proxy ? (span.block + 1) * 1000 : span.block + 1) + drawn_[number].lane * laneDistance;
   }
 
   void names() {
@@ -121,11 +136,8 @@ private:
 
   void counter(const time::Rate &rate) {
     const time::Traffic &traffic = timeline_.traffic[rate.traffic];
-    std::string name = std::string(time::toString(traffic.kind)) + ", GB/s";
-    if (traffic.peer != time::Span::none)
-      name += ", to rank " + std::to_string(traffic.peer);
     event({{"ph", "C"},
-           {"name", name},
+           {"name", counterOf(traffic)},
            {"pid", traffic.rank},
            {"ts", microseconds(std::llround(rate.at))},
            {"args", {{"GB/s", rate.rate}}}});
@@ -156,7 +168,8 @@ ExitCode writeTrace(Job &job) {
                       {"machine", on->machine.name},
                       {"run by", toString(on->runner)},
                       {"bytes", *size},
-                      {"extrapolated", estimate->extrapolated}};
+                      {"extrapolated", estimate->extrapolated},
+                      {"capacities, GB/s", capacitiesOf(estimate->timeline)}};
   return job.writeFile(job.options.outputPath,
                        [&](std::ostream &stream) { TraceWriter(stream, job.program, *estimate).write(about); });
 }

@@ -1,5 +1,6 @@
 """lit configuration: what a user types and what comes out."""
 import os
+import shutil
 
 import lit.formats
 
@@ -28,3 +29,5 @@ config.substitutions.append(("%plans", os.path.join(config.mscclc_source_dir, "t
 config.substitutions.append(("%python", config.python))
 for feature in config.mscclc_features.split():
     config.available_features.add(feature)
+if shutil.which("dot"):
+    config.available_features.add("dot")

@@ -1,0 +1,149 @@
+// --trace-diff
+#include "compiler/diagnostics.h"
+#include "compiler/files.h"
+#include "compiler/outputs/estimates.h"
+#include "passes/time/trace_diff.h"
+
+#include "ir/diagnostics.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace mscclc::driver {
+namespace {
+
+namespace time = passes::time;
+
+std::optional<time::MeasuredTrace> readMeasured(Job &job) {
+  const std::string &path = job.options.outputValue;
+  std::string text, error;
+  if (!readWhole(path, text, error, looksLikeText)) {
+    job.diags.report(diag::cannot_read, {}, {error});
+    return std::nullopt;
+  }
+  try {
+    return time::readTrace(text);
+  } catch (const time::TraceError &fault) {
+    job.diags.report(diag::bad_trace, {}, {path, fault.message});
+    return std::nullopt;
+  }
+}
+
+const ir::Op &operationOf(const Job &job, const time::OperationDifference &difference) {
+  const ir::OpRef &at = difference.first;
+  return job.program.ranks[at.rank].blocks[at.block].ops[at.op];
+}
+
+/// Where the operations come from: their line, or the place of one of them.
+std::string placeOf(const Job &job, const time::OperationDifference &difference) {
+  const std::string source = sourceOf(job.program, operationOf(job, difference));
+  const ir::OpRef &at = difference.first;
+  return !source.empty() ? source
+                         : "rank " + std::to_string(at.rank) + " block " + std::to_string(at.block) + " operation " +
+                               std::to_string(at.op);
+}
+
+std::string ratio(time::Time measured, time::Time predicted) {
+  if (predicted <= 0)
+    return "-";
+  char text[64];
+  std::snprintf(text, sizeof text, "x%.2f", measured / predicted);
+  return text;
+}
+
+std::string row(const std::string &measured, const std::string &predicted, const std::string &ratio) {
+  char line[256];
+  std::snprintf(line, sizeof line, "%14s %14s %9s  ", measured.c_str(), predicted.c_str(), ratio.c_str());
+  return line;
+}
+
+std::string table(const Job &job, const TimedOn &on, const time::Estimate &estimate, const time::MeasuredTrace &trace,
+                  const time::TraceDifference &difference) {
+  std::string text = ir::printable(job.program.name) + " on " + on.machine.name + ", run by " +
+                     std::string(toString(on.runner)) + ", " + shownBytes(estimate.messageBytes) + ", beside " +
+                     ir::printable(job.options.outputValue) + "\n" +
+                     ir::plural(difference.compared, "measured operation") + " compared, " +
+                     std::to_string(difference.launches) + (difference.launches == 1 ? " launch" : " launches") +
+                     "; without counterpart: " + std::to_string(difference.unpredicted) + " measured, " +
+                     std::to_string(difference.unmeasured) + " predicted; " + ir::plural(trace.others, "event") +
+                     " of no operation\n" + row("measured", "predicted", "ratio") + "departing  operation\n";
+  std::size_t alike = 0;
+  for (const time::OperationDifference &place : difference.operations) {
+    if (place.departing == 0) {
+      ++alike;
+      continue;
+    }
+    char share[64];
+    std::snprintf(share, sizeof share, "%9s  ",
+                  (std::to_string(place.departing) + "/" + std::to_string(place.times)).c_str());
+    text += row(shownTime(place.measured), shownTime(place.predicted), ratio(place.measured, place.predicted)) + share +
+            std::string(ir::wordOf(job.program, operationOf(job, place))) + ", " + ir::printable(placeOf(job, place)) +
+            "\n";
+  }
+  char tolerance[128];
+  std::snprintf(tolerance, sizeof tolerance, "%zu of %zu places do not depart by more than %.0f %% and %s\n", alike,
+                difference.operations.size(), 100 * time::toleratedShare, shownTime(time::toleratedTime).c_str());
+  text += tolerance;
+  for (const time::RankDifference &rank : difference.ranks)
+    text += row(shownTime(rank.measured), shownTime(rank.predicted), ratio(rank.measured, rank.predicted)) + "rank " +
+            std::to_string(rank.rank) + (time::departs(rank.measured, rank.predicted) ? ", departs\n" : "\n");
+  return text;
+}
+
+nlohmann::ordered_json document(const Job &job, const TimedOn &on, const time::Estimate &estimate,
+                                const time::MeasuredTrace &trace, const time::TraceDifference &difference) {
+  using Json = nlohmann::ordered_json;
+  Json operations = Json::array(), ranks = Json::array();
+  for (const time::OperationDifference &place : difference.operations)
+    operations.push_back({{"operation", ir::wordOf(job.program, operationOf(job, place))},
+                          {"source", placeOf(job, place)},
+                          {"times", place.times},
+                          {"departing", place.departing},
+                          {"measured_us", place.measured / 1e3},
+                          {"predicted_us", place.predicted / 1e3}});
+  for (const time::RankDifference &rank : difference.ranks)
+    ranks.push_back({{"rank", rank.rank},
+                     {"measured_us", rank.measured / 1e3},
+                     {"predicted_us", rank.predicted / 1e3},
+                     {"departs", time::departs(rank.measured, rank.predicted)}});
+  return {{"program", job.program.name},
+          {"machine", on.machine.name},
+          {"bytes", estimate.messageBytes},
+          {"launches", difference.launches},
+          {"compared", difference.compared},
+          {"unpredicted", difference.unpredicted},
+          {"unmeasured", difference.unmeasured},
+          {"other_events", trace.others},
+          {"tolerance", {{"share", time::toleratedShare}, {"us", time::toleratedTime / 1e3}}},
+          {"operations", std::move(operations)},
+          {"ranks", std::move(ranks)}};
+}
+
+} // namespace
+
+ExitCode writeTraceDifference(Job &job) {
+  const auto on = timedOn(job);
+  if (!on)
+    return exitInputWrong;
+  const auto size = oneSize(job);
+  if (!size)
+    return exitInputWrong;
+  const auto trace = readMeasured(job);
+  if (!trace)
+    return exitInputWrong;
+  const auto estimate = timeOf(job, *on, *size);
+  if (!estimate)
+    return exitInputWrong;
+  const time::TraceDifference difference = time::compareTraces(job.program, estimate->timeline, *trace);
+  job.times.lap("compare");
+  if (difference.compared == 0) {
+    job.diags.report(diag::bad_trace, {}, {job.options.outputValue, "none of its operations is one of the program's"});
+    return exitInputWrong;
+  }
+  return job.say(job.options.json ? document(job, *on, *estimate, *trace, difference).dump(2) + "\n"
+                                  : table(job, *on, *estimate, *trace, difference));
+}
+
+} // namespace mscclc::driver

@@ -1,0 +1,240 @@
+#include "passes/time/measured_trace.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace mscclc::passes::time {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view npkitPrefix = "NPKIT_EVENT_EXECUTOR_", npkitSuffix = "_ENTRY", npkitLaunch = "INIT";
+constexpr std::string_view criticalSuffix = " (critical)"; ///< of --emit-trace
+/// Further lanes of a block are threads of their own in --emit-trace, this far apart.
+constexpr std::uint64_t laneDistance = 1'000'000;
+/// Microseconds: thirty years. No clock of a trace is further on.
+constexpr double latest = 1e15;
+
+bool isOperation(std::string_view name) {
+  for (std::size_t kind = 0; kind < ir::opKindCount; ++kind)
+    if (isNameOf(name, static_cast<ir::OpKind>(kind)))
+      return true;
+  return false;
+}
+
+/// Takes events one by one and sorts them by block.
+class Reader {
+public:
+  void event(const json &event);
+  MeasuredTrace finish() &&;
+  std::uint64_t number() const { return number_; }
+
+private:
+  using Thread = std::pair<std::uint64_t, std::uint64_t>; ///< pid, tid
+  static constexpr std::size_t noOperation = ~std::size_t{0};
+  static constexpr Time unended = -std::numeric_limits<Time>::infinity();
+
+  [[noreturn]] void fail(const std::string &what) const {
+    throw TraceError{"event " + std::to_string(number_) + " " + what};
+  }
+  std::uint64_t whole(const json &event, const char *key) const;
+  double microseconds(const json &event, const char *key) const;
+  std::uint32_t nameOf(const json &event);
+  std::vector<MeasuredOp> &opsOf(Thread thread);
+  std::size_t begin(Thread thread, MeasuredOp op);
+  void end(Thread thread, Time at);
+
+  MeasuredTrace trace_;
+  std::map<std::string, std::uint32_t, std::less<>> numbers_; ///< `notOne` for a name of no operation
+  std::map<Thread, std::vector<std::size_t>> open_;           ///< what began and did not end yet, as begin() says
+  std::uint64_t number_ = 0;
+  static constexpr std::uint32_t notOne = MeasuredOp::launch - 1;
+};
+
+std::uint64_t Reader::whole(const json &event, const char *key) const {
+  const auto at = event.find(key);
+  if (at == event.end() || !at->is_number_unsigned())
+    fail(std::string("has no '") + key + "' that is a whole number");
+  return at->get<std::uint64_t>();
+}
+
+double Reader::microseconds(const json &event, const char *key) const {
+  const auto at = event.find(key);
+  if (at == event.end() || !at->is_number() || !(std::abs(at->get<double>()) <= latest))
+    fail(std::string("has no '") + key + "' that is a number of microseconds");
+  return at->get<double>();
+}
+
+/// The number of its name, `launch` or `notOne`.
+std::uint32_t Reader::nameOf(const json &event) {
+  const auto at = event.find("name");
+  if (at == event.end() || !at->is_string())
+    fail("has no 'name' that is a string");
+  std::string_view name = at->get_ref<const std::string &>();
+  const bool npkit = name.starts_with(npkitPrefix) && name.ends_with(npkitSuffix);
+  if (npkit) {
+    name.remove_prefix(npkitPrefix.size());
+    name.remove_suffix(npkitSuffix.size());
+    if (name == npkitLaunch)
+      return MeasuredOp::launch;
+  } else if (name.ends_with(criticalSuffix)) {
+    name.remove_suffix(criticalSuffix.size());
+  }
+  if (const auto known = numbers_.find(name); known != numbers_.end())
+    return known->second;
+  if (!isOperation(name))
+    return notOne;
+  trace_.npkit |= npkit;
+  const auto number = static_cast<std::uint32_t>(trace_.names.size());
+  trace_.names.emplace_back(name);
+  numbers_.emplace(name, number);
+  return number;
+}
+
+void Reader::event(const json &event) {
+  ++number_;
+  const auto phase = event.find("ph");
+  if (phase == event.end() || !phase->is_string())
+    fail("has no 'ph' that is a string");
+  const std::string &ph = phase->get_ref<const std::string &>();
+  if (ph != "X" && ph != "B" && ph != "E")
+    return;
+  const Thread thread{whole(event, "pid"), whole(event, "tid")};
+  const Time at = microseconds(event, "ts") * 1e3;
+  if (ph == "E") {
+    end(thread, at);
+  } else if (ph == "B") {
+    open_[thread].push_back(begin(thread, {nameOf(event), at, unended}));
+  } else {
+    const double duration = microseconds(event, "dur");
+    if (duration < 0)
+      fail("lasts less than nothing");
+    begin(thread, {nameOf(event), at, at + duration * 1e3});
+  }
+}
+
+std::vector<MeasuredOp> &Reader::opsOf(Thread thread) {
+  return trace_
+      .blocks[{static_cast<std::uint32_t>(thread.first), static_cast<std::uint32_t>(thread.second % laneDistance - 1)}];
+}
+
+/// Where the operation is in its block's list; `noOperation` if it is none.
+std::size_t Reader::begin(Thread thread, MeasuredOp op) {
+  if (op.name == notOne || thread.second % laneDistance == 0 || thread.first >= MeasuredOp::launch) {
+    ++trace_.others;
+    return noOperation;
+  }
+  std::vector<MeasuredOp> &ops = opsOf(thread);
+  ops.push_back(op);
+  return ops.size() - 1;
+}
+
+void Reader::end(Thread thread, Time at) {
+  std::vector<std::size_t> &open = open_[thread];
+  if (open.empty()) {
+    ++trace_.others;
+    return;
+  }
+  if (open.back() != noOperation) {
+    MeasuredOp &op = opsOf(thread)[open.back()];
+    if (at < op.start)
+      fail("ends before it began");
+    op.end = at;
+  }
+  open.pop_back();
+}
+
+MeasuredTrace Reader::finish() && {
+  for (auto &[block, ops] : trace_.blocks) {
+    trace_.others += std::erase_if(ops, [](const MeasuredOp &op) { return op.end == unended; });
+    std::stable_sort(ops.begin(), ops.end(),
+                     [](const MeasuredOp &a, const MeasuredOp &b) { return a.start < b.start; });
+  }
+  std::erase_if(trace_.blocks, [](const auto &block) { return block.second.empty(); });
+  return std::move(trace_);
+}
+
+} // namespace
+
+std::string_view npkitName(ir::OpKind kind) {
+  switch (kind) {
+#define NAMED(kind, name)                                                                                              \
+  case ir::OpKind::kind:                                                                                               \
+    return name;
+    NAMED(Nop, "NOP")
+    NAMED(Barrier, "BARRIER")
+    NAMED(SemAcquire, "SEM_ACQUIRE")
+    NAMED(SemRelease, "SEM_RELEASE")
+    NAMED(Signal, "SIGNAL")
+    NAMED(Wait, "WAIT")
+    NAMED(RelaxedSignal, "RELAXED_SIGNAL")
+    NAMED(RelaxedWait, "RELAXED_WAIT")
+    NAMED(Flush, "FLUSH")
+    NAMED(Copy, "COPY")
+    NAMED(CopyPacket, "COPY_PACKETS")
+    NAMED(UnpackPacket, "UNPACK_PACKETS")
+    NAMED(Reduce, "REDUCE")
+    NAMED(ReducePacket, "REDUCE_PACKETS")
+    NAMED(ReduceCopyPacket, "REDUCE_COPY_PACKETS")
+    NAMED(ReduceSend, "REDUCE_SEND")
+    NAMED(ReduceSendPacket, "REDUCE_SEND_PACKETS")
+    NAMED(ReduceCopySendPacket, "REDUCE_COPY_SEND_PACKETS")
+    NAMED(ReadReduce, "READ_REDUCE")
+    NAMED(ReadReduceSend, "READ_REDUCE_SEND")
+    NAMED(Get, "GET")
+    NAMED(Put, "PUT")
+    NAMED(PutWithSignal, "PUT_WITH_SIGNAL")
+    NAMED(PutWithSignalAndFlush, "PUT_WITH_SIGNAL_AND_FLUSH")
+    NAMED(PutPacket, "PUT_PACKETS")
+    NAMED(ReadPutPacket, "READ_PUT_PACKETS")
+    NAMED(SwitchBroadcast, "MULTI_STORE")
+    NAMED(SwitchBroadcastPacket, "MULTI_STORE_PKT")
+    NAMED(SwitchReduceBroadcast, "MULTI_LOAD_REDUCE_STORE")
+#undef NAMED
+  case ir::OpKind::SwitchReduce: // only in kernels of our own
+  case ir::OpKind::Pipeline:     // its body's operations are shown
+    return {};
+  }
+  return {};
+}
+
+bool isNameOf(std::string_view name, ir::OpKind kind) {
+  const ir::OpInfo &info = ir::info(kind);
+  return info.group != ir::OpGroup::Loop && !name.empty() &&
+         (name == npkitName(kind) || name == info.call || name == info.mnemonic);
+}
+
+MeasuredTrace readTrace(std::string_view text) {
+  Reader reader;
+  bool isList = false, inEvents = false, found = false;
+  // An event is taken as soon as it is read, and dropped: a trace may have millions.
+  const auto take = [&](int depth, json::parse_event_t what, json &value) {
+    if (depth == 0 && what == json::parse_event_t::array_start)
+      isList = found = true;
+    else if (depth == 1 && what == json::parse_event_t::key && !isList)
+      inEvents = value.is_string() && value.get_ref<const std::string &>() == "traceEvents";
+    else if (depth == 1 && what == json::parse_event_t::array_start && inEvents)
+      found = true;
+    if (depth != (isList ? 1 : inEvents ? 2 : -1))
+      return true;
+    if (what == json::parse_event_t::object_end)
+      reader.event(value);
+    else if (what == json::parse_event_t::value || what == json::parse_event_t::array_start)
+      throw TraceError{"event " + std::to_string(reader.number() + 1) + " is no object"};
+    return what == json::parse_event_t::object_start;
+  };
+  try {
+    const json rest = json::parse(text, take);
+  } catch (const json::exception &error) {
+    throw TraceError{error.what()};
+  }
+  if (!found)
+    throw TraceError{"it has no list 'traceEvents'"};
+  return std::move(reader).finish();
+}
+
+} // namespace mscclc::passes::time

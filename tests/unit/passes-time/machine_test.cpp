@@ -1,0 +1,133 @@
+// Machine files: those that are built in, and what is said of broken ones.
+#include "catch.h"
+#include "passes/time/machine.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace mscclc::passes::time;
+using nlohmann::json;
+
+namespace {
+
+const std::filesystem::path machines = std::filesystem::path(MSCCLC_SOURCE_DIR) / "passes/time/machines";
+
+std::string textOf(const std::string &name) {
+  std::ifstream in(machines / (name + ".json"));
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// What is wrong with the file of h100x8 after `change`.
+template <class Change> std::string faultAfter(Change &&change) {
+  json file = json::parse(textOf("h100x8"));
+  change(file);
+  try {
+    parseMachine(file.dump());
+  } catch (const MachineError &error) {
+    return error.message;
+  }
+  return "nothing";
+}
+
+std::string faultOf(const std::string &words) {
+  try {
+    findMachine(words);
+  } catch (const MachineError &error) {
+    return error.message;
+  }
+  return "nothing";
+}
+
+TEST_CASE("every machine of the folder is built in, and says of each number where it is from") {
+  std::vector<std::string> files;
+  for (const auto &entry : std::filesystem::directory_iterator(machines))
+    files.push_back(entry.path().stem());
+  std::sort(files.begin(), files.end());
+  CHECK(builtInMachines() == files);
+  REQUIRE(files.size() >= 6);
+  for (const std::string &name : files) {
+    INFO(name);
+    const Machine machine = findMachine(name);
+    CHECK(machine.name == name);
+    CHECK(machine.nodes == 1);
+    CHECK(name == machine.name.substr(0, machine.name.rfind('x')) + "x" + std::to_string(machine.gpusPerNode));
+    for (const auto &[key, parameter] : json::parse(textOf(name))["parameters"].items()) {
+      INFO(key);
+      CHECK(parameter["source"].get<std::string>().size() >= 8);
+      CHECK(parameter.size() == 3);
+    }
+    // Effective rates are below the line's, latencies those of hardware.
+    const MachineParameters &p = machine.parameters;
+    CHECK(std::max({p.store, p.load, p.packet, p.copyEngine, p.multimem}) <= p.link);
+    CHECK(p.blockCopy < p.link);
+    CHECK(std::min({p.launch, p.storeVisible, p.loadRemote}) > 0.1);
+    CHECK(std::max({p.launch, p.storeVisible, p.loadRemote}) < 20);
+  }
+}
+
+TEST_CASE("a machine is a name or a file, and a number of nodes") {
+  const Machine two = findMachine("h100x8*2");
+  CHECK(two.name == "h100x8*2");
+  CHECK(two.nodes == 2);
+  CHECK(two.ranks() == 16);
+  CHECK(two.nodeOf(7) == 0);
+  CHECK(two.nodeOf(8) == 1);
+  CHECK(findMachine((machines / "a100x8.json").string() + "*3").name == "a100x8*3");
+  CHECK(findMachine("mi300x8").mesh);
+  for (const std::string star : {"*", "*0", "*x", "*2x", "*-1", "*65537", "*99999999999999999999"})
+    CHECK(faultOf("h100x8" + star) == "'" + star + "' must be '*' and a number of nodes from 1 to 65536");
+  CHECK(faultOf("h1") ==
+        "'h1' is neither a machine (a100x8, b200x8, gb200x72, h100x8, h200x8, mi300x8) nor a file that "
+        "can be read");
+}
+
+TEST_CASE("what is wrong with a machine file is told by its key") {
+  CHECK(faultAfter([](json &) {}) == "nothing");
+  CHECK_THROWS_AS(parseMachine("{"), MachineError);
+  for (const char *text : {"[]", "{}", "{\"parameters\": 1}", "3", "null"})
+    try {
+      parseMachine(text);
+      FAIL_CHECK(text);
+    } catch (const MachineError &error) {
+      CHECK(error.message == "it must be an object with 'parameters'");
+    }
+  for (const char *key : {"name", "description", "topology"}) {
+    const std::string fault = "'" + std::string(key) + "' must be a string";
+    CHECK(faultAfter([&](json &file) { file.erase(key); }) == fault);
+    CHECK(faultAfter([&](json &file) { file[key] = 1; }) == fault);
+  }
+  CHECK(faultAfter([](json &file) { file["topology"] = "ring"; }) == R"('topology' must be "switch" or "mesh")");
+  for (const char *key : {"gpus_per_node", "multiprocessors"})
+    for (const json &value : {json(0), json(-1), json(1.5), json(65537), json("8"), json(1e300), json(nullptr)})
+      CHECK(faultAfter([&](json &file) { file[key] = value; }) ==
+            "'" + std::string(key) + "' must be a whole number from 1 to 65536");
+}
+
+TEST_CASE("what is wrong with a parameter is told by its key") {
+  const auto change = [](auto &&edit) { return faultAfter([&](json &file) { edit(file["parameters"]); }); };
+  const std::string missing = R"(parameter 'fence' is missing: {"value": NUMBER, "source": TEXT, "certainty": TEXT})";
+  CHECK(change([](json &p) { p.erase("fence"); }) == missing);
+  CHECK(change([](json &p) { p["fence"] = 0.5; }) == missing);
+  for (const json &value : {json(-1), json(2e9), json("1"), json(nullptr), json::array()})
+    CHECK(change([&](json &p) { p["fence"]["value"] = value; }) ==
+          "parameter 'fence' must have a 'value' from 0 to 1e9");
+  CHECK(change([](json &p) { p["fence"].erase("value"); }) == "parameter 'fence' must have a 'value' from 0 to 1e9");
+  CHECK(change([](json &p) { p["fence"].erase("source"); }) == "'source' must be a string");
+  CHECK(change([](json &p) { p["fence"]["certainty"] = 1; }) == "'certainty' must be a string");
+  CHECK(change([](json &p) { p["fence"]["certainty"] = "sure"; }) ==
+        "parameter 'fence' must have a 'certainty': specified, measured, derived, fitted or assumed");
+  CHECK(change([](json &p) { p["fense"] = p["fence"]; }) == "there is no parameter 'fense'");
+  for (const std::string key : {"link", "store", "load", "packet", "copy_engine", "nic", "memory", "block_copy",
+                                "block_reduce", "copy_depth", "block_multimem"})
+    CHECK(change([&](json &p) { p[key]["value"] = 0; }) == "parameter '" + key + "' must be more than 0");
+  // A machine whose switch does not reduce needs no rate for it.
+  CHECK(change([](json &p) { p["multimem"]["value"] = p["block_multimem"]["value"] = 0; }) == "nothing");
+}
+
+} // namespace
