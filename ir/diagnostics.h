@@ -77,7 +77,7 @@ struct Diagnostic {
   ShownPlace place;
   std::vector<Diagnostic> notes;
   std::uint64_t similar = 0;       ///< how many more of this kind were found at this place
-  std::string_view allowName = {}; ///< shown behind the message: how to allow it, or what allowed it
+  std::string_view allowName = {}; ///< shown after the message: how to allow it, or what allowed it
 };
 
 class DiagnosticEngine;

@@ -92,7 +92,7 @@ private:
   ProgramPlace at_;
   const Rank *rank_ = nullptr;
   const ThreadBlock *block_ = nullptr;
-  std::uint32_t pipelineEnd_ = 0; ///< first operation behind the current pipeline's body
+  std::uint32_t pipelineEnd_ = 0; ///< first operation after the current pipeline's body
 
   // Of the current rank
   std::vector<std::uint32_t> remoteChunks_; ///< size of each remote buffer

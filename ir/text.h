@@ -41,7 +41,7 @@
 
 namespace mscclc::ir {
 
-/// The word that IR text begins with, behind a byte order mark, blanks and comments.
+/// The word that IR text begins with, after a byte order mark, blanks and comments.
 inline constexpr std::string_view textHeader = "mscclc.ir";
 
 /// `text` less a byte order mark (UTF-8) at its beginning.

@@ -209,7 +209,7 @@ bool TextParser::parseRange(Chunk &chunk) {
   const Position endAt = cursor_.here();
   constexpr std::uint64_t largest = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t end = 0;
-  if (!cursor_.expectNumber(end, chunk.index + largest, "the chunk behind the last one"))
+  if (!cursor_.expectNumber(end, chunk.index + largest, "the chunk after the last one"))
     return false;
   if (end < chunk.index)
     return cursor_.error(diag::ir_expected, endAt,

@@ -126,7 +126,7 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
   const Relation relation = c.firstWrites ? Relation::Visibility : Relation::HappensBefore;
   const bool ofSource = isOfSource(c);
   if (c.first.isPut() && !c.firstWrites)
-    return std::string("the port may still read its source: a flush of the channel behind the put (or ") +
+    return std::string("the port may still read its source: a flush of the channel after the put (or ") +
            (ofSource ? "putWithSignalAndFlush and a barrier" : "pwsf") + ")" + (ofSource ? "" : " and a nop") +
            " would order them";
   if (c.first.isPut() && a == b)
@@ -138,7 +138,7 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
   if (!c.second.isUser() && a != b && order_.before(c.first, c.firstWrites, order_.nextView(b), relation)) {
     const std::uint32_t wait = waitInPhase(b, c.secondOp);
     const std::string what = wait == none ? "operation that it waits by" : word(b, wait);
-    return "the " + what + " is in the same phase as the access behind it: " +
+    return "the " + what + " is in the same phase as the access after it: " +
            (ofSource && wait != none ? "Sync::After of the " + what
             : ofSource               ? "a barrier of this block alone between them"
                                      : "a nop between them") +
@@ -161,7 +161,7 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
     }
   if (c.second.isUser())
     return "a signal to rank " + rb +
-           " behind the access, and a wait for it (or a barrier with the block that waits) "
+           " after the access, and a wait for it (or a barrier with the block that waits) "
            "before rank " +
            rb + " ends, would order them";
   if (c.first.isUser() || nextLaunch)
@@ -176,7 +176,7 @@ std::string Reporter::startSignal(std::uint32_t from, std::uint32_t to, bool ofS
   };
   const bool portOnly = leads(ir::ChannelType::Port) && !leads(ir::ChannelType::Memory);
   return std::string(portOnly ? "a signal" : "a relaxed signal") + " from rank " + std::to_string(from) +
-         " at its start and a wait for it (" + (ofSource ? "Sync::After" : "with a nop behind") + ")";
+         " at its start and a wait for it (" + (ofSource ? "Sync::After" : "with a nop after it") + ")";
 }
 
 std::string Reporter::launchSync(const Conflict &c, std::uint32_t from, std::uint32_t to, bool ofSource) const {
@@ -192,10 +192,10 @@ std::string Reporter::noSync(std::uint32_t a, std::uint32_t b, bool ofSource) co
   if (index_.rankOf(a) == index_.rankOf(b))
     return "no sync orders the two blocks: a barrier of blocks " + std::to_string(index_.idOf(a)) + " and " +
            std::to_string(index_.idOf(b)) +
-           ", or a semaphore released behind the first and acquired before the second, would";
-  return "no sync orders them: a signal from rank " + std::to_string(index_.rankOf(a)) + " behind the first (" +
+           ", or a semaphore released after the first and acquired before the second, would";
+  return "no sync orders them: a signal from rank " + std::to_string(index_.rankOf(a)) + " after the first (" +
          (ofSource ? "Sync::Before" : "a nop between") + ") and a wait for it on rank " +
-         std::to_string(index_.rankOf(b)) + " (" + (ofSource ? "Sync::After" : "a nop behind it") +
+         std::to_string(index_.rankOf(b)) + " (" + (ofSource ? "Sync::After" : "a nop after it") +
          ") before the second would";
 }
 

@@ -1,4 +1,4 @@
-// Diagnostics of the verifier and the CPU executor.
+// Diagnostics of the verifier and the simulator.
 #pragma once
 
 #include "ir/diagnostics.h"

@@ -19,5 +19,5 @@ MSCCLC_ALGORITHM void swap() {
 
 // CHECK: missing_flush.cpp:[[#@LINE-5]]:13: error: race on input[0] of rank 1: the read ('putWithSignal') by rank 1, block 0 and the write ('copy') by rank 1, block 0 are not ordered
 // CHECK: missing_flush.cpp:[[#@LINE-7]]:13: note: the other access: read ('putWithSignal') by rank 1, block 0
-// CHECK: missing_flush.cpp:[[#@LINE-7]]:13: note: the port may still read its source: a flush of the channel behind the put (or putWithSignalAndFlush and a barrier) would order them
+// CHECK: missing_flush.cpp:[[#@LINE-7]]:13: note: the port may still read its source: a flush of the channel after the put (or putWithSignalAndFlush and a barrier) would order them
 // CHECK: missing_flush.cpp:[[#@LINE-9]]:13: note: schedule 4: rank 1, block 0 reads input[0] of rank 1 ('putWithSignal') only now

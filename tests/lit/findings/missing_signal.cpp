@@ -19,7 +19,7 @@ MSCCLC_ALGORITHM void gather(int ranks = 4) {
 }
 
 // CHECK: missing_signal.cpp:[[#@LINE-4]]:15: error: rank 0 may end its launch before output[1] of rank 0 is written by rank 1, block 0
-// CHECK: missing_signal.cpp:[[#@LINE-5]]:15: note: a signal to rank 0 behind the access, and a wait for it (or a barrier with the block that waits) before rank 0 ends, would order them
+// CHECK: missing_signal.cpp:[[#@LINE-5]]:15: note: a signal to rank 0 after the access, and a wait for it (or a barrier with the block that waits) before rank 0 ends, would order them
 // CHECK: note: schedule 1: rank 0, block 0 runs up to its operation 2
 // CHECK: note: schedule 2: ranks 1 to 3, block 0 run up to their operation 1
 // CHECK: rank 0: note: schedule 4: rank 0 has ended its launch; its user reads output[1] of rank 0

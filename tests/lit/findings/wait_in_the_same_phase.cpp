@@ -21,4 +21,4 @@ MSCCLC_ALGORITHM void gather(int ranks = 2) {
 }
 
 // CHECK: wait_in_the_same_phase.cpp:[[#@LINE-6]]:15: error: rank 1, block 0 may write output[1] of rank 0 before rank 0 begins its launch
-// CHECK: wait_in_the_same_phase.cpp:[[#@LINE-7]]:15: note: the relaxed wait is in the same phase as the access behind it: Sync::After of the relaxed wait would order them
+// CHECK: wait_in_the_same_phase.cpp:[[#@LINE-7]]:15: note: the relaxed wait is in the same phase as the access after it: Sync::After of the relaxed wait would order them

@@ -86,7 +86,7 @@ TEST_CASE("each fault is told with both places, what is missing, and how it come
         "rank "
         "7, block 0 of one launch and the write ('rre') by rank 7, block 0 of a later one are not ordered",
         "$.gpus[7].threadblocks[0].ops[12]: note: the other access: read ('pws') by rank 7, block 0",
-        "the port may still read its source: a flush of the channel behind the put (or pwsf) and a nop would order "
+        "the port may still read its source: a flush of the channel after the put (or pwsf) and a nop would order "
         "them",
         "rank 7, block 0, launched again, runs up to its operation 5 ('rre')",
         "rank 7, block 0 writes input[15] of rank 7 ('rre')",

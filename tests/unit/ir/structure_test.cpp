@@ -173,7 +173,7 @@ TEST_CASE("switch groups over ranks: members, order, buffer, and who sets them u
   CHECK(groups({"switch0 = input of [0, 1]\nswitch1 = input of [0, 2]\n",
                 "switch0 = input of [1, 2]\nswitch1 = input of [0, 1]\n",
                 "switch0 = input of [0, 2]\nswitch1 = input of [1, 2]\n"}) ==
-        "3 switch_group_order: switch channel 0 of rank 0 cannot be set up: rank 1 comes to it only behind its switch "
+        "3 switch_group_order: switch channel 0 of rank 0 cannot be set up: rank 1 comes to it only after its switch "
         "channel 0, which waits in turn; list groups in one order on all ranks\n");
 }
 

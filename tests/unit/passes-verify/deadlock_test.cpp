@@ -33,7 +33,7 @@ TEST_CASE("both ranks wait first") {
   CHECK(proof.says("in a cycle of 2 blocks"));
   CHECK(proof.says("rank 0, block 0, operation 0: note: rank 0, block 0 waits here for"));
   CHECK(proof.says(
-      "rank 1, block 0, operation 1: note: which only comes here, from rank 1, block 0, behind its own wait"));
+      "rank 1, block 0, operation 1: note: which only comes here, from rank 1, block 0, after its own wait"));
 }
 
 TEST_CASE("a signal in a loop against a wait outside") {

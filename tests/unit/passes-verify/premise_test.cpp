@@ -270,7 +270,7 @@ TEST_CASE("warnings: legal, but fragile") {
   const Proof unused = prove(idle.program);
   CHECK(unused.says("memory channel 0 of rank 0 (to rank 1) has no other end and no use"));
   CHECK(unused.says("semaphore 0 of rank 0 starts at 2, but nothing acquires it"));
-  CHECK(unused.says("rank 0, block 0, operation 1: warning: this nop orders nothing: it stands directly behind a nop"));
+  CHECK(unused.says("rank 0, block 0, operation 1: warning: this nop orders nothing: it stands directly after a nop"));
 
   DiagnosticEngine quiet;
   CHECK(mscclc::passes::verify(idle.program, quiet, {.warnings = false}).warnings == unused.result.warnings);

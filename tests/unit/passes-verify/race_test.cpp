@@ -15,7 +15,7 @@ TEST_CASE("a wait orders only the phases behind it") {
   const Proof proof = prove(p.program);
   CHECK(
       proof.says("race on output[1] of rank 0: the write ('put') by rank 1, block 0 and the read ('copy') by rank 0"));
-  CHECK(proof.says("the wait is in the same phase as the access behind it: a nop between them would order them"));
+  CHECK(proof.says("the wait is in the same phase as the access after it: a nop between them would order them"));
 }
 
 TEST_CASE("a signal carries only the phases before it") {
@@ -65,8 +65,8 @@ TEST_CASE("a read that no signal precedes") {
   Block b = p.on(1);
   b.remote(OpKind::Get, {out(1)}, {b.of(0, BufferKind::Output, 0)}, ChannelType::Memory, {0});
   CHECK(prove(p.program).says(
-      "no sync orders them: a signal from rank 0 behind the first (a nop between) and a wait for it "
-      "on rank 1 (a nop behind it) before the second would"));
+      "no sync orders them: a signal from rank 0 after the first (a nop between) and a wait for it "
+      "on rank 1 (a nop after it) before the second would"));
 }
 
 TEST_CASE("a relaxed signal orders, but makes nothing visible") {
@@ -110,7 +110,7 @@ TEST_CASE("what a port still reads, and what it has not yet written") {
   CHECK(prove(send(true, true)).result.proven);
   const Proof unflushed = prove(send(false, true));
   CHECK(unflushed.says("race on input[0] of rank 0: the read ('put') by rank 0, block 0 and the write ('copy')"));
-  CHECK(unflushed.says("the port may still read its source: a flush of the channel behind the put"));
+  CHECK(unflushed.says("the port may still read its source: a flush of the channel after the put"));
   CHECK(prove(send(true, false)).says("race on output[0] of rank 1: the write ('put') by rank 0, block 0"));
 }
 
