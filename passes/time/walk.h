@@ -6,6 +6,9 @@
 // block is done with it: a signal waits for that, the block does not. Data flows at the rate that FluidNetwork shares
 // out. Packets are read as they come: their reader begins after the first and ends after the last.
 //
+// Known to be too low: a thread whose wait nobody has answered yet does not hold back what the same thread does later
+// in the same phase. A program that hangs for that reason alone has a time; the proof refuses it.
+//
 // Counters are queues of times. A signal's time of arrival is known when it is sent, so a waiter that comes first is
 // told of the future; only what changes rates (blocks that begin to move data, proxies) goes through the clock.
 #pragma once
