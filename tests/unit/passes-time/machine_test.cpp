@@ -57,7 +57,8 @@ TEST_CASE("every machine of the folder is built in, and says of each number wher
     CHECK(machine.name == name);
     CHECK(machine.nodes == 1);
     CHECK(name == machine.name.substr(0, machine.name.rfind('x')) + "x" + std::to_string(machine.gpusPerNode));
-    for (const auto &[key, parameter] : json::parse(textOf(name))["parameters"].items()) {
+    const json file = json::parse(textOf(name));
+    for (const auto &[key, parameter] : file["parameters"].items()) {
       INFO(key);
       CHECK(parameter["source"].get<std::string>().size() >= 8);
       CHECK(parameter.size() == 3);
