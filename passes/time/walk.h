@@ -69,6 +69,7 @@ private:
     Moment issue;                ///< from when on all threads take the next operation
     Moment phase;                ///< the last end in this phase
     Moment stores;               ///< the last remote store
+    DataCost cost;               ///< of what the block moves
     std::vector<Moment> threads; ///< from when on thread i is free, where that is later
   };
   struct Waiter {
@@ -103,6 +104,7 @@ private:
     std::uint32_t position = 0;                             ///< of the thread that waits, if it flushes
     bool signal = false, flush = false;
     Time pushed = 0;
+    DataCost cost; ///< of the put
   };
   struct Proxy {
     std::deque<Request> queue;

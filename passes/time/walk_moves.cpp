@@ -20,7 +20,8 @@ bool writesRemotely(const ir::ThreadBlock &code, const ir::Op &op) {
 void Walk::move(Block &block, const ir::Op &op) {
   const std::uint32_t span = begin(block, block.issue.at, block.issue.span);
   block.state = Block::Moving;
-  const DataCost cost = costs_.data(rankOf(block), code(block), op, header(block), block.cursor.iteration(), bytes_);
+  block.cost = costs_.data(rankOf(block), code(block), op, header(block), block.cursor.iteration(), bytes_);
+  const DataCost &cost = block.cost;
   Span &self = timeline_.spans[span];
   self.bytes = cost.bytes;
   if (cost.bytes == 0) {
@@ -34,7 +35,7 @@ void Walk::move(Block &block, const ir::Op &op) {
     pending_[span] = number;
     const PacketTimes::Reader &reader = packets_.reader(number);
     if (!reader.begun())
-      return; // packetsBegan() goes on
+      return; // packetsBegin() goes on
     self.moving = std::max(block.issue.at, reader.first) + cost.latency;
   }
   at(self.moving, EventKind::Flow, span);
@@ -43,25 +44,15 @@ void Walk::move(Block &block, const ir::Op &op) {
 /// Data of a block begins to flow, or that of a proxy.
 void Walk::flow(std::uint32_t number) {
   Span &span = timeline_.spans[number];
-  if (span.proxy) {
-    const ProxyWork &work = works_[pending_[number]];
-    const Span &asked = timeline_.spans[work.request.span];
-    const ir::ThreadBlock &code = index_.program.ranks[asked.rank].blocks[asked.block];
-    const ir::Op &op = code.ops[asked.op];
-    const DataCost cost = costs_.put(asked.rank, code, op, work.request.pair, nullptr, 0, bytes_);
-    if (op.kind == ir::OpKind::PutPacket)
-      packetsBegin(asked, op, now_ + cost.latency);
-    network_.start(now_, options_.free ? 0 : static_cast<double>(span.bytes), cost.cap, cost.uses, number);
-    return;
-  }
-  Block &block = blockOf(span);
-  const ir::ThreadBlock &code = this->code(block);
-  const ir::Op &op = code.ops[span.op];
-  const DataCost cost = costs_.data(span.rank, code, op, header(block), span.iteration, bytes_);
-  if (writesPackets(op)) {
-    const Time seen = writesRemotely(code, op) ? Costs::us(costs_.parameters().storeVisible) : 0;
-    packetsBegin(span, op, now_ + seen);
-  }
+  const Span &writer = span.proxy ? timeline_.spans[works_[pending_[number]].request.span] : span;
+  const DataCost &cost = span.proxy ? works_[pending_[number]].request.cost : blockOf(span).cost;
+  const ir::ThreadBlock &code = index_.program.ranks[writer.rank].blocks[writer.block];
+  const ir::Op &op = code.ops[writer.op];
+  if (writesPackets(op))
+    packetsBegin(writer, op,
+                 now_ + (span.proxy                 ? cost.latency
+                         : writesRemotely(code, op) ? Costs::us(costs_.parameters().storeVisible)
+                                                    : 0));
   network_.start(now_, options_.free ? 0 : static_cast<double>(cost.bytes), cost.cap, cost.uses, number);
 }
 

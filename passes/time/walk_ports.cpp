@@ -24,7 +24,9 @@ void Walk::push(Block &block, const ir::Op &op) {
     from.raise(block.threads[i]);
     const Time pushed = from.at + Costs::us(p.portPush);
     const std::uint32_t channel = code(block).idsOf(op)[i];
-    ask(rankOf(block), {span, channel, i, i, signals, flushes, pushed});
+    // Now, as the block may be past its pipeline when the proxy comes to it.
+    DataCost cost = costs_.put(rankOf(block), code(block), op, i, header(block), block.cursor.iteration(), bytes_);
+    ask(rankOf(block), {span, channel, i, i, signals, flushes, pushed, std::move(cost)});
     if (!flushes)
       answer({span, i, from.at}, {pushed, Span::none});
   }
@@ -55,12 +57,7 @@ void Walk::takeRequest(std::uint32_t rank) {
   span.bound = Cause::Proxy;
   span.start = span.moving = span.end = now_;
   span.before = request.span;
-  if (request.pair != Span::none) {
-    const ir::ThreadBlock &code = index_.program.ranks[asked.rank].blocks[asked.block];
-    const Block &block = blockOf(asked);
-    const ir::Op &op = code.ops[asked.op];
-    span.bytes = costs_.put(rank, code, op, request.pair, header(block), asked.iteration, bytes_).bytes;
-  }
+  span.bytes = request.cost.bytes;
   const auto number = static_cast<std::uint32_t>(timeline_.spans.size());
   timeline_.spans.push_back(span);
   pending_.push_back(static_cast<std::uint32_t>(works_.size()));

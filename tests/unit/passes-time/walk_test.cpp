@@ -110,6 +110,19 @@ TEST_CASE("a port's put, signal and flush") {
   CHECK(std::abs(totalOf(program, 65536, nodes) - (1000 + 300 + 2000 + 65536 / 10.0 + 5000 + 1100)) < close);
 }
 
+TEST_CASE("a port's put in a pipeline is of a step, however late the proxy comes to it") {
+  const std::string body = "pipeline unit_size 65536 num_chunks 1 {\n";
+  const ir::Program program =
+      programOf("rank 0 {\nbuffers input 1 output 0 scratch 0\nport_channels [1]\nremote0 = 1.output via port\n"
+                "block 0 {\nchannels [port 0]\nremotes [port 0]\n" +
+                body +
+                "pws port [0] remote0[0:1] <- input[0:1]\n}\n}\n}\n"
+                "rank 1 {\nbuffers input 1 output 1 scratch 0\nport_channels [0]\nblock 0 {\nchannels [port 0]\n" +
+                body + "wait port [0]\n}\n}\n}\n");
+  // The thread pushes three requests before the proxy takes the first; the connection moves them one after the other.
+  CHECK(std::abs(totalOf(program, 3 * 65536) - (1000 + 300 + 2000 + 3 * 65536 / 100.0 + 3000)) < close);
+}
+
 TEST_CASE("blocks meet at a barrier and at semaphores") {
   const auto two = [](const std::string &first, const std::string &second) {
     return programOf("rank 0 {\nbuffers input 2 output 2 scratch 0\nsemaphores [0]\nblock 0 {\n" + first +
