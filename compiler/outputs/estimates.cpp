@@ -48,13 +48,18 @@ std::vector<std::uint64_t> timedSizes(Job &job) {
   return sizes;
 }
 
-std::optional<std::uint64_t> oneSize(Job &job) {
+std::optional<TimedLaunch> oneLaunch(Job &job) {
+  auto on = timedOn(job);
+  if (!on)
+    return std::nullopt;
   if (job.options.runSizes.size() > 1) {
     job.diags.report(diag::one_size, {}, {std::string(job.options.output->flag)});
     return std::nullopt;
   }
   const std::vector<std::uint64_t> sizes = timedSizes(job);
-  return sizes.empty() ? std::nullopt : std::optional(sizes[sizes.size() / 2]);
+  if (sizes.empty())
+    return std::nullopt;
+  return TimedLaunch{std::move(*on), sizes[sizes.size() / 2]};
 }
 
 std::optional<time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record) {

@@ -25,8 +25,13 @@ std::vector<std::uint64_t> timedSizes(Job &job);
 /// `record`: with what pictures need.
 std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record = false);
 
-/// The one size of --size, for an output of one launch; without it one in the middle of timedSizes().
-std::optional<std::uint64_t> oneSize(Job &job);
+/// What an output of one launch shows: where it runs, and with how many bytes. They are those of --size; without it a
+/// size in the middle of timedSizes(). Nothing, and why in the job's diagnostics, if there is no such launch.
+struct TimedLaunch {
+  TimedOn on;
+  std::uint64_t size = 0;
+};
+std::optional<TimedLaunch> oneLaunch(Job &job);
 
 /// "ring.cpp:21:7", or "" for an operation without source.
 std::string sourceOf(const ir::Program &program, const ir::Op &op);

@@ -154,20 +154,17 @@ private:
 } // namespace
 
 ExitCode writeTrace(Job &job) {
-  const auto on = timedOn(job);
-  if (!on)
+  const auto launch = oneLaunch(job);
+  if (!launch)
     return exitInputWrong;
-  const auto size = oneSize(job);
-  if (!size)
-    return exitInputWrong;
-  const auto estimate = timeOf(job, *on, *size, /*record=*/true);
+  const auto estimate = timeOf(job, launch->on, launch->size, /*record=*/true);
   if (!estimate)
     return exitInputWrong;
   job.times.lap("estimate");
   const Json about = {{"program", job.program.name},
-                      {"machine", on->machine.name},
-                      {"run by", toString(on->runner)},
-                      {"bytes", *size},
+                      {"machine", launch->on.machine.name},
+                      {"run by", toString(launch->on.runner)},
+                      {"bytes", launch->size},
                       {"extrapolated", estimate->extrapolated},
                       {"capacities, GB/s", capacitiesOf(estimate->timeline)}};
   return job.writeFile(job.options.outputPath,

@@ -124,16 +124,13 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on, const time::E
 } // namespace
 
 ExitCode writeTraceDifference(Job &job) {
-  const auto on = timedOn(job);
-  if (!on)
-    return exitInputWrong;
-  const auto size = oneSize(job);
-  if (!size)
+  const auto launch = oneLaunch(job);
+  if (!launch)
     return exitInputWrong;
   const auto trace = readMeasured(job);
   if (!trace)
     return exitInputWrong;
-  const auto estimate = timeOf(job, *on, *size);
+  const auto estimate = timeOf(job, launch->on, launch->size);
   if (!estimate)
     return exitInputWrong;
   const time::TraceDifference difference = time::compareTraces(job.program, estimate->timeline, *trace);
@@ -142,8 +139,8 @@ ExitCode writeTraceDifference(Job &job) {
     job.diags.report(diag::bad_trace, {}, {job.options.outputValue, "none of its operations is one of the program's"});
     return exitInputWrong;
   }
-  return job.say(job.options.json ? document(job, *on, *estimate, *trace, difference).dump(2) + "\n"
-                                  : table(job, *on, *estimate, *trace, difference));
+  return job.say(job.options.json ? document(job, launch->on, *estimate, *trace, difference).dump(2) + "\n"
+                                  : table(job, launch->on, *estimate, *trace, difference));
 }
 
 } // namespace mscclc::driver

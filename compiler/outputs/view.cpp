@@ -307,21 +307,18 @@ private:
 } // namespace
 
 ExitCode writeView(Job &job) {
-  const auto on = timedOn(job);
-  if (!on)
+  const auto launch = oneLaunch(job);
+  if (!launch)
     return exitInputWrong;
-  const auto size = oneSize(job);
-  if (!size)
-    return exitInputWrong;
-  const auto estimate = timeOf(job, *on, *size, /*record=*/true);
+  const auto estimate = timeOf(job, launch->on, launch->size, /*record=*/true);
   if (!estimate)
     return exitInputWrong;
   job.times.lap("estimate");
   const Json about = {{"program", job.program.name},
                       {"collective", job.program.collective.name},
-                      {"machine", on->machine.name},
-                      {"runBy", toString(on->runner)},
-                      {"bytes", *size},
+                      {"machine", launch->on.machine.name},
+                      {"runBy", toString(launch->on.runner)},
+                      {"bytes", launch->size},
                       {"total", estimate->total},
                       {"linkBound", estimate->linkBound},
                       {"latencyBound", estimate->latencyBound},
