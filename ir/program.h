@@ -6,6 +6,7 @@
 // Program::sources. Indices and sizes of chunks are in chunks, never in bytes.
 #pragma once
 
+#include "ir/movement.h"
 #include "ir/source_map.h"
 
 #include <array>
@@ -308,6 +309,9 @@ struct Program {
   std::uint32_t bufferAlignment = 16; ///< bytes
   std::uint64_t minMessageSize = 0;   ///< bytes
   std::uint64_t maxMessageSize = std::numeric_limits<std::uint64_t>::max();
+  /// Auto: `movement` says what the program does, until the passes of passes/schedule have made thread blocks of it.
+  Schedule schedule = Schedule::Manual;
+  Movement movement;
   std::vector<Rank> ranks;
   SourceMap sources;
 

@@ -1,0 +1,14 @@
+#include "ir/movement.h"
+
+namespace mscclc::ir {
+
+void Movement::append(Move move, std::span<const RankChunk> srcs, std::span<const RankChunk> dsts) {
+  move.firstPlace = static_cast<std::uint32_t>(places.size());
+  move.numSrcs = static_cast<std::uint32_t>(srcs.size());
+  move.numDsts = static_cast<std::uint32_t>(dsts.size());
+  places.insert(places.end(), srcs.begin(), srcs.end());
+  places.insert(places.end(), dsts.begin(), dsts.end());
+  statements.push_back(move);
+}
+
+} // namespace mscclc::ir

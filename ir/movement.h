@@ -1,0 +1,81 @@
+// The movement form: what a program moves, before anyone said how.
+//
+// A program of ir::Schedule::Auto begins as a list of statements on chunks of any ranks, without thread blocks. It means
+// what the statements do when they are executed one by one, in the order written, on the memory of all ranks at once.
+// The passes of passes/schedule decide, pass by pass, who executes each statement and through what (place), in which
+// block (cut), in which order (order), and last turn them into the operations of thread blocks (synchronise), after
+// which no statement is left. What is not decided yet, or was left open by the user, is empty.
+#pragma once
+
+#include "ir/source_map.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace mscclc::ir {
+
+enum class BufferKind : std::uint8_t;
+enum class ChannelType : std::uint8_t;
+enum class ReduceOp : std::uint8_t;
+
+/// How a program says what it does.
+enum class Schedule : std::uint8_t {
+  Manual, ///< operations of thread blocks, with all their synchronisation
+  Auto,   ///< statements that move data
+};
+
+enum class MoveKind : std::uint8_t {
+  Copy,   ///< stores the one source at all destinations
+  Reduce, ///< stores the chain of sources, first to last, at all destinations
+};
+
+/// Through what a statement reaches other ranks' memory.
+enum class Via : std::uint8_t { Memory, Port, Switch };
+
+/// The range [index, index + size) of a buffer of a rank, in chunks.
+struct RankChunk {
+  std::uint32_t rank = 0;
+  BufferKind buffer{};
+  std::uint32_t index = 0;
+  std::uint32_t size = 0;
+  friend bool operator==(const RankChunk &, const RankChunk &) = default;
+};
+
+/// A statement. All sources are read before anything is written; every place has the same number of chunks.
+struct Move {
+  MoveKind kind = MoveKind::Copy;
+  ReduceOp reduceOp{};
+  LocId loc = noLoc;
+  std::uint32_t firstPlace = 0; ///< into Movement::places: sources, then destinations
+  std::uint32_t numSrcs = 0, numDsts = 0;
+  std::optional<Via> via;
+  std::optional<std::uint32_t> by;    ///< the rank that executes it
+  std::optional<std::uint32_t> block; ///< the thread block there
+  /// Data of other ranks travels in packets. After place: the sources after the first of a Reduce, the source of a Copy
+  /// that is local, or else the destinations, are packets in scratch (see OperandForms).
+  std::optional<bool> packets;
+};
+
+struct Movement {
+  std::vector<Move> statements;
+  std::vector<RankChunk> places;
+  /// Ranks of a node, which reach each other through memory and switch; others are reached through ports. 0: all ranks
+  /// are of one node.
+  std::uint32_t ranksPerNode = 0;
+  std::uint32_t mostBlocks = 0; ///< thread blocks that a rank may use, all instances together; 0: as many as pay
+  bool reassociate = false;     ///< sums may be taken in any order
+  bool chooseProtocol = false, chooseInstances = false;
+
+  std::span<const RankChunk> srcs(const Move &m) const { return {places.data() + m.firstPlace, m.numSrcs}; }
+  std::span<const RankChunk> dsts(const Move &m) const { return {places.data() + m.firstPlace + m.numSrcs, m.numDsts}; }
+
+  bool sameNode(std::uint32_t a, std::uint32_t b) const {
+    return ranksPerNode == 0 || a / ranksPerNode == b / ranksPerNode;
+  }
+  /// Appends `move` with these places; its range fields are set here.
+  void append(Move move, std::span<const RankChunk> srcs, std::span<const RankChunk> dsts);
+};
+
+} // namespace mscclc::ir
