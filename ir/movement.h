@@ -68,6 +68,13 @@ struct Movement {
   bool reassociate = false;     ///< sums may be taken in any order
   bool chooseProtocol = false, chooseInstances = false;
 
+  // What the pass choose decides for the passes after it.
+  bool pull = false;        ///< place: reductions read their operands inside a node; else they are put into scratch
+  std::uint32_t blocks = 1; ///< cut: thread blocks of a rank and instance
+  bool stages = false;      ///< cut: one block for each stage of the way that data takes
+  std::uint64_t step = 0;   ///< synchronise: bytes that a pipeline moves of each chunk at once; 0: no pipeline
+  bool eager = false;       ///< synchronise: each statement waits and signals alone; else as many as can go together
+
   std::span<const RankChunk> srcs(const Move &m) const { return {places.data() + m.firstPlace, m.numSrcs}; }
   std::span<const RankChunk> dsts(const Move &m) const { return {places.data() + m.firstPlace + m.numSrcs, m.numDsts}; }
 

@@ -1,0 +1,209 @@
+#include "passes/schedule/block_writer.h"
+
+#include "passes/schedule/statement_graph.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::schedule {
+
+using ir::ChannelType;
+using ir::DataSync;
+using ir::Op;
+using ir::OpKind;
+
+void BlockWriter::write(std::uint32_t agent) {
+  agent_ = agent;
+  rank_ = plan_.agents[agent].rank;
+  std::vector<ir::ThreadBlock> &blocks = program_.ranks[rank_].blocks;
+  if (blocks.size() <= plan_.agents[agent].block)
+    blocks.resize(plan_.agents[agent].block + 1);
+  block_ = &blocks[plan_.agents[agent].block];
+  const std::vector<Group> &groups = plan_.agents[agent].groups;
+  if (movement_.step == 0 || groups.size() == 1) {
+    for (const Group &group : groups)
+      writeGroup(group, true, true);
+    return;
+  }
+  // A launch begins once, however often the pipeline goes round.
+  writeGroup(groups[0], true, true);
+  for (std::size_t g = 1; g < groups.size(); ++g)
+    writeGroup(groups[g], true, false);
+  const std::size_t header = block_->append(
+      {.kind = OpKind::Pipeline, .loc = locOfGroup(groups[1]), .imm = movement_.step, .count = movement_.places[0].size});
+  for (std::size_t g = 1; g < groups.size(); ++g)
+    writeGroup(groups[g], false, true);
+  if (const auto size = static_cast<std::uint32_t>(block_->ops.size() - header - 1); size != 0)
+    block_->ops[header].bodySize = size;
+  else
+    block_->ops.pop_back();
+}
+
+ir::LocId BlockWriter::locOfGroup(const Group &group) const {
+  return group.nodes.empty() ? ir::noLoc : movement_.statements[group.nodes[0].statement].loc;
+}
+
+/// `entries`: what says that launches have begun; `rest`: all else.
+void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
+  std::vector<Sync> waits, signals;
+  const auto chosen = [&](const Sync &sync) { return sync.entry ? entries : rest; };
+  std::ranges::copy_if(group.waits, std::back_inserter(waits), chosen);
+  std::ranges::copy_if(group.signals, std::back_inserter(signals), chosen);
+  // In the order of distance, so that all ranks do the same; those of one kind side by side, so that they fuse.
+  const auto key = [&](const Sync &sync) {
+    return std::tuple(sync.carrier, channels_.distance(agent_, sync.agent), plan_.agents[sync.agent].block);
+  };
+  std::ranges::stable_sort(waits, {}, key);
+  std::ranges::stable_sort(signals, {}, key);
+  for (const Sync &sync : waits)
+    wait(sync, &sync == &waits.back() ? DataSync::After : DataSync::None);
+  if (rest)
+    for (const Node &node : group.nodes)
+      if (!node.arrives)
+        execute(movement_.statements[node.statement]);
+  const bool atBeginning = block_->ops.empty();
+  bool first = true;
+  for (const Sync &sync : signals)
+    if (sync.carrier != Carrier::Put) { // that is told with the data
+      signal(sync, first && !atBeginning ? DataSync::Before : DataSync::None);
+      first = false;
+    }
+}
+
+void BlockWriter::useChannel(ChannelType type, std::uint32_t id) {
+  const ir::ResourceUse use{type, id};
+  if (std::ranges::find(block_->channels, use) == block_->channels.end())
+    block_->channels.push_back(use);
+}
+
+void BlockWriter::wait(const Sync &sync, DataSync around) {
+  Op op{.sync = around, .loc = locOf(sync)};
+  std::uint32_t id = 0;
+  switch (sync.carrier) {
+  case Carrier::Semaphore:
+    op.kind = OpKind::SemAcquire;
+    id = channels_.semaphore(sync.agent, agent_);
+    break;
+  case Carrier::MemorySignal:
+  case Carrier::RelaxedSignal:
+    op.kind = sync.carrier == Carrier::MemorySignal ? OpKind::Wait : OpKind::RelaxedWait;
+    op.channelType = ChannelType::Memory;
+    id = channels_.memory(agent_, sync.agent);
+    break;
+  case Carrier::PortSignal:
+  case Carrier::Put:
+    op.kind = OpKind::Wait;
+    op.channelType = ChannelType::Port;
+    id = sync.carrier == Carrier::Put ? channels_.put(agent_, sync.agent) : channels_.port(agent_, sync.agent);
+    break;
+  }
+  if (op.channelType != ChannelType::None)
+    useChannel(op.channelType, id);
+  block_->append(op, {}, {}, {&id, 1});
+}
+
+void BlockWriter::signal(const Sync &sync, DataSync around) {
+  Op op{.sync = around, .loc = locOf(sync)};
+  std::uint32_t id = 0;
+  switch (sync.carrier) {
+  case Carrier::Semaphore:
+    op.kind = OpKind::SemRelease;
+    id = channels_.semaphore(agent_, sync.agent);
+    break;
+  case Carrier::MemorySignal:
+  case Carrier::RelaxedSignal:
+    op.kind = sync.carrier == Carrier::MemorySignal ? OpKind::Signal : OpKind::RelaxedSignal;
+    op.channelType = ChannelType::Memory;
+    id = channels_.memory(agent_, sync.agent);
+    break;
+  case Carrier::PortSignal:
+    op.kind = OpKind::Signal;
+    op.channelType = ChannelType::Port;
+    id = channels_.port(agent_, sync.agent);
+    break;
+  case Carrier::Put:
+    return;
+  }
+  if (op.channelType != ChannelType::None)
+    useChannel(op.channelType, id);
+  block_->append(op, {}, {}, {&id, 1});
+}
+
+ir::Chunk BlockWriter::local(const ir::RankChunk &place) const {
+  return {ir::spaceOf(place.buffer), place.index, place.size, 0};
+}
+
+ir::Chunk BlockWriter::remote(const ir::RankChunk &place, ChannelType type) {
+  std::vector<ir::RemoteBuffer> &buffers = program_.ranks[rank_].remoteBuffers;
+  auto found = std::ranges::find_if(
+      buffers, [&](const ir::RemoteBuffer &b) { return b.rank == place.rank && b.buffer == place.buffer; });
+  if (found == buffers.end())
+    found = buffers.insert(found, {place.rank, place.buffer, false, false});
+  (type == ChannelType::Port ? found->viaPort : found->viaMemory) = true;
+  const auto id = static_cast<std::uint32_t>(found - buffers.begin());
+  const ir::ResourceUse use{type, id};
+  if (std::ranges::find(block_->remoteBuffers, use) == block_->remoteBuffers.end())
+    block_->remoteBuffers.push_back(use);
+  return {ir::ChunkSpace::Remote, place.index, place.size, id};
+}
+
+void BlockWriter::execute(const ir::Move &statement) {
+  if (statement.via)
+    return statement.via == ir::Via::Switch ? executeInSwitch(statement) : executeRemote(statement);
+  const bool packets = statement.packets.value_or(false), reduces = statement.kind == ir::MoveKind::Reduce;
+  std::vector<ir::Chunk> srcs;
+  for (const ir::RankChunk &src : movement_.srcs(statement))
+    srcs.push_back(local(src));
+  const ir::Chunk dst = local(movement_.dsts(statement)[0]);
+  Op op{.reduceOp = statement.reduceOp, .loc = statement.loc};
+  if (reduces)
+    op.kind = packets ? OpKind::ReducePacket : OpKind::Reduce;
+  else
+    op.kind = packets ? OpKind::UnpackPacket : OpKind::Copy;
+  block_->append(op, srcs, {&dst, 1});
+}
+
+void BlockWriter::executeRemote(const ir::Move &statement) {
+  const ChannelType type = statement.via == ir::Via::Port ? ChannelType::Port : ChannelType::Memory;
+  const ir::RankChunk &to = movement_.dsts(statement)[0];
+  const auto statementNumber = static_cast<std::uint32_t>(&statement - movement_.statements.data());
+  Op op{.channelType = type, .reduceOp = statement.reduceOp, .loc = statement.loc};
+  std::vector<std::uint32_t> ids;
+  std::vector<ir::Chunk> srcs;
+  for (const ir::RankChunk &src : movement_.srcs(statement)) {
+    srcs.push_back(src.rank == rank_ ? local(src) : remote(src, type));
+    if (type == ChannelType::Memory && src.rank != rank_)
+      useChannel(type, channels_.memoryTo(agent_, src.rank));
+  }
+  const ir::Chunk dst = to.rank == rank_ ? local(to) : remote(to, type);
+  if (type == ChannelType::Port) {
+    op.kind = OpKind::PutWithSignalAndFlush;
+    ids = {channels_.put(agent_, channels_.receiverOf(statementNumber))};
+  } else if (statement.kind == ir::MoveKind::Reduce) {
+    op.kind = OpKind::ReadReduce;
+  } else if (to.rank != rank_) {
+    op.kind = statement.packets.value_or(false) ? OpKind::PutPacket : OpKind::Put;
+    useChannel(type, channels_.memoryTo(agent_, to.rank));
+  } else {
+    op.kind = OpKind::Get;
+    ids = {channels_.memoryTo(agent_, movement_.srcs(statement)[0].rank)};
+  }
+  for (const std::uint32_t id : ids)
+    useChannel(type, id);
+  block_->append(op, srcs, {&dst, 1}, ids);
+}
+
+void BlockWriter::executeInSwitch(const ir::Move &statement) {
+  const std::uint32_t id = channels_.multicast(movement_, statement);
+  useChannel(ChannelType::Switch, id);
+  const bool reduces = statement.kind == ir::MoveKind::Reduce;
+  const ir::RankChunk &spread = reduces ? movement_.srcs(statement)[0] : movement_.dsts(statement)[0];
+  const ir::Chunk all{ir::ChunkSpace::Switch, spread.index, spread.size, id};
+  const ir::Chunk own = local(reduces ? movement_.dsts(statement)[0] : movement_.srcs(statement)[0]);
+  Op op{.kind = reduces ? OpKind::SwitchReduce : OpKind::SwitchBroadcast,
+        .channelType = ChannelType::Switch,
+        .reduceOp = statement.reduceOp,
+        .loc = statement.loc};
+  block_->append(op, {reduces ? &all : &own, 1}, {reduces ? &own : &all, 1}, {&id, 1});
+}
+
+} // namespace mscclc::passes::schedule

@@ -1,0 +1,73 @@
+// The channels and semaphores over which the blocks of a schedule tell each other.
+#pragma once
+
+#include "passes/schedule/peers.h"
+#include "passes/schedule/sync_plan.h"
+
+#include <map>
+#include <tuple>
+
+namespace mscclc::passes::schedule {
+
+/// One channel for each two blocks and type that have something to tell each other, one for each two between which a
+/// port puts, and one semaphore for each block that tells another of its rank. They are numbered alike on all ranks of a
+/// symmetric program.
+class Channels {
+public:
+  /// Adds them to the ranks of `program`. `movement`: its statements, which are gone from it.
+  Channels(ir::Program &program, const ir::Movement &movement, const SyncPlan &plan);
+
+  /// The channel of agent `own` that leads to agent `other`.
+  std::uint32_t memory(std::uint32_t own, std::uint32_t other) const { return at(Kind::Memory, own, other); }
+  std::uint32_t port(std::uint32_t own, std::uint32_t other) const { return at(Kind::Port, own, other); }
+  /// The one for what ports put from the one to the other.
+  std::uint32_t put(std::uint32_t own, std::uint32_t other) const { return at(Kind::Put, own, other); }
+  /// The semaphore that `from` releases and `to` acquires.
+  std::uint32_t semaphore(std::uint32_t from, std::uint32_t to) const { return semaphores_.at({from, to}); }
+  /// Some memory channel of agent `own` to `rank`.
+  std::uint32_t memoryTo(std::uint32_t own, std::uint32_t rank) const { return toRank_.at({own, rank}); }
+  /// Ranks from agent `own` on to `other`.
+  std::uint32_t distance(std::uint32_t own, std::uint32_t other) const {
+    return distances_.between(plan_.agents[own].rank, plan_.agents[other].rank);
+  }
+  /// The agent that gets what the statement puts through a port.
+  std::uint32_t receiverOf(std::uint32_t statement) const { return receivers_.at(statement); }
+  /// The switch channel of agent `own` over the places that the statement has on all ranks of its group.
+  std::uint32_t multicast(const ir::Movement &movement, const ir::Move &statement) const {
+    return switches_.at(groupOf(movement, statement));
+  }
+
+private:
+  enum class Kind : std::uint8_t { Memory, Port, Put };
+  /// A channel as both its ends see it: the smaller block number first, then whose it is.
+  using Name = std::tuple<Kind, std::uint32_t, std::uint32_t, bool>;
+  struct End {
+    Name name;
+    std::uint32_t distance, own, other;
+    auto key() const { return std::tuple(name, distance); }
+  };
+
+  /// The block that uses it, its buffer and its ranks, and which of them this one is.
+  using SwitchGroup = std::tuple<std::uint32_t, ir::BufferKind, std::vector<std::uint32_t>, std::uint32_t>;
+  static SwitchGroup groupOf(const ir::Movement &movement, const ir::Move &statement);
+
+  std::uint32_t at(Kind kind, std::uint32_t own, std::uint32_t other) const { return ids_.at({kind, own, other}); }
+  void want(Kind kind, std::uint32_t a, std::uint32_t b);
+  bool isTurned(std::uint32_t a, std::uint32_t b) const;
+  void wantPeers(const ir::Movement &movement);
+  void number(ir::Program &program);
+  void numberSemaphores(ir::Program &program);
+  void addSwitches(ir::Program &program, const ir::Movement &movement);
+  std::uint32_t agentOf(std::uint32_t rank, std::uint32_t block) const;
+
+  const SyncPlan &plan_;
+  const Distances distances_;
+  std::vector<std::uint32_t> firstAgent_; ///< [rank], and the end
+  std::vector<std::vector<End>> ends_;    ///< [rank]
+  std::map<std::tuple<Kind, std::uint32_t, std::uint32_t>, std::uint32_t> ids_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> semaphores_, toRank_;
+  std::map<SwitchGroup, std::uint32_t> switches_; ///< its number on the rank
+  std::map<std::uint32_t, std::uint32_t> receivers_;
+};
+
+} // namespace mscclc::passes::schedule

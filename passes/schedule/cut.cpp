@@ -1,0 +1,135 @@
+#include "passes/schedule/cut.h"
+
+#include "passes/schedule/peers.h"
+#include "passes/schedule/statement_graph.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace mscclc::passes {
+namespace {
+
+using schedule::StatementGraph;
+using schedule::Touch;
+
+/// Sets of statements that must not be parted.
+class Clusters {
+public:
+  explicit Clusters(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), 0); }
+  std::uint32_t of(std::uint32_t s) {
+    while (parent_[s] != s)
+      s = parent_[s] = parent_[parent_[s]];
+    return s;
+  }
+  void join(std::uint32_t a, std::uint32_t b) {
+    a = of(a);
+    b = of(b);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+private:
+  std::vector<std::uint32_t> parent_;
+};
+
+class Cut {
+public:
+  explicit Cut(ir::Program &program)
+      : program_(program), movement_(program.movement), graph_(program), distances_(program),
+        clusters_(movement_.statements.size()) {}
+
+  void run() {
+    findStages();
+    joinConflicts();
+    dealOut();
+    number();
+  }
+
+private:
+  std::uint32_t by(std::uint32_t s) const { return *movement_.statements[s].by; }
+
+  void findStages() {
+    stages_.assign(graph_.size(), 0);
+    if (!movement_.stages)
+      return;
+    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+      for (const schedule::Dependence &d : graph_.dependences(s))
+        if (d.hazard != schedule::Hazard::Reuse)
+          stages_[s] = std::max(stages_[s], stages_[d.on] + (by(d.on) != by(s)));
+  }
+
+  /// Whether `a` and `b` conflict in the memory of the rank that executes both.
+  bool conflictsAtHome(std::uint32_t a, std::uint32_t b) const {
+    if (by(a) != by(b) || stages_[a] != stages_[b])
+      return false;
+    for (const Touch &x : graph_.touches(a))
+      for (const Touch &y : graph_.touches(b))
+        if (x.rank == by(a) && y.rank == by(a) && x.memory.overlaps(y.memory) &&
+            (x.access == ir::Access::Write || y.access == ir::Access::Write))
+          return true;
+    return false;
+  }
+  void joinConflicts() {
+    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+      for (const schedule::Dependence &d : graph_.dependences(s))
+        if (conflictsAtHome(d.on, s))
+          clusters_.join(d.on, s);
+  }
+
+  /// Clusters of each rank and stage, in the order of their distance, go to its blocks in turns.
+  void dealOut() {
+    using Key = std::tuple<std::uint32_t, std::uint32_t>;
+    std::vector<Key> keys(graph_.size(), {~std::uint32_t{0}, 0});
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> dealt; // (rank, stage) → clusters
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+      const std::uint32_t cluster = clusters_.of(s);
+      const ir::Move &statement = movement_.statements[s];
+      keys[cluster] = std::min(keys[cluster], {distances_.ofShare(statement), distances_.ofReach(statement)});
+      if (cluster == s)
+        dealt[{by(s), stages_[s]}].push_back(s);
+    }
+    const std::uint32_t blocks = std::max(movement_.blocks, 1u);
+    std::vector<std::uint32_t> blockOf(graph_.size(), 0);
+    for (auto &[place, clusters] : dealt) {
+      std::ranges::stable_sort(clusters, {}, [&](std::uint32_t c) { return keys[c]; });
+      for (std::uint32_t i = 0; i < clusters.size(); ++i)
+        blockOf[clusters[i]] = place.second * blocks + i % blocks;
+    }
+    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+      if (ir::Move &statement = movement_.statements[s]; !statement.block)
+        statement.block = blockOf[clusters_.of(s)];
+  }
+
+  /// Leaves no number out on a rank that all ranks leave out.
+  void number() {
+    std::map<std::uint32_t, std::uint32_t> numbers;
+    for (const ir::Move &statement : movement_.statements)
+      numbers.try_emplace(*statement.block);
+    std::uint32_t next = 0;
+    for (auto &[given, number] : numbers)
+      number = next++;
+    for (ir::Move &statement : movement_.statements)
+      statement.block = numbers[*statement.block];
+  }
+
+  ir::Program &program_;
+  ir::Movement &movement_;
+  const StatementGraph graph_;
+  const schedule::StatementDistances distances_;
+  std::vector<std::uint32_t> stages_; ///< [statement]
+  Clusters clusters_;
+};
+
+void cut(PassContext &context) {
+  if (!context.program.movement.statements.empty())
+    Cut(context.program).run();
+}
+
+} // namespace
+
+Pass createCutPass() {
+  return {.run = cut};
+}
+
+} // namespace mscclc::passes

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "passes/pass.h"
+
+namespace mscclc::passes {
+
+/// Says of each statement which thread block of its rank executes it.
+///
+/// What conflicts in the rank's own memory stays in one block: the sum of a share with the puts that send it on, what is
+/// read of a place with what is stored there later. Such clusters are dealt out over `blocks` blocks, in the order of
+/// their distance from the rank. With `stages`, each stage of the way that data takes has such blocks of its own, so
+/// that a pipeline keeps all of them busy: a stage ends where data goes on to another rank.
+///
+/// Requires: placed statements. A statement whose block is given keeps it.
+/// Provides: every statement has `block`. Blocks are numbered densely.
+Pass createCutPass();
+
+} // namespace mscclc::passes

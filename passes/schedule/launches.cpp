@@ -1,0 +1,144 @@
+#include "passes/schedule/launches.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::schedule {
+namespace {
+
+/// How many of an agent's nodes have to be over, so that all are that use some scratch.
+struct Use {
+  std::uint32_t agent = 0;
+  std::uint32_t reads = 0, writes = 0;
+};
+
+class Relaunch {
+public:
+  Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Sources &sources,
+           Entries &entries)
+      : program_(program), graph_(graph), nodes_(nodes), sources_(sources), entries_(entries),
+        uses_(program.ranks.size()), clocks_(nodes.numAgents(), Clock(nodes.numAgents(), 0)),
+        after_(nodes.size()) {
+    for (std::uint32_t n = 0; n < nodes.size(); ++n) {
+      const Nodes::Place &place = nodes.at(n);
+      const bool port = isPort(place.statement);
+      for (const Touch &touch : graph.touches(place.statement))
+        // What a port puts is over with its arrival.
+        if (touch.inScratch() && (!port || (touch.access == ir::Access::Write) == place.arrives)) {
+          Use &use = useOf(touch.rank, place.agent);
+          (touch.access == ir::Access::Read ? use.reads : use.writes) = place.index + 1;
+        }
+    }
+    isSource_.resize(nodes.size(), false);
+    for (const auto *all : {&sources.ofNode, &sources.ofEnd})
+      for (const std::vector<Source> &some : *all)
+        for (const Source &source : some)
+          if (!source.begin)
+            isSource_[source.node] = true;
+  }
+
+  /// True if nobody but the rank itself uses any scratch.
+  bool isTrivial() const {
+    for (std::uint32_t r = 0; r < uses_.size(); ++r)
+      if (std::ranges::any_of(uses_[r], [&](const Use &use) { return nodes_.rankOf(use.agent) != r; }))
+        return false;
+    return true;
+  }
+
+  bool run() {
+    const std::uint32_t back = program_.doubleScratch ? 2 : 1;
+    for (std::uint32_t launch = 0; launch <= back; ++launch) {
+      begin(launch);
+      for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+        step(n);
+        if (launch == back && !nodes_.at(n).arrives)
+          for (const Touch &touch : graph_.touches(nodes_.at(n).statement))
+            if (touch.inScratch())
+              check(n, touch);
+        const Nodes::Place &place = nodes_.at(n);
+        clocks_[place.agent][place.agent] = count(launch, place.agent, place.index + 1);
+        if (isSource_[n])
+          after_[n] = clocks_[place.agent];
+      }
+      for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a)
+        for (const Source &source : sources_.ofEnd[a])
+          join(clocks_[a], after_[source.node]);
+    }
+    return missing_;
+  }
+
+private:
+  /// Nodes of each agent that are known to be over, through all launches.
+  using Clock = std::vector<std::uint32_t>;
+
+  bool isPort(std::uint32_t statement) const {
+    return program_.movement.statements[statement].via == ir::Via::Port;
+  }
+  Use &useOf(std::uint32_t rank, std::uint32_t agent) {
+    for (Use &use : uses_[rank])
+      if (use.agent == agent)
+        return use;
+    return uses_[rank].emplace_back(Use{agent, 0, 0});
+  }
+  std::uint32_t count(std::uint32_t launch, std::uint32_t agent, std::uint32_t nodes) const {
+    return launch * nodes_.lengthOf(agent) + nodes;
+  }
+  static void join(Clock &clock, const Clock &other) {
+    for (std::size_t i = 0; i < clock.size(); ++i)
+      clock[i] = std::max(clock[i], other[i]);
+  }
+
+  /// A launch of a rank begins when its last one has ended: its blocks know what any of them knew.
+  void begin(std::uint32_t launch) {
+    begun_.clear();
+    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
+      const auto [first, last] = nodes_.agentsOf(r);
+      Clock all(nodes_.numAgents(), 0);
+      for (std::uint32_t a = first; a < last; ++a)
+        join(all, clocks_[a]);
+      for (std::uint32_t a = first; a < last; ++a)
+        all[a] = count(launch, a, 0);
+      for (std::uint32_t a = first; a < last; ++a)
+        clocks_[a] = all;
+      begun_.push_back(std::move(all));
+    }
+  }
+  void step(std::uint32_t n) {
+    for (const Source &source : sources_.ofNode[n])
+      join(clocks_[nodes_.at(n).agent], source.begin ? begun_[nodes_.rankOf(source.node)] : after_[source.node]);
+  }
+  /// Whether all that conflicts with the touch in the first launch is over.
+  void check(std::uint32_t n, const Touch &touch) {
+    const Nodes::Place &place = nodes_.at(n);
+    const std::uint32_t rank = nodes_.rankOf(place.agent);
+    for (const Use &use : uses_[touch.rank]) {
+      const std::uint32_t user = nodes_.rankOf(use.agent);
+      const std::uint32_t needed = std::max(touch.access == ir::Access::Write ? use.reads : 0, use.writes);
+      if (needed == 0 || user == rank || clocks_[place.agent][use.agent] >= needed)
+        continue;
+      missing_ |= entries_[place.statement].insert(user).second;
+      join(clocks_[place.agent], begun_[user]);
+    }
+  }
+
+  const ir::Program &program_;
+  const StatementGraph &graph_;
+  const Nodes &nodes_;
+  const Sources &sources_;
+  Entries &entries_;
+  std::vector<std::vector<Use>> uses_; ///< [rank whose scratch it is]
+  std::vector<Clock> clocks_;          ///< [agent]
+  std::vector<bool> isSource_;         ///< [node]: others wait for it
+  std::vector<Clock> after_;           ///< [node] of these: what is known then
+  std::vector<Clock> begun_;           ///< [rank]
+  bool missing_ = false;
+};
+
+} // namespace
+
+bool addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
+                       const Sources &sources, Entries &entries) {
+  Relaunch relaunch(program, graph, nodes, sources, entries);
+  return !relaunch.isTrivial() && relaunch.run();
+}
+
+} // namespace mscclc::passes::schedule

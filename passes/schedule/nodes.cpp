@@ -1,0 +1,79 @@
+#include "passes/schedule/nodes.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::schedule {
+namespace {
+
+constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
+/// The block that receives what each port put brings: that of the first statement there that depends on it.
+std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const StatementGraph &graph) {
+  std::vector<std::uint32_t> receivers(movement.statements.size(), nobody);
+  for (std::uint32_t s = 0; s < graph.size(); ++s)
+    for (const Dependence &d : graph.dependences(s)) {
+      const ir::Move &earlier = movement.statements[d.on];
+      if (earlier.via == ir::Via::Port && receivers[d.on] == nobody &&
+          movement.dsts(earlier)[0].rank == *movement.statements[s].by)
+        receivers[d.on] = *movement.statements[s].block;
+    }
+  return receivers;
+}
+
+} // namespace
+
+Nodes::Nodes(const ir::Program &program, const StatementGraph &graph) : touching_(program.ranks.size()) {
+  const ir::Movement &movement = program.movement;
+  std::vector<std::uint32_t> blocks(program.ranks.size(), 1);
+  for (const ir::Move &statement : movement.statements)
+    blocks[*statement.by] = std::max(blocks[*statement.by], *statement.block + 1);
+  firstAgent_.push_back(0);
+  for (std::uint32_t r = 0; r < blocks.size(); ++r) {
+    rankOf_.insert(rankOf_.end(), blocks[r], r);
+    firstAgent_.push_back(static_cast<std::uint32_t>(rankOf_.size()));
+  }
+  lengths_.resize(rankOf_.size(), 0);
+  const std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
+  for (std::uint32_t s = 0; s < movement.statements.size(); ++s)
+    add(program, graph, s, receivers);
+}
+
+void Nodes::append(std::uint32_t statement, bool arrives, std::uint32_t agent) {
+  places_.push_back({statement, arrives, agent, lengths_[agent]++});
+}
+
+void Nodes::add(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement,
+                const std::vector<std::uint32_t> &receivers) {
+  const ir::Move &move = program.movement.statements[statement];
+  issued_.push_back(size());
+  append(statement, false, firstAgent_[*move.by] + *move.block);
+  if (move.via == ir::Via::Port) {
+    const std::uint32_t to = program.movement.dsts(move)[0].rank;
+    const std::uint32_t block = receivers[statement] == nobody ? *move.block : receivers[statement];
+    arrived_.push_back(size());
+    append(statement, true, std::min(firstAgent_[to] + block, firstAgent_[to + 1] - 1));
+    return;
+  }
+  arrived_.push_back(issued_.back());
+  std::uint32_t last = nobody;
+  for (const Touch &touch : graph.touches(statement))
+    if (touch.rank != *move.by && !touch.inScratch() && touch.rank != last)
+      touching_[last = touch.rank].push_back(issued_.back());
+}
+
+std::vector<std::uint32_t> Nodes::completing(const StatementGraph &graph, std::uint32_t statement,
+                                             std::uint32_t later) const {
+  if (issued_[statement] == arrived_[statement])
+    return {issued_[statement]};
+  std::vector<std::uint32_t> nodes;
+  for (const Touch &mine : graph.touches(statement))
+    for (const Touch &theirs : graph.touches(later))
+      if (mine.rank == theirs.rank && mine.memory.overlaps(theirs.memory) &&
+          (mine.access == ir::Access::Write || theirs.access == ir::Access::Write))
+        nodes.push_back(mine.access == ir::Access::Write ? arrived_[statement] : issued_[statement]);
+  std::ranges::sort(nodes);
+  nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+  return nodes;
+}
+
+} // namespace mscclc::passes::schedule

@@ -1,0 +1,60 @@
+// The nodes of a schedule (see sync_plan.h): what each block does, in the list order of statements.
+#pragma once
+
+#include "passes/schedule/statement_graph.h"
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace mscclc::passes::schedule {
+
+class Nodes {
+public:
+  Nodes(const ir::Program &program, const StatementGraph &graph);
+
+  struct Place {
+    std::uint32_t statement = 0;
+    bool arrives = false;
+    std::uint32_t agent = 0;
+    std::uint32_t index = 0; ///< among the agent's nodes
+  };
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(places_.size()); }
+  const Place &at(std::uint32_t node) const { return places_[node]; }
+  /// Where the statement is executed; of a port's put the node where it is issued.
+  std::uint32_t ofStatement(std::uint32_t statement) const { return issued_[statement]; }
+  /// The nodes of `statement` that are over when `later`, which depends on it, may begin: of a port's put its arrival,
+  /// or where `later` wants its source, the node that flushes it.
+  std::vector<std::uint32_t> completing(const StatementGraph &graph, std::uint32_t statement,
+                                        std::uint32_t later) const;
+
+  std::uint32_t numAgents() const { return static_cast<std::uint32_t>(rankOf_.size()); }
+  std::uint32_t rankOf(std::uint32_t agent) const { return rankOf_[agent]; }
+  std::uint32_t blockOf(std::uint32_t agent) const { return agent - firstAgent_[rankOf_[agent]]; }
+  std::uint32_t lengthOf(std::uint32_t agent) const { return lengths_[agent]; }
+  /// The agents of `rank`: from the first to before the second. There is at least one.
+  std::pair<std::uint32_t, std::uint32_t> agentsOf(std::uint32_t rank) const {
+    return {firstAgent_[rank], firstAgent_[rank + 1]};
+  }
+  /// The block of `rank` with the number that `agent` has on its own rank, or the last one.
+  std::uint32_t agentLike(std::uint32_t rank, std::uint32_t agent) const {
+    return std::min(firstAgent_[rank] + blockOf(agent), firstAgent_[rank + 1] - 1);
+  }
+  /// Nodes of other ranks that touch input or output of `rank`, in order.
+  const std::vector<std::uint32_t> &touchingBuffersOf(std::uint32_t rank) const { return touching_[rank]; }
+
+private:
+  void add(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement,
+           const std::vector<std::uint32_t> &receivers);
+  void append(std::uint32_t statement, bool arrives, std::uint32_t agent);
+
+  std::vector<Place> places_;
+  std::vector<std::uint32_t> issued_, arrived_; ///< [statement]; equal where nothing arrives
+  std::vector<std::uint32_t> firstAgent_;       ///< [rank], and the end
+  std::vector<std::uint32_t> rankOf_, lengths_; ///< [agent]
+  std::vector<std::vector<std::uint32_t>> touching_;
+};
+
+} // namespace mscclc::passes::schedule

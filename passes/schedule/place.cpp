@@ -1,0 +1,237 @@
+#include "passes/schedule/place.h"
+
+#include "ir/memory_map.h"
+#include "passes/diagnostics.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace mscclc::passes {
+namespace {
+
+using ir::Move;
+using ir::MoveKind;
+using ir::RankChunk;
+using ir::Via;
+
+class Placement {
+public:
+  explicit Placement(PassContext &context) : program_(context.program), diags_(context.diags) {}
+
+  void run() {
+    const ir::Movement given = std::move(program_.movement);
+    ir::Movement &placed = program_.movement;
+    placed = given;
+    placed.statements.clear();
+    placed.places.clear();
+    packetsFrom();
+    const std::uint32_t piece = pieceOf(given);
+    for (const Move &statement : given.statements)
+      for (std::uint32_t at = 0, size = given.places[statement.firstPlace].size; at < size; at += piece) {
+        srcs_ = cutOf(given.srcs(statement), at, piece);
+        dsts_ = cutOf(given.dsts(statement), at, piece);
+        place(statement);
+      }
+  }
+
+private:
+  /// Chunks that every place of the program is a multiple of, in size and from its buffer's beginning.
+  static std::uint32_t pieceOf(const ir::Movement &movement) {
+    std::uint32_t piece = 0;
+    for (const RankChunk &place : movement.places)
+      piece = std::gcd(piece, std::gcd(place.index, place.size));
+    return std::max(piece, 1u);
+  }
+  static std::vector<RankChunk> cutOf(std::span<const RankChunk> places, std::uint32_t at, std::uint32_t size) {
+    std::vector<RankChunk> cut(places.begin(), places.end());
+    for (RankChunk &place : cut)
+      place = {place.rank, place.buffer, place.index + at, size};
+    return cut;
+  }
+  /// Slots of packets begin after the scratch that statements name: packet chunk k lies over plain chunks 2k and 2k + 1.
+  void packetsFrom() {
+    if (program_.protocol == ir::Protocol::LL)
+      for (ir::Rank &rank : program_.ranks)
+        rank.scratchChunks = (rank.scratchChunks + 1) / 2 * 2;
+  }
+
+  bool same(const RankChunk &a, const RankChunk &b) const { return a.rank == b.rank && memory(a) == memory(b); }
+  ir::MemoryRange memory(const RankChunk &c) const {
+    return ir::memoryOf(program_, c.rank, c.buffer, c.index, c.size, ir::DataForm::Plain);
+  }
+  bool near(std::uint32_t a, std::uint32_t b) const { return program_.movement.sameNode(a, b); }
+  bool usesPackets(const Move &statement, std::uint32_t from, std::uint32_t to) const {
+    return from != to && near(from, to) && statement.packets.value_or(program_.protocol == ir::Protocol::LL) &&
+           statement.via.value_or(Via::Memory) == Via::Memory;
+  }
+  /// New scratch of `rank`, as long as the statement's places.
+  RankChunk slot(std::uint32_t rank) {
+    std::uint32_t &used = program_.ranks[rank].scratchChunks;
+    const std::uint32_t size = dsts_.front().size;
+    used = (used + size - 1) / size * size; // lanes cut pieces alike only where they begin at multiples of their size
+    const RankChunk made{rank, ir::BufferKind::Scratch, used, size};
+    used += size;
+    return made;
+  }
+  /// New scratch of `rank` for packets. Its halves are used by turns, so that a launch need not ask whether the one
+  /// before is over.
+  RankChunk packetSlot(std::uint32_t rank) {
+    program_.doubleScratch = true;
+    return slot(rank);
+  }
+
+  void append(Move statement, std::uint32_t by, std::span<const RankChunk> srcs, const RankChunk &dst,
+              std::optional<Via> via, bool packets) {
+    statement.by = by;
+    statement.via = via;
+    statement.packets = packets ? std::optional(true) : std::nullopt;
+    program_.movement.append(statement, srcs, {&dst, 1});
+  }
+
+  void place(const Move &statement) {
+    if (statement.via == Via::Switch)
+      return placeInSwitch(statement);
+    if (statement.kind == MoveKind::Reduce)
+      return reduce(statement);
+    for (const RankChunk &dst : dsts_)
+      copy(statement, dst, srcs_.front());
+  }
+
+  void placeInSwitch(const Move &statement) {
+    const bool reduces = statement.kind == MoveKind::Reduce;
+    const RankChunk &own = reduces ? dsts_.front() : srcs_.front();
+    const std::vector<RankChunk> &group = reduces ? srcs_ : dsts_;
+    std::vector<std::uint32_t> ranks;
+    for (const RankChunk &place : group)
+      ranks.push_back(place.rank);
+    std::ranges::sort(ranks);
+    const bool alike = std::ranges::all_of(group, [&](const RankChunk &place) {
+      return place.buffer == group.front().buffer && place.index == group.front().index;
+    });
+    const bool distinct = std::ranges::adjacent_find(ranks) == ranks.end();
+    if (!alike || !distinct || !std::ranges::binary_search(ranks, own.rank)) {
+      diags_.report(diag::switch_places, statement.loc, {reduces ? "reads" : "writes"});
+      return;
+    }
+    if (reduces && !program_.movement.reassociate && group.size() > 2) {
+      diags_.report(diag::switch_order, statement.loc);
+      return;
+    }
+    Move whole = statement;
+    whole.by = own.rank;
+    whole.packets.reset();
+    program_.movement.append(whole, srcs_, dsts_);
+  }
+
+  void copy(const Move &statement, const RankChunk &dst, const RankChunk &src) {
+    Move plain = statement;
+    plain.kind = MoveKind::Copy;
+    plain.reduceOp = ir::ReduceOp::Sum;
+    if (same(dst, src))
+      return;
+    if (dst.rank == src.rank)
+      return append(plain, dst.rank, {&src, 1}, dst, std::nullopt, false);
+    if (usesPackets(statement, src.rank, dst.rank)) {
+      const RankChunk packets = packetSlot(dst.rank);
+      append(plain, src.rank, {&src, 1}, packets, Via::Memory, true);
+      return append(plain, dst.rank, {&packets, 1}, dst, std::nullopt, true);
+    }
+    const bool port = statement.via.value_or(near(dst.rank, src.rank) ? Via::Memory : Via::Port) == Via::Port;
+    const std::uint32_t by = port ? src.rank : statement.by.value_or(src.rank);
+    append(plain, by == dst.rank ? by : src.rank, {&src, 1}, dst, port ? Via::Port : Via::Memory, false);
+  }
+
+  enum class Operand : std::uint8_t { Local, Remote, Packets };
+  struct Source {
+    RankChunk place;
+    Operand how = Operand::Local;
+  };
+
+  /// How the reducing rank gets at `src`: there, by reading it, or in a slot where it is put.
+  Source fetch(const Move &statement, std::uint32_t to, const RankChunk &src) {
+    if (src.rank == to)
+      return {src};
+    if (usesPackets(statement, src.rank, to)) {
+      const RankChunk packets = packetSlot(to);
+      Move send = statement;
+      send.kind = MoveKind::Copy;
+      send.reduceOp = ir::ReduceOp::Sum;
+      append(send, src.rank, {&src, 1}, packets, Via::Memory, true);
+      return {packets, Operand::Packets};
+    }
+    const bool reads = near(src.rank, to) && statement.via.value_or(Via::Memory) == Via::Memory &&
+                       (statement.by == to || (!statement.by && program_.movement.pull));
+    if (reads)
+      return {src, Operand::Remote};
+    const RankChunk arrived = slot(to);
+    copy(without(statement), arrived, src);
+    return {arrived};
+  }
+  static Move without(Move statement) {
+    statement.by.reset();
+    return statement;
+  }
+
+  void reduce(const Move &statement) {
+    const RankChunk dst = dsts_.front();
+    std::vector<Source> chain;
+    for (const RankChunk &src : srcs_)
+      chain.push_back(fetch(statement, dst.rank, src));
+    // A step of a sum commutes, so the second operand may come first.
+    if (chain[0].how != Operand::Local && chain[1].how == Operand::Local)
+      std::swap(chain[0], chain[1]);
+    const auto readsResult = [&](std::size_t from) {
+      return std::any_of(chain.begin() + static_cast<std::ptrdiff_t>(from), chain.end(),
+                         [&](const Source &s) { return same(s.place, dst); });
+    };
+    if (chain[0].how != Operand::Local) {
+      const RankChunk first = readsResult(1) ? slot(dst.rank) : dst;
+      Move load = statement;
+      load.kind = MoveKind::Copy;
+      load.reduceOp = ir::ReduceOp::Sum;
+      const bool packets = chain[0].how == Operand::Packets;
+      append(load, dst.rank, {&chain[0].place, 1}, first, packets ? std::nullopt : std::optional(Via::Memory), packets);
+      chain[0] = {first};
+    }
+    // Runs of operands that one operation takes, each onto the sum so far. That stays off the result's place as long as
+    // an operand lies there.
+    RankChunk sum = chain[0].place;
+    std::optional<RankChunk> spare;
+    for (std::size_t begin = 1; begin < chain.size();) {
+      std::size_t end = begin + 1;
+      while (end < chain.size() && chain[end].how == chain[begin].how)
+        ++end;
+      if (readsResult(end) && !spare)
+        spare = slot(dst.rank);
+      const RankChunk to = readsResult(end) ? *spare : dst;
+      std::vector<RankChunk> operands{sum};
+      for (; begin < end; ++begin)
+        operands.push_back(chain[begin].place);
+      const Operand how = chain[end - 1].how;
+      append(statement, dst.rank, operands, to, how == Operand::Remote ? std::optional(Via::Memory) : std::nullopt,
+             how == Operand::Packets);
+      sum = to;
+    }
+  }
+
+  ir::Program &program_;
+  ir::DiagnosticEngine &diags_;
+  std::vector<RankChunk> srcs_, dsts_; ///< of the statement, one piece
+};
+
+void place(PassContext &context) {
+  if (context.program.movement.statements.empty())
+    return;
+  const std::size_t before = context.program.movement.statements.size();
+  Placement(context).run();
+  context.stats.count("statements", before);
+  context.stats.count("placed", context.program.movement.statements.size());
+}
+
+} // namespace
+
+Pass createPlacePass() {
+  return {.run = place};
+}
+
+} // namespace mscclc::passes

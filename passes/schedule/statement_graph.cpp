@@ -1,0 +1,104 @@
+#include "passes/schedule/statement_graph.h"
+
+#include <algorithm>
+#include <array>
+
+namespace mscclc::passes::schedule {
+namespace {
+
+constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
+/// A chunk of memory: who wrote it last, and who has read it since.
+struct Cell {
+  std::uint32_t writer = nobody;
+  bool packets = false;              ///< what lies there
+  std::uint32_t lastReader = nobody; ///< into the pool of readers
+};
+struct Reader {
+  std::uint32_t statement, previous;
+};
+
+/// The cells of each buffer of each rank; they grow as they are touched.
+class Cells {
+public:
+  explicit Cells(std::size_t ranks) : buffers_(ranks) {}
+  std::span<Cell> of(const Touch &touch) {
+    std::vector<Cell> &cells = buffers_[touch.rank][static_cast<std::size_t>(touch.memory.buffer)];
+    if (cells.size() < touch.memory.end)
+      cells.resize(std::max<std::size_t>(touch.memory.end, 2 * cells.size()));
+    return std::span(cells).subspan(touch.memory.begin, touch.memory.end - touch.memory.begin);
+  }
+
+private:
+  std::vector<std::array<std::vector<Cell>, 3>> buffers_;
+};
+
+} // namespace
+
+bool sendsPackets(const ir::Movement &movement, const ir::Move &statement) {
+  return statement.packets.value_or(false) && statement.kind == ir::MoveKind::Copy &&
+         movement.dsts(statement)[0].rank != *statement.by;
+}
+
+bool isPacketPlace(const ir::Movement &movement, const ir::Move &statement, std::uint32_t index) {
+  if (!statement.packets.value_or(false))
+    return false;
+  if (sendsPackets(movement, statement))
+    return index >= statement.numSrcs;
+  return statement.kind == ir::MoveKind::Copy ? index == 0 : index != 0 && index < statement.numSrcs;
+}
+
+StatementGraph::StatementGraph(const ir::Program &program) {
+  const ir::Movement &movement = program.movement;
+  Cells cells(program.ranks.size());
+  std::vector<Reader> readers;
+  std::vector<Dependence> found;
+  firstTouch_.push_back(0);
+  first_.push_back(0);
+  for (std::uint32_t s = 0; s < movement.statements.size(); ++s) {
+    const ir::Move &statement = movement.statements[s];
+    for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
+      const ir::RankChunk &place = movement.places[statement.firstPlace + i];
+      const ir::DataForm form = isPacketPlace(movement, statement, i) ? ir::DataForm::Packet : ir::DataForm::Plain;
+      touches_.push_back({place.rank,
+                          ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, form),
+                          i < statement.numSrcs ? ir::Access::Read : ir::Access::Write, form});
+    }
+    firstTouch_.push_back(touches_.size());
+
+    found.clear();
+    for (const Touch &touch : touches(s))
+      for (Cell &cell : cells.of(touch)) {
+        const bool reads = touch.access == ir::Access::Read;
+        if (cell.writer != nobody && cell.writer != s)
+          found.push_back({cell.writer, !reads         ? Hazard::Reuse
+                                        : cell.packets ? Hazard::Packets
+                                                       : Hazard::Value});
+        if (reads) {
+          readers.push_back({s, cell.lastReader});
+          cell.lastReader = static_cast<std::uint32_t>(readers.size() - 1);
+          continue;
+        }
+        for (std::uint32_t r = cell.lastReader; r != nobody; r = readers[r].previous)
+          if (readers[r].statement != s)
+            found.push_back({readers[r].statement, Hazard::Reuse});
+        cell = {s, touch.form == ir::DataForm::Packet, nobody};
+      }
+    std::ranges::sort(found, [](const Dependence &a, const Dependence &b) {
+      return a.on != b.on ? a.on < b.on : a.hazard < b.hazard;
+    });
+    const auto repeated = std::ranges::unique(found, {}, &Dependence::on);
+    dependences_.insert(dependences_.end(), found.begin(), repeated.begin());
+    first_.push_back(dependences_.size());
+  }
+}
+
+std::vector<std::uint32_t> levelsOf(const StatementGraph &graph) {
+  std::vector<std::uint32_t> levels(graph.size(), 0);
+  for (std::uint32_t s = 0; s < graph.size(); ++s)
+    for (const Dependence &dependence : graph.dependences(s))
+      levels[s] = std::max(levels[s], levels[dependence.on] + 1);
+  return levels;
+}
+
+} // namespace mscclc::passes::schedule

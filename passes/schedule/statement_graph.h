@@ -1,0 +1,64 @@
+// What movement statements touch, and which of them must come before which.
+#pragma once
+
+#include "ir/memory_map.h"
+#include "ir/program.h"
+
+#include <span>
+#include <vector>
+
+namespace mscclc::passes::schedule {
+
+/// Memory that a statement touches, aliasing resolved; packets cover two chunks for each of their own.
+struct Touch {
+  std::uint32_t rank = 0;
+  ir::MemoryRange memory;
+  ir::Access access = ir::Access::Read;
+  ir::DataForm form = ir::DataForm::Plain;
+
+  bool inScratch() const { return memory.buffer == ir::BufferKind::Scratch; }
+};
+
+/// Whether the place `index` of a placed statement, sources first, holds packets.
+bool isPacketPlace(const ir::Movement &movement, const ir::Move &statement, std::uint32_t index);
+
+/// A statement whose data travels in packets to another rank.
+bool sendsPackets(const ir::Movement &movement, const ir::Move &statement);
+
+/// What a dependence is for.
+enum class Hazard : std::uint8_t {
+  Value,   ///< the later statement reads what the earlier one wrote
+  Packets, ///< the same, and the data itself tells when it is there
+  Reuse,   ///< the later one writes what the earlier one read or wrote
+};
+
+struct Dependence {
+  std::uint32_t on = 0; ///< the earlier statement
+  Hazard hazard = Hazard::Value;
+};
+
+/// The dependences of a program of placed statements, by memory. Linear in what they touch.
+class StatementGraph {
+public:
+  explicit StatementGraph(const ir::Program &program);
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(firstTouch_.size() - 1); }
+  std::span<const Touch> touches(std::uint32_t statement) const {
+    return {touches_.data() + firstTouch_[statement], touches_.data() + firstTouch_[statement + 1]};
+  }
+  /// On earlier statements, by their number, each once with its strongest hazard: Value before Packets before Reuse.
+  std::span<const Dependence> dependences(std::uint32_t statement) const {
+    return {dependences_.data() + first_[statement], dependences_.data() + first_[statement + 1]};
+  }
+
+private:
+  std::vector<Touch> touches_;
+  std::vector<std::size_t> firstTouch_;
+  std::vector<Dependence> dependences_;
+  std::vector<std::size_t> first_;
+};
+
+/// The longest chain of dependences that leads to each statement: 0 for one that depends on nothing.
+std::vector<std::uint32_t> levelsOf(const StatementGraph &graph);
+
+} // namespace mscclc::passes::schedule

@@ -1,0 +1,220 @@
+#include "passes/schedule/sync_plan.h"
+
+#include "passes/schedule/agent_clocks.h"
+#include "passes/schedule/launches.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace mscclc::passes::schedule {
+namespace {
+
+/// An edge that is kept: a signal at the end of one group, a wait at the beginning of another.
+struct Edge {
+  std::uint32_t fromAgent, fromGroup, toAgent, toGroup;
+  Carrier carrier;
+  std::uint32_t statement;
+};
+
+class Planner {
+public:
+  Planner(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Entries &forced)
+      : program_(program), movement_(program.movement), graph_(graph), nodes_(nodes), forced_(forced),
+        clocks_(nodes.numAgents(), static_cast<std::uint32_t>(program.ranks.size())), groupOf_(nodes.size()) {
+    plan_.agents.resize(nodes.numAgents());
+    sources_.ofNode.resize(nodes.size());
+    sources_.ofEnd.resize(nodes.numAgents());
+    for (std::uint32_t a = 0; a < nodes.numAgents(); ++a) {
+      plan_.agents[a].rank = nodes.rankOf(a);
+      plan_.agents[a].block = nodes.blockOf(a);
+      clocks_.start(a, nodes.rankOf(a));
+      plan_.agents[a].groups.push_back({}); // what all of the rank's launch begins with
+      snapshots_.push_back({clocks_.snapshot(a)});
+    }
+  }
+
+  void run() {
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n)
+      add(n);
+    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
+      finish(r);
+    for (const Edge &edge : edges_) {
+      plan_.agents[edge.fromAgent].groups[edge.fromGroup].signals.push_back(
+          {edge.toAgent, edge.carrier, edge.fromGroup == 0, edge.statement});
+      plan_.agents[edge.toAgent].groups[edge.toGroup].waits.push_back(
+          {edge.fromAgent, edge.carrier, edge.fromGroup == 0, edge.statement});
+    }
+  }
+
+  SyncPlan takePlan() { return std::move(plan_); }
+  /// What carries order into each node, for the run over several launches.
+  const Sources &sources() const { return sources_; }
+
+private:
+  /// What a node waits for: another node, or the beginning of a rank's launch.
+  struct Need {
+    std::uint32_t node = 0;
+    bool byPackets = false;
+  };
+
+  void add(std::uint32_t n) {
+    const Nodes::Place place = nodes_.at(n);
+    collect(n);
+    std::uint32_t depth = plan_.agents[place.agent].groups.back().depth;
+    const std::size_t firstEdge = edges_.size();
+    for (const Need &need : needs_)
+      depth = std::max(depth, satisfy(n, need));
+    for (const std::uint32_t rank : entries_)
+      depth = std::max(depth, hear(n, rank));
+    std::vector<Group> &groups = plan_.agents[place.agent].groups;
+    const bool fresh = groups.size() == 1 || depth > groups.back().depth || movement_.eager;
+    if (fresh) {
+      groups.push_back({std::max(depth, 1u), {}, {}, {}});
+      snapshots_[place.agent].emplace_back();
+    }
+    groupOf_[n] = static_cast<std::uint32_t>(groups.size() - 1);
+    for (std::size_t e = firstEdge; e < edges_.size(); ++e)
+      edges_[e].toGroup = groupOf_[n];
+    dropOvertaken(firstEdge);
+    groups.back().nodes.push_back({place.statement, place.arrives});
+    snapshots_[place.agent][groupOf_[n]] = clocks_.snapshot(place.agent);
+  }
+
+  /// What node `n` needs: needs_, latest first, and entries_.
+  void collect(std::uint32_t n) {
+    const Nodes::Place place = nodes_.at(n);
+    needs_.clear();
+    entries_.clear();
+    if (place.arrives) {
+      needs_.push_back({nodes_.ofStatement(place.statement), false});
+      return;
+    }
+    for (const Dependence &d : graph_.dependences(place.statement))
+      for (const std::uint32_t node : nodes_.completing(graph_, d.on, place.statement))
+        needs_.push_back({node, d.hazard == Hazard::Packets});
+    std::ranges::sort(needs_, [](const Need &a, const Need &b) { return a.node > b.node; });
+    const std::uint32_t rank = nodes_.rankOf(place.agent);
+    for (const Touch &touch : graph_.touches(place.statement))
+      if (touch.rank != rank && !touch.inScratch())
+        entries_.insert(touch.rank);
+    if (const auto forced = forced_.find(place.statement); forced != forced_.end())
+      entries_.insert(forced->second.begin(), forced->second.end());
+  }
+
+  /// Makes node `n` come after `need`. Returns how deep it must be for that.
+  std::uint32_t satisfy(std::uint32_t n, const Need &need) {
+    const Nodes::Place from = nodes_.at(need.node), to = nodes_.at(n);
+    if (from.agent == to.agent)
+      return 0;
+    const std::uint32_t fromGroup = groupOf_[need.node];
+    const std::uint32_t depth = plan_.agents[from.agent].groups[fromGroup].depth + 1;
+    if (need.byPackets) {
+      sources_.ofNode[n].push_back({need.node, false});
+      return depth;
+    }
+    if (clocks_.knows(to.agent, from.agent, from.index + 1))
+      return 0;
+    const Carrier carrier = to.arrives ? Carrier::Put : carrierBetween(from.agent, to.agent);
+    sources_.ofNode[n].push_back({need.node, false});
+    clocks_.join(to.agent, snapshots_[from.agent][fromGroup], from.agent, from.index + 1);
+    // The group that has `need.node` may have told this block already, by a signal that comes after all its nodes.
+    if (carrier == Carrier::Put || signalled_.try_emplace({from.agent, fromGroup, to.agent}, n).second)
+      edges_.push_back({from.agent, fromGroup, to.agent, 0, carrier, nodes_.at(n).statement});
+    return depth;
+  }
+
+  /// Makes node `n` come after the beginning of the launch of `rank`.
+  std::uint32_t hear(std::uint32_t n, std::uint32_t rank) {
+    const Nodes::Place to = nodes_.at(n);
+    if (clocks_.hasHeardOf(to.agent, rank))
+      return 0;
+    const std::uint32_t from = nodes_.agentLike(rank, to.agent);
+    sources_.ofNode[n].push_back({from, true});
+    clocks_.hear(to.agent, rank);
+    const Carrier carrier = movement_.sameNode(rank, nodes_.rankOf(to.agent)) ? Carrier::RelaxedSignal : Carrier::PortSignal;
+    if (signalled_.try_emplace({from, 0, to.agent}, n).second)
+      edges_.push_back({from, 0, to.agent, 0, carrier, to.statement});
+    return 1;
+  }
+
+  /// Of several edges from one block into one group, the one from the latest group says it all.
+  void dropOvertaken(std::size_t firstEdge) {
+    for (std::size_t e = firstEdge; e < edges_.size(); ++e) {
+      const Edge edge = edges_[e];
+      if (edge.carrier == Carrier::Put || edge.carrier == Carrier::RelaxedSignal)
+        continue;
+      const auto overtaken = [&](const Edge &other) {
+        return other.fromAgent == edge.fromAgent && other.toAgent == edge.toAgent && other.toGroup == edge.toGroup &&
+               other.carrier == edge.carrier && other.fromGroup < edge.fromGroup;
+      };
+      std::erase_if(edges_, overtaken);
+    }
+  }
+
+  Carrier carrierBetween(std::uint32_t from, std::uint32_t to) const {
+    if (nodes_.rankOf(from) == nodes_.rankOf(to))
+      return Carrier::Semaphore;
+    return movement_.sameNode(nodes_.rankOf(from), nodes_.rankOf(to)) ? Carrier::MemorySignal : Carrier::PortSignal;
+  }
+
+  /// The launch of `rank` ends after all that touches its buffers.
+  void finish(std::uint32_t rank) {
+    // Latest first: what tells of it mostly tells of those before.
+    std::vector<std::uint32_t> touching = nodes_.touchingBuffersOf(rank);
+    for (auto n = touching.rbegin(); n != touching.rend(); ++n) {
+      const Nodes::Place from = nodes_.at(*n);
+      const auto [first, last] = nodes_.agentsOf(rank);
+      bool known = false;
+      for (std::uint32_t a = first; a < last; ++a)
+        known = known || clocks_.knows(a, from.agent, from.index + 1);
+      if (known)
+        continue;
+      const std::uint32_t to = nodes_.agentLike(rank, from.agent);
+      const std::uint32_t fromGroup = groupOf_[*n];
+      std::vector<Group> &groups = plan_.agents[to].groups;
+      if (groups.size() == 1 || !groups.back().nodes.empty()) {
+        groups.push_back({groups.back().depth + 1, {}, {}, {}});
+        snapshots_[to].emplace_back();
+      }
+      groups.back().depth = std::max(groups.back().depth, plan_.agents[from.agent].groups[fromGroup].depth + 1);
+      clocks_.join(to, snapshots_[from.agent][fromGroup], from.agent, from.index + 1);
+      sources_.ofEnd[to].push_back({*n, false});
+      if (signalled_.try_emplace({from.agent, fromGroup, to}, *n).second)
+        edges_.push_back({from.agent, fromGroup, to, static_cast<std::uint32_t>(groups.size() - 1),
+                          carrierBetween(from.agent, to), from.statement});
+    }
+  }
+
+  const ir::Program &program_;
+  const ir::Movement &movement_;
+  const StatementGraph &graph_;
+  const Nodes &nodes_;
+  const Entries &forced_;
+  AgentClocks clocks_;
+  SyncPlan plan_;
+  std::vector<std::uint32_t> groupOf_;                                 ///< [node]
+  std::vector<std::vector<AgentClocks::Snapshot>> snapshots_;          ///< [agent][group]: when its last node is done
+  std::vector<Edge> edges_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> signalled_; ///< (agent, group, agent)
+  Sources sources_;
+  std::vector<Need> needs_;
+  std::set<std::uint32_t> entries_;
+};
+
+} // namespace
+
+SyncPlan planSync(const ir::Program &program, const StatementGraph &graph) {
+  const Nodes nodes(program, graph);
+  // What launches leave in scratch may ask for more; each edge that is added may make others needless.
+  Entries forced;
+  while (true) {
+    Planner planner(program, graph, nodes, forced);
+    planner.run();
+    if (!addMissingEntries(program, graph, nodes, planner.sources(), forced))
+      return planner.takePlan();
+  }
+}
+
+} // namespace mscclc::passes::schedule

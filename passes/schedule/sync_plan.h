@@ -1,0 +1,64 @@
+// Which statements wait for which, over blocks and launches, with nothing that follows from the rest.
+//
+// The list order of statements makes each thread block a sequence of *nodes*: a statement, or the arrival of what a
+// port has put, on the rank that gets it. Each rank has a user besides, who writes its inputs and reads and overwrites
+// both buffers between launches: its nodes are the beginning and the end of a launch. A node needs the nodes that it
+// depends on, the beginning of launches whose buffers it touches, and the end of a launch needs what touches its rank's
+// buffers. What a block knows already, since an earlier edge or what that block had known in turn says so, needs no edge
+// of its own (Netzer's reduction, on the list order).
+//
+// Nodes of a block that are equally deep, in edges from the beginning, form a *group*: it waits for all it needs
+// before its first node, and signals after its last. An edge always leads to a deeper group, so the groups can not wait
+// for each other in a circle.
+#pragma once
+
+#include "passes/schedule/statement_graph.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace mscclc::passes::schedule {
+
+/// What carries an edge to another block.
+enum class Carrier : std::uint8_t {
+  Semaphore,     ///< inside a rank
+  MemorySignal,  ///< inside a node
+  RelaxedSignal, ///< the same, where no data of this launch is behind it
+  PortSignal,    ///< between nodes
+  Put,           ///< the signal that ends a port's put
+};
+
+/// One end of an edge: the block at its other end, and what carries it.
+struct Sync {
+  std::uint32_t agent = 0;
+  Carrier carrier = Carrier::Semaphore;
+  bool entry = false;          ///< it says that the launch of the agent's rank has begun, and no more
+  std::uint32_t statement = 0; ///< the one that the edge is there for
+  friend bool operator==(const Sync &, const Sync &) = default;
+};
+
+struct Node {
+  std::uint32_t statement = 0;
+  bool arrives = false; ///< what the statement has put is there
+};
+
+struct Group {
+  std::uint32_t depth = 0;
+  std::vector<Sync> waits;
+  std::vector<Node> nodes;
+  std::vector<Sync> signals;
+};
+
+/// What each block does, group by group. Blocks of all ranks are numbered as agents.
+struct SyncPlan {
+  struct Agent {
+    std::uint32_t rank = 0, block = 0;
+    std::vector<Group> groups;
+  };
+  std::vector<Agent> agents; ///< by rank, then block
+};
+
+/// Plans the synchronisation of `program`, whose statements are placed, cut and ordered.
+SyncPlan planSync(const ir::Program &program, const StatementGraph &graph);
+
+} // namespace mscclc::passes::schedule

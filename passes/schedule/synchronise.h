@@ -1,0 +1,18 @@
+#pragma once
+
+#include "passes/pass.h"
+
+namespace mscclc::passes {
+
+/// Makes thread blocks of the statements: their operations, and the synchronisation that they need (sync_plan.h), with
+/// channels, semaphores and tables. Each operation and each sync stands at the statement that it is there for.
+///
+/// Inside a node blocks tell each other by signals, between nodes by those of ports, a rank's own by semaphores. What a
+/// port puts is told by the put itself, which waits until its source is free. Packets tell themselves. With a `step`,
+/// all but the beginning of each block is one pipeline.
+///
+/// Requires: statements that are placed, cut and ordered. Provides: thread blocks. Operations of one block that conflict
+/// still ask for what infer-sync puts between them.
+Pass createSynchronisePass();
+
+} // namespace mscclc::passes

@@ -1,0 +1,107 @@
+// Random movement programs, scheduled, proven and run: schedule_random COUNT [FIRST_SEED] [SCHEDULES]
+//
+// Each means what it promises, as the generator has run it statement by statement. So the passes must schedule it, with
+// whatever they were told to choose, the proof must accept what they made, and a run of that must be right. Prints what
+// does not hold with its seed, the smallest program in full, and counts; exit 1 if anything did not.
+#include "random_movement.h"
+
+#include "ir/structure.h"
+#include "ir/text.h"
+#include "passes/pass_manager.h"
+#include "passes/simulate/simulate.h"
+#include "passes/verify/verify.h"
+
+#include <cstdlib>
+#include <iostream>
+#include <map>
+
+using namespace mscclc;
+
+namespace {
+
+class Judge {
+public:
+  explicit Judge(std::uint32_t schedules) : schedules_(schedules) {}
+
+  void judge(std::uint64_t seed) {
+    const ir::Program given = fuzz::randomMovement(seed);
+    if (given.movement.statements.empty())
+      return;
+    ++programs_;
+    statements_ += given.movement.statements.size();
+    for (const char *rest : {"lower-data-sync,infer-sync,replicate-instances",
+                             "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits,replicate-instances"})
+      if (!schedule(given, seed, rest))
+        return;
+  }
+  bool tell() const {
+    for (const auto &[kind, fault] : smallest_)
+      std::cout << "\nThe smallest of '" << kind << "', seed " << fault.seed << ":\n" << fault.text;
+    std::cout << programs_ << " movement programs, " << statements_ << " statements, " << operations_
+              << " operations; " << faults_ << " faults\n";
+    return faults_ == 0;
+  }
+
+private:
+  struct Fault {
+    std::uint64_t seed = 0;
+    std::size_t size = 0;
+    std::string text;
+  };
+
+  bool schedule(const ir::Program &given, std::uint64_t seed, const char *rest) {
+    ir::Program program = given;
+    ir::DiagnosticEngine diags;
+    passes::PassManagerOptions options;
+    options.verifyEach = true;
+    passes::PassManager manager(std::move(options), passes::propertiesOf(program));
+    if (const std::string wrong = manager.add(std::string("place,cut,order,synchronise,") + rest); !wrong.empty())
+      return fault(given, program, seed, "pipeline", wrong);
+    try {
+      if (!manager.run(program, diags).ok)
+        return fault(given, program, seed, "not scheduled", diags.render(false));
+    } catch (const std::exception &error) {
+      return fault(given, program, seed, "broken", error.what());
+    }
+    operations_ += program.numOps();
+    if (!passes::verify(program, diags).proven)
+      return fault(given, program, seed, "scheduled and refused", diags.render(false));
+    passes::SimulateOptions run;
+    run.type = passes::DataType::I32;
+    run.schedules = schedules_;
+    run.seed = seed;
+    run.sizes = {std::uint64_t{48} * program.ranks[0].inputChunks};
+    if (!passes::simulate(program, diags, run).ok)
+      return fault(given, program, seed, "proven, but runs wrong", diags.render(false));
+    return true;
+  }
+
+  bool fault(const ir::Program &given, const ir::Program &made, std::uint64_t seed, const std::string &kind,
+             const std::string &what) {
+    ++faults_;
+    std::cout << "seed " << seed << ": " << kind << std::endl;
+    Fault &smallest = smallest_[kind];
+    if (smallest.text.empty() || given.movement.statements.size() < smallest.size) {
+      smallest = {seed, given.movement.statements.size(), what + "\n"};
+      ir::print(given, smallest.text);
+      smallest.text += "\nbecame\n";
+      ir::print(made, smallest.text);
+    }
+    return false;
+  }
+
+  std::uint32_t schedules_;
+  std::uint64_t programs_ = 0, statements_ = 0, operations_ = 0, faults_ = 0;
+  std::map<std::string, Fault> smallest_;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
+  const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  Judge judge(argc > 3 ? static_cast<std::uint32_t>(std::strtoul(argv[3], nullptr, 10)) : 4);
+  for (std::uint64_t seed = first; seed < first + count; ++seed)
+    judge.judge(seed);
+  return judge.tell() ? 0 : 1;
+}
