@@ -58,8 +58,13 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
     wait(sync, &sync == &waits.back() ? DataSync::After : DataSync::None);
   if (rest)
     for (const Node &node : group.nodes)
-      if (!node.arrives)
-        execute(movement_.statements[node.statement]);
+      if (!node.arrives) {
+        const ir::Move &statement = movement_.statements[node.statement];
+        // Whoever hears of what a port has put takes what this block did before to be done.
+        if (statement.via == ir::Via::Port && !block_->ops.empty() && ir::info(block_->ops.back().kind).group == ir::OpGroup::Data)
+          block_->append({.kind = OpKind::Nop, .loc = statement.loc});
+        execute(statement);
+      }
   const bool atBeginning = block_->ops.empty();
   bool first = true;
   for (const Sync &sync : signals)

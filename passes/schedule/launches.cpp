@@ -21,12 +21,14 @@ public:
     for (std::uint32_t n = 0; n < nodes.size(); ++n) {
       const Nodes::Place &place = nodes.at(n);
       const bool port = isPort(place.statement);
-      for (const Touch &touch : graph.touches(place.statement))
+      for (const Touch &touch : graph.touches(place.statement)) {
+        remote_ |= touch.inScratch() && touch.rank != *program.movement.statements[place.statement].by;
         // What a port puts is over with its arrival.
         if (touch.inScratch() && (!port || (touch.access == ir::Access::Write) == place.arrives)) {
           Use &use = useOf(touch.rank, place.agent);
           (touch.access == ir::Access::Read ? use.reads : use.writes) = place.index + 1;
         }
+      }
     }
     isSource_.resize(nodes.size(), false);
     for (const auto *all : {&sources.ofNode, &sources.ofEnd})
@@ -37,12 +39,7 @@ public:
   }
 
   /// True if nobody but the rank itself uses any scratch.
-  bool isTrivial() const {
-    for (std::uint32_t r = 0; r < uses_.size(); ++r)
-      if (std::ranges::any_of(uses_[r], [&](const Use &use) { return nodes_.rankOf(use.agent) != r; }))
-        return false;
-    return true;
-  }
+  bool isTrivial() const { return !remote_; }
 
   bool run() {
     const std::uint32_t back = program_.doubleScratch ? 2 : 1;
@@ -130,7 +127,7 @@ private:
   std::vector<bool> isSource_;         ///< [node]: others wait for it
   std::vector<Clock> after_;           ///< [node] of these: what is known then
   std::vector<Clock> begun_;           ///< [rank]
-  bool missing_ = false;
+  bool remote_ = false, missing_ = false;
 };
 
 } // namespace

@@ -24,7 +24,7 @@ public:
     placed = given;
     placed.statements.clear();
     placed.places.clear();
-    packetsFrom();
+    findPlainScratch(given);
     const std::uint32_t piece = pieceOf(given);
     for (const Move &statement : given.statements)
       for (std::uint32_t at = 0, size = given.places[statement.firstPlace].size; at < size; at += piece) {
@@ -48,11 +48,21 @@ private:
       place = {place.rank, place.buffer, place.index + at, size};
     return cut;
   }
-  /// Slots of packets begin after the scratch that statements name: packet chunk k lies over plain chunks 2k and 2k + 1.
-  void packetsFrom() {
-    if (program_.protocol == ir::Protocol::LL)
-      for (ir::Rank &rank : program_.ranks)
-        rank.scratchChunks = (rank.scratchChunks + 1) / 2 * 2;
+  /// Finds the ranks that have plain data in scratch. They get no packets: at another message size, plain chunks lie
+  /// where packets are read.
+  void findPlainScratch(const ir::Movement &given) {
+    plain_.resize(program_.ranks.size());
+    for (std::uint32_t r = 0; r < plain_.size(); ++r)
+      plain_[r] = program_.ranks[r].scratchChunks != 0;
+    for (const Move &statement : given.statements) {
+      if (statement.kind != MoveKind::Reduce || statement.via == Via::Switch)
+        continue;
+      const RankChunk &dst = given.dsts(statement)[0];
+      for (const RankChunk &src : given.srcs(statement))
+        if ((src.rank != dst.rank && !wantsPackets(statement, src.rank, dst.rank)) ||
+            (same(src, dst) && &src != &given.srcs(statement)[0]))
+          plain_[dst.rank] = true;
+    }
   }
 
   bool same(const RankChunk &a, const RankChunk &b) const { return a.rank == b.rank && memory(a) == memory(b); }
@@ -61,6 +71,9 @@ private:
   }
   bool near(std::uint32_t a, std::uint32_t b) const { return program_.movement.sameNode(a, b); }
   bool usesPackets(const Move &statement, std::uint32_t from, std::uint32_t to) const {
+    return wantsPackets(statement, from, to) && !plain_[to];
+  }
+  bool wantsPackets(const Move &statement, std::uint32_t from, std::uint32_t to) const {
     return from != to && near(from, to) && statement.packets.value_or(program_.protocol == ir::Protocol::LL) &&
            statement.via.value_or(Via::Memory) == Via::Memory;
   }
@@ -217,6 +230,7 @@ private:
   ir::Program &program_;
   ir::DiagnosticEngine &diags_;
   std::vector<RankChunk> srcs_, dsts_; ///< of the statement, one piece
+  std::vector<bool> plain_;            ///< [rank]: some of its scratch is for plain data
 };
 
 void place(PassContext &context) {
