@@ -4,6 +4,7 @@
 #include "backend-cuda/specialise.h"
 #include "backend-cuda/write_source.h"
 #include "ir/op_semantics.h"
+#include "ir/structure.h"
 
 #include <cctype>
 
@@ -72,6 +73,7 @@ std::string kernelIdentifier(const std::string &name) {
 
 bool emitKernel(const ir::Program &program, const EmitOptions &options, std::string &out,
                 ir::DiagnosticEngine &diagnostics) {
+  ir::requireBlocks(program);
   const std::uint64_t before = diagnostics.numErrors();
   KernelCheck(program, diagnostics).run(options);
   if (diagnostics.numErrors() != before)

@@ -21,7 +21,7 @@ struct EmitOptions {
 /// Appends CUDA C++17 text to `out`: functions of the distinct block programs, the kernel, a MscclcKernel descriptor
 /// (runtime_abi.h) and its registration. Equal input gives equal text. Nothing is appended, and false returned, if the
 /// program cannot be a kernel; `diagnostics` then has an error. Operations that still ask for block-wide
-/// synchronisation around themselves get it.
+/// synchronisation around themselves get it. Requires thread blocks (ir::requireBlocks).
 bool emitKernel(const ir::Program &program, const EmitOptions &options, std::string &out,
                 ir::DiagnosticEngine &diagnostics);
 

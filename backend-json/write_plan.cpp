@@ -6,6 +6,7 @@
 #include "backend-json/plan_schema.h"
 #include "ir/collectives.h"
 #include "ir/internal_error.h"
+#include "ir/structure.h"
 
 #include <sstream>
 
@@ -375,6 +376,7 @@ void PlanWriter::chunk(const Chunk &c) {
 } // namespace
 
 bool writePlan(const Program &program, std::ostream &stream, const WriteOptions &options) {
+  requireBlocks(program);
   return PlanWriter(program, stream, options).write(options.nameOverride.empty() ? program.name : options.nameOverride);
 }
 

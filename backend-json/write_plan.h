@@ -19,8 +19,8 @@ struct WriteOptions {
 
 /// Writes `program` to `stream` as it goes, one operation a line; memory does not grow with the program. The same
 /// program gives the same bytes. False if the stream failed (a full disk, say); what was written is then incomplete.
-/// Requires data syncs lowered to nops, instances replicated, and every channel and remote buffer that an operation
-/// names in its block's tables; otherwise throws ir::InternalError.
+/// Requires thread blocks (ir::requireBlocks), data syncs lowered to nops, instances replicated, and every channel and
+/// remote buffer that an operation names in its block's tables; otherwise throws ir::InternalError.
 bool writePlan(const ir::Program &program, std::ostream &stream, const WriteOptions &options = {});
 
 /// True if `text` is UTF-8, so that a plan can have it as its name; what is not is replaced.

@@ -129,9 +129,12 @@ ExitCode Session::transform() {
   }
   const passes::Properties missing = manager.missing(output_.needs);
   for (const passes::Property property : passes::allProperties)
-    if (missing & property)
-      diags_.report(diag::action_needs_pass, {},
-                    {output_.consumer, passes::describe(property), passes::providerOf(property)});
+    if (missing & property) {
+      const std::string provider(passes::providerOf(property));
+      diags_.report(
+          diag::action_needs_pass, {},
+          {output_.consumer, passes::describe(property), provider.empty() ? "no pass" : "the pass " + provider});
+    }
   if (missing != 0)
     return exitUsage;
   times_.mark();

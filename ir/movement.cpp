@@ -11,4 +11,14 @@ void Movement::append(Move move, std::span<const RankChunk> srcs, std::span<cons
   statements.push_back(move);
 }
 
+std::string_view toString(MoveKind kind) {
+  constexpr std::string_view names[] = {"copy", "reduce"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view toString(Via via) {
+  constexpr std::string_view names[] = {"memory", "port", "switch"};
+  return names[static_cast<std::size_t>(via)];
+}
+
 } // namespace mscclc::ir

@@ -1,10 +1,10 @@
 // The movement form: what a program moves, before anyone said how.
 //
-// A program of ir::Schedule::Auto begins as a list of statements on chunks of any ranks, without thread blocks. It means
-// what the statements do when they are executed one by one, in the order written, on the memory of all ranks at once.
-// The passes of passes/schedule decide, pass by pass, who executes each statement and through what (place), in which
-// block (cut), in which order (order), and last turn them into the operations of thread blocks (synchronise), after
-// which no statement is left. What is not decided yet, or was left open by the user, is empty.
+// A program of ir::Schedule::Auto begins as a list of statements on chunks of any ranks, without thread blocks. It
+// means what the statements do when they are executed one by one, in the order written, on the memory of all ranks at
+// once. The passes of passes/schedule decide, pass by pass, who executes each statement and through what (place), in
+// which block (cut), in which order (order), and last turn them into the operations of thread blocks (synchronise),
+// after which no statement is left. What is not decided yet, or was left open by the user, is empty.
 #pragma once
 
 #include "ir/source_map.h"
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace mscclc::ir {
@@ -84,5 +85,8 @@ struct Movement {
   /// Appends `move` with these places; its range fields are set here.
   void append(Move move, std::span<const RankChunk> srcs, std::span<const RankChunk> dsts);
 };
+
+std::string_view toString(MoveKind kind); ///< "copy", "reduce"
+std::string_view toString(Via via);       ///< "memory", "port", "switch"
 
 } // namespace mscclc::ir

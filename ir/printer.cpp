@@ -25,6 +25,8 @@ private:
   void printOp(const ThreadBlock &block, std::uint32_t index);
   void printVersions();
   void printChunk(const Chunk &chunk);
+  void printMovement();
+  void printMove(const Move &move);
   void printLocations();
 
   Printer &text(std::string_view words) {
@@ -41,6 +43,9 @@ private:
   Printer &indent(std::size_t depth) {
     out_.append(2 * depth, ' ');
     return *this;
+  }
+  void range(std::uint32_t index, std::uint32_t size) {
+    text("[").number(index).text(":").number(std::uint64_t{index} + size).text("]");
   }
   void loc(LocId id) {
     if (id != noLoc)
@@ -95,6 +100,7 @@ void Printer::printProgram() {
     printExpectation(e);
   for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
     printRank(r);
+  printMovement();
   text("}\n");
   printLocations();
 }
@@ -213,22 +219,22 @@ void Printer::printBlock(std::uint32_t rank, std::uint32_t index) {
 void Printer::printChunk(const Chunk &chunk) {
   switch (chunk.space) {
   case ChunkSpace::Input:
-    text("input[");
+    text("input");
     break;
   case ChunkSpace::Output:
-    text("output[");
+    text("output");
     break;
   case ChunkSpace::Scratch:
-    text("scratch[");
+    text("scratch");
     break;
   case ChunkSpace::Remote:
-    text("remote").number(chunk.id).text("[");
+    text("remote").number(chunk.id);
     break;
   case ChunkSpace::Switch:
-    text("switch").number(chunk.id).text("[");
+    text("switch").number(chunk.id);
     break;
   }
-  number(chunk.index).text(":").number(std::uint64_t{chunk.index} + chunk.size).text("]");
+  range(chunk.index, chunk.size);
 }
 
 void Printer::printVersions() {
@@ -289,6 +295,41 @@ void Printer::printOp(const ThreadBlock &block, std::uint32_t index) {
   }
   text("\n");
   tracker_->define(block, op, index);
+}
+
+void Printer::printMovement() {
+  const Movement &movement = program_.movement;
+  if (movement.statements.empty())
+    return;
+  text("\n").indent(1).text("move {\n");
+  for (const Move &move : movement.statements)
+    printMove(move);
+  indent(1).text("}\n");
+}
+
+void Printer::printMove(const Move &move) {
+  const Movement &movement = program_.movement;
+  const auto places = [&](std::string_view before, std::span<const RankChunk> side) {
+    for (const RankChunk &place : side) {
+      text(std::exchange(before, ", ")).number(place.rank).text(".").text(toString(place.buffer));
+      range(place.index, place.size);
+    }
+  };
+  indent(2).text(toString(move.kind));
+  places(" ", movement.dsts(move));
+  places(" <- ", movement.srcs(move));
+  if (move.reduceOp != ReduceOp::Sum)
+    text(" reduce_op ").text(toString(move.reduceOp));
+  if (move.via)
+    text(" via ").text(toString(*move.via));
+  if (move.by)
+    text(" by ").number(*move.by);
+  if (move.block)
+    text(" block ").number(*move.block);
+  if (move.packets)
+    text(" packets ").text(words::switches[*move.packets]);
+  loc(move.loc);
+  text("\n");
 }
 
 void Printer::printLocations() {

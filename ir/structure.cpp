@@ -36,6 +36,8 @@ std::string_view chunkRule(CollectiveKind kind, const Rank &rank, std::uint64_t 
 } // namespace
 
 std::string describe(const ProgramPlace &place) {
+  if (place.statement != ProgramPlace::none)
+    return "statement " + std::to_string(place.statement);
   if (place.rank == ProgramPlace::none)
     return "the program";
   std::string words = "rank " + std::to_string(place.rank);
@@ -55,9 +57,11 @@ bool checkStructure(const Program &program, DiagnosticEngine &diagnostics, const
 }
 
 LocId StructureChecker::locOf(const ProgramPlace &place) const {
-  if (place.op == ProgramPlace::none)
-    return noLoc;
-  const LocId loc = program_.ranks[place.rank].blocks[place.block].ops[place.op].loc;
+  LocId loc = noLoc;
+  if (place.statement != ProgramPlace::none)
+    loc = program_.movement.statements[place.statement].loc;
+  else if (place.op != ProgramPlace::none)
+    loc = program_.ranks[place.rank].blocks[place.block].ops[place.op].loc;
   return loc < program_.sources.size() ? loc : noLoc;
 }
 
@@ -89,6 +93,8 @@ bool StructureChecker::run() {
   }
   if (switchesFit_ && !full())
     checkSwitchGroups();
+  if (!full())
+    checkMovement();
   return numFaults_ == 0;
 }
 

@@ -29,6 +29,9 @@ private:
   std::uint32_t stamp_ = 0;
 };
 
+/// "1 source", "2 or more sources", "no source".
+std::string countWords(std::uint32_t least, bool more, std::string_view noun);
+
 class StructureChecker {
 public:
   StructureChecker(const Program &program, DiagnosticEngine &diagnostics, const ShowPlace *show)
@@ -42,6 +45,7 @@ private:
     std::uint32_t block, op, count;
   };
   enum class Side { Source, Destination };
+  static constexpr std::string_view sideNames[] = {"source", "destination"}; // by Side
 
   // structure.cpp: program, ranks, blocks
   void checkProgram();
@@ -70,6 +74,12 @@ private:
   void checkDestinationsOfChannels(const Op &op);
   void checkSizes(const Op &op);
   void checkPipeline(const Op &op);
+
+  // structure_movement.cpp: statements
+  void checkMovement();
+  void checkMove(const Move &move);
+  bool checkCounts(const Move &move);
+  void checkPlaces(const Move &move, Side side, std::span<const RankChunk> places);
 
   /// Reports at the current place.
   void fault(const DiagInfo &info, std::initializer_list<DiagArg> args) { faultAt(at_, locOf(at_), info, args); }

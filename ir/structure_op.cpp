@@ -13,7 +13,8 @@ std::string_view spaceName(ChunkSpace space) {
   return names[static_cast<std::size_t>(space)];
 }
 
-/// "1 source", "2 or more sources", "no source".
+} // namespace
+
 std::string countWords(std::uint32_t least, bool more, std::string_view noun) {
   if (least == 0 && !more)
     return "no " + std::string(noun);
@@ -21,10 +22,6 @@ std::string countWords(std::uint32_t least, bool more, std::string_view noun) {
     return plural(least, noun);
   return std::to_string(least) + " or more " + std::string(noun) + "s";
 }
-
-constexpr std::string_view sideNames[] = {"source", "destination"};
-
-} // namespace
 
 void StructureChecker::checkOp(const Op &op) {
   if (!checkRanges(op))

@@ -34,7 +34,9 @@ std::optional<Program> TextParser::parse() {
 
 ShownPlace TextParser::show(const ProgramPlace &place) const {
   std::uint32_t line = programLine_;
-  if (place.op != ProgramPlace::none)
+  if (place.statement != ProgramPlace::none)
+    line = moveLines_[place.statement];
+  else if (place.op != ProgramPlace::none)
     line = opLines_[firstOp_[firstBlock_[place.rank] + place.block] + place.op];
   else if (place.block != ProgramPlace::none)
     line = blockLines_[firstBlock_[place.rank] + place.block];
@@ -87,6 +89,16 @@ bool TextParser::parseBufferKind(BufferKind &kind) {
   return parseWord(names, kind, "'input', 'output' or 'scratch'");
 }
 
+/// 3.output
+bool TextParser::parseRankBuffer(std::uint32_t &rank, BufferKind &kind) {
+  return cursor_.expectNumber(rank, "a rank") && cursor_.expect('.') && parseBufferKind(kind);
+}
+
+bool TextParser::parseReduceOp(ReduceOp &op) {
+  static const std::string_view names[] = {toString(ReduceOp::Sum), toString(ReduceOp::Min), toString(ReduceOp::Max)};
+  return parseWord(names, op, "'sum', 'min' or 'max'");
+}
+
 bool TextParser::parseNumbers(std::vector<std::uint32_t> &numbers, std::string_view what) {
   return parseList([&] {
     std::uint32_t number = 0;
@@ -125,7 +137,9 @@ bool TextParser::parseProgram() {
 bool TextParser::parseProgramStatement() {
   const Position at = cursor_.here();
   if (cursor_.accept("rank"))
-    return parseRank();
+    return before(hasMovement_, "a rank", "'move'", at) && parseRank();
+  if (cursor_.accept("move"))
+    return once(std::exchange(hasMovement_, true), "'move'", at) && parseMovement();
   const bool late = !program_.ranks.empty();
   if (cursor_.accept("collective"))
     return once(hasCollective_, "'collective'", at) && before(late, "'collective'", "the first rank", at) &&
@@ -134,7 +148,7 @@ bool TextParser::parseProgramStatement() {
     return parseExpectation();
   bool found = false;
   const bool good = parseOption(found);
-  return found ? good : cursor_.expected("'rank', 'collective', 'expect', an option, or '}'");
+  return found ? good : cursor_.expected("'rank', 'collective', 'expect', 'move', an option, or '}'");
 }
 
 bool TextParser::parseCollective() {
@@ -302,8 +316,7 @@ bool TextParser::parseRemoteBuffer() {
     return false;
   if (number != index)
     cursor_.error(diag::ir_out_of_order, at, {"remote buffer", index, number});
-  if (!cursor_.expect('=') || !cursor_.expectNumber(remote.rank, "a rank") || !cursor_.expect('.') ||
-      !parseBufferKind(remote.buffer))
+  if (!cursor_.expect('=') || !parseRankBuffer(remote.rank, remote.buffer))
     return false;
   while (cursor_.accept("via")) {
     if (cursor_.accept("memory"))

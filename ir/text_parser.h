@@ -1,5 +1,6 @@
 // Internal to the text form: the parser's state. Recursive descent over lines; the depth is fixed, for pipelines are
-// kept on a stack of their own. text_parser.cpp has the file, ranks and locations, text_parser_ops.cpp blocks.
+// kept on a stack of their own. text_parser.cpp has the file, ranks and locations, text_parser_ops.cpp blocks,
+// text_parser_movement.cpp statements that move data.
 #pragma once
 
 #include "ir/def_use.h"
@@ -54,13 +55,20 @@ private:
   bool parseImmediates(Op &op);
   bool parseOperands(Op &op);
   bool parseChunk(Chunk &chunk, bool &found);
-  bool parseRange(Chunk &chunk);
+  bool parseRange(std::uint32_t &index, std::uint32_t &size);
   bool parseVersions(const Op &op, std::uint32_t index, const Chunk &chunk);
   bool parseAttributes(Op &op);
   void checkDefinition(const Op &op, Version given, const Position &position);
 
+  bool parseMovement();
+  bool parseMove();
+  bool parsePlaces(std::vector<RankChunk> &places);
+  bool parseMoveOptions(Move &move);
+
   bool parseLoc(LocId &loc);
   bool parseBufferKind(BufferKind &kind);
+  bool parseRankBuffer(std::uint32_t &rank, BufferKind &kind);
+  bool parseReduceOp(ReduceOp &op);
   template <typename Enum, std::size_t count>
   bool parseWord(const std::string_view (&names)[count], Enum &value, std::string_view what);
   template <typename Item> bool parseList(Item &&item);
@@ -80,7 +88,7 @@ private:
   bool hasCollective_ = false;
   std::uint32_t optionsSeen_ = 0; // bit set, in the order of MSCCLC_IR_OPTIONS
   bool hasBuffers_ = false, hasMemory_ = false, hasPort_ = false, hasSemaphores_ = false; // of the current rank
-  bool hasLocations_ = false;
+  bool hasMovement_ = false, hasLocations_ = false;
   LocId highestLoc_ = noLoc;
   Position highestLocAt_;
 
@@ -98,9 +106,11 @@ private:
   std::vector<std::uint32_t> ids_;
   std::vector<Version> seen_, given_;
 
-  // Lines of ranks, blocks and operations, for faults of structure
+  std::vector<RankChunk> srcPlaces_, dstPlaces_; // of the current statement
+
+  // Lines of ranks, blocks, operations and statements, for faults of structure
   std::uint32_t programLine_ = 1;
-  std::vector<std::uint32_t> rankLines_, blockLines_, opLines_;
+  std::vector<std::uint32_t> rankLines_, blockLines_, opLines_, moveLines_;
   std::vector<std::uint32_t> firstBlock_, firstOp_; // of each rank, of each block
 };
 

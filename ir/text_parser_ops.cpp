@@ -189,32 +189,33 @@ bool TextParser::parseChunk(Chunk &chunk, bool &found) {
   for (const BufferKind kind : {BufferKind::Input, BufferKind::Output, BufferKind::Scratch})
     if (cursor_.accept(toString(kind))) {
       chunk.space = spaceOf(kind);
-      return parseRange(chunk);
+      return parseRange(chunk.index, chunk.size);
     }
   if (cursor_.acceptPrefix("remote")) {
     chunk.space = ChunkSpace::Remote;
-    return cursor_.expectNumber(chunk.id, "a remote buffer's number") && parseRange(chunk);
+    return cursor_.expectNumber(chunk.id, "a remote buffer's number") && parseRange(chunk.index, chunk.size);
   }
   if (cursor_.acceptPrefix("switch")) {
     chunk.space = ChunkSpace::Switch;
-    return cursor_.expectNumber(chunk.id, "a switch channel's number") && parseRange(chunk);
+    return cursor_.expectNumber(chunk.id, "a switch channel's number") && parseRange(chunk.index, chunk.size);
   }
   found = false;
   return true;
 }
 
-bool TextParser::parseRange(Chunk &chunk) {
-  if (!cursor_.expect('[') || !cursor_.expectNumber(chunk.index, "a chunk") || !cursor_.expect(':'))
+/// [3:5]
+bool TextParser::parseRange(std::uint32_t &index, std::uint32_t &size) {
+  if (!cursor_.expect('[') || !cursor_.expectNumber(index, "a chunk") || !cursor_.expect(':'))
     return false;
   const Position endAt = cursor_.here();
   constexpr std::uint64_t largest = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t end = 0;
-  if (!cursor_.expectNumber(end, chunk.index + largest, "the chunk after the last one"))
+  if (!cursor_.expectNumber(end, index + largest, "the chunk after the last one"))
     return false;
-  if (end < chunk.index)
+  if (end < index)
     return cursor_.error(diag::ir_expected, endAt,
-                         {"an end of at least " + std::to_string(chunk.index), std::to_string(end)});
-  chunk.size = static_cast<std::uint32_t>(end - chunk.index);
+                         {"an end of at least " + std::to_string(index), std::to_string(end)});
+  size = static_cast<std::uint32_t>(end - index);
   return cursor_.expect(']');
 }
 
@@ -271,10 +272,7 @@ bool TextParser::parseAttributes(Op &op) {
           !parseWord(words::syncs, op.sync, "'none', 'before', 'after' or 'both'"))
         return false;
     } else if (cursor_.accept("reduce_op")) {
-      static const std::string_view names[] = {toString(ReduceOp::Sum), toString(ReduceOp::Min),
-                                               toString(ReduceOp::Max)};
-      if (!once(std::exchange(hasReduceOp, true), "'reduce_op'", at) ||
-          !parseWord(names, op.reduceOp, "'sum', 'min' or 'max'"))
+      if (!once(std::exchange(hasReduceOp, true), "'reduce_op'", at) || !parseReduceOp(op.reduceOp))
         return false;
     } else if (cursor_.accept("slice")) {
       if (!once(std::exchange(hasSlice, true), "'slice'", at) ||

@@ -32,9 +32,16 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
   F("threads_per_block", threadsPerBlock, numbers)                                                                     \
   F("buffer_alignment", bufferAlignment, numbers)                                                                      \
   F("min_message_size", minMessageSize, numbers)                                                                       \
-  F("max_message_size", maxMessageSize, numbers)
+  F("max_message_size", maxMessageSize, numbers)                                                                       \
+  F("schedule", schedule, schedules)                                                                                   \
+  F("ranks_per_node", movement.ranksPerNode, numbers)                                                                  \
+  F("most_blocks", movement.mostBlocks, numbers)                                                                       \
+  F("reassociate", movement.reassociate, switches)                                                                     \
+  F("choose_protocol", movement.chooseProtocol, switches)                                                              \
+  F("choose_instances", movement.chooseInstances, switches)
 
-inline constexpr std::string_view protocols[] = {"Simple", "LL"}; // by Protocol
-inline constexpr std::string_view switches[] = {"off", "on"};     // by bool
+inline constexpr std::string_view protocols[] = {"Simple", "LL"};   // by Protocol
+inline constexpr std::string_view switches[] = {"off", "on"};       // by bool
+inline constexpr std::string_view schedules[] = {"manual", "auto"}; // by Schedule
 
 } // namespace mscclc::ir::words

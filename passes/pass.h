@@ -15,13 +15,14 @@ namespace mscclc::passes {
 enum Property : std::uint8_t {
   DataSyncLowered = 1, ///< no operation carries a DataSync: nops say it all
   SingleInstance = 2,  ///< replication is done
+  Scheduled = 4,       ///< no statement of the movement form is left; all passes but those of passes/schedule need it
 };
 using Properties = std::uint8_t;
-inline constexpr Property allProperties[] = {DataSyncLowered, SingleInstance};
+inline constexpr Property allProperties[] = {Scheduled, DataSyncLowered, SingleInstance};
 
-/// The properties that `program` has as it stands. Linear.
+/// The properties that `program` has as it stands: none while it has statements of the movement form. Linear.
 Properties propertiesOf(const ir::Program &program);
-/// "lowered data sync": the words for one property.
+/// "lowered data sync", "thread blocks": the words for one property.
 std::string_view describe(Property property);
 
 /// Counters of one pass, in the order in which they were first counted.

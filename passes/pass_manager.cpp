@@ -79,9 +79,11 @@ std::string PassManager::add(std::string_view list) {
 std::string PassManager::add(Pass pass) {
   const Properties lacking = pass.needs & ~held_;
   for (const Property property : allProperties)
-    if (lacking & property)
+    if (lacking & property) {
+      const std::string provider(providerOf(property));
       return std::string(pass.name) + " needs " + std::string(describe(property)) + ", which " +
-             std::string(providerOf(property)) + " gives: put that before it";
+             (provider.empty() ? "no pass gives" : provider + " gives: put that before it");
+    }
   held_ |= pass.provides;
   passes_.push_back(std::move(pass));
   return {};
@@ -172,7 +174,10 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
 }
 
 Properties propertiesOf(const ir::Program &program) {
-  Properties properties = program.instances == 1 ? SingleInstance : 0;
+  // Of the thread blocks that statements are made into, nothing is known yet.
+  if (!program.movement.statements.empty())
+    return 0;
+  const Properties properties = program.instances == 1 ? Scheduled | SingleInstance : Scheduled;
   for (const ir::Rank &rank : program.ranks)
     for (const ir::ThreadBlock &block : rank.blocks)
       for (const ir::Op &op : block.ops)
@@ -183,11 +188,19 @@ Properties propertiesOf(const ir::Program &program) {
 
 std::string_view providerOf(Property property) {
   const auto provider = std::ranges::find_if(allPasses(), [&](const Pass &p) { return (p.provides & property) != 0; });
-  return provider->name;
+  return provider == allPasses().end() ? std::string_view() : provider->name;
 }
 
 std::string_view describe(Property property) {
-  return property == DataSyncLowered ? "lowered data sync" : "replicated instances";
+  switch (property) {
+  case DataSyncLowered:
+    return "lowered data sync";
+  case SingleInstance:
+    return "replicated instances";
+  case Scheduled:
+    return "thread blocks";
+  }
+  return {};
 }
 
 void PassStats::count(std::string_view name, std::uint64_t n) {

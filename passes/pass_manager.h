@@ -90,7 +90,7 @@ std::vector<std::string_view> splitNames(std::string_view list);
 /// Every pass of passes.def, in its order.
 const std::vector<Pass> &allPasses();
 
-/// The name of the pass that gives `property`.
+/// The name of the pass that gives `property`; empty if there is none.
 std::string_view providerOf(Property property);
 
 } // namespace mscclc::passes

@@ -203,7 +203,7 @@ void checkExecutor(PassContext &context) {
 } // namespace
 
 Pass createCheckExecutorPass() {
-  return {.needs = DataSyncLowered | SingleInstance, .run = checkExecutor};
+  return {.needs = Scheduled | DataSyncLowered | SingleInstance, .run = checkExecutor};
 }
 
 } // namespace mscclc::passes

@@ -2,6 +2,7 @@
 
 #include "ir/channel_pairing.h"
 #include "ir/op_memory.h"
+#include "ir/structure.h"
 
 #include <algorithm>
 #include <map>
@@ -97,6 +98,7 @@ std::vector<Dependence> Finder::run() {
 } // namespace
 
 std::vector<Dependence> dependences(const ir::Program &program) {
+  ir::requireBlocks(program);
   return Finder(program).run();
 }
 

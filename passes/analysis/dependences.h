@@ -25,8 +25,8 @@ struct Dependence {
   friend auto operator<=>(const Dependence &, const Dependence &) = default;
 };
 
-/// All of them, each once, sorted. Requires: a program that ir::checkStructure accepts. What has no counterpart has no
-/// entry.
+/// All of them, each once, sorted. Requires: a program that ir::checkStructure accepts, with thread blocks
+/// (ir::requireBlocks). What has no counterpart has no entry.
 std::vector<Dependence> dependences(const ir::Program &program);
 
 } // namespace mscclc::passes

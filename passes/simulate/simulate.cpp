@@ -1,5 +1,6 @@
 #include "passes/simulate/simulate.h"
 
+#include "ir/structure.h"
 #include "passes/diagnostics.h"
 #include "passes/simulate/machine.h"
 #include "passes/verify/verify_diagnostics.h"
@@ -229,6 +230,7 @@ private:
 } // namespace
 
 SimulateResult simulate(const ir::Program &program, ir::DiagnosticEngine &diags, const SimulateOptions &options) {
+  ir::requireBlocks(program);
   return Simulation(program, diags, options).run();
 }
 

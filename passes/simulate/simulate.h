@@ -5,7 +5,7 @@
 // of their own, with plain stores that others see only once they must, and with ranks that are a launch ahead of
 // others. Before each launch a rank's user writes new inputs, and after it reads the outputs and uses both buffers for
 // something else: all at the rank's own pace. Launches are of one size, then of several sizes in a row.
-// Requires: a program that ir::checkStructure accepts.
+// Requires: a program that ir::checkStructure accepts, with thread blocks (ir::requireBlocks).
 #pragma once
 
 #include "ir/diagnostics.h"

@@ -1,5 +1,6 @@
 #include "passes/time/estimate.h"
 
+#include "ir/structure.h"
 #include "passes/time/walk.h"
 
 #include <algorithm>
@@ -52,6 +53,7 @@ Time busiest(const Timeline &timeline) {
 
 Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
                   bool record) {
+  ir::requireBlocks(program);
   const MessageBytes bytes(program, messageBytes);
   Estimate result;
   result.messageBytes = messageBytes;

@@ -28,8 +28,8 @@ struct Estimate {
 };
 
 /// Estimates one launch with a message of so many bytes (of the input, or an AllGather's output).
-/// Requires: a program that ir::checkStructure accepts, and that cannotRun() has nothing against.
-/// `record`: the timeline has messages and rates as well, for pictures.
+/// Requires: a program that ir::checkStructure accepts, with thread blocks (ir::requireBlocks), and that cannotRun()
+/// has nothing against. `record`: the timeline has messages and rates as well, for pictures.
 Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
                   bool record = false);
 

@@ -140,7 +140,7 @@ void fitExecutor(PassContext &context) {
 } // namespace
 
 Pass createFitExecutorPass() {
-  return {.needs = DataSyncLowered | SingleInstance, .run = fitExecutor};
+  return {.needs = Scheduled | DataSyncLowered | SingleInstance, .run = fitExecutor};
 }
 
 } // namespace mscclc::passes

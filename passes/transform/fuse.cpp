@@ -212,7 +212,7 @@ void fuse(PassContext &context) {
 } // namespace
 
 Pass createFusePass() {
-  return {.run = fuse};
+  return {.needs = Scheduled, .run = fuse};
 }
 
 } // namespace mscclc::passes

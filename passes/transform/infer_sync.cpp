@@ -98,7 +98,7 @@ void inferSync(PassContext &context) {
 } // namespace
 
 Pass createInferSyncPass() {
-  return {.needs = DataSyncLowered, .run = inferSync};
+  return {.needs = Scheduled | DataSyncLowered, .run = inferSync};
 }
 
 } // namespace mscclc::passes

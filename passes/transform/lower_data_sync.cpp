@@ -42,7 +42,7 @@ void lowerDataSync(PassContext &context) {
 } // namespace
 
 Pass createLowerDataSyncPass() {
-  return {.provides = DataSyncLowered, .run = lowerDataSync};
+  return {.needs = Scheduled, .provides = DataSyncLowered, .run = lowerDataSync};
 }
 
 } // namespace mscclc::passes

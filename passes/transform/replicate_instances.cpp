@@ -127,7 +127,7 @@ void replicateInstances(PassContext &context) {
 } // namespace
 
 Pass createReplicateInstancesPass() {
-  return {.provides = SingleInstance, .run = replicateInstances};
+  return {.needs = Scheduled, .provides = SingleInstance, .run = replicateInstances};
 }
 
 } // namespace mscclc::passes

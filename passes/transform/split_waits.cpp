@@ -56,7 +56,7 @@ void splitWaits(PassContext &context) {
 } // namespace
 
 Pass createSplitWaitsPass() {
-  return {.needs = DataSyncLowered, .run = splitWaits};
+  return {.needs = Scheduled | DataSyncLowered, .run = splitWaits};
 }
 
 } // namespace mscclc::passes

@@ -11,7 +11,8 @@ namespace mscclc::passes {
 
 /// A PassManagerOptions::check for a run of passes that begins with `program`. Where a program was proven before a pass
 /// and is not after it, the pass is at fault, not the program: throws ir::InternalError with the pass's name and the
-/// findings. `allowed`: what the run allows.
+/// findings. A program that still has statements of the movement form counts as not proven. `allowed`: what the run
+/// allows.
 std::function<bool(std::string_view pass, const ir::Program &, ir::DiagnosticEngine &)>
 checkTranslation(const ir::Program &program, const ir::AllowedNames &allowed = {});
 

@@ -226,6 +226,7 @@ private:
 } // namespace proof
 
 VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, const VerifyOptions &options) {
+  ir::requireBlocks(program);
   VerifyResult result;
   result.ranks = static_cast<std::uint32_t>(program.ranks.size());
   const proof::ProgramIndex index(program);

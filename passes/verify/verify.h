@@ -59,7 +59,8 @@
 //   through in turn); only the count matters here.
 // - A port moves what is put through one channel in order, and each packet word by word whole: four bytes of data and
 //   their flag are one aligned write of eight. Nothing is taken for granted of the order of different ones.
-// Requires: a program that ir::checkStructure accepts. DataSync that is not lowered counts as the nops it stands for.
+// Requires: a program that ir::checkStructure accepts, with thread blocks (ir::requireBlocks). DataSync that is not
+// lowered counts as the nops it stands for.
 #pragma once
 
 #include "ir/diagnostics.h"

@@ -375,7 +375,7 @@ RandomProgram randomProgram(std::uint64_t seed) {
   RandomProgram made{generator.make(), generator.unusual()};
   if (made.program.instances == 1)
     return made;
-  mscclc::passes::PassManager passes({});
+  mscclc::passes::PassManager passes({}, mscclc::passes::propertiesOf(made.program));
   passes.add("replicate-instances");
   DiagnosticEngine diags;
   passes.run(made.program, diags);

@@ -17,6 +17,7 @@ struct RandomProgramOptions {
   std::uint32_t maxBlocks = 3;
   std::uint32_t maxOps = 30; ///< of a block
   bool locations = true;
+  bool movement = false; ///< statements that move data instead of thread blocks
 };
 
 class RandomProgram {
@@ -42,7 +43,9 @@ public:
     }
     makeExpectations();
     makeSwitches(numRanks);
-    for (std::uint32_t r = 0; r < numRanks; ++r)
+    if (options_.movement)
+      makeMovement();
+    for (std::uint32_t r = 0; r < numRanks && !options_.movement; ++r)
       makeRank(r);
     return std::move(p_);
   }
@@ -165,6 +168,44 @@ private:
         op.loc = anyLoc();
         block.append(op);
       }
+  }
+
+  void makeMovement() {
+    using namespace ir;
+    const auto numRanks = static_cast<std::uint32_t>(p_.ranks.size());
+    p_.schedule = Schedule::Auto;
+    Movement &movement = p_.movement;
+    movement.ranksPerNode = below(numRanks + 1);
+    movement.mostBlocks = below(5);
+    movement.reassociate = chance(2);
+    movement.chooseProtocol = chance(2);
+    movement.chooseInstances = chance(2);
+    const auto places = [&](std::uint32_t count) {
+      std::vector<RankChunk> side;
+      for (; count != 0; --count) {
+        RankChunk place{below(numRanks), static_cast<BufferKind>(below(3)), 0, 1};
+        place.index = below(p_.ranks[place.rank].chunksOf(place.buffer));
+        side.push_back(place);
+      }
+      return side;
+    };
+    for (std::uint32_t i = below(options_.maxOps + 1); i != 0; --i) {
+      Move move;
+      move.kind = static_cast<MoveKind>(below(2));
+      const bool reduces = move.kind == MoveKind::Reduce;
+      move.loc = anyLoc();
+      if (reduces)
+        move.reduceOp = static_cast<ReduceOp>(below(3));
+      if (chance(2))
+        move.via = static_cast<Via>(below(3));
+      if (chance(2))
+        move.by = below(numRanks);
+      if (chance(2))
+        move.block = below(9);
+      if (chance(2))
+        move.packets = chance(2);
+      movement.append(move, places(reduces ? below(3) + 2 : 1), places(below(3) + 1));
+    }
   }
 
   void makeTables(const ir::Rank &rank, ir::ThreadBlock &block) {

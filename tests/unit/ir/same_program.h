@@ -28,6 +28,17 @@ inline bool sameRank(const ir::Rank &a, const ir::Rank &b) {
          std::ranges::equal(a.blocks, b.blocks, sameBlock);
 }
 
+inline bool sameMovement(const ir::Movement &a, const ir::Movement &b) {
+  const auto sameMove = [&](const ir::Move &x, const ir::Move &y) {
+    return x.kind == y.kind && x.reduceOp == y.reduceOp && x.loc == y.loc && x.via == y.via && x.by == y.by &&
+           x.block == y.block && x.packets == y.packets && std::ranges::equal(a.srcs(x), b.srcs(y)) &&
+           std::ranges::equal(a.dsts(x), b.dsts(y));
+  };
+  return a.ranksPerNode == b.ranksPerNode && a.mostBlocks == b.mostBlocks && a.reassociate == b.reassociate &&
+         a.chooseProtocol == b.chooseProtocol && a.chooseInstances == b.chooseInstances &&
+         std::ranges::equal(a.statements, b.statements, sameMove);
+}
+
 inline bool sameProgram(const ir::Program &a, const ir::Program &b) {
   const auto sameExpectation = [](const ir::Expectation &x, const ir::Expectation &y) {
     return x.rank == y.rank && x.outputChunk == y.outputChunk && x.contributions == y.contributions && x.loc == y.loc;
@@ -47,8 +58,9 @@ inline bool sameProgram(const ir::Program &a, const ir::Program &b) {
          a.protocol == b.protocol && a.fuse == b.fuse && a.autoSync == b.autoSync && a.instances == b.instances &&
          a.replication == b.replication && a.reuseResources == b.reuseResources && a.doubleScratch == b.doubleScratch &&
          a.threadsPerBlock == b.threadsPerBlock && a.bufferAlignment == b.bufferAlignment &&
-         a.minMessageSize == b.minMessageSize && a.maxMessageSize == b.maxMessageSize &&
-         std::ranges::equal(a.ranks, b.ranks, sameRank) && sameSources(a.sources, b.sources);
+         a.minMessageSize == b.minMessageSize && a.maxMessageSize == b.maxMessageSize && a.schedule == b.schedule &&
+         sameMovement(a.movement, b.movement) && std::ranges::equal(a.ranks, b.ranks, sameRank) &&
+         sameSources(a.sources, b.sources);
 }
 
 } // namespace mscclc::test

@@ -345,3 +345,73 @@ TEST_CASE("the search ends after many faults") {
   CHECK_FALSE(checkStructure(program, diagnostics));
   CHECK(diagnostics.numErrors() < 200);
 }
+
+TEST_CASE("statements: where they may be") {
+  const auto text = [](const std::string &options, const std::string &block) {
+    return faultsOfText("mscclc.ir 1\nprogram \"p\" {\n" + options +
+                        "\nrank 0 {\nbuffers input 1 output 1\nblock 0 {\n}\n" + "block 1 {\n" + block +
+                        "\n}\n}\nmove {\ncopy 0.output[0:1] <- 0.input[0:1]\n" +
+                        "copy 0.output[0:1] <- 0.input[0:1]\n}\n}\n");
+  };
+  CHECK(text("schedule auto", "") == "");
+  CHECK(text("schedule manual", "") == "13 statements_manual: statements that move data are for programs of 'schedule "
+                                       "auto'; this one is manual\n");
+  CHECK(text("schedule auto", "nop") ==
+        "9 statements_and_operations: an operation in a thread block, but the program has 2 statements that move data: "
+        "write all as statements, or all in thread blocks\n");
+  Program program = tiny();
+  program.schedule = Schedule::Auto;
+  program.ranks[0].blocks[0].append(opOf(OpKind::Nop));
+  CHECK(faultsOf(program) == ""); // its statements are thread blocks already
+}
+
+TEST_CASE("statements: places, counts and fields") {
+  const auto move = [](const std::string &statement) {
+    return faultsOfText("mscclc.ir 1\nprogram \"p\" {\nschedule auto\nrank 0 {\nbuffers input 4 output 4 scratch 2\n}\n"
+                        "rank 1 {\nbuffers input 4 output 4\n}\nmove {\n" +
+                        statement + "\n}\n}\n");
+  };
+  CHECK(move("copy 1.output[0:4] <- 0.input[0:4] by 1 block 65535 packets on via port") == "");
+  CHECK(move("reduce 1.output[1:2] <- 0.input[0:1], 0.scratch[1:2], 1.input[3:4] reduce_op max") == "");
+  CHECK(move("copy 1.output[0:1] <- 0.input[0:1], 1.input[0:1]") == "11 operand_count: copy takes 1 source, not 2\n");
+  CHECK(move("reduce 1.output[0:1] <- 0.input[0:1]") == "11 operand_count: reduce takes 2 or more sources, not 1\n");
+  CHECK(move("copy 1.output[0:1] <- 0.input[0:1] reduce_op min") ==
+        "11 field_not_allowed: copy takes no reduce operation\n");
+  CHECK(move("copy 1.output[0:1] <- 0.input[0:1] by 2") ==
+        "11 move_by: copy: rank 2 cannot execute it: there are 2 ranks\n");
+  CHECK(move("copy 1.output[0:1] <- 0.input[0:1] block 65536") ==
+        "11 move_block: copy: there is no thread block 65536: a rank has at most 65536\n");
+  CHECK(move("copy 1.output[0:1], 2.output[0:1] <- 3.input[0:1]") ==
+        "11 move_rank: copy: source 0 lies on rank 3: there are 2 ranks\n"
+        "11 move_rank: copy: destination 1 lies on rank 2: there are 2 ranks\n");
+  CHECK(move("copy 1.scratch[0:1] <- 0.input[2:5]") ==
+        "11 chunk_out_of_range: copy: 0.input[2:5] is out of range: there are 4 chunks\n"
+        "11 chunk_out_of_range: copy: 1.scratch[0:1] is out of range: there are 0 chunks\n");
+  CHECK(move("copy 1.output[0:0] <- 0.input[1:1]") == "11 chunk_empty: copy: source 0 is empty\n"
+                                                      "11 chunk_empty: copy: destination 0 is empty\n");
+  CHECK(move("reduce 1.output[0:3] <- 0.input[0:2], 0.input[2:3]") ==
+        "11 chunk_sizes_differ: reduce: source 1 has 1 chunk, but source 0 has 2 chunks\n"
+        "11 chunk_sizes_differ: reduce: destination 0 has 3 chunks, but source 0 has 2 chunks\n");
+}
+
+TEST_CASE("statements: ranges inside the program's places, locations") {
+  Program program = tiny();
+  program.schedule = Schedule::Auto;
+  const RankChunk in{0, BufferKind::Input, 0, 1}, out{0, BufferKind::Output, 0, 1};
+  Movement &movement = program.movement;
+  Move move;
+  movement.append(move, {{in}}, {{out}});
+  movement.append(move, {{in}}, {});
+  movement.append(move, {{in}}, {{out}});
+  movement.statements[0].loc = 3;
+  movement.statements[2].firstPlace = 4294967295;
+  CHECK(
+      faultsOf(program) ==
+      "statement 0 unknown_location_id: location 3 does not exist: the program has 0 locations\n"
+      "statement 1 operand_count: copy takes 1 or more destinations, not 0\n"
+      "statement 2 places_outside: copy: its places 4294967295:4294967297 lie outside the 5 that the program holds\n");
+  movement.statements[1].loc = program.sources.addPlace(program.sources.addFile("a.cpp"), 12, 3);
+  movement.statements.erase(movement.statements.begin() + 2);
+  movement.statements.erase(movement.statements.begin());
+  CHECK(faultsOf(program) == "12 operand_count: copy takes 1 or more destinations, not 0\n");
+}

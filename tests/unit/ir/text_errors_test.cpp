@@ -127,6 +127,45 @@ TEST_CASE("a root where one belongs, and nowhere else") {
   CHECK(collective("gather root 0") == "");
 }
 
+TEST_CASE("statements that move data") {
+  const auto move = [](const std::string &statement) {
+    return errorsOf("mscclc.ir 1\nprogram \"p\" {\nschedule auto\nrank 0 {\nbuffers input 2 output 2\n}\nmove {\n" +
+                    statement + "\n}\n}\n");
+  };
+  CHECK(move("put 0.output[0:1] <- 0.input[0:1]") ==
+        "8:1 ir_expected: expected 'copy', 'reduce' or '}', found 'put'\n");
+  CHECK(move("copy output[0:1] <- 0.input[0:1]") == "8:6 ir_expected: expected a rank, found 'output'\n");
+  CHECK(move("copy 0.remote[0:1] <- 0.input[0:1]") ==
+        "8:8 ir_expected: expected 'input', 'output' or 'scratch', found 'remote'\n");
+  CHECK(move("copy 0.output[0:1] 0.input[0:1]") == "8:20 ir_expected: expected ',' or '<-', found '0'\n");
+  CHECK(move("copy 0.output[1:0] <- 0.input[0:1]") == "8:17 ir_expected: expected an end of at least 1, found 0\n");
+  CHECK(move("copy 0.output[0:1] <- 0.input[0:1], by 0") == "8:37 ir_expected: expected a rank, found 'by'\n");
+  CHECK(move("copy 0.output[0:1] <- 0.input[0:1] via wire") ==
+        "8:40 ir_expected: expected 'memory', 'port' or 'switch', found 'wire'\n");
+  CHECK(move("copy 0.output[0:1] <- 0.input[0:1] by me") == "8:39 ir_expected: expected a rank, found 'me'\n");
+  CHECK(move("copy 0.output[0:1] <- 0.input[0:1] block x") ==
+        "8:42 ir_expected: expected the block's number, found 'x'\n");
+  CHECK(move("copy 0.output[0:1] <- 0.input[0:1] packets 1") ==
+        "8:44 ir_expected: expected 'off' or 'on', found '1'\n");
+  CHECK(move("copy 0.output[0:1] <- 0.input[0:1] reduce_op mean") ==
+        "8:46 ir_expected: expected 'sum', 'min' or 'max', found 'mean'\n");
+  CHECK(move("copy 0.output[0:1] <- 0.input[0:1] sync after") ==
+        "8:36 ir_expected: expected options or end of line, found 'sync'\n");
+  CHECK(move("copy 0.output[0:1] <- 0.input[0:1] @2") ==
+        "8:37 ir_unknown_location: there is no location @2: the file has 0 locations\n");
+  for (const std::string option : {"via port", "by 0", "block 1", "packets on", "reduce_op sum"})
+    CHECK(move("copy 0.output[0:1] <- 0.input[0:1] " + option + " " + option) ==
+          "8:" + std::to_string(37 + option.size()) + " ir_stated_twice: '" + option.substr(0, option.find(' ')) +
+              "' is stated twice\n");
+  CHECK(move("copy 0.output[0:1] <- 0.input[0:1] @0 @0") == "8:39 ir_stated_twice: the location is stated twice\n");
+  CHECK(move("}\nmove {\ncopy\n}\nschedule auto\nrank 1 {") ==
+        "9:1 ir_stated_twice: 'move' is stated twice\n12:1 ir_stated_twice: 'schedule' is stated twice\n"
+        "13:1 ir_stated_late: a rank must be stated before 'move'\n");
+  CHECK(errorsOf("mscclc.ir 1\nprogram \"p\" {\nschedule later\nmove {\n") ==
+        "3:10 ir_expected: expected 'manual' or 'auto', found 'later'\n"
+        "5:1 ir_missing_close: the file ends before the '}' of the statements\n\t4: opened here\n");
+}
+
 TEST_CASE("ir_wrong_version and ir_wrong_definition") {
   CHECK(errorsOfBlock("copy scratch[0:2] <- input[0:2]%in\ncopy output[0:2] <- scratch[1:3]%0\n") ==
         "7:33 ir_wrong_version: this read sees %{0, in}, not %0\n");
@@ -147,10 +186,11 @@ TEST_CASE("ir_too_many_errors ends the search") {
 TEST_CASE("several errors are found in one run, and an unknown body is skipped") {
   CHECK(
       errorsOf("mscclc.ir 1\nprogram \"p\" {\nwhat {\nrank 3 {\n}\n}\nrank 0 {\nbuffers in 3\nblock 0 {\nfoo\n}\n}\n}\n"
-               "more") == "3:1 ir_expected: expected 'rank', 'collective', 'expect', an option, or '}', found 'what'\n"
-                          "8:9 ir_expected: expected 'input', 'output' or 'scratch', found 'in'\n"
-                          "10:1 ir_expected: expected an operation, found 'foo'\n"
-                          "14:1 ir_expected: expected 'locations' or end of file, found 'more'\n");
+               "more") ==
+      "3:1 ir_expected: expected 'rank', 'collective', 'expect', 'move', an option, or '}', found 'what'\n"
+      "8:9 ir_expected: expected 'input', 'output' or 'scratch', found 'in'\n"
+      "10:1 ir_expected: expected an operation, found 'foo'\n"
+      "14:1 ir_expected: expected 'locations' or end of file, found 'more'\n");
 }
 
 TEST_CASE("an error shows its line with a caret") {

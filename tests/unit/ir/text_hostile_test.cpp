@@ -23,24 +23,24 @@ void survives(std::string_view text) {
   REQUIRE(once == twice);
 }
 
-std::string sample(std::uint64_t seed) {
+std::string sample(std::uint64_t seed, bool movement = false) {
   std::string text;
-  print(test::randomProgram(seed, {2, 2, 12, true}), text);
+  print(test::randomProgram(seed, {2, 2, 12, true, movement}), text);
   return text;
 }
 } // namespace
 
 TEST_CASE("every prefix of a text is refused or read") {
-  const std::string text = sample(11);
-  for (std::size_t size = 0; size <= text.size(); ++size)
-    survives(std::string_view(text).substr(0, size));
+  for (const std::string &text : {sample(11), sample(11, true)})
+    for (std::size_t size = 0; size <= text.size(); ++size)
+      survives(std::string_view(text).substr(0, size));
 }
 
 TEST_CASE("texts with changed bytes are refused or read") {
   std::mt19937_64 random(2024);
   for (int round = 0; round < 3000; ++round) {
     INFO("round " << round);
-    std::string text = sample(random() % 8);
+    std::string text = sample(random() % 8, round % 3 == 0);
     for (auto changes = random() % 4 + 1; changes != 0; --changes) {
       const std::size_t at = random() % text.size();
       switch (random() % 4) {
@@ -63,6 +63,9 @@ TEST_CASE("texts with changed bytes are refused or read") {
 
 TEST_CASE("huge numbers cost nothing") {
   survives("mscclc.ir 1\nprogram \"p\" {\nrank 4294967295 {\n}\n}\n");
+  survives("mscclc.ir 1\nprogram \"p\" {\nschedule auto\nranks_per_node 4294967295\nmost_blocks 4294967295\nrank 0 {\n"
+           "buffers input 4294967295\n}\nmove {\ncopy 0.input[4294967295:8589934590] <- 0.input[0:4294967295]\n"
+           "copy 0.input[4294967290:4294967295] <- 0.input[0:5] by 4294967295 block 4294967295\n}\n}\n");
   survives("mscclc.ir 1\nprogram \"p\" {\ncollective allgather inplace\nrank 0 {\nbuffers input 4294967295 output "
            "4294967295 scratch 4294967295\nblock 0 {\ncopy output[4294967290:4294967295] <- input[0:5]%in\n"
            "cpkt scratch[4294967294:4294967295] <- input[4294967294:4294967295]%0\n"

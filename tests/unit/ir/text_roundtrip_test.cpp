@@ -40,6 +40,26 @@ TEST_CASE("a printed program parses back to itself and prints the same") {
   CHECK(std::ranges::count(kindSeen, false) == 0);
 }
 
+TEST_CASE("a printed movement parses back to itself and prints the same") {
+  std::size_t copies = 0, reductions = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    INFO("seed " << seed);
+    const Program program = test::randomProgram(seed, {.movement = true});
+    DiagnosticEngine diagnostics;
+    REQUIRE(checkStructure(program, diagnostics));
+    const std::string text = printed(program);
+    const auto again = parse(text, "random.ir", diagnostics);
+    INFO(diagnostics.render(false) << text);
+    REQUIRE(again);
+    REQUIRE(test::sameProgram(*again, program));
+    REQUIRE(printed(*again) == text);
+    for (const Move &move : program.movement.statements)
+      ++(move.kind == MoveKind::Copy ? copies : reductions);
+  }
+  CHECK(copies > 100);
+  CHECK(reductions > 100);
+}
+
 TEST_CASE("canonical text stays as it is") {
   const std::string text = R"(mscclc.ir 1
 
@@ -112,6 +132,61 @@ locations {
   CHECK(printed(*program) == text);
 }
 
+TEST_CASE("canonical text of statements stays as it is") {
+  const std::string text = R"(mscclc.ir 1
+
+program "statements" {
+  collective allreduce
+  schedule auto
+  ranks_per_node 2
+  most_blocks 8
+  reassociate on
+  choose_protocol on
+  choose_instances on
+
+  rank 0 {
+    buffers input 2 output 2 scratch 2
+  }
+
+  rank 1 {
+    buffers input 2 output 2 scratch 0
+  }
+
+  move {
+    copy 1.output[0:1], 0.scratch[1:2] <- 0.input[0:1] via memory by 0 block 3 packets on @1
+    reduce 0.output[0:2] <- 0.output[0:2], 1.input[0:2] reduce_op max via switch packets off
+    copy 0.output[0:2] <- 1.output[0:2] via port
+  }
+}
+
+locations {
+  file0 = "a.cpp"
+  @1 = file0:3:4
+}
+)";
+  DiagnosticEngine diagnostics;
+  const auto program = parse(text, "x.ir", diagnostics);
+  INFO(diagnostics.render(false));
+  REQUIRE(program);
+  CHECK(printed(*program) == text);
+  const Move &first = program->movement.statements[0];
+  CHECK(program->movement.srcs(first)[0] == RankChunk{0, BufferKind::Input, 0, 1});
+  CHECK(program->movement.dsts(first)[1] == RankChunk{0, BufferKind::Scratch, 1, 1});
+}
+
+TEST_CASE("options of a statement stand in any order") {
+  DiagnosticEngine diagnostics;
+  const auto program =
+      parse("mscclc.ir 1\nprogram \"p\" {\nschedule auto\nrank 0 {\nbuffers input 2 output 1\n}\nmove {\n"
+            "reduce 0.output[0:1]<-0.input[0:1],0.input[1:2] packets on by 0 reduce_op min // that\n}\n}",
+            "x.ir", diagnostics);
+  INFO(diagnostics.render(false));
+  REQUIRE(program);
+  CHECK(printed(*program).find(
+            "    reduce 0.output[0:1] <- 0.input[0:1], 0.input[1:2] reduce_op min by 0 packets on\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("comments, blank lines and defaults may be there or not") {
   DiagnosticEngine diagnostics;
   const auto program =
@@ -141,7 +216,7 @@ TEST_CASE("locations of many lines keep their numbers") {
 }
 
 TEST_CASE("the fuzzer's seeds parse, and the canonical ones print as they are") {
-  for (const std::string name : {"operations", "options", "locations", "inplace", "loose"}) {
+  for (const std::string name : {"operations", "options", "locations", "inplace", "movement", "loose"}) {
     INFO(name);
     std::ifstream in(std::string(MSCCLC_SOURCE_DIR) + "/tests/fuzz/corpus/ir/" + name + ".ir", std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -153,16 +228,22 @@ TEST_CASE("the fuzzer's seeds parse, and the canonical ones print as they are") 
   }
 }
 
-TEST_CASE("the README's example parses") {
+TEST_CASE("the README's examples parse") {
   std::ifstream in(std::string(MSCCLC_SOURCE_DIR) + "/ir/README.md", std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  text = text.substr(text.find("```\nmscclc.ir") + 4);
-  text = text.substr(0, text.find("```"));
-  DiagnosticEngine diagnostics;
-  const auto program = parse(text, "README.md", diagnostics);
-  INFO(diagnostics.render(false));
-  REQUIRE(program);
-  CHECK(program->numOps() == 7);
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  std::vector<Program> programs;
+  for (std::size_t at = 0; (at = page.find("```\nmscclc.ir", at)) != std::string::npos;) {
+    const std::size_t begin = at + 4;
+    at = page.find("```", begin) + 3;
+    DiagnosticEngine diagnostics;
+    auto program = parse(page.substr(begin, at - 3 - begin), "README.md", diagnostics);
+    INFO(diagnostics.render(false));
+    REQUIRE(program);
+    programs.push_back(std::move(*program));
+  }
+  REQUIRE(programs.size() == 2);
+  CHECK(programs[0].numOps() == 7);
+  CHECK(programs[1].movement.statements.size() == 3);
 }
 
 TEST_CASE("a collective with a root says which rank it is") {

@@ -14,7 +14,7 @@ namespace {
 void runWithVandal(ir::Program program) {
   passes::PassManagerOptions options;
   options.check = passes::checkTranslation(program);
-  passes::PassManager manager(options);
+  passes::PassManager manager(options, passes::propertiesOf(program));
   passes::Pass vandal;
   vandal.name = "vandal";
   vandal.run = [](passes::PassContext &context) {

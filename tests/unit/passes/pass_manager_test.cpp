@@ -10,8 +10,14 @@ namespace {
 
 const char *const someOps = "copy scratch[0:1] <- input[0:1]\nsignal memory [0] sync before\nsignal memory [1]";
 
+/// A program of statements that move data.
+ir::Program statements() {
+  return parseProgram("mscclc.ir 1\nprogram \"t\" {\nschedule auto\nrank 0 {\nbuffers input 1 output 1\n}\n"
+                      "move {\ncopy 0.output[0:1] <- 0.input[0:1]\n}\n}\n");
+}
+
 TEST_CASE("lists of passes") {
-  PassManager manager({});
+  PassManager manager({}, Scheduled);
   CHECK(manager.add("") == "");
   CHECK(manager.add(" fuse, lower-data-sync") == "");
   REQUIRE(manager.passes().size() == 2);
@@ -23,20 +29,32 @@ TEST_CASE("lists of passes") {
 }
 
 TEST_CASE("wiring is checked as the pipeline is built") {
-  CHECK(PassManager({}).add("fuse,infer-sync") ==
+  CHECK(PassManager({}, Scheduled).add("fuse,infer-sync") ==
         "infer-sync needs lowered data sync, which lower-data-sync gives: put that before it");
-  CHECK(PassManager({}).add("lower-data-sync,fit-executor") ==
+  CHECK(PassManager({}, Scheduled).add("lower-data-sync,fit-executor") ==
         "fit-executor needs replicated instances, which replicate-instances gives: put that before it");
-  CHECK(PassManager({}, DataSyncLowered).add("infer-sync") == "");
+  CHECK(PassManager({}, Scheduled | DataSyncLowered).add("infer-sync") == "");
   Pass pass = allPasses()[2];
   pass.name = "mine";
-  CHECK(PassManager({}).add(pass) == "mine needs lowered data sync, which lower-data-sync gives: put that before it");
+  CHECK(PassManager({}, Scheduled).add(pass) ==
+        "mine needs lowered data sync, which lower-data-sync gives: put that before it");
+}
+
+TEST_CASE("passes that work on thread blocks do not take statements") {
+  const ir::Program program = statements();
+  for (const Pass &pass : allPasses())
+    if (!(pass.provides & Scheduled))
+      CHECK(PassManager({}, propertiesOf(program)).add(std::string(pass.name)) ==
+            std::string(pass.name) + " needs thread blocks, which no pass gives");
 }
 
 TEST_CASE("what a program has") {
-  CHECK(propertiesOf(parseProgram(programText("nop"))) == (DataSyncLowered | SingleInstance));
-  CHECK(propertiesOf(parseProgram(programText("wait memory [0] sync after"))) == SingleInstance);
-  CHECK(propertiesOf(parseProgram(programText("nop", "instances 2\n"))) == DataSyncLowered);
+  CHECK(propertiesOf(parseProgram(programText("nop"))) == (Scheduled | DataSyncLowered | SingleInstance));
+  CHECK(propertiesOf(parseProgram(programText("wait memory [0] sync after"))) == (Scheduled | SingleInstance));
+  CHECK(propertiesOf(parseProgram(programText("nop", "instances 2\n"))) == (Scheduled | DataSyncLowered));
+  CHECK(propertiesOf(parseProgram(programText("nop", "schedule auto\ninstances 2\n"))) ==
+        (Scheduled | DataSyncLowered));
+  CHECK(propertiesOf(statements()) == 0);
   ir::Program program = parseProgram(programText("wait memory [0] sync after"));
   ir::DiagnosticEngine diags;
   CHECK_THROWS_AS(PassManager({}, DataSyncLowered).run(program, diags), ir::InternalError);
@@ -49,7 +67,7 @@ TEST_CASE("lists of names") {
   CHECK(splitNames(" a b , c ") == Names{"a b", "c"});
   CHECK(splitNames("a,,b,") == Names{"a", "", "b", ""});
   CHECK(splitNames(" ") == Names{""});
-  CHECK(PassManager({}).add("fuse,").starts_with("unknown pass ''; "));
+  CHECK(PassManager({}, Scheduled).add("fuse,").starts_with("unknown pass ''; "));
 }
 
 TEST_CASE("dumps") {
@@ -59,7 +77,7 @@ TEST_CASE("dumps") {
   options.printAfter.all = true;
   std::vector<std::pair<std::string, std::string>> dumps;
   options.print = [&](std::string_view title, std::string_view text) { dumps.emplace_back(title, text); };
-  PassManager manager(options);
+  PassManager manager(options, Scheduled);
   REQUIRE(manager.add("fuse,fuse,lower-data-sync") == "");
   ir::DiagnosticEngine diags;
   CHECK(manager.run(program, diags).ok);
@@ -76,7 +94,7 @@ TEST_CASE("stopping, and options that name no pass to run") {
   auto problem = [](auto set) {
     PassManagerOptions options;
     set(options);
-    PassManager manager(options);
+    PassManager manager(options, Scheduled);
     REQUIRE(manager.add("fuse,lower-data-sync") == "");
     return manager.checkOptions();
   };
@@ -89,34 +107,36 @@ TEST_CASE("stopping, and options that name no pass to run") {
 
   PassManagerOptions options;
   options.stopAfter = "fuse";
-  PassManager manager(options);
+  PassManager manager(options, Scheduled);
   REQUIRE(manager.add("fuse,lower-data-sync") == "");
   ir::Program program = parseProgram(programText(someOps));
   ir::DiagnosticEngine diags;
   CHECK(manager.run(program, diags).records.size() == 1);
-  CHECK(propertiesOf(program) == SingleInstance);
+  CHECK(propertiesOf(program) == (Scheduled | SingleInstance));
 }
 
 TEST_CASE("what the passes that run leave missing") {
   constexpr Properties both = DataSyncLowered | SingleInstance;
   PassManagerOptions options;
   options.stopAfter = "fuse";
-  PassManager stopped(options);
+  PassManager stopped(options, Scheduled);
   REQUIRE(stopped.add("fuse,lower-data-sync") == "");
   CHECK(stopped.missing(both) == both);
   CHECK(stopped.missing(0) == 0);
-  PassManager whole({});
+  PassManager whole({}, Scheduled);
   REQUIRE(whole.add("fuse,lower-data-sync") == "");
   CHECK(whole.missing(both) == SingleInstance);
   CHECK(PassManager({}, both).missing(both) == 0);
+  CHECK(PassManager({}, both).missing(Scheduled) == Scheduled);
   CHECK(providerOf(DataSyncLowered) == "lower-data-sync");
   CHECK(providerOf(SingleInstance) == "replicate-instances");
+  CHECK(providerOf(Scheduled).empty());
 }
 
 TEST_CASE("an error stops behind its pass, with all its errors") {
   PassManagerOptions options;
   options.target = *findTarget("mscclpp");
-  PassManager manager(options, DataSyncLowered | SingleInstance);
+  PassManager manager(options, Scheduled | DataSyncLowered | SingleInstance);
   REQUIRE(manager.add("check-executor,fuse") == "");
   ir::Program program = parseProgram(programText("glre switch [0] output[0:1] <- switch0[0:1]\n"
                                                  "re input[0:1] <- input[0:1], input[1:2] reduce_op min"));
@@ -135,7 +155,7 @@ TEST_CASE("checks between passes") {
     checked.emplace_back(pass);
     return checked.size() < 2;
   };
-  PassManager manager(options);
+  PassManager manager(options, Scheduled);
   REQUIRE(manager.add("fuse,lower-data-sync,infer-sync") == "");
   ir::Program program = parseProgram(programText(someOps));
   ir::DiagnosticEngine diags;

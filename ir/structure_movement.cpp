@@ -1,0 +1,95 @@
+// The structural checker's statements that move data.
+#include "ir/internal_error.h"
+#include "ir/ir_diagnostics.h"
+#include "ir/structure_checker.h"
+
+namespace mscclc::ir {
+
+void requireBlocks(const Program &program) {
+  if (!program.movement.statements.empty())
+    throw InternalError("statements that no pass has made thread blocks of, where thread blocks are needed");
+}
+
+void StructureChecker::checkMovement() {
+  const std::vector<Move> &statements = program_.movement.statements;
+  if (statements.empty())
+    return;
+  at_ = {.statement = 0};
+  if (program_.schedule == Schedule::Manual)
+    fault(diag::statements_manual, {});
+  const auto firstOperation = [&]() -> std::optional<ProgramPlace> {
+    for (std::uint32_t r = 0; r < numRanks_; ++r)
+      for (std::uint32_t b = 0; b < program_.ranks[r].blocks.size(); ++b)
+        if (!program_.ranks[r].blocks[b].ops.empty())
+          return ProgramPlace{r, b, 0};
+    return std::nullopt;
+  };
+  if (const auto place = firstOperation())
+    faultAt(*place, locOf(*place), diag::statements_and_operations, {plural(statements.size(), "statement")});
+  for (std::uint32_t i = 0; i < statements.size() && !full(); ++i) {
+    at_.statement = i;
+    checkMove(statements[i]);
+  }
+  at_ = {};
+}
+
+void StructureChecker::checkMove(const Move &move) {
+  const Movement &movement = program_.movement;
+  const std::string_view kind = toString(move.kind);
+  const std::uint64_t end = std::uint64_t{move.firstPlace} + move.numSrcs + move.numDsts;
+  if (end > movement.places.size()) {
+    fault(diag::places_outside,
+          {kind, std::to_string(move.firstPlace) + ":" + std::to_string(end), movement.places.size()});
+    return;
+  }
+  if (move.loc >= program_.sources.size())
+    fault(diag::unknown_location_id, {move.loc, plural(program_.sources.size() - 1, "location")});
+  if (move.kind == MoveKind::Copy && move.reduceOp != ReduceOp::Sum)
+    fault(diag::field_not_allowed, {kind, "reduce operation"});
+  if (move.by && *move.by >= numRanks_)
+    fault(diag::move_by, {kind, *move.by, plural(numRanks_, "rank")});
+  if (move.block && *move.block >= maxMoveBlocks)
+    fault(diag::move_block, {kind, *move.block, maxMoveBlocks});
+  if (!checkCounts(move))
+    return;
+  checkPlaces(move, Side::Source, movement.srcs(move));
+  checkPlaces(move, Side::Destination, movement.dsts(move));
+}
+
+bool StructureChecker::checkCounts(const Move &move) {
+  const bool copies = move.kind == MoveKind::Copy;
+  const auto check = [&](Side side, std::uint32_t count, std::uint32_t least, bool more) {
+    if (count == least || (count > least && more))
+      return true;
+    fault(diag::operand_count,
+          {toString(move.kind), countWords(least, more, sideNames[static_cast<std::size_t>(side)]), count});
+    return false;
+  };
+  const bool sources = check(Side::Source, move.numSrcs, copies ? 1 : 2, !copies);
+  return check(Side::Destination, move.numDsts, 1, true) && sources;
+}
+
+/// All places have the size of the first source.
+void StructureChecker::checkPlaces(const Move &move, Side side, std::span<const RankChunk> places) {
+  const std::string_view kind = toString(move.kind), sideName = sideNames[static_cast<std::size_t>(side)];
+  const std::uint32_t size = program_.movement.srcs(move)[0].size;
+  for (std::uint32_t i = 0; i < places.size() && !full(); ++i) {
+    const RankChunk &place = places[i];
+    if (place.rank >= numRanks_) {
+      fault(diag::move_rank, {kind, sideName, i, place.rank, plural(numRanks_, "rank")});
+      continue;
+    }
+    const std::uint32_t limit = program_.ranks[place.rank].chunksOf(place.buffer);
+    const std::uint64_t end = std::uint64_t{place.index} + place.size;
+    if (place.size == 0)
+      fault(diag::chunk_empty, {kind, sideName, i});
+    else if (end > limit)
+      fault(diag::chunk_out_of_range, {kind, std::to_string(place.rank) + "." + std::string(toString(place.buffer)),
+                                       place.index, end, plural(limit, "chunk")});
+    else if (place.size != size)
+      fault(diag::chunk_sizes_differ, {kind, sideName, i, plural(place.size, "chunk"),
+                                       sideNames[static_cast<std::size_t>(Side::Source)], 0, plural(size, "chunk")});
+  }
+}
+
+} // namespace mscclc::ir
