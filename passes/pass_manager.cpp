@@ -5,6 +5,7 @@
 #include "ir/text.h"
 #include "passes/analysis/check_executor.h"
 #include "passes/schedule/cut.h"
+#include "passes/schedule/meaning.h"
 #include "passes/schedule/order.h"
 #include "passes/schedule/place.h"
 #include "passes/schedule/synchronise.h"

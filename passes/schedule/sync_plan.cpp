@@ -111,7 +111,8 @@ private:
     const std::uint32_t fromGroup = groupOf_[need.node];
     const std::uint32_t depth = plan_.agents[from.agent].groups[fromGroup].depth + 1;
     if (need.byPackets) {
-      sources_.ofNode[n].push_back({need.node, false});
+      // All that they tell of their writer besides: its launch has begun.
+      sources_.ofNode[n].push_back({from.agent, true});
       return depth;
     }
     if (clocks_.knows(to.agent, from.agent, from.index + 1))

@@ -159,7 +159,9 @@ void Machine::reduce(std::uint32_t b, const ir::Op &op) {
       partsOfUnit_.clear();
       for (const Operand &source : sources_)
         partsOfUnit_.push_back(memory_[source.first + u].value);
-      valuesOfUnit_[u] = values_.combine(op.reduceOp, partsOfUnit_);
+      valuesOfUnit_[u] = chains_ && op.channelType != ir::ChannelType::Switch
+                             ? values_.chain(op.reduceOp, partsOfUnit_)
+                             : values_.combine(op.reduceOp, partsOfUnit_);
     }
   }
   for (const Operand &destination : destinations_)

@@ -65,6 +65,8 @@ public:
   void expectNoTurns(const std::set<std::uint32_t> &queues) { noTurns_ = queues; }
   /// Counters that several blocks signalled in no fixed order although that was taken: what was found does not count.
   const std::set<std::uint32_t> &outOfTurn() const { return outOfTurn_; }
+  /// Tells reductions apart by the order of their parts, too; but for those of switches.
+  void keepChains(bool chains) { chains_ = chains; }
   /// Looks at launches of different message sizes, too.
   void changeSizes() { history_.emplace(index_, order_); }
   /// Runs one launch of every rank to its end. False if blocks are stuck; `waiting` tells on what.
@@ -228,6 +230,7 @@ private:
   // Of the data operation in progress.
   std::vector<Operand> sources_, destinations_;
   std::vector<ValueId> partsOfUnit_, valuesOfUnit_;
+  bool chains_ = false;
   std::uint32_t currentBlock_ = none;
   const ir::Op *currentOp_ = nullptr;
   bool sawPackets_ = false;

@@ -59,6 +59,22 @@ ValueId Values::combine(ir::ReduceOp op, std::vector<ValueId> &parts) {
   return static_cast<ValueId>(firstNode_ + id);
 }
 
+ValueId Values::chain(ir::ReduceOp op, std::span<const ValueId> parts) {
+  ValueId value = parts[0];
+  for (const ValueId part : parts.subspan(1)) {
+    step_.assign({value, part});
+    value = combine(op, step_);
+  }
+  return value;
+}
+
+std::span<const ValueId> Values::partsOf(ValueId value) const {
+  if (value < firstNode_)
+    return {};
+  const Node &node = nodes_[value - firstNode_];
+  return {parts_.data() + node.firstPart, node.numParts};
+}
+
 ir::Contribution Values::contribution(ValueId leaf) const {
   const auto rank = static_cast<std::uint32_t>(std::upper_bound(firstInput_.begin(), firstInput_.end(), leaf) -
                                                firstInput_.begin() - 1);

@@ -19,6 +19,9 @@ public:
   ValueId input(std::uint32_t rank, std::uint64_t unit) const { return static_cast<ValueId>(firstInput_[rank] + unit); }
   /// The reduction of `parts` (one or more; the order does not matter). Sorts its argument.
   ValueId combine(ir::ReduceOp op, std::vector<ValueId> &parts);
+  /// The reduction of `parts` (one or more), step by step from the first to the last: of two parts each. Where
+  /// `combine` gives one value for all orders, this gives one for each tree of commutative steps.
+  ValueId chain(ir::ReduceOp op, std::span<const ValueId> parts);
 
   struct Verdict {
     enum Kind { Right, Unwritten, Unknown, Missing, Twice, Foreign, MixedOps } kind = Right;
@@ -28,7 +31,11 @@ public:
   Verdict check(ValueId value, std::span<const ValueId> wanted);
   /// The reduce operation of a right value; nothing for a plain input.
   bool reduced(ValueId value, ir::ReduceOp &op) const;
+  /// The parts of a reduction, sorted; none of another value.
+  std::span<const ValueId> partsOf(ValueId value) const;
   ir::Contribution contribution(ValueId leaf) const;
+  /// Unit of an input, as input() takes it.
+  std::uint64_t unitOf(ValueId leaf) const { return leaf - firstInput_[contribution(leaf).rank]; }
   std::uint64_t numReductions() const { return nodes_.size(); }
 
 private:
@@ -40,7 +47,7 @@ private:
   std::vector<std::uint64_t> firstInput_; // [rank], and the end
   std::uint64_t firstNode_;
   std::vector<Node> nodes_;
-  std::vector<ValueId> parts_;
+  std::vector<ValueId> parts_, step_;
   std::vector<std::uint32_t> table_; ///< open addressing over nodes_, a power of two
   std::vector<std::uint32_t> stamp_; ///< [leaf]: round in which it was wanted, or wanted and found
   std::uint32_t round_ = 0;

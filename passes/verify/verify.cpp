@@ -1,5 +1,6 @@
 #include "passes/verify/verify.h"
 
+#include "passes/verify/final_buffers.h"
 #include "passes/verify/report.h"
 #include "passes/verify/sizes.h"
 #include "passes/verify/slicing.h"
@@ -118,9 +119,11 @@ private:
     Machine machine(index_, geometry_, premises, roles_, memory, order, values, reporter);
     reporter.setMachine(machine);
     machine.expectNoTurns(noTurns);
+    machine.keepChains(static_cast<bool>(options_.atEnd));
     if (result.launches == 0 && sizesChange(index_.program, options_))
       machine.changeSizes();
     std::uint64_t results = 0;
+    std::optional<FinalBuffers> end;
     for (std::uint32_t launch = 0; launch < launches; ++launch) {
       machine.beginLaunch();
       const bool ended = machine.runLaunch();
@@ -137,7 +140,11 @@ private:
       machine.endLaunch();
       if (launch == 0)
         results = reporter.checkResults(values, geometry_.unitsPerChunk());
+      if (launch == 0 && options_.atEnd) // later launches follow no values
+        end.emplace(index_.program, memory, values, geometry_.unitsPerChunk());
     }
+    if (end && findings_.errors() == 0)
+      options_.atEnd(*end);
     if (options_.schedules)
       reporter.addSchedules(launches);
     if (result.launches == 0) {

@@ -67,13 +67,15 @@
 #include "ir/program.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace mscclc::passes {
 
 namespace proof {
 class OrderWatcher;
-}
+class FinalBuffers;
+} // namespace proof
 
 struct VerifyOptions {
   bool warnings = true;
@@ -90,6 +92,8 @@ struct VerifyOptions {
   /// Prove three sizes of pipelines and three launches with double scratch even where fewer decide. The verdict is the
   /// same.
   bool exhaustive = false;
+  /// Is told what inputs and outputs hold at the end of a launch, for each size that is proven without an error.
+  std::function<void(const proof::FinalBuffers &)> atEnd = {};
 };
 
 /// What was looked at. `proven` only if nothing was found against the program.

@@ -36,6 +36,7 @@ ROOMS = {
     "passes/verify": ["ir", "passes"],
     "passes/simulate": ["ir", "passes", "passes/verify"],
     "passes/time": ["ir", "passes"],
+    # Chooses by the time model; what a program means is said in the values of the proof.
     "passes/schedule": ["ir", "passes", "passes/analysis", "passes/time", "passes/verify"],
     # The list of all passes.
     "passes/pass_manager.cpp": ["ir", "passes", "passes/analysis", "passes/schedule", "passes/transform"],

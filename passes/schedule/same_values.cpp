@@ -1,0 +1,154 @@
+#include "passes/schedule/same_values.h"
+
+#include "ir/internal_error.h"
+#include "passes/schedule/chunk_memory.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace mscclc::passes::schedule {
+
+using ir::BufferKind;
+using proof::ValueId;
+using proof::Values;
+
+namespace {
+
+/// a + b × times, or the largest number if that is larger.
+std::uint32_t addCounts(std::uint32_t a, std::uint32_t b, std::uint32_t times) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(most, a + std::uint64_t{b} * times));
+}
+
+} // namespace
+
+/// The parts of reduction `value`; where order does not count, those of its parts with the same operation instead of
+/// them, and so on.
+std::vector<CommonForms::Reader::Part> CommonForms::Reader::partsOf(ValueId value, ir::ReduceOp op) const {
+  std::map<ValueId, std::uint32_t, std::greater<>> open; // parts were made before what is made of them
+  std::vector<Part> parts;
+  for (const ValueId part : values_.partsOf(value))
+    open[part] = addCounts(open[part], 1, 1);
+  while (!open.empty()) {
+    const auto [part, count] = *open.begin();
+    open.erase(open.begin());
+    ir::ReduceOp inner;
+    if (!forms_.anyOrder(op) || !values_.reduced(part, inner) || inner != op) {
+      parts.push_back({part, count});
+      continue;
+    }
+    for (const ValueId smaller : values_.partsOf(part))
+      open[smaller] = addCounts(open[smaller], 1, count);
+  }
+  return parts;
+}
+
+CommonForms::Form CommonForms::Reader::leaf(ValueId value) {
+  if (value == Values::unwritten)
+    return {Form::unwritten, 0};
+  if (value == Values::unknown)
+    return {Form::unknown, 0};
+  const std::uint64_t unit = values_.unitOf(value);
+  const std::pair key{values_.contribution(value).rank, static_cast<std::uint32_t>(unit / pieces_)};
+  const auto [it, isNew] = forms_.leaves_.try_emplace(key, forms_.next_);
+  forms_.next_ += isNew;
+  return {it->second, static_cast<std::uint32_t>(unit % pieces_)};
+}
+
+CommonForms::Form CommonForms::Reader::of(ValueId value) {
+  std::vector<ValueId> open{value}; // no recursion: chains are as long as the program
+  while (!open.empty()) {
+    const ValueId top = open.back();
+    ir::ReduceOp op;
+    if (known_.contains(top)) {
+      open.pop_back();
+      continue;
+    }
+    if (!values_.reduced(top, op)) {
+      known_[top] = leaf(top);
+      continue;
+    }
+    const std::vector<Part> parts = partsOf(top, op);
+    const std::size_t before = open.size();
+    for (const Part &part : parts)
+      if (!known_.contains(part.value))
+        open.push_back(part.value);
+    if (open.size() != before)
+      continue;
+    std::vector<Counted> forms;
+    const std::uint32_t piece = known_[parts.front().value].piece;
+    bool onePiece = true;
+    for (const Part &part : parts) {
+      const Form form = known_[part.value];
+      onePiece = onePiece && form.piece == piece && form.id != Form::unknown;
+      forms.emplace_back(form.id, part.count);
+    }
+    known_[top] = onePiece ? Form{forms_.reduction(op, forms), piece} : Form{Form::unknown, 0};
+  }
+  return known_[value];
+}
+
+std::uint32_t CommonForms::reduction(ir::ReduceOp op, const std::vector<Counted> &parts) {
+  std::map<std::uint32_t, std::uint32_t> counts;
+  const auto add = [&](std::uint32_t form, std::uint32_t count) {
+    std::uint32_t &all = counts[form];
+    all = op == ir::ReduceOp::Sum ? addCounts(all, count, 1) : 1;
+  };
+  for (const auto &[form, count] : parts) {
+    // A part whose own reduction came to nothing, as max(x, x), may be one of this operation.
+    const auto it = reductionOf_.find(form);
+    if (anyOrder(op) && it != reductionOf_.end() && it->second->op == op)
+      for (const auto &[smaller, times] : it->second->parts)
+        add(smaller, addCounts(0, count, times));
+    else
+      add(form, count);
+  }
+  if (counts.size() == 1 && counts.begin()->second == 1)
+    return counts.begin()->first;
+  const auto [it, isNew] = reductions_.try_emplace({op, {counts.begin(), counts.end()}}, next_);
+  if (isNew)
+    reductionOf_[next_++] = &it->first;
+  return it->second;
+}
+
+namespace {
+
+/// Pieces that `end` cuts each chunk of the meaning into.
+std::uint32_t piecesOf(const Meaning &meaning, const proof::FinalBuffers &end) {
+  std::uint64_t pieces = 0;
+  bool same = meaning.inputs.size() == end.program.ranks.size();
+  for (std::uint32_t r = 0; same && r < end.program.ranks.size(); ++r)
+    for (const auto buffer : {BufferKind::Input, BufferKind::Output}) {
+      const std::uint64_t chunks = meaning.chunksOf(r, buffer).size();
+      const std::uint64_t units = std::uint64_t{end.program.ranks[r].chunksOf(buffer)} * end.unitsPerChunk;
+      if (pieces == 0 && chunks != 0)
+        pieces = units / chunks;
+      same = same && units == pieces * chunks;
+    }
+  if (!same || (pieces == 0 && !meaning.inputs.empty()))
+    throw ir::InternalError("the schedule of '" + end.program.name + "' changes the number of ranks or chunks");
+  return static_cast<std::uint32_t>(pieces);
+}
+
+} // namespace
+
+void checkSameResult(const Meaning &meaning, const proof::FinalBuffers &end) {
+  using Form = CommonForms::Form;
+  const std::uint32_t pieces = piecesOf(meaning, end);
+  CommonForms forms(meaning.reassociate);
+  CommonForms::Reader meant(forms, meaning.values, 1), held(forms, end.values, pieces);
+  for (std::uint32_t r = 0; r < meaning.inputs.size(); ++r)
+    for (const auto buffer : {BufferKind::Input, BufferKind::Output})
+      for (std::uint32_t chunk = 0; chunk < meaning.chunksOf(r, buffer).size(); ++chunk) {
+        const Form wanted = meant.of(meaning.chunksOf(r, buffer)[chunk]);
+        for (std::uint32_t piece = 0; piece < pieces; ++piece) {
+          const Form got = held.of(end.of(r, buffer, std::uint64_t{chunk} * pieces + piece));
+          const Form right{wanted.id, wanted.id == Form::unwritten ? 0 : piece};
+          if (got != right)
+            throw ir::InternalError("the schedule of '" + end.program.name + "' leaves another value in " +
+                                    describe({r, buffer, chunk, 1}) + " than its statements");
+        }
+      }
+}
+
+} // namespace mscclc::passes::schedule

@@ -1,0 +1,46 @@
+// Findings about the statements of a movement program.
+#pragma once
+
+#include "ir/program.h"
+#include "passes/schedule/schedule_diagnostics.h"
+
+#include <set>
+
+namespace mscclc::passes::schedule {
+
+/// Reports each kind once at each statement, and is full after many errors.
+class StatementFindings {
+public:
+  StatementFindings(const ir::Program &program, ir::DiagnosticEngine &diags) : program_(program), diags_(diags) {}
+
+  /// The statement's source location, or "statement 3".
+  ir::Where where(std::uint32_t statement) const {
+    return {program_.movement.statements[statement].loc, "statement " + std::to_string(statement)};
+  }
+  /// True if `info` is yet to be reported at `statement`; from then on it counts as reported.
+  bool isNew(const ir::DiagInfo &info, std::uint32_t statement) {
+    if (!seen_.emplace(info.id, statement).second)
+      return false;
+    errors_ += info.severity == ir::Severity::Error;
+    return true;
+  }
+  ir::DiagBuilder report(const ir::DiagInfo &info, std::uint32_t statement, const std::vector<ir::DiagArg> &args) {
+    return diags_.report(info, where(statement), args);
+  }
+  /// Reports what no statement is at fault for: at the collective where it has a place, else the program.
+  void reportOnProgram(const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args) {
+    diags_.report(info, {program_.collective.loc, "program '" + program_.name + "'"}, args);
+    ++errors_;
+  }
+  std::uint64_t errors() const { return errors_; }
+  bool full() const { return errors_ >= mostErrors; }
+
+private:
+  static constexpr std::uint64_t mostErrors = 100;
+  const ir::Program &program_;
+  ir::DiagnosticEngine &diags_;
+  std::set<std::pair<std::string_view, std::uint32_t>> seen_;
+  std::uint64_t errors_ = 0;
+};
+
+} // namespace mscclc::passes::schedule

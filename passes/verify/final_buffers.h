@@ -1,0 +1,37 @@
+// What inputs and outputs hold at the end of a launch, for who asks verify() for it.
+#pragma once
+
+#include "passes/verify/memory.h"
+#include "passes/verify/values.h"
+
+#include <array>
+
+namespace mscclc::passes::proof {
+
+/// Reductions are chains (Values::chain) in the order of an operation's sources. What a switch reduces, in an order
+/// that nobody knows, is one reduction of as many parts as it has ranks.
+class FinalBuffers {
+public:
+  FinalBuffers(const ir::Program &program, const Memory &memory, const Values &values, std::uint32_t unitsPerChunk)
+      : program(program), values(values), unitsPerChunk(unitsPerChunk), held_(program.ranks.size()) {
+    for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
+      for (const auto buffer : {ir::BufferKind::Input, ir::BufferKind::Output})
+        for (std::uint64_t unit = 0; unit < std::uint64_t{program.ranks[r].chunksOf(buffer)} * unitsPerChunk; ++unit)
+          held_[r][static_cast<std::size_t>(buffer)].push_back(
+              memory[static_cast<CellId>(memory.base(r, buffer, false) + unit)].value);
+  }
+
+  const ir::Program &program;
+  const Values &values;
+  const std::uint32_t unitsPerChunk;
+
+  /// The value of unit `unit` of an input or output, units counted through its chunks.
+  ValueId of(std::uint32_t rank, ir::BufferKind buffer, std::uint64_t unit) const {
+    return held_[rank][static_cast<std::size_t>(buffer)][unit];
+  }
+
+private:
+  std::vector<std::array<std::vector<ValueId>, 2>> held_; ///< [rank][buffer][unit]
+};
+
+} // namespace mscclc::passes::proof
