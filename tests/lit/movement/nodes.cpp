@@ -1,7 +1,7 @@
 // Nodes have the same number of ranks.
 // RUN: %verify %s
-// RUN: mscclc %s -P perNode=3 --emit-ir --passes= -o - | FileCheck %s
-// CHECK: schedule auto
+// RUN: mscclc %s -P perNode=3 --emit-ir --passes= | FileCheck %s
+// CHECK: ranks_per_node 3
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
