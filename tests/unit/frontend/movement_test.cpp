@@ -1,7 +1,10 @@
 // Programs of Schedule::Auto: statements as recorded, and mistakes in them.
+#include "frontend/limits.h"
+#include "frontend/trace/trace_reader.h"
 #include "recorded.h"
 
 #include <array>
+#include <cstring>
 #include <span>
 #include <sstream>
 
@@ -357,4 +360,33 @@ TEST_CASE("with a faulty collective, nothing more is said of nodes and statement
     copy(Chunk(), Chunk()); // passed over
   });
   CHECK(outcome.diagnostics.numErrors() == 1);
+}
+
+TEST_CASE("a forged statement is damage, where it stands") {
+  const std::vector<std::byte> original = trace([] {
+    CollectiveProgram program("p", TestCollective(2, 4, 4), {.schedule = Schedule::Auto});
+    reduce(out(0), {in(1)});
+  });
+  TraceReader reader(original);
+  while (reader.next() && !reader.isCall())
+    ;
+  REQUIRE(reader.call() == detail::Call::MoveReduce);
+  const std::size_t at = reader.offset();
+  const auto forged = [&](auto change) {
+    std::vector<std::byte> recording = original;
+    auto record = reader.as<MoveRecord>();
+    change(record);
+    std::memcpy(recording.data() + at, &record, sizeof record);
+    return build(recording).text("recording_damaged", 0);
+  };
+  const std::string damaged = "the algorithm has overwritten its own recording (at byte " + std::to_string(at) + ")";
+  for (const std::uint32_t numDsts : {0u, 2u, 3u, ~0u})
+    CHECK(forged([&](MoveRecord &move) { move.numDsts = numDsts; }) == damaged);
+  CHECK(forged([](MoveRecord &move) { move.call.head.count = 0; }) == damaged);
+  CHECK(forged([](MoveRecord &move) { move.call.head.count = 1; }) == damaged);
+  CHECK(forged([](MoveRecord &move) { move.call.head.flags = 3 << detail::CallFlags::opShift; }) == damaged);
+  CHECK(forged([](MoveRecord &move) { --move.call.head.kind; }) == damaged); // a copy of two sources
+  CHECK(forged([](MoveRecord &move) { move.call.on = maxBlocks; }) == damaged);
+  CHECK(forged([](MoveRecord &move) { move.via = 4; }) == damaged);
+  CHECK(build(original).program);
 }
