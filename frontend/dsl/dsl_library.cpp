@@ -8,6 +8,7 @@
 #include "ir/collectives.h"
 
 #include <cstring>
+#include <span>
 #include <string>
 
 #include <dlfcn.h>
@@ -40,6 +41,14 @@ void moveLocal(Call call, const Chunk &dst, const Chunk &src, const On &on, cons
 }
 void sync(Call call, std::uint32_t flags, std::uint32_t handle, const On &on, const Place &at) {
   __mscclc_operation(call, flags, handle, Access::set(on), nullptr, nullptr, &at);
+}
+
+void statement(Call call, const MoveOptions &options, std::span<const Chunk> dsts, const Chunk &first,
+               std::span<const Chunk> others, const Place &at) {
+  __mscclc_move(call, &options, dsts.data(), dsts.size(), &first, others.data(), others.size(), &at);
+}
+std::span<const Chunk> spanOf(const ChunkList &list) {
+  return {list.data(), list.size()};
 }
 
 constexpr CollectiveKind recorded(ir::CollectiveKind kind) {
@@ -199,6 +208,22 @@ void reduce(const Chunk &src, std::initializer_list<Chunk> others, ThreadBlock o
 void reduce(const Chunk &src, std::initializer_list<Chunk> others, const ThreadBlockGroup &on,
             const ReduceOptions &options, Place at) {
   reduce(src, ChunkList(others), On(on), options, at);
+}
+
+void copy(const Chunk &dst, const Chunk &src, const MoveOptions &options, Place at) {
+  detail::statement(Call::MoveCopy, options, {&dst, 1}, src, {}, at);
+}
+void copy(ChunkList dsts, const Chunk &src, const MoveOptions &options, Place at) {
+  detail::statement(Call::MoveCopy, options, detail::spanOf(dsts), src, {}, at);
+}
+void reduce(const Chunk &into, ChunkList others, const MoveOptions &options, Place at) {
+  reduce(into, into, others, options, at);
+}
+void reduce(const Chunk &into, const Chunk &first, ChunkList others, const MoveOptions &options, Place at) {
+  detail::statement(Call::MoveReduce, options, {&into, 1}, first, detail::spanOf(others), at);
+}
+void reduce(const Chunk &into, std::initializer_list<Chunk> others, const MoveOptions &options, Place at) {
+  reduce(into, ChunkList(others), options, at);
 }
 
 Semaphore::Semaphore(std::int64_t rank, std::int64_t initialValue, Place at)

@@ -4,6 +4,7 @@
 #include "frontend/limits.h"
 #include "frontend/lower/check_calls.h"
 #include "frontend/lower/declarations.h"
+#include "frontend/lower/emit_moves.h"
 #include "frontend/lower/emit_ops.h"
 
 namespace mscclc::frontend {
@@ -21,7 +22,7 @@ public:
   Builder(std::span<const std::byte> trace, std::span<const CallSite> sites, ir::DiagnosticEngine &diagnostics,
           std::span<const SourceText> texts)
       : trace_(trace), diagnostics_(diagnostics), declarations_(program_, diagnostics, sites),
-        checker_(program_, declarations_, diagnostics), emitter_(program_, declarations_) {
+        checker_(program_, declarations_, diagnostics), emitter_(program_, declarations_), moves_(program_.movement) {
     for (const SourceText &text : texts)
       program_.sources.setContents(program_.sources.addFile(text.file), text.text);
     diagnostics_.setSources(&program_.sources);
@@ -57,6 +58,7 @@ private:
   Declarations declarations_;
   CallChecker checker_;
   OpEmitter emitter_;
+  MoveEmitter moves_;
   CheckedCall call_;
   std::uint32_t loopDepth_ = 0;
   ir::LocId loopLoc_ = ir::noLoc;
@@ -73,7 +75,7 @@ Builder::Walk Builder::walk(std::size_t bytes) {
       return Walk::GivenUp;
     if (reader.isCall()) {
       damaged = !checkCall(reader);
-      if (emitter_.bytes() + declarations_.bytes() > maxProgramBytes) {
+      if (emitter_.bytes() + moves_.bytes() + declarations_.bytes() > maxProgramBytes) {
         diagnostics_.report(diag::program_too_large, call_.loc, {maxProgramBytes >> 30});
         return Walk::GivenUp;
       }
@@ -118,7 +120,10 @@ bool Builder::checkCall(const TraceReader &reader) {
     ++numCalls_;
   switch (checker_.check(reader, call_)) {
   case CallChecker::Result::Good:
-    emitter_.count(call_);
+    if (call_.info->family == CallFamily::Movement)
+      moves_.count(call_);
+    else
+      emitter_.count(call_);
     return true;
   case CallChecker::Result::Faulty:
     return true;
@@ -141,7 +146,7 @@ void Builder::checkLoop(const TraceReader &reader) {
   }
   const auto [head, unit, iterations] = reader.as<PairRecord>();
   const ir::LocId at = declarations_.places[head.place];
-  if (!declarations_.inProgram("'PipelineLoop'", at))
+  if (!declarations_.inManualProgram("'PipelineLoop'", "leave it out, as the compiler makes the loops", at))
     return;
   if (unit < 1)
     diagnostics_.report(diag::unit_out_of_range, at, {unit});
@@ -164,11 +169,16 @@ void Builder::checkLoopIsClosed() {
 
 void Builder::emit() {
   emitter_.allocate();
+  moves_.allocate();
   declarations_.reopen();
   TraceReader reader(trace_);
   while (reader.next()) {
     if (reader.isCall()) {
-      if (checker_.check(reader, call_) == CallChecker::Result::Good)
+      if (checker_.check(reader, call_) != CallChecker::Result::Good)
+        continue;
+      if (call_.info->family == CallFamily::Movement)
+        moves_.emit(call_);
+      else
         emitter_.emit(call_);
     } else if (reader.kind() == RecordKind::LoopBegin) {
       const auto [head, unit, iterations] = reader.as<PairRecord>();

@@ -15,30 +15,40 @@ using ir::plural;
 
 namespace {
 constexpr std::uint8_t any = CallInfo::anyChunks;
-/// In the order of Call. Columns: call, spelling, family, kind, packets in the destination, in the source, chunks.
+constexpr std::string_view leaveOut = "leave it out, as the compiler orders what depends on one another",
+                           writeCopy = "write copy(dst, src)", writeReduce = "write reduce(into, others)",
+                           writePackets = "write copy(dst, src, {.packets = true})";
+/// In the order of Call. Columns: call, spelling, family, kind, packets in the destination, in the source, chunks, what
+/// programs of Schedule::Auto say instead.
 constexpr CallInfo callInfos[] = {
-    {Call::Copy, "copy", CallFamily::Rank, OpKind::Copy, false, false, 2},
-    {Call::CopyPackets, "copyPackets", CallFamily::Rank, OpKind::CopyPacket, true, false, 2},
-    {Call::UnpackPackets, "unpackPackets", CallFamily::Rank, OpKind::UnpackPacket, false, true, 2},
-    {Call::Reduce, "reduce", CallFamily::Rank, OpKind::Reduce, false, false, any},
-    {Call::Barrier, "barrier", CallFamily::Rank, OpKind::Barrier, false, false, 0},
-    {Call::Signal, "signal", CallFamily::Channel, OpKind::Signal, false, false, 0},
-    {Call::Wait, "wait", CallFamily::Channel, OpKind::Wait, false, false, 0},
-    {Call::Flush, "flush", CallFamily::Channel, OpKind::Flush, false, false, 0},
-    {Call::Get, "get", CallFamily::Channel, OpKind::Get, false, false, 2},
-    {Call::Put, "put", CallFamily::Channel, OpKind::Put, false, false, 2},
-    {Call::PutWithSignal, "putWithSignal", CallFamily::Channel, OpKind::PutWithSignal, false, false, 2},
+    {Call::Copy, "copy", CallFamily::Rank, OpKind::Copy, false, false, 2,
+     "write copy(dst, src), with {.on = tb(i)} to choose its thread block"},
+    {Call::CopyPackets, "copyPackets", CallFamily::Rank, OpKind::CopyPacket, true, false, 2, writePackets},
+    {Call::UnpackPackets, "unpackPackets", CallFamily::Rank, OpKind::UnpackPacket, false, true, 2, writePackets},
+    {Call::Reduce, "reduce", CallFamily::Rank, OpKind::Reduce, false, false, any,
+     "write reduce(into, others), with {.on = tb(i)} to choose its thread block"},
+    {Call::Barrier, "barrier", CallFamily::Rank, OpKind::Barrier, false, false, 0, leaveOut},
+    {Call::Signal, "signal", CallFamily::Channel, OpKind::Signal, false, false, 0, leaveOut},
+    {Call::Wait, "wait", CallFamily::Channel, OpKind::Wait, false, false, 0, leaveOut},
+    {Call::Flush, "flush", CallFamily::Channel, OpKind::Flush, false, false, 0, leaveOut},
+    {Call::Get, "get", CallFamily::Channel, OpKind::Get, false, false, 2, writeCopy},
+    {Call::Put, "put", CallFamily::Channel, OpKind::Put, false, false, 2, writeCopy},
+    {Call::PutWithSignal, "putWithSignal", CallFamily::Channel, OpKind::PutWithSignal, false, false, 2, writeCopy},
     {Call::PutWithSignalAndFlush, "putWithSignalAndFlush", CallFamily::Channel, OpKind::PutWithSignalAndFlush, false,
-     false, 2},
-    {Call::PutPackets, "putPackets", CallFamily::Channel, OpKind::PutPacket, true, false, 2},
-    {Call::ReadPutPackets, "readPutPackets", CallFamily::Channel, OpKind::ReadPutPacket, true, true, 2},
-    {Call::ReadReduce, "reduce", CallFamily::Channel, OpKind::ReadReduce, false, false, any},
-    {Call::Acquire, "acquire", CallFamily::Semaphore, OpKind::SemAcquire, false, false, 0},
-    {Call::Release, "release", CallFamily::Semaphore, OpKind::SemRelease, false, false, 0},
-    {Call::SwitchReduce, "reduce", CallFamily::Switch, OpKind::SwitchReduce, false, false, 1},
-    {Call::SwitchBroadcast, "broadcast", CallFamily::Switch, OpKind::SwitchBroadcast, false, false, 1},
-    {Call::SwitchBroadcastPackets, "broadcastPackets", CallFamily::Switch, OpKind::SwitchBroadcastPacket, true, true,
-     1},
+     false, 2, writeCopy},
+    {Call::PutPackets, "putPackets", CallFamily::Channel, OpKind::PutPacket, true, false, 2, writePackets},
+    {Call::ReadPutPackets, "readPutPackets", CallFamily::Channel, OpKind::ReadPutPacket, true, true, 2, writePackets},
+    {Call::ReadReduce, "reduce", CallFamily::Channel, OpKind::ReadReduce, false, false, any, writeReduce},
+    {Call::Acquire, "acquire", CallFamily::Semaphore, OpKind::SemAcquire, false, false, 0, leaveOut},
+    {Call::Release, "release", CallFamily::Semaphore, OpKind::SemRelease, false, false, 0, leaveOut},
+    {Call::SwitchReduce, "reduce", CallFamily::Switch, OpKind::SwitchReduce, false, false, 1,
+     "write reduce(into, others, {.via = Via::Switch})"},
+    {Call::SwitchBroadcast, "broadcast", CallFamily::Switch, OpKind::SwitchBroadcast, false, false, 1,
+     "write copy({dst, …}, src, {.via = Via::Switch})"},
+    {Call::SwitchBroadcastPackets, "broadcastPackets", CallFamily::Switch, OpKind::SwitchBroadcastPacket, true, true, 1,
+     "write copy({dst, …}, src, {.via = Via::Switch, .packets = true})"},
+    {Call::MoveCopy, "copy", CallFamily::Movement, OpKind::Copy, false, false, any, ""},
+    {Call::MoveReduce, "reduce", CallFamily::Movement, OpKind::Reduce, false, false, any, ""},
 };
 constexpr bool inOrder() {
   for (std::size_t i = 0; i < std::size(callInfos); ++i)
@@ -79,6 +89,8 @@ bool fits(Call call, ir::ChannelType type) {
   case Call::SwitchReduce:
   case Call::SwitchBroadcast:
   case Call::SwitchBroadcastPackets:
+  case Call::MoveCopy:
+  case Call::MoveReduce:
     break;
   }
   return true;
@@ -99,6 +111,13 @@ CallChecker::Result CallChecker::check(const TraceReader &reader, CheckedCall &c
   call.reduceOp = static_cast<ir::ReduceOp>(op);
   if (declarations_.phase() == ProgramPhase::Skipping)
     return Result::Faulty;
+  if (call.info->family == CallFamily::Movement)
+    return statement(reader, call);
+  if (declarations_.phase() == ProgramPhase::Open && program_.schedule == ir::Schedule::Auto) {
+    diagnostics_.report(diag::manual_in_auto, call.loc,
+                        {"'" + std::string(call.info->spelling) + "'", call.info->instead});
+    return Result::Faulty;
+  }
   if (const Result result = executor(record, call); result != Result::Good)
     return result;
   if (declarations_.phase() != ProgramPhase::Open) {
@@ -170,6 +189,8 @@ CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall 
     call.rank = call.view->member.rank;
     call.switchBuffer = declarations_.switches[call.view->channel].buffer;
     return Result::Good;
+  case CallFamily::Movement:
+    break;
   }
   return Result::Damaged;
 }

@@ -3,6 +3,7 @@
 
 #include "frontend/lower/declarations.h"
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,7 @@
 namespace mscclc::frontend {
 
 /// What a call works on, which says what its handle is.
-enum class CallFamily : std::uint8_t { Rank, Channel, Semaphore, Switch };
+enum class CallFamily : std::uint8_t { Rank, Channel, Semaphore, Switch, Movement };
 
 struct CallInfo {
   static constexpr std::uint8_t anyChunks = 0xff;
@@ -21,6 +22,8 @@ struct CallInfo {
   bool packetDst;         ///< the destination holds packets
   bool packetSrc;         ///< the source holds packets
   std::uint8_t numChunks; ///< operands in the recording; anyChunks: as many as it says
+  /// What a program of Schedule::Auto says instead; empty for what belongs there.
+  std::string_view instead;
 };
 const CallInfo &infoOf(detail::Call call);
 
@@ -31,6 +34,14 @@ struct Operand {
   std::uint32_t index = 0;
   std::uint32_t size = 0;
   PlaceId place = 0;
+};
+
+/// What a movement statement has besides its sources.
+struct CheckedMove {
+  std::vector<Operand> dsts;
+  std::optional<ir::Via> via;
+  std::optional<std::uint32_t> by, block;
+  std::optional<bool> packets;
 };
 
 /// A call that is in order.
@@ -52,6 +63,7 @@ struct CheckedCall {
   Operand dst;
   std::vector<Operand> srcs;
   std::uint32_t offset = 0; ///< of the Switch family: first chunk in the channel's buffer
+  CheckedMove move;         ///< of the Movement family, of which `rank`, `blocks` and `dst` say nothing
 };
 
 class CallChecker {
@@ -87,6 +99,13 @@ private:
   bool sameSize(const Operand &first, std::string_view firstRole, const Operand &second, std::string_view secondRole,
                 const CheckedCall &call);
   bool inScratch(const Operand &operand, std::string_view role, const CheckedCall &call);
+  // check_moves.cpp
+  Result statement(const TraceReader &reader, CheckedCall &call);
+  Result moveChoices(const MoveRecord &record, CheckedCall &call);
+  Result moveOperands(const TraceReader &reader, CheckedCall &call);
+  bool checkMove(const CheckedCall &call);
+  bool checkExecutor(const CheckedCall &call);
+  bool checkVia(const CheckedCall &call);
 
   const ir::Program &program_;
   Declarations &declarations_;

@@ -9,6 +9,16 @@ namespace mscclc::frontend {
 
 using ir::plural;
 
+namespace {
+/// What a program of Schedule::Auto writes in place of channels and blocks.
+constexpr std::string_view copiesInstead = "write copy(dst, src) on chunks of any ranks",
+                           switchInstead =
+                               "write copy({dst, …}, src, {.via = Via::Switch}) or reduce(into, others, {.via = "
+                               "Via::Switch})",
+                           semaphoreInstead = "leave it out, as the compiler orders what depends on one another",
+                           groupInstead = "leave it out, as the compiler spreads the work over thread blocks";
+} // namespace
+
 std::string_view Declarations::bufferName(ir::BufferKind kind) {
   switch (kind) {
   case ir::BufferKind::Input:
@@ -80,6 +90,14 @@ bool Declarations::inProgram(std::string_view what, ir::LocId at) {
   return phase_ == ProgramPhase::Open;
 }
 
+bool Declarations::inManualProgram(std::string_view what, std::string_view instead, ir::LocId at) {
+  if (!inProgram(what, at))
+    return false;
+  if (program_.schedule == ir::Schedule::Auto)
+    diagnostics_.report(diag::manual_in_auto, at, {what, instead});
+  return program_.schedule == ir::Schedule::Manual;
+}
+
 void Declarations::scratchBuffer(const TraceReader &reader) {
   const auto [head, rank, size] = reader.as<PairRecord>();
   const ir::LocId at = locOf(reader);
@@ -129,6 +147,8 @@ void Declarations::group(const TraceReader &reader) {
   GroupDecl &decl = groups.emplace_back();
   decl.place = reader.head().place;
   decl.first = groupBlocks_.size();
+  if (phase_ == ProgramPhase::Open && !inManualProgram("'ThreadBlockGroup'", groupInstead, locOf(reader)))
+    return;
   if (reader.extraCount() == 0)
     diagnostics_.report(diag::empty_group, locOf(reader));
   decl.valid = checkBlocks(reader, locOf(reader), groupBlocks_) && reader.extraCount() != 0;
@@ -141,7 +161,8 @@ void Declarations::channel(const TraceReader &reader) {
   const bool port = head.flags != 0;
   ChannelDecl &decl = channels.emplace_back();
   decl.place = head.place;
-  if (!inProgram(port ? "'PortChannel'" : "'MemoryChannel'", at))
+  if (!inManualProgram(port ? "'PortChannel'" : "'MemoryChannel'",
+                       port ? "write copy(dst, src, {.via = Via::Port})" : copiesInstead, at))
     return;
   bool good = true;
   if (!isRank(src)) {
@@ -178,7 +199,7 @@ bool Declarations::switchChannel(const TraceReader &reader) {
   if (reader.head().flags > static_cast<std::uint8_t>(ir::BufferKind::Scratch))
     return false;
   decl.buffer = static_cast<ir::BufferKind>(reader.head().flags);
-  if (!inProgram("'SwitchChannel'", at))
+  if (!inManualProgram("'SwitchChannel'", switchInstead, at))
     return true;
   if (reader.extraCount() == 0)
     diagnostics_.report(diag::switch_without_ranks, at);
@@ -241,7 +262,7 @@ void Declarations::semaphore(const TraceReader &reader) {
   const auto [head, rank, value] = reader.as<PairRecord>();
   const ir::LocId at = locOf(reader);
   SemaphoreDecl &decl = semaphores.emplace_back();
-  if (!inProgram("'Semaphore'", at))
+  if (!inManualProgram("'Semaphore'", semaphoreInstead, at))
     return;
   if (!isRank(rank))
     diagnostics_.report(diag::semaphore_rank_out_of_range, at, {rank, limit()});

@@ -96,6 +96,8 @@ public:
   std::uint64_t bytes() const { return bytes_; }
   /// Reports `what` outside a program, unless there is one. True if there is.
   bool inProgram(std::string_view what, ir::LocId at);
+  /// The same for what programs of Schedule::Manual alone have; `instead` says what others write.
+  bool inManualProgram(std::string_view what, std::string_view instead, ir::LocId at);
   /// "1 chunk", "3 chunks" and the like for a buffer: "input", "output" or "scratch buffer".
   static std::string_view bufferName(ir::BufferKind kind);
 
@@ -123,6 +125,8 @@ private:
   bool programBegin(const TraceReader &reader);
   void programEnd();
   void takeOptions(const ProgramRecord &record, ir::LocId at);
+  void takeSchedule(const ProgramRecord &record, std::int64_t ranks, ir::LocId at);
+  void refuseChoices(const ProgramRecord &record, ir::LocId at);
   void checkName(std::string_view name, std::string_view owner, ir::LocId at);
   // declarations.cpp
   void scratchBuffer(const TraceReader &reader);

@@ -2,6 +2,7 @@
 #include "frontend/diagnostics.h"
 #include "frontend/limits.h"
 #include "frontend/lower/declarations.h"
+#include "frontend/lower/wide_integer.h"
 
 #include <llvm/Support/ConvertUTF.h>
 
@@ -13,13 +14,6 @@ namespace mscclc::frontend {
 using ir::plural;
 
 namespace {
-
-std::string textOf(WideInteger value) {
-  return value.negative != 0 ? std::to_string(static_cast<std::int64_t>(value.bits)) : std::to_string(value.bits);
-}
-bool inRange(WideInteger value, std::uint64_t low, std::uint64_t high) {
-  return value.negative == 0 && value.bits >= low && value.bits <= high;
-}
 
 bool isUtf8(std::string_view text) {
   const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data());
@@ -159,6 +153,10 @@ bool Declarations::programBegin(const TraceReader &reader) {
   program_.name = reader.text();
   checkName(program_.name, "program", at);
   takeOptions(record, at);
+  if (record.schedule == 0)
+    refuseChoices(record, at);
+  else
+    takeSchedule(record, decl.ranks, at);
   usedCollective_ = record.collective;
   if (!decl.valid) { // no telling what is in range then
     resume_ = ProgramPhase::After;
@@ -180,7 +178,7 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
     if (!good)
       diagnostics_.report(info, at, args);
   };
-  check(inRange(record.instances, 1, maxInstances), diag::instances_out_of_range,
+  check(record.automaticInstances != 0 || inRange(record.instances, 1, maxInstances), diag::instances_out_of_range,
         {textOf(record.instances), maxInstances});
   check(inRange(record.threadsPerBlock, 1, 1024), diag::threads_out_of_range, {textOf(record.threadsPerBlock)});
   check(inRange(record.bufferAlignment, 1, std::uint64_t{1} << 31) && std::has_single_bit(record.bufferAlignment.bits),
@@ -190,10 +188,11 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   check(record.minMessageSize.negative != 0 || record.maxMessageSize.negative != 0 ||
             record.minMessageSize.bits <= record.maxMessageSize.bits,
         diag::message_sizes_crossed, {textOf(record.minMessageSize), textOf(record.maxMessageSize)});
-  program_.protocol = record.protocol != 0 ? ir::Protocol::LL : ir::Protocol::Simple;
+  program_.protocol =
+      record.protocol == static_cast<std::uint8_t>(Protocol::LL) ? ir::Protocol::LL : ir::Protocol::Simple;
   program_.fuse = record.fuse != 0;
   program_.autoSync = record.autoSync != 0;
-  program_.instances = static_cast<std::uint32_t>(record.instances.bits);
+  program_.instances = record.automaticInstances != 0 ? 1 : static_cast<std::uint32_t>(record.instances.bits);
   program_.replication = record.replication != 0 ? ir::Replication::None : ir::Replication::Interleaved;
   program_.reuseResources = record.reuseResources != 0;
   program_.doubleScratch = record.doubleScratch != 0;
@@ -201,6 +200,46 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   program_.bufferAlignment = static_cast<std::uint32_t>(record.bufferAlignment.bits);
   program_.minMessageSize = record.minMessageSize.bits;
   program_.maxMessageSize = record.maxMessageSize.bits;
+}
+
+/// Options of a program of Schedule::Auto alone. The collective has `ranks`, which may be out of range.
+void Declarations::takeSchedule(const ProgramRecord &record, std::int64_t ranks, ir::LocId at) {
+  ir::Movement &movement = program_.movement;
+  program_.schedule = ir::Schedule::Auto;
+  movement.reassociate = record.reassociate != 0;
+  movement.chooseProtocol = record.protocol == static_cast<std::uint8_t>(Protocol::Auto);
+  movement.chooseInstances = record.automaticInstances != 0;
+  if (!inRange(record.blocks, 0, maxBlocks))
+    diagnostics_.report(diag::blocks_out_of_range, at, {textOf(record.blocks), maxBlocks});
+  else
+    movement.mostBlocks = static_cast<std::uint32_t>(record.blocks.bits);
+  if (ranks < 1 || ranks > maxRanks)
+    return;
+  if (!inRange(record.ranksPerNode, 0, static_cast<std::uint64_t>(ranks)))
+    diagnostics_.report(diag::node_out_of_range, at, {textOf(record.ranksPerNode), ranks});
+  else if (record.ranksPerNode.bits != 0 && static_cast<std::uint64_t>(ranks) % record.ranksPerNode.bits != 0)
+    diagnostics_.report(diag::nodes_differ, at, {ranks, record.ranksPerNode.bits});
+  else
+    movement.ranksPerNode = static_cast<std::uint32_t>(record.ranksPerNode.bits);
+}
+
+/// A program of Schedule::Manual leaves the compiler nothing to choose.
+void Declarations::refuseChoices(const ProgramRecord &record, ir::LocId at) {
+  std::string options, instead;
+  const auto refuse = [&](bool isGiven, std::string_view option, std::string_view other) {
+    if (!isGiven)
+      return;
+    options.append(options.empty() ? "'" : ", '").append(option) += '\'';
+    instead.append(instead.empty() ? "" : ", ").append(other);
+  };
+  refuse(record.automaticInstances != 0, ".instances = automatic", "write a number of instances");
+  refuse(record.protocol == static_cast<std::uint8_t>(Protocol::Auto), ".protocol = Protocol::Auto",
+         "write Protocol::Simple or Protocol::LL");
+  refuse(record.ranksPerNode.bits != 0, ".ranksPerNode", "leave .ranksPerNode out");
+  refuse(record.blocks.bits != 0, ".blocks", "leave .blocks out");
+  refuse(record.reassociate != 0, ".reassociate", "leave .reassociate out");
+  if (!options.empty())
+    diagnostics_.report(diag::choice_in_manual, at, {options, instead});
 }
 
 void Declarations::programEnd() {

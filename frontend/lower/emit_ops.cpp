@@ -44,6 +44,8 @@ OpKind kindOf(const CheckedCall &call) {
   case Call::SwitchReduce:
   case Call::SwitchBroadcast:
   case Call::SwitchBroadcastPackets:
+  case Call::MoveCopy:
+  case Call::MoveReduce:
     break;
   }
   return call.info->kind;

@@ -334,11 +334,16 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
   record.replication = static_cast<std::uint8_t>(options->replication);
   record.reuseResources = options->reuseResources;
   record.doubleScratch = options->doubleScratch;
-  record.instances = wide(options->instances);
+  record.schedule = static_cast<std::uint8_t>(options->schedule);
+  record.reassociate = options->reassociate;
+  record.automaticInstances = !options->instances.isGiven;
+  record.instances = wide(options->instances.value);
   record.threadsPerBlock = wide(options->threadsPerBlock);
   record.bufferAlignment = wide(options->bufferAlignment);
   record.minMessageSize = wide(options->minMessageSize);
   record.maxMessageSize = wide(options->maxMessageSize);
+  record.ranksPerNode = wide(options->ranksPerNode);
+  record.blocks = wide(options->blocks);
   appendNamed(record, name);
   if (r.depth++ == 1)
     r.outer = r.program;
@@ -464,6 +469,36 @@ void __mscclc_switch_operation(Call call, std::uint32_t flags, std::uint32_t han
   append(record, sizeof(ChunkRecord), [&](std::byte *room) { put(room, 0, *chunk, place); });
 }
 
+void __mscclc_move(Call call, const MoveOptions *options, const Chunk *dsts, std::size_t numDsts, const Chunk *first,
+                   const Chunk *others, std::size_t numOthers, const Place *place) {
+  const std::uint32_t op = std::min(static_cast<std::uint32_t>(options->op), CallFlags::opMask);
+  MoveRecord record{};
+  checkPoison(static_cast<std::int64_t>(options->by.value.bits), place);
+  record.call = callRecord(call, op << CallFlags::opShift, 0, {options->on.block.id, unset, false}, place);
+  if (!options->on.isGiven)
+    record.call.on = CallRecord::noBlock;
+  record.via = static_cast<std::uint8_t>(options->via);
+  record.packets = options->packets.isGiven;
+  record.inPackets = options->packets.flag;
+  record.by = options->by.isGiven;
+  record.rank = wide(options->by.value);
+  const std::size_t count = numDsts + 1 + numOthers;
+  if (std::max({numDsts, numOthers, count}) > 0xffff) {
+    record.call.head.flags |= RecordHead::tooMany;
+    append(record);
+    return;
+  }
+  record.call.head.count = static_cast<std::uint16_t>(count);
+  record.numDsts = static_cast<std::uint32_t>(numDsts);
+  append(record, count * sizeof(ChunkRecord), [&](std::byte *room) {
+    for (std::size_t i = 0; i < numDsts; ++i)
+      put(room, i, dsts[i], place);
+    put(room, numDsts, *first, place);
+    for (std::size_t i = 0; i < numOthers; ++i)
+      put(room, numDsts + 1 + i, others[i], place);
+  });
+}
+
 void __mscclc_barrier(std::uint32_t rank, const IntegerArray *blocks, const Place *place) {
   appendList(BarrierRecord{callRecord(Call::Barrier, 0, rank, {0, unset, false}, place), blocks->size}, *blocks, place);
 }
@@ -516,7 +551,7 @@ std::span<const HostSymbol> recorderSymbols() {
       SYMBOL(__mscclc_group),         SYMBOL(__mscclc_channel),          SYMBOL(__mscclc_switch),
       SYMBOL(__mscclc_at_rank),       SYMBOL(__mscclc_semaphore),        SYMBOL(__mscclc_operation),
       SYMBOL(__mscclc_reduce),        SYMBOL(__mscclc_switch_operation), SYMBOL(__mscclc_barrier),
-      SYMBOL(__mscclc_loop_begin),    SYMBOL(__mscclc_loop_end),
+      SYMBOL(__mscclc_move),          SYMBOL(__mscclc_loop_begin),       SYMBOL(__mscclc_loop_end),
   };
 #undef SYMBOL
   return symbols;

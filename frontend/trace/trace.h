@@ -99,8 +99,9 @@ struct ProgramRecord {
   RecordHead head;
   std::uint32_t collective;
   std::uint32_t nameLength; ///< the name follows
-  std::uint8_t protocol, fuse, autoSync, replication, reuseResources, doubleScratch, reserved[2];
-  WideInteger instances, threadsPerBlock, bufferAlignment, minMessageSize, maxMessageSize;
+  std::uint8_t protocol, fuse, autoSync, replication, reuseResources, doubleScratch, schedule, reassociate;
+  std::uint8_t automaticInstances, reserved[7];
+  WideInteger instances, threadsPerBlock, bufferAlignment, minMessageSize, maxMessageSize, ranksPerNode, blocks;
 };
 
 /// A rank or thread block that is out of range, or a rank's, channel's or semaphore's two numbers.
@@ -146,12 +147,24 @@ struct CallRecord {
 
   static constexpr std::uint32_t group = 1u << 31;
   static constexpr std::uint32_t faultyBlock = group - 1;
+  static constexpr std::uint32_t noBlock = group - 2; ///< of a movement statement that leaves it open
 };
 
 /// A CallRecord of a switch channel, followed by one ChunkRecord.
 struct SwitchCallRecord {
   CallRecord call;
   std::int64_t offset, size;
+};
+
+/// A movement statement: a CallRecord whose `handle` is unused, followed by `head.count` ChunkRecords, destinations
+/// first.
+struct MoveRecord {
+  CallRecord call;
+  std::uint32_t numDsts;
+  std::uint8_t via;         ///< mscclc::Via
+  std::uint8_t packets, by; ///< 1 if given: whether data travels in packets, and who executes the statement
+  std::uint8_t inPackets;
+  WideInteger rank; ///< that executes it
 };
 
 /// A barrier: a CallRecord whose `on` is unused, followed by the blocks.

@@ -69,6 +69,9 @@ constexpr Shape shapeOf(std::uint32_t kind) {
   case detail::Call::SwitchBroadcast:
   case detail::Call::SwitchBroadcastPackets:
     return {sizeof(SwitchCallRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
+  case detail::Call::MoveCopy:
+  case detail::Call::MoveReduce:
+    return {sizeof(MoveRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
   case detail::Call::Copy:
   case detail::Call::CopyPackets:
   case detail::Call::UnpackPackets:

@@ -101,6 +101,14 @@ TEST_CASE("a damaged recording never does more than fail") {
     CollectiveProgram program("p", own);
     Rank(5).copy(Rank(0).output()[7], Rank(0).input()[0], tb(-1));
   }));
+  recordings.push_back(trace([] {
+    CollectiveProgram program("p", TestCollective(4, 2, 2), {.schedule = Schedule::Auto, .ranksPerNode = 2});
+    const Buffer scratch(1, 2);
+    const auto in = [](int rank) { return Rank(rank).input()[0]; };
+    copy({scratch[1], Rank(2).output()[0]}, in(0), {.via = Via::Port, .by = 2, .on = tb(3), .packets = true});
+    reduce(scratch[0], {in(0), in(3)}, {.op = ReduceOp::Max});
+    copy(Rank(1).output()[1], scratch[0]);
+  }));
   const char *const more = std::getenv("MSCCLC_FUZZ_RUNS");
   const int runs = more ? std::atoi(more) : 3000;
   for (int seed = 0; seed < runs; ++seed) {

@@ -28,6 +28,7 @@
 #pragma clang attribute push(__attribute__((no_sanitize("undefined"))), apply_to = function) // Clang 14 takes one each
 #endif
 #include "channels.hpp"
+#include "moves.hpp"
 #include "program.hpp"
 #include "rank.hpp"
 #include "types.hpp"
@@ -42,9 +43,9 @@ namespace detail {
 /// Whether a value can be handed on. Asked here, it is part of what is precompiled.
 template <typename... T>
 inline constexpr bool areValues = ((__is_constructible(T, const T &) && __is_constructible(T, T &&)) && ...);
-static_assert(areValues<AllGather, AllReduce, Buffer, Chunk, ChunkList, Integer, MemoryChannel, On, Place, PlacedIndex,
-                        PortChannel, ProgramOptions, Rank, ReadReduceOptions, ReduceOptions, Semaphore, SignalOptions,
-                        Text, ThreadBlock>);
+static_assert(areValues<AllGather, AllReduce, Buffer, Chunk, ChunkList, Integer, MemoryChannel, MoveOptions, On, Place,
+                        PlacedIndex, PortChannel, ProgramOptions, Rank, ReadReduceOptions, ReduceOptions, Semaphore,
+                        SignalOptions, Text, ThreadBlock>);
 } // namespace detail
 
 // Their functions are in mscclc, as those of the classes are. Those of other lists are compiled with the algorithm.

@@ -27,7 +27,12 @@ enum class BufferType : std::uint8_t { Input, Output, Scratch };
 enum class ReduceOp : std::uint8_t { Sum, Min, Max };
 
 /// How data travels: Simple orders it by signals, LL sends flags along with it in packets. Python: protocol="Simple".
-enum class Protocol : std::uint8_t { Simple, LL };
+/// Auto, in a program of Schedule::Auto: the compiler chooses.
+enum class Protocol : std::uint8_t { Simple, LL, Auto };
+
+/// What a program is made of. Manual: operations of thread blocks, with their synchronisation. Auto: movement
+/// statements (moves.hpp), from which the compiler makes the operations.
+enum class Schedule : std::uint8_t { Manual, Auto };
 
 /// How the chunks of instances lie: interleaved with those of the other instances, or where they are. Python:
 /// ReplicationPolicy.
@@ -44,11 +49,32 @@ constexpr std::int64_t operator""_GiB(unsigned long long n) {
   return static_cast<std::int64_t>(n << 30);
 }
 
-/// What a program is besides its name and its collective. Every member has the Python DSL's default.
+namespace detail {
+/// What `automatic` is.
+struct Automatic {};
+
+/// An integer, or none: the compiler's to choose.
+struct AnyInteger {
+  constexpr AnyInteger(Automatic) {}
+  template <typename T>
+    requires requires(const T &t) { Integer(t); }
+  constexpr AnyInteger(const T &value) : value(value), isGiven(true) {}
+
+  Integer value;
+  bool isGiven = false;
+};
+} // namespace detail
+
+/// In place of an option: the compiler chooses, as `.instances = automatic`.
+inline constexpr detail::Automatic automatic;
+
+/// What a program is besides its name and its collective. Every member has the Python DSL's default; those that Python
+/// does not have stand at the end.
 struct ProgramOptions {
-  /// Copies of the program that run side by side, each on its share of the data. Python: instances.
-  detail::Integer instances = 1;
-  /// Python: protocol ("Simple", "LL").
+  /// Copies of the program that run side by side, each on its share of the data; `automatic` in a program of
+  /// Schedule::Auto. Python: instances.
+  detail::AnyInteger instances = 1;
+  /// Python: protocol ("Simple", "LL"); Protocol::Auto in a program of Schedule::Auto.
   Protocol protocol = Protocol::Simple;
   /// Fuse adjacent operations of a thread block (from -O1 on). Python: instr_fusion.
   bool fuse = true;
@@ -70,6 +96,17 @@ struct ProgramOptions {
   detail::Integer minMessageSize = 0;
   /// Largest message that the program is for, in bytes; the default is no limit. Python: max_message_size.
   detail::Integer maxMessageSize = ~std::uint64_t{0};
+  /// What the program is made of: operations of thread blocks, or movement statements.
+  Schedule schedule = Schedule::Manual;
+  /// Ranks of a node, in a program of Schedule::Auto: ranks 0 to n - 1 are the first node, and so on. Ranks of one node
+  /// reach each other through memory and switch, others through ports. It divides the number of ranks; 0: all ranks are
+  /// of one node.
+  detail::Integer ranksPerNode = 0;
+  /// Thread blocks that a rank may use, in a program of Schedule::Auto, all instances together; 0: as many as pay.
+  detail::Integer blocks = 0;
+  /// Sums may be taken in any order, in a program of Schedule::Auto. Otherwise each is the chain that its statements
+  /// say, first operand to last.
+  bool reassociate = false;
 };
 
 /// Options of MemoryChannel::signal and wait: `{.sync = Sync::After, .relaxed = true}`.

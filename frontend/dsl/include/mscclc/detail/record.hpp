@@ -31,6 +31,7 @@ namespace mscclc {
 
 class Chunk;
 struct Contribution;
+struct MoveOptions;
 struct ProgramOptions;
 
 namespace detail {
@@ -55,6 +56,7 @@ inline constexpr std::uint32_t faulty = 0xfffffffe;
 
 /// An integer of any type, kept whole: a negative or huge value is the compiler's to report, not C++'s to convert.
 struct Integer {
+  constexpr Integer() = default;
   constexpr Integer(int value) : bits(static_cast<std::uint64_t>(value)), negative(value < 0) {}
   constexpr Integer(long value) : bits(static_cast<std::uint64_t>(value)), negative(value < 0) {}
   constexpr Integer(long long value) : bits(static_cast<std::uint64_t>(value)), negative(value < 0) {}
@@ -62,7 +64,7 @@ struct Integer {
   constexpr Integer(unsigned long value) : bits(value) {}
   constexpr Integer(unsigned long long value) : bits(value) {}
 
-  std::uint64_t bits;
+  std::uint64_t bits = 0;
   bool negative = false;
 };
 
@@ -79,7 +81,7 @@ struct PlacedIndex {
   Place place;
 };
 
-/// The DSL's operations.
+/// The DSL's operations and movement statements.
 enum class Call : std::uint32_t {
   Copy,
   CopyPackets,
@@ -101,8 +103,10 @@ enum class Call : std::uint32_t {
   SwitchReduce,
   SwitchBroadcast,
   SwitchBroadcastPackets,
+  MoveCopy,
+  MoveReduce,
 };
-inline constexpr std::uint32_t numCalls = static_cast<std::uint32_t>(Call::SwitchBroadcastPackets) + 1;
+inline constexpr std::uint32_t numCalls = static_cast<std::uint32_t>(Call::MoveReduce) + 1;
 
 /// What an operation was asked for besides its operands, in one word.
 struct CallFlags {
@@ -171,6 +175,8 @@ void __mscclc_reduce(Call call, std::uint32_t flags, std::uint32_t handle, const
                      const Chunk *src, const Chunk *others, std::size_t numOthers, const Place *place);
 void __mscclc_switch_operation(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on,
                                const Chunk *chunk, std::int64_t offset, std::int64_t size, const Place *place);
+void __mscclc_move(Call call, const MoveOptions *options, const Chunk *dsts, std::size_t numDsts, const Chunk *first,
+                   const Chunk *others, std::size_t numOthers, const Place *place);
 void __mscclc_barrier(std::uint32_t rank, const IntegerArray *blocks, const Place *place);
 void __mscclc_loop_begin(std::int64_t unit, std::int64_t numChunks, const Place *place);
 void __mscclc_loop_end();

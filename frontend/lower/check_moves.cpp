@@ -1,0 +1,169 @@
+// Movement statements: their operands and what they decide themselves.
+#include "frontend/diagnostics.h"
+#include "frontend/limits.h"
+#include "frontend/lower/check_calls.h"
+#include "frontend/lower/wide_integer.h"
+
+#include <algorithm>
+
+namespace mscclc::frontend {
+
+using detail::Call;
+
+namespace {
+
+/// The DSL's words for what may be chosen; the first leaves it open.
+constexpr std::string_view viaWords[] = {"Via::Auto", "Via::Memory", "Via::Port", "Via::Switch"};
+
+std::string_view wordOf(ir::Via via) {
+  return viaWords[static_cast<std::size_t>(via) + 1];
+}
+
+std::string_view roleOf(std::size_t source) {
+  return source == 0 ? "source" : "other chunk";
+}
+
+} // namespace
+
+CallChecker::Result CallChecker::statement(const TraceReader &reader, CheckedCall &call) {
+  if (declarations_.phase() != ProgramPhase::Open) {
+    declarations_.inProgram("'" + std::string(call.info->spelling) + "'", call.loc);
+    return Result::Faulty;
+  }
+  if (program_.schedule == ir::Schedule::Manual) {
+    diagnostics_.report(diag::statement_in_manual, call.loc, {call.info->spelling});
+    return Result::Faulty;
+  }
+  const Result choices = moveChoices(reader.as<MoveRecord>(), call);
+  if (choices == Result::Damaged)
+    return choices;
+  if (const Result operands = moveOperands(reader, call); operands != Result::Good)
+    return operands;
+  return checkMove(call) && choices == Result::Good ? Result::Good : Result::Faulty;
+}
+
+/// What the statement leaves open is empty. Who executes it is looked at beside the operands.
+CallChecker::Result CallChecker::moveChoices(const MoveRecord &record, CheckedCall &call) {
+  CheckedMove &move = call.move;
+  move.via.reset();
+  move.by.reset();
+  move.block.reset();
+  move.packets.reset();
+  if (record.via >= std::size(viaWords))
+    return Result::Damaged;
+  if (record.via != 0)
+    move.via = static_cast<ir::Via>(record.via - 1);
+  if (record.packets != 0)
+    move.packets = record.inPackets != 0;
+
+  Result result = Result::Good;
+  if (record.by != 0) {
+    if (inRange(record.rank, 0, program_.ranks.size() - 1)) {
+      move.by = static_cast<std::uint32_t>(record.rank.bits);
+    } else {
+      diagnostics_.report(diag::executor_out_of_range, call.loc, {textOf(record.rank), program_.ranks.size() - 1});
+      result = Result::Faulty;
+    }
+  }
+  const std::uint32_t block = record.call.on;
+  if (block == CallRecord::faultyBlock)
+    return Result::Faulty;
+  if (block == CallRecord::noBlock)
+    return result;
+  if (block >= maxBlocks)
+    return Result::Damaged;
+  const std::uint32_t most = program_.movement.mostBlocks;
+  if (most != 0 && block >= most) {
+    diagnostics_.report(diag::block_out_of_range, call.loc, {block, most - 1});
+    return Result::Faulty;
+  }
+  move.block = block;
+  return result;
+}
+
+CallChecker::Result CallChecker::moveOperands(const TraceReader &reader, CheckedCall &call) {
+  const auto record = reader.as<MoveRecord>();
+  const std::uint32_t count = record.call.head.count, numDsts = record.numDsts;
+  call.srcs.clear();
+  call.move.dsts.clear();
+  if ((record.call.head.flags & RecordHead::tooMany) != 0) {
+    diagnostics_.report(diag::too_many_chunks, call.loc);
+    return Result::Faulty;
+  }
+  if (numDsts >= count || (call.call == Call::MoveCopy ? count != numDsts + 1 : numDsts != 1))
+    return Result::Damaged;
+
+  Result result = Result::Good;
+  const auto take = [&](std::size_t index, std::string_view role, Operand &out) {
+    const Result taken = operand(reader.extra<ChunkRecord>(index), role, call, out);
+    if (result != Result::Damaged && taken != Result::Good)
+      result = taken;
+  };
+  call.move.dsts.resize(numDsts);
+  call.srcs.resize(count - numDsts);
+  for (std::size_t i = 0; i < numDsts; ++i)
+    take(i, "destination", call.move.dsts[i]);
+  for (std::size_t i = 0; i < call.srcs.size(); ++i)
+    take(numDsts + i, roleOf(i), call.srcs[i]);
+  return result;
+}
+
+bool CallChecker::checkMove(const CheckedCall &call) {
+  bool good = true;
+  if (call.move.dsts.empty()) {
+    diagnostics_.report(diag::no_destinations, call.loc);
+    return false;
+  }
+  if (call.call == Call::MoveReduce && call.srcs.size() == 1) {
+    diagnostics_.report(diag::no_other_chunks, call.loc);
+    return false;
+  }
+  if (call.call == Call::MoveCopy && call.reduceOp != ir::ReduceOp::Sum) {
+    diagnostics_.report(diag::copy_with_op, call.loc);
+    good = false;
+  }
+  for (const Operand &dst : call.move.dsts)
+    good = sameSize(dst, "destination", call.srcs[0], "source", call) && good;
+  for (std::size_t i = 1; i < call.srcs.size(); ++i)
+    good = sameSize(call.srcs[i], "other chunk", call.srcs[0], "source", call) && good;
+  good = checkExecutor(call) && good;
+  return checkVia(call) && good;
+}
+
+/// Who executes a statement holds some of what it moves.
+bool CallChecker::checkExecutor(const CheckedCall &call) {
+  const auto isThere = [&](const Operand &operand) { return operand.rank == *call.move.by; };
+  if (!call.move.by || std::ranges::any_of(call.move.dsts, isThere) || std::ranges::any_of(call.srcs, isThere))
+    return true;
+  diagnostics_.report(diag::executor_holds_nothing, call.loc, {*call.move.by, call.info->spelling})
+      .note(diag::chunk_sliced_here, declarations_.places[call.move.dsts[0].place], {call.move.dsts[0].rank})
+      .note(diag::chunk_sliced_here, declarations_.places[call.srcs[0].place], {call.srcs[0].rank});
+  return false;
+}
+
+/// Memory and the switch join the ranks of one node, and the switch adds in an order of its own.
+bool CallChecker::checkVia(const CheckedCall &call) {
+  if (!call.move.via || *call.move.via == ir::Via::Port)
+    return true;
+  const Operand &first = call.move.dsts[0];
+  const auto isFar = [&](const Operand &operand) { return !program_.movement.sameNode(operand.rank, first.rank); };
+  const Operand *far = nullptr;
+  if (const auto dst = std::ranges::find_if(call.move.dsts, isFar); dst != call.move.dsts.end())
+    far = &*dst;
+  else if (const auto src = std::ranges::find_if(call.srcs, isFar); src != call.srcs.end())
+    far = &*src;
+  if (far) {
+    diagnostics_.report(diag::via_between_nodes, call.loc, {wordOf(*call.move.via), first.rank, far->rank})
+        .note(diag::chunk_sliced_here, declarations_.places[first.place], {first.rank})
+        .note(diag::chunk_sliced_here, declarations_.places[far->place], {far->rank});
+    return false;
+  }
+  if (*call.move.via == ir::Via::Switch && call.srcs.size() > 2 && call.reduceOp == ir::ReduceOp::Sum &&
+      !program_.movement.reassociate) {
+    diagnostics_.report(diag::switch_sum_in_order, call.loc, {call.srcs.size()});
+    return false;
+  }
+  return true;
+}
+
+} // namespace mscclc::frontend
