@@ -35,4 +35,14 @@ std::string_view pipelineOf(int optLevel) {
   }
 }
 
+std::string schedulingPipelineOf(int optLevel) {
+  std::string passes =
+      // What each statement needs of its rank, then of blocks, is known in this order. Beyond this point, the program
+      // is one of thread blocks, in which operations of one block may still conflict.
+      "place,cut,order,synchronise,";
+  if (optLevel == 0)
+    passes += "lower-data-sync,infer-sync,";
+  return passes.append(pipelineOf(optLevel));
+}
+
 } // namespace mscclc::driver

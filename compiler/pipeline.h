@@ -3,13 +3,16 @@
 
 #include "passes/pass_manager.h"
 
+#include <string>
 #include <string_view>
 
 namespace mscclc::driver {
 
 inline constexpr int maxOptLevel = 2;
 
-/// The passes of -O0 to -O2, as a list that PassManager::add takes.
+/// The passes of -O0 to -O2 for thread blocks, as a list that PassManager::add takes.
 std::string_view pipelineOf(int optLevel);
+/// The same for a program of statements: first those that make thread blocks of them.
+std::string schedulingPipelineOf(int optLevel);
 
 } // namespace mscclc::driver

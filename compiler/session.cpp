@@ -4,6 +4,8 @@
 #include "compiler/diagnostics.h"
 #include "compiler/overwrite.h"
 #include "compiler/pipeline.h"
+#include "passes/schedule/choose.h"
+#include "passes/schedule/same_values.h"
 #include "passes/verify/translation_check.h"
 #include "passes/verify/verify.h"
 
@@ -11,6 +13,7 @@
 #include "compiler/algorithm.h"
 #endif
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <utility>
@@ -120,7 +123,10 @@ ExitCode Session::transform() {
   if (options_.verifyEach == Options::VerifyEach::Proof)
     options.check = passes::checkTranslation(job_.program, options_.allowed);
   passes::PassManager manager(std::move(options), passes::propertiesOf(job_.program));
-  std::string wrong = manager.add(options_.hasPasses ? std::string_view(options_.passes) : pipelineOf(job_.optLevel()));
+  const bool schedules = !job_.program.movement.statements.empty();
+  std::string wrong = manager.add(options_.hasPasses ? options_.passes
+                                  : schedules        ? schedulingPipelineOf(job_.optLevel())
+                                                     : std::string(pipelineOf(job_.optLevel())));
   if (wrong.empty())
     wrong = manager.checkOptions();
   if (!wrong.empty()) {
@@ -129,15 +135,20 @@ ExitCode Session::transform() {
   }
   const passes::Properties missing = manager.missing(output_.needs);
   for (const passes::Property property : passes::allProperties)
-    if (missing & property) {
-      const std::string provider(passes::providerOf(property));
-      diags_.report(
-          diag::action_needs_pass, {},
-          {output_.consumer, passes::describe(property), provider.empty() ? "no pass" : "the pass " + provider});
-    }
+    if (missing & property)
+      diags_.report(diag::action_needs_pass, {},
+                    {output_.consumer, passes::describe(property), passes::providerOf(property)});
   if (missing != 0)
     return exitUsage;
   times_.mark();
+  if (schedules && !options_.hasPasses) {
+    meaning_ = passes::schedule::meaningOf(job_.program, diags_);
+    times_.lap("meaning");
+    if (!meaning_)
+      return exitInputWrong;
+    if (const ExitCode code = choose(); code != exitDone)
+      return code;
+  }
   std::optional<ir::Program> given; // a plan that is proven for a target is proven as it stands
   if (job_.input.kind == InputKind::Plan && output_.proof == Proof::IsOutput && job_.target.executor &&
       job_.optLevel() == 0)
@@ -150,6 +161,32 @@ ExitCode Session::transform() {
   if (options_.stats)
     report_ += renderStats(result.records);
   return result.ok ? exitDone : exitInputWrong;
+}
+
+/// Makes the choices that a program of statements leaves open.
+ExitCode Session::choose() {
+  passes::time::Machine machine;
+  try {
+    machine = passes::time::findMachine(options_.machine);
+  } catch (const passes::time::MachineError &error) {
+    diags_.report(diag::bad_machine, {}, {options_.machine, error.message});
+    return exitUsage;
+  }
+  constexpr std::uint64_t usual = std::uint64_t{1} << 20;
+  const std::uint64_t bytes =
+      options_.messageSize != 0
+          ? options_.messageSize
+          : std::clamp(usual, std::max<std::uint64_t>(1, job_.program.minMessageSize), job_.program.maxMessageSize);
+  const std::string passes = schedulingPipelineOf(job_.optLevel());
+  const auto runner = job_.target.executor ? passes::time::Runner::Executor : passes::time::Runner::Kernel;
+  const passes::schedule::Choice choice =
+      passes::schedule::choose(job_.program, {machine, runner, bytes, job_.target, passes});
+  times_.lap("choose");
+  if (options_.stats)
+    report_ += "choose: " + ir::plural(choice.candidates, "candidate") + ", " + std::to_string(choice.refused) +
+               " refused; " + std::to_string(static_cast<std::uint64_t>(choice.nanoseconds)) + " ns for " +
+               ir::plural(bytes, "byte") + "\n";
+  return exitDone;
 }
 
 /// An error where a plan is not as it would be written for the target: then the target does not run it right.
@@ -173,6 +210,8 @@ ExitCode Session::prove() {
   options.fixedScratch = ofKernel; // a kernel's chunks keep their place at every size
   options.oneSize = ofKernel && options_.messageSize != 0;
   options.threadsInTurns = ofKernel;
+  if (meaning_)
+    options.atEnd = [this](const passes::proof::FinalBuffers &end) { passes::schedule::checkSameResult(*meaning_, end); };
   const passes::VerifyResult result = passes::verify(job_.program, diags_, options);
   times_.lap("verify");
   if (output_.proof == Proof::IsOutput || !result.proven)

@@ -5,6 +5,7 @@
 #include "compiler/input.h"
 #include "compiler/outputs/outputs.h"
 #include "compiler/timing.h"
+#include "passes/schedule/meaning.h"
 #include "passes/target.h"
 
 namespace mscclc::driver {
@@ -37,6 +38,7 @@ private:
   ExitCode steps();
   ExitCode load();
   ExitCode transform();
+  ExitCode choose();
   ExitCode prove();
   void reportRewritten(ir::Program given);
 
@@ -47,6 +49,7 @@ private:
   ir::DiagnosticEngine diags_;
   Job job_;
   std::uint64_t recorded_ = 0;
+  std::optional<passes::schedule::Meaning> meaning_; ///< of a program of statements
   std::string report_;
 };
 

@@ -16,11 +16,14 @@ enum Property : std::uint8_t {
   DataSyncLowered = 1, ///< no operation carries a DataSync: nops say it all
   SingleInstance = 2,  ///< replication is done
   Scheduled = 4,       ///< no statement of the movement form is left; all passes but those of passes/schedule need it
+  Placed = 8,          ///< statements say who executes them, and through what (passes/schedule/placement.h)
+  Cut = 16,            ///< statements say in which thread block
 };
 using Properties = std::uint8_t;
-inline constexpr Property allProperties[] = {Scheduled, DataSyncLowered, SingleInstance};
+inline constexpr Property allProperties[] = {Placed, Cut, Scheduled, DataSyncLowered, SingleInstance};
 
-/// The properties that `program` has as it stands: none while it has statements of the movement form. Linear.
+/// The properties that `program` has as it stands. Of thread blocks that statements are made into, nothing is known yet.
+/// Linear.
 Properties propertiesOf(const ir::Program &program);
 /// "lowered data sync", "thread blocks": the words for one property.
 std::string_view describe(Property property);

@@ -8,6 +8,7 @@
 #include "passes/schedule/meaning.h"
 #include "passes/schedule/order.h"
 #include "passes/schedule/place.h"
+#include "passes/schedule/placement.h"
 #include "passes/schedule/synchronise.h"
 #include "passes/transform/drop_redundant_sync.h"
 #include "passes/transform/fit_executor.h"
@@ -80,11 +81,9 @@ std::string PassManager::add(std::string_view list) {
 std::string PassManager::add(Pass pass) {
   const Properties lacking = pass.needs & ~held_;
   for (const Property property : allProperties)
-    if (lacking & property) {
-      const std::string provider(providerOf(property));
+    if (lacking & property)
       return std::string(pass.name) + " needs " + std::string(describe(property)) + ", which " +
-             (provider.empty() ? "no pass gives" : provider + " gives: put that before it");
-    }
+             std::string(providerOf(property)) + " gives: put that before it";
   held_ |= pass.provides;
   passes_.push_back(std::move(pass));
   return {};
@@ -175,10 +174,13 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
 }
 
 Properties propertiesOf(const ir::Program &program) {
-  // Of the thread blocks that statements are made into, nothing is known yet.
-  if (!program.movement.statements.empty())
-    return 0;
-  const Properties properties = program.instances == 1 ? Scheduled | SingleInstance : Scheduled;
+  if (!program.movement.statements.empty()) {
+    if (!schedule::isPlaced(program))
+      return 0;
+    return schedule::isCut(program) ? Placed | Cut : Placed;
+  }
+  const Properties thereIsNoStatement = Placed | Cut | Scheduled;
+  const Properties properties = program.instances == 1 ? thereIsNoStatement | SingleInstance : thereIsNoStatement;
   for (const ir::Rank &rank : program.ranks)
     for (const ir::ThreadBlock &block : rank.blocks)
       for (const ir::Op &op : block.ops)
@@ -189,7 +191,7 @@ Properties propertiesOf(const ir::Program &program) {
 
 std::string_view providerOf(Property property) {
   const auto provider = std::ranges::find_if(allPasses(), [&](const Pass &p) { return (p.provides & property) != 0; });
-  return provider == allPasses().end() ? std::string_view() : provider->name;
+  return provider->name;
 }
 
 std::string_view describe(Property property) {
@@ -200,6 +202,10 @@ std::string_view describe(Property property) {
     return "replicated instances";
   case Scheduled:
     return "thread blocks";
+  case Placed:
+    return "placed statements";
+  case Cut:
+    return "statements dealt out to thread blocks";
   }
   return {};
 }

@@ -59,7 +59,12 @@ struct Job {
   ir::Program program = {}; ///< empty for an output of the source
   std::string result = {};  ///< in a few words; what was proven after a proof that is the output
 
-  int optLevel() const { return options.optLevel.value_or(input.kind == InputKind::Plan ? 0 : 1); }
+  /// A plan stays as it is, as far as possible; what a user synchronised is fused, and what the compiler did is
+  /// optimized as well.
+  int optLevel() const {
+    const int byDefault = input.kind == InputKind::Plan ? 0 : program.schedule == ir::Schedule::Auto ? 2 : 1;
+    return options.optLevel.value_or(byDefault);
+  }
   /// Writes `text` to standard output, but not in a table.
   ExitCode say(const std::string &text);
   /// Writes what `print` prints to `path` ("-": standard output).

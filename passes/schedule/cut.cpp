@@ -33,9 +33,9 @@ private:
   std::vector<std::uint32_t> parent_;
 };
 
-class Cut {
+class Dealer {
 public:
-  explicit Cut(ir::Program &program)
+  explicit Dealer(ir::Program &program)
       : program_(program), movement_(program.movement), graph_(program), distances_(program),
         clusters_(movement_.statements.size()) {}
 
@@ -123,13 +123,13 @@ private:
 
 void cut(PassContext &context) {
   if (!context.program.movement.statements.empty())
-    Cut(context.program).run();
+    Dealer(context.program).run();
 }
 
 } // namespace
 
 Pass createCutPass() {
-  return {.run = cut};
+  return {.needs = Placed, .provides = Cut, .run = cut};
 }
 
 } // namespace mscclc::passes

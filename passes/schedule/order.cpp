@@ -33,7 +33,7 @@ void order(PassContext &context) {
 } // namespace
 
 Pass createOrderPass() {
-  return {.run = order};
+  return {.needs = Placed, .run = order};
 }
 
 } // namespace mscclc::passes

@@ -1,7 +1,8 @@
 #include "passes/schedule/place.h"
 
 #include "ir/memory_map.h"
-#include "passes/diagnostics.h"
+#include "passes/schedule/placement.h"
+#include "passes/schedule/schedule_diagnostics.h"
 
 #include <algorithm>
 #include <numeric>
@@ -123,11 +124,11 @@ private:
     });
     const bool distinct = std::ranges::adjacent_find(ranks) == ranks.end();
     if (!alike || !distinct || !std::ranges::binary_search(ranks, own.rank)) {
-      diags_.report(diag::switch_places, statement.loc, {reduces ? "reads" : "writes"});
+      diags_.report(schedule::diag::switch_places, statement.loc, {reduces ? "reads" : "writes"});
       return;
     }
     if (reduces && !program_.movement.reassociate && group.size() > 2) {
-      diags_.report(diag::switch_order, statement.loc);
+      diags_.report(schedule::diag::switch_order, statement.loc, {ir::plural(group.size(), "operand")});
       return;
     }
     Move whole = statement;
@@ -234,7 +235,7 @@ private:
 };
 
 void place(PassContext &context) {
-  if (context.program.movement.statements.empty())
+  if (context.program.movement.statements.empty() || schedule::isPlaced(context.program))
     return;
   const std::size_t before = context.program.movement.statements.size();
   Placement(context).run();
@@ -245,7 +246,7 @@ void place(PassContext &context) {
 } // namespace
 
 Pass createPlacePass() {
-  return {.run = place};
+  return {.provides = Placed, .run = place};
 }
 
 } // namespace mscclc::passes

@@ -27,7 +27,7 @@ void synchronise(PassContext &context) {
 } // namespace
 
 Pass createSynchronisePass() {
-  return {.run = synchronise};
+  return {.needs = Placed | Cut, .provides = Scheduled, .run = synchronise};
 }
 
 } // namespace mscclc::passes

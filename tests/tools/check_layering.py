@@ -45,7 +45,7 @@ ROOMS = {
     "runtime-min/include": [],
     "runtime-min": ["runtime-min/include"],
     "compiler": [
-        "ir", "frontend", "passes", "passes/analysis", "passes/simulate", "passes/time", "passes/verify", "backend-json",
+        "ir", "frontend", "passes", "passes/analysis", "passes/schedule", "passes/simulate", "passes/time", "passes/verify", "backend-json",
         "backend-cuda"
     ],
     "samples": ["frontend/dsl/include"],

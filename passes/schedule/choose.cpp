@@ -1,0 +1,207 @@
+#include "passes/schedule/choose.h"
+
+#include "passes/gpu_limits.h"
+#include "passes/pass_manager.h"
+#include "passes/time/estimate.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace mscclc::passes::schedule {
+namespace {
+
+/// What is open.
+struct Open {
+  ir::Protocol protocol = ir::Protocol::Simple;
+  std::uint32_t instances = 1;
+  bool pull = false;
+  std::uint32_t blocks = 1;
+  std::uint64_t step = 0; ///< bytes; with one, blocks are those of stages
+  friend bool operator==(const Open &, const Open &) = default;
+};
+
+/// How good a candidate is.
+struct Score {
+  double nanoseconds = 0;
+  std::uint64_t syncs = 0;  ///< signals, waits, semaphores' and barriers' blocks
+  std::uint64_t blocks = 0; ///< of all ranks
+};
+
+void apply(const Open &open, ir::Program &program) {
+  program.protocol = open.protocol;
+  program.instances = open.instances;
+  program.movement.pull = open.pull;
+  program.movement.blocks = open.blocks;
+  program.movement.step = open.step;
+  program.movement.stages = open.step != 0;
+}
+
+class Chooser {
+public:
+  Chooser(const ir::Program &program, const Goal &goal)
+      : program_(program), goal_(goal), machine_(goal.machine), isLarge_(program.movement.statements.size() > mostSmall) {
+    const ir::Movement &movement = program.movement;
+    const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
+    // Nodes are the program's; as many as it needs.
+    machine_.gpusPerNode = movement.ranksPerNode != 0 ? movement.ranksPerNode : std::max(machine_.gpusPerNode, ranks);
+    machine_.nodes = (ranks + machine_.gpusPerNode - 1) / machine_.gpusPerNode;
+    mostBlocks_ = movement.mostBlocks != 0 ? movement.mostBlocks : machine_.multiprocessors;
+  }
+
+  void run() {
+    std::vector<ir::Protocol> protocols{program_.protocol};
+    if (program_.movement.chooseProtocol) {
+      protocols = {ir::Protocol::Simple};
+      // Packets are twice as long: where data takes longer than its latency, they only lose.
+      if (goal_.messageBytes <= mostPacketBytes)
+        protocols.push_back(ir::Protocol::LL);
+    }
+    for (const ir::Protocol protocol : protocols)
+      search({.protocol = protocol, .instances = firstInstances()});
+  }
+
+  /// The best of all that were tried; nothing if none was taken.
+  std::optional<Open> best() const {
+    const Tried *fastest = nullptr;
+    for (const Tried &one : tried_)
+      if (one.score && (!fastest || one.score->nanoseconds < fastest->score->nanoseconds))
+        fastest = &one;
+    if (!fastest)
+      return std::nullopt;
+    const Tried *best = fastest;
+    for (const Tried &one : tried_)
+      if (one.score && one.score->nanoseconds <= 1.02 * fastest->score->nanoseconds && isSimpler(*one.score, *best->score))
+        best = &one;
+    return best->open;
+  }
+  Choice choice(const Open &open) {
+    Choice choice{0, static_cast<std::uint32_t>(tried_.size()), 0};
+    for (const Tried &one : tried_) {
+      choice.refused += !one.score;
+      if (one.open == open && one.score)
+        choice.nanoseconds = one.score->nanoseconds;
+    }
+    return choice;
+  }
+
+private:
+  static constexpr std::size_t mostSmall = 2000; ///< statements of a program with which all is tried
+  static constexpr std::uint64_t mostPacketBytes = std::uint64_t{4} << 20;
+
+  struct Tried {
+    Open open;
+    std::optional<Score> score; ///< none: refused
+  };
+
+  static bool isSimpler(const Score &a, const Score &b) {
+    return a.syncs != b.syncs ? a.syncs < b.syncs : a.blocks < b.blocks;
+  }
+
+  std::uint32_t firstInstances() const {
+    if (!program_.movement.chooseInstances)
+      return program_.instances;
+    // A block moves some tens of KiB in the time that it takes to tell others.
+    std::uint32_t instances = 1;
+    while (instances < 8 && goal_.messageBytes / program_.ranks.size() / instances > (64u << 10))
+      instances *= 2;
+    return instances;
+  }
+
+  void search(Open open) {
+    for (Open other = open; const bool pull : {false, true}) {
+      other.pull = pull;
+      improve(open, other);
+      if (std::ranges::none_of(program_.movement.statements,
+                               [](const ir::Move &s) { return s.kind == ir::MoveKind::Reduce; }))
+        break;
+    }
+    const auto peers = static_cast<std::uint32_t>(program_.ranks.size()) - 1;
+    for (const std::uint32_t blocks : {2u, 4u, peers})
+      if (blocks > open.blocks && blocks * open.instances <= mostBlocks_ && !(isLarge_ && blocks != peers)) {
+        Open other = open;
+        other.blocks = blocks;
+        improve(open, other);
+      }
+    if (program_.movement.chooseInstances)
+      for (const bool up : {true, false})
+        for (Open other = open;;) {
+          other.instances = up ? other.instances * 2 : other.instances / 2;
+          if (other.instances == 0 || other.instances > 64 || other.instances * open.blocks > mostBlocks_ ||
+              !improve(open, other))
+            break;
+        }
+    if (open.protocol == ir::Protocol::Simple && !isLarge_ && goal_.messageBytes >= (std::uint64_t{4} << 20))
+      for (const std::uint64_t step : {std::uint64_t{256} << 10, std::uint64_t{1} << 20}) {
+        Open other = open;
+        other.step = step;
+        other.blocks = 1;
+        improve(open, other);
+      }
+  }
+
+  /// Takes `other` if it is faster, or as fast and simpler. False if not.
+  bool improve(Open &open, const Open &other) {
+    const std::optional<Score> mine = score(open), theirs = score(other);
+    if (!theirs)
+      return false;
+    const bool better = !mine || theirs->nanoseconds < 0.98 * mine->nanoseconds ||
+                        (theirs->nanoseconds <= mine->nanoseconds && isSimpler(*theirs, *mine));
+    if (better)
+      open = other;
+    return better;
+  }
+
+  std::optional<Score> score(const Open &open) {
+    for (const Tried &one : tried_)
+      if (one.open == open)
+        return one.score;
+    tried_.push_back({open, time(open)});
+    return tried_.back().score;
+  }
+
+  std::optional<Score> time(const Open &open) const {
+    ir::Program program = program_;
+    apply(open, program);
+    ir::DiagnosticEngine silent;
+    PassManagerOptions options;
+    options.target = goal_.target;
+    PassManager passes(std::move(options), propertiesOf(program));
+    if (!passes.add(goal_.passes).empty() || !passes.run(program, silent).ok || time::cannotRun(program, machine_))
+      return std::nullopt;
+    const time::Estimate estimate = time::estimate(program, machine_, goal_.runner, goal_.messageBytes);
+    if (!estimate.complete)
+      return std::nullopt;
+    Score score{static_cast<double>(estimate.total), 0, 0};
+    for (const ir::Rank &rank : program.ranks) {
+      score.blocks += rank.blocks.size();
+      for (const ir::ThreadBlock &block : rank.blocks)
+        for (const ir::Op &op : block.ops) {
+          const ir::EffectInfo effect = ir::info(ir::info(op.kind).effect);
+          score.syncs += op.kind == ir::OpKind::Barrier ? op.count : effect.sends || effect.takes ? op.numIds : 0;
+        }
+    }
+    return score;
+  }
+
+  const ir::Program &program_;
+  const Goal &goal_;
+  time::Machine machine_;
+  bool isLarge_;
+  std::uint32_t mostBlocks_ = 1;
+  std::vector<Tried> tried_;
+};
+
+} // namespace
+
+Choice choose(ir::Program &program, const Goal &goal) {
+  Chooser chooser(program, goal);
+  chooser.run();
+  const std::optional<Open> best = chooser.best();
+  if (!best)
+    return {};
+  apply(*best, program);
+  return chooser.choice(*best);
+}
+
+} // namespace mscclc::passes::schedule

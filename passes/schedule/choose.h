@@ -1,0 +1,40 @@
+// The choices that a movement program leaves open, made by the time model.
+#pragma once
+
+#include "passes/target.h"
+#include "passes/time/costs.h"
+#include "passes/time/machine.h"
+
+#include "ir/program.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace mscclc::passes::schedule {
+
+/// What a program is scheduled for.
+struct Goal {
+  const time::Machine &machine;
+  time::Runner runner = time::Runner::Executor;
+  std::uint64_t messageBytes = 0; ///< of the input, or an AllGather's output
+  const Target &target;
+  std::string_view passes; ///< what is run on the program afterwards, from place on
+};
+
+/// What was chosen, and what it was compared with.
+struct Choice {
+  double nanoseconds = 0;       ///< that the model gives a launch
+  std::uint32_t candidates = 0; ///< tried
+  std::uint32_t refused = 0;    ///< of these, those that the target does not take
+};
+
+/// Decides the protocol and the number of instances where `program` leaves them open, and blocks, stages, pipeline steps
+/// and how reductions get at their operands: writes them into `program`, where place and the passes after it read them.
+///
+/// Candidates are scheduled and timed, one choice after the other. Of those within 2 % of the fastest, the one with the
+/// fewest syncs is taken, and of these the one with the fewest blocks. Large programs are timed with few candidates, so
+/// that choosing takes about as long as compiling. If the target takes no candidate, the program stays as it is, for
+/// the passes to say why.
+Choice choose(ir::Program &program, const Goal &goal);
+
+} // namespace mscclc::passes::schedule

@@ -1,0 +1,67 @@
+#include "passes/schedule/placement.h"
+
+#include "passes/schedule/statement_graph.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::schedule {
+namespace {
+
+using ir::Move;
+using ir::MoveKind;
+using ir::RankChunk;
+
+bool isMulticast(const ir::Movement &movement, const Move &statement) {
+  const bool reduces = statement.kind == MoveKind::Reduce;
+  const auto group = reduces ? movement.srcs(statement) : movement.dsts(statement);
+  const auto own = reduces ? movement.dsts(statement) : movement.srcs(statement);
+  std::vector<std::uint32_t> ranks;
+  for (const RankChunk &place : group) {
+    if (place.buffer != group[0].buffer || place.index != group[0].index || !movement.sameNode(place.rank, group[0].rank))
+      return false;
+    ranks.push_back(place.rank);
+  }
+  std::ranges::sort(ranks);
+  return own.size() == 1 && own[0].rank == *statement.by && group.size() > 1 &&
+         std::ranges::adjacent_find(ranks) == ranks.end() && std::ranges::binary_search(ranks, own[0].rank) &&
+         !statement.packets.value_or(false);
+}
+
+bool isPlaced(const ir::Movement &movement, const Move &statement) {
+  if (!statement.by)
+    return false;
+  if (statement.via == ir::Via::Switch)
+    return isMulticast(movement, statement);
+  const std::uint32_t by = *statement.by;
+  const auto srcs = movement.srcs(statement), dsts = movement.dsts(statement);
+  const auto isHere = [&](const RankChunk &place) { return place.rank == by; };
+  const auto isNear = [&](const RankChunk &place) { return place.rank != by && movement.sameNode(place.rank, by); };
+  if (dsts.size() != 1)
+    return false;
+  for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
+    if (isPacketPlace(movement, statement, i) &&
+        movement.places[statement.firstPlace + i].buffer != ir::BufferKind::Scratch)
+      return false;
+  if (!statement.via)
+    return isHere(dsts[0]) && std::ranges::all_of(srcs, isHere);
+  if (statement.via == ir::Via::Port)
+    return statement.kind == MoveKind::Copy && isHere(srcs[0]) && !isHere(dsts[0]) && !statement.packets.value_or(false);
+  if (statement.kind == MoveKind::Copy)
+    return (isHere(srcs[0]) && isNear(dsts[0])) ||
+           (isHere(dsts[0]) && isNear(srcs[0]) && !statement.packets.value_or(false));
+  return isHere(dsts[0]) && isHere(srcs[0]) && std::ranges::all_of(srcs.subspan(1), isNear) &&
+         !statement.packets.value_or(false);
+}
+
+} // namespace
+
+bool isPlaced(const ir::Program &program) {
+  const ir::Movement &movement = program.movement;
+  return std::ranges::all_of(movement.statements, [&](const Move &s) { return isPlaced(movement, s); });
+}
+
+bool isCut(const ir::Program &program) {
+  return std::ranges::all_of(program.movement.statements, [](const Move &s) { return s.block.has_value(); });
+}
+
+} // namespace mscclc::passes::schedule

@@ -1,0 +1,21 @@
+// What a placed statement looks like.
+#pragma once
+
+#include "ir/program.h"
+
+namespace mscclc::passes::schedule {
+
+/// True if each statement of the program says who executes it and how, in a form that an operation can have:
+/// - without `via`, all its places are of the rank that executes it;
+/// - through memory, a copy has one source and one destination, one of them there and the other on another rank of the
+///   node, and a reduction has its first source and its destination there and all other sources on other such ranks;
+/// - through a port, a copy has its source there and its one destination on another rank;
+/// - through a switch, one place on each of several ranks of the node, the executing one among them, stands at the same
+///   chunks of the same buffer on all.
+/// Packets lie in scratch.
+bool isPlaced(const ir::Program &program);
+
+/// True if each statement says which thread block executes it.
+bool isCut(const ir::Program &program);
+
+} // namespace mscclc::passes::schedule
