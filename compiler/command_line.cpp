@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <map>
 
@@ -173,10 +174,10 @@ void CommandLine::addOutputs() {
 
 void CommandLine::addOptionsOfOutputs() {
   group_ = "Options of these outputs";
-  add("--message-size", options_.messageSize, "BYTES", "bake this message size in")
+  add("--message-size", options_.messageSize, "BYTES", "schedule for this message size; a kernel is for it alone")
       ->transform(byteSize(1, "a message has at least one byte"));
   add("--machine", options_.machine, "NAME[*N]",
-      "machine, or a file that describes one, times N nodes: " + machineNames() + " [" + options_.machine + "]")
+      "machine to estimate or schedule for, or a file that describes one, times N nodes: " + machineNames() + " [" + options_.machine + "]")
       ->check(notEmpty());
   addFlag("--json", options_.json, "for programs instead of people");
   repeated(add("--size", options_.runSizes, "BYTES,…", "message sizes [a few small ones]"))
@@ -283,6 +284,12 @@ void CommandLine::relate() {
   }
 }
 
+/// What programs of statements are scheduled for, whatever is made of them.
+constexpr std::array<std::string_view, 2> schedulingOptions{"--message-size", "--machine"};
+bool isForScheduling(std::string_view name) {
+  return std::ranges::find(schedulingOptions, name) != schedulingOptions.end();
+}
+
 /// CLI11's needs() wants all that an option names; an option of outputs wants one of them.
 void CommandLine::checkOptionsOfOutput() const {
   const auto takes = [](const Output &output, std::string_view name) {
@@ -290,7 +297,7 @@ void CommandLine::checkOptionsOfOutput() const {
   };
   for (const Output &output : allOutputs())
     for (const std::string_view name : output.options)
-      if (app_.get_option(std::string(name))->count() != 0 && !takes(*options_.output, name))
+      if (app_.get_option(std::string(name))->count() != 0 && !takes(*options_.output, name) && !isForScheduling(name))
         throw CLI::RequiresError(std::string(name),
                                  flagsOf([&](const Output &other) { return takes(other, name); }, "or"));
   if (options_.compact && options_.output->destination == Destination::OnlyNamed && !options_.hasOutputPath &&
@@ -304,6 +311,13 @@ Options CommandLine::parse(int argc, const char *const *argv) {
     if (option->count() != 0)
       options_.output = output;
   options_.hasOutputPath = path_->count() != 0;
+  for (const std::string_view name : schedulingOptions)
+    if (app_.get_option(std::string(name))->count() != 0 &&
+        std::ranges::find(options_.output->options, name) == options_.output->options.end())
+      options_.forScheduling.emplace_back(
+          name, flagsOf([&](const Output &other) {
+            return std::ranges::find(other.options, name) != other.options.end();
+          }, "and"));
   options_.allowed.insert(allowed_.begin(), allowed_.end());
   if (options_.runTypes.empty())
     options_.runTypes.push_back("f32");

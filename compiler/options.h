@@ -31,6 +31,8 @@ struct Options {
   std::string name; ///< overrides the plan's name
   std::vector<std::string> clangArgs;
   std::vector<std::string> allowedFolders; ///< --allow-include
+  /// Options given that mean something only to programs of statements, each with the outputs that take it otherwise.
+  std::vector<std::pair<std::string, std::string>> forScheduling;
   std::vector<std::string> forAlgorithm;   ///< options given that mean something to C++ algorithms only
 
   std::optional<int> optLevel; ///< without one: 1, and 0 for a plan, which stays as it is
@@ -53,7 +55,7 @@ struct Options {
 
   double traceTimeout = 10;                           ///< seconds of processor time
   std::uint64_t traceMemory = std::uint64_t{4} << 30; ///< bytes
-  std::uint64_t messageSize = 0;                      ///< --emit-cuda: bytes to bake in; 0: a kernel argument
+  std::uint64_t messageSize = 0;                      ///< to schedule for, and to bake in, in bytes; 0: none given
 
   std::string machine = "h100x8"; ///< --machine: a name or a file, with *N after it for N nodes
   bool json = false;              ///< --json: for programs instead of people

@@ -124,6 +124,11 @@ ExitCode Session::transform() {
     options.check = passes::checkTranslation(job_.program, options_.allowed);
   passes::PassManager manager(std::move(options), passes::propertiesOf(job_.program));
   const bool schedules = !job_.program.movement.statements.empty();
+  for (const auto &[option, outputs] : options_.forScheduling)
+    if (job_.program.schedule == ir::Schedule::Manual)
+      diags_.report(diag::nothing_to_schedule, {}, {option, outputs});
+  if (diags_.hasErrors())
+    return exitUsage;
   std::string wrong = manager.add(options_.hasPasses ? options_.passes
                                   : schedules        ? schedulingPipelineOf(job_.optLevel())
                                                      : std::string(pipelineOf(job_.optLevel())));
