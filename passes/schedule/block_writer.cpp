@@ -50,7 +50,7 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
   std::ranges::copy_if(group.signals, std::back_inserter(signals), chosen);
   // In the order of distance, so that all ranks do the same; those of one kind side by side, so that they fuse.
   const auto key = [&](const Sync &sync) {
-    return std::tuple(sync.carrier, channels_.distance(agent_, sync.agent), plan_.agents[sync.agent].block);
+    return std::tuple(!sync.entry, sync.carrier, channels_.distance(agent_, sync.agent), plan_.agents[sync.agent].block);
   };
   std::ranges::stable_sort(waits, {}, key);
   std::ranges::stable_sort(signals, {}, key);

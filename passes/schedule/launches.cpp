@@ -16,7 +16,7 @@ public:
   Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Sources &sources,
            Entries &entries)
       : program_(program), graph_(graph), nodes_(nodes), sources_(sources), entries_(entries),
-        uses_(program.ranks.size()), clocks_(nodes.numAgents(), Clock(nodes.numAgents(), 0)),
+        uses_(program.ranks.size()), clocks_(nodes.numAgents(), Clock(nodes.numAgents(), 0)), atEnd_(clocks_),
         after_(nodes.size()) {
     for (std::uint32_t n = 0; n < nodes.size(); ++n) {
       const Nodes::Place &place = nodes.at(n);
@@ -46,7 +46,7 @@ public:
     for (std::uint32_t launch = 0; launch <= back; ++launch) {
       begin(launch);
       for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
-        step(n);
+        step(n, launch);
         if (launch == back && !nodes_.at(n).arrives)
           for (const Touch &touch : graph_.touches(nodes_.at(n).statement))
             if (touch.inScratch())
@@ -56,9 +56,11 @@ public:
         if (isSource_[n])
           after_[n] = clocks_[place.agent];
       }
-      for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a)
+      for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a) {
+        join(clocks_[a], atEnd_[a]);
         for (const Source &source : sources_.ofEnd[a])
           join(clocks_[a], after_[source.node]);
+      }
     }
     return missing_;
   }
@@ -99,22 +101,44 @@ private:
       begun_.push_back(std::move(all));
     }
   }
-  void step(std::uint32_t n) {
-    for (const Source &source : sources_.ofNode[n])
-      join(clocks_[nodes_.at(n).agent], source.begin ? begun_[nodes_.rankOf(source.node)] : after_[source.node]);
-  }
-  /// Whether all that conflicts with the touch in the first launch is over.
-  void check(std::uint32_t n, const Touch &touch) {
+  void step(std::uint32_t n, std::uint32_t launch) {
     const Nodes::Place &place = nodes_.at(n);
-    const std::uint32_t rank = nodes_.rankOf(place.agent);
+    Clock &mine = clocks_[place.agent];
+    for (const Source &source : sources_.ofNode[n]) {
+      if (source.begin) {
+        // What packets tell holds for all of the rank when its launch ends.
+        join(source.byPackets ? atEnd_[place.agent] : mine, begun_[nodes_.rankOf(source.node)]);
+        continue;
+      }
+      const std::uint32_t sender = nodes_.at(source.node).agent, known = mine[sender];
+      join(mine, after_[source.node]);
+      if (place.arrives)
+        mine[sender] = std::max(known, count(launch, sender, nodes_.countAtArrival(source.node)));
+    }
+  }
+  /// Whether all that conflicts with the touch in the first launch is over. What packets tell makes no write of another
+  /// rank's visible; but the rank that scratch is of has taken what came there, when its launch ends.
+  void check(std::uint32_t n, const Touch &touch) {
+    const std::uint32_t rank = nodes_.rankOf(nodes_.at(n).agent);
     for (const Use &use : uses_[touch.rank]) {
       const std::uint32_t user = nodes_.rankOf(use.agent);
       const std::uint32_t needed = std::max(touch.access == ir::Access::Write ? use.reads : 0, use.writes);
-      if (needed == 0 || user == rank || clocks_[place.agent][use.agent] >= needed)
+      if (needed == 0 || user == rank)
         continue;
-      missing_ |= entries_[place.statement].insert(user).second;
-      join(clocks_[place.agent], begun_[user]);
+      require(n, use.agent, needed);
+      if (user != touch.rank && use.writes != 0 && touch.rank != rank)
+        for (auto [agent, last] = nodes_.agentsOf(touch.rank); agent < last; ++agent)
+          require(n, agent, nodes_.lengthOf(agent));
     }
+  }
+  /// Node `n` begins when `count` nodes of `agent` in the first launch are over, or else waits for its launch.
+  void require(std::uint32_t n, std::uint32_t agent, std::uint32_t count) {
+    const Nodes::Place &place = nodes_.at(n);
+    const std::uint32_t rank = nodes_.rankOf(agent);
+    if (clocks_[place.agent][agent] >= count)
+      return;
+    missing_ |= entries_[place.statement].insert(rank).second;
+    join(clocks_[place.agent], begun_[rank]);
   }
 
   const ir::Program &program_;
@@ -124,6 +148,7 @@ private:
   Entries &entries_;
   std::vector<std::vector<Use>> uses_; ///< [rank whose scratch it is]
   std::vector<Clock> clocks_;          ///< [agent]
+  std::vector<Clock> atEnd_;           ///< [agent]: what it knows besides when its launch has ended
   std::vector<bool> isSource_;         ///< [node]: others wait for it
   std::vector<Clock> after_;           ///< [node] of these: what is known then
   std::vector<Clock> begun_;           ///< [rank]

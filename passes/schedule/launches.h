@@ -13,6 +13,7 @@ namespace mscclc::passes::schedule {
 struct Source {
   std::uint32_t node = 0; ///< or the agent
   bool begin = false;
+  bool byPackets = false; ///< packets tell it, and only to the thread that took them
 };
 
 /// What each node waits for, and what each agent waits for at its end.

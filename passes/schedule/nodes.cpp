@@ -33,25 +33,30 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph) : touching
     firstAgent_.push_back(static_cast<std::uint32_t>(rankOf_.size()));
   }
   lengths_.resize(rankOf_.size(), 0);
+  runs_.resize(rankOf_.size(), 0);
   const std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
   for (std::uint32_t s = 0; s < movement.statements.size(); ++s)
     add(program, graph, s, receivers);
 }
 
-void Nodes::append(std::uint32_t statement, bool arrives, std::uint32_t agent) {
-  places_.push_back({statement, arrives, agent, lengths_[agent]++});
+void Nodes::append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent) {
+  const std::uint32_t index = lengths_[agent]++;
+  if (!port)
+    runs_[agent] = index + 1;
+  settled_.push_back(runs_[agent]);
+  places_.push_back({statement, arrives, agent, index});
 }
 
 void Nodes::add(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement,
                 const std::vector<std::uint32_t> &receivers) {
   const ir::Move &move = program.movement.statements[statement];
   issued_.push_back(size());
-  append(statement, false, firstAgent_[*move.by] + *move.block);
+  append(statement, false, move.via == ir::Via::Port, firstAgent_[*move.by] + *move.block);
   if (move.via == ir::Via::Port) {
     const std::uint32_t to = program.movement.dsts(move)[0].rank;
     const std::uint32_t block = receivers[statement] == nobody ? *move.block : receivers[statement];
     arrived_.push_back(size());
-    append(statement, true, std::min(firstAgent_[to] + block, firstAgent_[to + 1] - 1));
+    append(statement, true, true, std::min(firstAgent_[to] + block, firstAgent_[to + 1] - 1));
     return;
   }
   arrived_.push_back(issued_.back());

@@ -30,6 +30,10 @@ public:
   std::vector<std::uint32_t> completing(const StatementGraph &graph, std::uint32_t statement,
                                         std::uint32_t later) const;
 
+  /// How many nodes of its agent are over when `node`, a port's put, has arrived: what the block had put just before
+  /// may still be under way, as each thread pushes and flushes its own.
+  std::uint32_t countAtArrival(std::uint32_t node) const { return settled_[node]; }
+
   std::uint32_t numAgents() const { return static_cast<std::uint32_t>(rankOf_.size()); }
   std::uint32_t rankOf(std::uint32_t agent) const { return rankOf_[agent]; }
   std::uint32_t blockOf(std::uint32_t agent) const { return agent - firstAgent_[rankOf_[agent]]; }
@@ -48,12 +52,14 @@ public:
 private:
   void add(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement,
            const std::vector<std::uint32_t> &receivers);
-  void append(std::uint32_t statement, bool arrives, std::uint32_t agent);
+  void append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent);
 
   std::vector<Place> places_;
   std::vector<std::uint32_t> issued_, arrived_; ///< [statement]; equal where nothing arrives
   std::vector<std::uint32_t> firstAgent_;       ///< [rank], and the end
   std::vector<std::uint32_t> rankOf_, lengths_; ///< [agent]
+  std::vector<std::uint32_t> settled_;          ///< [node]: nodes of its agent before the last run of port puts
+  std::vector<std::uint32_t> runs_;             ///< [agent]: where its present run of port puts began
   std::vector<std::vector<std::uint32_t>> touching_;
 };
 

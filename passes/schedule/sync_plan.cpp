@@ -112,14 +112,15 @@ private:
     const std::uint32_t depth = plan_.agents[from.agent].groups[fromGroup].depth + 1;
     if (need.byPackets) {
       // All that they tell of their writer besides: its launch has begun.
-      sources_.ofNode[n].push_back({from.agent, true});
+      sources_.ofNode[n].push_back({from.agent, true, true});
       return depth;
     }
     if (clocks_.knows(to.agent, from.agent, from.index + 1))
       return 0;
     const Carrier carrier = to.arrives ? Carrier::Put : carrierBetween(from.agent, to.agent);
     sources_.ofNode[n].push_back({need.node, false});
-    clocks_.join(to.agent, snapshots_[from.agent][fromGroup], from.agent, from.index + 1);
+    clocks_.join(to.agent, snapshots_[from.agent][fromGroup], from.agent,
+                 to.arrives ? nodes_.countAtArrival(need.node) : from.index + 1);
     // The group that has `need.node` may have told this block already, by a signal that comes after all its nodes.
     if (carrier == Carrier::Put || signalled_.try_emplace({from.agent, fromGroup, to.agent}, n).second)
       edges_.push_back({from.agent, fromGroup, to.agent, 0, carrier, nodes_.at(n).statement});
@@ -148,7 +149,8 @@ private:
         continue;
       const auto overtaken = [&](const Edge &other) {
         return other.fromAgent == edge.fromAgent && other.toAgent == edge.toAgent && other.toGroup == edge.toGroup &&
-               other.carrier == edge.carrier && other.fromGroup < edge.fromGroup;
+               (other.carrier == edge.carrier || other.carrier == Carrier::RelaxedSignal) &&
+               other.fromGroup < edge.fromGroup;
       };
       std::erase_if(edges_, overtaken);
     }
