@@ -44,7 +44,7 @@ private:
   struct End {
     Name name;
     std::uint32_t distance, own, other;
-    auto key() const { return std::tuple(name, distance); }
+    auto key() const { return std::tuple(std::get<0>(name), distance, name); }
   };
 
   /// The block that uses it, its buffer and its ranks, and which of them this one is.

@@ -61,9 +61,23 @@ void Nodes::add(const ir::Program &program, const StatementGraph &graph, std::ui
   }
   arrived_.push_back(issued_.back());
   std::uint32_t last = nobody;
-  for (const Touch &touch : graph.touches(statement))
+  for (const Touch &touch : graph.touches(statement)) {
+    if (touch.rank != *move.by)
+      reaching_[{*move.by, touch.rank}].insert(*move.block);
     if (touch.rank != *move.by && !touch.inScratch() && touch.rank != last)
       touching_[last = touch.rank].push_back(issued_.back());
+  }
+}
+
+std::uint32_t Nodes::partnerOf(std::uint32_t agent, std::uint32_t rank) const {
+  const auto there = reaching_.find({rankOf(agent), rank}), back = reaching_.find({rank, rankOf(agent)});
+  if (there != reaching_.end() && back != reaching_.end())
+    if (const auto own = there->second.find(blockOf(agent)); own != there->second.end()) {
+      const auto k = std::distance(there->second.begin(), own);
+      const auto last = static_cast<std::ptrdiff_t>(back->second.size()) - 1;
+      return firstAgent_[rank] + *std::next(back->second.begin(), std::min(k, last));
+    }
+  return std::min(firstAgent_[rank] + blockOf(agent), firstAgent_[rank + 1] - 1);
 }
 
 std::vector<std::uint32_t> Nodes::completing(const StatementGraph &graph, std::uint32_t statement,

@@ -4,6 +4,8 @@
 #include "passes/schedule/statement_graph.h"
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,10 +44,10 @@ public:
   std::pair<std::uint32_t, std::uint32_t> agentsOf(std::uint32_t rank) const {
     return {firstAgent_[rank], firstAgent_[rank + 1]};
   }
-  /// The block of `rank` with the number that `agent` has on its own rank, or the last one.
-  std::uint32_t agentLike(std::uint32_t rank, std::uint32_t agent) const {
-    return std::min(firstAgent_[rank] + blockOf(agent), firstAgent_[rank + 1] - 1);
-  }
+  /// The block of `rank` that deals with `agent`, of another rank, when launches begin and end: if `agent` is the k-th
+  /// block of its rank that reaches `rank`, the k-th of `rank` that reaches back, so that one channel is enough for both;
+  /// or else the block of its number, or the last one.
+  std::uint32_t partnerOf(std::uint32_t agent, std::uint32_t rank) const;
   /// Nodes of other ranks that touch input or output of `rank`, in order.
   const std::vector<std::uint32_t> &touchingBuffersOf(std::uint32_t rank) const { return touching_[rank]; }
 
@@ -61,6 +63,7 @@ private:
   std::vector<std::uint32_t> settled_;          ///< [node]: nodes of its agent before the last run of port puts
   std::vector<std::uint32_t> runs_;             ///< [agent]: where its present run of port puts began
   std::vector<std::vector<std::uint32_t>> touching_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> reaching_; ///< (rank, peer) → its blocks
 };
 
 } // namespace mscclc::passes::schedule

@@ -132,7 +132,7 @@ private:
     const Nodes::Place to = nodes_.at(n);
     if (clocks_.hasHeardOf(to.agent, rank))
       return 0;
-    const std::uint32_t from = nodes_.agentLike(rank, to.agent);
+    const std::uint32_t from = nodes_.partnerOf(to.agent, rank);
     sources_.ofNode[n].push_back({from, true});
     clocks_.hear(to.agent, rank);
     const Carrier carrier = movement_.sameNode(rank, nodes_.rankOf(to.agent)) ? Carrier::RelaxedSignal : Carrier::PortSignal;
@@ -174,7 +174,7 @@ private:
         known = known || clocks_.knows(a, from.agent, from.index + 1);
       if (known)
         continue;
-      const std::uint32_t to = nodes_.agentLike(rank, from.agent);
+      const std::uint32_t to = nodes_.partnerOf(from.agent, rank);
       const std::uint32_t fromGroup = groupOf_[*n];
       std::vector<Group> &groups = plan_.agents[to].groups;
       if (groups.size() == 1 || !groups.back().nodes.empty()) {
