@@ -4,6 +4,7 @@
 #include "ir/structure.h"
 #include "ir/text.h"
 #include "passes/analysis/check_executor.h"
+#include "passes/schedule/prune_sync.h"
 #include "passes/transform/drop_redundant_sync.h"
 #include "passes/transform/fit_executor.h"
 #include "passes/transform/fuse.h"

@@ -34,10 +34,11 @@ ROOMS = {
     "passes/analysis": ["ir", "passes"],
     "passes/transform": ["ir", "passes", "passes/analysis"],
     "passes/verify": ["ir", "passes"],
+    "passes/schedule": ["ir", "passes", "passes/analysis", "passes/verify"],
     "passes/simulate": ["ir", "passes", "passes/verify"],
     "passes/time": ["ir", "passes"],
     # The list of all passes.
-    "passes/pass_manager.cpp": ["ir", "passes", "passes/analysis", "passes/transform"],
+    "passes/pass_manager.cpp": ["ir", "passes", "passes/analysis", "passes/schedule", "passes/transform"],
     "backend-json": ["ir"],
     "backend-cuda": ["ir", "runtime-min/include"],
     "runtime-min/include": [],
