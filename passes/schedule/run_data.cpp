@@ -2,6 +2,7 @@
 #include "passes/schedule/sync_run.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace mscclc::passes::prune {
 
@@ -108,7 +109,7 @@ void SyncRun::takePackets(std::uint32_t b) {
         continue;
       last = message;
       record_.taken.push_back(message);
-      record_.receipts[b].push_back({message, blocks_[b].phase, ++time_, none, true});
+      receive(b, {message, blocks_[b].phase, ++time_, none, true});
     }
 }
 
@@ -318,12 +319,43 @@ void SyncRun::userReads(std::uint32_t rank) {
   });
 }
 
+/// Of two blocks, one access before another decides of all that come before the one, and all that come after the other.
+void SyncRun::keepDecisive() {
+  const auto &accesses = record_.accesses;
+  const auto plain = [&](const Pair &p) { // the second knows what its block knows
+    const Access &y = accesses[p.second];
+    return accesses[p.first].port == none && y.thread == none && y.numTaken == 0;
+  };
+  const auto place = [&](const Pair &p) {
+    const Access &x = accesses[p.first], &y = accesses[p.second];
+    return std::tuple(x.at.block, y.at.block, y.at.phase, !plain(p), ~x.at.phase, !p.visible, p.excusable);
+  };
+  std::ranges::sort(record_.pairs, {}, place);
+  std::vector<Pair> kept;
+  std::uint32_t over[2][2]; // [visible][excusable]: phases before this one of the first block are decided
+  Moment blocks{none, none};
+  for (const Pair &p : record_.pairs) {
+    const Access &x = accesses[p.first], &y = accesses[p.second];
+    if (blocks.block != x.at.block || blocks.phase != y.at.block)
+      over[0][0] = over[0][1] = over[1][0] = over[1][1] = 0;
+    blocks = {x.at.block, y.at.block};
+    if (x.port == none && x.at.phase < over[p.visible][p.excusable])
+      continue;
+    kept.push_back(p);
+    for (int visible = 0; plain(p) && visible <= p.visible; ++visible)
+      for (int excusable = p.excusable; excusable < 2; ++excusable)
+        over[visible][excusable] = std::max(over[visible][excusable], x.at.phase + 1);
+  }
+  record_.pairs = std::move(kept);
+}
+
 void SyncRun::finish() {
   const auto unique = [](std::vector<Pair> &pairs) {
     std::ranges::sort(pairs);
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
   };
   unique(record_.pairs);
+  keepDecisive();
   for (std::uint32_t r = 0; r < record_.scratch.size(); ++r) {
     for (Pair &use : record_.scratch[r].uses)
       use.second = ends_[r].after;

@@ -43,6 +43,7 @@ struct Receipt {
   std::uint32_t phase = 0, time = 0;
   std::uint32_t thread = none; ///< that waited
   bool weak = false;
+  std::uint32_t previous = 0; ///< after the last receipt before this one that may tell more than this one does
 };
 
 /// A flush of a port channel.
@@ -83,6 +84,8 @@ struct SyncRecord {
   std::vector<std::vector<Receipt>> receipts; ///< [block], in the order of time
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> met; ///< [block]: (phase that begins, meeting)
   std::vector<std::vector<Flushed>> flushes;                             ///< [block], in the order of time
+  std::vector<std::vector<std::uint32_t>> launches; ///< [block]: phases that begin with a meeting of its rank
+  std::vector<std::uint32_t> rankOf;                ///< [block]
   std::vector<Message> messages;
   std::vector<std::uint32_t> taken; ///< messages
   std::vector<Meeting> meetings;

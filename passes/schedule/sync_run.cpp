@@ -21,6 +21,9 @@ SyncRun::SyncRun(const ProgramIndex &index, const proof::Geometry &geometry, con
   record_.receipts.resize(index.numBlocks());
   record_.met.resize(index.numBlocks());
   record_.flushes.resize(index.numBlocks());
+  record_.launches.resize(index.numBlocks());
+  for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
+    record_.rankOf.push_back(index.rankOf(b));
   record_.scratch.resize(sizesChange ? index.numRanks() : 0);
 }
 
@@ -170,6 +173,7 @@ void SyncRun::meetRank(std::uint32_t rank) {
   ++numMet_[rank];
   for (std::uint32_t b = index_.block(rank, 0); b < index_.block(rank + 1, 0); ++b) {
     endPhase(b, none);
+    record_.launches[b].push_back(blocks_[b].phase);
     record_.met[b].emplace_back(blocks_[b].phase, began_[rank]);
     record_.members.push_back({b, blocks_[b].phase});
   }
@@ -212,9 +216,23 @@ bool SyncRun::takeAll(std::uint32_t b, const Op &op) {
     if (credit->message == none)
       continue;
     orbits_.join(pieces_.of(b, s.at.op(), s.step), record_.messages[credit->message].piece);
-    record_.receipts[b].push_back({credit->message, s.phase, ++time_, s.step, op.kind == OpKind::RelaxedWait});
+    receive(b, {credit->message, s.phase, ++time_, s.step, op.kind == OpKind::RelaxedWait});
   }
   return true;
+}
+
+void SyncRun::receive(std::uint32_t b, Receipt receipt) {
+  auto &receipts = record_.receipts[b];
+  receipt.previous = static_cast<std::uint32_t>(receipts.size());
+  if (!receipts.empty()) { // what a thread tells later holds what it told before
+    const Receipt &last = receipts.back();
+    const Message &now = record_.messages[receipt.message], &before = record_.messages[last.message];
+    if (now.piece != none && before.piece != none && now.from.block == before.from.block &&
+        now.thread == before.thread && now.time > before.time && now.port == before.port && now.weak <= before.weak &&
+        receipt.weak <= last.weak)
+      receipt.previous = last.previous;
+  }
+  receipts.push_back(receipt);
 }
 
 void SyncRun::flushAll(std::uint32_t b, const Op &op) {

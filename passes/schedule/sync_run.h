@@ -49,6 +49,7 @@ private:
   void meetRank(std::uint32_t rank);
   void sendAll(std::uint32_t b, const ir::Op &op);
   bool takeAll(std::uint32_t b, const ir::Op &op);
+  void receive(std::uint32_t b, Receipt receipt);
   void flushAll(std::uint32_t b, const ir::Op &op);
   void wake(std::vector<std::uint32_t> &waiters);
   void keepShared();
@@ -77,6 +78,7 @@ private:
   template <typename Visit> void forUserCells(std::uint32_t rank, Visit visit) const;
   void userOverwrites(std::uint32_t rank);
   void userReads(std::uint32_t rank);
+  void keepDecisive();
   void finish();
 
   const ProgramIndex &index_;

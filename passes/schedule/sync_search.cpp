@@ -77,9 +77,17 @@ bool SyncSearch::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b)
         second_->thread == first_->thread && parent == none && first_->time < second_->time)
       return found(none, none);
   }
+  // A launch of a rank begins when all its blocks have ended the one before.
+  if (const auto &launches = record_.launches[at.block];
+      first_->port == none && record_.rankOf[at.block] == record_.rankOf[first_->at.block] &&
+      first_->launch < launches.size() && launches[first_->launch] <= begin)
+    return found(parent, a, b);
   Reached &reached = blocks_[at.block];
-  if (reached.question == question_ && reached.begin >= begin)
+  if (reached.question != question_)
+    reached = {question_, 0, 0};
+  if (reached.begin >= begin)
     return false;
+  reached.begin = begin;
   steps_.push_back({at, parent, {a, b, none}});
   return false;
 }
@@ -93,19 +101,23 @@ bool SyncSearch::explore(std::uint32_t step) {
   const Moment at = steps_[step].at;
   const std::uint32_t begin = beginOf(at);
   Reached &reached = blocks_[at.block];
-  const std::uint32_t before = reached.question == question_ ? reached.begin : 0;
+  const std::uint32_t before = reached.explored;
   if (before >= begin)
     return false;
-  reached = {question_, begin};
+  reached.explored = begin;
   if (at.block == first_->at.block && first_->port != none && !visible_ && flushed(at.block, begin, step))
     return true;
   const auto &receipts = record_.receipts[at.block];
-  for (auto r = std::ranges::lower_bound(receipts, begin, {}, &Receipt::phase); r != receipts.begin();) {
-    --r;
-    if (r->phase < before || r->time < first_->time)
+  auto i = static_cast<std::size_t>(std::ranges::lower_bound(receipts, begin, {}, &Receipt::phase) - receipts.begin());
+  while (i-- != 0) {
+    const Receipt &r = receipts[i];
+    if (r.phase < before || r.time < first_->time)
       break;
-    if (told(r->message, r->weak, step, boundAfter(at.block, r->phase, at.phase)))
+    if (isDropped(r.message))
+      continue;
+    if (told(r.message, r.weak, step, boundAfter(at.block, r.phase, at.phase)))
       return true;
+    i = r.previous;
   }
   const auto &met = record_.met[at.block];
   for (auto m = std::ranges::upper_bound(met, begin, {}, &std::pair<std::uint32_t, std::uint32_t>::first);
@@ -150,7 +162,7 @@ bool SyncSearch::flushed(std::uint32_t block, std::uint32_t begin, std::uint32_t
 /// `message` has been taken; `bound` parts that from what is known.
 bool SyncSearch::told(std::uint32_t number, bool weak, std::uint32_t parent, Piece bound) {
   const Message &m = record_.messages[number];
-  if (m.time < first_->time || (m.piece != none && dropped_[m.piece]))
+  if (m.time < first_->time || isDropped(number))
     return false;
   if (first_->port != none && m.port == first_->port && m.from.block == first_->at.block) {
     const bool own = m.thread == first_->thread;

@@ -31,6 +31,10 @@ private:
     const Piece piece = record_.bounds[block][phase];
     return piece == none || !dropped_[piece];
   }
+  bool isDropped(std::uint32_t message) const {
+    const Piece piece = record_.messages[message].piece;
+    return piece != none && dropped_[piece];
+  }
   std::uint32_t beginOf(const Moment &at) const;
   Piece boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
   bool parted(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
@@ -52,9 +56,9 @@ private:
   std::vector<Step> steps_;
   std::uint32_t last_ = none; ///< the step that found the first access
   struct Reached {
-    std::uint32_t question = 0, begin = 0;
+    std::uint32_t question = 0, begin = 0, explored = 0;
   };
-  std::vector<Reached> blocks_;         ///< phases before `begin` are over
+  std::vector<Reached> blocks_;         ///< phases before `begin` are over; up to `explored`, all has been looked at
   std::vector<std::uint32_t> meetings_; ///< the last question that came there
   std::vector<std::uint32_t> messages_;
 };
