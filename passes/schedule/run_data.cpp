@@ -356,6 +356,12 @@ void SyncRun::finish() {
   };
   unique(record_.pairs);
   keepDecisive();
+  record_.bySender.resize(record_.receipts.size());
+  for (std::size_t b = 0; b < record_.receipts.size(); ++b) {
+    for (std::uint32_t i = 0; i < record_.receipts[b].size(); ++i)
+      record_.bySender[b].emplace_back(record_.messages[record_.receipts[b][i].message].from.block, i);
+    std::ranges::sort(record_.bySender[b]);
+  }
   for (std::uint32_t r = 0; r < record_.scratch.size(); ++r) {
     for (Pair &use : record_.scratch[r].uses)
       use.second = ends_[r].after;

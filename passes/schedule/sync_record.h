@@ -85,7 +85,10 @@ struct SyncRecord {
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> met; ///< [block]: (phase that begins, meeting)
   std::vector<std::vector<Flushed>> flushes;                             ///< [block], in the order of time
   std::vector<std::vector<std::uint32_t>> launches; ///< [block]: phases that begin with a meeting of its rank
-  std::vector<std::uint32_t> rankOf;                ///< [block]
+  /// [block]: (block that sent, receipt), sorted
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> bySender;
+  std::vector<std::uint32_t> firstBlock; ///< [rank], and one more
+  std::vector<std::uint32_t> rankOf;     ///< [block]
   std::vector<Message> messages;
   std::vector<std::uint32_t> taken; ///< messages
   std::vector<Meeting> meetings;

@@ -24,6 +24,8 @@ SyncRun::SyncRun(const ProgramIndex &index, const proof::Geometry &geometry, con
   record_.launches.resize(index.numBlocks());
   for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
     record_.rankOf.push_back(index.rankOf(b));
+  for (std::uint32_t r = 0; r <= index.numRanks(); ++r)
+    record_.firstBlock.push_back(index.block(r, 0));
   record_.scratch.resize(sizesChange ? index.numRanks() : 0);
 }
 

@@ -63,6 +63,42 @@ bool SyncSearch::found(std::uint32_t parent, Piece a, Piece b) {
   return true;
 }
 
+/// True if the first access, no put, is over when phase `begin`, which `at` is in, begins: a launch of a rank begins
+/// when all its blocks have ended the one before.
+bool SyncSearch::isFirst(const Moment &at, std::uint32_t begin) const {
+  const auto &launches = record_.launches[at.block];
+  return (at.block == first_->at.block && begin > first_->at.phase) ||
+         (record_.rankOf[at.block] == record_.rankOf[first_->at.block] && first_->launch < launches.size() &&
+          launches[first_->launch] <= begin);
+}
+
+/// True if one of the receipts of a step's block is from where the first access is over: nearly always it is so.
+bool SyncSearch::toldDirectly(std::uint32_t step, std::uint32_t begin) {
+  const Moment at = steps_[step].at;
+  const auto &receipts = record_.receipts[at.block];
+  const auto &bySender = record_.bySender[at.block];
+  const std::uint32_t rank = record_.rankOf[first_->at.block];
+  for (auto s = std::ranges::lower_bound(bySender, std::pair(record_.firstBlock[rank], 0u));
+       s != bySender.end() && s->first < record_.firstBlock[rank + 1]; ++s) {
+    const Receipt &r = receipts[s->second];
+    const Message &m = record_.messages[r.message];
+    if (r.phase >= begin || m.time < first_->time || isDropped(r.message))
+      continue;
+    const bool weak = visible_ && (r.weak || m.weak);
+    if (weak && m.begin == none)
+      continue;
+    const Moment from = weak ? record_.members[record_.meetings[m.begin].first] : m.from;
+    const std::uint32_t began = beginOf(from);
+    if (!isFirst(from, began))
+      continue;
+    const auto next = static_cast<std::uint32_t>(steps_.size());
+    steps_.push_back({from, step, {m.piece, boundAfter(at.block, r.phase, at.phase), none}});
+    const bool own = from.block == first_->at.block && began > first_->at.phase;
+    return found(next, own ? boundAfter(from.block, first_->at.phase, from.phase) : none);
+  }
+  return false;
+}
+
 /// It is known that `at` has begun.
 bool SyncSearch::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
   const std::uint32_t begin = beginOf(at);
@@ -77,10 +113,7 @@ bool SyncSearch::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b)
         second_->thread == first_->thread && parent == none && first_->time < second_->time)
       return found(none, none);
   }
-  // A launch of a rank begins when all its blocks have ended the one before.
-  if (const auto &launches = record_.launches[at.block];
-      first_->port == none && record_.rankOf[at.block] == record_.rankOf[first_->at.block] &&
-      first_->launch < launches.size() && launches[first_->launch] <= begin)
+  if (first_->port == none && isFirst(at, begin))
     return found(parent, a, b);
   Reached &reached = blocks_[at.block];
   if (reached.question != question_)
@@ -89,7 +122,7 @@ bool SyncSearch::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b)
     return false;
   reached.begin = begin;
   steps_.push_back({at, parent, {a, b, none}});
-  return false;
+  return first_->port == none && toldDirectly(static_cast<std::uint32_t>(steps_.size() - 1), begin);
 }
 
 /// All that is known because the block of a step is where it is, or a message has been taken.

@@ -38,6 +38,8 @@ private:
   std::uint32_t beginOf(const Moment &at) const;
   Piece boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
   bool parted(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
+  bool isFirst(const Moment &at, std::uint32_t begin) const;
+  bool toldDirectly(std::uint32_t step, std::uint32_t begin);
   bool explore(std::uint32_t step);
   bool reach(const Moment &at, std::uint32_t parent, Piece a = none, Piece b = none);
   bool meeting(std::uint32_t number, std::uint32_t parent, Piece a = none, Piece b = none);
