@@ -9,18 +9,26 @@ NeededSync::NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits 
   searches_.reserve(records.size());
   for (const SyncRecord &record : records)
     searches_.emplace_back(record, dropped_);
+  std::vector<Need> needs;
   for (std::uint32_t r = 0; r < records.size(); ++r) {
     for (const Pair &pair : records[r].pairs)
-      add({pair, r});
+      needs.push_back({pair, r});
     for (std::uint32_t rank = 0; rank < records[r].scratch.size(); ++rank) {
       if (records[r].scratch[rank].writes.empty())
         continue;
       for (const Pair &pair : records[r].scratch[rank].uses)
-        add({pair, r, rank, true});
+        needs.push_back({pair, r, rank, true});
       for (const Pair &pair : records[r].scratch[rank].writes)
-        add({pair, r, rank, false});
+        needs.push_back({pair, r, rank, false});
     }
   }
+  // That two accesses are not in order is soon found where little happens between them: these are asked first.
+  std::ranges::stable_sort(needs, {}, [&](const Need &need) {
+    const auto &accesses = records[need.record].accesses;
+    return accesses[need.pair.second].time - accesses[need.pair.first].time;
+  });
+  for (const Need &need : needs)
+    add(need);
 }
 
 void NeededSync::use(std::uint32_t need, const std::vector<Piece> &pieces) {
@@ -35,6 +43,10 @@ void NeededSync::add(const Need &need) {
   if (searches_[need.record].ordered(need.pair, pieces_)) {
     needs_.push_back(need);
     use(number, pieces_);
+  } else if (need.pair.visible && need.scratch == none) { // only relaxed signals order them
+    Need control = need;
+    control.pair.visible = false;
+    add(control);
   } else if (need.scratch != none) {
     for (const Need &other : instead(need))
       add(other);
