@@ -61,7 +61,7 @@ void SyncRun::keepShared() {
   std::vector<std::uint32_t> ends[2];
   for (auto &side : ends)
     side.assign(index_.numQueues(), none);
-  std::vector<bool> shared(index_.numQueues());
+  shared_.assign(index_.numQueues(), false);
   const auto forIds = [&](const auto &visit) {
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
       const ir::ThreadBlock &code = index_.ops(b);
@@ -73,16 +73,17 @@ void SyncRun::keepShared() {
     }
   };
   forIds([&](std::uint32_t queue, std::uint32_t &end, std::uint32_t b, Piece) {
-    shared[queue] = shared[queue] || (end != none && end != b) || queues_.initial(queue) != 0;
+    shared_[queue] = shared_[queue] || (end != none && end != b) || queues_.initial(queue) != 0;
     end = b;
   });
   forIds([&](std::uint32_t queue, std::uint32_t, std::uint32_t, Piece piece) {
-    if (shared[queue])
+    if (shared_[queue])
       orbits_.keep(piece);
   });
 }
 
 bool SyncRun::launch() {
+  lastWait_.clear();
   ready_.clear();
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
     blocks_[b].at = {};
@@ -215,12 +216,22 @@ bool SyncRun::takeAll(std::uint32_t b, const Op &op) {
       waiters_[queue].push_back(b);
       return false;
     }
+    if (shared_[queue] && queue < index_.numChannels())
+      takeTurn(b, queue);
     if (credit->message == none)
       continue;
     orbits_.join(pieces_.of(b, s.at.op(), s.step), record_.messages[credit->message].piece);
     receive(b, {credit->message, s.phase, ++time_, s.step, op.kind == OpKind::RelaxedWait});
   }
   return true;
+}
+
+/// Blocks that wait on one channel have to take turns.
+void SyncRun::takeTurn(std::uint32_t b, std::uint32_t queue) {
+  const std::uint32_t now = newAccess(b, blocks_[b].at.op());
+  if (const auto last = lastWait_.find(queue); last != lastWait_.end() && record_.accesses[last->second].at.block != b)
+    record_.pairs.push_back({record_.accesses[last->second].like, record_.accesses[now].like, false, false});
+  lastWait_[queue] = now;
 }
 
 void SyncRun::receive(std::uint32_t b, Receipt receipt) {

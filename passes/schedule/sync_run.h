@@ -49,6 +49,7 @@ private:
   void meetRank(std::uint32_t rank);
   void sendAll(std::uint32_t b, const ir::Op &op);
   bool takeAll(std::uint32_t b, const ir::Op &op);
+  void takeTurn(std::uint32_t b, std::uint32_t queue);
   void receive(std::uint32_t b, Receipt receipt);
   void flushAll(std::uint32_t b, const ir::Op &op);
   void wake(std::vector<std::uint32_t> &waiters);
@@ -95,6 +96,8 @@ private:
   ir::CreditQueues<Credit> queues_;
   ir::Meetings<std::uint32_t> meetings_;
   std::vector<std::vector<std::uint32_t>> waiters_; ///< [queue]: blocks
+  std::vector<bool> shared_;                        ///< [queue]: several blocks use it, or it starts with credits
+  std::unordered_map<std::uint32_t, std::uint32_t> lastWait_; ///< [queue]: the launch's last wait on it, an access
   std::unordered_map<CellId, std::vector<std::uint32_t>> packetWaiters_;
   std::vector<std::uint32_t> ready_;
   std::vector<std::uint32_t> numMet_;    ///< [rank]
