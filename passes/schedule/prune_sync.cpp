@@ -68,7 +68,7 @@ public:
       return;
     candidates_ = orbits_.candidates();
     // What the proof refuses to let go may have made other sync seem needed.
-    while (proofs_ < mostProofs && round()) {
+    while (mayProve() && round()) {
     }
     apply();
   }
@@ -111,11 +111,11 @@ private:
   /// Drops those of `orbits` that the proof does not need.
   void tryDrop(std::span<const std::vector<Piece> *const> orbits, bool &refused) {
     set(orbits, true);
-    if (proofs_ < mostProofs && isProven())
+    if (mayProve() && isProven())
       return;
     set(orbits, false);
     refused = true;
-    if (orbits.size() == 1 || proofs_ >= mostProofs) {
+    if (orbits.size() == 1 || !mayProve() || !asItWas().proven) {
       for (const auto *orbit : orbits)
         needed_[orbit->front()] = true;
       return;
@@ -132,18 +132,24 @@ private:
 
   /// True if the program without what is dropped is proven, with no warning more than before.
   bool isProven() {
-    const auto prove = [&](const ir::Program &program) {
-      ++proofs_;
-      ir::DiagnosticEngine findings;
-      findings.allow(allowed_);
-      return verify(program, findings, {.schedules = false});
-    };
     const VerifyResult result = prove(pruned());
-    if (!result.proven || result.warnings == 0)
-      return result.proven;
-    if (!warnings_)
-      warnings_ = prove(program_).warnings;
-    return result.warnings <= *warnings_;
+    return result.proven && (result.warnings == 0 || result.warnings <= asItWas().warnings);
+  }
+
+  VerifyResult prove(const ir::Program &program) {
+    ++proofs_;
+    ir::DiagnosticEngine findings;
+    findings.allow(allowed_);
+    return verify(program, findings, {.schedules = false});
+  }
+
+  /// No program with less sync than one that is not proven is.
+  bool mayProve() const { return proofs_ < mostProofs && (!asItWas_ || asItWas_->proven); }
+
+  const VerifyResult &asItWas() {
+    if (!asItWas_)
+      asItWas_ = prove(program_);
+    return *asItWas_;
   }
 
   ir::Program pruned() const {
@@ -206,7 +212,7 @@ private:
   std::vector<std::vector<Piece>> candidates_;
   std::vector<bool> dropped_, needed_; ///< [piece]; needed_: by the first of an orbit
   std::uint32_t proofs_ = 0;
-  std::optional<std::uint64_t> warnings_; ///< of the program as it was
+  std::optional<VerifyResult> asItWas_; ///< the proof of the program with all its sync
 };
 
 } // namespace
