@@ -29,6 +29,8 @@ std::string_view pipelineOf(int optLevel) {
            "fuse,"
            // What was merged waits by several threads. Beyond this point, no two wait on one channel at once.
            "split-waits,"
+           // Needs the sync of the final operations, and all of it in place; instances need the same, each.
+           "prune-sync,"
            "replicate-instances,fit-executor,check-executor";
   default:
     throw ir::InternalError("there is no -O" + std::to_string(optLevel));

@@ -297,6 +297,16 @@ void Machine::checkWrite(CellId id, const Epoch &by, const View &view, bool pack
   });
 }
 
+/// True if one thread makes both accesses, 'a' before 'b', which is the operation's in progress, and in that order.
+bool Machine::sameElement(const Epoch &a, const Epoch &b) const {
+  if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser() || !currentOp_)
+    return false;
+  const BlockState &s = blocks_[b.agent];
+  const bool sameOp = a.ref - currentOp_->firstChunk < currentOp_->numChunks();
+  return elements_.sameThread(b.agent, {sameOp ? s.at.op() : opOf(a), a.ref}, {s.at.op(), b.ref}, s.at.header(),
+                              s.slice);
+}
+
 void Machine::sendPacket(CellId id, const View &view) {
   if (packetClock_ == none) {
     packetClock_ = static_cast<std::uint32_t>(packetClocks_.size());

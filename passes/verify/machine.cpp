@@ -9,9 +9,10 @@ namespace mscclc::passes::proof {
 
 Machine::Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises,
                  const ThreadRoles &roles, Memory &memory, Order &order, Values &values, MachineListener &listener)
-    : index_(index), geometry_(geometry), premises_(premises), roles_(roles), memory_(memory), order_(order),
-      values_(values), listener_(listener), blocks_(index.numBlocks()), queues_(index),
-      waiters_(index.numQueues(), none), meetings_(index), operandIndex_(index.numBlocks()) {
+    : index_(index), geometry_(geometry), premises_(premises), roles_(roles), memory_(memory),
+      elements_(index, geometry, memory), order_(order), values_(values), listener_(listener),
+      blocks_(index.numBlocks()), queues_(index), waiters_(index.numQueues(), none), meetings_(index),
+      operandIndex_(index.numBlocks()) {
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
     blocks_[b].code = &index.ops(b);
     blocks_[b].rank = index.rankOf(b);

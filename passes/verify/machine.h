@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ir/cursor.h"
+#include "passes/verify/elements.h"
 #include "passes/verify/premises.h"
 #include "passes/verify/scratch_history.h"
 #include "passes/verify/threads.h"
@@ -161,10 +162,6 @@ private:
   void writeAgain(CellId id, const Epoch &by, const View &view, ValueId value);
   void checkRead(CellId id, const Epoch &by, const View &view);
   void checkWrite(CellId id, const Epoch &by, const View &view, bool packet);
-  // elements.cpp: which thread treats which element
-  struct ElementShare;
-  std::uint32_t loopOf(std::uint32_t block, std::uint32_t op) const;
-  ElementShare shareOf(std::uint32_t block, std::uint32_t op, std::uint32_t ref) const;
   bool sameElement(const Epoch &a, const Epoch &b) const;
   // packets.cpp: what packets tell about the reads they were computed from
   /// The write in question.
@@ -203,6 +200,7 @@ private:
   const Premises &premises_;
   const ThreadRoles &roles_;
   Memory &memory_;
+  const Elements elements_;
   Order &order_;
   Values &values_;
   MachineListener &listener_;

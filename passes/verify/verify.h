@@ -18,7 +18,7 @@
 //
 // Within a phase only the order of one thread counts. Thread i does the i-th of what an operation names (threads.h):
 // what it waited for goes along with what it sends later, its puts through a port lie before its later signals on that
-// channel, and what other threads do is ordered with neither. Data operations are shared out by element (elements.cpp):
+// channel, and what other threads do is ordered with neither. Data operations are shared out by element (elements.h):
 // two accesses of one element are one thread's where both operations deal in the same unit and their operands begin and
 // end together.
 //

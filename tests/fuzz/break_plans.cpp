@@ -1,9 +1,11 @@
-// Plans, broken: break_plans [--ranks N] [--schedules N] [--most N] [--seed N] FILE…   (FILE: a plan, IR text, or -)
+// Plans, broken: break_plans [--least] [--ranks N] [--schedules N] [--most N] [--seed N] FILE…   (FILE: a plan, IR
+// text, or -)
 //
 // From each plan that is proven, each nop, signal, wait, acquire, release, barrier and flush of the first N ranks is
 // dropped, one at a time, alone and with its partner. The verifier must refuse the plan, or what went was redundant for
 // a reason that is named below, and the plan runs right without it. Then operations are changed: what is not refused
 // must run right. With --most, no more than N of each are tried, drawn by the seed.
+// With --least, the plan goes through prune-sync first; then none of its sync may be redundant. Nothing is changed.
 // Prints a line for each plan; exit 1 if something does not hold.
 #include "break_ops.h"
 #include "drop_sync.h"
@@ -31,6 +33,7 @@ namespace {
 
 struct Settings {
   std::uint32_t ranks = 1, schedules = 6, most = ~std::uint32_t{0}, seed = 1;
+  bool least = false;
 };
 
 std::optional<ir::Program> readProgram(const std::string &file) {
@@ -175,6 +178,36 @@ std::string reasonFor(const ir::Program &program, const Redundant &redundant, co
   return "";
 }
 
+/// Nothing of what prune-sync leaves can be dropped.
+bool judgeLeast(const std::string &file, ir::Program program, const ir::AllowedNames &allowed,
+                const Settings &settings) {
+  ir::DiagnosticEngine diags;
+  diags.allow(allowed);
+  passes::PassManager passes({}, passes::propertiesOf(program));
+  passes.add("lower-data-sync,prune-sync");
+  passes.run(program, diags);
+  const auto proof = passes::verify(program, diags, {.schedules = false});
+  bool good = proof.proven && runsRight(program, allowed, settings.schedules);
+  if (!good)
+    std::cout << file << ": pruned, it is not proven or runs wrong\n";
+  std::uint64_t total = 0, dropped = 0, redundant = 0;
+  fuzz::dropEach(program, settings.ranks, [&](const ir::Program &, const fuzz::Dropped &) { ++total; });
+  Sample drops(total, settings);
+  fuzz::dropEach(program, settings.ranks, [&](const ir::Program &less, const fuzz::Dropped &d) {
+    if (!drops.next())
+      return;
+    ++dropped;
+    if (!accepted(less, allowed, proof.warnings))
+      return;
+    ++redundant;
+    std::cout << file << ": pruned, it is proven without " << d.what << ", too\n";
+  });
+  std::cout << file << ": pruned, of " << total << " pieces of sync " << dropped << " dropped: " << redundant
+            << " redundant\n"
+            << std::flush;
+  return good && redundant == 0;
+}
+
 bool judge(const std::string &file, const Settings &settings) {
   const auto program = readProgram(file);
   if (!program)
@@ -184,6 +217,8 @@ bool judge(const std::string &file, const Settings &settings) {
     std::cout << file << ": not proven itself\n";
     return true;
   }
+  if (settings.least) // of a test's operations nobody uses what sync orders
+    return program->collective.kind == ir::CollectiveKind::Test || judgeLeast(file, *program, *allowed, settings);
   ir::DiagnosticEngine diags;
   diags.allow(*allowed);
   const auto proof = passes::verify(*program, diags, {.schedules = false});
@@ -247,7 +282,9 @@ int main(int argc, char **argv) {
                                                                     {"--seed", &settings.seed}};
   bool good = true;
   for (int i = 1; i < argc; ++i)
-    if (const auto it = numbers.find(argv[i]); it == numbers.end())
+    if (argv[i] == std::string_view("--least"))
+      settings.least = true;
+    else if (const auto it = numbers.find(argv[i]); it == numbers.end())
       good &= judge(argv[i], settings);
     else if (++i < argc)
       *it->second = static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));

@@ -111,7 +111,7 @@ void Judge::show(const ir::Program &program, const std::string &kind, const std:
 void Judge::judgeOptimized(const ir::Program &right) {
   ir::Program program = right;
   passes::PassManager passes({}, passes::propertiesOf(program));
-  passes.add("fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits");
+  passes.add("fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits,prune-sync");
   ir::DiagnosticEngine diags;
   const bool ran = passes.run(program, diags).ok;
   removed_ += right.numOps() - program.numOps();

@@ -5,7 +5,8 @@ using namespace mscclc::passes;
 
 namespace {
 
-const char *const o2 = "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits,replicate-instances";
+const char *const o2 = "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits,prune-sync,"
+                       "replicate-instances";
 
 TEST_CASE("each pass run twice in a row changes nothing the second time") {
   std::mt19937 random(11);

@@ -23,7 +23,7 @@ TEST_CASE("lists of passes") {
   REQUIRE(manager.passes().size() == 2);
   CHECK(manager.passes()[1].name == "lower-data-sync");
   const std::string there = "there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, split-waits, "
-                            "replicate-instances, fit-executor, check-executor, check-meaning";
+                            "prune-sync, replicate-instances, fit-executor, check-executor, check-meaning";
   CHECK(manager.add("infer-sync,fusee") == "unknown pass 'fusee'; " + there);
   CHECK(manager.add(",") == "unknown pass ''; " + there);
 }

@@ -1,0 +1,115 @@
+#include "passes/schedule/needed_sync.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::prune {
+
+NeededSync::NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped)
+    : records_(records), orbits_(orbits), dropped_(std::move(dropped)), usedBy_(dropped_.size()) {
+  searches_.reserve(records.size());
+  for (const SyncRecord &record : records)
+    searches_.emplace_back(record, dropped_);
+  std::vector<Need> needs;
+  for (std::uint32_t r = 0; r < records.size(); ++r) {
+    for (const Pair &pair : records[r].pairs)
+      needs.push_back({pair, r});
+    for (std::uint32_t rank = 0; rank < records[r].scratch.size(); ++rank) {
+      if (records[r].scratch[rank].writes.empty())
+        continue;
+      for (const Pair &pair : records[r].scratch[rank].uses)
+        needs.push_back({pair, r, rank, true});
+      for (const Pair &pair : records[r].scratch[rank].writes)
+        needs.push_back({pair, r, rank, false});
+    }
+  }
+  // That two accesses are not in order is soon found where little happens between them: these are asked first.
+  std::ranges::stable_sort(needs, {}, [&](const Need &need) {
+    const auto &accesses = records[need.record].accesses;
+    return accesses[need.pair.second].time - accesses[need.pair.first].time;
+  });
+  for (const Need &need : needs)
+    add(need);
+}
+
+void NeededSync::use(std::uint32_t need, const std::vector<Piece> &pieces) {
+  for (const Piece piece : pieces)
+    if (std::vector<std::uint32_t> &users = usedBy_[orbits_.find(piece)]; users.empty() || users.back() != need)
+      users.push_back(need);
+}
+
+void NeededSync::add(const Need &need) {
+  pieces_.clear();
+  const auto number = static_cast<std::uint32_t>(needs_.size());
+  if (searches_[need.record].ordered(need.pair, pieces_)) {
+    needs_.push_back(need);
+    use(number, pieces_);
+  } else if (need.pair.visible && need.scratch == none) { // only relaxed signals order them
+    Need control = need;
+    control.pair.visible = false;
+    add(control);
+  } else if (need.scratch != none) {
+    for (const Need &other : instead(need))
+      add(other);
+  }
+}
+
+/// A use of scratch that is not over when its launch ends has to be before each write; a write that does not know of
+/// the end, after each use.
+std::vector<NeededSync::Need> NeededSync::instead(const Need &need) const {
+  std::vector<Need> needs;
+  const ScratchUse &scratch = records_[need.record].scratch[need.scratch];
+  for (const Pair &other : need.ends ? scratch.writes : scratch.uses) {
+    const Pair &use = need.ends ? need.pair : other, &write = need.ends ? other : need.pair;
+    needs.push_back({{use.first, write.second, use.visible, false}, need.record});
+  }
+  return needs;
+}
+
+void NeededSync::set(const std::vector<Piece> &orbit, bool dropped) {
+  for (const Piece piece : orbit)
+    dropped_[piece] = dropped;
+}
+
+bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
+  const Need need = needs_[number];
+  pieces_.clear();
+  if (!need.counts || searches_[need.record].ordered(need.pair, pieces_)) {
+    trial.moved.emplace_back(number, pieces_);
+    return true;
+  }
+  if (need.scratch == none) {
+    trial.excused.push_back(number);
+    return excuse && need.pair.excusable;
+  }
+  for (const Need &other : instead(need)) {
+    pieces_.clear();
+    if (!searches_[other.record].ordered(other.pair, pieces_))
+      return false;
+    trial.added.emplace_back(other, pieces_);
+  }
+  trial.excused.push_back(number);
+  return true;
+}
+
+bool NeededSync::drop(const std::vector<Piece> &orbit, bool excuse) {
+  set(orbit, true);
+  Trial trial;
+  std::vector<std::uint32_t> &users = usedBy_[orbits_.find(orbit[0])];
+  for (const std::uint32_t need : users)
+    if (!check(need, excuse, trial)) {
+      set(orbit, false);
+      return false;
+    }
+  users.clear();
+  for (const auto &[need, pieces] : trial.moved)
+    use(need, pieces);
+  for (const std::uint32_t need : trial.excused)
+    needs_[need].counts = false;
+  for (const auto &[need, pieces] : trial.added) {
+    needs_.push_back(need);
+    use(static_cast<std::uint32_t>(needs_.size() - 1), pieces);
+  }
+  return true;
+}
+
+} // namespace mscclc::passes::prune

@@ -1,0 +1,48 @@
+// Which sync of a recorded program its pairs of accesses need.
+#pragma once
+
+#include "passes/schedule/sync_search.h"
+
+namespace mscclc::passes::prune {
+
+/// Drops orbit after orbit as long as all pairs stay in order. Each pair keeps the pieces by which it is in order, so
+/// only those that go by a dropped one are asked again.
+class NeededSync {
+public:
+  /// Of all sizes of a program. Pairs that are not in order with `dropped` as it is count no more.
+  NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped);
+
+  /// Drops `orbit` if no pair needs it; `excuse`: pairs that packets may order are not asked.
+  bool drop(const std::vector<Piece> &orbit, bool excuse);
+
+private:
+  struct Need {
+    Pair pair;
+    std::uint32_t record = 0;
+    std::uint32_t scratch = none; ///< the rank to whose scratch it belongs: see ScratchUse
+    bool ends = false;            ///< of these, that one of `uses` comes before the end of the launch
+    bool counts = true;
+  };
+  /// What a trial has found, to be taken over if it succeeds.
+  struct Trial {
+    std::vector<std::pair<std::uint32_t, std::vector<Piece>>> moved; ///< need, and by what it is in order now
+    std::vector<std::uint32_t> excused;
+    std::vector<std::pair<Need, std::vector<Piece>>> added;
+  };
+
+  void add(const Need &need);
+  void use(std::uint32_t need, const std::vector<Piece> &pieces);
+  bool check(std::uint32_t need, bool excuse, Trial &trial);
+  std::vector<Need> instead(const Need &need) const;
+  void set(const std::vector<Piece> &orbit, bool dropped);
+
+  const std::vector<SyncRecord> &records_;
+  const SyncOrbits &orbits_;
+  std::vector<bool> dropped_; ///< [piece]
+  std::vector<SyncSearch> searches_;
+  std::vector<Need> needs_;
+  std::vector<std::vector<std::uint32_t>> usedBy_; ///< [orbit]: needs, some that use it no more
+  std::vector<Piece> pieces_;
+};
+
+} // namespace mscclc::passes::prune

@@ -1,0 +1,224 @@
+#include "passes/schedule/prune_sync.h"
+
+#include "ir/collectives.h"
+#include "ir/op_semantics.h"
+#include "passes/op_list.h"
+#include "passes/schedule/needed_sync.h"
+#include "passes/verify/memory.h"
+#include "passes/verify/sizes.h"
+#include "passes/verify/slicing.h"
+#include "passes/verify/verify.h"
+#include "passes/verify/verify_diagnostics.h"
+
+#include <algorithm>
+
+namespace mscclc::passes {
+namespace {
+
+using namespace prune;
+
+constexpr std::uint32_t mostProofs = 24; ///< of one program
+
+/// The sizes in which a program is proven; nothing if it cannot be.
+std::vector<proof::Geometry> sizesOf(const ProgramIndex &index) {
+  std::vector<proof::Geometry> sizes;
+  sizes.emplace_back(index, 3);
+  if (sizes[0].fault())
+    return {};
+  if (sizes[0].mostIterations() != 0 && proof::oneIterationDecides(index, sizes[0]))
+    sizes[0] = proof::Geometry(index, 1);
+  else if (sizes[0].mostIterations() != 0)
+    for (const std::uint32_t least : {1, 2})
+      sizes.emplace_back(index, least);
+  for (const std::uint32_t units : proof::sliceSizes(index).units)
+    sizes.push_back(proof::Geometry::ofUnits(index, units));
+  return sizes;
+}
+
+/// True if launches of other sizes may find other chunks at a place of scratch.
+bool sizesChange(const ir::Program &program) {
+  const auto [least, most] = proof::unitsAllowed(program);
+  return least < most && std::ranges::any_of(program.ranks, [](const ir::Rank &r) { return r.scratchChunks != 0; });
+}
+
+/// The names of the proof's findings that are warnings for `diags`.
+ir::AllowedNames allowedBy(const ir::DiagnosticEngine &diags) {
+  ir::AllowedNames names;
+  const auto add = [&](const ir::DiagInfo &info) {
+    if (diags.severityOf(info) != ir::Severity::Error)
+      names.emplace(info.allowName);
+  };
+#define DIAG(id, level, text)
+#define ALLOWABLE(id, name, summary, text) add(proof::diag::id);
+#include "passes/verify/verify_diagnostics.def"
+#undef ALLOWABLE
+#undef DIAG
+  return names;
+}
+
+class Pruning {
+public:
+  explicit Pruning(PassContext &context)
+      : program_(context.program), allowed_(allowedBy(context.diags)), stats_(context.stats), index_(context.program),
+        pieces_(index_), orbits_(index_, pieces_), dropped_(pieces_.count()), needed_(pieces_.count()) {}
+
+  void run() {
+    // Of a test's buffers nobody says who uses them.
+    if (pieces_.count() == 0 || !ir::hasUser(program_.collective.kind) || !record())
+      return;
+    candidates_ = orbits_.candidates();
+    // What the proof refuses to let go may have made other sync seem needed.
+    while (mayProve() && round()) {
+    }
+    apply();
+  }
+
+private:
+  using Orbits = std::vector<const std::vector<Piece> *>;
+
+  bool record() {
+    if (!proof::Memory::chunksFit(program_))
+      return false;
+    const std::vector<proof::Geometry> sizes = sizesOf(index_);
+    const bool change = sizesChange(program_);
+    for (const proof::Geometry &size : sizes) {
+      constexpr std::uint64_t mostTouched = 400'000'000;
+      if (size.fault() || size.unitsTouched(index_) > mostTouched)
+        return false;
+      std::optional<SyncRecord> record = recordSync(index_, size, pieces_, orbits_, change && records_.empty());
+      if (!record)
+        return false;
+      records_.push_back(std::move(*record));
+    }
+    return !records_.empty();
+  }
+
+  /// Looks for orbits to drop, and has the result proven. False if all is done.
+  bool round() {
+    NeededSync needed(records_, orbits_, dropped_);
+    Orbits found;
+    for (const bool excuse : {false, true})
+      for (const auto &orbit : candidates_)
+        if (!dropped_[orbit[0]] && !needed_[orbit[0]] && std::ranges::find(found, &orbit) == found.end() &&
+            needed.drop(orbit, excuse))
+          found.push_back(&orbit);
+    bool refused = false;
+    if (!found.empty())
+      tryDrop(found, refused);
+    return refused;
+  }
+
+  /// Drops those of `orbits` that the proof does not need.
+  void tryDrop(std::span<const std::vector<Piece> *const> orbits, bool &refused) {
+    set(orbits, true);
+    if (mayProve() && isProven())
+      return;
+    set(orbits, false);
+    refused = true;
+    if (orbits.size() == 1 || !mayProve() || !asItWas().proven) {
+      for (const auto *orbit : orbits)
+        needed_[orbit->front()] = true;
+      return;
+    }
+    tryDrop(orbits.first(orbits.size() / 2), refused);
+    tryDrop(orbits.subspan(orbits.size() / 2), refused);
+  }
+
+  void set(std::span<const std::vector<Piece> *const> orbits, bool dropped) {
+    for (const auto *orbit : orbits)
+      for (const Piece piece : *orbit)
+        dropped_[piece] = dropped;
+  }
+
+  /// True if the program without what is dropped is proven, with no warning more than before.
+  bool isProven() {
+    const VerifyResult result = prove(pruned());
+    return result.proven && (result.warnings == 0 || result.warnings <= asItWas().warnings);
+  }
+
+  VerifyResult prove(const ir::Program &program) {
+    ++proofs_;
+    ir::DiagnosticEngine findings;
+    findings.allow(allowed_);
+    return verify(program, findings, {.schedules = false});
+  }
+
+  /// No program with less sync than one that is not proven is.
+  bool mayProve() const { return proofs_ < mostProofs && (!asItWas_ || asItWas_->proven); }
+
+  const VerifyResult &asItWas() {
+    if (!asItWas_)
+      asItWas_ = prove(program_);
+    return *asItWas_;
+  }
+
+  ir::Program pruned() const {
+    ir::Program less = program_;
+    std::vector<std::vector<std::uint32_t>> gone(index_.numBlocks()); // [block]: operations
+    for (Piece p = 0; p < pieces_.count();) {
+      const SyncPieces::Place &place = pieces_.place(p);
+      const std::uint32_t rank = index_.rankOf(place.block);
+      ir::ThreadBlock &block = less.ranks[rank].blocks[index_.idOf(place.block)];
+      ir::Op &op = block.ops[place.op];
+      std::uint32_t left = 0, i = 0;
+      for (;
+           p + i < pieces_.count() && pieces_.place(p + i).block == place.block && pieces_.place(p + i).op == place.op;
+           ++i)
+        if (!dropped_[p + i] && i < op.numIds)
+          block.ids[op.firstId + left++] = block.ids[op.firstId + i];
+      const bool whole = std::all_of(dropped_.begin() + p, dropped_.begin() + p + i, [](bool d) { return d; });
+      if (whole)
+        gone[place.block].push_back(place.op);
+      else if (ir::sends(op.kind) || ir::takes(op.kind))
+        op.numIds = left;
+      p += i;
+    }
+    for (std::uint32_t b = 0; b < gone.size(); ++b)
+      if (!gone[b].empty())
+        removeOps(less.ranks[index_.rankOf(b)].blocks[index_.idOf(b)], gone[b]);
+    return less;
+  }
+
+  void apply() {
+    std::uint64_t counts[4] = {}; // nops, barriers, flushes, what sends
+    for (Piece p = 0; p < pieces_.count(); ++p)
+      if (dropped_[p]) {
+        const ir::OpKind kind = pieces_.kind(p);
+        if (kind == ir::OpKind::Nop)
+          ++counts[0];
+        else if (kind == ir::OpKind::Barrier)
+          ++counts[1];
+        else if (kind == ir::OpKind::Flush)
+          ++counts[2];
+        else
+          counts[3] += ir::sends(kind);
+      }
+    stats_.count("nops dropped", counts[0]);
+    stats_.count("parts of barriers dropped", counts[1]);
+    stats_.count("flushes dropped", counts[2]);
+    stats_.count("signals and releases dropped with what takes them", counts[3]);
+    stats_.count("proofs made", proofs_);
+    if (std::ranges::find(dropped_, true) != dropped_.end())
+      program_ = pruned();
+  }
+
+  ir::Program &program_;
+  const ir::AllowedNames allowed_;
+  PassStats &stats_;
+  const ProgramIndex index_;
+  const SyncPieces pieces_;
+  SyncOrbits orbits_;
+  std::vector<SyncRecord> records_;
+  std::vector<std::vector<Piece>> candidates_;
+  std::vector<bool> dropped_, needed_; ///< [piece]; needed_: by the first of an orbit
+  std::uint32_t proofs_ = 0;
+  std::optional<VerifyResult> asItWas_; ///< the proof of the program with all its sync
+};
+
+} // namespace
+
+Pass createPruneSyncPass() {
+  return {.needs = DataSyncLowered, .run = [](PassContext &context) { Pruning(context).run(); }};
+}
+
+} // namespace mscclc::passes

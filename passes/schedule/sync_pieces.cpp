@@ -1,0 +1,142 @@
+#include "passes/schedule/sync_pieces.h"
+
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace mscclc::passes::prune {
+
+namespace {
+
+std::uint32_t piecesOf(const ir::Op &op) {
+  switch (ir::info(op.kind).effect) {
+  case ir::OpEffect::BlockSync:
+  case ir::OpEffect::Barrier:
+  case ir::OpEffect::Flush:
+    return 1;
+  case ir::OpEffect::Acquire:
+  case ir::OpEffect::Release:
+  case ir::OpEffect::Signal:
+  case ir::OpEffect::Wait:
+  case ir::OpEffect::MoveAndSignal:
+  case ir::OpEffect::MoveSignalAndFlush:
+    return op.numIds;
+  case ir::OpEffect::Move:
+  case ir::OpEffect::Reduce:
+  case ir::OpEffect::Loop:
+    break;
+  }
+  return 0;
+}
+
+/// Barriers keep several blocks waiting, signals cross links, a nop costs least.
+int costOf(ir::OpKind kind) {
+  switch (ir::info(kind).effect) {
+  case ir::OpEffect::Barrier:
+    return 4;
+  case ir::OpEffect::Signal:
+  case ir::OpEffect::Wait:
+    return 3;
+  case ir::OpEffect::Acquire:
+  case ir::OpEffect::Release:
+    return 2;
+  case ir::OpEffect::Flush:
+    return 1;
+  case ir::OpEffect::BlockSync:
+  case ir::OpEffect::Move:
+  case ir::OpEffect::MoveAndSignal:
+  case ir::OpEffect::MoveSignalAndFlush:
+  case ir::OpEffect::Reduce:
+  case ir::OpEffect::Loop:
+    break;
+  }
+  return 0;
+}
+
+/// What a rank has in common with those that are alike.
+std::vector<std::uint64_t> shapeOf(const ir::Rank &rank) {
+  std::vector<std::uint64_t> shape;
+  for (const ir::ThreadBlock &block : rank.blocks) {
+    shape.push_back(block.ops.size());
+    for (const ir::Op &op : block.ops)
+      shape.insert(shape.end(),
+                   {static_cast<std::uint64_t>(op.kind), static_cast<std::uint64_t>(op.channelType),
+                    std::uint64_t{op.numSrcs} << 32 | op.numDsts, std::uint64_t{op.numIds} << 32 | op.bodySize,
+                    std::uint64_t{op.groupIndex} << 32 | op.groupSize, op.imm});
+  }
+  return shape;
+}
+
+} // namespace
+
+SyncPieces::SyncPieces(const ProgramIndex &index) : index_(index) {
+  firstOp_.reserve(index.numBlocks());
+  for (std::uint32_t b = 0; b < index.numBlocks(); ++b) {
+    firstOp_.push_back(static_cast<std::uint32_t>(firstPiece_.size()));
+    const auto &ops = index.ops(b).ops;
+    for (std::uint32_t o = 0; o < ops.size(); ++o) {
+      firstPiece_.push_back(count());
+      for (std::uint32_t i = 0, n = piecesOf(ops[o]); i < n; ++i)
+        places_.push_back({b, o, i});
+    }
+  }
+}
+
+SyncOrbits::SyncOrbits(const ProgramIndex &index, const SyncPieces &pieces)
+    : index_(index), pieces_(pieces), parent_(pieces.count()), kept_(pieces.count()) {
+  std::iota(parent_.begin(), parent_.end(), 0);
+  joinRanksAlike();
+  for (Piece p = 0; p < pieces.count(); ++p)
+    if (ir::putsAndSignals(pieces.kind(p)))
+      keep(p);
+}
+
+void SyncOrbits::joinRanksAlike() {
+  std::map<std::vector<std::uint64_t>, std::uint32_t> firstAlike;
+  for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
+    const std::uint32_t like = firstAlike.try_emplace(shapeOf(index_.program.ranks[r]), r).first->second;
+    for (std::uint32_t b = 0; like != r && b < index_.program.ranks[r].blocks.size(); ++b) {
+      const auto &ops = index_.program.ranks[r].blocks[b].ops;
+      for (std::uint32_t o = 0; o < ops.size(); ++o)
+        for (std::uint32_t i = 0, n = piecesOf(ops[o]); i < n; ++i)
+          join(pieces_.of(index_.block(like, b), o, i), pieces_.of(index_.block(r, b), o, i));
+    }
+  }
+}
+
+Piece SyncOrbits::find(Piece piece) const {
+  while (parent_[piece] != piece)
+    piece = parent_[piece] = parent_[parent_[piece]];
+  return piece;
+}
+
+void SyncOrbits::join(Piece a, Piece b) {
+  a = find(a);
+  b = find(b);
+  if (a == b)
+    return;
+  parent_[std::max(a, b)] = std::min(a, b);
+  kept_[std::min(a, b)] = kept_[a] || kept_[b];
+}
+
+std::vector<std::vector<Piece>> SyncOrbits::candidates() const {
+  std::vector<std::vector<Piece>> orbits;
+  std::vector<std::uint32_t> number(pieces_.count(), none);
+  for (Piece p = 0; p < pieces_.count(); ++p) {
+    const Piece orbit = find(p);
+    if (kept_[orbit])
+      continue;
+    if (number[orbit] == none) {
+      number[orbit] = static_cast<std::uint32_t>(orbits.size());
+      orbits.emplace_back();
+    }
+    orbits[number[orbit]].push_back(p);
+  }
+  std::ranges::stable_sort(orbits, std::greater(),
+                           [&](const std::vector<Piece> &o) { return costOf(pieces_.kind(o[0])); });
+  return orbits;
+}
+
+} // namespace mscclc::passes::prune

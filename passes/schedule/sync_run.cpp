@@ -1,0 +1,273 @@
+#include "passes/schedule/sync_run.h"
+
+#include "ir/collectives.h"
+#include "ir/internal_error.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::prune {
+
+using ir::Op;
+using ir::OpEffect;
+using ir::OpKind;
+
+SyncRun::SyncRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces,
+                 SyncOrbits &orbits, bool sizesChange)
+    : index_(index), geometry_(geometry), pieces_(pieces), orbits_(orbits), memory_(index, geometry),
+      elements_(index, geometry, memory_), sizesChange_(sizesChange), blocks_(index.numBlocks()), queues_(index),
+      meetings_(index), waiters_(index.numQueues()), numMet_(index.numRanks(), 0), lastPlain_(index.numBlocks(), none),
+      ends_(index.numRanks()), began_(index.numRanks(), none) {
+  record_.bounds.assign(index.numBlocks(), {none});
+  record_.receipts.resize(index.numBlocks());
+  record_.met.resize(index.numBlocks());
+  record_.flushes.resize(index.numBlocks());
+  record_.launches.resize(index.numBlocks());
+  for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
+    record_.rankOf.push_back(index.rankOf(b));
+  for (std::uint32_t r = 0; r <= index.numRanks(); ++r)
+    record_.firstBlock.push_back(index.block(r, 0));
+  record_.scratch.resize(sizesChange ? index.numRanks() : 0);
+}
+
+bool SyncRun::run() {
+  if (!memory_.fits())
+    return false;
+  keepShared();
+  const bool user = ir::hasUser(index_.program.collective.kind);
+  const std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
+  for (launch_ = 0; launch_ < launches; ++launch_) {
+    for (std::uint32_t r = 0; user && r < index_.numRanks(); ++r) {
+      if (launch_ <= 1)
+        userOverwrites(r);
+      meetRank(r);
+    }
+    if (!launch())
+      return false;
+    for (std::uint32_t r = 0; launch_ + 1 < launches && r < index_.numRanks(); ++r) {
+      meetRank(r);
+      if (launch_ == 0)
+        noteEnd(r);
+      if (user && launch_ == 0)
+        userReads(r);
+    }
+  }
+  finish();
+  return true;
+}
+
+/// Who takes what is certain where one block sends and one takes. Elsewhere nothing is dropped, and where something was
+/// there from the start.
+void SyncRun::keepShared() {
+  std::vector<std::uint32_t> ends[2];
+  for (auto &side : ends)
+    side.assign(index_.numQueues(), none);
+  shared_.assign(index_.numQueues(), false);
+  const auto forIds = [&](const auto &visit) {
+    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+      const ir::ThreadBlock &code = index_.ops(b);
+      for (std::uint32_t o = 0; o < code.ops.size(); ++o)
+        if (const Op &op = code.ops[o]; ir::sends(op.kind) || ir::takes(op.kind))
+          for (std::uint32_t i = 0; i < op.numIds; ++i)
+            if (const std::uint32_t queue = index_.queue(index_.rankOf(b), op, code.idsOf(op)[i]); queue != none)
+              visit(queue, ends[ir::takes(op.kind)][queue], b, pieces_.of(b, o, i));
+    }
+  };
+  forIds([&](std::uint32_t queue, std::uint32_t &end, std::uint32_t b, Piece) {
+    shared_[queue] = shared_[queue] || (end != none && end != b) || queues_.initial(queue) != 0;
+    end = b;
+  });
+  forIds([&](std::uint32_t queue, std::uint32_t, std::uint32_t, Piece piece) {
+    if (shared_[queue])
+      orbits_.keep(piece);
+  });
+}
+
+bool SyncRun::launch() {
+  lastWait_.clear();
+  ready_.clear();
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    blocks_[b].at = {};
+    ready_.push_back(b);
+  }
+  for (std::size_t i = 0; i < ready_.size(); ++i)
+    advance(ready_[i]);
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b)
+    if (!blocks_[b].at.atEnd(index_.ops(b)))
+      return false;
+  return true;
+}
+
+void SyncRun::advance(std::uint32_t b) {
+  BlockState &s = blocks_[b];
+  const ir::ThreadBlock &code = index_.ops(b);
+  while (s.at.settle(code, [&](const Op &header) { return geometry_.iterations(header); })) {
+    if (s.at.inLoop() && s.at.op() == s.at.header() + 1)
+      s.slice = geometry_.slice(code.ops[s.at.header()], static_cast<std::uint32_t>(s.at.iteration()));
+    if (!execute(b, code.ops[s.at.op()]))
+      return;
+    s.step = 0;
+    s.at.next(code);
+  }
+}
+
+bool SyncRun::execute(std::uint32_t b, const Op &op) {
+  switch (ir::info(op.kind).effect) {
+  case OpEffect::BlockSync:
+    endPhase(b, pieces_.of(b, blocks_[b].at.op()));
+    return true;
+  case OpEffect::Barrier:
+    return meet(b, op);
+  case OpEffect::Acquire:
+  case OpEffect::Wait:
+    return takeAll(b, op);
+  case OpEffect::Release:
+  case OpEffect::Signal:
+    sendAll(b, op);
+    return true;
+  case OpEffect::Flush:
+    flushAll(b, op);
+    return true;
+  case OpEffect::Move:
+  case OpEffect::MoveAndSignal:
+  case OpEffect::MoveSignalAndFlush:
+  case OpEffect::Reduce:
+    return data(b, op);
+  case OpEffect::Loop:
+    break; // advance() enters and leaves it
+  }
+  throw ir::InternalError("an operation that no block can do: " + std::string(ir::toString(op.kind)));
+}
+
+void SyncRun::endPhase(std::uint32_t b, Piece piece) {
+  ++blocks_[b].phase;
+  record_.bounds[b].push_back(piece);
+}
+
+bool SyncRun::meet(std::uint32_t b, const Op &op) {
+  BlockState &s = blocks_[b];
+  if (s.comes) { // let through by the last one
+    s.comes = false;
+    return true;
+  }
+  const std::uint32_t number = index_.barrierOf(index_.rankOf(b), op.imm);
+  const std::span<const std::uint32_t> met = meetings_.met(number, meetings_.arrive(number, b));
+  s.comes = true;
+  if (met.empty())
+    return false;
+  const Piece piece = pieces_.of(b, s.at.op());
+  const auto first = static_cast<std::uint32_t>(record_.members.size());
+  for (const std::uint32_t other : met) {
+    const Piece part = pieces_.of(other, blocks_[other].at.op());
+    orbits_.join(piece, part);
+    endPhase(other, part);
+    record_.met[other].emplace_back(blocks_[other].phase, record_.meetings.size());
+    record_.members.push_back({other, blocks_[other].phase});
+    if (other != b)
+      ready_.push_back(other);
+  }
+  record_.meetings.push_back({piece, first, static_cast<std::uint32_t>(met.size())});
+  s.comes = false;
+  return true;
+}
+
+void SyncRun::meetRank(std::uint32_t rank) {
+  const auto first = static_cast<std::uint32_t>(record_.members.size());
+  began_[rank] = static_cast<std::uint32_t>(record_.meetings.size());
+  ++numMet_[rank];
+  for (std::uint32_t b = index_.block(rank, 0); b < index_.block(rank + 1, 0); ++b) {
+    endPhase(b, none);
+    record_.launches[b].push_back(blocks_[b].phase);
+    record_.met[b].emplace_back(blocks_[b].phase, began_[rank]);
+    record_.members.push_back({b, blocks_[b].phase});
+  }
+  record_.meetings.push_back({none, first, static_cast<std::uint32_t>(record_.members.size()) - first});
+}
+
+void SyncRun::sendAll(std::uint32_t b, const Op &op) {
+  const BlockState &s = blocks_[b];
+  const std::uint32_t rank = index_.rankOf(b);
+  const auto ids = index_.ops(b).idsOf(op);
+  for (std::uint32_t i = 0; i < ids.size(); ++i) {
+    Message m;
+    m.from = {b, s.phase};
+    m.time = ++time_;
+    m.thread = i;
+    m.piece = pieces_.of(b, s.at.op(), i);
+    m.begin = began_[rank];
+    m.weak = op.kind == OpKind::RelaxedSignal;
+    if (op.channelType == ir::ChannelType::Port)
+      m.port = index_.channel(op.channelType, rank, ids[i]);
+    const std::uint32_t queue = index_.queue(rank, op, ids[i]);
+    if (queue == none)
+      continue;
+    queues_.give(queue, {static_cast<std::uint32_t>(record_.messages.size())});
+    record_.messages.push_back(m);
+    wake(waiters_[queue]);
+  }
+}
+
+bool SyncRun::takeAll(std::uint32_t b, const Op &op) {
+  BlockState &s = blocks_[b];
+  const auto ids = index_.ops(b).idsOf(op);
+  for (; s.step < ids.size(); ++s.step) {
+    const std::uint32_t queue = index_.queue(index_.rankOf(b), op, ids[s.step]);
+    const std::optional<Credit> credit = queues_.take(queue);
+    if (!credit) {
+      waiters_[queue].push_back(b);
+      return false;
+    }
+    if (shared_[queue] && queue < index_.numChannels())
+      takeTurn(b, queue);
+    if (credit->message == none)
+      continue;
+    orbits_.join(pieces_.of(b, s.at.op(), s.step), record_.messages[credit->message].piece);
+    receive(b, {credit->message, s.phase, ++time_, s.step, op.kind == OpKind::RelaxedWait});
+  }
+  return true;
+}
+
+/// Blocks that wait on one channel have to take turns.
+void SyncRun::takeTurn(std::uint32_t b, std::uint32_t queue) {
+  const std::uint32_t now = newAccess(b, blocks_[b].at.op());
+  if (const auto last = lastWait_.find(queue); last != lastWait_.end() && record_.accesses[last->second].at.block != b)
+    record_.pairs.push_back({record_.accesses[last->second].like, record_.accesses[now].like, false, false});
+  lastWait_[queue] = now;
+}
+
+void SyncRun::receive(std::uint32_t b, Receipt receipt) {
+  auto &receipts = record_.receipts[b];
+  receipt.previous = static_cast<std::uint32_t>(receipts.size());
+  if (!receipts.empty()) { // what a thread tells later holds what it told before
+    const Receipt &last = receipts.back();
+    const Message &now = record_.messages[receipt.message], &before = record_.messages[last.message];
+    if (now.piece != none && before.piece != none && now.from.block == before.from.block &&
+        now.thread == before.thread && now.time > before.time && now.port == before.port && now.weak <= before.weak &&
+        receipt.weak <= last.weak)
+      receipt.previous = last.previous;
+  }
+  receipts.push_back(receipt);
+}
+
+void SyncRun::flushAll(std::uint32_t b, const Op &op) {
+  const BlockState &s = blocks_[b];
+  const auto ids = index_.ops(b).idsOf(op);
+  const Piece piece = op.kind == OpKind::Flush ? pieces_.of(b, s.at.op()) : none;
+  for (std::uint32_t i = 0; i < ids.size(); ++i)
+    record_.flushes[b].push_back(
+        {s.phase, ++time_, i, index_.channel(op.channelType, index_.rankOf(b), ids[i]), piece});
+}
+
+void SyncRun::wake(std::vector<std::uint32_t> &waiters) {
+  ready_.insert(ready_.end(), waiters.begin(), waiters.end());
+  waiters.clear();
+}
+
+std::optional<SyncRecord> recordSync(const ProgramIndex &index, const proof::Geometry &geometry,
+                                     const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange) {
+  SyncRun run(index, geometry, pieces, orbits, sizesChange);
+  if (!run.run())
+    return std::nullopt;
+  return run.take();
+}
+
+} // namespace mscclc::passes::prune

@@ -1,0 +1,119 @@
+// What writes down a run: see sync_record.h.
+#pragma once
+
+#include "ir/cursor.h"
+#include "ir/op_memory.h"
+#include "passes/schedule/sync_record.h"
+#include "passes/verify/elements.h"
+
+#include <set>
+#include <unordered_map>
+
+namespace mscclc::passes::prune {
+
+class SyncRun {
+public:
+  SyncRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces, SyncOrbits &orbits,
+          bool sizesChange);
+
+  /// False if blocks are stuck or there is too much memory.
+  bool run();
+  SyncRecord take() { return std::move(record_); }
+
+private:
+  using CellId = proof::CellId;
+  struct BlockState {
+    ir::BlockCursor at;
+    std::uint32_t phase = 0;
+    std::uint32_t step = 0; ///< ids of a wait that are done, or sources that are there
+    bool comes = false;     ///< at a barrier
+    std::uint64_t ticket = 0;
+    proof::LoopSlice slice;
+  };
+  struct Credit {
+    std::uint32_t message = none;
+  };
+  struct Operand {
+    std::uint32_t rank = 0;
+    CellId first = 0;
+    std::uint32_t count = 0, ref = 0;
+    bool packet = false, scratch = false;
+  };
+
+  // sync_run.cpp: control
+  bool launch();
+  void advance(std::uint32_t b);
+  bool execute(std::uint32_t b, const ir::Op &op);
+  void endPhase(std::uint32_t b, Piece piece);
+  bool meet(std::uint32_t b, const ir::Op &op);
+  void meetRank(std::uint32_t rank);
+  void sendAll(std::uint32_t b, const ir::Op &op);
+  bool takeAll(std::uint32_t b, const ir::Op &op);
+  void takeTurn(std::uint32_t b, std::uint32_t queue);
+  void receive(std::uint32_t b, Receipt receipt);
+  void flushAll(std::uint32_t b, const ir::Op &op);
+  void wake(std::vector<std::uint32_t> &waiters);
+  void keepShared();
+
+  // run_data.cpp: data
+  bool data(std::uint32_t b, const ir::Op &op);
+  bool packetsArrived(std::uint32_t b, const ir::Op &op);
+  void addOperand(std::uint32_t b, const ir::Op &op, std::uint32_t operand);
+  void move(std::uint32_t b, const ir::Op &op);
+  void portPut(std::uint32_t b, const ir::Op &op);
+  std::uint32_t newAccess(std::uint32_t b, std::uint32_t op, bool besides = false);
+  void read(const Operand &operand, std::uint32_t access);
+  void write(const Operand &operand, std::uint32_t access);
+  void writeComputed(const Operand &operand, std::uint32_t access);
+  void takePackets(std::uint32_t b);
+  void sendPacket(CellId cell, std::uint32_t access);
+  void checkLater(const Operand &operand, std::uint32_t access, bool writes);
+  void checkRead(CellId cell, std::uint32_t access, std::uint32_t ref, bool packet);
+  void checkWrite(CellId cell, std::uint32_t access, std::uint32_t ref, bool packet);
+  void addRead(CellId cell, std::uint32_t access, std::uint32_t ref);
+  void pair(const proof::Epoch &first, bool writes, std::uint32_t second, std::uint32_t ref, bool excusable);
+  bool makesPackets(const proof::Epoch &reader) const;
+  void noteScratch(const Operand &operand, std::uint32_t access, bool writes);
+  void noteEnd(std::uint32_t rank);
+  void noteWrite(const Operand &operand, std::uint32_t access);
+  template <typename Visit> void forUserCells(std::uint32_t rank, Visit visit) const;
+  void userOverwrites(std::uint32_t rank);
+  void userReads(std::uint32_t rank);
+  void keepDecisive();
+  void finish();
+
+  const ProgramIndex &index_;
+  const proof::Geometry &geometry_;
+  const SyncPieces &pieces_;
+  SyncOrbits &orbits_;
+  proof::Memory memory_;
+  const proof::Elements elements_;
+  const bool sizesChange_;
+  SyncRecord record_;
+
+  std::uint32_t launch_ = 0, time_ = 0;
+  std::vector<BlockState> blocks_;
+  ir::CreditQueues<Credit> queues_;
+  ir::Meetings<std::uint32_t> meetings_;
+  std::vector<std::vector<std::uint32_t>> waiters_; ///< [queue]: blocks
+  std::vector<bool> shared_;                        ///< [queue]: several blocks use it, or it starts with credits
+  std::unordered_map<std::uint32_t, std::uint32_t> lastWait_; ///< [queue]: the launch's last wait on it, an access
+  std::unordered_map<CellId, std::vector<std::uint32_t>> packetWaiters_;
+  std::vector<std::uint32_t> ready_;
+  std::vector<std::uint32_t> numMet_;    ///< [rank]
+  std::vector<std::uint32_t> lastPlain_; ///< [block]: the first access of its phase that others may be like
+  struct End {
+    std::uint32_t before = none, after = none; ///< accesses in the last phase of the first launch, and after it
+  };
+  std::vector<End> ends_;            ///< [rank]
+  std::set<std::uint64_t> written_;  ///< [block << 32 | rank]: whose first write to the rank's scratch is noted
+  std::vector<std::uint32_t> began_; ///< [rank]: the meeting with which its launch began
+
+  // Of the data operation in progress.
+  std::uint32_t block_ = none;
+  std::vector<Operand> sources_, destinations_;
+  bool mixed_ = false; ///< packets of one source come from several operations
+  std::uint32_t packet_ = none;
+};
+
+} // namespace mscclc::passes::prune

@@ -1,0 +1,68 @@
+// Whether two accesses of a recorded run are in order with some of the sync dropped, and by which pieces.
+#pragma once
+
+#include "passes/schedule/sync_record.h"
+
+#include <vector>
+
+namespace mscclc::passes::prune {
+
+/// Goes back from the second access to the first, no further than the first's time.
+///
+/// A phase that begins with a dropped piece is one with the phase before it. What a block sends tells of what was over
+/// when the sending phase began, and of what the sending thread itself has waited for; what it receives counts from
+/// the next phase on.
+class SyncSearch {
+public:
+  /// `dropped`: by piece; may change between questions.
+  SyncSearch(const SyncRecord &record, const std::vector<bool> &dropped);
+
+  /// True if `pair` is in order; `pieces` gets those by which it is.
+  bool ordered(const Pair &pair, std::vector<Piece> &pieces);
+
+private:
+  struct Step {
+    Moment at; ///< phases of the block before the phase that this one is in are over
+    std::uint32_t parent = none;
+    Piece pieces[3] = {none, none, none}; ///< by which it is known
+    std::uint32_t message = none;         ///< or: this one has been taken
+  };
+  bool stands(std::uint32_t block, std::uint32_t phase) const {
+    const Piece piece = record_.bounds[block][phase];
+    return piece == none || !dropped_[piece];
+  }
+  bool isDropped(std::uint32_t message) const {
+    const Piece piece = record_.messages[message].piece;
+    return piece != none && dropped_[piece];
+  }
+  std::uint32_t beginOf(const Moment &at) const;
+  Piece boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
+  bool parted(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
+  bool isFirst(const Moment &at, std::uint32_t begin) const;
+  bool toldDirectly(std::uint32_t step, std::uint32_t begin);
+  bool explore(std::uint32_t step);
+  bool reach(const Moment &at, std::uint32_t parent, Piece a = none, Piece b = none);
+  bool meeting(std::uint32_t number, std::uint32_t parent, Piece a = none, Piece b = none);
+  bool told(std::uint32_t message, bool weak, std::uint32_t parent, Piece bound);
+  bool toldThread(const Moment &at, std::uint32_t thread, std::uint32_t time, std::uint32_t parent);
+  bool takenWith(std::uint32_t first, std::uint32_t count, std::uint32_t parent);
+  bool found(std::uint32_t parent, Piece a, Piece b = none);
+  bool flushed(std::uint32_t block, std::uint32_t begin, std::uint32_t parent);
+
+  const SyncRecord &record_;
+  const std::vector<bool> &dropped_;
+  // Of the question in progress.
+  std::uint32_t question_ = 0;
+  const Access *first_ = nullptr, *second_ = nullptr;
+  bool visible_ = false;
+  std::vector<Step> steps_;
+  std::uint32_t last_ = none; ///< the step that found the first access
+  struct Reached {
+    std::uint32_t question = 0, begin = 0, explored = 0;
+  };
+  std::vector<Reached> blocks_;         ///< phases before `begin` are over; up to `explored`, all has been looked at
+  std::vector<std::uint32_t> meetings_; ///< the last question that came there
+  std::vector<std::uint32_t> messages_;
+};
+
+} // namespace mscclc::passes::prune
