@@ -39,7 +39,7 @@ struct Span {
   bool proxy = false;
   Cause bound = Cause::Latency; ///< what the time from `moving` to `end` went by for
   Time start = 0;
-  Time moving = 0; ///< when data began to flow; before that it is latency
+  Time moving = 0; ///< when data began to flow, or the first thread came to its part; before that it is latency
   Time end = 0;
   SpanPart before;            ///< whose end let this one start
   SpanPart awaited;           ///< whose end let this one end, if it waited for another block's or a proxy's
@@ -48,7 +48,8 @@ struct Span {
   std::uint64_t bytes = 0; ///< payload
 };
 
-/// What one thread did of a span. The span starts with the first of its parts and ends with the last.
+/// What one thread did of a span, from when it came to it. The span starts with the operation and ends with the last of
+/// its parts.
 struct ThreadPart {
   Time start = 0, end = 0;
   SpanPart before, awaited; ///< as of a span

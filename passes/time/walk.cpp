@@ -14,11 +14,10 @@ bool isPortPut(const ir::Op &op) {
 }
 } // namespace
 
-Walk::Walk(const ir::Program &program, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
+Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
            WalkOptions options)
-    : index_(program), costs_(costs), network_(network), bytes_(bytes), options_(options), packets_(program),
-      credits_(index_), waiting_(index_.numQueues()), meetings_(index_), proxies_(index_.numRanks()),
-      connections_(index_.numChannels()) {
+    : index_(index), costs_(costs), network_(network), bytes_(bytes), options_(options), packets_(index.program),
+      credits_(index), waiting_(index.numQueues()), meetings_(index), proxies_(index.numRanks()) {
   for (std::uint32_t number = 0; number < index_.numBlocks(); ++number) {
     Block block;
     block.number = number;
@@ -27,7 +26,29 @@ Walk::Walk(const ir::Program &program, const Costs &costs, FluidNetwork &network
   }
 }
 
-Timeline Walk::run() {
+/// Room for all spans of blocks: there may be millions.
+void Walk::reserve() {
+  std::size_t spans = 0, parts = 0;
+  for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+    const ir::ThreadBlock &block = index_.ops(b);
+    ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
+      const std::size_t times = header == ir::none ? 1 : iterations(block.ops[header]);
+      const bool alone = ir::info(block.ops[o].kind).group == ir::OpGroup::SingleThread;
+      spans += times;
+      parts += alone ? times * block.ops[o].numIds : 0;
+    });
+  }
+  timeline_.spans.reserve(spans);
+  timeline_.parts.reserve(parts);
+  pending_.reserve(spans);
+}
+
+Timeline Walk::run(Timeline memory) {
+  timeline_.spans = std::move(memory.spans);
+  timeline_.spans.clear();
+  timeline_.parts = std::move(memory.parts);
+  timeline_.parts.clear();
+  reserve();
   const MachineParameters &p = costs_.parameters();
   const Time start = Costs::us(p.launch + (costs_.runner() == Runner::Executor ? p.planLoad : 0));
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
@@ -382,10 +403,9 @@ void Walk::settle(std::uint32_t number) {
   const auto parts = std::span(timeline_.parts).subspan(span.parts, span.numParts);
   for (const ThreadPart &part : parts) {
     const bool first = &part == parts.data();
-    span.start = first ? part.start : std::min(span.start, part.start);
+    span.moving = first ? part.start : std::min(span.moving, part.start);
     span.end = std::max(first ? part.end : span.end, part.end);
   }
-  span.moving = span.start;
   end(number, span.end);
   if (--block.open == 0 && block.state == Block::Joining)
     at(std::max(now_, block.phase.at), EventKind::Step, block.number);

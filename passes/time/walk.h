@@ -17,7 +17,6 @@
 
 #include "ir/cursor.h"
 
-#include <deque>
 #include <map>
 #include <queue>
 #include <utility>
@@ -35,9 +34,10 @@ struct WalkOptions {
 
 class Walk {
 public:
-  Walk(const ir::Program &program, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
+  Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
        WalkOptions options);
-  Timeline run();
+  /// `memory`: what it holds is forgotten, and its memory used. That of a large program takes long to come by.
+  Timeline run(Timeline memory = {});
 
 private:
   enum class EventKind : std::uint8_t {
@@ -66,6 +66,7 @@ private:
   template <class T> class Queue {
   public:
     bool empty() const { return first_ == entries_.size(); }
+    const T &front() const { return entries_[first_]; }
     void push(T entry) { entries_.push_back(std::move(entry)); }
     T pop() {
       const T entry = std::move(entries_[first_++]);
@@ -147,13 +148,13 @@ private:
     DataCost cost; ///< of the put; no bytes if there is none
   };
   struct Proxy {
-    std::deque<std::uint32_t> queue; ///< requests
+    Queue<std::uint32_t> queue; ///< requests
     Time free = 0;
     bool scheduled = false;
   };
   /// A port channel's transfers, one after the other.
   struct Connection {
-    std::deque<std::uint32_t> queue; ///< spans of the proxy
+    Queue<std::uint32_t> queue; ///< spans of the proxy
     bool busy = false;
     Moment arrived; ///< all that was sent so far
   };
@@ -164,6 +165,7 @@ private:
   std::uint32_t rankOf(const Block &block) const { return index_.rankOf(block.number); }
   std::uint64_t iterations(const ir::Op &header) const;
 
+  void reserve();
   void dispatch(const Event &event);
   std::uint32_t begin(const Block &block, Moment from);
   void end(std::uint32_t span, Time at);
@@ -201,7 +203,7 @@ private:
   void transfer(std::uint32_t connection);
   void transferred(std::uint32_t span, Time at);
 
-  const ir::ProgramIndex index_;
+  const ir::ProgramIndex &index_;
   const Costs &costs_;
   FluidNetwork &network_;
   const MessageBytes &bytes_;
@@ -216,7 +218,7 @@ private:
   Waiters waiting_;
   ir::Meetings<Arrival> meetings_;
   std::vector<Proxy> proxies_;
-  std::vector<Connection> connections_; ///< [channel]; of memory channels none is used
+  std::map<std::uint32_t, Connection> connections_; ///< [channel], of ports; memory channels are very many
   std::vector<Request> requests_;
   Queue<FreeThread> free_; ///< see goOn()
   /// [span]: parts without an answer; of a reader of packets, its number in packets_; of a proxy, its request.

@@ -35,7 +35,7 @@ void Walk::ask(Request request) {
 void Walk::asked(std::uint32_t request) {
   const std::uint32_t rank = requests_[request].rank;
   Proxy &proxy = proxies_[rank];
-  proxy.queue.push_back(request);
+  proxy.queue.push(request);
   if (proxy.scheduled)
     return;
   proxy.scheduled = true;
@@ -44,9 +44,8 @@ void Walk::asked(std::uint32_t request) {
 
 void Walk::takeRequest(std::uint32_t rank) {
   Proxy &proxy = proxies_[rank];
-  const std::uint32_t taken = proxy.queue.front();
+  const std::uint32_t taken = proxy.queue.pop();
   const Request &request = requests_[taken];
-  proxy.queue.pop_front();
   const Span &asker = timeline_.spans[request.asker.span];
   Span span;
   span.rank = rank;
@@ -64,9 +63,10 @@ void Walk::takeRequest(std::uint32_t rank) {
   flowed_.push_back(false);
   proxy.free = now_ + Costs::us(costs_.parameters().proxyWork);
   const std::uint32_t link = index_.channel(ir::ChannelType::Port, rank, request.channel);
-  connections_[link].queue.push_back(number);
-  if (!connections_[link].busy) {
-    connections_[link].busy = true;
+  Connection &connection = connections_[link];
+  connection.queue.push(number);
+  if (!connection.busy) {
+    connection.busy = true;
     at(now_, EventKind::Transfer, link);
   }
   if (!request.flush) // else the proxy waits, and transferred() lets it go on
@@ -90,8 +90,7 @@ void Walk::transfer(std::uint32_t link) {
     connection.busy = false;
     return;
   }
-  const std::uint32_t number = connection.queue.front();
-  connection.queue.pop_front();
+  const std::uint32_t number = connection.queue.pop();
   timeline_.spans[number].moving = now_;
   if (timeline_.spans[number].bytes != 0)
     return flow(number);
