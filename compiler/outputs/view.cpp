@@ -221,14 +221,14 @@ private:
 
   /// The operation of a span; of a proxy's, the one that asked.
   std::int64_t opOf(const time::Span &span) const {
-    const std::uint32_t block = span.proxy ? timeline_.spans[span.before].block : span.block;
+    const std::uint32_t block = span.proxy ? timeline_.spans[span.before.span].block : span.block;
     return firstOp_[span.rank][block] + span.op;
   }
   /// Which of its operation's transfers a proxy does, from 1; 0: all, or none.
   std::int64_t pairOf(const time::Span &span) const {
     if (!span.proxy)
       return 0;
-    const ir::ThreadBlock &block = program_.ranks[span.rank].blocks[timeline_.spans[span.before].block];
+    const ir::ThreadBlock &block = program_.ranks[span.rank].blocks[timeline_.spans[span.before.span].block];
     const auto channels = block.idsOf(block.ops[span.op]);
     return std::find(channels.begin(), channels.end(), span.block) - channels.begin() + 1;
   }

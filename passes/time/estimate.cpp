@@ -34,11 +34,11 @@ std::uint64_t longestPipeline(const ir::Program &program, const MessageBytes &by
   return longest;
 }
 
-Timeline walk(const ir::Program &program, const Machine &machine, Runner runner, const MessageBytes &bytes,
-              WalkOptions options) {
+Timeline walk(const ir::ProgramIndex &index, const Machine &machine, Runner runner, const MessageBytes &bytes,
+              WalkOptions options, Timeline memory) {
   FluidNetwork network;
-  const Costs costs(program, machine, runner, network);
-  return Walk(program, costs, network, bytes, options).run();
+  const Costs costs(index.program, machine, runner, network);
+  return Walk(index, costs, network, bytes, options).run(std::move(memory));
 }
 
 /// What a resource needs at least for what passes through it.
@@ -63,19 +63,31 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
     some /= 2;
   result.extrapolated = some < all;
   const Time launch = Costs::us(machine.parameters.launch);
-  const auto run = [&](WalkOptions options) { return walk(program, machine, runner, bytes, options); };
-  result.timeline = run({.mostIterations = some, .record = record});
+  const ir::ProgramIndex index(program);
+  Timeline last; // of several walks, one after the other
+  const auto run = [&](WalkOptions options) -> const Timeline & {
+    last = walk(index, machine, runner, bytes, options, std::move(last));
+    return last;
+  };
+  result.latencyBound = run({.mostIterations = some, .free = true}).end;
+  Time halfTotal = 0, halfLinks = 0, halfLatency = 0;
+  const std::uint64_t fewer = some / 2;
+  if (result.extrapolated) {
+    halfLatency = run({.mostIterations = fewer, .free = true}).end;
+    const Timeline &half = run({.mostIterations = fewer});
+    halfTotal = half.end;
+    halfLinks = busiest(half);
+  }
+  run({.mostIterations = some, .record = record});
+  result.timeline = std::move(last);
   result.total = result.timeline.end;
   result.linkBound = launch + busiest(result.timeline);
-  result.latencyBound = run({.mostIterations = some, .free = true}).end;
   if (result.extrapolated) {
     // From half as many iterations on, each takes as long as the last.
-    const std::uint64_t fewer = some / 2;
     const auto further = static_cast<double>(all - some) / static_cast<double>(some - fewer);
-    const Timeline half = run({.mostIterations = fewer});
-    result.total += (result.timeline.end - half.end) * further;
-    result.linkBound += (busiest(result.timeline) - busiest(half)) * further;
-    result.latencyBound += (result.latencyBound - run({.mostIterations = fewer, .free = true}).end) * further;
+    result.total += (result.timeline.end - halfTotal) * further;
+    result.linkBound += (result.linkBound - launch - halfLinks) * further;
+    result.latencyBound += (result.latencyBound - halfLatency) * further;
   }
   result.complete = result.timeline.complete;
   if (!result.complete)

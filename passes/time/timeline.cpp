@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace mscclc::passes::time {
 
@@ -13,34 +14,55 @@ std::string_view toString(Cause cause) {
   return words[static_cast<std::size_t>(cause)];
 }
 
+namespace {
+/// When a span or a part of it ran, and why then. All of a span is as its part that ended last.
+struct Ran {
+  Time start = 0, moving = 0, end = 0;
+  SpanPart before, awaited;
+};
+Ran whenRan(const Timeline &timeline, SpanPart what) {
+  const Span &span = timeline.spans[what.span];
+  if (span.numParts == 0)
+    return {span.start, span.moving, span.end, span.before, span.awaited};
+  const auto parts = std::span(timeline.parts).subspan(span.parts, span.numParts);
+  const auto byEnd = [](const ThreadPart &one, const ThreadPart &other) { return one.end < other.end; };
+  const ThreadPart &part =
+      what.thread != SpanPart::none ? parts[what.thread] : *std::max_element(parts.begin(), parts.end(), byEnd);
+  return {part.start, part.start, part.end, part.before, part.awaited};
+}
+} // namespace
+
+// A step leads to what was settled earlier in the walk: a part of a span was settled before what it let start or end.
+// So this ends, though spans as a whole may wait for each other.
 std::vector<PathStep> criticalPath(const Timeline &timeline) {
   std::vector<PathStep> path; // from the end backwards
   Time to = timeline.end;
-  std::uint32_t at = timeline.last;
+  SpanPart at{timeline.last};
   bool asked = false;
-  const auto add = [&](std::uint32_t span, Cause cause, Time from) {
+  const auto add = [&](Cause cause, Time from) {
     from = std::min(from, to);
     if (from < to)
-      path.push_back({span, cause, from, to});
+      path.push_back({at.span, cause, from, to});
     to = from;
   };
-  while (at != Span::none) {
-    const Span &span = timeline.spans[at];
-    // A proxy was asked by the span before it: what that waits for comes after.
-    if (span.awaited != Span::none && !asked) {
+  while (at.span != Span::none) {
+    const Span &span = timeline.spans[at.span];
+    const Ran ran = whenRan(timeline, at);
+    // A proxy was asked by what is before it: what that waits for comes after.
+    if (ran.awaited.span != Span::none && !asked) {
       // Whoever let it end is on the path; between that end and this one the news was under way.
-      add(at, Cause::Latency, timeline.spans[span.awaited].end);
-      at = span.awaited;
+      add(Cause::Latency, whenRan(timeline, ran.awaited).end);
+      at = ran.awaited;
       continue;
     }
-    add(at, span.bound, span.moving);
-    add(at, span.bound == Cause::Sync ? Cause::Sync : Cause::Latency, span.start);
-    if (span.before != Span::none) // between an operation and the next the executor decodes
-      add(at, span.proxy ? Cause::Proxy : Cause::Decode, timeline.spans[span.before].end);
+    add(span.bound, ran.moving);
+    add(span.bound == Cause::Sync ? Cause::Sync : Cause::Latency, ran.start);
+    if (ran.before.span != Span::none) // between an operation and the next the executor decodes
+      add(span.proxy ? Cause::Proxy : Cause::Decode, whenRan(timeline, ran.before).end);
     asked = span.proxy;
-    at = span.before;
+    at = ran.before;
   }
-  add(Span::none, Cause::Launch, 0);
+  add(Cause::Launch, 0);
   std::reverse(path.begin(), path.end());
   return path;
 }

@@ -22,9 +22,16 @@ inline constexpr std::size_t causeCount = 0
 #include "passes/time/causes.def"
     ;
 
+/// A span, or what one thread did of it.
+struct SpanPart {
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t span = none;   ///< none: nothing
+  std::uint32_t thread = none; ///< none: all of the span
+};
+
 /// An operation of a block as it ran, or what a proxy did of it.
 struct Span {
-  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t none = SpanPart::none;
   std::uint32_t rank = 0;
   std::uint32_t block = 0; ///< or the port channel, if a proxy ran it
   std::uint32_t op = 0;    ///< index into ThreadBlock::ops; of the block that asked, if a proxy ran it
@@ -32,11 +39,20 @@ struct Span {
   bool proxy = false;
   Cause bound = Cause::Latency; ///< what the time from `moving` to `end` went by for
   Time start = 0;
-  Time moving = 0; ///< when data began to flow; before that it is latency
+  Time moving = 0; ///< when data began to flow, or the first thread came to its part; before that it is latency
   Time end = 0;
-  std::uint32_t before = none;  ///< the span whose end let this one start
-  std::uint32_t awaited = none; ///< the span whose end let this one end, if it waited for another block's or a proxy's
-  std::uint64_t bytes = 0;      ///< payload
+  SpanPart before;            ///< whose end let this one start
+  SpanPart awaited;           ///< whose end let this one end, if it waited for another block's or a proxy's
+  std::uint32_t parts = none; ///< index into Timeline::parts, for operations that threads do each by itself
+  std::uint32_t numParts = 0;
+  std::uint64_t bytes = 0; ///< payload
+};
+
+/// What one thread did of a span, from when it came to it. The span starts with the operation and ends with the last of
+/// its parts.
+struct ThreadPart {
+  Time start = 0, end = 0;
+  SpanPart before, awaited; ///< as of a span
 };
 
 /// A resource of the machine and what went through it.
@@ -62,6 +78,7 @@ struct Rate {
 
 struct Timeline {
   std::vector<Span> spans;       ///< in the order in which they began to be looked at
+  std::vector<ThreadPart> parts; ///< of one span by thread
   std::vector<Message> messages; ///< where they were asked for
   std::vector<Rate> rates;       ///< the same, in order of time
   std::vector<Traffic> traffic;

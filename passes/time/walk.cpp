@@ -7,11 +7,17 @@
 
 namespace mscclc::passes::time {
 
-Walk::Walk(const ir::Program &program, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
+namespace {
+/// Among operations that threads do each by itself; the others have no operands.
+bool isPortPut(const ir::Op &op) {
+  return op.numDsts != 0;
+}
+} // namespace
+
+Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
            WalkOptions options)
-    : index_(program), costs_(costs), network_(network), bytes_(bytes), options_(options), packets_(program),
-      credits_(index_), waiting_(index_.numQueues()), meetings_(index_), proxies_(index_.numRanks()),
-      connections_(index_.numChannels()) {
+    : index_(index), costs_(costs), network_(network), bytes_(bytes), options_(options), packets_(index.program),
+      credits_(index), waiting_(index.numQueues()), meetings_(index), proxies_(index.numRanks()) {
   for (std::uint32_t number = 0; number < index_.numBlocks(); ++number) {
     Block block;
     block.number = number;
@@ -20,11 +26,33 @@ Walk::Walk(const ir::Program &program, const Costs &costs, FluidNetwork &network
   }
 }
 
-Timeline Walk::run() {
+/// Room for all spans of blocks: there may be millions.
+void Walk::reserve() {
+  std::size_t spans = 0, parts = 0;
+  for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+    const ir::ThreadBlock &block = index_.ops(b);
+    ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
+      const std::size_t times = header == ir::none ? 1 : iterations(block.ops[header]);
+      const bool alone = ir::info(block.ops[o].kind).group == ir::OpGroup::SingleThread;
+      spans += times;
+      parts += alone ? times * block.ops[o].numIds : 0;
+    });
+  }
+  timeline_.spans.reserve(spans);
+  timeline_.parts.reserve(parts);
+  pending_.reserve(spans);
+}
+
+Timeline Walk::run(Timeline memory) {
+  timeline_.spans = std::move(memory.spans);
+  timeline_.spans.clear();
+  timeline_.parts = std::move(memory.parts);
+  timeline_.parts.clear();
+  reserve();
   const MachineParameters &p = costs_.parameters();
   const Time start = Costs::us(p.launch + (costs_.runner() == Runner::Executor ? p.planLoad : 0));
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
-    newPhase(blocks_[b], {start, Span::none});
+    newPhase(blocks_[b], {start, {}});
     at(start, EventKind::Step, b);
   }
   timeline_.end = start;
@@ -42,12 +70,14 @@ Timeline Walk::run() {
       network_.takeEnded(now_, ended);
       for (const FluidNetwork::Ended &flow : ended)
         flowed(static_cast<std::uint32_t>(flow.tag), now_, flow.bound);
+      goOn();
     }
     // All of one moment goes before rates are shared out again.
     while (!events_.empty() && events_.top().at <= now_) {
       const Event event = events_.top();
       events_.pop();
       dispatch(event);
+      goOn();
     }
   }
   for (const Block &block : blocks_)
@@ -75,6 +105,8 @@ void Walk::dispatch(const Event &event) {
     return step(event.subject);
   case EventKind::Flow:
     return flow(event.subject);
+  case EventKind::Ask:
+    return asked(event.subject);
   case EventKind::Take:
     return takeRequest(event.subject);
   case EventKind::Transfer:
@@ -83,14 +115,14 @@ void Walk::dispatch(const Event &event) {
 }
 
 /// A new span of the operation that the block is at.
-std::uint32_t Walk::begin(const Block &block, Time start, std::uint32_t before) {
+std::uint32_t Walk::begin(const Block &block, Moment from) {
   Span span;
   span.rank = rankOf(block);
   span.block = index_.idOf(block.number);
   span.op = block.cursor.op();
   span.iteration = static_cast<std::uint32_t>(block.cursor.iteration());
-  span.start = span.moving = span.end = start;
-  span.before = before;
+  span.start = span.moving = span.end = from.at;
+  span.before = from.by;
   timeline_.spans.push_back(span);
   pending_.push_back(0);
   flowed_.push_back(false);
@@ -101,7 +133,7 @@ std::uint32_t Walk::begin(const Block &block, Time start, std::uint32_t before) 
 void Walk::end(std::uint32_t number, Time at) {
   Span &span = timeline_.spans[number];
   span.end = at;
-  blockOf(span).phase.raise({at, number});
+  blockOf(span).phase.raise({at, {number}});
 }
 
 void Walk::newPhase(Block &block, Moment from) {
@@ -137,7 +169,7 @@ void Walk::step(std::uint32_t number) {
       const Time end = std::max(block.phase.at, block.issue.at);
       if (end >= timeline_.end) {
         timeline_.end = end;
-        timeline_.last = block.phase.span;
+        timeline_.last = block.phase.by.span;
       }
       return;
     }
@@ -153,8 +185,7 @@ void Walk::step(std::uint32_t number) {
     case ir::OpEffect::Signal:
     case ir::OpEffect::Wait:
     case ir::OpEffect::Flush:
-      synchronise(block, op);
-      advance(block);
+      actAlone(block, op);
       break;
     case ir::OpEffect::Move:
     case ir::OpEffect::MoveAndSignal:
@@ -164,8 +195,7 @@ void Walk::step(std::uint32_t number) {
         move(block, op);
         return;
       }
-      push(block, op);
-      advance(block);
+      actAlone(block, op);
       break;
     case ir::OpEffect::Loop:
       throw ir::InternalError("a pipeline's header does not run");
@@ -189,7 +219,7 @@ bool Walk::join(Block &block, const ir::Op &op) {
     at(from.at, EventKind::Step, block.number);
     return false;
   }
-  const std::uint32_t span = begin(block, from.at, from.span);
+  const std::uint32_t span = begin(block, from);
   timeline_.spans[span].bound = Cause::Sync;
   const Time end = from.at + Costs::us(costs_.parameters().blockSync);
   this->end(span, end);
@@ -197,7 +227,7 @@ bool Walk::join(Block &block, const ir::Op &op) {
     meet(block, op, span);
     return false;
   }
-  newPhase(block, {end, span});
+  newPhase(block, {end, {span}});
   advance(block);
   return true;
 }
@@ -209,66 +239,99 @@ void Walk::meet(Block &block, const ir::Op &op, std::uint32_t span) {
   const std::span<const Arrival> all = meetings_.met(barrier, ticket);
   Moment last;
   for (const Arrival &arrival : all)
-    last.raise({timeline_.spans[arrival.span].end, arrival.span});
+    last.raise({timeline_.spans[arrival.span].end, {arrival.span}});
   const Time end = last.at + Costs::us(costs_.parameters().barrier);
   for (const Arrival &arrival : all) {
     Block &waiting = blocks_[arrival.block];
     this->end(arrival.span, end);
-    if (arrival.span != last.span)
-      timeline_.spans[arrival.span].awaited = last.span;
-    newPhase(waiting, {end, arrival.span});
+    if (arrival.span != last.by.span)
+      timeline_.spans[arrival.span].awaited = last.by;
+    newPhase(waiting, {end, {arrival.span}});
     advance(waiting);
     at(end, EventKind::Step, arrival.block);
   }
 }
 
-void Walk::synchronise(Block &block, const ir::Op &op) {
-  const std::uint32_t span = begin(block, block.issue.at, block.issue.span);
+/// An operation that threads do each by itself. The block goes on at once.
+void Walk::actAlone(Block &block, const ir::Op &op) {
+  const std::uint32_t number = begin(block, block.issue);
   if (block.threads.size() < op.numIds)
     block.threads.resize(op.numIds);
-  pending_[span] = op.numIds;
+  Span &span = timeline_.spans[number];
+  span.parts = static_cast<std::uint32_t>(timeline_.parts.size());
+  span.numParts = op.numIds;
+  timeline_.parts.resize(timeline_.parts.size() + op.numIds);
+  pending_[number] = op.numIds;
   ++block.open;
   for (std::uint32_t i = 0; i < op.numIds; ++i) {
-    Moment from = block.issue;
-    from.raise(block.threads[i]);
-    synchroniseAt(block, op, span, i, from.at);
+    Act next{.self = {number, i}, .issue = block.issue, .stores = block.stores.at, .put = {}};
+    // As of here: the block may be past its pipeline when the thread or the proxy comes to it.
+    if (isPortPut(op))
+      next.put = costs_.put(rankOf(block), code(block), op, i, header(block), block.cursor.iteration(), bytes_);
+    Thread &thread = block.threads[i];
+    if (thread.waits || thread.later) {
+      block.later[i].push(std::move(next));
+      thread.later = true;
+    } else {
+      act(next);
+    }
   }
   if (op.numIds == 0)
-    settle(span);
+    settle(number);
+  advance(block);
 }
 
-/// What thread `position` does of the operation.
-void Walk::synchroniseAt(Block &block, const ir::Op &op, std::uint32_t span, std::uint32_t position, Time from) {
+/// A thread comes to its part of an operation.
+void Walk::act(const Act &act) {
+  const Span &span = timeline_.spans[act.self.span];
+  Block &block = blockOf(span);
+  Thread &thread = block.threads[act.self.thread];
+  const Moment from = thread.free.at > act.issue.at ? thread.free : act.issue;
+  thread.waits = true;
+  ThreadPart &part = timeline_.parts[span.parts + act.self.thread];
+  part.start = part.end = from.at;
+  part.before = from.by;
+  const ir::Op &op = code(block).ops[span.op];
+  if (isPortPut(op))
+    push(act, op, from.at);
+  else
+    synchronise(act, op, from.at);
+}
+
+void Walk::synchronise(const Act &act, const ir::Op &op, Time from) {
   const MachineParameters &p = costs_.parameters();
-  const std::uint32_t rank = rankOf(block), id = code(block).idsOf(op)[position];
-  const Waiter waiter{span, position, from};
-  const auto done = [&](Time at) { answer(waiter, {at, Span::none}); };
+  const Block &block = blockOf(timeline_.spans[act.self.span]);
+  const std::uint32_t rank = rankOf(block), id = code(block).idsOf(op)[act.self.thread];
   switch (ir::info(op.kind).effect) {
   case ir::OpEffect::Release:
-    done(from);
-    post(index_.queue(rank, op, id), {from + Costs::us(p.barrier), span});
+    answer(act.self, {from, {}});
+    post(index_.queue(rank, op, id), {from + Costs::us(p.barrier), act.self});
     return;
   case ir::OpEffect::Acquire:
   case ir::OpEffect::Wait:
-    take(index_.queue(rank, op, id), waiter);
+    take(index_.queue(rank, op, id), act.self);
     return;
   case ir::OpEffect::Signal: {
     if (op.channelType == ir::ChannelType::Port) {
       const Time pushed = from + Costs::us(p.portPush);
-      ask(rank, {.span = span, .channel = id, .signal = true, .pushed = pushed});
-      done(pushed);
+      ask({.asker = act.self, .rank = rank, .channel = id, .signal = true, .pushed = pushed, .cost = {}});
+      answer(act.self, {pushed, {}});
       return;
     }
     // A relaxed signal does not wait for what was stored.
-    const bool fences = op.kind == ir::OpKind::Signal && block.stores.at >= 0;
-    const Time sent = fences ? std::max(from, block.stores.at + Costs::us(p.fence)) : from;
-    done(sent);
-    post(index_.queue(rank, op, id), {sent + Costs::us(p.storeVisible), span});
+    const bool fences = op.kind == ir::OpKind::Signal && act.stores >= 0;
+    const Time sent = fences ? std::max(from, act.stores + Costs::us(p.fence)) : from;
+    answer(act.self, {sent, {}});
+    post(index_.queue(rank, op, id), {sent + Costs::us(p.storeVisible), act.self});
     return;
   }
   case ir::OpEffect::Flush:
-    ask(rank,
-        {.span = span, .channel = id, .position = position, .flush = true, .pushed = from + Costs::us(p.portPush)});
+    ask({.asker = act.self,
+         .rank = rank,
+         .channel = id,
+         .flush = true,
+         .pushed = from + Costs::us(p.portPush),
+         .cost = {}});
     return;
   case ir::OpEffect::BlockSync:
   case ir::OpEffect::Barrier:
@@ -281,43 +344,68 @@ void Walk::synchroniseAt(Block &block, const ir::Op &op, std::uint32_t span, std
   }
 }
 
-void Walk::take(std::uint32_t queue, const Waiter &waiter) {
+void Walk::take(std::uint32_t queue, SpanPart waiter) {
   if (const std::optional<Moment> credit = credits_.take(queue))
     answer(waiter, *credit);
   else
-    waiting_[queue].push(waiter);
+    waiting_.push(queue, waiter);
 }
 
 /// Nothing through a channel without a pair, which nobody waits on.
 void Walk::post(std::uint32_t queue, Moment moment) {
   if (queue == ir::none)
     return;
-  if (waiting_[queue].empty())
+  if (waiting_.empty(queue))
     credits_.give(queue, moment);
   else
-    answer(waiting_[queue].pop(), moment);
+    answer(waiting_.pop(queue), moment);
 }
 
-/// One position of a span has what it waited for.
-void Walk::answer(const Waiter &waiter, Moment moment) {
-  tell(moment.span, waiter.span);
-  Span &span = timeline_.spans[waiter.span];
-  const Time at = std::max(waiter.from, moment.at);
-  Block &block = blockOf(span);
-  if (waiter.position < block.threads.size())
-    block.threads[waiter.position].raise({at, waiter.span});
-  if (at >= span.end) {
-    span.end = at;
-    span.awaited = moment.at > waiter.from ? moment.span : Span::none;
+/// A thread is done with its part of a span at `moment`, or when it came to it if that is later.
+void Walk::answer(SpanPart waiter, Moment moment) {
+  tell(moment.by.span, waiter.span);
+  const Span &span = timeline_.spans[waiter.span];
+  ThreadPart &part = timeline_.parts[span.parts + waiter.thread];
+  if (moment.at > part.start) {
+    part.end = moment.at;
+    part.awaited = moment.by;
   }
+  Block &block = blockOf(span);
+  Thread &thread = block.threads[waiter.thread];
+  thread.waits = false;
+  thread.free = {part.end, waiter};
+  if (thread.later)
+    free_.push({block.number, waiter.thread});
   if (--pending_[waiter.span] == 0)
     settle(waiter.span);
 }
 
-/// The last position of a span is done.
+/// Threads that have had their answer do what comes after it. Not where the answer is given: one may lead to the next
+/// without end.
+void Walk::goOn() {
+  while (!free_.empty()) {
+    const FreeThread next = free_.pop();
+    Block &block = blocks_[next.block];
+    const auto later = block.later.find(next.thread);
+    const Act first = later->second.pop();
+    if (later->second.empty()) {
+      block.later.erase(later);
+      block.threads[next.thread].later = false;
+    }
+    act(first);
+  }
+}
+
+/// The last part of a span is done.
 void Walk::settle(std::uint32_t number) {
-  const Span &span = timeline_.spans[number];
+  Span &span = timeline_.spans[number];
   Block &block = blockOf(span);
+  const auto parts = std::span(timeline_.parts).subspan(span.parts, span.numParts);
+  for (const ThreadPart &part : parts) {
+    const bool first = &part == parts.data();
+    span.moving = first ? part.start : std::min(span.moving, part.start);
+    span.end = std::max(first ? part.end : span.end, part.end);
+  }
   end(number, span.end);
   if (--block.open == 0 && block.state == Block::Joining)
     at(std::max(now_, block.phase.at), EventKind::Step, block.number);

@@ -1,13 +1,11 @@
 // One run of a program as discrete events: blocks, proxies and data in motion, each operation with its times.
 //
 // Within a phase a block's threads do not wait for each other. All of them do their share of a data operation, one
-// operation after the other; thread i alone does the i-th signal or wait of an operation, and only what it does itself
-// comes after that. A nop, a barrier and the end of the block wait for all. A store is under way for a while after the
-// block is done with it: a signal waits for that, the block does not. Data flows at the rate that FluidNetwork shares
-// out. Packets are read as they come: their reader begins after the first and ends after the last.
-//
-// Known to be too low: a thread whose wait nobody has answered yet does not hold back what the same thread does later
-// in the same phase. A program that hangs for that reason alone has a time; the proof refuses it.
+// operation after the other; thread i alone does the i-th signal, wait or port's put of an operation, and only what it
+// does itself in this way comes after that. A nop, a barrier and the end of the block wait for all. A store is under
+// way for a while after the block is done with it: a signal waits for that, the block does not. Data flows at the rate
+// that FluidNetwork shares out. Packets are read as they come: their reader begins after the first and ends after the
+// last.
 //
 // Counters are queues of times. A signal's time of arrival is known when it is sent, so a waiter that comes first is
 // told of the future; only what changes rates (blocks that begin to move data, proxies) goes through the clock.
@@ -19,8 +17,9 @@
 
 #include "ir/cursor.h"
 
-#include <deque>
+#include <map>
 #include <queue>
+#include <utility>
 
 namespace mscclc::passes::time {
 
@@ -35,14 +34,16 @@ struct WalkOptions {
 
 class Walk {
 public:
-  Walk(const ir::Program &program, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
+  Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
        WalkOptions options);
-  Timeline run();
+  /// `memory`: what it holds is forgotten, and its memory used. That of a large program takes long to come by.
+  Timeline run(Timeline memory = {});
 
 private:
   enum class EventKind : std::uint8_t {
     Step,     ///< of a block
     Flow,     ///< data of a span begins to flow
+    Ask,      ///< a proxy has one more request
     Take,     ///< a proxy takes its next request
     Transfer, ///< a port's connection begins its next transfer
   };
@@ -50,39 +51,25 @@ private:
     Time at = 0;
     std::uint64_t number = 0;
     EventKind kind = EventKind::Step;
-    std::uint32_t subject = 0; ///< block, span, rank or connection
+    std::uint32_t subject = 0; ///< block, span, request, rank or connection
     bool operator<(const Event &other) const { return at != other.at ? at > other.at : number > other.number; }
   };
   struct Moment {
     Time at = 0;
-    std::uint32_t span = Span::none; ///< what ended then
+    SpanPart by; ///< what ended then
     void raise(Moment other) {
       if (other.at >= at)
         *this = other;
     }
   };
-  struct Block {
-    enum State : std::uint8_t { Running, Moving, Joining, AtBarrier, Ended } state = Running;
-    std::uint32_t number = 0; ///< of the program's index
-    ir::BlockCursor cursor;
-    std::uint32_t open = 0;      ///< spans of this phase that have no end yet
-    Moment issue;                ///< from when on all threads take the next operation
-    Moment phase;                ///< the last end in this phase
-    Moment stores;               ///< the last remote store
-    DataCost cost;               ///< of what the block moves
-    std::vector<Moment> threads; ///< from when on thread i is free, where that is later
-  };
-  struct Waiter {
-    std::uint32_t span = 0, position = 0;
-    Time from = 0;
-  };
-  /// First in, first out; most hold one entry at a time or none, and there are very many of them.
+  /// First in, first out.
   template <class T> class Queue {
   public:
     bool empty() const { return first_ == entries_.size(); }
-    void push(T entry) { entries_.push_back(entry); }
+    const T &front() const { return entries_[first_]; }
+    void push(T entry) { entries_.push_back(std::move(entry)); }
     T pop() {
-      const T entry = entries_[first_++];
+      const T entry = std::move(entries_[first_++]);
       if (empty()) {
         entries_.clear();
         first_ = 0;
@@ -94,33 +81,82 @@ private:
     std::vector<T> entries_;
     std::size_t first_ = 0;
   };
+  /// What one thread does of an operation, as of when the block came to it.
+  struct Act {
+    SpanPart self;
+    Moment issue;    ///< from when on all threads take the operation
+    Time stores = 0; ///< the last remote store before it
+    DataCost put;    ///< of a port's put
+  };
+  struct Thread {
+    Moment free;        ///< from when on, if that is later than for all threads
+    bool waits = false; ///< for an answer
+    bool later = false; ///< it has something in Block::later
+  };
+  struct Block {
+    enum State : std::uint8_t { Running, Moving, Joining, AtBarrier, Ended } state = Running;
+    std::uint32_t number = 0; ///< of the program's index
+    ir::BlockCursor cursor;
+    std::uint32_t open = 0;      ///< spans of this phase that have no end yet
+    Moment issue;                ///< from when on all threads take the next operation
+    Moment phase;                ///< the last end in this phase
+    Moment stores;               ///< the last remote store
+    DataCost cost;               ///< of what the block moves
+    std::vector<Thread> threads; ///< that did something alone in this phase
+    /// [thread]: what it does when it has what it waits for. Few threads of few programs do so, and threads are many.
+    std::map<std::uint32_t, Queue<Act>> later;
+  };
+  /// Who waits on each queue of the program, first in, first out. One at a time as a rule, and queues are very many.
+  class Waiters {
+  public:
+    explicit Waiters(std::uint32_t queues) : first_(queues) {}
+    bool empty(std::uint32_t queue) const { return first_[queue].span == Span::none; }
+    void push(std::uint32_t queue, SpanPart waiter) {
+      if (empty(queue))
+        first_[queue] = waiter;
+      else
+        more_[queue].push(waiter);
+    }
+    SpanPart pop(std::uint32_t queue) {
+      const SpanPart waiter = std::exchange(first_[queue], {});
+      if (const auto more = more_.find(queue); more != more_.end()) {
+        first_[queue] = more->second.pop();
+        if (more->second.empty())
+          more_.erase(more);
+      }
+      return waiter;
+    }
+
+  private:
+    std::vector<SpanPart> first_;
+    std::map<std::uint32_t, Queue<SpanPart>> more_; ///< after the first
+  };
   /// A block that has come to a barrier, and its span there.
   struct Arrival {
     std::uint32_t block = 0, span = Span::none;
   };
+  /// A thread that is free for what it does later.
+  struct FreeThread {
+    std::uint32_t block = 0, thread = 0;
+  };
   /// What a proxy is asked to do.
   struct Request {
-    std::uint32_t span = 0, channel = 0, pair = Span::none; ///< pair none: no data
-    std::uint32_t position = 0;                             ///< of the thread that waits, if it flushes
+    SpanPart asker;
+    std::uint32_t rank = 0, channel = 0;
     bool signal = false, flush = false;
     Time pushed = 0;
-    DataCost cost; ///< of the put
+    DataCost cost; ///< of the put; no bytes if there is none
   };
   struct Proxy {
-    std::deque<Request> queue;
+    Queue<std::uint32_t> queue; ///< requests
     Time free = 0;
     bool scheduled = false;
   };
   /// A port channel's transfers, one after the other.
   struct Connection {
-    std::deque<std::uint32_t> queue; ///< spans of the proxy
+    Queue<std::uint32_t> queue; ///< spans of the proxy
     bool busy = false;
     Moment arrived; ///< all that was sent so far
-  };
-  /// What a span of a proxy does.
-  struct ProxyWork {
-    Request request;
-    std::uint32_t rank = 0;
   };
 
   void at(Time time, EventKind kind, std::uint32_t subject) { events_.push({time, number_++, kind, subject}); }
@@ -129,8 +165,9 @@ private:
   std::uint32_t rankOf(const Block &block) const { return index_.rankOf(block.number); }
   std::uint64_t iterations(const ir::Op &header) const;
 
+  void reserve();
   void dispatch(const Event &event);
-  std::uint32_t begin(const Block &block, Time start, std::uint32_t before);
+  std::uint32_t begin(const Block &block, Moment from);
   void end(std::uint32_t span, Time at);
   void step(std::uint32_t number);
   bool join(Block &block, const ir::Op &op);
@@ -139,11 +176,13 @@ private:
   void advance(Block &block);
   const ir::Op *header(const Block &block) const;
 
-  void synchronise(Block &block, const ir::Op &op);
-  void synchroniseAt(Block &block, const ir::Op &op, std::uint32_t span, std::uint32_t position, Time from);
-  void take(std::uint32_t queue, const Waiter &waiter);
+  void actAlone(Block &block, const ir::Op &op);
+  void act(const Act &act);
+  void synchronise(const Act &act, const ir::Op &op, Time from);
+  void take(std::uint32_t queue, SpanPart waiter);
   void post(std::uint32_t queue, Moment moment);
-  void answer(const Waiter &waiter, Moment moment);
+  void answer(SpanPart waiter, Moment moment);
+  void goOn();
   void settle(std::uint32_t span);
   void tell(std::uint32_t from, std::uint32_t to);
 
@@ -156,13 +195,15 @@ private:
   void packetsWritten(const Span &writer, const ir::Op &op, Time seen, std::uint32_t span);
   Cause boundOf(FluidNetwork::Resource resource) const;
 
-  void push(Block &block, const ir::Op &op);
-  void ask(std::uint32_t rank, const Request &request);
+  void push(const Act &act, const ir::Op &op, Time from);
+  void ask(Request request);
+  void asked(std::uint32_t request);
   void takeRequest(std::uint32_t rank);
+  void takeNext(std::uint32_t rank);
   void transfer(std::uint32_t connection);
   void transferred(std::uint32_t span, Time at);
 
-  const ir::ProgramIndex index_;
+  const ir::ProgramIndex &index_;
   const Costs &costs_;
   FluidNetwork &network_;
   const MessageBytes &bytes_;
@@ -174,13 +215,13 @@ private:
   Time now_ = 0;
   std::vector<Block> blocks_;
   ir::CreditQueues<Moment> credits_;
-  std::vector<Queue<Waiter>> waiting_; ///< [queue]
+  Waiters waiting_;
   ir::Meetings<Arrival> meetings_;
   std::vector<Proxy> proxies_;
-  std::vector<Connection> connections_; ///< [channel]; of memory channels none is used
-  std::vector<ProxyWork> works_;        ///< of spans of proxies
-  /// [span]: positions without an answer; of a reader of packets, its number in packets_; of a proxy, its number in
-  /// works_.
+  std::map<std::uint32_t, Connection> connections_; ///< [channel], of ports; memory channels are very many
+  std::vector<Request> requests_;
+  Queue<FreeThread> free_; ///< see goOn()
+  /// [span]: parts without an answer; of a reader of packets, its number in packets_; of a proxy, its request.
   std::vector<std::uint32_t> pending_;
   std::vector<bool> flowed_; ///< [span]: all its data has flowed
   Timeline timeline_;

@@ -18,7 +18,7 @@ bool writesRemotely(const ir::ThreadBlock &code, const ir::Op &op) {
 } // namespace
 
 void Walk::move(Block &block, const ir::Op &op) {
-  const std::uint32_t span = begin(block, block.issue.at, block.issue.span);
+  const std::uint32_t span = begin(block, block.issue);
   block.state = Block::Moving;
   block.cost = costs_.data(rankOf(block), code(block), op, header(block), block.cursor.iteration(), bytes_);
   const DataCost &cost = block.cost;
@@ -44,8 +44,8 @@ void Walk::move(Block &block, const ir::Op &op) {
 /// Data of a block begins to flow, or that of a proxy.
 void Walk::flow(std::uint32_t number) {
   Span &span = timeline_.spans[number];
-  const Span &writer = span.proxy ? timeline_.spans[works_[pending_[number]].request.span] : span;
-  const DataCost &cost = span.proxy ? works_[pending_[number]].request.cost : blockOf(span).cost;
+  const Span &writer = span.proxy ? timeline_.spans[requests_[pending_[number]].asker.span] : span;
+  const DataCost &cost = span.proxy ? requests_[pending_[number]].cost : blockOf(span).cost;
   const ir::ThreadBlock &code = index_.program.ranks[writer.rank].blocks[writer.block];
   const ir::Op &op = code.ops[writer.op];
   if (writesPackets(op))
@@ -80,8 +80,8 @@ void Walk::finishMove(std::uint32_t number, Time time) {
   end(number, time);
   const bool remote = writesRemotely(code, op);
   if (remote)
-    block.stores.raise({time, number});
-  block.issue = {time, number};
+    block.stores.raise({time, {number}});
+  block.issue = {time, {number}};
   advance(block);
   at(time, EventKind::Step, block.number);
   if (writesPackets(op))
@@ -92,7 +92,7 @@ void Walk::finishMove(std::uint32_t number, Time time) {
 void Walk::finishRead(std::uint32_t number, const PacketTimes::Reader &reader) {
   tell(reader.writer, number);
   if (reader.last > now_)
-    timeline_.spans[number].awaited = reader.writer;
+    timeline_.spans[number].awaited = {reader.writer};
   finishMove(number, std::max(now_, reader.last));
 }
 

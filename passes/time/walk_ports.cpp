@@ -11,72 +11,76 @@
 
 namespace mscclc::passes::time {
 
-void Walk::push(Block &block, const ir::Op &op) {
-  const MachineParameters &p = costs_.parameters();
-  const std::uint32_t span = begin(block, block.issue.at, block.issue.span);
-  const bool signals = ir::putsAndSignals(op.kind), flushes = op.kind == ir::OpKind::PutWithSignalAndFlush;
-  if (block.threads.size() < op.numIds)
-    block.threads.resize(op.numIds);
-  ++block.open;
-  pending_[span] = op.numIds;
-  for (std::uint32_t i = 0; i < op.numIds; ++i) {
-    Moment from = block.issue;
-    from.raise(block.threads[i]);
-    const Time pushed = from.at + Costs::us(p.portPush);
-    const std::uint32_t channel = code(block).idsOf(op)[i];
-    // Now, as the block may be past its pipeline when the proxy comes to it.
-    DataCost cost = costs_.put(rankOf(block), code(block), op, i, header(block), block.cursor.iteration(), bytes_);
-    ask(rankOf(block), {span, channel, i, i, signals, flushes, pushed, std::move(cost)});
-    if (!flushes)
-      answer({span, i, from.at}, {pushed, Span::none});
-  }
-  if (op.numIds == 0)
-    settle(span);
+void Walk::push(const Act &act, const ir::Op &op, Time from) {
+  const Block &block = blockOf(timeline_.spans[act.self.span]);
+  const bool flushes = op.kind == ir::OpKind::PutWithSignalAndFlush;
+  const Time pushed = from + Costs::us(costs_.parameters().portPush);
+  ask({.asker = act.self,
+       .rank = rankOf(block),
+       .channel = code(block).idsOf(op)[act.self.thread],
+       .signal = ir::putsAndSignals(op.kind),
+       .flush = flushes,
+       .pushed = pushed,
+       .cost = act.put});
+  if (!flushes)
+    answer(act.self, {pushed, {}});
 }
 
-void Walk::ask(std::uint32_t rank, const Request &request) {
+/// Requests reach the proxy in the order of time, and a thread may be told of what it pushes later.
+void Walk::ask(Request request) {
+  at(request.pushed, EventKind::Ask, static_cast<std::uint32_t>(requests_.size()));
+  requests_.push_back(std::move(request));
+}
+
+void Walk::asked(std::uint32_t request) {
+  const std::uint32_t rank = requests_[request].rank;
   Proxy &proxy = proxies_[rank];
-  proxy.queue.push_back(request);
+  proxy.queue.push(request);
   if (proxy.scheduled)
     return;
   proxy.scheduled = true;
-  at(std::max({now_, proxy.free, request.pushed + Costs::us(costs_.parameters().proxy)}), EventKind::Take, rank);
+  at(std::max(proxy.free, now_ + Costs::us(costs_.parameters().proxy)), EventKind::Take, rank);
 }
 
 void Walk::takeRequest(std::uint32_t rank) {
   Proxy &proxy = proxies_[rank];
-  const Request request = proxy.queue.front();
-  proxy.queue.pop_front();
-  const Span &asked = timeline_.spans[request.span];
+  const std::uint32_t taken = proxy.queue.pop();
+  const Request &request = requests_[taken];
+  const Span &asker = timeline_.spans[request.asker.span];
   Span span;
   span.rank = rank;
   span.block = request.channel;
-  span.op = asked.op;
-  span.iteration = asked.iteration;
+  span.op = asker.op;
+  span.iteration = asker.iteration;
   span.proxy = true;
   span.bound = Cause::Proxy;
   span.start = span.moving = span.end = now_;
-  span.before = request.span;
+  span.before = request.asker;
   span.bytes = request.cost.bytes;
   const auto number = static_cast<std::uint32_t>(timeline_.spans.size());
   timeline_.spans.push_back(span);
-  pending_.push_back(static_cast<std::uint32_t>(works_.size()));
+  pending_.push_back(taken);
   flowed_.push_back(false);
-  works_.push_back({request, rank});
   proxy.free = now_ + Costs::us(costs_.parameters().proxyWork);
   const std::uint32_t link = index_.channel(ir::ChannelType::Port, rank, request.channel);
-  connections_[link].queue.push_back(number);
-  if (!connections_[link].busy) {
-    connections_[link].busy = true;
+  Connection &connection = connections_[link];
+  connection.queue.push(number);
+  if (!connection.busy) {
+    connection.busy = true;
     at(now_, EventKind::Transfer, link);
   }
-  proxy.scheduled = false;
-  if (request.flush) // the proxy waits; transferred() lets it go on
-    proxy.scheduled = true;
-  else if (!proxy.queue.empty()) {
-    proxy.scheduled = true;
-    at(std::max(proxy.free, proxy.queue.front().pushed + Costs::us(costs_.parameters().proxy)), EventKind::Take, rank);
-  }
+  if (!request.flush) // else the proxy waits, and transferred() lets it go on
+    takeNext(rank);
+}
+
+/// The proxy takes its next request as soon as it is free and has noticed it.
+void Walk::takeNext(std::uint32_t rank) {
+  Proxy &proxy = proxies_[rank];
+  proxy.scheduled = !proxy.queue.empty();
+  if (!proxy.scheduled)
+    return;
+  const Time noticed = requests_[proxy.queue.front()].pushed + Costs::us(costs_.parameters().proxy);
+  at(std::max({now_, proxy.free, noticed}), EventKind::Take, rank);
 }
 
 /// The connection's next transfer begins.
@@ -86,8 +90,7 @@ void Walk::transfer(std::uint32_t link) {
     connection.busy = false;
     return;
   }
-  const std::uint32_t number = connection.queue.front();
-  connection.queue.pop_front();
+  const std::uint32_t number = connection.queue.pop();
   timeline_.spans[number].moving = now_;
   if (timeline_.spans[number].bytes != 0)
     return flow(number);
@@ -96,29 +99,24 @@ void Walk::transfer(std::uint32_t link) {
 
 /// A span's data has left; what follows it on the connection may begin.
 void Walk::transferred(std::uint32_t number, Time at) {
-  const ProxyWork work = works_[pending_[number]];
-  const Span asked = timeline_.spans[work.request.span];
-  const ir::ThreadBlock &code = index_.program.ranks[asked.rank].blocks[asked.block];
-  const ir::Op &op = code.ops[asked.op];
-  const std::uint32_t link = index_.channel(ir::ChannelType::Port, work.rank, work.request.channel);
-  const std::uint32_t peer = index_.program.ranks[work.rank].portPeers[work.request.channel];
+  const Request &request = requests_[pending_[number]];
+  const Span asker = timeline_.spans[request.asker.span];
+  const std::uint32_t rank = request.rank;
+  const ir::Op &op = index_.program.ranks[rank].blocks[asker.block].ops[asker.op];
+  const std::uint32_t link = index_.channel(ir::ChannelType::Port, rank, request.channel);
+  const std::uint32_t peer = index_.program.ranks[rank].portPeers[request.channel];
   Connection &connection = connections_[link];
-  connection.arrived.raise({std::max(connection.arrived.at, at + costs_.portLatency(work.rank, peer)), number});
+  connection.arrived.raise({std::max(connection.arrived.at, at + costs_.portLatency(rank, peer)), {number}});
   const Time arrived = connection.arrived.at;
   timeline_.spans[number].end = arrived;
   if (op.kind == ir::OpKind::PutPacket && timeline_.spans[number].bytes != 0)
-    packetsWritten(asked, op, arrived, number);
-  if (work.request.signal)
-    post(index_.queue(work.rank, op, work.request.channel), {arrived, number});
-  if (work.request.flush) {
-    const Time seen = arrived + Costs::us(costs_.parameters().hostPoll);
-    answer({work.request.span, work.request.position, asked.start}, {seen, number});
-    Proxy &proxy = proxies_[work.rank];
-    proxy.free = std::max(proxy.free, arrived);
-    proxy.scheduled = !proxy.queue.empty();
-    if (proxy.scheduled)
-      this->at(std::max({now_, proxy.free, proxy.queue.front().pushed + Costs::us(costs_.parameters().proxy)}),
-               EventKind::Take, work.rank);
+    packetsWritten(asker, op, arrived, number);
+  if (request.signal)
+    post(index_.queue(rank, op, request.channel), {arrived, {number}});
+  if (request.flush) {
+    answer(request.asker, {arrived + Costs::us(costs_.parameters().hostPoll), {number}});
+    proxies_[rank].free = std::max(proxies_[rank].free, arrived);
+    takeNext(rank);
   }
   this->at(now_, EventKind::Transfer, link);
 }

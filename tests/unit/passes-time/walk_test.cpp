@@ -1,6 +1,8 @@
 // Times of small programs, against arithmetic by hand.
 #include "timed.h"
 
+#include <algorithm>
+
 using namespace mscclc::passes::time;
 using namespace mscclc;
 
@@ -147,9 +149,86 @@ TEST_CASE("a switch reduces at what a block can ask of it") {
   CHECK(std::abs(totalOf(program, 65536) - (1000 + 2000 + 65536 / 5.0)) < close);
 }
 
+/// Rank 0 copies 64 KiB, lets rank 1's block go on through channel 0, and waits for it; `rest` is the rest of rank 1.
+ir::Program copyThenLet(const std::string &more, const std::string &rest) {
+  return programOf("rank 0 {\nbuffers input 1 output 1 scratch 0\nmemory_channels [1, 1]\nport_channels [1]\n"
+                   "block 0 {\nchannels [memory 0, memory 1, port 0]\ncopy output[0:1] <- input[0:1]\nnop\n"
+                   "rlxsignal memory [0]\n" +
+                   more +
+                   "}\n}\nrank 1 {\nbuffers input 1 output 1 scratch 0\nmemory_channels [0, 0]\nport_channels [0]\n"
+                   "remote0 = 0.output via port\n" +
+                   rest + "}\n");
+}
+constexpr double copied = 1000 + 250 + 65536 / 50.0;
+
+TEST_CASE("a thread that waits holds back what it does later in the phase") {
+  const ir::Program program = copyThenLet("wait memory [0]\n", "block 0 {\nchannels [memory 0]\nrlxwait memory [0]\n"
+                                                               "rlxsignal memory [0]\n}\n");
+  // Rank 0 copies and signals; rank 1's thread 0 sees that after 500 ns, and only then signals itself.
+  CHECK(std::abs(totalOf(program, 65536) - (copied + 500 + 500)) < close);
+  const Timeline timeline = estimate(program, roundMachine(), Runner::Kernel, 65536).timeline;
+  // The path goes through rank 1's wait, from when rank 0 signalled; its signal takes no time.
+  std::vector<std::string> path;
+  for (const PathStep &step : criticalPath(timeline))
+    if (step.span != Span::none) {
+      const Span &span = timeline.spans[step.span];
+      path.push_back(std::to_string(span.rank) + "." + std::to_string(span.op) + " " +
+                     std::to_string(std::llround(step.to - step.from)));
+    }
+  CHECK(path == std::vector<std::string>{"0.0 250", "0.0 1311", "1.0 500", "0.3 500"});
+  const auto isSignal = [](const Span &span) { return span.rank == 1 && span.op == 1; };
+  const auto signal = std::find_if(timeline.spans.begin(), timeline.spans.end(), isSignal);
+  REQUIRE(signal != timeline.spans.end());
+  CHECK(std::abs(signal->start - 1000) < close); // with the operation
+  CHECK(std::abs(signal->moving - (copied + 500)) < close);
+}
+
+TEST_CASE("another thread goes on beside one that waits") {
+  // Position 1 of the signal is thread 1, which does not wait; thread 0 signals a channel that nobody waits on.
+  const ir::Program program =
+      copyThenLet("wait memory [1]\n",
+                  "block 0 {\nchannels [memory 0, memory 1]\nrlxwait memory [0]\nrlxsignal memory [0, 1]\n}\n");
+  CHECK(std::abs(totalOf(program, 65536) - (copied + 500)) < close);
+}
+
+TEST_CASE("a held thread's put through a port is pushed after its wait") {
+  const auto rest = [](const std::string &second) {
+    return "block 0 {\nchannels [memory 0, port 0]\nremotes [port 0]\nrlxwait memory [0]\npws port [0] remote0[0:1] <- "
+           "input[0:1]\n}\n" +
+           second;
+  };
+  // push + the proxy notices + 64 KiB at the copy engine's 100 GB/s + its latency
+  const double put = 300 + 2000 + 65536 / 100.0 + 3000;
+  CHECK(std::abs(totalOf(copyThenLet("wait port [0]\n", rest("")), 65536) - (copied + 500 + put)) < close);
+  // Another block's request is pushed before that, and does not queue behind it.
+  const ir::Program two =
+      programOf("rank 0 {\nbuffers input 64 output 64 scratch 0\nmemory_channels [1]\nport_channels [1, 1]\nblock 0 {\n"
+                "channels [memory 0, port 0, port 1]\ncopy output[0:64] <- input[0:64]\nnop\nrlxsignal memory [0]\n"
+                "wait port [1]\n}\n}\n"
+                "rank 1 {\nbuffers input 64 output 64 scratch 0\nmemory_channels [0]\nport_channels [0, 0]\nblock 0 {\n"
+                "channels [memory 0, port 0]\nrlxwait memory [0]\nsignal port [0]\n}\nblock 1 {\nchannels [port 1]\n"
+                "copy output[0:64] <- input[0:64]\ncopy output[0:1] <- input[0:1]\nnop\nsignal port [1]\n}\n}\n");
+  // Block 1 copies 1 KiB more than rank 0, which takes 270.48 ns; the held thread pushes 500 ns after rank 0's copy.
+  CHECK(std::abs(totalOf(two, 65536) - (copied + 250 + 1024 / 50.0 + 300 + 2000 + 3000)) < close);
+}
+
+TEST_CASE("spans that wait for each other in turn have one path") {
+  // Rank 0's thread 0 waits for channel 0 and its thread 1 for channel 1. Rank 1 lets the first go on, which signals
+  // back, and only then lets the second go on: the wait ends after the signal that it held back for a time.
+  const ir::Program program = programOf(
+      "rank 0 {\nbuffers input 1 output 1 scratch 0\nmemory_channels [1, 1]\nblock 0 {\nchannels [memory 0, memory 1]\n"
+      "rlxwait memory [0, 1]\nrlxsignal memory [0]\n}\n}\n"
+      "rank 1 {\nbuffers input 1 output 1 scratch 0\nmemory_channels [0, 0]\nblock 0 {\nchannels [memory 0, memory 1]\n"
+      "copy output[0:1] <- input[0:1]\nnop\nrlxsignal memory [0]\nrlxwait memory [0]\nrlxsignal memory [1]\n}\n}\n");
+  CHECK(std::abs(totalOf(program, 65536) - (copied + 500 + 500 + 500)) < close);
+}
+
 TEST_CASE("a program that hangs has no time") {
   const ir::Program program = programOf(sender + "wait memory [0]\n}\n}\n" + receiver + "wait memory [0]\n}\n}\n");
   CHECK_FALSE(estimate(program, roundMachine(), Runner::Kernel, 4096).complete);
+  // Both would signal after their wait, in the same phase and by the same thread.
+  const std::string both = "rlxwait memory [0]\nrlxsignal memory [0]\n}\n}\n";
+  CHECK_FALSE(estimate(programOf(sender + both + receiver + both), roundMachine(), Runner::Kernel, 4096).complete);
 }
 
 } // namespace
