@@ -3,6 +3,7 @@
 #include "passes/time/walk.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace mscclc::passes::time {
 
@@ -33,6 +34,23 @@ std::uint64_t longestPipeline(const ir::Program &program, const MessageBytes &by
   return longest;
 }
 
+/// Iterations of the longest pipeline, and of those that are walked.
+struct Iterations {
+  std::uint64_t all = 0, some = 0;
+  bool extrapolated() const { return some < all; }
+  std::uint64_t fewer() const { return some / 2; }
+  /// From `fewer` iterations on, each takes as long as the last: those that are left out, over those in between.
+  double further() const { return static_cast<double>(all - some) / static_cast<double>(some - fewer()); }
+};
+
+Iterations iterationsOf(const ir::Program &program, const MessageBytes &bytes) {
+  Iterations result;
+  result.all = result.some = longestPipeline(program, bytes);
+  while (result.some > 16 && operations(program, bytes, result.some) > mostOperations)
+    result.some /= 2;
+  return result;
+}
+
 Timeline walk(const ir::Program &program, const Machine &machine, Runner runner, const MessageBytes &bytes,
               WalkOptions options) {
   FluidNetwork network;
@@ -55,25 +73,21 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
   const MessageBytes bytes(program, messageBytes);
   Estimate result;
   result.messageBytes = messageBytes;
-  const std::uint64_t all = longestPipeline(program, bytes);
-  std::uint64_t some = all;
-  while (some > 16 && operations(program, bytes, some) > mostOperations)
-    some /= 2;
-  result.extrapolated = some < all;
+  const Iterations iterations = iterationsOf(program, bytes);
+  result.extrapolated = iterations.extrapolated();
   const Time launch = Costs::us(machine.parameters.launch);
   const auto run = [&](WalkOptions options) { return walk(program, machine, runner, bytes, options); };
-  result.timeline = run({.mostIterations = some, .record = record});
+  result.timeline = run({.mostIterations = iterations.some, .record = record});
   result.total = result.timeline.end;
   result.linkBound = launch + busiest(result.timeline);
-  result.latencyBound = run({.mostIterations = some, .free = true}).end;
+  result.latencyBound = run({.mostIterations = iterations.some, .free = true}).end;
   if (result.extrapolated) {
-    // From half as many iterations on, each takes as long as the last.
-    const std::uint64_t fewer = some / 2;
-    const auto further = static_cast<double>(all - some) / static_cast<double>(some - fewer);
-    const Timeline half = run({.mostIterations = fewer});
+    const double further = iterations.further();
+    const Timeline half = run({.mostIterations = iterations.fewer()});
     result.total += (result.timeline.end - half.end) * further;
     result.linkBound += (busiest(result.timeline) - busiest(half)) * further;
-    result.latencyBound += (result.latencyBound - run({.mostIterations = fewer, .free = true}).end) * further;
+    result.latencyBound +=
+        (result.latencyBound - run({.mostIterations = iterations.fewer(), .free = true}).end) * further;
   }
   result.complete = result.timeline.complete;
   if (!result.complete)
@@ -84,6 +98,20 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
     spent *= result.total / result.timeline.end;
   result.bound = static_cast<Cause>(std::max_element(result.spent.begin(), result.spent.end()) - result.spent.begin());
   return result;
+}
+
+Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes) {
+  const MessageBytes bytes(program, messageBytes);
+  const Iterations iterations = iterationsOf(program, bytes);
+  const auto walked = [&](std::uint64_t most) {
+    return walk(program, machine, runner, bytes, {.mostIterations = most});
+  };
+  const Timeline timeline = walked(iterations.some);
+  if (!timeline.complete)
+    return std::numeric_limits<Time>::infinity();
+  if (!iterations.extrapolated())
+    return timeline.end;
+  return timeline.end + (timeline.end - walked(iterations.fewer()).end) * iterations.further();
 }
 
 } // namespace mscclc::passes::time
