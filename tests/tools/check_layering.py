@@ -54,7 +54,7 @@ OUTSIDE = {
     "llvm/": ["frontend/clang", "frontend/eval", "frontend/eval/child.cpp"],
     "llvm/ADT/": ["frontend/clang", "frontend/eval", "frontend/eval/child.cpp", "frontend/lower"],
     "llvm/Support/ConvertUTF.h": ["frontend/lower"],
-    "nlohmann/": ["backend-json", "compiler", "passes/time"],
+    "nlohmann/": ["backend-json", "compiler", "passes/time", "runtime-min"],
     "CLI/": ["compiler"],
     "cuda": ["runtime-min", "runtime-min/include"],
     "catch2/": [],
