@@ -245,7 +245,8 @@ std::string machineFile(const Calibration &calibration, const std::string &measu
                                " times within " + shortNumber(parameter.spread * 100, "%.1f") + " %";
     switch (parameter.standing) {
     case Standing::Kept:
-      origins.push_back({"as of " + like + ": no experiment tells it", "assumed"});
+      origins.push_back(
+          {parameter.value == 0 ? "none of it was seen" : "as of " + like + ": no experiment tells it", "assumed"});
       break;
     case Standing::Shared:
       origins.push_back({fitted + ", given what is kept of " + like, "derived"});

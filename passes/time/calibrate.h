@@ -58,7 +58,7 @@ inline constexpr double openLimit = 0.1;
 Calibration calibrate(std::span<const Measurement> measurements, const Machine &like, Runner runner);
 
 /// The machine file of a calibration. `measuredBy` says of the fitted parameters where the times are from, `like` names
-/// the machine that the kept ones are of.
+/// the machine that the kept ones are of; one that is 0 is said to be none.
 std::string machineFile(const Calibration &calibration, const std::string &measuredBy, const std::string &like);
 
 } // namespace mscclc::passes::time

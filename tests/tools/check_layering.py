@@ -42,6 +42,9 @@ ROOMS = {
     "backend-cuda": ["ir", "runtime-min/include"],
     "runtime-min/include": [],
     "runtime-min": ["runtime-min/include"],
+    "runtime-min/mscclc-perf/experiments": ["frontend/dsl/include"],
+    # The tool that measures kernels also fits the time model to what it measures.
+    "runtime-min/mscclc-perf/calibrate.cpp": ["ir", "passes/time", "runtime-min", "runtime-min/include"],
     "compiler": [
         "ir", "frontend", "passes", "passes/analysis", "passes/simulate", "passes/time", "passes/verify", "backend-json",
         "backend-cuda"
