@@ -169,10 +169,7 @@ private:
     PassManager passes(std::move(options), propertiesOf(program));
     if (!passes.add(goal_.passes).empty() || !passes.run(program, silent).ok || time::cannotRun(program, machine_))
       return std::nullopt;
-    const time::Estimate estimate = time::estimate(program, machine_, goal_.runner, goal_.messageBytes);
-    if (!estimate.complete)
-      return std::nullopt;
-    Score score{static_cast<double>(estimate.total), 0, 0};
+    Score score{time::launchTime(program, machine_, goal_.runner, goal_.messageBytes), 0, 0};
     for (const ir::Rank &rank : program.ranks) {
       score.blocks += rank.blocks.size();
       for (const ir::ThreadBlock &block : rank.blocks)

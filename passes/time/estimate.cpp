@@ -4,6 +4,7 @@
 #include "passes/time/walk.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace mscclc::passes::time {
 
@@ -34,6 +35,23 @@ std::uint64_t longestPipeline(const ir::Program &program, const MessageBytes &by
   return longest;
 }
 
+/// Iterations of the longest pipeline, and of those that are walked.
+struct Iterations {
+  std::uint64_t all = 0, some = 0;
+  bool extrapolated() const { return some < all; }
+  std::uint64_t fewer() const { return some / 2; }
+  /// From `fewer` iterations on, each takes as long as the last: those that are left out, over those in between.
+  double further() const { return static_cast<double>(all - some) / static_cast<double>(some - fewer()); }
+};
+
+Iterations iterationsOf(const ir::Program &program, const MessageBytes &bytes) {
+  Iterations result;
+  result.all = result.some = longestPipeline(program, bytes);
+  while (result.some > 16 && operations(program, bytes, result.some) > mostOperations)
+    result.some /= 2;
+  return result;
+}
+
 Timeline walk(const ir::ProgramIndex &index, const Machine &machine, Runner runner, const MessageBytes &bytes,
               WalkOptions options, Timeline memory) {
   FluidNetwork network;
@@ -57,11 +75,8 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
   const MessageBytes bytes(program, messageBytes);
   Estimate result;
   result.messageBytes = messageBytes;
-  const std::uint64_t all = longestPipeline(program, bytes);
-  std::uint64_t some = all;
-  while (some > 16 && operations(program, bytes, some) > mostOperations)
-    some /= 2;
-  result.extrapolated = some < all;
+  const Iterations iterations = iterationsOf(program, bytes);
+  result.extrapolated = iterations.extrapolated();
   const Time launch = Costs::us(machine.parameters.launch);
   const ir::ProgramIndex index(program);
   Timeline last; // of several walks, one after the other
@@ -69,22 +84,20 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
     last = walk(index, machine, runner, bytes, options, std::move(last));
     return last;
   };
-  result.latencyBound = run({.mostIterations = some, .free = true}).end;
+  result.latencyBound = run({.mostIterations = iterations.some, .free = true}).end;
   Time halfTotal = 0, halfLinks = 0, halfLatency = 0;
-  const std::uint64_t fewer = some / 2;
   if (result.extrapolated) {
-    halfLatency = run({.mostIterations = fewer, .free = true}).end;
-    const Timeline &half = run({.mostIterations = fewer});
+    halfLatency = run({.mostIterations = iterations.fewer(), .free = true}).end;
+    const Timeline &half = run({.mostIterations = iterations.fewer()});
     halfTotal = half.end;
     halfLinks = busiest(half);
   }
-  run({.mostIterations = some, .record = record});
+  run({.mostIterations = iterations.some, .record = record});
   result.timeline = std::move(last);
   result.total = result.timeline.end;
   result.linkBound = launch + busiest(result.timeline);
   if (result.extrapolated) {
-    // From half as many iterations on, each takes as long as the last.
-    const auto further = static_cast<double>(all - some) / static_cast<double>(some - fewer);
+    const double further = iterations.further();
     result.total += (result.timeline.end - halfTotal) * further;
     result.linkBound += (result.linkBound - launch - halfLinks) * further;
     result.latencyBound += (result.latencyBound - halfLatency) * further;
@@ -98,6 +111,22 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
     spent *= result.total / result.timeline.end;
   result.bound = static_cast<Cause>(std::max_element(result.spent.begin(), result.spent.end()) - result.spent.begin());
   return result;
+}
+
+Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes) {
+  ir::requireBlocks(program);
+  const MessageBytes bytes(program, messageBytes);
+  const Iterations iterations = iterationsOf(program, bytes);
+  const ir::ProgramIndex index(program);
+  const auto walked = [&](std::uint64_t most) {
+    return walk(index, machine, runner, bytes, {.mostIterations = most}, {});
+  };
+  const Timeline timeline = walked(iterations.some);
+  if (!timeline.complete)
+    return std::numeric_limits<Time>::infinity();
+  if (!iterations.extrapolated())
+    return timeline.end;
+  return timeline.end + (timeline.end - walked(iterations.fewer()).end) * iterations.further();
 }
 
 } // namespace mscclc::passes::time

@@ -33,4 +33,7 @@ struct Estimate {
 Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
                   bool record = false);
 
+/// The `total` of an estimate alone, which takes less than half the time; infinity where it is not complete.
+Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes);
+
 } // namespace mscclc::passes::time

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -62,6 +64,13 @@ void requirePositive(double value, const char *key) {
     fail(std::string("parameter '") + key + "' must be more than 0");
 }
 
+/// Rounded to four digits that count.
+double fourDigits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.4g", value);
+  return std::strtod(text, nullptr);
+}
+
 } // namespace
 
 Machine parseMachine(std::string_view text) {
@@ -105,6 +114,22 @@ Machine parseMachine(std::string_view text) {
   if (p.multimem > 0)
     requirePositive(p.blockMultimem, "block_multimem");
   return machine;
+}
+
+std::string writeMachine(const Machine &machine, std::span<const Provenance> origins) {
+  nlohmann::ordered_json file;
+  file["name"] = machine.name;
+  file["description"] = machine.description;
+  file["gpus_per_node"] = machine.gpusPerNode;
+  file["topology"] = machine.mesh ? "mesh" : "switch";
+  file["multiprocessors"] = machine.multiprocessors;
+  auto origin = origins.begin();
+#define PARAMETER(field, key, unit, summary)                                                                           \
+  file["parameters"][key] = {                                                                                          \
+      {"value", fourDigits(machine.parameters.field)}, {"source", origin->source}, {"certainty", origin->certainty}};  \
+  ++origin;
+#include "passes/time/machine_parameters.def"
+  return file.dump(2) + "\n";
 }
 
 std::vector<std::string> builtInMachines() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,15 @@ struct MachineError {
 
 /// A machine file's text. Throws MachineError, which names the key at fault.
 Machine parseMachine(std::string_view json);
+
+/// Where a parameter's value is from, and how sure it is: as in a machine file.
+struct Provenance {
+  std::string source, certainty;
+};
+
+/// The text of a machine file; values with four digits. `origins` are of the parameters, in the order of
+/// machine_parameters.def.
+std::string writeMachine(const Machine &machine, std::span<const Provenance> origins);
 
 /// A machine by what --machine says: the name of one that is built in or a file's path, with `*N` after it for N nodes.
 /// Throws MachineError.

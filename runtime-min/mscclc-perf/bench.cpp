@@ -292,31 +292,18 @@ std::unique_ptr<Bench> makeBench(const Options &options, const MscclcKernel &ker
 
 } // namespace
 
-int run(const Options &options, uint32_t process, const std::string &rendezvous) try {
+Measured measure(const Options &options, const MscclcKernel &kernel, uint32_t process, const std::string &rendezvous) {
   const bool prints = process == 0;
-  const MscclcKernel &kernel = findKernel(options);
-  std::vector<Row> rows = rowsOf(options, kernel);
-  if (rows.empty() || options.processes > kernel.ranks) {
-    // Every process sees the same; one says it.
-    if (prints && rows.empty())
-      std::fprintf(stderr, "mscclc-perf: nothing to run: %s\n", offerOf(kernel).c_str());
-    else if (prints)
-      std::fprintf(stderr, "mscclc-perf: %u processes for the %u ranks of kernel '%s'\n", options.processes,
-                   kernel.ranks, kernel.name);
-    return 2;
-  }
-  if (prints && !options.json.empty() && !writeJson(options.json, kernel, {}))
-    throw runtime::Error(MSCCLC_ERROR_SYSTEM, "cannot write " + options.json);
+  Measured result{&kernel, rowsOf(options, kernel)};
   std::vector<int32_t> devices;
   runtime::Communicator communicator(communicatorOptions(options, kernel, process, rendezvous, devices));
-  const std::unique_ptr<Bench> bench = makeBench(options, kernel, communicator, rows, prints);
+  const std::unique_ptr<Bench> bench = makeBench(options, kernel, communicator, result.rows, prints);
+  result.hasMulticast = bench->hasMulticast();
   if (prints)
     printHead(options, kernel, communicator, *bench);
-  bool right = true;
-  for (Row &row : rows) {
+  for (Row &row : result.rows) {
     const uint32_t threads = bench->threads();
     row = bench->measure(row.bytes, row.dtype, row.reduceOp, row.packet);
-    right = right && row.wrong <= 0;
     if (prints && bench->threads() != threads)
       std::printf("# from here on %u threads a block: the blocks of more do not fit on the device at once\n",
                   bench->threads());
@@ -326,9 +313,30 @@ int run(const Options &options, uint32_t process, const std::string &rendezvous)
       std::fprintf(stderr, "mscclc-perf: process %u: %lld wrong elements\n", process,
                    static_cast<long long>(row.wrong));
   }
-  if (prints && !options.json.empty() && !writeJson(options.json, kernel, rows))
-    throw runtime::Error(MSCCLC_ERROR_SYSTEM, "cannot write " + options.json);
-  return right ? 0 : 1;
+  return result;
+}
+
+int run(const Options &options, uint32_t process, const std::string &rendezvous) try {
+  const bool prints = process == 0;
+  const MscclcKernel &kernel = findKernel(options);
+  const bool nothing = rowsOf(options, kernel).empty();
+  if (nothing || options.processes > kernel.ranks) {
+    // Every process sees the same; one says it.
+    if (prints && nothing)
+      std::fprintf(stderr, "mscclc-perf: nothing to run: %s\n", offerOf(kernel).c_str());
+    else if (prints)
+      std::fprintf(stderr, "mscclc-perf: %u processes for the %u ranks of kernel '%s'\n", options.processes,
+                   kernel.ranks, kernel.name);
+    return 2;
+  }
+  const auto write = [&](const std::vector<Measured> &measured) {
+    if (prints && !options.json.empty() && !writeJson(options.json, measured))
+      throw runtime::Error(MSCCLC_ERROR_SYSTEM, "cannot write " + options.json);
+  };
+  write({});
+  const Measured measured = measure(options, kernel, process, rendezvous);
+  write({measured});
+  return measured.isRight() ? 0 : 1;
 } catch (const runtime::Error &error) {
   std::fflush(stdout);
   std::fprintf(stderr, "mscclc-perf: %s\n", error.what());

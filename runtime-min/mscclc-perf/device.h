@@ -20,6 +20,10 @@ std::unique_ptr<Graphs> capture(const runtime::Communicator &communicator, const
 
 /// Bytes a second that the device copies from itself to itself, with copies of this size; 0 where there is no device.
 double copyBandwidth(int device, uint64_t bytes);
+/// Devices of this machine.
+uint32_t deviceCount();
+/// Multiprocessors of a device; 0 where that is not known.
+uint32_t multiprocessors(int device);
 /// "NVIDIA H100 80GB HBM3", or "host".
 std::string deviceName(int device);
 /// To be called before anything else uses the device.

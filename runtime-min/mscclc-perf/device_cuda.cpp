@@ -102,6 +102,17 @@ double copyBandwidth(int device, uint64_t bytes) {
   return static_cast<double>(bytes) / (times[times.size() / 2] * 1e-3);
 }
 
+uint32_t deviceCount() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess && count > 0 ? static_cast<uint32_t>(count) : 0;
+}
+
+uint32_t multiprocessors(int device) {
+  int count = 0;
+  const cudaError_t result = cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+  return result == cudaSuccess && count > 0 ? static_cast<uint32_t>(count) : 0;
+}
+
 std::string deviceName(int device) {
   cudaDeviceProp properties;
   return cudaGetDeviceProperties(&properties, device) == cudaSuccess ? properties.name : "no device";

@@ -8,6 +8,12 @@ std::unique_ptr<Graphs> capture(const runtime::Communicator &, const std::functi
 double copyBandwidth(int, uint64_t) {
   return 0;
 }
+uint32_t deviceCount() {
+  return 0;
+}
+uint32_t multiprocessors(int) {
+  return 0;
+}
 std::string deviceName(int) {
   return "host";
 }

@@ -1,5 +1,7 @@
-// mscclc-perf: runs a kernel that mscclc emitted, checks it and says how fast it is.
+// mscclc-perf: runs kernels that mscclc emitted, checks them, and says how fast they are or what that tells of the
+// machine.
 #include "bench.h"
+#include "calibrate.h"
 #include "device.h"
 #include "options.h"
 
@@ -55,5 +57,7 @@ int main(int argc, char **argv) {
   if (const int code = mscclc::perf::parseOptions(argc, argv, options); code >= 0)
     return code;
   mscclc::perf::prepareProcess();
+  if (options.calibrate)
+    return mscclc::perf::calibrate(options);
   return options.processes == 1 ? mscclc::perf::run(options, 0, "") : runProcesses(options);
 }

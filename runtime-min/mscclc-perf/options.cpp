@@ -16,6 +16,7 @@ namespace {
 constexpr uint32_t maxRepeats = 100000, maxProcesses = 1024;
 
 constexpr const char *usage = R"(Usage: mscclc-perf [options] KERNEL.so
+       mscclc-perf --calibrate -o MACHINE.json [options] [EXPERIMENTS.so]
 
 Runs a kernel that mscclc emitted over a range of message sizes, checks every result against the collective's
 definition, and prints time, algorithm bandwidth and bus bandwidth as nccl-tests do.
@@ -40,6 +41,16 @@ definition, and prints time, algorithm bandwidth and bus bandwidth as nccl-tests
   -J, --json FILE        write the rows as JSON
   -h, --help             this text
 
+CALIBRATION  Times small programs on this machine's GPUs, a rank on each, and fits the time model to them. The machine
+file that comes out is for mscclc --estimate --machine MACHINE.json. What no experiment tells is that of another machine,
+and the file says so: experiments for two GPUs and more are left out where there are fewer.
+  -C, --calibrate        measure the experiments (-b 1K -e 256M -f 8 -n 100 -r 5 --graph), and write a machine file
+  -o, --output FILE      the machine file
+  -l, --like MACHINE     the machine to begin with: a name or a file, as mscclc --machine takes it (h100x8)
+  -N, --name NAME        the machine's name (that of the file)
+  EXPERIMENTS.so         made by `cmake --build BUILD --target mscclc-experiments`, which needs nvcc
+                         (mscclc-experiments.so beside this program, or in ../lib/mscclc)
+
 EXIT CODES  0 all right   1 wrong results, or a run that failed   2 the command line is wrong
 )";
 
@@ -61,6 +72,10 @@ const option longOptions[] = {{"minbytes", required_argument, nullptr, 'b'},
                               {"host", no_argument, nullptr, 'H'},
                               {"timeout", required_argument, nullptr, 'T'},
                               {"json", required_argument, nullptr, 'J'},
+                              {"calibrate", no_argument, nullptr, 'C'},
+                              {"output", required_argument, nullptr, 'O'},
+                              {"like", required_argument, nullptr, 'l'},
+                              {"name", required_argument, nullptr, 'N'},
                               {"help", no_argument, nullptr, 'h'},
                               {nullptr, 0, nullptr, 0}};
 
@@ -155,8 +170,14 @@ bool apply(int letter, const std::string &value, Options &o) {
     return true;
   case 'd':
     return parseTypes(value, o.dtypes);
-  case 'o':
-    return parseNames(ops, value, o.reduceOps);
+  case 'o': // with --calibrate, whose programs have no choice of operation, the output
+    return o.calibrate ? !(o.output = value).empty() : parseNames(ops, value, o.reduceOps);
+  case 'O':
+    return !(o.output = value).empty();
+  case 'l':
+    return !(o.like = value).empty();
+  case 'N':
+    return !(o.machineName = value).empty();
   case 'p':
     if (value == "all")
       o.packets.push_back(MSCCLC_NO_PACKET); // of a kernel that has none
@@ -187,9 +208,26 @@ bool apply(int letter, const std::string &value, Options &o) {
   case 'H':
     o.host = true;
     return true;
+  case 'C':
+    return true;
   default:
     return false;
   }
+}
+
+/// Sizes from latencies to bandwidths, each timed so often that neither the start of a graph nor one disturbance
+/// counts.
+void setCalibrationDefaults(Options &options) {
+  options.maxBytes = 256 << 20;
+  options.factor = 8;
+  options.iterations = 100;
+  options.repeats = 5;
+}
+
+/// The exit code of a command line that is wrong.
+int wrong(const char *why) {
+  std::fprintf(stderr, "mscclc-perf: %s\n", why);
+  return 2;
 }
 
 } // namespace
@@ -214,28 +252,38 @@ bool parseBytes(const std::string &text, uint64_t &bytes) {
 }
 
 int parseOptions(int argc, char **argv, Options &options) {
-  for (int letter = 0;
-       (letter = getopt_long(argc, argv, "b:e:f:k:d:o:p:n:w:r:t:c:GD:P:HT:J:h", longOptions, nullptr)) != -1;) {
+  constexpr const char *letters = "b:e:f:k:d:o:p:n:w:r:t:c:GD:P:HT:J:CO:l:N:h";
+  // What -o means, and defaults, hang on it, wherever it stands.
+  for (int letter = 0; (letter = getopt_long(argc, argv, letters, longOptions, nullptr)) != -1;) {
+    if (letter == '?')
+      return 2;
+    options.calibrate |= letter == 'C';
+  }
+  if (options.calibrate)
+    setCalibrationDefaults(options);
+  optind = 0;
+  for (int letter = 0; (letter = getopt_long(argc, argv, letters, longOptions, nullptr)) != -1;) {
     if (letter == 'h') {
       std::fputs(usage, stdout);
       return 0;
     }
-    if (letter == '?')
-      return 2;
     if (!apply(letter, optarg == nullptr ? "" : optarg, options)) {
       std::fprintf(stderr, "mscclc-perf: '%s' is no value for -%c\n", optarg, letter);
       return 2;
     }
   }
-  if (optind + 1 != argc) {
-    std::fprintf(stderr, "mscclc-perf: one library of kernels is wanted (--help tells more)\n");
-    return 2;
-  }
-  options.library = argv[optind];
-  if (options.minBytes > options.maxBytes) {
-    std::fprintf(stderr, "mscclc-perf: the smallest message is larger than the largest\n");
-    return 2;
-  }
+  const int libraries = argc - optind;
+  if (libraries > 1 || (libraries == 0 && !options.calibrate))
+    return wrong("one library of kernels is wanted (--help tells more)");
+  options.library = libraries == 0 ? "" : argv[optind];
+  if (options.minBytes > options.maxBytes)
+    return wrong("the smallest message is larger than the largest");
+  if (options.calibrate && options.output.empty())
+    return wrong("--calibrate wants the machine file to write: -o MACHINE.json");
+  if (options.calibrate && options.processes != 1)
+    return wrong("--calibrate runs in one process: leave out -P");
+  if (!options.calibrate && !options.output.empty())
+    return wrong("--output is of --calibrate; --json FILE writes the rows");
   return -1;
 }
 

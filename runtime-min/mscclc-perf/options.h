@@ -8,8 +8,8 @@
 namespace mscclc::perf {
 
 struct Options {
-  std::string library;
-  std::string kernel; ///< name; empty: the library's only one
+  std::string library; ///< empty: that of the experiments, of --calibrate
+  std::string kernel;  ///< name; empty: the library's only one
   uint64_t minBytes = 1 << 10;
   uint64_t maxBytes = 1 << 30;
   bool givenMin = false, givenMax = false; ///< not the defaults
@@ -28,6 +28,10 @@ struct Options {
   uint32_t processes = 1;
   uint64_t timeoutMs = 60000;
   std::string json; ///< file for the rows
+  bool calibrate = false;
+  std::string output;          ///< the machine file that --calibrate writes
+  std::string like = "h100x8"; ///< a machine, as --machine of mscclc takes it
+  std::string machineName;     ///< empty: the output's name
 };
 
 /// Fills `options`; prints help or what is wrong, and returns the exit code to end with, or -1 to go on.

@@ -2,8 +2,11 @@
 
 #include "values.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
+#include <fstream>
 
 namespace mscclc::perf {
 namespace {
@@ -33,6 +36,11 @@ void append(std::string &list, const char *name) {
   if (!list.empty())
     list += ' ';
   list += name;
+}
+
+/// To a multiple of 1 / `parts`.
+double rounded(double value, double parts) {
+  return std::round(value * parts) / parts;
 }
 
 std::string sizeText(uint64_t bytes) {
@@ -81,22 +89,27 @@ const char *packetName(uint32_t packet) {
   return packet == MSCCLC_LL8 ? "LL8" : packet == MSCCLC_LL16 ? "LL16" : "-";
 }
 
-bool writeJson(const std::string &path, const MscclcKernel &kernel, const std::vector<Row> &rows) {
-  std::FILE *file = std::fopen(path.c_str(), "w");
-  if (file == nullptr)
-    return false;
-  std::fprintf(file, "[");
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const Row &r = rows[i];
-    std::fprintf(file,
-                 "%s\n  {\"kernel\": \"%s\", \"bytes\": %llu, \"type\": \"%s\", \"op\": \"%s\", \"packet\": \"%s\", "
-                 "\"microseconds\": %.3f, \"algbw\": %.3f, \"busbw\": %.3f, \"of_copy\": %.4f, \"wrong\": %lld}",
-                 i == 0 ? "" : ",", kernel.name, static_cast<unsigned long long>(r.bytes), typeName(r.dtype),
-                 reduceName(r.reduceOp), packetName(r.packet), r.seconds * 1e6, r.algorithmBandwidth, r.busBandwidth,
-                 r.ofCopyLimit, static_cast<long long>(r.wrong));
-  }
-  std::fprintf(file, "\n]\n");
-  return std::fclose(file) == 0;
+bool Measured::isRight() const {
+  return std::all_of(rows.begin(), rows.end(), [](const Row &row) { return row.wrong <= 0; });
+}
+
+bool writeJson(const std::string &path, const std::vector<Measured> &measured) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const Measured &part : measured)
+    for (const Row &row : part.rows)
+      rows.push_back({{"kernel", part.kernel->name},
+                      {"bytes", row.bytes},
+                      {"type", typeName(row.dtype)},
+                      {"op", reduceName(row.reduceOp)},
+                      {"packet", packetName(row.packet)},
+                      {"microseconds", rounded(row.seconds * 1e6, 1e3)},
+                      {"algbw", rounded(row.algorithmBandwidth, 1e3)},
+                      {"busbw", rounded(row.busBandwidth, 1e3)},
+                      {"of_copy", rounded(row.ofCopyLimit, 1e4)},
+                      {"wrong", row.wrong}});
+  std::ofstream file(path);
+  file << rows.dump(2) << '\n';
+  return file.flush().good();
 }
 
 } // namespace mscclc::perf

@@ -19,6 +19,15 @@ struct Row {
   int64_t wrong;                           ///< elements; -1: not checked
 };
 
+/// A kernel and its rows.
+struct Measured {
+  const MscclcKernel *kernel = nullptr;
+  std::vector<Row> rows;
+  bool hasMulticast = false; ///< its switch channels go through the switch
+  /// No result was seen to be wrong.
+  bool isRight() const;
+};
+
 /// The rows that the options ask for and the kernel can run, not measured yet. What the options leave open is the
 /// kernel's first.
 std::vector<Row> rowsOf(const Options &options, const MscclcKernel &kernel);
@@ -27,7 +36,7 @@ std::string offerOf(const MscclcKernel &kernel);
 
 const char *packetName(uint32_t packet); ///< "-" for none
 
-/// False if the file cannot be written.
-bool writeJson(const std::string &path, const MscclcKernel &kernel, const std::vector<Row> &rows);
+/// Writes all rows as one JSON array. False if the file cannot be written.
+bool writeJson(const std::string &path, const std::vector<Measured> &measured);
 
 } // namespace mscclc::perf

@@ -13,6 +13,10 @@ OLDEST = 70
 # First toolkit with multicast objects.
 OLDEST_TOOLKIT = (12, 1)
 WARNINGS = "-Wall,-Wextra"
+# Sources of mscclc-perf that need the rest of mscclc.
+NOT_ALONE = ("calibrate", "experiments")
+# Where a pack has the headers of others, beside the runtime.
+OTHERS = "others"
 
 
 def run(command, timeout=None):
@@ -39,6 +43,14 @@ def include_flags(folders):
     return [word for folder in folders for word in ("-I", folder)]
 
 
+def json_headers():
+    """nlohmann_json's headers, each with its path from the folder that includes are written from."""
+    rules = must([os.environ.get("CXX", "g++"), "-std=c++17", "-M", "-include", "nlohmann/json.hpp", "-x", "c++", os.devnull],
+                 "finding nlohmann/json.hpp")
+    files = [pathlib.Path(word) for word in rules.split() if "/nlohmann/" in word]
+    return [(file, pathlib.PurePosixPath(*file.parts[file.parts.index("nlohmann"):])) for file in files]
+
+
 class HostCompilers:
     """For the CPU stand-in."""
     description = "CPU stand-in"
@@ -61,14 +73,14 @@ class HostCompilers:
 
     def wants(self, source):
         """Whether a source file of the runtime is for this machine."""
-        return source.stem not in ("platform_cuda", "cuda_driver", "cuda_memory", "device_cuda")
+        return source.stem not in ("platform_cuda", "cuda_driver", "cuda_memory", "device_cuda", *NOT_ALONE)
 
     def build_tool(self, runtime, work):
         """mscclc-perf and the library it runs on, without a build tool."""
         version = re.search(r"project\([^)]*VERSION ([0-9.]+)", (runtime / "CMakeLists.txt").read_text()).group(1)
         self.flags = [*self.flags, f'-DMSCCLC_RUNTIME_VERSION="{version}"']
         folders = [runtime / "src", runtime / "mscclc-perf"]
-        includes = [runtime / "include", runtime / "src"]
+        includes = [runtime / "include", runtime / "src", *filter(pathlib.Path.is_dir, [runtime.parent / OTHERS])]
         sources = [[path for path in sorted(folder.rglob("*.cpp")) if self.wants(path)] for folder in folders]
         objects = [[work / f"{path.stem}.{folder.name}.o" for path in paths] for folder, paths in zip(folders, sources)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -106,7 +118,7 @@ class CudaCompilers(HostCompilers):
              f"compiling {source}")
 
     def wants(self, source):
-        return source.stem != "device_none"
+        return source.stem not in ("device_none", *NOT_ALONE)
 
 
 def find_nvcc():

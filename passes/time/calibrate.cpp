@@ -1,0 +1,266 @@
+#include "passes/time/calibrate.h"
+
+#include "passes/time/estimate.h"
+#include "passes/time/least_squares.h"
+
+#include "ir/internal_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+
+namespace mscclc::passes::time {
+
+namespace {
+
+struct Field {
+  const char *key;
+  double MachineParameters::*member;
+};
+constexpr Field fields[] = {
+#define PARAMETER(field, key, unit, summary) {key, &MachineParameters::field},
+#include "passes/time/machine_parameters.def"
+};
+
+/// Relative error of a time that is expected of any measurement.
+constexpr double noise = 0.03;
+/// Errors beyond so many times `noise` count less.
+constexpr double outlier = 2;
+/// Natural logarithm by which a parameter may well differ from that of the other machine.
+constexpr double springLength = 1;
+/// Step of a derivative, and the longest step of a parameter, in the logarithm.
+constexpr double difference = 0.01, longestStep = 0.5;
+constexpr int mostSteps = 60;
+/// Of the cost, which is about the number of measurements where all is well: what is gained by a step that is the last.
+constexpr double smallGain = 0.01;
+
+class Fit {
+public:
+  Fit(std::span<const Measurement> measurements, const Machine &like, Runner runner)
+      : measurements_(measurements), runner_(runner), like_(like), machine_(like) {
+    for (const Field &field : fields)
+      if (like.parameters.*field.member > 0)
+        free_.push_back(&field);
+  }
+
+  /// Gauss-Newton steps, damped as Levenberg and Marquardt do it, until they gain next to nothing.
+  void run() {
+    double damping = 1e-3, gain = 2 * smallGain;
+    errors_ = errorsOf(machine_);
+    for (int step = 0; step < mostSteps && gain > smallGain && !free_.empty(); ++step) {
+      const System system = linearise();
+      const double cost = costOf(machine_, errors_);
+      gain = 0;
+      for (; gain == 0 && damping < 1e4; damping *= 10) {
+        const Machine next = stepped(system, damping);
+        std::vector<double> errors = errorsOf(next);
+        gain = std::max(0.0, cost - costOf(next, errors));
+        if (gain > 0) {
+          machine_ = next;
+          errors_ = std::move(errors);
+        }
+      }
+      damping = std::max(1e-6, damping / 100);
+    }
+  }
+
+  /// Of each free parameter, the relative standard deviation that the measurements leave it.
+  std::vector<double> spreads() const {
+    System system = linearise();
+    // Errors that are larger than expected make everything less sure.
+    double squares = 0;
+    for (const double error : errors_)
+      squares += weight(error) * error * error;
+    const double more = static_cast<double>(measurements_.size()) - static_cast<double>(free_.size());
+    const double scale = std::max(1.0, squares / std::max(1.0, more));
+    for (std::size_t i = 0; i < free_.size(); ++i)
+      for (std::size_t k = 0; k < free_.size(); ++k)
+        system.normal.at(i, k) = system.normal.at(i, k) / scale + (i == k ? spring : 0);
+    std::optional<std::vector<double>> variances = inverseDiagonal(system.normal);
+    if (!variances)
+      throw ir::InternalError("a calibration's normal matrix is not positive definite");
+    for (double &variance : *variances)
+      variance = std::sqrt(variance);
+    return *variances;
+  }
+
+  /// Puts free parameter `index` back to the other machine's.
+  void keep(std::size_t index) {
+    machine_.parameters.*free_[index]->member = like_.parameters.*free_[index]->member;
+    free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+
+  const std::vector<const Field *> &free() const { return free_; }
+  const Machine &machine() const { return machine_; }
+  /// Logarithms of estimated over measured times.
+  std::vector<double> logs() const {
+    std::vector<double> logs = errors_;
+    for (double &log : logs)
+      log *= noise;
+    return logs;
+  }
+
+private:
+  /// Half of the cost's gradient and its second derivative, of the errors alone.
+  struct System {
+    Matrix normal;
+    std::vector<double> gradient;
+  };
+  static constexpr double spring = 1 / (springLength * springLength);
+
+  static double weight(double error) { return std::abs(error) <= outlier ? 1 : outlier / std::abs(error); }
+
+  std::vector<double> errorsOf(const Machine &machine) const {
+    std::vector<double> errors;
+    for (const Measurement &m : measurements_)
+      errors.push_back(std::log(launchTime(*m.program, machine, runner_, m.messageBytes) / m.time) / noise);
+    return errors;
+  }
+
+  /// How far a parameter is from the other machine's, in the logarithm.
+  double pull(const Machine &machine, const Field &field) const {
+    return std::log(machine.parameters.*field.member / like_.parameters.*field.member);
+  }
+
+  double costOf(const Machine &machine, const std::vector<double> &errors) const {
+    double cost = 0;
+    for (const double error : errors)
+      cost += std::abs(error) <= outlier ? error * error : outlier * (2 * std::abs(error) - outlier);
+    for (const Field *field : free_)
+      cost += spring * pull(machine, *field) * pull(machine, *field);
+    return cost;
+  }
+
+  System linearise() const {
+    std::vector<std::vector<double>> slopes; // [parameter][measurement]
+    for (const Field *field : free_) {
+      Machine nearby = machine_;
+      nearby.parameters.*field->member *= std::exp(difference);
+      slopes.push_back(errorsOf(nearby));
+      for (std::size_t m = 0; m < errors_.size(); ++m)
+        slopes.back()[m] = (slopes.back()[m] - errors_[m]) / difference;
+    }
+    System system{Matrix(free_.size()), std::vector<double>(free_.size())};
+    for (std::size_t m = 0; m < errors_.size(); ++m)
+      for (std::size_t i = 0; i < free_.size(); ++i) {
+        const double weighted = weight(errors_[m]) * slopes[i][m];
+        system.gradient[i] += weighted * errors_[m];
+        for (std::size_t k = 0; k < free_.size(); ++k)
+          system.normal.at(i, k) += weighted * slopes[k][m];
+      }
+    return system;
+  }
+
+  /// The machine after one step.
+  Machine stepped(const System &system, double damping) const {
+    Matrix normal = system.normal;
+    std::vector<double> down = system.gradient;
+    for (std::size_t i = 0; i < free_.size(); ++i) {
+      normal.at(i, i) = normal.at(i, i) * (1 + damping) + spring;
+      down[i] = -down[i] - spring * pull(machine_, *free_[i]);
+    }
+    const std::optional<std::vector<double>> step = solve(normal, std::move(down));
+    if (!step)
+      throw ir::InternalError("a calibration's normal matrix is not positive definite");
+    Machine next = machine_;
+    for (std::size_t i = 0; i < free_.size(); ++i) {
+      const double change = std::clamp((*step)[i], -longestStep, longestStep);
+      next.parameters.*free_[i]->member *= std::exp(change);
+    }
+    return next;
+  }
+
+  std::span<const Measurement> measurements_;
+  Runner runner_;
+  const Machine &like_;
+  Machine machine_;
+  std::vector<const Field *> free_;
+  std::vector<double> errors_; ///< [measurement], in units of `noise`
+};
+
+/// Fits; keeps what stays open, one after the other. Returns the spread of each parameter when all were free.
+std::vector<double> settle(Fit &fit) {
+  std::vector<double> open(std::size(fields), 1);
+  fit.run();
+  std::vector<double> spreads = fit.spreads();
+  for (std::size_t i = 0; i < spreads.size(); ++i)
+    open[static_cast<std::size_t>(fit.free()[i] - fields)] = spreads[i];
+  // What no time depends on at all goes at once.
+  for (std::size_t i = spreads.size(); i-- > 0;)
+    if (spreads[i] > 0.99 * springLength) {
+      fit.keep(i);
+      spreads.erase(spreads.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  while (!spreads.empty()) {
+    const auto widest = std::max_element(spreads.begin(), spreads.end());
+    if (*widest <= openLimit)
+      break;
+    fit.keep(static_cast<std::size_t>(widest - spreads.begin()));
+    fit.run();
+    spreads = fit.spreads();
+  }
+  return open;
+}
+
+std::string shortNumber(double value, const char *format) {
+  char text[32];
+  std::snprintf(text, sizeof(text), format, value);
+  return text;
+}
+
+} // namespace
+
+Calibration calibrate(std::span<const Measurement> measurements, const Machine &like, Runner runner) {
+  Fit fit(measurements, like, runner);
+  const std::vector<double> open = settle(fit);
+  const std::vector<double> spreads = fit.spreads();
+  Calibration result;
+  result.machine = fit.machine();
+  result.measurements = measurements.size();
+  for (std::size_t i = 0; i < std::size(fields); ++i) {
+    const auto at = std::find(fit.free().begin(), fit.free().end(), &fields[i]);
+    FittedParameter parameter{fields[i].key, result.machine.parameters.*fields[i].member, Standing::Kept, open[i]};
+    if (at != fit.free().end()) {
+      parameter.standing = open[i] <= openLimit ? Standing::Settled : Standing::Shared;
+      parameter.spread = spreads[static_cast<std::size_t>(at - fit.free().begin())];
+    }
+    result.parameters.push_back(parameter);
+  }
+  std::vector<double> factors;
+  for (const double log : fit.logs())
+    factors.push_back(std::exp(std::abs(log)));
+  std::sort(factors.begin(), factors.end());
+  if (!factors.empty()) {
+    result.medianFactor = factors[factors.size() / 2];
+    result.worstFactor = factors.back();
+  }
+  return result;
+}
+
+std::string machineFile(const Calibration &calibration, const std::string &measuredBy, const std::string &like) {
+  std::vector<Provenance> origins;
+  for (const FittedParameter &parameter : calibration.parameters) {
+    const std::string fitted = measuredBy + ", fitted to " + std::to_string(calibration.measurements) +
+                               " times within " + shortNumber(parameter.spread * 100, "%.1f") + " %";
+    switch (parameter.standing) {
+    case Standing::Kept:
+      origins.push_back(
+          {parameter.value == 0 ? "none of it was seen" : "as of " + like + ": no experiment tells it", "assumed"});
+      break;
+    case Standing::Shared:
+      origins.push_back({fitted + ", given what is kept of " + like, "derived"});
+      break;
+    case Standing::Settled:
+      origins.push_back({fitted, "fitted"});
+      break;
+    }
+  }
+  Machine machine = calibration.machine;
+  machine.description += "; " + measuredBy + ": estimates are off by a factor of " +
+                         shortNumber(calibration.medianFactor, "%.2f") + " in the median, " +
+                         shortNumber(calibration.worstFactor, "%.2f") + " at most";
+  return writeMachine(machine, origins);
+}
+
+} // namespace mscclc::passes::time
