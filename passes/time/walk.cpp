@@ -142,24 +142,19 @@ void Walk::step(std::uint32_t number) {
       return;
     }
     const ir::Op &op = code.ops[block.cursor.op()];
-    switch (ir::info(op.kind).effect) {
-    case ir::OpEffect::BlockSync:
-    case ir::OpEffect::Barrier:
+    switch (ir::info(op.kind).step) {
+    case ir::OpStep::BlockSync:
+    case ir::OpStep::Barrier:
       if (!join(block, op))
         return;
       break;
-    case ir::OpEffect::Acquire:
-    case ir::OpEffect::Release:
-    case ir::OpEffect::Signal:
-    case ir::OpEffect::Wait:
-    case ir::OpEffect::Flush:
+    case ir::OpStep::Give:
+    case ir::OpStep::Take:
+    case ir::OpStep::Drain:
       synchronise(block, op);
       advance(block);
       break;
-    case ir::OpEffect::Move:
-    case ir::OpEffect::MoveAndSignal:
-    case ir::OpEffect::MoveSignalAndFlush:
-    case ir::OpEffect::Reduce:
+    case ir::OpStep::Data:
       if (op.channelType != ir::ChannelType::Port) {
         move(block, op);
         return;
@@ -167,7 +162,7 @@ void Walk::step(std::uint32_t number) {
       push(block, op);
       advance(block);
       break;
-    case ir::OpEffect::Loop:
+    case ir::OpStep::Loop:
       throw ir::InternalError("a pipeline's header does not run");
     }
     if (block.issue.at > now_) {
@@ -193,7 +188,7 @@ bool Walk::join(Block &block, const ir::Op &op) {
   timeline_.spans[span].bound = Cause::Sync;
   const Time end = from.at + Costs::us(costs_.parameters().blockSync);
   this->end(span, end);
-  if (ir::info(op.kind).effect == ir::OpEffect::Barrier) {
+  if (ir::info(op.kind).step == ir::OpStep::Barrier) {
     meet(block, op, span);
     return false;
   }
@@ -243,16 +238,16 @@ void Walk::synchroniseAt(Block &block, const ir::Op &op, std::uint32_t span, std
   const std::uint32_t rank = rankOf(block), id = code(block).idsOf(op)[position];
   const Waiter waiter{span, position, from};
   const auto done = [&](Time at) { answer(waiter, {at, Span::none}); };
-  switch (ir::info(op.kind).effect) {
-  case ir::OpEffect::Release:
-    done(from);
-    post(index_.queue(rank, op, id), {from + Costs::us(p.barrier), span});
-    return;
-  case ir::OpEffect::Acquire:
-  case ir::OpEffect::Wait:
+  switch (ir::info(op.kind).step) {
+  case ir::OpStep::Take:
     take(index_.queue(rank, op, id), waiter);
     return;
-  case ir::OpEffect::Signal: {
+  case ir::OpStep::Give: {
+    if (ir::isSemaphoreOp(op.kind)) {
+      done(from);
+      post(index_.queue(rank, op, id), {from + Costs::us(p.barrier), span});
+      return;
+    }
     if (op.channelType == ir::ChannelType::Port) {
       const Time pushed = from + Costs::us(p.portPush);
       ask(rank, {.span = span, .channel = id, .signal = true, .pushed = pushed});
@@ -266,17 +261,14 @@ void Walk::synchroniseAt(Block &block, const ir::Op &op, std::uint32_t span, std
     post(index_.queue(rank, op, id), {sent + Costs::us(p.storeVisible), span});
     return;
   }
-  case ir::OpEffect::Flush:
+  case ir::OpStep::Drain:
     ask(rank,
         {.span = span, .channel = id, .position = position, .flush = true, .pushed = from + Costs::us(p.portPush)});
     return;
-  case ir::OpEffect::BlockSync:
-  case ir::OpEffect::Barrier:
-  case ir::OpEffect::Move:
-  case ir::OpEffect::MoveAndSignal:
-  case ir::OpEffect::MoveSignalAndFlush:
-  case ir::OpEffect::Reduce:
-  case ir::OpEffect::Loop:
+  case ir::OpStep::BlockSync:
+  case ir::OpStep::Barrier:
+  case ir::OpStep::Data:
+  case ir::OpStep::Loop:
     throw ir::InternalError("an operation that no single thread does");
   }
 }

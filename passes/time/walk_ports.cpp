@@ -14,7 +14,7 @@ namespace mscclc::passes::time {
 void Walk::push(Block &block, const ir::Op &op) {
   const MachineParameters &p = costs_.parameters();
   const std::uint32_t span = begin(block, block.issue.at, block.issue.span);
-  const bool signals = ir::putsAndSignals(op.kind), flushes = op.kind == ir::OpKind::PutWithSignalAndFlush;
+  const bool signals = ir::putsAndSignals(op.kind), flushes = ir::flushes(op.kind);
   if (block.threads.size() < op.numIds)
     block.threads.resize(op.numIds);
   ++block.open;
