@@ -88,7 +88,7 @@ constexpr PlanOp fieldsFor(ir::OpKind kind) {
     op.required |= IterContext | Body;
   else if (kind == ir::OpKind::SwitchReduce) // spelled unlike all others (GroupLoadReduce in internal/operations.py)
     op.required |= SwitchRange | DstChunk | ChannelIds;
-  else if (ir::info(kind).group == ir::OpGroup::Data || ir::putsAndSignals(kind))
+  else if (ir::info(kind).step == ir::OpStep::Data)
     op.required |= Buffers;
   if (shape.ids == ir::IdRule::Semaphores)
     op.required |= SemaphoreIds;

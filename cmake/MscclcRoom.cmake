@@ -13,6 +13,26 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   list(APPEND MSCCLC_WARNINGS -Wno-deprecated-declarations) # of a function that libstdc++'s own algorithms call
 endif()
 
+# MSCCLC_PRECOMPILE: headers that most sources include are precompiled once for all rooms. On where sanitizers are: their
+# build is one of several, and the others see that each source includes what it uses.
+set(precompile_default OFF)
+if(MSCCLC_SANITIZE)
+  set(precompile_default ON)
+endif()
+option(MSCCLC_PRECOMPILE "Precompile common headers" ${precompile_default})
+if(MSCCLC_PRECOMPILE)
+  add_library(mscclc_common_headers OBJECT EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/common_headers.cpp")
+  target_include_directories(mscclc_common_headers PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_precompile_headers(mscclc_common_headers PRIVATE "${CMAKE_CURRENT_LIST_DIR}/common_headers.h")
+endif()
+
+# mscclc_precompiled(TARGET): the sources of TARGET see the common headers precompiled, if the build has them.
+function(mscclc_precompiled target)
+  if(MSCCLC_PRECOMPILE)
+    target_precompile_headers(${target} REUSE_FROM mscclc_common_headers)
+  endif()
+endfunction()
+
 function(mscclc_room name)
   cmake_parse_arguments(ARG "CLOSED_SETS" "" "DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")

@@ -76,15 +76,15 @@ inline constexpr KindSet waits([](const OpInfo &op) { return op.effect == OpEffe
 inline constexpr KindSet semaphores([](const OpInfo &op) {
   return op.effect == OpEffect::Acquire || op.effect == OpEffect::Release;
 });
-inline constexpr KindSet blockSyncs([](const OpInfo &op) { return op.group == OpGroup::BlockSync; });
-inline constexpr KindSet reduces([](const OpInfo &op) { return op.effect == OpEffect::Reduce; });
-inline constexpr KindSet putsAndSignals([](const OpInfo &op) {
-  return op.effect == OpEffect::MoveAndSignal || op.effect == OpEffect::MoveSignalAndFlush;
+inline constexpr KindSet blockSyncs([](const OpInfo &op) {
+  return op.step == OpStep::BlockSync || op.step == OpStep::Barrier;
 });
-inline constexpr KindSet sends([](const OpInfo &op) { return info(op.effect).sends; });
-inline constexpr KindSet takes([](const OpInfo &op) { return info(op.effect).takes; });
-inline constexpr KindSet flushes([](const OpInfo &op) { return info(op.effect).flushes; });
-inline constexpr KindSet dataSync([](const OpInfo &op) { return info(op.effect).dataSync; });
+inline constexpr KindSet reduces([](const OpInfo &op) { return info(op.effect).reduces(); });
+inline constexpr KindSet putsAndSignals([](const OpInfo &op) { return info(op.effect).thenSignals; });
+inline constexpr KindSet sends([](const OpInfo &op) { return info(op.effect).sends(); });
+inline constexpr KindSet takes([](const OpInfo &op) { return info(op.effect).takes(); });
+inline constexpr KindSet flushes([](const OpInfo &op) { return info(op.effect).flushes(); });
+inline constexpr KindSet oneThreadPerId([](const OpInfo &op) { return info(op.effect).oneThreadPerId(); });
 } // namespace kinds
 
 constexpr bool isPacketOp(OpKind kind) {
@@ -108,7 +108,7 @@ enum class ElementUnit : std::uint8_t {
 };
 
 constexpr ElementUnit elementUnitOf(const Op &op) {
-  if (info(op.kind).group != OpGroup::Data || op.channelType == ChannelType::Port || reducesInSwitch(op.kind))
+  if (info(op.kind).step != OpStep::Data || op.channelType == ChannelType::Port || reducesInSwitch(op.kind))
     return ElementUnit::Other;
   return isPacketOp(op.kind) ? ElementUnit::Payload : ElementUnit::Word;
 }
@@ -122,9 +122,17 @@ constexpr bool isWait(OpKind kind) {
 constexpr bool isSemaphoreOp(OpKind kind) {
   return kinds::semaphores.has(kind);
 }
+/// True if one thread each does what there is to do at a channel or semaphore, as in a signal.
+constexpr bool oneThreadPerId(OpKind kind) {
+  return kinds::oneThreadPerId.has(kind);
+}
+/// The same of threads that ask a proxy: thread i does position i of the operation.
+constexpr bool oneThreadPerPosition(const Op &op) {
+  return oneThreadPerId(op.kind) || op.channelType == ChannelType::Port;
+}
 /// True if the operation carries a DataSync of its own.
 constexpr bool hasDataSync(OpKind kind) {
-  return kinds::dataSync.has(kind);
+  return oneThreadPerId(kind);
 }
 constexpr bool isBlockSync(OpKind kind) {
   return kinds::blockSyncs.has(kind);

@@ -132,7 +132,8 @@ constexpr bool reducesInSwitch(OpKind kind) {
 
 /// True if blocks of a thread-block group may share the operation, each moving its slice.
 constexpr bool canBeSliced(OpKind kind) {
-  return info(kind).group == OpGroup::Data && !shapeOf(kind).allows(ChannelType::Switch);
+  return info(kind).step == OpStep::Data && !info(info(kind).effect).thenSignals &&
+         !shapeOf(kind).allows(ChannelType::Switch);
 }
 
 } // namespace mscclc::ir

@@ -25,7 +25,7 @@ enum class OpKind : std::uint8_t {
 #include "ir/ops.def"
 };
 
-/// What an operation does. Whoever steps or judges operations lists these, and so learns of a new one.
+/// What an operation does. EffectInfo answers what others ask of it.
 enum class OpEffect : std::uint8_t {
   BlockSync,          ///< the threads of the block wait for one another
   Barrier,            ///< the threads of several blocks wait for one another
@@ -41,46 +41,80 @@ enum class OpEffect : std::uint8_t {
   Loop,               ///< a pipeline header
 };
 
-/// How the threads of a block take part in an operation.
-enum class OpGroup : std::uint8_t {
-  BlockSync,    ///< every thread arrives; ends a phase
-  SingleThread, ///< one thread a channel or semaphore
-  Data,         ///< every thread moves its share
-  Loop,         ///< a pipeline header
+/// How whoever runs a program takes an operation: proof, simulator and estimate go by it, and so learn of a new one.
+enum class OpStep : std::uint8_t {
+  BlockSync, ///< every thread of the block arrives; ends a phase
+  Barrier,   ///< every thread of several blocks arrives; ends a phase
+  Give,      ///< one thread for each channel or semaphore adds to its counter
+  Take,      ///< one thread for each channel or semaphore waits for its counter and takes from it
+  Drain,     ///< one thread for each port channel waits until its puts have left their source
+  Data,      ///< threads, or proxies for them, store something at each destination; Stored says what
+  Loop,      ///< a pipeline header
+};
+
+/// What a data operation leaves at its destinations. Whoever judges or moves data lists these.
+enum class Stored : std::uint8_t {
+  Nothing,   ///< it is no data operation
+  Sources,   ///< source i at destination i, or the one source at all of them
+  Reduction, ///< the reduction of all sources at every destination
 };
 
 /// What follows from an operation's effect.
 struct EffectInfo {
-  OpGroup group;
-  bool sends = false;    ///< adds to counters that others wait on
-  bool takes = false;    ///< takes from such counters
-  bool flushes = false;  ///< waits until port puts have left their source
-  bool dataSync = false; ///< carries a DataSync of its own
+  OpStep step;
+  Stored stored = Stored::Nothing;
+  bool thenSignals = false; ///< signals its channels after its data
+  bool thenFlushes = false; ///< and waits until its puts have left their source
+
+  /// Combines elements of several sources by the operation's ReduceOp.
+  constexpr bool reduces() const {
+    switch (stored) {
+    case Stored::Nothing:
+    case Stored::Sources:
+      return false;
+    case Stored::Reduction:
+      return true;
+    }
+    return false;
+  }
+  /// Adds to counters that others wait on.
+  constexpr bool sends() const { return step == OpStep::Give || thenSignals; }
+  /// Takes from such counters.
+  constexpr bool takes() const { return step == OpStep::Take; }
+  /// Waits until port puts have left their source.
+  constexpr bool flushes() const { return step == OpStep::Drain || thenFlushes; }
+  /// One thread does what there is to do at each channel or semaphore. Such operations carry a DataSync of their own,
+  /// and may be cut into several that name some of the channels or semaphores each.
+  constexpr bool oneThreadPerId() const {
+    return step == OpStep::Give || step == OpStep::Take || step == OpStep::Drain;
+  }
 };
 constexpr EffectInfo info(OpEffect effect) {
   switch (effect) {
   case OpEffect::BlockSync:
+    return {OpStep::BlockSync};
   case OpEffect::Barrier:
-    return {OpGroup::BlockSync};
+    return {OpStep::Barrier};
   case OpEffect::Acquire:
   case OpEffect::Wait:
-    return {.group = OpGroup::SingleThread, .takes = true, .dataSync = true};
+    return {OpStep::Take};
   case OpEffect::Release:
   case OpEffect::Signal:
-    return {.group = OpGroup::SingleThread, .sends = true, .dataSync = true};
+    return {OpStep::Give};
   case OpEffect::Flush:
-    return {.group = OpGroup::SingleThread, .flushes = true, .dataSync = true};
+    return {OpStep::Drain};
   case OpEffect::Move:
-  case OpEffect::Reduce:
-    return {OpGroup::Data};
+    return {OpStep::Data, Stored::Sources};
   case OpEffect::MoveAndSignal:
-    return {.group = OpGroup::SingleThread, .sends = true};
+    return {.step = OpStep::Data, .stored = Stored::Sources, .thenSignals = true};
   case OpEffect::MoveSignalAndFlush:
-    return {.group = OpGroup::SingleThread, .sends = true, .flushes = true};
+    return {.step = OpStep::Data, .stored = Stored::Sources, .thenSignals = true, .thenFlushes = true};
+  case OpEffect::Reduce:
+    return {OpStep::Data, Stored::Reduction};
   case OpEffect::Loop:
-    return {OpGroup::Loop};
+    return {OpStep::Loop};
   }
-  return {OpGroup::BlockSync};
+  return {OpStep::BlockSync};
 }
 
 /// What the operands of one side of an operation hold.
@@ -102,16 +136,23 @@ inline constexpr std::size_t opKindCount = 0
 
 struct OpInfo {
   std::string_view mnemonic;
-  std::string_view call; ///< what the language calls it
+  std::string_view call;  ///< what the language calls it
+  std::string_view event; ///< what traces of the executor call it; empty: nothing
   OpEffect effect;
-  OpGroup group;
+  OpStep step;
+  Stored stored;
   OperandForms sources, destinations;
-  std::string_view summary;
 };
 inline constexpr std::array<OpInfo, opKindCount> opInfos{{
-#define OP(kind, mnemonic, call, effect, sources, destinations, summary)                                               \
-  {mnemonic, call, OpEffect::effect, info(OpEffect::effect).group, OperandForms::sources, OperandForms::destinations,  \
-   summary},
+#define OP(kind, mnemonic, call, event, effect, sources, destinations, meaning)                                        \
+  {mnemonic,                                                                                                           \
+   call,                                                                                                               \
+   event,                                                                                                              \
+   OpEffect::effect,                                                                                                   \
+   info(OpEffect::effect).step,                                                                                        \
+   info(OpEffect::effect).stored,                                                                                      \
+   OperandForms::sources,                                                                                              \
+   OperandForms::destinations},
 #include "ir/ops.def"
 }};
 constexpr const OpInfo &info(OpKind kind) {

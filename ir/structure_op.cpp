@@ -27,7 +27,7 @@ void StructureChecker::checkOp(const Op &op) {
   if (!checkRanges(op))
     return;
   checkFields(op);
-  if (info(op.kind).group == OpGroup::Loop)
+  if (info(op.kind).step == OpStep::Loop)
     checkPipeline(op);
   if (op.kind == OpKind::Barrier && (barriers_.empty() || barriers_.back().id != op.imm ||
                                      barriers_.back().block != at_.block || barriers_.back().count != op.count))

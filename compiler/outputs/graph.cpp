@@ -31,16 +31,9 @@ EdgeStyle styleOf(passes::DependenceKind kind) {
 }
 
 std::string_view fillOf(const ir::Op &op) {
-  switch (ir::info(op.kind).group) {
-  case ir::OpGroup::Data:
-    return "#CFE5F2";
-  case ir::OpGroup::SingleThread:
+  if (ir::sends(op.kind) || ir::takes(op.kind) || ir::flushes(op.kind))
     return "#FBE9C6";
-  case ir::OpGroup::BlockSync:
-  case ir::OpGroup::Loop:
-    break;
-  }
-  return "#EEEEEE";
+  return ir::info(op.kind).step == ir::OpStep::Data ? "#CFE5F2" : "#EEEEEE";
 }
 
 /// A string of DOT. `\n` in it stays what DOT takes for a new line.

@@ -11,6 +11,11 @@ using ir::DataSync;
 using ir::Op;
 using ir::OpKind;
 
+/// True if all threads of the block do it.
+static bool isDataOfThreads(const Op &op) {
+  return ir::info(op.kind).step == ir::OpStep::Data && op.channelType != ChannelType::Port;
+}
+
 void BlockWriter::write(std::uint32_t agent) {
   agent_ = agent;
   rank_ = plan_.agents[agent].rank;
@@ -61,7 +66,7 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
       if (!node.arrives) {
         const ir::Move &statement = movement_.statements[node.statement];
         // Whoever hears of what a port has put takes what this block did before to be done.
-        if (statement.via == ir::Via::Port && !block_->ops.empty() && ir::info(block_->ops.back().kind).group == ir::OpGroup::Data)
+        if (statement.via == ir::Via::Port && !block_->ops.empty() && isDataOfThreads(block_->ops.back()))
           block_->append({.kind = OpKind::Nop, .loc = statement.loc});
         execute(statement);
       }

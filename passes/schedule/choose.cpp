@@ -175,7 +175,7 @@ private:
       for (const ir::ThreadBlock &block : rank.blocks)
         for (const ir::Op &op : block.ops) {
           const ir::EffectInfo effect = ir::info(ir::info(op.kind).effect);
-          score.syncs += op.kind == ir::OpKind::Barrier ? op.count : effect.sends || effect.takes ? op.numIds : 0;
+          score.syncs += op.kind == ir::OpKind::Barrier ? op.count : effect.sends() || effect.takes() ? op.numIds : 0;
         }
     }
     return score;

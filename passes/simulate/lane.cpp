@@ -99,28 +99,22 @@ Machine::Progress Machine::meet(Lane &lane, ir::MeetingCounter &meeting, std::ui
 }
 
 Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {
-  switch (ir::info(op.kind).effect) {
-  case ir::OpEffect::BlockSync: {
+  switch (ir::info(op.kind).step) {
+  case ir::OpStep::BlockSync: {
     const std::uint32_t number = index_.block(lane.rank, lane.block);
     return meet(lane, blocks_[number].nops, lanesPerBlock, key(Event::Nop, number));
   }
-  case ir::OpEffect::Barrier:
+  case ir::OpStep::Barrier:
     publish(blockOf(lane), all);
     return meet(lane, barriers_[index_.barrierOf(lane.rank, op.imm)], std::uint64_t{op.count} * lanesPerBlock,
                 key(Event::Barrier, op.imm));
-  case ir::OpEffect::Acquire:
-  case ir::OpEffect::Release:
-  case ir::OpEffect::Signal:
-  case ir::OpEffect::Wait:
-  case ir::OpEffect::Flush:
+  case ir::OpStep::Give:
+  case ir::OpStep::Take:
+  case ir::OpStep::Drain:
     return synchronise(lane, op);
-  case ir::OpEffect::Move:
-  case ir::OpEffect::MoveAndSignal:
-  case ir::OpEffect::MoveSignalAndFlush:
+  case ir::OpStep::Data:
     return op.channelType == ir::ChannelType::Port ? push(lane, op) : move(lane, op);
-  case ir::OpEffect::Reduce:
-    return move(lane, op);
-  case ir::OpEffect::Loop:
+  case ir::OpStep::Loop:
     break; // stepLane enters and leaves it
   }
   throw ir::InternalError("an operation that no lane can do: " + std::string(ir::toString(op.kind)));
@@ -133,68 +127,83 @@ void Machine::signal(std::uint32_t channelEnd, const Mark &mark) {
   }
 }
 
+/// A semaphore is counted up, or the peer of a channel is told.
+void Machine::give(const Lane &lane, const ir::Op &op, std::uint32_t id) {
+  if (ir::isSemaphoreOp(op.kind)) {
+    const std::uint32_t queue = index_.semaphoreQueue(lane.rank, id);
+    queues_.give(queue, markOf(lane));
+    untold_[queue].push_back(markOf(lane));
+    wake(lane.rank, key(Event::Semaphore, id));
+    return;
+  }
+  const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
+  if (op.channelType == ir::ChannelType::Port) {
+    Port &port = ports_[end];
+    port.queue.push_back({.signal = true, .mark = markOf(lane)});
+    ++port.pushed;
+    wake(lane.rank, key(Event::Port, end));
+    return;
+  }
+  signal(end, op.kind == ir::OpKind::Signal || relaxedShows_ ? markOf(lane) : Mark());
+}
+
+/// Blocked while there is nothing to take.
+Machine::Progress Machine::take(const ir::Op &op, std::uint32_t rank, std::uint32_t id) {
+  if (ir::isSemaphoreOp(op.kind)) {
+    const std::uint32_t queue = index_.semaphoreQueue(rank, id);
+    if (!queues_.take(queue))
+      return blockOn(key(Event::Semaphore, id));
+    showAll(untold_[queue]); // of all releases so far: a semaphore is one counter
+    return Progress::Ended;
+  }
+  const std::uint32_t end = index_.channel(op.channelType, rank, id);
+  const std::optional<Mark> mark = queues_.take(end);
+  if (!mark)
+    return blockOn(key(Event::Signal, end));
+  untold_[end].push_back(*mark);
+  if (op.kind == ir::OpKind::Wait || relaxedShows_)
+    showAll(untold_[end]);
+  return Progress::Ended;
+}
+
+/// Blocked until all is done that was pushed when the lane came.
+Machine::Progress Machine::drain(Lane &lane, std::uint32_t portEnd) {
+  const Port &port = ports_[portEnd];
+  if (!lane.entered) {
+    lane.entered = true;
+    lane.target = port.pushed;
+  }
+  if (port.finished < lane.target)
+    return blockOn(key(Event::Port, portEnd));
+  lane.entered = false;
+  return Progress::Ended;
+}
+
 Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
   const auto ids = codeOf(lane).idsOf(op);
   for (; lane.id < ids.size(); ++lane.id) {
     if (!isThread(lane, lane.id))
       continue;
     const std::uint32_t id = ids[lane.id];
-    switch (ir::info(op.kind).effect) {
-    case ir::OpEffect::Release:
-      queues_.give(index_.semaphoreQueue(lane.rank, id), markOf(lane));
-      untold_[index_.semaphoreQueue(lane.rank, id)].push_back(markOf(lane));
-      wake(lane.rank, key(Event::Semaphore, id));
+    Progress progress = Progress::Ended;
+    switch (ir::info(op.kind).step) {
+    case ir::OpStep::Give:
+      give(lane, op, id);
       break;
-    case ir::OpEffect::Acquire: {
-      const std::uint32_t queue = index_.semaphoreQueue(lane.rank, id);
-      if (!queues_.take(queue))
-        return blockOn(key(Event::Semaphore, id));
-      showAll(untold_[queue]); // of all releases so far: a semaphore is one counter
+    case ir::OpStep::Take:
+      progress = take(op, lane.rank, id);
       break;
-    }
-    case ir::OpEffect::Flush: {
-      const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
-      const Port &port = ports_[end];
-      if (!lane.entered) {
-        lane.entered = true;
-        lane.target = port.pushed;
-      }
-      if (port.finished < lane.target)
-        return blockOn(key(Event::Port, end));
-      lane.entered = false;
+    case ir::OpStep::Drain:
+      progress = drain(lane, index_.channel(op.channelType, lane.rank, id));
       break;
-    }
-    case ir::OpEffect::Wait: {
-      const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
-      const std::optional<Mark> mark = queues_.take(end);
-      if (!mark)
-        return blockOn(key(Event::Signal, end));
-      untold_[end].push_back(*mark);
-      if (op.kind == ir::OpKind::Wait || relaxedShows_)
-        showAll(untold_[end]);
-      break;
-    }
-    case ir::OpEffect::Signal:
-      if (op.channelType == ir::ChannelType::Port) {
-        const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
-        Port &port = ports_[end];
-        port.queue.push_back({.signal = true, .mark = markOf(lane)});
-        ++port.pushed;
-        wake(lane.rank, key(Event::Port, end));
-      } else {
-        signal(index_.channel(op.channelType, lane.rank, id),
-               op.kind == ir::OpKind::Signal || relaxedShows_ ? markOf(lane) : Mark());
-      }
-      break;
-    case ir::OpEffect::BlockSync:
-    case ir::OpEffect::Barrier:
-    case ir::OpEffect::Move:
-    case ir::OpEffect::MoveAndSignal:
-    case ir::OpEffect::MoveSignalAndFlush:
-    case ir::OpEffect::Reduce:
-    case ir::OpEffect::Loop:
+    case ir::OpStep::BlockSync:
+    case ir::OpStep::Barrier:
+    case ir::OpStep::Data:
+    case ir::OpStep::Loop:
       throw ir::InternalError("no operation on counters: " + std::string(ir::toString(op.kind)));
     }
+    if (progress == Progress::Blocked)
+      return progress;
   }
   return Progress::Ended;
 }
@@ -252,14 +261,32 @@ void Machine::writePacket(const Place &to, const std::byte *data, std::uint64_t 
   }
 }
 
+namespace {
+/// The operands of one store: sources that are reduced, if more than one, and the destinations that get the result.
+struct StoreOperands {
+  std::uint32_t firstSource, endSource, firstDestination, endDestination;
+};
+StoreOperands storeOperands(const ir::Op &op, std::uint32_t firstDestination) {
+  switch (ir::info(op.kind).stored) {
+  case ir::Stored::Sources: {
+    const std::uint32_t source = op.numSrcs == 1 ? 0 : firstDestination;
+    return {source, source + 1, firstDestination, firstDestination + 1};
+  }
+  case ir::Stored::Reduction:
+    return {0, op.numSrcs, firstDestination, op.numDsts};
+  case ir::Stored::Nothing:
+    break;
+  }
+  throw ir::InternalError("no data operation: " + std::string(ir::toString(op.kind)));
+}
+} // namespace
+
 Machine::Progress Machine::move(Lane &lane, const ir::Op &op) {
-  const bool reduces = ir::reduces(op.kind);
-  const std::uint32_t pairs = reduces ? 1 : op.numDsts;
   std::uint64_t burst = random_() % 4 == 0 ? 1 : 1 + random_() % 8;
   // Long words are several at once. Those of one thread are found by their number in any operation of this size.
   const std::uint64_t granule = std::max<std::uint64_t>(16, (layoutOf(lane.rank).chunkBytes() / 16 + 15) / 16 * 16);
   const std::uint64_t threads = granule == 16 ? program_.threadsPerBlock : all;
-  for (; lane.pair < pairs; ++lane.pair, lane.granule = 0) {
+  for (; lane.pair < op.numDsts; lane.pair = storeOperands(op, lane.pair).endDestination, lane.granule = 0) {
     const std::uint64_t total = bytesOf(lane, op, op.numSrcs + lane.pair);
     for (; lane.granule * granule < total; ++lane.granule) {
       if (!isWord(lane, op, lane.granule % threads))
@@ -280,13 +307,11 @@ Machine::Progress Machine::move(Lane &lane, const ir::Op &op) {
 Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32_t pair, std::uint64_t at,
                                        std::uint64_t bytes) {
   const std::uint32_t flag = ranks_[lane.rank].launch + 1;
-  const bool reduces = ir::reduces(op.kind);
+  const StoreOperands store = storeOperands(op, pair);
   buffer_.resize(bytes);
   part_.resize(bytes);
-  const std::uint32_t firstSource = reduces || op.numSrcs == 1 ? 0 : pair;
-  const std::uint32_t endSource = reduces ? op.numSrcs : firstSource + 1;
   bool any = false;
-  for (std::uint32_t i = firstSource; i < endSource; ++i) {
+  for (std::uint32_t i = store.firstSource; i < store.endSource; ++i) {
     owners(lane, op, i, owners_);
     for (const std::uint32_t owner : owners_) {
       const Place from = place(lane, op, i, at, bytes, owner);
@@ -302,8 +327,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
       any = true;
     }
   }
-  const std::uint32_t firstDst = reduces ? 0 : pair, endDst = reduces ? op.numDsts : pair + 1;
-  for (std::uint32_t i = firstDst; i < endDst; ++i) {
+  for (std::uint32_t i = store.firstDestination; i < store.endDestination; ++i) {
     owners(lane, op, op.numSrcs + i, owners_);
     for (const std::uint32_t owner : owners_) {
       const Place to = place(lane, op, op.numSrcs + i, at, bytes, owner);
@@ -313,7 +337,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
         writePacket(to, buffer_.data(), bytes, flag);
         wake(owner, key(Event::Packet));
       } else {
-        store(blockOf(lane), to.at, buffer_.data(), bytes);
+        this->store(blockOf(lane), to.at, buffer_.data(), bytes);
       }
     }
   }
@@ -360,7 +384,7 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
       ++port.pushed;
     }
     wake(lane.rank, key(Event::Port, end));
-    if (op.kind == ir::OpKind::PutWithSignalAndFlush) {
+    if (ir::flushes(op.kind)) {
       lane.entered = true;
       lane.target = port.pushed;
       return Progress::Moved;

@@ -142,6 +142,9 @@ private:
   Progress execute(Lane &lane, const ir::Op &op);
   Progress meet(Lane &lane, ir::MeetingCounter &meeting, std::uint64_t size, std::uint64_t key);
   Progress synchronise(Lane &lane, const ir::Op &op);
+  void give(const Lane &lane, const ir::Op &op, std::uint32_t id);
+  Progress take(const ir::Op &op, std::uint32_t rank, std::uint32_t id);
+  Progress drain(Lane &lane, std::uint32_t portEnd);
   Progress move(Lane &lane, const ir::Op &op);
   Progress moveGranule(Lane &lane, const ir::Op &op, std::uint32_t pair, std::uint64_t at, std::uint64_t bytes);
   Progress push(Lane &lane, const ir::Op &op);

@@ -160,52 +160,10 @@ MeasuredTrace Reader::finish() && {
 
 } // namespace
 
-std::string_view npkitName(ir::OpKind kind) {
-  switch (kind) {
-#define NAMED(kind, name)                                                                                              \
-  case ir::OpKind::kind:                                                                                               \
-    return name;
-    NAMED(Nop, "NOP")
-    NAMED(Barrier, "BARRIER")
-    NAMED(SemAcquire, "SEM_ACQUIRE")
-    NAMED(SemRelease, "SEM_RELEASE")
-    NAMED(Signal, "SIGNAL")
-    NAMED(Wait, "WAIT")
-    NAMED(RelaxedSignal, "RELAXED_SIGNAL")
-    NAMED(RelaxedWait, "RELAXED_WAIT")
-    NAMED(Flush, "FLUSH")
-    NAMED(Copy, "COPY")
-    NAMED(CopyPacket, "COPY_PACKETS")
-    NAMED(UnpackPacket, "UNPACK_PACKETS")
-    NAMED(Reduce, "REDUCE")
-    NAMED(ReducePacket, "REDUCE_PACKETS")
-    NAMED(ReduceCopyPacket, "REDUCE_COPY_PACKETS")
-    NAMED(ReduceSend, "REDUCE_SEND")
-    NAMED(ReduceSendPacket, "REDUCE_SEND_PACKETS")
-    NAMED(ReduceCopySendPacket, "REDUCE_COPY_SEND_PACKETS")
-    NAMED(ReadReduce, "READ_REDUCE")
-    NAMED(ReadReduceSend, "READ_REDUCE_SEND")
-    NAMED(Get, "GET")
-    NAMED(Put, "PUT")
-    NAMED(PutWithSignal, "PUT_WITH_SIGNAL")
-    NAMED(PutWithSignalAndFlush, "PUT_WITH_SIGNAL_AND_FLUSH")
-    NAMED(PutPacket, "PUT_PACKETS")
-    NAMED(ReadPutPacket, "READ_PUT_PACKETS")
-    NAMED(SwitchBroadcast, "MULTI_STORE")
-    NAMED(SwitchBroadcastPacket, "MULTI_STORE_PKT")
-    NAMED(SwitchReduceBroadcast, "MULTI_LOAD_REDUCE_STORE")
-#undef NAMED
-  case ir::OpKind::SwitchReduce: // only in kernels of our own
-  case ir::OpKind::Pipeline:     // its body's operations are shown
-    return {};
-  }
-  return {};
-}
-
 bool isNameOf(std::string_view name, ir::OpKind kind) {
   const ir::OpInfo &info = ir::info(kind);
-  return info.group != ir::OpGroup::Loop && !name.empty() &&
-         (name == npkitName(kind) || name == info.call || name == info.mnemonic);
+  return info.step != ir::OpStep::Loop && !name.empty() &&
+         (name == info.event || name == info.call || name == info.mnemonic);
 }
 
 MeasuredTrace readTrace(std::string_view text) {

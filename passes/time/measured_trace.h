@@ -43,10 +43,7 @@ struct TraceError {
 /// Reads Chrome trace events: a list, or an object with 'traceEvents'. Throws TraceError, which names the event.
 MeasuredTrace readTrace(std::string_view json);
 
-/// What NPKit calls an operation: "PUT_PACKETS"; empty for one that MSCCL++'s executor does not have.
-std::string_view npkitName(ir::OpKind kind);
-
-/// True if a trace may show `kind` by this name: NPKit's, the language's or the plan's.
+/// True if a trace may show `kind` by this name: its event's, the language's or the plan's.
 bool isNameOf(std::string_view name, ir::OpKind kind);
 
 } // namespace mscclc::passes::time

@@ -174,30 +174,25 @@ void Walk::step(std::uint32_t number) {
       return;
     }
     const ir::Op &op = code.ops[block.cursor.op()];
-    switch (ir::info(op.kind).effect) {
-    case ir::OpEffect::BlockSync:
-    case ir::OpEffect::Barrier:
+    switch (ir::info(op.kind).step) {
+    case ir::OpStep::BlockSync:
+    case ir::OpStep::Barrier:
       if (!join(block, op))
         return;
       break;
-    case ir::OpEffect::Acquire:
-    case ir::OpEffect::Release:
-    case ir::OpEffect::Signal:
-    case ir::OpEffect::Wait:
-    case ir::OpEffect::Flush:
+    case ir::OpStep::Give:
+    case ir::OpStep::Take:
+    case ir::OpStep::Drain:
       actAlone(block, op);
       break;
-    case ir::OpEffect::Move:
-    case ir::OpEffect::MoveAndSignal:
-    case ir::OpEffect::MoveSignalAndFlush:
-    case ir::OpEffect::Reduce:
+    case ir::OpStep::Data:
       if (op.channelType != ir::ChannelType::Port) {
         move(block, op);
         return;
       }
       actAlone(block, op);
       break;
-    case ir::OpEffect::Loop:
+    case ir::OpStep::Loop:
       throw ir::InternalError("a pipeline's header does not run");
     }
     if (block.issue.at > now_) {
@@ -223,7 +218,7 @@ bool Walk::join(Block &block, const ir::Op &op) {
   timeline_.spans[span].bound = Cause::Sync;
   const Time end = from.at + Costs::us(costs_.parameters().blockSync);
   this->end(span, end);
-  if (ir::info(op.kind).effect == ir::OpEffect::Barrier) {
+  if (ir::info(op.kind).step == ir::OpStep::Barrier) {
     meet(block, op, span);
     return false;
   }
@@ -302,16 +297,16 @@ void Walk::synchronise(const Act &act, const ir::Op &op, Time from) {
   const MachineParameters &p = costs_.parameters();
   const Block &block = blockOf(timeline_.spans[act.self.span]);
   const std::uint32_t rank = rankOf(block), id = code(block).idsOf(op)[act.self.thread];
-  switch (ir::info(op.kind).effect) {
-  case ir::OpEffect::Release:
-    answer(act.self, {from, {}});
-    post(index_.queue(rank, op, id), {from + Costs::us(p.barrier), act.self});
-    return;
-  case ir::OpEffect::Acquire:
-  case ir::OpEffect::Wait:
+  switch (ir::info(op.kind).step) {
+  case ir::OpStep::Take:
     take(index_.queue(rank, op, id), act.self);
     return;
-  case ir::OpEffect::Signal: {
+  case ir::OpStep::Give: {
+    if (ir::isSemaphoreOp(op.kind)) {
+      answer(act.self, {from, {}});
+      post(index_.queue(rank, op, id), {from + Costs::us(p.barrier), act.self});
+      return;
+    }
     if (op.channelType == ir::ChannelType::Port) {
       const Time pushed = from + Costs::us(p.portPush);
       ask({.asker = act.self, .rank = rank, .channel = id, .signal = true, .pushed = pushed, .cost = {}});
@@ -325,7 +320,7 @@ void Walk::synchronise(const Act &act, const ir::Op &op, Time from) {
     post(index_.queue(rank, op, id), {sent + Costs::us(p.storeVisible), act.self});
     return;
   }
-  case ir::OpEffect::Flush:
+  case ir::OpStep::Drain:
     ask({.asker = act.self,
          .rank = rank,
          .channel = id,
@@ -333,13 +328,10 @@ void Walk::synchronise(const Act &act, const ir::Op &op, Time from) {
          .pushed = from + Costs::us(p.portPush),
          .cost = {}});
     return;
-  case ir::OpEffect::BlockSync:
-  case ir::OpEffect::Barrier:
-  case ir::OpEffect::Move:
-  case ir::OpEffect::MoveAndSignal:
-  case ir::OpEffect::MoveSignalAndFlush:
-  case ir::OpEffect::Reduce:
-  case ir::OpEffect::Loop:
+  case ir::OpStep::BlockSync:
+  case ir::OpStep::Barrier:
+  case ir::OpStep::Data:
+  case ir::OpStep::Loop:
     throw ir::InternalError("an operation that no single thread does");
   }
 }

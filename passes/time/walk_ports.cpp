@@ -13,7 +13,7 @@ namespace mscclc::passes::time {
 
 void Walk::push(const Act &act, const ir::Op &op, Time from) {
   const Block &block = blockOf(timeline_.spans[act.self.span]);
-  const bool flushes = op.kind == ir::OpKind::PutWithSignalAndFlush;
+  const bool flushes = ir::flushes(op.kind);
   const Time pushed = from + Costs::us(costs_.parameters().portPush);
   ask({.asker = act.self,
        .rank = rankOf(block),

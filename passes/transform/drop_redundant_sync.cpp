@@ -15,10 +15,6 @@ using ir::OpKind;
 bool acquires(OpKind kind) {
   return ir::takes(kind) || ir::flushes(kind);
 }
-/// True if single threads of the block do `op`, one for each id it names.
-bool isPerThread(const Op &op) {
-  return ir::info(op.kind).group == ir::OpGroup::SingleThread || op.channelType == ChannelType::Port;
-}
 
 /// The operations between two syncs of a block, as far as their order to others matters.
 class Phase {
@@ -47,7 +43,7 @@ public:
     forEachAccess(op, [this](bool remote, ir::Access access, const ir::MemoryRange &range) {
       (remote ? remote_ : local_).add(access, range);
     });
-    if (isPerThread(op))
+    if (ir::oneThreadPerPosition(op))
       for (const std::uint32_t id : block_->idsOf(op))
         users(op, id) = generation_;
   }
@@ -62,7 +58,7 @@ public:
     if ((moves_ && released) || (acquires_ && (released || op.numChunks() != 0)))
       return true;
     // Two threads on one channel end or semaphore at once would disturb each other's counts.
-    if (isPerThread(op) &&
+    if (ir::oneThreadPerPosition(op) &&
         std::ranges::any_of(block_->idsOf(op), [&](std::uint32_t id) { return users(op, id) == generation_; }))
       return true;
     bool conflict = false;

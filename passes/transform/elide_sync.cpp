@@ -63,14 +63,19 @@ constexpr const SyncRule &syncRule(SyncRole left, SyncRole right) {
 }
 
 SyncRole syncRoleOf(OpKind kind) {
-  switch (ir::info(kind).group) {
-  case ir::OpGroup::BlockSync:
-    return kind == OpKind::Barrier ? SyncRole::Barrier : SyncRole::Nop;
-  case ir::OpGroup::Loop:
+  switch (ir::info(kind).step) {
+  case ir::OpStep::BlockSync:
+    return SyncRole::Nop;
+  case ir::OpStep::Barrier:
+    return SyncRole::Barrier;
+  case ir::OpStep::Give:
+  case ir::OpStep::Take:
+  case ir::OpStep::Drain:
+    return SyncRole::Asks;
+  case ir::OpStep::Data:
+    return SyncRole::Other;
+  case ir::OpStep::Loop:
     return SyncRole::Loop;
-  case ir::OpGroup::SingleThread:
-  case ir::OpGroup::Data:
-    return ir::hasDataSync(kind) ? SyncRole::Asks : SyncRole::Other;
   }
   return SyncRole::Other;
 }

@@ -17,8 +17,7 @@ using ir::OpKind;
 /// How an operation may be split.
 enum class SplitForm : std::uint8_t {
   Never,
-  Channels,     ///< a list of channels
-  Semaphores,   ///< a list of semaphores
+  Ids,          ///< a list of channels or semaphores
   Pairs,        ///< pairs of a source and a destination, each with its channel
   SharedSource, ///< one source, several destinations
   Sum,          ///< sources summed step by step into destination 0; further ones are sent after it
@@ -30,56 +29,21 @@ struct SplitRule {
   OpKind send = OpKind::Nop; ///< Sum: sends destination 0 on
 };
 
+/// Follows from what the operation stores and from its shape: what names any number of something may be cut there.
 constexpr SplitRule splitRule(OpKind kind) {
-  using enum OpKind;
-  using enum SplitForm;
-  switch (kind) {
-  case Signal:
-  case Wait:
-  case RelaxedSignal:
-  case RelaxedWait:
-  case Flush:
-    return {Channels};
-  case SemAcquire:
-  case SemRelease:
-    return {Semaphores};
-  case Get:
-  case Put:
-  case PutWithSignal:
-  case PutWithSignalAndFlush:
-  case PutPacket:
-    return {Pairs};
-  case ReadPutPacket:
-    return {SharedSource};
-  case Reduce:
-  case ReduceSend:
-    return {Sum, Reduce, Put};
-  case ReadReduce:
-  case ReadReduceSend:
-    return {Sum, ReadReduce, Put};
-  case ReducePacket:
-  case ReduceSendPacket:
-  case ReduceCopyPacket:
-  case ReduceCopySendPacket:
-    return {Sum, ReducePacket, PutPacket};
-  case Nop:
-  case Barrier:
-  case Copy:
-  case CopyPacket:
-  case UnpackPacket:
-  case SwitchReduce:
-  case SwitchBroadcast:
-  case SwitchBroadcastPacket:
-  case SwitchReduceBroadcast:
-  case Pipeline:
-    return {Never};
-  }
-  return {Never};
-}
-
-/// True if thread i of a block does what the operation says of its i-th channel or semaphore.
-bool doneByOneThreadEach(const Op &op) {
-  return ir::info(op.kind).group == ir::OpGroup::SingleThread || op.channelType == ir::ChannelType::Port;
+  const ir::OpShape &shape = ir::opShapes[static_cast<std::size_t>(kind)];
+  const ir::Stored stored = ir::info(kind).stored;
+  if (ir::oneThreadPerId(kind))
+    return {SplitForm::Ids};
+  if (stored == ir::Stored::Sources && shape.pairwise)
+    return {SplitForm::Pairs};
+  if (stored == ir::Stored::Sources && shape.dsts.maxRemote == ir::anyCount)
+    return {SplitForm::SharedSource};
+  if (stored != ir::Stored::Reduction || shape.srcs.numSwitch != 0)
+    return {SplitForm::Never};
+  if (ir::isPacketOp(kind))
+    return {SplitForm::Sum, OpKind::ReducePacket, OpKind::PutPacket};
+  return {SplitForm::Sum, shape.srcs.maxRemote != 0 ? OpKind::ReadReduce : OpKind::Reduce, OpKind::Put};
 }
 
 /// Rewrites one block after another; buffers are kept between them.
@@ -136,12 +100,12 @@ private:
     channelWidth_ = std::min(limits_.channelsPerOp, program_.threadsPerBlock);
     semaphoreWidth_ = std::min(limits_.semaphoresPerOp, program_.threadsPerBlock);
     if (std::ranges::any_of(in_->ops, [this](const Op &op) {
-          return doneByOneThreadEach(op) && !ir::isSemaphoreOp(op.kind) && op.numIds > channelWidth_;
+          return ir::oneThreadPerPosition(op) && !ir::isSemaphoreOp(op.kind) && op.numIds > channelWidth_;
         }))
       semaphoreWidth_ = channelWidth_;
   }
   std::uint32_t maxIds(const Op &op) const {
-    if (!doneByOneThreadEach(op))
+    if (!ir::oneThreadPerPosition(op))
       return limits_.channelsPerOp;
     return ir::isSemaphoreOp(op.kind) ? semaphoreWidth_ : channelWidth_;
   }
@@ -224,8 +188,7 @@ private:
       return;
     }
     switch (const SplitRule rule = splitRule(op.kind); rule.form) {
-    case SplitForm::Channels:
-    case SplitForm::Semaphores:
+    case SplitForm::Ids:
       splitIds(op, in_->idsOf(op));
       break;
     case SplitForm::Pairs:

@@ -101,26 +101,17 @@ bool Machine::data(std::uint32_t b, const ir::Op &op) {
   currentOp_ = &op;
   sawPackets_ = ir::awaitsPackets(op.kind);
   packetClock_ = none;
-  switch (ir::info(op.kind).effect) {
-  case ir::OpEffect::Move:
-  case ir::OpEffect::MoveAndSignal:
-  case ir::OpEffect::MoveSignalAndFlush:
+  switch (ir::info(op.kind).stored) {
+  case ir::Stored::Sources:
     if (op.channelType == ir::ChannelType::Port)
       portPut(b, op);
     else
       move(b);
     break;
-  case ir::OpEffect::Reduce:
+  case ir::Stored::Reduction:
     reduce(b, op);
     break;
-  case ir::OpEffect::BlockSync:
-  case ir::OpEffect::Barrier:
-  case ir::OpEffect::Acquire:
-  case ir::OpEffect::Release:
-  case ir::OpEffect::Signal:
-  case ir::OpEffect::Wait:
-  case ir::OpEffect::Flush:
-  case ir::OpEffect::Loop:
+  case ir::Stored::Nothing:
     throw ir::InternalError("no data operation: " + std::string(ir::toString(op.kind)));
   }
   if (sawPackets_)

@@ -75,28 +75,23 @@ void Machine::run(std::uint32_t b) {
 }
 
 bool Machine::execute(std::uint32_t b, const ir::Op &op) {
-  switch (ir::info(op.kind).effect) {
-  case ir::OpEffect::BlockSync:
+  switch (ir::info(op.kind).step) {
+  case ir::OpStep::BlockSync:
     endPhase(b);
     return true;
-  case ir::OpEffect::Barrier:
+  case ir::OpStep::Barrier:
     return barrier(b, op);
-  case ir::OpEffect::Acquire:
-  case ir::OpEffect::Wait:
+  case ir::OpStep::Take:
     return waitAll(b, op);
-  case ir::OpEffect::Release:
-  case ir::OpEffect::Signal:
+  case ir::OpStep::Give:
     signalAll(b, op, op.kind == ir::OpKind::RelaxedSignal);
     return true;
-  case ir::OpEffect::Flush:
+  case ir::OpStep::Drain:
     flushAll(b, op);
     return true;
-  case ir::OpEffect::Move:
-  case ir::OpEffect::MoveAndSignal:
-  case ir::OpEffect::MoveSignalAndFlush:
-  case ir::OpEffect::Reduce:
+  case ir::OpStep::Data:
     return data(b, op);
-  case ir::OpEffect::Loop:
+  case ir::OpStep::Loop:
     break; // run() enters and leaves it
   }
   throw ir::InternalError("an operation that no block can do: " + std::string(ir::toString(op.kind)));

@@ -49,7 +49,7 @@ TraceDifference compare(const std::vector<std::string> &events) {
 TEST_CASE("each operation of the executor has one name in NPKit") {
   std::set<std::string_view> names;
   for (std::size_t kind = 0; kind < ir::opKindCount; ++kind)
-    if (const std::string_view name = npkitName(static_cast<ir::OpKind>(kind)); !name.empty()) {
+    if (const std::string_view name = ir::opInfos[kind].event; !name.empty()) {
       CHECK(names.insert(name).second);
       CHECK(isNameOf(name, static_cast<ir::OpKind>(kind)));
     }

@@ -1,0 +1,1 @@
+// Built for its precompiled header.
