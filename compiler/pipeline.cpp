@@ -37,6 +37,11 @@ std::string_view pipelineOf(int optLevel) {
   }
 }
 
+std::string_view candidatePipeline() {
+  return "place,cut,order,synchronise,fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits,"
+         "replicate-instances,fit-executor,check-executor";
+}
+
 std::string schedulingPipelineOf(int optLevel) {
   std::string passes =
       // What each statement needs of its rank, then of blocks, is known in this order. Beyond this point, the program

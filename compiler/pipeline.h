@@ -14,5 +14,7 @@ inline constexpr int maxOptLevel = 2;
 std::string_view pipelineOf(int optLevel);
 /// The same for a program of statements: first those that make thread blocks of them.
 std::string schedulingPipelineOf(int optLevel);
+/// What such a program is compiled with, to compare choices: what changes its time most.
+std::string_view candidatePipeline();
 
 } // namespace mscclc::driver

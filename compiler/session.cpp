@@ -106,7 +106,7 @@ ExitCode Session::load() {
     return exitUsage;
   if (!options_.name.empty())
     job_.program.name = options_.name;
-  recorded_ = job_.program.numOps();
+  recorded_ = job_.program.numOps() + job_.program.movement.statements.size();
   return exitDone;
 }
 
@@ -182,7 +182,7 @@ ExitCode Session::choose() {
       options_.messageSize != 0
           ? options_.messageSize
           : std::clamp(usual, std::max<std::uint64_t>(1, job_.program.minMessageSize), job_.program.maxMessageSize);
-  const std::string passes = schedulingPipelineOf(job_.optLevel());
+  const std::string passes(candidatePipeline());
   const auto runner = job_.target.executor ? passes::time::Runner::Executor : passes::time::Runner::Kernel;
   const passes::schedule::Choice choice =
       passes::schedule::choose(job_.program, {machine, runner, bytes, job_.target, passes});

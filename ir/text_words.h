@@ -38,7 +38,12 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
   F("most_blocks", movement.mostBlocks, numbers)                                                                       \
   F("reassociate", movement.reassociate, switches)                                                                     \
   F("choose_protocol", movement.chooseProtocol, switches)                                                              \
-  F("choose_instances", movement.chooseInstances, switches)
+  F("choose_instances", movement.chooseInstances, switches)                                                            \
+  F("pull", movement.pull, switches)                                                                                   \
+  F("blocks", movement.blocks, numbers)                                                                                \
+  F("stages", movement.stages, switches)                                                                               \
+  F("step", movement.step, numbers)                                                                                    \
+  F("eager", movement.eager, switches)
 
 inline constexpr std::string_view protocols[] = {"Simple", "LL"};   // by Protocol
 inline constexpr std::string_view switches[] = {"off", "on"};       // by bool

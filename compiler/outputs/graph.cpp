@@ -1,6 +1,7 @@
 // --emit-dot: which operation waits for which, for Graphviz.
 #include "compiler/diagnostics.h"
 #include "compiler/outputs/estimates.h"
+#include "ir/op_semantics.h"
 #include "passes/analysis/dependences.h"
 
 #include <algorithm>

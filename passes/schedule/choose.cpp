@@ -1,6 +1,6 @@
 #include "passes/schedule/choose.h"
 
-#include "passes/gpu_limits.h"
+#include "ir/collectives.h"
 #include "passes/pass_manager.h"
 #include "passes/time/estimate.h"
 
@@ -40,7 +40,8 @@ void apply(const Open &open, ir::Program &program) {
 class Chooser {
 public:
   Chooser(const ir::Program &program, const Goal &goal)
-      : program_(program), goal_(goal), machine_(goal.machine), isLarge_(program.movement.statements.size() > mostSmall) {
+      : program_(program), goal_(goal), machine_(goal.machine),
+        mostTried_(std::clamp<std::size_t>(mostStatements / program.movement.statements.size(), 1, 40)) {
     const ir::Movement &movement = program.movement;
     const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
     // Nodes are the program's; as many as it needs.
@@ -53,9 +54,11 @@ public:
     std::vector<ir::Protocol> protocols{program_.protocol};
     if (program_.movement.chooseProtocol) {
       protocols = {ir::Protocol::Simple};
-      // Packets are twice as long: where data takes longer than its latency, they only lose.
+      // Packets are twice as long: where data takes longer than its latency, they only lose. Of a large program only
+      // the likelier protocol is tried.
       if (goal_.messageBytes <= mostPacketBytes)
-        protocols.push_back(ir::Protocol::LL);
+        protocols.insert(goal_.messageBytes <= mostPacketBytes / 16 ? protocols.begin() : protocols.end(),
+                         ir::Protocol::LL);
     }
     for (const ir::Protocol protocol : protocols)
       search({.protocol = protocol, .instances = firstInstances()});
@@ -86,7 +89,9 @@ public:
   }
 
 private:
-  static constexpr std::size_t mostSmall = 2000; ///< statements of a program with which all is tried
+  /// Of all candidates together: scheduling and timing these takes some tens of milliseconds.
+  static constexpr std::size_t mostStatements = 4000;
+  static constexpr std::uint64_t leastStep = std::uint64_t{16} << 10; ///< bytes of a pipeline's unit
   static constexpr std::uint64_t mostPacketBytes = std::uint64_t{4} << 20;
 
   struct Tried {
@@ -118,7 +123,7 @@ private:
     }
     const auto peers = static_cast<std::uint32_t>(program_.ranks.size()) - 1;
     for (const std::uint32_t blocks : {2u, 4u, peers})
-      if (blocks > open.blocks && blocks * open.instances <= mostBlocks_ && !(isLarge_ && blocks != peers)) {
+      if (blocks > open.blocks && blocks * open.instances <= mostBlocks_) {
         Open other = open;
         other.blocks = blocks;
         improve(open, other);
@@ -131,13 +136,17 @@ private:
               !improve(open, other))
             break;
         }
-    if (open.protocol == ir::Protocol::Simple && !isLarge_ && goal_.messageBytes >= (std::uint64_t{4} << 20))
-      for (const std::uint64_t step : {std::uint64_t{256} << 10, std::uint64_t{1} << 20}) {
-        Open other = open;
-        other.step = step;
-        other.blocks = 1;
-        improve(open, other);
-      }
+    // Some iterations keep all stages busy; short ones cost more sync than they gain.
+    const std::uint64_t chunk =
+        goal_.messageBytes / std::max(ir::chunksOfMessage(program_, program_.ranks[0]), 1u) / open.instances;
+    if (open.protocol == ir::Protocol::Simple)
+      for (const std::uint64_t iterations : {4, 16})
+        if (chunk / iterations >= leastStep) {
+          Open other = open;
+          other.step = chunk / iterations / leastStep * leastStep;
+          other.blocks = 1;
+          improve(open, other);
+        }
   }
 
   /// Takes `other` if it is faster, or as fast and simpler. False if not.
@@ -156,6 +165,8 @@ private:
     for (const Tried &one : tried_)
       if (one.open == open)
         return one.score;
+    if (tried_.size() >= mostTried_)
+      return std::nullopt;
     tried_.push_back({open, time(open)});
     return tried_.back().score;
   }
@@ -175,7 +186,7 @@ private:
       for (const ir::ThreadBlock &block : rank.blocks)
         for (const ir::Op &op : block.ops) {
           const ir::EffectInfo effect = ir::info(ir::info(op.kind).effect);
-          score.syncs += op.kind == ir::OpKind::Barrier ? op.count : effect.sends() || effect.takes() ? op.numIds : 0;
+          score.syncs += op.kind == ir::OpKind::Barrier ? 1 : effect.sends() || effect.takes() ? op.numIds : 0;
         }
     }
     return score;
@@ -184,7 +195,7 @@ private:
   const ir::Program &program_;
   const Goal &goal_;
   time::Machine machine_;
-  bool isLarge_;
+  std::size_t mostTried_;
   std::uint32_t mostBlocks_ = 1;
   std::vector<Tried> tried_;
 };

@@ -11,8 +11,10 @@ namespace mscclc::passes {
 /// their distance from the rank. With `stages`, each stage of the way that data takes has such blocks of its own, so
 /// that a pipeline keeps all of them busy: a stage ends where data goes on to another rank.
 ///
-/// Requires: placed statements. A statement whose block is given keeps it.
-/// Provides: every statement has `block`. Blocks are numbered densely.
+/// Statements whose block is given stay with those of the same block. Blocks are numbered densely, in the order of the
+/// numbers given.
+///
+/// Requires: placed statements. Provides: every statement has `block`.
 Pass createCutPass();
 
 } // namespace mscclc::passes

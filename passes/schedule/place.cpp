@@ -33,6 +33,8 @@ public:
         dsts_ = cutOf(given.dsts(statement), at, piece);
         place(statement);
       }
+    if (program_.doubleScratch)
+      evenScratch();
   }
 
 private:
@@ -86,6 +88,14 @@ private:
     const RankChunk made{rank, ir::BufferKind::Scratch, used, size};
     used += size;
     return made;
+  }
+  /// The executor finds the second half of another rank's scratch by the size of its own.
+  void evenScratch() {
+    std::uint32_t most = 0;
+    for (const ir::Rank &rank : program_.ranks)
+      most = std::max(most, rank.scratchChunks);
+    for (ir::Rank &rank : program_.ranks)
+      rank.scratchChunks = most;
   }
   /// New scratch of `rank` for packets. Its halves are used by turns, so that a launch need not ask whether the one
   /// before is over.
@@ -237,6 +247,10 @@ private:
 void place(PassContext &context) {
   if (context.program.movement.statements.empty() || schedule::isPlaced(context.program))
     return;
+  if (context.program.replication == ir::Replication::None) {
+    context.diags.report(schedule::diag::replication_none, ir::Where(ir::noLoc, "the program"));
+    return;
+  }
   const std::size_t before = context.program.movement.statements.size();
   Placement(context).run();
   context.stats.count("statements", before);

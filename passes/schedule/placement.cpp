@@ -61,7 +61,8 @@ bool isPlaced(const ir::Program &program) {
 }
 
 bool isCut(const ir::Program &program) {
-  return std::ranges::all_of(program.movement.statements, [](const Move &s) { return s.block.has_value(); });
+  const std::vector<Move> &statements = program.movement.statements;
+  return std::ranges::all_of(statements, [&](const Move &s) { return s.block && *s.block < statements.size(); });
 }
 
 } // namespace mscclc::passes::schedule

@@ -15,7 +15,7 @@ namespace mscclc::passes::schedule {
 /// Packets lie in scratch.
 bool isPlaced(const ir::Program &program);
 
-/// True if each statement says which thread block executes it.
+/// True if each statement says which thread block executes it, and no rank has more blocks than there are statements.
 bool isCut(const ir::Program &program);
 
 } // namespace mscclc::passes::schedule

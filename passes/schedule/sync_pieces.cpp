@@ -11,45 +11,25 @@ namespace mscclc::passes::prune {
 namespace {
 
 std::uint32_t piecesOf(const ir::Op &op) {
-  switch (ir::info(op.kind).effect) {
-  case ir::OpEffect::BlockSync:
-  case ir::OpEffect::Barrier:
-  case ir::OpEffect::Flush:
-    return 1;
-  case ir::OpEffect::Acquire:
-  case ir::OpEffect::Release:
-  case ir::OpEffect::Signal:
-  case ir::OpEffect::Wait:
-  case ir::OpEffect::MoveAndSignal:
-  case ir::OpEffect::MoveSignalAndFlush:
+  const ir::EffectInfo effect = ir::info(ir::info(op.kind).effect);
+  if (effect.sends() || effect.takes())
     return op.numIds;
-  case ir::OpEffect::Move:
-  case ir::OpEffect::Reduce:
-  case ir::OpEffect::Loop:
-    break;
-  }
-  return 0;
+  return effect.step == ir::OpStep::BlockSync || effect.step == ir::OpStep::Barrier || effect.step == ir::OpStep::Drain;
 }
 
 /// Barriers keep several blocks waiting, signals cross links, a nop costs least.
 int costOf(ir::OpKind kind) {
-  switch (ir::info(kind).effect) {
-  case ir::OpEffect::Barrier:
+  switch (ir::info(kind).step) {
+  case ir::OpStep::Barrier:
     return 4;
-  case ir::OpEffect::Signal:
-  case ir::OpEffect::Wait:
-    return 3;
-  case ir::OpEffect::Acquire:
-  case ir::OpEffect::Release:
-    return 2;
-  case ir::OpEffect::Flush:
+  case ir::OpStep::Give:
+  case ir::OpStep::Take:
+    return ir::isSemaphoreOp(kind) ? 2 : 3;
+  case ir::OpStep::Drain:
     return 1;
-  case ir::OpEffect::BlockSync:
-  case ir::OpEffect::Move:
-  case ir::OpEffect::MoveAndSignal:
-  case ir::OpEffect::MoveSignalAndFlush:
-  case ir::OpEffect::Reduce:
-  case ir::OpEffect::Loop:
+  case ir::OpStep::BlockSync:
+  case ir::OpStep::Data:
+  case ir::OpStep::Loop:
     break;
   }
   return 0;

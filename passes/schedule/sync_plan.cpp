@@ -16,6 +16,7 @@ struct Edge {
   std::uint32_t fromAgent, fromGroup, toAgent, toGroup;
   Carrier carrier;
   std::uint32_t statement;
+  bool isOvertaken = false; ///< another one says the same
 };
 
 class Planner {
@@ -24,6 +25,7 @@ public:
       : program_(program), movement_(program.movement), graph_(graph), nodes_(nodes), forced_(forced),
         clocks_(nodes.numAgents(), static_cast<std::uint32_t>(program.ranks.size())), groupOf_(nodes.size()) {
     plan_.agents.resize(nodes.numAgents());
+    intoLast_.resize(nodes.numAgents());
     sources_.ofNode.resize(nodes.size());
     sources_.ofEnd.resize(nodes.numAgents());
     for (std::uint32_t a = 0; a < nodes.numAgents(); ++a) {
@@ -41,6 +43,8 @@ public:
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
       finish(r);
     for (const Edge &edge : edges_) {
+      if (edge.isOvertaken)
+        continue;
       plan_.agents[edge.fromAgent].groups[edge.fromGroup].signals.push_back(
           {edge.toAgent, edge.carrier, edge.fromGroup == 0, edge.statement});
       plan_.agents[edge.toAgent].groups[edge.toGroup].waits.push_back(
@@ -73,11 +77,12 @@ private:
     if (fresh) {
       groups.push_back({std::max(depth, 1u), {}, {}, {}});
       snapshots_[place.agent].emplace_back();
+      intoLast_[place.agent].clear();
     }
     groupOf_[n] = static_cast<std::uint32_t>(groups.size() - 1);
     for (std::size_t e = firstEdge; e < edges_.size(); ++e)
       edges_[e].toGroup = groupOf_[n];
-    dropOvertaken(firstEdge);
+    dropOvertaken(place.agent, firstEdge);
     groups.back().nodes.push_back({place.statement, place.arrives});
     snapshots_[place.agent][groupOf_[n]] = clocks_.snapshot(place.agent);
   }
@@ -141,18 +146,21 @@ private:
     return 1;
   }
 
-  /// Of several edges from one block into one group, the one from the latest group says it all.
-  void dropOvertaken(std::size_t firstEdge) {
+  /// Of several edges from one block into one group, the one from the latest group says it all. The edges from
+  /// `firstEdge` on are new, and lead into the last group of `agent`.
+  void dropOvertaken(std::uint32_t agent, std::size_t firstEdge) {
+    std::vector<std::size_t> &present = intoLast_[agent];
     for (std::size_t e = firstEdge; e < edges_.size(); ++e) {
-      const Edge edge = edges_[e];
-      if (edge.carrier == Carrier::Put || edge.carrier == Carrier::RelaxedSignal)
-        continue;
-      const auto overtaken = [&](const Edge &other) {
-        return other.fromAgent == edge.fromAgent && other.toAgent == edge.toAgent && other.toGroup == edge.toGroup &&
-               (other.carrier == edge.carrier || other.carrier == Carrier::RelaxedSignal) &&
-               other.fromGroup < edge.fromGroup;
-      };
-      std::erase_if(edges_, overtaken);
+      const Edge &edge = edges_[e];
+      if (edge.carrier == Carrier::MemorySignal || edge.carrier == Carrier::PortSignal ||
+          edge.carrier == Carrier::Semaphore)
+        std::erase_if(present, [&](std::size_t o) {
+          Edge &other = edges_[o];
+          other.isOvertaken = other.fromAgent == edge.fromAgent && other.fromGroup < edge.fromGroup &&
+                              (other.carrier == edge.carrier || other.carrier == Carrier::RelaxedSignal);
+          return other.isOvertaken;
+        });
+      present.push_back(e);
     }
   }
 
@@ -200,6 +208,7 @@ private:
   std::vector<std::uint32_t> groupOf_;                                 ///< [node]
   std::vector<std::vector<AgentClocks::Snapshot>> snapshots_;          ///< [agent][group]: when its last node is done
   std::vector<Edge> edges_;
+  std::vector<std::vector<std::size_t>> intoLast_; ///< [agent]: edges into its last group
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> signalled_; ///< (agent, group, agent)
   Sources sources_;
   std::vector<Need> needs_;

@@ -8,7 +8,6 @@
 namespace mscclc::passes::prune {
 
 using ir::Op;
-using ir::OpEffect;
 using ir::OpKind;
 
 SyncRun::SyncRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces,
@@ -111,28 +110,23 @@ void SyncRun::advance(std::uint32_t b) {
 }
 
 bool SyncRun::execute(std::uint32_t b, const Op &op) {
-  switch (ir::info(op.kind).effect) {
-  case OpEffect::BlockSync:
+  switch (ir::info(op.kind).step) {
+  case ir::OpStep::BlockSync:
     endPhase(b, pieces_.of(b, blocks_[b].at.op()));
     return true;
-  case OpEffect::Barrier:
+  case ir::OpStep::Barrier:
     return meet(b, op);
-  case OpEffect::Acquire:
-  case OpEffect::Wait:
+  case ir::OpStep::Take:
     return takeAll(b, op);
-  case OpEffect::Release:
-  case OpEffect::Signal:
+  case ir::OpStep::Give:
     sendAll(b, op);
     return true;
-  case OpEffect::Flush:
+  case ir::OpStep::Drain:
     flushAll(b, op);
     return true;
-  case OpEffect::Move:
-  case OpEffect::MoveAndSignal:
-  case OpEffect::MoveSignalAndFlush:
-  case OpEffect::Reduce:
+  case ir::OpStep::Data:
     return data(b, op);
-  case OpEffect::Loop:
+  case ir::OpStep::Loop:
     break; // advance() enters and leaves it
   }
   throw ir::InternalError("an operation that no block can do: " + std::string(ir::toString(op.kind)));

@@ -33,7 +33,7 @@ void Walk::reserve() {
     const ir::ThreadBlock &block = index_.ops(b);
     ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
       const std::size_t times = header == ir::none ? 1 : iterations(block.ops[header]);
-      const bool alone = ir::info(block.ops[o].kind).group == ir::OpGroup::SingleThread;
+      const bool alone = block.ops[o].numIds != 0 && block.ops[o].channelType != ir::ChannelType::Switch;
       spans += times;
       parts += alone ? times * block.ops[o].numIds : 0;
     });

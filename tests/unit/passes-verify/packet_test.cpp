@@ -5,7 +5,7 @@ using namespace plan;
 
 namespace {
 /// These programs keep plain data and packets in one scratch buffer.
-constexpr mscclc::passes::VerifyOptions oneSize{.oneSize = true};
+const mscclc::passes::VerifyOptions oneSize{.oneSize = true};
 } // namespace
 
 TEST_CASE("the first of several readers of a packet tells that its source was read") {

@@ -23,7 +23,7 @@ TEST_CASE("lists of passes") {
   REQUIRE(manager.passes().size() == 2);
   CHECK(manager.passes()[1].name == "lower-data-sync");
   const std::string there = "there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, split-waits, "
-                            "prune-sync, replicate-instances, fit-executor, check-executor, check-meaning";
+                            "prune-sync, replicate-instances, fit-executor, check-executor, check-meaning, place, cut, order, synchronise";
   CHECK(manager.add("infer-sync,fusee") == "unknown pass 'fusee'; " + there);
   CHECK(manager.add(",") == "unknown pass ''; " + there);
 }
@@ -43,17 +43,22 @@ TEST_CASE("wiring is checked as the pipeline is built") {
 TEST_CASE("passes that work on thread blocks do not take statements") {
   const ir::Program program = statements();
   for (const Pass &pass : allPasses())
-    if (!(pass.provides & Scheduled))
+    if (pass.needs & Scheduled)
       CHECK(PassManager({}, propertiesOf(program)).add(std::string(pass.name)) ==
-            std::string(pass.name) + " needs thread blocks, which no pass gives");
+            std::string(pass.name) + " needs thread blocks, which synchronise gives: put that before it");
+  CHECK(PassManager({}, propertiesOf(program)).add("cut") ==
+        "cut needs placed statements, which place gives: put that before it");
+  CHECK(PassManager({}, propertiesOf(program)).add("place,order,synchronise") ==
+        "synchronise needs statements dealt out to thread blocks, which cut gives: put that before it");
+  CHECK(PassManager({}, propertiesOf(program)).add("place,cut,order,synchronise,fuse") == "");
 }
 
 TEST_CASE("what a program has") {
-  CHECK(propertiesOf(parseProgram(programText("nop"))) == (Scheduled | DataSyncLowered | SingleInstance));
-  CHECK(propertiesOf(parseProgram(programText("wait memory [0] sync after"))) == (Scheduled | SingleInstance));
-  CHECK(propertiesOf(parseProgram(programText("nop", "instances 2\n"))) == (Scheduled | DataSyncLowered));
+  CHECK(propertiesOf(parseProgram(programText("nop"))) == (Placed | Cut | Scheduled | DataSyncLowered | SingleInstance));
+  CHECK(propertiesOf(parseProgram(programText("wait memory [0] sync after"))) == (Placed | Cut | Scheduled | SingleInstance));
+  CHECK(propertiesOf(parseProgram(programText("nop", "instances 2\n"))) == (Placed | Cut | Scheduled | DataSyncLowered));
   CHECK(propertiesOf(parseProgram(programText("nop", "schedule auto\ninstances 2\n"))) ==
-        (Scheduled | DataSyncLowered));
+        (Placed | Cut | Scheduled | DataSyncLowered));
   CHECK(propertiesOf(statements()) == 0);
   ir::Program program = parseProgram(programText("wait memory [0] sync after"));
   ir::DiagnosticEngine diags;
@@ -112,7 +117,7 @@ TEST_CASE("stopping, and options that name no pass to run") {
   ir::Program program = parseProgram(programText(someOps));
   ir::DiagnosticEngine diags;
   CHECK(manager.run(program, diags).records.size() == 1);
-  CHECK(propertiesOf(program) == (Scheduled | SingleInstance));
+  CHECK(propertiesOf(program) == (Placed | Cut | Scheduled | SingleInstance));
 }
 
 TEST_CASE("what the passes that run leave missing") {
@@ -130,7 +135,7 @@ TEST_CASE("what the passes that run leave missing") {
   CHECK(PassManager({}, both).missing(Scheduled) == Scheduled);
   CHECK(providerOf(DataSyncLowered) == "lower-data-sync");
   CHECK(providerOf(SingleInstance) == "replicate-instances");
-  CHECK(providerOf(Scheduled).empty());
+  CHECK(providerOf(Scheduled) == "synchronise");
 }
 
 TEST_CASE("an error stops behind its pass, with all its errors") {
