@@ -1,9 +1,12 @@
-"""usage: first_example.py FILE: the first example of C++ in a Markdown file, or in a header's opening comment, as a source."""
+"""usage: first_example.py FILE [N]: the first example of C++ in a Markdown file, or the N-th, or the one in a header's
+opening comment, as a source."""
 import sys
 
 lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
 if sys.argv[1].endswith(".md"):
-    begin = lines.index("```cpp") + 1
+    begin = 0
+    for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 1):
+        begin = lines.index("```cpp", begin) + 1
     print("\n".join(lines[begin:lines.index("```", begin)]))
 else:
     example = "//   "

@@ -1,0 +1,21 @@
+// AllGather, recursive doubling: with each step every GPU holds twice as many chunks.
+//
+// When: small messages on more GPUs than an all-pairs exchange has channels for: the steps are log2(ranks), rounded up.
+// Any number of ranks will do.
+//   mscclc allgather_doubling.cpp -P ranks=12 --message-size 8K -o plan.json
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+/// Each GPU gets what the one `have` further on holds, which is a run of `have` chunks; the last run may be shorter.
+MSCCLC_ALGORITHM void allgather_doubling(int ranks = 8) {
+  CollectiveProgram program("allgather_doubling", AllGather(ranks, 1, /*inplace=*/true),
+                            {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto});
+  for (int have = 1; have < ranks; have *= 2) {
+    const int more = have < ranks - have ? have : ranks - have;
+    for (int rank = 0; rank < ranks; ++rank)
+      for (int i = 0; i < more; ++i) {
+        const int holder = (rank + have) % ranks, share = (holder + i) % ranks;
+        copy(Rank(rank).output()[share], Rank(holder).output()[share]);
+      }
+  }
+}

@@ -1,0 +1,31 @@
+// AllReduce over nodes: a reduce-scatter inside each node, an all-reduce of each share between the nodes, and an
+// all-gather inside each node.
+//
+// When: several nodes whose GPUs have a NIC each: of every GPU, 2(nodes-1)/nodes of a share cross the network.
+//   mscclc allreduce_hierarchical.cpp -P nodes=2 -P gpus=8 --message-size 64M -o plan.json
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+/// GPU g of each node reduces share g, which has a chunk for each node; between nodes, node n completes chunk n of it.
+MSCCLC_ALGORITHM void allreduce_hierarchical(int nodes = 2, int gpus = 4) {
+  CollectiveProgram program(
+      "allreduce_hierarchical", AllReduce(nodes * gpus, 1, /*inplace=*/true),
+      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .ranksPerNode = gpus});
+  const auto chunk = [&](int node, int gpu, int share, int index) {
+    return Rank(node * gpus + gpu).input()[share * nodes + index];
+  };
+
+  for (int gpu = 0; gpu < gpus; ++gpu)
+    for (int index = 0; index < nodes; ++index) {
+      for (int node = 0; node < nodes; ++node)
+        for (int step = 1; step < gpus; ++step)
+          reduce(chunk(node, gpu, gpu, index), {chunk(node, (gpu + step) % gpus, gpu, index)});
+      for (int step = 1; step < nodes; ++step)
+        reduce(chunk(index, gpu, gpu, index), {chunk((index + step) % nodes, gpu, gpu, index)});
+      for (int node = 0; node < nodes; ++node) {
+        copy(chunk(node, gpu, gpu, index), chunk(index, gpu, gpu, index));
+        for (int step = 1; step < gpus; ++step)
+          copy(chunk(node, (gpu + step) % gpus, gpu, index), chunk(node, gpu, gpu, index));
+      }
+    }
+}

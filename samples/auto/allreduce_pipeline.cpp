@@ -1,0 +1,24 @@
+// AllReduce through scratch: every GPU sends shares, reduces what it gets and sends the sum. Scratch keeps the three
+// apart, so that they can be stages of a pipeline.
+//
+// When: large messages, where sending, reducing and collecting should all be busy at once.
+//   mscclc allreduce_pipeline.cpp -P ranks=4 --message-size 64M -o plan.json
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+MSCCLC_ALGORITHM void allreduce_pipeline(int ranks = 4) {
+  CollectiveProgram program("allreduce_pipeline", AllReduce(ranks, 1, /*inplace=*/true),
+                            {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto});
+  for (int rank = 0; rank < ranks; ++rank) {
+    Buffer arrived(rank, ranks);
+    List<Chunk> parts, places; // of share `rank`: from the other GPUs, and there
+    for (int step = 1; step < ranks; ++step) {
+      const int peer = (rank + step) % ranks;
+      copy(arrived[peer], Rank(peer).input()[rank]);
+      parts.push_back(arrived[peer]);
+      places.push_back(Rank(peer).input()[rank]);
+    }
+    reduce(Rank(rank).input()[rank], parts);
+    copy(places, Rank(rank).input()[rank]);
+  }
+}

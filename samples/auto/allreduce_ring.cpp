@@ -1,0 +1,20 @@
+// AllReduce, ring: a reduce-scatter around the ring, then an all-gather around it.
+//
+// When: large messages where only neighbours are fast; every link carries 2(n-1)/n of the message.
+//   mscclc allreduce_ring.cpp -P ranks=8 --message-size 64M -o plan.json
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+/// Each share goes around twice: in the first round every GPU adds its part, in the second every GPU keeps the sum.
+MSCCLC_ALGORITHM void allreduce_ring(int ranks = 8) {
+  CollectiveProgram program("allreduce_ring", AllReduce(ranks, 1, /*inplace=*/true),
+                            {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto});
+  for (int step = 1; step < 2 * ranks - 1; ++step)
+    for (int share = 0; share < ranks; ++share) {
+      const Rank here((share + step) % ranks), previous((share + step - 1) % ranks);
+      if (step < ranks)
+        reduce(here.input()[share], {previous.input()[share]});
+      else
+        copy(here.input()[share], previous.input()[share]);
+    }
+}

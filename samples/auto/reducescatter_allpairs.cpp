@@ -1,0 +1,17 @@
+// ReduceScatter, all pairs: every GPU reduces its share from all others into its own.
+//
+// When: one NVLink domain of up to 9 GPUs; one step.
+//   mscclc reducescatter_allpairs.cpp -P ranks=8 --message-size 1M -o plan.json
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+MSCCLC_ALGORITHM void reducescatter_allpairs(int ranks = 8) {
+  CollectiveProgram program("reducescatter_allpairs", ReduceScatter(ranks, 1, /*inplace=*/true),
+                            {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto});
+  for (int rank = 0; rank < ranks; ++rank) {
+    List<Chunk> others; // the same share on the other GPUs
+    for (int step = 1; step < ranks; ++step)
+      others.push_back(Rank((rank + step) % ranks).input()[rank]);
+    reduce(Rank(rank).input()[rank], others);
+  }
+}

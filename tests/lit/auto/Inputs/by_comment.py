@@ -1,0 +1,22 @@
+"""usage: by_comment.py MSCCLC FOLDER WORK: compiles each source by the command line of its comment, to a plan in WORK that
+is proven then, and to a kernel. The last words of a source's command line are `-o plan.json`."""
+import json
+import pathlib
+import subprocess
+import sys
+
+mscclc, folder, work = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+work.mkdir(parents=True, exist_ok=True)
+for source in sorted(folder.glob("*.cpp")):
+    said = [line[5:].split() for line in source.read_text(encoding="utf-8").splitlines() if line.startswith("//   mscclc ")]
+    if len(said) != 1 or said[0][1] != source.name or said[0][-2:] != ["-o", "plan.json"]:
+        sys.exit(f"{source.name}: the comment has no command line")
+    options, plan = said[0][2:-2], work / f"{source.stem}.json"
+    subprocess.run([mscclc, source, *options, "-o", plan], check=True)
+    subprocess.run([mscclc, plan, "--verify", "--target=mscclpp"], check=True, stdout=subprocess.DEVNULL)
+    at = options.index("--message-size")  # a size would be compiled in
+    kernel = [mscclc, source, *options[:at], *options[at + 2:], "--emit-cuda", "-o", "-"]
+    text = subprocess.run(kernel, check=True, capture_output=True, text=True).stdout
+    if f"mscclc_kernel_{source.stem}" not in text:
+        sys.exit(f"{source.name}: no kernel of that name")
+    print(f"{source.stem}: a plan of {len(json.loads(plan.read_text())['gpus'])} ranks, a kernel")
