@@ -177,7 +177,8 @@ void CommandLine::addOptionsOfOutputs() {
   add("--message-size", options_.messageSize, "BYTES", "schedule for this message size; a kernel is for it alone")
       ->transform(byteSize(1, "a message has at least one byte"));
   add("--machine", options_.machine, "NAME[*N]",
-      "machine to estimate or schedule for, or a file that describes one, times N nodes: " + machineNames() + " [" + options_.machine + "]")
+      "machine to estimate or schedule for, or a file that describes one, times N nodes: " + machineNames() + " [" +
+          options_.machine + "]")
       ->check(notEmpty());
   addFlag("--json", options_.json, "for programs instead of people");
   repeated(add("--size", options_.runSizes, "BYTES,…", "message sizes [a few small ones]"))
@@ -315,9 +316,9 @@ Options CommandLine::parse(int argc, const char *const *argv) {
     if (app_.get_option(std::string(name))->count() != 0 &&
         std::ranges::find(options_.output->options, name) == options_.output->options.end())
       options_.forScheduling.emplace_back(
-          name, flagsOf([&](const Output &other) {
-            return std::ranges::find(other.options, name) != other.options.end();
-          }, "and"));
+          name,
+          flagsOf([&](const Output &other) { return std::ranges::find(other.options, name) != other.options.end(); },
+                  "and"));
   options_.allowed.insert(allowed_.begin(), allowed_.end());
   if (options_.runTypes.empty())
     options_.runTypes.push_back("f32");

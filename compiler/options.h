@@ -33,7 +33,7 @@ struct Options {
   std::vector<std::string> allowedFolders; ///< --allow-include
   /// Options given that mean something only to programs of statements, each with the outputs that take it otherwise.
   std::vector<std::pair<std::string, std::string>> forScheduling;
-  std::vector<std::string> forAlgorithm;   ///< options given that mean something to C++ algorithms only
+  std::vector<std::string> forAlgorithm; ///< options given that mean something to C++ algorithms only
 
   std::optional<int> optLevel; ///< without one: 1, and 0 for a plan, which stays as it is
   std::string passes;          ///< an explicit pipeline, comma-separated; replaces -O

@@ -216,7 +216,9 @@ ExitCode Session::prove() {
   options.oneSize = ofKernel && options_.messageSize != 0;
   options.threadsInTurns = ofKernel;
   if (meaning_)
-    options.atEnd = [this](const passes::proof::FinalBuffers &end) { passes::schedule::checkSameResult(*meaning_, end); };
+    options.atEnd = [this](const passes::proof::FinalBuffers &end) {
+      passes::schedule::checkSameResult(*meaning_, end);
+    };
   const passes::VerifyResult result = passes::verify(job_.program, diags_, options);
   times_.lap("verify");
   if (output_.proof == Proof::IsOutput || !result.proven)

@@ -22,8 +22,8 @@ enum Property : std::uint8_t {
 using Properties = std::uint8_t;
 inline constexpr Property allProperties[] = {Placed, Cut, Scheduled, DataSyncLowered, SingleInstance};
 
-/// The properties that `program` has as it stands. Of thread blocks that statements are made into, nothing is known yet.
-/// Linear.
+/// The properties that `program` has as it stands. Of thread blocks that statements are made into, nothing is known
+/// yet. Linear.
 Properties propertiesOf(const ir::Program &program);
 /// "lowered data sync", "thread blocks": the words for one property.
 std::string_view describe(Property property);

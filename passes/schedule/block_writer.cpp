@@ -33,8 +33,10 @@ void BlockWriter::write(std::uint32_t agent) {
   writeGroup(groups[0], true, true);
   for (std::size_t g = 1; g < groups.size(); ++g)
     writeGroup(groups[g], true, false);
-  const std::size_t header = block_->append(
-      {.kind = OpKind::Pipeline, .loc = locOfGroup(groups[1]), .imm = movement_.step, .count = movement_.places[0].size});
+  const std::size_t header = block_->append({.kind = OpKind::Pipeline,
+                                             .loc = locOfGroup(groups[1]),
+                                             .imm = movement_.step,
+                                             .count = movement_.places[0].size});
   for (std::size_t g = 1; g < groups.size(); ++g)
     writeGroup(groups[g], false, true);
   if (const auto size = static_cast<std::uint32_t>(block_->ops.size() - header - 1); size != 0)
@@ -55,7 +57,8 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
   std::ranges::copy_if(group.signals, std::back_inserter(signals), chosen);
   // In the order of distance, so that all ranks do the same; those of one kind side by side, so that they fuse.
   const auto key = [&](const Sync &sync) {
-    return std::tuple(!sync.entry, sync.carrier, channels_.distance(agent_, sync.agent), plan_.agents[sync.agent].block);
+    return std::tuple(!sync.entry, sync.carrier, channels_.distance(agent_, sync.agent),
+                      plan_.agents[sync.agent].block);
   };
   std::ranges::stable_sort(waits, {}, key);
   std::ranges::stable_sort(signals, {}, key);

@@ -10,8 +10,8 @@
 namespace mscclc::passes::schedule {
 
 /// One channel for each two blocks and type that have something to tell each other, one for each two between which a
-/// port puts, and one semaphore for each block that tells another of its rank. They are numbered alike on all ranks of a
-/// symmetric program.
+/// port puts, and one semaphore for each block that tells another of its rank. They are numbered alike on all ranks of
+/// a symmetric program.
 class Channels {
 public:
   /// Adds them to the ranks of `program`. `movement`: its statements, which are gone from it.

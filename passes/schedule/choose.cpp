@@ -74,7 +74,8 @@ public:
       return std::nullopt;
     const Tried *best = fastest;
     for (const Tried &one : tried_)
-      if (one.score && one.score->nanoseconds <= 1.02 * fastest->score->nanoseconds && isSimpler(*one.score, *best->score))
+      if (one.score && one.score->nanoseconds <= 1.02 * fastest->score->nanoseconds &&
+          isSimpler(*one.score, *best->score))
         best = &one;
     return best->open;
   }
@@ -90,7 +91,7 @@ public:
 
 private:
   /// Of all candidates together: scheduling and timing these takes some tens of milliseconds.
-  static constexpr std::size_t mostStatements = 4000;
+  static constexpr std::size_t mostStatements = 8192;
   static constexpr std::uint64_t leastStep = std::uint64_t{16} << 10; ///< bytes of a pipeline's unit
   static constexpr std::uint64_t mostPacketBytes = std::uint64_t{4} << 20;
 
@@ -114,6 +115,12 @@ private:
   }
 
   void search(Open open) {
+    if (mostTried_ <= 2) { // one block, or several that share the peers
+      score(open);
+      open.blocks = 16;
+      score(open);
+      return;
+    }
     for (Open other = open; const bool pull : {false, true}) {
       other.pull = pull;
       improve(open, other);

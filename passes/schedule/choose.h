@@ -28,13 +28,14 @@ struct Choice {
   std::uint32_t refused = 0;    ///< of these, those that the target does not take
 };
 
-/// Decides the protocol and the number of instances where `program` leaves them open, and blocks, stages, pipeline steps
-/// and how reductions get at their operands: writes them into `program`, where place and the passes after it read them.
+/// Decides the protocol and the number of instances where `program` leaves them open, and blocks, stages, pipeline
+/// steps and how reductions get at their operands: writes them into `program`, where place and the passes after it read
+/// them.
 ///
 /// Candidates are scheduled and timed, one choice after the other. Of those within 2 % of the fastest, the one with the
 /// fewest syncs is taken, and of these the one with the fewest blocks. The more statements a
-/// program has, the fewer candidates are tried, so that choosing takes about as long as compiling. If the target takes no candidate, the program stays as it is, for
-/// the passes to say why.
+/// program has, the fewer candidates are tried, so that choosing takes about as long as compiling. If the target takes
+/// no candidate, the program stays as it is, for the passes to say why.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule

@@ -6,9 +6,9 @@ namespace mscclc::passes {
 
 /// Says of each statement which thread block of its rank executes it.
 ///
-/// What conflicts in the rank's own memory stays in one block: the sum of a share with the puts that send it on, what is
-/// read of a place with what is stored there later. Such clusters are dealt out over `blocks` blocks, in the order of
-/// their distance from the rank. With `stages`, each stage of the way that data takes has such blocks of its own, so
+/// What conflicts in the rank's own memory stays in one block: the sum of a share with the puts that send it on, what
+/// is read of a place with what is stored there later. Such clusters are dealt out over `blocks` blocks, in the order
+/// of their distance from the rank. With `stages`, each stage of the way that data takes has such blocks of its own, so
 /// that a pipeline keeps all of them busy: a stage ends where data goes on to another rank.
 ///
 /// Statements whose block is given stay with those of the same block. Blocks are numbered densely, in the order of the

@@ -69,9 +69,7 @@ private:
   /// Nodes of each agent that are known to be over, through all launches.
   using Clock = std::vector<std::uint32_t>;
 
-  bool isPort(std::uint32_t statement) const {
-    return program_.movement.statements[statement].via == ir::Via::Port;
-  }
+  bool isPort(std::uint32_t statement) const { return program_.movement.statements[statement].via == ir::Via::Port; }
   Use &useOf(std::uint32_t rank, std::uint32_t agent) {
     for (Use &use : uses_[rank])
       if (use.agent == agent)

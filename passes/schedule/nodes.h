@@ -45,8 +45,8 @@ public:
     return {firstAgent_[rank], firstAgent_[rank + 1]};
   }
   /// The block of `rank` that deals with `agent`, of another rank, when launches begin and end: if `agent` is the k-th
-  /// block of its rank that reaches `rank`, the k-th of `rank` that reaches back, so that one channel is enough for both;
-  /// or else the block of its number, or the last one.
+  /// block of its rank that reaches `rank`, the k-th of `rank` that reaches back, so that one channel is enough for
+  /// both; or else the block of its number, or the last one.
   std::uint32_t partnerOf(std::uint32_t agent, std::uint32_t rank) const;
   /// Nodes of other ranks that touch input or output of `rank`, in order.
   const std::vector<std::uint32_t> &touchingBuffersOf(std::uint32_t rank) const { return touching_[rank]; }

@@ -17,7 +17,8 @@ bool isMulticast(const ir::Movement &movement, const Move &statement) {
   const auto own = reduces ? movement.dsts(statement) : movement.srcs(statement);
   std::vector<std::uint32_t> ranks;
   for (const RankChunk &place : group) {
-    if (place.buffer != group[0].buffer || place.index != group[0].index || !movement.sameNode(place.rank, group[0].rank))
+    if (place.buffer != group[0].buffer || place.index != group[0].index ||
+        !movement.sameNode(place.rank, group[0].rank))
       return false;
     ranks.push_back(place.rank);
   }
@@ -45,7 +46,8 @@ bool isPlaced(const ir::Movement &movement, const Move &statement) {
   if (!statement.via)
     return isHere(dsts[0]) && std::ranges::all_of(srcs, isHere);
   if (statement.via == ir::Via::Port)
-    return statement.kind == MoveKind::Copy && isHere(srcs[0]) && !isHere(dsts[0]) && !statement.packets.value_or(false);
+    return statement.kind == MoveKind::Copy && isHere(srcs[0]) && !isHere(dsts[0]) &&
+           !statement.packets.value_or(false);
   if (statement.kind == MoveKind::Copy)
     return (isHere(srcs[0]) && isNear(dsts[0])) ||
            (isHere(dsts[0]) && isNear(srcs[0]) && !statement.packets.value_or(false));

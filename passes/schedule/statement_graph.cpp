@@ -60,8 +60,7 @@ StatementGraph::StatementGraph(const ir::Program &program) {
     for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
       const ir::RankChunk &place = movement.places[statement.firstPlace + i];
       const ir::DataForm form = isPacketPlace(movement, statement, i) ? ir::DataForm::Packet : ir::DataForm::Plain;
-      touches_.push_back({place.rank,
-                          ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, form),
+      touches_.push_back({place.rank, ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, form),
                           i < statement.numSrcs ? ir::Access::Read : ir::Access::Write, form});
     }
     firstTouch_.push_back(touches_.size());
@@ -71,9 +70,7 @@ StatementGraph::StatementGraph(const ir::Program &program) {
       for (Cell &cell : cells.of(touch)) {
         const bool reads = touch.access == ir::Access::Read;
         if (cell.writer != nobody && cell.writer != s)
-          found.push_back({cell.writer, !reads         ? Hazard::Reuse
-                                        : cell.packets ? Hazard::Packets
-                                                       : Hazard::Value});
+          found.push_back({cell.writer, !reads ? Hazard::Reuse : cell.packets ? Hazard::Packets : Hazard::Value});
         if (reads) {
           readers.push_back({s, cell.lastReader});
           cell.lastReader = static_cast<std::uint32_t>(readers.size() - 1);

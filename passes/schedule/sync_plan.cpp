@@ -140,7 +140,8 @@ private:
     const std::uint32_t from = nodes_.partnerOf(to.agent, rank);
     sources_.ofNode[n].push_back({from, true});
     clocks_.hear(to.agent, rank);
-    const Carrier carrier = movement_.sameNode(rank, nodes_.rankOf(to.agent)) ? Carrier::RelaxedSignal : Carrier::PortSignal;
+    const Carrier carrier =
+        movement_.sameNode(rank, nodes_.rankOf(to.agent)) ? Carrier::RelaxedSignal : Carrier::PortSignal;
     if (signalled_.try_emplace({from, 0, to.agent}, n).second)
       edges_.push_back({from, 0, to.agent, 0, carrier, to.statement});
     return 1;
@@ -205,11 +206,12 @@ private:
   const Entries &forced_;
   AgentClocks clocks_;
   SyncPlan plan_;
-  std::vector<std::uint32_t> groupOf_;                                 ///< [node]
-  std::vector<std::vector<AgentClocks::Snapshot>> snapshots_;          ///< [agent][group]: when its last node is done
+  std::vector<std::uint32_t> groupOf_;                        ///< [node]
+  std::vector<std::vector<AgentClocks::Snapshot>> snapshots_; ///< [agent][group]: when its last node is done
   std::vector<Edge> edges_;
   std::vector<std::vector<std::size_t>> intoLast_; ///< [agent]: edges into its last group
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> signalled_; ///< (agent, group, agent)
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
+      signalled_; ///< (agent, group, agent)
   Sources sources_;
   std::vector<Need> needs_;
   std::set<std::uint32_t> entries_;

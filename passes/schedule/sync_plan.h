@@ -4,8 +4,8 @@
 // port has put, on the rank that gets it. Each rank has a user besides, who writes its inputs and reads and overwrites
 // both buffers between launches: its nodes are the beginning and the end of a launch. A node needs the nodes that it
 // depends on, the beginning of launches whose buffers it touches, and the end of a launch needs what touches its rank's
-// buffers. What a block knows already, since an earlier edge or what that block had known in turn says so, needs no edge
-// of its own (Netzer's reduction, on the list order).
+// buffers. What a block knows already, since an earlier edge or what that block had known in turn says so, needs no
+// edge of its own (Netzer's reduction, on the list order).
 //
 // Nodes of a block that are equally deep, in edges from the beginning, form a *group*: it waits for all it needs
 // before its first node, and signals after its last. An edge always leads to a deeper group, so the groups can not wait

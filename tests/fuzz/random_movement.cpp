@@ -87,7 +87,7 @@ private:
     ir::RankChunk place{below(static_cast<std::uint32_t>(program_.ranks.size())), ir::BufferKind::Input, 0, size_};
     const ir::Rank &rank = program_.ranks[place.rank];
     const std::uint32_t what = below(4);
-    place.buffer = what == 0                            ? ir::BufferKind::Input
+    place.buffer = what == 0                             ? ir::BufferKind::Input
                    : what == 1 && rank.scratchChunks > 0 ? ir::BufferKind::Scratch
                                                          : ir::BufferKind::Output;
     place.index = below(rank.chunksOf(place.buffer) / size_) * size_;

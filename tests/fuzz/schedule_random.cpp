@@ -29,16 +29,17 @@ public:
       return;
     ++programs_;
     statements_ += given.movement.statements.size();
-    for (const char *rest : {"lower-data-sync,infer-sync,replicate-instances",
-                             "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits,replicate-instances"})
+    for (const char *rest :
+         {"lower-data-sync,infer-sync,replicate-instances",
+          "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits,replicate-instances"})
       if (!schedule(given, seed, rest))
         return;
   }
   bool tell() const {
     for (const auto &[kind, fault] : smallest_)
       std::cout << "\nThe smallest of '" << kind << "', seed " << fault.seed << ":\n" << fault.text;
-    std::cout << programs_ << " movement programs, " << statements_ << " statements, " << operations_
-              << " operations; " << faults_ << " faults\n";
+    std::cout << programs_ << " movement programs, " << statements_ << " statements, " << operations_ << " operations; "
+              << faults_ << " faults\n";
     return faults_ == 0;
   }
 

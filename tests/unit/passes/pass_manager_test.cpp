@@ -22,8 +22,9 @@ TEST_CASE("lists of passes") {
   CHECK(manager.add(" fuse, lower-data-sync") == "");
   REQUIRE(manager.passes().size() == 2);
   CHECK(manager.passes()[1].name == "lower-data-sync");
-  const std::string there = "there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, split-waits, "
-                            "prune-sync, replicate-instances, fit-executor, check-executor, check-meaning, place, cut, order, synchronise";
+  const std::string there =
+      "there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, split-waits, "
+      "prune-sync, replicate-instances, fit-executor, check-executor, check-meaning, place, cut, order, synchronise";
   CHECK(manager.add("infer-sync,fusee") == "unknown pass 'fusee'; " + there);
   CHECK(manager.add(",") == "unknown pass ''; " + there);
 }
@@ -54,9 +55,12 @@ TEST_CASE("passes that work on thread blocks do not take statements") {
 }
 
 TEST_CASE("what a program has") {
-  CHECK(propertiesOf(parseProgram(programText("nop"))) == (Placed | Cut | Scheduled | DataSyncLowered | SingleInstance));
-  CHECK(propertiesOf(parseProgram(programText("wait memory [0] sync after"))) == (Placed | Cut | Scheduled | SingleInstance));
-  CHECK(propertiesOf(parseProgram(programText("nop", "instances 2\n"))) == (Placed | Cut | Scheduled | DataSyncLowered));
+  CHECK(propertiesOf(parseProgram(programText("nop"))) ==
+        (Placed | Cut | Scheduled | DataSyncLowered | SingleInstance));
+  CHECK(propertiesOf(parseProgram(programText("wait memory [0] sync after"))) ==
+        (Placed | Cut | Scheduled | SingleInstance));
+  CHECK(propertiesOf(parseProgram(programText("nop", "instances 2\n"))) ==
+        (Placed | Cut | Scheduled | DataSyncLowered));
   CHECK(propertiesOf(parseProgram(programText("nop", "schedule auto\ninstances 2\n"))) ==
         (Placed | Cut | Scheduled | DataSyncLowered));
   CHECK(propertiesOf(statements()) == 0);
