@@ -52,7 +52,7 @@ public:
       const System system = linearise();
       const double cost = costOf(machine_, errors_);
       gain = 0;
-      for (; gain == 0 && damping < 1e4; damping *= 10) {
+      while (gain == 0 && damping < 1e4) {
         const Machine next = stepped(system, damping);
         std::vector<double> errors = errorsOf(next);
         gain = std::max(0.0, cost - costOf(next, errors));
@@ -60,6 +60,7 @@ public:
           machine_ = next;
           errors_ = std::move(errors);
         }
+        damping *= 10;
       }
       damping = std::max(1e-6, damping / 100);
     }

@@ -8,7 +8,6 @@
 namespace mscclc::passes {
 namespace {
 
-using ir::ChannelType;
 using ir::Op;
 using ir::OpKind;
 
