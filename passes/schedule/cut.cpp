@@ -1,5 +1,6 @@
 #include "passes/schedule/cut.h"
 
+#include "ir/program_index.h"
 #include "passes/schedule/peers.h"
 #include "passes/schedule/statement_graph.h"
 
@@ -81,16 +82,19 @@ private:
   void dealOut() {
     using Key = std::tuple<std::uint32_t, std::uint32_t>;
     std::vector<Key> keys(graph_.size(), {~std::uint32_t{0}, 0});
+    std::vector<std::uint32_t> blockOf(graph_.size(), ir::none);
+    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+      if (const auto given = movement_.statements[s].block)
+        blockOf[clusters_.of(s)] = *given;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> dealt; // (rank, stage) → clusters
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
       const std::uint32_t cluster = clusters_.of(s);
       const ir::Move &statement = movement_.statements[s];
       keys[cluster] = std::min(keys[cluster], {distances_.ofShare(statement), distances_.ofReach(statement)});
-      if (cluster == s)
+      if (cluster == s && blockOf[cluster] == ir::none)
         dealt[{by(s), stages_[s]}].push_back(s);
     }
     const std::uint32_t blocks = std::max(movement_.blocks, 1u);
-    std::vector<std::uint32_t> blockOf(graph_.size(), 0);
     for (auto &[place, clusters] : dealt) {
       std::ranges::stable_sort(clusters, {}, [&](std::uint32_t c) { return keys[c]; });
       for (std::uint32_t i = 0; i < clusters.size(); ++i)

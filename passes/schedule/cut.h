@@ -11,8 +11,8 @@ namespace mscclc::passes {
 /// of their distance from the rank. With `stages`, each stage of the way that data takes has such blocks of its own, so
 /// that a pipeline keeps all of them busy: a stage ends where data goes on to another rank.
 ///
-/// Statements whose block is given stay with those of the same block. Blocks are numbered densely, in the order of the
-/// numbers given.
+/// A statement whose block is given keeps it, and takes its cluster along. Blocks are numbered densely, in the order of
+/// the numbers given.
 ///
 /// Requires: placed statements. Provides: every statement has `block`.
 Pass createCutPass();

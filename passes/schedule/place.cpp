@@ -27,12 +27,14 @@ public:
     placed.places.clear();
     findPlainScratch(given);
     const std::uint32_t piece = pieceOf(given);
-    for (const Move &statement : given.statements)
+    for (const Move &statement : given.statements) {
+      where_ = ir::Where(statement.loc, "statement " + std::to_string(&statement - given.statements.data()));
       for (std::uint32_t at = 0, size = given.places[statement.firstPlace].size; at < size; at += piece) {
         srcs_ = cutOf(given.srcs(statement), at, piece);
         dsts_ = cutOf(given.dsts(statement), at, piece);
         place(statement);
       }
+    }
     if (program_.doubleScratch)
       evenScratch();
   }
@@ -134,11 +136,11 @@ private:
     });
     const bool distinct = std::ranges::adjacent_find(ranks) == ranks.end();
     if (!alike || !distinct || !std::ranges::binary_search(ranks, own.rank)) {
-      diags_.report(schedule::diag::switch_places, statement.loc, {reduces ? "reads" : "writes"});
+      diags_.report(schedule::diag::switch_places, where_, {reduces ? "reads" : "writes"});
       return;
     }
     if (reduces && !program_.movement.reassociate && group.size() > 2) {
-      diags_.report(schedule::diag::switch_order, statement.loc, {ir::plural(group.size(), "operand")});
+      diags_.report(schedule::diag::switch_order, where_, {ir::plural(group.size(), "operand")});
       return;
     }
     Move whole = statement;
@@ -240,7 +242,8 @@ private:
 
   ir::Program &program_;
   ir::DiagnosticEngine &diags_;
-  std::vector<RankChunk> srcs_, dsts_; ///< of the statement, one piece
+  ir::Where where_;                    ///< the statement
+  std::vector<RankChunk> srcs_, dsts_; ///< of it, one piece
   std::vector<bool> plain_;            ///< [rank]: some of its scratch is for plain data
 };
 

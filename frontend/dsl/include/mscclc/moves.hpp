@@ -22,7 +22,7 @@ namespace detail {
 /// A thread block, or none.
 struct AnyBlock {
   constexpr AnyBlock(Automatic) {}
-  constexpr AnyBlock(ThreadBlock block) : block(block), isGiven(true) {}
+  constexpr AnyBlock(ThreadBlock given) : block(given), isGiven(true) {}
 
   ThreadBlock block;
   bool isGiven = false;
@@ -31,7 +31,7 @@ struct AnyBlock {
 /// Yes, no, or neither.
 struct AnyFlag {
   constexpr AnyFlag(Automatic) {}
-  constexpr AnyFlag(bool flag) : flag(flag), isGiven(true) {}
+  constexpr AnyFlag(bool given) : flag(given), isGiven(true) {}
 
   bool flag = false;
   bool isGiven = false;

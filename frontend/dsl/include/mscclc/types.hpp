@@ -58,7 +58,7 @@ struct AnyInteger {
   constexpr AnyInteger(Automatic) {}
   template <typename T>
     requires requires(const T &t) { Integer(t); }
-  constexpr AnyInteger(const T &value) : value(value), isGiven(true) {}
+  constexpr AnyInteger(const T &given) : value(given), isGiven(true) {}
 
   Integer value;
   bool isGiven = false;
