@@ -35,7 +35,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> forScheduling;
   std::vector<std::string> forAlgorithm; ///< options given that mean something to C++ algorithms only
 
-  std::optional<int> optLevel; ///< without one: 1, and 0 for a plan, which stays as it is
+  std::optional<int> optLevel; ///< without one: see Job::optLevel()
   std::string passes;          ///< an explicit pipeline, comma-separated; replaces -O
   bool hasPasses = false;      ///< --passes was given (an empty list runs nothing)
   std::string printBefore;     ///< passes, comma-separated, or "all"

@@ -63,7 +63,7 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
   std::ranges::stable_sort(waits, {}, key);
   std::ranges::stable_sort(signals, {}, key);
   for (const Sync &sync : waits)
-    wait(sync, &sync == &waits.back() ? DataSync::After : DataSync::None);
+    tell(sync, true, &sync == &waits.back() ? DataSync::After : DataSync::None);
   if (rest)
     for (const Node &node : group.nodes)
       if (!node.arrives) {
@@ -76,8 +76,8 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
   const bool atBeginning = block_->ops.empty();
   bool first = true;
   for (const Sync &sync : signals)
-    if (sync.carrier != Carrier::Put) { // that is told with the data
-      signal(sync, first && !atBeginning ? DataSync::Before : DataSync::None);
+    if (sync.carrier != Carrier::Put) {
+      tell(sync, false, first && !atBeginning ? DataSync::Before : DataSync::None);
       first = false;
     }
 }
@@ -88,53 +88,37 @@ void BlockWriter::useChannel(ChannelType type, std::uint32_t id) {
     block_->channels.push_back(use);
 }
 
-void BlockWriter::wait(const Sync &sync, DataSync around) {
+/// This block's end of an edge.
+void BlockWriter::tell(const Sync &sync, bool waits, DataSync around) {
   Op op{.sync = around, .loc = locOf(sync)};
   std::uint32_t id = 0;
   switch (sync.carrier) {
   case Carrier::Semaphore:
-    op.kind = OpKind::SemAcquire;
-    id = channels_.semaphore(sync.agent, agent_);
+    op.kind = waits ? OpKind::SemAcquire : OpKind::SemRelease;
+    id = waits ? channels_.semaphore(sync.agent, agent_) : channels_.semaphore(agent_, sync.agent);
     break;
   case Carrier::MemorySignal:
+    op.kind = waits ? OpKind::Wait : OpKind::Signal;
+    op.channelType = ChannelType::Memory;
+    id = channels_.memory(agent_, sync.agent);
+    break;
   case Carrier::RelaxedSignal:
-    op.kind = sync.carrier == Carrier::MemorySignal ? OpKind::Wait : OpKind::RelaxedWait;
+    op.kind = waits ? OpKind::RelaxedWait : OpKind::RelaxedSignal;
     op.channelType = ChannelType::Memory;
     id = channels_.memory(agent_, sync.agent);
     break;
   case Carrier::PortSignal:
-  case Carrier::Put:
-    op.kind = OpKind::Wait;
-    op.channelType = ChannelType::Port;
-    id = sync.carrier == Carrier::Put ? channels_.put(agent_, sync.agent) : channels_.port(agent_, sync.agent);
-    break;
-  }
-  if (op.channelType != ChannelType::None)
-    useChannel(op.channelType, id);
-  block_->append(op, {}, {}, {&id, 1});
-}
-
-void BlockWriter::signal(const Sync &sync, DataSync around) {
-  Op op{.sync = around, .loc = locOf(sync)};
-  std::uint32_t id = 0;
-  switch (sync.carrier) {
-  case Carrier::Semaphore:
-    op.kind = OpKind::SemRelease;
-    id = channels_.semaphore(agent_, sync.agent);
-    break;
-  case Carrier::MemorySignal:
-  case Carrier::RelaxedSignal:
-    op.kind = sync.carrier == Carrier::MemorySignal ? OpKind::Signal : OpKind::RelaxedSignal;
-    op.channelType = ChannelType::Memory;
-    id = channels_.memory(agent_, sync.agent);
-    break;
-  case Carrier::PortSignal:
-    op.kind = OpKind::Signal;
+    op.kind = waits ? OpKind::Wait : OpKind::Signal;
     op.channelType = ChannelType::Port;
     id = channels_.port(agent_, sync.agent);
     break;
-  case Carrier::Put:
-    return;
+  case Carrier::Put: // told with the data
+    if (!waits)
+      return;
+    op.kind = OpKind::Wait;
+    op.channelType = ChannelType::Port;
+    id = channels_.put(agent_, sync.agent);
+    break;
   }
   if (op.channelType != ChannelType::None)
     useChannel(op.channelType, id);

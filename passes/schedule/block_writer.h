@@ -19,8 +19,7 @@ public:
 
 private:
   void writeGroup(const Group &group, bool entries, bool rest);
-  void wait(const Sync &sync, ir::DataSync around);
-  void signal(const Sync &sync, ir::DataSync around);
+  void tell(const Sync &sync, bool waits, ir::DataSync around);
   void execute(const ir::Move &statement);
   void executeRemote(const ir::Move &statement);
   void executeInSwitch(const ir::Move &statement);
