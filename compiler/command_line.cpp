@@ -292,11 +292,12 @@ bool isForScheduling(std::string_view name) {
   return std::ranges::find(schedulingOptions, name) != schedulingOptions.end();
 }
 
+bool takes(const Output &output, std::string_view name) {
+  return std::ranges::find(output.options, name) != output.options.end();
+}
+
 /// CLI11's needs() wants all that an option names; an option of outputs wants one of them.
 void CommandLine::checkOptionsOfOutput() const {
-  const auto takes = [](const Output &output, std::string_view name) {
-    return std::ranges::find(output.options, name) != output.options.end();
-  };
   for (const Output &output : allOutputs())
     for (const std::string_view name : output.options)
       if (app_.get_option(std::string(name))->count() != 0 && !takes(*options_.output, name) && !isForScheduling(name))
@@ -314,12 +315,9 @@ Options CommandLine::parse(int argc, const char *const *argv) {
       options_.output = output;
   options_.hasOutputPath = path_->count() != 0;
   for (const std::string_view name : schedulingOptions)
-    if (app_.get_option(std::string(name))->count() != 0 &&
-        std::ranges::find(options_.output->options, name) == options_.output->options.end())
-      options_.forScheduling.emplace_back(
-          name,
-          flagsOf([&](const Output &other) { return std::ranges::find(other.options, name) != other.options.end(); },
-                  "and"));
+    if (app_.get_option(std::string(name))->count() != 0 && !takes(*options_.output, name))
+      options_.forScheduling.emplace_back(name,
+                                          flagsOf([&](const Output &other) { return takes(other, name); }, "and"));
   options_.allowed.insert(allowed_.begin(), allowed_.end());
   if (options_.runTypes.empty())
     options_.runTypes.push_back("f32");

@@ -2,6 +2,7 @@
 
 #include "backend-json/compare_plans.h"
 #include "compiler/diagnostics.h"
+#include "compiler/outputs/estimates.h"
 #include "compiler/overwrite.h"
 #include "compiler/pipeline.h"
 #include "passes/schedule/choose.h"
@@ -170,22 +171,16 @@ ExitCode Session::transform() {
 
 /// Makes the choices that a program of statements leaves open.
 ExitCode Session::choose() {
-  passes::time::Machine machine;
-  try {
-    machine = passes::time::findMachine(options_.machine);
-  } catch (const passes::time::MachineError &error) {
-    diags_.report(diag::bad_machine, {}, {options_.machine, error.message});
+  const std::optional<TimedOn> on = namedMachine(job_);
+  if (!on)
     return exitUsage;
-  }
   constexpr std::uint64_t usual = std::uint64_t{1} << 20;
   const std::uint64_t bytes =
       options_.messageSize != 0
           ? options_.messageSize
           : std::clamp(usual, std::max<std::uint64_t>(1, job_.program.minMessageSize), job_.program.maxMessageSize);
-  const std::string passes(candidatePipeline());
-  const auto runner = job_.target.executor ? passes::time::Runner::Executor : passes::time::Runner::Kernel;
   const passes::schedule::Choice choice =
-      passes::schedule::choose(job_.program, {machine, runner, bytes, job_.target, passes});
+      passes::schedule::choose(job_.program, {on->machine, on->runner, bytes, job_.target, candidatePipeline()});
   times_.lap("choose");
   if (options_.stats)
     report_ += "choose: " + ir::plural(choice.candidates, "candidate") + ", " + std::to_string(choice.refused) +

@@ -10,7 +10,7 @@ namespace mscclc::driver {
 
 namespace time = passes::time;
 
-std::optional<TimedOn> timedOn(Job &job) {
+std::optional<TimedOn> namedMachine(Job &job) {
   TimedOn on;
   on.runner = job.target.executor ? time::Runner::Executor : time::Runner::Kernel;
   try {
@@ -19,8 +19,15 @@ std::optional<TimedOn> timedOn(Job &job) {
     job.diags.report(diag::bad_machine, {}, {job.options.machine, error.message});
     return std::nullopt;
   }
-  if (const auto why = time::cannotRun(job.program, on.machine)) {
-    job.diags.report(diag::not_on_machine, {}, {on.machine.name, *why});
+  return on;
+}
+
+std::optional<TimedOn> timedOn(Job &job) {
+  std::optional<TimedOn> on = namedMachine(job);
+  if (!on)
+    return std::nullopt;
+  if (const auto why = time::cannotRun(job.program, on->machine)) {
+    job.diags.report(diag::not_on_machine, {}, {on->machine.name, *why});
     return std::nullopt;
   }
   return on;

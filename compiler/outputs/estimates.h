@@ -16,6 +16,8 @@ struct TimedOn {
 };
 /// Nothing, and why in the job's diagnostics, if the program cannot run there.
 std::optional<TimedOn> timedOn(Job &job);
+/// The same for a program of which it is not known yet what it needs.
+std::optional<TimedOn> namedMachine(Job &job);
 
 /// The sizes of --size, or a few from 1 KiB to 1 GiB that the program takes. Empty, and why in the job's diagnostics,
 /// if the program does not take one.

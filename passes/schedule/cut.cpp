@@ -37,8 +37,7 @@ private:
 class Dealer {
 public:
   explicit Dealer(ir::Program &program)
-      : program_(program), movement_(program.movement), graph_(program), distances_(program),
-        clusters_(movement_.statements.size()) {}
+      : movement_(program.movement), graph_(program), distances_(program), clusters_(movement_.statements.size()) {}
 
   void run() {
     findStages();
@@ -117,7 +116,6 @@ private:
       statement.block = numbers[*statement.block];
   }
 
-  ir::Program &program_;
   ir::Movement &movement_;
   const StatementGraph graph_;
   const schedule::StatementDistances distances_;

@@ -1,19 +1,19 @@
 #include "passes/schedule/nodes.h"
 
+#include "ir/program_index.h"
+
 #include <algorithm>
 
 namespace mscclc::passes::schedule {
 namespace {
 
-constexpr std::uint32_t nobody = ~std::uint32_t{0};
-
 /// The block that receives what each port put brings: that of the first statement there that depends on it.
 std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const StatementGraph &graph) {
-  std::vector<std::uint32_t> receivers(movement.statements.size(), nobody);
+  std::vector<std::uint32_t> receivers(movement.statements.size(), ir::none);
   for (std::uint32_t s = 0; s < graph.size(); ++s)
     for (const Dependence &d : graph.dependences(s)) {
       const ir::Move &earlier = movement.statements[d.on];
-      if (earlier.via == ir::Via::Port && receivers[d.on] == nobody &&
+      if (earlier.via == ir::Via::Port && receivers[d.on] == ir::none &&
           movement.dsts(earlier)[0].rank == *movement.statements[s].by)
         receivers[d.on] = *movement.statements[s].block;
     }
@@ -54,13 +54,13 @@ void Nodes::add(const ir::Program &program, const StatementGraph &graph, std::ui
   append(statement, false, move.via == ir::Via::Port, firstAgent_[*move.by] + *move.block);
   if (move.via == ir::Via::Port) {
     const std::uint32_t to = program.movement.dsts(move)[0].rank;
-    const std::uint32_t block = receivers[statement] == nobody ? *move.block : receivers[statement];
+    const std::uint32_t block = receivers[statement] == ir::none ? *move.block : receivers[statement];
     arrived_.push_back(size());
     append(statement, true, true, std::min(firstAgent_[to] + block, firstAgent_[to + 1] - 1));
     return;
   }
   arrived_.push_back(issued_.back());
-  std::uint32_t last = nobody;
+  std::uint32_t last = ir::none;
   for (const Touch &touch : graph.touches(statement)) {
     if (touch.rank != *move.by)
       reaching_[{*move.by, touch.rank}].insert(*move.block);

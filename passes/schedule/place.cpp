@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace mscclc::passes {
 namespace {
@@ -20,11 +21,9 @@ public:
   explicit Placement(PassContext &context) : program_(context.program), diags_(context.diags) {}
 
   void run() {
-    const ir::Movement given = std::move(program_.movement);
-    ir::Movement &placed = program_.movement;
-    placed = given;
-    placed.statements.clear();
-    placed.places.clear();
+    ir::Movement given; // statements and places alone
+    std::swap(given.statements, program_.movement.statements);
+    std::swap(given.places, program_.movement.places);
     findPlainScratch(given);
     const std::uint32_t piece = pieceOf(given);
     for (const Move &statement : given.statements) {
@@ -127,15 +126,7 @@ private:
     const bool reduces = statement.kind == MoveKind::Reduce;
     const RankChunk &own = reduces ? dsts_.front() : srcs_.front();
     const std::vector<RankChunk> &group = reduces ? srcs_ : dsts_;
-    std::vector<std::uint32_t> ranks;
-    for (const RankChunk &place : group)
-      ranks.push_back(place.rank);
-    std::ranges::sort(ranks);
-    const bool alike = std::ranges::all_of(group, [&](const RankChunk &place) {
-      return place.buffer == group.front().buffer && place.index == group.front().index;
-    });
-    const bool distinct = std::ranges::adjacent_find(ranks) == ranks.end();
-    if (!alike || !distinct || !std::ranges::binary_search(ranks, own.rank)) {
+    if (!schedule::isOnePlaceOfAll(group, own)) {
       diags_.report(schedule::diag::switch_places, where_, {reduces ? "reads" : "writes"});
       return;
     }
@@ -149,12 +140,17 @@ private:
     program_.movement.append(whole, srcs_, dsts_);
   }
 
+  /// What brings an operand of `statement` somewhere.
+  static Move asCopy(Move statement) {
+    statement.kind = MoveKind::Copy;
+    statement.reduceOp = ir::ReduceOp::Sum;
+    return statement;
+  }
+
   void copy(const Move &statement, const RankChunk &dst, const RankChunk &src) {
-    Move plain = statement;
-    plain.kind = MoveKind::Copy;
-    plain.reduceOp = ir::ReduceOp::Sum;
     if (same(dst, src))
       return;
+    const Move plain = asCopy(statement);
     if (dst.rank == src.rank)
       return append(plain, dst.rank, {&src, 1}, dst, std::nullopt, false);
     if (usesPackets(statement, src.rank, dst.rank)) {
@@ -179,10 +175,7 @@ private:
       return {src};
     if (usesPackets(statement, src.rank, to)) {
       const RankChunk packets = packetSlot(to);
-      Move send = statement;
-      send.kind = MoveKind::Copy;
-      send.reduceOp = ir::ReduceOp::Sum;
-      append(send, src.rank, {&src, 1}, packets, Via::Memory, true);
+      append(asCopy(statement), src.rank, {&src, 1}, packets, Via::Memory, true);
       return {packets, Operand::Packets};
     }
     const bool reads = near(src.rank, to) && statement.via.value_or(Via::Memory) == Via::Memory &&
@@ -212,11 +205,9 @@ private:
     };
     if (chain[0].how != Operand::Local) {
       const RankChunk first = readsResult(1) ? slot(dst.rank) : dst;
-      Move load = statement;
-      load.kind = MoveKind::Copy;
-      load.reduceOp = ir::ReduceOp::Sum;
       const bool packets = chain[0].how == Operand::Packets;
-      append(load, dst.rank, {&chain[0].place, 1}, first, packets ? std::nullopt : std::optional(Via::Memory), packets);
+      append(asCopy(statement), dst.rank, {&chain[0].place, 1}, first,
+             packets ? std::nullopt : std::optional(Via::Memory), packets);
       chain[0] = {first};
     }
     // Runs of operands that one operation takes, each onto the sum so far. That stays off the result's place as long as

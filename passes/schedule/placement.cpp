@@ -15,17 +15,9 @@ bool isMulticast(const ir::Movement &movement, const Move &statement) {
   const bool reduces = statement.kind == MoveKind::Reduce;
   const auto group = reduces ? movement.srcs(statement) : movement.dsts(statement);
   const auto own = reduces ? movement.dsts(statement) : movement.srcs(statement);
-  std::vector<std::uint32_t> ranks;
-  for (const RankChunk &place : group) {
-    if (place.buffer != group[0].buffer || place.index != group[0].index ||
-        !movement.sameNode(place.rank, group[0].rank))
-      return false;
-    ranks.push_back(place.rank);
-  }
-  std::ranges::sort(ranks);
-  return own.size() == 1 && own[0].rank == *statement.by && group.size() > 1 &&
-         std::ranges::adjacent_find(ranks) == ranks.end() && std::ranges::binary_search(ranks, own[0].rank) &&
-         !statement.packets.value_or(false);
+  const auto isNear = [&](const RankChunk &place) { return movement.sameNode(place.rank, group[0].rank); };
+  return own.size() == 1 && own[0].rank == *statement.by && group.size() > 1 && isOnePlaceOfAll(group, own[0]) &&
+         std::ranges::all_of(group, isNear) && !statement.packets.value_or(false);
 }
 
 bool isPlaced(const ir::Movement &movement, const Move &statement) {
@@ -56,6 +48,17 @@ bool isPlaced(const ir::Movement &movement, const Move &statement) {
 }
 
 } // namespace
+
+bool isOnePlaceOfAll(std::span<const RankChunk> group, const RankChunk &own) {
+  std::vector<std::uint32_t> ranks;
+  for (const RankChunk &place : group) {
+    if (place.buffer != group[0].buffer || place.index != group[0].index)
+      return false;
+    ranks.push_back(place.rank);
+  }
+  std::ranges::sort(ranks);
+  return std::ranges::adjacent_find(ranks) == ranks.end() && std::ranges::binary_search(ranks, own.rank);
+}
 
 bool isPlaced(const ir::Program &program) {
   const ir::Movement &movement = program.movement;

@@ -3,6 +3,8 @@
 
 #include "ir/program.h"
 
+#include <span>
+
 namespace mscclc::passes::schedule {
 
 /// True if each statement of the program says who executes it and how, in a form that an operation can have:
@@ -14,6 +16,10 @@ namespace mscclc::passes::schedule {
 ///   chunks of the same buffer on all.
 /// Packets lie in scratch.
 bool isPlaced(const ir::Program &program);
+
+/// True if `group` stands at the same chunks of the same buffer on several ranks, each once, and `own` is of one of
+/// them.
+bool isOnePlaceOfAll(std::span<const ir::RankChunk> group, const ir::RankChunk &own);
 
 /// True if each statement says which thread block executes it, and no rank has more blocks than there are statements.
 bool isCut(const ir::Program &program);

@@ -1,18 +1,18 @@
 #include "passes/schedule/statement_graph.h"
 
+#include "ir/program_index.h"
+
 #include <algorithm>
 #include <array>
 
 namespace mscclc::passes::schedule {
 namespace {
 
-constexpr std::uint32_t nobody = ~std::uint32_t{0};
-
 /// A chunk of memory: who wrote it last, and who has read it since.
 struct Cell {
-  std::uint32_t writer = nobody;
-  bool packets = false;              ///< what lies there
-  std::uint32_t lastReader = nobody; ///< into the pool of readers
+  std::uint32_t writer = ir::none;
+  bool packets = false;                ///< what lies there
+  std::uint32_t lastReader = ir::none; ///< into the pool of readers
 };
 struct Reader {
   std::uint32_t statement, previous;
@@ -69,17 +69,17 @@ StatementGraph::StatementGraph(const ir::Program &program) {
     for (const Touch &touch : touches(s))
       for (Cell &cell : cells.of(touch)) {
         const bool reads = touch.access == ir::Access::Read;
-        if (cell.writer != nobody && cell.writer != s)
+        if (cell.writer != ir::none && cell.writer != s)
           found.push_back({cell.writer, !reads ? Hazard::Reuse : cell.packets ? Hazard::Packets : Hazard::Value});
         if (reads) {
           readers.push_back({s, cell.lastReader});
           cell.lastReader = static_cast<std::uint32_t>(readers.size() - 1);
           continue;
         }
-        for (std::uint32_t r = cell.lastReader; r != nobody; r = readers[r].previous)
+        for (std::uint32_t r = cell.lastReader; r != ir::none; r = readers[r].previous)
           if (readers[r].statement != s)
             found.push_back({readers[r].statement, Hazard::Reuse});
-        cell = {s, touch.form == ir::DataForm::Packet, nobody};
+        cell = {s, touch.form == ir::DataForm::Packet, ir::none};
       }
     std::ranges::sort(found, [](const Dependence &a, const Dependence &b) {
       return a.on != b.on ? a.on < b.on : a.hazard < b.hazard;
