@@ -1,4 +1,5 @@
 // Every call in a program of Schedule::Auto: what statement it is.
+// RUN: g++ -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Werror -I%dsl_headers %s
 // RUN: mscclc %s --emit-ir --passes= | FileCheck %s
 #include <mscclc/chunks.hpp>
 using namespace mscclc;
