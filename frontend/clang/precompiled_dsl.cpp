@@ -27,7 +27,8 @@ bool beginsWithDsl(llvm::StringRef source) {
   if (lexer.LexFromRawLexer(token) || token.isNot(tok::raw_identifier) || token.getRawIdentifier() != "include")
     return false;
   llvm::StringRef rest(lexer.getBufferLocation(), static_cast<std::size_t>(source.end() - lexer.getBufferLocation()));
-  return rest.ltrim(" \t").starts_with("<mscclc/dsl.hpp>");
+  rest = rest.ltrim(" \t");
+  return rest.starts_with("<mscclc/dsl.hpp>") || rest.starts_with("<mscclc/chunks.hpp>");
 }
 
 } // namespace mscclc::frontend

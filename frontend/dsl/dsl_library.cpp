@@ -51,6 +51,37 @@ std::span<const Chunk> spanOf(const ChunkList &list) {
   return {list.data(), list.size()};
 }
 
+/// Calls on `ref` with what `other` tells of the other end, and returns the ref of the chunks `made`.
+ChunkRef callRef(Call call, std::uint32_t flags, const ChunkOptions &options, const RefData &ref, const RefData &other,
+                 const RefData &made, const Place &at) {
+  ChunkRef result;
+  RefData &data = Access::data(result);
+  data = made;
+  data.size = ref.size;
+  data.handle = __mscclc_ref_call(call, flags, &options, &ref, &other, &at);
+  return result;
+}
+RefData placeOf(std::int64_t rank, BufferType buffer, std::int64_t index) {
+  RefData place;
+  place.type = static_cast<std::uint8_t>(buffer);
+  place.rank = rank;
+  place.index = index;
+  return place;
+}
+/// Calls on `ref`, whose chunks go to `dst`.
+ChunkRef send(Call call, const ChunkOptions &options, const ChunkRef &ref, const RefData &dst, const Place &at) {
+  return callRef(call, 0, options, Access::data(ref), dst, dst, at);
+}
+/// Calls on `ref`, whose chunks stay where they are, or are written there.
+ChunkRef stay(Call call, const ChunkOptions &options, const ChunkRef &ref, const RefData &other, const Place &at) {
+  return callRef(call, 0, options, Access::data(ref), other, Access::data(ref), at);
+}
+ChunkRef reduceRefs(Call call, const ChunkReduceOptions &options, const ChunkRef &ref, const ChunkRef &other,
+                    const Place &at) {
+  return callRef(call, flagsOf(options.op), {options.sendtb, options.recvtb, options.channel}, Access::data(ref),
+                 Access::data(other), Access::data(ref), at);
+}
+
 constexpr CollectiveKind recorded(ir::CollectiveKind kind) {
   return static_cast<CollectiveKind>(kind);
 }
@@ -302,6 +333,51 @@ void SwitchChannelView::broadcast(const Chunk &src, std::int64_t offset, std::in
 void SwitchChannelView::broadcastPackets(const Chunk &src, std::int64_t offset, std::int64_t size, On on,
                                          Place at) const {
   detail::__mscclc_switch_operation(Call::SwitchBroadcastPackets, 0, handle_, Access::set(on), &src, offset, size, &at);
+}
+
+ChunkRef chunk(std::int64_t rank, BufferType buffer, std::int64_t index, std::int64_t size, Place at) {
+  ChunkRef ref;
+  ref.data_ = detail::placeOf(rank, buffer, index);
+  ref.data_.size = size;
+  ref.data_.handle = detail::__mscclc_ref(&ref.data_, &at);
+  return ref;
+}
+ChunkRef ChunkRef::put(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options,
+                       Place at) const {
+  return detail::send(Call::RefPut, options, *this, detail::placeOf(dst, buffer, index), at);
+}
+ChunkRef ChunkRef::get(std::int64_t src, BufferType buffer, std::int64_t index, const ChunkOptions &options, Place at) {
+  return *this = detail::stay(Call::RefGet, options, *this, detail::placeOf(src, buffer, index), at);
+}
+ChunkRef ChunkRef::copy(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options,
+                        Place at) const {
+  return detail::send(Call::RefCopy, options, *this, detail::placeOf(dst, buffer, index), at);
+}
+ChunkRef ChunkRef::reduce(const ChunkRef &other, const ChunkReduceOptions &options, Place at) {
+  return *this = detail::reduceRefs(Call::RefReduce, options, *this, other, at);
+}
+ChunkRef ChunkRef::signal(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options,
+                          Place at) const {
+  return detail::stay(Call::RefSignal, options, *this, detail::placeOf(dst, buffer, index), at);
+}
+ChunkRef ChunkRef::wait(std::int64_t src, BufferType buffer, std::int64_t index, const ChunkOptions &options,
+                        Place at) const {
+  return detail::stay(Call::RefWait, options, *this, detail::placeOf(src, buffer, index), at);
+}
+ChunkRef ChunkRef::flush(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options,
+                         Place at) const {
+  return detail::stay(Call::RefFlush, options, *this, detail::placeOf(dst, buffer, index), at);
+}
+ChunkRef ChunkRef::putPackets(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options,
+                              Place at) const {
+  return detail::send(Call::RefPutPackets, options, *this, detail::placeOf(dst, buffer, index), at);
+}
+ChunkRef ChunkRef::copyPackets(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options,
+                               Place at) const {
+  return detail::send(Call::RefCopyPackets, options, *this, detail::placeOf(dst, buffer, index), at);
+}
+ChunkRef ChunkRef::reducePackets(const ChunkRef &other, const ChunkReduceOptions &options, Place at) {
+  return *this = detail::reduceRefs(Call::RefReducePackets, options, *this, other, at);
 }
 
 Collective::Collective(CollectiveKind kind, detail::Text name, std::int64_t ranks, std::int64_t first,

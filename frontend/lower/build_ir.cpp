@@ -75,12 +75,14 @@ Builder::Walk Builder::walk(std::size_t bytes) {
       return Walk::GivenUp;
     if (reader.isCall()) {
       damaged = !checkCall(reader);
-      if (emitter_.bytes() + moves_.bytes() + declarations_.bytes() > maxProgramBytes) {
+      if (emitter_.bytes() + moves_.bytes() + declarations_.bytes() + checker_.bytes() > maxProgramBytes) {
         diagnostics_.report(diag::program_too_large, call_.loc, {maxProgramBytes >> 30});
         return Walk::GivenUp;
       }
     } else if (reader.kind() == RecordKind::LoopBegin || reader.kind() == RecordKind::LoopEnd) {
       checkLoop(reader);
+    } else if (reader.kind() == RecordKind::Ref) {
+      damaged = !checker_.takeRef(reader);
     } else {
       if (reader.kind() == RecordKind::ProgramEnd && declarations_.phase() == ProgramPhase::Open)
         checkLoopIsClosed();
@@ -125,6 +127,7 @@ bool Builder::checkCall(const TraceReader &reader) {
     else
       emitter_.count(call_);
     return true;
+  case CallChecker::Result::Nothing:
   case CallChecker::Result::Faulty:
     return true;
   case CallChecker::Result::Damaged:
@@ -171,6 +174,7 @@ void Builder::emit() {
   emitter_.allocate();
   moves_.allocate();
   declarations_.reopen();
+  checker_.restart();
   TraceReader reader(trace_);
   while (reader.next()) {
     if (reader.isCall()) {
@@ -180,6 +184,8 @@ void Builder::emit() {
         moves_.emit(call_);
       else
         emitter_.emit(call_);
+    } else if (reader.kind() == RecordKind::Ref) {
+      checker_.takeRef(reader);
     } else if (reader.kind() == RecordKind::LoopBegin) {
       const auto [head, unit, iterations] = reader.as<PairRecord>();
       emitter_.beginLoop(

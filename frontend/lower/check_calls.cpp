@@ -49,6 +49,16 @@ constexpr CallInfo callInfos[] = {
      "write copy({dst, …}, src, {.via = Via::Switch, .packets = true})"},
     {Call::MoveCopy, "copy", CallFamily::Movement, OpKind::Copy, false, false, any, ""},
     {Call::MoveReduce, "reduce", CallFamily::Movement, OpKind::Reduce, false, false, any, ""},
+    {Call::RefPut, "put", CallFamily::Ref, OpKind::Put, false, false, 0, ""},
+    {Call::RefGet, "get", CallFamily::Ref, OpKind::Get, false, false, 0, ""},
+    {Call::RefCopy, "copy", CallFamily::Ref, OpKind::Copy, false, false, 0, ""},
+    {Call::RefReduce, "reduce", CallFamily::Ref, OpKind::Reduce, false, false, 0, ""},
+    {Call::RefSignal, "signal", CallFamily::Ref, OpKind::Signal, false, false, 0, leaveOut},
+    {Call::RefWait, "wait", CallFamily::Ref, OpKind::Wait, false, false, 0, leaveOut},
+    {Call::RefFlush, "flush", CallFamily::Ref, OpKind::Flush, false, false, 0, leaveOut},
+    {Call::RefPutPackets, "putPackets", CallFamily::Ref, OpKind::PutPacket, true, false, 0, ""},
+    {Call::RefCopyPackets, "copyPackets", CallFamily::Ref, OpKind::UnpackPacket, false, true, 0, ""},
+    {Call::RefReducePackets, "reducePackets", CallFamily::Ref, OpKind::ReducePacket, false, true, 0, ""},
 };
 constexpr bool inOrder() {
   for (std::size_t i = 0; i < std::size(callInfos); ++i)
@@ -91,6 +101,16 @@ bool fits(Call call, ir::ChannelType type) {
   case Call::SwitchBroadcastPackets:
   case Call::MoveCopy:
   case Call::MoveReduce:
+  case Call::RefPut:
+  case Call::RefGet:
+  case Call::RefCopy:
+  case Call::RefReduce:
+  case Call::RefSignal:
+  case Call::RefWait:
+  case Call::RefFlush:
+  case Call::RefPutPackets:
+  case Call::RefCopyPackets:
+  case Call::RefReducePackets:
     break;
   }
   return true;
@@ -98,6 +118,19 @@ bool fits(Call call, ir::ChannelType type) {
 } // namespace
 
 CallChecker::Result CallChecker::check(const TraceReader &reader, CheckedCall &call) {
+  made_ = {};
+  const Result result = look(reader, call);
+  if (result == Result::Good)
+    noteWrites(call);
+  if (isRefCall(reader.call())) {
+    made_.valid = result == Result::Good || result == Result::Nothing;
+    made_.taken = writes_.now();
+    refs_.push_back(made_);
+  }
+  return result;
+}
+
+CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &call) {
   const auto record = reader.as<CallRecord>();
   call.call = reader.call();
   call.info = &infoOf(call.call);
@@ -113,6 +146,8 @@ CallChecker::Result CallChecker::check(const TraceReader &reader, CheckedCall &c
     return Result::Faulty;
   if (call.info->family == CallFamily::Movement)
     return statement(reader, call);
+  if (call.info->family == CallFamily::Ref)
+    return refCall(reader, call);
   if (declarations_.phase() == ProgramPhase::Open && program_.schedule == ir::Schedule::Auto) {
     diagnostics_.report(diag::manual_in_auto, call.loc,
                         {"'" + std::string(call.info->spelling) + "'", call.info->instead});
@@ -190,6 +225,7 @@ CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall 
     call.switchBuffer = declarations_.switches[call.view->channel].buffer;
     return Result::Good;
   case CallFamily::Movement:
+  case CallFamily::Ref:
     break;
   }
   return Result::Damaged;
@@ -450,6 +486,11 @@ void CallChecker::finish() {
   for (const PendingExtent &extent : pending_)
     checkExtent(extent.loc, extent.channel, extent.offset, extent.size, true);
   pending_.clear();
+}
+
+void CallChecker::restart() {
+  refs_.clear();
+  writes_ = {};
 }
 
 } // namespace mscclc::frontend

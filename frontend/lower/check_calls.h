@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frontend/lower/declarations.h"
+#include "frontend/lower/last_writes.h"
 
 #include <optional>
 #include <span>
@@ -11,7 +12,7 @@
 namespace mscclc::frontend {
 
 /// What a call works on, which says what its handle is.
-enum class CallFamily : std::uint8_t { Rank, Channel, Semaphore, Switch, Movement };
+enum class CallFamily : std::uint8_t { Rank, Channel, Semaphore, Switch, Movement, Ref };
 
 struct CallInfo {
   static constexpr std::uint8_t anyChunks = 0xff;
@@ -26,6 +27,8 @@ struct CallInfo {
   std::string_view instead;
 };
 const CallInfo &infoOf(detail::Call call);
+/// Whether a call is one of the Ref family.
+bool isRefCall(detail::Call call);
 
 /// A chunk operand: a range of a buffer of some rank, in chunks. Scratch is counted over the rank's whole scratch.
 struct Operand {
@@ -36,6 +39,13 @@ struct Operand {
   PlaceId place = 0;
 };
 
+/// A ref: chunks as they were at some point of the program.
+struct RefDecl {
+  bool valid = false;
+  Operand chunks;          ///< `place` is where the ref was taken
+  std::uint32_t taken = 0; ///< number of the last write before
+};
+
 /// What a movement statement has besides its sources.
 struct CheckedMove {
   std::vector<Operand> dsts;
@@ -44,7 +54,7 @@ struct CheckedMove {
   std::optional<bool> packets;
 };
 
-/// A call that is in order.
+/// A call that is in order. One on a ref is told as the statement or operation that it becomes.
 struct CheckedCall {
   detail::Call call{};
   const CallInfo *info = nullptr;
@@ -71,10 +81,17 @@ public:
   CallChecker(const ir::Program &program, Declarations &declarations, ir::DiagnosticEngine &diagnostics)
       : program_(program), declarations_(declarations), diagnostics_(diagnostics) {}
 
-  enum class Result : std::uint8_t { Good, Faulty, Damaged };
+  enum class Result : std::uint8_t { Good, Nothing, Faulty, Damaged };
   /// Looks at the call that `reader` stands on and fills `call`, which is reused from call to call. Faulty: it was
-  /// reported, or something that it uses was. Damaged: it cannot come from the recorder.
+  /// reported, or something that it uses was. Nothing: it is in order, and moves nothing. Damaged: it cannot come from
+  /// the recorder.
   Result check(const TraceReader &reader, CheckedCall &call);
+  /// Takes a Ref record. False if it cannot come from the recorder.
+  bool takeRef(const TraceReader &reader);
+  /// Before another walk over the same recording.
+  void restart();
+  /// Memory that refs and what is kept for them take, in bytes.
+  std::uint64_t bytes() const { return refs_.size() * sizeof(RefDecl) + writes_.bytes(); }
   /// Checks what only the end of the program decides: whether scratch is as large as switch channels want it.
   void finish();
 
@@ -85,6 +102,7 @@ private:
     std::int64_t offset, size;
   };
 
+  Result look(const TraceReader &reader, CheckedCall &call);
   Result executor(const CallRecord &record, CheckedCall &call);
   Result blocks(const CallRecord &record, CheckedCall &call);
   Result barrierBlocks(const TraceReader &reader, CheckedCall &call);
@@ -106,6 +124,21 @@ private:
   bool checkMove(const CheckedCall &call);
   bool checkExecutor(const CheckedCall &call);
   bool checkVia(const CheckedCall &call);
+  // check_refs.cpp
+  /// Thread blocks of a call on a ref.
+  struct RefBlocks {
+    std::uint32_t own, other;
+  };
+  bool refPlace(std::int64_t rank, std::int64_t index, std::int64_t size, ir::LocId at, Operand &out);
+  Result refOf(std::uint32_t handle, const CheckedCall &call, RefDecl &out);
+  bool isFresh(const RefDecl &ref, ir::DataForm form, const CheckedCall &call);
+  Result refCall(const TraceReader &reader, CheckedCall &call);
+  bool checkReach(const Operand &self, const Operand &other, const CheckedCall &call);
+  Result refStatement(const RefCallRecord &record, const Operand &self, const Operand &other, CheckedCall &call);
+  std::optional<RefBlocks> refBlocks(const RefCallRecord &record, bool isFar, const CheckedCall &call);
+  Result refOperation(const RefCallRecord &record, const Operand &self, const Operand &other, CheckedCall &call);
+  ir::MemoryRange memoryOf(const Operand &chunks, ir::DataForm form = ir::DataForm::Plain) const;
+  void noteWrites(const CheckedCall &call);
 
   const ir::Program &program_;
   Declarations &declarations_;
@@ -113,6 +146,9 @@ private:
   std::uint32_t block_ = 0;            ///< what CheckedCall::blocks refers to, for a single block
   std::vector<std::uint32_t> barrier_; ///< the same for a barrier
   std::vector<PendingExtent> pending_;
+  std::vector<RefDecl> refs_; ///< by number
+  RefDecl made_;              ///< what the present call on a ref returns
+  LastWrites writes_;         ///< since the first ref
 };
 
 } // namespace mscclc::frontend

@@ -13,7 +13,8 @@ using detail::Call;
 namespace {
 
 /// The DSL's words for what may be chosen; the first leaves it open.
-constexpr std::string_view viaWords[] = {"Via::Auto", "Via::Memory", "Via::Port", "Via::Switch"};
+constexpr std::string_view viaWords[] = {".via = Via::Auto", ".via = Via::Memory", ".via = Via::Port",
+                                         ".via = Via::Switch"};
 
 std::string_view wordOf(ir::Via via) {
   return viaWords[static_cast<std::size_t>(via) + 1];
@@ -153,7 +154,7 @@ bool CallChecker::checkVia(const CheckedCall &call) {
   else if (const auto src = std::ranges::find_if(call.srcs, isFar); src != call.srcs.end())
     far = &*src;
   if (far) {
-    diagnostics_.report(diag::via_between_nodes, call.loc, {wordOf(*call.move.via), first.rank, far->rank})
+    diagnostics_.report(diag::via_between_nodes, call.loc, {wordOf(*call.move.via), first.rank, far->rank, "Via::Port"})
         .note(diag::chunk_sliced_here, declarations_.places[first.place], {first.rank})
         .note(diag::chunk_sliced_here, declarations_.places[far->place], {far->rank});
     return false;

@@ -78,6 +78,7 @@ bool Declarations::take(const TraceReader &reader) {
     return true;
   case RecordKind::LoopBegin:
   case RecordKind::LoopEnd:
+  case RecordKind::Ref:
   case RecordKind::Call:
     break; // operations, not declarations
   }
@@ -179,16 +180,40 @@ void Declarations::channel(const TraceReader &reader) {
   }
   if (!good)
     return;
-  ir::Rank &rank = program_.ranks[static_cast<std::size_t>(src)];
+  makeChannel(decl, port, static_cast<std::uint32_t>(dst), static_cast<std::uint32_t>(src));
+}
+
+/// A new channel between ranks that are in range.
+void Declarations::makeChannel(ChannelDecl &decl, bool port, std::uint32_t dst, std::uint32_t src) {
+  ir::Rank &rank = program_.ranks[src];
   std::vector<std::uint32_t> &peers = port ? rank.portPeers : rank.memoryPeers;
   if (!port && rank.memoryPeers.empty())
     rank.portChannelsFirst = !rank.portPeers.empty();
   decl.type = port ? ir::ChannelType::Port : ir::ChannelType::Memory;
-  decl.dst = static_cast<std::uint32_t>(dst);
-  decl.src = static_cast<std::uint32_t>(src);
+  decl.dst = dst;
+  decl.src = src;
   decl.id = static_cast<std::uint32_t>(peers.size());
+  decl.number = numChannels_++;
   decl.valid = true;
-  peers.push_back(decl.dst);
+  peers.push_back(dst);
+}
+
+const ChannelDecl &Declarations::refChannel(bool port, const ChannelEnd &near, const ChannelEnd &far, PlaceId place) {
+  ChannelDecl &decl = refChannels_[{port, near, far}];
+  if (decl.valid)
+    return decl;
+  // Both ends at once: the n-th channel of one rank to the other is joined to the n-th that leads back.
+  ChannelDecl &back = refChannels_[{port, far, near}];
+  decl.place = back.place = place;
+  makeChannel(decl, port, far.rank, near.rank);
+  makeChannel(back, port, near.rank, far.rank);
+  return decl;
+}
+
+void Declarations::growScratch(std::uint32_t rank, std::uint32_t chunks) {
+  std::uint32_t &used = program_.ranks[rank].scratchChunks;
+  used = std::max(used, chunks);
+  grownScratch_ = std::max(grownScratch_, chunks);
 }
 
 bool Declarations::switchChannel(const TraceReader &reader) {

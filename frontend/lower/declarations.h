@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -42,7 +43,8 @@ struct ChannelDecl {
   bool valid = false;
   ir::ChannelType type = ir::ChannelType::Memory;
   std::uint32_t dst = 0, src = 0;
-  std::uint32_t id = 0; ///< among the source rank's channels of the type
+  std::uint32_t id = 0;     ///< among the source rank's channels of the type
+  std::uint32_t number = 0; ///< among all channels that are valid
   PlaceId place = 0;
 };
 struct SwitchMember {
@@ -66,6 +68,12 @@ struct SemaphoreDecl {
   bool valid = false;
   std::uint32_t rank = 0;
   std::uint32_t id = 0; ///< among the rank's semaphores
+};
+
+/// A thread block of a rank, as the end of a channel.
+struct ChannelEnd {
+  std::uint32_t rank, block;
+  friend auto operator<=>(const ChannelEnd &, const ChannelEnd &) = default;
 };
 
 /// Where in the recording we are, as to programs.
@@ -110,6 +118,14 @@ public:
   /// Checks thread blocks of a group or barrier, reporting at `at`, and appends them to `blocks`. True if all are good.
   bool checkBlocks(const TraceReader &reader, ir::LocId at, std::vector<std::uint32_t> &blocks);
 
+  /// Channels that are valid.
+  std::uint32_t numChannels() const { return numChannels_; }
+  /// The channel of calls on refs between two thread blocks of different ranks. Its ends are made at the first call,
+  /// which is at `place`.
+  const ChannelDecl &refChannel(bool port, const ChannelEnd &near, const ChannelEnd &far, PlaceId place);
+  /// Lets a rank have at least `chunks` of scratch. With double scratch, in the end all ranks have as many.
+  void growScratch(std::uint32_t rank, std::uint32_t chunks);
+
   PlaceTable places;
   std::vector<ScratchDecl> scratch;
   std::vector<GroupDecl> groups;
@@ -132,6 +148,7 @@ private:
   void scratchBuffer(const TraceReader &reader);
   void group(const TraceReader &reader);
   void channel(const TraceReader &reader);
+  void makeChannel(ChannelDecl &decl, bool port, std::uint32_t dst, std::uint32_t src);
   bool switchChannel(const TraceReader &reader);
   bool switchView(const TraceReader &reader);
   void semaphore(const TraceReader &reader);
@@ -150,6 +167,9 @@ private:
   std::vector<std::uint32_t> blockStamps_, rankStamps_; ///< last list that an element was seen in
   std::uint32_t stamp_ = 0;
   std::uint64_t bytes_ = 0;
+  std::uint32_t numChannels_ = 0;
+  std::uint32_t grownScratch_ = 0;                                              ///< most that growScratch was asked for
+  std::map<std::tuple<bool, ChannelEnd, ChannelEnd>, ChannelDecl> refChannels_; ///< by type, near and far end
 
   ProgramPhase phase_ = ProgramPhase::Before;
   ProgramPhase resume_ = ProgramPhase::Before; ///< phase after the programs that are skipped

@@ -165,6 +165,8 @@ bool Declarations::programBegin(const TraceReader &reader) {
     return true;
   }
   phase_ = ProgramPhase::Open;
+  program_.collective.kind = decl.collective.kind; // where chunks lie; the rest is known at the end
+  program_.collective.inplace = decl.collective.inplace;
   program_.ranks.resize(static_cast<std::size_t>(decl.ranks));
   for (ir::Rank &rank : program_.ranks) {
     rank.inputChunks = static_cast<std::uint32_t>(decl.sizes.input);
@@ -243,10 +245,15 @@ void Declarations::refuseChoices(const ProgramRecord &record, ir::LocId at) {
 }
 
 void Declarations::programEnd() {
-  if (phase_ == ProgramPhase::Open)
+  if (phase_ == ProgramPhase::Open) {
     phase_ = ProgramPhase::After;
-  else if (phase_ == ProgramPhase::Skipping && --skipped_ == 0)
+    // Executors find the second half of another rank's scratch by the size of their own.
+    for (ir::Rank &rank : program_.ranks)
+      if (program_.doubleScratch)
+        rank.scratchChunks = std::max(rank.scratchChunks, grownScratch_);
+  } else if (phase_ == ProgramPhase::Skipping && --skipped_ == 0) {
     phase_ = resume_;
+  }
 }
 
 void Declarations::finish() {

@@ -46,6 +46,16 @@ OpKind kindOf(const CheckedCall &call) {
   case Call::SwitchBroadcastPackets:
   case Call::MoveCopy:
   case Call::MoveReduce:
+  case Call::RefPut:
+  case Call::RefGet:
+  case Call::RefCopy:
+  case Call::RefReduce:
+  case Call::RefSignal:
+  case Call::RefWait:
+  case Call::RefFlush:
+  case Call::RefPutPackets:
+  case Call::RefCopyPackets:
+  case Call::RefReducePackets:
     break;
   }
   return call.info->kind;
@@ -109,7 +119,7 @@ void OpEmitter::allocate() {
       plan.lastLoop = 0;
     }
   }
-  uses_.resize(declarations_.channels.size());
+  uses_.resize(declarations_.numChannels());
   remoteFirst_.resize(program_.ranks.size());
   remoteIds_.resize(program_.ranks.size());
   numBarriers_.resize(program_.ranks.size());
@@ -127,7 +137,7 @@ std::uint32_t OpEmitter::barrierId(const CheckedCall &call) {
 }
 
 std::uint32_t OpEmitter::remoteId(const CheckedCall &call, ir::BufferKind buffer) {
-  const auto channelIndex = static_cast<std::size_t>(call.channel - declarations_.channels.data());
+  const auto channelIndex = std::size_t{call.channel->number};
   std::uint32_t &id = uses_[channelIndex].remoteId[static_cast<std::size_t>(buffer)];
   if (id != none)
     return id;
@@ -158,7 +168,7 @@ void OpEmitter::useChannel(const CheckedCall &call, std::uint32_t block, ir::Thr
       threadBlock.channels.push_back({ChannelType::Switch, id});
     return;
   }
-  const auto channelIndex = static_cast<std::size_t>(call.channel - declarations_.channels.data());
+  const auto channelIndex = std::size_t{call.channel->number};
   std::uint32_t &known = uses_[channelIndex].block;
   if (known == block)
     return;
@@ -172,7 +182,7 @@ void OpEmitter::useChannel(const CheckedCall &call, std::uint32_t block, ir::Thr
 /// Enters the buffer of the channel's other end in the block's table unless it is there.
 void OpEmitter::useRemote(const CheckedCall &call, ir::BufferKind buffer, std::uint32_t block,
                           ir::ThreadBlock &threadBlock) {
-  const auto channelIndex = static_cast<std::size_t>(call.channel - declarations_.channels.data());
+  const auto channelIndex = std::size_t{call.channel->number};
   std::uint32_t &known = uses_[channelIndex].remoteBlock[static_cast<std::size_t>(buffer)];
   if (known == block)
     return;

@@ -2,13 +2,15 @@
 // instrumented code keeps.
 #pragma once
 
-#include "frontend/dsl/include/mscclc/dsl.hpp"
+#include "frontend/dsl/include/mscclc/chunks.hpp"
 
 /// The insides of the DSL's classes.
 struct mscclc::detail::Access {
   static const ChunkData &data(const Chunk &chunk) { return chunk.data_; }
   static ChunkData &data(Chunk &chunk) { return chunk.data_; }
   static const BlockSet *set(const On &on) { return &on.set_; }
+  static const RefData &data(const ChunkRef &ref) { return ref.data_; }
+  static RefData &data(ChunkRef &ref) { return ref.data_; }
 };
 
 namespace mscclc::frontend {

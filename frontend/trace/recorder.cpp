@@ -54,7 +54,7 @@ struct Recorder {
 
   std::uint32_t numFiles = 0, numChains = 0, numPlaces = 0;
   std::uint32_t numCollectives = 0, numScratch = 0, numGroups = 0, numChannels = 0, numSwitches = 0, numViews = 0,
-                numSemaphores = 0;
+                numSemaphores = 0, numRefs = 0;
   std::uint32_t depth = 0; ///< programs that are open; more than one is an error
   ProgramState program, outer;
   std::array<ProgramState, collectiveSlots> collectives;
@@ -499,6 +499,34 @@ void __mscclc_move(Call call, const MoveOptions *options, const Chunk *dsts, std
   });
 }
 
+std::uint32_t __mscclc_ref(const RefData *ref, const Place *place) {
+  for (const std::int64_t value : {ref->rank, ref->index, ref->size})
+    checkPoison(value, place);
+  append(RefRecord{head(RecordKind::Ref, placeId(place), ref->type), ref->rank, ref->index, ref->size});
+  return r.numRefs++;
+}
+
+std::uint32_t __mscclc_ref_call(Call call, std::uint32_t flags, const ChunkOptions *options, const RefData *ref,
+                                const RefData *other, const Place *place) {
+  checkPoisonedHandle(other->handle, place);
+  for (const std::int64_t value : {other->rank, other->index})
+    checkPoison(value, place);
+  RefCallRecord record{};
+  record.call = callRecord(call, flags, ref->handle, {0, unset, false}, place);
+  record.call.on = other->handle;
+  record.buffer = other->type;
+  record.hasChannel = options->channel.isGiven;
+  record.channel = static_cast<std::uint8_t>(options->channel.type);
+  record.hasSendBlock = options->sendtb.isGiven;
+  record.hasRecvBlock = options->recvtb.isGiven;
+  record.rank = other->rank;
+  record.index = other->index;
+  record.sendBlock = wide(options->sendtb.value);
+  record.recvBlock = wide(options->recvtb.value);
+  append(record);
+  return r.numRefs++;
+}
+
 void __mscclc_barrier(std::uint32_t rank, const IntegerArray *blocks, const Place *place) {
   appendList(BarrierRecord{callRecord(Call::Barrier, 0, rank, {0, unset, false}, place), blocks->size}, *blocks, place);
 }
@@ -552,6 +580,7 @@ std::span<const HostSymbol> recorderSymbols() {
       SYMBOL(__mscclc_at_rank),       SYMBOL(__mscclc_semaphore),        SYMBOL(__mscclc_operation),
       SYMBOL(__mscclc_reduce),        SYMBOL(__mscclc_switch_operation), SYMBOL(__mscclc_barrier),
       SYMBOL(__mscclc_move),          SYMBOL(__mscclc_loop_begin),       SYMBOL(__mscclc_loop_end),
+      SYMBOL(__mscclc_ref),           SYMBOL(__mscclc_ref_call),
   };
 #undef SYMBOL
   return symbols;

@@ -38,6 +38,7 @@ enum class RecordKind : std::uint8_t {
   LoopBegin,
   LoopEnd,
   FaultyBlock,
+  Ref,
   Call, ///< this and the following values: Call + detail::Call
 };
 
@@ -165,6 +166,22 @@ struct MoveRecord {
   std::uint8_t packets, by; ///< 1 if given: whether data travels in packets, and who executes the statement
   std::uint8_t inPackets;
   WideInteger rank; ///< that executes it
+};
+
+/// A ref that is taken. It and each RefCallRecord have the next number of a ref.
+struct RefRecord {
+  RecordHead head; ///< flags: the BufferType
+  std::int64_t rank, index, size;
+};
+
+/// A call on a ref: a CallRecord whose `handle` is the ref, and whose `on` is the other ref of a reduction.
+struct RefCallRecord {
+  CallRecord call;
+  std::uint8_t buffer;                                ///< of the chunks at the other end: mscclc::BufferType
+  std::uint8_t hasChannel, channel;                   ///< if given: mscclc::ChannelType
+  std::uint8_t hasSendBlock, hasRecvBlock, unused[3]; ///< 1 if given
+  std::int64_t rank, index;                           ///< of the chunks at the other end
+  WideInteger sendBlock, recvBlock;
 };
 
 /// A barrier: a CallRecord whose `on` is unused, followed by the blocks.

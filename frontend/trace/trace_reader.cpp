@@ -56,6 +56,8 @@ constexpr Shape shapeOf(std::uint32_t kind) {
     return {sizeof(PairRecord)};
   case RecordKind::FaultySlice:
     return {sizeof(SliceRecord)};
+  case RecordKind::Ref:
+    return {sizeof(RefRecord)};
   case RecordKind::Group:
   case RecordKind::SwitchChannel:
     return {sizeof(ListRecord), sizeof(std::int64_t), offsetof(ListRecord, count), 8};
@@ -72,6 +74,17 @@ constexpr Shape shapeOf(std::uint32_t kind) {
   case detail::Call::MoveCopy:
   case detail::Call::MoveReduce:
     return {sizeof(MoveRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
+  case detail::Call::RefPut:
+  case detail::Call::RefGet:
+  case detail::Call::RefCopy:
+  case detail::Call::RefReduce:
+  case detail::Call::RefSignal:
+  case detail::Call::RefWait:
+  case detail::Call::RefFlush:
+  case detail::Call::RefPutPackets:
+  case detail::Call::RefCopyPackets:
+  case detail::Call::RefReducePackets:
+    return {sizeof(RefCallRecord)};
   case detail::Call::Copy:
   case detail::Call::CopyPackets:
   case detail::Call::UnpackPackets:

@@ -1,5 +1,5 @@
 // The language's header and the device headers go into one file: each name means one thing in its own namespace.
-#include "mscclc/dsl.hpp"
+#include "mscclc/chunks.hpp"
 
 #include "mscclc/device.cuh"
 

@@ -126,7 +126,7 @@ def main():
         problems += [f"a list is old (--update writes it anew): {line}" for line in new if line not in old]
         problems += [f"a list has what is gone (--update writes it anew): {line}" for line in old if line not in new]
     table = (root / "frontend/diagnostics.def").read_text(encoding="utf-8")
-    source, run = diagnostics(table, "The language", "Algorithms", "Movement programs"), diagnostics(table, "The run")
+    source, run = diagnostics(table, "The language", "Algorithms", "Movement programs", "Refs"), diagnostics(table, "The run")
     problems += check_rows(renewed, source, run)
     for problem in problems:
         print(f"{PAGE}: {problem}")

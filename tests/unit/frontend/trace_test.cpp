@@ -1,4 +1,5 @@
 // Recordings that are full, cut off or damaged: an error at worst.
+#include "frontend/dsl/include/mscclc/chunks.hpp"
 #include "frontend/trace/trace.h"
 
 #include "ported_programs.h"
@@ -109,6 +110,18 @@ TEST_CASE("a damaged recording never does more than fail") {
     reduce(scratch[0], {in(0), in(3)}, {.op = ReduceOp::Max});
     copy(Rank(1).output()[1], scratch[0]);
   }));
+  for (const Schedule schedule : {Schedule::Manual, Schedule::Auto})
+    recordings.push_back(trace([&] {
+      CollectiveProgram program("p", AllReduce(2, 2, true), {.schedule = schedule});
+      const ChunkOptions options = schedule == Schedule::Auto ? ChunkOptions() : ChunkOptions{.sendtb = 0, .recvtb = 0};
+      const ChunkRef sent = chunk(0, BufferType::Input, 0, 2);
+      ChunkRef sum = chunk(1, BufferType::Input, 0, 2);
+      sum.reduce(sent.put(1, BufferType::Scratch, 2, options), {options.sendtb, options.recvtb})
+          .copy(1, BufferType::Scratch, 0, options);
+      chunk(1, BufferType::Input, 2)
+          .putPackets(0, BufferType::Scratch, 0, options)
+          .copyPackets(0, BufferType::Output, 2, options);
+    }));
   const char *const more = std::getenv("MSCCLC_FUZZ_RUNS");
   const int runs = more ? std::atoi(more) : 3000;
   for (int seed = 0; seed < runs; ++seed) {

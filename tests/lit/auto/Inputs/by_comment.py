@@ -14,8 +14,10 @@ for source in sorted(folder.glob("*.cpp")):
     options, plan = said[0][2:-2], work / f"{source.stem}.json"
     subprocess.run([mscclc, source, *options, "-o", plan], check=True)
     subprocess.run([mscclc, plan, "--verify", "--target=mscclpp"], check=True, stdout=subprocess.DEVNULL)
-    at = options.index("--message-size")  # a size would be compiled in
-    kernel = [mscclc, source, *options[:at], *options[at + 2:], "--emit-cuda", "-o", "-"]
+    if "--message-size" in options:  # a size would be compiled in
+        at = options.index("--message-size")
+        del options[at:at + 2]
+    kernel = [mscclc, source, *options, "--emit-cuda", "-o", "-"]
     text = subprocess.run(kernel, check=True, capture_output=True, text=True).stdout
     if f"mscclc_kernel_{source.stem}" not in text:
         sys.exit(f"{source.name}: no kernel of that name")

@@ -30,6 +30,7 @@
 namespace mscclc {
 
 class Chunk;
+struct ChunkOptions;
 struct Contribution;
 struct MoveOptions;
 struct ProgramOptions;
@@ -81,7 +82,7 @@ struct PlacedIndex {
   Place place;
 };
 
-/// The DSL's operations and movement statements.
+/// The DSL's operations, movement statements, and calls on refs (chunks.hpp).
 enum class Call : std::uint32_t {
   Copy,
   CopyPackets,
@@ -105,8 +106,18 @@ enum class Call : std::uint32_t {
   SwitchBroadcastPackets,
   MoveCopy,
   MoveReduce,
+  RefPut,
+  RefGet,
+  RefCopy,
+  RefReduce,
+  RefSignal,
+  RefWait,
+  RefFlush,
+  RefPutPackets,
+  RefCopyPackets,
+  RefReducePackets,
 };
-inline constexpr std::uint32_t numCalls = static_cast<std::uint32_t>(Call::MoveReduce) + 1;
+inline constexpr std::uint32_t numCalls = static_cast<std::uint32_t>(Call::RefReducePackets) + 1;
 
 /// What an operation was asked for besides its operands, in one word.
 struct CallFlags {
@@ -140,6 +151,15 @@ struct ChunkData {
   std::int64_t size = 0;        ///< in chunks
   std::int32_t rank = -1;
   std::uint8_t type = 0; ///< BufferType
+};
+
+/// What a ChunkRef holds: a range of chunks as it was when the ref was taken.
+struct RefData {
+  std::uint32_t handle = unset; ///< number of the ref
+  std::uint8_t type = 0;        ///< BufferType
+  std::int64_t rank = -1;
+  std::int64_t index = 0; ///< in chunks; of scratch, from the beginning of all that the rank has
+  std::int64_t size = 0;  ///< in chunks
 };
 
 /// Kinds of collectives: the numbers of the compiler's table (ir/collectives.def).
@@ -177,6 +197,11 @@ void __mscclc_switch_operation(Call call, std::uint32_t flags, std::uint32_t han
                                const Chunk *chunk, std::int64_t offset, std::int64_t size, const Place *place);
 void __mscclc_move(Call call, const MoveOptions *options, const Chunk *dsts, std::size_t numDsts, const Chunk *first,
                    const Chunk *others, std::size_t numOthers, const Place *place);
+// Refs are numbered in the order of these calls. `place` names the chunks at the call's other end; of a reduction, it
+// is a ref. Returns the number of the ref of what was written, or of the chunks that are called on.
+std::uint32_t __mscclc_ref(const RefData *ref, const Place *place);
+std::uint32_t __mscclc_ref_call(Call call, std::uint32_t flags, const ChunkOptions *options, const RefData *ref,
+                                const RefData *other, const Place *place);
 void __mscclc_barrier(std::uint32_t rank, const IntegerArray *blocks, const Place *place);
 void __mscclc_loop_begin(std::int64_t unit, std::int64_t numChunks, const Place *place);
 void __mscclc_loop_end();

@@ -1,0 +1,354 @@
+// Calls on refs (chunks.hpp): each becomes a movement statement, or an operation of a channel or a rank.
+#include "frontend/diagnostics.h"
+#include "frontend/limits.h"
+#include "frontend/lower/check_calls.h"
+#include "frontend/lower/wide_integer.h"
+
+#include <limits>
+
+namespace mscclc::frontend {
+
+using detail::Call;
+using ir::plural;
+
+namespace {
+
+/// Whether the other end of a call is of the ref's rank.
+enum class Reach : std::uint8_t {
+  Near,   ///< always, in a program of Schedule::Manual
+  Far,    ///< never
+  Either, ///< it may be
+};
+
+struct RefInfo {
+  Call call;
+  Reach reach;
+  Call near, far;           ///< the operations that it becomes
+  bool byReceiver;          ///< `.recvtb` executes it, else `.sendtb`
+  bool reads;               ///< through a channel, it reads memory of the other rank
+  bool packets;             ///< its data travels in packets
+  std::string_view instead; ///< what to write where the reach is wrong
+};
+constexpr RefInfo refInfos[] = {
+    {Call::RefPut, Reach::Far, Call::Copy, Call::Put, false, false, false, "write copy(dst, buffer, index)"},
+    {Call::RefGet, Reach::Far, Call::Copy, Call::Get, true, true, false, "write copy(dst, buffer, index)"},
+    {Call::RefCopy, Reach::Near, Call::Copy, Call::Put, false, false, false,
+     "write put(dst, buffer, index), then signal and wait"},
+    {Call::RefReduce, Reach::Either, Call::Reduce, Call::ReadReduce, true, true, false, ""},
+    {Call::RefSignal, Reach::Far, Call::Signal, Call::Signal, false, false, false,
+     "write Rank(i).barrier({…}) between thread blocks of one rank"},
+    {Call::RefWait, Reach::Far, Call::Wait, Call::Wait, true, false, false,
+     "write Rank(i).barrier({…}) between thread blocks of one rank"},
+    {Call::RefFlush, Reach::Far, Call::Flush, Call::Flush, false, false, false,
+     "leave it out, as no port is on the way"},
+    {Call::RefPutPackets, Reach::Far, Call::CopyPackets, Call::PutPackets, false, false, true,
+     "write copyPackets(dst, buffer, index)"},
+    {Call::RefCopyPackets, Reach::Near, Call::UnpackPackets, Call::PutPackets, false, false, true,
+     "write putPackets(dst, buffer, index), and copyPackets on the other rank"},
+    {Call::RefReducePackets, Reach::Near, Call::Reduce, Call::Reduce, true, false, true,
+     "write putPackets(dst, buffer, index) on the other rank first, and reduce the packets that arrive"},
+};
+constexpr std::uint32_t firstRefCall = static_cast<std::uint32_t>(Call::RefPut);
+constexpr const RefInfo &refInfoOf(Call call) {
+  return refInfos[static_cast<std::uint32_t>(call) - firstRefCall];
+}
+static_assert([] {
+  for (std::uint32_t i = 0; i < std::size(refInfos); ++i)
+    if (refInfos[i].call != static_cast<Call>(firstRefCall + i))
+      return false;
+  return firstRefCall + std::size(refInfos) == detail::numCalls;
+}());
+
+constexpr bool isReduction(Call call) {
+  return call == Call::RefReduce || call == Call::RefReducePackets;
+}
+constexpr bool movesData(Call call) {
+  return call != Call::RefSignal && call != Call::RefWait && call != Call::RefFlush;
+}
+/// Calls that write the chunks of the ref that they are called on.
+constexpr bool writesRef(Call call) {
+  return call == Call::RefGet || isReduction(call);
+}
+/// Whether a call takes the ref's chunks as packets and leaves plain data.
+bool unpacks(Call call, const Operand &chunks) {
+  return call == Call::RefCopyPackets && chunks.buffer == ir::BufferKind::Scratch;
+}
+
+} // namespace
+
+bool isRefCall(Call call) {
+  return static_cast<std::uint32_t>(call) >= firstRefCall;
+}
+
+bool CallChecker::takeRef(const TraceReader &reader) {
+  const auto record = reader.as<RefRecord>();
+  const ir::LocId at = declarations_.places[record.head.place];
+  RefDecl &decl = refs_.emplace_back();
+  if (record.head.flags > static_cast<std::uint8_t>(ir::BufferKind::Scratch))
+    return false;
+  if (declarations_.phase() == ProgramPhase::Skipping || !declarations_.inProgram("'chunk'", at))
+    return true;
+  decl.chunks.buffer = static_cast<ir::BufferKind>(record.head.flags);
+  decl.chunks.place = record.head.place;
+  decl.valid = refPlace(record.rank, record.index, record.size, at, decl.chunks);
+  decl.taken = writes_.now();
+  return true;
+}
+
+/// Fills the range of `out`, whose buffer is set. False if it was reported.
+bool CallChecker::refPlace(std::int64_t rank, std::int64_t index, std::int64_t size, ir::LocId at, Operand &out) {
+  if (rank < 0 || rank >= static_cast<std::int64_t>(program_.ranks.size())) {
+    diagnostics_.report(diag::rank_out_of_range, at, {rank, program_.ranks.size() - 1});
+    return false;
+  }
+  if (size < 1) {
+    diagnostics_.report(diag::ref_of_nothing, at, {size});
+    return false;
+  }
+  std::int64_t end = 0;
+  if (__builtin_add_overflow(index, size, &end))
+    end = std::numeric_limits<std::int64_t>::max();
+  if (index < 0) {
+    diagnostics_.report(diag::negative_index, at, {index, end});
+    return false;
+  }
+  out.rank = static_cast<std::uint32_t>(rank);
+  if (out.buffer == ir::BufferKind::Scratch) {
+    if (end > maxChunks) {
+      diagnostics_.report(diag::scratch_too_large, at, {rank, end, maxChunks});
+      return false;
+    }
+    declarations_.growScratch(out.rank, static_cast<std::uint32_t>(end));
+  } else if (const std::uint32_t room = program_.ranks[out.rank].chunksOf(out.buffer); end > room) {
+    diagnostics_.report(diag::chunk_out_of_range, at,
+                        {index, end, rank, Declarations::bufferName(out.buffer), plural(room, "chunk")});
+    return false;
+  }
+  out.index = static_cast<std::uint32_t>(index);
+  out.size = static_cast<std::uint32_t>(size);
+  return true;
+}
+
+/// Looks up a ref that a call takes.
+CallChecker::Result CallChecker::refOf(std::uint32_t handle, const CheckedCall &call, RefDecl &out) {
+  if (handle == detail::unset) {
+    diagnostics_.report(diag::never_made, call.loc, {call.info->spelling, "of a ref"});
+    return Result::Faulty;
+  }
+  if (handle >= refs_.size())
+    return Result::Damaged;
+  out = refs_[handle];
+  return out.valid ? Result::Good : Result::Faulty;
+}
+
+/// Reports a ref whose chunks, which the call takes in this form, were written since.
+bool CallChecker::isFresh(const RefDecl &ref, ir::DataForm form, const CheckedCall &call) {
+  const Operand &chunks = ref.chunks;
+  const std::uint32_t write = writes_.last(chunks.rank, memoryOf(chunks, form));
+  if (write <= ref.taken)
+    return true;
+  diagnostics_
+      .report(diag::stale_ref, call.loc,
+              {chunks.index, std::uint64_t{chunks.index} + chunks.size, chunks.rank,
+               Declarations::bufferName(chunks.buffer)})
+      .note(diag::overwritten_here, writes_.placeOf(write))
+      .note(diag::ref_taken_here, declarations_.places[chunks.place]);
+  return false;
+}
+
+CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall &call) {
+  const auto record = reader.as<RefCallRecord>();
+  if (declarations_.phase() != ProgramPhase::Open) {
+    declarations_.inProgram("'" + std::string(call.info->spelling) + "'", call.loc);
+    return Result::Faulty;
+  }
+  if (record.buffer > static_cast<std::uint8_t>(ir::BufferKind::Scratch) || record.channel > 1)
+    return Result::Damaged;
+  RefDecl self, other;
+  if (const Result result = refOf(record.call.handle, call, self); result != Result::Good)
+    return result;
+  if (isReduction(call.call)) {
+    if (const Result result = refOf(record.call.on, call, other); result != Result::Good)
+      return result;
+  } else {
+    other.chunks.buffer = static_cast<ir::BufferKind>(record.buffer);
+    other.chunks.place = record.call.head.place;
+    if (!refPlace(record.rank, record.index, self.chunks.size, call.loc, other.chunks))
+      return Result::Faulty;
+  }
+  made_.chunks = writesRef(call.call) || !movesData(call.call) ? self.chunks : other.chunks;
+  made_.chunks.place = record.call.head.place;
+  const bool isManual = program_.schedule == ir::Schedule::Manual;
+  const auto formOf = [&](bool packets) { return packets && isManual ? ir::DataForm::Packet : ir::DataForm::Plain; };
+  bool good = isFresh(self, formOf(unpacks(call.call, self.chunks)), call);
+  good = (!isReduction(call.call) || isFresh(other, formOf(call.call == Call::RefReducePackets), call)) && good;
+  if (!checkReach(self.chunks, other.chunks, call))
+    return Result::Faulty;
+  if (call.call == Call::RefCopy && self.chunks.rank == other.chunks.rank &&
+      memoryOf(self.chunks) == memoryOf(other.chunks))
+    return good ? Result::Nothing : Result::Faulty;
+  const Result result = isManual ? refOperation(record, self.chunks, other.chunks, call)
+                                 : refStatement(record, self.chunks, other.chunks, call);
+  return result == Result::Good && !good ? Result::Faulty : result;
+}
+
+/// Some calls stay in their rank, and some do not.
+bool CallChecker::checkReach(const Operand &self, const Operand &other, const CheckedCall &call) {
+  const RefInfo &info = refInfoOf(call.call);
+  if (self.rank == other.rank && info.reach == Reach::Far) {
+    diagnostics_.report(diag::ref_call_within_rank, call.loc, {call.info->spelling, self.rank, info.instead});
+    return false;
+  }
+  if (self.rank != other.rank && info.reach == Reach::Near && program_.schedule == ir::Schedule::Manual) {
+    diagnostics_.report(diag::ref_call_between_ranks, call.loc,
+                        {call.info->spelling, self.rank, other.rank, info.instead});
+    return false;
+  }
+  return true;
+}
+
+/// What is left of a call in a program of Schedule::Auto: what moves.
+CallChecker::Result CallChecker::refStatement(const RefCallRecord &record, const Operand &self, const Operand &other,
+                                              CheckedCall &call) {
+  const Call asked = call.call;
+  const bool isFar = self.rank != other.rank;
+  bool good = true;
+  const auto refuse = [&](bool isGiven, std::string_view what, std::string_view instead) {
+    if (isGiven)
+      diagnostics_.report(diag::manual_in_auto, call.loc, {"'" + std::string(what) + "'", instead});
+    good = good && !isGiven;
+  };
+  if (!movesData(asked)) {
+    refuse(true, call.info->spelling, call.info->instead);
+    return Result::Faulty;
+  }
+  refuse(record.hasSendBlock != 0, ".sendtb", "leave it out, as the compiler chooses thread blocks");
+  refuse(record.hasRecvBlock != 0, ".recvtb", "leave it out, as the compiler chooses thread blocks");
+  CheckedMove &move = call.move;
+  move = {};
+  if (isFar && record.hasChannel != 0)
+    move.via = record.channel == 0 ? ir::Via::Memory : ir::Via::Port;
+  if (isFar && refInfoOf(asked).packets)
+    move.packets = true;
+  if (move.via == ir::Via::Memory && !program_.movement.sameNode(self.rank, other.rank)) {
+    diagnostics_.report(diag::via_between_nodes, call.loc,
+                        {".channel = ChannelType::Memory", self.rank, other.rank, "ChannelType::Port"});
+    good = false;
+  }
+  call.srcs.clear();
+  if (isReduction(asked)) {
+    call.call = Call::MoveReduce;
+    call.srcs = {self, other};
+  } else {
+    call.call = Call::MoveCopy;
+    call.srcs.push_back(asked == Call::RefGet ? other : self);
+  }
+  move.dsts.push_back(asked == Call::RefGet || isReduction(asked) ? self : other);
+  call.info = &infoOf(call.call);
+  return good && checkMove(call) ? Result::Good : Result::Faulty;
+}
+
+/// The thread block of a call in a program of Schedule::Manual, and that of its other end.
+std::optional<CallChecker::RefBlocks> CallChecker::refBlocks(const RefCallRecord &record, bool isFar,
+                                                             const CheckedCall &call) {
+  const bool byReceiver = refInfoOf(call.call).byReceiver;
+  const bool hasOwn = byReceiver ? record.hasRecvBlock != 0 : record.hasSendBlock != 0,
+             hasOther = byReceiver ? record.hasSendBlock != 0 : record.hasRecvBlock != 0;
+  const WideInteger &given = byReceiver ? record.recvBlock : record.sendBlock,
+                    &givenOther = byReceiver ? record.sendBlock : record.recvBlock;
+  if (!hasOwn && (isFar || !hasOther)) {
+    diagnostics_.report(diag::ref_call_without_block, call.loc,
+                        {call.info->spelling, byReceiver ? "{.recvtb = i}" : "{.sendtb = i}"});
+    return std::nullopt;
+  }
+  const WideInteger &own = hasOwn ? given : givenOther, &far = hasOther ? givenOther : own;
+  for (const WideInteger &block : {own, far})
+    if (!inRange(block, 0, static_cast<std::uint64_t>(maxBlocks - 1))) {
+      diagnostics_.report(diag::block_out_of_range, call.loc, {textOf(block), maxBlocks - 1});
+      return std::nullopt;
+    }
+  if (!isFar && own.bits != far.bits) {
+    diagnostics_.report(diag::ref_call_in_two_blocks, call.loc,
+                        {call.info->spelling, record.sendBlock.bits, record.recvBlock.bits});
+    return std::nullopt;
+  }
+  return RefBlocks{static_cast<std::uint32_t>(own.bits), static_cast<std::uint32_t>(far.bits)};
+}
+
+/// The operation that a call is in a program of Schedule::Manual.
+CallChecker::Result CallChecker::refOperation(const RefCallRecord &record, const Operand &self, const Operand &other,
+                                              CheckedCall &call) {
+  const Call asked = call.call;
+  const RefInfo &info = refInfoOf(asked);
+  const bool isFar = self.rank != other.rank;
+  const std::optional<RefBlocks> blocks = refBlocks(record, isFar, call);
+  const bool isPort = record.hasChannel != 0 ? record.channel != 0 : asked == Call::RefFlush;
+  if (isFar && isPort ? info.reads : !isPort && asked == Call::RefFlush) {
+    diagnostics_.report(isPort ? diag::port_reads_nothing : diag::flush_of_memory, call.loc, {call.info->spelling});
+    return Result::Faulty;
+  }
+  if (!blocks)
+    return Result::Faulty;
+  call.rank = self.rank;
+  block_ = blocks->own;
+  call.blocks = {&block_, 1};
+  call.inGroup = false;
+  call.view = nullptr;
+  call.channel = isFar ? &declarations_.refChannel(isPort, {self.rank, blocks->own}, {other.rank, blocks->other},
+                                                   record.call.head.place)
+                       : nullptr;
+  call.call = isFar ? info.far : info.near;
+  if (asked == Call::RefCopyPackets && !unpacks(asked, self))
+    call.call = Call::CopyPackets;
+  call.info = &infoOf(call.call);
+  call.packet = asked == Call::RefReducePackets;
+  call.hasChunks = movesData(asked);
+  call.srcs.clear();
+  if (!call.hasChunks) {
+    call.sync = ir::DataSync::Both; // as signals have it by default
+    return Result::Good;
+  }
+  call.dst = writesRef(asked) ? self : other;
+  call.srcs.push_back(asked == Call::RefGet ? other : self);
+  if (isReduction(asked))
+    call.srcs.push_back(other);
+  return (isFar ? checkChannel(call) : checkLocal(call)) ? Result::Good : Result::Faulty;
+}
+
+ir::MemoryRange CallChecker::memoryOf(const Operand &chunks, ir::DataForm form) const {
+  return ir::memoryOf(program_, chunks.rank, chunks.buffer, chunks.index, chunks.size, form);
+}
+
+/// What a call in order writes, for the refs of what was there.
+void CallChecker::noteWrites(const CheckedCall &call) {
+  if (refs_.empty())
+    return;
+  const auto note = [&](const Operand &chunks, bool packets) {
+    writes_.note(chunks.rank, memoryOf(chunks, packets ? ir::DataForm::Packet : ir::DataForm::Plain), call.loc);
+  };
+  switch (call.info->family) {
+  case CallFamily::Movement:
+    for (const Operand &dst : call.move.dsts)
+      if (call.call != Call::MoveCopy || dst.rank != call.srcs[0].rank || memoryOf(dst) != memoryOf(call.srcs[0]))
+        note(dst, false);
+    return;
+  case CallFamily::Rank:
+  case CallFamily::Channel:
+    if (call.hasChunks)
+      note(call.dst, call.info->packetDst);
+    return;
+  case CallFamily::Switch:
+    if (call.call == Call::SwitchReduce) {
+      note(call.dst, false);
+      return;
+    }
+    for (const SwitchMember &member : declarations_.membersOf(declarations_.switches[call.view->channel]))
+      note({member.rank, call.switchBuffer, call.offset, call.srcs[0].size, 0}, call.info->packetDst);
+    return;
+  case CallFamily::Semaphore:
+  case CallFamily::Ref:
+    return;
+  }
+}
+
+} // namespace mscclc::frontend

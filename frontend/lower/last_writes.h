@@ -1,0 +1,51 @@
+// When memory was written last.
+#pragma once
+
+#include "ir/memory_map.h"
+#include "ir/source_map.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace mscclc::frontend {
+
+/// The writes of a program in the order of its source, numbered from 1. A write and a question take a time that does
+/// not depend on how much memory they are about.
+class LastWrites {
+public:
+  /// Number of the write that came last; 0 if there is none.
+  std::uint32_t now() const { return static_cast<std::uint32_t>(places_.size()); }
+  /// A write to `range` of `rank` by what stands at `at`.
+  void note(std::uint32_t rank, const ir::MemoryRange &range, ir::LocId at);
+  /// Number of the last write to any part of `range`; 0 if there is none.
+  std::uint32_t last(std::uint32_t rank, const ir::MemoryRange &range) const;
+  /// Where the write of this number stands, which is not 0.
+  ir::LocId placeOf(std::uint32_t write) const { return places_[write - 1]; }
+  /// Memory that this takes, in bytes.
+  std::uint64_t bytes() const { return nodes_.size() * sizeof(Node) + places_.size() * sizeof(ir::LocId); }
+
+private:
+  /// Of a binary tree over the memory of a buffer: half of its parent's range.
+  struct Node {
+    std::uint32_t low = 0, high = 0; ///< its halves; 0: nothing was written there since `whole`
+    std::uint32_t whole = 0;         ///< last write to all of it
+    std::uint32_t any = 0;           ///< last write to some of it
+  };
+  /// The range of a node, in plain chunks.
+  struct Span {
+    std::uint64_t begin, end;
+  };
+  /// A buffer has fewer than 2^32 chunks, and as packets they take twice the memory.
+  static constexpr Span all{0, std::uint64_t{1} << 34};
+
+  std::uint32_t mark(std::uint32_t node, Span span, const ir::MemoryRange &range);
+  std::uint32_t find(std::uint32_t node, Span span, const ir::MemoryRange &range) const;
+
+  std::vector<ir::LocId> places_;
+  std::vector<Node> nodes_{Node{}};                                         ///< node 0 is none
+  std::map<std::pair<std::uint32_t, ir::BufferKind>, std::uint32_t> roots_; ///< by rank and buffer
+};
+
+} // namespace mscclc::frontend
