@@ -89,7 +89,7 @@ ir::Program programFor(const Schedule &schedule, Findings &findings) {
   }
   if (known)
     checkStated(schedule, program, findings);
-  else
+  else if (schedule.collective != ir::toString(ir::CollectiveKind::Custom))
     findings.report(diag::nothing_promised, schedule.collectiveLoc, {schedule.collective});
   const std::uint64_t chunks = ir::ChunkCells::chunksOf(program) * chunksOfOne(program);
   if (chunks > ir::ChunkCells::mostChunks)

@@ -8,7 +8,7 @@ namespace mscclc::xml {
 
 /// A program for the collective that `schedule` names, without statements, whose buffers are counted in the schedule's
 /// own chunks. What the collective asks of them is reported where the schedule cannot meet it. A name that is no known
-/// collective's is that of a custom one, of whose outputs nothing is promised, with a warning.
+/// collective's is that of a custom one, of whose outputs nothing is promised; with a warning, but for "custom".
 ir::Program programFor(const Schedule &schedule, Findings &findings);
 
 /// How many chunks of the program one of the schedule becomes, so that the collective has as many as it asks for: those

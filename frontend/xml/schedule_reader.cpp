@@ -99,7 +99,7 @@ public:
     }
     for (pugi::xml_node other = root.next_sibling(); other; other = other.next_sibling())
       if (other.type() == pugi::node_element)
-        findings_.report(diag::xml_element, text_.locOf(other), {name(other), "/algo> and the end of the file"});
+        findings_.report(diag::xml_second_root, text_.locOf(other), {name(other)});
     readAlgo(root);
     if (!findings_.any())
       checkDependences();

@@ -63,8 +63,9 @@ private:
       return;
     if (const auto place = messagePlace(graph_, s, stored_))
       messages_[s] = at(s, *place);
-    if (order_.keeps[s]) {
-      const RankChunk kept = scratch(s);
+    const bool taken = keepBlocks_ && graph_.does(graph_.at(s).sendsTo).reduces; // it lies at its receiver's
+    if (order_.keeps[s] || taken) {
+      const RankChunk kept = scratch(taken ? graph_.at(s).sendsTo : s);
       append(ir::MoveKind::Copy, s, s, {messages_[s]}, kept);
       messages_[s] = kept;
     }
@@ -73,14 +74,9 @@ private:
   void receive(std::uint32_t s, std::uint32_t sender) {
     const StepInfo &does = graph_.does(s);
     const Step &step = graph_.step(s);
-    RankChunk message = messages_[sender];
+    const RankChunk message = messages_[sender];
     if (!does.reduces)
       return append(ir::MoveKind::Copy, s, sender, {message}, at(s, step.dst));
-    if (keepBlocks_) {
-      const RankChunk arrived = scratch(s);
-      append(ir::MoveKind::Copy, s, sender, {message}, arrived);
-      message = arrived;
-    }
     const RankChunk own = at(s, step.src);
     const RankChunk sum = does.writes ? at(s, step.dst) : stored_[s] ? own : scratch(s);
     messages_[s] = sum;

@@ -113,11 +113,13 @@ void StepGraph::matchMessages(Findings &findings) {
             .note(diag::received_here, step(received[k]).loc);
     }
     if (sent.size() > matched)
-      findings.report(diag::send_unmatched, step(sent[matched]).loc,
-                      {matched, connection.from, connection.to, connection.channel, matched});
+      findings.report(
+          diag::send_unmatched, step(sent[matched]).loc,
+          {connection.from, ir::plural(sent.size(), "message"), connection.to, connection.channel, matched});
     if (received.size() > matched)
-      findings.report(diag::receive_unmatched, step(received[matched]).loc,
-                      {matched, connection.to, connection.from, connection.channel, matched});
+      findings.report(
+          diag::receive_unmatched, step(received[matched]).loc,
+          {connection.to, ir::plural(received.size(), "message"), connection.from, connection.channel, matched});
   }
 }
 
