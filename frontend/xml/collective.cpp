@@ -48,6 +48,45 @@ void checkStated(const Schedule &schedule, const ir::Program &program, Findings 
     }
 }
 
+void setKnown(const Schedule &schedule, ir::CollectiveKind kind, ir::Program &program, Findings &findings) {
+  program.collective.kind = kind;
+  program.collective.name = ir::toString(kind);
+  const std::size_t ranks = program.ranks.size();
+  if (hasShares(program) && schedule.loopChunks % ranks != 0)
+    findings.report(diag::shares_uneven, schedule.chunksLoc,
+                    {schedule.loopChunks, schedule.collective, ir::plural(ranks, "gpu"), ranks});
+  for (ir::Rank &rank : program.ranks) {
+    rank.inputChunks = chunksOf(program, BufferKind::Input, schedule.loopChunks);
+    rank.outputChunks = chunksOf(program, BufferKind::Output, schedule.loopChunks);
+  }
+  checkStated(schedule, program, findings);
+}
+
+/// Every rank has as many chunks as one that states the most.
+void setCustom(const Schedule &schedule, ir::Program &program, Findings &findings) {
+  ir::Collective &collective = program.collective;
+  collective.kind = ir::CollectiveKind::Custom;
+  const bool taken = ir::namedCollective(schedule.collective, false) || ir::namedCollective(schedule.collective, true);
+  collective.name = taken ? ir::toString(collective.kind) : std::string_view(schedule.collective);
+  std::uint32_t input = 0, output = 0;
+  for (const Gpu &gpu : schedule.gpus) {
+    input = std::max(input, gpu.inputChunks);
+    output = std::max(output, gpu.outputChunks);
+  }
+  if (collective.inplace && input != 0 && output != 0) {
+    findings.report(diag::custom_not_in_place, schedule.collectiveLoc, {schedule.collective});
+    collective.inplace = false;
+  }
+  if (collective.inplace)
+    input = output = std::max(input, output);
+  for (ir::Rank &rank : program.ranks) {
+    rank.inputChunks = std::max(input, 1u);
+    rank.outputChunks = std::max(output, 1u);
+  }
+  if (schedule.collective != ir::toString(ir::CollectiveKind::Custom))
+    findings.report(diag::nothing_promised, schedule.collectiveLoc, {schedule.collective});
+}
+
 /// What follows from the origin of data without knowing its values.
 struct Origin {
   std::uint32_t rank = 0, chunk = 0;
@@ -62,35 +101,15 @@ ir::Program programFor(const Schedule &schedule, Findings &findings) {
   program.schedule = ir::Schedule::Auto;
   program.minMessageSize = schedule.minBytes;
   program.maxMessageSize = schedule.maxBytes;
-  ir::Collective &collective = program.collective;
-  collective.inplace = schedule.inplace;
-  collective.loc = schedule.collectiveLoc;
   program.ranks.resize(schedule.gpus.size());
-  const auto kind = kindOf(schedule.collective);
-  const bool known = kind && ir::hasChunkFactor(*kind);
-  collective.kind = known ? *kind : ir::CollectiveKind::Custom;
-  collective.name = known ? std::string(ir::toString(*kind)) : kind ? "custom" : schedule.collective;
-  const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
-  std::uint32_t most[2] = {1, 1};
-  for (const Gpu &gpu : schedule.gpus)
-    for (const BufferKind buffer : {BufferKind::Input, BufferKind::Output}) {
-      std::uint32_t &longest = most[collective.inplace ? 0 : static_cast<std::size_t>(buffer)];
-      longest = std::max(longest, gpu.chunksOf(buffer));
-    }
-  if (collective.inplace)
-    most[1] = most[0];
-  if (known && hasShares(program) && schedule.loopChunks % ranks != 0)
-    findings.report(diag::shares_uneven, schedule.chunksLoc,
-                    {schedule.loopChunks, schedule.collective, ir::plural(ranks, "gpu"), ranks});
-  for (std::uint32_t r = 0; r < ranks; ++r) {
-    program.ranks[r].inputChunks = known ? chunksOf(program, BufferKind::Input, schedule.loopChunks) : most[0];
-    program.ranks[r].outputChunks = known ? chunksOf(program, BufferKind::Output, schedule.loopChunks) : most[1];
+  program.collective.inplace = schedule.inplace;
+  program.collective.loc = schedule.collectiveLoc;
+  for (std::size_t r = 0; r < program.ranks.size(); ++r)
     program.ranks[r].scratchChunks = schedule.gpus[r].scratchChunks;
-  }
-  if (known)
-    checkStated(schedule, program, findings);
-  else if (schedule.collective != ir::toString(ir::CollectiveKind::Custom))
-    findings.report(diag::nothing_promised, schedule.collectiveLoc, {schedule.collective});
+  if (const auto kind = kindOf(schedule.collective); kind && ir::hasChunkFactor(*kind))
+    setKnown(schedule, *kind, program, findings);
+  else
+    setCustom(schedule, program, findings);
   const std::uint64_t chunks = ir::ChunkCells::chunksOf(program) * chunksOfOne(program);
   if (chunks > ir::ChunkCells::mostChunks)
     findings.report(diag::xml_too_large, schedule.chunksLoc, {ir::plural(chunks, "chunk"), ir::ChunkCells::mostChunks});
