@@ -111,8 +111,8 @@ ir::Program programFor(const Schedule &schedule, Findings &findings) {
   else
     setCustom(schedule, program, findings);
   const std::uint64_t chunks = ir::ChunkCells::chunksOf(program) * chunksOfOne(program);
-  if (chunks > ir::ChunkCells::mostChunks)
-    findings.report(diag::xml_too_large, schedule.chunksLoc, {ir::plural(chunks, "chunk"), ir::ChunkCells::mostChunks});
+  if (chunks > mostChunks)
+    findings.report(diag::xml_too_large, schedule.chunksLoc, {ir::plural(chunks, "chunk"), mostChunks});
   return program;
 }
 

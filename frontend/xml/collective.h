@@ -6,6 +6,9 @@
 
 namespace mscclc::xml {
 
+/// Of all buffers of all gpus. Each takes some tens of bytes of the reader.
+inline constexpr std::uint64_t mostChunks = std::uint64_t{1} << 22;
+
 /// A program for the collective that `schedule` names, without statements, whose buffers are counted in the schedule's
 /// own chunks. What the collective asks of them is reported where the schedule cannot meet it. A name that is no known
 /// collective's is that of a custom one, of whose outputs nothing is promised; with a warning, but for "custom".

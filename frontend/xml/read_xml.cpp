@@ -10,15 +10,15 @@ namespace mscclc::xml {
 
 namespace {
 
-/// Chunks that steps may touch, each as often as a step names it: a few seconds' work.
-constexpr std::uint64_t mostTouched = std::uint64_t{1} << 26;
+/// Chunks that steps may touch, each as often as a step names it: a second's work.
+constexpr std::uint64_t mostTouched = std::uint64_t{1} << 24;
 
-bool fits(const Schedule &schedule, Findings &findings) {
+bool fits(const Schedule &schedule, std::uint32_t factor, Findings &findings) {
   std::uint64_t touched = 0;
   for (const Gpu &gpu : schedule.gpus)
     for (const Block &block : gpu.blocks)
       for (const Step &step : block.steps)
-        touched += step.count;
+        touched += std::uint64_t{step.count} * factor;
   if (touched > mostTouched)
     findings.report(diag::xml_too_large, schedule.chunksLoc,
                     {ir::plural(touched, "chunk") + " in all steps", mostTouched});
@@ -27,7 +27,7 @@ bool fits(const Schedule &schedule, Findings &findings) {
 
 std::optional<ir::Program> programOf(const Schedule &schedule, const ReadOptions &options, Findings &findings) {
   ir::Program program = programFor(schedule, findings);
-  if (findings.any() || !fits(schedule, findings))
+  if (findings.any() || !fits(schedule, chunksOfOne(program), findings))
     return std::nullopt;
   const StepGraph graph(schedule, findings);
   if (findings.any())

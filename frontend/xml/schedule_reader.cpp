@@ -45,7 +45,7 @@ constexpr std::array stepAttributes{
 #include "frontend/xml/attributes.def"
 };
 
-constexpr std::int64_t mostChunks = std::numeric_limits<std::uint32_t>::max();
+constexpr std::int64_t mostNumber = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t mostBlocks = 512, mostStepsOfBlock = 65535, mostSteps = std::size_t{1} << 20;
 
 constexpr std::array<std::pair<std::string_view, ir::BufferKind>, 3> bufferWords{
@@ -148,7 +148,7 @@ private:
     schedule_.simple = of.word(at(A::Proto), protocolWords).value_or(true);
     schedule_.reduceOp = of.word(at(A::ReduceOp), reduceWords).value_or(ir::ReduceOp::Sum);
     schedule_.inplace = of.number(at(A::InPlace), 0, 1).value_or(0) != 0;
-    schedule_.loopChunks = static_cast<std::uint32_t>(of.number(at(A::LoopChunks), 1, mostChunks).value_or(1));
+    schedule_.loopChunks = static_cast<std::uint32_t>(of.number(at(A::LoopChunks), 1, mostNumber).value_or(1));
     constexpr std::int64_t anyBytes = std::numeric_limits<std::int64_t>::max();
     schedule_.minBytes = static_cast<std::uint64_t>(of.number(at(A::MinBytes), 0, anyBytes).value_or(0));
     schedule_.maxBytes = std::numeric_limits<std::uint64_t>::max();
@@ -193,7 +193,7 @@ private:
     const Attributes of = attributes(node, gpuAttributes);
     Gpu *gpu = entry(schedule_.gpus, of, at(A::Id), "gpu");
     const auto chunks = [&](A attribute) {
-      return static_cast<std::uint32_t>(of.number(at(attribute), 0, mostChunks).value_or(0));
+      return static_cast<std::uint32_t>(of.number(at(attribute), 0, mostNumber).value_or(0));
     };
     Gpu read{.inputChunks = chunks(A::InputChunks),
              .outputChunks = chunks(A::OutputChunks),
@@ -229,7 +229,7 @@ private:
     Block *block = entry(schedule_.gpus[gpu].blocks, of, at(A::Id), "thread block");
     Block read{.send = peer(of, A::Send, gpu),
                .recv = peer(of, A::Recv, gpu),
-               .channel = of.number(at(A::Channel), -1, mostChunks).value_or(0),
+               .channel = of.number(at(A::Channel), -1, mostNumber).value_or(0),
                .steps = {},
                .loc = of.loc()};
     const std::vector<pugi::xml_node> steps = childrenOf(node, "step");
@@ -255,7 +255,7 @@ private:
     const Attributes of = attributes(node, stepAttributes);
     Step step;
     step.loc = of.loc();
-    const auto number = of.number(at(A::Number), 0, mostChunks);
+    const auto number = of.number(at(A::Number), 0, mostNumber);
     if (number && static_cast<std::size_t>(*number) != block.steps.size())
       findings_.report(diag::step_number, of.locOf(at(A::Number)), {*number, block.steps.size()});
     const auto kind = of.word(at(A::Type), stepWords);
@@ -267,7 +267,7 @@ private:
       if (does.receives && !block.recv)
         findings_.report(diag::no_peer, of.locOf(at(A::Type)), {does.word, "receive from", "recv"});
       if (does.reads || does.writes)
-        step.count = static_cast<std::uint32_t>(of.number(at(A::Count), 1, mostChunks).value_or(0));
+        step.count = static_cast<std::uint32_t>(of.number(at(A::Count), 1, mostNumber).value_or(0));
       if (does.reads)
         step.src = place(of, gpu, A::SrcBuffer, A::SrcOffset, step.count);
       if (does.writes)
@@ -281,7 +281,7 @@ private:
   BufferPlace place(const Attributes &of, std::uint32_t gpu, StepAttribute buffer, StepAttribute offset,
                     std::uint32_t count) {
     const auto kind = of.word(at(buffer), bufferWords);
-    const auto index = of.number(at(offset), 0, mostChunks);
+    const auto index = of.number(at(offset), 0, mostNumber);
     if (!kind || !index || count == 0)
       return {};
     const std::uint32_t limit = schedule_.gpus[gpu].chunksOf(*kind);
@@ -293,8 +293,8 @@ private:
 
   void readDependence(const Attributes &of, Step &step) {
     using A = StepAttribute;
-    const auto block = of.number(at(A::DependsOnBlock), -1, mostChunks);
-    const auto number = of.number(at(A::DependsOnStep), -1, mostChunks);
+    const auto block = of.number(at(A::DependsOnBlock), -1, mostNumber);
+    const auto number = of.number(at(A::DependsOnStep), -1, mostNumber);
     if (!block || !number)
       return;
     if ((*block < 0) != (*number < 0))
