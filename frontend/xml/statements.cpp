@@ -97,9 +97,11 @@ private:
     append(ir::MoveKind::Reduce, s, s, chain, at(s, step.dst));
   }
 
+  /// Operands of a statement are equal or disjoint: those of one buffer are, if all begin at one remainder.
   bool goesOn(const Step &step, const Step &next) const {
-    return step.kind == StepKind::Reduce && next.kind == StepKind::Reduce && !step.hasWaiters && next.dst == step.dst &&
-           next.count == step.count && !next.dependence && !mayOverlap(next);
+    return step.kind == StepKind::Reduce && next.kind == StepKind::Reduce && !step.hasWaiters && !next.dependence &&
+           next.dst == step.dst && next.count == step.count && next.src.buffer == step.src.buffer &&
+           next.src.index % next.count == step.src.index % step.count && !mayOverlap(next);
   }
   /// Whether its source may be where it stores.
   bool mayOverlap(const Step &step) const {
