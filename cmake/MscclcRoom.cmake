@@ -1,4 +1,5 @@
-# mscclc_room(NAME [CLOSED_SETS] [DEPENDS ROOM…]): a folder of the compiler as one static library mscclc_NAME.
+# mscclc_room(NAME [CLOSED_SETS] [EXCEPT FOLDER…] [DEPENDS ROOM…]): a folder of the compiler as one static library
+# mscclc_NAME. EXCEPT: folders in it that are libraries of their own.
 #
 # Sources are globbed, so a new file is built without being listed. Includes are written from the root. A room sees
 # exactly the rooms that it names; tests/tools/check_layering.py checks the same from the text.
@@ -34,8 +35,11 @@ function(mscclc_precompiled target)
 endfunction()
 
 function(mscclc_room name)
-  cmake_parse_arguments(ARG "CLOSED_SETS" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "CLOSED_SETS" "" "DEPENDS;EXCEPT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  foreach(folder IN LISTS ARG_EXCEPT)
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
+  endforeach()
   if(NOT sources)
     add_library(mscclc_${name} INTERFACE)
     return()

@@ -77,6 +77,7 @@ private:
   void addOutputs();
   void addOptionsOfOutputs();
   void addAlgorithm();
+  void addXml();
   void addPasses();
   void addProof();
   void addMessages();
@@ -126,7 +127,7 @@ private:
   std::string group_;
   Options options_;
   std::vector<std::pair<const Output *, CLI::Option *>> outputs_;
-  std::vector<CLI::Option *> forAlgorithm_;
+  std::vector<CLI::Option *> forAlgorithm_, forXml_;
   CLI::Option *path_ = nullptr, *compact_ = nullptr, *noVerify_ = nullptr, *allow_ = nullptr;
   std::vector<std::string> includes_, defines_, allowed_;
 };
@@ -137,7 +138,8 @@ CommandLine::CommandLine() {
   app_.footer(helpFooter());
   app_.set_help_flag("-h,--help", "print this help");
   app_.set_version_flag("--version", std::string("mscclc ") + version(), "print the version");
-  app_.add_option("INPUT", options_.input, "algorithm (.cpp), plan (.json) or IR text (.ir); - is standard input")
+  app_.add_option("INPUT", options_.input,
+                  "algorithm (.cpp), plan (.json), MSCCL schedule (.xml) or IR text (.ir); - is standard input")
       ->required()
       ->option_text(" ")
       ->check(notEmpty());
@@ -145,6 +147,7 @@ CommandLine::CommandLine() {
   addOutputs();
   addOptionsOfOutputs();
   addAlgorithm();
+  addXml();
   addPasses();
   addProof();
   addMessages();
@@ -154,9 +157,10 @@ CommandLine::CommandLine() {
 void CommandLine::addFiles() {
   group_ = "Files";
   path_ = add("-o", options_.outputPath, "FILE", "output file; - or absent: standard output")->check(notEmpty());
-  addChoice<InputKind>("-x", options_.inputKind,
-                       {{"cpp", InputKind::Algorithm}, {"json", InputKind::Plan}, {"ir", InputKind::IR}}, "KIND",
-                       "kind of input, whatever its name and its text tell: cpp, json or ir");
+  addChoice<InputKind>(
+      "-x", options_.inputKind,
+      {{"cpp", InputKind::Algorithm}, {"json", InputKind::Plan}, {"xml", InputKind::Xml}, {"ir", InputKind::IR}},
+      "KIND", "kind of input, whatever its name and its text tell: cpp, json, xml or ir");
   compact_ = addFlag("--compact", options_.compact, "JSON without line breaks");
   add("--name", options_.name, "NAME", "name of the plan")->check(planName());
 }
@@ -219,6 +223,14 @@ void CommandLine::addAlgorithm() {
       ->check(seconds());
   forAlgorithm(add("--trace-memory", options_.traceMemory, "BYTES", "memory the algorithm may use [4G]"))
       ->transform(byteSize(std::uint64_t{1} << 20, "at least 1M is needed"));
+}
+
+void CommandLine::addXml() {
+  group_ = "MSCCL schedule";
+  forXml_.push_back(
+      add("--ranks-per-node", options_.ranksPerNode, "N", "ranks of one node; the XML does not say it [all]")
+          ->check(notZero("a node has at least one rank")));
+  forXml_.push_back(addFlag("--keep-blocks", options_.keepBlocks, "leave each step in its thread block"));
 }
 
 void CommandLine::addPasses() {
@@ -328,6 +340,9 @@ Options CommandLine::parse(int argc, const char *const *argv) {
   for (const CLI::Option *option : forAlgorithm_)
     if (option->count() != 0)
       options_.forAlgorithm.push_back(nameOf(*option));
+  for (const CLI::Option *option : forXml_)
+    if (option->count() != 0)
+      options_.forXml.push_back(nameOf(*option));
   if (!options_.clangArgs.empty())
     options_.forAlgorithm.push_back("--");
   std::vector<std::string> preprocessor;

@@ -46,6 +46,10 @@ public:
       diags_.report(diag::option_needs_algorithm, input->shownName, {options_.forAlgorithm.front()});
       return failed(exitUsage);
     }
+    if (input->kind != InputKind::Xml && !options_.forXml.empty()) {
+      diags_.report(diag::option_needs_xml, input->shownName, {options_.forXml.front()});
+      return failed(exitUsage);
+    }
 #ifdef MSCCLC_WITH_FRONTEND
     if (input->kind == InputKind::Algorithm && mayBeSweep(options_))
       return resolve(*input, *target);

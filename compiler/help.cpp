@@ -15,6 +15,7 @@ constexpr std::string_view usage = R"(EXAMPLES
   mscclc allreduce.cpp -P ranks=8 -o plan.json      compile an algorithm to a plan
   mscclc allreduce.cpp --list                       its algorithms and their parameters
   mscclc plan.json --verify                         prove a plan made elsewhere
+  mscclc algo.xml -o plan.json                      compile a schedule of MSCCL, SCCL or TACCL
   mscclc plan.json --run --size 1M --dtype f16      run it on the CPU
   mscclc allreduce.cpp --diff golden/plan.json      compare with a golden plan (CI)
   mscclc allreduce.cpp -P ranks=2..16 --verify      prove it at each size

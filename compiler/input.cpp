@@ -5,6 +5,7 @@
 #include "compiler/files.h"
 #include "compiler/outputs/outputs.h"
 #include "frontend/limits.h"
+#include "frontend/xml/read_xml.h"
 #include "ir/text.h"
 
 #ifdef MSCCLC_WITH_FRONTEND
@@ -31,6 +32,8 @@ InputKind kindOfName(const std::string &path) {
     return InputKind::Plan;
   if (ending == ".ir")
     return InputKind::IR;
+  if (ending == ".xml")
+    return InputKind::Xml;
   return std::ranges::find(algorithmEndings, ending) != std::end(algorithmEndings) ? InputKind::Algorithm
                                                                                    : InputKind::Auto;
 }
@@ -48,6 +51,8 @@ InputKind kindOfText(std::string_view text) {
   }
   if (text.starts_with('{') || (text.starts_with('[') && !text.starts_with("[[")))
     return InputKind::Plan;
+  if (text.starts_with('<'))
+    return InputKind::Xml;
   return text.starts_with(ir::textHeader) ? InputKind::IR : InputKind::Algorithm;
 }
 
@@ -106,6 +111,11 @@ std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::
   case InputKind::IR: {
     auto program = ir::parse(*input.text, input.shownName, diags);
     times.lap("parse IR");
+    return program;
+  }
+  case InputKind::Xml: {
+    auto program = xml::readXml(*input.text, input.shownName, {options.ranksPerNode, options.keepBlocks}, diags);
+    times.lap("read XML");
     return program;
   }
   case InputKind::Auto: // readInput() has found out

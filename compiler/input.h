@@ -22,16 +22,16 @@ struct Input {
 };
 
 /// Finds out what the input is: by -x, else by its name's ending, whatever the case of its letters, else by how the
-/// text begins: `{` is a plan, the header of IR text is that, all else an algorithm. Nothing, and an error, if it
-/// cannot be read.
+/// text begins: `{` is a plan, `<` is XML, the header of IR text is that, all else an algorithm. Nothing, and an error,
+/// if it cannot be read.
 std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &diags);
 
 /// The files whose lines may be shown, as far as the options tell: below the folders of the input, -I and
 /// --allow-include.
 ir::ReadableFiles readableFiles(const Options &options);
 
-/// Translates the input. Errors go to `diags`. Algorithms are evaluated; plans and IR text are read and their structure
-/// is checked. `files` gets what was read besides the input.
+/// Translates the input. Errors go to `diags`. Algorithms are evaluated; plans, XML and IR text are read and their
+/// structure is checked. `files` gets what was read besides the input.
 std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::DiagnosticEngine &diags,
                                        StageTimes &times, std::vector<std::string> &files);
 

@@ -13,7 +13,7 @@ namespace mscclc::driver {
 
 struct Output;
 
-enum class InputKind { Auto, Algorithm, Plan, IR };
+enum class InputKind { Auto, Algorithm, Plan, IR, Xml };
 enum class ColorMode { Auto, Always, Never };
 
 /// What the user asked for. Defaults here are the defaults of the tool.
@@ -34,6 +34,9 @@ struct Options {
   /// Options given that mean something only to programs of statements, each with the outputs that take it otherwise.
   std::vector<std::pair<std::string, std::string>> forScheduling;
   std::vector<std::string> forAlgorithm; ///< options given that mean something to C++ algorithms only
+  std::vector<std::string> forXml;       ///< options given that mean something to schedules in XML only
+  std::uint32_t ranksPerNode = 0;        ///< --ranks-per-node; 0: all ranks are of one node
+  bool keepBlocks = false;               ///< --keep-blocks
 
   std::optional<int> optLevel; ///< without one: see Job::optLevel()
   std::string passes;          ///< an explicit pipeline, comma-separated; replaces -O

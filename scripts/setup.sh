@@ -46,7 +46,7 @@ pick_llvm() {
 
 # Packages for LLVM $llvm, and those of `extra` that there are; the runtime library of sanitizers and fuzzers has a package of its own.
 wanted_packages() {
-  wanted=(cmake ninja-build g++ python3 libseccomp-dev libcli11-dev nlohmann-json3-dev catch2 libzstd-dev zlib1g-dev
+  wanted=(cmake ninja-build g++ python3 libseccomp-dev libcli11-dev nlohmann-json3-dev libpugixml-dev catch2 libzstd-dev zlib1g-dev
     "clang-$llvm" "libclang-$llvm-dev" "libclang-cpp$llvm-dev" "llvm-$llvm-dev" "llvm-$llvm-tools"
     "libclang-rt-$llvm-dev")
   local package
@@ -97,7 +97,7 @@ setup_packages() {
     [ -x "/usr/lib/llvm-$llvm/bin/clang" ] && type cmake ninja g++ python3 >/dev/null 2>&1 && return 0
   fi
   command -v apt-get >/dev/null 2>&1 ||
-    die "this machine has no apt-get. Install LLVM and Clang ($llvm_range) with their development files, CMake 3.25+, Ninja, CLI11, nlohmann_json, Catch2 and libseccomp, then: cmake --preset release && cmake --build --preset release"
+    die "this machine has no apt-get. Install LLVM and Clang ($llvm_range) with their development files, CMake 3.25+, Ninja, CLI11, nlohmann_json, pugixml, Catch2 and libseccomp, then: cmake --preset release && cmake --build --preset release"
   missing=()
   llvm=
   if pick_llvm; then

@@ -146,7 +146,10 @@ private:
     // Some iterations keep all stages busy; short ones cost more sync than they gain.
     const std::uint64_t chunk =
         goal_.messageBytes / std::max(ir::chunksOfMessage(program_, program_.ranks[0]), 1u) / open.instances;
-    if (open.protocol == ir::Protocol::Simple)
+    // The stages of a pipeline are thread blocks of their own.
+    const bool pinned =
+        std::ranges::any_of(program_.movement.statements, [](const ir::Move &s) { return s.block.has_value(); });
+    if (open.protocol == ir::Protocol::Simple && !pinned)
       for (const std::uint64_t iterations : {4, 16})
         if (chunk / iterations >= leastStep) {
           Open other = open;

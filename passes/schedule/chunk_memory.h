@@ -1,16 +1,12 @@
 // The memory of all ranks while statements are executed on it.
 #pragma once
 
-#include "ir/memory_map.h"
+#include "ir/chunk_cells.h"
 #include "passes/verify/values.h"
 
-#include <string>
 #include <vector>
 
 namespace mscclc::passes::schedule {
-
-/// "output[3] of rank 2", "output[3:5] of rank 2".
-std::string describe(const ir::RankChunk &chunk);
 
 /// One chunk.
 struct ChunkCell {
@@ -21,26 +17,19 @@ struct ChunkCell {
 
 class ChunkMemory {
 public:
-  /// More than this take more than a gigabyte.
-  static constexpr std::uint64_t mostChunks = std::uint64_t{1} << 26;
-  /// Chunks of all buffers of all ranks.
-  static std::uint64_t chunksOf(const ir::Program &program);
-
-  /// Inputs hold themselves, all else is unwritten. `program` has at most `mostChunks`.
+  /// Inputs hold themselves, all else is unwritten. `program` has at most ir::ChunkCells::mostChunks.
   ChunkMemory(const ir::Program &program, const proof::Values &values);
 
-  /// Number of the cell of the first chunk of a place; those of its other chunks follow. In place, buffers share cells.
+  /// See ir::ChunkCells.
   std::size_t firstOf(std::uint32_t rank, ir::BufferKind buffer, std::uint32_t index = 0) const {
-    const ir::CanonicalPlace place = ir::canonicalPlace(program_, rank, buffer, index);
-    return first_[rank][static_cast<std::size_t>(place.buffer)] + place.index;
+    return numbers_.firstOf(rank, buffer, index);
   }
-  std::size_t firstOf(const ir::RankChunk &chunk) const { return firstOf(chunk.rank, chunk.buffer, chunk.index); }
+  std::size_t firstOf(const ir::RankChunk &chunk) const { return numbers_.firstOf(chunk); }
   ChunkCell &operator[](std::size_t cell) { return cells_[cell]; }
   const ChunkCell &operator[](std::size_t cell) const { return cells_[cell]; }
 
 private:
-  const ir::Program &program_;
-  std::vector<std::array<std::size_t, 3>> first_; ///< [rank][canonical buffer]
+  ir::ChunkCells numbers_;
   std::vector<ChunkCell> cells_;
 };
 

@@ -103,8 +103,8 @@ private:
       cell.value = Values::unknown;
       if (!findings_.isNew(diag::meaning_read_unwritten, s))
         continue;
-      ir::DiagBuilder finding =
-          findings_.report(diag::meaning_read_unwritten, s, {describe({chunk.rank, chunk.buffer, chunk.index + i, 1})});
+      ir::DiagBuilder finding = findings_.report(
+          diag::meaning_read_unwritten, s, {describe(ir::RankChunk{chunk.rank, chunk.buffer, chunk.index + i, 1})});
       if (const auto writer = firstWriter(first + i))
         finding.note(diag::meaning_written_later, findings_.where(*writer));
     }
@@ -135,8 +135,8 @@ bool fits(const ir::Program &program, StatementFindings &findings) {
     findings.reportOnProgram(diag::meaning_too_large, {ir::plural(count, noun), most});
     return false;
   };
-  if (const std::uint64_t chunks = ChunkMemory::chunksOf(program); chunks > ChunkMemory::mostChunks)
-    return refuse(chunks, "chunk", ChunkMemory::mostChunks);
+  if (const std::uint64_t chunks = ir::ChunkCells::chunksOf(program); chunks > ir::ChunkCells::mostChunks)
+    return refuse(chunks, "chunk", ir::ChunkCells::mostChunks);
   std::uint64_t touched = 0;
   for (const ir::RankChunk &chunk : program.movement.places)
     touched += chunk.size;

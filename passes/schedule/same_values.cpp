@@ -146,7 +146,7 @@ void checkSameResult(const Meaning &meaning, const proof::FinalBuffers &end) {
           const Form right{wanted.id, wanted.id == Form::unwritten ? 0 : piece};
           if (got != right)
             throw ir::InternalError("the schedule of '" + end.program.name + "' leaves another value in " +
-                                    describe({r, buffer, chunk, 1}) + " than its statements");
+                                    describe(ir::RankChunk{r, buffer, chunk, 1}) + " than its statements");
         }
       }
 }

@@ -6,7 +6,7 @@ import lit.formats
 
 config.name = "mscclc"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".cpp", ".ir", ".json", ".test"]
+config.suffixes = [".cpp", ".ir", ".json", ".test", ".xml"]
 config.excludes = ["Inputs", "lit.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.mscclc_lit_output

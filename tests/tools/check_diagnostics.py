@@ -25,7 +25,7 @@ def fixed_pieces(text):
 def main():
     tests = []
     for path in sorted((ROOT / "tests").rglob("*")):
-        if path.is_file() and path.suffix in (".cpp", ".h", ".ir", ".json", ".test", ".py", ".sh", ".cmake"):
+        if path.is_file() and path.suffix in (".cpp", ".h", ".ir", ".json", ".test", ".xml", ".py", ".sh", ".cmake"):
             if path.stat().st_size < 1 << 20 and "tools" not in path.parts:
                 tests.append(path.read_text(encoding="utf-8", errors="replace"))
     corpus = re.sub(r'"\s*\n\s*"', "", "\n".join(tests)).replace('\\"', '"')

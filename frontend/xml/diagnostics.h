@@ -1,0 +1,9 @@
+// Descriptors of this room's diagnostics.
+#pragma once
+
+#include "ir/diagnostics.h"
+
+namespace mscclc::xml::diag {
+#define DIAGNOSTICS_FILE "frontend/xml/diagnostics.def"
+#include "ir/declare_diagnostics.h"
+} // namespace mscclc::xml::diag

@@ -1,0 +1,88 @@
+// A schedule as its XML has it: gpus, thread blocks, steps.
+#pragma once
+
+#include "ir/program.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mscclc::xml {
+
+enum class StepKind : std::uint8_t {
+#define STEP(kind, ...) kind,
+#include "frontend/xml/steps.def"
+};
+
+/// What a step does; see steps.def.
+struct StepInfo {
+  std::string_view word;
+  bool receives, reads, reduces, writes, sends;
+};
+inline constexpr std::array stepInfos{
+#define STEP(kind, word, receives, reads, reduces, writes, sends)                                                      \
+  StepInfo{word, receives, reads, reduces, writes, sends},
+#include "frontend/xml/steps.def"
+};
+constexpr const StepInfo &info(StepKind kind) {
+  return stepInfos[static_cast<std::size_t>(kind)];
+}
+
+/// A range of chunks of a buffer of the step's gpu begins here; Step::count says how many there are.
+struct BufferPlace {
+  ir::BufferKind buffer{};
+  std::uint32_t index = 0;
+  friend bool operator==(const BufferPlace &, const BufferPlace &) = default;
+};
+
+/// The step that another waits for, as the XML names it.
+struct Dependence {
+  std::uint32_t block = 0; ///< of the same gpu (`depid`)
+  std::uint32_t step = 0;  ///< of that block (`deps`)
+};
+
+struct Step {
+  StepKind kind = StepKind::Nop;
+  BufferPlace src, dst;    ///< where the kind reads and writes, else unused
+  std::uint32_t count = 0; ///< chunks
+  std::optional<Dependence> dependence;
+  bool hasWaiters = false; ///< `hasdep`: others may wait for it
+  ir::LocId loc = ir::noLoc;
+};
+
+struct Block {
+  std::optional<std::uint32_t> send, recv; ///< peers
+  std::int64_t channel = 0;
+  std::vector<Step> steps;
+  ir::LocId loc = ir::noLoc;
+};
+
+struct Gpu {
+  std::uint32_t inputChunks = 0, outputChunks = 0, scratchChunks = 0; ///< as stated
+  std::vector<Block> blocks;                                          ///< by id
+  ir::LocId loc = ir::noLoc;
+
+  std::uint32_t chunksOf(ir::BufferKind buffer) const {
+    return buffer == ir::BufferKind::Input    ? inputChunks
+           : buffer == ir::BufferKind::Output ? outputChunks
+                                              : scratchChunks;
+  }
+};
+
+struct Schedule {
+  std::string name, collective;
+  bool inplace = false;
+  bool simple = true;           ///< `proto` is Simple
+  std::uint32_t loopChunks = 1; ///< `nchunksperloop`: chunks of the longer buffer
+  ir::ReduceOp reduceOp{};      ///< `redop`
+  std::uint64_t minBytes = 0;   ///< `minBytes`
+  std::uint64_t maxBytes = 0;   ///< `maxBytes`; without it, no limit
+  std::vector<Gpu> gpus;        ///< by id
+  ir::LocId collectiveLoc = ir::noLoc, chunksLoc = ir::noLoc;
+};
+
+} // namespace mscclc::xml

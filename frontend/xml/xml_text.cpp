@@ -1,0 +1,99 @@
+#include "frontend/xml/xml_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace mscclc::xml {
+
+namespace {
+
+/// The parser takes some ten times as much memory.
+constexpr std::size_t mostBytes = std::size_t{1} << 28;
+
+} // namespace
+
+XmlText::XmlText(std::string_view text, std::string_view name, ir::SourceMap &sources)
+    : text_(text), sources_(sources), file_(sources.addFile(name)), lines_{0} {
+  for (std::size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1))
+    lines_.push_back(at + 1);
+}
+
+pugi::xml_node XmlText::parse(Findings &findings) {
+  if (text_.size() > mostBytes) {
+    findings.report(diag::xml_too_large, locAt(0), {ir::plural(text_.size(), "byte"), mostBytes});
+    return {};
+  }
+  parsed_ = text_;
+  // The text is taken for UTF-8 whatever it says, so that offsets are those of the input.
+  const unsigned options = (pugi::parse_default | pugi::parse_trim_pcdata) & ~pugi::parse_eol;
+  const pugi::xml_parse_result result =
+      document_.load_buffer_inplace(parsed_.data(), parsed_.size(), options, pugi::encoding_utf8);
+  if (!result) {
+    std::string what = result.description();
+    what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
+    findings.report(diag::xml_syntax, locAt(static_cast<std::size_t>(std::max<std::ptrdiff_t>(result.offset, 0))),
+                    {what});
+    return {};
+  }
+  return document_.document_element();
+}
+
+ir::LocId XmlText::locAt(std::size_t offset) {
+  offset = std::min(offset, text_.size());
+  const auto next = std::ranges::upper_bound(lines_, offset);
+  return sources_.addPlace(file_, static_cast<std::uint32_t>(next - lines_.begin()),
+                           static_cast<std::uint32_t>(offset - *(next - 1)) + 1);
+}
+
+ir::LocId XmlText::locOf(const pugi::xml_node &node) {
+  const std::ptrdiff_t offset = node.offset_debug(); // of an element's name, which follows `<`
+  const bool isElement = node.type() == pugi::node_element;
+  return locAt(static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset - (isElement ? 1 : 0), 0)));
+}
+
+ir::LocId XmlText::locOf(const pugi::xml_attribute &attribute, bool value) {
+  return locAt(static_cast<std::size_t>((value ? attribute.value() : attribute.name()) - parsed_.data()));
+}
+
+Attributes::Attributes(XmlText &text, Findings &findings, UnknownAttributes &unknown, const pugi::xml_node &node,
+                       std::span<const AttributeInfo> known)
+    : text_(text), findings_(findings), known_(known), loc_(text.locOf(node)), found_(known.size()) {
+  for (const pugi::xml_attribute &attribute : node.attributes()) {
+    const auto which = std::ranges::find(known, std::string_view(attribute.name()), &AttributeInfo::name);
+    if (which == known.end()) {
+      if (unknown.isNew(node.name(), attribute.name()))
+        findings.report(diag::attribute_unknown, text.locOf(attribute, false), {attribute.name(), node.name()});
+      continue;
+    }
+    pugi::xml_attribute &found = found_[static_cast<std::size_t>(which - known.begin())];
+    if (found)
+      findings.report(diag::attribute_repeated, text.locOf(attribute, false), {attribute.name()});
+    found = attribute;
+  }
+  for (std::size_t i = 0; i < known.size(); ++i)
+    if (known[i].required && !found_[i])
+      findings.report(diag::attribute_missing, loc_, {node.name(), known[i].name});
+}
+
+std::optional<std::string_view> Attributes::text(std::size_t which) const {
+  return has(which) ? std::optional<std::string_view>(found_[which].value()) : std::nullopt;
+}
+
+std::optional<std::int64_t> Attributes::number(std::size_t which, std::int64_t least, std::int64_t most) const {
+  const std::optional<std::string_view> value = text(which);
+  if (!value)
+    return std::nullopt;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), number);
+  if (error == std::errc() && end == value->data() + value->size() && number >= least && number <= most)
+    return number;
+  findings_.report(diag::attribute_number, locOf(which), {nameOf(which), least, most, value->substr(0, 40)});
+  return std::nullopt;
+}
+
+ir::LocId Attributes::locOf(std::size_t which) const {
+  return has(which) ? text_.locOf(found_[which], true) : loc_;
+}
+
+} // namespace mscclc::xml

@@ -1,0 +1,101 @@
+// An XML text with the place of each thing in it.
+#pragma once
+
+#include "frontend/xml/findings.h"
+#include "ir/source_map.h"
+
+#include <pugixml.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mscclc::xml {
+
+class XmlText {
+public:
+  /// `text` must outlive this object. Places are of the file `name` in `sources`.
+  XmlText(std::string_view text, std::string_view name, ir::SourceMap &sources);
+  XmlText(const XmlText &) = delete;
+  XmlText &operator=(const XmlText &) = delete;
+
+  /// The one element of the text, or nothing, and an error.
+  pugi::xml_node parse(Findings &findings);
+  /// Where an element begins: its `<`.
+  ir::LocId locOf(const pugi::xml_node &node);
+  /// Where a name or a value of an attribute begins.
+  ir::LocId locOf(const pugi::xml_attribute &attribute, bool value);
+  ir::LocId locAt(std::size_t offset);
+
+private:
+  std::string_view text_;
+  std::string parsed_; ///< the parser writes into it
+  pugi::xml_document document_;
+  ir::SourceMap &sources_;
+  std::uint32_t file_;
+  std::vector<std::size_t> lines_; ///< where each begins
+};
+
+struct AttributeInfo {
+  std::string_view name;
+  bool required;
+};
+
+/// Reports attributes that nobody knows, each name once.
+class UnknownAttributes {
+public:
+  bool isNew(std::string_view element, std::string_view name) {
+    return seen_.size() < most && seen_.emplace(element, name).second;
+  }
+
+private:
+  static constexpr std::size_t most = 20;
+  std::set<std::pair<std::string, std::string>> seen_;
+};
+
+/// The attributes of an element. Reports those that are missing, unknown or repeated.
+class Attributes {
+public:
+  Attributes(XmlText &text, Findings &findings, UnknownAttributes &unknown, const pugi::xml_node &node,
+             std::span<const AttributeInfo> known);
+
+  bool has(std::size_t which) const { return static_cast<bool>(found_[which]); }
+  /// The value, or nothing where the attribute is missing.
+  std::optional<std::string_view> text(std::size_t which) const;
+  /// A decimal number in [least, most]. Nothing where the attribute is missing, and, reported, where it is no such
+  /// number.
+  std::optional<std::int64_t> number(std::size_t which, std::int64_t least, std::int64_t most) const;
+  /// What one of the words in the table means. Nothing where the attribute is missing, and, reported, where it is none.
+  template <typename T, std::size_t N>
+  std::optional<T> word(std::size_t which, const std::array<std::pair<std::string_view, T>, N> &words) const {
+    const std::optional<std::string_view> value = text(which);
+    std::string known;
+    for (const auto &[word, meaning] : words) {
+      if (value == word)
+        return meaning;
+      known.append(known.empty() ? "" : ", ").append(word);
+    }
+    if (value)
+      findings_.report(diag::attribute_word, locOf(which), {nameOf(which), known, value->substr(0, 40)});
+    return std::nullopt;
+  }
+  std::string_view nameOf(std::size_t which) const { return known_[which].name; }
+  /// Where the value stands; the element, where the attribute is missing.
+  ir::LocId locOf(std::size_t which) const;
+  ir::LocId loc() const { return loc_; }
+
+private:
+  XmlText &text_;
+  Findings &findings_;
+  std::span<const AttributeInfo> known_;
+  ir::LocId loc_;
+  std::vector<pugi::xml_attribute> found_;
+};
+
+} // namespace mscclc::xml

@@ -1,0 +1,43 @@
+// Numbers for the chunks of all ranks, so that whoever follows data keeps one entry for each chunk in memory.
+#pragma once
+
+#include "ir/memory_map.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mscclc::ir {
+
+/// "output[3] of rank 2", "output[3:5] of rank 2".
+std::string describe(const RankChunk &chunk);
+
+/// One cell for each chunk of memory. In place, input and output share cells.
+class ChunkCells {
+public:
+  /// More chunks than this would take more than a gigabyte of whoever follows data.
+  static constexpr std::uint64_t mostChunks = std::uint64_t{1} << 26;
+
+  /// `program`, whose buffers and collective count, must outlive it.
+  explicit ChunkCells(const Program &program);
+
+  /// Chunks of all buffers of all ranks, whether they share memory or not: at least as many as there are cells.
+  static std::uint64_t chunksOf(const Program &program);
+
+  std::size_t size() const { return size_; }
+  /// Number of the cell of the first chunk of a place; those of its other chunks follow.
+  std::size_t firstOf(std::uint32_t rank, BufferKind buffer, std::uint32_t index = 0) const {
+    const CanonicalPlace place = canonicalPlace(program_, rank, buffer, index);
+    return first_[rank][static_cast<std::size_t>(place.buffer)] + place.index;
+  }
+  std::size_t firstOf(const RankChunk &chunk) const { return firstOf(chunk.rank, chunk.buffer, chunk.index); }
+
+private:
+  const Program &program_;
+  std::vector<std::array<std::size_t, 3>> first_; ///< [rank][canonical buffer]
+  std::size_t size_ = 0;
+};
+
+} // namespace mscclc::ir
