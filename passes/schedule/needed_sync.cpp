@@ -1,6 +1,7 @@
 #include "passes/schedule/needed_sync.h"
 
 #include <algorithm>
+#include <set>
 
 namespace mscclc::passes::prune {
 
@@ -110,6 +111,36 @@ bool NeededSync::drop(const std::vector<Piece> &orbit, bool excuse) {
     use(static_cast<std::uint32_t>(needs_.size() - 1), pieces);
   }
   return true;
+}
+
+std::vector<NeededSync::Unordered> NeededSync::unorderedWithout(const std::vector<Piece> &pieces) {
+  set(pieces, true);
+  std::set<std::uint32_t> needs; // that use one of them
+  std::set<Piece> orbits;
+  for (const Piece piece : pieces)
+    if (const Piece orbit = orbits_.find(piece); orbits.insert(orbit).second)
+      needs.insert(usedBy_[orbit].begin(), usedBy_[orbit].end());
+  std::vector<Unordered> found;
+  const auto isOrdered = [&](const Need &need) {
+    pieces_.clear();
+    return searches_[need.record].ordered(need.pair, pieces_);
+  };
+  for (const std::uint32_t number : needs) {
+    const Need &need = needs_[number];
+    if (isOrdered(need))
+      continue;
+    if (need.scratch == none) {
+      found.push_back({need.pair, need.record});
+      continue;
+    }
+    for (const Need &other : instead(need))
+      if (!isOrdered(other)) {
+        found.push_back({other.pair, other.record, need.scratch});
+        break;
+      }
+  }
+  set(pieces, false);
+  return found;
 }
 
 } // namespace mscclc::passes::prune

@@ -15,6 +15,15 @@ public:
   /// Drops `orbit` if no pair needs it; `excuse`: pairs that packets may order are not asked.
   bool drop(const std::vector<Piece> &orbit, bool excuse);
 
+  /// Two accesses in no order.
+  struct Unordered {
+    Pair pair;
+    std::uint32_t record = 0;
+    std::uint32_t scratch = none; ///< the rank in whose scratch they meet if the second launch has another size
+  };
+  /// Pairs that are in no order without `pieces`, which are one orbit or several. Drops nothing.
+  std::vector<Unordered> unorderedWithout(const std::vector<Piece> &pieces);
+
 private:
   struct Need {
     Pair pair;
