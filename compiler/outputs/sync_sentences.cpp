@@ -20,12 +20,17 @@ using passes::schedule::SyncReason;
 
 namespace {
 
-/// A place that can be compared; without one, the operation's own.
+/// A place. Those of a document without lines compare without rank and block, so that what these have alike is told
+/// once.
 struct Place {
   std::string document; ///< the file
   std::uint32_t line = 0, column = 0;
-  std::string element; ///< of a document that has no lines, or the operation's place in the program
-  friend auto operator<=>(const Place &, const Place &) = default;
+  std::string onBlock; ///< of a document without lines, and of IR without places: the operation of its block
+  std::string element;
+
+  auto compared() const { return std::tie(document, line, column, onBlock); }
+  friend bool operator==(const Place &a, const Place &b) { return a.compared() == b.compared(); }
+  friend auto operator<=>(const Place &a, const Place &b) { return a.compared() <=> b.compared(); }
 
   std::string text() const {
     if (line != 0)
@@ -47,15 +52,15 @@ const ir::Op &opOf(const ir::Program &program, const OpRef &at) {
 Place placeOf(const ir::Program &program, const OpRef &at) {
   const ir::SourceMap &sources = program.sources;
   const ir::LocId id = sources.firstPlace(opOf(program, at).loc);
+  const std::string onBlock = "operation " + std::to_string(at.op);
   if (id == ir::noLoc)
-    return {"", 0, 0,
-            "rank " + std::to_string(at.rank) + ", block " + std::to_string(at.block) + ", operation " +
-                std::to_string(at.op)};
+    return {"", 0, 0, onBlock,
+            "rank " + std::to_string(at.rank) + ", block " + std::to_string(at.block) + ", " + onBlock};
   const ir::Loc &loc = sources.get(sources.documentOf(id));
   const std::string file = ir::printable(sources.files()[loc.file]);
   if (sources.isElement(id))
-    return {file, 0, 0, sources.elementPath(id)};
-  return {file, loc.line, loc.column, ""};
+    return {file, 0, 0, onBlock, sources.elementPath(id)};
+  return {file, loc.line, loc.column, "", ""};
 }
 
 /// What a sync is called.

@@ -86,7 +86,7 @@ public:
     for (const std::vector<Piece> &orbit : orbits) {
       SyncReason &found = reasons.emplace_back();
       found.edges = edgesOf(orbit);
-      explain(needed.unorderedWithout(orbit), orbit, found);
+      explain(needed, orbit, found);
     }
     explainTogether(needed, orbits, reasons);
     return reasons;
@@ -103,7 +103,7 @@ private:
   std::vector<SyncEdge> edgesOf(const std::vector<Piece> &orbit) const;
   void askProof(const std::vector<Piece> &orbit, SyncReason &reason);
   VerifyResult prove(const ir::Program &program, ir::DiagnosticEngine &findings) const;
-  void explain(std::vector<Unordered> found, const std::vector<Piece> &orbit, SyncReason &reason) const;
+  void explain(NeededSync &needed, const std::vector<Piece> &orbit, SyncReason &reason) const;
   void explainTogether(NeededSync &needed, const std::vector<std::vector<Piece>> &orbits,
                        std::vector<SyncReason> &reasons);
   bool resolve(const Unordered &pair, SyncReason &reason) const;
@@ -180,7 +180,7 @@ std::vector<SyncEdge> Explainer::edgesOf(const std::vector<Piece> &orbit) const 
 }
 
 /// Takes the pair that says most: what the algorithm computes from, before what the next launch would spoil.
-void Explainer::explain(std::vector<Unordered> found, const std::vector<Piece> &orbit, SyncReason &reason) const {
+void Explainer::explain(NeededSync &needed, const std::vector<Piece> &orbit, SyncReason &reason) const {
   const auto order = [&](const Unordered &u) {
     const auto &accesses = records_[u.record].accesses;
     const Access &x = accesses[u.pair.first], &y = accesses[u.pair.second];
@@ -188,10 +188,12 @@ void Explainer::explain(std::vector<Unordered> found, const std::vector<Piece> &
     return std::tuple(u.pair.excusable, u.scratch != none, x.launch != y.launch && !users, users, !u.pair.visible,
                       index_.rankOf(x.at.block), u.record, x.time, y.time);
   };
-  std::ranges::sort(found, {}, order);
-  for (const Unordered &pair : found)
-    if (resolve(pair, reason))
-      return;
+  bool isFound = false;
+  needed.visitUnordered(
+      orbit, [&](const Unordered &a, const Unordered &b) { return order(a) < order(b); },
+      [&](const Unordered &pair) { return isFound = resolve(pair, reason); });
+  if (isFound)
+    return;
   const bool ofPut = std::ranges::any_of(orbit, [&](Piece p) { return ir::putsAndSignals(pieces_.kind(p)); });
   reason.reason = ofPut ? Reason::OfPut : orbits_.isKept(orbit.front()) ? Reason::Shared : Reason::OnlyInTheWay;
 }
@@ -212,7 +214,7 @@ void Explainer::explainTogether(NeededSync &needed, const std::vector<std::vecto
       pieces.insert(pieces.end(), orbits[i].begin(), orbits[i].end());
     whole.together = numbers.size() > 1;
     if (whole.together)
-      explain(needed.unorderedWithout(pieces), pieces, whole);
+      explain(needed, pieces, whole);
     if (whole.reason == Reason::OnlyInTheWay)
       askProof(pieces, whole);
     if (isNone(whole.reason))
