@@ -32,8 +32,9 @@ std::string reductionWords(const Open &open) {
   return open.pull ? "ranks read what they reduce from the others" : "ranks put what others reduce into their scratch";
 }
 std::string blocksWords(const Open &open) {
-  return open.blocks == 1 ? "one for each rank and instance"
-                          : std::to_string(open.blocks) + " for each rank and instance";
+  if (open.step != 0)
+    return "one for each stage of the pipeline and instance";
+  return (open.blocks == 1 ? "one" : std::to_string(open.blocks)) + " for each rank and instance";
 }
 std::string pipelineWords(const Open &open) {
   return open.step == 0 ? "none, each chunk moves as a whole"
@@ -50,7 +51,8 @@ constexpr Dimension dimensions[] = {
     {"protocol", protocolWords, [](const Open &a, const Open &b) { return a.protocol == b.protocol; }},
     {"instances", instancesWords, [](const Open &a, const Open &b) { return a.instances == b.instances; }},
     {"reductions", reductionWords, [](const Open &a, const Open &b) { return a.pull == b.pull; }},
-    {"thread blocks", blocksWords, [](const Open &a, const Open &b) { return a.blocks == b.blocks; }},
+    {"thread blocks", blocksWords,
+     [](const Open &a, const Open &b) { return a.blocks == b.blocks && (a.step == 0) == (b.step == 0); }},
     {"pipeline", pipelineWords, [](const Open &a, const Open &b) { return a.step == b.step; }},
 };
 
@@ -90,6 +92,7 @@ std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
       sentence.runnerUp = dimension.words(best->open);
       sentence.nanoseconds = best->nanoseconds;
       sentence.syncs = best->syncs;
+      sentence.threadBlocks = best->threadBlocks;
     }
   }
   return sentences;
@@ -103,11 +106,16 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
   const double percent = 100 * (choice.nanoseconds / chosen.choice.nanoseconds - 1);
   char text[32];
   std::snprintf(text, sizeof text, "%+.1f %%", percent);
-  std::string words = "next best: " + choice.runnerUp + ", in " + shownTime(choice.nanoseconds) + " (" + text + ")";
+  const std::string words =
+      "next best: " + choice.runnerUp + ", in " + shownTime(choice.nanoseconds) + " (" + text + ")";
+  // What is nearly as fast is chosen if it is simpler.
   const auto taken = std::ranges::find(chosen.choice.tried, chosen.choice.open, &Candidate::open);
-  if (percent <= 0 && taken != chosen.choice.tried.end()) // nearly as fast is chosen if it is simpler
-    words += ", but with " + ir::plural(choice.syncs, "sync") + " instead of " + std::to_string(taken->syncs);
-  return words;
+  if (percent >= 0.05 || taken == chosen.choice.tried.end())
+    return words;
+  if (choice.syncs != taken->syncs)
+    return words + ", but with " + ir::plural(choice.syncs, "sync") + " instead of " + std::to_string(taken->syncs);
+  return words + ", but with " + ir::plural(choice.threadBlocks, "thread block") + " instead of " +
+         std::to_string(taken->threadBlocks);
 }
 
 std::vector<StatementSentence> statementsOf(const ir::Program &program) {

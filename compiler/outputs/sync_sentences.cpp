@@ -248,13 +248,14 @@ private:
     if (!reason.second.isUser && isOperation(reason.first))
       if (const Place at = placeOf(program_, reason.first.at); at != key.at)
         first += " (" + at.from(key.at) + ")";
-    return ir::formatDiag(passes::schedule::textOf(reason.reason), {first, nameOf(reason.second, reason.first, false),
-                                                                    nameOf(reason.memory), reason.memory.rank});
+    return ir::formatDiag(
+        passes::schedule::textOf(reason.reason),
+        {first, nameOf(reason.second, reason.first, false), nameOf(reason.memory), reason.memory.rank, reason.finding});
   }
 
   /// Why a sync of one block matters to accesses of others: one thread of it waits and signals for all.
   std::string tail(const OpRef &sync, const SyncReason &reason) const {
-    if (!ir::isBlockSync(opOf(program_, sync).kind) || reason.reason == Reason::Proof ||
+    if (opOf(program_, sync).kind != OpKind::Nop || reason.reason == Reason::Proof ||
         passes::schedule::isNone(reason.reason))
       return "";
     const bool isOne = isOperation(reason.first) && isOperation(reason.second) &&

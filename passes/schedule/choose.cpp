@@ -73,7 +73,7 @@ public:
     Choice choice{open, {}, 0, static_cast<std::uint32_t>(tried_.size()), 0};
     for (const Tried &one : tried_) {
       const Score score = one.score.value_or(Score{});
-      choice.tried.push_back({one.open, !one.score, score.nanoseconds, score.syncs});
+      choice.tried.push_back({one.open, !one.score, score.nanoseconds, score.syncs, score.blocks});
       choice.refused += !one.score;
       if (one.open == open && one.score)
         choice.nanoseconds = one.score->nanoseconds;

@@ -35,9 +35,10 @@ struct Open {
 /// One way to decide what is open.
 struct Candidate {
   Open open;
-  bool refused = false;   ///< the target does not take it
-  double nanoseconds = 0; ///< that the model gives a launch
-  std::uint64_t syncs = 0;
+  bool refused = false;           ///< the target does not take it
+  double nanoseconds = 0;         ///< that the model gives a launch
+  std::uint64_t syncs = 0;        ///< signals, waits, semaphores' and barriers' blocks
+  std::uint64_t threadBlocks = 0; ///< of all ranks
 };
 
 /// What was chosen, and what it was compared with.

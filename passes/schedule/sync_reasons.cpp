@@ -81,8 +81,9 @@ public:
     for (const SyncRecord &record : records_)
       alike_.emplace_back(record);
     NeededSync needed(records_, orbits_, std::vector<bool>(pieces_.count()));
-    const std::vector<std::vector<Piece>> orbits = orbits_.all();
+    std::vector<std::vector<Piece>> orbits = orbits_.all();
     std::vector<SyncReason> reasons;
+    std::erase_if(orbits, [&](const std::vector<Piece> &orbit) { return isFiller(orbit.front()); });
     for (const std::vector<Piece> &orbit : orbits) {
       SyncReason &found = reasons.emplace_back();
       found.edges = edgesOf(orbit);
@@ -98,6 +99,11 @@ private:
   ir::OpRef placeOf(Piece piece) const {
     const SyncPieces::Place &place = pieces_.place(piece);
     return index_.place(place.block, place.op);
+  }
+  /// True for the only operation of a block: all that a block does that the executor needs for its number's sake.
+  bool isFiller(Piece piece) const {
+    const ir::ThreadBlock &block = index_.ops(pieces_.place(piece).block);
+    return block.ops.size() == 1 && ir::isBlockSync(block.ops[0].kind);
   }
   bool record();
   std::vector<SyncEdge> edgesOf(const std::vector<Piece> &orbit) const;
@@ -188,10 +194,20 @@ void Explainer::explain(NeededSync &needed, const std::vector<Piece> &orbit, Syn
     return std::tuple(u.pair.excusable, u.scratch != none, x.launch != y.launch && !users, users, !u.pair.visible,
                       index_.rankOf(x.at.block), u.record, x.time, y.time);
   };
+  // That a value is read too early says more than that it is overwritten, so a few more pairs are looked at.
+  constexpr int mostTried = 8;
+  int tried = 0;
   bool isFound = false;
   needed.visitUnordered(
       orbit, [&](const Unordered &a, const Unordered &b) { return order(a) < order(b); },
-      [&](const Unordered &pair) { return isFound = resolve(pair, reason); });
+      [&](const Unordered &pair) {
+        SyncReason found = reason;
+        if (resolve(pair, found) && (!isFound || found.reason == Reason::ReadTooEarly)) {
+          reason = found;
+          isFound = true;
+        }
+        return isFound && (reason.reason != Reason::WrittenInTurn || ++tried == mostTried);
+      });
   if (isFound)
     return;
   const bool ofPut = std::ranges::any_of(orbit, [&](Piece p) { return ir::putsAndSignals(pieces_.kind(p)); });
