@@ -108,7 +108,7 @@ private:
   bool record();
   std::vector<SyncEdge> edgesOf(const std::vector<Piece> &orbit) const;
   void askProof(const std::vector<Piece> &orbit, SyncReason &reason);
-  VerifyResult prove(const ir::Program &program, ir::DiagnosticEngine &findings) const;
+  bool isProven(const ir::Program &program, ir::DiagnosticEngine &findings) const;
   void explain(NeededSync &needed, const std::vector<Piece> &orbit, SyncReason &reason) const;
   void explainTogether(NeededSync &needed, const std::vector<std::vector<Piece>> &orbits,
                        std::vector<SyncReason> &reasons);
@@ -129,7 +129,7 @@ private:
   std::vector<SyncRecord> records_;
   std::vector<Alike> alike_; ///< [record]
   std::uint32_t proofs_ = 0;
-  std::optional<VerifyResult> asItWas_; ///< of the program with all its sync
+  std::optional<bool> asItWas_; ///< whether the program is proven with all its sync
 };
 
 bool Explainer::record() {
@@ -217,11 +217,13 @@ void Explainer::explain(NeededSync &needed, const std::vector<Piece> &orbit, Syn
 /// Of twins (of instances, say) each may do for the others: what one statement has of one kind is asked for together.
 void Explainer::explainTogether(NeededSync &needed, const std::vector<std::vector<Piece>> &orbits,
                                 std::vector<SyncReason> &reasons) {
-  std::map<std::pair<ir::LocId, ir::OpKind>, std::vector<std::size_t>> alike;
+  std::map<std::tuple<ir::LocId, std::uint32_t, ir::OpKind>, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < orbits.size(); ++i)
     if (isNone(reasons[i].reason)) {
       const SyncPieces::Place &place = pieces_.place(orbits[i].front());
-      alike[{index_.ops(place.block).ops[place.op].loc, pieces_.kind(orbits[i].front())}].push_back(i);
+      const ir::Op &op = index_.ops(place.block).ops[place.op];
+      const bool hasLine = ir::isOfSource(program_, op); // elsewhere the same operation of all blocks
+      alike[{hasLine ? op.loc : ir::noLoc, hasLine ? 0 : place.op, op.kind}].push_back(i);
     }
   for (const auto &[statement, numbers] : alike) {
     SyncReason whole = reasons[numbers.front()];
@@ -248,26 +250,25 @@ void Explainer::askProof(const std::vector<Piece> &orbit, SyncReason &reason) {
   if (proofs_ == mostProofs)
     return;
   ++proofs_;
+  std::vector<bool> dropped(pieces_.count());
   if (!asItWas_) {
     ir::DiagnosticEngine silent;
-    asItWas_ = prove(program_, silent);
+    asItWas_ = isProven(program_, silent);
   }
-  if (!asItWas_->proven)
+  if (!*asItWas_)
     return;
-  std::vector<bool> dropped(pieces_.count());
   for (const Piece piece : orbit)
     dropped[piece] = true;
   ir::DiagnosticEngine findings;
-  const VerifyResult result = prove(dropPieces(index_, pieces_, dropped), findings);
-  if (result.proven && result.warnings <= asItWas_->warnings)
+  if (isProven(dropPieces(index_, pieces_, dropped), findings) || findings.all().empty())
     return;
   reason.reason = Reason::Proof;
   reason.finding = findings.all().front().message;
 }
 
-VerifyResult Explainer::prove(const ir::Program &program, ir::DiagnosticEngine &findings) const {
+bool Explainer::isProven(const ir::Program &program, ir::DiagnosticEngine &findings) const {
   findings.allow(allowed_);
-  return verify(program, findings, {.schedules = false});
+  return verify(program, findings, {.warnings = false, .schedules = false}).proven;
 }
 
 /// Finds two accesses that `pair` stands for and that touch the same memory.
