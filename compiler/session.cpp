@@ -179,8 +179,10 @@ ExitCode Session::choose() {
       options_.messageSize != 0
           ? options_.messageSize
           : std::clamp(usual, std::max<std::uint64_t>(1, job_.program.minMessageSize), job_.program.maxMessageSize);
+  const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;
   const passes::schedule::Choice choice =
       passes::schedule::choose(job_.program, {on->machine, on->runner, bytes, job_.target, candidatePipeline()});
+  job_.chosen = {choice, anyProtocol, anyInstances, on->machine.name, on->runner, bytes};
   times_.lap("choose");
   if (options_.stats)
     report_ += "choose: " + ir::plural(choice.candidates, "candidate") + ", " + std::to_string(choice.refused) +

@@ -96,7 +96,7 @@ DiagBuilder DiagnosticEngine::report(const DiagInfo &info, const Where &where, c
     key += '\0' + where.alike;
   else
     key += '\0' + d.place.file + ':' + std::to_string(d.place.line) + ':' + std::to_string(d.place.column);
-  if (d.place.line == 0 && where.alike.empty())
+  if (d.severity == Severity::Note || (d.place.line == 0 && where.alike.empty()))
     key += '\0' + d.message;
   if (const auto it = byPlace_.find(key); it != byPlace_.end()) {
     count(d.severity);

@@ -10,9 +10,11 @@
 #include "ir/diagnostics.h"
 #include "ir/program.h"
 #include "passes/pass_manager.h"
+#include "passes/schedule/choose.h"
 #include "passes/target.h"
 
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -48,16 +50,26 @@ enum class Combinations {
   RowsOfFolder, ///< the same, where the flag's value is a folder with a file for each
 };
 
+/// What was chosen for a program of statements, and what for.
+struct Chosen {
+  passes::schedule::Choice choice;
+  bool anyProtocol = false, anyInstances = false; ///< left open by the program
+  std::string machine;
+  passes::time::Runner runner = passes::time::Runner::Executor;
+  std::uint64_t bytes = 0; ///< of the message
+};
+
 /// What a writer works on.
 struct Job {
   const Options &options;
   const passes::Target target;
   ir::DiagnosticEngine &diags;
   StageTimes &times;
-  bool inTable = false;     ///< one of several combinations: say() is silent, as `result` is shown
-  Input input = {};         ///< without its text once `program` is loaded
-  ir::Program program = {}; ///< empty for an output of the source
-  std::string result = {};  ///< in a few words; what was proven after a proof that is the output
+  bool inTable = false;              ///< one of several combinations: say() is silent, as `result` is shown
+  Input input = {};                  ///< without its text once `program` is loaded
+  ir::Program program = {};          ///< empty for an output of the source
+  std::optional<Chosen> chosen = {}; ///< of a program of statements
+  std::string result = {};           ///< in a few words; what was proven after a proof that is the output
 
   /// A plan stays as it is, as far as possible; what a user synchronised is fused, and what the compiler did is
   /// optimized as well.

@@ -101,6 +101,14 @@ PlacedIndex::PlacedIndex(unsigned long long v, Place at) : value(static_cast<std
 
 Text::Text(const char *text) : data_(text), size_(text ? std::strlen(text) : 0) {}
 
+std::int64_t IntegerArray::operator[](std::size_t index) const {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, static_cast<const char *>(data) + index * width, width); // little-endian: the low bytes come first
+  const unsigned unused = 64 - 8 * width;
+  if (isSigned)
+    return static_cast<std::int64_t>(bits << unused) >> unused;
+  return static_cast<std::int64_t>(bits);
+}
 IntegerArray integers(const ListedInteger *data, std::size_t size) {
   static_assert(sizeof(ListedInteger) == sizeof(std::int64_t));
   return {data, size, sizeof(std::int64_t), true};
@@ -144,7 +152,14 @@ template class ElementList<Chunk>;
 template class ElementList<Contribution>;
 
 PointToPoint::PointToPoint(bool port, std::int64_t dst, std::int64_t src, const Place &at)
-    : handle_(__mscclc_channel(port, dst, src, &at)), dst_(dst), src_(src) {}
+    : handle_(__mscclc_channel(port, false, dst, src, &at)), dst_(dst), src_(src) {}
+void PointToPoint::join(bool port, std::int64_t a, std::int64_t b, PointToPoint &ab, PointToPoint &ba,
+                        const Place &at) {
+  ab.handle_ = __mscclc_channel(port, true, b, a, &at);
+  ba.handle_ = ab.handle_ + 1;
+  ab.src_ = ba.dst_ = a;
+  ab.dst_ = ba.src_ = b;
+}
 
 } // namespace detail
 
@@ -152,7 +167,6 @@ using detail::Access;
 using detail::Call;
 using detail::CollectiveKind;
 using detail::flagsOf;
-using detail::Place;
 
 Buffer::Buffer(std::int64_t rank, std::int64_t size, Place at)
     : handle_(detail::__mscclc_scratch(rank, size, &at)), rank_(static_cast<std::int32_t>(rank)), size_(size) {}
@@ -267,6 +281,11 @@ void Semaphore::release(On on, Sync sync, Place at) const {
 }
 
 MemoryChannel::MemoryChannel(std::int64_t dst, std::int64_t src, Place at) : PointToPoint(false, dst, src, at) {}
+ChannelPair<MemoryChannel> MemoryChannel::pair(std::int64_t a, std::int64_t b, Place at) {
+  ChannelPair<MemoryChannel> ends;
+  join(false, a, b, ends.ab, ends.ba, at);
+  return ends;
+}
 void MemoryChannel::signal(On on, SignalOptions options, Place at) const {
   detail::sync(Call::Signal, flagsOf(options.sync, options.relaxed), handle_, on, at);
 }
@@ -292,6 +311,11 @@ void MemoryChannel::reduce(const Chunk &local, ChunkList remotes, On on, const R
 }
 
 PortChannel::PortChannel(std::int64_t dst, std::int64_t src, Place at) : PointToPoint(true, dst, src, at) {}
+ChannelPair<PortChannel> PortChannel::pair(std::int64_t a, std::int64_t b, Place at) {
+  ChannelPair<PortChannel> ends;
+  join(true, a, b, ends.ab, ends.ba, at);
+  return ends;
+}
 void PortChannel::signal(On on, PortSignalOptions options, Place at) const {
   detail::sync(Call::Signal, flagsOf(options.sync), handle_, on, at);
 }

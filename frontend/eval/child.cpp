@@ -49,7 +49,7 @@ void heapIsFull() {
 void badFree() {
   failRun(diag::bad_free);
 }
-void poisonedValue(const detail::Place &place) {
+void poisonedValue(const Place &place) {
   failRun(diag::poisoned_value, {}, {place.file, place.line, place.column});
 }
 std::uint64_t traceBytes = 0;

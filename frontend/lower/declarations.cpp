@@ -10,6 +10,8 @@ namespace mscclc::frontend {
 using ir::plural;
 
 namespace {
+/// Notes of an algorithm that are shown: a loop that never ends has no end of them.
+constexpr std::uint32_t maxNotes = 1000;
 /// What a program of Schedule::Auto writes in place of channels and blocks.
 constexpr std::string_view copiesInstead = "write copy(dst, src) on chunks of any ranks",
                            switchInstead =
@@ -60,6 +62,9 @@ bool Declarations::take(const TraceReader &reader) {
     return true;
   case RecordKind::FaultySlice:
     return faultySlice(reader);
+  case RecordKind::Note:
+    note(reader);
+    return true;
   case RecordKind::Scratch:
     scratchBuffer(reader);
     return true;
@@ -159,9 +164,11 @@ void Declarations::group(const TraceReader &reader) {
 void Declarations::channel(const TraceReader &reader) {
   const auto [head, dst, src] = reader.as<PairRecord>();
   const ir::LocId at = locOf(reader);
-  const bool port = head.flags != 0;
-  ChannelDecl &decl = channels.emplace_back();
-  decl.place = head.place;
+  const bool port = (head.flags & PairRecord::port) != 0, isPair = (head.flags & PairRecord::pair) != 0;
+  const std::size_t first = channels.size();
+  channels.resize(first + (isPair ? 2 : 1));
+  for (std::size_t end = first; end < channels.size(); ++end)
+    channels[end].place = head.place;
   if (!inManualProgram(port ? "'PortChannel'" : "'MemoryChannel'",
                        port ? "write copy(dst, src, {.via = Via::Port})" : copiesInstead, at))
     return;
@@ -180,7 +187,9 @@ void Declarations::channel(const TraceReader &reader) {
   }
   if (!good)
     return;
-  makeChannel(decl, port, static_cast<std::uint32_t>(dst), static_cast<std::uint32_t>(src));
+  makeChannel(channels[first], port, static_cast<std::uint32_t>(dst), static_cast<std::uint32_t>(src));
+  if (isPair)
+    makeChannel(channels[first + 1], port, static_cast<std::uint32_t>(src), static_cast<std::uint32_t>(dst));
 }
 
 /// A new channel between ranks that are in range.
@@ -299,6 +308,26 @@ void Declarations::semaphore(const TraceReader &reader) {
   std::vector<ir::Semaphore> &all = program_.ranks[static_cast<std::size_t>(rank)].semaphores;
   decl = {true, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(all.size())};
   all.push_back({static_cast<std::uint32_t>(value)});
+}
+
+void Declarations::note(const TraceReader &reader) {
+  const auto record = reader.as<NoteRecord>();
+  const ir::LocId at = locOf(reader);
+  switch (static_cast<NoteFault>(record.head.flags)) {
+  case NoteFault::None:
+    if (++numNotes_ <= maxNotes)
+      diagnostics_.report(diag::note, at, {reader.text()});
+    else
+      diagnostics_.report(diag::notes_left_out, programLoc_, {maxNotes});
+    return;
+  case NoteFault::Count:
+    diagnostics_.report(diag::note_arguments, at,
+                        {plural(record.places, "place"), plural(record.arguments, "argument")});
+    return;
+  case NoteFault::Brace:
+    diagnostics_.report(diag::note_brace, at, {reader.text()});
+    return;
+  }
 }
 
 bool Declarations::faultySlice(const TraceReader &reader) {

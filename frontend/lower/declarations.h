@@ -1,6 +1,6 @@
 // What a recording declares (the collective, the program, buffers, channels, …), checked as it comes.
 //
-// Tables hold one entry a record, faulty ones too, because handles count records. An entry whose `valid` is false has
+// Tables hold an entry for each thing, faulty ones too, because handles count them. An entry whose `valid` is false has
 // been reported; what uses it is passed over in silence.
 #pragma once
 
@@ -153,6 +153,7 @@ private:
   bool switchView(const TraceReader &reader);
   void semaphore(const TraceReader &reader);
   bool faultySlice(const TraceReader &reader);
+  void note(const TraceReader &reader);
 
   /// True if `rank` is one of the program's; `limit()` is the largest.
   bool isRank(std::int64_t rank) const { return rank >= 0 && rank < static_cast<std::int64_t>(program_.ranks.size()); }
@@ -170,6 +171,7 @@ private:
   std::uint32_t numChannels_ = 0;
   std::uint32_t grownScratch_ = 0;                                              ///< most that growScratch was asked for
   std::map<std::tuple<bool, ChannelEnd, ChannelEnd>, ChannelDecl> refChannels_; ///< by type, near and far end
+  std::uint32_t numNotes_ = 0;
 
   ProgramPhase phase_ = ProgramPhase::Before;
   ProgramPhase resume_ = ProgramPhase::Before; ///< phase after the programs that are skipped

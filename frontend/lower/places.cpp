@@ -15,11 +15,23 @@ bool PlaceTable::takeChain(const TraceReader &reader) {
   return true;
 }
 
+/// The chain of calls that led to the place of `record`, where that is itself one of the calls of `chain`: a function
+/// that takes a Place hands on that of its caller.
+ir::LocId PlaceTable::callerOf(const PlaceRecord &record, ir::LocId chain) const {
+  const std::uint32_t file = files_[record.file];
+  for (ir::LocId call = chain; call != ir::noLoc; call = sources_.get(call).caller)
+    if (const ir::Loc &loc = sources_.get(call);
+        loc.file == file && loc.line == record.line && loc.column == record.column)
+      return loc.caller;
+  return chain;
+}
+
 bool PlaceTable::takePlace(const TraceReader &reader) {
   const auto record = reader.as<PlaceRecord>();
   if (record.file >= files_.size() || record.chain >= chains_.size())
     return false;
-  places_.push_back(sources_.addPlace(files_[record.file], record.line, record.column, chains_[record.chain]));
+  places_.push_back(
+      sources_.addPlace(files_[record.file], record.line, record.column, callerOf(record, chains_[record.chain])));
   return true;
 }
 

@@ -23,6 +23,8 @@ public:
   ir::LocId operator[](PlaceId id) const { return id < places_.size() ? places_[id] : ir::noLoc; }
 
 private:
+  ir::LocId callerOf(const PlaceRecord &record, ir::LocId chain) const;
+
   ir::SourceMap &sources_;
   std::span<const CallSite> sites_;
   std::vector<std::uint32_t> files_;

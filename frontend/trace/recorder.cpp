@@ -6,6 +6,7 @@
 #include "frontend/eval/arena.h"
 #include "frontend/limits.h"
 #include "frontend/lower/buffer_sizes.h"
+#include "frontend/trace/note_text.h"
 #include "frontend/trace/trace.h"
 
 #include <algorithm>
@@ -65,6 +66,7 @@ struct Recorder {
 };
 
 Recorder r;
+NoteText noteText; // too large for an algorithm's stack
 // Entries of an earlier recording carry another generation, so that a new one need not clear the tables.
 std::uint32_t generation = 0;
 PlaceSlot placeTable[placeSlots];
@@ -174,7 +176,7 @@ std::uint32_t currentChain() {
 }
 
 /// Where users look for what stands at `place`.
-detail::Place shownPlace(const detail::Place &place) {
+Place shownPlace(const Place &place) {
   const auto endsAt = [](const MacroUse &use) { return std::pair(use.endLine, use.endColumn); };
   const std::pair end(place.line, place.column);
   for (auto use = std::ranges::lower_bound(r.setup.macros, end, {}, endsAt);
@@ -184,7 +186,7 @@ detail::Place shownPlace(const detail::Place &place) {
   return place;
 }
 
-PlaceId placeId(const detail::Place *place) {
+PlaceId placeId(const Place *place) {
   if (!r.base)
     return 0;
   const std::uint32_t chain = currentChain(), file = fileId(place->file);
@@ -199,7 +201,7 @@ PlaceId placeId(const detail::Place *place) {
     if (slot.line == place->line && slot.column == place->column && slot.file == file && slot.chain == chain)
       return slot.id;
   }
-  const detail::Place shown = shownPlace(*place);
+  const Place shown = shownPlace(*place);
   if (!append(PlaceRecord{head(RecordKind::Place), file, shown.line, shown.column, chain}))
     return 0;
   ++r.numPlaces;
@@ -209,30 +211,20 @@ PlaceId placeId(const detail::Place *place) {
 }
 
 /// To be called with whatever an algorithm hands over that may come from memory of nobody's.
-void checkPoison(std::int64_t value, const detail::Place *place) {
+void checkPoison(std::int64_t value, const Place *place) {
   if (isPoison(value) && r.setup.onPoison)
     r.setup.onPoison(shownPlace(*place));
 }
-void checkPoisonedHandle(std::uint32_t handle, const detail::Place *place) {
+void checkPoisonedHandle(std::uint32_t handle, const Place *place) {
   checkPoison(static_cast<std::int32_t>(handle), place);
-}
-
-std::int64_t element(const detail::IntegerArray &array, std::size_t index) {
-  const auto *bytes = static_cast<const std::byte *>(array.data) + index * array.width;
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes, array.width); // little-endian: the low bytes come first
-  const unsigned unused = 64 - 8 * array.width;
-  if (array.isSigned)
-    return static_cast<std::int64_t>(value << unused) >> unused;
-  return static_cast<std::int64_t>(value);
 }
 
 /// Appends `record` and the elements of `array`.
 template <typename Record>
-void appendList(const Record &record, const detail::IntegerArray &array, const detail::Place *place) {
+void appendList(const Record &record, const detail::IntegerArray &array, const Place *place) {
   append(record, bytesOf(array.size, sizeof(std::int64_t)), [&](std::byte *room) {
     for (std::size_t i = 0; i < array.size; ++i) {
-      const std::int64_t value = element(array, i);
+      const std::int64_t value = array[i];
       checkPoison(value, place);
       std::memcpy(room + i * sizeof value, &value, sizeof value);
     }
@@ -247,8 +239,7 @@ template <typename Record> void appendNamed(const Record &record, const char *na
   });
 }
 
-void appendPair(RecordKind kind, const detail::Place *place, std::int64_t first, std::int64_t second,
-                std::uint8_t flags = 0) {
+void appendPair(RecordKind kind, const Place *place, std::int64_t first, std::int64_t second, std::uint8_t flags = 0) {
   checkPoison(first, place);
   checkPoison(second, place);
   append(PairRecord{head(kind, placeId(place), flags), first, second});
@@ -259,7 +250,7 @@ WideInteger wide(detail::Integer value) {
 }
 
 /// The `on` word of an operation; a block that the word cannot hold gets a record of its own.
-std::uint32_t onWord(const detail::BlockSet &on, const detail::Place *place) {
+std::uint32_t onWord(const detail::BlockSet &on, const Place *place) {
   if (on.isGroup)
     return CallRecord::group | (on.group & ~CallRecord::group);
   if (on.block >= 0 && on.block < maxBlocks)
@@ -274,7 +265,7 @@ ChunkRecord operand(const Chunk &chunk) {
 }
 
 CallRecord callRecord(Call call, std::uint32_t flags, std::uint32_t handle, const detail::BlockSet &on,
-                      const detail::Place *at) {
+                      const Place *at) {
   checkPoisonedHandle(handle, at);
   const std::uint32_t onBlocks = onWord(on, at);
   CallRecord record{head(RecordKind::Call, placeId(at), static_cast<std::uint8_t>(flags)), handle, onBlocks};
@@ -282,7 +273,7 @@ CallRecord callRecord(Call call, std::uint32_t flags, std::uint32_t handle, cons
   return record;
 }
 
-void put(std::byte *room, std::size_t index, const Chunk &chunk, const detail::Place *place) {
+void put(std::byte *room, std::size_t index, const Chunk &chunk, const Place *place) {
   const ChunkRecord record = operand(chunk);
   checkPoisonedHandle(record.buffer, place);
   std::memcpy(room + index * sizeof record, &record, sizeof record);
@@ -402,9 +393,12 @@ std::uint32_t __mscclc_group(const IntegerArray *blocks, const Place *place) {
   return r.numGroups++;
 }
 
-std::uint32_t __mscclc_channel(bool port, std::int64_t dst, std::int64_t src, const Place *place) {
-  appendPair(RecordKind::Channel, place, dst, src, port);
-  return r.numChannels++;
+std::uint32_t __mscclc_channel(bool port, bool pair, std::int64_t dst, std::int64_t src, const Place *place) {
+  const unsigned flags = (port ? PairRecord::port : 0u) | (pair ? PairRecord::pair : 0u);
+  appendPair(RecordKind::Channel, place, dst, src, static_cast<std::uint8_t>(flags));
+  const std::uint32_t handle = r.numChannels;
+  r.numChannels += pair ? 2 : 1;
+  return handle;
 }
 
 std::uint32_t __mscclc_switch(const IntegerArray *ranks, std::uint32_t bufferType, const Place *place) {
@@ -539,6 +533,17 @@ void __mscclc_loop_end() {
   append(head(RecordKind::LoopEnd));
 }
 
+void __mscclc_note(const NoteFormat *format, const NoteArgument *arguments, std::size_t count) {
+  const Place *place = &format->place;
+  NoteText &note = noteText;
+  note.write(*format, {arguments, count}, checkPoison);
+  NoteRecord record{head(RecordKind::Note, placeId(place), static_cast<std::uint8_t>(note.fault())),
+                    static_cast<std::uint32_t>(note.text().size()), note.numPlaces(),
+                    static_cast<std::uint32_t>(std::min<std::size_t>(count, ~std::uint32_t{0})), 0};
+  append(record, note.text().size(),
+         [&](std::byte *room) { std::memcpy(room, note.text().data(), note.text().size()); });
+}
+
 } // extern "C"
 } // namespace mscclc::detail
 
@@ -580,7 +585,7 @@ std::span<const HostSymbol> recorderSymbols() {
       SYMBOL(__mscclc_at_rank),       SYMBOL(__mscclc_semaphore),        SYMBOL(__mscclc_operation),
       SYMBOL(__mscclc_reduce),        SYMBOL(__mscclc_switch_operation), SYMBOL(__mscclc_barrier),
       SYMBOL(__mscclc_move),          SYMBOL(__mscclc_loop_begin),       SYMBOL(__mscclc_loop_end),
-      SYMBOL(__mscclc_ref),           SYMBOL(__mscclc_ref_call),
+      SYMBOL(__mscclc_ref),           SYMBOL(__mscclc_ref_call),         SYMBOL(__mscclc_note),
   };
 #undef SYMBOL
   return symbols;

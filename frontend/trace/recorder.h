@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-namespace mscclc::detail {
+namespace mscclc {
 struct Place;
-} // namespace mscclc::detail
+} // namespace mscclc
 
 namespace mscclc::frontend {
 
@@ -28,9 +28,9 @@ struct MacroUse {
 
 /// What a recording needs to know; all of it lives as long as the recording.
 struct RecordingSetup {
-  void (*onFull)() = nullptr;                             ///< called once; may end the process
-  void (*onPoison)(const detail::Place &place) = nullptr; ///< a value from poisoned memory (arena.h) is used at `place`
-  std::span<const MacroUse> macros = {}; ///< sorted by their end; places there are recorded as their beginning
+  void (*onFull)() = nullptr;                     ///< called once; may end the process
+  void (*onPoison)(const Place &place) = nullptr; ///< a value from poisoned memory (arena.h) is used at `place`
+  std::span<const MacroUse> macros = {};          ///< sorted by their end; places there are recorded as their beginning
 };
 
 /// From here on records go to `region`, which is aligned to eight bytes and at least a kibibyte long. What does not fit

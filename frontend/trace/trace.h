@@ -1,8 +1,8 @@
 // The recording of an algorithm's run: a header and a sequence of records, flat and relocatable.
 //
 // A record begins with its RecordHead and is a multiple of eight bytes long; its length follows from its kind and its
-// count. Handles count records of their kind from 0. The bytes come from a process that runs foreign code, so a reader
-// trusts none of them (trace_reader.h).
+// count. Handles count what records of their kind make, from 0. The bytes come from a process that runs foreign code,
+// so a reader trusts none of them (trace_reader.h).
 #pragma once
 
 #include "frontend/trace/record_abi.h"
@@ -39,6 +39,7 @@ enum class RecordKind : std::uint8_t {
   LoopEnd,
   FaultyBlock,
   Ref,
+  Note,
   Call, ///< this and the following values: Call + detail::Call
 };
 
@@ -107,10 +108,13 @@ struct ProgramRecord {
 
 /// A rank or thread block that is out of range, or a rank's, channel's or semaphore's two numbers.
 struct PairRecord {
-  RecordHead head;     ///< Channel: flags 1 if a port channel
+  RecordHead head;     ///< Channel: flags are `port` and `pair`
   std::int64_t first;  ///< rank or block; Channel: destination rank; LoopBegin: unit; SwitchView: rank
   std::int64_t second; ///< Scratch: size; Channel: source rank; Semaphore: initial value; LoopBegin: iterations;
                        ///< SwitchView: handle of the switch channel
+
+  static constexpr std::uint8_t port = 1 << 0; ///< a port channel
+  static constexpr std::uint8_t pair = 1 << 1; ///< two channels: this one, and the one back
 };
 
 struct SliceRecord {
@@ -118,6 +122,22 @@ struct SliceRecord {
   std::uint32_t buffer;
   std::uint32_t reserved;
   std::int64_t first, last;
+};
+
+/// What is wrong with the text of a note.
+enum class NoteFault : std::uint8_t {
+  None,
+  Count, ///< it has not as many places for arguments as it has arguments
+  Brace, ///< a brace that neither is doubled nor belongs to {}
+};
+
+/// What note() prints.
+struct NoteRecord {
+  RecordHead head;         ///< flags are the NoteFault
+  std::uint32_t length;    ///< of the text, which follows
+  std::uint32_t places;    ///< for arguments in the text
+  std::uint32_t arguments; ///< that it was given
+  std::uint32_t reserved;
 };
 
 /// Thread blocks of a group, ranks of a switch channel.

@@ -58,6 +58,8 @@ constexpr Shape shapeOf(std::uint32_t kind) {
     return {sizeof(SliceRecord)};
   case RecordKind::Ref:
     return {sizeof(RefRecord)};
+  case RecordKind::Note:
+    return {sizeof(NoteRecord), 1, offsetof(NoteRecord, length), 4};
   case RecordKind::Group:
   case RecordKind::SwitchChannel:
     return {sizeof(ListRecord), sizeof(std::int64_t), offsetof(ListRecord, count), 8};

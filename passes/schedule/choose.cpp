@@ -11,16 +11,6 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// What is open.
-struct Open {
-  ir::Protocol protocol = ir::Protocol::Simple;
-  std::uint32_t instances = 1;
-  bool pull = false;
-  std::uint32_t blocks = 1;
-  std::uint64_t step = 0; ///< bytes; with one, blocks are those of stages
-  friend bool operator==(const Open &, const Open &) = default;
-};
-
 /// How good a candidate is.
 struct Score {
   double nanoseconds = 0;
@@ -80,8 +70,10 @@ public:
     return best->open;
   }
   Choice choice(const Open &open) {
-    Choice choice{0, static_cast<std::uint32_t>(tried_.size()), 0};
+    Choice choice{open, {}, 0, static_cast<std::uint32_t>(tried_.size()), 0};
     for (const Tried &one : tried_) {
+      const Score score = one.score.value_or(Score{});
+      choice.tried.push_back({one.open, !one.score, score.nanoseconds, score.syncs, score.blocks});
       choice.refused += !one.score;
       if (one.open == open && one.score)
         choice.nanoseconds = one.score->nanoseconds;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace mscclc::passes::schedule {
 
@@ -21,8 +22,29 @@ struct Goal {
   std::string_view passes; ///< what is run on the program afterwards, from place on
 };
 
+/// What is open in a program of statements.
+struct Open {
+  ir::Protocol protocol = ir::Protocol::Simple;
+  std::uint32_t instances = 1;
+  bool pull = false;        ///< reductions read other ranks' operands; else these are put into scratch
+  std::uint32_t blocks = 1; ///< thread blocks that share a rank's peers
+  std::uint64_t step = 0;   ///< bytes of a pipeline's unit, or 0; with one, blocks are those of stages
+  friend bool operator==(const Open &, const Open &) = default;
+};
+
+/// One way to decide what is open.
+struct Candidate {
+  Open open;
+  bool refused = false;           ///< the target does not take it
+  double nanoseconds = 0;         ///< that the model gives a launch
+  std::uint64_t syncs = 0;        ///< signals, waits, semaphores' and barriers' blocks
+  std::uint64_t threadBlocks = 0; ///< of all ranks
+};
+
 /// What was chosen, and what it was compared with.
 struct Choice {
+  Open open;
+  std::vector<Candidate> tried; ///< with what was chosen
   double nanoseconds = 0;       ///< that the model gives a launch
   std::uint32_t candidates = 0; ///< tried
   std::uint32_t refused = 0;    ///< of these, those that the target does not take

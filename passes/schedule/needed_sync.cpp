@@ -1,6 +1,8 @@
 #include "passes/schedule/needed_sync.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 namespace mscclc::passes::prune {
 
@@ -110,6 +112,40 @@ bool NeededSync::drop(const std::vector<Piece> &orbit, bool excuse) {
     use(static_cast<std::uint32_t>(needs_.size() - 1), pieces);
   }
   return true;
+}
+
+void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
+                                const std::function<bool(const Unordered &, const Unordered &)> &before,
+                                const std::function<bool(const Unordered &)> &visit) {
+  std::set<std::uint32_t> users;
+  std::set<Piece> orbits;
+  for (const Piece piece : pieces)
+    if (const Piece orbit = orbits_.find(piece); orbits.insert(orbit).second)
+      users.insert(usedBy_[orbit].begin(), usedBy_[orbit].end());
+  std::vector<std::pair<Unordered, std::uint32_t>> order;
+  for (const std::uint32_t number : users)
+    order.push_back({{needs_[number].pair, needs_[number].record, needs_[number].scratch}, number});
+  std::ranges::stable_sort(order, before, &std::pair<Unordered, std::uint32_t>::first);
+  set(pieces, true);
+  const auto isOrdered = [&](const Need &need) {
+    pieces_.clear();
+    return searches_[need.record].ordered(need.pair, pieces_);
+  };
+  // Of scratch that may lie elsewhere, the two accesses that would meet.
+  const auto meeting = [&](const Need &need) -> std::optional<Need> {
+    for (const Need &other : instead(need))
+      if (!isOrdered(other))
+        return other;
+    return std::nullopt;
+  };
+  for (const auto &[pair, number] : order) {
+    if (isOrdered(needs_[number]))
+      continue;
+    const std::optional<Need> need = pair.scratch == none ? needs_[number] : meeting(needs_[number]);
+    if (need && visit({need->pair, need->record, pair.scratch}))
+      break;
+  }
+  set(pieces, false);
 }
 
 } // namespace mscclc::passes::prune

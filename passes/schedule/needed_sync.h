@@ -3,6 +3,8 @@
 
 #include "passes/schedule/sync_search.h"
 
+#include <functional>
+
 namespace mscclc::passes::prune {
 
 /// Drops orbit after orbit as long as all pairs stay in order. Each pair keeps the pieces by which it is in order, so
@@ -14,6 +16,18 @@ public:
 
   /// Drops `orbit` if no pair needs it; `excuse`: pairs that packets may order are not asked.
   bool drop(const std::vector<Piece> &orbit, bool excuse);
+
+  /// Two accesses in no order.
+  struct Unordered {
+    Pair pair;
+    std::uint32_t record = 0;
+    std::uint32_t scratch = none; ///< the rank in whose scratch they meet if the second launch has another size
+  };
+  /// Calls `visit` with pairs that are in no order without `pieces`, which are one orbit or several, until it returns
+  /// true. `before`: which pairs come first. Drops nothing.
+  void visitUnordered(const std::vector<Piece> &pieces,
+                      const std::function<bool(const Unordered &, const Unordered &)> &before,
+                      const std::function<bool(const Unordered &)> &visit);
 
 private:
   struct Need {

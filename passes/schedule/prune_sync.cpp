@@ -2,11 +2,10 @@
 
 #include "ir/collectives.h"
 #include "ir/op_semantics.h"
-#include "passes/op_list.h"
+#include "passes/schedule/drop_pieces.h"
 #include "passes/schedule/needed_sync.h"
+#include "passes/schedule/sync_sizes.h"
 #include "passes/verify/memory.h"
-#include "passes/verify/sizes.h"
-#include "passes/verify/slicing.h"
 #include "passes/verify/verify.h"
 #include "passes/verify/verify_diagnostics.h"
 
@@ -18,28 +17,6 @@ namespace {
 using namespace prune;
 
 constexpr std::uint32_t mostProofs = 24; ///< of one program
-
-/// The sizes in which a program is proven; nothing if it cannot be.
-std::vector<proof::Geometry> sizesOf(const ProgramIndex &index) {
-  std::vector<proof::Geometry> sizes;
-  sizes.emplace_back(index, 3);
-  if (sizes[0].fault())
-    return {};
-  if (sizes[0].mostIterations() != 0 && proof::oneIterationDecides(index, sizes[0]))
-    sizes[0] = proof::Geometry(index, 1);
-  else if (sizes[0].mostIterations() != 0)
-    for (const std::uint32_t least : {1, 2})
-      sizes.emplace_back(index, least);
-  for (const std::uint32_t units : proof::sliceSizes(index).units)
-    sizes.push_back(proof::Geometry::ofUnits(index, units));
-  return sizes;
-}
-
-/// True if launches of other sizes may find other chunks at a place of scratch.
-bool sizesChange(const ir::Program &program) {
-  const auto [least, most] = proof::unitsAllowed(program);
-  return least < most && std::ranges::any_of(program.ranks, [](const ir::Rank &r) { return r.scratchChunks != 0; });
-}
 
 /// The names of the proof's findings that are warnings for `diags`.
 ir::AllowedNames allowedBy(const ir::DiagnosticEngine &diags) {
@@ -152,32 +129,7 @@ private:
     return *asItWas_;
   }
 
-  ir::Program pruned() const {
-    ir::Program less = program_;
-    std::vector<std::vector<std::uint32_t>> gone(index_.numBlocks()); // [block]: operations
-    for (Piece p = 0; p < pieces_.count();) {
-      const SyncPieces::Place &place = pieces_.place(p);
-      const std::uint32_t rank = index_.rankOf(place.block);
-      ir::ThreadBlock &block = less.ranks[rank].blocks[index_.idOf(place.block)];
-      ir::Op &op = block.ops[place.op];
-      std::uint32_t left = 0, i = 0;
-      for (;
-           p + i < pieces_.count() && pieces_.place(p + i).block == place.block && pieces_.place(p + i).op == place.op;
-           ++i)
-        if (!dropped_[p + i] && i < op.numIds)
-          block.ids[op.firstId + left++] = block.ids[op.firstId + i];
-      const bool whole = std::all_of(dropped_.begin() + p, dropped_.begin() + p + i, [](bool d) { return d; });
-      if (whole)
-        gone[place.block].push_back(place.op);
-      else if (ir::sends(op.kind) || ir::takes(op.kind))
-        op.numIds = left;
-      p += i;
-    }
-    for (std::uint32_t b = 0; b < gone.size(); ++b)
-      if (!gone[b].empty())
-        removeOps(less.ranks[index_.rankOf(b)].blocks[index_.idOf(b)], gone[b]);
-    return less;
-  }
+  ir::Program pruned() const { return dropPieces(index_, pieces_, dropped_); }
 
   void apply() {
     std::uint64_t counts[4] = {}; // nops, barriers, flushes, what sends

@@ -101,19 +101,23 @@ void SyncOrbits::join(Piece a, Piece b) {
   kept_[std::min(a, b)] = kept_[a] || kept_[b];
 }
 
-std::vector<std::vector<Piece>> SyncOrbits::candidates() const {
+std::vector<std::vector<Piece>> SyncOrbits::all() const {
   std::vector<std::vector<Piece>> orbits;
   std::vector<std::uint32_t> number(pieces_.count(), none);
   for (Piece p = 0; p < pieces_.count(); ++p) {
     const Piece orbit = find(p);
-    if (kept_[orbit])
-      continue;
     if (number[orbit] == none) {
       number[orbit] = static_cast<std::uint32_t>(orbits.size());
       orbits.emplace_back();
     }
     orbits[number[orbit]].push_back(p);
   }
+  return orbits;
+}
+
+std::vector<std::vector<Piece>> SyncOrbits::candidates() const {
+  std::vector<std::vector<Piece>> orbits = all();
+  std::erase_if(orbits, [&](const std::vector<Piece> &o) { return isKept(o[0]); });
   std::ranges::stable_sort(orbits, std::greater(),
                            [&](const std::vector<Piece> &o) { return costOf(pieces_.kind(o[0])); });
   return orbits;

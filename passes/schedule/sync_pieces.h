@@ -53,6 +53,8 @@ public:
   bool isKept(Piece piece) const { return kept_[find(piece)]; }
   /// Pieces of each orbit that may be dropped: what costs most first, then in the order of the program.
   std::vector<std::vector<Piece>> candidates() const;
+  /// Pieces of every orbit, in the order of the program.
+  std::vector<std::vector<Piece>> all() const;
 
 private:
   void joinRanksAlike();

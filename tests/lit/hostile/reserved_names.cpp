@@ -10,11 +10,11 @@ void *operator new(std::size_t) { return nullptr; }
 // expected-error@+1:5 {{an algorithm has no 'main': mark the function with MSCCLC_ALGORITHM}}
 int main() {}
 // expected-error@+1:31 {{'mscclc::Buffer::slice' is a name of the compiler's}}
-mscclc::Chunk mscclc::Buffer::slice(std::int64_t, std::int64_t, detail::Place) const { return {}; }
+mscclc::Chunk mscclc::Buffer::slice(std::int64_t, std::int64_t, Place) const { return {}; }
 // expected-error@+1:13 {{'mscclc::On::On' is a name of the compiler's}}
 mscclc::On::On(ThreadBlock) {}
 // expected-error@+1:14 {{'mscclc::copy' is a name of the compiler's}}
-void mscclc::copy(const Chunk &, const Chunk &, ThreadBlock, detail::Place) {}
+void mscclc::copy(const Chunk &, const Chunk &, ThreadBlock, Place) {}
 
 MSCCLC_ALGORITHM void f() {
   // expected-error@+1:19 {{'__mscclc_loop_end' is a name of the compiler's}}

@@ -1,7 +1,7 @@
 // Channels between ranks: through mapped memory, through ports, and through the switch.
 //
 // Each construction makes a new channel; a copy is another handle to the same one. Of a pair of ranks, the k-th channel
-// a→b of a type meets the k-th channel b→a. Destination first, as in the Python DSL.
+// a→b of a type meets the k-th channel b→a. pair() makes both at once. Destination first, as in the Python DSL.
 #ifndef MSCCLC_CHANNELS_HPP
 #define MSCCLC_CHANNELS_HPP
 
@@ -21,11 +21,19 @@ public:
 protected:
   PointToPoint() = default;
   PointToPoint(bool port, std::int64_t dst, std::int64_t src, const Place &at);
+  /// Makes `ab` and `ba` the ends of a new connection of ranks `a` and `b`.
+  static void join(bool port, std::int64_t a, std::int64_t b, PointToPoint &ab, PointToPoint &ba, const Place &at);
 
   std::uint32_t handle_ = unset;
   std::int64_t dst_ = -1, src_ = -1;
 };
 } // namespace detail
+
+/// Both ends of a connection: `auto [ab, ba] = MemoryChannel::pair(a, b);`
+template <typename Channel> struct ChannelPair {
+  Channel ab; ///< of rank `a`, to `b`
+  Channel ba; ///< of rank `b`, to `a`
+};
 
 /// Options of MemoryChannel::reduce.
 struct ReadReduceOptions {
@@ -41,24 +49,27 @@ public:
   /// No channel yet.
   MemoryChannel() = default;
   /// A new channel of rank `src` to rank `dst`. Python: MemoryChannel(dst_rank, src_rank).
-  MemoryChannel(std::int64_t dst, std::int64_t src, detail::Place at = detail::Place::here());
+  MemoryChannel(std::int64_t dst, std::int64_t src, Place at = Place::here());
+  /// Both ends of a new connection of ranks `a` and `b`. What one signals, the other waits for, however many channels
+  /// join these ranks, as long as all of them are made in pairs. Python has no counterpart.
+  static ChannelPair<MemoryChannel> pair(std::int64_t a, std::int64_t b, Place at = Place::here());
 
   /// Tells the other end that what came before is done. Python: signal(tb, data_sync, relaxed).
-  void signal(On on, SignalOptions options = {}, detail::Place at = detail::Place::here()) const;
+  void signal(On on, SignalOptions options = {}, Place at = Place::here()) const;
   /// Waits for a signal of the other end. Python: wait(tb, data_sync, relaxed).
-  void wait(On on, SignalOptions options = {}, detail::Place at = detail::Place::here()) const;
+  void wait(On on, SignalOptions options = {}, Place at = Place::here()) const;
   /// Reads `src` of the other rank into `dst` of this one. Python: get(dst_chunk, src_chunk, tb | tb_group).
-  void get(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
+  void get(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// Writes `src` of this rank into `dst` of the other one. Python: put(dst_chunk, src_chunk, tb | tb_group).
-  void put(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
+  void put(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// Writes `src` as packets into scratch `dst` of the other rank. Python: put_packets.
-  void putPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
+  void putPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// Hands on packets: from scratch `src` to scratch `dst` of the other rank. Python: read_put_packets.
-  void readPutPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
+  void readPutPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// Reduces `local` and the chunks `remotes` of the other rank into `options.dst` or else over `local`.
   /// Python: reduce(local_src_chunk, remote_src_chunks, tb | tb_group, local_dst_chunk, reduce_op).
   void reduce(const Chunk &local, ChunkList remotes, On on, const ReadReduceOptions &options = {},
-              detail::Place at = detail::Place::here()) const;
+              Place at = Place::here()) const;
 };
 
 /// A channel through which `src` has data sent to `dst` (a NIC or a copy engine). Python: PortChannel.
@@ -68,26 +79,28 @@ public:
   /// No channel yet.
   PortChannel() = default;
   /// A new channel of rank `src` to rank `dst`. Python: PortChannel(dst_rank, src_rank).
-  PortChannel(std::int64_t dst, std::int64_t src, detail::Place at = detail::Place::here());
+  PortChannel(std::int64_t dst, std::int64_t src, Place at = Place::here());
+  /// Both ends of a new connection of ranks `a` and `b`; see MemoryChannel::pair.
+  static ChannelPair<PortChannel> pair(std::int64_t a, std::int64_t b, Place at = Place::here());
 
   /// Tells the other end that what was put before has arrived. Python: signal(tb, data_sync).
-  void signal(On on, PortSignalOptions options = {}, detail::Place at = detail::Place::here()) const;
+  void signal(On on, PortSignalOptions options = {}, Place at = Place::here()) const;
   /// Waits for a signal of the other end. Python: wait(tb, data_sync).
-  void wait(On on, PortSignalOptions options = {}, detail::Place at = detail::Place::here()) const;
+  void wait(On on, PortSignalOptions options = {}, Place at = Place::here()) const;
   /// Waits until earlier puts have left their source. Python: flush(tb, data_sync).
-  void flush(On on, PortSignalOptions options = {}, detail::Place at = detail::Place::here()) const;
+  void flush(On on, PortSignalOptions options = {}, Place at = Place::here()) const;
   /// Sends `src` of this rank to `dst` of the other one. Python: put(dst_chunk, src_chunk, tb).
-  void put(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
+  void put(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// put and signal in one. Python: put_with_signal.
-  void putWithSignal(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
+  void putWithSignal(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// put, signal and flush in one. Python: put_with_signal_and_flush.
-  void putWithSignalAndFlush(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
+  void putWithSignalAndFlush(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// Sends packets as they lie there: from scratch `src` to scratch `dst` of the other rank. Does not wait for them:
   /// they were written before, by copyPackets and a sync after it, say. `src` may be written again once it is flushed,
   /// or once who took the packets has said so. Python: put_packets.
-  void putPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
+  void putPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// The same, but waits first until the packets are there. Python: read_put_packets.
-  void readPutPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
+  void readPutPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
 };
 
 /// A switch channel as one rank of its group sees it. See SwitchChannel::atRank.
@@ -96,14 +109,13 @@ public:
   /// Reduces chunks [offset, offset + size) of the channel's buffer over all ranks of the group into `dst` of this
   /// rank. Python: reduce(buffer_offset, size, dst_chunk, tb, reduce_op).
   void reduce(std::int64_t offset, std::int64_t size, const Chunk &dst, On on, ReduceOp op = ReduceOp::Sum,
-              detail::Place at = detail::Place::here()) const;
+              Place at = Place::here()) const;
   /// Writes `src` of this rank to chunks [offset, offset + size) of the channel's buffer on all ranks of the group.
   /// Python: broadcast(src_chunk, buffer_offset, size, tb).
-  void broadcast(const Chunk &src, std::int64_t offset, std::int64_t size, On on,
-                 detail::Place at = detail::Place::here()) const;
+  void broadcast(const Chunk &src, std::int64_t offset, std::int64_t size, On on, Place at = Place::here()) const;
   /// The same with packets; both ends lie in scratch. Python: broadcast_packets.
   void broadcastPackets(const Chunk &src, std::int64_t offset, std::int64_t size, On on,
-                        detail::Place at = detail::Place::here()) const;
+                        Place at = Place::here()) const;
 
 private:
   friend class SwitchChannel;
@@ -117,10 +129,10 @@ public:
   /// No channel yet.
   SwitchChannel() = default;
   /// A new channel of `ranks` over their buffers of the given type. Python: SwitchChannel(rank_list, buffer_type).
-  SwitchChannel(detail::IntegerList ranks, BufferType buffer, detail::Place at = detail::Place::here());
+  SwitchChannel(detail::IntegerList ranks, BufferType buffer, Place at = Place::here());
 
   /// The channel as rank `rank` of the group uses it. Python: at_rank(rank).
-  SwitchChannelView atRank(std::int64_t rank, detail::Place at = detail::Place::here()) const;
+  SwitchChannelView atRank(std::int64_t rank, Place at = Place::here()) const;
 
 private:
   std::uint32_t handle_ = detail::unset;

@@ -77,44 +77,42 @@ public:
 
   /// Writes the chunks to another rank `dst`. MSCCLPPLang: put(dst, buffer, index, sendtb, chan_type).
   ChunkRef put(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
-               detail::Place at = detail::Place::here()) const;
+               Place at = Place::here()) const;
   /// Reads chunks of another rank `src` over these. MSCCLPPLang: get(src, buffer, index, recvtb, chan_type).
   ChunkRef get(std::int64_t src, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
-               detail::Place at = detail::Place::here());
+               Place at = Place::here());
   /// Copies the chunks to rank `dst`, this one or, in a program of Schedule::Auto, any. Copied onto themselves they do
   /// not move. MSCCLPPLang: copy(dst, buffer, index, sendtb).
   ChunkRef copy(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
-                detail::Place at = detail::Place::here()) const;
+                Place at = Place::here()) const;
   /// Reduces these chunks and `other`, of any rank, into these. MSCCLPPLang: reduce(other, recvtb, channel_type).
-  ChunkRef reduce(const ChunkRef &other, const ChunkReduceOptions &options = {},
-                  detail::Place at = detail::Place::here());
+  ChunkRef reduce(const ChunkRef &other, const ChunkReduceOptions &options = {}, Place at = Place::here());
   /// Tells rank `dst` that what came before is done; the place is that of its data. Returns this ref.
   /// MSCCLPPLang: signal(dst, buffer, index, sendtb, chan_type).
   ChunkRef signal(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
-                  detail::Place at = detail::Place::here()) const;
+                  Place at = Place::here()) const;
   /// Waits for a signal of rank `src`; the place is where its data came from. Returns this ref.
   /// MSCCLPPLang: wait(src, buffer, index, recvtb, chan_type).
   ChunkRef wait(std::int64_t src, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
-                detail::Place at = detail::Place::here()) const;
+                Place at = Place::here()) const;
   /// Waits until what was put to rank `dst` through a port has left its source. Returns this ref.
   /// MSCCLPPLang: flush(dst, buffer, index, sendtb).
   ChunkRef flush(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
-                 detail::Place at = detail::Place::here()) const;
+                 Place at = Place::here()) const;
   /// Writes the chunks to another rank `dst` as packets, which lie in scratch. Through a port they are packets in
   /// scratch already. MSCCLPPLang: put_packet(dst, buffer, index, sendtb, …).
   ChunkRef putPackets(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
-                      detail::Place at = detail::Place::here()) const;
+                      Place at = Place::here()) const;
   /// Copies packets of scratch to rank `dst`, this one, as plain data. Chunks that are not in scratch are plain; these
   /// become packets. MSCCLPPLang: copy_packet(dst, buffer, index, sendtb).
   ChunkRef copyPackets(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
-                       detail::Place at = detail::Place::here()) const;
+                       Place at = Place::here()) const;
   /// Reduces these chunks and `other`, packets in scratch of the same rank, into these.
   /// MSCCLPPLang: reduce_packet(other, recvtb).
-  ChunkRef reducePackets(const ChunkRef &other, const ChunkReduceOptions &options = {},
-                         detail::Place at = detail::Place::here());
+  ChunkRef reducePackets(const ChunkRef &other, const ChunkReduceOptions &options = {}, Place at = Place::here());
 
 private:
-  friend ChunkRef chunk(std::int64_t rank, BufferType buffer, std::int64_t index, std::int64_t size, detail::Place at);
+  friend ChunkRef chunk(std::int64_t rank, BufferType buffer, std::int64_t index, std::int64_t size, Place at);
   friend struct detail::Access;
   detail::RefData data_;
 };
@@ -124,7 +122,7 @@ private:
 /// behind what was named before.
 /// MSCCLPPLang: chunk(rank, buffer, index, size).
 ChunkRef chunk(std::int64_t rank, BufferType buffer, std::int64_t index, std::int64_t size = 1,
-               detail::Place at = detail::Place::here());
+               Place at = Place::here());
 
 } // namespace mscclc
 

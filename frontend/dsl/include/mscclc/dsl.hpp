@@ -29,6 +29,7 @@
 #endif
 #include "channels.hpp"
 #include "moves.hpp"
+#include "note.hpp"
 #include "program.hpp"
 #include "rank.hpp"
 #include "types.hpp"

@@ -55,28 +55,26 @@ struct MoveOptions {
 // Statements. All sources are read before anything is written; all chunks of a statement have the same size.
 
 /// Stores `src` at `dst`. A chunk that is copied onto itself moves nothing.
-void copy(const Chunk &dst, const Chunk &src, const MoveOptions &options = {},
-          detail::Place at = detail::Place::here());
+void copy(const Chunk &dst, const Chunk &src, const MoveOptions &options = {}, Place at = Place::here());
 /// Stores `src` at each of `dsts`, one or more chunks: one value to many places.
-void copy(ChunkList dsts, const Chunk &src, const MoveOptions &options = {}, detail::Place at = detail::Place::here());
+void copy(ChunkList dsts, const Chunk &src, const MoveOptions &options = {}, Place at = Place::here());
 /// Reduces `into` and `others`, one or more chunks, into `into`. The order of the operands is `into` first, then the
 /// others as listed.
-void reduce(const Chunk &into, ChunkList others, const MoveOptions &options = {},
-            detail::Place at = detail::Place::here());
+void reduce(const Chunk &into, ChunkList others, const MoveOptions &options = {}, Place at = Place::here());
 /// Reduces `first` and `others` in this order, and stores the result at `into`, whose old value is lost.
 void reduce(const Chunk &into, const Chunk &first, ChunkList others, const MoveOptions &options = {},
-            detail::Place at = detail::Place::here());
+            Place at = Place::here());
 
 // Closer matches keep std::reduce out where both namespaces are in use.
 
 /// The same for a braced list.
 void reduce(const Chunk &into, std::initializer_list<Chunk> others, const MoveOptions &options = {},
-            detail::Place at = detail::Place::here());
+            Place at = Place::here());
 /// The same for a range of chunks.
 template <typename Range>
   requires requires(const Range &range) { ChunkList(range); }
 void reduce(const Chunk &into, const Chunk &first, const Range &others, const MoveOptions &options = {},
-            detail::Place at = detail::Place::here()) {
+            Place at = Place::here()) {
   reduce(into, first, ChunkList(others), options, at);
 }
 

@@ -14,7 +14,7 @@ public:
 
 protected:
   Collective(detail::CollectiveKind kind, detail::Text name, std::int64_t ranks, std::int64_t first,
-             std::int64_t second, bool inplace, const detail::Place &at);
+             std::int64_t second, bool inplace, const Place &at);
   std::uint32_t handle_;
 
 private:
@@ -26,51 +26,49 @@ private:
 /// Python: AllGather(num_ranks, chunk_factor, inplace).
 class AllGather : public Collective {
 public:
-  AllGather(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here());
+  AllGather(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at = Place::here());
 };
 
 /// Every rank gets the reduction of all inputs: input and output of ranks × chunkFactor chunks.
 /// Python: AllReduce(num_ranks, chunk_factor, inplace).
 class AllReduce : public Collective {
 public:
-  AllReduce(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here());
+  AllReduce(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at = Place::here());
 };
 
 /// Rank r gets the r-th share of the reduction of all inputs: input of ranks × chunkFactor chunks, output of
 /// chunkFactor. Python: ReduceScatter(num_ranks, chunk_factor, inplace).
 class ReduceScatter : public Collective {
 public:
-  ReduceScatter(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here());
+  ReduceScatter(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at = Place::here());
 };
 
 /// Rank r gets the r-th share of every rank: input and output of ranks × chunkFactor chunks.
 /// Python: AllToAll(num_ranks, chunk_factor, inplace).
 class AllToAll : public Collective {
 public:
-  AllToAll(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here());
+  AllToAll(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at = Place::here());
 };
 
 /// Every rank gets the input of the rank before it: input and output of chunkFactor chunks.
 /// Python: SendRecv(num_ranks, chunk_factor, inplace).
 class SendRecv : public Collective {
 public:
-  SendRecv(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, detail::Place at = detail::Place::here());
+  SendRecv(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at = Place::here());
 };
 
 /// Every rank gets the input of the root: input and output of chunkFactor chunks. In place they are one buffer. No
 /// Python counterpart; as ncclBroadcast, but that all ranks have an input.
 class Broadcast : public Collective {
 public:
-  Broadcast(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace,
-            detail::Place at = detail::Place::here());
+  Broadcast(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at = Place::here());
 };
 
 /// The root gets the reduction of all inputs: input and output of chunkFactor chunks. In place they are one buffer. The
 /// other ranks' outputs may end as anything. No Python counterpart; as ncclReduce, but that all ranks have an output.
 class Reduce : public Collective {
 public:
-  Reduce(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace,
-         detail::Place at = detail::Place::here());
+  Reduce(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at = Place::here());
 };
 
 /// The root gets the inputs of all: input of chunkFactor chunks, output of ranks × chunkFactor. In place the input of
@@ -78,8 +76,7 @@ public:
 /// ncclGather, but that all ranks have an output.
 class Gather : public Collective {
 public:
-  Gather(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace,
-         detail::Place at = detail::Place::here());
+  Gather(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at = Place::here());
 };
 
 /// Rank r gets the r-th share of the root's input: input of ranks × chunkFactor chunks, output of chunkFactor. In place
@@ -87,15 +84,13 @@ public:
 /// an input.
 class Scatter : public Collective {
 public:
-  Scatter(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace,
-          detail::Place at = detail::Place::here());
+  Scatter(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at = Place::here());
 };
 
 /// Buffers of any size and no promise about the output. Python: TestCollective(num_ranks, input_size, output_size).
 class TestCollective : public Collective {
 public:
-  TestCollective(std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks,
-                 detail::Place at = detail::Place::here());
+  TestCollective(std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks, Place at = Place::here());
 };
 
 /// A collective of one's own: a name, buffers of any size, and what the output is to hold, for the verifier.
@@ -104,12 +99,12 @@ public:
   /// `name` is what the plan calls the collective; sizes are in chunks of each rank. In place, input and output are
   /// one buffer.
   CustomCollective(detail::Text name, std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks,
-                   bool inplace = false, detail::Place at = detail::Place::here());
+                   bool inplace = false, Place at = Place::here());
 
   /// Promises that chunk `outputChunk` of rank `rank`'s output ends as the reduction of `contributions`, a list of
   /// {rank, input chunk}: `.expect(0, 1, {{0, 1}, {1, 1}})`. Chunks without a promise may hold anything.
   CustomCollective &expect(std::int64_t rank, std::int64_t outputChunk, detail::ElementList<Contribution> contributions,
-                           detail::Place at = detail::Place::here());
+                           Place at = Place::here());
 };
 
 /// The program: begins when it is constructed and ends with its scope. What is constructed and called in between
@@ -118,7 +113,7 @@ class CollectiveProgram {
 public:
   /// `name` is the plan's name. The number of ranks is the collective's.
   CollectiveProgram(detail::Text name, const Collective &collective, const ProgramOptions &options = {},
-                    detail::Place at = detail::Place::here());
+                    Place at = Place::here());
   ~CollectiveProgram();
   CollectiveProgram(const CollectiveProgram &) = delete;
   CollectiveProgram &operator=(const CollectiveProgram &) = delete;
@@ -135,7 +130,7 @@ private:
 class PipelineLoop {
 public:
   /// `unit` is in bytes; `numChunks` is the number of iterations.
-  PipelineLoop(std::int64_t unit, std::int64_t numChunks, detail::Place at = detail::Place::here());
+  PipelineLoop(std::int64_t unit, std::int64_t numChunks, Place at = Place::here());
   ~PipelineLoop();
   PipelineLoop(const PipelineLoop &) = delete;
   PipelineLoop &operator=(const PipelineLoop &) = delete;
@@ -143,7 +138,7 @@ public:
 
 /// PipelineLoop with its body as a function: `pipeline(1_MiB, 4, [&] { … });`
 template <typename Body>
-void pipeline(std::int64_t unit, std::int64_t numChunks, Body &&body, detail::Place at = detail::Place::here()) {
+void pipeline(std::int64_t unit, std::int64_t numChunks, Body &&body, Place at = Place::here()) {
   PipelineLoop loop(unit, numChunks, at);
   body();
 }

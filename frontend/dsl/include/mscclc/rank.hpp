@@ -36,12 +36,12 @@ public:
   /// No buffer yet.
   Buffer() = default;
   /// New scratch of `size` chunks on `rank`, after what the rank has already. Python: Buffer(rank, size).
-  Buffer(std::int64_t rank, std::int64_t size, detail::Place at = detail::Place::here());
+  Buffer(std::int64_t rank, std::int64_t size, Place at = Place::here());
 
   /// Chunks [first, last). Python: buffer[first:last].
-  Chunk slice(std::int64_t first, std::int64_t last, detail::Place at = detail::Place::here()) const;
+  Chunk slice(std::int64_t first, std::int64_t last, Place at = Place::here()) const;
   /// Chunks from `first` to the end. Python: buffer[first:].
-  Chunk slice(std::int64_t first, detail::Place at = detail::Place::here()) const;
+  Chunk slice(std::int64_t first, Place at = Place::here()) const;
   /// The one chunk at `index`. Python: buffer[index : index + 1].
   Chunk operator[](detail::PlacedIndex index) const;
 
@@ -76,10 +76,9 @@ public:
   /// No group yet.
   ThreadBlockGroup() = default;
   /// The given blocks; the order is that of the slices. Python: ThreadBlockGroup(tb_list).
-  explicit ThreadBlockGroup(std::initializer_list<detail::ListedInteger> blocks,
-                            detail::Place at = detail::Place::here());
+  explicit ThreadBlockGroup(std::initializer_list<detail::ListedInteger> blocks, Place at = Place::here());
   /// The same, from an array or another contiguous range.
-  explicit ThreadBlockGroup(detail::IntegerList blocks, detail::Place at = detail::Place::here());
+  explicit ThreadBlockGroup(detail::IntegerList blocks, Place at = Place::here());
 
   /// How many blocks it has. Python: group.numtb().
   std::size_t size() const { return size_; }
@@ -118,7 +117,7 @@ struct ReduceOptions {
 class Rank {
 public:
   /// Rank `id` of the program. Python: Rank(id).
-  explicit Rank(std::int64_t id, detail::Place at = detail::Place::here());
+  explicit Rank(std::int64_t id, Place at = Place::here());
 
   /// Its number. Python: rank.rank.
   std::int64_t id() const { return id_; }
@@ -128,17 +127,17 @@ public:
   Buffer output() const;
 
   /// Copies `src` to `dst`. Python: copy(dst_chunk, src_chunk, tb | tb_group).
-  void copy(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
+  void copy(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// Copies `src` to `dst` in scratch, as packets. Python: copy_packets.
-  void copyPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
+  void copyPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// Copies packets of scratch `src` to `dst`, as plain data. Python: unpack_packets.
-  void unpackPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here()) const;
+  void unpackPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// Reduces `src` and `others`, one or more chunks of this rank, into `options.dst` or else over `src`.
   /// Python: reduce(src_chunk, other_chunks, tb | tb_group, dst_chunk, reduce_op, packet).
   void reduce(const Chunk &src, ChunkList others, On on, const ReduceOptions &options = {},
-              detail::Place at = detail::Place::here()) const;
+              Place at = Place::here()) const;
   /// Makes the given thread blocks wait for one another; of a single one, its threads. Python: barrier(tb_list).
-  void barrier(detail::IntegerList blocks, detail::Place at = detail::Place::here()) const;
+  void barrier(detail::IntegerList blocks, Place at = Place::here()) const;
 
 private:
   Buffer buffer(BufferType type) const;
@@ -151,24 +150,24 @@ private:
 // keep the standard algorithms of those names out where both namespaces are in use.
 
 /// Rank::copy of the rank that the chunks belong to.
-void copy(const Chunk &dst, const Chunk &src, ThreadBlock on, detail::Place at = detail::Place::here());
+void copy(const Chunk &dst, const Chunk &src, ThreadBlock on, Place at = Place::here());
 /// The same, shared by a group.
-void copy(const Chunk &dst, const Chunk &src, const ThreadBlockGroup &on, detail::Place at = detail::Place::here());
+void copy(const Chunk &dst, const Chunk &src, const ThreadBlockGroup &on, Place at = Place::here());
 /// The same, wherever `on` says.
-void copy(const Chunk &dst, const Chunk &src, const On &on, detail::Place at = detail::Place::here());
+void copy(const Chunk &dst, const Chunk &src, const On &on, Place at = Place::here());
 /// Rank::copyPackets of the rank that the chunks belong to.
-void copyPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here());
+void copyPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here());
 /// Rank::unpackPackets of the rank that the chunks belong to.
-void unpackPackets(const Chunk &dst, const Chunk &src, On on, detail::Place at = detail::Place::here());
+void unpackPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here());
 /// Rank::reduce of the rank that the chunks belong to.
 void reduce(const Chunk &src, ChunkList others, const On &on, const ReduceOptions &options = {},
-            detail::Place at = detail::Place::here());
+            Place at = Place::here());
 /// The same for a braced list, in one thread block.
 void reduce(const Chunk &src, std::initializer_list<Chunk> others, ThreadBlock on, const ReduceOptions &options = {},
-            detail::Place at = detail::Place::here());
+            Place at = Place::here());
 /// The same for a braced list, shared by a group.
 void reduce(const Chunk &src, std::initializer_list<Chunk> others, const ThreadBlockGroup &on,
-            const ReduceOptions &options = {}, detail::Place at = detail::Place::here());
+            const ReduceOptions &options = {}, Place at = Place::here());
 
 /// A counter by which thread blocks of one rank wait for one another. Python: Semaphore.
 /// Copying it copies the handle.
@@ -177,12 +176,12 @@ public:
   /// No semaphore yet.
   Semaphore() = default;
   /// A new semaphore of `rank`. Python: Semaphore(rank, initial_value).
-  Semaphore(std::int64_t rank, std::int64_t initialValue, detail::Place at = detail::Place::here());
+  Semaphore(std::int64_t rank, std::int64_t initialValue, Place at = Place::here());
 
   /// Waits until the count is above zero and takes one off. Python: acquire(tb, data_sync).
-  void acquire(On on, Sync sync = Sync::Both, detail::Place at = detail::Place::here()) const;
+  void acquire(On on, Sync sync = Sync::Both, Place at = Place::here()) const;
   /// Adds one to the count. Python: release(tb, data_sync).
-  void release(On on, Sync sync = Sync::Both, detail::Place at = detail::Place::here()) const;
+  void release(On on, Sync sync = Sync::Both, Place at = Place::here()) const;
 
 private:
   std::uint32_t handle_ = detail::unset;

@@ -35,9 +35,11 @@ struct Contribution;
 struct MoveOptions;
 struct ProgramOptions;
 
-namespace detail {
-
-/// Where a call stands in the source: the place of the called name (column 0 where the compiler cannot tell).
+/// Where a call stands in the source: the place of the called name (column 0 where the compiler cannot tell). It is the
+/// last parameter of each call of the DSL, and defaulted, so that an error names the line of the caller. A library that
+/// takes it in the same way and hands it on has its errors at the lines of its own callers:
+///
+///   inline void send(const Chunk &dst, const Chunk &src, Place at = Place::here()) { copy(dst, src, {}, at); }
 struct Place {
   const char *file;
   std::uint32_t line;
@@ -49,6 +51,8 @@ struct Place {
     return {file, line, column};
   }
 };
+
+namespace detail {
 
 /// Handle of something that was never made: what a default-constructed channel, buffer or chunk holds.
 inline constexpr std::uint32_t unset = 0xffffffff;
@@ -141,6 +145,9 @@ struct IntegerArray {
   std::size_t size;
   std::uint32_t width; ///< bytes an element
   bool isSigned;
+
+  /// Element `index`. Defined on the compiler's side.
+  std::int64_t operator[](std::size_t index) const;
 };
 
 /// What a Chunk holds.
@@ -161,6 +168,9 @@ struct RefData {
   std::int64_t index = 0; ///< in chunks; of scratch, from the beginning of all that the rank has
   std::int64_t size = 0;  ///< in chunks
 };
+
+struct NoteArgument;
+struct NoteFormat;
 
 /// Kinds of collectives: the numbers of the compiler's table (ir/collectives.def).
 enum class CollectiveKind : std::uint32_t;
@@ -183,7 +193,8 @@ std::uint32_t __mscclc_scratch(std::int64_t rank, std::int64_t size, const Place
 void __mscclc_slice(ChunkData *chunk, std::int64_t bufferSize, std::int64_t first, std::int64_t last,
                     const Place *place);
 std::uint32_t __mscclc_group(const IntegerArray *blocks, const Place *place);
-std::uint32_t __mscclc_channel(bool port, std::int64_t dst, std::int64_t src, const Place *place);
+// Of a pair, the handle of the channel to `dst`; that of the channel back is the next one.
+std::uint32_t __mscclc_channel(bool port, bool pair, std::int64_t dst, std::int64_t src, const Place *place);
 std::uint32_t __mscclc_switch(const IntegerArray *ranks, std::uint32_t bufferType, const Place *place);
 std::uint32_t __mscclc_at_rank(std::uint32_t switchChannel, std::int64_t rank, const Place *place);
 std::uint32_t __mscclc_semaphore(std::int64_t rank, std::int64_t initialValue, const Place *place);
@@ -205,6 +216,8 @@ std::uint32_t __mscclc_ref_call(Call call, std::uint32_t flags, const ChunkOptio
 void __mscclc_barrier(std::uint32_t rank, const IntegerArray *blocks, const Place *place);
 void __mscclc_loop_begin(std::int64_t unit, std::int64_t numChunks, const Place *place);
 void __mscclc_loop_end();
+
+void __mscclc_note(const NoteFormat *format, const NoteArgument *arguments, std::size_t count);
 }
 
 } // namespace detail

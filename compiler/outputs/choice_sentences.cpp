@@ -1,0 +1,149 @@
+#include "compiler/outputs/choice_sentences.h"
+
+#include "compiler/outputs/estimates.h"
+#include "compiler/outputs/sync_sentences.h"
+#include "ir/op_semantics.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+namespace mscclc::driver {
+
+using passes::schedule::Candidate;
+using passes::schedule::Open;
+
+namespace {
+
+std::string protocolWords(const Open &open) {
+  switch (open.protocol) {
+  case ir::Protocol::Simple:
+    return "plain data, and signals that it is there";
+  case ir::Protocol::LL:
+    return "packets, which say themselves that they are there";
+  }
+  return "";
+}
+std::string instancesWords(const Open &open) {
+  return open.instances == 1 ? "one, which moves all data"
+                             : std::to_string(open.instances) + ", each of which moves its share of the data";
+}
+std::string reductionWords(const Open &open) {
+  return open.pull ? "ranks read what they reduce from the others" : "ranks put what others reduce into their scratch";
+}
+std::string blocksWords(const Open &open) {
+  if (open.step != 0)
+    return "one for each stage of the pipeline and instance";
+  return (open.blocks == 1 ? "one" : std::to_string(open.blocks)) + " for each rank and instance";
+}
+std::string pipelineWords(const Open &open) {
+  return open.step == 0 ? "none, each chunk moves as a whole"
+                        : "units of " + shownBytes(open.step) + " one after the other";
+}
+
+/// A thing that is chosen: how it is called, how its values are told, and whether two are the same.
+struct Dimension {
+  std::string_view key;
+  std::string (*words)(const Open &);
+  bool (*same)(const Open &, const Open &);
+};
+constexpr Dimension dimensions[] = {
+    {"protocol", protocolWords, [](const Open &a, const Open &b) { return a.protocol == b.protocol; }},
+    {"instances", instancesWords, [](const Open &a, const Open &b) { return a.instances == b.instances; }},
+    {"reductions", reductionWords, [](const Open &a, const Open &b) { return a.pull == b.pull; }},
+    {"thread blocks", blocksWords,
+     [](const Open &a, const Open &b) { return a.blocks == b.blocks && (a.step == 0) == (b.step == 0); }},
+    {"pipeline", pipelineWords, [](const Open &a, const Open &b) { return a.step == b.step; }},
+};
+
+std::string_view throughWords(ir::ChannelType type) {
+  switch (type) {
+  case ir::ChannelType::None:
+    return " inside the rank";
+  case ir::ChannelType::Memory:
+    return " through a memory channel";
+  case ir::ChannelType::Port:
+    return " through a port";
+  case ir::ChannelType::Switch:
+    return " through the switch";
+  }
+  return "";
+}
+
+} // namespace
+
+std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
+  std::vector<ChoiceSentence> sentences;
+  const Open &taken = chosen.choice.open;
+  for (const Dimension &dimension : dimensions) {
+    const Candidate *best = nullptr;
+    for (const Candidate &one : chosen.choice.tried)
+      if (!one.refused && !dimension.same(one.open, taken) && (!best || one.nanoseconds < best->nanoseconds))
+        best = &one;
+    // Options of the program are told of in any case, other choices where there was one.
+    const bool isProtocol = dimension.key == "protocol", isInstances = dimension.key == "instances";
+    if (!best && !isProtocol && !isInstances)
+      continue;
+    ChoiceSentence &sentence = sentences.emplace_back();
+    sentence.key = dimension.key;
+    sentence.chosen = dimension.words(taken);
+    sentence.isPinned = (isProtocol && !chosen.anyProtocol) || (isInstances && !chosen.anyInstances);
+    if (best) {
+      sentence.runnerUp = dimension.words(best->open);
+      sentence.nanoseconds = best->nanoseconds;
+      sentence.syncs = best->syncs;
+      sentence.threadBlocks = best->threadBlocks;
+    }
+  }
+  return sentences;
+}
+
+std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
+  if (choice.isPinned)
+    return "as the program says";
+  if (choice.runnerUp.empty())
+    return "nothing else was tried";
+  const double percent = 100 * (choice.nanoseconds / chosen.choice.nanoseconds - 1);
+  char text[32];
+  std::snprintf(text, sizeof text, "%+.1f %%", percent);
+  const std::string words =
+      "next best: " + choice.runnerUp + ", in " + shownTime(choice.nanoseconds) + " (" + text + ")";
+  // What is nearly as fast is chosen if it is simpler.
+  const auto taken = std::ranges::find(chosen.choice.tried, chosen.choice.open, &Candidate::open);
+  if (percent >= 0.05 || taken == chosen.choice.tried.end())
+    return words;
+  if (choice.syncs != taken->syncs)
+    return words + ", but with " + ir::plural(choice.syncs, "sync") + " instead of " + std::to_string(taken->syncs);
+  return words + ", but with " + ir::plural(choice.threadBlocks, "thread block") + " instead of " +
+         std::to_string(taken->threadBlocks);
+}
+
+std::vector<StatementSentence> statementsOf(const ir::Program &program) {
+  struct Ways {
+    std::size_t number = 0;
+    std::map<std::string, std::size_t> times; ///< by how it is done
+  };
+  std::map<std::string, Ways> statements;
+  for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
+    for (std::uint32_t b = 0; b < program.ranks[r].blocks.size(); ++b)
+      for (std::uint32_t o = 0; const ir::Op &op : program.ranks[r].blocks[b].ops) {
+        const ir::OpRef at{r, b, o++};
+        if (ir::info(op.kind).step != ir::OpStep::Data)
+          continue;
+        Ways &ways = statements.try_emplace(statementOf(program, at), Ways{statements.size(), {}}).first->second;
+        ++ways.times[std::string(ir::info(op.kind).call) + std::string(throughWords(op.channelType))];
+      }
+  std::vector<const std::pair<const std::string, Ways> *> order;
+  for (const auto &statement : statements)
+    order.push_back(&statement);
+  std::ranges::sort(order, {}, [](const auto *s) { return s->second.number; });
+  std::vector<StatementSentence> sentences;
+  for (const auto *statement : order) {
+    StatementSentence &sentence = sentences.emplace_back(StatementSentence{statement->first, ""});
+    for (const auto &[way, times] : statement->second.times)
+      sentence.words += (sentence.words.empty() ? "" : ", and ") + way + " (" + ir::plural(times, "time") + ")";
+  }
+  return sentences;
+}
+
+} // namespace mscclc::driver

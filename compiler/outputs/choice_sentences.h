@@ -1,0 +1,36 @@
+// What was chosen for a program of statements, in the words of --explain.
+#pragma once
+
+#include "compiler/outputs/outputs.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mscclc::driver {
+
+/// One choice, and the best of all that was tried with another.
+struct ChoiceSentence {
+  std::string_view key;                      ///< "protocol"
+  std::string chosen;                        ///< "packets, which say themselves that they are there"
+  bool isPinned = false;                     ///< by the program
+  std::string runnerUp;                      ///< in the same words; empty where nothing else was tried
+  double nanoseconds = 0;                    ///< of the runner-up
+  std::uint64_t syncs = 0, threadBlocks = 0; ///< of it
+};
+
+std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen);
+
+/// "next best: plain data, …, in 25.1 us (+17.3 %)", "as the program says", or "nothing else was tried".
+std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen);
+
+/// How a statement was carried out.
+struct StatementSentence {
+  std::string where;
+  std::string words; ///< "put through memory channels (56 times)"
+};
+
+/// Of each statement whose data a rank moves, in the order of statements.
+std::vector<StatementSentence> statementsOf(const ir::Program &program);
+
+} // namespace mscclc::driver

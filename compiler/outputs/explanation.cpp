@@ -1,0 +1,104 @@
+// --explain
+#include "compiler/diagnostics.h"
+#include "compiler/outputs/choice_sentences.h"
+#include "compiler/outputs/estimates.h"
+#include "compiler/outputs/sync_sentences.h"
+
+#include <nlohmann/json.hpp>
+
+namespace mscclc::driver {
+namespace {
+
+/// What was chosen, and what became of the statements.
+std::string choiceText(const Job &job, const Chosen &chosen) {
+  std::string text = "chosen for " + shownBytes(chosen.bytes) + " on " + chosen.machine + ", run by " +
+                     std::string(toString(chosen.runner)) + ": " + shownTime(chosen.choice.nanoseconds) +
+                     " by the time model; " + ir::plural(chosen.choice.candidates, "schedule") +
+                     (chosen.choice.candidates == 1 ? " was" : " were") + " tried\n";
+  for (const ChoiceSentence &choice : sentencesOf(chosen))
+    text += "  " + std::string(choice.key) + ": " + choice.chosen + "; " + comparedWith(choice, chosen) + "\n";
+  text += "\nwhat became of each statement\n";
+  for (const StatementSentence &statement : statementsOf(job.program))
+    text += statement.where + ": " + statement.words + "\n";
+  return text + "\n";
+}
+
+/// How the sentence begins that says what a sync is for.
+std::string beginningOf(const SyncSentence &sync) {
+  if (!sync.isNeeded)
+    return "";
+  if (sync.isTogether)
+    return "each of them alone could go; without all of them, for example, ";
+  return sync.isExample ? "without it, for example, " : "without it, ";
+}
+
+std::string syncText(const std::vector<SyncSentence> &syncs) {
+  std::string text = "why each sync is there\n";
+  for (const SyncSentence &sync : syncs) {
+    text += sync.where + ": " + sync.what + "\n";
+    text += sync.at + ":   " + beginningOf(sync) + sync.reason + "\n";
+  }
+  if (syncs.empty())
+    text += "there is none: nothing has to wait but for packets\n";
+  return text;
+}
+
+nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> &syncs) {
+  using Json = nlohmann::ordered_json;
+  Json whole = {{"program", job.program.name}, {"ranks", job.program.ranks.size()}};
+  if (job.chosen) {
+    const Chosen &chosen = *job.chosen;
+    Json choices = Json::array();
+    for (const ChoiceSentence &choice : sentencesOf(chosen)) {
+      Json row = {{"choice", choice.key}, {"chosen", choice.chosen}, {"pinned", choice.isPinned}};
+      if (!choice.runnerUp.empty())
+        row.update({{"runner_up", choice.runnerUp}, {"runner_up_us", choice.nanoseconds / 1e3}});
+      choices.push_back(std::move(row));
+    }
+    whole["bytes"] = chosen.bytes;
+    whole["machine"] = chosen.machine;
+    whole["us"] = chosen.choice.nanoseconds / 1e3;
+    whole["choices"] = std::move(choices);
+    Json statements = Json::array();
+    for (const StatementSentence &statement : statementsOf(job.program))
+      statements.push_back({{"where", statement.where}, {"became", statement.words}});
+    whole["statements"] = std::move(statements);
+  }
+  Json rows = Json::array();
+  for (const SyncSentence &sync : syncs)
+    rows.push_back({{"where", sync.where},
+                    {"sync", sync.what},
+                    {"count", sync.count},
+                    {"needed", sync.isNeeded},
+                    {"reason", sync.key},
+                    {"at", sync.at},
+                    {"text", sync.reason}});
+  whole["syncs"] = std::move(rows);
+  return whole;
+}
+
+} // namespace
+
+ExitCode writeExplanation(Job &job) {
+  const auto reasons = passes::schedule::reasonsOfSync(job.program, job.options.allowed);
+  job.times.lap("explain");
+  if (!reasons) {
+    job.diags.report(diag::not_explained, ir::Where(job.options.input));
+    return exitInputWrong;
+  }
+  const std::vector<SyncSentence> syncs = sentencesOf(job.program, *reasons);
+  std::string text;
+  if (job.options.json) {
+    text = document(job, syncs).dump(2) + "\n";
+  } else {
+    std::size_t blocks = 0;
+    for (const ir::Rank &rank : job.program.ranks)
+      blocks += rank.blocks.size();
+    text = ir::printable(job.program.name) + ": " + ir::plural(job.program.ranks.size(), "rank") + ", " +
+           ir::plural(blocks, "thread block") + "\n\n" + (job.chosen ? choiceText(job, *job.chosen) : "") +
+           syncText(syncs);
+  }
+  return job.writeFile(job.options.outputPath, [&](std::ostream &out) { out << text; });
+}
+
+} // namespace mscclc::driver

@@ -1,0 +1,366 @@
+#include "passes/schedule/sync_reasons.h"
+
+#include "ir/memory_map.h"
+#include "passes/schedule/drop_pieces.h"
+#include "passes/schedule/needed_sync.h"
+#include "passes/schedule/sync_sizes.h"
+#include "passes/verify/memory.h"
+#include "passes/verify/verify.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace mscclc::passes::schedule {
+
+using namespace prune;
+
+std::string_view keyOf(Reason reason) {
+  switch (reason) {
+#define REASON(kind, key, text)                                                                                        \
+  case Reason::kind:                                                                                                   \
+    return key;
+#include "passes/schedule/sync_reasons.def"
+  }
+  return "";
+}
+
+std::string_view textOf(Reason reason) {
+  switch (reason) {
+#define REASON(kind, key, text)                                                                                        \
+  case Reason::kind:                                                                                                   \
+    return text;
+#include "passes/schedule/sync_reasons.def"
+  }
+  return "";
+}
+
+bool isNone(Reason reason) {
+  return reason == Reason::OnlyInTheWay || reason == Reason::Shared || reason == Reason::OfPut;
+}
+
+namespace {
+
+/// A place in memory that both accesses touch.
+struct Meet {
+  ir::MemoryPiece memory; ///< as the second access names it; as the first, if the second is a user's
+  bool firstWrites = false, secondWrites = false;
+};
+
+/// Accesses of one record, by the one that stands for them.
+class Alike {
+public:
+  explicit Alike(const SyncRecord &record) : first_(record.accesses.size() + 1), members_(record.accesses.size()) {
+    for (const Access &access : record.accesses)
+      ++first_[access.like + 1];
+    for (std::size_t i = 1; i < first_.size(); ++i)
+      first_[i] += first_[i - 1];
+    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+    for (std::uint32_t i = 0; i < record.accesses.size(); ++i)
+      members_[next[record.accesses[i].like]++] = i;
+  }
+
+  /// Those that `access` stands for, but of very many only the first.
+  std::span<const std::uint32_t> of(std::uint32_t access) const {
+    constexpr std::uint32_t most = 256;
+    return std::span(members_).subspan(first_[access], std::min(most, first_[access + 1] - first_[access]));
+  }
+
+private:
+  std::vector<std::uint32_t> first_, members_;
+};
+
+class Explainer {
+public:
+  Explainer(const ir::Program &program, const ir::AllowedNames &allowed)
+      : program_(program), allowed_(allowed), index_(program), pieces_(index_), orbits_(index_, pieces_) {}
+
+  std::optional<std::vector<SyncReason>> run() {
+    if (!record())
+      return std::nullopt;
+    for (const SyncRecord &record : records_)
+      alike_.emplace_back(record);
+    NeededSync needed(records_, orbits_, std::vector<bool>(pieces_.count()));
+    std::vector<std::vector<Piece>> orbits = orbits_.all();
+    std::vector<SyncReason> reasons;
+    std::erase_if(orbits, [&](const std::vector<Piece> &orbit) { return isFiller(orbit.front()); });
+    for (const std::vector<Piece> &orbit : orbits) {
+      SyncReason &found = reasons.emplace_back();
+      found.edges = edgesOf(orbit);
+      explain(needed, orbit, found);
+    }
+    explainTogether(needed, orbits, reasons);
+    return reasons;
+  }
+
+private:
+  using Unordered = NeededSync::Unordered;
+
+  ir::OpRef placeOf(Piece piece) const {
+    const SyncPieces::Place &place = pieces_.place(piece);
+    return index_.place(place.block, place.op);
+  }
+  /// True for the only operation of a block: all that a block does that the executor needs for its number's sake.
+  bool isFiller(Piece piece) const {
+    const ir::ThreadBlock &block = index_.ops(pieces_.place(piece).block);
+    return block.ops.size() == 1 && ir::isBlockSync(block.ops[0].kind);
+  }
+  bool record();
+  std::vector<SyncEdge> edgesOf(const std::vector<Piece> &orbit) const;
+  void askProof(const std::vector<Piece> &orbit, SyncReason &reason);
+  bool isProven(const ir::Program &program, ir::DiagnosticEngine &findings) const;
+  void explain(NeededSync &needed, const std::vector<Piece> &orbit, SyncReason &reason) const;
+  void explainTogether(NeededSync &needed, const std::vector<std::vector<Piece>> &orbits,
+                       std::vector<SyncReason> &reasons);
+  bool resolve(const Unordered &pair, SyncReason &reason) const;
+  bool touches(const Access &access, std::vector<ir::MemoryPiece> &pieces) const;
+  std::optional<Meet> meet(const Access &x, const Access &y, const Unordered &pair) const;
+  Accessor accessorOf(const Access &access) const;
+  static Reason reasonOf(const Access &x, const Access &y, const Meet &meet);
+
+  /// Proofs of one program: each takes about as long as the compilation's own.
+  static constexpr std::uint32_t mostProofs = 8;
+
+  const ir::Program &program_;
+  const ir::AllowedNames &allowed_;
+  const ProgramIndex index_;
+  const SyncPieces pieces_;
+  SyncOrbits orbits_;
+  std::vector<SyncRecord> records_;
+  std::vector<Alike> alike_; ///< [record]
+  std::uint32_t proofs_ = 0;
+  std::optional<bool> asItWas_; ///< whether the program is proven with all its sync
+};
+
+bool Explainer::record() {
+  if (!proof::Memory::chunksFit(program_))
+    return false;
+  const bool change = sizesChange(program_);
+  for (const proof::Geometry &size : sizesOf(index_)) {
+    constexpr std::uint64_t mostTouched = 100'000'000;
+    if (size.fault() || size.unitsTouched(index_) > mostTouched)
+      return false;
+    std::optional<SyncRecord> record = recordSync(index_, size, pieces_, orbits_, change && records_.empty());
+    if (!record)
+      return false;
+    records_.push_back(std::move(*record));
+  }
+  return !records_.empty();
+}
+
+/// What sends leads to the first operation of the orbit that takes from the same queue.
+std::vector<SyncEdge> Explainer::edgesOf(const std::vector<Piece> &orbit) const {
+  std::vector<SyncEdge> edges;
+  std::map<std::uint32_t, ir::OpRef> takers;                               // by queue
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> barriers; // by rank and id: into edges
+  const auto opOf = [&](Piece p) -> const ir::Op & {
+    return index_.ops(pieces_.place(p).block).ops[pieces_.place(p).op];
+  };
+  const auto queueOf = [&](Piece p) {
+    const SyncPieces::Place &place = pieces_.place(p);
+    return index_.queue(index_.rankOf(place.block), opOf(p), index_.ops(place.block).idsOf(opOf(p))[place.id]);
+  };
+  for (const Piece p : orbit)
+    if (ir::takes(opOf(p).kind))
+      takers.try_emplace(queueOf(p), placeOf(p));
+  for (const Piece p : orbit) {
+    const ir::OpRef at = placeOf(p);
+    if (ir::takes(opOf(p).kind))
+      continue;
+    if (ir::sends(opOf(p).kind)) {
+      const auto taker = takers.find(queueOf(p));
+      edges.push_back({at, taker == takers.end() ? at : taker->second});
+    } else if (ir::info(opOf(p).kind).step == ir::OpStep::Barrier) {
+      const auto [barrier, isNew] = barriers.try_emplace({at.rank, opOf(p).imm}, edges.size());
+      if (isNew)
+        edges.push_back({at, at});
+      edges[barrier->second].to = at;
+    } else {
+      edges.push_back({at, at});
+    }
+  }
+  if (edges.empty()) // of what waits for what is there from the start
+    for (const auto &[queue, at] : takers)
+      edges.push_back({at, at});
+  return edges;
+}
+
+/// Takes the pair that says most: what the algorithm computes from, before what the next launch would spoil.
+void Explainer::explain(NeededSync &needed, const std::vector<Piece> &orbit, SyncReason &reason) const {
+  const auto order = [&](const Unordered &u) {
+    const auto &accesses = records_[u.record].accesses;
+    const Access &x = accesses[u.pair.first], &y = accesses[u.pair.second];
+    const bool users = x.op == none || y.op == none;
+    return std::tuple(u.pair.excusable, u.scratch != none, x.launch != y.launch && !users, users, !u.pair.visible,
+                      index_.rankOf(x.at.block), u.record, x.time, y.time);
+  };
+  // That a value is read too early says more than that it is overwritten, so a few more pairs are looked at.
+  constexpr int mostTried = 8;
+  int tried = 0;
+  bool isFound = false;
+  needed.visitUnordered(
+      orbit, [&](const Unordered &a, const Unordered &b) { return order(a) < order(b); },
+      [&](const Unordered &pair) {
+        SyncReason found = reason;
+        if (resolve(pair, found) && (!isFound || found.reason == Reason::ReadTooEarly)) {
+          reason = found;
+          isFound = true;
+        }
+        return isFound && (reason.reason != Reason::WrittenInTurn || ++tried == mostTried);
+      });
+  if (isFound)
+    return;
+  const bool ofPut = std::ranges::any_of(orbit, [&](Piece p) { return ir::putsAndSignals(pieces_.kind(p)); });
+  reason.reason = ofPut ? Reason::OfPut : orbits_.isKept(orbit.front()) ? Reason::Shared : Reason::OnlyInTheWay;
+}
+
+/// Of twins (of instances, say) each may do for the others: what one statement has of one kind is asked for together.
+void Explainer::explainTogether(NeededSync &needed, const std::vector<std::vector<Piece>> &orbits,
+                                std::vector<SyncReason> &reasons) {
+  std::map<std::tuple<ir::LocId, std::uint32_t, ir::OpKind>, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < orbits.size(); ++i)
+    if (isNone(reasons[i].reason)) {
+      const SyncPieces::Place &place = pieces_.place(orbits[i].front());
+      const ir::Op &op = index_.ops(place.block).ops[place.op];
+      const bool hasLine = ir::isOfSource(program_, op); // elsewhere the same operation of all blocks
+      alike[{hasLine ? op.loc : ir::noLoc, hasLine ? 0 : place.op, op.kind}].push_back(i);
+    }
+  for (const auto &[statement, numbers] : alike) {
+    SyncReason whole = reasons[numbers.front()];
+    std::vector<Piece> pieces;
+    for (const std::size_t i : numbers)
+      pieces.insert(pieces.end(), orbits[i].begin(), orbits[i].end());
+    whole.together = numbers.size() > 1;
+    if (whole.together)
+      explain(needed, pieces, whole);
+    if (whole.reason == Reason::OnlyInTheWay)
+      askProof(pieces, whole);
+    if (isNone(whole.reason))
+      continue;
+    for (const std::size_t i : numbers) {
+      std::vector<SyncEdge> edges = std::move(reasons[i].edges);
+      reasons[i] = whole;
+      reasons[i].edges = std::move(edges);
+    }
+  }
+}
+
+/// The proof looks closer than the run that is written down, so it may need what that does not.
+void Explainer::askProof(const std::vector<Piece> &orbit, SyncReason &reason) {
+  if (proofs_ == mostProofs)
+    return;
+  ++proofs_;
+  std::vector<bool> dropped(pieces_.count());
+  if (!asItWas_) {
+    ir::DiagnosticEngine silent;
+    asItWas_ = isProven(program_, silent);
+  }
+  if (!*asItWas_)
+    return;
+  for (const Piece piece : orbit)
+    dropped[piece] = true;
+  ir::DiagnosticEngine findings;
+  if (isProven(dropPieces(index_, pieces_, dropped), findings) || findings.all().empty())
+    return;
+  reason.reason = Reason::Proof;
+  reason.finding = findings.all().front().message;
+}
+
+bool Explainer::isProven(const ir::Program &program, ir::DiagnosticEngine &findings) const {
+  findings.allow(allowed_);
+  return verify(program, findings, {.warnings = false, .schedules = false}).proven;
+}
+
+/// Finds two accesses that `pair` stands for and that touch the same memory.
+bool Explainer::resolve(const Unordered &pair, SyncReason &reason) const {
+  const auto &accesses = records_[pair.record].accesses;
+  const Alike &alike = alike_[pair.record];
+  for (const std::uint32_t first : alike.of(pair.pair.first))
+    for (const std::uint32_t second : alike.of(pair.pair.second)) {
+      const Access &x = accesses[first], &y = accesses[second];
+      const std::optional<Meet> found = meet(x, y, pair);
+      if (!found)
+        continue;
+      reason.first = accessorOf(x);
+      reason.second = accessorOf(y);
+      reason.memory = found->memory;
+      reason.reason = pair.scratch != none      ? Reason::OtherSize
+                      : found->memory.size == 0 ? Reason::WaitInTurn
+                                                : reasonOf(x, y, *found);
+      return true;
+    }
+  return false;
+}
+
+/// What an access touches: of the user, both buffers of its rank. False for an operation that moves no data.
+bool Explainer::touches(const Access &access, std::vector<ir::MemoryPiece> &pieces) const {
+  pieces.clear();
+  const std::uint32_t rank = index_.rankOf(access.at.block);
+  if (access.op == none) {
+    for (const ir::BufferKind kind : {ir::BufferKind::Input, ir::BufferKind::Output})
+      pieces.push_back({rank, kind, 0, program_.ranks[rank].chunksOf(kind), 0, ir::Access::Write});
+    return true;
+  }
+  const ir::ThreadBlock &block = index_.ops(access.at.block);
+  const ir::Op &op = block.ops[access.op];
+  if (ir::info(op.kind).step != ir::OpStep::Data)
+    return false;
+  ir::forEachMemory(program_, rank, block, op, [&](const ir::MemoryPiece &piece) { pieces.push_back(piece); });
+  return true;
+}
+
+std::optional<Meet> Explainer::meet(const Access &x, const Access &y, const Unordered &pair) const {
+  std::vector<ir::MemoryPiece> xs, ys;
+  const bool data = touches(x, xs) && touches(y, ys);
+  if (!data)
+    return x.op != none && y.op != none ? std::optional<Meet>(Meet{}) : std::nullopt;
+  // A write that only control orders is looked for as a read is.
+  for (const bool firstWrites : {pair.pair.visible, !pair.pair.visible})
+    for (const ir::MemoryPiece &a : xs)
+      for (const ir::MemoryPiece &b : ys) {
+        const bool aWrites = a.access == ir::Access::Write, bWrites = b.access == ir::Access::Write;
+        if (a.rank != b.rank || (x.op != none && aWrites != firstWrites) || (!aWrites && !bWrites))
+          continue;
+        if (pair.scratch != none) { // whatever it is, it may lie at the same place
+          if (a.rank == pair.scratch && a.inScratch() && b.inScratch() && bWrites)
+            return Meet{a, aWrites, bWrites};
+          continue;
+        }
+        const ir::MemoryRange mine = ir::memoryOf(program_, a), theirs = ir::memoryOf(program_, b);
+        if (!mine.overlaps(theirs))
+          continue;
+        ir::MemoryPiece memory = y.op != none ? b : a;
+        const ir::MemoryRange &whole = y.op != none ? theirs : mine;
+        const std::uint64_t scale = memory.isPacket() ? 2 : 1;
+        const std::uint64_t begin = std::max(mine.begin, theirs.begin), end = std::min(mine.end, theirs.end);
+        memory.index += static_cast<std::uint32_t>((begin - whole.begin) / scale);
+        memory.size = static_cast<std::uint32_t>((end - begin + scale - 1) / scale);
+        return Meet{memory, aWrites, bWrites};
+      }
+  return std::nullopt;
+}
+
+Accessor Explainer::accessorOf(const Access &access) const {
+  return {index_.place(access.at.block, access.op), access.op == none, access.port != none};
+}
+
+Reason Explainer::reasonOf(const Access &x, const Access &y, const Meet &meet) {
+  if (x.op == none)
+    return meet.secondWrites ? Reason::WrittenBeforeLaunch : Reason::ReadBeforeLaunch;
+  if (y.op == none)
+    return meet.firstWrites ? Reason::WrittenAfterLaunch : Reason::ReadAfterLaunch;
+  const bool next = x.launch != y.launch;
+  if (!meet.firstWrites)
+    return next ? Reason::OverwrittenByNextLaunch : Reason::Overwritten;
+  if (!meet.secondWrites)
+    return next ? Reason::ReadOfNextLaunch : Reason::ReadTooEarly;
+  return next ? Reason::WrittenByNextLaunch : Reason::WrittenInTurn;
+}
+
+} // namespace
+
+std::optional<std::vector<SyncReason>> reasonsOfSync(const ir::Program &program, const ir::AllowedNames &allowed) {
+  return Explainer(program, allowed).run();
+}
+
+} // namespace mscclc::passes::schedule
