@@ -57,6 +57,7 @@ struct Job {
   bool inTable = false;     ///< one of several combinations: say() is silent, as `result` is shown
   Input input = {};         ///< without its text once `program` is loaded
   ir::Program program = {}; ///< empty for an output of the source
+  ir::Program calls = {};   ///< of an output that keeps it: the program in thread blocks before any pass changed it
   std::string result = {};  ///< in a few words; what was proven after a proof that is the output
 
   /// A plan stays as it is, as far as possible; what a user synchronised is fused, and what the compiler did is
@@ -88,6 +89,7 @@ struct Output {
   Destination destination = Destination::File;
   Combinations combinations = Combinations::Refused;
   bool isPlan = false;     ///< what goes to -o is a plan: --compact is heeded
+  bool keepsCalls = false; ///< needs Job::calls
   bool judgesPlan = false; ///< a plan is read as the executor runs it, not as it would be written again
 };
 

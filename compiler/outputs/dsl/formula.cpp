@@ -1,0 +1,350 @@
+#include "compiler/outputs/dsl/formula.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+
+namespace mscclc::dsl {
+
+Formula operator+(const Formula &a, const Formula &b) {
+  Formula sum = a;
+  sum.constant += b.constant;
+  for (const Formula::Term &term : b.terms) {
+    const auto same =
+        std::ranges::find_if(sum.terms, [&](const Formula::Term &other) { return other.text == term.text; });
+    if (same == sum.terms.end())
+      sum.terms.push_back(term);
+    else if ((same->factor += term.factor) == 0)
+      sum.terms.erase(same);
+  }
+  return sum;
+}
+
+std::string toString(const Formula &formula) {
+  std::string text;
+  const auto add = [&](bool negative, const std::string &part) {
+    text += text.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
+    text += part;
+  };
+  const auto put = [&](const Formula::Term &term) {
+    const std::int64_t factor = std::abs(term.factor);
+    add(term.factor < 0, factor == 1 ? term.text : term.text + " * " + std::to_string(factor));
+  };
+  for (const Formula::Term &term : formula.terms)
+    if (term.factor > 0)
+      put(term);
+  if (text.empty() && formula.constant > 0)
+    text = std::to_string(formula.constant);
+  else if (!text.empty() && formula.constant > 0)
+    add(false, std::to_string(formula.constant));
+  for (const Formula::Term &term : formula.terms)
+    if (term.factor < 0)
+      put(term);
+  if (formula.constant < 0)
+    add(true, std::to_string(-formula.constant));
+  return text.empty() ? "0" : text;
+}
+
+Space::Space(const std::vector<std::uint32_t> &ranks, std::uint32_t numRanks, const std::vector<std::uint32_t> &nodes,
+             std::vector<Loop> loops)
+    : numRanks_(numRanks), nodes_(nodes), loops_(std::move(loops)) {
+  std::size_t inner = 1;
+  for (const Loop &loop : loops_)
+    inner *= loop.count;
+  points_ = ranks.size() * inner;
+
+  Basis basis(loops_.size() + 1);
+  basis[0].text = "rank";
+  for (const std::uint32_t rank : ranks)
+    basis[0].at.insert(basis[0].at.end(), inner, rank);
+  std::size_t stride = inner;
+  for (std::size_t l = 0; l < loops_.size(); ++l) {
+    const Loop &loop = loops_[l];
+    stride /= loop.count;
+    Variable &variable = basis[l + 1];
+    variable.text = loop.name;
+    variable.depth = static_cast<int>(l) + 1;
+    Variable indicator{"(" + loop.name + (loop.style.kind == LoopStyle::Kind::Count ? " >= " : " > ") + "rank)",
+                       variable.depth,
+                       {},
+                       {}};
+    for (std::size_t p = 0; p < points_; ++p) {
+      const std::int64_t rank = basis[0].at[p], k = static_cast<std::int64_t>(p / stride % loop.count);
+      const std::int64_t node = std::max<std::int64_t>(1, loop.style.node);
+      std::int64_t value = k;
+      switch (loop.style.kind) {
+      case LoopStyle::Kind::Count:
+        value += loop.style.first;
+        break;
+      case LoopStyle::Kind::SkipRank:
+        value += k >= rank;
+        break;
+      case LoopStyle::Kind::SkipInNode:
+        value += k >= rank % node;
+        break;
+      case LoopStyle::Kind::SkipNode:
+        value += k >= rank / node;
+        break;
+      }
+      variable.at.push_back(value);
+      indicator.at.push_back(loop.style.kind == LoopStyle::Kind::Count ? value >= rank : value > rank);
+    }
+    indicators_.push_back(std::move(indicator));
+  }
+  findNext(basis);
+  bases_.push_back(std::move(basis));
+  moduli_.push_back(numRanks);
+  for (const std::uint32_t node : nodes)
+    moduli_.insert(moduli_.end(), {node, numRanks / node});
+}
+
+/// The rank as its node, of `node` ranks, and its place there.
+void Space::addBasis(std::uint32_t node) const {
+  Basis basis(bases_[0].begin() + 1, bases_[0].end());
+  const std::string by = std::to_string(node);
+  Variable place{"rank % " + by, 0, {}, {}}, number{"rank / " + by, 0, {}, {}};
+  for (const std::int64_t rank : bases_[0][0].at) {
+    place.at.push_back(rank % node);
+    number.at.push_back(rank / node);
+  }
+  basis.insert(basis.begin(), {std::move(number), std::move(place)});
+  findNext(basis);
+  bases_.push_back(std::move(basis));
+}
+
+void Space::findNext(Basis &basis) const {
+  std::vector<std::uint32_t> order(points_);
+  for (std::size_t v = 0; v < basis.size(); ++v) {
+    std::iota(order.begin(), order.end(), 0);
+    const auto others = [&](std::uint32_t a, std::uint32_t b) { // -1, 0, 1 by all variables but this one
+      for (std::size_t w = 0; w < basis.size(); ++w)
+        if (w != v && basis[w].at[a] != basis[w].at[b])
+          return basis[w].at[a] < basis[w].at[b] ? -1 : 1;
+      return 0;
+    };
+    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+      const int by = others(a, b);
+      return by != 0 ? by < 0 : basis[v].at[a] < basis[v].at[b];
+    });
+    basis[v].next.assign(points_, none);
+    for (std::size_t i = 0; i + 1 < points_; ++i)
+      if (others(order[i], order[i + 1]) == 0)
+        basis[v].next[order[i]] = order[i + 1];
+  }
+}
+
+std::optional<Formula> Space::fit(std::span<const std::int64_t> values) const {
+  if (std::ranges::all_of(values, [&](std::int64_t value) { return value == values[0]; }))
+    return Formula{{}, values[0]};
+  for (std::size_t i = 0; i <= nodes_.size(); ++i) {
+    if (i == bases_.size())
+      addBasis(nodes_[i - 1]);
+    if (auto found = inBasis(bases_[i], values))
+      return found;
+  }
+  return byIndicator(values);
+}
+
+/// With a term that is 1 where an iteration is past the rank: so lists that lack the rank itself are counted.
+std::optional<Formula> Space::byIndicator(std::span<const std::int64_t> values) const {
+  for (const Variable &indicator : indicators_)
+    for (const std::int64_t sign : {1, -1}) {
+      std::vector<std::int64_t> rest(values.begin(), values.end());
+      for (std::size_t p = 0; p < points_; ++p)
+        rest[p] -= sign * indicator.at[p];
+      if (std::ranges::equal(rest, values))
+        continue;
+      auto found = inBasis(bases_[0], rest);
+      if (!found)
+        continue;
+      found->terms.push_back({sign, indicator.text, indicator.depth});
+      return found;
+    }
+  return std::nullopt;
+}
+
+/// Takes off what depends on a variable evenly, and looks for a form for the rest.
+std::optional<Formula> Space::inBasis(const Basis &basis, std::span<const std::int64_t> values) const {
+  std::vector<std::int64_t> left(values.begin(), values.end());
+  Formula sum;
+  std::vector<const Variable *> rest;
+  for (const Variable &variable : basis) {
+    std::int64_t slope = 0;
+    bool known = false, even = true;
+    for (std::size_t p = 0; p < points_ && even; ++p) {
+      const std::uint32_t next = variable.next[p];
+      if (next == none)
+        continue;
+      const std::int64_t run = variable.at[next] - variable.at[p], rise = left[next] - left[p];
+      if (rise % run != 0 || (known && slope != rise / run))
+        even = false;
+      slope = rise / run;
+      known = true;
+    }
+    if (!even) {
+      rest.push_back(&variable);
+    } else if (slope != 0) {
+      sum.terms.push_back({slope, variable.text, variable.text.find(' ') == std::string::npos ? -1 : variable.depth});
+      for (std::size_t p = 0; p < points_; ++p)
+        left[p] -= slope * variable.at[p];
+    }
+  }
+  if (std::ranges::all_of(left, [&](std::int64_t value) { return value == left[0]; })) {
+    sum.constant = left[0];
+    return sum;
+  }
+  if (rest.empty())
+    return std::nullopt;
+  for (const auto form : {&Space::power, &Space::modular, &Space::exclusive})
+    if (const auto found = (this->*form)(rest, left))
+      return sum + *found;
+  return std::nullopt;
+}
+
+std::optional<Formula> Space::modular(const std::vector<const Variable *> &rest,
+                                      const std::vector<std::int64_t> &left) const {
+  const auto [low, high] = std::ranges::minmax(left);
+  std::int64_t unit = 0;
+  for (const std::int64_t value : left)
+    unit = std::gcd(unit, value - low);
+  const std::int64_t span = (high - low) / unit + 1;
+  std::vector<std::int64_t> scaled;
+  for (const std::int64_t value : left)
+    scaled.push_back((value - low) / unit);
+  std::vector<std::int64_t> moduli{span};
+  for (const std::uint32_t modulus : moduli_)
+    if (modulus > span)
+      moduli.push_back(modulus);
+  std::ranges::stable_partition(moduli, [&](std::int64_t m) { return m == numRanks_; });
+  for (const std::int64_t modulus : moduli) {
+    auto found = modulo(rest, scaled, modulus);
+    if (!found && modulus != span && low % unit == 0 && low >= 0 && high / unit < modulus) {
+      std::vector<std::int64_t> whole; // values as they are, where the least is not 0
+      for (const std::int64_t value : left)
+        whole.push_back(value / unit);
+      found = modulo(rest, whole, modulus);
+      if (found) {
+        found->terms[0].factor = unit;
+        return found;
+      }
+    }
+    if (!found)
+      continue;
+    found->terms[0].factor = unit;
+    found->constant = low;
+    return found;
+  }
+  return std::nullopt;
+}
+
+/// (a·v + … + c) % modulus.
+std::optional<Formula> Space::modulo(const std::vector<const Variable *> &rest, const std::vector<std::int64_t> &left,
+                                     std::int64_t modulus) const {
+  if (modulus < 2)
+    return std::nullopt;
+  Formula inner;
+  std::vector<std::int64_t> sum(points_, 0);
+  int depth = 0;
+  for (const Variable *variable : rest) {
+    bool known = false;
+    std::int64_t slope = 0;
+    for (std::size_t p = 0; p < points_ && !known; ++p)
+      if (const std::uint32_t next = variable->next[p]; next != none && variable->at[next] - variable->at[p] == 1) {
+        slope = ((left[next] - left[p]) % modulus + modulus) % modulus;
+        known = true;
+      }
+    if (slope > modulus / 2)
+      slope -= modulus;
+    if (slope == 0)
+      continue;
+    for (std::size_t p = 0; p < points_; ++p)
+      sum[p] += slope * variable->at[p];
+    const bool isPlain = variable->text.find(' ') == std::string::npos;
+    inner.terms.push_back({slope, isPlain || (variable->text.find('%') == std::string::npos && slope == 1)
+                                      ? variable->text
+                                      : "(" + variable->text + ")"});
+    depth = std::max(depth, variable->depth);
+  }
+  if (inner.terms.empty())
+    return std::nullopt;
+  inner.constant = ((left[0] - sum[0]) % modulus + modulus) % modulus;
+  const std::int64_t least = *std::ranges::min_element(sum) + inner.constant;
+  if (least < 0)
+    inner.constant += (-least + modulus - 1) / modulus * modulus;
+  for (std::size_t p = 0; p < points_; ++p)
+    if ((sum[p] + inner.constant) % modulus != left[p])
+      return std::nullopt;
+  std::string text = toString(inner);
+  // `ranks` says more than its number.
+  if (inner.constant == modulus && modulus == numRanks_) {
+    inner.constant = 0;
+    Formula shifted;
+    shifted.terms = inner.terms;
+    shifted.terms.push_back({1, "ranks"});
+    text = toString(shifted);
+  }
+  if (inner.terms.size() > 1 || inner.constant != 0 || inner.terms[0].factor != 1)
+    text = "(" + text + ")";
+  return Formula{{{1, text + " % " + shown(modulus), depth}}, 0};
+}
+
+std::string Space::shown(std::int64_t modulus) const {
+  return modulus == numRanks_ ? "ranks" : std::to_string(modulus);
+}
+
+/// rank ^ x, where x depends on loops alone.
+std::optional<Formula> Space::exclusive(const std::vector<const Variable *> &rest,
+                                        const std::vector<std::int64_t> &left) const {
+  if (rest[0]->text != "rank" || *std::ranges::min_element(left) < 0)
+    return std::nullopt;
+  std::vector<std::int64_t> other;
+  for (std::size_t p = 0; p < points_; ++p)
+    other.push_back(left[p] ^ rest[0]->at[p]);
+  Formula sum;
+  if (std::ranges::all_of(other, [&](std::int64_t value) { return value == other[0]; })) {
+    sum.constant = other[0];
+  } else {
+    for (const Variable &variable : bases_[0]) // x must be the same for all ranks
+      if (&variable == &bases_[0][0])
+        for (std::size_t p = 0; p < points_; ++p)
+          if (const std::uint32_t next = variable.next[p]; next != none && other[p] != other[next])
+            return std::nullopt;
+    const auto found = inBasis(bases_[0], other);
+    if (!found)
+      return std::nullopt;
+    sum = *found;
+  }
+  std::string text = toString(sum);
+  if (sum.terms.size() > 1 || (!sum.terms.empty() && sum.constant != 0))
+    text = "(" + text + ")";
+  int depth = 0;
+  for (const Variable *variable : rest)
+    depth = std::max(depth, variable->depth);
+  return Formula{{{1, "(rank ^ " + text + ")", depth}}, 0};
+}
+
+/// a · 2^k + b.
+std::optional<Formula> Space::power(const std::vector<const Variable *> &rest,
+                                    const std::vector<std::int64_t> &left) const {
+  if (rest.size() != 1 || rest[0]->depth == 0)
+    return std::nullopt;
+  const Variable &k = *rest[0];
+  const auto [low, high] = std::ranges::minmax_element(k.at);
+  if (*high > 30 || *high < 2)
+    return std::nullopt;
+  const auto at = [&](std::int64_t value) {
+    return left[static_cast<std::size_t>(std::ranges::find(k.at, value) - k.at.begin())];
+  };
+  const std::int64_t rise = at(*high) - at(*low), run = (std::int64_t{1} << *high) - (std::int64_t{1} << *low);
+  if (run == 0 || rise % run != 0)
+    return std::nullopt;
+  const std::int64_t factor = rise / run, constant = at(*low) - factor * (std::int64_t{1} << *low);
+  for (std::size_t p = 0; p < points_; ++p)
+    if (left[p] != factor * (std::int64_t{1} << k.at[p]) + constant)
+      return std::nullopt;
+  return Formula{{{factor, "(1 << " + k.text + ")", -1}}, constant};
+}
+
+} // namespace mscclc::dsl
