@@ -89,6 +89,17 @@ void Folder::foldRuns(std::vector<Node> &lines) {
   }
 }
 
+/// True if a run of lines of several thread blocks begins inside one, where it could begin with the next.
+static bool beginsInside(const std::vector<Node> &lines, std::size_t first, std::size_t period,
+                         const std::vector<std::uint32_t> &alike) {
+  if (first == 0 || lines[first - 1].block != lines[first].block)
+    return false;
+  for (std::size_t i = first + 1; i < first + period; ++i)
+    if (lines[i].block != lines[i - 1].block)
+      return alike[i] >= period;
+  return false;
+}
+
 /// Folds runs that repeat after `period` lines. True if there were any.
 bool Folder::foldPeriod(std::vector<Node> &lines, std::size_t period) {
   const std::size_t size = lines.size();
@@ -100,7 +111,7 @@ bool Folder::foldPeriod(std::vector<Node> &lines, std::size_t period) {
   for (std::size_t i = 0; i < size;) {
     const std::size_t count = alike[i] / period + 1;
     std::size_t taken = 0;
-    if (count > 1)
+    if (count > 1 && !beginsInside(lines, i, period, alike))
       taken = foldAt(lines, i, period, count);
     if (taken == 0) {
       out.push_back(std::move(lines[i++]));

@@ -149,6 +149,8 @@ std::optional<Formula> Space::fit(std::span<const std::int64_t> values) const {
 
 /// With a term that is 1 where an iteration is past the rank: so lists that lack the rank itself are counted.
 std::optional<Formula> Space::byIndicator(std::span<const std::int64_t> values) const {
+  if (points_ > 0 && bases_[0][0].at.front() == bases_[0][0].at.back()) // one rank
+    return std::nullopt;
   for (const Variable &indicator : indicators_)
     for (const std::int64_t sign : {1, -1}) {
       std::vector<std::int64_t> rest(values.begin(), values.end());
@@ -159,7 +161,7 @@ std::optional<Formula> Space::byIndicator(std::span<const std::int64_t> values) 
       auto found = inBasis(bases_[0], rest);
       if (!found)
         continue;
-      found->terms.push_back({sign, indicator.text, indicator.depth});
+      found->terms.push_back({sign, indicator.text, indicator.depth, true});
       return found;
     }
   return std::nullopt;
@@ -186,7 +188,7 @@ std::optional<Formula> Space::inBasis(const Basis &basis, std::span<const std::i
     if (!even) {
       rest.push_back(&variable);
     } else if (slope != 0) {
-      sum.terms.push_back({slope, variable.text, variable.text.find(' ') == std::string::npos ? -1 : variable.depth});
+      sum.terms.push_back({slope, variable.text, variable.depth, variable.text.find(' ') != std::string::npos});
       for (std::size_t p = 0; p < points_; ++p)
         left[p] -= slope * variable.at[p];
     }
@@ -242,7 +244,9 @@ std::optional<Formula> Space::modular(const std::vector<const Variable *> &rest,
 /// (a·v + … + c) % modulus.
 std::optional<Formula> Space::modulo(const std::vector<const Variable *> &rest, const std::vector<std::int64_t> &left,
                                      std::int64_t modulus) const {
-  if (modulus < 2)
+  // Few numbers are the remainders of any formula; a number of ranks says something.
+  if (modulus < 2 || (static_cast<std::int64_t>(points_) < 2 * modulus &&
+                      std::ranges::find(moduli_, static_cast<std::uint32_t>(modulus)) == moduli_.end()))
     return std::nullopt;
   Formula inner;
   std::vector<std::int64_t> sum(points_, 0);
@@ -261,10 +265,7 @@ std::optional<Formula> Space::modulo(const std::vector<const Variable *> &rest, 
       continue;
     for (std::size_t p = 0; p < points_; ++p)
       sum[p] += slope * variable->at[p];
-    const bool isPlain = variable->text.find(' ') == std::string::npos;
-    inner.terms.push_back({slope, isPlain || (variable->text.find('%') == std::string::npos && slope == 1)
-                                      ? variable->text
-                                      : "(" + variable->text + ")"});
+    inner.terms.push_back({.factor = slope, .text = variable->text});
     depth = std::max(depth, variable->depth);
   }
   if (inner.terms.empty())
@@ -282,12 +283,12 @@ std::optional<Formula> Space::modulo(const std::vector<const Variable *> &rest, 
     inner.constant = 0;
     Formula shifted;
     shifted.terms = inner.terms;
-    shifted.terms.push_back({1, "ranks"});
+    shifted.terms.push_back({.text = "ranks"});
     text = toString(shifted);
   }
   if (inner.terms.size() > 1 || inner.constant != 0 || inner.terms[0].factor != 1)
     text = "(" + text + ")";
-  return Formula{{{1, text + " % " + shown(modulus), depth}}, 0};
+  return Formula{{{1, text + " % " + shown(modulus), depth, true}}, 0};
 }
 
 std::string Space::shown(std::int64_t modulus) const {
@@ -322,7 +323,7 @@ std::optional<Formula> Space::exclusive(const std::vector<const Variable *> &res
   int depth = 0;
   for (const Variable *variable : rest)
     depth = std::max(depth, variable->depth);
-  return Formula{{{1, "(rank ^ " + text + ")", depth}}, 0};
+  return Formula{{{1, "(rank ^ " + text + ")", depth, true}}, 0};
 }
 
 /// a · 2^k + b.
@@ -341,10 +342,12 @@ std::optional<Formula> Space::power(const std::vector<const Variable *> &rest,
   if (run == 0 || rise % run != 0)
     return std::nullopt;
   const std::int64_t factor = rise / run, constant = at(*low) - factor * (std::int64_t{1} << *low);
+  if (constant != 0 && *high - *low < 3) // three numbers say little
+    return std::nullopt;
   for (std::size_t p = 0; p < points_; ++p)
     if (left[p] != factor * (std::int64_t{1} << k.at[p]) + constant)
       return std::nullopt;
-  return Formula{{{factor, "(1 << " + k.text + ")", -1}}, constant};
+  return Formula{{{factor, "(1 << " + k.text + ")", k.depth, true}}, constant};
 }
 
 } // namespace mscclc::dsl

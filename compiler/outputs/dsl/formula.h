@@ -14,8 +14,9 @@ namespace mscclc::dsl {
 struct Formula {
   struct Term {
     std::int64_t factor = 1;
-    std::string text; ///< a variable, or an expression that may stand before `*`
-    int depth = -1;   ///< of an expression of several variables: how many loops are around it; else -1
+    std::string text;    ///< a variable, or an expression that may stand before `*`
+    int depth = 0;       ///< how many loops are around the innermost variable that it names
+    bool isLong = false; ///< more than a variable
     friend bool operator==(const Term &, const Term &) = default;
   };
   std::vector<Term> terms;

@@ -16,6 +16,7 @@ namespace mscclc::dsl {
 ///   %v  a number
 ///   %p  a rank
 ///   %b  a thread block
+///   %u  a number of bytes
 ///   %s  a slice of a buffer: two numbers, its first chunk and its size
 class Templates {
 public:

@@ -37,14 +37,14 @@ bool isWord(const std::string &name) {
   return std::ranges::find(words, name) != words.end();
 }
 
-std::string bytes(std::uint64_t size) {
+} // namespace
+
+std::string bytesText(std::uint64_t size) {
   for (const auto &[unit, shift] : {std::pair{"_GiB", 30}, std::pair{"_MiB", 20}, std::pair{"_KiB", 10}})
     if (size != 0 && size % (std::uint64_t{1} << shift) == 0 && size >> 62 == 0)
       return std::to_string(size >> shift) + unit;
   return std::to_string(size) + (size >> 31 != 0 ? "u" : "");
 }
-
-} // namespace
 
 std::string quoted(const std::string &text) {
   std::string out = "\"";
@@ -133,8 +133,8 @@ std::string optionsText(const ir::Program &program) {
   add(program.doubleScratch != usual.doubleScratch, ".doubleScratch = true");
   add(program.bufferAlignment != usual.bufferAlignment,
       ".bufferAlignment = " + std::to_string(program.bufferAlignment));
-  add(program.minMessageSize != usual.minMessageSize, ".minMessageSize = " + bytes(program.minMessageSize));
-  add(program.maxMessageSize != usual.maxMessageSize, ".maxMessageSize = " + bytes(program.maxMessageSize));
+  add(program.minMessageSize != usual.minMessageSize, ".minMessageSize = " + bytesText(program.minMessageSize));
+  add(program.maxMessageSize != usual.maxMessageSize, ".maxMessageSize = " + bytesText(program.maxMessageSize));
   return text.empty() ? text : ", {" + text + "}";
 }
 

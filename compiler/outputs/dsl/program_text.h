@@ -14,6 +14,8 @@ std::string functionName(const ir::Program &program);
 std::optional<std::string> collectiveText(const ir::Program &program, std::string &why);
 /// `, {.instances = 2}`, or nothing where all is as by default.
 std::string optionsText(const ir::Program &program);
+/// `4_KiB`, or a plain number of bytes.
+std::string bytesText(std::uint64_t size);
 /// A string literal.
 std::string quoted(const std::string &text);
 

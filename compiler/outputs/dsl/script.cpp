@@ -85,6 +85,11 @@ public:
       : names_(names), rank_(program.ranks[rank]), id_(rank), templates_(templates) {
     for (const ir::ThreadBlock &block : rank_.blocks)
       channels_.push_back(channelsOf(rank_, block));
+    for (const ChannelType type : {ChannelType::Memory, ChannelType::Port}) {
+      std::unordered_map<std::uint32_t, std::uint32_t> seen;
+      for (const std::uint32_t peer : rank_.peers(type))
+        numbers_[type == ChannelType::Port].push_back(seen[peer]++);
+    }
   }
 
   std::vector<Node> run(const std::vector<Event> &events) {
@@ -107,7 +112,7 @@ private:
       if (names_.byPeer[static_cast<std::size_t>(type)])
         line(list + "[%p] = " + made + "%p, rank);", {peer, peer});
       else
-        line(list + ".push_back(" + made + "%p, rank));", {peer});
+        line(list + "[%p].push_back(" + made + "%p, rank));", {peer, peer});
   }
 
   Node node(const std::string &text, std::vector<std::int64_t> values) {
@@ -125,7 +130,7 @@ private:
     switch (event.kind) {
     case Event::Kind::LoopBegin: {
       const Op &op = block.ops[event.op];
-      loop_ = node("PipelineLoop loop(%v, %v);", {static_cast<std::int64_t>(op.imm), op.count});
+      loop_ = node("PipelineLoop loop(%u, %v);", {static_cast<std::int64_t>(op.imm), op.count});
       loop_.kind = Node::Kind::Scope;
       inLoop_ = true;
       return;
@@ -182,10 +187,14 @@ private:
     return "scratches[%p]%s";
   }
 
+  /// A channel by its peer, and by its number among those that lead there.
   std::string channel(ChannelType type, std::uint32_t id) {
-    const bool byPeer = names_.byPeer[static_cast<std::size_t>(type)];
-    values_.push_back(byPeer ? rank_.peers(type)[id] : id);
-    return std::string(listOf(type)) + (byPeer ? "[%p]" : "[%v]");
+    const std::vector<std::uint32_t> &peers = rank_.peers(type);
+    values_.push_back(peers[id]);
+    if (names_.byPeer[static_cast<std::size_t>(type)])
+      return std::string(listOf(type)) + "[%p]";
+    values_.push_back(numbers_[type == ChannelType::Port][id]);
+    return std::string(listOf(type)) + "[%p][%v]";
   }
 
   /// The chunks of a reduction but the first, as its call names them.
@@ -327,7 +336,8 @@ private:
   const ir::Rank &rank_;
   const std::uint32_t id_;
   Templates &templates_;
-  std::vector<std::vector<std::uint32_t>> channels_;
+  std::vector<std::vector<std::uint32_t>> channels_;  ///< [block][operation] → that it goes through
+  std::array<std::vector<std::uint32_t>, 2> numbers_; ///< of memory and port channels: among those to the peer
   std::vector<Node> lines_;
   Node loop_;
   bool inLoop_ = false;

@@ -94,9 +94,13 @@ private:
 
   std::string programText(const std::string &collective) {
     const std::string begin = "  CollectiveProgram program(" + quoted(program_.name) + ", ";
-    const std::string end = optionsText(program_) + ");\n";
-    if (program_.collective.expectations.empty())
-      return begin + collective + end;
+    std::string end = optionsText(program_) + ");\n";
+    const bool expects = !program_.collective.expectations.empty();
+    const std::string what = expects ? "collective" : collective;
+    if (begin.size() + what.size() + end.size() > 120 && end[0] == ',')
+      end = ",\n" + std::string(27, ' ') + end.substr(2);
+    if (!expects)
+      return begin + what + end;
     std::vector<Node> lines;
     for (const ir::Expectation &expectation : program_.collective.expectations) {
       std::string text = "collective.expect(%p, %v, {";
@@ -108,7 +112,7 @@ private:
       addLine(lines, text + "});", std::move(values));
     }
     return "  CustomCollective collective" + collective.substr(collective.find('(')) + ";\n" + foldedAlone(lines, 2) +
-           begin + "collective" + end;
+           begin + what + end;
   }
 
   void addLine(std::vector<Node> &lines, const std::string &text, std::vector<std::int64_t> values) {
@@ -236,7 +240,8 @@ private:
                                            {ir::ChannelType::Port, "ports", "PortChannel"}})
       if (!program_.ranks[rank].peers(type).empty()) {
         const bool byPeer = names_.byPeer[static_cast<std::size_t>(type)];
-        text += std::string("    List<") + kind + "> " + name + (byPeer ? "(ranks, {}); // by peer\n" : ";\n");
+        text += byPeer ? std::string("    List<") + kind + "> " + name + "(ranks, {}); // by peer\n"
+                       : std::string("    List<List<") + kind + ">> " + name + "(ranks, {}); // by peer\n";
       }
     if (!program_.ranks[rank].semaphores.empty())
       text += "    List<Semaphore> semaphores;\n";

@@ -1,5 +1,7 @@
 #include "compiler/outputs/dsl/tree_text.h"
 
+#include "compiler/outputs/dsl/program_text.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -129,7 +131,12 @@ std::string TreeWriter::variableOf(const Node &loop) {
   for (const Node &line : loop.body)
     if (countsBlocks(line, loop, width, 1))
       return freeName("block");
-  return freeName(loop.style.first == 1 ? "step" : "i");
+  if (loop.style.first == 1)
+    return freeName("step");
+  for (const char *name : {"i", "j", "k", "m"})
+    if (std::ranges::find(names_, name) == names_.end())
+      return freeName(name);
+  return freeName("i");
 }
 
 std::string TreeWriter::loop(const Node &node, unsigned indent) {
@@ -176,21 +183,38 @@ Formula TreeWriter::number(const Node &node, std::size_t at, char letter) {
   const auto values = std::span<const std::int64_t>(node.values).subspan(at * space.points(), space.points());
   if (auto formula = space.fit(values))
     return *formula;
-  return {{{1, tables_.nameOf(ranks_, values, letter) + "[rank]"}}, 0}; // no loop is made around such
+  return {{{.text = tables_.nameOf(ranks_, values, letter) + "[rank]"}}, 0}; // no loop is made around such
 }
 
-/// `formula` with a mark for each expression that may get a name.
+std::string TreeWriter::share(const std::string &text, int depth, char letter) {
+  auto known = std::ranges::find_if(shared_, [&](const Shared &s) { return s.text == text && s.depth == depth; });
+  if (known == shared_.end())
+    known = shared_.insert(known, {text, depth, 'v'});
+  if (known->letter == 'v')
+    known->letter = letter;
+  return mark(static_cast<std::size_t>(known - shared_.begin()));
+}
+
+/// `formula` with a mark for each expression that may get a name: its long terms, or all of it where it is a rank.
 std::string TreeWriter::marked(Formula formula, char letter) {
+  const bool isOne = formula.terms.size() == 1 && formula.terms[0].factor == 1 && formula.constant == 0;
+  int depth = 0;
+  for (const Formula::Term &term : formula.terms)
+    depth = std::max(depth, term.depth);
+  if (!isOne && !formula.terms.empty()) {
+    Formula whole = formula;
+    for (Formula::Term &term : whole.terms)
+      if (term.isLong && term.depth < depth)
+        term.text = share(term.text, term.depth, 'v');
+    const std::string text = toString(whole);
+    if (letter == 'p' || std::ranges::any_of(shared_, [&](const Shared &s) {
+          return s.text == text && s.depth == depth && s.letter == 'p';
+        }))
+      return share(text, depth, 'p');
+  }
   for (Formula::Term &term : formula.terms)
-    if (term.depth >= 0) {
-      auto known =
-          std::ranges::find_if(shared_, [&](const Shared &s) { return s.text == term.text && s.depth == term.depth; });
-      if (known == shared_.end())
-        known = shared_.insert(known, {term.text, term.depth, 'v'});
-      if (formula.terms.size() == 1 && term.factor == 1 && formula.constant == 0 && known->letter == 'v')
-        known->letter = letter;
-      term.text = mark(static_cast<std::size_t>(known - shared_.begin()));
-    }
+    if (term.isLong)
+      term.text = share(term.text, term.depth, isOne ? letter : 'v');
   return toString(formula);
 }
 
@@ -238,6 +262,10 @@ std::string TreeWriter::call(const Node &node) {
     }
     const char letter = form[++i];
     const Formula value = this->number(node, number++, letter);
+    if (letter == 'u' && value.terms.empty()) {
+      text += bytesText(static_cast<std::uint64_t>(value.constant));
+      continue;
+    }
     if (letter != 's') {
       text += marked(value, letter);
       continue;

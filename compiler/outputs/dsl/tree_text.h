@@ -45,6 +45,8 @@ private:
   std::string loop(const Node &node, unsigned indent);
   std::string call(const Node &node);
   Formula number(const Node &node, std::size_t at, char letter);
+  /// What stands for an expression until it is known whether it gets a name.
+  std::string share(const std::string &text, int depth, char letter);
   std::string marked(Formula formula, char letter);
   /// Replaces what stands for the shared expressions of this depth: by a name if they stand more than once.
   std::string resolve(std::string text, unsigned indent);
