@@ -277,15 +277,11 @@ std::optional<Formula> Space::modulo(const std::vector<const Variable *> &rest, 
   for (std::size_t p = 0; p < points_; ++p)
     if ((sum[p] + inner.constant) % modulus != left[p])
       return std::nullopt;
-  std::string text = toString(inner);
-  // `ranks` says more than its number.
-  if (inner.constant == modulus && modulus == numRanks_) {
-    inner.constant = 0;
-    Formula shifted;
-    shifted.terms = inner.terms;
-    shifted.terms.push_back({.text = "ranks"});
-    text = toString(shifted);
+  if (modulus == numRanks_ && inner.constant + 1 >= modulus) { // `ranks` says more than its number
+    inner.terms.push_back({.text = "ranks"});
+    inner.constant -= modulus;
   }
+  std::string text = toString(inner);
   if (inner.terms.size() > 1 || inner.constant != 0 || inner.terms[0].factor != 1)
     text = "(" + text + ")";
   return Formula{{{1, text + " % " + shown(modulus), depth, true}}, 0};

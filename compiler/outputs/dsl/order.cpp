@@ -32,8 +32,11 @@ public:
     std::vector<std::uint32_t> all(heads_.size());
     for (std::uint32_t b = 0; b < all.size(); ++b)
       all[b] = b;
-    if (sweep(all))
-      return std::move(events_);
+    if (sweep(all)) {
+      if (numRemotes_ == rank_.remoteBuffers.size())
+        return std::move(events_);
+      why = "remote buffers that no operation uses";
+    }
     for (std::uint32_t b = 0; b < all.size() && why.empty(); ++b)
       if (heads_[b] < ends_[b])
         why = "thread block " + std::to_string(b) + ", operation " + std::to_string(heads_[b]) + " (" +

@@ -81,10 +81,10 @@ std::string_view putName(OpKind kind) {
 /// Writes the lines of one rank.
 class Writer {
 public:
-  Writer(const ir::Program &program, const Names &names, std::uint32_t rank, Templates &templates)
-      : names_(names), rank_(program.ranks[rank]), id_(rank), templates_(templates) {
-    for (const ir::ThreadBlock &block : rank_.blocks)
-      channels_.push_back(channelsOf(rank_, block));
+  /// `channels`: by block and operation, what a call goes through.
+  Writer(const ir::Program &program, const Names &names, std::uint32_t rank, Templates &templates,
+         std::vector<std::vector<std::uint32_t>> channels)
+      : names_(names), rank_(program.ranks[rank]), id_(rank), templates_(templates), channels_(std::move(channels)) {
     for (const ChannelType type : {ChannelType::Memory, ChannelType::Port}) {
       std::unordered_map<std::uint32_t, std::uint32_t> seen;
       for (const std::uint32_t peer : rank_.peers(type))
@@ -334,7 +334,7 @@ private:
 
   const Names &names_;
   const ir::Rank &rank_;
-  const std::uint32_t id_;
+  const std::uint32_t id_; ///< the rank
   Templates &templates_;
   std::vector<std::vector<std::uint32_t>> channels_;  ///< [block][operation] → that it goes through
   std::array<std::vector<std::uint32_t>, 2> numbers_; ///< of memory and port channels: among those to the peer
@@ -344,6 +344,42 @@ private:
   std::uint32_t block_ = 0;
   std::vector<std::int64_t> values_; ///< of the call that is being written
 };
+
+/// Lets the blocks of a group go through one channel where they share a call. False if their tables do not allow it.
+bool shareChannels(const ir::Rank &rank, const std::vector<Event> &events,
+                   std::vector<std::vector<std::uint32_t>> &channels) {
+  std::vector<std::uint32_t> next(rank.blocks.size(), 0); // operation of each block
+  std::set<std::uint32_t> changed;
+  for (const Event &event : events) {
+    if (event.kind == Event::Kind::LoopEnd)
+      continue;
+    std::vector<std::uint32_t> blocks = event.blocks;
+    if (blocks.empty())
+      blocks.push_back(event.block);
+    next[event.block] = event.op; // behind the header of a pipeline
+    const Op &op = rank.blocks[event.block].ops[event.op];
+    std::uint32_t &first = channels[blocks[0]][event.op];
+    for (const std::uint32_t block : blocks) {
+      std::uint32_t &at = next[block];
+      if (rank.blocks[block].ops[at].kind == OpKind::Pipeline && op.kind != OpKind::Pipeline)
+        ++at;
+      std::uint32_t &own = channels[block][at];
+      if (own != first) {
+        const auto has = [&](std::uint32_t id) {
+          return std::ranges::find(rank.blocks[block].channels, ir::ResourceUse{op.channelType, id}) !=
+                 rank.blocks[block].channels.end();
+        };
+        if (!has(first) && blocks.size() > 1)
+          first = own;
+        own = first;
+        changed.insert(blocks.begin(), blocks.end());
+      }
+      ++at;
+    }
+  }
+  return std::ranges::all_of(
+      changed, [&](std::uint32_t block) { return makesTables(rank, rank.blocks[block], channels[block]); });
+}
 
 /// The switch channels of all ranks as they were constructed: each appends to the lists of its ranks.
 bool orderSwitches(const ir::Program &program, Names &names) {
@@ -415,10 +451,28 @@ std::optional<Names> namesOf(const ir::Program &program, std::string &why) {
 
 std::optional<std::vector<Node>> scriptOf(const ir::Program &program, const Names &names, std::uint32_t rank,
                                           Templates &templates, std::string &why) {
+  std::vector<std::vector<std::uint32_t>> channels;
+  const std::vector<ir::ThreadBlock> &blocks = program.ranks[rank].blocks;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    auto ofBlock = channelsOf(program.ranks[rank], blocks[b], why);
+    if (!ofBlock) {
+      why = "thread block " + std::to_string(b) + ": " + why;
+      return std::nullopt;
+    }
+    channels.push_back(std::move(*ofBlock));
+  }
+  if (!blocks.empty() && blocks.back().ops.empty()) {
+    why = "thread block " + std::to_string(blocks.size() - 1) + ", the last one, has no operations";
+    return std::nullopt;
+  }
   const auto events = orderCalls(program, rank, why);
   if (!events)
     return std::nullopt;
-  return Writer(program, names, rank, templates).run(*events);
+  if (!shareChannels(program.ranks[rank], *events, channels)) {
+    why = "a thread-block group whose blocks have no channel in common";
+    return std::nullopt;
+  }
+  return Writer(program, names, rank, templates, std::move(channels)).run(*events);
 }
 
 } // namespace mscclc::dsl
