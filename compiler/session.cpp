@@ -113,7 +113,7 @@ ExitCode Session::load() {
 
 ExitCode Session::transform() {
   passes::PassManagerOptions options;
-  options.target = job_.target;
+  options.target = job_.passTarget();
   options.printBefore = filterOf(options_.printBefore);
   options.printAfter = filterOf(options_.printAfter);
   options.stopAfter = options_.stopAfter;

@@ -66,6 +66,9 @@ struct Job {
     const int byDefault = input.kind == InputKind::Plan ? 0 : program.schedule == ir::Schedule::Auto ? 2 : 1;
     return options.optLevel.value_or(byDefault);
   }
+  /// What passes make the program for. A source is for any target, and fitted to one when it is compiled; a schedule is
+  /// made for one.
+  passes::Target passTarget() const;
   /// Writes `text` to standard output, but not in a table.
   ExitCode say(const std::string &text);
   /// Writes what `print` prints to `path` ("-": standard output).

@@ -6,17 +6,17 @@
 #include "compiler/outputs/dsl/program_text.h"
 #include "compiler/outputs/outputs.h"
 #include "compiler/pipeline.h"
-#include "ir/internal_error.h"
 
 #include <filesystem>
 
 namespace mscclc::driver {
 namespace {
 
-/// A program that may become the source, and the level of optimization that makes the plan of it.
+/// A program that may become the source.
 struct Candidate {
   ir::Program program;
-  int optLevel = 1;
+  std::string pipeline = std::string(pipelineOf(1)); ///< makes the plan of it
+  std::string option = "";                           ///< asks for these passes
 };
 
 /// `program` as a source whose calls -O1 neither parts nor joins by itself, but for those that were joined.
@@ -31,8 +31,12 @@ Candidate asItStands(const ir::Program &program) {
 std::vector<Candidate> candidatesOf(const Job &job) {
   std::vector<Candidate> candidates;
   const bool isScheduled = job.calls.movement.statements.empty();
-  if (isScheduled && !job.options.hasPasses && job.optLevel() != 0)
-    candidates.push_back({dsl::cutIntoCalls(job.calls), job.optLevel()});
+  const int level = job.optLevel();
+  if (isScheduled && job.options.hasPasses && job.options.stopAfter.empty())
+    candidates.push_back({dsl::cutIntoCalls(job.calls), job.options.passes, " --passes=" + job.options.passes});
+  else if (isScheduled && !job.options.hasPasses && level != 0)
+    candidates.push_back({dsl::cutIntoCalls(job.calls), std::string(pipelineOf(level)),
+                          level == 1 ? "" : " -O" + std::to_string(level)});
   else if (isScheduled && !job.options.hasPasses)
     candidates.push_back(asItStands(job.calls));
   candidates.push_back(asItStands(job.program));
@@ -48,10 +52,10 @@ std::string difference(const Job &job, const Candidate &candidate) {
   ir::Program compiled = candidate.program;
   ir::DiagnosticEngine diags;
   passes::PassManagerOptions options;
-  options.target = job.target;
+  options.target = job.passTarget();
   passes::PassManager manager(std::move(options), passes::propertiesOf(compiled));
-  if (const std::string wrong = manager.add(pipelineOf(candidate.optLevel)); !wrong.empty())
-    throw ir::InternalError(wrong);
+  if (const std::string wrong = manager.add(candidate.pipeline); !wrong.empty())
+    return wrong; // passes that the command line names may be those of a schedule
   diags.allow(job.options.allowed);
   if (!manager.run(compiled, diags).ok)
     return "its operations cannot be cut into calls";
@@ -59,12 +63,11 @@ std::string difference(const Job &job, const Candidate &candidate) {
   return comparison.equal() ? "" : json::describe(comparison.differences.front(), "what its calls make");
 }
 
-std::string commandOf(const Job &job, int optLevel) {
+std::string commandOf(const Job &job, const std::string &option) {
   const std::string &path = job.options.outputPath;
   std::string command = "mscclc " + (path == "-" ? dsl::functionName(job.program) + ".cpp"
                                                  : std::filesystem::path(path).filename().string());
-  if (optLevel != 1)
-    command += " -O" + std::to_string(optLevel);
+  command += option;
   for (const std::string &name : job.options.allowed)
     command += " --allow=" + name;
   if (job.options.target)
@@ -81,7 +84,7 @@ ExitCode writeSource(Job &job) {
     if (!why.empty())
       continue;
     const std::string madeFrom = std::filesystem::path(job.input.shownName).filename().string();
-    const auto text = dsl::sourceOf(candidate.program, {commandOf(job, candidate.optLevel), madeFrom}, why);
+    const auto text = dsl::sourceOf(candidate.program, {commandOf(job, candidate.option), madeFrom}, why);
     job.times.lap("emit");
     if (text)
       return job.writeFile(job.options.outputPath, [&](std::ostream &stream) { stream << *text; });

@@ -41,7 +41,7 @@ def run(*command):
 
 def source_of(mscclc, path, options, folder):
     source = folder / "source.cpp"
-    run(mscclc, path, *options, "--no-verify", "--emit-dsl", "-o", source)
+    run(mscclc, path, *options, "--emit-dsl", "-o", source)
     return source
 
 
