@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace mscclc::dsl {
 
@@ -47,92 +48,108 @@ std::string toString(const Formula &formula) {
   return text.empty() ? "0" : text;
 }
 
+namespace {
+/// The number that a loop leaves out for `rank`; -1: none.
+std::int64_t skippedBy(const LoopStyle &style, std::int64_t rank) {
+  switch (style.kind) {
+  case LoopStyle::Kind::Count:
+    break;
+  case LoopStyle::Kind::SkipRank:
+    return rank;
+  case LoopStyle::Kind::SkipInNode:
+    return rank % style.node;
+  case LoopStyle::Kind::SkipNode:
+    return rank / style.node;
+  }
+  return -1;
+}
+} // namespace
+
 Space::Space(const std::vector<std::uint32_t> &ranks, std::uint32_t numRanks, const std::vector<std::uint32_t> &nodes,
              std::vector<Loop> loops)
-    : numRanks_(numRanks), nodes_(nodes), loops_(std::move(loops)) {
-  std::size_t inner = 1;
+    : ranks_(ranks), numRanks_(numRanks), nodes_(nodes), loops_(std::move(loops)) {
   for (const Loop &loop : loops_)
-    inner *= loop.count;
-  points_ = ranks.size() * inner;
+    inner_ *= loop.count;
+  points_ = ranks.size() * inner_;
 
-  Basis basis(loops_.size() + 1);
+  Basis basis(1);
   basis[0].text = "rank";
   for (const std::uint32_t rank : ranks)
-    basis[0].at.insert(basis[0].at.end(), inner, rank);
-  std::size_t stride = inner;
-  for (std::size_t l = 0; l < loops_.size(); ++l) {
-    const Loop &loop = loops_[l];
-    stride /= loop.count;
-    Variable &variable = basis[l + 1];
-    variable.text = loop.name;
-    variable.depth = static_cast<int>(l) + 1;
-    Variable indicator{"(" + loop.name + (loop.style.kind == LoopStyle::Kind::Count ? " >= " : " > ") + "rank)",
-                       variable.depth,
-                       {},
-                       {}};
-    for (std::size_t p = 0; p < points_; ++p) {
-      const std::int64_t rank = basis[0].at[p], k = static_cast<std::int64_t>(p / stride % loop.count);
-      const std::int64_t node = std::max<std::int64_t>(1, loop.style.node);
-      std::int64_t value = k;
-      switch (loop.style.kind) {
-      case LoopStyle::Kind::Count:
-        value += loop.style.first;
-        break;
-      case LoopStyle::Kind::SkipRank:
-        value += k >= rank;
-        break;
-      case LoopStyle::Kind::SkipInNode:
-        value += k >= rank % node;
-        break;
-      case LoopStyle::Kind::SkipNode:
-        value += k >= rank / node;
-        break;
-      }
-      variable.at.push_back(value);
-      indicator.at.push_back(loop.style.kind == LoopStyle::Kind::Count ? value >= rank : value > rank);
-    }
-    indicators_.push_back(std::move(indicator));
-  }
-  findNext(basis);
+    basis[0].at.insert(basis[0].at.end(), inner_, rank);
+  findNextRanks(basis[0], [](std::int64_t) { return 0; });
+  std::size_t stride = inner_;
+  for (const Loop &loop : loops_)
+    basis.push_back(variableOf(loop, static_cast<int>(basis.size()), stride /= loop.count));
   bases_.push_back(std::move(basis));
   moduli_.push_back(numRanks);
   for (const std::uint32_t node : nodes)
     moduli_.insert(moduli_.end(), {node, numRanks / node});
 }
 
+Space::Variable Space::variableOf(const Loop &loop, int depth, std::size_t stride) {
+  const bool counts = loop.style.kind == LoopStyle::Kind::Count;
+  Variable variable{loop.name, depth, {}, {}};
+  Variable indicator{"(" + loop.name + (counts ? " >= " : " > ") + "rank)", depth, {}, {}};
+  for (std::size_t p = 0; p < points_; ++p) {
+    const std::int64_t rank = ranks_[p / inner_], k = static_cast<std::int64_t>(p / stride % loop.count);
+    const std::int64_t skipped = skippedBy(loop.style, rank);
+    const std::int64_t value = k + loop.style.first + (skipped >= 0 && k >= skipped);
+    variable.at.push_back(value);
+    variable.next.push_back(k + 1 < loop.count ? static_cast<std::uint32_t>(p + stride) : none);
+    indicator.at.push_back(counts ? value >= rank : value > rank);
+  }
+  indicators_.push_back(std::move(indicator));
+  return variable;
+}
+
 /// The rank as its node, of `node` ranks, and its place there.
 void Space::addBasis(std::uint32_t node) const {
-  Basis basis(bases_[0].begin() + 1, bases_[0].end());
   const std::string by = std::to_string(node);
   Variable place{"rank % " + by, 0, {}, {}}, number{"rank / " + by, 0, {}, {}};
   for (const std::int64_t rank : bases_[0][0].at) {
     place.at.push_back(rank % node);
     number.at.push_back(rank / node);
   }
-  basis.insert(basis.begin(), {std::move(number), std::move(place)});
-  findNext(basis);
+  findNextRanks(place, [node](std::int64_t rank) { return rank / node; });
+  findNextRanks(number, [node](std::int64_t rank) { return rank % node; });
+  Basis basis{std::move(number), std::move(place)};
+  basis.insert(basis.end(), bases_[0].begin() + 1, bases_[0].end());
   bases_.push_back(std::move(basis));
 }
 
-void Space::findNext(Basis &basis) const {
-  std::vector<std::uint32_t> order(points_);
-  for (std::size_t v = 0; v < basis.size(); ++v) {
-    std::iota(order.begin(), order.end(), 0);
-    const auto others = [&](std::uint32_t a, std::uint32_t b) { // -1, 0, 1 by all variables but this one
-      for (std::size_t w = 0; w < basis.size(); ++w)
-        if (w != v && basis[w].at[a] != basis[w].at[b])
-          return basis[w].at[a] < basis[w].at[b] ? -1 : 1;
-      return 0;
-    };
-    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-      const int by = others(a, b);
-      return by != 0 ? by < 0 : basis[v].at[a] < basis[v].at[b];
-    });
-    basis[v].next.assign(points_, none);
-    for (std::size_t i = 0; i + 1 < points_; ++i)
-      if (others(order[i], order[i + 1]) == 0)
-        basis[v].next[order[i]] = order[i + 1];
+/// Sets where a variable of the rank is larger and the rest of the rank, `restOf`, and the loops' variables are as they
+/// are.
+void Space::findNextRanks(Variable &variable, const std::function<std::int64_t(std::int64_t)> &restOf) const {
+  std::vector<std::size_t> following(ranks_.size(), ranks_.size());
+  std::map<std::int64_t, std::size_t> last;
+  for (std::size_t i = ranks_.size(); i-- > 0;) {
+    const auto [found, isNew] = last.try_emplace(restOf(ranks_[i]), i);
+    if (!isNew)
+      following[i] = std::exchange(found->second, i);
   }
+  variable.next.assign(points_, none);
+  for (std::size_t p = 0; p < points_; ++p)
+    for (std::size_t i = following[p / inner_]; i < ranks_.size(); i = following[i])
+      if ((variable.next[p] = pointOf(i, p)) != none)
+        break;
+}
+
+/// The point of rank number `index` where loops' variables are as at `point`; none if a loop leaves that out.
+std::uint32_t Space::pointOf(std::size_t index, std::size_t point) const {
+  std::size_t to = index, stride = inner_;
+  for (const Loop &loop : loops_) {
+    stride /= loop.count;
+    std::int64_t k = static_cast<std::int64_t>(point / stride % loop.count);
+    if (loop.style.kind != LoopStyle::Kind::Count) {
+      k += k >= skippedBy(loop.style, ranks_[point / inner_]);
+      const std::int64_t skipped = skippedBy(loop.style, ranks_[index]);
+      if (k == skipped)
+        return none;
+      k -= k > skipped;
+    }
+    to = to * loop.count + static_cast<std::size_t>(k);
+  }
+  return static_cast<std::uint32_t>(to);
 }
 
 std::optional<Formula> Space::fit(std::span<const std::int64_t> values) const {

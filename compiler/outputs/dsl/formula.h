@@ -3,6 +3,7 @@
 
 #include "compiler/outputs/dsl/node.h"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,7 +57,9 @@ private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   void addBasis(std::uint32_t node) const;
-  void findNext(Basis &basis) const;
+  Variable variableOf(const Loop &loop, int depth, std::size_t stride);
+  void findNextRanks(Variable &variable, const std::function<std::int64_t(std::int64_t)> &restOf) const;
+  std::uint32_t pointOf(std::size_t index, std::size_t point) const;
   std::optional<Formula> affine(const std::vector<const Variable *> &features,
                                 std::span<const std::int64_t> values) const;
   std::optional<Formula> byIndicator(std::span<const std::int64_t> values) const;
@@ -70,9 +73,10 @@ private:
   std::optional<Formula> power(const std::vector<const Variable *> &rest, const std::vector<std::int64_t> &left) const;
   std::string shown(std::int64_t modulus) const;
 
+  std::vector<std::uint32_t> ranks_;
   std::uint32_t numRanks_;
-  std::size_t points_ = 1;
-  std::vector<std::uint32_t> moduli_; ///< that are tried
+  std::size_t inner_ = 1, points_ = 1; ///< points of a rank, and of all
+  std::vector<std::uint32_t> moduli_;  ///< that are tried
   std::vector<std::uint32_t> nodes_;
   std::vector<Loop> loops_;
   mutable std::vector<Basis> bases_; ///< of the rank and the loops' variables, then of each node size, once needed
