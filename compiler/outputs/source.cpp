@@ -16,7 +16,7 @@ namespace {
 struct Candidate {
   ir::Program program;
   std::string pipeline = std::string(pipelineOf(1)); ///< makes the plan of it
-  std::string option = "";                           ///< asks for these passes
+  std::string option = {};                           ///< asks for these passes
 };
 
 /// `program` as a source whose calls -O1 neither parts nor joins by itself, but for those that were joined.

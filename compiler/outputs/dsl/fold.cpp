@@ -133,20 +133,20 @@ std::size_t Folder::foldAt(std::vector<Node> &lines, std::size_t first, std::siz
   const std::size_t least = inBody >= linesForTwo ? 2 : 3;
   if (count < least)
     return 0;
-  Node loop, longer;
+  Node loop;
   if (!tryLoop(lines, first, period, least, loop) && count != numRanks_ - 1)
     return 0;
   std::size_t good = least, bad = count;
-  if (tryLoop(lines, first, period, count, longer)) {
-    loop = std::move(longer);
+  if (Node all; tryLoop(lines, first, period, count, all)) {
+    loop = std::move(all);
     good = count;
   } else if (loop.count == 0) {
     return 0;
   } else {
     while (good + 1 < bad) {
       const std::size_t middle = std::min(good * 2, (good + bad) / 2);
-      if (tryLoop(lines, first, period, middle, longer)) {
-        loop = std::move(longer);
+      if (Node part; tryLoop(lines, first, period, middle, part)) {
+        loop = std::move(part);
         good = middle;
       } else {
         bad = middle;
