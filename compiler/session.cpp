@@ -113,7 +113,7 @@ ExitCode Session::load() {
 
 ExitCode Session::transform() {
   passes::PassManagerOptions options;
-  options.target = job_.target;
+  options.target = job_.passTarget();
   options.printBefore = filterOf(options_.printBefore);
   options.printAfter = filterOf(options_.printAfter);
   options.stopAfter = options_.stopAfter;
@@ -123,6 +123,8 @@ ExitCode Session::transform() {
   };
   if (options_.verifyEach == Options::VerifyEach::Proof)
     options.check = passes::checkTranslation(job_.program, options_.allowed);
+  if (output_.keepsCalls)
+    keepCalls(options);
   passes::PassManager manager(std::move(options), passes::propertiesOf(job_.program));
   const bool schedules = !job_.program.movement.statements.empty();
   for (const auto &[option, outputs] : options_.forScheduling)
@@ -167,6 +169,17 @@ ExitCode Session::transform() {
   if (options_.stats)
     report_ += renderStats(result.records);
   return result.ok ? exitDone : exitInputWrong;
+}
+
+/// Keeps the program as it is before passes for thread blocks run.
+void Session::keepCalls(passes::PassManagerOptions &options) {
+  job_.calls = job_.program;
+  options.check = [this, next = std::move(options.check)](std::string_view pass, const ir::Program &program,
+                                                          ir::DiagnosticEngine &diags) {
+    if (pass == "synchronise")
+      job_.calls = program;
+    return !next || next(pass, program, diags);
+  };
 }
 
 /// Makes the choices that a program of statements leaves open.

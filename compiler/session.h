@@ -40,6 +40,7 @@ private:
   ExitCode transform();
   ExitCode choose();
   ExitCode prove();
+  void keepCalls(passes::PassManagerOptions &options);
   void reportRewritten(ir::Program given);
 
   const Options &options_;

@@ -52,6 +52,11 @@ std::string flagsOfCombinations() {
   return enumerate(flags, "and");
 }
 
+passes::Target Job::passTarget() const {
+  const bool isForAny = options.output->keepsCalls && !options.target && program.schedule == ir::Schedule::Manual;
+  return isForAny ? passes::Target() : target;
+}
+
 ExitCode Job::say(const std::string &text) {
   return inTable || writeOut(text, diags) ? exitDone : exitInputWrong;
 }

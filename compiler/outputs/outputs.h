@@ -65,9 +65,10 @@ struct Job {
   const passes::Target target;
   ir::DiagnosticEngine &diags;
   StageTimes &times;
-  bool inTable = false;              ///< one of several combinations: say() is silent, as `result` is shown
-  Input input = {};                  ///< without its text once `program` is loaded
-  ir::Program program = {};          ///< empty for an output of the source
+  bool inTable = false;     ///< one of several combinations: say() is silent, as `result` is shown
+  Input input = {};         ///< without its text once `program` is loaded
+  ir::Program program = {}; ///< empty for an output of the source
+  ir::Program calls = {};   ///< of an output that keeps it: the program in thread blocks before any pass changed it
   std::optional<Chosen> chosen = {}; ///< of a program of statements
   std::string result = {};           ///< in a few words; what was proven after a proof that is the output
 
@@ -77,6 +78,9 @@ struct Job {
     const int byDefault = input.kind == InputKind::Plan ? 0 : program.schedule == ir::Schedule::Auto ? 2 : 1;
     return options.optLevel.value_or(byDefault);
   }
+  /// What passes make the program for. A source is for any target, and fitted to one when it is compiled; a schedule is
+  /// made for one.
+  passes::Target passTarget() const;
   /// Writes `text` to standard output, but not in a table.
   ExitCode say(const std::string &text);
   /// Writes what `print` prints to `path` ("-": standard output).
@@ -100,6 +104,7 @@ struct Output {
   Destination destination = Destination::File;
   Combinations combinations = Combinations::Refused;
   bool isPlan = false;     ///< what goes to -o is a plan: --compact is heeded
+  bool keepsCalls = false; ///< needs Job::calls
   bool judgesPlan = false; ///< a plan is read as the executor runs it, not as it would be written again
 };
 

@@ -1,5 +1,10 @@
-"""Random programs, each as C++ of the dialect and as Python of the MSCCL++ DSL, call for call."""
+"""Random programs, each as C++ of the dialect and as Python of the MSCCL++ DSL, call for call.
+
+usage: random_program.py FOLDER COUNT    writes the C++ of the first COUNT to FOLDER/SEED.cpp
+"""
+import pathlib
 import random
+import sys
 from typing import NamedTuple
 
 COLLECTIVES = ["AllGather", "AllReduce", "ReduceScatter", "AllToAll", "SendRecv"]
@@ -508,3 +513,8 @@ class Program:
                 return f'"{given}"'
             return f"ReplicationPolicy.{given.lower()}" if name == "replication" else str(given)
         return "".join(f", {names.get(name, name)}={value(name, given)}" for name, given in self.options.items())
+
+
+if __name__ == "__main__":
+    for seed in range(1, int(sys.argv[2]) + 1):
+        (pathlib.Path(sys.argv[1]) / f"{seed}.cpp").write_text(Program(seed).cpp, "utf-8")

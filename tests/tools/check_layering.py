@@ -50,9 +50,11 @@ ROOMS = {
     "runtime-min/mscclc-perf/experiments": ["frontend/dsl/include"],
     # The tool that measures kernels also fits the time model to what it measures.
     "runtime-min/mscclc-perf/calibrate.cpp": ["ir", "passes/time", "runtime-min", "runtime-min/include"],
+    # Writes sources; knows of programs alone.
+    "compiler/outputs/dsl": ["ir"],
     "compiler": [
         "ir", "frontend", "frontend/xml", "passes", "passes/analysis", "passes/schedule", "passes/simulate", "passes/time",
-        "passes/verify", "backend-json", "backend-cuda"
+        "passes/verify", "backend-json", "backend-cuda", "compiler/outputs/dsl"
     ],
     "samples": ["frontend/dsl/include"],
 }

@@ -1,0 +1,175 @@
+#include "compiler/outputs/dsl/calls.h"
+
+#include "ir/op_semantics.h"
+
+namespace mscclc::dsl {
+namespace {
+
+using ir::ChannelType;
+using ir::Chunk;
+using ir::DataSync;
+using ir::Op;
+using ir::OpKind;
+
+/// Writes the operations of one block anew.
+class Cutter {
+public:
+  Cutter(const ir::Rank &rank, const ir::ThreadBlock &in) : rank_(rank), in_(in) {}
+
+  ir::ThreadBlock run() {
+    out_.channels = in_.channels;
+    out_.remoteBuffers = in_.remoteBuffers;
+    for (std::size_t i = 0; i < in_.ops.size(); ++i) {
+      const Op &op = in_.ops[i];
+      cut(op);
+      if (op.kind != OpKind::Pipeline)
+        continue;
+      const std::size_t header = out_.ops.size() - 1;
+      for (std::uint32_t j = 0; j < op.bodySize; ++j)
+        cut(in_.ops[++i]);
+      out_.ops[header].bodySize = static_cast<std::uint32_t>(out_.ops.size() - header - 1);
+    }
+    return std::move(out_);
+  }
+
+private:
+  void append(const Op &op, OpKind kind, ChannelType type, std::span<const Chunk> srcs, std::span<const Chunk> dsts,
+              std::span<const std::uint32_t> ids = {}) {
+    Op part = op;
+    part.kind = kind;
+    part.channelType = type;
+    part.sync = DataSync::None;
+    out_.append(part, srcs, dsts, ids);
+  }
+
+  /// Signals, waits, semaphores and flushes name one channel or semaphore each.
+  void cutIds(const Op &op) {
+    const std::span<const std::uint32_t> ids = in_.idsOf(op);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      append(op, op.kind, op.channelType, {}, {}, ids.subspan(i, 1));
+      if (i == 0)
+        out_.ops.back().sync = op.sync & DataSync::Before;
+      if (i + 1 == ids.size())
+        out_.ops.back().sync = out_.ops.back().sync | (op.sync & DataSync::After);
+    }
+  }
+
+  /// Source i, or the one source, to destination i.
+  void cutPairs(const Op &op) {
+    const std::span<const Chunk> srcs = in_.srcs(op), dsts = in_.dsts(op);
+    for (std::size_t i = 0; i < dsts.size(); ++i)
+      append(op, op.kind, op.channelType, srcs.subspan(srcs.size() == 1 ? 0 : i, 1), dsts.subspan(i, 1),
+             op.numIds == 0 ? std::span<const std::uint32_t>() : in_.idsOf(op).subspan(i, 1));
+  }
+
+  /// A reduction of remote chunks names one rank in each call.
+  void cutReads(const Op &op) {
+    const std::span<const Chunk> srcs = in_.srcs(op);
+    for (std::size_t i = 1; i < srcs.size();) {
+      std::vector<Chunk> part{srcs[0]};
+      const std::uint32_t peer = rank_.remoteBuffers[srcs[i].id].rank;
+      for (; i < srcs.size() && rank_.remoteBuffers[srcs[i].id].rank == peer; ++i)
+        part.push_back(srcs[i]);
+      append(op, OpKind::ReadReduce, ChannelType::Memory, part, in_.dsts(op).subspan(0, 1));
+    }
+  }
+
+  void send(const Op &op, OpKind kind, std::size_t first) {
+    const std::span<const Chunk> dsts = in_.dsts(op);
+    for (std::size_t i = first; i < dsts.size(); ++i)
+      append(op, kind, ChannelType::Memory, dsts.subspan(0, 1), dsts.subspan(i, 1));
+  }
+
+  void reduce(const Op &op, OpKind kind) {
+    append(op, kind, ChannelType::None, in_.srcs(op), in_.dsts(op).subspan(0, 1));
+  }
+  void copyPackets(const Op &op) {
+    append(op, OpKind::CopyPacket, ChannelType::None, in_.dsts(op).subspan(0, 1), in_.dsts(op).subspan(1, 1));
+  }
+
+  /// The sum lies at the place that the broadcast writes on this rank.
+  void cutSwitch(const Op &op) {
+    const Chunk &far = in_.dsts(op)[0];
+    const Chunk near{ir::spaceOf(rank_.switchChannels[far.id].buffer), far.index, far.size, 0};
+    append(op, OpKind::SwitchReduce, ChannelType::Switch, in_.srcs(op), {&near, 1}, in_.idsOf(op));
+    append(op, OpKind::SwitchBroadcast, ChannelType::Switch, {&near, 1}, in_.dsts(op), in_.idsOf(op));
+  }
+
+  void cut(const Op &op) {
+    switch (op.kind) {
+    case OpKind::SemAcquire:
+    case OpKind::SemRelease:
+    case OpKind::Signal:
+    case OpKind::Wait:
+    case OpKind::RelaxedSignal:
+    case OpKind::RelaxedWait:
+    case OpKind::Flush:
+      return cutIds(op);
+    case OpKind::Get:
+    case OpKind::Put:
+    case OpKind::PutWithSignal:
+    case OpKind::PutWithSignalAndFlush:
+    case OpKind::PutPacket:
+    case OpKind::ReadPutPacket:
+      return cutPairs(op);
+    case OpKind::ReadReduce:
+      return cutReads(op);
+    case OpKind::ReduceSend:
+      reduce(op, OpKind::Reduce);
+      return send(op, OpKind::Put, 1);
+    case OpKind::ReadReduceSend:
+      cutReads(op);
+      return send(op, OpKind::Put, 1);
+    case OpKind::ReduceSendPacket:
+      reduce(op, OpKind::ReducePacket);
+      return send(op, OpKind::PutPacket, 1);
+    case OpKind::ReduceCopyPacket:
+      reduce(op, OpKind::ReducePacket);
+      return copyPackets(op);
+    case OpKind::ReduceCopySendPacket:
+      reduce(op, OpKind::ReducePacket);
+      copyPackets(op);
+      return send(op, OpKind::PutPacket, 2);
+    case OpKind::SwitchReduceBroadcast:
+      return cutSwitch(op);
+    case OpKind::Nop:
+    case OpKind::Barrier:
+    case OpKind::Copy:
+    case OpKind::CopyPacket:
+    case OpKind::UnpackPacket:
+    case OpKind::Reduce:
+    case OpKind::ReducePacket:
+    case OpKind::SwitchReduce:
+    case OpKind::SwitchBroadcast:
+    case OpKind::SwitchBroadcastPacket:
+    case OpKind::Pipeline:
+      break;
+    }
+    out_.append(op, in_.srcs(op), in_.dsts(op), in_.idsOf(op));
+  }
+
+  const ir::Rank &rank_;
+  const ir::ThreadBlock &in_;
+  ir::ThreadBlock out_;
+};
+
+} // namespace
+
+ir::Program cutIntoCalls(const ir::Program &program) {
+  ir::Program cut = program;
+  for (ir::Rank &rank : cut.ranks)
+    for (ir::ThreadBlock &block : rank.blocks)
+      block = Cutter(rank, ir::ThreadBlock(block)).run();
+  return cut;
+}
+
+bool isMadeOfCalls(const ir::Program &program) {
+  const ir::Program cut = cutIntoCalls(program);
+  for (std::size_t r = 0; r < program.ranks.size(); ++r)
+    for (std::size_t b = 0; b < program.ranks[r].blocks.size(); ++b)
+      if (program.ranks[r].blocks[b].ops.size() != cut.ranks[r].blocks[b].ops.size())
+        return false;
+  return true;
+}
+
+} // namespace mscclc::dsl

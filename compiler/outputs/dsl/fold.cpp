@@ -1,0 +1,239 @@
+#include "compiler/outputs/dsl/fold.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace mscclc::dsl {
+namespace {
+
+/// Lines of a loop's body that are not looked for beyond; bounds the time for long programs without loops.
+constexpr std::size_t longestPeriod = 512;
+constexpr std::uint64_t mostComparisons = 20'000'000;
+/// A loop of two iterations is worth it for a body of so many lines.
+constexpr std::uint32_t linesForTwo = 4;
+
+/// Puts the values of `parts`, one point each, into `into`.
+void joinLine(Node &into, const std::vector<const Node *> &parts) {
+  const std::size_t numbers = into.values.size(), ranks = parts.size();
+  std::vector<std::int64_t> values;
+  values.reserve(numbers * ranks);
+  for (std::size_t n = 0; n < numbers; ++n)
+    for (const Node *part : parts)
+      values.push_back(part->values[n]);
+  into.values = std::move(values);
+  for (std::size_t i = 0; i < into.body.size(); ++i) {
+    std::vector<const Node *> inner;
+    for (const Node *part : parts)
+      inner.push_back(&part->body[i]);
+    joinLine(into.body[i], inner);
+  }
+}
+
+} // namespace
+
+std::vector<Node> joinRanks(const std::vector<std::vector<Node>> &ranks) {
+  std::vector<Node> joined = ranks[0];
+  for (std::size_t i = 0; i < joined.size(); ++i) {
+    std::vector<const Node *> parts;
+    for (const std::vector<Node> &lines : ranks)
+      parts.push_back(&lines[i]);
+    joinLine(joined[i], parts);
+  }
+  return joined;
+}
+
+const Space &Folder::spaceOf(const std::vector<Space::Loop> &loops) {
+  std::string key;
+  for (const Space::Loop &loop : loops)
+    key += std::to_string(loop.count) + "," + std::to_string(static_cast<int>(loop.style.kind)) + "," +
+           std::to_string(loop.style.first) + "," + std::to_string(loop.style.node) + "," + loop.name + ";";
+  std::unique_ptr<Space> &space = spaces_[key];
+  if (!space)
+    space = std::make_unique<Space>(ranks_, numRanks_, nodes_, loops);
+  return *space;
+}
+
+void Folder::fold(std::vector<Node> &lines) {
+  foldScopes(lines);
+  // First each thread block alone, so that no loop takes lines of two; then blocks that are alike.
+  std::vector<Node> folded;
+  for (std::size_t i = 0; i < lines.size();) {
+    std::vector<Node> part;
+    const std::uint32_t block = lines[i].block;
+    for (; i < lines.size() && lines[i].block == block; ++i)
+      part.push_back(std::move(lines[i]));
+    foldRuns(part);
+    std::ranges::move(part, std::back_inserter(folded));
+  }
+  lines = std::move(folded);
+  foldRuns(lines);
+}
+
+void Folder::foldScopes(std::vector<Node> &lines) {
+  for (Node &node : lines)
+    if (node.kind == Node::Kind::Scope) {
+      fold(node.body);
+      node.setShape();
+    }
+}
+
+void Folder::foldRuns(std::vector<Node> &lines) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::uint64_t comparisons = 0;
+    for (std::size_t period = 1; !changed && period <= std::min(lines.size() / 2, longestPeriod); ++period) {
+      if ((comparisons += lines.size()) > mostComparisons)
+        break;
+      changed = foldPeriod(lines, period);
+    }
+  }
+}
+
+/// True if a run of lines of several thread blocks begins inside one, where it could begin with the next.
+static bool beginsInside(const std::vector<Node> &lines, std::size_t first, std::size_t period,
+                         const std::vector<std::uint32_t> &alike) {
+  if (first == 0 || lines[first - 1].block != lines[first].block)
+    return false;
+  for (std::size_t i = first + 1; i < first + period; ++i)
+    if (lines[i].block != lines[i - 1].block)
+      return alike[i] >= period;
+  return false;
+}
+
+/// Folds runs that repeat after `period` lines. True if there were any.
+bool Folder::foldPeriod(std::vector<Node> &lines, std::size_t period) {
+  const std::size_t size = lines.size();
+  std::vector<std::uint32_t> alike(size + 1, 0); // how many lines from here are as those `period` later
+  for (std::size_t i = size - period; i-- > 0;)
+    alike[i] = lines[i].shape == lines[i + period].shape ? alike[i + 1] + 1 : 0;
+  std::vector<Node> out;
+  bool changed = false;
+  for (std::size_t i = 0; i < size;) {
+    const std::size_t count = alike[i] / period + 1;
+    std::size_t taken = 0;
+    if (count > 1 && !beginsInside(lines, i, period, alike))
+      taken = foldAt(lines, i, period, count);
+    if (taken == 0) {
+      out.push_back(std::move(lines[i++]));
+      continue;
+    }
+    out.push_back(std::move(lines[i]));
+    i += taken * period;
+    changed = true;
+  }
+  lines = std::move(out);
+  return changed;
+}
+
+/// Makes a loop of as many iterations as have expressions, and puts it at `first`. Returns how many; 0: none.
+std::size_t Folder::foldAt(std::vector<Node> &lines, std::size_t first, std::size_t period, std::size_t count) {
+  std::uint32_t inBody = 0;
+  for (std::size_t i = 0; i < period; ++i)
+    inBody += lines[first + i].lines;
+  const std::size_t least = inBody >= linesForTwo ? 2 : 3;
+  if (count < least)
+    return 0;
+  Node loop;
+  if (!tryLoop(lines, first, period, least, loop) && count != numRanks_ - 1)
+    return 0;
+  std::size_t good = least, bad = count;
+  if (Node all; tryLoop(lines, first, period, count, all)) {
+    loop = std::move(all);
+    good = count;
+  } else if (loop.count == 0) {
+    return 0;
+  } else {
+    while (good + 1 < bad) {
+      const std::size_t middle = std::min(good * 2, (good + bad) / 2);
+      if (Node part; tryLoop(lines, first, period, middle, part)) {
+        loop = std::move(part);
+        good = middle;
+      } else {
+        bad = middle;
+      }
+    }
+  }
+  lines[first] = std::move(loop);
+  return good;
+}
+
+bool Folder::tryLoop(const std::vector<Node> &lines, std::size_t first, std::size_t period, std::size_t count,
+                     Node &loop) {
+  Node made{.kind = Node::Kind::Loop, .block = lines[first].block, .count = static_cast<std::uint32_t>(count)};
+  for (std::size_t i = 0; i < period; ++i) {
+    std::vector<const Node *> alike;
+    for (std::size_t k = 0; k < count; ++k)
+      alike.push_back(&lines[first + k * period + i]);
+    made.body.push_back(mergeLines(alike, 1));
+  }
+  std::vector<LoopStyle> styles{{.first = count + 1 == numRanks_ ? 1u : 0u}};
+  if (ranks_.size() > 1) {
+    if (count + 1 == numRanks_)
+      styles.push_back({LoopStyle::Kind::SkipRank});
+    for (const std::uint32_t node : nodes_) {
+      if (count + 1 == node)
+        styles.push_back({LoopStyle::Kind::SkipInNode, 0, node});
+      if (count + 1 == numRanks_ / node)
+        styles.push_back({LoopStyle::Kind::SkipNode, 0, node});
+    }
+  }
+  std::optional<std::size_t> best;
+  for (const LoopStyle &style : styles) {
+    made.style = style;
+    std::vector<Space::Loop> none;
+    const auto length = cost(made, none);
+    if (!length || (best && *best <= *length))
+      continue;
+    best = length;
+    loop = made;
+  }
+  if (best)
+    loop.setShape();
+  return best.has_value();
+}
+
+/// Lines of iterations as one line of a loop. `width`: iterations of the loops inside the new one, around the lines.
+Node Folder::mergeLines(const std::vector<const Node *> &lines, std::size_t width) {
+  Node merged = *lines[0];
+  merged.values.clear();
+  for (std::size_t row = 0; row < lines[0]->values.size(); row += width)
+    for (const Node *line : lines) {
+      const auto begin = line->values.begin() + static_cast<std::ptrdiff_t>(row);
+      merged.values.insert(merged.values.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+    }
+  const std::size_t inner = merged.kind == Node::Kind::Loop ? width * merged.count : width;
+  for (std::size_t i = 0; i < merged.body.size(); ++i) {
+    std::vector<const Node *> parts;
+    for (const Node *line : lines)
+      parts.push_back(&line->body[i]);
+    merged.body[i] = mergeLines(parts, inner);
+  }
+  return merged;
+}
+
+std::optional<std::size_t> Folder::cost(const Node &node, std::vector<Space::Loop> &loops) {
+  std::size_t length = 0;
+  if (!node.values.empty()) {
+    const Space &space = spaceOf(loops);
+    const std::span<const std::int64_t> values(node.values);
+    for (std::size_t at = 0; at < values.size(); at += space.points()) {
+      const auto formula = space.fit(values.subspan(at, space.points()));
+      if (!formula)
+        return std::nullopt;
+      length += toString(*formula).size();
+    }
+  }
+  if (node.kind == Node::Kind::Loop)
+    loops.push_back({node.count, node.style, std::string(loops.size() + 1, 'k')});
+  for (const Node &line : node.body) {
+    const auto more = cost(line, loops);
+    if (!more)
+      return std::nullopt;
+    length += *more;
+  }
+  if (node.kind == Node::Kind::Loop)
+    loops.pop_back();
+  return length;
+}
+
+} // namespace mscclc::dsl

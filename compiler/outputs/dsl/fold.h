@@ -1,0 +1,44 @@
+// Draws lines that are alike together: into loops.
+#pragma once
+
+#include "compiler/outputs/dsl/formula.h"
+#include "compiler/outputs/dsl/node.h"
+
+#include <map>
+#include <memory>
+
+namespace mscclc::dsl {
+
+/// Folds the lines of a class of ranks.
+class Folder {
+public:
+  /// `nodes`: how many ranks a node may have.
+  Folder(std::vector<std::uint32_t> ranks, std::uint32_t numRanks, std::vector<std::uint32_t> nodes)
+      : ranks_(std::move(ranks)), numRanks_(numRanks), nodes_(std::move(nodes)) {}
+
+  /// Replaces runs of lines by loops whose numbers all have expressions. The order of what is done stays.
+  void fold(std::vector<Node> &lines);
+
+  /// The points of lines inside `loops`.
+  const Space &spaceOf(const std::vector<Space::Loop> &loops);
+
+private:
+  void foldScopes(std::vector<Node> &lines);
+  void foldRuns(std::vector<Node> &lines);
+  bool foldPeriod(std::vector<Node> &lines, std::size_t period);
+  std::size_t foldAt(std::vector<Node> &lines, std::size_t first, std::size_t period, std::size_t count);
+  bool tryLoop(const std::vector<Node> &lines, std::size_t first, std::size_t period, std::size_t count, Node &loop);
+  static Node mergeLines(const std::vector<const Node *> &lines, std::size_t width);
+  /// The length of all expressions in `node`; nothing if some number has none.
+  std::optional<std::size_t> cost(const Node &node, std::vector<Space::Loop> &loops);
+
+  std::vector<std::uint32_t> ranks_;
+  std::uint32_t numRanks_;
+  std::vector<std::uint32_t> nodes_;
+  std::map<std::string, std::unique_ptr<Space>> spaces_;
+};
+
+/// Puts the lines of several ranks, which differ in numbers alone, into one tree.
+std::vector<Node> joinRanks(const std::vector<std::vector<Node>> &ranks);
+
+} // namespace mscclc::dsl

@@ -1,0 +1,141 @@
+#include "compiler/outputs/dsl/program_text.h"
+
+#include "ir/collectives.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace mscclc::dsl {
+namespace {
+
+/// The class of the language for each collective.
+constexpr std::string_view classOf(ir::CollectiveKind kind) {
+  switch (kind) {
+#define COLLECTIVE(kind, ...)                                                                                          \
+  case ir::CollectiveKind::kind:                                                                                       \
+    return #kind;
+#define SIZED_COLLECTIVE(kind, ...)                                                                                    \
+  case ir::CollectiveKind::kind:                                                                                       \
+    return #kind "Collective";
+#include "ir/collectives.def"
+  }
+  return "";
+}
+
+bool isWord(const std::string &name) {
+  static constexpr std::array words = {
+      "alignas",  "alignof",   "and",       "asm",      "auto",     "bool",     "break",    "case",     "catch",
+      "char",     "class",     "compl",     "concept",  "const",    "continue", "copy",     "default",  "delete",
+      "do",       "double",    "else",      "enum",     "explicit", "export",   "extern",   "false",    "float",
+      "for",      "friend",    "goto",      "if",       "inline",   "int",      "long",     "main",     "mscclc",
+      "mutable",  "namespace", "new",       "noexcept", "not",      "numbers",  "nullptr",  "operator", "or",
+      "pipeline", "private",   "protected", "public",   "reduce",   "register", "requires", "return",   "short",
+      "signed",   "sizeof",    "static",    "struct",   "switch",   "tb",       "template", "this",     "throw",
+      "true",     "try",       "typedef",   "typename", "union",    "unsigned", "using",    "virtual",  "void",
+      "volatile", "while",     "xor"};
+  return std::ranges::find(words, name) != words.end();
+}
+
+} // namespace
+
+std::string bytesText(std::uint64_t size) {
+  for (const auto &[unit, shift] : {std::pair{"_GiB", 30}, std::pair{"_MiB", 20}, std::pair{"_KiB", 10}})
+    if (size != 0 && size % (std::uint64_t{1} << shift) == 0 && size >> 62 == 0)
+      return std::to_string(size >> shift) + unit;
+  return std::to_string(size) + (size >> 31 != 0 ? "u" : "");
+}
+
+std::string quoted(const std::string &text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7f || c == '?') {
+      constexpr std::string_view digits = "01234567";
+      out += '\\';
+      for (const int shift : {6, 3, 0})
+        out += digits[byte >> shift & 7];
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string functionName(const ir::Program &program) {
+  std::string name;
+  for (const char c : program.name)
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80 ? c : '_';
+  // Names with two underscores are the implementation's.
+  name.erase(std::unique(name.begin(), name.end(), [](char a, char b) { return a == '_' && b == '_'; }), name.end());
+  while (!name.empty() && name[0] == '_')
+    name.erase(0, 1);
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 || isWord(name))
+    name = "algorithm_" + name;
+  if (name.back() == '_')
+    name.pop_back();
+  return name;
+}
+
+std::optional<std::string> collectiveText(const ir::Program &program, std::string &why) {
+  const ir::Collective &collective = program.collective;
+  const ir::CollectiveInfo &info = ir::info(collective.kind);
+  const ir::Rank &first = program.ranks[0];
+  const std::uint64_t ranks = program.ranks.size();
+  const std::string inplace = collective.inplace ? "/*inplace=*/true" : "/*inplace=*/false";
+  std::string text(classOf(collective.kind));
+  std::uint64_t input = first.inputChunks, output = first.outputChunks;
+  if (ir::hasChunkFactor(collective.kind)) {
+    const std::uint64_t factor = ir::chunksOfShare(program);
+    input = info.input == ir::Extent::Whole ? factor * ranks : factor;
+    output = info.output == ir::Extent::Whole ? factor * ranks : factor;
+    text += "(ranks, " + std::to_string(factor) + ", ";
+    if (info.hasRoot)
+      text += "/*root=*/" + std::to_string(collective.root) + ", ";
+    text += inplace + ")";
+  } else {
+    const std::string sizes = "ranks, " + std::to_string(input) + ", " + std::to_string(output);
+    const bool isCustom = info.promise == ir::Promise::Stated;
+    if (!isCustom && collective.inplace) {
+      why = "a collective '" + collective.name + "' in place";
+      return std::nullopt;
+    }
+    text += isCustom ? "(" + quoted(collective.name) + ", " + sizes + ", " + inplace + ")" : "(" + sizes + ")";
+  }
+  for (std::size_t r = 0; r < program.ranks.size(); ++r)
+    if (program.ranks[r].inputChunks != input || program.ranks[r].outputChunks != output) {
+      why = "input and output of rank " + std::to_string(r) + ", which have " +
+            std::to_string(program.ranks[r].inputChunks) + " and " + std::to_string(program.ranks[r].outputChunks) +
+            " chunks, where the collective has " + std::to_string(input) + " and " + std::to_string(output);
+      return std::nullopt;
+    }
+  return text;
+}
+
+std::string optionsText(const ir::Program &program) {
+  const ir::Program usual;
+  std::string text;
+  const auto add = [&](bool differs, const std::string &option) {
+    if (differs)
+      text += (text.empty() ? "" : ", ") + option;
+  };
+  add(program.instances != usual.instances, ".instances = " + std::to_string(program.instances));
+  add(program.protocol != usual.protocol, ".protocol = Protocol::LL");
+  add(program.fuse != usual.fuse, ".fuse = false");
+  add(program.autoSync != usual.autoSync, ".autoSync = false");
+  add(program.replication != usual.replication, ".replication = Replication::None");
+  add(program.reuseResources != usual.reuseResources, ".reuseResources = true");
+  add(program.threadsPerBlock != usual.threadsPerBlock,
+      ".threadsPerBlock = " + std::to_string(program.threadsPerBlock));
+  add(program.doubleScratch != usual.doubleScratch, ".doubleScratch = true");
+  add(program.bufferAlignment != usual.bufferAlignment,
+      ".bufferAlignment = " + std::to_string(program.bufferAlignment));
+  add(program.minMessageSize != usual.minMessageSize, ".minMessageSize = " + bytesText(program.minMessageSize));
+  add(program.maxMessageSize != usual.maxMessageSize, ".maxMessageSize = " + bytesText(program.maxMessageSize));
+  return text.empty() ? text : ", {" + text + "}";
+}
+
+} // namespace mscclc::dsl

@@ -1,0 +1,269 @@
+#include "compiler/outputs/dsl/source.h"
+
+#include "compiler/outputs/dsl/program_text.h"
+#include "compiler/outputs/dsl/script.h"
+#include "compiler/outputs/dsl/tree_text.h"
+
+#include <algorithm>
+#include <map>
+
+namespace mscclc::dsl {
+namespace {
+
+/// Ranks that do the same, but for numbers.
+struct Class {
+  std::vector<std::uint32_t> ranks;
+  std::vector<std::vector<Node>> scripts; ///< by rank
+};
+
+/// Proper divisors, in ascending order: how many ranks a node may have.
+std::vector<std::uint32_t> nodeSizes(std::uint32_t ranks) {
+  std::vector<std::uint32_t> sizes;
+  for (std::uint32_t size = 2; size < ranks; ++size)
+    if (ranks % size == 0)
+      sizes.push_back(size);
+  return sizes;
+}
+
+std::size_t linesOf(const std::vector<Node> &lines) {
+  std::size_t count = 0;
+  for (const Node &node : lines)
+    count += node.lines;
+  return count;
+}
+
+class SourceWriter {
+public:
+  SourceWriter(const ir::Program &program, const SourceOptions &options)
+      : program_(program), options_(options), numRanks_(static_cast<std::uint32_t>(program.ranks.size())),
+        nodes_(nodeSizes(numRanks_)), tables_(numRanks_) {}
+
+  std::optional<std::string> write(std::string &why) {
+    const std::optional<std::string> collective = collectiveText(program_, why);
+    const std::optional<Names> names = collective ? namesOf(program_, why) : std::nullopt;
+    if (!names)
+      return std::nullopt;
+    names_ = *names;
+    if (!makeClasses(why))
+      return std::nullopt;
+    const std::string shared = sharedText();
+    std::string ranks;
+    for (Class &one : classes_)
+      ranks += "\n" + classText(one);
+    const std::string body = shared + ranks;
+
+    std::string text = "// Written by mscclc --emit-dsl from " + options_.madeFrom + ". The same plan again:\n//   " +
+                       options_.command + "\n#include <mscclc/dsl.hpp>\nusing namespace mscclc;\n\n";
+    if (body.find("numbers(") != std::string::npos)
+      text += numbersText;
+    text += "MSCCLC_ALGORITHM void " + functionName(program_) +
+            "() {\n  constexpr int ranks = " + std::to_string(numRanks_) + ";\n" + programText(*collective);
+    text += tables_.text();
+    return text + body + "}\n";
+  }
+
+private:
+  static constexpr std::string_view numbersText =
+      "/// `count` numbers from `first` on, each `step` more than the one before.\n"
+      "static List<int> numbers(int first, int count, int step = 1) {\n"
+      "  List<int> list;\n"
+      "  for (int i = 0; i < count; ++i)\n"
+      "    list.push_back(first + i * step);\n"
+      "  return list;\n"
+      "}\n\n";
+
+  bool makeClasses(std::string &why) {
+    std::map<std::vector<std::uint64_t>, std::size_t> known;
+    for (std::uint32_t rank = 0; rank < numRanks_; ++rank) {
+      auto script = scriptOf(program_, names_, rank, templates_, why);
+      if (!script) {
+        why = "rank " + std::to_string(rank) + ": " + why;
+        return false;
+      }
+      std::vector<std::uint64_t> shapes;
+      for (const Node &node : *script)
+        shapes.push_back(node.shape);
+      const auto [found, isNew] = known.try_emplace(std::move(shapes), classes_.size());
+      if (isNew)
+        classes_.emplace_back();
+      classes_[found->second].ranks.push_back(rank);
+      classes_[found->second].scripts.push_back(std::move(*script));
+    }
+    return true;
+  }
+
+  std::string programText(const std::string &collective) {
+    const std::string begin = "  CollectiveProgram program(" + quoted(program_.name) + ", ";
+    std::string end = optionsText(program_) + ");\n";
+    const bool expects = !program_.collective.expectations.empty();
+    const std::string what = expects ? "collective" : collective;
+    if (begin.size() + what.size() + end.size() > 120 && end[0] == ',')
+      end = ",\n" + std::string(27, ' ') + end.substr(2);
+    if (!expects)
+      return begin + what + end;
+    std::vector<Node> lines;
+    for (const ir::Expectation &expectation : program_.collective.expectations) {
+      std::string text = "collective.expect(%p, %v, {";
+      std::vector<std::int64_t> values{expectation.rank, expectation.outputChunk};
+      for (std::size_t i = 0; i < expectation.contributions.size(); ++i) {
+        text += i == 0 ? "{%p, %v}" : ", {%p, %v}";
+        values.insert(values.end(), {expectation.contributions[i].rank, expectation.contributions[i].chunk});
+      }
+      addLine(lines, text + "});", std::move(values));
+    }
+    return "  CustomCollective collective" + collective.substr(collective.find('(')) + ";\n" + foldedAlone(lines, 2) +
+           begin + what + end;
+  }
+
+  void addLine(std::vector<Node> &lines, const std::string &text, std::vector<std::int64_t> values) {
+    Node &node = lines.emplace_back(Node{.text = templates_.idOf(text), .values = std::move(values)});
+    node.setShape();
+  }
+
+  /// Lines that belong to no rank.
+  std::string foldedAlone(std::vector<Node> &lines, unsigned indent) {
+    const std::vector<std::uint32_t> one{0};
+    Folder folder(one, numRanks_, {});
+    folder.fold(lines);
+    return TreeWriter(folder, one, numRanks_, templates_, tables_).write(lines, indent);
+  }
+
+  /// What all ranks see: scratch and switch channels.
+  std::string sharedText() {
+    std::string text;
+    std::vector<Node> lines;
+    if (names_.scratch) {
+      text += "  List<Buffer> scratches; // of each rank\n";
+      std::vector<std::uint32_t> sizes;
+      for (const ir::Rank &rank : program_.ranks)
+        sizes.push_back(rank.scratchChunks);
+      if (std::ranges::count(sizes, sizes[0]) == static_cast<std::ptrdiff_t>(sizes.size()))
+        text += "  for (int rank = 0; rank < ranks; ++rank)\n    scratches.push_back(Buffer(rank, " +
+                std::to_string(sizes[0]) + "));\n";
+      else
+        for (std::uint32_t rank = 0; rank < numRanks_; ++rank)
+          addLine(lines, "scratches.push_back(Buffer(%p, %v));", {rank, sizes[rank]});
+    }
+    text += foldedAlone(lines, 2);
+    if (names_.switches.empty())
+      return text;
+    lines.clear();
+    for (const ir::SwitchChannel &channel : names_.switches) {
+      std::vector<std::int64_t> values;
+      const std::string list = listTemplate(channel.ranks, values, 'p');
+      const std::string_view buffer = channel.buffer == ir::BufferKind::Input    ? "Input"
+                                      : channel.buffer == ir::BufferKind::Output ? "Output"
+                                                                                 : "Scratch";
+      addLine(lines, "switches.push_back(SwitchChannel(" + list + ", BufferType::" + std::string(buffer) + "));",
+              std::move(values));
+    }
+    return text + "  List<SwitchChannel> switches;\n" + foldedAlone(lines, 2);
+  }
+
+  /// What the ranks of a class do: together, or each alone where they have little in common.
+  std::string classText(Class &one) {
+    if (one.scripts[0].empty())
+      return "";
+    std::vector<Node> together = joinRanks(one.scripts);
+    Folder folder(one.ranks, numRanks_, nodes_);
+    folder.fold(together);
+    if (one.ranks.size() > 1 && lacksFormulas(folder, together)) {
+      std::string text;
+      for (std::size_t i = 0; i < one.ranks.size(); ++i) {
+        const std::vector<std::uint32_t> alone{one.ranks[i]};
+        Folder ofRank(alone, numRanks_, nodes_);
+        ofRank.fold(one.scripts[i]);
+        text += (i == 0 ? "" : "\n") + ranksText(ofRank, alone, one.scripts[i]);
+      }
+      return text;
+    }
+    return ranksText(folder, one.ranks, together);
+  }
+
+  /// True if so many numbers have no expression that the ranks alone are shorter.
+  bool lacksFormulas(Folder &folder, const std::vector<Node> &lines) {
+    std::size_t lacking = 0;
+    const Space &space = folder.spaceOf({});
+    const auto count = [&](const auto &self, const std::vector<Node> &among) -> void {
+      for (const Node &node : among) {
+        if (node.kind == Node::Kind::Loop)
+          continue;
+        const std::span<const std::int64_t> values(node.values);
+        for (std::size_t at = 0; at < values.size(); at += space.points())
+          lacking += !space.fit(values.subspan(at, space.points()));
+        self(self, node.body);
+      }
+    };
+    count(count, lines);
+    return lacking > linesOf(lines) / 2;
+  }
+
+  std::string ranksText(Folder &folder, const std::vector<std::uint32_t> &ranks, const std::vector<Node> &lines) {
+    const std::string inner = TreeWriter(folder, ranks, numRanks_, templates_, tables_).write(lines, 4);
+    return headOf(ranks) + listsOf(ranks[0], inner) + inner + "  }\n";
+  }
+
+  /// `for (…) {`, or `{` and the number of the one rank.
+  std::string headOf(const std::vector<std::uint32_t> &ranks) const {
+    const std::string first = std::to_string(ranks[0]), past = std::to_string(ranks.back() + 1);
+    if (ranks.size() == 1)
+      return "  {\n    constexpr int rank = " + first + ";\n";
+    const std::uint32_t step = ranks[1] - ranks[0];
+    bool inRow = true;
+    std::string list;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      inRow &= i == 0 || ranks[i] - ranks[i - 1] == step;
+      list += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+    }
+    if (!inRow)
+      return "  for (const int rank : {" + list + "}) {\n";
+    return "  for (int rank = " + first + "; rank < " + (ranks.back() + 1 == numRanks_ ? "ranks" : past) + "; " +
+           (step == 1 ? "++rank" : "rank += " + std::to_string(step)) + ") {\n";
+  }
+
+  /// The buffers and lists that `inner` uses.
+  std::string listsOf(std::uint32_t rank, const std::string &inner) const {
+    std::string text;
+    const auto uses = [&](std::string_view word) {
+      for (std::size_t at = inner.find(word); at != std::string::npos; at = inner.find(word, at + 1))
+        if (inner[at - 1] == ' ' || inner[at - 1] == '(' || inner[at - 1] == '{')
+          if (const char after = inner[at + word.size()]; after == '[' || after == '.')
+            return true;
+      return false;
+    };
+    for (const std::string name : {"input", "output"})
+      if (uses(name))
+        text += "    const Buffer " + name + " = Rank(rank)." + name + "();\n";
+    if (uses("scratch"))
+      text += "    const Buffer scratch = scratches[rank];\n";
+    for (const auto &[type, name, kind] : {std::tuple{ir::ChannelType::Memory, "channels", "MemoryChannel"},
+                                           {ir::ChannelType::Port, "ports", "PortChannel"}})
+      if (!program_.ranks[rank].peers(type).empty()) {
+        const bool byPeer = names_.byPeer[static_cast<std::size_t>(type)];
+        text += byPeer ? std::string("    List<") + kind + "> " + name + "(ranks, {}); // by peer\n"
+                       : std::string("    List<List<") + kind + ">> " + name + "(ranks, {}); // by peer\n";
+      }
+    if (!program_.ranks[rank].semaphores.empty())
+      text += "    List<Semaphore> semaphores;\n";
+    if (uses("others"))
+      text += "    List<Chunk> others;\n";
+    return text;
+  }
+
+  const ir::Program &program_;
+  const SourceOptions &options_;
+  const std::uint32_t numRanks_;
+  const std::vector<std::uint32_t> nodes_;
+  Names names_;
+  Templates templates_;
+  Tables tables_;
+  std::vector<Class> classes_;
+};
+
+} // namespace
+
+std::optional<std::string> sourceOf(const ir::Program &program, const SourceOptions &options, std::string &why) {
+  return SourceWriter(program, options).write(why);
+}
+
+} // namespace mscclc::dsl

@@ -1,0 +1,20 @@
+// Prints a program as a source of the language.
+#pragma once
+
+#include "ir/program.h"
+
+#include <optional>
+#include <string>
+
+namespace mscclc::dsl {
+
+struct SourceOptions {
+  std::string command;  ///< compiles the source to the program's plan, as its first comment shows it
+  std::string madeFrom; ///< the name of the input
+};
+
+/// A Manual source whose recording is `program`, which is one of calls (calls.h) without statements. Loops are drawn
+/// over ranks, blocks and peers that do alike. Nothing, and `why`, if the language cannot say it.
+std::optional<std::string> sourceOf(const ir::Program &program, const SourceOptions &options, std::string &why);
+
+} // namespace mscclc::dsl

@@ -1,0 +1,68 @@
+// The text of a tree of lines (node.h).
+#pragma once
+
+#include "compiler/outputs/dsl/fold.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mscclc::dsl {
+
+/// Arrays of numbers that no expression gives, one a rank.
+class Tables {
+public:
+  explicit Tables(std::uint32_t numRanks) : numRanks_(numRanks) {}
+  /// The name of the array that has `values` at `ranks`; what it has elsewhere, nobody asks for.
+  std::string nameOf(const std::vector<std::uint32_t> &ranks, std::span<const std::int64_t> values, char letter);
+  /// Their definitions.
+  std::string text() const;
+  std::size_t size() const { return names_.size(); }
+
+private:
+  std::uint32_t numRanks_;
+  std::map<std::vector<std::int64_t>, std::string> names_;
+  std::vector<std::string> definitions_;
+};
+
+/// Writes the lines of one class of ranks.
+class TreeWriter {
+public:
+  TreeWriter(Folder &folder, const std::vector<std::uint32_t> &ranks, std::uint32_t numRanks,
+             const Templates &templates, Tables &tables)
+      : folder_(folder), ranks_(ranks), numRanks_(numRanks), templates_(templates), tables_(tables) {}
+
+  /// The lines, each indented by `indent` spaces. Numbers that depend on the rank name it `rank`.
+  std::string write(const std::vector<Node> &lines, unsigned indent);
+
+private:
+  struct Shared {
+    std::string text;
+    int depth = 0;
+    char letter = 'v';
+  };
+  std::string body(const std::vector<Node> &lines, unsigned indent);
+  std::string loop(const Node &node, unsigned indent);
+  std::string call(const Node &node);
+  Formula number(const Node &node, std::size_t at, char letter);
+  /// What stands for an expression until it is known whether it gets a name.
+  std::string share(const std::string &text, int depth, char letter);
+  std::string marked(Formula formula, char letter);
+  /// Replaces what stands for the shared expressions of this depth: by a name if they stand more than once.
+  std::string resolve(std::string text, unsigned indent);
+  std::string variableOf(const Node &loop);
+  bool countsBlocks(const Node &node, const Node &loop, std::size_t width, std::size_t inner) const;
+  std::string freeName(const std::string &wanted);
+
+  Folder &folder_;
+  const std::vector<std::uint32_t> &ranks_;
+  std::uint32_t numRanks_;
+  const Templates &templates_;
+  Tables &tables_;
+  std::vector<Space::Loop> loops_;
+  std::vector<Shared> shared_;
+  std::vector<std::string> names_;  ///< of what is around the lines being written
+  std::vector<std::string> inside_; ///< of what is inside the loops that were written
+};
+
+} // namespace mscclc::dsl

@@ -1,0 +1,96 @@
+// --emit-dsl
+#include "compiler/outputs/dsl/source.h"
+#include "backend-json/compare_plans.h"
+#include "compiler/diagnostics.h"
+#include "compiler/outputs/dsl/calls.h"
+#include "compiler/outputs/dsl/program_text.h"
+#include "compiler/outputs/outputs.h"
+#include "compiler/pipeline.h"
+
+#include <filesystem>
+
+namespace mscclc::driver {
+namespace {
+
+/// A program that may become the source.
+struct Candidate {
+  ir::Program program;
+  std::string pipeline = std::string(pipelineOf(1)); ///< makes the plan of it
+  std::string option = {};                           ///< asks for these passes
+};
+
+/// `program` as a source whose calls -O1 neither parts nor joins by itself, but for those that were joined.
+Candidate asItStands(const ir::Program &program) {
+  Candidate made{dsl::cutIntoCalls(program)};
+  made.program.fuse = !dsl::isMadeOfCalls(program);
+  made.program.autoSync = false;
+  return made;
+}
+
+/// What may become the source, the most readable first: as it was written, then as it is in the plan.
+std::vector<Candidate> candidatesOf(const Job &job) {
+  std::vector<Candidate> candidates;
+  const bool isScheduled = job.calls.movement.statements.empty();
+  const int level = job.optLevel();
+  if (isScheduled && job.options.hasPasses && job.options.stopAfter.empty())
+    candidates.push_back({dsl::cutIntoCalls(job.calls), job.options.passes, " --passes=" + job.options.passes});
+  else if (isScheduled && !job.options.hasPasses && level != 0)
+    candidates.push_back({dsl::cutIntoCalls(job.calls), std::string(pipelineOf(level)),
+                          level == 1 ? "" : " -O" + std::to_string(level)});
+  else if (isScheduled && !job.options.hasPasses)
+    candidates.push_back(asItStands(job.calls));
+  candidates.push_back(asItStands(job.program));
+  for (Candidate &candidate : candidates) {
+    candidate.program.schedule = ir::Schedule::Manual;
+    candidate.program.movement = {};
+  }
+  return candidates;
+}
+
+/// What keeps a candidate from being the source; empty: nothing.
+std::string difference(const Job &job, const Candidate &candidate) {
+  ir::Program compiled = candidate.program;
+  ir::DiagnosticEngine diags;
+  passes::PassManagerOptions options;
+  options.target = job.passTarget();
+  passes::PassManager manager(std::move(options), passes::propertiesOf(compiled));
+  if (const std::string wrong = manager.add(candidate.pipeline); !wrong.empty())
+    return wrong; // passes that the command line names may be those of a schedule
+  diags.allow(job.options.allowed);
+  if (!manager.run(compiled, diags).ok)
+    return "its operations cannot be cut into calls";
+  const json::PlanComparison comparison = json::comparePlans(job.program, compiled);
+  return comparison.equal() ? "" : json::describe(comparison.differences.front(), "what its calls make");
+}
+
+std::string commandOf(const Job &job, const std::string &option) {
+  const std::string &path = job.options.outputPath;
+  std::string command = "mscclc " + (path == "-" ? dsl::functionName(job.program) + ".cpp"
+                                                 : std::filesystem::path(path).filename().string());
+  command += option;
+  for (const std::string &name : job.options.allowed)
+    command += " --allow=" + name;
+  if (job.options.target)
+    command += " --target=" + *job.options.target;
+  return command + " -o plan.json";
+}
+
+} // namespace
+
+ExitCode writeSource(Job &job) {
+  std::string why;
+  for (const Candidate &candidate : candidatesOf(job)) {
+    why = difference(job, candidate);
+    if (!why.empty())
+      continue;
+    const std::string madeFrom = std::filesystem::path(job.input.shownName).filename().string();
+    const auto text = dsl::sourceOf(candidate.program, {commandOf(job, candidate.option), madeFrom}, why);
+    job.times.lap("emit");
+    if (text)
+      return job.writeFile(job.options.outputPath, [&](std::ostream &stream) { stream << *text; });
+  }
+  job.diags.report(diag::plan_without_source, {}, {why});
+  return exitInputWrong;
+}
+
+} // namespace mscclc::driver
