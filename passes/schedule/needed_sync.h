@@ -9,8 +9,11 @@ namespace mscclc::passes::prune {
 /// only those that go by a dropped one are asked again.
 class NeededSync {
 public:
-  /// Of all sizes of a program. Pairs that are not in order with `dropped` as it is count no more.
-  NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped);
+  /// Of all sizes of a program. Pairs that are not in order with `dropped` as it is count no more. `everyRank`: else,
+  /// of pairs that correspond over ranks one is looked at, if all ranks are alike. Ranks that look alike may differ in
+  /// what they name: then that is not enough.
+  NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
+             bool everyRank);
 
   /// Drops `orbit` if no pair needs it; `excuse`: pairs that packets may order are not asked.
   bool drop(const std::vector<Piece> &orbit, bool excuse);
@@ -30,6 +33,8 @@ private:
     std::vector<std::pair<Need, std::vector<Piece>>> added;
   };
 
+  std::vector<Need> allNeeds() const;
+  void keepOneOfAlike(std::vector<Need> &needs) const;
   void add(const Need &need);
   void use(std::uint32_t need, const std::vector<Piece> &pieces);
   bool check(std::uint32_t need, bool excuse, Trial &trial);

@@ -95,7 +95,7 @@ private:
 
   /// Looks for orbits to drop, and has the result proven. False if all is done.
   bool round() {
-    NeededSync needed(records_, orbits_, dropped_);
+    NeededSync needed(records_, orbits_, dropped_, everyRank_);
     Orbits found;
     for (const bool excuse : {false, true})
       for (const auto &orbit : candidates_)
@@ -103,9 +103,18 @@ private:
             needed.drop(orbit, excuse))
           found.push_back(&orbit);
     bool refused = false;
-    if (!found.empty())
+    if (found.empty())
+      return false;
+    if (everyRank_ || !orbits_.allAlike()) {
       tryDrop(found, refused);
-    return refused;
+      return refused;
+    }
+    everyRank_ = true;
+    set(found, true);
+    if (isProven())
+      return false;
+    set(found, false);
+    return mayProve() && asItWas().proven;
   }
 
   /// Drops those of `orbits` that the proof does not need.
@@ -211,6 +220,7 @@ private:
   std::vector<SyncRecord> records_;
   std::vector<std::vector<Piece>> candidates_;
   std::vector<bool> dropped_, needed_; ///< [piece]; needed_: by the first of an orbit
+  bool everyRank_ = false;             ///< ranks that look alike are looked at one by one
   std::uint32_t proofs_ = 0;
   std::optional<VerifyResult> asItWas_; ///< the proof of the program with all its sync
 };
