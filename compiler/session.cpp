@@ -111,7 +111,7 @@ ExitCode Session::load() {
   return exitDone;
 }
 
-ExitCode Session::transform() {
+passes::PassManagerOptions Session::passOptions() const {
   passes::PassManagerOptions options;
   options.target = job_.target;
   options.printBefore = filterOf(options_.printBefore);
@@ -123,16 +123,21 @@ ExitCode Session::transform() {
   };
   if (options_.verifyEach == Options::VerifyEach::Proof)
     options.check = passes::checkTranslation(job_.program, options_.allowed);
-  passes::PassManager manager(std::move(options), passes::propertiesOf(job_.program));
+  return options;
+}
+
+ExitCode Session::transform() {
+  passes::PassManager manager(passOptions(), passes::propertiesOf(job_.program));
   const bool schedules = !job_.program.movement.statements.empty();
   for (const auto &[option, outputs] : options_.forScheduling)
     if (job_.program.schedule == ir::Schedule::Manual)
       diags_.report(diag::nothing_to_schedule, {}, {option, outputs});
   if (diags_.hasErrors())
     return exitUsage;
-  std::string wrong = manager.add(options_.hasPasses ? options_.passes
-                                  : schedules        ? schedulingPipelineOf(job_.optLevel())
-                                                     : std::string(pipelineOf(job_.optLevel())));
+  const std::string pipeline = options_.hasPasses ? options_.passes
+                               : schedules        ? schedulingPipelineOf(job_.optLevel())
+                                                  : std::string(pipelineOf(job_.optLevel()));
+  std::string wrong = manager.add(pipeline);
   if (wrong.empty())
     wrong = manager.checkOptions();
   if (!wrong.empty()) {
@@ -147,19 +152,25 @@ ExitCode Session::transform() {
   if (missing != 0)
     return exitUsage;
   times_.mark();
+  std::vector<passes::PassRecord> done;
   if (schedules && !options_.hasPasses) {
     meaning_ = passes::schedule::meaningOf(job_.program, diags_);
     times_.lap("meaning");
     if (!meaning_)
       return exitInputWrong;
-    if (const ExitCode code = choose(); code != exitDone)
+    if (const ExitCode code = choose(pipeline, done); code != exitDone)
       return code;
+    if (!done.empty()) {
+      manager = passes::PassManager(passOptions(), passes::propertiesOf(job_.program));
+      manager.add(pipeline.substr(sharedPipeline().size() + 1));
+    }
   }
   std::optional<ir::Program> given; // a plan that is proven for a target is proven as it stands
   if (job_.input.kind == InputKind::Plan && output_.proof == Proof::IsOutput && job_.target.executor &&
       job_.optLevel() == 0)
     given = job_.program;
-  const passes::PassRun result = manager.run(job_.program, diags_);
+  passes::PassRun result = manager.run(job_.program, diags_);
+  result.records.insert(result.records.begin(), done.begin(), done.end());
   if (given && result.ok)
     reportRewritten(std::move(*given));
   for (const passes::PassRecord &record : result.records)
@@ -169,8 +180,9 @@ ExitCode Session::transform() {
   return result.ok ? exitDone : exitInputWrong;
 }
 
-/// Makes the choices that a program of statements leaves open.
-ExitCode Session::choose() {
+/// Makes the choices that a program of statements leaves open. `done`: those of the passes of `pipeline` that the
+/// program has been through then, with their time left out.
+ExitCode Session::choose(std::string_view pipeline, std::vector<passes::PassRecord> &done) {
   const std::optional<TimedOn> on = namedMachine(job_);
   if (!on)
     return exitUsage;
@@ -179,13 +191,23 @@ ExitCode Session::choose() {
       options_.messageSize != 0
           ? options_.messageSize
           : std::clamp(usual, std::max<std::uint64_t>(1, job_.program.minMessageSize), job_.program.maxMessageSize);
-  const passes::schedule::Choice choice =
-      passes::schedule::choose(job_.program, {on->machine, on->runner, bytes, job_.target, candidatePipeline()});
+  // Who wants to look at a pass wants to see it run.
+  const bool watched = !options_.printBefore.empty() || !options_.printAfter.empty() || !options_.stopAfter.empty() ||
+                       options_.verifyEach != Options::VerifyEach::Off;
+  const std::string_view shared = !watched && pipeline.starts_with(sharedPipeline()) ? sharedPipeline() : "";
+  passes::schedule::Choice choice = passes::schedule::choose(
+      job_.program, {on->machine, on->runner, bytes, job_.target, candidatePipeline(), shared});
+  done = std::move(choice.done);
+  for (passes::PassRecord &record : done)
+    record.seconds = 0;
   times_.lap("choose");
   if (options_.stats)
     report_ += "choose: " + ir::plural(choice.candidates, "candidate") + ", " + std::to_string(choice.refused) +
-               " refused; " + std::to_string(static_cast<std::uint64_t>(choice.nanoseconds)) + " ns for " +
-               ir::plural(bytes, "byte") + "\n";
+               " refused; " +
+               (choice.nanoseconds == 0 ? "not timed"
+                                        : std::to_string(static_cast<std::uint64_t>(choice.nanoseconds)) + " ns for " +
+                                              ir::plural(bytes, "byte")) +
+               "\n";
   return exitDone;
 }
 

@@ -38,7 +38,8 @@ private:
   ExitCode steps();
   ExitCode load();
   ExitCode transform();
-  ExitCode choose();
+  passes::PassManagerOptions passOptions() const;
+  ExitCode choose(std::string_view pipeline, std::vector<passes::PassRecord> &done);
   ExitCode prove();
   void reportRewritten(ir::Program given);
 
