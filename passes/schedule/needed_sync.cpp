@@ -123,6 +123,10 @@ bool NeededSync::drop(const std::vector<Piece> &orbit, bool excuse) {
   set(orbit, true);
   Trial trial;
   std::vector<std::uint32_t> &users = usedBy_[orbits_.find(orbit[0])];
+  // A need comes back to an orbit whenever it is in order by other pieces than before: asked twice, it would come back
+  // twice.
+  std::ranges::sort(users);
+  users.erase(std::ranges::unique(users).begin(), users.end());
   for (const std::uint32_t need : users)
     if (!check(need, excuse, trial)) {
       set(orbit, false);
