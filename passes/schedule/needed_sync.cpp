@@ -96,6 +96,8 @@ std::vector<NeededSync::Need> NeededSync::instead(const Need &need) const {
 void NeededSync::set(const std::vector<Piece> &orbit, bool dropped) {
   for (const Piece piece : orbit)
     dropped_[piece] = dropped;
+  for (SyncSearch &search : searches_)
+    search.update(orbit);
 }
 
 bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
