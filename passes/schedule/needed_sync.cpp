@@ -93,11 +93,13 @@ std::vector<NeededSync::Need> NeededSync::instead(const Need &need) const {
   return needs;
 }
 
-void NeededSync::set(const std::vector<Piece> &orbit, bool dropped) {
-  for (const Piece piece : orbit)
-    dropped_[piece] = dropped;
-  for (SyncSearch &search : searches_)
-    search.update(orbit);
+void NeededSync::set(std::span<const std::vector<Piece> *const> orbits, bool dropped) {
+  for (const std::vector<Piece> *orbit : orbits) {
+    for (const Piece piece : *orbit)
+      dropped_[piece] = dropped;
+    for (SyncSearch &search : searches_)
+      search.update(*orbit);
+  }
 }
 
 bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
@@ -121,20 +123,25 @@ bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
   return true;
 }
 
-bool NeededSync::drop(const std::vector<Piece> &orbit, bool excuse) {
-  set(orbit, true);
+bool NeededSync::drop(std::span<const std::vector<Piece> *const> orbits, bool excuse) {
+  set(orbits, true);
   Trial trial;
-  std::vector<std::uint32_t> &users = usedBy_[orbits_.find(orbit[0])];
+  std::vector<std::uint32_t> users;
+  for (const std::vector<Piece> *orbit : orbits) {
+    const std::vector<std::uint32_t> &own = usedBy_[orbits_.find(orbit->front())];
+    users.insert(users.end(), own.begin(), own.end());
+  }
   // A need comes back to an orbit whenever it is in order by other pieces than before: asked twice, it would come back
   // twice.
   std::ranges::sort(users);
   users.erase(std::ranges::unique(users).begin(), users.end());
   for (const std::uint32_t need : users)
     if (!check(need, excuse, trial)) {
-      set(orbit, false);
+      set(orbits, false);
       return false;
     }
-  users.clear();
+  for (const std::vector<Piece> *orbit : orbits)
+    usedBy_[orbits_.find(orbit->front())].clear();
   for (const auto &[need, pieces] : trial.moved)
     use(need, pieces);
   for (const std::uint32_t need : trial.excused)

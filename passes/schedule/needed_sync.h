@@ -15,8 +15,8 @@ public:
   NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
              bool everyRank);
 
-  /// Drops `orbit` if no pair needs it; `excuse`: pairs that packets may order are not asked.
-  bool drop(const std::vector<Piece> &orbit, bool excuse);
+  /// Drops `orbits` if no pair needs any of them; `excuse`: pairs that packets may order are not asked.
+  bool drop(std::span<const std::vector<Piece> *const> orbits, bool excuse);
 
 private:
   struct Need {
@@ -39,7 +39,7 @@ private:
   void use(std::uint32_t need, const std::vector<Piece> &pieces);
   bool check(std::uint32_t need, bool excuse, Trial &trial);
   std::vector<Need> instead(const Need &need) const;
-  void set(const std::vector<Piece> &orbit, bool dropped);
+  void set(std::span<const std::vector<Piece> *const> orbits, bool dropped);
 
   const std::vector<SyncRecord> &records_;
   const SyncOrbits &orbits_;

@@ -97,11 +97,14 @@ private:
   bool round() {
     NeededSync needed(records_, orbits_, dropped_, everyRank_);
     Orbits found;
-    for (const bool excuse : {false, true})
+    for (const bool excuse : {false, true}) {
+      Orbits left;
       for (const auto &orbit : candidates_)
-        if (!dropped_[orbit[0]] && !needed_[orbit[0]] && std::ranges::find(found, &orbit) == found.end() &&
-            needed.drop(orbit, excuse))
-          found.push_back(&orbit);
+        if (!dropped_[orbit[0]] && !needed_[orbit[0]] && std::ranges::find(found, &orbit) == found.end())
+          left.push_back(&orbit);
+      const Orbits more = droppable(left, excuse, needed);
+      found.insert(found.end(), more.begin(), more.end());
+    }
     bool refused = false;
     if (found.empty())
       return false;
@@ -115,6 +118,25 @@ private:
       return false;
     set(found, false);
     return mayProve() && asItWas().proven;
+  }
+
+  /// Drops from `needed` what nothing needs of `orbits`, one after the other. What can go together can go one by one,
+  /// so as long as all goes well ever more are tried at once.
+  static Orbits droppable(std::span<const std::vector<Piece> *const> orbits, bool excuse, NeededSync &needed) {
+    Orbits found;
+    for (std::size_t size = 1; !orbits.empty();) {
+      const auto group = orbits.first(std::min(size, orbits.size()));
+      if (needed.drop(group, excuse)) {
+        found.insert(found.end(), group.begin(), group.end());
+        orbits = orbits.subspan(group.size());
+        size *= 2;
+      } else if (group.size() > 1) {
+        size = group.size() / 2;
+      } else {
+        orbits = orbits.subspan(1);
+      }
+    }
+    return found;
   }
 
   /// Drops those of `orbits` that the proof does not need.
