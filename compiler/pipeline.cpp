@@ -37,9 +37,12 @@ std::string_view pipelineOf(int optLevel) {
   }
 }
 
-std::string_view candidatePipeline() {
-  return "place,cut,order,synchronise,fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits,"
-         "replicate-instances,fit-executor,check-executor";
+std::string_view sharedPipeline() {
+  return "place,cut,order,synchronise,fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits";
+}
+
+std::string candidatePipeline() {
+  return std::string(sharedPipeline()) + ",replicate-instances,fit-executor,check-executor";
 }
 
 std::string schedulingPipelineOf(int optLevel) {

@@ -15,6 +15,8 @@ std::string_view pipelineOf(int optLevel);
 /// The same for a program of statements: first those that make thread blocks of them.
 std::string schedulingPipelineOf(int optLevel);
 /// What such a program is compiled with, to compare choices: what changes its time most.
-std::string_view candidatePipeline();
+std::string candidatePipeline();
+/// What candidatePipeline() begins with, and schedulingPipelineOf(maxOptLevel) as well.
+std::string_view sharedPipeline();
 
 } // namespace mscclc::driver

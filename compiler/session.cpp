@@ -111,7 +111,7 @@ ExitCode Session::load() {
   return exitDone;
 }
 
-ExitCode Session::transform() {
+passes::PassManagerOptions Session::passOptions() {
   passes::PassManagerOptions options;
   options.target = job_.passTarget();
   options.printBefore = filterOf(options_.printBefore);
@@ -125,16 +125,21 @@ ExitCode Session::transform() {
     options.check = passes::checkTranslation(job_.program, options_.allowed);
   if (output_.keepsCalls)
     keepCalls(options);
-  passes::PassManager manager(std::move(options), passes::propertiesOf(job_.program));
+  return options;
+}
+
+ExitCode Session::transform() {
+  passes::PassManager manager(passOptions(), passes::propertiesOf(job_.program));
   const bool schedules = !job_.program.movement.statements.empty();
   for (const auto &[option, outputs] : options_.forScheduling)
     if (job_.program.schedule == ir::Schedule::Manual)
       diags_.report(diag::nothing_to_schedule, {}, {option, outputs});
   if (diags_.hasErrors())
     return exitUsage;
-  std::string wrong = manager.add(options_.hasPasses ? options_.passes
-                                  : schedules        ? schedulingPipelineOf(job_.optLevel())
-                                                     : std::string(pipelineOf(job_.optLevel())));
+  const std::string pipeline = options_.hasPasses ? options_.passes
+                               : schedules        ? schedulingPipelineOf(job_.optLevel())
+                                                  : std::string(pipelineOf(job_.optLevel()));
+  std::string wrong = manager.add(pipeline);
   if (wrong.empty())
     wrong = manager.checkOptions();
   if (!wrong.empty()) {
@@ -149,19 +154,25 @@ ExitCode Session::transform() {
   if (missing != 0)
     return exitUsage;
   times_.mark();
+  std::vector<passes::PassRecord> done;
   if (schedules && !options_.hasPasses) {
     meaning_ = passes::schedule::meaningOf(job_.program, diags_);
     times_.lap("meaning");
     if (!meaning_)
       return exitInputWrong;
-    if (const ExitCode code = choose(); code != exitDone)
+    if (const ExitCode code = choose(pipeline, done); code != exitDone)
       return code;
+    if (!done.empty()) {
+      manager = passes::PassManager(passOptions(), passes::propertiesOf(job_.program));
+      manager.add(pipeline.substr(sharedPipeline().size() + 1));
+    }
   }
   std::optional<ir::Program> given; // a plan that is proven for a target is proven as it stands
   if (job_.input.kind == InputKind::Plan && output_.proof == Proof::IsOutput && job_.target.executor &&
       job_.optLevel() == 0)
     given = job_.program;
-  const passes::PassRun result = manager.run(job_.program, diags_);
+  passes::PassRun result = manager.run(job_.program, diags_);
+  result.records.insert(result.records.begin(), done.begin(), done.end());
   if (given && result.ok)
     reportRewritten(std::move(*given));
   for (const passes::PassRecord &record : result.records)
@@ -182,8 +193,9 @@ void Session::keepCalls(passes::PassManagerOptions &options) {
   };
 }
 
-/// Makes the choices that a program of statements leaves open.
-ExitCode Session::choose() {
+/// Makes the choices that a program of statements leaves open. `done`: those of the passes of `pipeline` that the
+/// program has been through then, with their time left out.
+ExitCode Session::choose(std::string_view pipeline, std::vector<passes::PassRecord> &done) {
   const std::optional<TimedOn> on = namedMachine(job_);
   if (!on)
     return exitUsage;
@@ -193,14 +205,24 @@ ExitCode Session::choose() {
           ? options_.messageSize
           : std::clamp(usual, std::max<std::uint64_t>(1, job_.program.minMessageSize), job_.program.maxMessageSize);
   const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;
-  const passes::schedule::Choice choice =
-      passes::schedule::choose(job_.program, {on->machine, on->runner, bytes, job_.target, candidatePipeline()});
-  job_.chosen = {choice, anyProtocol, anyInstances, on->machine.name, on->runner, bytes};
+  // Who wants to look at a pass wants to see it run.
+  const bool watched = !options_.printBefore.empty() || !options_.printAfter.empty() || !options_.stopAfter.empty() ||
+                       options_.verifyEach != Options::VerifyEach::Off || output_.keepsCalls;
+  const std::string_view shared = !watched && pipeline.starts_with(sharedPipeline()) ? sharedPipeline() : "";
+  passes::schedule::Choice choice = passes::schedule::choose(
+      job_.program, {on->machine, on->runner, bytes, job_.target, candidatePipeline(), shared});
+  done = std::exchange(choice.done, {});
+  for (passes::PassRecord &record : done)
+    record.seconds = 0;
   times_.lap("choose");
   if (options_.stats)
     report_ += "choose: " + ir::plural(choice.candidates, "candidate") + ", " + std::to_string(choice.refused) +
-               " refused; " + std::to_string(static_cast<std::uint64_t>(choice.nanoseconds)) + " ns for " +
-               ir::plural(bytes, "byte") + "\n";
+               " refused; " +
+               (choice.nanoseconds == 0 ? "not timed"
+                                        : std::to_string(static_cast<std::uint64_t>(choice.nanoseconds)) + " ns for " +
+                                              ir::plural(bytes, "byte")) +
+               "\n";
+  job_.chosen = {std::move(choice), anyProtocol, anyInstances, on->machine.name, on->runner, bytes};
   return exitDone;
 }
 

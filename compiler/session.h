@@ -38,7 +38,8 @@ private:
   ExitCode steps();
   ExitCode load();
   ExitCode transform();
-  ExitCode choose();
+  passes::PassManagerOptions passOptions();
+  ExitCode choose(std::string_view pipeline, std::vector<passes::PassRecord> &done);
   ExitCode prove();
   void keepCalls(passes::PassManagerOptions &options);
   void reportRewritten(ir::Program given);

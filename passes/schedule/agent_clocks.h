@@ -1,68 +1,58 @@
-// What each thread block knows of the others: vector clocks, shared until they change.
+// What is known of agents, the thread blocks of all ranks: vector clocks that share what they have in common.
+//
+// Programs have thousands of agents, and each statement changes what one of them knows. Mostly it knows of few others,
+// or the same as others do. So a clock is a list of pages, and a page is copied only when a clock changes that does not
+// have it alone.
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 namespace mscclc::passes::schedule {
 
-/// Clocks of agents (thread blocks of all ranks). A count says how many of an agent's nodes are known to be done.
-class AgentClocks {
-  struct State {
-    std::vector<std::uint32_t> done; ///< [agent]
-    std::vector<bool> begun;         ///< [rank]: its launch has begun
+/// A count for each agent, zero at first. Cheap to copy. Belongs to the AgentClocks that changes it.
+class Clock {
+  friend class AgentClocks;
+  struct List {
+    std::vector<std::uint32_t> pages;
+    std::uint32_t owner = 0; ///< pages with this owner are in no other list
   };
+  std::shared_ptr<List> list_;
+};
 
+class AgentClocks {
 public:
-  /// What an agent knew at some time. Cheap to keep.
-  using Snapshot = std::shared_ptr<const State>;
-
-  AgentClocks(std::uint32_t agents, std::uint32_t ranks) : rankOf_(agents, 0), states_(agents) {
-    const auto nothing = std::make_shared<State>();
-    nothing->done.resize(agents, 0);
-    nothing->begun.resize(ranks, false);
-    std::ranges::fill(states_, nothing);
+  explicit AgentClocks(std::uint32_t agents) : numPages_((agents + width - 1) / width) {
+    addPage(0); // all zero, of every clock at first
   }
 
-  /// Agent `agent` is of rank `rank`, whose launch it knows to have begun.
-  void start(std::uint32_t agent, std::uint32_t rank) {
-    rankOf_[agent] = rank;
-    hear(agent, rank);
+  std::uint32_t at(const Clock &clock, std::uint32_t agent) const {
+    return clock.list_ ? page(clock.list_->pages[agent / width])[agent % width] : 0;
   }
-  Snapshot snapshot(std::uint32_t agent) const { return states_[agent]; }
-  bool knows(std::uint32_t agent, std::uint32_t other, std::uint32_t count) const {
-    return states_[agent]->done[other] >= count;
-  }
-  bool hasHeardOf(std::uint32_t agent, std::uint32_t rank) const { return states_[agent]->begun[rank]; }
-
-  void hear(std::uint32_t agent, std::uint32_t rank) {
-    if (!hasHeardOf(agent, rank))
-      own(agent).begun[rank] = true;
-  }
-  /// `agent` learns what `other` knew, and that `count` of its nodes are done.
-  void join(std::uint32_t agent, const Snapshot &told, std::uint32_t other, std::uint32_t count) {
-    State &mine = own(agent);
-    for (std::size_t i = 0; i < mine.done.size(); ++i)
-      mine.done[i] = std::max(mine.done[i], told->done[i]);
-    mine.done[other] = std::max(mine.done[other], count);
-    for (std::size_t r = 0; r < mine.begun.size(); ++r)
-      if (told->begun[r])
-        mine.begun[r] = true;
-    mine.begun[rankOf_[other]] = true;
-  }
+  /// Makes the count of `agent` at least `count`.
+  void raise(Clock &clock, std::uint32_t agent, std::uint32_t count);
+  /// Makes all counts at least those of `other`.
+  void join(Clock &clock, const Clock &other);
+  /// True if no count of `other` is larger.
+  bool covers(const Clock &clock, const Clock &other) const;
 
 private:
-  /// The state of `agent`, with nobody else's hand on it.
-  State &own(std::uint32_t agent) {
-    if (states_[agent].use_count() > 1)
-      states_[agent] = std::make_shared<State>(*states_[agent]);
-    return *states_[agent];
-  }
+  static constexpr std::uint32_t width = 32; ///< agents of a page
+  static constexpr std::uint32_t slab = 256; ///< pages that are allocated together
+  using Page = std::array<std::uint32_t, width>;
 
-  std::vector<std::uint32_t> rankOf_;
-  std::vector<std::shared_ptr<State>> states_;
+  Page &page(std::uint32_t number) { return slabs_[number / slab][number % slab]; }
+  const Page &page(std::uint32_t number) const { return slabs_[number / slab][number % slab]; }
+  std::uint32_t addPage(std::uint32_t owner);
+  Clock::List &own(Clock &clock);
+  Page &ownPage(Clock::List &list, std::uint32_t index);
+
+  std::uint32_t numPages_;
+  std::vector<std::unique_ptr<Page[]>> slabs_;
+  std::vector<std::uint32_t> owners_; ///< [page]
+  std::uint32_t lastOwner_ = 0;
 };
 
 } // namespace mscclc::passes::schedule

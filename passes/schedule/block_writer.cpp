@@ -3,6 +3,8 @@
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace mscclc::passes::schedule {
 
@@ -18,6 +20,8 @@ static bool isDataOfThreads(const Op &op) {
 
 void BlockWriter::write(std::uint32_t agent) {
   agent_ = agent;
+  if (agent == 0 || rank_ != plan_.agents[agent].rank)
+    std::ranges::fill(remoteIds_, ir::none);
   rank_ = plan_.agents[agent].rank;
   std::vector<ir::ThreadBlock> &blocks = program_.ranks[rank_].blocks;
   if (blocks.size() <= plan_.agents[agent].block)
@@ -82,10 +86,15 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
     }
 }
 
+bool BlockWriter::isNew(std::vector<std::uint32_t> &users, std::uint32_t id) const {
+  if (users.size() <= id)
+    users.resize(2 * std::size_t{id} + 1, ir::none);
+  return std::exchange(users[id], agent_) != agent_;
+}
+
 void BlockWriter::useChannel(ChannelType type, std::uint32_t id) {
-  const ir::ResourceUse use{type, id};
-  if (std::ranges::find(block_->channels, use) == block_->channels.end())
-    block_->channels.push_back(use);
+  if (isNew(channelUsers_[static_cast<std::size_t>(type)], id))
+    block_->channels.push_back({type, id});
 }
 
 /// This block's end of an edge.
@@ -131,15 +140,14 @@ ir::Chunk BlockWriter::local(const ir::RankChunk &place) const {
 
 ir::Chunk BlockWriter::remote(const ir::RankChunk &place, ChannelType type) {
   std::vector<ir::RemoteBuffer> &buffers = program_.ranks[rank_].remoteBuffers;
-  auto found = std::ranges::find_if(
-      buffers, [&](const ir::RemoteBuffer &b) { return b.rank == place.rank && b.buffer == place.buffer; });
-  if (found == buffers.end())
-    found = buffers.insert(found, {place.rank, place.buffer, false, false});
-  (type == ChannelType::Port ? found->viaPort : found->viaMemory) = true;
-  const auto id = static_cast<std::uint32_t>(found - buffers.begin());
-  const ir::ResourceUse use{type, id};
-  if (std::ranges::find(block_->remoteBuffers, use) == block_->remoteBuffers.end())
-    block_->remoteBuffers.push_back(use);
+  std::uint32_t &id = remoteIds_[3 * place.rank + static_cast<std::size_t>(place.buffer)];
+  if (id == ir::none) {
+    id = static_cast<std::uint32_t>(buffers.size());
+    buffers.push_back({place.rank, place.buffer, false, false});
+  }
+  (type == ChannelType::Port ? buffers[id].viaPort : buffers[id].viaMemory) = true;
+  if (isNew(remoteUsers_[static_cast<std::size_t>(type)], id))
+    block_->remoteBuffers.push_back({type, id});
   return {ir::ChunkSpace::Remote, place.index, place.size, id};
 }
 

@@ -1,23 +1,28 @@
 // Writes thread blocks, from what each is to do.
 #pragma once
 
+#include "ir/program_index.h"
 #include "passes/schedule/channels.h"
 #include "passes/schedule/sync_plan.h"
 
-#include <initializer_list>
+#include <array>
 #include <span>
+#include <vector>
 
 namespace mscclc::passes::schedule {
 
 class BlockWriter {
 public:
   BlockWriter(ir::Program &program, const ir::Movement &movement, const SyncPlan &plan, const Channels &channels)
-      : program_(program), movement_(movement), plan_(plan), channels_(channels) {}
+      : program_(program), movement_(movement), plan_(plan), channels_(channels),
+        remoteIds_(3 * program.ranks.size(), ir::none) {}
 
-  /// Writes the block of agent `agent`.
+  /// Writes the block of agent `agent`; to be called for the agents of a rank one after the other.
   void write(std::uint32_t agent);
 
 private:
+  static constexpr std::size_t numTypes = static_cast<std::size_t>(ir::ChannelType::Switch) + 1;
+
   void writeGroup(const Group &group, bool entries, bool rest);
   void tell(const Sync &sync, bool waits, ir::DataSync around);
   void execute(const ir::Move &statement);
@@ -29,6 +34,8 @@ private:
   ir::Chunk local(const ir::RankChunk &place) const;
   ir::Chunk remote(const ir::RankChunk &place, ir::ChannelType type);
   void useChannel(ir::ChannelType type, std::uint32_t id);
+  /// True the first time that the block names it.
+  bool isNew(std::vector<std::uint32_t> &users, std::uint32_t id) const;
 
   ir::Program &program_;
   const ir::Movement &movement_;
@@ -36,6 +43,9 @@ private:
   const Channels &channels_;
   std::uint32_t agent_ = 0, rank_ = 0;
   ir::ThreadBlock *block_ = nullptr;
+  std::vector<std::uint32_t> remoteIds_; ///< [rank][buffer]: number of the remote buffer on rank_
+  /// [channel type][number]: the last agent that named the channel, or the remote buffer.
+  std::array<std::vector<std::uint32_t>, numTypes> channelUsers_, remoteUsers_;
 };
 
 } // namespace mscclc::passes::schedule

@@ -1,24 +1,35 @@
 #include "passes/schedule/channels.h"
 
+#include "ir/internal_error.h"
+
 #include <algorithm>
-#include <set>
 
 namespace mscclc::passes::schedule {
 
 Channels::Channels(ir::Program &program, const ir::Movement &movement, const SyncPlan &plan)
-    : plan_(plan), distances_(movement, static_cast<std::uint32_t>(program.ranks.size())), ends_(program.ranks.size()) {
+    : plan_(plan), distances_(movement, static_cast<std::uint32_t>(program.ranks.size())), links_(plan.agents.size()),
+      towards_(plan.agents.size()) {
   firstAgent_.resize(program.ranks.size() + 1, 0);
   for (const SyncPlan::Agent &agent : plan.agents)
     ++firstAgent_[agent.rank + 1];
   for (std::size_t r = 1; r < firstAgent_.size(); ++r)
     firstAgent_[r] += firstAgent_[r - 1];
+  findLinks(plan);
+  sortLinks();
+  findPeers();
+  wantPeers(movement);
+  sortLinks();
+  number(program);
+  addSwitches(program, movement);
+}
 
+void Channels::findLinks(const SyncPlan &plan) {
   for (std::uint32_t a = 0; a < plan.agents.size(); ++a)
     for (const Group &group : plan.agents[a].groups)
       for (const Sync &sync : group.waits)
         switch (sync.carrier) {
         case Carrier::Semaphore:
-          semaphores_[{sync.agent, a}];
+          links_[sync.agent].push_back({Kind::Semaphore, a, 0});
           break;
         case Carrier::MemorySignal:
         case Carrier::RelaxedSignal:
@@ -32,10 +43,6 @@ Channels::Channels(ir::Program &program, const ir::Movement &movement, const Syn
           receivers_[sync.statement] = a;
           break;
         }
-  wantPeers(movement);
-  number(program);
-  numberSemaphores(program);
-  addSwitches(program, movement);
 }
 
 std::uint32_t Channels::agentOf(std::uint32_t rank, std::uint32_t block) const {
@@ -55,56 +62,90 @@ bool Channels::isTurned(std::uint32_t a, std::uint32_t b) const {
 }
 
 void Channels::want(Kind kind, std::uint32_t a, std::uint32_t b) {
-  if (!ids_.try_emplace({kind, a, b}).second)
-    return;
-  ids_.try_emplace({kind, b, a});
-  const SyncPlan::Agent &x = plan_.agents[a], &y = plan_.agents[b];
-  const Name name{kind, std::min(x.block, y.block), std::max(x.block, y.block), isTurned(a, b)};
-  ends_[x.rank].push_back({name, distances_.between(x.rank, y.rank), a, b});
-  ends_[y.rank].push_back({name, distances_.between(y.rank, x.rank), b, a});
+  links_[a].push_back({kind, b, 0});
+  links_[b].push_back({kind, a, 0});
+}
+
+void Channels::sortLinks() {
+  for (std::vector<Link> &links : links_) {
+    std::ranges::sort(links);
+    links.erase(std::ranges::unique(links).begin(), links.end());
+  }
+}
+
+std::uint32_t Channels::at(Kind kind, std::uint32_t own, std::uint32_t other) const {
+  const auto found = std::ranges::lower_bound(links_[own], Link{kind, other, 0});
+  if (found == links_[own].end() || found->kind != kind || found->other != other)
+    throw ir::InternalError("two blocks tell each other something without a channel");
+  return found->id;
+}
+
+std::uint32_t Channels::memoryTo(std::uint32_t own, std::uint32_t rank) const {
+  if (const std::uint32_t *other = agentTowards(own, rank))
+    return memory(own, *other);
+  throw ir::InternalError("a block reaches a rank without a channel");
+}
+
+const std::uint32_t *Channels::agentTowards(std::uint32_t own, std::uint32_t rank) const {
+  const auto found = std::ranges::lower_bound(towards_[own], std::pair(rank, 0u));
+  return found != towards_[own].end() && found->first == rank ? &found->second : nullptr;
+}
+
+void Channels::findPeers() {
+  for (std::uint32_t a = 0; a < links_.size(); ++a)
+    for (const Link &link : links_[a])
+      if (const std::uint32_t rank = plan_.agents[link.other].rank;
+          link.kind == Kind::Memory && (towards_[a].empty() || towards_[a].back().first != rank))
+        towards_[a].emplace_back(rank, link.other);
 }
 
 /// A block that only moves data to or from a rank needs a channel there as well.
 void Channels::wantPeers(const ir::Movement &movement) {
-  for (const auto &[ends, id] : ids_)
-    if (const auto [kind, own, other] = ends; kind == Kind::Memory)
-      toRank_.try_emplace({own, plan_.agents[other].rank}, other);
+  const auto lead = [&](std::uint32_t own, std::uint32_t other) {
+    if (const std::uint32_t rank = plan_.agents[other].rank; !agentTowards(own, rank)) {
+      const std::pair to(rank, other);
+      towards_[own].insert(std::ranges::lower_bound(towards_[own], to), to);
+    }
+  };
   for (const ir::Move &statement : movement.statements) {
     if (statement.via != ir::Via::Memory)
       continue;
     const std::uint32_t own = agentOf(*statement.by, *statement.block);
     for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
       const std::uint32_t rank = movement.places[statement.firstPlace + i].rank;
-      if (rank == *statement.by || toRank_.contains({own, rank}))
+      if (rank == *statement.by || agentTowards(own, rank))
         continue;
       const std::uint32_t other = agentOf(rank, *statement.block);
       want(Kind::Memory, own, other);
-      toRank_[{own, rank}] = other;
-      toRank_.try_emplace({other, *statement.by}, own);
+      lead(own, other);
+      lead(other, own);
     }
   }
 }
 
 void Channels::number(ir::Program &program) {
-  for (std::uint32_t r = 0; r < ends_.size(); ++r) {
-    ir::Rank &rank = program.ranks[r];
-    std::ranges::sort(ends_[r], {}, &End::key);
-    for (const End &end : ends_[r]) {
-      const Kind kind = std::get<0>(end.name);
-      std::vector<std::uint32_t> &peers = kind == Kind::Memory ? rank.memoryPeers : rank.portPeers;
-      ids_[{kind, end.own, end.other}] = static_cast<std::uint32_t>(peers.size());
+  std::vector<End> ends; // of a rank
+  for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
+    ends.clear();
+    for (std::uint32_t own = firstAgent_[r]; own < firstAgent_[r + 1]; ++own)
+      for (Link &link : links_[own]) {
+        if (link.kind == Kind::Semaphore) { // in the order of the blocks that they are between
+          link.id = static_cast<std::uint32_t>(program.ranks[r].semaphores.size());
+          program.ranks[r].semaphores.emplace_back();
+          continue;
+        }
+        const auto [small, large] = std::minmax(plan_.agents[own].block, plan_.agents[link.other].block);
+        ends.push_back(
+            {link.kind, distance(own, link.other), small, large, isTurned(own, link.other), own, link.other});
+      }
+    std::ranges::sort(ends);
+    for (const End &end : ends) {
+      const bool memory = end.kind == Kind::Memory;
+      std::vector<std::uint32_t> &peers = memory ? program.ranks[r].memoryPeers : program.ranks[r].portPeers;
+      std::ranges::lower_bound(links_[end.own], Link{end.kind, end.other, 0})->id =
+          static_cast<std::uint32_t>(peers.size());
       peers.push_back(plan_.agents[end.other].rank);
     }
-  }
-  for (auto &[ends, agent] : toRank_)
-    agent = ids_.at({Kind::Memory, ends.first, agent});
-}
-
-void Channels::numberSemaphores(ir::Program &program) {
-  for (auto &[ends, id] : semaphores_) { // sorted by the blocks that they are between
-    std::vector<ir::Semaphore> &all = program.ranks[plan_.agents[ends.first].rank].semaphores;
-    id = static_cast<std::uint32_t>(all.size());
-    all.emplace_back();
   }
 }
 

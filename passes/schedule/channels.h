@@ -4,6 +4,7 @@
 #include "passes/schedule/peers.h"
 #include "passes/schedule/sync_plan.h"
 
+#include <compare>
 #include <map>
 #include <tuple>
 
@@ -23,9 +24,9 @@ public:
   /// The one for what ports put from the one to the other.
   std::uint32_t put(std::uint32_t own, std::uint32_t other) const { return at(Kind::Put, own, other); }
   /// The semaphore that `from` releases and `to` acquires.
-  std::uint32_t semaphore(std::uint32_t from, std::uint32_t to) const { return semaphores_.at({from, to}); }
+  std::uint32_t semaphore(std::uint32_t from, std::uint32_t to) const { return at(Kind::Semaphore, from, to); }
   /// Some memory channel of agent `own` to `rank`.
-  std::uint32_t memoryTo(std::uint32_t own, std::uint32_t rank) const { return toRank_.at({own, rank}); }
+  std::uint32_t memoryTo(std::uint32_t own, std::uint32_t rank) const;
   /// Ranks from agent `own` on to `other`.
   std::uint32_t distance(std::uint32_t own, std::uint32_t other) const {
     return distances_.between(plan_.agents[own].rank, plan_.agents[other].rank);
@@ -38,34 +39,45 @@ public:
   }
 
 private:
-  enum class Kind : std::uint8_t { Memory, Port, Put };
-  /// A channel as both its ends see it: the smaller block number first, then whose it is.
-  using Name = std::tuple<Kind, std::uint32_t, std::uint32_t, bool>;
+  enum class Kind : std::uint8_t { Memory, Port, Put, Semaphore };
+  /// What an agent has towards another one: a channel, or a semaphore that it releases.
+  struct Link {
+    Kind kind;
+    std::uint32_t other, id;
+    friend auto operator<=>(const Link &, const Link &) = default;
+  };
+  /// A channel as one of its ranks numbers it. Its name is what both its ends see: the smaller block number first, then
+  /// whose it is.
   struct End {
-    Name name;
-    std::uint32_t distance, own, other;
-    auto key() const { return std::tuple(std::get<0>(name), distance, name); }
+    Kind kind;
+    std::uint32_t distance, smallBlock, largeBlock;
+    bool turned;
+    std::uint32_t own, other;
+    friend auto operator<=>(const End &, const End &) = default;
   };
 
   /// The block that uses it, its buffer and its ranks, and which of them this one is.
   using SwitchGroup = std::tuple<std::uint32_t, ir::BufferKind, std::vector<std::uint32_t>, std::uint32_t>;
   static SwitchGroup groupOf(const ir::Movement &movement, const ir::Move &statement);
 
-  std::uint32_t at(Kind kind, std::uint32_t own, std::uint32_t other) const { return ids_.at({kind, own, other}); }
+  std::uint32_t at(Kind kind, std::uint32_t own, std::uint32_t other) const;
+  const std::uint32_t *agentTowards(std::uint32_t own, std::uint32_t rank) const;
   void want(Kind kind, std::uint32_t a, std::uint32_t b);
   bool isTurned(std::uint32_t a, std::uint32_t b) const;
+  void findLinks(const SyncPlan &plan);
+  void sortLinks();
+  void findPeers();
   void wantPeers(const ir::Movement &movement);
   void number(ir::Program &program);
-  void numberSemaphores(ir::Program &program);
   void addSwitches(ir::Program &program, const ir::Movement &movement);
   std::uint32_t agentOf(std::uint32_t rank, std::uint32_t block) const;
 
   const SyncPlan &plan_;
   const Distances distances_;
   std::vector<std::uint32_t> firstAgent_; ///< [rank], and the end
-  std::vector<std::vector<End>> ends_;    ///< [rank]
-  std::map<std::tuple<Kind, std::uint32_t, std::uint32_t>, std::uint32_t> ids_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> semaphores_, toRank_;
+  std::vector<std::vector<Link>> links_;  ///< [agent], sorted
+  /// [agent]: ranks that it has a memory channel to, and an agent there, sorted.
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> towards_;
   std::map<SwitchGroup, std::uint32_t> switches_; ///< its number on the rank
   std::map<std::uint32_t, std::uint32_t> receivers_;
 };

@@ -31,7 +31,7 @@ class Chooser {
 public:
   Chooser(const ir::Program &program, const Goal &goal)
       : program_(program), goal_(goal), machine_(goal.machine),
-        mostTried_(std::clamp<std::size_t>(mostStatements / program.movement.statements.size(), 1, 40)) {
+        mostTried_(std::clamp<std::size_t>(mostStatements / sizeOf(program.movement), 1, 40)) {
     const ir::Movement &movement = program.movement;
     const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
     // Nodes are the program's; as many as it needs.
@@ -46,31 +46,38 @@ public:
       protocols = {ir::Protocol::Simple};
       // Packets are twice as long: where data takes longer than its latency, they only lose. Of a large program only
       // the likelier protocol is tried.
+      const bool llFirst = goal_.messageBytes <= mostPacketBytes / 16 && !(mostTried_ <= fewTried && readsMany());
       if (goal_.messageBytes <= mostPacketBytes)
-        protocols.insert(goal_.messageBytes <= mostPacketBytes / 16 ? protocols.begin() : protocols.end(),
-                         ir::Protocol::LL);
+        protocols.insert(llFirst ? protocols.begin() : protocols.end(), ir::Protocol::LL);
     }
     for (const ir::Protocol protocol : protocols)
       search({.protocol = protocol, .instances = firstInstances()});
   }
 
-  /// The best of all that were tried; nothing if none was taken.
-  std::optional<Open> best() const {
-    const Tried *fastest = nullptr;
-    for (const Tried &one : tried_)
+  struct Tried {
+    Open open;
+    std::optional<Score> score;        ///< none: refused
+    ir::Program program = {};          ///< after Goal::shared
+    std::vector<PassRecord> done = {}; ///< if it may be used
+  };
+
+  /// The best of all that were tried; null if none was taken.
+  Tried *best() {
+    Tried *fastest = nullptr;
+    for (Tried &one : tried_)
       if (one.score && (!fastest || one.score->nanoseconds < fastest->score->nanoseconds))
         fastest = &one;
     if (!fastest)
-      return std::nullopt;
-    const Tried *best = fastest;
-    for (const Tried &one : tried_)
+      return nullptr;
+    Tried *best = fastest;
+    for (Tried &one : tried_)
       if (one.score && one.score->nanoseconds <= 1.02 * fastest->score->nanoseconds &&
           isSimpler(*one.score, *best->score))
         best = &one;
-    return best->open;
+    return best;
   }
-  Choice choice(const Open &open) {
-    Choice choice{open, {}, 0, static_cast<std::uint32_t>(tried_.size()), 0};
+  Choice choice(const Open &open) const {
+    Choice choice{open, {}, 0, static_cast<std::uint32_t>(tried_.size()), 0, {}};
     for (const Tried &one : tried_) {
       const Score score = one.score.value_or(Score{});
       choice.tried.push_back({one.open, !one.score, score.nanoseconds, score.syncs, score.blocks});
@@ -84,13 +91,14 @@ public:
 private:
   /// Of all candidates together: scheduling and timing these takes some tens of milliseconds.
   static constexpr std::size_t mostStatements = 8192;
+  static constexpr std::size_t fewTried = 5;
   static constexpr std::uint64_t leastStep = std::uint64_t{16} << 10; ///< bytes of a pipeline's unit
   static constexpr std::uint64_t mostPacketBytes = std::uint64_t{4} << 20;
 
-  struct Tried {
-    Open open;
-    std::optional<Score> score; ///< none: refused
-  };
+  /// As many statements as take as long: one of many operands is like many of one.
+  static std::size_t sizeOf(const ir::Movement &movement) {
+    return std::max(movement.statements.size(), movement.places.size() / 3);
+  }
 
   static bool isSimpler(const Score &a, const Score &b) {
     return a.syncs != b.syncs ? a.syncs < b.syncs : a.blocks < b.blocks;
@@ -107,12 +115,8 @@ private:
   }
 
   void search(Open open) {
-    if (mostTried_ <= 2) { // one block, or several that share the peers
-      score(open);
-      open.blocks = 16;
-      score(open);
-      return;
-    }
+    if (mostTried_ <= fewTried)
+      return searchFew(open);
     for (Open other = open; const bool pull : {false, true}) {
       other.pull = pull;
       improve(open, other);
@@ -151,6 +155,24 @@ private:
         }
   }
 
+  /// One block, or what keeps several busy.
+  void searchFew(Open open) {
+    open.pull = readsMany();
+    score(open);
+    if (open.pull && program_.movement.chooseInstances)
+      open.instances *= 4; // one statement of many operands is not parted
+    else
+      open.blocks = 16;
+    score(open);
+  }
+
+  /// True if a reduction has operands of several ranks: to read them takes no statement for each.
+  bool readsMany() const {
+    return std::ranges::any_of(program_.movement.statements, [](const ir::Move &s) {
+      return s.kind == ir::MoveKind::Reduce && s.numSrcs > 2 && s.via != ir::Via::Switch;
+    });
+  }
+
   /// Takes `other` if it is faster, or as fast and simpler. False if not.
   bool improve(Open &open, const Open &other) {
     const std::optional<Score> mine = score(open), theirs = score(other);
@@ -169,19 +191,41 @@ private:
         return one.score;
     if (tried_.size() >= mostTried_)
       return std::nullopt;
-    tried_.push_back({open, time(open)});
+    tried_.push_back({open, std::nullopt});
+    tried_.back().score = time(tried_.back());
     return tried_.back().score;
   }
 
-  std::optional<Score> time(const Open &open) const {
-    ir::Program program = program_;
-    apply(open, program);
-    ir::DiagnosticEngine silent;
+  std::optional<std::vector<PassRecord>> run(std::string_view list, ir::Program &program,
+                                             ir::DiagnosticEngine &silent) const {
     PassManagerOptions options;
     options.target = goal_.target;
     PassManager passes(std::move(options), propertiesOf(program));
-    if (!passes.add(goal_.passes).empty() || !passes.run(program, silent).ok || time::cannotRun(program, machine_))
+    if (!passes.add(list).empty())
       return std::nullopt;
+    PassRun result = passes.run(program, silent);
+    return result.ok ? std::optional(std::move(result.records)) : std::nullopt;
+  }
+
+  std::optional<Score> time(Tried &tried) const {
+    ir::Program program = program_;
+    ir::DiagnosticEngine silent;
+    apply(tried.open, program);
+    std::string_view rest = goal_.passes;
+    if (!goal_.shared.empty()) {
+      auto done = run(goal_.shared, program, silent);
+      if (!done)
+        return std::nullopt;
+      if (silent.numWarnings() == 0) { // else they are still to be said
+        tried.done = std::move(*done);
+        tried.program = program;
+      }
+      rest.remove_prefix(goal_.shared.size() + 1);
+    }
+    if (!run(rest, program, silent) || time::cannotRun(program, machine_))
+      return std::nullopt;
+    if (mostTried_ == 1)
+      return Score{};
     Score score{time::launchTime(program, machine_, goal_.runner, goal_.messageBytes), 0, 0};
     for (const ir::Rank &rank : program.ranks) {
       score.blocks += rank.blocks.size();
@@ -207,11 +251,17 @@ private:
 Choice choose(ir::Program &program, const Goal &goal) {
   Chooser chooser(program, goal);
   chooser.run();
-  const std::optional<Open> best = chooser.best();
+  Chooser::Tried *best = chooser.best();
   if (!best)
     return {};
-  apply(*best, program);
-  return chooser.choice(*best);
+  Choice choice = chooser.choice(best->open);
+  if (best->done.empty()) {
+    apply(best->open, program);
+  } else {
+    program = std::move(best->program);
+    choice.done = std::move(best->done);
+  }
+  return choice;
 }
 
 } // namespace mscclc::passes::schedule

@@ -1,6 +1,7 @@
 // The choices that a movement program leaves open, made by the time model.
 #pragma once
 
+#include "passes/pass_manager.h"
 #include "passes/target.h"
 #include "passes/time/costs.h"
 #include "passes/time/machine.h"
@@ -20,6 +21,9 @@ struct Goal {
   std::uint64_t messageBytes = 0; ///< of the input, or an AllGather's output
   const Target &target;
   std::string_view passes; ///< what is run on the program afterwards, from place on
+  /// The beginning of `passes` that the program is compiled with in any case: it goes through these once, to be
+  /// compared.
+  std::string_view shared = {};
 };
 
 /// What is open in a program of statements.
@@ -48,6 +52,7 @@ struct Choice {
   double nanoseconds = 0;       ///< that the model gives a launch
   std::uint32_t candidates = 0; ///< tried
   std::uint32_t refused = 0;    ///< of these, those that the target does not take
+  std::vector<PassRecord> done; ///< the passes of Goal::shared, if the program has been through them
 };
 
 /// Decides the protocol and the number of instances where `program` leaves them open, and blocks, stages, pipeline
@@ -55,9 +60,10 @@ struct Choice {
 /// them.
 ///
 /// Candidates are scheduled and timed, one choice after the other. Of those within 2 % of the fastest, the one with the
-/// fewest syncs is taken, and of these the one with the fewest blocks. The more statements a
-/// program has, the fewer candidates are tried, so that choosing takes about as long as compiling. If the target takes
-/// no candidate, the program stays as it is, for the passes to say why.
+/// fewest syncs is taken, and of these the one with the fewest blocks. The more statements and
+/// operands a program has, the fewer candidates are tried, so that choosing takes about as long as compiling; where
+/// there is only one, it is not timed. If the target takes no candidate, the program stays as it is, for the passes to
+/// say why.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule

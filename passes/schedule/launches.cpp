@@ -1,6 +1,9 @@
 #include "passes/schedule/launches.h"
 
+#include "passes/schedule/agent_clocks.h"
+
 #include <algorithm>
+#include <unordered_map>
 
 namespace mscclc::passes::schedule {
 namespace {
@@ -16,8 +19,9 @@ public:
   Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Sources &sources,
            Entries &entries)
       : program_(program), graph_(graph), nodes_(nodes), sources_(sources), entries_(entries),
-        uses_(program.ranks.size()), clocks_(nodes.numAgents(), Clock(nodes.numAgents(), 0)), atEnd_(clocks_),
-        after_(nodes.size()) {
+        uses_(program.ranks.size()), allOver_(program.ranks.size()), clocks_(nodes.numAgents()),
+        known_(nodes.numAgents()), atEnd_(nodes.numAgents()), after_(nodes.size()) {
+    std::unordered_map<std::uint64_t, std::size_t> found; // (rank, agent): its place in uses_
     for (std::uint32_t n = 0; n < nodes.size(); ++n) {
       const Nodes::Place &place = nodes.at(n);
       const bool port = isPort(place.statement);
@@ -25,11 +29,22 @@ public:
         remote_ |= touch.inScratch() && touch.rank != *program.movement.statements[place.statement].by;
         // What a port puts is over with its arrival.
         if (touch.inScratch() && (!port || (touch.access == ir::Access::Write) == place.arrives)) {
-          Use &use = useOf(touch.rank, place.agent);
+          std::vector<Use> &uses = uses_[touch.rank];
+          const auto [at, isNew] = found.try_emplace(std::uint64_t{touch.rank} << 32 | place.agent, uses.size());
+          if (isNew)
+            uses.push_back({place.agent, 0, 0});
+          Use &use = uses[at->second];
           (touch.access == ir::Access::Read ? use.reads : use.writes) = place.index + 1;
         }
       }
     }
+    for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
+      for (const Use &use : uses_[r]) {
+        clocks_.raise(allOver_[r], use.agent, std::max(use.reads, use.writes));
+        if (nodes.rankOf(use.agent) != r && use.writes != 0)
+          for (auto [agent, last] = nodes.agentsOf(r); agent < last; ++agent)
+            clocks_.raise(allOver_[r], agent, nodes.lengthOf(agent));
+      }
     isSource_.resize(nodes.size(), false);
     for (const auto *all : {&sources.ofNode, &sources.ofEnd})
       for (const std::vector<Source> &some : *all)
@@ -45,43 +60,34 @@ public:
     const std::uint32_t back = program_.doubleScratch ? 2 : 1;
     for (std::uint32_t launch = 0; launch <= back; ++launch) {
       begin(launch);
+      over_.assign(launch == back ? 2 * nodes_.numAgents() * program_.ranks.size() : 0, false);
       for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
         step(n, launch);
         if (launch == back && !nodes_.at(n).arrives)
           for (const Touch &touch : graph_.touches(nodes_.at(n).statement))
             if (touch.inScratch())
               check(n, touch);
-        const Nodes::Place &place = nodes_.at(n);
-        clocks_[place.agent][place.agent] = count(launch, place.agent, place.index + 1);
         if (isSource_[n])
-          after_[n] = clocks_[place.agent];
+          after_[n] = known_[nodes_.at(n).agent];
       }
       for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a) {
-        join(clocks_[a], atEnd_[a]);
+        clocks_.join(known_[a], atEnd_[a]);
         for (const Source &source : sources_.ofEnd[a])
-          join(clocks_[a], after_[source.node]);
+          learn(known_[a], source.node, launch, nodes_.at(source.node).index + 1);
       }
     }
     return missing_;
   }
 
 private:
-  /// Nodes of each agent that are known to be over, through all launches.
-  using Clock = std::vector<std::uint32_t>;
-
   bool isPort(std::uint32_t statement) const { return program_.movement.statements[statement].via == ir::Via::Port; }
-  Use &useOf(std::uint32_t rank, std::uint32_t agent) {
-    for (Use &use : uses_[rank])
-      if (use.agent == agent)
-        return use;
-    return uses_[rank].emplace_back(Use{agent, 0, 0});
-  }
   std::uint32_t count(std::uint32_t launch, std::uint32_t agent, std::uint32_t nodes) const {
     return launch * nodes_.lengthOf(agent) + nodes;
   }
-  static void join(Clock &clock, const Clock &other) {
-    for (std::size_t i = 0; i < clock.size(); ++i)
-      clock[i] = std::max(clock[i], other[i]);
+  /// What was known when `node` was over, and that `nodes` of its agent were over in this launch.
+  void learn(Clock &clock, std::uint32_t node, std::uint32_t launch, std::uint32_t nodes) {
+    clocks_.join(clock, after_[node]);
+    clocks_.raise(clock, nodes_.at(node).agent, count(launch, nodes_.at(node).agent, nodes));
   }
 
   /// A launch of a rank begins when its last one has ended: its blocks know what any of them knew.
@@ -89,38 +95,40 @@ private:
     begun_.clear();
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
       const auto [first, last] = nodes_.agentsOf(r);
-      Clock all(nodes_.numAgents(), 0);
+      Clock all;
       for (std::uint32_t a = first; a < last; ++a)
-        join(all, clocks_[a]);
+        clocks_.join(all, known_[a]);
       for (std::uint32_t a = first; a < last; ++a)
-        all[a] = count(launch, a, 0);
-      for (std::uint32_t a = first; a < last; ++a)
-        clocks_[a] = all;
+        clocks_.raise(all, a, count(launch, a, 0));
+      std::fill(known_.begin() + first, known_.begin() + last, all);
       begun_.push_back(std::move(all));
     }
   }
   void step(std::uint32_t n, std::uint32_t launch) {
     const Nodes::Place &place = nodes_.at(n);
-    Clock &mine = clocks_[place.agent];
-    for (const Source &source : sources_.ofNode[n]) {
-      if (source.begin) {
-        // What packets tell holds for all of the rank when its launch ends.
-        join(source.byPackets ? atEnd_[place.agent] : mine, begun_[nodes_.rankOf(source.node)]);
-        continue;
-      }
-      const std::uint32_t sender = nodes_.at(source.node).agent, known = mine[sender];
-      join(mine, after_[source.node]);
-      if (place.arrives)
-        mine[sender] = std::max(known, count(launch, sender, nodes_.countAtArrival(source.node)));
-    }
+    for (const Source &source : sources_.ofNode[n])
+      if (source.begin) // what packets tell holds for all of the rank when its launch ends
+        clocks_.join(source.byPackets ? atEnd_[place.agent] : known_[place.agent], begun_[nodes_.rankOf(source.node)]);
+      else
+        learn(known_[place.agent], source.node, launch,
+              place.arrives ? nodes_.countAtArrival(source.node) : nodes_.at(source.node).index + 1);
   }
   /// Whether all that conflicts with the touch in the first launch is over. What packets tell makes no write of another
   /// rank's visible; but the rank that scratch is of has taken what came there, when its launch ends.
   void check(std::uint32_t n, const Touch &touch) {
-    const std::uint32_t rank = nodes_.rankOf(nodes_.at(n).agent);
+    const std::uint32_t own = nodes_.at(n).agent, rank = nodes_.rankOf(own);
+    // What was over for one node of a block is over for those after it.
+    const bool writes = touch.access == ir::Access::Write;
+    const std::size_t question = 2 * (std::size_t{own} * program_.ranks.size() + touch.rank);
+    if (over_[question + writes])
+      return;
+    over_[question] = true;
+    over_[question + 1] = over_[question + 1] || writes;
+    if (clocks_.covers(known_[own], allOver_[touch.rank]))
+      return;
     for (const Use &use : uses_[touch.rank]) {
       const std::uint32_t user = nodes_.rankOf(use.agent);
-      const std::uint32_t needed = std::max(touch.access == ir::Access::Write ? use.reads : 0, use.writes);
+      const std::uint32_t needed = std::max(writes ? use.reads : 0, use.writes);
       if (needed == 0 || user == rank)
         continue;
       require(n, use.agent, needed);
@@ -133,10 +141,10 @@ private:
   void require(std::uint32_t n, std::uint32_t agent, std::uint32_t count) {
     const Nodes::Place &place = nodes_.at(n);
     const std::uint32_t rank = nodes_.rankOf(agent);
-    if (clocks_[place.agent][agent] >= count)
+    if (clocks_.at(known_[place.agent], agent) >= count)
       return;
     missing_ |= entries_[place.statement].insert(rank).second;
-    join(clocks_[place.agent], begun_[rank]);
+    clocks_.join(known_[place.agent], begun_[rank]);
   }
 
   const ir::Program &program_;
@@ -145,11 +153,14 @@ private:
   const Sources &sources_;
   Entries &entries_;
   std::vector<std::vector<Use>> uses_; ///< [rank whose scratch it is]
-  std::vector<Clock> clocks_;          ///< [agent]
+  std::vector<Clock> allOver_;         ///< [rank]: all of the first launch is over that may matter to its scratch
+  AgentClocks clocks_;                 ///< count nodes that are over, through all launches; not the agent's own
+  std::vector<Clock> known_;           ///< [agent]
   std::vector<Clock> atEnd_;           ///< [agent]: what it knows besides when its launch has ended
   std::vector<bool> isSource_;         ///< [node]: others wait for it
   std::vector<Clock> after_;           ///< [node] of these: what is known then
   std::vector<Clock> begun_;           ///< [rank]
+  std::vector<bool> over_;             ///< [agent][rank][read, write]: see check()
   bool remote_ = false, missing_ = false;
 };
 

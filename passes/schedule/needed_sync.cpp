@@ -1,36 +1,63 @@
 #include "passes/schedule/needed_sync.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
 namespace mscclc::passes::prune {
 
-NeededSync::NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped)
+NeededSync::NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
+                       bool everyRank)
     : records_(records), orbits_(orbits), dropped_(std::move(dropped)), usedBy_(dropped_.size()) {
   searches_.reserve(records.size());
   for (const SyncRecord &record : records)
     searches_.emplace_back(record, dropped_);
+  std::vector<Need> needs = allNeeds();
+  if (!everyRank && orbits.allAlike())
+    keepOneOfAlike(needs);
+  for (const Need &need : needs)
+    add(need);
+}
+
+/// In the order in which they are asked: that two accesses are not in order is soon found where little happens between
+/// them.
+std::vector<NeededSync::Need> NeededSync::allNeeds() const {
   std::vector<Need> needs;
-  for (std::uint32_t r = 0; r < records.size(); ++r) {
-    for (const Pair &pair : records[r].pairs)
+  for (std::uint32_t r = 0; r < records_.size(); ++r) {
+    for (const Pair &pair : records_[r].pairs)
       needs.push_back({pair, r});
-    for (std::uint32_t rank = 0; rank < records[r].scratch.size(); ++rank) {
-      if (records[r].scratch[rank].writes.empty())
+    for (std::uint32_t rank = 0; rank < records_[r].scratch.size(); ++rank) {
+      if (records_[r].scratch[rank].writes.empty())
         continue;
-      for (const Pair &pair : records[r].scratch[rank].uses)
+      for (const Pair &pair : records_[r].scratch[rank].uses)
         needs.push_back({pair, r, rank, true});
-      for (const Pair &pair : records[r].scratch[rank].writes)
+      for (const Pair &pair : records_[r].scratch[rank].writes)
         needs.push_back({pair, r, rank, false});
     }
   }
-  // That two accesses are not in order is soon found where little happens between them: these are asked first.
   std::ranges::stable_sort(needs, {}, [&](const Need &need) {
-    const auto &accesses = records[need.record].accesses;
+    const auto &accesses = records_[need.record].accesses;
     return accesses[need.pair.second].time - accesses[need.pair.first].time;
   });
-  for (const Need &need : needs)
-    add(need);
+  return needs;
+}
+
+/// Needs correspond if their accesses stand at the same places, in blocks that are equally many ranks apart. The first
+/// of them is soonest looked at.
+void NeededSync::keepOneOfAlike(std::vector<Need> &needs) const {
+  std::set<std::array<std::uint32_t, 10>> seen;
+  std::erase_if(needs, [&](const Need &need) {
+    const SyncRecord &record = records_[need.record];
+    const auto ranks = static_cast<std::uint32_t>(record.firstBlock.size() - 1);
+    const Access &x = record.accesses[need.pair.first], &y = record.accesses[need.pair.second];
+    const std::uint32_t from = record.rankOf[x.at.block], to = record.rankOf[y.at.block];
+    const auto apart = [&](std::uint32_t rank) { return rank == none ? none : (rank + ranks - from) % ranks; };
+    const std::uint32_t kind = need.record * 8 + need.ends * 4 + need.pair.visible * 2 + need.pair.excusable;
+    return !seen.insert({kind, apart(to), apart(need.scratch), x.at.block - record.firstBlock[from], x.at.phase, x.op,
+                         x.thread, y.at.block - record.firstBlock[to], y.at.phase, y.op})
+                .second;
+  });
 }
 
 void NeededSync::use(std::uint32_t need, const std::vector<Piece> &pieces) {
@@ -67,9 +94,13 @@ std::vector<NeededSync::Need> NeededSync::instead(const Need &need) const {
   return needs;
 }
 
-void NeededSync::set(const std::vector<Piece> &orbit, bool dropped) {
-  for (const Piece piece : orbit)
-    dropped_[piece] = dropped;
+void NeededSync::set(std::span<const std::vector<Piece> *const> orbits, bool dropped) {
+  for (const std::vector<Piece> *orbit : orbits) {
+    for (const Piece piece : *orbit)
+      dropped_[piece] = dropped;
+    for (SyncSearch &search : searches_)
+      search.update(*orbit);
+  }
 }
 
 bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
@@ -93,16 +124,25 @@ bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
   return true;
 }
 
-bool NeededSync::drop(const std::vector<Piece> &orbit, bool excuse) {
-  set(orbit, true);
+bool NeededSync::drop(std::span<const std::vector<Piece> *const> orbits, bool excuse) {
+  set(orbits, true);
   Trial trial;
-  std::vector<std::uint32_t> &users = usedBy_[orbits_.find(orbit[0])];
+  std::vector<std::uint32_t> users;
+  for (const std::vector<Piece> *orbit : orbits) {
+    const std::vector<std::uint32_t> &own = usedBy_[orbits_.find(orbit->front())];
+    users.insert(users.end(), own.begin(), own.end());
+  }
+  // A need comes back to an orbit whenever it is in order by other pieces than before: asked twice, it would come back
+  // twice.
+  std::ranges::sort(users);
+  users.erase(std::ranges::unique(users).begin(), users.end());
   for (const std::uint32_t need : users)
     if (!check(need, excuse, trial)) {
-      set(orbit, false);
+      set(orbits, false);
       return false;
     }
-  users.clear();
+  for (const std::vector<Piece> *orbit : orbits)
+    usedBy_[orbits_.find(orbit->front())].clear();
   for (const auto &[need, pieces] : trial.moved)
     use(need, pieces);
   for (const std::uint32_t need : trial.excused)

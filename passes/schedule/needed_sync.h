@@ -11,11 +11,14 @@ namespace mscclc::passes::prune {
 /// only those that go by a dropped one are asked again.
 class NeededSync {
 public:
-  /// Of all sizes of a program. Pairs that are not in order with `dropped` as it is count no more.
-  NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped);
+  /// Of all sizes of a program. Pairs that are not in order with `dropped` as it is count no more. `everyRank`: else,
+  /// of pairs that correspond over ranks one is looked at, if all ranks are alike. Ranks that look alike may differ in
+  /// what they name: then that is not enough.
+  NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
+             bool everyRank);
 
-  /// Drops `orbit` if no pair needs it; `excuse`: pairs that packets may order are not asked.
-  bool drop(const std::vector<Piece> &orbit, bool excuse);
+  /// Drops `orbits` if no pair needs any of them; `excuse`: pairs that packets may order are not asked.
+  bool drop(std::span<const std::vector<Piece> *const> orbits, bool excuse);
 
   /// Two accesses in no order.
   struct Unordered {
@@ -44,11 +47,13 @@ private:
     std::vector<std::pair<Need, std::vector<Piece>>> added;
   };
 
+  std::vector<Need> allNeeds() const;
+  void keepOneOfAlike(std::vector<Need> &needs) const;
   void add(const Need &need);
   void use(std::uint32_t need, const std::vector<Piece> &pieces);
   bool check(std::uint32_t need, bool excuse, Trial &trial);
   std::vector<Need> instead(const Need &need) const;
-  void set(const std::vector<Piece> &orbit, bool dropped);
+  void set(std::span<const std::vector<Piece> *const> orbits, bool dropped);
 
   const std::vector<SyncRecord> &records_;
   const SyncOrbits &orbits_;

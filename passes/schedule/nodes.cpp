@@ -22,7 +22,8 @@ std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const State
 
 } // namespace
 
-Nodes::Nodes(const ir::Program &program, const StatementGraph &graph) : touching_(program.ranks.size()) {
+Nodes::Nodes(const ir::Program &program, const StatementGraph &graph)
+    : touching_(program.ranks.size()), reaching_(program.ranks.size()) {
   const ir::Movement &movement = program.movement;
   std::vector<std::uint32_t> blocks(program.ranks.size(), 1);
   for (const ir::Move &statement : movement.statements)
@@ -37,6 +38,10 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph) : touching
   const std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
   for (std::uint32_t s = 0; s < movement.statements.size(); ++s)
     add(program, graph, s, receivers);
+  for (auto &reached : reaching_) {
+    std::ranges::sort(reached);
+    reached.erase(std::ranges::unique(reached).begin(), reached.end());
+  }
 }
 
 void Nodes::append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent) {
@@ -63,20 +68,23 @@ void Nodes::add(const ir::Program &program, const StatementGraph &graph, std::ui
   std::uint32_t last = ir::none;
   for (const Touch &touch : graph.touches(statement)) {
     if (touch.rank != *move.by)
-      reaching_[{*move.by, touch.rank}].insert(*move.block);
+      reaching_[*move.by].emplace_back(touch.rank, *move.block);
     if (touch.rank != *move.by && !touch.inScratch() && touch.rank != last)
       touching_[last = touch.rank].push_back(issued_.back());
   }
 }
 
+std::span<const std::pair<std::uint32_t, std::uint32_t>> Nodes::reaching(std::uint32_t rank, std::uint32_t peer) const {
+  const auto found =
+      std::ranges::equal_range(reaching_[rank], peer, {}, &std::pair<std::uint32_t, std::uint32_t>::first);
+  return {found.begin(), found.end()};
+}
+
 std::uint32_t Nodes::partnerOf(std::uint32_t agent, std::uint32_t rank) const {
-  const auto there = reaching_.find({rankOf(agent), rank}), back = reaching_.find({rank, rankOf(agent)});
-  if (there != reaching_.end() && back != reaching_.end())
-    if (const auto own = there->second.find(blockOf(agent)); own != there->second.end()) {
-      const auto k = std::distance(there->second.begin(), own);
-      const auto last = static_cast<std::ptrdiff_t>(back->second.size()) - 1;
-      return firstAgent_[rank] + *std::next(back->second.begin(), std::min(k, last));
-    }
+  const auto there = reaching(rankOf(agent), rank), back = reaching(rank, rankOf(agent));
+  const auto own = std::ranges::find(there, blockOf(agent), &std::pair<std::uint32_t, std::uint32_t>::second);
+  if (own != there.end() && !back.empty())
+    return firstAgent_[rank] + back[std::min<std::size_t>(own - there.begin(), back.size() - 1)].second;
   return std::min(firstAgent_[rank] + blockOf(agent), firstAgent_[rank + 1] - 1);
 }
 

@@ -4,8 +4,6 @@
 #include "passes/schedule/statement_graph.h"
 
 #include <cstdint>
-#include <map>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -54,6 +52,7 @@ public:
 private:
   void add(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement,
            const std::vector<std::uint32_t> &receivers);
+  std::span<const std::pair<std::uint32_t, std::uint32_t>> reaching(std::uint32_t rank, std::uint32_t peer) const;
   void append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent);
 
   std::vector<Place> places_;
@@ -63,7 +62,8 @@ private:
   std::vector<std::uint32_t> settled_;          ///< [node]: nodes of its agent before the last run of port puts
   std::vector<std::uint32_t> runs_;             ///< [agent]: where its present run of port puts began
   std::vector<std::vector<std::uint32_t>> touching_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> reaching_; ///< (rank, peer) → its blocks
+  /// [rank]: the peers that it reaches and the blocks that do, sorted.
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> reaching_;
 };
 
 } // namespace mscclc::passes::schedule

@@ -4,8 +4,8 @@
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
-#include <numeric>
-#include <tuple>
+#include <array>
+#include <vector>
 
 namespace mscclc::passes {
 namespace {
@@ -16,17 +16,18 @@ void order(PassContext &context) {
     return;
   const std::vector<std::uint32_t> levels = schedule::levelsOf(schedule::StatementGraph(context.program));
   const schedule::StatementDistances distances(context.program);
-  std::vector<std::uint32_t> list(movement.statements.size());
-  std::iota(list.begin(), list.end(), 0);
-  const auto key = [&](std::uint32_t s) {
+  using Key = std::array<std::uint32_t, 5>;
+  std::vector<Key> keys;
+  keys.reserve(movement.statements.size());
+  for (std::uint32_t s = 0; s < movement.statements.size(); ++s) {
     const ir::Move &statement = movement.statements[s];
-    return std::tuple(levels[s], distances.ofReach(statement), distances.ofShare(statement), *statement.by, s);
-  };
-  std::ranges::sort(list, {}, key);
+    keys.push_back({levels[s], distances.ofReach(statement), distances.ofShare(statement), *statement.by, s});
+  }
+  std::ranges::sort(keys);
   std::vector<ir::Move> ordered;
-  ordered.reserve(list.size());
-  for (const std::uint32_t s : list)
-    ordered.push_back(movement.statements[s]);
+  ordered.reserve(keys.size());
+  for (const Key &key : keys)
+    ordered.push_back(movement.statements[key.back()]);
   movement.statements = std::move(ordered);
 }
 

@@ -72,17 +72,48 @@ private:
 
   /// Looks for orbits to drop, and has the result proven. False if all is done.
   bool round() {
-    NeededSync needed(records_, orbits_, dropped_);
+    NeededSync needed(records_, orbits_, dropped_, everyRank_);
     Orbits found;
-    for (const bool excuse : {false, true})
+    for (const bool excuse : {false, true}) {
+      Orbits left;
       for (const auto &orbit : candidates_)
-        if (!dropped_[orbit[0]] && !needed_[orbit[0]] && std::ranges::find(found, &orbit) == found.end() &&
-            needed.drop(orbit, excuse))
-          found.push_back(&orbit);
+        if (!dropped_[orbit[0]] && !needed_[orbit[0]] && std::ranges::find(found, &orbit) == found.end())
+          left.push_back(&orbit);
+      const Orbits more = droppable(left, excuse, needed);
+      found.insert(found.end(), more.begin(), more.end());
+    }
     bool refused = false;
-    if (!found.empty())
+    if (found.empty())
+      return false;
+    if (everyRank_ || !orbits_.allAlike()) {
       tryDrop(found, refused);
-    return refused;
+      return refused;
+    }
+    everyRank_ = true;
+    set(found, true);
+    if (isProven())
+      return false;
+    set(found, false);
+    return mayProve() && asItWas().proven;
+  }
+
+  /// Drops from `needed` what nothing needs of `orbits`, one after the other. What can go together can go one by one,
+  /// so as long as all goes well ever more are tried at once.
+  static Orbits droppable(std::span<const std::vector<Piece> *const> orbits, bool excuse, NeededSync &needed) {
+    Orbits found;
+    for (std::size_t size = 1; !orbits.empty();) {
+      const auto group = orbits.first(std::min(size, orbits.size()));
+      if (needed.drop(group, excuse)) {
+        found.insert(found.end(), group.begin(), group.end());
+        orbits = orbits.subspan(group.size());
+        size *= 2;
+      } else if (group.size() > 1) {
+        size = group.size() / 2;
+      } else {
+        orbits = orbits.subspan(1);
+      }
+    }
+    return found;
   }
 
   /// Drops those of `orbits` that the proof does not need.
@@ -163,6 +194,7 @@ private:
   std::vector<SyncRecord> records_;
   std::vector<std::vector<Piece>> candidates_;
   std::vector<bool> dropped_, needed_; ///< [piece]; needed_: by the first of an orbit
+  bool everyRank_ = false;             ///< ranks that look alike are looked at one by one
   std::uint32_t proofs_ = 0;
   std::optional<VerifyResult> asItWas_; ///< the proof of the program with all its sync
 };

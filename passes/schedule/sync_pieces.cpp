@@ -84,6 +84,7 @@ void SyncOrbits::joinRanksAlike() {
           join(pieces_.of(index_.block(like, b), o, i), pieces_.of(index_.block(r, b), o, i));
     }
   }
+  alike_ = firstAlike.size() == 1 && index_.numRanks() > 1;
 }
 
 Piece SyncOrbits::find(Piece piece) const {

@@ -48,6 +48,9 @@ public:
   /// Not to be dropped, and so nothing that is joined with it.
   void keep(Piece piece) { kept_[find(piece)] = true; }
 
+  /// True if all ranks are alike, and there are several.
+  bool allAlike() const { return alike_; }
+
   /// The orbit of `piece`, as the number of one of its pieces.
   Piece find(Piece piece) const;
   bool isKept(Piece piece) const { return kept_[find(piece)]; }
@@ -63,6 +66,7 @@ private:
   const SyncPieces &pieces_;
   mutable std::vector<Piece> parent_;
   std::vector<bool> kept_; ///< by orbit
+  bool alike_ = false;
 };
 
 } // namespace mscclc::passes::prune

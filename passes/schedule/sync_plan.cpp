@@ -4,9 +4,8 @@
 #include "passes/schedule/launches.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <tuple>
+#include <unordered_set>
 
 namespace mscclc::passes::schedule {
 namespace {
@@ -23,17 +22,19 @@ class Planner {
 public:
   Planner(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Entries &forced)
       : program_(program), movement_(program.movement), graph_(graph), nodes_(nodes), forced_(forced),
-        clocks_(nodes.numAgents(), static_cast<std::uint32_t>(program.ranks.size())), groupOf_(nodes.size()) {
+        clocks_(nodes.numAgents()), known_(nodes.numAgents()), groupOf_(nodes.size()) {
     plan_.agents.resize(nodes.numAgents());
     intoLast_.resize(nodes.numAgents());
+    snapshots_.resize(nodes.numAgents());
+    groupNumbers_.resize(nodes.numAgents());
     sources_.ofNode.resize(nodes.size());
     sources_.ofEnd.resize(nodes.numAgents());
     for (std::uint32_t a = 0; a < nodes.numAgents(); ++a) {
       plan_.agents[a].rank = nodes.rankOf(a);
       plan_.agents[a].block = nodes.blockOf(a);
-      clocks_.start(a, nodes.rankOf(a));
-      plan_.agents[a].groups.push_back({}); // what all of the rank's launch begins with
-      snapshots_.push_back({clocks_.snapshot(a)});
+      hear(known_[a], nodes.rankOf(a));
+      addGroup(a, 0); // what all of the rank's launch begins with
+      snapshots_[a][0] = known_[a];
     }
   }
 
@@ -63,6 +64,34 @@ private:
     bool byPackets = false;
   };
 
+  // A clock has 1 for an agent whose rank's launch is known to have begun, and one more for each of its nodes that is
+  // known to be over. That a launch has begun is kept for the first agent of its rank. What an agent has done itself is
+  // not in its clock.
+  bool hasHeardOf(const Clock &clock, std::uint32_t rank) const {
+    return clocks_.at(clock, nodes_.agentsOf(rank).first) != 0;
+  }
+  void hear(Clock &clock, std::uint32_t rank) { clocks_.raise(clock, nodes_.agentsOf(rank).first, 1); }
+  bool knows(std::uint32_t agent, std::uint32_t other, std::uint32_t count) const {
+    return clocks_.at(known_[agent], other) > count;
+  }
+  /// `agent` learns what was known after a group of `other`, and that `count` nodes of `other` are over.
+  void learn(std::uint32_t agent, std::uint32_t other, std::uint32_t group, std::uint32_t count) {
+    clocks_.join(known_[agent], snapshots_[other][group]);
+    hear(known_[agent], nodes_.rankOf(other));
+    clocks_.raise(known_[agent], other, count + 1);
+  }
+
+  void addGroup(std::uint32_t agent, std::uint32_t depth) {
+    plan_.agents[agent].groups.push_back({depth, {}, {}, {}});
+    snapshots_[agent].emplace_back();
+    intoLast_[agent].clear();
+    groupNumbers_[agent].push_back(numGroups_++);
+  }
+  /// True the first time that the group is to tell agent `to`.
+  bool isNews(std::uint32_t from, std::uint32_t group, std::uint32_t to) {
+    return signalled_.insert(std::uint64_t{groupNumbers_[from][group]} << 32 | to).second;
+  }
+
   void add(std::uint32_t n) {
     const Nodes::Place place = nodes_.at(n);
     collect(n);
@@ -74,17 +103,14 @@ private:
       depth = std::max(depth, hear(n, rank));
     std::vector<Group> &groups = plan_.agents[place.agent].groups;
     const bool fresh = groups.size() == 1 || depth > groups.back().depth || movement_.eager;
-    if (fresh) {
-      groups.push_back({std::max(depth, 1u), {}, {}, {}});
-      snapshots_[place.agent].emplace_back();
-      intoLast_[place.agent].clear();
-    }
+    if (fresh)
+      addGroup(place.agent, std::max(depth, 1u));
     groupOf_[n] = static_cast<std::uint32_t>(groups.size() - 1);
     for (std::size_t e = firstEdge; e < edges_.size(); ++e)
       edges_[e].toGroup = groupOf_[n];
     dropOvertaken(place.agent, firstEdge);
     groups.back().nodes.push_back({place.statement, place.arrives});
-    snapshots_[place.agent][groupOf_[n]] = clocks_.snapshot(place.agent);
+    snapshots_[place.agent][groupOf_[n]] = known_[place.agent];
   }
 
   /// What node `n` needs: needs_, latest first, and entries_.
@@ -120,14 +146,13 @@ private:
       sources_.ofNode[n].push_back({from.agent, true, true});
       return depth;
     }
-    if (clocks_.knows(to.agent, from.agent, from.index + 1))
+    if (knows(to.agent, from.agent, from.index + 1))
       return 0;
     const Carrier carrier = to.arrives ? Carrier::Put : carrierBetween(from.agent, to.agent);
     sources_.ofNode[n].push_back({need.node, false});
-    clocks_.join(to.agent, snapshots_[from.agent][fromGroup], from.agent,
-                 to.arrives ? nodes_.countAtArrival(need.node) : from.index + 1);
+    learn(to.agent, from.agent, fromGroup, to.arrives ? nodes_.countAtArrival(need.node) : from.index + 1);
     // The group that has `need.node` may have told this block already, by a signal that comes after all its nodes.
-    if (carrier == Carrier::Put || signalled_.try_emplace({from.agent, fromGroup, to.agent}, n).second)
+    if (carrier == Carrier::Put || isNews(from.agent, fromGroup, to.agent))
       edges_.push_back({from.agent, fromGroup, to.agent, 0, carrier, nodes_.at(n).statement});
     return depth;
   }
@@ -135,14 +160,14 @@ private:
   /// Makes node `n` come after the beginning of the launch of `rank`.
   std::uint32_t hear(std::uint32_t n, std::uint32_t rank) {
     const Nodes::Place to = nodes_.at(n);
-    if (clocks_.hasHeardOf(to.agent, rank))
+    if (hasHeardOf(known_[to.agent], rank))
       return 0;
     const std::uint32_t from = nodes_.partnerOf(to.agent, rank);
     sources_.ofNode[n].push_back({from, true});
-    clocks_.hear(to.agent, rank);
+    hear(known_[to.agent], rank);
     const Carrier carrier =
         movement_.sameNode(rank, nodes_.rankOf(to.agent)) ? Carrier::RelaxedSignal : Carrier::PortSignal;
-    if (signalled_.try_emplace({from, 0, to.agent}, n).second)
+    if (isNews(from, 0, to.agent))
       edges_.push_back({from, 0, to.agent, 0, carrier, to.statement});
     return 1;
   }
@@ -180,20 +205,18 @@ private:
       const auto [first, last] = nodes_.agentsOf(rank);
       bool known = false;
       for (std::uint32_t a = first; a < last; ++a)
-        known = known || clocks_.knows(a, from.agent, from.index + 1);
+        known = known || knows(a, from.agent, from.index + 1);
       if (known)
         continue;
       const std::uint32_t to = nodes_.partnerOf(from.agent, rank);
       const std::uint32_t fromGroup = groupOf_[*n];
       std::vector<Group> &groups = plan_.agents[to].groups;
-      if (groups.size() == 1 || !groups.back().nodes.empty()) {
-        groups.push_back({groups.back().depth + 1, {}, {}, {}});
-        snapshots_[to].emplace_back();
-      }
+      if (groups.size() == 1 || !groups.back().nodes.empty())
+        addGroup(to, groups.back().depth + 1);
       groups.back().depth = std::max(groups.back().depth, plan_.agents[from.agent].groups[fromGroup].depth + 1);
-      clocks_.join(to, snapshots_[from.agent][fromGroup], from.agent, from.index + 1);
+      learn(to, from.agent, fromGroup, from.index + 1);
       sources_.ofEnd[to].push_back({*n, false});
-      if (signalled_.try_emplace({from.agent, fromGroup, to}, *n).second)
+      if (isNews(from.agent, fromGroup, to))
         edges_.push_back({from.agent, fromGroup, to, static_cast<std::uint32_t>(groups.size() - 1),
                           carrierBetween(from.agent, to), from.statement});
     }
@@ -205,13 +228,15 @@ private:
   const Nodes &nodes_;
   const Entries &forced_;
   AgentClocks clocks_;
+  std::vector<Clock> known_; ///< [agent]
   SyncPlan plan_;
-  std::vector<std::uint32_t> groupOf_;                        ///< [node]
-  std::vector<std::vector<AgentClocks::Snapshot>> snapshots_; ///< [agent][group]: when its last node is done
+  std::vector<std::uint32_t> groupOf_;        ///< [node]
+  std::vector<std::vector<Clock>> snapshots_; ///< [agent][group]: when its last node is done
   std::vector<Edge> edges_;
   std::vector<std::vector<std::size_t>> intoLast_; ///< [agent]: edges into its last group
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
-      signalled_; ///< (agent, group, agent)
+  std::uint32_t numGroups_ = 0;
+  std::vector<std::vector<std::uint32_t>> groupNumbers_; ///< [agent][group]: among all groups
+  std::unordered_set<std::uint64_t> signalled_;          ///< [number of the group << 32 | agent]
   Sources sources_;
   std::vector<Need> needs_;
   std::set<std::uint32_t> entries_;

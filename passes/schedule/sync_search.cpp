@@ -5,36 +5,39 @@
 namespace mscclc::passes::prune {
 
 SyncSearch::SyncSearch(const SyncRecord &record, const std::vector<bool> &dropped)
-    : record_(record), dropped_(dropped), blocks_(record.bounds.size()), meetings_(record.meetings.size()),
-      messages_(record.messages.size()) {}
-
-/// The first phase of those that `at` is one with.
-std::uint32_t SyncSearch::beginOf(const Moment &at) const {
-  std::uint32_t phase = at.phase;
-  while (!stands(at.block, phase))
-    --phase;
-  return phase;
-}
-
-/// True if `phase` is over before phase `last` of the block begins.
-bool SyncSearch::parted(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
-  for (std::uint32_t p = last; p > phase; --p)
-    if (stands(block, p))
-      return true;
-  return false;
-}
-
-/// The piece that parts them; `none` if something does that always stands.
-Piece SyncSearch::boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
-  Piece any = none;
-  for (std::uint32_t p = last; p > phase; --p) {
-    const Piece piece = record_.bounds[block][p];
-    if (piece == none)
-      return none;
-    if (!dropped_[piece])
-      any = piece;
+    : record_(record), dropped_(dropped), begins_(record.bounds.size()), blockOf_(dropped.size(), none),
+      blocks_(record.bounds.size()), meetings_(record.meetings.size()), messages_(record.messages.size()) {
+  for (std::uint32_t b = 0; b < begins_.size(); ++b) {
+    for (const Piece piece : record.bounds[b])
+      if (piece != none)
+        blockOf_[piece] = b;
+    updateBlock(b);
   }
-  return any;
+}
+
+void SyncSearch::update(const std::vector<Piece> &pieces) {
+  for (const Piece piece : pieces)
+    if (blockOf_[piece] != none)
+      updateBlock(blockOf_[piece]);
+}
+
+void SyncSearch::updateBlock(std::uint32_t block) {
+  const std::vector<Piece> &bounds = record_.bounds[block];
+  begins_[block].resize(bounds.size());
+  Begin last;
+  for (std::uint32_t p = 0; p < bounds.size(); ++p) {
+    if (bounds[p] == none)
+      last = {p, p};
+    else if (!dropped_[bounds[p]])
+      last.now = p;
+    begins_[block][p] = last;
+  }
+}
+
+/// A piece that parts `phase` from phase `last` of the block; `none` if something does that always stands.
+Piece SyncSearch::boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
+  const Begin &begin = begins_[block][last];
+  return begin.always > phase || begin.now <= phase ? none : record_.bounds[block][begin.now];
 }
 
 bool SyncSearch::ordered(const Pair &pair, std::vector<Piece> &pieces) {

@@ -14,8 +14,10 @@ namespace mscclc::passes::prune {
 /// the next phase on.
 class SyncSearch {
 public:
-  /// `dropped`: by piece; may change between questions.
+  /// `dropped`: by piece; may change between questions, if `update` is told.
   SyncSearch(const SyncRecord &record, const std::vector<bool> &dropped);
+  /// What is dropped of `pieces` has changed.
+  void update(const std::vector<Piece> &pieces);
 
   /// True if `pair` is in order; `pieces` gets those by which it is.
   bool ordered(const Pair &pair, std::vector<Piece> &pieces);
@@ -27,17 +29,18 @@ private:
     Piece pieces[3] = {none, none, none}; ///< by which it is known
     std::uint32_t message = none;         ///< or: this one has been taken
   };
-  bool stands(std::uint32_t block, std::uint32_t phase) const {
-    const Piece piece = record_.bounds[block][phase];
-    return piece == none || !dropped_[piece];
-  }
   bool isDropped(std::uint32_t message) const {
     const Piece piece = record_.messages[message].piece;
     return piece != none && dropped_[piece];
   }
-  std::uint32_t beginOf(const Moment &at) const;
+  /// The first phase of those that `at` is one with.
+  std::uint32_t beginOf(const Moment &at) const { return begins_[at.block][at.phase].now; }
+  /// True if `phase` is over before phase `last` of the block begins.
+  bool parted(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
+    return begins_[block][last].now > phase;
+  }
+  void updateBlock(std::uint32_t block);
   Piece boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
-  bool parted(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
   bool isFirst(const Moment &at, std::uint32_t begin) const;
   bool toldDirectly(std::uint32_t step, std::uint32_t begin);
   bool explore(std::uint32_t step);
@@ -51,6 +54,12 @@ private:
 
   const SyncRecord &record_;
   const std::vector<bool> &dropped_;
+  /// The first of the phases that one is one with: with what is dropped at present, or if all could be.
+  struct Begin {
+    std::uint32_t now = 0, always = 0;
+  };
+  std::vector<std::vector<Begin>> begins_; ///< [block][phase]
+  std::vector<std::uint32_t> blockOf_;     ///< [piece that begins phases]: their block; else `none`
   // Of the question in progress.
   std::uint32_t question_ = 0;
   const Access *first_ = nullptr, *second_ = nullptr;

@@ -1,0 +1,90 @@
+#include "passes/schedule/agent_clocks.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::schedule {
+
+std::uint32_t AgentClocks::addPage(std::uint32_t owner) {
+  const auto number = static_cast<std::uint32_t>(owners_.size());
+  if (number % slab == 0)
+    slabs_.push_back(std::make_unique<Page[]>(slab));
+  owners_.push_back(owner);
+  return number;
+}
+
+/// The list of `clock`, of which no other clock has a hold.
+Clock::List &AgentClocks::own(Clock &clock) {
+  if (!clock.list_) {
+    clock.list_ = std::make_shared<Clock::List>();
+    clock.list_->pages.resize(numPages_, 0);
+    clock.list_->owner = ++lastOwner_;
+  } else if (clock.list_.use_count() > 1) {
+    clock.list_->owner = ++lastOwner_; // its pages are in two lists from here on
+    clock.list_ = std::make_shared<Clock::List>(*clock.list_);
+    clock.list_->owner = ++lastOwner_;
+  }
+  return *clock.list_;
+}
+
+AgentClocks::Page &AgentClocks::ownPage(Clock::List &list, std::uint32_t index) {
+  std::uint32_t &number = list.pages[index];
+  if (owners_[number] != list.owner) {
+    const std::uint32_t copy = addPage(list.owner);
+    page(copy) = page(number);
+    number = copy;
+  }
+  return page(number);
+}
+
+void AgentClocks::raise(Clock &clock, std::uint32_t agent, std::uint32_t count) {
+  if (at(clock, agent) < count)
+    ownPage(own(clock), agent / width)[agent % width] = count;
+}
+
+bool AgentClocks::covers(const Clock &clock, const Clock &other) const {
+  for (std::uint32_t p = 0; other.list_ && p < numPages_; ++p) {
+    const Page &a = page(clock.list_ ? clock.list_->pages[p] : 0), &b = page(other.list_->pages[p]);
+    std::uint32_t less = 0;
+    for (std::uint32_t i = 0; i < width; ++i)
+      less |= a[i] < b[i];
+    if (less)
+      return false;
+  }
+  return true;
+}
+
+void AgentClocks::join(Clock &clock, const Clock &other) {
+  if (!other.list_ || clock.list_ == other.list_)
+    return;
+  if (!clock.list_) {
+    clock = other;
+    return;
+  }
+  Clock::List *list = nullptr; // of `clock`, once it changes
+  for (std::uint32_t p = 0; p < numPages_; ++p) {
+    const std::uint32_t mine = clock.list_->pages[p], theirs = other.list_->pages[p];
+    if (mine == theirs || theirs == 0)
+      continue;
+    const Page &a = page(mine), &b = page(theirs);
+    std::uint32_t less = 0, more = 0;
+    for (std::uint32_t i = 0; i < width; ++i) {
+      less |= a[i] < b[i];
+      more |= a[i] > b[i];
+    }
+    if (!less)
+      continue;
+    if (!list)
+      list = &own(clock);
+    if (!more) {
+      list->pages[p] = theirs;
+      other.list_->owner = ++lastOwner_; // that page is in two lists from here on
+      continue;
+    }
+    Page &merged = ownPage(*list, p);
+    const Page &told = page(theirs);
+    for (std::uint32_t i = 0; i < width; ++i)
+      merged[i] = std::max(merged[i], told[i]);
+  }
+}
+
+} // namespace mscclc::passes::schedule
