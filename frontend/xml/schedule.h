@@ -78,9 +78,8 @@ struct Schedule {
   bool inplace = false;
   bool simple = true;           ///< `proto` is Simple
   std::uint32_t loopChunks = 1; ///< `nchunksperloop`: chunks of the longer buffer
-  ir::ReduceOp reduceOp{};      ///< `redop`
   std::uint64_t minBytes = 0;   ///< `minBytes`
-  std::uint64_t maxBytes = 0;   ///< `maxBytes`; without it, no limit
+  std::uint64_t maxBytes = 0;   ///< `maxBytes`; without it, or with 0, no limit
   std::vector<Gpu> gpus;        ///< by id
   ir::LocId collectiveLoc = ir::noLoc, chunksLoc = ir::noLoc;
 };

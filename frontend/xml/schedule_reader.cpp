@@ -52,8 +52,6 @@ constexpr std::array<std::pair<std::string_view, ir::BufferKind>, 3> bufferWords
     {{"i", ir::BufferKind::Input}, {"o", ir::BufferKind::Output}, {"s", ir::BufferKind::Scratch}}};
 constexpr std::array<std::pair<std::string_view, bool>, 3> protocolWords{
     {{"Simple", true}, {"LL", false}, {"LL128", false}}};
-constexpr std::array<std::pair<std::string_view, ir::ReduceOp>, 3> reduceWords{
-    {{"sum", ir::ReduceOp::Sum}, {"min", ir::ReduceOp::Min}, {"max", ir::ReduceOp::Max}}};
 
 constexpr auto stepWords = [] {
   std::array<std::pair<std::string_view, StepKind>, stepInfos.size()> words;
@@ -146,13 +144,12 @@ private:
     schedule_.collectiveLoc = of.locOf(at(A::Collective));
     schedule_.chunksLoc = of.locOf(at(A::LoopChunks));
     schedule_.simple = of.word(at(A::Proto), protocolWords).value_or(true);
-    schedule_.reduceOp = of.word(at(A::ReduceOp), reduceWords).value_or(ir::ReduceOp::Sum);
     schedule_.inplace = of.number(at(A::InPlace), 0, 1).value_or(0) != 0;
     schedule_.loopChunks = static_cast<std::uint32_t>(of.number(at(A::LoopChunks), 1, mostNumber).value_or(1));
     constexpr std::int64_t anyBytes = std::numeric_limits<std::int64_t>::max();
     schedule_.minBytes = static_cast<std::uint64_t>(of.number(at(A::MinBytes), 0, anyBytes).value_or(0));
     schedule_.maxBytes = std::numeric_limits<std::uint64_t>::max();
-    if (const auto most = of.number(at(A::MaxBytes), 1, anyBytes))
+    if (const auto most = of.number(at(A::MaxBytes), 0, anyBytes); most.value_or(0) != 0) // 0 is no limit
       schedule_.maxBytes = static_cast<std::uint64_t>(*most);
     if (schedule_.minBytes > schedule_.maxBytes)
       findings_.report(diag::bytes_swapped, of.locOf(at(A::MinBytes)), {schedule_.minBytes, schedule_.maxBytes});

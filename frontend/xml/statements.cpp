@@ -42,8 +42,6 @@ private:
     ir::Move move;
     move.kind = kind;
     move.loc = graph_.step(s).loc;
-    if (kind == ir::MoveKind::Reduce)
-      move.reduceOp = graph_.schedule().reduceOp;
     if (keepBlocks_) {
       move.by = graph_.at(by).gpu;
       move.block = graph_.at(by).block;
