@@ -73,7 +73,8 @@ std::string functionName(const ir::Program &program) {
   name.erase(std::unique(name.begin(), name.end(), [](char a, char b) { return a == '_' && b == '_'; }), name.end());
   while (!name.empty() && name[0] == '_')
     name.erase(0, 1);
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 || isWord(name))
+  // Classes of the language begin with a capital letter.
+  if (name.empty() || std::islower(static_cast<unsigned char>(name[0])) == 0 || isWord(name))
     name = "algorithm_" + name;
   if (name.back() == '_')
     name.pop_back();
