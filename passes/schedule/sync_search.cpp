@@ -5,33 +5,35 @@
 namespace mscclc::passes::prune {
 
 SyncSearch::SyncSearch(const SyncRecord &record, const std::vector<bool> &dropped)
-    : record_(record), dropped_(dropped), begins_(record.bounds.size()), blockOf_(dropped.size(), none),
+    : record_(record), dropped_(dropped), begins_(record.bounds.size()), begunBy_(dropped.size()),
       blocks_(record.bounds.size()), meetings_(record.meetings.size()), messages_(record.messages.size()) {
   for (std::uint32_t b = 0; b < begins_.size(); ++b) {
-    for (const Piece piece : record.bounds[b])
-      if (piece != none)
-        blockOf_[piece] = b;
-    updateBlock(b);
+    const std::vector<Piece> &bounds = record.bounds[b];
+    begins_[b].resize(bounds.size());
+    for (std::uint32_t p = 0; p < bounds.size(); ++p) {
+      if (bounds[p] != none)
+        begunBy_[bounds[p]].push_back({b, p});
+      begins_[b][p].always = bounds[p] == none ? p : begins_[b][p - 1].always;
+    }
+    for (std::uint32_t p = 0; p < bounds.size(); ++p)
+      begins_[b][p].now = bounds[p] == none || !dropped[bounds[p]] ? p : begins_[b][p - 1].now;
   }
 }
 
 void SyncSearch::update(const std::vector<Piece> &pieces) {
   for (const Piece piece : pieces)
-    if (blockOf_[piece] != none)
-      updateBlock(blockOf_[piece]);
+    for (const Moment &phase : begunBy_[piece])
+      update(phase.block, phase.phase);
 }
 
-void SyncSearch::updateBlock(std::uint32_t block) {
+/// `phase` begins with what is dropped, or is dropped no more.
+void SyncSearch::update(std::uint32_t block, std::uint32_t phase) {
   const std::vector<Piece> &bounds = record_.bounds[block];
-  begins_[block].resize(bounds.size());
-  Begin last;
-  for (std::uint32_t p = 0; p < bounds.size(); ++p) {
-    if (bounds[p] == none)
-      last = {p, p};
-    else if (!dropped_[bounds[p]])
-      last.now = p;
-    begins_[block][p] = last;
-  }
+  std::vector<Begin> &begins = begins_[block];
+  const std::uint32_t now = dropped_[bounds[phase]] ? begins[phase - 1].now : phase;
+  do
+    begins[phase++].now = now;
+  while (phase < bounds.size() && bounds[phase] != none && dropped_[bounds[phase]]);
 }
 
 /// A piece that parts `phase` from phase `last` of the block; `none` if something does that always stands.

@@ -39,7 +39,7 @@ private:
   bool parted(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
     return begins_[block][last].now > phase;
   }
-  void updateBlock(std::uint32_t block);
+  void update(std::uint32_t block, std::uint32_t phase);
   Piece boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
   bool isFirst(const Moment &at, std::uint32_t begin) const;
   bool toldDirectly(std::uint32_t step, std::uint32_t begin);
@@ -58,8 +58,8 @@ private:
   struct Begin {
     std::uint32_t now = 0, always = 0;
   };
-  std::vector<std::vector<Begin>> begins_; ///< [block][phase]
-  std::vector<std::uint32_t> blockOf_;     ///< [piece that begins phases]: their block; else `none`
+  std::vector<std::vector<Begin>> begins_;   ///< [block][phase]
+  std::vector<std::vector<Moment>> begunBy_; ///< [piece]: phases that begin with it
   // Of the question in progress.
   std::uint32_t question_ = 0;
   const Access *first_ = nullptr, *second_ = nullptr;
