@@ -14,6 +14,7 @@ namespace {
 /// How good a candidate is.
 struct Score {
   double nanoseconds = 0;
+  double linkBytes = 0;     ///< on the busiest link
   std::uint64_t syncs = 0;  ///< signals, waits, semaphores' and barriers' blocks
   std::uint64_t blocks = 0; ///< of all ranks
 };
@@ -62,10 +63,16 @@ public:
         fastest = &one;
     if (!fastest)
       return std::nullopt;
-    const Tried *best = fastest;
+    const auto isFast = [&](const Tried &one) {
+      return one.score && one.score->nanoseconds <= slack * fastest->score->nanoseconds;
+    };
+    double linkBytes = fastest->score->linkBytes;
     for (const Tried &one : tried_)
-      if (one.score && one.score->nanoseconds <= 1.02 * fastest->score->nanoseconds &&
-          isSimpler(*one.score, *best->score))
+      if (isFast(one))
+        linkBytes = std::min(linkBytes, one.score->linkBytes);
+    const Tried *best = nullptr;
+    for (const Tried &one : tried_)
+      if (isFast(one) && one.score->linkBytes <= slack * linkBytes && (!best || hasLessSync(*one.score, *best->score)))
         best = &one;
     return best->open;
   }
@@ -87,13 +94,20 @@ private:
   static constexpr std::uint64_t leastStep = std::uint64_t{16} << 10; ///< bytes of a pipeline's unit
   static constexpr std::uint64_t mostPacketBytes = std::uint64_t{4} << 20;
 
+  static constexpr double slack = 1.02; ///< figures of the model that are this close count as equal
+
   struct Tried {
     Open open;
     std::optional<Score> score; ///< none: refused
   };
 
-  static bool isSimpler(const Score &a, const Score &b) {
+  static bool hasLessSync(const Score &a, const Score &b) {
     return a.syncs != b.syncs ? a.syncs < b.syncs : a.blocks < b.blocks;
+  }
+  static bool isSimpler(const Score &a, const Score &b) {
+    if (std::max(a.linkBytes, b.linkBytes) > slack * std::min(a.linkBytes, b.linkBytes))
+      return a.linkBytes < b.linkBytes;
+    return hasLessSync(a, b);
   }
 
   std::uint32_t firstInstances() const {
@@ -156,7 +170,7 @@ private:
     const std::optional<Score> mine = score(open), theirs = score(other);
     if (!theirs)
       return false;
-    const bool better = !mine || theirs->nanoseconds < 0.98 * mine->nanoseconds ||
+    const bool better = !mine || slack * theirs->nanoseconds < mine->nanoseconds ||
                         (theirs->nanoseconds <= mine->nanoseconds && isSimpler(*theirs, *mine));
     if (better)
       open = other;
@@ -182,7 +196,8 @@ private:
     PassManager passes(std::move(options), propertiesOf(program));
     if (!passes.add(goal_.passes).empty() || !passes.run(program, silent).ok || time::cannotRun(program, machine_))
       return std::nullopt;
-    Score score{time::launchTime(program, machine_, goal_.runner, goal_.messageBytes), 0, 0};
+    const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes);
+    Score score{figures.total, figures.linkBytes, 0, 0};
     for (const ir::Rank &rank : program.ranks) {
       score.blocks += rank.blocks.size();
       for (const ir::ThreadBlock &block : rank.blocks)

@@ -54,10 +54,11 @@ struct Choice {
 /// steps and how reductions get at their operands: writes them into `program`, where place and the passes after it read
 /// them.
 ///
-/// Candidates are scheduled and timed, one choice after the other. Of those within 2 % of the fastest, the one with the
-/// fewest syncs is taken, and of these the one with the fewest blocks. The more statements a
-/// program has, the fewer candidates are tried, so that choosing takes about as long as compiling. If the target takes
-/// no candidate, the program stays as it is, for the passes to say why.
+/// Candidates are scheduled and timed, one choice after the other. Of those within 2 % of the fastest, those count
+/// whose bytes on the busiest link are within 2 % of the fewest; of these the one with the fewest syncs is taken, and
+/// of those the one with the fewest blocks. The more statements a program has, the fewer candidates are tried, so that
+/// choosing takes about as long as compiling. If the target takes no candidate, the program stays as it is, for the
+/// passes to say why.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule
