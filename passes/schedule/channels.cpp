@@ -70,9 +70,14 @@ void Channels::wantPeers(const ir::Movement &movement) {
     if (const auto [kind, own, other] = ends; kind == Kind::Memory)
       toRank_.try_emplace({own, plan_.agents[other].rank}, other);
   for (const ir::Move &statement : movement.statements) {
+    const std::uint32_t own = agentOf(*statement.by, *statement.block);
+    if (statement.via == ir::Via::Port && !isPortPut(statement)) {
+      const std::uint32_t other = agentOf(movement.dsts(statement).back().rank, *statement.block);
+      want(Kind::Put, own, other);
+      receivers_[static_cast<std::uint32_t>(&statement - movement.statements.data())] = other;
+    }
     if (statement.via != ir::Via::Memory)
       continue;
-    const std::uint32_t own = agentOf(*statement.by, *statement.block);
     for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
       const std::uint32_t rank = movement.places[statement.firstPlace + i].rank;
       if (rank == *statement.by || toRank_.contains({own, rank}))

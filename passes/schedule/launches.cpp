@@ -29,6 +29,8 @@ public:
           (touch.access == ir::Access::Read ? use.reads : use.writes) = place.index + 1;
         }
       }
+      if (!place.arrives)
+        addTaken(place);
     }
     isSource_.resize(nodes.size(), false);
     for (const auto *all : {&sources.ofNode, &sources.ofEnd})
@@ -69,7 +71,15 @@ private:
   /// Nodes of each agent that are known to be over, through all launches.
   using Clock = std::vector<std::uint32_t>;
 
-  bool isPort(std::uint32_t statement) const { return program_.movement.statements[statement].via == ir::Via::Port; }
+  bool isPort(std::uint32_t statement) const { return isPortPut(program_.movement.statements[statement]); }
+  /// A port has read the packets that it puts when somebody takes them where they arrive.
+  void addTaken(const Nodes::Place &place) {
+    for (const Dependence &d : graph_.dependences(place.statement)) {
+      const ir::Move &earlier = program_.movement.statements[d.on];
+      if (d.hazard == Hazard::Packets && earlier.via == ir::Via::Port)
+        useOf(*earlier.by, place.agent).reads = place.index + 1;
+    }
+  }
   Use &useOf(std::uint32_t rank, std::uint32_t agent) {
     for (Use &use : uses_[rank])
       if (use.agent == agent)

@@ -13,7 +13,7 @@ std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const State
   for (std::uint32_t s = 0; s < graph.size(); ++s)
     for (const Dependence &d : graph.dependences(s)) {
       const ir::Move &earlier = movement.statements[d.on];
-      if (earlier.via == ir::Via::Port && receivers[d.on] == ir::none &&
+      if (isPortPut(earlier) && receivers[d.on] == ir::none &&
           movement.dsts(earlier)[0].rank == *movement.statements[s].by)
         receivers[d.on] = *movement.statements[s].block;
     }
@@ -51,8 +51,8 @@ void Nodes::add(const ir::Program &program, const StatementGraph &graph, std::ui
                 const std::vector<std::uint32_t> &receivers) {
   const ir::Move &move = program.movement.statements[statement];
   issued_.push_back(size());
-  append(statement, false, move.via == ir::Via::Port, firstAgent_[*move.by] + *move.block);
-  if (move.via == ir::Via::Port) {
+  append(statement, false, isPortPut(move), firstAgent_[*move.by] + *move.block);
+  if (isPortPut(move)) {
     const std::uint32_t to = program.movement.dsts(move)[0].rank;
     const std::uint32_t block = receivers[statement] == ir::none ? *move.block : receivers[statement];
     arrived_.push_back(size());
