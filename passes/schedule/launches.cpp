@@ -32,6 +32,7 @@ public:
       if (!place.arrives)
         addTaken(place);
     }
+    findTold();
     isSource_.resize(nodes.size(), false);
     for (const auto *all : {&sources.ofNode, &sources.ofEnd})
       for (const std::vector<Source> &some : *all)
@@ -80,6 +81,23 @@ private:
         useOf(*earlier.by, place.agent).reads = place.index + 1;
     }
   }
+  /// What is put depends on what was taken, so each packet tells of all that came before its data was there.
+  void findTold() {
+    const auto &statements = program_.movement.statements;
+    if (std::ranges::none_of(statements, [](const ir::Move &s) { return s.packets.value_or(false); }))
+      return;
+    told_.assign(nodes_.size(), std::vector<bool>(program_.ranks.size(), false));
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+      const Nodes::Place &place = nodes_.at(n);
+      told_[n][nodes_.rankOf(place.agent)] = true;
+      for (const Dependence &d : graph_.dependences(place.statement)) {
+        const std::vector<bool> &before = told_[nodes_.ofStatement(d.on)];
+        for (std::size_t rank = 0; d.hazard != Hazard::Reuse && rank < before.size(); ++rank)
+          if (before[rank])
+            told_[n][rank] = true;
+      }
+    }
+  }
   Use &useOf(std::uint32_t rank, std::uint32_t agent) {
     for (Use &use : uses_[rank])
       if (use.agent == agent)
@@ -96,6 +114,7 @@ private:
 
   /// A launch of a rank begins when its last one has ended: its blocks know what any of them knew.
   void begin(std::uint32_t launch) {
+    heard_.assign(nodes_.numAgents(), std::vector<bool>(program_.ranks.size(), false));
     begun_.clear();
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
       const auto [first, last] = nodes_.agentsOf(r);
@@ -113,9 +132,12 @@ private:
     const Nodes::Place &place = nodes_.at(n);
     Clock &mine = clocks_[place.agent];
     for (const Source &source : sources_.ofNode[n]) {
+      if (source.byPackets) {
+        hearByPackets(n);
+        continue;
+      }
       if (source.begin) {
-        // What packets tell holds for all of the rank when its launch ends.
-        join(source.byPackets ? atEnd_[place.agent] : mine, begun_[nodes_.rankOf(source.node)]);
+        join(mine, begun_[nodes_.rankOf(source.node)]);
         continue;
       }
       const std::uint32_t sender = nodes_.at(source.node).agent, known = mine[sender];
@@ -123,6 +145,15 @@ private:
       if (place.arrives)
         mine[sender] = std::max(known, count(launch, sender, nodes_.countAtArrival(source.node)));
     }
+  }
+  /// What packets tell holds for all of the rank when its launch ends.
+  void hearByPackets(std::uint32_t n) {
+    const std::uint32_t agent = nodes_.at(n).agent;
+    for (std::uint32_t rank = 0; rank < begun_.size(); ++rank)
+      if (told_[n][rank] && !heard_[agent][rank]) {
+        heard_[agent][rank] = true;
+        join(atEnd_[agent], begun_[rank]);
+      }
   }
   /// Whether all that conflicts with the touch in the first launch is over. What packets tell makes no write of another
   /// rank's visible; but the rank that scratch is of has taken what came there, when its launch ends.
@@ -157,9 +188,12 @@ private:
   std::vector<std::vector<Use>> uses_; ///< [rank whose scratch it is]
   std::vector<Clock> clocks_;          ///< [agent]
   std::vector<Clock> atEnd_;           ///< [agent]: what it knows besides when its launch has ended
-  std::vector<bool> isSource_;         ///< [node]: others wait for it
-  std::vector<Clock> after_;           ///< [node] of these: what is known then
-  std::vector<Clock> begun_;           ///< [rank]
+  std::vector<std::vector<bool>>
+      told_; ///< [node][rank]: packets that it puts, or takes, tell that its launch has begun
+  std::vector<std::vector<bool>> heard_; ///< [agent][rank]: it was told so, in this launch
+  std::vector<bool> isSource_;           ///< [node]: others wait for it
+  std::vector<Clock> after_;             ///< [node] of these: what is known then
+  std::vector<Clock> begun_;             ///< [rank]
   bool remote_ = false, missing_ = false;
 };
 
