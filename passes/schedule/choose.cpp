@@ -199,6 +199,8 @@ private:
     const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes);
     Score score{figures.total, figures.linkBytes, 0, 0};
     for (const ir::Rank &rank : program.ranks) {
+      if (rank.blocks.size() > mostBlocks_) // stages, and what an executor's limits ask for, make more of them
+        return std::nullopt;
       score.blocks += rank.blocks.size();
       for (const ir::ThreadBlock &block : rank.blocks)
         for (const ir::Op &op : block.ops) {

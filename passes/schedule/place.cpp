@@ -1,6 +1,7 @@
 #include "passes/schedule/place.h"
 
 #include "ir/memory_map.h"
+#include "ir/program_index.h"
 #include "passes/schedule/placement.h"
 #include "passes/schedule/schedule_diagnostics.h"
 
@@ -19,7 +20,9 @@ using ir::Via;
 
 class Placement {
 public:
-  explicit Placement(PassContext &context) : program_(context.program), diags_(context.diags) {}
+  explicit Placement(PassContext &context)
+      : program_(context.program), diags_(context.diags),
+        mostPeers_(context.target.executor ? context.target.executor->channelsPerBlock : ir::none) {}
 
   void run() {
     ir::Movement given; // statements and places alone
@@ -235,13 +238,14 @@ private:
              packets ? std::nullopt : std::optional(Via::Memory), packets);
       chain[0] = {first};
     }
-    // Runs of operands that one operation takes, each onto the sum so far. That stays off the result's place as long as
-    // an operand lies there.
+    // Runs of operands that one operation of one block takes, each onto the sum so far. That stays off the result's
+    // place as long as an operand lies there.
     RankChunk sum = chain[0].place;
     std::optional<RankChunk> spare;
     for (std::size_t begin = 1; begin < chain.size();) {
       std::size_t end = begin + 1;
-      while (end < chain.size() && chain[end].how == chain[begin].how)
+      while (end < chain.size() && chain[end].how == chain[begin].how &&
+             (chain[end].how == Operand::Packets || end - begin < mostPeers_))
         ++end;
       if (readsResult(end) && !spare)
         spare = slot(dst.rank);
@@ -258,6 +262,7 @@ private:
 
   ir::Program &program_;
   ir::DiagnosticEngine &diags_;
+  std::uint32_t mostPeers_;            ///< that a block has channels for
   ir::Where where_;                    ///< the statement
   std::vector<RankChunk> srcs_, dsts_; ///< of it, one piece
   std::vector<bool> plain_;            ///< [rank]: some of its scratch is for plain data
