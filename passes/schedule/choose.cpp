@@ -1,6 +1,7 @@
 #include "passes/schedule/choose.h"
 
 #include "ir/collectives.h"
+#include "passes/gpu_limits.h"
 #include "passes/pass_manager.h"
 #include "passes/time/estimate.h"
 
@@ -18,6 +19,11 @@ struct Score {
   std::uint64_t syncs = 0;  ///< signals, waits, semaphores' and barriers' blocks
   std::uint64_t blocks = 0; ///< of all ranks
 };
+
+std::uint64_t countBusy(const ir::Rank &rank) {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(rank.blocks, [](const ir::ThreadBlock &block) { return !block.ops.empty(); }));
+}
 
 void apply(const Open &open, ir::Program &program) {
   program.protocol = open.protocol;
@@ -39,6 +45,9 @@ public:
     machine_.gpusPerNode = movement.ranksPerNode != 0 ? movement.ranksPerNode : std::max(machine_.gpusPerNode, ranks);
     machine_.nodes = (ranks + machine_.gpusPerNode - 1) / machine_.gpusPerNode;
     mostBlocks_ = movement.mostBlocks != 0 ? movement.mostBlocks : machine_.multiprocessors;
+    GpuLimits gpu = h100;
+    gpu.multiprocessors = machine_.multiprocessors;
+    mostHeld_ = movement.mostBlocks != 0 ? movement.mostBlocks : gpu.residentBlocks(program.threadsPerBlock);
   }
 
   void run() {
@@ -199,7 +208,8 @@ private:
     const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes);
     Score score{figures.total, figures.linkBytes, 0, 0};
     for (const ir::Rank &rank : program.ranks) {
-      if (rank.blocks.size() > mostBlocks_) // stages, and what an executor's limits ask for, make more of them
+      // Stages, and what an executor's limits ask for, make more of them than were asked for.
+      if (countBusy(rank) > mostHeld_)
         return std::nullopt;
       score.blocks += rank.blocks.size();
       for (const ir::ThreadBlock &block : rank.blocks)
@@ -215,7 +225,8 @@ private:
   const Goal &goal_;
   time::Machine machine_;
   std::size_t mostTried_;
-  std::uint32_t mostBlocks_ = 1;
+  std::uint32_t mostBlocks_ = 1; ///< that are asked for
+  std::uint64_t mostHeld_ = 1;   ///< that a rank may have
   std::vector<Tried> tried_;
 };
 
