@@ -211,6 +211,8 @@ void Declarations::takeSchedule(const ProgramRecord &record, std::int64_t ranks,
   movement.reassociate = record.reassociate != 0;
   movement.chooseProtocol = record.protocol == static_cast<std::uint8_t>(Protocol::Auto);
   movement.chooseInstances = record.automaticInstances != 0;
+  if (record.doubleScratch != 0)
+    diagnostics_.report(diag::double_scratch_in_auto, at);
   if (!inRange(record.blocks, 0, maxBlocks))
     diagnostics_.report(diag::blocks_out_of_range, at, {textOf(record.blocks), maxBlocks});
   else

@@ -73,7 +73,7 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
       if (!node.arrives) {
         const ir::Move &statement = movement_.statements[node.statement];
         // Whoever hears of what a port has put takes what this block did before to be done.
-        if (statement.via == ir::Via::Port && !block_->ops.empty() && isDataOfThreads(block_->ops.back()))
+        if (isPortPut(statement) && !block_->ops.empty() && isDataOfThreads(block_->ops.back()))
           block_->append({.kind = OpKind::Nop, .loc = statement.loc});
         execute(statement);
       }
@@ -169,7 +169,7 @@ void BlockWriter::execute(const ir::Move &statement) {
 
 void BlockWriter::executeRemote(const ir::Move &statement) {
   const ChannelType type = statement.via == ir::Via::Port ? ChannelType::Port : ChannelType::Memory;
-  const ir::RankChunk &to = movement_.dsts(statement)[0];
+  const ir::RankChunk &to = movement_.dsts(statement).back();
   const auto statementNumber = static_cast<std::uint32_t>(&statement - movement_.statements.data());
   Op op{.channelType = type, .reduceOp = statement.reduceOp, .loc = statement.loc};
   std::vector<std::uint32_t> ids;
@@ -181,7 +181,13 @@ void BlockWriter::executeRemote(const ir::Move &statement) {
   }
   const ir::Chunk dst = to.rank == rank_ ? local(to) : remote(to, type);
   if (type == ChannelType::Port) {
-    op.kind = OpKind::PutWithSignalAndFlush;
+    const bool packets = statement.packets.value_or(false);
+    op.kind = packets ? OpKind::ReadPutPacket : OpKind::PutWithSignalAndFlush;
+    if (packets) { // a port puts them from where they are, so they are made first
+      const ir::Chunk made = local(movement_.dsts(statement)[0]);
+      block_->append({.kind = OpKind::CopyPacket, .loc = statement.loc}, srcs, {&made, 1});
+      srcs = {made};
+    }
     ids = {channels_.put(agent_, channels_.receiverOf(statementNumber))};
   } else if (statement.kind == ir::MoveKind::Reduce) {
     op.kind = OpKind::ReadReduce;

@@ -108,9 +108,14 @@ void Channels::wantPeers(const ir::Movement &movement) {
     }
   };
   for (const ir::Move &statement : movement.statements) {
+    const std::uint32_t own = agentOf(*statement.by, *statement.block);
+    if (statement.via == ir::Via::Port && !isPortPut(statement)) {
+      const std::uint32_t other = agentOf(movement.dsts(statement).back().rank, *statement.block);
+      want(Kind::Put, own, other);
+      receivers_[static_cast<std::uint32_t>(&statement - movement.statements.data())] = other;
+    }
     if (statement.via != ir::Via::Memory)
       continue;
-    const std::uint32_t own = agentOf(*statement.by, *statement.block);
     for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
       const std::uint32_t rank = movement.places[statement.firstPlace + i].rank;
       if (rank == *statement.by || agentTowards(own, rank))

@@ -1,6 +1,7 @@
 #include "passes/schedule/choose.h"
 
 #include "ir/collectives.h"
+#include "passes/gpu_limits.h"
 #include "passes/pass_manager.h"
 #include "passes/time/estimate.h"
 
@@ -14,9 +15,15 @@ namespace {
 /// How good a candidate is.
 struct Score {
   double nanoseconds = 0;
+  double linkBytes = 0;     ///< on the busiest link
   std::uint64_t syncs = 0;  ///< signals, waits, semaphores' and barriers' blocks
   std::uint64_t blocks = 0; ///< of all ranks
 };
+
+std::uint64_t countBusy(const ir::Rank &rank) {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(rank.blocks, [](const ir::ThreadBlock &block) { return !block.ops.empty(); }));
+}
 
 void apply(const Open &open, ir::Program &program) {
   program.protocol = open.protocol;
@@ -38,6 +45,9 @@ public:
     machine_.gpusPerNode = movement.ranksPerNode != 0 ? movement.ranksPerNode : std::max(machine_.gpusPerNode, ranks);
     machine_.nodes = (ranks + machine_.gpusPerNode - 1) / machine_.gpusPerNode;
     mostBlocks_ = movement.mostBlocks != 0 ? movement.mostBlocks : machine_.multiprocessors;
+    GpuLimits gpu = h100;
+    gpu.multiprocessors = machine_.multiprocessors;
+    mostHeld_ = movement.mostBlocks != 0 ? movement.mostBlocks : gpu.residentBlocks(program.threadsPerBlock);
   }
 
   void run() {
@@ -69,10 +79,16 @@ public:
         fastest = &one;
     if (!fastest)
       return nullptr;
-    Tried *best = fastest;
+    const auto isFast = [&](const Tried &one) {
+      return one.score && one.score->nanoseconds <= slack * fastest->score->nanoseconds;
+    };
+    double linkBytes = fastest->score->linkBytes;
+    for (const Tried &one : tried_)
+      if (isFast(one))
+        linkBytes = std::min(linkBytes, one.score->linkBytes);
+    Tried *best = nullptr;
     for (Tried &one : tried_)
-      if (one.score && one.score->nanoseconds <= 1.02 * fastest->score->nanoseconds &&
-          isSimpler(*one.score, *best->score))
+      if (isFast(one) && one.score->linkBytes <= slack * linkBytes && (!best || hasLessSync(*one.score, *best->score)))
         best = &one;
     return best;
   }
@@ -99,9 +115,15 @@ private:
   static std::size_t sizeOf(const ir::Movement &movement) {
     return std::max(movement.statements.size(), movement.places.size() / 3);
   }
+  static constexpr double slack = 1.02; ///< figures of the model that are this close count as equal
 
-  static bool isSimpler(const Score &a, const Score &b) {
+  static bool hasLessSync(const Score &a, const Score &b) {
     return a.syncs != b.syncs ? a.syncs < b.syncs : a.blocks < b.blocks;
+  }
+  static bool isSimpler(const Score &a, const Score &b) {
+    if (std::max(a.linkBytes, b.linkBytes) > slack * std::min(a.linkBytes, b.linkBytes))
+      return a.linkBytes < b.linkBytes;
+    return hasLessSync(a, b);
   }
 
   std::uint32_t firstInstances() const {
@@ -178,7 +200,7 @@ private:
     const std::optional<Score> mine = score(open), theirs = score(other);
     if (!theirs)
       return false;
-    const bool better = !mine || theirs->nanoseconds < 0.98 * mine->nanoseconds ||
+    const bool better = !mine || slack * theirs->nanoseconds < mine->nanoseconds ||
                         (theirs->nanoseconds <= mine->nanoseconds && isSimpler(*theirs, *mine));
     if (better)
       open = other;
@@ -224,9 +246,14 @@ private:
     }
     if (!run(rest, program, silent) || time::cannotRun(program, machine_))
       return std::nullopt;
+    // Stages, and what an executor's limits ask for, make more blocks than were asked for.
+    for (const ir::Rank &rank : program.ranks)
+      if (countBusy(rank) > mostHeld_)
+        return std::nullopt;
     if (mostTried_ == 1)
       return Score{};
-    Score score{time::launchTime(program, machine_, goal_.runner, goal_.messageBytes), 0, 0};
+    const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes);
+    Score score{figures.total, figures.linkBytes, 0, 0};
     for (const ir::Rank &rank : program.ranks) {
       score.blocks += rank.blocks.size();
       for (const ir::ThreadBlock &block : rank.blocks)
@@ -242,7 +269,8 @@ private:
   const Goal &goal_;
   time::Machine machine_;
   std::size_t mostTried_;
-  std::uint32_t mostBlocks_ = 1;
+  std::uint32_t mostBlocks_ = 1; ///< that are asked for
+  std::uint64_t mostHeld_ = 1;   ///< that a rank may have
   std::vector<Tried> tried_;
 };
 

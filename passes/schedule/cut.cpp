@@ -1,6 +1,7 @@
 #include "passes/schedule/cut.h"
 
 #include "ir/program_index.h"
+#include "passes/schedule/block_splitter.h"
 #include "passes/schedule/peers.h"
 #include "passes/schedule/statement_graph.h"
 
@@ -36,13 +37,19 @@ private:
 
 class Dealer {
 public:
-  explicit Dealer(ir::Program &program)
-      : movement_(program.movement), graph_(program), distances_(program), clusters_(movement_.statements.size()) {}
+  Dealer(ir::Program &program, const Target &target)
+      : movement_(program.movement), graph_(program), distances_(program), clusters_(movement_.statements.size()),
+        limits_(target.executor) {}
 
   void run() {
     findStages();
     joinConflicts();
+    isNamed_.resize(graph_.size(), false);
+    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+      isNamed_[s] = movement_.statements[s].block.has_value();
     dealOut();
+    if (limits_)
+      keepLimits();
     number();
   }
 
@@ -104,6 +111,13 @@ private:
         statement.block = blockOf[clusters_.of(s)];
   }
 
+  void keepLimits() {
+    std::vector<std::uint32_t> clusters;
+    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+      clusters.push_back(isNamed_[s] ? ir::none : clusters_.of(s));
+    schedule::BlockSplitter(movement_, graph_, distances_, *limits_).run(clusters);
+  }
+
   /// Leaves no number out on a rank that all ranks leave out.
   void number() {
     std::map<std::uint32_t, std::uint32_t> numbers;
@@ -121,11 +135,13 @@ private:
   const schedule::StatementDistances distances_;
   std::vector<std::uint32_t> stages_; ///< [statement]
   Clusters clusters_;
+  std::vector<bool> isNamed_;    ///< [statement]: it was given its block
+  const ExecutorLimits *limits_; ///< null: none
 };
 
 void cut(PassContext &context) {
   if (!context.program.movement.statements.empty())
-    Dealer(context.program).run();
+    Dealer(context.program, context.target).run();
 }
 
 } // namespace

@@ -11,6 +11,8 @@ namespace mscclc::passes {
 /// of their distance from the rank. With `stages`, each stage of the way that data takes has such blocks of its own, so
 /// that a pipeline keeps all of them busy: a stage ends where data goes on to another rank.
 ///
+/// For an executor, a block that would need more channels or remote buffers than it takes becomes several.
+///
 /// A statement whose block is given keeps it, and takes its cluster along. Blocks are numbered densely, in the order of
 /// the numbers given.
 ///

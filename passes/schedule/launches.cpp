@@ -21,7 +21,6 @@ public:
       : program_(program), graph_(graph), nodes_(nodes), sources_(sources), entries_(entries),
         uses_(program.ranks.size()), allOver_(program.ranks.size()), clocks_(nodes.numAgents()),
         known_(nodes.numAgents()), atEnd_(nodes.numAgents()), after_(nodes.size()) {
-    std::unordered_map<std::uint64_t, std::size_t> found; // (rank, agent): its place in uses_
     for (std::uint32_t n = 0; n < nodes.size(); ++n) {
       const Nodes::Place &place = nodes.at(n);
       const bool port = isPort(place.statement);
@@ -29,15 +28,14 @@ public:
         remote_ |= touch.inScratch() && touch.rank != *program.movement.statements[place.statement].by;
         // What a port puts is over with its arrival.
         if (touch.inScratch() && (!port || (touch.access == ir::Access::Write) == place.arrives)) {
-          std::vector<Use> &uses = uses_[touch.rank];
-          const auto [at, isNew] = found.try_emplace(std::uint64_t{touch.rank} << 32 | place.agent, uses.size());
-          if (isNew)
-            uses.push_back({place.agent, 0, 0});
-          Use &use = uses[at->second];
+          Use &use = useOf(touch.rank, place.agent);
           (touch.access == ir::Access::Read ? use.reads : use.writes) = place.index + 1;
         }
       }
+      if (!place.arrives)
+        addTaken(place);
     }
+    findTold();
     for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
       for (const Use &use : uses_[r]) {
         clocks_.raise(allOver_[r], use.agent, std::max(use.reads, use.writes));
@@ -80,7 +78,38 @@ public:
   }
 
 private:
-  bool isPort(std::uint32_t statement) const { return program_.movement.statements[statement].via == ir::Via::Port; }
+  bool isPort(std::uint32_t statement) const { return isPortPut(program_.movement.statements[statement]); }
+  /// A port has read the packets that it puts when somebody takes them where they arrive.
+  void addTaken(const Nodes::Place &place) {
+    for (const Dependence &d : graph_.dependences(place.statement)) {
+      const ir::Move &earlier = program_.movement.statements[d.on];
+      if (d.hazard == Hazard::Packets && earlier.via == ir::Via::Port)
+        useOf(*earlier.by, place.agent).reads = place.index + 1;
+    }
+  }
+  /// What is put depends on what was taken, so each packet tells of all that came before its data was there.
+  void findTold() {
+    const auto &statements = program_.movement.statements;
+    if (std::ranges::none_of(statements, [](const ir::Move &s) { return s.packets.value_or(false); }))
+      return;
+    told_.assign(nodes_.size(), std::vector<bool>(program_.ranks.size(), false));
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+      const Nodes::Place &place = nodes_.at(n);
+      told_[n][nodes_.rankOf(place.agent)] = true;
+      for (const Dependence &d : graph_.dependences(place.statement)) {
+        const std::vector<bool> &before = told_[nodes_.ofStatement(d.on)];
+        for (std::size_t rank = 0; d.hazard != Hazard::Reuse && rank < before.size(); ++rank)
+          if (before[rank])
+            told_[n][rank] = true;
+      }
+    }
+  }
+  Use &useOf(std::uint32_t rank, std::uint32_t agent) {
+    const auto [at, isNew] = useAt_.try_emplace(std::uint64_t{rank} << 32 | agent, uses_[rank].size());
+    if (isNew)
+      uses_[rank].push_back({agent, 0, 0});
+    return uses_[rank][at->second];
+  }
   std::uint32_t count(std::uint32_t launch, std::uint32_t agent, std::uint32_t nodes) const {
     return launch * nodes_.lengthOf(agent) + nodes;
   }
@@ -92,6 +121,7 @@ private:
 
   /// A launch of a rank begins when its last one has ended: its blocks know what any of them knew.
   void begin(std::uint32_t launch) {
+    heard_.assign(nodes_.numAgents(), std::vector<bool>(program_.ranks.size(), false));
     begun_.clear();
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
       const auto [first, last] = nodes_.agentsOf(r);
@@ -107,11 +137,22 @@ private:
   void step(std::uint32_t n, std::uint32_t launch) {
     const Nodes::Place &place = nodes_.at(n);
     for (const Source &source : sources_.ofNode[n])
-      if (source.begin) // what packets tell holds for all of the rank when its launch ends
-        clocks_.join(source.byPackets ? atEnd_[place.agent] : known_[place.agent], begun_[nodes_.rankOf(source.node)]);
+      if (source.byPackets)
+        hearByPackets(n);
+      else if (source.begin)
+        clocks_.join(known_[place.agent], begun_[nodes_.rankOf(source.node)]);
       else
         learn(known_[place.agent], source.node, launch,
               place.arrives ? nodes_.countAtArrival(source.node) : nodes_.at(source.node).index + 1);
+  }
+  /// What packets tell holds for all of the rank when its launch ends.
+  void hearByPackets(std::uint32_t n) {
+    const std::uint32_t agent = nodes_.at(n).agent;
+    for (std::uint32_t rank = 0; rank < begun_.size(); ++rank)
+      if (told_[n][rank] && !heard_[agent][rank]) {
+        heard_[agent][rank] = true;
+        clocks_.join(atEnd_[agent], begun_[rank]);
+      }
   }
   /// Whether all that conflicts with the touch in the first launch is over. What packets tell makes no write of another
   /// rank's visible; but the rank that scratch is of has taken what came there, when its launch ends.
@@ -152,15 +193,19 @@ private:
   const Nodes &nodes_;
   const Sources &sources_;
   Entries &entries_;
-  std::vector<std::vector<Use>> uses_; ///< [rank whose scratch it is]
-  std::vector<Clock> allOver_;         ///< [rank]: all of the first launch is over that may matter to its scratch
-  AgentClocks clocks_;                 ///< count nodes that are over, through all launches; not the agent's own
-  std::vector<Clock> known_;           ///< [agent]
-  std::vector<Clock> atEnd_;           ///< [agent]: what it knows besides when its launch has ended
-  std::vector<bool> isSource_;         ///< [node]: others wait for it
-  std::vector<Clock> after_;           ///< [node] of these: what is known then
-  std::vector<Clock> begun_;           ///< [rank]
-  std::vector<bool> over_;             ///< [agent][rank][read, write]: see check()
+  std::vector<std::vector<Use>> uses_;                   ///< [rank whose scratch it is]
+  std::unordered_map<std::uint64_t, std::size_t> useAt_; ///< (rank, agent): its place in uses_
+  std::vector<Clock> allOver_; ///< [rank]: all of the first launch is over that may matter to its scratch
+  AgentClocks clocks_;         ///< count nodes that are over, through all launches; not the agent's own
+  std::vector<Clock> known_;   ///< [agent]
+  std::vector<Clock> atEnd_;   ///< [agent]: what it knows besides when its launch has ended
+  std::vector<std::vector<bool>>
+      told_; ///< [node][rank]: packets that it puts, or takes, tell that its launch has begun
+  std::vector<std::vector<bool>> heard_; ///< [agent][rank]: it was told so, in this launch
+  std::vector<bool> isSource_;           ///< [node]: others wait for it
+  std::vector<Clock> after_;             ///< [node] of these: what is known then
+  std::vector<Clock> begun_;             ///< [rank]
+  std::vector<bool> over_;               ///< [agent][rank][read, write]: see check()
   bool remote_ = false, missing_ = false;
 };
 

@@ -13,7 +13,7 @@ std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const State
   for (std::uint32_t s = 0; s < graph.size(); ++s)
     for (const Dependence &d : graph.dependences(s)) {
       const ir::Move &earlier = movement.statements[d.on];
-      if (earlier.via == ir::Via::Port && receivers[d.on] == ir::none &&
+      if (isPortPut(earlier) && receivers[d.on] == ir::none &&
           movement.dsts(earlier)[0].rank == *movement.statements[s].by)
         receivers[d.on] = *movement.statements[s].block;
     }
@@ -22,10 +22,35 @@ std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const State
 
 } // namespace
 
-Nodes::Nodes(const ir::Program &program, const StatementGraph &graph)
-    : touching_(program.ranks.size()), reaching_(program.ranks.size()) {
+/// Finds the blocks that reach each rank through memory which does not reach their rank.
+void Nodes::findOneWay(const ir::Movement &movement) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> reached; // (by, rank)
+  const auto each = [&](auto &&visit) {
+    for (const ir::Move &statement : movement.statements)
+      for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
+        if (const std::uint32_t rank = movement.places[statement.firstPlace + i].rank;
+            statement.via == ir::Via::Memory && rank != *statement.by)
+          visit(statement, rank);
+  };
+  each([&](const ir::Move &statement, std::uint32_t rank) { reached.emplace(*statement.by, rank); });
+  each([&](const ir::Move &statement, std::uint32_t rank) {
+    if (!reached.contains({rank, *statement.by}))
+      oneWay_[rank].emplace_back(*statement.by, *statement.block);
+  });
+  for (auto &blocks : oneWay_) {
+    std::ranges::sort(blocks);
+    blocks.erase(std::ranges::unique(blocks).begin(), blocks.end());
+  }
+}
+
+Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, std::uint32_t mostPeers)
+    : mostPeers_(mostPeers), oneWay_(program.ranks.size()), touching_(program.ranks.size()),
+      reaching_(program.ranks.size()) {
   const ir::Movement &movement = program.movement;
-  std::vector<std::uint32_t> blocks(program.ranks.size(), 1);
+  findOneWay(movement);
+  std::vector<std::uint32_t> blocks;
+  for (const auto &oneWay : oneWay_)
+    blocks.push_back(static_cast<std::uint32_t>(std::max<std::size_t>(oneWay.size(), 1) - 1) / mostPeers + 1);
   for (const ir::Move &statement : movement.statements)
     blocks[*statement.by] = std::max(blocks[*statement.by], *statement.block + 1);
   firstAgent_.push_back(0);
@@ -56,8 +81,8 @@ void Nodes::add(const ir::Program &program, const StatementGraph &graph, std::ui
                 const std::vector<std::uint32_t> &receivers) {
   const ir::Move &move = program.movement.statements[statement];
   issued_.push_back(size());
-  append(statement, false, move.via == ir::Via::Port, firstAgent_[*move.by] + *move.block);
-  if (move.via == ir::Via::Port) {
+  append(statement, false, isPortPut(move), firstAgent_[*move.by] + *move.block);
+  if (isPortPut(move)) {
     const std::uint32_t to = program.movement.dsts(move)[0].rank;
     const std::uint32_t block = receivers[statement] == ir::none ? *move.block : receivers[statement];
     arrived_.push_back(size());
@@ -85,6 +110,11 @@ std::uint32_t Nodes::partnerOf(std::uint32_t agent, std::uint32_t rank) const {
   const auto own = std::ranges::find(there, blockOf(agent), &std::pair<std::uint32_t, std::uint32_t>::second);
   if (own != there.end() && !back.empty())
     return firstAgent_[rank] + back[std::min<std::size_t>(own - there.begin(), back.size() - 1)].second;
+  if (const auto &all = oneWay_[rank]; all.size() > mostPeers_) {
+    const auto own = std::ranges::lower_bound(all, std::pair(rankOf(agent), blockOf(agent)));
+    if (own != all.end() && *own == std::pair(rankOf(agent), blockOf(agent)))
+      return firstAgent_[rank] + static_cast<std::uint32_t>(own - all.begin()) / mostPeers_;
+  }
   return std::min(firstAgent_[rank] + blockOf(agent), firstAgent_[rank + 1] - 1);
 }
 

@@ -12,7 +12,8 @@ namespace mscclc::passes::schedule {
 
 class Nodes {
 public:
-  Nodes(const ir::Program &program, const StatementGraph &graph);
+  /// `mostPeers`: blocks of other ranks that one block can have channels to.
+  Nodes(const ir::Program &program, const StatementGraph &graph, std::uint32_t mostPeers);
 
   struct Place {
     std::uint32_t statement = 0;
@@ -44,7 +45,8 @@ public:
   }
   /// The block of `rank` that deals with `agent`, of another rank, when launches begin and end: if `agent` is the k-th
   /// block of its rank that reaches `rank`, the k-th of `rank` that reaches back, so that one channel is enough for
-  /// both; or else the block of its number, or the last one.
+  /// both; or else the block of its number, or the last one. Where more reach `rank` than one block has channels for,
+  /// and it does not reach them, they are shared out.
   std::uint32_t partnerOf(std::uint32_t agent, std::uint32_t rank) const;
   /// Nodes of other ranks that touch input or output of `rank`, in order.
   const std::vector<std::uint32_t> &touchingBuffersOf(std::uint32_t rank) const { return touching_[rank]; }
@@ -52,6 +54,7 @@ public:
 private:
   void add(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement,
            const std::vector<std::uint32_t> &receivers);
+  void findOneWay(const ir::Movement &movement);
   std::span<const std::pair<std::uint32_t, std::uint32_t>> reaching(std::uint32_t rank, std::uint32_t peer) const;
   void append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent);
 
@@ -59,8 +62,10 @@ private:
   std::vector<std::uint32_t> issued_, arrived_; ///< [statement]; equal where nothing arrives
   std::vector<std::uint32_t> firstAgent_;       ///< [rank], and the end
   std::vector<std::uint32_t> rankOf_, lengths_; ///< [agent]
-  std::vector<std::uint32_t> settled_;          ///< [node]: nodes of its agent before the last run of port puts
-  std::vector<std::uint32_t> runs_;             ///< [agent]: where its present run of port puts began
+  std::uint32_t mostPeers_;
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> oneWay_; ///< [rank]: (rank, block)s, sorted
+  std::vector<std::uint32_t> settled_; ///< [node]: nodes of its agent before the last run of port puts
+  std::vector<std::uint32_t> runs_;    ///< [agent]: where its present run of port puts began
   std::vector<std::vector<std::uint32_t>> touching_;
   /// [rank]: the peers that it reaches and the blocks that do, sorted.
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> reaching_;

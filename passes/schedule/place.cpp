@@ -1,10 +1,12 @@
 #include "passes/schedule/place.h"
 
 #include "ir/memory_map.h"
+#include "ir/program_index.h"
 #include "passes/schedule/placement.h"
 #include "passes/schedule/schedule_diagnostics.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -18,7 +20,9 @@ using ir::Via;
 
 class Placement {
 public:
-  explicit Placement(PassContext &context) : program_(context.program), diags_(context.diags) {}
+  explicit Placement(PassContext &context)
+      : program_(context.program), diags_(context.diags),
+        mostPeers_(context.target.executor ? context.target.executor->channelsPerBlock : ir::none) {}
 
   void run() {
     ir::Movement given; // statements and places alone
@@ -58,15 +62,23 @@ private:
     plain_.resize(program_.ranks.size());
     for (std::uint32_t r = 0; r < plain_.size(); ++r)
       plain_[r] = program_.ranks[r].scratchChunks != 0;
+    // Where a rank makes no packets, its operands arrive as plain data elsewhere.
+    while (findPlainOperands(given)) {
+    }
+  }
+  /// True if it finds more such ranks.
+  bool findPlainOperands(const ir::Movement &given) {
+    bool found = false;
     for (const Move &statement : given.statements) {
       if (statement.kind != MoveKind::Reduce || statement.via == Via::Switch)
         continue;
       const RankChunk &dst = given.dsts(statement)[0];
       for (const RankChunk &src : given.srcs(statement))
-        if ((src.rank != dst.rank && !wantsPackets(statement, src.rank, dst.rank)) ||
-            (same(src, dst) && &src != &given.srcs(statement)[0]))
-          plain_[dst.rank] = true;
+        if (!plain_[dst.rank] && ((src.rank != dst.rank && !usesPackets(statement, src.rank, dst.rank)) ||
+                                  (same(src, dst) && &src != &given.srcs(statement)[0])))
+          plain_[dst.rank] = found = true;
     }
+    return found;
   }
 
   bool same(const RankChunk &a, const RankChunk &b) const { return a.rank == b.rank && memory(a) == memory(b); }
@@ -75,11 +87,16 @@ private:
   }
   bool near(std::uint32_t a, std::uint32_t b) const { return program_.movement.sameNode(a, b); }
   bool usesPackets(const Move &statement, std::uint32_t from, std::uint32_t to) const {
-    return wantsPackets(statement, from, to) && !plain_[to];
+    return wantsPackets(statement, from, to) && takesPackets(from, to);
   }
   bool wantsPackets(const Move &statement, std::uint32_t from, std::uint32_t to) const {
-    return from != to && near(from, to) && statement.packets.value_or(program_.protocol == ir::Protocol::LL) &&
-           statement.via.value_or(Via::Memory) == Via::Memory;
+    const Via usual = near(from, to) ? Via::Memory : Via::Port;
+    return from != to && statement.packets.value_or(program_.protocol == ir::Protocol::LL) &&
+           statement.via.value_or(usual) == usual;
+  }
+  /// Whether packets may lie where they are put, and where they are made.
+  bool takesPackets(std::uint32_t from, std::uint32_t to) const {
+    return !plain_[to] && (near(from, to) || !plain_[from]);
   }
   /// New scratch of `rank`, as long as the statement's places.
   RankChunk slot(std::uint32_t rank) {
@@ -154,13 +171,27 @@ private:
     if (dst.rank == src.rank)
       return append(plain, dst.rank, {&src, 1}, dst, std::nullopt, false);
     if (usesPackets(statement, src.rank, dst.rank)) {
-      const RankChunk packets = packetSlot(dst.rank);
-      append(plain, src.rank, {&src, 1}, packets, Via::Memory, true);
+      const RankChunk packets = send(statement, src, dst.rank);
       return append(plain, dst.rank, {&packets, 1}, dst, std::nullopt, true);
     }
     const bool port = statement.via.value_or(near(dst.rank, src.rank) ? Via::Memory : Via::Port) == Via::Port;
     const std::uint32_t by = port ? src.rank : statement.by.value_or(src.rank);
     append(plain, by == dst.rank ? by : src.rank, {&src, 1}, dst, port ? Via::Port : Via::Memory, false);
+  }
+
+  /// Sends `src` to rank `to` in packets. Where they arrive.
+  RankChunk send(const Move &statement, const RankChunk &src, std::uint32_t to) {
+    const RankChunk packets = packetSlot(to);
+    if (near(src.rank, to)) {
+      append(asCopy(statement), src.rank, {&src, 1}, packets, Via::Memory, true);
+      return packets;
+    }
+    Move put = asCopy(statement);
+    put.by = src.rank;
+    put.via = Via::Port;
+    put.packets = true;
+    program_.movement.append(put, {&src, 1}, std::array{packetSlot(src.rank), packets});
+    return packets;
   }
 
   enum class Operand : std::uint8_t { Local, Remote, Packets };
@@ -173,11 +204,8 @@ private:
   Source fetch(const Move &statement, std::uint32_t to, const RankChunk &src) {
     if (src.rank == to)
       return {src};
-    if (usesPackets(statement, src.rank, to)) {
-      const RankChunk packets = packetSlot(to);
-      append(asCopy(statement), src.rank, {&src, 1}, packets, Via::Memory, true);
-      return {packets, Operand::Packets};
-    }
+    if (usesPackets(statement, src.rank, to))
+      return {send(statement, src, to), Operand::Packets};
     const bool reads = near(src.rank, to) && statement.via.value_or(Via::Memory) == Via::Memory &&
                        (statement.by == to || (!statement.by && program_.movement.pull));
     if (reads)
@@ -210,13 +238,14 @@ private:
              packets ? std::nullopt : std::optional(Via::Memory), packets);
       chain[0] = {first};
     }
-    // Runs of operands that one operation takes, each onto the sum so far. That stays off the result's place as long as
-    // an operand lies there.
+    // Runs of operands that one operation of one block takes, each onto the sum so far. That stays off the result's
+    // place as long as an operand lies there.
     RankChunk sum = chain[0].place;
     std::optional<RankChunk> spare;
     for (std::size_t begin = 1; begin < chain.size();) {
       std::size_t end = begin + 1;
-      while (end < chain.size() && chain[end].how == chain[begin].how)
+      while (end < chain.size() && chain[end].how == chain[begin].how &&
+             (chain[end].how == Operand::Packets || end - begin < mostPeers_))
         ++end;
       if (readsResult(end) && !spare)
         spare = slot(dst.rank);
@@ -233,6 +262,7 @@ private:
 
   ir::Program &program_;
   ir::DiagnosticEngine &diags_;
+  std::uint32_t mostPeers_;            ///< that a block has channels for
   ir::Where where_;                    ///< the statement
   std::vector<RankChunk> srcs_, dsts_; ///< of it, one piece
   std::vector<bool> plain_;            ///< [rank]: some of its scratch is for plain data

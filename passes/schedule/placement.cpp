@@ -29,7 +29,8 @@ bool isPlaced(const ir::Movement &movement, const Move &statement) {
   const auto srcs = movement.srcs(statement), dsts = movement.dsts(statement);
   const auto isHere = [&](const RankChunk &place) { return place.rank == by; };
   const auto isNear = [&](const RankChunk &place) { return place.rank != by && movement.sameNode(place.rank, by); };
-  if (dsts.size() != 1)
+  const bool portPackets = statement.via == ir::Via::Port && statement.packets.value_or(false);
+  if (dsts.size() != (portPackets ? 2 : 1))
     return false;
   for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
     if (isPacketPlace(movement, statement, i) &&
@@ -38,8 +39,8 @@ bool isPlaced(const ir::Movement &movement, const Move &statement) {
   if (!statement.via)
     return isHere(dsts[0]) && std::ranges::all_of(srcs, isHere);
   if (statement.via == ir::Via::Port)
-    return statement.kind == MoveKind::Copy && isHere(srcs[0]) && !isHere(dsts[0]) &&
-           !statement.packets.value_or(false);
+    return statement.kind == MoveKind::Copy && isHere(srcs[0]) && !isHere(dsts.back()) &&
+           (!portPackets || isHere(dsts[0]));
   if (statement.kind == MoveKind::Copy)
     return (isHere(srcs[0]) && isNear(dsts[0])) ||
            (isHere(dsts[0]) && isNear(srcs[0]) && !statement.packets.value_or(false));

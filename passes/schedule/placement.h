@@ -11,7 +11,8 @@ namespace mscclc::passes::schedule {
 /// - without `via`, all its places are of the rank that executes it;
 /// - through memory, a copy has one source and one destination, one of them there and the other on another rank of the
 ///   node, and a reduction has its first source and its destination there and all other sources on other such ranks;
-/// - through a port, a copy has its source there and its one destination on another rank;
+/// - through a port, a copy has its source there and its one destination on another rank; packets are made at a first
+///   destination there, and put to the second;
 /// - through a switch, one place on each of several ranks of the node, the executing one among them, stands at the same
 ///   chunks of the same buffer on all.
 /// Packets lie in scratch.

@@ -37,7 +37,11 @@ private:
 
 bool sendsPackets(const ir::Movement &movement, const ir::Move &statement) {
   return statement.packets.value_or(false) && statement.kind == ir::MoveKind::Copy &&
-         movement.dsts(statement)[0].rank != *statement.by;
+         movement.dsts(statement).back().rank != *statement.by;
+}
+
+bool isPortPut(const ir::Move &statement) {
+  return statement.via == ir::Via::Port && !statement.packets.value_or(false);
 }
 
 bool isPacketPlace(const ir::Movement &movement, const ir::Move &statement, std::uint32_t index) {

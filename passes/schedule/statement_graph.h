@@ -25,6 +25,9 @@ bool isPacketPlace(const ir::Movement &movement, const ir::Move &statement, std:
 /// A statement whose data travels in packets to another rank.
 bool sendsPackets(const ir::Movement &movement, const ir::Move &statement);
 
+/// A put that a port does by itself, and tells of with its signal. Packets that a port puts tell themselves.
+bool isPortPut(const ir::Move &statement);
+
 /// What a dependence is for.
 enum class Hazard : std::uint8_t {
   Value,   ///< the later statement reads what the earlier one wrote

@@ -244,8 +244,8 @@ private:
 
 } // namespace
 
-SyncPlan planSync(const ir::Program &program, const StatementGraph &graph) {
-  const Nodes nodes(program, graph);
+SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, std::uint32_t mostPeers) {
+  const Nodes nodes(program, graph, mostPeers);
   // What launches leave in scratch may ask for more; each edge that is added may make others needless.
   Entries forced;
   while (true) {

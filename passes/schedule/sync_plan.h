@@ -58,7 +58,8 @@ struct SyncPlan {
   std::vector<Agent> agents; ///< by rank, then block
 };
 
-/// Plans the synchronisation of `program`, whose statements are placed, cut and ordered.
-SyncPlan planSync(const ir::Program &program, const StatementGraph &graph);
+/// Plans the synchronisation of `program`, whose statements are placed, cut and ordered. `mostPeers`: blocks of other
+/// ranks that one block can have channels to.
+SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, std::uint32_t mostPeers);
 
 } // namespace mscclc::passes::schedule

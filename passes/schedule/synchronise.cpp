@@ -1,5 +1,6 @@
 #include "passes/schedule/synchronise.h"
 
+#include "ir/program_index.h"
 #include "passes/schedule/block_writer.h"
 
 #include <utility>
@@ -11,7 +12,9 @@ void synchronise(PassContext &context) {
   ir::Program &program = context.program;
   if (program.movement.statements.empty())
     return;
-  const schedule::SyncPlan plan = schedule::planSync(program, schedule::StatementGraph(program));
+  const schedule::SyncPlan plan =
+      schedule::planSync(program, schedule::StatementGraph(program),
+                         context.target.executor ? context.target.executor->channelsPerBlock : ir::none);
   const ir::Movement movement = std::exchange(program.movement, {});
   const schedule::Channels channels(program, movement, plan);
   schedule::BlockWriter writer(program, movement, plan, channels);

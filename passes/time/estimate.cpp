@@ -1,9 +1,11 @@
 #include "passes/time/estimate.h"
 
+#include "ir/internal_error.h"
 #include "ir/structure.h"
 #include "passes/time/walk.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace mscclc::passes::time {
@@ -67,6 +69,34 @@ Time busiest(const Timeline &timeline) {
   return longest;
 }
 
+bool isLink(Cause kind) {
+  switch (kind) {
+  case Cause::LinkOut:
+  case Cause::LinkIn:
+  case Cause::NicOut:
+  case Cause::NicIn:
+    return true;
+  case Cause::Launch:
+  case Cause::Decode:
+  case Cause::Latency:
+  case Cause::Sync:
+  case Cause::Issue:
+  case Cause::Memory:
+  case Cause::CopyEngine:
+  case Cause::Proxy:
+    return false;
+  }
+  throw ir::InternalError("a cause that is none");
+}
+
+double bytesOnBusiestLink(const Timeline &timeline) {
+  double most = 0;
+  for (const Traffic &traffic : timeline.traffic)
+    if (isLink(traffic.kind))
+      most = std::max(most, traffic.bytes);
+  return most;
+}
+
 } // namespace
 
 Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
@@ -113,20 +143,29 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
   return result;
 }
 
-Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes) {
+LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
+                            std::uint64_t messageBytes) {
   ir::requireBlocks(program);
   const MessageBytes bytes(program, messageBytes);
   const Iterations iterations = iterationsOf(program, bytes);
   const ir::ProgramIndex index(program);
-  const auto walked = [&](std::uint64_t most) {
-    return walk(index, machine, runner, bytes, {.mostIterations = most}, {});
+  const auto walked = [&](std::uint64_t most) -> LaunchFigures {
+    const Timeline timeline = walk(index, machine, runner, bytes, {.mostIterations = most}, {});
+    if (!timeline.complete)
+      return {std::numeric_limits<Time>::infinity(), 0};
+    return {timeline.end, bytesOnBusiestLink(timeline)};
   };
-  const Timeline timeline = walked(iterations.some);
-  if (!timeline.complete)
-    return std::numeric_limits<Time>::infinity();
-  if (!iterations.extrapolated())
-    return timeline.end;
-  return timeline.end + (timeline.end - walked(iterations.fewer()).end) * iterations.further();
+  LaunchFigures figures = walked(iterations.some);
+  if (!iterations.extrapolated() || std::isinf(figures.total))
+    return figures;
+  const LaunchFigures fewer = walked(iterations.fewer());
+  figures.total += (figures.total - fewer.total) * iterations.further();
+  figures.linkBytes += (figures.linkBytes - fewer.linkBytes) * iterations.further();
+  return figures;
+}
+
+Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes) {
+  return launchFigures(program, machine, runner, messageBytes).total;
 }
 
 } // namespace mscclc::passes::time

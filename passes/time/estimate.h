@@ -33,7 +33,15 @@ struct Estimate {
 Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
                   bool record = false);
 
-/// The `total` of an estimate alone, which takes less than half the time; infinity where it is not complete.
+/// What choices are made by, without the rest of an estimate: that takes less than half the time.
+struct LaunchFigures {
+  Time total = 0;       ///< as in Estimate; infinity where it is not complete
+  double linkBytes = 0; ///< line bytes on the busiest link or network card, one direction
+};
+LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
+                            std::uint64_t messageBytes);
+
+/// The `total` alone.
 Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes);
 
 } // namespace mscclc::passes::time

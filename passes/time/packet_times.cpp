@@ -11,6 +11,10 @@ bool PacketTimes::reads(const ir::Op &op) {
   return ir::awaitsPackets(op.kind);
 }
 
+bool PacketTimes::writes(const ir::Op &op) {
+  return ir::isPacketOp(op.kind) && op.kind != ir::OpKind::UnpackPacket && op.kind != ir::OpKind::ReducePacket;
+}
+
 template <class Visit>
 void PacketTimes::forCells(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, bool reads,
                            Visit &&visit) {

@@ -43,6 +43,8 @@ public:
 
   /// True if the operation waits for packets.
   static bool reads(const ir::Op &op);
+  /// True if it leaves packets.
+  static bool writes(const ir::Op &op);
 
 private:
   struct Iteration {

@@ -8,9 +8,6 @@
 namespace mscclc::passes::time {
 
 namespace {
-bool writesPackets(const ir::Op &op) {
-  return ir::isPacketOp(op.kind) && op.kind != ir::OpKind::UnpackPacket && op.kind != ir::OpKind::ReducePacket;
-}
 bool writesRemotely(const ir::ThreadBlock &code, const ir::Op &op) {
   const auto dsts = code.dsts(op);
   return std::any_of(dsts.begin(), dsts.end(), [](const ir::Chunk &chunk) { return !ir::isLocal(chunk.space); });
@@ -48,7 +45,7 @@ void Walk::flow(std::uint32_t number) {
   const DataCost &cost = span.proxy ? requests_[pending_[number]].cost : blockOf(span).cost;
   const ir::ThreadBlock &code = index_.program.ranks[writer.rank].blocks[writer.block];
   const ir::Op &op = code.ops[writer.op];
-  if (writesPackets(op))
+  if (PacketTimes::writes(op))
     packetsBegin(writer, op,
                  now_ + (span.proxy                 ? cost.latency
                          : writesRemotely(code, op) ? Costs::us(costs_.parameters().storeVisible)
@@ -84,7 +81,7 @@ void Walk::finishMove(std::uint32_t number, Time time) {
   block.issue = {time, {number}};
   advance(block);
   at(time, EventKind::Step, block.number);
-  if (writesPackets(op))
+  if (PacketTimes::writes(op))
     packetsWritten(span, op, time + (remote ? Costs::us(costs_.parameters().storeVisible) : 0), number);
 }
 

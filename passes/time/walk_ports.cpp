@@ -109,7 +109,7 @@ void Walk::transferred(std::uint32_t number, Time at) {
   connection.arrived.raise({std::max(connection.arrived.at, at + costs_.portLatency(rank, peer)), {number}});
   const Time arrived = connection.arrived.at;
   timeline_.spans[number].end = arrived;
-  if (op.kind == ir::OpKind::PutPacket && timeline_.spans[number].bytes != 0)
+  if (PacketTimes::writes(op) && timeline_.spans[number].bytes != 0)
     packetsWritten(asker, op, arrived, number);
   if (request.signal)
     post(index_.queue(rank, op, request.channel), {arrived, {number}});

@@ -1,0 +1,54 @@
+// Thread blocks that talk to more ranks than an executor's block can, made into several.
+#pragma once
+
+#include "passes/executor_limits.h"
+#include "passes/schedule/peers.h"
+#include "passes/schedule/statement_graph.h"
+
+#include <map>
+#include <set>
+#include <span>
+#include <tuple>
+#include <vector>
+
+namespace mscclc::passes::schedule {
+
+/// Splits the blocks of placed statements that pass the channels or remote buffers of an executor's block. What goes to
+/// or comes from the same ranks stays together. Channels are counted before anybody knows which syncs are left, so
+/// a block may be split that would have fitted.
+class BlockSplitter {
+public:
+  BlockSplitter(ir::Movement &movement, const StatementGraph &graph, const StatementDistances &distances,
+                const ExecutorLimits &limits);
+
+  /// Numbers the blocks anew, in the same order. `clusterOf` [statement]: those of one cluster go to one block if it
+  /// can take them; ir::none: the statement stays in its block.
+  void run(std::span<const std::uint32_t> clusterOf);
+
+private:
+  /// What a block needs entries of its tables for: through ports, or through memory.
+  struct Reach {
+    std::set<std::pair<bool, std::uint32_t>> ranks;
+    std::set<std::tuple<bool, std::uint32_t, ir::BufferKind>> buffers;
+    void add(const Reach &other);
+  };
+  struct Part {
+    Reach reach;
+    std::vector<std::uint32_t> statements;
+  };
+
+  void findReaches();
+  bool fits(const Reach &reach) const;
+  std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t> keyOf(std::uint32_t statement) const;
+  /// Statements of one block, each in its part.
+  std::vector<Part> split(std::vector<std::uint32_t> statements, std::span<const std::uint32_t> clusterOf) const;
+
+  ir::Movement &movement_;
+  const StatementGraph &graph_;
+  const StatementDistances &distances_;
+  const ExecutorLimits &limits_;
+  std::vector<std::uint32_t> levels_; ///< [statement]
+  std::vector<Reach> reaches_;        ///< [statement]
+};
+
+} // namespace mscclc::passes::schedule
