@@ -55,8 +55,8 @@ public:
     if (program_.movement.chooseProtocol) {
       protocols = {ir::Protocol::Simple};
       // Packets are twice as long: where data takes longer than its latency, they only lose. Of a large program only
-      // the likelier protocol is tried.
-      const bool llFirst = goal_.messageBytes <= mostPacketBytes / 16 && !(mostTried_ <= fewTried && readsMany());
+      // the likelier protocol is tried: not packets where a reduction can read all its operands at once.
+      const bool llFirst = goal_.messageBytes <= mostPacketBytes / 16 && !(mostTried_ < 8 && readsMany());
       if (goal_.messageBytes <= mostPacketBytes)
         protocols.insert(llFirst ? protocols.begin() : protocols.end(), ir::Protocol::LL);
     }
@@ -113,7 +113,7 @@ private:
 
   /// As many statements as take as long: one of many operands is like many of one.
   static std::size_t sizeOf(const ir::Movement &movement) {
-    return std::max(movement.statements.size(), movement.places.size() / 3);
+    return std::max(movement.statements.size(), movement.places.size() / 4);
   }
   static constexpr double slack = 1.02; ///< figures of the model that are this close count as equal
 
