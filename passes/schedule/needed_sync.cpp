@@ -166,7 +166,8 @@ void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
   for (const std::uint32_t number : users)
     order.push_back({{needs_[number].pair, needs_[number].record, needs_[number].scratch}, number});
   std::ranges::stable_sort(order, before, &std::pair<Unordered, std::uint32_t>::first);
-  set(pieces, true);
+  const std::vector<Piece> *const all = &pieces;
+  set({&all, 1}, true);
   const auto isOrdered = [&](const Need &need) {
     pieces_.clear();
     return searches_[need.record].ordered(need.pair, pieces_);
@@ -185,7 +186,7 @@ void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
     if (need && visit({need->pair, need->record, pair.scratch}))
       break;
   }
-  set(pieces, false);
+  set({&all, 1}, false);
 }
 
 } // namespace mscclc::passes::prune

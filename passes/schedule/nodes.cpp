@@ -3,6 +3,7 @@
 #include "ir/program_index.h"
 
 #include <algorithm>
+#include <set>
 
 namespace mscclc::passes::schedule {
 namespace {

@@ -80,7 +80,7 @@ public:
       return std::nullopt;
     for (const SyncRecord &record : records_)
       alike_.emplace_back(record);
-    NeededSync needed(records_, orbits_, std::vector<bool>(pieces_.count()));
+    NeededSync needed(records_, orbits_, std::vector<bool>(pieces_.count()), /*everyRank=*/true);
     std::vector<std::vector<Piece>> orbits = orbits_.all();
     std::vector<SyncReason> reasons;
     std::erase_if(orbits, [&](const std::vector<Piece> &orbit) { return isFiller(orbit.front()); });
