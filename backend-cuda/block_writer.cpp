@@ -1,5 +1,6 @@
 #include "backend-cuda/block_writer.h"
 
+#include "backend-cuda/alias_order.h"
 #include "backend-cuda/block_shape.h"
 #include "backend-cuda/channel_order.h"
 #include "backend-cuda/operand_writer.h"
@@ -26,9 +27,15 @@ public:
     for (const Op &op : block_.ops)
       shapes_.push_back(shapeHash(operands_.rank(), block_, op));
     syncBefore_.resize(block_.ops.size());
+    fenceBefore_.resize(block_.ops.size());
     for (const RankBlock &who : instances) {
       const ir::Rank &rank = facts.program.ranks[static_cast<std::size_t>(who.rank)];
       markUnorderedChannels(rank, rank.blocks[static_cast<std::size_t>(who.block)], syncBefore_);
+    }
+    for (const RankBlock &who : instances) {
+      const auto rank = static_cast<std::uint32_t>(who.rank);
+      markUnfencedAliases(facts.program, rank, facts.program.ranks[rank].blocks[static_cast<std::size_t>(who.block)],
+                          syncBefore_, fenceBefore_);
     }
   }
 
@@ -94,17 +101,20 @@ private:
     return 0;
   }
 
-  bool mustSyncBefore(const At &at) const {
+  /// True if an operation of those that `at` repeats is marked.
+  static bool isMarked(const std::vector<char> &marks, const At &at) {
     for (int step = 0; step < at.steps; ++step)
-      if (syncBefore_[at.op + static_cast<std::size_t>(step) * at.stride] != 0)
+      if (marks[at.op + static_cast<std::size_t>(step) * at.stride] != 0)
         return true;
     return false;
   }
 
   void writeOp(const At &at, std::vector<Statement> &out) {
     const Op &op = block_.ops[at.op];
-    if (has(op.sync, ir::DataSync::Before) || mustSyncBefore(at))
+    if (has(op.sync, ir::DataSync::Before) || isMarked(syncBefore_, at))
       out.push_back({{}, SyncStatement{}});
+    if (isMarked(fenceBefore_, at))
+      out.push_back({{}, CallStatement{"fenceAliases", {}, {}}});
     writeOperation(facts_, operands_, at, out);
     if (has(op.sync, ir::DataSync::After))
       out.push_back({{}, SyncStatement{}});
@@ -114,7 +124,7 @@ private:
   OperandWriter operands_;
   const ir::ThreadBlock &block_;
   std::vector<std::uint64_t> shapes_;
-  std::vector<char> syncBefore_; ///< by operation, of any instance
+  std::vector<char> syncBefore_, fenceBefore_; ///< by operation, of any instance
   int failedRepeats_ = 0;
 };
 

@@ -238,7 +238,7 @@ void CommandLine::addPasses() {
   using VerifyEach = Options::VerifyEach;
   add("-O", options_.optLevel, "LEVEL",
       "0: as written [of plans]  1: as the MSCCL++ DSL does [of algorithms]  2: all that can be proven [of "
-      "programs that say only what moves]")
+      "kernels, and of programs that say only what moves]")
       ->check(CLI::Range(0, maxOptLevel));
   const auto setPasses = [this](const std::string &list) {
     options_.hasPasses = true;

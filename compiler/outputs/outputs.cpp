@@ -57,6 +57,13 @@ passes::Target Job::passTarget() const {
   return isForAny ? passes::Target() : target;
 }
 
+int Job::optLevel() const {
+  const bool forKernel = options.output->proof == Proof::OfKernel ||
+                         (options.target == "none" && options.output->judgesPlan && input.kind != InputKind::Plan);
+  const int byDefault = forKernel || program.schedule == ir::Schedule::Auto ? 2 : input.kind == InputKind::Plan ? 0 : 1;
+  return options.optLevel.value_or(byDefault);
+}
+
 ExitCode Job::say(const std::string &text) {
   return inTable || writeOut(text, diags) ? exitDone : exitInputWrong;
 }

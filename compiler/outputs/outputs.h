@@ -72,12 +72,10 @@ struct Job {
   std::optional<Chosen> chosen = {}; ///< of a program of statements
   std::string result = {};           ///< in a few words; what was proven after a proof that is the output
 
-  /// A plan stays as it is, as far as possible; what a user synchronised is fused, and what the compiler did is
-  /// optimized as well.
-  int optLevel() const {
-    const int byDefault = input.kind == InputKind::Plan ? 0 : program.schedule == ir::Schedule::Auto ? 2 : 1;
-    return options.optLevel.value_or(byDefault);
-  }
+  /// A plan stays as it is, as far as possible; what a user synchronised is fused as the DSL does. What the compiler
+  /// synchronised is optimized as well, and so is a kernel, which no other tool is to compare with: what is judged or
+  /// estimated for no target is one.
+  int optLevel() const;
   /// What passes make the program for. A source is for any target, and fitted to one when it is compiled; a schedule is
   /// made for one.
   passes::Target passTarget() const;

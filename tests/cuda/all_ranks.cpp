@@ -55,7 +55,7 @@ struct AllRanks::Rank {
   std::vector<void *> multicast;
   std::vector<std::uint64_t> barriers;
   std::vector<std::uint32_t> semaphores;
-  MscclcLaunchState state{};
+  std::vector<std::uint64_t> launches;
   std::vector<MscclcTrigger> slots;
   std::uint64_t head = 0, tail = 0;
   MscclcStatus status{};
@@ -83,6 +83,7 @@ AllRanks::AllRanks(const MscclcKernel &kernel, std::uint64_t largest, std::uint6
       counters->resize(rank.info.port_channels);
     rank.multicast.resize(rank.info.switch_channels);
     rank.barriers.resize(rank.info.barriers);
+    rank.launches.resize(rank.info.blocks);
     for (std::uint32_t s = 0; s < rank.info.semaphores; ++s)
       rank.semaphores.push_back(kernel.semaphore_value(r, s));
     rank.slots.resize(fifoCapacity);
@@ -173,7 +174,7 @@ void AllRanks::launch(const MscclcVariant &variant, const Message &message, unsi
     args.multicast = rank->multicast.data();
     args.barriers = rank->barriers.data();
     args.semaphores = rank->semaphores.data();
-    args.launch = &rank->state;
+    args.launches = rank->launches.data();
     args.fifo = {rank->slots.data(), &rank->head, &rank->tail, static_cast<std::uint32_t>(rank->slots.size()), 0};
     args.status = &rank->status;
     if (const int code = variant.launch(&args, threads, &rank->stream))

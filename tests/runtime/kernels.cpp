@@ -28,7 +28,7 @@ struct State {
   const uint64_t launch;
 
   explicit State(const MscclcRankArgs &a)
-      : args(a), rank(a.rank), block(standin::position.block), launch(load(&a.launch->launches)) {}
+      : args(a), rank(a.rank), block(standin::position.block), launch(load(&a.launches[standin::position.block])) {}
 
   uint32_t flag() const { return static_cast<uint32_t>(1 + launch % 0xffffffffu); }
 
@@ -111,13 +111,7 @@ struct State {
     await(about, [&](uint64_t &seen) { return (seen = load(&args.barriers[index])) >= about.expected; });
   }
 
-  /// The last block to come makes the launch count.
-  void finish() const {
-    if (fetchAdd(&args.launch->blocks_done, uint64_t{1}) + 1 != standin::position.blocks)
-      return;
-    store(&args.launch->blocks_done, uint64_t{0});
-    store(&args.launch->launches, launch + 1);
-  }
+  void finish() const { store(&args.launches[block], launch + 1); }
 };
 
 MscclcTrigger trigger(uint32_t channel, uint8_t flags) {

@@ -186,6 +186,7 @@ template <class T> inline T *constantPointer(T *const *p) {
   return *p;
 }
 
+inline void fenceAliases() {}
 inline uint64_t loadRelaxed(const uint64_t *p) {
   return __atomic_load_n(p, __ATOMIC_RELAXED);
 }

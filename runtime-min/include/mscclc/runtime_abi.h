@@ -116,12 +116,6 @@ typedef struct MscclcFifo {
   uint32_t reserved;
 } MscclcFifo;
 
-/* Device. The packet flag of a launch is 1 + launches % (2^32 - 1), the scratch half launches % 2. */
-typedef struct MscclcLaunchState {
-  uint64_t launches;    /* finished ones; the last block of a launch raises it */
-  uint64_t blocks_done; /* of the running launch */
-} MscclcLaunchState;
-
 enum MscclcWaitKind {
   MSCCLC_WAIT_MEMORY = 1,    /* index: memory channel */
   MSCCLC_WAIT_PORT = 2,      /* index: port channel */
@@ -176,7 +170,9 @@ typedef struct MscclcRankArgs {
                                            buffer, or null: the kernel then loops over the group's `buffers` */
   uint64_t *barriers;                   /* device, [MscclcRankInfo::barriers] */
   uint32_t *semaphores;                 /* device, [MscclcRankInfo::semaphores] */
-  MscclcLaunchState *launch;
+  /* Device, [MscclcRankInfo::blocks]: launches that the block has finished, counted by itself. The packet flag of a
+   * launch is 1 + launches % (2^32 - 1), the scratch half launches % 2. */
+  uint64_t *launches;
   MscclcFifo fifo; /* used by ranks with port channels */
   MscclcStatus *status;
 } MscclcRankArgs;

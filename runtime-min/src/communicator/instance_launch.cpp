@@ -132,7 +132,7 @@ MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcCall &call, con
   args.multicast = binding.multicast(localIndex);
   args.barriers = counterAt(own, layout.barriers, 0);
   args.semaphores = reinterpret_cast<uint32_t *>(own + layout.semaphores);
-  args.launch = reinterpret_cast<MscclcLaunchState *>(own + layout.launch);
+  args.launches = counterAt(own, layout.launches, 0);
   if (state.proxy) {
     args.fifo.slots = binding.slots(localIndex);
     args.fifo.head = counterAt(own, layout.fifoHead, 0);

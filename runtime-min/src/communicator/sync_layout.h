@@ -19,7 +19,7 @@ struct SyncLayout {
   uint64_t memoryExpected, portExpected; ///< written by this rank
   uint64_t unheard;                      ///< where signals of memory channels without a pair go
   uint64_t flushRequests, flushesDone;
-  uint64_t barriers, launch, fifoHead, semaphores;
+  uint64_t barriers, launches, fifoHead, semaphores;
   uint64_t bytes;
 
   explicit SyncLayout(const MscclcRankInfo &info) {
@@ -38,7 +38,7 @@ struct SyncLayout {
     flushRequests = take(port * 8);
     flushesDone = take(port * 8);
     barriers = take(info.barriers * uint64_t{8});
-    launch = take(sizeof(MscclcLaunchState));
+    launches = take(info.blocks * uint64_t{8});
     fifoHead = take(8);
     semaphores = take(info.semaphores * uint64_t{4});
     bytes = at;

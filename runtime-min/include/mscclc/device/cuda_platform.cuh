@@ -56,6 +56,10 @@ MSCCLC_DEVICE void pause() {}
 /// Polls of a wait between two looks at host memory, each of which takes as long as several polls.
 constexpr unsigned pollsBetweenChecks = 1024;
 
+/// The same address for an instruction that reaches device and mapped host memory only.
+MSCCLC_DEVICE uint64_t globalAddress(const void *p) {
+  return __cvta_generic_to_global(p);
+}
 /// Tells the compiler that an address lies in device memory, as all buffers do.
 MSCCLC_DEVICE void assumeGlobal(const void *p) {
   __builtin_assume(__isGlobal(p));
@@ -94,50 +98,50 @@ template <class T> MSCCLC_DEVICE T *constantPointer(T *const *p) {
 // Counters.
 MSCCLC_DEVICE uint64_t loadRelaxed(const uint64_t *p) {
   uint64_t v;
-  asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(globalAddress(p)) : "memory");
   return v;
 }
 MSCCLC_DEVICE uint64_t loadAcquire(const uint64_t *p) {
   uint64_t v;
-  asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(globalAddress(p)) : "memory");
   return v;
 }
 MSCCLC_DEVICE void storeRelaxed(uint64_t *p, uint64_t v) {
-  asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(globalAddress(p)), "l"(v) : "memory");
 }
 MSCCLC_DEVICE void storeRelease(uint64_t *p, uint64_t v) {
-  asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(globalAddress(p)), "l"(v) : "memory");
 }
 MSCCLC_DEVICE void addRelaxed(uint64_t *p, uint64_t v) {
-  asm volatile("red.relaxed.sys.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+  asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(globalAddress(p)), "l"(v) : "memory");
 }
 MSCCLC_DEVICE void addRelease(uint64_t *p, uint64_t v) {
-  asm volatile("red.release.sys.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+  asm volatile("red.release.sys.global.add.u64 [%0], %1;" ::"l"(globalAddress(p)), "l"(v) : "memory");
 }
 /// Within the device; both acquires and releases. Returns the value before.
 MSCCLC_DEVICE uint64_t fetchAddDevice(uint64_t *p, uint64_t v) {
   uint64_t old;
-  asm volatile("atom.acq_rel.gpu.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(v) : "memory");
+  asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(globalAddress(p)), "l"(v) : "memory");
   return old;
 }
 MSCCLC_DEVICE uint64_t loadAcquireDevice(const uint64_t *p) {
   uint64_t v;
-  asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(globalAddress(p)) : "memory");
   return v;
 }
 MSCCLC_DEVICE uint32_t loadAcquireDevice(const uint32_t *p) {
   uint32_t v;
-  asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(globalAddress(p)) : "memory");
   return v;
 }
 MSCCLC_DEVICE void addReleaseDevice(uint32_t *p, uint32_t v) {
-  asm volatile("red.release.gpu.add.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(globalAddress(p)), "r"(v) : "memory");
 }
 MSCCLC_DEVICE bool replaceAcquireDevice(uint32_t *p, uint32_t expected, uint32_t desired) {
   uint32_t old;
-  asm volatile("atom.acquire.gpu.cas.b32 %0, [%1], %2, %3;"
+  asm volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], %2, %3;"
                : "=r"(old)
-               : "l"(p), "r"(expected), "r"(desired)
+               : "l"(globalAddress(p)), "r"(expected), "r"(desired)
                : "memory");
   return old == expected;
 }
@@ -159,26 +163,37 @@ MSCCLC_DEVICE uint64_t packetWord(uint32_t data, uint32_t flag) {
   return uint64_t{flag} << 32 | data;
 }
 MSCCLC_DEVICE void storePacket8(void *p, uint32_t data, uint32_t flag) {
-  asm volatile("st.relaxed.sys.global.b64 [%0], %1;" ::"l"(p), "l"(packetWord(data, flag)) : "memory");
+  asm volatile("st.relaxed.sys.global.b64 [%0], %1;" ::"l"(globalAddress(p)), "l"(packetWord(data, flag)) : "memory");
 }
 MSCCLC_DEVICE void loadPacket8(const void *p, uint32_t &data, uint32_t &flag) {
   uint64_t word;
-  asm volatile("ld.relaxed.sys.global.b64 %0, [%1];" : "=l"(word) : "l"(p) : "memory");
+  asm volatile("ld.relaxed.sys.global.b64 %0, [%1];" : "=l"(word) : "l"(globalAddress(p)) : "memory");
   data = static_cast<uint32_t>(word);
   flag = static_cast<uint32_t>(word >> 32);
 }
 MSCCLC_DEVICE void storePacket16(void *p, Vec8 data, uint32_t flag) {
-  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1,%2};" ::"l"(p), "l"(packetWord(data.w[0], flag)),
+  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1,%2};" ::"l"(globalAddress(p)), "l"(packetWord(data.w[0], flag)),
                "l"(packetWord(data.w[1], flag))
                : "memory");
 }
 MSCCLC_DEVICE void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint32_t &flag1) {
   uint64_t word0, word1;
-  asm volatile("ld.relaxed.sys.global.v2.b64 {%0,%1}, [%2];" : "=l"(word0), "=l"(word1) : "l"(p) : "memory");
+  asm volatile("ld.relaxed.sys.global.v2.b64 {%0,%1}, [%2];"
+               : "=l"(word0), "=l"(word1)
+               : "l"(globalAddress(p))
+               : "memory");
   data.w[0] = static_cast<uint32_t>(word0);
   flag0 = static_cast<uint32_t>(word0 >> 32);
   data.w[1] = static_cast<uint32_t>(word1);
   flag1 = static_cast<uint32_t>(word1 >> 32);
+}
+
+/// Orders accesses through a multicast mapping and those through the devices' own addresses, which name the same
+/// memory, where it lies on the way from one to the other (PTX ISA, proxies).
+MSCCLC_DEVICE void fenceAliases() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.alias;" ::: "memory");
+#endif
 }
 
 /// Relaxed signals order against the previous launch by the kernel boundary; nothing to do on a device.

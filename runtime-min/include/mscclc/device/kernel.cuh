@@ -70,7 +70,7 @@ public:
   MSCCLC_DEVICE explicit Kernel(const MscclcRankArgs &a)
       : args(a), layout(Plan::messageBytes != 0 ? Plan::messageBytes : a.message_bytes), rank(static_cast<int>(a.rank)),
         block(static_cast<int>(detail::blockId())), thread(detail::threadId()), threads(detail::threadCount()),
-        launch(detail::loadRelaxed(&a.launch->launches)) {
+        launch(detail::loadRelaxed(&a.launches[detail::blockId()])) {
     scratchAt =
         Plan::doubleScratch && launch % 2 != 0 ? Plan::scratchSlots * a.scratch_stride * (Plan::packets ? 2 : 1) : 0;
     wide = (a.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
@@ -125,15 +125,14 @@ public:
 
   MSCCLC_DEVICE void sync() const { detail::syncBlock(); }
 
-  /// Ends the launch; the last block to come makes it count.
+  /// Ends the launch for the block, all of whose threads know the launch's number by then.
   MSCCLC_DEVICE void finish() const {
     detail::syncBlock();
     if (thread != 0)
       return;
-    if (detail::fetchAddDevice(&args.launch->blocks_done, 1) + 1 == detail::blockCount()) {
-      detail::storeRelaxed(&args.launch->blocks_done, 0);
-      detail::storeRelaxed(&args.launch->launches, launch + 1);
-    }
+    if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0)
+      detail::fenceAliases(); // before what users do after the launch
+    detail::storeRelaxed(&args.launches[block], launch + 1);
   }
 
 private:

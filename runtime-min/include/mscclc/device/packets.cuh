@@ -75,6 +75,9 @@ MSCCLC_DEVICE void storePart(char *row, uint64_t i, uint64_t bytes, bool wide, c
     storeElements<Word, T>(row + at, bytes - at, v);
 }
 
+/// Packets that a thread polls at once: each batch takes a round trip to memory.
+constexpr unsigned polledTogether = 8;
+
 /// What packet operations need of the launch.
 struct PacketLaunch {
   const MscclcRankArgs &args;
@@ -84,7 +87,7 @@ struct PacketLaunch {
 /// Adds packet `i` of N rows to `acc`, starting it if `Fresh`. Packets still missing are polled together.
 template <class Packet, bool Fresh, unsigned N, class L, class Acc>
 MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, uint64_t i, Acc &acc) {
-  constexpr unsigned batch = N < loadsInFlight ? N : loadsInFlight;
+  constexpr unsigned batch = N < polledTogether ? N : polledTogether;
   const uint32_t flag = launch.flag;
   MSCCLC_UNROLL_HELD
   for (unsigned from = 0; from < N; from += batch) {

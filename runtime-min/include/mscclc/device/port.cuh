@@ -38,8 +38,9 @@ MSCCLC_DEVICE uint64_t countFlush(const MscclcChannel &channel) {
 template <class K>
 MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const MscclcChannel &channel,
                               uint64_t wanted) {
+  const uint64_t *const done = channel.flushes_done;
   spin(k.args, {MSCCLC_WAIT_FLUSH, operation, channel.peer, static_cast<uint64_t>(index), wanted}, [&](uint64_t &seen) {
-    seen = loadAcquire(channel.flushes_done);
+    seen = loadAcquire(done);
     return seen >= wanted;
   });
 }

@@ -75,11 +75,6 @@ MSCCLC_DEVICE void multicastStorePacket(LL16, char *p, Vec8 v, uint32_t flag) {
   multicastStorePacket(LL8{}, p, {{v.w[0]}}, flag);
   multicastStorePacket(LL8{}, p + 8, {{v.w[1]}}, flag);
 }
-/// A multicast mapping and the devices' own addresses name the same memory; accesses through one are ordered against
-/// those through the other by this fence, somewhere on the way from one thread to the other (PTX ISA, proxies).
-MSCCLC_DEVICE void fenceAliases() {
-  asm volatile("fence.proxy.alias;" ::: "memory");
-}
 #undef MSCCLC_LOAD_REDUCE4
 #undef MSCCLC_LOAD_REDUCE1
 #else
@@ -89,7 +84,6 @@ template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char 
 }
 MSCCLC_DEVICE void multicastStore(char *, const Vec16 &) {}
 template <class Packet, class Payload> MSCCLC_DEVICE void multicastStorePacket(Packet, char *, Payload, uint32_t) {}
-MSCCLC_DEVICE void fenceAliases() {}
 MSCCLC_DEVICE constexpr bool hasMulticast() {
   return false;
 }
@@ -110,15 +104,36 @@ template <class K, class L> MSCCLC_DEVICE bool wholeWords(const K &k, const L &m
   return true;
 }
 
-/// forRows for accesses through a multicast mapping, ordered against all others before and after.
-template <class K, class Body>
-MSCCLC_DEVICE void forMulticastRows(const K &k, const Slice &s, unsigned grain, Body body) {
-  fenceAliases();
-  forRows(k, s, grain, body);
-  fenceAliases();
+/// Loads through the multicast mapping in flight in a thread: each takes a round trip over all devices.
+constexpr unsigned switchLoadsInFlight = 8;
+
+/// Calls store(i, value) with the network's Op of words first, first + lanes, … below `count` at `from`.
+template <class T, class Op, class Store>
+MSCCLC_DEVICE void forReduced(const char *from, uint64_t first, uint64_t count, unsigned lanes, Store store) {
+  uint64_t at = first;
+  const uint64_t ahead = uint64_t{lanes} * (switchLoadsInFlight - 1);
+  MSCCLC_NO_UNROLL
+  for (; at + ahead < count; at += ahead + lanes) {
+    Vec16 in[switchLoadsInFlight];
+    MSCCLC_UNROLL
+    for (unsigned u = 0; u < switchLoadsInFlight; ++u)
+      in[u] = multicastLoadReduce<T, Op>(from + (at + u * uint64_t{lanes}) * 16);
+    MSCCLC_UNROLL
+    for (unsigned u = 0; u < switchLoadsInFlight; ++u)
+      store(at + u * uint64_t{lanes}, in[u]);
+  }
+  MSCCLC_NO_UNROLL
+  for (; at < count; at += lanes)
+    store(at, multicastLoadReduce<T, Op>(from + at * 16));
 }
 
 } // namespace detail
+
+/// Orders what the thread did through a multicast mapping and what it does through the devices' own addresses, and the
+/// other way round. Waits do so for what they wait for.
+template <class K> MSCCLC_DEVICE void fenceAliases(const K &) {
+  detail::fenceAliases();
+}
 
 /// targets <- Op over the group of the chunk of switch channel `channel`; `members(i)` is the same chunk at the
 /// i-th rank.
@@ -128,14 +143,12 @@ MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, con
   char *const multicast = detail::multicastOf(k, channel);
   if constexpr (detail::networkReduces<T, Op>()) {
     if (multicast != nullptr && detail::wholeWords(k, members, slice)) {
-      detail::forMulticastRows(
-          k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-            end = detail::clipRow(k, targets, row, detail::clipRow(k, members, row, end));
-            const char *from = multicast + k.offsetOf(members(0), row);
-            const auto to = detail::rowsOf(k, targets, row);
-            for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
-              detail::storeToAll<D::size>(to, i, detail::multicastLoadReduce<T, Op>(from + i * 16));
-          });
+      detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+        end = detail::clipRow(k, targets, row, detail::clipRow(k, members, row, end));
+        const auto to = detail::rowsOf(k, targets, row);
+        detail::forReduced<T, Op>(multicast + k.offsetOf(members(0), row), begin / 16 + lane, end / 16, lanes,
+                                  [&](uint64_t i, const detail::Vec16 &v) { detail::storeToAll<D::size>(to, i, v); });
+      });
       return;
     }
   }
@@ -147,14 +160,13 @@ template <class K, class S, class D>
 MSCCLC_DEVICE void switchBroadcast(const K &k, const Slice &slice, int channel, const S &source, const D &members) {
   char *const multicast = detail::multicastOf(k, channel);
   if (multicast != nullptr && detail::wholeWords(k, members, slice)) {
-    detail::forMulticastRows(k, slice, 16,
-                             [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-                               end = detail::clipRow(k, members, row, detail::clipRow(k, source, row, end));
-                               const char *from = k.rowOf(source(0), row);
-                               char *to = multicast + k.offsetOf(members(0), row);
-                               for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
-                                 detail::multicastStore(to + i * 16, detail::load16(from + i * 16));
-                             });
+    detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+      end = detail::clipRow(k, members, row, detail::clipRow(k, source, row, end));
+      const char *from = k.rowOf(source(0), row);
+      char *to = multicast + k.offsetOf(members(0), row);
+      for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
+        detail::multicastStore(to + i * 16, detail::load16(from + i * 16));
+    });
     return;
   }
   copy(k, slice, source, members);
@@ -170,16 +182,19 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
   using Packet = typename K::Packet;
   using Payload = typename Packet::Payload;
   const detail::PacketLaunch launch{k.args, operation, k.flag()};
-  detail::forMulticastRows(k, slice, sizeof(Payload),
-                           [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-                             const auto from = detail::rowsOf(k, source, row);
-                             char *to = multicast + k.offsetOf(members(0), row);
-                             for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
-                               detail::Passing<Payload> v;
-                               detail::readPackets<Packet, true, 1>(launch, from, i, v);
-                               detail::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag());
-                             }
-                           });
+  // Packets are not waited for by one thread for all: each orders its own.
+  detail::fenceAliases();
+  detail::forRows(k, slice, sizeof(Payload),
+                  [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+                    const auto from = detail::rowsOf(k, source, row);
+                    char *to = multicast + k.offsetOf(members(0), row);
+                    for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
+                      detail::Passing<Payload> v;
+                      detail::readPackets<Packet, true, 1>(launch, from, i, v);
+                      detail::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag());
+                    }
+                  });
+  detail::fenceAliases();
 }
 
 /// Reduce and broadcast at once: the value stays in a register.
@@ -191,14 +206,13 @@ MSCCLC_DEVICE void switchReduceBroadcast(const K &k, const Slice &slice, int sou
   if constexpr (detail::networkReduces<T, Op>()) {
     if (from != nullptr && to != nullptr && detail::wholeWords(k, sources, slice) &&
         detail::wholeWords(k, members, slice)) {
-      detail::forMulticastRows(
-          k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-            end = detail::clipRow(k, members, row, detail::clipRow(k, sources, row, end));
-            const char *source = from + k.offsetOf(sources(0), row);
-            char *target = to + k.offsetOf(members(0), row);
-            for (uint64_t i = begin / 16 + lane; i < end / 16; i += lanes)
-              detail::multicastStore(target + i * 16, detail::multicastLoadReduce<T, Op>(source + i * 16));
-          });
+      detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+        end = detail::clipRow(k, members, row, detail::clipRow(k, sources, row, end));
+        char *target = to + k.offsetOf(members(0), row);
+        detail::forReduced<T, Op>(
+            from + k.offsetOf(sources(0), row), begin / 16 + lane, end / 16, lanes,
+            [&](uint64_t i, const detail::Vec16 &v) { detail::multicastStore(target + i * 16, v); });
+      });
       return;
     }
   }

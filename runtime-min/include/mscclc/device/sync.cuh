@@ -58,15 +58,26 @@ template <class Done> MSCCLC_DEVICE void spin(const MscclcRankArgs &args, const 
   }
 }
 
+/// After a wait, in a kernel that uses a multicast mapping: what lies before it by one kind of address is ordered
+/// before what follows by the other. The thread that waits is on the way from each to each.
+template <class K> MSCCLC_DEVICE void orderAliases() {
+  if constexpr ((K::Plan::flags & MSCCLC_USES_MULTICAST) != 0)
+    fenceAliases();
+}
+
 /// Waits for the next signal on a channel.
 template <bool Acquire, class K>
 MSCCLC_DEVICE void waitChannel(const K &k, uint32_t kind, uint32_t operation, int index, const MscclcChannel &channel) {
-  const uint64_t expected = loadRelaxed(channel.expected) + 1;
+  // What is loaded from the table anew at each poll, as a poll may change memory, would double its time.
+  uint64_t *const count = channel.expected;
+  const uint64_t *const inbound = channel.inbound;
+  const uint64_t expected = loadRelaxed(count) + 1;
   spin(k.args, {kind, operation, channel.peer, static_cast<uint64_t>(index), expected}, [&](uint64_t &seen) {
-    seen = Acquire ? loadAcquire(channel.inbound) : loadRelaxed(channel.inbound);
+    seen = Acquire ? loadAcquire(inbound) : loadRelaxed(inbound);
     return seen >= expected;
   });
-  storeRelaxed(channel.expected, expected);
+  storeRelaxed(count, expected);
+  orderAliases<K>();
 }
 
 /// Calls f(i) for i < n, the i-s shared out to the threads.
@@ -134,6 +145,7 @@ template <class K, class L> MSCCLC_DEVICE void acquire(const K &k, uint32_t oper
                    const uint32_t seen = detail::loadAcquireDevice(value);
                    return seen != 0 && detail::replaceAcquireDevice(value, seen, seen - 1);
                  });
+    detail::orderAliases<K>();
   });
 }
 
@@ -149,6 +161,7 @@ template <class K> MSCCLC_DEVICE void barrier(const K &k, uint32_t operation, in
                    seen = detail::loadAcquireDevice(arrivals);
                    return seen >= round;
                  });
+    detail::orderAliases<K>();
   }
   detail::syncBlock();
 }
