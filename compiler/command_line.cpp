@@ -229,7 +229,9 @@ void CommandLine::addXml() {
   group_ = "MSCCL schedule";
   forXml_.push_back(
       add("--ranks-per-node", options_.ranksPerNode, "N", "ranks of one node; the XML does not say it [all]")
-          ->check(notZero("a node has at least one rank")));
+          ->transform(wholeNumber())
+          ->check(notZero("a node has at least one rank"))
+          ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{UINT32_MAX})));
   forXml_.push_back(addFlag("--keep-blocks", options_.keepBlocks, "leave each step in its thread block"));
 }
 

@@ -199,6 +199,12 @@ ExitCode Session::choose(std::string_view pipeline, std::vector<passes::PassReco
   const std::optional<TimedOn> on = namedMachine(job_);
   if (!on)
     return exitUsage;
+  if (options_.messageSize != 0 &&
+      (options_.messageSize < job_.program.minMessageSize || options_.messageSize > job_.program.maxMessageSize)) {
+    diags_.report(diag::message_size_not_taken, {},
+                  {options_.messageSize, job_.program.minMessageSize, job_.program.maxMessageSize});
+    return exitUsage;
+  }
   constexpr std::uint64_t usual = std::uint64_t{1} << 20;
   const std::uint64_t bytes =
       options_.messageSize != 0

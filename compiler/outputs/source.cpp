@@ -7,6 +7,8 @@
 #include "compiler/outputs/outputs.h"
 #include "compiler/pipeline.h"
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 namespace mscclc::driver {
@@ -63,10 +65,24 @@ std::string difference(const Job &job, const Candidate &candidate) {
   return comparison.equal() ? "" : json::describe(comparison.differences.front(), "what its calls make");
 }
 
+/// A file's name as a word of a shell's command.
+std::string shellWord(const std::string &name) {
+  const std::string word = name.starts_with('-') ? "./" + name : name;
+  const auto isPlain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("._-/+,=@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (std::ranges::all_of(word, isPlain))
+    return word;
+  std::string quoted = "'";
+  for (const char c : word)
+    quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string commandOf(const Job &job, const std::string &option) {
   const std::string &path = job.options.outputPath;
-  std::string command = "mscclc " + (path == "-" ? dsl::functionName(job.program) + ".cpp"
-                                                 : std::filesystem::path(path).filename().string());
+  std::string command = "mscclc " + shellWord(path == "-" ? dsl::functionName(job.program) + ".cpp"
+                                                          : std::filesystem::path(path).filename().string());
   command += option;
   for (const std::string &name : job.options.allowed)
     command += " --allow=" + name;

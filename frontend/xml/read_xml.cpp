@@ -26,6 +26,9 @@ bool fits(const Schedule &schedule, std::uint32_t factor, Findings &findings) {
 }
 
 std::optional<ir::Program> programOf(const Schedule &schedule, const ReadOptions &options, Findings &findings) {
+  if (options.ranksPerNode != 0 && schedule.gpus.size() % options.ranksPerNode != 0)
+    findings.report(diag::nodes_of_gpus, schedule.collectiveLoc,
+                    {options.ranksPerNode, ir::plural(schedule.gpus.size(), "gpu")});
   ir::Program program = programFor(schedule, findings);
   if (findings.any() || !fits(schedule, chunksOfOne(program), findings))
     return std::nullopt;

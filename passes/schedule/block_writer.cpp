@@ -140,7 +140,7 @@ ir::Chunk BlockWriter::local(const ir::RankChunk &place) const {
 
 ir::Chunk BlockWriter::remote(const ir::RankChunk &place, ChannelType type) {
   std::vector<ir::RemoteBuffer> &buffers = program_.ranks[rank_].remoteBuffers;
-  std::uint32_t &id = remoteIds_[3 * place.rank + static_cast<std::size_t>(place.buffer)];
+  std::uint32_t &id = remoteIds_[std::size_t{3} * place.rank + static_cast<std::size_t>(place.buffer)];
   if (id == ir::none) {
     id = static_cast<std::uint32_t>(buffers.size());
     buffers.push_back({place.rank, place.buffer, false, false});

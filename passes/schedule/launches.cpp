@@ -58,7 +58,7 @@ public:
     const std::uint32_t back = program_.doubleScratch ? 2 : 1;
     for (std::uint32_t launch = 0; launch <= back; ++launch) {
       begin(launch);
-      over_.assign(launch == back ? 2 * nodes_.numAgents() * program_.ranks.size() : 0, false);
+      over_.assign(launch == back ? std::size_t{2} * nodes_.numAgents() * program_.ranks.size() : 0, false);
       for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
         step(n, launch);
         if (launch == back && !nodes_.at(n).arrives)

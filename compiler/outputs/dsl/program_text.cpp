@@ -25,15 +25,22 @@ constexpr std::string_view classOf(ir::CollectiveKind kind) {
 
 bool isWord(const std::string &name) {
   static constexpr std::array words = {
-      "alignas",  "alignof",   "and",       "asm",      "auto",     "bool",     "break",    "case",     "catch",
-      "char",     "class",     "compl",     "concept",  "const",    "continue", "copy",     "default",  "delete",
-      "do",       "double",    "else",      "enum",     "explicit", "export",   "extern",   "false",    "float",
-      "for",      "friend",    "goto",      "if",       "inline",   "int",      "long",     "main",     "mscclc",
-      "mutable",  "namespace", "new",       "noexcept", "not",      "numbers",  "nullptr",  "operator", "or",
-      "pipeline", "private",   "protected", "public",   "reduce",   "register", "requires", "return",   "short",
-      "signed",   "sizeof",    "static",    "struct",   "switch",   "tb",       "template", "this",     "throw",
-      "true",     "try",       "typedef",   "typename", "union",    "unsigned", "using",    "virtual",  "void",
-      "volatile", "while",     "xor"};
+      "alignas",       "alignof",     "and",          "and_eq",       "bitand",    "bitor",
+      "co_await",      "co_return",   "co_yield",     "const_cast",   "consteval", "constexpr",
+      "constinit",     "decltype",    "dynamic_cast", "not_eq",       "or_eq",     "reinterpret_cast",
+      "static_assert", "static_cast", "std",          "thread_local", "typeid",    "xor_eq",
+      "asm",           "auto",        "bool",         "break",        "case",      "catch",
+      "char",          "class",       "compl",        "concept",      "const",     "continue",
+      "copy",          "default",     "delete",       "do",           "double",    "else",
+      "enum",          "explicit",    "export",       "extern",       "false",     "float",
+      "for",           "friend",      "goto",         "if",           "inline",    "int",
+      "long",          "main",        "mscclc",       "mutable",      "namespace", "new",
+      "noexcept",      "not",         "numbers",      "nullptr",      "operator",  "or",
+      "pipeline",      "private",     "protected",    "public",       "reduce",    "register",
+      "requires",      "return",      "short",        "signed",       "sizeof",    "static",
+      "struct",        "switch",      "tb",           "template",     "this",      "throw",
+      "true",          "try",         "typedef",      "typename",     "union",     "unsigned",
+      "using",         "virtual",     "void",         "volatile",     "while",     "xor"};
   return std::ranges::find(words, name) != words.end();
 }
 
@@ -74,7 +81,7 @@ std::string functionName(const ir::Program &program) {
   while (!name.empty() && name[0] == '_')
     name.erase(0, 1);
   // Classes of the language begin with a capital letter.
-  if (name.empty() || std::islower(static_cast<unsigned char>(name[0])) == 0 || isWord(name))
+  if (name.empty() || std::islower(static_cast<unsigned char>(name[0])) == 0 || isWord(name) || name.ends_with("_t"))
     name = "algorithm_" + name;
   if (name.back() == '_')
     name.pop_back();

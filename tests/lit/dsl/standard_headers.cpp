@@ -1,5 +1,5 @@
 // The standard library, as far as it computes.
-// RUN: mscclc %s -O0 --no-verify | FileCheck %s
+// RUN: mscclc %s -O0 --no-verify --trace-timeout=120 | FileCheck %s
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -17,11 +17,11 @@ template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
 #define MSCCLC_LOAD_REDUCE4(instruction)                                                                               \
   asm volatile(instruction " {%0,%1,%2,%3}, [%4];"                                                                     \
                : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])                                                \
-               : "l"(p)                                                                                                \
+               : "l"(globalAddress(p))                                                                                 \
                : "memory")
 #define MSCCLC_LOAD_REDUCE1(instruction)                                                                               \
   for (unsigned i = 0; i < 4; ++i)                                                                                     \
-  asm volatile(instruction " %0, [%1];" : "=r"(v.w[i]) : "l"(p + 4 * i) : "memory")
+  asm volatile(instruction " %0, [%1];" : "=r"(v.w[i]) : "l"(globalAddress(p) + 4 * i) : "memory")
 
 template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char *p) {
   Vec16 v{};
@@ -60,15 +60,17 @@ template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char 
   return v;
 }
 MSCCLC_DEVICE void multicastStore(char *p, const Vec16 &v) {
-  asm volatile("multimem.st.relaxed.sys.global.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.w[0]), "r"(v.w[1]),
-               "r"(v.w[2]), "r"(v.w[3])
+  asm volatile("multimem.st.relaxed.sys.global.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(globalAddress(p)), "r"(v.w[0]),
+               "r"(v.w[1]), "r"(v.w[2]), "r"(v.w[3])
                : "memory");
 }
 MSCCLC_DEVICE constexpr bool hasMulticast() {
   return true;
 }
 MSCCLC_DEVICE void multicastStorePacket(LL8, char *p, LL8::Payload v, uint32_t flag) {
-  asm volatile("multimem.st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(uint64_t{flag} << 32 | v.w[0]) : "memory");
+  asm volatile("multimem.st.relaxed.sys.global.u64 [%0], %1;" ::"l"(globalAddress(p)),
+               "l"(uint64_t{flag} << 32 | v.w[0])
+               : "memory");
 }
 MSCCLC_DEVICE void multicastStorePacket(LL16, char *p, Vec8 v, uint32_t flag) {
   // Only a scalar is sure to arrive as one: four words in a vector might part from their flags.
