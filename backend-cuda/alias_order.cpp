@@ -1,5 +1,6 @@
 #include "backend-cuda/alias_order.h"
 
+#include "backend-cuda/block_order.h"
 #include "ir/memory_map.h"
 
 #include <algorithm>
@@ -21,18 +22,7 @@ public:
     constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
     for (const ir::BufferKind buffer : {ir::BufferKind::Input, ir::BufferKind::Output})
       accesses_.push_back({rank_, {buffer, 0, all}, false, true, 0});
-    for (std::size_t o = 0; o < block_.ops.size(); ++o) {
-      const Op &op = block_.ops[o];
-      if (op.kind != ir::OpKind::Pipeline) {
-        visit(o);
-        continue;
-      }
-      // The end of a body runs into its beginning.
-      for (int iteration = 0; iteration < 2; ++iteration)
-        for (std::size_t i = 1; i <= op.bodySize; ++i)
-          visit(o + i);
-      o += op.bodySize;
-    }
+    forEachInOrder(block_, [&](std::size_t o) { visit(o); });
   }
 
 private:

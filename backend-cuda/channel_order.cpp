@@ -1,5 +1,6 @@
 #include "backend-cuda/channel_order.h"
 
+#include "backend-cuda/block_order.h"
 #include "ir/op_semantics.h"
 
 namespace mscclc::cuda {
@@ -15,18 +16,7 @@ public:
         requests_(rank.portPeers.size()) {}
 
   void run() {
-    for (std::size_t o = 0; o < block_.ops.size(); ++o) {
-      const Op &op = block_.ops[o];
-      if (op.kind != ir::OpKind::Pipeline) {
-        visit(o);
-        continue;
-      }
-      // The end of a body runs into its beginning.
-      for (int iteration = 0; iteration < 2; ++iteration)
-        for (std::size_t i = 1; i <= op.bodySize; ++i)
-          visit(o + i);
-      o += op.bodySize;
-    }
+    forEachInOrder(block_, [&](std::size_t o) { visit(o); });
   }
 
 private:
