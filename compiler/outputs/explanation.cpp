@@ -52,7 +52,7 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
     for (const ChoiceSentence &choice : sentencesOf(chosen)) {
       Json row = {{"choice", choice.key}, {"chosen", choice.chosen}, {"pinned", choice.isPinned}};
       if (!choice.runnerUp.empty())
-        row.update({{"runner_up", choice.runnerUp}, {"runner_up_us", choice.nanoseconds / 1e3}});
+        row.update({{"runner_up", choice.runnerUp}, {"runner_up_us", choice.other.nanoseconds / 1e3}});
       choices.push_back(std::move(row));
     }
     whole["bytes"] = chosen.bytes;
