@@ -69,7 +69,7 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
     rows.push_back({{"where", sync.where},
                     {"sync", sync.what},
                     {"count", sync.count},
-                    {"needed", sync.isNeeded},
+                    {"needed", sync.isExamined ? Json(sync.isNeeded) : Json()},
                     {"reason", sync.key},
                     {"at", sync.at},
                     {"text", sync.reason}});

@@ -219,6 +219,7 @@ private:
     text.count = group.edges.size();
     text.key = passes::schedule::keyOf(reason.reason);
     text.isNeeded = !passes::schedule::isNone(reason.reason);
+    text.isExamined = !passes::schedule::isUnknown(reason.reason);
     text.what = std::string(key.noun) + " " + who(group);
     if (group.edges.size() > 1)
       text.what += " (" + std::to_string(group.edges.size()) + " in all)";

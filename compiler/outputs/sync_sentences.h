@@ -16,6 +16,7 @@ struct SyncSentence {
   std::string reason; ///< "rank 1 could read output[0] of rank 0 before rank 0 (line 20) has written it"
   std::string_view key;
   bool isNeeded = true;
+  bool isExamined = true;  ///< if not, it is not known whether it is needed
   bool isExample = false;  ///< `reason` is told of one of several
   bool isTogether = false; ///< each alone could go, but not all
   std::size_t count = 0;   ///< of syncs
