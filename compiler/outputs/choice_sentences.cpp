@@ -136,8 +136,8 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
 
 std::vector<StatementSentence> statementsOf(const ir::Program &program) {
   struct Ways {
-    std::size_t number = 0;
-    std::map<std::string, std::size_t> times; ///< by how it is done
+    std::pair<StatementOrder, std::size_t> order; ///< and which of the program it is
+    std::map<std::string, std::size_t> times;     ///< by how it is done
   };
   std::map<std::string, Ways> statements;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
@@ -146,13 +146,15 @@ std::vector<StatementSentence> statementsOf(const ir::Program &program) {
         const ir::OpRef at{r, b, o++};
         if (ir::info(op.kind).step != ir::OpStep::Data)
           continue;
-        Ways &ways = statements.try_emplace(statementOf(program, at), Ways{statements.size(), {}}).first->second;
+        Ways &ways =
+            statements.try_emplace(statementOf(program, at), Ways{{orderOf(program, at), statements.size()}, {}})
+                .first->second;
         ++ways.times[std::string(ir::info(op.kind).call) + std::string(throughWords(op.channelType))];
       }
   std::vector<const std::pair<const std::string, Ways> *> order;
   for (const auto &statement : statements)
     order.push_back(&statement);
-  std::ranges::sort(order, {}, [](const auto *s) { return s->second.number; });
+  std::ranges::sort(order, {}, [](const auto *s) { return s->second.order; });
   std::vector<StatementSentence> sentences;
   for (const auto *statement : order) {
     StatementSentence &sentence = sentences.emplace_back(StatementSentence{statement->first, ""});
