@@ -5,6 +5,7 @@
 #include "ir/op_semantics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 
@@ -12,6 +13,7 @@ namespace mscclc::driver {
 
 using passes::schedule::Candidate;
 using passes::schedule::Open;
+using passes::schedule::TakenFor;
 
 namespace {
 
@@ -70,6 +72,10 @@ std::string_view throughWords(ir::ChannelType type) {
   return "";
 }
 
+std::uint64_t bytesOf(double figure) {
+  return static_cast<std::uint64_t>(std::llround(figure));
+}
+
 } // namespace
 
 std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
@@ -90,9 +96,7 @@ std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
     sentence.isPinned = (isProtocol && !chosen.anyProtocol) || (isInstances && !chosen.anyInstances);
     if (best) {
       sentence.runnerUp = dimension.words(best->open);
-      sentence.nanoseconds = best->nanoseconds;
-      sentence.syncs = best->syncs;
-      sentence.threadBlocks = best->threadBlocks;
+      sentence.other = *best;
     }
   }
   return sentences;
@@ -103,25 +107,37 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
     return "as the program says";
   if (choice.runnerUp.empty())
     return "nothing else was tried";
-  const double percent = 100 * (choice.nanoseconds / chosen.choice.nanoseconds - 1);
+  const Candidate &other = choice.other;
+  const double percent = 100 * (other.nanoseconds / chosen.choice.nanoseconds - 1);
   char text[32];
   std::snprintf(text, sizeof text, "%+.1f %%", percent);
   const std::string words =
-      "next best: " + choice.runnerUp + ", in " + shownTime(choice.nanoseconds) + " (" + text + ")";
-  // What is nearly as fast is chosen if it is simpler.
+      "next best: " + choice.runnerUp + ", in " + shownTime(other.nanoseconds) + " (" + text + ")";
   const auto taken = std::ranges::find(chosen.choice.tried, chosen.choice.open, &Candidate::open);
   if (percent >= 0.05 || taken == chosen.choice.tried.end())
     return words;
-  if (choice.syncs != taken->syncs)
-    return words + ", but with " + ir::plural(choice.syncs, "sync") + " instead of " + std::to_string(taken->syncs);
-  return words + ", but with " + ir::plural(choice.threadBlocks, "thread block") + " instead of " +
-         std::to_string(taken->threadBlocks);
+  const auto but = [&](const std::string &what, std::uint64_t instead) {
+    return words + ", but with " + what + " instead of " + std::to_string(instead);
+  };
+  switch (passes::schedule::takenFor(chosen.choice, *taken, other)) {
+  case TakenFor::Time:
+    return words;
+  case TakenFor::LinkBytes:
+    return but(ir::plural(bytesOf(other.linkBytes), "byte") + " on the busiest link", bytesOf(taken->linkBytes));
+  case TakenFor::Syncs:
+    return but(ir::plural(other.syncs, "sync"), taken->syncs);
+  case TakenFor::ThreadBlocks:
+    return but(ir::plural(other.threadBlocks, "thread block"), taken->threadBlocks);
+  case TakenFor::Order:
+    return words + ", which counts as equal, and was tried later";
+  }
+  return words;
 }
 
 std::vector<StatementSentence> statementsOf(const ir::Program &program) {
   struct Ways {
-    std::size_t number = 0;
-    std::map<std::string, std::size_t> times; ///< by how it is done
+    std::pair<StatementOrder, std::size_t> order; ///< and which of the program it is
+    std::map<std::string, std::size_t> times;     ///< by how it is done
   };
   std::map<std::string, Ways> statements;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
@@ -130,13 +146,15 @@ std::vector<StatementSentence> statementsOf(const ir::Program &program) {
         const ir::OpRef at{r, b, o++};
         if (ir::info(op.kind).step != ir::OpStep::Data)
           continue;
-        Ways &ways = statements.try_emplace(statementOf(program, at), Ways{statements.size(), {}}).first->second;
+        Ways &ways =
+            statements.try_emplace(statementOf(program, at), Ways{{orderOf(program, at), statements.size()}, {}})
+                .first->second;
         ++ways.times[std::string(ir::info(op.kind).call) + std::string(throughWords(op.channelType))];
       }
   std::vector<const std::pair<const std::string, Ways> *> order;
   for (const auto &statement : statements)
     order.push_back(&statement);
-  std::ranges::sort(order, {}, [](const auto *s) { return s->second.number; });
+  std::ranges::sort(order, {}, [](const auto *s) { return s->second.order; });
   std::vector<StatementSentence> sentences;
   for (const auto *statement : order) {
     StatementSentence &sentence = sentences.emplace_back(StatementSentence{statement->first, ""});

@@ -11,17 +11,17 @@ namespace mscclc::driver {
 
 /// One choice, and the best of all that was tried with another.
 struct ChoiceSentence {
-  std::string_view key;                      ///< "protocol"
-  std::string chosen;                        ///< "packets, which say themselves that they are there"
-  bool isPinned = false;                     ///< by the program
-  std::string runnerUp;                      ///< in the same words; empty where nothing else was tried
-  double nanoseconds = 0;                    ///< of the runner-up
-  std::uint64_t syncs = 0, threadBlocks = 0; ///< of it
+  std::string_view key;              ///< "protocol"
+  std::string chosen;                ///< "packets, which say themselves that they are there"
+  bool isPinned = false;             ///< by the program
+  std::string runnerUp;              ///< in the same words; empty where nothing else was tried
+  passes::schedule::Candidate other; ///< the runner-up
 };
 
 std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen);
 
-/// "next best: plain data, …, in 25.1 us (+17.3 %)", "as the program says", or "nothing else was tried".
+/// "next best: plain data, …, in 25.1 us (+17.3 %)", "as the program says", or "nothing else was tried". Of a runner-up
+/// that is not slower, also why it was not taken.
 std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen);
 
 /// How a statement was carried out.

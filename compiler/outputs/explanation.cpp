@@ -52,7 +52,7 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
     for (const ChoiceSentence &choice : sentencesOf(chosen)) {
       Json row = {{"choice", choice.key}, {"chosen", choice.chosen}, {"pinned", choice.isPinned}};
       if (!choice.runnerUp.empty())
-        row.update({{"runner_up", choice.runnerUp}, {"runner_up_us", choice.nanoseconds / 1e3}});
+        row.update({{"runner_up", choice.runnerUp}, {"runner_up_us", choice.other.nanoseconds / 1e3}});
       choices.push_back(std::move(row));
     }
     whole["bytes"] = chosen.bytes;
@@ -69,7 +69,7 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
     rows.push_back({{"where", sync.where},
                     {"sync", sync.what},
                     {"count", sync.count},
-                    {"needed", sync.isNeeded},
+                    {"needed", sync.isExamined ? Json(sync.isNeeded) : Json()},
                     {"reason", sync.key},
                     {"at", sync.at},
                     {"text", sync.reason}});

@@ -28,6 +28,7 @@ struct Place {
   std::string onBlock; ///< of a document without lines, and of IR without places: the operation of its block
   std::string element;
 
+  StatementOrder order() const { return {line == 0, document, line, column}; }
   auto compared() const { return std::tie(document, line, column, onBlock); }
   friend bool operator==(const Place &a, const Place &b) { return a.compared() == b.compared(); }
   friend auto operator<=>(const Place &a, const Place &b) { return a.compared() <=> b.compared(); }
@@ -177,10 +178,7 @@ public:
     std::vector<const std::pair<const Key, Group> *> order;
     for (const auto &group : groups_)
       order.push_back(&group);
-    std::ranges::sort(order, {}, [](const auto *g) {
-      const Place &p = g->first.from;
-      return std::tuple(p.line == 0, p.document, p.line, p.column, g->second.number);
-    });
+    std::ranges::sort(order, {}, [](const auto *g) { return std::pair(g->first.from.order(), g->second.number); });
     std::vector<SyncSentence> all;
     for (const auto *group : order)
       all.push_back(sentence(group->first, group->second));
@@ -219,6 +217,7 @@ private:
     text.count = group.edges.size();
     text.key = passes::schedule::keyOf(reason.reason);
     text.isNeeded = !passes::schedule::isNone(reason.reason);
+    text.isExamined = !passes::schedule::isUnknown(reason.reason);
     text.what = std::string(key.noun) + " " + who(group);
     if (group.edges.size() > 1)
       text.what += " (" + std::to_string(group.edges.size()) + " in all)";
@@ -278,6 +277,10 @@ private:
 
 std::string statementOf(const ir::Program &program, const OpRef &op) {
   return placeOf(program, op).text();
+}
+
+StatementOrder orderOf(const ir::Program &program, const OpRef &op) {
+  return placeOf(program, op).order();
 }
 
 std::vector<SyncSentence> sentencesOf(const ir::Program &program, const std::vector<SyncReason> &reasons) {

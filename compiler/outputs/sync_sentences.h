@@ -4,6 +4,7 @@
 #include "passes/schedule/sync_reasons.h"
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace mscclc::driver {
@@ -16,6 +17,7 @@ struct SyncSentence {
   std::string reason; ///< "rank 1 could read output[0] of rank 0 before rank 0 (line 20) has written it"
   std::string_view key;
   bool isNeeded = true;
+  bool isExamined = true;  ///< if not, it is not known whether it is needed
   bool isExample = false;  ///< `reason` is told of one of several
   bool isTogether = false; ///< each alone could go, but not all
   std::size_t count = 0;   ///< of syncs
@@ -28,5 +30,9 @@ std::vector<SyncSentence> sentencesOf(const ir::Program &program,
 /// Where an operation was written: "ring.cpp:21:7", "plan.json: $.gpus[0].threadblocks[0].ops[1]", or "rank 0, block 1,
 /// operation 2" of IR without places.
 std::string statementOf(const ir::Program &program, const ir::OpRef &op);
+
+/// Orders statements as outputs tell of them: by document, line and column; those without line come last.
+using StatementOrder = std::tuple<bool, std::string, std::uint32_t, std::uint32_t>;
+StatementOrder orderOf(const ir::Program &program, const ir::OpRef &op);
 
 } // namespace mscclc::driver

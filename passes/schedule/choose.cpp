@@ -12,6 +12,8 @@
 namespace mscclc::passes::schedule {
 namespace {
 
+constexpr double slack = 1.02; ///< figures of the model that are this close count as equal
+
 /// How good a candidate is.
 struct Score {
   double nanoseconds = 0;
@@ -96,7 +98,7 @@ public:
     Choice choice{open, {}, 0, static_cast<std::uint32_t>(tried_.size()), 0, {}};
     for (const Tried &one : tried_) {
       const Score score = one.score.value_or(Score{});
-      choice.tried.push_back({one.open, !one.score, score.nanoseconds, score.syncs, score.blocks});
+      choice.tried.push_back({one.open, !one.score, score.nanoseconds, score.linkBytes, score.syncs, score.blocks});
       choice.refused += !one.score;
       if (one.open == open && one.score)
         choice.nanoseconds = one.score->nanoseconds;
@@ -115,7 +117,6 @@ private:
   static std::size_t sizeOf(const ir::Movement &movement) {
     return std::max(movement.statements.size(), movement.places.size() / 4);
   }
-  static constexpr double slack = 1.02; ///< figures of the model that are this close count as equal
 
   static bool hasLessSync(const Score &a, const Score &b) {
     return a.syncs != b.syncs ? a.syncs < b.syncs : a.blocks < b.blocks;
@@ -275,6 +276,24 @@ private:
 };
 
 } // namespace
+
+TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate &other) {
+  double fastest = taken.nanoseconds;
+  for (const Candidate &one : choice.tried)
+    if (!one.refused)
+      fastest = std::min(fastest, one.nanoseconds);
+  if (other.nanoseconds > slack * fastest)
+    return TakenFor::Time;
+  double linkBytes = taken.linkBytes;
+  for (const Candidate &one : choice.tried)
+    if (!one.refused && one.nanoseconds <= slack * fastest)
+      linkBytes = std::min(linkBytes, one.linkBytes);
+  if (other.linkBytes > slack * linkBytes)
+    return TakenFor::LinkBytes;
+  if (other.syncs != taken.syncs)
+    return TakenFor::Syncs;
+  return other.threadBlocks != taken.threadBlocks ? TakenFor::ThreadBlocks : TakenFor::Order;
+}
 
 Choice choose(ir::Program &program, const Goal &goal) {
   Chooser chooser(program, goal);

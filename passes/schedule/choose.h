@@ -41,6 +41,7 @@ struct Candidate {
   Open open;
   bool refused = false;           ///< the target does not take it
   double nanoseconds = 0;         ///< that the model gives a launch
+  double linkBytes = 0;           ///< of a launch, on the busiest link
   std::uint64_t syncs = 0;        ///< signals, waits, semaphores' and barriers' blocks
   std::uint64_t threadBlocks = 0; ///< of all ranks
 };
@@ -54,6 +55,17 @@ struct Choice {
   std::uint32_t refused = 0;    ///< of these, those that the target does not take
   std::vector<PassRecord> done; ///< the passes of Goal::shared, if the program has been through them
 };
+
+/// Why a candidate was not taken.
+enum class TakenFor : std::uint8_t {
+  Time,         ///< it takes more than 2 % longer than the fastest
+  LinkBytes,    ///< what was taken moves fewer bytes over the busiest link
+  Syncs,        ///< as many bytes, but what was taken has fewer syncs
+  ThreadBlocks, ///< as many syncs, but what was taken has fewer thread blocks
+  Order         ///< as good, and tried later
+};
+/// Compares `other`, one of `choice.tried` that was neither refused nor taken, with `taken`, which is the one that was.
+TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate &other);
 
 /// Decides the protocol and the number of instances where `program` leaves them open, and blocks, stages, pipeline
 /// steps and how reductions get at their operands: writes them into `program`, where place and the passes after it read

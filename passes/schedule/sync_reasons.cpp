@@ -36,7 +36,11 @@ std::string_view textOf(Reason reason) {
 }
 
 bool isNone(Reason reason) {
-  return reason == Reason::OnlyInTheWay || reason == Reason::Shared || reason == Reason::OfPut;
+  return reason == Reason::OnlyInTheWay || reason == Reason::Shared || reason == Reason::OfPut || isUnknown(reason);
+}
+
+bool isUnknown(Reason reason) {
+  return reason == Reason::NotAsked || reason == Reason::NotProven;
 }
 
 namespace {
@@ -194,7 +198,7 @@ void Explainer::explain(NeededSync &needed, const std::vector<Piece> &orbit, Syn
     return std::tuple(u.pair.excusable, u.scratch != none, x.launch != y.launch && !users, users, !u.pair.visible,
                       index_.rankOf(x.at.block), u.record, x.time, y.time);
   };
-  // That a value is read too early says more than that it is overwritten, so a few more pairs are looked at.
+  // That a value is read too early says more than that two write in turn, so a few more pairs are looked at.
   constexpr int mostTried = 8;
   int tried = 0;
   bool isFound = false;
@@ -235,6 +239,10 @@ void Explainer::explainTogether(NeededSync &needed, const std::vector<std::vecto
       explain(needed, pieces, whole);
     if (whole.reason == Reason::OnlyInTheWay)
       askProof(pieces, whole);
+    if (isUnknown(whole.reason))
+      for (const std::size_t i : numbers)
+        if (reasons[i].reason == Reason::OnlyInTheWay)
+          reasons[i].reason = whole.reason;
     if (isNone(whole.reason))
       continue;
     for (const std::size_t i : numbers) {
@@ -247,16 +255,20 @@ void Explainer::explainTogether(NeededSync &needed, const std::vector<std::vecto
 
 /// The proof looks closer than the run that is written down, so it may need what that does not.
 void Explainer::askProof(const std::vector<Piece> &orbit, SyncReason &reason) {
-  if (proofs_ == mostProofs)
-    return;
-  ++proofs_;
-  std::vector<bool> dropped(pieces_.count());
   if (!asItWas_) {
     ir::DiagnosticEngine silent;
     asItWas_ = isProven(program_, silent);
   }
-  if (!*asItWas_)
+  if (!*asItWas_) {
+    reason.reason = Reason::NotProven;
     return;
+  }
+  if (proofs_ == mostProofs) {
+    reason.reason = Reason::NotAsked;
+    return;
+  }
+  ++proofs_;
+  std::vector<bool> dropped(pieces_.count());
   for (const Piece piece : orbit)
     dropped[piece] = true;
   ir::DiagnosticEngine findings;
@@ -266,6 +278,7 @@ void Explainer::askProof(const std::vector<Piece> &orbit, SyncReason &reason) {
   reason.finding = findings.all().front().message;
 }
 
+/// `findings` gets errors only: the proof leaves out warnings, so also what is allowed.
 bool Explainer::isProven(const ir::Program &program, ir::DiagnosticEngine &findings) const {
   findings.allow(allowed_);
   return verify(program, findings, {.warnings = false, .schedules = false}).proven;

@@ -23,9 +23,11 @@ enum class Reason : std::uint8_t {
 #include "passes/schedule/sync_reasons.def"
 };
 std::string_view keyOf(Reason reason);  ///< "read-too-early"
-std::string_view textOf(Reason reason); ///< with {0} to {3}; see sync_reasons.def
-/// True of the reasons that are none: no access needs the sync.
+std::string_view textOf(Reason reason); ///< with {0} to {4}; see sync_reasons.def
+/// True of the reasons that are none: no two accesses need the sync.
 bool isNone(Reason reason);
+/// True of those that are none because the proof was not asked: it may need the sync.
+bool isUnknown(Reason reason);
 
 /// A sync: who tells, and who waits for it. Of a barrier, the first and the last of its blocks; of what concerns one
 /// block, the same operation twice.
@@ -53,7 +55,8 @@ struct SyncReason {
 /// The reason of each sync of `program`, in the order of the program. Nothing if some block waits for ever, or if the
 /// program is too large to look at. `allowed`: findings of the proof that are warnings.
 ///
-/// Where no two accesses of the run need a sync, the proof is made without it, of at most eight orbits.
+/// Where no two accesses of the run need a sync, the proof is made without it, of at most eight groups of alike syncs,
+/// and only of a program that is proven as it is.
 ///
 /// Requires: thread blocks, lowered data sync. Takes about as long as prune-sync does.
 std::optional<std::vector<SyncReason>> reasonsOfSync(const ir::Program &program, const ir::AllowedNames &allowed);

@@ -4,6 +4,8 @@
 // RUN: mscclc %s --algorithm inTurn --explain | FileCheck %s --check-prefix=IN-TURN
 // RUN: mscclc %s --algorithm handedOn --explain | FileCheck %s --check-prefix=HANDED-ON
 // RUN: mscclc %s --algorithm blocks --explain | FileCheck %s --check-prefix=BLOCKS
+// RUN: mscclc %s --algorithm many -O0 --explain | FileCheck %s --check-prefix=MANY
+// RUN: mscclc %s --algorithm many -O0 --explain --json | FileCheck %s --check-prefix=MANY-JSON
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
@@ -92,4 +94,25 @@ MSCCLC_ALGORITHM void blocks() {
   // BLOCKS-NEXT: sentences.cpp:[[#@LINE+2]]:8: without it, a thread of block 0 of rank 0 could overwrite scratch[1] of rank 0 while another thread of the block (line [[#@LINE-2]]) still reads it{{$}}
   rank.barrier({0, 1});
   rank.copy(scratch.slice(1, 2), rank.input().slice(0, 1), tb(0));
+}
+
+/// More barriers that nothing needs than the proof is asked about.
+MSCCLC_ALGORITHM void many() {
+  CollectiveProgram program("many", TestCollective(1, 1, 1));
+  const Rank rank(0);
+  rank.copy(rank.output().slice(0), rank.input().slice(0), tb(0));
+  // MANY-COUNT-8: 8: nothing needs it: without it every access is still in order, and -O2 drops what the proof can do without
+  // MANY: sentences.cpp:[[#@LINE+12]]:8: barrier of thread blocks on rank 0{{$}}
+  // MANY-NEXT: sentences.cpp:[[#@LINE+11]]:8: not examined: no two accesses need it, and the proof was asked about others already, as often as it is asked of one program{{$}}
+  // MANY-JSON: "needed": null,
+  // MANY-JSON-NEXT: "reason": "not-asked",
+  rank.barrier({0, 1});
+  rank.barrier({0, 1});
+  rank.barrier({0, 1});
+  rank.barrier({0, 1});
+  rank.barrier({0, 1});
+  rank.barrier({0, 1});
+  rank.barrier({0, 1});
+  rank.barrier({0, 1});
+  rank.barrier({0, 1});
 }
