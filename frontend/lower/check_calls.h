@@ -44,6 +44,8 @@ struct RefDecl {
   bool valid = false;
   Operand chunks;          ///< `place` is where the ref was taken
   std::uint32_t taken = 0; ///< number of the last write before
+  /// How the call that made the ref left them; plain data if it was no call.
+  ir::DataForm form = ir::DataForm::Plain;
 };
 
 /// What a movement statement has besides its sources.
@@ -131,6 +133,7 @@ private:
   };
   bool refPlace(std::int64_t rank, std::int64_t index, std::int64_t size, ir::LocId at, Operand &out);
   Result refOf(std::uint32_t handle, const CheckedCall &call, RefDecl &out);
+  ir::DataForm formTaken(const RefDecl &self, bool isPort, const CheckedCall &call) const;
   bool isFresh(const RefDecl &ref, ir::DataForm form, const CheckedCall &call);
   Result refCall(const TraceReader &reader, CheckedCall &call);
   bool checkReach(const Operand &self, const Operand &other, const CheckedCall &call);

@@ -141,6 +141,16 @@ CallChecker::Result CallChecker::refOf(std::uint32_t handle, const CheckedCall &
   return out.valid ? Result::Good : Result::Faulty;
 }
 
+/// The form in which a call takes the chunks of its own ref. `isPort`: it asks for a port.
+ir::DataForm CallChecker::formTaken(const RefDecl &self, bool isPort, const CheckedCall &call) const {
+  if (!movesData(call.call))
+    return self.form;
+  const bool isPortPut = call.call == Call::RefPutPackets && isPort && self.chunks.buffer == ir::BufferKind::Scratch;
+  return program_.schedule == ir::Schedule::Manual && (unpacks(call.call, self.chunks) || isPortPut)
+             ? ir::DataForm::Packet
+             : ir::DataForm::Plain;
+}
+
 /// Reports a ref whose chunks, which the call takes in this form, were written since.
 bool CallChecker::isFresh(const RefDecl &ref, ir::DataForm form, const CheckedCall &call) {
   const Operand &chunks = ref.chunks;
@@ -179,16 +189,20 @@ CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall 
   made_.chunks = writesRef(call.call) || !movesData(call.call) ? self.chunks : other.chunks;
   made_.chunks.place = record.call.head.place;
   const bool isManual = program_.schedule == ir::Schedule::Manual;
-  const auto formOf = [&](bool packets) { return packets && isManual ? ir::DataForm::Packet : ir::DataForm::Plain; };
-  bool good = isFresh(self, formOf(unpacks(call.call, self.chunks)), call);
-  good = (!isReduction(call.call) || isFresh(other, formOf(call.call == Call::RefReducePackets), call)) && good;
+  const bool takesPackets = isManual && call.call == Call::RefReducePackets,
+             isPort = record.hasChannel != 0 && record.channel != 0;
+  bool good = isFresh(self, formTaken(self, isPort, call), call);
+  good = (!isReduction(call.call) || isFresh(other, takesPackets ? ir::DataForm::Packet : ir::DataForm::Plain, call)) &&
+         good;
   if (!checkReach(self.chunks, other.chunks, call))
     return Result::Faulty;
   if (call.call == Call::RefCopy && self.chunks.rank == other.chunks.rank &&
       memoryOf(self.chunks) == memoryOf(other.chunks))
     return good ? Result::Nothing : Result::Faulty;
+  const bool keepsForm = !movesData(call.call);
   const Result result = isManual ? refOperation(record, self.chunks, other.chunks, call)
                                  : refStatement(record, self.chunks, other.chunks, call);
+  made_.form = keepsForm ? self.form : call.info->packetDst ? ir::DataForm::Packet : ir::DataForm::Plain;
   return result == Result::Good && !good ? Result::Faulty : result;
 }
 
