@@ -88,8 +88,8 @@ public:
   /// reported, or something that it uses was. Nothing: it is in order, and moves nothing. Damaged: it cannot come from
   /// the recorder.
   Result check(const TraceReader &reader, CheckedCall &call);
-  /// Takes a Ref record. False if it cannot come from the recorder.
-  bool takeRef(const TraceReader &reader);
+  /// Takes a Ref record.
+  void takeRef(const TraceReader &reader);
   /// Before another walk over the same recording.
   void restart();
   /// Memory that refs and what is kept for them take, in bytes.
@@ -131,6 +131,7 @@ private:
   struct RefBlocks {
     std::uint32_t own, other;
   };
+  bool isEnumerator(std::uint8_t value, std::uint8_t last, std::string_view type, ir::LocId at);
   bool refPlace(std::int64_t rank, std::int64_t index, std::int64_t size, ir::LocId at, Operand &out);
   Result refOf(std::uint32_t handle, const CheckedCall &call, RefDecl &out);
   ir::DataForm formTaken(const RefDecl &self, bool isPort, const CheckedCall &call) const;

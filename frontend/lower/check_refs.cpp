@@ -59,6 +59,9 @@ static_assert([] {
   return firstRefCall + std::size(refInfos) == detail::numCalls;
 }());
 
+constexpr auto lastBuffer = static_cast<std::uint8_t>(ir::BufferKind::Scratch),
+               lastChannel = static_cast<std::uint8_t>(ChannelType::Port);
+
 constexpr bool isReduction(Call call) {
   return call == Call::RefReduce || call == Call::RefReducePackets;
 }
@@ -80,19 +83,24 @@ bool isRefCall(Call call) {
   return static_cast<std::uint32_t>(call) >= firstRefCall;
 }
 
-bool CallChecker::takeRef(const TraceReader &reader) {
+void CallChecker::takeRef(const TraceReader &reader) {
   const auto record = reader.as<RefRecord>();
   const ir::LocId at = declarations_.places[record.head.place];
   RefDecl &decl = refs_.emplace_back();
-  if (record.head.flags > static_cast<std::uint8_t>(ir::BufferKind::Scratch))
-    return false;
   if (declarations_.phase() == ProgramPhase::Skipping || !declarations_.inProgram("'chunk'", at))
-    return true;
+    return;
   decl.chunks.buffer = static_cast<ir::BufferKind>(record.head.flags);
   decl.chunks.place = record.head.place;
-  decl.valid = refPlace(record.rank, record.index, record.size, at, decl.chunks);
+  decl.valid = isEnumerator(record.head.flags, lastBuffer, "BufferType", at) &&
+               refPlace(record.rank, record.index, record.size, at, decl.chunks);
   decl.taken = writes_.now();
-  return true;
+}
+
+/// Whether an enum has this value; reported if not.
+bool CallChecker::isEnumerator(std::uint8_t value, std::uint8_t last, std::string_view type, ir::LocId at) {
+  if (value > last)
+    diagnostics_.report(diag::invalid_value, at, {std::uint32_t{value}, type});
+  return value <= last;
 }
 
 /// Fills the range of `out`, whose buffer is set. False if it was reported.
@@ -172,8 +180,8 @@ CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall 
     declarations_.inProgram("'" + std::string(call.info->spelling) + "'", call.loc);
     return Result::Faulty;
   }
-  if (record.buffer > static_cast<std::uint8_t>(ir::BufferKind::Scratch) || record.channel > 1)
-    return Result::Damaged;
+  if (!isEnumerator(record.channel, lastChannel, "ChannelType", call.loc))
+    return Result::Faulty;
   RefDecl self, other;
   if (const Result result = refOf(record.call.handle, call, self); result != Result::Good)
     return result;
@@ -183,7 +191,8 @@ CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall 
   } else {
     other.chunks.buffer = static_cast<ir::BufferKind>(record.buffer);
     other.chunks.place = record.call.head.place;
-    if (!refPlace(record.rank, record.index, self.chunks.size, call.loc, other.chunks))
+    if (!isEnumerator(record.buffer, lastBuffer, "BufferType", call.loc) ||
+        !refPlace(record.rank, record.index, self.chunks.size, call.loc, other.chunks))
       return Result::Faulty;
   }
   made_.chunks = writesRef(call.call) || !movesData(call.call) ? self.chunks : other.chunks;

@@ -23,6 +23,9 @@ MSCCLC_ALGORITHM void places(int ranks = 2) {
   a.put(7, BufferType::Output, 0); // expected-error@:5 {{rank 7 is out of range: the program's ranks are 0 to 1}}
   a.put(1, BufferType::Output, 2); // expected-error@:5 {{slice 2:3 is out of range: rank 1's output has 2 chunks}}
   ChunkRef(a).get(1, BufferType::Input, -5); // expected-error@:15 {{slice -5:-4 is out of range: indices are not negative}}
+  chunk(0, static_cast<BufferType>(7), 0).put(1, BufferType::Output, 0); // expected-error@:3 {{7 is not a valid value of type 'BufferType'}}
+  a.put(1, static_cast<BufferType>(3), 0); // expected-error@:5 {{3 is not a valid value of type 'BufferType'}}
+  a.put(1, BufferType::Output, 0, {.channel = static_cast<ChannelType>(2)}); // expected-error@:5 {{2 is not a valid value of type 'ChannelType'}}
   a.copy(1, BufferType::Scratch, 9223372036854775807); // expected-error@:5 {{rank 1's scratch is too large: 9223372036854775807 chunks, of at most 4294967295}}
 }
 
