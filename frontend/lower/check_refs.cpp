@@ -205,14 +205,15 @@ CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall 
          good;
   if (!checkReach(self.chunks, other.chunks, call))
     return Result::Faulty;
-  if (call.call == Call::RefCopy && self.chunks.rank == other.chunks.rank &&
-      memoryOf(self.chunks) == memoryOf(other.chunks))
-    return good ? Result::Nothing : Result::Faulty;
+  const bool moves = call.call != Call::RefCopy || self.chunks.rank != other.chunks.rank ||
+                     memoryOf(self.chunks) != memoryOf(other.chunks);
   const bool keepsForm = !movesData(call.call);
   const Result result = isManual ? refOperation(record, self.chunks, other.chunks, call)
                                  : refStatement(record, self.chunks, other.chunks, call);
   made_.form = keepsForm ? self.form : call.info->packetDst ? ir::DataForm::Packet : ir::DataForm::Plain;
-  return result == Result::Good && !good ? Result::Faulty : result;
+  if (result != Result::Good)
+    return result;
+  return !good ? Result::Faulty : moves ? Result::Good : Result::Nothing;
 }
 
 /// Some calls stay in their rank, and some do not.

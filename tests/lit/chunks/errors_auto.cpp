@@ -8,6 +8,7 @@ MSCCLC_ALGORITHM void f(int ranks = 4) {
   ChunkRef a = chunk(0, BufferType::Input, 0); // expected-note@:16 {{chunk of rank 0 sliced here}}
   a.put(1, BufferType::Output, 0, {.sendtb = 0}); // expected-error@:5 {{'.sendtb' in a program of Schedule::Auto: leave it out, as the compiler chooses thread blocks}}
   a.put(1, BufferType::Output, 0, {.recvtb = -1}); // expected-error@:5 {{'.recvtb' in a program of Schedule::Auto: leave it out, as the compiler chooses thread blocks}}
+  a.copy(0, BufferType::Input, 0, {.sendtb = 0}); // expected-error@:5 {{'.sendtb' in a program of Schedule::Auto: leave it out, as the compiler chooses thread blocks}}
   a.signal(1, BufferType::Output, 0); // expected-error@:5 {{'signal' in a program of Schedule::Auto: leave it out, as the compiler orders what depends on one another}}
   chunk(1, BufferType::Output, 0).wait(0, BufferType::Input, 0, {.recvtb = 0}); // expected-error@:35 {{'wait' in a program of Schedule::Auto: leave it out, as the compiler orders what depends on one another}}
   a.flush(1, BufferType::Output, 0); // expected-error@:5 {{'flush' in a program of Schedule::Auto: leave it out, as the compiler orders what depends on one another}}

@@ -20,6 +20,10 @@ MSCCLC_ALGORITHM void f(int ranks = 3) {
   c.put(1, BufferType::Output, 0, {.sendtb = -1}); // expected-error@:5 {{thread block -1 is out of range: thread blocks are 0 to 4095}}
   c.put(1, BufferType::Output, 0, {.sendtb = 0, .recvtb = 18446744073709551615u}); // expected-error@:5 {{thread block 18446744073709551615 is out of range}}
   c.copy(0, BufferType::Output, 1, {.sendtb = 1, .recvtb = 2}); // expected-error@:5 {{'copy' within a rank, with .sendtb = 1 and .recvtb = 2: one thread block executes it, so leave one out}}
+  // A chunk that is copied onto itself, too.
+  c.copy(0, BufferType::Input, 0); // expected-error@:5 {{'copy' of a ref in a program of Schedule::Manual names no thread block}}
+  c.copy(0, BufferType::Input, 0, {.sendtb = -5}); // expected-error@:5 {{thread block -5 is out of range: thread blocks are 0 to 4095}}
+  c.copy(0, BufferType::Input, 0, {.sendtb = 0, .recvtb = 3}); // expected-error@:5 {{'copy' within a rank, with .sendtb = 0 and .recvtb = 3: one thread block executes it, so leave one out}}
 
   // Between ranks, and within one.
   c.put(0, BufferType::Output, 0, {.sendtb = 0}); // expected-error@:5 {{'put' from rank 0 to itself: write copy(dst, buffer, index)}}

@@ -82,7 +82,7 @@ public:
   ChunkRef get(std::int64_t src, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                Place at = Place::here());
   /// Copies the chunks to rank `dst`, this one or, in a program of Schedule::Auto, any. Copied onto themselves they do
-  /// not move. MSCCLPPLang: copy(dst, buffer, index, sendtb).
+  /// not move; the options are checked nevertheless. MSCCLPPLang: copy(dst, buffer, index, sendtb).
   ChunkRef copy(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                 Place at = Place::here()) const;
   /// Reduces these chunks and `other`, of any rank, into these. MSCCLPPLang: reduce(other, recvtb, channel_type).
