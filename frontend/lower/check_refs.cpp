@@ -307,8 +307,12 @@ CallChecker::Result CallChecker::refOperation(const RefCallRecord &record, const
   const bool isFar = self.rank != other.rank;
   const std::optional<RefBlocks> blocks = refBlocks(record, isFar, call);
   const bool isPort = record.hasChannel != 0 ? record.channel != 0 : asked == Call::RefFlush;
-  if (isFar && isPort ? info.reads : !isPort && asked == Call::RefFlush) {
+  if (isFar && (isPort ? info.reads : asked == Call::RefFlush)) {
     diagnostics_.report(isPort ? diag::port_reads_nothing : diag::flush_of_memory, call.loc, {call.info->spelling});
+    return Result::Faulty;
+  }
+  if (!isFar && isPort) {
+    diagnostics_.report(diag::ref_port_within_rank, call.loc, {call.info->spelling, self.rank});
     return Result::Faulty;
   }
   if (!blocks)

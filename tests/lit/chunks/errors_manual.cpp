@@ -36,7 +36,10 @@ MSCCLC_ALGORITHM void f(int ranks = 3) {
   c.copyPackets(2, BufferType::Scratch, 0, {.sendtb = 0}); // expected-error@:5 {{'copyPackets' between rank 0 and rank 2 in a program of Schedule::Manual: write putPackets(dst, buffer, index), and copyPackets on the other rank}}
   ChunkRef(c).reducePackets(chunk(1, BufferType::Scratch, 0), {.recvtb = 0}); // expected-error@:15 {{'reducePackets' between rank 0 and rank 1 in a program of Schedule::Manual: write putPackets(dst, buffer, index) on the other rank first, and reduce the packets that arrive}}
 
-  // Ports send, and nothing else.
+  // Ports send to other ranks, and nothing else.
+  c.copy(0, BufferType::Output, 1, {.sendtb = 0, .channel = ChannelType::Port}); // expected-error@:5 {{'copy' through a port within rank 0: leave .channel out, as no channel is on the way}}
+  c.copyPackets(0, BufferType::Scratch, 0, {.sendtb = 0, .channel = ChannelType::Port}); // expected-error@:5 {{'copyPackets' through a port within rank 0: leave .channel out}}
+  ChunkRef(c).reduce(c, {.recvtb = 0, .channel = ChannelType::Port}); // expected-error@:15 {{'reduce' through a port within rank 0: leave .channel out}}
   ChunkRef(d).get(0, BufferType::Input, 0, {.recvtb = 0, .channel = ChannelType::Port}); // expected-error@:15 {{'get' through a port, which only sends: write ChannelType::Memory, or put on the other rank}}
   ChunkRef(d).reduce(c, {.recvtb = 0, .channel = ChannelType::Port}); // expected-error@:15 {{'reduce' through a port, which only sends: write ChannelType::Memory, or put on the other rank}}
   c.flush(1, BufferType::Output, 0, {.sendtb = 0, .channel = ChannelType::Memory}); // expected-error@:5 {{'flush' of ChannelType::Memory: leave it out, as a put through memory ends when its source is read}}

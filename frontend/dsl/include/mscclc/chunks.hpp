@@ -41,7 +41,9 @@ struct ChunkOptions {
   /// The thread block of the rank that data or a signal goes to. It executes get, wait, and reduce. Elsewhere it names
   /// the other end; by default that has the number of `sendtb`.
   detail::AnyInteger recvtb = automatic;
-  /// By default ChannelType::Memory, or in a program of Schedule::Auto what the compiler chooses.
+  /// By default ChannelType::Memory, or in a program of Schedule::Auto what the compiler chooses. A call within a rank
+  /// goes through no channel: there ChannelType::Port is an error in a program of Schedule::Manual, and decides nothing
+  /// in one of Schedule::Auto.
   detail::AnyChannel channel = automatic;
 };
 
