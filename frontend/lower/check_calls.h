@@ -135,7 +135,7 @@ private:
   bool refPlace(std::int64_t rank, std::int64_t index, std::int64_t size, ir::LocId at, Operand &out);
   Result refOf(std::uint32_t handle, const CheckedCall &call, RefDecl &out);
   ir::DataForm formTaken(const RefDecl &self, bool isPort, const CheckedCall &call) const;
-  bool isFresh(const RefDecl &ref, ir::DataForm form, const CheckedCall &call);
+  bool isFresh(const RefDecl &ref, std::string_view role, ir::DataForm form, const CheckedCall &call);
   Result refCall(const TraceReader &reader, CheckedCall &call);
   bool checkReach(const Operand &self, const Operand &other, const CheckedCall &call);
   Result refStatement(const RefCallRecord &record, const Operand &self, const Operand &other, CheckedCall &call);

@@ -159,8 +159,8 @@ ir::DataForm CallChecker::formTaken(const RefDecl &self, bool isPort, const Chec
              : ir::DataForm::Plain;
 }
 
-/// Reports a ref whose chunks, which the call takes in this form, were written since.
-bool CallChecker::isFresh(const RefDecl &ref, ir::DataForm form, const CheckedCall &call) {
+/// Reports `ref`, the one of this role, whose chunks, which the call takes in this form, were written since.
+bool CallChecker::isFresh(const RefDecl &ref, std::string_view role, ir::DataForm form, const CheckedCall &call) {
   const Operand &chunks = ref.chunks;
   const std::uint32_t write = writes_.last(chunks.rank, memoryOf(chunks, form));
   if (write <= ref.taken)
@@ -168,7 +168,7 @@ bool CallChecker::isFresh(const RefDecl &ref, ir::DataForm form, const CheckedCa
   diagnostics_
       .report(diag::stale_ref, call.loc,
               {chunks.index, std::uint64_t{chunks.index} + chunks.size, chunks.rank,
-               Declarations::bufferName(chunks.buffer)})
+               Declarations::bufferName(chunks.buffer), role})
       .note(diag::overwritten_here, writes_.placeOf(write))
       .note(diag::ref_taken_here, declarations_.places[chunks.place]);
   return false;
@@ -200,8 +200,9 @@ CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall 
   const bool isManual = program_.schedule == ir::Schedule::Manual;
   const bool takesPackets = isManual && call.call == Call::RefReducePackets,
              isPort = record.hasChannel != 0 && record.channel != 0;
-  bool good = isFresh(self, formTaken(self, isPort, call), call);
-  good = (!isReduction(call.call) || isFresh(other, takesPackets ? ir::DataForm::Packet : ir::DataForm::Plain, call)) &&
+  bool good = isFresh(self, "this ref", formTaken(self, isPort, call), call);
+  good = (!isReduction(call.call) ||
+          isFresh(other, "the other ref", takesPackets ? ir::DataForm::Packet : ir::DataForm::Plain, call)) &&
          good;
   if (!checkReach(self.chunks, other.chunks, call))
     return Result::Faulty;

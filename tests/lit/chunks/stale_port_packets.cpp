@@ -29,6 +29,6 @@ MSCCLC_ALGORITHM void stale() {
   const ChunkRef a = chunk(0, BufferType::Scratch, 0);
   chunk(0, BufferType::Input, 0).copyPackets(0, BufferType::Scratch, 1, {.sendtb = 0}); // expected-note@:34 2 {{they are overwritten here}}
   a.putPackets(1, BufferType::Scratch, 2, port);
-  b.putPackets(1, BufferType::Scratch, 3, port); // expected-error@:5 {{chunks 1:2 of rank 0's scratch buffer}}
-  b.flush(1, BufferType::Scratch, 3, port); // expected-error@:5 {{chunks 1:2 of rank 0's scratch buffer}}
+  b.putPackets(1, BufferType::Scratch, 3, port); // expected-error@:5 {{this ref is stale, as chunks 1:2 of rank 0's scratch buffer were overwritten after it was taken}}
+  b.flush(1, BufferType::Scratch, 3, port); // expected-error@:5 {{this ref is stale, as chunks 1:2 of rank 0's scratch buffer were overwritten after it was taken}}
 }
