@@ -37,7 +37,11 @@ struct Operand {
   std::uint32_t index = 0;
   std::uint32_t size = 0;
   PlaceId place = 0;
+  bool isOfRef = false; ///< of a ref or a call on one, which name chunks without slicing a buffer
 };
+
+/// The note that says where an operand comes from.
+const ir::DiagInfo &chunkMadeHere(const Operand &chunks);
 
 /// A ref: chunks as they were at some point of the program.
 struct RefDecl {
@@ -60,6 +64,7 @@ struct CheckedMove {
 struct CheckedCall {
   detail::Call call{};
   const CallInfo *info = nullptr;
+  std::string_view spelling; ///< as the algorithm has it, while `info` is what the call becomes
   ir::LocId loc = ir::noLoc;
   std::uint32_t rank = 0;                ///< that executes it
   std::span<const std::uint32_t> blocks; ///< that execute it

@@ -113,11 +113,12 @@ bool CallChecker::refPlace(std::int64_t rank, std::int64_t index, std::int64_t s
     diagnostics_.report(diag::ref_of_nothing, at, {size});
     return false;
   }
+  out.isOfRef = true;
   std::int64_t end = 0;
   if (__builtin_add_overflow(index, size, &end))
     end = std::numeric_limits<std::int64_t>::max();
   if (index < 0) {
-    diagnostics_.report(diag::negative_index, at, {index, end});
+    diagnostics_.report(diag::ref_negative_index, at, {index, end});
     return false;
   }
   out.rank = static_cast<std::uint32_t>(rank);
@@ -128,7 +129,7 @@ bool CallChecker::refPlace(std::int64_t rank, std::int64_t index, std::int64_t s
     }
     declarations_.growScratch(out.rank, static_cast<std::uint32_t>(end));
   } else if (const std::uint32_t room = program_.ranks[out.rank].chunksOf(out.buffer); end > room) {
-    diagnostics_.report(diag::chunk_out_of_range, at,
+    diagnostics_.report(diag::ref_out_of_range, at,
                         {index, end, rank, Declarations::bufferName(out.buffer), plural(room, "chunk")});
     return false;
   }
@@ -140,7 +141,7 @@ bool CallChecker::refPlace(std::int64_t rank, std::int64_t index, std::int64_t s
 /// Looks up a ref that a call takes.
 CallChecker::Result CallChecker::refOf(std::uint32_t handle, const CheckedCall &call, RefDecl &out) {
   if (handle == detail::unset) {
-    diagnostics_.report(diag::never_made, call.loc, {call.info->spelling, "of a ref"});
+    diagnostics_.report(diag::never_made, call.loc, {call.spelling, "of a ref"});
     return Result::Faulty;
   }
   if (handle >= refs_.size())
@@ -177,7 +178,7 @@ bool CallChecker::isFresh(const RefDecl &ref, std::string_view role, ir::DataFor
 CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall &call) {
   const auto record = reader.as<RefCallRecord>();
   if (declarations_.phase() != ProgramPhase::Open) {
-    declarations_.inProgram("'" + std::string(call.info->spelling) + "'", call.loc);
+    declarations_.inProgram("'" + std::string(call.spelling) + "'", call.loc);
     return Result::Faulty;
   }
   if (!isEnumerator(record.channel, lastChannel, "ChannelType", call.loc))
@@ -221,12 +222,11 @@ CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall 
 bool CallChecker::checkReach(const Operand &self, const Operand &other, const CheckedCall &call) {
   const RefInfo &info = refInfoOf(call.call);
   if (self.rank == other.rank && info.reach == Reach::Far) {
-    diagnostics_.report(diag::ref_call_within_rank, call.loc, {call.info->spelling, self.rank, info.instead});
+    diagnostics_.report(diag::ref_call_within_rank, call.loc, {call.spelling, self.rank, info.instead});
     return false;
   }
   if (self.rank != other.rank && info.reach == Reach::Near && program_.schedule == ir::Schedule::Manual) {
-    diagnostics_.report(diag::ref_call_between_ranks, call.loc,
-                        {call.info->spelling, self.rank, other.rank, info.instead});
+    diagnostics_.report(diag::ref_call_between_ranks, call.loc, {call.spelling, self.rank, other.rank, info.instead});
     return false;
   }
   return true;
@@ -244,7 +244,7 @@ CallChecker::Result CallChecker::refStatement(const RefCallRecord &record, const
     good = good && !isGiven;
   };
   if (!movesData(asked)) {
-    refuse(true, call.info->spelling, call.info->instead);
+    refuse(true, call.spelling, call.info->instead);
     return Result::Faulty;
   }
   refuse(record.hasSendBlock != 0, ".sendtb", "leave it out, as the compiler chooses thread blocks");
@@ -283,7 +283,7 @@ std::optional<CallChecker::RefBlocks> CallChecker::refBlocks(const RefCallRecord
                     &givenOther = byReceiver ? record.sendBlock : record.recvBlock;
   if (!hasOwn && (isFar || !hasOther)) {
     diagnostics_.report(diag::ref_call_without_block, call.loc,
-                        {call.info->spelling, byReceiver ? "{.recvtb = i}" : "{.sendtb = i}"});
+                        {call.spelling, byReceiver ? "{.recvtb = i}" : "{.sendtb = i}"});
     return std::nullopt;
   }
   const WideInteger &own = hasOwn ? given : givenOther, &far = hasOther ? givenOther : own;
@@ -294,7 +294,7 @@ std::optional<CallChecker::RefBlocks> CallChecker::refBlocks(const RefCallRecord
     }
   if (!isFar && own.bits != far.bits) {
     diagnostics_.report(diag::ref_call_in_two_blocks, call.loc,
-                        {call.info->spelling, record.sendBlock.bits, record.recvBlock.bits});
+                        {call.spelling, record.sendBlock.bits, record.recvBlock.bits});
     return std::nullopt;
   }
   return RefBlocks{static_cast<std::uint32_t>(own.bits), static_cast<std::uint32_t>(far.bits)};
@@ -309,11 +309,11 @@ CallChecker::Result CallChecker::refOperation(const RefCallRecord &record, const
   const std::optional<RefBlocks> blocks = refBlocks(record, isFar, call);
   const bool isPort = record.hasChannel != 0 ? record.channel != 0 : asked == Call::RefFlush;
   if (isFar && (isPort ? info.reads : asked == Call::RefFlush)) {
-    diagnostics_.report(isPort ? diag::port_reads_nothing : diag::flush_of_memory, call.loc, {call.info->spelling});
+    diagnostics_.report(isPort ? diag::port_reads_nothing : diag::flush_of_memory, call.loc, {call.spelling});
     return Result::Faulty;
   }
   if (!isFar && isPort) {
-    diagnostics_.report(diag::ref_port_within_rank, call.loc, {call.info->spelling, self.rank});
+    diagnostics_.report(diag::ref_port_within_rank, call.loc, {call.spelling, self.rank});
     return Result::Faulty;
   }
   if (!blocks)
