@@ -82,7 +82,7 @@ Builder::Walk Builder::walk(std::size_t bytes) {
     } else if (reader.kind() == RecordKind::LoopBegin || reader.kind() == RecordKind::LoopEnd) {
       checkLoop(reader);
     } else if (reader.kind() == RecordKind::Ref) {
-      damaged = !checker_.takeRef(reader);
+      checker_.takeRef(reader);
     } else {
       if (reader.kind() == RecordKind::ProgramEnd && declarations_.phase() == ProgramPhase::Open)
         checkLoopIsClosed();

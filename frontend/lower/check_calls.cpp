@@ -69,6 +69,10 @@ constexpr bool inOrder() {
 static_assert(inOrder());
 } // namespace
 
+const ir::DiagInfo &chunkMadeHere(const Operand &chunks) {
+  return chunks.isOfRef ? diag::chunk_named_here : diag::chunk_sliced_here;
+}
+
 const CallInfo &infoOf(Call call) {
   return callInfos[static_cast<std::size_t>(call)];
 }
@@ -134,6 +138,7 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   const auto record = reader.as<CallRecord>();
   call.call = reader.call();
   call.info = &infoOf(call.call);
+  call.spelling = call.info->spelling;
   call.loc = declarations_.places[record.head.place];
   call.sync = static_cast<ir::DataSync>(record.head.flags & detail::CallFlags::syncMask);
   call.relaxed = (record.head.flags & detail::CallFlags::relaxed) != 0;
@@ -149,14 +154,13 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   if (call.info->family == CallFamily::Ref)
     return refCall(reader, call);
   if (declarations_.phase() == ProgramPhase::Open && program_.schedule == ir::Schedule::Auto) {
-    diagnostics_.report(diag::manual_in_auto, call.loc,
-                        {"'" + std::string(call.info->spelling) + "'", call.info->instead});
+    diagnostics_.report(diag::manual_in_auto, call.loc, {"'" + std::string(call.spelling) + "'", call.info->instead});
     return Result::Faulty;
   }
   if (const Result result = executor(record, call); result != Result::Good)
     return result;
   if (declarations_.phase() != ProgramPhase::Open) {
-    declarations_.inProgram("'" + std::string(call.info->spelling) + "'", call.loc);
+    declarations_.inProgram("'" + std::string(call.spelling) + "'", call.loc);
     return Result::Faulty;
   }
 
@@ -178,7 +182,7 @@ CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall 
   call.channel = nullptr;
   call.view = nullptr;
   const auto neverMade = [&](std::string_view what) {
-    diagnostics_.report(diag::never_made, call.loc, {call.info->spelling, what});
+    diagnostics_.report(diag::never_made, call.loc, {call.spelling, what});
     return Result::Faulty;
   };
   switch (call.info->family) {
@@ -244,14 +248,14 @@ CallChecker::Result CallChecker::blocks(const CallRecord &record, CheckedCall &c
   }
   const std::uint32_t handle = record.on & ~CallRecord::group;
   if (handle == (detail::unset & ~CallRecord::group)) {
-    diagnostics_.report(diag::never_made, call.loc, {call.info->spelling, "in a thread-block group"});
+    diagnostics_.report(diag::never_made, call.loc, {call.spelling, "in a thread-block group"});
     return Result::Faulty;
   }
   if (handle >= declarations_.groups.size())
     return Result::Damaged;
   const GroupDecl &group = declarations_.groups[handle];
   if (call.channel && call.channel->type == ir::ChannelType::Port && call.call != Call::ReadPutPackets) {
-    diagnostics_.report(diag::port_in_group, call.loc, {call.info->spelling})
+    diagnostics_.report(diag::port_in_group, call.loc, {call.spelling})
         .note(diag::group_made_here, declarations_.places[group.place]);
     return Result::Faulty;
   }
@@ -319,7 +323,7 @@ CallChecker::Result CallChecker::operand(const ChunkRecord &record, std::string_
   if (record.buffer == detail::faulty)
     return Result::Faulty;
   if (record.buffer == detail::unset) {
-    diagnostics_.report(diag::never_sliced, call.loc, {role, call.info->spelling});
+    diagnostics_.report(diag::never_sliced, call.loc, {role, call.spelling});
     return Result::Faulty;
   }
   std::uint32_t room = 0, base = 0;
@@ -349,6 +353,7 @@ CallChecker::Result CallChecker::operand(const ChunkRecord &record, std::string_
   out.index = base + record.index;
   out.size = record.size;
   out.place = record.place;
+  out.isOfRef = false;
   return Result::Good;
 }
 
@@ -357,7 +362,7 @@ bool CallChecker::ownedBy(const Operand &operand, std::string_view role, std::ui
   if (operand.rank == rank)
     return true;
   ir::DiagBuilder report = diagnostics_.report(diag::chunk_of_other_rank, call.loc, {role, operand.rank, reason, rank});
-  report.note(diag::chunk_sliced_here, declarations_.places[operand.place], {operand.rank});
+  report.note(chunkMadeHere(operand), declarations_.places[operand.place], {operand.rank});
   if (call.channel)
     report.note(diag::channel_made_here, declarations_.places[call.channel->place],
                 {call.channel->src, call.channel->dst});
@@ -371,8 +376,8 @@ bool CallChecker::sameSize(const Operand &first, std::string_view firstRole, con
   diagnostics_
       .report(diag::sizes_differ, call.loc,
               {firstRole, plural(first.size, "chunk"), secondRole, plural(second.size, "chunk")})
-      .note(diag::chunk_sliced_here, declarations_.places[first.place], {first.rank})
-      .note(diag::chunk_sliced_here, declarations_.places[second.place], {second.rank});
+      .note(chunkMadeHere(first), declarations_.places[first.place], {first.rank})
+      .note(chunkMadeHere(second), declarations_.places[second.place], {second.rank});
   return false;
 }
 
@@ -380,9 +385,8 @@ bool CallChecker::inScratch(const Operand &operand, std::string_view role, const
   if (operand.buffer == ir::BufferKind::Scratch)
     return true;
   diagnostics_
-      .report(diag::packets_outside_scratch, call.loc,
-              {role, call.info->spelling, Declarations::bufferName(operand.buffer)})
-      .note(diag::chunk_sliced_here, declarations_.places[operand.place], {operand.rank});
+      .report(diag::packets_outside_scratch, call.loc, {role, call.spelling, Declarations::bufferName(operand.buffer)})
+      .note(chunkMadeHere(operand), declarations_.places[operand.place], {operand.rank});
   return false;
 }
 
@@ -418,7 +422,7 @@ bool CallChecker::checkChannel(const CheckedCall &call) {
   if (call.call == Call::PutPackets && channel.type == ir::ChannelType::Port &&
       call.srcs[0].buffer != ir::BufferKind::Scratch) {
     diagnostics_.report(diag::port_packets_plain, call.loc, {Declarations::bufferName(call.srcs[0].buffer)})
-        .note(diag::chunk_sliced_here, declarations_.places[call.srcs[0].place], {call.srcs[0].rank});
+        .note(chunkMadeHere(call.srcs[0]), declarations_.places[call.srcs[0].place], {call.srcs[0].rank});
     good = false;
   }
   return (!call.info->packetSrc || inScratch(call.srcs[0], "source", call)) && good;
@@ -431,14 +435,13 @@ bool CallChecker::checkSwitch(const SwitchCallRecord &record, CheckedCall &call)
   bool good = ownedBy(chunk, role, call.rank, "the switch channel is used at", call);
   if (record.size != chunk.size) {
     diagnostics_.report(diag::switch_size_differs, call.loc, {role, plural(chunk.size, "chunk"), record.size})
-        .note(diag::chunk_sliced_here, declarations_.places[chunk.place], {chunk.rank});
+        .note(chunkMadeHere(chunk), declarations_.places[chunk.place], {chunk.rank});
     good = false;
   }
   if (call.info->packetDst) {
     good = inScratch(chunk, role, call) && good;
     if (call.switchBuffer != ir::BufferKind::Scratch) {
-      diagnostics_
-          .report(diag::switch_packets_outside_scratch, call.loc, {call.info->spelling, toString(call.switchBuffer)})
+      diagnostics_.report(diag::switch_packets_outside_scratch, call.loc, {call.spelling, toString(call.switchBuffer)})
           .note(diag::switch_made_here, declarations_.places[declarations_.switches[call.view->channel].place]);
       good = false;
     }

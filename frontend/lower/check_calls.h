@@ -37,13 +37,19 @@ struct Operand {
   std::uint32_t index = 0;
   std::uint32_t size = 0;
   PlaceId place = 0;
+  bool isOfRef = false; ///< of a ref or a call on one, which name chunks without slicing a buffer
 };
+
+/// The note that says where an operand comes from.
+const ir::DiagInfo &chunkMadeHere(const Operand &chunks);
 
 /// A ref: chunks as they were at some point of the program.
 struct RefDecl {
   bool valid = false;
   Operand chunks;          ///< `place` is where the ref was taken
   std::uint32_t taken = 0; ///< number of the last write before
+  /// How the call that made the ref left them; plain data if it was no call.
+  ir::DataForm form = ir::DataForm::Plain;
 };
 
 /// What a movement statement has besides its sources.
@@ -58,6 +64,7 @@ struct CheckedMove {
 struct CheckedCall {
   detail::Call call{};
   const CallInfo *info = nullptr;
+  std::string_view spelling; ///< as the algorithm has it, while `info` is what the call becomes
   ir::LocId loc = ir::noLoc;
   std::uint32_t rank = 0;                ///< that executes it
   std::span<const std::uint32_t> blocks; ///< that execute it
@@ -86,8 +93,8 @@ public:
   /// reported, or something that it uses was. Nothing: it is in order, and moves nothing. Damaged: it cannot come from
   /// the recorder.
   Result check(const TraceReader &reader, CheckedCall &call);
-  /// Takes a Ref record. False if it cannot come from the recorder.
-  bool takeRef(const TraceReader &reader);
+  /// Takes a Ref record.
+  void takeRef(const TraceReader &reader);
   /// Before another walk over the same recording.
   void restart();
   /// Memory that refs and what is kept for them take, in bytes.
@@ -129,9 +136,11 @@ private:
   struct RefBlocks {
     std::uint32_t own, other;
   };
+  bool isEnumerator(std::uint8_t value, std::uint8_t last, std::string_view type, ir::LocId at);
   bool refPlace(std::int64_t rank, std::int64_t index, std::int64_t size, ir::LocId at, Operand &out);
   Result refOf(std::uint32_t handle, const CheckedCall &call, RefDecl &out);
-  bool isFresh(const RefDecl &ref, ir::DataForm form, const CheckedCall &call);
+  ir::DataForm formTaken(const RefDecl &self, bool isPort, const CheckedCall &call) const;
+  bool isFresh(const RefDecl &ref, std::string_view role, ir::DataForm form, const CheckedCall &call);
   Result refCall(const TraceReader &reader, CheckedCall &call);
   bool checkReach(const Operand &self, const Operand &other, const CheckedCall &call);
   Result refStatement(const RefCallRecord &record, const Operand &self, const Operand &other, CheckedCall &call);

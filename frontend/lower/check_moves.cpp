@@ -28,11 +28,11 @@ std::string_view roleOf(std::size_t source) {
 
 CallChecker::Result CallChecker::statement(const TraceReader &reader, CheckedCall &call) {
   if (declarations_.phase() != ProgramPhase::Open) {
-    declarations_.inProgram("'" + std::string(call.info->spelling) + "'", call.loc);
+    declarations_.inProgram("'" + std::string(call.spelling) + "'", call.loc);
     return Result::Faulty;
   }
   if (program_.schedule == ir::Schedule::Manual) {
-    diagnostics_.report(diag::statement_in_manual, call.loc, {call.info->spelling});
+    diagnostics_.report(diag::statement_in_manual, call.loc, {call.spelling});
     return Result::Faulty;
   }
   const Result choices = moveChoices(reader.as<MoveRecord>(), call);
@@ -136,9 +136,9 @@ bool CallChecker::checkExecutor(const CheckedCall &call) {
   const auto isThere = [&](const Operand &operand) { return operand.rank == *call.move.by; };
   if (!call.move.by || std::ranges::any_of(call.move.dsts, isThere) || std::ranges::any_of(call.srcs, isThere))
     return true;
-  diagnostics_.report(diag::executor_holds_nothing, call.loc, {*call.move.by, call.info->spelling})
-      .note(diag::chunk_sliced_here, declarations_.places[call.move.dsts[0].place], {call.move.dsts[0].rank})
-      .note(diag::chunk_sliced_here, declarations_.places[call.srcs[0].place], {call.srcs[0].rank});
+  diagnostics_.report(diag::executor_holds_nothing, call.loc, {*call.move.by, call.spelling})
+      .note(chunkMadeHere(call.move.dsts[0]), declarations_.places[call.move.dsts[0].place], {call.move.dsts[0].rank})
+      .note(chunkMadeHere(call.srcs[0]), declarations_.places[call.srcs[0].place], {call.srcs[0].rank});
   return false;
 }
 
@@ -155,7 +155,7 @@ bool CallChecker::checkVia(const CheckedCall &call) {
     far = &*src;
   if (far) {
     diagnostics_.report(diag::via_between_nodes, call.loc, {wordOf(*call.move.via), first.rank, far->rank, "Via::Port"})
-        .note(diag::chunk_sliced_here, declarations_.places[first.place], {first.rank})
+        .note(chunkMadeHere(first), declarations_.places[first.place], {first.rank})
         .note(diag::chunk_sliced_here, declarations_.places[far->place], {far->rank});
     return false;
   }

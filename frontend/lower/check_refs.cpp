@@ -59,6 +59,9 @@ static_assert([] {
   return firstRefCall + std::size(refInfos) == detail::numCalls;
 }());
 
+constexpr auto lastBuffer = static_cast<std::uint8_t>(ir::BufferKind::Scratch),
+               lastChannel = static_cast<std::uint8_t>(ChannelType::Port);
+
 constexpr bool isReduction(Call call) {
   return call == Call::RefReduce || call == Call::RefReducePackets;
 }
@@ -80,19 +83,24 @@ bool isRefCall(Call call) {
   return static_cast<std::uint32_t>(call) >= firstRefCall;
 }
 
-bool CallChecker::takeRef(const TraceReader &reader) {
+void CallChecker::takeRef(const TraceReader &reader) {
   const auto record = reader.as<RefRecord>();
   const ir::LocId at = declarations_.places[record.head.place];
   RefDecl &decl = refs_.emplace_back();
-  if (record.head.flags > static_cast<std::uint8_t>(ir::BufferKind::Scratch))
-    return false;
   if (declarations_.phase() == ProgramPhase::Skipping || !declarations_.inProgram("'chunk'", at))
-    return true;
+    return;
   decl.chunks.buffer = static_cast<ir::BufferKind>(record.head.flags);
   decl.chunks.place = record.head.place;
-  decl.valid = refPlace(record.rank, record.index, record.size, at, decl.chunks);
+  decl.valid = isEnumerator(record.head.flags, lastBuffer, "BufferType", at) &&
+               refPlace(record.rank, record.index, record.size, at, decl.chunks);
   decl.taken = writes_.now();
-  return true;
+}
+
+/// Whether an enum has this value; reported if not.
+bool CallChecker::isEnumerator(std::uint8_t value, std::uint8_t last, std::string_view type, ir::LocId at) {
+  if (value > last)
+    diagnostics_.report(diag::invalid_value, at, {std::uint32_t{value}, type});
+  return value <= last;
 }
 
 /// Fills the range of `out`, whose buffer is set. False if it was reported.
@@ -105,11 +113,12 @@ bool CallChecker::refPlace(std::int64_t rank, std::int64_t index, std::int64_t s
     diagnostics_.report(diag::ref_of_nothing, at, {size});
     return false;
   }
+  out.isOfRef = true;
   std::int64_t end = 0;
   if (__builtin_add_overflow(index, size, &end))
     end = std::numeric_limits<std::int64_t>::max();
   if (index < 0) {
-    diagnostics_.report(diag::negative_index, at, {index, end});
+    diagnostics_.report(diag::ref_negative_index, at, {index, end});
     return false;
   }
   out.rank = static_cast<std::uint32_t>(rank);
@@ -120,7 +129,7 @@ bool CallChecker::refPlace(std::int64_t rank, std::int64_t index, std::int64_t s
     }
     declarations_.growScratch(out.rank, static_cast<std::uint32_t>(end));
   } else if (const std::uint32_t room = program_.ranks[out.rank].chunksOf(out.buffer); end > room) {
-    diagnostics_.report(diag::chunk_out_of_range, at,
+    diagnostics_.report(diag::ref_out_of_range, at,
                         {index, end, rank, Declarations::bufferName(out.buffer), plural(room, "chunk")});
     return false;
   }
@@ -132,7 +141,7 @@ bool CallChecker::refPlace(std::int64_t rank, std::int64_t index, std::int64_t s
 /// Looks up a ref that a call takes.
 CallChecker::Result CallChecker::refOf(std::uint32_t handle, const CheckedCall &call, RefDecl &out) {
   if (handle == detail::unset) {
-    diagnostics_.report(diag::never_made, call.loc, {call.info->spelling, "of a ref"});
+    diagnostics_.report(diag::never_made, call.loc, {call.spelling, "of a ref"});
     return Result::Faulty;
   }
   if (handle >= refs_.size())
@@ -141,8 +150,18 @@ CallChecker::Result CallChecker::refOf(std::uint32_t handle, const CheckedCall &
   return out.valid ? Result::Good : Result::Faulty;
 }
 
-/// Reports a ref whose chunks, which the call takes in this form, were written since.
-bool CallChecker::isFresh(const RefDecl &ref, ir::DataForm form, const CheckedCall &call) {
+/// The form in which a call takes the chunks of its own ref. `isPort`: it asks for a port.
+ir::DataForm CallChecker::formTaken(const RefDecl &self, bool isPort, const CheckedCall &call) const {
+  if (!movesData(call.call))
+    return self.form;
+  const bool isPortPut = call.call == Call::RefPutPackets && isPort && self.chunks.buffer == ir::BufferKind::Scratch;
+  return program_.schedule == ir::Schedule::Manual && (unpacks(call.call, self.chunks) || isPortPut)
+             ? ir::DataForm::Packet
+             : ir::DataForm::Plain;
+}
+
+/// Reports `ref`, the one of this role, whose chunks, which the call takes in this form, were written since.
+bool CallChecker::isFresh(const RefDecl &ref, std::string_view role, ir::DataForm form, const CheckedCall &call) {
   const Operand &chunks = ref.chunks;
   const std::uint32_t write = writes_.last(chunks.rank, memoryOf(chunks, form));
   if (write <= ref.taken)
@@ -150,7 +169,7 @@ bool CallChecker::isFresh(const RefDecl &ref, ir::DataForm form, const CheckedCa
   diagnostics_
       .report(diag::stale_ref, call.loc,
               {chunks.index, std::uint64_t{chunks.index} + chunks.size, chunks.rank,
-               Declarations::bufferName(chunks.buffer)})
+               Declarations::bufferName(chunks.buffer), role})
       .note(diag::overwritten_here, writes_.placeOf(write))
       .note(diag::ref_taken_here, declarations_.places[chunks.place]);
   return false;
@@ -159,11 +178,11 @@ bool CallChecker::isFresh(const RefDecl &ref, ir::DataForm form, const CheckedCa
 CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall &call) {
   const auto record = reader.as<RefCallRecord>();
   if (declarations_.phase() != ProgramPhase::Open) {
-    declarations_.inProgram("'" + std::string(call.info->spelling) + "'", call.loc);
+    declarations_.inProgram("'" + std::string(call.spelling) + "'", call.loc);
     return Result::Faulty;
   }
-  if (record.buffer > static_cast<std::uint8_t>(ir::BufferKind::Scratch) || record.channel > 1)
-    return Result::Damaged;
+  if (!isEnumerator(record.channel, lastChannel, "ChannelType", call.loc))
+    return Result::Faulty;
   RefDecl self, other;
   if (const Result result = refOf(record.call.handle, call, self); result != Result::Good)
     return result;
@@ -173,35 +192,41 @@ CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall 
   } else {
     other.chunks.buffer = static_cast<ir::BufferKind>(record.buffer);
     other.chunks.place = record.call.head.place;
-    if (!refPlace(record.rank, record.index, self.chunks.size, call.loc, other.chunks))
+    if (!isEnumerator(record.buffer, lastBuffer, "BufferType", call.loc) ||
+        !refPlace(record.rank, record.index, self.chunks.size, call.loc, other.chunks))
       return Result::Faulty;
   }
   made_.chunks = writesRef(call.call) || !movesData(call.call) ? self.chunks : other.chunks;
   made_.chunks.place = record.call.head.place;
   const bool isManual = program_.schedule == ir::Schedule::Manual;
-  const auto formOf = [&](bool packets) { return packets && isManual ? ir::DataForm::Packet : ir::DataForm::Plain; };
-  bool good = isFresh(self, formOf(unpacks(call.call, self.chunks)), call);
-  good = (!isReduction(call.call) || isFresh(other, formOf(call.call == Call::RefReducePackets), call)) && good;
+  const bool takesPackets = isManual && call.call == Call::RefReducePackets,
+             isPort = record.hasChannel != 0 && record.channel != 0;
+  bool good = isFresh(self, "this ref", formTaken(self, isPort, call), call);
+  good = (!isReduction(call.call) ||
+          isFresh(other, "the other ref", takesPackets ? ir::DataForm::Packet : ir::DataForm::Plain, call)) &&
+         good;
   if (!checkReach(self.chunks, other.chunks, call))
     return Result::Faulty;
-  if (call.call == Call::RefCopy && self.chunks.rank == other.chunks.rank &&
-      memoryOf(self.chunks) == memoryOf(other.chunks))
-    return good ? Result::Nothing : Result::Faulty;
+  const bool moves = call.call != Call::RefCopy || self.chunks.rank != other.chunks.rank ||
+                     memoryOf(self.chunks) != memoryOf(other.chunks);
+  const bool keepsForm = !movesData(call.call);
   const Result result = isManual ? refOperation(record, self.chunks, other.chunks, call)
                                  : refStatement(record, self.chunks, other.chunks, call);
-  return result == Result::Good && !good ? Result::Faulty : result;
+  made_.form = keepsForm ? self.form : call.info->packetDst ? ir::DataForm::Packet : ir::DataForm::Plain;
+  if (result != Result::Good)
+    return result;
+  return !good ? Result::Faulty : moves ? Result::Good : Result::Nothing;
 }
 
 /// Some calls stay in their rank, and some do not.
 bool CallChecker::checkReach(const Operand &self, const Operand &other, const CheckedCall &call) {
   const RefInfo &info = refInfoOf(call.call);
   if (self.rank == other.rank && info.reach == Reach::Far) {
-    diagnostics_.report(diag::ref_call_within_rank, call.loc, {call.info->spelling, self.rank, info.instead});
+    diagnostics_.report(diag::ref_call_within_rank, call.loc, {call.spelling, self.rank, info.instead});
     return false;
   }
   if (self.rank != other.rank && info.reach == Reach::Near && program_.schedule == ir::Schedule::Manual) {
-    diagnostics_.report(diag::ref_call_between_ranks, call.loc,
-                        {call.info->spelling, self.rank, other.rank, info.instead});
+    diagnostics_.report(diag::ref_call_between_ranks, call.loc, {call.spelling, self.rank, other.rank, info.instead});
     return false;
   }
   return true;
@@ -219,7 +244,7 @@ CallChecker::Result CallChecker::refStatement(const RefCallRecord &record, const
     good = good && !isGiven;
   };
   if (!movesData(asked)) {
-    refuse(true, call.info->spelling, call.info->instead);
+    refuse(true, call.spelling, call.info->instead);
     return Result::Faulty;
   }
   refuse(record.hasSendBlock != 0, ".sendtb", "leave it out, as the compiler chooses thread blocks");
@@ -258,7 +283,7 @@ std::optional<CallChecker::RefBlocks> CallChecker::refBlocks(const RefCallRecord
                     &givenOther = byReceiver ? record.sendBlock : record.recvBlock;
   if (!hasOwn && (isFar || !hasOther)) {
     diagnostics_.report(diag::ref_call_without_block, call.loc,
-                        {call.info->spelling, byReceiver ? "{.recvtb = i}" : "{.sendtb = i}"});
+                        {call.spelling, byReceiver ? "{.recvtb = i}" : "{.sendtb = i}"});
     return std::nullopt;
   }
   const WideInteger &own = hasOwn ? given : givenOther, &far = hasOther ? givenOther : own;
@@ -269,7 +294,7 @@ std::optional<CallChecker::RefBlocks> CallChecker::refBlocks(const RefCallRecord
     }
   if (!isFar && own.bits != far.bits) {
     diagnostics_.report(diag::ref_call_in_two_blocks, call.loc,
-                        {call.info->spelling, record.sendBlock.bits, record.recvBlock.bits});
+                        {call.spelling, record.sendBlock.bits, record.recvBlock.bits});
     return std::nullopt;
   }
   return RefBlocks{static_cast<std::uint32_t>(own.bits), static_cast<std::uint32_t>(far.bits)};
@@ -283,8 +308,12 @@ CallChecker::Result CallChecker::refOperation(const RefCallRecord &record, const
   const bool isFar = self.rank != other.rank;
   const std::optional<RefBlocks> blocks = refBlocks(record, isFar, call);
   const bool isPort = record.hasChannel != 0 ? record.channel != 0 : asked == Call::RefFlush;
-  if (isFar && isPort ? info.reads : !isPort && asked == Call::RefFlush) {
-    diagnostics_.report(isPort ? diag::port_reads_nothing : diag::flush_of_memory, call.loc, {call.info->spelling});
+  if (isFar && (isPort ? info.reads : asked == Call::RefFlush)) {
+    diagnostics_.report(isPort ? diag::port_reads_nothing : diag::flush_of_memory, call.loc, {call.spelling});
+    return Result::Faulty;
+  }
+  if (!isFar && isPort) {
+    diagnostics_.report(diag::ref_port_within_rank, call.loc, {call.spelling, self.rank});
     return Result::Faulty;
   }
   if (!blocks)

@@ -112,18 +112,20 @@ void NoteText::add(const Buffer &buffer) {
   add(detail::Integer(buffer.rank()));
 }
 
-void NoteText::add(const Chunk &chunk) {
-  if (chunk.size() == 0)
+template <typename Chunks> void NoteText::addChunks(const Chunks &chunks) {
+  if (chunks.size() == 0)
     return add("no chunk");
-  add(nameOf(chunk.buffer()));
+  add(nameOf(chunks.buffer()));
   add("[");
-  add(detail::Integer(chunk.index()));
-  if (chunk.size() != 1) {
+  add(detail::Integer(chunks.index()));
+  if (chunks.size() != 1) {
     add(":");
-    add(detail::Integer(chunk.index() + chunk.size()));
+    // Of a ref that is out of range the sum may be, too.
+    add(detail::Integer(static_cast<std::int64_t>(static_cast<std::uint64_t>(chunks.index()) +
+                                                  static_cast<std::uint64_t>(chunks.size()))));
   }
   add("] of rank ");
-  add(detail::Integer(chunk.rank()));
+  add(detail::Integer(chunks.rank()));
 }
 
 template <typename Element> void NoteText::addList(std::span<const Element> list) {
@@ -166,6 +168,8 @@ void NoteText::addArgument(const NoteArgument &argument) {
     return add(*static_cast<const Buffer *>(argument.data));
   case NoteArgument::Kind::Rank:
     return add(*static_cast<const Rank *>(argument.data));
+  case NoteArgument::Kind::Ref:
+    return addChunks(*static_cast<const ChunkRef *>(argument.data));
   case NoteArgument::Kind::Chunks:
     return addList(elements<Chunk>(argument));
   case NoteArgument::Kind::Buffers:

@@ -31,7 +31,9 @@ private:
   bool writePlain(std::string_view &rest);
   void addArgument(const detail::NoteArgument &argument);
   template <typename Element> void addList(std::span<const Element> list);
-  void add(const Chunk &chunk);
+  void add(const Chunk &chunk) { addChunks(chunk); }
+  /// A Chunk or a ChunkRef.
+  template <typename Chunks> void addChunks(const Chunks &chunks);
   void add(const Buffer &buffer);
   void add(const Rank &rank);
   void add(const detail::Integer &value);

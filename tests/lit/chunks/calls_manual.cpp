@@ -45,7 +45,7 @@ MSCCLC_ALGORITHM void manual() {
   b.wait(0, BufferType::Input, 0, {.recvtb = 0});
   b.copy(1, BufferType::Output, 0, {.sendtb = 0});
   ChunkRef c = chunk(1, BufferType::Output, 2, 2).get(0, BufferType::Input, 2, {.recvtb = 1});
-  c.copy(1, BufferType::Output, 2); // onto itself: nothing moves
+  c.copy(1, BufferType::Output, 2, {.sendtb = 1}); // onto itself: nothing moves
   c.reduce(chunk(1, BufferType::Input, 2, 2), {.recvtb = 1, .op = ReduceOp::Max});
   c.reduce(chunk(0, BufferType::Input, 2, 2), {.recvtb = 1, .op = ReduceOp::Min});
   const ChunkOptions port{.sendtb = 1, .recvtb = 2, .channel = ChannelType::Port};

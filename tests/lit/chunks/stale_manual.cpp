@@ -20,10 +20,10 @@ MSCCLC_ALGORITHM void f(int ranks = 2) {
   nvls.atRank(0).broadcast(Rank(0).input()[2], 2, 1, tb(0)); // expected-note@:18 {{they are overwritten here}}
   nvls.atRank(0).reduce(3, 1, Rank(0).output()[3], tb(0)); // expected-note@:18 {{they are overwritten here}}
   channel.putPackets(theirs[1], own, tb(0)); // expected-note@:11 {{they are overwritten here}}
-  put.copy(1, BufferType::Output, 3, {.sendtb = 0}); // expected-error@:7 {{a ref of chunks 0:1 of rank 1's output, which were overwritten since}}
-  copied.copy(0, BufferType::Output, 1, {.sendtb = 0}); // expected-error@:10 {{a ref of chunks 0:1 of rank 0's output, which were overwritten since}}
-  multicast.copy(1, BufferType::Output, 3, {.sendtb = 0}); // expected-error@:13 {{a ref of chunks 2:3 of rank 1's output, which were overwritten since}}
-  reduced.signal(1, BufferType::Output, 3, {.sendtb = 0}); // expected-error@:11 {{a ref of chunks 3:4 of rank 0's output, which were overwritten since}}
-  packed.copy(1, BufferType::Output, 1, {.sendtb = 0}); // expected-error@:10 {{a ref of chunks 3:4 of rank 1's scratch buffer, which were overwritten since}}
+  put.copy(1, BufferType::Output, 3, {.sendtb = 0}); // expected-error@:7 {{this ref is stale, as chunks 0:1 of rank 1's output were overwritten after it was taken}}
+  copied.copy(0, BufferType::Output, 1, {.sendtb = 0}); // expected-error@:10 {{this ref is stale, as chunks 0:1 of rank 0's output were overwritten after it was taken}}
+  multicast.copy(1, BufferType::Output, 3, {.sendtb = 0}); // expected-error@:13 {{this ref is stale, as chunks 2:3 of rank 1's output were overwritten after it was taken}}
+  reduced.signal(1, BufferType::Output, 3, {.sendtb = 0}); // expected-error@:11 {{this ref is stale, as chunks 3:4 of rank 0's output were overwritten after it was taken}}
+  packed.copy(1, BufferType::Output, 1, {.sendtb = 0}); // expected-error@:10 {{this ref is stale, as chunks 3:4 of rank 1's scratch buffer were overwritten after it was taken}}
   beside.copy(1, BufferType::Output, 1, {.sendtb = 0});
 }

@@ -41,7 +41,9 @@ struct ChunkOptions {
   /// The thread block of the rank that data or a signal goes to. It executes get, wait, and reduce. Elsewhere it names
   /// the other end; by default that has the number of `sendtb`.
   detail::AnyInteger recvtb = automatic;
-  /// By default ChannelType::Memory, or in a program of Schedule::Auto what the compiler chooses.
+  /// By default ChannelType::Memory, or in a program of Schedule::Auto what the compiler chooses. A call within a rank
+  /// goes through no channel: there ChannelType::Port is an error in a program of Schedule::Manual, and decides nothing
+  /// in one of Schedule::Auto.
   detail::AnyChannel channel = automatic;
 };
 
@@ -82,7 +84,7 @@ public:
   ChunkRef get(std::int64_t src, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                Place at = Place::here());
   /// Copies the chunks to rank `dst`, this one or, in a program of Schedule::Auto, any. Copied onto themselves they do
-  /// not move. MSCCLPPLang: copy(dst, buffer, index, sendtb).
+  /// not move; the options are checked nevertheless. MSCCLPPLang: copy(dst, buffer, index, sendtb).
   ChunkRef copy(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                 Place at = Place::here()) const;
   /// Reduces these chunks and `other`, of any rank, into these. MSCCLPPLang: reduce(other, recvtb, channel_type).

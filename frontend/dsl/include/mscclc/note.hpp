@@ -6,6 +6,8 @@
 
 namespace mscclc {
 
+class ChunkRef;
+
 namespace detail {
 /// The text of a note and its place: the literal carries the place, as a pack of arguments ends the parameters.
 struct NoteFormat {
@@ -30,6 +32,7 @@ struct NoteArgument {
     Chunk,    ///< one Chunk at `data`, and so on
     Buffer,
     Rank,
+    Ref,
     Chunks, ///< `size` Chunks at `data`, and so on
     Buffers,
     Ranks,
@@ -54,6 +57,7 @@ struct NoteArgument {
   NoteArgument(const mscclc::Chunk &v) : kind(Kind::Chunk), data(&v) {}
   NoteArgument(const mscclc::Buffer &v) : kind(Kind::Buffer), data(&v) {}
   NoteArgument(const mscclc::Rank &v) : kind(Kind::Rank), data(&v) {}
+  NoteArgument(const mscclc::ChunkRef &v) : kind(Kind::Ref), data(&v) {}
   template <typename T>
     requires requires(const T &t) { IntegerList(t); }
   NoteArgument(const T &v) : kind(Kind::Integers), integers(IntegerList(v).array()) {}
@@ -78,15 +82,23 @@ private:
   template <typename List>
   NoteArgument(Kind listKind, const List &list) : kind(listKind), data(list.data()), size(list.size()) {}
 };
+
+template <typename T>
+concept Printable = requires(const T &t) { NoteArgument(t); };
 } // namespace detail
 
 /// Prints `format` as a note at this line while the algorithm is compiled, with one argument in place of each `{}`:
-/// integers, floating-point numbers, bool, text, chunks, buffers, ranks, thread blocks, and ranges of integers, chunks,
-/// buffers or ranks. `{{` and `}}` print one brace. It leaves no trace in the program. A library that takes a Place
-/// writes `note({"…", at}, …)`. Python: print.
+/// integers, floating-point numbers, bool, text, chunks, refs, buffers, ranks, thread blocks, and ranges of integers,
+/// chunks, buffers or ranks. `{{` and `}}` print one brace. It leaves no trace in the program. A library that takes a
+/// Place writes `note({"…", at}, …)`. Python: print.
 template <typename... T> void note(detail::NoteFormat format, const T &...arguments) {
-  const detail::NoteArgument list[sizeof...(T) + 1] = {detail::NoteArgument(arguments)..., detail::NoteArgument(0)};
-  detail::__mscclc_note(&format, list, sizeof...(T));
+  constexpr bool allPrintable = (detail::Printable<T> && ...);
+  static_assert(allPrintable, "note() prints numbers, bool, text, chunks, refs, buffers, ranks, thread blocks, and "
+                              "ranges of integers, chunks, buffers or ranks");
+  if constexpr (allPrintable) {
+    const detail::NoteArgument list[sizeof...(T) + 1] = {detail::NoteArgument(arguments)..., detail::NoteArgument(0)};
+    detail::__mscclc_note(&format, list, sizeof...(T));
+  }
 }
 
 } // namespace mscclc
