@@ -23,11 +23,11 @@ int index(int self, int other) {
 }
 
 /// Where a rank stands, and its channels to the other GPUs of its node and to the same GPU of the other nodes.
-struct Place {
+struct Position {
   int ranks, perNode, nodes, rank, gpu, node;
   List<MemoryChannel> inside;
   List<PortChannel> across;
-  Place(int ranks, int perNode, int rank)
+  Position(int ranks, int perNode, int rank)
       : ranks(ranks), perNode(perNode), nodes(ranks / perNode), rank(rank), gpu(rank % perNode), node(rank / perNode) {
     for (int peer = 0; peer < perNode; ++peer)
       if (peer != gpu)
@@ -80,7 +80,7 @@ MSCCLC_ALGORITHM void allgather_multi_nodes(int ranks = 16, int gpusPerNode = 8,
   const int unpackPeer = peers, sendNode = 2 * peers, unpackNode = sendNode + others, passOn = unpackNode + others,
             unpackPassed = passOn + others * peers;
   for (int rank = 0; rank < ranks; ++rank) {
-    Place place(ranks, gpusPerNode, rank);
+    Position place(ranks, gpusPerNode, rank);
     Rank self(rank);
     auto output = self.output();
     Chunk mine = inPlace ? output[rank] : self.input()[0];
@@ -130,7 +130,7 @@ MSCCLC_ALGORITHM void allreduce_multi_nodes(int ranks = 16, int gpusPerNode = 8,
   for (int i = 0; i < peers; ++i)
     groups.push_back(ThreadBlockGroup(blocks(1 + i * groupSize, groupSize)));
   for (int rank = 0; rank < ranks; ++rank) {
-    Place place(ranks, gpusPerNode, rank);
+    Position place(ranks, gpusPerNode, rank);
     Rank self(rank);
     auto data = self.input();
     Chunk mine = share(data, place.gpu * nodes);
@@ -175,7 +175,7 @@ MSCCLC_ALGORITHM void reducescatter_multi_nodes(int ranks = 16, int gpusPerNode 
     groups.push_back(ThreadBlockGroup(blocks(i * groupSize, groupSize)));
   ThreadBlockGroup every(blocks(0, (peers + nodes) * groupSize));
   for (int rank = 0; rank < ranks; ++rank) {
-    Place place(ranks, gpusPerNode, rank);
+    Position place(ranks, gpusPerNode, rank);
     Rank self(rank);
     auto data = self.input();
     place.eachPeer([&](int peer, int i) {
