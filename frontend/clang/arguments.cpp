@@ -40,8 +40,8 @@ constexpr const char *fixedArguments[] = {
     "-Wdate-time",
     // All that is undefined without pointer arithmetic or casts of pointers.
     "-fno-sanitize=all",
-    ("-fsanitize=array-bounds,bool,builtin,enum,float-cast-overflow,integer-divide-by-zero,null,return,shift,"
-     "signed-integer-overflow,unreachable,vla-bound"),
+    "-fsanitize=array-bounds,bool,builtin,enum,float-cast-overflow,integer-divide-by-zero,null,return,shift,"
+    "signed-integer-overflow,unreachable,vla-bound",
     "-fno-sanitize-recover=all",
     "-fno-sanitize-trap=all",
     "-D_GLIBCXX_ASSERTIONS",
@@ -77,7 +77,7 @@ constexpr const char *undefinedWhenRead[] = {
 
 std::vector<std::string> commandLine(const mscclc::frontend::FrontendOptions &options, const ProjectFlags &project,
                                      const std::string &input) {
-  std::vector<std::string> args = {(MSCCLC_LLVM_PREFIX "/bin/clang++"), "-fsyntax-only", "-xc++", "-std=c++20",
+  std::vector<std::string> args = {MSCCLC_LLVM_PREFIX "/bin/clang++", "-fsyntax-only", "-xc++", "-std=c++20",
                                    "-fbracket-depth=256"};
   const auto add = [&](const auto &more) { args.insert(args.end(), std::begin(more), std::end(more)); };
   add(undefinedWhenRead);

@@ -135,9 +135,9 @@ ClangTool::ClangTool(const FrontendOptions &options, ChildReport &report, const 
 
 ClangTool::~ClangTool() {
   // The process ends soon, and taking all of this apart would only cost time.
-  static_cast<void>(state_->action.release());
-  static_cast<void>(state_->compiler.release());
-  static_cast<void>(state_.release());
+  state_->action.release();
+  state_->compiler.release();
+  state_.release();
 }
 
 SourceReporter &ClangTool::reporter() {
