@@ -260,7 +260,7 @@ def main():
         ring = check.write("ring", source, "-P", "ranks=8", "--size", "1M")
         plan = os.path.join(folder, "ring.json")
         subprocess.run([options.mscclc, source, "-P", "ranks=8", "-o", plan], check=True)
-        large = check.write("large", os.path.join(HERE, "large.cpp"), "-P", "rounds=14", "--target", "none", "--size", "32M")
+        large = check.write("large", os.path.join(HERE, "large.cpp"), "-P", "rounds=14", "--target", "none", "-O1", "--size", "32M")
         page = chromium.Page(program)
         try:
             page.prefer("light")
