@@ -7,8 +7,8 @@
 
 namespace mscclc::cuda {
 
-/// Calls `visit(index)` for each operation but the heads of pipelines. Those of a pipeline's body come twice, as its end
-/// runs into its beginning.
+/// Calls `visit(index)` for each operation but the heads of pipelines. Those of a pipeline's body come twice, as its
+/// end runs into its beginning.
 template <class Visit> void forEachInOrder(const ir::ThreadBlock &block, Visit visit) {
   for (std::size_t o = 0; o < block.ops.size(); ++o) {
     const ir::Op &op = block.ops[o];
