@@ -5,7 +5,6 @@
 #include "passes/schedule/drop_pieces.h"
 #include "passes/schedule/needed_sync.h"
 #include "passes/schedule/sync_sizes.h"
-#include "passes/verify/memory.h"
 #include "passes/verify/verify.h"
 #include "passes/verify/verify_diagnostics.h"
 
@@ -41,7 +40,11 @@ public:
 
   void run() {
     // Of a test's buffers nobody says who uses them.
-    if (pieces_.count() == 0 || !ir::hasUser(program_.collective.kind) || !record())
+    if (pieces_.count() == 0 || !ir::hasUser(program_.collective.kind))
+      return;
+    constexpr std::uint64_t mostTouched = 400'000'000;
+    records_ = recordSizes(index_, pieces_, orbits_, mostTouched);
+    if (records_.empty())
       return;
     candidates_ = orbits_.candidates();
     // What the proof refuses to let go may have made other sync seem needed.
@@ -52,23 +55,6 @@ public:
 
 private:
   using Orbits = std::vector<const std::vector<Piece> *>;
-
-  bool record() {
-    if (!proof::Memory::chunksFit(program_))
-      return false;
-    const std::vector<proof::Geometry> sizes = sizesOf(index_);
-    const bool change = sizesChange(program_);
-    for (const proof::Geometry &size : sizes) {
-      constexpr std::uint64_t mostTouched = 400'000'000;
-      if (size.fault() || size.unitsTouched(index_) > mostTouched)
-        return false;
-      std::optional<SyncRecord> record = recordSync(index_, size, pieces_, orbits_, change && records_.empty());
-      if (!record)
-        return false;
-      records_.push_back(std::move(*record));
-    }
-    return !records_.empty();
-  }
 
   /// Looks for orbits to drop, and has the result proven. False if all is done.
   bool round() {

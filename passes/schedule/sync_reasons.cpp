@@ -4,7 +4,6 @@
 #include "passes/schedule/drop_pieces.h"
 #include "passes/schedule/needed_sync.h"
 #include "passes/schedule/sync_sizes.h"
-#include "passes/verify/memory.h"
 #include "passes/verify/verify.h"
 
 #include <algorithm>
@@ -80,7 +79,9 @@ public:
       : program_(program), allowed_(allowed), index_(program), pieces_(index_), orbits_(index_, pieces_) {}
 
   std::optional<std::vector<SyncReason>> run() {
-    if (!record())
+    constexpr std::uint64_t mostTouched = 100'000'000;
+    records_ = recordSizes(index_, pieces_, orbits_, mostTouched);
+    if (records_.empty())
       return std::nullopt;
     for (const SyncRecord &record : records_)
       alike_.emplace_back(record);
@@ -109,7 +110,6 @@ private:
     const ir::ThreadBlock &block = index_.ops(pieces_.place(piece).block);
     return block.ops.size() == 1 && ir::isBlockSync(block.ops[0].kind);
   }
-  bool record();
   std::vector<SyncEdge> edgesOf(const std::vector<Piece> &orbit) const;
   void askProof(const std::vector<Piece> &orbit, SyncReason &reason);
   bool isProven(const ir::Program &program, ir::DiagnosticEngine &findings) const;
@@ -135,22 +135,6 @@ private:
   std::uint32_t proofs_ = 0;
   std::optional<bool> asItWas_; ///< whether the program is proven with all its sync
 };
-
-bool Explainer::record() {
-  if (!proof::Memory::chunksFit(program_))
-    return false;
-  const bool change = sizesChange(program_);
-  for (const proof::Geometry &size : sizesOf(index_)) {
-    constexpr std::uint64_t mostTouched = 100'000'000;
-    if (size.fault() || size.unitsTouched(index_) > mostTouched)
-      return false;
-    std::optional<SyncRecord> record = recordSync(index_, size, pieces_, orbits_, change && records_.empty());
-    if (!record)
-      return false;
-    records_.push_back(std::move(*record));
-  }
-  return !records_.empty();
-}
 
 /// What sends leads to the first operation of the orbit that takes from the same queue.
 std::vector<SyncEdge> Explainer::edgesOf(const std::vector<Piece> &orbit) const {

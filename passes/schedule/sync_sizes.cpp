@@ -1,5 +1,6 @@
 #include "passes/schedule/sync_sizes.h"
 
+#include "passes/verify/memory.h"
 #include "passes/verify/sizes.h"
 #include "passes/verify/slicing.h"
 
@@ -7,6 +8,9 @@
 
 namespace mscclc::passes::prune {
 
+namespace {
+
+/// The sizes in which a program is proven; nothing if it cannot be.
 std::vector<proof::Geometry> sizesOf(const ProgramIndex &index) {
   std::vector<proof::Geometry> sizes;
   sizes.emplace_back(index, 3);
@@ -22,9 +26,29 @@ std::vector<proof::Geometry> sizesOf(const ProgramIndex &index) {
   return sizes;
 }
 
+/// True if launches of other sizes may find other chunks at a place of scratch.
 bool sizesChange(const ir::Program &program) {
   const auto [least, most] = proof::unitsAllowed(program);
   return least < most && std::ranges::any_of(program.ranks, [](const ir::Rank &r) { return r.scratchChunks != 0; });
+}
+
+} // namespace
+
+std::vector<SyncRecord> recordSizes(const ProgramIndex &index, const SyncPieces &pieces, SyncOrbits &orbits,
+                                    std::uint64_t mostTouched) {
+  if (!proof::Memory::chunksFit(index.program))
+    return {};
+  std::vector<SyncRecord> records;
+  const bool change = sizesChange(index.program);
+  for (const proof::Geometry &size : sizesOf(index)) {
+    if (size.fault() || size.unitsTouched(index) > mostTouched)
+      return {};
+    std::optional<SyncRecord> record = recordSync(index, size, pieces, orbits, change && records.empty());
+    if (!record)
+      return {};
+    records.push_back(std::move(*record));
+  }
+  return records;
 }
 
 } // namespace mscclc::passes::prune

@@ -1,19 +1,15 @@
-// The sizes in which a program is run to be written down: those in which it is proven.
+// A program recorded in the sizes in which it is proven.
 #pragma once
 
-#include "ir/program_index.h"
-#include "passes/verify/geometry.h"
+#include "passes/schedule/sync_record.h"
 
 #include <vector>
 
 namespace mscclc::passes::prune {
 
-using ir::ProgramIndex;
-
-/// The sizes in which a program is proven; nothing if it cannot be.
-std::vector<proof::Geometry> sizesOf(const ProgramIndex &index);
-
-/// True if launches of other sizes may find other chunks at a place of scratch.
-bool sizesChange(const ir::Program &program);
+/// A record of each size in which the program is proven; joins in `orbits` what meets. Nothing if blocks are stuck, or
+/// if a size touches more than `mostTouched` units of memory.
+std::vector<SyncRecord> recordSizes(const ProgramIndex &index, const SyncPieces &pieces, SyncOrbits &orbits,
+                                    std::uint64_t mostTouched);
 
 } // namespace mscclc::passes::prune
