@@ -175,7 +175,10 @@ private:
     const auto numRanks = static_cast<std::uint32_t>(p_.ranks.size());
     p_.schedule = Schedule::Auto;
     Movement &movement = p_.movement;
-    movement.ranksPerNode = below(numRanks + 1);
+    // Nodes have the same number of ranks each; 0: all ranks are of one.
+    do
+      movement.ranksPerNode = below(numRanks + 1);
+    while (movement.ranksPerNode != 0 && numRanks % movement.ranksPerNode != 0);
     movement.mostBlocks = below(5);
     movement.reassociate = chance(2);
     movement.chooseProtocol = chance(2);
