@@ -1,7 +1,8 @@
 #include "frontend/clang/call_places.h"
 
+#include "frontend/clang/ast_visitor.h"
+
 #include "clang/AST/ExprCXX.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 
 using namespace clang;
 
@@ -15,11 +16,10 @@ void placeCallsAtTheirNames(ASTContext &) {}
 
 namespace {
 
-class Placer : public RecursiveASTVisitor<Placer> {
+class Placer : public AstVisitor<Placer> {
 public:
-  explicit Placer(ASTContext &context) : context_(context) {}
+  explicit Placer(ASTContext &context) : context_(context) { ShouldVisitTemplateInstantiations = true; }
 
-  bool shouldVisitTemplateInstantiations() const { return true; }
   bool VisitCXXMemberCallExpr(CXXMemberCallExpr *call) {
     const auto *callee = dyn_cast<MemberExpr>(call->getCallee()->IgnoreParens());
     for (unsigned i = 0; callee && i < call->getNumArgs(); ++i)

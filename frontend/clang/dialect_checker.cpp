@@ -1,5 +1,6 @@
 #include "frontend/clang/dialect_checker.h"
 
+#include "frontend/clang/ast_visitor.h"
 #include "frontend/clang/source_reporter.h"
 #include "frontend/diagnostics.h"
 #include "frontend/eval/arena.h"
@@ -9,7 +10,6 @@
 #include "clang/AST/Attr.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/Mangle.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/Builtins.h"
 #include "clang/Lex/PPCallbacks.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -78,22 +78,19 @@ bool isArray(const Expr *base) {
   return base->getType()->isArrayType() || base->getType()->isVectorType();
 }
 
-class DialectChecker : public RecursiveASTVisitor<DialectChecker> {
-  using Base = RecursiveASTVisitor<DialectChecker>;
-
+class DialectChecker : public AstVisitor<DialectChecker> {
 public:
   DialectChecker(ASTContext &context, SourceReporter &reporter)
-      : context_(context), reporter_(reporter), names_(context) {}
+      : context_(context), reporter_(reporter), names_(context) {
+    // Instances show what a template does with its types; the same place is reported once.
+    ShouldVisitTemplateInstantiations = true;
+  }
 
   void check() {
     for (Decl *d : context_.getTranslationUnitDecl()->noload_decls())
       if (reporter_.isUser(d->getLocation()) || reporter_.isUser(d->getBeginLoc()))
         TraverseDecl(d);
   }
-
-  // Instances show what a template does with its types; the same place is reported once.
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitImplicitCode() const { return false; }
 
   bool VisitCXXThrowExpr(CXXThrowExpr *e) { return refuse(diag::refused_exception, e->getBeginLoc()); }
   bool VisitCXXTryStmt(CXXTryStmt *s) { return refuse(diag::refused_exception, s->getBeginLoc()); }

@@ -1,5 +1,6 @@
 #include "frontend/clang/parameters.h"
 
+#include "frontend/clang/ast_visitor.h"
 #include "frontend/clang/source_reporter.h"
 #include "frontend/diagnostics.h"
 
@@ -9,7 +10,6 @@
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/Expr.h"
 #include "clang/AST/RawCommentList.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 
 #include <cerrno>
 #include <cmath>
@@ -30,7 +30,7 @@ bool isMarked(const Decl *d) {
 }
 
 /// Marked declarations in the user's code, wherever they are nested.
-class MarkedFinder : public RecursiveASTVisitor<MarkedFinder> {
+class MarkedFinder : public AstVisitor<MarkedFinder> {
 public:
   MarkedFinder(std::vector<const Decl *> &found) : found_(found) {}
   bool VisitDecl(Decl *d) {
