@@ -86,6 +86,7 @@ if(EXISTS "${exports}")
   file(STRINGS "${exports}" line REGEX "^set\\(LLVM_ENABLE_RTTI ")
   if(line MATCHES "OFF|NO|0")
     target_compile_options(mscclc_clang INTERFACE -fno-rtti)
+    set(MSCCLC_LLVM_WITHOUT_RTTI ON)
   endif()
 endif()
 

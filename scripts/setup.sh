@@ -146,17 +146,16 @@ show_progress() {
 }
 
 setup_build() {
-  local preset=$1 dir log compilers prefix="/usr/lib/llvm-$llvm"
+  local preset=$1 dir log prefix="/usr/lib/llvm-$llvm"
   shift
   dir="$root/build/$preset"
   if [ ! -f "$dir/build.ninja" ] || [ "$(cat "$dir/.llvm" 2>/dev/null)" != "$llvm" ]; then
     say "configuring ($preset, LLVM $llvm)"
     mkdir -p "$dir"
     log="$dir/configure.log"
-    compilers=()
-    # Clang compiles a sanitized build in half of GCC's time.
-    [ "$preset" != asan ] || compilers=(-DCMAKE_C_COMPILER="$prefix/bin/clang" -DCMAKE_CXX_COMPILER="$prefix/bin/clang++")
-    if ! (cd "$root" && cmake --preset "$preset" -DMSCCLC_LLVM_DIR="$prefix" "${compilers[@]}" >"$log" 2>&1); then
+    # Clang compiles in half of GCC's time.
+    if ! (cd "$root" && cmake --preset "$preset" -DMSCCLC_LLVM_DIR="$prefix" -DCMAKE_C_COMPILER="$prefix/bin/clang" \
+      -DCMAKE_CXX_COMPILER="$prefix/bin/clang++" >"$log" 2>&1); then
       cat "$log" >&2
       die "configuring failed"
     fi
