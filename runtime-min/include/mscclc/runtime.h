@@ -57,10 +57,24 @@ typedef struct MscclcCommunicatorOptions {
   uint32_t platform; /* MscclcPlatform */
   uint32_t reserved;
   /* Where the processes of the communicator meet: the path of a Unix socket ("@name": in the abstract namespace). Rank
-   * 0's process makes it. Null where every rank is in this process. */
+   * 0's process makes it. Null where every rank is in this process, and where there is an `allgather`. */
   const char *rendezvous;
   uint64_t setup_timeout_ms; /* how long a process waits for the others in a collective call; 0: 60 s */
   uint64_t wait_timeout_ms;  /* how long a wait in a kernel may take; 0: 10 s in debug builds, for ever in others */
+  /* An exchange of the caller's (MPI_Allgather in place, a key-value store), by which the processes meet instead of at
+   * `rendezvous`. `all` has `each` bytes for every process, in the order of their indices; this process's are filled
+   * in, and it returns 0 when the others' are too. mscclc_communicator_create calls it, from the calling thread, the
+   * same number of times with the same `each` in every process; nobody calls it later. It is not called where every
+   * rank is in this process. From then on the processes are in touch by a Unix socket of their own in a temporary
+   * folder ($TMPDIR, else /tmp), which other network namespaces of the machine reach too. Processes of different
+   * machines are told so: MSCCLC_ERROR_UNSUPPORTED. */
+  int32_t (*allgather)(void *context, void *all, uint64_t each);
+  void *allgather_context;
+  /* For `allgather`: this process's index, and how many processes there are. An index counts processes, from 0 on, in
+   * the order of their ranks. `processes` 0: each has `local_ranks` ranks, so the index is first_local_rank /
+   * local_ranks. */
+  uint32_t process;
+  uint32_t processes;
 } MscclcCommunicatorOptions;
 
 void mscclc_communicator_options_init(MscclcCommunicatorOptions *options);

@@ -100,6 +100,19 @@ private:
 struct CommunicatorOptions : MscclcCommunicatorOptions {
   CommunicatorOptions() { mscclc_communicator_options_init(this); }
   explicit CommunicatorOptions(uint32_t all) : CommunicatorOptions() { ranks = all; }
+  /// The processes meet through `exchange(void *all, uint64_t each)`, which says whether it went well. It lives until
+  /// the communicator is made. See MscclcCommunicatorOptions::allgather.
+  template <class Exchange> CommunicatorOptions &meetThrough(Exchange &exchange) {
+    allgather = [](void *context, void *all, uint64_t each) -> int32_t {
+      try {
+        return (*static_cast<Exchange *>(context))(all, each) ? 0 : 1;
+      } catch (...) {
+        return 1;
+      }
+    };
+    allgather_context = &exchange;
+    return *this;
+  }
 };
 
 class Communicator {

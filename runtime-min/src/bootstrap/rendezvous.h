@@ -5,6 +5,7 @@
 // that ends, or aborts the communicator, is noticed at once by all.
 #pragma once
 
+#include "bootstrap/place.h"
 #include "bootstrap/socket.h"
 
 #include <atomic>
@@ -34,7 +35,8 @@ struct ProcessInfo {
 class Rendezvous {
 public:
   struct Options {
-    std::string path; ///< not used where all ranks are in one process
+    std::string path;    ///< not used where all ranks are in one process
+    Allgather allgather; ///< tells the processes the path, if it is there
     uint32_t ranks = 0;
     uint32_t firstRank = 0;
     uint32_t localRanks = 0;
@@ -62,7 +64,7 @@ public:
 private:
   explicit Rendezvous(Options options, Callbacks callbacks)
       : options_(std::move(options)), callbacks_(std::move(callbacks)) {}
-  Status gather(Clock::time_point deadline);
+  Status gather(const File &listener, Clock::time_point deadline);
   Status enter(Clock::time_point deadline);
   void read();
   void handle(Frame &frame);

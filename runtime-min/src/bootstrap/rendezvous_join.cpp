@@ -139,8 +139,14 @@ Status Rendezvous::join(const Options &options, Callbacks callbacks, std::unique
     result = std::move(r);
     return {};
   }
+  Place place;
+  if (options.allgather.call == nullptr)
+    MSCCLC_TRY(place.take(options.path, options.firstRank == 0));
+  else
+    MSCCLC_TRY(place.agree(options.allgather, {options.ranks, options.firstRank, options.localRanks}));
+  r->options_.path = place.path();
   const Clock::time_point deadline = Clock::now() + options.timeout;
-  MSCCLC_TRY(options.firstRank == 0 ? r->gather(deadline) : r->enter(deadline));
+  MSCCLC_TRY(options.firstRank == 0 ? r->gather(place.listener(), deadline) : r->enter(deadline));
   r->gone_.assign(r->processes_.size(), 0);
   r->wakeUp_ = File(::eventfd(0, EFD_CLOEXEC));
   if (!r->wakeUp_.valid())
@@ -150,9 +156,7 @@ Status Rendezvous::join(const Options &options, Callbacks callbacks, std::unique
   return {};
 }
 
-Status Rendezvous::gather(Clock::time_point deadline) {
-  File listener;
-  MSCCLC_TRY(listenAt(options_.path, listener));
+Status Rendezvous::gather(const File &listener, Clock::time_point deadline) {
   Gathering gathering(options_);
   gathering.run(listener, deadline);
   processes_ = {{0, options_.localRanks, static_cast<int32_t>(::getpid())}};
@@ -164,8 +168,6 @@ Status Rendezvous::gather(Clock::time_point deadline) {
   Status refused = std::move(gathering.refused);
   if (const std::string why = whyIncomplete(processes_, options_.ranks); refused.ok() && !why.empty())
     refused = failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: %s", why.c_str());
-  if (options_.path[0] != '@')
-    ::unlink(options_.path.c_str());
   if (!refused.ok()) {
     send(FrameKind::Refuse, 0, 0, Bytes(refused.text.begin(), refused.text.end()), {}, 0);
     return refused;

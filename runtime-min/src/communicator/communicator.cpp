@@ -54,9 +54,14 @@ Status Communicator::placeRanks(const MscclcCommunicatorOptions &options) {
   if (ranks_ == 0 || local > ranks_ || firstLocalRank_ > ranks_ - local)
     return failure(MSCCLC_ERROR_ARGUMENT, "local ranks %u to %u of a communicator of %u", firstLocalRank_,
                    firstLocalRank_ + local - 1, ranks_);
-  if (local < ranks_ && (options.rendezvous == nullptr || options.rendezvous[0] == '\0'))
-    return failure(MSCCLC_ERROR_ARGUMENT, "%u of %u ranks are here, and there is no rendezvous to find the others",
-                   local, ranks_);
+  const bool hasPlace = options.rendezvous != nullptr && options.rendezvous[0] != '\0';
+  if (local < ranks_ && !hasPlace && options.allgather == nullptr)
+    return failure(MSCCLC_ERROR_ARGUMENT,
+                   "%u of %u ranks are here, and there is no rendezvous and no allgather to find the others", local,
+                   ranks_);
+  if (hasPlace && options.allgather != nullptr)
+    return failure(MSCCLC_ERROR_ARGUMENT, "the processes meet at '%s' or through an allgather, not both",
+                   options.rendezvous);
   int32_t count = 0;
   MSCCLC_TRY(platform_->deviceCount(count));
   for (uint32_t i = 0; i < local; ++i) {
@@ -90,6 +95,7 @@ Status Communicator::meet(const MscclcCommunicatorOptions &options) {
   watch_ = std::make_unique<Watch>(graceOf(waitMs), [this](const Status &reason) { rendezvous_->abort(reason); });
   Rendezvous::Options meeting;
   meeting.path = options.rendezvous == nullptr ? "" : options.rendezvous;
+  meeting.allgather = {options.allgather, options.allgather_context, options.process, options.processes};
   meeting.ranks = ranks_;
   meeting.firstRank = firstLocalRank_;
   meeting.localRanks = localRanks();
