@@ -112,7 +112,7 @@ int32_t mscclc_communicator_destroy(MscclcCommunicator *handle) {
     for (const auto &entry : handle->buffers)
       entry->region->closeRemote();
   });
-  communicator.rendezvous().leave();
+  communicator.engine().leave(&communicator.engine());
   handle->instances.clear();
   handle->buffers.clear();
   return report(status);
@@ -177,8 +177,8 @@ int32_t mscclc_buffer_allocate(MscclcCommunicator *communicator, uint64_t bytes,
     return report(noHandle("communicator, or nowhere to put the buffer"));
   const DeviceGuard guard = keepDevice(communicator);
   std::unique_ptr<Region> region;
-  const Status status = Region::allocate(*communicator->communicator, bytes, MemoryKind::Multicast,
-                                         sized("allocate a buffer", bytes), region);
+  const Status status =
+      Region::allocate(*communicator->communicator, bytes, true, sized("allocate a buffer", bytes), region);
   return keep(communicator, status, std::move(region), buffer);
 }
 
@@ -216,7 +216,7 @@ void *mscclc_buffer_address(const MscclcBuffer *buffer, uint32_t rank) {
 }
 
 uint32_t mscclc_buffer_multicast(const MscclcBuffer *buffer) {
-  return buffer->region->multicast() != nullptr ? 1 : 0;
+  return buffer->region->multicast(0) != nullptr ? 1 : 0;
 }
 
 int32_t mscclc_buffer_write(MscclcBuffer *buffer, uint32_t rank, uint64_t offset, const void *from, uint64_t bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bootstrap/file.h"
+#include "bytes.h"
 #include "status.h"
 
 #include <chrono>
@@ -10,14 +11,7 @@
 
 namespace mscclc::rt {
 
-using Bytes = std::vector<uint8_t>;
 using Clock = std::chrono::steady_clock;
-
-/// The bytes of `count` plain values.
-template <class T> Bytes bytesOf(const T *values, size_t count) {
-  const auto *begin = reinterpret_cast<const uint8_t *>(values);
-  return Bytes(begin, begin + count * sizeof(T));
-}
 
 enum class FrameKind : uint32_t {
   Hello,   ///< to rank 0's process: who comes

@@ -101,9 +101,9 @@ Status Binding::fill(uint32_t localIndex, const MscclcKernel &kernel, const Laun
                                  : group.buffer == MSCCLC_OUTPUT ? place.output
                                                                  : scratchSlice;
     if (group.size != communicator_.ranks() || slice.rankStep != 0 || slice.region == nullptr ||
-        slice.region->multicast() == nullptr)
+        slice.region->multicast(localIndex) == nullptr)
       continue;
-    multicast[channel] = static_cast<char *>(slice.region->multicast()) + slice.offset;
+    multicast[channel] = static_cast<char *>(slice.region->multicast(localIndex)) + slice.offset;
     lowBits_ |= numberOf(multicast[channel]);
   }
 

@@ -2,6 +2,7 @@
 
 #include "communicator/instance.h"
 #include "communicator/proxy.h"
+#include "engine/local.h"
 
 #include <algorithm>
 #include <cstring>
@@ -92,7 +93,9 @@ Status Communicator::connectDevices() {
 Status Communicator::meet(const MscclcCommunicatorOptions &options) {
   const uint64_t waitMs = options.wait_timeout_ms == 0 ? defaultWaitMs : options.wait_timeout_ms;
   waitTimeoutNs_ = waitMs >= longestMs ? 0 : waitMs * 1000000;
-  watch_ = std::make_unique<Watch>(graceOf(waitMs), [this](const Status &reason) { rendezvous_->abort(reason); });
+  watch_ = std::make_unique<Watch>(graceOf(waitMs), [this](const Status &reason) {
+    engine_->abort(engine_.get(), reason.code, reason.text.c_str());
+  });
   Rendezvous::Options meeting;
   meeting.path = options.rendezvous == nullptr ? "" : options.rendezvous;
   meeting.allgather = {options.allgather, options.allgather_context, options.process, options.processes};
@@ -101,32 +104,38 @@ Status Communicator::meet(const MscclcCommunicatorOptions &options) {
   meeting.localRanks = localRanks();
   meeting.timeout = std::chrono::milliseconds(
       options.setup_timeout_ms == 0 ? defaultSetupMs : std::min(options.setup_timeout_ms, longestMs));
-  MSCCLC_TRY(Rendezvous::join(meeting, {[this](const Status &reason) { watch_->fail(reason); }}, rendezvous_));
+  MscclcEngine *engine = nullptr;
+  MSCCLC_TRY(LocalEngine::create(
+      {*platform_, rankDevices_, std::move(meeting), [this](const Status &reason) { watch_->fail(reason); }}, engine));
+  engine_.reset(engine);
+  engine_->shape(engine, &shape_);
+  return introduceRanks();
+}
 
+/// Tells all about the devices of the local ranks.
+Status Communicator::introduceRanks() {
   std::vector<RankCard> cards(localRanks());
   for (uint32_t i = 0; i < localRanks(); ++i) {
     MSCCLC_TRY(platform_->identify(device(i), cards[i].device));
     cards[i].platform = platform_->kind();
     cards[i].multicast = platform_->hasMulticast(device(i)) ? 1 : 0;
   }
-  const auto *begin = reinterpret_cast<const uint8_t *>(cards.data());
-  std::vector<Message> all;
-  MSCCLC_TRY(
-      rendezvous_->exchange("create communicator", Bytes(begin, begin + cards.size() * sizeof(RankCard)), {}, all));
+  std::vector<Bytes> all;
+  MSCCLC_TRY(exchange("create communicator", bytesOf(cards.data(), cards.size()), all));
   hasMulticast_ = ranks_ > 1;
-  for (uint32_t process = 0; process < all.size(); ++process)
-    for (uint32_t i = 0; i < rendezvous_->processes()[process].ranks; ++i) {
+  for (const Bytes &bytes : all)
+    for (size_t at = 0; at + sizeof(RankCard) <= bytes.size(); at += sizeof(RankCard)) {
       RankCard card;
-      if (all[process].bytes.size() < (i + 1) * sizeof(card))
-        return failure(MSCCLC_ERROR_RENDEZVOUS, "create communicator: rank %u says too little",
-                       static_cast<uint32_t>(i));
-      std::memcpy(&card, all[process].bytes.data() + i * sizeof(card), sizeof(card));
+      std::memcpy(&card, bytes.data() + at, sizeof(card));
       if (card.platform != platform_->kind())
         return failure(MSCCLC_ERROR_RENDEZVOUS,
                        "create communicator: some ranks are on CUDA devices, others on the host");
       hasMulticast_ = hasMulticast_ && card.multicast != 0;
       deviceIds_.push_back(card.device);
     }
+  if (deviceIds_.size() != ranks_)
+    return failure(MSCCLC_ERROR_RENDEZVOUS, "create communicator: %zu of %u ranks say who they are", deviceIds_.size(),
+                   ranks_);
   std::vector<DeviceId> distinct = deviceIds_;
   std::sort(distinct.begin(), distinct.end());
   hasMulticast_ = hasMulticast_ && std::adjacent_find(distinct.begin(), distinct.end()) == distinct.end();
@@ -140,10 +149,10 @@ Communicator::~Communicator() {
     for (size_t i = 0; i < streams_.size(); ++i)
       platform_->destroyStream(rankDevices_[i], streams_[i]);
   }
-  // The watch tells the rendezvous, and the rendezvous the watch.
+  // The watch tells the engine, and the engine the watch.
   if (watch_)
     watch_->stop();
-  rendezvous_.reset();
+  engine_.reset();
 }
 
 size_t Communicator::indexOfDevice(int32_t device) const {
@@ -165,7 +174,7 @@ ProxyThread &Communicator::proxies() {
 
 void Communicator::fail(const Status &reason) {
   if (watch_->fail(reason))
-    rendezvous_->abort(reason);
+    engine_->abort(engine_.get(), reason.code, reason.text.c_str());
 }
 
 Status Communicator::settle() {
@@ -180,9 +189,17 @@ Status Communicator::settle() {
   return first;
 }
 
+Status Communicator::exchange(const std::string &what, const Bytes &mine, std::vector<Bytes> &all) {
+  const MscclcReceive receive = [](void *context, const void *bytes, uint64_t count) {
+    const auto *begin = static_cast<const uint8_t *>(bytes);
+    static_cast<std::vector<Bytes> *>(context)->emplace_back(begin, begin + count);
+  };
+  return statusOf(engine_->exchange(engine_.get(), what.c_str(), mine.data(), mine.size(), receive, &all));
+}
+
 Status Communicator::barrier(const std::string &what) {
-  std::vector<Message> all;
-  return rendezvous_->exchange(what, {}, {}, all);
+  std::vector<Bytes> all;
+  return exchange(what, {}, all);
 }
 
 Status Communicator::reset() {

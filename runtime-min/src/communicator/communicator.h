@@ -1,9 +1,10 @@
 // A communicator: which ranks there are, which of them are here, on which devices; and its state of health.
 #pragma once
 
-#include "bootstrap/rendezvous.h"
+#include "bytes.h"
 #include "communicator/region.h"
 #include "communicator/watch.h"
+#include "engine/engine.h"
 #include "platform/platform.h"
 
 #include <memory>
@@ -22,7 +23,7 @@ public:
   ~Communicator();
 
   Platform &platform() { return *platform_; }
-  Rendezvous &rendezvous() { return *rendezvous_; }
+  MscclcEngine &engine() const { return *engine_; }
   Watch &watch() { return *watch_; }
   ProxyThread &proxies();
 
@@ -30,7 +31,7 @@ public:
   uint32_t firstLocalRank() const { return firstLocalRank_; }
   uint32_t localRanks() const { return static_cast<uint32_t>(rankDevices_.size()); }
   bool isLocal(uint32_t rank) const { return rank - firstLocalRank_ < localRanks(); }
-  size_t processes() const { return rendezvous_->processes().size(); }
+  uint32_t processes() const { return shape_.processes; }
   /// Device of a local rank.
   int32_t device(uint32_t localIndex) const { return rankDevices_[localIndex]; }
   /// The process's devices, each once, ascending.
@@ -48,6 +49,8 @@ public:
   void fail(const Status &reason);
   /// Waits for the launches of all instances.
   Status settle();
+  /// Every process sends bytes and gets those of all, in the order of their ranks. Collective.
+  Status exchange(const std::string &what, const Bytes &mine, std::vector<Bytes> &all);
   /// Waits until every process has come here. Collective.
   Status barrier(const std::string &what);
   /// After a failure: everything as it was made. Collective.
@@ -63,6 +66,7 @@ private:
   Status placeRanks(const MscclcCommunicatorOptions &options);
   Status connectDevices();
   Status meet(const MscclcCommunicatorOptions &options);
+  Status introduceRanks();
   size_t indexOfDevice(int32_t device) const;
 
   std::unique_ptr<Platform> platform_;
@@ -75,7 +79,11 @@ private:
   bool hasMulticast_ = false;
   uint64_t waitTimeoutNs_ = 0;
   std::unique_ptr<Watch> watch_;
-  std::unique_ptr<Rendezvous> rendezvous_;
+  struct DestroyEngine {
+    void operator()(MscclcEngine *engine) const { engine->destroy(engine); }
+  };
+  std::unique_ptr<MscclcEngine, DestroyEngine> engine_;
+  MscclcShape shape_{};
   std::vector<Stream> streams_; ///< by local rank
   std::unique_ptr<ProxyThread> proxies_;
   std::vector<Instance *> instances_;

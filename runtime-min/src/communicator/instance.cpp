@@ -40,9 +40,9 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
   const std::string name = format("kernel '%s'", kernel.name);
   instance->scratchStride_ = kernel.scratch_stride(instance->maxMessageBytes_);
   const uint64_t scratchBytes = kernel.scratch_bytes(instance->scratchStride_);
-  const MemoryKind kind = (kernel.flags & MSCCLC_USES_MULTICAST) != 0 ? MemoryKind::Multicast : MemoryKind::Plain;
-  MSCCLC_TRY(Region::allocate(communicator, syncBytes, MemoryKind::Plain, name + ": counters", instance->sync_));
-  MSCCLC_TRY(Region::allocate(communicator, scratchBytes, kind, name + ": scratch", instance->scratch_));
+  const bool multicast = (kernel.flags & MSCCLC_USES_MULTICAST) != 0;
+  MSCCLC_TRY(Region::allocate(communicator, syncBytes, false, name + ": counters", instance->sync_));
+  MSCCLC_TRY(Region::allocate(communicator, scratchBytes, multicast, name + ": scratch", instance->scratch_));
   instance->local_.resize(communicator.localRanks());
   for (uint32_t i = 0; i < communicator.localRanks(); ++i)
     MSCCLC_TRY(instance->prepareRank(i));
@@ -56,11 +56,10 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
 Status Instance::agree(uint64_t maxMessageBytes) {
   maxMessageBytes_ = maxMessageBytes;
   const std::string mine = identityOf(kernel_, maxMessageBytes);
-  std::vector<Message> all;
-  MSCCLC_TRY(communicator_.rendezvous().exchange(format("load kernel '%s'", kernel_.name),
-                                                 Bytes(mine.begin(), mine.end()), {}, all));
-  for (const Message &message : all)
-    if (std::string(message.bytes.begin(), message.bytes.end()) != mine)
+  std::vector<Bytes> all;
+  MSCCLC_TRY(communicator_.exchange(format("load kernel '%s'", kernel_.name), {mine.begin(), mine.end()}, all));
+  for (const Bytes &theirs : all)
+    if (std::string(theirs.begin(), theirs.end()) != mine)
       return failure(MSCCLC_ERROR_RENDEZVOUS,
                      "kernel '%s' differs between the processes (tool, source, switches or largest message)",
                      kernel_.name);

@@ -2,41 +2,14 @@
 
 #include "communicator/communicator.h"
 
-#include <algorithm>
-#include <cstring>
-
 namespace mscclc::rt {
-namespace {
 
-/// What a process says about its part of a region, followed by a handle for each of its ranks.
-struct Offer {
-  uint64_t bytes;
-  int32_t code; ///< why there is no memory here; the handles are then left out
-  int32_t reserved;
-};
-
-} // namespace
-
-Status Region::allocate(Communicator &communicator, uint64_t bytes, MemoryKind kind, const std::string &what,
+Status Region::allocate(Communicator &communicator, uint64_t bytes, bool multicast, const std::string &what,
                         std::unique_ptr<Region> &result) {
   std::unique_ptr<Region> region(new Region(communicator, bytes));
-  region->owned_ = true;
-  if (!communicator.hasMulticast())
-    kind = MemoryKind::Plain;
-  Status mine;
-  for (uint32_t i = 0; i < communicator.localRanks() && bytes != 0 && mine.ok(); ++i) {
-    void *memory = nullptr;
-    mine = communicator.platform().allocate(communicator.device(i), bytes, kind, communicator.devices(), memory);
-    // Without this kind of memory on a rank all do without multicast.
-    if (!mine.ok() && kind == MemoryKind::Multicast)
-      mine = communicator.platform().allocate(communicator.device(i), bytes, MemoryKind::Plain, communicator.devices(),
-                                              memory);
-    if (mine.ok())
-      region->local_.push_back(memory);
-  }
-  MSCCLC_TRY(region->connect(what, std::move(mine)));
-  if (kind == MemoryKind::Multicast && bytes != 0)
-    MSCCLC_TRY(region->makeMulticast(what));
+  MSCCLC_TRY(
+      statusOf(communicator.engine().allocate(&communicator.engine(), what.c_str(), bytes,
+                                              multicast && communicator.hasMulticast() ? 1 : 0, &region->memory_)));
   result = std::move(region);
   return {};
 }
@@ -44,167 +17,33 @@ Status Region::allocate(Communicator &communicator, uint64_t bytes, MemoryKind k
 Status Region::adopt(Communicator &communicator, void *const *pointers, uint64_t bytes, const std::string &what,
                      std::unique_ptr<Region> &result) {
   std::unique_ptr<Region> region(new Region(communicator, bytes));
-  Status mine;
-  for (uint32_t i = 0; i < communicator.localRanks() && bytes != 0; ++i) {
-    if (pointers[i] == nullptr && mine.ok())
-      mine =
-          failure(MSCCLC_ERROR_ARGUMENT, "%s: no memory for rank %u", what.c_str(), communicator.firstLocalRank() + i);
-    region->local_.push_back(pointers[i]);
-  }
-  MSCCLC_TRY(region->connect(what, std::move(mine)));
+  MSCCLC_TRY(
+      statusOf(communicator.engine().adopt(&communicator.engine(), what.c_str(), pointers, bytes, &region->memory_)));
   result = std::move(region);
   return {};
 }
 
-/// Exchanges handles and maps the memory of other processes, once for each device of this one. `mine`: whether there is
-/// memory here; a process without it tells the others, which would wait for it otherwise.
-Status Region::connect(const std::string &what, Status mine) {
-  if (communicator_.processes() == 1)
-    return mine;
-  Bytes message(sizeof(Offer));
-  std::vector<File> files;
-  std::vector<int> descriptors;
-  for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i) {
-    ShareHandle handle;
-    int file = -1;
-    mine = communicator_.platform().share(communicator_.device(i), local_[i], bytes_, handle, file);
-    if (mine.ok() && handle.hasFile != 0) {
-      files.emplace_back(file);
-      descriptors.push_back(file);
-    }
-    const auto *begin = reinterpret_cast<const uint8_t *>(&handle);
-    message.insert(message.end(), begin, begin + sizeof(handle));
-  }
-  const Offer offer{bytes_, mine.code, 0};
-  std::memcpy(message.data(), &offer, sizeof(offer));
-  if (!mine.ok())
-    message.resize(sizeof(offer));
-  std::vector<Message> all;
-  MSCCLC_TRY(communicator_.rendezvous().exchange(what, std::move(message), descriptors, all));
-  MSCCLC_TRY(mine);
-  for (uint32_t process = 0; process < all.size(); ++process) {
-    if (process == communicator_.rendezvous().self())
-      continue;
-    const ProcessInfo &info = communicator_.rendezvous().processes()[process];
-    Offer theirs{};
-    const size_t handles = bytes_ == 0 ? 0 : info.ranks;
-    if (all[process].bytes.size() >= sizeof(theirs))
-      std::memcpy(&theirs, all[process].bytes.data(), sizeof(theirs));
-    if (theirs.code != MSCCLC_OK)
-      return failure(theirs.code, "%s: no memory on rank %u or its neighbours: %s", what.c_str(), info.firstRank,
-                     mscclc_error_text(theirs.code));
-    if (theirs.bytes != bytes_ || all[process].bytes.size() != sizeof(theirs) + handles * sizeof(ShareHandle))
-      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: %llu bytes here, %llu on rank %u", what.c_str(),
-                     static_cast<unsigned long long>(bytes_), static_cast<unsigned long long>(theirs.bytes),
-                     info.firstRank);
-    size_t nextFile = 0;
-    for (uint32_t i = 0; i < handles; ++i) {
-      ShareHandle handle;
-      std::memcpy(&handle, all[process].bytes.data() + sizeof(theirs) + i * sizeof(handle), sizeof(handle));
-      int file = -1;
-      if (handle.hasFile != 0) {
-        if (nextFile >= all[process].files.size())
-          return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: the handle of rank %u came without its file", what.c_str(),
-                         info.firstRank + i);
-        file = all[process].files[nextFile++].get();
-      }
-      for (const int32_t device : communicator_.devices()) {
-        void *memory = nullptr;
-        MSCCLC_TRY(communicator_.platform().open(device, handle, file, memory));
-        remote_.push_back({device, info.firstRank + i, handle, memory});
-      }
-    }
-  }
-  std::sort(remote_.begin(), remote_.end(), [](const Remote &a, const Remote &b) {
-    return a.device != b.device ? a.device < b.device : a.rank < b.rank;
-  });
-  return {};
-}
-
-/// Tells the others how a step went here. Where it went wrong anywhere, all do without multicast.
-Status Region::multicastStep(const std::string &what, const Status &mine, bool &allWell) {
-  std::vector<Message> all;
-  MSCCLC_TRY(communicator_.rendezvous().exchange(what, Bytes(1, mine.ok() ? 1 : 0), {}, all));
-  allWell =
-      std::all_of(all.begin(), all.end(), [](const Message &m) { return m.bytes.size() == 1 && m.bytes[0] == 1; });
-  return {};
-}
-
-Status Region::makeMulticast(const std::string &what) {
-  Platform &platform = communicator_.platform();
-  File file;
-  Status mine;
-  if (communicator_.rendezvous().self() == 0) {
-    int descriptor = -1;
-    mine = platform.createMulticast(communicator_.ranks(), bytes_, multicastObject_, descriptor);
-    file = File(descriptor);
-  }
-  if (communicator_.processes() > 1) {
-    std::vector<Message> all;
-    std::vector<int> files;
-    if (file.valid())
-      files.push_back(file.get());
-    MSCCLC_TRY(communicator_.rendezvous().exchange(what + ", multicast object", {}, files, all));
-    if (communicator_.rendezvous().self() != 0) {
-      if (all[0].files.empty())
-        mine = failure(MSCCLC_ERROR_UNSUPPORTED, "no multicast object");
-      else
-        mine = platform.openMulticast(all[0].files[0].get(), bytes_, communicator_.ranks(), multicastObject_);
-    }
-  }
-  for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i)
-    mine = platform.joinMulticast(multicastObject_, communicator_.device(i));
-  // Memory is bound once every device of the object is there.
-  bool well = false;
-  MSCCLC_TRY(multicastStep(what + ", multicast devices", mine, well));
-  for (uint32_t i = 0; i < local_.size() && well && mine.ok(); ++i)
-    mine = platform.bindMulticast(multicastObject_, communicator_.device(i), local_[i]);
-  void *address = nullptr;
-  if (well && mine.ok())
-    mine = platform.mapMulticast(multicastObject_, communicator_.devices(), address);
-  bool bound = false;
-  MSCCLC_TRY(multicastStep(what + ", multicast memory", mine, bound));
-  if (well && bound) {
-    multicastAddress_ = address;
-  } else if (multicastObject_ != nullptr) {
-    platform.destroyMulticast(multicastObject_);
-    multicastObject_ = nullptr;
-  }
-  return {};
-}
-
 void Region::closeRemote() {
-  if (multicastObject_ != nullptr)
-    communicator_.platform().destroyMulticast(multicastObject_);
-  multicastObject_ = multicastAddress_ = nullptr;
-  for (const Remote &remote : remote_)
-    communicator_.platform().close(remote.device, remote.handle, remote.memory);
-  remote_.clear();
+  communicator_.engine().disconnect(memory_);
 }
 
 Region::~Region() {
-  closeRemote();
-  for (uint32_t i = 0; i < local_.size() && owned_; ++i)
-    communicator_.platform().release(communicator_.device(i), local_[i]);
+  if (memory_ != nullptr)
+    communicator_.engine().release(memory_);
 }
 
 void *Region::at(uint32_t localIndex, uint32_t rank) const {
-  if (bytes_ == 0)
-    return nullptr;
-  if (communicator_.isLocal(rank))
-    return local_[rank - communicator_.firstLocalRank()];
-  const int32_t device = communicator_.device(localIndex);
-  const auto found =
-      std::lower_bound(remote_.begin(), remote_.end(), std::make_pair(device, rank),
-                       [](const Remote &entry, const std::pair<int32_t, uint32_t> &key) {
-                         return entry.device != key.first ? entry.device < key.first : entry.rank < key.second;
-                       });
-  return found != remote_.end() && found->device == device && found->rank == rank ? found->memory : nullptr;
+  return bytes_ == 0 ? nullptr : communicator_.engine().address(memory_, localIndex, rank);
+}
+
+void *Region::multicast(uint32_t localIndex) const {
+  return communicator_.engine().multicast(memory_, localIndex);
 }
 
 Status Region::clear() {
-  for (uint32_t i = 0; i < local_.size(); ++i)
-    MSCCLC_TRY(communicator_.platform().clear(communicator_.device(i), local_[i], bytes_));
+  for (uint32_t i = 0; i < communicator_.localRanks() && bytes_ != 0; ++i)
+    MSCCLC_TRY(
+        communicator_.platform().clear(communicator_.device(i), at(i, communicator_.firstLocalRank() + i), bytes_));
   return {};
 }
 

@@ -1,0 +1,72 @@
+/* What the runtime needs of the machinery under a communicator: who is there, memory that the ranks share, and how they
+ * hear of each other's failures. One table in C for each engine: `local` (one machine, on the runtime's own means) and
+ * `nccl` (an NCCL communicator that the program has). A communicator owns its table.
+ *
+ * Functions that return int32_t return MSCCLC_OK or a code of runtime.h, with the text in mscclc_last_error().
+ * "Collective" is as there; `what` names the call, and processes that come to different calls fail by these names. */
+#ifndef MSCCLC_ENGINE_H
+#define MSCCLC_ENGINE_H
+
+#include "mscclc/runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Memory of one size on every rank. Each engine has its own kind. */
+typedef struct MscclcMemory MscclcMemory;
+
+typedef struct MscclcShape {
+  uint32_t ranks;
+  uint32_t first_local_rank; /* of this process */
+  uint32_t local_ranks;
+  uint32_t processes; /* in the order of their ranks */
+  /* The load/store team: kernels of the local ranks may load and store the memory of `team_ranks` ranks from
+   * `team_first` on. */
+  uint32_t team_first;
+  uint32_t team_ranks;
+} MscclcShape;
+
+/* Gets what a process sent; called once for each, in the order of their ranks. */
+typedef void (*MscclcReceive)(void *context, const void *bytes, uint64_t count);
+
+typedef struct MscclcEngine MscclcEngine;
+struct MscclcEngine {
+  const char *name;
+  /* The last call. Waits for nobody. */
+  void (*destroy)(MscclcEngine *engine);
+  void (*shape)(const MscclcEngine *engine, MscclcShape *shape);
+
+  /* Every process sends `count` bytes, each its own number, and gets those of all. Collective. */
+  int32_t (*exchange)(MscclcEngine *engine, const char *what, const void *bytes, uint64_t count, MscclcReceive receive,
+                      void *context);
+
+  /* Zeroed memory of `bytes` on every rank; `multicast` 1: with a multicast mapping if it can be had. Collective. */
+  int32_t (*allocate)(MscclcEngine *engine, const char *what, uint64_t bytes, uint32_t multicast,
+                      MscclcMemory **memory);
+  /* The caller's memory, a pointer for each local rank. Collective. */
+  int32_t (*adopt)(MscclcEngine *engine, const char *what, void *const *pointers, uint64_t bytes,
+                   MscclcMemory **memory);
+  /* The part of `rank` as kernels of a local rank address it; null: they cannot load and store it. */
+  void *(*address)(const MscclcMemory *memory, uint32_t local_index, uint32_t rank);
+  /* The multicast mapping over all ranks, as kernels of a local rank address it, or null. */
+  void *(*multicast)(const MscclcMemory *memory, uint32_t local_index);
+  /* Lets go of the other ranks' parts. They may free theirs when all have done so. */
+  void (*disconnect)(MscclcMemory *memory);
+  /* The last call for a memory. Frees what allocate made. */
+  void (*release)(MscclcMemory *memory);
+
+  /* Asked again and again, from a thread of the communicator's: a failure that the engine was not told of by anybody.
+   * MSCCLC_OK if there is none. */
+  int32_t (*health)(MscclcEngine *engine);
+  /* Tells the other processes, as well as the engine can, that this one gives up. From any thread. */
+  void (*abort)(MscclcEngine *engine, int32_t code, const char *reason);
+  /* Tells them that this process is about to end its part, and waits for those that live to do so too. */
+  void (*leave)(MscclcEngine *engine);
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
