@@ -46,6 +46,7 @@ const CodeText codeTexts[] = {
     CODE(MSCCLC_ERROR_TIMEOUT, "a wait in a kernel took too long"),
     CODE(MSCCLC_ERROR_ABORTED, "the communicator was aborted"),
     CODE(MSCCLC_ERROR_UNSUPPORTED, "not supported here"),
+    CODE(MSCCLC_ERROR_NCCL, "NCCL failed"),
 };
 #undef CODE
 

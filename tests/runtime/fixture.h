@@ -2,8 +2,8 @@
 #pragma once
 
 #include "catch.h"
+#include "engines.h"
 #include "kernels.h"
-#include "mscclc/runtime.hpp"
 
 #include <functional>
 #include <string>
@@ -11,13 +11,12 @@
 
 namespace testing {
 
-using namespace mscclc::runtime;
-
 /// All ranks in this process.
 inline CommunicatorOptions onHost(uint32_t ranks, uint64_t waitTimeoutMs = 60000) {
   CommunicatorOptions options(ranks);
   options.platform = MSCCLC_PLATFORM_HOST;
   options.wait_timeout_ms = waitTimeoutMs;
+  useNccl(options, newPlace());
   return options;
 }
 

@@ -17,13 +17,8 @@ inline CommunicatorOptions spread(uint32_t ranks, uint32_t processes, uint32_t p
   options.local_ranks = ranks * (process + 1) / processes - options.first_local_rank;
   options.rendezvous = place.c_str();
   options.setup_timeout_ms = 20000;
+  useNccl(options, place);
   return options;
-}
-
-/// A rendezvous that no other test has.
-inline std::string newPlace() {
-  static int count = 0;
-  return "@mscclc-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
 }
 
 /// What `part` returns in each of the processes; -1 for one that was killed, 99 for one that threw. A part that hangs

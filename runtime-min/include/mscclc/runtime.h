@@ -25,7 +25,8 @@ enum MscclcError {
   MSCCLC_ERROR_PEER_LOST = 107,  /* a process of the communicator ended; the communicator can only be destroyed */
   MSCCLC_ERROR_TIMEOUT = 108,    /* a wait in a kernel took too long; the text says who waits for what */
   MSCCLC_ERROR_ABORTED = 109,    /* mscclc_communicator_abort, here or in another process */
-  MSCCLC_ERROR_UNSUPPORTED = 110 /* this machine, or this build, cannot do it */
+  MSCCLC_ERROR_UNSUPPORTED = 110, /* this machine, or this build, cannot do it */
+  MSCCLC_ERROR_NCCL = 111         /* NCCL failed; the text has its reason */
 };
 
 const char *mscclc_error_name(int32_t code); /* "MSCCLC_ERROR_TIMEOUT"; never null */
@@ -75,6 +76,11 @@ typedef struct MscclcCommunicatorOptions {
    * local_ranks. */
   uint32_t process;
   uint32_t processes;
+  /* The ncclComm_t of each local rank (`local_ranks`; 0: one), whose ranks follow each other: the communicator then
+   * shares memory and meets by NCCL, 2.28.9 or newer. `ranks`, `first_local_rank` and `devices` are taken from them, and
+   * `rendezvous` and `allgather` are not used. They outlive the communicator. Null: on the runtime's own means. */
+  void *const *nccl;
+  void *nccl_library; /* dlopen's handle of their NCCL. Null: the one that is loaded in the process */
 } MscclcCommunicatorOptions;
 
 void mscclc_communicator_options_init(MscclcCommunicatorOptions *options);
@@ -83,6 +89,8 @@ void mscclc_communicator_options_init(MscclcCommunicatorOptions *options);
  * something else, or does not come, makes them fail by name. */
 int32_t mscclc_communicator_create(const MscclcCommunicatorOptions *options,
                                    MscclcCommunicator **communicator); /* collective */
+/* The same with the options' defaults, on one rank's ncclComm_t. Collective. */
+int32_t mscclc_communicator_create_nccl(void *nccl, MscclcCommunicator **communicator);
 /* Collective, waits for the launches. Frees what was made from the communicator. Null is ignored. */
 int32_t mscclc_communicator_destroy(MscclcCommunicator *communicator);
 

@@ -100,6 +100,13 @@ int32_t mscclc_communicator_create(const MscclcCommunicatorOptions *options, Msc
   return MSCCLC_OK;
 }
 
+int32_t mscclc_communicator_create_nccl(void *nccl, MscclcCommunicator **communicator) {
+  MscclcCommunicatorOptions options;
+  mscclc_communicator_options_init(&options);
+  options.nccl = &nccl;
+  return mscclc_communicator_create(&options, communicator);
+}
+
 int32_t mscclc_communicator_destroy(MscclcCommunicator *handle) {
   if (handle == nullptr)
     return MSCCLC_OK;

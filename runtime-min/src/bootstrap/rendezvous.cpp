@@ -122,6 +122,14 @@ Status Rendezvous::exchange(const std::string &what, Bytes message, const std::v
   return mismatch;
 }
 
+Status Rendezvous::exchangeBytes(const std::string &what, Bytes message, std::vector<Bytes> &all) {
+  std::vector<Message> messages;
+  MSCCLC_TRY(exchange(what, std::move(message), {}, messages));
+  for (Message &one : messages)
+    all.push_back(std::move(one.bytes));
+  return {};
+}
+
 std::string Rendezvous::missing(uint32_t round) const {
   std::string names;
   for (uint32_t process = 0; process < processes_.size(); ++process) {

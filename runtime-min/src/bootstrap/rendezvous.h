@@ -56,6 +56,8 @@ public:
 
   /// One round. `what` names it: processes that come to different rounds fail, and say so.
   Status exchange(const std::string &what, Bytes message, const std::vector<int> &files, std::vector<Message> &all);
+  /// The same without files.
+  Status exchangeBytes(const std::string &what, Bytes message, std::vector<Bytes> &all);
   /// Tells all other processes.
   void abort(const Status &reason);
   /// Waits until all processes that live have left too.

@@ -3,6 +3,7 @@
 #include "communicator/instance.h"
 #include "communicator/proxy.h"
 #include "engine/local.h"
+#include "engine/nccl.h"
 
 #include <algorithm>
 #include <cstring>
@@ -32,13 +33,25 @@ std::chrono::milliseconds graceOf(uint64_t waitMs) {
 
 } // namespace
 
-Status Communicator::create(const MscclcCommunicatorOptions &options, std::unique_ptr<Communicator> &result) {
+Status Communicator::create(const MscclcCommunicatorOptions &given, std::unique_ptr<Communicator> &result) {
+  MscclcCommunicatorOptions options = given;
+  NcclRanks nccl;
+  if (options.nccl != nullptr) {
+    MSCCLC_TRY(NcclRanks::read(options.nccl_library, options.nccl, std::max(options.local_ranks, 1u), nccl));
+    options.ranks = nccl.ranks;
+    options.first_local_rank = nccl.first;
+    options.local_ranks = static_cast<uint32_t>(nccl.comms.size());
+    options.devices = nccl.devices.data();
+    options.rendezvous = nullptr;
+    options.allgather = nullptr;
+  }
   std::unique_ptr<Communicator> communicator(new Communicator());
   MSCCLC_TRY(createPlatform(options.platform, communicator->platform_));
   const DeviceGuard guard(*communicator->platform_);
   MSCCLC_TRY(communicator->placeRanks(options));
-  MSCCLC_TRY(communicator->connectDevices());
-  MSCCLC_TRY(communicator->meet(options));
+  if (options.nccl == nullptr)
+    MSCCLC_TRY(communicator->connectDevices());
+  MSCCLC_TRY(communicator->meet(options, options.nccl == nullptr ? nullptr : &nccl));
   for (const int32_t device : communicator->rankDevices_) {
     Stream stream = nullptr;
     MSCCLC_TRY(communicator->platform_->createStream(device, false, stream));
@@ -56,7 +69,7 @@ Status Communicator::placeRanks(const MscclcCommunicatorOptions &options) {
     return failure(MSCCLC_ERROR_ARGUMENT, "local ranks %u to %u of a communicator of %u", firstLocalRank_,
                    firstLocalRank_ + local - 1, ranks_);
   const bool hasPlace = options.rendezvous != nullptr && options.rendezvous[0] != '\0';
-  if (local < ranks_ && !hasPlace && options.allgather == nullptr)
+  if (local < ranks_ && !hasPlace && options.allgather == nullptr && options.nccl == nullptr)
     return failure(MSCCLC_ERROR_ARGUMENT,
                    "%u of %u ranks are here, and there is no rendezvous and no allgather to find the others", local,
                    ranks_);
@@ -90,23 +103,29 @@ Status Communicator::connectDevices() {
   return {};
 }
 
-Status Communicator::meet(const MscclcCommunicatorOptions &options) {
+Status Communicator::meet(const MscclcCommunicatorOptions &options, NcclRanks *nccl) {
   const uint64_t waitMs = options.wait_timeout_ms == 0 ? defaultWaitMs : options.wait_timeout_ms;
   waitTimeoutNs_ = waitMs >= longestMs ? 0 : waitMs * 1000000;
-  watch_ = std::make_unique<Watch>(graceOf(waitMs), [this](const Status &reason) {
-    engine_->abort(engine_.get(), reason.code, reason.text.c_str());
-  });
-  Rendezvous::Options meeting;
-  meeting.path = options.rendezvous == nullptr ? "" : options.rendezvous;
-  meeting.allgather = {options.allgather, options.allgather_context, options.process, options.processes};
-  meeting.ranks = ranks_;
-  meeting.firstRank = firstLocalRank_;
-  meeting.localRanks = localRanks();
-  meeting.timeout = std::chrono::milliseconds(
+  watch_ = std::make_unique<Watch>(
+      graceOf(waitMs),
+      [this](const Status &reason) { engine_->abort(engine_.get(), reason.code, reason.text.c_str()); },
+      [this] { return statusOf(engine_->health(engine_.get())); });
+  const auto failed = [this](const Status &reason) { watch_->fail(reason); };
+  const std::chrono::milliseconds timeout(
       options.setup_timeout_ms == 0 ? defaultSetupMs : std::min(options.setup_timeout_ms, longestMs));
   MscclcEngine *engine = nullptr;
-  MSCCLC_TRY(LocalEngine::create(
-      {*platform_, rankDevices_, std::move(meeting), [this](const Status &reason) { watch_->fail(reason); }}, engine));
+  if (nccl != nullptr) {
+    MSCCLC_TRY(NcclEngine::create({*platform_, std::move(*nccl), timeout, failed}, engine));
+  } else {
+    Rendezvous::Options meeting;
+    meeting.path = options.rendezvous == nullptr ? "" : options.rendezvous;
+    meeting.allgather = {options.allgather, options.allgather_context, options.process, options.processes};
+    meeting.ranks = ranks_;
+    meeting.firstRank = firstLocalRank_;
+    meeting.localRanks = localRanks();
+    meeting.timeout = timeout;
+    MSCCLC_TRY(LocalEngine::create({*platform_, rankDevices_, std::move(meeting), failed}, engine));
+  }
   engine_.reset(engine);
   engine_->shape(engine, &shape_);
   return introduceRanks();
@@ -160,8 +179,10 @@ size_t Communicator::indexOfDevice(int32_t device) const {
 }
 
 bool Communicator::reaches(uint32_t localIndex, uint32_t rank) const {
-  // Memory of another process is reached once it is mapped.
-  if (!isLocal(rank))
+  if (rank - shape_.team_first >= shape_.team_ranks)
+    return false;
+  // Memory of another process is reached once it is mapped, and NCCL maps that of all devices of a team.
+  if (!isLocal(rank) || reaches_.empty())
     return true;
   return reaches_[indexOfDevice(device(localIndex))][indexOfDevice(device(rank - firstLocalRank_))] != 0;
 }

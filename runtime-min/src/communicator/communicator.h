@@ -15,6 +15,7 @@ namespace mscclc::rt {
 
 class Instance;
 class ProxyThread;
+struct NcclRanks;
 
 class Communicator {
 public:
@@ -65,7 +66,7 @@ private:
   Communicator() = default;
   Status placeRanks(const MscclcCommunicatorOptions &options);
   Status connectDevices();
-  Status meet(const MscclcCommunicatorOptions &options);
+  Status meet(const MscclcCommunicatorOptions &options, NcclRanks *nccl);
   Status introduceRanks();
   size_t indexOfDevice(int32_t device) const;
 

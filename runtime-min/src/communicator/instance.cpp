@@ -74,9 +74,11 @@ Status Instance::checkReach() const {
                      kernel_.ranks);
     if (!communicator_.reaches(localIndex, peer))
       return failure(MSCCLC_ERROR_UNSUPPORTED,
-                     "kernel '%s': rank %u on device %d cannot access the memory of rank %u on device %d", kernel_.name,
-                     self, communicator_.device(localIndex), peer,
-                     communicator_.device(peer - communicator_.firstLocalRank()));
+                     "kernel '%s': rank %u on device %d cannot access the memory of rank %u%s", kernel_.name, self,
+                     communicator_.device(localIndex), peer,
+                     communicator_.isLocal(peer)
+                         ? format(" on device %d", communicator_.device(peer - communicator_.firstLocalRank())).c_str()
+                         : "; it is on another node");
     return Status{};
   };
   for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
@@ -146,6 +148,11 @@ Status Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel>
     channel.flushes_done = counterAt(own, layout.flushesDone, k);
     channel.peer = paired.peer;
     channels.push_back(channel);
+    if (sync_->at(localIndex, paired.peer) == nullptr)
+      return failure(MSCCLC_ERROR_UNSUPPORTED,
+                     "kernel '%s': port channel %u of rank %u leads to rank %u on another node, whose memory is not "
+                     "mapped here",
+                     kernel_.name, k, self, paired.peer);
     ProxyChannel end;
     end.peer = paired.peer;
     end.flushesDone = counterAt(own, layout.flushesDone, k);

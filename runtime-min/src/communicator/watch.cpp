@@ -44,8 +44,8 @@ std::string describeStall(const char *kernel, const MscclcStall &stall) {
                 stall.operation, describeWanted(stall).c_str());
 }
 
-Watch::Watch(std::chrono::milliseconds grace, std::function<void(const Status &)> stalled)
-    : grace_(grace), stalled_(std::move(stalled)), thread_([this] { run(); }) {}
+Watch::Watch(std::chrono::milliseconds grace, std::function<void(const Status &)> stalled, std::function<Status()> ask)
+    : grace_(grace), stalled_(std::move(stalled)), ask_(std::move(ask)), thread_([this] { run(); }) {}
 
 Watch::~Watch() {
   stop();
@@ -145,6 +145,12 @@ void Watch::run() {
       continue;
     }
     wake_.wait_for(lock, pollInterval);
+    if (stopping_ || failed_)
+      continue;
+    lock.unlock();
+    if (Status status = ask_(); !status.ok() && fail(status))
+      stalled_(status);
+    lock.lock();
     if (stopping_ || failed_ || !anyAborted())
       continue;
     // The ranks that wait for each other run out of time at about the same moment.

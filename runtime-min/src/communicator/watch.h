@@ -20,10 +20,11 @@ std::string describeStall(const char *kernel, const MscclcStall &stall);
 class Watch {
 public:
   /// `grace`: how long after the first stall the others are given to report theirs. `stalled` is called from the
-  /// watch's thread, once for each failure that begins here.
-  Watch(std::chrono::milliseconds grace, std::function<void(const Status &)> stalled);
+  /// watch's thread, once for each failure that begins here. `ask` is called from there again and again while kernels
+  /// are loaded; what it returns is a failure too.
+  Watch(std::chrono::milliseconds grace, std::function<void(const Status &)> stalled, std::function<Status()> ask);
   ~Watch();
-  /// No call of `stalled` is made any more when this returns.
+  /// No call of `stalled` or `ask` is made any more when this returns.
   void stop();
 
   /// Watches the status of a rank's launches; `kernel` outlives it.
@@ -51,6 +52,7 @@ private:
 
   const std::chrono::milliseconds grace_;
   const std::function<void(const Status &)> stalled_;
+  const std::function<Status()> ask_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Entry> entries_;

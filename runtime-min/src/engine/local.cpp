@@ -22,11 +22,7 @@ MscclcShape LocalEngine::shape() const {
 }
 
 Status LocalEngine::exchange(const std::string &what, Bytes mine, std::vector<Bytes> &all) {
-  std::vector<Message> messages;
-  MSCCLC_TRY(rendezvous_->exchange(what, std::move(mine), {}, messages));
-  for (Message &message : messages)
-    all.push_back(std::move(message.bytes));
-  return {};
+  return rendezvous_->exchangeBytes(what, std::move(mine), all);
 }
 
 Status LocalEngine::allocate(const std::string &what, uint64_t bytes, bool multicast,

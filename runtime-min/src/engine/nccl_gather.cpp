@@ -1,0 +1,56 @@
+#include "engine/nccl_gather.h"
+
+namespace mscclc::rt {
+namespace {
+
+constexpr int bytesType = 1; ///< ncclUint8
+
+} // namespace
+
+NcclGather::~NcclGather() {
+  for (size_t i = 0; i < streams_.size(); ++i)
+    platform_.destroyStream(nccl_.devices[i], streams_[i]);
+}
+
+Status NcclGather::prepare() {
+  for (const int32_t device : nccl_.devices) {
+    Stream stream = nullptr;
+    MSCCLC_TRY(platform_.createStream(device, false, stream));
+    streams_.push_back(stream);
+  }
+  return {};
+}
+
+int32_t NcclGather::call(void *context, void *all, uint64_t each) {
+  auto *self = static_cast<NcclGather *>(context);
+  self->status_ = self->gather(static_cast<uint8_t *>(all), each);
+  for (size_t i = 0; i < self->memory_.size(); ++i)
+    self->platform_.release(self->nccl_.devices[i], self->memory_[i]);
+  self->memory_.clear();
+  return self->status_.code;
+}
+
+Status NcclGather::gather(uint8_t *all, uint64_t each) {
+  const NcclLibrary &library = nccl_.library;
+  for (const int32_t device : nccl_.devices) {
+    void *memory = nullptr;
+    MSCCLC_TRY(platform_.allocate(device, nccl_.ranks * each, MemoryKind::Plain, {}, memory));
+    memory_.push_back(memory);
+  }
+  // In place: rank r sends the r-th part.
+  const auto partOf = [&](size_t i) { return static_cast<uint8_t *>(memory_[i]) + (nccl_.first + i) * each; };
+  for (size_t i = 0; i < memory_.size(); ++i)
+    MSCCLC_TRY(platform_.copy(nccl_.devices[i], partOf(i), all + nccl_.first * each, each));
+  MSCCLC_TRY(library.finish("ncclGroupStart", nullptr, library.groupStart()));
+  Status started;
+  for (size_t i = 0; i < memory_.size() && started.ok(); ++i)
+    started = library.finish("ncclAllGather", nccl_.comms[i],
+                             library.allGather(partOf(i), memory_[i], each, bytesType, nccl_.comms[i], streams_[i]));
+  MSCCLC_TRY(library.finish("ncclGroupEnd", nccl_.comms[0], library.groupEnd()));
+  MSCCLC_TRY(started);
+  for (size_t i = 0; i < memory_.size(); ++i)
+    MSCCLC_TRY(platform_.synchronize(nccl_.devices[i], streams_[i]));
+  return platform_.copy(nccl_.devices[0], all, memory_[0], nccl_.ranks * each);
+}
+
+} // namespace mscclc::rt

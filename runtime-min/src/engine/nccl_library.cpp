@@ -1,0 +1,58 @@
+#include "engine/nccl_library.h"
+
+#include <chrono>
+#include <dlfcn.h>
+#include <thread>
+
+namespace mscclc::rt {
+namespace {
+
+constexpr int oldest = 22809;
+
+} // namespace
+
+Status NcclLibrary::open(void *handle, NcclLibrary &library) {
+  if (handle == nullptr)
+    handle = ::dlsym(RTLD_DEFAULT, "ncclGetVersion") != nullptr ? RTLD_DEFAULT : ::dlopen("libnccl.so.2", RTLD_LAZY);
+  std::string missing;
+  const auto find = [&](auto *&function, const char *name, bool needed) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(handle, name));
+    if (function == nullptr && needed && missing.empty())
+      missing = name;
+  };
+  find(library.getVersion, "ncclGetVersion", true);
+  find(library.getErrorString, "ncclGetErrorString", true);
+  find(library.commCount, "ncclCommCount", true);
+  find(library.commUserRank, "ncclCommUserRank", true);
+  find(library.commCuDevice, "ncclCommCuDevice", true);
+  find(library.commGetAsyncError, "ncclCommGetAsyncError", true);
+  find(library.groupStart, "ncclGroupStart", true);
+  find(library.groupEnd, "ncclGroupEnd", true);
+  find(library.allGather, "ncclAllGather", true);
+  find(library.memAlloc, "ncclMemAlloc", true);
+  find(library.memFree, "ncclMemFree", true);
+  find(library.commWindowRegister, "ncclCommWindowRegister", true);
+  find(library.commWindowDeregister, "ncclCommWindowDeregister", true);
+  find(library.teamLsa, "ncclTeamLsa", true);
+  find(library.getPeerDevicePointer, "ncclGetPeerDevicePointer", false);
+  find(library.getLsaMultimemDevicePointer, "ncclGetLsaMultimemDevicePointer", false);
+  if (library.getVersion == nullptr)
+    return failure(MSCCLC_ERROR_UNSUPPORTED, "there is no NCCL in this process: link it, or give `nccl_library`");
+  library.getVersion(&library.version);
+  if (library.version < oldest || !missing.empty())
+    return failure(MSCCLC_ERROR_UNSUPPORTED, "NCCL %d.%d.%d %s%s; 2.28.9 or newer is needed", library.version / 10000,
+                   library.version / 100 % 100, library.version % 100, missing.empty() ? "is too old" : "has no ",
+                   missing.c_str());
+  return {};
+}
+
+Status NcclLibrary::finish(const char *what, NcclComm comm, int result) const {
+  while (result == ncclInProgress) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (const int asked = commGetAsyncError(comm, &result); asked != 0)
+      result = asked;
+  }
+  return result == 0 ? Status{} : failure(MSCCLC_ERROR_NCCL, "%s: %s", what, getErrorString(result));
+}
+
+} // namespace mscclc::rt

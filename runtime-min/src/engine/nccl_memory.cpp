@@ -1,0 +1,206 @@
+#include "engine/nccl_memory.h"
+
+#include "engine/nccl.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mscclc::rt {
+namespace {
+
+constexpr int symmetric = 1;         ///< NCCL_WIN_COLL_SYMMETRIC
+constexpr uint64_t pageBytes = 4096; ///< NCCL_WIN_REQUIRED_ALIGNMENT
+
+/// What a process says about its part of a memory, followed by withinPage() of each of its ranks.
+struct Offer {
+  uint64_t bytes;
+  int32_t code; ///< why there is no memory here
+  uint32_t ranks;
+};
+
+/// The head of what a window's handle points at in the device's memory: as load/store kernels compiled for NCCL 2.28
+/// read it, which newer versions of NCCL run too.
+struct WindowHead {
+  void *host;
+  char *teamBase; ///< of the team's first rank, as the device addresses it
+  int32_t teamRank;
+  int32_t rank;
+  uint32_t stride4G; ///< from a rank of the team to the next, in 4 GiB
+  uint32_t multicastOffset4K;
+};
+
+/// More than any memory holds, and little enough to be rounded up.
+constexpr uint64_t largestMemory = uint64_t{1} << 56;
+
+uint64_t wholePages(uint64_t bytes) {
+  return (bytes + pageBytes - 1) / pageBytes * pageBytes;
+}
+
+} // namespace
+
+Status NcclMemory::allocate(NcclEngine &engine, const std::string &what, uint64_t bytes, bool multicast,
+                            std::unique_ptr<NcclMemory> &result) {
+  std::unique_ptr<NcclMemory> made(new NcclMemory(engine, bytes));
+  made->owned_ = true;
+  Status mine;
+  const NcclRanks &nccl = engine.nccl();
+  for (uint32_t i = 0; i < engine.localRanks() && bytes != 0 && mine.ok(); ++i) {
+    void *memory = nullptr;
+    mine = engine.platform().use(nccl.devices[i]);
+    // NCCL does not say that it is out of memory in any other way than that it failed.
+    if (mine.ok() && (bytes > largestMemory || nccl.library.memAlloc(&memory, wholePages(bytes)) != 0))
+      mine = failure(MSCCLC_ERROR_MEMORY, "%s: ncclMemAlloc of %llu bytes failed", what.c_str(),
+                     static_cast<unsigned long long>(bytes));
+    if (mine.ok())
+      made->local_.push_back(memory);
+    if (mine.ok())
+      mine = engine.platform().clear(nccl.devices[i], memory, wholePages(bytes));
+  }
+  MSCCLC_TRY(made->connect(what, std::move(mine)));
+  if (multicast && bytes != 0)
+    MSCCLC_TRY(made->findMulticast());
+  result = std::move(made);
+  return {};
+}
+
+Status NcclMemory::adopt(NcclEngine &engine, const std::string &what, void *const *pointers, uint64_t bytes,
+                         std::unique_ptr<NcclMemory> &result) {
+  std::unique_ptr<NcclMemory> made(new NcclMemory(engine, bytes));
+  Status mine;
+  for (uint32_t i = 0; i < engine.localRanks() && bytes != 0; ++i) {
+    if (pointers[i] == nullptr && mine.ok())
+      mine = failure(MSCCLC_ERROR_ARGUMENT, "%s: no memory for rank %u", what.c_str(), engine.nccl().first + i);
+    made->local_.push_back(pointers[i]);
+  }
+  MSCCLC_TRY(made->connect(what, std::move(mine)));
+  result = std::move(made);
+  return {};
+}
+
+uint64_t NcclMemory::withinPage(uint32_t localIndex) const {
+  return reinterpret_cast<uintptr_t>(local_[localIndex]) % pageBytes;
+}
+
+/// Registers windows once all say that there is memory everywhere: NCCL waits for all ranks.
+Status NcclMemory::connect(const std::string &what, Status mine) {
+  const Offer offer{bytes_, mine.code, engine_.localRanks()};
+  Bytes message = bytesOf(&offer, 1);
+  for (uint32_t i = 0; i < engine_.localRanks() && mine.ok(); ++i) {
+    const uint64_t within = bytes_ == 0 ? 0 : withinPage(i);
+    const Bytes part = bytesOf(&within, 1);
+    message.insert(message.end(), part.begin(), part.end());
+  }
+  std::vector<Bytes> all;
+  MSCCLC_TRY(engine_.exchange(what, std::move(message), all));
+  MSCCLC_TRY(mine);
+  for (const Bytes &bytes : all) {
+    Offer theirs{};
+    if (bytes.size() >= sizeof(theirs))
+      std::memcpy(&theirs, bytes.data(), sizeof(theirs));
+    const size_t first = offsets_.size();
+    if (theirs.code != MSCCLC_OK)
+      return failure(theirs.code, "%s: no memory on rank %zu or its neighbours: %s", what.c_str(), first,
+                     mscclc_error_text(theirs.code));
+    if (theirs.bytes != bytes_ || bytes.size() != sizeof(theirs) + theirs.ranks * sizeof(uint64_t))
+      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: %llu bytes here, %llu on rank %zu", what.c_str(),
+                     static_cast<unsigned long long>(bytes_), static_cast<unsigned long long>(theirs.bytes), first);
+    offsets_.resize(first + theirs.ranks);
+    std::memcpy(&offsets_[first], bytes.data() + sizeof(theirs), theirs.ranks * sizeof(uint64_t));
+  }
+  return bytes_ == 0 ? Status{} : registerWindows(what);
+}
+
+Status NcclMemory::registerWindows(const std::string &what) {
+  const NcclRanks &nccl = engine_.nccl();
+  // A window is as long on every rank.
+  const uint64_t longest = *std::max_element(offsets_.begin(), offsets_.end()) + bytes_;
+  windows_.assign(local_.size(), nullptr);
+  MSCCLC_TRY(nccl.library.finish("ncclGroupStart", nullptr, nccl.library.groupStart()));
+  Status mine;
+  for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i) {
+    mine = engine_.platform().use(nccl.devices[i]);
+    if (mine.ok())
+      mine = nccl.library.finish("ncclCommWindowRegister", nullptr,
+                                 nccl.library.commWindowRegister(nccl.comms[i],
+                                                                 static_cast<char *>(local_[i]) - withinPage(i),
+                                                                 longest, &windows_[i], symmetric));
+  }
+  if (Status ended = nccl.library.finish("ncclGroupEnd", nccl.comms[0], nccl.library.groupEnd()); mine.ok())
+    mine = std::move(ended);
+  for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i) {
+    if (windows_[i] == nullptr)
+      mine = failure(MSCCLC_ERROR_UNSUPPORTED,
+                     "%s: NCCL makes no window of the memory of rank %u; it must come from ncclMemAlloc or "
+                     "mscclc_buffer_allocate, on a machine where NCCL has symmetric memory",
+                     what.c_str(), nccl.first + i);
+    else
+      mine = findPeers(i);
+  }
+  // Where one process has no window, the others do without theirs too.
+  std::vector<Bytes> all;
+  MSCCLC_TRY(engine_.exchange(what + ": windows", bytesOf(&mine.code, 1), all));
+  MSCCLC_TRY(mine);
+  for (const Bytes &theirs : all)
+    if (theirs != bytesOf(&mine.code, 1))
+      return failure(MSCCLC_ERROR_UNSUPPORTED, "%s: NCCL makes no window of the memory of another process",
+                     what.c_str());
+  return {};
+}
+
+Status NcclMemory::findPeers(uint32_t localIndex) {
+  const NcclRanks &nccl = engine_.nccl();
+  const NcclLibrary &library = nccl.library;
+  WindowHead head{};
+  if (library.getPeerDevicePointer == nullptr)
+    MSCCLC_TRY(engine_.platform().copy(nccl.devices[localIndex], &head, windows_[localIndex], sizeof(head)));
+  for (uint32_t member = 0; member < nccl.teamRanks; ++member) {
+    const uint32_t rank = nccl.teamFirst + member;
+    void *begin = head.teamBase + (uint64_t{member} * head.stride4G << 32);
+    if (library.getPeerDevicePointer != nullptr)
+      MSCCLC_TRY(library.finish("ncclGetPeerDevicePointer", nullptr,
+                                library.getPeerDevicePointer(windows_[localIndex], 0, static_cast<int>(rank), &begin)));
+    peers_.push_back(begin == nullptr ? nullptr : static_cast<char *>(begin) + offsets_[rank]);
+  }
+  return {};
+}
+
+/// One offset holds for all ranks behind a multicast address, and all ranks must be of the team.
+Status NcclMemory::findMulticast() {
+  const NcclRanks &nccl = engine_.nccl();
+  if (nccl.library.getLsaMultimemDevicePointer == nullptr || nccl.teamRanks != nccl.ranks)
+    return {};
+  for (NcclWindow window : windows_) {
+    void *address = nullptr;
+    MSCCLC_TRY(nccl.library.finish("ncclGetLsaMultimemDevicePointer", nullptr,
+                                   nccl.library.getLsaMultimemDevicePointer(window, 0, &address)));
+    multicast_.push_back(address);
+  }
+  return {};
+}
+
+void *NcclMemory::address(uint32_t localIndex, uint32_t rank) const {
+  const NcclRanks &nccl = engine_.nccl();
+  if (rank == nccl.first + localIndex)
+    return local_[localIndex];
+  const uint32_t member = rank - nccl.teamFirst;
+  return member < nccl.teamRanks ? peers_[localIndex * nccl.teamRanks + member] : nullptr;
+}
+
+void *NcclMemory::multicast(uint32_t localIndex) const {
+  return multicast_.empty() ? nullptr : multicast_[localIndex];
+}
+
+void NcclMemory::disconnect() {
+  for (size_t i = 0; i < windows_.size(); ++i)
+    if (windows_[i] != nullptr)
+      static_cast<void>(engine_.nccl().library.commWindowDeregister(engine_.nccl().comms[i], windows_[i]));
+  windows_.clear();
+}
+
+NcclMemory::~NcclMemory() {
+  disconnect();
+  for (size_t i = 0; i < local_.size() && owned_; ++i)
+    static_cast<void>(engine_.nccl().library.memFree(local_[i]));
+}
+
+} // namespace mscclc::rt

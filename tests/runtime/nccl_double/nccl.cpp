@@ -1,0 +1,255 @@
+// A double of NCCL's host interface in host memory, as far as the runtime's engine calls it: communicators that meet at
+// a board which processes have from before they forked, memory that they map from each other, symmetric windows, and
+// load/store teams of NCCL_DOUBLE_TEAM ranks (all, if it is not set); it says to be NCCL_DOUBLE_VERSION. It is built as
+// a version without and as one with the host functions for addresses. Nothing of NCCL's is in it but names, codes and
+// layouts that its headers publish.
+#include "board.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <memory>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace nccl_double;
+
+namespace {
+
+enum Result { Success = 0, SystemError = 2, InvalidArgument = 4, InvalidUsage = 5 };
+
+struct Team {
+  int ranks, rank, stride;
+};
+
+/// Memory that other processes find by this process's number and a file of it.
+struct Allocation {
+  uint64_t bytes = 0;
+  int file = -1;
+};
+std::mutex mutex;
+std::map<char *, Allocation> allocations;
+
+/// What a rank tells the others of the memory for a window.
+struct Offer {
+  int process;
+  int file; ///< -1: it is not of ncclMemAlloc
+  uint64_t offset;
+  uint64_t bytes;
+};
+
+Offer offerOf(void *memory, uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto after = allocations.upper_bound(static_cast<char *>(memory));
+  if (after == allocations.begin())
+    return {0, -1, 0, 0};
+  const auto &[base, allocation] = *std::prev(after);
+  const auto offset = static_cast<uint64_t>(static_cast<char *>(memory) - base);
+  const bool inside = offset + bytes <= allocation.bytes && offset % 4096 == 0;
+  return inside ? Offer{::getpid(), allocation.file, offset, bytes} : Offer{0, -1, 0, 0};
+}
+
+constexpr uint64_t stride = uint64_t{1} << 32;
+
+} // namespace
+
+/// The head is what kernels for NCCL 2.28 read.
+struct ncclWindow_vidmem {
+  void *host;
+  char *teamBase;
+  int teamRank;
+  int rank;
+  uint32_t stride4G;
+  uint32_t multicastOffset4K;
+  uint64_t reserved; ///< addresses after this world's end
+};
+
+struct ncclComm {
+  Board *board;
+  int rank;
+  int ranks;
+  uint64_t round = 0; ///< of the board
+
+  int teamRanks() const {
+    const char *set = std::getenv("NCCL_DOUBLE_TEAM");
+    return set == nullptr ? ranks : std::atoi(set);
+  }
+  int teamFirst() const { return rank / teamRanks() * teamRanks(); }
+};
+
+namespace {
+
+/// A collective call has two halves: all ranks of a group post before any waits for the others.
+struct Call {
+  std::function<void()> post;
+  std::function<int()> finish;
+};
+thread_local int depth = 0;
+thread_local std::vector<Call> calls;
+
+int run() {
+  int result = Success;
+  for (Call &call : calls)
+    call.post();
+  for (Call &call : calls)
+    if (const int one = call.finish(); one != Success)
+      result = one;
+  calls.clear();
+  return result;
+}
+int make(Call call) {
+  calls.push_back(std::move(call));
+  return depth == 0 ? run() : Success;
+}
+
+/// Maps the parts of the team's ranks one after another, `stride` apart.
+int mapWindow(const ncclComm &comm, const std::vector<Offer> &offers, ncclWindow_vidmem *&window) {
+  for (const Offer &offer : offers)
+    if (offer.file < 0)
+      return Success; // NCCL makes no window, and says so by its handle alone
+  const auto bytes = stride * static_cast<uint64_t>(comm.teamRanks());
+  void *base = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED)
+    return SystemError;
+  for (int i = 0; i < comm.teamRanks(); ++i) {
+    const Offer &offer = offers[static_cast<size_t>(comm.teamFirst() + i)];
+    const std::string path = "/proc/" + std::to_string(offer.process) + "/fd/" + std::to_string(offer.file);
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    void *at = static_cast<char *>(base) + stride * static_cast<uint64_t>(i);
+    void *mapped =
+        ::mmap(at, offer.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offer.offset));
+    ::close(file);
+    if (mapped == MAP_FAILED)
+      return SystemError;
+  }
+  window = new ncclWindow_vidmem{nullptr,   static_cast<char *>(base),           comm.rank - comm.teamFirst(),
+                                 comm.rank, static_cast<uint32_t>(stride >> 32), 0,
+                                 bytes};
+  return Success;
+}
+
+} // namespace
+
+extern "C" {
+
+/// The double's own: makes the board of this name; processes that fork afterwards share it.
+void ncclDoubleBoard(const char *name) {
+  boardOf(name);
+}
+/// The double's own: rank `rank` of the communicator at a board. Waits for nobody.
+ncclComm *ncclDoubleInit(const char *board, int ranks, int rank) {
+  return new ncclComm{boardOf(board), rank, ranks};
+}
+
+/// The double's own: what ncclCommGetAsyncError says from now on.
+void ncclDoubleFail(ncclComm *comm, int result) {
+  comm->board->error = result;
+}
+
+int ncclGetVersion(int *version) {
+  const char *set = std::getenv("NCCL_DOUBLE_VERSION");
+  *version = set == nullptr ? NCCL_DOUBLE_VERSION : std::atoi(set);
+  return Success;
+}
+const char *ncclGetErrorString(int result) {
+  return result == SystemError ? "unhandled system error" : result == InvalidArgument ? "invalid argument" : "failed";
+}
+int ncclCommCount(ncclComm *comm, int *count) {
+  *count = comm->ranks;
+  return Success;
+}
+int ncclCommUserRank(ncclComm *comm, int *rank) {
+  *rank = comm->rank;
+  return Success;
+}
+int ncclCommCuDevice(ncclComm *, int *device) {
+  *device = 0; // that of all ranks, as on the local engine
+  return Success;
+}
+int ncclCommGetAsyncError(ncclComm *comm, int *result) {
+  *result = comm->board->error.load();
+  return Success;
+}
+int ncclCommDestroy(ncclComm *comm) {
+  delete comm;
+  return Success;
+}
+Team ncclTeamLsa(ncclComm *comm) {
+  return {comm->teamRanks(), comm->rank - comm->teamFirst(), 1};
+}
+
+int ncclGroupStart() {
+  ++depth;
+  return Success;
+}
+int ncclGroupEnd() {
+  return --depth == 0 ? run() : static_cast<int>(Success);
+}
+
+int ncclMemAlloc(void **memory, size_t bytes) {
+  const int file = ::memfd_create("nccl double", MFD_CLOEXEC);
+  void *made = MAP_FAILED;
+  if (file >= 0 && ::ftruncate(file, static_cast<off_t>(bytes)) == 0)
+    made = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (made == MAP_FAILED) {
+    ::close(file);
+    return SystemError;
+  }
+  const std::lock_guard<std::mutex> lock(mutex);
+  allocations[static_cast<char *>(made)] = {bytes, file};
+  *memory = made;
+  return Success;
+}
+int ncclMemFree(void *memory) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = allocations.find(static_cast<char *>(memory));
+  if (found == allocations.end())
+    return InvalidArgument;
+  ::munmap(memory, found->second.bytes);
+  ::close(found->second.file);
+  allocations.erase(found);
+  return Success;
+}
+
+int ncclCommWindowRegister(ncclComm *comm, void *memory, size_t bytes, ncclWindow_vidmem **window, int flags) {
+  *window = nullptr;
+  if (memory == nullptr || bytes == 0 || flags != 1)
+    return InvalidArgument;
+  const Offer offer = offerOf(memory, bytes);
+  return make({[=] { comm->board->post(comm->rank, comm->round, &offer, sizeof(offer)); },
+               [=] {
+                 std::vector<Offer> offers(static_cast<size_t>(comm->ranks));
+                 comm->board->collect(comm->ranks, comm->round++, offers.data(), sizeof(Offer));
+                 return mapWindow(*comm, offers, *window);
+               }});
+}
+int ncclCommWindowDeregister(ncclComm *, ncclWindow_vidmem *window) {
+  ::munmap(window->teamBase, window->reserved);
+  delete window;
+  return Success;
+}
+
+int ncclAllGather(const void *from, void *to, size_t count, int type, ncclComm *comm, void *) {
+  if (type != 1 || count > Board::slotBytes)
+    return InvalidUsage;
+  return make({[=] { comm->board->post(comm->rank, comm->round, from, count); },
+               [=] {
+                 comm->board->collect(comm->ranks, comm->round++, to, count);
+                 return static_cast<int>(Success);
+               }});
+}
+
+#if NCCL_DOUBLE_VERSION >= 22900
+int ncclGetPeerDevicePointer(ncclWindow_vidmem *window, size_t offset, int peer, void **pointer) {
+  const int member = window->teamRank + peer - window->rank;
+  const bool isMember = member >= 0 && stride * static_cast<uint64_t>(member) < window->reserved;
+  *pointer = isMember ? window->teamBase + stride * static_cast<uint64_t>(member) + offset : nullptr;
+  return Success;
+}
+int ncclGetLsaMultimemDevicePointer(ncclWindow_vidmem *, size_t, void **pointer) {
+  *pointer = nullptr;
+  return Success;
+}
+#endif
+}
