@@ -1,10 +1,13 @@
 #include "bootstrap/place.h"
 
+#include "bootstrap/tcp.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/random.h>
 
 namespace mscclc::rt {
 namespace {
@@ -19,7 +22,9 @@ struct Card {
   RankRange range{};
   char machine[64] = {}; ///< the same for all processes of a machine, until it starts again
   char host[64] = {};
-  char path[112] = {}; ///< the hub's socket
+  char path[112] = {};    ///< the hub's socket
+  char address[112] = {}; ///< the hub's on the network
+  std::array<uint8_t, 16> token{};
   char text[256] = {}; ///< why the process cannot begin
 };
 
@@ -66,7 +71,7 @@ Status countProcesses(const Allgather &allgather, const RankRange &mine, uint32_
 }
 
 /// The first reason why these processes cannot meet at a socket; the same in all of them.
-Status checkCards(const std::vector<Card> &cards) {
+Status checkCards(const std::vector<Card> &cards, bool mayBeApart) {
   const auto hub = std::find_if(cards.begin(), cards.end(), [](const Card &card) { return card.range.first == 0; });
   for (size_t i = 0; i < cards.size(); ++i) {
     const Card &card = cards[i];
@@ -75,7 +80,7 @@ Status checkCards(const std::vector<Card> &cards) {
                      i);
     if (card.code != MSCCLC_OK)
       return {card.code, textIn(card.text)};
-    if (std::strcmp(card.machine, cards[0].machine) != 0)
+    if (!mayBeApart && std::strcmp(card.machine, cards[0].machine) != 0)
       return failure(MSCCLC_ERROR_UNSUPPORTED,
                      "%s are on host '%s', %s on host '%s': ranks of different machines cannot share memory; they need "
                      "a communicator on NCCL",
@@ -118,7 +123,7 @@ Status Place::listenInNewFolder() {
   return systemFailure("rendezvous: a folder '" + folder + "' for the socket");
 }
 
-Status Place::agree(const Allgather &allgather, const RankRange &mine) {
+Status Place::agree(const Allgather &allgather, const RankRange &mine, bool mayBeApart) {
   uint32_t process = 0, processes = 0;
   MSCCLC_TRY(countProcesses(allgather, mine, process, processes));
   std::vector<Card> cards(processes);
@@ -132,19 +137,41 @@ Status Place::agree(const Allgather &allgather, const RankRange &mine) {
   const std::string boot = lineOf("/proc/sys/kernel/random/boot_id");
   putText(own.machine, boot.empty() ? std::string(host.data()) : boot);
   if (mine.first == 0) {
-    const Status listening = listenInNewFolder();
+    Status listening = listenInNewFolder();
+    if (listening.ok() && mayBeApart)
+      listening = listenOnNetwork(networkListener_, address_);
+    if (listening.ok() && mayBeApart && ::getrandom(token_.data(), token_.size(), 0) != ssize_t(token_.size()))
+      listening = systemFailure("getrandom");
     own.code = listening.code;
+    own.token = token_;
     putText(own.text, listening.text);
     putText(own.path, path_);
+    putText(own.address, address_);
   }
   if (const int32_t code = allgather.call(allgather.context, cards.data(), sizeof(Card)); code != 0)
     return failure(MSCCLC_ERROR_RENDEZVOUS, "the allgather of the communicator's options failed: it returned %d", code);
   for (Card &card : cards)
-    for (char *end : {&card.machine[63], &card.host[63], &card.path[111], &card.text[255]})
+    for (char *end : {&card.machine[63], &card.host[63], &card.path[111], &card.address[111], &card.text[255]})
       *end = '\0';
-  MSCCLC_TRY(checkCards(cards));
-  path_ = std::find_if(cards.begin(), cards.end(), [](const Card &card) { return card.range.first == 0; })->path;
+  MSCCLC_TRY(checkCards(cards, mayBeApart));
+  const Card &hub = *std::find_if(cards.begin(), cards.end(), [](const Card &card) { return card.range.first == 0; });
+  const bool together = std::all_of(cards.begin(), cards.end(),
+                                    [&](const Card &card) { return std::strcmp(card.machine, hub.machine) == 0; });
+  token_ = hub.token;
+  if (together) {
+    path_ = hub.path;
+    networkListener_ = File();
+    address_.clear();
+  } else {
+    address_ = hub.address;
+    if (networkListener_.valid())
+      std::swap(listener_, networkListener_);
+  }
   return {};
+}
+
+Status Place::connect(Clock::time_point deadline, File &socket) const {
+  return address_.empty() ? connectTo(path_, deadline, socket) : connectOnNetwork(address_, deadline, socket);
 }
 
 } // namespace mscclc::rt

@@ -4,6 +4,7 @@
 
 #include "bootstrap/socket.h"
 
+#include <array>
 #include <string>
 
 namespace mscclc::rt {
@@ -33,11 +34,16 @@ public:
 
   /// `path` is known to all; the hub begins to listen.
   Status take(const std::string &path, bool isHub);
-  /// The hub listens in a new folder, and all get to know where. Fails in all processes where they are not on one
-  /// machine, or where one of them fails.
-  Status agree(const Allgather &allgather, const RankRange &mine);
+  /// The hub listens in a new folder, and all get to know where. On different machines the hub listens on the network
+  /// if `mayBeApart`, else it fails in all processes, as it does where one of them fails.
+  Status agree(const Allgather &allgather, const RankRange &mine, bool mayBeApart);
+  /// Connects to the hub, trying again until `deadline`.
+  Status connect(Clock::time_point deadline, File &socket) const;
 
-  const std::string &path() const { return path_; }
+  /// A path, or an address.
+  const std::string &name() const { return address_.empty() ? path_ : address_; }
+  /// What a process that comes to the hub must know; zero where nobody else can come.
+  const std::array<uint8_t, 16> &token() const { return token_; }
   /// The hub's.
   const File &listener() const { return listener_; }
 
@@ -45,6 +51,9 @@ private:
   Status listenInNewFolder();
 
   std::string path_;
+  std::string address_; ///< on the network, if it is there
+  std::array<uint8_t, 16> token_{};
+  File networkListener_;
   std::string folder_;
   File listener_;
 };

@@ -37,6 +37,8 @@ public:
   struct Options {
     std::string path;    ///< not used where all ranks are in one process
     Allgather allgather; ///< tells the processes the path, if it is there
+    /// The processes may be on different machines. They have an allgather, and exchange no files.
+    bool mayBeApart = false;
     uint32_t ranks = 0;
     uint32_t firstRank = 0;
     uint32_t localRanks = 0;
@@ -66,8 +68,8 @@ public:
 private:
   explicit Rendezvous(Options options, Callbacks callbacks)
       : options_(std::move(options)), callbacks_(std::move(callbacks)) {}
-  Status gather(const File &listener, Clock::time_point deadline);
-  Status enter(Clock::time_point deadline);
+  Status gather(const Place &place, Clock::time_point deadline);
+  Status enter(const Place &place, Clock::time_point deadline);
   void read();
   void handle(Frame &frame);
   void lose(uint32_t process);

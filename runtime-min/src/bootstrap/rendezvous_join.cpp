@@ -14,6 +14,7 @@ namespace {
 struct Hello {
   uint32_t ranks;
   ProcessInfo info;
+  std::array<uint8_t, 16> token;
 };
 
 std::string textOf(const Bytes &bytes) {
@@ -54,7 +55,8 @@ std::string absentRanks(const std::vector<ProcessInfo> &here, uint32_t ranks) {
 /// Waits at a socket for the processes that have the other ranks.
 class Gathering {
 public:
-  explicit Gathering(const Rendezvous::Options &options) : options_(options), seen_(options.localRanks) {}
+  Gathering(const Rendezvous::Options &options, const std::array<uint8_t, 16> &token)
+      : options_(options), token_(token), seen_(options.localRanks) {}
 
   struct Guest {
     ProcessInfo info;
@@ -107,6 +109,8 @@ private:
       return;
     Hello hello;
     std::memcpy(&hello, frame.payload.data(), sizeof(hello));
+    if (hello.token != token_)
+      return;
     if (hello.ranks != options_.ranks)
       refused = failure(MSCCLC_ERROR_RENDEZVOUS,
                         "rendezvous: process %d wants a communicator of %u ranks, process %d one of %u", hello.info.pid,
@@ -125,6 +129,7 @@ private:
   }
 
   const Rendezvous::Options &options_;
+  const std::array<uint8_t, 16> &token_;
   uint32_t seen_;               ///< ranks
   std::vector<File> strangers_; ///< came, and have not said who they are
 };
@@ -143,10 +148,11 @@ Status Rendezvous::join(const Options &options, Callbacks callbacks, std::unique
   if (options.allgather.call == nullptr)
     MSCCLC_TRY(place.take(options.path, options.firstRank == 0));
   else
-    MSCCLC_TRY(place.agree(options.allgather, {options.ranks, options.firstRank, options.localRanks}));
-  r->options_.path = place.path();
+    MSCCLC_TRY(
+        place.agree(options.allgather, {options.ranks, options.firstRank, options.localRanks}, options.mayBeApart));
+  r->options_.path = place.name();
   const Clock::time_point deadline = Clock::now() + options.timeout;
-  MSCCLC_TRY(options.firstRank == 0 ? r->gather(place.listener(), deadline) : r->enter(deadline));
+  MSCCLC_TRY(options.firstRank == 0 ? r->gather(place, deadline) : r->enter(place, deadline));
   r->gone_.assign(r->processes_.size(), 0);
   r->wakeUp_ = File(::eventfd(0, EFD_CLOEXEC));
   if (!r->wakeUp_.valid())
@@ -156,9 +162,9 @@ Status Rendezvous::join(const Options &options, Callbacks callbacks, std::unique
   return {};
 }
 
-Status Rendezvous::gather(const File &listener, Clock::time_point deadline) {
-  Gathering gathering(options_);
-  gathering.run(listener, deadline);
+Status Rendezvous::gather(const Place &place, Clock::time_point deadline) {
+  Gathering gathering(options_, place.token());
+  gathering.run(place.listener(), deadline);
   processes_ = {{0, options_.localRanks, static_cast<int32_t>(::getpid())}};
   sockets_.emplace_back();
   for (Gathering::Guest &guest : gathering.guests) {
@@ -184,10 +190,11 @@ Status Rendezvous::gather(const File &listener, Clock::time_point deadline) {
   return {};
 }
 
-Status Rendezvous::enter(Clock::time_point deadline) {
+Status Rendezvous::enter(const Place &place, Clock::time_point deadline) {
   sockets_.emplace_back();
-  MSCCLC_TRY(connectTo(options_.path, deadline, sockets_[0]));
-  const Hello hello{options_.ranks, {options_.firstRank, options_.localRanks, static_cast<int32_t>(::getpid())}};
+  MSCCLC_TRY(place.connect(deadline, sockets_[0]));
+  const Hello hello{
+      options_.ranks, {options_.firstRank, options_.localRanks, static_cast<int32_t>(::getpid())}, place.token()};
   const Bytes payload = bytesOf(&hello, 1);
   FrameHeader header;
   header.kind = FrameKind::Hello;

@@ -1,5 +1,7 @@
 #include "bootstrap/socket.h"
 
+#include "bootstrap/tcp.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -89,6 +91,10 @@ Status acceptFrom(const File &listener, File &socket) {
   socket = File(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!socket.valid())
     return systemFailure("rendezvous: accept");
+  if (isStream(socket)) {
+    prepareStream(socket);
+    return {};
+  }
   ucred peer{};
   socklen_t length = sizeof(peer);
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.uid != ::geteuid())
@@ -100,6 +106,11 @@ Status acceptFrom(const File &listener, File &socket) {
 Status sendFrame(const File &socket, FrameHeader header, const uint8_t *payload, size_t bytes,
                  const std::vector<int> &files) {
   header.magic = frameMagic;
+  header.bytes = static_cast<uint32_t>(bytes);
+  if (isStream(socket)) {
+    const bool sent = sendAll(socket, &header, sizeof(header)) && sendAll(socket, payload, bytes);
+    return sent ? Status{} : systemFailure("rendezvous: send");
+  }
   iovec parts[2] = {{&header, sizeof(header)}, {const_cast<uint8_t *>(payload), bytes}};
   msghdr message{};
   message.msg_iov = parts;
@@ -122,7 +133,23 @@ Status sendFrame(const File &socket, FrameHeader header, const uint8_t *payload,
   }
 }
 
+/// A frame of a stream, once its beginning is there.
+static Received receiveFromStream(const File &socket, Frame &frame) {
+  char first = 0;
+  const ssize_t got = ::recv(socket.get(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR))
+    return Received::Nothing;
+  frame.files.clear();
+  if (got <= 0 || !receiveAll(socket, &frame.header, sizeof(frame.header)) || frame.header.magic != frameMagic ||
+      frame.header.bytes > maxPayload)
+    return Received::Closed;
+  frame.payload.resize(frame.header.bytes);
+  return receiveAll(socket, frame.payload.data(), frame.payload.size()) ? Received::Frame : Received::Closed;
+}
+
 Received receiveFrame(const File &socket, Frame &frame) {
+  if (isStream(socket))
+    return receiveFromStream(socket, frame);
   frame.payload.resize(maxPayload);
   frame.files.clear();
   iovec parts[2] = {{&frame.header, sizeof(frame.header)}, {frame.payload.data(), frame.payload.size()}};

@@ -1,4 +1,4 @@
-// Frames over a Unix socket that keeps message boundaries, with file descriptors beside them.
+// Frames over a Unix socket that keeps message boundaries, with file descriptors beside them; or over TCP without.
 #pragma once
 
 #include "bootstrap/file.h"
@@ -28,6 +28,7 @@ struct FrameHeader {
   FrameKind kind = FrameKind::Hello;
   uint32_t process = 0; ///< whom it is from, or about
   uint32_t round = 0;
+  uint32_t bytes = 0; ///< of the payload in this frame
   uint64_t total = 0; ///< bytes of the whole message
 };
 
@@ -48,7 +49,7 @@ enum class Received { Frame, Nothing, Closed };
 Status listenAt(const std::string &path, File &socket);
 /// Connects to `path`, trying again until `deadline`.
 Status connectTo(const std::string &path, Clock::time_point deadline, File &socket);
-/// Takes a connection of a process of the same user.
+/// Takes a connection; on one machine, of a process of the same user.
 Status acceptFrom(const File &listener, File &socket);
 
 Status sendFrame(const File &socket, FrameHeader header, const uint8_t *payload, size_t bytes,

@@ -50,6 +50,7 @@ Status NcclEngine::meet() {
   meeting.firstRank = setup_.nccl.first;
   meeting.localRanks = localRanks();
   meeting.timeout = setup_.timeout;
+  meeting.mayBeApart = true;
   const Status met = Rendezvous::join(meeting, {setup_.failed}, rendezvous_);
   return gather.status().ok() ? met : gather.status();
 }

@@ -1,0 +1,27 @@
+// Connections between machines: the same frames over TCP, which keeps no message boundaries and passes no files.
+#pragma once
+
+#include "bootstrap/socket.h"
+
+#include <string>
+
+namespace mscclc::rt {
+
+/// Listens at an address that other machines reach: that of the first interface that NCCL_SOCKET_IFNAME allows
+/// (prefixes of names, as NCCL takes them), else of the first that is no loopback, else of the loopback. `address` is
+/// "HOST/PORT".
+Status listenOnNetwork(File &socket, std::string &address);
+/// Connects, trying again until `deadline`.
+Status connectOnNetwork(const std::string &address, Clock::time_point deadline, File &socket);
+/// Notices a machine that is gone within half a minute, waits no longer than 10 s for the rest of a frame, and sends
+/// small frames at once.
+void prepareStream(const File &socket);
+
+/// Whether a socket is one of these.
+bool isStream(const File &socket);
+/// Sends all of it. False if the other end is gone.
+bool sendAll(const File &socket, const void *bytes, size_t count);
+/// Waits for all of it. False if the other end is gone.
+bool receiveAll(const File &socket, void *bytes, size_t count);
+
+} // namespace mscclc::rt
