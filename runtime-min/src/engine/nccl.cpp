@@ -79,7 +79,7 @@ Status NcclEngine::health() const {
   for (NcclComm comm : setup_.nccl.comms) {
     int error = 0;
     const int asked = setup_.nccl.library.commGetAsyncError(comm, &error);
-    if (asked != 0 || (error != 0 && error != ncclInProgress))
+    if (asked != 0 || (error != 0 && error != ncclInProgressResult))
       return failure(MSCCLC_ERROR_NCCL, "NCCL: %s", setup_.nccl.library.getErrorString(asked != 0 ? asked : error));
   }
   return {};

@@ -1,11 +1,6 @@
 #include "engine/nccl_gather.h"
 
 namespace mscclc::rt {
-namespace {
-
-constexpr int bytesType = 1; ///< ncclUint8
-
-} // namespace
 
 NcclGather::~NcclGather() {
   for (size_t i = 0; i < streams_.size(); ++i)
@@ -44,8 +39,9 @@ Status NcclGather::gather(uint8_t *all, uint64_t each) {
   MSCCLC_TRY(library.finish("ncclGroupStart", nullptr, library.groupStart()));
   Status started;
   for (size_t i = 0; i < memory_.size() && started.ok(); ++i)
-    started = library.finish("ncclAllGather", nccl_.comms[i],
-                             library.allGather(partOf(i), memory_[i], each, bytesType, nccl_.comms[i], streams_[i]));
+    started =
+        library.finish("ncclAllGather", nccl_.comms[i],
+                       library.allGather(partOf(i), memory_[i], each, ncclBytesType, nccl_.comms[i], streams_[i]));
   MSCCLC_TRY(library.finish("ncclGroupEnd", nccl_.comms[0], library.groupEnd()));
   MSCCLC_TRY(started);
   for (size_t i = 0; i < memory_.size(); ++i)

@@ -47,7 +47,7 @@ Status NcclLibrary::open(void *handle, NcclLibrary &library) {
 }
 
 Status NcclLibrary::finish(const char *what, NcclComm comm, int result) const {
-  while (result == ncclInProgress) {
+  while (result == ncclInProgressResult) {
     std::this_thread::sleep_for(std::chrono::microseconds(50));
     if (const int asked = commGetAsyncError(comm, &result); asked != 0)
       result = asked;

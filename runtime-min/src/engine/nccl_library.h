@@ -11,11 +11,26 @@ namespace mscclc::rt {
 using NcclComm = void *;
 using NcclWindow = void *;
 
-inline constexpr int ncclInProgress = 7;
+// Numbers of nccl.h. tests/runtime/nccl_headers compares these declarations with NCCL's.
+inline constexpr int ncclInProgressResult = 7;        ///< ncclInProgress
+inline constexpr int ncclBytesType = 1;               ///< ncclUint8
+inline constexpr int ncclSymmetricWindow = 1;         ///< NCCL_WIN_COLL_SYMMETRIC
+inline constexpr uint64_t ncclWindowAlignment = 4096; ///< NCCL_WIN_REQUIRED_ALIGNMENT
 
 /// ncclTeam_t: `ranks` ranks, `stride` apart, of which the caller is the `rank`-th.
 struct NcclTeam {
   int ranks, rank, stride;
+};
+
+/// The head of what a window's handle points at in the device's memory: as load/store kernels compiled for NCCL 2.28
+/// read it, which newer versions of NCCL run too.
+struct NcclWindowHead {
+  void *host;
+  char *teamBase; ///< of the team's first rank, as the device addresses it
+  int32_t teamRank;
+  int32_t rank;
+  uint32_t stride4G; ///< from a rank of the team to the next, in 4 GiB
+  uint32_t multicastOffset4K;
 };
 
 struct NcclLibrary {

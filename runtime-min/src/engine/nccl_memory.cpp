@@ -8,9 +8,6 @@
 namespace mscclc::rt {
 namespace {
 
-constexpr int symmetric = 1;         ///< NCCL_WIN_COLL_SYMMETRIC
-constexpr uint64_t pageBytes = 4096; ///< NCCL_WIN_REQUIRED_ALIGNMENT
-
 /// What a process says about its part of a memory, followed by withinPage() of each of its ranks.
 struct Offer {
   uint64_t bytes;
@@ -18,22 +15,11 @@ struct Offer {
   uint32_t ranks;
 };
 
-/// The head of what a window's handle points at in the device's memory: as load/store kernels compiled for NCCL 2.28
-/// read it, which newer versions of NCCL run too.
-struct WindowHead {
-  void *host;
-  char *teamBase; ///< of the team's first rank, as the device addresses it
-  int32_t teamRank;
-  int32_t rank;
-  uint32_t stride4G; ///< from a rank of the team to the next, in 4 GiB
-  uint32_t multicastOffset4K;
-};
-
 /// More than any memory holds, and little enough to be rounded up.
 constexpr uint64_t largestMemory = uint64_t{1} << 56;
 
 uint64_t wholePages(uint64_t bytes) {
-  return (bytes + pageBytes - 1) / pageBytes * pageBytes;
+  return (bytes + ncclWindowAlignment - 1) / ncclWindowAlignment * ncclWindowAlignment;
 }
 
 } // namespace
@@ -78,7 +64,7 @@ Status NcclMemory::adopt(NcclEngine &engine, const std::string &what, void *cons
 }
 
 uint64_t NcclMemory::withinPage(uint32_t localIndex) const {
-  return reinterpret_cast<uintptr_t>(local_[localIndex]) % pageBytes;
+  return reinterpret_cast<uintptr_t>(local_[localIndex]) % ncclWindowAlignment;
 }
 
 /// Registers windows once all say that there is memory everywhere: NCCL waits for all ranks.
@@ -123,7 +109,7 @@ Status NcclMemory::registerWindows(const std::string &what) {
       mine = nccl.library.finish("ncclCommWindowRegister", nullptr,
                                  nccl.library.commWindowRegister(nccl.comms[i],
                                                                  static_cast<char *>(local_[i]) - withinPage(i),
-                                                                 longest, &windows_[i], symmetric));
+                                                                 longest, &windows_[i], ncclSymmetricWindow));
   }
   if (Status ended = nccl.library.finish("ncclGroupEnd", nccl.comms[0], nccl.library.groupEnd()); mine.ok())
     mine = std::move(ended);
@@ -150,7 +136,7 @@ Status NcclMemory::registerWindows(const std::string &what) {
 Status NcclMemory::findPeers(uint32_t localIndex) {
   const NcclRanks &nccl = engine_.nccl();
   const NcclLibrary &library = nccl.library;
-  WindowHead head{};
+  NcclWindowHead head{};
   if (library.getPeerDevicePointer == nullptr)
     MSCCLC_TRY(engine_.platform().copy(nccl.devices[localIndex], &head, windows_[localIndex], sizeof(head)));
   for (uint32_t member = 0; member < nccl.teamRanks; ++member) {
