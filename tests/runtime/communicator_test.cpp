@@ -37,6 +37,27 @@ TEST_CASE("Buffers of the caller are registered once and used at any offset") {
   }
 }
 
+TEST_CASE("The buffer that memory lies in is found") {
+  Communicator communicator(onHost(4));
+  const Buffer empty = communicator.allocate(0), one = communicator.allocate(64), two = communicator.allocate(128);
+  const auto find = [&](const void *pointer, uint64_t bytes, uint64_t &offset) {
+    const MscclcBuffer *found = nullptr;
+    check(mscclc_buffer_find(communicator.get(), 2, pointer, bytes, &found, &offset));
+    return found;
+  };
+  uint64_t offset = 0;
+  char *const begin = static_cast<char *>(two.address(2));
+  CHECK(find(begin + 100, 28, offset) == two.get());
+  CHECK(offset == 100);
+  CHECK(find(begin + 100, 29, offset) == nullptr);
+  CHECK(find(begin + 100, UINT64_MAX, offset) == nullptr);
+  CHECK(find(one.address(2), 64, offset) == one.get());
+  CHECK(find(one.address(1), 64, offset) == nullptr); // another rank's
+  CHECK(find(nullptr, 0, offset) == nullptr);
+  const MscclcBuffer *found = nullptr;
+  CHECK(mscclc_buffer_find(communicator.get(), 4, begin, 1, &found, &offset) == MSCCLC_ERROR_ARGUMENT);
+}
+
 TEST_CASE("A kernel is loaded for messages of any size if it needs no scratch for them") {
   Communicator communicator(onHost(4));
   Buffer buffer = communicator.allocate(4096);

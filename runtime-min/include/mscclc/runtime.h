@@ -128,6 +128,10 @@ int32_t mscclc_buffer_register(MscclcCommunicator *communicator, void *const *po
 /* Collective, waits for the launches; kernels forget the buffer. Null is ignored. */
 int32_t mscclc_buffer_release(MscclcBuffer *buffer);
 
+/* The buffer in which `bytes` from `pointer` on lie, of a local rank, and where in it; null: in none of them. */
+int32_t mscclc_buffer_find(const MscclcCommunicator *communicator, uint32_t rank, const void *pointer, uint64_t bytes,
+                           const MscclcBuffer **buffer, uint64_t *offset);
+
 uint64_t mscclc_buffer_bytes(const MscclcBuffer *buffer);
 void *mscclc_buffer_address(const MscclcBuffer *buffer, uint32_t rank); /* of a local rank; else null */
 uint32_t mscclc_buffer_multicast(const MscclcBuffer *buffer);           /* 1: switch channels go through the network */

@@ -214,6 +214,27 @@ int32_t mscclc_buffer_release(MscclcBuffer *buffer) {
   return report(status);
 }
 
+int32_t mscclc_buffer_find(const MscclcCommunicator *communicator, uint32_t rank, const void *pointer, uint64_t bytes,
+                           const MscclcBuffer **buffer, uint64_t *offset) {
+  if (communicator == nullptr || buffer == nullptr || offset == nullptr)
+    return report(noHandle("communicator, or nowhere to put the buffer"));
+  if (!communicator->communicator->isLocal(rank))
+    return report(failure(MSCCLC_ERROR_ARGUMENT, "rank %u is not in this process", rank));
+  *buffer = nullptr;
+  *offset = 0;
+  for (const auto &entry : communicator->buffers) {
+    const uint64_t size = entry->region->bytes();
+    const auto begin = reinterpret_cast<uintptr_t>(placeOf(*entry, rank, 0));
+    const uint64_t at = reinterpret_cast<uintptr_t>(pointer) - begin;
+    if (at >= size || bytes > size - at)
+      continue;
+    *buffer = entry.get();
+    *offset = at;
+    break;
+  }
+  return MSCCLC_OK;
+}
+
 uint64_t mscclc_buffer_bytes(const MscclcBuffer *buffer) {
   return buffer->region->bytes();
 }
