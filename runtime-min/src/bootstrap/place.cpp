@@ -20,7 +20,7 @@ struct Card {
   uint32_t magic = cardMagic;
   int32_t code = MSCCLC_OK; ///< of `text`
   RankRange range{};
-  char machine[64] = {}; ///< the same for all processes of a machine, until it starts again
+  char machine[64] = {}; ///< the same for all processes that can meet at a path
   char host[64] = {};
   char path[112] = {};    ///< the hub's socket
   char address[112] = {}; ///< the hub's on the network
@@ -45,6 +45,13 @@ std::string lineOf(const char *path) {
   std::fclose(file);
   const std::string text = got ? line.data() : "";
   return text.substr(0, text.find('\n'));
+}
+
+/// "mnt:[4026531840]", the same for processes that see the same folders; or "".
+std::string mountNamespace() {
+  std::array<char, 27> name{};
+  const ssize_t got = ::readlink("/proc/self/ns/mnt", name.data(), name.size());
+  return got < 0 ? std::string() : std::string(name.data(), static_cast<size_t>(got));
 }
 
 std::string ranksOf(const RankRange &range) {
@@ -135,7 +142,8 @@ Status Place::agree(const Allgather &allgather, const RankRange &mine, bool mayB
   ::gethostname(host.data(), host.size() - 1);
   putText(own.host, host.data());
   const std::string boot = lineOf("/proc/sys/kernel/random/boot_id");
-  putText(own.machine, boot.empty() ? std::string(host.data()) : boot);
+  // Containers of one machine do not see each other's folders.
+  putText(own.machine, (boot.empty() ? std::string(host.data()) : boot) + (mayBeApart ? mountNamespace() : ""));
   if (mine.first == 0) {
     Status listening = listenInNewFolder();
     if (listening.ok() && mayBeApart)
