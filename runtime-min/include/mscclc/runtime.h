@@ -15,16 +15,16 @@ extern "C" {
 
 /* Codes of this library; they go on where MscclcResult ends, and stay below MSCCLC_ERROR_DEVICE. */
 enum MscclcError {
-  MSCCLC_ERROR_ARGUMENT = 100,   /* a call that makes no sense; the text says why */
-  MSCCLC_ERROR_KERNEL = 101,     /* a kernel this library cannot run: other ABI version, other platform, other ranks */
-  MSCCLC_ERROR_NO_KERNEL = 102,  /* nothing registered fits */
-  MSCCLC_ERROR_MEMORY = 103,     /* out of memory */
-  MSCCLC_ERROR_SYSTEM = 104,     /* the operating system refused; the text has its reason */
-  MSCCLC_ERROR_LOAD = 105,       /* a library could not be loaded, or holds no kernel */
-  MSCCLC_ERROR_RENDEZVOUS = 106, /* the processes of a communicator did not find together, or do different things */
-  MSCCLC_ERROR_PEER_LOST = 107,  /* a process of the communicator ended; the communicator can only be destroyed */
-  MSCCLC_ERROR_TIMEOUT = 108,    /* a wait in a kernel took too long; the text says who waits for what */
-  MSCCLC_ERROR_ABORTED = 109,    /* mscclc_communicator_abort, here or in another process */
+  MSCCLC_ERROR_ARGUMENT = 100,    /* a call that makes no sense; the text says why */
+  MSCCLC_ERROR_KERNEL = 101,      /* a kernel this library cannot run: other ABI version, other platform, other ranks */
+  MSCCLC_ERROR_NO_KERNEL = 102,   /* nothing registered fits */
+  MSCCLC_ERROR_MEMORY = 103,      /* out of memory */
+  MSCCLC_ERROR_SYSTEM = 104,      /* the operating system refused; the text has its reason */
+  MSCCLC_ERROR_LOAD = 105,        /* a library could not be loaded, or holds no kernel */
+  MSCCLC_ERROR_RENDEZVOUS = 106,  /* the processes of a communicator did not find together, or do different things */
+  MSCCLC_ERROR_PEER_LOST = 107,   /* a process of the communicator ended; the communicator can only be destroyed */
+  MSCCLC_ERROR_TIMEOUT = 108,     /* a wait in a kernel took too long; the text says who waits for what */
+  MSCCLC_ERROR_ABORTED = 109,     /* mscclc_communicator_abort, here or in another process */
   MSCCLC_ERROR_UNSUPPORTED = 110, /* this machine, or this build, cannot do it */
   MSCCLC_ERROR_NCCL = 111         /* NCCL failed; the text has its reason */
 };
@@ -77,8 +77,8 @@ typedef struct MscclcCommunicatorOptions {
   uint32_t process;
   uint32_t processes;
   /* The ncclComm_t of each local rank (`local_ranks`; 0: one), whose ranks follow each other: the communicator then
-   * shares memory and meets by NCCL, 2.28.9 or newer. `ranks`, `first_local_rank` and `devices` are taken from them, and
-   * `rendezvous` and `allgather` are not used. They outlive the communicator. Null: on the runtime's own means. */
+   * shares memory and meets by NCCL, 2.28.9 or newer. `ranks`, `first_local_rank` and `devices` are taken from them,
+   * and `rendezvous` and `allgather` are not used. They outlive the communicator. Null: on the runtime's own means. */
   void *const *nccl;
   void *nccl_library; /* dlopen's handle of their NCCL. Null: the one that is loaded in the process */
 } MscclcCommunicatorOptions;
