@@ -31,6 +31,19 @@ bool readsPeers(const ir::Program &program) {
 
 using Instances = std::vector<RankBlock>;
 
+/// Finds out what of its peers' memory the kernel names by addresses.
+void choosePeers(const ir::Program &program, KernelModel &model) {
+  const auto add = [&](ir::BufferKind buffer) { model.peerBuffers |= 1u << static_cast<unsigned>(buffer); };
+  for (const ir::Rank &rank : program.ranks) {
+    for (const ir::RemoteBuffer &remote : rank.remoteBuffers)
+      if (remote.viaMemory)
+        add(remote.buffer);
+    for (const ir::SwitchChannel &channel : rank.switchChannels)
+      add(channel.buffer);
+    model.switchChannels = std::max(model.switchChannels, static_cast<std::uint32_t>(rank.switchChannels.size()));
+  }
+}
+
 /// Sets how the message divides into chunks (device/layout.cuh).
 void chooseLayout(const ir::Program &program, KernelModel &model) {
   ir::Rank most; // of every rank the most chunks
@@ -154,6 +167,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   if (ir::info(program.collective.kind).hasRoot)
     model.root = program.collective.root;
   chooseLayout(program, model);
+  choosePeers(program, model);
   const KernelFacts facts = scanOps(program, model);
 
   // Blocks by shape, in order of first appearance.

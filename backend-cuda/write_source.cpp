@@ -195,6 +195,8 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"minMessageBytes", number64(m.minMessageBytes)},
       {"maxMessageBytes", number64(m.maxMessageBytes)},
       {"scratchSlots", std::to_string(m.scratchSlots)},
+      {"peerBuffers", std::to_string(m.peerBuffers)},
+      {"maxSwitchChannels", std::to_string(m.switchChannels)},
       {"outlined", yes(m.outlined)},
       {"packets", yes(m.packets)},
       {"doubleScratch", yes(m.doubleScratch)},

@@ -90,6 +90,21 @@ TEST_CASE("ports: flush waits, packets go as they lie there") {
   CHECK(has(body, "portPut<Then::Nothing>(k, 0, k.whole(1), one(0), one(k.packets(1)), one(k.portPackets(2)));"));
   CHECK(has(body, "portFlush(k, 1, one(0));"));
   CHECK(has(emit(m.program), "scratchSlots = 4;"));
+  CHECK(has(emit(m.program), "peerBuffers = 0;")); // a proxy reaches them
+}
+
+TEST_CASE("a kernel is given the addresses of those buffers of its peers that it accesses") {
+  ProgramMaker m = twoRanks();
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Copy, {m.input(0)}, {m.output(0)});
+  CHECK(has(emit(m.program), "peerBuffers = 0;"));
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Put, {m.input(0)}, {m.remote(r, 1 - r, BufferKind::Output, 0)});
+  CHECK(has(emit(m.program), "peerBuffers = 2;"));
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Get, {m.remote(r, 1 - r, BufferKind::Scratch, 0)}, {m.output(0)});
+  CHECK(has(emit(m.program), "peerBuffers = 6;"));
+  CHECK(has(emit(m.program), "switchChannels = 0;"));
 }
 
 TEST_CASE("pipelines and groups slice their operations") {

@@ -49,6 +49,26 @@ MSCCLC_BOTH int mod(int a, int n) {
   return r < 0 ? r + n : r;
 }
 
+/// What a kernel is given at a launch: its parameters, which lie in constant memory. `Plan::peerBuffers` has a bit for
+/// each kind of buffer of which the kernel accesses other ranks' by their addresses; only those are listed.
+template <class Plan> struct Parameters {
+  static constexpr unsigned kinds = 3;
+  MSCCLC_BOTH static constexpr bool lists(unsigned kind) { return (Plan::peerBuffers >> kind & 1u) != 0; }
+  /// Which of the lists is that of a kind, or how many there are: those before it.
+  MSCCLC_BOTH static constexpr unsigned listOf(unsigned kind) {
+    unsigned n = 0;
+    for (unsigned k = 0; k < kind; ++k)
+      n += lists(k) ? 1 : 0;
+    return n;
+  }
+  MSCCLC_BOTH static constexpr unsigned atLeastOne(unsigned n) { return n == 0 ? 1 : n; }
+
+  MscclcRankArgs args; ///< its pointers to tables of the launching thread are null
+  MscclcBuffers own;
+  void *peers[atLeastOne(listOf(kinds))][listOf(kinds) == 0 ? 1 : Plan::ranks];
+  void *multicast[atLeastOne(Plan::switchChannels)];
+};
+
 /// `PlanT` holds what is fixed at compile time, see the head of an emitted file.
 template <class PlanT, class T, class OpT, class PacketT> class Kernel {
 public:
@@ -59,6 +79,7 @@ public:
   /// Loops over rows are functions; else inlined.
   using Outlined = std::bool_constant<Plan::outlined>;
 
+  const Parameters<Plan> &parameters;
   const MscclcRankArgs &args;
   const Layout<Plan> layout;
   const int rank, block;
@@ -67,36 +88,44 @@ public:
   uint64_t scratchAt; ///< offset of this launch's scratch
   bool wide;          ///< every chunk of every buffer begins at a multiple of 16 bytes
 
-  MSCCLC_DEVICE explicit Kernel(const MscclcRankArgs &a)
-      : args(a), layout(Plan::messageBytes != 0 ? Plan::messageBytes : a.message_bytes), rank(static_cast<int>(a.rank)),
-        block(static_cast<int>(detail::blockId())), thread(detail::threadId()), threads(detail::threadCount()),
-        launch(detail::loadRelaxed(&a.launches[detail::blockId()])) {
+  MSCCLC_DEVICE explicit Kernel(const Parameters<Plan> &p)
+      : parameters(p), args(p.args), layout(Plan::messageBytes != 0 ? Plan::messageBytes : args.message_bytes),
+        rank(static_cast<int>(args.rank)), block(static_cast<int>(detail::blockId())), thread(detail::threadId()),
+        threads(detail::threadCount()), launch(detail::loadRelaxed(&args.launches[detail::blockId()])) {
     scratchAt =
-        Plan::doubleScratch && launch % 2 != 0 ? Plan::scratchSlots * a.scratch_stride * (Plan::packets ? 2 : 1) : 0;
-    wide = (a.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
+        Plan::doubleScratch && launch % 2 != 0 ? Plan::scratchSlots * args.scratch_stride * (Plan::packets ? 2 : 1) : 0;
+    wide = (args.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
            (Plan::shares == 1 || layout.share % 16 == 0);
     if (thread == 0)
-      detail::launchBegins(a.rank, launch);
+      detail::launchBegins(args.rank, launch);
   }
 
   MSCCLC_DEVICE uint32_t flag() const { return static_cast<uint32_t>(1 + launch % 0xffffffffu); }
 
   // Places. Indexes are chunks of the buffer; packets count in chunks of their payload.
-  MSCCLC_DEVICE Chunk input(int index) const { return peerInput(rank, index); }
-  MSCCLC_DEVICE Chunk output(int index) const { return peerOutput(rank, index); }
-  MSCCLC_DEVICE Chunk scratch(int index) const { return peerScratch(rank, index); }
-  MSCCLC_DEVICE Chunk packets(int index) const { return peerPackets(rank, index); }
+  MSCCLC_DEVICE Chunk input(int index) const {
+    return {static_cast<char *>(parameters.own.input), index, Place::Data, MSCCLC_INPUT};
+  }
+  MSCCLC_DEVICE Chunk output(int index) const {
+    return {static_cast<char *>(parameters.own.output), index, Place::Data, MSCCLC_OUTPUT};
+  }
+  MSCCLC_DEVICE Chunk scratch(int index) const {
+    return {static_cast<char *>(parameters.own.scratch), index, Place::Scratch, MSCCLC_SCRATCH};
+  }
+  MSCCLC_DEVICE Chunk packets(int index) const {
+    return {static_cast<char *>(parameters.own.scratch), index, Place::Packets, MSCCLC_SCRATCH};
+  }
   MSCCLC_DEVICE Chunk peerInput(int peer, int index) const {
-    return {pointer(&args.buffers[peer].input), index, Place::Data, MSCCLC_INPUT};
+    return {ofPeer<MSCCLC_INPUT>(peer), index, Place::Data, MSCCLC_INPUT};
   }
   MSCCLC_DEVICE Chunk peerOutput(int peer, int index) const {
-    return {pointer(&args.buffers[peer].output), index, Place::Data, MSCCLC_OUTPUT};
+    return {ofPeer<MSCCLC_OUTPUT>(peer), index, Place::Data, MSCCLC_OUTPUT};
   }
   MSCCLC_DEVICE Chunk peerScratch(int peer, int index) const {
-    return {pointer(&args.buffers[peer].scratch), index, Place::Scratch, MSCCLC_SCRATCH};
+    return {ofPeer<MSCCLC_SCRATCH>(peer), index, Place::Scratch, MSCCLC_SCRATCH};
   }
   MSCCLC_DEVICE Chunk peerPackets(int peer, int index) const {
-    return {pointer(&args.buffers[peer].scratch), index, Place::Packets, MSCCLC_SCRATCH};
+    return {ofPeer<MSCCLC_SCRATCH>(peer), index, Place::Packets, MSCCLC_SCRATCH};
   }
   // The same places of a port channel's peer, which this device need not reach.
   static MSCCLC_DEVICE Chunk portInput(int index) { return {nullptr, index, Place::Data, MSCCLC_INPUT}; }
@@ -136,7 +165,11 @@ public:
   }
 
 private:
-  MSCCLC_DEVICE char *pointer(void *const *p) const { return static_cast<char *>(detail::constantPointer(p)); }
+  template <unsigned Kind> MSCCLC_DEVICE char *ofPeer(int peer) const {
+    using Given = Parameters<Plan>;
+    static_assert(Given::lists(Kind), "the kernel says which buffers of peers it accesses");
+    return static_cast<char *>(parameters.peers[Given::listOf(Kind)][peer]);
+  }
 };
 
 namespace detail {
