@@ -5,6 +5,7 @@
 #include "backend-cuda/dispatch.h"
 #include "backend-cuda/printer.h"
 #include "ir/collectives.h"
+#include "ir/kernel_threads.h"
 #include "ir/op_semantics.h"
 
 // Flags of the descriptor come from the ABI itself.
@@ -70,6 +71,10 @@ KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
     multicast |= !rank.switchChannels.empty();
     for (const ir::ThreadBlock &block : rank.blocks)
       for (const ir::Op &op : block.ops) {
+        if (op.numChunks() != 0) {
+          const std::uint32_t parts = std::max<std::uint32_t>(op.groupSize, 1);
+          model.mostRows = std::max<std::uint32_t>(model.mostRows, (block.operands(op)[0].size + parts - 1) / parts);
+        }
         model.packets |= ir::isPacketOp(op.kind);
         if (ir::reduces(op.kind))
           used.insert(op.reduceOp);
@@ -158,7 +163,7 @@ void addPrograms(const KernelFacts &facts, Instances instances, KernelModel &mod
 KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   KernelModel model;
   model.ranks = static_cast<std::uint32_t>(program.ranks.size());
-  model.threads = program.threadsPerBlock;
+  model.threads = ir::kernelThreads(program);
   model.messageBytes = options.messageSize;
   model.minMessageBytes = options.messageSize != 0 ? options.messageSize : program.minMessageSize;
   model.maxMessageBytes = options.messageSize != 0 ? options.messageSize : program.maxMessageSize;

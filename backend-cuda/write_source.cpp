@@ -196,6 +196,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"maxMessageBytes", number64(m.maxMessageBytes)},
       {"scratchSlots", std::to_string(m.scratchSlots)},
       {"peerBuffers", std::to_string(m.peerBuffers)},
+      {"mostRows", std::to_string(m.mostRows)},
       {"maxSwitchChannels", std::to_string(m.switchChannels)},
       {"outlined", yes(m.outlined)},
       {"packets", yes(m.packets)},

@@ -194,6 +194,7 @@ template <class P> struct Describe {
       k.variants = &variant;
       k.input_bytes = P::inputBytes;
       k.output_bytes = P::outputBytes;
+      k.useful_threads = [](uint64_t, uint32_t) { return uint32_t{1}; };
       k.scratch_stride = stride;
       k.scratch_bytes = P::scratchBytes;
       k.rank_info = rankInfo;

@@ -138,7 +138,7 @@ typedef struct MscclcCall {
   uint64_t input_offset;
   uint64_t output_offset;
   uint64_t message_bytes;
-  uint32_t threads; /* of a block; 0: as many as the kernel takes, 4 at most on the host */
+  uint32_t threads; /* of a block; 0: as many as have work (MscclcKernel::useful_threads), 4 at most on the host */
   uint32_t reserved;
   /* One for each local rank, alive until mscclc_communicator_synchronize; those of ranks on one device differ, and none
    * of them is the default one. Null: the communicator's own, which do not wait for the default stream. */

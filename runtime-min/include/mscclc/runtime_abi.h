@@ -283,6 +283,10 @@ typedef struct MscclcKernel {
   /* Bytes of scratch at a stride, the same on every rank. */
   uint64_t (*scratch_bytes)(uint64_t scratch_stride);
 
+  /* Threads of a block that have anything to do in a message of this size: one for each word of its largest operation
+   * (16 bytes, or the payload of a packet of this kind), in whole warps, at most `threads`. */
+  uint32_t (*useful_threads)(uint64_t message_bytes, uint32_t packet /* MscclcPacket */);
+
   /* What rank `rank` consists of; `index` counts from 0 below the number that rank_info gives. */
   void (*rank_info)(uint32_t rank, MscclcRankInfo *info);
   void (*channel_info)(uint32_t rank, uint32_t type /* memory or port */, uint32_t index, MscclcChannelInfo *info);

@@ -202,10 +202,11 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   if (variant == nullptr)
     return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' was not compiled for %s, operation %s", kernel_.name,
                    nameOfType(call.dtype), nameOfReduceOp(call.reduce_op));
+  const bool onHost = communicator_.platform().kind() == MSCCLC_PLATFORM_HOST;
   uint32_t threads = call.threads;
   if (threads == 0)
-    threads = communicator_.platform().kind() == MSCCLC_PLATFORM_HOST ? std::min(kernel_.threads, hostThreads)
-                                                                      : kernel_.threads;
+    threads =
+        onHost ? std::min(kernel_.threads, hostThreads) : kernel_.useful_threads(call.message_bytes, variant->packet);
   if (threads > kernel_.threads)
     return failure(MSCCLC_ERROR_THREADS, "kernel '%s' takes 1 to %u threads a block, not %u", kernel_.name,
                    kernel_.threads, threads);
@@ -213,7 +214,9 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   uintptr_t lowBits = 0;
   MSCCLC_TRY(resolvePlace(kernel_, call, input, output, place));
   MSCCLC_TRY(checkStreams(call));
-  MSCCLC_TRY(checkResidency(*variant, threads));
+  // Where as many as the kernel takes fit, fewer do: this is asked once, whatever the sizes.
+  if (!checkResidency(*variant, onHost ? threads : kernel_.threads).ok())
+    MSCCLC_TRY(checkResidency(*variant, threads));
   address(place, lowBits);
   if (variant->dtype != MSCCLC_ANY_DTYPE && lowBits % bytesOfType(call.dtype) != 0)
     return failure(MSCCLC_ERROR_ARGUMENT, "kernel '%s': a buffer or an offset is no multiple of the %u bytes of %s",

@@ -130,3 +130,17 @@ TEST_CASE("synchronisation that an operation still asks for is there") {
     m.add(r, 0, OpKind::Signal, {}, {}, {m.channel(c, r, 1 - r)}, ChannelType::Memory).sync = ir::DataSync::Both;
   CHECK(has(statements(m), "k.sync();\n  // signal\n  signal(k, one(0));\n  k.sync();"));
 }
+
+TEST_CASE("threads of a block leave registers for what its loops hold") {
+  ProgramMaker m = twoRanks();
+  m.program.threadsPerBlock = 1024;
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Put, {m.input(0)}, {m.remote(r, 1 - r, BufferKind::Output, 0)});
+  CHECK(has(emit(m.program), "threads = 1024,"));
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Reduce, {m.output(0), m.input(0)}, {m.output(0)}).numSrcs = 2;
+  CHECK(has(emit(m.program), "threads = 768,"));
+  m.program.threadsPerBlock = 256;
+  CHECK(has(emit(m.program), "threads = 256,"));
+  CHECK(has(emit(m.program), "mostRows = 1;"));
+}

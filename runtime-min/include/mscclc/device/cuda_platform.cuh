@@ -47,6 +47,12 @@ MSCCLC_DEVICE void syncBlock() {
   __syncthreads();
 }
 
+/// 1 / v, less than 2^-22 of it off.
+MSCCLC_DEVICE float reciprocal(float v) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+  return r;
+}
 MSCCLC_DEVICE uint64_t nanoseconds() {
   uint64_t t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));

@@ -35,8 +35,7 @@ template <class Plan> int32_t check(const MscclcRankArgs *args, uint32_t threads
 template <class Plan> Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &info) {
   using Given = Parameters<Plan>;
   static_assert(sizeof(Given) <= 32764, "a kernel of so many ranks does not fit into its parameters");
-  Given given{};
-  given.args = args;
+  Given given{Layout<Plan>(args.message_bytes), args, {}, {}, {}};
   given.args.buffers = nullptr;
   given.args.multicast = nullptr;
   given.own = args.buffers[args.rank];
@@ -135,6 +134,14 @@ template <class Plan> struct RootOf<Plan, std::void_t<decltype(Plan::root)>> {
   static constexpr uint32_t value = Plan::root;
 };
 
+template <class Plan> uint32_t usefulThreads(uint64_t messageBytes, uint32_t packet) {
+  constexpr uint64_t warp = 32;
+  const uint64_t word = packet == MSCCLC_LL8 ? 4 : packet == MSCCLC_LL16 ? 8 : 16;
+  const uint64_t words = Plan::mostRows * ((Layout<Plan>(messageBytes).nominal + word - 1) / word);
+  const uint64_t threads = words == 0 ? warp : (words + warp - 1) / warp * warp;
+  return threads < Plan::threads ? static_cast<uint32_t>(threads) : Plan::threads;
+}
+
 template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel describe() {
   using Plan = typename Body::Plan;
   using Forms = Variants<Body, Dtypes, Ops, Packets>;
@@ -163,6 +170,7 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   kernel.output_bytes = [](uint32_t rank, uint64_t bytes) {
     return bytesOf<Body>(rank, bytes, &MscclcRankInfo::output_chunks);
   };
+  kernel.useful_threads = &usefulThreads<Plan>;
   kernel.scratch_stride = [](uint64_t bytes) { return scratchStride<Plan>(bytes); };
   kernel.scratch_bytes = [](uint64_t stride) { return scratchBytes<Plan>(stride); };
   kernel.rank_info = &Body::rankInfo;
