@@ -55,7 +55,10 @@ typedef struct MscclcCommunicatorOptions {
   /* Device of each local rank; several may name the same. Null: rank r is on device r modulo the devices there. */
   const int32_t *devices;
   uint32_t platform; /* MscclcPlatform */
-  uint32_t reserved;
+  /* 1: launches of different instances may run side by side, where ranks have devices of their own. They deadlock if
+   * the blocks of both do not fit on a device together, and devices begin with different ones. 0: they follow each
+   * other, as launches of one instance do. */
+  uint32_t unchained;
   /* Where the processes of the communicator meet: the path of a Unix socket ("@name": in the abstract namespace). Rank
    * 0's process makes it. Null where every rank is in this process. */
   const char *rendezvous;
@@ -147,8 +150,9 @@ typedef struct MscclcCall {
 
 void mscclc_call_init(MscclcCall *call);
 
-/* Starts all local ranks, asynchronously. Launches of one instance follow each other, whatever their streams. May be
- * captured into CUDA graphs; a graph is then ordered against other launches by its user. */
+/* Starts all local ranks, asynchronously. Launches of a communicator follow each other on each device, whatever their
+ * instances (but see MscclcCommunicatorOptions::unchained) and streams. May be captured into CUDA graphs; a graph is
+ * then ordered against other launches by its user. */
 int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call);
 
 /* ----------------------------------------------------------------------------------------- registry and selection */

@@ -117,12 +117,19 @@ Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) 
   return {};
 }
 
-/// Launches of this instance follow each other on each rank. Where ranks share a device, launches of different
-/// instances do so over all of its ranks: blocks of two kernels might not fit beside each other.
+/// Launches of this instance follow each other on each rank. So do those of different instances, over all ranks of a
+/// device: blocks of two kernels might not fit on it beside each other. If two devices then began with different ones,
+/// each kernel would wait for its blocks on the other device, for ever. Only a communicator that is told so leaves
+/// launches of different instances to themselves, and not where ranks share a device.
 Status Instance::orderAfterOthers(const MscclcCall &call) {
   Platform &platform = communicator_.platform();
   Instance *const before = communicator_.lastLaunched;
-  const bool switches = before != nullptr && before != this && platform.kind() == MSCCLC_PLATFORM_CUDA;
+  const bool switches = before != nullptr && before != this;
+  const auto follows = [&](uint32_t i, uint32_t j) {
+    const RankState &state = before->local_[j];
+    return communicator_.device(j) == communicator_.device(i) && (i != j || communicator_.chains()) && state.launched &&
+           state.lastStream != streamOf(call, i);
+  };
   for (uint32_t i = 0; i < local_.size(); ++i) {
     Stream stream = streamOf(call, i);
     local_[i].captured = platform.capturing(stream);
@@ -131,7 +138,7 @@ Status Instance::orderAfterOthers(const MscclcCall &call) {
     if (local_[i].launched && local_[i].lastStream != stream)
       MSCCLC_TRY(platform.follow(communicator_.device(i), stream, local_[i].event));
     for (uint32_t j = 0; j < local_.size() && switches; ++j)
-      if (j != i && communicator_.device(j) == communicator_.device(i) && before->local_[j].launched)
+      if (follows(i, j))
         MSCCLC_TRY(platform.follow(communicator_.device(i), stream, before->local_[j].event));
   }
   return {};
@@ -247,7 +254,9 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
       communicator_.fail(status);
     return status;
   }
-  communicator_.lastLaunched = this;
+  // A captured launch is ordered by whoever replays its graph.
+  if (std::none_of(local_.begin(), local_.end(), [](const RankState &state) { return state.captured; }))
+    communicator_.lastLaunched = this;
   return {};
 }
 

@@ -89,6 +89,35 @@ TEST_CASE("The same with port channels, but for what the proxy copies") {
   checkThousand("ports4");
 }
 
+TEST_CASE("Launches of different instances on streams of their own follow each other, unless the caller says no") {
+  for (const uint32_t unchained : {0u, 1u}) {
+    CommunicatorOptions options = onDevices(4);
+    options.unchained = unchained;
+    Communicator communicator(options);
+    Buffer buffer = communicator.allocate(4096), output = communicator.allocate(4096);
+    Instance gather = communicator.load(onDevice("gather4"), 256),
+             packets = communicator.load(onDevice("packets4"), 64);
+    std::vector<cudaStream_t> streams(4);
+    for (int rank = 0; rank < 4; ++rank) {
+      cudaSetDevice(rank);
+      cudaStreamCreateWithPriority(&streams[static_cast<size_t>(rank)], cudaStreamNonBlocking, 0);
+    }
+    std::vector<void *> handles(streams.begin(), streams.end());
+    const uint64_t before = calls("cudaStreamWaitEvent");
+    for (int round = 0; round < 10; ++round) {
+      Call call;
+      call.inPlace(buffer).of(256, MSCCLC_U8);
+      call.streams = handles.data();
+      gather.launch(call);
+      packets.launch(Call().on(buffer, output).of(64, MSCCLC_F32));
+    }
+    communicator.synchronize();
+    CHECK(calls("cudaStreamWaitEvent") - before == (unchained != 0 ? 0 : 19 * 4));
+    for (const cudaStream_t stream : streams)
+      cudaStreamDestroy(stream);
+  }
+}
+
 TEST_CASE("A launch at a new offset is captured, and its replays go there") {
   Communicator communicator(onDevices(4));
   Buffer buffer = communicator.allocate(4096);
