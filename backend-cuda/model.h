@@ -106,6 +106,9 @@ struct KernelModel {
   std::uint32_t ranks = 0, threads = 0, maxBlocks = 0, flags = 0;
   std::optional<std::uint32_t> root; ///< of a collective that has one
   std::uint32_t shares = 1, groupChunks = 0, scratchSlots = 0;
+  std::uint32_t peerBuffers = 0;    ///< kinds of buffers, by bits, of which peers' are accessed by their addresses
+  std::uint32_t mostRows = 0;       ///< of an operation, as far as one block does it
+  std::uint32_t switchChannels = 0; ///< of the rank with most
   std::uint64_t unit = 16, messageBytes = 0, minMessageBytes = 0, maxMessageBytes = 0, bufferAlignment = 16;
   bool packets = false, doubleScratch = false;
   bool outlined = false;                      ///< loops over rows are functions: the program is long

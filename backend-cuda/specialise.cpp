@@ -5,6 +5,7 @@
 #include "backend-cuda/dispatch.h"
 #include "backend-cuda/printer.h"
 #include "ir/collectives.h"
+#include "ir/kernel_threads.h"
 #include "ir/op_semantics.h"
 
 // Flags of the descriptor come from the ABI itself.
@@ -30,6 +31,19 @@ bool readsPeers(const ir::Program &program) {
 }
 
 using Instances = std::vector<RankBlock>;
+
+/// Finds out what of its peers' memory the kernel names by addresses.
+void choosePeers(const ir::Program &program, KernelModel &model) {
+  const auto add = [&](ir::BufferKind buffer) { model.peerBuffers |= 1u << static_cast<unsigned>(buffer); };
+  for (const ir::Rank &rank : program.ranks) {
+    for (const ir::RemoteBuffer &remote : rank.remoteBuffers)
+      if (remote.viaMemory)
+        add(remote.buffer);
+    for (const ir::SwitchChannel &channel : rank.switchChannels)
+      add(channel.buffer);
+    model.switchChannels = std::max(model.switchChannels, static_cast<std::uint32_t>(rank.switchChannels.size()));
+  }
+}
 
 /// Sets how the message divides into chunks (device/layout.cuh).
 void chooseLayout(const ir::Program &program, KernelModel &model) {
@@ -57,6 +71,10 @@ KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
     multicast |= !rank.switchChannels.empty();
     for (const ir::ThreadBlock &block : rank.blocks)
       for (const ir::Op &op : block.ops) {
+        if (op.numChunks() != 0) {
+          const std::uint32_t parts = std::max<std::uint32_t>(op.groupSize, 1);
+          model.mostRows = std::max<std::uint32_t>(model.mostRows, (block.operands(op)[0].size + parts - 1) / parts);
+        }
         model.packets |= ir::isPacketOp(op.kind);
         if (ir::reduces(op.kind))
           used.insert(op.reduceOp);
@@ -145,7 +163,7 @@ void addPrograms(const KernelFacts &facts, Instances instances, KernelModel &mod
 KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   KernelModel model;
   model.ranks = static_cast<std::uint32_t>(program.ranks.size());
-  model.threads = program.threadsPerBlock;
+  model.threads = ir::kernelThreads(program);
   model.messageBytes = options.messageSize;
   model.minMessageBytes = options.messageSize != 0 ? options.messageSize : program.minMessageSize;
   model.maxMessageBytes = options.messageSize != 0 ? options.messageSize : program.maxMessageSize;
@@ -154,6 +172,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   if (ir::info(program.collective.kind).hasRoot)
     model.root = program.collective.root;
   chooseLayout(program, model);
+  choosePeers(program, model);
   const KernelFacts facts = scanOps(program, model);
 
   // Blocks by shape, in order of first appearance.

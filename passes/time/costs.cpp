@@ -1,6 +1,7 @@
 #include "passes/time/costs.h"
 
 #include "ir/collectives.h"
+#include "ir/kernel_threads.h"
 #include "ir/op_memory.h"
 
 #include <algorithm>
@@ -83,7 +84,8 @@ private:
 };
 
 Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network)
-    : program_(program), machine_(machine), runner_(runner) {
+    : program_(program), machine_(machine), runner_(runner),
+      threads_(runner == Runner::Kernel ? ir::kernelThreads(program) : program.threadsPerBlock) {
   const MachineParameters &p = machine.parameters;
   const std::uint32_t ranks = static_cast<std::uint32_t>(program.ranks.size());
   for (std::uint32_t r = 0; r < ranks; ++r) {
@@ -118,7 +120,7 @@ void Costs::addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lin
 /// A thread has so many words in flight, each for as long as its latency; besides, a multiprocessor has its limits.
 double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Operand> &operands) const {
   const MachineParameters &p = machine_.parameters;
-  const double threads = program_.threadsPerBlock;
+  const double threads = threads_;
   double reads = 0, writes = 0, together = 0, longest = 0; // bytes; ns for a word of each source
   bool packets = false, inSwitch = false;
   for (const Operand &operand : operands) {

@@ -79,6 +79,7 @@ private:
   const ir::Program &program_;
   const Machine &machine_;
   Runner runner_;
+  std::uint32_t threads_; ///< of a block
   std::vector<Meaning> meanings_;
   mutable std::vector<std::uint32_t> slots_;                                            ///< see Uses
   std::vector<FluidNetwork::Resource> out_, in_, memory_, copyEngine_, nicOut_, nicIn_; ///< [rank]

@@ -120,7 +120,8 @@ AllRanks::~AllRanks() {
 
 /// Copies, signals and flushes as asked, in order.
 void AllRanks::proxy(Rank &rank) {
-  const auto at = [](const MscclcBuffers &b, std::uint8_t kind) {
+  // A memory's number is its kind.
+  const auto at = [](const MscclcBuffers &b, std::uint32_t kind) {
     return static_cast<char *>(kind == MSCCLC_INPUT ? b.input : kind == MSCCLC_OUTPUT ? b.output : b.scratch);
   };
   while (!stop_) {
@@ -135,8 +136,8 @@ void AllRanks::proxy(Rank &rank) {
     MscclcChannelInfo end{};
     kernel_.channel_info(rank.number, MSCCLC_PORT, t.channel, &end);
     // Word by word and atomically: packets are read while they arrive.
-    const char *from = at(buffers[rank.number], t.src_buffer) + t.src_offset;
-    char *to = at(buffers[end.peer], t.dst_buffer) + t.dst_offset;
+    const char *from = at(buffers[rank.number], t.src_memory) + t.src_offset;
+    char *to = at(buffers[end.peer], t.dst_memory) + t.dst_offset;
     if (reinterpret_cast<std::uintptr_t>(from) % 8 == 0 && reinterpret_cast<std::uintptr_t>(to) % 8 == 0 &&
         t.size % 8 == 0 && (kernel_.flags & MSCCLC_USES_PACKETS) != 0)
       for (std::uint64_t i = 0; i < t.size; i += 8)
@@ -175,7 +176,9 @@ void AllRanks::launch(const MscclcVariant &variant, const Message &message, unsi
     args.barriers = rank->barriers.data();
     args.semaphores = rank->semaphores.data();
     args.launches = rank->launches.data();
-    args.fifo = {rank->slots.data(), &rank->head, &rank->tail, static_cast<std::uint32_t>(rank->slots.size()), 0};
+    args.fifo = {rank->slots.data(), &rank->head, &rank->tail, static_cast<std::uint32_t>(rank->slots.size()), 0, {}};
+    for (std::uint32_t kind = 0; kind < 3; ++kind)
+      args.fifo.places[kind].memory = kind;
     args.status = &rank->status;
     if (const int code = variant.launch(&args, threads, &rank->stream))
       error_ = "launch of rank " + std::to_string(rank->number) + " failed with code " + std::to_string(code);

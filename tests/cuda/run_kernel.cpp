@@ -252,6 +252,19 @@ void runRefusals(const MscclcVariant &v) {
   }
 }
 
+/// Longer messages have work for more threads, up to all that the kernel takes.
+void checkUsefulThreads(const MscclcVariant &v) {
+  std::uint32_t last = 1;
+  for (std::uint64_t bytes = 0; bytes <= std::uint64_t{1} << 30; bytes = bytes * 2 + kernel->message_shares) {
+    const std::uint32_t threads = kernel->useful_threads(bytes, v.packet);
+    if (threads < last || threads > kernel->threads)
+      fail(std::to_string(threads) + " threads for " + std::to_string(bytes) + " bytes, after " + std::to_string(last));
+    last = threads;
+  }
+  if (last != kernel->threads)
+    fail("no message has work for all threads");
+}
+
 std::vector<std::uint64_t> numbers(const char *list) {
   std::vector<std::uint64_t> out;
   for (char *end = const_cast<char *>(list); *end != 0; end += *end == ',')
@@ -287,6 +300,8 @@ int main(int argc, char **argv) {
   std::mt19937 random(seed);
   for (std::uint32_t v = 0; v < kernel->num_variants; ++v)
     runRefusals(kernel->variants[v]);
+  for (std::uint32_t v = 0; v < kernel->num_variants; ++v)
+    checkUsefulThreads(kernel->variants[v]);
   for (std::uint32_t v = 0; v < kernel->num_variants; ++v)
     runSizes(kernel->variants[v], sizes, threads, random);
   for (std::uint32_t v = 0; v < kernel->num_variants; ++v)

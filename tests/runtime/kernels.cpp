@@ -148,7 +148,10 @@ struct Program {
 
 template <class P> struct Describe {
   static int32_t launch(const MscclcRankArgs *args, uint32_t, void *stream) {
-    static_cast<standin::Stream *>(stream)->launch(P::blocks, 1, [copy = *args] {
+    std::vector<MscclcBuffers> buffers(args->buffers, args->buffers + P::ranks); // the launch's own
+    static_cast<standin::Stream *>(stream)->launch(P::blocks, 1, [given = *args, buffers = std::move(buffers)] {
+      MscclcRankArgs copy = given;
+      copy.buffers = buffers.data();
       const State state(copy);
       P::run(state);
       state.finish();
@@ -191,6 +194,7 @@ template <class P> struct Describe {
       k.variants = &variant;
       k.input_bytes = P::inputBytes;
       k.output_bytes = P::outputBytes;
+      k.useful_threads = [](uint64_t, uint32_t) { return uint32_t{1}; };
       k.scratch_stride = stride;
       k.scratch_bytes = P::scratchBytes;
       k.rank_info = rankInfo;
@@ -279,9 +283,11 @@ struct Ports : Program {
     const uint64_t bytes = s.args.message_bytes;
     for (uint64_t at = 0; at < bytes; at += 16) {
       MscclcTrigger put = trigger(0, at % 1024 == 0 ? MSCCLC_TRIGGER_FLUSH : 0);
-      put.src_buffer = MSCCLC_INPUT;
-      put.dst_buffer = MSCCLC_OUTPUT;
-      put.src_offset = put.dst_offset = at;
+      const MscclcPlace &from = s.args.fifo.places[MSCCLC_INPUT], &to = s.args.fifo.places[MSCCLC_OUTPUT];
+      put.src_memory = from.memory;
+      put.dst_memory = to.memory;
+      put.src_offset = from.offset + at;
+      put.dst_offset = to.offset + at;
       put.size = bytes - at < 16 ? bytes - at : 16;
       s.request(put, 2);
     }

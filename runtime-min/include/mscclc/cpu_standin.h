@@ -38,7 +38,7 @@ extern "C" void __tsan_release(void *);
 #define MSCCLC_BOTH inline
 #define MSCCLC_BLOCK static
 #define MSCCLC_KERNEL(threads) void
-#define MSCCLC_ARGUMENTS const MscclcRankArgs &
+#define MSCCLC_PARAMETERS(type) const type &
 #define MSCCLC_TABLE static const
 #define MSCCLC_LARGE_TABLE static const
 #define MSCCLC_UNROLL
@@ -181,9 +181,6 @@ template <class Word> inline Word loadAs(const void *p) {
 }
 template <class Word> inline void storeAs(void *p, const Word &v) {
   std::memcpy(__builtin_assume_aligned(p, alignof(Word)), &v, sizeof(Word));
-}
-template <class T> inline T *constantPointer(T *const *p) {
-  return *p;
 }
 
 inline void fenceAliases() {}

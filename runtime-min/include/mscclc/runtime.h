@@ -56,7 +56,10 @@ typedef struct MscclcCommunicatorOptions {
   /* Device of each local rank; several may name the same. Null: rank r is on device r modulo the devices there. */
   const int32_t *devices;
   uint32_t platform; /* MscclcPlatform */
-  uint32_t reserved;
+  /* 1: launches of different instances may run side by side, where ranks have devices of their own. They deadlock if
+   * the blocks of both do not fit on a device together, and devices begin with different ones. 0: they follow each
+   * other, as launches of one instance do. */
+  uint32_t unchained;
   /* Where the processes of the communicator meet: the path of a Unix socket ("@name": in the abstract namespace). Rank
    * 0's process makes it. Null where every rank is in this process, and where there is an `allgather`. */
   const char *rendezvous;
@@ -164,7 +167,7 @@ typedef struct MscclcCall {
   uint64_t input_offset;
   uint64_t output_offset;
   uint64_t message_bytes;
-  uint32_t threads; /* of a block; 0: as many as the kernel takes, 4 at most on the host */
+  uint32_t threads; /* of a block; 0: as many as have work (MscclcKernel::useful_threads), 4 at most on the host */
   uint32_t reserved;
   /* One for each local rank, alive until mscclc_communicator_synchronize; those of ranks on one device differ, and none
    * of them is the default one. Null: the communicator's own, which do not wait for the default stream. */
@@ -173,8 +176,9 @@ typedef struct MscclcCall {
 
 void mscclc_call_init(MscclcCall *call);
 
-/* Starts all local ranks, asynchronously. Launches of one instance follow each other, whatever their streams. May be
- * captured into CUDA graphs; a graph is then ordered against other launches by its user. */
+/* Starts all local ranks, asynchronously. Launches of a communicator follow each other on each device, whatever their
+ * instances (but see MscclcCommunicatorOptions::unchained) and streams. May be captured into CUDA graphs; a graph is
+ * then ordered against other launches by its user. */
 int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call);
 
 /* ----------------------------------------------------------------------------------------- registry and selection */

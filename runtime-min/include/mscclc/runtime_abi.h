@@ -5,9 +5,10 @@
  * Units: sizes and offsets are bytes unless they say chunks; counters only grow, over all launches of a communicator.
  * Everything a MscclcRankArgs points at lies in memory that the rank's device can access; "device" below is that rank's
  * own, "host" is pinned memory mapped into the device. The launcher makes one set of it for each kernel, rank and
- * communicator, zeroes it, sets semaphores to their initial values, and leaves it alone from then on: the counters
- * carry the state from launch to launch, so a captured graph replays. One set serves one launch at a time. After an
- * abort the sets of all ranks are zeroed again before the next launch. */
+ * communicator (but for the two tables of addresses, which belong to one launch and are read before it returns), zeroes
+ * it, sets semaphores to their initial values, and leaves it alone from then on: the counters carry the state from
+ * launch to launch, so a captured graph replays. One set serves one launch at a time. After an abort the sets of all
+ * ranks are zeroed again before the next launch. */
 #ifndef MSCCLC_RUNTIME_ABI_H
 #define MSCCLC_RUNTIME_ABI_H
 
@@ -19,7 +20,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 2u
+#define MSCCLC_ABI_VERSION 3u
 
 enum MscclcDtype {
   MSCCLC_F32 = 0,
@@ -99,12 +100,21 @@ typedef struct MscclcTrigger {
   uint64_t size;     /* 0: nothing to copy */
   uint64_t src_offset;
   uint64_t dst_offset;
-  uint32_t channel;   /* port channel of the rank */
-  uint8_t src_buffer; /* MscclcBufferKind, of this rank */
-  uint8_t dst_buffer; /* MscclcBufferKind, of the channel's peer */
-  uint8_t flags;      /* MscclcTriggerFlags */
-  uint8_t reserved[25];
+  uint32_t channel;    /* port channel of the rank */
+  uint32_t src_memory; /* MscclcPlace::memory; the part of this rank */
+  uint32_t dst_memory; /* MscclcPlace::memory; the part of the channel's peer */
+  uint32_t flags;      /* MscclcTriggerFlags */
+  uint8_t reserved[16];
 } MscclcTrigger; /* 64 bytes */
+
+/* Where a launch's buffers of one kind lie: that of rank r begins at byte offset + r * rank_step of the part that rank
+ * r has of a memory. */
+typedef struct MscclcPlace {
+  uint64_t offset;
+  uint64_t rank_step;
+  uint32_t memory; /* the proxy's number for it */
+  uint32_t reserved;
+} MscclcPlace;
 
 /* Queue of requests. Blocks draw numbers from `head`, and fill slot number % capacity when number < *tail + capacity.
  */
@@ -114,6 +124,7 @@ typedef struct MscclcFifo {
   const uint64_t *tail; /* host: requests the proxy has taken out of the queue */
   uint32_t capacity;    /* a power of two */
   uint32_t reserved;
+  MscclcPlace places[3]; /* by MscclcBufferKind */
 } MscclcFifo;
 
 enum MscclcWaitKind {
@@ -152,7 +163,7 @@ enum MscclcArgFlags {
   MSCCLC_BUFFERS_ALIGNED = 1 /* every pointer in `buffers` and `multicast` is a multiple of 16 */
 };
 
-/* Arguments of one rank's launch; copied into the launch. */
+/* Arguments of one rank's launch; copied into the launch, with what the kernel needs of `buffers` and `multicast`. */
 typedef struct MscclcRankArgs {
   uint32_t abi_version;
   uint32_t rank;
@@ -163,11 +174,12 @@ typedef struct MscclcRankArgs {
    * same on every rank and at every launch, so that launches of different sizes keep to the same slots. */
   uint64_t scratch_stride;
   uint64_t timeout_ns;                  /* a wait longer than this is reported and aborts the rank; 0: wait for ever */
-  const MscclcBuffers *buffers;         /* [ranks], the own rank's included */
+  const MscclcBuffers *buffers;         /* [ranks], the own rank's included; the launching thread reads them */
   const MscclcChannel *memory_channels; /* [MscclcRankInfo::memory_channels] */
   const MscclcChannel *port_channels;   /* [MscclcRankInfo::port_channels] */
   void *const *multicast;               /* [MscclcRankInfo::switch_channels]: the multicast mapping of the channel's
-                                           buffer, or null: the kernel then loops over the group's `buffers` */
+                                           buffer, or null: the kernel then loops over the group's `buffers`; the
+                                           launching thread reads them */
   uint64_t *barriers;                   /* device, [MscclcRankInfo::barriers] */
   uint32_t *semaphores;                 /* device, [MscclcRankInfo::semaphores] */
   /* Device, [MscclcRankInfo::blocks]: launches that the block has finished, counted by itself. The packet flag of a
@@ -188,7 +200,8 @@ typedef struct MscclcVariant {
   uint32_t packet;    /* MscclcPacket */
   uint32_t reserved;
   /* Starts args->rank on the current device, asynchronously on `stream` (a cudaStream_t). `threads` a block: at most
-   * MscclcKernel::threads; any number down to 1 is right. */
+   * MscclcKernel::threads; any number down to 1 is right. The launcher has asked resident_blocks for them before: the
+   * kernel is loaded, and its blocks fit. */
   int32_t (*launch)(const MscclcRankArgs *args, uint32_t threads, void *stream);
   /* Blocks of this variant that the current device holds at once. Ranks that share a device must fit together.
    * MSCCLC_ON_HOST from a kernel built for the CPU stand-in. */
@@ -269,6 +282,10 @@ typedef struct MscclcKernel {
   uint64_t (*scratch_stride)(uint64_t message_bytes);
   /* Bytes of scratch at a stride, the same on every rank. */
   uint64_t (*scratch_bytes)(uint64_t scratch_stride);
+
+  /* Threads of a block that have anything to do in a message of this size: one for each word of its largest operation
+   * (16 bytes, or the payload of a packet of this kind), in whole warps, at most `threads`. */
+  uint32_t (*useful_threads)(uint64_t message_bytes, uint32_t packet /* MscclcPacket */);
 
   /* What rank `rank` consists of; `index` counts from 0 below the number that rank_info gives. */
   void (*rank_info)(uint32_t rank, MscclcRankInfo *info);

@@ -106,6 +106,7 @@ Status Communicator::connectDevices() {
 Status Communicator::meet(const MscclcCommunicatorOptions &options, NcclRanks *nccl) {
   const uint64_t waitMs = options.wait_timeout_ms == 0 ? defaultWaitMs : options.wait_timeout_ms;
   waitTimeoutNs_ = waitMs >= longestMs ? 0 : waitMs * 1000000;
+  chains_ = options.unchained == 0;
   watch_ = std::make_unique<Watch>(
       graceOf(waitMs),
       [this](const Status &reason) { engine_->abort(engine_.get(), reason.code, reason.text.c_str()); },

@@ -43,6 +43,8 @@ public:
   /// Whether every rank has a device of its own that takes part in multicast objects.
   bool hasMulticast() const { return hasMulticast_; }
   Stream stream(uint32_t localIndex) const { return streams_[localIndex]; }
+  /// Whether launches of different instances follow each other.
+  bool chains() const { return chains_; }
   uint64_t waitTimeoutNs() const { return waitTimeoutNs_; }
 
   Status health() const { return watch_->health(); }
@@ -79,6 +81,7 @@ private:
   std::vector<std::vector<char>> reaches_; ///< by index into devices_, twice
   bool hasMulticast_ = false;
   uint64_t waitTimeoutNs_ = 0;
+  bool chains_ = true;
   std::unique_ptr<Watch> watch_;
   struct DestroyEngine {
     void operator()(MscclcEngine *engine) const { engine->destroy(engine); }

@@ -208,7 +208,6 @@ Status Instance::writeSemaphores(uint32_t localIndex) {
 
 Instance::~Instance() {
   communicator_.remove(this);
-  bindings_.clear();
   for (uint32_t i = 0; i < local_.size(); ++i) {
     RankState &state = local_[i];
     if (state.proxy)
@@ -243,9 +242,12 @@ Status Instance::settle() {
 }
 
 void Instance::forget(const Region *region) {
-  for (auto entry = bindings_.begin(); entry != bindings_.end();) {
-    const bool names = entry->first.input.region == region || entry->first.output.region == region;
-    entry = names ? bindings_.erase(entry) : std::next(entry);
+  for (RankState &state : local_) {
+    const auto known = state.memories.find(region);
+    if (known == state.memories.end())
+      continue;
+    state.proxy->removeMemory(known->second);
+    state.memories.erase(known);
   }
 }
 

@@ -1,8 +1,8 @@
 // A kernel in a communicator: the counters, channel tables and scratch of its ranks, and how it is launched.
 #pragma once
 
-#include "communicator/binding.h"
 #include "communicator/communicator.h"
+#include "communicator/launch_buffers.h"
 #include "communicator/proxy.h"
 
 #include <map>
@@ -26,7 +26,7 @@ public:
   Status launch(const MscclcCall &call, const Region *input, const Region *output);
   /// Waits for the launches so far.
   Status settle();
-  /// Forgets the tables of launches on `region`. Nothing runs.
+  /// Makes the proxies forget `region`. Nothing runs.
   void forget(const Region *region);
   /// Everything as it was made. Nothing runs, on any rank.
   Status reset();
@@ -39,8 +39,12 @@ private:
     MscclcChannel *channels = nullptr; ///< on the device: memory channels, then port channels
     MscclcStatus *status = nullptr;
     std::unique_ptr<Proxy> proxy;
+    std::map<const Region *, uint32_t> memories; ///< that the proxy knows, with its numbers
+    std::vector<MscclcBuffers> buffers;          ///< of the launch under way, by rank
+    std::vector<void *> multicast;               ///< and by switch channel
     Event event = nullptr;
     Stream lastStream = nullptr;
+    bool captured = false; ///< the launch under way
     bool launched = false; ///< and not waited for since
   };
 
@@ -52,15 +56,19 @@ private:
   Status addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels,
                          std::vector<ProxyChannel> &served) const;
   Status writeSemaphores(uint32_t localIndex);
-  Status bind(const LaunchBuffers &place, const Binding *&binding);
+  /// Writes down where the buffers of a launch lie, for all local ranks; `lowBits`: of all addresses, together.
+  void address(const LaunchBuffers &place, uintptr_t &lowBits);
+  /// The proxy's number for memory.
+  uint32_t numberOf(const Region *region, uint32_t localIndex);
   Status checkStreams(const MscclcCall &call) const;
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
   Status orderAfterOthers(const MscclcCall &call);
-  Status start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call, const Binding &binding,
-               uint32_t localIndex);
+  Status start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call, const MscclcRankArgs &common,
+               const LaunchBuffers &place, uint32_t localIndex);
   Status markLaunched(const MscclcCall &call, uint32_t localIndex);
-  MscclcRankArgs argsOf(uint32_t localIndex, const MscclcCall &call, const Binding &binding) const;
+  /// The arguments of a local rank, of which `common` has those that are alike for all of a launch.
+  MscclcRankArgs argsOf(uint32_t localIndex, const MscclcRankArgs &common, const LaunchBuffers &place);
   Stream streamOf(const MscclcCall &call, uint32_t localIndex) const;
   /// The counters of `rank` as a local rank's device addresses them.
   char *syncOf(uint32_t localIndex, uint32_t rank) const;
@@ -73,7 +81,6 @@ private:
   std::unique_ptr<Region> sync_;
   std::unique_ptr<Region> scratch_;
   std::vector<RankState> local_;
-  std::map<LaunchBuffers, std::unique_ptr<Binding>> bindings_;
   std::map<std::pair<const MscclcVariant *, uint32_t>, Status> residency_; ///< by variant and threads
 };
 

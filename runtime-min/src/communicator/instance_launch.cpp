@@ -40,19 +40,42 @@ Status Instance::checkStreams(const MscclcCall &call) const {
   return {};
 }
 
-Status Instance::bind(const LaunchBuffers &place, const Binding *&binding) {
-  std::unique_ptr<Binding> &entry = bindings_[place];
-  if (!entry) {
-    std::vector<Proxy *> proxies;
-    for (const RankState &state : local_)
-      proxies.push_back(state.proxy.get());
-    if (Status status = Binding::create(communicator_, kernel_, place, *scratch_, proxies, entry); !status.ok()) {
-      bindings_.erase(place);
-      return status;
+void Instance::address(const LaunchBuffers &place, uintptr_t &lowBits) {
+  const BufferOffsets scratch{scratch_.get(), 0, 0};
+  const auto note = [&](void *address) {
+    lowBits |= reinterpret_cast<uintptr_t>(address);
+    return address;
+  };
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    RankState &state = local_[i];
+    state.buffers.resize(communicator_.ranks());
+    for (uint32_t rank = 0; rank < communicator_.ranks(); ++rank)
+      state.buffers[rank] = {note(place.input.at(i, rank)), note(place.output.at(i, rank)), note(scratch.at(i, rank))};
+    // A multicast mapping holds one offset for all ranks, and all ranks of the communicator.
+    const uint32_t self = communicator_.firstLocalRank() + i;
+    state.multicast.assign(infos_[self].switch_channels, nullptr);
+    for (uint32_t channel = 0; channel < state.multicast.size(); ++channel) {
+      MscclcSwitchInfo group{};
+      kernel_.switch_info(self, channel, &group);
+      const BufferOffsets &buffer = group.buffer == MSCCLC_INPUT    ? place.input
+                                    : group.buffer == MSCCLC_OUTPUT ? place.output
+                                                                    : scratch;
+      if (group.size == communicator_.ranks() && buffer.rankStep == 0 && buffer.region != nullptr &&
+          buffer.region->multicast(i) != nullptr)
+        state.multicast[channel] = note(static_cast<char *>(buffer.region->multicast(i)) + buffer.offset);
     }
   }
-  binding = entry.get();
-  return {};
+}
+
+uint32_t Instance::numberOf(const Region *region, uint32_t localIndex) {
+  RankState &state = local_[localIndex];
+  const auto known = state.memories.find(region);
+  if (known != state.memories.end())
+    return known->second;
+  std::vector<char *> begins;
+  for (uint32_t rank = 0; rank < communicator_.ranks(); ++rank)
+    begins.push_back(region == nullptr ? nullptr : static_cast<char *>(region->at(localIndex, rank)));
+  return state.memories[region] = state.proxy->addMemory(std::move(begins), region == nullptr ? 0 : region->bytes());
 }
 
 Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) {
@@ -94,61 +117,70 @@ Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) 
   return {};
 }
 
-/// Launches of this instance follow each other on each rank. Where ranks share a device, launches of different
-/// instances do so over all of its ranks: blocks of two kernels might not fit beside each other.
+/// Launches of this instance follow each other on each rank. So do those of different instances, over all ranks of a
+/// device: blocks of two kernels might not fit on it beside each other. If two devices then began with different ones,
+/// each kernel would wait for its blocks on the other device, for ever. Only a communicator that is told so leaves
+/// launches of different instances to themselves, and not where ranks share a device.
 Status Instance::orderAfterOthers(const MscclcCall &call) {
   Platform &platform = communicator_.platform();
   Instance *const before = communicator_.lastLaunched;
-  const bool switches = before != nullptr && before != this && platform.kind() == MSCCLC_PLATFORM_CUDA;
+  const bool switches = before != nullptr && before != this;
+  const auto follows = [&](uint32_t i, uint32_t j) {
+    const RankState &state = before->local_[j];
+    return communicator_.device(j) == communicator_.device(i) && (i != j || communicator_.chains()) && state.launched &&
+           state.lastStream != streamOf(call, i);
+  };
   for (uint32_t i = 0; i < local_.size(); ++i) {
     Stream stream = streamOf(call, i);
-    if (platform.capturing(stream))
+    local_[i].captured = platform.capturing(stream);
+    if (local_[i].captured)
       continue;
     if (local_[i].launched && local_[i].lastStream != stream)
       MSCCLC_TRY(platform.follow(communicator_.device(i), stream, local_[i].event));
     for (uint32_t j = 0; j < local_.size() && switches; ++j)
-      if (j != i && communicator_.device(j) == communicator_.device(i) && before->local_[j].launched)
+      if (follows(i, j))
         MSCCLC_TRY(platform.follow(communicator_.device(i), stream, before->local_[j].event));
   }
   return {};
 }
 
-MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcCall &call, const Binding &binding) const {
+MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcRankArgs &common, const LaunchBuffers &place) {
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   const MscclcRankInfo &info = infos_[self];
   const SyncLayout layout(info);
   const RankState &state = local_[localIndex];
   char *const own = syncOf(localIndex, self);
-  MscclcRankArgs args{};
-  args.abi_version = MSCCLC_ABI_VERSION;
+  MscclcRankArgs args = common;
   args.rank = self;
-  args.flags = binding.isAligned(16) ? MSCCLC_BUFFERS_ALIGNED : 0;
-  args.message_bytes = call.message_bytes;
-  args.scratch_stride = scratchStride_;
-  args.timeout_ns = communicator_.waitTimeoutNs();
-  args.buffers = binding.buffers(localIndex);
+  args.buffers = state.buffers.data();
   args.memory_channels = state.channels;
   args.port_channels = state.channels + info.memory_channels;
-  args.multicast = binding.multicast(localIndex);
+  args.multicast = state.multicast.data();
   args.barriers = counterAt(own, layout.barriers, 0);
   args.semaphores = reinterpret_cast<uint32_t *>(own + layout.semaphores);
   args.launches = counterAt(own, layout.launches, 0);
   if (state.proxy) {
-    args.fifo.slots = binding.slots(localIndex);
+    args.fifo.slots = state.proxy->slots();
     args.fifo.head = counterAt(own, layout.fifoHead, 0);
     args.fifo.tail = state.proxy->tail();
     args.fifo.capacity = Proxy::capacity;
+    const auto placeOf = [&](const BufferOffsets &buffer) {
+      return MscclcPlace{buffer.offset, buffer.rankStep, numberOf(buffer.region, localIndex), 0};
+    };
+    args.fifo.places[MSCCLC_INPUT] = placeOf(place.input);
+    args.fifo.places[MSCCLC_OUTPUT] = placeOf(place.output);
+    args.fifo.places[MSCCLC_SCRATCH] = placeOf({scratch_.get(), 0, 0});
   }
   args.status = state.status;
   return args;
 }
 
-Status Instance::start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call, const Binding &binding,
-                       uint32_t localIndex) {
+Status Instance::start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call,
+                       const MscclcRankArgs &common, const LaunchBuffers &place, uint32_t localIndex) {
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   if (infos_[self].blocks == 0)
     return {};
-  const MscclcRankArgs args = argsOf(localIndex, call, binding);
+  const MscclcRankArgs args = argsOf(localIndex, common, place);
   MSCCLC_TRY(communicator_.platform().use(communicator_.device(localIndex)));
   const int32_t code = variant.launch(&args, threads, streamOf(call, localIndex));
   return code == MSCCLC_OK ? Status{} : kernelFailure(code, kernel_.name, self);
@@ -158,7 +190,7 @@ Status Instance::markLaunched(const MscclcCall &call, uint32_t localIndex) {
   Platform &platform = communicator_.platform();
   RankState &state = local_[localIndex];
   Stream stream = streamOf(call, localIndex);
-  if (infos_[communicator_.firstLocalRank() + localIndex].blocks == 0 || platform.capturing(stream))
+  if (infos_[communicator_.firstLocalRank() + localIndex].blocks == 0 || state.captured)
     return {};
   MSCCLC_TRY(platform.record(communicator_.device(localIndex), state.event, stream));
   state.lastStream = stream;
@@ -177,30 +209,40 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   if (variant == nullptr)
     return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' was not compiled for %s, operation %s", kernel_.name,
                    nameOfType(call.dtype), nameOfReduceOp(call.reduce_op));
+  const bool onHost = communicator_.platform().kind() == MSCCLC_PLATFORM_HOST;
   uint32_t threads = call.threads;
   if (threads == 0)
-    threads = communicator_.platform().kind() == MSCCLC_PLATFORM_HOST ? std::min(kernel_.threads, hostThreads)
-                                                                      : kernel_.threads;
+    threads =
+        onHost ? std::min(kernel_.threads, hostThreads) : kernel_.useful_threads(call.message_bytes, variant->packet);
   if (threads > kernel_.threads)
     return failure(MSCCLC_ERROR_THREADS, "kernel '%s' takes 1 to %u threads a block, not %u", kernel_.name,
                    kernel_.threads, threads);
   LaunchBuffers place;
-  const Binding *binding = nullptr;
+  uintptr_t lowBits = 0;
   MSCCLC_TRY(resolvePlace(kernel_, call, input, output, place));
   MSCCLC_TRY(checkStreams(call));
-  MSCCLC_TRY(checkResidency(*variant, threads));
-  MSCCLC_TRY(bind(place, binding));
-  if (variant->dtype != MSCCLC_ANY_DTYPE && !binding->isAligned(bytesOfType(call.dtype)))
+  // Where as many as the kernel takes fit, fewer do: this is asked once, whatever the sizes.
+  if (!checkResidency(*variant, onHost ? threads : kernel_.threads).ok())
+    MSCCLC_TRY(checkResidency(*variant, threads));
+  address(place, lowBits);
+  if (variant->dtype != MSCCLC_ANY_DTYPE && lowBits % bytesOfType(call.dtype) != 0)
     return failure(MSCCLC_ERROR_ARGUMENT, "kernel '%s': a buffer or an offset is no multiple of the %u bytes of %s",
                    kernel_.name, bytesOfType(call.dtype), nameOfType(call.dtype));
   MSCCLC_TRY(orderAfterOthers(call));
+
+  MscclcRankArgs common{};
+  common.abi_version = MSCCLC_ABI_VERSION;
+  common.flags = lowBits % 16 == 0 ? MSCCLC_BUFFERS_ALIGNED : 0;
+  common.message_bytes = call.message_bytes;
+  common.scratch_stride = scratchStride_;
+  common.timeout_ns = communicator_.waitTimeoutNs();
 
   // From here on nothing may wait: ranks that run already wait for those that do not run yet. Events come after
   // all of them: where streams share one of the device's queues, an event holds back what comes after it.
   Status status;
   uint32_t started = 0;
   for (uint32_t i = 0; i < local_.size() && status.ok(); ++i) {
-    status = start(*variant, threads, call, *binding, i);
+    status = start(*variant, threads, call, common, place, i);
     started += status.ok() ? 1 : 0;
   }
   for (uint32_t i = 0; i < started; ++i)
@@ -212,7 +254,9 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
       communicator_.fail(status);
     return status;
   }
-  communicator_.lastLaunched = this;
+  // A captured launch is ordered by whoever replays its graph.
+  if (std::none_of(local_.begin(), local_.end(), [](const RankState &state) { return state.captured; }))
+    communicator_.lastLaunched = this;
   return {};
 }
 

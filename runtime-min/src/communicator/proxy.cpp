@@ -10,11 +10,6 @@ namespace {
 constexpr std::chrono::milliseconds busyTime{2};
 constexpr std::chrono::microseconds longestSleep{200};
 
-char *placeIn(const MscclcBuffers &buffers, uint32_t kind, uint64_t offset) {
-  void *const base = kind == MSCCLC_INPUT ? buffers.input : kind == MSCCLC_OUTPUT ? buffers.output : buffers.scratch;
-  return base == nullptr ? nullptr : static_cast<char *>(base) + offset;
-}
-
 } // namespace
 
 Proxy::Proxy(Platform &platform, int32_t device, uint32_t rank, std::string kernel, std::vector<ProxyChannel> channels)
@@ -28,6 +23,8 @@ Status Proxy::create(Platform &platform, int32_t device, uint32_t rank, std::str
   proxy->tail_ = static_cast<uint64_t *>(memory);
   MSCCLC_TRY(platform.allocatePinned(2 * capacity * sizeof(uint64_t), memory));
   proxy->values_ = static_cast<uint64_t *>(memory);
+  MSCCLC_TRY(platform.allocatePinned(capacity * sizeof(MscclcTrigger), memory));
+  proxy->slots_ = static_cast<MscclcTrigger *>(memory);
   MSCCLC_TRY(platform.createStream(device, true, proxy->stream_));
   for (Event &event : proxy->halves_)
     MSCCLC_TRY(platform.createEvent(device, event));
@@ -63,40 +60,29 @@ Proxy::~Proxy() {
   for (const Event event : halves_)
     if (event != nullptr)
       platform_.destroyEvent(device_, event);
-  for (const Binding &binding : bindings_)
-    platform_.releasePinned(binding.slots);
+  if (slots_ != nullptr)
+    platform_.releasePinned(slots_);
   if (values_ != nullptr)
     platform_.releasePinned(values_);
   if (tail_ != nullptr)
     platform_.releasePinned(tail_);
 }
 
-Status Proxy::addBinding(const std::vector<MscclcBuffers> &buffers, const std::vector<uint64_t> &bytesOfKind,
-                         MscclcTrigger *&slots) {
-  void *memory = nullptr;
-  MSCCLC_TRY(platform_.allocatePinned(capacity * sizeof(MscclcTrigger), memory));
-  slots = static_cast<MscclcTrigger *>(memory);
+uint32_t Proxy::addMemory(std::vector<char *> begins, uint64_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  bindings_.push_back({slots, buffers, bytesOfKind});
-  return {};
+  memories_[nextMemory_] = {std::move(begins), bytes};
+  return nextMemory_++;
 }
 
-void Proxy::removeBinding(const MscclcTrigger *slots) {
+void Proxy::removeMemory(uint32_t number) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found =
-      std::find_if(bindings_.begin(), bindings_.end(), [&](const Binding &b) { return b.slots == slots; });
-  if (found == bindings_.end())
-    return;
-  platform_.releasePinned(found->slots);
-  bindings_.erase(found);
-  current_ = 0;
+  memories_.erase(number);
 }
 
 Status Proxy::reset() {
   const std::lock_guard<std::mutex> lock(mutex_);
   MSCCLC_TRY(platform_.synchronize(device_, stream_));
-  for (const Binding &binding : bindings_)
-    std::fill(binding.slots, binding.slots + capacity, MscclcTrigger{});
+  std::fill(slots_, slots_ + capacity, MscclcTrigger{});
   for (ProxyChannel &channel : channels_)
     channel.signals = channel.flushes = 0;
   next_ = 0;
@@ -104,37 +90,33 @@ Status Proxy::reset() {
   return {};
 }
 
-/// The slot of the next request if it is full, else null.
-MscclcTrigger *Proxy::slotOf(const Binding &binding) const {
-  MscclcTrigger *slot = &binding.slots[next_ % capacity];
-  return __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) == next_ + 1 ? slot : nullptr;
-}
-
 Status Proxy::step(bool &served) {
   served = false;
   const std::lock_guard<std::mutex> lock(mutex_);
   // A batch at most, so that the other ranks' proxies get their turn.
   for (uint32_t batch = 0; batch < capacity / 8; ++batch) {
-    MscclcTrigger *slot = nullptr;
-    for (size_t tried = 0; tried < bindings_.size() && slot == nullptr; ++tried) {
-      const size_t index = (current_ + tried) % bindings_.size();
-      slot = slotOf(bindings_[index]);
-      if (slot != nullptr)
-        current_ = index;
-    }
-    if (slot == nullptr)
+    const MscclcTrigger &slot = slots_[next_ % capacity];
+    if (__atomic_load_n(&slot.sequence, __ATOMIC_ACQUIRE) != next_ + 1)
       return {};
     served = true;
-    const MscclcTrigger request = *slot;
+    const MscclcTrigger request = slot;
     // Taken, not done: the slot may be filled again while its copy is still on the way.
-    MSCCLC_TRY(serve(bindings_[current_], request));
+    MSCCLC_TRY(serve(request));
     ++next_;
     __atomic_store_n(tail_, next_, __ATOMIC_RELEASE);
   }
   return {};
 }
 
-Status Proxy::serve(const Binding &binding, const MscclcTrigger &request) {
+char *Proxy::placeOf(uint32_t memory, uint32_t rank, uint64_t offset, uint64_t bytes) const {
+  const auto found = memories_.find(memory);
+  if (found == memories_.end() || offset > found->second.bytes || bytes > found->second.bytes - offset)
+    return nullptr;
+  char *const begin = found->second.begins[rank];
+  return begin == nullptr ? nullptr : begin + offset;
+}
+
+Status Proxy::serve(const MscclcTrigger &request) {
   const auto wrong = [&](const char *why) {
     return failure(MSCCLC_ERROR_KERNEL, "kernel '%s', rank %u, request %llu for port channel %u: %s", kernel_.c_str(),
                    rank_, static_cast<unsigned long long>(next_), request.channel, why);
@@ -153,15 +135,10 @@ Status Proxy::serve(const Binding &binding, const MscclcTrigger &request) {
   }
 
   if (request.size != 0) {
-    if (request.src_buffer > MSCCLC_SCRATCH || request.dst_buffer > MSCCLC_SCRATCH)
-      return wrong("no such buffer");
-    if (request.src_offset + request.size > binding.bytesOfKind[request.src_buffer] ||
-        request.dst_offset + request.size > binding.bytesOfKind[request.dst_buffer])
-      return wrong("outside its buffer");
-    const char *from = placeIn(binding.buffers[rank_], request.src_buffer, request.src_offset);
-    char *to = placeIn(binding.buffers[channel.peer], request.dst_buffer, request.dst_offset);
+    const char *from = placeOf(request.src_memory, rank_, request.src_offset, request.size);
+    char *to = placeOf(request.dst_memory, channel.peer, request.dst_offset, request.size);
     if (from == nullptr || to == nullptr)
-      return wrong("no such buffer");
+      return wrong("no such buffer, or outside it");
     MSCCLC_TRY(platform_.copyInOrder(device_, to, from, request.size, stream_));
   }
   if ((request.flags & MSCCLC_TRIGGER_SIGNAL) != 0 && channel.peerInbound != nullptr)

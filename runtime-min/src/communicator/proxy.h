@@ -1,14 +1,15 @@
 // Serves the port channels of a rank: takes requests out of its queue, copies, signals and flushes for it.
 //
-// Copies, signals and flush counts go into one stream, so they take effect in the order of the requests. Each place a
-// kernel is launched on (a binding) has slots of its own; the numbers of requests are drawn by all of them together. So
-// the slot array in which number n turns up tells which buffers it means, in a replayed graph too.
+// Copies, signals and flush counts go into one stream, so they take effect in the order of the requests. A request
+// names memory by a number that the proxy gave it, so requests of launches on different buffers share a queue, and
+// those of a replayed graph mean the buffers that it was captured with.
 #pragma once
 
 #include "communicator/watch.h"
 #include "platform/platform.h"
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -34,10 +35,11 @@ public:
   ~Proxy();
 
   const uint64_t *tail() const { return tail_; }
-  /// Slots for launches on these buffers: those of the rank itself and of its peers, by rank. From any thread.
-  Status addBinding(const std::vector<MscclcBuffers> &buffers, const std::vector<uint64_t> &bytesOfKind,
-                    MscclcTrigger *&slots);
-  void removeBinding(const MscclcTrigger *slots);
+  MscclcTrigger *slots() const { return slots_; }
+  /// Makes memory of `bytes` on each rank known: where it begins, by rank. Returns the number that requests name it by,
+  /// which is given once. From any thread.
+  uint32_t addMemory(std::vector<char *> begins, uint64_t bytes);
+  void removeMemory(uint32_t number);
   /// Forgets all requests and counts. No launch may run.
   Status reset();
 
@@ -46,15 +48,15 @@ public:
 
 private:
   Proxy(Platform &platform, int32_t device, uint32_t rank, std::string kernel, std::vector<ProxyChannel> channels);
-  struct Binding {
-    MscclcTrigger *slots;
-    std::vector<MscclcBuffers> buffers;
-    std::vector<uint64_t> bytesOfKind;
+  struct Memory {
+    std::vector<char *> begins;
+    uint64_t bytes;
   };
   Status warmUp();
-  Status serve(const Binding &binding, const MscclcTrigger &request);
+  Status serve(const MscclcTrigger &request);
+  /// Where a request's data lies at `rank`; null if it is not all there.
+  char *placeOf(uint32_t memory, uint32_t rank, uint64_t offset, uint64_t bytes) const;
   Status store(uint64_t *to, uint64_t value, uint64_t place);
-  MscclcTrigger *slotOf(const Binding &binding) const;
 
   Platform &platform_;
   const int32_t device_;
@@ -62,9 +64,10 @@ private:
   const std::string kernel_;
   std::mutex mutex_;
   std::vector<ProxyChannel> channels_;
-  std::vector<Binding> bindings_;
-  size_t current_ = 0; ///< binding of the last request
-  uint64_t next_ = 0;  ///< number of the next request
+  std::map<uint32_t, Memory> memories_; ///< by number
+  uint32_t nextMemory_ = 0;
+  uint64_t next_ = 0; ///< number of the next request
+  MscclcTrigger *slots_ = nullptr;
   uint64_t *tail_ = nullptr;
   uint64_t *values_ = nullptr; ///< what is being stored: two for each request of the last `capacity`
   Stream stream_ = nullptr;

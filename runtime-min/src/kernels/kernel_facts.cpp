@@ -7,8 +7,8 @@ namespace {
 /// Whether everything is there that a launcher asks for.
 bool isComplete(const MscclcKernel &k) {
   if (k.name == nullptr || k.collective == nullptr || k.ranks == 0 || k.threads == 0 || k.num_variants == 0 ||
-      k.variants == nullptr || k.input_bytes == nullptr || k.output_bytes == nullptr || k.scratch_stride == nullptr ||
-      k.scratch_bytes == nullptr || k.rank_info == nullptr)
+      k.variants == nullptr || k.input_bytes == nullptr || k.output_bytes == nullptr || k.useful_threads == nullptr ||
+      k.scratch_stride == nullptr || k.scratch_bytes == nullptr || k.rank_info == nullptr)
     return false;
   for (uint32_t i = 0; i < k.num_variants; ++i)
     if (k.variants[i].launch == nullptr || k.variants[i].resident_blocks == nullptr)

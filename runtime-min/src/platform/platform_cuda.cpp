@@ -207,13 +207,16 @@ public:
     if (use(device).ok())
       cudaEventDestroy(cudaEvent(event));
   }
+  // A stream knows its device; only the default one is that of the calling thread's.
   Status record(int32_t device, Event event, Stream stream) override {
-    MSCCLC_TRY(use(device));
+    if (stream == nullptr)
+      MSCCLC_TRY(use(device));
     MSCCLC_CUDA(cudaEventRecord(cudaEvent(event), cudaStream(stream)));
     return {};
   }
   Status follow(int32_t device, Stream stream, Event event) override {
-    MSCCLC_TRY(use(device));
+    if (stream == nullptr)
+      MSCCLC_TRY(use(device));
     MSCCLC_CUDA(cudaStreamWaitEvent(cudaStream(stream), cudaEvent(event), 0));
     return {};
   }

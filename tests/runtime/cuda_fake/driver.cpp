@@ -53,35 +53,43 @@ CUresult make(CUmemGenericAllocationHandle *handle, size_t bytes, unsigned devic
 namespace call {
 
 CUresult CtxGetCurrent(CUcontext *context) {
+  counted(__func__);
   *context = reinterpret_cast<CUcontext>(static_cast<intptr_t>(currentDevice() + 1));
   return CUDA_SUCCESS;
 }
 CUresult GetErrorName(CUresult, const char **name) {
+  counted(__func__);
   *name = "CUDA_ERROR_OF_THE_FAKE";
   return CUDA_SUCCESS;
 }
 CUresult DeviceGetAttribute(int *value, CUdevice_attribute, CUdevice) {
+  counted(__func__);
   *value = std::getenv("CUDA_FAKE_MULTICAST") != nullptr ? 1 : 0;
   return CUDA_SUCCESS;
 }
 CUresult MemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
+  counted(__func__);
   return findAllocation(address, *base, *bytes) ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 CUresult MemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *, CUmemAllocationGranularity_flags) {
+  counted(__func__);
   *bytes = granularity;
   return CUDA_SUCCESS;
 }
 CUresult MemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *,
                    unsigned long long) {
+  counted(__func__);
   return make(handle, bytes, 0);
 }
 CUresult MemRelease(CUmemGenericAllocationHandle handle) {
+  counted(__func__);
   const Guard guard(mutex);
   ::close(objectOf(handle).file);
   objects.erase(handle);
   return CUDA_SUCCESS;
 }
 CUresult MemAddressReserve(CUdeviceptr *address, size_t bytes, size_t, CUdeviceptr, unsigned long long) {
+  counted(__func__);
   void *const memory = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -91,6 +99,7 @@ CUresult MemAddressReserve(CUdeviceptr *address, size_t bytes, size_t, CUdevicep
   return CUDA_SUCCESS;
 }
 CUresult MemAddressFree(CUdeviceptr address, size_t bytes) {
+  counted(__func__);
   const Guard guard(mutex);
   const auto found = reserved.find(address);
   if (found == reserved.end() || found->second != bytes)
@@ -101,6 +110,7 @@ CUresult MemAddressFree(CUdeviceptr address, size_t bytes) {
 }
 CUresult MemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                 unsigned long long) {
+  counted(__func__);
   const Guard guard(mutex);
   const Object &object = objectOf(handle);
   const auto found = reserved.find(address);
@@ -110,20 +120,24 @@ CUresult MemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAl
   return memory == MAP_FAILED ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
 CUresult MemUnmap(CUdeviceptr address, size_t bytes) {
+  counted(__func__);
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
   return ::mmap(pointer(address), bytes, PROT_NONE, flags, -1, 0) == MAP_FAILED ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
 CUresult MemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *, size_t count) {
+  counted(__func__);
   return count != 0 && ::mprotect(pointer(address), bytes, PROT_READ | PROT_WRITE) == 0 ? CUDA_SUCCESS
                                                                                         : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult MemExportToShareableHandle(void *file, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType,
                                     unsigned long long) {
+  counted(__func__);
   const Guard guard(mutex);
   *static_cast<int *>(file) = ::fcntl(objectOf(handle).file, F_DUPFD_CLOEXEC, 0);
   return CUDA_SUCCESS;
 }
 CUresult MemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *file, CUmemAllocationHandleType) {
+  counted(__func__);
   const int own = ::fcntl(static_cast<int>(reinterpret_cast<intptr_t>(file)), F_DUPFD_CLOEXEC, 0);
   struct stat info{};
   if (own < 0 || ::fstat(own, &info) != 0)
@@ -134,18 +148,22 @@ CUresult MemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void
   return CUDA_SUCCESS;
 }
 CUresult MulticastGetGranularity(size_t *bytes, const CUmulticastObjectProp *properties, CUmulticastGranularity_flags) {
+  counted(__func__);
   *bytes = granularity;
   return properties->numDevices < 2 || properties->size == 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 CUresult MulticastCreate(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *properties) {
+  counted(__func__);
   return make(handle, properties->size, properties->numDevices);
 }
 CUresult MulticastAddDevice(CUmemGenericAllocationHandle handle, CUdevice device) {
+  counted(__func__);
   const Guard guard(mutex);
   return objectOf(handle).joined.insert(device).second ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 CUresult MulticastBindMem(CUmemGenericAllocationHandle handle, size_t offset, CUmemGenericAllocationHandle memory,
                           size_t memoryOffset, size_t bytes, unsigned long long) {
+  counted(__func__);
   const Guard guard(mutex);
   Object &object = objectOf(handle);
   if (offset != 0 || memoryOffset != 0 || bytes % granularity != 0 || bytes > object.bytes ||
@@ -155,6 +173,7 @@ CUresult MulticastBindMem(CUmemGenericAllocationHandle handle, size_t offset, CU
   return CUDA_SUCCESS;
 }
 CUresult MulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device, size_t, size_t) {
+  counted(__func__);
   const Guard guard(mutex);
   Object &object = objectOf(handle);
   if (object.joined.count(device) == 0 || object.bound-- == 0)

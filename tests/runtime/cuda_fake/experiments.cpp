@@ -1,8 +1,6 @@
 // The experiments for the CPU stand-in as if they had been built for a device: a library of experiments on the fake.
 // Its programs are linked to it.
-#include "fake.h"
-#include "mscclc/cpu_standin.h"
-#include "mscclc/runtime_abi.h"
+#include "on_device.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -26,11 +24,7 @@ template <int slot> struct OnDevice {
   static inline const MscclcKernel *host = nullptr;
 
   static int32_t launch(const MscclcRankArgs *args, uint32_t threads, void *stream) {
-    cudaFakeLaunch(stream, [copy = *args, threads] {
-      mscclc::standin::Stream own;
-      host->variants[0].launch(&copy, threads, &own);
-    });
-    return MSCCLC_OK;
+    return cuda_fake::launchOnDevice(*host, *args, threads, stream);
   }
   static int32_t residentBlocks(uint32_t, uint32_t *blocks) {
     *blocks = 132;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cuda.h>
 #include <functional>
 #include <mutex>
@@ -17,6 +18,8 @@ namespace cuda_fake {
 /// Granularity of memory and multicast objects.
 inline constexpr size_t granularity = size_t{2} << 20;
 
+/// Counts a call of the program's.
+void counted(const char *function);
 [[noreturn]] void wrong(const char *what);
 /// Of a driver's function; null if the fake has none of this name.
 void *findDriverFunction(const char *name);
@@ -32,6 +35,9 @@ void reportDriverLeftovers();
 extern std::mutex mutex; ///< of all the fake's tables
 
 } // namespace cuda_fake
+
+/// Calls of a function so far, or of all; kernels started are calls of cudaLaunchKernel.
+extern "C" uint64_t cudaFakeCalls(const char *function);
 
 /// Starts a kernel: `work` in stream order, or once for each replay if the stream is being captured.
 extern "C" void cudaFakeLaunch(void *stream, std::function<void()> work);

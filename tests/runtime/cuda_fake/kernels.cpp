@@ -1,19 +1,14 @@
 // The tests' kernels as if they had been built for a device: a library that registers them when it is loaded.
 #include "../kernels.h"
 
-#include "fake.h"
-#include "mscclc/cpu_standin.h"
+#include "on_device.h"
 
 namespace {
 
 /// A kernel of the CPU stand-in, launched by the fake.
 template <const MscclcKernel &(*host)()> struct OnDevice {
   static int32_t launch(const MscclcRankArgs *args, uint32_t threads, void *stream) {
-    cudaFakeLaunch(stream, [copy = *args, threads] {
-      mscclc::standin::Stream own;
-      host().variants[0].launch(&copy, threads, &own);
-    });
-    return MSCCLC_OK;
+    return cuda_fake::launchOnDevice(host(), *args, threads, stream);
   }
   static int32_t residentBlocks(uint32_t, uint32_t *blocks) {
     *blocks = 132;

@@ -30,6 +30,9 @@ struct Allocation {
 };
 std::map<char *, Allocation> allocations;
 
+std::mutex countsMutex;
+std::map<std::string, uint64_t> counts; ///< calls, by function
+
 struct Event {
   std::mutex mutex;
   std::condition_variable changed;
@@ -112,6 +115,10 @@ void await(Event &event, uint64_t record) {
 
 } // namespace
 
+void counted(const char *function) {
+  const Guard guard(countsMutex);
+  ++counts[function];
+}
 void wrong(const char *what) {
   std::fprintf(stderr, "cuda fake: %s\n", what);
   std::abort();
@@ -144,43 +151,53 @@ using namespace cuda_fake;
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int *count) {
+  counted(__func__);
   *count = deviceCount();
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int wanted) {
+  counted(__func__);
   if (wanted < 0 || wanted >= deviceCount())
     return cudaErrorInvalidDevice;
   device = wanted;
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int *current) {
+  counted(__func__);
   *current = device < 0 ? 0 : device;
   return cudaSuccess;
 }
 cudaError_t cudaGetLastError() {
+  counted(__func__);
   return cudaSuccess;
 }
 const char *cudaGetErrorString(cudaError_t) {
+  counted(__func__);
   return "an error of the fake";
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int of) {
+  counted(__func__);
   std::memset(properties, 0, sizeof(*properties));
   std::strcpy(properties->name, "fake");
   properties->uuid.bytes[0] = static_cast<char>(of + 1);
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
+  counted(__func__);
   *value = 132;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
+  counted(__func__);
   *can = 1;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  counted(__func__);
   return peer == device ? cudaErrorInvalidDevice : cudaSuccess;
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+  counted(__func__);
   *least = 0;
   *greatest = -5;
   return cudaSuccess;
@@ -188,9 +205,11 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
 #if CUDART_VERSION >= 12050
 cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult *result) {
+  counted(__func__);
 #else
 cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long,
                                     cudaDriverEntryPointQueryResult *result) {
+  counted(__func__);
 #endif
   *function = findDriverFunction(name);
   if (*function == nullptr)
@@ -200,24 +219,29 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned, int) {
+  counted(__func__);
   needDevice("a stream without a device");
   *stream = reinterpret_cast<cudaStream_t>(new Stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  counted(__func__);
   delete streamOf(stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
+  counted(__func__);
   *status = streamOf(stream)->capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  counted(__func__);
   streamOf(stream)->capturing = true;
   ++captures;
   return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+  counted(__func__);
   if (!streamOf(stream)->capturing)
     return cudaErrorIllegalState;
   streamOf(stream)->capturing = false;
@@ -227,43 +251,60 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
   return cudaSuccess;
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
+  counted(__func__);
   std::swap(*mode, captureMode);
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long) {
+  counted(__func__);
   *executable = reinterpret_cast<cudaGraphExec_t>(new Works(*worksOf(graph)));
   return cudaSuccess;
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) {
+  counted(__func__);
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  counted(__func__);
   needDevice("a graph without a device");
   for (const auto &work : *worksOf(executable))
     enqueue(stream, work);
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  counted(__func__);
   delete worksOf(executable);
   return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  counted(__func__);
   delete worksOf(graph);
   return cudaSuccess;
 }
+uint64_t cudaFakeCalls(const char *function) {
+  const Guard guard(countsMutex);
+  uint64_t all = 0;
+  for (const auto &[name, calls] : counts)
+    all += function == nullptr || name == function ? calls : 0;
+  return all;
+}
 void cudaFakeLaunch(void *stream, std::function<void()> work) {
+  counted("cudaLaunchKernel");
   needDevice("a kernel without a device");
   enqueue(static_cast<cudaStream_t>(stream), std::move(work));
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
+  counted(__func__);
   needDevice("an event without a device");
   *event = reinterpret_cast<cudaEvent_t>(new Event);
   return cudaSuccess;
 }
 cudaError_t cudaEventCreate(cudaEvent_t *event) {
+  counted(__func__);
   return cudaEventCreateWithFlags(event, 0);
 }
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
+  counted(__func__);
   if (stream != nullptr && streamOf(stream)->capturing)
     wrong("an event that no replay of the graph reaches");
   Event &event = eventOf(handle);
@@ -280,25 +321,30 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  counted(__func__);
   needNoCapture("waited for an event while a stream is captured");
   await(eventOf(event), lastRecord(eventOf(event)));
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  counted(__func__);
   cudaEventSynchronize(event);
   delete &eventOf(event);
   return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t, cudaEvent_t) {
+  counted(__func__);
   *milliseconds = 1;
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigned) {
+  counted(__func__);
   Event &event = eventOf(handle);
   enqueue(stream, [&event, record = lastRecord(event)] { await(event, record); });
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  counted(__func__);
   needNoCapture("waited for a stream while one is captured");
   Event end;
   cudaEventRecord(reinterpret_cast<cudaEvent_t>(&end), stream);
@@ -308,6 +354,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
+  counted(__func__);
   needDevice("memory without a device");
   needNoCapture("memory while a stream is captured");
   if (bytes == 0)
@@ -322,6 +369,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
   return cudaSuccess;
 }
 cudaError_t cudaFree(void *memory) {
+  counted(__func__);
   const Guard guard(mutex);
   const auto found = allocations.find(static_cast<char *>(memory));
   if (memory == nullptr)
@@ -332,15 +380,18 @@ cudaError_t cudaFree(void *memory) {
   return cudaSuccess;
 }
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned) {
+  counted(__func__);
   *memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
   std::memset(*memory, 0xee, bytes);
   return cudaSuccess;
 }
 cudaError_t cudaFreeHost(void *memory) {
+  counted(__func__);
   std::free(memory);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  counted(__func__);
   enqueue(stream, [=] {
     // Words that kernels poll arrive whole.
     if (bytes == sizeof(uint64_t) && reinterpret_cast<uintptr_t>(to) % sizeof(uint64_t) == 0)
@@ -351,11 +402,13 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
   return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
+  counted(__func__);
   enqueue(stream, [=] { std::memset(memory, value, bytes); });
   return cudaSuccess;
 }
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory) {
+  counted(__func__);
   const Guard guard(mutex);
   const auto found = allocations.find(static_cast<char *>(memory));
   if (found == allocations.end())
@@ -366,6 +419,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory) {
   return cudaSuccess;
 }
 cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned flags) {
+  counted(__func__);
   needDevice("memory of another process without a device");
   Handle wanted;
   std::memcpy(&wanted, &handle, sizeof(wanted));
@@ -386,6 +440,7 @@ cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsig
   return cudaSuccess;
 }
 cudaError_t cudaIpcCloseMemHandle(void *memory) {
+  counted(__func__);
   const Guard guard(mutex);
   const auto found = allocations.find(static_cast<char *>(memory));
   if (found == allocations.end() || found->second.importedAs.empty())

@@ -90,6 +90,21 @@ TEST_CASE("ports: flush waits, packets go as they lie there") {
   CHECK(has(body, "portPut<Then::Nothing>(k, 0, k.whole(1), one(0), one(k.packets(1)), one(k.portPackets(2)));"));
   CHECK(has(body, "portFlush(k, 1, one(0));"));
   CHECK(has(emit(m.program), "scratchSlots = 4;"));
+  CHECK(has(emit(m.program), "peerBuffers = 0;")); // a proxy reaches them
+}
+
+TEST_CASE("a kernel is given the addresses of those buffers of its peers that it accesses") {
+  ProgramMaker m = twoRanks();
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Copy, {m.input(0)}, {m.output(0)});
+  CHECK(has(emit(m.program), "peerBuffers = 0;"));
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Put, {m.input(0)}, {m.remote(r, 1 - r, BufferKind::Output, 0)});
+  CHECK(has(emit(m.program), "peerBuffers = 2;"));
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Get, {m.remote(r, 1 - r, BufferKind::Scratch, 0)}, {m.output(0)});
+  CHECK(has(emit(m.program), "peerBuffers = 6;"));
+  CHECK(has(emit(m.program), "switchChannels = 0;"));
 }
 
 TEST_CASE("pipelines and groups slice their operations") {
@@ -114,4 +129,18 @@ TEST_CASE("synchronisation that an operation still asks for is there") {
   for (std::uint32_t r = 0; r < 2; ++r)
     m.add(r, 0, OpKind::Signal, {}, {}, {m.channel(c, r, 1 - r)}, ChannelType::Memory).sync = ir::DataSync::Both;
   CHECK(has(statements(m), "k.sync();\n  // signal\n  signal(k, one(0));\n  k.sync();"));
+}
+
+TEST_CASE("threads of a block leave registers for what its loops hold") {
+  ProgramMaker m = twoRanks();
+  m.program.threadsPerBlock = 1024;
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Put, {m.input(0)}, {m.remote(r, 1 - r, BufferKind::Output, 0)});
+  CHECK(has(emit(m.program), "threads = 1024,"));
+  for (std::uint32_t r = 0; r < 2; ++r)
+    m.add(r, 0, OpKind::Reduce, {m.output(0), m.input(0)}, {m.output(0)}).numSrcs = 2;
+  CHECK(has(emit(m.program), "threads = 768,"));
+  m.program.threadsPerBlock = 256;
+  CHECK(has(emit(m.program), "threads = 256,"));
+  CHECK(has(emit(m.program), "mostRows = 1;"));
 }

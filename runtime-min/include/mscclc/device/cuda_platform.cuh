@@ -13,7 +13,7 @@
 #define MSCCLC_BOTH __host__ __device__ __forceinline__
 #define MSCCLC_BLOCK static __device__ __forceinline__
 #define MSCCLC_KERNEL(threads) __global__ void __launch_bounds__(threads, 1)
-#define MSCCLC_ARGUMENTS const __grid_constant__ MscclcRankArgs
+#define MSCCLC_PARAMETERS(type) const __grid_constant__ type
 #define MSCCLC_TABLE static __constant__ const
 /// Of tables that constant memory has no room for.
 #define MSCCLC_LARGE_TABLE static __device__ const
@@ -47,6 +47,12 @@ MSCCLC_DEVICE void syncBlock() {
   __syncthreads();
 }
 
+/// 1 / v, less than 2^-22 of it off.
+MSCCLC_DEVICE float reciprocal(float v) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+  return r;
+}
 MSCCLC_DEVICE uint64_t nanoseconds() {
   uint64_t t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
@@ -88,11 +94,6 @@ template <class Word> MSCCLC_DEVICE void storeAs(void *p, const Word &v) {
     store16(p, v);
   else
     *static_cast<Word *>(p) = v;
-}
-
-/// Tables that the launcher wrote before the launch.
-template <class T> MSCCLC_DEVICE T *constantPointer(T *const *p) {
-  return reinterpret_cast<T *>(__ldg(reinterpret_cast<const unsigned long long *>(p)));
 }
 
 // Counters.

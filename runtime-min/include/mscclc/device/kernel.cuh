@@ -22,11 +22,13 @@ struct Slice {
   unsigned rows;
   uint64_t begin, end;
   uint64_t nominal;
+  bool whole; ///< all of the rows
 
   /// The `index`-th of `count` equal parts, in steps of 16 bytes: a thread-block group's.
   MSCCLC_DEVICE Slice part(int index, int count) const {
     const uint64_t steps = (end - begin + 15) / 16;
     Slice s = *this;
+    s.whole = false;
     s.begin = min(begin + steps * index / count * 16);
     s.end = min(begin + steps * (index + 1) / count * 16);
     return s;
@@ -34,6 +36,7 @@ struct Slice {
   /// Iteration `i` of a pipeline of `bytes`-sized units.
   MSCCLC_DEVICE Slice unit(uint64_t i, uint64_t bytes) const {
     Slice s = *this;
+    s.whole = false;
     s.begin = min(begin + i * bytes);
     s.end = min(begin + (i + 1) * bytes);
     return s;
@@ -45,9 +48,32 @@ private:
 
 /// Modulo with a result in [0, n).
 MSCCLC_BOTH int mod(int a, int n) {
+  if ((n & (n - 1)) == 0)
+    return a & (n - 1);
   const int r = a % n;
   return r < 0 ? r + n : r;
 }
+
+/// What a kernel is given at a launch: its parameters, which lie in constant memory. `Plan::peerBuffers` has a bit for
+/// each kind of buffer of which the kernel accesses other ranks' by their addresses; only those are listed.
+template <class Plan> struct Parameters {
+  static constexpr unsigned kinds = 3;
+  MSCCLC_BOTH static constexpr bool lists(unsigned kind) { return (Plan::peerBuffers >> kind & 1u) != 0; }
+  /// Which of the lists is that of a kind, or how many there are: those before it.
+  MSCCLC_BOTH static constexpr unsigned listOf(unsigned kind) {
+    unsigned n = 0;
+    for (unsigned k = 0; k < kind; ++k)
+      n += lists(k) ? 1 : 0;
+    return n;
+  }
+  MSCCLC_BOTH static constexpr unsigned atLeastOne(unsigned n) { return n == 0 ? 1 : n; }
+
+  Layout<Plan> layout; ///< of the message, computed once for all threads
+  MscclcRankArgs args; ///< its pointers to tables of the launching thread are null
+  MscclcBuffers own;
+  void *peers[atLeastOne(listOf(kinds))][listOf(kinds) == 0 ? 1 : Plan::ranks];
+  void *multicast[atLeastOne(Plan::switchChannels)];
+};
 
 /// `PlanT` holds what is fixed at compile time, see the head of an emitted file.
 template <class PlanT, class T, class OpT, class PacketT> class Kernel {
@@ -59,6 +85,7 @@ public:
   /// Loops over rows are functions; else inlined.
   using Outlined = std::bool_constant<Plan::outlined>;
 
+  const Parameters<Plan> &parameters;
   const MscclcRankArgs &args;
   const Layout<Plan> layout;
   const int rank, block;
@@ -67,36 +94,49 @@ public:
   uint64_t scratchAt; ///< offset of this launch's scratch
   bool wide;          ///< every chunk of every buffer begins at a multiple of 16 bytes
 
-  MSCCLC_DEVICE explicit Kernel(const MscclcRankArgs &a)
-      : args(a), layout(Plan::messageBytes != 0 ? Plan::messageBytes : a.message_bytes), rank(static_cast<int>(a.rank)),
-        block(static_cast<int>(detail::blockId())), thread(detail::threadId()), threads(detail::threadCount()),
-        launch(detail::loadRelaxed(&a.launches[detail::blockId()])) {
+  MSCCLC_DEVICE explicit Kernel(const Parameters<Plan> &p)
+      : parameters(p), args(p.args), layout(Plan::messageBytes != 0 ? Layout<Plan>(Plan::messageBytes) : p.layout),
+        rank(static_cast<int>(args.rank)), block(static_cast<int>(detail::blockId())), thread(detail::threadId()),
+        threads(detail::threadCount()), launch(detail::loadRelaxed(&args.launches[detail::blockId()])) {
     scratchAt =
-        Plan::doubleScratch && launch % 2 != 0 ? Plan::scratchSlots * a.scratch_stride * (Plan::packets ? 2 : 1) : 0;
-    wide = (a.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
+        Plan::doubleScratch && launch % 2 != 0 ? Plan::scratchSlots * args.scratch_stride * (Plan::packets ? 2 : 1) : 0;
+    wide = (args.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
            (Plan::shares == 1 || layout.share % 16 == 0);
     if (thread == 0)
-      detail::launchBegins(a.rank, launch);
+      detail::launchBegins(args.rank, launch);
   }
 
-  MSCCLC_DEVICE uint32_t flag() const { return static_cast<uint32_t>(1 + launch % 0xffffffffu); }
+  /// 1 + launch % (2^32 - 1). By that modulus 2^32 is 1, so the halves are added up.
+  MSCCLC_DEVICE uint32_t flag() const {
+    const uint64_t halves = (launch >> 32) + static_cast<uint32_t>(launch);
+    const uint32_t sum = static_cast<uint32_t>(halves >> 32) + static_cast<uint32_t>(halves);
+    return sum == 0xffffffffu ? 1 : sum + 1;
+  }
 
   // Places. Indexes are chunks of the buffer; packets count in chunks of their payload.
-  MSCCLC_DEVICE Chunk input(int index) const { return peerInput(rank, index); }
-  MSCCLC_DEVICE Chunk output(int index) const { return peerOutput(rank, index); }
-  MSCCLC_DEVICE Chunk scratch(int index) const { return peerScratch(rank, index); }
-  MSCCLC_DEVICE Chunk packets(int index) const { return peerPackets(rank, index); }
+  MSCCLC_DEVICE Chunk input(int index) const {
+    return {static_cast<char *>(parameters.own.input), index, Place::Data, MSCCLC_INPUT};
+  }
+  MSCCLC_DEVICE Chunk output(int index) const {
+    return {static_cast<char *>(parameters.own.output), index, Place::Data, MSCCLC_OUTPUT};
+  }
+  MSCCLC_DEVICE Chunk scratch(int index) const {
+    return {static_cast<char *>(parameters.own.scratch), index, Place::Scratch, MSCCLC_SCRATCH};
+  }
+  MSCCLC_DEVICE Chunk packets(int index) const {
+    return {static_cast<char *>(parameters.own.scratch), index, Place::Packets, MSCCLC_SCRATCH};
+  }
   MSCCLC_DEVICE Chunk peerInput(int peer, int index) const {
-    return {pointer(&args.buffers[peer].input), index, Place::Data, MSCCLC_INPUT};
+    return {ofPeer<MSCCLC_INPUT>(peer), index, Place::Data, MSCCLC_INPUT};
   }
   MSCCLC_DEVICE Chunk peerOutput(int peer, int index) const {
-    return {pointer(&args.buffers[peer].output), index, Place::Data, MSCCLC_OUTPUT};
+    return {ofPeer<MSCCLC_OUTPUT>(peer), index, Place::Data, MSCCLC_OUTPUT};
   }
   MSCCLC_DEVICE Chunk peerScratch(int peer, int index) const {
-    return {pointer(&args.buffers[peer].scratch), index, Place::Scratch, MSCCLC_SCRATCH};
+    return {ofPeer<MSCCLC_SCRATCH>(peer), index, Place::Scratch, MSCCLC_SCRATCH};
   }
   MSCCLC_DEVICE Chunk peerPackets(int peer, int index) const {
-    return {pointer(&args.buffers[peer].scratch), index, Place::Packets, MSCCLC_SCRATCH};
+    return {ofPeer<MSCCLC_SCRATCH>(peer), index, Place::Packets, MSCCLC_SCRATCH};
   }
   // The same places of a port channel's peer, which this device need not reach.
   static MSCCLC_DEVICE Chunk portInput(int index) { return {nullptr, index, Place::Data, MSCCLC_INPUT}; }
@@ -106,7 +146,7 @@ public:
 
   /// Byte offset of row `row` of a chunk within its buffer.
   MSCCLC_DEVICE uint64_t offsetOf(const Chunk &c, unsigned row) const {
-    const uint64_t k = static_cast<uint64_t>(c.first) + row;
+    const uint32_t k = static_cast<uint32_t>(c.first) + row;
     if (c.place == Place::Data)
       return layout.offset(k);
     return scratchAt + k * args.scratch_stride * (c.place == Place::Packets ? 2 : 1);
@@ -114,10 +154,10 @@ public:
   MSCCLC_DEVICE char *rowOf(const Chunk &c, unsigned row) const { return c.base + offsetOf(c, row); }
   /// Bytes of payload in a row; scratch rows have room for the longest.
   MSCCLC_DEVICE uint64_t bytesOf(const Chunk &c, unsigned row) const {
-    return c.place == Place::Data ? layout.bytes(static_cast<uint64_t>(c.first) + row) : layout.nominal;
+    return c.place == Place::Data ? layout.bytes(static_cast<uint32_t>(c.first) + row) : layout.nominal;
   }
 
-  MSCCLC_DEVICE Slice whole(unsigned rows) const { return {rows, 0, rows * layout.nominal, layout.nominal}; }
+  MSCCLC_DEVICE Slice whole(unsigned rows) const { return {rows, 0, rows * layout.nominal, layout.nominal, true}; }
   /// Iterations of a pipeline over `chunks` chunks in units of `bytes`.
   MSCCLC_DEVICE uint64_t units(uint64_t chunks, uint64_t bytes) const {
     return (chunks * layout.nominal + bytes - 1) / bytes;
@@ -136,10 +176,24 @@ public:
   }
 
 private:
-  MSCCLC_DEVICE char *pointer(void *const *p) const { return static_cast<char *>(detail::constantPointer(p)); }
+  template <unsigned Kind> MSCCLC_DEVICE char *ofPeer(int peer) const {
+    using Given = Parameters<Plan>;
+    static_assert(Given::lists(Kind), "the kernel says which buffers of peers it accesses");
+    return static_cast<char *>(parameters.peers[Given::listOf(Kind)][peer]);
+  }
 };
 
 namespace detail {
+
+/// a / b of numbers up to 1024, b not 0. On a device by way of a reciprocal, which takes a quarter of the instructions:
+/// (a + 1/2) / b is at least 1 / 2b away from a whole number, and its error is less than a / b * 2^-21.
+MSCCLC_DEVICE unsigned divideSmall(unsigned a, unsigned b) {
+#ifdef __CUDA_ARCH__
+  return static_cast<unsigned>((static_cast<float>(a) + 0.5f) * reciprocal(static_cast<float>(b)));
+#else
+  return a / b;
+#endif
+}
 
 /// Calls body(row, begin, end, lane, lanes) for each row of a slice: this thread is `lane` of the `lanes` that share
 /// bytes [begin, end) of the row. Several short rows are done at once, by as many threads each as they have `grain`s.
@@ -151,7 +205,7 @@ template <class K, class Body> MSCCLC_DEVICE void forRows(const K &k, const Slic
     return;
   }
   unsigned row = 0, rows = s.rows;
-  if (s.begin != 0 || s.end != s.rows * s.nominal) {
+  if (!s.whole) {
     row = static_cast<unsigned>(s.begin / s.nominal);
     rows = static_cast<unsigned>((s.end + s.nominal - 1) / s.nominal);
   }
@@ -159,13 +213,16 @@ template <class K, class Body> MSCCLC_DEVICE void forRows(const K &k, const Slic
   const uint64_t grains = (s.nominal + grain - 1) / grain;
   if (grains < k.threads) {
     lanes = static_cast<unsigned>(grains);
-    step = k.threads / lanes;
-    lane = k.thread % lanes;
-    row += k.thread / lanes;
-    if (k.thread / lanes >= step)
-      row = rows;
+    step = divideSmall(k.threads, lanes);
+    const unsigned group = divideSmall(k.thread, lanes);
+    lane = k.thread - group * lanes;
+    row = group < step ? row + group : rows;
   }
   for (; row < rows; row += step) {
+    if (s.whole) {
+      body(row, uint64_t{0}, s.nominal, lane, lanes);
+      continue;
+    }
     const uint64_t at = row * s.nominal;
     body(row, s.begin > at ? s.begin - at : uint64_t{0}, s.end - at < s.nominal ? s.end - at : s.nominal, lane, lanes);
   }

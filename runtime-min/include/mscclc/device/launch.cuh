@@ -30,6 +30,27 @@ template <class Plan> int32_t check(const MscclcRankArgs *args, uint32_t threads
   return MSCCLC_OK;
 }
 
+/// The kernel's parameters of a launch. More than CUDA takes are an error of the compiler: the peers' addresses are of
+/// more than a thousand ranks then.
+template <class Plan> Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &info) {
+  using Given = Parameters<Plan>;
+  static_assert(sizeof(Given) <= 32764, "a kernel of so many ranks does not fit into its parameters");
+  Given given{Layout<Plan>(args.message_bytes), args, {}, {}, {}};
+  given.args.buffers = nullptr;
+  given.args.multicast = nullptr;
+  given.own = args.buffers[args.rank];
+  for (uint32_t peer = 0; peer < Plan::ranks; ++peer) {
+    const MscclcBuffers &buffers = args.buffers[peer];
+    void *const ofKind[] = {buffers.input, buffers.output, buffers.scratch};
+    for (unsigned kind = 0; kind < Given::kinds; ++kind)
+      if (Given::lists(kind))
+        given.peers[Given::listOf(kind)][peer] = ofKind[kind];
+  }
+  for (uint32_t channel = 0; channel < info.switch_channels; ++channel)
+    given.multicast[channel] = args.multicast[channel];
+  return given;
+}
+
 /// One compiled form of a kernel; `Body` gives the entry point for given types, and the rank's numbers.
 template <class Body, class T, class Op, class Packet> struct Variant {
   using Plan = typename Body::Plan;
@@ -41,63 +62,41 @@ template <class Body, class T, class Op, class Packet> struct Variant {
     if (const int32_t error = check<Plan>(args, threads, info))
       return error;
     // A message of no bytes moves nothing, but its signals still count.
+    Parameters<Plan> given = parametersOf<Plan>(*args, info);
 #ifdef __CUDACC__
-    uint32_t resident = 0;
-    if (const int32_t error = residentBlocks(threads, &resident))
-      return error;
-    if (info.blocks > resident)
-      return MSCCLC_ERROR_NOT_RESIDENT;
-    void *parameters[] = {const_cast<MscclcRankArgs *>(args)};
+    void *parameters[] = {&given};
     const cudaError_t result =
         cudaLaunchKernel(reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>), dim3(info.blocks),
                          dim3(threads), parameters, 0, static_cast<cudaStream_t>(stream));
     return result == cudaSuccess ? MSCCLC_OK : MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
 #else
     static_cast<standin::Stream *>(stream)->launch(info.blocks, threads,
-                                                   [copy = *args] { Body::template entry<T, Op, Packet>(copy); });
+                                                   [given] { Body::template entry<T, Op, Packet>(given); });
     return MSCCLC_OK;
 #endif
   }
 
   static int32_t residentBlocks(uint32_t threads, uint32_t *blocks) {
 #ifdef __CUDACC__
-    // The answer is kept, as every launch asks.
-    static thread_local struct {
-      int device = -1;
-      uint32_t threads = 0, blocks = 0;
-    } known;
-    int device = 0;
-    if (const cudaError_t result = cudaGetDevice(&device); result != cudaSuccess)
-      return MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
-    if (known.device != device || known.threads != threads) {
-      if (const cudaError_t result = countResidents(device, threads, known.blocks); result != cudaSuccess)
-        return MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
-      known.device = device;
-      known.threads = threads;
-    }
-    *blocks = known.blocks;
-#else
-    static_cast<void>(threads);
-    *blocks = 0xffffffffu;
-#endif
-    return MSCCLC_OK;
-  }
-
-#ifdef __CUDACC__
-  static cudaError_t countResidents(int device, uint32_t threads, uint32_t &blocks) {
     const auto entry = reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>);
     // Loads the kernel: that might wait for what runs, and so must not happen when other ranks of it run already.
     cudaFuncAttributes attributes;
-    int processors = 0, each = 0;
+    int device = 0, processors = 0, each = 0;
     cudaError_t result = cudaFuncGetAttributes(&attributes, entry);
+    if (result == cudaSuccess)
+      result = cudaGetDevice(&device);
     if (result == cudaSuccess)
       result = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (result == cudaSuccess)
       result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, entry, static_cast<int>(threads), 0);
-    blocks = static_cast<uint32_t>(processors * each);
-    return result;
-  }
+    *blocks = static_cast<uint32_t>(processors * each);
+    return result == cudaSuccess ? MSCCLC_OK : MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
+#else
+    static_cast<void>(threads);
+    *blocks = MSCCLC_ON_HOST;
+    return MSCCLC_OK;
 #endif
+  }
 
   static MscclcVariant describe() { return {DtypeOf<T>::code, Op::code, Packet::code, 0, &launch, &residentBlocks}; }
 };
@@ -135,6 +134,14 @@ template <class Plan> struct RootOf<Plan, std::void_t<decltype(Plan::root)>> {
   static constexpr uint32_t value = Plan::root;
 };
 
+template <class Plan> uint32_t usefulThreads(uint64_t messageBytes, uint32_t packet) {
+  constexpr uint64_t warp = 32;
+  const uint64_t word = packet == MSCCLC_LL8 ? 4 : packet == MSCCLC_LL16 ? 8 : 16;
+  const uint64_t words = Plan::mostRows * ((Layout<Plan>(messageBytes).nominal + word - 1) / word);
+  const uint64_t threads = words == 0 ? warp : (words + warp - 1) / warp * warp;
+  return threads < Plan::threads ? static_cast<uint32_t>(threads) : Plan::threads;
+}
+
 template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel describe() {
   using Plan = typename Body::Plan;
   using Forms = Variants<Body, Dtypes, Ops, Packets>;
@@ -163,6 +170,7 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   kernel.output_bytes = [](uint32_t rank, uint64_t bytes) {
     return bytesOf<Body>(rank, bytes, &MscclcRankInfo::output_chunks);
   };
+  kernel.useful_threads = &usefulThreads<Plan>;
   kernel.scratch_stride = [](uint64_t bytes) { return scratchStride<Plan>(bytes); };
   kernel.scratch_bytes = [](uint64_t stride) { return scratchBytes<Plan>(stride); };
   kernel.rank_info = &Body::rankInfo;

@@ -14,6 +14,7 @@ template <class Plan> struct Layout {
   uint64_t longer;   ///< chunks with a unit more
   uint64_t nominal;  ///< bytes of the longest chunk, rounded up to 16; at least 16
   bool even;         ///< all chunks are `perChunk` units
+  bool exact;        ///< and these are `nominal` bytes
 
   MSCCLC_BOTH explicit Layout(uint64_t messageBytes) {
     constexpr uint64_t chunks = Plan::groupChunks == 0 ? 1 : Plan::groupChunks;
@@ -26,18 +27,19 @@ template <class Plan> struct Layout {
     if (nominal > share)
       nominal = share;
     nominal = nominal <= 16 ? 16 : (nominal + 15) / 16 * 16;
+    exact = even && nominal == perChunk * Plan::unit;
   }
 
   /// Byte offset of chunk `k` of an input or output.
-  MSCCLC_BOTH uint64_t offset(uint64_t k) const {
+  MSCCLC_BOTH uint64_t offset(uint32_t k) const {
     if (even)
       return k * perChunk * Plan::unit;
-    constexpr uint64_t chunks = Plan::groupChunks == 0 ? 1 : Plan::groupChunks;
-    const uint64_t group = k / chunks, c = k % chunks;
+    constexpr uint32_t chunks = Plan::groupChunks == 0 ? 1 : Plan::groupChunks;
+    const uint32_t group = k / chunks, c = k % chunks;
     const uint64_t at = (c * perChunk + (c < longer ? c : longer)) * Plan::unit;
     return group * share + (at < share ? at : share);
   }
-  MSCCLC_BOTH uint64_t bytes(uint64_t k) const { return even ? perChunk * Plan::unit : offset(k + 1) - offset(k); }
+  MSCCLC_BOTH uint64_t bytes(uint32_t k) const { return even ? perChunk * Plan::unit : offset(k + 1) - offset(k); }
 };
 
 /// Distance of two scratch chunks that a message of this size needs.

@@ -68,7 +68,7 @@ template <class T> MSCCLC_DEVICE Tail tailOf(const Span &s, uint64_t done, uint6
 
 /// The least number of bytes in a row of any of these chunks, where chunks differ at all.
 template <class K, class L> MSCCLC_DEVICE uint64_t clipRow(const K &k, const L &chunks, unsigned row, uint64_t end) {
-  if (k.layout.even && k.layout.nominal == k.layout.perChunk * K::Plan::unit)
+  if (k.layout.exact)
     return end;
   for (unsigned i = 0; i < L::size; ++i) {
     const uint64_t bytes = k.bytesOf(chunks(i), row);

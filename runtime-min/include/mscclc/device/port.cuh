@@ -23,8 +23,8 @@ template <class K> MSCCLC_DEVICE void request(const K &k, uint32_t operation, co
   slot->src_offset = wanted.src_offset;
   slot->dst_offset = wanted.dst_offset;
   slot->channel = wanted.channel;
-  slot->src_buffer = wanted.src_buffer;
-  slot->dst_buffer = wanted.dst_buffer;
+  slot->src_memory = wanted.src_memory;
+  slot->dst_memory = wanted.dst_memory;
   slot->flags = wanted.flags;
   storeRelease(&slot->sequence, number + 1);
 }
@@ -49,7 +49,7 @@ MSCCLC_DEVICE MscclcTrigger emptyTrigger(int channel) {
   MscclcTrigger t;
   t.size = t.src_offset = t.dst_offset = 0;
   t.channel = static_cast<uint32_t>(channel);
-  t.src_buffer = t.dst_buffer = t.flags = 0;
+  t.src_memory = t.dst_memory = t.flags = 0;
   return t;
 }
 
@@ -86,8 +86,12 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
     const Chunk source = sources(S::size == 1 ? 0 : i), target = targets(i);
     const unsigned scale = source.place == Place::Packets ? 2 : 1;
     MscclcTrigger t = detail::emptyTrigger(c);
-    t.src_buffer = source.buffer;
-    t.dst_buffer = target.buffer;
+    const MscclcPlace &sourcePlace = k.args.fifo.places[source.buffer],
+                      &targetPlace = k.args.fifo.places[target.buffer];
+    t.src_memory = sourcePlace.memory;
+    t.dst_memory = targetPlace.memory;
+    const uint64_t sourceAt = sourcePlace.offset + k.args.rank * sourcePlace.rank_step,
+                   targetAt = targetPlace.offset + channel.peer * targetPlace.rank_step;
     for (unsigned row = 0; row < slice.rows; ++row) {
       const uint64_t at = row * slice.nominal;
       if (slice.end <= at || slice.begin >= at + slice.nominal)
@@ -99,7 +103,8 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
       end = end < room ? end : room;
       if (begin >= end)
         continue;
-      const uint64_t from = k.offsetOf(source, row) + begin * scale, to = k.offsetOf(target, row) + begin * scale;
+      const uint64_t from = sourceAt + k.offsetOf(source, row) + begin * scale,
+                     to = targetAt + k.offsetOf(target, row) + begin * scale;
       if (t.size != 0 && (t.src_offset + t.size != from || t.dst_offset + t.size != to)) {
         detail::request(k, operation, t);
         t.size = 0;

@@ -93,7 +93,7 @@ MSCCLC_DEVICE constexpr bool hasMulticast() {
 
 /// The multicast mapping of a switch channel, or null.
 template <class K> MSCCLC_DEVICE char *multicastOf(const K &k, int channel) {
-  return hasMulticast() ? static_cast<char *>(constantPointer(&k.args.multicast[channel])) : nullptr;
+  return hasMulticast() ? static_cast<char *>(k.parameters.multicast[channel]) : nullptr;
 }
 
 /// Whether a slice is whole words, and can go through the multicast mapping. `members` are one chunk on every rank.

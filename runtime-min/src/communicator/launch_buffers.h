@@ -1,0 +1,29 @@
+// Where the input and output of a launch lie.
+#pragma once
+
+#include "communicator/region.h"
+#include "mscclc/runtime.h"
+
+namespace mscclc::rt {
+
+/// Offset of a buffer of rank r: offset + r * rankStep.
+struct BufferOffsets {
+  const Region *region = nullptr;
+  uint64_t offset = 0;
+  uint64_t rankStep = 0;
+
+  /// That of `rank` as the device of a local rank addresses it; null where there is none.
+  void *at(uint32_t localIndex, uint32_t rank) const;
+};
+
+/// Input and output of a launch.
+struct LaunchBuffers {
+  BufferOffsets input;
+  BufferOffsets output;
+};
+
+/// Where input and output of a call lie, for a kernel that works in place too. Checks sizes and overlaps.
+Status resolvePlace(const MscclcKernel &kernel, const MscclcCall &call, const Region *input, const Region *output,
+                    LaunchBuffers &place);
+
+} // namespace mscclc::rt

@@ -1,0 +1,165 @@
+// What a launch costs in calls of the driver, counted by the fake CUDA.
+#include "fake.h"
+#include "fixture.h"
+
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <malloc.h>
+
+using namespace testing;
+
+namespace {
+
+uint64_t calls(const char *function) {
+  static const auto count = reinterpret_cast<uint64_t (*)(const char *)>(::dlsym(RTLD_DEFAULT, "cudaFakeCalls"));
+  REQUIRE(count != nullptr);
+  return count(function);
+}
+
+const MscclcKernel &onDevice(const char *name) {
+  for (const MscclcKernel *kernel : loadLibrary(ON_DEVICE))
+    if (kernel->name == std::string(name))
+      return *kernel;
+  throw std::runtime_error("no such kernel");
+}
+
+CommunicatorOptions onDevices(uint32_t ranks) {
+  CommunicatorOptions options(ranks);
+  options.platform = MSCCLC_PLATFORM_CUDA;
+  options.wait_timeout_ms = 60000;
+  return options;
+}
+
+/// What binds, allocates or waits.
+constexpr const char *heavy[] = {"cudaMalloc",
+                                 "cudaFree",
+                                 "cudaHostAlloc",
+                                 "cudaFreeHost",
+                                 "cudaMemcpyAsync",
+                                 "cudaMemsetAsync",
+                                 "cudaStreamSynchronize",
+                                 "cudaEventSynchronize",
+                                 "cudaGetDeviceProperties"};
+
+/// A thousand launches, each at an offset of its own.
+void launchAnywhere(Communicator &communicator, Instance &instance, Buffer &input, Buffer &output, uint64_t from) {
+  for (uint64_t k = from; k < from + 1000; ++k) {
+    Call call;
+    call.on(input, output).of(64, MSCCLC_F32);
+    call.input_offset = k * 16;
+    call.output_offset = (k * 7 % 5000) * 16;
+    instance.launch(call);
+  }
+  communicator.synchronize();
+}
+
+void checkThousand(const char *kernel) {
+  Communicator communicator(onDevices(4));
+  Buffer input = communicator.allocate(5000 * 16 + 64), output = communicator.allocate(5000 * 16 + 64);
+  Instance instance = communicator.load(onDevice(kernel), 64);
+  launchAnywhere(communicator, instance, input, output, 0);
+  std::vector<uint64_t> before;
+  for (const char *function : heavy)
+    before.push_back(calls(function));
+  const uint64_t all = calls(nullptr), launches = calls("cudaLaunchKernel");
+  const auto memory = mallinfo2().uordblks;
+  launchAnywhere(communicator, instance, input, output, 1000);
+  const uint64_t each = (calls(nullptr) - all) / 1000;
+  std::printf("%s on 4 devices: %llu calls a launch of all ranks\n", kernel, static_cast<unsigned long long>(each));
+  CHECK(calls("cudaLaunchKernel") - launches == 4000);
+  // A rank: whether its stream is captured, its device, the kernel, an event.
+  if ((onDevice(kernel).flags & MSCCLC_NEEDS_PORT) == 0)
+    CHECK(each <= 4 * 4 + 4);
+  for (size_t i = 0; i < std::size(heavy); ++i) {
+    const bool proxy = (onDevice(kernel).flags & MSCCLC_NEEDS_PORT) != 0 && i >= 4;
+    INFO(heavy[i]);
+    // Those at the end are one wait for each rank; the proxy's copies are the messages themselves.
+    CHECK((proxy || calls(heavy[i]) - before[i] <= (i < 7 ? 0 : 4)));
+  }
+  CHECK(mallinfo2().uordblks < memory + 64 * 1024);
+}
+
+} // namespace
+
+TEST_CASE("Launches at new offsets allocate, copy and wait for nothing") {
+  checkThousand("packets4");
+}
+
+TEST_CASE("The same with port channels, but for what the proxy copies") {
+  checkThousand("ports4");
+}
+
+TEST_CASE("Launches of different instances on streams of their own follow each other, unless the caller says no") {
+  for (const uint32_t unchained : {0u, 1u}) {
+    CommunicatorOptions options = onDevices(4);
+    options.unchained = unchained;
+    Communicator communicator(options);
+    Buffer buffer = communicator.allocate(4096), output = communicator.allocate(4096);
+    Instance gather = communicator.load(onDevice("gather4"), 256),
+             packets = communicator.load(onDevice("packets4"), 64);
+    std::vector<cudaStream_t> streams(4);
+    for (int rank = 0; rank < 4; ++rank) {
+      cudaSetDevice(rank);
+      cudaStreamCreateWithPriority(&streams[static_cast<size_t>(rank)], cudaStreamNonBlocking, 0);
+    }
+    std::vector<void *> handles(streams.begin(), streams.end());
+    const uint64_t before = calls("cudaStreamWaitEvent");
+    for (int round = 0; round < 10; ++round) {
+      Call call;
+      call.inPlace(buffer).of(256, MSCCLC_U8);
+      call.streams = handles.data();
+      gather.launch(call);
+      packets.launch(Call().on(buffer, output).of(64, MSCCLC_F32));
+    }
+    communicator.synchronize();
+    CHECK(calls("cudaStreamWaitEvent") - before == (unchained != 0 ? 0 : 19 * 4));
+    for (const cudaStream_t stream : streams)
+      cudaStreamDestroy(stream);
+  }
+}
+
+TEST_CASE("A launch at a new offset is captured, and its replays go there") {
+  Communicator communicator(onDevices(4));
+  Buffer buffer = communicator.allocate(4096);
+  Instance instance = communicator.load(onDevice("gather4"), 256);
+  std::vector<cudaStream_t> streams(4);
+  for (int rank = 0; rank < 4; ++rank) {
+    cudaSetDevice(rank);
+    REQUIRE(cudaStreamCreateWithPriority(&streams[static_cast<size_t>(rank)], cudaStreamNonBlocking, 0) == cudaSuccess);
+  }
+  Call call;
+  call.inPlace(buffer).of(256, MSCCLC_U8);
+  std::vector<void *> handles(streams.begin(), streams.end());
+  call.streams = handles.data();
+  instance.launch(call);
+  communicator.synchronize();
+  const uint64_t allocations = calls("cudaMalloc");
+  call.input_offset = call.output_offset = 1024;
+  for (const cudaStream_t stream : streams)
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  instance.launch(call);
+  std::vector<cudaGraphExec_t> graphs;
+  for (const cudaStream_t stream : streams) {
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+    graphs.emplace_back();
+    cudaGraphInstantiate(&graphs.back(), graph, 0);
+    cudaGraphDestroy(graph);
+  }
+  CHECK(calls("cudaMalloc") == allocations);
+  for (uint64_t replay = 0; replay < 3; ++replay) {
+    for (uint32_t rank = 0; rank < 4; ++rank)
+      buffer.write(rank, dataOf(rank, 64, 0, replay), 1024 + rank * 64);
+    for (size_t rank = 0; rank < 4; ++rank)
+      cudaGraphLaunch(graphs[rank], streams[rank]);
+    for (const cudaStream_t stream : streams)
+      cudaStreamSynchronize(stream);
+    for (uint32_t rank = 0; rank < 4; ++rank)
+      for (uint32_t from = 0; from < 4; ++from)
+        CHECK(buffer.read<unsigned char>(rank, 64, 1024 + from * 64) == dataOf(from, 64, 0, replay));
+  }
+  for (size_t rank = 0; rank < 4; ++rank) {
+    cudaGraphExecDestroy(graphs[rank]);
+    cudaStreamDestroy(streams[rank]);
+  }
+}

@@ -1,0 +1,29 @@
+// A kernel of the CPU stand-in as one of a device of the fake.
+#pragma once
+
+#include "fake.h"
+#include "mscclc/cpu_standin.h"
+#include "mscclc/runtime_abi.h"
+
+#include <vector>
+
+namespace cuda_fake {
+
+/// Launches the first variant of `host`. What a launch reads before it returns is copied, as a device's kernel has it
+/// in its parameters.
+inline int32_t launchOnDevice(const MscclcKernel &host, const MscclcRankArgs &args, uint32_t threads, void *stream) {
+  MscclcRankInfo info{};
+  host.rank_info(args.rank, &info);
+  cudaFakeLaunch(stream,
+                 [&host, args, threads, buffers = std::vector<MscclcBuffers>(args.buffers, args.buffers + host.ranks),
+                  multicast = std::vector<void *>(args.multicast, args.multicast + info.switch_channels)] {
+                   MscclcRankArgs copy = args;
+                   copy.buffers = buffers.data();
+                   copy.multicast = multicast.data();
+                   mscclc::standin::Stream own;
+                   host.variants[0].launch(&copy, threads, &own);
+                 });
+  return MSCCLC_OK;
+}
+
+} // namespace cuda_fake
