@@ -1,0 +1,151 @@
+"""The C interface of the runtime (runtime.h and runtime_abi.h), by ctypes. A test holds the layouts against the headers."""
+from __future__ import annotations
+
+import ctypes
+import threading
+from ctypes import POINTER, c_char_p, c_int32, c_uint32, c_uint64, c_void_p
+from typing import Any
+
+from . import install
+from .errors import CallError, LibraryError, NoKernelError
+
+ABI_MAGIC = 0x4C43534D
+ABI_VERSION = 2
+
+DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "int32": 3, "uint32": 4, "uint8": 5}
+DTYPE_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "uint32": 4, "uint8": 1}
+REDUCE_OPS = {"sum": 0, "min": 1, "max": 2}
+PLATFORMS = {"auto": 0, "cuda": 1, "host": 2}
+ERROR_NO_KERNEL = 102
+IN_PLACE, ONE_START, ROOTED = 1, 64, 128
+ON_HOST = 0xFFFFFFFF
+NO_TIMEOUT = 2**64 - 1
+
+
+class Variant(ctypes.Structure):
+    _fields_ = [("dtype", c_uint32), ("reduce_op", c_uint32), ("packet", c_uint32), ("reserved", c_uint32),
+                ("launch", c_void_p),
+                ("resident_blocks", ctypes.CFUNCTYPE(c_int32, c_uint32, POINTER(c_uint32)))]
+
+
+class KernelStruct(ctypes.Structure):
+    """MscclcKernel."""
+
+    _fields_ = [("abi_magic", c_uint32), ("abi_version", c_uint32), ("name", c_char_p), ("collective", c_char_p),
+                ("tool", c_char_p), ("source", c_char_p), ("switches", c_char_p), ("ranks", c_uint32), ("flags", c_uint32),
+                ("threads", c_uint32), ("max_blocks", c_uint32), ("shared_bytes", c_uint32), ("message_shares", c_uint32),
+                ("min_message_bytes", c_uint64), ("max_message_bytes", c_uint64), ("buffer_alignment", c_uint64),
+                ("root", c_uint32), ("num_variants", c_uint32), ("variants", POINTER(Variant)),
+                ("input_bytes", ctypes.CFUNCTYPE(c_uint64, c_uint32, c_uint64)),
+                ("output_bytes", ctypes.CFUNCTYPE(c_uint64, c_uint32, c_uint64))]
+
+
+AllgatherFunction = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_uint64)
+
+
+class CommunicatorOptions(ctypes.Structure):
+    """MscclcCommunicatorOptions."""
+
+    _fields_ = [("options_bytes", c_uint32), ("ranks", c_uint32), ("first_local_rank", c_uint32), ("local_ranks", c_uint32),
+                ("devices", POINTER(c_int32)), ("platform", c_uint32), ("reserved", c_uint32), ("rendezvous", c_char_p),
+                ("setup_timeout_ms", c_uint64), ("wait_timeout_ms", c_uint64), ("allgather", AllgatherFunction),
+                ("allgather_context", c_void_p), ("process", c_uint32), ("processes", c_uint32)]
+
+
+class Call(ctypes.Structure):
+    """MscclcCall."""
+
+    _fields_ = [("call_bytes", c_uint32), ("dtype", c_uint32), ("reduce_op", c_uint32), ("packet", c_uint32),
+                ("input", c_void_p), ("output", c_void_p), ("input_offset", c_uint64), ("output_offset", c_uint64),
+                ("message_bytes", c_uint64), ("threads", c_uint32), ("reserved", c_uint32), ("streams", POINTER(c_void_p))]
+
+
+class QueryStruct(ctypes.Structure):
+    """MscclcQuery."""
+
+    _fields_ = [("collective", c_char_p), ("ranks", c_uint32), ("dtype", c_uint32), ("reduce_op", c_uint32),
+                ("in_place", c_uint32), ("message_bytes", c_uint64), ("tags", c_char_p), ("root", c_uint32)]
+
+
+KernelPointer = POINTER(KernelStruct)
+SelectFunction = ctypes.CFUNCTYPE(c_int32, POINTER(QueryStruct), POINTER(KernelPointer), c_uint32, c_void_p)
+
+# Name, result, arguments. "status" is an int32_t that is MSCCLC_OK or an error.
+_FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
+    ("error_name", c_char_p, [c_int32]),
+    ("last_error", c_char_p, []),
+    ("runtime_version", c_char_p, []),
+    ("communicator_options_init", None, [POINTER(CommunicatorOptions)]),
+    ("communicator_create", "status", [POINTER(CommunicatorOptions), POINTER(c_void_p)]),
+    ("communicator_destroy", "status", [c_void_p]),
+    ("communicator_first_local_rank", c_uint32, [c_void_p]),
+    ("communicator_local_ranks", c_uint32, [c_void_p]),
+    ("communicator_device", c_int32, [c_void_p, c_uint32]),
+    ("communicator_platform", c_uint32, [c_void_p]),
+    ("communicator_stream", c_void_p, [c_void_p, c_uint32]),
+    ("communicator_synchronize", "status", [c_void_p]),
+    ("communicator_barrier", "status", [c_void_p]),
+    ("communicator_health", "status", [c_void_p]),
+    ("communicator_abort", "status", [c_void_p, c_char_p]),
+    ("communicator_reset", "status", [c_void_p]),
+    ("buffer_allocate", "status", [c_void_p, c_uint64, POINTER(c_void_p)]),
+    ("buffer_register", "status", [c_void_p, POINTER(c_void_p), c_uint64, POINTER(c_void_p)]),
+    ("buffer_release", "status", [c_void_p]),
+    ("buffer_address", c_void_p, [c_void_p, c_uint32]),
+    ("buffer_multicast", c_uint32, [c_void_p]),
+    ("buffer_write", "status", [c_void_p, c_uint32, c_uint64, c_void_p, c_uint64]),
+    ("buffer_read", "status", [c_void_p, c_uint32, c_uint64, c_void_p, c_uint64]),
+    ("instance_create", "status", [c_void_p, KernelPointer, c_uint64, POINTER(c_void_p)]),
+    ("instance_destroy", "status", [c_void_p]),
+    ("instance_scratch_bytes", c_uint64, [c_void_p]),
+    ("call_init", None, [POINTER(Call)]),
+    ("launch", "status", [c_void_p, POINTER(Call)]),
+    ("load_library", "status", [c_char_p, POINTER(KernelPointer), c_uint32, POINTER(c_uint32)]),
+    ("selector_create", "status", [POINTER(c_void_p)]),
+    ("selector_destroy", None, [c_void_p]),
+    ("selector_add", "status", [c_void_p, KernelPointer, c_char_p, c_uint64, c_uint64, c_int32]),
+    ("selector_set_function", "status", [c_void_p, SelectFunction, c_void_p]),
+    ("select", "status", [c_void_p, POINTER(QueryStruct), POINTER(KernelPointer)]),
+]
+
+
+def _check(library: ctypes.CDLL, code: int) -> int:
+    if code == 0:
+        return code
+    name = library.mscclc_error_name(code).decode()
+    text = library.mscclc_last_error().decode(errors="replace")
+    raise (NoKernelError if code == ERROR_NO_KERNEL else CallError)(code, name, text)
+
+
+def _open() -> ctypes.CDLL:
+    path = install.runtime_library()
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise LibraryError(f"the runtime cannot be loaded: {error}") from error
+    for name, result, arguments in _FUNCTIONS:
+        try:
+            function = getattr(library, "mscclc_" + name)
+        except AttributeError:
+            raise LibraryError(f"{path} has no function mscclc_{name}; it is of another version than this package") from None
+        function.argtypes = arguments
+        if result == "status":
+            function.restype = c_int32
+            function.errcheck = lambda code, *_: _check(library, code)
+        else:
+            function.restype = result
+    return library
+
+
+_library: ctypes.CDLL | None = None
+_lock = threading.Lock()
+
+
+def runtime() -> ctypes.CDLL:
+    """The library of the runtime; its calls raise CallError. It is loaded by the first call, and stays. Raises
+    LibraryError."""
+    global _library
+    with _lock:
+        if _library is None:
+            _library = _open()
+        return _library

@@ -1,0 +1,387 @@
+"""Communicators of the runtime: ranks, the memory that they share, and launches of kernels."""
+from __future__ import annotations
+
+import ctypes
+import threading
+import warnings
+from types import TracebackType
+from typing import Any, Callable, Sequence
+
+from . import abi, selector
+from .arrays import Memory, memory_of
+from .errors import CallError
+from .kernels import Kernel
+from .selector import Query, code_of
+
+
+def _milliseconds(seconds: float | None, default: int) -> int:
+    return default if seconds is None else max(1, int(seconds * 1000))
+
+
+#: Gives every process's bytes, in the order of the processes, for those of this one; all are of one length.
+Allgather = Callable[[bytes], Sequence[bytes]]
+
+
+class _Meeting:
+    """An exchange of the caller's as the runtime calls it. `raised` is what the exchange raised."""
+
+    def __init__(self, exchange: Allgather, process: int, processes: int):
+        self.exchange, self.process, self.processes = exchange, process, processes
+        self.raised: BaseException | None = None
+
+    def __call__(self, _context: int | None, address: int, each: int) -> int:
+        try:
+            own = ctypes.string_at(address + self.process * each, each)
+            all_bytes = b"".join(self.exchange(own))
+            if len(all_bytes) != each * self.processes:
+                raise ValueError(f"the allgather gives {len(all_bytes)} bytes for {each} of each of {self.processes} processes")
+            ctypes.memmove(address, all_bytes, len(all_bytes))
+            return 0
+        except BaseException as error:  # an exception cannot pass through the runtime: Communicator raises it
+            self.raised = error
+            return 1
+
+
+class Buffer:
+    """Memory of one size on every rank. Ends with its communicator, or by `release`."""
+
+    def __init__(self, communicator: "Communicator", handle: ctypes.c_void_p, bytes: int, owners: list[Memory]):
+        self.communicator = communicator
+        self.bytes = bytes
+        #: The element type of the arrays that it was adopted from; None of one that was allocated.
+        self.dtype: str | None = owners[0].dtype if owners else None
+        self._handle: ctypes.c_void_p | None = handle
+        self._owners = owners
+
+    @property
+    def handle(self) -> ctypes.c_void_p:
+        if self._handle is None or self.communicator.closed:
+            raise ValueError("the buffer was released, or its communicator closed")
+        return self._handle
+
+    def address(self, rank: int) -> int:
+        """Where the part of a local rank begins. Raises ValueError for a rank of another process."""
+        found = abi.runtime().mscclc_buffer_address(self.handle, rank)
+        if not found:
+            raise ValueError(f"rank {rank} is not in this process")
+        return found
+
+    def write(self, rank: int, array: Any, offset: int = 0) -> None:
+        """Copies an array of the host to a local rank's part, `offset` bytes from its beginning."""
+        memory = self._host_memory(array)
+        with self.communicator.lock:
+            abi.runtime().mscclc_buffer_write(self.handle, rank, offset, memory.address, memory.bytes)
+
+    def read(self, rank: int, array: Any, offset: int = 0) -> None:
+        """Copies from a local rank's part into an array of the host. Does not wait for launches."""
+        memory = self._host_memory(array)
+        with self.communicator.lock:
+            abi.runtime().mscclc_buffer_read(self.handle, rank, offset, memory.address, memory.bytes)
+
+    @staticmethod
+    def _host_memory(array: Any) -> Memory:
+        memory = memory_of(array)
+        if not memory.on_host:
+            raise ValueError("the array is on a device; an array in host memory is needed")
+        return memory
+
+    def release(self) -> None:
+        """Collective, waits for the launches. A second call does nothing."""
+        if self._handle is not None and not self.communicator.closed:
+            with self.communicator.lock:
+                handle, self._handle = self._handle, None
+                abi.runtime().mscclc_buffer_release(handle)
+        self._owners = []
+
+
+class Communicator:
+    """Ranks that launch kernels together, in one process or several.
+
+    ranks              how many there are
+    first_local_rank   the ranks of this process: `local_ranks` from this one on; all by default
+    devices            the device of each local rank
+    platform           "cuda", "host" (CPU stand-in) or "auto": CUDA where a device is there
+    rendezvous         where several processes meet: the path of a Unix socket, or "@name" in the abstract namespace
+    allgather          an exchange of your own by which several processes of one machine meet instead; each process has
+                       as many local ranks
+    setup_timeout      seconds that a process waits for the others in a collective call; 60 by default
+    wait_timeout       seconds that a wait in a kernel may take; for ever by default (10 in debug builds)
+
+    Calls that are marked collective are made by every process of the communicator, in the same order. Failures are
+    CallError with the reason. Close it, or use it in a `with` statement; both are collective."""
+
+    def __init__(self, ranks: int, *, first_local_rank: int = 0, local_ranks: int | None = None,
+                 devices: Sequence[int] | None = None, platform: str = "auto", rendezvous: str | None = None,
+                 allgather: Allgather | None = None, setup_timeout: float | None = None,
+                 wait_timeout: float | None = None):
+        self._handle: ctypes.c_void_p | None = None
+        #: Held during calls of the runtime: a communicator is used by one thread at a time.
+        self.lock = threading.RLock()
+        self._instances: dict[int, tuple[ctypes.c_void_p, int]] = {}
+        runtime, options = abi.runtime(), abi.CommunicatorOptions()
+        runtime.mscclc_communicator_options_init(ctypes.byref(options))
+        if ranks < 1 or first_local_rank < 0 or (local_ranks is not None and local_ranks < 1):
+            raise ValueError(f"{ranks} ranks, of these {local_ranks} here from rank {first_local_rank} on")
+        options.ranks = ranks
+        options.first_local_rank = first_local_rank
+        options.local_ranks = local_ranks or 0
+        count = local_ranks or ranks
+        if devices is not None:
+            if len(devices) != count:
+                raise ValueError(f"{len(devices)} devices for {count} local ranks")
+            options.devices = (ctypes.c_int32 * count)(*devices)
+        options.platform = code_of(abi.PLATFORMS, "platform", platform)
+        options.rendezvous = rendezvous.encode() if rendezvous else None
+        options.setup_timeout_ms = _milliseconds(setup_timeout, 0)
+        options.wait_timeout_ms = _milliseconds(wait_timeout, 0)
+        meeting = None
+        if allgather is not None:
+            if ranks % count != 0 or first_local_rank % count != 0:
+                raise ValueError(f"{count} of {ranks} ranks from rank {first_local_rank} on: with an allgather each process "
+                                 "has as many ranks")
+            meeting = _Meeting(allgather, first_local_rank // count, ranks // count)
+            options.allgather = abi.AllgatherFunction(meeting)
+        handle = ctypes.c_void_p()
+        try:
+            runtime.mscclc_communicator_create(ctypes.byref(options), ctypes.byref(handle))
+        except CallError as error:
+            raise error from meeting.raised if meeting else None
+        self._handle = handle
+        self.ranks = ranks
+        self.local_ranks = range(first_local_rank, first_local_rank + count)
+        self.on_host: bool = runtime.mscclc_communicator_platform(handle) == abi.PLATFORMS["host"]
+
+    @classmethod
+    def from_torch(cls, group: Any = None, **options: Any) -> "Communicator":
+        """One of the ranks of a torch.distributed group, the world by default, one rank in each process; `options` are
+        the other arguments of Communicator. On CUDA it takes the current device. Collective."""
+        import torch
+        import torch.distributed as dist
+
+        size, rank = dist.get_world_size(group), dist.get_rank(group)
+
+        def exchange(own: bytes) -> list[bytes]:
+            found: list[Any] = [None] * size
+            dist.all_gather_object(found, own, group=group)
+            return found
+
+        if torch.cuda.is_available() and options.get("platform") != "host":
+            options.setdefault("devices", [torch.cuda.current_device()])
+        return cls(size, first_local_rank=rank, local_ranks=1, allgather=exchange, **options)
+
+    @property
+    def closed(self) -> bool:
+        return self._handle is None
+
+    @property
+    def handle(self) -> ctypes.c_void_p:
+        """The MscclcCommunicator *."""
+        if self._handle is None:
+            raise ValueError("the communicator is closed")
+        return self._handle
+
+    # ------------------------------------------------------------------------------------------------------- memory
+
+    def allocate(self, bytes: int) -> Buffer:
+        """Memory on every rank, zeroed. Collective."""
+        made = ctypes.c_void_p()
+        with self.lock:
+            abi.runtime().mscclc_buffer_allocate(self.handle, bytes, ctypes.byref(made))
+        return Buffer(self, made, bytes, [])
+
+    def adopt(self, arrays: Sequence[Any]) -> Buffer:
+        """Takes in arrays, one for each local rank, of one size and element type; they stay alive with the buffer.
+        Collective. Arrays of the host can be adopted where all ranks are in one process."""
+        memories = self._memories(arrays)
+        pointers = (ctypes.c_void_p * len(memories))(*[memory.address for memory in memories])
+        made = ctypes.c_void_p()
+        with self.lock:
+            abi.runtime().mscclc_buffer_register(self.handle, pointers, memories[0].bytes, ctypes.byref(made))
+        return Buffer(self, made, memories[0].bytes, memories)
+
+    def _memories(self, arrays: Sequence[Any]) -> list[Memory]:
+        if isinstance(arrays, (str, bytes)) or not hasattr(arrays, "__len__") or len(arrays) != len(self.local_ranks):
+            raise ValueError(f"{len(self.local_ranks)} arrays are needed, one for each local rank; "
+                             f"{len(arrays) if hasattr(arrays, '__len__') else type(arrays).__name__} given")
+        memories = [memory_of(array) for array in arrays]
+        for rank, memory in zip(self.local_ranks, memories):
+            if memory.bytes != memories[0].bytes or memory.dtype != memories[0].dtype:
+                raise ValueError(f"rank {rank} has {memory.bytes} bytes of {memory.dtype}, rank {self.local_ranks[0]} "
+                                 f"{memories[0].bytes} of {memories[0].dtype}; all are to be the same")
+            if memory.on_host != self.on_host:
+                raise ValueError(f"the array of rank {rank} is {'in host memory' if memory.on_host else 'on a device'}, "
+                                 f"the communicator is on {'the host' if self.on_host else 'CUDA devices'}")
+        return memories
+
+    # ----------------------------------------------------------------------------------------------------- launches
+
+    def prepare(self, kernel: Kernel, max_bytes: int) -> ctypes.c_void_p:
+        """Loads a kernel for messages of up to `max_bytes`. Collective, unless it is loaded for as many already. `launch`
+        calls it; a call ahead says how much will be needed at most."""
+        key = ctypes.addressof(kernel.pointer.contents)
+        with self.lock:
+            known = self._instances.get(key)
+            if known and known[1] >= max_bytes:
+                return known[0]
+            if kernel.ranks != self.ranks:
+                raise ValueError(f"{kernel} in a communicator of {self.ranks} ranks")
+            if known:
+                del self._instances[key]
+                abi.runtime().mscclc_instance_destroy(known[0])
+            made = ctypes.c_void_p()
+            abi.runtime().mscclc_instance_create(self.handle, kernel.pointer, max_bytes, ctypes.byref(made))
+            self._instances[key] = (made, max_bytes)
+            return made
+
+    def launch(self, kernel: Kernel, input: Buffer, output: Buffer | None = None, *, message_bytes: int, dtype: str,
+               op: str = "sum", input_offset: int = 0, output_offset: int | None = None,
+               streams: Sequence[int] | None = None, threads: int = 0) -> None:
+        """Starts the kernel on all local ranks, asynchronously; `synchronize` waits.
+
+        Without `output` the kernel works in place. `message_bytes`: the output of an allgather, the input of any other
+        collective. `streams`: one for each local rank, as numbers; by default the communicator's own. A larger message
+        than before is collective, as `prepare` is."""
+        call = abi.Call()
+        abi.runtime().mscclc_call_init(ctypes.byref(call))
+        call.dtype = code_of(abi.DTYPES, "element type", dtype)
+        call.reduce_op = code_of(abi.REDUCE_OPS, "operation", op)
+        call.input, call.output = input.handle, (output or input).handle
+        call.input_offset = input_offset
+        call.output_offset = input_offset if output_offset is None and output is None else output_offset or 0
+        call.message_bytes, call.threads = message_bytes, threads
+        if streams is not None:
+            if len(streams) != len(self.local_ranks):
+                raise ValueError(f"{len(streams)} streams for {len(self.local_ranks)} local ranks")
+            call.streams = (ctypes.c_void_p * len(streams))(*streams)
+        with self.lock:
+            # As far as the kernel goes, twice the message: a little larger message finds the kernel loaded.
+            known = self._instances.get(ctypes.addressof(kernel.pointer.contents))
+            grown = message_bytes if known is None else min(2 * message_bytes, kernel.max_bytes)
+            instance = self.prepare(kernel, max(message_bytes, grown if known and known[1] < message_bytes else 0))
+            abi.runtime().mscclc_launch(instance, ctypes.byref(call))
+
+    def run(self, kernel: "Kernel | str", input: Sequence[Any], output: Sequence[Any] | None = None, *, op: str = "sum",
+            root: int = 0, tags: Sequence[str] = ()) -> Kernel:
+        """Runs a collective on arrays, one for each local rank, and waits for it. Collective.
+
+        `kernel` is a kernel, or the name of a collective: then one is picked among the registered ones, by `op`, `root`,
+        `tags`, the type and the size. Without `output` it works in place, on arrays as long as the longer of input and
+        output. Returns the kernel that ran. Raises ValueError for arrays that do not fit the kernel, NoKernelError if
+        nothing registered fits, CallError."""
+        inputs = self._memories(input)
+        outputs = inputs if output is None else self._memories(output)
+        if outputs[0].dtype != inputs[0].dtype:
+            raise ValueError(f"the input has elements of {inputs[0].dtype}, the output of {outputs[0].dtype}")
+        name = kernel if isinstance(kernel, str) else kernel.collective
+        message = max(inputs[0].bytes, outputs[0].bytes) if output is None or name == "allgather" else inputs[0].bytes
+        if isinstance(kernel, str):
+            kernel = selector.default.select(Query(name, self.ranks, inputs[0].dtype, op, output is None, message, root,
+                                                   tuple(tags)))
+        self._check_sizes(kernel, message, inputs[0].bytes, None if output is None else outputs[0].bytes)
+        given = self.adopt(input) if self._adopts else self._staged(inputs)
+        made = None
+        try:
+            if output is not None:
+                made = self.adopt(output) if self._adopts else self._staged(outputs)
+            self.launch(kernel, given, made, message_bytes=message, dtype=inputs[0].dtype, op=op)
+            self.synchronize()
+            if not self._adopts:
+                self._fetch(made or given, outputs)
+        finally:
+            if self.healthy:
+                for buffer in filter(None, (made, given)):
+                    buffer.release()
+        return kernel
+
+    @property
+    def _adopts(self) -> bool:
+        """Whether arrays can be adopted: memory of the host is shared between processes only where it is allocated here."""
+        return not self.on_host or len(self.local_ranks) == self.ranks
+
+    def _staged(self, memories: list[Memory]) -> Buffer:
+        buffer = self.allocate(memories[0].bytes)
+        for rank, memory in zip(self.local_ranks, memories):
+            abi.runtime().mscclc_buffer_write(buffer.handle, rank, 0, memory.address, memory.bytes)
+        return buffer
+
+    def _fetch(self, buffer: Buffer, memories: list[Memory]) -> None:
+        for rank, memory in zip(self.local_ranks, memories):
+            abi.runtime().mscclc_buffer_read(buffer.handle, rank, 0, memory.address, memory.bytes)
+
+    @staticmethod
+    def _check_sizes(kernel: Kernel, message: int, given: int, made: int | None) -> None:
+        if kernel.in_place != (made is None):
+            raise ValueError(f"{kernel} works {'in place: pass no output' if kernel.in_place else 'on two arrays: pass an output'}")
+        inputs = max(kernel.input_bytes(rank, message) for rank in range(kernel.ranks))
+        outputs = max(kernel.output_bytes(rank, message) for rank in range(kernel.ranks))
+        wanted = max(inputs, outputs) if made is None else inputs
+        if given != wanted:
+            raise ValueError(f"{kernel} takes {wanted} bytes of input for a message of {message} bytes, not {given}")
+        if made is not None and made != outputs:
+            raise ValueError(f"{kernel} makes {outputs} bytes of output for a message of {message} bytes, not {made}")
+
+    # ------------------------------------------------------------------------------------------------ life and health
+
+    def synchronize(self) -> None:
+        """Waits until the launches so far are done; raises the reason if the communicator failed."""
+        with self.lock:
+            abi.runtime().mscclc_communicator_synchronize(self.handle)
+
+    def barrier(self) -> None:
+        """Waits until every process has come here, not for their launches. Collective."""
+        with self.lock:
+            abi.runtime().mscclc_communicator_barrier(self.handle)
+
+    @property
+    def healthy(self) -> bool:
+        try:
+            abi.runtime().mscclc_communicator_health(self.handle)
+        except CallError:
+            return False
+        return True
+
+    def abort(self, reason: str) -> None:
+        """Makes every wait of every rank give up, in all processes. From any thread."""
+        abi.runtime().mscclc_communicator_abort(self.handle, reason.encode())
+
+    def reset(self) -> None:
+        """After an abort or a time-out: makes the communicator as new. Collective."""
+        with self.lock:
+            abi.runtime().mscclc_communicator_reset(self.handle)
+
+    def stream(self, rank: int) -> int:
+        """The communicator's own stream of a local rank, as a number."""
+        return abi.runtime().mscclc_communicator_stream(self.handle, rank) or 0
+
+    def close(self) -> None:
+        """Waits for the launches, frees what was made from the communicator. Collective. A second call does nothing."""
+        with self.lock:
+            if self._handle is not None:
+                handle, self._handle = self._handle, None
+                self._instances.clear()
+                abi.runtime().mscclc_communicator_destroy(handle)
+
+    def __enter__(self) -> "Communicator":
+        return self
+
+    def __exit__(self, kind: "type[BaseException] | None", error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if error is None or self.closed:
+            return self.close()
+        # The other processes would wait for this one.
+        if len(self.local_ranks) < self.ranks:
+            self.abort(f"rank {self.local_ranks[0]}: {error}")
+        try:
+            self.close()
+        except CallError:
+            pass  # the error that is under way says more
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None) is None:
+            return
+        if len(self.local_ranks) == self.ranks:
+            self.close()
+        else:
+            warnings.warn(f"a communicator of {self.ranks} ranks in several processes was not closed", ResourceWarning)
+
+

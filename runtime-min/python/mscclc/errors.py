@@ -1,0 +1,77 @@
+"""What can go wrong, as exceptions."""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+
+class Error(Exception):
+    """What this package raises derives from it."""
+
+
+class ToolError(Error):
+    """The tool mscclc is not there, or was called wrongly, or failed by a fault of its own."""
+
+
+class BuildError(Error):
+    """The C++ compiler or nvcc, which makes a library of a kernel, is not there or failed."""
+
+
+class LibraryError(Error):
+    """The runtime, or a library of kernels, is not there or cannot be loaded."""
+
+
+class CallError(Error):
+    """A call of the runtime failed. `code` is its number, `name` as in runtime.h: "MSCCLC_ERROR_TIMEOUT"."""
+
+    def __init__(self, code: int, name: str, text: str):
+        super().__init__(f"{name}: {text}")
+        self.code = code
+        self.name = name
+
+
+class NoKernelError(CallError):
+    """Nothing that is registered fits a call; the text says why each kernel does not."""
+
+
+@dataclass
+class Diagnostic:
+    """What the tool says of a place in a source. `line` and `column` count from 1; 0: the message is about the file."""
+
+    file: str
+    line: int
+    column: int
+    severity: str
+    text: str
+    notes: list["Diagnostic"] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{place}: {self.severity}: {self.text}"
+
+
+class CompileError(Error):
+    """The program is wrong, or not proven. `diagnostics` are its errors; `output` is all that the tool printed."""
+
+    def __init__(self, diagnostics: list[Diagnostic], output: str):
+        super().__init__(output.strip())
+        self.diagnostics = diagnostics
+        self.output = output
+
+
+_PLACE = re.compile(r"^(?P<file>.+?):(?:(?P<line>\d+):(?P<column>\d+):)? (?P<severity>error|warning|note): (?P<text>.*)$")
+
+
+def parse_diagnostics(output: str) -> list[Diagnostic]:
+    """Errors and warnings of the tool's output, each with the notes that follow it."""
+    found: list[Diagnostic] = []
+    for line in output.splitlines():
+        match = _PLACE.match(line)
+        if not match:
+            continue
+        one = Diagnostic(match["file"], int(match["line"] or 0), int(match["column"] or 0), match["severity"], match["text"])
+        if one.severity == "note" and found:
+            found[-1].notes.append(one)
+        elif one.severity != "note":
+            found.append(one)
+    return found

@@ -1,0 +1,134 @@
+"""Which kernel a call gets: kernels with the sizes, tags and priorities that they are registered with, or a function that
+decides."""
+from __future__ import annotations
+
+import ctypes
+import threading
+from dataclasses import dataclass
+from typing import Callable, Iterable, Sequence
+
+from . import abi
+from .errors import NoKernelError
+from .kernels import Kernel
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked for. `bytes` is the message: of an allgather the output, of any other collective the input."""
+
+    collective: str
+    ranks: int
+    dtype: str
+    op: str
+    in_place: bool
+    bytes: int
+    root: int = 0
+    tags: tuple[str, ...] = ()
+
+
+#: Picks one of the kernels that fit, best first; None: none of them.
+Choice = Callable[[Query, Sequence[Kernel]], "Kernel | None"]
+
+
+class Selector:
+    """Kernels to pick from. From any thread."""
+
+    def __init__(self) -> None:
+        self._handle: ctypes.c_void_p | None = None
+        self._lock = threading.RLock()
+        self._kernels: dict[int, Kernel] = {}
+        self._entries: list[tuple[str, str, int, int, int]] = []
+        self._callback: object = None
+        self._raised: BaseException | None = None
+        self._query: Query | None = None
+
+    def _native(self) -> ctypes.c_void_p:
+        if self._handle is None:
+            handle = ctypes.c_void_p()
+            abi.runtime().mscclc_selector_create(ctypes.byref(handle))
+            self._handle = handle
+        return self._handle
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """The kernels, in the order in which they were added."""
+        with self._lock:
+            return list(self._kernels.values())
+
+    def summary(self) -> list[tuple[str, str, int, int, int]]:
+        """What was added, in order: name, tags, sizes and priority. Processes that must pick alike compare it."""
+        with self._lock:
+            return list(self._entries)
+
+    def add(self, kernel: Kernel, *, min_bytes: int = 0, max_bytes: int | None = None, tags: Iterable[str] = (),
+            priority: int = 0) -> None:
+        """Adds a kernel for messages of min_bytes to max_bytes, both included, within what the kernel takes. Among those
+        that fit a call, the highest priority wins, then the narrowest range, then the first added."""
+        limit = abi.NO_TIMEOUT if max_bytes is None else max_bytes
+        if not 0 <= min_bytes <= limit:
+            raise ValueError(f"messages of {min_bytes} to {max_bytes} bytes")
+        with self._lock:
+            joined = ",".join(tags)
+            abi.runtime().mscclc_selector_add(self._native(), kernel.pointer, joined.encode(), min_bytes, limit, priority)
+            self._kernels[ctypes.addressof(kernel.pointer.contents)] = kernel
+            self._entries.append((kernel.name, joined, min_bytes, limit, priority))
+
+    def set_function(self, choice: Choice | None) -> None:
+        """Lets a function decide; None: the rules of `add` again."""
+        with self._lock:
+            # The runtime keeps the pointer, so the callback is kept too.
+            self._callback = abi.SelectFunction(self._decider(choice)) if choice else abi.SelectFunction()
+            abi.runtime().mscclc_selector_set_function(self._native(), self._callback, None)
+
+    def _decider(self, choice: Choice) -> Callable[..., int]:
+        def decide(_query: object, pointers: object, count: int, _user: object) -> int:
+            candidates = [self._kernels[ctypes.addressof(pointers[i].contents)] for i in range(count)]  # type: ignore[index]
+            try:
+                assert self._query is not None
+                picked = choice(self._query, candidates)
+                return -1 if picked is None else candidates.index(picked)
+            except BaseException as error:  # an exception cannot pass through the runtime: select raises it
+                self._raised = error
+                return -1
+        return decide
+
+    def select(self, query: Query) -> Kernel:
+        """The kernel for a call. Raises NoKernelError, which says why each kernel does not fit; or what the function
+        that decides raises."""
+        asked = abi.QueryStruct(query.collective.encode(), query.ranks, code_of(abi.DTYPES, "element type", query.dtype),
+                                code_of(abi.REDUCE_OPS, "operation", query.op), int(query.in_place), query.bytes,
+                                ",".join(query.tags).encode(), query.root)
+        found = abi.KernelPointer()
+        with self._lock:
+            self._query, self._raised = query, None
+            try:
+                abi.runtime().mscclc_select(self._native(), ctypes.byref(asked), ctypes.byref(found))
+            except NoKernelError:
+                if self._raised is not None:
+                    raise self._raised from None
+                raise
+            return self._kernels[ctypes.addressof(found.contents)]
+
+
+def code_of(table: dict[str, int], what: str, name: str) -> int:
+    """The number of an element type, operation or platform. Raises ValueError."""
+    if name not in table:
+        raise ValueError(f"no {what} {name!r}; there are {', '.join(table)}")
+    return table[name]
+
+
+#: What `register` adds to.
+default = Selector()
+
+
+def register(kernel: Kernel, *, min_bytes: int = 0, max_bytes: int | None = None, tags: Iterable[str] = (),
+             priority: int = 0) -> Kernel:
+    """Adds a kernel to those that calls by the name of a collective pick from; see Selector.add. Returns the kernel."""
+    default.add(kernel, min_bytes=min_bytes, max_bytes=max_bytes, tags=tags, priority=priority)
+    return kernel
+
+
+def set_selector(choice: Choice | None) -> None:
+    """Lets a function pick among the registered kernels that fit a call: it gets the query and the kernels, best first,
+    and returns one of them or None. None instead of a function: the rules of `register` again."""
+    default.set_function(choice)

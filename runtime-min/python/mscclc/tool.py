@@ -1,0 +1,151 @@
+"""Calls of the compiler: plans, proofs and estimates."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+from dataclasses import dataclass, field
+from typing import Any, Mapping, Sequence, Union
+
+from . import install
+from .errors import CompileError, ToolError, parse_diagnostics
+
+Path = Union[str, "os.PathLike[str]"]
+Params = Mapping[str, Union[int, float, bool, str]]
+
+
+def _text_of(value: Union[int, float, bool, str]) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What the tool is asked about: a source with its parameters. `source` is a file; with `text` it is what messages
+    call that text. `options` go to the tool as they stand: ["-O2", "-I", "folder"]."""
+
+    source: str
+    text: str | None = None
+    algorithm: str | None = None
+    params: tuple[tuple[str, str], ...] = ()
+    options: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(source: Path, params: Params | None, algorithm: str | None, options: Sequence[str],
+           text: str | None = None) -> "Program":
+        named = tuple((name, _text_of(value)) for name, value in (params or {}).items())
+        return Program(os.fspath(source), text, algorithm, named, tuple(options))
+
+    def arguments(self) -> list[str]:
+        words = [self.source if self.text is None else "-"]
+        if self.text is not None:
+            words += ["-x", "cpp" if pathlib.Path(self.source).suffix in ("", ".cpp") else pathlib.Path(self.source).suffix[1:]]
+        if self.algorithm:
+            words += ["--algorithm", self.algorithm]
+        for name, value in self.params:
+            words += ["-P", f"{name}={value}"]
+        return words + list(self.options)
+
+
+def run_tool(program: Program, *options: str) -> str:
+    """What the tool prints for a program. Raises CompileError for a program that is wrong or not proven, ToolError if the
+    tool is not there, or for arguments that it does not take."""
+    command = [str(install.tool()), *program.arguments(), "--color=never", *options]
+    try:
+        done = subprocess.run(command, input=program.text, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise ToolError(f"{command[0]} cannot be run: {error}") from error
+    if done.returncode == 0:
+        return done.stdout
+    output = done.stderr + done.stdout
+    found = parse_diagnostics(output)
+    if done.returncode in (1, 2) and found and (done.returncode == 1 or any(one.line for one in found)):
+        raise CompileError(found, output)
+    if done.returncode < 0:
+        raise ToolError(f"{' '.join(command)} was ended by signal {-done.returncode}\n{output.strip()}")
+    raise ToolError(f"{' '.join(command)} ended with exit code {done.returncode}\n{output.strip()}")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan for the executor of MSCCL++, and the program that it was made of."""
+
+    program: Program
+    text: str = field(repr=False)
+
+    @staticmethod
+    def load(path: Path) -> "Plan":
+        """A plan that lies in a file. It is read, not proven; `verify` does that."""
+        return Plan(Program.of(path, None, None, ()), pathlib.Path(path).read_text())
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The plan as the executor reads it."""
+        return json.loads(self.text)
+
+    @property
+    def name(self) -> str:
+        return self.json["name"]
+
+    @property
+    def collective(self) -> str:
+        """"allreduce", "allgather", …"""
+        return self.json["collective"]
+
+    @property
+    def ranks(self) -> int:
+        return len(self.json["gpus"])
+
+    def save(self, path: Path) -> None:
+        pathlib.Path(path).write_text(self.text)
+
+    def verify(self) -> str:
+        """Proves the program, and gives the summary of what was proven. Raises CompileError."""
+        return run_tool(self.program, "--verify").strip()
+
+    def estimate(self, sizes: Sequence[int], machine: str = "h100x8") -> "list[Estimate]":
+        """How long the program takes at some message sizes (bytes); `machine` as in `mscclc --estimate`."""
+        return _estimate(self.program, sizes, machine)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate for one message size. `bound`: what most of the time goes by for; `details`: all that the tool says."""
+
+    bytes: int
+    microseconds: float
+    algorithm_bandwidth: float  # GB/s
+    bus_bandwidth: float  # GB/s
+    bound: str
+    details: dict[str, Any] = field(repr=False)
+
+
+def _estimate(program: Program, sizes: Sequence[int], machine: str) -> list[Estimate]:
+    table = json.loads(run_tool(program, "--estimate", "--json", "--machine", machine, "--size", ",".join(map(str, sizes))))
+    return [Estimate(row["bytes"], row["us"], row["algbw_GBps"], row["busbw_GBps"], row["bound"], row)
+            for row in table["estimates"]]
+
+
+def compile(source: Path, *, params: Params | None = None, algorithm: str | None = None, options: Sequence[str] = (),
+            text: str | None = None) -> Plan:
+    """Compiles an algorithm (.cpp), a plan (.json), a schedule of MSCCL (.xml) or IR (.ir) to a plan, which is proven.
+
+    `params` sets parameters of the algorithm: {"ranks": 8}. `options` are more arguments of the tool. With `text` the
+    source is this text, and `source` says by its ending what it is. Raises CompileError with a diagnostic for each error,
+    and ToolError."""
+    program = Program.of(source, params, algorithm, options, text)
+    return Plan(program, run_tool(program, "--emit-json"))
+
+
+def verify(source: Path, *, params: Params | None = None, algorithm: str | None = None, options: Sequence[str] = (),
+           text: str | None = None) -> str:
+    """Proves a program, and gives the summary of what was proven. Arguments and errors are those of `compile`; a value of
+    `params` may also be a range or list of values, as in `-P ranks=2..16`."""
+    return run_tool(Program.of(source, params, algorithm, options, text), "--verify").strip()
+
+
+def estimate(source: Path, sizes: Sequence[int], *, machine: str = "h100x8", params: Params | None = None,
+             algorithm: str | None = None, options: Sequence[str] = (), text: str | None = None) -> list[Estimate]:
+    """How long a program takes at some message sizes (bytes) on a machine: a name or a file, as in `mscclc --estimate`.
+    Other arguments and errors are those of `compile`."""
+    return _estimate(Program.of(source, params, algorithm, options, text), sizes, machine)
