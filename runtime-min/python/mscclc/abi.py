@@ -19,7 +19,7 @@ PLATFORMS = {"auto": 0, "cuda": 1, "host": 2}
 ERROR_NO_KERNEL = 102
 IN_PLACE, ONE_START, ROOTED = 1, 64, 128
 ON_HOST = 0xFFFFFFFF
-NO_TIMEOUT = 2**64 - 1
+NO_LIMIT = 2**64 - 1
 
 
 class Variant(ctypes.Structure):

@@ -215,6 +215,11 @@ class Communicator:
 
     # ----------------------------------------------------------------------------------------------------- launches
 
+    def holds(self, kernel: Kernel, max_bytes: int) -> bool:
+        """Whether the kernel is loaded for messages of `max_bytes`."""
+        known = self._instances.get(ctypes.addressof(kernel.pointer.contents))
+        return known is not None and known[1] >= max_bytes
+
     def prepare(self, kernel: Kernel, max_bytes: int) -> ctypes.c_void_p:
         """Loads a kernel for messages of up to `max_bytes`. Collective, unless it is loaded for as many already. `launch`
         calls it; a call ahead says how much will be needed at most."""
@@ -254,10 +259,7 @@ class Communicator:
                 raise ValueError(f"{len(streams)} streams for {len(self.local_ranks)} local ranks")
             call.streams = (ctypes.c_void_p * len(streams))(*streams)
         with self.lock:
-            # As far as the kernel goes, twice the message: a little larger message finds the kernel loaded.
-            known = self._instances.get(ctypes.addressof(kernel.pointer.contents))
-            grown = message_bytes if known is None else min(2 * message_bytes, kernel.max_bytes)
-            instance = self.prepare(kernel, max(message_bytes, grown if known and known[1] < message_bytes else 0))
+            instance = self.prepare(kernel, message_bytes)
             abi.runtime().mscclc_launch(instance, ctypes.byref(call))
 
     def run(self, kernel: "Kernel | str", input: Sequence[Any], output: Sequence[Any] | None = None, *, op: str = "sum",

@@ -30,6 +30,17 @@ class Query:
 Choice = Callable[[Query, Sequence[Kernel]], "Kernel | None"]
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A kernel with the sizes (bytes, both included), tags and priority that it was added with."""
+
+    kernel: Kernel
+    tags: tuple[str, ...]
+    min_bytes: int
+    max_bytes: int
+    priority: int
+
+
 class Selector:
     """Kernels to pick from. From any thread."""
 
@@ -37,7 +48,8 @@ class Selector:
         self._handle: ctypes.c_void_p | None = None
         self._lock = threading.RLock()
         self._kernels: dict[int, Kernel] = {}
-        self._entries: list[tuple[str, str, int, int, int]] = []
+        self._entries: list[Entry] = []
+        self._choice: Choice | None = None
         self._callback: object = None
         self._raised: BaseException | None = None
         self._query: Query | None = None
@@ -50,33 +62,41 @@ class Selector:
         return self._handle
 
     @property
-    def kernels(self) -> list[Kernel]:
-        """The kernels, in the order in which they were added."""
-        with self._lock:
-            return list(self._kernels.values())
-
-    def summary(self) -> list[tuple[str, str, int, int, int]]:
-        """What was added, in order: name, tags, sizes and priority. Processes that must pick alike compare it."""
+    def entries(self) -> list[Entry]:
+        """What was added, in order."""
         with self._lock:
             return list(self._entries)
+
+    def copy(self, platform: str) -> "Selector":
+        """The kernels for a platform ("host" or "cuda"), with the function that decides if there is one."""
+        made = Selector()
+        for entry in self.entries:
+            if entry.kernel.platform == platform:
+                made.add(entry.kernel, min_bytes=entry.min_bytes, max_bytes=entry.max_bytes, tags=entry.tags,
+                         priority=entry.priority)
+        if made.entries:
+            made.set_function(self._choice)
+        return made
 
     def add(self, kernel: Kernel, *, min_bytes: int = 0, max_bytes: int | None = None, tags: Iterable[str] = (),
             priority: int = 0) -> None:
         """Adds a kernel for messages of min_bytes to max_bytes, both included, within what the kernel takes. Among those
         that fit a call, the highest priority wins, then the narrowest range, then the first added."""
-        limit = abi.NO_TIMEOUT if max_bytes is None else max_bytes
+        limit = abi.NO_LIMIT if max_bytes is None else max_bytes
         if not 0 <= min_bytes <= limit:
             raise ValueError(f"messages of {min_bytes} to {max_bytes} bytes")
         with self._lock:
-            joined = ",".join(tags)
-            abi.runtime().mscclc_selector_add(self._native(), kernel.pointer, joined.encode(), min_bytes, limit, priority)
+            entry = Entry(kernel, tuple(tags), min_bytes, limit, priority)
+            abi.runtime().mscclc_selector_add(self._native(), kernel.pointer, ",".join(entry.tags).encode(), min_bytes, limit,
+                                              priority)
             self._kernels[ctypes.addressof(kernel.pointer.contents)] = kernel
-            self._entries.append((kernel.name, joined, min_bytes, limit, priority))
+            self._entries.append(entry)
 
     def set_function(self, choice: Choice | None) -> None:
         """Lets a function decide; None: the rules of `add` again."""
         with self._lock:
             # The runtime keeps the pointer, so the callback is kept too.
+            self._choice = choice
             self._callback = abi.SelectFunction(self._decider(choice)) if choice else abi.SelectFunction()
             abi.runtime().mscclc_selector_set_function(self._native(), self._callback, None)
 

@@ -1,0 +1,339 @@
+"""The backend "mscclc" of torch.distributed.
+
+A collective runs by a registered kernel if one fits, else by the backend behind it: gloo for tensors of the host, NCCL for
+those of CUDA devices. Point-to-point calls, barriers and all that is not written here go to that backend at once."""
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import Any, Callable, Sequence
+
+import torch
+import torch.distributed as dist
+
+from .engine import Engine, Job
+from .work import CudaWork, Worker
+
+log = logging.getLogger("mscclc.torch")
+
+_OPS = {dist.ReduceOp.SUM: "sum", dist.ReduceOp.AVG: "sum", dist.ReduceOp.MIN: "min", dist.ReduceOp.MAX: "max"}
+Tensors = list[torch.Tensor]
+
+
+def _op_name(op: Any) -> str | None:
+    """The kernel's name of an operation; None: kernels do not have it."""
+    return next((name for known, name in _OPS.items() if op == known), None)
+
+
+def _flat(pieces: Sequence[Tensors]) -> Tensors:
+    return [tensor for piece in pieces for tensor in piece]
+
+
+class ProcessGroupMscclc(dist.ProcessGroup):
+    """A process group of torch.distributed. `launches` says how often which kernel ran."""
+
+    def __init__(self, store: dist.Store, rank: int, size: int, timeout: timedelta):
+        super().__init__(rank, size)
+        self._timeout = timeout
+        # What is behind: its collectives are called by the worker, under names that this class has for itself.
+        self._inner = dist.ProcessGroup(store, rank, size)
+        self._gloo = dist.ProcessGroupGloo(dist.PrefixStore("gloo", store), rank, size, timeout=timeout)
+        self._register("cpu", self._gloo, dist.ProcessGroup.BackendType.GLOO)
+        if torch.cuda.is_available() and dist.is_nccl_available():
+            options = dist.ProcessGroupNCCL.Options()
+            options._timeout = timeout
+            nccl = dist.ProcessGroupNCCL(dist.PrefixStore("nccl", store), rank, size, options)
+            self._register("cuda", nccl, dist.ProcessGroup.BackendType.NCCL)
+        self._engines: dict[str, Engine] = {}
+        self._worker = Worker(f"mscclc rank {rank}")
+        self._stream: torch.cuda.Stream | None = None
+
+    def _register(self, device: str, backend: Any, kind: Any) -> None:
+        for group in (self, self._inner):
+            group._register_backend(torch.device(device), kind, backend)
+        if device == "cpu":
+            self._inner._set_default_backend(kind)
+            self._set_default_backend(kind)
+
+    def getBackendName(self) -> str:
+        return "mscclc"
+
+    @property
+    def launches(self) -> dict[str, int]:
+        """How many calls each kernel answered in this process."""
+        total: dict[str, int] = {}
+        for engine in self._engines.values():
+            for name, count in engine.launches.items():
+                total[name] = total.get(name, 0) + count
+        return total
+
+    def refresh(self) -> None:
+        """Takes the kernels that are registered when the next collective comes. Every rank calls it, between the same
+        collectives."""
+        for engine in self._engines.values():
+            engine.refresh()
+
+    def shutdown(self) -> None:
+        if self._worker.stop(self._timeout.total_seconds()):
+            for engine in self._engines.values():
+                engine.close()
+        self._engines = {}
+        self._gloo.shutdown()
+
+    def abort(self) -> None:
+        for engine in self._engines.values():
+            engine.abort("the process group was aborted")
+        self._gloo.abort()
+
+    # ---------------------------------------------------------------------------------------------------- how a call runs
+
+    def _exchange(self, own: bytes) -> list[bytes]:
+        """Bytes of every rank, by gloo; their lengths may differ."""
+        lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size())]
+        self._gloo.allgather([lengths], [torch.tensor([len(own)], dtype=torch.int64)]).wait()
+        longest = max(1, *(int(length) for length in lengths))
+        given = torch.frombuffer(bytearray(own.ljust(longest, b"\0")), dtype=torch.uint8)
+        made = [torch.empty_like(given) for _ in lengths]
+        self._gloo.allgather([made], [given]).wait()
+        return [bytes(tensor.numpy()[:int(length)]) if hasattr(tensor, "numpy") else b"" for tensor, length in zip(made, lengths)]
+
+    def _engine(self, device: str) -> Engine:
+        if device not in self._engines:
+            self._engines[device] = Engine(self.rank(), self.size(), device == "cpu", self._exchange,
+                                           self._timeout.total_seconds())
+        return self._engines[device]
+
+    def _call(self, job: "Job | Callable[[], Job] | None", result: Tensors, name: str, behind: Callable[[], Any],
+              after: Callable[[], None] | None = None) -> Any:
+        """Runs a job by a kernel, or `behind` if there is none; then `after` on the result. `job` may be a function that
+        makes it; None: no kernel does it."""
+        device = result[0].device.type
+        if device not in ("cpu", "cuda"):
+            return behind()
+
+        def run(stream: int | None) -> None:
+            made = job() if callable(job) else job
+            engine = self._engine(device)
+            choice = engine.choose(made) if made is not None else None
+            if choice is not None and engine.prepare(choice):
+                engine.run(choice, made, stream)  # type: ignore[arg-type]
+            else:
+                work = behind()
+                if work is not None:
+                    work.wait()
+            if after is not None:
+                with torch.no_grad():
+                    after()
+
+        if device == "cpu":
+            return self._worker.submit(name, result, lambda: run(None))
+        return self._on_stream(run, result)
+
+    def _on_stream(self, run: Callable[[int | None], None], result: Tensors) -> CudaWork:
+        if self._stream is None:
+            self._stream = torch.cuda.Stream()
+        self._stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self._stream):
+            run(self._stream.cuda_stream)
+            event = torch.cuda.Event()
+            event.record()
+        for tensor in result:
+            tensor.record_stream(self._stream)
+        return CudaWork(event, result)
+
+    def _reduced(self, collective: str, op: Any, inputs: list[Tensors], outputs: list[Tensors], piece: Tensors,
+                 behind: Callable[[Any], Any], root: int = 0) -> Any:
+        """A collective that reduces. The mean is the sum, divided at the end: gloo has none."""
+        name = _op_name(op)
+        job = Job(collective, inputs, outputs, piece, name, root) if name else None
+        results = _flat(outputs) or _flat(inputs)
+        mean = op == dist.ReduceOp.AVG
+        if mean and not all(tensor.is_floating_point() or tensor.is_complex() for tensor in piece):
+            raise ValueError("mscclc: the mean of integers is not defined; reduce with SUM")
+
+        def divide() -> None:
+            for tensor in _flat(outputs):
+                tensor.div_(self.size())
+        return self._call(job, results, collective, lambda: behind(dist.ReduceOp.SUM if mean else op),
+                          divide if mean else None)
+
+    # ------------------------------------------------------------------------------------------------------- collectives
+
+    def allreduce(self, tensors: Tensors, opts: Any = None) -> Any:
+        opts = opts or dist.AllreduceOptions()
+
+        def behind(op: Any) -> Any:
+            opts.reduceOp = op
+            return self._inner.allreduce(tensors, opts)
+        return self._reduced("allreduce", opts.reduceOp, [tensors], [tensors], tensors, behind)
+
+    def allreduce_coalesced(self, tensors: Tensors, opts: Any = None) -> Any:
+        op = opts.reduceOp if opts is not None else dist.ReduceOp.SUM
+
+        def behind(op: Any) -> None:
+            each = dist.AllreduceOptions()
+            each.reduceOp = op
+            for tensor in tensors:
+                self._inner.allreduce([tensor], each).wait()
+        return self._reduced("allreduce", op, [tensors], [tensors], tensors, behind)
+
+    def broadcast(self, tensors: Tensors, opts: Any = None) -> Any:
+        opts = opts or dist.BroadcastOptions()
+        here = opts.rootRank == self.rank()
+        job = Job("broadcast", [tensors] if here else [], [] if here else [tensors], tensors, root=opts.rootRank)
+        return self._call(job, tensors, "broadcast", lambda: self._inner.broadcast(tensors, opts))
+
+    def reduce(self, tensors: Tensors, opts: Any = None) -> Any:
+        opts = opts or dist.ReduceOptions()
+
+        def behind(op: Any) -> Any:
+            opts.reduceOp = op
+            # Behind, the tensors of other ranks than the root may be overwritten.
+            own = tensors if opts.rootRank == self.rank() else [tensor.clone() for tensor in tensors]
+            return self._inner.reduce(own, opts)
+        here = opts.rootRank == self.rank()
+        return self._reduced("reduce", opts.reduceOp, [tensors], [tensors] if here else [], tensors, behind, opts.rootRank)
+
+    def allgather(self, outputs: list[Tensors], inputs: Tensors, opts: Any = None) -> Any:
+        opts = opts or dist.AllgatherOptions()
+        same = len(inputs) == 1 and all(len(one) == self.size() for one in outputs) and all(
+            tensor.shape == inputs[0].shape and tensor.dtype == inputs[0].dtype for tensor in _flat(outputs))
+        job = Job("allgather", [inputs], [[tensor] for tensor in outputs[0]], inputs) if same else None
+        return self._call(job, _flat(outputs), "allgather", lambda: self._inner.allgather(outputs, inputs, opts))
+
+    def all_gather_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> Any:
+        return self.all_gather_single_coalesced([output], [input], opts)
+
+    def all_gather_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
+        opts = opts or dist.AllgatherOptions()
+        job = None
+        if all(o.is_contiguous() and o.dtype == i.dtype and o.numel() == i.numel() * self.size() for o, i in zip(outputs, inputs)):
+            pieces = [output.view(self.size(), *inputs[k].shape) for k, output in enumerate(outputs)]
+            job = Job("allgather", [inputs], [[piece[rank] for piece in pieces] for rank in range(self.size())], inputs)
+
+        def behind() -> None:
+            for output, input in zip(outputs, inputs):
+                self._inner.all_gather_single(output, input, opts).wait()
+        return self._call(job, outputs, "allgather", behind)
+
+    def reduce_scatter(self, outputs: Tensors, inputs: list[Tensors], opts: Any = None) -> Any:
+        opts = opts or dist.ReduceScatterOptions()
+
+        def behind(op: Any) -> Any:
+            opts.reduceOp = op
+            return self._inner.reduce_scatter(outputs, inputs, opts)
+        same = len(outputs) == 1 and all(tensor.shape == outputs[0].shape for tensor in _flat(inputs))
+        if not same:
+            return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp))
+        return self._reduced("reducescatter", opts.reduceOp, [[tensor] for tensor in inputs[0]], [outputs], outputs, behind)
+
+    def reduce_scatter_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> Any:
+        return self.reduce_scatter_single_coalesced([output], [input], opts)
+
+    def reduce_scatter_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
+        opts = opts or dist.ReduceScatterOptions()
+
+        def behind(op: Any) -> None:
+            opts.reduceOp = op
+            for output, input in zip(outputs, inputs):
+                self._inner.reduce_scatter_single(output, input, opts).wait()
+        if any(i.numel() != o.numel() * self.size() or i.dtype != o.dtype for o, i in zip(outputs, inputs)):
+            return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp))
+        pieces = [input.reshape(self.size(), *outputs[k].shape) for k, input in enumerate(inputs)]
+        given = [[piece[rank] for piece in pieces] for rank in range(self.size())]
+        return self._reduced("reducescatter", opts.reduceOp, given, [outputs], outputs, behind)
+
+    def gather(self, outputs: list[Tensors], inputs: Tensors, opts: Any = None) -> Any:
+        opts = opts or dist.GatherOptions()
+        made = [[tensor] for tensor in outputs[0]] if outputs else []
+        job = Job("gather", [inputs], made, inputs, root=opts.rootRank)
+        return self._call(job, _flat(made) or inputs, "gather", lambda: self._inner.gather(outputs, inputs, opts))
+
+    def scatter(self, outputs: Tensors, inputs: list[Tensors], opts: Any = None) -> Any:
+        opts = opts or dist.ScatterOptions()
+        given = [[tensor] for tensor in inputs[0]] if inputs else []
+        job = Job("scatter", given, [outputs], outputs, root=opts.rootRank)
+        return self._call(job, outputs, "scatter", lambda: self._inner.scatter(outputs, inputs, opts))
+
+    def alltoall(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
+        opts = opts or dist.AllToAllOptions()
+        return self._call(lambda: self._alltoall_job(outputs, inputs), outputs, "alltoall",
+                          lambda: self._alltoall_behind(outputs, inputs, opts))
+
+    def _alltoall_behind(self, outputs: Tensors, inputs: Tensors, opts: Any) -> Any:
+        if outputs[0].device.type != "cpu":
+            return self._inner.alltoall(outputs, inputs, opts)
+        # gloo has no alltoall of lists: the pieces become those of one tensor.
+        given = torch.cat([tensor.reshape(-1) for tensor in inputs])
+        made = torch.empty(sum(tensor.numel() for tensor in outputs), dtype=given.dtype)
+        splits = [[tensor.numel() for tensor in tensors] for tensors in (outputs, inputs)]
+        self._inner.all_to_all_single(made, given, *splits, opts).wait()
+        with torch.no_grad():
+            for tensor, piece in zip(outputs, made.split(splits[0])):
+                tensor.copy_(piece.view(tensor.shape))
+        return None
+
+    def all_to_all_single(self, output: torch.Tensor, input: torch.Tensor, output_splits: "list[int] | None",
+                          input_splits: "list[int] | None", opts: Any = None) -> Any:
+        opts = opts or dist.AllToAllOptions()
+        behind = lambda: self._inner.all_to_all_single(output, input, output_splits or [], input_splits or [], opts)
+        whole = output.is_contiguous() and all(
+            (sum(splits) == tensor.shape[0]) if splits else tensor.shape[0] % self.size() == 0
+            for tensor, splits in ((output, output_splits), (input, input_splits)) if tensor.dim() > 0)
+        if not whole or output.dim() == 0 or input.dim() == 0:
+            return self._call(lambda: self._alltoall_job(None, None), [output], "alltoall", behind)
+
+        def job() -> "Job | None":
+            return self._alltoall_job(list(output.split(output_splits or output.shape[0] // self.size() or 1)),
+                                      list(input.split(input_splits or input.shape[0] // self.size() or 1)))
+        return self._call(job, [output], "alltoall", behind)
+
+    def _alltoall_job(self, outputs: "Tensors | None", inputs: "Tensors | None") -> "Job | None":
+        """Sizes are each rank's own, so all ranks tell each other before a kernel is thought of. A piece is as long as the
+        largest one; where that is much more than what is sent, no kernel does it. None: a rank's arguments are wrong."""
+        sizes = torch.full((self.size(), 2), -1, dtype=torch.int64)
+        if outputs is not None and inputs is not None and len(outputs) == len(inputs) == self.size():
+            for column, tensors in enumerate((outputs, inputs)):
+                sizes[:, column] = torch.tensor([tensor.nbytes for tensor in tensors])
+        every = [torch.empty_like(sizes) for _ in range(self.size())]
+        self._gloo.allgather([every], [sizes]).wait()
+        table = torch.stack(every)  # rank, peer, output and input
+        largest, total = int(table.max()), int(table[:, :, 1].sum())
+        agree = bool((table[:, :, 0] == table[:, :, 1].T).all()) and int(table.min()) >= 0
+        if not agree or outputs is None or inputs is None or largest * self.size() ** 2 > 4 * total + (1 << 16):
+            return None
+        rounded = (largest + 15) // 16 * 16
+        return Job("alltoall", [[tensor] for tensor in inputs], [[tensor] for tensor in outputs], inputs[:1],
+                   piece_bytes=rounded)
+
+    # ------------------------------------------------------------------------------------------------ straight through
+
+    def send(self, tensors: Tensors, rank: int, tag: int = 0) -> Any:
+        return self._inner.send(tensors, rank, tag)
+
+    def recv(self, tensors: Tensors, rank: int, tag: int = 0) -> Any:
+        return self._inner.recv(tensors, rank, tag)
+
+    def recv_anysource(self, tensors: Tensors, tag: int = 0) -> Any:
+        return self._inner.recv_anysource(tensors, tag)
+
+    def barrier(self, opts: Any = None) -> Any:
+        """Comes after the collectives before it."""
+        return self._worker.submit("barrier", [], lambda: self._gloo.barrier().wait())
+
+    # The names before PyTorch 2.13.
+    _allgather_base = all_gather_single
+    allgather_into_tensor_coalesced = all_gather_single_coalesced
+    _reduce_scatter_base = reduce_scatter_single
+    reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced
+    alltoall_base = all_to_all_single
+
+
+def _create(store: dist.Store, rank: int, size: int, timeout: timedelta) -> ProcessGroupMscclc:
+    return ProcessGroupMscclc(store, rank, size, timeout)
+
+
+def install() -> None:
+    """Makes the backend known to torch.distributed. A second call does nothing."""
+    if not hasattr(dist.Backend, "MSCCLC"):
+        dist.Backend.register_backend("mscclc", _create, devices=["cpu", "cuda"])

@@ -1,0 +1,258 @@
+"""The kernels of a group: which one a call gets, and the memory that it works on.
+
+Tensors are copied into memory that all ranks reach, and the result back: that is right for any tensor. What decides
+whether a kernel runs is what all ranks share: collective, element type, operation, root and sizes. So all ranks decide
+alike. That they have registered the same kernels is checked when the first collective of a group comes."""
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import logging
+import math
+import pickle
+from dataclasses import dataclass
+from typing import Callable, Sequence
+
+import torch
+
+from .. import selector as selectors
+from ..communicator import Buffer, Communicator
+from ..errors import CallError, Error, NoKernelError
+from ..kernels import Kernel
+from ..selector import Query, Selector
+
+log = logging.getLogger("mscclc.torch")
+
+DTYPES = {torch.float32: "float32", torch.float16: "float16", torch.bfloat16: "bfloat16", torch.int32: "int32",
+          torch.uint32: "uint32", torch.uint8: "uint8"}
+# Collectives whose message is a piece for each rank; that of the others is one piece.
+_PIECES = ("allgather", "reducescatter", "alltoall", "scatter")
+_REDUCING = ("allreduce", "reducescatter", "reduce")
+_ALIGNMENT = 16  # bytes; tensors and pieces begin at multiples of it, so that they are moved 16 bytes at a time
+
+#: Gives every rank's bytes for those of this one.
+Exchange = Callable[[bytes], Sequence[bytes]]
+
+
+def _rounded(size: int, unit: int) -> int:
+    return (size + unit - 1) // unit * unit
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A kernel for a call, with the size of a message and of a piece (bytes)."""
+
+    kernel: Kernel
+    dtype: str
+    op: str
+    message: int
+    piece: int
+
+
+@dataclass
+class Job:
+    """A collective on tensors. `inputs` and `outputs` are lists of pieces, one or one for each rank; a piece is the tensors
+    that follow each other in it. A rank that gives or gets nothing has no pieces. `piece_tensors`: the tensors of a piece
+    of this call, or tensors of their types and sizes."""
+
+    collective: str
+    inputs: list[list[torch.Tensor]]
+    outputs: list[list[torch.Tensor]]
+    piece_tensors: list[torch.Tensor]
+    op: str = "sum"
+    root: int = 0
+    #: Size of a piece in bytes, where pieces differ and all ranks know the largest; else that of `piece_tensors`.
+    piece_bytes: int | None = None
+
+    def size(self) -> int:
+        return self.piece_bytes if self.piece_bytes is not None else sum(
+            _rounded(tensor.nbytes, _ALIGNMENT) for tensor in self.piece_tensors)
+
+
+class _Region:
+    """Memory of the communicator as bytes of a tensor of this rank."""
+
+    def __init__(self, buffer: Buffer, rank: int, on_host: bool):
+        self.buffer = buffer
+        if on_host:
+            memory = (ctypes.c_uint8 * buffer.bytes).from_address(buffer.address(rank))
+            self.bytes = torch.frombuffer(memory, dtype=torch.uint8)
+        else:
+            self.__cuda_array_interface__ = {"shape": (buffer.bytes,), "typestr": "|u1", "version": 3,
+                                             "data": (buffer.address(rank), False)}
+            self.bytes = torch.as_tensor(self, device="cuda")
+
+    def views(self, start: int, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Where the tensors of a piece lie that begins at `start`."""
+        found = []
+        for tensor in tensors:
+            found.append(self.bytes[start:start + tensor.nbytes].view(tensor.dtype).view(tensor.shape))
+            start += _rounded(tensor.nbytes, _ALIGNMENT)
+        return found
+
+
+class Engine:
+    """Kernels for one group, on the host or on CUDA. Its calls are collective."""
+
+    def __init__(self, rank: int, size: int, on_host: bool, exchange: Exchange, timeout: float):
+        self.rank, self.size, self.on_host, self.timeout = rank, size, on_host, timeout
+        self._exchange = exchange
+        self._kernels: Selector | None = None
+        self._communicator: Communicator | None = None
+        self._regions: list[_Region] = []
+        self._said: set[object] = set()
+        #: Why no kernel runs; None: they do.
+        self.disabled: str | None = None
+        #: Calls that a kernel answered, by its name.
+        self.launches: dict[str, int] = {}
+
+    def refresh(self) -> None:
+        """Takes the kernels anew that are registered when the next collective comes."""
+        self._kernels = None
+        self.disabled = None
+
+    # ---------------------------------------------------------------------------------------------------- selection
+
+    def choose(self, job: Job) -> Choice | None:
+        """The kernel for a call; None: there is none, on any rank."""
+        if self._kernels is None:
+            self._kernels = self._agree_on_kernels()
+        if self.disabled is not None or self._reason_against(job):
+            return None
+        reduces = job.collective in _REDUCING
+        dtype = DTYPES[job.piece_tensors[0].dtype] if reduces else "uint8"
+        element = job.piece_tensors[0].element_size() if reduces else 1
+        shares = [entry.kernel.message_shares for entry in self._kernels.entries
+                  if entry.kernel.collective == job.collective and entry.kernel.ranks == self.size]
+        if not shares:
+            return None
+        pieces = self.size if job.collective in _PIECES else 1
+        # One size that every kernel's shares divide: what is added at the end is nobody's result.
+        message = _rounded(pieces * job.size(), math.lcm(*shares, pieces * _ALIGNMENT) * element)
+        for in_place in (True, False):
+            query = Query(job.collective, self.size, dtype, job.op, in_place, message, job.root)
+            try:
+                kernel = self._kernels.select(query)
+            except NoKernelError as error:
+                self._say((query, in_place), "no kernel: %s", error)
+                continue
+            self._say((query, kernel.name), "%s of %d bytes of %s: kernel %s", job.collective, message, dtype, kernel.name)
+            return Choice(kernel, dtype, job.op, message, message // pieces)
+        return None
+
+    def _reason_against(self, job: Job) -> bool:
+        first = job.piece_tensors[0] if job.piece_tensors else None
+        if first is None or job.size() == 0 or any(tensor.layout != torch.strided for tensor in job.piece_tensors):
+            return True
+        return job.collective in _REDUCING and any(
+            tensor.dtype not in DTYPES or tensor.dtype != first.dtype for tensor in job.piece_tensors)
+
+    def _agree_on_kernels(self) -> Selector:
+        """The registered kernels, if all ranks have the same; else there are none."""
+        kernels, reason = Selector(), ""
+        try:
+            if selectors.default.entries:
+                kernels = selectors.default.copy("host" if self.on_host else "cuda")
+        except Error as error:
+            reason = f"rank {self.rank}: {error}"
+        seen = [(entry.kernel.name, entry.kernel.library.name, entry.tags, entry.min_bytes, entry.max_bytes, entry.priority)
+                for entry in kernels.entries]
+        print_ = hashlib.sha256(repr(seen).encode()).hexdigest()
+        if self._agree(reason, print_) and kernels.entries:
+            self._start()
+        return kernels
+
+    def _agree(self, reason: str, same: str = "") -> bool:
+        """Whether all ranks could; else no kernel runs in this group from here on, and the log says why."""
+        answers = [pickle.loads(answer) for answer in self._exchange(pickle.dumps((reason, same)))]
+        found = next((why for why, _ in answers if why), "")
+        if not found and any(what != same for _, what in answers):
+            found = "the ranks have registered different kernels"
+        if found and self.disabled is None:
+            self.disabled = found
+            log.warning("mscclc: kernels are not used in this group: %s", found)
+        return not found
+
+    def _start(self) -> None:
+        if self._communicator is not None:
+            return
+        reason = ""
+        try:
+            devices = None if self.on_host else [torch.cuda.current_device()]
+            self._communicator = Communicator(
+                self.size, first_local_rank=self.rank, local_ranks=1, devices=devices, allgather=self._exchange,
+                platform="host" if self.on_host else "cuda", setup_timeout=self.timeout, wait_timeout=self.timeout)
+        except Error as error:
+            reason = f"rank {self.rank}: {error}"
+        self._agree(reason)
+
+    def _say(self, key: object, text: str, *values: object) -> None:
+        if key not in self._said:
+            self._said.add(key)
+            log.info("mscclc: " + text, *values)
+
+    # ---------------------------------------------------------------------------------------------------- execution
+
+    def prepare(self, choice: Choice) -> bool:
+        """Memory for a call, and the kernel's own; larger than before is made anew. False: some rank has none of it, and
+        from here on no kernel runs."""
+        kernel, communicator = choice.kernel, self._communicator
+        assert communicator is not None
+        sizes = [kernel.input_bytes(self.rank, choice.message), kernel.output_bytes(self.rank, choice.message)]
+        if kernel.in_place:
+            sizes = [max(sizes)]
+        grows = [size for size, region in zip(sizes, self._regions) if region.buffer.bytes < size]
+        if len(self._regions) >= len(sizes) and not grows and communicator.holds(kernel, choice.message):
+            return True
+        reason = ""
+        try:
+            for index, size in enumerate(sizes):
+                have = self._regions[index].buffer.bytes if index < len(self._regions) else 0
+                if have < size:
+                    region = _Region(communicator.allocate(1 << (max(size, 4096) - 1).bit_length()), self.rank, self.on_host)
+                    old = self._regions[index:index + 1]
+                    self._regions[index:index + 1] = [region]
+                    for one in old:
+                        one.buffer.release()
+            communicator.prepare(kernel, min(kernel.max_bytes, 1 << (choice.message - 1).bit_length()))
+        except CallError as error:
+            reason = f"rank {self.rank}: {error}"
+        return self._agree(reason)
+
+    def run(self, choice: Choice, job: Job, stream: int | None = None) -> None:
+        """Copies in, launches, and copies out, after `prepare`. On the host it waits for the launch; on CUDA all goes to
+        the stream, which is the current one."""
+        communicator = self._communicator
+        assert communicator is not None
+        given, made = self._regions[0], self._regions[0 if choice.kernel.in_place else 1]
+        input_step, output_step = choice.kernel.steps(choice.message)
+        with torch.no_grad():
+            for index, piece in enumerate(job.inputs):
+                start = self.rank * input_step + index * choice.piece
+                for view, tensor in zip(given.views(start, piece), piece):
+                    view.copy_(tensor)
+            communicator.launch(choice.kernel, given.buffer, None if made is given else made.buffer,
+                                message_bytes=choice.message, dtype=choice.dtype, op=choice.op,
+                                streams=None if stream is None else [stream],
+                                threads=1 if self.on_host and choice.message < 1 << 16 else 0)
+            if stream is None:
+                communicator.synchronize()
+            for index, piece in enumerate(job.outputs):
+                start = self.rank * output_step + index * choice.piece
+                for view, tensor in zip(made.views(start, piece), piece):
+                    tensor.copy_(view)
+        self.launches[choice.kernel.name] = self.launches.get(choice.kernel.name, 0) + 1
+
+    def abort(self, reason: str) -> None:
+        if self._communicator is not None:
+            self._communicator.abort(reason)
+
+    def close(self) -> None:
+        """Collective, if all is well. A communicator that failed is left to the end of the process."""
+        communicator, self._communicator = self._communicator, None
+        self._regions = []
+        if communicator is not None:
+            try:
+                communicator.close()
+            except CallError as error:
+                log.info("mscclc: %s", error)

@@ -1,0 +1,106 @@
+"""Collectives as operators of PyTorch, which torch.compile takes whole and autograd goes through: torch.ops.mscclc.*.
+
+Each takes the name of a group (`group.group_name`) and gives a new tensor. They work on groups of any backend."""
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.distributed.distributed_c10d import _resolve_process_group
+
+_REDUCE = {"sum": dist.ReduceOp.SUM, "min": dist.ReduceOp.MIN, "max": dist.ReduceOp.MAX, "avg": dist.ReduceOp.AVG}
+
+
+def _shape_times(input: torch.Tensor, factor: int) -> list[int]:
+    return [input.shape[0] * factor, *input.shape[1:]]
+
+
+def _share(input: torch.Tensor, group: str) -> list[int]:
+    size = _resolve_process_group(group).size()
+    if input.dim() == 0 or input.shape[0] % size != 0:
+        raise ValueError(f"the first dimension of {list(input.shape)} is no multiple of {size} ranks")
+    return [input.shape[0] // size, *input.shape[1:]]
+
+
+def _op(name: str) -> Any:
+    if name not in _REDUCE:
+        raise ValueError(f"no operation {name!r}; there are {', '.join(_REDUCE)}")
+    return _REDUCE[name]
+
+
+@torch.library.custom_op("mscclc::all_reduce", mutates_args=())
+def all_reduce(input: torch.Tensor, op: str, group: str) -> torch.Tensor:
+    """The reduction over all ranks, by "sum", "min", "max" or "avg"."""
+    made = input.clone(memory_format=torch.contiguous_format)
+    dist.all_reduce(made, _op(op), _resolve_process_group(group))
+    return made
+
+
+@torch.library.custom_op("mscclc::all_gather", mutates_args=())
+def all_gather(input: torch.Tensor, group: str) -> torch.Tensor:
+    """The tensors of all ranks, one after the other along the first dimension."""
+    resolved = _resolve_process_group(group)
+    made = input.new_empty(_shape_times(input, resolved.size()))
+    dist.all_gather_into_tensor(made, input.contiguous(), resolved)
+    return made
+
+
+@torch.library.custom_op("mscclc::reduce_scatter", mutates_args=())
+def reduce_scatter(input: torch.Tensor, op: str, group: str) -> torch.Tensor:
+    """This rank's share, along the first dimension, of the reduction."""
+    made = input.new_empty(_share(input, group))
+    dist.reduce_scatter_tensor(made, input.contiguous(), _op(op), _resolve_process_group(group))
+    return made
+
+
+@torch.library.custom_op("mscclc::all_to_all", mutates_args=())
+def all_to_all(input: torch.Tensor, group: str) -> torch.Tensor:
+    """Share r of the first dimension goes to rank r; what the ranks sent here, in their order."""
+    _share(input, group)
+    made = torch.empty_like(input, memory_format=torch.contiguous_format)
+    dist.all_to_all_single(made, input.contiguous(), group=_resolve_process_group(group))
+    return made
+
+
+@all_reduce.register_fake
+def _(input: torch.Tensor, op: str, group: str) -> torch.Tensor:
+    return torch.empty_like(input, memory_format=torch.contiguous_format)
+
+
+@all_gather.register_fake
+def _(input: torch.Tensor, group: str) -> torch.Tensor:
+    return input.new_empty(_shape_times(input, _resolve_process_group(group).size()))
+
+
+@reduce_scatter.register_fake
+def _(input: torch.Tensor, op: str, group: str) -> torch.Tensor:
+    return input.new_empty(_share(input, group))
+
+
+@all_to_all.register_fake
+def _(input: torch.Tensor, group: str) -> torch.Tensor:
+    return torch.empty_like(input, memory_format=torch.contiguous_format)
+
+
+def _keep(names: list[str]) -> Any:
+    def setup(context: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        for name, value in zip(names, inputs[1:]):
+            setattr(context, name, value)
+    return setup
+
+
+def _scale(context: Any, gradient: torch.Tensor) -> torch.Tensor:
+    if context.op not in ("sum", "avg"):
+        raise NotImplementedError(f"there is no gradient of the operation {context.op!r}")
+    return gradient / _resolve_process_group(context.group).size() if context.op == "avg" else gradient
+
+
+all_reduce.register_autograd(lambda context, gradient: (all_reduce(_scale(context, gradient), "sum", context.group), None, None),
+                             setup_context=_keep(["op", "group"]))
+all_gather.register_autograd(lambda context, gradient: (reduce_scatter(gradient, "sum", context.group), None),
+                             setup_context=_keep(["group"]))
+reduce_scatter.register_autograd(lambda context, gradient: (all_gather(_scale(context, gradient), context.group), None, None),
+                                 setup_context=_keep(["op", "group"]))
+all_to_all.register_autograd(lambda context, gradient: (all_to_all(gradient, context.group), None),
+                             setup_context=_keep(["group"]))

@@ -1,0 +1,120 @@
+"""What an asynchronous collective gives: on the host, the result of a thread; on CUDA, an event of a stream."""
+from __future__ import annotations
+
+import queue
+import threading
+from datetime import timedelta
+from typing import Any, Callable
+
+import torch
+import torch.distributed as dist
+
+_Work = dist.Work if hasattr(dist, "Work") else torch._C._distributed_c10d.Work
+
+
+class HostWork(_Work):  # type: ignore[misc, valid-type]
+    """A collective that a thread does. `wait` raises what went wrong."""
+
+    def __init__(self, name: str, result: list[torch.Tensor]):
+        super().__init__()
+        self._name = name
+        self._result = result
+        self._done = threading.Event()
+        self._error: Exception | None = None
+        self._future: torch.futures.Future[list[torch.Tensor]] = torch.futures.Future()
+
+    def finish(self, error: Exception | None) -> None:
+        self._error = error
+        self._done.set()
+        if error is None:
+            self._future.set_result(self._result)
+        else:
+            self._future.set_exception(error)
+
+    def wait(self, timeout: timedelta = timedelta(0)) -> bool:
+        if not self._done.wait(timeout.total_seconds() or None):
+            raise RuntimeError(f"mscclc: {self._name} is not done after {timeout.total_seconds()} s")
+        if self._error is not None:
+            raise self._error
+        return True
+
+    def synchronize(self) -> None:
+        self.wait()
+
+    def is_completed(self) -> bool:
+        return self._done.is_set()
+
+    def is_success(self) -> bool:
+        return self._done.is_set() and self._error is None
+
+    def exception(self) -> Exception | None:
+        return self._error
+
+    def result(self) -> list[torch.Tensor]:
+        return self._result
+
+    def get_future(self) -> "torch.futures.Future[list[torch.Tensor]]":
+        return self._future
+
+
+class CudaWork(_Work):  # type: ignore[misc, valid-type]
+    """A collective on a stream. `wait` makes the current stream wait for it, as NCCL's does."""
+
+    def __init__(self, event: "torch.cuda.Event", result: list[torch.Tensor]):
+        super().__init__()
+        self._event = event
+        self._result = result
+
+    def wait(self, timeout: timedelta = timedelta(0)) -> bool:
+        torch.cuda.current_stream().wait_event(self._event)
+        return True
+
+    def synchronize(self) -> None:
+        self.wait()
+
+    def is_completed(self) -> bool:
+        return self._event.query()
+
+    def is_success(self) -> bool:
+        return self._event.query()
+
+    def result(self) -> list[torch.Tensor]:
+        return self._result
+
+    def get_future(self) -> "torch.futures.Future[list[torch.Tensor]]":
+        future: torch.futures.Future[list[torch.Tensor]] = torch.futures.Future(devices=[torch.device("cuda", torch.cuda.current_device())])
+        with torch.cuda.stream(torch.cuda.Stream()):
+            self.wait()
+            future.set_result(self._result)
+        return future
+
+
+class Worker:
+    """A thread that does collectives one after the other, in the order in which they came: it is the same on all ranks."""
+
+    def __init__(self, name: str):
+        self._jobs: "queue.SimpleQueue[tuple[HostWork, Callable[[], Any]] | None]" = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._loop, name=name, daemon=True)
+        self._thread.start()
+
+    def submit(self, name: str, result: list[torch.Tensor], job: Callable[[], Any]) -> HostWork:
+        work = HostWork(name, result)
+        self._jobs.put((work, job))
+        return work
+
+    def _loop(self) -> None:
+        while (item := self._jobs.get()) is not None:
+            work, job = item
+            error: Exception | None = None
+            try:
+                job()
+            except Exception as raised:  # whoever waits for the work gets it
+                error = raised
+            work.finish(error)
+            del item, work, job  # tensors are not kept until the next collective
+
+    def stop(self, seconds: float) -> bool:
+        """Ends the thread after what it was given; False if that takes longer."""
+        self._jobs.put(None)
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
