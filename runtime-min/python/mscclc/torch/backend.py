@@ -10,6 +10,7 @@ from typing import Any, Callable, Sequence
 
 import torch
 import torch.distributed as dist
+from torch._C import _distributed_c10d as c10d
 
 from .engine import Engine, Job
 from .work import CudaWork, Worker
@@ -27,6 +28,11 @@ def _op_name(op: Any) -> str | None:
 
 def _flat(pieces: Sequence[Tensors]) -> Tensors:
     return [tensor for piece in pieces for tensor in piece]
+
+
+def _rows(output: torch.Tensor, input: torch.Tensor) -> Tensors:
+    """Both as vectors, if they can be: gloo does not take a dimension for the ranks, NCCL does."""
+    return [tensor.view(-1) if tensor.is_contiguous() else tensor for tensor in (output, input)]
 
 
 class ProcessGroupMscclc(dist.ProcessGroup):
@@ -160,7 +166,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
     # ------------------------------------------------------------------------------------------------------- collectives
 
     def allreduce(self, tensors: Tensors, opts: Any = None) -> Any:
-        opts = opts or dist.AllreduceOptions()
+        opts = opts or c10d.AllreduceOptions()
 
         def behind(op: Any) -> Any:
             opts.reduceOp = op
@@ -171,20 +177,20 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         op = opts.reduceOp if opts is not None else dist.ReduceOp.SUM
 
         def behind(op: Any) -> None:
-            each = dist.AllreduceOptions()
+            each = c10d.AllreduceOptions()
             each.reduceOp = op
             for tensor in tensors:
                 self._inner.allreduce([tensor], each).wait()
         return self._reduced("allreduce", op, [tensors], [tensors], tensors, behind)
 
     def broadcast(self, tensors: Tensors, opts: Any = None) -> Any:
-        opts = opts or dist.BroadcastOptions()
+        opts = opts or c10d.BroadcastOptions()
         here = opts.rootRank == self.rank()
         job = Job("broadcast", [tensors] if here else [], [] if here else [tensors], tensors, root=opts.rootRank)
         return self._call(job, tensors, "broadcast", lambda: self._inner.broadcast(tensors, opts))
 
     def reduce(self, tensors: Tensors, opts: Any = None) -> Any:
-        opts = opts or dist.ReduceOptions()
+        opts = opts or c10d.ReduceOptions()
 
         def behind(op: Any) -> Any:
             opts.reduceOp = op
@@ -195,7 +201,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         return self._reduced("reduce", opts.reduceOp, [tensors], [tensors] if here else [], tensors, behind, opts.rootRank)
 
     def allgather(self, outputs: list[Tensors], inputs: Tensors, opts: Any = None) -> Any:
-        opts = opts or dist.AllgatherOptions()
+        opts = opts or c10d.AllgatherOptions()
         same = len(inputs) == 1 and all(len(one) == self.size() for one in outputs) and all(
             tensor.shape == inputs[0].shape and tensor.dtype == inputs[0].dtype for tensor in _flat(outputs))
         job = Job("allgather", [inputs], [[tensor] for tensor in outputs[0]], inputs) if same else None
@@ -205,7 +211,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         return self.all_gather_single_coalesced([output], [input], opts)
 
     def all_gather_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
-        opts = opts or dist.AllgatherOptions()
+        opts = opts or c10d.AllgatherOptions()
         job = None
         if all(o.is_contiguous() and o.dtype == i.dtype and o.numel() == i.numel() * self.size() for o, i in zip(outputs, inputs)):
             pieces = [output.view(self.size(), *inputs[k].shape) for k, output in enumerate(outputs)]
@@ -213,11 +219,11 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
         def behind() -> None:
             for output, input in zip(outputs, inputs):
-                self._inner.all_gather_single(output, input, opts).wait()
+                self._inner.all_gather_single(*_rows(output, input), opts).wait()
         return self._call(job, outputs, "allgather", behind)
 
     def reduce_scatter(self, outputs: Tensors, inputs: list[Tensors], opts: Any = None) -> Any:
-        opts = opts or dist.ReduceScatterOptions()
+        opts = opts or c10d.ReduceScatterOptions()
 
         def behind(op: Any) -> Any:
             opts.reduceOp = op
@@ -231,12 +237,12 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         return self.reduce_scatter_single_coalesced([output], [input], opts)
 
     def reduce_scatter_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
-        opts = opts or dist.ReduceScatterOptions()
+        opts = opts or c10d.ReduceScatterOptions()
 
         def behind(op: Any) -> None:
             opts.reduceOp = op
             for output, input in zip(outputs, inputs):
-                self._inner.reduce_scatter_single(output, input, opts).wait()
+                self._inner.reduce_scatter_single(*_rows(output, input), opts).wait()
         if any(i.numel() != o.numel() * self.size() or i.dtype != o.dtype for o, i in zip(outputs, inputs)):
             return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp))
         pieces = [input.reshape(self.size(), *outputs[k].shape) for k, input in enumerate(inputs)]
@@ -244,19 +250,19 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         return self._reduced("reducescatter", opts.reduceOp, given, [outputs], outputs, behind)
 
     def gather(self, outputs: list[Tensors], inputs: Tensors, opts: Any = None) -> Any:
-        opts = opts or dist.GatherOptions()
+        opts = opts or c10d.GatherOptions()
         made = [[tensor] for tensor in outputs[0]] if outputs else []
         job = Job("gather", [inputs], made, inputs, root=opts.rootRank)
         return self._call(job, _flat(made) or inputs, "gather", lambda: self._inner.gather(outputs, inputs, opts))
 
     def scatter(self, outputs: Tensors, inputs: list[Tensors], opts: Any = None) -> Any:
-        opts = opts or dist.ScatterOptions()
+        opts = opts or c10d.ScatterOptions()
         given = [[tensor] for tensor in inputs[0]] if inputs else []
         job = Job("scatter", given, [outputs], outputs, root=opts.rootRank)
         return self._call(job, outputs, "scatter", lambda: self._inner.scatter(outputs, inputs, opts))
 
     def alltoall(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
-        opts = opts or dist.AllToAllOptions()
+        opts = opts or c10d.AllToAllOptions()
         return self._call(lambda: self._alltoall_job(outputs, inputs), outputs, "alltoall",
                           lambda: self._alltoall_behind(outputs, inputs, opts))
 
@@ -275,7 +281,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
     def all_to_all_single(self, output: torch.Tensor, input: torch.Tensor, output_splits: "list[int] | None",
                           input_splits: "list[int] | None", opts: Any = None) -> Any:
-        opts = opts or dist.AllToAllOptions()
+        opts = opts or c10d.AllToAllOptions()
         behind = lambda: self._inner.all_to_all_single(output, input, output_splits or [], input_splits or [], opts)
         whole = output.is_contiguous() and all(
             (sum(splits) == tensor.shape[0]) if splits else tensor.shape[0] % self.size() == 0

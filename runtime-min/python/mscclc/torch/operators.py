@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch._C import _distributed_c10d as c10d
 from torch.distributed.distributed_c10d import _resolve_process_group
 
 _REDUCE = {"sum": dist.ReduceOp.SUM, "min": dist.ReduceOp.MIN, "max": dist.ReduceOp.MAX, "avg": dist.ReduceOp.AVG}
@@ -29,6 +30,11 @@ def _op(name: str) -> Any:
     return _REDUCE[name]
 
 
+def _wait(group: Any, name: str, old_name: str, *arguments: Any) -> None:
+    """Calls a method of a group by its name, or by that before PyTorch 2.13, and waits."""
+    (getattr(group, name, None) or getattr(group, old_name))(*arguments).wait()
+
+
 @torch.library.custom_op("mscclc::all_reduce", mutates_args=())
 def all_reduce(input: torch.Tensor, op: str, group: str) -> torch.Tensor:
     """The reduction over all ranks, by "sum", "min", "max" or "avg"."""
@@ -42,7 +48,7 @@ def all_gather(input: torch.Tensor, group: str) -> torch.Tensor:
     """The tensors of all ranks, one after the other along the first dimension."""
     resolved = _resolve_process_group(group)
     made = input.new_empty(_shape_times(input, resolved.size()))
-    dist.all_gather_into_tensor(made, input.contiguous(), resolved)
+    _wait(resolved, "all_gather_single", "_allgather_base", made, input.contiguous(), c10d.AllgatherOptions())
     return made
 
 
@@ -50,7 +56,9 @@ def all_gather(input: torch.Tensor, group: str) -> torch.Tensor:
 def reduce_scatter(input: torch.Tensor, op: str, group: str) -> torch.Tensor:
     """This rank's share, along the first dimension, of the reduction."""
     made = input.new_empty(_share(input, group))
-    dist.reduce_scatter_tensor(made, input.contiguous(), _op(op), _resolve_process_group(group))
+    options = c10d.ReduceScatterOptions()
+    options.reduceOp = _op(op)
+    _wait(_resolve_process_group(group), "reduce_scatter_single", "_reduce_scatter_base", made, input.contiguous(), options)
     return made
 
 
@@ -84,9 +92,9 @@ def _(input: torch.Tensor, group: str) -> torch.Tensor:
 
 
 def _keep(names: list[str]) -> Any:
-    def setup(context: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    def setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         for name, value in zip(names, inputs[1:]):
-            setattr(context, name, value)
+            setattr(ctx, name, value)
     return setup
 
 

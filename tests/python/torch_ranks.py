@@ -1,0 +1,420 @@
+"""One rank of the tests with PyTorch: torch_ranks.py RANK SIZE FOLDER. Runs every scenario, on all ranks in this order,
+and writes to FOLDER/RANK.json how each ended: "" or what went wrong."""
+import json
+import pathlib
+import sys
+import traceback
+import warnings
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+import mscclc
+import mscclc.torch
+
+HERE = pathlib.Path(__file__).resolve().parent
+SAMPLES = HERE.parent.parent / "samples"
+RANK, SIZE, FOLDER = int(sys.argv[1]), int(sys.argv[2]), pathlib.Path(sys.argv[3])
+SCENARIOS = []
+MOVED = [torch.float32, torch.int64, torch.bool, torch.bfloat16]
+NAMES = {"all_gather": ("all_gather_single", "all_gather_into_tensor"),
+         "reduce_scatter": ("reduce_scatter_single", "reduce_scatter_tensor")}
+
+
+def scenario(function):
+    SCENARIOS.append(function)
+    return function
+
+
+def flat(value):
+    return [value] if isinstance(value, torch.Tensor) else [tensor for one in value for tensor in flat(one)]
+
+
+def cloned(value):
+    return value.clone() if isinstance(value, torch.Tensor) else [cloned(one) for one in value]
+
+
+def values(shape, dtype, seed=0):
+    """Small whole numbers, so that sums are exact in every type and order; other ones on each rank."""
+    made = (torch.arange(torch.Size(shape).numel()) * 7 + 3 * RANK + seed) % 5 + 1
+    return made.reshape(shape).to(dtype)
+
+
+def launched(name):
+    return WORLD.launches.get(name, 0)
+
+
+def same(call, *arguments, by=None):
+    """Calls the same on our group and on gloo's, and compares all that the arguments then hold; `by` is the kernel that is
+    to run, "" for none."""
+    ours, theirs = cloned(arguments), cloned(arguments)
+    before = dict(WORLD.launches)
+    call(*ours, group=WORLD)
+    after = dict(WORLD.launches)
+    ran = [name for name in after if after[name] != before.get(name, 0)]
+    assert by is None or ran == ([by] if by else []), f"ran {ran}, not {by!r}"
+    call(*theirs, group=GLOO)
+    for a, b in zip(flat(ours), flat(theirs)):
+        assert torch.equal(a, b), f"{a} and gloo's {b}"
+
+
+def by_name(kind):
+    new, old = NAMES[kind]
+    return getattr(dist, new, None) or getattr(dist, old)
+
+
+@scenario
+def allreduce():
+    for count in (1, 7, 1000, 5000):
+        for dtype in mscclc.torch.engine.DTYPES:
+            if dtype != torch.uint32:  # gloo has no such type
+                same(lambda x, group: dist.all_reduce(x, group=group), values([count], dtype), by="allreduce_allpairs")
+        for dtype in (torch.int64, torch.float64):
+            same(lambda x, group: dist.all_reduce(x, group=group), values([count], dtype), by="")
+
+
+@scenario
+def operations_run_by_their_own_kernels():
+    run = lambda op: lambda x, group: dist.all_reduce(x, op, group=group)
+    for dtype in (torch.float32, torch.int32, torch.bfloat16):
+        same(run(dist.ReduceOp.MAX), values([77], dtype), by="allreduce_max")
+        same(run(dist.ReduceOp.MIN), values([77], dtype), by="")
+        same(run(dist.ReduceOp.PRODUCT), values([77], dtype), by="")
+    same(run(dist.ReduceOp.BXOR), values([77], torch.int32), by="")
+    mean = values([9], torch.float32)
+    expected = sum((torch.arange(9) * 7 + 3 * rank) % 5 + 1 for rank in range(SIZE)) / SIZE
+    for tensor, kernel in ((mean, 1), (mean.double(), 0)):
+        before = launched("allreduce_allpairs")
+        dist.all_reduce(tensor, dist.ReduceOp.AVG)
+        assert torch.equal(tensor, expected.to(tensor.dtype)), tensor
+        assert launched("allreduce_allpairs") == before + kernel
+    try:
+        dist.all_reduce(torch.ones(3, dtype=torch.int32), dist.ReduceOp.AVG)
+        raise AssertionError("the mean of integers")
+    except ValueError as error:
+        assert "SUM" in str(error)
+
+
+@scenario
+def allgather():
+    for dtype in MOVED:
+        for shape in ([1], [3, 5], [1031]):
+            same(lambda out, x, group: dist.all_gather(out, x, group=group),
+                 [torch.zeros(shape, dtype=dtype) for _ in range(SIZE)], values(shape, dtype), by="allgather_allpairs")
+            whole = torch.zeros([SIZE * shape[0], *shape[1:]], dtype=dtype)
+            same(lambda out, x, group: by_name("all_gather")(out, x, group=group), whole, values(shape, dtype),
+                 by="allgather_allpairs")
+    for dtype in MOVED:
+        stacked = torch.zeros([SIZE, 3, 5], dtype=dtype)
+        by_name("all_gather")(stacked, values([3, 5], dtype))
+        same(lambda out, group: dist.broadcast(out, 0, group=group), stacked)
+        assert torch.equal(stacked[RANK], values([3, 5], dtype))
+
+
+@scenario
+def reduce_scatter():
+    for dtype in (torch.float32, torch.int32, torch.int64):
+        kernel = "" if dtype == torch.int64 else "reducescatter_allpairs"
+        for shape in ([1], [3, 5], [1031]):
+            same(lambda out, x, group: dist.reduce_scatter(out, x, group=group), torch.zeros(shape, dtype=dtype),
+                 [values(shape, dtype, seed) for seed in range(SIZE)], by=kernel)
+            same(lambda out, x, group: by_name("reduce_scatter")(out, x, group=group), torch.zeros(shape, dtype=dtype),
+                 values([SIZE * shape[0], *shape[1:]], dtype), by=kernel)
+    same(lambda out, x, group: by_name("reduce_scatter")(out, x, dist.ReduceOp.MAX, group=group), torch.zeros(4),
+         values([4 * SIZE], torch.float32), by="")
+
+
+@scenario
+def alltoall():
+    for dtype in MOVED:
+        whole = values([SIZE * 6, 2], dtype)
+        same(lambda out, x, group: dist.all_to_all_single(out, x, group=group), torch.zeros_like(whole), whole, by="alltoall")
+    # Rank r sends r + d + 1 rows to rank d.
+    sent, got = [RANK + d + 1 for d in range(SIZE)], [s + RANK + 1 for s in range(SIZE)]
+    same(lambda out, x, group: dist.all_to_all_single(out, x, got, sent, group=group), torch.zeros(sum(got), 3),
+         values([sum(sent), 3], torch.float32), by="alltoall")
+    # To rank 0 alone, nothing to others: so unlike that padding costs more than it saves, on every rank.
+    sent = [100000 if d == 0 else 0 for d in range(SIZE)]
+    got = [100000 if RANK == 0 else 0 for _ in range(SIZE)]
+    same(lambda out, x, group: dist.all_to_all_single(out, x, got, sent, group=group), torch.zeros(sum(got)),
+         values([sum(sent)], torch.float32))
+    before = launched("alltoall")
+    out = [torch.zeros(s + RANK + 1) for s in range(SIZE)]
+    dist.all_to_all(out, [torch.full((RANK + d + 1,), 10.0 * RANK + d) for d in range(SIZE)])
+    assert all(torch.equal(one, torch.full((s + RANK + 1,), 10.0 * s + RANK)) for s, one in enumerate(out)), out
+    assert launched("alltoall") == before + 1
+
+
+@scenario
+def sizes_that_look_even_on_one_rank_only():
+    # Between ranks 0 and 1 all is alike, rank 1 keeps another number: so rank 0 alone cannot tell.
+    sizes = [2] * SIZE
+    if RANK == 1:
+        sizes[1] = 3
+    same(lambda out, x, group: dist.all_to_all_single(out, x, sizes, sizes, group=group), torch.zeros(sum(sizes)),
+         values([sum(sizes)], torch.float32))
+
+
+@scenario
+def rooted():
+    for root in range(SIZE):
+        own = root == RANK
+        for dtype in (torch.float32, torch.int64):
+            same(lambda x, group: dist.broadcast(x, root, group=group), values([33], dtype),
+                 by="broadcast_chain" if root == 0 else "")
+            x, lists = values([33], dtype), [values([33], dtype, seed) for seed in range(SIZE)]
+            same(lambda x, out, group: dist.gather(x, out if own else None, root, group=group), x,
+                 [torch.zeros_like(x) for _ in range(SIZE)], by="gather_direct" if root == 0 else "")
+            same(lambda x, given, group: dist.scatter(x, given if own else None, root, group=group), torch.zeros_like(x), lists,
+                 by="scatter_direct" if root == 0 else "")
+        x = values([33], torch.float32)
+        dist.reduce(x, root)
+        expected = sum(((torch.arange(33) * 7 + 3 * rank) % 5 + 1).float() for rank in range(SIZE))
+        assert torch.equal(x, expected if own else values([33], torch.float32)), x
+    assert launched("reduce_chain") == 1
+
+
+@scenario
+def point_to_point():
+    right, left = (RANK + 1) % SIZE, (RANK - 1) % SIZE
+    got = torch.zeros(5)
+    works = [dist.isend(torch.full((5,), float(RANK)), right), dist.irecv(got, left)]
+    for work in works:
+        work.wait()
+    assert torch.equal(got, torch.full((5,), float(left)))
+    operations = [dist.P2POp(dist.isend, torch.full((2,), RANK), right), dist.P2POp(dist.irecv, got2 := torch.zeros(2, dtype=torch.int64), left)]
+    for work in dist.batch_isend_irecv(operations):
+        work.wait()
+    assert torch.equal(got2, torch.full((2,), left))
+    dist.barrier()
+
+
+@scenario
+def objects():
+    found = [None] * SIZE
+    dist.all_gather_object(found, {"rank": RANK, "text": "x" * (10 * RANK)})
+    assert [one["rank"] for one in found] == list(range(SIZE))
+    shared = [{"from": 0}] if RANK == 0 else [None]
+    dist.broadcast_object_list(shared, 0)
+    assert shared == [{"from": 0}]
+
+
+@scenario
+def strides_empty_tensors_and_order():
+    wide = values([6, 8], torch.float32)
+    strided, expected = wide[:, ::2], wide[:, ::2].clone()
+    dist.all_reduce(strided)
+    dist.all_reduce(expected, group=GLOO)
+    assert torch.equal(strided, expected)
+    dist.all_reduce(torch.zeros(0))
+    x = torch.ones(2000)
+    works = [dist.all_reduce(x, async_op=True) for _ in range(10)]  # each after the one before
+    for work in works:
+        work.wait()
+        assert work.is_completed() and work.exception() is None
+    assert torch.equal(x, torch.full((2000,), float(SIZE**10)))
+    future = dist.all_reduce(torch.ones(3), async_op=True).get_future()
+    assert torch.equal(future.wait()[0], torch.full((3,), float(SIZE)))
+
+
+@scenario
+def coalesced():
+    tensors = [values([5], torch.float32), values([3, 2], torch.float32), values([1], torch.float32)]
+    expected = cloned(tensors)
+    before = launched("allreduce_allpairs")
+    dist.all_reduce_coalesced(tensors)
+    assert launched("allreduce_allpairs") == before + 1
+    for tensor in expected:
+        dist.all_reduce(tensor, group=GLOO)
+    assert all(torch.equal(a, b) for a, b in zip(tensors, expected))
+    mixed = [torch.ones(3), torch.ones(3, dtype=torch.int32)]
+    WORLD.allreduce_coalesced(mixed).wait()
+    assert [int(one[0]) for one in mixed] == [SIZE, SIZE]
+    inputs = [values([5], torch.float32), values([7], torch.int64)]
+    outputs = [torch.zeros(5 * SIZE), torch.zeros(7 * SIZE, dtype=torch.int64)]
+    WORLD.allgather_into_tensor_coalesced(outputs, inputs).wait()
+    for out, x in zip(outputs, inputs):
+        by_name("all_gather")(expected := torch.zeros_like(out), x, group=GLOO)
+        assert torch.equal(out, expected)
+    outputs = [torch.zeros(5), torch.zeros(7)]
+    inputs = [values([5 * SIZE], torch.float32), values([7 * SIZE], torch.float32)]
+    WORLD.reduce_scatter_tensor_coalesced(outputs, inputs).wait()
+    for out, x in zip(outputs, inputs):
+        by_name("reduce_scatter")(expected := torch.zeros_like(out), x, group=GLOO)
+        assert torch.equal(out, expected)
+
+
+@scenario
+def groups():
+    for ranks in ([0], list(range(SIZE))):
+        group = dist.new_group(ranks, backend="mscclc")
+        if RANK in ranks:
+            x = torch.ones(4)
+            dist.all_reduce(x, group=group)
+            assert torch.equal(x, torch.full((4,), float(len(ranks))))
+            assert ("allreduce_allpairs" in group.launches) == (len(ranks) == SIZE)
+            dist.destroy_process_group(group)
+
+
+@scenario
+def kernels_registered_on_one_rank_only_are_not_used():
+    group = dist.new_group(backend="mscclc")
+    if RANK == 1:
+        mscclc.register(KERNELS[0], priority=5)
+    x = torch.ones(4)
+    dist.all_reduce(x, group=group)
+    assert torch.equal(x, torch.full((4,), float(SIZE))) and not group.launches
+    if RANK == 0:
+        mscclc.register(KERNELS[0], priority=5)
+    group.refresh()
+    dist.all_reduce(x, group=group)
+    assert torch.equal(x, torch.full((4,), float(SIZE**2))) and group.launches == {"allreduce_allpairs": 1}
+    dist.destroy_process_group(group)
+
+
+@scenario
+def a_function_selects():
+    group = dist.new_group(backend="mscclc")
+    asked = []
+    def choose(query, kernels):
+        asked.append(query)
+        return kernels[0] if kernels and query.bytes > 1000 else None
+    mscclc.set_selector(choose)
+    try:
+        for count in (4, 4000):
+            dist.all_reduce(torch.ones(count), group=group)
+    finally:
+        mscclc.set_selector(None)
+    assert group.launches == {"allreduce_allpairs": 1}
+    assert {query.collective for query in asked} == {"allreduce"}
+    dist.destroy_process_group(group)
+
+
+@scenario
+def communicator_of_a_group():
+    import numpy
+
+    with mscclc.Communicator.from_torch(GLOO, platform="host") as ranks:
+        x = numpy.full(64, RANK + 1, numpy.float32)
+        ranks.run(KERNELS[0], [x])
+        assert (x == sum(range(1, SIZE + 1))).all()
+
+
+def model():
+    torch.manual_seed(1)
+    return torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 32), torch.nn.Tanh(),
+                               torch.nn.Linear(32, 1))
+
+
+def train(net, parameters):
+    optimizer = torch.optim.SGD(parameters, lr=0.1, momentum=0.9)
+    losses = []
+    for step in range(10):
+        torch.manual_seed(100 * step + RANK)
+        x = torch.randn(16, 8)
+        optimizer.zero_grad()
+        loss = (net(x).squeeze(1) - x.sum(1)).square().mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def assert_trained(ours, theirs):
+    assert ours[-1] < 0.5 * ours[0], ours
+    assert torch.allclose(torch.tensor(ours), torch.tensor(theirs), rtol=1e-5), (ours, theirs)
+
+
+@scenario
+def ddp():
+    found = []
+    before = launched("allreduce_allpairs")
+    for group in (WORLD, GLOO):
+        net = torch.nn.parallel.DistributedDataParallel(model(), process_group=group, bucket_cap_mb=0.002)
+        found.append(train(net, net.parameters()))
+    assert_trained(*found)
+    assert launched("allreduce_allpairs") >= before + 10
+
+
+@scenario
+def fsdp2():
+    from torch.distributed.device_mesh import DeviceMesh
+    from torch.distributed.fsdp import fully_shard
+
+    found = []
+    before = launched("allgather_allpairs"), launched("reducescatter_allpairs")
+    for group in (WORLD, GLOO):
+        net, mesh = model(), DeviceMesh.from_group(group, "cpu")
+        for layer in net:
+            if isinstance(layer, torch.nn.Linear):
+                fully_shard(layer, mesh=mesh)
+        fully_shard(net, mesh=mesh)
+        found.append(train(net, net.parameters()))
+    assert_trained(*found)
+    assert launched("allgather_allpairs") >= before[0] + 30 and launched("reducescatter_allpairs") >= before[1] + 30, WORLD.launches
+
+
+@scenario
+def operators():
+    name = WORLD.group_name
+    def run(x):
+        y = torch.ops.mscclc.all_reduce(x * 2, "sum", name)
+        z = torch.ops.mscclc.all_gather(y + 1, name)
+        return torch.ops.mscclc.all_to_all(torch.ops.mscclc.reduce_scatter(z, "sum", name), name).sin()
+    results = []
+    for call in (run, torch.compile(run, fullgraph=True, backend="aot_eager")):
+        x = values([4 * SIZE, 3], torch.float32).requires_grad_()
+        y = call(x)
+        y.sum().backward()
+        results.append((y.detach(), x.grad))
+    assert all(torch.equal(a, b) for a, b in zip(*results))
+    x = values([4 * SIZE, 3], torch.float32)
+    total = x.clone()
+    dist.all_reduce(total, group=GLOO)
+    assert torch.equal(torch.ops.mscclc.all_reduce(x, "sum", name), total)
+    assert torch.equal(torch.ops.mscclc.reduce_scatter(x, "sum", name), total.chunk(SIZE)[RANK])
+    assert torch.equal(torch.ops.mscclc.all_gather(x[:1], name)[RANK], x[0])
+
+
+@scenario
+def compiled_functional_collectives():
+    import torch.distributed._functional_collectives as functional
+
+    def run(x):
+        y = functional.all_reduce(x, "sum", WORLD) + 1
+        return functional.all_gather_tensor(y, 0, WORLD)
+    x = values([6, 2], torch.float32)
+    assert torch.equal(torch.compile(run, fullgraph=True, backend="aot_eager")(x), run(x))
+
+
+def main():
+    global WORLD, GLOO, KERNELS
+    warnings.simplefilter("ignore", FutureWarning)
+    torch.set_num_threads(1)
+    params = {"ranks": SIZE, "threadBlocks": 1}
+    rooted = {"ranks": SIZE, "threadBlocks": 1, "root": 0}
+    plain = {"allreduce_allpairs": params, "allgather_allpairs": params, "reducescatter_allpairs": params, "alltoall": params,
+             "broadcast_chain": rooted, "reduce_chain": rooted, "gather_direct": rooted, "scatter_direct": rooted}
+    KERNELS = [mscclc.Kernel.compile(SAMPLES / f"{name}.cpp", params=values, platform="host") for name, values in plain.items()]
+    KERNELS.append(mscclc.Kernel.compile(HERE / "allreduce_max.cpp", params={"ranks": SIZE}, platform="host"))
+    for kernel in KERNELS:
+        mscclc.register(kernel)
+    dist.init_process_group("mscclc", init_method=f"file://{FOLDER}/store", rank=RANK, world_size=SIZE,
+                            timeout=timedelta(seconds=60))
+    WORLD, GLOO = dist.group.WORLD, dist.new_group(backend="gloo")
+    ended = {}
+    for function in SCENARIOS:
+        try:
+            function()
+            ended[function.__name__] = ""
+        except Exception:
+            ended[function.__name__] = traceback.format_exc()
+            break  # the other ranks are elsewhere
+        finally:
+            (FOLDER / f"{RANK}.json").write_text(json.dumps(ended))
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
