@@ -23,4 +23,4 @@ __all__ = [
 
 def runtime_version() -> str:
     """The version of the runtime that is loaded: "0.1.0". Raises LibraryError."""
-    return runtime().mscclc_runtime_version().decode()
+    return str(runtime().mscclc_runtime_version(), "ascii")

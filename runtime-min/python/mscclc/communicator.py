@@ -64,7 +64,7 @@ class Buffer:
         found = abi.runtime().mscclc_buffer_address(self.handle, rank)
         if not found:
             raise ValueError(f"rank {rank} is not in this process")
-        return found
+        return int(found)
 
     def write(self, rank: int, array: Any, offset: int = 0) -> None:
         """Copies an array of the host to a local rank's part, `offset` bytes from its beginning."""

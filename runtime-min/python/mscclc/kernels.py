@@ -142,11 +142,11 @@ class Kernel:
 
     def input_bytes(self, rank: int, message_bytes: int) -> int:
         """Bytes of a rank's input at a message size."""
-        return self.pointer.contents.input_bytes(rank, message_bytes)
+        return int(self.pointer.contents.input_bytes(rank, message_bytes))
 
     def output_bytes(self, rank: int, message_bytes: int) -> int:
         """Bytes of a rank's output at a message size."""
-        return self.pointer.contents.output_bytes(rank, message_bytes)
+        return int(self.pointer.contents.output_bytes(rank, message_bytes))
 
     def steps(self, message_bytes: int) -> tuple[int, int]:
         """In place, where the shorter buffer of rank r lies in its longer one: r times this many bytes from the beginning,

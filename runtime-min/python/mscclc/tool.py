@@ -81,16 +81,17 @@ class Plan:
     @property
     def json(self) -> dict[str, Any]:
         """The plan as the executor reads it."""
-        return json.loads(self.text)
+        plan: dict[str, Any] = json.loads(self.text)
+        return plan
 
     @property
     def name(self) -> str:
-        return self.json["name"]
+        return str(self.json["name"])
 
     @property
     def collective(self) -> str:
         """"allreduce", "allgather", …"""
-        return self.json["collective"]
+        return str(self.json["collective"])
 
     @property
     def ranks(self) -> int:

@@ -1,0 +1,46 @@
+"""The structures of the package are those of the headers."""
+import ctypes
+import subprocess
+
+from mscclc import abi, install
+
+STRUCTURES = {"MscclcVariant": abi.Variant, "MscclcKernel": abi.KernelStruct, "MscclcCall": abi.Call,
+              "MscclcCommunicatorOptions": abi.CommunicatorOptions, "MscclcQuery": abi.QueryStruct}
+PREFIXED = {"DTYPES": ("MSCCLC_", {"float32": "F32", "float16": "F16", "bfloat16": "BF16", "int32": "I32", "uint32": "U32",
+                                   "uint8": "U8"}),
+            "REDUCE_OPS": ("MSCCLC_", {"sum": "SUM", "min": "MIN", "max": "MAX"}),
+            "PLATFORMS": ("MSCCLC_PLATFORM_", {"auto": "AUTO", "cuda": "CUDA", "host": "HOST"})}
+CONSTANTS = {"MSCCLC_ABI_MAGIC": abi.ABI_MAGIC, "MSCCLC_ABI_VERSION": abi.ABI_VERSION, "MSCCLC_ON_HOST": abi.ON_HOST,
+             "MSCCLC_ERROR_NO_KERNEL": abi.ERROR_NO_KERNEL, "MSCCLC_IN_PLACE": abi.IN_PLACE,
+             "MSCCLC_ONE_START": abi.ONE_START, "MSCCLC_ROOTED": abi.ROOTED}
+
+
+def test_layouts_and_constants(tmp_path):
+    lines, expected = [], []
+    for name, structure in STRUCTURES.items():
+        for field, _ in structure._fields_:
+            member = getattr(structure, field)
+            lines.append(f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));')
+            expected.append(f"{name}.{field} {member.offset} {member.size}")
+        if structure is not abi.KernelStruct:  # only its beginning is read
+            lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
+            expected.append(f"{name} {ctypes.sizeof(structure)}")
+    numbers = dict(CONSTANTS)
+    for table, (prefix, names) in PREFIXED.items():
+        assert getattr(abi, table).keys() == names.keys()
+        numbers |= {prefix + names[key]: value for key, value in getattr(abi, table).items()}
+    for name, value in numbers.items():
+        lines.append(f'printf("{name} %lld\\n", (long long){name});')
+        expected.append(f"{name} {value}")
+    source = tmp_path / "layout.c"
+    source.write_text("#include <mscclc/runtime.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n" + "\n".join(lines) +
+                      "\nreturn 0;\n}\n")
+    subprocess.run(["cc", "-I", str(install.include_folder()), str(source), "-o", str(tmp_path / "layout")], check=True)
+    found = subprocess.run([str(tmp_path / "layout")], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert found == expected
+
+
+def test_the_runtime_says_its_version():
+    import mscclc
+
+    assert mscclc.runtime_version().count(".") == 2

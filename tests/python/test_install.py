@@ -1,0 +1,71 @@
+"""The package in a new environment, without a network."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("ensurepip")
+PACKAGE = pathlib.Path(__file__).resolve().parent.parent.parent / "runtime-min/python"
+USES = """
+import mscclc, sys
+kernel = mscclc.Kernel.compile(sys.argv[1], params={"ranks": 2, "threadBlocks": 1}, platform="host")
+with mscclc.Communicator(2, platform="host") as ranks:
+    data = ranks.allocate(64)
+    ranks.launch(kernel, data, message_bytes=64, dtype="float32")
+    ranks.synchronize()
+print(mscclc.install.tool(), mscclc.install.runtime_library(), kernel.library)
+"""
+
+
+def call(*command, **variables):
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith(("MSCCLC_", "PYTHON", "PIP_")) and name not in ("CXX", "VIRTUAL_ENV")}
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=environment | variables, cwd="/",
+                          timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """The build, installed."""
+    prefix = tmp_path_factory.mktemp("tree") / "prefix"
+    subprocess.run(["cmake", "--install", os.environ["MSCCLC_BUILD"], "--prefix", str(prefix)], check=True, stdout=subprocess.DEVNULL)
+    return prefix
+
+
+def test_the_folder_installs_with_the_tool_and_the_runtime(tree, tmp_path):
+    """pip's own isolation stays on: it has nothing to fetch."""
+    call(sys.executable, "-m", "venv", tmp_path / "venv")
+    python = tmp_path / "venv/bin/python"
+    call(python, "-m", "pip", "install", "--no-index", PACKAGE, MSCCLC_PREFIX=str(tree))
+    sample = next((tmp_path / "venv").glob("lib*/python3*/site-packages/mscclc/prefix/share/mscclc/samples/allreduce_allpairs.cpp"))
+    found = call(python, "-c", USES, sample, MSCCLC_CACHE=str(tmp_path / "cache"), PATH="/usr/bin:/bin").split()
+    assert all("site-packages/mscclc/prefix/" in path for path in found[:2]), found
+    assert found[2].startswith(str(tmp_path / "cache"))
+    call(python, "-m", "pip", "uninstall", "-y", "mscclc")
+    assert not sample.exists()
+
+
+def test_a_wheel_of_python_alone(tree, tmp_path):
+    """From a folder outside a checkout, without a tree: it finds an installed one when it is used."""
+    (tmp_path / "copy").mkdir()
+    call("cp", "-r", PACKAGE, tmp_path / "copy/package")
+    call(sys.executable, tmp_path / "copy/package/packaging/backend.py", tmp_path)
+    [wheel] = tmp_path.glob("*.whl")
+    assert wheel.name == "mscclc-0.1.0-py3-none-any.whl"
+    call(sys.executable, "-m", "pip", "install", "--no-index", "--target", tmp_path / "there", wheel)
+    found = call(sys.executable, "-c", USES, tree / "share/mscclc/samples/allreduce_allpairs.cpp", MSCCLC_PREFIX=str(tree),
+                 MSCCLC_CACHE=str(tmp_path / "cache"), PYTHONPATH=str(tmp_path / "there")).split()
+    assert found[0] == str(tree / "bin/mscclc")
+
+
+def test_the_same_input_gives_the_same_wheel(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        call("cp", "-r", PACKAGE, tmp_path / name / "package")
+        call(sys.executable, tmp_path / name / "package/packaging/backend.py", tmp_path / name)
+    one, two = ([*(tmp_path / name).glob("*.whl")][0].read_bytes() for name in ("one", "two"))
+    assert one == two
