@@ -9,9 +9,6 @@ from typing import Any
 from . import install
 from .errors import CallError, LibraryError, NoKernelError
 
-ABI_MAGIC = 0x4C43534D
-ABI_VERSION = 2
-
 DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "int32": 3, "uint32": 4, "uint8": 5}
 DTYPE_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "uint32": 4, "uint8": 1}
 REDUCE_OPS = {"sum": 0, "min": 1, "max": 2}
@@ -22,6 +19,10 @@ ON_HOST = 0xFFFFFFFF
 NO_LIMIT = 2**64 - 1
 
 
+# Structures that the runtime fills in end with room for members of later versions, which then keep their defaults.
+_LATER = ("later", ctypes.c_uint8 * 256)
+
+
 class Variant(ctypes.Structure):
     _fields_ = [("dtype", c_uint32), ("reduce_op", c_uint32), ("packet", c_uint32), ("reserved", c_uint32),
                 ("launch", c_void_p),
@@ -29,7 +30,7 @@ class Variant(ctypes.Structure):
 
 
 class KernelStruct(ctypes.Structure):
-    """MscclcKernel."""
+    """The beginning of MscclcKernel. The runtime has refused kernels of another version before they come here."""
 
     _fields_ = [("abi_magic", c_uint32), ("abi_version", c_uint32), ("name", c_char_p), ("collective", c_char_p),
                 ("tool", c_char_p), ("source", c_char_p), ("switches", c_char_p), ("ranks", c_uint32), ("flags", c_uint32),
@@ -49,7 +50,7 @@ class CommunicatorOptions(ctypes.Structure):
     _fields_ = [("options_bytes", c_uint32), ("ranks", c_uint32), ("first_local_rank", c_uint32), ("local_ranks", c_uint32),
                 ("devices", POINTER(c_int32)), ("platform", c_uint32), ("reserved", c_uint32), ("rendezvous", c_char_p),
                 ("setup_timeout_ms", c_uint64), ("wait_timeout_ms", c_uint64), ("allgather", AllgatherFunction),
-                ("allgather_context", c_void_p), ("process", c_uint32), ("processes", c_uint32)]
+                ("allgather_context", c_void_p), ("process", c_uint32), ("processes", c_uint32), _LATER]
 
 
 class Call(ctypes.Structure):
@@ -57,7 +58,7 @@ class Call(ctypes.Structure):
 
     _fields_ = [("call_bytes", c_uint32), ("dtype", c_uint32), ("reduce_op", c_uint32), ("packet", c_uint32),
                 ("input", c_void_p), ("output", c_void_p), ("input_offset", c_uint64), ("output_offset", c_uint64),
-                ("message_bytes", c_uint64), ("threads", c_uint32), ("reserved", c_uint32), ("streams", POINTER(c_void_p))]
+                ("message_bytes", c_uint64), ("threads", c_uint32), ("reserved", c_uint32), ("streams", POINTER(c_void_p)), _LATER]
 
 
 class QueryStruct(ctypes.Structure):

@@ -12,7 +12,7 @@ import tempfile
 from typing import Sequence
 
 from . import abi, install
-from .errors import BuildError, LibraryError
+from .errors import BuildError
 from .tool import Params, Path, Plan, Program, run_tool
 
 
@@ -86,9 +86,6 @@ class Kernel:
 
     def __init__(self, pointer: "ctypes._Pointer[abi.KernelStruct]", library: pathlib.Path):
         facts = pointer.contents
-        if facts.abi_magic != abi.ABI_MAGIC or facts.abi_version != abi.ABI_VERSION:
-            raise LibraryError(f"{library}: a kernel of ABI version {facts.abi_version}; this package knows version "
-                               f"{abi.ABI_VERSION}")
         self.pointer = pointer
         #: The file of the library. Where this package built it, the source lies beside it with the ending .cu.
         self.library = library
