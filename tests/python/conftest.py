@@ -10,7 +10,9 @@ SAMPLES = pathlib.Path(__file__).resolve().parent.parent.parent / "samples"
 @pytest.fixture(scope="session")
 def allreduce():
     """A kernel of two ranks, in place."""
-    return mscclc.Kernel.compile(SAMPLES / "allreduce_allpairs.cpp", params={"ranks": 2, "threadBlocks": 1}, platform="host")
+    return mscclc.Kernel.compile(
+        SAMPLES / "allreduce_allpairs.cpp", params={"ranks": 2, "threadBlocks": 1}, platform="host"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -1,17 +1,32 @@
 """The structures of the package are those of the headers."""
+
 import ctypes
 import subprocess
 
 from mscclc import abi, install
 
-STRUCTURES = {"MscclcVariant": abi.Variant, "MscclcKernel": abi.KernelStruct, "MscclcCall": abi.Call,
-              "MscclcCommunicatorOptions": abi.CommunicatorOptions, "MscclcQuery": abi.QueryStruct}
-PREFIXED = {"DTYPES": ("MSCCLC_", {"float32": "F32", "float16": "F16", "bfloat16": "BF16", "int32": "I32", "uint32": "U32",
-                                   "uint8": "U8"}),
-            "REDUCE_OPS": ("MSCCLC_", {"sum": "SUM", "min": "MIN", "max": "MAX"}),
-            "PLATFORMS": ("MSCCLC_PLATFORM_", {"auto": "AUTO", "cuda": "CUDA", "host": "HOST"})}
-CONSTANTS = {"MSCCLC_ON_HOST": abi.ON_HOST, "MSCCLC_ERROR_NO_KERNEL": abi.ERROR_NO_KERNEL, "MSCCLC_IN_PLACE": abi.IN_PLACE,
-             "MSCCLC_ONE_START": abi.ONE_START, "MSCCLC_ROOTED": abi.ROOTED}
+STRUCTURES = {
+    "MscclcVariant": abi.Variant,
+    "MscclcKernel": abi.KernelStruct,
+    "MscclcCall": abi.Call,
+    "MscclcCommunicatorOptions": abi.CommunicatorOptions,
+    "MscclcQuery": abi.QueryStruct,
+}
+PREFIXED = {
+    "DTYPES": (
+        "MSCCLC_",
+        {"float32": "F32", "float16": "F16", "bfloat16": "BF16", "int32": "I32", "uint32": "U32", "uint8": "U8"},
+    ),
+    "REDUCE_OPS": ("MSCCLC_", {"sum": "SUM", "min": "MIN", "max": "MAX"}),
+    "PLATFORMS": ("MSCCLC_PLATFORM_", {"auto": "AUTO", "cuda": "CUDA", "host": "HOST"}),
+}
+CONSTANTS = {
+    "MSCCLC_ON_HOST": abi.ON_HOST,
+    "MSCCLC_ERROR_NO_KERNEL": abi.ERROR_NO_KERNEL,
+    "MSCCLC_IN_PLACE": abi.IN_PLACE,
+    "MSCCLC_ONE_START": abi.ONE_START,
+    "MSCCLC_ROOTED": abi.ROOTED,
+}
 
 
 def test_layouts_and_constants(tmp_path):
@@ -19,7 +34,9 @@ def test_layouts_and_constants(tmp_path):
     for name, structure in STRUCTURES.items():
         for field in (name for name, _ in structure._fields_ if name != "later"):
             member = getattr(structure, field)
-            lines.append(f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));')
+            lines.append(
+                f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));'
+            )
             expected.append(f"{name}.{field} {member.offset} {member.size}")
         # The runtime may fill in all of them but kernels, of which only the beginning is read.
         lines.append(f'printf("{name} %d\\n", sizeof({name}) <= {ctypes.sizeof(structure)});')
@@ -32,8 +49,11 @@ def test_layouts_and_constants(tmp_path):
         lines.append(f'printf("{name} %lld\\n", (long long){name});')
         expected.append(f"{name} {value}")
     source = tmp_path / "layout.c"
-    source.write_text("#include <mscclc/runtime.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n" + "\n".join(lines) +
-                      "\nreturn 0;\n}\n")
+    source.write_text(
+        "#include <mscclc/runtime.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n"
+        + "\n".join(lines)
+        + "\nreturn 0;\n}\n"
+    )
     subprocess.run(["cc", "-I", str(install.include_folder()), str(source), "-o", str(tmp_path / "layout")], check=True)
     found = subprocess.run([str(tmp_path / "layout")], capture_output=True, text=True, check=True).stdout.splitlines()
     assert found == expected

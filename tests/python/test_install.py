@@ -1,4 +1,5 @@
 """The package in a new environment, without a network."""
+
 import os
 import pathlib
 import subprocess
@@ -6,7 +7,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("ensurepip")
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent.parent / "runtime-min/python"
 USES = """
 import mscclc, sys
@@ -20,10 +20,20 @@ print(mscclc.install.tool(), mscclc.install.runtime_library(), kernel.library)
 
 
 def call(*command, **variables):
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith(("MSCCLC_", "PYTHON", "PIP_")) and name not in ("CXX", "VIRTUAL_ENV")}
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=environment | variables, cwd="/",
-                          timeout=300, check=False)
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MSCCLC_", "PYTHON", "PIP_")) and name not in ("CXX", "VIRTUAL_ENV")
+    }
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        env=environment | variables,
+        cwd="/",
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -32,7 +42,11 @@ def call(*command, **variables):
 def tree(tmp_path_factory):
     """The build, installed."""
     prefix = tmp_path_factory.mktemp("tree") / "prefix"
-    subprocess.run(["cmake", "--install", os.environ["MSCCLC_BUILD"], "--prefix", str(prefix)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        ["cmake", "--install", os.environ["MSCCLC_BUILD"], "--prefix", str(prefix)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     return prefix
 
 
@@ -41,7 +55,11 @@ def test_the_folder_installs_with_the_tool_and_the_runtime(tree, tmp_path):
     call(sys.executable, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv/bin/python"
     call(python, "-m", "pip", "install", "--no-index", PACKAGE, MSCCLC_PREFIX=str(tree))
-    sample = next((tmp_path / "venv").glob("lib*/python3*/site-packages/mscclc/prefix/share/mscclc/samples/allreduce_allpairs.cpp"))
+    sample = next(
+        (tmp_path / "venv").glob(
+            "lib*/python3*/site-packages/mscclc/prefix/share/mscclc/samples/allreduce_allpairs.cpp"
+        )
+    )
     found = call(python, "-c", USES, sample, MSCCLC_CACHE=str(tmp_path / "cache"), PATH="/usr/bin:/bin").split()
     assert all("site-packages/mscclc/prefix/" in path for path in found[:2]), found
     assert found[2].startswith(str(tmp_path / "cache"))
@@ -56,9 +74,16 @@ def test_a_wheel_of_python_alone(tree, tmp_path):
     call(sys.executable, tmp_path / "copy/package/packaging/backend.py", tmp_path)
     [wheel] = tmp_path.glob("*.whl")
     assert wheel.name == "mscclc-0.1.0-py3-none-any.whl"
-    call(sys.executable, "-m", "pip", "install", "--no-index", "--target", tmp_path / "there", wheel)
-    found = call(sys.executable, "-c", USES, tree / "share/mscclc/samples/allreduce_allpairs.cpp", MSCCLC_PREFIX=str(tree),
-                 MSCCLC_CACHE=str(tmp_path / "cache"), PYTHONPATH=str(tmp_path / "there")).split()
+    call(sys.executable, "-m", "zipfile", "-e", wheel, tmp_path / "there")
+    found = call(
+        sys.executable,
+        "-c",
+        USES,
+        tree / "share/mscclc/samples/allreduce_allpairs.cpp",
+        MSCCLC_PREFIX=str(tree),
+        MSCCLC_CACHE=str(tmp_path / "cache"),
+        PYTHONPATH=str(tmp_path / "there"),
+    ).split()
     assert found[0] == str(tree / "bin/mscclc")
 
 

@@ -1,4 +1,5 @@
 """The examples of the pages, as they stand there."""
+
 import pathlib
 import re
 import subprocess
@@ -15,11 +16,16 @@ def example(page, begins):
 
 def run(text, tmp_path, *arguments):
     (tmp_path / "example.py").write_text(text)
-    return subprocess.run([sys.executable, *arguments, str(tmp_path / "example.py")], cwd=ROOT, capture_output=True, text=True,
-                          timeout=200, check=False)
+    return subprocess.run(
+        [sys.executable, *arguments, str(tmp_path / "example.py")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
 
 
 def test_from_python(tmp_path):
     done = run(example("README.md", "import mscclc\nimport numpy"), tmp_path)
     assert done.returncode == 0 and done.stdout.strip().endswith("[6. 6. 6.]"), done.stdout + done.stderr
-

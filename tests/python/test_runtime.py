@@ -1,6 +1,8 @@
 """Kernels on NumPy arrays, in host memory."""
+
 import ctypes
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -27,7 +29,9 @@ def test_an_allreduce_of_each_type(ranks, allreduce, dtype):
 
 
 def test_input_and_output(ranks, alltoall):
-    given, made = [np.arange(8, dtype=np.float32) + 10 * rank for rank in range(2)], [np.zeros(8, np.float32) for _ in range(2)]
+    given, made = [np.arange(8, dtype=np.float32) + 10 * rank for rank in range(2)], [
+        np.zeros(8, np.float32) for _ in range(2)
+    ]
     ranks.run(alltoall, given, made)
     assert [array.tolist() for array in made] == [[0, 1, 2, 3, 10, 11, 12, 13], [4, 5, 6, 7, 14, 15, 16, 17]]
 
@@ -90,17 +94,20 @@ def read_only():
     return array
 
 
-@pytest.mark.parametrize("array, error, text", [
-    (np.zeros(8), TypeError, "float64"),
-    (np.zeros(8, ">f4"), TypeError, "there are float32"),
-    (np.zeros(8, bool), TypeError, "bool"),
-    (np.zeros((4, 4), np.float32)[:, :2], ValueError, "contiguous"),
-    (np.zeros((4, 4), np.float32).T, ValueError, "contiguous"),
-    (read_only(), ValueError, "read-only"),
-    (Exported(0, __dlpack__=np.zeros(8, np.int64).__dlpack__), TypeError, "DLPack"),
-    (Exported(0, __dlpack__=np.zeros((4, 4), np.float32).T.__dlpack__), ValueError, "contiguous"),
-    ([1.0, 2.0], TypeError, "list is no array"),
-])
+@pytest.mark.parametrize(
+    "array, error, text",
+    [
+        (np.zeros(8), TypeError, "float64"),
+        (np.zeros(8, ">f4"), TypeError, "there are float32"),
+        (np.zeros(8, bool), TypeError, "bool"),
+        (np.zeros((4, 4), np.float32)[:, :2], ValueError, "contiguous"),
+        (np.zeros((4, 4), np.float32).T, ValueError, "contiguous"),
+        (read_only(), ValueError, "read-only"),
+        (Exported(0, __dlpack__=np.zeros(8, np.int64).__dlpack__), TypeError, "DLPack"),
+        (Exported(0, __dlpack__=np.zeros((4, 4), np.float32).T.__dlpack__), ValueError, "contiguous"),
+        ([1.0, 2.0], TypeError, "list is no array"),
+    ],
+)
 def test_what_is_no_memory_for_a_kernel(ranks, array, error, text):
     with pytest.raises(error, match=text):
         ranks.adopt([array, array])
@@ -108,8 +115,12 @@ def test_what_is_no_memory_for_a_kernel(ranks, array, error, text):
 
 def test_arrays_that_do_not_fit(ranks, allreduce, alltoall):
     a, b = np.zeros(8, np.float32), np.zeros(16, np.float32)
-    for arrays, text in (([a], "2 arrays are needed"), ([a, b], "rank 1 has 64 bytes"), ([a, a.astype(np.int32)], "int32"),
-                         (a, "2 arrays are needed")):
+    for arrays, text in (
+        ([a], "2 arrays are needed"),
+        ([a, b], "rank 1 has 64 bytes"),
+        ([a, a.astype(np.int32)], "int32"),
+        (a, "2 arrays are needed"),
+    ):
         with pytest.raises(ValueError, match=text):
             ranks.run(allreduce, arrays)
     with pytest.raises(ValueError, match="in place: pass no output"):
@@ -152,6 +163,7 @@ def test_a_function_picks(ranks, allreduce, selector):
     def choose(query, kernels):
         asked.append((query.collective, query.bytes, query.dtype, kernels))
         return kernels[0] if query.op == "sum" else None
+
     mscclc.set_selector(choose)
     assert ranks.run("allreduce", arrays) is allreduce
     assert asked == [("allreduce", 256, "float32", [allreduce])]
@@ -173,7 +185,9 @@ def test_a_kernel_tells_what_it_is(allreduce, alltoall):
 
 
 def test_libraries_are_cached_by_content(allreduce, monkeypatch, tmp_path):
-    again = mscclc.Kernel.compile(SAMPLES / "allreduce_allpairs.cpp", params={"ranks": 2, "threadBlocks": 1}, platform="host")
+    again = mscclc.Kernel.compile(
+        SAMPLES / "allreduce_allpairs.cpp", params={"ranks": 2, "threadBlocks": 1}, platform="host"
+    )
     assert again.library == allreduce.library and again.library.parent == mscclc.cache_folder()
     other = tmp_path / "g++"
     other.write_text("#!/bin/sh\n[ $1 = --version ] && exec c++ --version\necho 'another compiler' >&2\nexit 1\n")
@@ -184,6 +198,14 @@ def test_libraries_are_cached_by_content(allreduce, monkeypatch, tmp_path):
         with pytest.raises(mscclc.BuildError, match=error):
             mscclc.kernels.build_library(text, "host")
     assert not list(mscclc.cache_folder().glob(".building-*"))
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="nvcc is not on the PATH")
+def test_a_kernel_for_cuda_is_built(allreduce):
+    kernel = mscclc.Kernel.compile(SAMPLES / "sendrecv.cpp", params={"ranks": 2}, platform="cuda")
+    assert kernel.platform == "cuda" and kernel.library.exists()
+    with mscclc.Communicator(2, platform="host") as ranks, pytest.raises(mscclc.CallError, match="built for CUDA devices"):
+        ranks.run(kernel, *([np.zeros(8, np.float32) for _ in range(2)] for _ in range(2)))
 
 
 def test_libraries_without_kernels(tmp_path):
@@ -204,7 +226,12 @@ def test_a_closed_communicator(allreduce):
     data = ranks.allocate(64)
     ranks.close()
     ranks.close()
-    for call in (ranks.synchronize, lambda: ranks.allocate(8), lambda: data.address(0), lambda: ranks.run(allreduce, [np.zeros(8, np.float32)] * 2)):
+    for call in (
+        ranks.synchronize,
+        lambda: ranks.allocate(8),
+        lambda: data.address(0),
+        lambda: ranks.run(allreduce, [np.zeros(8, np.float32)] * 2),
+    ):
         with pytest.raises(ValueError, match="closed"):
             call()
     data.release()
@@ -223,9 +250,12 @@ def test_an_aborted_communicator(ranks, allreduce):
 
 
 def test_wrong_arguments_of_a_communicator():
-    for arguments, text in (({"ranks": 0}, "0 ranks"), ({"ranks": 2, "devices": [0]}, "1 devices"),
-                            ({"ranks": 2, "platform": "tpu"}, "no platform 'tpu'"),
-                            ({"ranks": 3, "local_ranks": 2, "allgather": list}, "as many ranks")):
+    for arguments, text in (
+        ({"ranks": 0}, "0 ranks"),
+        ({"ranks": 2, "devices": [0]}, "1 devices"),
+        ({"ranks": 2, "platform": "tpu"}, "no platform 'tpu'"),
+        ({"ranks": 3, "local_ranks": 2, "allgather": list}, "as many ranks"),
+    ):
         with pytest.raises(ValueError, match=text):
             mscclc.Communicator(**arguments)
     with pytest.raises(mscclc.CallError, match="no rendezvous"):
@@ -233,6 +263,7 @@ def test_wrong_arguments_of_a_communicator():
 
     def broken(_own):
         raise KeyError("no peers")
+
     with pytest.raises(mscclc.CallError) as caught:
         mscclc.Communicator(2, local_ranks=1, platform="host", allgather=broken)
     assert isinstance(caught.value.__cause__, KeyError)
@@ -242,7 +273,8 @@ PROCESS = """
 import os, sys, numpy as np, mscclc
 rank, mode, meet = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 kernel = mscclc.Kernel.compile(sys.argv[4], params={"ranks": 2, "threadBlocks": 1}, platform="host")
-with mscclc.Communicator(2, first_local_rank=rank, local_ranks=1, platform="host", rendezvous=meet, setup_timeout=20) as ranks:
+with mscclc.Communicator(2, first_local_rank=rank, local_ranks=1, platform="host", rendezvous=meet,
+                         setup_timeout=20) as ranks:
     array = np.full(64, rank + 1, np.float32)
     ranks.run(kernel, [array])
     assert (array == 3).all()
@@ -255,12 +287,17 @@ with mscclc.Communicator(2, first_local_rank=rank, local_ranks=1, platform="host
 """
 
 
-@pytest.mark.parametrize("mode, error", [("ends", ""), ("dies", "MSCCLC_ERROR_PEER_LOST"),
-                                         ("raises", "rank 1")])
+@pytest.mark.parametrize("mode, error", [("ends", ""), ("dies", "MSCCLC_ERROR_PEER_LOST"), ("raises", "rank 1")])
 def test_processes(allreduce, tmp_path, mode, error):
     command = [sys.executable, "-c", PROCESS]
-    both = [subprocess.Popen([*command, str(rank), mode, str(tmp_path / "meet"), str(SAMPLES / "allreduce_allpairs.cpp")],
-                             stderr=subprocess.PIPE, text=True) for rank in range(2)]
+    both = [
+        subprocess.Popen(
+            [*command, str(rank), mode, str(tmp_path / "meet"), str(SAMPLES / "allreduce_allpairs.cpp")],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
     errors = [process.communicate(timeout=60)[1] for process in both]
     assert error in errors[0] and (both[0].returncode == 0) == (mode == "ends"), errors[0]
     assert both[1].returncode == {"ends": 0, "dies": 7, "raises": 1}[mode], errors[1]

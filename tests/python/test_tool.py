@@ -1,4 +1,5 @@
 """Calls of the compiler, and its errors as exceptions."""
+
 import subprocess
 import sys
 
@@ -36,7 +37,9 @@ def test_many_sizes_are_proven():
 
 
 def test_estimates_grow_with_the_message():
-    small, large = mscclc.estimate(SAMPLES / "allreduce_allpairs.cpp", [1024, 1 << 26], machine="h100x8", params={"ranks": 8})
+    small, large = mscclc.estimate(
+        SAMPLES / "allreduce_allpairs.cpp", [1024, 1 << 26], machine="h100x8", params={"ranks": 8}
+    )
     assert (small.bytes, large.bytes) == (1024, 1 << 26)
     assert 0 < small.microseconds < large.microseconds and small.bus_bandwidth < large.bus_bandwidth
     assert small.bound == small.details["bound"]
@@ -56,8 +59,15 @@ def test_a_text_instead_of_a_file():
     with pytest.raises(mscclc.CompileError) as caught:
         mscclc.compile("mine.cpp", text=WRONG)
     assert [(one.line, one.column) for one in caught.value.diagnostics] == [(5, 3)]
-    assert mscclc.compile("mine.cpp", text=WRONG.replace("Rank(9).output();", "").replace("AllGather(ranks", "AllGather(1")
-                          .replace("ranks = 2", "ranks = 1")).ranks == 1
+    assert (
+        mscclc.compile(
+            "mine.cpp",
+            text=WRONG.replace("Rank(9).output();", "")
+            .replace("AllGather(ranks", "AllGather(1")
+            .replace("ranks = 2", "ranks = 1"),
+        ).ranks
+        == 1
+    )
 
 
 def test_what_is_not_proven_has_notes():
@@ -79,14 +89,20 @@ def test_wrong_parameters_and_files():
 
 def test_notes_belong_to_their_error():
     found = parse_diagnostics("a b.cpp:3:4: error: one\n  code\nc.cpp:1:2: note: two\nd.json: warning: three: four\n")
-    assert [(str(one), len(one.notes)) for one in found] == [("a b.cpp:3:4: error: one", 1), ("d.json: warning: three: four", 0)]
+    assert [(str(one), len(one.notes)) for one in found] == [
+        ("a b.cpp:3:4: error: one", 1),
+        ("d.json: warning: three: four", 0),
+    ]
 
 
-@pytest.mark.parametrize("variable, call, error", [
-    ("MSCCLC_TOOL", "mscclc.compile('a.cpp')", "ToolError"),
-    ("MSCCLC_RUNTIME", "mscclc.Communicator(2)", "LibraryError"),
-    ("MSCCLC_INCLUDE", "mscclc.kernels.build_library('', 'host')", "LibraryError"),
-])
+@pytest.mark.parametrize(
+    "variable, call, error",
+    [
+        ("MSCCLC_TOOL", "mscclc.compile('a.cpp')", "ToolError"),
+        ("MSCCLC_RUNTIME", "mscclc.Communicator(2)", "LibraryError"),
+        ("MSCCLC_INCLUDE", "mscclc.kernels.build_library('', 'host')", "LibraryError"),
+    ],
+)
 def test_what_is_missing_is_named(monkeypatch, tmp_path, variable, call, error):
     run = f"import mscclc\ntry:\n  {call}\nexcept mscclc.{error} as error:\n  print(error)"
     for value, text in ((str(tmp_path / "gone"), "there is no such file"), ("", "MSCCLC_PREFIX")):
@@ -100,9 +116,14 @@ def test_a_library_that_is_none_is_refused(monkeypatch, tmp_path):
     (tmp_path / "text.so").write_text("no library")
     monkeypatch.setenv("MSCCLC_RUNTIME", str(tmp_path / "text.so"))
     run = "import mscclc\ntry:\n  mscclc.runtime_version()\nexcept mscclc.LibraryError as error:\n  print(error)"
-    assert "cannot be loaded" in subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True).stdout
+    assert (
+        "cannot be loaded"
+        in subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True).stdout
+    )
 
 
 def test_the_package_needs_no_torch_and_no_numpy():
     run = "import sys, mscclc; print([name for name in ('torch', 'numpy') if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )

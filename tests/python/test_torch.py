@@ -1,4 +1,5 @@
 """The backend of torch.distributed, on the host: each scenario of torch_ranks.py runs on two ranks."""
+
 import json
 import pathlib
 import re
@@ -17,8 +18,14 @@ SCENARIOS = re.findall(r"^@scenario\ndef (\w+)", SCRIPT.read_text(), re.M)
 
 def run(script, folder, *arguments, timeout=400):
     """Runs the script on all ranks; their exit codes and errors."""
-    ranks = [subprocess.Popen([sys.executable, str(script), str(rank), str(RANKS), str(folder), *arguments], stderr=subprocess.PIPE,
-                              text=True) for rank in range(RANKS)]
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, str(script), str(rank), str(RANKS), str(folder), *arguments],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(RANKS)
+    ]
     try:
         errors = [rank.communicate(timeout=timeout)[1] for rank in ranks]
     finally:
@@ -31,7 +38,10 @@ def run(script, folder, *arguments, timeout=400):
 def ended(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ranks")
     codes, errors = run(SCRIPT, folder)
-    found = [json.loads(path.read_text()) if path.exists() else {} for path in (folder / f"{rank}.json" for rank in range(RANKS))]
+    found = [
+        json.loads(path.read_text()) if path.exists() else {}
+        for path in (folder / f"{rank}.json" for rank in range(RANKS))
+    ]
     return found, codes, errors
 
 
@@ -39,7 +49,9 @@ def ended(tmp_path_factory):
 def test_scenario(ended, name):
     found, codes, errors = ended
     for rank, results in enumerate(found):
-        assert results.get(name) == "", results.get(name) or f"rank {rank} did not come here, exit code {codes[rank]}\n{errors[rank]}"
+        assert results.get(name) == "", (
+            results.get(name) or f"rank {rank} did not come here, exit code {codes[rank]}\n{errors[rank]}"
+        )
 
 
 def test_all_ranks_end_well(ended):
@@ -51,7 +63,8 @@ import os, sys, time, torch, torch.distributed as dist, mscclc, mscclc.torch
 from datetime import timedelta
 rank, size, folder, sample = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
 mscclc.register(mscclc.Kernel.compile(sample, params={"ranks": size, "threadBlocks": 1}, platform="host"))
-dist.init_process_group("mscclc", init_method=f"file://{folder}/store", rank=rank, world_size=size, timeout=timedelta(seconds=30))
+dist.init_process_group("mscclc", init_method=f"file://{folder}/store", rank=rank, world_size=size,
+                        timeout=timedelta(seconds=30))
 x = torch.ones(64)
 dist.all_reduce(x)
 if rank == 1:
@@ -67,11 +80,18 @@ except mscclc.CallError as error:
 
 def test_a_rank_that_dies(tmp_path):
     (tmp_path / "dies.py").write_text(DIES)
-    codes, errors = run(tmp_path / "dies.py", tmp_path, str(SCRIPT.parent.parent.parent / "samples/allreduce_allpairs.cpp"), timeout=100)
+    codes, errors = run(
+        tmp_path / "dies.py", tmp_path, str(SCRIPT.parent.parent.parent / "samples/allreduce_allpairs.cpp"), timeout=100
+    )
     assert codes == [0, 7] and "MSCCLC_ERROR_PEER_LOST" in errors[0], errors
 
 
 def test_the_example_of_the_page(tmp_path):
-    done = test_readme.run(test_readme.example("runtime-min/python/README.md", "import torch"), tmp_path, "-m",
-                           "torch.distributed.run", "--nproc-per-node=2")
+    done = test_readme.run(
+        test_readme.example("runtime-min/python/README.md", "import torch"),
+        tmp_path,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node=2",
+    )
     assert done.returncode == 0 and "8.0 {'allreduce_allpairs': 2}" in done.stdout, done.stdout + done.stderr

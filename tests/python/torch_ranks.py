@@ -1,5 +1,6 @@
 """One rank of the tests with PyTorch: torch_ranks.py RANK SIZE FOLDER. Runs every scenario, on all ranks in this order,
 and writes to FOLDER/RANK.json how each ended: "" or what went wrong."""
+
 import json
 import pathlib
 import sys
@@ -18,8 +19,10 @@ SAMPLES = HERE.parent.parent / "samples"
 RANK, SIZE, FOLDER = int(sys.argv[1]), int(sys.argv[2]), pathlib.Path(sys.argv[3])
 SCENARIOS = []
 MOVED = [torch.float32, torch.int64, torch.bool, torch.bfloat16]
-NAMES = {"all_gather": ("all_gather_single", "all_gather_into_tensor"),
-         "reduce_scatter": ("reduce_scatter_single", "reduce_scatter_tensor")}
+NAMES = {
+    "all_gather": ("all_gather_single", "all_gather_into_tensor"),
+    "reduce_scatter": ("reduce_scatter_single", "reduce_scatter_tensor"),
+}
 
 
 def scenario(function):
@@ -46,8 +49,8 @@ def launched(name):
 
 
 def same(call, *arguments, by=None):
-    """Calls the same on our group and on gloo's, and compares all that the arguments then hold; `by` is the kernel that is
-    to run, "" for none."""
+    """Calls the same on our group and on gloo's, and compares all that the arguments then hold; `by` is the kernel that
+    is to run, "" for none."""
     ours, theirs = cloned(arguments), cloned(arguments)
     before = dict(WORLD.launches)
     call(*ours, group=WORLD)
@@ -100,11 +103,19 @@ def operations_run_by_their_own_kernels():
 def allgather():
     for dtype in MOVED:
         for shape in ([1], [3, 5], [1031]):
-            same(lambda out, x, group: dist.all_gather(out, x, group=group),
-                 [torch.zeros(shape, dtype=dtype) for _ in range(SIZE)], values(shape, dtype), by="allgather_allpairs")
+            same(
+                lambda out, x, group: dist.all_gather(out, x, group=group),
+                [torch.zeros(shape, dtype=dtype) for _ in range(SIZE)],
+                values(shape, dtype),
+                by="allgather_allpairs",
+            )
             whole = torch.zeros([SIZE * shape[0], *shape[1:]], dtype=dtype)
-            same(lambda out, x, group: by_name("all_gather")(out, x, group=group), whole, values(shape, dtype),
-                 by="allgather_allpairs")
+            same(
+                lambda out, x, group: by_name("all_gather")(out, x, group=group),
+                whole,
+                values(shape, dtype),
+                by="allgather_allpairs",
+            )
     for dtype in MOVED:
         stacked = torch.zeros([SIZE, 3, 5], dtype=dtype)
         by_name("all_gather")(stacked, values([3, 5], dtype))
@@ -117,28 +128,52 @@ def reduce_scatter():
     for dtype in (torch.float32, torch.int32, torch.int64):
         kernel = "" if dtype == torch.int64 else "reducescatter_allpairs"
         for shape in ([1], [3, 5], [1031]):
-            same(lambda out, x, group: dist.reduce_scatter(out, x, group=group), torch.zeros(shape, dtype=dtype),
-                 [values(shape, dtype, seed) for seed in range(SIZE)], by=kernel)
-            same(lambda out, x, group: by_name("reduce_scatter")(out, x, group=group), torch.zeros(shape, dtype=dtype),
-                 values([SIZE * shape[0], *shape[1:]], dtype), by=kernel)
-    same(lambda out, x, group: by_name("reduce_scatter")(out, x, dist.ReduceOp.MAX, group=group), torch.zeros(4),
-         values([4 * SIZE], torch.float32), by="")
+            same(
+                lambda out, x, group: dist.reduce_scatter(out, x, group=group),
+                torch.zeros(shape, dtype=dtype),
+                [values(shape, dtype, seed) for seed in range(SIZE)],
+                by=kernel,
+            )
+            same(
+                lambda out, x, group: by_name("reduce_scatter")(out, x, group=group),
+                torch.zeros(shape, dtype=dtype),
+                values([SIZE * shape[0], *shape[1:]], dtype),
+                by=kernel,
+            )
+    same(
+        lambda out, x, group: by_name("reduce_scatter")(out, x, dist.ReduceOp.MAX, group=group),
+        torch.zeros(4),
+        values([4 * SIZE], torch.float32),
+        by="",
+    )
 
 
 @scenario
 def alltoall():
     for dtype in MOVED:
         whole = values([SIZE * 6, 2], dtype)
-        same(lambda out, x, group: dist.all_to_all_single(out, x, group=group), torch.zeros_like(whole), whole, by="alltoall")
+        same(
+            lambda out, x, group: dist.all_to_all_single(out, x, group=group),
+            torch.zeros_like(whole),
+            whole,
+            by="alltoall",
+        )
     # Rank r sends r + d + 1 rows to rank d.
     sent, got = [RANK + d + 1 for d in range(SIZE)], [s + RANK + 1 for s in range(SIZE)]
-    same(lambda out, x, group: dist.all_to_all_single(out, x, got, sent, group=group), torch.zeros(sum(got), 3),
-         values([sum(sent), 3], torch.float32), by="alltoall")
+    same(
+        lambda out, x, group: dist.all_to_all_single(out, x, got, sent, group=group),
+        torch.zeros(sum(got), 3),
+        values([sum(sent), 3], torch.float32),
+        by="alltoall",
+    )
     # To rank 0 alone, nothing to others: so unlike that padding costs more than it saves, on every rank.
     sent = [100000 if d == 0 else 0 for d in range(SIZE)]
     got = [100000 if RANK == 0 else 0 for _ in range(SIZE)]
-    same(lambda out, x, group: dist.all_to_all_single(out, x, got, sent, group=group), torch.zeros(sum(got)),
-         values([sum(sent)], torch.float32))
+    same(
+        lambda out, x, group: dist.all_to_all_single(out, x, got, sent, group=group),
+        torch.zeros(sum(got)),
+        values([sum(sent)], torch.float32),
+    )
     before = launched("alltoall")
     out = [torch.zeros(s + RANK + 1) for s in range(SIZE)]
     dist.all_to_all(out, [torch.full((RANK + d + 1,), 10.0 * RANK + d) for d in range(SIZE)])
@@ -152,8 +187,11 @@ def sizes_that_look_even_on_one_rank_only():
     sizes = [2] * SIZE
     if RANK == 1:
         sizes[1] = 3
-    same(lambda out, x, group: dist.all_to_all_single(out, x, sizes, sizes, group=group), torch.zeros(sum(sizes)),
-         values([sum(sizes)], torch.float32))
+    same(
+        lambda out, x, group: dist.all_to_all_single(out, x, sizes, sizes, group=group),
+        torch.zeros(sum(sizes)),
+        values([sum(sizes)], torch.float32),
+    )
 
 
 @scenario
@@ -161,13 +199,24 @@ def rooted():
     for root in range(SIZE):
         own = root == RANK
         for dtype in (torch.float32, torch.int64):
-            same(lambda x, group: dist.broadcast(x, root, group=group), values([33], dtype),
-                 by="broadcast_chain" if root == 0 else "")
+            same(
+                lambda x, group: dist.broadcast(x, root, group=group),
+                values([33], dtype),
+                by="broadcast_chain" if root == 0 else "",
+            )
             x, lists = values([33], dtype), [values([33], dtype, seed) for seed in range(SIZE)]
-            same(lambda x, out, group: dist.gather(x, out if own else None, root, group=group), x,
-                 [torch.zeros_like(x) for _ in range(SIZE)], by="gather_direct" if root == 0 else "")
-            same(lambda x, given, group: dist.scatter(x, given if own else None, root, group=group), torch.zeros_like(x), lists,
-                 by="scatter_direct" if root == 0 else "")
+            same(
+                lambda x, out, group: dist.gather(x, out if own else None, root, group=group),
+                x,
+                [torch.zeros_like(x) for _ in range(SIZE)],
+                by="gather_direct" if root == 0 else "",
+            )
+            same(
+                lambda x, given, group: dist.scatter(x, given if own else None, root, group=group),
+                torch.zeros_like(x),
+                lists,
+                by="scatter_direct" if root == 0 else "",
+            )
         x = values([33], torch.float32)
         dist.reduce(x, root)
         expected = sum(((torch.arange(33) * 7 + 3 * rank) % 5 + 1).float() for rank in range(SIZE))
@@ -183,7 +232,10 @@ def point_to_point():
     for work in works:
         work.wait()
     assert torch.equal(got, torch.full((5,), float(left)))
-    operations = [dist.P2POp(dist.isend, torch.full((2,), RANK), right), dist.P2POp(dist.irecv, got2 := torch.zeros(2, dtype=torch.int64), left)]
+    operations = [
+        dist.P2POp(dist.isend, torch.full((2,), RANK), right),
+        dist.P2POp(dist.irecv, got2 := torch.zeros(2, dtype=torch.int64), left),
+    ]
     for work in dist.batch_isend_irecv(operations):
         work.wait()
     assert torch.equal(got2, torch.full((2,), left))
@@ -277,9 +329,11 @@ def kernels_registered_on_one_rank_only_are_not_used():
 def a_function_selects():
     group = dist.new_group(backend="mscclc")
     asked = []
+
     def choose(query, kernels):
         asked.append(query)
         return kernels[0] if kernels and query.bytes > 1000 else None
+
     mscclc.set_selector(choose)
     try:
         for count in (4, 4000):
@@ -303,8 +357,9 @@ def communicator_of_a_group():
 
 def model():
     torch.manual_seed(1)
-    return torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 32), torch.nn.Tanh(),
-                               torch.nn.Linear(32, 1))
+    return torch.nn.Sequential(
+        torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 32), torch.nn.Tanh(), torch.nn.Linear(32, 1)
+    )
 
 
 def train(net, parameters):
@@ -352,16 +407,20 @@ def fsdp2():
         fully_shard(net, mesh=mesh)
         found.append(train(net, net.parameters()))
     assert_trained(*found)
-    assert launched("allgather_allpairs") >= before[0] + 30 and launched("reducescatter_allpairs") >= before[1] + 30, WORLD.launches
+    assert (
+        launched("allgather_allpairs") >= before[0] + 30 and launched("reducescatter_allpairs") >= before[1] + 30
+    ), WORLD.launches
 
 
 @scenario
 def operators():
     name = WORLD.group_name
+
     def run(x):
         y = torch.ops.mscclc.all_reduce(x * 2, "sum", name)
         z = torch.ops.mscclc.all_gather(y + 1, name)
         return torch.ops.mscclc.all_to_all(torch.ops.mscclc.reduce_scatter(z, "sum", name), name).sin()
+
     results = []
     for call in (run, torch.compile(run, fullgraph=True, backend="aot_eager")):
         x = values([4 * SIZE, 3], torch.float32).requires_grad_()
@@ -384,6 +443,7 @@ def compiled_functional_collectives():
     def run(x):
         y = functional.all_reduce(x, "sum", WORLD) + 1
         return functional.all_gather_tensor(y, 0, WORLD)
+
     x = values([6, 2], torch.float32)
     assert torch.equal(torch.compile(run, fullgraph=True, backend="aot_eager")(x), run(x))
 
@@ -394,14 +454,25 @@ def main():
     torch.set_num_threads(1)
     params = {"ranks": SIZE, "threadBlocks": 1}
     rooted = {"ranks": SIZE, "threadBlocks": 1, "root": 0}
-    plain = {"allreduce_allpairs": params, "allgather_allpairs": params, "reducescatter_allpairs": params, "alltoall": params,
-             "broadcast_chain": rooted, "reduce_chain": rooted, "gather_direct": rooted, "scatter_direct": rooted}
-    KERNELS = [mscclc.Kernel.compile(SAMPLES / f"{name}.cpp", params=values, platform="host") for name, values in plain.items()]
+    plain = {
+        "allreduce_allpairs": params,
+        "allgather_allpairs": params,
+        "reducescatter_allpairs": params,
+        "alltoall": params,
+        "broadcast_chain": rooted,
+        "reduce_chain": rooted,
+        "gather_direct": rooted,
+        "scatter_direct": rooted,
+    }
+    KERNELS = [
+        mscclc.Kernel.compile(SAMPLES / f"{name}.cpp", params=values, platform="host") for name, values in plain.items()
+    ]
     KERNELS.append(mscclc.Kernel.compile(HERE / "allreduce_max.cpp", params={"ranks": SIZE}, platform="host"))
     for kernel in KERNELS:
         mscclc.register(kernel)
-    dist.init_process_group("mscclc", init_method=f"file://{FOLDER}/store", rank=RANK, world_size=SIZE,
-                            timeout=timedelta(seconds=60))
+    dist.init_process_group(
+        "mscclc", init_method=f"file://{FOLDER}/store", rank=RANK, world_size=SIZE, timeout=timedelta(seconds=60)
+    )
     WORLD, GLOO = dist.group.WORLD, dist.new_group(backend="gloo")
     ended = {}
     for function in SCENARIOS:

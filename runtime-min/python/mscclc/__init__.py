@@ -7,6 +7,7 @@
 
 The package is Python alone and calls the tool and the runtime (mscclc.install says where they are looked for). With
 PyTorch, `import mscclc.torch` makes a backend of torch.distributed, "mscclc", and operators."""
+
 from .abi import DTYPES, REDUCE_OPS, runtime
 from .communicator import Buffer, Communicator
 from .errors import BuildError, CallError, CompileError, Diagnostic, Error, LibraryError, NoKernelError, ToolError
@@ -15,9 +16,30 @@ from .selector import Query, Selector, register, set_selector
 from .tool import Estimate, Plan, compile, estimate, verify
 
 __all__ = [
-    "DTYPES", "REDUCE_OPS", "BuildError", "Buffer", "CallError", "Communicator", "CompileError", "Diagnostic", "Error",
-    "Estimate", "Kernel", "LibraryError", "NoKernelError", "Plan", "Query", "Selector", "ToolError", "cache_folder",
-    "compile", "estimate", "register", "runtime_version", "set_selector", "verify",
+    "DTYPES",
+    "REDUCE_OPS",
+    "BuildError",
+    "Buffer",
+    "CallError",
+    "Communicator",
+    "CompileError",
+    "Diagnostic",
+    "Error",
+    "Estimate",
+    "Kernel",
+    "LibraryError",
+    "NoKernelError",
+    "Plan",
+    "Query",
+    "Selector",
+    "ToolError",
+    "cache_folder",
+    "compile",
+    "estimate",
+    "register",
+    "runtime_version",
+    "set_selector",
+    "verify",
 ]
 
 

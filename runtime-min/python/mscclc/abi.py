@@ -1,4 +1,4 @@
-"""The C interface of the runtime (runtime.h and runtime_abi.h), by ctypes. A test holds the layouts against the headers."""
+"""The C interface of the runtime (runtime.h and runtime_abi.h), by ctypes. A test compares layouts with the headers."""
 from __future__ import annotations
 
 import ctypes
@@ -33,10 +33,11 @@ class KernelStruct(ctypes.Structure):
     """The beginning of MscclcKernel. The runtime has refused kernels of another version before they come here."""
 
     _fields_ = [("abi_magic", c_uint32), ("abi_version", c_uint32), ("name", c_char_p), ("collective", c_char_p),
-                ("tool", c_char_p), ("source", c_char_p), ("switches", c_char_p), ("ranks", c_uint32), ("flags", c_uint32),
-                ("threads", c_uint32), ("max_blocks", c_uint32), ("shared_bytes", c_uint32), ("message_shares", c_uint32),
-                ("min_message_bytes", c_uint64), ("max_message_bytes", c_uint64), ("buffer_alignment", c_uint64),
-                ("root", c_uint32), ("num_variants", c_uint32), ("variants", POINTER(Variant)),
+                ("tool", c_char_p), ("source", c_char_p), ("switches", c_char_p), ("ranks", c_uint32),
+                ("flags", c_uint32), ("threads", c_uint32), ("max_blocks", c_uint32), ("shared_bytes", c_uint32),
+                ("message_shares", c_uint32), ("min_message_bytes", c_uint64), ("max_message_bytes", c_uint64),
+                ("buffer_alignment", c_uint64), ("root", c_uint32), ("num_variants", c_uint32),
+                ("variants", POINTER(Variant)),
                 ("input_bytes", ctypes.CFUNCTYPE(c_uint64, c_uint32, c_uint64)),
                 ("output_bytes", ctypes.CFUNCTYPE(c_uint64, c_uint32, c_uint64))]
 
@@ -47,10 +48,11 @@ AllgatherFunction = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_uint64)
 class CommunicatorOptions(ctypes.Structure):
     """MscclcCommunicatorOptions."""
 
-    _fields_ = [("options_bytes", c_uint32), ("ranks", c_uint32), ("first_local_rank", c_uint32), ("local_ranks", c_uint32),
-                ("devices", POINTER(c_int32)), ("platform", c_uint32), ("reserved", c_uint32), ("rendezvous", c_char_p),
-                ("setup_timeout_ms", c_uint64), ("wait_timeout_ms", c_uint64), ("allgather", AllgatherFunction),
-                ("allgather_context", c_void_p), ("process", c_uint32), ("processes", c_uint32), _LATER]
+    _fields_ = [("options_bytes", c_uint32), ("ranks", c_uint32), ("first_local_rank", c_uint32),
+                ("local_ranks", c_uint32), ("devices", POINTER(c_int32)), ("platform", c_uint32),
+                ("reserved", c_uint32), ("rendezvous", c_char_p), ("setup_timeout_ms", c_uint64), ("wait_timeout_ms", c_uint64),
+                ("allgather", AllgatherFunction), ("allgather_context", c_void_p), ("process", c_uint32),
+                ("processes", c_uint32), _LATER]
 
 
 class Call(ctypes.Structure):
@@ -58,7 +60,8 @@ class Call(ctypes.Structure):
 
     _fields_ = [("call_bytes", c_uint32), ("dtype", c_uint32), ("reduce_op", c_uint32), ("packet", c_uint32),
                 ("input", c_void_p), ("output", c_void_p), ("input_offset", c_uint64), ("output_offset", c_uint64),
-                ("message_bytes", c_uint64), ("threads", c_uint32), ("reserved", c_uint32), ("streams", POINTER(c_void_p)), _LATER]
+                ("message_bytes", c_uint64), ("threads", c_uint32), ("reserved", c_uint32),
+                ("streams", POINTER(c_void_p)), _LATER]
 
 
 class QueryStruct(ctypes.Structure):
@@ -128,7 +131,7 @@ def _open() -> ctypes.CDLL:
         try:
             function = getattr(library, "mscclc_" + name)
         except AttributeError:
-            raise LibraryError(f"{path} has no function mscclc_{name}; it is of another version than this package") from None
+            raise LibraryError(f"{path} has no function mscclc_{name}: it is of another version") from None
         function.argtypes = arguments
         if result == "status":
             function.restype = c_int32

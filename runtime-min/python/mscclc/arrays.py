@@ -1,4 +1,6 @@
-"""Memory of arrays of others: NumPy's, PyTorch's, CuPy's, … by __cuda_array_interface__, __array_interface__ or DLPack."""
+"""Memory of arrays of others: NumPy's, PyTorch's, CuPy's, … by __cuda_array_interface__, __array_interface__ or
+DLPack."""
+
 from __future__ import annotations
 
 import ctypes
@@ -10,7 +12,14 @@ from . import abi
 
 _BY_TYPESTR = {"<f4": "float32", "<f2": "float16", "<i4": "int32", "<u4": "uint32", "|u1": "uint8"}
 # DLPack: its code of a kind of number, and bits.
-_BY_DLPACK = {(2, 32): "float32", (2, 16): "float16", (4, 16): "bfloat16", (0, 32): "int32", (1, 32): "uint32", (1, 8): "uint8"}
+_BY_DLPACK = {
+    (2, 32): "float32",
+    (2, 16): "float16",
+    (4, 16): "bfloat16",
+    (0, 32): "int32",
+    (1, 32): "uint32",
+    (1, 8): "uint8",
+}
 _DLPACK_ON_HOST = (1, 3)  # plain and pinned host memory
 
 
@@ -60,9 +69,16 @@ class _DLDataType(ctypes.Structure):
 
 
 class _DLTensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
-                ("ndim", ctypes.c_int32), ("dtype", _DLDataType), ("shape", ctypes.POINTER(ctypes.c_int64)),
-                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("dtype", _DLDataType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
 
 
 _get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -81,8 +97,9 @@ def _from_dlpack(array: Any) -> Memory:
     if not _is_packed(shape, strides, 1):
         raise ValueError("the array is not contiguous; pass a contiguous copy")
     size = math.prod(shape) * abi.DTYPE_BYTES[dtype]
-    return Memory((tensor.data or 0) + tensor.byte_offset, size, dtype, tensor.device_type in _DLPACK_ON_HOST,
-                  (array, capsule))
+    return Memory(
+        (tensor.data or 0) + tensor.byte_offset, size, dtype, tensor.device_type in _DLPACK_ON_HOST, (array, capsule)
+    )
 
 
 def memory_of(array: Any) -> Memory:
@@ -96,5 +113,7 @@ def memory_of(array: Any) -> Memory:
         return _from_interface(array, interface, on_host=True)
     if hasattr(array, "__dlpack__"):
         return _from_dlpack(array)
-    raise TypeError(f"{type(array).__name__} is no array: it has none of __cuda_array_interface__, __array_interface__ "
-                    "and __dlpack__")
+    raise TypeError(
+        f"{type(array).__name__} is no array: it has none of __cuda_array_interface__, __array_interface__ "
+        "and __dlpack__"
+    )

@@ -1,4 +1,5 @@
 """Communicators of the runtime: ranks, the memory that they share, and launches of kernels."""
+
 from __future__ import annotations
 
 import ctypes
@@ -34,7 +35,9 @@ class _Meeting:
             own = ctypes.string_at(address + self.process * each, each)
             all_bytes = b"".join(self.exchange(own))
             if len(all_bytes) != each * self.processes:
-                raise ValueError(f"the allgather gives {len(all_bytes)} bytes for {each} of each of {self.processes} processes")
+                raise ValueError(
+                    f"the allgather gives {len(all_bytes)} bytes for {each} of each of {self.processes} processes"
+                )
             ctypes.memmove(address, all_bytes, len(all_bytes))
             return 0
         except BaseException as error:  # an exception cannot pass through the runtime: Communicator raises it
@@ -110,10 +113,19 @@ class Communicator:
     Calls that are marked collective are made by every process of the communicator, in the same order. Failures are
     CallError with the reason. Close it, or use it in a `with` statement; both are collective."""
 
-    def __init__(self, ranks: int, *, first_local_rank: int = 0, local_ranks: int | None = None,
-                 devices: Sequence[int] | None = None, platform: str = "auto", rendezvous: str | None = None,
-                 allgather: Allgather | None = None, setup_timeout: float | None = None,
-                 wait_timeout: float | None = None):
+    def __init__(
+        self,
+        ranks: int,
+        *,
+        first_local_rank: int = 0,
+        local_ranks: int | None = None,
+        devices: Sequence[int] | None = None,
+        platform: str = "auto",
+        rendezvous: str | None = None,
+        allgather: Allgather | None = None,
+        setup_timeout: float | None = None,
+        wait_timeout: float | None = None,
+    ):
         self._handle: ctypes.c_void_p | None = None
         #: Held during calls of the runtime: a communicator is used by one thread at a time.
         self.lock = threading.RLock()
@@ -137,8 +149,10 @@ class Communicator:
         meeting = None
         if allgather is not None:
             if ranks % count != 0 or first_local_rank % count != 0:
-                raise ValueError(f"{count} of {ranks} ranks from rank {first_local_rank} on: with an allgather each process "
-                                 "has as many ranks")
+                raise ValueError(
+                    f"{count} of {ranks} ranks from rank {first_local_rank} on: with an allgather each process "
+                    "has as many ranks"
+                )
             meeting = _Meeting(allgather, first_local_rank // count, ranks // count)
             options.allgather = abi.AllgatherFunction(meeting)
         handle = ctypes.c_void_p()
@@ -201,16 +215,22 @@ class Communicator:
 
     def _memories(self, arrays: Sequence[Any]) -> list[Memory]:
         if isinstance(arrays, (str, bytes)) or not hasattr(arrays, "__len__") or len(arrays) != len(self.local_ranks):
-            raise ValueError(f"{len(self.local_ranks)} arrays are needed, one for each local rank; "
-                             f"{len(arrays) if hasattr(arrays, '__len__') else type(arrays).__name__} given")
+            raise ValueError(
+                f"{len(self.local_ranks)} arrays are needed, one for each local rank; "
+                f"{len(arrays) if hasattr(arrays, '__len__') else type(arrays).__name__} given"
+            )
         memories = [memory_of(array) for array in arrays]
         for rank, memory in zip(self.local_ranks, memories):
             if memory.bytes != memories[0].bytes or memory.dtype != memories[0].dtype:
-                raise ValueError(f"rank {rank} has {memory.bytes} bytes of {memory.dtype}, rank {self.local_ranks[0]} "
-                                 f"{memories[0].bytes} of {memories[0].dtype}; all are to be the same")
+                raise ValueError(
+                    f"rank {rank} has {memory.bytes} bytes of {memory.dtype}, rank {self.local_ranks[0]} "
+                    f"{memories[0].bytes} of {memories[0].dtype}; all are to be the same"
+                )
             if memory.on_host != self.on_host:
-                raise ValueError(f"the array of rank {rank} is {'in host memory' if memory.on_host else 'on a device'}, "
-                                 f"the communicator is on {'the host' if self.on_host else 'CUDA devices'}")
+                raise ValueError(
+                    f"the array of rank {rank} is {'in host memory' if memory.on_host else 'on a device'}, "
+                    f"the communicator is on {'the host' if self.on_host else 'CUDA devices'}"
+                )
         return memories
 
     # ----------------------------------------------------------------------------------------------------- launches
@@ -221,8 +241,8 @@ class Communicator:
         return known is not None and known[1] >= max_bytes
 
     def prepare(self, kernel: Kernel, max_bytes: int) -> ctypes.c_void_p:
-        """Loads a kernel for messages of up to `max_bytes`. Collective, unless it is loaded for as many already. `launch`
-        calls it; a call ahead says how much will be needed at most."""
+        """Loads a kernel for messages of up to `max_bytes`. Collective, unless it is loaded for as many already.
+        `launch` calls it; a call ahead says how much will be needed at most."""
         key = ctypes.addressof(kernel.pointer.contents)
         with self.lock:
             known = self._instances.get(key)
@@ -238,9 +258,20 @@ class Communicator:
             self._instances[key] = (made, max_bytes)
             return made
 
-    def launch(self, kernel: Kernel, input: Buffer, output: Buffer | None = None, *, message_bytes: int, dtype: str,
-               op: str = "sum", input_offset: int = 0, output_offset: int | None = None,
-               streams: Sequence[int] | None = None, threads: int = 0) -> None:
+    def launch(
+        self,
+        kernel: Kernel,
+        input: Buffer,
+        output: Buffer | None = None,
+        *,
+        message_bytes: int,
+        dtype: str,
+        op: str = "sum",
+        input_offset: int = 0,
+        output_offset: int | None = None,
+        streams: Sequence[int] | None = None,
+        threads: int = 0,
+    ) -> None:
         """Starts the kernel on all local ranks, asynchronously; `synchronize` waits.
 
         Without `output` the kernel works in place. `message_bytes`: the output of an allgather, the input of any other
@@ -262,14 +293,22 @@ class Communicator:
             instance = self.prepare(kernel, message_bytes)
             abi.runtime().mscclc_launch(instance, ctypes.byref(call))
 
-    def run(self, kernel: "Kernel | str", input: Sequence[Any], output: Sequence[Any] | None = None, *, op: str = "sum",
-            root: int = 0, tags: Sequence[str] = ()) -> Kernel:
+    def run(
+        self,
+        kernel: "Kernel | str",
+        input: Sequence[Any],
+        output: Sequence[Any] | None = None,
+        *,
+        op: str = "sum",
+        root: int = 0,
+        tags: Sequence[str] = (),
+    ) -> Kernel:
         """Runs a collective on arrays, one for each local rank, and waits for it. Collective.
 
-        `kernel` is a kernel, or the name of a collective: then one is picked among the registered ones, by `op`, `root`,
-        `tags`, the type and the size. Without `output` it works in place, on arrays as long as the longer of input and
-        output. Returns the kernel that ran. Raises ValueError for arrays that do not fit the kernel, NoKernelError if
-        nothing registered fits, CallError."""
+        `kernel` is a kernel, or the name of a collective: then one is picked among the registered ones, by `op`,
+        `root`, `tags`, the type and the size. Without `output` it works in place, on arrays as long as the longer of
+        input and output. Returns the kernel that ran. Raises ValueError for arrays that do not fit the kernel,
+        NoKernelError if nothing registered fits, CallError."""
         inputs = self._memories(input)
         outputs = inputs if output is None else self._memories(output)
         if outputs[0].dtype != inputs[0].dtype:
@@ -277,8 +316,9 @@ class Communicator:
         name = kernel if isinstance(kernel, str) else kernel.collective
         message = max(inputs[0].bytes, outputs[0].bytes) if output is None or name == "allgather" else inputs[0].bytes
         if isinstance(kernel, str):
-            kernel = selector.default.select(Query(name, self.ranks, inputs[0].dtype, op, output is None, message, root,
-                                                   tuple(tags)))
+            kernel = selector.default.select(
+                Query(name, self.ranks, inputs[0].dtype, op, output is None, message, root, tuple(tags))
+            )
         self._check_sizes(kernel, message, inputs[0].bytes, None if output is None else outputs[0].bytes)
         given = self.adopt(input) if self._adopts else self._staged(inputs)
         made = None
@@ -297,7 +337,8 @@ class Communicator:
 
     @property
     def _adopts(self) -> bool:
-        """Whether arrays can be adopted: memory of the host is shared between processes only where it is allocated here."""
+        """Whether arrays can be adopted: memory of the host is shared between processes only where it is allocated
+        here."""
         return not self.on_host or len(self.local_ranks) == self.ranks
 
     def _staged(self, memories: list[Memory]) -> Buffer:
@@ -313,7 +354,9 @@ class Communicator:
     @staticmethod
     def _check_sizes(kernel: Kernel, message: int, given: int, made: int | None) -> None:
         if kernel.in_place != (made is None):
-            raise ValueError(f"{kernel} works {'in place: pass no output' if kernel.in_place else 'on two arrays: pass an output'}")
+            raise ValueError(
+                f"{kernel} works {'in place: pass no output' if kernel.in_place else 'on two arrays: pass an output'}"
+            )
         inputs = max(kernel.input_bytes(rank, message) for rank in range(kernel.ranks))
         outputs = max(kernel.output_bytes(rank, message) for rank in range(kernel.ranks))
         wanted = max(inputs, outputs) if made is None else inputs
@@ -366,8 +409,9 @@ class Communicator:
     def __enter__(self) -> "Communicator":
         return self
 
-    def __exit__(self, kind: "type[BaseException] | None", error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: "type[BaseException] | None", error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if error is None or self.closed:
             return self.close()
         # The other processes would wait for this one.
@@ -385,5 +429,3 @@ class Communicator:
             self.close()
         else:
             warnings.warn(f"a communicator of {self.ranks} ranks in several processes was not closed", ResourceWarning)
-
-

@@ -1,4 +1,5 @@
 """What can go wrong, as exceptions."""
+
 from __future__ import annotations
 
 import re
@@ -59,7 +60,9 @@ class CompileError(Error):
         self.output = output
 
 
-_PLACE = re.compile(r"^(?P<file>.+?):(?:(?P<line>\d+):(?P<column>\d+):)? (?P<severity>error|warning|note): (?P<text>.*)$")
+_PLACE = re.compile(
+    r"^(?P<file>.+?):(?:(?P<line>\d+):(?P<column>\d+):)? (?P<severity>error|warning|note): (?P<text>.*)$"
+)
 
 
 def parse_diagnostics(output: str) -> list[Diagnostic]:
@@ -69,7 +72,9 @@ def parse_diagnostics(output: str) -> list[Diagnostic]:
         match = _PLACE.match(line)
         if not match:
             continue
-        one = Diagnostic(match["file"], int(match["line"] or 0), int(match["column"] or 0), match["severity"], match["text"])
+        one = Diagnostic(
+            match["file"], int(match["line"] or 0), int(match["column"] or 0), match["severity"], match["text"]
+        )
         if one.severity == "note" and found:
             found[-1].notes.append(one)
         elif one.severity != "note":

@@ -3,6 +3,7 @@
 Each is looked for where its own variable says (MSCCLC_TOOL, MSCCLC_RUNTIME, MSCCLC_INCLUDE); then in a tree that
 `cmake --install` wrote: the one that MSCCLC_PREFIX names, the one that this package carries, the one of the `mscclc` on
 the PATH."""
+
 from __future__ import annotations
 
 import os
@@ -47,8 +48,12 @@ def tool() -> pathlib.Path:
 
 def runtime_library() -> pathlib.Path:
     """The library of the runtime. Raises LibraryError."""
-    return _find("MSCCLC_RUNTIME", "the runtime, libmscclc_runtime.so,",
-                 ("lib*/libmscclc_runtime.so.?", "lib/*/libmscclc_runtime.so.?"), LibraryError)
+    return _find(
+        "MSCCLC_RUNTIME",
+        "the runtime, libmscclc_runtime.so,",
+        ("lib*/libmscclc_runtime.so.?", "lib/*/libmscclc_runtime.so.?"),
+        LibraryError,
+    )
 
 
 def include_folder() -> pathlib.Path:

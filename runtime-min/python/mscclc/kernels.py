@@ -1,4 +1,5 @@
 """Kernels: baked by the tool, compiled to libraries in a folder of their own, loaded into the runtime."""
+
 from __future__ import annotations
 
 import ctypes
@@ -17,8 +18,8 @@ from .tool import Params, Path, Plan, Program, run_tool
 
 
 def cache_folder() -> pathlib.Path:
-    """Where libraries of kernels lie, named by what they were made of: MSCCLC_CACHE, or `mscclc` in the user's folder of
-    caches. It may be removed whenever no program that loads from it runs."""
+    """Where libraries of kernels lie, named by what they were made of: MSCCLC_CACHE, or `mscclc` in the user's folder
+    of caches. It may be removed whenever no program that loads from it runs."""
     named = os.environ.get("MSCCLC_CACHE")
     if named:
         return pathlib.Path(named)
@@ -34,17 +35,19 @@ def _cuda_command(architectures: Sequence[int]) -> list[str]:
     nvcc = shutil.which("nvcc") or os.path.join(home, "bin", "nvcc")
     code = [f"-gencode=arch=compute_{number},code=sm_{number}" for number in architectures]
     # The shared CUDA runtime: the kernel and the runtime then agree on a thread's current device.
-    return [nvcc, "-std=c++17", "-O3", "-shared", "-Xcompiler=-fPIC", "-cudart=shared", *code, "-x", "cu"]
+    return [nvcc, "-std=c++17", "-O3", "-shared", "-Xcompiler=-fPIC", "-cudart=shared", *code]
 
 
 def _call(command: list[str]) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
-        raise BuildError(f"{command[0]} cannot be run: {error.strerror}; a compiler is needed to build kernels "
-                         "(CXX names the one for the host, CUDA_HOME the folder of nvcc)") from error
+        raise BuildError(
+            f"{command[0]} cannot be run: {error.strerror}; a compiler is needed to build kernels "
+            "(CXX names the one for the host, CUDA_HOME the folder of nvcc)"
+        ) from error
     if done.returncode != 0:
-        raise BuildError(f"{' '.join(command)} ended with exit code {done.returncode}\n{done.stderr.strip()}")
+        raise BuildError(f"{' '.join(command)} ended with exit code {done.returncode}\n{done.stderr.strip()[:4000]}")
     return done.stdout
 
 
@@ -74,8 +77,9 @@ def build_library(text: str, platform: str, architectures: Sequence[int] = (90,)
         source, made = pathlib.Path(scratch, library.stem + ".cu"), pathlib.Path(scratch, library.name)
         source.write_text(text)
         # The kernel registers itself where the runtime is there, so a linker may take the runtime to be of no use.
-        needed = ["-x", "none", "-Wl,--no-as-needed"] if platform == "host" else ["-Xlinker=--no-as-needed"]
-        _call([*command, "-I", str(include), str(source), *needed, str(install.runtime_library()), "-o", str(made)])
+        # nvcc would compile a library whose name ends in a number, and g++ one that follows -x, so the linker gets it.
+        linked = ["-Xlinker", "--no-as-needed", "-Xlinker", str(install.runtime_library())]
+        _call([*command, "-I", str(include), str(source), *linked, "-o", str(made)])
         os.replace(source, library.with_suffix(".cu"))
         os.replace(made, library)
     return library
@@ -110,9 +114,16 @@ class Kernel:
         return [Kernel(abi.KernelPointer(pointer.contents), pathlib.Path(path)) for pointer in pointers]
 
     @staticmethod
-    def compile(source: "Path | Plan", *, params: Params | None = None, algorithm: str | None = None,
-                options: Sequence[str] = (), text: str | None = None, platform: str = "auto",
-                architectures: Sequence[int] = (90,)) -> "Kernel":
+    def compile(
+        source: "Path | Plan",
+        *,
+        params: Params | None = None,
+        algorithm: str | None = None,
+        options: Sequence[str] = (),
+        text: str | None = None,
+        platform: str = "auto",
+        architectures: Sequence[int] = (90,),
+    ) -> "Kernel":
         """Bakes an algorithm or a plan, compiles the kernel and loads it.
 
         `platform`: "cuda" (by nvcc, for `architectures`), "host" (for the CPU stand-in, by a C++ compiler) or "auto":
@@ -131,7 +142,7 @@ class Kernel:
 
     @property
     def platform(self) -> str:
-        """"host" or "cuda": what it was compiled for."""
+        """ "host" or "cuda": what it was compiled for."""
         blocks = ctypes.c_uint32()
         variant = self.pointer.contents.variants[0]
         on_host = variant.resident_blocks(1, ctypes.byref(blocks)) == 0 and blocks.value == abi.ON_HOST
@@ -146,8 +157,8 @@ class Kernel:
         return int(self.pointer.contents.output_bytes(rank, message_bytes))
 
     def steps(self, message_bytes: int) -> tuple[int, int]:
-        """In place, where the shorter buffer of rank r lies in its longer one: r times this many bytes from the beginning,
-        for the input and for the output."""
+        """In place, where the shorter buffer of rank r lies in its longer one: r times this many bytes from the
+        beginning, for the input and for the output."""
         flags = self.pointer.contents.flags
         if flags & (abi.IN_PLACE | abi.ONE_START) != abi.IN_PLACE:
             return 0, 0

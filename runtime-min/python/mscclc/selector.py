@@ -1,11 +1,12 @@
-"""Which kernel a call gets: kernels with the sizes, tags and priorities that they are registered with, or a function that
-decides."""
+"""Which kernel a call gets: kernels with the sizes, tags and priorities that they are registered with, or a function
+that decides."""
+
 from __future__ import annotations
 
 import ctypes
 import threading
 from dataclasses import dataclass
-from typing import Callable, Iterable, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 from . import abi
 from .errors import NoKernelError
@@ -72,23 +73,36 @@ class Selector:
         made = Selector()
         for entry in self.entries:
             if entry.kernel.platform == platform:
-                made.add(entry.kernel, min_bytes=entry.min_bytes, max_bytes=entry.max_bytes, tags=entry.tags,
-                         priority=entry.priority)
+                made.add(
+                    entry.kernel,
+                    min_bytes=entry.min_bytes,
+                    max_bytes=entry.max_bytes,
+                    tags=entry.tags,
+                    priority=entry.priority,
+                )
         if made.entries:
             made.set_function(self._choice)
         return made
 
-    def add(self, kernel: Kernel, *, min_bytes: int = 0, max_bytes: int | None = None, tags: Iterable[str] = (),
-            priority: int = 0) -> None:
-        """Adds a kernel for messages of min_bytes to max_bytes, both included, within what the kernel takes. Among those
-        that fit a call, the highest priority wins, then the narrowest range, then the first added."""
+    def add(
+        self,
+        kernel: Kernel,
+        *,
+        min_bytes: int = 0,
+        max_bytes: int | None = None,
+        tags: Iterable[str] = (),
+        priority: int = 0,
+    ) -> None:
+        """Adds a kernel for messages of min_bytes to max_bytes, both included, within what the kernel takes. Among
+        those that fit a call, the highest priority wins, then the narrowest range, then the first added."""
         limit = abi.NO_LIMIT if max_bytes is None else max_bytes
         if not 0 <= min_bytes <= limit:
             raise ValueError(f"messages of {min_bytes} to {max_bytes} bytes")
         with self._lock:
             entry = Entry(kernel, tuple(tags), min_bytes, limit, priority)
-            abi.runtime().mscclc_selector_add(self._native(), kernel.pointer, ",".join(entry.tags).encode(), min_bytes, limit,
-                                              priority)
+            abi.runtime().mscclc_selector_add(
+                self._native(), kernel.pointer, ",".join(entry.tags).encode(), min_bytes, limit, priority
+            )
             self._kernels[ctypes.addressof(kernel.pointer.contents)] = kernel
             self._entries.append(entry)
 
@@ -101,8 +115,8 @@ class Selector:
             abi.runtime().mscclc_selector_set_function(self._native(), self._callback, None)
 
     def _decider(self, choice: Choice) -> Callable[..., int]:
-        def decide(_query: object, pointers: object, count: int, _user: object) -> int:
-            candidates = [self._kernels[ctypes.addressof(pointers[i].contents)] for i in range(count)]  # type: ignore[index]
+        def decide(_query: object, pointers: Any, count: int, _user: object) -> int:
+            candidates = [self._kernels[ctypes.addressof(pointers[i].contents)] for i in range(count)]
             try:
                 assert self._query is not None
                 picked = choice(self._query, candidates)
@@ -110,14 +124,22 @@ class Selector:
             except BaseException as error:  # an exception cannot pass through the runtime: select raises it
                 self._raised = error
                 return -1
+
         return decide
 
     def select(self, query: Query) -> Kernel:
         """The kernel for a call. Raises NoKernelError, which says why each kernel does not fit; or what the function
         that decides raises."""
-        asked = abi.QueryStruct(query.collective.encode(), query.ranks, code_of(abi.DTYPES, "element type", query.dtype),
-                                code_of(abi.REDUCE_OPS, "operation", query.op), int(query.in_place), query.bytes,
-                                ",".join(query.tags).encode(), query.root)
+        asked = abi.QueryStruct(
+            query.collective.encode(),
+            query.ranks,
+            code_of(abi.DTYPES, "element type", query.dtype),
+            code_of(abi.REDUCE_OPS, "operation", query.op),
+            int(query.in_place),
+            query.bytes,
+            ",".join(query.tags).encode(),
+            query.root,
+        )
         found = abi.KernelPointer()
         with self._lock:
             self._query, self._raised = query, None
@@ -141,8 +163,9 @@ def code_of(table: dict[str, int], what: str, name: str) -> int:
 default = Selector()
 
 
-def register(kernel: Kernel, *, min_bytes: int = 0, max_bytes: int | None = None, tags: Iterable[str] = (),
-             priority: int = 0) -> Kernel:
+def register(
+    kernel: Kernel, *, min_bytes: int = 0, max_bytes: int | None = None, tags: Iterable[str] = (), priority: int = 0
+) -> Kernel:
     """Adds a kernel to those that calls by the name of a collective pick from; see Selector.add. Returns the kernel."""
     default.add(kernel, min_bytes=min_bytes, max_bytes=max_bytes, tags=tags, priority=priority)
     return kernel

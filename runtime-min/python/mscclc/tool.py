@@ -1,4 +1,5 @@
 """Calls of the compiler: plans, proofs and estimates."""
+
 from __future__ import annotations
 
 import json
@@ -31,15 +32,19 @@ class Program:
     options: tuple[str, ...] = ()
 
     @staticmethod
-    def of(source: Path, params: Params | None, algorithm: str | None, options: Sequence[str],
-           text: str | None = None) -> "Program":
+    def of(
+        source: Path, params: Params | None, algorithm: str | None, options: Sequence[str], text: str | None = None
+    ) -> "Program":
         named = tuple((name, _text_of(value)) for name, value in (params or {}).items())
         return Program(os.fspath(source), text, algorithm, named, tuple(options))
 
     def arguments(self) -> list[str]:
         words = [self.source if self.text is None else "-"]
         if self.text is not None:
-            words += ["-x", "cpp" if pathlib.Path(self.source).suffix in ("", ".cpp") else pathlib.Path(self.source).suffix[1:]]
+            words += [
+                "-x",
+                "cpp" if pathlib.Path(self.source).suffix in ("", ".cpp") else pathlib.Path(self.source).suffix[1:],
+            ]
         if self.algorithm:
             words += ["--algorithm", self.algorithm]
         for name, value in self.params:
@@ -48,11 +53,13 @@ class Program:
 
 
 def run_tool(program: Program, *options: str) -> str:
-    """What the tool prints for a program. Raises CompileError for a program that is wrong or not proven, ToolError if the
-    tool is not there, or for arguments that it does not take."""
+    """What the tool prints for a program. Raises CompileError for a program that is wrong or not proven, ToolError if
+    the tool is not there, or for arguments that it does not take."""
     command = [str(install.tool()), *program.arguments(), "--color=never", *options]
     try:
-        done = subprocess.run(command, input=program.text, capture_output=True, text=True, errors="replace", check=False)
+        done = subprocess.run(
+            command, input=program.text, capture_output=True, text=True, errors="replace", check=False
+        )
     except OSError as error:
         raise ToolError(f"{command[0]} cannot be run: {error}") from error
     if done.returncode == 0:
@@ -90,7 +97,7 @@ class Plan:
 
     @property
     def collective(self) -> str:
-        """"allreduce", "allgather", …"""
+        """ "allreduce", "allgather", …"""
         return str(self.json["collective"])
 
     @property
@@ -111,7 +118,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate for one message size. `bound`: what most of the time goes by for; `details`: all that the tool says."""
+    """An estimate for one message size. `bound`: what most of the time goes by for; `details`: all that the tool
+    says."""
 
     bytes: int
     microseconds: float
@@ -122,31 +130,55 @@ class Estimate:
 
 
 def _estimate(program: Program, sizes: Sequence[int], machine: str) -> list[Estimate]:
-    table = json.loads(run_tool(program, "--estimate", "--json", "--machine", machine, "--size", ",".join(map(str, sizes))))
-    return [Estimate(row["bytes"], row["us"], row["algbw_GBps"], row["busbw_GBps"], row["bound"], row)
-            for row in table["estimates"]]
+    table = json.loads(
+        run_tool(program, "--estimate", "--json", "--machine", machine, "--size", ",".join(map(str, sizes)))
+    )
+    return [
+        Estimate(row["bytes"], row["us"], row["algbw_GBps"], row["busbw_GBps"], row["bound"], row)
+        for row in table["estimates"]
+    ]
 
 
-def compile(source: Path, *, params: Params | None = None, algorithm: str | None = None, options: Sequence[str] = (),
-            text: str | None = None) -> Plan:
+def compile(
+    source: Path,
+    *,
+    params: Params | None = None,
+    algorithm: str | None = None,
+    options: Sequence[str] = (),
+    text: str | None = None,
+) -> Plan:
     """Compiles an algorithm (.cpp), a plan (.json), a schedule of MSCCL (.xml) or IR (.ir) to a plan, which is proven.
 
     `params` sets parameters of the algorithm: {"ranks": 8}. `options` are more arguments of the tool. With `text` the
-    source is this text, and `source` says by its ending what it is. Raises CompileError with a diagnostic for each error,
-    and ToolError."""
+    source is this text, and `source` says by its ending what it is. Raises CompileError with a diagnostic for each
+    error, and ToolError."""
     program = Program.of(source, params, algorithm, options, text)
     return Plan(program, run_tool(program, "--emit-json"))
 
 
-def verify(source: Path, *, params: Params | None = None, algorithm: str | None = None, options: Sequence[str] = (),
-           text: str | None = None) -> str:
-    """Proves a program, and gives the summary of what was proven. Arguments and errors are those of `compile`; a value of
-    `params` may also be a range or list of values, as in `-P ranks=2..16`."""
+def verify(
+    source: Path,
+    *,
+    params: Params | None = None,
+    algorithm: str | None = None,
+    options: Sequence[str] = (),
+    text: str | None = None,
+) -> str:
+    """Proves a program, and gives the summary of what was proven. Arguments and errors are those of `compile`; a value
+    of `params` may also be a range or list of values, as in `-P ranks=2..16`."""
     return run_tool(Program.of(source, params, algorithm, options, text), "--verify").strip()
 
 
-def estimate(source: Path, sizes: Sequence[int], *, machine: str = "h100x8", params: Params | None = None,
-             algorithm: str | None = None, options: Sequence[str] = (), text: str | None = None) -> list[Estimate]:
+def estimate(
+    source: Path,
+    sizes: Sequence[int],
+    *,
+    machine: str = "h100x8",
+    params: Params | None = None,
+    algorithm: str | None = None,
+    options: Sequence[str] = (),
+    text: str | None = None,
+) -> list[Estimate]:
     """How long a program takes at some message sizes (bytes) on a machine: a name or a file, as in `mscclc --estimate`.
     Other arguments and errors are those of `compile`."""
     return _estimate(Program.of(source, params, algorithm, options, text), sizes, machine)

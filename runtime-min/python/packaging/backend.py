@@ -1,11 +1,12 @@
 """Builds the wheel of the package, by the hooks of PEP 517.
 
-A wheel carries the tool and the runtime that the package calls. They come from a tree that `cmake --install` wrote, which
-MSCCLC_PREFIX names; else from the build folder of this checkout, build/release, if all of it is built. Without either
-the wheel has Python alone, and the package looks for an installed tree when it is used.
+A wheel carries the tool and the runtime that the package calls. They come from a tree that `cmake --install` wrote,
+which MSCCLC_PREFIX names; else from the build folder of this checkout, build/release, if all of it is built. Without
+either the wheel has Python alone, and the package looks for an installed tree when it is used.
 
-setuptools needs the package `wheel` for this before its version 70, and a new environment has neither. This needs nothing,
-so that the package installs without a network."""
+setuptools needs the package `wheel` for this before its version 70, and a new environment has neither. This needs
+nothing, so that the package installs without a network."""
+
 from __future__ import annotations
 
 import base64
@@ -22,7 +23,13 @@ from typing import Any, Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What of an installed tree the package uses. Libraries are taken by their SONAME, as a wheel holds no links.
-CARRIED = ("bin/mscclc", "include/mscclc/**/*", "lib*/mscclc/*", "lib*/libmscclc_runtime.so.[0-9]", "share/mscclc/samples/**/*")
+CARRIED = (
+    "bin/mscclc",
+    "include/mscclc/**/*",
+    "lib*/mscclc/*",
+    "lib*/libmscclc_runtime.so.[0-9]",
+    "share/mscclc/samples/**/*",
+)
 
 
 def project() -> dict[str, Any]:
@@ -85,8 +92,9 @@ def metadata(tag: str, native: bool) -> dict[str, str]:
     facts = project()
     return {
         "METADATA": f"Metadata-Version: 2.1\nName: {facts['name']}\nVersion: {facts['version']}\n"
-                    f"Summary: {facts['description']}\nRequires-Python: {facts['requires-python']}\n",
-        "WHEEL": f"Wheel-Version: 1.0\nGenerator: mscclc\nRoot-Is-Purelib: {'false' if native else 'true'}\nTag: {tag}\n",
+        f"Summary: {facts['description']}\nRequires-Python: {facts['requires-python']}\n",
+        "WHEEL": f"Wheel-Version: 1.0\nGenerator: mscclc\nRoot-Is-Purelib: {'false' if native else 'true'}\n"
+        f"Tag: {tag}\n",
     }
 
 
@@ -114,8 +122,13 @@ def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
     facts = project()
     base = f"{facts['name']}-{facts['version']}"
     with tarfile.open(pathlib.Path(sdist_directory, base + ".tar.gz"), "w:gz") as archive:
-        for path in [ROOT / "pyproject.toml", ROOT / "README.md", *sorted(ROOT.glob("packaging/*.py")),
-                     *sorted((ROOT / "mscclc").rglob("*.py")), ROOT / "mscclc/py.typed"]:
+        for path in [
+            ROOT / "pyproject.toml",
+            ROOT / "README.md",
+            *sorted(ROOT.glob("packaging/*.py")),
+            *sorted((ROOT / "mscclc").rglob("*.py")),
+            ROOT / "mscclc/py.typed",
+        ]:
             archive.add(path, f"{base}/{path.relative_to(ROOT).as_posix()}")
         description = tempfile.NamedTemporaryFile("w", suffix=".txt")
         description.write(metadata("py3-none-any", False)["METADATA"])

@@ -4,8 +4,9 @@
     mscclc.register(mscclc.Kernel.compile("allreduce.cpp", params={"ranks": 2}))
     torch.distributed.init_process_group("mscclc")
 
-Kernels are those that are registered on every rank before a group's first collective; `refresh` of the group takes later
-ones. A call that no kernel fits runs by gloo, on CUDA by NCCL."""
+Kernels are those that are registered on every rank before a group's first collective; `refresh` of the group takes
+later ones. A call that no kernel fits runs by gloo, on CUDA by NCCL."""
+
 from . import operators
 from .backend import ProcessGroupMscclc, install
 from .operators import all_gather, all_reduce, all_to_all, reduce_scatter

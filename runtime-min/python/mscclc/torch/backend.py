@@ -1,7 +1,9 @@
 """The backend "mscclc" of torch.distributed.
 
-A collective runs by a registered kernel if one fits, else by the backend behind it: gloo for tensors of the host, NCCL for
-those of CUDA devices. Point-to-point calls, barriers and all that is not written here go to that backend at once."""
+A collective runs by a registered kernel if one fits, else by the backend behind it: gloo for tensors of the host, NCCL
+for those of CUDA devices. Point-to-point calls, barriers and all that is not written here go to that backend at
+once."""
+
 from __future__ import annotations
 
 import logging
@@ -91,7 +93,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             engine.abort("the process group was aborted")
         self._gloo.abort()
 
-    # ---------------------------------------------------------------------------------------------------- how a call runs
+    # ----------------------------------------------------------------------------------------------- how a call runs
 
     def _exchange(self, own: bytes) -> list[bytes]:
         """Bytes of every rank, by gloo; their lengths may differ."""
@@ -101,18 +103,28 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         given = torch.frombuffer(bytearray(own.ljust(longest, b"\0")), dtype=torch.uint8)
         made = [torch.empty_like(given) for _ in lengths]
         self._gloo.allgather([made], [given]).wait()
-        return [bytes(tensor.numpy()[:int(length)]) if hasattr(tensor, "numpy") else b"" for tensor, length in zip(made, lengths)]
+        return [
+            bytes(tensor.numpy()[: int(length)]) if hasattr(tensor, "numpy") else b""
+            for tensor, length in zip(made, lengths)
+        ]
 
     def _engine(self, device: str) -> Engine:
         if device not in self._engines:
-            self._engines[device] = Engine(self.rank(), self.size(), device == "cpu", self._exchange,
-                                           self._timeout.total_seconds())
+            self._engines[device] = Engine(
+                self.rank(), self.size(), device == "cpu", self._exchange, self._timeout.total_seconds()
+            )
         return self._engines[device]
 
-    def _call(self, job: "Job | Callable[[], Job] | None", result: Tensors, name: str, behind: Callable[[], Any],
-              after: Callable[[], None] | None = None) -> Any:
-        """Runs a job by a kernel, or `behind` if there is none; then `after` on the result. `job` may be a function that
-        makes it; None: no kernel does it."""
+    def _call(
+        self,
+        job: "Job | Callable[[], Job] | None",
+        result: Tensors,
+        name: str,
+        behind: Callable[[], Any],
+        after: Callable[[], None] | None = None,
+    ) -> Any:
+        """Runs a job by a kernel, or `behind` if there is none; then `after` on the result. `job` may be a function
+        that makes it; None: no kernel does it."""
         device = result[0].device.type
         if device not in ("cpu", "cuda"):
             return behind()
@@ -147,8 +159,16 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             tensor.record_stream(self._stream)
         return CudaWork(event, result)
 
-    def _reduced(self, collective: str, op: Any, inputs: list[Tensors], outputs: list[Tensors], piece: Tensors,
-                 behind: Callable[[Any], Any], root: int = 0) -> Any:
+    def _reduced(
+        self,
+        collective: str,
+        op: Any,
+        inputs: list[Tensors],
+        outputs: list[Tensors],
+        piece: Tensors,
+        behind: Callable[[Any], Any],
+        root: int = 0,
+    ) -> Any:
         """A collective that reduces. The mean is the sum, divided at the end: gloo has none."""
         name = _op_name(op)
         job = Job(collective, inputs, outputs, piece, name, root) if name else None
@@ -160,10 +180,12 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         def divide() -> None:
             for tensor in _flat(outputs):
                 tensor.div_(self.size())
-        return self._call(job, results, collective, lambda: behind(dist.ReduceOp.SUM if mean else op),
-                          divide if mean else None)
 
-    # ------------------------------------------------------------------------------------------------------- collectives
+        return self._call(
+            job, results, collective, lambda: behind(dist.ReduceOp.SUM if mean else op), divide if mean else None
+        )
+
+    # -------------------------------------------------------------------------------------------------- collectives
 
     def allreduce(self, tensors: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllreduceOptions()
@@ -171,6 +193,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         def behind(op: Any) -> Any:
             opts.reduceOp = op
             return self._inner.allreduce(tensors, opts)
+
         return self._reduced("allreduce", opts.reduceOp, [tensors], [tensors], tensors, behind)
 
     def allreduce_coalesced(self, tensors: Tensors, opts: Any = None) -> Any:
@@ -181,6 +204,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             each.reduceOp = op
             for tensor in tensors:
                 self._inner.allreduce([tensor], each).wait()
+
         return self._reduced("allreduce", op, [tensors], [tensors], tensors, behind)
 
     def broadcast(self, tensors: Tensors, opts: Any = None) -> Any:
@@ -197,13 +221,19 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             # Behind, the tensors of other ranks than the root may be overwritten.
             own = tensors if opts.rootRank == self.rank() else [tensor.clone() for tensor in tensors]
             return self._inner.reduce(own, opts)
+
         here = opts.rootRank == self.rank()
-        return self._reduced("reduce", opts.reduceOp, [tensors], [tensors] if here else [], tensors, behind, opts.rootRank)
+        return self._reduced(
+            "reduce", opts.reduceOp, [tensors], [tensors] if here else [], tensors, behind, opts.rootRank
+        )
 
     def allgather(self, outputs: list[Tensors], inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllgatherOptions()
-        same = len(inputs) == 1 and all(len(one) == self.size() for one in outputs) and all(
-            tensor.shape == inputs[0].shape and tensor.dtype == inputs[0].dtype for tensor in _flat(outputs))
+        same = (
+            len(inputs) == 1
+            and all(len(one) == self.size() for one in outputs)
+            and all(tensor.shape == inputs[0].shape and tensor.dtype == inputs[0].dtype for tensor in _flat(outputs))
+        )
         job = Job("allgather", [inputs], [[tensor] for tensor in outputs[0]], inputs) if same else None
         return self._call(job, _flat(outputs), "allgather", lambda: self._inner.allgather(outputs, inputs, opts))
 
@@ -213,13 +243,17 @@ class ProcessGroupMscclc(dist.ProcessGroup):
     def all_gather_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllgatherOptions()
         job = None
-        if all(o.is_contiguous() and o.dtype == i.dtype and o.numel() == i.numel() * self.size() for o, i in zip(outputs, inputs)):
+        if all(
+            o.is_contiguous() and o.dtype == i.dtype and o.numel() == i.numel() * self.size()
+            for o, i in zip(outputs, inputs)
+        ):
             pieces = [output.view(self.size(), *inputs[k].shape) for k, output in enumerate(outputs)]
             job = Job("allgather", [inputs], [[piece[rank] for piece in pieces] for rank in range(self.size())], inputs)
 
         def behind() -> None:
             for output, input in zip(outputs, inputs):
                 self._inner.all_gather_single(*_rows(output, input), opts).wait()
+
         return self._call(job, outputs, "allgather", behind)
 
     def reduce_scatter(self, outputs: Tensors, inputs: list[Tensors], opts: Any = None) -> Any:
@@ -228,10 +262,13 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         def behind(op: Any) -> Any:
             opts.reduceOp = op
             return self._inner.reduce_scatter(outputs, inputs, opts)
+
         same = len(outputs) == 1 and all(tensor.shape == outputs[0].shape for tensor in _flat(inputs))
         if not same:
             return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp))
-        return self._reduced("reducescatter", opts.reduceOp, [[tensor] for tensor in inputs[0]], [outputs], outputs, behind)
+        return self._reduced(
+            "reducescatter", opts.reduceOp, [[tensor] for tensor in inputs[0]], [outputs], outputs, behind
+        )
 
     def reduce_scatter_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> Any:
         return self.reduce_scatter_single_coalesced([output], [input], opts)
@@ -243,6 +280,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             opts.reduceOp = op
             for output, input in zip(outputs, inputs):
                 self._inner.reduce_scatter_single(*_rows(output, input), opts).wait()
+
         if any(i.numel() != o.numel() * self.size() or i.dtype != o.dtype for o, i in zip(outputs, inputs)):
             return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp))
         pieces = [input.reshape(self.size(), *outputs[k].shape) for k, input in enumerate(inputs)]
@@ -263,8 +301,12 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
     def alltoall(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllToAllOptions()
-        return self._call(lambda: self._alltoall_job(outputs, inputs), outputs, "alltoall",
-                          lambda: self._alltoall_behind(outputs, inputs, opts))
+        return self._call(
+            lambda: self._alltoall_job(outputs, inputs),
+            outputs,
+            "alltoall",
+            lambda: self._alltoall_behind(outputs, inputs, opts),
+        )
 
     def _alltoall_behind(self, outputs: Tensors, inputs: Tensors, opts: Any) -> Any:
         if outputs[0].device.type != "cpu":
@@ -279,24 +321,37 @@ class ProcessGroupMscclc(dist.ProcessGroup):
                 tensor.copy_(piece.view(tensor.shape))
         return None
 
-    def all_to_all_single(self, output: torch.Tensor, input: torch.Tensor, output_splits: "list[int] | None",
-                          input_splits: "list[int] | None", opts: Any = None) -> Any:
+    def all_to_all_single(
+        self,
+        output: torch.Tensor,
+        input: torch.Tensor,
+        output_splits: "list[int] | None",
+        input_splits: "list[int] | None",
+        opts: Any = None,
+    ) -> Any:
         opts = opts or c10d.AllToAllOptions()
         behind = lambda: self._inner.all_to_all_single(output, input, output_splits or [], input_splits or [], opts)
         whole = output.is_contiguous() and all(
             (sum(splits) == tensor.shape[0]) if splits else tensor.shape[0] % self.size() == 0
-            for tensor, splits in ((output, output_splits), (input, input_splits)) if tensor.dim() > 0)
+            for tensor, splits in ((output, output_splits), (input, input_splits))
+            if tensor.dim() > 0
+        )
         if not whole or output.dim() == 0 or input.dim() == 0:
             return self._call(lambda: self._alltoall_job(None, None), [output], "alltoall", behind)
 
         def job() -> "Job | None":
-            return self._alltoall_job(list(output.split(output_splits or output.shape[0] // self.size() or 1)),
-                                      list(input.split(input_splits or input.shape[0] // self.size() or 1)))
+            return self._alltoall_job(
+                list(output.split(output_splits or output.shape[0] // self.size() or 1)),
+                list(input.split(input_splits or input.shape[0] // self.size() or 1)),
+            )
+
         return self._call(job, [output], "alltoall", behind)
 
     def _alltoall_job(self, outputs: "Tensors | None", inputs: "Tensors | None") -> "Job | None":
-        """Sizes are each rank's own, so all ranks tell each other before a kernel is thought of. A piece is as long as the
-        largest one; where that is much more than what is sent, no kernel does it. None: a rank's arguments are wrong."""
+        """Sizes are each rank's own, so all ranks tell each other before a kernel is thought of. A piece is as long as
+        the largest one; where that is much more than what is sent, no kernel does it. None: a rank's arguments are
+        wrong.
+        """
         sizes = torch.full((self.size(), 2), -1, dtype=torch.int64)
         if outputs is not None and inputs is not None and len(outputs) == len(inputs) == self.size():
             for column, tensors in enumerate((outputs, inputs)):
@@ -309,8 +364,13 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         if not agree or outputs is None or inputs is None or largest * self.size() ** 2 > 4 * total + (1 << 16):
             return None
         rounded = (largest + 15) // 16 * 16
-        return Job("alltoall", [[tensor] for tensor in inputs], [[tensor] for tensor in outputs], inputs[:1],
-                   piece_bytes=rounded)
+        return Job(
+            "alltoall",
+            [[tensor] for tensor in inputs],
+            [[tensor] for tensor in outputs],
+            inputs[:1],
+            piece_bytes=rounded,
+        )
 
     # ------------------------------------------------------------------------------------------------ straight through
 
@@ -325,6 +385,8 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
     def barrier(self, opts: Any = None) -> Any:
         """Comes after the collectives before it."""
+        if self._stream is not None:
+            self._stream.synchronize()
         return self._worker.submit("barrier", [], lambda: self._gloo.barrier().wait())
 
     # The names before PyTorch 2.13.

@@ -3,6 +3,7 @@
 Tensors are copied into memory that all ranks reach, and the result back: that is right for any tensor. What decides
 whether a kernel runs is what all ranks share: collective, element type, operation, root and sizes. So all ranks decide
 alike. That they have registered the same kernels is checked when the first collective of a group comes."""
+
 from __future__ import annotations
 
 import ctypes
@@ -23,8 +24,14 @@ from ..selector import Query, Selector
 
 log = logging.getLogger("mscclc.torch")
 
-DTYPES = {torch.float32: "float32", torch.float16: "float16", torch.bfloat16: "bfloat16", torch.int32: "int32",
-          torch.uint32: "uint32", torch.uint8: "uint8"}
+DTYPES = {
+    torch.float32: "float32",
+    torch.float16: "float16",
+    torch.bfloat16: "bfloat16",
+    torch.int32: "int32",
+    torch.uint32: "uint32",
+    torch.uint8: "uint8",
+}
 # Collectives whose message is a piece for each rank; that of the others is one piece.
 _PIECES = ("allgather", "reducescatter", "alltoall", "scatter")
 _REDUCING = ("allreduce", "reducescatter", "reduce")
@@ -51,9 +58,9 @@ class Choice:
 
 @dataclass
 class Job:
-    """A collective on tensors. `inputs` and `outputs` are lists of pieces, one or one for each rank; a piece is the tensors
-    that follow each other in it. A rank that gives or gets nothing has no pieces. `piece_tensors`: the tensors of a piece
-    of this call, or tensors of their types and sizes."""
+    """A collective on tensors. `inputs` and `outputs` are lists of pieces, one or one for each rank; a piece is the
+    tensors that follow each other in it. A rank that gives or gets nothing has no pieces. `piece_tensors`: the tensors
+    of a piece of this call, or tensors of their types and sizes."""
 
     collective: str
     inputs: list[list[torch.Tensor]]
@@ -65,8 +72,11 @@ class Job:
     piece_bytes: int | None = None
 
     def size(self) -> int:
-        return self.piece_bytes if self.piece_bytes is not None else sum(
-            _rounded(tensor.nbytes, _ALIGNMENT) for tensor in self.piece_tensors)
+        return (
+            self.piece_bytes
+            if self.piece_bytes is not None
+            else sum(_rounded(tensor.nbytes, _ALIGNMENT) for tensor in self.piece_tensors)
+        )
 
 
 class _Region:
@@ -78,15 +88,19 @@ class _Region:
             memory = (ctypes.c_uint8 * buffer.bytes).from_address(buffer.address(rank))
             self.bytes = torch.frombuffer(memory, dtype=torch.uint8)
         else:
-            self.__cuda_array_interface__ = {"shape": (buffer.bytes,), "typestr": "|u1", "version": 3,
-                                             "data": (buffer.address(rank), False)}
+            self.__cuda_array_interface__ = {
+                "shape": (buffer.bytes,),
+                "typestr": "|u1",
+                "version": 3,
+                "data": (buffer.address(rank), False),
+            }
             self.bytes = torch.as_tensor(self, device="cuda")
 
     def views(self, start: int, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """Where the tensors of a piece lie that begins at `start`."""
         found = []
         for tensor in tensors:
-            found.append(self.bytes[start:start + tensor.nbytes].view(tensor.dtype).view(tensor.shape))
+            found.append(self.bytes[start : start + tensor.nbytes].view(tensor.dtype).view(tensor.shape))
             start += _rounded(tensor.nbytes, _ALIGNMENT)
         return found
 
@@ -122,8 +136,11 @@ class Engine:
         reduces = job.collective in _REDUCING
         dtype = DTYPES[job.piece_tensors[0].dtype] if reduces else "uint8"
         element = job.piece_tensors[0].element_size() if reduces else 1
-        shares = [entry.kernel.message_shares for entry in self._kernels.entries
-                  if entry.kernel.collective == job.collective and entry.kernel.ranks == self.size]
+        shares = [
+            entry.kernel.message_shares
+            for entry in self._kernels.entries
+            if entry.kernel.collective == job.collective and entry.kernel.ranks == self.size
+        ]
         if not shares:
             return None
         pieces = self.size if job.collective in _PIECES else 1
@@ -136,7 +153,9 @@ class Engine:
             except NoKernelError as error:
                 self._say((query, in_place), "no kernel: %s", error)
                 continue
-            self._say((query, kernel.name), "%s of %d bytes of %s: kernel %s", job.collective, message, dtype, kernel.name)
+            self._say(
+                (query, kernel.name), "%s of %d bytes of %s: kernel %s", job.collective, message, dtype, kernel.name
+            )
             return Choice(kernel, dtype, job.op, message, message // pieces)
         return None
 
@@ -145,7 +164,8 @@ class Engine:
         if first is None or job.size() == 0 or any(tensor.layout != torch.strided for tensor in job.piece_tensors):
             return True
         return job.collective in _REDUCING and any(
-            tensor.dtype not in DTYPES or tensor.dtype != first.dtype for tensor in job.piece_tensors)
+            tensor.dtype not in DTYPES or tensor.dtype != first.dtype for tensor in job.piece_tensors
+        )
 
     def _agree_on_kernels(self) -> Selector:
         """The registered kernels, if all ranks have the same; else there are none."""
@@ -155,8 +175,10 @@ class Engine:
                 kernels = selectors.default.copy("host" if self.on_host else "cuda")
         except Error as error:
             reason = f"rank {self.rank}: {error}"
-        seen = [(entry.kernel.name, entry.kernel.library.name, entry.tags, entry.min_bytes, entry.max_bytes, entry.priority)
-                for entry in kernels.entries]
+        seen = [
+            (entry.kernel.name, entry.kernel.library.name, entry.tags, entry.min_bytes, entry.max_bytes, entry.priority)
+            for entry in kernels.entries
+        ]
         print_ = hashlib.sha256(repr(seen).encode()).hexdigest()
         if self._agree(reason, print_) and kernels.entries:
             self._start()
@@ -180,8 +202,15 @@ class Engine:
         try:
             devices = None if self.on_host else [torch.cuda.current_device()]
             self._communicator = Communicator(
-                self.size, first_local_rank=self.rank, local_ranks=1, devices=devices, allgather=self._exchange,
-                platform="host" if self.on_host else "cuda", setup_timeout=self.timeout, wait_timeout=self.timeout)
+                self.size,
+                first_local_rank=self.rank,
+                local_ranks=1,
+                devices=devices,
+                allgather=self._exchange,
+                platform="host" if self.on_host else "cuda",
+                setup_timeout=self.timeout,
+                wait_timeout=self.timeout,
+            )
         except Error as error:
             reason = f"rank {self.rank}: {error}"
         self._agree(reason)
@@ -194,8 +223,8 @@ class Engine:
     # ---------------------------------------------------------------------------------------------------- execution
 
     def prepare(self, choice: Choice) -> bool:
-        """Memory for a call, and the kernel's own; larger than before is made anew. False: some rank has none of it, and
-        from here on no kernel runs."""
+        """Memory for a call, and the kernel's own; larger than before is made anew. False: some rank has none of it,
+        and from here on no kernel runs."""
         kernel, communicator = choice.kernel, self._communicator
         assert communicator is not None
         sizes = [kernel.input_bytes(self.rank, choice.message), kernel.output_bytes(self.rank, choice.message)]
@@ -209,9 +238,11 @@ class Engine:
             for index, size in enumerate(sizes):
                 have = self._regions[index].buffer.bytes if index < len(self._regions) else 0
                 if have < size:
-                    region = _Region(communicator.allocate(1 << (max(size, 4096) - 1).bit_length()), self.rank, self.on_host)
-                    old = self._regions[index:index + 1]
-                    self._regions[index:index + 1] = [region]
+                    region = _Region(
+                        communicator.allocate(1 << (max(size, 4096) - 1).bit_length()), self.rank, self.on_host
+                    )
+                    old = self._regions[index : index + 1]
+                    self._regions[index : index + 1] = [region]
                     for one in old:
                         one.buffer.release()
             communicator.prepare(kernel, min(kernel.max_bytes, 1 << (choice.message - 1).bit_length()))
@@ -220,8 +251,8 @@ class Engine:
         return self._agree(reason)
 
     def run(self, choice: Choice, job: Job, stream: int | None = None) -> None:
-        """Copies in, launches, and copies out, after `prepare`. On the host it waits for the launch; on CUDA all goes to
-        the stream, which is the current one."""
+        """Copies in, launches, and copies out, after `prepare`. On the host it waits for the launch; on CUDA all goes
+        to the stream, which is the current one."""
         communicator = self._communicator
         assert communicator is not None
         given, made = self._regions[0], self._regions[0 if choice.kernel.in_place else 1]
@@ -231,10 +262,16 @@ class Engine:
                 start = self.rank * input_step + index * choice.piece
                 for view, tensor in zip(given.views(start, piece), piece):
                     view.copy_(tensor)
-            communicator.launch(choice.kernel, given.buffer, None if made is given else made.buffer,
-                                message_bytes=choice.message, dtype=choice.dtype, op=choice.op,
-                                streams=None if stream is None else [stream],
-                                threads=1 if self.on_host and choice.message < 1 << 16 else 0)
+            communicator.launch(
+                choice.kernel,
+                given.buffer,
+                None if made is given else made.buffer,
+                message_bytes=choice.message,
+                dtype=choice.dtype,
+                op=choice.op,
+                streams=None if stream is None else [stream],
+                threads=1 if self.on_host and choice.message < 1 << 16 else 0,
+            )
             if stream is None:
                 communicator.synchronize()
             for index, piece in enumerate(job.outputs):

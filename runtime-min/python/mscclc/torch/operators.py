@@ -1,6 +1,7 @@
 """Collectives as operators of PyTorch, which torch.compile takes whole and autograd goes through: torch.ops.mscclc.*.
 
 Each takes the name of a group (`group.group_name`) and gives a new tensor. They work on groups of any backend."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -58,7 +59,14 @@ def reduce_scatter(input: torch.Tensor, op: str, group: str) -> torch.Tensor:
     made = input.new_empty(_share(input, group))
     options = c10d.ReduceScatterOptions()
     options.reduceOp = _op(op)
-    _wait(_resolve_process_group(group), "reduce_scatter_single", "_reduce_scatter_base", made, input.contiguous(), options)
+    _wait(
+        _resolve_process_group(group),
+        "reduce_scatter_single",
+        "_reduce_scatter_base",
+        made,
+        input.contiguous(),
+        options,
+    )
     return made
 
 
@@ -95,6 +103,7 @@ def _keep(names: list[str]) -> Any:
     def setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         for name, value in zip(names, inputs[1:]):
             setattr(ctx, name, value)
+
     return setup
 
 
@@ -104,11 +113,17 @@ def _scale(context: Any, gradient: torch.Tensor) -> torch.Tensor:
     return gradient / _resolve_process_group(context.group).size() if context.op == "avg" else gradient
 
 
-all_reduce.register_autograd(lambda context, gradient: (all_reduce(_scale(context, gradient), "sum", context.group), None, None),
-                             setup_context=_keep(["op", "group"]))
-all_gather.register_autograd(lambda context, gradient: (reduce_scatter(gradient, "sum", context.group), None),
-                             setup_context=_keep(["group"]))
-reduce_scatter.register_autograd(lambda context, gradient: (all_gather(_scale(context, gradient), context.group), None, None),
-                                 setup_context=_keep(["op", "group"]))
-all_to_all.register_autograd(lambda context, gradient: (all_to_all(gradient, context.group), None),
-                             setup_context=_keep(["group"]))
+all_reduce.register_autograd(
+    lambda context, gradient: (all_reduce(_scale(context, gradient), "sum", context.group), None, None),
+    setup_context=_keep(["op", "group"]),
+)
+all_gather.register_autograd(
+    lambda context, gradient: (reduce_scatter(gradient, "sum", context.group), None), setup_context=_keep(["group"])
+)
+reduce_scatter.register_autograd(
+    lambda context, gradient: (all_gather(_scale(context, gradient), context.group), None, None),
+    setup_context=_keep(["op", "group"]),
+)
+all_to_all.register_autograd(
+    lambda context, gradient: (all_to_all(gradient, context.group), None), setup_context=_keep(["group"])
+)

@@ -1,4 +1,5 @@
 """What an asynchronous collective gives: on the host, the result of a thread; on CUDA, an event of a stream."""
+
 from __future__ import annotations
 
 import queue
@@ -82,7 +83,9 @@ class CudaWork(_Work):  # type: ignore[misc, valid-type]
         return self._result
 
     def get_future(self) -> "torch.futures.Future[list[torch.Tensor]]":
-        future: torch.futures.Future[list[torch.Tensor]] = torch.futures.Future(devices=[torch.device("cuda", torch.cuda.current_device())])
+        future: torch.futures.Future[list[torch.Tensor]] = torch.futures.Future(
+            devices=[torch.device("cuda", torch.cuda.current_device())]
+        )
         with torch.cuda.stream(torch.cuda.Stream()):
             self.wait()
             future.set_result(self._result)
@@ -90,7 +93,8 @@ class CudaWork(_Work):  # type: ignore[misc, valid-type]
 
 
 class Worker:
-    """A thread that does collectives one after the other, in the order in which they came: it is the same on all ranks."""
+    """A thread that does collectives one after the other, in the order in which they came: it is the same on all
+    ranks."""
 
     def __init__(self, name: str):
         self._jobs: "queue.SimpleQueue[tuple[HostWork, Callable[[], Any]] | None]" = queue.SimpleQueue()
