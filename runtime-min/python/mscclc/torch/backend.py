@@ -103,10 +103,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         given = torch.frombuffer(bytearray(own.ljust(longest, b"\0")), dtype=torch.uint8)
         made = [torch.empty_like(given) for _ in lengths]
         self._gloo.allgather([made], [given]).wait()
-        return [
-            bytes(tensor.numpy()[: int(length)]) if hasattr(tensor, "numpy") else b""
-            for tensor, length in zip(made, lengths)
-        ]
+        return [bytes(tensor[: int(length)].tolist()) for tensor, length in zip(made, lengths)]
 
     def _engine(self, device: str) -> Engine:
         if device not in self._engines:
