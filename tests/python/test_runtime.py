@@ -1,6 +1,7 @@
 """Kernels on NumPy arrays, in host memory."""
 
 import ctypes
+import os
 import pathlib
 import shutil
 import subprocess
@@ -267,6 +268,22 @@ def test_wrong_arguments_of_a_communicator():
     with pytest.raises(mscclc.CallError) as caught:
         mscclc.Communicator(2, local_ranks=1, platform="host", allgather=broken)
     assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.skipif(not os.environ.get("MSCCLC_TEST_NCCL"), reason="MSCCLC_TEST_NCCL names no double of NCCL")
+def test_a_communicator_of_nccl(allreduce, tmp_path):
+    double = ctypes.CDLL(os.environ["MSCCLC_TEST_NCCL"])
+    double.ncclDoubleInit.restype = ctypes.c_void_p
+    comms = [double.ncclDoubleInit(str(tmp_path / "board").encode(), 2, rank) for rank in range(2)]
+    with mscclc.Communicator.from_nccl(comms, library=double._handle, platform="host", wait_timeout=20) as ranks:
+        assert (ranks.ranks, ranks.local_ranks) == (2, range(2))
+        arrays = [np.full(64, rank + 1, np.float32) for rank in range(2)]
+        ranks.run(allreduce, arrays)
+        assert all((array == 3).all() for array in arrays)
+    with pytest.raises(ValueError, match="of these 1 null"):
+        mscclc.Communicator.from_nccl([comms[0], 0], library=double._handle)
+    with pytest.raises(mscclc.CallError, match="wanted is rank"):
+        mscclc.Communicator.from_nccl([comms[0], comms[0]], library=double._handle, platform="host")
 
 
 PROCESS = """

@@ -52,7 +52,7 @@ class CommunicatorOptions(ctypes.Structure):
                 ("local_ranks", c_uint32), ("devices", POINTER(c_int32)), ("platform", c_uint32),
                 ("reserved", c_uint32), ("rendezvous", c_char_p), ("setup_timeout_ms", c_uint64), ("wait_timeout_ms", c_uint64),
                 ("allgather", AllgatherFunction), ("allgather_context", c_void_p), ("process", c_uint32),
-                ("processes", c_uint32), _LATER]
+                ("processes", c_uint32), ("nccl", POINTER(c_void_p)), ("nccl_library", c_void_p), _LATER]
 
 
 class Call(ctypes.Structure):
@@ -82,6 +82,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("communicator_options_init", None, [POINTER(CommunicatorOptions)]),
     ("communicator_create", "status", [POINTER(CommunicatorOptions), POINTER(c_void_p)]),
     ("communicator_destroy", "status", [c_void_p]),
+    ("communicator_ranks", c_uint32, [c_void_p]),
     ("communicator_first_local_rank", c_uint32, [c_void_p]),
     ("communicator_local_ranks", c_uint32, [c_void_p]),
     ("communicator_device", c_int32, [c_void_p, c_uint32]),

@@ -107,6 +107,7 @@ class Communicator:
     rendezvous         where several processes meet: the path of a Unix socket, or "@name" in the abstract namespace
     allgather          an exchange of your own by which several processes of one machine meet instead; each process has
                        as many local ranks
+    nccl, nccl_library see from_nccl, which is the way to give them
     setup_timeout      seconds that a process waits for the others in a collective call; 60 by default
     wait_timeout       seconds that a wait in a kernel may take; for ever by default (10 in debug builds)
 
@@ -123,6 +124,8 @@ class Communicator:
         platform: str = "auto",
         rendezvous: str | None = None,
         allgather: Allgather | None = None,
+        nccl: Sequence[int] | None = None,
+        nccl_library: int = 0,
         setup_timeout: float | None = None,
         wait_timeout: float | None = None,
     ):
@@ -155,14 +158,19 @@ class Communicator:
                 )
             meeting = _Meeting(allgather, first_local_rank // count, ranks // count)
             options.allgather = abi.AllgatherFunction(meeting)
+        if nccl is not None:
+            options.nccl = (ctypes.c_void_p * count)(*nccl)
+            options.nccl_library = nccl_library
         handle = ctypes.c_void_p()
         try:
             runtime.mscclc_communicator_create(ctypes.byref(options), ctypes.byref(handle))
         except CallError as error:
             raise error from meeting.raised if meeting else None
         self._handle = handle
-        self.ranks = ranks
+        self.ranks: int = runtime.mscclc_communicator_ranks(handle)
+        first_local_rank = runtime.mscclc_communicator_first_local_rank(handle)
         self.local_ranks = range(first_local_rank, first_local_rank + count)
+        self._by_nccl = nccl is not None
         self.on_host: bool = runtime.mscclc_communicator_platform(handle) == abi.PLATFORMS["host"]
 
     @classmethod
@@ -182,6 +190,15 @@ class Communicator:
         if torch.cuda.is_available() and options.get("platform") != "host":
             options.setdefault("devices", [torch.cuda.current_device()])
         return cls(size, first_local_rank=rank, local_ranks=1, allgather=exchange, **options)
+
+    @classmethod
+    def from_nccl(cls, comms: Sequence[int], *, library: int = 0, **options: Any) -> "Communicator":
+        """One on NCCL's communicators, which outlive it: the ncclComm_t of each local rank, as a number; the ranks follow
+        each other. Processes meet, and share memory, by NCCL, 2.28.9 or newer. `library` is dlopen's handle of that NCCL;
+        by default the one that is loaded. `options` are the platform and the timeouts of Communicator. Collective."""
+        if len(comms) == 0 or not all(comms):
+            raise ValueError(f"{len(comms)} communicators of NCCL, of these {sum(not one for one in comms)} null")
+        return cls(len(comms), local_ranks=len(comms), nccl=comms, nccl_library=library, **options)
 
     @property
     def closed(self) -> bool:
@@ -337,9 +354,9 @@ class Communicator:
 
     @property
     def _adopts(self) -> bool:
-        """Whether arrays can be adopted: memory of the host is shared between processes only where it is allocated
-        here."""
-        return not self.on_host or len(self.local_ranks) == self.ranks
+        """Whether arrays can be adopted: memory of the host is shared between processes, or by NCCL, only where it is
+        allocated here."""
+        return not self.on_host or (len(self.local_ranks) == self.ranks and not self._by_nccl)
 
     def _staged(self, memories: list[Memory]) -> Buffer:
         buffer = self.allocate(memories[0].bytes)
