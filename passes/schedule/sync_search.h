@@ -68,7 +68,7 @@ private:
   bool visible_ = false;
   std::vector<Step> steps_;
   std::uint64_t stepsTaken_ = 0; ///< before this question
-  std::uint32_t last_ = none; ///< the step that found the first access
+  std::uint32_t last_ = none;    ///< the step that found the first access
   struct Reached {
     std::uint32_t question = 0, begin = 0, explored = 0;
   };
