@@ -178,11 +178,13 @@ void CommandLine::addOutputs() {
 
 void CommandLine::addOptionsOfOutputs() {
   group_ = "Options of these outputs";
-  add("--message-size", options_.messageSize, "BYTES", "schedule for this message size; a kernel is for it alone")
+  add("--message-size", options_.messageSize, "BYTES",
+      "schedule programs that say only what moves for this message size; a kernel is for it alone")
       ->transform(byteSize(1, "a message has at least one byte"));
   add("--machine", options_.machine, "NAME[*N]",
-      "machine to estimate or schedule for, or a file that describes one, times N nodes: " + machineNames() + " [" +
-          options_.machine + "]")
+      "machine to estimate for, or to schedule programs that say only what moves for, or a file that describes one, "
+      "times N nodes: " +
+          machineNames() + " [" + options_.machine + "]")
       ->check(notEmpty());
   addFlag("--json", options_.json, "for programs instead of people");
   repeated(add("--size", options_.runSizes, "BYTES,…", "message sizes [a few small ones]"))

@@ -7,6 +7,7 @@
 #include "frontend/trace/record_abi.h"
 #include "ir/collectives.h"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <string>
@@ -22,7 +23,8 @@ constexpr std::uint32_t flagsOf(Sync sync, bool relaxed = false) {
   return static_cast<std::uint32_t>(sync) | (relaxed ? CallFlags::relaxed : 0);
 }
 constexpr std::uint32_t flagsOf(ReduceOp op, bool packet = false) {
-  return static_cast<std::uint32_t>(op) << CallFlags::opShift | (packet ? CallFlags::packet : 0);
+  return std::min(static_cast<std::uint32_t>(op), CallFlags::opMask) << CallFlags::opShift |
+         (packet ? CallFlags::packet : 0);
 }
 
 /// Handle of the rank that executes an operation on these chunks, of which one may be unset or faulty.

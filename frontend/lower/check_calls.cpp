@@ -144,11 +144,14 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   call.relaxed = (record.head.flags & detail::CallFlags::relaxed) != 0;
   call.packet = (record.head.flags & detail::CallFlags::packet) != 0;
   const std::uint32_t op = record.head.flags >> detail::CallFlags::opShift & detail::CallFlags::opMask;
-  if (op > static_cast<std::uint32_t>(ir::ReduceOp::Max))
-    return Result::Damaged;
-  call.reduceOp = static_cast<ir::ReduceOp>(op);
   if (declarations_.phase() == ProgramPhase::Skipping)
     return Result::Faulty;
+  if (op > static_cast<std::uint32_t>(ir::ReduceOp::Max)) {
+    diagnostics_.report(diag::no_enumerator, call.loc,
+                        {call.spelling, "an .op", "ReduceOp::Sum, ReduceOp::Min and ReduceOp::Max"});
+    return Result::Faulty;
+  }
+  call.reduceOp = static_cast<ir::ReduceOp>(op);
   if (call.info->family == CallFamily::Movement)
     return statement(reader, call);
   if (call.info->family == CallFamily::Ref)

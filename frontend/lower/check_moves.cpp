@@ -50,8 +50,11 @@ CallChecker::Result CallChecker::moveChoices(const MoveRecord &record, CheckedCa
   move.by.reset();
   move.block.reset();
   move.packets.reset();
-  if (record.via >= std::size(viaWords))
-    return Result::Damaged;
+  if (record.via >= std::size(viaWords)) {
+    diagnostics_.report(diag::no_enumerator, call.loc,
+                        {call.spelling, "a .via", "Via::Auto, Via::Memory, Via::Port and Via::Switch"});
+    return Result::Faulty;
+  }
   if (record.via != 0)
     move.via = static_cast<ir::Via>(record.via - 1);
   if (record.packets != 0)

@@ -6,7 +6,9 @@
 #include "passes/time/estimate.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace mscclc::passes::schedule {
@@ -20,6 +22,22 @@ struct Score {
   double linkBytes = 0;     ///< on the busiest link
   std::uint64_t syncs = 0;  ///< signals, waits, semaphores' and barriers' blocks
   std::uint64_t blocks = 0; ///< of all ranks
+};
+
+/// What candidates have to come up to: the time of the fastest, and the fewest bytes of those that are as fast.
+struct Mark {
+  double nanoseconds = std::numeric_limits<double>::infinity();
+  double linkBytes = std::numeric_limits<double>::infinity();
+
+  explicit Mark(std::span<const Score> scores) {
+    for (const Score &score : scores)
+      nanoseconds = std::min(nanoseconds, score.nanoseconds);
+    for (const Score &score : scores)
+      if (isFast(score.nanoseconds))
+        linkBytes = std::min(linkBytes, score.linkBytes);
+  }
+  bool isFast(double time) const { return time <= slack * nanoseconds; }
+  bool movesLittle(double bytes) const { return bytes <= slack * linkBytes; }
 };
 
 std::uint64_t countBusy(const ir::Rank &rank) {
@@ -75,22 +93,15 @@ public:
 
   /// The best of all that were tried; null if none was taken.
   Tried *best() {
-    Tried *fastest = nullptr;
-    for (Tried &one : tried_)
-      if (one.score && (!fastest || one.score->nanoseconds < fastest->score->nanoseconds))
-        fastest = &one;
-    if (!fastest)
-      return nullptr;
-    const auto isFast = [&](const Tried &one) {
-      return one.score && one.score->nanoseconds <= slack * fastest->score->nanoseconds;
-    };
-    double linkBytes = fastest->score->linkBytes;
+    std::vector<Score> scores;
     for (const Tried &one : tried_)
-      if (isFast(one))
-        linkBytes = std::min(linkBytes, one.score->linkBytes);
+      if (one.score)
+        scores.push_back(*one.score);
+    const Mark mark(scores);
     Tried *best = nullptr;
     for (Tried &one : tried_)
-      if (isFast(one) && one.score->linkBytes <= slack * linkBytes && (!best || hasLessSync(*one.score, *best->score)))
+      if (one.score && mark.isFast(one.score->nanoseconds) && mark.movesLittle(one.score->linkBytes) &&
+          (!best || hasLessSync(*one.score, *best->score)))
         best = &one;
     return best;
   }
@@ -278,17 +289,14 @@ private:
 } // namespace
 
 TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate &other) {
-  double fastest = taken.nanoseconds;
+  std::vector<Score> scores;
   for (const Candidate &one : choice.tried)
     if (!one.refused)
-      fastest = std::min(fastest, one.nanoseconds);
-  if (other.nanoseconds > slack * fastest)
+      scores.push_back({one.nanoseconds, one.linkBytes, one.syncs, one.threadBlocks});
+  const Mark mark(scores);
+  if (!mark.isFast(other.nanoseconds))
     return TakenFor::Time;
-  double linkBytes = taken.linkBytes;
-  for (const Candidate &one : choice.tried)
-    if (!one.refused && one.nanoseconds <= slack * fastest)
-      linkBytes = std::min(linkBytes, one.linkBytes);
-  if (other.linkBytes > slack * linkBytes)
+  if (!mark.movesLittle(other.linkBytes))
     return TakenFor::LinkBytes;
   if (other.syncs != taken.syncs)
     return TakenFor::Syncs;

@@ -7,6 +7,10 @@
 
 namespace mscclc::passes::prune {
 
+/// Where uses of scratch and writes are many, so are the pairs that keep the one before the other without an end of the
+/// launch between them: after so many steps none more is asked, and the sync counts as needed.
+constexpr std::uint64_t mostSteps = 40'000'000;
+
 NeededSync::NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
                        bool everyRank)
     : records_(records), orbits_(orbits), dropped_(std::move(dropped)), usedBy_(dropped_.size()) {
@@ -116,7 +120,7 @@ bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
   }
   for (const Need &other : instead(need)) {
     pieces_.clear();
-    if (!searches_[other.record].ordered(other.pair, pieces_))
+    if (searches_[other.record].stepsTaken() > mostSteps || !searches_[other.record].ordered(other.pair, pieces_))
       return false;
     trial.added.emplace_back(other, pieces_);
   }

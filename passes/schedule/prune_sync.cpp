@@ -4,6 +4,7 @@
 #include "ir/op_semantics.h"
 #include "passes/schedule/drop_pieces.h"
 #include "passes/schedule/needed_sync.h"
+#include "passes/schedule/sole_ways.h"
 #include "passes/schedule/sync_sizes.h"
 #include "passes/verify/verify.h"
 #include "passes/verify/verify_diagnostics.h"
@@ -36,7 +37,7 @@ class Pruning {
 public:
   explicit Pruning(PassContext &context)
       : program_(context.program), allowed_(allowedBy(context.diags)), stats_(context.stats), index_(context.program),
-        pieces_(index_), orbits_(index_, pieces_), dropped_(pieces_.count()), needed_(pieces_.count()) {}
+        pieces_(index_), orbits_(index_, pieces_), dropped_(pieces_.count()) {}
 
   void run() {
     // Of a test's buffers nobody says who uses them.
@@ -47,6 +48,7 @@ public:
     if (records_.empty())
       return;
     candidates_ = orbits_.candidates();
+    needed_ = onSoleWays(records_.front(), orbits_, pieces_.count());
     // What the proof refuses to let go may have made other sync seem needed.
     while (mayProve() && round()) {
     }

@@ -269,7 +269,8 @@ void SyncRun::noteScratch(const Operand &operand, std::uint32_t access, bool wri
 void SyncRun::noteEnd(std::uint32_t rank) {
   const std::uint32_t b = index_.block(rank, 0);
   ends_[rank] = {newAccess(b, none, true), newAccess(b, none, true)};
-  --record_.accesses[ends_[rank].before].at.phase;
+  Access &before = record_.accesses[ends_[rank].before];
+  before.time = record_.begun[b][before.at.phase--] - 1;
 }
 
 void SyncRun::noteWrite(const Operand &operand, std::uint32_t access) {
@@ -349,6 +350,27 @@ void SyncRun::keepDecisive() {
   record_.pairs = std::move(kept);
 }
 
+/// Of a block's uses of scratch the last one decides, of those that write and of all.
+void SyncRun::keepLastUses(std::vector<Pair> &uses) const {
+  const auto &accesses = record_.accesses;
+  std::ranges::sort(uses, {}, [&](const Pair &use) {
+    const Access &x = accesses[use.first];
+    return std::tuple(x.at.block, x.port, ~x.at.phase, !use.visible, use);
+  });
+  std::vector<Pair> kept;
+  for (const Pair &use : uses) {
+    const Access &x = accesses[use.first];
+    const auto decides = [&](const Pair &last) {
+      return accesses[last.first].at.block == x.at.block && accesses[last.first].port == none &&
+             last.visible >= use.visible;
+    };
+    const auto mayDecide = std::span(kept).last(std::min<std::size_t>(kept.size(), 2));
+    if (x.port != none || std::ranges::none_of(mayDecide, decides))
+      kept.push_back(use);
+  }
+  uses = std::move(kept);
+}
+
 void SyncRun::finish() {
   const auto unique = [](std::vector<Pair> &pairs) {
     std::ranges::sort(pairs);
@@ -366,6 +388,7 @@ void SyncRun::finish() {
     for (Pair &use : record_.scratch[r].uses)
       use.second = ends_[r].after;
     unique(record_.scratch[r].uses);
+    keepLastUses(record_.scratch[r].uses);
     unique(record_.scratch[r].writes);
   }
 }

@@ -80,8 +80,9 @@ struct ScratchUse {
 };
 
 struct SyncRecord {
-  std::vector<std::vector<Piece>> bounds;     ///< [block][phase]: what begins the phase; `none`: what always stands
-  std::vector<std::vector<Receipt>> receipts; ///< [block], in the order of time
+  std::vector<std::vector<Piece>> bounds;        ///< [block][phase]: what begins the phase; `none`: what always stands
+  std::vector<std::vector<std::uint32_t>> begun; ///< [block][phase]: time
+  std::vector<std::vector<Receipt>> receipts;    ///< [block], in the order of time
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> met; ///< [block]: (phase that begins, meeting)
   std::vector<std::vector<Flushed>> flushes;                             ///< [block], in the order of time
   std::vector<std::vector<std::uint32_t>> launches; ///< [block]: phases that begin with a meeting of its rank

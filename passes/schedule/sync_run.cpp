@@ -17,6 +17,7 @@ SyncRun::SyncRun(const ProgramIndex &index, const proof::Geometry &geometry, con
       meetings_(index), waiters_(index.numQueues()), numMet_(index.numRanks(), 0), lastPlain_(index.numBlocks(), none),
       ends_(index.numRanks()), began_(index.numRanks(), none) {
   record_.bounds.assign(index.numBlocks(), {none});
+  record_.begun.assign(index.numBlocks(), {0});
   record_.receipts.resize(index.numBlocks());
   record_.met.resize(index.numBlocks());
   record_.flushes.resize(index.numBlocks());
@@ -112,6 +113,7 @@ void SyncRun::advance(std::uint32_t b) {
 bool SyncRun::execute(std::uint32_t b, const Op &op) {
   switch (ir::info(op.kind).step) {
   case ir::OpStep::BlockSync:
+    ++time_;
     endPhase(b, pieces_.of(b, blocks_[b].at.op()));
     return true;
   case ir::OpStep::Barrier:
@@ -135,6 +137,7 @@ bool SyncRun::execute(std::uint32_t b, const Op &op) {
 void SyncRun::endPhase(std::uint32_t b, Piece piece) {
   ++blocks_[b].phase;
   record_.bounds[b].push_back(piece);
+  record_.begun[b].push_back(time_);
 }
 
 bool SyncRun::meet(std::uint32_t b, const Op &op) {
@@ -149,6 +152,7 @@ bool SyncRun::meet(std::uint32_t b, const Op &op) {
   if (met.empty())
     return false;
   const Piece piece = pieces_.of(b, s.at.op());
+  ++time_;
   const auto first = static_cast<std::uint32_t>(record_.members.size());
   for (const std::uint32_t other : met) {
     const Piece part = pieces_.of(other, blocks_[other].at.op());
@@ -168,6 +172,7 @@ void SyncRun::meetRank(std::uint32_t rank) {
   const auto first = static_cast<std::uint32_t>(record_.members.size());
   began_[rank] = static_cast<std::uint32_t>(record_.meetings.size());
   ++numMet_[rank];
+  ++time_;
   for (std::uint32_t b = index_.block(rank, 0); b < index_.block(rank + 1, 0); ++b) {
     endPhase(b, none);
     record_.launches[b].push_back(blocks_[b].phase);

@@ -80,6 +80,7 @@ private:
   void userOverwrites(std::uint32_t rank);
   void userReads(std::uint32_t rank);
   void keepDecisive();
+  void keepLastUses(std::vector<Pair> &uses) const;
   void finish();
 
   const ProgramIndex &index_;

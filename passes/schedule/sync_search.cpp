@@ -47,6 +47,7 @@ bool SyncSearch::ordered(const Pair &pair, std::vector<Piece> &pieces) {
   first_ = &record_.accesses[pair.first];
   second_ = &record_.accesses[pair.second];
   visible_ = pair.visible;
+  stepsTaken_ += steps_.size();
   steps_.clear();
   bool found = reach(second_->at, none) ||
                (second_->thread != none && toldThread(second_->at, second_->thread, second_->time, none)) ||
@@ -120,6 +121,8 @@ bool SyncSearch::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b)
   }
   if (first_->port == none && isFirst(at, begin))
     return found(parent, a, b);
+  if (record_.begun[at.block][begin] < first_->time)
+    return false;
   Reached &reached = blocks_[at.block];
   if (reached.question != question_)
     reached = {question_, 0, 0};

@@ -21,6 +21,8 @@ public:
 
   /// True if `pair` is in order; `pieces` gets those by which it is.
   bool ordered(const Pair &pair, std::vector<Piece> &pieces);
+  /// Moments and messages that all questions so far have come to.
+  std::uint64_t stepsTaken() const { return stepsTaken_ + steps_.size(); }
 
 private:
   struct Step {
@@ -65,7 +67,8 @@ private:
   const Access *first_ = nullptr, *second_ = nullptr;
   bool visible_ = false;
   std::vector<Step> steps_;
-  std::uint32_t last_ = none; ///< the step that found the first access
+  std::uint64_t stepsTaken_ = 0; ///< before this question
+  std::uint32_t last_ = none;    ///< the step that found the first access
   struct Reached {
     std::uint32_t question = 0, begin = 0, explored = 0;
   };
