@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <link.h>
+#include <memory>
 #include <vector>
 
 namespace mscclc::nccl {
@@ -27,23 +28,31 @@ bool isOwn(const std::string &file) {
   return isSameFile(file, fileOf(&here));
 }
 
+/// A handle of an object that is loaded already.
+struct Close {
+  void operator()(void *handle) const { ::dlclose(handle); }
+};
+using Handle = std::unique_ptr<void, Close>;
+
 /// Everything that is loaded, the program first.
-std::vector<link_map *> loadedObjects() {
-  std::vector<link_map *> objects;
-  void *const program = ::dlopen(nullptr, RTLD_NOW | RTLD_NOLOAD);
+std::vector<Handle> loadedObjects() {
+  std::vector<std::string> names;
+  const Handle program(::dlopen(nullptr, RTLD_NOW | RTLD_NOLOAD));
   link_map *map = nullptr;
-  if (program != nullptr && ::dlinfo(program, RTLD_DI_LINKMAP, &map) == 0)
+  if (program && ::dlinfo(program.get(), RTLD_DI_LINKMAP, &map) == 0)
     for (; map != nullptr; map = map->l_next)
-      objects.push_back(map);
-  if (program != nullptr)
-    ::dlclose(program);
+      names.emplace_back(map->l_name);
+  std::vector<Handle> objects;
+  for (const std::string &name : names)
+    if (Handle handle(::dlopen(name.empty() ? nullptr : name.c_str(), RTLD_NOW | RTLD_NOLOAD)); handle)
+      objects.push_back(std::move(handle));
+  ::dlerror(); // of those that have no file
   return objects;
 }
 
 /// Folders that the loader searches for what this object needs.
-std::vector<std::string> searchPath(link_map *object) {
+std::vector<std::string> searchPath(void *handle) {
   Dl_serinfo size{};
-  void *const handle = object;
   if (::dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) != 0)
     return {};
   std::vector<Dl_serinfo> room(size.dls_size / sizeof(Dl_serinfo) + 1);
@@ -59,9 +68,9 @@ std::vector<std::string> searchPath(link_map *object) {
 /// Objects that have NCCL's functions by both their names, as only NCCL has them. This one is not among them.
 std::vector<std::string> loadedNccls() {
   std::vector<std::string> found;
-  for (link_map *object : loadedObjects()) {
-    const void *const function = ::dlsym(object, "ncclGetVersion");
-    const void *const second = ::dlsym(object, "pncclGetVersion");
+  for (const Handle &object : loadedObjects()) {
+    const void *const function = ::dlsym(object.get(), "ncclGetVersion");
+    const void *const second = ::dlsym(object.get(), "pncclGetVersion");
     if (function == nullptr || second == nullptr)
       continue;
     const std::string file = fileOf(function);
@@ -87,8 +96,8 @@ std::string findRealLibrary(std::string &why) {
   }
   if (const std::vector<std::string> loaded = loadedNccls(); !loaded.empty())
     return loaded.front();
-  for (link_map *object : loadedObjects())
-    for (const std::string &folder : searchPath(object)) {
+  for (const Handle &object : loadedObjects())
+    for (const std::string &folder : searchPath(object.get())) {
       const fs::path path = fs::absolute(fs::path(folder) / "libnccl.so.2", error);
       if (fs::is_regular_file(path, error) && !isOwn(path))
         return path;

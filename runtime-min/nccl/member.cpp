@@ -99,16 +99,20 @@ int tellAll(const std::vector<Member *> &members, std::vector<std::string> &said
                                 cudaMemcpyHostToDevice, member.stream));
   }
   MSCCLC_CHECK(gather(members, each));
+  // What is said is read until the streams are done.
+  std::vector<std::string> heard;
+  heard.reserve(members.size());
   for (size_t i = 0; i < members.size(); ++i) {
     Member &member = *members[i];
-    said[i].resize(member.ranks * each);
+    heard.emplace_back(member.ranks * each, '\0');
     MSCCLC_CUDA(cudaSetDevice(member.device));
-    MSCCLC_CUDA(cudaMemcpyAsync(said[i].data(), member.memory, said[i].size(), cudaMemcpyDeviceToHost, member.stream));
+    MSCCLC_CUDA(cudaMemcpyAsync(heard[i].data(), member.memory, heard[i].size(), cudaMemcpyDeviceToHost, member.stream));
   }
   for (Member *member : members) {
     MSCCLC_CUDA(cudaSetDevice(member->device));
     MSCCLC_CUDA(cudaStreamSynchronize(member->stream));
   }
+  said = std::move(heard);
   return Success;
 }
 
