@@ -59,7 +59,7 @@ const char *nameOf(Kind kind) {
 }
 
 Shape shapeOf(const Call &call, uint32_t ranks) {
-  return {call.kind,  call.count, call.type, reduces(call.kind) ? call.op : 0, hasRoot(call.kind) ? call.root : 0,
+  return {call.kind, call.count, call.type, reduces(call.kind) ? call.op : 0, hasRoot(call.kind) ? call.root : 0,
           ranks};
 }
 

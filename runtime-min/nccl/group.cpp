@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace mscclc::nccl {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 struct Group {
   int depth = 0;
   std::vector<Call> calls;
+  bool isPassedOn = false; ///< NCCL's: nothing is recorded any more
 };
 thread_local Group group;
 
@@ -68,8 +70,10 @@ bool mayBeOurs(const std::vector<Call> &calls, Plan &plan) {
     Planned planned{call, memberOf(call.comm), {}};
     if (!planned.member || call.count == 0)
       return false;
-    if (!mayServe(call.kind, planned.member->ranks)) {
-      info(describe(shapeOf(call, planned.member->ranks)) + ": NCCL, as there is no kernel for it");
+    const bool known = !reduces(call.kind) || (reduceOpOf(call.op) && dtypeOf(call.type) != MSCCLC_ANY_DTYPE);
+    if (!known || !mayServe(call.kind, planned.member->ranks)) {
+      info(describe(shapeOf(call, planned.member->ranks)) + ": NCCL, as " +
+           (known ? "there is no kernel for it" : "kernels do not have this type or operation"));
       return false;
     }
     if (planned.member->known && !planned.member->team)
@@ -135,11 +139,17 @@ int run(Plan &plan) {
 } // namespace
 
 int submit(const Call &call) {
-  if (group.depth != 0) {
-    group.calls.push_back(call);
-    return Success;
-  }
   Plan plan;
+  if (group.depth != 0 && !group.isPassedOn) {
+    group.calls.push_back(call);
+    if (mayBeOurs(group.calls, plan))
+      return Success;
+    // At once: what the call names, as an operation of the program's own, need not live to the end of the group.
+    group.isPassedOn = true;
+    return passOnAll(std::exchange(group.calls, {}));
+  }
+  if (group.depth != 0)
+    return passOn(call);
   return mayBeOurs({call}, plan) ? run(plan) : passOn(call);
 }
 
@@ -151,15 +161,13 @@ int groupStart() {
 }
 
 int groupEnd() {
-  if (group.depth > 1 || group.calls.empty()) {
-    group.depth = std::max(0, group.depth - 1);
+  group.depth = std::max(0, group.depth - 1);
+  if (group.depth != 0)
     return real().groupEnd();
-  }
-  group.depth = 0;
-  const std::vector<Call> calls = std::move(group.calls);
-  group.calls.clear();
+  group.isPassedOn = false;
+  const std::vector<Call> calls = std::exchange(group.calls, {});
   Plan plan;
-  if (!mayBeOurs(calls, plan)) {
+  if (calls.empty() || !mayBeOurs(calls, plan)) {
     const int result = passOnAll(calls);
     return worst(result, real().groupEnd());
   }
@@ -169,14 +177,13 @@ int groupEnd() {
 }
 
 int groupSimulateEnd(void *info) {
-  if (group.depth == 1) {
-    const int result = passOnAll(group.calls);
-    group.calls.clear();
-    group.depth = 0;
-    return worst(result, real().groupSimulateEnd(info));
-  }
   group.depth = std::max(0, group.depth - 1);
-  return real().groupSimulateEnd(info);
+  int result = Success;
+  if (group.depth == 0) {
+    result = passOnAll(std::exchange(group.calls, {}));
+    group.isPassedOn = false;
+  }
+  return worst(result, real().groupSimulateEnd(info));
 }
 
 } // namespace mscclc::nccl

@@ -169,10 +169,14 @@ Choice make(const Library &all, const Shape &shape) {
   std::vector<Choice> fitting;
   std::vector<const MscclcKernel *> kernels;
   std::string why = "there is no kernel for it";
+  bool isFirst = true;
   for (const Candidate &candidate : candidatesFor(all, shape)) {
     Choice one = choice;
     if (const std::string reason = unfit(shape, candidate, one); !reason.empty()) {
-      why = reason;
+      // What is listed for this size says most.
+      if (candidate.takes(extentOf(shape, 0)->message, nameOfType(shape.type)) || isFirst)
+        why = reason;
+      isFirst = false;
       continue;
     }
     one.kernel = candidate.kernel;
@@ -201,7 +205,8 @@ uint64_t parseBytes(const char *text, uint64_t otherwise) {
   const uint64_t number = std::strtoull(text, &end, 10);
   constexpr std::pair<char, uint64_t> units[] = {{'\0', 1}, {'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}};
   for (const auto &[letter, unit] : units)
-    if (end != text && *end == letter && (letter == '\0' || end[1] == '\0') && number > 0 && number <= (1ull << 40) / unit)
+    if (end != text && *end == letter && (letter == '\0' || end[1] == '\0') && number > 0 &&
+        number <= (1ull << 40) / unit)
       return number * unit;
   warn(std::string("MSCCLC_WINDOW is '") + text + "', which is no number of bytes (64M); it is taken as " +
        std::to_string(otherwise));

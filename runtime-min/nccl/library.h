@@ -1,4 +1,5 @@
-// The kernels that calls are picked from: those of the folder MSCCLC_KERNELS, and those that the program has registered.
+// The kernels that calls are picked from: those of the folder MSCCLC_KERNELS, and those that the program has
+// registered.
 #pragma once
 
 #include "call.h"

@@ -84,8 +84,8 @@ ManifestEntry readEntry(const Json &json, const std::string &where, const std::s
       throw Wrong(where + ", \"types\" is no list of types");
     for (const Json &type : *types) {
       if (!type.is_string() || !isTypeName(type.get_ref<const std::string &>()))
-        throw Wrong(where + ", \"types\" has " + type.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 40) +
-                    ", which is no type");
+        throw Wrong(where + ", \"types\" has " +
+                    type.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 40) + ", which is no type");
       entry.types.push_back(type.get<std::string>());
     }
   }

@@ -7,9 +7,9 @@
 //                    "in_place": true, "types": ["f32"], "root": 0}, …]}]}
 //
 // "size" says what min and max (bytes, both included) are of: "message", as MscclcKernel means it. A file with one
-// collective may have the fields of that collective at the top instead of "collectives". "kernel" is a library, relative
-// to the folder; "name" is a kernel in it, which may be left out if it is the only one. Without "types" an entry is for
-// all. Fields that are not named here are not read.
+// collective may have the fields of that collective at the top instead of "collectives". "kernel" is a library,
+// relative to the folder; "name" is a kernel in it, which may be left out if it is the only one. Without "types" an
+// entry is for all. Fields that are not named here are not read.
 #pragma once
 
 #include <cstdint>

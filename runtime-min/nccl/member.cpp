@@ -106,7 +106,8 @@ int tellAll(const std::vector<Member *> &members, std::vector<std::string> &said
     Member &member = *members[i];
     heard.emplace_back(member.ranks * each, '\0');
     MSCCLC_CUDA(cudaSetDevice(member.device));
-    MSCCLC_CUDA(cudaMemcpyAsync(heard[i].data(), member.memory, heard[i].size(), cudaMemcpyDeviceToHost, member.stream));
+    MSCCLC_CUDA(
+        cudaMemcpyAsync(heard[i].data(), member.memory, heard[i].size(), cudaMemcpyDeviceToHost, member.stream));
   }
   for (Member *member : members) {
     MSCCLC_CUDA(cudaSetDevice(member->device));

@@ -16,7 +16,7 @@ struct Member {
   uint32_t ranks = 0;
   uint32_t rank = 0;
   int device = 0;
-  bool known = false; ///< set up: its ranks have told each other what they are
+  bool known = false;         ///< set up: its ranks have told each other what they are
   std::shared_ptr<Team> team; ///< null: NCCL runs every call
 
   // For what ranks tell each other through the real communicator.
@@ -39,9 +39,9 @@ struct Member {
 /// What one rank says at most, in bytes.
 inline constexpr size_t mostToTell = 128;
 
-/// Every rank of the members' communicators calls this at the same time. `said` is what each member says, of one size, and
-/// becomes what all ranks of its communicator say, in their order. Goes through the real communicators, on streams of
-/// its own. Returns a Result.
+/// Every rank of the members' communicators calls this at the same time. `said` is what each member says, of one size,
+/// and becomes what all ranks of its communicator say, in their order. Goes through the real communicators, on streams
+/// of its own. Returns a Result.
 int tellAll(const std::vector<Member *> &members, std::vector<std::string> &said);
 
 /// Leaves the calling thread's device as it was, and lets it allocate and wait while streams are captured.

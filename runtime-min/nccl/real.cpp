@@ -50,7 +50,7 @@ const Opened &opened();
 // Stand where the real library has no such function. Those that return no error code are told apart in no way: a
 // program that calls them without an NCCL is lost either way.
 #define MSCCLC_MISSING(name)                                                                                           \
-  [[maybe_unused]] int missing_##name() {                                                                                               \
+  [[maybe_unused]] int missing_##name() {                                                                              \
     return missing(#name, opened().why);                                                                               \
   }
 #define OWN(name) MSCCLC_MISSING(name)
@@ -68,7 +68,7 @@ template <class Function> void find(void *handle, const char *name, void *instea
 
 void fillJumps(void *handle) {
 #define JUMP(name)                                                                                                     \
-  find(handle, #name, address(missing_##name), mscclc_slot_##name);                                                            \
+  find(handle, #name, address(missing_##name), mscclc_slot_##name);                                                    \
   find(handle, "p" #name, address(missing_p##name), mscclc_slot_p##name);
 #include "functions.def"
 }

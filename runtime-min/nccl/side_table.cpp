@@ -20,10 +20,10 @@ namespace {
 
 /// What a rank says of itself. All of it is told, so it holds no gaps.
 struct Card {
-  uint64_t process;   ///< the same in one process alone
-  uint64_t host;      ///< the same where processes can meet at a socket and share memory
-  uint64_t kernels;   ///< loadKernels
-  char meeting[40];   ///< rank 0's is taken
+  uint64_t process; ///< the same in one process alone
+  uint64_t host;    ///< the same where processes can meet at a socket and share memory
+  uint64_t kernels; ///< loadKernels
+  char meeting[40]; ///< rank 0's is taken
 };
 static_assert(sizeof(Card) <= mostToTell, "a card can be told");
 

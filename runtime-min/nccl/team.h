@@ -44,8 +44,8 @@ public:
   void abort();
   bool hasFailed();
 
-  /// Runs a call of each of these members, which are in this process. Waits until the members of other threads have come
-  /// with theirs; the last one launches for all.
+  /// Runs a call of each of these members, which are in this process. Waits until the members of other threads have
+  /// come with theirs; the last one launches for all.
   Outcome run(const std::vector<std::pair<Member *, const Call *>> &calls, const Choice &choice);
 
 private:

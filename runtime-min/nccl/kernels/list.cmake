@@ -57,6 +57,15 @@ function(mscclc_nccl_emit folder ranks)
   set(entries "${json}" PARENT_SCOPE)
 endfunction()
 
+# mscclc_nccl_types(VARIABLE SAMPLE_RANKS TYPES): the types that a kernel is compiled for: TYPES, or bytes where it only
+# moves them.
+function(mscclc_nccl_types variable name types)
+  if(NOT name MATCHES "reduce")
+    set(types uint8_t)
+  endif()
+  set(${variable} "${types}" PARENT_SCOPE)
+endfunction()
+
 # mscclc_nccl_manifest(FILE ENTRIES…): writes the list of a folder.
 function(mscclc_nccl_manifest file)
   list(JOIN ARGN ",\n" all)

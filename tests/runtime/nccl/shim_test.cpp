@@ -136,27 +136,32 @@ TEST_CASE("Every collective with a kernel is run by it") {
     return value;
   };
   auto &w = world;
-  check("Broadcast",
-        [&](int r) { return ncclBroadcast(w.inputs[r], w.outputs[r], count, ncclFloat, 0, w.comms[r], w.streams[r]); },
-        [](int, size_t i) { return valueOf<float>(0, i); }, all);
-  check("Reduce",
-        [&](int r) {
-          return ncclReduce(w.inputs[r], w.outputs[r], count, ncclFloat, ncclSum, 0, w.comms[r], w.streams[r]);
-        },
-        [&](int, size_t i) { return sum(i); }, [](int rank) { return rank == 0 ? count : 0; });
-  check("AlltoAll",
-        [&](int r) { return ncclAlltoAll(w.inputs[r], w.outputs[r], count, ncclFloat, w.comms[r], w.streams[r]); },
-        [](int rank, size_t i) {
-          return valueOf<float>(static_cast<int>(i / count), static_cast<size_t>(rank) * count + i % count);
-        },
-        [](int) { return 4 * count; });
-  check("Gather",
-        [&](int r) { return ncclGather(w.inputs[r], w.outputs[r], count, ncclFloat, 0, w.comms[r], w.streams[r]); },
-        [](int, size_t i) { return valueOf<float>(static_cast<int>(i / count), i % count); },
-        [](int rank) { return rank == 0 ? 4 * count : 0; });
-  check("Scatter",
-        [&](int r) { return ncclScatter(w.inputs[r], w.outputs[r], count, ncclFloat, 0, w.comms[r], w.streams[r]); },
-        [](int rank, size_t i) { return valueOf<float>(0, static_cast<size_t>(rank) * count + i); }, all);
+  check(
+      "Broadcast",
+      [&](int r) { return ncclBroadcast(w.inputs[r], w.outputs[r], count, ncclFloat, 0, w.comms[r], w.streams[r]); },
+      [](int, size_t i) { return valueOf<float>(0, i); }, all);
+  check(
+      "Reduce",
+      [&](int r) {
+        return ncclReduce(w.inputs[r], w.outputs[r], count, ncclFloat, ncclSum, 0, w.comms[r], w.streams[r]);
+      },
+      [&](int, size_t i) { return sum(i); }, [](int rank) { return rank == 0 ? count : 0; });
+  check(
+      "AlltoAll",
+      [&](int r) { return ncclAlltoAll(w.inputs[r], w.outputs[r], count, ncclFloat, w.comms[r], w.streams[r]); },
+      [](int rank, size_t i) {
+        return valueOf<float>(static_cast<int>(i / count), static_cast<size_t>(rank) * count + i % count);
+      },
+      [](int) { return 4 * count; });
+  check(
+      "Gather",
+      [&](int r) { return ncclGather(w.inputs[r], w.outputs[r], count, ncclFloat, 0, w.comms[r], w.streams[r]); },
+      [](int, size_t i) { return valueOf<float>(static_cast<int>(i / count), i % count); },
+      [](int rank) { return rank == 0 ? 4 * count : 0; });
+  check(
+      "Scatter",
+      [&](int r) { return ncclScatter(w.inputs[r], w.outputs[r], count, ncclFloat, 0, w.comms[r], w.streams[r]); },
+      [](int rank, size_t i) { return valueOf<float>(0, static_cast<size_t>(rank) * count + i); }, all);
   // Another root than the kernel's is NCCL's.
   CHECK(reachedBy("Broadcast", [&] {
           CHECK(w.inGroup([&](int r) {
@@ -188,9 +193,9 @@ TEST_CASE("A group with several calls of a communicator is NCCL's as a whole") {
             float *const in = world.input<float>(r), *const out = world.output<float>(r);
             const ncclResult_t result =
                 ncclAllReduce(in, out, 100, ncclFloat, ncclSum, world.comms[r], world.streams[r]);
-            return result != ncclSuccess ? result
-                                         : ncclAllReduce(in + 100, out + 100, 100, ncclFloat, ncclMax, world.comms[r],
-                                                         world.streams[r]);
+            return result != ncclSuccess
+                       ? result
+                       : ncclAllReduce(in + 100, out + 100, 100, ncclFloat, ncclMax, world.comms[r], world.streams[r]);
           }) == ncclSuccess);
         }) == 4);
   for (int rank = 0; rank < 2; ++rank) {

@@ -12,7 +12,7 @@
 #define NCCL_MINOR 27
 #define NCCL_PATCH 5
 #define NCCL_SUFFIX ""
-#define NCCL_VERSION(x, y, z) ((x)*10000 + (y)*100 + (z))
+#define NCCL_VERSION(x, y, z) ((x) * 10000 + (y) * 100 + (z))
 #define NCCL_VERSION_CODE 22705
 
 #define NCCL_UNIQUE_ID_BYTES 128
@@ -85,8 +85,21 @@ typedef struct ncclConfig_v22700 {
   int nvlsCTAs;
 } ncclConfig_t;
 #define NCCL_CONFIG_INITIALIZER                                                                                        \
-  {sizeof(ncclConfig_t), 0xcafebeef, NCCL_VERSION_CODE, INT_MIN, INT_MIN, INT_MIN, INT_MIN, nullptr,                   \
-   INT_MIN,              INT_MIN,    nullptr,           INT_MIN, INT_MIN, INT_MIN, INT_MIN}
+  {sizeof(ncclConfig_t),                                                                                               \
+   0xcafebeef,                                                                                                         \
+   NCCL_VERSION_CODE,                                                                                                  \
+   INT_MIN,                                                                                                            \
+   INT_MIN,                                                                                                            \
+   INT_MIN,                                                                                                            \
+   INT_MIN,                                                                                                            \
+   nullptr,                                                                                                            \
+   INT_MIN,                                                                                                            \
+   INT_MIN,                                                                                                            \
+   nullptr,                                                                                                            \
+   INT_MIN,                                                                                                            \
+   INT_MIN,                                                                                                            \
+   INT_MIN,                                                                                                            \
+   INT_MIN}
 
 ncclResult_t ncclGetVersion(int *version);
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id);

@@ -60,8 +60,8 @@ template <class T> void reduceAs(void *into, const char *const *from, int ranks,
 
 template <class T> void scaleAs(void *data, size_t count, const void *scalar) {
   for (size_t i = 0; i < count; ++i)
-    static_cast<T *>(data)[i] =
-        narrow<T>(static_cast<typename Computed<T>::Type>(wide(static_cast<T *>(data)[i]) * wide(*static_cast<const T *>(scalar))));
+    static_cast<T *>(data)[i] = narrow<T>(static_cast<typename Computed<T>::Type>(
+        wide(static_cast<T *>(data)[i]) * wide(*static_cast<const T *>(scalar))));
 }
 
 /// Calls `use` with a value of the type.
