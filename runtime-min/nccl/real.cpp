@@ -1,5 +1,6 @@
-// Opens the real library and fills the table that the jumps go through. The jumps do not touch arguments, so they need
-// not know them.
+// Opens the real library at the first call, and fills the table that the jumps go through. The jumps do not touch
+// arguments, so they need not know them. Not when this library is loaded: as it comes first, what leads to the real one
+// is not there yet.
 #include "real.h"
 
 #include "find_real.h"
@@ -7,28 +8,100 @@
 
 #include <dlfcn.h>
 
-// A slot for each function, and the jump through it.
+extern "C" __attribute__((visibility("hidden"), used)) void mscclc_nccl_fill();
+
+// A slot for each function, the jump through it, and what the slot holds at first: a call of mscclc_nccl_fill that
+// keeps the registers in which arguments are, and then the jump again.
 #if defined(__x86_64__)
-#define MSCCLC_JUMP(name, slot)                                                                                        \
-  asm(".text\n.globl " name "\n.type " name ", @function\n" name ":\n  endbr64\n  jmp *" slot "(%rip)\n.size " name    \
-      ", . - " name "\n");
+asm(R"(
+.text
+.type mscclc_nccl_first, @function
+mscclc_nccl_first:
+  pushq %rdi
+  pushq %rsi
+  pushq %rdx
+  pushq %rcx
+  pushq %r8
+  pushq %r9
+  pushq %rax
+  subq $136, %rsp
+  movups %xmm0, (%rsp)
+  movups %xmm1, 16(%rsp)
+  movups %xmm2, 32(%rsp)
+  movups %xmm3, 48(%rsp)
+  movups %xmm4, 64(%rsp)
+  movups %xmm5, 80(%rsp)
+  movups %xmm6, 96(%rsp)
+  movups %xmm7, 112(%rsp)
+  call mscclc_nccl_fill
+  movups (%rsp), %xmm0
+  movups 16(%rsp), %xmm1
+  movups 32(%rsp), %xmm2
+  movups 48(%rsp), %xmm3
+  movups 64(%rsp), %xmm4
+  movups 80(%rsp), %xmm5
+  movups 96(%rsp), %xmm6
+  movups 112(%rsp), %xmm7
+  addq $136, %rsp
+  popq %rax
+  popq %r9
+  popq %r8
+  popq %rcx
+  popq %rdx
+  popq %rsi
+  popq %rdi
+  ret
+)");
+#define MSCCLC_JUMP(name)                                                                                              \
+  asm(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n  endbr64\n  jmp *mscclc_slot_" #name          \
+      "(%rip)\n.hidden mscclc_first_" #name "\n.globl mscclc_first_" #name "\nmscclc_first_" #name                     \
+      ":\n  endbr64\n  call mscclc_nccl_first\n  jmp *mscclc_slot_" #name "(%rip)\n");
 #elif defined(__aarch64__)
-#define MSCCLC_JUMP(name, slot)                                                                                        \
-  asm(".text\n.globl " name "\n.type " name ", %function\n" name ":\n  bti c\n  adrp x16, " slot "\n  ldr x16, [x16, " \
-      ":lo12:" slot "]\n  br x16\n.size " name ", . - " name "\n");
+asm(R"(
+.text
+.type mscclc_nccl_first, %function
+mscclc_nccl_first:
+  sub sp, sp, #224
+  stp x0, x1, [sp]
+  stp x2, x3, [sp, #16]
+  stp x4, x5, [sp, #32]
+  stp x6, x7, [sp, #48]
+  stp x8, x30, [sp, #64]
+  stp q0, q1, [sp, #80]
+  stp q2, q3, [sp, #112]
+  stp q4, q5, [sp, #144]
+  stp q6, q7, [sp, #176]
+  bl mscclc_nccl_fill
+  ldp x0, x1, [sp]
+  ldp x2, x3, [sp, #16]
+  ldp x4, x5, [sp, #32]
+  ldp x6, x7, [sp, #48]
+  ldp x8, x30, [sp, #64]
+  ldp q0, q1, [sp, #80]
+  ldp q2, q3, [sp, #112]
+  ldp q4, q5, [sp, #144]
+  ldp q6, q7, [sp, #176]
+  add sp, sp, #224
+  ret
+)");
+#define MSCCLC_JUMP(name)                                                                                              \
+  asm(".text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n  bti c\n  adrp x16, mscclc_slot_" #name       \
+      "\n  ldr x16, [x16, :lo12:mscclc_slot_" #name "]\n  br x16\n.hidden mscclc_first_" #name                         \
+      "\n.globl mscclc_first_" #name "\nmscclc_first_" #name                                                           \
+      ":\n  bti c\n  stp x29, x30, [sp, #-16]!\n  bl mscclc_nccl_first\n  ldp x29, x30, [sp], #16\n"                   \
+      "  adrp x16, mscclc_slot_" #name "\n  ldr x16, [x16, :lo12:mscclc_slot_" #name "]\n  br x16\n");
 #else
 #error "jumps are written for x86-64 and AArch64"
 #endif
 
-extern "C" {
-#define JUMP(name)                                                                                                     \
-  __attribute__((visibility("hidden"), used)) void *mscclc_slot_##name = nullptr;                                      \
-  __attribute__((visibility("hidden"), used)) void *mscclc_slot_p##name = nullptr;
-#include "functions.def"
-}
-#define JUMP(name)                                                                                                     \
-  MSCCLC_JUMP(#name, "mscclc_slot_" #name)                                                                             \
-  MSCCLC_JUMP("p" #name, "mscclc_slot_p" #name)
+#define MSCCLC_SLOT(name)                                                                                              \
+  extern "C" __attribute__((visibility("hidden"))) void mscclc_first_##name();                                         \
+  extern "C" {                                                                                                         \
+  __attribute__((visibility("hidden"), used)) void *mscclc_slot_##name =                                               \
+      reinterpret_cast<void *>(&mscclc_first_##name);                                                                  \
+  }                                                                                                                    \
+  MSCCLC_JUMP(name)
+#define JUMP(name) MSCCLC_SLOT(name) MSCCLC_SLOT(p##name)
 #include "functions.def"
 
 namespace mscclc::nccl {
@@ -132,12 +205,15 @@ const Opened &opened() {
   return *instance;
 }
 
-/// The jumps are filled before anything that needs this library runs.
-__attribute__((constructor)) void openAtLoad() {
-  opened();
+} // namespace
+
+} // namespace mscclc::nccl
+
+void mscclc_nccl_fill() {
+  mscclc::nccl::real();
 }
 
-} // namespace
+namespace mscclc::nccl {
 
 const Real &real() {
   return opened().functions;

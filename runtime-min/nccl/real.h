@@ -36,7 +36,7 @@ struct Real {
   const char *(*getLastError)(Comm);
 };
 
-/// Opened when this library is loaded. A function that the library lacks is one that fails with InvalidUsage and says
+/// Opened at the first call of any function. A function that the library lacks is one that fails with InvalidUsage and says
 /// so.
 const Real &real();
 /// Why communicators cannot be made: there is no real library, or the process has two. Empty if all is well.

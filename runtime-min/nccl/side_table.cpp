@@ -65,7 +65,7 @@ uint64_t processKey() {
 }
 
 Card cardOf(const Member &member) {
-  static std::random_device random;
+  std::random_device random;
   Card card{};
   card.process = processKey();
   card.host = hostHash();
