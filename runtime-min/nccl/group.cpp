@@ -101,8 +101,7 @@ int runTeam(const std::vector<const Planned *> &all) {
     warn(what + ": NCCL runs it, as kernel '" + first.choice.kernel->name + "' did not: " + outcome.why);
     return passOnAsGroup(calls);
   case Outcome::Way::Failed:
-    warn(what + ": kernel '" + first.choice.kernel->name + "' failed: " + outcome.why +
-         "; other processes may run it, so NCCL cannot, and the communicator is to be aborted");
+    warn(what + ": kernel '" + first.choice.kernel->name + "' failed: " + outcome.why);
     return InternalError;
   }
   return InternalError;

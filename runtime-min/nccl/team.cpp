@@ -145,7 +145,7 @@ Outcome Team::afterFailure(const std::string &why) {
     return {Outcome::Way::PassOn, why};
   }
   failed_ = true;
-  return {Outcome::Way::Failed, why};
+  return {Outcome::Way::Failed, why + "; other ranks may run it, so NCCL cannot: abort the communicator"};
 }
 
 bool Team::capturing() const {
