@@ -36,8 +36,8 @@ struct Real {
   const char *(*getLastError)(Comm);
 };
 
-/// Opened at the first call of any function. A function that the library lacks is one that fails with InvalidUsage and says
-/// so.
+/// Opened at the first call of any function. A function that the library lacks is one that fails with InvalidUsage and
+/// says so.
 const Real &real();
 /// Why communicators cannot be made: there is no real library, or the process has two. Empty if all is well.
 std::string refusal();
