@@ -122,7 +122,7 @@ void checkRanges(const Manifest &manifest) {
       for (const ManifestEntry *entry : all)
         if (entry->types.empty() || std::count(entry->types.begin(), entry->types.end(), type) != 0)
           taken.push_back(entry);
-      std::stable_sort(taken.begin(), taken.end(), [](const auto *a, const auto *b) { return a->min < b->min; });
+      std::sort(taken.begin(), taken.end(), [](const auto *a, const auto *b) { return a->min < b->min; });
       for (size_t i = 1; i < taken.size(); ++i) {
         const ManifestEntry &before = *taken[i - 1], &entry = *taken[i];
         const std::string what = entry.collective + ", " + std::to_string(entry.ranks) + " ranks" +
