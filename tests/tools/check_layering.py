@@ -47,6 +47,8 @@ ROOMS = {
     "backend-cuda": ["ir", "runtime-min/include"],
     "runtime-min/include": [],
     "runtime-min": ["runtime-min/include"],
+    # Stands on the interface of the runtime, as a program does.
+    "runtime-min/nccl": ["runtime-min/include"],
     "runtime-min/mscclc-perf/experiments": ["frontend/dsl/include"],
     # The tool that measures kernels also fits the time model to what it measures.
     "runtime-min/mscclc-perf/calibrate.cpp": ["ir", "passes/time", "runtime-min", "runtime-min/include"],
@@ -64,10 +66,10 @@ OUTSIDE = {
     "llvm/": ["frontend/clang", "frontend/eval", "frontend/eval/child.cpp"],
     "llvm/ADT/": ["frontend/clang", "frontend/eval", "frontend/eval/child.cpp", "frontend/lower"],
     "llvm/Support/ConvertUTF.h": ["frontend/lower"],
-    "nlohmann/": ["backend-json", "compiler", "passes/time", "runtime-min"],
+    "nlohmann/": ["backend-json", "compiler", "passes/time", "runtime-min", "runtime-min/nccl"],
     "CLI/": ["compiler"],
     "pugixml": ["frontend/xml"],
-    "cuda": ["runtime-min", "runtime-min/include"],
+    "cuda": ["runtime-min", "runtime-min/include", "runtime-min/nccl"],
     "catch2/": [],
 }
 # Folders from which includes are written besides the root.

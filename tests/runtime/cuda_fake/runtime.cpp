@@ -78,11 +78,17 @@ Event &eventOf(cudaEvent_t event) {
 
 using Works = std::vector<std::function<void()>>;
 struct Stream {
-  mscclc::standin::Stream queue;
-  bool capturing = false;
+  int device = -1;
+  std::atomic<int> pending{0};
+  std::atomic<unsigned long long> capture{0}; ///< its number; 0: none
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   Works captured;
+  mscclc::standin::Stream queue; ///< ends before what its work uses
 };
-std::atomic<int> captures{0};
+std::atomic<unsigned long long> lastCapture{0};
+std::map<Stream *, int> streams;  ///< to their devices
+std::atomic<int> captures{0};     ///< of the global mode
+thread_local int ownCaptures = 0; ///< of the mode of this thread alone
 thread_local cudaStreamCaptureMode captureMode = cudaStreamCaptureModeGlobal;
 
 Stream *streamOf(cudaStream_t stream) {
@@ -95,14 +101,26 @@ const Works *worksOf(const void *graph) {
 void enqueue(cudaStream_t handle, std::function<void()> work) {
   if (handle == nullptr)
     return work();
-  if (Stream *const stream = streamOf(handle); stream->capturing)
+  Stream *const stream = streamOf(handle);
+  if (stream->capture != 0) {
     stream->captured.push_back(std::move(work));
-  else
-    stream->queue.launch(1, 1, std::move(work));
+    return;
+  }
+  ++stream->pending;
+  stream->queue.launch(1, 1, [stream, work = std::move(work)] {
+    work();
+    --stream->pending;
+  });
 }
 void needNoCapture(const char *what) {
-  if (captures != 0 && captureMode != cudaStreamCaptureModeRelaxed)
+  if ((captures != 0 || ownCaptures != 0) && captureMode != cudaStreamCaptureModeRelaxed)
     wrong(what);
+}
+void countCapture(cudaStreamCaptureMode mode, int change) {
+  if (mode == cudaStreamCaptureModeGlobal)
+    captures += change;
+  else if (mode == cudaStreamCaptureModeThreadLocal)
+    ownCaptures += change;
 }
 uint64_t lastRecord(Event &event) {
   const Guard guard(event.mutex);
@@ -221,31 +239,65 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned, int) {
   counted(__func__);
   needDevice("a stream without a device");
-  *stream = reinterpret_cast<cudaStream_t>(new Stream);
+  auto *const made = new Stream;
+  made->device = device;
+  *stream = reinterpret_cast<cudaStream_t>(made);
+  const Guard guard(mutex);
+  streams[made] = device;
   return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+  return cudaStreamCreateWithPriority(stream, flags, 0);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   counted(__func__);
+  {
+    const Guard guard(mutex);
+    streams.erase(streamOf(stream));
+  }
   delete streamOf(stream);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  counted(__func__);
+  return stream != nullptr && streamOf(stream)->pending != 0 ? cudaErrorNotReady : cudaSuccess;
+}
+#if CUDART_VERSION >= 13000
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id,
+                                     cudaGraph_t *, const cudaGraphNode_t **, const cudaGraphEdgeData **, size_t *) {
+#else
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id,
+                                     cudaGraph_t *, const cudaGraphNode_t **, size_t *) {
+#endif
+  counted(__func__);
+  *id = stream == nullptr ? 0 : streamOf(stream)->capture.load();
+  *status = *id != 0 ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user) {
+  counted(__func__);
+  enqueue(stream, [function, user] { function(user); });
   return cudaSuccess;
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
   counted(__func__);
-  *status = streamOf(stream)->capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  *status =
+      stream != nullptr && streamOf(stream)->capture != 0 ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   counted(__func__);
-  streamOf(stream)->capturing = true;
-  ++captures;
+  streamOf(stream)->capture = ++lastCapture;
+  streamOf(stream)->mode = mode;
+  countCapture(mode, 1);
   return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
   counted(__func__);
-  if (!streamOf(stream)->capturing)
+  if (streamOf(stream)->capture == 0)
     return cudaErrorIllegalState;
-  streamOf(stream)->capturing = false;
-  --captures;
+  streamOf(stream)->capture = 0;
+  countCapture(streamOf(stream)->mode, -1);
   *graph = reinterpret_cast<cudaGraph_t>(new Works(std::move(streamOf(stream)->captured)));
   streamOf(stream)->captured.clear();
   return cudaSuccess;
@@ -305,7 +357,7 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
   counted(__func__);
-  if (stream != nullptr && streamOf(stream)->capturing)
+  if (stream != nullptr && streamOf(stream)->capture != 0)
     wrong("an event that no replay of the graph reaches");
   Event &event = eventOf(handle);
   uint64_t record = 0;
@@ -351,6 +403,24 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   await(end, 1);
   const Guard guard(end.mutex); // the one who recorded it is done with it
   return cudaSuccess;
+}
+
+/// Waits for the streams of the calling thread's device.
+cudaError_t cudaDeviceSynchronize() {
+  needNoCapture("waited for a device while a stream is captured");
+  std::vector<Stream *> own;
+  {
+    const Guard guard(mutex);
+    for (const auto &[stream, of] : streams)
+      if (of == device)
+        own.push_back(stream);
+  }
+  for (Stream *stream : own)
+    cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(stream));
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceReset() {
+  return cudaDeviceSynchronize();
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
@@ -399,6 +469,20 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     else
       std::memcpy(to, from, bytes);
   });
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind) {
+  needNoCapture("copied while a stream is captured");
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemset(void *memory, int value, size_t bytes) {
+  needNoCapture("wrote while a stream is captured");
+  std::memset(memory, value, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(size_t *available, size_t *all) {
+  *available = *all = size_t{80} << 30;
   return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {

@@ -1,0 +1,124 @@
+#include "call.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace mscclc::nccl {
+namespace {
+
+struct Type {
+  int number;
+  uint32_t bytes;
+  uint32_t dtype;
+  const char *name;
+};
+constexpr Type types[] = {
+#define TYPE(number, bytes, dtype, name) {number, bytes, dtype, name},
+#include "types.def"
+};
+
+const Type *findType(int number) {
+  for (const Type &type : types)
+    if (type.number == number)
+      return &type;
+  return nullptr;
+}
+
+const char *nameOfOp(int op) {
+  constexpr const char *names[] = {"sum", "prod", "max", "min", "avg"};
+  return op >= 0 && op < 5 ? names[op] : "an operation of the program's own";
+}
+
+} // namespace
+
+bool reduces(Kind kind) {
+  return kind == Kind::AllReduce || kind == Kind::ReduceScatter || kind == Kind::Reduce;
+}
+
+bool hasRoot(Kind kind) {
+  return kind == Kind::Broadcast || kind == Kind::Reduce || kind == Kind::Gather || kind == Kind::Scatter;
+}
+
+bool isElementwise(Kind kind) {
+  return kind == Kind::AllReduce || kind == Kind::Broadcast || kind == Kind::Reduce;
+}
+
+const char *nameOf(Kind kind) {
+  switch (kind) {
+#define CALL(id, name, message, input, output)                                                                         \
+  case Kind::id:                                                                                                       \
+    return name;
+#include "collectives.def"
+  case Kind::Send:
+    return "send";
+  case Kind::Recv:
+    return "recv";
+  }
+  return "?";
+}
+
+Shape shapeOf(const Call &call, uint32_t ranks) {
+  return {call.kind, call.count, call.type, reduces(call.kind) ? call.op : 0, hasRoot(call.kind) ? call.root : 0,
+          ranks};
+}
+
+std::optional<Extent> extentOf(const Shape &shape, uint32_t rank) {
+  uint64_t n = 0, all = 0;
+  if (bytesOfType(shape.type) == 0 || shape.root < 0 || static_cast<uint32_t>(shape.root) >= shape.ranks ||
+      __builtin_mul_overflow(uint64_t{shape.count}, uint64_t{bytesOfType(shape.type)}, &n) ||
+      __builtin_mul_overflow(n, uint64_t{shape.ranks}, &all))
+    return std::nullopt;
+  const auto root = [&](uint64_t bytes) { return rank == static_cast<uint32_t>(shape.root) ? bytes : 0; };
+  switch (shape.kind) {
+#define CALL(id, name, message, input, output)                                                                         \
+  case Kind::id:                                                                                                       \
+    return Extent{message, input, output};
+#include "collectives.def"
+  case Kind::Send:
+  case Kind::Recv:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+uint32_t bytesOfType(int type) {
+  const Type *found = findType(type);
+  return found == nullptr ? 0 : found->bytes;
+}
+
+const char *nameOfType(int type) {
+  const Type *found = findType(type);
+  return found == nullptr ? "an unknown type" : found->name;
+}
+
+bool isTypeName(const std::string &name) {
+  return std::any_of(std::begin(types), std::end(types), [&](const Type &type) { return name == type.name; });
+}
+
+uint32_t dtypeOf(int type) {
+  const Type *found = findType(type);
+  return found == nullptr ? static_cast<uint32_t>(MSCCLC_ANY_DTYPE) : found->dtype;
+}
+
+std::optional<uint32_t> reduceOpOf(int op) {
+  constexpr std::pair<int, uint32_t> known[] = {{0, MSCCLC_SUM}, {2, MSCCLC_MAX}, {3, MSCCLC_MIN}};
+  for (const auto &[number, reduceOp] : known)
+    if (number == op)
+      return reduceOp;
+  return std::nullopt;
+}
+
+std::string describe(const Shape &shape) {
+  std::string text = nameOf(shape.kind);
+  const std::optional<Extent> extent = extentOf(shape, shape.root < 0 ? 0 : static_cast<uint32_t>(shape.root));
+  text += " of " + (extent ? std::to_string(extent->message) + " bytes" : std::to_string(shape.count) + " elements");
+  text += std::string(" of ") + nameOfType(shape.type);
+  if (reduces(shape.kind))
+    text += std::string(", ") + nameOfOp(shape.op);
+  if (hasRoot(shape.kind))
+    text += ", root " + std::to_string(shape.root);
+  return text + ", " + std::to_string(shape.ranks) + " ranks";
+}
+
+} // namespace mscclc::nccl

@@ -1,0 +1,91 @@
+// A call of a collective, as NCCL's interface has it, and what all ranks know of it.
+#pragma once
+
+#include "mscclc/runtime.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda_runtime_api.h>
+#include <optional>
+#include <string>
+
+struct ncclComm;
+
+namespace mscclc::nccl {
+
+using Comm = ::ncclComm *;
+struct UniqueId {
+  char internal[128];
+};
+
+/// ncclResult_t.
+enum Result : int {
+  Success = 0,
+  UnhandledCudaError = 1,
+  SystemError = 2,
+  InternalError = 3,
+  InvalidArgument = 4,
+  InvalidUsage = 5,
+  InProgress = 7
+};
+
+enum class Kind {
+#define CALL(id, name, message, input, output) id,
+#include "collectives.def"
+  Send,
+  Recv
+};
+
+/// Arguments of a call. Those that a collective has not are 0; `root` is the peer of Send and Recv.
+struct Call {
+  Kind kind = Kind::AllReduce;
+  const void *send = nullptr;
+  void *recv = nullptr;
+  size_t count = 0; ///< as NCCL counts, in elements
+  int type = 0;     ///< ncclDataType_t
+  int op = 0;       ///< ncclRedOp_t
+  int root = 0;
+  Comm comm = nullptr;
+  cudaStream_t stream = nullptr;
+};
+
+/// What all ranks know of a call alike. Whatever decides who runs it looks at nothing else.
+struct Shape {
+  Kind kind = Kind::AllReduce;
+  size_t count = 0;
+  int type = 0;
+  int op = 0; ///< 0 where nothing is reduced
+  int root = 0;
+  uint32_t ranks = 0;
+
+  auto operator<=>(const Shape &) const = default;
+};
+
+/// Bytes of a call.
+struct Extent {
+  uint64_t message = 0; ///< as MscclcKernel means it
+  uint64_t input = 0;   ///< of one rank
+  uint64_t output = 0;
+};
+
+Shape shapeOf(const Call &call, uint32_t ranks);
+bool reduces(Kind kind);
+bool hasRoot(Kind kind);
+/// Every element of the output comes from the same element of the inputs, so a message may be made longer at its end.
+bool isElementwise(Kind kind);
+/// The collective as kernels name it; "send" and "recv" for these.
+const char *nameOf(Kind kind);
+/// None for types that NCCL does not have, roots that are no ranks, and sizes beyond 64 bits.
+std::optional<Extent> extentOf(const Shape &shape, uint32_t rank);
+
+uint32_t bytesOfType(int type); ///< 0 for a type that NCCL does not have
+const char *nameOfType(int type);
+bool isTypeName(const std::string &name);
+/// The MscclcDtype of a type, MSCCLC_ANY_DTYPE if there is none.
+uint32_t dtypeOf(int type);
+/// The MscclcReduceOp of an operation; none for those that kernels do not have.
+std::optional<uint32_t> reduceOpOf(int op);
+/// "allreduce of 1024 bytes of f32, max, 8 ranks".
+std::string describe(const Shape &shape);
+
+} // namespace mscclc::nccl

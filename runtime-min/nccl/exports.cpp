@@ -1,0 +1,147 @@
+// NCCL's functions that are more than a jump. Their second names, with a `p`, are the same functions: a profiler that
+// stands before this library calls them so.
+#include "group.h"
+#include "library.h"
+#include "log.h"
+#include "mscclc/nccl.h"
+#include "real.h"
+#include "side_table.h"
+
+using namespace mscclc::nccl;
+
+#if defined(__aarch64__)
+#define MSCCLC_FUNCTION "%function"
+#else
+#define MSCCLC_FUNCTION "@function"
+#endif
+#define OWN(name) asm(".globl p" #name "\n.type p" #name ", " MSCCLC_FUNCTION "\n.set p" #name ", " #name "\n");
+#include "functions.def"
+
+namespace {
+
+/// Whether communicators can be made at all.
+bool refuses() {
+  const std::string why = refusal();
+  if (!why.empty())
+    warn(why);
+  return !why.empty();
+}
+
+Call callOf(Kind kind, const void *send, void *recv, size_t count, int type, Comm comm, cudaStream_t stream) {
+  Call call;
+  call.kind = kind;
+  call.send = send;
+  call.recv = recv;
+  call.count = count;
+  call.type = type;
+  call.comm = comm;
+  call.stream = stream;
+  return call;
+}
+
+int withOp(Call call, int op) {
+  call.op = op;
+  return submit(call);
+}
+
+int withRoot(Call call, int root) {
+  call.root = root;
+  return submit(call);
+}
+
+} // namespace
+
+extern "C" {
+
+int ncclAllReduce(const void *send, void *recv, size_t count, int type, int op, Comm comm, cudaStream_t stream) {
+  return withOp(callOf(Kind::AllReduce, send, recv, count, type, comm, stream), op);
+}
+int ncclAllGather(const void *send, void *recv, size_t count, int type, Comm comm, cudaStream_t stream) {
+  return submit(callOf(Kind::AllGather, send, recv, count, type, comm, stream));
+}
+int ncclReduceScatter(const void *send, void *recv, size_t count, int type, int op, Comm comm, cudaStream_t stream) {
+  return withOp(callOf(Kind::ReduceScatter, send, recv, count, type, comm, stream), op);
+}
+int ncclBroadcast(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream) {
+  return withRoot(callOf(Kind::Broadcast, send, recv, count, type, comm, stream), root);
+}
+int ncclBcast(void *buffer, size_t count, int type, int root, Comm comm, cudaStream_t stream) {
+  return ncclBroadcast(buffer, buffer, count, type, root, comm, stream);
+}
+int ncclReduce(const void *send, void *recv, size_t count, int type, int op, int root, Comm comm, cudaStream_t stream) {
+  Call call = callOf(Kind::Reduce, send, recv, count, type, comm, stream);
+  call.root = root;
+  return withOp(call, op);
+}
+int ncclAlltoAll(const void *send, void *recv, size_t count, int type, Comm comm, cudaStream_t stream) {
+  return submit(callOf(Kind::AllToAll, send, recv, count, type, comm, stream));
+}
+int ncclGather(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream) {
+  return withRoot(callOf(Kind::Gather, send, recv, count, type, comm, stream), root);
+}
+int ncclScatter(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream) {
+  return withRoot(callOf(Kind::Scatter, send, recv, count, type, comm, stream), root);
+}
+int ncclSend(const void *send, size_t count, int type, int peer, Comm comm, cudaStream_t stream) {
+  return withRoot(callOf(Kind::Send, send, nullptr, count, type, comm, stream), peer);
+}
+int ncclRecv(void *recv, size_t count, int type, int peer, Comm comm, cudaStream_t stream) {
+  return withRoot(callOf(Kind::Recv, nullptr, recv, count, type, comm, stream), peer);
+}
+
+int ncclGroupStart() {
+  return groupStart();
+}
+int ncclGroupEnd() {
+  return groupEnd();
+}
+int ncclGroupSimulateEnd(void *info) {
+  return groupSimulateEnd(info);
+}
+
+int ncclCommInitRank(Comm *comm, int ranks, UniqueId id, int rank) {
+  return refuses() ? InvalidUsage : real().commInitRank(comm, ranks, id, rank);
+}
+int ncclCommInitRankConfig(Comm *comm, int ranks, UniqueId id, int rank, void *config) {
+  return refuses() ? InvalidUsage : real().commInitRankConfig(comm, ranks, id, rank, config);
+}
+int ncclCommInitRankScalable(Comm *comm, int ranks, int rank, int ids, UniqueId *id, void *config) {
+  return refuses() ? InvalidUsage : real().commInitRankScalable(comm, ranks, rank, ids, id, config);
+}
+int ncclCommInitAll(Comm *comms, int count, const int *devices) {
+  return refuses() ? InvalidUsage : real().commInitAll(comms, count, devices);
+}
+int ncclCommDestroy(Comm comm) {
+  if (const std::shared_ptr<Member> member = take(comm))
+    leaveTeam(*member);
+  return real().commDestroy(comm);
+}
+int ncclCommAbort(Comm comm) {
+  const std::shared_ptr<Member> member = take(comm);
+  if (member)
+    abortTeam(*member);
+  const int result = real().commAbort(comm);
+  if (member)
+    leaveTeam(*member);
+  return result;
+}
+int ncclCommGetAsyncError(Comm comm, int *state) {
+  const int result = real().commGetAsyncError(comm, state);
+  if (result == Success && state != nullptr && *state == Success && hasFailed(comm))
+    *state = InternalError;
+  return result;
+}
+
+const char *ncclGetErrorString(int result) {
+  if (real().getErrorString != nullptr)
+    return real().getErrorString(result);
+  return result == Success ? "no error" : "there is no NCCL behind libmscclc_nccl.so";
+}
+const char *ncclGetLastError(Comm comm) {
+  return real().getLastError != nullptr ? real().getLastError(comm) : "";
+}
+
+void mscclc_nccl_set_selector(MscclcSelectFunction function, void *user) {
+  setSelector(function, user);
+}
+}

@@ -1,0 +1,15 @@
+// Groups: calls are recorded until the outermost one ends, and then either run by kernels or passed on.
+#pragma once
+
+#include "call.h"
+
+namespace mscclc::nccl {
+
+/// A call of the program, alone or within a group. All of these return a Result.
+int submit(const Call &call);
+int groupStart();
+int groupEnd();
+/// `info` is NCCL's.
+int groupSimulateEnd(void *info);
+
+} // namespace mscclc::nccl

@@ -1,0 +1,74 @@
+# The samples of which kernels are made for the library in NCCL's place, until a tuner chooses. One a line:
+#   COLLECTIVE SAMPLE MIN MAX IN_PLACE [PARAMETER=VALUE…]
+# for messages of MIN to MAX bytes. IN_PLACE says whether the sample works in place.
+set(mscclc_nccl_samples
+  "allreduce allreduce_packets 0 262144 true"
+  "allreduce allreduce_allpairs 262145 1099511627776 true"
+  "allgather allgather_allpairs 0 1099511627776 true"
+  "reducescatter reducescatter_allpairs 0 1099511627776 true"
+  "alltoall alltoall 0 1099511627776 false"
+  "broadcast broadcast_chain 0 1099511627776 true"
+  "reduce reduce_chain 0 1099511627776 false"
+  "gather gather_direct 0 1099511627776 true"
+  "scatter scatter_direct 0 1099511627776 true")
+
+# mscclc_nccl_emit(FOLDER RANKS [LAST_PARAMETER…]): emits the kernels for so many ranks as FOLDER/SAMPLE_RANKS.cu, with
+# further parameters for those that have them. In the caller: ${emitted}, "SAMPLE_RANKS" each; ${entries}, their part of
+# the manifest.
+function(mscclc_nccl_emit folder ranks)
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "" "PARAMETERS")
+  set(names "")
+  set(json "")
+  set(before "")
+  file(MAKE_DIRECTORY "${folder}")
+  foreach(line IN LISTS mscclc_nccl_samples)
+    separate_arguments(words UNIX_COMMAND "${line}")
+    list(POP_FRONT words collective sample min max in_place)
+    set(source "${mscclc_SOURCE_DIR}/samples/${sample}.cpp")
+    set(parameters -P "ranks=${ranks}")
+    file(STRINGS "${source}" signature REGEX "^MSCCLC_ALGORITHM")
+    foreach(parameter IN LISTS words ARG_PARAMETERS)
+      string(REGEX REPLACE "=.*" "" parameter_name "${parameter}")
+      if(signature MATCHES " ${parameter_name} = ")
+        list(APPEND parameters -P "${parameter}")
+      endif()
+    endforeach()
+    set(name "${sample}_${ranks}")
+    # What the process holds to its end is no leak.
+    add_custom_command(OUTPUT "${folder}/${name}.cu"
+      COMMAND "${CMAKE_COMMAND}" -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:mscclc_tool> "${source}" -O2
+              ${parameters} --emit-cuda -o "${folder}/${name}.cu"
+      DEPENDS "${source}" mscclc_program COMMENT "Baking ${name}" VERBATIM)
+    list(APPEND names "${name}")
+    set(entry "{\"min\": ${min}, \"max\": ${max}, \"in_place\": ${in_place}, \"kernel\": \"${name}.so\", ")
+    string(APPEND entry "\"name\": \"${sample}\", \"source\": \"samples/${sample}.cpp\"}")
+    if(collective STREQUAL before)
+      string(REGEX REPLACE "]}$" ",\n       ${entry}]}" json "${json}")
+    else()
+      if(json)
+        string(APPEND json ",\n")
+      endif()
+      string(APPEND json "    {\"collective\": \"${collective}\", \"ranks\": ${ranks}, \"ranks_per_node\": ${ranks},\n"
+                         "     \"entries\": [${entry}]}")
+    endif()
+    set(before "${collective}")
+  endforeach()
+  set(emitted "${names}" PARENT_SCOPE)
+  set(entries "${json}" PARENT_SCOPE)
+endfunction()
+
+# mscclc_nccl_types(VARIABLE SAMPLE_RANKS TYPES): the types that a kernel is compiled for: TYPES, or bytes where it only
+# moves them.
+function(mscclc_nccl_types variable name types)
+  if(NOT name MATCHES "reduce")
+    set(types uint8_t)
+  endif()
+  set(${variable} "${types}" PARENT_SCOPE)
+endfunction()
+
+# mscclc_nccl_manifest(FILE ENTRIES…): writes the list of a folder.
+function(mscclc_nccl_manifest file)
+  list(JOIN ARGN ",\n" all)
+  file(CONFIGURE OUTPUT "${file}" @ONLY
+       CONTENT "{\"version\": 1, \"size\": \"message\",\n  \"collectives\": [\n@all@]}\n")
+endfunction()

@@ -1,0 +1,293 @@
+#include "library.h"
+
+#include "log.h"
+#include "manifest.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace mscclc::nccl {
+namespace {
+
+constexpr size_t mostShapes = 65536; ///< that are remembered
+
+/// A kernel for sizes.
+struct Candidate {
+  const MscclcKernel *kernel = nullptr;
+  const ManifestEntry *entry = nullptr; ///< null: registered by the program
+
+  bool takes(uint64_t message, const char *type) const {
+    if (entry == nullptr)
+      return true;
+    return message >= entry->min && message <= entry->max &&
+           (entry->types.empty() || std::count(entry->types.begin(), entry->types.end(), type) != 0);
+  }
+};
+
+struct Library {
+  std::mutex mutex;
+  Manifest manifest;
+  std::map<uint32_t, uint64_t> loaded; ///< ranks to what loadKernels said
+  std::vector<Candidate> listed;
+  std::map<Shape, Choice> choices;
+  MscclcSelectFunction selector = nullptr;
+  void *user = nullptr;
+
+  Library() {
+    const char *const wanted = std::getenv("MSCCLC_KERNELS");
+    const std::string folder = wanted != nullptr && *wanted != '\0' ? wanted : installedFolder();
+    const std::string why = readManifest(folder, manifest);
+    if (why.empty())
+      info("kernels come from " + folder);
+    else
+      warn(why + "; NCCL runs every call");
+  }
+  static std::string installedFolder() {
+    static const char here = 0;
+    Dl_info self{};
+    if (::dladdr(&here, &self) == 0 || self.dli_fname == nullptr)
+      return ".";
+    return (std::filesystem::path(self.dli_fname).parent_path() / "mscclc" / "kernels").string();
+  }
+};
+
+/// Never destroyed: other libraries' destructors may still make calls.
+Library &library() {
+  static Library *const instance = new Library;
+  return *instance;
+}
+
+uint64_t mix(uint64_t digest, const std::string &text) {
+  for (const char c : text + '\n')
+    digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return digest;
+}
+
+/// The kernel of an entry, or null; `why` then says why.
+const MscclcKernel *loadEntry(const ManifestEntry &entry, std::string &why) {
+  uint32_t count = 0;
+  std::vector<const MscclcKernel *> kernels(64);
+  if (mscclc_load_library(entry.kernel.c_str(), kernels.data(), static_cast<uint32_t>(kernels.size()), &count) !=
+      MSCCLC_OK) {
+    why = mscclc_last_error();
+    return nullptr;
+  }
+  kernels.resize(std::min<size_t>(count, kernels.size()));
+  const MscclcKernel *found = nullptr;
+  for (const MscclcKernel *kernel : kernels)
+    if (entry.name.empty() ? kernels.size() == 1 : entry.name == kernel->name)
+      found = kernel;
+  if (found == nullptr)
+    why = entry.kernel + (entry.name.empty() ? " holds several kernels, and the list does not name one"
+                                             : " has no kernel '" + entry.name + "'");
+  else if (found->collective != entry.collective || found->ranks != entry.ranks ||
+           (found->flags & MSCCLC_ROOTED ? found->root : 0) != entry.root)
+    why = entry.kernel + " is listed for " + entry.collective + " of " + std::to_string(entry.ranks) + " ranks, root " +
+          std::to_string(entry.root) + ", and is for another";
+  return why.empty() ? found : nullptr;
+}
+
+bool isListed(const Library &all, const MscclcKernel *kernel) {
+  return std::any_of(all.listed.begin(), all.listed.end(), [&](const Candidate &c) { return c.kernel == kernel; });
+}
+
+/// Listed ones first.
+std::vector<Candidate> candidatesFor(const Library &all, const Shape &shape) {
+  std::vector<Candidate> found;
+  const auto add = [&](const Candidate &candidate) {
+    if (candidate.kernel->ranks == shape.ranks && std::string(candidate.kernel->collective) == nameOf(shape.kind))
+      found.push_back(candidate);
+  };
+  for (const Candidate &candidate : all.listed)
+    add(candidate);
+  for (uint32_t i = 0; const MscclcKernel *kernel = mscclc_kernel_at(i); ++i)
+    if (!isListed(all, kernel))
+      add({kernel, nullptr});
+  return found;
+}
+
+MscclcQuery queryOf(const Shape &shape, const MscclcKernel &kernel, const Choice &choice) {
+  MscclcQuery query{};
+  query.collective = nameOf(shape.kind);
+  query.ranks = shape.ranks;
+  query.dtype = choice.dtype;
+  query.reduce_op = choice.reduceOp;
+  query.in_place = (kernel.flags & MSCCLC_IN_PLACE) != 0 ? 1 : 0;
+  query.message_bytes = choice.message;
+  query.root = static_cast<uint32_t>(shape.root);
+  return query;
+}
+
+/// Why a candidate cannot run the call; empty if it can, and then choice.message is that of the launch.
+std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice) {
+  const MscclcKernel &kernel = *candidate.kernel;
+  const std::string name = std::string("kernel '") + kernel.name + "': ";
+  choice.message = extentOf(shape, 0)->message;
+  if (!candidate.takes(choice.message, nameOfType(shape.type)))
+    return name + "not listed for this size and type";
+  if (candidate.entry != nullptr && candidate.entry->ranksPerNode != shape.ranks)
+    return name + "for several nodes";
+  const uint64_t share = uint64_t{kernel.message_shares} * bytesOfType(shape.type);
+  if (isElementwise(shape.kind) && share != 0 && choice.message % share != 0)
+    choice.message += share - choice.message % share;
+  const MscclcQuery query = queryOf(shape, kernel, choice);
+  if (mscclc_kernel_fits(&kernel, &query) != MSCCLC_OK)
+    return mscclc_last_error();
+  for (uint32_t rank = 0; rank < shape.ranks; ++rank) {
+    const Extent extent = *extentOf(shape, rank);
+    const uint64_t input = kernel.input_bytes(rank, choice.message), output = kernel.output_bytes(rank, choice.message);
+    if (input < extent.input || output < extent.output)
+      return name + "its buffers are shorter than those of the call";
+    if (std::max(input, output) > windowBytes())
+      return name + "longer than the window of " + std::to_string(windowBytes()) + " bytes (MSCCLC_WINDOW)";
+  }
+  return "";
+}
+
+Choice make(const Library &all, const Shape &shape) {
+  Choice choice;
+  choice.reduceOp = MSCCLC_SUM;
+  choice.dtype = MSCCLC_U8; // kernels that only move bytes take any type
+  if (!extentOf(shape, 0) || shape.count == 0) {
+    choice.why = "NCCL, as there is nothing to send, or something is wrong with the call";
+    return choice;
+  }
+  if (reduces(shape.kind)) {
+    const std::optional<uint32_t> op = reduceOpOf(shape.op);
+    choice.dtype = dtypeOf(shape.type);
+    if (!op || choice.dtype == MSCCLC_ANY_DTYPE) {
+      choice.why = op ? "NCCL, as kernels do not have this type" : "NCCL, as kernels do not have this operation";
+      return choice;
+    }
+    choice.reduceOp = *op;
+  }
+  std::vector<Choice> fitting;
+  std::vector<const MscclcKernel *> kernels;
+  std::string why = "there is no kernel for it";
+  bool isFirst = true;
+  for (const Candidate &candidate : candidatesFor(all, shape)) {
+    Choice one = choice;
+    if (const std::string reason = unfit(shape, candidate, one); !reason.empty()) {
+      // What is listed for this size says most.
+      if (candidate.takes(extentOf(shape, 0)->message, nameOfType(shape.type)) || isFirst)
+        why = reason;
+      isFirst = false;
+      continue;
+    }
+    one.kernel = candidate.kernel;
+    one.why = std::string("kernel '") + one.kernel->name + "', " +
+              (candidate.entry == nullptr ? "registered by the program"
+                                          : "listed for " + std::to_string(candidate.entry->min) + " to " +
+                                                std::to_string(candidate.entry->max) + " bytes");
+    fitting.push_back(one);
+    kernels.push_back(one.kernel);
+  }
+  size_t pick = 0;
+  if (all.selector != nullptr && !fitting.empty()) {
+    const MscclcQuery query = queryOf(shape, *kernels.front(), fitting.front());
+    const int32_t answer = all.selector(&query, kernels.data(), static_cast<uint32_t>(kernels.size()), all.user);
+    pick = answer < 0 ? fitting.size() : static_cast<size_t>(answer);
+    why = "the program's selector takes none of " + std::to_string(fitting.size());
+  }
+  if (pick < fitting.size())
+    return fitting[pick];
+  choice.why = "NCCL, as " + why;
+  return choice;
+}
+
+uint64_t parseBytes(const char *text, uint64_t otherwise) {
+  char *end = nullptr;
+  const uint64_t number = std::strtoull(text, &end, 10);
+  constexpr std::pair<char, uint64_t> units[] = {{'\0', 1}, {'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}};
+  for (const auto &[letter, unit] : units)
+    if (end != text && *end == letter && (letter == '\0' || end[1] == '\0') && number > 0 &&
+        number <= (1ull << 40) / unit)
+      return number * unit;
+  warn(std::string("MSCCLC_WINDOW is '") + text + "', which is no number of bytes (64M); it is taken as " +
+       std::to_string(otherwise));
+  return otherwise;
+}
+
+} // namespace
+
+uint64_t windowBytes() {
+  constexpr uint64_t otherwise = uint64_t{64} << 20;
+  static const char *const wanted = std::getenv("MSCCLC_WINDOW");
+  static const uint64_t bytes = wanted == nullptr || *wanted == '\0' ? otherwise : parseBytes(wanted, otherwise);
+  return bytes;
+}
+
+bool mayServe(Kind kind, uint32_t ranks) {
+  const Library &all = library();
+  const std::string name = nameOf(kind);
+  for (const ManifestEntry &entry : all.manifest.entries)
+    if (entry.ranks == ranks && entry.collective == name)
+      return true;
+  for (uint32_t i = 0; const MscclcKernel *kernel = mscclc_kernel_at(i); ++i)
+    if (kernel->ranks == ranks && kernel->collective == name)
+      return true;
+  return false;
+}
+
+uint64_t loadKernels(uint32_t ranks) {
+  Library &all = library();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (const auto known = all.loaded.find(ranks); known != all.loaded.end())
+    return known->second;
+  uint64_t digest = mix(all.manifest.digest, std::to_string(windowBytes()) + mscclc_runtime_version());
+  for (const ManifestEntry &entry : all.manifest.entries) {
+    if (entry.ranks != ranks)
+      continue;
+    std::string why;
+    const MscclcKernel *kernel = loadEntry(entry, why);
+    if (kernel == nullptr)
+      warn(why + "; NCCL runs what it is listed for");
+    else
+      all.listed.push_back({kernel, &entry});
+    digest = mix(digest, kernel == nullptr ? "none" : std::string(kernel->name) + kernel->tool + kernel->switches);
+  }
+  for (uint32_t i = 0; const MscclcKernel *kernel = mscclc_kernel_at(i); ++i)
+    if (kernel->ranks == ranks && !isListed(all, kernel))
+      digest = mix(digest, kernel->name);
+  return all.loaded[ranks] = digest;
+}
+
+Choice choose(const Shape &shape) {
+  Library &all = library();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto known = all.choices.find(shape);
+  if (known != all.choices.end())
+    return known->second;
+  if (all.choices.size() >= mostShapes)
+    all.choices.clear();
+  const Choice &made = all.choices[shape] = make(all, shape);
+  info(describe(shape) + ": " + made.why);
+  return made;
+}
+
+uint64_t largestMessage(const MscclcKernel &kernel) {
+  Library &all = library();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  uint64_t largest = 0;
+  for (const Candidate &candidate : all.listed)
+    if (candidate.kernel == &kernel)
+      largest = std::max(largest, candidate.entry->max);
+  const uint64_t share = uint64_t{kernel.message_shares} * sizeof(double);
+  largest = std::min(largest == 0 ? windowBytes() : largest, windowBytes());
+  return std::min(kernel.max_message_bytes, largest + share - 1 - (largest + share - 1) % share);
+}
+
+void setSelector(MscclcSelectFunction function, void *user) {
+  Library &all = library();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.selector = function;
+  all.user = user;
+  all.choices.clear();
+}
+
+} // namespace mscclc::nccl

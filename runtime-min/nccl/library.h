@@ -1,0 +1,32 @@
+// The kernels that calls are picked from: those of the folder MSCCLC_KERNELS, and those that the program has
+// registered.
+#pragma once
+
+#include "call.h"
+
+#include <string>
+
+namespace mscclc::nccl {
+
+/// What runs a call. Depends on nothing but its shape, so all ranks that have the same kernels come to the same.
+struct Choice {
+  const MscclcKernel *kernel = nullptr; ///< null: the real NCCL
+  uint64_t message = 0;                 ///< bytes of the launch: those of the call, or more at its end
+  uint32_t dtype = 0;
+  uint32_t reduceOp = 0;
+  std::string why; ///< in words
+};
+
+/// Bytes of a rank's input and output that fit into the window: MSCCLC_WINDOW (64M).
+uint64_t windowBytes();
+/// Whether there may be a kernel for a call, before any is loaded.
+bool mayServe(Kind kind, uint32_t ranks);
+/// Loads what is listed for this many ranks. The result differs where ranks have other kernels, window or version.
+uint64_t loadKernels(uint32_t ranks);
+/// Once loaded. The choice is made once for each shape.
+Choice choose(const Shape &shape);
+/// The largest message that a kernel is picked for, in whole shares.
+uint64_t largestMessage(const MscclcKernel &kernel);
+void setSelector(MscclcSelectFunction function, void *user);
+
+} // namespace mscclc::nccl

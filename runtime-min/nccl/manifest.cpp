@@ -1,0 +1,190 @@
+#include "manifest.h"
+
+#include "call.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <tuple>
+
+namespace mscclc::nccl {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t mostBytes = size_t{4} << 20;
+constexpr uint32_t mostRanks = 4096;
+constexpr size_t mostTypes = 16; ///< of an entry
+
+/// What is wrong with a manifest.
+struct Wrong : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A member, or null if it is not there.
+const Json *member(const Json &object, const std::string &where, const char *name) {
+  if (!object.is_object())
+    throw Wrong(where + " is no object");
+  const auto found = object.find(name);
+  return found == object.end() ? nullptr : &*found;
+}
+
+uint64_t number(const Json &object, const std::string &where, const char *name, uint64_t least, uint64_t most,
+                const uint64_t *otherwise = nullptr) {
+  const Json *value = member(object, where, name);
+  const std::string what = where + ", \"" + name + "\"";
+  if (value == nullptr && otherwise != nullptr)
+    return *otherwise;
+  if (value == nullptr)
+    throw Wrong(what + " is missing");
+  if (!value->is_number_unsigned())
+    throw Wrong(what + " is no whole number from 0 on");
+  const auto number = value->get<uint64_t>();
+  if (number < least || number > most)
+    throw Wrong(what + " is " + std::to_string(number) + ", not in " + std::to_string(least) + " to " +
+                std::to_string(most));
+  return number;
+}
+
+std::string text(const Json &object, const std::string &where, const char *name, bool optional) {
+  const Json *value = member(object, where, name);
+  if (value == nullptr && optional)
+    return "";
+  if (value == nullptr || !value->is_string() || value->get_ref<const std::string &>().empty())
+    throw Wrong(where + ", \"" + name + "\" is " + (value == nullptr ? "missing" : "no text"));
+  return value->get<std::string>();
+}
+
+/// A library within the folder, so that a list cannot name files elsewhere.
+std::string libraryPath(const std::string &folder, const std::string &where, const std::string &kernel) {
+  if (kernel.front() == '/' || ("/" + kernel + "/").find("/../") != std::string::npos ||
+      kernel.find('\0') != std::string::npos)
+    throw Wrong(where + ", \"kernel\" is '" + kernel.c_str() + "'; it must be a file within the folder");
+  return folder + "/" + kernel;
+}
+
+ManifestEntry readEntry(const Json &json, const std::string &where, const std::string &folder,
+                        const ManifestEntry &ofAll) {
+  const uint64_t root = 0;
+  ManifestEntry entry = ofAll;
+  entry.min = number(json, where, "min", 0, UINT64_MAX);
+  entry.max = number(json, where, "max", 0, UINT64_MAX);
+  if (entry.min > entry.max)
+    throw Wrong(where + ": sizes from " + std::to_string(entry.min) + " to " + std::to_string(entry.max));
+  entry.root = static_cast<uint32_t>(number(json, where, "root", 0, entry.ranks - 1, &root));
+  if (const Json *inPlace = member(json, where, "in_place"); inPlace != nullptr) {
+    if (!inPlace->is_boolean())
+      throw Wrong(where + ", \"in_place\" is not true or false");
+    entry.inPlace = inPlace->get<bool>();
+  }
+  if (const Json *types = member(json, where, "types"); types != nullptr) {
+    if (!types->is_array() || types->empty() || types->size() > mostTypes)
+      throw Wrong(where + ", \"types\" is no list of types");
+    for (const Json &type : *types) {
+      if (!type.is_string() || !isTypeName(type.get_ref<const std::string &>()))
+        throw Wrong(where + ", \"types\" has " +
+                    type.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 40) + ", which is no type");
+      entry.types.push_back(type.get<std::string>());
+    }
+  }
+  entry.kernel = libraryPath(folder, where, text(json, where, "kernel", false));
+  entry.name = text(json, where, "name", true);
+  return entry;
+}
+
+void readCollective(const Json &json, const std::string &where, const std::string &folder, Manifest &manifest) {
+  ManifestEntry ofAll;
+  ofAll.collective = text(json, where, "collective", false);
+  ofAll.ranks = static_cast<uint32_t>(number(json, where, "ranks", 1, mostRanks));
+  const uint64_t all = ofAll.ranks;
+  ofAll.ranksPerNode = static_cast<uint32_t>(number(json, where, "ranks_per_node", 1, all, &all));
+  const Json *entries = member(json, where, "entries");
+  if (entries == nullptr || !entries->is_array() || entries->empty())
+    throw Wrong(where + ", \"entries\" is no list of entries");
+  for (size_t i = 0; i < entries->size(); ++i)
+    manifest.entries.push_back(readEntry((*entries)[i], where + ", entry " + std::to_string(i + 1), folder, ofAll));
+}
+
+/// For one type, sizes that are taken at all are taken once, from the least to the largest.
+void checkRanges(const Manifest &manifest) {
+  std::map<std::tuple<std::string, uint32_t, uint32_t, bool>, std::vector<const ManifestEntry *>> groups;
+  for (const ManifestEntry &entry : manifest.entries)
+    groups[{entry.collective, entry.ranks, entry.root, entry.inPlace}].push_back(&entry);
+  for (auto &[key, all] : groups) {
+    std::map<std::string, std::vector<const ManifestEntry *>> byType;
+    for (const ManifestEntry *entry : all)
+      for (const std::string &type : entry->types)
+        byType[type];
+    byType[""]; // every other type
+    for (auto &[type, taken] : byType) {
+      for (const ManifestEntry *entry : all)
+        if (entry->types.empty() || std::count(entry->types.begin(), entry->types.end(), type) != 0)
+          taken.push_back(entry);
+      std::sort(taken.begin(), taken.end(), [](const auto *a, const auto *b) { return a->min < b->min; });
+      for (size_t i = 1; i < taken.size(); ++i) {
+        const ManifestEntry &before = *taken[i - 1], &entry = *taken[i];
+        const std::string what = entry.collective + ", " + std::to_string(entry.ranks) + " ranks" +
+                                 (type.empty() ? "" : ", " + type) + ": sizes ";
+        if (entry.min <= before.max)
+          throw Wrong(what + std::to_string(entry.min) + " to " + std::to_string(std::min(before.max, entry.max)) +
+                      " have two kernels");
+        if (entry.min != before.max + 1)
+          throw Wrong(what + std::to_string(before.max + 1) + " to " + std::to_string(entry.min - 1) +
+                      " have no kernel, and those around them have");
+      }
+    }
+  }
+}
+
+uint64_t digestOf(const std::string &text) {
+  uint64_t digest = 14695981039346656037u; // FNV-1a
+  for (const char c : text)
+    digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return digest;
+}
+
+void parse(const std::string &content, const std::string &folder, Manifest &manifest) {
+  const Json json = Json::parse(content, nullptr, false);
+  if (json.is_discarded())
+    throw Wrong("it is no JSON");
+  const std::string top = "the list";
+  number(json, top, "version", 1, 1);
+  if (const std::string size = text(json, top, "size", true); !size.empty() && size != "message")
+    throw Wrong(top + ", \"size\" is '" + size + "'; only 'message' is known");
+  if (const Json *collectives = member(json, top, "collectives"); collectives == nullptr) {
+    readCollective(json, top, folder, manifest);
+  } else {
+    if (!collectives->is_array())
+      throw Wrong(top + ", \"collectives\" is no list");
+    for (size_t i = 0; i < collectives->size(); ++i)
+      readCollective((*collectives)[i], "collective " + std::to_string(i + 1), folder, manifest);
+  }
+  checkRanges(manifest);
+  manifest.digest = digestOf(content);
+}
+
+} // namespace
+
+std::string readManifest(const std::string &folder, Manifest &manifest) {
+  const std::string path = folder + "/manifest.json";
+  manifest = {};
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return path + " cannot be read";
+  std::string content(mostBytes + 1, '\0');
+  file.read(content.data(), static_cast<std::streamsize>(content.size()));
+  content.resize(static_cast<size_t>(file.gcount()));
+  try {
+    if (content.size() > mostBytes)
+      throw Wrong("it is longer than " + std::to_string(mostBytes) + " bytes");
+    parse(content, folder, manifest);
+    return "";
+  } catch (const std::exception &error) {
+    manifest = {};
+    return path + ": " + error.what();
+  }
+}
+
+} // namespace mscclc::nccl

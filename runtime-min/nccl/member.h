@@ -1,0 +1,60 @@
+// A rank of a real communicator, as this library keeps it in its side table.
+#pragma once
+
+#include "call.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mscclc::nccl {
+
+class Team;
+
+struct Member {
+  Comm comm = nullptr;
+  uint32_t ranks = 0;
+  uint32_t rank = 0;
+  int device = 0;
+  bool known = false;         ///< set up: its ranks have told each other what they are
+  std::shared_ptr<Team> team; ///< null: NCCL runs every call
+
+  // For what ranks tell each other through the real communicator.
+  cudaStream_t stream = nullptr;
+  void *memory = nullptr;
+
+  // Calls of one communicator use one window, so they follow each other.
+  cudaEvent_t done = nullptr; ///< the last call outside of captures
+  bool isPending = false;
+  cudaStream_t lastStream = nullptr;
+  cudaStream_t lastCaptured = nullptr;
+  unsigned long long lastCapture = 0;
+
+  Member() = default;
+  Member(const Member &) = delete;
+  Member &operator=(const Member &) = delete;
+  ~Member();
+};
+
+/// What one rank says at most, in bytes.
+inline constexpr size_t mostToTell = 128;
+
+/// Every rank of the members' communicators calls this at the same time. `said` is what each member says, of one size,
+/// and becomes what all ranks of its communicator say, in their order. Goes through the real communicators, on streams
+/// of its own. Returns a Result.
+int tellAll(const std::vector<Member *> &members, std::vector<std::string> &said);
+
+/// Leaves the calling thread's device as it was, and lets it allocate and wait while streams are captured.
+class Aside {
+public:
+  Aside();
+  ~Aside();
+  Aside(const Aside &) = delete;
+  Aside &operator=(const Aside &) = delete;
+
+private:
+  int device_ = -1;
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+} // namespace mscclc::nccl

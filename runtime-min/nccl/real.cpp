@@ -1,0 +1,257 @@
+// Opens the real library at the first call, and fills the table that the jumps go through. The jumps do not touch
+// arguments, so they need not know them. Not when this library is loaded: as it comes first, what leads to the real one
+// is not there yet.
+#include "real.h"
+
+#include "find_real.h"
+#include "log.h"
+
+#include <dlfcn.h>
+
+extern "C" __attribute__((visibility("hidden"), used)) void mscclc_nccl_fill();
+
+// A slot for each function, the jump through it, and what the slot holds at first: a call of mscclc_nccl_fill that
+// keeps the registers in which arguments are, and then the jump again.
+#if defined(__x86_64__)
+asm(R"(
+.text
+.type mscclc_nccl_first, @function
+mscclc_nccl_first:
+  pushq %rdi
+  pushq %rsi
+  pushq %rdx
+  pushq %rcx
+  pushq %r8
+  pushq %r9
+  pushq %rax
+  subq $136, %rsp
+  movups %xmm0, (%rsp)
+  movups %xmm1, 16(%rsp)
+  movups %xmm2, 32(%rsp)
+  movups %xmm3, 48(%rsp)
+  movups %xmm4, 64(%rsp)
+  movups %xmm5, 80(%rsp)
+  movups %xmm6, 96(%rsp)
+  movups %xmm7, 112(%rsp)
+  call mscclc_nccl_fill
+  movups (%rsp), %xmm0
+  movups 16(%rsp), %xmm1
+  movups 32(%rsp), %xmm2
+  movups 48(%rsp), %xmm3
+  movups 64(%rsp), %xmm4
+  movups 80(%rsp), %xmm5
+  movups 96(%rsp), %xmm6
+  movups 112(%rsp), %xmm7
+  addq $136, %rsp
+  popq %rax
+  popq %r9
+  popq %r8
+  popq %rcx
+  popq %rdx
+  popq %rsi
+  popq %rdi
+  ret
+)");
+#define MSCCLC_JUMP(name)                                                                                              \
+  asm(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n  endbr64\n  jmp *mscclc_slot_" #name          \
+      "(%rip)\n.hidden mscclc_first_" #name "\n.globl mscclc_first_" #name "\nmscclc_first_" #name                     \
+      ":\n  endbr64\n  call mscclc_nccl_first\n  jmp *mscclc_slot_" #name "(%rip)\n");
+#elif defined(__aarch64__)
+asm(R"(
+.text
+.type mscclc_nccl_first, %function
+mscclc_nccl_first:
+  sub sp, sp, #224
+  stp x0, x1, [sp]
+  stp x2, x3, [sp, #16]
+  stp x4, x5, [sp, #32]
+  stp x6, x7, [sp, #48]
+  stp x8, x30, [sp, #64]
+  stp q0, q1, [sp, #80]
+  stp q2, q3, [sp, #112]
+  stp q4, q5, [sp, #144]
+  stp q6, q7, [sp, #176]
+  bl mscclc_nccl_fill
+  ldp x0, x1, [sp]
+  ldp x2, x3, [sp, #16]
+  ldp x4, x5, [sp, #32]
+  ldp x6, x7, [sp, #48]
+  ldp x8, x30, [sp, #64]
+  ldp q0, q1, [sp, #80]
+  ldp q2, q3, [sp, #112]
+  ldp q4, q5, [sp, #144]
+  ldp q6, q7, [sp, #176]
+  add sp, sp, #224
+  ret
+)");
+#define MSCCLC_JUMP(name)                                                                                              \
+  asm(".text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n  bti c\n  adrp x16, mscclc_slot_" #name       \
+      "\n  ldr x16, [x16, :lo12:mscclc_slot_" #name "]\n  br x16\n.hidden mscclc_first_" #name                         \
+      "\n.globl mscclc_first_" #name "\nmscclc_first_" #name                                                           \
+      ":\n  bti c\n  stp x29, x30, [sp, #-16]!\n  bl mscclc_nccl_first\n  ldp x29, x30, [sp], #16\n"                   \
+      "  adrp x16, mscclc_slot_" #name "\n  ldr x16, [x16, :lo12:mscclc_slot_" #name "]\n  br x16\n");
+#else
+#error "jumps are written for x86-64 and AArch64"
+#endif
+
+#define MSCCLC_SLOT(name)                                                                                              \
+  extern "C" __attribute__((visibility("hidden"))) void mscclc_first_##name();                                         \
+  extern "C" {                                                                                                         \
+  __attribute__((visibility("hidden"), used)) void *mscclc_slot_##name =                                               \
+      reinterpret_cast<void *>(&mscclc_first_##name);                                                                  \
+  }                                                                                                                    \
+  MSCCLC_JUMP(name)
+#define JUMP(name) MSCCLC_SLOT(name) MSCCLC_SLOT(p##name)
+#include "functions.def"
+
+namespace mscclc::nccl {
+namespace {
+
+struct Opened {
+  Real functions{};
+  std::string path;
+  std::string why; ///< there is none
+};
+
+int missing(const char *name, const std::string &why) {
+  warn(std::string(name) + ": " + (why.empty() ? "the real NCCL does not have it" : why));
+  return InvalidUsage;
+}
+
+const Opened &opened();
+
+// Stand where the real library has no such function. Those that return no error code are told apart in no way: a
+// program that calls them without an NCCL is lost either way.
+#define MSCCLC_MISSING(name)                                                                                           \
+  [[maybe_unused]] int missing_##name() {                                                                              \
+    return missing(#name, opened().why);                                                                               \
+  }
+#define OWN(name) MSCCLC_MISSING(name)
+#define JUMP(name) MSCCLC_MISSING(name) MSCCLC_MISSING(p##name)
+#include "functions.def"
+
+void *address(int (*function)()) {
+  return reinterpret_cast<void *>(function);
+}
+
+template <class Function> void find(void *handle, const char *name, void *instead, Function &function) {
+  void *const found = handle == nullptr ? nullptr : ::dlsym(handle, name);
+  function = reinterpret_cast<Function>(found == nullptr ? instead : found);
+}
+
+void fillJumps(void *handle) {
+#define JUMP(name)                                                                                                     \
+  find(handle, #name, address(missing_##name), mscclc_slot_##name);                                                    \
+  find(handle, "p" #name, address(missing_p##name), mscclc_slot_p##name);
+#include "functions.def"
+}
+
+void fillOwn(void *handle, Real &f) {
+  find(handle, "ncclAllReduce", address(missing_ncclAllReduce), f.allReduce);
+  find(handle, "ncclAllGather", address(missing_ncclAllGather), f.allGather);
+  find(handle, "ncclReduceScatter", address(missing_ncclReduceScatter), f.reduceScatter);
+  find(handle, "ncclBroadcast", address(missing_ncclBroadcast), f.broadcast);
+  find(handle, "ncclReduce", address(missing_ncclReduce), f.reduce);
+  find(handle, "ncclAlltoAll", address(missing_ncclAlltoAll), f.allToAll);
+  find(handle, "ncclGather", address(missing_ncclGather), f.gather);
+  find(handle, "ncclScatter", address(missing_ncclScatter), f.scatter);
+  find(handle, "ncclSend", address(missing_ncclSend), f.send);
+  find(handle, "ncclRecv", address(missing_ncclRecv), f.recv);
+  find(handle, "ncclGroupStart", address(missing_ncclGroupStart), f.groupStart);
+  find(handle, "ncclGroupEnd", address(missing_ncclGroupEnd), f.groupEnd);
+  find(handle, "ncclGroupSimulateEnd", address(missing_ncclGroupSimulateEnd), f.groupSimulateEnd);
+  find(handle, "ncclCommInitRank", address(missing_ncclCommInitRank), f.commInitRank);
+  find(handle, "ncclCommInitRankConfig", address(missing_ncclCommInitRankConfig), f.commInitRankConfig);
+  find(handle, "ncclCommInitAll", address(missing_ncclCommInitAll), f.commInitAll);
+  find(handle, "ncclCommInitRankScalable", address(missing_ncclCommInitRankScalable), f.commInitRankScalable);
+  find(handle, "ncclCommDestroy", address(missing_ncclCommDestroy), f.commDestroy);
+  find(handle, "ncclCommAbort", address(missing_ncclCommAbort), f.commAbort);
+  find(handle, "ncclCommGetAsyncError", address(missing_ncclCommGetAsyncError), f.commGetAsyncError);
+  find(handle, "ncclCommCount", address(missing_ncclCommCount), f.commCount);
+  find(handle, "ncclCommUserRank", address(missing_ncclCommUserRank), f.commUserRank);
+  find(handle, "ncclCommCuDevice", address(missing_ncclCommCuDevice), f.commCuDevice);
+  // Null where they are missing: they return texts.
+  find(handle, "ncclGetErrorString", nullptr, f.getErrorString);
+  find(handle, "ncclGetLastError", nullptr, f.getLastError);
+}
+
+Opened open() {
+  Opened result;
+  void *handle = nullptr;
+  result.path = findRealLibrary(result.why);
+  if (result.why.empty()) {
+    if (const std::string other = findOtherNccl(result.path); !other.empty())
+      result.why = "two NCCLs in one process: " + other + " and " + result.path +
+                   "; name one of them by MSCCLC_NCCL_LIB_PATH and keep the other out";
+  }
+  // Its calls of its own functions stay within it.
+  if (result.why.empty()) {
+    handle = ::dlopen(result.path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    const char *const error = handle == nullptr ? ::dlerror() : nullptr;
+    if (handle == nullptr)
+      result.why = error == nullptr ? "cannot open " + result.path : error;
+  }
+  fillJumps(handle);
+  fillOwn(handle, result.functions);
+  if (!result.why.empty())
+    warn(result.why);
+  else
+    info("the real NCCL is " + result.path);
+  return result;
+}
+
+const Opened &opened() {
+  static const Opened *const instance = new Opened(open());
+  return *instance;
+}
+
+} // namespace
+
+} // namespace mscclc::nccl
+
+void mscclc_nccl_fill() {
+  mscclc::nccl::real();
+}
+
+namespace mscclc::nccl {
+
+const Real &real() {
+  return opened().functions;
+}
+
+std::string refusal() {
+  if (!opened().why.empty())
+    return opened().why;
+  // One may have come since.
+  const std::string other = findOtherNccl(opened().path);
+  return other.empty() ? "" : "two NCCLs in one process: " + other + " and " + opened().path;
+}
+
+int passOn(const Call &c) {
+  const Real &nccl = real();
+  switch (c.kind) {
+  case Kind::AllReduce:
+    return nccl.allReduce(c.send, c.recv, c.count, c.type, c.op, c.comm, c.stream);
+  case Kind::AllGather:
+    return nccl.allGather(c.send, c.recv, c.count, c.type, c.comm, c.stream);
+  case Kind::ReduceScatter:
+    return nccl.reduceScatter(c.send, c.recv, c.count, c.type, c.op, c.comm, c.stream);
+  case Kind::AllToAll:
+    return nccl.allToAll(c.send, c.recv, c.count, c.type, c.comm, c.stream);
+  case Kind::Broadcast:
+    return nccl.broadcast(c.send, c.recv, c.count, c.type, c.root, c.comm, c.stream);
+  case Kind::Reduce:
+    return nccl.reduce(c.send, c.recv, c.count, c.type, c.op, c.root, c.comm, c.stream);
+  case Kind::Gather:
+    return nccl.gather(c.send, c.recv, c.count, c.type, c.root, c.comm, c.stream);
+  case Kind::Scatter:
+    return nccl.scatter(c.send, c.recv, c.count, c.type, c.root, c.comm, c.stream);
+  case Kind::Send:
+    return nccl.send(c.send, c.count, c.type, c.root, c.comm, c.stream);
+  case Kind::Recv:
+    return nccl.recv(c.recv, c.count, c.type, c.root, c.comm, c.stream);
+  }
+  return InternalError;
+}
+
+} // namespace mscclc::nccl

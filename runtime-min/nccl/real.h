@@ -1,0 +1,48 @@
+// The NCCL that this library stands in front of.
+#pragma once
+
+#include "call.h"
+
+#include <string>
+
+namespace mscclc::nccl {
+
+/// Functions of the real library that this one calls itself. Null where there is no real library.
+struct Real {
+  int (*allReduce)(const void *, void *, size_t, int, int, Comm, cudaStream_t);
+  int (*allGather)(const void *, void *, size_t, int, Comm, cudaStream_t);
+  int (*reduceScatter)(const void *, void *, size_t, int, int, Comm, cudaStream_t);
+  int (*broadcast)(const void *, void *, size_t, int, int, Comm, cudaStream_t);
+  int (*reduce)(const void *, void *, size_t, int, int, int, Comm, cudaStream_t);
+  int (*allToAll)(const void *, void *, size_t, int, Comm, cudaStream_t);
+  int (*gather)(const void *, void *, size_t, int, int, Comm, cudaStream_t);
+  int (*scatter)(const void *, void *, size_t, int, int, Comm, cudaStream_t);
+  int (*send)(const void *, size_t, int, int, Comm, cudaStream_t);
+  int (*recv)(void *, size_t, int, int, Comm, cudaStream_t);
+  int (*groupStart)();
+  int (*groupEnd)();
+  int (*groupSimulateEnd)(void *);
+  int (*commInitRank)(Comm *, int, UniqueId, int);
+  int (*commInitRankConfig)(Comm *, int, UniqueId, int, void *);
+  int (*commInitAll)(Comm *, int, const int *);
+  int (*commInitRankScalable)(Comm *, int, int, int, UniqueId *, void *);
+  int (*commDestroy)(Comm);
+  int (*commAbort)(Comm);
+  int (*commGetAsyncError)(Comm, int *);
+  int (*commCount)(Comm, int *);
+  int (*commUserRank)(Comm, int *);
+  int (*commCuDevice)(Comm, int *);
+  const char *(*getErrorString)(int);
+  const char *(*getLastError)(Comm);
+};
+
+/// Opened at the first call of any function. A function that the library lacks is one that fails with InvalidUsage and
+/// says so.
+const Real &real();
+/// Why communicators cannot be made: there is no real library, or the process has two. Empty if all is well.
+std::string refusal();
+
+/// Passes a recorded call on.
+int passOn(const Call &call);
+
+} // namespace mscclc::nccl

@@ -1,0 +1,210 @@
+#include "side_table.h"
+
+#include "library.h"
+#include "log.h"
+#include "real.h"
+#include "team.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <random>
+#include <thread>
+#include <unistd.h>
+
+namespace mscclc::nccl {
+namespace {
+
+/// What a rank says of itself. All of it is told, so it holds no gaps.
+struct Card {
+  uint64_t process; ///< the same in one process alone
+  uint64_t host;    ///< the same where processes can meet at a socket and share memory
+  uint64_t kernels; ///< loadKernels
+  char meeting[40]; ///< rank 0's is taken
+};
+static_assert(sizeof(Card) <= mostToTell, "a card can be told");
+
+struct Table {
+  std::mutex mutex;
+  std::map<Comm, std::shared_ptr<Member>> members;
+  std::map<std::string, std::weak_ptr<Team>> teams; ///< by meeting
+};
+/// Never destroyed: what a program leaves is left to the end of the process.
+Table &table() {
+  static Table *const instance = new Table;
+  return *instance;
+}
+
+uint64_t hashOf(const std::string &text) {
+  uint64_t hash = 14695981039346656037u; // FNV-1a
+  for (const char c : text)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+uint64_t hostHash() {
+  char name[256] = {}, network[256] = {};
+  ::gethostname(name, sizeof(name) - 1);
+  if (::readlink("/proc/self/ns/net", network, sizeof(network) - 1) < 0)
+    network[0] = '\0';
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  return hashOf(std::string(name) + "\n" + network + "\n" + boot);
+}
+
+uint64_t processKey() {
+  static const uint64_t key = [] {
+    std::random_device random;
+    return uint64_t{random()} << 32 | random();
+  }();
+  // A child of fork is another process.
+  return key ^ (static_cast<uint64_t>(::getpid()) * 0x9e3779b97f4a7c15u);
+}
+
+Card cardOf(const Member &member) {
+  std::random_device random;
+  Card card{};
+  card.process = processKey();
+  card.host = hostHash();
+  card.kernels = loadKernels(member.ranks);
+  std::snprintf(card.meeting, sizeof(card.meeting), "@mscclc-nccl-%08x%08x%08x", random(), random(), random());
+  return card;
+}
+
+/// Why ranks with these cards are NCCL's; else where the member's team is. All ranks have the same cards.
+std::string place(const std::vector<Card> &cards, uint32_t rank, Team::Place &result) {
+  for (size_t other = 1; other < cards.size(); ++other) {
+    if (cards[other].host != cards[0].host)
+      return "the ranks are on several nodes";
+    if (cards[other].kernels != cards[0].kernels)
+      return "the ranks have different kernels, windows or versions";
+  }
+  const auto isHere = [&](const Card &card) { return card.process == cards[rank].process; };
+  // Whether ranks are in a row must be said alike by all of them, so it is asked for every process.
+  std::vector<uint64_t> processes;
+  for (const Card &card : cards)
+    if (processes.empty() || processes.back() != card.process)
+      processes.push_back(card.process);
+  std::sort(processes.begin(), processes.end());
+  if (std::adjacent_find(processes.begin(), processes.end()) != processes.end())
+    return "the ranks of a process do not follow each other";
+  result.meeting = cards[0].meeting;
+  result.ranks = static_cast<uint32_t>(cards.size());
+  result.locals = static_cast<uint32_t>(std::count_if(cards.begin(), cards.end(), isHere));
+  result.firstLocal = static_cast<uint32_t>(std::find_if(cards.begin(), cards.end(), isHere) - cards.begin());
+  return "";
+}
+
+void joinTeam(Member &member, const std::string &said) {
+  std::vector<Card> cards(member.ranks);
+  std::memcpy(cards.data(), said.data(), cards.size() * sizeof(Card));
+  for (Card &card : cards)
+    card.meeting[sizeof(card.meeting) - 1] = '\0';
+  Team::Place where;
+  const std::string why = place(cards, member.rank, where);
+  member.known = true;
+  if (!why.empty()) {
+    info("a communicator of " + std::to_string(member.ranks) + " ranks: NCCL, as " + why);
+    return;
+  }
+  Table &all = table();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  std::weak_ptr<Team> &entry = all.teams[where.meeting];
+  member.team = entry.lock();
+  if (!member.team) {
+    member.team = std::make_shared<Team>(where);
+    entry = member.team;
+  }
+  member.team->join(member);
+}
+
+/// Waits for a communicator that is made in the background.
+bool isReady(Comm comm) {
+  int state = Success;
+  while (real().commGetAsyncError(comm, &state) == Success && state == InProgress)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  return state == Success;
+}
+
+} // namespace
+
+std::shared_ptr<Member> memberOf(Comm comm) {
+  Table &all = table();
+  if (comm == nullptr)
+    return nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    if (const auto found = all.members.find(comm); found != all.members.end())
+      return found->second;
+  }
+  auto member = std::make_shared<Member>();
+  int ranks = 0, rank = 0;
+  if (!isReady(comm) || real().commCount(comm, &ranks) != Success || real().commUserRank(comm, &rank) != Success ||
+      real().commCuDevice(comm, &member->device) != Success || ranks <= 0 || rank < 0 || rank >= ranks)
+    return nullptr;
+  member->comm = comm;
+  member->ranks = static_cast<uint32_t>(ranks);
+  member->rank = static_cast<uint32_t>(rank);
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  return all.members.emplace(comm, member).first->second;
+}
+
+int meet(const std::vector<std::shared_ptr<Member>> &members) {
+  std::vector<Member *> strangers;
+  std::vector<std::string> said;
+  for (const std::shared_ptr<Member> &member : members)
+    if (!member->known) {
+      const Card card = cardOf(*member);
+      strangers.push_back(member.get());
+      said.emplace_back(reinterpret_cast<const char *>(&card), sizeof(card));
+    }
+  if (strangers.empty())
+    return Success;
+  if (const int result = tellAll(strangers, said); result != Success)
+    return result;
+  for (size_t i = 0; i < strangers.size(); ++i)
+    joinTeam(*strangers[i], said[i]);
+  return Success;
+}
+
+std::shared_ptr<Member> take(Comm comm) {
+  Table &all = table();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  for (auto entry = all.teams.begin(); entry != all.teams.end();)
+    entry = entry->second.expired() ? all.teams.erase(entry) : std::next(entry);
+  const auto found = all.members.find(comm);
+  if (found == all.members.end())
+    return nullptr;
+  std::shared_ptr<Member> member = found->second;
+  all.members.erase(found);
+  return member;
+}
+
+void abortTeam(Member &member) {
+  if (member.team)
+    member.team->abort();
+}
+
+void leaveTeam(Member &member) {
+  if (!member.team)
+    return;
+  member.team->leave(member);
+  member.team.reset();
+}
+
+bool hasFailed(Comm comm) {
+  Table &all = table();
+  std::shared_ptr<Member> member;
+  {
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    const auto found = all.members.find(comm);
+    if (found != all.members.end())
+      member = found->second;
+  }
+  return member && member->team && member->team->hasFailed();
+}
+
+} // namespace mscclc::nccl

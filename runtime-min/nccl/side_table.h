@@ -1,0 +1,22 @@
+// What this library knows of the real communicators. Their handles are the program's; here they are keys.
+#pragma once
+
+#include "member.h"
+
+namespace mscclc::nccl {
+
+/// The entry of a communicator, made when it is first asked for; null for what is no communicator.
+std::shared_ptr<Member> memberOf(Comm comm);
+/// Brings those that are not yet known together with the other ranks of their communicators. All ranks come here at the
+/// same call. Returns a Result; a member without a team is then NCCL's.
+int meet(const std::vector<std::shared_ptr<Member>> &members);
+/// The communicator ends: takes its entry out; null if there is none.
+std::shared_ptr<Member> take(Comm comm);
+/// Makes what runs or waits for the member's communicator give up.
+void abortTeam(Member &member);
+/// Ends the member's part in its team. Collective over processes, unless it was aborted.
+void leaveTeam(Member &member);
+/// Whether a launch of ours has failed in a way that the program must hear of.
+bool hasFailed(Comm comm);
+
+} // namespace mscclc::nccl

@@ -1,0 +1,89 @@
+// The ranks of a communicator that are in this process, with a communicator of the runtime beside the real one.
+#pragma once
+
+#include "library.h"
+#include "member.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+namespace mscclc::nccl {
+
+/// How a call ended.
+struct Outcome {
+  enum class Way {
+    Ours,   ///< a kernel runs it
+    PassOn, ///< the real NCCL is to run it: on all ranks, as all came to the same
+    Failed  ///< nobody runs it: ranks of other processes may have started, so NCCL cannot either
+  } way = Way::PassOn;
+  std::string why;
+};
+
+class Team {
+public:
+  /// Where the ranks of a team are in relation to this process.
+  struct Place {
+    std::string meeting; ///< the same on all ranks, and of this team alone
+    uint32_t ranks = 0;
+    uint32_t firstLocal = 0;
+    uint32_t locals = 0;
+  };
+
+  explicit Team(Place place);
+  ~Team();
+  Team(const Team &) = delete;
+  Team &operator=(const Team &) = delete;
+
+  const std::string &meeting() const { return place_.meeting; }
+  void join(Member &member);
+  /// A member's communicator ends. The last one takes the team down, which is collective over processes.
+  void leave(Member &member);
+  /// Makes kernels that run, and calls that wait, give up. From any thread.
+  void abort();
+  bool hasFailed();
+
+  /// Runs a call of each of these members, which are in this process. Waits until the members of other threads have
+  /// come with theirs; the last one launches for all.
+  Outcome run(const std::vector<std::pair<Member *, const Call *>> &calls, const Choice &choice);
+
+private:
+  Outcome launchAll(const Choice &choice);
+  Outcome launch(MscclcInstance *instance, const Choice &choice);
+  Outcome afterFailure(const std::string &why);
+  std::string copyIn(const MscclcKernel &kernel, const Choice &choice);
+  std::string copyOut(const MscclcKernel &kernel, const Choice &choice);
+  std::string mark();
+  std::string order(Member &member, cudaStream_t stream);
+  std::string makeCommunicator();
+  std::string makeInstance(const MscclcKernel &kernel, MscclcInstance *&instance);
+  std::string agree(const std::string &why);
+  char *inputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t rank) const;
+  char *outputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t rank) const;
+  bool capturing() const;
+
+  const Place place_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Member *> members_;   ///< by local index
+  std::vector<const Call *> calls_; ///< of the round, by local index
+  uint32_t arrived_ = 0;
+  uint64_t round_ = 0;
+  Outcome outcome_; ///< of the last round
+
+  bool made_ = false;
+  std::string refused_; ///< why there is no communicator of the runtime
+  std::atomic<MscclcCommunicator *> communicator_{nullptr};
+  MscclcBuffer *input_ = nullptr;
+  MscclcBuffer *output_ = nullptr;
+  struct Prepared {
+    MscclcInstance *instance = nullptr;
+    std::string why;
+  };
+  std::map<const MscclcKernel *, Prepared> instances_;
+  std::atomic<bool> failed_{false};
+  std::atomic<bool> aborted_{false};
+};
+
+} // namespace mscclc::nccl

@@ -1,0 +1,73 @@
+// What happens when something goes wrong.
+#include "catch.h"
+#include "world.h"
+
+#include <chrono>
+#include <thread>
+
+using namespace testing;
+
+TEST_CASE("A call whose kernel fails is NCCL's, and a line says why", "[failing]") {
+  World world(4); // the third launch fails on rank 1, when rank 0 runs already
+  const auto sums = [&] {
+    world.fill<float>(256);
+    const ncclResult_t result = world.inGroup([&](int r) {
+      return ncclAllReduce(world.inputs[r], world.outputs[r], 256, ncclFloat, ncclSum, world.comms[r],
+                           world.streams[r]);
+    });
+    float wanted = 0;
+    for (int r = 0; r < 4; ++r)
+      wanted += valueOf<float>(r, 255);
+    for (int r = 0; r < 4; ++r)
+      if (world.output<float>(r)[255] != wanted)
+        return false;
+    return result == ncclSuccess;
+  };
+  CHECK(sums());
+  CHECK(sums());
+  CHECK(reached("AllReduce") == 0);
+  const std::string said = saidBy([&] { CHECK(sums()); });
+  CHECK(reached("AllReduce") == 4);
+  CHECK_THAT(said, containsText("mscclc: allreduce of 1024 bytes of f32, sum, 4 ranks: NCCL runs it, as kernel "
+                                "'allreduce_allpairs' did not: "));
+  CHECK(sums()); // and so are all after it
+  CHECK(reached("AllReduce") == 8);
+  ncclResult_t state = ncclInternalError;
+  CHECK(ncclCommGetAsyncError(world.comms[0], &state) == ncclSuccess);
+  CHECK(state == ncclSuccess); // no call was lost
+}
+
+TEST_CASE("An abort ends a call that waits for other ranks") {
+  World world(2);
+  // So that everything is set up.
+  world.fill<float>(64);
+  const auto call = [&](int r) {
+    return ncclAllReduce(world.inputs[r], world.outputs[r], 64, ncclFloat, ncclSum, world.comms[r], world.streams[r]);
+  };
+  REQUIRE(world.inThreads(call) == ncclSuccess);
+  ncclResult_t result = ncclSuccess;
+  std::thread waits([&] {
+    cudaSetDevice(0);
+    result = call(0); // rank 1 does not come
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK(ncclCommAbort(world.comms[1]) == ncclSuccess);
+  waits.join();
+  CHECK(result == ncclInternalError);
+  ncclResult_t state = ncclSuccess;
+  CHECK(ncclCommGetAsyncError(world.comms[0], &state) == ncclSuccess);
+  CHECK(state == ncclInternalError);
+  CHECK(ncclCommAbort(world.comms[0]) == ncclSuccess);
+  world.comms = {nullptr, nullptr};
+  for (int rank = 0; rank < 2; ++rank)
+    cudaStreamSynchronize(world.streams[rank]);
+}
+
+TEST_CASE("A call without a buffer is refused at once") {
+  World world(2);
+  CHECK(world.inGroup([&](int r) {
+    return ncclAllReduce(nullptr, world.outputs[r], 64, ncclFloat, ncclSum, world.comms[r], world.streams[r]);
+  }) == ncclInvalidArgument);
+  CHECK(ncclAllReduce(world.inputs[0], world.outputs[0], 64, ncclFloat, ncclSum, nullptr, world.streams[0]) ==
+        ncclInvalidArgument);
+}

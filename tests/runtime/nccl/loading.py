@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""How programs load the library in NCCL's place: by ctypes and by a run path; with a second NCCL; one rank a process.
+
+usage: loading.py SHIM FUNCTIONS [--cc CC] CASE
+
+SHIM is the library, FUNCTIONS the list of NCCL's functions (functions.def). The environment is mscclc_nccl_environment's,
+with LIBRARIES for LD_PRELOAD: what a case needs loaded it loads in processes of its own."""
+import argparse
+import ctypes
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FAKE, STANDIN = os.environ["LIBRARIES"].split(":")[0], os.environ["MSCCLC_NCCL_LIB_PATH"]
+
+
+class UniqueId(ctypes.Structure):
+    _fields_ = [("internal", ctypes.c_char * 128)]
+
+
+def again(arguments, preload, **more):
+    """This script in a process of its own."""
+    environment = {**os.environ, "LD_PRELOAD": preload, "MSCCLC_DEBUG": "INFO", **more}
+    command = [sys.executable, __file__, *sys.argv[1:-1], *arguments]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def expect(process, *texts, code=0):
+    out, err = process.communicate(timeout=100)
+    missing = [text for text in texts if not re.search(text, out + err)]
+    if process.returncode != code or missing:
+        sys.exit(f"exit {process.returncode}, without {missing}:\n{out}{err}")
+
+
+def by_ctypes(_):
+    """As vLLM and SGLang load NCCL. All functions are there, by both names."""
+    expect(again(["load"], os.environ["LIBRARIES"]), "version 22705")
+
+
+def load(options):
+    library = ctypes.CDLL("libnccl.so.2")
+    names = re.findall(r"^(?:OWN|JUMP)\((\w+)\)", pathlib.Path(options.functions).read_text(), re.M)
+    assert len(names) > 90, names
+    for name in names + ["p" + name for name in names] + ["mscclc_nccl_set_selector"]:
+        getattr(library, name)
+    version = ctypes.c_int()
+    assert library.ncclGetVersion(ctypes.byref(version)) == 0
+    # What the stand-in does not have fails, and says so.
+    assert library.ncclCommGrow() == 5
+    print("version", version.value)
+
+
+def by_run_path(options):
+    """A program with DT_RPATH, as in PyTorch's wheels: the real library is the next one on its way."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "ours").mkdir()
+        (folder / "real").mkdir()
+        (folder / "ours" / "libnccl.so.2").symlink_to(options.shim)
+        (folder / "real" / "libnccl.so.2").symlink_to(STANDIN)
+        (folder / "program.c").write_text("""
+#include <stdio.h>
+int ncclGetVersion(int *);
+const char *ncclGetErrorString(int);
+int main(void) {
+  int version = 0;
+  return ncclGetVersion(&version) != 0 || printf("version %d, %s\\n", version, ncclGetErrorString(0)) < 0;
+}
+""")
+        subprocess.run([options.cc, str(folder / "program.c"), str(folder / "ours" / "libnccl.so.2"),
+                        "-Wl,--disable-new-dtags", f"-Wl,-rpath,{folder}/ours:{folder}/real",
+                        "-Wl,--allow-shlib-undefined", "-o", str(folder / "program")], check=True)
+        environment = {**os.environ, "LD_PRELOAD": FAKE, "MSCCLC_DEBUG": "INFO"}
+        for variable, text in ((None, f"the real NCCL is {folder}/real/libnccl.so.2"),
+                               (STANDIN, f"the real NCCL is {STANDIN}")):
+            environment.pop("MSCCLC_NCCL_LIB_PATH")
+            if variable:
+                environment["MSCCLC_NCCL_LIB_PATH"] = variable
+            expect(subprocess.Popen([str(folder / "program")], env=environment, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True), "version 22705, no error", re.escape(text))
+            environment["MSCCLC_NCCL_LIB_PATH"] = ""
+
+
+def without_nccl(_):
+    """Paths that lead nowhere are refused with a reason, and nothing crashes."""
+    for path, text in (("relative.so", "it must be an absolute path"), ("/nowhere/x.so", "there is no such file"),
+                       (sys.argv[1], "which is this library")):
+        expect(again(["refused"], os.environ["LIBRARIES"], MSCCLC_NCCL_LIB_PATH=path), "refused 5", text)
+
+
+def two_nccls(_):
+    expect(again(["refused", ], os.environ["LIBRARIES"], SECOND="1"), "refused 5", "two NCCLs in one process: ")
+
+
+def refused(_):
+    """A communicator is refused; with SECOND, as another NCCL has come."""
+    library = ctypes.CDLL("libnccl.so.2")
+    with tempfile.TemporaryDirectory() as folder:
+        if os.environ.get("SECOND"):
+            ctypes.CDLL(shutil.copy(STANDIN, folder + "/libnccl-other.so"))
+        comm = ctypes.c_void_p()
+        print("refused", library.ncclCommInitRank(ctypes.byref(comm), 1, UniqueId(), 0))
+
+
+def processes(_):
+    """Two ranks, each in a process."""
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=folder + "/id") for rank in range(2)]
+        for rank in ranks:
+            expect(rank, "allreduce of 4000 bytes of f32, sum, 2 ranks: kernel 'allreduce_packets'", "right",
+                   "allreduce of 8000 bytes of f64, sum, 2 ranks: NCCL")
+
+
+def rank(_):
+    library, cuda, self = ctypes.CDLL("libnccl.so.2"), ctypes.CDLL(FAKE), int(os.environ["RANK"])
+    place = pathlib.Path(os.environ["ID"])
+    unique = UniqueId()
+    if self == 0:
+        library.ncclGetUniqueId(ctypes.byref(unique))
+        (place.parent / "new").write_bytes(bytes(unique))
+        (place.parent / "new").rename(place)
+    while not place.exists():
+        pass
+    unique = UniqueId.from_buffer_copy(place.read_bytes())
+    comm, stream = ctypes.c_void_p(), ctypes.c_void_p()
+    cuda.cudaSetDevice(self)
+    cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1)
+    assert library.ncclCommInitRank(ctypes.byref(comm), 2, unique, self) == 0
+    for number, kind in ((7, ctypes.c_float), (8, ctypes.c_double)):
+        memory = ctypes.c_void_p()
+        cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(8000))
+        values = (kind * 1000).from_address(memory.value)
+        for i in range(1000):
+            values[i] = i + self
+        assert library.ncclAllReduce(memory, memory, ctypes.c_size_t(1000), number, 0, comm, stream) == 0
+        cuda.cudaStreamSynchronize(stream)
+        assert list(values) == [2 * i + 1 for i in range(1000)]
+        cuda.cudaFree(memory)
+    assert library.ncclCommDestroy(comm) == 0
+    print("right")
+
+
+def main():
+    cases = {case.__name__: case for case in (by_ctypes, load, by_run_path, without_nccl, two_nccls, refused, processes,
+                                              rank)}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("shim")
+    parser.add_argument("functions")
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("case", choices=cases)
+    options = parser.parse_args()
+    cases[options.case](options)
+
+
+main()

@@ -1,0 +1,104 @@
+// The list of kernels: what is read, and what is refused with a reason.
+#include "manifest.h"
+
+#include "catch.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+using namespace mscclc::nccl;
+
+namespace {
+
+/// Reads a manifest with this text; what is wrong with it, without the file's name.
+std::string read(const std::string &text, Manifest &manifest) {
+  const std::string folder = std::filesystem::temp_directory_path() / ("mscclc-manifest-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/manifest.json") << text;
+  const std::string why = readManifest(folder, manifest);
+  std::filesystem::remove_all(folder);
+  const std::string begin = folder + "/manifest.json: ";
+  return why.rfind(begin, 0) == 0 ? why.substr(begin.size()) : why;
+}
+std::string wrong(const std::string &text) {
+  Manifest manifest;
+  const std::string why = read(text, manifest);
+  CHECK(manifest.entries.empty());
+  return why;
+}
+/// A list of one collective with these entries.
+std::string with(const std::string &entries) {
+  return R"({"version": 1, "collective": "allreduce", "ranks": 8, "entries": [)" + entries + "]}";
+}
+std::string entry(const std::string &min, const std::string &max, const std::string &more = "") {
+  return R"({"min": )" + min + R"(, "max": )" + max + R"(, "kernel": "k.so")" + more + "}";
+}
+
+} // namespace
+
+TEST_CASE("A manifest is read") {
+  Manifest manifest;
+  CHECK(read(with(entry("0", "99", R"(, "types": ["f32", "bf16"], "in_place": true, "name": "fast", "root": 3)") + "," +
+                  entry("100", "18446744073709551615")),
+             manifest) == "");
+  REQUIRE(manifest.entries.size() == 2);
+  const ManifestEntry &first = manifest.entries[0];
+  CHECK(first.collective == "allreduce");
+  CHECK(first.ranks == 8);
+  CHECK(first.ranksPerNode == 8);
+  CHECK(first.root == 3);
+  CHECK(first.inPlace);
+  CHECK(first.types == std::vector<std::string>{"f32", "bf16"});
+  CHECK(first.kernel.substr(first.kernel.size() - 5) == "/k.so");
+  CHECK(first.name == "fast");
+  CHECK(manifest.entries[1].max == UINT64_MAX);
+}
+
+TEST_CASE("The manifest of the samples is read") {
+  Manifest manifest;
+  CHECK(readManifest(KERNELS, manifest) == "");
+  CHECK(manifest.entries.size() == 27); // of 2, 4 and 8 ranks
+}
+
+TEST_CASE("Sizes with a gap, and with two kernels, are refused") {
+  CHECK(wrong(with(entry("0", "99") + "," + entry("101", "200"))) ==
+        "allreduce, 8 ranks: sizes 100 to 100 have no kernel, and those around them have");
+  CHECK(wrong(with(entry("0", "99") + "," + entry("99", "200"))) ==
+        "allreduce, 8 ranks: sizes 99 to 99 have two kernels");
+  CHECK(wrong(with(entry("5", "18446744073709551615") + "," + entry("0", "7"))) ==
+        "allreduce, 8 ranks: sizes 5 to 7 have two kernels");
+  // Types have ranges of their own, and those without types are for all.
+  Manifest manifest;
+  CHECK(read(with(entry("0", "9", R"(, "types": ["f32"])") + "," + entry("5", "30", R"(, "types": ["f16"])")),
+             manifest) == "");
+  CHECK(wrong(with(entry("0", "9", R"(, "types": ["f32"])") + "," + entry("5", "30"))) ==
+        "allreduce, 8 ranks, f32: sizes 5 to 9 have two kernels");
+}
+
+TEST_CASE("What is no manifest is refused with a reason") {
+  CHECK(wrong("") == "it is no JSON");
+  CHECK(wrong("[1]") == "the list is no object");
+  CHECK(wrong(std::string(100000, '[')) == "it is no JSON");
+  CHECK(wrong(std::string(5 << 20, ' ')) == "it is longer than 4194304 bytes");
+  CHECK(wrong(R"({"version": 2})") == "the list, \"version\" is 2, not in 1 to 1");
+  CHECK(wrong(R"({"version": 1, "size": "input"})") == "the list, \"size\" is 'input'; only 'message' is known");
+  CHECK(wrong(R"({"version": 1, "collectives": 3})") == "the list, \"collectives\" is no list");
+  CHECK(wrong(R"({"version": 1, "collective": "allreduce", "ranks": 0, "entries": []})") ==
+        "the list, \"ranks\" is 0, not in 1 to 4096");
+  CHECK(wrong(with("")) == "the list, \"entries\" is no list of entries");
+  CHECK(wrong(with("7")) == "the list, entry 1 is no object");
+  CHECK(wrong(with(entry("-1", "3"))) == "the list, entry 1, \"min\" is no whole number from 0 on");
+  CHECK(wrong(with(entry("1e300", "3"))) == "the list, entry 1, \"min\" is no whole number from 0 on");
+  CHECK(wrong(with(entry("4", "3"))) == "the list, entry 1: sizes from 4 to 3");
+  CHECK(wrong(with(entry("0", "3", R"(, "root": 8)"))) == "the list, entry 1, \"root\" is 8, not in 0 to 7");
+  CHECK(wrong(with(entry("0", "3", R"(, "types": ["f31"])"))) ==
+        "the list, entry 1, \"types\" has \"f31\", which is no type");
+  CHECK(wrong(with(entry("0", "3", R"(, "in_place": 1)"))) == "the list, entry 1, \"in_place\" is not true or false");
+  for (const char *path : {"/etc/k.so", "../k.so", "a/../../k.so", ".."})
+    CHECK(wrong(with(std::string(R"({"min": 0, "max": 1, "kernel": ")") + path + "\"}")) ==
+          std::string("the list, entry 1, \"kernel\" is '") + path + "'; it must be a file within the folder");
+  Manifest manifest;
+  CHECK(readManifest("/nowhere", manifest) == "/nowhere/manifest.json cannot be read");
+}

@@ -1,0 +1,68 @@
+// A kernel for the CPU stand-in as if it had been built for a device: a library that registers it, for the double of
+// CUDA. EMITTED is the emitted file, KERNEL the kernel's name. With FAIL_AFTER=N, launch N and all after it are refused
+// by rank 1, when rank 0 runs already.
+#define MSCCLC_NO_AUTO_REGISTER
+#include EMITTED
+
+#include "../cuda_fake/fake.h"
+
+#include <atomic>
+#include <vector>
+
+#define NAME_OF(name) mscclc_kernel_##name
+#define FUNCTION(name) NAME_OF(name)
+
+namespace {
+
+constexpr uint32_t threadsOfBlock = 2; // there are far more than cores
+constexpr size_t mostVariants = 64;
+
+const MscclcKernel &onHost() {
+  return *FUNCTION(KERNEL)();
+}
+
+[[maybe_unused]] std::atomic<int> launchesOfRank1{0};
+
+bool fails([[maybe_unused]] uint32_t rank) {
+#ifdef FAIL_AFTER
+  return rank == 1 && ++launchesOfRank1 > FAIL_AFTER;
+#else
+  return false;
+#endif
+}
+
+template <size_t index> int32_t launch(const MscclcRankArgs *args, uint32_t threads, void *stream) {
+  if (fails(args->rank))
+    return MSCCLC_ERROR_DEVICE + 1;
+  cudaFakeLaunch(stream, [copy = *args, threads] {
+    mscclc::standin::Stream own;
+    onHost().variants[index].launch(&copy, threads, &own);
+  });
+  return MSCCLC_OK;
+}
+
+int32_t residentBlocks(uint32_t, uint32_t *blocks) {
+  *blocks = 4096;
+  return MSCCLC_OK;
+}
+
+using Launch = int32_t (*)(const MscclcRankArgs *, uint32_t, void *);
+template <size_t... index> std::vector<Launch> launches(std::index_sequence<index...>) {
+  return {launch<index>...};
+}
+
+int32_t registerIt() {
+  static MscclcKernel kernel = onHost();
+  static std::vector<MscclcVariant> variants(kernel.variants, kernel.variants + kernel.num_variants);
+  const std::vector<Launch> all = launches(std::make_index_sequence<mostVariants>());
+  for (size_t i = 0; i < variants.size(); ++i) {
+    variants[i].launch = all.at(i);
+    variants[i].resident_blocks = residentBlocks;
+  }
+  kernel.variants = variants.data();
+  kernel.threads = threadsOfBlock;
+  return mscclc_register_kernel(&kernel);
+}
+[[maybe_unused]] const int32_t registeredOnDevice = registerIt();
+
+} // namespace

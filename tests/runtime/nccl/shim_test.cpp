@@ -1,0 +1,311 @@
+// Who runs a call: a kernel or NCCL; and that the result is right in both cases.
+#include "catch.h"
+#include "world.h"
+
+#include <algorithm>
+#include <cstdint>
+
+using namespace testing;
+
+namespace {
+
+/// An AllReduce of `count` values on all ranks of a world, in a group; true if every output is right.
+template <class T>
+bool reducesRight(World &world, size_t count, ncclDataType_t type, ncclRedOp_t op, bool threads = false) {
+  world.fill<T>(count);
+  const auto call = [&](int rank) {
+    return ncclAllReduce(world.inputs[rank], world.outputs[rank], count, type, op, world.comms[rank],
+                         world.streams[rank]);
+  };
+  if ((threads ? world.inThreads(call) : world.inGroup(call)) != ncclSuccess)
+    return false;
+  for (int rank = 0; rank < world.ranks(); ++rank)
+    for (size_t i = 0; i < count; ++i) {
+      T wanted = valueOf<T>(0, i);
+      for (int other = 1; other < world.ranks(); ++other) {
+        const T value = valueOf<T>(other, i);
+        wanted = op == ncclMax   ? std::max(wanted, value)
+                 : op == ncclMin ? std::min(wanted, value)
+                                 : static_cast<T>(wanted + value);
+      }
+      if (world.output<T>(rank)[i] != wanted)
+        return false;
+    }
+  return true;
+}
+
+/// How many calls of a function reach the stand-in meanwhile.
+int reachedBy(const char *function, const std::function<void()> &action) {
+  const int before = reached(function);
+  action();
+  return reached(function) - before;
+}
+
+} // namespace
+
+TEST_CASE("A kernel runs an AllReduce that it is listed for") {
+  for (const int ranks : {2, 4, 8}) {
+    World world(ranks);
+    const std::string said = saidBy([&] {
+      CHECK(reachedBy("AllReduce", [&] {
+              CHECK(reducesRight<float>(world, 1000, ncclFloat32, ncclSum));
+              CHECK(reducesRight<float>(world, 100000, ncclFloat32, ncclSum)); // listed for another kernel
+              CHECK(reducesRight<int32_t>(world, 1, ncclInt32, ncclSum));      // less than a share for each rank
+              CHECK(reducesRight<float>(world, 1000, ncclFloat32, ncclSum, true));
+            }) == 0);
+    });
+    if (ranks == 2) {
+      CHECK_THAT(said, containsText("allreduce of 4000 bytes of f32, sum, 2 ranks: kernel 'allreduce_packets'"));
+      CHECK_THAT(said, containsText("allreduce of 400000 bytes of f32, sum, 2 ranks: kernel 'allreduce_allpairs'"));
+    }
+  }
+}
+
+TEST_CASE("The greatest and the least are never made by a kernel that sums") {
+  World world(4);
+  // The AllReduce has variants for the sum and the greatest.
+  CHECK(reachedBy("AllReduce", [&] { CHECK(reducesRight<float>(world, 512, ncclFloat32, ncclMax)); }) == 0);
+  CHECK(reachedBy("AllReduce", [&] { CHECK(reducesRight<float>(world, 512, ncclFloat32, ncclMin)); }) == 4);
+  // The ReduceScatter has a sum alone.
+  const auto scatters = [&](ncclRedOp_t op, int64_t wantedBy(int64_t, int64_t)) {
+    world.fill<int32_t>(64);
+    REQUIRE(world.inGroup([&](int rank) {
+      return ncclReduceScatter(world.inputs[rank], world.outputs[rank], 16, ncclInt32, op, world.comms[rank],
+                               world.streams[rank]);
+    }) == ncclSuccess);
+    for (int rank = 0; rank < 4; ++rank)
+      for (size_t i = 0; i < 16; ++i) {
+        const size_t at = static_cast<size_t>(rank) * 16 + i;
+        int64_t wanted = valueOf<int32_t>(0, at);
+        for (int other = 1; other < 4; ++other)
+          wanted = wantedBy(wanted, valueOf<int32_t>(other, at));
+        if (world.output<int32_t>(rank)[i] != wanted)
+          return false;
+      }
+    return true;
+  };
+  const auto sum = [](int64_t a, int64_t b) { return a + b; };
+  const auto most = [](int64_t a, int64_t b) { return std::max(a, b); };
+  CHECK(reachedBy("ReduceScatter", [&] { CHECK(scatters(ncclSum, sum)); }) == 0);
+  CHECK(reachedBy("ReduceScatter", [&] { CHECK(scatters(ncclMax, most)); }) == 4);
+}
+
+TEST_CASE("Types and operations that no kernel has go to NCCL") {
+  World world(4);
+  CHECK(reachedBy("AllReduce", [&] {
+          CHECK(reducesRight<double>(world, 100, ncclFloat64, ncclSum));
+          CHECK(reducesRight<int64_t>(world, 100, ncclInt64, ncclMax));
+          CHECK(reducesRight<uint8_t>(world, 100, ncclUint8, ncclSum));
+        }) == 12);
+  // A type that NCCL does not know is refused by NCCL; so is an operation.
+  CHECK_FALSE(reducesRight<float>(world, 100, static_cast<ncclDataType_t>(77), ncclSum));
+  CHECK_FALSE(reducesRight<float>(world, 100, ncclFloat32, static_cast<ncclRedOp_t>(99)));
+  // Every type can be moved. The first call sets everything up, which also gathers.
+  world.fill<double>(100);
+  const auto gathers = [&] {
+    CHECK(world.inGroup([&](int rank) {
+      return ncclAllGather(world.inputs[rank], world.outputs[rank], 100, ncclFloat64, world.comms[rank],
+                           world.streams[rank]);
+    }) == ncclSuccess);
+  };
+  gathers();
+  CHECK(reachedBy("AllGather", gathers) == 0);
+  for (int rank = 0; rank < 4; ++rank)
+    for (int from = 0; from < 4; ++from)
+      CHECK(std::equal(world.input<double>(from), world.input<double>(from) + 100,
+                       world.output<double>(rank) + from * 100));
+}
+
+TEST_CASE("Every collective with a kernel is run by it") {
+  World world(4);
+  constexpr size_t count = 48;
+  const auto check = [&](const char *name, auto call, auto wanted, auto outputs) {
+    INFO(name);
+    world.fill<float>(count * 4);
+    CHECK(reachedBy(name, [&] { CHECK(world.inGroup(call) == ncclSuccess); }) == 0);
+    for (int rank = 0; rank < 4; ++rank)
+      for (size_t i = 0; i < outputs(rank); ++i)
+        if (world.output<float>(rank)[i] != wanted(rank, i))
+          FAIL("rank " << rank << ", element " << i << ": " << world.output<float>(rank)[i]);
+  };
+  const auto all = [](int) { return count; };
+  const auto sum = [](size_t i) {
+    float value = 0;
+    for (int rank = 0; rank < 4; ++rank)
+      value += valueOf<float>(rank, i);
+    return value;
+  };
+  auto &w = world;
+  check(
+      "Broadcast",
+      [&](int r) { return ncclBroadcast(w.inputs[r], w.outputs[r], count, ncclFloat, 0, w.comms[r], w.streams[r]); },
+      [](int, size_t i) { return valueOf<float>(0, i); }, all);
+  check(
+      "Reduce",
+      [&](int r) {
+        return ncclReduce(w.inputs[r], w.outputs[r], count, ncclFloat, ncclSum, 0, w.comms[r], w.streams[r]);
+      },
+      [&](int, size_t i) { return sum(i); }, [](int rank) { return rank == 0 ? count : 0; });
+  check(
+      "AlltoAll",
+      [&](int r) { return ncclAlltoAll(w.inputs[r], w.outputs[r], count, ncclFloat, w.comms[r], w.streams[r]); },
+      [](int rank, size_t i) {
+        return valueOf<float>(static_cast<int>(i / count), static_cast<size_t>(rank) * count + i % count);
+      },
+      [](int) { return 4 * count; });
+  check(
+      "Gather",
+      [&](int r) { return ncclGather(w.inputs[r], w.outputs[r], count, ncclFloat, 0, w.comms[r], w.streams[r]); },
+      [](int, size_t i) { return valueOf<float>(static_cast<int>(i / count), i % count); },
+      [](int rank) { return rank == 0 ? 4 * count : 0; });
+  check(
+      "Scatter",
+      [&](int r) { return ncclScatter(w.inputs[r], w.outputs[r], count, ncclFloat, 0, w.comms[r], w.streams[r]); },
+      [](int rank, size_t i) { return valueOf<float>(0, static_cast<size_t>(rank) * count + i); }, all);
+  // Another root than the kernel's is NCCL's.
+  CHECK(reachedBy("Broadcast", [&] {
+          CHECK(w.inGroup([&](int r) {
+            return ncclBroadcast(w.inputs[r], w.outputs[r], count, ncclFloat, 1, w.comms[r], w.streams[r]);
+          }) == ncclSuccess);
+        }) == 4);
+}
+
+TEST_CASE("A result may lie where its data was") {
+  World world(4);
+  world.fill<float>(256);
+  CHECK(reachedBy("AllReduce", [&] {
+          CHECK(world.inGroup([&](int r) {
+            return ncclAllReduce(world.inputs[r], world.inputs[r], 256, ncclFloat, ncclSum, world.comms[r],
+                                 world.streams[r]);
+          }) == ncclSuccess);
+        }) == 0);
+  float wanted = 0;
+  for (int rank = 0; rank < 4; ++rank)
+    wanted += valueOf<float>(rank, 255);
+  CHECK(world.input<float>(3)[255] == wanted);
+}
+
+TEST_CASE("A group with several calls of a communicator is NCCL's as a whole") {
+  World world(2);
+  world.fill<float>(200);
+  CHECK(reachedBy("AllReduce", [&] {
+          CHECK(world.inGroup([&](int r) {
+            float *const in = world.input<float>(r), *const out = world.output<float>(r);
+            const ncclResult_t result =
+                ncclAllReduce(in, out, 100, ncclFloat, ncclSum, world.comms[r], world.streams[r]);
+            return result != ncclSuccess
+                       ? result
+                       : ncclAllReduce(in + 100, out + 100, 100, ncclFloat, ncclMax, world.comms[r], world.streams[r]);
+          }) == ncclSuccess);
+        }) == 4);
+  for (int rank = 0; rank < 2; ++rank) {
+    CHECK(world.output<float>(rank)[7] == valueOf<float>(0, 7) + valueOf<float>(1, 7));
+    CHECK(world.output<float>(rank)[107] == std::max(valueOf<float>(0, 107), valueOf<float>(1, 107)));
+  }
+}
+
+TEST_CASE("Sends and receives of a group stay together, within groups of groups too") {
+  World world(2);
+  world.fill<float>(100);
+  CHECK(world.inGroup([&](int r) {
+    ncclGroupStart();
+    ncclSend(world.inputs[r], 100, ncclFloat, 1 - r, world.comms[r], world.streams[r]);
+    ncclRecv(world.outputs[r], 100, ncclFloat, 1 - r, world.comms[r], world.streams[r]);
+    return ncclGroupEnd();
+  }) == ncclSuccess);
+  for (int rank = 0; rank < 2; ++rank)
+    CHECK(world.output<float>(rank)[99] == valueOf<float>(1 - rank, 99));
+}
+
+TEST_CASE("A communicator that does not block is waited for") {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  World world(4, &config);
+  CHECK(reachedBy("AllReduce", [&] { CHECK(reducesRight<float>(world, 64, ncclFloat32, ncclSum)); }) == 0);
+  ncclResult_t state = ncclInProgress;
+  for (int i = 0; i < 10 && state == ncclInProgress; ++i)
+    REQUIRE(ncclCommGetAsyncError(world.comms[0], &state) == ncclSuccess);
+  CHECK(state == ncclSuccess);
+}
+
+TEST_CASE("The parts of a communicator that was split have kernels of their own") {
+  World world(4);
+  CHECK(reducesRight<float>(world, 64, ncclFloat32, ncclSum));
+  std::vector<ncclComm_t> parts(4);
+  REQUIRE(world.inGroup([&](int r) { return ncclCommSplit(world.comms[r], r / 2, r, &parts[r], nullptr); }) ==
+          ncclSuccess);
+  World low({parts[0], parts[1]});
+  CHECK(reachedBy("AllReduce", [&] { CHECK(reducesRight<float>(low, 64, ncclFloat32, ncclSum)); }) == 0);
+  ncclCommDestroy(parts[2]);
+  ncclCommDestroy(parts[3]);
+  CHECK(reducesRight<float>(world, 64, ncclFloat32, ncclSum));
+}
+
+TEST_CASE("Calls that are captured are repeated by the graph") {
+  World world(4);
+  for (const bool first : {true, false}) { // at the first, everything is set up under capture
+    std::vector<cudaGraphExec_t> graphs(4);
+    for (cudaStream_t stream : world.streams)
+      REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    const size_t count = first ? 300 : 301;
+    CHECK(reachedBy("AllReduce", [&] {
+            REQUIRE(ncclGroupStart() == ncclSuccess);
+            for (int r = 0; r < 4; ++r)
+              CHECK(ncclAllReduce(world.inputs[r], world.outputs[r], count, ncclFloat, ncclSum, world.comms[r],
+                                  world.streams[r]) == ncclSuccess);
+            REQUIRE(ncclGroupEnd() == ncclSuccess);
+          }) == 0);
+    for (int r = 0; r < 4; ++r) {
+      cudaGraph_t graph = nullptr;
+      REQUIRE(cudaStreamEndCapture(world.streams[r], &graph) == cudaSuccess);
+      REQUIRE(cudaGraphInstantiate(&graphs[r], graph, 0) == cudaSuccess);
+      cudaGraphDestroy(graph);
+    }
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      world.fill<float>(count);
+      for (int r = 0; r < 4; ++r)
+        world.input<float>(r)[count - 1] += static_cast<float>(repeat);
+      for (int r = 0; r < 4; ++r) {
+        cudaSetDevice(r);
+        cudaGraphLaunch(graphs[r], world.streams[r]);
+      }
+      world.synchronize();
+      float wanted = 4 * static_cast<float>(repeat);
+      for (int r = 0; r < 4; ++r)
+        wanted += valueOf<float>(r, count - 1);
+      for (int r = 0; r < 4; ++r)
+        CHECK(world.output<float>(r)[count - 1] == wanted);
+    }
+    for (cudaGraphExec_t graph : graphs)
+      cudaGraphExecDestroy(graph);
+  }
+}
+
+TEST_CASE("Calls on several streams follow each other") {
+  World world(2);
+  std::vector<cudaStream_t> others(2);
+  for (int r = 0; r < 2; ++r) {
+    cudaSetDevice(r);
+    cudaStreamCreateWithFlags(&others[r], cudaStreamNonBlocking);
+  }
+  world.fill<float>(1000);
+  const auto submit = [&](const std::vector<cudaStream_t> &streams, size_t at) {
+    ncclGroupStart();
+    for (int r = 0; r < 2; ++r)
+      ncclAllReduce(world.input<float>(r) + at, world.output<float>(r) + at, 100, ncclFloat, ncclSum, world.comms[r],
+                    streams[r]);
+    return ncclGroupEnd();
+  };
+  for (size_t i = 0; i < 10; ++i)
+    REQUIRE(submit(i % 2 == 0 ? world.streams : others, i * 100) == ncclSuccess);
+  world.synchronize();
+  for (int r = 0; r < 2; ++r)
+    cudaStreamSynchronize(others[r]);
+  for (size_t i = 0; i < 1000; ++i)
+    if (world.output<float>(1)[i] != valueOf<float>(0, i) + valueOf<float>(1, i))
+      FAIL("element " << i);
+  for (int r = 0; r < 2; ++r) {
+    cudaSetDevice(r);
+    cudaStreamDestroy(others[r]);
+  }
+}

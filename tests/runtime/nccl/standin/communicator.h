@@ -1,0 +1,52 @@
+// A rank of the stand-in's communicator, and what it does in a stream.
+#pragma once
+
+#include "nccl.h"
+#include "shared.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace standin {
+
+enum class Kind { AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, AllToAll, Gather, Scatter, Send, Recv };
+
+struct Operation {
+  Kind kind;
+  const void *send;
+  void *recv;
+  size_t count;
+  ncclDataType_t type;
+  int op;
+  int root; ///< or the peer
+};
+
+/// Work in a stream. It is kept to the end of its communicator: a graph may repeat it.
+struct Work {
+  ncclComm *comm;
+  std::vector<Operation> operations; ///< a collective, or any number of sends and receives
+};
+
+} // namespace standin
+
+struct ncclComm {
+  standin::Shared *shared = nullptr;
+  std::string name;
+  int ranks = 0, rank = 0, device = 0;
+  bool blocking = true;
+  int polls = 0; ///< of the state until a call that does not block is done
+  uint64_t splits = 0;
+  std::mutex running; ///< held by what runs
+  std::mutex adding;  ///< of works
+  std::vector<std::unique_ptr<standin::Work>> works;
+  std::vector<std::vector<char>> scalars; ///< of operations from ncclNumOps on
+};
+
+namespace standin {
+
+/// In its place in the stream: with all other ranks.
+void run(Work &work);
+
+} // namespace standin
