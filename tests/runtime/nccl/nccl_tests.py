@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs the programs of nccl-tests in host memory, with the library in NCCL's place.
 
-usage: nccl_tests.py --build DIR --cxx CXX --cuda INCLUDE --cudart LIBRARY [--quick] [--only PROGRAM]...
+usage: nccl_tests.py --sources DIR --build DIR --cxx CXX --cuda INCLUDE --cudart LIBRARY [--quick] [--only PROGRAM]...
 
-NCCL_TESTS_DIR holds nccl-tests' sources (https://github.com/NVIDIA/nccl-tests); without it the test is skipped. The
+--sources holds nccl-tests' sources (https://github.com/NVIDIA/nccl-tests). The
 environment has the library, the stand-in for NCCL and the double of CUDA (mscclc_nccl_environment); LIBRARIES names
 what is preloaded. Every result must be right, and each program's collective must have been run by a kernel where there
 is one: MSCCLC_DEBUG=INFO says so. --quick runs a part of the sizes."""
@@ -85,6 +85,7 @@ def run(program, arguments):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--sources", type=pathlib.Path, required=True)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--cuda", required=True, help="CUDA's headers")
@@ -92,12 +93,8 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", action="append")
     options = parser.parse_args()
-    folder = os.environ.get("NCCL_TESTS_DIR", "")
-    if not folder:
-        print("[SKIP] NCCL_TESTS_DIR does not name the sources of nccl-tests")
-        return
     names = options.only or list(PROGRAMS)
-    programs = compile_programs(options, pathlib.Path(folder), names)
+    programs = compile_programs(options, options.sources, names)
     for name in names:
         collective, has_operation = PROGRAMS[name]
         runs = 0
