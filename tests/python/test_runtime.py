@@ -54,6 +54,22 @@ def test_buffers_of_the_runtime(ranks, allreduce):
         data.read(0, found)
 
 
+def test_launches_of_an_unchained_communicator(allreduce, monkeypatch):
+    seen = []
+    create = mscclc.abi.runtime().mscclc_communicator_create
+    monkeypatch.setattr(
+        mscclc.abi.runtime(),
+        "mscclc_communicator_create",
+        lambda options, made: (seen.append(options._obj.unchained), create(options, made))[1],
+    )
+    for unchained in (False, True):
+        with mscclc.Communicator(2, platform="host", wait_timeout=20, unchained=unchained) as ranks:
+            arrays = [np.full(64, rank + 1, np.float32) for rank in range(2)]
+            ranks.run(allreduce, arrays)
+            assert (arrays[0] == 3).all()
+    assert seen == [0, 1]
+
+
 def test_a_larger_message_loads_the_kernel_anew(ranks, allreduce):
     for count in (64, 1 << 16, 128):
         arrays = [np.full(count, rank + 1, np.float32) for rank in range(2)]
@@ -205,8 +221,9 @@ def test_libraries_are_cached_by_content(allreduce, monkeypatch, tmp_path):
 def test_a_kernel_for_cuda_is_built(allreduce):
     kernel = mscclc.Kernel.compile(SAMPLES / "sendrecv.cpp", params={"ranks": 2}, platform="cuda")
     assert kernel.platform == "cuda" and kernel.library.exists()
-    with mscclc.Communicator(2, platform="host") as ranks, pytest.raises(mscclc.CallError, match="built for CUDA devices"):
-        ranks.run(kernel, *([np.zeros(8, np.float32) for _ in range(2)] for _ in range(2)))
+    with mscclc.Communicator(2, platform="host") as ranks:
+        with pytest.raises(mscclc.CallError, match="built for CUDA devices"):
+            ranks.run(kernel, *([np.zeros(8, np.float32) for _ in range(2)] for _ in range(2)))
 
 
 def test_libraries_without_kernels(tmp_path):

@@ -110,6 +110,8 @@ class Communicator:
     nccl, nccl_library see from_nccl, which is the way to give them
     setup_timeout      seconds that a process waits for the others in a collective call; 60 by default
     wait_timeout       seconds that a wait in a kernel may take; for ever by default (10 in debug builds)
+    unchained          whether launches of different kernels may run side by side, where ranks have devices of their
+                       own; see MscclcCommunicatorOptions of runtime.h for when they deadlock
 
     Calls that are marked collective are made by every process of the communicator, in the same order. Failures are
     CallError with the reason. Close it, or use it in a `with` statement; both are collective."""
@@ -128,6 +130,7 @@ class Communicator:
         nccl_library: int = 0,
         setup_timeout: float | None = None,
         wait_timeout: float | None = None,
+        unchained: bool = False,
     ):
         self._handle: ctypes.c_void_p | None = None
         #: Held during calls of the runtime: a communicator is used by one thread at a time.
@@ -149,6 +152,7 @@ class Communicator:
         options.rendezvous = rendezvous.encode() if rendezvous else None
         options.setup_timeout_ms = _milliseconds(setup_timeout, 0)
         options.wait_timeout_ms = _milliseconds(wait_timeout, 0)
+        options.unchained = unchained
         meeting = None
         if allgather is not None:
             if ranks % count != 0 or first_local_rank % count != 0:
@@ -193,9 +197,10 @@ class Communicator:
 
     @classmethod
     def from_nccl(cls, comms: Sequence[int], *, library: int = 0, **options: Any) -> "Communicator":
-        """One on NCCL's communicators, which outlive it: the ncclComm_t of each local rank, as a number; the ranks follow
-        each other. Processes meet, and share memory, by NCCL, 2.28.9 or newer. `library` is dlopen's handle of that NCCL;
-        by default the one that is loaded. `options` are the platform and the timeouts of Communicator. Collective."""
+        """One on NCCL's communicators, which outlive it: the ncclComm_t of each local rank, as a number; the ranks
+        follow each other. Processes meet, and share memory, by NCCL, 2.28.9 or newer. `library` is dlopen's handle of
+        that NCCL; by default the one that is loaded. `options` are the platform, the timeouts and `unchained` of
+        Communicator. Collective."""
         if len(comms) == 0 or not all(comms):
             raise ValueError(f"{len(comms)} communicators of NCCL, of these {sum(not one for one in comms)} null")
         return cls(len(comms), local_ranks=len(comms), nccl=comms, nccl_library=library, **options)
