@@ -298,6 +298,27 @@ def coalesced():
 
 
 @scenario
+def rare_calls_among_kernels_being_prepared():
+    # The group is new: its worker exchanges what a kernel needs while the next calls come.
+    group = dist.new_group(backend="mscclc")
+    for count in (7, 5000, 70000):
+        x = torch.ones(count)
+        work = dist.all_reduce(x, group=group, async_op=True)
+        if RANK == 0:
+            work.wait()  # one rank's worker is done with it, the other's is not
+        outputs = [[torch.zeros(3), torch.zeros(4)] for _ in range(SIZE)]
+        dist.all_gather_coalesced(outputs, [torch.full((3,), RANK + 1.0), torch.full((4,), RANK + 2.0)], group=group)
+        for rank, (first, second) in enumerate(outputs):
+            assert torch.equal(first, torch.full((3,), rank + 1.0)), outputs
+            assert torch.equal(second, torch.full((4,), rank + 2.0)), outputs
+        other = dist.all_reduce(x, group=group, async_op=True)
+        group.monitored_barrier(timedelta(seconds=20))
+        assert other.is_completed() and torch.equal(x, torch.full((count,), float(SIZE**2)))
+    assert group.launches == {"allreduce_allpairs": 6}
+    dist.destroy_process_group(group)
+
+
+@scenario
 def groups():
     for ranks in ([0], list(range(SIZE))):
         group = dist.new_group(ranks, backend="mscclc")

@@ -1,13 +1,14 @@
 """The backend "mscclc" of torch.distributed.
 
 A collective runs by a registered kernel if one fits, else by the backend behind it: gloo for tensors of the host, NCCL
-for those of CUDA devices. Point-to-point calls, barriers and all that is not written here go to that backend at
-once."""
+for those of CUDA devices. Point-to-point calls go to that backend at once; what else it does with tensors of the host
+comes in the order of the calls."""
 
 from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from functools import partial
 from typing import Any, Callable, Sequence
 
 import torch
@@ -52,6 +53,12 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             options._timeout = timeout
             nccl = dist.ProcessGroupNCCL(dist.PrefixStore("nccl", store), rank, size, options)
             self._register("cuda", nccl, dist.ProcessGroup.BackendType.NCCL)
+        # Gloo matches calls by their order. Each engine exchanges in a thread of its own, so it has a group of its own.
+        devices = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
+        self._meetings = {
+            device: dist.ProcessGroupGloo(dist.PrefixStore(f"mscclc {device}", store), rank, size, timeout=timeout)
+            for device in devices
+        }
         self._engines: dict[str, Engine] = {}
         self._worker = Worker(f"mscclc rank {rank}")
         self._stream: torch.cuda.Stream | None = None
@@ -86,29 +93,33 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             for engine in self._engines.values():
                 engine.close()
         self._engines = {}
-        self._gloo.shutdown()
+        for gloo in (self._gloo, *self._meetings.values()):
+            gloo.shutdown()
 
     def abort(self) -> None:
         for engine in self._engines.values():
             engine.abort("the process group was aborted")
-        self._gloo.abort()
+        for gloo in (self._gloo, *self._meetings.values()):
+            gloo.abort()
 
     # ----------------------------------------------------------------------------------------------- how a call runs
 
-    def _exchange(self, own: bytes) -> list[bytes]:
-        """Bytes of every rank, by gloo; their lengths may differ."""
+    def _exchange(self, device: str, own: bytes) -> list[bytes]:
+        """Bytes of every rank, by gloo, for the engine of a device; their lengths may differ."""
+        gloo = self._meetings[device]
         lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size())]
-        self._gloo.allgather([lengths], [torch.tensor([len(own)], dtype=torch.int64)]).wait()
+        gloo.allgather([lengths], [torch.tensor([len(own)], dtype=torch.int64)]).wait()
         longest = max(1, *(int(length) for length in lengths))
         given = torch.frombuffer(bytearray(own.ljust(longest, b"\0")), dtype=torch.uint8)
         made = [torch.empty_like(given) for _ in lengths]
-        self._gloo.allgather([made], [given]).wait()
+        gloo.allgather([made], [given]).wait()
         return [bytes(tensor[: int(length)].tolist()) for tensor, length in zip(made, lengths)]
 
     def _engine(self, device: str) -> Engine:
         if device not in self._engines:
+            exchange = partial(self._exchange, device)
             self._engines[device] = Engine(
-                self.rank(), self.size(), device == "cpu", self._exchange, self._timeout.total_seconds()
+                self.rank(), self.size(), device == "cpu", exchange, self._timeout.total_seconds()
             )
         return self._engines[device]
 
@@ -253,6 +264,11 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
         return self._call(job, outputs, "allgather", behind)
 
+    def allgather_coalesced(self, outputs: list[Tensors], inputs: Tensors, opts: Any = None) -> Any:
+        opts = opts or c10d.AllgatherOptions()
+        behind = lambda: self._inner.allgather_coalesced(outputs, inputs, opts)
+        return self._call(None, _flat(outputs), "allgather", behind)
+
     def reduce_scatter(self, outputs: Tensors, inputs: list[Tensors], opts: Any = None) -> Any:
         opts = opts or c10d.ReduceScatterOptions()
 
@@ -299,7 +315,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
     def alltoall(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllToAllOptions()
         return self._call(
-            lambda: self._alltoall_job(outputs, inputs),
+            lambda: self._alltoall_job(outputs[0].device.type, outputs, inputs),
             outputs,
             "alltoall",
             lambda: self._alltoall_behind(outputs, inputs, opts),
@@ -333,18 +349,20 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             for tensor, splits in ((output, output_splits), (input, input_splits))
             if tensor.dim() > 0
         )
+        device = output.device.type
         if not whole or output.dim() == 0 or input.dim() == 0:
-            return self._call(lambda: self._alltoall_job(None, None), [output], "alltoall", behind)
+            return self._call(lambda: self._alltoall_job(device, None, None), [output], "alltoall", behind)
 
         def job() -> "Job | None":
             return self._alltoall_job(
+                device,
                 list(output.split(output_splits or output.shape[0] // self.size() or 1)),
                 list(input.split(input_splits or input.shape[0] // self.size() or 1)),
             )
 
         return self._call(job, [output], "alltoall", behind)
 
-    def _alltoall_job(self, outputs: "Tensors | None", inputs: "Tensors | None") -> "Job | None":
+    def _alltoall_job(self, device: str, outputs: "Tensors | None", inputs: "Tensors | None") -> "Job | None":
         """Sizes are each rank's own, so all ranks tell each other before a kernel is thought of. A piece is as long as
         the largest one; where that is much more than what is sent, no kernel does it. None: a rank's arguments are
         wrong.
@@ -354,7 +372,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             for column, tensors in enumerate((outputs, inputs)):
                 sizes[:, column] = torch.tensor([tensor.nbytes for tensor in tensors])
         every = [torch.empty_like(sizes) for _ in range(self.size())]
-        self._gloo.allgather([every], [sizes]).wait()
+        self._meetings[device].allgather([every], [sizes]).wait()
         table = torch.stack(every)  # rank, peer, output and input
         largest, total = int(table.max()), int(table[:, :, 1].sum())
         agree = bool((table[:, :, 0] == table[:, :, 1].T).all()) and int(table.min()) >= 0
@@ -385,6 +403,13 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         if self._stream is not None:
             self._stream.synchronize()
         return self._worker.submit("barrier", [], lambda: self._gloo.barrier().wait())
+
+    def monitored_barrier(self, timeout: "timedelta | None" = None, wait_all_ranks: bool = False) -> None:
+        """Comes after the collectives before it, as `barrier` does; names the ranks that do not come."""
+        if self._stream is not None:
+            self._stream.synchronize()
+        behind = lambda: self._inner.monitored_barrier(timeout or self._timeout, wait_all_ranks)
+        self._worker.submit("monitored barrier", [], behind).wait()
 
     # The names before PyTorch 2.13.
     _allgather_base = all_gather_single
