@@ -4,6 +4,8 @@ and writes to FOLDER/RANK.json how each ended: "" or what went wrong."""
 import json
 import pathlib
 import sys
+import threading
+import time
 import traceback
 import warnings
 from datetime import timedelta
@@ -268,6 +270,35 @@ def strides_empty_tensors_and_order():
     assert torch.equal(x, torch.full((2000,), float(SIZE**10)))
     future = dist.all_reduce(torch.ones(3), async_op=True).get_future()
     assert torch.equal(future.wait()[0], torch.full((3,), float(SIZE)))
+
+
+@scenario
+def callbacks_of_futures_wait_for_later_collectives():
+    def again(done):  # as DDP's hook of PowerSGD does
+        return dist.all_reduce(done.value()[0], async_op=True).get_future().wait()[0]
+
+    begin = threading.Event()
+    WORLD._worker.submit("begin", [], begin.wait)  # nothing is done before the callbacks are there
+    future = dist.all_reduce(torch.ones(3), async_op=True).get_future().then(again)
+    begin.set()
+    until = time.monotonic() + 20
+    while not future.done():
+        assert time.monotonic() < until, "a callback waits for ever"
+        time.sleep(0.01)
+    assert torch.equal(future.wait(), torch.full((3,), float(SIZE**2)))
+
+    def fails():
+        raise ValueError("of the job")
+
+    for early in (True, False):
+        work = WORLD._worker.submit("fails", [], fails)
+        if not early:
+            work._done.wait()
+        try:
+            work.get_future().wait()
+            raise AssertionError("the future has a result")
+        except (ValueError, RuntimeError) as error:
+            assert "of the job" in str(error)
 
 
 @scenario
