@@ -126,6 +126,18 @@ def allgather():
 
 
 @scenario
+def outputs_that_are_contiguous_on_one_rank_only():
+    for dtype in (torch.float32, torch.int64):
+        before = launched("allgather_allpairs")
+        wide = torch.zeros([SIZE * 3, 8], dtype=dtype)
+        output = wide[:, ::2] if RANK == 1 else torch.zeros([SIZE * 3, 4], dtype=dtype)
+        by_name("all_gather")(output, values([3, 4], dtype))
+        by_name("all_gather")(expected := torch.zeros([SIZE * 3, 4], dtype=dtype), values([3, 4], dtype), group=GLOO)
+        assert torch.equal(output, expected), (output, expected)
+        assert launched("allgather_allpairs") == before + 1
+
+
+@scenario
 def reduce_scatter():
     for dtype in (torch.float32, torch.int32, torch.int64):
         kernel = "" if dtype == torch.int64 else "reducescatter_allpairs"

@@ -251,18 +251,22 @@ class ProcessGroupMscclc(dist.ProcessGroup):
     def all_gather_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllgatherOptions()
         job = None
-        if all(
-            o.is_contiguous() and o.dtype == i.dtype and o.numel() == i.numel() * self.size()
-            for o, i in zip(outputs, inputs)
-        ):
-            pieces = [output.view(self.size(), *inputs[k].shape) for k, output in enumerate(outputs)]
+        # Whether a tensor is contiguous is a rank's own matter, on which the choice of a kernel must not depend.
+        made = [output.contiguous() for output in outputs]
+        if all(o.dtype == i.dtype and o.numel() == i.numel() * self.size() for o, i in zip(outputs, inputs)):
+            pieces = [output.view(self.size(), *inputs[k].shape) for k, output in enumerate(made)]
             job = Job("allgather", [inputs], [[piece[rank] for piece in pieces] for rank in range(self.size())], inputs)
 
         def behind() -> None:
-            for output, input in zip(outputs, inputs):
-                self._inner.all_gather_single(*_rows(output, input), opts).wait()
+            for output, input in zip(made, inputs):
+                self._inner.all_gather_single(*_rows(output, input.contiguous()), opts).wait()
 
-        return self._call(job, outputs, "allgather", behind)
+        def copy() -> None:
+            for output, gathered in zip(outputs, made):
+                if gathered is not output:
+                    output.copy_(gathered)
+
+        return self._call(job, outputs, "allgather", behind, copy)
 
     def allgather_coalesced(self, outputs: list[Tensors], inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllgatherOptions()
