@@ -239,6 +239,20 @@ def rooted():
 
 
 @scenario
+def memory_that_ranks_need_in_different_sizes():
+    # The samples make as much on all ranks, a kernel need not.
+    group, real = dist.new_group(backend="mscclc"), mscclc.Kernel.output_bytes
+    mscclc.Kernel.output_bytes = lambda kernel, rank, message: real(kernel, rank, message) * (rank + 1)
+    try:
+        x = torch.ones(5000)
+        dist.all_reduce(x, group=group)
+    finally:
+        mscclc.Kernel.output_bytes = real
+    assert torch.equal(x, torch.full((5000,), float(SIZE))) and group.launches == {"allreduce_allpairs": 1}
+    dist.destroy_process_group(group)
+
+
+@scenario
 def point_to_point():
     right, left = (RANK + 1) % SIZE, (RANK - 1) % SIZE
     got = torch.zeros(5)
