@@ -1,11 +1,13 @@
 """Kernels on NumPy arrays, in host memory."""
 
 import ctypes
+import gc
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -68,6 +70,25 @@ def test_launches_of_an_unchained_communicator(allreduce, monkeypatch):
             ranks.run(allreduce, arrays)
             assert (arrays[0] == 3).all()
     assert seen == [0, 1]
+
+
+def test_adopted_arrays_stay_alive(allreduce):
+    with mscclc.Communicator(2, platform="host", wait_timeout=20) as ranks:
+        alive = []
+        for _ in range(2):
+            arrays = [np.full(64, rank + 1, np.float32) for rank in range(2)]
+            alive.append([weakref.ref(array) for array in arrays])
+            data = ranks.adopt(arrays)
+            del arrays
+            ranks.launch(allreduce, data, message_bytes=256, dtype=data.dtype)
+            if len(alive) == 1:
+                data.release()
+            del data
+            gc.collect()
+        assert [[ref() is not None for ref in refs] for refs in alive] == [[False, False], [True, True]]
+        ranks.synchronize()
+        assert (alive[1][0]() == 3).all()
+    assert alive[1][0]() is None and alive[1][1]() is None
 
 
 def test_a_larger_message_loads_the_kernel_anew(ranks, allreduce):

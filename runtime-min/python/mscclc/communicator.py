@@ -48,13 +48,12 @@ class _Meeting:
 class Buffer:
     """Memory of one size on every rank. Ends with its communicator, or by `release`."""
 
-    def __init__(self, communicator: "Communicator", handle: ctypes.c_void_p, bytes: int, owners: list[Memory]):
+    def __init__(self, communicator: "Communicator", handle: ctypes.c_void_p, bytes: int, dtype: "str | None" = None):
         self.communicator = communicator
         self.bytes = bytes
         #: The element type of the arrays that it was adopted from; None of one that was allocated.
-        self.dtype: str | None = owners[0].dtype if owners else None
+        self.dtype = dtype
         self._handle: ctypes.c_void_p | None = handle
-        self._owners = owners
 
     @property
     def handle(self) -> ctypes.c_void_p:
@@ -94,7 +93,7 @@ class Buffer:
             with self.communicator.lock:
                 handle, self._handle = self._handle, None
                 abi.runtime().mscclc_buffer_release(handle)
-        self._owners = []
+                self.communicator.adopted.pop(handle.value, None)
 
 
 class Communicator:
@@ -135,6 +134,9 @@ class Communicator:
         self._handle: ctypes.c_void_p | None = None
         #: Held during calls of the runtime: a communicator is used by one thread at a time.
         self.lock = threading.RLock()
+        #: The memory of adopted arrays, by the handle of their buffer: it stays alive until the buffer is released or
+        #: the communicator closed, also where nobody has the Buffer any more.
+        self.adopted: dict[int | None, list[Memory]] = {}
         self._instances: dict[int, tuple[ctypes.c_void_p, int]] = {}
         runtime, options = abi.runtime(), abi.CommunicatorOptions()
         runtime.mscclc_communicator_options_init(ctypes.byref(options))
@@ -223,17 +225,19 @@ class Communicator:
         made = ctypes.c_void_p()
         with self.lock:
             abi.runtime().mscclc_buffer_allocate(self.handle, bytes, ctypes.byref(made))
-        return Buffer(self, made, bytes, [])
+        return Buffer(self, made, bytes)
 
     def adopt(self, arrays: Sequence[Any]) -> Buffer:
-        """Takes in arrays, one for each local rank, of one size and element type; they stay alive with the buffer.
-        Collective. Arrays of the host can be adopted where all ranks are in one process."""
+        """Takes in arrays, one for each local rank, of one size and element type; they stay alive until the buffer
+        is released or the communicator closed. Collective. Arrays of the host can be adopted where all ranks are in one
+        process."""
         memories = self._memories(arrays)
         pointers = (ctypes.c_void_p * len(memories))(*[memory.address for memory in memories])
         made = ctypes.c_void_p()
         with self.lock:
             abi.runtime().mscclc_buffer_register(self.handle, pointers, memories[0].bytes, ctypes.byref(made))
-        return Buffer(self, made, memories[0].bytes, memories)
+            self.adopted[made.value] = memories
+        return Buffer(self, made, memories[0].bytes, memories[0].dtype)
 
     def _memories(self, arrays: Sequence[Any]) -> list[Memory]:
         if isinstance(arrays, (str, bytes)) or not hasattr(arrays, "__len__") or len(arrays) != len(self.local_ranks):
@@ -427,6 +431,7 @@ class Communicator:
                 handle, self._handle = self._handle, None
                 self._instances.clear()
                 abi.runtime().mscclc_communicator_destroy(handle)
+                self.adopted.clear()
 
     def __enter__(self) -> "Communicator":
         return self
