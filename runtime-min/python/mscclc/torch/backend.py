@@ -130,9 +130,10 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         name: str,
         behind: Callable[[], Any],
         after: Callable[[], None] | None = None,
+        used: Sequence[torch.Tensor] = (),
     ) -> Any:
         """Runs a job by a kernel, or `behind` if there is none; then `after` on the result. `job` may be a function
-        that makes it; None: no kernel does it."""
+        that makes it; None: no kernel does it. `used`: tensors besides the result that `behind` reads or writes."""
         device = result[0].device.type
         if device not in ("cpu", "cuda"):
             return behind()
@@ -153,9 +154,11 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
         if device == "cpu":
             return self._worker.submit(name, result, lambda: run(None))
-        return self._on_stream(run, result)
+        return self._on_stream(run, result, used)
 
-    def _on_stream(self, run: Callable[[int | None], None], result: Tensors) -> CudaWork:
+    def _on_stream(
+        self, run: Callable[[int | None], None], result: Tensors, used: Sequence[torch.Tensor]
+    ) -> CudaWork:
         if self._stream is None:
             self._stream = torch.cuda.Stream()
         self._stream.wait_stream(torch.cuda.current_stream())
@@ -163,8 +166,9 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             run(self._stream.cuda_stream)
             event = torch.cuda.Event()
             event.record()
-        for tensor in result:
-            tensor.record_stream(self._stream)
+        for tensor in (*result, *used):  # the caller may let go of them before the stream is done
+            if tensor.is_cuda:
+                tensor.record_stream(self._stream)
         return CudaWork(event, result)
 
     def _reduced(
@@ -190,7 +194,12 @@ class ProcessGroupMscclc(dist.ProcessGroup):
                 tensor.div_(self.size())
 
         return self._call(
-            job, results, collective, lambda: behind(dist.ReduceOp.SUM if mean else op), divide if mean else None
+            job,
+            results,
+            collective,
+            lambda: behind(dist.ReduceOp.SUM if mean else op),
+            divide if mean else None,
+            _flat(inputs),
         )
 
     # -------------------------------------------------------------------------------------------------- collectives
@@ -243,7 +252,8 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             and all(tensor.shape == inputs[0].shape and tensor.dtype == inputs[0].dtype for tensor in _flat(outputs))
         )
         job = Job("allgather", [inputs], [[tensor] for tensor in outputs[0]], inputs) if same else None
-        return self._call(job, _flat(outputs), "allgather", lambda: self._inner.allgather(outputs, inputs, opts))
+        behind = lambda: self._inner.allgather(outputs, inputs, opts)
+        return self._call(job, _flat(outputs), "allgather", behind, used=inputs)
 
     def all_gather_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> Any:
         return self.all_gather_single_coalesced([output], [input], opts)
@@ -266,12 +276,12 @@ class ProcessGroupMscclc(dist.ProcessGroup):
                 if gathered is not output:
                     output.copy_(gathered)
 
-        return self._call(job, outputs, "allgather", behind, copy)
+        return self._call(job, outputs, "allgather", behind, copy, [*made, *inputs])
 
     def allgather_coalesced(self, outputs: list[Tensors], inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllgatherOptions()
         behind = lambda: self._inner.allgather_coalesced(outputs, inputs, opts)
-        return self._call(None, _flat(outputs), "allgather", behind)
+        return self._call(None, _flat(outputs), "allgather", behind, used=inputs)
 
     def reduce_scatter(self, outputs: Tensors, inputs: list[Tensors], opts: Any = None) -> Any:
         opts = opts or c10d.ReduceScatterOptions()
@@ -282,7 +292,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
         same = len(outputs) == 1 and all(tensor.shape == outputs[0].shape for tensor in _flat(inputs))
         if not same:
-            return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp))
+            return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp), used=_flat(inputs))
         return self._reduced(
             "reducescatter", opts.reduceOp, [[tensor] for tensor in inputs[0]], [outputs], outputs, behind
         )
@@ -299,7 +309,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
                 self._inner.reduce_scatter_single(*_rows(output, input), opts).wait()
 
         if any(i.numel() != o.numel() * self.size() or i.dtype != o.dtype for o, i in zip(outputs, inputs)):
-            return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp))
+            return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp), used=inputs)
         pieces = [input.reshape(self.size(), *outputs[k].shape) for k, input in enumerate(inputs)]
         given = [[piece[rank] for piece in pieces] for rank in range(self.size())]
         return self._reduced("reducescatter", opts.reduceOp, given, [outputs], outputs, behind)
@@ -308,13 +318,15 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         opts = opts or c10d.GatherOptions()
         made = [[tensor] for tensor in outputs[0]] if outputs else []
         job = Job("gather", [inputs], made, inputs, root=opts.rootRank)
-        return self._call(job, _flat(made) or inputs, "gather", lambda: self._inner.gather(outputs, inputs, opts))
+        behind = lambda: self._inner.gather(outputs, inputs, opts)
+        return self._call(job, _flat(made) or inputs, "gather", behind, used=inputs)
 
     def scatter(self, outputs: Tensors, inputs: list[Tensors], opts: Any = None) -> Any:
         opts = opts or c10d.ScatterOptions()
         given = [[tensor] for tensor in inputs[0]] if inputs else []
         job = Job("scatter", given, [outputs], outputs, root=opts.rootRank)
-        return self._call(job, outputs, "scatter", lambda: self._inner.scatter(outputs, inputs, opts))
+        behind = lambda: self._inner.scatter(outputs, inputs, opts)
+        return self._call(job, outputs, "scatter", behind, used=_flat(inputs))
 
     def alltoall(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllToAllOptions()
@@ -323,6 +335,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             outputs,
             "alltoall",
             lambda: self._alltoall_behind(outputs, inputs, opts),
+            used=inputs,
         )
 
     def _alltoall_behind(self, outputs: Tensors, inputs: Tensors, opts: Any) -> Any:
@@ -355,7 +368,8 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         )
         device = output.device.type
         if not whole or output.dim() == 0 or input.dim() == 0:
-            return self._call(lambda: self._alltoall_job(device, None, None), [output], "alltoall", behind)
+            none = lambda: self._alltoall_job(device, None, None)
+            return self._call(none, [output], "alltoall", behind, used=[input])
 
         def job() -> "Job | None":
             return self._alltoall_job(
@@ -364,7 +378,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
                 list(input.split(input_splits or input.shape[0] // self.size() or 1)),
             )
 
-        return self._call(job, [output], "alltoall", behind)
+        return self._call(job, [output], "alltoall", behind, used=[input])
 
     def _alltoall_job(self, device: str, outputs: "Tensors | None", inputs: "Tensors | None") -> "Job | None":
         """Sizes are each rank's own, so all ranks tell each other before a kernel is thought of. A piece is as long as
