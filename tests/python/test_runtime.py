@@ -126,6 +126,50 @@ def test_arrays_of_devices():
         ranks.adopt([Exported(array, __cuda_array_interface__=interface)] * 2)
 
 
+def test_a_run_on_devices_waits_for_the_arrays(allreduce, monkeypatch):
+    made = []
+    with mscclc.Communicator(2, platform="host", devices=[1, 0], wait_timeout=20) as ranks:
+        arrays = [np.zeros(64, np.float32) for _ in range(2)]
+        given = [Exported(array, __cuda_array_interface__=array.__array_interface__) for array in arrays]
+
+        def synchronize(numbers):
+            made.append(list(numbers))
+            for rank, array in enumerate(arrays):
+                array[:] = rank + 1  # what the streams of the caller had still to do
+
+        monkeypatch.setattr(mscclc.devices, "synchronize", synchronize)
+        ranks.on_host = False
+        ranks.run(allreduce, given)
+        ranks.on_host = True
+    assert made == [[1, 0]] and (arrays[0] == 3).all() and (arrays[1] == 3).all()
+
+
+DRIVER = """
+#include <stdio.h>
+static int step(const char *name, int of) { printf("%s %d\\n", name, of); fflush(stdout); return 0; }
+int cuInit(unsigned flags) { return step("init", flags); }
+int cuDeviceGet(int *device, int number) { *device = number + 10; return step("device", number); }
+int cuDevicePrimaryCtxRetain(void **made, int device) { *made = (void *)(long)device; return step("retain", device); }
+int cuDevicePrimaryCtxRelease_v2(int device) { return step("release", device); }
+int cuCtxPushCurrent_v2(void *context) { return step("push", (long)context); }
+int cuCtxPopCurrent_v2(void **context) { return step("pop", (long)*context); }
+int cuCtxSynchronize(void) { static int calls; step("synchronize", 0); return calls++ == 2 ? 700 : 0; }
+"""
+
+
+def test_devices_are_waited_for(monkeypatch, tmp_path, capfd):
+    (tmp_path / "driver.c").write_text(DRIVER)
+    subprocess.run(["cc", "-shared", "-fPIC", "driver.c", "-o", "driver.so"], cwd=tmp_path, check=True)
+    load = ctypes.CDLL
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: load(str(tmp_path / {"libcuda.so.1": "driver.so"}[name])))
+    mscclc.devices.synchronize([1, 0, 1])
+    each = ["device {0}", "retain 1{0}", "push 1{0}", "synchronize 0", "pop 1{0}", "release 1{0}"]
+    assert capfd.readouterr().out.splitlines() == ["init 0"] + [line.format(d) for d in (0, 1) for line in each]
+    with pytest.raises(mscclc.Error, match="cuCtxSynchronize.*error 700"):
+        mscclc.devices.synchronize([0])
+    assert capfd.readouterr().out.splitlines()[-2:] == ["pop 10", "release 10"]
+
+
 def read_only():
     array = np.zeros(8, np.float32)
     array.flags.writeable = False

@@ -8,7 +8,7 @@ import warnings
 from types import TracebackType
 from typing import Any, Callable, Sequence
 
-from . import abi, selector
+from . import abi, devices, selector
 from .arrays import Memory, memory_of
 from .errors import CallError
 from .kernels import Kernel
@@ -329,7 +329,8 @@ class Communicator:
         root: int = 0,
         tags: Sequence[str] = (),
     ) -> Kernel:
-        """Runs a collective on arrays, one for each local rank, and waits for it. Collective.
+        """Runs a collective on arrays, one for each local rank, and waits for it; on CUDA first for what their
+        devices were given before. Collective.
 
         `kernel` is a kernel, or the name of a collective: then one is picked among the registered ones, by `op`,
         `root`, `tags`, the type and the size. Without `output` it works in place, on arrays as long as the longer of
@@ -351,6 +352,10 @@ class Communicator:
         try:
             if output is not None:
                 made = self.adopt(output) if self._adopts else self._staged(outputs)
+            if not self.on_host:
+                # The arrays may be under way on streams of the caller's, for which the communicator's own do not wait.
+                device = abi.runtime().mscclc_communicator_device
+                devices.synchronize(device(self.handle, index) for index in range(len(inputs)))
             self.launch(kernel, given, made, message_bytes=message, dtype=inputs[0].dtype, op=op)
             self.synchronize()
             if not self._adopts:
