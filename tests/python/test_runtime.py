@@ -1,11 +1,13 @@
 """Kernels on NumPy arrays, in host memory."""
 
 import ctypes
+import gc
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -54,6 +56,41 @@ def test_buffers_of_the_runtime(ranks, allreduce):
         data.read(0, found)
 
 
+def test_launches_of_an_unchained_communicator(allreduce, monkeypatch):
+    seen = []
+    create = mscclc.abi.runtime().mscclc_communicator_create
+    monkeypatch.setattr(
+        mscclc.abi.runtime(),
+        "mscclc_communicator_create",
+        lambda options, made: (seen.append(options._obj.unchained), create(options, made))[1],
+    )
+    for unchained in (False, True):
+        with mscclc.Communicator(2, platform="host", wait_timeout=20, unchained=unchained) as ranks:
+            arrays = [np.full(64, rank + 1, np.float32) for rank in range(2)]
+            ranks.run(allreduce, arrays)
+            assert (arrays[0] == 3).all()
+    assert seen == [0, 1]
+
+
+def test_adopted_arrays_stay_alive(allreduce):
+    with mscclc.Communicator(2, platform="host", wait_timeout=20) as ranks:
+        alive = []
+        for _ in range(2):
+            arrays = [np.full(64, rank + 1, np.float32) for rank in range(2)]
+            alive.append([weakref.ref(array) for array in arrays])
+            data = ranks.adopt(arrays)
+            del arrays
+            ranks.launch(allreduce, data, message_bytes=256, dtype=data.dtype)
+            if len(alive) == 1:
+                data.release()
+            del data
+            gc.collect()
+        assert [[ref() is not None for ref in refs] for refs in alive] == [[False, False], [True, True]]
+        ranks.synchronize()
+        assert (alive[1][0]() == 3).all()
+    assert alive[1][0]() is None and alive[1][1]() is None
+
+
 def test_a_larger_message_loads_the_kernel_anew(ranks, allreduce):
     for count in (64, 1 << 16, 128):
         arrays = [np.full(count, rank + 1, np.float32) for rank in range(2)]
@@ -87,6 +124,50 @@ def test_arrays_of_devices():
     assert (memory.address, memory.bytes, memory.on_host) == (array.ctypes.data, 16, False)
     with mscclc.Communicator(2, platform="host") as ranks, pytest.raises(ValueError, match="on a device"):
         ranks.adopt([Exported(array, __cuda_array_interface__=interface)] * 2)
+
+
+def test_a_run_on_devices_waits_for_the_arrays(allreduce, monkeypatch):
+    made = []
+    with mscclc.Communicator(2, platform="host", devices=[1, 0], wait_timeout=20) as ranks:
+        arrays = [np.zeros(64, np.float32) for _ in range(2)]
+        given = [Exported(array, __cuda_array_interface__=array.__array_interface__) for array in arrays]
+
+        def synchronize(numbers):
+            made.append(list(numbers))
+            for rank, array in enumerate(arrays):
+                array[:] = rank + 1  # what the streams of the caller had still to do
+
+        monkeypatch.setattr(mscclc.devices, "synchronize", synchronize)
+        ranks.on_host = False
+        ranks.run(allreduce, given)
+        ranks.on_host = True
+    assert made == [[1, 0]] and (arrays[0] == 3).all() and (arrays[1] == 3).all()
+
+
+DRIVER = """
+#include <stdio.h>
+static int step(const char *name, int of) { printf("%s %d\\n", name, of); fflush(stdout); return 0; }
+int cuInit(unsigned flags) { return step("init", flags); }
+int cuDeviceGet(int *device, int number) { *device = number + 10; return step("device", number); }
+int cuDevicePrimaryCtxRetain(void **made, int device) { *made = (void *)(long)device; return step("retain", device); }
+int cuDevicePrimaryCtxRelease_v2(int device) { return step("release", device); }
+int cuCtxPushCurrent_v2(void *context) { return step("push", (long)context); }
+int cuCtxPopCurrent_v2(void **context) { return step("pop", (long)*context); }
+int cuCtxSynchronize(void) { static int calls; step("synchronize", 0); return calls++ == 2 ? 700 : 0; }
+"""
+
+
+def test_devices_are_waited_for(monkeypatch, tmp_path, capfd):
+    (tmp_path / "driver.c").write_text(DRIVER)
+    subprocess.run(["cc", "-shared", "-fPIC", "driver.c", "-o", "driver.so"], cwd=tmp_path, check=True)
+    load = ctypes.CDLL
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: load(str(tmp_path / {"libcuda.so.1": "driver.so"}[name])))
+    mscclc.devices.synchronize([1, 0, 1])
+    each = ["device {0}", "retain 1{0}", "push 1{0}", "synchronize 0", "pop 1{0}", "release 1{0}"]
+    assert capfd.readouterr().out.splitlines() == ["init 0"] + [line.format(d) for d in (0, 1) for line in each]
+    with pytest.raises(mscclc.Error, match="cuCtxSynchronize.*error 700"):
+        mscclc.devices.synchronize([0])
+    assert capfd.readouterr().out.splitlines()[-2:] == ["pop 10", "release 10"]
 
 
 def read_only():
@@ -205,8 +286,9 @@ def test_libraries_are_cached_by_content(allreduce, monkeypatch, tmp_path):
 def test_a_kernel_for_cuda_is_built(allreduce):
     kernel = mscclc.Kernel.compile(SAMPLES / "sendrecv.cpp", params={"ranks": 2}, platform="cuda")
     assert kernel.platform == "cuda" and kernel.library.exists()
-    with mscclc.Communicator(2, platform="host") as ranks, pytest.raises(mscclc.CallError, match="built for CUDA devices"):
-        ranks.run(kernel, *([np.zeros(8, np.float32) for _ in range(2)] for _ in range(2)))
+    with mscclc.Communicator(2, platform="host") as ranks:
+        with pytest.raises(mscclc.CallError, match="built for CUDA devices"):
+            ranks.run(kernel, *([np.zeros(8, np.float32) for _ in range(2)] for _ in range(2)))
 
 
 def test_libraries_without_kernels(tmp_path):

@@ -86,6 +86,23 @@ def test_a_rank_that_dies(tmp_path):
     assert codes == [0, 7] and "MSCCLC_ERROR_PEER_LOST" in errors[0], errors
 
 
+def test_bfloat16_of_a_device():
+    import torch
+    from mscclc.arrays import memory_of
+
+    class OnDevice:
+        """What PyTorch says of a tensor of bfloat16 on CUDA; the memory is the host's."""
+
+        def __init__(self, tensor):
+            data = (tensor.data_ptr(), False)
+            self.__cuda_array_interface__ = {"typestr": "<V2", "shape": tuple(tensor.shape), "data": data, "version": 2}
+            self.__dlpack__ = tensor.__dlpack__
+
+    tensor = torch.zeros(6, dtype=torch.bfloat16)
+    memory = memory_of(OnDevice(tensor))
+    assert (memory.address, memory.bytes, memory.dtype) == (tensor.data_ptr(), 12, "bfloat16")
+
+
 def test_the_example_of_the_page(tmp_path):
     done = test_readme.run(
         test_readme.example("runtime-min/python/README.md", "import torch"),

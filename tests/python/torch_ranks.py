@@ -4,6 +4,8 @@ and writes to FOLDER/RANK.json how each ended: "" or what went wrong."""
 import json
 import pathlib
 import sys
+import threading
+import time
 import traceback
 import warnings
 from datetime import timedelta
@@ -124,6 +126,18 @@ def allgather():
 
 
 @scenario
+def outputs_that_are_contiguous_on_one_rank_only():
+    for dtype in (torch.float32, torch.int64):
+        before = launched("allgather_allpairs")
+        wide = torch.zeros([SIZE * 3, 8], dtype=dtype)
+        output = wide[:, ::2] if RANK == 1 else torch.zeros([SIZE * 3, 4], dtype=dtype)
+        by_name("all_gather")(output, values([3, 4], dtype))
+        by_name("all_gather")(expected := torch.zeros([SIZE * 3, 4], dtype=dtype), values([3, 4], dtype), group=GLOO)
+        assert torch.equal(output, expected), (output, expected)
+        assert launched("allgather_allpairs") == before + 1
+
+
+@scenario
 def reduce_scatter():
     for dtype in (torch.float32, torch.int32, torch.int64):
         kernel = "" if dtype == torch.int64 else "reducescatter_allpairs"
@@ -225,6 +239,20 @@ def rooted():
 
 
 @scenario
+def memory_that_ranks_need_in_different_sizes():
+    # The samples make as much on all ranks, a kernel need not.
+    group, real = dist.new_group(backend="mscclc"), mscclc.Kernel.output_bytes
+    mscclc.Kernel.output_bytes = lambda kernel, rank, message: real(kernel, rank, message) * (rank + 1)
+    try:
+        x = torch.ones(5000)
+        dist.all_reduce(x, group=group)
+    finally:
+        mscclc.Kernel.output_bytes = real
+    assert torch.equal(x, torch.full((5000,), float(SIZE))) and group.launches == {"allreduce_allpairs": 1}
+    dist.destroy_process_group(group)
+
+
+@scenario
 def point_to_point():
     right, left = (RANK + 1) % SIZE, (RANK - 1) % SIZE
     got = torch.zeros(5)
@@ -271,6 +299,35 @@ def strides_empty_tensors_and_order():
 
 
 @scenario
+def callbacks_of_futures_wait_for_later_collectives():
+    def again(done):  # as DDP's hook of PowerSGD does
+        return dist.all_reduce(done.value()[0], async_op=True).get_future().wait()[0]
+
+    begin = threading.Event()
+    WORLD._worker.submit("begin", [], begin.wait)  # nothing is done before the callbacks are there
+    future = dist.all_reduce(torch.ones(3), async_op=True).get_future().then(again)
+    begin.set()
+    until = time.monotonic() + 20
+    while not future.done():
+        assert time.monotonic() < until, "a callback waits for ever"
+        time.sleep(0.01)
+    assert torch.equal(future.wait(), torch.full((3,), float(SIZE**2)))
+
+    def fails():
+        raise ValueError("of the job")
+
+    for early in (True, False):
+        work = WORLD._worker.submit("fails", [], fails)
+        if not early:
+            work._done.wait()
+        try:
+            work.get_future().wait()
+            raise AssertionError("the future has a result")
+        except (ValueError, RuntimeError) as error:
+            assert "of the job" in str(error)
+
+
+@scenario
 def coalesced():
     tensors = [values([5], torch.float32), values([3, 2], torch.float32), values([1], torch.float32)]
     expected = cloned(tensors)
@@ -295,6 +352,27 @@ def coalesced():
     for out, x in zip(outputs, inputs):
         by_name("reduce_scatter")(expected := torch.zeros_like(out), x, group=GLOO)
         assert torch.equal(out, expected)
+
+
+@scenario
+def rare_calls_among_kernels_being_prepared():
+    # The group is new: its worker exchanges what a kernel needs while the next calls come.
+    group = dist.new_group(backend="mscclc")
+    for count in (7, 5000, 70000):
+        x = torch.ones(count)
+        work = dist.all_reduce(x, group=group, async_op=True)
+        if RANK == 0:
+            work.wait()  # one rank's worker is done with it, the other's is not
+        outputs = [[torch.zeros(3), torch.zeros(4)] for _ in range(SIZE)]
+        dist.all_gather_coalesced(outputs, [torch.full((3,), RANK + 1.0), torch.full((4,), RANK + 2.0)], group=group)
+        for rank, (first, second) in enumerate(outputs):
+            assert torch.equal(first, torch.full((3,), rank + 1.0)), outputs
+            assert torch.equal(second, torch.full((4,), rank + 2.0)), outputs
+        other = dist.all_reduce(x, group=group, async_op=True)
+        group.monitored_barrier(timedelta(seconds=20))
+        assert other.is_completed() and torch.equal(x, torch.full((count,), float(SIZE**2)))
+    assert group.launches == {"allreduce_allpairs": 6}
+    dist.destroy_process_group(group)
 
 
 @scenario

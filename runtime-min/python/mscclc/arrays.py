@@ -106,6 +106,9 @@ def memory_of(array: Any) -> Memory:
     """The memory of an array. Raises TypeError for what is no array or has elements of another type, ValueError for
     memory that is read-only or not contiguous."""
     interface = getattr(array, "__cuda_array_interface__", None)
+    # PyTorch's bfloat16 is "two bytes of anything" there too; DLPack has a code for it.
+    if interface is not None and interface["typestr"] == "<V2" and hasattr(array, "__dlpack__"):
+        return _from_dlpack(array)
     if interface is not None:
         return _from_interface(array, interface, on_host=False)
     interface = getattr(array, "__array_interface__", None)

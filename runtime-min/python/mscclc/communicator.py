@@ -8,7 +8,7 @@ import warnings
 from types import TracebackType
 from typing import Any, Callable, Sequence
 
-from . import abi, selector
+from . import abi, devices, selector
 from .arrays import Memory, memory_of
 from .errors import CallError
 from .kernels import Kernel
@@ -48,13 +48,12 @@ class _Meeting:
 class Buffer:
     """Memory of one size on every rank. Ends with its communicator, or by `release`."""
 
-    def __init__(self, communicator: "Communicator", handle: ctypes.c_void_p, bytes: int, owners: list[Memory]):
+    def __init__(self, communicator: "Communicator", handle: ctypes.c_void_p, bytes: int, dtype: "str | None" = None):
         self.communicator = communicator
         self.bytes = bytes
         #: The element type of the arrays that it was adopted from; None of one that was allocated.
-        self.dtype: str | None = owners[0].dtype if owners else None
+        self.dtype = dtype
         self._handle: ctypes.c_void_p | None = handle
-        self._owners = owners
 
     @property
     def handle(self) -> ctypes.c_void_p:
@@ -94,7 +93,7 @@ class Buffer:
             with self.communicator.lock:
                 handle, self._handle = self._handle, None
                 abi.runtime().mscclc_buffer_release(handle)
-        self._owners = []
+                self.communicator.adopted.pop(handle.value, None)
 
 
 class Communicator:
@@ -110,6 +109,8 @@ class Communicator:
     nccl, nccl_library see from_nccl, which is the way to give them
     setup_timeout      seconds that a process waits for the others in a collective call; 60 by default
     wait_timeout       seconds that a wait in a kernel may take; for ever by default (10 in debug builds)
+    unchained          whether launches of different kernels may run side by side, where ranks have devices of their
+                       own; see MscclcCommunicatorOptions of runtime.h for when they deadlock
 
     Calls that are marked collective are made by every process of the communicator, in the same order. Failures are
     CallError with the reason. Close it, or use it in a `with` statement; both are collective."""
@@ -128,10 +129,14 @@ class Communicator:
         nccl_library: int = 0,
         setup_timeout: float | None = None,
         wait_timeout: float | None = None,
+        unchained: bool = False,
     ):
         self._handle: ctypes.c_void_p | None = None
         #: Held during calls of the runtime: a communicator is used by one thread at a time.
         self.lock = threading.RLock()
+        #: The memory of adopted arrays, by the handle of their buffer: it stays alive until the buffer is released or
+        #: the communicator closed, also where nobody has the Buffer any more.
+        self.adopted: dict[int | None, list[Memory]] = {}
         self._instances: dict[int, tuple[ctypes.c_void_p, int]] = {}
         runtime, options = abi.runtime(), abi.CommunicatorOptions()
         runtime.mscclc_communicator_options_init(ctypes.byref(options))
@@ -149,6 +154,7 @@ class Communicator:
         options.rendezvous = rendezvous.encode() if rendezvous else None
         options.setup_timeout_ms = _milliseconds(setup_timeout, 0)
         options.wait_timeout_ms = _milliseconds(wait_timeout, 0)
+        options.unchained = unchained
         meeting = None
         if allgather is not None:
             if ranks % count != 0 or first_local_rank % count != 0:
@@ -193,9 +199,10 @@ class Communicator:
 
     @classmethod
     def from_nccl(cls, comms: Sequence[int], *, library: int = 0, **options: Any) -> "Communicator":
-        """One on NCCL's communicators, which outlive it: the ncclComm_t of each local rank, as a number; the ranks follow
-        each other. Processes meet, and share memory, by NCCL, 2.28.9 or newer. `library` is dlopen's handle of that NCCL;
-        by default the one that is loaded. `options` are the platform and the timeouts of Communicator. Collective."""
+        """One on NCCL's communicators, which outlive it: the ncclComm_t of each local rank, as a number; the ranks
+        follow each other. Processes meet, and share memory, by NCCL, 2.28.9 or newer. `library` is dlopen's handle of
+        that NCCL; by default the one that is loaded. `options` are the platform, the timeouts and `unchained` of
+        Communicator. Collective."""
         if len(comms) == 0 or not all(comms):
             raise ValueError(f"{len(comms)} communicators of NCCL, of these {sum(not one for one in comms)} null")
         return cls(len(comms), local_ranks=len(comms), nccl=comms, nccl_library=library, **options)
@@ -218,17 +225,19 @@ class Communicator:
         made = ctypes.c_void_p()
         with self.lock:
             abi.runtime().mscclc_buffer_allocate(self.handle, bytes, ctypes.byref(made))
-        return Buffer(self, made, bytes, [])
+        return Buffer(self, made, bytes)
 
     def adopt(self, arrays: Sequence[Any]) -> Buffer:
-        """Takes in arrays, one for each local rank, of one size and element type; they stay alive with the buffer.
-        Collective. Arrays of the host can be adopted where all ranks are in one process."""
+        """Takes in arrays, one for each local rank, of one size and element type; they stay alive until the buffer
+        is released or the communicator closed. Collective. Arrays of the host can be adopted where all ranks are in one
+        process."""
         memories = self._memories(arrays)
         pointers = (ctypes.c_void_p * len(memories))(*[memory.address for memory in memories])
         made = ctypes.c_void_p()
         with self.lock:
             abi.runtime().mscclc_buffer_register(self.handle, pointers, memories[0].bytes, ctypes.byref(made))
-        return Buffer(self, made, memories[0].bytes, memories)
+            self.adopted[made.value] = memories
+        return Buffer(self, made, memories[0].bytes, memories[0].dtype)
 
     def _memories(self, arrays: Sequence[Any]) -> list[Memory]:
         if isinstance(arrays, (str, bytes)) or not hasattr(arrays, "__len__") or len(arrays) != len(self.local_ranks):
@@ -320,7 +329,8 @@ class Communicator:
         root: int = 0,
         tags: Sequence[str] = (),
     ) -> Kernel:
-        """Runs a collective on arrays, one for each local rank, and waits for it. Collective.
+        """Runs a collective on arrays, one for each local rank, and waits for it; on CUDA first for what their
+        devices were given before. Collective.
 
         `kernel` is a kernel, or the name of a collective: then one is picked among the registered ones, by `op`,
         `root`, `tags`, the type and the size. Without `output` it works in place, on arrays as long as the longer of
@@ -342,6 +352,10 @@ class Communicator:
         try:
             if output is not None:
                 made = self.adopt(output) if self._adopts else self._staged(outputs)
+            if not self.on_host:
+                # The arrays may be under way on streams of the caller's, for which the communicator's own do not wait.
+                device = abi.runtime().mscclc_communicator_device
+                devices.synchronize(device(self.handle, index) for index in range(len(inputs)))
             self.launch(kernel, given, made, message_bytes=message, dtype=inputs[0].dtype, op=op)
             self.synchronize()
             if not self._adopts:
@@ -422,6 +436,7 @@ class Communicator:
                 handle, self._handle = self._handle, None
                 self._instances.clear()
                 abi.runtime().mscclc_communicator_destroy(handle)
+                self.adopted.clear()
 
     def __enter__(self) -> "Communicator":
         return self

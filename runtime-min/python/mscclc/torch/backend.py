@@ -1,13 +1,14 @@
 """The backend "mscclc" of torch.distributed.
 
 A collective runs by a registered kernel if one fits, else by the backend behind it: gloo for tensors of the host, NCCL
-for those of CUDA devices. Point-to-point calls, barriers and all that is not written here go to that backend at
-once."""
+for those of CUDA devices. Point-to-point calls go to that backend at once; what else it does with tensors of the host
+comes in the order of the calls."""
 
 from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from functools import partial
 from typing import Any, Callable, Sequence
 
 import torch
@@ -52,6 +53,12 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             options._timeout = timeout
             nccl = dist.ProcessGroupNCCL(dist.PrefixStore("nccl", store), rank, size, options)
             self._register("cuda", nccl, dist.ProcessGroup.BackendType.NCCL)
+        # Gloo matches calls by their order. Each engine exchanges in a thread of its own, so it has a group of its own.
+        devices = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
+        self._meetings = {
+            device: dist.ProcessGroupGloo(dist.PrefixStore(f"mscclc {device}", store), rank, size, timeout=timeout)
+            for device in devices
+        }
         self._engines: dict[str, Engine] = {}
         self._worker = Worker(f"mscclc rank {rank}")
         self._stream: torch.cuda.Stream | None = None
@@ -86,29 +93,33 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             for engine in self._engines.values():
                 engine.close()
         self._engines = {}
-        self._gloo.shutdown()
+        for gloo in (self._gloo, *self._meetings.values()):
+            gloo.shutdown()
 
     def abort(self) -> None:
         for engine in self._engines.values():
             engine.abort("the process group was aborted")
-        self._gloo.abort()
+        for gloo in (self._gloo, *self._meetings.values()):
+            gloo.abort()
 
     # ----------------------------------------------------------------------------------------------- how a call runs
 
-    def _exchange(self, own: bytes) -> list[bytes]:
-        """Bytes of every rank, by gloo; their lengths may differ."""
+    def _exchange(self, device: str, own: bytes) -> list[bytes]:
+        """Bytes of every rank, by gloo, for the engine of a device; their lengths may differ."""
+        gloo = self._meetings[device]
         lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size())]
-        self._gloo.allgather([lengths], [torch.tensor([len(own)], dtype=torch.int64)]).wait()
+        gloo.allgather([lengths], [torch.tensor([len(own)], dtype=torch.int64)]).wait()
         longest = max(1, *(int(length) for length in lengths))
         given = torch.frombuffer(bytearray(own.ljust(longest, b"\0")), dtype=torch.uint8)
         made = [torch.empty_like(given) for _ in lengths]
-        self._gloo.allgather([made], [given]).wait()
+        gloo.allgather([made], [given]).wait()
         return [bytes(tensor[: int(length)].tolist()) for tensor, length in zip(made, lengths)]
 
     def _engine(self, device: str) -> Engine:
         if device not in self._engines:
+            exchange = partial(self._exchange, device)
             self._engines[device] = Engine(
-                self.rank(), self.size(), device == "cpu", self._exchange, self._timeout.total_seconds()
+                self.rank(), self.size(), device == "cpu", exchange, self._timeout.total_seconds()
             )
         return self._engines[device]
 
@@ -119,9 +130,10 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         name: str,
         behind: Callable[[], Any],
         after: Callable[[], None] | None = None,
+        used: Sequence[torch.Tensor] = (),
     ) -> Any:
         """Runs a job by a kernel, or `behind` if there is none; then `after` on the result. `job` may be a function
-        that makes it; None: no kernel does it."""
+        that makes it; None: no kernel does it. `used`: tensors besides the result that `behind` reads or writes."""
         device = result[0].device.type
         if device not in ("cpu", "cuda"):
             return behind()
@@ -142,9 +154,11 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
         if device == "cpu":
             return self._worker.submit(name, result, lambda: run(None))
-        return self._on_stream(run, result)
+        return self._on_stream(run, result, used)
 
-    def _on_stream(self, run: Callable[[int | None], None], result: Tensors) -> CudaWork:
+    def _on_stream(
+        self, run: Callable[[int | None], None], result: Tensors, used: Sequence[torch.Tensor]
+    ) -> CudaWork:
         if self._stream is None:
             self._stream = torch.cuda.Stream()
         self._stream.wait_stream(torch.cuda.current_stream())
@@ -152,8 +166,9 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             run(self._stream.cuda_stream)
             event = torch.cuda.Event()
             event.record()
-        for tensor in result:
-            tensor.record_stream(self._stream)
+        for tensor in (*result, *used):  # the caller may let go of them before the stream is done
+            if tensor.is_cuda:
+                tensor.record_stream(self._stream)
         return CudaWork(event, result)
 
     def _reduced(
@@ -179,7 +194,12 @@ class ProcessGroupMscclc(dist.ProcessGroup):
                 tensor.div_(self.size())
 
         return self._call(
-            job, results, collective, lambda: behind(dist.ReduceOp.SUM if mean else op), divide if mean else None
+            job,
+            results,
+            collective,
+            lambda: behind(dist.ReduceOp.SUM if mean else op),
+            divide if mean else None,
+            _flat(inputs),
         )
 
     # -------------------------------------------------------------------------------------------------- collectives
@@ -232,7 +252,8 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             and all(tensor.shape == inputs[0].shape and tensor.dtype == inputs[0].dtype for tensor in _flat(outputs))
         )
         job = Job("allgather", [inputs], [[tensor] for tensor in outputs[0]], inputs) if same else None
-        return self._call(job, _flat(outputs), "allgather", lambda: self._inner.allgather(outputs, inputs, opts))
+        behind = lambda: self._inner.allgather(outputs, inputs, opts)
+        return self._call(job, _flat(outputs), "allgather", behind, used=inputs)
 
     def all_gather_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> Any:
         return self.all_gather_single_coalesced([output], [input], opts)
@@ -240,18 +261,27 @@ class ProcessGroupMscclc(dist.ProcessGroup):
     def all_gather_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllgatherOptions()
         job = None
-        if all(
-            o.is_contiguous() and o.dtype == i.dtype and o.numel() == i.numel() * self.size()
-            for o, i in zip(outputs, inputs)
-        ):
-            pieces = [output.view(self.size(), *inputs[k].shape) for k, output in enumerate(outputs)]
+        # Whether a tensor is contiguous is a rank's own matter, on which the choice of a kernel must not depend.
+        made = [output.contiguous() for output in outputs]
+        if all(o.dtype == i.dtype and o.numel() == i.numel() * self.size() for o, i in zip(outputs, inputs)):
+            pieces = [output.view(self.size(), *inputs[k].shape) for k, output in enumerate(made)]
             job = Job("allgather", [inputs], [[piece[rank] for piece in pieces] for rank in range(self.size())], inputs)
 
         def behind() -> None:
-            for output, input in zip(outputs, inputs):
-                self._inner.all_gather_single(*_rows(output, input), opts).wait()
+            for output, input in zip(made, inputs):
+                self._inner.all_gather_single(*_rows(output, input.contiguous()), opts).wait()
 
-        return self._call(job, outputs, "allgather", behind)
+        def copy() -> None:
+            for output, gathered in zip(outputs, made):
+                if gathered is not output:
+                    output.copy_(gathered)
+
+        return self._call(job, outputs, "allgather", behind, copy, [*made, *inputs])
+
+    def allgather_coalesced(self, outputs: list[Tensors], inputs: Tensors, opts: Any = None) -> Any:
+        opts = opts or c10d.AllgatherOptions()
+        behind = lambda: self._inner.allgather_coalesced(outputs, inputs, opts)
+        return self._call(None, _flat(outputs), "allgather", behind, used=inputs)
 
     def reduce_scatter(self, outputs: Tensors, inputs: list[Tensors], opts: Any = None) -> Any:
         opts = opts or c10d.ReduceScatterOptions()
@@ -262,7 +292,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
         same = len(outputs) == 1 and all(tensor.shape == outputs[0].shape for tensor in _flat(inputs))
         if not same:
-            return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp))
+            return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp), used=_flat(inputs))
         return self._reduced(
             "reducescatter", opts.reduceOp, [[tensor] for tensor in inputs[0]], [outputs], outputs, behind
         )
@@ -279,7 +309,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
                 self._inner.reduce_scatter_single(*_rows(output, input), opts).wait()
 
         if any(i.numel() != o.numel() * self.size() or i.dtype != o.dtype for o, i in zip(outputs, inputs)):
-            return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp))
+            return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp), used=inputs)
         pieces = [input.reshape(self.size(), *outputs[k].shape) for k, input in enumerate(inputs)]
         given = [[piece[rank] for piece in pieces] for rank in range(self.size())]
         return self._reduced("reducescatter", opts.reduceOp, given, [outputs], outputs, behind)
@@ -288,21 +318,24 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         opts = opts or c10d.GatherOptions()
         made = [[tensor] for tensor in outputs[0]] if outputs else []
         job = Job("gather", [inputs], made, inputs, root=opts.rootRank)
-        return self._call(job, _flat(made) or inputs, "gather", lambda: self._inner.gather(outputs, inputs, opts))
+        behind = lambda: self._inner.gather(outputs, inputs, opts)
+        return self._call(job, _flat(made) or inputs, "gather", behind, used=inputs)
 
     def scatter(self, outputs: Tensors, inputs: list[Tensors], opts: Any = None) -> Any:
         opts = opts or c10d.ScatterOptions()
         given = [[tensor] for tensor in inputs[0]] if inputs else []
         job = Job("scatter", given, [outputs], outputs, root=opts.rootRank)
-        return self._call(job, outputs, "scatter", lambda: self._inner.scatter(outputs, inputs, opts))
+        behind = lambda: self._inner.scatter(outputs, inputs, opts)
+        return self._call(job, outputs, "scatter", behind, used=_flat(inputs))
 
     def alltoall(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllToAllOptions()
         return self._call(
-            lambda: self._alltoall_job(outputs, inputs),
+            lambda: self._alltoall_job(outputs[0].device.type, outputs, inputs),
             outputs,
             "alltoall",
             lambda: self._alltoall_behind(outputs, inputs, opts),
+            used=inputs,
         )
 
     def _alltoall_behind(self, outputs: Tensors, inputs: Tensors, opts: Any) -> Any:
@@ -333,18 +366,21 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             for tensor, splits in ((output, output_splits), (input, input_splits))
             if tensor.dim() > 0
         )
+        device = output.device.type
         if not whole or output.dim() == 0 or input.dim() == 0:
-            return self._call(lambda: self._alltoall_job(None, None), [output], "alltoall", behind)
+            none = lambda: self._alltoall_job(device, None, None)
+            return self._call(none, [output], "alltoall", behind, used=[input])
 
         def job() -> "Job | None":
             return self._alltoall_job(
+                device,
                 list(output.split(output_splits or output.shape[0] // self.size() or 1)),
                 list(input.split(input_splits or input.shape[0] // self.size() or 1)),
             )
 
-        return self._call(job, [output], "alltoall", behind)
+        return self._call(job, [output], "alltoall", behind, used=[input])
 
-    def _alltoall_job(self, outputs: "Tensors | None", inputs: "Tensors | None") -> "Job | None":
+    def _alltoall_job(self, device: str, outputs: "Tensors | None", inputs: "Tensors | None") -> "Job | None":
         """Sizes are each rank's own, so all ranks tell each other before a kernel is thought of. A piece is as long as
         the largest one; where that is much more than what is sent, no kernel does it. None: a rank's arguments are
         wrong.
@@ -354,7 +390,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
             for column, tensors in enumerate((outputs, inputs)):
                 sizes[:, column] = torch.tensor([tensor.nbytes for tensor in tensors])
         every = [torch.empty_like(sizes) for _ in range(self.size())]
-        self._gloo.allgather([every], [sizes]).wait()
+        self._meetings[device].allgather([every], [sizes]).wait()
         table = torch.stack(every)  # rank, peer, output and input
         largest, total = int(table.max()), int(table[:, :, 1].sum())
         agree = bool((table[:, :, 0] == table[:, :, 1].T).all()) and int(table.min()) >= 0
@@ -385,6 +421,13 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         if self._stream is not None:
             self._stream.synchronize()
         return self._worker.submit("barrier", [], lambda: self._gloo.barrier().wait())
+
+    def monitored_barrier(self, timeout: "timedelta | None" = None, wait_all_ranks: bool = False) -> None:
+        """Comes after the collectives before it, as `barrier` does; names the ranks that do not come."""
+        if self._stream is not None:
+            self._stream.synchronize()
+        behind = lambda: self._inner.monitored_barrier(timeout or self._timeout, wait_all_ranks)
+        self._worker.submit("monitored barrier", [], behind).wait()
 
     # The names before PyTorch 2.13.
     _allgather_base = all_gather_single

@@ -227,7 +227,11 @@ class Engine:
         and from here on no kernel runs."""
         kernel, communicator = choice.kernel, self._communicator
         assert communicator is not None
-        sizes = [kernel.input_bytes(self.rank, choice.message), kernel.output_bytes(self.rank, choice.message)]
+        # An allocation is collective and of one size; what a kernel takes and makes differs by rank.
+        sizes = [
+            max(size(rank, choice.message) for rank in range(self.size))
+            for size in (kernel.input_bytes, kernel.output_bytes)
+        ]
         if kernel.in_place:
             sizes = [max(sizes)]
         grows = [size for size, region in zip(sizes, self._regions) if region.buffer.bytes < size]

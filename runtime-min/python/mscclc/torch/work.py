@@ -22,15 +22,24 @@ class HostWork(_Work):  # type: ignore[misc, valid-type]
         self._result = result
         self._done = threading.Event()
         self._error: Exception | None = None
-        self._future: torch.futures.Future[list[torch.Tensor]] = torch.futures.Future()
+        self._future: torch.futures.Future[list[torch.Tensor]] | None = None
+        self._lock = threading.Lock()  # for what decides who completes the future
 
     def finish(self, error: Exception | None) -> None:
-        self._error = error
-        self._done.set()
-        if error is None:
+        with self._lock:
+            self._error = error
+            self._done.set()
+        if self._future is not None:
+            # Callbacks of the future run where it is completed. They may wait for collectives and futures that come
+            # after this one, so it is neither the worker's thread nor one that completes other futures.
+            threading.Thread(target=self._complete, name=f"mscclc future of {self._name}", daemon=True).start()
+
+    def _complete(self) -> None:
+        assert self._future is not None
+        if self._error is None:
             self._future.set_result(self._result)
         else:
-            self._future.set_exception(error)
+            self._future.set_exception(self._error)
 
     def wait(self, timeout: timedelta = timedelta(0)) -> bool:
         if not self._done.wait(timeout.total_seconds() or None):
@@ -55,7 +64,12 @@ class HostWork(_Work):  # type: ignore[misc, valid-type]
         return self._result
 
     def get_future(self) -> "torch.futures.Future[list[torch.Tensor]]":
-        return self._future
+        with self._lock:
+            if self._future is None:
+                self._future = torch.futures.Future()
+                if self._done.is_set():
+                    self._complete()
+            return self._future
 
 
 class CudaWork(_Work):  # type: ignore[misc, valid-type]
