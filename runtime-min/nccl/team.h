@@ -36,7 +36,6 @@ public:
   Team(const Team &) = delete;
   Team &operator=(const Team &) = delete;
 
-  const std::string &meeting() const { return place_.meeting; }
   void join(Member &member);
   /// A member's communicator ends. The last one takes the team down, which is collective over processes.
   void leave(Member &member);

@@ -204,6 +204,35 @@ TEST_CASE("A group with several calls of a communicator is NCCL's as a whole") {
   }
 }
 
+TEST_CASE("What else a rank has in its group decides nothing for a communicator") {
+  World world(2), alone(1);
+  const auto sum = [&](int r) {
+    return ncclAllReduce(world.inputs[r], world.outputs[r], 100, ncclFloat, ncclSum, world.comms[r], world.streams[r]);
+  };
+  // A communicator, and a send to itself, that rank 1 does not have.
+  const auto withOther = [&](int r) {
+    if (r != 0)
+      return sum(r);
+    ncclGroupStart();
+    CHECK(sum(0) == ncclSuccess);
+    CHECK(ncclSend(world.inputs[0], 50, ncclFloat, 0, world.comms[0], alone.streams[0]) == ncclSuccess);
+    CHECK(ncclRecv(world.output<float>(0) + 100, 50, ncclFloat, 0, world.comms[0], alone.streams[0]) == ncclSuccess);
+    CHECK(ncclAllReduce(alone.inputs[0], alone.outputs[0], 100, ncclFloat64, ncclSum, alone.comms[0],
+                        alone.streams[0]) == ncclSuccess);
+    return ncclGroupEnd();
+  };
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    world.fill<float>(100);
+    alone.fill<double>(100);
+    CHECK(reachedBy("AllReduce", [&] { CHECK(world.inThreads(withOther) == ncclSuccess); }) == 1);
+    alone.synchronize();
+    for (int r = 0; r < 2; ++r)
+      CHECK(world.output<float>(r)[99] == valueOf<float>(0, 99) + valueOf<float>(1, 99));
+    CHECK(world.output<float>(0)[149] == valueOf<float>(0, 49));
+    CHECK(alone.output<double>(0)[99] == valueOf<double>(0, 99));
+  }
+}
+
 TEST_CASE("Sends and receives of a group stay together, within groups of groups too") {
   World world(2);
   world.fill<float>(100);
