@@ -26,7 +26,6 @@ struct Member {
   // Calls of one communicator use one window, so they follow each other.
   cudaEvent_t done = nullptr; ///< the last call outside of captures
   bool isPending = false;
-  cudaStream_t lastStream = nullptr;
   cudaStream_t lastCaptured = nullptr;
   unsigned long long lastCapture = 0;
 
