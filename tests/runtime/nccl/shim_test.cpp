@@ -1,5 +1,6 @@
 // Who runs a call: a kernel or NCCL; and that the result is right in both cases.
 #include "catch.h"
+#include "mscclc/nccl.h"
 #include "world.h"
 
 #include <algorithm>
@@ -231,6 +232,39 @@ TEST_CASE("What else a rank has in its group decides nothing for a communicator"
     CHECK(world.output<float>(0)[149] == valueOf<float>(0, 49));
     CHECK(alone.output<double>(0)[99] == valueOf<double>(0, 99));
   }
+}
+
+TEST_CASE("The program's selector decides, and may set another one") {
+  World world(2);
+  struct Asked {
+    int32_t answer = 0;
+    int times = 0;
+    uint64_t bytes = 0;
+  } asked;
+  const MscclcSelectFunction selects = [](const MscclcQuery *query, const MscclcKernel *const *, uint32_t, void *user) {
+    Asked &mine = *static_cast<Asked *>(user);
+    ++mine.times;
+    mine.bytes = query->message_bytes;
+    if (mine.answer == 1)
+      mscclc_nccl_set_selector(nullptr, nullptr);
+    return mine.answer == 1 ? 0 : mine.answer;
+  };
+  const auto sums = [&] {
+    return reachedBy("AllReduce", [&] { CHECK(reducesRight<float>(world, 1000, ncclFloat32, ncclSum)); });
+  };
+  asked.answer = -1;
+  mscclc_nccl_set_selector(selects, &asked);
+  CHECK(sums() == 2);
+  CHECK(asked.bytes == 4000);
+  const int times = asked.times;
+  CHECK(sums() == 2);
+  CHECK(asked.times == times); // remembered
+  asked = {1, 0, 0};
+  mscclc_nccl_set_selector(selects, &asked);
+  CHECK(sums() == 0);
+  CHECK(asked.times == 1);
+  CHECK(sums() == 0);
+  CHECK(asked.times == 1); // and taken back
 }
 
 TEST_CASE("Sends and receives of a group stay together, within groups of groups too") {
