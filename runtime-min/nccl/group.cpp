@@ -7,16 +7,24 @@
 #include "team.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 #include <utility>
 
 namespace mscclc::nccl {
 namespace {
 
+/// A call with what this library knows of it.
+struct Planned {
+  Call call;
+  std::shared_ptr<Member> member;
+  Choice choice;
+};
+using Plan = std::vector<Planned>;
+
 struct Group {
   int depth = 0;
-  std::vector<Call> calls;
-  bool isPassedOn = false; ///< NCCL's: nothing is recorded any more
+  Plan plan;                  ///< collectives that may be ours, one of a communicator at most
+  std::vector<Comm> passedOn; ///< communicators whose collectives are NCCL's in this group
 };
 thread_local Group group;
 
@@ -42,57 +50,57 @@ int passOnAsGroup(const std::vector<Call> &calls) {
   return worst(result, real().groupEnd());
 }
 
-/// A call with what this library knows of it.
-struct Planned {
-  Call call;
-  std::shared_ptr<Member> member;
-  Choice choice;
-};
-using Plan = std::vector<Planned>;
-
 bool hasBuffers(const Planned &planned) {
   const std::optional<Extent> extent = extentOf(shapeOf(planned.call, planned.member->ranks), planned.member->rank);
   return !extent || ((extent->input == 0 || planned.call.send != nullptr) &&
                      (extent->output == 0 || planned.call.recv != nullptr));
 }
 
-/// One call for each communicator, all of which may have a kernel. Looks at what all ranks share.
-bool mayBeOurs(const std::vector<Call> &calls, Plan &plan) {
-  std::vector<Comm> comms;
-  for (const Call &call : calls)
-    comms.push_back(call.comm);
-  std::sort(comms.begin(), comms.end());
-  if (std::adjacent_find(comms.begin(), comms.end()) != comms.end()) {
-    info("a group of " + std::to_string(calls.size()) + " calls: NCCL, as a communicator has several");
-    return false;
-  }
-  for (const Call &call : calls) {
-    Planned planned{call, memberOf(call.comm), {}};
-    if (!planned.member || call.count == 0)
-      return false;
-    const bool known = !reduces(call.kind) || (reduceOpOf(call.op) && dtypeOf(call.type) != MSCCLC_ANY_DTYPE);
-    if (!known || !mayServe(call.kind, planned.member->ranks)) {
-      info(describe(shapeOf(call, planned.member->ranks)) + ": NCCL, as " +
-           (known ? "there is no kernel for it" : "kernels do not have this type or operation"));
-      return false;
-    }
-    if (planned.member->known && !planned.member->team)
-      return false;
-    plan.push_back(std::move(planned));
-  }
-  return true;
+/// Sends, receives and empty calls have no part in what is decided of a communicator's collectives: others of its ranks
+/// need not have them in their groups.
+bool isCollective(const Call &call) {
+  return call.kind != Kind::Send && call.kind != Kind::Recv && call.count != 0;
 }
 
-/// The calls of one team. Those of a team that NCCL has to run are passed on.
-int runTeam(const std::vector<const Planned *> &all) {
+/// None for calls that are NCCL's. Looks at what all ranks of the communicator share, and at the kernels of this rank
+/// only once all are known to have the same.
+std::optional<Planned> plan(const Call &call) {
+  if (!isCollective(call))
+    return std::nullopt;
+  Planned planned{call, memberOf(call.comm), {}};
+  if (!planned.member)
+    return std::nullopt;
+  const auto isNccls = [&](const char *why) {
+    info(describe(shapeOf(call, planned.member->ranks)) + ": NCCL, as " + why);
+    return std::nullopt;
+  };
+  if (reduces(call.kind) && (!reduceOpOf(call.op) || dtypeOf(call.type) == MSCCLC_ANY_DTYPE))
+    return isNccls("kernels do not have this type or operation");
+  if (!planned.member->known)
+    return planned;
+  if (!teamOf(*planned.member))
+    return std::nullopt;
+  if (!mayServe(call.kind, planned.member->ranks))
+    return isNccls("there is no kernel for it");
+  return planned;
+}
+
+/// Calls of a team's members.
+struct Part {
+  std::shared_ptr<Team> team;
+  std::vector<const Planned *> planned;
+};
+
+/// Those of a team that NCCL has to run are passed on.
+int runPart(const Part &part) {
   std::vector<std::pair<Member *, const Call *>> mine;
   std::vector<Call> calls;
-  for (const Planned *planned : all) {
+  for (const Planned *planned : part.planned) {
     mine.emplace_back(planned->member.get(), &planned->call);
     calls.push_back(planned->call);
   }
-  const Planned &first = *all.front();
-  const Outcome outcome = first.member->team->run(mine, first.choice);
+  const Planned &first = *part.planned.front();
+  const Outcome outcome = part.team->run(mine, first.choice);
   const std::string what = describe(shapeOf(first.call, first.member->ranks));
   switch (outcome.way) {
   case Outcome::Way::Ours:
@@ -107,13 +115,12 @@ int runTeam(const std::vector<const Planned *> &all) {
   return InternalError;
 }
 
-/// Calls of different teams go in an order that all ranks share: their kernels may wait for each other in one stream.
+/// Each communicator's call is decided alone. Teams go in the program's order: their kernels may wait for each other in
+/// one stream.
 int run(Plan &plan) {
   std::vector<std::shared_ptr<Member>> members;
-  std::vector<Call> calls;
   for (const Planned &planned : plan) {
     members.push_back(planned.member);
-    calls.push_back(planned.call);
     if (!hasBuffers(planned))
       return InvalidArgument;
   }
@@ -121,35 +128,59 @@ int run(Plan &plan) {
     warn("the ranks of a communicator could not meet");
     return met;
   }
-  std::map<std::string, std::vector<const Planned *>> teams;
+  std::vector<Part> parts;
+  std::vector<Call> others;
   for (Planned &planned : plan) {
-    if (planned.member->team)
+    const std::shared_ptr<Team> team = teamOf(*planned.member);
+    if (team)
       planned.choice = choose(shapeOf(planned.call, planned.member->ranks));
-    if (planned.choice.kernel == nullptr)
-      return passOnAsGroup(calls);
-    teams[planned.member->team->meeting()].push_back(&planned);
+    if (planned.choice.kernel == nullptr) {
+      others.push_back(planned.call);
+      continue;
+    }
+    auto part = std::find_if(parts.begin(), parts.end(), [&](const Part &known) { return known.team == team; });
+    if (part == parts.end())
+      part = parts.insert(part, Part{team, {}});
+    part->planned.push_back(&planned);
   }
-  int result = Success;
-  for (const auto &[meeting, all] : teams)
-    result = worst(result, runTeam(all));
+  int result = others.empty() ? int{Success} : passOnAsGroup(others);
+  for (const Part &part : parts)
+    result = worst(result, runPart(part));
   return result;
+}
+
+/// A collective within a group: recorded, or passed on at once, as what it names, such as an operation of the program's
+/// own, need not live to the end of the group.
+int record(const Call &call) {
+  if (std::count(group.passedOn.begin(), group.passedOn.end(), call.comm) != 0)
+    return passOn(call);
+  const auto before = std::find_if(group.plan.begin(), group.plan.end(),
+                                   [&](const Planned &planned) { return planned.call.comm == call.comm; });
+  if (before == group.plan.end()) {
+    if (std::optional<Planned> planned = plan(call)) {
+      group.plan.push_back(std::move(*planned));
+      return Success;
+    }
+    group.passedOn.push_back(call.comm);
+    return passOn(call);
+  }
+  info("a group with several calls of a communicator: NCCL has all of them");
+  const Call first = before->call;
+  group.plan.erase(before);
+  group.passedOn.push_back(call.comm);
+  return passOnAll({first, call});
 }
 
 } // namespace
 
 int submit(const Call &call) {
-  Plan plan;
-  if (group.depth != 0 && !group.isPassedOn) {
-    group.calls.push_back(call);
-    if (mayBeOurs(group.calls, plan))
-      return Success;
-    // At once: what the call names, as an operation of the program's own, need not live to the end of the group.
-    group.isPassedOn = true;
-    return passOnAll(std::exchange(group.calls, {}));
-  }
   if (group.depth != 0)
+    return isCollective(call) ? record(call) : passOn(call);
+  std::optional<Planned> planned = plan(call);
+  if (!planned)
     return passOn(call);
-  return mayBeOurs({call}, plan) ? run(plan) : passOn(call);
+  Plan alone{std::move(*planned)};
+  return run(alone);
 }
 
 int groupStart() {
@@ -163,24 +194,22 @@ int groupEnd() {
   group.depth = std::max(0, group.depth - 1);
   if (group.depth != 0)
     return real().groupEnd();
-  group.isPassedOn = false;
-  const std::vector<Call> calls = std::exchange(group.calls, {});
-  Plan plan;
-  if (calls.empty() || !mayBeOurs(calls, plan)) {
-    const int result = passOnAll(calls);
-    return worst(result, real().groupEnd());
-  }
+  group.passedOn.clear();
+  Plan plan = std::exchange(group.plan, {});
   // What else the group has is NCCL's, and comes first.
   const int result = real().groupEnd();
-  return result == Success || result == InProgress ? run(plan) : result;
+  if (plan.empty() || (result != Success && result != InProgress))
+    return result;
+  return run(plan);
 }
 
 int groupSimulateEnd(void *info) {
   group.depth = std::max(0, group.depth - 1);
   int result = Success;
   if (group.depth == 0) {
-    result = passOnAll(std::exchange(group.calls, {}));
-    group.isPassedOn = false;
+    group.passedOn.clear();
+    for (const Planned &planned : std::exchange(group.plan, {}))
+      result = worst(result, passOn(planned.call));
   }
   return worst(result, real().groupSimulateEnd(info));
 }

@@ -29,14 +29,25 @@ struct Candidate {
   }
 };
 
+/// What there is for a number of ranks, as their first meeting found it. It stays so: what is registered later is not
+/// agreed on. Another process that finds more has another digest.
+struct Loaded {
+  std::vector<Candidate> candidates; ///< listed ones first
+  uint64_t digest = 0;
+};
+
+struct Selector {
+  MscclcSelectFunction function = nullptr;
+  void *user = nullptr;
+};
+
 struct Library {
   std::mutex mutex;
   Manifest manifest;
-  std::map<uint32_t, uint64_t> loaded; ///< ranks to what loadKernels said
-  std::vector<Candidate> listed;
+  std::map<uint32_t, Loaded> loaded; ///< by ranks
   std::map<Shape, Choice> choices;
-  MscclcSelectFunction selector = nullptr;
-  void *user = nullptr;
+  uint64_t selectors = 0; ///< that were set so far
+  Selector selector;
 
   Library() {
     const char *const wanted = std::getenv("MSCCLC_KERNELS");
@@ -52,7 +63,9 @@ struct Library {
     Dl_info self{};
     if (::dladdr(&here, &self) == 0 || self.dli_fname == nullptr)
       return ".";
-    return (std::filesystem::path(self.dli_fname).parent_path() / "mscclc" / "kernels").string();
+    std::error_code error;
+    const std::filesystem::path file = std::filesystem::canonical(self.dli_fname, error); // links lead to it
+    return ((error ? std::filesystem::path(self.dli_fname) : file).parent_path() / "mscclc" / "kernels").string();
   }
 };
 
@@ -92,23 +105,42 @@ const MscclcKernel *loadEntry(const ManifestEntry &entry, std::string &why) {
   return why.empty() ? found : nullptr;
 }
 
-bool isListed(const Library &all, const MscclcKernel *kernel) {
-  return std::any_of(all.listed.begin(), all.listed.end(), [&](const Candidate &c) { return c.kernel == kernel; });
+Loaded load(const Manifest &manifest, uint32_t ranks) {
+  Loaded result;
+  std::vector<Candidate> &candidates = result.candidates;
+  uint64_t digest = mix(manifest.digest, std::to_string(windowBytes()) + mscclc_runtime_version());
+  const auto add = [&](const MscclcKernel *kernel, const ManifestEntry *entry) {
+    candidates.push_back({kernel, entry});
+    digest = mix(digest, std::string(kernel->name) + kernel->tool + kernel->switches);
+  };
+  for (const ManifestEntry &entry : manifest.entries) {
+    if (entry.ranks != ranks)
+      continue;
+    std::string why;
+    if (const MscclcKernel *kernel = loadEntry(entry, why); kernel != nullptr) {
+      add(kernel, &entry);
+    } else {
+      warn(why + "; NCCL runs what it is listed for");
+      digest = mix(digest, "none");
+    }
+  }
+  const auto listed = static_cast<std::ptrdiff_t>(candidates.size());
+  for (uint32_t i = 0; const MscclcKernel *kernel = mscclc_kernel_at(i); ++i)
+    if (kernel->ranks == ranks && std::none_of(candidates.begin(), candidates.begin() + listed,
+                                               [&](const Candidate &known) { return known.kernel == kernel; }))
+      add(kernel, nullptr);
+  result.digest = digest;
+  return result;
 }
 
-/// Listed ones first.
-std::vector<Candidate> candidatesFor(const Library &all, const Shape &shape) {
-  std::vector<Candidate> found;
-  const auto add = [&](const Candidate &candidate) {
-    if (candidate.kernel->ranks == shape.ranks && std::string(candidate.kernel->collective) == nameOf(shape.kind))
-      found.push_back(candidate);
-  };
-  for (const Candidate &candidate : all.listed)
-    add(candidate);
-  for (uint32_t i = 0; const MscclcKernel *kernel = mscclc_kernel_at(i); ++i)
-    if (!isListed(all, kernel))
-      add({kernel, nullptr});
-  return found;
+/// Stays where it is, and never changes.
+const Loaded &loadedFor(uint32_t ranks) {
+  Library &all = library();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  auto found = all.loaded.find(ranks);
+  if (found == all.loaded.end())
+    found = all.loaded.emplace(ranks, load(all.manifest, ranks)).first;
+  return found->second;
 }
 
 MscclcQuery queryOf(const Shape &shape, const MscclcKernel &kernel, const Choice &choice) {
@@ -149,7 +181,8 @@ std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice
   return "";
 }
 
-Choice make(const Library &all, const Shape &shape) {
+/// Holds no lock: the selector is the program's, and may come back here.
+Choice make(const std::vector<Candidate> &candidates, const Selector &selector, const Shape &shape) {
   Choice choice;
   choice.reduceOp = MSCCLC_SUM;
   choice.dtype = MSCCLC_U8; // kernels that only move bytes take any type
@@ -170,7 +203,9 @@ Choice make(const Library &all, const Shape &shape) {
   std::vector<const MscclcKernel *> kernels;
   std::string why = "there is no kernel for it";
   bool isFirst = true;
-  for (const Candidate &candidate : candidatesFor(all, shape)) {
+  for (const Candidate &candidate : candidates) {
+    if (std::string(candidate.kernel->collective) != nameOf(shape.kind))
+      continue;
     Choice one = choice;
     if (const std::string reason = unfit(shape, candidate, one); !reason.empty()) {
       // What is listed for this size says most.
@@ -188,9 +223,10 @@ Choice make(const Library &all, const Shape &shape) {
     kernels.push_back(one.kernel);
   }
   size_t pick = 0;
-  if (all.selector != nullptr && !fitting.empty()) {
+  if (selector.function != nullptr && !fitting.empty()) {
     const MscclcQuery query = queryOf(shape, *kernels.front(), fitting.front());
-    const int32_t answer = all.selector(&query, kernels.data(), static_cast<uint32_t>(kernels.size()), all.user);
+    const int32_t answer =
+        selector.function(&query, kernels.data(), static_cast<uint32_t>(kernels.size()), selector.user);
     pick = answer < 0 ? fitting.size() : static_cast<size_t>(answer);
     why = "the program's selector takes none of " + std::to_string(fitting.size());
   }
@@ -223,70 +259,55 @@ uint64_t windowBytes() {
 }
 
 bool mayServe(Kind kind, uint32_t ranks) {
-  const Library &all = library();
   const std::string name = nameOf(kind);
-  for (const ManifestEntry &entry : all.manifest.entries)
-    if (entry.ranks == ranks && entry.collective == name)
-      return true;
-  for (uint32_t i = 0; const MscclcKernel *kernel = mscclc_kernel_at(i); ++i)
-    if (kernel->ranks == ranks && kernel->collective == name)
-      return true;
-  return false;
+  const std::vector<Candidate> &all = loadedFor(ranks).candidates;
+  return std::any_of(all.begin(), all.end(), [&](const Candidate &c) { return c.kernel->collective == name; });
 }
 
 uint64_t loadKernels(uint32_t ranks) {
-  Library &all = library();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  if (const auto known = all.loaded.find(ranks); known != all.loaded.end())
-    return known->second;
-  uint64_t digest = mix(all.manifest.digest, std::to_string(windowBytes()) + mscclc_runtime_version());
-  for (const ManifestEntry &entry : all.manifest.entries) {
-    if (entry.ranks != ranks)
-      continue;
-    std::string why;
-    const MscclcKernel *kernel = loadEntry(entry, why);
-    if (kernel == nullptr)
-      warn(why + "; NCCL runs what it is listed for");
-    else
-      all.listed.push_back({kernel, &entry});
-    digest = mix(digest, kernel == nullptr ? "none" : std::string(kernel->name) + kernel->tool + kernel->switches);
-  }
-  for (uint32_t i = 0; const MscclcKernel *kernel = mscclc_kernel_at(i); ++i)
-    if (kernel->ranks == ranks && !isListed(all, kernel))
-      digest = mix(digest, kernel->name);
-  return all.loaded[ranks] = digest;
+  return loadedFor(ranks).digest;
 }
 
 Choice choose(const Shape &shape) {
   Library &all = library();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  const auto known = all.choices.find(shape);
-  if (known != all.choices.end())
-    return known->second;
-  if (all.choices.size() >= mostShapes)
-    all.choices.clear();
-  const Choice &made = all.choices[shape] = make(all, shape);
+  const Loaded &loaded = loadedFor(shape.ranks);
+  Selector selector;
+  uint64_t selectors = 0;
+  {
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    if (const auto known = all.choices.find(shape); known != all.choices.end())
+      return known->second;
+    selector = all.selector;
+    selectors = all.selectors;
+  }
+  const Choice made = make(loaded.candidates, selector, shape);
   info(describe(shape) + ": " + made.why);
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (selectors == all.selectors) {
+    if (all.choices.size() >= mostShapes)
+      all.choices.clear();
+    all.choices.emplace(shape, made);
+  }
   return made;
 }
 
 uint64_t largestMessage(const MscclcKernel &kernel) {
-  Library &all = library();
-  const std::lock_guard<std::mutex> lock(all.mutex);
   uint64_t largest = 0;
-  for (const Candidate &candidate : all.listed)
-    if (candidate.kernel == &kernel)
+  for (const Candidate &candidate : loadedFor(kernel.ranks).candidates)
+    if (candidate.kernel == &kernel && candidate.entry != nullptr)
       largest = std::max(largest, candidate.entry->max);
-  const uint64_t share = uint64_t{kernel.message_shares} * sizeof(double);
   largest = std::min(largest == 0 ? windowBytes() : largest, windowBytes());
-  return std::min(kernel.max_message_bytes, largest + share - 1 - (largest + share - 1) % share);
+  const uint64_t share = uint64_t{kernel.message_shares} * sizeof(double);
+  if (share != 0)
+    largest += share - 1 - (largest + share - 1) % share;
+  return std::min(kernel.max_message_bytes, largest);
 }
 
 void setSelector(MscclcSelectFunction function, void *user) {
   Library &all = library();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  all.selector = function;
-  all.user = user;
+  all.selector = {function, user};
+  ++all.selectors;
   all.choices.clear();
 }
 

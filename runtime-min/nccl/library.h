@@ -19,11 +19,12 @@ struct Choice {
 
 /// Bytes of a rank's input and output that fit into the window: MSCCLC_WINDOW (64M).
 uint64_t windowBytes();
-/// Whether there may be a kernel for a call, before any is loaded.
-bool mayServe(Kind kind, uint32_t ranks);
-/// Loads what is listed for this many ranks. The result differs where ranks have other kernels, window or version.
+/// Loads what is listed for this many ranks, and takes what the program has registered for them: once, at the first
+/// call of any function here. The result differs where ranks have other kernels, window or version.
 uint64_t loadKernels(uint32_t ranks);
-/// Once loaded. The choice is made once for each shape.
+/// Whether there is a kernel of this collective at all.
+bool mayServe(Kind kind, uint32_t ranks);
+/// The choice is made once for each shape and selector.
 Choice choose(const Shape &shape);
 /// The largest message that a kernel is picked for, in whole shares.
 uint64_t largestMessage(const MscclcKernel &kernel);

@@ -17,7 +17,7 @@ struct Member {
   uint32_t rank = 0;
   int device = 0;
   bool known = false;         ///< set up: its ranks have told each other what they are
-  std::shared_ptr<Team> team; ///< null: NCCL runs every call
+  std::shared_ptr<Team> team; ///< read it by teamOf; null: NCCL runs every call
 
   // For what ranks tell each other through the real communicator.
   cudaStream_t stream = nullptr;
@@ -26,7 +26,6 @@ struct Member {
   // Calls of one communicator use one window, so they follow each other.
   cudaEvent_t done = nullptr; ///< the last call outside of captures
   bool isPending = false;
-  cudaStream_t lastStream = nullptr;
   cudaStream_t lastCaptured = nullptr;
   unsigned long long lastCapture = 0;
 

@@ -14,6 +14,7 @@
 #include <random>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace mscclc::nccl {
 namespace {
@@ -183,28 +184,35 @@ std::shared_ptr<Member> take(Comm comm) {
   return member;
 }
 
+std::shared_ptr<Team> teamOf(const Member &member) {
+  const std::lock_guard<std::mutex> lock(table().mutex);
+  return member.team;
+}
+
 void abortTeam(Member &member) {
-  if (member.team)
-    member.team->abort();
+  if (const std::shared_ptr<Team> team = teamOf(member))
+    team->abort();
 }
 
 void leaveTeam(Member &member) {
-  if (!member.team)
-    return;
-  member.team->leave(member);
-  member.team.reset();
+  std::shared_ptr<Team> team;
+  {
+    const std::lock_guard<std::mutex> lock(table().mutex);
+    team = std::exchange(member.team, nullptr);
+  }
+  if (team)
+    team->leave(member);
 }
 
 bool hasFailed(Comm comm) {
   Table &all = table();
-  std::shared_ptr<Member> member;
+  std::shared_ptr<Team> team;
   {
     const std::lock_guard<std::mutex> lock(all.mutex);
-    const auto found = all.members.find(comm);
-    if (found != all.members.end())
-      member = found->second;
+    if (const auto found = all.members.find(comm); found != all.members.end())
+      team = found->second->team;
   }
-  return member && member->team && member->team->hasFailed();
+  return team && team->hasFailed();
 }
 
 } // namespace mscclc::nccl

@@ -10,6 +10,8 @@ std::shared_ptr<Member> memberOf(Comm comm);
 /// Brings those that are not yet known together with the other ranks of their communicators. All ranks come here at the
 /// same call. Returns a Result; a member without a team is then NCCL's.
 int meet(const std::vector<std::shared_ptr<Member>> &members);
+/// The member's team as it is at this moment, for any thread: an abort takes it away. Null: NCCL runs every call.
+std::shared_ptr<Team> teamOf(const Member &member);
 /// The communicator ends: takes its entry out; null if there is none.
 std::shared_ptr<Member> take(Comm comm);
 /// Makes what runs or waits for the member's communicator give up.

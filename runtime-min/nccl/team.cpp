@@ -20,6 +20,18 @@ std::string ofRuntime(int32_t code) {
     return why;
 #define MSCCLC_CUDA(call) MSCCLC_TRY(ofCuda(call, #call))
 
+/// Refusals that depend on the kernel and the call alone, so every process makes them.
+bool isShared(int32_t code) {
+  return code == MSCCLC_ERROR_SIZE || code == MSCCLC_ERROR_KERNEL || code == MSCCLC_ERROR_THREADS;
+}
+
+bool isDone(cudaEvent_t event) {
+  const cudaError_t error = cudaEventQuery(event);
+  if (error == cudaErrorNotReady)
+    cudaGetLastError(); // the program is not to find it
+  return error == cudaSuccess;
+}
+
 /// The capture that a stream takes part in; 0 if it does in none.
 unsigned long long captureOf(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -46,6 +58,12 @@ void Team::join(Member &member) {
 void Team::leave(Member &member) {
   const std::lock_guard<std::mutex> lock(mutex_);
   members_[member.rank - place_.firstLocal] = nullptr;
+  if (aborted_ || !member.isPending)
+    return;
+  // The windows go with the team, and the last call may still copy from them.
+  const Aside aside;
+  cudaSetDevice(member.device);
+  cudaEventSynchronize(member.done);
 }
 
 void Team::abort() {
@@ -94,8 +112,11 @@ Outcome Team::launchAll(const Choice &choice) {
   }
   if (!refused_.empty())
     return {Outcome::Way::PassOn, refused_};
-  if (failed_ || mscclc_communicator_health(communicator_) != MSCCLC_OK)
-    return afterFailure(failed_ ? "an earlier call failed" : mscclc_last_error());
+  if (failed_)
+    return {Outcome::Way::Failed, "an earlier call failed"};
+  // Its result is lost, so the program has to hear of it.
+  if (mscclc_communicator_health(communicator_) != MSCCLC_OK)
+    return fails(std::string("an earlier call failed: ") + mscclc_last_error());
   auto found = instances_.find(choice.kernel);
   if (found == instances_.end()) {
     Prepared prepared;
@@ -122,30 +143,35 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
   call.output = output_;
   call.message_bytes = choice.message;
   call.streams = streams.data();
-  if (mscclc_launch(instance, &call) != MSCCLC_OK) {
+  if (const int32_t code = mscclc_launch(instance, &call); code != MSCCLC_OK) {
     const std::string why = mscclc_last_error();
-    // Refused before any rank began, and so on all of them.
-    if (mscclc_communicator_health(communicator_) != MSCCLC_OK)
-      return afterFailure(why);
     mark();
-    return {Outcome::Way::PassOn, why};
+    const bool isWell = mscclc_communicator_health(communicator_) == MSCCLC_OK;
+    // Refused before any rank began: on all of them, if all are here or have the same reason.
+    if (isWell && (place_.locals == place_.ranks || isShared(code)))
+      return {Outcome::Way::PassOn, why};
+    return afterFailure(why);
   }
   if (const std::string why = copyOut(kernel, choice); !why.empty())
-    return afterFailure(why);
+    return fails(why);
   return {Outcome::Way::Ours, ""};
 }
 
-/// Where all ranks are here, everything begins anew and NCCL has the call. Else other processes may have launched it.
+/// This call's launch has failed, and none of its results is copied. Where all ranks are here and no earlier call was
+/// lost with it, everything begins anew and NCCL has the call. Else other processes may have launched it.
 Outcome Team::afterFailure(const std::string &why) {
-  if (place_.locals == place_.ranks && !aborted_ && !capturing()) {
-    mscclc_communicator_synchronize(communicator_);
-    if (mscclc_communicator_reset(communicator_) == MSCCLC_OK)
-      return {Outcome::Way::PassOn, why};
+  if (place_.locals != place_.ranks || aborted_ || capturing() || earlierRuns_)
+    return fails(why);
+  mscclc_communicator_synchronize(communicator_);
+  if (mscclc_communicator_reset(communicator_) != MSCCLC_OK)
     refused_ = why;
-    return {Outcome::Way::PassOn, why};
-  }
+  return {Outcome::Way::PassOn, why};
+}
+
+/// For good: the error stays until the program aborts the communicator.
+Outcome Team::fails(const std::string &why) {
   failed_ = true;
-  return {Outcome::Way::Failed, why + "; other ranks may run it, so NCCL cannot: abort the communicator"};
+  return {Outcome::Way::Failed, why + "; NCCL cannot make up for it: abort the communicator"};
 }
 
 bool Team::capturing() const {
@@ -155,11 +181,15 @@ bool Team::capturing() const {
   return false;
 }
 
-/// Behind the last call of the member, on whatever stream that was.
+/// Behind the last call of the member, on whatever stream that was. Handles of streams do not tell: they are used
+/// again, and cudaStreamPerThread is another one in each thread.
 std::string Team::order(Member &member, cudaStream_t stream) {
   const unsigned long long capture = captureOf(stream);
   if (capture == 0) {
-    if (member.isPending && member.lastStream != stream)
+    if (member.isPending && isDone(member.done))
+      member.isPending = false;
+    earlierRuns_ = earlierRuns_ || member.isPending;
+    if (member.isPending)
       MSCCLC_CUDA(cudaStreamWaitEvent(stream, member.done, 0));
     return "";
   }
@@ -187,6 +217,7 @@ char *Team::outputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t 
 }
 
 std::string Team::copyIn(const MscclcKernel &kernel, const Choice &choice) {
+  earlierRuns_ = false;
   for (uint32_t i = 0; i < place_.locals; ++i) {
     Member &member = *members_[i];
     const Call &call = *calls_[i];
@@ -222,7 +253,6 @@ std::string Team::mark() {
     MSCCLC_CUDA(cudaSetDevice(member.device));
     MSCCLC_CUDA(cudaEventRecord(member.done, calls_[i]->stream));
     member.isPending = true;
-    member.lastStream = calls_[i]->stream;
   }
   return "";
 }
@@ -253,6 +283,7 @@ std::string Team::makeCommunicator() {
   options.platform = MSCCLC_PLATFORM_CUDA;
   options.rendezvous = place_.meeting.c_str();
   MscclcCommunicator *made = nullptr;
+  MSCCLC_TRY(agree("")); // a process that comes late uses up nothing of the others' time to connect
   std::string why = agree(ofRuntime(mscclc_communicator_create(&options, &made)));
   if (why.empty()) {
     const bool well = mscclc_buffer_allocate(made, windowBytes(), &input_) == MSCCLC_OK &&
@@ -268,7 +299,32 @@ std::string Team::makeCommunicator() {
 }
 
 std::string Team::makeInstance(const MscclcKernel &kernel, MscclcInstance *&instance) {
+  // What would be refused in some processes alone is refused here, by all.
+  MSCCLC_TRY(agree(place_.locals == place_.ranks ? "" : unfit(kernel)));
   return agree(ofRuntime(mscclc_instance_create(communicator_, &kernel, largestMessage(kernel), &instance)));
+}
+
+/// Why the blocks of the ranks here would not be on their devices at once, with as many threads as the kernel takes;
+/// empty if they would.
+std::string Team::unfit(const MscclcKernel &kernel) const {
+  for (const Member *member : members_) {
+    uint64_t wanted = 0;
+    for (const Member *other : members_) {
+      MscclcRankInfo info{};
+      kernel.rank_info(other->rank, &info);
+      wanted += other->device == member->device ? info.blocks : 0;
+    }
+    MSCCLC_CUDA(cudaSetDevice(member->device));
+    for (uint32_t i = 0; i < kernel.num_variants; ++i) {
+      uint32_t room = 0;
+      if (kernel.variants[i].resident_blocks(kernel.threads, &room) != MSCCLC_OK)
+        return "a variant of the kernel cannot run on device " + std::to_string(member->device);
+      if (wanted > room)
+        return std::to_string(wanted) + " blocks are wanted on device " + std::to_string(member->device) + ", and " +
+               std::to_string(room) + " fit on it at once";
+    }
+  }
+  return "";
 }
 
 } // namespace mscclc::nccl

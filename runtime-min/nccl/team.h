@@ -36,7 +36,6 @@ public:
   Team(const Team &) = delete;
   Team &operator=(const Team &) = delete;
 
-  const std::string &meeting() const { return place_.meeting; }
   void join(Member &member);
   /// A member's communicator ends. The last one takes the team down, which is collective over processes.
   void leave(Member &member);
@@ -52,12 +51,14 @@ private:
   Outcome launchAll(const Choice &choice);
   Outcome launch(MscclcInstance *instance, const Choice &choice);
   Outcome afterFailure(const std::string &why);
+  Outcome fails(const std::string &why);
   std::string copyIn(const MscclcKernel &kernel, const Choice &choice);
   std::string copyOut(const MscclcKernel &kernel, const Choice &choice);
   std::string mark();
   std::string order(Member &member, cudaStream_t stream);
   std::string makeCommunicator();
   std::string makeInstance(const MscclcKernel &kernel, MscclcInstance *&instance);
+  std::string unfit(const MscclcKernel &kernel) const;
   std::string agree(const std::string &why);
   char *inputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t rank) const;
   char *outputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t rank) const;
@@ -82,6 +83,7 @@ private:
     std::string why;
   };
   std::map<const MscclcKernel *, Prepared> instances_;
+  bool earlierRuns_ = false; ///< an earlier call was not done when the round's copies began
   std::atomic<bool> failed_{false};
   std::atomic<bool> aborted_{false};
 };

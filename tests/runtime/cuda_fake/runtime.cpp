@@ -378,6 +378,12 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   await(eventOf(event), lastRecord(eventOf(event)));
   return cudaSuccess;
 }
+cudaError_t cudaEventQuery(cudaEvent_t handle) {
+  counted(__func__);
+  Event &event = eventOf(handle);
+  const Guard guard(event.mutex);
+  return event.reached >= event.recorded ? cudaSuccess : cudaErrorNotReady;
+}
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   counted(__func__);
   cudaEventSynchronize(event);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
 
 using namespace testing;
 
@@ -35,6 +36,33 @@ TEST_CASE("A call whose kernel fails is NCCL's, and a line says why", "[failing]
   ncclResult_t state = ncclInternalError;
   CHECK(ncclCommGetAsyncError(world.comms[0], &state) == ncclSuccess);
   CHECK(state == ncclSuccess); // no call was lost
+}
+
+TEST_CASE("A call whose kernel fails while an earlier one runs is lost, and the error stays", "[losing]") {
+  World world(4); // the third launch fails
+  const auto sums = [&] {
+    ncclGroupStart();
+    for (int r = 0; r < 4; ++r)
+      ncclAllReduce(world.inputs[r], world.outputs[r], 256, ncclFloat, ncclSum, world.comms[r], world.streams[r]);
+    return ncclGroupEnd();
+  };
+  world.fill<float>(256);
+  CHECK(sums() == ncclSuccess); // so that everything is set up
+  world.synchronize();
+  for (int i = 0; i < 500; ++i) // what keeps the next one from ending
+    cudaMemcpyAsync(world.outputs[0], world.inputs[0], World::room, cudaMemcpyDeviceToDevice, world.streams[0]);
+  CHECK(sums() == ncclSuccess);
+  CHECK(sums() == ncclInternalError);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    ncclResult_t state = ncclSuccess;
+    CHECK(ncclCommGetAsyncError(world.comms[0], &state) == ncclSuccess);
+    CHECK(state == ncclInternalError);
+    CHECK(sums() == ncclInternalError);
+  }
+  CHECK(reached("AllReduce") == 0);
+  for (ncclComm_t &comm : world.comms)
+    CHECK(ncclCommAbort(std::exchange(comm, nullptr)) == ncclSuccess);
+  world.synchronize();
 }
 
 TEST_CASE("An abort ends a call that waits for other ranks") {

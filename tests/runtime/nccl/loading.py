@@ -115,6 +115,15 @@ def processes(_):
                    "allreduce of 8000 bytes of f64, sum, 2 ranks: NCCL")
 
 
+def folders(_):
+    """Two ranks in processes with different folders of kernels, one of them with none: they meet, and NCCL has all."""
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=folder + "/id",
+                       **({"MSCCLC_KERNELS": folder} if rank else {})) for rank in range(2)]
+        for rank in ranks:
+            expect(rank, "NCCL, as the ranks have different kernels, windows or versions", "right")
+
+
 def rank(_):
     library, cuda, self = ctypes.CDLL("libnccl.so.2"), ctypes.CDLL(FAKE), int(os.environ["RANK"])
     place = pathlib.Path(os.environ["ID"])
@@ -146,7 +155,7 @@ def rank(_):
 
 def main():
     cases = {case.__name__: case for case in (by_ctypes, load, by_run_path, without_nccl, two_nccls, refused, processes,
-                                              rank)}
+                                              folders, rank)}
     parser = argparse.ArgumentParser()
     parser.add_argument("shim")
     parser.add_argument("functions")

@@ -1,5 +1,6 @@
 // Who runs a call: a kernel or NCCL; and that the result is right in both cases.
 #include "catch.h"
+#include "mscclc/nccl.h"
 #include "world.h"
 
 #include <algorithm>
@@ -202,6 +203,68 @@ TEST_CASE("A group with several calls of a communicator is NCCL's as a whole") {
     CHECK(world.output<float>(rank)[7] == valueOf<float>(0, 7) + valueOf<float>(1, 7));
     CHECK(world.output<float>(rank)[107] == std::max(valueOf<float>(0, 107), valueOf<float>(1, 107)));
   }
+}
+
+TEST_CASE("What else a rank has in its group decides nothing for a communicator") {
+  World world(2), alone(1);
+  const auto sum = [&](int r) {
+    return ncclAllReduce(world.inputs[r], world.outputs[r], 100, ncclFloat, ncclSum, world.comms[r], world.streams[r]);
+  };
+  // A communicator, and a send to itself, that rank 1 does not have.
+  const auto withOther = [&](int r) {
+    if (r != 0)
+      return sum(r);
+    ncclGroupStart();
+    CHECK(sum(0) == ncclSuccess);
+    CHECK(ncclSend(world.inputs[0], 50, ncclFloat, 0, world.comms[0], alone.streams[0]) == ncclSuccess);
+    CHECK(ncclRecv(world.output<float>(0) + 100, 50, ncclFloat, 0, world.comms[0], alone.streams[0]) == ncclSuccess);
+    CHECK(ncclAllReduce(alone.inputs[0], alone.outputs[0], 100, ncclFloat64, ncclSum, alone.comms[0],
+                        alone.streams[0]) == ncclSuccess);
+    return ncclGroupEnd();
+  };
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    world.fill<float>(100);
+    alone.fill<double>(100);
+    CHECK(reachedBy("AllReduce", [&] { CHECK(world.inThreads(withOther) == ncclSuccess); }) == 1);
+    alone.synchronize();
+    for (int r = 0; r < 2; ++r)
+      CHECK(world.output<float>(r)[99] == valueOf<float>(0, 99) + valueOf<float>(1, 99));
+    CHECK(world.output<float>(0)[149] == valueOf<float>(0, 49));
+    CHECK(alone.output<double>(0)[99] == valueOf<double>(0, 99));
+  }
+}
+
+TEST_CASE("The program's selector decides, and may set another one") {
+  World world(2);
+  struct Asked {
+    int32_t answer = 0;
+    int times = 0;
+    uint64_t bytes = 0;
+  } asked;
+  const MscclcSelectFunction selects = [](const MscclcQuery *query, const MscclcKernel *const *, uint32_t, void *user) {
+    Asked &mine = *static_cast<Asked *>(user);
+    ++mine.times;
+    mine.bytes = query->message_bytes;
+    if (mine.answer == 1)
+      mscclc_nccl_set_selector(nullptr, nullptr);
+    return mine.answer == 1 ? 0 : mine.answer;
+  };
+  const auto sums = [&] {
+    return reachedBy("AllReduce", [&] { CHECK(reducesRight<float>(world, 1000, ncclFloat32, ncclSum)); });
+  };
+  asked.answer = -1;
+  mscclc_nccl_set_selector(selects, &asked);
+  CHECK(sums() == 2);
+  CHECK(asked.bytes == 4000);
+  const int times = asked.times;
+  CHECK(sums() == 2);
+  CHECK(asked.times == times); // remembered
+  asked = {1, 0, 0};
+  mscclc_nccl_set_selector(selects, &asked);
+  CHECK(sums() == 0);
+  CHECK(asked.times == 1);
+  CHECK(sums() == 0);
+  CHECK(asked.times == 1); // and taken back
 }
 
 TEST_CASE("Sends and receives of a group stay together, within groups of groups too") {
