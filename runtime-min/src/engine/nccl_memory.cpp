@@ -111,7 +111,7 @@ Status NcclMemory::registerWindows(const std::string &what) {
                                                                  static_cast<char *>(local_[i]) - withinPage(i),
                                                                  longest, &windows_[i], ncclSymmetricWindow));
   }
-  if (Status ended = nccl.library.finish("ncclGroupEnd", nccl.comms[0], nccl.library.groupEnd()); mine.ok())
+  if (Status ended = nccl.library.finishGroup(nccl.comms, nccl.library.groupEnd()); mine.ok())
     mine = std::move(ended);
   for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i) {
     if (windows_[i] == nullptr)
