@@ -33,7 +33,7 @@ Status Instance::checkStreams(const MscclcCall &call) const {
         continue;
       if (call.streams[i] == call.streams[j])
         return wrong(i, "is that of another rank on its device");
-      if (call.streams[i] == nullptr)
+      if (communicator_.platform().isDefault(call.streams[i]))
         return wrong(i, "is the default one, which waits for the streams of the other ranks on its device");
     }
   }
@@ -83,7 +83,11 @@ Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) 
   const auto known = residency_.find(key);
   if (known != residency_.end())
     return known->second;
-  return residency_[key] = countResidents(variant, threads);
+  Status counted = countResidents(variant, threads);
+  // Other failures may pass.
+  if (counted.ok() || counted.code == MSCCLC_ERROR_NOT_RESIDENT)
+    residency_[key] = counted;
+  return counted;
 }
 
 /// All ranks of a device wait for each other, so their blocks must be on it at the same time, and beside them what the
@@ -124,7 +128,7 @@ Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) 
 Status Instance::orderAfterOthers(const MscclcCall &call) {
   for (uint32_t i = 0; i < local_.size(); ++i) {
     Stream stream = streamOf(call, i);
-    local_[i].captured = communicator_.platform().capturing(stream);
+    local_[i].captured = communicator_.platform().capturing(communicator_.device(i), stream);
     if (local_[i].captured)
       continue;
     const int32_t device = communicator_.device(i);

@@ -134,6 +134,15 @@ TEST_CASE("Launches follow each other over all ranks of a shared device, whateve
   }
   communicator.synchronize();
   CHECK(calls("cudaStreamWaitEvent") - before == 19 * 4 * 3); // a rank's own stream keeps its order
+  std::vector<void *> handles;
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    handles.push_back(mscclc_communicator_stream(communicator.get(), rank));
+  handles[2] = cudaStreamLegacy;
+  Call call;
+  call.inPlace(buffer).of(256, MSCCLC_U8);
+  call.streams = handles.data();
+  const std::string refused = failureOf([&] { gather.launch(call); }).text;
+  CHECK(contains(refused, "the stream of rank 2 is the default one"));
 }
 
 TEST_CASE("A rank follows what was launched last on it, where other ranks were captured") {
