@@ -157,6 +157,22 @@ TEST_CASE("A process that is late for a call is named") {
         }) == Codes(2, 0));
 }
 
+TEST_CASE("A process that does not come to release a buffer fails the communicator") {
+  const std::string place = newPlace();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          CommunicatorOptions options = spread(2, 2, process, place);
+          options.setup_timeout_ms = 300;
+          Communicator communicator(options);
+          MscclcBuffer *buffer = nullptr;
+          mscclc_buffer_allocate(communicator.get(), 64, &buffer);
+          if (process == 1)
+            ::usleep(900 * 1000);
+          const int32_t released = process == 0 ? mscclc_buffer_release(buffer) : MSCCLC_ERROR_RENDEZVOUS;
+          return released == MSCCLC_ERROR_RENDEZVOUS && mscclc_communicator_health(communicator.get()) != MSCCLC_OK ? 0
+                                                                                                                    : 1;
+        }) == Codes(2, 0));
+}
+
 TEST_CASE("A socket file that nobody listens at is replaced; another file is not") {
   const std::string path = "rendezvous-" + std::to_string(::getpid()) + ".socket";
   const int stale = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);

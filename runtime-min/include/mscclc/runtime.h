@@ -94,7 +94,8 @@ int32_t mscclc_communicator_create(const MscclcCommunicatorOptions *options,
                                    MscclcCommunicator **communicator); /* collective */
 /* The same with the options' defaults, on one rank's ncclComm_t. Collective. */
 int32_t mscclc_communicator_create_nccl(void *nccl, MscclcCommunicator **communicator);
-/* Collective, waits for the launches. Frees what was made from the communicator. Null is ignored. */
+/* Collective, waits for the launches. Frees what was made from the communicator: graphs with its launches are not
+ * replayed meanwhile, nor afterwards; replays are not waited for. Null is ignored. */
 int32_t mscclc_communicator_destroy(MscclcCommunicator *communicator);
 
 uint32_t mscclc_communicator_ranks(const MscclcCommunicator *communicator);
@@ -125,10 +126,15 @@ typedef struct MscclcBuffer MscclcBuffer;
 /* Allocates, zeroed; multicast mappings are made where the devices have them. Collective. */
 int32_t mscclc_buffer_allocate(MscclcCommunicator *communicator, uint64_t bytes, MscclcBuffer **buffer);
 /* Takes in memory that the caller owns and keeps until the buffer is released: `pointers` has one for each local rank,
- * anywhere within an allocation of its device. Collective. */
+ * anywhere within an allocation of its device that peers can reach: one of cudaMalloc or mscclc_buffer_allocate; on
+ * NCCL, of ncclMemAlloc or mscclc_buffer_allocate. Memory that another process cannot map, such as that of
+ * cudaMallocAsync and cudaMallocManaged, is MSCCLC_ERROR_UNSUPPORTED; within one process that is not checked.
+ * Collective. */
 int32_t mscclc_buffer_register(MscclcCommunicator *communicator, void *const *pointers, uint64_t bytes,
                                MscclcBuffer **buffer);
-/* Collective, waits for the launches; kernels forget the buffer. Null is ignored. */
+/* Collective, waits for the launches; kernels forget the buffer. Graphs with launches on it are not replayed meanwhile,
+ * nor afterwards; replays are not waited for. If a process does not come, it fails, and so does the communicator; the
+ * buffer is gone all the same. Null is ignored. */
 int32_t mscclc_buffer_release(MscclcBuffer *buffer);
 
 /* The buffer in which `bytes` from `pointer` on lie, of a local rank, and where in it; null: in none of them. */
@@ -150,7 +156,9 @@ typedef struct MscclcInstance MscclcInstance;
 /* `max_message_bytes`: the largest message it will be launched with; scratch is sized for it. Collective. */
 int32_t mscclc_instance_create(MscclcCommunicator *communicator, const MscclcKernel *kernel, uint64_t max_message_bytes,
                                MscclcInstance **instance);
-int32_t mscclc_instance_destroy(MscclcInstance *instance); /* collective, waits for the launches; null is ignored */
+/* Collective, waits for the launches. Graphs with launches of it are not replayed meanwhile, nor afterwards; replays
+ * are not waited for. Null is ignored. */
+int32_t mscclc_instance_destroy(MscclcInstance *instance);
 const MscclcKernel *mscclc_instance_kernel(const MscclcInstance *instance);
 uint64_t mscclc_instance_scratch_bytes(const MscclcInstance *instance); /* of each rank */
 
@@ -167,7 +175,9 @@ typedef struct MscclcCall {
   uint64_t input_offset;
   uint64_t output_offset;
   uint64_t message_bytes;
-  uint32_t threads; /* of a block; 0: as many as have work (MscclcKernel::useful_threads), 4 at most on the host */
+  /* Of a block, MscclcKernel::threads at most: a kernel that reduces takes 768 at the most, one that reduces packets
+   * 512. 0: as many as have work (MscclcKernel::useful_threads), 4 at most on the host. */
+  uint32_t threads;
   uint32_t reserved;
   /* One for each local rank, alive until mscclc_communicator_synchronize; those of ranks on one device differ, and none
    * of them is the default one. Null: the communicator's own, which do not wait for the default stream. */
@@ -176,9 +186,10 @@ typedef struct MscclcCall {
 
 void mscclc_call_init(MscclcCall *call);
 
-/* Starts all local ranks, asynchronously. Launches of a communicator follow each other on each device, whatever their
- * instances (but see MscclcCommunicatorOptions::unchained) and streams. May be captured into CUDA graphs; a graph is
- * then ordered against other launches by its user. */
+/* Starts all local ranks, asynchronously. Launches of a communicator follow each other on each device, as far as they
+ * are of ranks of this process, whatever their instances (but see MscclcCommunicatorOptions::unchained) and streams.
+ * May be captured into CUDA graphs; a graph is then ordered against other launches by its user, and is replayed only
+ * while its instance and buffers exist. */
 int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call);
 
 /* ----------------------------------------------------------------------------------------- registry and selection */

@@ -62,8 +62,8 @@ enum MscclcResult {
 /* ------------------------------------------------------------------------------------------- what a launch gets */
 
 /* The three buffers of one rank, as the launching rank's device addresses them. In place, input and output lie in one
- * another as mscclc_input_step and mscclc_output_step say; the launcher sets the pointers so. Null where this rank
- * touches no such buffer of that rank. */
+ * another as mscclc_input_step and mscclc_output_step say; the launcher sets the pointers so. May be null where
+ * this rank touches no such buffer of that rank. */
 typedef struct MscclcBuffers {
   void *input;
   void *output;

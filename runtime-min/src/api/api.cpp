@@ -40,15 +40,26 @@ template <class T> void dropFrom(std::vector<std::unique_ptr<T>> &all, const T *
   all.erase(std::remove_if(all.begin(), all.end(), [&](const auto &entry) { return entry.get() == gone; }), all.end());
 }
 
+/// A process that did not come here may still use what is retired.
+Status meet(Communicator &communicator, const std::string &what) {
+  Status met = communicator.barrier(what);
+  if (!met.ok())
+    communicator.fail(met);
+  return met;
+}
+
 /// Everybody's launches are over, then everybody has unmapped what is not his: after that memory may be freed. A
-/// communicator that has failed is taken down without waiting for anybody.
+/// communicator that has failed is taken down without waiting for anybody. `close` is called in any case: what it
+/// closes ends.
 template <class Close> Status retire(Communicator &communicator, const std::string &what, Close close) {
-  MSCCLC_TRY(communicator.settle());
-  const bool together = communicator.health().ok();
-  if (together)
-    MSCCLC_TRY(communicator.barrier(what + ": launches are over"));
+  Status status = communicator.settle();
+  bool together = status.ok() && communicator.health().ok();
+  if (together) {
+    status = meet(communicator, what + ": launches are over");
+    together = status.ok();
+  }
   close();
-  return together ? communicator.barrier(what + ": unmapped") : Status{};
+  return together ? meet(communicator, what + ": unmapped") : status;
 }
 
 Status checkLocal(const MscclcBuffer &buffer, uint32_t rank, uint64_t offset, uint64_t bytes) {

@@ -42,7 +42,8 @@ public:
 
   /// A path, or an address.
   const std::string &name() const { return address_.empty() ? path_ : address_; }
-  /// What a process that comes to the hub must know; zero where nobody else can come.
+  /// What a process that comes to the hub must know, so that none of another communicator is taken in; zero where
+  /// nobody else can come.
   const std::array<uint8_t, 16> &token() const { return token_; }
   /// The hub's.
   const File &listener() const { return listener_; }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <thread>
 
 namespace mscclc::rt {
 namespace {
@@ -16,6 +17,18 @@ struct Hello {
   ProcessInfo info;
   std::array<uint8_t, 16> token;
 };
+
+/// How long who comes may take to introduce himself, and how many are listened to at a time.
+constexpr std::chrono::seconds patience(5);
+constexpr size_t maxStrangers = 64;
+
+/// Takes as long whatever the difference.
+bool areSame(const std::array<uint8_t, 16> &a, const std::array<uint8_t, 16> &b) {
+  unsigned different = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    different |= static_cast<unsigned>(a[i] ^ b[i]);
+  return different == 0;
+}
 
 std::string textOf(const Bytes &bytes) {
   return std::string(bytes.begin(), bytes.end());
@@ -69,35 +82,53 @@ public:
 
   void run(const File &listener, Clock::time_point deadline) {
     while (!done()) {
-      std::vector<pollfd> entries{{listener.get(), POLLIN, 0}};
-      for (const File &stranger : strangers_)
-        entries.push_back({stranger.get(), POLLIN, 0});
-      ::poll(entries.data(), entries.size(), std::max(1, millisecondsUntil(deadline)));
+      // Those that are too many wait to be accepted.
+      std::vector<pollfd> entries{{strangers_.size() < maxStrangers ? listener.get() : -1, POLLIN, 0}};
+      for (const Stranger &stranger : strangers_)
+        entries.push_back({stranger.socket.get(), POLLIN, 0});
+      const Clock::time_point next =
+          strangers_.empty() ? deadline : std::min(deadline, strangers_.front().came + patience);
+      ::poll(entries.data(), entries.size(), std::max(1, millisecondsUntil(next)));
       hear(entries);
-      if ((entries[0].revents & POLLIN) != 0) {
-        File socket;
-        if (acceptFrom(listener, socket).ok())
-          strangers_.push_back(std::move(socket));
-      } else if (!done() && Clock::now() >= deadline) {
+      if ((entries[0].revents & POLLIN) != 0)
+        accept(listener);
+      if (!done() && Clock::now() >= deadline)
         refuseAsLate();
-      }
     }
     std::sort(guests.begin(), guests.end(),
               [](const Guest &a, const Guest &b) { return a.info.firstRank < b.info.firstRank; });
   }
 
 private:
+  /// Came, and has not said who he is.
+  struct Stranger {
+    File socket;
+    Clock::time_point came;
+    Bytes heard;
+  };
+
   bool done() const { return seen_ >= options_.ranks || !refused.ok(); }
+
+  void accept(const File &listener) {
+    File socket;
+    if (acceptFrom(listener, socket).ok())
+      strangers_.push_back({std::move(socket), Clock::now(), {}});
+    else // who could not be accepted, for want of descriptors, still waits
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 
   /// Takes in what strangers say; entries[i + 1] is of stranger i.
   void hear(const std::vector<pollfd> &entries) {
-    std::vector<File> silent;
+    std::vector<Stranger> silent;
     for (size_t i = 0; i < strangers_.size(); ++i) {
       Frame frame;
-      const Received received = entries[i + 1].revents == 0 ? Received::Nothing : receiveFrame(strangers_[i], frame);
+      Stranger &stranger = strangers_[i];
+      const Received received = entries[i + 1].revents == 0
+                                    ? Received::Nothing
+                                    : hearFrame(stranger.socket, sizeof(Hello), stranger.heard, frame);
       if (received == Received::Frame && refused.ok())
-        welcome(strangers_[i], frame);
-      else if (received == Received::Nothing)
+        welcome(stranger.socket, frame);
+      else if (received == Received::Nothing && Clock::now() < stranger.came + patience)
         silent.push_back(std::move(strangers_[i]));
     }
     strangers_ = std::move(silent);
@@ -109,7 +140,7 @@ private:
       return;
     Hello hello;
     std::memcpy(&hello, frame.payload.data(), sizeof(hello));
-    if (hello.token != token_)
+    if (!areSame(hello.token, token_))
       return;
     if (hello.ranks != options_.ranks)
       refused = failure(MSCCLC_ERROR_RENDEZVOUS,
@@ -130,8 +161,8 @@ private:
 
   const Rendezvous::Options &options_;
   const std::array<uint8_t, 16> &token_;
-  uint32_t seen_;               ///< ranks
-  std::vector<File> strangers_; ///< came, and have not said who they are
+  uint32_t seen_;                   ///< ranks
+  std::vector<Stranger> strangers_; ///< in the order in which they came
 };
 
 } // namespace

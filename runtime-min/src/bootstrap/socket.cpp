@@ -176,6 +176,27 @@ Received receiveFrame(const File &socket, Frame &frame) {
   return Received::Frame;
 }
 
+Received hearFrame(const File &socket, size_t bytes, Bytes &heard, Frame &frame) {
+  if (!isStream(socket))
+    return receiveFrame(socket, frame);
+  const size_t before = heard.size(), whole = sizeof(frame.header) + bytes;
+  heard.resize(whole);
+  const ssize_t got = ::recv(socket.get(), heard.data() + before, whole - before, MSG_DONTWAIT);
+  heard.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  if (got < 0 && (errno == EAGAIN || errno == EINTR))
+    return Received::Nothing;
+  if (got <= 0)
+    return Received::Closed;
+  if (heard.size() < sizeof(frame.header))
+    return Received::Nothing;
+  std::memcpy(&frame.header, heard.data(), sizeof(frame.header));
+  if (frame.header.magic != frameMagic || frame.header.bytes != bytes)
+    return Received::Closed;
+  frame.files.clear();
+  frame.payload.assign(heard.begin() + sizeof(frame.header), heard.end());
+  return heard.size() == whole ? Received::Frame : Received::Nothing;
+}
+
 Status awaitFrame(const File &socket, Clock::time_point deadline, Frame &frame) {
   for (;;) {
     switch (receiveFrame(socket, frame)) {

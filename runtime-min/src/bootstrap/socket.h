@@ -56,6 +56,9 @@ Status sendFrame(const File &socket, FrameHeader header, const uint8_t *payload,
                  const std::vector<int> &files = {});
 /// Without waiting.
 Received receiveFrame(const File &socket, Frame &frame);
+/// The same of one with a payload of `bytes`, from somebody unknown: a frame of another length counts as closed.
+/// `heard` keeps what has come of it.
+Received hearFrame(const File &socket, size_t bytes, Bytes &heard, Frame &frame);
 /// Waits for a frame until `deadline`; fails if the other end closes.
 Status awaitFrame(const File &socket, Clock::time_point deadline, Frame &frame);
 

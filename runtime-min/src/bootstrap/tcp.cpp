@@ -5,12 +5,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <memory>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <thread>
@@ -18,10 +20,14 @@
 namespace mscclc::rt {
 namespace {
 
-/// Whether NCCL_SOCKET_IFNAME allows an interface: "eth,ib" are prefixes, "=eth0" is a name, "^docker" forbids.
-bool isAllowed(std::string name) {
+/// NCCL_SOCKET_IFNAME; "" where the user does not say.
+std::string wantedInterfaces() {
   const char *const set = std::getenv("NCCL_SOCKET_IFNAME");
-  std::string rest = set == nullptr ? "" : set;
+  return set == nullptr ? "" : set;
+}
+
+/// Whether interfaces like `rest` allow one: "eth,ib" are prefixes, "=eth0" is a name, "^docker" forbids.
+bool isAllowed(std::string rest, const std::string &name) {
   const bool forbids = !rest.empty() && rest[0] == '^';
   const bool whole = rest.size() > (forbids ? 1u : 0u) && rest[forbids ? 1 : 0] == '=';
   rest.erase(0, (forbids ? 1 : 0) + (whole ? 1 : 0));
@@ -37,14 +43,16 @@ bool isAllowed(std::string name) {
   return forbids;
 }
 
-bool isUsable(const ifaddrs &entry) {
-  if (entry.ifa_addr == nullptr || (entry.ifa_flags & IFF_UP) == 0 || (entry.ifa_flags & IFF_LOOPBACK) != 0)
+/// Other machines reach neither the loopback nor the bridge of this machine's containers.
+bool isUsable(const ifaddrs &entry, const std::string &wanted) {
+  const bool isNamed = !wanted.empty() && wanted[0] != '^';
+  if (entry.ifa_addr == nullptr || (entry.ifa_flags & IFF_UP) == 0 || (entry.ifa_flags & IFF_RUNNING) == 0 ||
+      (!isNamed && (entry.ifa_flags & IFF_LOOPBACK) != 0))
     return false;
-  if (entry.ifa_addr->sa_family == AF_INET6) {
-    const auto *address = reinterpret_cast<const sockaddr_in6 *>(entry.ifa_addr);
-    return !IN6_IS_ADDR_LINKLOCAL(&address->sin6_addr) && isAllowed(entry.ifa_name);
-  }
-  return entry.ifa_addr->sa_family == AF_INET && isAllowed(entry.ifa_name);
+  const int family = entry.ifa_addr->sa_family;
+  const auto *address = reinterpret_cast<const sockaddr_in6 *>(entry.ifa_addr);
+  const bool reaches = family == AF_INET || (family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&address->sin6_addr));
+  return reaches && isAllowed(wanted.empty() ? "^docker" : wanted, entry.ifa_name);
 }
 
 socklen_t lengthOf(int family) {
@@ -52,31 +60,61 @@ socklen_t lengthOf(int family) {
 }
 
 /// IPv4 before IPv6, as networks of clusters have it at the least.
-sockaddr_storage ownAddress() {
-  sockaddr_storage result{};
+Status findOwnAddress(sockaddr_storage &result) {
+  const std::string wanted = wantedInterfaces();
+  result = {};
   auto &loopback = reinterpret_cast<sockaddr_in &>(result);
   loopback.sin_family = AF_INET;
   loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   ifaddrs *all = nullptr;
   if (::getifaddrs(&all) != 0)
-    return result;
+    return wanted.empty() ? Status{} : systemFailure("rendezvous: getifaddrs");
+  bool found = wanted.empty();
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owned(all, &::freeifaddrs);
   for (const int family : {AF_INET6, AF_INET}) {
     for (const ifaddrs *entry = all; entry != nullptr; entry = entry->ifa_next) {
-      if (!isUsable(*entry) || entry->ifa_addr->sa_family != family)
+      if (!isUsable(*entry, wanted) || entry->ifa_addr->sa_family != family)
         continue;
       result = {};
       std::memcpy(&result, entry->ifa_addr, lengthOf(family));
+      found = true;
       break;
     }
   }
-  return result;
+  return found ? Status{}
+               : failure(MSCCLC_ERROR_RENDEZVOUS,
+                         "rendezvous: no interface that is up is allowed by NCCL_SOCKET_IFNAME='%s'", wanted.c_str());
+}
+
+/// One attempt. Leaves errno.
+bool connectUntil(const addrinfo &to, Clock::time_point deadline, File &socket) {
+  socket = File(::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.valid())
+    return false;
+  if (::connect(socket.get(), to.ai_addr, to.ai_addrlen) != 0) {
+    if (errno != EINPROGRESS)
+      return false;
+    pollfd entry{socket.get(), POLLOUT, 0};
+    while (::poll(&entry, 1, millisecondsUntil(deadline)) < 0 && errno == EINTR)
+      continue;
+    int error = ETIMEDOUT;
+    socklen_t length = sizeof(error);
+    if (entry.revents != 0 && ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0)
+      return false;
+    if (error != 0) {
+      errno = error;
+      return false;
+    }
+  }
+  const int flags = ::fcntl(socket.get(), F_GETFL);
+  return flags >= 0 && ::fcntl(socket.get(), F_SETFL, flags & ~O_NONBLOCK) == 0;
 }
 
 } // namespace
 
 Status listenOnNetwork(File &socket, std::string &address) {
-  sockaddr_storage own = ownAddress();
+  sockaddr_storage own;
+  MSCCLC_TRY(findOwnAddress(own));
   auto *where = reinterpret_cast<sockaddr *>(&own);
   socklen_t length = lengthOf(own.ss_family);
   socket = File(::socket(own.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -101,10 +139,7 @@ Status connectOnNetwork(const std::string &address, Clock::time_point deadline, 
       ::getaddrinfo(address.substr(0, slash).c_str(), address.substr(slash + 1).c_str(), &hints, &found) != 0)
     return failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: '%s' is no address", address.c_str());
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, &::freeaddrinfo);
-  for (;;) {
-    socket = File(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (socket.valid() && ::connect(socket.get(), found->ai_addr, found->ai_addrlen) == 0)
-      break;
+  while (!connectUntil(*found, deadline, socket)) {
     if (Clock::now() >= deadline)
       return systemFailure("rendezvous: connect to " + address);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -122,8 +157,10 @@ void prepareStream(const File &socket) {
   set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
   set(IPPROTO_TCP, TCP_KEEPCNT, 4);
   set(IPPROTO_TCP, TCP_NODELAY, 1);
-  const timeval patience{10, 0};
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 30000);
+  const timeval patience{10, 0}, full{30, 0};
   static_cast<void>(::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)));
+  static_cast<void>(::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &full, sizeof(full)));
 }
 
 bool isStream(const File &socket) {

@@ -1,4 +1,5 @@
 // Connections between machines: the same frames over TCP, which keeps no message boundaries and passes no files.
+// Nothing is encrypted: the token of the rendezvous keeps out who comes by mistake, not who listens on the network.
 #pragma once
 
 #include "bootstrap/socket.h"
@@ -7,14 +8,14 @@
 
 namespace mscclc::rt {
 
-/// Listens at an address that other machines reach: that of the first interface that NCCL_SOCKET_IFNAME allows
-/// (prefixes of names, as NCCL takes them), else of the first that is no loopback, else of the loopback. `address` is
-/// "HOST/PORT".
+/// Listens at an address that other machines reach: that of the first running interface that NCCL_SOCKET_IFNAME allows
+/// (prefixes of names, as NCCL takes them); there must be one. Where it is not set: of the first that is neither the
+/// loopback nor Docker's, else of the loopback. `address` is "HOST/PORT".
 Status listenOnNetwork(File &socket, std::string &address);
 /// Connects, trying again until `deadline`.
 Status connectOnNetwork(const std::string &address, Clock::time_point deadline, File &socket);
-/// Notices a machine that is gone within half a minute, waits no longer than 10 s for the rest of a frame, and sends
-/// small frames at once.
+/// Notices a machine that is gone within half a minute, waits no longer than 10 s for the rest of a frame nor than 30 s
+/// for room to send, and sends small frames at once.
 void prepareStream(const File &socket);
 
 /// Whether a socket is one of these.

@@ -85,6 +85,7 @@ Status Communicator::placeRanks(const MscclcCommunicatorOptions &options) {
       return failure(MSCCLC_ERROR_ARGUMENT, "rank %d: no device %d, there are %d", rank, device, count);
     rankDevices_.push_back(device);
   }
+  lastLaunched.assign(local, nullptr);
   devices_ = rankDevices_;
   std::sort(devices_.begin(), devices_.end());
   devices_.erase(std::unique(devices_.begin(), devices_.end()), devices_.end());
@@ -237,8 +238,7 @@ Status Communicator::reset() {
 
 void Communicator::remove(Instance *instance) {
   instances_.erase(std::remove(instances_.begin(), instances_.end(), instance), instances_.end());
-  if (lastLaunched == instance)
-    lastLaunched = nullptr;
+  std::replace(lastLaunched.begin(), lastLaunched.end(), instance, static_cast<Instance *>(nullptr));
 }
 
 } // namespace mscclc::rt

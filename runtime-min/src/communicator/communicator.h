@@ -61,8 +61,8 @@ public:
 
   void add(Instance *instance) { instances_.push_back(instance); }
   void remove(Instance *instance);
-  /// The instance that was launched last, if it still exists.
-  Instance *lastLaunched = nullptr;
+  /// By local rank: the instance that was launched last on it outside of captures, if it still exists; or null.
+  std::vector<Instance *> lastLaunched;
 
 private:
   Communicator() = default;

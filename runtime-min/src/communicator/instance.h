@@ -64,6 +64,8 @@ private:
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
   Status orderAfterOthers(const MscclcCall &call);
+  /// Lets what comes into a local rank's stream wait for what `before` (or null) has launched on rank `other`.
+  Status orderAfter(const Instance *before, uint32_t other, uint32_t localIndex, Stream stream);
   Status start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call, const MscclcRankArgs &common,
                const LaunchBuffers &place, uint32_t localIndex);
   Status markLaunched(const MscclcCall &call, uint32_t localIndex);
@@ -81,7 +83,7 @@ private:
   std::unique_ptr<Region> sync_;
   std::unique_ptr<Region> scratch_;
   std::vector<RankState> local_;
-  std::map<std::pair<const MscclcVariant *, uint32_t>, Status> residency_; ///< by variant and threads
+  std::map<std::pair<const MscclcVariant *, uint32_t>, Status> residency_; ///< by variant and threads; where that is known
 };
 
 } // namespace mscclc::rt

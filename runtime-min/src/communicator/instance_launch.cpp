@@ -33,7 +33,7 @@ Status Instance::checkStreams(const MscclcCall &call) const {
         continue;
       if (call.streams[i] == call.streams[j])
         return wrong(i, "is that of another rank on its device");
-      if (call.streams[i] == nullptr)
+      if (communicator_.platform().isDefault(call.streams[i]))
         return wrong(i, "is the default one, which waits for the streams of the other ranks on its device");
     }
   }
@@ -83,7 +83,11 @@ Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) 
   const auto known = residency_.find(key);
   if (known != residency_.end())
     return known->second;
-  return residency_[key] = countResidents(variant, threads);
+  Status counted = countResidents(variant, threads);
+  // Other failures may pass.
+  if (counted.ok() || counted.code == MSCCLC_ERROR_NOT_RESIDENT)
+    residency_[key] = counted;
+  return counted;
 }
 
 /// All ranks of a device wait for each other, so their blocks must be on it at the same time, and beside them what the
@@ -120,28 +124,37 @@ Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) 
 /// Launches of this instance follow each other on each rank. So do those of different instances, over all ranks of a
 /// device: blocks of two kernels might not fit on it beside each other. If two devices then began with different ones,
 /// each kernel would wait for its blocks on the other device, for ever. Only a communicator that is told so leaves
-/// launches of different instances to themselves, and not where ranks share a device.
+/// launches of different instances to themselves, and not where local ranks share a device.
 Status Instance::orderAfterOthers(const MscclcCall &call) {
-  Platform &platform = communicator_.platform();
-  Instance *const before = communicator_.lastLaunched;
-  const bool switches = before != nullptr && before != this;
-  const auto follows = [&](uint32_t i, uint32_t j) {
-    const RankState &state = before->local_[j];
-    return communicator_.device(j) == communicator_.device(i) && (i != j || communicator_.chains()) && state.launched &&
-           state.lastStream != streamOf(call, i);
-  };
   for (uint32_t i = 0; i < local_.size(); ++i) {
     Stream stream = streamOf(call, i);
-    local_[i].captured = platform.capturing(stream);
+    local_[i].captured = communicator_.platform().capturing(communicator_.device(i), stream);
     if (local_[i].captured)
       continue;
-    if (local_[i].launched && local_[i].lastStream != stream)
-      MSCCLC_TRY(platform.follow(communicator_.device(i), stream, local_[i].event));
-    for (uint32_t j = 0; j < local_.size() && switches; ++j)
-      if (follows(i, j))
-        MSCCLC_TRY(platform.follow(communicator_.device(i), stream, before->local_[j].event));
+    const int32_t device = communicator_.device(i);
+    bool shared = false;
+    for (uint32_t j = 0; j < local_.size(); ++j) {
+      if (j == i || communicator_.device(j) != device)
+        continue;
+      shared = true;
+      if (communicator_.lastLaunched[j] != this)
+        MSCCLC_TRY(orderAfter(communicator_.lastLaunched[j], j, i, stream));
+    }
+    // What was launched last on a rank followed everything before it.
+    MSCCLC_TRY(orderAfter(shared || communicator_.chains() ? communicator_.lastLaunched[i] : this, i, i, stream));
   }
   return {};
+}
+
+/// Handles of streams that are destroyed are given again, and one handle can name streams of several threads. Only the
+/// communicator's own streams are told by their handles.
+Status Instance::orderAfter(const Instance *before, uint32_t other, uint32_t localIndex, Stream stream) {
+  if (before == nullptr || !before->local_[other].launched)
+    return {};
+  const RankState &state = before->local_[other];
+  if (state.lastStream == stream && stream == communicator_.stream(localIndex))
+    return {};
+  return communicator_.platform().follow(communicator_.device(localIndex), stream, state.event);
 }
 
 MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcRankArgs &common, const LaunchBuffers &place) {
@@ -186,6 +199,7 @@ Status Instance::start(const MscclcVariant &variant, uint32_t threads, const Msc
   return code == MSCCLC_OK ? Status{} : kernelFailure(code, kernel_.name, self);
 }
 
+/// A captured launch is ordered by whoever replays its graph.
 Status Instance::markLaunched(const MscclcCall &call, uint32_t localIndex) {
   Platform &platform = communicator_.platform();
   RankState &state = local_[localIndex];
@@ -195,6 +209,7 @@ Status Instance::markLaunched(const MscclcCall &call, uint32_t localIndex) {
   MSCCLC_TRY(platform.record(communicator_.device(localIndex), state.event, stream));
   state.lastStream = stream;
   state.launched = true;
+  communicator_.lastLaunched[localIndex] = this;
   return {};
 }
 
@@ -254,9 +269,6 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
       communicator_.fail(status);
     return status;
   }
-  // A captured launch is ordered by whoever replays its graph.
-  if (std::none_of(local_.begin(), local_.end(), [](const RankState &state) { return state.captured; }))
-    communicator_.lastLaunched = this;
   return {};
 }
 

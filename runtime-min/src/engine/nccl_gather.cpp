@@ -42,7 +42,7 @@ Status NcclGather::gather(uint8_t *all, uint64_t each) {
     started =
         library.finish("ncclAllGather", nccl_.comms[i],
                        library.allGather(partOf(i), memory_[i], each, ncclBytesType, nccl_.comms[i], streams_[i]));
-  MSCCLC_TRY(library.finish("ncclGroupEnd", nccl_.comms[0], library.groupEnd()));
+  MSCCLC_TRY(library.finishGroup(nccl_.comms, library.groupEnd()));
   MSCCLC_TRY(started);
   for (size_t i = 0; i < memory_.size(); ++i)
     MSCCLC_TRY(platform_.synchronize(nccl_.devices[i], streams_[i]));

@@ -13,7 +13,8 @@ constexpr int oldest = 22809;
 
 Status NcclLibrary::open(void *handle, NcclLibrary &library) {
   if (handle == nullptr)
-    handle = ::dlsym(RTLD_DEFAULT, "ncclGetVersion") != nullptr ? RTLD_DEFAULT : ::dlopen("libnccl.so.2", RTLD_LAZY);
+    handle = ::dlsym(RTLD_DEFAULT, "ncclGetVersion") != nullptr ? RTLD_DEFAULT
+                                                                : ::dlopen("libnccl.so.2", RTLD_LAZY | RTLD_NOLOAD);
   std::string missing;
   const auto find = [&](auto *&function, const char *name, bool needed) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(handle, name));
@@ -53,6 +54,14 @@ Status NcclLibrary::finish(const char *what, NcclComm comm, int result) const {
       result = asked;
   }
   return result == 0 ? Status{} : failure(MSCCLC_ERROR_NCCL, "%s: %s", what, getErrorString(result));
+}
+
+Status NcclLibrary::finishGroup(const std::vector<NcclComm> &comms, int result) const {
+  Status first;
+  for (NcclComm comm : comms)
+    if (Status one = finish("ncclGroupEnd", comm, result); first.ok())
+      first = std::move(one);
+  return first;
 }
 
 } // namespace mscclc::rt

@@ -5,6 +5,7 @@
 #include "status.h"
 
 #include <type_traits>
+#include <vector>
 
 namespace mscclc::rt {
 
@@ -58,6 +59,8 @@ struct NcclLibrary {
 
   /// What a call returned, as a status; for a communicator that does not block, waits until the call is through.
   Status finish(const char *what, NcclComm comm, int result) const;
+  /// The same of what ncclGroupEnd returned, for all communicators of the group.
+  Status finishGroup(const std::vector<NcclComm> &comms, int result) const;
 };
 
 } // namespace mscclc::rt

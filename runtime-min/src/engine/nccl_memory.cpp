@@ -111,7 +111,7 @@ Status NcclMemory::registerWindows(const std::string &what) {
                                                                  static_cast<char *>(local_[i]) - withinPage(i),
                                                                  longest, &windows_[i], ncclSymmetricWindow));
   }
-  if (Status ended = nccl.library.finish("ncclGroupEnd", nccl.comms[0], nccl.library.groupEnd()); mine.ok())
+  if (Status ended = nccl.library.finishGroup(nccl.comms, nccl.library.groupEnd()); mine.ok())
     mine = std::move(ended);
   for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i) {
     if (windows_[i] == nullptr)
@@ -150,10 +150,13 @@ Status NcclMemory::findPeers(uint32_t localIndex) {
   return {};
 }
 
-/// One offset holds for all ranks behind a multicast address, and all ranks must be of the team.
+/// One offset holds for all ranks behind a multicast address, and all ranks must be of the team. The first question
+/// about a team is collective over its ranks and blocks, so one thread cannot ask it for several of them: all processes
+/// have one rank, or none of them asks.
 Status NcclMemory::findMulticast() {
   const NcclRanks &nccl = engine_.nccl();
-  if (nccl.library.getLsaMultimemDevicePointer == nullptr || nccl.teamRanks != nccl.ranks)
+  if (nccl.library.getLsaMultimemDevicePointer == nullptr || nccl.teamRanks != nccl.ranks ||
+      engine_.shape().processes != nccl.ranks)
     return {};
   for (NcclWindow window : windows_) {
     void *address = nullptr;

@@ -65,7 +65,10 @@ public:
   virtual Status createStream(int32_t device, bool urgent, Stream &stream) = 0;
   virtual void destroyStream(int32_t device, Stream stream) = 0;
   virtual Status synchronize(int32_t device, Stream stream) = 0;
-  virtual bool capturing(Stream stream) = 0;
+  /// Whether a stream, of this device, is being captured.
+  virtual bool capturing(int32_t device, Stream stream) = 0;
+  /// Whether work in a stream waits for that in the device's others, and theirs for it.
+  virtual bool isDefault(Stream stream) = 0;
   virtual Status createEvent(int32_t device, Event &event) = 0;
   virtual void destroyEvent(int32_t device, Event event) = 0;
   virtual Status record(int32_t device, Event event, Stream stream) = 0;

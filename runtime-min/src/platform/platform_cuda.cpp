@@ -192,10 +192,13 @@ public:
     MSCCLC_CUDA(cudaStreamSynchronize(cudaStream(stream)));
     return {};
   }
-  bool capturing(Stream stream) override {
+  bool capturing(int32_t device, Stream stream) override {
+    if (!useFor(stream, device).ok())
+      return false;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     return cudaStreamIsCapturing(cudaStream(stream), &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
   }
+  bool isDefault(Stream stream) override { return stream == nullptr || stream == cudaStreamLegacy; }
   Status createEvent(int32_t device, Event &event) override {
     MSCCLC_TRY(use(device));
     cudaEvent_t made = nullptr;
@@ -207,16 +210,13 @@ public:
     if (use(device).ok())
       cudaEventDestroy(cudaEvent(event));
   }
-  // A stream knows its device; only the default one is that of the calling thread's.
   Status record(int32_t device, Event event, Stream stream) override {
-    if (stream == nullptr)
-      MSCCLC_TRY(use(device));
+    MSCCLC_TRY(useFor(stream, device));
     MSCCLC_CUDA(cudaEventRecord(cudaEvent(event), cudaStream(stream)));
     return {};
   }
   Status follow(int32_t device, Stream stream, Event event) override {
-    if (stream == nullptr)
-      MSCCLC_TRY(use(device));
+    MSCCLC_TRY(useFor(stream, device));
     MSCCLC_CUDA(cudaStreamWaitEvent(cudaStream(stream), cudaEvent(event), 0));
     return {};
   }
@@ -273,6 +273,11 @@ public:
   void destroyMulticast(void *object) override { memory_.destroyMulticast(object); }
 
 private:
+  /// A stream knows its device, but the default ones have handles that stand for those of the calling thread's device.
+  Status useFor(Stream stream, int32_t device) {
+    const bool isAnyDevices = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+    return isAnyDevices ? use(device) : Status{};
+  }
   /// The platform's own stream of a device.
   Status copyStream(int32_t device, Stream &stream) {
     const std::lock_guard<std::mutex> lock(mutex_);

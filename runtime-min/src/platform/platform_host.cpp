@@ -113,7 +113,8 @@ public:
     static_cast<standin::Stream *>(stream)->synchronize();
     return {};
   }
-  bool capturing(Stream) override { return false; }
+  bool capturing(int32_t, Stream) override { return false; }
+  bool isDefault(Stream) override { return false; }
 
   // A event is the stream it was last recorded in: waiting for the whole stream is waiting for the event.
   Status createEvent(int32_t, Event &event) override {

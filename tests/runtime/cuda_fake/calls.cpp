@@ -112,10 +112,77 @@ TEST_CASE("Launches of different instances on streams of their own follow each o
       packets.launch(Call().on(buffer, output).of(64, MSCCLC_F32));
     }
     communicator.synchronize();
-    CHECK(calls("cudaStreamWaitEvent") - before == (unchained != 0 ? 0 : 19 * 4));
+    // Launches of one instance follow each other in any case; on streams of the caller's, by events.
+    CHECK(calls("cudaStreamWaitEvent") - before == (unchained != 0 ? 9 * 4 : 19 * 4));
     for (const cudaStream_t stream : streams)
       cudaStreamDestroy(stream);
   }
+}
+
+TEST_CASE("Launches follow each other over all ranks of a shared device, whatever the caller says") {
+  CommunicatorOptions options = onDevices(4);
+  const int32_t devices[4] = {0, 0, 0, 0};
+  options.devices = devices;
+  options.unchained = 1;
+  Communicator communicator(options);
+  Buffer buffer = communicator.allocate(4096), output = communicator.allocate(4096);
+  Instance gather = communicator.load(onDevice("gather4"), 256), packets = communicator.load(onDevice("packets4"), 64);
+  const uint64_t before = calls("cudaStreamWaitEvent");
+  for (int round = 0; round < 10; ++round) {
+    gather.launch(Call().inPlace(buffer).of(256, MSCCLC_U8));
+    packets.launch(Call().on(buffer, output).of(64, MSCCLC_F32));
+  }
+  communicator.synchronize();
+  CHECK(calls("cudaStreamWaitEvent") - before == 19 * 4 * 3); // a rank's own stream keeps its order
+  std::vector<void *> handles;
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    handles.push_back(mscclc_communicator_stream(communicator.get(), rank));
+  handles[2] = cudaStreamLegacy;
+  Call call;
+  call.inPlace(buffer).of(256, MSCCLC_U8);
+  call.streams = handles.data();
+  const std::string refused = failureOf([&] { gather.launch(call); }).text;
+  CHECK(contains(refused, "the stream of rank 2 is the default one"));
+}
+
+TEST_CASE("A rank follows what was launched last on it, where other ranks were captured") {
+  Communicator communicator(onDevices(4));
+  Buffer buffer = communicator.allocate(4096), output = communicator.allocate(4096);
+  Instance gather = communicator.load(onDevice("gather4"), 256), packets = communicator.load(onDevice("packets4"), 64);
+  std::vector<void *> handles;
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    handles.push_back(mscclc_communicator_stream(communicator.get(), rank));
+  cudaStream_t captured = nullptr;
+  cudaSetDevice(0);
+  REQUIRE(cudaStreamCreateWithPriority(&captured, cudaStreamNonBlocking, 0) == cudaSuccess);
+  handles[0] = captured;
+  cudaStreamBeginCapture(captured, cudaStreamCaptureModeRelaxed);
+  Call call;
+  call.on(buffer, output).of(64, MSCCLC_F32);
+  call.streams = handles.data();
+  packets.launch(call); // on ranks 1 to 3 at once, on rank 0 by the graph
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t replay = nullptr;
+  REQUIRE(cudaStreamEndCapture(captured, &graph) == cudaSuccess);
+  cudaGraphInstantiate(&replay, graph, 0);
+  cudaGraphDestroy(graph);
+  cudaGraphLaunch(replay, captured);
+  std::vector<cudaStream_t> streams(4);
+  for (size_t rank = 0; rank < 4; ++rank) {
+    cudaSetDevice(static_cast<int>(rank));
+    cudaStreamCreateWithPriority(&streams[rank], cudaStreamNonBlocking, 0);
+    handles[rank] = streams[rank];
+  }
+  const uint64_t before = calls("cudaStreamWaitEvent");
+  call.inPlace(buffer).of(256, MSCCLC_U8);
+  gather.launch(call);
+  CHECK(calls("cudaStreamWaitEvent") - before == 3);
+  communicator.synchronize();
+  cudaStreamSynchronize(captured);
+  cudaGraphExecDestroy(replay);
+  cudaStreamDestroy(captured);
+  for (const cudaStream_t stream : streams)
+    cudaStreamDestroy(stream);
 }
 
 TEST_CASE("A launch at a new offset is captured, and its replays go there") {

@@ -85,7 +85,8 @@ struct ProgramOptions {
   /// Let the executor use a scratch buffer that it keeps, instead of one made for this message. Python:
   /// reuse_resources.
   bool reuseResources = false;
-  /// Threads of a thread block, 1 to 1024. Python: num_threads_per_block.
+  /// Threads of a thread block, 1 to 1024. A kernel that reduces takes 768 at the most, one that reduces packets 512:
+  /// with more its threads would have too few registers. Python: num_threads_per_block.
   detail::Integer threadsPerBlock = 1024;
   /// Use the halves of scratch by turns, so that a launch need not wait for the one before. Python:
   /// use_double_scratch_buffer.
