@@ -28,7 +28,7 @@ def main():
         compilers = [[options.nvcc, "-std=c++17", "-arch=" + arch, "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra"]
                      for arch in options.arch or ["sm_90"]]
     else:
-        compilers = [[options.cxx, "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-x", "c++"]]
+        compilers = [[options.cxx, "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++"]]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "kernel.cu")
@@ -36,8 +36,9 @@ def main():
             emitted = kernel_text.of(options, what)
             source.write_text(emitted)
             before = os.times()
-            run = subprocess.run([*compiler, *options.flag, "-I", options.include, "-c", str(source),
-                                  "-o", str(pathlib.Path(folder, "kernel.o"))], capture_output=True, text=True)
+            output = ["-c", "-o", str(pathlib.Path(folder, "kernel.o"))] if options.nvcc else []
+            run = subprocess.run([*compiler, *options.flag, "-I", options.include, str(source), *output],
+                                 capture_output=True, text=True)
             after = os.times()
             seconds = after.children_user + after.children_system - before.children_user - before.children_system
             good = run.returncode == 0 and "warning" not in run.stderr and seconds <= (options.seconds or seconds)
