@@ -10,6 +10,7 @@
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/Expr.h"
 #include "clang/AST/RawCommentList.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <cerrno>
 #include <cmath>
