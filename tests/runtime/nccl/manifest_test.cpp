@@ -59,7 +59,7 @@ TEST_CASE("A manifest is read") {
 TEST_CASE("The manifest of the samples is read") {
   Manifest manifest;
   CHECK(readManifest(KERNELS, manifest) == "");
-  CHECK(manifest.entries.size() == 27); // of 2, 4 and 8 ranks
+  CHECK(manifest.entries.size() == LISTED);
 }
 
 TEST_CASE("Sizes with a gap, and with two kernels, are refused") {
