@@ -11,8 +11,8 @@
 
 namespace mscclc::frontend {
 
-/// What a visitor `class V : public AstVisitor<V>` derives from: Clang's visitor by virtual functions, which is compiled
-/// once, in Clang; LLVM 19 has only the one that is compiled anew for each visitor.
+/// What a visitor `class V : public AstVisitor<V>` derives from: Clang's visitor by virtual functions, which is
+/// compiled once, in Clang; LLVM 19 has only the one that is compiled anew for each visitor.
 #if LLVM_VERSION_MAJOR >= 20
 template <typename> using AstVisitor = clang::DynamicRecursiveASTVisitor;
 #else

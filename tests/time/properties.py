@@ -9,6 +9,7 @@ that a machine cannot run is refused, with a reason. Prints what does not hold; 
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -18,13 +19,16 @@ SIZES = [1 << power for power in range(6, 29, 2)]
 SLACK = 1e-9  # of rounding, relative
 
 
-def estimates(mscclc, sample, machine, target):
-    """The estimates, or the reason why there are none."""
+def estimates(mscclc, sample, machine, target, sizes=SIZES):
+    """The estimates for those of the sizes that the program takes, or the reason why there are none."""
     command = [mscclc, str(sample), "--no-verify", "--estimate", "--json", "--machine", machine, f"--target={target}",
-               "--size", ",".join(map(str, SIZES))]
+               "--size", ",".join(map(str, sizes))]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 0:
         return json.loads(done.stdout)["estimates"], ""
+    limit = re.search(r"the program takes messages of \d+ to (\d+) bytes", done.stderr)
+    if limit and sizes[-1] > int(limit[1]) > sizes[0]:
+        return estimates(mscclc, sample, machine, target, [size for size in sizes if size <= int(limit[1])])
     return [], done.stderr
 
 

@@ -83,7 +83,8 @@ private:
   std::unique_ptr<Region> sync_;
   std::unique_ptr<Region> scratch_;
   std::vector<RankState> local_;
-  std::map<std::pair<const MscclcVariant *, uint32_t>, Status> residency_; ///< by variant and threads; where that is known
+  std::map<std::pair<const MscclcVariant *, uint32_t>, Status>
+      residency_; ///< by variant and threads; where that is known
 };
 
 } // namespace mscclc::rt
