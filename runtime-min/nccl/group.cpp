@@ -71,7 +71,8 @@ std::optional<Planned> plan(const Call &call) {
   if (!planned.member)
     return std::nullopt;
   const auto isNccls = [&](const char *why) {
-    info(describe(shapeOf(call, planned.member->ranks)) + ": NCCL, as " + why);
+    if (saysInfo()) // every call comes by here
+      info(describe(shapeOf(call, planned.member->ranks)) + ": NCCL, as " + why);
     return std::nullopt;
   };
   if (reduces(call.kind) && (!reduceOpOf(call.op) || dtypeOf(call.type) == MSCCLC_ANY_DTYPE))

@@ -1,5 +1,6 @@
 #include "library.h"
 
+#include "digest.h"
 #include "log.h"
 #include "manifest.h"
 
@@ -75,10 +76,9 @@ Library &library() {
   return *instance;
 }
 
+/// Each text ends, so that no two lists of texts are one.
 uint64_t mix(uint64_t digest, const std::string &text) {
-  for (const char c : text + '\n')
-    digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return digest;
+  return digestOf(text + '\n', digest);
 }
 
 /// The kernel of an entry, or null; `why` then says why.

@@ -1,6 +1,7 @@
 #include "manifest.h"
 
 #include "call.h"
+#include "digest.h"
 
 #include <algorithm>
 #include <fstream>
@@ -136,13 +137,6 @@ void checkRanges(const Manifest &manifest) {
       }
     }
   }
-}
-
-uint64_t digestOf(const std::string &text) {
-  uint64_t digest = 14695981039346656037u; // FNV-1a
-  for (const char c : text)
-    digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return digest;
 }
 
 void parse(const std::string &content, const std::string &folder, Manifest &manifest) {

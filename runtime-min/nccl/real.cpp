@@ -147,32 +147,38 @@ void fillJumps(void *handle) {
 }
 
 void fillOwn(void *handle, Real &f) {
-  find(handle, "ncclAllReduce", address(missing_ncclAllReduce), f.allReduce);
-  find(handle, "ncclAllGather", address(missing_ncclAllGather), f.allGather);
-  find(handle, "ncclReduceScatter", address(missing_ncclReduceScatter), f.reduceScatter);
-  find(handle, "ncclBroadcast", address(missing_ncclBroadcast), f.broadcast);
-  find(handle, "ncclReduce", address(missing_ncclReduce), f.reduce);
-  find(handle, "ncclAlltoAll", address(missing_ncclAlltoAll), f.allToAll);
-  find(handle, "ncclGather", address(missing_ncclGather), f.gather);
-  find(handle, "ncclScatter", address(missing_ncclScatter), f.scatter);
-  find(handle, "ncclSend", address(missing_ncclSend), f.send);
-  find(handle, "ncclRecv", address(missing_ncclRecv), f.recv);
-  find(handle, "ncclGroupStart", address(missing_ncclGroupStart), f.groupStart);
-  find(handle, "ncclGroupEnd", address(missing_ncclGroupEnd), f.groupEnd);
-  find(handle, "ncclGroupSimulateEnd", address(missing_ncclGroupSimulateEnd), f.groupSimulateEnd);
-  find(handle, "ncclCommInitRank", address(missing_ncclCommInitRank), f.commInitRank);
-  find(handle, "ncclCommInitRankConfig", address(missing_ncclCommInitRankConfig), f.commInitRankConfig);
-  find(handle, "ncclCommInitAll", address(missing_ncclCommInitAll), f.commInitAll);
-  find(handle, "ncclCommInitRankScalable", address(missing_ncclCommInitRankScalable), f.commInitRankScalable);
-  find(handle, "ncclCommDestroy", address(missing_ncclCommDestroy), f.commDestroy);
-  find(handle, "ncclCommAbort", address(missing_ncclCommAbort), f.commAbort);
-  find(handle, "ncclCommGetAsyncError", address(missing_ncclCommGetAsyncError), f.commGetAsyncError);
-  find(handle, "ncclCommCount", address(missing_ncclCommCount), f.commCount);
-  find(handle, "ncclCommUserRank", address(missing_ncclCommUserRank), f.commUserRank);
-  find(handle, "ncclCommCuDevice", address(missing_ncclCommCuDevice), f.commCuDevice);
+#define MSCCLC_OWN(name, member) find(handle, #name, address(missing_##name), f.member);
+  MSCCLC_OWN(ncclAllReduce, allReduce)
+  MSCCLC_OWN(ncclAllGather, allGather)
+  MSCCLC_OWN(ncclReduceScatter, reduceScatter)
+  MSCCLC_OWN(ncclBroadcast, broadcast)
+  MSCCLC_OWN(ncclReduce, reduce)
+  MSCCLC_OWN(ncclAlltoAll, allToAll)
+  MSCCLC_OWN(ncclGather, gather)
+  MSCCLC_OWN(ncclScatter, scatter)
+  MSCCLC_OWN(ncclSend, send)
+  MSCCLC_OWN(ncclRecv, recv)
+  MSCCLC_OWN(ncclGroupStart, groupStart)
+  MSCCLC_OWN(ncclGroupEnd, groupEnd)
+  MSCCLC_OWN(ncclGroupSimulateEnd, groupSimulateEnd)
+  MSCCLC_OWN(ncclCommInitRank, commInitRank)
+  MSCCLC_OWN(ncclCommInitRankConfig, commInitRankConfig)
+  MSCCLC_OWN(ncclCommInitAll, commInitAll)
+  MSCCLC_OWN(ncclCommInitRankScalable, commInitRankScalable)
+  MSCCLC_OWN(ncclCommDestroy, commDestroy)
+  MSCCLC_OWN(ncclCommAbort, commAbort)
+  MSCCLC_OWN(ncclCommGetAsyncError, commGetAsyncError)
+  MSCCLC_OWN(ncclCommCount, commCount)
+  MSCCLC_OWN(ncclCommUserRank, commUserRank)
+  MSCCLC_OWN(ncclCommCuDevice, commCuDevice)
+#undef MSCCLC_OWN
   // Null where they are missing: they return texts.
   find(handle, "ncclGetErrorString", nullptr, f.getErrorString);
   find(handle, "ncclGetLastError", nullptr, f.getLastError);
+}
+
+std::string twoNccls(const std::string &other, const std::string &path) {
+  return "two NCCLs in one process: " + other + " and " + path;
 }
 
 Opened open() {
@@ -181,8 +187,7 @@ Opened open() {
   result.path = findRealLibrary(result.why);
   if (result.why.empty()) {
     if (const std::string other = findOtherNccl(result.path); !other.empty())
-      result.why = "two NCCLs in one process: " + other + " and " + result.path +
-                   "; name one of them by MSCCLC_NCCL_LIB_PATH and keep the other out";
+      result.why = twoNccls(other, result.path) + "; name one of them by MSCCLC_NCCL_LIB_PATH and keep the other out";
   }
   // Its calls of its own functions stay within it.
   if (result.why.empty()) {
@@ -207,14 +212,6 @@ const Opened &opened() {
 
 } // namespace
 
-} // namespace mscclc::nccl
-
-void mscclc_nccl_fill() {
-  mscclc::nccl::real();
-}
-
-namespace mscclc::nccl {
-
 const Real &real() {
   return opened().functions;
 }
@@ -224,7 +221,7 @@ std::string refusal() {
     return opened().why;
   // One may have come since.
   const std::string other = findOtherNccl(opened().path);
-  return other.empty() ? "" : "two NCCLs in one process: " + other + " and " + opened().path;
+  return other.empty() ? "" : twoNccls(other, opened().path);
 }
 
 int passOn(const Call &c) {
@@ -255,3 +252,7 @@ int passOn(const Call &c) {
 }
 
 } // namespace mscclc::nccl
+
+void mscclc_nccl_fill() {
+  mscclc::nccl::real();
+}

@@ -1,5 +1,6 @@
 #include "side_table.h"
 
+#include "digest.h"
 #include "library.h"
 #include "log.h"
 #include "real.h"
@@ -39,21 +40,14 @@ Table &table() {
   return *instance;
 }
 
-uint64_t hashOf(const std::string &text) {
-  uint64_t hash = 14695981039346656037u; // FNV-1a
-  for (const char c : text)
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
-}
-
-uint64_t hostHash() {
+uint64_t hostDigest() {
   char name[256] = {}, network[256] = {};
   ::gethostname(name, sizeof(name) - 1);
   if (::readlink("/proc/self/ns/net", network, sizeof(network) - 1) < 0)
     network[0] = '\0';
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  return hashOf(std::string(name) + "\n" + network + "\n" + boot);
+  return digestOf(std::string(name) + "\n" + network + "\n" + boot);
 }
 
 uint64_t processKey() {
@@ -69,7 +63,7 @@ Card cardOf(const Member &member) {
   std::random_device random;
   Card card{};
   card.process = processKey();
-  card.host = hostHash();
+  card.host = hostDigest();
   card.kernels = loadKernels(member.ranks);
   std::snprintf(card.meeting, sizeof(card.meeting), "@mscclc-nccl-%08x%08x%08x", random(), random(), random());
   return card;
