@@ -12,6 +12,7 @@
 #include <array>
 #include <iostream>
 #include <map>
+#include <set>
 
 namespace mscclc::driver {
 namespace {
@@ -82,6 +83,7 @@ private:
   void addProof();
   void addMessages();
   void relate();
+  void describeOptionsOfOutputs();
   void checkOptionsOfOutput() const;
 
   /// An option with a value, shown as `value`, in the group that is being declared.
@@ -152,6 +154,7 @@ CommandLine::CommandLine() {
   addProof();
   addMessages();
   relate();
+  describeOptionsOfOutputs();
 }
 
 void CommandLine::addFiles() {
@@ -187,10 +190,10 @@ void CommandLine::addOptionsOfOutputs() {
           machineNames() + " [" + options_.machine + "]")
       ->check(notEmpty());
   addFlag("--json", options_.json, "for programs instead of people");
-  repeated(add("--size", options_.runSizes, "BYTES,…", "message sizes [a few small ones]"))
+  repeated(add("--size", options_.runSizes, "BYTES,...", "message sizes [a few small ones]"))
       ->delimiter(',')
       ->transform(byteSize());
-  repeated(add("--dtype", options_.runTypes, "TYPE,…", "f32 f16 bf16 i32 u32 u8 [f32]"))
+  repeated(add("--dtype", options_.runTypes, "TYPE,...", "f32 f16 bf16 i32 u32 u8 [f32]"))
       ->delimiter(',')
       ->check(CLI::IsMember({"f32", "f16", "bf16", "i32", "u32", "u8"}));
   add("--schedules", options_.runSchedules, "N", "schedules to try [100; fewer over 1M]")
@@ -248,9 +251,9 @@ void CommandLine::addPasses() {
     options_.hasPasses = true;
     options_.passes = list == "none" ? "" : list;
   };
-  addFunction<std::string>("--passes", setPasses, "A,B,…", "run these instead of -O's; none: none");
-  add("--print-before", options_.printBefore, "[=A,B,…]", "print the IR before these passes, or before each");
-  add("--print-after", options_.printAfter, "[=A,B,…]", "print the IR after these passes, or after each");
+  addFunction<std::string>("--passes", setPasses, "A,B,...", "run these instead of -O's; none: none");
+  add("--print-before", options_.printBefore, "[=A,B,...]", "print the IR before these passes, or before each");
+  add("--print-after", options_.printAfter, "[=A,B,...]", "print the IR after these passes, or after each");
   addFlag("--print-after-all", [this] { options_.printAfter = "all"; }, "print the IR after each pass");
   add("--stop-after", options_.stopAfter, "PASS", "run no pass after this one")->check(notEmpty());
   addChoice<VerifyEach>("--verify-each", options_.verifyEach,
@@ -267,7 +270,7 @@ void CommandLine::addPasses() {
 void CommandLine::addProof() {
   group_ = "Proof";
   noVerify_ = addFlag("--no-verify", [this] { options_.verify = false; }, "write without proof");
-  allow_ = repeated(add("--allow", allowed_, "NAME,…", "take these findings for warnings; they are listed below"))
+  allow_ = repeated(add("--allow", allowed_, "NAME,...", "take these findings for warnings; they are listed below"))
                ->delimiter(',')
                ->check(allowableFinding());
 }
@@ -279,6 +282,10 @@ void CommandLine::addMessages() {
                        "[=WHEN]", "auto, always or never");
   addFlag("-q", options_.quiet, "errors only");
   add("--max-errors", options_.maxErrors, "N", "errors to print; 0: all [10]")->transform(wholeNumber());
+}
+
+bool takes(const Output &output, std::string_view name) {
+  return std::ranges::find(output.options, name) != output.options.end();
 }
 
 /// What excludes what follows from the table of outputs.
@@ -295,10 +302,18 @@ void CommandLine::relate() {
       allow_->excludes(option);
     if (output->proof == Proof::IsOutput)
       noVerify_->excludes(option);
-    for (const std::string_view name : output->options) {
-      CLI::Option *own = app_.get_option(std::string(name));
-      own->description(std::string(output->flag) + ": " + own->get_description());
-    }
+  }
+}
+
+/// The options of outputs, each with the outputs that take it in front of its description.
+void CommandLine::describeOptionsOfOutputs() {
+  std::set<std::string_view> names;
+  for (const Output &output : allOutputs())
+    names.insert(output.options.begin(), output.options.end());
+  for (const std::string_view name : names) {
+    CLI::Option *option = app_.get_option(std::string(name));
+    option->description(flagsOf([&](const Output &output) { return takes(output, name); }) + ": " +
+                        option->get_description());
   }
 }
 
@@ -306,10 +321,6 @@ void CommandLine::relate() {
 constexpr std::array<std::string_view, 2> schedulingOptions{"--message-size", "--machine"};
 bool isForScheduling(std::string_view name) {
   return std::ranges::find(schedulingOptions, name) != schedulingOptions.end();
-}
-
-bool takes(const Output &output, std::string_view name) {
-  return std::ranges::find(output.options, name) != output.options.end();
 }
 
 /// CLI11's needs() wants all that an option names; an option of outputs wants one of them.
