@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -197,9 +198,11 @@ void CommandLine::addOptionsOfOutputs() {
       ->delimiter(',')
       ->check(CLI::IsMember({"f32", "f16", "bf16", "i32", "u32", "u8"}));
   add("--schedules", options_.runSchedules, "N", "schedules to try [100; fewer over 1M]")
+      ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()))
       ->check(notZero("at least one schedule is needed"));
   add("--seed", options_.seed, "N", "seed of the schedules [1]")->transform(wholeNumber());
-  add("--rank", options_.rank, "N", "one rank, and what other ranks have to do with it [all]");
+  add("--rank", options_.rank, "N", "one rank, and what other ranks have to do with it [all]")
+      ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()));
   addFlag("--update", options_.update, "rewrite the golden");
 }
 
@@ -234,7 +237,7 @@ void CommandLine::addXml() {
   group_ = "MSCCL schedule";
   forXml_.push_back(
       add("--ranks-per-node", options_.ranksPerNode, "N", "ranks of one node; the XML does not say it [all]")
-          ->transform(wholeNumber())
+          ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()))
           ->check(notZero("a node has at least one rank"))
           ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{UINT32_MAX})));
   forXml_.push_back(addFlag("--keep-blocks", options_.keepBlocks, "leave each step in its thread block"));

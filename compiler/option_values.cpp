@@ -51,12 +51,12 @@ CLI::Validator byteSize(std::uint64_t least, std::string tooSmall) {
   });
 }
 
-CLI::Validator wholeNumber() {
-  return validator([](std::string &text) -> std::string {
+CLI::Validator wholeNumber(std::uint64_t most) {
+  return validator([most](std::string &text) -> std::string {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size())
-      return "'" + text + "' is no number from 0 to " + std::to_string(UINT64_MAX);
+    if (error != std::errc() || end != text.data() + text.size() || value > most)
+      return "'" + text + "' is no number from 0 to " + std::to_string(most);
     text = std::to_string(value); // CLI11 would read leading zeros as octal
     return {};
   });

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -14,8 +15,8 @@ std::optional<std::uint64_t> parseByteSize(const std::string &text);
 
 /// A number of bytes as above, at least `least`; `tooSmall` is the error below that. The option gets plain digits.
 CLI::Validator byteSize(std::uint64_t least = 0, std::string tooSmall = {});
-/// A decimal number of 64 bits.
-CLI::Validator wholeNumber();
+/// A decimal number.
+CLI::Validator wholeNumber(std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 /// A number that is not 0; `zero` is the error.
 CLI::Validator notZero(std::string zero);
 /// Seconds of processor time.
