@@ -2,6 +2,7 @@
 
 #include "collective.h"
 #include "device.h"
+#include "nccl_ranks.h"
 #include "rows.h"
 #include "values.h"
 
@@ -47,6 +48,22 @@ runtime::CommunicatorOptions communicatorOptions(const Options &options, const M
     devices.push_back(options.devices[(first + i) % options.devices.size()]);
   communicator.devices = devices.empty() ? nullptr : devices.data();
   return communicator;
+}
+
+/// With --nccl, the NCCL that the communicator is to be made on.
+std::unique_ptr<NcclRanks> useNccl(const Options &options, runtime::CommunicatorOptions &communicator) {
+  if (options.nccl.empty())
+    return nullptr;
+  std::vector<int32_t> devices(communicator.local_ranks, noDevice);
+  for (uint32_t i = 0; i < communicator.local_ranks && !options.host; ++i)
+    devices[i] = communicator.devices != nullptr
+                     ? communicator.devices[i]
+                     : static_cast<int32_t>((communicator.first_local_rank + i) % std::max(deviceCount(), 1u));
+  auto nccl = std::make_unique<NcclRanks>(options.nccl, communicator.ranks, communicator.first_local_rank, devices);
+  communicator.nccl = nccl->communicators();
+  communicator.nccl_library = nccl->library();
+  communicator.rendezvous = nullptr;
+  return nccl;
 }
 
 class Bench {
@@ -232,8 +249,8 @@ private:
 
 void printHead(const Options &options, const MscclcKernel &kernel, const runtime::Communicator &communicator,
                const Bench &bench) {
-  std::printf("# kernel %s: %s, %u ranks in %u process%s, %s, by %s\n", kernel.name, kernel.collective, kernel.ranks,
-              options.processes, options.processes == 1 ? "" : "es",
+  std::printf("# kernel %s: %s, %u ranks in %u process%s%s, %s, by %s\n", kernel.name, kernel.collective, kernel.ranks,
+              options.processes, options.processes == 1 ? "" : "es", options.nccl.empty() ? "" : " on NCCL",
               (kernel.flags & MSCCLC_IN_PLACE) != 0 ? "in place" : "out of place", kernel.tool);
   const std::string device =
       communicator.isOnHost() ? "host" : deviceName(mscclc_communicator_device(communicator.get(), 0));
@@ -296,7 +313,9 @@ Measured measure(const Options &options, const MscclcKernel &kernel, uint32_t pr
   const bool prints = process == 0;
   Measured result{&kernel, rowsOf(options, kernel)};
   std::vector<int32_t> devices;
-  runtime::Communicator communicator(communicatorOptions(options, kernel, process, rendezvous, devices));
+  runtime::CommunicatorOptions with = communicatorOptions(options, kernel, process, rendezvous, devices);
+  const std::unique_ptr<NcclRanks> nccl = useNccl(options, with);
+  runtime::Communicator communicator(with);
   const std::unique_ptr<Bench> bench = makeBench(options, kernel, communicator, result.rows, prints);
   result.hasMulticast = bench->hasMulticast();
   if (prints)

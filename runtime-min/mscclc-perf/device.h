@@ -24,6 +24,8 @@ double copyBandwidth(int device, uint64_t bytes);
 uint32_t deviceCount();
 /// Multiprocessors of a device; 0 where that is not known.
 uint32_t multiprocessors(int device);
+/// What this thread asks of CUDA is of this device from now on. Throws runtime::Error where there is no such device.
+void useDevice(int device);
 /// "NVIDIA H100 80GB HBM3", or "host".
 std::string deviceName(int device);
 /// To be called before anything else uses the device.

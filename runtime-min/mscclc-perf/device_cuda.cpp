@@ -113,6 +113,10 @@ uint32_t multiprocessors(int device) {
   return result == cudaSuccess && count > 0 ? static_cast<uint32_t>(count) : 0;
 }
 
+void useDevice(int device) {
+  CHECK_CUDA(cudaSetDevice(device));
+}
+
 std::string deviceName(int device) {
   cudaDeviceProp properties;
   return cudaGetDeviceProperties(&properties, device) == cudaSuccess ? properties.name : "no device";

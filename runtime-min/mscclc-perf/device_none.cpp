@@ -14,6 +14,7 @@ uint32_t deviceCount() {
 uint32_t multiprocessors(int) {
   return 0;
 }
+void useDevice(int) {}
 std::string deviceName(int) {
   return "host";
 }

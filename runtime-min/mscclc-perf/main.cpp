@@ -3,6 +3,7 @@
 #include "bench.h"
 #include "calibrate.h"
 #include "device.h"
+#include "nccl_ranks.h"
 #include "options.h"
 
 #include <cerrno>
@@ -57,6 +58,8 @@ int main(int argc, char **argv) {
   if (const int code = mscclc::perf::parseOptions(argc, argv, options); code >= 0)
     return code;
   mscclc::perf::prepareProcess();
+  if (!options.nccl.empty())
+    mscclc::perf::prepareNccl();
   if (options.calibrate)
     return mscclc::perf::calibrate(options);
   return options.processes == 1 ? mscclc::perf::run(options, 0, "") : runProcesses(options);

@@ -36,6 +36,7 @@ definition, and prints time, algorithm bandwidth and bus bandwidth as nccl-tests
   -G, --graph            time launches replayed from a CUDA graph, and check a replay
   -D, --devices LIST     device of each rank, repeated if shorter: 0 puts all ranks on device 0 (rank modulo devices)
   -P, --processes N      spread the ranks over N processes
+  -E, --nccl LIBRARY     run on NCCL's engine: libnccl.so.2, or a path (2.28.9 or newer)
   -H, --host             kernels built for the CPU stand-in
   -T, --timeout MS       report a wait that takes longer (60000; 0: never)
   -J, --json FILE        write the rows as JSON
@@ -69,6 +70,7 @@ const option longOptions[] = {{"minbytes", required_argument, nullptr, 'b'},
                               {"graph", no_argument, nullptr, 'G'},
                               {"devices", required_argument, nullptr, 'D'},
                               {"processes", required_argument, nullptr, 'P'},
+                              {"nccl", required_argument, nullptr, 'E'},
                               {"host", no_argument, nullptr, 'H'},
                               {"timeout", required_argument, nullptr, 'T'},
                               {"json", required_argument, nullptr, 'J'},
@@ -197,6 +199,8 @@ bool apply(int letter, const std::string &value, Options &o) {
     return parseDevices(value, o.devices);
   case 'P':
     return parseCount(value, 1, maxProcesses, o.processes);
+  case 'E':
+    return !(o.nccl = value).empty();
   case 'T':
     return parseNumber(value, o.timeoutMs);
   case 'J':
@@ -252,7 +256,7 @@ bool parseBytes(const std::string &text, uint64_t &bytes) {
 }
 
 int parseOptions(int argc, char **argv, Options &options) {
-  constexpr const char *letters = "b:e:f:k:d:o:p:n:w:r:t:c:GD:P:HT:J:CO:l:N:h";
+  constexpr const char *letters = "b:e:f:k:d:o:p:n:w:r:t:c:GD:P:E:HT:J:CO:l:N:h";
   // What -o means, and defaults, hang on it, wherever it stands.
   for (int letter = 0; (letter = getopt_long(argc, argv, letters, longOptions, nullptr)) != -1;) {
     if (letter == '?')

@@ -26,6 +26,7 @@ struct Options {
   bool host = false;
   std::vector<int32_t> devices; ///< by rank; repeated if shorter than the ranks
   uint32_t processes = 1;
+  std::string nccl; ///< NCCL's library, to run on; empty: on the runtime's own engine
   uint64_t timeoutMs = 60000;
   std::string json; ///< file for the rows
   bool calibrate = false;

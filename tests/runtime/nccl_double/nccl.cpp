@@ -25,6 +25,11 @@ struct Team {
   int ranks, rank, stride;
 };
 
+/// ncclUniqueId.
+struct UniqueId {
+  char bytes[128];
+};
+
 /// Memory that other processes find by this process's number and a file of it.
 struct Allocation {
   uint64_t bytes = 0;
@@ -142,6 +147,20 @@ void ncclDoubleBoard(const char *name) {
 /// The double's own: rank `rank` of the communicator at a board. Waits for nobody.
 ncclComm *ncclDoubleInit(const char *board, int ranks, int rank) {
   return new ncclComm{boardOf(board), rank, ranks};
+}
+
+/// NCCL_COMM_ID, as NCCL's own where that is set. Processes that are to meet there fork after ncclDoubleBoard.
+int ncclGetUniqueId(UniqueId *id) {
+  const char *set = std::getenv("NCCL_COMM_ID");
+  if (set == nullptr)
+    return InvalidUsage;
+  *id = {};
+  std::strncpy(id->bytes, set, sizeof id->bytes - 1);
+  return Success;
+}
+int ncclCommInitRank(ncclComm **comm, int ranks, UniqueId id, int rank) {
+  *comm = ncclDoubleInit(id.bytes, ranks, rank);
+  return Success;
 }
 
 /// The double's own: what ncclCommGetAsyncError says from now on.
