@@ -48,7 +48,7 @@ private:
         if (access.phase < phase_)
           access.fenced = std::min(access.fenced, phase_);
     }
-    if (op.kind == ir::OpKind::Barrier) // which also is a sync behind its wait
+    if (op.kind == ir::OpKind::Barrier) // which also is a sync after its wait
       ++phase_;
     const auto fenced = [&](const Access &access) { return access.fenced < phase_; };
     accesses_.erase(std::remove_if(accesses_.begin(), accesses_.end(), fenced), accesses_.end());

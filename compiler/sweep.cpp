@@ -7,10 +7,13 @@
 #include "compiler/parameter_values.h"
 #include "compiler/session.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <iostream>
+#include <utility>
 
 namespace mscclc::driver {
 namespace {
@@ -170,6 +173,15 @@ std::string Sweep::row(const std::vector<std::string> &values, const std::string
   return line.append(code).append(6 - code.size(), ' ').append(result) + "\n";
 }
 
+/// The row for programs.
+std::string Sweep::document(const Combination &combination, ExitCode code, const std::string &result) const {
+  nlohmann::ordered_json row = {{"parameters", nlohmann::ordered_json::object()}, {"exit", static_cast<int>(code)}};
+  for (std::size_t i = 0; i < varying_.size(); ++i)
+    row["parameters"][varying_[i]] = combination.values[i];
+  row["result"] = code == exitDone ? nlohmann::ordered_json::parse(result) : nlohmann::ordered_json(result);
+  return textOf(row);
+}
+
 std::string Sweep::words(const Combination &combination) const {
   std::string text;
   for (std::size_t i = 0; i < varying_.size(); ++i)
@@ -185,8 +197,8 @@ ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
   };
   ExitCode worst = exitDone;
   std::size_t wrong = 0;
-  if (!writeOut(row(varying_, "exit", "result"), output))
-    return failed(exitInputWrong);
+  const bool json = first().json;
+  std::string before = json ? "[" : row(varying_, "exit", "result");
   for (const Combination &one : combinations_) {
     std::string result = "fault", messages;
     const ExitCode code = guarded([&] {
@@ -196,7 +208,9 @@ ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
       messages = session.messages();
       return outcome.code;
     });
-    if (!writeOut(row(one.values, std::to_string(code), ir::printable(result)), output))
+    const std::string line =
+        json ? document(one, code, result) : row(one.values, std::to_string(code), ir::printable(result));
+    if (!writeOut(std::exchange(before, json ? "," : "") + line, output))
       return failed(exitInputWrong);
     if (!messages.empty())
       std::cerr << words(one) << ":\n" << messages << std::flush;
@@ -205,6 +219,8 @@ ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
     if (code == exitUsage)
       return code;
   }
+  if (json && !writeOut("]\n", output))
+    return failed(exitInputWrong);
   if (wrong != 0)
     std::cerr << wrong << " of " << ir::plural(combinations_.size(), "combination") << " failed.\n" << std::flush;
   return worst;

@@ -33,7 +33,7 @@ public:
   bool isOne() const { return varying_.empty(); }
   /// The options of the first combination.
   const Options &first() const { return combinations_.front().options; }
-  /// Runs all; the exit code of the worst. A combination whose command line is wrong ends the run: so are the others.
+  /// Runs all, and prints a row of each, or with --json an array of documents; the exit code of the worst. A combination whose command line is wrong ends the run: so are the others.
   ExitCode run(const Input &input, const passes::Target &target) const;
 
 private:
@@ -42,6 +42,7 @@ private:
     std::vector<std::string> values; ///< of the parameters that vary
   };
   std::string row(const std::vector<std::string> &values, const std::string &code, const std::string &result) const;
+  std::string document(const Combination &combination, ExitCode code, const std::string &result) const;
   std::string words(const Combination &combination) const;
 
   std::vector<std::string> varying_; ///< names

@@ -88,7 +88,7 @@ constexpr std::uint32_t chunksOfScale(const Rank &rank) {
 }
 /// Chunks that a message is cut into on `rank`.
 std::uint32_t chunksOfMessage(const Program &program, const Rank &rank);
-/// Parts of a message that baked kernels make equally long.
+/// Parts of a message that specialised kernels make equally long.
 std::uint32_t sharesOfMessage(const Program &program);
 /// Bus bandwidth over algorithm bandwidth, as nccl-tests have it; 1 for a collective that they do not know.
 double busFactor(const Program &program);

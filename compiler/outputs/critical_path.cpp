@@ -100,7 +100,7 @@ ExitCode writeCriticalPath(Job &job) {
   if (sizes.empty())
     return exitInputWrong;
   job.times.lap("estimate");
-  return job.say(job.options.json ? paths.dump(2) + "\n" : text);
+  return job.options.json ? job.say(paths) : job.say(text);
 }
 
 } // namespace mscclc::driver

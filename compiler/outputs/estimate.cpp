@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 
@@ -53,9 +55,10 @@ std::string table(const Job &job, const TimedOn &on, const std::vector<time::Est
                   percent(estimate.latencyBound / estimate.total).c_str());
     text += line;
   }
-  text += "bandwidths in GB/s; alone: what links, or latencies, would take without the other, in shares of the time\n";
-  const time::Estimate &largest = estimates.back();
-  text += "traffic at " + shownBytes(largest.messageBytes) + ", of the busiest:\n";
+  text += "bandwidths in GB/s; links alone: the share of the time if nothing but links took any; latencies alone: the same\n";
+  const time::Estimate &largest = *std::ranges::max_element(estimates, {}, &time::Estimate::messageBytes);
+  if (!largest.timeline.traffic.empty())
+    text += "traffic at " + shownBytes(largest.messageBytes) + " of the busiest, in bytes on the wire:\n";
   for (const auto &[kind, traffic] : busiest(largest)) {
     std::snprintf(line, sizeof line, "  %-12s rank %-5u %14.0f bytes, busy %s of the time\n",
                   std::string(time::toString(kind)).c_str(), traffic.rank, traffic.bytes,
@@ -76,7 +79,7 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on, const std::ve
       nlohmann::ordered_json row = {{"kind", time::toString(link.kind)}, {"rank", link.rank}};
       if (link.peer != time::Span::none)
         row["peer"] = link.peer;
-      row["bytes"] = link.bytes;
+      row["bytes"] = std::llround(link.bytes); // on the wire
       row["GBps"] = link.capacity;
       traffic.push_back(std::move(row));
     }
@@ -114,7 +117,7 @@ ExitCode writeEstimate(Job &job) {
   if (estimates.empty())
     return exitInputWrong;
   job.times.lap("estimate");
-  return job.say(job.options.json ? document(job, *on, estimates).dump(2) + "\n" : table(job, *on, estimates));
+  return job.options.json ? job.say(document(job, *on, estimates)) : job.say(table(job, *on, estimates));
 }
 
 } // namespace mscclc::driver

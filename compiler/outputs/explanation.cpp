@@ -89,7 +89,7 @@ ExitCode writeExplanation(Job &job) {
   const std::vector<SyncSentence> syncs = sentencesOf(job.program, *reasons);
   std::string text;
   if (job.options.json) {
-    text = document(job, syncs).dump(2) + "\n";
+    text = textOf(document(job, syncs));
   } else {
     std::size_t blocks = 0;
     for (const ir::Rank &rank : job.program.ranks)

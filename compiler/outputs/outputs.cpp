@@ -3,6 +3,8 @@
 #include "compiler/diagnostics.h"
 #include "compiler/files.h"
 
+#include <nlohmann/json.hpp>
+
 namespace mscclc::driver {
 namespace {
 
@@ -66,6 +68,17 @@ int Job::optLevel() const {
 
 ExitCode Job::say(const std::string &text) {
   return inTable || writeOut(text, diags) ? exitDone : exitInputWrong;
+}
+
+std::string textOf(const nlohmann::ordered_json &document) {
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+ExitCode Job::say(const nlohmann::ordered_json &document) {
+  if (!inTable)
+    return say(textOf(document));
+  result = textOf(document);
+  return exitDone;
 }
 
 ExitCode Job::writeFile(const std::string &path, const std::function<void(std::ostream &)> &print) {

@@ -13,6 +13,8 @@
 #include "passes/schedule/choose.h"
 #include "passes/target.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <functional>
 #include <optional>
 #include <ostream>
@@ -81,9 +83,14 @@ struct Job {
   passes::Target passTarget() const;
   /// Writes `text` to standard output, but not in a table.
   ExitCode say(const std::string &text);
+  /// The same of a document for programs. In a table it is the result.
+  ExitCode say(const nlohmann::ordered_json &document);
   /// Writes what `print` prints to `path` ("-": standard output).
   ExitCode writeFile(const std::string &path, const std::function<void(std::ostream &)> &print);
 };
+
+/// As text for a program to read; bytes that are not UTF-8, as names of files may have, are replaced.
+std::string textOf(const nlohmann::ordered_json &document);
 
 /// A row of the table.
 struct Output {

@@ -139,8 +139,8 @@ ExitCode writeTraceDifference(Job &job) {
     job.diags.report(diag::bad_trace, {}, {job.options.outputValue, "none of its operations is one of the program's"});
     return exitInputWrong;
   }
-  return job.say(job.options.json ? document(job, launch->on, *estimate, *trace, difference).dump(2) + "\n"
-                                  : table(job, launch->on, *estimate, *trace, difference));
+  return job.options.json ? job.say(document(job, launch->on, *estimate, *trace, difference))
+                          : job.say(table(job, launch->on, *estimate, *trace, difference));
 }
 
 } // namespace mscclc::driver

@@ -3,6 +3,7 @@
 #include "frontend/clang/source_reporter.h"
 #include "frontend/diagnostics.h"
 
+#include "clang/Basic/LangStandard.h"
 #include "clang/Tooling/JSONCompilationDatabase.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
@@ -43,6 +44,12 @@ bool isPlain(llvm::StringRef name) {
   return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || llvm::StringRef("._-+").contains(c); });
 }
 
+/// Whether it is an older C++ than algorithms are written in: a project may compile its other sources as that.
+bool isTooOld(llvm::StringRef standard) {
+  const clang::LangStandard *known = clang::LangStandard::getLangStandardForName(standard);
+  return known != nullptr && known->getLanguage() == clang::Language::CXX && !known->isCPlusPlus20();
+}
+
 ProjectFlags takeFlags(const CompileCommand &command, const std::string &folder, llvm::vfs::FileSystem &files) {
   std::vector<const char *> args;
   for (const std::string &arg : llvm::ArrayRef(command.CommandLine).drop_front())
@@ -58,9 +65,12 @@ ProjectFlags takeFlags(const CompileCommand &command, const std::string &folder,
   };
   for (const llvm::opt::Arg *arg : parsed)
     switch (arg->getOption().getID()) {
+    case options::OPT_std_EQ:
+      if (isTooOld(arg->getValue()))
+        break;
+      [[fallthrough]];
     case options::OPT_D:
     case options::OPT_U:
-    case options::OPT_std_EQ:
       flags.language.push_back(arg->getOption().getPrefixedName().str() + arg->getValue());
       break;
     case options::OPT_I:

@@ -44,26 +44,26 @@ constexpr int ownStatus = 0x4d530000;
 int handOverPipe = -1; ///< a child's end of its parent's pipe
 
 /// What the pipe between a child and its parent brings.
-enum class Heard { Word, Close, Nothing };
+enum class Reply { Word, Close, Nothing };
 
 /// Waits for a word or until the other end is closed, for at most `seconds`.
-Heard listen(int fd, double seconds) {
+Reply listen(int fd, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   for (;;) {
     const auto left = std::chrono::duration<double, std::milli>(end - Clock::now()).count();
     if (left <= 0)
-      return Heard::Nothing;
+      return Reply::Nothing;
     pollfd p{fd, POLLIN, 0};
     const int ready = poll(&p, 1, static_cast<int>(std::min(left + 1, 1e9)));
     if (ready < 0 && errno != EINTR)
-      return Heard::Close; // waitpid will tell
+      return Reply::Close; // waitpid will tell
     if (ready <= 0)
       continue;
     char word = 0;
     const ssize_t bytes = read(fd, &word, 1);
     if (bytes >= 0 || errno != EINTR)
-      return bytes == 1 ? Heard::Word : Heard::Close;
+      return bytes == 1 ? Reply::Word : Reply::Close;
   }
 }
 
@@ -173,15 +173,15 @@ Child::~Child() {
 void Child::wait(double seconds, double foreignSeconds) {
   if (pid_ <= 0)
     return;
-  Heard heard = listen(resultPipe_, seconds);
-  if (heard == Heard::Word) { // there is but one
+  Reply reply = listen(resultPipe_, seconds);
+  if (reply == Reply::Word) { // there is but one
     using Clock = std::chrono::steady_clock;
     const Clock::time_point since = Clock::now();
     runsForeignCode_ = true;
-    heard = listen(resultPipe_, foreignSeconds);
+    reply = listen(resultPipe_, foreignSeconds);
     foreignSeconds_ = std::chrono::duration<double>(Clock::now() - since).count();
   }
-  isLate_ = heard == Heard::Nothing;
+  isLate_ = reply == Reply::Nothing;
 }
 
 ChildEnd Child::end() {

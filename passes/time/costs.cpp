@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace mscclc::passes::time {
 
@@ -117,49 +118,55 @@ void Costs::addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lin
     uses.add(pair_[from * machine_.gpusPerNode + to % machine_.gpusPerNode], lineBytes);
 }
 
+Time Costs::readLatency(const Operand &operand) const {
+  const MachineParameters &p = machine_.parameters;
+  return us(operand.inSwitch() ? p.multimemLatency : operand.isLocal() ? p.loadLocal : p.loadRemote);
+}
+
+/// Of how many sources a thread has a word under way at a time. The executor's loop over the sources of a reduction is
+/// not unrolled. A kernel polls eight packets together (device/packets.cuh).
+std::size_t Costs::sourcesAtOnce(const ir::Op &op) const {
+  if (!ir::reduces(op.kind))
+    return std::numeric_limits<std::size_t>::max();
+  if (runner_ == Runner::Executor)
+    return 1;
+  return ir::isPacketOp(op.kind) ? 8 : std::numeric_limits<std::size_t>::max();
+}
+
+/// Until a thread has a word of each source.
+Time Costs::dataLatency(const ir::Op &op, const std::vector<Operand> &operands) const {
+  const std::size_t atOnce = sourcesAtOnce(op);
+  std::size_t sources = 0;
+  Time all = 0, longest = 0;
+  for (const Operand &operand : operands) {
+    if (!operand.reads())
+      continue;
+    if (sources++ % atOnce == 0)
+      all += std::exchange(longest, 0);
+    longest = std::max(longest, readLatency(operand));
+  }
+  return all + longest;
+}
+
 /// A thread has so many words in flight, each for as long as its latency; besides, a multiprocessor has its limits.
 double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Operand> &operands) const {
   const MachineParameters &p = machine_.parameters;
   const double threads = threads_;
-  double reads = 0, writes = 0, together = 0, longest = 0; // bytes; ns for a word of each source
+  double reads = 0, writes = 0; // bytes
   bool packets = false, inSwitch = false;
   for (const Operand &operand : operands) {
     (operand.reads() ? reads : writes) += operand.bytes;
     packets |= operand.piece.isPacket();
     inSwitch |= operand.inSwitch() && operand.reads();
-    if (!operand.reads())
-      continue;
-    const Time latency = us(operand.inSwitch() ? p.multimemLatency : operand.isLocal() ? p.loadLocal : p.loadRemote);
-    together += latency;
-    longest = std::max(longest, latency);
   }
   if (inSwitch)
     return p.blockMultimem * payload / std::max(reads, 1.0);
   const double word = packets ? packetPayload : ir::wordBytes;
-  if (ir::reduces(op.kind)) {
-    const double perWord = inTurn(op) ? together : longest;
-    return std::min(threads * word / std::max(perWord, 1.0), p.blockReduce * payload / std::max(reads, 1.0));
-  }
+  const double perWord = std::max(dataLatency(op, operands), 1.0); // ns
+  if (ir::reduces(op.kind))
+    return std::min(threads * word / perWord, p.blockReduce * payload / std::max(reads, 1.0));
   const double moved = std::max(reads, writes); // a copy to several places reads its source for each
-  return std::min(p.blockCopy, threads * word * p.copyDepth / std::max(longest, 1.0)) * payload / std::max(moved, 1.0);
-}
-
-/// Whether a thread loads from one source of a reduce after the other. The executor's loop over them is not unrolled,
-/// and nobody goes on before a packet is there.
-bool Costs::inTurn(const ir::Op &op) const {
-  return ir::reduces(op.kind) && (runner_ == Runner::Executor || ir::isPacketOp(op.kind));
-}
-
-Time Costs::dataLatency(const ir::Op &op, const std::vector<Operand> &operands) const {
-  const MachineParameters &p = machine_.parameters;
-  Time longest = 0, together = 0;
-  for (const Operand &operand : operands)
-    if (operand.reads()) {
-      const Time latency = us(operand.inSwitch() ? p.multimemLatency : operand.isLocal() ? p.loadLocal : p.loadRemote);
-      longest = std::max(longest, latency);
-      together += latency;
-    }
-  return inTurn(op) ? together : longest;
+  return std::min(p.blockCopy, threads * word * p.copyDepth / perWord) * payload / std::max(moved, 1.0);
 }
 
 DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, const ir::Op *header,

@@ -73,7 +73,8 @@ private:
                              std::uint32_t peer = Span::none);
   void addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lineBytes) const;
   double blockCap(const ir::Op &op, double payload, const std::vector<Operand> &operands) const;
-  bool inTurn(const ir::Op &op) const;
+  Time readLatency(const Operand &operand) const;
+  std::size_t sourcesAtOnce(const ir::Op &op) const;
   Time dataLatency(const ir::Op &op, const std::vector<Operand> &operands) const;
 
   const ir::Program &program_;

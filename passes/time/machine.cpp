@@ -3,11 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
+#include <optional>
 #include <set>
 
 namespace mscclc::passes::time {
@@ -58,10 +59,33 @@ double readParameter(const json &parameters, const char *key) {
   return value->get<double>();
 }
 
-/// Bandwidths that every machine has: a division by them must make sense.
-void requirePositive(double value, const char *key) {
-  if (value <= 0)
-    fail(std::string("parameter '") + key + "' must be more than 0");
+/// Bandwidths that every machine has, in GB/s: a division by them must make sense.
+void requireBandwidth(double value, const char *key) {
+  if (value < 1e-3)
+    fail(std::string("parameter '") + key + "' must be at least 0.001");
+}
+
+/// What nlohmann_json says of a text, without the number of its error.
+std::string wordsOf(const json::exception &error) {
+  const std::string_view text = error.what();
+  const std::size_t number = text.find("] ");
+  return std::string(number == text.npos ? text : text.substr(number + 2));
+}
+
+/// Larger ones are no machine files.
+constexpr std::size_t maxMachineBytes = 1 << 20;
+
+/// The text of a machine file; nothing if there is none that can be read.
+std::optional<std::string> readMachineFile(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(maxMachineBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad())
+    return std::nullopt;
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > maxMachineBytes)
+    fail("it has more than 1 MiB: it is no machine file");
+  return text;
 }
 
 /// Rounded to four digits that count.
@@ -77,13 +101,15 @@ Machine parseMachine(std::string_view text) {
   json file;
   try {
     file = json::parse(text);
-  } catch (const json::parse_error &error) {
-    fail(error.what());
+  } catch (const json::exception &error) {
+    fail(wordsOf(error));
   }
   if (!file.is_object() || !file.contains("parameters") || !file["parameters"].is_object())
     fail("it must be an object with 'parameters'");
   Machine machine;
   machine.name = readText(file, "name");
+  if (std::ranges::any_of(machine.name, [](unsigned char c) { return std::iscntrl(c) != 0; }))
+    fail("'name' must not have control characters");
   machine.description = readText(file, "description");
   machine.gpusPerNode = readCount(file, "gpus_per_node");
   machine.multiprocessors = readCount(file, "multiprocessors");
@@ -110,9 +136,11 @@ Machine parseMachine(std::string_view text) {
                                    {p.blockCopy, "block_copy"},
                                    {p.blockReduce, "block_reduce"},
                                    {p.copyDepth, "copy_depth"}})
-    requirePositive(value, key);
-  if (p.multimem > 0)
-    requirePositive(p.blockMultimem, "block_multimem");
+    requireBandwidth(value, key);
+  if (p.multimem > 0) {
+    requireBandwidth(p.multimem, "multimem");
+    requireBandwidth(p.blockMultimem, "block_multimem");
+  }
   return machine;
 }
 
@@ -155,14 +183,14 @@ Machine findMachine(const std::string &words) {
   if (builtIn != std::end(builtIns)) {
     text = builtIn->text;
   } else {
-    std::ifstream file(base, std::ios::binary);
-    if (!file) {
+    const std::optional<std::string> read = readMachineFile(base);
+    if (!read) {
       std::string names;
       for (const std::string &name : builtInMachines())
         names += (names.empty() ? "" : ", ") + name;
       fail("'" + base + "' is neither a machine (" + names + ") nor a file that can be read");
     }
-    text.assign(std::istreambuf_iterator<char>(file), {});
+    text = *read;
   }
   Machine machine = parseMachine(text);
   machine.nodes = nodes;

@@ -80,7 +80,7 @@ Machine startOf(const Options &options, uint32_t ranks) {
   try {
     machine = passes::time::findMachine(options.like);
   } catch (const passes::time::MachineError &error) {
-    fail("--like: " + error.message);
+    fail("--like " + options.like + ": " + error.message);
   }
   machine.nodes = 1;
   machine.name = options.machineName;

@@ -36,7 +36,6 @@ ROOMS = {
     "passes/analysis": ["ir", "passes"],
     "passes/transform": ["ir", "passes", "passes/analysis"],
     "passes/verify": ["ir", "passes"],
-    "passes/schedule": ["ir", "passes", "passes/analysis", "passes/verify"],
     "passes/simulate": ["ir", "passes", "passes/verify"],
     "passes/time": ["ir", "passes"],
     # Chooses by the time model; what a program means is said in the values of the proof.

@@ -73,9 +73,35 @@ std::string_view putName(OpKind kind) {
     return "putPackets";
   case OpKind::ReadPutPacket:
     return "readPutPackets";
-  default:
-    throw ir::InternalError("no put: " + std::string(toString(kind)));
+  case OpKind::Nop:
+  case OpKind::Barrier:
+  case OpKind::SemAcquire:
+  case OpKind::SemRelease:
+  case OpKind::Signal:
+  case OpKind::Wait:
+  case OpKind::RelaxedSignal:
+  case OpKind::RelaxedWait:
+  case OpKind::Flush:
+  case OpKind::Copy:
+  case OpKind::CopyPacket:
+  case OpKind::UnpackPacket:
+  case OpKind::Reduce:
+  case OpKind::ReducePacket:
+  case OpKind::ReduceCopyPacket:
+  case OpKind::ReduceSend:
+  case OpKind::ReduceSendPacket:
+  case OpKind::ReduceCopySendPacket:
+  case OpKind::ReadReduce:
+  case OpKind::ReadReduceSend:
+  case OpKind::Get:
+  case OpKind::SwitchReduce:
+  case OpKind::SwitchBroadcast:
+  case OpKind::SwitchBroadcastPacket:
+  case OpKind::SwitchReduceBroadcast:
+  case OpKind::Pipeline:
+    break;
   }
+  throw ir::InternalError("no put: " + std::string(toString(kind)));
 }
 
 /// Writes the lines of one rank.
@@ -356,7 +382,7 @@ bool shareChannels(const ir::Rank &rank, const std::vector<Event> &events,
     std::vector<std::uint32_t> blocks = event.blocks;
     if (blocks.empty())
       blocks.push_back(event.block);
-    next[event.block] = event.op; // behind the header of a pipeline
+    next[event.block] = event.op; // after the header of a pipeline
     const Op &op = rank.blocks[event.block].ops[event.op];
     std::uint32_t &first = channels[blocks[0]][event.op];
     for (const std::uint32_t block : blocks) {

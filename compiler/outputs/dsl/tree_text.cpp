@@ -80,7 +80,7 @@ std::string TreeWriter::body(const std::vector<Node> &lines, unsigned indent) {
   return text;
 }
 
-/// `wanted`, or that with a number behind it, if something inside or around has it.
+/// `wanted`, or that followed by a number, if something inside or around has it.
 std::string TreeWriter::freeName(const std::string &wanted) {
   std::string name = wanted;
   const auto isTaken = [&] {

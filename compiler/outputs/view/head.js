@@ -12,7 +12,7 @@ function writeHead(launch) {
   const spent = about.spent.map((time, i) => ({time, name: launch.causes[i]}))
                     .filter(({time}) => time / about.total >= 0.005)
                     .sort((a, b) => b.time - a.time);
-  document.getElementById("spent").replaceChildren("goes by for: ", ...spent.map(({time, name}) => {
+  document.getElementById("spent").replaceChildren("goes to: ", ...spent.map(({time, name}) => {
     const words = made("span", "", `${name} `);
     words.append(made("b", "", shownShare(time / about.total)));
     return words;

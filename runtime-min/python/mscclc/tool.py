@@ -118,7 +118,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate for one message size. `bound`: what most of the time goes by for; `details`: all that the tool
+    """An estimate for one message size. `bound`: what most of the time goes to; `details`: all that the tool
     says."""
 
     bytes: int

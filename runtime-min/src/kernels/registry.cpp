@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <mutex>
+#include <utility>
 
 namespace mscclc::rt {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::vector<const MscclcKernel *> kernels;
+  Status refused; ///< why the last one that was is not among them
 };
 
 /// Made by whoever comes first: libraries register themselves before main. Never destroyed, as they may outlive it.
@@ -22,11 +24,19 @@ Registry &registry() {
   return *instance;
 }
 
+/// What a library's own registration reports, nobody sees: it runs before anyone asks for the library.
+Status takeRefusal() {
+  Registry &r = registry();
+  const std::lock_guard<std::mutex> lock(r.mutex);
+  return std::exchange(r.refused, {});
+}
+
 Status loadLibrary(const char *path, std::vector<const MscclcKernel *> &found) {
   if (path == nullptr)
     return failure(MSCCLC_ERROR_ARGUMENT, "no path");
   // Without a slash dlopen would search the system's folders.
   const std::string place = std::strchr(path, '/') == nullptr ? std::string("./") + path : path;
+  takeRefusal();
   ::dlerror();
   void *handle = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
@@ -43,6 +53,9 @@ Status loadLibrary(const char *path, std::vector<const MscclcKernel *> &found) {
         found.push_back(kernel);
     }
   ::dlclose(handle);
+  const Status refused = takeRefusal();
+  if (found.empty() && !refused.ok())
+    return failure(refused.code, "%s: %s", path, refused.text.c_str());
   if (found.empty())
     return failure(MSCCLC_ERROR_LOAD,
                    "%s: holds no kernel that registers itself (mscclc --emit-cuda writes such files; "
@@ -66,10 +79,13 @@ using namespace mscclc::rt;
 extern "C" {
 
 int32_t mscclc_register_kernel(const MscclcKernel *kernel) {
-  if (Status status = checkDescription(kernel); !status.ok())
-    return report(status);
+  const Status status = checkDescription(kernel);
   Registry &r = registry();
   const std::lock_guard<std::mutex> lock(r.mutex);
+  if (!status.ok()) {
+    r.refused = status;
+    return report(status);
+  }
   if (std::find(r.kernels.begin(), r.kernels.end(), kernel) == r.kernels.end())
     r.kernels.push_back(kernel);
   return MSCCLC_OK;

@@ -103,6 +103,7 @@ TEST_CASE("what is wrong with a machine file is told by its key") {
     CHECK(faultAfter([&](json &file) { file.erase(key); }) == fault);
     CHECK(faultAfter([&](json &file) { file[key] = 1; }) == fault);
   }
+  CHECK(faultAfter([](json &file) { file["name"] = "\x1b[31m"; }) == "'name' must not have control characters");
   CHECK(faultAfter([](json &file) { file["topology"] = "ring"; }) == R"('topology' must be "switch" or "mesh")");
   for (const char *key : {"gpus_per_node", "multiprocessors"})
     for (const json &value : {json(0), json(-1), json(1.5), json(65537), json("8"), json(1e300), json(nullptr)})
@@ -126,7 +127,7 @@ TEST_CASE("what is wrong with a parameter is told by its key") {
   CHECK(change([](json &p) { p["fense"] = p["fence"]; }) == "there is no parameter 'fense'");
   for (const std::string key : {"link", "store", "load", "packet", "copy_engine", "nic", "memory", "block_copy",
                                 "block_reduce", "copy_depth", "block_multimem"})
-    CHECK(change([&](json &p) { p[key]["value"] = 0; }) == "parameter '" + key + "' must be more than 0");
+    CHECK(change([&](json &p) { p[key]["value"] = 0; }) == "parameter '" + key + "' must be at least 0.001");
   // A machine whose switch does not reduce needs no rate for it.
   CHECK(change([](json &p) { p["multimem"]["value"] = p["block_multimem"]["value"] = 0; }) == "nothing");
 }

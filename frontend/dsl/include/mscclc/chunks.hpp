@@ -121,7 +121,7 @@ private:
 
 /// Chunks [index, index + size) of a buffer of `rank`, as they are at this point. Scratch counts from the beginning of
 /// all that the rank has, and grows as far as it is named, with double scratch on all ranks; a Buffer made later lies
-/// behind what was named before.
+/// after what was named before.
 /// MSCCLPPLang: chunk(rank, buffer, index, size).
 ChunkRef chunk(std::int64_t rank, BufferType buffer, std::int64_t index, std::int64_t size = 1,
                Place at = Place::here());
