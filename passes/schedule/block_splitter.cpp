@@ -6,9 +6,44 @@
 
 namespace mscclc::passes::schedule {
 
+namespace {
+
+constexpr std::uint64_t ofPort = std::uint64_t{1} << 63;
+
+void insert(std::vector<std::uint64_t> &entries, std::uint64_t entry) {
+  const auto at = std::ranges::lower_bound(entries, entry);
+  if (at == entries.end() || *at != entry)
+    entries.insert(at, entry);
+}
+
+/// True if `a` and `b` together are at most `most` through memory, and as many through ports.
+bool together(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b, std::size_t most) {
+  std::size_t counts[2] = {};
+  for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
+    const std::uint64_t next = j == b.size() || (i < a.size() && a[i] < b[j]) ? a[i] : b[j];
+    if (++counts[next >= ofPort] > most)
+      return false;
+    i += i < a.size() && a[i] == next;
+    j += j < b.size() && b[j] == next;
+  }
+  return true;
+}
+
+} // namespace
+
+void BlockSplitter::Reach::addRank(bool port, std::uint32_t rank) {
+  insert(ranks, (port ? ofPort : 0) | rank);
+}
+
+void BlockSplitter::Reach::addBuffer(bool port, const ir::RankChunk &place) {
+  insert(buffers, (port ? ofPort : 0) | std::uint64_t{place.rank} << 8 | static_cast<std::uint64_t>(place.buffer));
+}
+
 void BlockSplitter::Reach::add(const Reach &other) {
-  ranks.insert(other.ranks.begin(), other.ranks.end());
-  buffers.insert(other.buffers.begin(), other.buffers.end());
+  for (const std::uint64_t entry : other.ranks)
+    insert(ranks, entry);
+  for (const std::uint64_t entry : other.buffers)
+    insert(buffers, entry);
 }
 
 BlockSplitter::BlockSplitter(ir::Movement &movement, const StatementGraph &graph, const StatementDistances &distances,
@@ -24,27 +59,24 @@ void BlockSplitter::findReaches() {
     if (statement.via && *statement.via != ir::Via::Switch)
       for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
         if (const ir::RankChunk &place = movement_.places[statement.firstPlace + i]; place.rank != by) {
-          reaches_[s].ranks.insert({statement.via == ir::Via::Port, place.rank});
-          reaches_[s].buffers.insert({statement.via == ir::Via::Port, place.rank, place.buffer});
+          reaches_[s].addRank(statement.via == ir::Via::Port, place.rank);
+          reaches_[s].addBuffer(statement.via == ir::Via::Port, place);
         }
     for (const Dependence &d : graph_.dependences(s)) {
       const std::uint32_t earlier = *movement_.statements[d.on].by;
       if (earlier == by || d.hazard == Hazard::Packets)
         continue;
       const bool port = !movement_.sameNode(earlier, by) || isPortPut(movement_.statements[d.on]);
-      reaches_[s].ranks.insert({port, earlier});
-      reaches_[d.on].ranks.insert({port, by});
+      reaches_[s].addRank(port, earlier);
+      reaches_[d.on].addRank(port, by);
     }
   }
 }
 
-bool BlockSplitter::fits(const Reach &reach) const {
-  const auto most = [](const auto &all, auto isPort) {
-    const auto ports = static_cast<std::size_t>(std::ranges::count_if(all, isPort));
-    return std::max(ports, all.size() - ports);
-  };
-  return most(reach.ranks, [](const auto &r) { return r.first; }) <= limits_.channelsPerBlock &&
-         most(reach.buffers, [](const auto &b) { return std::get<0>(b); }) <= limits_.remotesPerBlock;
+/// True if one block can have `reach` and `other`.
+bool BlockSplitter::fits(const Reach &reach, const Reach &other) const {
+  return together(reach.ranks, other.ranks, limits_.channelsPerBlock) &&
+         together(reach.buffers, other.buffers, limits_.remotesPerBlock);
 }
 
 std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>
@@ -68,11 +100,9 @@ std::vector<BlockSplitter::Part> BlockSplitter::split(std::vector<std::uint32_t>
   std::vector<Part> parts;
   const auto take = [&](const Part &unit) {
     for (Part &part : parts) {
-      Reach both = part.reach;
-      both.add(unit.reach);
-      if (!fits(both))
+      if (!fits(part.reach, unit.reach))
         continue;
-      part.reach = std::move(both);
+      part.reach.add(unit.reach);
       part.statements.insert(part.statements.end(), unit.statements.begin(), unit.statements.end());
       return;
     }

@@ -6,7 +6,6 @@
 #include "passes/schedule/statement_graph.h"
 
 #include <map>
-#include <set>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -26,10 +25,13 @@ public:
   void run(std::span<const std::uint32_t> clusterOf);
 
 private:
-  /// What a block needs entries of its tables for: through ports, or through memory.
+  /// What a block needs entries of its tables for, through memory or through ports: numbers in order, each once, those
+  /// of ports last.
+  using Entries = std::vector<std::uint64_t>;
   struct Reach {
-    std::set<std::pair<bool, std::uint32_t>> ranks;
-    std::set<std::tuple<bool, std::uint32_t, ir::BufferKind>> buffers;
+    Entries ranks, buffers;
+    void addRank(bool port, std::uint32_t rank);
+    void addBuffer(bool port, const ir::RankChunk &place);
     void add(const Reach &other);
   };
   struct Part {
@@ -38,7 +40,7 @@ private:
   };
 
   void findReaches();
-  bool fits(const Reach &reach) const;
+  bool fits(const Reach &reach, const Reach &other = {}) const;
   std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t> keyOf(std::uint32_t statement) const;
   /// Statements of one block, each in its part.
   std::vector<Part> split(std::vector<std::uint32_t> statements, std::span<const std::uint32_t> clusterOf) const;

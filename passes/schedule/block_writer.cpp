@@ -13,9 +13,11 @@ using ir::DataSync;
 using ir::Op;
 using ir::OpKind;
 
-/// True if all threads of the block do it.
-static bool isDataOfThreads(const Op &op) {
-  return ir::info(op.kind).step == ir::OpStep::Data && op.channelType != ChannelType::Port;
+/// True if all threads of the block have done something since it last met: not before puts of a port alone. Packets
+/// that a port puts are made by them.
+static bool endsWithThreads(const ir::ThreadBlock &block) {
+  return !block.ops.empty() && ir::info(block.ops.back().kind).step == ir::OpStep::Data &&
+         block.ops.back().kind != OpKind::PutWithSignalAndFlush;
 }
 
 void BlockWriter::write(std::uint32_t agent) {
@@ -73,7 +75,7 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
       if (!node.arrives) {
         const ir::Move &statement = movement_.statements[node.statement];
         // Whoever hears of what a port has put takes what this block did before to be done.
-        if (isPortPut(statement) && !block_->ops.empty() && isDataOfThreads(block_->ops.back()))
+        if (isPortPut(statement) && endsWithThreads(*block_))
           block_->append({.kind = OpKind::Nop, .loc = statement.loc});
         execute(statement);
       }

@@ -25,7 +25,9 @@ public:
       const Nodes::Place &place = nodes.at(n);
       const bool port = isPort(place.statement);
       for (const Touch &touch : graph.touches(place.statement)) {
-        remote_ |= touch.inScratch() && touch.rank != *program.movement.statements[place.statement].by;
+        const bool away = touch.inScratch() && touch.rank != *program.movement.statements[place.statement].by;
+        remote_ |= away;
+        plainAway_ |= away && touch.access == ir::Access::Write && touch.form == ir::DataForm::Plain;
         // What a port puts is over with its arrival.
         if (touch.inScratch() && (!port || (touch.access == ir::Access::Write) == place.arrives)) {
           Use &use = useOf(touch.rank, place.agent);
@@ -138,20 +140,25 @@ private:
     const Nodes::Place &place = nodes_.at(n);
     for (const Source &source : sources_.ofNode[n])
       if (source.byPackets)
-        hearByPackets(n);
+        hearByPackets(n, launch);
       else if (source.begin)
         clocks_.join(known_[place.agent], begun_[nodes_.rankOf(source.node)]);
       else
         learn(known_[place.agent], source.node, launch,
               place.arrives ? nodes_.countAtArrival(source.node) : nodes_.at(source.node).index + 1);
   }
-  /// What packets tell holds for all of the rank when its launch ends.
-  void hearByPackets(std::uint32_t n) {
+  /// What packets tell holds for all of the rank when its launch ends. They make no plain write visible: where there
+  /// are such in scratch, that a rank has begun a launch tells of its own blocks alone, which have ended the one
+  /// before.
+  void hearByPackets(std::uint32_t n, std::uint32_t launch) {
     const std::uint32_t agent = nodes_.at(n).agent;
     for (std::uint32_t rank = 0; rank < begun_.size(); ++rank)
       if (told_[n][rank] && !heard_[agent][rank]) {
         heard_[agent][rank] = true;
-        clocks_.join(atEnd_[agent], begun_[rank]);
+        if (!plainAway_)
+          clocks_.join(atEnd_[agent], begun_[rank]);
+        for (auto [a, last] = nodes_.agentsOf(rank); a < last; ++a)
+          clocks_.raise(atEnd_[agent], a, count(launch, a, 0));
       }
   }
   /// Whether all that conflicts with the touch in the first launch is over. What packets tell makes no write of another
@@ -207,6 +214,7 @@ private:
   std::vector<Clock> begun_;             ///< [rank]
   std::vector<bool> over_;               ///< [agent][rank][read, write]: see check()
   bool remote_ = false, missing_ = false;
+  bool plainAway_ = false; ///< what is no packet is written to scratch of other ranks
 };
 
 } // namespace

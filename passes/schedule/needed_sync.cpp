@@ -4,12 +4,9 @@
 #include <array>
 #include <optional>
 #include <set>
+#include <tuple>
 
 namespace mscclc::passes::prune {
-
-/// Where uses of scratch and writes are many, so are the pairs that keep the one before the other without an end of the
-/// launch between them: after so many steps none more is asked, and the sync counts as needed.
-constexpr std::uint64_t mostSteps = 40'000'000;
 
 NeededSync::NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
                        bool everyRank)
@@ -20,8 +17,10 @@ NeededSync::NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits 
   std::vector<Need> needs = allNeeds();
   if (!everyRank && orbits.allAlike())
     keepOneOfAlike(needs);
+  std::vector<Need> instead;
   for (const Need &need : needs)
-    add(need);
+    add(need, instead);
+  addAll(std::move(instead));
 }
 
 /// In the order in which they are asked: that two accesses are not in order is soon found where little happens between
@@ -70,7 +69,8 @@ void NeededSync::use(std::uint32_t need, const std::vector<Piece> &pieces) {
       users.push_back(need);
 }
 
-void NeededSync::add(const Need &need) {
+/// Appends to `instead` what has to be in order if `need` is not.
+void NeededSync::add(const Need &need, std::vector<Need> &instead) {
   pieces_.clear();
   const auto number = static_cast<std::uint32_t>(needs_.size());
   if (searches_[need.record].ordered(need.pair, pieces_)) {
@@ -79,23 +79,63 @@ void NeededSync::add(const Need &need) {
   } else if (need.pair.visible && need.scratch == none) { // only relaxed signals order them
     Need control = need;
     control.pair.visible = false;
-    add(control);
+    add(control, instead);
   } else if (need.scratch != none) {
-    for (const Need &other : instead(need))
-      add(other);
+    appendInstead(need, instead);
   }
+}
+
+/// Adds those of `needs` that are in order.
+void NeededSync::addAll(std::vector<Need> needs) {
+  std::vector<Need> controls;
+  for (const std::span<const Need> group : bySecond(needs)) {
+    const std::vector<SyncSearch::Answer> answers = order(group);
+    for (std::size_t i = 0; i < group.size(); ++i)
+      if (answers[i]) {
+        needs_.push_back(group[i]);
+        use(static_cast<std::uint32_t>(needs_.size() - 1), *answers[i]);
+      } else if (group[i].pair.visible) { // only relaxed signals order them
+        controls.push_back(group[i]);
+        controls.back().pair.visible = false;
+      }
+  }
+  if (!controls.empty())
+    addAll(std::move(controls));
+}
+
+/// Whether `needs`, of one record and with one second access, are in order.
+std::vector<SyncSearch::Answer> NeededSync::order(std::span<const Need> needs) {
+  std::vector<Pair> pairs;
+  for (const Need &need : needs)
+    pairs.push_back(need.pair);
+  return searches_[needs.front().record].order(pairs);
+}
+
+/// Sorts `needs`, without doubles, and returns those of each record and second access.
+std::vector<std::span<const NeededSync::Need>> NeededSync::bySecond(std::vector<Need> &needs) {
+  const auto place = [](const Need &need) { return std::tuple(need.record, need.pair.second, need.pair); };
+  std::ranges::sort(needs, {}, place);
+  needs.erase(std::ranges::unique(needs, {}, place).begin(), needs.end());
+  std::vector<std::span<const Need>> groups;
+  const auto isOther = [](const Need &a, const Need &b) {
+    return a.record != b.record || a.pair.second != b.pair.second;
+  };
+  for (auto first = needs.begin(); first != needs.end();) {
+    const auto end = std::find_if(first, needs.end(), [&](const Need &need) { return isOther(*first, need); });
+    groups.emplace_back(first, end);
+    first = end;
+  }
+  return groups;
 }
 
 /// A use of scratch that is not over when its launch ends has to be before each write; a write that does not know of
 /// the end, after each use.
-std::vector<NeededSync::Need> NeededSync::instead(const Need &need) const {
-  std::vector<Need> needs;
+void NeededSync::appendInstead(const Need &need, std::vector<Need> &needs) const {
   const ScratchUse &scratch = records_[need.record].scratch[need.scratch];
   for (const Pair &other : need.ends ? scratch.writes : scratch.uses) {
     const Pair &use = need.ends ? need.pair : other, &write = need.ends ? other : need.pair;
     needs.push_back({{use.first, write.second, use.visible, false}, need.record});
   }
-  return needs;
 }
 
 void NeededSync::set(std::span<const std::vector<Piece> *const> orbits, bool dropped) {
@@ -107,24 +147,34 @@ void NeededSync::set(std::span<const std::vector<Piece> *const> orbits, bool dro
   }
 }
 
-bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
-  const Need need = needs_[number];
-  pieces_.clear();
-  if (!need.counts || searches_[need.record].ordered(need.pair, pieces_)) {
-    trial.moved.emplace_back(number, pieces_);
-    return true;
-  }
-  if (need.scratch == none) {
-    trial.excused.push_back(number);
-    return excuse && need.pair.excusable;
-  }
-  for (const Need &other : instead(need)) {
-    pieces_.clear();
-    if (searches_[other.record].stepsTaken() > mostSteps || !searches_[other.record].ordered(other.pair, pieces_))
+/// False if one of `numbers`, needs of one record and with one second access, stands in the way of the trial.
+bool NeededSync::check(std::span<const std::uint32_t> numbers, bool excuse, Trial &trial) {
+  std::vector<Need> needs;
+  for (const std::uint32_t number : numbers)
+    needs.push_back(needs_[number]);
+  std::vector<SyncSearch::Answer> answers = order(needs);
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    if (answers[i]) {
+      trial.moved.emplace_back(numbers[i], std::move(*answers[i]));
+      continue;
+    }
+    trial.excused.push_back(numbers[i]);
+    if (needs[i].scratch != none)
+      appendInstead(needs[i], trial.instead);
+    else if (!excuse || !needs[i].pair.excusable)
       return false;
-    trial.added.emplace_back(other, pieces_);
   }
-  trial.excused.push_back(number);
+  return true;
+}
+
+bool NeededSync::checkInstead(Trial &trial) {
+  for (const std::span<const Need> group : bySecond(trial.instead)) {
+    std::vector<SyncSearch::Answer> answers = order(group);
+    if (!std::ranges::all_of(answers, [](const auto &answer) { return answer.has_value(); }))
+      return false;
+    for (std::size_t i = 0; i < group.size(); ++i)
+      trial.added.emplace_back(group[i], std::move(*answers[i]));
+  }
   return true;
 }
 
@@ -140,11 +190,20 @@ bool NeededSync::drop(std::span<const std::vector<Piece> *const> orbits, bool ex
   // twice.
   std::ranges::sort(users);
   users.erase(std::ranges::unique(users).begin(), users.end());
-  for (const std::uint32_t need : users)
-    if (!check(need, excuse, trial)) {
-      set(orbits, false);
-      return false;
-    }
+  std::erase_if(users, [&](std::uint32_t need) { return !needs_[need].counts; });
+  const auto together = [&](std::uint32_t a, std::uint32_t b) {
+    return needs_[a].record == needs_[b].record && needs_[a].pair.second == needs_[b].pair.second;
+  };
+  bool holds = true;
+  for (auto first = users.begin(); holds && first != users.end();) {
+    const auto end = std::find_if(first, users.end(), [&](std::uint32_t need) { return !together(*first, need); });
+    holds = check({first, end}, excuse, trial);
+    first = end;
+  }
+  if (!holds || !checkInstead(trial)) {
+    set(orbits, false);
+    return false;
+  }
   for (const std::vector<Piece> *orbit : orbits)
     usedBy_[orbits_.find(orbit->front())].clear();
   for (const auto &[need, pieces] : trial.moved)
@@ -178,7 +237,9 @@ void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
   };
   // Of scratch that may lie elsewhere, the two accesses that would meet.
   const auto meeting = [&](const Need &need) -> std::optional<Need> {
-    for (const Need &other : instead(need))
+    std::vector<Need> others;
+    appendInstead(need, others);
+    for (const Need &other : others)
       if (!isOrdered(other))
         return other;
     return std::nullopt;

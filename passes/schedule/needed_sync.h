@@ -9,6 +9,10 @@ namespace mscclc::passes::prune {
 
 /// Drops orbit after orbit as long as all pairs stay in order. Each pair keeps the pieces by which it is in order, so
 /// only those that go by a dropped one are asked again.
+///
+/// Lemma. Of n uses of scratch and m writes that no end of a launch parts, one trial costs m walks, not n * m. For a
+/// walk goes back from one write past all the uses (sync_search.h), and what is asked is put together by its second
+/// access before it is asked.
 class NeededSync {
 public:
   /// Of all sizes of a program. Pairs that are not in order with `dropped` as it is count no more. `everyRank`: else,
@@ -44,15 +48,20 @@ private:
   struct Trial {
     std::vector<std::pair<std::uint32_t, std::vector<Piece>>> moved; ///< need, and by what it is in order now
     std::vector<std::uint32_t> excused;
+    std::vector<Need> instead; ///< of scratch: what has to hold where a need does not
     std::vector<std::pair<Need, std::vector<Piece>>> added;
   };
 
   std::vector<Need> allNeeds() const;
   void keepOneOfAlike(std::vector<Need> &needs) const;
-  void add(const Need &need);
+  void add(const Need &need, std::vector<Need> &instead);
+  void addAll(std::vector<Need> needs);
   void use(std::uint32_t need, const std::vector<Piece> &pieces);
-  bool check(std::uint32_t need, bool excuse, Trial &trial);
-  std::vector<Need> instead(const Need &need) const;
+  bool check(std::span<const std::uint32_t> needs, bool excuse, Trial &trial);
+  bool checkInstead(Trial &trial);
+  void appendInstead(const Need &need, std::vector<Need> &needs) const;
+  static std::vector<std::span<const Need>> bySecond(std::vector<Need> &needs);
+  std::vector<SyncSearch::Answer> order(std::span<const Need> needs);
   void set(std::span<const std::vector<Piece> *const> orbits, bool dropped);
 
   const std::vector<SyncRecord> &records_;

@@ -6,9 +6,8 @@ namespace mscclc::passes {
 
 /// Drops sync that the proof (passes/verify) does not need: nops, flushes, barriers with all their parts, signals with
 /// their waits, releases with their acquires. What corresponds over ranks that are alike goes together or stays, so
-/// ranks stay alike; nothing that could go so is left, but where uses of scratch are so many that to ask of all takes
-/// long (needed_sync.cpp). A signal that a put brings along stays, and so does what meets at a counter that several
-/// blocks use or that does not start at zero.
+/// ranks stay alike; nothing that could go so is left. A signal that a put brings along stays, and so does what meets
+/// at a counter that several blocks use or that does not start at zero.
 ///
 /// A run of the program is written down once: what waits for what, and which accesses have to be in order. From that
 /// follows what can go (sync_record.h, needed_sync.h). The result is proven; where that fails, what the proof does need

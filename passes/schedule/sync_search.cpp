@@ -1,12 +1,14 @@
 #include "passes/schedule/sync_search.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mscclc::passes::prune {
 
 SyncSearch::SyncSearch(const SyncRecord &record, const std::vector<bool> &dropped)
     : record_(record), dropped_(dropped), begins_(record.bounds.size()), begunBy_(dropped.size()),
-      blocks_(record.bounds.size()), meetings_(record.meetings.size()), messages_(record.messages.size()) {
+      unfound_(record.firstBlock.size() - 1), blocks_(record.bounds.size()), meetings_(record.meetings.size()),
+      messages_(record.messages.size()) {
   for (std::uint32_t b = 0; b < begins_.size(); ++b) {
     const std::vector<Piece> &bounds = record.bounds[b];
     begins_[b].resize(bounds.size());
@@ -43,39 +45,111 @@ Piece SyncSearch::boundAfter(std::uint32_t block, std::uint32_t phase, std::uint
 }
 
 bool SyncSearch::ordered(const Pair &pair, std::vector<Piece> &pieces) {
+  const Answer answer = std::move(order({&pair, 1}).front());
+  if (answer)
+    pieces.insert(pieces.end(), answer->begin(), answer->end());
+  return answer.has_value();
+}
+
+std::vector<SyncSearch::Answer> SyncSearch::order(std::span<const Pair> pairs) {
+  std::vector<Answer> answers(pairs.size());
+  std::vector<std::uint32_t> asked; // of pairs
+  const auto ask = [&](bool visible) {
+    std::ranges::sort(asked, {}, [&](std::uint32_t p) { return record_.accesses[pairs[p].first].time; });
+    firsts_.clear();
+    for (const std::uint32_t p : asked)
+      firsts_.push_back({&record_.accesses[pairs[p].first]});
+    walk(record_.accesses[pairs[0].second], visible);
+    for (std::uint32_t i = 0; i < asked.size(); ++i) {
+      if (firsts_[i].last == none)
+        continue;
+      answers[asked[i]].emplace();
+      for (std::uint32_t s = firsts_[i].last; s != none; s = steps_[s].parent)
+        for (const Piece piece : steps_[s].pieces)
+          if (piece != none)
+            answers[asked[i]]->push_back(piece);
+    }
+    asked.clear();
+  };
+  // What is visible is in order: most of the others are found along with these.
+  bool visible = std::ranges::any_of(pairs, &Pair::visible);
+  do {
+    for (std::uint32_t p = 0; p < pairs.size(); ++p)
+      if (!answers[p] && (visible || !pairs[p].visible) && record_.accesses[pairs[p].first].port == none)
+        asked.push_back(p);
+    if (!asked.empty())
+      ask(visible);
+  } while (std::exchange(visible, false));
+  for (std::uint32_t p = 0; p < pairs.size(); ++p) // what is over of a port's put depends on how one comes to it
+    if (record_.accesses[pairs[p].first].port != none) {
+      asked.push_back(p);
+      ask(pairs[p].visible);
+    }
+  return answers;
+}
+
+/// From `second`, until all of firsts_ are found or no way is left.
+void SyncSearch::walk(const Access &second, bool visible) {
   ++question_;
-  first_ = &record_.accesses[pair.first];
-  second_ = &record_.accesses[pair.second];
-  visible_ = pair.visible;
-  stepsTaken_ += steps_.size();
+  first_ = firsts_[0].access;
+  second_ = &second;
+  visible_ = visible;
   steps_.clear();
-  bool found = reach(second_->at, none) ||
-               (second_->thread != none && toldThread(second_->at, second_->thread, second_->time, none)) ||
-               takenWith(second_->firstTaken, second_->numTaken, none);
-  for (std::uint32_t i = 0; !found && i < steps_.size(); ++i)
-    found = explore(i);
-  if (!found)
-    return false;
-  for (std::uint32_t s = last_; s != none; s = steps_[s].parent)
-    for (const Piece piece : steps_[s].pieces)
-      if (piece != none)
-        pieces.push_back(piece);
-  return true;
+  numUnfound_ = static_cast<std::uint32_t>(firsts_.size());
+  earliest_ = 0;
+  leastTime_ = first_->time;
+  for (std::uint32_t f = 0; f < firsts_.size(); ++f)
+    unfound_[record_.rankOf[firsts_[f].access->at.block]].push_back(f);
+  bool done = start(second);
+  for (std::uint32_t i = 0; !done && i < steps_.size(); ++i)
+    done = explore(i);
+  for (const First &first : firsts_)
+    unfound_[record_.rankOf[first.access->at.block]].clear();
 }
 
-bool SyncSearch::found(std::uint32_t parent, Piece a, Piece b) {
-  last_ = static_cast<std::uint32_t>(steps_.size());
-  steps_.push_back({{}, parent, {a, b, none}});
-  return true;
+bool SyncSearch::start(const Access &second) {
+  return reach(second.at, none) || (second.thread != none && toldThread(second.at, second.thread, second.time, none)) ||
+         takenWith(second.firstTaken, second.numTaken, none);
 }
 
-/// True if the first access, no put, is over when phase `begin`, which `at` is in, begins: a launch of a rank begins
-/// when all its blocks have ended the one before.
-bool SyncSearch::isFirst(const Moment &at, std::uint32_t begin) const {
+/// The step that is known by `a`, `b` and `c` shows that one of firsts_ is over. True if that was the last.
+bool SyncSearch::found(std::uint32_t first, std::uint32_t parent, Piece a, Piece b, Piece c) {
+  firsts_[first].last = static_cast<std::uint32_t>(steps_.size());
+  steps_.push_back({{}, parent, {a, b, c}});
+  --numUnfound_;
+  while (earliest_ < firsts_.size() && firsts_[earliest_].last != none)
+    ++earliest_;
+  if (earliest_ < firsts_.size())
+    leastTime_ = firsts_[earliest_].access->time;
+  return numUnfound_ == 0;
+}
+
+/// True if `first`, no put, is over when phase `begin`, which `at` is in, begins: a launch of a rank begins when all
+/// its blocks have ended the one before.
+bool SyncSearch::isOver(const Access &first, const Moment &at, std::uint32_t begin) const {
   const auto &launches = record_.launches[at.block];
-  return (at.block == first_->at.block && begin > first_->at.phase) ||
-         (record_.rankOf[at.block] == record_.rankOf[first_->at.block] && first_->launch < launches.size() &&
-          launches[first_->launch] <= begin);
+  return (at.block == first.at.block && begin > first.at.phase) ||
+         (record_.rankOf[at.block] == record_.rankOf[first.at.block] && first.launch < launches.size() &&
+          launches[first.launch] <= begin);
+}
+
+/// Finds all that are over when phase `begin` begins, which `at` is in. True if nothing is left to be found.
+bool SyncSearch::findFirsts(const Moment &at, std::uint32_t begin, std::uint32_t parent, Piece a, Piece b) {
+  std::vector<std::uint32_t> &unfound = unfound_[record_.rankOf[at.block]];
+  for (std::size_t i = 0; i < unfound.size();) {
+    const Access &first = *firsts_[unfound[i]].access;
+    if (!isOver(first, at, begin)) {
+      ++i;
+      continue;
+    }
+    const bool own = at.block == first.at.block && begin > first.at.phase;
+    const std::uint32_t number = unfound[i];
+    unfound[i] = unfound.back();
+    unfound.pop_back();
+    if (found(number, parent, a, b, own ? boundAfter(at.block, first.at.phase, at.phase) : none))
+      return true;
+  }
+  return false;
 }
 
 /// True if one of the receipts of a step's block is from where the first access is over: nearly always it is so.
@@ -95,12 +169,8 @@ bool SyncSearch::toldDirectly(std::uint32_t step, std::uint32_t begin) {
       continue;
     const Moment from = weak ? record_.members[record_.meetings[m.begin].first] : m.from;
     const std::uint32_t began = beginOf(from);
-    if (!isFirst(from, began))
-      continue;
-    const auto next = static_cast<std::uint32_t>(steps_.size());
-    steps_.push_back({from, step, {m.piece, boundAfter(at.block, r.phase, at.phase), none}});
-    const bool own = from.block == first_->at.block && began > first_->at.phase;
-    return found(next, own ? boundAfter(from.block, first_->at.phase, from.phase) : none);
+    if (isOver(*first_, from, began))
+      return findFirsts(from, began, step, m.piece, boundAfter(at.block, r.phase, at.phase));
   }
   return false;
 }
@@ -108,20 +178,18 @@ bool SyncSearch::toldDirectly(std::uint32_t step, std::uint32_t begin) {
 /// It is known that `at` has begun.
 bool SyncSearch::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
   const std::uint32_t begin = beginOf(at);
-  if (at.block == first_->at.block) {
-    const bool counts = first_->port == none || second_->port == first_->port; // a port's queue is in order
-    if (counts && begin > first_->at.phase) {
-      const auto step = static_cast<std::uint32_t>(steps_.size());
-      steps_.push_back({at, parent, {a, b, none}});
-      return found(step, boundAfter(at.block, first_->at.phase, at.phase));
-    }
-    if (first_->port != none && first_->port == second_->port && second_->at.block == at.block &&
-        second_->thread == first_->thread && parent == none && first_->time < second_->time)
-      return found(none, none);
+  if (first_->port == none) {
+    if (findFirsts(at, begin, parent, a, b))
+      return true;
+  } else if (at.block == first_->at.block) {
+    const bool counts = second_->port == first_->port; // a port's queue is in order
+    if (counts && begin > first_->at.phase)
+      return found(0, parent, a, b, boundAfter(at.block, first_->at.phase, at.phase));
+    if (counts && second_->at.block == at.block && second_->thread == first_->thread && parent == none &&
+        first_->time < second_->time)
+      return found(0, none, none, none);
   }
-  if (first_->port == none && isFirst(at, begin))
-    return found(parent, a, b);
-  if (record_.begun[at.block][begin] < first_->time)
+  if (record_.begun[at.block][begin] < leastTime_)
     return false;
   Reached &reached = blocks_[at.block];
   if (reached.question != question_)
@@ -130,7 +198,8 @@ bool SyncSearch::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b)
     return false;
   reached.begin = begin;
   steps_.push_back({at, parent, {a, b, none}});
-  return first_->port == none && toldDirectly(static_cast<std::uint32_t>(steps_.size() - 1), begin);
+  return firsts_.size() == 1 && first_->port == none &&
+         toldDirectly(static_cast<std::uint32_t>(steps_.size() - 1), begin);
 }
 
 /// All that is known because the block of a step is where it is, or a message has been taken.
@@ -152,7 +221,7 @@ bool SyncSearch::explore(std::uint32_t step) {
   auto i = static_cast<std::size_t>(std::ranges::lower_bound(receipts, begin, {}, &Receipt::phase) - receipts.begin());
   while (i-- != 0) {
     const Receipt &r = receipts[i];
-    if (r.phase < before || r.time < first_->time)
+    if (r.phase < before || r.time < leastTime_)
       break;
     if (isDropped(r.message))
       continue;
@@ -192,10 +261,7 @@ bool SyncSearch::flushed(std::uint32_t block, std::uint32_t begin, std::uint32_t
     if (f.port != first_->port || f.time < first_->time || !covers || (f.piece != none && dropped_[f.piece]))
       continue;
     const Piece own = f.thread == first_->thread ? none : boundAfter(block, first_->at.phase, f.phase);
-    const auto step = static_cast<std::uint32_t>(steps_.size());
-    steps_.push_back({{}, parent, {f.piece, own, boundAfter(block, f.phase, begin)}});
-    last_ = step;
-    return true;
+    return found(0, parent, f.piece, own, boundAfter(block, f.phase, begin));
   }
   return false;
 }
@@ -203,15 +269,13 @@ bool SyncSearch::flushed(std::uint32_t block, std::uint32_t begin, std::uint32_t
 /// `message` has been taken; `bound` parts that from what is known.
 bool SyncSearch::told(std::uint32_t number, bool weak, std::uint32_t parent, Piece bound) {
   const Message &m = record_.messages[number];
-  if (m.time < first_->time || isDropped(number))
+  if (m.time < leastTime_ || isDropped(number))
     return false;
   if (first_->port != none && m.port == first_->port && m.from.block == first_->at.block) {
     const bool own = m.thread == first_->thread;
     if (own || parted(m.from.block, first_->at.phase, m.from.phase)) {
       const Piece parts = own ? none : boundAfter(m.from.block, first_->at.phase, m.from.phase);
-      last_ = static_cast<std::uint32_t>(steps_.size());
-      steps_.push_back({{}, parent, {m.piece, bound, parts}});
-      return true;
+      return found(0, parent, m.piece, bound, parts);
     }
   }
   if (visible_ && (weak || m.weak))
@@ -230,7 +294,7 @@ bool SyncSearch::toldThread(const Moment &at, std::uint32_t thread, std::uint32_
   const std::uint32_t begin = beginOf(at);
   for (auto r = std::ranges::lower_bound(receipts, time, {}, &Receipt::time); r != receipts.begin();) {
     --r;
-    if (r->phase < begin || r->time < first_->time)
+    if (r->phase < begin || r->time < leastTime_)
       break;
     if (r->thread == thread && told(r->message, r->weak, parent, none))
       return true;

@@ -3,11 +3,13 @@
 
 #include "passes/schedule/sync_record.h"
 
+#include <optional>
 #include <vector>
 
 namespace mscclc::passes::prune {
 
-/// Goes back from the second access to the first, no further than the first's time.
+/// Goes back from one access to all those that have to come before it, no further than to the time of the earliest that
+/// it has not met. So accesses before one and the same cost one walk together, however many they are.
 ///
 /// A phase that begins with a dropped piece is one with the phase before it. What a block sends tells of what was over
 /// when the sending phase began, and of what the sending thread itself has waited for; what it receives counts from
@@ -21,10 +23,18 @@ public:
 
   /// True if `pair` is in order; `pieces` gets those by which it is.
   bool ordered(const Pair &pair, std::vector<Piece> &pieces);
-  /// Moments and messages that all questions so far have come to.
-  std::uint64_t stepsTaken() const { return stepsTaken_ + steps_.size(); }
+
+  /// Whether one of the pairs is in order, and by which pieces.
+  using Answer = std::optional<std::vector<Piece>>;
+  /// The same of `pairs`, which have one second access, for each.
+  std::vector<Answer> order(std::span<const Pair> pairs);
 
 private:
+  /// An access that has to come before the second one.
+  struct First {
+    const Access *access = nullptr;
+    std::uint32_t last = none; ///< the step that found it
+  };
   struct Step {
     Moment at; ///< phases of the block before the phase that this one is in are over
     std::uint32_t parent = none;
@@ -43,7 +53,10 @@ private:
   }
   void update(std::uint32_t block, std::uint32_t phase);
   Piece boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
-  bool isFirst(const Moment &at, std::uint32_t begin) const;
+  void walk(const Access &second, bool visible);
+  bool start(const Access &second);
+  bool isOver(const Access &first, const Moment &at, std::uint32_t begin) const;
+  bool findFirsts(const Moment &at, std::uint32_t begin, std::uint32_t parent, Piece a, Piece b);
   bool toldDirectly(std::uint32_t step, std::uint32_t begin);
   bool explore(std::uint32_t step);
   bool reach(const Moment &at, std::uint32_t parent, Piece a = none, Piece b = none);
@@ -51,7 +64,7 @@ private:
   bool told(std::uint32_t message, bool weak, std::uint32_t parent, Piece bound);
   bool toldThread(const Moment &at, std::uint32_t thread, std::uint32_t time, std::uint32_t parent);
   bool takenWith(std::uint32_t first, std::uint32_t count, std::uint32_t parent);
-  bool found(std::uint32_t parent, Piece a, Piece b = none);
+  bool found(std::uint32_t first, std::uint32_t parent, Piece a, Piece b, Piece c = none);
   bool flushed(std::uint32_t block, std::uint32_t begin, std::uint32_t parent);
 
   const SyncRecord &record_;
@@ -64,11 +77,14 @@ private:
   std::vector<std::vector<Moment>> begunBy_; ///< [piece]: phases that begin with it
   // Of the question in progress.
   std::uint32_t question_ = 0;
-  const Access *first_ = nullptr, *second_ = nullptr;
+  std::vector<First> firsts_;                       ///< by time
+  std::vector<std::vector<std::uint32_t>> unfound_; ///< [rank]: of firsts_
+  std::uint32_t numUnfound_ = 0;
+  std::uint32_t earliest_ = 0;                        ///< of firsts_: the first that is not found
+  const Access *first_ = nullptr, *second_ = nullptr; ///< first_: of firsts_, where it is the only one
+  std::uint32_t leastTime_ = 0;                       ///< nothing before it can tell of what is not found
   bool visible_ = false;
   std::vector<Step> steps_;
-  std::uint64_t stepsTaken_ = 0; ///< before this question
-  std::uint32_t last_ = none;    ///< the step that found the first access
   struct Reached {
     std::uint32_t question = 0, begin = 0, explored = 0;
   };

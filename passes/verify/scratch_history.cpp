@@ -27,7 +27,7 @@ void ScratchHistory::close(std::uint32_t rank, const View &end, const Memory &me
   RankState &state = ranks_[rank];
   state.endPhase = order_.view(index_.block(rank, 0)).phase - 1;
   for (Noted &noted : state.all) {
-    if (noted.by.isPut() && noted.packet && !noted.writes)
+    if (noted.packet && (noted.writes || noted.by.isPut()))
       findTakers(noted, memory);
     if (index_.rankOf(order_.blockOf(noted.by)) == rank && !noted.by.isPut())
       continue;

@@ -20,8 +20,9 @@ public:
     bool writes = false;
   };
 
-  /// An access of the first launch to cells [first, first + count) of `rank`'s scratch. Of packets that a port reads,
-  /// the cells are those where it puts them: once they are taken there, it has read them.
+  /// An access of the first launch to cells [first, first + count) of `rank`'s scratch. Packets that are taken have
+  /// arrived: who comes after one that took them comes after the write. Of packets that a port reads, the cells are
+  /// those where it puts them: once they are taken there, it has read them.
   void note(std::uint32_t rank, const Epoch &by, bool writes, bool packet, CellId first, std::uint32_t count) {
     ranks_[rank].all.push_back({{by, writes}, packet, first, count, {}});
   }
@@ -35,7 +36,7 @@ private:
     bool packet;
     CellId first;
     std::uint32_t count;
-    std::vector<Epoch> takers; ///< of the packets that a port read: known once the launch has ended
+    std::vector<Epoch> takers; ///< of packets that are written, or that a port read: known once the launch has ended
   };
   struct RankState {
     std::vector<Noted> all;
