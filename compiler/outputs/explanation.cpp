@@ -39,7 +39,7 @@ std::string syncText(const std::vector<SyncSentence> &syncs) {
     text += sync.at + ":   " + beginningOf(sync) + sync.reason + "\n";
   }
   if (syncs.empty())
-    text += "there is none: nothing has to wait but for packets\n";
+    text += "there is none: whoever needs data waits for the packets that bring it\n";
   return text;
 }
 

@@ -137,7 +137,7 @@ std::string betweenRanks(const std::vector<SyncEdge> &edges, std::size_t numRank
   }
   if (senders.size() == numRanks && pairs.size() % numRanks == 0)
     return "of each rank to " + plural(pairs.size() / numRanks, "other rank");
-  return "of " + std::to_string(senders.size()) + " ranks to " + std::to_string(takers.size());
+  return "of " + plural(senders.size(), "rank") + " to " + plural(takers.size(), "rank");
 }
 
 /// Who makes an access, as who reads of the other one needs it.

@@ -61,9 +61,16 @@ struct Block {
   ir::LocId loc = ir::noLoc;
 };
 
+/// Before its first step a gpu copies this chunk of its input to that of its output; `<copy>`.
+struct Copy {
+  std::uint32_t input = 0, output = 0;
+  ir::LocId loc = ir::noLoc;
+};
+
 struct Gpu {
   std::uint32_t inputChunks = 0, outputChunks = 0, scratchChunks = 0; ///< as stated
-  std::vector<Block> blocks;                                          ///< by id
+  std::vector<Copy> copies;
+  std::vector<Block> blocks; ///< by id
   ir::LocId loc = ir::noLoc;
 
   std::uint32_t chunksOf(ir::BufferKind buffer) const {

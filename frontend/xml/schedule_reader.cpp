@@ -20,6 +20,10 @@ enum class GpuAttribute : std::uint8_t {
 #define GPU(enumerator, ...) enumerator,
 #include "frontend/xml/attributes.def"
 };
+enum class CopyAttribute : std::uint8_t {
+#define COPY(enumerator, ...) enumerator,
+#include "frontend/xml/attributes.def"
+};
 enum class BlockAttribute : std::uint8_t {
 #define BLOCK(enumerator, ...) enumerator,
 #include "frontend/xml/attributes.def"
@@ -34,6 +38,10 @@ constexpr std::array algoAttributes{
 };
 constexpr std::array gpuAttributes{
 #define GPU(enumerator, ...) AttributeInfo{__VA_ARGS__},
+#include "frontend/xml/attributes.def"
+};
+constexpr std::array copyAttributes{
+#define COPY(enumerator, ...) AttributeInfo{__VA_ARGS__},
 #include "frontend/xml/attributes.def"
 };
 constexpr std::array blockAttributes{
@@ -107,12 +115,15 @@ public:
 private:
   static std::string_view name(const pugi::xml_node &node) { return std::string_view(node.name()).substr(0, 40); }
 
-  /// Its elements that are `wanted`; reports whatever else it holds.
-  std::vector<pugi::xml_node> childrenOf(const pugi::xml_node &node, std::string_view expected) {
+  /// Its elements that are `expected`, and in `others` those that are `other`; reports whatever else it holds.
+  std::vector<pugi::xml_node> childrenOf(const pugi::xml_node &node, std::string_view expected,
+                                         std::string_view other = {}, std::vector<pugi::xml_node> *others = nullptr) {
     std::vector<pugi::xml_node> children;
     for (const pugi::xml_node &child : node.children()) {
       if (child.type() == pugi::node_element && child.name() == expected)
         children.push_back(child);
+      else if (others && child.type() == pugi::node_element && child.name() == other)
+        others->push_back(child);
       else if (child.type() == pugi::node_element)
         findings_.report(diag::xml_element, text_.locOf(child), {name(child), expected});
       else if (child.type() == pugi::node_pcdata || child.type() == pugi::node_cdata)
@@ -142,6 +153,12 @@ private:
     schedule_.name = nameOf(of, at(A::Name));
     schedule_.collective = nameOf(of, at(A::Collective));
     schedule_.collectiveLoc = of.locOf(at(A::Collective));
+    if (!of.has(at(A::Collective))) {
+      schedule_.collective = ir::toString(ir::CollectiveKind::Custom);
+      findings_.report(diag::no_collective, of.loc());
+    } else if (!of.has(at(A::InPlace))) {
+      findings_.report(diag::attribute_missing, of.loc(), {"algo", "inplace"});
+    }
     schedule_.chunksLoc = of.locOf(at(A::LoopChunks));
     schedule_.simple = of.word(at(A::Proto), protocolWords).value_or(true);
     schedule_.inplace = of.number(at(A::InPlace), 0, 1).value_or(0) != 0;
@@ -195,9 +212,11 @@ private:
     Gpu read{.inputChunks = chunks(A::InputChunks),
              .outputChunks = chunks(A::OutputChunks),
              .scratchChunks = chunks(A::ScratchChunks),
+             .copies = {},
              .blocks = {},
              .loc = of.loc()};
-    const std::vector<pugi::xml_node> blocks = childrenOf(node, "tb");
+    std::vector<pugi::xml_node> copies;
+    const std::vector<pugi::xml_node> blocks = childrenOf(node, "tb", "copy", &copies);
     if (blocks.size() > mostBlocks) {
       findings_.report(diag::xml_too_large, of.loc(), {ir::plural(blocks.size(), "thread block"), mostBlocks});
       return;
@@ -207,8 +226,30 @@ private:
     *gpu = std::move(read);
     gpu->blocks.resize(blocks.size());
     const auto id = static_cast<std::uint32_t>(gpu - schedule_.gpus.data());
+    steps_ += copies.size();
+    if (steps_ > mostSteps) {
+      findings_.report(diag::xml_too_large, of.loc(), {ir::plural(steps_, "step"), mostSteps});
+      return;
+    }
+    for (const pugi::xml_node &copy : copies)
+      if (!findings_.full())
+        readCopy(copy, id);
     for (const pugi::xml_node &block : blocks)
       readBlock(block, id);
+  }
+
+  void readCopy(const pugi::xml_node &node, std::uint32_t id) {
+    using A = CopyAttribute;
+    const Attributes of = attributes(node, copyAttributes);
+    Gpu &gpu = schedule_.gpus[id];
+    const auto chunk = [&](A attribute, ir::BufferKind buffer) {
+      const std::int64_t index = of.number(at(attribute), 0, mostNumber).value_or(0);
+      if (index >= gpu.chunksOf(buffer))
+        findings_.report(diag::place_out_of_range, of.locOf(at(attribute)),
+                         {ir::toString(buffer), index, index + 1, id, chunksAttribute(buffer), gpu.chunksOf(buffer)});
+      return static_cast<std::uint32_t>(index);
+    };
+    gpu.copies.push_back({chunk(A::Input, ir::BufferKind::Input), chunk(A::Output, ir::BufferKind::Output), of.loc()});
   }
 
   std::optional<std::uint32_t> peer(const Attributes &of, BlockAttribute which, std::uint32_t gpu) {

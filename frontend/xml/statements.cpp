@@ -1,6 +1,9 @@
 #include "frontend/xml/statements.h"
 
+#include "ir/memory_map.h"
+
 #include <algorithm>
+#include <utility>
 
 namespace mscclc::xml {
 
@@ -16,11 +19,31 @@ public:
         messages_(graph.size()) {}
 
   void run() {
+    for (std::uint32_t gpu = 0; gpu < graph_.schedule().gpus.size(); ++gpu)
+      for (const Copy &copy : graph_.schedule().gpus[gpu].copies)
+        write(gpu, copy);
     for (const std::uint32_t s : order_.steps)
       write(s);
   }
 
 private:
+  /// In place a chunk may lie where it is copied to.
+  void write(std::uint32_t gpu, const Copy &copy) {
+    const RankChunk src{gpu, ir::BufferKind::Input, copy.input, 1}, dst{gpu, ir::BufferKind::Output, copy.output, 1};
+    const auto placeOf = [&](const RankChunk &chunk) {
+      const ir::CanonicalPlace place = ir::canonicalPlace(program_, gpu, chunk.buffer, chunk.index);
+      return std::pair(place.buffer, place.index);
+    };
+    if (placeOf(src) == placeOf(dst))
+      return;
+    ir::Move move;
+    move.kind = ir::MoveKind::Copy;
+    move.loc = copy.loc;
+    if (keepBlocks_)
+      move.by = gpu;
+    program_.movement.append(move, {&src, 1}, {&dst, 1});
+  }
+
   RankChunk at(std::uint32_t s, const BufferPlace &place) const {
     return {graph_.at(s).gpu, place.buffer, place.index, graph_.step(s).count};
   }

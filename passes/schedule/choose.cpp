@@ -165,6 +165,7 @@ private:
         other.blocks = blocks;
         improve(open, other);
       }
+    findFitting(open);
     if (program_.movement.chooseInstances)
       for (const bool up : {true, false})
         for (Open other = open;;) {
@@ -198,6 +199,21 @@ private:
     else
       open.blocks = 16;
     score(open);
+    findFitting(open);
+  }
+
+  /// Where an executor takes nothing that was tried, because blocks are too long for it: more blocks, which are
+  /// shorter.
+  void findFitting(Open &open) {
+    const auto fits = [this] {
+      return std::ranges::any_of(tried_, [](const Tried &one) { return one.score.has_value(); });
+    };
+    for (Open other = open; !fits() && other.blocks * 2 * other.instances <= mostBlocks_;) {
+      other.blocks *= 2;
+      mostTried_ = std::max(mostTried_, tried_.size() + 1); // else there is no program at all
+      if (score(other))
+        open = other;
+    }
   }
 
   /// True if a reduction has operands of several ranks: to read them takes no statement for each.

@@ -5,6 +5,9 @@
 // and what covers the n-th put of a lane covers all before it.
 #include "passes/verify/order.h"
 
+#include <algorithm>
+#include <map>
+
 namespace mscclc::passes::proof {
 
 std::uint32_t Order::addPut(std::uint32_t channel, const View &issuer, std::uint32_t op) {
@@ -64,12 +67,26 @@ void Order::relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t th
     lanes_[covers_[covers].lane].relayed.push_back({covers_[covers].upTo, waiter, blocks_[waiter].phase, thread});
 }
 
+/// Relays join what they were told by relays: lists that named a lane as often as it was told of would double with
+/// each of them.
 std::uint32_t Order::joinCovers(std::uint32_t covers, std::uint32_t more) {
-  for (; covers != none; covers = covers_[covers].next) {
-    covers_.push_back({covers_[covers].lane, covers_[covers].upTo, more});
-    more = static_cast<std::uint32_t>(covers_.size() - 1);
+  std::map<std::uint32_t, std::uint32_t> upTo; // by lane
+  for (std::uint32_t c = more; c != none; c = covers_[c].next)
+    upTo[covers_[c].lane] = std::max(upTo[covers_[c].lane], covers_[c].upTo);
+  bool isNew = false;
+  for (; covers != none; covers = covers_[covers].next)
+    if (std::uint32_t &known = upTo[covers_[covers].lane]; known < covers_[covers].upTo) {
+      known = covers_[covers].upTo;
+      isNew = true;
+    }
+  if (!isNew)
+    return more;
+  std::uint32_t joined = none;
+  for (const auto &[lane, puts] : upTo) {
+    covers_.push_back({lane, puts, joined});
+    joined = static_cast<std::uint32_t>(covers_.size() - 1);
   }
-  return more;
+  return joined;
 }
 
 void Order::flushed(std::uint32_t covers, std::uint32_t block) {

@@ -161,7 +161,9 @@ std::optional<Formula> Space::fit(std::span<const std::int64_t> values) const {
     if (auto found = inBasis(bases_[i], values))
       return found;
   }
-  return byIndicator(values);
+  if (auto found = byIndicator(values))
+    return found;
+  return byThreshold(values);
 }
 
 /// With a term that is 1 where an iteration is past the rank: so lists that lack the rank itself are counted.
@@ -294,6 +296,11 @@ std::optional<Formula> Space::modulo(const std::vector<const Variable *> &rest, 
   for (std::size_t p = 0; p < points_; ++p)
     if ((sum[p] + inner.constant) % modulus != left[p])
       return std::nullopt;
+  return Formula{{remainder(std::move(inner), modulus, depth)}, 0};
+}
+
+/// inner % modulus.
+Formula::Term Space::remainder(Formula inner, std::int64_t modulus, int depth) const {
   if (modulus == numRanks_ && inner.constant + 1 >= modulus) { // `ranks` says more than its number
     inner.terms.push_back({.text = "ranks"});
     inner.constant -= modulus;
@@ -301,7 +308,7 @@ std::optional<Formula> Space::modulo(const std::vector<const Variable *> &rest, 
   std::string text = toString(inner);
   if (inner.terms.size() > 1 || inner.constant != 0 || inner.terms[0].factor != 1)
     text = "(" + text + ")";
-  return Formula{{{1, text + " % " + shown(modulus), depth, true}}, 0};
+  return {1, text + " % " + shown(modulus), depth, true};
 }
 
 std::string Space::shown(std::int64_t modulus) const {

@@ -63,6 +63,11 @@ private:
   std::optional<Formula> affine(const std::vector<const Variable *> &features,
                                 std::span<const std::int64_t> values) const;
   std::optional<Formula> byIndicator(std::span<const std::int64_t> values) const;
+  std::int64_t usualSlope(const Variable &variable, std::span<const std::int64_t> values) const;
+  std::optional<Formula> byThreshold(std::span<const std::int64_t> values) const;
+  Formula withJump(std::vector<std::int64_t> slopes, const std::vector<std::int64_t> &plane, std::int64_t constant,
+                   std::int64_t jump) const;
+  Formula::Term remainder(Formula inner, std::int64_t modulus, int depth) const;
   std::optional<Formula> inBasis(const Basis &basis, std::span<const std::int64_t> values) const;
   std::optional<Formula> modular(const std::vector<const Variable *> &rest,
                                  const std::vector<std::int64_t> &left) const;

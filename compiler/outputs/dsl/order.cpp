@@ -29,6 +29,11 @@ public:
       why = "two barriers of the same thread blocks";
       return std::nullopt;
     }
+    if (const auto alone = std::ranges::find(barriers_, 1u, &std::set<std::uint32_t>::size); alone != barriers_.end()) {
+      why =
+          "a barrier of thread block " + std::to_string(*alone->begin()) + " alone, which the language makes a nop of";
+      return std::nullopt;
+    }
     std::vector<std::uint32_t> all(heads_.size());
     for (std::uint32_t b = 0; b < all.size(); ++b)
       all[b] = b;
