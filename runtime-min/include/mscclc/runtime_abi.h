@@ -86,7 +86,7 @@ typedef struct MscclcChannel {
   uint32_t peer; /* rank of the other end */
   /* Port channels. 0: the proxy serves the channel. Else it leads over the network (MscclcNetworkBody), and this is 1 +
    * the paired end's number among the peer's port channels, or MSCCLC_UNPAIRED if nobody hears its signals. Of the
-   * words above only `expected` is used then. */
+   * words above only `expected` and `flush_requests` are used then. */
   uint32_t network;
 } MscclcChannel;
 

@@ -201,6 +201,12 @@ Status Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel>
     channel.peer = paired.peer;
     const bool isPaired = paired.peer_channel < infos_[paired.peer].port_channels;
     const bool isNear = sync_->at(localIndex, paired.peer) != nullptr;
+    if (!isNear && !ports_)
+      return failure(
+          MSCCLC_ERROR_KERNEL,
+          "kernel '%s': port channel %u of rank %u leads to rank %u on another node, and the kernel does not "
+          "say that it needs ports",
+          kernel_.name, k, self, paired.peer);
     if (!isNear)
       channel.network = isPaired ? 1 + paired.peer_channel : MSCCLC_UNPAIRED;
     channels.push_back(channel);

@@ -244,7 +244,7 @@ TEST_CASE("A kernel for another version of NCCL is refused, with both versions")
 
 TEST_CASE("Where NCCL has no GIN, or the kernel no body for it, a kernel with ports between nodes is refused") {
   const MscclcKernel &kernel = load(anyKernel);
-  const std::string place = newPlace(), second = newPlace();
+  const std::string place = newPlace(), second = newPlace(), third = newPlace();
   CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
           ::setenv("NCCL_DOUBLE_GIN", "0", 1);
           ::setenv("NCCL_GIN_TYPE", "3", 1);
@@ -252,6 +252,12 @@ TEST_CASE("Where NCCL has no GIN, or the kernel no body for it, a kernel with po
           const int32_t code = version() == "22809" ? MSCCLC_ERROR_UNSUPPORTED : MSCCLC_ERROR_NCCL;
           const bool without =
               isRefused(kernel, process, place, {"GIN", "NCCL_GIN_TYPE is 3; 2 is NCCL's proxy"}, code);
+          MscclcKernel silent = kernel;
+          silent.flags &= ~uint32_t{MSCCLC_NEEDS_PORT};
+          Communicator communicator(node(kernel, process, third));
+          const Failure unflagged = failureOf([&] { communicator.load(silent, 4096); });
+          if (unflagged.code != MSCCLC_ERROR_KERNEL || !contains(unflagged.text, "does not say that it needs ports"))
+            return 2;
           MscclcKernel bare = kernel;
           bare.network = nullptr;
           return without && isRefused(bare, process, second, {"compile it with -DMSCCLC_GIN", "NCCL 2."}) ? 0 : 1;

@@ -2,12 +2,18 @@
 // kernel has this body beside the proxy's; at a launch each channel says which of them serves it.
 //
 // A signal of NCCL's is a counter of the rank that waits: channel c of a rank waits for its signal c. Signals and the
-// data before them go through one context, which both ends know: c modulo their number.
+// data before them go through one context, which both ends know: c modulo their number. Packets that are put need no
+// signal: the network writes aligned words of eight bytes whole.
 #pragma once
 
 #include <nccl_device.h>
 
 #include <type_traits>
+
+/// Bytes: network cards hold less than 2 GiB in one request, and not every way of NCCL's divides what is longer.
+#ifndef MSCCLC_GIN_LARGEST_PUT
+#define MSCCLC_GIN_LARGEST_PUT (uint64_t{1} << 30)
+#endif
 
 namespace mscclc::device::detail {
 
@@ -29,24 +35,27 @@ public:
       : heard_(channel.network != MSCCLC_UNPAIRED), signal_(heard_ ? channel.network - 1 : 0),
         gin_(contextOf(comm, signal_)), world_(ncclTeamWorld(comm)), peer_(static_cast<int>(channel.peer)) {}
 
-  /// What the proxy does for a request.
+  /// What the proxy does for a request; waits for its flush, the `flush`-th of the channel, if it has one.
   MSCCLC_DEVICE void send(const MscclcRankArgs &args, uint32_t operation, const MscclcTrigger &wanted,
-                          const MscclcPlace &from, const MscclcPlace &to) const {
+                          const MscclcPlace &from, const MscclcPlace &to, uint64_t flush) const {
     const bool signals = heard_ && (wanted.flags & MSCCLC_TRIGGER_SIGNAL) != 0;
     fenceNetwork();
     if (wanted.size != 0) {
       const auto target = static_cast<ncclWindow_t>(to.window), source = static_cast<ncclWindow_t>(from.window);
-      const uint64_t targetAt = beginOf(to, channelPeer()) + wanted.dst_offset,
-                     sourceAt = beginOf(from, args.rank) + wanted.src_offset;
+      uint64_t targetAt = beginOf(to, channelPeer()) + wanted.dst_offset,
+               sourceAt = beginOf(from, args.rank) + wanted.src_offset, left = wanted.size;
+      constexpr uint64_t most = MSCCLC_GIN_LARGEST_PUT;
+      for (; left > most; left -= most, targetAt += most, sourceAt += most)
+        gin_.put(world_, peer_, target, targetAt, source, sourceAt, most);
       if (signals)
-        gin_.put(world_, peer_, target, targetAt, source, sourceAt, wanted.size, Signal{signal_});
+        gin_.put(world_, peer_, target, targetAt, source, sourceAt, left, Signal{signal_});
       else
-        gin_.put(world_, peer_, target, targetAt, source, sourceAt, wanted.size);
+        gin_.put(world_, peer_, target, targetAt, source, sourceAt, left);
     } else if (signals) {
       gin_.signal(world_, peer_, Signal{signal_});
     }
     if ((wanted.flags & MSCCLC_TRIGGER_FLUSH) != 0)
-      flush(args, {MSCCLC_WAIT_FLUSH, operation, channelPeer(), wanted.channel, 0});
+      awaitSources(args, {MSCCLC_WAIT_FLUSH, operation, channelPeer(), wanted.channel, flush});
   }
 
 private:
@@ -62,10 +71,11 @@ private:
     return place.begins == nullptr ? 0 : place.begins[rank];
   }
   /// Waits until the context's puts so far, to any peer, have left their sources.
-  MSCCLC_DEVICE void flush(const MscclcRankArgs &args, const WaitInfo &info) const {
+  MSCCLC_DEVICE void awaitSources(const MscclcRankArgs &args, const WaitInfo &info) const {
 #if NCCL_VERSION_CODE >= 23200
     constexpr uint64_t cycles = 1000; // of one poll
-    spin(args, info, [&](uint64_t &) {
+    spin(args, info, [&](uint64_t &seen) {
+      seen = info.expected - 1;
       return gin_.flush(ncclCoopThread(), cuda::memory_order_acquire, ncclGin_None{}, cycles) == ncclSuccess;
     });
 #else
@@ -119,14 +129,17 @@ template <class Plan>
 int32_t makeNetwork(int (*create)(void *, const void *, void *), void *comm, uint32_t signals, void *made) {
 #ifdef NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER
   ncclDevCommRequirements wanted = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
-  wanted.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
-#if NCCL_VERSION_CODE >= 23200
-  wanted.ginVaSignalsRequired = false;
-#endif
 #else
   ncclDevCommRequirements wanted{};
-  wanted.ginForceEnable = true;
   wanted.ginContextCount = 4;
+#endif
+#if NCCL_VERSION_CODE >= 22907
+  wanted.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
+#else
+  wanted.ginForceEnable = true;
+#endif
+#if NCCL_VERSION_CODE >= 23200
+  wanted.ginVaSignalsRequired = false;
 #endif
   wanted.ginSignalCount = static_cast<int>(signals);
   return create(comm, &wanted, made);

@@ -50,17 +50,17 @@ MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const M
 template <class K>
 MSCCLC_DEVICE void send(const K &k, uint32_t operation, const MscclcTrigger &wanted, unsigned from, unsigned to) {
   const MscclcChannel &channel = k.args.port_channels[wanted.channel];
+  const bool flushes = (wanted.flags & MSCCLC_TRIGGER_FLUSH) != 0;
+  const uint64_t flush = flushes ? countFlush(channel) : 0;
 #ifdef MSCCLC_GIN
   if (channel.network != 0) {
     const MscclcPlace *const places = k.args.fifo.places;
-    NetworkPort(k.parameters.network, channel).send(k.args, operation, wanted, places[from], places[to]);
+    NetworkPort(k.parameters.network, channel).send(k.args, operation, wanted, places[from], places[to], flush);
     return;
   }
 #endif
   static_cast<void>(from);
   static_cast<void>(to);
-  const bool flushes = (wanted.flags & MSCCLC_TRIGGER_FLUSH) != 0;
-  const uint64_t flush = flushes ? countFlush(channel) : 0;
   request(k, operation, wanted);
   if (flushes)
     awaitFlush(k, operation, static_cast<int>(wanted.channel), channel, flush);
