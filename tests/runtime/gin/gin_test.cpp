@@ -29,9 +29,7 @@ const MscclcKernel &load(const std::string &kernel, const std::string &forVersio
 
 CommunicatorOptions node(const MscclcKernel &kernel, uint32_t process, const std::string &place) {
   ::setenv("NCCL_DOUBLE_TEAM", std::to_string(gpus).c_str(), 1);
-  CommunicatorOptions options = spread(kernel.ranks, kernel.ranks / gpus, process, place);
-  options.wait_timeout_ms = 20000;
-  return options;
+  return spread(kernel.ranks, kernel.ranks / gpus, process, place);
 }
 
 /// Launches of one kernel on buffers that hold messages of up to `most` bytes.
