@@ -6,11 +6,13 @@
 #   MSCCLC_PLAN is the plan's file (default: TARGET.json in the build folder).
 #
 # mscclc_add_kernel(TARGET SOURCE
-#                   [ALGORITHM name] [PARAMS name=value…] [OPTIONS option…] [DEPENDS file…] [ARCHITECTURES arch…] [HOST])
+#                   [ALGORITHM name] [PARAMS name=value…] [OPTIONS option…] [DEPENDS file…] [ARCHITECTURES arch…] [HOST]
+#                   [NCCL_INCLUDE folder])
 #   Bakes a kernel into a loadable library TARGET, whose kernels register themselves when it is loaded
 #   (mscclc_load_library, or a link against it). It is compiled by nvcc, for ARCHITECTURES (default:
 #   CMAKE_CUDA_ARCHITECTURES, or 90), or with HOST by the C++ compiler, for the CPU stand-in. The property
-#   MSCCLC_SOURCE is the emitted file.
+#   MSCCLC_SOURCE is the emitted file. With NCCL_INCLUDE, the folder of NCCL's headers, its port channels lead to other
+#   nodes where NCCL of that very version runs.
 #
 # Both are made anew when the source changes, a file that it includes, a file named by DEPENDS, or the compiler.
 include_guard(GLOBAL)
@@ -90,7 +92,7 @@ function(mscclc_add_kernel target source)
     message(FATAL_ERROR "mscclc_add_kernel(${target}): the runtime of kernels is not installed; build all of mscclc "
                         "(cmake --build build/release), then install it again")
   endif()
-  cmake_parse_arguments(PARSE_ARGV 2 ARG "HOST" "ALGORITHM" "PARAMS;OPTIONS;ARCHITECTURES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "HOST" "ALGORITHM;NCCL_INCLUDE" "PARAMS;OPTIONS;ARCHITECTURES;DEPENDS")
   cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
   _mscclc_command(command flags "${source}" ALGORITHM "${ARG_ALGORITHM}" PARAMS ${ARG_PARAMS} OPTIONS ${ARG_OPTIONS})
   set(emitted "${CMAKE_CURRENT_BINARY_DIR}/${target}.cu")
@@ -104,6 +106,10 @@ function(mscclc_add_kernel target source)
   add_library(${target} SHARED "${emitted}")
   target_link_libraries(${target} PRIVATE mscclc::runtime)
   set_target_properties(${target} PROPERTIES MSCCLC_SOURCE "${emitted}")
+  if(ARG_NCCL_INCLUDE)
+    target_compile_definitions(${target} PRIVATE MSCCLC_GIN)
+    target_include_directories(${target} SYSTEM PRIVATE "${ARG_NCCL_INCLUDE}")
+  endif()
   if(ARG_HOST)
     target_compile_features(${target} PRIVATE cxx_std_17)
     return()

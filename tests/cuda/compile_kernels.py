@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Emits plans' kernels and compiles them, warnings being errors: compile_kernels.py --emit EMIT_PLAN --include DIR
-[--nvcc NVCC [--arch ARCH]... | --cxx CXX] [--flag FLAG]... [--seconds MOST] WHAT...   Prints the compiler's own seconds
-for each. With --mscclc in the place of --emit, WHAT are algorithms' sources, and there may be --param NAME=VALUE."""
+[--nvcc NVCC [--arch ARCH]... | --cxx CXX] [--flag FLAG]... [--seconds MOST] [--undefined-none TEXT] WHAT...
+Prints the compiler's own seconds for each. With --mscclc in the place of --emit, WHAT are algorithms' sources, and there may be --param NAME=VALUE."""
 import argparse
 import itertools
 import os
@@ -20,6 +20,7 @@ def main():
     parser.add_argument("--nvcc")
     parser.add_argument("--arch", action="append", default=[])
     parser.add_argument("--seconds", type=float, help="processor time that one compilation may take")
+    parser.add_argument("--undefined-none", metavar="TEXT", help="what no undefined symbol of an object may have in it")
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--flag", action="append", default=[])
     parser.add_argument("what", nargs="+")
@@ -42,6 +43,11 @@ def main():
             after = os.times()
             seconds = after.children_user + after.children_system - before.children_user - before.children_system
             good = run.returncode == 0 and "warning" not in run.stderr and seconds <= (options.seconds or seconds)
+            if good and options.undefined_none:
+                left = subprocess.run(["nm", "--undefined-only", output[-1]], capture_output=True, text=True, check=True)
+                found = [line.split()[-1] for line in left.stdout.splitlines() if options.undefined_none in line]
+                good = not found
+                run.stderr += f"undefined: {' '.join(found)}\n"
             print(f"{'ok' if good else 'FAIL'} {os.path.basename(what)} {len(emitted)} bytes, {seconds:.1f} s", flush=True)
             if not good:
                 print(run.stderr[:4000])

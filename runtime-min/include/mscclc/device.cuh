@@ -8,6 +8,7 @@
 //   …Packets          device/packets.cuh    packets
 //   signal, wait, …   device/sync.cuh       memory channels, semaphores, barriers
 //   port…             device/port.cuh       port channels
+//   NetworkPort       device/gin.cuh        port channels over the network, with MSCCLC_GIN defined
 //   switch…           device/switch.cuh     switch channels
 #pragma once
 
@@ -18,6 +19,9 @@
 #else
 #include "mscclc/cpu_standin.h"
 #endif
+#ifdef MSCCLC_GIN
+#include <nccl_device.h>
+#endif
 #include "mscclc/device/types.cuh"
 
 #include "mscclc/device/layout.cuh"
@@ -25,6 +29,10 @@
 #include "mscclc/device/kernel.cuh"
 
 #include "mscclc/device/sync.cuh"
+
+#ifdef MSCCLC_GIN
+#include "mscclc/device/gin.cuh"
+#endif
 
 #include "mscclc/device/move.cuh"
 

@@ -20,7 +20,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 3u
+#define MSCCLC_ABI_VERSION 4u
 
 enum MscclcDtype {
   MSCCLC_F32 = 0,
@@ -84,7 +84,10 @@ typedef struct MscclcChannel {
   uint64_t *flush_requests;
   const uint64_t *flushes_done;
   uint32_t peer; /* rank of the other end */
-  uint32_t reserved;
+  /* Port channels. 0: the proxy serves the channel. Else it leads over the network (MscclcNetworkBody), and this is 1 +
+   * the paired end's number among the peer's port channels, or MSCCLC_UNPAIRED if nobody hears its signals. Of the
+   * words above only `expected` and `flush_requests` are used then. */
+  uint32_t network;
 } MscclcChannel;
 
 enum MscclcTriggerFlags {
@@ -114,6 +117,10 @@ typedef struct MscclcPlace {
   uint64_t rank_step;
   uint32_t memory; /* the proxy's number for it */
   uint32_t reserved;
+  /* For channels over the network: the window of NCCL's that the memory is in, by this rank's handle for it; and
+   * device, by rank: at which byte of the window the memory begins, or null: at the first on all ranks. */
+  void *window;
+  const uint64_t *begins;
 } MscclcPlace;
 
 /* Queue of requests. Blocks draw numbers from `head`, and fill slot number % capacity when number < *tail + capacity.
@@ -186,6 +193,9 @@ typedef struct MscclcRankArgs {
    * launch is 1 + launches % (2^32 - 1), the scratch half launches % 2. */
   uint64_t *launches;
   MscclcFifo fifo; /* used by ranks with port channels */
+  /* Host: the device communicator that MscclcNetworkBody::create made; the launching thread copies it. Null where no
+   * channel of the rank leads over the network. */
+  const void *network;
   MscclcStatus *status;
 } MscclcRankArgs;
 
@@ -251,6 +261,21 @@ enum MscclcKernelFlags {
   MSCCLC_ROOTED = 128           /* one of the ranks is the collective's root */
 };
 
+/* A second body of a kernel's port channels, for those that lead to ranks of other nodes: by the GIN of NCCL, which
+ * wants a kernel to be compiled with the headers of the very version that runs. */
+typedef struct MscclcNetworkBody {
+  uint32_t nccl_version;       /* 22809 is 2.28.9 */
+  uint32_t communicator_bytes; /* of a device communicator (ncclDevComm) */
+  /* Makes one with `signals` signals for an NCCL communicator, by NCCL's ncclDevCommCreate. Returns its result. */
+  int32_t (*create)(int (*ncclDevCommCreate)(void *, const void *, void *), void *comm, uint32_t signals,
+                    void *communicator);
+  /* Ways into the network, which both ends of a channel count alike; 0: there is no network. */
+  uint32_t (*contexts)(const void *communicator);
+  /* Between launches, starts on the current device and `stream`: with `clear` 0, waits until all that the rank has sent
+   * has left it; with 1, sets its signals to 0. */
+  int32_t (*settle)(const void *communicator, uint32_t signals, uint32_t clear, void *stream);
+} MscclcNetworkBody;
+
 /* Description of a kernel; static data. A message is as long as the output of an AllGather, and as the input of every
  * other collective (the output where there is no input). */
 typedef struct MscclcKernel {
@@ -294,6 +319,8 @@ typedef struct MscclcKernel {
   uint32_t (*switch_member)(uint32_t rank, uint32_t index, uint32_t member); /* rank of a group's member */
   void (*remote_buffer_info)(uint32_t rank, uint32_t index, MscclcRemoteBufferInfo *info);
   uint32_t (*semaphore_value)(uint32_t rank, uint32_t index); /* initial value */
+
+  const MscclcNetworkBody *network; /* null: port channels only by the proxy */
 } MscclcKernel;
 
 /* In place, the shorter buffer of rank r begins r steps after the beginning of its longer one, and is a step long; or

@@ -229,6 +229,8 @@ Status Communicator::reset() {
   if (Status status = health(); status.code == MSCCLC_ERROR_PEER_LOST)
     return status;
   MSCCLC_TRY(settle());
+  for (Instance *instance : instances_)
+    MSCCLC_TRY(instance->drain());
   MSCCLC_TRY(barrier("reset communicator: launches are over"));
   for (Instance *instance : instances_)
     MSCCLC_TRY(instance->reset());

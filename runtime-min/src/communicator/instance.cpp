@@ -43,6 +43,7 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
   const bool multicast = (kernel.flags & MSCCLC_USES_MULTICAST) != 0;
   MSCCLC_TRY(Region::allocate(communicator, syncBytes, false, name + ": counters", instance->sync_));
   MSCCLC_TRY(Region::allocate(communicator, scratchBytes, multicast, name + ": scratch", instance->scratch_));
+  MSCCLC_TRY(instance->openPorts(name));
   instance->local_.resize(communicator.localRanks());
   for (uint32_t i = 0; i < communicator.localRanks(); ++i)
     MSCCLC_TRY(instance->prepareRank(i));
@@ -105,6 +106,56 @@ Status Instance::checkReach() const {
   return {};
 }
 
+Status Instance::openPorts(const std::string &name) {
+  if ((kernel_.flags & MSCCLC_NEEDS_PORT) == 0 || communicator_.engine().open_ports == nullptr)
+    return {};
+  uint8_t mine = 0;
+  uint32_t signals = 0;
+  for (uint32_t rank = 0; rank < kernel_.ranks; ++rank) {
+    signals = std::max(signals, infos_[rank].port_channels);
+    for (uint32_t k = 0; k < infos_[rank].port_channels && communicator_.isLocal(rank); ++k) {
+      MscclcChannelInfo paired{};
+      kernel_.channel_info(rank, MSCCLC_PORT, k, &paired);
+      if (paired.peer < kernel_.ranks && sync_->at(rank - communicator_.firstLocalRank(), paired.peer) == nullptr)
+        mine = 1;
+    }
+  }
+  std::vector<Bytes> all;
+  MSCCLC_TRY(communicator_.exchange(name + ": other nodes", {mine}, all));
+  if (std::none_of(all.begin(), all.end(), [](const Bytes &theirs) { return theirs == Bytes{1}; }))
+    return {};
+  MscclcPorts *made = nullptr;
+  MSCCLC_TRY(statusOf(
+      communicator_.engine().open_ports(&communicator_.engine(), name.c_str(), kernel_.network, signals, &made)));
+  ports_.reset(made);
+  // NCCL does not say what a signal begins with.
+  return settlePorts(true);
+}
+
+const void *Instance::networkOf(uint32_t localIndex) const {
+  return ports_ ? communicator_.engine().port_communicator(ports_.get(), localIndex) : nullptr;
+}
+
+Status Instance::settlePorts(bool clear) {
+  Platform &platform = communicator_.platform();
+  uint32_t signals = 0;
+  for (const MscclcRankInfo &info : infos_)
+    signals = std::max(signals, info.port_channels);
+  for (uint32_t i = 0; i < communicator_.localRanks() && ports_; ++i) {
+    MSCCLC_TRY(platform.use(communicator_.device(i)));
+    if (const int32_t code = kernel_.network->settle(networkOf(i), signals, clear ? 1 : 0, communicator_.stream(i));
+        code != MSCCLC_OK)
+      return kernelFailure(code, kernel_.name, communicator_.firstLocalRank() + i);
+  }
+  for (uint32_t i = 0; i < communicator_.localRanks() && ports_; ++i)
+    MSCCLC_TRY(platform.synchronize(communicator_.device(i), communicator_.stream(i)));
+  return {};
+}
+
+Status Instance::drain() {
+  return settlePorts(false);
+}
+
 char *Instance::syncOf(uint32_t localIndex, uint32_t rank) const {
   return static_cast<char *>(sync_->at(localIndex, rank));
 }
@@ -135,6 +186,7 @@ Status Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel>
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   const SyncLayout layout(infos_[self]);
   char *const own = syncOf(localIndex, self);
+  bool anyNear = false;
   for (uint32_t k = 0; k < infos_[self].port_channels; ++k) {
     MscclcChannelInfo paired{};
     kernel_.channel_info(self, MSCCLC_PORT, k, &paired);
@@ -147,20 +199,28 @@ Status Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel>
     channel.flush_requests = counterAt(own, layout.flushRequests, k);
     channel.flushes_done = counterAt(own, layout.flushesDone, k);
     channel.peer = paired.peer;
+    const bool isPaired = paired.peer_channel < infos_[paired.peer].port_channels;
+    const bool isNear = sync_->at(localIndex, paired.peer) != nullptr;
+    if (!isNear && !ports_)
+      return failure(
+          MSCCLC_ERROR_KERNEL,
+          "kernel '%s': port channel %u of rank %u leads to rank %u on another node, and the kernel does not "
+          "say that it needs ports",
+          kernel_.name, k, self, paired.peer);
+    if (!isNear)
+      channel.network = isPaired ? 1 + paired.peer_channel : MSCCLC_UNPAIRED;
     channels.push_back(channel);
-    if (sync_->at(localIndex, paired.peer) == nullptr)
-      return failure(MSCCLC_ERROR_UNSUPPORTED,
-                     "kernel '%s': port channel %u of rank %u leads to rank %u on another node, whose memory is not "
-                     "mapped here",
-                     kernel_.name, k, self, paired.peer);
     ProxyChannel end;
     end.peer = paired.peer;
     end.flushesDone = counterAt(own, layout.flushesDone, k);
-    if (paired.peer_channel < infos_[paired.peer].port_channels)
+    if (isPaired && isNear)
       end.peerInbound =
           counterAt(syncOf(localIndex, paired.peer), SyncLayout(infos_[paired.peer]).portInbound, paired.peer_channel);
     served.push_back(end);
+    anyNear = anyNear || isNear;
   }
+  if (!anyNear)
+    served.clear();
   return {};
 }
 
@@ -254,6 +314,7 @@ void Instance::forget(const Region *region) {
 Status Instance::reset() {
   MSCCLC_TRY(sync_->clear());
   MSCCLC_TRY(scratch_->clear());
+  MSCCLC_TRY(settlePorts(true));
   for (uint32_t i = 0; i < local_.size(); ++i) {
     MSCCLC_TRY(writeSemaphores(i));
     if (local_[i].proxy)

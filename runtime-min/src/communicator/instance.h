@@ -28,11 +28,14 @@ public:
   Status settle();
   /// Makes the proxies forget `region`. Nothing runs.
   void forget(const Region *region);
-  /// Everything as it was made. Nothing runs, on any rank.
+  /// Waits until what the launches so far have sent over the network has arrived.
+  Status drain();
+  /// Everything as it was made. Nothing runs, on any rank, and all have drained.
   Status reset();
 
 private:
-  Instance(Communicator &communicator, const MscclcKernel &kernel) : communicator_(communicator), kernel_(kernel) {}
+  Instance(Communicator &communicator, const MscclcKernel &kernel)
+      : communicator_(communicator), kernel_(kernel), ports_(nullptr, {communicator.engine()}) {}
 
   /// A local rank.
   struct RankState {
@@ -50,9 +53,14 @@ private:
 
   Status agree(uint64_t maxMessageBytes);
   Status checkReach() const;
+  /// Opens ports for the channels that lead out of the load/store team, if any rank has one. Collective.
+  Status openPorts(const std::string &name);
+  /// MscclcNetworkBody::settle on all local ranks, which it waits for.
+  Status settlePorts(bool clear);
+  const void *networkOf(uint32_t localIndex) const;
   Status prepareRank(uint32_t localIndex);
   std::vector<MscclcChannel> memoryChannels(uint32_t localIndex) const;
-  /// Adds the port channels, and for each what the proxy serves.
+  /// Adds the port channels, and for each what the proxy serves; nothing at all, if it serves none.
   Status addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels,
                          std::vector<ProxyChannel> &served) const;
   Status writeSemaphores(uint32_t localIndex);
@@ -82,6 +90,11 @@ private:
   uint64_t scratchStride_ = 0;
   std::unique_ptr<Region> sync_;
   std::unique_ptr<Region> scratch_;
+  struct ClosePorts {
+    const MscclcEngine &engine;
+    void operator()(MscclcPorts *ports) const { engine.close_ports(ports); }
+  };
+  std::unique_ptr<MscclcPorts, ClosePorts> ports_; ///< or null
   std::vector<RankState> local_;
   std::map<std::pair<const MscclcVariant *, uint32_t>, Status>
       residency_; ///< by variant and threads; where that is known

@@ -177,13 +177,19 @@ MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcRankArgs &commo
     args.fifo.head = counterAt(own, layout.fifoHead, 0);
     args.fifo.tail = state.proxy->tail();
     args.fifo.capacity = Proxy::capacity;
+  }
+  if (state.proxy || ports_) {
     const auto placeOf = [&](const BufferOffsets &buffer) {
-      return MscclcPlace{buffer.offset, buffer.rankStep, numberOf(buffer.region, localIndex), 0};
+      const MscclcWindow window =
+          ports_ && buffer.region != nullptr ? buffer.region->window(localIndex) : MscclcWindow{};
+      const uint32_t number = state.proxy ? numberOf(buffer.region, localIndex) : 0;
+      return MscclcPlace{buffer.offset, buffer.rankStep, number, 0, window.handle, window.begins};
     };
     args.fifo.places[MSCCLC_INPUT] = placeOf(place.input);
     args.fifo.places[MSCCLC_OUTPUT] = placeOf(place.output);
     args.fifo.places[MSCCLC_SCRATCH] = placeOf({scratch_.get(), 0, 0});
   }
+  args.network = networkOf(localIndex);
   args.status = state.status;
   return args;
 }

@@ -40,6 +40,13 @@ void *Region::multicast(uint32_t localIndex) const {
   return communicator_.engine().multicast(memory_, localIndex);
 }
 
+MscclcWindow Region::window(uint32_t localIndex) const {
+  MscclcWindow found{};
+  if (bytes_ != 0 && communicator_.engine().window != nullptr)
+    communicator_.engine().window(memory_, localIndex, &found);
+  return found;
+}
+
 Status Region::clear() {
   for (uint32_t i = 0; i < communicator_.localRanks() && bytes_ != 0; ++i)
     MSCCLC_TRY(

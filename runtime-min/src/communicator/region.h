@@ -30,6 +30,8 @@ public:
   void *at(uint32_t localIndex, uint32_t rank) const;
   /// The multicast mapping over all ranks, as the device of a local rank addresses it; or null.
   void *multicast(uint32_t localIndex) const;
+  /// As ports of a local rank name the memory; null where the engine has none.
+  MscclcWindow window(uint32_t localIndex) const;
   /// Zeroes the memory of the local ranks.
   Status clear();
 

@@ -8,6 +8,7 @@
 #define MSCCLC_ENGINE_H
 
 #include "mscclc/runtime.h"
+#include "mscclc/runtime_abi.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +16,15 @@ extern "C" {
 
 /* Memory of one size on every rank. Each engine has its own kind. */
 typedef struct MscclcMemory MscclcMemory;
+
+/* A way of the local ranks' kernels to the memory of ranks outside the load/store team. */
+typedef struct MscclcPorts MscclcPorts;
+
+/* How ports name a memory: MscclcPlace says what is what. */
+typedef struct MscclcWindow {
+  void *handle;
+  const uint64_t *begins;
+} MscclcWindow;
 
 typedef struct MscclcShape {
   uint32_t ranks;
@@ -55,6 +65,19 @@ struct MscclcEngine {
   void (*disconnect)(MscclcMemory *memory);
   /* The last call for a memory. Frees what allocate made. */
   void (*release)(MscclcMemory *memory);
+
+  /* An engine whose load/store team may be smaller than the communicator has these, or all of them are null.
+   *
+   * Ports for a kernel with `body`, which is null where it has none, with `signals` signals on each rank. `what` is the
+   * kernel. Collective. */
+  int32_t (*open_ports)(MscclcEngine *engine, const char *what, const MscclcNetworkBody *body, uint32_t signals,
+                        MscclcPorts **ports);
+  /* The device communicator of a local rank, as `body` made it. */
+  const void *(*port_communicator)(const MscclcPorts *ports, uint32_t local_index);
+  /* The last call for ports. */
+  void (*close_ports)(MscclcPorts *ports);
+  /* A memory, for the ports of a local rank. */
+  void (*window)(const MscclcMemory *memory, uint32_t local_index, MscclcWindow *window);
 
   /* Asked again and again, from a thread of the communicator's: a failure that the engine was not told of by anybody.
    * MSCCLC_OK if there is none. */

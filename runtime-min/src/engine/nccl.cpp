@@ -1,6 +1,7 @@
 #include "engine/nccl.h"
 
 #include "engine/nccl_gather.h"
+#include "engine/nccl_ports.h"
 
 namespace mscclc::rt {
 
@@ -31,6 +32,23 @@ Status NcclRanks::read(void *library, void *const *comms, uint32_t count, NcclRa
     result.devices.push_back(device);
   }
   return {};
+}
+
+NcclEngine::NcclEngine(Setup setup) : EngineTable("nccl"), setup_(std::move(setup)) {
+  open_ports = [](MscclcEngine *engine, const char *what, const MscclcNetworkBody *body, uint32_t signals,
+                  MscclcPorts **ports) {
+    std::unique_ptr<NcclPorts> made;
+    const Status status = NcclPorts::open(*static_cast<NcclEngine *>(engine), what, body, signals, made);
+    *ports = made.release();
+    return report(status);
+  };
+  port_communicator = [](const MscclcPorts *ports, uint32_t localIndex) {
+    return static_cast<const NcclPorts *>(ports)->communicator(localIndex);
+  };
+  close_ports = [](MscclcPorts *ports) { delete static_cast<NcclPorts *>(ports); };
+  window = [](const MscclcMemory *memory, uint32_t localIndex, MscclcWindow *found) {
+    *found = static_cast<const NcclMemory *>(memory)->window(localIndex);
+  };
 }
 
 Status NcclEngine::create(Setup setup, MscclcEngine *&engine) {

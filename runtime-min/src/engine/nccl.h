@@ -50,7 +50,7 @@ public:
   uint32_t localRanks() const { return static_cast<uint32_t>(setup_.nccl.comms.size()); }
 
 private:
-  explicit NcclEngine(Setup setup) : EngineTable("nccl"), setup_(std::move(setup)) {}
+  explicit NcclEngine(Setup setup);
   Status meet();
 
   Setup setup_;

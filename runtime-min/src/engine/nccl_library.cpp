@@ -35,16 +35,21 @@ Status NcclLibrary::open(void *handle, NcclLibrary &library) {
   find(library.commWindowRegister, "ncclCommWindowRegister", true);
   find(library.commWindowDeregister, "ncclCommWindowDeregister", true);
   find(library.teamLsa, "ncclTeamLsa", true);
+  find(library.devCommCreate, "ncclDevCommCreate", false);
+  find(library.devCommDestroy, "ncclDevCommDestroy", false);
   find(library.getPeerDevicePointer, "ncclGetPeerDevicePointer", false);
   find(library.getLsaMultimemDevicePointer, "ncclGetLsaMultimemDevicePointer", false);
   if (library.getVersion == nullptr)
     return failure(MSCCLC_ERROR_UNSUPPORTED, "there is no NCCL in this process: link it, or give `nccl_library`");
   library.getVersion(&library.version);
   if (library.version < oldest || !missing.empty())
-    return failure(MSCCLC_ERROR_UNSUPPORTED, "NCCL %d.%d.%d %s%s; 2.28.9 or newer is needed", library.version / 10000,
-                   library.version / 100 % 100, library.version % 100, missing.empty() ? "is too old" : "has no ",
-                   missing.c_str());
+    return failure(MSCCLC_ERROR_UNSUPPORTED, "NCCL %s %s%s; 2.28.9 or newer is needed", nameOf(library.version).c_str(),
+                   missing.empty() ? "is too old" : "has no ", missing.c_str());
   return {};
+}
+
+std::string NcclLibrary::nameOf(int version) {
+  return format("%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
 }
 
 Status NcclLibrary::finish(const char *what, NcclComm comm, int result) const {

@@ -39,6 +39,8 @@ struct NcclLibrary {
   static Status open(void *handle, NcclLibrary &library);
 
   int version = 0; ///< 22809 is 2.28.9
+  /// "2.28.9"
+  static std::string nameOf(int version);
   int (*getVersion)(int *version) = nullptr;
   const char *(*getErrorString)(int result) = nullptr;
   int (*commCount)(NcclComm comm, int *count) = nullptr;
@@ -53,6 +55,9 @@ struct NcclLibrary {
   int (*commWindowRegister)(NcclComm comm, void *memory, size_t bytes, NcclWindow *window, int flags) = nullptr;
   int (*commWindowDeregister)(NcclComm comm, NcclWindow window) = nullptr;
   NcclTeam (*teamLsa)(NcclComm comm) = nullptr;
+  /// Null in an NCCL that was built without its device interface. The requirements' layout differs between versions.
+  int (*devCommCreate)(NcclComm comm, const void *requirements, void *made) = nullptr;
+  int (*devCommDestroy)(NcclComm comm, const void *made) = nullptr;
   /// From 2.29 on; null before.
   int (*getPeerDevicePointer)(NcclWindow window, size_t offset, int peer, void **pointer) = nullptr;
   int (*getLsaMultimemDevicePointer)(NcclWindow window, size_t offset, void **pointer) = nullptr;

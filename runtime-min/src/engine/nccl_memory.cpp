@@ -121,6 +121,8 @@ Status NcclMemory::registerWindows(const std::string &what) {
                      what.c_str(), nccl.first + i);
     else
       mine = findPeers(i);
+    if (mine.ok())
+      mine = writeBegins(i);
   }
   // Where one process has no window, the others do without theirs too.
   std::vector<Bytes> all;
@@ -148,6 +150,17 @@ Status NcclMemory::findPeers(uint32_t localIndex) {
     peers_.push_back(begin == nullptr ? nullptr : static_cast<char *>(begin) + offsets_[rank]);
   }
   return {};
+}
+
+Status NcclMemory::writeBegins(uint32_t localIndex) {
+  const NcclRanks &nccl = engine_.nccl();
+  if (nccl.teamRanks == nccl.ranks || *std::max_element(offsets_.begin(), offsets_.end()) == 0)
+    return {};
+  const uint64_t bytes = offsets_.size() * sizeof(uint64_t);
+  void *memory = nullptr;
+  MSCCLC_TRY(engine_.platform().allocate(nccl.devices[localIndex], bytes, MemoryKind::Plain, {}, memory));
+  begins_.push_back(static_cast<uint64_t *>(memory));
+  return engine_.platform().copy(nccl.devices[localIndex], memory, offsets_.data(), bytes);
 }
 
 /// One offset holds for all ranks behind a multicast address, and all ranks must be of the team. The first question
@@ -179,6 +192,10 @@ void *NcclMemory::multicast(uint32_t localIndex) const {
   return multicast_.empty() ? nullptr : multicast_[localIndex];
 }
 
+MscclcWindow NcclMemory::window(uint32_t localIndex) const {
+  return {windows_.empty() ? nullptr : windows_[localIndex], begins_.empty() ? nullptr : begins_[localIndex]};
+}
+
 void NcclMemory::disconnect() {
   for (size_t i = 0; i < windows_.size(); ++i)
     if (windows_[i] != nullptr)
@@ -188,6 +205,8 @@ void NcclMemory::disconnect() {
 
 NcclMemory::~NcclMemory() {
   disconnect();
+  for (size_t i = 0; i < begins_.size(); ++i)
+    engine_.platform().release(engine_.nccl().devices[i], begins_[i]);
   for (size_t i = 0; i < local_.size() && owned_; ++i)
     static_cast<void>(engine_.nccl().library.memFree(local_[i]));
 }

@@ -18,6 +18,7 @@ public:
   ~NcclMemory();
   void *address(uint32_t localIndex, uint32_t rank) const;
   void *multicast(uint32_t localIndex) const;
+  MscclcWindow window(uint32_t localIndex) const;
   void disconnect();
 
 private:
@@ -25,6 +26,8 @@ private:
   Status connect(const std::string &what, Status mine);
   Status registerWindows(const std::string &what);
   Status findPeers(uint32_t localIndex);
+  /// Writes `offsets_` into the device's memory, where ports need them.
+  Status writeBegins(uint32_t localIndex);
   Status findMulticast();
   /// Windows begin at a page; the memory may begin after it, on each rank at another place.
   uint64_t withinPage(uint32_t localIndex) const;
@@ -37,6 +40,7 @@ private:
   std::vector<NcclWindow> windows_; ///< by local rank
   std::vector<void *> peers_;       ///< by local rank, then rank of the team
   std::vector<void *> multicast_;   ///< by local rank, or empty
+  std::vector<uint64_t *> begins_;  ///< by local rank: `offsets_` in its device's memory; or empty, if all are 0
 };
 
 } // namespace mscclc::rt

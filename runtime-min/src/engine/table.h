@@ -10,6 +10,7 @@
 #include <vector>
 
 struct MscclcMemory {};
+struct MscclcPorts {};
 
 namespace mscclc::rt {
 

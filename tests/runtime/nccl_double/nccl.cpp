@@ -1,9 +1,11 @@
 // A double of NCCL's host interface in host memory, as far as the runtime's engine calls it: communicators that meet at
 // a board which processes have from before they forked, memory that they map from each other, symmetric windows, and
-// load/store teams of NCCL_DOUBLE_TEAM ranks (all, if it is not set); it says to be NCCL_DOUBLE_VERSION. It is built as
+// load/store teams of NCCL_DOUBLE_TEAM ranks (all, if it is not set), and a network between the teams with
+// NCCL_DOUBLE_GIN contexts (2, if it is not set; 0: there is none). It says to be NCCL_DOUBLE_VERSION. It is built as
 // a version without and as one with the host functions for addresses. Nothing of NCCL's is in it but names, codes and
 // layouts that its headers publish.
 #include "board.h"
+#include "network.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -69,7 +71,8 @@ struct ncclWindow_vidmem {
   int rank;
   uint32_t stride4G;
   uint32_t multicastOffset4K;
-  uint64_t reserved; ///< addresses after this world's end
+  uint64_t reserved;       ///< addresses after this world's end
+  std::vector<Part> parts; ///< by rank, as the network reaches them
 };
 
 struct ncclComm {
@@ -110,6 +113,26 @@ int make(Call call) {
   return depth == 0 ? run() : Success;
 }
 
+/// What a rank has offered; at any address, where `at` is null.
+void *map(const Offer &offer, void *at) {
+  const std::string path = "/proc/" + std::to_string(offer.process) + "/fd/" + std::to_string(offer.file);
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  void *mapped = ::mmap(at, offer.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (at == nullptr ? 0 : MAP_FIXED), file,
+                        static_cast<off_t>(offer.offset));
+  ::close(file);
+  return mapped;
+}
+
+int mapAll(const std::vector<Offer> &offers, std::vector<Part> &parts) {
+  for (const Offer &offer : offers) {
+    void *mapped = map(offer, nullptr);
+    if (mapped == MAP_FAILED)
+      return SystemError;
+    parts.push_back({static_cast<char *>(mapped), offer.bytes});
+  }
+  return Success;
+}
+
 /// Maps the parts of the team's ranks one after another, `stride` apart.
 int mapWindow(const ncclComm &comm, const std::vector<Offer> &offers, ncclWindow_vidmem *&window) {
   for (const Offer &offer : offers)
@@ -121,19 +144,24 @@ int mapWindow(const ncclComm &comm, const std::vector<Offer> &offers, ncclWindow
     return SystemError;
   for (int i = 0; i < comm.teamRanks(); ++i) {
     const Offer &offer = offers[static_cast<size_t>(comm.teamFirst() + i)];
-    const std::string path = "/proc/" + std::to_string(offer.process) + "/fd/" + std::to_string(offer.file);
-    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    void *at = static_cast<char *>(base) + stride * static_cast<uint64_t>(i);
-    void *mapped =
-        ::mmap(at, offer.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offer.offset));
-    ::close(file);
-    if (mapped == MAP_FAILED)
+    if (map(offer, static_cast<char *>(base) + stride * static_cast<uint64_t>(i)) == MAP_FAILED)
       return SystemError;
   }
-  window = new ncclWindow_vidmem{nullptr,   static_cast<char *>(base),           comm.rank - comm.teamFirst(),
-                                 comm.rank, static_cast<uint32_t>(stride >> 32), 0,
-                                 bytes};
-  return Success;
+  window = new ncclWindow_vidmem{nullptr,
+                                 static_cast<char *>(base),
+                                 comm.rank - comm.teamFirst(),
+                                 comm.rank,
+                                 static_cast<uint32_t>(stride >> 32),
+                                 0,
+                                 bytes,
+                                 {}};
+  return mapAll(offers, window->parts);
+}
+
+/// Contexts of the network.
+uint32_t contexts() {
+  const char *set = std::getenv("NCCL_DOUBLE_GIN");
+  return set == nullptr ? 2 : static_cast<uint32_t>(std::atoi(set));
 }
 
 } // namespace
@@ -247,7 +275,40 @@ int ncclCommWindowRegister(ncclComm *comm, void *memory, size_t bytes, ncclWindo
 }
 int ncclCommWindowDeregister(ncclComm *, ncclWindow_vidmem *window) {
   ::munmap(window->teamBase, window->reserved);
+  for (const Part &part : window->parts)
+    ::munmap(part.begin, part.bytes);
   delete window;
+  return Success;
+}
+
+int ncclDevCommCreate(ncclComm *comm, const ncclDevCommRequirements *wanted, ncclDevComm *made) {
+#if NCCL_DOUBLE_VERSION >= 22900
+  if (wanted->version != NCCL_DOUBLE_VERSION || wanted->ginConnectionType != NCCL_GIN_CONNECTION_FULL ||
+      contexts() == 0)
+    return InvalidArgument;
+#endif
+  *made = {comm->rank, comm->ranks, contexts(), nullptr};
+  const auto signals = static_cast<uint32_t>(wanted->ginSignalCount);
+  void *memory = nullptr;
+  const uint64_t bytes = std::max(uint64_t{8} * signals * contexts(), uint64_t{8});
+  if (ncclMemAlloc(&memory, bytes) != Success)
+    return SystemError;
+  const Offer offer = offerOf(memory, bytes);
+  return make({[=] { comm->board->post(comm->rank, comm->round, &offer, sizeof(offer)); },
+               [=] {
+                 std::vector<Offer> offers(static_cast<size_t>(comm->ranks));
+                 comm->board->collect(comm->ranks, comm->round++, offers.data(), sizeof(Offer));
+                 std::vector<Part> parts;
+                 if (const int result = mapAll(offers, parts); result != Success)
+                   return result;
+                 made->network = new Network(comm->rank, contexts(), signals, std::move(parts),
+                                             [](ncclWindow_t w) -> const std::vector<Part> & { return w->parts; });
+                 return static_cast<int>(Success);
+               }});
+}
+/// Its signals' own memory stays until the process ends: others may still map it.
+int ncclDevCommDestroy(ncclComm *, const ncclDevComm *made) {
+  delete made->network;
   return Success;
 }
 

@@ -34,6 +34,8 @@ static_assert(sameCall(ours.memAlloc, typeOf(ncclMemAlloc)));
 static_assert(sameCall(ours.memFree, typeOf(ncclMemFree)));
 static_assert(sameCall(ours.commWindowRegister, typeOf(ncclCommWindowRegister)));
 static_assert(sameCall(ours.commWindowDeregister, typeOf(ncclCommWindowDeregister)));
+static_assert(sameCall(ours.devCommCreate, typeOf(ncclDevCommCreate)));
+static_assert(sameCall(ours.devCommDestroy, typeOf(ncclDevCommDestroy)));
 static_assert(sameCall(ours.teamLsa, typeOf(static_cast<ncclTeam_t (*)(ncclComm_t)>(ncclTeamLsa))));
 #if NCCL_VERSION_CODE >= 22900
 static_assert(sameCall(ours.getPeerDevicePointer, typeOf(ncclGetPeerDevicePointer)));

@@ -73,6 +73,9 @@ template <class Plan> struct Parameters {
   MscclcBuffers own;
   void *peers[atLeastOne(listOf(kinds))][listOf(kinds) == 0 ? 1 : Plan::ranks];
   void *multicast[atLeastOne(Plan::switchChannels)];
+#ifdef MSCCLC_GIN
+  ncclDevComm network{}; ///< where port channels lead over it
+#endif
 };
 
 /// `PlanT` holds what is fixed at compile time, see the head of an emitted file.

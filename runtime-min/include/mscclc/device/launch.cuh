@@ -38,6 +38,11 @@ template <class Plan> Parameters<Plan> parametersOf(const MscclcRankArgs &args, 
   Given given{Layout<Plan>(args.message_bytes), args, {}, {}, {}};
   given.args.buffers = nullptr;
   given.args.multicast = nullptr;
+  given.args.network = nullptr;
+#ifdef MSCCLC_GIN
+  if (args.network != nullptr)
+    given.network = *static_cast<const ncclDevComm *>(args.network);
+#endif
   given.own = args.buffers[args.rank];
   for (uint32_t peer = 0; peer < Plan::ranks; ++peer) {
     const MscclcBuffers &buffers = args.buffers[peer];
@@ -179,6 +184,10 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   kernel.switch_member = &Body::switchMember;
   kernel.remote_buffer_info = &Body::remoteBufferInfo;
   kernel.semaphore_value = &Body::semaphoreValue;
+#ifdef MSCCLC_GIN
+  if constexpr ((Plan::flags & MSCCLC_NEEDS_PORT) != 0)
+    kernel.network = networkBody<Plan>();
+#endif
   return kernel;
 }
 

@@ -1,4 +1,5 @@
-// Port channels: requests to the rank's proxy, which copies and signals for it. One thread for each channel.
+// Port channels: requests to the rank's proxy, which copies and signals for it; or, for those that lead over the
+// network, to NCCL (gin.cuh). One thread for each channel.
 #pragma once
 
 namespace mscclc::device {
@@ -45,6 +46,26 @@ MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const M
   });
 }
 
+/// Hands on a request, and waits for its flush if it has one. `from` and `to` are the buffers of its data.
+template <class K>
+MSCCLC_DEVICE void send(const K &k, uint32_t operation, const MscclcTrigger &wanted, unsigned from, unsigned to) {
+  const MscclcChannel &channel = k.args.port_channels[wanted.channel];
+  const bool flushes = (wanted.flags & MSCCLC_TRIGGER_FLUSH) != 0;
+  const uint64_t flush = flushes ? countFlush(channel) : 0;
+#ifdef MSCCLC_GIN
+  if (channel.network != 0) {
+    const MscclcPlace *const places = k.args.fifo.places;
+    NetworkPort(k.parameters.network, channel).send(k.args, operation, wanted, places[from], places[to], flush);
+    return;
+  }
+#endif
+  static_cast<void>(from);
+  static_cast<void>(to);
+  request(k, operation, wanted);
+  if (flushes)
+    awaitFlush(k, operation, static_cast<int>(wanted.channel), channel, flush);
+}
+
 MSCCLC_DEVICE MscclcTrigger emptyTrigger(int channel) {
   MscclcTrigger t;
   t.size = t.src_offset = t.dst_offset = 0;
@@ -59,20 +80,31 @@ template <class K, class L> MSCCLC_DEVICE void portSignal(const K &k, uint32_t o
   detail::forOnes(k, L::size, [&](unsigned i) {
     MscclcTrigger t = detail::emptyTrigger(channels(i));
     t.flags = MSCCLC_TRIGGER_SIGNAL;
-    detail::request(k, operation, t);
+    detail::send(k, operation, t, MSCCLC_INPUT, MSCCLC_INPUT);
+  });
+}
+
+/// Waits on port channels.
+template <class K, class L> MSCCLC_DEVICE void portWait(const K &k, uint32_t operation, const L &channels) {
+  detail::forOnes(k, L::size, [&](unsigned i) {
+    const int c = channels(i);
+    const MscclcChannel &channel = k.args.port_channels[c];
+#ifdef MSCCLC_GIN
+    if (channel.network != 0) {
+      detail::waitNetwork(k, operation, c, channel);
+      return;
+    }
+#endif
+    detail::waitChannel<true>(k, MSCCLC_WAIT_PORT, operation, c, channel);
   });
 }
 
 /// Waits until all puts so far have left their source.
 template <class K, class L> MSCCLC_DEVICE void portFlush(const K &k, uint32_t operation, const L &channels) {
   detail::forOnes(k, L::size, [&](unsigned i) {
-    const int c = channels(i);
-    const MscclcChannel &channel = k.args.port_channels[c];
-    const uint64_t wanted = detail::countFlush(channel);
-    MscclcTrigger t = detail::emptyTrigger(c);
+    MscclcTrigger t = detail::emptyTrigger(channels(i));
     t.flags = MSCCLC_TRIGGER_FLUSH;
-    detail::request(k, operation, t);
-    detail::awaitFlush(k, operation, c, channel, wanted);
+    detail::send(k, operation, t, MSCCLC_INPUT, MSCCLC_INPUT);
   });
 }
 
@@ -106,7 +138,7 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
       const uint64_t from = sourceAt + k.offsetOf(source, row) + begin * scale,
                      to = targetAt + k.offsetOf(target, row) + begin * scale;
       if (t.size != 0 && (t.src_offset + t.size != from || t.dst_offset + t.size != to)) {
-        detail::request(k, operation, t);
+        detail::send(k, operation, t, source.buffer, target.buffer);
         t.size = 0;
       }
       if (t.size == 0) {
@@ -115,17 +147,12 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
       }
       t.size += (end - begin) * scale;
     }
-    uint64_t flush = 0;
     if (Next == Then::Signal || Next == Then::SignalAndFlush)
       t.flags |= MSCCLC_TRIGGER_SIGNAL;
-    if (Next == Then::SignalAndFlush) {
-      t.flags |= MSCCLC_TRIGGER_FLUSH;
-      flush = detail::countFlush(channel);
-    }
-    if (t.size != 0 || t.flags != 0)
-      detail::request(k, operation, t);
     if (Next == Then::SignalAndFlush)
-      detail::awaitFlush(k, operation, c, channel, flush);
+      t.flags |= MSCCLC_TRIGGER_FLUSH;
+    if (t.size != 0 || t.flags != 0)
+      detail::send(k, operation, t, source.buffer, target.buffer);
   });
 }
 

@@ -125,13 +125,6 @@ template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t 
 template <class K, class L> MSCCLC_DEVICE void launchWait(const K &k, uint32_t operation, const L &channels) {
   detail::waitRelaxed<true>(k, operation, channels);
 }
-/// Waits on port channels.
-template <class K, class L> MSCCLC_DEVICE void portWait(const K &k, uint32_t operation, const L &channels) {
-  detail::forOnes(k, L::size, [&](unsigned i) {
-    const int c = channels(i);
-    detail::waitChannel<true>(k, MSCCLC_WAIT_PORT, operation, c, k.args.port_channels[c]);
-  });
-}
 
 template <class K, class L> MSCCLC_DEVICE void release(const K &k, const L &semaphores) {
   detail::forOnes(k, L::size, [&](unsigned i) { detail::addReleaseDevice(&k.args.semaphores[semaphores(i)], 1); });

@@ -1,0 +1,274 @@
+// Emitted kernels with port channels between nodes, by the CPU body of NCCL's GIN: each node is a process with the
+// ranks of a load/store team. Runs with MSCCLC_TEST_NCCL; arguments of the compiler say where the kernels are.
+#include "../processes.h"
+#include "mscclc-perf/collective.h"
+#include "mscclc-perf/values.h"
+
+#include <fstream>
+
+using namespace testing;
+namespace perf = mscclc::perf;
+using Codes = std::vector<int>;
+
+namespace {
+
+constexpr uint32_t gpus = 2; ///< of a node
+
+/// The version that the double says to be.
+std::string version() {
+  int number = 0;
+  ofDouble<int(int *)>("ncclGetVersion")(&number);
+  return std::to_string(number);
+}
+std::string libraryOf(const std::string &kernel, const std::string &forVersion) {
+  return std::string(KERNELS) + "/" + forVersion + "/" + kernel + ".so";
+}
+const MscclcKernel &load(const std::string &kernel, const std::string &forVersion = version()) {
+  return *loadLibrary(libraryOf(kernel, forVersion)).at(0);
+}
+
+CommunicatorOptions node(const MscclcKernel &kernel, uint32_t process, const std::string &place) {
+  ::setenv("NCCL_DOUBLE_TEAM", std::to_string(gpus).c_str(), 1);
+  return spread(kernel.ranks, kernel.ranks / gpus, process, place);
+}
+
+/// Launches of one kernel on buffers that hold messages of up to `most` bytes.
+class Run {
+public:
+  Run(Communicator &communicator, const MscclcKernel &kernel, uint64_t most)
+      : communicator_(communicator), kernel_(kernel), instance_(communicator.load(kernel, most)),
+        dtype_(kernel.variants[0].dtype == MSCCLC_ANY_DTYPE ? uint32_t{MSCCLC_U8} : kernel.variants[0].dtype) {
+    for (uint32_t rank = 0; rank < kernel.ranks; ++rank)
+      room_ = std::max({room_, kernel.input_bytes(rank, most), kernel.output_bytes(rank, most)});
+    input_ = communicator.allocate(room_);
+    output_ = inPlace() ? Buffer() : communicator.allocate(room_);
+  }
+  /// The same on memory of the caller's.
+  void on(Buffer buffer) { (inPlace() ? input_ : output_) = std::move(buffer); }
+  uint64_t room() const { return room_; }
+  Instance &instance() { return instance_; }
+  Call call(uint64_t bytes) const {
+    return inPlace() ? Call().inPlace(input_).of(bytes, dtype_) : Call().on(input_, output_).of(bytes, dtype_);
+  }
+
+  /// Whether the local ranks have what the collective's definition says, of data of this round's.
+  bool right(uint64_t bytes, uint64_t round) {
+    const size_t element = perf::typeBytes(dtype_);
+    const uint64_t shift = round * 7919;
+    const auto tableOf = [&](uint32_t rank) {
+      return rank == perf::allRanks ? perf::reducedTable(dtype_, MSCCLC_SUM, kernel_.ranks)
+                                    : perf::inputTable(dtype_, MSCCLC_SUM, kernel_.ranks, rank);
+    };
+    for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
+      const uint32_t rank = communicator_.firstLocalRank() + i;
+      std::vector<unsigned char> data(kernel_.input_bytes(rank, bytes));
+      perf::fill(data.data(), tableOf(rank), element, shift, data.size() / element);
+      input_.write(rank, data, rank * mscclc_input_step(&kernel_, bytes));
+    }
+    communicator_.barrier();
+    instance_.launch(call(bytes));
+    communicator_.synchronize();
+    const perf::Collective *collective = perf::findCollective(kernel_.collective, false);
+    uint64_t wrong = 0, compared = 0;
+    for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
+      const uint32_t rank = communicator_.firstLocalRank() + i;
+      for (const perf::Segment &s : collective->segments({kernel_.ranks, 0, rank, bytes / element})) {
+        const auto found = (inPlace() ? input_ : output_)
+                               .read<unsigned char>(rank, s.count * element,
+                                                    rank * mscclc_output_step(&kernel_, bytes) + s.begin * element);
+        wrong += perf::countWrong(found.data(), tableOf(s.from), element, s.first + shift, s.count);
+        compared += s.count;
+      }
+    }
+    communicator_.barrier(); // nobody overwrites what another one still reads
+    return wrong == 0 && (compared != 0 || bytes == 0);
+  }
+
+private:
+  bool inPlace() const { return (kernel_.flags & MSCCLC_IN_PLACE) != 0; }
+
+  Communicator &communicator_;
+  const MscclcKernel &kernel_;
+  Instance instance_;
+  const uint32_t dtype_;
+  uint64_t room_ = 0;
+  Buffer input_, output_;
+};
+
+uint64_t messageOf(const MscclcKernel &kernel, uint64_t elements) {
+  return elements * kernel.message_shares * 4;
+}
+
+/// What loading a kernel fails with, on all nodes.
+bool isRefused(const MscclcKernel &kernel, uint32_t process, const std::string &place,
+               const std::vector<std::string> &parts, int32_t code = MSCCLC_ERROR_UNSUPPORTED) {
+  Communicator communicator(node(kernel, process, place));
+  const Failure failure = failureOf([&] { communicator.load(kernel, 4096); });
+  bool named = failure.code == code;
+  for (const std::string &part : parts)
+    named = named && contains(failure.text, part);
+  if (!named)
+    std::fprintf(stderr, "%d %s\n", failure.code, failure.text.c_str());
+  return named;
+}
+
+const std::string anyKernel = "allgather_by_hand";
+
+} // namespace
+
+TEST_CASE("Every kernel gives its collective's result over several nodes") {
+  std::ifstream list(std::string(KERNELS) + "/list");
+  size_t kernels = 0;
+  for (std::string name; std::getline(list, name); ++kernels) {
+    INFO(name);
+    const MscclcKernel &kernel = load(name);
+    const std::string place = newPlace();
+    CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+            Communicator communicator(node(kernel, process, place));
+            Run run(communicator, kernel, messageOf(kernel, 3000));
+            uint64_t round = 0;
+            for (const uint64_t elements : {4, 1, 3000, 255, 1024, 0, 17})
+              if (!run.right(messageOf(kernel, elements), round++))
+                return static_cast<int>(round);
+            return 0;
+          }) == Codes(kernel.ranks / gpus, 0));
+  }
+  CHECK(kernels >= 4);
+}
+
+TEST_CASE("Launches that nobody waits for between them") {
+  const MscclcKernel &kernel = load(anyKernel);
+  const std::string place = newPlace();
+  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+          Communicator communicator(node(kernel, process, place));
+          Run run(communicator, kernel, messageOf(kernel, 500));
+          for (uint64_t launch = 0; launch < 200; ++launch)
+            run.instance().launch(run.call(messageOf(kernel, launch % 3 * 200 + 1)));
+          communicator.synchronize();
+          communicator.barrier();
+          return run.right(messageOf(kernel, 500), 1) ? 0 : 1;
+        }) == Codes(kernel.ranks / gpus, 0));
+}
+
+TEST_CASE("Memory of the caller's that begins at another byte of its window on each rank") {
+  const MscclcKernel &kernel = load(anyKernel);
+  const std::string place = newPlace();
+  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+          Communicator communicator(node(kernel, process, place));
+          Run run(communicator, kernel, messageOf(kernel, 100));
+          std::vector<void *> memory;
+          for (uint32_t i = 0; i < gpus; ++i)
+            memory.push_back(static_cast<char *>(callersMemory(run.room() + 65536)) +
+                             (communicator.firstLocalRank() + i) * 64);
+          run.on(communicator.adopt(memory, run.room()));
+          return run.right(messageOf(kernel, 100), 0) && run.right(messageOf(kernel, 33), 1) ? 0 : 1;
+        }) == Codes(kernel.ranks / gpus, 0));
+}
+
+TEST_CASE("After a reset signals count from the beginning") {
+  const MscclcKernel &kernel = load(anyKernel);
+  const std::string place = newPlace();
+  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+          Communicator communicator(node(kernel, process, place));
+          Run run(communicator, kernel, messageOf(kernel, 100));
+          for (uint64_t round = 0; round < 3; ++round) {
+            // On one node alone: its signals come, and those of the others do not.
+            if (process == round % 2) {
+              run.instance().launch(run.call(messageOf(kernel, 100)));
+              communicator.abort("enough");
+            }
+            Failure failure;
+            while (failure.code == MSCCLC_OK)
+              failure = failureOf([&] { communicator.synchronize(); });
+            if (failure.code != MSCCLC_ERROR_ABORTED)
+              return 1;
+            communicator.reset();
+            if (!run.right(messageOf(kernel, 99), 2 * round) || !run.right(messageOf(kernel, 7), 2 * round + 1))
+              return 2;
+          }
+          return 0;
+        }) == Codes(kernel.ranks / gpus, 0));
+}
+
+TEST_CASE("A node that is killed is reported by the others, and they end") {
+  const MscclcKernel &kernel = load(anyKernel);
+  const std::string place = newPlace();
+  Codes expected(kernel.ranks / gpus, 0);
+  expected[1] = -1;
+  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+          CommunicatorOptions options = node(kernel, process, place);
+          options.wait_timeout_ms = MSCCLC_NO_TIMEOUT;
+          Communicator communicator(options);
+          Run run(communicator, kernel, messageOf(kernel, 100));
+          for (int launch = 0; launch < 100000; ++launch) {
+            if (process == 1 && launch == 20)
+              ::kill(::getpid(), SIGKILL);
+            const Failure failure = failureOf([&] {
+              run.instance().launch(run.call(messageOf(kernel, 100)));
+              communicator.synchronize();
+            });
+            if (failure.code != MSCCLC_OK)
+              return failure.code == MSCCLC_ERROR_PEER_LOST && contains(failure.text, "(ranks 2 to 3) ended") ? 0 : 2;
+          }
+          return 1;
+        }) == expected);
+}
+
+TEST_CASE("A wait for another node that takes too long says whom it waits for") {
+  const MscclcKernel &kernel = load(anyKernel);
+  const std::string place = newPlace();
+  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+          CommunicatorOptions options = node(kernel, process, place);
+          options.wait_timeout_ms = process == 0 ? 300 : MSCCLC_NO_TIMEOUT;
+          Communicator communicator(options);
+          Run run(communicator, kernel, messageOf(kernel, 100));
+          if (process == 0)
+            run.instance().launch(run.call(messageOf(kernel, 100)));
+          Failure failure;
+          while (failure.code == MSCCLC_OK)
+            failure = failureOf([&] { communicator.synchronize(); });
+          return failure.code == MSCCLC_ERROR_TIMEOUT && contains(failure.text, "port channel 0") ? 0 : 1;
+        }) == Codes(kernel.ranks / gpus, 0));
+}
+
+TEST_CASE("A kernel for another version of NCCL is refused, with both versions") {
+  const bool isOld = version() == "22809";
+  const MscclcKernel &kernel = load(anyKernel, isOld ? "23203" : "22809");
+  const std::string place = newPlace(), running = isOld ? "2.28.9" : "2.32.3", built = isOld ? "2.32.3" : "2.28.9";
+  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+          return isRefused(kernel, process, place, {"the GIN of NCCL " + built, "NCCL " + running + " runs"}) ? 0 : 1;
+        }) == Codes(kernel.ranks / gpus, 0));
+}
+
+TEST_CASE("Where NCCL has no GIN, or the kernel no body for it, a kernel with ports between nodes is refused") {
+  const MscclcKernel &kernel = load(anyKernel);
+  const std::string place = newPlace(), second = newPlace(), third = newPlace();
+  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+          ::setenv("NCCL_DOUBLE_GIN", "0", 1);
+          ::setenv("NCCL_GIN_TYPE", "3", 1);
+          // NCCL 2.28.9 makes a device communicator all the same, newer ones fail.
+          const int32_t code = version() == "22809" ? MSCCLC_ERROR_UNSUPPORTED : MSCCLC_ERROR_NCCL;
+          const bool without =
+              isRefused(kernel, process, place, {"GIN", "NCCL_GIN_TYPE is 3; 2 is NCCL's proxy"}, code);
+          MscclcKernel silent = kernel;
+          silent.flags &= ~uint32_t{MSCCLC_NEEDS_PORT};
+          Communicator communicator(node(kernel, process, third));
+          const Failure unflagged = failureOf([&] { communicator.load(silent, 4096); });
+          if (unflagged.code != MSCCLC_ERROR_KERNEL || !contains(unflagged.text, "does not say that it needs ports"))
+            return 2;
+          MscclcKernel bare = kernel;
+          bare.network = nullptr;
+          return without && isRefused(bare, process, second, {"compile it with -DMSCCLC_GIN", "NCCL 2."}) ? 0 : 1;
+        }) == Codes(kernel.ranks / gpus, 0));
+}
+
+TEST_CASE("On one node the same kernel goes without GIN") {
+  const MscclcKernel &kernel = load(anyKernel, version() == "22809" ? "23203" : "22809");
+  ::setenv("NCCL_DOUBLE_TEAM", std::to_string(kernel.ranks).c_str(), 1);
+  ::setenv("NCCL_DOUBLE_GIN", "0", 1);
+  Communicator communicator(onHost(kernel.ranks));
+  Run run(communicator, kernel, messageOf(kernel, 100));
+  CHECK(run.right(messageOf(kernel, 100), 0));
+  CHECK(run.right(messageOf(kernel, 9), 1));
+  ::unsetenv("NCCL_DOUBLE_GIN");
+}
