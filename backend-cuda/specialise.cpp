@@ -20,16 +20,6 @@ namespace mscclc::cuda {
 
 namespace {
 
-bool readsPeers(const ir::Program &program) {
-  for (const ir::Rank &rank : program.ranks)
-    for (const ir::ThreadBlock &block : rank.blocks)
-      for (const ir::Op &op : block.ops)
-        for (const ir::Chunk &source : block.srcs(op))
-          if (!ir::isLocal(source.space))
-            return true;
-  return false;
-}
-
 using Instances = std::vector<RankBlock>;
 
 /// Finds out what of its peers' memory the kernel names by addresses.
@@ -62,7 +52,7 @@ void chooseLayout(const ir::Program &program, KernelModel &model) {
 
 /// Finds out which packets, reductions and channels there are.
 KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
-  KernelFacts facts{program, {"Sum", "Min", "Max"}, readsPeers(program)};
+  KernelFacts facts{program, {"Sum", "Min", "Max"}, RemoteReads(program)};
   std::set<ir::ReduceOp> used;
   bool port = false, multicast = false;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
