@@ -1,6 +1,7 @@
 // Memory of the same size on every rank of a communicator.
 #pragma once
 
+#include "communicator/graph_hold.h"
 #include "engine/engine.h"
 #include "status.h"
 
@@ -30,6 +31,7 @@ public:
   void *at(uint32_t localIndex, uint32_t rank) const;
   /// The multicast mapping over all ranks, as the device of a local rank addresses it; or null.
   void *multicast(uint32_t localIndex) const;
+  const GraphHold &graphs() const { return graphs_; }
   /// Zeroes the memory of the local ranks.
   Status clear();
 
@@ -39,6 +41,7 @@ private:
   Communicator &communicator_;
   const uint64_t bytes_;
   MscclcMemory *memory_ = nullptr;
+  GraphHold graphs_;
 };
 
 } // namespace mscclc::rt

@@ -67,6 +67,9 @@ public:
   virtual Status synchronize(int32_t device, Stream stream) = 0;
   /// Whether a stream, of this device, is being captured.
   virtual bool capturing(int32_t device, Stream stream) = 0;
+  /// The graph into which a stream, of this device, is captured, and all that is made of it, keep `objects`, until the
+  /// last of them is gone and its replays are over. The objects end on a thread on which nothing may be waited for.
+  virtual Status keepInGraph(int32_t device, Stream stream, std::vector<std::shared_ptr<const void>> objects) = 0;
   /// Whether work in a stream waits for that in the device's others, and theirs for it.
   virtual bool isDefault(Stream stream) = 0;
   virtual Status createEvent(int32_t device, Event &event) = 0;

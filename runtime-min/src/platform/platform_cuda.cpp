@@ -5,6 +5,7 @@
 #include "platform/platform.h"
 
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -197,6 +198,26 @@ public:
       return false;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     return cudaStreamIsCapturing(cudaStream(stream), &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
+  }
+  Status keepInGraph(int32_t device, Stream stream, std::vector<std::shared_ptr<const void>> objects) override {
+    MSCCLC_TRY(useFor(stream, device));
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    cudaGraph_t graph = nullptr;
+#if CUDART_VERSION >= 13000
+    MSCCLC_CUDA(cudaStreamGetCaptureInfo(cudaStream(stream), &status, nullptr, &graph, nullptr, nullptr, nullptr));
+#else
+    MSCCLC_CUDA(cudaStreamGetCaptureInfo(cudaStream(stream), &status, nullptr, &graph, nullptr, nullptr));
+#endif
+    auto kept = std::make_unique<std::vector<std::shared_ptr<const void>>>(std::move(objects));
+    const auto drop = [](void *vector) { delete static_cast<std::vector<std::shared_ptr<const void>> *>(vector); };
+    cudaUserObject_t object = nullptr;
+    MSCCLC_CUDA(cudaUserObjectCreate(&object, kept.get(), drop, 1, cudaUserObjectNoDestructorSync));
+    kept.release();
+    // The graph takes over the one reference.
+    const cudaError_t result = cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
+    if (result != cudaSuccess)
+      cudaUserObjectRelease(object, 1);
+    return checkCuda(result, "cudaGraphRetainUserObject");
   }
   bool isDefault(Stream stream) override { return stream == nullptr || stream == cudaStreamLegacy; }
   Status createEvent(int32_t device, Event &event) override {

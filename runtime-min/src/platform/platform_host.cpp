@@ -114,6 +114,9 @@ public:
     return {};
   }
   bool capturing(int32_t, Stream) override { return false; }
+  Status keepInGraph(int32_t, Stream, std::vector<std::shared_ptr<const void>>) override {
+    return failure(MSCCLC_ERROR_UNSUPPORTED, "the host has no graphs");
+  }
   bool isDefault(Stream) override { return false; }
 
   // A event is the stream it was last recorded in: waiting for the whole stream is waiting for the event.
