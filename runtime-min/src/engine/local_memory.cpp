@@ -43,9 +43,14 @@ Status LocalMemory::adopt(LocalEngine &engine, void *const *pointers, uint64_t b
   std::unique_ptr<LocalMemory> memory(new LocalMemory(engine, bytes));
   Status mine;
   for (uint32_t i = 0; i < engine.localRanks() && bytes != 0; ++i) {
-    if (pointers[i] == nullptr && mine.ok())
-      mine = failure(MSCCLC_ERROR_ARGUMENT, "%s: no memory for rank %u", what.c_str(), engine.firstLocalRank() + i);
     memory->local_.push_back(pointers[i]);
+    if (!mine.ok())
+      continue;
+    const uint32_t rank = engine.firstLocalRank() + i;
+    if (pointers[i] == nullptr)
+      mine = failure(MSCCLC_ERROR_ARGUMENT, "%s: no memory for rank %u", what.c_str(), rank);
+    else if (mine = engine.platform().adopt(engine.device(i), pointers[i], bytes, engine.devices()); !mine.ok())
+      mine.text = format("%s, rank %u: %s", what.c_str(), rank, mine.text.c_str());
   }
   MSCCLC_TRY(memory->connect(what, std::move(mine)));
   result = std::move(memory);

@@ -55,6 +55,9 @@ public:
   virtual Status allocatePinned(uint64_t bytes, void *&memory) = 0;
   virtual void releasePinned(void *memory) = 0;
 
+  /// Whether memory that the caller has is of `device`, and the process's devices `from` can access it; a failure says
+  /// why not.
+  virtual Status adopt(int32_t device, void *memory, uint64_t bytes, const std::vector<int32_t> &from) = 0;
   /// Makes [memory, memory + bytes) available to other processes. `file`: a descriptor to send along, or -1; it is the
   /// caller's to close.
   virtual Status share(int32_t device, void *memory, uint64_t bytes, ShareHandle &handle, int &file) = 0;

@@ -1,5 +1,6 @@
 // CUDA devices. Plain memory is shared between processes by CUDA IPC; memory for multicast objects is made and shared
 // by the driver's virtual memory functions (cuda_memory.h).
+#include "platform/cuda_adopted.h"
 #include "platform/cuda_driver.h"
 #include "platform/cuda_memory.h"
 #include "platform/platform.h"
@@ -120,6 +121,11 @@ public:
     cudaFreeHost(memory);
   }
 
+  Status adopt(int32_t device, void *memory, uint64_t bytes, const std::vector<int32_t> &from) override {
+    const OutsideCapture outside;
+    MSCCLC_TRY(use(device));
+    return checkAdopted(driver_, device, memory, bytes, from);
+  }
   Status share(int32_t device, void *memory, uint64_t bytes, ShareHandle &handle, int &file) override {
     MSCCLC_TRY(use(device));
     handle = {};

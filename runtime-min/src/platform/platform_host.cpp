@@ -76,6 +76,7 @@ public:
     allocations_.erase(found);
   }
 
+  Status adopt(int32_t, void *, uint64_t, const std::vector<int32_t> &) override { return {}; }
   Status share(int32_t, void *memory, uint64_t bytes, ShareHandle &handle, int &file) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto after = allocations_.upper_bound(static_cast<char *>(memory));
