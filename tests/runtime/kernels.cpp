@@ -55,7 +55,13 @@ struct State {
     }
   }
 
-  void signal(uint32_t channel) const { fetchAdd(args.memory_channels[channel].outbound, uint64_t{1}); }
+  void signal(uint32_t channel) const {
+    const MscclcChannel &end = args.memory_channels[channel];
+    if (end.sent == nullptr)
+      fetchAdd(end.outbound, uint64_t{1});
+    else
+      store(end.outbound, ++*end.sent);
+  }
   void wait(uint32_t channel, uint32_t operation, uint32_t kind = MSCCLC_WAIT_MEMORY) const {
     const MscclcChannel &end = (kind == MSCCLC_WAIT_MEMORY ? args.memory_channels : args.port_channels)[channel];
     MscclcStall about{};

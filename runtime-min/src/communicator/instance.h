@@ -52,7 +52,9 @@ private:
   Status agree(uint64_t maxMessageBytes);
   Status checkReach() const;
   Status prepareRank(uint32_t localIndex);
-  std::vector<MscclcChannel> memoryChannels(uint32_t localIndex) const;
+  Status addMemoryChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels) const;
+  /// Whether signals of a local rank to `peer` are stored as counts, as the link between them may lose additions.
+  Status storesSignals(uint32_t localIndex, uint32_t peer, bool &stores) const;
   /// Adds the port channels, and for each what the proxy serves.
   Status addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels,
                          std::vector<ProxyChannel> &served) const;

@@ -17,6 +17,13 @@ using Event = void *;
 /// The same for the same device in all processes of a machine.
 using DeviceId = std::array<uint8_t, 16>;
 
+/// What a link between devices does with additions to a word of the other device's memory.
+enum class RemoteAdd {
+  Whole,   ///< adds, whoever else adds to it at the same time
+  Broken,  ///< may lose one of two
+  Unknown, ///< the other device cannot be seen from here
+};
+
 /// How another process gets at memory; travels through the rendezvous, with a file descriptor if `hasFile`.
 struct ShareHandle {
   uint64_t offset = 0; ///< of the memory within what the handle names
@@ -42,6 +49,8 @@ public:
   virtual Status countProcessors(int32_t device, uint32_t &count) = 0; ///< at least 1
   /// Lets kernels on `device` reach memory of `peer`; `reaches` says whether they can.
   virtual Status connect(int32_t device, int32_t peer, bool &reaches) = 0;
+  /// What becomes of additions that kernels on `device` make to memory of `peer`.
+  virtual Status addsTo(int32_t device, const DeviceId &peer, RemoteAdd &adds) = 0;
   /// Makes `device` the calling thread's.
   virtual Status use(int32_t device) = 0;
   /// The calling thread's device, or -1.

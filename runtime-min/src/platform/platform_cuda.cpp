@@ -6,6 +6,7 @@
 #include "platform/platform.h"
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -52,10 +53,17 @@ public:
     return {};
   }
   Status identify(int32_t device, DeviceId &id) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = ids_.find(device);
+    if (known != ids_.end()) {
+      id = known->second;
+      return {};
+    }
     cudaDeviceProp properties;
     MSCCLC_CUDA(cudaGetDeviceProperties(&properties, device));
     static_assert(sizeof(properties.uuid) == sizeof(DeviceId), "an id is a uuid");
     std::memcpy(id.data(), &properties.uuid, id.size());
+    ids_[device] = id;
     return {};
   }
   Status countProcessors(int32_t device, uint32_t &count) override {
@@ -80,6 +88,22 @@ public:
       return {};
     }
     return checkCuda(result, "cudaDeviceEnablePeerAccess");
+  }
+  Status addsTo(int32_t device, const DeviceId &peer, RemoteAdd &adds) override {
+    int32_t count = 0;
+    adds = RemoteAdd::Unknown;
+    MSCCLC_TRY(deviceCount(count));
+    for (int32_t other = 0; other < count; ++other) {
+      DeviceId id;
+      MSCCLC_TRY(identify(other, id));
+      if (id != peer)
+        continue;
+      int atomics = 1;
+      if (other != device)
+        MSCCLC_CUDA(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, device, other));
+      adds = atomics != 0 ? RemoteAdd::Whole : RemoteAdd::Broken;
+    }
+    return {};
   }
   Status use(int32_t device) override {
     MSCCLC_CUDA(cudaSetDevice(device));
@@ -321,6 +345,7 @@ private:
   CudaMemory memory_;
   std::mutex mutex_;
   std::vector<Stream> copyStreams_; ///< by device
+  std::map<int32_t, DeviceId> ids_; ///< of those that were asked for
 };
 
 } // namespace

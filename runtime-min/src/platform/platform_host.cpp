@@ -47,6 +47,10 @@ public:
     reaches = true;
     return {};
   }
+  Status addsTo(int32_t, const DeviceId &, RemoteAdd &adds) override {
+    adds = RemoteAdd::Whole;
+    return {};
+  }
   Status use(int32_t) override { return {}; }
   int32_t current() override { return -1; }
 

@@ -188,6 +188,11 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
   counted(__func__);
   return peer == device ? cudaErrorInvalidDevice : cudaSuccess;
 }
+cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr, int device, int peer) {
+  counted(__func__);
+  *value = std::getenv("CUDA_FAKE_NO_ATOMICS") == nullptr ? 1 : 0;
+  return device == peer ? cudaErrorInvalidDevice : cudaSuccess;
+}
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
   counted(__func__);
   *least = 0;
