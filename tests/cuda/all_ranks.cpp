@@ -58,7 +58,7 @@ struct AllRanks::Rank {
   std::vector<std::uint32_t> semaphores;
   std::vector<std::uint64_t> launches;
   std::vector<MscclcTrigger> slots;
-  std::uint64_t head = 0, tail = 0;
+  std::uint64_t head[2] = {0, 0}, tail = 0;
   MscclcStatus status{};
   std::unique_ptr<Buffer> scratch;
   std::uint32_t number = 0;
@@ -190,7 +190,7 @@ void AllRanks::launch(const MscclcVariant &variant, const Message &message, unsi
     args.barriers = rank->barriers.data();
     args.semaphores = rank->semaphores.data();
     args.launches = rank->launches.data();
-    args.fifo = {rank->slots.data(), &rank->head, &rank->tail, static_cast<std::uint32_t>(rank->slots.size()), 0, {}};
+    args.fifo = {rank->slots.data(), rank->head, &rank->tail, static_cast<std::uint32_t>(rank->slots.size()), 0, {}};
     for (std::uint32_t kind = 0; kind < 3; ++kind)
       args.fifo.places[kind].memory = kind;
     args.status = &rank->status;

@@ -127,7 +127,7 @@ typedef struct MscclcPlace {
  */
 typedef struct MscclcFifo {
   MscclcTrigger *slots; /* host */
-  uint64_t *head;       /* device */
+  uint64_t *head;       /* device; behind it what blocks have last seen of `tail`, or less */
   const uint64_t *tail; /* host: requests the proxy has taken out of the queue */
   uint32_t capacity;    /* a power of two */
   uint32_t reserved;

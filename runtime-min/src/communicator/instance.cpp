@@ -206,6 +206,7 @@ Status Instance::prepareRank(uint32_t localIndex) {
   communicator_.watch().add(state.status, kernel_.name);
   if (!served.empty()) {
     MSCCLC_TRY(Proxy::create(platform, device, self, kernel_.name, std::move(served), state.proxy));
+    state.proxy->follow(state.event, graphs_);
     communicator_.proxies().add(state.proxy.get());
   }
   return {};

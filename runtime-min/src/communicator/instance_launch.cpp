@@ -224,6 +224,8 @@ Status Instance::markLaunched(const MscclcCall &call, uint32_t localIndex) {
   MSCCLC_TRY(platform.record(communicator_.device(localIndex), state.event, stream));
   state.lastStream = stream;
   state.launched = true;
+  if (state.proxy)
+    state.proxy->launched();
   communicator_.lastLaunched[localIndex] = this;
   return {};
 }
@@ -268,6 +270,8 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   common.scratch_stride = scratchStride_;
   common.timeout_ns = communicator_.waitTimeoutNs();
 
+  if ((kernel_.flags & MSCCLC_NEEDS_PORT) != 0)
+    communicator_.proxies().wake();
   // From here on nothing may wait: ranks that run already wait for those that do not run yet. Events come after
   // all of them: where streams share one of the device's queues, an event holds back what comes after it.
   Status status;

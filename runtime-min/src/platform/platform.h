@@ -89,6 +89,9 @@ public:
   virtual Status record(int32_t device, Event event, Stream stream) = 0;
   /// Work put into `stream` from now on starts after the event, whichever device it is of.
   virtual Status follow(int32_t device, Stream stream, Event event) = 0;
+  /// Whether the event is still to come. From any thread, also while streams are captured; false where that is not
+  /// known.
+  virtual bool isPending(int32_t device, Event event) = 0;
   /// The host waits for the event.
   virtual Status await(int32_t device, Event event) = 0;
 

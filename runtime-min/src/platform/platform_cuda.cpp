@@ -271,6 +271,10 @@ public:
     MSCCLC_CUDA(cudaStreamWaitEvent(cudaStream(stream), cudaEvent(event), 0));
     return {};
   }
+  bool isPending(int32_t device, Event event) override {
+    const OutsideCapture outside;
+    return use(device).ok() && cudaEventQuery(cudaEvent(event)) == cudaErrorNotReady;
+  }
   Status await(int32_t device, Event event) override {
     const OutsideCapture outside;
     MSCCLC_TRY(use(device));

@@ -137,6 +137,7 @@ public:
   Status follow(int32_t device, Stream stream, Event event) override {
     return *static_cast<Stream *>(event) == stream ? Status{} : await(device, event);
   }
+  bool isPending(int32_t, Event) override { return false; } // its stream may be gone
   Status await(int32_t device, Event event) override {
     Stream stream = *static_cast<Stream *>(event);
     return stream == nullptr ? Status{} : synchronize(device, stream);

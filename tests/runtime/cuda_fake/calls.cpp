@@ -91,6 +91,32 @@ TEST_CASE("The same with port channels, but for what the proxy copies") {
   checkThousand("ports4");
 }
 
+TEST_CASE("The proxy does not sleep while a launch runs, and asks for nothing when none does") {
+  Communicator communicator(onDevices(4));
+  Buffer input = communicator.allocate(4096), output = communicator.allocate(4096);
+  Instance instance = communicator.load(onDevice("ports4"), 4096);
+  const auto asked = [](std::chrono::milliseconds time) {
+    const uint64_t before = calls("cudaEventQuery");
+    std::this_thread::sleep_for(time);
+    return calls("cudaEventQuery") - before;
+  };
+  std::atomic<bool> mayBegin{false};
+  cudaLaunchHostFunc(
+      static_cast<cudaStream_t>(mscclc_communicator_stream(communicator.get(), 0)),
+      [](void *begin) {
+        while (!*static_cast<std::atomic<bool> *>(begin))
+          std::this_thread::yield();
+      },
+      &mayBegin);
+  CHECK(asked(std::chrono::milliseconds(50)) == 0);
+  instance.launch(Call().on(input, output).of(4096, MSCCLC_U8)); // which rank 0 keeps from ending
+  CHECK(asked(std::chrono::milliseconds(500)) > 0);
+  mayBegin = true;
+  communicator.synchronize();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200)); // until it has asked once more
+  CHECK(asked(std::chrono::milliseconds(50)) == 0);
+}
+
 TEST_CASE("Launches of different instances on streams of their own follow each other, unless the caller says no") {
   for (const uint32_t unchained : {0u, 1u}) {
     CommunicatorOptions options = onDevices(4);
