@@ -75,7 +75,7 @@ struct State {
   }
 
   /// A request to the proxy; waits for its flush if it has one.
-  void request(MscclcTrigger wanted, uint32_t operation) const {
+  void request(const MscclcTrigger &wanted, uint32_t operation) const {
     const MscclcFifo &fifo = args.fifo;
     const MscclcChannel &end = args.port_channels[wanted.channel];
     const uint64_t number = fetchAdd(fifo.head, uint64_t{1});
@@ -86,8 +86,14 @@ struct State {
     if (load(&args.status->abort) != 0)
       return;
     MscclcTrigger *slot = &fifo.slots[number % fifo.capacity];
-    wanted.sequence = slot->sequence;
-    *slot = wanted;
+    // All but the sequence, which the proxy reads meanwhile.
+    slot->size = wanted.size;
+    slot->src_offset = wanted.src_offset;
+    slot->dst_offset = wanted.dst_offset;
+    slot->channel = wanted.channel;
+    slot->src_memory = wanted.src_memory;
+    slot->dst_memory = wanted.dst_memory;
+    slot->flags = wanted.flags;
     store(&slot->sequence, number + 1);
     if ((wanted.flags & MSCCLC_TRIGGER_FLUSH) == 0)
       return;
