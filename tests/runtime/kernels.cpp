@@ -220,7 +220,7 @@ template <class P> struct Describe {
 
 template <uint32_t N> struct Gather : Program {
   static constexpr uint32_t ranks = N, channels = N - 1, flags = MSCCLC_IN_PLACE;
-  static constexpr const char *name = N == 4 ? "gather4" : "gather8";
+  static constexpr const char *name = N == 4 ? "gather4" : N == 8 ? "gather8" : "gather72";
   static constexpr const char *collective = "allgather";
   static uint64_t inputBytes(uint32_t, uint64_t message) { return message / N; }
   static void channelInfo(uint32_t rank, uint32_t, uint32_t i, MscclcChannelInfo *info) {
@@ -352,6 +352,9 @@ struct Starved : Program {
 
 const MscclcKernel &gather4() {
   return Describe<Gather<4>>::kernel();
+}
+const MscclcKernel &gather72() {
+  return Describe<Gather<72>>::kernel();
 }
 const MscclcKernel &gather8() {
   return Describe<Gather<8>>::kernel();
