@@ -108,7 +108,8 @@ uint32_t mscclc_communicator_platform(const MscclcCommunicator *communicator); /
 /* The communicator's own stream of a local rank: a cudaStream_t, or a mscclc::standin::Stream * on the host. */
 void *mscclc_communicator_stream(const MscclcCommunicator *communicator, uint32_t rank);
 
-/* Waits until the launches so far are done, but for replays of graphs, as their user knows their streams. Fails with the reason if the communicator failed. */
+/* Waits until the launches so far are done, but for replays of graphs, as their user knows their streams. Fails with
+ * the reason if the communicator failed. */
 int32_t mscclc_communicator_synchronize(MscclcCommunicator *communicator);
 /* Waits until every process has come here (not for their launches). Collective. */
 int32_t mscclc_communicator_barrier(MscclcCommunicator *communicator);
@@ -137,8 +138,8 @@ int32_t mscclc_buffer_allocate(MscclcCommunicator *communicator, uint64_t bytes,
 int32_t mscclc_buffer_register(MscclcCommunicator *communicator, void *const *pointers, uint64_t bytes,
                                MscclcBuffer **buffer);
 /* Collective, waits for the launches; kernels forget the buffer. While graphs with launches on it are there, in any
- * process, it is MSCCLC_ERROR_IN_GRAPH after a second, and the buffer stays until the next call. If a process does not come, it fails, and so does the communicator; the
- * buffer is gone all the same. Null is ignored. */
+ * process, it is MSCCLC_ERROR_IN_GRAPH after a second, and the buffer stays until the next call. If a process does not
+ * come, it fails, and so does the communicator; the buffer is gone all the same. Null is ignored. */
 int32_t mscclc_buffer_release(MscclcBuffer *buffer);
 
 /* The buffer in which `bytes` from `pointer` on lie, of a local rank, and where in it; null: in none of them. */
