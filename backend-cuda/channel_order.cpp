@@ -12,8 +12,8 @@ using ir::Op;
 class Marker {
 public:
   Marker(const ir::Rank &rank, const ir::ThreadBlock &block, std::vector<char> &before)
-      : block_(block), before_(before), memoryWaits_(rank.memoryPeers.size()), portWaits_(rank.portPeers.size()),
-        requests_(rank.portPeers.size()) {}
+      : block_(block), before_(before), memoryWaits_(rank.memoryPeers.size()), memorySignals_(rank.memoryPeers.size()),
+        portWaits_(rank.portPeers.size()), requests_(rank.portPeers.size()) {}
 
   void run() {
     forEachInOrder(block_, [&](std::size_t o) { visit(o); });
@@ -29,7 +29,7 @@ private:
     const bool port = op.channelType == ir::ChannelType::Port;
     if (ir::isWait(op.kind))
       return port ? &portWaits_ : &memoryWaits_;
-    return port ? &requests_ : nullptr;
+    return port ? &requests_ : ir::isSignal(op.kind) ? &memorySignals_ : nullptr;
   }
 
   void visit(std::size_t o) {
@@ -63,7 +63,7 @@ private:
   const ir::ThreadBlock &block_;
   std::vector<char> &before_;
   std::uint32_t phase_ = 1;
-  std::vector<Last> memoryWaits_, portWaits_, requests_;
+  std::vector<Last> memoryWaits_, memorySignals_, portWaits_, requests_;
 };
 
 } // namespace

@@ -10,9 +10,9 @@
 namespace mscclc::cuda {
 
 /// Marks in `before` (one for each operation of the block, marks there are kept) the operations in front of which the
-/// block has to synchronise, because an earlier one of the same phase waits on, or asks the proxy for, the same channel
-/// by another thread. Waits count what they have seen in a word of the channel, and requests for a port are served in
-/// the order of their numbers; signals of memory channels need no order.
+/// block has to synchronise, because an earlier one of the same phase waits on, signals on, or asks the proxy for, the
+/// same channel by another thread. Waits count what they have seen in a word of the channel, signals may count so what
+/// they sent, and requests for a port are served in the order of their numbers.
 void markUnorderedChannels(const ir::Rank &rank, const ir::ThreadBlock &block, std::vector<char> &before);
 
 } // namespace mscclc::cuda

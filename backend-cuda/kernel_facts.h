@@ -1,7 +1,7 @@
 // What all block programs of a kernel have in common.
 #pragma once
 
-#include "ir/program.h"
+#include "backend-cuda/remote_reads.h"
 
 #include <array>
 #include <string>
@@ -12,7 +12,7 @@ struct KernelFacts {
   const ir::Program &program;
   /// Template argument of a reduction, by its operation: "Op" where the plan has one operation throughout.
   std::array<std::string, 3> reduceOp;
-  bool readsPeers = false; ///< some operation reads memory of other ranks
+  RemoteReads remoteReads;
 };
 
 } // namespace mscclc::cuda

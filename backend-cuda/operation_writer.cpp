@@ -13,8 +13,9 @@ using ir::OpKind;
 
 class OperationWriter {
 public:
-  OperationWriter(const KernelFacts &facts, OperandWriter &operands, const At &at, std::vector<Statement> &out)
-      : facts_(facts), operands_(operands), at_(at), op_(operands.op(at)), out_(out),
+  OperationWriter(const KernelFacts &facts, OperandWriter &operands, const At &at, bool acquires,
+                  std::vector<Statement> &out)
+      : facts_(facts), operands_(operands), at_(at), op_(operands.op(at)), acquires_(acquires), out_(out),
         port_(op_.channelType == ir::ChannelType::Port), comment_(describe(facts.program, op_)) {}
 
   void write();
@@ -54,6 +55,7 @@ private:
   OperandWriter &operands_;
   const At &at_;
   const Op &op_;
+  const bool acquires_;
   std::vector<Statement> &out_;
   const bool port_;
   std::string comment_; ///< of the first statement that is no synchronisation
@@ -78,7 +80,7 @@ void OperationWriter::write() {
   case OpKind::Wait:
     return control(port_ ? "portWait" : "wait", {position(), ids()});
   case OpKind::RelaxedWait:
-    return control(facts_.readsPeers ? "launchWait" : "relaxedWait", {position(), ids()});
+    return control(acquires_ ? "launchWait" : "relaxedWait", {position(), ids()});
   case OpKind::Flush:
     return control("portFlush", {position(), ids()});
   case OpKind::Copy:
@@ -183,8 +185,9 @@ std::string describe(const ir::Program &program, const ir::Op &op) {
   return text + places;
 }
 
-void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, std::vector<Statement> &out) {
-  OperationWriter(facts, operands, at, out).write();
+void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool acquires,
+                    std::vector<Statement> &out) {
+  OperationWriter(facts, operands, at, acquires, out).write();
 }
 
 } // namespace mscclc::cuda

@@ -8,8 +8,10 @@
 
 namespace mscclc::cuda {
 
-/// Appends the statements of the operation at `at` to `out`.
-void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, std::vector<Statement> &out);
+/// Appends the statements of the operation at `at` to `out`. `acquires`: a relaxed wait makes visible to the block what
+/// other ranks wrote before the launch.
+void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool acquires,
+                    std::vector<Statement> &out);
 
 /// Operation and place in the source, for a comment.
 std::string describe(const ir::Program &program, const ir::Op &op);

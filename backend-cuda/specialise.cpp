@@ -20,16 +20,6 @@ namespace mscclc::cuda {
 
 namespace {
 
-bool readsPeers(const ir::Program &program) {
-  for (const ir::Rank &rank : program.ranks)
-    for (const ir::ThreadBlock &block : rank.blocks)
-      for (const ir::Op &op : block.ops)
-        for (const ir::Chunk &source : block.srcs(op))
-          if (!ir::isLocal(source.space))
-            return true;
-  return false;
-}
-
 using Instances = std::vector<RankBlock>;
 
 /// Finds out what of its peers' memory the kernel names by addresses.
@@ -60,9 +50,28 @@ void chooseLayout(const ir::Program &program, KernelModel &model) {
   model.unit = std::lcm<std::uint64_t>(program.bufferAlignment, 4);
 }
 
+/// True if several blocks of a rank signal on one memory channel.
+bool sharesSignals(const ir::Program &program) {
+  for (const ir::Rank &rank : program.ranks) {
+    constexpr std::size_t nobody = ~std::size_t{0};
+    std::vector<std::size_t> signaller(rank.memoryPeers.size(), nobody);
+    for (std::size_t b = 0; b < rank.blocks.size(); ++b)
+      for (const ir::Op &op : rank.blocks[b].ops) {
+        if (!ir::isSignal(op.kind) || op.channelType != ir::ChannelType::Memory)
+          continue;
+        for (const std::uint32_t channel : rank.blocks[b].idsOf(op)) {
+          if (signaller[channel] != nobody && signaller[channel] != b)
+            return true;
+          signaller[channel] = b;
+        }
+      }
+  }
+  return false;
+}
+
 /// Finds out which packets, reductions and channels there are.
 KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
-  KernelFacts facts{program, {"Sum", "Min", "Max"}, readsPeers(program)};
+  KernelFacts facts{program, {"Sum", "Min", "Max"}, RemoteReads(program)};
   std::set<ir::ReduceOp> used;
   bool port = false, multicast = false;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
@@ -94,6 +103,7 @@ KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
   flag(multicast, MSCCLC_USES_MULTICAST);
   flag(model.messageBytes != 0, MSCCLC_SPECIALISED_SIZE);
   flag(model.root.has_value(), MSCCLC_ROOTED);
+  flag(sharesSignals(program), MSCCLC_SHARED_SIGNALS);
   // The runtime goes by the sizes of buffers, and needs to be told only of what these do not tell.
   const bool oneSize =
       std::ranges::all_of(program.ranks, [](const ir::Rank &r) { return r.inputChunks == r.outputChunks; });

@@ -47,6 +47,7 @@ const CodeText codeTexts[] = {
     CODE(MSCCLC_ERROR_ABORTED, "the communicator was aborted"),
     CODE(MSCCLC_ERROR_UNSUPPORTED, "not supported here"),
     CODE(MSCCLC_ERROR_NCCL, "NCCL failed"),
+    CODE(MSCCLC_ERROR_IN_GRAPH, "a captured graph uses it"),
 };
 #undef CODE
 

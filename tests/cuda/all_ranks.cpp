@@ -48,7 +48,8 @@ bool Message::intact() const {
 
 struct AllRanks::Rank {
   MscclcRankInfo info{};
-  std::vector<std::uint64_t> memoryInbound, memoryExpected, portInbound, portExpected, flushRequests, flushesDone;
+  std::vector<std::uint64_t> memoryInbound, memoryExpected, memorySent, portInbound, portExpected, flushRequests,
+      flushesDone;
   std::vector<std::uint64_t> signalsSent; ///< by the proxy, for each port channel
   std::uint64_t nobody = 0;
   std::vector<MscclcChannel> memoryChannels, portChannels;
@@ -57,7 +58,7 @@ struct AllRanks::Rank {
   std::vector<std::uint32_t> semaphores;
   std::vector<std::uint64_t> launches;
   std::vector<MscclcTrigger> slots;
-  std::uint64_t head = 0, tail = 0;
+  std::uint64_t head[2] = {0, 0}, tail = 0;
   MscclcStatus status{};
   std::unique_ptr<Buffer> scratch;
   std::uint32_t number = 0;
@@ -78,6 +79,7 @@ AllRanks::AllRanks(const MscclcKernel &kernel, std::uint64_t largest, std::uint6
     kernel.rank_info(r, &rank.info);
     rank.memoryInbound.resize(rank.info.memory_channels);
     rank.memoryExpected.resize(rank.info.memory_channels);
+    rank.memorySent.resize(rank.info.memory_channels);
     for (auto *counters :
          {&rank.portInbound, &rank.portExpected, &rank.flushRequests, &rank.flushesDone, &rank.signalsSent})
       counters->resize(rank.info.port_channels);
@@ -95,14 +97,26 @@ AllRanks::AllRanks(const MscclcKernel &kernel, std::uint64_t largest, std::uint6
       kernel.channel_info(rank->number, MSCCLC_MEMORY, c, &end);
       std::uint64_t *outbound =
           end.peer_channel == MSCCLC_UNPAIRED ? &rank->nobody : &ranks_[end.peer]->memoryInbound[end.peer_channel];
-      rank->memoryChannels.push_back(
-          {&rank->memoryInbound[c], &rank->memoryExpected[c], outbound, nullptr, nullptr, end.peer, 0});
+      // Half of the links do not add.
+      const bool stores = (kernel.flags & MSCCLC_SHARED_SIGNALS) == 0 && (rank->number + end.peer) % 2 != 0;
+      rank->memoryChannels.push_back({&rank->memoryInbound[c],
+                                      &rank->memoryExpected[c],
+                                      outbound,
+                                      {stores ? &rank->memorySent[c] : nullptr},
+                                      nullptr,
+                                      end.peer,
+                                      0});
     }
     for (std::uint32_t c = 0; c < rank->info.port_channels; ++c) {
       MscclcChannelInfo end{};
       kernel.channel_info(rank->number, MSCCLC_PORT, c, &end);
-      rank->portChannels.push_back({&rank->portInbound[c], &rank->portExpected[c], nullptr, &rank->flushRequests[c],
-                                    &rank->flushesDone[c], end.peer, 0});
+      rank->portChannels.push_back({&rank->portInbound[c],
+                                    &rank->portExpected[c],
+                                    nullptr,
+                                    {&rank->flushRequests[c]},
+                                    &rank->flushesDone[c],
+                                    end.peer,
+                                    0});
     }
     if (rank->info.port_channels != 0)
       rank->proxy = std::thread([this, r = rank.get()] { proxy(*r); });
@@ -176,7 +190,7 @@ void AllRanks::launch(const MscclcVariant &variant, const Message &message, unsi
     args.barriers = rank->barriers.data();
     args.semaphores = rank->semaphores.data();
     args.launches = rank->launches.data();
-    args.fifo = {rank->slots.data(), &rank->head, &rank->tail, static_cast<std::uint32_t>(rank->slots.size()), 0, {}};
+    args.fifo = {rank->slots.data(), rank->head, &rank->tail, static_cast<std::uint32_t>(rank->slots.size()), 0, {}};
     for (std::uint32_t kind = 0; kind < 3; ++kind)
       args.fifo.places[kind].memory = kind;
     args.status = &rank->status;

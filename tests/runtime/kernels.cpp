@@ -55,7 +55,13 @@ struct State {
     }
   }
 
-  void signal(uint32_t channel) const { fetchAdd(args.memory_channels[channel].outbound, uint64_t{1}); }
+  void signal(uint32_t channel) const {
+    const MscclcChannel &end = args.memory_channels[channel];
+    if (end.sent == nullptr)
+      fetchAdd(end.outbound, uint64_t{1});
+    else
+      store(end.outbound, ++*end.sent);
+  }
   void wait(uint32_t channel, uint32_t operation, uint32_t kind = MSCCLC_WAIT_MEMORY) const {
     const MscclcChannel &end = (kind == MSCCLC_WAIT_MEMORY ? args.memory_channels : args.port_channels)[channel];
     MscclcStall about{};
@@ -69,7 +75,7 @@ struct State {
   }
 
   /// A request to the proxy; waits for its flush if it has one.
-  void request(MscclcTrigger wanted, uint32_t operation) const {
+  void request(const MscclcTrigger &wanted, uint32_t operation) const {
     const MscclcFifo &fifo = args.fifo;
     const MscclcChannel &end = args.port_channels[wanted.channel];
     const uint64_t number = fetchAdd(fifo.head, uint64_t{1});
@@ -80,8 +86,14 @@ struct State {
     if (load(&args.status->abort) != 0)
       return;
     MscclcTrigger *slot = &fifo.slots[number % fifo.capacity];
-    wanted.sequence = slot->sequence;
-    *slot = wanted;
+    // All but the sequence, which the proxy reads meanwhile.
+    slot->size = wanted.size;
+    slot->src_offset = wanted.src_offset;
+    slot->dst_offset = wanted.dst_offset;
+    slot->channel = wanted.channel;
+    slot->src_memory = wanted.src_memory;
+    slot->dst_memory = wanted.dst_memory;
+    slot->flags = wanted.flags;
     store(&slot->sequence, number + 1);
     if ((wanted.flags & MSCCLC_TRIGGER_FLUSH) == 0)
       return;
@@ -208,7 +220,7 @@ template <class P> struct Describe {
 
 template <uint32_t N> struct Gather : Program {
   static constexpr uint32_t ranks = N, channels = N - 1, flags = MSCCLC_IN_PLACE;
-  static constexpr const char *name = N == 4 ? "gather4" : "gather8";
+  static constexpr const char *name = N == 4 ? "gather4" : N == 8 ? "gather8" : "gather72";
   static constexpr const char *collective = "allgather";
   static uint64_t inputBytes(uint32_t, uint64_t message) { return message / N; }
   static void channelInfo(uint32_t rank, uint32_t, uint32_t i, MscclcChannelInfo *info) {
@@ -340,6 +352,9 @@ struct Starved : Program {
 
 const MscclcKernel &gather4() {
   return Describe<Gather<4>>::kernel();
+}
+const MscclcKernel &gather72() {
+  return Describe<Gather<72>>::kernel();
 }
 const MscclcKernel &gather8() {
   return Describe<Gather<8>>::kernel();

@@ -8,6 +8,7 @@ namespace testing {
 /// AllGather in place, all pairs through memory channels; reads are ordered against the peers' next launch.
 const MscclcKernel &gather4();
 const MscclcKernel &gather8();
+const MscclcKernel &gather72();
 /// The same, that leaves out rank 0's share on rank 3.
 const MscclcKernel &wrong4();
 /// AllReduce out of place of f32, by LL8 packets in double scratch; nothing else orders launches.

@@ -58,6 +58,19 @@ TEST_CASE("Communicators that do not belong together are refused") {
   CHECK(contains(tooOld.text, "NCCL 2.27.3 is too old; 2.28.9 or newer is needed"));
 }
 
+TEST_CASE("A group of NCCL's that does not end is not waited for longer than the set-up may take") {
+  const Setting stuck("NCCL_DOUBLE_STUCK", "1");
+  const std::string place = newPlace();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          CommunicatorOptions options = spread(4, 2, process, place);
+          options.setup_timeout_ms = 200;
+          const Failure failure = failureOf([&] { Communicator communicator(options); });
+          return failure.code == MSCCLC_ERROR_NCCL && contains(failure.text, "ncclGroupEnd is not through after 200 ms")
+                     ? 0
+                     : 1;
+        }) == Codes(2, 0));
+}
+
 TEST_CASE("Memory that NCCL cannot share is refused in all processes") {
   const std::string place = newPlace();
   CHECK(inProcesses(2, [&](uint32_t process) {

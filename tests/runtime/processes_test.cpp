@@ -1,5 +1,8 @@
 #include "processes.h"
 
+#include <fstream>
+#include <sys/resource.h>
+
 using namespace testing;
 using Codes = std::vector<int>;
 
@@ -32,6 +35,31 @@ TEST_CASE("A thousand launches of alternating sizes in several processes") {
           return gathers(communicator, instance, buffer, 4096, 1) ? 0 : 1;
         }) == Codes(2, 0));
 }
+
+#ifndef __SANITIZE_THREAD__ // which has no room of its own under a limit
+TEST_CASE("Where one process cannot map the memory of the others, all are told, and go on together") {
+  if (ncclDouble() != nullptr)
+    return; // NCCL maps
+  const std::string place = newPlace();
+  CHECK(inProcesses(3, [&](uint32_t process) {
+          constexpr uint64_t bytes = uint64_t{256} << 20;
+          Communicator communicator(spread(3, 3, process, place));
+          if (process == 1) { // room for its own, but not for those of two others
+            unsigned long pages = 0;
+            std::ifstream("/proc/self/statm") >> pages;
+            const rlim_t most = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + 2 * bytes;
+            const rlimit limit{most, RLIM_INFINITY};
+            ::setrlimit(RLIMIT_AS, &limit);
+          }
+          const Failure failed = failureOf([&] { communicator.allocate(bytes); });
+          if (failed.code == MSCCLC_OK || (process != 1 && !contains(failed.text, "another process cannot map")))
+            return 1;
+          Buffer buffer = communicator.allocate(4096);
+          communicator.barrier();
+          return 0;
+        }) == Codes(3, 0));
+}
+#endif
 
 TEST_CASE("Port channels between processes") {
   const std::string place = newPlace();

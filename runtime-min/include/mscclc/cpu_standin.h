@@ -196,11 +196,15 @@ inline void storeRelaxed(uint64_t *p, uint64_t v) {
 inline void storeRelease(uint64_t *p, uint64_t v) {
   __atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
-inline void addRelaxed(uint64_t *p, uint64_t v) {
-  __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
-}
-inline void addRelease(uint64_t *p, uint64_t v) {
-  __atomic_fetch_add(p, v, __ATOMIC_RELEASE);
+template <bool Release> void raise(uint64_t *counter, uint64_t *sent) {
+  constexpr int order = Release ? __ATOMIC_RELEASE : __ATOMIC_RELAXED;
+  if (sent == nullptr) {
+    __atomic_fetch_add(counter, uint64_t{1}, order);
+    return;
+  }
+  const uint64_t count = loadRelaxed(sent) + 1;
+  storeRelaxed(sent, count);
+  __atomic_store_n(counter, count, order);
 }
 inline uint64_t fetchAddDevice(uint64_t *p, uint64_t v) {
   return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL);

@@ -26,7 +26,8 @@ enum MscclcError {
   MSCCLC_ERROR_TIMEOUT = 108,     /* a wait in a kernel took too long; the text says who waits for what */
   MSCCLC_ERROR_ABORTED = 109,     /* mscclc_communicator_abort, here or in another process */
   MSCCLC_ERROR_UNSUPPORTED = 110, /* this machine, or this build, cannot do it */
-  MSCCLC_ERROR_NCCL = 111         /* NCCL failed; the text has its reason */
+  MSCCLC_ERROR_NCCL = 111,        /* NCCL failed; the text has its reason */
+  MSCCLC_ERROR_IN_GRAPH = 112     /* a graph with captured launches of it is still there; it stays as it was */
 };
 
 const char *mscclc_error_name(int32_t code); /* "MSCCLC_ERROR_TIMEOUT"; never null */
@@ -94,8 +95,9 @@ int32_t mscclc_communicator_create(const MscclcCommunicatorOptions *options,
                                    MscclcCommunicator **communicator); /* collective */
 /* The same with the options' defaults, on one rank's ncclComm_t. Collective. */
 int32_t mscclc_communicator_create_nccl(void *nccl, MscclcCommunicator **communicator);
-/* Collective, waits for the launches. Frees what was made from the communicator: graphs with its launches are not
- * replayed meanwhile, nor afterwards; replays are not waited for. Null is ignored. */
+/* Collective, waits for the launches. Frees what was made from the communicator. While graphs with its launches are
+ * there, in any process, it is MSCCLC_ERROR_IN_GRAPH after a second, and the communicator stays, unless it has failed:
+ * then nothing is waited for. Null is ignored. */
 int32_t mscclc_communicator_destroy(MscclcCommunicator *communicator);
 
 uint32_t mscclc_communicator_ranks(const MscclcCommunicator *communicator);
@@ -106,7 +108,8 @@ uint32_t mscclc_communicator_platform(const MscclcCommunicator *communicator); /
 /* The communicator's own stream of a local rank: a cudaStream_t, or a mscclc::standin::Stream * on the host. */
 void *mscclc_communicator_stream(const MscclcCommunicator *communicator, uint32_t rank);
 
-/* Waits until the launches so far are done. Fails with the reason if the communicator failed. */
+/* Waits until the launches so far are done, but for replays of graphs, as their user knows their streams. Fails with
+ * the reason if the communicator failed. */
 int32_t mscclc_communicator_synchronize(MscclcCommunicator *communicator);
 /* Waits until every process has come here (not for their launches). Collective. */
 int32_t mscclc_communicator_barrier(MscclcCommunicator *communicator);
@@ -114,7 +117,8 @@ int32_t mscclc_communicator_barrier(MscclcCommunicator *communicator);
 int32_t mscclc_communicator_health(MscclcCommunicator *communicator);
 /* Makes every wait of every rank give up, in all processes; from any thread. */
 int32_t mscclc_communicator_abort(MscclcCommunicator *communicator, const char *reason);
-/* After an abort or a time-out: waits for the launches, and makes the communicator as new. Data in buffers stays as the
+/* After an abort or a time-out: waits for the launches, and makes the communicator as new. The caller waits for replays
+ * of graphs before. Data in buffers stays as the
  * failure left it. Collective. */
 int32_t mscclc_communicator_reset(MscclcCommunicator *communicator);
 
@@ -128,13 +132,14 @@ int32_t mscclc_buffer_allocate(MscclcCommunicator *communicator, uint64_t bytes,
 /* Takes in memory that the caller owns and keeps until the buffer is released: `pointers` has one for each local rank,
  * anywhere within an allocation of its device that peers can reach: one of cudaMalloc or mscclc_buffer_allocate; on
  * NCCL, of ncclMemAlloc or mscclc_buffer_allocate. Memory that another process cannot map, such as that of
- * cudaMallocAsync and cudaMallocManaged, is MSCCLC_ERROR_UNSUPPORTED; within one process that is not checked.
- * Collective. */
+ * cudaMallocAsync and cudaMallocManaged, is MSCCLC_ERROR_UNSUPPORTED. Within one process the pool of cudaMallocAsync is
+ * told to let the communicator's devices in, and memory of cuMemMap must let them in: else it is
+ * MSCCLC_ERROR_UNSUPPORTED. Memory of another device than the rank's is MSCCLC_ERROR_ARGUMENT. Collective. */
 int32_t mscclc_buffer_register(MscclcCommunicator *communicator, void *const *pointers, uint64_t bytes,
                                MscclcBuffer **buffer);
-/* Collective, waits for the launches; kernels forget the buffer. Graphs with launches on it are not replayed meanwhile,
- * nor afterwards; replays are not waited for. If a process does not come, it fails, and so does the communicator; the
- * buffer is gone all the same. Null is ignored. */
+/* Collective, waits for the launches; kernels forget the buffer. While graphs with launches on it are there, in any
+ * process, it is MSCCLC_ERROR_IN_GRAPH after a second, and the buffer stays until the next call. If a process does not
+ * come, it fails, and so does the communicator; the buffer is gone all the same. Null is ignored. */
 int32_t mscclc_buffer_release(MscclcBuffer *buffer);
 
 /* The buffer in which `bytes` from `pointer` on lie, of a local rank, and where in it; null: in none of them. */
@@ -156,8 +161,8 @@ typedef struct MscclcInstance MscclcInstance;
 /* `max_message_bytes`: the largest message it will be launched with; scratch is sized for it. Collective. */
 int32_t mscclc_instance_create(MscclcCommunicator *communicator, const MscclcKernel *kernel, uint64_t max_message_bytes,
                                MscclcInstance **instance);
-/* Collective, waits for the launches. Graphs with launches of it are not replayed meanwhile, nor afterwards; replays
- * are not waited for. Null is ignored. */
+/* Collective, waits for the launches. While graphs with launches of it are there, in any process, it is
+ * MSCCLC_ERROR_IN_GRAPH after a second, and the instance stays. Null is ignored. */
 int32_t mscclc_instance_destroy(MscclcInstance *instance);
 const MscclcKernel *mscclc_instance_kernel(const MscclcInstance *instance);
 uint64_t mscclc_instance_scratch_bytes(const MscclcInstance *instance); /* of each rank */
@@ -188,8 +193,8 @@ void mscclc_call_init(MscclcCall *call);
 
 /* Starts all local ranks, asynchronously. Launches of a communicator follow each other on each device, as far as they
  * are of ranks of this process, whatever their instances (but see MscclcCommunicatorOptions::unchained) and streams.
- * May be captured into CUDA graphs; a graph is then ordered against other launches by its user, and is replayed only
- * while its instance and buffers exist. */
+ * May be captured into CUDA graphs; a graph is then ordered against other launches by its user, and keeps its instance
+ * and buffers: they can be released when it is destroyed and its replays are over. */
 int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call);
 
 /* ----------------------------------------------------------------------------------------- registry and selection */

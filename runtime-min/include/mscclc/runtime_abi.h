@@ -72,16 +72,23 @@ typedef struct MscclcBuffers {
 
 /* One end of a point-to-point channel. */
 typedef struct MscclcChannel {
-  /* Device: signals the peer has sent to this end. A memory peer adds 1; a port's proxy stores the running count. */
+  /* Device: signals the peer has sent to this end. A memory peer adds 1, or stores the running count as a port's proxy
+   * does. */
   uint64_t *inbound;
   /* Device: waits this end has finished. */
   uint64_t *expected;
   /* Memory channels: the paired end's `inbound`, as this device addresses it. An end that has no pair gets a word of
    * its own that nobody reads. Null for port channels. */
   uint64_t *outbound;
-  /* Port channels: flushes this end has asked for (device), and those the proxy has finished (host or device). A
-   * flush is finished when every earlier put of the channel has left its source. Null for memory channels. */
-  uint64_t *flush_requests;
+  union {
+    /* Memory channels: signals this end has sent (device), where the link to the peer does not add to its counters:
+     * the count is stored there. Null: signals are added. */
+    uint64_t *sent;
+    /* Port channels: flushes this end has asked for (device). */
+    uint64_t *flush_requests;
+  };
+  /* Port channels: flushes the proxy has finished (host or device). A flush is finished when every earlier put of the
+   * channel has left its source. Null for memory channels. */
   const uint64_t *flushes_done;
   uint32_t peer; /* rank of the other end */
   /* Port channels. 0: the proxy serves the channel. Else it leads over the network (MscclcNetworkBody), and this is 1 +
@@ -127,7 +134,7 @@ typedef struct MscclcPlace {
  */
 typedef struct MscclcFifo {
   MscclcTrigger *slots; /* host */
-  uint64_t *head;       /* device */
+  uint64_t *head;       /* device; behind it what blocks have last seen of `tail`, or less */
   const uint64_t *tail; /* host: requests the proxy has taken out of the queue */
   uint32_t capacity;    /* a power of two */
   uint32_t reserved;
@@ -258,7 +265,8 @@ enum MscclcKernelFlags {
   MSCCLC_USES_MULTICAST = 16,   /* profits from multicast mappings; works without */
   MSCCLC_SPECIALISED_SIZE = 32, /* min_message_bytes == max_message_bytes is compiled in */
   MSCCLC_ONE_START = 64,        /* in place, input and output begin at one address, though one is longer */
-  MSCCLC_ROOTED = 128           /* one of the ranks is the collective's root */
+  MSCCLC_ROOTED = 128,          /* one of the ranks is the collective's root */
+  MSCCLC_SHARED_SIGNALS = 256   /* several blocks signal on one memory channel: the links must add (atomics) */
 };
 
 /* A second body of a kernel's port channels, for those that lead to ranks of other nodes: by the GIN of NCCL, which

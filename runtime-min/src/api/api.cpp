@@ -48,14 +48,33 @@ Status meet(Communicator &communicator, const std::string &what) {
   return met;
 }
 
+/// Everybody says whether graphs hold what is to be retired; MSCCLC_ERROR_IN_GRAPH if any does.
+template <class Lasts> Status meetWithoutGraphs(Communicator &communicator, const std::string &what, Lasts lasts) {
+  constexpr std::chrono::seconds patience{1};
+  const bool mine = lasts(patience);
+  std::vector<Bytes> all;
+  if (Status met = communicator.exchange(what + ": launches are over", Bytes(1, mine ? 1 : 0), all); !met.ok()) {
+    communicator.fail(met);
+    return met;
+  }
+  const bool any = std::any_of(all.begin(), all.end(), [](const Bytes &one) { return one == Bytes(1, 1); });
+  if (!any)
+    return {};
+  return failure(MSCCLC_ERROR_IN_GRAPH, "%s: a graph%s has captured launches of it; destroy the graph before",
+                 what.c_str(), mine ? "" : " of another process");
+}
+
 /// Everybody's launches are over, then everybody has unmapped what is not his: after that memory may be freed. A
-/// communicator that has failed is taken down without waiting for anybody. `close` is called in any case: what it
-/// closes ends.
-template <class Close> Status retire(Communicator &communicator, const std::string &what, Close close) {
+/// communicator that has failed is taken down without waiting for anybody. `close` is called in any case, and what it
+/// closes ends, but for MSCCLC_ERROR_IN_GRAPH: where `lasts(patience)` says anywhere that graphs hold it, it stays.
+template <class Lasts, class Close>
+Status retire(Communicator &communicator, const std::string &what, Lasts lasts, Close close) {
   Status status = communicator.settle();
   bool together = status.ok() && communicator.health().ok();
   if (together) {
-    status = meet(communicator, what + ": launches are over");
+    status = meetWithoutGraphs(communicator, what, lasts);
+    if (status.code == MSCCLC_ERROR_IN_GRAPH)
+      return status;
     together = status.ok();
   }
   close();
@@ -121,15 +140,24 @@ int32_t mscclc_communicator_create_nccl(void *nccl, MscclcCommunicator **communi
 int32_t mscclc_communicator_destroy(MscclcCommunicator *handle) {
   if (handle == nullptr)
     return MSCCLC_OK;
-  const std::unique_ptr<MscclcCommunicator> owned(handle);
+  std::unique_ptr<MscclcCommunicator> owned(handle);
   const DeviceGuard guard = keepDevice(handle);
   Communicator &communicator = *handle->communicator;
-  const Status status = retire(communicator, "destroy communicator", [&] {
+  // A graph that holds a buffer holds an instance.
+  const auto lasts = [&](std::chrono::milliseconds patience) {
+    return std::any_of(handle->instances.begin(), handle->instances.end(),
+                       [&](const auto &entry) { return entry->instance->graphs().lasts(patience); });
+  };
+  const Status status = retire(communicator, "destroy communicator", lasts, [&] {
     for (const auto &entry : handle->instances)
       entry->instance->closeRemote();
     for (const auto &entry : handle->buffers)
       entry->region->closeRemote();
   });
+  if (status.code == MSCCLC_ERROR_IN_GRAPH) {
+    static_cast<void>(owned.release());
+    return report(status);
+  }
   communicator.engine().leave(&communicator.engine());
   handle->instances.clear();
   handle->buffers.clear();
@@ -216,12 +244,14 @@ int32_t mscclc_buffer_release(MscclcBuffer *buffer) {
     return MSCCLC_OK;
   const DeviceGuard guard = keepDevice(buffer->owner);
   MscclcCommunicator *const owner = buffer->owner;
-  const Status status = retire(*owner->communicator, "release a buffer", [&] {
+  const auto lasts = [&](std::chrono::milliseconds patience) { return buffer->region->graphs().lasts(patience); };
+  const Status status = retire(*owner->communicator, "release a buffer", lasts, [&] {
     for (const auto &entry : owner->instances)
       entry->instance->forget(buffer->region.get());
     buffer->region->closeRemote();
   });
-  dropFrom(owner->buffers, buffer);
+  if (status.code != MSCCLC_ERROR_IN_GRAPH)
+    dropFrom(owner->buffers, buffer);
   return report(status);
 }
 
@@ -298,8 +328,11 @@ int32_t mscclc_instance_destroy(MscclcInstance *instance) {
     return MSCCLC_OK;
   const DeviceGuard guard = keepDevice(instance->owner);
   MscclcCommunicator *const owner = instance->owner;
-  const Status status = retire(*owner->communicator, "destroy an instance", [&] { instance->instance->closeRemote(); });
-  dropFrom(owner->instances, instance);
+  const auto lasts = [&](std::chrono::milliseconds patience) { return instance->instance->graphs().lasts(patience); };
+  const Status status =
+      retire(*owner->communicator, "destroy an instance", lasts, [&] { instance->instance->closeRemote(); });
+  if (status.code != MSCCLC_ERROR_IN_GRAPH)
+    dropFrom(owner->instances, instance);
   return report(status);
 }
 

@@ -160,14 +160,30 @@ char *Instance::syncOf(uint32_t localIndex, uint32_t rank) const {
   return static_cast<char *>(sync_->at(localIndex, rank));
 }
 
-std::vector<MscclcChannel> Instance::memoryChannels(uint32_t localIndex) const {
+Status Instance::storesSignals(uint32_t localIndex, uint32_t peer, bool &stores) const {
+  const int32_t device = communicator_.device(localIndex);
+  RemoteAdd adds = RemoteAdd::Unknown;
+  MSCCLC_TRY(communicator_.platform().addsTo(device, communicator_.deviceId(peer), adds));
+  const bool shared = (kernel_.flags & MSCCLC_SHARED_SIGNALS) != 0;
+  if (adds == RemoteAdd::Broken && shared)
+    return failure(MSCCLC_ERROR_UNSUPPORTED,
+                   "kernel '%s': several blocks of rank %u signal on one channel to rank %u, and the link from device "
+                   "%d has no atomics",
+                   kernel_.name, communicator_.firstLocalRank() + localIndex, peer, device);
+  stores = adds != RemoteAdd::Whole && !shared;
+  return {};
+}
+
+Status Instance::addMemoryChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels) const {
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   const SyncLayout layout(infos_[self]);
   char *const own = syncOf(localIndex, self);
-  std::vector<MscclcChannel> channels;
+  std::map<uint32_t, bool> storing; // by peer
   for (uint32_t k = 0; k < infos_[self].memory_channels; ++k) {
     MscclcChannelInfo paired{};
     kernel_.channel_info(self, MSCCLC_MEMORY, k, &paired);
+    if (storing.count(paired.peer) == 0)
+      MSCCLC_TRY(storesSignals(localIndex, paired.peer, storing[paired.peer]));
     MscclcChannel channel{};
     channel.inbound = counterAt(own, layout.memoryInbound, k);
     channel.expected = counterAt(own, layout.memoryExpected, k);
@@ -175,10 +191,11 @@ std::vector<MscclcChannel> Instance::memoryChannels(uint32_t localIndex) const {
     if (paired.peer_channel < infos_[paired.peer].memory_channels)
       channel.outbound = counterAt(syncOf(localIndex, paired.peer), SyncLayout(infos_[paired.peer]).memoryInbound,
                                    paired.peer_channel);
+    channel.sent = storing[paired.peer] ? counterAt(own, layout.memorySent, k) : nullptr;
     channel.peer = paired.peer;
     channels.push_back(channel);
   }
-  return channels;
+  return {};
 }
 
 Status Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels,
@@ -230,7 +247,8 @@ Status Instance::prepareRank(uint32_t localIndex) {
   Platform &platform = communicator_.platform();
   RankState &state = local_[localIndex];
 
-  std::vector<MscclcChannel> channels = memoryChannels(localIndex);
+  std::vector<MscclcChannel> channels;
+  MSCCLC_TRY(addMemoryChannels(localIndex, channels));
   std::vector<ProxyChannel> served;
   MSCCLC_TRY(addPortChannels(localIndex, channels, served));
   const uint64_t bytes = channels.size() * sizeof(MscclcChannel);
@@ -248,6 +266,7 @@ Status Instance::prepareRank(uint32_t localIndex) {
   communicator_.watch().add(state.status, kernel_.name);
   if (!served.empty()) {
     MSCCLC_TRY(Proxy::create(platform, device, self, kernel_.name, std::move(served), state.proxy));
+    state.proxy->follow(state.event, graphs_);
     communicator_.proxies().add(state.proxy.get());
   }
   return {};

@@ -24,7 +24,8 @@ public:
 
   /// Starts the local ranks. `input` and `output` are the call's buffers.
   Status launch(const MscclcCall &call, const Region *input, const Region *output);
-  /// Waits for the launches so far.
+  const GraphHold &graphs() const { return graphs_; }
+  /// Waits for the launches so far, but for those that graphs replay.
   Status settle();
   /// Makes the proxies forget `region`. Nothing runs.
   void forget(const Region *region);
@@ -59,7 +60,9 @@ private:
   Status settlePorts(bool clear);
   const void *networkOf(uint32_t localIndex) const;
   Status prepareRank(uint32_t localIndex);
-  std::vector<MscclcChannel> memoryChannels(uint32_t localIndex) const;
+  Status addMemoryChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels) const;
+  /// Whether signals of a local rank to `peer` are stored as counts, as the link between them may lose additions.
+  Status storesSignals(uint32_t localIndex, uint32_t peer, bool &stores) const;
   /// Adds the port channels, and for each what the proxy serves; nothing at all, if it serves none.
   Status addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels,
                          std::vector<ProxyChannel> &served) const;
@@ -71,6 +74,8 @@ private:
   Status checkStreams(const MscclcCall &call) const;
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
+  /// Finds out which streams are captured; their graphs keep what the launch uses.
+  Status keepInGraphs(const MscclcCall &call, const LaunchBuffers &place);
   Status orderAfterOthers(const MscclcCall &call);
   /// Lets what comes into a local rank's stream wait for what `before` (or null) has launched on rank `other`.
   Status orderAfter(const Instance *before, uint32_t other, uint32_t localIndex, Stream stream);
@@ -98,6 +103,7 @@ private:
   std::vector<RankState> local_;
   std::map<std::pair<const MscclcVariant *, uint32_t>, Status>
       residency_; ///< by variant and threads; where that is known
+  GraphHold graphs_;
 };
 
 } // namespace mscclc::rt

@@ -121,6 +121,22 @@ Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) 
   return {};
 }
 
+Status Instance::keepInGraphs(const MscclcCall &call, const LaunchBuffers &place) {
+  Platform &platform = communicator_.platform();
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    Stream stream = streamOf(call, i);
+    local_[i].captured = platform.capturing(communicator_.device(i), stream);
+    if (!local_[i].captured)
+      continue;
+    std::vector<std::shared_ptr<const void>> used{graphs_.keep()};
+    for (const Region *region : {place.input.region, place.output.region})
+      if (region != nullptr)
+        used.push_back(region->graphs().keep());
+    MSCCLC_TRY(platform.keepInGraph(communicator_.device(i), stream, std::move(used)));
+  }
+  return {};
+}
+
 /// Launches of this instance follow each other on each rank. So do those of different instances, over all ranks of a
 /// device: blocks of two kernels might not fit on it beside each other. If two devices then began with different ones,
 /// each kernel would wait for its blocks on the other device, for ever. Only a communicator that is told so leaves
@@ -128,7 +144,6 @@ Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) 
 Status Instance::orderAfterOthers(const MscclcCall &call) {
   for (uint32_t i = 0; i < local_.size(); ++i) {
     Stream stream = streamOf(call, i);
-    local_[i].captured = communicator_.platform().capturing(communicator_.device(i), stream);
     if (local_[i].captured)
       continue;
     const int32_t device = communicator_.device(i);
@@ -215,6 +230,8 @@ Status Instance::markLaunched(const MscclcCall &call, uint32_t localIndex) {
   MSCCLC_TRY(platform.record(communicator_.device(localIndex), state.event, stream));
   state.lastStream = stream;
   state.launched = true;
+  if (state.proxy)
+    state.proxy->launched();
   communicator_.lastLaunched[localIndex] = this;
   return {};
 }
@@ -249,6 +266,7 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   if (variant->dtype != MSCCLC_ANY_DTYPE && lowBits % bytesOfType(call.dtype) != 0)
     return failure(MSCCLC_ERROR_ARGUMENT, "kernel '%s': a buffer or an offset is no multiple of the %u bytes of %s",
                    kernel_.name, bytesOfType(call.dtype), nameOfType(call.dtype));
+  MSCCLC_TRY(keepInGraphs(call, place));
   MSCCLC_TRY(orderAfterOthers(call));
 
   MscclcRankArgs common{};
@@ -258,6 +276,8 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   common.scratch_stride = scratchStride_;
   common.timeout_ns = communicator_.waitTimeoutNs();
 
+  if ((kernel_.flags & MSCCLC_NEEDS_PORT) != 0)
+    communicator_.proxies().wake();
   // From here on nothing may wait: ranks that run already wait for those that do not run yet. Events come after
   // all of them: where streams share one of the device's queues, an event holds back what comes after it.
   Status status;

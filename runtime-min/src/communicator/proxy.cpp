@@ -6,9 +6,11 @@
 namespace mscclc::rt {
 namespace {
 
-/// How long a thread without requests asks again at once before it begins to sleep.
+/// How long a thread without requests asks again at once before it looks whether a launch runs.
 constexpr std::chrono::milliseconds busyTime{2};
 constexpr std::chrono::microseconds longestSleep{200};
+/// Where graphs may be replayed, of which nobody tells the thread.
+constexpr std::chrono::microseconds longestSleepInGraphs{20};
 
 } // namespace
 
@@ -90,6 +92,15 @@ Status Proxy::reset() {
   return {};
 }
 
+bool Proxy::isAwaited() {
+  if (!launched_.exchange(false))
+    return false;
+  if (!platform_.isPending(device_, done_))
+    return false;
+  launched_ = true;
+  return true;
+}
+
 Status Proxy::step(bool &served) {
   served = false;
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -159,7 +170,23 @@ ProxyThread::ProxyThread(Watch &watch, std::function<void(const Status &)> faile
 
 ProxyThread::~ProxyThread() {
   stopping_ = true;
+  wake();
   thread_.join();
+}
+
+void ProxyThread::wake() {
+  {
+    const std::lock_guard<std::mutex> lock(sleepMutex_);
+    wake_ = true;
+  }
+  woken_.notify_one();
+}
+
+bool ProxyThread::isAwaited(std::chrono::microseconds &longest) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const bool inGraph = std::any_of(proxies_.begin(), proxies_.end(), [](const Proxy *p) { return p->isInGraph(); });
+  longest = inGraph ? longestSleepInGraphs : longestSleep;
+  return std::any_of(proxies_.begin(), proxies_.end(), [](Proxy *p) { return p->isAwaited(); });
 }
 
 void ProxyThread::add(Proxy *proxy) {
@@ -173,7 +200,7 @@ void ProxyThread::remove(Proxy *proxy) {
 }
 
 void ProxyThread::run() {
-  auto lastServed = std::chrono::steady_clock::now();
+  auto lastBusy = std::chrono::steady_clock::now();
   auto pause = std::chrono::microseconds(0);
   while (!stopping_) {
     bool any = false;
@@ -190,17 +217,21 @@ void ProxyThread::run() {
     if (!status.ok())
       failed_(status);
     const auto now = std::chrono::steady_clock::now();
-    if (any) {
-      lastServed = now;
-      pause = std::chrono::microseconds(0);
-      continue;
-    }
-    if (now - lastServed < busyTime) {
+    if (!any && now - lastBusy < busyTime) {
       std::this_thread::yield();
       continue;
     }
-    pause = std::min(pause + std::chrono::microseconds(5), longestSleep);
-    std::this_thread::sleep_for(pause);
+    auto longest = longestSleep;
+    if (any || isAwaited(longest)) {
+      lastBusy = now;
+      pause = std::chrono::microseconds(0);
+      continue;
+    }
+    pause = std::min(pause + std::chrono::microseconds(5), longest);
+    std::unique_lock<std::mutex> lock(sleepMutex_);
+    if (woken_.wait_for(lock, pause, [&] { return wake_; }))
+      lastBusy = std::chrono::steady_clock::now();
+    wake_ = false;
   }
 }
 

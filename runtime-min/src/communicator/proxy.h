@@ -5,10 +5,12 @@
 // those of a replayed graph mean the buffers that it was captured with.
 #pragma once
 
+#include "communicator/graph_hold.h"
 #include "communicator/watch.h"
 #include "platform/platform.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -40,6 +42,18 @@ public:
   /// which is given once. From any thread.
   uint32_t addMemory(std::vector<char *> begins, uint64_t bytes);
   void removeMemory(uint32_t number);
+  /// `done` is recorded after each launch of the rank outside of graphs, `graphs` are those that replay others. Both
+  /// outlive the proxy's part in its thread.
+  void follow(Event done, const GraphHold &graphs) {
+    done_ = done;
+    graphs_ = &graphs;
+  }
+  /// A launch is on its way, and its event is recorded.
+  void launched() { launched_ = true; }
+  /// Whether a launch was on its way when this was asked; a graph's does not count.
+  bool isAwaited();
+  /// Whether requests may come without anybody saying so.
+  bool isInGraph() const { return graphs_ != nullptr && graphs_->lasts(std::chrono::milliseconds(0)); }
   /// Forgets all requests and counts. No launch may run.
   Status reset();
 
@@ -71,10 +85,14 @@ private:
   uint64_t *tail_ = nullptr;
   uint64_t *values_ = nullptr; ///< what is being stored: two for each request of the last `capacity`
   Stream stream_ = nullptr;
+  Event done_ = nullptr;
+  const GraphHold *graphs_ = nullptr;
+  std::atomic<bool> launched_{false};
   Event halves_[2] = {nullptr, nullptr}; ///< after the requests of either half of `values_`
 };
 
-/// Runs the proxies of a process's ranks.
+/// Runs the proxies of a process's ranks. While a launch runs it asks for requests without a pause, and else begins to
+/// sleep.
 class ProxyThread {
 public:
   explicit ProxyThread(Watch &watch, std::function<void(const Status &)> failed);
@@ -82,14 +100,21 @@ public:
   void add(Proxy *proxy);
   /// The proxy is not used any more when this returns.
   void remove(Proxy *proxy);
+  /// A launch is about to begin.
+  void wake();
 
 private:
   void run();
+  /// Whether a launch runs; `longest`: how long to sleep at most if not.
+  bool isAwaited(std::chrono::microseconds &longest);
 
   Watch &watch_;
   std::function<void(const Status &)> failed_;
   std::mutex mutex_;
   std::vector<Proxy *> proxies_;
+  std::mutex sleepMutex_;
+  std::condition_variable woken_;
+  bool wake_ = false;
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

@@ -1,6 +1,7 @@
 // Memory of the same size on every rank of a communicator.
 #pragma once
 
+#include "communicator/graph_hold.h"
 #include "engine/engine.h"
 #include "status.h"
 
@@ -32,6 +33,7 @@ public:
   void *multicast(uint32_t localIndex) const;
   /// As ports of a local rank name the memory; null where the engine has none.
   MscclcWindow window(uint32_t localIndex) const;
+  const GraphHold &graphs() const { return graphs_; }
   /// Zeroes the memory of the local ranks.
   Status clear();
 
@@ -41,6 +43,7 @@ private:
   Communicator &communicator_;
   const uint64_t bytes_;
   MscclcMemory *memory_ = nullptr;
+  GraphHold graphs_;
 };
 
 } // namespace mscclc::rt

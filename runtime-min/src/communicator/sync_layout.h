@@ -17,6 +17,7 @@ inline uint64_t *counterAt(char *part, uint64_t offset, uint64_t index) {
 struct SyncLayout {
   uint64_t memoryInbound, portInbound;   ///< written by peers
   uint64_t memoryExpected, portExpected; ///< written by this rank
+  uint64_t memorySent;                   ///< written by this rank, where links do not add
   uint64_t unheard;                      ///< where signals of memory channels without a pair go
   uint64_t flushRequests, flushesDone;
   uint64_t barriers, launches, fifoHead, semaphores;
@@ -34,12 +35,13 @@ struct SyncLayout {
     portInbound = take(port * 8);
     memoryExpected = take(memory * 8);
     portExpected = take(port * 8);
+    memorySent = take(memory * 8);
     unheard = take(memory * 8);
     flushRequests = take(port * 8);
     flushesDone = take(port * 8);
     barriers = take(info.barriers * uint64_t{8});
     launches = take(info.blocks * uint64_t{8});
-    fifoHead = take(8);
+    fifoHead = take(16);
     semaphores = take(info.semaphores * uint64_t{4});
     bytes = at;
   }

@@ -43,9 +43,14 @@ Status LocalMemory::adopt(LocalEngine &engine, void *const *pointers, uint64_t b
   std::unique_ptr<LocalMemory> memory(new LocalMemory(engine, bytes));
   Status mine;
   for (uint32_t i = 0; i < engine.localRanks() && bytes != 0; ++i) {
-    if (pointers[i] == nullptr && mine.ok())
-      mine = failure(MSCCLC_ERROR_ARGUMENT, "%s: no memory for rank %u", what.c_str(), engine.firstLocalRank() + i);
     memory->local_.push_back(pointers[i]);
+    if (!mine.ok())
+      continue;
+    const uint32_t rank = engine.firstLocalRank() + i;
+    if (pointers[i] == nullptr)
+      mine = failure(MSCCLC_ERROR_ARGUMENT, "%s: no memory for rank %u", what.c_str(), rank);
+    else if (mine = engine.platform().adopt(engine.device(i), pointers[i], bytes, engine.devices()); !mine.ok())
+      mine.text = format("%s, rank %u: %s", what.c_str(), rank, mine.text.c_str());
   }
   MSCCLC_TRY(memory->connect(what, std::move(mine)));
   result = std::move(memory);
@@ -53,7 +58,7 @@ Status LocalMemory::adopt(LocalEngine &engine, void *const *pointers, uint64_t b
 }
 
 /// Exchanges handles and maps the memory of other processes, once for each device of this one. `mine`: whether there is
-/// memory here; a process without it tells the others, which would wait for it otherwise.
+/// memory here. A process that has none, or cannot map that of others, tells them: they would wait for it otherwise.
 Status LocalMemory::connect(const std::string &what, Status mine) {
   if (engine_.processes() == 1)
     return mine;
@@ -77,7 +82,17 @@ Status LocalMemory::connect(const std::string &what, Status mine) {
     message.resize(sizeof(offer));
   std::vector<Message> all;
   MSCCLC_TRY(engine_.rendezvous().exchange(what, std::move(message), descriptors, all));
+  if (mine.ok())
+    mine = mapRemote(what, all);
+  bool everywhere = false;
+  MSCCLC_TRY(tell(what + ", mapped", mine, everywhere));
   MSCCLC_TRY(mine);
+  return everywhere
+             ? Status{}
+             : failure(MSCCLC_ERROR_MEMORY, "%s: another process cannot map the memory of all ranks", what.c_str());
+}
+
+Status LocalMemory::mapRemote(const std::string &what, const std::vector<Message> &all) {
   for (uint32_t process = 0; process < all.size(); ++process) {
     if (process == engine_.rendezvous().self())
       continue;
@@ -117,8 +132,8 @@ Status LocalMemory::connect(const std::string &what, Status mine) {
   return {};
 }
 
-/// Tells the others how a step went here. Where it went wrong anywhere, all do without multicast.
-Status LocalMemory::multicastStep(const std::string &what, const Status &mine, bool &allWell) {
+/// Tells the others how a step went here.
+Status LocalMemory::tell(const std::string &what, const Status &mine, bool &allWell) {
   std::vector<Message> all;
   MSCCLC_TRY(engine_.rendezvous().exchange(what, Bytes(1, mine.ok() ? 1 : 0), {}, all));
   allWell =
@@ -126,6 +141,7 @@ Status LocalMemory::multicastStep(const std::string &what, const Status &mine, b
   return {};
 }
 
+/// Where a step goes wrong anywhere, all do without multicast.
 Status LocalMemory::makeMulticast(const std::string &what) {
   Platform &platform = engine_.platform();
   File file;
@@ -152,14 +168,14 @@ Status LocalMemory::makeMulticast(const std::string &what) {
     mine = platform.joinMulticast(multicastObject_, engine_.device(i));
   // Memory is bound once every device of the object is there.
   bool well = false;
-  MSCCLC_TRY(multicastStep(what + ", multicast devices", mine, well));
+  MSCCLC_TRY(tell(what + ", multicast devices", mine, well));
   for (uint32_t i = 0; i < local_.size() && well && mine.ok(); ++i)
     mine = platform.bindMulticast(multicastObject_, engine_.device(i), local_[i]);
   void *address = nullptr;
   if (well && mine.ok())
     mine = platform.mapMulticast(multicastObject_, engine_.devices(), address);
   bool bound = false;
-  MSCCLC_TRY(multicastStep(what + ", multicast memory", mine, bound));
+  MSCCLC_TRY(tell(what + ", multicast memory", mine, bound));
   if (well && bound) {
     multicastAddress_ = address;
   } else if (multicastObject_ != nullptr) {

@@ -1,6 +1,7 @@
 // Memory of the local engine: of the same size on every rank, mapped into every process for each of its devices.
 #pragma once
 
+#include "bootstrap/rendezvous.h"
 #include "engine/table.h"
 #include "platform/platform.h"
 
@@ -28,7 +29,8 @@ private:
   LocalMemory(LocalEngine &engine, uint64_t bytes) : engine_(engine), bytes_(bytes) {}
   Status connect(const std::string &what, Status mine);
   Status makeMulticast(const std::string &what);
-  Status multicastStep(const std::string &what, const Status &mine, bool &allWell);
+  Status mapRemote(const std::string &what, const std::vector<Message> &all);
+  Status tell(const std::string &what, const Status &mine, bool &allWell);
 
   LocalEngine &engine_;
   const uint64_t bytes_;

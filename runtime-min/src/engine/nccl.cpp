@@ -59,6 +59,7 @@ Status NcclEngine::create(Setup setup, MscclcEngine *&engine) {
 }
 
 Status NcclEngine::meet() {
+  setup_.nccl.library.patience = setup_.timeout;
   NcclGather gather(setup_.platform, setup_.nccl);
   MSCCLC_TRY(gather.prepare());
   Rendezvous::Options meeting;

@@ -20,11 +20,14 @@ public:
 
 private:
   Status gather(uint8_t *all, uint64_t each);
+  /// Waits for a rank's stream, as long as there is patience.
+  Status await(size_t localIndex);
 
   Platform &platform_;
   const NcclRanks &nccl_;
   std::vector<Stream> streams_;
   std::vector<void *> memory_; ///< of each local rank, during a call
+  bool stuck_ = false;         ///< streams hold what does not end: nothing of theirs is freed, as that would wait
   Status status_;
 };
 

@@ -53,7 +53,11 @@ std::string NcclLibrary::nameOf(int version) {
 }
 
 Status NcclLibrary::finish(const char *what, NcclComm comm, int result) const {
+  const auto end = std::chrono::steady_clock::now() + patience;
   while (result == ncclInProgressResult) {
+    if (std::chrono::steady_clock::now() > end)
+      return failure(MSCCLC_ERROR_NCCL, "%s is not through after %lld ms", what,
+                     static_cast<long long>(patience.count()));
     std::this_thread::sleep_for(std::chrono::microseconds(50));
     if (const int asked = commGetAsyncError(comm, &result); asked != 0)
       result = asked;

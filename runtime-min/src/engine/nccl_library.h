@@ -4,6 +4,7 @@
 
 #include "status.h"
 
+#include <chrono>
 #include <type_traits>
 #include <vector>
 
@@ -38,7 +39,8 @@ struct NcclLibrary {
   /// `handle`: of dlopen; null: the NCCL that the process has loaded.
   static Status open(void *handle, NcclLibrary &library);
 
-  int version = 0; ///< 22809 is 2.28.9
+  std::chrono::milliseconds patience = std::chrono::minutes(1); ///< with a collective call of NCCL's
+  int version = 0;                                              ///< 22809 is 2.28.9
   /// "2.28.9"
   static std::string nameOf(int version);
   int (*getVersion)(int *version) = nullptr;
@@ -62,7 +64,8 @@ struct NcclLibrary {
   int (*getPeerDevicePointer)(NcclWindow window, size_t offset, int peer, void **pointer) = nullptr;
   int (*getLsaMultimemDevicePointer)(NcclWindow window, size_t offset, void **pointer) = nullptr;
 
-  /// What a call returned, as a status; for a communicator that does not block, waits until the call is through.
+  /// What a call returned, as a status; for a communicator that does not block, waits until the call is through, or
+  /// patience is over.
   Status finish(const char *what, NcclComm comm, int result) const;
   /// The same of what ncclGroupEnd returned, for all communicators of the group.
   Status finishGroup(const std::vector<NcclComm> &comms, int result) const;

@@ -36,7 +36,7 @@ Status loadLibrary(const char *path, std::vector<const MscclcKernel *> &found) {
     return failure(MSCCLC_ERROR_ARGUMENT, "no path");
   // Without a slash dlopen would search the system's folders.
   const std::string place = std::strchr(path, '/') == nullptr ? std::string("./") + path : path;
-  takeRefusal();
+  static_cast<void>(takeRefusal()); // of another library
   ::dlerror();
   void *handle = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {

@@ -11,7 +11,9 @@
   F(cuGetErrorName)                                                                                                    \
   F(cuCtxGetCurrent)                                                                                                   \
   F(cuDeviceGetAttribute)                                                                                              \
+  F(cuPointerGetAttribute)                                                                                             \
   F(cuMemGetAddressRange)                                                                                              \
+  F(cuMemGetAccess)                                                                                                    \
   F(cuMemGetAllocationGranularity)                                                                                     \
   F(cuMemCreate)                                                                                                       \
   F(cuMemRelease)                                                                                                      \

@@ -17,6 +17,13 @@ using Event = void *;
 /// The same for the same device in all processes of a machine.
 using DeviceId = std::array<uint8_t, 16>;
 
+/// What a link between devices does with additions to a word of the other device's memory.
+enum class RemoteAdd {
+  Whole,   ///< adds, whoever else adds to it at the same time
+  Broken,  ///< may lose one of two
+  Unknown, ///< the other device cannot be seen from here
+};
+
 /// How another process gets at memory; travels through the rendezvous, with a file descriptor if `hasFile`.
 struct ShareHandle {
   uint64_t offset = 0; ///< of the memory within what the handle names
@@ -42,6 +49,8 @@ public:
   virtual Status countProcessors(int32_t device, uint32_t &count) = 0; ///< at least 1
   /// Lets kernels on `device` reach memory of `peer`; `reaches` says whether they can.
   virtual Status connect(int32_t device, int32_t peer, bool &reaches) = 0;
+  /// What becomes of additions that kernels on `device` make to memory of `peer`.
+  virtual Status addsTo(int32_t device, const DeviceId &peer, RemoteAdd &adds) = 0;
   /// Makes `device` the calling thread's.
   virtual Status use(int32_t device) = 0;
   /// The calling thread's device, or -1.
@@ -55,6 +64,9 @@ public:
   virtual Status allocatePinned(uint64_t bytes, void *&memory) = 0;
   virtual void releasePinned(void *memory) = 0;
 
+  /// Whether memory that the caller has is of `device`, and the process's devices `from` can access it; a failure says
+  /// why not.
+  virtual Status adopt(int32_t device, void *memory, uint64_t bytes, const std::vector<int32_t> &from) = 0;
   /// Makes [memory, memory + bytes) available to other processes. `file`: a descriptor to send along, or -1; it is the
   /// caller's to close.
   virtual Status share(int32_t device, void *memory, uint64_t bytes, ShareHandle &handle, int &file) = 0;
@@ -67,6 +79,9 @@ public:
   virtual Status synchronize(int32_t device, Stream stream) = 0;
   /// Whether a stream, of this device, is being captured.
   virtual bool capturing(int32_t device, Stream stream) = 0;
+  /// The graph into which a stream, of this device, is captured, and all that is made of it, keep `objects`, until the
+  /// last of them is gone and its replays are over. The objects end on a thread on which nothing may be waited for.
+  virtual Status keepInGraph(int32_t device, Stream stream, std::vector<std::shared_ptr<const void>> objects) = 0;
   /// Whether work in a stream waits for that in the device's others, and theirs for it.
   virtual bool isDefault(Stream stream) = 0;
   virtual Status createEvent(int32_t device, Event &event) = 0;
@@ -74,6 +89,9 @@ public:
   virtual Status record(int32_t device, Event event, Stream stream) = 0;
   /// Work put into `stream` from now on starts after the event, whichever device it is of.
   virtual Status follow(int32_t device, Stream stream, Event event) = 0;
+  /// Whether the event is still to come. From any thread, also while streams are captured; false where that is not
+  /// known.
+  virtual bool isPending(int32_t device, Event event) = 0;
   /// The host waits for the event.
   virtual Status await(int32_t device, Event event) = 0;
 

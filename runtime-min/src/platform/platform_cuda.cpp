@@ -1,10 +1,13 @@
 // CUDA devices. Plain memory is shared between processes by CUDA IPC; memory for multicast objects is made and shared
 // by the driver's virtual memory functions (cuda_memory.h).
+#include "platform/cuda_adopted.h"
 #include "platform/cuda_driver.h"
 #include "platform/cuda_memory.h"
 #include "platform/platform.h"
 
 #include <cstring>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -50,10 +53,17 @@ public:
     return {};
   }
   Status identify(int32_t device, DeviceId &id) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = ids_.find(device);
+    if (known != ids_.end()) {
+      id = known->second;
+      return {};
+    }
     cudaDeviceProp properties;
     MSCCLC_CUDA(cudaGetDeviceProperties(&properties, device));
     static_assert(sizeof(properties.uuid) == sizeof(DeviceId), "an id is a uuid");
     std::memcpy(id.data(), &properties.uuid, id.size());
+    ids_[device] = id;
     return {};
   }
   Status countProcessors(int32_t device, uint32_t &count) override {
@@ -78,6 +88,22 @@ public:
       return {};
     }
     return checkCuda(result, "cudaDeviceEnablePeerAccess");
+  }
+  Status addsTo(int32_t device, const DeviceId &peer, RemoteAdd &adds) override {
+    int32_t count = 0;
+    adds = RemoteAdd::Unknown;
+    MSCCLC_TRY(deviceCount(count));
+    for (int32_t other = 0; other < count; ++other) {
+      DeviceId id;
+      MSCCLC_TRY(identify(other, id));
+      if (id != peer)
+        continue;
+      int atomics = 1;
+      if (other != device)
+        MSCCLC_CUDA(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, device, other));
+      adds = atomics != 0 ? RemoteAdd::Whole : RemoteAdd::Broken;
+    }
+    return {};
   }
   Status use(int32_t device) override {
     MSCCLC_CUDA(cudaSetDevice(device));
@@ -119,6 +145,11 @@ public:
     cudaFreeHost(memory);
   }
 
+  Status adopt(int32_t device, void *memory, uint64_t bytes, const std::vector<int32_t> &from) override {
+    const OutsideCapture outside;
+    MSCCLC_TRY(use(device));
+    return checkAdopted(driver_, device, memory, bytes, from);
+  }
   Status share(int32_t device, void *memory, uint64_t bytes, ShareHandle &handle, int &file) override {
     MSCCLC_TRY(use(device));
     handle = {};
@@ -198,6 +229,26 @@ public:
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     return cudaStreamIsCapturing(cudaStream(stream), &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
   }
+  Status keepInGraph(int32_t device, Stream stream, std::vector<std::shared_ptr<const void>> objects) override {
+    MSCCLC_TRY(useFor(stream, device));
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    cudaGraph_t graph = nullptr;
+#if CUDART_VERSION >= 13000
+    MSCCLC_CUDA(cudaStreamGetCaptureInfo(cudaStream(stream), &status, nullptr, &graph, nullptr, nullptr, nullptr));
+#else
+    MSCCLC_CUDA(cudaStreamGetCaptureInfo(cudaStream(stream), &status, nullptr, &graph, nullptr, nullptr));
+#endif
+    auto kept = std::make_unique<std::vector<std::shared_ptr<const void>>>(std::move(objects));
+    const auto drop = [](void *vector) { delete static_cast<std::vector<std::shared_ptr<const void>> *>(vector); };
+    cudaUserObject_t object = nullptr;
+    MSCCLC_CUDA(cudaUserObjectCreate(&object, kept.get(), drop, 1, cudaUserObjectNoDestructorSync));
+    kept.release();
+    // The graph takes over the one reference.
+    const cudaError_t result = cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
+    if (result != cudaSuccess)
+      cudaUserObjectRelease(object, 1);
+    return checkCuda(result, "cudaGraphRetainUserObject");
+  }
   bool isDefault(Stream stream) override { return stream == nullptr || stream == cudaStreamLegacy; }
   Status createEvent(int32_t device, Event &event) override {
     MSCCLC_TRY(use(device));
@@ -219,6 +270,10 @@ public:
     MSCCLC_TRY(useFor(stream, device));
     MSCCLC_CUDA(cudaStreamWaitEvent(cudaStream(stream), cudaEvent(event), 0));
     return {};
+  }
+  bool isPending(int32_t device, Event event) override {
+    const OutsideCapture outside;
+    return use(device).ok() && cudaEventQuery(cudaEvent(event)) == cudaErrorNotReady;
   }
   Status await(int32_t device, Event event) override {
     const OutsideCapture outside;
@@ -294,6 +349,7 @@ private:
   CudaMemory memory_;
   std::mutex mutex_;
   std::vector<Stream> copyStreams_; ///< by device
+  std::map<int32_t, DeviceId> ids_; ///< of those that were asked for
 };
 
 } // namespace

@@ -47,6 +47,10 @@ public:
     reaches = true;
     return {};
   }
+  Status addsTo(int32_t, const DeviceId &, RemoteAdd &adds) override {
+    adds = RemoteAdd::Whole;
+    return {};
+  }
   Status use(int32_t) override { return {}; }
   int32_t current() override { return -1; }
 
@@ -76,6 +80,7 @@ public:
     allocations_.erase(found);
   }
 
+  Status adopt(int32_t, void *, uint64_t, const std::vector<int32_t> &) override { return {}; }
   Status share(int32_t, void *memory, uint64_t bytes, ShareHandle &handle, int &file) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto after = allocations_.upper_bound(static_cast<char *>(memory));
@@ -114,6 +119,9 @@ public:
     return {};
   }
   bool capturing(int32_t, Stream) override { return false; }
+  Status keepInGraph(int32_t, Stream, std::vector<std::shared_ptr<const void>>) override {
+    return failure(MSCCLC_ERROR_UNSUPPORTED, "the host has no graphs");
+  }
   bool isDefault(Stream) override { return false; }
 
   // A event is the stream it was last recorded in: waiting for the whole stream is waiting for the event.
@@ -129,6 +137,7 @@ public:
   Status follow(int32_t device, Stream stream, Event event) override {
     return *static_cast<Stream *>(event) == stream ? Status{} : await(device, event);
   }
+  bool isPending(int32_t, Event) override { return false; } // its stream may be gone
   Status await(int32_t device, Event event) override {
     Stream stream = *static_cast<Stream *>(event);
     return stream == nullptr ? Status{} : synchronize(device, stream);

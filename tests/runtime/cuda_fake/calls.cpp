@@ -2,9 +2,11 @@
 #include "fake.h"
 #include "fixture.h"
 
+#include <atomic>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <malloc.h>
+#include <thread>
 
 using namespace testing;
 
@@ -87,6 +89,32 @@ TEST_CASE("Launches at new offsets allocate, copy and wait for nothing") {
 
 TEST_CASE("The same with port channels, but for what the proxy copies") {
   checkThousand("ports4");
+}
+
+TEST_CASE("The proxy does not sleep while a launch runs, and asks for nothing when none does") {
+  Communicator communicator(onDevices(4));
+  Buffer input = communicator.allocate(4096), output = communicator.allocate(4096);
+  Instance instance = communicator.load(onDevice("ports4"), 4096);
+  const auto asked = [](std::chrono::milliseconds time) {
+    const uint64_t before = calls("cudaEventQuery");
+    std::this_thread::sleep_for(time);
+    return calls("cudaEventQuery") - before;
+  };
+  std::atomic<bool> mayBegin{false};
+  cudaLaunchHostFunc(
+      static_cast<cudaStream_t>(mscclc_communicator_stream(communicator.get(), 0)),
+      [](void *begin) {
+        while (!*static_cast<std::atomic<bool> *>(begin))
+          std::this_thread::yield();
+      },
+      &mayBegin);
+  CHECK(asked(std::chrono::milliseconds(50)) == 0);
+  instance.launch(Call().on(input, output).of(4096, MSCCLC_U8)); // which rank 0 keeps from ending
+  CHECK(asked(std::chrono::milliseconds(500)) > 0);
+  mayBegin = true;
+  communicator.synchronize();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200)); // until it has asked once more
+  CHECK(asked(std::chrono::milliseconds(50)) == 0);
 }
 
 TEST_CASE("Launches of different instances on streams of their own follow each other, unless the caller says no") {
@@ -185,48 +213,115 @@ TEST_CASE("A rank follows what was launched last on it, where other ranks were c
     cudaStreamDestroy(stream);
 }
 
+namespace {
+
+/// Graphs of a launch, one for each rank on a stream of its own.
+class Captured {
+public:
+  Captured(MscclcInstance *instance, Call call, uint32_t ranks) : streams_(ranks), graphs_(ranks) {
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      cudaSetDevice(static_cast<int>(rank));
+      REQUIRE(cudaStreamCreateWithPriority(&streams_[rank], cudaStreamNonBlocking, 0) == cudaSuccess);
+    }
+    std::vector<void *> handles(streams_.begin(), streams_.end());
+    call.streams = handles.data();
+    for (const cudaStream_t stream : streams_)
+      cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    REQUIRE(mscclc_launch(instance, &call) == MSCCLC_OK);
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      cudaGraph_t graph = nullptr;
+      REQUIRE(cudaStreamEndCapture(streams_[rank], &graph) == cudaSuccess);
+      cudaGraphInstantiate(&graphs_[rank], graph, 0);
+      cudaGraphDestroy(graph);
+    }
+  }
+  ~Captured() {
+    dropGraphs();
+    for (const cudaStream_t stream : streams_)
+      cudaStreamDestroy(stream);
+  }
+  void replay() {
+    for (size_t rank = 0; rank < graphs_.size(); ++rank)
+      cudaGraphLaunch(graphs_[rank], streams_[rank]);
+  }
+  void wait() {
+    for (const cudaStream_t stream : streams_)
+      cudaStreamSynchronize(stream);
+  }
+  cudaStream_t stream(uint32_t rank) const { return streams_[rank]; }
+  void dropGraphs() {
+    for (const cudaGraphExec_t graph : graphs_)
+      cudaGraphExecDestroy(graph);
+    graphs_.clear();
+  }
+
+private:
+  std::vector<cudaStream_t> streams_;
+  std::vector<cudaGraphExec_t> graphs_;
+};
+
+} // namespace
+
 TEST_CASE("A launch at a new offset is captured, and its replays go there") {
   Communicator communicator(onDevices(4));
   Buffer buffer = communicator.allocate(4096);
   Instance instance = communicator.load(onDevice("gather4"), 256);
-  std::vector<cudaStream_t> streams(4);
-  for (int rank = 0; rank < 4; ++rank) {
-    cudaSetDevice(rank);
-    REQUIRE(cudaStreamCreateWithPriority(&streams[static_cast<size_t>(rank)], cudaStreamNonBlocking, 0) == cudaSuccess);
-  }
   Call call;
   call.inPlace(buffer).of(256, MSCCLC_U8);
-  std::vector<void *> handles(streams.begin(), streams.end());
-  call.streams = handles.data();
   instance.launch(call);
   communicator.synchronize();
   const uint64_t allocations = calls("cudaMalloc");
   call.input_offset = call.output_offset = 1024;
-  for (const cudaStream_t stream : streams)
-    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
-  instance.launch(call);
-  std::vector<cudaGraphExec_t> graphs;
-  for (const cudaStream_t stream : streams) {
-    cudaGraph_t graph = nullptr;
-    REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
-    graphs.emplace_back();
-    cudaGraphInstantiate(&graphs.back(), graph, 0);
-    cudaGraphDestroy(graph);
-  }
+  Captured graphs(instance.get(), call, 4);
   CHECK(calls("cudaMalloc") == allocations);
   for (uint64_t replay = 0; replay < 3; ++replay) {
     for (uint32_t rank = 0; rank < 4; ++rank)
       buffer.write(rank, dataOf(rank, 64, 0, replay), 1024 + rank * 64);
-    for (size_t rank = 0; rank < 4; ++rank)
-      cudaGraphLaunch(graphs[rank], streams[rank]);
-    for (const cudaStream_t stream : streams)
-      cudaStreamSynchronize(stream);
+    graphs.replay();
+    graphs.wait();
     for (uint32_t rank = 0; rank < 4; ++rank)
       for (uint32_t from = 0; from < 4; ++from)
         CHECK(buffer.read<unsigned char>(rank, 64, 1024 + from * 64) == dataOf(from, 64, 0, replay));
   }
-  for (size_t rank = 0; rank < 4; ++rank) {
-    cudaGraphExecDestroy(graphs[rank]);
-    cudaStreamDestroy(streams[rank]);
+}
+
+TEST_CASE("What a graph has captured is refused to be freed until the graph is gone and its replays are over") {
+  MscclcCommunicator *communicator = nullptr;
+  const CommunicatorOptions options = onDevices(4);
+  REQUIRE(mscclc_communicator_create(&options, &communicator) == MSCCLC_OK);
+  MscclcBuffer *input = nullptr, *output = nullptr, *other = nullptr;
+  for (MscclcBuffer **buffer : {&input, &output, &other})
+    REQUIRE(mscclc_buffer_allocate(communicator, 4096, buffer) == MSCCLC_OK);
+  MscclcInstance *instance = nullptr;
+  REQUIRE(mscclc_instance_create(communicator, &onDevice("packets4"), 64, &instance) == MSCCLC_OK);
+  Call call;
+  call.of(64, MSCCLC_F32);
+  call.input = input;
+  call.output = output;
+  std::atomic<bool> mayEnd{false};
+  {
+    Captured graphs(instance, call, 4);
+    CHECK(mscclc_buffer_release(input) == MSCCLC_ERROR_IN_GRAPH);
+    CHECK(std::string(mscclc_last_error()) ==
+          "release a buffer: a graph has captured launches of it; destroy the graph before");
+    CHECK(mscclc_buffer_release(output) == MSCCLC_ERROR_IN_GRAPH);
+    CHECK(mscclc_instance_destroy(instance) == MSCCLC_ERROR_IN_GRAPH);
+    CHECK(mscclc_communicator_destroy(communicator) == MSCCLC_ERROR_IN_GRAPH);
+    CHECK(mscclc_buffer_release(other) == MSCCLC_OK); // which no graph uses
+    // All of it still works; a replay under way holds it beyond the end of its graph.
+    cudaLaunchHostFunc(
+        graphs.stream(0),
+        [](void *end) {
+          while (!*static_cast<std::atomic<bool> *>(end))
+            std::this_thread::yield();
+        },
+        &mayEnd);
+    graphs.replay();
+    graphs.dropGraphs();
+    CHECK(mscclc_instance_destroy(instance) == MSCCLC_ERROR_IN_GRAPH);
+    mayEnd = true;
+    CHECK(mscclc_instance_destroy(instance) == MSCCLC_OK);
+    CHECK(mscclc_buffer_release(input) == MSCCLC_OK);
   }
+  CHECK(mscclc_communicator_destroy(communicator) == MSCCLC_OK);
 }

@@ -18,12 +18,19 @@ namespace {
 struct Object {
   int file;
   size_t bytes;
+  int device = 0;
   unsigned devices = 0; ///< of a multicast object, that must have joined before memory is bound; 0: not known here
   std::set<CUdevice> joined;
   unsigned bound = 0;
 };
 std::map<CUmemGenericAllocationHandle, Object> objects;
 std::map<CUdeviceptr, size_t> reserved;
+struct Mapped {
+  size_t bytes;
+  int device;
+  std::set<int> access; ///< devices
+};
+std::map<CUdeviceptr, Mapped> mapped;
 CUmemGenericAllocationHandle nextHandle = 1;
 
 using Guard = std::lock_guard<std::mutex>;
@@ -37,7 +44,7 @@ Object &objectOf(CUmemGenericAllocationHandle handle) {
 void *pointer(CUdeviceptr address) {
   return reinterpret_cast<void *>(address);
 }
-CUresult make(CUmemGenericAllocationHandle *handle, size_t bytes, unsigned devices) {
+CUresult make(CUmemGenericAllocationHandle *handle, size_t bytes, int device, unsigned devices) {
   if (bytes == 0 || bytes % granularity != 0)
     return CUDA_ERROR_INVALID_VALUE;
   const int file = newMemoryFile(bytes);
@@ -45,8 +52,17 @@ CUresult make(CUmemGenericAllocationHandle *handle, size_t bytes, unsigned devic
     return CUDA_ERROR_OUT_OF_MEMORY;
   const Guard guard(mutex);
   *handle = nextHandle++;
-  objects[*handle] = {file, bytes, devices, {}, 0};
+  objects[*handle] = {file, bytes, device, devices, {}, 0};
   return CUDA_SUCCESS;
+}
+
+/// The mapping that an address lies in. The table's lock is held.
+std::map<CUdeviceptr, Mapped>::iterator mappingOf(CUdeviceptr address) {
+  auto after = mapped.upper_bound(address);
+  if (after == mapped.begin())
+    return mapped.end();
+  const auto found = std::prev(after);
+  return address < found->first + found->second.bytes ? found : mapped.end();
 }
 
 // Functions by the driver's names, without their versions.
@@ -69,17 +85,48 @@ CUresult DeviceGetAttribute(int *value, CUdevice_attribute, CUdevice) {
 }
 CUresult MemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
   counted(__func__);
-  return findAllocation(address, *base, *bytes) ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  if (findAllocation(address, *base, *bytes))
+    return CUDA_SUCCESS;
+  const Guard guard(mutex);
+  const auto found = mappingOf(address);
+  if (found == mapped.end())
+    return CUDA_ERROR_NOT_FOUND;
+  *base = found->first;
+  *bytes = found->second.bytes;
+  return CUDA_SUCCESS;
+}
+CUresult PointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr address) {
+  counted(__func__);
+  void *const pool = poolOf(address);
+  CUdeviceptr base = 0;
+  size_t bytes = 0;
+  if (attribute == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE)
+    *static_cast<void **>(value) = pool;
+  else if (attribute == CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE)
+    *static_cast<int *>(value) = pool == nullptr && findAllocation(address, base, bytes) ? 1 : 0;
+  else
+    return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
+CUresult MemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address) {
+  counted(__func__);
+  const Guard guard(mutex);
+  const auto found = mappingOf(address);
+  if (found == mapped.end())
+    return CUDA_ERROR_INVALID_VALUE;
+  *flags = found->second.access.count(location->id) != 0 ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                                         : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  return CUDA_SUCCESS;
 }
 CUresult MemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *, CUmemAllocationGranularity_flags) {
   counted(__func__);
   *bytes = granularity;
   return CUDA_SUCCESS;
 }
-CUresult MemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *,
+CUresult MemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *properties,
                    unsigned long long) {
   counted(__func__);
-  return make(handle, bytes, 0);
+  return make(handle, bytes, properties->location.id, 0);
 }
 CUresult MemRelease(CUmemGenericAllocationHandle handle) {
   counted(__func__);
@@ -116,16 +163,22 @@ CUresult MemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAl
   const auto found = reserved.find(address);
   if (offset != 0 || bytes != object.bytes || found == reserved.end() || found->second != bytes)
     return CUDA_ERROR_INVALID_VALUE;
+  mapped[address] = {bytes, object.device, {}};
   void *const memory = ::mmap(pointer(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, object.file, 0);
   return memory == MAP_FAILED ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
 CUresult MemUnmap(CUdeviceptr address, size_t bytes) {
   counted(__func__);
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  const Guard guard(mutex);
+  mapped.erase(address);
   return ::mmap(pointer(address), bytes, PROT_NONE, flags, -1, 0) == MAP_FAILED ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
-CUresult MemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *, size_t count) {
+CUresult MemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count) {
   counted(__func__);
+  const Guard guard(mutex);
+  for (size_t i = 0; i < count; ++i)
+    mapped[address].access.insert(access[i].location.id);
   return count != 0 && ::mprotect(pointer(address), bytes, PROT_READ | PROT_WRITE) == 0 ? CUDA_SUCCESS
                                                                                         : CUDA_ERROR_INVALID_VALUE;
 }
@@ -144,7 +197,7 @@ CUresult MemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void
     return CUDA_ERROR_INVALID_VALUE;
   const Guard guard(mutex);
   *handle = nextHandle++;
-  objects[*handle] = {own, static_cast<size_t>(info.st_size), 0, {}, 0};
+  objects[*handle] = {own, static_cast<size_t>(info.st_size), 0, 0, {}, 0};
   return CUDA_SUCCESS;
 }
 CUresult MulticastGetGranularity(size_t *bytes, const CUmulticastObjectProp *properties, CUmulticastGranularity_flags) {
@@ -154,7 +207,7 @@ CUresult MulticastGetGranularity(size_t *bytes, const CUmulticastObjectProp *pro
 }
 CUresult MulticastCreate(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *properties) {
   counted(__func__);
-  return make(handle, properties->size, properties->numDevices);
+  return make(handle, properties->size, 0, properties->numDevices);
 }
 CUresult MulticastAddDevice(CUmemGenericAllocationHandle handle, CUdevice device) {
   counted(__func__);
@@ -194,7 +247,9 @@ void *findDriverFunction(const char *name) {
   FIND(CtxGetCurrent)
   FIND(GetErrorName)
   FIND(DeviceGetAttribute)
+  FIND(PointerGetAttribute)
   FIND(MemGetAddressRange)
+  FIND(MemGetAccess)
   FIND(MemGetAllocationGranularity)
   FIND(MemCreate)
   FIND(MemRelease)
@@ -212,6 +267,12 @@ void *findDriverFunction(const char *name) {
   FIND(MulticastUnbind)
 #undef FIND
   return nullptr;
+}
+
+int deviceOfMapping(CUdeviceptr address) {
+  const Guard guard(mutex);
+  const auto found = mappingOf(address);
+  return found == mapped.end() ? -1 : found->second.device;
 }
 
 void reportDriverLeftovers() {

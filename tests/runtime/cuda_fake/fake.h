@@ -4,7 +4,9 @@
 //
 //   CUDA_FAKE_DEVICES=N     devices there (1)
 //   CUDA_FAKE_MULTICAST=1   they have multicast objects
+//   CUDA_FAKE_NO_ATOMICS=1  links between devices do not add
 //   CUDA_FAKE_FAILS=NAME    this function of the driver always fails
+//   CUDA_FAKE_CLOSED_POOLS=1  pools of memory let no other device in
 #pragma once
 
 #include <cstddef>
@@ -23,13 +25,21 @@ void counted(const char *function);
 [[noreturn]] void wrong(const char *what);
 /// Of a driver's function; null if the fake has none of this name.
 void *findDriverFunction(const char *name);
+/// Ends the program with `what`, if the calling thread has no device, or may not wait while a stream is captured.
+void needDevice(const char *what);
+void needNoCapture(const char *what);
 /// The device of the calling thread, or -1.
 int currentDevice();
 /// The allocation that `address` lies in; false if it is in none.
 bool findAllocation(CUdeviceptr address, CUdeviceptr &base, size_t &bytes);
+/// The pool that memory was taken from; null: none.
+void *poolOf(CUdeviceptr address);
+/// Of memory that the driver's functions mapped, or -1.
+int deviceOfMapping(CUdeviceptr address);
 /// Memory that other processes can map: a descriptor, or -1.
 int newMemoryFile(size_t bytes);
-/// What is left of the driver's objects.
+/// What is left of memory, and of the driver's objects.
+void reportAllocations();
 void reportDriverLeftovers();
 
 extern std::mutex mutex; ///< of all the fake's tables

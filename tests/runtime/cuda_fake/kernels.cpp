@@ -29,7 +29,8 @@ template <const MscclcKernel &(*host)()> struct OnDevice {
 };
 
 [[maybe_unused]] const int32_t registered[] = {
-    OnDevice<testing::gather4>::registerIt(MSCCLC_USES_MULTICAST), OnDevice<testing::packets4>::registerIt(0),
+    OnDevice<testing::gather4>::registerIt(MSCCLC_USES_MULTICAST),
+    OnDevice<testing::gather72>::registerIt(MSCCLC_USES_MULTICAST), OnDevice<testing::packets4>::registerIt(0),
     OnDevice<testing::ports4>::registerIt(0), OnDevice<testing::turns2>::registerIt(0)};
 
 } // namespace

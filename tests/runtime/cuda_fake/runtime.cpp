@@ -8,11 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
-#include <fcntl.h>
 #include <map>
+#include <memory>
 #include <string>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace cuda_fake {
 
@@ -21,14 +19,6 @@ std::mutex mutex;
 namespace {
 
 thread_local int device = -1;
-
-struct Allocation {
-  size_t bytes;
-  int file;
-  std::string importedAs; ///< empty: allocated here
-  unsigned opened = 0;
-};
-std::map<char *, Allocation> allocations;
 
 std::mutex countsMutex;
 std::map<std::string, uint64_t> counts; ///< calls, by function
@@ -39,16 +29,9 @@ struct Event {
   uint64_t recorded = 0, reached = 0;
 };
 
-/// What stands in a cudaIpcMemHandle_t.
-struct Handle {
-  int process, file;
-  size_t bytes;
-};
-
 struct AtExit {
   ~AtExit() {
-    if (!allocations.empty())
-      std::fprintf(stderr, "cuda fake: %zu allocations are left\n", allocations.size());
+    reportAllocations();
     reportDriverLeftovers();
   }
 } atExit;
@@ -59,30 +42,32 @@ int deviceCount() {
   const char *const text = std::getenv("CUDA_FAKE_DEVICES");
   return text == nullptr ? 1 : std::atoi(text);
 }
-void needDevice(const char *what) {
-  if (device < 0)
-    wrong(what);
-}
-void *map(int file, size_t bytes) {
-  void *const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
-}
-void drop(std::map<char *, Allocation>::iterator entry) {
-  ::munmap(entry->first, entry->second.bytes);
-  ::close(entry->second.file);
-  allocations.erase(entry);
-}
 Event &eventOf(cudaEvent_t event) {
   return *reinterpret_cast<Event *>(event);
 }
 
-using Works = std::vector<std::function<void()>>;
+/// Calls back when nobody refers to it any more.
+struct UserObject {
+  void *of;
+  cudaHostFn_t end;
+  UserObject(void *object, cudaHostFn_t callback) : of(object), end(callback) {}
+  ~UserObject() { end(of); }
+  UserObject(const UserObject &) = delete;
+  UserObject &operator=(const UserObject &) = delete;
+};
+using UserObjects = std::vector<std::shared_ptr<UserObject>>;
+
+/// A graph, or one that can be launched.
+struct Graph {
+  std::vector<std::function<void()>> works;
+  UserObjects objects;
+};
 struct Stream {
   int device = -1;
   std::atomic<int> pending{0};
   std::atomic<unsigned long long> capture{0}; ///< its number; 0: none
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
-  Works captured;
+  std::unique_ptr<Graph> captured;
   mscclc::standin::Stream queue; ///< ends before what its work uses
 };
 std::atomic<unsigned long long> lastCapture{0};
@@ -94,8 +79,11 @@ thread_local cudaStreamCaptureMode captureMode = cudaStreamCaptureModeGlobal;
 Stream *streamOf(cudaStream_t stream) {
   return reinterpret_cast<Stream *>(stream);
 }
-const Works *worksOf(const void *graph) {
-  return static_cast<const Works *>(graph);
+Graph *graphOf(void *graph) {
+  return static_cast<Graph *>(graph);
+}
+std::shared_ptr<UserObject> *objectOf(cudaUserObject_t object) {
+  return reinterpret_cast<std::shared_ptr<UserObject> *>(object);
 }
 /// In stream order; the default stream's work is done at once.
 void enqueue(cudaStream_t handle, std::function<void()> work) {
@@ -103,7 +91,7 @@ void enqueue(cudaStream_t handle, std::function<void()> work) {
     return work();
   Stream *const stream = streamOf(handle);
   if (stream->capture != 0) {
-    stream->captured.push_back(std::move(work));
+    stream->captured->works.push_back(std::move(work));
     return;
   }
   ++stream->pending;
@@ -111,10 +99,6 @@ void enqueue(cudaStream_t handle, std::function<void()> work) {
     work();
     --stream->pending;
   });
-}
-void needNoCapture(const char *what) {
-  if ((captures != 0 || ownCaptures != 0) && captureMode != cudaStreamCaptureModeRelaxed)
-    wrong(what);
 }
 void countCapture(cudaStreamCaptureMode mode, int change) {
   if (mode == cudaStreamCaptureModeGlobal)
@@ -144,24 +128,14 @@ void wrong(const char *what) {
 int currentDevice() {
   return device;
 }
-int newMemoryFile(size_t bytes) {
-  const int file = ::memfd_create("cuda fake", MFD_CLOEXEC);
-  if (file >= 0 && ::ftruncate(file, static_cast<off_t>(bytes)) == 0)
-    return file;
-  ::close(file);
-  return -1;
+void needDevice(const char *what) {
+  if (device < 0)
+    wrong(what);
 }
-bool findAllocation(CUdeviceptr address, CUdeviceptr &base, size_t &bytes) {
-  const Guard guard(mutex);
-  auto after = allocations.upper_bound(reinterpret_cast<char *>(address));
-  if (after == allocations.begin())
-    return false;
-  const auto &[begin, allocation] = *--after;
-  base = reinterpret_cast<CUdeviceptr>(begin);
-  bytes = allocation.bytes;
-  return address < base + bytes;
+void needNoCapture(const char *what) {
+  if ((captures != 0 || ownCaptures != 0) && captureMode != cudaStreamCaptureModeRelaxed)
+    wrong(what);
 }
-
 } // namespace cuda_fake
 
 using namespace cuda_fake;
@@ -200,9 +174,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int of) {
   properties->uuid.bytes[0] = static_cast<char>(of + 1);
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {
   counted(__func__);
-  *value = 132;
+  *value = attribute == cudaDevAttrPageableMemoryAccess ? 0 : 132;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
@@ -213,6 +187,11 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
   counted(__func__);
   return peer == device ? cudaErrorInvalidDevice : cudaSuccess;
+}
+cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr, int device, int peer) {
+  counted(__func__);
+  *value = std::getenv("CUDA_FAKE_NO_ATOMICS") == nullptr ? 1 : 0;
+  return device == peer ? cudaErrorInvalidDevice : cudaSuccess;
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
   counted(__func__);
@@ -264,14 +243,19 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 }
 #if CUDART_VERSION >= 13000
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id,
-                                     cudaGraph_t *, const cudaGraphNode_t **, const cudaGraphEdgeData **, size_t *) {
+                                     cudaGraph_t *graph, const cudaGraphNode_t **, const cudaGraphEdgeData **,
+                                     size_t *) {
 #else
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id,
-                                     cudaGraph_t *, const cudaGraphNode_t **, size_t *) {
+                                     cudaGraph_t *graph, const cudaGraphNode_t **, size_t *) {
 #endif
   counted(__func__);
-  *id = stream == nullptr ? 0 : streamOf(stream)->capture.load();
-  *status = *id != 0 ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  const unsigned long long capture = stream == nullptr ? 0 : streamOf(stream)->capture.load();
+  *status = capture != 0 ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  if (id != nullptr)
+    *id = capture;
+  if (graph != nullptr && capture != 0)
+    *graph = reinterpret_cast<cudaGraph_t>(streamOf(stream)->captured.get());
   return cudaSuccess;
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user) {
@@ -287,6 +271,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   counted(__func__);
+  streamOf(stream)->captured = std::make_unique<Graph>();
   streamOf(stream)->capture = ++lastCapture;
   streamOf(stream)->mode = mode;
   countCapture(mode, 1);
@@ -298,8 +283,27 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
     return cudaErrorIllegalState;
   streamOf(stream)->capture = 0;
   countCapture(streamOf(stream)->mode, -1);
-  *graph = reinterpret_cast<cudaGraph_t>(new Works(std::move(streamOf(stream)->captured)));
-  streamOf(stream)->captured.clear();
+  *graph = reinterpret_cast<cudaGraph_t>(streamOf(stream)->captured.release());
+  return cudaSuccess;
+}
+cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *of, cudaHostFn_t end, unsigned references,
+                                 unsigned flags) {
+  counted(__func__);
+  if (references != 1 || flags != cudaUserObjectNoDestructorSync)
+    wrong("a user object with other references or flags than CUDA takes");
+  *object = reinterpret_cast<cudaUserObject_t>(new std::shared_ptr<UserObject>(std::make_shared<UserObject>(of, end)));
+  return cudaSuccess;
+}
+cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned) {
+  counted(__func__);
+  delete objectOf(object);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned, unsigned flags) {
+  counted(__func__);
+  graphOf(graph)->objects.push_back(*objectOf(object));
+  if (flags == cudaGraphUserObjectMove)
+    delete objectOf(object);
   return cudaSuccess;
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
@@ -309,7 +313,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long) {
   counted(__func__);
-  *executable = reinterpret_cast<cudaGraphExec_t>(new Works(*worksOf(graph)));
+  *executable = reinterpret_cast<cudaGraphExec_t>(new Graph(*graphOf(graph)));
   return cudaSuccess;
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) {
@@ -319,18 +323,19 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   counted(__func__);
   needDevice("a graph without a device");
-  for (const auto &work : *worksOf(executable))
+  for (const auto &work : graphOf(executable)->works)
     enqueue(stream, work);
+  enqueue(stream, [objects = graphOf(executable)->objects] {}); // which a replay under way holds too
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   counted(__func__);
-  delete worksOf(executable);
+  delete graphOf(executable);
   return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   counted(__func__);
-  delete worksOf(graph);
+  delete graphOf(graph);
   return cudaSuccess;
 }
 uint64_t cudaFakeCalls(const char *function) {
@@ -429,43 +434,6 @@ cudaError_t cudaDeviceReset() {
   return cudaDeviceSynchronize();
 }
 
-cudaError_t cudaMalloc(void **memory, size_t bytes) {
-  counted(__func__);
-  needDevice("memory without a device");
-  needNoCapture("memory while a stream is captured");
-  if (bytes == 0)
-    wrong("no bytes of memory");
-  const int file = newMemoryFile(bytes);
-  *memory = file < 0 ? nullptr : map(file, bytes);
-  if (*memory == nullptr)
-    return cudaErrorMemoryAllocation;
-  std::memset(*memory, 0xee, bytes);
-  const Guard guard(mutex);
-  allocations[static_cast<char *>(*memory)] = {bytes, file, {}, 0};
-  return cudaSuccess;
-}
-cudaError_t cudaFree(void *memory) {
-  counted(__func__);
-  const Guard guard(mutex);
-  const auto found = allocations.find(static_cast<char *>(memory));
-  if (memory == nullptr)
-    return cudaSuccess;
-  if (found == allocations.end() || !found->second.importedAs.empty())
-    wrong("freed what was not allocated");
-  drop(found);
-  return cudaSuccess;
-}
-cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned) {
-  counted(__func__);
-  *memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-  std::memset(*memory, 0xee, bytes);
-  return cudaSuccess;
-}
-cudaError_t cudaFreeHost(void *memory) {
-  counted(__func__);
-  std::free(memory);
-  return cudaSuccess;
-}
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
   counted(__func__);
   enqueue(stream, [=] {
@@ -494,49 +462,6 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *all) {
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
   counted(__func__);
   enqueue(stream, [=] { std::memset(memory, value, bytes); });
-  return cudaSuccess;
-}
-
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory) {
-  counted(__func__);
-  const Guard guard(mutex);
-  const auto found = allocations.find(static_cast<char *>(memory));
-  if (found == allocations.end())
-    return cudaErrorInvalidValue;
-  const Handle made{::getpid(), found->second.file, found->second.bytes};
-  std::memset(handle, 0, sizeof(*handle));
-  std::memcpy(handle, &made, sizeof(made));
-  return cudaSuccess;
-}
-cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned flags) {
-  counted(__func__);
-  needDevice("memory of another process without a device");
-  Handle wanted;
-  std::memcpy(&wanted, &handle, sizeof(wanted));
-  const std::string path = "/proc/" + std::to_string(wanted.process) + "/fd/" + std::to_string(wanted.file);
-  const std::string name = path + " on " + std::to_string(device);
-  const Guard guard(mutex);
-  for (auto &[address, allocation] : allocations)
-    if (allocation.importedAs == name) { // opened once more, it is where it was
-      ++allocation.opened;
-      *memory = address;
-      return cudaSuccess;
-    }
-  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  *memory = file < 0 || flags != cudaIpcMemLazyEnablePeerAccess ? nullptr : map(file, wanted.bytes);
-  if (*memory == nullptr)
-    return cudaErrorInvalidResourceHandle;
-  allocations[static_cast<char *>(*memory)] = {wanted.bytes, file, name, 1};
-  return cudaSuccess;
-}
-cudaError_t cudaIpcCloseMemHandle(void *memory) {
-  counted(__func__);
-  const Guard guard(mutex);
-  const auto found = allocations.find(static_cast<char *>(memory));
-  if (found == allocations.end() || found->second.importedAs.empty())
-    wrong("closed what was not opened");
-  if (--found->second.opened == 0)
-    drop(found);
   return cudaSuccess;
 }
 }

@@ -1,9 +1,9 @@
 // A double of NCCL's host interface in host memory, as far as the runtime's engine calls it: communicators that meet at
 // a board which processes have from before they forked, memory that they map from each other, symmetric windows, and
 // load/store teams of NCCL_DOUBLE_TEAM ranks (all, if it is not set), and a network between the teams with
-// NCCL_DOUBLE_GIN contexts (2, if it is not set; 0: there is none). It says to be NCCL_DOUBLE_VERSION. It is built as
-// a version without and as one with the host functions for addresses. Nothing of NCCL's is in it but names, codes and
-// layouts that its headers publish.
+// NCCL_DOUBLE_GIN contexts (2, if it is not set; 0: there is none). Groups never end where NCCL_DOUBLE_STUCK is set. It
+// says to be NCCL_DOUBLE_VERSION. It is built as a version without and as one with the host functions for addresses.
+// Nothing of NCCL's is in it but names, codes and layouts that its headers publish.
 #include "board.h"
 #include "network.h"
 
@@ -21,7 +21,7 @@ using namespace nccl_double;
 
 namespace {
 
-enum Result { Success = 0, SystemError = 2, InvalidArgument = 4, InvalidUsage = 5 };
+enum Result { Success = 0, SystemError = 2, InvalidArgument = 4, InvalidUsage = 5, InProgress = 7 };
 
 struct Team {
   int ranks, rank, stride;
@@ -47,6 +47,11 @@ struct Offer {
   uint64_t offset;
   uint64_t bytes;
 };
+
+/// Communicators do not block, and their groups never end.
+bool isStuck() {
+  return std::getenv("NCCL_DOUBLE_STUCK") != nullptr;
+}
 
 Offer offerOf(void *memory, uint64_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex);
@@ -217,7 +222,7 @@ int ncclCommCuDevice(ncclComm *, int *device) {
   return Success;
 }
 int ncclCommGetAsyncError(ncclComm *comm, int *result) {
-  *result = comm->board->error.load();
+  *result = isStuck() ? static_cast<int>(InProgress) : comm->board->error.load();
   return Success;
 }
 int ncclCommDestroy(ncclComm *comm) {
@@ -233,7 +238,8 @@ int ncclGroupStart() {
   return Success;
 }
 int ncclGroupEnd() {
-  return --depth == 0 ? run() : static_cast<int>(Success);
+  const int result = --depth == 0 ? run() : static_cast<int>(Success);
+  return isStuck() ? static_cast<int>(InProgress) : result;
 }
 
 int ncclMemAlloc(void **memory, size_t bytes) {

@@ -36,8 +36,9 @@ TEST_CASE("waits on one channel by different threads are kept in order") {
   };
   CHECK(syncsBefore(both(OpKind::Wait, {1}), "wait(k, 1, one(1))"));
   CHECK_FALSE(syncsBefore(both(OpKind::Wait, {0}), "wait(k, 1, one(0))"));
-  // Signals of memory channels only add up.
-  CHECK_FALSE(syncsBefore(both(OpKind::Signal, {1}), "signal(k, one(1))"));
+  // So are signals, which may be stored as counts.
+  CHECK(syncsBefore(both(OpKind::Signal, {1}), "signal(k, one(1))"));
+  CHECK_FALSE(syncsBefore(both(OpKind::Signal, {0}), "signal(k, one(0))"));
 }
 
 TEST_CASE("requests for a port are made in the program's order") {

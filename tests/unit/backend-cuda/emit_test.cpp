@@ -79,6 +79,22 @@ TEST_CASE("a kernel names its root, and says where buffers lie that share memory
   CHECK(emit(program).find("flags = " + std::to_string(MSCCLC_IN_PLACE | MSCCLC_ONE_START) + ";") != std::string::npos);
 }
 
+TEST_CASE("a kernel says that several blocks signal on one channel") {
+  const auto flagsOf = [](std::uint32_t second) {
+    ProgramMaker m("two", ir::CollectiveKind::Test, 2, 1, 1, 0, 2);
+    const std::uint32_t first = m.connectAll(), other = m.connectAll();
+    for (std::uint32_t r = 0; r < 2; ++r)
+      for (std::uint32_t b = 0; b < 2; ++b)
+        m.all(r, b, OpKind::Signal, b == 0 ? first : second);
+    static_cast<void>(other);
+    const std::string text = emit(m.program);
+    const std::size_t at = text.find("flags = ") + 8;
+    return std::stoul(text.substr(at, text.find_first_of(",;", at) - at));
+  };
+  CHECK(flagsOf(0) == MSCCLC_SHARED_SIGNALS);
+  CHECK(flagsOf(1) == 0);
+}
+
 TEST_CASE("a size that is compiled in is the only size") {
   cuda::EmitOptions options;
   options.messageSize = 4096;

@@ -113,11 +113,18 @@ MSCCLC_DEVICE void storeRelaxed(uint64_t *p, uint64_t v) {
 MSCCLC_DEVICE void storeRelease(uint64_t *p, uint64_t v) {
   asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(globalAddress(p)), "l"(v) : "memory");
 }
-MSCCLC_DEVICE void addRelaxed(uint64_t *p, uint64_t v) {
-  asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(globalAddress(p)), "l"(v) : "memory");
-}
-MSCCLC_DEVICE void addRelease(uint64_t *p, uint64_t v) {
-  asm volatile("red.release.sys.global.add.u64 [%0], %1;" ::"l"(globalAddress(p)), "l"(v) : "memory");
+/// Raises a counter at a peer by 1. Where `sent` is not null the counter has no other writer, and the link may not add:
+/// then it is told how often it was raised.
+template <bool Release> MSCCLC_DEVICE void raise(uint64_t *counter, uint64_t *sent) {
+  if constexpr (Release)
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+  if (sent == nullptr) {
+    asm volatile("red.relaxed.sys.global.add.u64 [%0], 1;" ::"l"(globalAddress(counter)) : "memory");
+    return;
+  }
+  const uint64_t count = loadRelaxed(sent) + 1;
+  storeRelaxed(sent, count);
+  storeRelaxed(counter, count);
 }
 /// Within the device; both acquires and releases. Returns the value before.
 MSCCLC_DEVICE uint64_t fetchAddDevice(uint64_t *p, uint64_t v) {

@@ -94,7 +94,7 @@ template <unsigned N, class W, class Word> MSCCLC_DEVICE void storeToAll(const W
 /// sources are in flight at once.
 template <class Acc, class Word, unsigned N, unsigned D, unsigned Together, class S, class W>
 MSCCLC_DEVICE void reduceSome(const S &source, const W &target, uint64_t at, unsigned lanes) {
-  constexpr unsigned batch = N < loadsInFlight ? N : loadsInFlight;
+  constexpr unsigned wanted = N > maxHeld ? 2 * loadsInFlight : loadsInFlight, batch = N < wanted ? N : wanted;
   Acc acc[Together];
   MSCCLC_UNROLL_HELD
   for (unsigned from = 0; from < N; from += batch) {

@@ -12,13 +12,21 @@ namespace detail {
 template <class K> MSCCLC_DEVICE void request(const K &k, uint32_t operation, const MscclcTrigger &wanted) {
   const MscclcFifo &fifo = k.args.fifo;
   const uint64_t number = fetchAddDevice(fifo.head, 1);
-  bool room = false;
-  spin(k.args, {MSCCLC_WAIT_FIFO, operation, MSCCLC_UNPAIRED, wanted.channel, number}, [&](uint64_t &seen) {
-    seen = loadAcquire(fifo.tail) + fifo.capacity;
-    return room = number < seen;
-  });
-  if (!room)
-    return;
+  // The host's memory is read only where what was last seen of it says that the queue may be full.
+  uint64_t *const lastSeen = fifo.head + 1;
+  if (number >= loadAcquireDevice(lastSeen) + fifo.capacity) {
+    bool room = false;
+    spin(k.args, {MSCCLC_WAIT_FIFO, operation, MSCCLC_UNPAIRED, wanted.channel, number}, [&](uint64_t &seen) {
+      const uint64_t tail = loadAcquire(fifo.tail);
+      seen = tail + fifo.capacity;
+      room = number < seen;
+      if (room)
+        storeRelease(lastSeen, tail);
+      return room;
+    });
+    if (!room)
+      return;
+  }
   MscclcTrigger *slot = &fifo.slots[number & (fifo.capacity - 1)];
   slot->size = wanted.size;
   slot->src_offset = wanted.src_offset;

@@ -90,11 +90,17 @@ template <class K, class F> MSCCLC_DEVICE void forOnes(const K &k, unsigned n, F
 
 /// Signals on memory channels: all that the block did before its last sync is visible to who waits for it.
 template <class K, class L> MSCCLC_DEVICE void signal(const K &k, const L &channels) {
-  detail::forOnes(k, L::size, [&](unsigned i) { detail::addRelease(k.args.memory_channels[channels(i)].outbound, 1); });
+  detail::forOnes(k, L::size, [&](unsigned i) {
+    const MscclcChannel &channel = k.args.memory_channels[channels(i)];
+    detail::raise<true>(channel.outbound, channel.sent);
+  });
 }
 /// The same, ordering control but no data of this launch.
 template <class K, class L> MSCCLC_DEVICE void relaxedSignal(const K &k, const L &channels) {
-  detail::forOnes(k, L::size, [&](unsigned i) { detail::addRelaxed(k.args.memory_channels[channels(i)].outbound, 1); });
+  detail::forOnes(k, L::size, [&](unsigned i) {
+    const MscclcChannel &channel = k.args.memory_channels[channels(i)];
+    detail::raise<false>(channel.outbound, channel.sent);
+  });
 }
 
 /// Waits on memory channels. `operation` is the operation's position, for reports.
