@@ -9,8 +9,8 @@
 #                   [ALGORITHM name] [PARAMS name=value…] [OPTIONS option…] [DEPENDS file…] [ARCHITECTURES arch…] [HOST])
 #   Bakes a kernel into a loadable library TARGET, whose kernels register themselves when it is loaded
 #   (mscclc_load_library, or a link against it). It is compiled by nvcc, for ARCHITECTURES (default:
-#   CMAKE_CUDA_ARCHITECTURES, or 90), or with HOST by the C++ compiler, for the CPU stand-in. The property
-#   MSCCLC_SOURCE is the emitted file.
+#   CMAKE_CUDA_ARCHITECTURES, or 90), or with HOST by the C++ compiler, for the CPU stand-in. OPTIONS --dtype=f64,i64
+#   bakes it for these types of elements. The property MSCCLC_SOURCE is the emitted file.
 #
 # Both are made anew when the source changes, a file that it includes, a file named by DEPENDS, or the compiler.
 include_guard(GLOBAL)
