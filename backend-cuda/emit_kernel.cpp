@@ -3,7 +3,6 @@
 #include "backend-cuda/diagnostics.h"
 #include "backend-cuda/specialise.h"
 #include "backend-cuda/write_source.h"
-#include "ir/op_semantics.h"
 #include "ir/structure.h"
 
 #include <cctype>
@@ -48,13 +47,9 @@ private:
         diagnostics_.report(diag::pipeline_unit_zero, where);
         continue;
       }
-      bool packets = false;
-      for (std::uint32_t i = 1; i <= op.bodySize; ++i)
-        packets |= ir::isPacketOp(block.ops[o + i].kind);
-      if (packets && op.imm % 8 != 0)
-        diagnostics_.report(diag::pipeline_unit_unaligned, where, {op.imm, 8, "packets"});
-      else if (op.imm % 4 != 0)
-        diagnostics_.report(diag::pipeline_unit_unaligned, where, {op.imm, 4, "elements"});
+      // The longest element, and what a packet carries.
+      if (op.imm % 8 != 0)
+        diagnostics_.report(diag::pipeline_unit_unaligned, where, {op.imm, 8});
     }
   }
 

@@ -5,12 +5,16 @@
 #include "ir/program.h"
 
 #include <string>
+#include <vector>
 
 namespace mscclc::cuda {
 
 struct EmitOptions {
   /// Bytes of the message, compiled in; 0: an argument of each launch.
   std::uint64_t messageSize = 0;
+  /// Types of elements, as the runtime's dtypes.def names them; none: those that are used most. A kernel that reduces
+  /// nothing takes any.
+  std::vector<std::string> types;
   std::string toolVersion = "mscclc";
   /// What the program was compiled from, as the emitted file names it.
   std::string sourceName;

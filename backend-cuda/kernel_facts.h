@@ -11,7 +11,7 @@ namespace mscclc::cuda {
 struct KernelFacts {
   const ir::Program &program;
   /// Template argument of a reduction, by its operation: "Op" where the plan has one operation throughout.
-  std::array<std::string, 3> reduceOp;
+  std::array<std::string, ir::reduceOpCount> reduceOp;
   RemoteReads remoteReads;
 };
 

@@ -5,6 +5,7 @@
 #include "backend-cuda/dispatch.h"
 #include "backend-cuda/printer.h"
 #include "ir/collectives.h"
+#include "ir/internal_error.h"
 #include "ir/kernel_threads.h"
 #include "ir/op_semantics.h"
 
@@ -46,8 +47,26 @@ void chooseLayout(const ir::Program &program, KernelModel &model) {
   model.shares = ir::sharesOfMessage(program);
   model.groupChunks = ir::chunksOfMessage(program, most) / model.shares;
   model.scratchSlots = most.scratchChunks;
-  // Chunks hold whole elements of every type.
-  model.unit = std::lcm<std::uint64_t>(program.bufferAlignment, 4);
+  // Chunks hold whole elements of every type, as operations on parts of them do.
+  model.unit = std::lcm<std::uint64_t>(program.bufferAlignment, 8);
+}
+
+/// The C++ types of elements of these names.
+std::string elementTypes(const std::vector<std::string> &names) {
+  static const std::pair<std::string_view, std::string_view> known[] = {
+#define MSCCLC_DTYPE(id, number, bytes, name, type) {name, #type},
+#include "runtime-min/include/mscclc/dtypes.def"
+  };
+  if (names.empty())
+    return elementTypes({"f32", "f16", "bf16", "i32", "u32", "u8"});
+  std::string list;
+  for (const std::string &name : names) {
+    const auto *it = std::ranges::find(known, name, [](const auto &row) { return row.first; });
+    if (it == std::end(known))
+      throw ir::InternalError("no type '" + name + "'");
+    list += (list.empty() ? "" : ", ") + std::string(it->second);
+  }
+  return list;
 }
 
 /// True if several blocks of a rank signal on one memory channel.
@@ -70,8 +89,13 @@ bool sharesSignals(const ir::Program &program) {
 }
 
 /// Finds out which packets, reductions and channels there are.
-KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
-  KernelFacts facts{program, {"Sum", "Min", "Max"}, RemoteReads(program)};
+KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, KernelModel &model) {
+  constexpr const char *names[] = {
+#define REDUCE_OP(id, ...) #id,
+#include "ir/reduce_ops.def"
+  };
+  KernelFacts facts{program, {}, RemoteReads(program)};
+  std::ranges::copy(names, facts.reduceOp.begin());
   std::set<ir::ReduceOp> used;
   bool port = false, multicast = false;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
@@ -89,11 +113,10 @@ KernelFacts scanOps(const ir::Program &program, KernelModel &model) {
           used.insert(op.reduceOp);
       }
   }
-  constexpr const char *names[] = {"Sum", "Min", "Max"};
   model.reduceOps = used.empty() ? "NoReduce" : used.size() > 1 ? "MixedReduce" : names[int(*used.begin())];
   if (used.size() == 1)
     facts.reduceOp.fill("Op");
-  model.dtypes = used.empty() ? "Byte" : "float, Half, Bfloat16, int32_t, uint32_t, uint8_t";
+  model.dtypes = used.empty() ? "Byte" : elementTypes(options.types);
   model.packetKinds = model.packets ? "LL8, LL16" : "NoPacket";
   const auto flag = [&](bool set, unsigned bit) { model.flags |= set ? bit : 0; };
   flag(program.collective.inplace, MSCCLC_IN_PLACE);
@@ -183,7 +206,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
     model.root = program.collective.root;
   chooseLayout(program, model);
   choosePeers(program, model);
-  const KernelFacts facts = scanOps(program, model);
+  const KernelFacts facts = scanOps(program, options, model);
 
   // Blocks by shape, in order of first appearance.
   std::vector<Instances> shapes;

@@ -146,7 +146,7 @@ Expected OpReader::field(std::size_t k) {
   case OpField::ChannelTypeName:
     return word<ChannelType::Memory>(std::span(channelWords), op_.channelType);
   case OpField::Reduction:
-    return word(std::span(reduceWords), op_.reduceOp);
+    return word(std::span(ir::reduceOpNames), op_.reduceOp);
   case OpField::TbgInfo:
     return &groupInfo_;
   }

@@ -16,10 +16,10 @@ namespace mscclc::json {
 // loader looks fields up by name and passes over those that it does not know (execution_plan.cc, ExecutionPlan::Impl).
 // A plan of such a collective without a root is taken for one of a custom collective: others name theirs freely.
 
-// Words of enumerators, in the order of ir::BufferKind, ir::ChannelType (from Memory on), ir::ReduceOp, ir::Protocol.
+// Words of enumerators, in the order of ir::BufferKind, ir::ChannelType (from Memory on), ir::Protocol. Those of
+// reductions are ir::reduceOpNames.
 inline constexpr std::string_view bufferWords[] = {"i", "o", "s"};
 inline constexpr std::string_view channelWords[] = {"memory", "port", "switch"};
-inline constexpr std::string_view reduceWords[] = {"sum", "min", "max"};
 inline constexpr std::string_view protocolWords[] = {"Simple", "LL"};
 inline constexpr auto pointToPointWords = std::span(channelWords).first(2);
 

@@ -4,6 +4,7 @@
 #include "compiler/outputs/outputs.h"
 #include "compiler/pipeline.h"
 #include "compiler/version.h"
+#include "passes/simulate/simulate.h"
 #include "passes/time/machine.h"
 
 #include <CLI/CLI.hpp>
@@ -194,9 +195,12 @@ void CommandLine::addOptionsOfOutputs() {
   repeated(add("--size", options_.runSizes, "BYTES,...", "message sizes [a few small ones]"))
       ->delimiter(',')
       ->transform(byteSize());
-  repeated(add("--dtype", options_.runTypes, "TYPE,...", "f32 f16 bf16 i32 u32 u8 [f32]"))
+  const std::vector<std::string> types(passes::dataTypeNames().begin(), passes::dataTypeNames().end());
+  repeated(add("--dtype", options_.types, "TYPE,...",
+               "types of elements, to run with [f32] or to bake a kernel for [f32 f16 bf16 i32 u32 u8]: " +
+                   CLI::detail::join(types, " ")))
       ->delimiter(',')
-      ->check(CLI::IsMember({"f32", "f16", "bf16", "i32", "u32", "u8"}));
+      ->check(CLI::IsMember(types));
   add("--schedules", options_.runSchedules, "N", "schedules to try [100; fewer over 1M]")
       ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()))
       ->check(notZero("at least one schedule is needed"));
@@ -349,8 +353,6 @@ Options CommandLine::parse(int argc, const char *const *argv) {
       options_.forScheduling.emplace_back(name,
                                           flagsOf([&](const Output &other) { return takes(other, name); }, "and"));
   options_.allowed.insert(allowed_.begin(), allowed_.end());
-  if (options_.runTypes.empty())
-    options_.runTypes.push_back("f32");
   checkOptionsOfOutput();
 
   if (std::ranges::find(options_.clangArgs, "-o") != options_.clangArgs.end())

@@ -68,7 +68,7 @@ struct Options {
   bool update = false; ///< --diff: rewrite the golden
 
   std::vector<std::uint64_t> runSizes;       ///< --size, bytes; empty: a few small ones that fit
-  std::vector<std::string> runTypes;         ///< --dtype; f32 without one
+  std::vector<std::string> types;            ///< --dtype: to run with, or to bake in; empty: none given
   std::optional<std::uint32_t> runSchedules; ///< none: as many as the sizes are worth
   std::uint64_t seed = 1;
 

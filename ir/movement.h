@@ -66,7 +66,7 @@ struct Movement {
   /// are of one node.
   std::uint32_t ranksPerNode = 0;
   std::uint32_t mostBlocks = 0; ///< thread blocks that a rank may use, all instances together; 0: as many as pay
-  bool reassociate = false;     ///< sums may be taken in any order
+  bool reassociate = false;     ///< reductions may be taken in any order
   bool chooseProtocol = false, chooseInstances = false;
 
   // What the pass choose decides for the passes after it.

@@ -52,8 +52,7 @@ char bufferLetter(BufferKind kind) {
 }
 
 std::string_view toString(ReduceOp op) {
-  constexpr std::string_view names[] = {"sum", "min", "max"};
-  return names[static_cast<std::size_t>(op)];
+  return reduceOpNames[static_cast<std::size_t>(op)];
 }
 
 std::string_view toString(Protocol protocol) {

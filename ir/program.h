@@ -161,7 +161,23 @@ constexpr const OpInfo &info(OpKind kind) {
 
 enum class ChannelType : std::uint8_t { None, Memory, Port, Switch };
 enum class BufferKind : std::uint8_t { Input, Output, Scratch };
-enum class ReduceOp : std::uint8_t { Sum, Min, Max };
+enum class ReduceOp : std::uint8_t {
+#define REDUCE_OP(id, ...) id,
+#include "ir/reduce_ops.def"
+};
+inline constexpr std::string_view reduceOpNames[] = {
+#define REDUCE_OP(id, name, ...) name,
+#include "ir/reduce_ops.def"
+};
+inline constexpr std::size_t reduceOpCount = std::size(reduceOpNames);
+/// True if what is in a reduction twice does no harm, and its order changes no bit.
+constexpr bool isIdempotent(ReduceOp op) {
+  constexpr bool idempotent[] = {
+#define REDUCE_OP(id, name, idempotent) idempotent,
+#include "ir/reduce_ops.def"
+  };
+  return idempotent[static_cast<std::size_t>(op)];
+}
 enum class Protocol : std::uint8_t { Simple, LL };
 enum class Replication : std::uint8_t { Interleaved, None };
 
@@ -377,7 +393,7 @@ std::string_view toString(OpKind kind);         ///< plan mnemonic: "copy"
 std::string_view toString(ChannelType type);    ///< "none", "memory", "port", "switch"
 std::string_view toString(BufferKind kind);     ///< "input", "output", "scratch"
 char bufferLetter(BufferKind kind);             ///< plan letter: 'i', 'o', 's'
-std::string_view toString(ReduceOp op);         ///< "sum", "min", "max"
+std::string_view toString(ReduceOp op);         ///< as reduce_ops.def names it: "sum"
 std::string_view toString(Protocol protocol);   ///< "Simple", "LL"
 std::string_view toString(CollectiveKind kind); ///< "allgather", …; "custom" for a custom one
 

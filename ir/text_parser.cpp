@@ -95,8 +95,7 @@ bool TextParser::parseRankBuffer(std::uint32_t &rank, BufferKind &kind) {
 }
 
 bool TextParser::parseReduceOp(ReduceOp &op) {
-  static const std::string_view names[] = {toString(ReduceOp::Sum), toString(ReduceOp::Min), toString(ReduceOp::Max)};
-  return parseWord(names, op, "'sum', 'min' or 'max'");
+  return parseWord(reduceOpNames, op, "'sum', 'min', 'max' or 'prod'");
 }
 
 bool TextParser::parseNumbers(std::vector<std::uint32_t> &numbers, std::string_view what) {

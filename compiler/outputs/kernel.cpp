@@ -26,6 +26,8 @@ std::string shownSwitches(const Options &options, int optLevel) {
       shown += " " + argument;
   if (options.messageSize != 0)
     shown += " --message-size " + std::to_string(options.messageSize);
+  for (const std::string &type : options.types)
+    shown += " --dtype " + type;
   return shown;
 }
 
@@ -35,6 +37,7 @@ ExitCode writeKernel(Job &job) {
   const Options &given = job.options;
   cuda::EmitOptions options;
   options.messageSize = given.messageSize;
+  options.types = given.types;
   options.toolVersion = std::string("mscclc ") + version();
   options.sourceName = given.input == "-" ? "standard input" : std::filesystem::path(given.input).filename().string();
   options.switches = shownSwitches(given, job.optLevel());

@@ -9,7 +9,8 @@ namespace mscclc::driver {
 
 ExitCode writeRun(Job &job) {
   bool ok = true;
-  for (const std::string &name : job.options.runTypes) {
+  const std::vector<std::string> &asked = job.options.types;
+  for (const std::string &name : asked.empty() ? std::vector<std::string>{"f32"} : asked) {
     passes::SimulateOptions options;
     options.sizes = job.options.runSizes;
     options.type = *passes::parseDataType(name);

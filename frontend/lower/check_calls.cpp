@@ -146,9 +146,9 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   const std::uint32_t op = record.head.flags >> detail::CallFlags::opShift & detail::CallFlags::opMask;
   if (declarations_.phase() == ProgramPhase::Skipping)
     return Result::Faulty;
-  if (op > static_cast<std::uint32_t>(ir::ReduceOp::Max)) {
+  if (op >= ir::reduceOpCount) {
     diagnostics_.report(diag::no_enumerator, call.loc,
-                        {call.spelling, "an .op", "ReduceOp::Sum, ReduceOp::Min and ReduceOp::Max"});
+                        {call.spelling, "an .op", "ReduceOp::Sum, ReduceOp::Min, ReduceOp::Max and ReduceOp::Prod"});
     return Result::Faulty;
   }
   call.reduceOp = static_cast<ir::ReduceOp>(op);

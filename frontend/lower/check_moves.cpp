@@ -162,9 +162,10 @@ bool CallChecker::checkVia(const CheckedCall &call) {
         .note(diag::chunk_sliced_here, declarations_.places[far->place], {far->rank});
     return false;
   }
-  if (*call.move.via == ir::Via::Switch && call.srcs.size() > 2 && call.reduceOp == ir::ReduceOp::Sum &&
+  if (*call.move.via == ir::Via::Switch && call.srcs.size() > 2 && !ir::isIdempotent(call.reduceOp) &&
       !program_.movement.reassociate) {
-    diagnostics_.report(diag::switch_sum_in_order, call.loc, {call.srcs.size()});
+    diagnostics_.report(diag::switch_sum_in_order, call.loc,
+                        {call.reduceOp == ir::ReduceOp::Sum ? "sum" : "product", call.srcs.size()});
     return false;
   }
   return true;

@@ -54,6 +54,8 @@ struct RecordHead {
 
   static constexpr std::uint8_t hasDst = 1 << 6;
   static constexpr std::uint8_t tooMany = 1 << 7; ///< more operands than `count` can tell; none are kept
+  static_assert(detail::CallFlags::opMask << detail::CallFlags::opShift < hasDst,
+                "flags of a call have bits of their own");
 };
 
 struct FileRecord {

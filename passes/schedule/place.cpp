@@ -147,8 +147,9 @@ private:
       diags_.report(schedule::diag::switch_places, where_, {reduces ? "reads" : "writes"});
       return;
     }
-    if (reduces && !program_.movement.reassociate && group.size() > 2) {
-      diags_.report(schedule::diag::switch_order, where_, {ir::plural(group.size(), "operand")});
+    if (reduces && !ir::isIdempotent(statement.reduceOp) && !program_.movement.reassociate && group.size() > 2) {
+      diags_.report(schedule::diag::switch_order, where_,
+                    {statement.reduceOp == ir::ReduceOp::Sum ? "sum" : "product", ir::plural(group.size(), "operand")});
       return;
     }
     Move whole = statement;

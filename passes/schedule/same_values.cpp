@@ -92,7 +92,7 @@ std::uint32_t CommonForms::reduction(ir::ReduceOp op, const std::vector<Counted>
   std::map<std::uint32_t, std::uint32_t> counts;
   const auto add = [&](std::uint32_t form, std::uint32_t count) {
     std::uint32_t &all = counts[form];
-    all = op == ir::ReduceOp::Sum ? addCounts(all, count, 1) : 1;
+    all = ir::isIdempotent(op) ? 1 : addCounts(all, count, 1);
   };
   for (const auto &[form, count] : parts) {
     // A part whose own reduction came to nothing, as max(x, x), may be one of this operation.

@@ -11,7 +11,8 @@ namespace mscclc::passes::schedule {
 
 /// Values of several tables in one common form: equal values have one number.
 ///
-/// Sums are compared as trees of commutative steps; with `reassociate`, by their parts and how often each is in them.
+/// Sums and products are compared as trees of commutative steps; with `reassociate`, by their parts and how often each
+/// is in them.
 /// Min and max are compared by the set of their parts.
 class CommonForms {
 public:
@@ -56,7 +57,7 @@ private:
     std::vector<Counted> parts; ///< sorted
     friend auto operator<=>(const Reduction &, const Reduction &) = default;
   };
-  bool anyOrder(ir::ReduceOp op) const { return op != ir::ReduceOp::Sum || reassociate_; }
+  bool anyOrder(ir::ReduceOp op) const { return ir::isIdempotent(op) || reassociate_; }
   std::uint32_t reduction(ir::ReduceOp op, const std::vector<Counted> &parts);
 
   const bool reassociate_;
@@ -69,7 +70,7 @@ private:
 /// Compares every input and output chunk, also those that no promise names, with the meaning. Both are what the first
 /// launch leaves. Chunks of the program may be pieces of chunks of the meaning, equally many of each, in order: as
 /// lanes, instances and pipelines cut them. What a reduction through a switch yields is equal to no chain of three
-/// parts or more, unless sums may be taken in any order.
+/// parts or more, unless reductions may be taken in any order.
 ///
 /// Throws ir::InternalError where they differ, as it is the schedule that is wrong then.
 void checkSameResult(const Meaning &meaning, const proof::FinalBuffers &end);

@@ -1,53 +1,19 @@
 #include "passes/simulate/numbers.h"
 
+#include "ir/internal_error.h"
 #include "ir/op_semantics.h"
+#include "runtime-min/include/mscclc/narrow_floats.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <type_traits>
 
 namespace mscclc::passes::sim {
 
 namespace {
-
-float halfToFloat(std::uint16_t h) {
-  const std::uint32_t sign = std::uint32_t{h} >> 15 << 31, exponent = h >> 10 & 31, fraction = h & 1023;
-  if (exponent == 0) { // zero and subnormals: fraction / 2^24
-    const float value = static_cast<float>(fraction) / 16777216.0f;
-    return sign != 0 ? -value : value;
-  }
-  const std::uint32_t wide = exponent == 31 ? 255 : exponent + 112;
-  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
-}
-
-std::uint16_t floatToHalf(float f) {
-  const auto bits = std::bit_cast<std::uint32_t>(f);
-  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
-  const std::uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000)
-    return sign | 0x7e00; // not a number
-  if (magnitude >= 0x477ff000)
-    return sign | 0x7c00;       // rounds past the largest
-  if (magnitude < 0x38800000) { // subnormal: rounded by adding, which rounds to even
-    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
-    return static_cast<std::uint16_t>(sign |
-                                      (std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(0.5f)));
-  }
-  const std::uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
-  return static_cast<std::uint16_t>(sign | (rounded - 0x38000000) >> 13);
-}
-
-float bfloatToFloat(std::uint16_t b) {
-  return std::bit_cast<float>(std::uint32_t{b} << 16);
-}
-std::uint16_t floatToBfloat(float f) {
-  const auto bits = std::bit_cast<std::uint32_t>(f);
-  if ((bits & 0x7fffffff) > 0x7f800000)
-    return static_cast<std::uint16_t>(bits >> 16 | 0x40);
-  return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 
 template <typename T> T load(const std::byte *p) {
   T value;
@@ -58,6 +24,7 @@ template <typename T> void store(std::byte *p, T value) {
   std::memcpy(p, &value, sizeof(T));
 }
 
+/// Integers wrap around; those of 8 bits are computed with in int.
 template <typename T> T apply(ir::ReduceOp op, T a, T b) {
   switch (op) {
   case ir::ReduceOp::Min:
@@ -65,9 +32,17 @@ template <typename T> T apply(ir::ReduceOp op, T a, T b) {
   case ir::ReduceOp::Max:
     return std::max(a, b);
   case ir::ReduceOp::Sum:
-    break;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
+    else
+      return a + b;
+  case ir::ReduceOp::Prod:
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(std::make_unsigned_t<T>(a) * std::make_unsigned_t<T>(b));
+    else
+      return a * b;
   }
-  return static_cast<T>(a + b);
+  throw ir::InternalError("no such reduce operation");
 }
 
 template <typename T> void accumulateAs(ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes) {
@@ -75,11 +50,14 @@ template <typename T> void accumulateAs(ir::ReduceOp op, std::byte *into, const 
     store<T>(into + i, apply<T>(op, load<T>(into + i), load<T>(from + i)));
 }
 
-template <float (*Widen)(std::uint16_t), std::uint16_t (*Narrow)(float)>
+template <typename Bits, float (*Widen)(Bits), Bits (*Narrow)(float)>
 void accumulateNarrow(ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes) {
-  for (std::size_t i = 0; i + 2 <= bytes; i += 2)
-    store<std::uint16_t>(
-        into + i, Narrow(apply<float>(op, Widen(load<std::uint16_t>(into + i)), Widen(load<std::uint16_t>(from + i)))));
+  for (std::size_t i = 0; i + sizeof(Bits) <= bytes; i += sizeof(Bits))
+    store<Bits>(into + i, Narrow(apply<float>(op, Widen(load<Bits>(into + i)), Widen(load<Bits>(from + i)))));
+}
+template <typename Format>
+void accumulateIn(ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes) {
+  accumulateNarrow<typename Format::Bits, narrow::decode<Format>, narrow::encode<Format>>(op, into, from, bytes);
 }
 
 std::uint64_t scramble(std::uint64_t x) {
@@ -91,19 +69,32 @@ std::uint64_t scramble(std::uint64_t x) {
 } // namespace
 
 double elementAt(DataType type, const std::byte *data, std::uint64_t index) {
+  const std::byte *const at = data + index * sizeOf(type);
   switch (type) {
   case DataType::F32:
-    return load<float>(data + index * 4);
+    return load<float>(at);
   case DataType::F16:
-    return halfToFloat(load<std::uint16_t>(data + index * 2));
+    return narrow::decode<narrow::Binary16>(load<std::uint16_t>(at));
   case DataType::BF16:
-    return bfloatToFloat(load<std::uint16_t>(data + index * 2));
+    return narrow::decodeBfloat16(load<std::uint16_t>(at));
   case DataType::I32:
-    return load<std::int32_t>(data + index * 4);
+    return load<std::int32_t>(at);
   case DataType::U32:
-    return load<std::uint32_t>(data + index * 4);
+    return load<std::uint32_t>(at);
   case DataType::U8:
-    return load<std::uint8_t>(data + index);
+    return load<std::uint8_t>(at);
+  case DataType::F64:
+    return load<double>(at);
+  case DataType::I64:
+    return static_cast<double>(load<std::int64_t>(at));
+  case DataType::U64:
+    return static_cast<double>(load<std::uint64_t>(at));
+  case DataType::I8:
+    return load<std::int8_t>(at);
+  case DataType::F8E4M3:
+    return narrow::decode<narrow::E4m3>(load<std::uint8_t>(at));
+  case DataType::F8E5M2:
+    return narrow::decode<narrow::E5m2>(load<std::uint8_t>(at));
   }
   return 0;
 }
@@ -113,17 +104,27 @@ void accumulate(DataType type, ir::ReduceOp op, std::byte *into, const std::byte
   case DataType::F32:
     return accumulateAs<float>(op, into, from, bytes);
   case DataType::F16:
-    return accumulateNarrow<halfToFloat, floatToHalf>(op, into, from, bytes);
+    return accumulateIn<narrow::Binary16>(op, into, from, bytes);
   case DataType::BF16:
-    return accumulateNarrow<bfloatToFloat, floatToBfloat>(op, into, from, bytes);
+    return accumulateNarrow<std::uint16_t, narrow::decodeBfloat16, narrow::encodeBfloat16>(op, into, from, bytes);
   case DataType::I32:
-    if (op == ir::ReduceOp::Sum) // wraps
-      return accumulateAs<std::uint32_t>(op, into, from, bytes);
     return accumulateAs<std::int32_t>(op, into, from, bytes);
   case DataType::U32:
     return accumulateAs<std::uint32_t>(op, into, from, bytes);
   case DataType::U8:
     return accumulateAs<std::uint8_t>(op, into, from, bytes);
+  case DataType::F64:
+    return accumulateAs<double>(op, into, from, bytes);
+  case DataType::I64:
+    return accumulateAs<std::int64_t>(op, into, from, bytes);
+  case DataType::U64:
+    return accumulateAs<std::uint64_t>(op, into, from, bytes);
+  case DataType::I8:
+    return accumulateAs<std::int8_t>(op, into, from, bytes);
+  case DataType::F8E4M3:
+    return accumulateIn<narrow::E4m3>(op, into, from, bytes);
+  case DataType::F8E5M2:
+    return accumulateIn<narrow::E5m2>(op, into, from, bytes);
   }
 }
 
@@ -134,16 +135,50 @@ std::uint64_t mostContributions(const ir::Program &program) {
   return std::max<std::uint64_t>(most, 1);
 }
 
-Inputs::Inputs(DataType type, std::uint64_t contributions, std::uint64_t seed) : type_(type), seed_(seed) {
-  // Whole numbers up to these are held exactly.
-  const std::uint64_t exact = type == DataType::F32    ? 1u << 24
-                              : type == DataType::F16  ? 1u << 11
-                              : type == DataType::BF16 ? 1u << 8
-                                                       : 0;
+namespace {
+
+/// Whole numbers up to this are exact in a type, as far as that bounds what is put in; 0 for integers, which wrap
+/// around.
+std::uint64_t exactIn(DataType type) {
+  switch (type) {
+  case DataType::F32:
+    return 1u << 24;
+  case DataType::F16:
+    return 1u << 11;
+  case DataType::BF16:
+    return 1u << 8;
+  case DataType::F64:
+    return std::uint64_t{1} << 32;
+  case DataType::F8E4M3:
+    return 1u << 4;
+  case DataType::F8E5M2:
+    return 1u << 3;
+  case DataType::I32:
+  case DataType::U32:
+  case DataType::U8:
+  case DataType::I64:
+  case DataType::U64:
+  case DataType::I8:
+    break;
+  }
+  return 0;
+}
+
+} // namespace
+
+Inputs::Inputs(DataType type, std::uint64_t contributions, const std::vector<ir::ReduceOp> &ops, std::uint64_t seed)
+    : type_(type), products_(std::ranges::find(ops, ir::ReduceOp::Prod) != ops.end()), seed_(seed) {
+  const std::uint64_t exact = exactIn(type);
   if (exact == 0)
     return;
+  // Products of so many powers of two are in the range of every type.
+  constexpr std::uint64_t factors = 8;
+  if (products_) {
+    apart_ = (contributions + factors - 1) / factors;
+    return;
+  }
   mask_ = static_cast<std::uint32_t>(std::bit_floor(std::max<std::uint64_t>(2, exact / contributions)) - 1);
-  zeros_ = (contributions + exact - 1) / exact;
+  apart_ = (contributions + exact - 1) / exact;
 }
 
 namespace {
@@ -156,57 +191,89 @@ std::uint32_t mix(std::uint32_t base, std::uint32_t index) {
   return x ^ x >> 16;
 }
 
+/// Elements `first` and on, each made of its index and what `mix` makes of that.
 template <typename Make>
-void fillWith(std::byte *data, std::uint64_t bytes, std::uint64_t first, std::uint32_t base, std::uint32_t mask,
-              Make make) {
-  using T = decltype(make(0u));
+void fillWith(std::byte *data, std::uint64_t bytes, std::uint64_t first, std::uint32_t base, Make make) {
+  using T = decltype(make(std::uint64_t{}, 0u));
   for (std::uint64_t i = 0; i < bytes / sizeof(T); ++i)
-    store<T>(data + i * sizeof(T), make(mix(base, static_cast<std::uint32_t>(first + i)) & mask));
+    store<T>(data + i * sizeof(T), make(first + i, mix(base, static_cast<std::uint32_t>(first + i))));
 }
 
 } // namespace
+
+float Inputs::factor(std::uint32_t rank, std::uint64_t index, std::uint32_t drawn) const {
+  constexpr float powers[] = {1, 2, 0.5f, 2};
+  const float value = (rank + index) % apart_ == 0 ? powers[drawn >> 1 & 3] : 1;
+  return drawn % 2 == 0 ? value : -value;
+}
 
 void Inputs::fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, std::byte *data,
                   std::uint64_t bytes) const {
   const std::uint32_t size = sizeOf(type_);
   const auto base = static_cast<std::uint32_t>(scramble(scramble(seed_ + rank) + launch));
   const std::uint64_t first = byte / size;
-  const auto with = [&](auto make) { fillWith(data, bytes, first, base, mask_, make); };
+  const auto with = [&](auto make) { fillWith(data, bytes, first, base, make); };
+  const auto numbers = [&](auto make) {
+    with([&](std::uint64_t i, std::uint32_t x) {
+      return make(products_ ? factor(rank, i, x) : static_cast<float>(x & mask_));
+    });
+  };
+  // Odd factors lose nothing of what they multiply.
+  const auto integers = [&](auto zero) {
+    with([&](std::uint64_t, std::uint32_t x) {
+      return static_cast<decltype(zero)>(x * (sizeof zero == 8 ? 0x100000001u : std::uint64_t{1}) |
+                                         (products_ ? 1 : 0));
+    });
+  };
   switch (type_) {
   case DataType::F32:
-    with([](std::uint32_t x) { return static_cast<float>(static_cast<std::int32_t>(x)); });
+    numbers([](float x) { return x; });
     break;
   case DataType::F16:
-    with([](std::uint32_t x) { return floatToHalf(static_cast<float>(x)); });
+    numbers(narrow::encode<narrow::Binary16>);
     break;
   case DataType::BF16:
-    with([](std::uint32_t x) { return floatToBfloat(static_cast<float>(x)); });
+    numbers(narrow::encodeBfloat16);
+    break;
+  case DataType::F64:
+    numbers([](float x) { return double{x}; });
+    break;
+  case DataType::F8E4M3:
+    numbers(narrow::encode<narrow::E4m3>);
+    break;
+  case DataType::F8E5M2:
+    numbers(narrow::encode<narrow::E5m2>);
     break;
   case DataType::I32:
   case DataType::U32:
-    with([](std::uint32_t x) { return x; });
+    integers(std::uint32_t{});
     break;
+  case DataType::I64:
+  case DataType::U64:
+    integers(std::uint64_t{});
+    break;
+  case DataType::I8:
   case DataType::U8:
-    with([](std::uint32_t x) { return static_cast<std::uint8_t>(x); });
+    integers(std::uint8_t{});
     break;
   }
-  if (zeros_ == 1)
+  if (apart_ == 1 || products_)
     return;
   for (std::uint64_t i = 0; i < bytes / size; ++i)
-    if ((rank + first + i) % zeros_ != 0)
+    if ((rank + first + i) % apart_ != 0)
       std::memset(data + i * size, 0, size);
 }
 
 std::vector<ir::ReduceOp> reduceOpsOf(const ir::Program &program) {
-  std::array<std::uint64_t, 3> counts{};
+  std::array<std::uint64_t, ir::reduceOpCount> counts{};
   for (const ir::Rank &rank : program.ranks)
     for (const ir::ThreadBlock &block : rank.blocks)
       for (const ir::Op &op : block.ops)
         counts[static_cast<std::size_t>(op.reduceOp)] += ir::reduces(op.kind);
   std::vector<ir::ReduceOp> ops;
-  for (const auto op : {ir::ReduceOp::Sum, ir::ReduceOp::Min, ir::ReduceOp::Max})
-    if (counts[static_cast<std::size_t>(op)] != 0)
-      ops.push_back(op);
+  for (std::size_t op = 0; op < counts.size(); ++op)
+    if (counts[op] != 0)
+      ops.push_back(static_cast<ir::ReduceOp>(op));
   std::ranges::stable_sort(ops, std::greater{}, [&](ir::ReduceOp op) { return counts[static_cast<std::size_t>(op)]; });
   if (ops.empty())
     ops.push_back(ir::ReduceOp::Sum);

@@ -6,16 +6,22 @@
 #include "passes/verify/verify_diagnostics.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <optional>
 
 namespace mscclc::passes {
 
 namespace {
-constexpr std::array<std::string_view, 6> typeNames{"f32", "f16", "bf16", "i32", "u32", "u8"};
-constexpr std::array<std::uint32_t, 6> typeSizes{4, 2, 2, 4, 4, 1};
+constexpr std::string_view typeNames[] = {
+#define MSCCLC_DTYPE(id, number, bytes, name, type) name,
+#include "runtime-min/include/mscclc/dtypes.def"
+};
+constexpr std::uint32_t typeSizes[] = {
+#define MSCCLC_DTYPE(id, number, bytes, name, type) bytes,
+#include "runtime-min/include/mscclc/dtypes.def"
+};
 
 /// A whole number with all of its digits, another one short.
 std::string number(double value) {
@@ -33,6 +39,9 @@ void SimulateOptions::allow(const ir::AllowedNames &names) {
   userAwaitsPorts = has(proof::diag::input_still_sent);
 }
 
+std::span<const std::string_view> dataTypeNames() {
+  return typeNames;
+}
 std::string_view toString(DataType type) {
   return typeNames[static_cast<std::size_t>(type)];
 }
@@ -41,10 +50,10 @@ std::uint32_t sizeOf(DataType type) {
 }
 
 std::optional<DataType> parseDataType(std::string_view words) {
-  const auto it = std::find(typeNames.begin(), typeNames.end(), words);
-  if (it == typeNames.end())
+  const auto it = std::ranges::find(typeNames, words);
+  if (it == std::end(typeNames))
     return std::nullopt;
-  return static_cast<DataType>(it - typeNames.begin());
+  return static_cast<DataType>(it - std::begin(typeNames));
 }
 
 namespace {
@@ -126,7 +135,7 @@ class Simulation {
 public:
   Simulation(const ir::Program &program, ir::DiagnosticEngine &diags, const SimulateOptions &options)
       : program_(program), diags_(diags), options_(options), ops_(sim::reduceOpsOf(program)),
-        inputs_(options.type, sim::mostContributions(program), options.seed) {}
+        inputs_(options.type, sim::mostContributions(program), ops_, options.seed) {}
 
   SimulateResult run() {
     result_.ok = true;

@@ -14,13 +14,20 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace mscclc::passes {
 
-enum class DataType : std::uint8_t { F32, F16, BF16, I32, U32, U8 };
+/// The types that kernels compute with.
+enum class DataType : std::uint8_t {
+#define MSCCLC_DTYPE(id, ...) id,
+#include "runtime-min/include/mscclc/dtypes.def"
+};
+/// Their names, in their order: "f32".
+std::span<const std::string_view> dataTypeNames();
 std::string_view toString(DataType type);                      ///< "f32"
 std::optional<DataType> parseDataType(std::string_view words); ///< nothing if it names none
 std::uint32_t sizeOf(DataType type);                           ///< bytes

@@ -104,8 +104,8 @@ Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted) {
     stamp_[leaf] = round_;
   std::size_t found = 0;
   const ir::ReduceOp op = nodes_[value - firstNode_].op;
-  const bool idempotent = op != ir::ReduceOp::Sum; // what is in it twice does no harm
-  std::unordered_set<ValueId> seen;                // of an idempotent one
+  const bool idempotent = ir::isIdempotent(op);
+  std::unordered_set<ValueId> seen; // of an idempotent one
   std::vector<ValueId> open{value};
   // Every leaf can be met once before the walk ends, so the walk is as long as the list of what is wanted.
   while (!open.empty()) {

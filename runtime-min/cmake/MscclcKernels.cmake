@@ -10,9 +10,9 @@
 #                   [NCCL_INCLUDE folder])
 #   Bakes a kernel into a loadable library TARGET, whose kernels register themselves when it is loaded
 #   (mscclc_load_library, or a link against it). It is compiled by nvcc, for ARCHITECTURES (default:
-#   CMAKE_CUDA_ARCHITECTURES, or 90), or with HOST by the C++ compiler, for the CPU stand-in. The property
-#   MSCCLC_SOURCE is the emitted file. With NCCL_INCLUDE, the folder of NCCL's headers, its port channels lead to other
-#   nodes where NCCL of that very version runs.
+#   CMAKE_CUDA_ARCHITECTURES, or 90), or with HOST by the C++ compiler, for the CPU stand-in. OPTIONS --dtype=f64,i64
+#   bakes it for these types of elements. The property MSCCLC_SOURCE is the emitted file. With NCCL_INCLUDE, the folder
+#   of NCCL's headers, its port channels lead to other nodes where NCCL of that very version runs.
 #
 # Both are made anew when the source changes, a file that it includes, a file named by DEPENDS, or the compiler.
 include_guard(GLOBAL)

@@ -327,7 +327,8 @@ Measured measure(const Options &options, const MscclcKernel &kernel, uint32_t pr
       std::printf("# from here on %u threads a block: the blocks of more do not fit on the device at once\n",
                   bench->threads());
     if (prints)
-      printRow(row, kernel.variants[0].reduce_op <= MSCCLC_MAX || kernel.variants[0].reduce_op == MSCCLC_MIXED_REDUCE);
+      printRow(row,
+               kernel.variants[0].reduce_op < operationCount || kernel.variants[0].reduce_op == MSCCLC_MIXED_REDUCE);
     else if (row.wrong > 0)
       std::fprintf(stderr, "mscclc-perf: process %u: %lld wrong elements\n", process,
                    static_cast<long long>(row.wrong));

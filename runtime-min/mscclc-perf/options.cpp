@@ -25,8 +25,9 @@ definition, and prints time, algorithm bandwidth and bus bandwidth as nccl-tests
   -e, --maxbytes SIZE    largest message (1G, or what fits in memory)
   -f, --factor N         next size = size * N (2)
   -k, --kernel NAME      which kernel of the library
-  -d, --dtype TYPE       f32, f16, bf16, i32, u32, u8 or all; more than one with commas (the kernel's first)
-  -o, --op OP            sum, min, max or all (the kernel's first)
+  -d, --dtype TYPE       f32, f16, bf16, f64, f8e4m3, f8e5m2, i8, i32, i64, u8, u32, u64 or all; more than one with commas
+                         (the kernel's first)
+  -o, --op OP            sum, min, max, prod or all (the kernel's first)
   -p, --packet KIND      LL8, LL16 or all (the kernel's first)
   -n, --iters N          launches that are timed (20)
   -w, --warmup N         launches before (5)
@@ -111,7 +112,10 @@ struct Name {
   const char *name;
   uint32_t value;
 };
-constexpr Name ops[] = {{"sum", MSCCLC_SUM}, {"min", MSCCLC_MIN}, {"max", MSCCLC_MAX}};
+constexpr Name ops[] = {
+#define MSCCLC_REDUCE_OP(id, number, name, type) {name, MSCCLC_##id},
+#include "mscclc/reduce_ops.def"
+};
 constexpr Name packetKinds[] = {{"LL8", MSCCLC_LL8}, {"LL16", MSCCLC_LL16}};
 
 template <size_t N> bool parseNames(const Name (&names)[N], const std::string &list, std::vector<uint32_t> &values) {

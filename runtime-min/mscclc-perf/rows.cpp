@@ -27,7 +27,7 @@ std::vector<uint64_t> sizesOf(const Options &options, const MscclcKernel &kernel
 }
 
 bool reduces(const MscclcVariant &variant) {
-  return variant.reduce_op <= MSCCLC_MAX;
+  return variant.reduce_op < operationCount;
 }
 
 void append(std::string &list, const char *name) {

@@ -1,4 +1,4 @@
-// Test data: small whole numbers, so that sums are exact in every type and in any order.
+// Test data: sums and products are exact in every type and in any order.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,15 @@
 
 namespace mscclc::perf {
 
-constexpr uint32_t typeCount = 6; ///< types 0 to 5 of MscclcDtype
+/// Types and operations of MscclcDtype and MscclcReduceOp, which are numbered from 0.
+constexpr uint32_t typeCount = 0
+#define MSCCLC_DTYPE(...) +1
+#include "mscclc/dtypes.def"
+    ;
+constexpr uint32_t operationCount = 0
+#define MSCCLC_REDUCE_OP(...) +1
+#include "mscclc/reduce_ops.def"
+    ;
 const char *typeName(uint32_t dtype);
 size_t typeBytes(uint32_t dtype);
 const char *reduceName(uint32_t reduceOp);
@@ -17,7 +25,7 @@ constexpr size_t period = 65521;
 
 using Table = std::vector<unsigned char>;
 
-/// One period of the input of a rank, as elements of a type. Sums over all ranks are exact.
+/// One period of the input of a rank, as elements of a type.
 Table inputTable(uint32_t dtype, uint32_t reduceOp, uint32_t ranks, uint32_t rank);
 /// One period of the reduced input of all ranks.
 Table reducedTable(uint32_t dtype, uint32_t reduceOp, uint32_t ranks);

@@ -102,7 +102,7 @@ uint32_t dtypeOf(int type) {
 }
 
 std::optional<uint32_t> reduceOpOf(int op) {
-  constexpr std::pair<int, uint32_t> known[] = {{0, MSCCLC_SUM}, {2, MSCCLC_MAX}, {3, MSCCLC_MIN}};
+  constexpr std::pair<int, uint32_t> known[] = {{0, MSCCLC_SUM}, {1, MSCCLC_PROD}, {2, MSCCLC_MAX}, {3, MSCCLC_MIN}};
   for (const auto &[number, reduceOp] : known)
     if (number == op)
       return reduceOp;

@@ -81,7 +81,7 @@ std::optional<Extent> extentOf(const Shape &shape, uint32_t rank);
 uint32_t bytesOfType(int type); ///< 0 for a type that NCCL does not have
 const char *nameOfType(int type);
 bool isTypeName(const std::string &name);
-/// The MscclcDtype of a type, MSCCLC_ANY_DTYPE if there is none.
+/// The MscclcDtype of a type, MSCCLC_ANY_DTYPE for one that NCCL does not have.
 uint32_t dtypeOf(int type);
 /// The MscclcReduceOp of an operation; none for those that kernels do not have.
 std::optional<uint32_t> reduceOpOf(int op);

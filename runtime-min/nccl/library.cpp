@@ -193,8 +193,8 @@ Choice make(const std::vector<Candidate> &candidates, const Selector &selector, 
   if (reduces(shape.kind)) {
     const std::optional<uint32_t> op = reduceOpOf(shape.op);
     choice.dtype = dtypeOf(shape.type);
-    if (!op || choice.dtype == MSCCLC_ANY_DTYPE) {
-      choice.why = op ? "NCCL, as kernels do not have this type" : "NCCL, as kernels do not have this operation";
+    if (!op) {
+      choice.why = "NCCL, as kernels do not have this operation";
       return choice;
     }
     choice.reduceOp = *op;

@@ -13,24 +13,31 @@ import tempfile
 
 import kernel_text
 
-# Example -> what its PTX has, and has not.
+# Example and type -> what its PTX has, and has not.
 EXPECTED = {
-    "allreduce_packets": (
+    ("allreduce_packets", "int32_t"): (
         [r"st\.relaxed\.sys\.global\.b64 ", r"st\.relaxed\.sys\.global\.v2\.b64 ", r"ld\.relaxed\.sys\.global\.b64 ",
          r"ld\.relaxed\.sys\.global\.v2\.b64 "],
         [r"multimem", r"ld\.volatile\.global\.v"]),
-    "allgather_switch_packets": (
+    ("allgather_switch_packets", "Byte"): (
         [r"fence\.proxy\.alias;(.*\n)+.*multimem\.st\.relaxed\.sys\.global\.u64 (.*\n)+.*fence\.proxy\.alias;"],
         [r"multimem\.st[a-z.]*\.v4"]),
-    "allreduce_switch": (
+    ("allreduce_switch", "double"): ([r"multimem\.ld_reduce\.relaxed\.sys\.global\.add\.f64"], []),
+    ("allreduce_switch", "int64_t"): ([r"multimem\.ld_reduce\.relaxed\.sys\.global\.add\.u64"], []),
+    # Switches of this generation add no floats of 8 bits.
+    ("allreduce_switch", "Float8E4m3"): (
+        [r"cvt\.rn\.f16x2\.e4m3x2 ", r"cvt\.rn\.satfinite\.e4m3x2\.f32 "], [r"multimem\.ld_reduce"]),
+    ("allreduce_switch", "Float8E5m2"): (
+        [r"cvt\.rn\.f16x2\.e5m2x2 ", r"cvt\.rn\.satfinite\.e5m2x2\.f32 "], [r"multimem\.ld_reduce"]),
+    ("allreduce_switch", "int32_t"): (
         # The thread that waits fences, after its wait; the others go on to the reduction, eight loads at once.
         [r"ld\.acquire\.sys\.global\.u64(.*\n)+.*fence\.proxy\.alias;(.*\n)+.*multimem\.ld_reduce\.relaxed\.sys",
          r"(\s*multimem\.ld_reduce\.relaxed\.sys.*\n(?:(?!.*(?:multimem|\bbra\b)).*\n)*){32}",
          r"red\.release\.sys\.global\.add\.u64"],
         [r"fence\.proxy\.alias;\s*\n(?:(?!.*(?:bar\.sync|\bbra\b)).*\n)*.*multimem\.ld_reduce"]),
-    "allreduce_group": ([r"atom\.acq_rel\.gpu\.global\.add\.u64", r"ld\.acquire\.gpu\.global\.u64"], []),
-    "allgather_pipeline": ([r"red\.release\.gpu\.global\.add\.u32", r"atom\.acquire\.gpu\.global\.cas\.b32"], []),
-    "allgather_port": ([r"st\.release\.sys\.global\.u64", r"ld\.acquire\.sys\.global\.u64",
+    ("allreduce_group", "int32_t"): ([r"atom\.acq_rel\.gpu\.global\.add\.u64", r"ld\.acquire\.gpu\.global\.u64"], []),
+    ("allgather_pipeline", "Byte"): ([r"red\.release\.gpu\.global\.add\.u32", r"atom\.acquire\.gpu\.global\.cas\.b32"], []),
+    ("allgather_port", "Byte"): ([r"st\.release\.sys\.global\.u64", r"ld\.acquire\.sys\.global\.u64",
                         r"atom\.acq_rel\.gpu\.global\.add\.u64"], []),
 }
 
@@ -44,17 +51,16 @@ def main():
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         source, assembly = pathlib.Path(folder, "kernel.cu"), pathlib.Path(folder, "kernel.ptx")
-        for example, (wanted, unwanted) in EXPECTED.items():
+        for (example, element), (wanted, unwanted) in EXPECTED.items():
             source.write_text(kernel_text.of(options, example + ":4"))
-            subprocess.run([options.nvcc, "-std=c++17", "-arch=sm_90", "-DMSCCLC_DTYPES=" + (
-                "Byte" if "allgather" in example else "int32_t"), "-I", options.include, "-ptx", str(source), "-o",
-                str(assembly)], check=True)
+            subprocess.run([options.nvcc, "-std=c++17", "-arch=sm_90", "-DMSCCLC_DTYPES=" + element, "-I",
+                            options.include, "-ptx", str(source), "-o", str(assembly)], check=True)
             text = assembly.read_text()
             # Generic accesses take longer, and more registers.
             unwanted = [*unwanted, r"\b(?:ld|st|red|atom)\.(?:relaxed|acquire|release|acq_rel)\.(?:sys|gpu)\.[^g]"]
             faults = ["has no " + p for p in wanted if not re.search(p, text)]
             faults += ["has " + p for p in unwanted if re.search(p, text)]
-            print(f"{'FAIL' if faults else 'ok'} {example}", *faults, sep="\n  " if faults else " ")
+            print(f"{'FAIL' if faults else 'ok'} {example} {element}", *faults, sep="\n  " if faults else " ")
             wrong += len(faults)
     sys.exit(1 if wrong else 0)
 

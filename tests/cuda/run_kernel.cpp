@@ -22,15 +22,26 @@ using test::Message;
 const MscclcKernel *kernel = nullptr;
 std::uint64_t timeoutSeconds = 60; ///< of a wait
 
-/// What a collective computes, on 64-bit integers small enough for every type.
+/// What a collective computes: floats as the whole numbers that they are, integers modulo 2^64.
 using Values = std::vector<std::int64_t>;
 
-std::int64_t reduced(std::uint32_t op, std::int64_t a, std::int64_t b) {
-  return op == MSCCLC_MIN ? std::min(a, b) : op == MSCCLC_MAX ? std::max(a, b) : a + b;
+std::int64_t reduced(const MscclcVariant &v, std::int64_t a, std::int64_t b) {
+  const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+  const bool less = v.dtype == MSCCLC_U64 ? x < y : a < b;
+  switch (v.reduce_op) {
+  case MSCCLC_MIN:
+    return less ? a : b;
+  case MSCCLC_MAX:
+    return less ? b : a;
+  case MSCCLC_PROD:
+    return static_cast<std::int64_t>(x * y);
+  default:
+    return static_cast<std::int64_t>(x + y);
+  }
 }
 
 /// Expected outputs of all ranks. `share`: elements of one share.
-std::vector<Values> expected(const std::vector<Values> &in, std::size_t share, std::uint32_t op) {
+std::vector<Values> expected(const std::vector<Values> &in, std::size_t share, const MscclcVariant &v) {
   const std::size_t n = in.size();
   std::vector<Values> out(n);
   for (std::size_t r = 0; r < n; ++r) {
@@ -57,7 +68,7 @@ std::vector<Values> expected(const std::vector<Values> &in, std::size_t share, s
       Values sum = in[0];
       for (std::size_t p = 1; p < n; ++p)
         for (std::size_t i = 0; i < sum.size(); ++i)
-          sum[i] = reduced(op, sum[i], in[p][i]);
+          sum[i] = reduced(v, sum[i], in[p][i]);
       if (test::is(*kernel, "reducescatter"))
         out[r].assign(sum.begin() + r * share, sum.begin() + (r + 1) * share);
       else
@@ -67,8 +78,19 @@ std::vector<Values> expected(const std::vector<Values> &in, std::size_t share, s
   return out;
 }
 
+struct TypeInfo {
+  const char *name;
+  unsigned bytes;
+  bool isFloat;
+};
+constexpr TypeInfo types[] = {
+#define MSCCLC_DTYPE(id, number, bytes, name, type) {name, bytes, !std::is_integral_v<type>},
+#include "mscclc/dtypes.def"
+};
+constexpr std::uint32_t numTypes = sizeof types / sizeof *types;
+
 unsigned sizeOf(std::uint32_t dtype) {
-  return dtype == MSCCLC_F16 || dtype == MSCCLC_BF16 ? 2 : dtype == MSCCLC_U8 || dtype == MSCCLC_ANY_DTYPE ? 1 : 4;
+  return dtype < numTypes ? types[dtype].bytes : 1;
 }
 
 void put(std::uint8_t *at, std::uint32_t dtype, std::int64_t v) {
@@ -80,42 +102,54 @@ void put(std::uint8_t *at, std::uint32_t dtype, std::int64_t v) {
     return store(detail::toHalf(static_cast<float>(v)));
   case MSCCLC_BF16:
     return store(detail::toBfloat16(static_cast<float>(v)));
-  case MSCCLC_I32:
-  case MSCCLC_U32:
-    return store(static_cast<std::uint32_t>(v));
+  case MSCCLC_F64:
+    return store(static_cast<double>(v));
+  case MSCCLC_F8E4M3:
+    return store(narrow::encode<narrow::E4m3>(static_cast<float>(v)));
+  case MSCCLC_F8E5M2:
+    return store(narrow::encode<narrow::E5m2>(static_cast<float>(v)));
   default:
-    return store(static_cast<std::uint8_t>(v));
+    std::memcpy(at, &v, sizeOf(dtype)); // little endian
   }
 }
 
-/// The i-th of a type's values: negative ones and ones beyond the positive half where it has them. Sums wrap around in
-/// integers, and are exact in the others.
-std::int64_t valueOf(std::uint32_t dtype, std::int64_t i) {
-  switch (dtype) {
+/// The i-th of a type's values: negative ones and ones beyond the positive half where it has them. Integers wrap
+/// around; of the others sums, and products of up to 8 ranks, are exact.
+std::int64_t valueOf(const MscclcVariant &v, std::int64_t i) {
+  if (v.dtype < numTypes && types[v.dtype].isFloat) {
+    if (v.reduce_op == MSCCLC_PROD)
+      return i % 3 == 0 ? -1 : kernel->ranks <= 8 ? i % 3 : 1;
+    const std::int64_t exact = v.dtype == MSCCLC_F8E4M3 ? 16 : v.dtype == MSCCLC_F8E5M2 ? 8 : 250;
+    const std::int64_t most = std::max<std::int64_t>(1, exact / kernel->ranks);
+    return std::max(-most, std::min(most, i - 3));
+  }
+  switch (v.dtype) {
   case MSCCLC_I32:
     return (i - 3) * 0x10000001;
   case MSCCLC_U32:
     return i * 0x22222222;
-  case MSCCLC_U8:
-  case MSCCLC_ANY_DTYPE:
-    return i * 31;
+  case MSCCLC_I64:
+    return (i - 3) * 0x1000000000000001;
+  case MSCCLC_U64:
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(i) * 0x2222222222222221u);
+  case MSCCLC_I8:
+    return (i - 3) * 31;
   default:
-    return i - 3;
+    return i * 31;
   }
 }
 
 /// Fills the inputs and returns their values.
-std::vector<Values> fill(Message &m, std::uint32_t dtype, std::mt19937 &random) {
-  const unsigned size = sizeOf(dtype);
-  // Sums of all ranks stay exact in the narrowest floating point type, which counts to 256.
-  const int most = std::max(1, std::min(7, 250 / static_cast<int>(kernel->ranks)));
+std::vector<Values> fill(Message &m, const MscclcVariant &v, std::mt19937 &random) {
+  const unsigned size = sizeOf(v.dtype);
+  constexpr unsigned values = 8;
   std::vector<Values> in(kernel->ranks);
   for (std::uint32_t r = 0; r < kernel->ranks; ++r) {
     if ((kernel->flags & MSCCLC_IN_PLACE) == 0)
       std::fill_n(m.output[r], m.outputBytes[r], std::uint8_t{0x77});
     for (std::uint64_t i = 0; i < m.inputBytes[r] / size; ++i) {
-      in[r].push_back(valueOf(dtype, static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1))));
-      put(m.input[r] + i * size, dtype, in[r].back());
+      in[r].push_back(valueOf(v, static_cast<std::int64_t>(random() % values)));
+      put(m.input[r] + i * size, v.dtype, in[r].back());
     }
   }
   return in;
@@ -130,7 +164,7 @@ std::vector<Values> fill(Message &m, std::uint32_t dtype, std::mt19937 &random) 
 std::string compare(const Message &m, const std::vector<Values> &want, std::uint32_t dtype, std::uint32_t rank) {
   const unsigned size = sizeOf(dtype);
   for (std::uint64_t i = 0; i < want[rank].size(); ++i) {
-    std::uint8_t bytes[4];
+    std::uint8_t bytes[8];
     put(bytes, dtype, want[rank][i]);
     if (std::memcmp(bytes, m.output[rank] + i * size, size) != 0)
       return "output " + std::to_string(i) + " of " + std::to_string(want[rank].size()) + " on rank " +
@@ -163,9 +197,13 @@ void land(AllRanks &ranks, const std::vector<Flight> &flights, std::uint32_t dty
 }
 
 std::string nameOf(const MscclcVariant &v) {
-  constexpr const char *dtypes[] = {"f32", "f16", "bf16", "i32", "u32", "u8"}, *ops[] = {"sum", "min", "max"};
-  std::string name = v.dtype < 6 ? dtypes[v.dtype] : "bytes";
-  name += std::string(" ") + (v.reduce_op < 3 ? ops[v.reduce_op] : v.reduce_op == MSCCLC_MIXED_REDUCE ? "mixed" : "-");
+  constexpr const char *ops[] = {
+#define MSCCLC_REDUCE_OP(id, number, name, type) name,
+#include "mscclc/reduce_ops.def"
+  };
+  std::string name = v.dtype < numTypes ? types[v.dtype].name : "bytes";
+  const bool known = v.reduce_op < sizeof ops / sizeof *ops;
+  name += std::string(" ") + (known ? ops[v.reduce_op] : v.reduce_op == MSCCLC_MIXED_REDUCE ? "mixed" : "-");
   return name + (v.packet == MSCCLC_LL8 ? " LL8" : v.packet == MSCCLC_LL16 ? " LL16" : "");
 }
 
@@ -188,7 +226,7 @@ void runSizes(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, u
     for (const std::uint64_t elements : sizes) {
       std::vector<Flight> flights;
       flights.push_back({std::make_unique<Message>(*kernel, messageBytes(v, elements)), {}});
-      flights.back().want = expected(fill(*flights.back().message, v.dtype, random), elements, v.reduce_op);
+      flights.back().want = expected(fill(*flights.back().message, v, random), elements, v);
       ranks.launch(v, *flights.back().message, threads);
       land(ranks, flights, v.dtype, nameOf(v));
     }
@@ -201,7 +239,7 @@ void runUnaligned(const MscclcVariant &v, unsigned threads, std::mt19937 &random
   for (const std::uint64_t elements : sizes) {
     std::vector<Flight> flights;
     flights.push_back({std::make_unique<Message>(*kernel, messageBytes(v, elements), sizeOf(v.dtype)), {}});
-    flights.back().want = expected(fill(*flights.back().message, v.dtype, random), elements, v.reduce_op);
+    flights.back().want = expected(fill(*flights.back().message, v, random), elements, v);
     ranks.launch(v, *flights.back().message, threads);
     land(ranks, flights, v.dtype, nameOf(v) + ", unaligned");
   }
@@ -218,7 +256,7 @@ void runBackToBack(const MscclcVariant &v, const std::vector<std::uint64_t> &ask
     for (int i = 0; i < atOnce; ++i) {
       const std::uint64_t elements = sizes[static_cast<std::size_t>(done + i) % sizes.size()];
       flights.push_back({std::make_unique<Message>(*kernel, messageBytes(v, elements)), {}});
-      flights.back().want = expected(fill(*flights.back().message, v.dtype, random), elements, v.reduce_op);
+      flights.back().want = expected(fill(*flights.back().message, v, random), elements, v);
       ranks.launch(v, *flights.back().message, threads);
       // The proxy of a port reads the buffers of one launch at a time.
       if ((kernel->flags & MSCCLC_NEEDS_PORT) != 0)

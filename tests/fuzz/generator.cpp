@@ -60,7 +60,7 @@ plan::Plan Generator::makePlan() {
   inplace_ = oneIn(3);
   wide_ = oneIn(3);
   mayBeUnusual_ = oneIn(4);
-  reduceOp_ = static_cast<ReduceOp>(below(3));
+  reduceOp_ = static_cast<ReduceOp>(below(mscclc::ir::reduceOpCount));
   // At another size plain chunks lie where packets are read.
   plainScratch_ = usesPackets_ && !oneSize_ ? 0 : 1 + below(3);
   firstSlot_ = (plainScratch_ + 1) / 2;

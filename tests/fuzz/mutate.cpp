@@ -135,7 +135,8 @@ private:
       what = "another reduce operation" + what;
       if (!reduces(op.kind))
         return false;
-      op.reduceOp = static_cast<ReduceOp>((static_cast<unsigned>(op.reduceOp) + 1 + below(2)) % 3);
+      op.reduceOp =
+          static_cast<ReduceOp>((static_cast<unsigned>(op.reduceOp) + 1 + below(reduceOpCount - 1)) % reduceOpCount);
       return true;
     case 15:
       what = "another slice" + what;

@@ -15,9 +15,22 @@ STRUCTURES = {
 PREFIXED = {
     "DTYPES": (
         "MSCCLC_",
-        {"float32": "F32", "float16": "F16", "bfloat16": "BF16", "int32": "I32", "uint32": "U32", "uint8": "U8"},
+        {
+            "float32": "F32",
+            "float16": "F16",
+            "bfloat16": "BF16",
+            "int32": "I32",
+            "uint32": "U32",
+            "uint8": "U8",
+            "float64": "F64",
+            "int64": "I64",
+            "uint64": "U64",
+            "int8": "I8",
+            "float8_e4m3fn": "F8E4M3",
+            "float8_e5m2": "F8E5M2",
+        },
     ),
-    "REDUCE_OPS": ("MSCCLC_", {"sum": "SUM", "min": "MIN", "max": "MAX"}),
+    "REDUCE_OPS": ("MSCCLC_", {"sum": "SUM", "min": "MIN", "max": "MAX", "prod": "PROD"}),
     "PLATFORMS": ("MSCCLC_PLATFORM_", {"auto": "AUTO", "cuda": "CUDA", "host": "HOST"}),
 }
 CONSTANTS = {

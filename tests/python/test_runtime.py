@@ -31,6 +31,40 @@ def test_an_allreduce_of_each_type(ranks, allreduce, dtype):
     assert all((array == expected).all() for array in arrays)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "int64", "uint64", "int8"])
+def test_types_that_a_kernel_is_baked_for(ranks, allreduce, dtype):
+    arrays = [np.arange(64, dtype=dtype) + rank for rank in range(2)]
+    with pytest.raises(mscclc.CallError, match="not compiled"):
+        ranks.run(allreduce, [array.copy() for array in arrays])
+    types = ",".join(["f64", "i64", "u64", "i8", "f8e4m3"])
+    kernel = mscclc.Kernel.compile(
+        SAMPLES / "allreduce_allpairs.cpp",
+        params={"ranks": 2, "threadBlocks": 1},
+        platform="host",
+        options=["--dtype", types],
+    )
+    expected = arrays[0] + arrays[1]
+    ranks.run(kernel, arrays)
+    assert all((array == expected).all() for array in arrays)
+
+
+def test_floats_of_8_bits(ranks):
+    kernel = mscclc.Kernel.compile(
+        pathlib.Path(__file__).parent / "allreduce_prod.cpp",
+        params={"ranks": 2},
+        platform="host",
+        options=["--dtype", "f8e4m3,f8e5m2"],
+    )
+    bits = np.full(64, 0x40, np.uint8)  # 2
+    for dtype, wanted in (("float8_e4m3fn", 0x48), ("float8_e5m2", 0x44)):  # 4
+        arrays = [bits.copy(), bits.copy()]
+        data = ranks.adopt(arrays)
+        ranks.launch(kernel, data, message_bytes=64, dtype=dtype, op="prod")
+        ranks.synchronize()
+        assert all((array == wanted).all() for array in arrays)
+        data.release()
+
+
 def test_input_and_output(ranks, alltoall):
     given, made = [np.arange(8, dtype=np.float32) + 10 * rank for rank in range(2)], [
         np.zeros(8, np.float32) for _ in range(2)
@@ -179,13 +213,13 @@ def read_only():
 @pytest.mark.parametrize(
     "array, error, text",
     [
-        (np.zeros(8), TypeError, "float64"),
+        (np.zeros(8, np.complex64), TypeError, "complex64"),
         (np.zeros(8, ">f4"), TypeError, "there are float32"),
         (np.zeros(8, bool), TypeError, "bool"),
         (np.zeros((4, 4), np.float32)[:, :2], ValueError, "contiguous"),
         (np.zeros((4, 4), np.float32).T, ValueError, "contiguous"),
         (read_only(), ValueError, "read-only"),
-        (Exported(0, __dlpack__=np.zeros(8, np.int64).__dlpack__), TypeError, "DLPack"),
+        (Exported(0, __dlpack__=np.zeros(8, np.int16).__dlpack__), TypeError, "DLPack"),
         (Exported(0, __dlpack__=np.zeros((4, 4), np.float32).T.__dlpack__), ValueError, "contiguous"),
         ([1.0, 2.0], TypeError, "list is no array"),
     ],

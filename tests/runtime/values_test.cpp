@@ -2,6 +2,7 @@
 #include "mscclc-perf/collective.h"
 #include "mscclc-perf/values.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -9,46 +10,96 @@ using namespace mscclc::perf;
 
 namespace {
 
-/// Element i of a table as a number.
+/// Elements of 8 and 16 bits by the definition of their formats.
+double decoded(uint32_t bits, int exponentBits, int mantissaBits) {
+  const int bias = (1 << (exponentBits - 1)) - 1,
+            exponent = static_cast<int>(bits >> mantissaBits) & ((1 << exponentBits) - 1);
+  const int mantissa = static_cast<int>(bits) & ((1 << mantissaBits) - 1);
+  const double magnitude = std::ldexp(exponent == 0 ? mantissa : mantissa + (1 << mantissaBits),
+                                      std::max(exponent, 1) - bias - mantissaBits);
+  return (bits >> (exponentBits + mantissaBits) & 1) != 0 ? -magnitude : magnitude;
+}
+
+template <class T> T loaded(const Table &table, size_t i) {
+  T value;
+  std::memcpy(&value, &table[i * sizeof value], sizeof value);
+  return value;
+}
+
+/// Element i of a table as a number: of 64-bit integers what doubles have of it.
 double numberAt(const Table &table, uint32_t dtype, size_t i) {
-  uint32_t bits = 0;
-  std::memcpy(&bits, &table[i * typeBytes(dtype)], typeBytes(dtype));
-  if (dtype == MSCCLC_I32)
-    return static_cast<int32_t>(bits);
-  if (dtype == MSCCLC_U32 || dtype == MSCCLC_U8)
-    return bits;
-  if (dtype == MSCCLC_F16) {
-    const int exponent = static_cast<int>(bits >> 10 & 31);
-    const double magnitude = exponent == 0 ? 0 : std::ldexp(1024 + (bits & 1023), exponent - 25);
-    return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+  switch (static_cast<MscclcDtype>(dtype)) {
+  case MSCCLC_F32:
+    return loaded<float>(table, i);
+  case MSCCLC_F16:
+    return decoded(loaded<uint16_t>(table, i), 5, 10);
+  case MSCCLC_BF16:
+    return decoded(loaded<uint16_t>(table, i), 8, 7);
+  case MSCCLC_I32:
+    return loaded<int32_t>(table, i);
+  case MSCCLC_U32:
+    return loaded<uint32_t>(table, i);
+  case MSCCLC_U8:
+    return loaded<uint8_t>(table, i);
+  case MSCCLC_F64:
+    return loaded<double>(table, i);
+  case MSCCLC_I64:
+    return static_cast<double>(loaded<int64_t>(table, i));
+  case MSCCLC_U64:
+    return static_cast<double>(loaded<uint64_t>(table, i));
+  case MSCCLC_I8:
+    return loaded<int8_t>(table, i);
+  case MSCCLC_F8E4M3:
+    return decoded(loaded<uint8_t>(table, i), 4, 3);
+  case MSCCLC_F8E5M2:
+    return decoded(loaded<uint8_t>(table, i), 5, 2);
+  case MSCCLC_ANY_DTYPE:
+    break;
   }
-  if (dtype == MSCCLC_BF16)
-    bits <<= 16;
-  float number = 0;
-  std::memcpy(&number, &bits, sizeof(number));
-  return number;
+  FAIL("no such type");
+  return 0;
+}
+
+bool isInteger(uint32_t dtype) {
+  const char first = typeName(dtype)[0];
+  return first == 'i' || first == 'u';
+}
+
+/// Element i of a table of integers, without its sign.
+uint64_t bitsAt(const Table &table, uint32_t dtype, size_t i) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &table[i * typeBytes(dtype)], typeBytes(dtype));
+  return bits;
 }
 
 } // namespace
 
-TEST_CASE("What is expected is what the inputs add up to, exactly") {
+TEST_CASE("What is expected is what the inputs come to, exactly") {
   for (uint32_t dtype = 0; dtype < typeCount; ++dtype)
-    for (const uint32_t ranks : {2u, 16u}) {
-      std::vector<Table> inputs;
-      for (uint32_t rank = 0; rank < ranks; ++rank)
-        inputs.push_back(inputTable(dtype, MSCCLC_SUM, ranks, rank));
-      const Table reduced = reducedTable(dtype, MSCCLC_SUM, ranks);
-      size_t wrong = 0, different = 0;
-      for (size_t i = 0; i < 2000; ++i) {
-        double sum = 0;
-        for (const Table &input : inputs)
-          sum += numberAt(input, dtype, i);
-        wrong += sum != numberAt(reduced, dtype, i);
-        different += numberAt(inputs[0], dtype, i) != numberAt(inputs[1], dtype, i);
+    for (const uint32_t op : {uint32_t{MSCCLC_SUM}, uint32_t{MSCCLC_PROD}})
+      for (const uint32_t ranks : {2u, 16u, 72u}) {
+        INFO(typeName(dtype) << " " << reduceName(op) << ", " << ranks << " ranks");
+        std::vector<Table> inputs;
+        for (uint32_t rank = 0; rank < ranks; ++rank)
+          inputs.push_back(inputTable(dtype, op, ranks, rank));
+        const Table reduced = reducedTable(dtype, op, ranks);
+        const uint64_t mask = ~uint64_t{0} >> (64 - 8 * typeBytes(dtype));
+        size_t wrong = 0, different = 0;
+        for (size_t i = 0; i < 2000; ++i) {
+          double real = op == MSCCLC_SUM ? 0 : 1;
+          uint64_t whole = op == MSCCLC_SUM ? 0 : 1;
+          for (const Table &input : inputs) {
+            const double x = isInteger(dtype) ? 0 : numberAt(input, dtype, i);
+            const uint64_t n = isInteger(dtype) ? bitsAt(input, dtype, i) : 0;
+            real = op == MSCCLC_SUM ? real + x : real * x;
+            whole = op == MSCCLC_SUM ? whole + n : whole * n;
+          }
+          wrong += isInteger(dtype) ? (whole & mask) != bitsAt(reduced, dtype, i) : real != numberAt(reduced, dtype, i);
+          different += numberAt(inputs[0], dtype, i) != numberAt(inputs[1], dtype, i);
+        }
+        CHECK(wrong == 0);
+        CHECK(different > 100); // swapped ranks would show
       }
-      CHECK(wrong == 0);
-      CHECK(different > 500); // swapped ranks would show
-    }
 }
 
 TEST_CASE("Least and greatest") {

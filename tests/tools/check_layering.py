@@ -36,7 +36,8 @@ ROOMS = {
     "passes/analysis": ["ir", "passes"],
     "passes/transform": ["ir", "passes", "passes/analysis"],
     "passes/verify": ["ir", "passes"],
-    "passes/simulate": ["ir", "passes", "passes/verify"],
+    # Types of elements are those of the runtime.
+    "passes/simulate": ["ir", "passes", "passes/verify", "runtime-min/include"],
     "passes/time": ["ir", "passes"],
     # Chooses by the time model; what a program means is said in the values of the proof.
     "passes/schedule": ["ir", "passes", "passes/analysis", "passes/time", "passes/verify"],

@@ -52,9 +52,11 @@ std::string_view reduceOpText(ir::ReduceOp op) {
   case ir::ReduceOp::Min:
     return "ReduceOp::Min";
   case ir::ReduceOp::Max:
+    return "ReduceOp::Max";
+  case ir::ReduceOp::Prod:
     break;
   }
-  return "ReduceOp::Max";
+  return "ReduceOp::Prod";
 }
 
 std::string_view listOf(ChannelType type) {

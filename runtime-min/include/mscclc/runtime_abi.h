@@ -23,19 +23,14 @@ extern "C" {
 #define MSCCLC_ABI_VERSION 4u
 
 enum MscclcDtype {
-  MSCCLC_F32 = 0,
-  MSCCLC_F16 = 1,
-  MSCCLC_BF16 = 2,
-  MSCCLC_I32 = 3,
-  MSCCLC_U32 = 4,
-  MSCCLC_U8 = 5,
+#define MSCCLC_DTYPE(id, number, bytes, name, type) MSCCLC_##id = number,
+#include "dtypes.def"
   MSCCLC_ANY_DTYPE = 255 /* a variant that only moves bytes */
 };
 
 enum MscclcReduceOp {
-  MSCCLC_SUM = 0,
-  MSCCLC_MIN = 1,
-  MSCCLC_MAX = 2,
+#define MSCCLC_REDUCE_OP(id, number, name, type) MSCCLC_##id = number,
+#include "reduce_ops.def"
   MSCCLC_NO_REDUCE = 254,   /* the plan reduces nothing: fits any operation asked for */
   MSCCLC_MIXED_REDUCE = 255 /* the plan fixes the operation at each place, and they differ */
 };

@@ -9,9 +9,11 @@ from typing import Any
 from . import install
 from .errors import CallError, LibraryError, NoKernelError
 
-DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "int32": 3, "uint32": 4, "uint8": 5}
-DTYPE_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "uint32": 4, "uint8": 1}
-REDUCE_OPS = {"sum": 0, "min": 1, "max": 2}
+DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "int32": 3, "uint32": 4, "uint8": 5, "float64": 6, "int64": 7,
+          "uint64": 8, "int8": 9, "float8_e4m3fn": 10, "float8_e5m2": 11}
+DTYPE_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "uint32": 4, "uint8": 1, "float64": 8, "int64": 8,
+               "uint64": 8, "int8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1}
+REDUCE_OPS = {"sum": 0, "min": 1, "max": 2, "prod": 3}
 PLATFORMS = {"auto": 0, "cuda": 1, "host": 2}
 ERROR_NO_KERNEL = 102
 IN_PLACE, ONE_START, ROOTED = 1, 64, 128

@@ -10,7 +10,19 @@ from typing import Any
 
 from . import abi
 
-_BY_TYPESTR = {"<f4": "float32", "<f2": "float16", "<i4": "int32", "<u4": "uint32", "|u1": "uint8"}
+_BY_TYPESTR = {
+    "<f4": "float32",
+    "<f2": "float16",
+    "<i4": "int32",
+    "<u4": "uint32",
+    "|u1": "uint8",
+    "<f8": "float64",
+    "<i8": "int64",
+    "<u8": "uint64",
+    "|i1": "int8",
+}
+# The interface has no codes for these: ml_dtypes calls them by name.
+_NAMED = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 # DLPack: its code of a kind of number, and bits.
 _BY_DLPACK = {
     (2, 32): "float32",
@@ -19,6 +31,12 @@ _BY_DLPACK = {
     (0, 32): "int32",
     (1, 32): "uint32",
     (1, 8): "uint8",
+    (2, 64): "float64",
+    (0, 64): "int64",
+    (1, 64): "uint64",
+    (0, 8): "int8",
+    (10, 8): "float8_e4m3fn",
+    (12, 8): "float8_e5m2",
 }
 _DLPACK_ON_HOST = (1, 3)  # plain and pinned host memory
 
@@ -51,8 +69,7 @@ def _wrong_type(array: Any, found: object) -> TypeError:
 
 def _from_interface(array: Any, interface: dict[str, Any], on_host: bool) -> Memory:
     name = str(getattr(getattr(array, "dtype", None), "name", ""))
-    # The interface has no code for bfloat16: ml_dtypes says "two bytes of anything".
-    dtype = "bfloat16" if name == "bfloat16" else _BY_TYPESTR.get(interface["typestr"])
+    dtype = name if name in _NAMED else _BY_TYPESTR.get(interface["typestr"])
     if dtype is None:
         raise _wrong_type(array, name or interface["typestr"])
     address, read_only = interface["data"]
@@ -106,8 +123,8 @@ def memory_of(array: Any) -> Memory:
     """The memory of an array. Raises TypeError for what is no array or has elements of another type, ValueError for
     memory that is read-only or not contiguous."""
     interface = getattr(array, "__cuda_array_interface__", None)
-    # PyTorch's bfloat16 is "two bytes of anything" there too; DLPack has a code for it.
-    if interface is not None and interface["typestr"] == "<V2" and hasattr(array, "__dlpack__"):
+    # There is no code for PyTorch's bfloat16 and floats of 8 bits there: "bytes of anything". DLPack has codes for them.
+    if interface is not None and interface["typestr"][1:2] == "V" and hasattr(array, "__dlpack__"):
         return _from_dlpack(array)
     if interface is not None:
         return _from_interface(array, interface, on_host=False)

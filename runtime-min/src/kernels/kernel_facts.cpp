@@ -83,15 +83,10 @@ const MscclcVariant *findVariant(const MscclcKernel &kernel, uint32_t dtype, uin
 // enumerators; the switches name each of these.
 uint32_t bytesOfType(uint32_t dtype) {
   switch (static_cast<MscclcDtype>(dtype)) {
-  case MSCCLC_F32:
-  case MSCCLC_I32:
-  case MSCCLC_U32:
-    return 4;
-  case MSCCLC_F16:
-  case MSCCLC_BF16:
-    return 2;
-  case MSCCLC_U8:
-    return 1;
+#define MSCCLC_DTYPE(id, number, bytes, name, type)                                                                    \
+  case MSCCLC_##id:                                                                                                    \
+    return bytes;
+#include "mscclc/dtypes.def"
   case MSCCLC_ANY_DTYPE:
     return 0;
   }
@@ -100,18 +95,10 @@ uint32_t bytesOfType(uint32_t dtype) {
 
 const char *nameOfType(uint32_t dtype) {
   switch (static_cast<MscclcDtype>(dtype)) {
-  case MSCCLC_F32:
-    return "f32";
-  case MSCCLC_F16:
-    return "f16";
-  case MSCCLC_BF16:
-    return "bf16";
-  case MSCCLC_I32:
-    return "i32";
-  case MSCCLC_U32:
-    return "u32";
-  case MSCCLC_U8:
-    return "u8";
+#define MSCCLC_DTYPE(id, number, bytes, name, type)                                                                    \
+  case MSCCLC_##id:                                                                                                    \
+    return name;
+#include "mscclc/dtypes.def"
   case MSCCLC_ANY_DTYPE:
     return "?";
   }
@@ -120,12 +107,10 @@ const char *nameOfType(uint32_t dtype) {
 
 const char *nameOfReduceOp(uint32_t reduceOp) {
   switch (static_cast<MscclcReduceOp>(reduceOp)) {
-  case MSCCLC_SUM:
-    return "sum";
-  case MSCCLC_MIN:
-    return "min";
-  case MSCCLC_MAX:
-    return "max";
+#define MSCCLC_REDUCE_OP(id, number, name, type)                                                                       \
+  case MSCCLC_##id:                                                                                                    \
+    return name;
+#include "mscclc/reduce_ops.def"
   case MSCCLC_NO_REDUCE:
     return "none";
   case MSCCLC_MIXED_REDUCE:

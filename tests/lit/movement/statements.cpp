@@ -22,5 +22,5 @@ MSCCLC_ALGORITHM void f(int ranks = 4) {
   copy(a, b, {.on = tb(8)}); // expected-error@:3 {{thread block 8 is out of range: thread blocks are 0 to 7}}
   copy(c, b, {.via = Via::Memory}); // expected-error@:3 {{'.via = Via::Memory' between rank 2 and rank 1, which are of different nodes: write Via::Port, or leave it out}}
   copy({a, c}, b, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' between rank 0 and rank 2, which are of different nodes}}
-  reduce(a, b, {a, b}, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' for a sum of 3: a switch adds in any order, so write .reassociate = true in the program's options}}
+  reduce(a, b, {a, b}, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' for a sum of 3: a switch combines in any order, so write .reassociate = true in the program's options}}
 }

@@ -25,9 +25,10 @@ bool reducesRight(World &world, size_t count, ncclDataType_t type, ncclRedOp_t o
       T wanted = valueOf<T>(0, i);
       for (int other = 1; other < world.ranks(); ++other) {
         const T value = valueOf<T>(other, i);
-        wanted = op == ncclMax   ? std::max(wanted, value)
-                 : op == ncclMin ? std::min(wanted, value)
-                                 : static_cast<T>(wanted + value);
+        wanted = op == ncclMax    ? std::max(wanted, value)
+                 : op == ncclMin  ? std::min(wanted, value)
+                 : op == ncclProd ? static_cast<T>(wanted * value)
+                                  : static_cast<T>(wanted + value);
       }
       if (world.output<T>(rank)[i] != wanted)
         return false;
@@ -89,6 +90,34 @@ TEST_CASE("The greatest and the least are never made by a kernel that sums") {
   const auto most = [](int64_t a, int64_t b) { return std::max(a, b); };
   CHECK(reachedBy("ReduceScatter", [&] { CHECK(scatters(ncclSum, sum)); }) == 0);
   CHECK(reachedBy("ReduceScatter", [&] { CHECK(scatters(ncclMax, most)); }) == 4);
+}
+
+TEST_CASE("Types and operations that few kernels have are run by those") {
+  World world(2);
+  constexpr size_t count = 300000; // bytes, of what is listed for the kernel
+  CHECK(reachedBy("AllReduce", [&] {
+          CHECK(reducesRight<double>(world, count / 8, ncclFloat64, ncclSum));
+          CHECK(reducesRight<int64_t>(world, count / 8, ncclInt64, ncclMax));
+          CHECK(reducesRight<int8_t>(world, count, ncclInt8, ncclSum));
+          CHECK(reducesRight<float>(world, count / 4, ncclFloat32, ncclProd));
+          CHECK(reducesRight<int32_t>(world, count / 4, ncclInt32, ncclProd));
+          CHECK(reducesRight<int64_t>(world, count / 8, ncclInt64, ncclProd));
+        }) == 0);
+  // 1 and 2 in e4m3; 3 and 2 are their sum and product.
+  for (const auto &[op, wanted] : {std::pair{ncclSum, uint8_t{0x44}}, std::pair{ncclProd, uint8_t{0x40}}}) {
+    for (int rank = 0; rank < 2; ++rank)
+      std::fill_n(world.input<uint8_t>(rank), count, uint8_t(rank == 0 ? 0x38 : 0x40));
+    CHECK(reachedBy("AllReduce", [&, op = op] {
+            CHECK(world.inGroup([&](int rank) {
+              return ncclAllReduce(world.inputs[rank], world.outputs[rank], count, ncclFloat8e4m3, op,
+                                   world.comms[rank], world.streams[rank]);
+            }) == ncclSuccess);
+          }) == 0);
+    CHECK(std::count(world.output<uint8_t>(1), world.output<uint8_t>(1) + count, wanted) == count);
+  }
+  // Others are NCCL's.
+  CHECK(reachedBy("AllReduce", [&] { CHECK(reducesRight<uint64_t>(world, count / 8, ncclUint64, ncclSum)); }) == 2);
+  CHECK(reachedBy("AllReduce", [&] { CHECK(reducesRight<float>(world, 100, ncclFloat32, ncclProd)); }) == 2);
 }
 
 TEST_CASE("Types and operations that no kernel has go to NCCL") {

@@ -75,6 +75,10 @@ TEST_CASE("one operation throughout is a template argument") {
     m.add(r, 0, OpKind::Reduce, {m.input(0), m.scratch(0)}, {m.output(0)}).reduceOp = ir::ReduceOp::Min;
   CHECK(has(statements(m), "reduce<Op>"));
   CHECK(has(emit(m.program), "#define MSCCLC_REDUCE_OPS Min"));
+  for (ir::Rank &rank : m.program.ranks)
+    for (ir::Op &op : rank.blocks[0].ops)
+      op.reduceOp = ir::ReduceOp::Prod;
+  CHECK(has(emit(m.program), "#define MSCCLC_REDUCE_OPS Prod"));
 }
 
 TEST_CASE("ports: flush waits, packets go as they lie there") {

@@ -239,12 +239,12 @@ TEST_CASE("through what a statement reaches other nodes") {
   CHECK(runAuto(4, body).diagnostics.numErrors() == 0);
 }
 
-TEST_CASE("the switch adds in any order") {
+TEST_CASE("the switch combines in any order") {
   const auto body = [](ReduceOp op) { return [=] { reduce(out(0), {in(1), in(2)}, {.via = Via::Switch, .op = op}); }; };
-  CHECK(
-      runAuto(4, body(ReduceOp::Sum)).text("switch_sum_in_order", 0) ==
-      "'.via = Via::Switch' for a sum of 3: a switch adds in any order, so write .reassociate = true in the program's "
-      "options");
+  CHECK(runAuto(4, body(ReduceOp::Sum)).text("switch_sum_in_order", 0) ==
+        "'.via = Via::Switch' for a sum of 3: a switch combines in any order, so write .reassociate = true in the "
+        "program's "
+        "options");
   CHECK(runAuto(4, body(ReduceOp::Max)).program);
   CHECK(runAuto(4, [] { reduce(out(0), {in(1)}, {.via = Via::Switch}); }).program);
   CHECK(runWith(4, {.schedule = Schedule::Auto, .reassociate = true}, body(ReduceOp::Sum)).program);

@@ -198,7 +198,7 @@ private:
       const bool reduces = move.kind == MoveKind::Reduce;
       move.loc = anyLoc();
       if (reduces)
-        move.reduceOp = static_cast<ReduceOp>(below(3));
+        move.reduceOp = static_cast<ReduceOp>(below(reduceOpCount));
       if (chance(2))
         move.via = static_cast<Via>(below(3));
       if (chance(2))
@@ -263,7 +263,7 @@ private:
     if (hasDataSync(op.kind))
       op.sync = static_cast<DataSync>(below(4));
     if (reduces(op.kind))
-      op.reduceOp = static_cast<ReduceOp>(below(3));
+      op.reduceOp = static_cast<ReduceOp>(below(reduceOpCount));
     if (canBeSliced(op.kind) && chance(4)) {
       op.groupSize = below(4) + 1;
       op.groupIndex = below(op.groupSize);

@@ -148,7 +148,7 @@ TEST_CASE("statements that move data") {
   CHECK(move("copy 0.output[0:1] <- 0.input[0:1] packets 1") ==
         "8:44 ir_expected: expected 'off' or 'on', found '1'\n");
   CHECK(move("copy 0.output[0:1] <- 0.input[0:1] reduce_op mean") ==
-        "8:46 ir_expected: expected 'sum', 'min' or 'max', found 'mean'\n");
+        "8:46 ir_expected: expected 'sum', 'min', 'max' or 'prod', found 'mean'\n");
   CHECK(move("copy 0.output[0:1] <- 0.input[0:1] sync after") ==
         "8:36 ir_expected: expected options or end of line, found 'sync'\n");
   CHECK(move("copy 0.output[0:1] <- 0.input[0:1] @2") ==

@@ -57,17 +57,27 @@ TEST_CASE("reduce operations that are mixed") {
   CHECK(prove(p.program).result.proven);
 }
 
-TEST_CASE("a chunk taken twice is wrong for a sum, and makes no difference to min and max") {
+TEST_CASE("a product is no sum") {
+  Plan p(CollectiveKind::Custom, 1, 3, 1);
+  p.program.collective.expectations = {{0, 0, {{0, 0}, {0, 1}, {0, 2}}, noLoc}};
+  p.on(0).reduce(out(0), {in(0), in(1)}, ReduceOp::Prod).nop().reduce(out(0), {out(0), in(2)});
+  CHECK(prove(p.program).says("output[0] of rank 0 ends as a mix of different reduce operations"));
+  p.program.ranks[0].blocks[0].ops[2].reduceOp = ReduceOp::Prod;
+  CHECK(prove(p.program).result.proven);
+}
+
+TEST_CASE("a chunk taken twice is wrong for a sum or product, and makes no difference to min and max") {
   Plan p(CollectiveKind::Custom, 1, 2, 1);
   p.program.collective.expectations = {{0, 0, {{0, 0}, {0, 1}}, noLoc}};
-  for (const ReduceOp op : {ReduceOp::Sum, ReduceOp::Min, ReduceOp::Max}) {
+  for (const ReduceOp op : {ReduceOp::Sum, ReduceOp::Min, ReduceOp::Max, ReduceOp::Prod}) {
+    const bool once = op == ReduceOp::Sum || op == ReduceOp::Prod;
     Plan twice = p;
     twice.on(0).reduce(out(0), {in(0), in(1), in(1)}, op);
-    CHECK(prove(twice.program).has("result_twice") == (op == ReduceOp::Sum));
-    CHECK(prove(twice.program).result.proven == (op != ReduceOp::Sum));
+    CHECK(prove(twice.program).has("result_twice") == once);
+    CHECK(prove(twice.program).result.proven != once);
     Plan behind = p; // the same in two steps
     behind.on(0).reduce(out(0), {in(0), in(1)}, op).nop().reduce(out(0), {out(0), in(1)}, op);
-    CHECK(prove(behind.program).result.proven == (op != ReduceOp::Sum));
+    CHECK(prove(behind.program).result.proven != once);
   }
 }
 

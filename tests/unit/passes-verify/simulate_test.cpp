@@ -24,7 +24,7 @@ TEST_CASE("right programs run right in every type") {
   for (const Named &named : all()) {
     if (named.name == "allReduceOneSlot") // needs messages of 64 MiB
       continue;
-    for (const char *type : {"f32", "f16", "bf16", "i32", "u32", "u8"}) {
+    for (const std::string_view type : dataTypeNames()) {
       // Without double scratch a launch of another size writes where a slower rank still reads.
       const bool anySizes = named.name != "allReducePackets";
       const Run run =
@@ -36,14 +36,31 @@ TEST_CASE("right programs run right in every type") {
   }
 }
 
-TEST_CASE("min and max") {
-  for (const auto op : {ReduceOp::Min, ReduceOp::Max}) {
+TEST_CASE("min, max and products") {
+  for (const auto op : {ReduceOp::Min, ReduceOp::Max, ReduceOp::Prod}) {
     Plan p = allReduce(3);
     for (Rank &rank : p.program.ranks)
       for (Op &o : rank.blocks[0].ops)
         if (o.kind == OpKind::ReadReduceSend)
           o.reduceOp = op;
-    CHECK(simulated(p.program, {.type = DataType::I32, .schedules = 30}).result.ok);
+    for (const std::string_view type : dataTypeNames()) {
+      const Run run = simulated(p.program, {.type = *parseDataType(type), .schedules = 10});
+      CAPTURE(type, run.text);
+      CHECK(run.result.ok);
+      CHECK(run.result.rows[0].maxError == 0);
+    }
+  }
+}
+
+TEST_CASE("a sum in the place of a product is seen in every type") {
+  Plan p = allReduce(3);
+  for (Rank &rank : p.program.ranks)
+    for (Op &o : rank.blocks[0].ops)
+      if (o.kind == OpKind::ReadReduceSend)
+        o.reduceOp = &rank == &p.program.ranks[0] ? ReduceOp::Sum : ReduceOp::Prod;
+  for (const std::string_view type : dataTypeNames()) {
+    CAPTURE(type);
+    CHECK_FALSE(simulated(p.program, {.type = *parseDataType(type), .schedules = 1}).result.ok);
   }
 }
 

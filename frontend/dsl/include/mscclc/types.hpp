@@ -23,8 +23,8 @@ constexpr Sync operator^(Sync a, Sync b) {
 /// The buffers of a rank. Python: BufferType.
 enum class BufferType : std::uint8_t { Input, Output, Scratch };
 
-/// How a reduction combines elements. Python: ReduceOperationType.
-enum class ReduceOp : std::uint8_t { Sum, Min, Max };
+/// How a reduction combines elements. Python: ReduceOperationType, which has no Prod.
+enum class ReduceOp : std::uint8_t { Sum, Min, Max, Prod };
 
 /// How data travels: Simple orders it by signals, LL sends flags along with it in packets. Python: protocol="Simple".
 /// Auto, in a program of Schedule::Auto: the compiler chooses.

@@ -106,9 +106,15 @@ template <class Body, class T, class Op, class Packet> struct Variant {
   static MscclcVariant describe() { return {DtypeOf<T>::code, Op::code, Packet::code, 0, &launch, &residentBlocks}; }
 };
 
+template <class E, class... Packet> constexpr uint32_t packetsFor(Types<Packet...>) {
+  return (uint32_t{detail::carries<E, Packet>()} + ...);
+}
+
 template <class Body, class Dtypes, class Ops, class Packets> struct Variants;
+/// A variant for each element type, operation and packet that carries such elements.
 template <class Body, class... T, class Ops, class Packets> struct Variants<Body, Types<T...>, Ops, Packets> {
-  static constexpr uint32_t count = sizeof...(T) * Ops::count * Packets::count;
+  static constexpr uint32_t count = Ops::count * (packetsFor<T>(Packets{}) + ...);
+  static_assert(count != 0, "no packet of the list carries elements of the types of the list");
   static MscclcVariant *table() {
     static MscclcVariant variants[count];
     MscclcVariant *next = variants;
@@ -121,7 +127,11 @@ private:
     (forPackets<E, Op>(next, Packets{}), ...);
   }
   template <class E, class Op, class... Packet> static void forPackets(MscclcVariant *&next, Types<Packet...>) {
-    ((*next++ = Variant<Body, E, Op, Packet>::describe()), ...);
+    (add<E, Op, Packet>(next), ...);
+  }
+  template <class E, class Op, class Packet> static void add(MscclcVariant *&next) {
+    if constexpr (detail::carries<E, Packet>())
+      *next++ = Variant<Body, E, Op, Packet>::describe();
   }
 };
 

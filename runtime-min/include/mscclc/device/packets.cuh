@@ -43,6 +43,14 @@ struct NoPacket {
 
 namespace detail {
 
+/// Whether packets carry whole elements of T.
+template <class T, class Packet> MSCCLC_BOTH constexpr bool carries() {
+  if constexpr (std::is_same_v<Packet, NoPacket>)
+    return true;
+  else
+    return sizeof(T) <= sizeof(typename Packet::Payload);
+}
+
 /// A payload that is not all there or not at a multiple of its size: element by element, zeros for what is missing.
 template <class Word, class T> MSCCLC_COLD Word loadElements(const char *at, uint64_t bytes) {
   struct Elements {

@@ -5,12 +5,11 @@
 namespace mscclc::device {
 namespace detail {
 
-/// Whether the network reduces T with Op.
+/// Whether the network reduces T with Op, on every device that has multicast. It multiplies nothing.
 template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
-  if (std::is_same_v<T, float>)
-    return std::is_same_v<Op, Sum>;
-  return std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16> || std::is_same_v<T, int32_t> ||
-         std::is_same_v<T, uint32_t>;
+  if (std::is_same_v<Op, Prod> || sizeof(T) == 1)
+    return false;
+  return std::is_same_v<Op, Sum> || !(std::is_same_v<T, float> || std::is_same_v<T, double>);
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -22,40 +21,40 @@ template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
 #define MSCCLC_LOAD_REDUCE1(instruction)                                                                               \
   for (unsigned i = 0; i < 4; ++i)                                                                                     \
   asm volatile(instruction " %0, [%1];" : "=r"(v.w[i]) : "l"(globalAddress(p) + 4 * i) : "memory")
+#define MSCCLC_LOAD_REDUCE2(instruction)                                                                               \
+  for (unsigned i = 0; i < 4; i += 2)                                                                                  \
+  asm volatile("{ .reg .b64 both; " instruction " both, [%2]; mov.b64 {%0, %1}, both; }"                               \
+               : "=r"(v.w[i]), "=r"(v.w[i + 1])                                                                        \
+               : "l"(globalAddress(p) + 4 * i)                                                                         \
+               : "memory")
+/// By one of three instructions, one for each operation.
+#define MSCCLC_LOAD_REDUCE(words, add, least, greatest)                                                                \
+  if constexpr (std::is_same_v<Op, Sum>)                                                                               \
+    MSCCLC_LOAD_REDUCE##words("multimem.ld_reduce.relaxed.sys.global.add." add);                                       \
+  else if constexpr (std::is_same_v<Op, Min>)                                                                          \
+    MSCCLC_LOAD_REDUCE##words("multimem.ld_reduce.relaxed.sys.global.min." least);                                     \
+  else                                                                                                                 \
+    MSCCLC_LOAD_REDUCE##words("multimem.ld_reduce.relaxed.sys.global.max." greatest)
 
 template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char *p) {
   Vec16 v{};
-  constexpr bool sum = std::is_same_v<Op, Sum>, least = std::is_same_v<Op, Min>;
   if constexpr (std::is_same_v<T, float>) {
     MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.add.v4.f32");
+  } else if constexpr (std::is_same_v<T, double>) {
+    MSCCLC_LOAD_REDUCE2("multimem.ld_reduce.relaxed.sys.global.add.f64");
   } else if constexpr (std::is_same_v<T, Half>) {
-    if constexpr (sum)
-      MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.add.acc::f32.v4.f16x2");
-    else if constexpr (least)
-      MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.min.v4.f16x2");
-    else
-      MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.max.v4.f16x2");
+    MSCCLC_LOAD_REDUCE(4, "acc::f32.v4.f16x2", "v4.f16x2", "v4.f16x2");
   } else if constexpr (std::is_same_v<T, Bfloat16>) {
-    if constexpr (sum)
-      MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.add.acc::f32.v4.bf16x2");
-    else if constexpr (least)
-      MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.min.v4.bf16x2");
-    else
-      MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.max.v4.bf16x2");
+    MSCCLC_LOAD_REDUCE(4, "acc::f32.v4.bf16x2", "v4.bf16x2", "v4.bf16x2");
   } else if constexpr (std::is_same_v<T, int32_t>) {
-    if constexpr (sum)
-      MSCCLC_LOAD_REDUCE1("multimem.ld_reduce.relaxed.sys.global.add.s32");
-    else if constexpr (least)
-      MSCCLC_LOAD_REDUCE1("multimem.ld_reduce.relaxed.sys.global.min.s32");
-    else
-      MSCCLC_LOAD_REDUCE1("multimem.ld_reduce.relaxed.sys.global.max.s32");
+    MSCCLC_LOAD_REDUCE(1, "s32", "s32", "s32");
+  } else if constexpr (std::is_same_v<T, uint32_t>) {
+    MSCCLC_LOAD_REDUCE(1, "u32", "u32", "u32");
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    MSCCLC_LOAD_REDUCE(2, "u64", "s64", "s64"); // sums wrap around, so they are the same
   } else {
-    if constexpr (sum)
-      MSCCLC_LOAD_REDUCE1("multimem.ld_reduce.relaxed.sys.global.add.u32");
-    else if constexpr (least)
-      MSCCLC_LOAD_REDUCE1("multimem.ld_reduce.relaxed.sys.global.min.u32");
-    else
-      MSCCLC_LOAD_REDUCE1("multimem.ld_reduce.relaxed.sys.global.max.u32");
+    static_assert(std::is_same_v<T, uint64_t>, "the network reduces no other types");
+    MSCCLC_LOAD_REDUCE(2, "u64", "u64", "u64");
   }
   return v;
 }
@@ -77,7 +76,9 @@ MSCCLC_DEVICE void multicastStorePacket(LL16, char *p, Vec8 v, uint32_t flag) {
   multicastStorePacket(LL8{}, p, {{v.w[0]}}, flag);
   multicastStorePacket(LL8{}, p + 8, {{v.w[1]}}, flag);
 }
+#undef MSCCLC_LOAD_REDUCE
 #undef MSCCLC_LOAD_REDUCE4
+#undef MSCCLC_LOAD_REDUCE2
 #undef MSCCLC_LOAD_REDUCE1
 #else
 // Never reached: hasMulticast() is false.

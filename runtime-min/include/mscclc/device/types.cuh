@@ -1,6 +1,8 @@
 // Element types, reduce operations, and the accumulator that a fused operation keeps in registers.
 #pragma once
 
+#include "mscclc/narrow_floats.h"
+
 #include <math.h>
 #include <type_traits>
 
@@ -12,6 +14,16 @@ struct Half {
 };
 struct Bfloat16 {
   uint16_t bits;
+};
+/// The 8-bit formats of the Open Compute Project; arithmetic is done in float. Results beyond the largest number become
+/// it, with their sign.
+struct Float8E4m3 {
+  using Format = narrow::E4m3;
+  uint8_t bits;
+};
+struct Float8E5m2 {
+  using Format = narrow::E5m2;
+  uint8_t bits;
 };
 /// An element nobody computes with.
 struct Byte {
@@ -40,86 +52,155 @@ MSCCLC_DEVICE Half toHalf(float f) {
 }
 #else
 inline float toFloat(Half h) {
-  const uint32_t sign = uint32_t(h.bits & 0x8000u) << 16, exponent = h.bits >> 10 & 31u, mantissa = h.bits & 0x3ffu;
-  if (exponent == 31)
-    return bitCast<float>(sign | 0x7f800000u | mantissa << 13);
-  if (exponent != 0)
-    return bitCast<float>(sign | (exponent + 112u) << 23 | mantissa << 13);
-  const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-  return sign != 0 ? -magnitude : magnitude;
+  return narrow::decode<narrow::Binary16>(h.bits);
 }
 inline Half toHalf(float f) {
-  const uint32_t bits = bitCast<uint32_t>(f), magnitude = bits & 0x7fffffffu;
-  const uint16_t sign = static_cast<uint16_t>(bits >> 16 & 0x8000u);
-  if (magnitude > 0x7f800000u)
-    return {static_cast<uint16_t>(sign | 0x7e00u)};
-  if (magnitude >= 0x477ff000u) // 65520 and above round to infinity
-    return {static_cast<uint16_t>(sign | 0x7c00u)};
-  if (magnitude < 0x38800000u) { // below the smallest normal number: the sum leaves its steps of 2^-24 in the mantissa
-    const uint32_t steps = bitCast<uint32_t>(bitCast<float>(magnitude) + 0.5f) - 0x3f000000u;
-    return {static_cast<uint16_t>(sign | steps)};
-  }
-  const uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
-  return {static_cast<uint16_t>(sign | (rounded - 0x38000000u) >> 13)};
+  return {narrow::encode<narrow::Binary16>(f)};
 }
 #endif
 MSCCLC_DEVICE float toFloat(Bfloat16 b) {
-  return bitCast<float>(uint32_t{b.bits} << 16);
+  return narrow::decodeBfloat16(b.bits);
 }
 MSCCLC_DEVICE Bfloat16 toBfloat16(float f) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   Bfloat16 b;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(b.bits) : "f"(f));
   return b;
+#else
+  return {narrow::encodeBfloat16(f)};
 #endif
-  const uint32_t bits = bitCast<uint32_t>(f);
-  if ((bits & 0x7fffffffu) > 0x7f800000u)
-    return {static_cast<uint16_t>(bits >> 16 | 0x40u)};
-  return {static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16)};
 }
 
-/// What values of T are accumulated in, and the way there and back.
+// Of 8 bits, two at a time where there are instructions: these take and give pairs.
+template <class T> struct Pair {
+  T low, high;
+};
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+MSCCLC_DEVICE Pair<float> toFloats(uint32_t halves) {
+  Pair<float> f;
+  asm("{ .reg .f16 low, high; mov.b32 {low, high}, %2; cvt.f32.f16 %0, low; cvt.f32.f16 %1, high; }"
+      : "=f"(f.low), "=f"(f.high)
+      : "r"(halves));
+  return f;
+}
+MSCCLC_DEVICE Pair<float> toFloats(Pair<Float8E4m3> v) {
+  uint32_t halves;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(bitCast<uint16_t>(v)));
+  return toFloats(halves);
+}
+MSCCLC_DEVICE Pair<float> toFloats(Pair<Float8E5m2> v) {
+  uint32_t halves;
+  asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(bitCast<uint16_t>(v)));
+  return toFloats(halves);
+}
+MSCCLC_DEVICE void fromFloats(Pair<float> f, Pair<Float8E4m3> &v) {
+  uint16_t bits;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(bits) : "f"(f.high), "f"(f.low));
+  v = bitCast<Pair<Float8E4m3>>(bits);
+}
+MSCCLC_DEVICE void fromFloats(Pair<float> f, Pair<Float8E5m2> &v) {
+  uint16_t bits;
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(bits) : "f"(f.high), "f"(f.low));
+  v = bitCast<Pair<Float8E5m2>>(bits);
+}
+#else
+template <class T> MSCCLC_DEVICE Pair<float> toFloats(Pair<T> v) {
+  return {narrow::decode<typename T::Format>(v.low.bits), narrow::decode<typename T::Format>(v.high.bits)};
+}
+template <class T> MSCCLC_DEVICE void fromFloats(Pair<float> f, Pair<T> &v) {
+  v = {{narrow::encode<typename T::Format>(f.low)}, {narrow::encode<typename T::Format>(f.high)}};
+}
+#endif
+
+/// What values of T are accumulated in, and the way there and back, for N of them.
 template <class T> struct Number {
   using Sum = T;
-  static MSCCLC_DEVICE T widen(T v) { return v; }
-  static MSCCLC_DEVICE T narrow(T v) { return v; }
+  template <unsigned N> static MSCCLC_DEVICE void widen(const T (&from)[N], T (&to)[N]) {
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < N; ++i)
+      to[i] = from[i];
+  }
+  template <unsigned N> static MSCCLC_DEVICE void narrow(const T (&from)[N], T (&to)[N]) { widen(from, to); }
 };
-template <> struct Number<Half> {
+/// In float.
+template <class T, T (*Narrow)(float)> struct NarrowNumber {
   using Sum = float;
-  static MSCCLC_DEVICE float widen(Half v) { return toFloat(v); }
-  static MSCCLC_DEVICE Half narrow(float v) { return toHalf(v); }
+  template <unsigned N> static MSCCLC_DEVICE void widen(const T (&from)[N], float (&to)[N]) {
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < N; ++i)
+      to[i] = toFloat(from[i]);
+  }
+  template <unsigned N> static MSCCLC_DEVICE void narrow(const float (&from)[N], T (&to)[N]) {
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < N; ++i)
+      to[i] = Narrow(from[i]);
+  }
 };
-template <> struct Number<Bfloat16> {
+template <> struct Number<Half> : NarrowNumber<Half, toHalf> {};
+template <> struct Number<Bfloat16> : NarrowNumber<Bfloat16, toBfloat16> {};
+/// In float, and in pairs: of an odd number the last has a partner that nobody reads.
+template <class T> struct PairedNumber {
   using Sum = float;
-  static MSCCLC_DEVICE float widen(Bfloat16 v) { return toFloat(v); }
-  static MSCCLC_DEVICE Bfloat16 narrow(float v) { return toBfloat16(v); }
+  template <unsigned N> static MSCCLC_DEVICE void widen(const T (&from)[N], float (&to)[N]) {
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < N; i += 2) {
+      const Pair<float> wide = toFloats(Pair<T>{from[i], from[i + 1 < N ? i + 1 : i]});
+      to[i] = wide.low;
+      if (i + 1 < N)
+        to[i + 1] = wide.high;
+    }
+  }
+  template <unsigned N> static MSCCLC_DEVICE void narrow(const float (&from)[N], T (&to)[N]) {
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < N; i += 2) {
+      Pair<T> both;
+      fromFloats({from[i], from[i + 1 < N ? i + 1 : i]}, both);
+      to[i] = both.low;
+      if (i + 1 < N)
+        to[i + 1] = both.high;
+    }
+  }
 };
-template <> struct Number<int32_t> { // sums wrap around
-  using Sum = int32_t;
-  static MSCCLC_DEVICE int32_t widen(int32_t v) { return v; }
-  static MSCCLC_DEVICE int32_t narrow(int32_t v) { return v; }
-};
+template <> struct Number<Float8E4m3> : PairedNumber<Float8E4m3> {};
+template <> struct Number<Float8E5m2> : PairedNumber<Float8E5m2> {};
+
+/// What integers of type V are added and multiplied in: without a sign, as they wrap around.
+template <class V>
+using Wrapping = std::conditional_t<(sizeof(V) < sizeof(uint32_t)), uint32_t, std::make_unsigned_t<V>>;
 
 } // namespace detail
 
 struct Sum {
   static constexpr uint32_t code = MSCCLC_SUM;
-  template <class V> static MSCCLC_DEVICE V apply(V a, V b) { return static_cast<V>(a + b); }
-  static MSCCLC_DEVICE int32_t apply(int32_t a, int32_t b) {
-    return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+  template <class V> static MSCCLC_DEVICE V apply(V a, V b) {
+    if constexpr (std::is_integral_v<V>)
+      return static_cast<V>(static_cast<detail::Wrapping<V>>(a) + static_cast<detail::Wrapping<V>>(b));
+    else
+      return a + b;
+  }
+};
+struct Prod {
+  static constexpr uint32_t code = MSCCLC_PROD;
+  template <class V> static MSCCLC_DEVICE V apply(V a, V b) {
+    if constexpr (std::is_integral_v<V>)
+      return static_cast<V>(static_cast<detail::Wrapping<V>>(a) * static_cast<detail::Wrapping<V>>(b));
+    else
+      return a * b;
   }
 };
 /// Of a number and a NaN, the least and the greatest are the number, whatever their order, as in the network's own
-/// reductions; of NaNs alone, NaN. A sum with a NaN is NaN.
+/// reductions; of NaNs alone, NaN. A sum or product with a NaN is NaN.
 struct Min {
   static constexpr uint32_t code = MSCCLC_MIN;
   template <class V> static MSCCLC_DEVICE V apply(V a, V b) { return b < a ? b : a; }
   static MSCCLC_DEVICE float apply(float a, float b) { return fminf(a, b); }
+  static MSCCLC_DEVICE double apply(double a, double b) { return fmin(a, b); }
 };
 struct Max {
   static constexpr uint32_t code = MSCCLC_MAX;
   template <class V> static MSCCLC_DEVICE V apply(V a, V b) { return a < b ? b : a; }
   static MSCCLC_DEVICE float apply(float a, float b) { return fmaxf(a, b); }
+  static MSCCLC_DEVICE double apply(double a, double b) { return fmax(a, b); }
 };
 /// Of a plan that reduces nothing, or not with one operation throughout.
 struct NoReduce {
@@ -130,61 +211,44 @@ struct MixedReduce {
 };
 
 template <class T> struct DtypeOf;
-template <> struct DtypeOf<float> {
-  static constexpr uint32_t code = MSCCLC_F32;
-};
-template <> struct DtypeOf<Half> {
-  static constexpr uint32_t code = MSCCLC_F16;
-};
-template <> struct DtypeOf<Bfloat16> {
-  static constexpr uint32_t code = MSCCLC_BF16;
-};
-template <> struct DtypeOf<int32_t> {
-  static constexpr uint32_t code = MSCCLC_I32;
-};
-template <> struct DtypeOf<uint32_t> {
-  static constexpr uint32_t code = MSCCLC_U32;
-};
-template <> struct DtypeOf<uint8_t> {
-  static constexpr uint32_t code = MSCCLC_U8;
-};
+#define MSCCLC_DTYPE(id, number, bytes, name, type)                                                                    \
+  template <> struct DtypeOf<type> {                                                                                   \
+    static constexpr uint32_t code = MSCCLC_##id;                                                                      \
+    static_assert(sizeof(type) == bytes, "a type has the size that the runtime takes it for");                         \
+  };
+#include "mscclc/dtypes.def"
 template <> struct DtypeOf<Byte> {
   static constexpr uint32_t code = MSCCLC_ANY_DTYPE;
 };
 
 namespace detail {
 
-/// A word (one element, or several packed) being reduced. Half and bfloat16 stay float until the end.
+/// A word (one element, or several packed) being reduced. Floats of fewer than 32 bits stay float until the end.
 template <class T, class Op, class Word> class Accumulator {
   static constexpr unsigned count = sizeof(Word) / sizeof(T);
   static_assert(sizeof(Word) % sizeof(T) == 0, "a word holds whole elements");
   struct Elements {
     T e[count];
   };
+  using Wide = typename Number<T>::Sum;
 
 public:
-  MSCCLC_DEVICE void start(const Word &word) {
-    const Elements in = bitCast<Elements>(word);
-    MSCCLC_UNROLL
-    for (unsigned i = 0; i < count; ++i)
-      sum_[i] = Number<T>::widen(in.e[i]);
-  }
+  MSCCLC_DEVICE void start(const Word &word) { Number<T>::widen(bitCast<Elements>(word).e, sum_); }
   MSCCLC_DEVICE void add(const Word &word) {
-    const Elements in = bitCast<Elements>(word);
+    Wide wide[count];
+    Number<T>::widen(bitCast<Elements>(word).e, wide);
     MSCCLC_UNROLL
     for (unsigned i = 0; i < count; ++i)
-      sum_[i] = Op::apply(sum_[i], Number<T>::widen(in.e[i]));
+      sum_[i] = Op::apply(sum_[i], wide[i]);
   }
   MSCCLC_DEVICE Word result() const {
     Elements out;
-    MSCCLC_UNROLL
-    for (unsigned i = 0; i < count; ++i)
-      out.e[i] = Number<T>::narrow(sum_[i]);
+    Number<T>::narrow(sum_, out.e);
     return bitCast<Word>(out);
   }
 
 private:
-  typename Number<T>::Sum sum_[count] = {};
+  Wide sum_[count] = {};
 };
 
 /// A single source: the word itself.

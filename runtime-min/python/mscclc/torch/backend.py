@@ -20,7 +20,13 @@ from .work import CudaWork, Worker
 
 log = logging.getLogger("mscclc.torch")
 
-_OPS = {dist.ReduceOp.SUM: "sum", dist.ReduceOp.AVG: "sum", dist.ReduceOp.MIN: "min", dist.ReduceOp.MAX: "max"}
+_OPS = {
+    dist.ReduceOp.SUM: "sum",
+    dist.ReduceOp.AVG: "sum",
+    dist.ReduceOp.MIN: "min",
+    dist.ReduceOp.MAX: "max",
+    dist.ReduceOp.PRODUCT: "prod",
+}
 Tensors = list[torch.Tensor]
 
 

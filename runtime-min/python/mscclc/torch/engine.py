@@ -31,6 +31,12 @@ DTYPES = {
     torch.int32: "int32",
     torch.uint32: "uint32",
     torch.uint8: "uint8",
+    torch.float64: "float64",
+    torch.int64: "int64",
+    torch.uint64: "uint64",
+    torch.int8: "int8",
+    torch.float8_e4m3fn: "float8_e4m3fn",
+    torch.float8_e5m2: "float8_e5m2",
 }
 # Collectives whose message is a piece for each rank; that of the others is one piece.
 _PIECES = ("allgather", "reducescatter", "alltoall", "scatter")

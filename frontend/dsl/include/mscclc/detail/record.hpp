@@ -123,13 +123,13 @@ enum class Call : std::uint32_t {
 };
 inline constexpr std::uint32_t numCalls = static_cast<std::uint32_t>(Call::RefReducePackets) + 1;
 
-/// What an operation was asked for besides its operands, in one word.
+/// What an operation was asked for besides its operands, in six bits.
 struct CallFlags {
   static constexpr std::uint32_t syncMask = 3;     ///< bits 0 and 1: Sync
   static constexpr std::uint32_t relaxed = 1 << 2; ///< relaxed signal or wait
-  static constexpr std::uint32_t packet = 1 << 3;  ///< reduce of packets
-  static constexpr std::uint32_t opShift = 4;      ///< bits 4 and 5: ReduceOp
-  static constexpr std::uint32_t opMask = 3;
+  static constexpr std::uint32_t packet = 1 << 2;  ///< reduce of packets: no call can be relaxed and a reduce
+  static constexpr std::uint32_t opShift = 3;      ///< bits 3 to 5: ReduceOp
+  static constexpr std::uint32_t opMask = 7;
 };
 
 /// Which blocks do an operation: one, or those of a group.
