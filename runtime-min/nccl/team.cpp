@@ -20,9 +20,10 @@ std::string ofRuntime(int32_t code) {
     return why;
 #define MSCCLC_CUDA(call) MSCCLC_TRY(ofCuda(call, #call))
 
-/// Refusals that depend on the kernel and the call alone, so every process makes them.
+/// Refusals that depend on the kernel, the call and what the processes agreed on, so every process makes them.
 bool isShared(int32_t code) {
-  return code == MSCCLC_ERROR_SIZE || code == MSCCLC_ERROR_KERNEL || code == MSCCLC_ERROR_THREADS;
+  return code == MSCCLC_ERROR_SIZE || code == MSCCLC_ERROR_KERNEL || code == MSCCLC_ERROR_THREADS ||
+         code == MSCCLC_ERROR_NOT_RESIDENT;
 }
 
 bool isDone(cudaEvent_t event) {
@@ -299,32 +300,7 @@ std::string Team::makeCommunicator() {
 }
 
 std::string Team::makeInstance(const MscclcKernel &kernel, MscclcInstance *&instance) {
-  // What would be refused in some processes alone is refused here, by all.
-  MSCCLC_TRY(agree(place_.locals == place_.ranks ? "" : unfit(kernel)));
   return agree(ofRuntime(mscclc_instance_create(communicator_, &kernel, largestMessage(kernel), &instance)));
-}
-
-/// Why the blocks of the ranks here would not be on their devices at once, with as many threads as the kernel takes;
-/// empty if they would.
-std::string Team::unfit(const MscclcKernel &kernel) const {
-  for (const Member *member : members_) {
-    uint64_t wanted = 0;
-    for (const Member *other : members_) {
-      MscclcRankInfo info{};
-      kernel.rank_info(other->rank, &info);
-      wanted += other->device == member->device ? info.blocks : 0;
-    }
-    MSCCLC_CUDA(cudaSetDevice(member->device));
-    for (uint32_t i = 0; i < kernel.num_variants; ++i) {
-      uint32_t room = 0;
-      if (kernel.variants[i].resident_blocks(kernel.threads, &room) != MSCCLC_OK)
-        return "a variant of the kernel cannot run on device " + std::to_string(member->device);
-      if (wanted > room)
-        return std::to_string(wanted) + " blocks are wanted on device " + std::to_string(member->device) + ", and " +
-               std::to_string(room) + " fit on it at once";
-    }
-  }
-  return "";
 }
 
 } // namespace mscclc::nccl

@@ -58,7 +58,6 @@ private:
   std::string order(Member &member, cudaStream_t stream);
   std::string makeCommunicator();
   std::string makeInstance(const MscclcKernel &kernel, MscclcInstance *&instance);
-  std::string unfit(const MscclcKernel &kernel) const;
   std::string agree(const std::string &why);
   char *inputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t rank) const;
   char *outputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t rank) const;

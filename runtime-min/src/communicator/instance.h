@@ -48,7 +48,8 @@ private:
     bool launched = false; ///< and not waited for since
   };
 
-  Status agree(uint64_t maxMessageBytes);
+  Status examine();
+  Status agree(const Status &examined, uint64_t maxMessageBytes);
   Status checkReach() const;
   Status prepareRank(uint32_t localIndex);
   std::vector<MscclcChannel> memoryChannels(uint32_t localIndex) const;
@@ -63,6 +64,7 @@ private:
   Status checkStreams(const MscclcCall &call) const;
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
+  Status countThreads(const MscclcVariant &variant, uint32_t &most);
   Status orderAfterOthers(const MscclcCall &call);
   /// Lets what comes into a local rank's stream wait for what `before` (or null) has launched on rank `other`.
   Status orderAfter(const Instance *before, uint32_t other, uint32_t localIndex, Stream stream);
@@ -83,8 +85,10 @@ private:
   std::unique_ptr<Region> sync_;
   std::unique_ptr<Region> scratch_;
   std::vector<RankState> local_;
-  std::map<std::pair<const MscclcVariant *, uint32_t>, Status>
-      residency_; ///< by variant and threads; where that is known
+  /// By variant: threads of a block with which all blocks fit, in all processes. Empty where there is but one.
+  std::vector<uint32_t> mostThreads_;
+  /// In a single process: by variant and threads, where that is known.
+  std::map<std::pair<const MscclcVariant *, uint32_t>, Status> residency_;
 };
 
 } // namespace mscclc::rt

@@ -78,49 +78,6 @@ uint32_t Instance::numberOf(const Region *region, uint32_t localIndex) {
   return state.memories[region] = state.proxy->addMemory(std::move(begins), region == nullptr ? 0 : region->bytes());
 }
 
-Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) {
-  const auto key = std::make_pair(&variant, threads);
-  const auto known = residency_.find(key);
-  if (known != residency_.end())
-    return known->second;
-  Status counted = countResidents(variant, threads);
-  // Other failures may pass.
-  if (counted.ok() || counted.code == MSCCLC_ERROR_NOT_RESIDENT)
-    residency_[key] = counted;
-  return counted;
-}
-
-/// All ranks of a device wait for each other, so their blocks must be on it at the same time, and beside them what the
-/// device needs to copy for their port channels. Asking also loads the kernel, which must not happen when a part of it
-/// runs already.
-Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) {
-  for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
-    const uint32_t self = communicator_.firstLocalRank() + i;
-    uint64_t wanted = 0;
-    uint32_t sharing = 0, room = 0;
-    for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
-      if (communicator_.deviceId(rank) == communicator_.deviceId(self)) {
-        wanted += infos_[rank].blocks;
-        ++sharing;
-      }
-    MSCCLC_TRY(communicator_.platform().use(communicator_.device(i)));
-    if (const int32_t code = variant.resident_blocks(threads, &room); code != MSCCLC_OK)
-      return kernelFailure(code, kernel_.name, self);
-    if (room != MSCCLC_ON_HOST && sharing > 1 && (kernel_.flags & MSCCLC_NEEDS_PORT) != 0) {
-      uint32_t processors = 0;
-      MSCCLC_TRY(communicator_.platform().countProcessors(communicator_.device(i), processors));
-      room -= room / processors;
-    }
-    if (room != MSCCLC_ON_HOST && wanted > room)
-      return failure(MSCCLC_ERROR_NOT_RESIDENT,
-                     "kernel '%s': the %llu blocks of %u threads of the %u ranks on device %d wait for each other, and "
-                     "%u fit on it at once; use fewer blocks, fewer threads a block or more devices",
-                     kernel_.name, static_cast<unsigned long long>(wanted), threads, sharing, communicator_.device(i),
-                     room);
-  }
-  return {};
-}
-
 /// Launches of this instance follow each other on each rank. So do those of different instances, over all ranks of a
 /// device: blocks of two kernels might not fit on it beside each other. If two devices then began with different ones,
 /// each kernel would wait for its blocks on the other device, for ever. Only a communicator that is told so leaves
