@@ -131,11 +131,14 @@ Outcome Team::launchAll(const Choice &choice) {
 
 Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
   const MscclcKernel &kernel = *choice.kernel;
-  if (const std::string why = copyIn(kernel, choice); !why.empty())
+  if (const std::string why = orderAll(); !why.empty())
     return afterFailure(why);
   std::vector<void *> streams;
-  for (const Call *call : calls_)
-    streams.push_back(call->stream);
+  std::vector<MscclcStaging> staging;
+  for (uint32_t i = 0; i < place_.locals; ++i) {
+    streams.push_back(calls_[i]->stream);
+    staging.push_back(stagingOf(i));
+  }
   MscclcCall call;
   mscclc_call_init(&call);
   call.dtype = choice.dtype;
@@ -144,6 +147,7 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
   call.output = output_;
   call.message_bytes = choice.message;
   call.streams = streams.data();
+  call.staging = staging.data();
   if (const int32_t code = mscclc_launch(instance, &call); code != MSCCLC_OK) {
     const std::string why = mscclc_last_error();
     mark();
@@ -153,7 +157,7 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
       return {Outcome::Way::PassOn, why};
     return afterFailure(why);
   }
-  if (const std::string why = copyOut(kernel, choice); !why.empty())
+  if (const std::string why = mark(); !why.empty())
     return fails(why);
   return {Outcome::Way::Ours, ""};
 }
@@ -209,40 +213,26 @@ std::string Team::order(Member &member, cudaStream_t stream) {
   return "";
 }
 
-char *Team::inputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t rank) const {
-  MscclcBuffer *const buffer = (kernel.flags & MSCCLC_IN_PLACE) != 0 ? output_ : input_;
-  return static_cast<char *>(mscclc_buffer_address(buffer, rank)) + rank * mscclc_input_step(&kernel, choice.message);
-}
-char *Team::outputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t rank) const {
-  return static_cast<char *>(mscclc_buffer_address(output_, rank)) + rank * mscclc_output_step(&kernel, choice.message);
-}
-
-std::string Team::copyIn(const MscclcKernel &kernel, const Choice &choice) {
+std::string Team::orderAll() {
   earlierRuns_ = false;
   for (uint32_t i = 0; i < place_.locals; ++i) {
-    Member &member = *members_[i];
-    const Call &call = *calls_[i];
-    const Extent extent = *extentOf(shapeOf(call, place_.ranks), member.rank);
-    MSCCLC_CUDA(cudaSetDevice(member.device));
-    MSCCLC_TRY(order(member, call.stream));
-    if (extent.input != 0)
-      MSCCLC_CUDA(cudaMemcpyAsync(inputOf(kernel, choice, member.rank), call.send, extent.input,
-                                  cudaMemcpyDeviceToDevice, call.stream));
+    MSCCLC_CUDA(cudaSetDevice(members_[i]->device));
+    MSCCLC_TRY(order(*members_[i], calls_[i]->stream));
   }
   return "";
 }
 
-std::string Team::copyOut(const MscclcKernel &kernel, const Choice &choice) {
-  for (uint32_t i = 0; i < place_.locals; ++i) {
-    Member &member = *members_[i];
-    const Call &call = *calls_[i];
-    const Extent extent = *extentOf(shapeOf(call, place_.ranks), member.rank);
-    MSCCLC_CUDA(cudaSetDevice(member.device));
-    if (extent.output != 0)
-      MSCCLC_CUDA(cudaMemcpyAsync(call.recv, outputOf(kernel, choice, member.rank), extent.output,
-                                  cudaMemcpyDeviceToDevice, call.stream));
-  }
-  return mark();
+/// What the kernel copies to the window and from it.
+MscclcStaging Team::stagingOf(uint32_t localIndex) const {
+  const Call &call = *calls_[localIndex];
+  const Extent extent = *extentOf(shapeOf(call, place_.ranks), members_[localIndex]->rank);
+  MscclcStaging staging{};
+  staging.input = extent.input == 0 ? nullptr : call.send;
+  staging.output = extent.output == 0 ? nullptr : call.recv;
+  staging.input_bytes = extent.input;
+  staging.output_bytes = extent.output;
+  staging.keeps_input = place_.locals == place_.ranks ? 1 : 0; // NCCL may have the call after a failure
+  return staging;
 }
 
 /// What comes next uses the window after this.

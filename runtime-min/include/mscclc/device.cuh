@@ -9,6 +9,7 @@
 //   signal, wait, …   device/sync.cuh       memory channels, semaphores, barriers
 //   port…             device/port.cuh       port channels
 //   switch…           device/switch.cuh     switch channels
+//   the caller's data device/staging.cuh    copies of it at the beginning and the end of a launch
 #pragma once
 
 #include "mscclc/runtime_abi.h"
@@ -27,6 +28,8 @@
 #include "mscclc/device/sync.cuh"
 
 #include "mscclc/device/move.cuh"
+
+#include "mscclc/device/staging.cuh"
 
 #include "mscclc/device/packets.cuh"
 

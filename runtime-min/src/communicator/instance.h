@@ -72,7 +72,8 @@ private:
                const LaunchBuffers &place, uint32_t localIndex);
   Status markLaunched(const MscclcCall &call, uint32_t localIndex);
   /// The arguments of a local rank, of which `common` has those that are alike for all of a launch.
-  MscclcRankArgs argsOf(uint32_t localIndex, const MscclcRankArgs &common, const LaunchBuffers &place);
+  MscclcRankArgs argsOf(const MscclcCall &call, uint32_t localIndex, const MscclcRankArgs &common,
+                        const LaunchBuffers &place);
   Stream streamOf(const MscclcCall &call, uint32_t localIndex) const;
   /// The counters of `rank` as a local rank's device addresses them.
   char *syncOf(uint32_t localIndex, uint32_t rank) const;
@@ -80,6 +81,7 @@ private:
   Communicator &communicator_;
   const MscclcKernel &kernel_;
   std::vector<MscclcRankInfo> infos_; ///< by rank
+  PrivateBuffers private_;
   uint64_t maxMessageBytes_ = 0;
   uint64_t scratchStride_ = 0;
   std::unique_ptr<Region> sync_;

@@ -34,6 +34,7 @@ Status Instance::examine() {
     kernel_.rank_info(rank, &info);
     infos_.push_back(info);
   }
+  private_ = {isPrivate(kernel_, MSCCLC_INPUT), isPrivate(kernel_, MSCCLC_OUTPUT)};
   MSCCLC_TRY(checkReach());
   if (communicator_.processes() == 1)
     return {};

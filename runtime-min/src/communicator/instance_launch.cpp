@@ -114,7 +114,8 @@ Status Instance::orderAfter(const Instance *before, uint32_t other, uint32_t loc
   return communicator_.platform().follow(communicator_.device(localIndex), stream, state.event);
 }
 
-MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcRankArgs &common, const LaunchBuffers &place) {
+MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, const MscclcRankArgs &common,
+                                const LaunchBuffers &place) {
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   const MscclcRankInfo &info = infos_[self];
   const SyncLayout layout(info);
@@ -142,6 +143,11 @@ MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcRankArgs &commo
     args.fifo.places[MSCCLC_SCRATCH] = placeOf({scratch_.get(), 0, 0});
   }
   args.status = state.status;
+  if (call.staging != nullptr) {
+    args.staging = call.staging[localIndex];
+    skipCopies(kernel_, call, self, private_, local_[localIndex].buffers[self], args.staging);
+  }
+  args.staging_state = counterAt(own, layout.staging, 0);
   return args;
 }
 
@@ -150,7 +156,7 @@ Status Instance::start(const MscclcVariant &variant, uint32_t threads, const Msc
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   if (infos_[self].blocks == 0)
     return {};
-  const MscclcRankArgs args = argsOf(localIndex, common, place);
+  const MscclcRankArgs args = argsOf(call, localIndex, common, place);
   MSCCLC_TRY(communicator_.platform().use(communicator_.device(localIndex)));
   const int32_t code = variant.launch(&args, threads, streamOf(call, localIndex));
   return code == MSCCLC_OK ? Status{} : kernelFailure(code, kernel_.name, self);
@@ -193,6 +199,8 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   uintptr_t lowBits = 0;
   MSCCLC_TRY(resolvePlace(kernel_, call, input, output, place));
   MSCCLC_TRY(checkStreams(call));
+  for (uint32_t i = 0; call.staging != nullptr && i < local_.size(); ++i)
+    MSCCLC_TRY(checkStaging(kernel_, *variant, call, communicator_.firstLocalRank() + i, call.staging[i]));
   // Where as many as the kernel takes fit, fewer do: this is asked once, whatever the sizes.
   if (!checkResidency(*variant, onHost ? threads : kernel_.threads).ok())
     MSCCLC_TRY(checkResidency(*variant, threads));

@@ -19,7 +19,7 @@ struct SyncLayout {
   uint64_t memoryExpected, portExpected; ///< written by this rank
   uint64_t unheard;                      ///< where signals of memory channels without a pair go
   uint64_t flushRequests, flushesDone;
-  uint64_t barriers, launches, fifoHead, semaphores;
+  uint64_t barriers, launches, fifoHead, semaphores, staging;
   uint64_t bytes;
 
   explicit SyncLayout(const MscclcRankInfo &info) {
@@ -41,6 +41,7 @@ struct SyncLayout {
     launches = take(info.blocks * uint64_t{8});
     fifoHead = take(8);
     semaphores = take(info.semaphores * uint64_t{4});
+    staging = take(2 * 8);
     bytes = at;
   }
 };
