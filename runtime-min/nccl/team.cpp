@@ -232,6 +232,14 @@ MscclcStaging Team::stagingOf(uint32_t localIndex) const {
   staging.input_bytes = extent.input;
   staging.output_bytes = extent.output;
   staging.keeps_input = place_.locals == place_.ranks ? 1 : 0; // NCCL may have the call after a failure
+  const int op = shapeOf(call, place_.ranks).op;
+  if (op == Avg) {
+    staging.scaling = MSCCLC_AVERAGE;
+  } else if (op == PreMulSum) {
+    staging.scaling = MSCCLC_SCALE_INPUT;
+    staging.factor = call.factor->bits;
+    staging.factor_at = call.factor->at;
+  }
   return staging;
 }
 
