@@ -9,6 +9,7 @@ STRUCTURES = {
     "MscclcVariant": abi.Variant,
     "MscclcKernel": abi.KernelStruct,
     "MscclcCall": abi.Call,
+    "MscclcStaging": abi.Staging,
     "MscclcCommunicatorOptions": abi.CommunicatorOptions,
     "MscclcQuery": abi.QueryStruct,
 }
@@ -18,6 +19,7 @@ PREFIXED = {
         {"float32": "F32", "float16": "F16", "bfloat16": "BF16", "int32": "I32", "uint32": "U32", "uint8": "U8"},
     ),
     "REDUCE_OPS": ("MSCCLC_", {"sum": "SUM", "min": "MIN", "max": "MAX"}),
+    "SCALINGS": ("MSCCLC_", {"none": "NO_SCALING", "input": "SCALE_INPUT", "average": "AVERAGE"}),
     "PLATFORMS": ("MSCCLC_PLATFORM_", {"auto": "AUTO", "cuda": "CUDA", "host": "HOST"}),
 }
 CONSTANTS = {

@@ -31,6 +31,23 @@ def test_an_allreduce_of_each_type(ranks, allreduce, dtype):
     assert all((array == expected).all() for array in arrays)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+def test_averages(ranks, allreduce, dtype):
+    arrays = [np.arange(-40, 24, dtype=dtype) + 3 * rank for rank in range(2)]
+    expected = np.trunc((arrays[0] + arrays[1]) / 2) if dtype == "int32" else (arrays[0] + arrays[1]) / 2
+    ranks.run(allreduce, arrays, op="avg")
+    assert all((array == expected).all() for array in arrays)
+
+
+def test_an_average_leaves_its_input_as_it_is(ranks):
+    kernel = mscclc.Kernel.compile(SAMPLES / "reduce_chain.cpp", params={"ranks": 2}, platform="host")
+    given = [np.arange(64, dtype=np.float32) + rank for rank in range(2)]
+    made = [np.zeros(64, np.float32) for _ in range(2)]
+    ranks.run(kernel, given, made, op="avg")
+    assert (made[0] == np.arange(64) + 0.5).all()
+    assert all((array == np.arange(64) + rank).all() for rank, array in enumerate(given))
+
+
 def test_input_and_output(ranks, alltoall):
     given, made = [np.arange(8, dtype=np.float32) + 10 * rank for rank in range(2)], [
         np.zeros(8, np.float32) for _ in range(2)
