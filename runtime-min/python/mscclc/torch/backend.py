@@ -20,7 +20,13 @@ from .work import CudaWork, Worker
 
 log = logging.getLogger("mscclc.torch")
 
-_OPS = {dist.ReduceOp.SUM: "sum", dist.ReduceOp.AVG: "sum", dist.ReduceOp.MIN: "min", dist.ReduceOp.MAX: "max"}
+_OPS = {
+    dist.ReduceOp.SUM: "sum",
+    dist.ReduceOp.AVG: "sum",
+    dist.ReduceOp.PREMUL_SUM: "sum",
+    dist.ReduceOp.MIN: "min",
+    dist.ReduceOp.MAX: "max",
+}
 Tensors = list[torch.Tensor]
 
 
@@ -181,9 +187,11 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         behind: Callable[[Any], Any],
         root: int = 0,
     ) -> Any:
-        """A collective that reduces. The mean is the sum, divided at the end: gloo has none."""
+        """A collective that reduces. The mean is the sum, divided at the end: gloo has none. A sum that scales first is
+        left to the backend behind where no kernel runs it; gloo refuses it."""
         name = _op_name(op)
-        job = Job(collective, inputs, outputs, piece, name, root) if name else None
+        factor = op.__getstate__()[1] if op == dist.ReduceOp.PREMUL_SUM else None
+        job = Job(collective, inputs, outputs, piece, name, root, factor=factor) if name else None
         results = _flat(outputs) or _flat(inputs)
         mean = op == dist.ReduceOp.AVG
         if mean and not all(tensor.is_floating_point() or tensor.is_complex() for tensor in piece):
