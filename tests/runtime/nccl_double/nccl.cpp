@@ -19,7 +19,7 @@ using namespace nccl_double;
 
 namespace {
 
-enum Result { Success = 0, SystemError = 2, InvalidArgument = 4, InvalidUsage = 5 };
+enum Result { Success = 0, SystemError = 2, InvalidArgument = 4, InvalidUsage = 5, InProgress = 7 };
 
 struct Team {
   int ranks, rank, stride;
@@ -100,9 +100,13 @@ int run() {
   calls.clear();
   return result;
 }
+/// What calls return that end later: where NCCL_DOUBLE_NONBLOCKING is set, no communicator blocks.
+int started() {
+  return std::getenv("NCCL_DOUBLE_NONBLOCKING") == nullptr ? Success : InProgress;
+}
 int make(Call call) {
   calls.push_back(std::move(call));
-  return depth == 0 ? run() : Success;
+  return depth == 0 ? run() : started();
 }
 
 /// Maps the parts of the team's ranks one after another, `stride` apart.
@@ -170,7 +174,9 @@ int ncclCommCuDevice(ncclComm *, int *device) {
   return Success;
 }
 int ncclCommGetAsyncError(ncclComm *comm, int *result) {
-  *result = comm->board->error.load();
+  if (comm == nullptr)
+    return InvalidArgument;
+  *result = depth != 0 ? started() : comm->board->error.load();
   return Success;
 }
 int ncclCommDestroy(ncclComm *comm) {
@@ -186,7 +192,8 @@ int ncclGroupStart() {
   return Success;
 }
 int ncclGroupEnd() {
-  return --depth == 0 ? run() : static_cast<int>(Success);
+  const int result = --depth == 0 ? run() : static_cast<int>(Success);
+  return result == Success ? started() : result;
 }
 
 int ncclMemAlloc(void **memory, size_t bytes) {
