@@ -110,6 +110,9 @@ def main():
             picked = set(re.findall(rf"^mscclc: {collective} .*: (kernel '\w+')", said, re.M)) if collective else set()
             if collective and not picked:
                 sys.exit(f"{name} {' '.join(arguments)}: no kernel ran\n{said[-3000:]}")
+            for op in ("avg", "premulsum") if "-o" in arguments else ():
+                if not re.search(rf"^mscclc: {collective} .*, {op}, .*: kernel", said, re.M):
+                    sys.exit(f"{name} {' '.join(arguments)}: no kernel ran {op}\n{said[-3000:]}")
             if "NCCL runs it, as kernel" in said:
                 sys.exit(f"{name} {' '.join(arguments)}: a kernel failed\n{said[-3000:]}")
         print(f"{name}: {runs} runs, 0 wrong; {', '.join(sorted(picked)) or 'NCCL'}", flush=True)
