@@ -26,8 +26,8 @@ const Type *findType(int number) {
 }
 
 const char *nameOfOp(int op) {
-  constexpr const char *names[] = {"sum", "prod", "max", "min", "avg"};
-  return op >= 0 && op < 5 ? names[op] : "an operation of the program's own";
+  constexpr const char *names[] = {"sum", "prod", "max", "min", "avg", "premulsum"};
+  return op >= 0 && op <= PreMulSum ? names[op] : "an unknown operation";
 }
 
 } // namespace
@@ -59,8 +59,10 @@ const char *nameOf(Kind kind) {
 }
 
 Shape shapeOf(const Call &call, uint32_t ranks) {
-  return {call.kind, call.count, call.type, reduces(call.kind) ? call.op : 0, hasRoot(call.kind) ? call.root : 0,
-          ranks};
+  int op = call.op;
+  if (op >= PreMulSum)
+    op = call.factor && call.factor->type == call.type ? PreMulSum : UnknownOp;
+  return {call.kind, call.count, call.type, reduces(call.kind) ? op : 0, hasRoot(call.kind) ? call.root : 0, ranks};
 }
 
 std::optional<Extent> extentOf(const Shape &shape, uint32_t rank) {
@@ -102,7 +104,8 @@ uint32_t dtypeOf(int type) {
 }
 
 std::optional<uint32_t> reduceOpOf(int op) {
-  constexpr std::pair<int, uint32_t> known[] = {{0, MSCCLC_SUM}, {1, MSCCLC_PROD}, {2, MSCCLC_MAX}, {3, MSCCLC_MIN}};
+  constexpr std::pair<int, uint32_t> known[] = {{Sum, MSCCLC_SUM}, {Prod, MSCCLC_PROD}, {Max, MSCCLC_MAX},
+                                                {Min, MSCCLC_MIN}, {Avg, MSCCLC_SUM},   {PreMulSum, MSCCLC_SUM}};
   for (const auto &[number, reduceOp] : known)
     if (number == op)
       return reduceOp;

@@ -36,6 +36,16 @@ enum class Kind {
   Recv
 };
 
+/// ncclRedOp_t; of the program's own operations, which are numbered from PreMulSum on, there is one kind.
+enum Op : int { Sum = 0, Prod = 1, Max = 2, Min = 3, Avg = 4, PreMulSum = 5, UnknownOp = -1 };
+
+/// What a program's operation multiplies each rank's data by.
+struct Factor {
+  int type = 0;             ///< ncclDataType_t
+  uint64_t bits = 0;        ///< its first bytes are the factor
+  const void *at = nullptr; ///< or the factor lies here on the device, when the call runs
+};
+
 /// Arguments of a call. Those that a collective has not are 0; `root` is the peer of Send and Recv.
 struct Call {
   Kind kind = Kind::AllReduce;
@@ -45,6 +55,7 @@ struct Call {
   int type = 0;     ///< ncclDataType_t
   int op = 0;       ///< ncclRedOp_t
   int root = 0;
+  std::optional<Factor> factor; ///< of an operation of the program's own
   Comm comm = nullptr;
   cudaStream_t stream = nullptr;
 };
@@ -54,7 +65,7 @@ struct Shape {
   Kind kind = Kind::AllReduce;
   size_t count = 0;
   int type = 0;
-  int op = 0; ///< 0 where nothing is reduced
+  int op = 0; ///< Op; ranks number operations of the program's own each in its way. 0 where nothing is reduced
   int root = 0;
   uint32_t ranks = 0;
 
@@ -83,7 +94,8 @@ const char *nameOfType(int type);
 bool isTypeName(const std::string &name);
 /// The MscclcDtype of a type, MSCCLC_ANY_DTYPE for one that NCCL does not have.
 uint32_t dtypeOf(int type);
-/// The MscclcReduceOp of an operation; none for those that kernels do not have.
+/// The MscclcReduceOp of a shape's operation; none for those that kernels do not have. Kernels that add make averages,
+/// and sums of scaled data, by MscclcScaling.
 std::optional<uint32_t> reduceOpOf(int op);
 /// "allreduce of 1024 bytes of f32, max, 8 ranks".
 std::string describe(const Shape &shape);

@@ -4,6 +4,7 @@
 #include "library.h"
 #include "log.h"
 #include "mscclc/nccl.h"
+#include "operations.h"
 #include "real.h"
 #include "side_table.h"
 
@@ -41,6 +42,7 @@ Call callOf(Kind kind, const void *send, void *recv, size_t count, int type, Com
 
 int withOp(Call call, int op) {
   call.op = op;
+  call.factor = factorOf(op, call.comm);
   return submit(call);
 }
 
@@ -111,12 +113,25 @@ int ncclCommInitRankScalable(Comm *comm, int ranks, int rank, int ids, UniqueId 
 int ncclCommInitAll(Comm *comms, int count, const int *devices) {
   return refuses() ? InvalidUsage : real().commInitAll(comms, count, devices);
 }
+int ncclRedOpCreatePreMulSum(int *op, void *factor, int type, int residence, Comm comm) {
+  const int result = real().redOpCreatePreMulSum(op, factor, type, residence, comm);
+  if (result == Success)
+    noteOperation(*op, factor, type, residence, comm);
+  return result;
+}
+int ncclRedOpDestroy(int op, Comm comm) {
+  forgetOperation(op, comm);
+  return endOperation(op, comm);
+}
+
 int ncclCommDestroy(Comm comm) {
+  forgetOperations(comm);
   if (const std::shared_ptr<Member> member = take(comm))
     leaveTeam(*member);
   return real().commDestroy(comm);
 }
 int ncclCommAbort(Comm comm) {
+  forgetOperations(comm);
   const std::shared_ptr<Member> member = take(comm);
   if (member)
     abortTeam(*member);

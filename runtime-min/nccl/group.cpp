@@ -23,8 +23,9 @@ using Plan = std::vector<Planned>;
 
 struct Group {
   int depth = 0;
-  Plan plan;                  ///< collectives that may be ours, one of a communicator at most
-  std::vector<Comm> passedOn; ///< communicators whose collectives are NCCL's in this group
+  Plan plan;                               ///< collectives that may be ours, one of a communicator at most
+  std::vector<Comm> passedOn;              ///< communicators whose collectives are NCCL's in this group
+  std::vector<std::pair<int, Comm>> ended; ///< operations of the program's own
 };
 thread_local Group group;
 
@@ -75,7 +76,8 @@ std::optional<Planned> plan(const Call &call) {
       info(describe(shapeOf(call, planned.member->ranks)) + ": NCCL, as " + why);
     return std::nullopt;
   };
-  if (reduces(call.kind) && (!reduceOpOf(call.op) || dtypeOf(call.type) == MSCCLC_ANY_DTYPE))
+  if (reduces(call.kind) &&
+      (!reduceOpOf(shapeOf(call, planned.member->ranks).op) || dtypeOf(call.type) == MSCCLC_ANY_DTYPE))
     return isNccls("kernels do not have this type or operation");
   if (!planned.member->known)
     return planned;
@@ -172,6 +174,14 @@ int record(const Call &call) {
   return passOnAll({first, call});
 }
 
+/// Those that ended within the group.
+int endOperations() {
+  int result = Success;
+  for (const auto &[op, comm] : std::exchange(group.ended, {}))
+    result = worst(result, real().redOpDestroy(op, comm));
+  return result;
+}
+
 } // namespace
 
 int submit(const Call &call) {
@@ -199,9 +209,16 @@ int groupEnd() {
   Plan plan = std::exchange(group.plan, {});
   // What else the group has is NCCL's, and comes first.
   const int result = real().groupEnd();
-  if (plan.empty() || (result != Success && result != InProgress))
-    return result;
-  return run(plan);
+  const bool isWell = result == Success || result == InProgress;
+  const int ran = plan.empty() || !isWell ? result : run(plan);
+  return worst(ran, endOperations());
+}
+
+int endOperation(int op, Comm comm) {
+  if (group.depth == 0)
+    return real().redOpDestroy(op, comm);
+  group.ended.emplace_back(op, comm);
+  return Success;
 }
 
 int groupSimulateEnd(void *info) {
@@ -211,6 +228,7 @@ int groupSimulateEnd(void *info) {
     group.passedOn.clear();
     for (const Planned &planned : std::exchange(group.plan, {}))
       result = worst(result, passOn(planned.call));
+    result = worst(result, endOperations());
   }
   return worst(result, real().groupSimulateEnd(info));
 }

@@ -9,6 +9,9 @@ namespace mscclc::nccl {
 int submit(const Call &call);
 int groupStart();
 int groupEnd();
+/// An operation of the program's own ends. Within a group NCCL hears of it when the group's calls are made, as some of
+/// them may be NCCL's only then.
+int endOperation(int op, Comm comm);
 /// `info` is NCCL's.
 int groupSimulateEnd(void *info);
 

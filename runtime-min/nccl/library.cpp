@@ -172,6 +172,10 @@ std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice
     return mscclc_last_error();
   for (uint32_t rank = 0; rank < shape.ranks; ++rank) {
     const Extent extent = *extentOf(shape, rank);
+    MscclcRankInfo info{};
+    kernel.rank_info(rank, &info);
+    if (info.blocks == 0 && (extent.input != 0 || extent.output != 0))
+      return name + "rank " + std::to_string(rank) + " has no block that could copy its data";
     const uint64_t input = kernel.input_bytes(rank, choice.message), output = kernel.output_bytes(rank, choice.message);
     if (input < extent.input || output < extent.output)
       return name + "its buffers are shorter than those of the call";

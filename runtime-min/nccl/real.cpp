@@ -171,6 +171,8 @@ void fillOwn(void *handle, Real &f) {
   MSCCLC_OWN(ncclCommCount, commCount)
   MSCCLC_OWN(ncclCommUserRank, commUserRank)
   MSCCLC_OWN(ncclCommCuDevice, commCuDevice)
+  MSCCLC_OWN(ncclRedOpCreatePreMulSum, redOpCreatePreMulSum)
+  MSCCLC_OWN(ncclRedOpDestroy, redOpDestroy)
 #undef MSCCLC_OWN
   // Null where they are missing: they return texts.
   find(handle, "ncclGetErrorString", nullptr, f.getErrorString);

@@ -32,6 +32,8 @@ struct Real {
   int (*commCount)(Comm, int *);
   int (*commUserRank)(Comm, int *);
   int (*commCuDevice)(Comm, int *);
+  int (*redOpCreatePreMulSum)(int *, void *, int, int, Comm);
+  int (*redOpDestroy)(int, Comm);
   const char *(*getErrorString)(int);
   const char *(*getLastError)(Comm);
 };

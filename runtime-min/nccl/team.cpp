@@ -20,9 +20,10 @@ std::string ofRuntime(int32_t code) {
     return why;
 #define MSCCLC_CUDA(call) MSCCLC_TRY(ofCuda(call, #call))
 
-/// Refusals that depend on the kernel and the call alone, so every process makes them.
+/// Refusals that depend on the kernel, the call and what the processes agreed on, so every process makes them.
 bool isShared(int32_t code) {
-  return code == MSCCLC_ERROR_SIZE || code == MSCCLC_ERROR_KERNEL || code == MSCCLC_ERROR_THREADS;
+  return code == MSCCLC_ERROR_SIZE || code == MSCCLC_ERROR_KERNEL || code == MSCCLC_ERROR_THREADS ||
+         code == MSCCLC_ERROR_NOT_RESIDENT;
 }
 
 bool isDone(cudaEvent_t event) {
@@ -130,11 +131,14 @@ Outcome Team::launchAll(const Choice &choice) {
 
 Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
   const MscclcKernel &kernel = *choice.kernel;
-  if (const std::string why = copyIn(kernel, choice); !why.empty())
+  if (const std::string why = orderAll(); !why.empty())
     return afterFailure(why);
   std::vector<void *> streams;
-  for (const Call *call : calls_)
-    streams.push_back(call->stream);
+  std::vector<MscclcStaging> staging;
+  for (uint32_t i = 0; i < place_.locals; ++i) {
+    streams.push_back(calls_[i]->stream);
+    staging.push_back(stagingOf(i));
+  }
   MscclcCall call;
   mscclc_call_init(&call);
   call.dtype = choice.dtype;
@@ -143,6 +147,7 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
   call.output = output_;
   call.message_bytes = choice.message;
   call.streams = streams.data();
+  call.staging = staging.data();
   if (const int32_t code = mscclc_launch(instance, &call); code != MSCCLC_OK) {
     const std::string why = mscclc_last_error();
     mark();
@@ -152,7 +157,7 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
       return {Outcome::Way::PassOn, why};
     return afterFailure(why);
   }
-  if (const std::string why = copyOut(kernel, choice); !why.empty())
+  if (const std::string why = mark(); !why.empty())
     return fails(why);
   return {Outcome::Way::Ours, ""};
 }
@@ -208,40 +213,34 @@ std::string Team::order(Member &member, cudaStream_t stream) {
   return "";
 }
 
-char *Team::inputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t rank) const {
-  MscclcBuffer *const buffer = (kernel.flags & MSCCLC_IN_PLACE) != 0 ? output_ : input_;
-  return static_cast<char *>(mscclc_buffer_address(buffer, rank)) + rank * mscclc_input_step(&kernel, choice.message);
-}
-char *Team::outputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t rank) const {
-  return static_cast<char *>(mscclc_buffer_address(output_, rank)) + rank * mscclc_output_step(&kernel, choice.message);
-}
-
-std::string Team::copyIn(const MscclcKernel &kernel, const Choice &choice) {
+std::string Team::orderAll() {
   earlierRuns_ = false;
   for (uint32_t i = 0; i < place_.locals; ++i) {
-    Member &member = *members_[i];
-    const Call &call = *calls_[i];
-    const Extent extent = *extentOf(shapeOf(call, place_.ranks), member.rank);
-    MSCCLC_CUDA(cudaSetDevice(member.device));
-    MSCCLC_TRY(order(member, call.stream));
-    if (extent.input != 0)
-      MSCCLC_CUDA(cudaMemcpyAsync(inputOf(kernel, choice, member.rank), call.send, extent.input,
-                                  cudaMemcpyDeviceToDevice, call.stream));
+    MSCCLC_CUDA(cudaSetDevice(members_[i]->device));
+    MSCCLC_TRY(order(*members_[i], calls_[i]->stream));
   }
   return "";
 }
 
-std::string Team::copyOut(const MscclcKernel &kernel, const Choice &choice) {
-  for (uint32_t i = 0; i < place_.locals; ++i) {
-    Member &member = *members_[i];
-    const Call &call = *calls_[i];
-    const Extent extent = *extentOf(shapeOf(call, place_.ranks), member.rank);
-    MSCCLC_CUDA(cudaSetDevice(member.device));
-    if (extent.output != 0)
-      MSCCLC_CUDA(cudaMemcpyAsync(call.recv, outputOf(kernel, choice, member.rank), extent.output,
-                                  cudaMemcpyDeviceToDevice, call.stream));
+/// What the kernel copies to the window and from it.
+MscclcStaging Team::stagingOf(uint32_t localIndex) const {
+  const Call &call = *calls_[localIndex];
+  const Extent extent = *extentOf(shapeOf(call, place_.ranks), members_[localIndex]->rank);
+  MscclcStaging staging{};
+  staging.input = extent.input == 0 ? nullptr : call.send;
+  staging.output = extent.output == 0 ? nullptr : call.recv;
+  staging.input_bytes = extent.input;
+  staging.output_bytes = extent.output;
+  staging.keeps_input = place_.locals == place_.ranks ? 1 : 0; // NCCL may have the call after a failure
+  const int op = shapeOf(call, place_.ranks).op;
+  if (op == Avg) {
+    staging.scaling = MSCCLC_AVERAGE;
+  } else if (op == PreMulSum) {
+    staging.scaling = MSCCLC_SCALE_INPUT;
+    staging.factor = call.factor->bits;
+    staging.factor_at = call.factor->at;
   }
-  return mark();
+  return staging;
 }
 
 /// What comes next uses the window after this.
@@ -299,32 +298,7 @@ std::string Team::makeCommunicator() {
 }
 
 std::string Team::makeInstance(const MscclcKernel &kernel, MscclcInstance *&instance) {
-  // What would be refused in some processes alone is refused here, by all.
-  MSCCLC_TRY(agree(place_.locals == place_.ranks ? "" : unfit(kernel)));
   return agree(ofRuntime(mscclc_instance_create(communicator_, &kernel, largestMessage(kernel), &instance)));
-}
-
-/// Why the blocks of the ranks here would not be on their devices at once, with as many threads as the kernel takes;
-/// empty if they would.
-std::string Team::unfit(const MscclcKernel &kernel) const {
-  for (const Member *member : members_) {
-    uint64_t wanted = 0;
-    for (const Member *other : members_) {
-      MscclcRankInfo info{};
-      kernel.rank_info(other->rank, &info);
-      wanted += other->device == member->device ? info.blocks : 0;
-    }
-    MSCCLC_CUDA(cudaSetDevice(member->device));
-    for (uint32_t i = 0; i < kernel.num_variants; ++i) {
-      uint32_t room = 0;
-      if (kernel.variants[i].resident_blocks(kernel.threads, &room) != MSCCLC_OK)
-        return "a variant of the kernel cannot run on device " + std::to_string(member->device);
-      if (wanted > room)
-        return std::to_string(wanted) + " blocks are wanted on device " + std::to_string(member->device) + ", and " +
-               std::to_string(room) + " fit on it at once";
-    }
-  }
-  return "";
 }
 
 } // namespace mscclc::nccl

@@ -52,16 +52,13 @@ private:
   Outcome launch(MscclcInstance *instance, const Choice &choice);
   Outcome afterFailure(const std::string &why);
   Outcome fails(const std::string &why);
-  std::string copyIn(const MscclcKernel &kernel, const Choice &choice);
-  std::string copyOut(const MscclcKernel &kernel, const Choice &choice);
+  std::string orderAll();
+  MscclcStaging stagingOf(uint32_t localIndex) const;
   std::string mark();
   std::string order(Member &member, cudaStream_t stream);
   std::string makeCommunicator();
   std::string makeInstance(const MscclcKernel &kernel, MscclcInstance *&instance);
-  std::string unfit(const MscclcKernel &kernel) const;
   std::string agree(const std::string &why);
-  char *inputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t rank) const;
-  char *outputOf(const MscclcKernel &kernel, const Choice &choice, uint32_t rank) const;
   bool capturing() const;
 
   const Place place_;
@@ -83,7 +80,7 @@ private:
     std::string why;
   };
   std::map<const MscclcKernel *, Prepared> instances_;
-  bool earlierRuns_ = false; ///< an earlier call was not done when the round's copies began
+  bool earlierRuns_ = false; ///< an earlier call was not done when the round began
   std::atomic<bool> failed_{false};
   std::atomic<bool> aborted_{false};
 };

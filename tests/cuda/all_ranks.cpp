@@ -57,6 +57,7 @@ struct AllRanks::Rank {
   std::vector<std::uint64_t> barriers;
   std::vector<std::uint32_t> semaphores;
   std::vector<std::uint64_t> launches;
+  std::uint64_t stagingState[2] = {};
   std::vector<MscclcTrigger> slots;
   std::uint64_t head[2] = {0, 0}, tail = 0;
   MscclcStatus status{};
@@ -167,7 +168,8 @@ void AllRanks::proxy(Rank &rank) {
   }
 }
 
-void AllRanks::launch(const MscclcVariant &variant, const Message &message, unsigned threads) {
+void AllRanks::launch(const MscclcVariant &variant, const Message &message, unsigned threads,
+                      const std::vector<MscclcStaging> &staging) {
   for (auto &rank : ranks_) {
     rank->tables.emplace_back();
     for (std::uint32_t r = 0; r < kernel_.ranks; ++r)
@@ -194,6 +196,9 @@ void AllRanks::launch(const MscclcVariant &variant, const Message &message, unsi
     for (std::uint32_t kind = 0; kind < 3; ++kind)
       args.fifo.places[kind].memory = kind;
     args.status = &rank->status;
+    if (!staging.empty())
+      args.staging = staging[rank->number];
+    args.staging_state = rank->stagingState;
     if (const int code = variant.launch(&args, threads, &rank->stream))
       error_ = "launch of rank " + std::to_string(rank->number) + " failed with code " + std::to_string(code);
   }

@@ -43,8 +43,9 @@ public:
   /// `largest`: bytes of the largest message to come. A wait of more than `timeout` seconds is an error.
   AllRanks(const MscclcKernel &kernel, std::uint64_t largest, std::uint64_t timeout);
   ~AllRanks();
-  /// Starts `variant` on every rank; launches of a rank follow one another.
-  void launch(const MscclcVariant &variant, const Message &message, unsigned threads);
+  /// Starts `variant` on every rank; launches of a rank follow one another. `staging`: what the ranks copy themselves.
+  void launch(const MscclcVariant &variant, const Message &message, unsigned threads,
+              const std::vector<MscclcStaging> &staging = {});
   /// Waits for the launches of one rank.
   void synchronize(std::uint32_t rank);
   /// Waits for all launches. Empty, or what went wrong.

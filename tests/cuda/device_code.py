@@ -16,7 +16,9 @@ import kernel_text
 # Example and type -> what its PTX has, and has not.
 EXPECTED = {
     ("allreduce_packets", "int32_t"): (
-        [r"st\.relaxed\.sys\.global\.b64 ", r"st\.relaxed\.sys\.global\.v2\.b64 ", r"ld\.relaxed\.sys\.global\.b64 ",
+        # So that relaxed signals carry what a launch has copied.
+        [r"fence\.acq_rel\.sys;",
+         r"st\.relaxed\.sys\.global\.b64 ", r"st\.relaxed\.sys\.global\.v2\.b64 ", r"ld\.relaxed\.sys\.global\.b64 ",
          r"ld\.relaxed\.sys\.global\.v2\.b64 "],
         [r"multimem", r"ld\.volatile\.global\.v"]),
     ("allgather_switch_packets", "Byte"): (

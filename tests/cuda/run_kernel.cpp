@@ -266,6 +266,47 @@ void runBackToBack(const MscclcVariant &v, const std::vector<std::uint64_t> &ask
   }
 }
 
+/// Whether every rank has blocks, which copy its data.
+bool canStage() {
+  for (std::uint32_t r = 0; r < kernel->ranks; ++r) {
+    MscclcRankInfo info{};
+    kernel->rank_info(r, &info);
+    if (info.blocks == 0)
+      return false;
+  }
+  return true;
+}
+
+/// Launches back to back on one set of buffers, of which the ranks copy the data in and out themselves: inputs and
+/// outputs that begin at a multiple of the element, or lie in one another as the collective says.
+void runStaged(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, unsigned threads,
+               std::mt19937 &random) {
+  for (const std::uint64_t elements : sizesFor(v, asked)) {
+    AllRanks ranks(*kernel, messageBytes(v, elements), timeoutSeconds);
+    Message window(*kernel, messageBytes(v, elements));
+    std::vector<Flight> flights;
+    for (const std::size_t shift : {std::size_t{0}, std::size_t{sizeOf(v.dtype)}, std::size_t{4}})
+      for (const bool apart : {false, true}) {
+        flights.push_back({std::make_unique<Message>(*kernel, messageBytes(v, elements), shift), {}});
+        Message &data = *flights.back().message;
+        Message other(*kernel, messageBytes(v, elements), shift);
+        flights.back().want = expected(fill(data, v.dtype, random), elements, v.reduce_op);
+        std::vector<MscclcStaging> staging;
+        if (apart)
+          data.output = other.output;
+        for (std::uint32_t r = 0; r < kernel->ranks; ++r)
+          staging.push_back({data.input[r], data.output[r], data.inputBytes[r], data.outputBytes[r], 0, nullptr,
+                             MSCCLC_NO_SCALING, 0});
+        data.storage.insert(data.storage.end(), std::make_move_iterator(other.storage.begin()),
+                            std::make_move_iterator(other.storage.end()));
+        ranks.launch(v, window, threads, staging);
+      }
+    land(ranks, flights, v.dtype, nameOf(v) + ", copied by the kernel");
+    if (!window.intact())
+      fail(nameOf(v) + ": a copy runs past its buffer");
+  }
+}
+
 /// What a launcher can get wrong is refused by its code, before anything is touched.
 void runRefusals(const MscclcVariant &v) {
   MscclcRankArgs good{};
@@ -344,6 +385,8 @@ int main(int argc, char **argv) {
     runSizes(kernel->variants[v], sizes, threads, random);
   for (std::uint32_t v = 0; v < kernel->num_variants; ++v)
     runUnaligned(kernel->variants[v], threads, random);
+  for (std::uint32_t v = 0; v < kernel->num_variants && canStage(); ++v)
+    runStaged(kernel->variants[v], {37, 1000}, threads, random);
   if (relaunch > 0)
     runBackToBack(kernel->variants[kernel->num_variants - 1], sizes, threads, relaunch, random);
   std::printf("ok %s: %u variants, %zu sizes, %u ranks, %d launches back to back, seed %u\n", kernel->name,

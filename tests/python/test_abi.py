@@ -9,6 +9,7 @@ STRUCTURES = {
     "MscclcVariant": abi.Variant,
     "MscclcKernel": abi.KernelStruct,
     "MscclcCall": abi.Call,
+    "MscclcStaging": abi.Staging,
     "MscclcCommunicatorOptions": abi.CommunicatorOptions,
     "MscclcQuery": abi.QueryStruct,
 }
@@ -31,6 +32,7 @@ PREFIXED = {
         },
     ),
     "REDUCE_OPS": ("MSCCLC_", {"sum": "SUM", "min": "MIN", "max": "MAX", "prod": "PROD"}),
+    "SCALINGS": ("MSCCLC_", {"none": "NO_SCALING", "input": "SCALE_INPUT", "average": "AVERAGE"}),
     "PLATFORMS": ("MSCCLC_PLATFORM_", {"auto": "AUTO", "cuda": "CUDA", "host": "HOST"}),
 }
 CONSTANTS = {

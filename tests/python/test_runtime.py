@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import json
 import os
 import pathlib
 import shutil
@@ -63,6 +64,58 @@ def test_floats_of_8_bits(ranks):
         ranks.synchronize()
         assert all((array == wanted).all() for array in arrays)
         data.release()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+def test_averages(ranks, allreduce, dtype):
+    arrays = [np.arange(-40, 24, dtype=dtype) + 3 * rank for rank in range(2)]
+    expected = np.trunc((arrays[0] + arrays[1]) / 2) if dtype == "int32" else (arrays[0] + arrays[1]) / 2
+    ranks.run(allreduce, arrays, op="avg")
+    assert all((array == expected).all() for array in arrays)
+
+
+def test_an_average_leaves_its_input_as_it_is(ranks):
+    kernel = mscclc.Kernel.compile(SAMPLES / "reduce_chain.cpp", params={"ranks": 2}, platform="host")
+    given = [np.arange(64, dtype=np.float32) + rank for rank in range(2)]
+    made = [np.zeros(64, np.float32) for _ in range(2)]
+    ranks.run(kernel, given, made, op="avg")
+    assert (made[0] == np.arange(64) + 0.5).all()
+    assert all((array == np.arange(64) + rank).all() for rank, array in enumerate(given))
+
+
+def test_a_folder_of_kernels(ranks, allreduce, alltoall, selector, tmp_path, monkeypatch):
+    for kernel in (allreduce, alltoall):
+        shutil.copy(kernel.library, tmp_path / f"{kernel.name}.so")
+    entry = {"min": 1, "max": 4096, "kernel": f"{allreduce.name}.so", "in_place": True}
+    moves = {"min": 0, "max": 1 << 20, "kernel": f"{alltoall.name}.so", "name": alltoall.name}
+    lists = [
+        {"collective": "allreduce", "ranks": 2, "entries": [entry]},
+        {"collective": "alltoall", "ranks": 2, "ranks_per_node": 2, "entries": [moves]},
+        {"collective": "alltoall", "ranks": 4, "ranks_per_node": 2, "entries": [moves]},
+    ]
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(json.dumps({"version": 1, "collectives": lists}))
+    monkeypatch.setenv("MSCCLC_KERNELS", str(tmp_path))
+    assert [kernel.name for kernel in mscclc.register_folder(ranks=2)] == [allreduce.name, alltoall.name]
+    arrays = [np.full(64, rank + 1, np.float32) for rank in range(2)]
+    assert ranks.run("allreduce", arrays).library.parent == tmp_path
+    assert (arrays[1] == 3).all()
+    with pytest.raises(mscclc.NoKernelError):
+        ranks.run("allreduce", [np.zeros(4096, np.float32) for _ in range(2)])
+    for wrong, text in (
+        ({"max": 0}, "sizes from 1 to 0"),
+        ({"min": "1"}, "'min' is '1'; it must be int"),
+        ({"types": ["f32"]}, "'types' are known"),
+        ({"kernel": "../x.so"}, "is not within the folder"),
+        ({"kernel": f"{alltoall.name}.so"}, "it is listed for another call"),
+        ({"name": "nobody"}, "has 0 kernels 'nobody'"),
+    ):
+        manifest.write_text(json.dumps({"version": 1, **lists[0], "entries": [{**entry, **wrong}]}))
+        with pytest.raises(ValueError, match=text):
+            mscclc.register_folder(tmp_path)
+    manifest.write_text("{")
+    with pytest.raises(ValueError, match="manifest.json"):
+        mscclc.register_folder(tmp_path)
 
 
 def test_input_and_output(ranks, alltoall):

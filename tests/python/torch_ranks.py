@@ -93,6 +93,11 @@ def operations_run_by_their_own_kernels():
         dist.all_reduce(tensor, dist.ReduceOp.AVG)
         assert torch.equal(tensor, total.to(tensor.dtype) / SIZE), tensor
         assert launched("allreduce_allpairs") == before + kernel
+    for factor in (RANK + 0.5, torch.tensor([RANK + 0.5])):
+        tensor, before = torch.arange(9.0), launched("allreduce_allpairs")
+        dist.all_reduce(tensor, dist._make_nccl_premul_sum(factor))
+        assert torch.equal(tensor, torch.arange(9.0) * sum(rank + 0.5 for rank in range(SIZE))), tensor
+        assert launched("allreduce_allpairs") == before + 1
     try:
         dist.all_reduce(torch.ones(3, dtype=torch.int32), dist.ReduceOp.AVG)
         raise AssertionError("the mean of integers")

@@ -148,6 +148,62 @@ TEST_CASE("A time-out in one process reaches all, and all can go on") {
         }) == Codes(2, 0));
 }
 
+TEST_CASE("Blocks that do not fit on the devices of one process are refused in all, and fewer threads run") {
+  const std::string place = newPlace();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          MscclcVariant crowded = gather4().variants[0];
+          crowded.resident_blocks = [](uint32_t threads, uint32_t *blocks) {
+            *blocks = threads <= 5 ? MSCCLC_ON_HOST : 1;
+            return int32_t{MSCCLC_OK};
+          };
+          MscclcKernel kernel = gather4();
+          kernel.threads = 64;
+          kernel.variants = process == 1 ? &crowded : kernel.variants;
+          kernel.num_variants = 1;
+          CommunicatorOptions options = spread(4, 2, process, place);
+          options.wait_timeout_ms = MSCCLC_NO_TIMEOUT;
+          Communicator communicator(options);
+          Buffer buffer = communicator.allocate(256);
+          Instance instance = communicator.load(kernel, 256);
+          Call call;
+          call.inPlace(buffer).of(256, MSCCLC_U8);
+          call.threads = 6;
+          const Failure failure = failureOf([&] { instance.launch(call); });
+          if (failure.code != MSCCLC_ERROR_NOT_RESIDENT ||
+              !contains(failure.text, "with more than 5 threads they do not"))
+            return 1;
+          call.threads = 5;
+          instance.launch(call);
+          communicator.synchronize();
+          return 0;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("A kernel that one process cannot load is loaded by none") {
+  const std::string place = newPlace();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          MscclcVariant broken = gather4().variants[0];
+          broken.resident_blocks = [](uint32_t threads, uint32_t *blocks) {
+            *blocks = MSCCLC_ON_HOST;
+            return threads == 1 ? int32_t{MSCCLC_OK} : int32_t{MSCCLC_ERROR_DEVICE + 2};
+          };
+          MscclcKernel kernel = gather4();
+          kernel.variants = process == 1 ? &broken : kernel.variants;
+          kernel.num_variants = 1;
+          kernel.threads = 4;
+          Communicator communicator(spread(4, 2, process, place));
+          const Failure failure = failureOf([&] { communicator.load(kernel, 256); });
+          if (!contains(failure.text, "kernel 'gather4', rank 2: CUDA error 2"))
+            return 1;
+          if (contains(failure.text, "in another process: ") != (process == 0))
+            return 2;
+          // Nobody is left waiting, so they can go on.
+          Buffer buffer = communicator.allocate(256);
+          Instance instance = communicator.load(gather4(), 256);
+          return gathers(communicator, instance, buffer, 256, 1) ? 0 : 3;
+        }) == Codes(2, 0));
+}
+
 TEST_CASE("A launch that fails in one process ends those of the others") {
   const std::string place = newPlace();
   CHECK(inProcesses(2, [&](uint32_t process) {

@@ -183,6 +183,12 @@ template <class Word> inline void storeAs(void *p, const Word &v) {
   std::memcpy(__builtin_assume_aligned(p, alignof(Word)), &v, sizeof(Word));
 }
 
+/// Thread sanitizers know no fences; launchBegins tells them what a fence before relaxed signals orders.
+inline void fenceSystem() {
+#ifndef MSCCLC_STANDIN_TSAN
+  __atomic_thread_fence(__ATOMIC_ACQ_REL);
+#endif
+}
 inline void fenceAliases() {}
 inline uint64_t loadRelaxed(const uint64_t *p) {
   return __atomic_load_n(p, __ATOMIC_RELAXED);

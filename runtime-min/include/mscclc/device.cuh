@@ -10,6 +10,7 @@
 //   port…             device/port.cuh       port channels
 //   NetworkPort       device/gin.cuh        port channels over the network, with MSCCLC_GIN defined
 //   switch…           device/switch.cuh     switch channels
+//   the caller's data device/staging.cuh    copies of it at the beginning and the end of a launch
 #pragma once
 
 #include "mscclc/runtime_abi.h"
@@ -35,6 +36,8 @@
 #endif
 
 #include "mscclc/device/move.cuh"
+
+#include "mscclc/device/staging.cuh"
 
 #include "mscclc/device/packets.cuh"
 

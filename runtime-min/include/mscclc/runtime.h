@@ -187,6 +187,9 @@ typedef struct MscclcCall {
   /* One for each local rank, alive until mscclc_communicator_synchronize; those of ranks on one device differ, and none
    * of them is the default one. Null: the communicator's own, which do not wait for the default stream. */
   void *const *streams;
+  /* One for each local rank: what the kernel itself copies to the rank's input and from its output, so that the data of
+   * a call may lie anywhere. A rank without blocks copies nothing. Null: nothing is copied. */
+  const MscclcStaging *staging;
 } MscclcCall;
 
 void mscclc_call_init(MscclcCall *call);

@@ -143,7 +143,8 @@ enum MscclcWaitKind {
   MSCCLC_WAIT_FIFO = 4,      /* the request queue is full; index: port channel */
   MSCCLC_WAIT_SEMAPHORE = 5, /* index: semaphore */
   MSCCLC_WAIT_BARRIER = 6,   /* index: barrier */
-  MSCCLC_WAIT_PACKET = 7     /* index: number of the packet in its chunk; expected: the flag */
+  MSCCLC_WAIT_PACKET = 7,    /* index: number of the packet in its chunk; expected: the flag */
+  MSCCLC_WAIT_STAGING = 8    /* all blocks of the rank; operation: 0 at the launch's beginning, 1 at its end */
 };
 
 /* A wait that timed out. */
@@ -172,6 +173,29 @@ enum MscclcArgFlags {
   MSCCLC_BUFFERS_ALIGNED = 1 /* every pointer in `buffers` and `multicast` is a multiple of 16 */
 };
 
+/* What becomes of the elements that a launch copies, in a kernel that adds. */
+enum MscclcScaling {
+  MSCCLC_NO_SCALING = 0,
+  MSCCLC_SCALE_INPUT = 1, /* each element of the input is multiplied by a factor; integers wrap around */
+  MSCCLC_AVERAGE = 2 /* floats are multiplied by 1 / ranks, rounded to their type, in the input; integers are divided
+                        by the number of ranks in the output, towards zero */
+};
+
+/* Memory of the caller's that a rank's launch copies to its input before all else, and from its output after all else.
+ * The device can access it, and addresses and sizes are multiples of the element. It may be the launch's own input and
+ * output, of which then only the scaling is left. Copies that no other rank would miss are left out: the kernel then
+ * works on the caller's memory. All zero: nothing is copied. */
+typedef struct MscclcStaging {
+  const void *input; /* null: nothing is copied in */
+  void *output;      /* null: nothing is copied out */
+  uint64_t input_bytes;
+  uint64_t output_bytes;
+  uint64_t factor;       /* its first bytes are the factor, of the elements' type */
+  const void *factor_at; /* not null: the factor lies here when the launch runs, where the device can read it */
+  uint32_t scaling;      /* MscclcScaling */
+  uint32_t keeps_input;  /* 1: after a launch that fails the input is as it was, even where it is the output too */
+} MscclcStaging;
+
 /* Arguments of one rank's launch; copied into the launch, with what the kernel needs of `buffers` and `multicast`. */
 typedef struct MscclcRankArgs {
   uint32_t abi_version;
@@ -199,6 +223,10 @@ typedef struct MscclcRankArgs {
    * channel of the rank leads over the network. */
   const void *network;
   MscclcStatus *status;
+  MscclcStaging staging;
+  /* Device, two words: a counter for the meetings of the rank's blocks; and 1 when a wait has given up, after which no
+   * output is copied. */
+  uint64_t *staging_state;
 } MscclcRankArgs;
 
 /* ------------------------------------------------------------------------------------- what a kernel says of itself */

@@ -12,6 +12,7 @@ from .abi import DTYPES, REDUCE_OPS, runtime
 from .communicator import Buffer, Communicator
 from .errors import BuildError, CallError, CompileError, Diagnostic, Error, LibraryError, NoKernelError, ToolError
 from .kernels import Kernel, cache_folder
+from .manifest import register_folder
 from .selector import Query, Selector, register, set_selector
 from .tool import Estimate, Plan, compile, estimate, verify
 
@@ -37,6 +38,7 @@ __all__ = [
     "compile",
     "estimate",
     "register",
+    "register_folder",
     "runtime_version",
     "set_selector",
     "verify",

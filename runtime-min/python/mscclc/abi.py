@@ -14,6 +14,7 @@ DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "int32": 3, "uint32": 4, "u
 DTYPE_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "uint32": 4, "uint8": 1, "float64": 8, "int64": 8,
                "uint64": 8, "int8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1}
 REDUCE_OPS = {"sum": 0, "min": 1, "max": 2, "prod": 3}
+SCALINGS = {"none": 0, "input": 1, "average": 2}
 PLATFORMS = {"auto": 0, "cuda": 1, "host": 2}
 ERROR_NO_KERNEL = 102
 IN_PLACE, ONE_START, ROOTED = 1, 64, 128
@@ -58,13 +59,20 @@ class CommunicatorOptions(ctypes.Structure):
                 ("processes", c_uint32), ("nccl", POINTER(c_void_p)), ("nccl_library", c_void_p), _LATER]
 
 
+class Staging(ctypes.Structure):
+    """MscclcStaging."""
+
+    _fields_ = [("input", c_void_p), ("output", c_void_p), ("input_bytes", c_uint64), ("output_bytes", c_uint64),
+                ("factor", c_uint64), ("factor_at", c_void_p), ("scaling", c_uint32), ("keeps_input", c_uint32)]
+
+
 class Call(ctypes.Structure):
     """MscclcCall."""
 
     _fields_ = [("call_bytes", c_uint32), ("dtype", c_uint32), ("reduce_op", c_uint32), ("packet", c_uint32),
                 ("input", c_void_p), ("output", c_void_p), ("input_offset", c_uint64), ("output_offset", c_uint64),
                 ("message_bytes", c_uint64), ("threads", c_uint32), ("reserved", c_uint32),
-                ("streams", POINTER(c_void_p)), _LATER]
+                ("streams", POINTER(c_void_p)), ("staging", POINTER(Staging)), _LATER]
 
 
 class QueryStruct(ctypes.Structure):

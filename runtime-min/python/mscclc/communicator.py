@@ -301,16 +301,21 @@ class Communicator:
         output_offset: int | None = None,
         streams: Sequence[int] | None = None,
         threads: int = 0,
+        source: Sequence[int] | None = None,
     ) -> None:
         """Starts the kernel on all local ranks, asynchronously; `synchronize` waits.
 
         Without `output` the kernel works in place. `message_bytes`: the output of an allgather, the input of any other
         collective. `streams`: one for each local rank, as numbers; by default the communicator's own. A larger message
-        than before is collective, as `prepare` is."""
+        than before is collective, as `prepare` is.
+
+        The average of floats ("avg") is a sum of what is divided before, in the input buffer; that of integers is
+        divided afterwards, towards zero. `source`: addresses, one for each local rank, from which the kernel copies the
+        input to its buffer first; by default it lies there already."""
         call = abi.Call()
         abi.runtime().mscclc_call_init(ctypes.byref(call))
         call.dtype = code_of(abi.DTYPES, "element type", dtype)
-        call.reduce_op = code_of(abi.REDUCE_OPS, "operation", op)
+        call.reduce_op = selector.reduce_op(op)
         call.input, call.output = input.handle, (output or input).handle
         call.input_offset = input_offset
         call.output_offset = input_offset if output_offset is None and output is None else output_offset or 0
@@ -319,9 +324,33 @@ class Communicator:
             if len(streams) != len(self.local_ranks):
                 raise ValueError(f"{len(streams)} streams for {len(self.local_ranks)} local ranks")
             call.streams = (ctypes.c_void_p * len(streams))(*streams)
+        if op == "avg" or source is not None:
+            call.staging = self._staging(kernel, call, input, output or input, source, op == "avg")
         with self.lock:
             instance = self.prepare(kernel, message_bytes)
             abi.runtime().mscclc_launch(instance, ctypes.byref(call))
+
+    def _staging(
+        self,
+        kernel: Kernel,
+        call: abi.Call,
+        input: Buffer,
+        output: Buffer,
+        source: Sequence[int] | None,
+        averages: bool,
+    ) -> "ctypes.Array[abi.Staging]":
+        """What the kernel copies: the input from `source`, or all to where it lies already, to be scaled there."""
+        staging = (abi.Staging * len(self.local_ranks))()
+        input_step, output_step = kernel.steps(call.message_bytes)
+        for index, rank in enumerate(self.local_ranks):
+            one = staging[index]
+            one.input_bytes = kernel.input_bytes(rank, call.message_bytes)
+            one.output_bytes = kernel.output_bytes(rank, call.message_bytes)
+            here = input.address(rank) + call.input_offset + rank * input_step
+            one.input = source[index] if source is not None else here
+            one.output = output.address(rank) + call.output_offset + rank * output_step
+            one.scaling = abi.SCALINGS["average" if averages else "none"]
+        return staging
 
     def run(
         self,
@@ -351,7 +380,12 @@ class Communicator:
                 Query(name, self.ranks, inputs[0].dtype, op, output is None, message, root, tuple(tags))
             )
         self._check_sizes(kernel, message, inputs[0].bytes, None if output is None else outputs[0].bytes)
-        given = self.adopt(input) if self._adopts else self._staged(inputs)
+        # The kernel divides the input before it adds, and that of the caller stays as it is.
+        keeps = op == "avg" and output is not None and self._adopts
+        if keeps:
+            given = self.allocate(inputs[0].bytes)
+        else:
+            given = self.adopt(input) if self._adopts else self._staged(inputs)
         made = None
         try:
             if output is not None:
@@ -360,7 +394,8 @@ class Communicator:
                 # The arrays may be under way on streams of the caller's, for which the communicator's own do not wait.
                 device = abi.runtime().mscclc_communicator_device
                 devices.synchronize(device(self.handle, index) for index in range(len(inputs)))
-            self.launch(kernel, given, made, message_bytes=message, dtype=inputs[0].dtype, op=op)
+            source = [memory.address for memory in inputs] if keeps else None
+            self.launch(kernel, given, made, message_bytes=message, dtype=inputs[0].dtype, op=op, source=source)
             self.synchronize()
             if not self._adopts:
                 self._fetch(made or given, outputs)

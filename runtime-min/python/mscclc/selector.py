@@ -134,7 +134,7 @@ class Selector:
             query.collective.encode(),
             query.ranks,
             code_of(abi.DTYPES, "element type", query.dtype),
-            code_of(abi.REDUCE_OPS, "operation", query.op),
+            reduce_op(query.op),
             int(query.in_place),
             query.bytes,
             ",".join(query.tags).encode(),
@@ -150,6 +150,11 @@ class Selector:
                     raise self._raised from None
                 raise
             return self._kernels[ctypes.addressof(found.contents)]
+
+
+def reduce_op(name: str) -> int:
+    """The number of the operation that a kernel does; of averages it is the sum. Raises ValueError."""
+    return code_of({**abi.REDUCE_OPS, "avg": abi.REDUCE_OPS["sum"]}, "operation", name)
 
 
 def code_of(table: dict[str, int], what: str, name: str) -> int:

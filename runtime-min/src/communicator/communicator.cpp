@@ -220,6 +220,27 @@ Status Communicator::exchange(const std::string &what, const Bytes &mine, std::v
   return statusOf(engine_->exchange(engine_.get(), what.c_str(), mine.data(), mine.size(), receive, &all));
 }
 
+Status Communicator::agree(const std::string &what, const Status &mine, const Bytes &bytes, std::vector<Bytes> &all) {
+  Bytes said = bytesOf(&mine.code, 1);
+  if (mine.ok())
+    said.insert(said.end(), bytes.begin(), bytes.end());
+  else
+    said.insert(said.end(), mine.text.begin(), mine.text.end());
+  const Status exchanged = exchange(what, said, all);
+  MSCCLC_TRY(mine);
+  MSCCLC_TRY(exchanged);
+  for (Bytes &theirs : all) {
+    Status status;
+    if (theirs.size() < sizeof(status.code))
+      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: a process says something else", what.c_str());
+    std::memcpy(&status.code, theirs.data(), sizeof(status.code));
+    theirs.erase(theirs.begin(), theirs.begin() + sizeof(status.code));
+    if (!status.ok())
+      return failure(status.code, "in another process: %s", std::string(theirs.begin(), theirs.end()).c_str());
+  }
+  return {};
+}
+
 Status Communicator::barrier(const std::string &what) {
   std::vector<Bytes> all;
   return exchange(what, {}, all);

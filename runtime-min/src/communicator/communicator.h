@@ -54,6 +54,9 @@ public:
   Status settle();
   /// Every process sends bytes and gets those of all, in the order of their ranks. Collective.
   Status exchange(const std::string &what, const Bytes &mine, std::vector<Bytes> &all);
+  /// The same, if all is well in every process (`mine`: in this one). Else the failure of this process, or that of
+  /// another. So none of them waits for one that cannot go on. Collective.
+  Status agree(const std::string &what, const Status &mine, const Bytes &bytes, std::vector<Bytes> &all);
   /// Waits until every process has come here. Collective.
   Status barrier(const std::string &what);
   /// After a failure: everything as it was made. Collective.

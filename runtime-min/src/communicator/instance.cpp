@@ -6,37 +6,13 @@
 #include <algorithm>
 
 namespace mscclc::rt {
-namespace {
-
-/// What every process must load the same.
-std::string identityOf(const MscclcKernel &kernel, uint64_t maxMessageBytes) {
-  const auto text = [](const char *s) { return s == nullptr ? "" : s; };
-  return format("%s\n%s\n%s\n%s\n%llu", text(kernel.name), text(kernel.tool), text(kernel.source),
-                text(kernel.switches), static_cast<unsigned long long>(maxMessageBytes));
-}
-
-/// More than any memory holds, and little enough to be multiplied.
-constexpr uint64_t largestMessage = uint64_t{1} << 48;
-
-} // namespace
-
 Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, uint64_t maxMessageBytes,
                         std::unique_ptr<Instance> &result) {
-  MSCCLC_TRY(checkDescription(&kernel));
-  MSCCLC_TRY(checkPlatform(kernel, communicator.platform().kind()));
-  if (kernel.ranks != communicator.ranks())
-    return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' is for %u ranks, the communicator has %u", kernel.name,
-                   kernel.ranks, communicator.ranks());
   std::unique_ptr<Instance> instance(new Instance(communicator, kernel));
-  MSCCLC_TRY(instance->agree(std::min({maxMessageBytes, kernel.max_message_bytes, largestMessage})));
+  MSCCLC_TRY(instance->agree(instance->examine(), maxMessageBytes));
   uint64_t syncBytes = 0;
-  for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
-    MscclcRankInfo info{};
-    kernel.rank_info(rank, &info);
+  for (const MscclcRankInfo &info : instance->infos_)
     syncBytes = std::max(syncBytes, SyncLayout(info).bytes);
-    instance->infos_.push_back(info);
-  }
-  MSCCLC_TRY(instance->checkReach());
   const std::string name = format("kernel '%s'", kernel.name);
   instance->scratchStride_ = kernel.scratch_stride(instance->maxMessageBytes_);
   const uint64_t scratchBytes = kernel.scratch_bytes(instance->scratchStride_);
@@ -45,25 +21,14 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
   MSCCLC_TRY(Region::allocate(communicator, scratchBytes, multicast, name + ": scratch", instance->scratch_));
   MSCCLC_TRY(instance->openPorts(name));
   instance->local_.resize(communicator.localRanks());
-  for (uint32_t i = 0; i < communicator.localRanks(); ++i)
-    MSCCLC_TRY(instance->prepareRank(i));
+  Status ready;
+  for (uint32_t i = 0; i < communicator.localRanks() && ready.ok(); ++i)
+    ready = instance->prepareRank(i);
   // A peer's first signal must not come before these counters are there.
-  MSCCLC_TRY(communicator.barrier(name + ": ready"));
+  std::vector<Bytes> all;
+  MSCCLC_TRY(communicator.agree(name + ": ready", ready, {}, all));
   communicator.add(instance.get());
   result = std::move(instance);
-  return {};
-}
-
-Status Instance::agree(uint64_t maxMessageBytes) {
-  maxMessageBytes_ = maxMessageBytes;
-  const std::string mine = identityOf(kernel_, maxMessageBytes);
-  std::vector<Bytes> all;
-  MSCCLC_TRY(communicator_.exchange(format("load kernel '%s'", kernel_.name), {mine.begin(), mine.end()}, all));
-  for (const Bytes &theirs : all)
-    if (std::string(theirs.begin(), theirs.end()) != mine)
-      return failure(MSCCLC_ERROR_RENDEZVOUS,
-                     "kernel '%s' differs between the processes (tool, source, switches or largest message)",
-                     kernel_.name);
   return {};
 }
 

@@ -52,7 +52,8 @@ private:
     bool launched = false; ///< and not waited for since
   };
 
-  Status agree(uint64_t maxMessageBytes);
+  Status examine();
+  Status agree(const Status &examined, uint64_t maxMessageBytes);
   Status checkReach() const;
   /// Opens ports for the channels that lead out of the load/store team, if any rank has one. Collective.
   Status openPorts(const std::string &name);
@@ -76,6 +77,7 @@ private:
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
   /// Finds out which streams are captured; their graphs keep what the launch uses.
   Status keepInGraphs(const MscclcCall &call, const LaunchBuffers &place);
+  Status countThreads(const MscclcVariant &variant, uint32_t &most);
   Status orderAfterOthers(const MscclcCall &call);
   /// Lets what comes into a local rank's stream wait for what `before` (or null) has launched on rank `other`.
   Status orderAfter(const Instance *before, uint32_t other, uint32_t localIndex, Stream stream);
@@ -83,7 +85,8 @@ private:
                const LaunchBuffers &place, uint32_t localIndex);
   Status markLaunched(const MscclcCall &call, uint32_t localIndex);
   /// The arguments of a local rank, of which `common` has those that are alike for all of a launch.
-  MscclcRankArgs argsOf(uint32_t localIndex, const MscclcRankArgs &common, const LaunchBuffers &place);
+  MscclcRankArgs argsOf(const MscclcCall &call, uint32_t localIndex, const MscclcRankArgs &common,
+                        const LaunchBuffers &place);
   Stream streamOf(const MscclcCall &call, uint32_t localIndex) const;
   /// The counters of `rank` as a local rank's device addresses them.
   char *syncOf(uint32_t localIndex, uint32_t rank) const;
@@ -91,6 +94,7 @@ private:
   Communicator &communicator_;
   const MscclcKernel &kernel_;
   std::vector<MscclcRankInfo> infos_; ///< by rank
+  PrivateBuffers private_;
   uint64_t maxMessageBytes_ = 0;
   uint64_t scratchStride_ = 0;
   std::unique_ptr<Region> sync_;
@@ -101,8 +105,10 @@ private:
   };
   std::unique_ptr<MscclcPorts, ClosePorts> ports_; ///< or null
   std::vector<RankState> local_;
-  std::map<std::pair<const MscclcVariant *, uint32_t>, Status>
-      residency_; ///< by variant and threads; where that is known
+  /// By variant: threads of a block with which all blocks fit, in all processes. Empty where there is but one.
+  std::vector<uint32_t> mostThreads_;
+  /// In a single process: by variant and threads, where that is known.
+  std::map<std::pair<const MscclcVariant *, uint32_t>, Status> residency_;
   GraphHold graphs_;
 };
 

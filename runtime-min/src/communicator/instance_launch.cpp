@@ -78,49 +78,6 @@ uint32_t Instance::numberOf(const Region *region, uint32_t localIndex) {
   return state.memories[region] = state.proxy->addMemory(std::move(begins), region == nullptr ? 0 : region->bytes());
 }
 
-Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) {
-  const auto key = std::make_pair(&variant, threads);
-  const auto known = residency_.find(key);
-  if (known != residency_.end())
-    return known->second;
-  Status counted = countResidents(variant, threads);
-  // Other failures may pass.
-  if (counted.ok() || counted.code == MSCCLC_ERROR_NOT_RESIDENT)
-    residency_[key] = counted;
-  return counted;
-}
-
-/// All ranks of a device wait for each other, so their blocks must be on it at the same time, and beside them what the
-/// device needs to copy for their port channels. Asking also loads the kernel, which must not happen when a part of it
-/// runs already.
-Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) {
-  for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
-    const uint32_t self = communicator_.firstLocalRank() + i;
-    uint64_t wanted = 0;
-    uint32_t sharing = 0, room = 0;
-    for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
-      if (communicator_.deviceId(rank) == communicator_.deviceId(self)) {
-        wanted += infos_[rank].blocks;
-        ++sharing;
-      }
-    MSCCLC_TRY(communicator_.platform().use(communicator_.device(i)));
-    if (const int32_t code = variant.resident_blocks(threads, &room); code != MSCCLC_OK)
-      return kernelFailure(code, kernel_.name, self);
-    if (room != MSCCLC_ON_HOST && sharing > 1 && (kernel_.flags & MSCCLC_NEEDS_PORT) != 0) {
-      uint32_t processors = 0;
-      MSCCLC_TRY(communicator_.platform().countProcessors(communicator_.device(i), processors));
-      room -= room / processors;
-    }
-    if (room != MSCCLC_ON_HOST && wanted > room)
-      return failure(MSCCLC_ERROR_NOT_RESIDENT,
-                     "kernel '%s': the %llu blocks of %u threads of the %u ranks on device %d wait for each other, and "
-                     "%u fit on it at once; use fewer blocks, fewer threads a block or more devices",
-                     kernel_.name, static_cast<unsigned long long>(wanted), threads, sharing, communicator_.device(i),
-                     room);
-  }
-  return {};
-}
-
 Status Instance::keepInGraphs(const MscclcCall &call, const LaunchBuffers &place) {
   Platform &platform = communicator_.platform();
   for (uint32_t i = 0; i < local_.size(); ++i) {
@@ -172,7 +129,8 @@ Status Instance::orderAfter(const Instance *before, uint32_t other, uint32_t loc
   return communicator_.platform().follow(communicator_.device(localIndex), stream, state.event);
 }
 
-MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcRankArgs &common, const LaunchBuffers &place) {
+MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, const MscclcRankArgs &common,
+                                const LaunchBuffers &place) {
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   const MscclcRankInfo &info = infos_[self];
   const SyncLayout layout(info);
@@ -206,6 +164,11 @@ MscclcRankArgs Instance::argsOf(uint32_t localIndex, const MscclcRankArgs &commo
   }
   args.network = networkOf(localIndex);
   args.status = state.status;
+  if (call.staging != nullptr) {
+    args.staging = call.staging[localIndex];
+    skipCopies(kernel_, call, self, private_, local_[localIndex].buffers[self], args.staging);
+  }
+  args.staging_state = counterAt(own, layout.staging, 0);
   return args;
 }
 
@@ -214,7 +177,7 @@ Status Instance::start(const MscclcVariant &variant, uint32_t threads, const Msc
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   if (infos_[self].blocks == 0)
     return {};
-  const MscclcRankArgs args = argsOf(localIndex, common, place);
+  const MscclcRankArgs args = argsOf(call, localIndex, common, place);
   MSCCLC_TRY(communicator_.platform().use(communicator_.device(localIndex)));
   const int32_t code = variant.launch(&args, threads, streamOf(call, localIndex));
   return code == MSCCLC_OK ? Status{} : kernelFailure(code, kernel_.name, self);
@@ -259,6 +222,8 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   uintptr_t lowBits = 0;
   MSCCLC_TRY(resolvePlace(kernel_, call, input, output, place));
   MSCCLC_TRY(checkStreams(call));
+  for (uint32_t i = 0; call.staging != nullptr && i < local_.size(); ++i)
+    MSCCLC_TRY(checkStaging(kernel_, *variant, call, communicator_.firstLocalRank() + i, call.staging[i]));
   // Where as many as the kernel takes fit, fewer do: this is asked once, whatever the sizes.
   if (!checkResidency(*variant, onHost ? threads : kernel_.threads).ok())
     MSCCLC_TRY(checkResidency(*variant, threads));

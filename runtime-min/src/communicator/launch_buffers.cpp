@@ -1,5 +1,7 @@
 #include "communicator/launch_buffers.h"
 
+#include "kernels/kernel_facts.h"
+
 #include <algorithm>
 
 namespace mscclc::rt {
@@ -51,6 +53,74 @@ Status resolvePlace(const MscclcKernel &kernel, const MscclcCall &call, const Re
   place.input.rankStep = mscclc_input_step(&kernel, call.message_bytes);
   place.output.rankStep = mscclc_output_step(&kernel, call.message_bytes);
   return {};
+}
+
+Status checkStaging(const MscclcKernel &kernel, const MscclcVariant &variant, const MscclcCall &call, uint32_t rank,
+                    const MscclcStaging &staging) {
+  const auto refused = [&](const char *why) {
+    return failure(MSCCLC_ERROR_ARGUMENT, "kernel '%s': what rank %u copies itself %s", kernel.name, rank, why);
+  };
+  if (staging.input == nullptr && staging.output == nullptr)
+    return {};
+  MscclcRankInfo info{};
+  kernel.rank_info(rank, &info);
+  if (info.blocks == 0)
+    return refused("has no block to do it");
+  if ((staging.input != nullptr && staging.input_bytes > kernel.input_bytes(rank, call.message_bytes)) ||
+      (staging.output != nullptr && staging.output_bytes > kernel.output_bytes(rank, call.message_bytes)))
+    return refused("is longer than its input or output");
+  const bool isTyped = variant.dtype != MSCCLC_ANY_DTYPE;
+  const uint32_t element = isTyped ? bytesOfType(variant.dtype) : 1;
+  if ((reinterpret_cast<uintptr_t>(staging.input) | reinterpret_cast<uintptr_t>(staging.output) | staging.input_bytes |
+       staging.output_bytes) %
+          element !=
+      0)
+    return refused("does not lie at multiples of the element");
+  switch (static_cast<MscclcScaling>(staging.scaling)) {
+  case MSCCLC_NO_SCALING:
+    return {};
+  case MSCCLC_SCALE_INPUT:
+  case MSCCLC_AVERAGE:
+    return variant.reduce_op == MSCCLC_SUM && isTyped ? Status{}
+                                                      : refused("is to be scaled, and this kernel does not add it");
+  }
+  return refused("is to be scaled in a way that does not exist");
+}
+
+void skipCopies(const MscclcKernel &kernel, const MscclcCall &call, uint32_t rank, PrivateBuffers isPrivate,
+                MscclcBuffers &own, MscclcStaging &staging) {
+  const bool inPlace = (kernel.flags & MSCCLC_IN_PLACE) != 0;
+  const uint64_t input = kernel.input_bytes(rank, call.message_bytes),
+                 output = kernel.output_bytes(rank, call.message_bytes);
+  // All of the buffer that it stands for: a message may be longer than the caller's data.
+  const auto standsFor = [](const void *pointer, uint64_t bytes, uint64_t wanted) {
+    return pointer != nullptr && reinterpret_cast<uintptr_t>(pointer) % 16 == 0 && bytes == wanted;
+  };
+  const bool givesOutput = staging.scaling != MSCCLC_AVERAGE && standsFor(staging.output, staging.output_bytes, output);
+  if (!inPlace) {
+    if (isPrivate.input && staging.scaling == MSCCLC_NO_SCALING &&
+        standsFor(staging.input, staging.input_bytes, input)) {
+      own.input = const_cast<void *>(staging.input);
+      staging.input = nullptr;
+    }
+    if (isPrivate.output && givesOutput) {
+      own.output = staging.output;
+      staging.output = nullptr;
+    }
+    return;
+  }
+  // Both lie in one buffer. The input is the caller's to keep, so it has to be the output that is that buffer.
+  if (!isPrivate.input || !isPrivate.output || !givesOutput || output < input ||
+      mscclc_output_step(&kernel, call.message_bytes) != 0)
+    return;
+  char *const begin = static_cast<char *>(staging.output) + rank * mscclc_input_step(&kernel, call.message_bytes);
+  if (staging.keeps_input != 0 && staging.input == begin)
+    return;
+  own.output = staging.output;
+  own.input = begin;
+  staging.output = nullptr;
+  if (staging.input == own.input && staging.scaling == MSCCLC_NO_SCALING)
+    staging.input = nullptr;
 }
 
 void *BufferOffsets::at(uint32_t localIndex, uint32_t rank) const {

@@ -26,4 +26,18 @@ struct LaunchBuffers {
 Status resolvePlace(const MscclcKernel &kernel, const MscclcCall &call, const Region *input, const Region *output,
                     LaunchBuffers &place);
 
+/// Whether `rank` can copy what a call says to its input and from its output, by a kernel's variant.
+Status checkStaging(const MscclcKernel &kernel, const MscclcVariant &variant, const MscclcCall &call, uint32_t rank,
+                    const MscclcStaging &staging);
+
+/// Which buffers of a rank no other rank accesses.
+struct PrivateBuffers {
+  bool input = false;
+  bool output = false;
+};
+/// Lets a rank work on the caller's memory where no other rank sees the difference, and takes those copies out of
+/// `staging`. `own`: the buffers of `rank`. Other ranks need not do the same.
+void skipCopies(const MscclcKernel &kernel, const MscclcCall &call, uint32_t rank, PrivateBuffers isPrivate,
+                MscclcBuffers &own, MscclcStaging &staging);
+
 } // namespace mscclc::rt

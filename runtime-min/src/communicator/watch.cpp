@@ -31,6 +31,10 @@ std::string describeWanted(const MscclcStall &stall) {
     return format("a release of semaphore %llu", index);
   case MSCCLC_WAIT_BARRIER:
     return format("the other blocks at barrier %llu; %llu arrivals of %llu", index, seen, expected);
+  case MSCCLC_WAIT_STAGING:
+    return format("the other blocks %s; %llu arrivals of %llu",
+                  stall.operation == 0 ? "after the copy of the input" : "before the copy of the output", seen,
+                  expected);
   case MSCCLC_WAIT_PACKET:
     return format("packet %llu of a chunk of its scratch, with flag %llu", index, expected);
   }

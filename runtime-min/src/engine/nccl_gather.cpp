@@ -59,9 +59,8 @@ Status NcclGather::gather(uint8_t *all, uint64_t each) {
   MSCCLC_TRY(library.finish("ncclGroupStart", nullptr, library.groupStart()));
   Status started;
   for (size_t i = 0; i < memory_.size() && started.ok(); ++i)
-    started =
-        library.finish("ncclAllGather", nccl_.comms[i],
-                       library.allGather(partOf(i), memory_[i], each, ncclBytesType, nccl_.comms[i], streams_[i]));
+    started = library.join("ncclAllGather",
+                           library.allGather(partOf(i), memory_[i], each, ncclBytesType, nccl_.comms[i], streams_[i]));
   MSCCLC_TRY(library.finishGroup(nccl_.comms, library.groupEnd()));
   MSCCLC_TRY(started);
   for (size_t i = 0; i < memory_.size(); ++i)

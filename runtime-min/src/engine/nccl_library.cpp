@@ -65,6 +65,10 @@ Status NcclLibrary::finish(const char *what, NcclComm comm, int result) const {
   return result == 0 ? Status{} : failure(MSCCLC_ERROR_NCCL, "%s: %s", what, getErrorString(result));
 }
 
+Status NcclLibrary::join(const char *what, int result) const {
+  return result == ncclInProgressResult ? Status{} : finish(what, nullptr, result);
+}
+
 Status NcclLibrary::finishGroup(const std::vector<NcclComm> &comms, int result) const {
   Status first;
   for (NcclComm comm : comms)

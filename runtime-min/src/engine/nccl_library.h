@@ -67,6 +67,8 @@ struct NcclLibrary {
   /// What a call returned, as a status; for a communicator that does not block, waits until the call is through, or
   /// patience is over.
   Status finish(const char *what, NcclComm comm, int result) const;
+  /// What a call within a group returned: a communicator that does not block is through with it at the group's end.
+  Status join(const char *what, int result) const;
   /// The same of what ncclGroupEnd returned, for all communicators of the group.
   Status finishGroup(const std::vector<NcclComm> &comms, int result) const;
 };

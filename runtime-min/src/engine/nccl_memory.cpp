@@ -106,10 +106,10 @@ Status NcclMemory::registerWindows(const std::string &what) {
   for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i) {
     mine = engine_.platform().use(nccl.devices[i]);
     if (mine.ok())
-      mine = nccl.library.finish("ncclCommWindowRegister", nullptr,
-                                 nccl.library.commWindowRegister(nccl.comms[i],
-                                                                 static_cast<char *>(local_[i]) - withinPage(i),
-                                                                 longest, &windows_[i], ncclSymmetricWindow));
+      mine = nccl.library.join("ncclCommWindowRegister",
+                               nccl.library.commWindowRegister(nccl.comms[i],
+                                                               static_cast<char *>(local_[i]) - withinPage(i), longest,
+                                                               &windows_[i], ncclSymmetricWindow));
   }
   if (Status ended = nccl.library.finishGroup(nccl.comms, nccl.library.groupEnd()); mine.ok())
     mine = std::move(ended);

@@ -67,6 +67,29 @@ Status checkMessage(const MscclcKernel &kernel, uint64_t bytes, uint32_t dtype) 
   return {};
 }
 
+bool isPrivate(const MscclcKernel &kernel, uint32_t buffer) {
+  // A port's proxy copies from registered memory.
+  if ((kernel.flags & MSCCLC_NEEDS_PORT) != 0)
+    return false;
+  for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
+    MscclcRankInfo info{};
+    kernel.rank_info(rank, &info);
+    for (uint32_t k = 0; k < info.remote_buffers; ++k) {
+      MscclcRemoteBufferInfo remote{};
+      kernel.remote_buffer_info(rank, k, &remote);
+      if (remote.buffer == buffer)
+        return false;
+    }
+    for (uint32_t k = 0; k < info.switch_channels; ++k) {
+      MscclcSwitchInfo group{};
+      kernel.switch_info(rank, k, &group);
+      if (group.buffer == buffer)
+        return false;
+    }
+  }
+  return true;
+}
+
 const MscclcVariant *findVariant(const MscclcKernel &kernel, uint32_t dtype, uint32_t reduceOp, uint32_t packet) {
   for (uint32_t i = 0; i < kernel.num_variants; ++i) {
     const MscclcVariant &variant = kernel.variants[i];

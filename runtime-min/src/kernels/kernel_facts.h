@@ -11,6 +11,8 @@ Status checkDescription(const MscclcKernel *kernel);
 Status checkPlatform(const MscclcKernel &kernel, uint32_t platform);
 /// Whether the kernel takes messages of this size and type.
 Status checkMessage(const MscclcKernel &kernel, uint64_t bytes, uint32_t dtype);
+/// Whether no rank reads or writes the buffers of this kind (MscclcBufferKind) that other ranks have.
+bool isPrivate(const MscclcKernel &kernel, uint32_t buffer);
 /// The variant for a call, or null. `packet` 0: the first kind there is.
 const MscclcVariant *findVariant(const MscclcKernel &kernel, uint32_t dtype, uint32_t reduceOp, uint32_t packet);
 

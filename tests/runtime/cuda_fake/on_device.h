@@ -9,20 +9,21 @@
 
 namespace cuda_fake {
 
-/// Launches the first variant of `host`. What a launch reads before it returns is copied, as a device's kernel has it
+/// Launches a variant of `host`. What a launch reads before it returns is copied, as a device's kernel has it
 /// in its parameters.
-inline int32_t launchOnDevice(const MscclcKernel &host, const MscclcRankArgs &args, uint32_t threads, void *stream) {
+inline int32_t launchOnDevice(const MscclcKernel &host, const MscclcRankArgs &args, uint32_t threads, void *stream,
+                              size_t variant = 0) {
   MscclcRankInfo info{};
   host.rank_info(args.rank, &info);
-  cudaFakeLaunch(stream,
-                 [&host, args, threads, buffers = std::vector<MscclcBuffers>(args.buffers, args.buffers + host.ranks),
-                  multicast = std::vector<void *>(args.multicast, args.multicast + info.switch_channels)] {
-                   MscclcRankArgs copy = args;
-                   copy.buffers = buffers.data();
-                   copy.multicast = multicast.data();
-                   mscclc::standin::Stream own;
-                   host.variants[0].launch(&copy, threads, &own);
-                 });
+  cudaFakeLaunch(stream, [&host, args, threads, variant,
+                          buffers = std::vector<MscclcBuffers>(args.buffers, args.buffers + host.ranks),
+                          multicast = std::vector<void *>(args.multicast, args.multicast + info.switch_channels)] {
+    MscclcRankArgs copy = args;
+    copy.buffers = buffers.data();
+    copy.multicast = multicast.data();
+    mscclc::standin::Stream own;
+    host.variants[variant].launch(&copy, threads, &own);
+  });
   return MSCCLC_OK;
 }
 

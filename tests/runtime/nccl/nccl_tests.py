@@ -66,6 +66,9 @@ def cases(quick, has_operation):
     if quick:
         return
     yield ["-t", "4", "-g", "1", "-b", "8", "-e", "16K", "-f", "64", *all_types]
+    yield ["-t", "1", "-g", "4", "-b", "8", "-e", "4K", "-f", "512", *all_types]
+    yield ["-t", "1", "-g", "8", "-b", "1K", "-e", "1K", *all_types]
+    yield ["-t", "2", "-g", "1", "-G", "2", "-b", "1K", "-e", "1K", *all_types]
     yield ["-t", "8", "-g", "1", "-b", "8", "-e", "64K", "-f", "64"]
     yield ["-t", "1", "-g", "8", "-G", "2", "-b", "1K", "-e", "1K"]
     yield ["-t", "2", "-g", "1", "-b", "1M", "-e", "16M", "-f", "4"]
@@ -107,6 +110,9 @@ def main():
             picked = set(re.findall(rf"^mscclc: {collective} .*: (kernel '\w+')", said, re.M)) if collective else set()
             if collective and not picked:
                 sys.exit(f"{name} {' '.join(arguments)}: no kernel ran\n{said[-3000:]}")
+            for op in ("avg", "premulsum") if "-o" in arguments else ():
+                if not re.search(rf"^mscclc: {collective} .*, {op}, .*: kernel", said, re.M):
+                    sys.exit(f"{name} {' '.join(arguments)}: no kernel ran {op}\n{said[-3000:]}")
             if "NCCL runs it, as kernel" in said:
                 sys.exit(f"{name} {' '.join(arguments)}: a kernel failed\n{said[-3000:]}")
         print(f"{name}: {runs} runs, 0 wrong; {', '.join(sorted(picked)) or 'NCCL'}", flush=True)

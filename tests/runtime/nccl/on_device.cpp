@@ -4,7 +4,7 @@
 #define MSCCLC_NO_AUTO_REGISTER
 #include EMITTED
 
-#include "../cuda_fake/fake.h"
+#include "../cuda_fake/on_device.h"
 
 #include <atomic>
 #include <vector>
@@ -34,11 +34,7 @@ bool fails([[maybe_unused]] uint32_t rank) {
 template <size_t index> int32_t launch(const MscclcRankArgs *args, uint32_t threads, void *stream) {
   if (fails(args->rank))
     return MSCCLC_ERROR_DEVICE + 1;
-  cudaFakeLaunch(stream, [copy = *args, threads] {
-    mscclc::standin::Stream own;
-    onHost().variants[index].launch(&copy, threads, &own);
-  });
-  return MSCCLC_OK;
+  return cuda_fake::launchOnDevice(onHost(), *args, threads, stream, index);
 }
 
 int32_t residentBlocks(uint32_t, uint32_t *blocks) {

@@ -113,9 +113,13 @@ int run() {
   calls.clear();
   return result;
 }
+/// What calls return that end later: where NCCL_DOUBLE_NONBLOCKING is set, no communicator blocks.
+int started() {
+  return std::getenv("NCCL_DOUBLE_NONBLOCKING") == nullptr ? Success : InProgress;
+}
 int make(Call call) {
   calls.push_back(std::move(call));
-  return depth == 0 ? run() : Success;
+  return depth == 0 ? run() : started();
 }
 
 /// What a rank has offered; at any address, where `at` is null.
@@ -222,7 +226,9 @@ int ncclCommCuDevice(ncclComm *, int *device) {
   return Success;
 }
 int ncclCommGetAsyncError(ncclComm *comm, int *result) {
-  *result = isStuck() ? static_cast<int>(InProgress) : comm->board->error.load();
+  if (comm == nullptr)
+    return InvalidArgument;
+  *result = isStuck() ? static_cast<int>(InProgress) : depth != 0 ? started() : comm->board->error.load();
   return Success;
 }
 int ncclCommDestroy(ncclComm *comm) {
@@ -239,7 +245,7 @@ int ncclGroupStart() {
 }
 int ncclGroupEnd() {
   const int result = --depth == 0 ? run() : static_cast<int>(Success);
-  return isStuck() ? static_cast<int>(InProgress) : result;
+  return isStuck() ? static_cast<int>(InProgress) : result == Success ? started() : result;
 }
 
 int ncclMemAlloc(void **memory, size_t bytes) {

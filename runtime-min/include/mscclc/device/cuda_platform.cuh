@@ -196,6 +196,10 @@ MSCCLC_DEVICE void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint
   flag1 = static_cast<uint32_t>(word1 >> 32);
 }
 
+/// Orders what this thread did, and what it knows of, before what it does next, in the sight of all devices.
+MSCCLC_DEVICE void fenceSystem() {
+  asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
 /// Orders accesses through a multicast mapping and those through the devices' own addresses, which name the same
 /// memory, where it lies on the way from one to the other (PTX ISA, proxies).
 MSCCLC_DEVICE void fenceAliases() {

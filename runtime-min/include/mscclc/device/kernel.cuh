@@ -78,6 +78,13 @@ template <class Plan> struct Parameters {
 #endif
 };
 
+namespace detail {
+// staging.cuh
+template <class Plan, class T, class Op>
+MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t launch);
+template <class Plan, class T, class Op> MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from);
+} // namespace detail
+
 /// `PlanT` holds what is fixed at compile time, see the head of an emitted file.
 template <class PlanT, class T, class OpT, class PacketT> class Kernel {
 public:
@@ -105,7 +112,9 @@ public:
         Plan::doubleScratch && launch % 2 != 0 ? Plan::scratchSlots * args.scratch_stride * (Plan::packets ? 2 : 1) : 0;
     wide = (args.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
            (Plan::shares == 1 || layout.share % 16 == 0);
-    if (thread == 0)
+    if (args.staging.input != nullptr)
+      detail::stageInput<Plan, T, Op>(args, static_cast<char *>(parameters.own.input), launch);
+    else if (thread == 0)
       detail::launchBegins(args.rank, launch);
   }
 
@@ -170,6 +179,8 @@ public:
 
   /// Ends the launch for the block, all of whose threads know the launch's number by then.
   MSCCLC_DEVICE void finish() const {
+    if (args.staging.output != nullptr)
+      detail::stageOutput<Plan, T, Op>(args, static_cast<const char *>(parameters.own.output));
     detail::syncBlock();
     if (thread != 0)
       return;

@@ -14,14 +14,22 @@ struct WaitInfo {
   uint64_t expected;
 };
 
+/// Tells the rank's blocks that a wait has given up, so that no output is copied.
+MSCCLC_DEVICE void giveUp(const MscclcRankArgs &args) {
+  if (args.staging.output != nullptr)
+    storeRelaxed(&args.staging_state[1], 1);
+}
+
 /// Asked now and then by a wait that has not come to its end, with the time at which it shall give up (0: not known
 /// yet). Returns that time, or 0 if it shall give up now: because the rank is aborted, or because its time is over,
 /// which is reported. Everything is passed by value: what a wait waits for stays in registers.
 MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint32_t operation, uint32_t peer,
                                  uint64_t index, uint64_t expected, uint64_t seen, uint64_t deadline) {
   MscclcStatus *status = args.status;
-  if (loadHost(&status->abort) != 0)
+  if (loadHost(&status->abort) != 0) {
+    giveUp(args);
     return 0;
+  }
   if (args.timeout_ns == 0)
     return 1;
   const uint64_t now = nanoseconds();
@@ -42,6 +50,7 @@ MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint
     storeHost(&stall.kind, kind);
   }
   storeHost(&status->abort, 1);
+  giveUp(args);
   return 0;
 }
 
@@ -78,6 +87,16 @@ MSCCLC_DEVICE void waitChannel(const K &k, uint32_t kind, uint32_t operation, in
   });
   storeRelaxed(count, expected);
   orderAliases<K>();
+}
+
+/// Counts one arrival, and waits until all `blocks` of its round have come. The counter only grows, so it needs no
+/// reset.
+MSCCLC_DEVICE void arriveAndWait(const MscclcRankArgs &args, WaitInfo info, uint64_t *arrivals, unsigned blocks) {
+  info.expected = (fetchAddDevice(arrivals, 1) / blocks + 1) * blocks;
+  spin(args, info, [&](uint64_t &seen) {
+    seen = loadAcquireDevice(arrivals);
+    return seen >= info.expected;
+  });
 }
 
 /// Calls f(i) for i < n, the i-s shared out to the threads.
@@ -148,18 +167,12 @@ template <class K, class L> MSCCLC_DEVICE void acquire(const K &k, uint32_t oper
   });
 }
 
-/// Meets `blocks` blocks of the rank, and synchronises the threads of each. The counter only grows, so it needs no
-/// reset: a block waits until all of its round have come.
+/// Meets `blocks` blocks of the rank, and synchronises the threads of each.
 template <class K> MSCCLC_DEVICE void barrier(const K &k, uint32_t operation, int index, unsigned blocks) {
   detail::syncBlock();
   if (k.thread == 0) {
-    uint64_t *arrivals = &k.args.barriers[index];
-    const uint64_t round = (detail::fetchAddDevice(arrivals, 1) / blocks + 1) * blocks;
-    detail::spin(k.args, {MSCCLC_WAIT_BARRIER, operation, MSCCLC_UNPAIRED, static_cast<uint64_t>(index), round},
-                 [&](uint64_t &seen) {
-                   seen = detail::loadAcquireDevice(arrivals);
-                   return seen >= round;
-                 });
+    detail::arriveAndWait(k.args, {MSCCLC_WAIT_BARRIER, operation, MSCCLC_UNPAIRED, static_cast<uint64_t>(index), 0},
+                          &k.args.barriers[index], blocks);
     detail::orderAliases<K>();
   }
   detail::syncBlock();

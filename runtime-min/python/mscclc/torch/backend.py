@@ -23,6 +23,7 @@ log = logging.getLogger("mscclc.torch")
 _OPS = {
     dist.ReduceOp.SUM: "sum",
     dist.ReduceOp.AVG: "sum",
+    dist.ReduceOp.PREMUL_SUM: "sum",
     dist.ReduceOp.MIN: "min",
     dist.ReduceOp.MAX: "max",
     dist.ReduceOp.PRODUCT: "prod",
@@ -47,22 +48,22 @@ def _rows(output: torch.Tensor, input: torch.Tensor) -> Tensors:
 class ProcessGroupMscclc(dist.ProcessGroup):
     """A process group of torch.distributed. `launches` says how often which kernel ran."""
 
-    def __init__(self, store: dist.Store, rank: int, size: int, timeout: timedelta):
-        super().__init__(rank, size)
+    def __init__(self, store: c10d.Store, rank: int, size: int, timeout: timedelta):
+        super().__init__(rank, size)  # type: ignore[call-arg]
         self._timeout = timeout
         # What is behind: its collectives are called by the worker, under names that this class has for itself.
-        self._inner = dist.ProcessGroup(store, rank, size)
-        self._gloo = dist.ProcessGroupGloo(dist.PrefixStore("gloo", store), rank, size, timeout=timeout)
+        self._inner: Any = dist.ProcessGroup(store, rank, size)
+        self._gloo: Any = dist.ProcessGroupGloo(c10d.PrefixStore("gloo", store), rank, size, timeout=timeout)
         self._register("cpu", self._gloo, dist.ProcessGroup.BackendType.GLOO)
         if torch.cuda.is_available() and dist.is_nccl_available():
             options = dist.ProcessGroupNCCL.Options()
             options._timeout = timeout
-            nccl = dist.ProcessGroupNCCL(dist.PrefixStore("nccl", store), rank, size, options)
+            nccl = dist.ProcessGroupNCCL(c10d.PrefixStore("nccl", store), rank, size, options)
             self._register("cuda", nccl, dist.ProcessGroup.BackendType.NCCL)
         # Gloo matches calls by their order. Each engine exchanges in a thread of its own, so it has a group of its own.
         devices = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
-        self._meetings = {
-            device: dist.ProcessGroupGloo(dist.PrefixStore(f"mscclc {device}", store), rank, size, timeout=timeout)
+        self._meetings: dict[str, Any] = {
+            device: dist.ProcessGroupGloo(c10d.PrefixStore(f"mscclc {device}", store), rank, size, timeout=timeout)
             for device in devices
         }
         self._engines: dict[str, Engine] = {}
@@ -131,7 +132,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
     def _call(
         self,
-        job: "Job | Callable[[], Job] | None",
+        job: "Job | Callable[[], Job | None] | None",
         result: Tensors,
         name: str,
         behind: Callable[[], Any],
@@ -187,9 +188,11 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         behind: Callable[[Any], Any],
         root: int = 0,
     ) -> Any:
-        """A collective that reduces. The mean is the sum, divided at the end: gloo has none."""
+        """A collective that reduces. The mean is the sum, divided at the end: gloo has none. A sum that scales first is
+        left to the backend behind where no kernel runs it; gloo refuses it."""
         name = _op_name(op)
-        job = Job(collective, inputs, outputs, piece, name, root) if name else None
+        factor = op.__getstate__()[1] if op == dist.ReduceOp.PREMUL_SUM else None
+        job = Job(collective, inputs, outputs, piece, name, root, factor=factor) if name else None
         results = _flat(outputs) or _flat(inputs)
         mean = op == dist.ReduceOp.AVG
         if mean and not all(tensor.is_floating_point() or tensor.is_complex() for tensor in piece):
@@ -436,14 +439,14 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         self._worker.submit("monitored barrier", [], behind).wait()
 
     # The names before PyTorch 2.13.
-    _allgather_base = all_gather_single
-    allgather_into_tensor_coalesced = all_gather_single_coalesced
-    _reduce_scatter_base = reduce_scatter_single
-    reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced
-    alltoall_base = all_to_all_single
+    _allgather_base = all_gather_single  # type: ignore[assignment]
+    allgather_into_tensor_coalesced = all_gather_single_coalesced  # type: ignore[assignment]
+    _reduce_scatter_base = reduce_scatter_single  # type: ignore[assignment]
+    reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced  # type: ignore[assignment]
+    alltoall_base = all_to_all_single  # type: ignore[assignment]
 
 
-def _create(store: dist.Store, rank: int, size: int, timeout: timedelta) -> ProcessGroupMscclc:
+def _create(store: c10d.Store, rank: int, size: int, timeout: timedelta) -> ProcessGroupMscclc:
     return ProcessGroupMscclc(store, rank, size, timeout)
 
 

@@ -76,6 +76,8 @@ class Job:
     root: int = 0
     #: Size of a piece in bytes, where pieces differ and all ranks know the largest; else that of `piece_tensors`.
     piece_bytes: int | None = None
+    #: What the inputs are multiplied by first: a number, or a tensor with one.
+    factor: "float | torch.Tensor | None" = None
 
     def size(self) -> int:
         return (
@@ -272,6 +274,8 @@ class Engine:
                 start = self.rank * input_step + index * choice.piece
                 for view, tensor in zip(given.views(start, piece), piece):
                     view.copy_(tensor)
+                    if job.factor is not None:
+                        view.mul_(job.factor)
             communicator.launch(
                 choice.kernel,
                 given.buffer,

@@ -9,8 +9,9 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch._C import _distributed_c10d as c10d
-from torch.distributed.distributed_c10d import _resolve_process_group
+from torch.distributed import distributed_c10d
 
+_resolve_process_group: Any = getattr(distributed_c10d, "_resolve_process_group")
 _REDUCE = {
     "sum": dist.ReduceOp.SUM,
     "min": dist.ReduceOp.MIN,

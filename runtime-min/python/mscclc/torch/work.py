@@ -39,7 +39,7 @@ class HostWork(_Work):  # type: ignore[misc, valid-type]
         if self._error is None:
             self._future.set_result(self._result)
         else:
-            self._future.set_exception(self._error)
+            self._future.set_exception(self._error)  # type: ignore[arg-type]
 
     def wait(self, timeout: timedelta = timedelta(0)) -> bool:
         if not self._done.wait(timeout.total_seconds() or None):
@@ -88,10 +88,10 @@ class CudaWork(_Work):  # type: ignore[misc, valid-type]
         self.wait()
 
     def is_completed(self) -> bool:
-        return self._event.query()
+        return bool(self._event.query())
 
     def is_success(self) -> bool:
-        return self._event.query()
+        return bool(self._event.query())
 
     def result(self) -> list[torch.Tensor]:
         return self._result

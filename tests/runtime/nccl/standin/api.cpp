@@ -52,12 +52,23 @@ ncclResult_t start(Work *work, cudaStream_t stream) {
   return cudaLaunchHostFunc(stream, runIt, work) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }
 
-ncclResult_t call(const char *name, ncclComm *comm, cudaStream_t stream, const Operation &o) {
+/// Null for NCCL's own operations, for none at all, and for one that has ended.
+standin::Scalar *scalarOf(ncclComm &comm, int op) {
+  const int index = op - ncclNumOps;
+  if (index < 0 || index >= static_cast<int>(comm.scalars.size()))
+    return nullptr;
+  standin::Scalar &scalar = comm.scalars[static_cast<size_t>(index)];
+  return scalar.ended ? nullptr : &scalar;
+}
+
+ncclResult_t call(const char *name, ncclComm *comm, cudaStream_t stream, Operation o) {
   count(name);
   const bool reduces = o.kind == Kind::AllReduce || o.kind == Kind::Reduce || o.kind == Kind::ReduceScatter;
   if (comm == nullptr || bytesOf(o.type) == 0 || (reduces && !canReduce(o.type)) || o.root < 0 ||
-      o.root >= comm->ranks || o.op < 0 || o.op >= ncclNumOps + static_cast<int>(comm->scalars.size()))
+      o.root >= comm->ranks || o.op < 0 || (o.op >= ncclNumOps && scalarOf(*comm, o.op) == nullptr))
     return ncclInvalidArgument;
+  if (o.op >= ncclNumOps)
+    o.scalar = *scalarOf(*comm, o.op);
   if (comm->polls > 0)
     return ncclInvalidArgument;
   if (o.count == 0)
@@ -240,57 +251,65 @@ ncclResult_t ncclCommWindowRegister(ncclComm_t, void *, size_t, ncclWindow_t *wi
 ncclResult_t ncclCommWindowDeregister(ncclComm_t, ncclWindow_t) {
   return ncclSuccess;
 }
-ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t *op, void *scalar, ncclDataType_t type, ncclScalarResidence_t,
-                                      ncclComm_t comm) {
-  const auto *bytes = static_cast<const char *>(scalar);
-  comm->scalars.emplace_back(bytes, bytes + bytesOf(type));
+ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t *op, void *scalar, ncclDataType_t type,
+                                      ncclScalarResidence_t residence, ncclComm_t comm) {
+  standin::Scalar made;
+  if (residence == ncclScalarDevice)
+    made.at = scalar;
+  else
+    made.bytes.assign(static_cast<const char *>(scalar), static_cast<const char *>(scalar) + bytesOf(type));
+  comm->scalars.push_back(made);
   *op = static_cast<ncclRedOp_t>(ncclNumOps + static_cast<int>(comm->scalars.size()) - 1);
   return ncclSuccess;
 }
-ncclResult_t ncclRedOpDestroy(ncclRedOp_t, ncclComm_t) {
+ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm) {
+  standin::Scalar *const scalar = scalarOf(*comm, op);
+  if (scalar == nullptr)
+    return ncclInvalidArgument;
+  scalar->ended = true;
   return ncclSuccess;
 }
 
 ncclResult_t ncclAllReduce(const void *send, void *recv, size_t n, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
                            cudaStream_t stream) {
-  return call("AllReduce", comm, stream, {Kind::AllReduce, send, recv, n, type, op, 0});
+  return call("AllReduce", comm, stream, {Kind::AllReduce, send, recv, n, type, op, 0, {}});
 }
 ncclResult_t ncclAllGather(const void *send, void *recv, size_t n, ncclDataType_t type, ncclComm_t comm,
                            cudaStream_t stream) {
-  return call("AllGather", comm, stream, {Kind::AllGather, send, recv, n, type, 0, 0});
+  return call("AllGather", comm, stream, {Kind::AllGather, send, recv, n, type, 0, 0, {}});
 }
 ncclResult_t ncclReduceScatter(const void *send, void *recv, size_t n, ncclDataType_t type, ncclRedOp_t op,
                                ncclComm_t comm, cudaStream_t stream) {
-  return call("ReduceScatter", comm, stream, {Kind::ReduceScatter, send, recv, n, type, op, 0});
+  return call("ReduceScatter", comm, stream, {Kind::ReduceScatter, send, recv, n, type, op, 0, {}});
 }
 ncclResult_t ncclBroadcast(const void *send, void *recv, size_t n, ncclDataType_t type, int root, ncclComm_t comm,
                            cudaStream_t stream) {
-  return call("Broadcast", comm, stream, {Kind::Broadcast, send, recv, n, type, 0, root});
+  return call("Broadcast", comm, stream, {Kind::Broadcast, send, recv, n, type, 0, root, {}});
 }
 ncclResult_t ncclBcast(void *buffer, size_t n, ncclDataType_t type, int root, ncclComm_t comm, cudaStream_t stream) {
   return ncclBroadcast(buffer, buffer, n, type, root, comm, stream);
 }
 ncclResult_t ncclReduce(const void *send, void *recv, size_t n, ncclDataType_t type, ncclRedOp_t op, int root,
                         ncclComm_t comm, cudaStream_t stream) {
-  return call("Reduce", comm, stream, {Kind::Reduce, send, recv, n, type, op, root});
+  return call("Reduce", comm, stream, {Kind::Reduce, send, recv, n, type, op, root, {}});
 }
 ncclResult_t ncclAlltoAll(const void *send, void *recv, size_t n, ncclDataType_t type, ncclComm_t comm,
                           cudaStream_t stream) {
-  return call("AlltoAll", comm, stream, {Kind::AllToAll, send, recv, n, type, 0, 0});
+  return call("AlltoAll", comm, stream, {Kind::AllToAll, send, recv, n, type, 0, 0, {}});
 }
 ncclResult_t ncclGather(const void *send, void *recv, size_t n, ncclDataType_t type, int root, ncclComm_t comm,
                         cudaStream_t stream) {
-  return call("Gather", comm, stream, {Kind::Gather, send, recv, n, type, 0, root});
+  return call("Gather", comm, stream, {Kind::Gather, send, recv, n, type, 0, root, {}});
 }
 ncclResult_t ncclScatter(const void *send, void *recv, size_t n, ncclDataType_t type, int root, ncclComm_t comm,
                          cudaStream_t stream) {
-  return call("Scatter", comm, stream, {Kind::Scatter, send, recv, n, type, 0, root});
+  return call("Scatter", comm, stream, {Kind::Scatter, send, recv, n, type, 0, root, {}});
 }
 ncclResult_t ncclSend(const void *send, size_t n, ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t stream) {
-  return call("Send", comm, stream, {Kind::Send, send, nullptr, n, type, 0, peer});
+  return call("Send", comm, stream, {Kind::Send, send, nullptr, n, type, 0, peer, {}});
 }
 ncclResult_t ncclRecv(void *recv, size_t n, ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t stream) {
-  return call("Recv", comm, stream, {Kind::Recv, nullptr, recv, n, type, 0, peer});
+  return call("Recv", comm, stream, {Kind::Recv, nullptr, recv, n, type, 0, peer, {}});
 }
 ncclResult_t ncclGroupStart() {
   ++depth;

@@ -92,7 +92,7 @@ void runCollective(ncclComm &comm, const Operation &o) {
   if (own != 0)
     input.assign(begin, begin + own);
   if (o.op >= ncclNumOps)
-    scale(input.data(), own / bytesOf(o.type), o.type, comm.scalars[static_cast<size_t>(o.op - ncclNumOps)].data());
+    scale(input.data(), own / bytesOf(o.type), o.type, o.scalar.at != nullptr ? o.scalar.at : o.scalar.bytes.data());
   for (size_t at = 0; at < longest; at += slotBytes) {
     const Piece piece{at, std::min(slotBytes, longest - at)};
     if (own != 0)

@@ -13,6 +13,13 @@ namespace standin {
 
 enum class Kind { AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, AllToAll, Gather, Scatter, Send, Recv };
 
+/// What an operation from ncclNumOps on multiplies by.
+struct Scalar {
+  std::vector<char> bytes;
+  const void *at = nullptr; ///< or it lies here when the operation runs
+  bool ended = false;
+};
+
 struct Operation {
   Kind kind;
   const void *send;
@@ -20,7 +27,8 @@ struct Operation {
   size_t count;
   ncclDataType_t type;
   int op;
-  int root; ///< or the peer
+  int root;      ///< or the peer
+  Scalar scalar; ///< as it is when the call is made
 };
 
 /// Work in a stream. It is kept to the end of its communicator: a graph may repeat it.
@@ -41,7 +49,7 @@ struct ncclComm {
   std::mutex running; ///< held by what runs
   std::mutex adding;  ///< of works
   std::vector<std::unique_ptr<standin::Work>> works;
-  std::vector<std::vector<char>> scalars; ///< of operations from ncclNumOps on
+  std::vector<standin::Scalar> scalars; ///< of operations from ncclNumOps on
 };
 
 namespace standin {

@@ -1,0 +1,157 @@
+// Copies between memory of the caller's and the buffers of a launch, made by the kernel itself (MscclcStaging). All
+// threads of a rank share a copy; its blocks meet after the one of the input, and before the one of the output.
+#pragma once
+
+namespace mscclc::device::detail {
+
+/// What becomes of a word on its way.
+struct Unchanged {
+  template <class Word> MSCCLC_DEVICE Word operator()(const Word &word) const { return word; }
+};
+/// The same of each element of type T in a word. F takes and returns what T is computed in.
+template <class T, class F> struct EachElement {
+  F change;
+
+  template <class Word> MSCCLC_DEVICE Word operator()(const Word &word) const {
+    constexpr unsigned count = sizeof(Word) / sizeof(T);
+    struct Elements {
+      T e[count];
+    };
+    Elements elements = bitCast<Elements>(word);
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < count; ++i)
+      elements.e[i] = Number<T>::narrow(change(Number<T>::widen(elements.e[i])));
+    return bitCast<Word>(elements);
+  }
+};
+
+/// Integers wrap around.
+template <class V> struct Times {
+  V factor;
+  MSCCLC_DEVICE V operator()(V v) const {
+    if constexpr (std::is_integral_v<V>)
+      return static_cast<V>(static_cast<uint64_t>(v) * static_cast<uint64_t>(factor));
+    else
+      return v * factor;
+  }
+};
+/// Towards zero.
+template <class V> struct DividedBy {
+  uint32_t divisor;
+  MSCCLC_DEVICE V operator()(V v) const {
+    using Small = std::conditional_t<std::is_signed_v<V>, int32_t, uint32_t>;
+    using Wide = std::conditional_t<sizeof(V) == 8, V, Small>;
+    return static_cast<V>(static_cast<Wide>(v) / static_cast<Wide>(divisor));
+  }
+};
+
+/// Words first, first + lanes, … below `count`; several loads are in flight at once.
+template <class Word, class Change>
+MSCCLC_DEVICE void stageWords(char *to, const char *from, uint64_t first, uint64_t count, uint64_t lanes,
+                              const Change &change) {
+  uint64_t at = first;
+  MSCCLC_NO_UNROLL
+  for (; at + (loadsInFlight - 1) * lanes < count; at += loadsInFlight * lanes) {
+    Word in[loadsInFlight];
+    MSCCLC_UNROLL
+    for (unsigned u = 0; u < loadsInFlight; ++u)
+      in[u] = loadWord<Word>(from, at + u * lanes);
+    MSCCLC_UNROLL
+    for (unsigned u = 0; u < loadsInFlight; ++u)
+      storeWord<Word>(to, at + u * lanes, change(in[u]));
+  }
+  MSCCLC_NO_UNROLL
+  for (; at < count; at += lanes)
+    storeWord<Word>(to, at, change(loadWord<Word>(from, at)));
+}
+
+/// This thread's share of a copy of elements of type T. The addresses are multiples of the element; words are as wide
+/// as both of them allow.
+template <class T, class Change>
+MSCCLC_DEVICE void stage(char *to, const char *from, uint64_t bytes, const Change &change) {
+  const uint64_t lanes = uint64_t{blockCount()} * threadCount(),
+                 lane = uint64_t{blockId()} * threadCount() + threadId();
+  const uint64_t lowBits = reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from);
+  uint64_t done = 0;
+  if (lowBits % 16 == 0) {
+    stageWords<Vec16>(to, from, lane, bytes / 16, lanes, change);
+    done = bytes / 16 * 16;
+  } else if (sizeof(T) < 4 && lowBits % 4 == 0) {
+    stageWords<uint32_t>(to, from, lane, bytes / 4, lanes, change);
+    done = bytes / 4 * 4;
+  }
+  stageWords<T>(to, from, done / sizeof(T) + lane, bytes / sizeof(T), lanes, change);
+}
+
+template <class T, class Op>
+constexpr bool scales = std::is_same_v<Op, Sum> && !std::is_same_v<T, Byte>; ///< MscclcScaling has a meaning
+
+/// What each element of the input is multiplied by. An average of floats is a sum of what is scaled before, which does
+/// not overflow where the average does not; as NCCL has it, the factor is rounded to the type.
+template <class T> MSCCLC_DEVICE auto factorOf(const MscclcStaging &staging, unsigned ranks) {
+  using V = typename Number<T>::Sum;
+  T factor;
+  if (staging.scaling == MSCCLC_AVERAGE)
+    factor = Number<T>::narrow(V{1} / static_cast<V>(ranks));
+  else if (staging.factor_at != nullptr)
+    factor = loadAs<T>(staging.factor_at);
+  else
+    memcpy(&factor, &staging.factor, sizeof(T));
+  return Number<T>::widen(factor);
+}
+
+/// Waits until all blocks of the rank have come here. `operation` is 0 at the beginning of a launch and 1 at its end.
+MSCCLC_DEVICE void meetForStaging(const MscclcRankArgs &args, uint32_t operation) {
+  syncBlock();
+  if (threadId() == 0)
+    arriveAndWait(args, {MSCCLC_WAIT_STAGING, operation, MSCCLC_UNPAIRED, 0, 0}, args.staging_state, blockCount());
+}
+
+/// The input, to `to`. Then the rank begins its launch: its own blocks see all of the input, and so does each rank that
+/// hears of any thread of this one, be it by a relaxed signal, as every thread orders the copy before what it does
+/// next.
+template <class Plan, class T, class Op>
+MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t launch) {
+  const MscclcStaging &staging = args.staging;
+  const char *from = static_cast<const char *>(staging.input);
+  bool isScaled = false;
+  if constexpr (scales<T, Op>) {
+    using V = typename Number<T>::Sum;
+    isScaled = staging.scaling == MSCCLC_SCALE_INPUT || (staging.scaling == MSCCLC_AVERAGE && !std::is_integral_v<V>);
+    if (isScaled)
+      stage<T>(to, from, staging.input_bytes, EachElement<T, Times<V>>{{factorOf<T>(staging, Plan::ranks)}});
+  }
+  if (!isScaled)
+    stage<T>(to, from, staging.input_bytes, Unchanged{});
+  meetForStaging(args, 0);
+  if (threadId() == 0) {
+    if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0)
+      fenceAliases();
+    launchBegins(args.rank, launch);
+  }
+  syncBlock();
+  fenceSystem();
+}
+
+/// The output, from `from`, when all of the rank's work is done. After a wait that gave up the caller's memory stays as
+/// it is: it may be the input too, which another way to the result then needs.
+template <class Plan, class T, class Op> MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from) {
+  const MscclcStaging &staging = args.staging;
+  char *to = static_cast<char *>(staging.output);
+  meetForStaging(args, 1);
+  if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0)
+    if (threadId() == 0)
+      fenceAliases();
+  syncBlock();
+  if (loadRelaxed(&args.staging_state[1]) != 0)
+    return;
+  if constexpr (scales<T, Op> && std::is_integral_v<typename Number<T>::Sum>) {
+    if (staging.scaling == MSCCLC_AVERAGE) {
+      stage<T>(to, from, staging.output_bytes, EachElement<T, DividedBy<T>>{{Plan::ranks}});
+      return;
+    }
+  }
+  stage<T>(to, from, staging.output_bytes, Unchanged{});
+}
+
+} // namespace mscclc::device::detail

@@ -1,0 +1,81 @@
+"""Kernels of a folder with a list of them, manifest.json: the format is that of the library in NCCL's place."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from typing import Any
+
+from . import selector
+from .kernels import Kernel
+from .tool import Path
+
+#: Keys of an entry, with their types; those with True must be there.
+_ENTRY: dict[str, tuple[type, bool]] = {
+    "min": (int, True),
+    "max": (int, True),
+    "kernel": (str, True),
+    "name": (str, False),
+    "root": (int, False),
+    "in_place": (bool, False),
+}
+
+
+def _checked(where: str, entry: Any, keys: dict[str, tuple[type, bool]]) -> dict[str, Any]:
+    if not isinstance(entry, dict):
+        raise ValueError(f"{where} is no object")
+    for key, (kind, wanted) in keys.items():
+        if key not in entry and not wanted:
+            continue
+        value = entry.get(key)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+            raise ValueError(f"{where}: {key!r} is {value!r}; it must be {kind.__name__}")
+    return entry
+
+
+def _kernel(where: str, folder: pathlib.Path, collective: dict[str, Any], entry: dict[str, Any]) -> Kernel:
+    path = folder / entry["kernel"]
+    if folder.resolve() not in path.resolve().parents:
+        raise ValueError(f"{where}: the kernel {entry['kernel']!r} is not within the folder")
+    found = [kernel for kernel in Kernel.load(path) if kernel.name == entry.get("name", kernel.name)]
+    if len(found) != 1:
+        raise ValueError(f"{where}: {path} has {len(found)} kernels {entry.get('name', '')!r}; one is wanted")
+    kernel = found[0]
+    is_listed = (collective["collective"], collective["ranks"], entry.get("root", 0))
+    if (kernel.collective, kernel.ranks, kernel.root or 0) != is_listed:
+        raise ValueError(f"{where}: {path} has {kernel}, root {kernel.root or 0}; it is listed for another call")
+    return kernel
+
+
+def register_folder(folder: Path | None = None, *, ranks: int | None = None) -> list[Kernel]:
+    """Registers the kernels that FOLDER/manifest.json lists, for `ranks` ranks or for any, each for its sizes. Without
+    `folder` it is that of MSCCLC_KERNELS. Calls by the name of a collective then pick among them. Returns the kernels;
+    those for several nodes are left out. Raises OSError, ValueError for a list that is wrong, and CallError."""
+    named = os.environ.get("MSCCLC_KERNELS") if folder is None else folder
+    if not named:
+        raise ValueError("no folder of kernels is given, and MSCCLC_KERNELS names none")
+    place = pathlib.Path(named)
+    path = place / "manifest.json"
+    try:
+        top = json.loads(path.read_text())
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}: {error}") from None
+    _checked(str(path), top, {"version": (int, True)})
+    if top["version"] != 1 or top.get("size", "message") != "message":
+        raise ValueError(f"{path}: version {top['version']}, sizes of {top.get('size')!r}: neither is known here")
+    made = []
+    for collective in top.get("collectives", [top]):
+        _checked(str(path), collective, {"collective": (str, True), "ranks": (int, True), "entries": (list, True)})
+        count = collective["ranks"]
+        if (ranks is not None and count != ranks) or collective.get("ranks_per_node", count) != count:
+            continue
+        for number, entry in enumerate(collective["entries"], 1):
+            where = f"{path}: {collective['collective']} of {count} ranks, entry {number}"
+            _checked(where, entry, _ENTRY)
+            if "types" in entry:
+                raise ValueError(f"{where}: 'types' are known to the library in NCCL's place alone")
+            if not 0 <= entry["min"] <= entry["max"]:
+                raise ValueError(f"{where}: sizes from {entry['min']} to {entry['max']}")
+            made.append((_kernel(where, place, collective, entry), entry))
+    return [selector.register(kernel, min_bytes=entry["min"], max_bytes=entry["max"]) for kernel, entry in made]

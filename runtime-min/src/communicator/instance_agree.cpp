@@ -1,0 +1,142 @@
+// What the processes of a communicator agree on when they load a kernel, and whether its blocks are on their devices at
+// once.
+#include "communicator/instance.h"
+#include "kernels/kernel_facts.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mscclc::rt {
+namespace {
+
+/// What every process must load the same.
+std::string identityOf(const MscclcKernel &kernel, uint64_t maxMessageBytes) {
+  const auto text = [](const char *s) { return s == nullptr ? "" : s; };
+  return format("%s\n%s\n%s\n%s\n%llu", text(kernel.name), text(kernel.tool), text(kernel.source),
+                text(kernel.switches), static_cast<unsigned long long>(maxMessageBytes));
+}
+
+/// More than any memory holds, and little enough to be multiplied.
+constexpr uint64_t largestMessage = uint64_t{1} << 48;
+
+} // namespace
+
+/// Whether this process can load the kernel. Where there are others it also counts how many threads each variant may
+/// have: a process that refused a launch alone would leave the others waiting in it.
+Status Instance::examine() {
+  MSCCLC_TRY(checkDescription(&kernel_));
+  MSCCLC_TRY(checkPlatform(kernel_, communicator_.platform().kind()));
+  if (kernel_.ranks != communicator_.ranks())
+    return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' is for %u ranks, the communicator has %u", kernel_.name,
+                   kernel_.ranks, communicator_.ranks());
+  for (uint32_t rank = 0; rank < kernel_.ranks; ++rank) {
+    MscclcRankInfo info{};
+    kernel_.rank_info(rank, &info);
+    infos_.push_back(info);
+  }
+  private_ = {isPrivate(kernel_, MSCCLC_INPUT), isPrivate(kernel_, MSCCLC_OUTPUT)};
+  MSCCLC_TRY(checkReach());
+  if (communicator_.processes() == 1)
+    return {};
+  for (uint32_t i = 0; i < kernel_.num_variants; ++i) {
+    uint32_t most = 0;
+    MSCCLC_TRY(countThreads(kernel_.variants[i], most));
+    mostThreads_.push_back(most);
+  }
+  return {};
+}
+
+/// Where as many as the kernel takes fit, fewer do; so the most that fit are searched for.
+Status Instance::countThreads(const MscclcVariant &variant, uint32_t &most) {
+  uint32_t tooMany = kernel_.threads + 1;
+  for (uint32_t tried = kernel_.threads; most + 1 < tooMany; tried = most + (tooMany - most) / 2) {
+    const Status counted = countResidents(variant, tried);
+    if (!counted.ok() && counted.code != MSCCLC_ERROR_NOT_RESIDENT)
+      return counted;
+    (counted.ok() ? most : tooMany) = tried;
+  }
+  return {};
+}
+
+/// `examined`: whether this process can load the kernel. All can or none does.
+Status Instance::agree(const Status &examined, uint64_t maxMessageBytes) {
+  Bytes mine;
+  if (examined.ok()) {
+    maxMessageBytes_ = std::min({maxMessageBytes, kernel_.max_message_bytes, largestMessage});
+    const std::string identity = identityOf(kernel_, maxMessageBytes_);
+    mine = bytesOf(mostThreads_.data(), mostThreads_.size());
+    mine.insert(mine.end(), identity.begin(), identity.end());
+  }
+  // What is no description has no name.
+  const std::string what = checkDescription(&kernel_).ok() ? format("load kernel '%s'", kernel_.name) : "load a kernel";
+  std::vector<Bytes> all;
+  MSCCLC_TRY(communicator_.agree(what, examined, mine, all));
+  const auto counts = static_cast<std::ptrdiff_t>(mostThreads_.size() * sizeof(uint32_t));
+  for (const Bytes &theirs : all) {
+    if (theirs.size() != mine.size() || !std::equal(mine.begin() + counts, mine.end(), theirs.begin() + counts))
+      return failure(MSCCLC_ERROR_RENDEZVOUS,
+                     "kernel '%s' differs between the processes (tool, source, switches or largest message)",
+                     kernel_.name);
+    for (size_t i = 0; i < mostThreads_.size(); ++i) {
+      uint32_t most = 0;
+      std::memcpy(&most, theirs.data() + i * sizeof(most), sizeof(most));
+      mostThreads_[i] = std::min(mostThreads_[i], most);
+    }
+  }
+  return {};
+}
+
+Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) {
+  if (!mostThreads_.empty()) {
+    const uint32_t most = mostThreads_[static_cast<size_t>(&variant - kernel_.variants)];
+    return threads <= most
+               ? Status{}
+               : failure(MSCCLC_ERROR_NOT_RESIDENT,
+                         "kernel '%s': the blocks of %u threads of all ranks on a device wait for each other, and with "
+                         "more than %u threads they do not all fit on it at once; use fewer blocks, fewer threads a "
+                         "block or more devices",
+                         kernel_.name, threads, most);
+  }
+  const auto key = std::make_pair(&variant, threads);
+  const auto known = residency_.find(key);
+  if (known != residency_.end())
+    return known->second;
+  Status counted = countResidents(variant, threads);
+  // Other failures may pass.
+  if (counted.ok() || counted.code == MSCCLC_ERROR_NOT_RESIDENT)
+    residency_[key] = counted;
+  return counted;
+}
+
+/// All ranks of a device wait for each other, so their blocks must be on it at the same time, and beside them what the
+/// device needs to copy for their port channels. Asking also loads the kernel, which must not happen when a part of it
+/// runs already.
+Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) {
+  for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
+    const uint32_t self = communicator_.firstLocalRank() + i;
+    uint64_t wanted = 0;
+    uint32_t sharing = 0, room = 0;
+    for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
+      if (communicator_.deviceId(rank) == communicator_.deviceId(self)) {
+        wanted += infos_[rank].blocks;
+        ++sharing;
+      }
+    MSCCLC_TRY(communicator_.platform().use(communicator_.device(i)));
+    if (const int32_t code = variant.resident_blocks(threads, &room); code != MSCCLC_OK)
+      return kernelFailure(code, kernel_.name, self);
+    if (room != MSCCLC_ON_HOST && sharing > 1 && (kernel_.flags & MSCCLC_NEEDS_PORT) != 0) {
+      uint32_t processors = 0;
+      MSCCLC_TRY(communicator_.platform().countProcessors(communicator_.device(i), processors));
+      room -= room / processors;
+    }
+    if (room != MSCCLC_ON_HOST && wanted > room)
+      return failure(MSCCLC_ERROR_NOT_RESIDENT,
+                     "kernel '%s': the %llu blocks of %u threads of the %u ranks on device %d wait for each other, and "
+                     "%u fit on it at once; use fewer blocks, fewer threads a block or more devices",
+                     kernel_.name, static_cast<unsigned long long>(wanted), threads, sharing, communicator_.device(i),
+                     room);
+  }
+  return {};
+}
+
+} // namespace mscclc::rt
