@@ -122,28 +122,18 @@ class ChunksView {
     }
     for (let rank = 0; rank < launch.ranks.length; rank++) this.drawRank(context, rank, lit);
     this.drawMoves(context, underWay);
+    for (let rank = 0; rank < launch.ranks.length; rank++) this.drawNames(context, rank);
     const step = firstWhere(0, this.contents.steps.length, (i) => this.contents.steps[i] > moment);
     document.getElementById("step").textContent =
         `step ${step} of ${this.contents.steps.length} · ${shownTime(moment)} · ${underWay.length} under way`;
   }
 
   drawRank(context, rank, lit) {
-    const {boxWidth, boxHeight, cell, label, lines} = this.grid, {x, y} = this.boxOf(rank),
-                                             {sizes, first} = this.contents;
+    const {boxWidth, boxHeight, cell, lines} = this.grid, {x, y} = this.boxOf(rank), {sizes, first} = this.contents;
     context.fillStyle = theme.row;
     context.fillRect(x, y, boxWidth, boxHeight);
-    context.font = fonts.bold;
-    context.fillStyle = rankColors[rank % 8];
-    context.fillRect(x + 6, y + 4, 9, 9);
-    context.fillStyle = theme.text;
-    context.fillText(`rank ${rank}`, x + 20, y + 9);
     for (let buffer = 0; buffer < sizes[rank].length; buffer++) {
       if (!lines[buffer] || !sizes[rank][buffer]) continue;
-      context.font = fonts.small;
-      context.fillStyle = theme.faint;
-      const name = this.app.launch.about.inPlace && buffer < 2 ? "in place" : this.app.launch.buffers[buffer];
-      if (cell >= 9 || lines[buffer] > 1)
-        context.fillText(name, x + 5, this.bufferTop(rank, buffer) + Math.max(cell, lines[buffer] > 1 ? 14 : 9) / 2);
       for (let index = 0; index < sizes[rank][buffer]; index++) {
         const box = this.cellBox(rank, buffer, index), number = first[rank][buffer] + index;
         this.drawCell(context, number, box, cell);
@@ -152,6 +142,29 @@ class ChunksView {
         context.lineWidth = cell < 9 ? 1 : 2;
         context.strokeRect(box.x + 0.5, box.y + 0.5, cell - 2, cell - 2);
       }
+    }
+  }
+
+  /** The rank and its buffers by name, over the arrows. */
+  drawNames(context, rank) {
+    const {cell, lines} = this.grid, {x, y} = this.boxOf(rank), {sizes} = this.contents;
+    const write = (text, left, top, color) => {
+      context.strokeStyle = theme.row;
+      context.lineWidth = 4;
+      context.strokeText(text, left, top);
+      context.fillStyle = color;
+      context.fillText(text, left, top);
+    };
+    context.lineJoin = "round";
+    context.fillStyle = rankColors[rank % 8];
+    context.fillRect(x + 6, y + 4, 9, 9);
+    context.font = fonts.bold;
+    write(`rank ${rank}`, x + 20, y + 9, theme.text);
+    context.font = fonts.small;
+    for (let buffer = 0; buffer < sizes[rank].length; buffer++) {
+      if (!lines[buffer] || !sizes[rank][buffer] || (cell < 9 && lines[buffer] <= 1)) continue;
+      const name = this.app.launch.about.inPlace && buffer < 2 ? "in place" : this.app.launch.buffers[buffer];
+      write(name, x + 5, this.bufferTop(rank, buffer) + Math.max(cell, lines[buffer] > 1 ? 14 : 9) / 2, theme.faint);
     }
   }
 
