@@ -58,7 +58,7 @@ struct Options {
 
   double traceTimeout = 10;                           ///< seconds of processor time
   std::uint64_t traceMemory = std::uint64_t{4} << 30; ///< bytes
-  std::uint64_t messageSize = 0;                      ///< to schedule for, and to specialise for, in bytes; 0: none given
+  std::uint64_t messageSize = 0; ///< to schedule for, and to specialise for, in bytes; 0: none given
 
   std::string machine = "h100x8"; ///< --machine: a name or a file, with *N after it for N nodes
   bool json = false;              ///< --json: for programs instead of people

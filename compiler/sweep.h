@@ -33,7 +33,8 @@ public:
   bool isOne() const { return varying_.empty(); }
   /// The options of the first combination.
   const Options &first() const { return combinations_.front().options; }
-  /// Runs all, and prints a row of each, or with --json an array of documents; the exit code of the worst. A combination whose command line is wrong ends the run: so are the others.
+  /// Runs all, and prints a row of each, or with --json an array of documents; the exit code of the worst. A
+  /// combination whose command line is wrong ends the run: so are the others.
   ExitCode run(const Input &input, const passes::Target &target) const;
 
 private:

@@ -55,7 +55,8 @@ std::string table(const Job &job, const TimedOn &on, const std::vector<time::Est
                   percent(estimate.latencyBound / estimate.total).c_str());
     text += line;
   }
-  text += "bandwidths in GB/s; links alone: the share of the time if nothing but links took any; latencies alone: the same\n";
+  text += "bandwidths in GB/s; links alone: the share of the time if nothing but links took any; latencies alone: the "
+          "same\n";
   const time::Estimate &largest = *std::ranges::max_element(estimates, {}, &time::Estimate::messageBytes);
   if (!largest.timeline.traffic.empty())
     text += "traffic at " + shownBytes(largest.messageBytes) + " of the busiest, in bytes on the wire:\n";
