@@ -18,9 +18,12 @@ template <class T, class F> struct EachElement {
       T e[count];
     };
     Elements elements = bitCast<Elements>(word);
+    typename Number<T>::Sum wide[count];
+    Number<T>::widen(elements.e, wide);
     MSCCLC_UNROLL
     for (unsigned i = 0; i < count; ++i)
-      elements.e[i] = Number<T>::narrow(change(Number<T>::widen(elements.e[i])));
+      wide[i] = change(wide[i]);
+    Number<T>::narrow(wide, elements.e);
     return bitCast<Word>(elements);
   }
 };
@@ -90,14 +93,16 @@ constexpr bool scales = std::is_same_v<Op, Sum> && !std::is_same_v<T, Byte>; ///
 /// not overflow where the average does not; as NCCL has it, the factor is rounded to the type.
 template <class T> MSCCLC_DEVICE auto factorOf(const MscclcStaging &staging, unsigned ranks) {
   using V = typename Number<T>::Sum;
-  T factor;
+  T factor[1];
+  V wide[1] = {V{1} / static_cast<V>(ranks)};
   if (staging.scaling == MSCCLC_AVERAGE)
-    factor = Number<T>::narrow(V{1} / static_cast<V>(ranks));
+    Number<T>::narrow(wide, factor);
   else if (staging.factor_at != nullptr)
-    factor = loadAs<T>(staging.factor_at);
+    factor[0] = loadAs<T>(staging.factor_at);
   else
-    memcpy(&factor, &staging.factor, sizeof(T));
-  return Number<T>::widen(factor);
+    memcpy(factor, &staging.factor, sizeof(T));
+  Number<T>::widen(factor, wide);
+  return wide[0];
 }
 
 /// Waits until all blocks of the rank have come here. `operation` is 0 at the beginning of a launch and 1 at its end.
