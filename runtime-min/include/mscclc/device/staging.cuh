@@ -79,9 +79,11 @@ MSCCLC_DEVICE void stage(char *to, const char *from, uint64_t bytes, const Chang
   if (lowBits % 16 == 0) {
     stageWords<Vec16>(to, from, lane, bytes / 16, lanes, change);
     done = bytes / 16 * 16;
-  } else if (sizeof(T) < 4 && lowBits % 4 == 0) {
-    stageWords<uint32_t>(to, from, lane, bytes / 4, lanes, change);
-    done = bytes / 4 * 4;
+  } else if constexpr (sizeof(T) < 4) {
+    if (lowBits % 4 == 0) {
+      stageWords<uint32_t>(to, from, lane, bytes / 4, lanes, change);
+      done = bytes / 4 * 4;
+    }
   }
   stageWords<T>(to, from, done / sizeof(T) + lane, bytes / sizeof(T), lanes, change);
 }
@@ -94,7 +96,7 @@ constexpr bool scales = std::is_same_v<Op, Sum> && !std::is_same_v<T, Byte>; ///
 template <class T> MSCCLC_DEVICE auto factorOf(const MscclcStaging &staging, unsigned ranks) {
   using V = typename Number<T>::Sum;
   T factor[1];
-  V wide[1] = {V{1} / static_cast<V>(ranks)};
+  V wide[1] = {static_cast<V>(V{1} / static_cast<V>(ranks))};
   if (staging.scaling == MSCCLC_AVERAGE)
     Number<T>::narrow(wide, factor);
   else if (staging.factor_at != nullptr)
