@@ -285,12 +285,13 @@ void runStaged(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, 
     AllRanks ranks(*kernel, messageBytes(v, elements), timeoutSeconds);
     Message window(*kernel, messageBytes(v, elements));
     std::vector<Flight> flights;
-    for (const std::size_t shift : {std::size_t{0}, std::size_t{sizeOf(v.dtype)}, std::size_t{4}})
+    const std::size_t element = sizeOf(v.dtype);
+    for (const std::size_t shift : {std::size_t{0}, element, std::max<std::size_t>(element, 4)})
       for (const bool apart : {false, true}) {
         flights.push_back({std::make_unique<Message>(*kernel, messageBytes(v, elements), shift), {}});
         Message &data = *flights.back().message;
         Message other(*kernel, messageBytes(v, elements), shift);
-        flights.back().want = expected(fill(data, v.dtype, random), elements, v.reduce_op);
+        flights.back().want = expected(fill(data, v, random), elements, v);
         std::vector<MscclcStaging> staging;
         if (apart)
           data.output = other.output;
