@@ -7,6 +7,7 @@
 
 #include "mscclc/device.cuh"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
