@@ -49,7 +49,8 @@ uint16_t freePort() {
 } // namespace
 
 void prepareNccl() {
-  ::setenv("NCCL_COMM_ID", ("127.0.0.1:" + std::to_string(freePort())).c_str(), 0);
+  if (const uint16_t port = freePort(); port != 0)
+    ::setenv("NCCL_COMM_ID", ("127.0.0.1:" + std::to_string(port)).c_str(), 0);
 }
 
 NcclRanks::NcclRanks(const std::string &library, uint32_t ranks, uint32_t first, const std::vector<int32_t> &devices)

@@ -91,7 +91,7 @@ template <class Format> typename Format::Bits encoded(double value) {
 
 /// What `call` gives for the type.
 template <class Call> Table ofType(uint32_t dtype, Call call) {
-  switch (dtype) {
+  switch (static_cast<MscclcDtype>(dtype)) {
   case MSCCLC_F32:
     return call(Real<24, float, single>{});
   case MSCCLC_F16:
@@ -116,6 +116,8 @@ template <class Call> Table ofType(uint32_t dtype, Call call) {
     return call(Real<4, uint8_t, encoded<narrow::E4m3>>{});
   case MSCCLC_F8E5M2:
     return call(Real<3, uint8_t, encoded<narrow::E5m2>>{});
+  case MSCCLC_ANY_DTYPE:
+    break;
   }
   return {};
 }

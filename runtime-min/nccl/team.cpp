@@ -48,7 +48,8 @@ Team::Team(Place place) : place_(std::move(place)), members_(place_.locals), cal
 
 Team::~Team() {
   const Aside aside;
-  mscclc_communicator_destroy(communicator_);
+  if (mscclc_communicator_destroy(communicator_) == MSCCLC_ERROR_IN_GRAPH)
+    warn(std::string("the windows of a communicator stay to the end of the process: ") + mscclc_last_error());
 }
 
 void Team::join(Member &member) {

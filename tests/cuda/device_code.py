@@ -35,7 +35,7 @@ EXPECTED = {
         # The thread that waits fences, after its wait; the others go on to the reduction, eight loads at once.
         [r"ld\.acquire\.sys\.global\.u64(.*\n)+.*fence\.proxy\.alias;(.*\n)+.*multimem\.ld_reduce\.relaxed\.sys",
          r"(\s*multimem\.ld_reduce\.relaxed\.sys.*\n(?:(?!.*(?:multimem|\bbra\b)).*\n)*){32}",
-         r"red\.release\.sys\.global\.add\.u64"],
+         r"fence\.acq_rel\.sys;(.*\n)+?.*red\.relaxed\.sys\.global\.add\.u64"],
         [r"fence\.proxy\.alias;\s*\n(?:(?!.*(?:bar\.sync|\bbra\b)).*\n)*.*multimem\.ld_reduce"]),
     ("allreduce_group", "int32_t"): ([r"atom\.acq_rel\.gpu\.global\.add\.u64", r"ld\.acquire\.gpu\.global\.u64"], []),
     ("allgather_pipeline", "Byte"): ([r"red\.release\.gpu\.global\.add\.u32", r"atom\.acquire\.gpu\.global\.cas\.b32"], []),

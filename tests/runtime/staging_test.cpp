@@ -56,6 +56,27 @@ TEST_CASE("Where no rank sees another's input or output, a launch works on the c
   }
 }
 
+TEST_CASE("A kernel whose buffers are apart does not get one memory for both") {
+  Communicator communicator(onHost(4));
+  constexpr uint64_t words = 64;
+  Buffer input = communicator.allocate(words * 4), output = communicator.allocate(words * 4);
+  Instance instance = communicator.load(packets4(), words * 4);
+  std::vector<Words> data(4);
+  std::vector<MscclcStaging> staging(4);
+  for (uint32_t rank = 0; rank < 4; ++rank) {
+    std::fill_n(data[rank].at, 68, static_cast<float>(rank + 1));
+    staging[rank].input = data[rank].at;
+    staging[rank].output = data[rank].at + (rank == 0 ? 0 : 4); // one memory, or memory that overlaps
+    staging[rank].input_bytes = staging[rank].output_bytes = words * 4;
+  }
+  CHECK(launchStaged(instance, input, output, words * 4, staging).text == "");
+  communicator.synchronize();
+  for (uint32_t rank = 0; rank < 4; ++rank) {
+    CHECK(output.read<float>(rank, words) == std::vector<float>(words, 10.0f));
+    CHECK(std::count(data[rank].at, data[rank].at + 68, static_cast<float>(rank + 1)) == 68);
+  }
+}
+
 TEST_CASE("What a launch cannot copy is refused") {
   Communicator communicator(onHost(4));
   Buffer input = communicator.allocate(256), output = communicator.allocate(256);

@@ -118,8 +118,7 @@ int32_t mscclc_communicator_health(MscclcCommunicator *communicator);
 /* Makes every wait of every rank give up, in all processes; from any thread. */
 int32_t mscclc_communicator_abort(MscclcCommunicator *communicator, const char *reason);
 /* After an abort or a time-out: waits for the launches, and makes the communicator as new. The caller waits for replays
- * of graphs before. Data in buffers stays as the
- * failure left it. Collective. */
+ * of graphs before. Data in buffers stays as the failure left it. Collective. */
 int32_t mscclc_communicator_reset(MscclcCommunicator *communicator);
 
 /* ------------------------------------------------------------------------------------------------------ buffers */
@@ -188,7 +187,8 @@ typedef struct MscclcCall {
    * of them is the default one. Null: the communicator's own, which do not wait for the default stream. */
   void *const *streams;
   /* One for each local rank: what the kernel itself copies to the rank's input and from its output, so that the data of
-   * a call may lie anywhere. A rank without blocks copies nothing. Null: nothing is copied. */
+   * a call may lie anywhere. A rank without blocks can copy nothing: its input and output are
+   * null. Null: nothing is copied. */
   const MscclcStaging *staging;
 } MscclcCall;
 

@@ -193,7 +193,8 @@ typedef struct MscclcStaging {
   uint64_t factor;       /* its first bytes are the factor, of the elements' type */
   const void *factor_at; /* not null: the factor lies here when the launch runs, where the device can read it */
   uint32_t scaling;      /* MscclcScaling */
-  uint32_t keeps_input;  /* 1: after a launch that fails the input is as it was, even where it is the output too */
+  uint32_t keeps_input;  /* 1: after a launch that fails before its end the input is as it was, even where
+                            it is the output too */
 } MscclcStaging;
 
 /* Arguments of one rank's launch; copied into the launch, with what the kernel needs of `buffers` and `multicast`. */

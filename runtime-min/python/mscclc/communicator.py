@@ -88,11 +88,18 @@ class Buffer:
         return memory
 
     def release(self) -> None:
-        """Collective, waits for the launches. A second call does nothing."""
+        """Collective, waits for the launches. A second call does nothing. While a CUDA graph keeps the buffer it
+        raises CallError MSCCLC_ERROR_IN_GRAPH, and can be called again."""
         if self._handle is not None and not self.communicator.closed:
             with self.communicator.lock:
-                handle, self._handle = self._handle, None
-                abi.runtime().mscclc_buffer_release(handle)
+                handle = self._handle
+                try:
+                    abi.runtime().mscclc_buffer_release(handle)
+                except CallError as error:
+                    if error.name != "MSCCLC_ERROR_IN_GRAPH":
+                        self._handle = None
+                    raise
+                self._handle = None
                 self.communicator.adopted.pop(handle.value, None)
 
 
@@ -469,13 +476,23 @@ class Communicator:
         return abi.runtime().mscclc_communicator_stream(self.handle, rank) or 0
 
     def close(self) -> None:
-        """Waits for the launches, frees what was made from the communicator. Collective. A second call does nothing."""
+        """Waits for the launches, frees what was made from the communicator. Collective. A second call does nothing.
+        While a CUDA graph keeps a launch it raises CallError MSCCLC_ERROR_IN_GRAPH, and can be called again."""
         with self.lock:
             if self._handle is not None:
-                handle, self._handle = self._handle, None
-                self._instances.clear()
-                abi.runtime().mscclc_communicator_destroy(handle)
-                self.adopted.clear()
+                try:
+                    abi.runtime().mscclc_communicator_destroy(self._handle)
+                except CallError as error:
+                    if error.name == "MSCCLC_ERROR_IN_GRAPH":
+                        raise
+                    self._drop()
+                    raise
+                self._drop()
+
+    def _drop(self) -> None:
+        self._handle = None
+        self._instances.clear()
+        self.adopted.clear()
 
     def __enter__(self) -> "Communicator":
         return self

@@ -21,7 +21,8 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
   MSCCLC_TRY(Region::allocate(communicator, scratchBytes, multicast, name + ": scratch", instance->scratch_));
   MSCCLC_TRY(instance->openPorts(name));
   instance->local_.resize(communicator.localRanks());
-  Status ready;
+  // NCCL does not say what a signal of a port begins with.
+  Status ready = instance->settlePorts(true);
   for (uint32_t i = 0; i < communicator.localRanks() && ready.ok(); ++i)
     ready = instance->prepareRank(i);
   // A peer's first signal must not come before these counters are there.
@@ -93,8 +94,7 @@ Status Instance::openPorts(const std::string &name) {
   MSCCLC_TRY(statusOf(
       communicator_.engine().open_ports(&communicator_.engine(), name.c_str(), kernel_.network, signals, &made)));
   ports_.reset(made);
-  // NCCL does not say what a signal begins with.
-  return settlePorts(true);
+  return {};
 }
 
 const void *Instance::networkOf(uint32_t localIndex) const {

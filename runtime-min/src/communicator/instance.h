@@ -29,7 +29,7 @@ public:
   Status settle();
   /// Makes the proxies forget `region`. Nothing runs.
   void forget(const Region *region);
-  /// Waits until what the launches so far have sent over the network has arrived.
+  /// Waits until what the launches so far have sent over the network has left.
   Status drain();
   /// Everything as it was made. Nothing runs, on any rank, and all have drained.
   Status reset();

@@ -231,8 +231,14 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   if (variant->dtype != MSCCLC_ANY_DTYPE && lowBits % bytesOfType(call.dtype) != 0)
     return failure(MSCCLC_ERROR_ARGUMENT, "kernel '%s': a buffer or an offset is no multiple of the %u bytes of %s",
                    kernel_.name, bytesOfType(call.dtype), nameOfType(call.dtype));
-  MSCCLC_TRY(keepInGraphs(call, place));
-  MSCCLC_TRY(orderAfterOthers(call));
+  Status ordered = keepInGraphs(call, place);
+  if (ordered.ok())
+    ordered = orderAfterOthers(call);
+  if (!ordered.ok()) {
+    if (communicator_.processes() > 1) // the others launch, and would wait for these ranks
+      communicator_.fail(ordered);
+    return ordered;
+  }
 
   MscclcRankArgs common{};
   common.abi_version = MSCCLC_ABI_VERSION;

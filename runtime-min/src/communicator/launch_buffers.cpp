@@ -98,12 +98,15 @@ void skipCopies(const MscclcKernel &kernel, const MscclcCall &call, uint32_t ran
   };
   const bool givesOutput = staging.scaling != MSCCLC_AVERAGE && standsFor(staging.output, staging.output_bytes, output);
   if (!inPlace) {
+    // The kernel takes its buffers to be apart, and the caller may want to keep the input.
+    const auto in = reinterpret_cast<uintptr_t>(staging.input), out = reinterpret_cast<uintptr_t>(staging.output);
+    const bool overlap = in != 0 && out != 0 && in < out + staging.output_bytes && out < in + staging.input_bytes;
     if (isPrivate.input && staging.scaling == MSCCLC_NO_SCALING &&
         standsFor(staging.input, staging.input_bytes, input)) {
       own.input = const_cast<void *>(staging.input);
       staging.input = nullptr;
     }
-    if (isPrivate.output && givesOutput) {
+    if (isPrivate.output && givesOutput && !overlap) {
       own.output = staging.output;
       staging.output = nullptr;
     }

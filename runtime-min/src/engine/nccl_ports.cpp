@@ -74,8 +74,8 @@ Status NcclPorts::create(const std::string &what, const MscclcNetworkBody &body,
   for (size_t i = 0; i < made_.size() && mine.ok(); ++i) {
     mine = engine_.platform().use(nccl.devices[i]);
     if (mine.ok())
-      mine = nccl.library.finish("ncclDevCommCreate", nccl.comms[i],
-                                 body.create(nccl.library.devCommCreate, nccl.comms[i], signals, made_[i].data()));
+      mine = nccl.library.join("ncclDevCommCreate",
+                               body.create(nccl.library.devCommCreate, nccl.comms[i], signals, made_[i].data()));
   }
   if (Status ended = nccl.library.finishGroup(nccl.comms, nccl.library.groupEnd()); mine.ok())
     mine = std::move(ended);

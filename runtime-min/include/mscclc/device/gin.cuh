@@ -108,7 +108,8 @@ MSCCLC_DEVICE void waitNetwork(const K &k, uint32_t operation, int index, const 
 }
 
 /// One thread, between launches: lets all that was sent leave, or takes back the rank's own signals. Of each kernel its
-/// own.
+/// own. NCCL's flush does not say that puts have arrived: after an abort, a put or a signal that is on its way for
+/// longer than all ranks take to meet comes too late to be taken back.
 template <class Plan>
 MSCCLC_KERNEL(1)
 settleNetwork(MSCCLC_PARAMETERS(ncclDevComm) comm, uint32_t signals, uint32_t clear) {

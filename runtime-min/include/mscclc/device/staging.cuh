@@ -96,10 +96,11 @@ constexpr bool scales = std::is_same_v<Op, Sum> && !std::is_same_v<T, Byte>; ///
 template <class T> MSCCLC_DEVICE auto factorOf(const MscclcStaging &staging, unsigned ranks) {
   using V = typename Number<T>::Sum;
   T factor[1];
-  V wide[1] = {static_cast<V>(V{1} / static_cast<V>(ranks))};
-  if (staging.scaling == MSCCLC_AVERAGE)
+  V wide[1] = {};
+  if (!std::is_integral_v<V> && staging.scaling == MSCCLC_AVERAGE) {
+    wide[0] = static_cast<V>(1.0 / ranks);
     Number<T>::narrow(wide, factor);
-  else if (staging.factor_at != nullptr)
+  } else if (staging.factor_at != nullptr)
     factor[0] = loadAs<T>(staging.factor_at);
   else
     memcpy(factor, &staging.factor, sizeof(T));
@@ -141,7 +142,8 @@ MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t la
 }
 
 /// The output, from `from`, when all of the rank's work is done. After a wait that gave up the caller's memory stays as
-/// it is: it may be the input too, which another way to the result then needs.
+/// it is: it may be the input too, which another way to the result then needs. Only an abort that comes while the
+/// blocks meet here finds some of them copying.
 template <class Plan, class T, class Op> MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from) {
   const MscclcStaging &staging = args.staging;
   char *to = static_cast<char *>(staging.output);

@@ -256,7 +256,11 @@ class Engine:
                     old = self._regions[index : index + 1]
                     self._regions[index : index + 1] = [region]
                     for one in old:
-                        one.buffer.release()
+                        try:
+                            one.buffer.release()
+                        except CallError as error:
+                            if error.name != "MSCCLC_ERROR_IN_GRAPH":  # a graph keeps it, in all processes alike
+                                raise
             communicator.prepare(kernel, min(kernel.max_bytes, 1 << (choice.message - 1).bit_length()))
         except CallError as error:
             reason = f"rank {self.rank}: {error}"
