@@ -36,7 +36,7 @@ public:
 private:
   struct Take {
     std::size_t op;
-    std::uint32_t from; ///< queue, or barrier behind all queues
+    std::uint32_t from; ///< queue, or barrier, numbered after all queues
   };
   struct Sender {
     std::uint32_t block;

@@ -183,13 +183,11 @@ void CommandLine::addOutputs() {
 
 void CommandLine::addOptionsOfOutputs() {
   group_ = "Options of these outputs";
-  add("--message-size", options_.messageSize, "BYTES",
-      "schedule programs that say only what moves for this message size; a kernel is for it alone")
+  add("--message-size", options_.messageSize, "BYTES", "message size to schedule for; a kernel is for it alone")
       ->transform(byteSize(1, "a message has at least one byte"));
   add("--machine", options_.machine, "NAME[*N]",
-      "machine to estimate for, or to schedule programs that say only what moves for, or a file that describes one, "
-      "times N nodes: " +
-          machineNames() + " [" + options_.machine + "]")
+      "machine to estimate or to schedule for, N nodes of it; a file that describes one, or one of " + machineNames() +
+          " [" + options_.machine + "]")
       ->check(notEmpty());
   addFlag("--json", options_.json, "for programs instead of people");
   repeated(add("--size", options_.runSizes, "BYTES,...", "message sizes [a few small ones]"))
@@ -312,6 +310,12 @@ void CommandLine::relate() {
   }
 }
 
+/// What programs of statements are scheduled for, whatever is made of them.
+constexpr std::array<std::string_view, 2> schedulingOptions{"--message-size", "--machine"};
+bool isForScheduling(std::string_view name) {
+  return std::ranges::find(schedulingOptions, name) != schedulingOptions.end();
+}
+
 /// The options of outputs, each with the outputs that take it in front of its description.
 void CommandLine::describeOptionsOfOutputs() {
   std::set<std::string_view> names;
@@ -319,15 +323,10 @@ void CommandLine::describeOptionsOfOutputs() {
     names.insert(output.options.begin(), output.options.end());
   for (const std::string_view name : names) {
     CLI::Option *option = app_.get_option(std::string(name));
-    option->description(flagsOf([&](const Output &output) { return takes(output, name); }) + ": " +
+    option->description(flagsOf([&](const Output &output) { return takes(output, name); }) +
+                        (isForScheduling(name) ? ", and programs that say only what moves: " : ": ") +
                         option->get_description());
   }
-}
-
-/// What programs of statements are scheduled for, whatever is made of them.
-constexpr std::array<std::string_view, 2> schedulingOptions{"--message-size", "--machine"};
-bool isForScheduling(std::string_view name) {
-  return std::ranges::find(schedulingOptions, name) != schedulingOptions.end();
 }
 
 /// CLI11's needs() wants all that an option names; an option of outputs wants one of them.

@@ -217,7 +217,7 @@ ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
     worst = std::max(worst, code);
     wrong += code != exitDone;
     if (code == exitUsage)
-      return code;
+      break;
   }
   if (json && !writeOut("]\n", output))
     return failed(exitInputWrong);

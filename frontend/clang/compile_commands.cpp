@@ -44,10 +44,10 @@ bool isPlain(llvm::StringRef name) {
   return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || llvm::StringRef("._-+").contains(c); });
 }
 
-/// Whether it is an older C++ than algorithms are written in: a project may compile its other sources as that.
-bool isTooOld(llvm::StringRef standard) {
+/// Whether it is no C++ that algorithms are written in: a project may compile its other sources as that.
+bool isUnfit(llvm::StringRef standard) {
   const clang::LangStandard *known = clang::LangStandard::getLangStandardForName(standard);
-  return known != nullptr && known->getLanguage() == clang::Language::CXX && !known->isCPlusPlus20();
+  return known != nullptr && (known->getLanguage() != clang::Language::CXX || !known->isCPlusPlus20());
 }
 
 ProjectFlags takeFlags(const CompileCommand &command, const std::string &folder, llvm::vfs::FileSystem &files) {
@@ -66,7 +66,7 @@ ProjectFlags takeFlags(const CompileCommand &command, const std::string &folder,
   for (const llvm::opt::Arg *arg : parsed)
     switch (arg->getOption().getID()) {
     case options::OPT_std_EQ:
-      if (isTooOld(arg->getValue()))
+      if (isUnfit(arg->getValue()))
         break;
       [[fallthrough]];
     case options::OPT_D:

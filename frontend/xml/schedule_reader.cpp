@@ -159,6 +159,8 @@ private:
     } else if (!of.has(at(A::InPlace))) {
       findings_.report(diag::attribute_missing, of.loc(), {"algo", "inplace"});
     }
+    if (const std::string_view op = of.text(at(A::ReduceOp)).value_or("nop"); op != "nop" && op != "sum")
+      findings_.report(diag::redop_ignored, of.locOf(at(A::ReduceOp)), {op});
     schedule_.chunksLoc = of.locOf(at(A::LoopChunks));
     schedule_.simple = of.word(at(A::Proto), protocolWords).value_or(true);
     schedule_.inplace = of.number(at(A::InPlace), 0, 1).value_or(0) != 0;

@@ -203,13 +203,18 @@ private:
   }
 
   /// Where an executor takes nothing that was tried, because blocks are too long for it: more blocks, which are
-  /// shorter.
+  /// shorter, in fewer instances if need be.
   void findFitting(Open &open) {
     const auto fits = [this] {
       return std::ranges::any_of(tried_, [](const Tried &one) { return one.score.has_value(); });
     };
-    for (Open other = open; !fits() && other.blocks * 2 * other.instances <= mostBlocks_;) {
-      other.blocks *= 2;
+    for (Open other = open; !fits();) {
+      if (other.blocks * 2 * other.instances <= mostBlocks_)
+        other.blocks *= 2;
+      else if (program_.movement.chooseInstances && other.instances > 1)
+        other.instances /= 2;
+      else
+        break;
       mostTried_ = std::max(mostTried_, tried_.size() + 1); // else there is no program at all
       if (score(other))
         open = other;

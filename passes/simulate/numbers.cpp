@@ -166,19 +166,24 @@ std::uint64_t exactIn(DataType type) {
 
 } // namespace
 
-Inputs::Inputs(DataType type, std::uint64_t contributions, const std::vector<ir::ReduceOp> &ops, std::uint64_t seed)
-    : type_(type), products_(std::ranges::find(ops, ir::ReduceOp::Prod) != ops.end()), seed_(seed) {
-  const std::uint64_t exact = exactIn(type);
+Inputs::Inputs(DataType type, std::uint64_t contributions, std::uint64_t seed)
+    : type_(type), contributions_(contributions), seed_(seed) {
+  use(ir::ReduceOp::Sum);
+}
+
+void Inputs::use(ir::ReduceOp op) {
+  products_ = op == ir::ReduceOp::Prod;
+  const std::uint64_t exact = exactIn(type_);
   if (exact == 0)
     return;
   // Products of so many powers of two are in the range of every type.
   constexpr std::uint64_t factors = 8;
   if (products_) {
-    apart_ = (contributions + factors - 1) / factors;
+    apart_ = (contributions_ + factors - 1) / factors;
     return;
   }
-  mask_ = static_cast<std::uint32_t>(std::bit_floor(std::max<std::uint64_t>(2, exact / contributions)) - 1);
-  apart_ = (contributions + exact - 1) / exact;
+  mask_ = static_cast<std::uint32_t>(std::bit_floor(std::max<std::uint64_t>(2, exact / contributions_)) - 1);
+  apart_ = (contributions_ + exact - 1) / exact;
 }
 
 namespace {

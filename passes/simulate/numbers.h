@@ -21,12 +21,14 @@ std::vector<ir::ReduceOp> reduceOpsOf(const ir::Program &program);
 /// The most inputs that one output of the program is reduced from.
 std::uint64_t mostContributions(const ir::Program &program);
 
-/// What ranks put in. A sum of `contributions` of them is exact, in any order: floats are whole numbers, and small. If
-/// products are among the operations of the program, then products are exact instead: floats are powers of two around
-/// 1, integers odd, as an even one shifts digits out.
+/// What ranks put in. A sum of `contributions` of them is exact, in any order: floats are whole numbers, and small. For
+/// a product, products are exact instead: floats are powers of two around 1, integers odd, as an even one shifts digits
+/// out.
 class Inputs {
 public:
-  Inputs(DataType type, std::uint64_t contributions, const std::vector<ir::ReduceOp> &ops, std::uint64_t seed);
+  Inputs(DataType type, std::uint64_t contributions, std::uint64_t seed);
+  /// From now on, for a result that `op` makes; of sums at first.
+  void use(ir::ReduceOp op);
   /// Writes the elements of [byte, byte + bytes) of `rank`'s input in `launch` to `data`.
   void fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, std::byte *data, std::uint64_t bytes) const;
 
@@ -34,10 +36,11 @@ private:
   float factor(std::uint32_t rank, std::uint64_t index, std::uint32_t drawn) const;
 
   DataType type_;
-  bool products_;
+  std::uint64_t contributions_;
+  bool products_ = false;
   std::uint32_t mask_ = ~std::uint32_t{0}; ///< numbers are below mask_ + 1
-  std::uint64_t apart_ =
-      1; ///< of that many ranks in a row, one puts in another float than 0; in products, than 1 and -1
+  /// Of so many ranks in a row, one puts in a float that changes the result: not 0, and in products neither 1 nor -1.
+  std::uint64_t apart_ = 1;
   std::uint64_t seed_;
 };
 

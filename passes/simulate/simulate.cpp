@@ -62,9 +62,9 @@ namespace {
 /// outputs are so for one of them: what it does with the others may be of no account. The first schedule tells which.
 class SizeRun {
 public:
-  SizeRun(const ir::Program &program, const std::vector<const sim::Layout *> &layouts, const sim::Inputs &inputs,
+  SizeRun(const ir::Program &program, const std::vector<const sim::Layout *> &layouts, sim::Inputs &inputs,
           const std::vector<ir::ReduceOp> &ops, const SimulateOptions &options)
-      : expected_(expectations(program, layouts, inputs, options.type)),
+      : inputs_(inputs), expected_(expectations(program, layouts, inputs, options.type)),
         machine_(program, sizes(layouts), inputs, options), ops_(ops) {}
 
   sim::Outcome run(std::uint64_t seed, std::uint32_t launches) {
@@ -97,10 +97,12 @@ private:
     return all;
   }
   void use(ir::ReduceOp op) {
+    inputs_.use(op);
     for (sim::Expected &expected : expected_)
       expected.use(op);
   }
 
+  sim::Inputs &inputs_;
   std::vector<sim::Expected> expected_;
   sim::Machine machine_;
   std::vector<ir::ReduceOp> ops_;
@@ -135,7 +137,7 @@ class Simulation {
 public:
   Simulation(const ir::Program &program, ir::DiagnosticEngine &diags, const SimulateOptions &options)
       : program_(program), diags_(diags), options_(options), ops_(sim::reduceOpsOf(program)),
-        inputs_(options.type, sim::mostContributions(program), ops_, options.seed) {}
+        inputs_(options.type, sim::mostContributions(program), options.seed) {}
 
   SimulateResult run() {
     result_.ok = true;
@@ -229,7 +231,7 @@ private:
   ir::DiagnosticEngine &diags_;
   const SimulateOptions &options_;
   const std::vector<ir::ReduceOp> ops_;
-  const sim::Inputs inputs_;
+  sim::Inputs inputs_;
   std::vector<std::unique_ptr<sim::Layout>> layouts_;
   SimulateResult result_;
   double total_ = 0, done_ = 0;

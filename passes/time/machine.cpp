@@ -59,8 +59,8 @@ double readParameter(const json &parameters, const char *key) {
   return value->get<double>();
 }
 
-/// Bandwidths that every machine has, in GB/s: a division by them must make sense.
-void requireBandwidth(double value, const char *key) {
+/// What is divided by: bandwidths in GB/s, and words in flight.
+void requireDivisor(double value, const char *key) {
   if (value < 1e-3)
     fail(std::string("parameter '") + key + "' must be at least 0.001");
 }
@@ -136,10 +136,10 @@ Machine parseMachine(std::string_view text) {
                                    {p.blockCopy, "block_copy"},
                                    {p.blockReduce, "block_reduce"},
                                    {p.copyDepth, "copy_depth"}})
-    requireBandwidth(value, key);
+    requireDivisor(value, key);
   if (p.multimem > 0) {
-    requireBandwidth(p.multimem, "multimem");
-    requireBandwidth(p.blockMultimem, "block_multimem");
+    requireDivisor(p.multimem, "multimem");
+    requireDivisor(p.blockMultimem, "block_multimem");
   }
   return machine;
 }

@@ -20,7 +20,7 @@ MSCCLC_ALGORITHM void allreduce_packets(int ranks = 8) {
     ChunkRef sum = chunk(rank, BufferType::Input, rank);
     for (int step = 1; step < ranks; ++step)
       sum.reducePackets(chunk(rank, BufferType::Scratch, peerOf(rank, step)), {.recvtb = 0});
-    for (int step = 1; step < ranks; ++step) // behind the slots of the first shot
+    for (int step = 1; step < ranks; ++step) // after the slots of the first shot
       sum.putPackets(peerOf(rank, step), BufferType::Scratch, ranks + rank, {.sendtb = 0, .recvtb = 0});
   }
   for (int rank = 0; rank < ranks; ++rank)
