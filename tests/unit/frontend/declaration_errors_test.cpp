@@ -96,7 +96,8 @@ TEST_CASE("ends of channels") {
         "destination rank 2 of a channel is out of range: the program's ranks are 0 to 1");
   CHECK(outcome.text("channel_source_out_of_range", line + 1) ==
         "source rank -1 of a channel is out of range: the program's ranks are 0 to 1");
-  CHECK(outcome.text("channel_to_itself", line + 2) == "a channel from rank 1 to itself");
+  CHECK(outcome.text("channel_to_itself", line + 2) ==
+        "a channel from rank 1 to itself: copy() and reduce() reach its own chunks");
   CHECK(outcome.text("channel_destination_out_of_range", line + 3).starts_with("destination rank 5"));
   CHECK(outcome.text("channel_source_out_of_range", line + 3).starts_with("source rank 6"));
   CHECK(outcome.diagnostics.numErrors() == 5);
