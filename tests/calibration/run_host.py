@@ -63,7 +63,7 @@ def main():
         refuse(2, "leave out -P", "--calibrate", "-H", "-P", "2", "-o", output, EXPERIMENTS)
         refuse(2, "--output is of --calibrate", "--output", output, EXPERIMENTS)
         refuse(1, "holds no experiments", "--calibrate", "-H", "-o", output, OTHER)
-        refuse(1, "--like: 'h1' is neither a machine", "--calibrate", "-H", "-l", "h1", "-o", output, EXPERIMENTS)
+        refuse(1, "--like h1: 'h1' is neither a machine", "--calibrate", "-H", "-l", "h1", "-o", output, EXPERIMENTS)
         refuse(1, "cannot write", "--calibrate", "-H", "-b", "1K", "-e", "1K", "-n", "1", "-w", "0", "-r", "1", "-o",
                folder / "missing" / "mine.json", EXPERIMENTS)
         if output.exists():

@@ -167,7 +167,7 @@ ir::Program allgatherPipeline(std::uint32_t n) {
     m.meet(r, 0, channels, true);
     const auto loop = [&](std::uint32_t block, std::uint32_t operations) {
       ir::Op &op = m.add(r, block, OpKind::Pipeline);
-      op.imm = 84;
+      op.imm = 88;
       op.count = 2;
       op.bodySize = operations;
     };

@@ -302,6 +302,8 @@ void runStaged(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, 
         data.storage.insert(data.storage.end(), std::make_move_iterator(other.storage.begin()),
                             std::make_move_iterator(other.storage.end()));
         ranks.launch(v, window, threads, staging);
+        if ((kernel->flags & MSCCLC_NEEDS_PORT) != 0) // as above
+          ranks.synchronize();
       }
     land(ranks, flights, v.dtype, nameOf(v) + ", copied by the kernel");
     if (!window.intact())
