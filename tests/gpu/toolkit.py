@@ -73,7 +73,7 @@ class HostCompilers:
 
     def wants(self, source):
         """Whether a source file of the runtime is for this machine."""
-        return source.stem not in ("platform_cuda", "cuda_driver", "cuda_memory", "device_cuda", *NOT_ALONE)
+        return source.stem not in NOT_ALONE and not re.fullmatch("cuda_[a-z]+|(platform|device)_cuda", source.stem)
 
     def build_tool(self, runtime, work):
         """mscclc-perf and the library it runs on, without a build tool."""
