@@ -63,49 +63,6 @@ std::string_view listOf(ChannelType type) {
   return type == ChannelType::Port ? "ports" : "channels";
 }
 
-std::string_view putName(OpKind kind) {
-  switch (kind) {
-  case OpKind::Put:
-    return "put";
-  case OpKind::PutWithSignal:
-    return "putWithSignal";
-  case OpKind::PutWithSignalAndFlush:
-    return "putWithSignalAndFlush";
-  case OpKind::PutPacket:
-    return "putPackets";
-  case OpKind::ReadPutPacket:
-    return "readPutPackets";
-  case OpKind::Nop:
-  case OpKind::Barrier:
-  case OpKind::SemAcquire:
-  case OpKind::SemRelease:
-  case OpKind::Signal:
-  case OpKind::Wait:
-  case OpKind::RelaxedSignal:
-  case OpKind::RelaxedWait:
-  case OpKind::Flush:
-  case OpKind::Copy:
-  case OpKind::CopyPacket:
-  case OpKind::UnpackPacket:
-  case OpKind::Reduce:
-  case OpKind::ReducePacket:
-  case OpKind::ReduceCopyPacket:
-  case OpKind::ReduceSend:
-  case OpKind::ReduceSendPacket:
-  case OpKind::ReduceCopySendPacket:
-  case OpKind::ReadReduce:
-  case OpKind::ReadReduceSend:
-  case OpKind::Get:
-  case OpKind::SwitchReduce:
-  case OpKind::SwitchBroadcast:
-  case OpKind::SwitchBroadcastPacket:
-  case OpKind::SwitchReduceBroadcast:
-  case OpKind::Pipeline:
-    break;
-  }
-  throw ir::InternalError("no put: " + std::string(toString(kind)));
-}
-
 /// Writes the lines of one rank.
 class Writer {
 public:
@@ -302,8 +259,7 @@ private:
     case OpKind::ReadPutPacket: {
       const std::string through = channel(op.channelType, channels_[event.block][event.op]);
       const std::string dst = chunk(block.dsts(op)[0]), src = chunk(block.srcs(op)[0]);
-      return through + "." + std::string(op.kind == OpKind::Get ? "get" : putName(op.kind)) + "(" + dst + ", " + src +
-             ", " + on(event) + ");";
+      return through + "." + std::string(ir::info(op.kind).call) + "(" + dst + ", " + src + ", " + on(event) + ");";
     }
     case OpKind::SwitchReduce:
     case OpKind::SwitchBroadcast:
