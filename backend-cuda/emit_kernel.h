@@ -4,16 +4,21 @@
 #include "ir/diagnostics.h"
 #include "ir/program.h"
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mscclc::cuda {
 
+/// The types of elements of a kernel that is asked for none.
+inline constexpr std::array<std::string_view, 6> usualTypes{"f32", "f16", "bf16", "i32", "u32", "u8"};
+
 struct EmitOptions {
   /// Bytes of the message, compiled in; 0: an argument of each launch.
   std::uint64_t messageSize = 0;
-  /// Types of elements, as the runtime's dtypes.def names them; none: those that are used most. A kernel that reduces
-  /// nothing takes any.
+  /// Types of elements, as the runtime's dtypes.def names them; none: usualTypes. A kernel that reduces nothing takes
+  /// any.
   std::vector<std::string> types;
   std::string toolVersion = "mscclc";
   /// What the program was compiled from, as the emitted file names it.

@@ -58,7 +58,7 @@ std::string elementTypes(const std::vector<std::string> &names) {
 #include "runtime-min/include/mscclc/dtypes.def"
   };
   if (names.empty())
-    return elementTypes({"f32", "f16", "bf16", "i32", "u32", "u8"});
+    return elementTypes({usualTypes.begin(), usualTypes.end()});
   std::string list;
   for (const std::string &name : names) {
     const auto *it = std::ranges::find(known, name, [](const auto &row) { return row.first; });

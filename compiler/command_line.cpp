@@ -1,3 +1,4 @@
+#include "backend-cuda/emit_kernel.h"
 #include "compiler/help.h"
 #include "compiler/option_values.h"
 #include "compiler/options.h"
@@ -195,8 +196,8 @@ void CommandLine::addOptionsOfOutputs() {
       ->transform(byteSize());
   const std::vector<std::string> types(passes::dataTypeNames().begin(), passes::dataTypeNames().end());
   repeated(add("--dtype", options_.types, "TYPE,...",
-               "types of elements, to run with [f32] or to bake a kernel for [f32 f16 bf16 i32 u32 u8]: " +
-                   CLI::detail::join(types, " ")))
+               "types of elements, to run with [f32] or to bake a kernel for [" +
+                   CLI::detail::join(cuda::usualTypes, " ") + "]: " + CLI::detail::join(types, " ")))
       ->delimiter(',')
       ->check(CLI::IsMember(types));
   add("--schedules", options_.runSchedules, "N", "schedules to try [100; fewer over 1M]")
