@@ -76,25 +76,29 @@ Status Instance::openPorts(const std::string &name) {
   if ((kernel_.flags & MSCCLC_NEEDS_PORT) == 0 || communicator_.engine().open_ports == nullptr)
     return {};
   uint8_t mine = 0;
-  uint32_t signals = 0;
-  for (uint32_t rank = 0; rank < kernel_.ranks; ++rank) {
-    signals = std::max(signals, infos_[rank].port_channels);
+  for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
     for (uint32_t k = 0; k < infos_[rank].port_channels && communicator_.isLocal(rank); ++k) {
       MscclcChannelInfo paired{};
       kernel_.channel_info(rank, MSCCLC_PORT, k, &paired);
       if (paired.peer < kernel_.ranks && sync_->at(rank - communicator_.firstLocalRank(), paired.peer) == nullptr)
         mine = 1;
     }
-  }
   std::vector<Bytes> all;
   MSCCLC_TRY(communicator_.exchange(name + ": other nodes", {mine}, all));
   if (std::none_of(all.begin(), all.end(), [](const Bytes &theirs) { return theirs == Bytes{1}; }))
     return {};
   MscclcPorts *made = nullptr;
   MSCCLC_TRY(statusOf(
-      communicator_.engine().open_ports(&communicator_.engine(), name.c_str(), kernel_.network, signals, &made)));
+      communicator_.engine().open_ports(&communicator_.engine(), name.c_str(), kernel_.network, mostPorts(), &made)));
   ports_.reset(made);
   return {};
+}
+
+uint32_t Instance::mostPorts() const {
+  uint32_t most = 0;
+  for (const MscclcRankInfo &info : infos_)
+    most = std::max(most, info.port_channels);
+  return most;
 }
 
 const void *Instance::networkOf(uint32_t localIndex) const {
@@ -103,12 +107,9 @@ const void *Instance::networkOf(uint32_t localIndex) const {
 
 Status Instance::settlePorts(bool clear) {
   Platform &platform = communicator_.platform();
-  uint32_t signals = 0;
-  for (const MscclcRankInfo &info : infos_)
-    signals = std::max(signals, info.port_channels);
   for (uint32_t i = 0; i < communicator_.localRanks() && ports_; ++i) {
     MSCCLC_TRY(platform.use(communicator_.device(i)));
-    if (const int32_t code = kernel_.network->settle(networkOf(i), signals, clear ? 1 : 0, communicator_.stream(i));
+    if (const int32_t code = kernel_.network->settle(networkOf(i), mostPorts(), clear ? 1 : 0, communicator_.stream(i));
         code != MSCCLC_OK)
       return kernelFailure(code, kernel_.name, communicator_.firstLocalRank() + i);
   }

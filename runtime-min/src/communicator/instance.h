@@ -57,6 +57,8 @@ private:
   Status checkReach() const;
   /// Opens ports for the channels that lead out of the load/store team, if any rank has one. Collective.
   Status openPorts(const std::string &name);
+  /// Port channels of the rank that has most: so many signals each rank's device communicator has.
+  uint32_t mostPorts() const;
   /// MscclcNetworkBody::settle on all local ranks, which it waits for.
   Status settlePorts(bool clear);
   const void *networkOf(uint32_t localIndex) const;

@@ -34,6 +34,19 @@ Status NcclRanks::read(void *library, void *const *comms, uint32_t count, NcclRa
   return {};
 }
 
+Status NcclRanks::inGroup(Platform &platform, const char *what, const std::function<int(size_t)> &call) const {
+  MSCCLC_TRY(library.finish("ncclGroupStart", nullptr, library.groupStart()));
+  Status status;
+  for (size_t i = 0; i < comms.size() && status.ok(); ++i) {
+    status = platform.use(devices[i]);
+    if (status.ok())
+      status = library.join(what, call(i));
+  }
+  if (Status ended = library.finishGroup(comms, library.groupEnd()); status.ok())
+    status = std::move(ended);
+  return status;
+}
+
 NcclEngine::NcclEngine(Setup setup) : EngineTable("nccl"), setup_(std::move(setup)) {
   open_ports = [](MscclcEngine *engine, const char *what, const MscclcNetworkBody *body, uint32_t signals,
                   MscclcPorts **ports) {

@@ -9,6 +9,8 @@
 #include "engine/table.h"
 #include "platform/platform.h"
 
+#include <functional>
+
 namespace mscclc::rt {
 
 /// What NCCL knows of the local ranks' communicators.
@@ -23,6 +25,10 @@ struct NcclRanks {
 
   /// Fails where the communicators are not consecutive ranks of one and the same.
   static Status read(void *library, void *const *comms, uint32_t count, NcclRanks &result);
+
+  /// `call(i)`, which is NCCL's function `what`, for the i-th local rank on its device: those of all in one group, for
+  /// whose end this waits.
+  Status inGroup(Platform &platform, const char *what, const std::function<int(size_t)> &call) const;
 };
 
 class NcclEngine : public EngineTable<NcclEngine, NcclMemory> {

@@ -101,18 +101,10 @@ Status NcclMemory::registerWindows(const std::string &what) {
   // A window is as long on every rank.
   const uint64_t longest = *std::max_element(offsets_.begin(), offsets_.end()) + bytes_;
   windows_.assign(local_.size(), nullptr);
-  MSCCLC_TRY(nccl.library.finish("ncclGroupStart", nullptr, nccl.library.groupStart()));
-  Status mine;
-  for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i) {
-    mine = engine_.platform().use(nccl.devices[i]);
-    if (mine.ok())
-      mine = nccl.library.join("ncclCommWindowRegister",
-                               nccl.library.commWindowRegister(nccl.comms[i],
-                                                               static_cast<char *>(local_[i]) - withinPage(i), longest,
-                                                               &windows_[i], ncclSymmetricWindow));
-  }
-  if (Status ended = nccl.library.finishGroup(nccl.comms, nccl.library.groupEnd()); mine.ok())
-    mine = std::move(ended);
+  Status mine = nccl.inGroup(engine_.platform(), "ncclCommWindowRegister", [&](size_t i) {
+    char *const begin = static_cast<char *>(local_[i]) - withinPage(static_cast<uint32_t>(i));
+    return nccl.library.commWindowRegister(nccl.comms[i], begin, longest, &windows_[i], ncclSymmetricWindow);
+  });
   for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i) {
     if (windows_[i] == nullptr)
       mine = failure(MSCCLC_ERROR_UNSUPPORTED,

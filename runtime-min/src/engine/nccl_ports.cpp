@@ -69,16 +69,9 @@ Status NcclPorts::create(const std::string &what, const MscclcNetworkBody &body,
   const NcclRanks &nccl = engine_.nccl();
   const size_t words = (body.communicator_bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
   made_.assign(nccl.comms.size(), std::vector<uint64_t>(words));
-  MSCCLC_TRY(nccl.library.finish("ncclGroupStart", nullptr, nccl.library.groupStart()));
-  Status mine;
-  for (size_t i = 0; i < made_.size() && mine.ok(); ++i) {
-    mine = engine_.platform().use(nccl.devices[i]);
-    if (mine.ok())
-      mine = nccl.library.join("ncclDevCommCreate",
-                               body.create(nccl.library.devCommCreate, nccl.comms[i], signals, made_[i].data()));
-  }
-  if (Status ended = nccl.library.finishGroup(nccl.comms, nccl.library.groupEnd()); mine.ok())
-    mine = std::move(ended);
+  Status mine = nccl.inGroup(engine_.platform(), "ncclDevCommCreate", [&](size_t i) {
+    return body.create(nccl.library.devCommCreate, nccl.comms[i], signals, made_[i].data());
+  });
   open_ = mine.ok();
   if (!mine.ok())
     mine.text = format("%s has port channels to other nodes, and NCCL %s opens no GIN for it: %s (%s)", what.c_str(),
