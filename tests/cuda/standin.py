@@ -40,7 +40,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source, program = pathlib.Path(folder, "kernel.cu"), pathlib.Path(folder, "kernel")
         source.write_text(text)
-        subprocess.run([options.cxx, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", *options.flag,
+        subprocess.run([options.cxx, "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-pthread", *options.flag,
                         "-I", options.include, "-x", "c++", str(source), "-x", "none", options.runner,
                         "-o", str(program)], check=True)
         run = subprocess.run([str(program), *options.args], capture_output=True, text=True)

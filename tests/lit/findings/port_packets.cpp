@@ -1,8 +1,8 @@
 // A port sends the packets of putPackets as they lie there: they must have been written before.
 // RUN: mscclc %s --algorithm right -O1 --target=none -q -o - | FileCheck %s --check-prefix=RIGHT
-// RUN: mscclc %s --algorithm right --run --size 96 --dtype f32
+// RUN: mscclc %s --algorithm right --run --size 96 --dtype f32 --schedules 20
 // RUN: mscclc %s --algorithm right -P taken=true --verify | FileCheck %s --check-prefix=TAKEN
-// RUN: mscclc %s --algorithm right -P taken=true --run --size 96 --dtype f32
+// RUN: mscclc %s --algorithm right -P taken=true --run --size 96 --dtype f32 --schedules 20
 // RUN: not mscclc %s --algorithm right -P autoSync=false --verify 2>&1 | FileCheck %s --check-prefix=RACE
 // RUN: not mscclc %s --algorithm right -P written=false --verify 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not mscclc %s --algorithm right -P written=false --run --size 96 --dtype f32 --schedules 2

@@ -147,7 +147,7 @@ TEST_CASE("proven plans run right") {
     ++proven;
     ir::DiagnosticEngine diags;
     passes::SimulateOptions options;
-    options.schedules = program.ranks.size() > 3 ? 4 : 30;
+    options.schedules = program.ranks.size() > 3 ? 2 : 10;
     if (program.reuseResources || name == "unit/pipeline_test") {
       // The least multiple of what the chunks need that is no smaller than any plan's least message.
       const std::uint64_t step = 16 * std::max(program.ranks[0].inputChunks, program.ranks[0].outputChunks);

@@ -38,7 +38,7 @@ TEST_CASE("every prefix of a text is refused or read") {
 
 TEST_CASE("texts with changed bytes are refused or read") {
   std::mt19937_64 random(2024);
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     INFO("round " << round);
     std::string text = sample(random() % 8, round % 3 == 0);
     for (auto changes = random() % 4 + 1; changes != 0; --changes) {
@@ -86,8 +86,8 @@ TEST_CASE("deep nesting, endless lines and one byte repeated") {
     unknown += "x {\n";
   survives(unknown);
   for (const char c : {'a', '{', '}', '\n', ' ', '"', '\0', '[', '%', '\xff', '/'}) {
-    survives(std::string(4'000'000, c));
-    survives(head + std::string(4'000'000, c));
+    survives(std::string(1'000'000, c));
+    survives(head + std::string(1'000'000, c));
   }
   std::string list = head + "signal memory [0";
   for (int i = 0; i < 1'000'000; ++i)

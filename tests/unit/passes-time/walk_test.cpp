@@ -80,7 +80,7 @@ TEST_CASE("a pipeline of many steps is as long as it would be walked out") {
       programOf(sender + body + "put memory remote0[0:1] <- input[0:1]\nnop\nsignal memory [0]\n}\n}\n}\n" + receiver +
                 body + "wait memory [0]\n}\n}\n}\n");
   const double step = 250 + 4096 / 50.0; // the fence of a signal is over before the next
-  const std::uint64_t steps = 1'000'000;
+  const std::uint64_t steps = 200'000;
   const Estimate result = estimate(program, roundMachine(), Runner::Kernel, steps * 4096);
   CHECK(result.extrapolated);
   CHECK(std::abs(result.total / (1000 + static_cast<double>(steps) * step + 200 + 500) - 1) < 1e-6);

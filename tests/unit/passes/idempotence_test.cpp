@@ -10,7 +10,7 @@ const char *const o2 = "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse
 
 TEST_CASE("each pass run twice in a row changes nothing the second time") {
   std::mt19937 random(11);
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 40; ++i) {
     const std::string text = programText(randomOps(random, 20));
     const Outcome lowered = runPasses(parseProgram(text), "fuse,lower-data-sync");
     for (const char *pass : {"lower-data-sync", "infer-sync", "drop-redundant-sync", "split-waits",
@@ -35,7 +35,7 @@ TEST_CASE("-O1 on its own output changes nothing") {
   int apart = 0, same = 0;
   for (const unsigned seed : {12u, 14u, 15u}) {
     std::mt19937 random(seed);
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 130; ++i) {
       const std::string text = programText(randomOps(random, 5 + i % 30));
       INFO("seed " << seed << ", program " << i << "\n" << text);
       const Outcome fused = runPasses(parseProgram(text), "fuse,lower-data-sync");

@@ -151,7 +151,7 @@ std::string singleThreadOps(std::mt19937 &random, int count) {
 
 TEST_CASE("what stays apart stays so when it is fused again") {
   std::uint64_t apart = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 600; ++i) {
     std::mt19937 random(static_cast<unsigned>(i));
     std::string ops = singleThreadOps(random, 2 + i % 12);
     if (i % 3 == 0)
@@ -161,7 +161,7 @@ TEST_CASE("what stays apart stays so when it is fused again") {
     CHECK(opsOf(runPasses(once.program, lowered).program) == opsOf(once.program));
     apart += once.records.at(0).stats.counters().at(3).value;
   }
-  CHECK(apart > 300);
+  CHECK(apart > 90);
 }
 
 } // namespace
