@@ -276,8 +276,8 @@ void Machine::checkRead(CellId id, const Epoch &by, const View &view) {
 
 void Machine::checkWrite(CellId id, const Epoch &by, const View &view, bool packet) {
   Cell &cell = memory_[id];
-  // A packet that was read has arrived: only readers need to be waited for.
-  const bool arrived = packet && cell.read.exists();
+  // A packet that has arrived: only its readers need to be waited for.
+  const bool arrived = packet && memory_.packetArrived(id);
   if (!arrived && cell.write.exists() && !order_.before(cell.write, true, view, Relation::Visibility) &&
       !sameElement(cell.write, by))
     report(id, cell.write, true, by, true, view);
@@ -321,6 +321,7 @@ void Machine::writeAgain(CellId id, const Epoch &by, const View &view, ValueId v
     cell.value = Values::unknown;
   }
   cell.write = by;
+  memory_.setWrittenAgain(id);
 }
 
 std::uint32_t Machine::opOf(const Epoch &record) const {

@@ -65,6 +65,7 @@ Memory::Memory(const ProgramIndex &index, const Geometry &geometry)
     return;
   cells_.resize(total);
   slotLaunch_.assign(total - firstSlot_, 0);
+  slotAgain_.assign(total - firstSlot_, false);
   slotClock_.assign(total - firstSlot_, none);
   slotWaiter_.assign(total - firstSlot_, none);
 }

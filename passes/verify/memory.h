@@ -53,6 +53,11 @@ public:
   std::uint8_t &slotLaunch(CellId id) { return slotLaunch_[id - firstSlot_]; }
   std::uint32_t &slotClock(CellId id) { return slotClock_[id - firstSlot_]; }
   std::uint32_t &slotWaiter(CellId id) { return slotWaiter_[id - firstSlot_]; }
+  /// True if the packet that lies there was read, and so has arrived. Of a packet that was written twice, who read the
+  /// first does not know of the second.
+  bool packetArrived(CellId id) const { return cells_[id].read.exists() && !slotAgain_[id - firstSlot_]; }
+  /// The same packet was written there a second time in one launch.
+  void setWrittenAgain(CellId id) { slotAgain_[id - firstSlot_] = true; }
 
   /// Calls `visit(record)` for each read since the last write.
   template <typename Visit> void forReads(const Cell &cell, Visit &&visit) const {
@@ -87,6 +92,7 @@ private:
   std::vector<Cell> cells_;
   std::vector<std::uint8_t> slotLaunch_;
   std::vector<std::uint32_t> slotClock_, slotWaiter_;
+  std::vector<bool> slotAgain_;
   std::vector<ReadNode> reads_;
   std::uint32_t freeRead_ = none;
 };

@@ -16,7 +16,7 @@ bool ScratchHistory::over(const Noted &noted, const View &view) {
 void ScratchHistory::findTakers(Noted &noted, const Memory &memory) const {
   for (std::uint32_t i = 0; i < noted.count; ++i) {
     const Epoch &taker = memory[noted.first + i].read;
-    if (!taker.exists() || taker.isPut())
+    if (!memory.packetArrived(noted.first + i) || taker.isPut())
       return noted.takers.clear();
     if (noted.takers.empty() || noted.takers.back().agent != taker.agent || noted.takers.back().phase != taker.phase)
       noted.takers.push_back(taker);
@@ -31,10 +31,10 @@ void ScratchHistory::close(std::uint32_t rank, const View &end, const Memory &me
       findTakers(noted, memory);
     if (index_.rankOf(order_.blockOf(noted.by)) == rank && !noted.by.isPut())
       continue;
-    // A packet that was read has arrived; only its own rank reads it.
+    // Only its own rank reads a packet.
     bool arrived = noted.packet && noted.writes;
     for (std::uint32_t i = 0; arrived && i < noted.count; ++i)
-      arrived = memory[noted.first + i].read.exists();
+      arrived = memory.packetArrived(noted.first + i);
     if (!arrived && !over(noted, end))
       state.loose.push_back(noted);
   }
