@@ -181,7 +181,7 @@ public:
     if (Status status = checkCuda(cudaIpcGetMemHandle(&ipc, reinterpret_cast<void *>(base)), "cudaIpcGetMemHandle");
         !status.ok())
       return failure(MSCCLC_ERROR_UNSUPPORTED,
-                     "memory that other processes are to reach must come from cudaMalloc or "
+                     "memory that other processes are to reach must come from cudaMalloc, ncclMemAlloc or "
                      "mscclc_buffer_allocate (%s)",
                      status.text.c_str());
     std::memcpy(handle.data.data(), &ipc, sizeof(ipc));
