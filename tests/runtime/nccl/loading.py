@@ -124,6 +124,21 @@ def windows(_):
             expect(rank, "allreduce of 4000 bytes of f32, sum, 2 ranks: on the program's memory", "right")
 
 
+def installed(options):
+    """From an installed prefix, where the kernels lie beside the library."""
+    with tempfile.TemporaryDirectory() as folder:
+        prefix = pathlib.Path(folder, "prefix", "lib")
+        prefix.mkdir(parents=True)
+        (prefix / "mscclc").mkdir()
+        (prefix / "mscclc" / "kernels").symlink_to(os.environ["MSCCLC_KERNELS"])
+        library = shutil.copy(options.shim, prefix)
+        ranks = [again(["rank"], f"{FAKE}:{library}", RANK=str(rank), ID=folder + "/id", MSCCLC_KERNELS="")
+                 for rank in range(2)]
+        for rank in ranks:
+            expect(rank, f"kernels come from {re.escape(str(prefix))}/mscclc/kernels",
+                   "allreduce of 4000 bytes of f32, sum, 2 ranks: kernel 'allreduce_packets'", "right")
+
+
 def folders(_):
     """Two ranks in processes with different folders of kernels, one of them with none: they meet, and NCCL has all."""
     with tempfile.TemporaryDirectory() as folder:
@@ -172,7 +187,7 @@ def rank(_):
 
 def main():
     cases = {case.__name__: case for case in (by_ctypes, load, by_run_path, without_nccl, two_nccls, refused, processes,
-                                              windows, folders, rank)}
+                                              windows, installed, folders, rank)}
     parser = argparse.ArgumentParser()
     parser.add_argument("shim")
     parser.add_argument("functions")
