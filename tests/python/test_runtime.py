@@ -128,7 +128,8 @@ def test_a_listed_kernel_is_for_its_types(ranks, allreduce, selector, tmp_path):
     manifest = {"version": 1, "collective": "allreduce", "ranks": 2, "entries": entries}
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     mscclc.register_folder(tmp_path)
-    for dtype, count, runs in ((np.float32, 64, True), (np.int32, 16, True), (np.int32, 64, False), (np.uint8, 64, False)):
+    cases = ((np.float32, 64, True), (np.int32, 16, True), (np.int32, 64, False), (np.uint8, 64, False))
+    for dtype, count, runs in cases:
         arrays = [np.full(count, rank + 1, dtype) for rank in range(2)]
         if runs:
             ranks.run("allreduce", arrays)

@@ -1,5 +1,5 @@
-"""Makes a folder of kernels with its list, manifest.json: of the given algorithms, the fastest for each size by the time
-model. The library in NCCL's place and `register_folder` read such folders."""
+"""Makes a folder of kernels with its list, manifest.json: of the given algorithms, the fastest for each size by the
+time model. The library in NCCL's place and `register_folder` read such folders."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def _candidates(
 
 
 def best_ranges(candidates: Sequence[Candidate], sizes: Sequence[int], machine: str) -> list[Range]:
-    """The fastest for each size, of candidates for one call. Where it changes between two sizes, the place is looked for
-    between them. A size that none takes has none, and ends the list."""
+    """The fastest for each size, of candidates for one call. Where it changes between two sizes, the place is looked
+    for between them. A size that none takes has none, and ends the list."""
     for candidate in candidates:
         candidate.time(sizes, machine)
     found: list[Range] = []
@@ -156,10 +156,10 @@ def make_library(
     """Writes kernels and manifest.json to `folder`, and returns the list. For each collective (and root) that the
     sources have, it is the fastest at each of `sizes` (bytes) on the machine, as `mscclc --estimate` says.
 
-    `params` has the values to try of each parameter; an algorithm gets those that it has. `options` are arguments of the
-    tool, as "--message-size"; `types` are the elements of kernels that reduce, as its `--dtype` takes them. `platform`
-    and `architectures` are those of Kernel.compile; `flags` are arguments of the compiler of kernels. `tell` gets a line
-    for each step. Raises ValueError, CompileError, ToolError, BuildError."""
+    `params` has the values to try of each parameter; an algorithm gets those that it has. `options` are arguments of
+    the tool, as "--message-size"; `types` are the elements of kernels that reduce, as its `--dtype` takes them.
+    `platform` and `architectures` are those of Kernel.compile; `flags` are arguments of the compiler of kernels.
+    `tell` gets a line for each step. Raises ValueError, CompileError, ToolError, BuildError."""
     sizes = sorted(set(sizes))
     if not sizes or not sources:
         raise ValueError("no sizes or no sources")

@@ -76,7 +76,8 @@ def register_folder(folder: Path | None = None, *, ranks: int | None = None) -> 
             _checked(where, entry, _ENTRY)
             unknown = [name for name in entry.get("types", []) if name not in abi.SHORT_NAMES]
             if unknown or entry.get("types") == []:
-                raise ValueError(f"{where}: 'types' is {entry['types']!r}; it must be a list of {', '.join(abi.SHORT_NAMES)}")
+                names = ", ".join(abi.SHORT_NAMES)
+                raise ValueError(f"{where}: 'types' is {entry['types']!r}; it must be a list of {names}")
             if not 0 <= entry["min"] <= entry["max"]:
                 raise ValueError(f"{where}: sizes from {entry['min']} to {entry['max']}")
             made.append((_kernel(where, place, collective, entry), entry))
