@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
+#include <utility>
 
 using namespace testing;
 using Codes = std::vector<int>;
@@ -41,7 +42,8 @@ public:
   }
   ~Node() {
     for (size_t i = 0; i < comms.size(); ++i) {
-      ncclCommDestroy(comms[i]);
+      if (comms[i] != nullptr)
+        ncclCommDestroy(comms[i]);
       cudaStreamDestroy(streams[i]);
     }
   }
@@ -136,6 +138,28 @@ TEST_CASE("Where NCCL has no network between the nodes, it has the call, and the
                          has(said, "GIN")
                      ? 0
                      : 2;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("An abort ends a call that waits for another node") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          if (!node.sums(1000))
+            return 1;
+          if (process == 0) { // the other one does not call
+            ncclGroupStart();
+            for (size_t i = 0; i < 2; ++i)
+              ncclAllReduce(node.inputs[i], node.outputs[i], 1000, ncclFloat, ncclSum, node.comms[i], node.streams[i]);
+            if (ncclGroupEnd() != ncclSuccess || cudaStreamQuery(node.streams[0]) != cudaErrorNotReady)
+              return 2;
+          }
+          for (ncclComm_t &comm : node.comms)
+            if (ncclCommAbort(std::exchange(comm, nullptr)) != ncclSuccess)
+              return 3;
+          for (cudaStream_t stream : node.streams)
+            cudaStreamSynchronize(stream);
+          return 0;
         }) == Codes(2, 0));
 }
 

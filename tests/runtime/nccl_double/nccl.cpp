@@ -237,6 +237,9 @@ int ncclCommDestroy(ncclComm *comm) {
   delete comm;
   return Success;
 }
+int ncclCommAbort(ncclComm *comm) {
+  return ncclCommDestroy(comm);
+}
 Team ncclTeamLsa(ncclComm *comm) {
   return {comm->teamRanks(), comm->rank - comm->teamFirst(), 1};
 }
