@@ -43,15 +43,13 @@ Table &table() {
 
 uint64_t hostDigest() {
   char name[256] = {}, network[256] = {};
-  const char *const named = std::getenv("NCCL_HOSTID"); // as NCCL tells nodes apart
-  if (named != nullptr && *named != '\0')
-    return digestOf(named);
+  const char *const named = std::getenv("NCCL_HOSTID"); // NCCL tells nodes apart by it
   ::gethostname(name, sizeof(name) - 1);
   if (::readlink("/proc/self/ns/net", network, sizeof(network) - 1) < 0)
     network[0] = '\0';
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  return digestOf(std::string(name) + "\n" + network + "\n" + boot);
+  return digestOf(std::string(name) + "\n" + network + "\n" + boot + "\n" + (named == nullptr ? "" : named));
 }
 
 uint64_t processKey() {
