@@ -154,6 +154,11 @@ TEST_CASE("An abort ends a call that waits for another node") {
             if (ncclGroupEnd() != ncclSuccess || cudaStreamQuery(node.streams[0]) != cudaErrorNotReady)
               return 2;
           }
+          ncclResult_t state = process == 0 ? ncclInternalError : ncclSuccess;
+          while (state == ncclSuccess) // until it hears of the abort
+            ncclCommGetAsyncError(node.comms[0], &state);
+          if (state != ncclInternalError)
+            return 4;
           for (ncclComm_t &comm : node.comms)
             if (ncclCommAbort(std::exchange(comm, nullptr)) != ncclSuccess)
               return 3;
