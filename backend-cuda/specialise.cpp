@@ -7,7 +7,7 @@
 #include "ir/collectives.h"
 #include "ir/internal_error.h"
 #include "ir/kernel_threads.h"
-#include "ir/op_semantics.h"
+#include "ir/op_memory.h"
 
 // Flags of the descriptor come from the ABI itself.
 #include "runtime-min/include/mscclc/runtime_abi.h"
@@ -88,6 +88,18 @@ bool sharesSignals(const ir::Program &program) {
   return false;
 }
 
+/// True if an input that lies apart from the output is not as it was after a launch.
+bool writesInput(const ir::Program &program) {
+  bool writes = false;
+  for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
+    for (const ir::ThreadBlock &block : program.ranks[r].blocks)
+      for (const ir::Op &op : block.ops)
+        ir::forEachMemory(program, r, block, op, [&](const ir::MemoryPiece &piece) {
+          writes |= piece.buffer == ir::BufferKind::Input && piece.access != ir::Access::Read;
+        });
+  return writes && !program.collective.inplace;
+}
+
 /// Finds out which packets, reductions and channels there are.
 KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, KernelModel &model) {
   constexpr const char *names[] = {
@@ -127,6 +139,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   flag(model.messageBytes != 0, MSCCLC_SPECIALISED_SIZE);
   flag(model.root.has_value(), MSCCLC_ROOTED);
   flag(sharesSignals(program), MSCCLC_SHARED_SIGNALS);
+  flag(writesInput(program), MSCCLC_WRITES_INPUT);
   // The runtime goes by the sizes of buffers, and needs to be told only of what these do not tell.
   const bool oneSize =
       std::ranges::all_of(program.ranks, [](const ir::Rank &r) { return r.inputChunks == r.outputChunks; });

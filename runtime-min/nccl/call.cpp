@@ -58,11 +58,12 @@ const char *nameOf(Kind kind) {
   return "?";
 }
 
-Shape shapeOf(const Call &call, uint32_t ranks) {
+Shape shapeOf(const Call &call, uint32_t ranks, uint32_t ranksPerNode) {
   int op = call.op;
   if (op >= PreMulSum)
     op = call.factor && call.factor->type == call.type ? PreMulSum : UnknownOp;
-  return {call.kind, call.count, call.type, reduces(call.kind) ? op : 0, hasRoot(call.kind) ? call.root : 0, ranks};
+  return {call.kind, call.count,  call.type, reduces(call.kind) ? op : 0, hasRoot(call.kind) ? call.root : 0,
+          ranks,     ranksPerNode};
 }
 
 std::optional<Extent> extentOf(const Shape &shape, uint32_t rank) {
@@ -121,7 +122,10 @@ std::string describe(const Shape &shape) {
     text += std::string(", ") + nameOfOp(shape.op);
   if (hasRoot(shape.kind))
     text += ", root " + std::to_string(shape.root);
-  return text + ", " + std::to_string(shape.ranks) + " ranks";
+  text += ", " + std::to_string(shape.ranks) + " ranks";
+  if (shape.ranksPerNode != 0 && shape.ranksPerNode != shape.ranks)
+    text += ", " + std::to_string(shape.ranksPerNode) + " a node";
+  return text;
 }
 
 } // namespace mscclc::nccl

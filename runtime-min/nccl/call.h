@@ -68,6 +68,7 @@ struct Shape {
   int op = 0; ///< Op; ranks number operations of the program's own each in its way. 0 where nothing is reduced
   int root = 0;
   uint32_t ranks = 0;
+  uint32_t ranksPerNode = 0; ///< 0: not known yet
 
   auto operator<=>(const Shape &) const = default;
 };
@@ -79,7 +80,7 @@ struct Extent {
   uint64_t output = 0;
 };
 
-Shape shapeOf(const Call &call, uint32_t ranks);
+Shape shapeOf(const Call &call, uint32_t ranks, uint32_t ranksPerNode = 0);
 bool reduces(Kind kind);
 bool hasRoot(Kind kind);
 /// Every element of the output comes from the same element of the inputs, so a message may be made longer at its end.
@@ -97,7 +98,7 @@ uint32_t dtypeOf(int type);
 /// The MscclcReduceOp of a shape's operation; none for those that kernels do not have. Kernels that add make averages,
 /// and sums of scaled data, by MscclcScaling.
 std::optional<uint32_t> reduceOpOf(int op);
-/// "allreduce of 1024 bytes of f32, max, 8 ranks".
+/// "allreduce of 1024 bytes of f32, max, 8 ranks"; "…, 8 ranks, 4 a node" where there are several nodes.
 std::string describe(const Shape &shape);
 
 } // namespace mscclc::nccl

@@ -6,6 +6,7 @@
 #include "mscclc/nccl.h"
 #include "operations.h"
 #include "real.h"
+#include "registered.h"
 #include "side_table.h"
 
 using namespace mscclc::nccl;
@@ -124,14 +125,43 @@ int ncclRedOpDestroy(int op, Comm comm) {
   return endOperation(op, comm);
 }
 
+int ncclCommRegister(Comm comm, void *memory, size_t bytes, void **handle) {
+  return registers({comm, memory, bytes, handle, false}, real().commRegister(comm, memory, bytes, handle));
+}
+int ncclCommDeregister(Comm comm, void *handle) {
+  forgetRegistration(comm, handle);
+  return real().commDeregister(comm, handle);
+}
+int ncclCommWindowRegister(Comm comm, void *memory, size_t bytes, void **window, int flags) {
+  constexpr int symmetric = 1; // NCCL_WIN_COLL_SYMMETRIC
+  return registers({comm, memory, bytes, window, (flags & symmetric) != 0},
+                   real().commWindowRegister(comm, memory, bytes, window, flags));
+}
+int ncclCommWindowDeregister(Comm comm, void *window) {
+  forgetRegistration(comm, window);
+  return real().commWindowDeregister(comm, window);
+}
+int ncclMemAlloc(void **memory, size_t bytes) {
+  const int result = real().memAlloc(memory, bytes);
+  if (result == Success)
+    noteAllocation(*memory, bytes);
+  return result;
+}
+int ncclMemFree(void *memory) {
+  forgetAllocation(memory);
+  return real().memFree(memory);
+}
+
 int ncclCommDestroy(Comm comm) {
   forgetOperations(comm);
+  forgetRegistrations(comm);
   if (const std::shared_ptr<Member> member = take(comm))
     leaveTeam(*member);
   return real().commDestroy(comm);
 }
 int ncclCommAbort(Comm comm) {
   forgetOperations(comm);
+  forgetRegistrations(comm);
   const std::shared_ptr<Member> member = take(comm);
   if (member)
     abortTeam(*member);

@@ -26,6 +26,7 @@ struct Group {
   Plan plan;                               ///< collectives that may be ours, one of a communicator at most
   std::vector<Comm> passedOn;              ///< communicators whose collectives are NCCL's in this group
   std::vector<std::pair<int, Comm>> ended; ///< operations of the program's own
+  std::vector<Registration> registrations;
 };
 thread_local Group group;
 
@@ -104,7 +105,7 @@ int runPart(const Part &part) {
   }
   const Planned &first = *part.planned.front();
   const Outcome outcome = part.team->run(mine, first.choice);
-  const std::string what = describe(shapeOf(first.call, first.member->ranks));
+  const std::string what = describe(shapeOf(first.call, first.member->ranks, first.member->ranksPerNode));
   switch (outcome.way) {
   case Outcome::Way::Ours:
     return Success;
@@ -136,7 +137,7 @@ int run(Plan &plan) {
   for (Planned &planned : plan) {
     const std::shared_ptr<Team> team = teamOf(*planned.member);
     if (team)
-      planned.choice = choose(shapeOf(planned.call, planned.member->ranks));
+      planned.choice = choose(shapeOf(planned.call, planned.member->ranks, planned.member->ranksPerNode));
     if (planned.choice.kernel == nullptr) {
       others.push_back(planned.call);
       continue;
@@ -182,7 +183,25 @@ int endOperations() {
   return result;
 }
 
+/// Those of the group, which NCCL is through with if `result` is a success.
+int endRegistrations(int result) {
+  for (const Registration &registration : std::exchange(group.registrations, {})) {
+    const int settledResult = settled(registration.comm, result);
+    if (settledResult == Success)
+      noteRegistration(registration);
+    result = worst(result, settledResult);
+  }
+  return result;
+}
+
 } // namespace
+
+int registers(const Registration &registration, int result) {
+  if (result != Success && result != InProgress)
+    return result;
+  group.registrations.push_back(registration);
+  return group.depth == 0 ? endRegistrations(result) : result;
+}
 
 int submit(const Call &call) {
   if (group.depth != 0)
@@ -208,7 +227,7 @@ int groupEnd() {
   group.passedOn.clear();
   Plan plan = std::exchange(group.plan, {});
   // What else the group has is NCCL's, and comes first.
-  const int result = real().groupEnd();
+  const int result = endRegistrations(real().groupEnd());
   const bool isWell = result == Success || result == InProgress;
   const int ran = plan.empty() || !isWell ? result : run(plan);
   return worst(ran, endOperations());
@@ -226,6 +245,7 @@ int groupSimulateEnd(void *info) {
   int result = Success;
   if (group.depth == 0) {
     group.passedOn.clear();
+    group.registrations.clear();
     for (const Planned &planned : std::exchange(group.plan, {}))
       result = worst(result, passOn(planned.call));
     result = worst(result, endOperations());

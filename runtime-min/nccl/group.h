@@ -2,6 +2,7 @@
 #pragma once
 
 #include "call.h"
+#include "registered.h"
 
 namespace mscclc::nccl {
 
@@ -12,6 +13,8 @@ int groupEnd();
 /// An operation of the program's own ends. Within a group NCCL hears of it when the group's calls are made, as some of
 /// them may be NCCL's only then.
 int endOperation(int op, Comm comm);
+/// A call that registers memory has returned `result`.
+int registers(const Registration &registration, int result);
 /// `info` is NCCL's.
 int groupSimulateEnd(void *info);
 

@@ -162,8 +162,8 @@ std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice
   choice.message = extentOf(shape, 0)->message;
   if (!candidate.takes(choice.message, nameOfType(shape.type)))
     return name + "not listed for this size and type";
-  if (candidate.entry != nullptr && candidate.entry->ranksPerNode != shape.ranks)
-    return name + "for several nodes";
+  if (candidate.entry != nullptr && candidate.entry->ranksPerNode != shape.ranksPerNode)
+    return name + "for " + std::to_string(candidate.entry->ranksPerNode) + " ranks a node";
   const uint64_t share = uint64_t{kernel.message_shares} * bytesOfType(shape.type);
   if (isElementwise(shape.kind) && share != 0 && choice.message % share != 0)
     choice.message += share - choice.message % share;

@@ -110,9 +110,9 @@ void readCollective(const Json &json, const std::string &where, const std::strin
 
 /// For one type, sizes that are taken at all are taken once, from the least to the largest.
 void checkRanges(const Manifest &manifest) {
-  std::map<std::tuple<std::string, uint32_t, uint32_t, bool>, std::vector<const ManifestEntry *>> groups;
+  std::map<std::tuple<std::string, uint32_t, uint32_t, uint32_t, bool>, std::vector<const ManifestEntry *>> groups;
   for (const ManifestEntry &entry : manifest.entries)
-    groups[{entry.collective, entry.ranks, entry.root, entry.inPlace}].push_back(&entry);
+    groups[{entry.collective, entry.ranks, entry.ranksPerNode, entry.root, entry.inPlace}].push_back(&entry);
   for (auto &[key, all] : groups) {
     std::map<std::string, std::vector<const ManifestEntry *>> byType;
     for (const ManifestEntry *entry : all)

@@ -21,19 +21,6 @@ int ofCuda(cudaError_t error, const char *what) {
     return result;
 #define MSCCLC_CUDA(call) MSCCLC_CHECK(ofCuda(call, #call))
 
-/// Waits for a communicator whose calls return before they are done.
-int settled(Comm comm, int result) {
-  while (result == InProgress) {
-    int state = Success;
-    if (const int asked = real().commGetAsyncError(comm, &state); asked != Success)
-      return asked;
-    result = state;
-    if (result == InProgress)
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
-  return result;
-}
-
 int prepare(Member &member) {
   if (member.memory != nullptr)
     return Success;
@@ -64,6 +51,18 @@ int gather(const std::vector<Member *> &members, size_t each) {
 }
 
 } // namespace
+
+int settled(Comm comm, int result) {
+  while (result == InProgress) {
+    int state = Success;
+    if (const int asked = real().commGetAsyncError(comm, &state); asked != Success)
+      return asked;
+    result = state;
+    if (result == InProgress)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return result;
+}
 
 Aside::Aside() {
   if (cudaGetDevice(&device_) != cudaSuccess)

@@ -17,6 +17,7 @@ struct Member {
   uint32_t rank = 0;
   int device = 0;
   bool known = false;         ///< set up: its ranks have told each other what they are
+  uint32_t ranksPerNode = 0;  ///< where its team is
   std::shared_ptr<Team> team; ///< read it by teamOf; null: NCCL runs every call
 
   // For what ranks tell each other through the real communicator.
@@ -34,6 +35,9 @@ struct Member {
   Member &operator=(const Member &) = delete;
   ~Member();
 };
+
+/// Waits for a communicator whose calls return before they are done; `result` is what one has returned.
+int settled(Comm comm, int result);
 
 /// What one rank says at most, in bytes.
 inline constexpr size_t mostToTell = 128;

@@ -109,6 +109,7 @@ namespace {
 
 struct Opened {
   Real functions{};
+  void *handle = nullptr;
   std::string path;
   std::string why; ///< there is none
 };
@@ -171,6 +172,12 @@ void fillOwn(void *handle, Real &f) {
   MSCCLC_OWN(ncclCommCount, commCount)
   MSCCLC_OWN(ncclCommUserRank, commUserRank)
   MSCCLC_OWN(ncclCommCuDevice, commCuDevice)
+  MSCCLC_OWN(ncclCommRegister, commRegister)
+  MSCCLC_OWN(ncclCommDeregister, commDeregister)
+  MSCCLC_OWN(ncclCommWindowRegister, commWindowRegister)
+  MSCCLC_OWN(ncclCommWindowDeregister, commWindowDeregister)
+  MSCCLC_OWN(ncclMemAlloc, memAlloc)
+  MSCCLC_OWN(ncclMemFree, memFree)
   MSCCLC_OWN(ncclRedOpCreatePreMulSum, redOpCreatePreMulSum)
   MSCCLC_OWN(ncclRedOpDestroy, redOpDestroy)
 #undef MSCCLC_OWN
@@ -185,7 +192,7 @@ std::string twoNccls(const std::string &other, const std::string &path) {
 
 Opened open() {
   Opened result;
-  void *handle = nullptr;
+  void *&handle = result.handle;
   result.path = findRealLibrary(result.why);
   if (result.why.empty()) {
     if (const std::string other = findOtherNccl(result.path); !other.empty())
@@ -216,6 +223,10 @@ const Opened &opened() {
 
 const Real &real() {
   return opened().functions;
+}
+
+void *realLibrary() {
+  return opened().handle;
 }
 
 std::string refusal() {

@@ -32,6 +32,12 @@ struct Real {
   int (*commCount)(Comm, int *);
   int (*commUserRank)(Comm, int *);
   int (*commCuDevice)(Comm, int *);
+  int (*commRegister)(Comm, void *, size_t, void **);
+  int (*commDeregister)(Comm, void *);
+  int (*commWindowRegister)(Comm, void *, size_t, void **, int);
+  int (*commWindowDeregister)(Comm, void *);
+  int (*memAlloc)(void **, size_t);
+  int (*memFree)(void *);
   int (*redOpCreatePreMulSum)(int *, void *, int, int, Comm);
   int (*redOpDestroy)(int, Comm);
   const char *(*getErrorString)(int);
@@ -41,6 +47,8 @@ struct Real {
 /// Opened at the first call of any function. A function that the library lacks is one that fails with InvalidUsage and
 /// says so.
 const Real &real();
+/// dlopen's handle of it, or null.
+void *realLibrary();
 /// Why communicators cannot be made: there is no real library, or the process has two. Empty if all is well.
 std::string refusal();
 

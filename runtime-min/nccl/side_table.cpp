@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -42,12 +43,13 @@ Table &table() {
 
 uint64_t hostDigest() {
   char name[256] = {}, network[256] = {};
+  const char *const named = std::getenv("NCCL_HOSTID"); // NCCL tells nodes apart by it
   ::gethostname(name, sizeof(name) - 1);
   if (::readlink("/proc/self/ns/net", network, sizeof(network) - 1) < 0)
     network[0] = '\0';
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  return digestOf(std::string(name) + "\n" + network + "\n" + boot);
+  return digestOf(std::string(name) + "\n" + network + "\n" + boot + "\n" + (named == nullptr ? "" : named));
 }
 
 uint64_t processKey() {
@@ -71,12 +73,18 @@ Card cardOf(const Member &member) {
 
 /// Why ranks with these cards are NCCL's; else where the member's team is. All ranks have the same cards.
 std::string place(const std::vector<Card> &cards, uint32_t rank, Team::Place &result) {
-  for (size_t other = 1; other < cards.size(); ++other) {
-    if (cards[other].host != cards[0].host)
-      return "the ranks are on several nodes";
-    if (cards[other].kernels != cards[0].kernels)
+  for (const Card &card : cards)
+    if (card.kernels != cards[0].kernels)
       return "the ranks have different kernels, windows or versions";
+  const auto isOther = [&](const Card &card) { return card.host != cards[0].host; };
+  const auto perNode = std::find_if(cards.begin(), cards.end(), isOther) - cards.begin();
+  for (size_t other = 0; other < cards.size(); ++other) {
+    const size_t first = other - other % static_cast<size_t>(perNode);
+    if (cards[other].host != cards[first].host || cards.size() % static_cast<size_t>(perNode) != 0 ||
+        (first != 0 && cards[first].host == cards[first - 1].host))
+      return "the nodes do not have equally many ranks that follow each other";
   }
+  result.ranksPerNode = static_cast<uint32_t>(perNode);
   const auto isHere = [&](const Card &card) { return card.process == cards[rank].process; };
   // Whether ranks are in a row must be said alike by all of them, so it is asked for every process.
   std::vector<uint64_t> processes;
@@ -105,6 +113,7 @@ void joinTeam(Member &member, const std::string &said) {
     info("a communicator of " + std::to_string(member.ranks) + " ranks: NCCL, as " + why);
     return;
   }
+  member.ranksPerNode = where.ranksPerNode;
   Table &all = table();
   const std::lock_guard<std::mutex> lock(all.mutex);
   std::weak_ptr<Team> &entry = all.teams[where.meeting];
@@ -114,14 +123,6 @@ void joinTeam(Member &member, const std::string &said) {
     entry = member.team;
   }
   member.team->join(member);
-}
-
-/// Waits for a communicator that is made in the background.
-bool isReady(Comm comm) {
-  int state = Success;
-  while (real().commGetAsyncError(comm, &state) == Success && state == InProgress)
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-  return state == Success;
 }
 
 } // namespace
@@ -137,8 +138,10 @@ std::shared_ptr<Member> memberOf(Comm comm) {
   }
   auto member = std::make_shared<Member>();
   int ranks = 0, rank = 0;
-  if (!isReady(comm) || real().commCount(comm, &ranks) != Success || real().commUserRank(comm, &rank) != Success ||
-      real().commCuDevice(comm, &member->device) != Success || ranks <= 0 || rank < 0 || rank >= ranks)
+  // One may be made in the background.
+  if (settled(comm, InProgress) != Success || real().commCount(comm, &ranks) != Success ||
+      real().commUserRank(comm, &rank) != Success || real().commCuDevice(comm, &member->device) != Success ||
+      ranks <= 0 || rank < 0 || rank >= ranks)
     return nullptr;
   member->comm = comm;
   member->ranks = static_cast<uint32_t>(ranks);

@@ -59,13 +59,34 @@ void Team::join(Member &member) {
 
 void Team::leave(Member &member) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (!aborted_ && isOnNccl())
+    for (Member *const other : members_)
+      if (other != nullptr)
+        awaitLast(*other);
+  if (!aborted_)
+    awaitLast(member);
+  endOnNccl();
   members_[member.rank - place_.firstLocal] = nullptr;
-  if (aborted_ || !member.isPending)
+}
+
+/// The windows go with the team, and the last call may still copy from them.
+void Team::awaitLast(Member &member) {
+  if (!member.isPending)
     return;
-  // The windows go with the team, and the last call may still copy from them.
   const Aside aside;
   cudaSetDevice(member.device);
   cudaEventSynchronize(member.done);
+  member.isPending = false;
+}
+
+/// What the runtime has made of real communicators goes before any of them.
+void Team::endOnNccl() {
+  if (!isOnNccl())
+    return;
+  ended_ = true;
+  const Aside aside;
+  if (mscclc_communicator_destroy(communicator_) == MSCCLC_OK)
+    communicator_ = nullptr;
 }
 
 void Team::abort() {
@@ -74,11 +95,14 @@ void Team::abort() {
   if (MscclcCommunicator *const made = communicator_; made != nullptr)
     mscclc_communicator_abort(made, "ncclCommAbort");
   changed_.notify_all();
+  // Who holds the lock waits for NCCL, which the abort of the real communicator ends.
+  if (const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock); lock)
+    endOnNccl();
 }
 
 bool Team::hasFailed() {
   MscclcCommunicator *const made = communicator_;
-  return failed_ || (made != nullptr && mscclc_communicator_health(made) != MSCCLC_OK);
+  return failed_ || (made != nullptr && !ended_ && mscclc_communicator_health(made) != MSCCLC_OK);
 }
 
 Outcome Team::run(const std::vector<std::pair<Member *, const Call *>> &calls, const Choice &choice) {
@@ -104,9 +128,9 @@ Outcome Team::run(const std::vector<std::pair<Member *, const Call *>> &calls, c
 /// With the calls of all local ranks. Whatever is decided here, other processes decide alike.
 Outcome Team::launchAll(const Choice &choice) {
   const Aside aside;
-  const Shape shape = shapeOf(*calls_.front(), place_.ranks);
-  for (const Call *call : calls_)
-    if (shapeOf(*call, place_.ranks) != shape)
+  const Shape shape = shapeOfCall(0);
+  for (uint32_t i = 0; i < place_.locals; ++i)
+    if (shapeOfCall(i) != shape)
       return {Outcome::Way::PassOn, "the ranks make different calls"};
   if (!made_) {
     refused_ = makeCommunicator();
@@ -116,6 +140,8 @@ Outcome Team::launchAll(const Choice &choice) {
     return {Outcome::Way::PassOn, refused_};
   if (failed_)
     return {Outcome::Way::Failed, "an earlier call failed"};
+  if (ended_)
+    return {Outcome::Way::Failed, "the communicator has ended on another rank"};
   // Its result is lost, so the program has to hear of it.
   if (mscclc_communicator_health(communicator_) != MSCCLC_OK)
     return fails(std::string("an earlier call failed: ") + mscclc_last_error());
@@ -131,9 +157,8 @@ Outcome Team::launchAll(const Choice &choice) {
 }
 
 Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
-  const MscclcKernel &kernel = *choice.kernel;
   if (const std::string why = orderAll(); !why.empty())
-    return afterFailure(why);
+    return afterFailure(why, true);
   std::vector<void *> streams;
   std::vector<MscclcStaging> staging;
   for (uint32_t i = 0; i < place_.locals; ++i) {
@@ -144,11 +169,12 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
   mscclc_call_init(&call);
   call.dtype = choice.dtype;
   call.reduce_op = choice.reduceOp;
-  call.input = (kernel.flags & MSCCLC_IN_PLACE) != 0 ? output_ : input_;
-  call.output = output_;
   call.message_bytes = choice.message;
   call.streams = streams.data();
   call.staging = staging.data();
+  const bool isDirect = placeData(choice, call);
+  if (saysInfo())
+    info(describe(shapeOfCall(0)) + (isDirect ? ": on the program's memory" : ": by copies to windows and back"));
   if (const int32_t code = mscclc_launch(instance, &call); code != MSCCLC_OK) {
     const std::string why = mscclc_last_error();
     mark();
@@ -156,17 +182,71 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
     // Refused before any rank began: on all of them, if all are here or have the same reason.
     if (isWell && (place_.locals == place_.ranks || isShared(code)))
       return {Outcome::Way::PassOn, why};
-    return afterFailure(why);
+    return afterFailure(why, !isDirect || keepsInput());
   }
   if (const std::string why = mark(); !why.empty())
     return fails(why);
   return {Outcome::Way::Ours, ""};
 }
 
+/// Where a launch finds its data: in the program's memory, if that is the same memory on all ranks, else in the
+/// windows. True for the former. All processes come to the same, as the program passes windows as NCCL demands.
+bool Team::placeData(const Choice &choice, MscclcCall &call) {
+  const bool inPlace = (choice.kernel->flags & MSCCLC_IN_PLACE) != 0;
+  call.input = inPlace ? output_ : input_;
+  call.output = output_;
+  const Shape shape = shapeOfCall(0);
+  if (!takesOwnMemory(shape, choice))
+    return false;
+  const Extent extent = *extentOf(shape, 0); // of every rank
+  std::vector<const void *> inputs, outputs;
+  for (const Call *const one : calls_) {
+    const auto send = reinterpret_cast<uintptr_t>(one->send), recv = reinterpret_cast<uintptr_t>(one->recv);
+    const uint64_t own = members_[inputs.size()]->rank * mscclc_input_step(choice.kernel, choice.message);
+    const bool overlap = send < recv + extent.output && recv < send + extent.input;
+    if (overlap && (!inPlace || send != recv + own))
+      return false;
+    inputs.push_back(overlap ? one->recv : one->send); // within the output it lies elsewhere on each rank
+    outputs.push_back(one->recv);
+  }
+  const std::optional<Spot> from = locate(members_, inputs, extent.input),
+                            to = locate(members_, outputs, extent.output);
+  if (!from || !to)
+    return false;
+  MscclcBuffer *const output = own_.bufferOf(communicator_, members_, *to);
+  MscclcBuffer *const input = inPlace ? output : own_.bufferOf(communicator_, members_, *from);
+  // Through the switch a copied window goes faster than memory without it.
+  const bool loses = (choice.kernel->flags & MSCCLC_USES_MULTICAST) != 0 && mscclc_buffer_multicast(output_) != 0 &&
+                     (output == nullptr || mscclc_buffer_multicast(output) == 0);
+  if (input == nullptr || output == nullptr || loses)
+    return false;
+  call.input = input;
+  call.input_offset = inPlace ? to->offset : from->offset;
+  call.output = output;
+  call.output_offset = to->offset;
+  return true;
+}
+
+/// Whether the inputs of the calls lie apart from what a launch writes.
+bool Team::keepsInput() const {
+  const Extent extent = *extentOf(shapeOfCall(0), 0);
+  for (uint32_t i = 0; i < place_.locals; ++i) {
+    const char *const send = static_cast<const char *>(calls_[i]->send), *const recv =
+                                                                             static_cast<char *>(calls_[i]->recv);
+    if (send < recv + extent.output && recv < send + extent.input)
+      return false;
+  }
+  return true;
+}
+
+Shape Team::shapeOfCall(uint32_t localIndex) const {
+  return shapeOf(*calls_[localIndex], place_.ranks, place_.ranksPerNode);
+}
+
 /// This call's launch has failed, and none of its results is copied. Where all ranks are here and no earlier call was
 /// lost with it, everything begins anew and NCCL has the call. Else other processes may have launched it.
-Outcome Team::afterFailure(const std::string &why) {
-  if (place_.locals != place_.ranks || aborted_ || capturing() || earlierRuns_)
+Outcome Team::afterFailure(const std::string &why, bool keepsInput) {
+  if (!keepsInput || place_.locals != place_.ranks || aborted_ || capturing() || earlierRuns_)
     return fails(why);
   mscclc_communicator_synchronize(communicator_);
   if (mscclc_communicator_reset(communicator_) != MSCCLC_OK)
@@ -226,14 +306,14 @@ std::string Team::orderAll() {
 /// What the kernel copies to the window and from it.
 MscclcStaging Team::stagingOf(uint32_t localIndex) const {
   const Call &call = *calls_[localIndex];
-  const Extent extent = *extentOf(shapeOf(call, place_.ranks), members_[localIndex]->rank);
+  const Extent extent = *extentOf(shapeOfCall(localIndex), members_[localIndex]->rank);
   MscclcStaging staging{};
   staging.input = extent.input == 0 ? nullptr : call.send;
   staging.output = extent.output == 0 ? nullptr : call.recv;
   staging.input_bytes = extent.input;
   staging.output_bytes = extent.output;
   staging.keeps_input = place_.locals == place_.ranks ? 1 : 0; // NCCL may have the call after a failure
-  const int op = shapeOf(call, place_.ranks).op;
+  const int op = shapeOfCall(localIndex).op;
   if (op == Avg) {
     staging.scaling = MSCCLC_AVERAGE;
   } else if (op == PreMulSum) {
@@ -272,8 +352,11 @@ std::string Team::agree(const std::string &why) {
 
 std::string Team::makeCommunicator() {
   std::vector<int32_t> devices;
-  for (const Member *member : members_)
+  std::vector<Comm> comms;
+  for (const Member *member : members_) {
     devices.push_back(member->device);
+    comms.push_back(member->comm);
+  }
   MscclcCommunicatorOptions options;
   mscclc_communicator_options_init(&options);
   options.ranks = place_.ranks;
@@ -282,6 +365,12 @@ std::string Team::makeCommunicator() {
   options.devices = devices.data();
   options.platform = MSCCLC_PLATFORM_CUDA;
   options.rendezvous = place_.meeting.c_str();
+  std::vector<void *> real;
+  if (isOnNccl()) {
+    real.assign(comms.begin(), comms.end());
+    options.nccl = real.data();
+    options.nccl_library = realLibrary();
+  }
   MscclcCommunicator *made = nullptr;
   MSCCLC_TRY(agree("")); // a process that comes late uses up nothing of the others' time to connect
   std::string why = agree(ofRuntime(mscclc_communicator_create(&options, &made)));

@@ -1,6 +1,7 @@
 // The ranks of a communicator that are in this process, with a communicator of the runtime beside the real one.
 #pragma once
 
+#include "direct.h"
 #include "library.h"
 #include "member.h"
 
@@ -27,6 +28,7 @@ public:
   struct Place {
     std::string meeting; ///< the same on all ranks, and of this team alone
     uint32_t ranks = 0;
+    uint32_t ranksPerNode = 0;
     uint32_t firstLocal = 0;
     uint32_t locals = 0;
   };
@@ -37,7 +39,8 @@ public:
   Team &operator=(const Team &) = delete;
 
   void join(Member &member);
-  /// A member's communicator ends. The last one takes the team down, which is collective over processes.
+  /// A member's communicator ends. The last one takes the team down, which is collective over processes; where the team
+  /// uses the real communicators, the first one does.
   void leave(Member &member);
   /// Makes kernels that run, and calls that wait, give up. From any thread.
   void abort();
@@ -50,16 +53,22 @@ public:
 private:
   Outcome launchAll(const Choice &choice);
   Outcome launch(MscclcInstance *instance, const Choice &choice);
-  Outcome afterFailure(const std::string &why);
+  Outcome afterFailure(const std::string &why, bool keepsInput);
   Outcome fails(const std::string &why);
   std::string orderAll();
   MscclcStaging stagingOf(uint32_t localIndex) const;
+  bool placeData(const Choice &choice, MscclcCall &call);
+  bool keepsInput() const;
+  Shape shapeOfCall(uint32_t localIndex) const;
   std::string mark();
   std::string order(Member &member, cudaStream_t stream);
   std::string makeCommunicator();
   std::string makeInstance(const MscclcKernel &kernel, MscclcInstance *&instance);
   std::string agree(const std::string &why);
   bool capturing() const;
+  bool isOnNccl() const { return place_.ranksPerNode != place_.ranks; }
+  void awaitLast(Member &member);
+  void endOnNccl();
 
   const Place place_;
   std::mutex mutex_;
@@ -71,10 +80,11 @@ private:
   Outcome outcome_; ///< of the last round
 
   bool made_ = false;
-  std::string refused_; ///< why there is no communicator of the runtime
+  std::string refused_; ///< why no communicator of the runtime is there
   std::atomic<MscclcCommunicator *> communicator_{nullptr};
   MscclcBuffer *input_ = nullptr;
   MscclcBuffer *output_ = nullptr;
+  OwnMemory own_;
   struct Prepared {
     MscclcInstance *instance = nullptr;
     std::string why;
@@ -83,6 +93,7 @@ private:
   bool earlierRuns_ = false; ///< an earlier call was not done when the round began
   std::atomic<bool> failed_{false};
   std::atomic<bool> aborted_{false};
+  std::atomic<bool> ended_{false}; ///< by endOnNccl
 };
 
 } // namespace mscclc::nccl

@@ -59,6 +59,8 @@ def test_layouts_and_constants(tmp_path):
     numbers = dict(CONSTANTS)
     for table, (prefix, names) in PREFIXED.items():
         assert getattr(abi, table).keys() == names.keys()
+        if table == "DTYPES":
+            assert abi.SHORT_NAMES == {short.lower(): name for name, short in names.items()}
         numbers |= {prefix + names[key]: value for key, value in getattr(abi, table).items()}
     for name, value in numbers.items():
         lines.append(f'printf("{name} %lld\\n", (long long){name});')

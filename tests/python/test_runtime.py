@@ -105,7 +105,8 @@ def test_a_folder_of_kernels(ranks, allreduce, alltoall, selector, tmp_path, mon
     for wrong, text in (
         ({"max": 0}, "sizes from 1 to 0"),
         ({"min": "1"}, "'min' is '1'; it must be int"),
-        ({"types": ["f32"]}, "'types' are known"),
+        ({"types": ["f32", "float"]}, "'types' is .*'float'.*; it must be a list of f32, f16"),
+        ({"types": []}, r"'types' is \[\]"),
         ({"kernel": "../x.so"}, "is not within the folder"),
         ({"kernel": f"{alltoall.name}.so"}, "it is listed for another call"),
         ({"name": "nobody"}, "has 0 kernels 'nobody'"),
@@ -116,6 +117,32 @@ def test_a_folder_of_kernels(ranks, allreduce, alltoall, selector, tmp_path, mon
     manifest.write_text("{")
     with pytest.raises(ValueError, match="manifest.json"):
         mscclc.register_folder(tmp_path)
+
+
+def test_a_listed_kernel_is_for_its_types(ranks, allreduce, selector, tmp_path):
+    shutil.copy(allreduce.library, tmp_path / "sum.so")
+    entries = [
+        {"min": 0, "max": 1 << 20, "kernel": "sum.so", "types": ["f32", "f16"]},
+        {"min": 0, "max": 64, "kernel": "sum.so", "types": ["i32"]},
+    ]
+    manifest = {"version": 1, "collective": "allreduce", "ranks": 2, "entries": entries}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    mscclc.register_folder(tmp_path)
+    cases = ((np.float32, 64, True), (np.int32, 16, True), (np.int32, 64, False), (np.uint8, 64, False))
+    for dtype, count, runs in cases:
+        arrays = [np.full(count, rank + 1, dtype) for rank in range(2)]
+        if runs:
+            ranks.run("allreduce", arrays)
+            assert (arrays[0] == 3).all()
+        else:
+            with pytest.raises(mscclc.NoKernelError):
+                ranks.run("allreduce", arrays)
+    mscclc.register(allreduce, types=["uint8"])
+    arrays = [np.full(64, rank + 1, np.uint8) for rank in range(2)]
+    ranks.run("allreduce", arrays)
+    assert (arrays[1] == 3).all()
+    with pytest.raises(ValueError, match="no element type 'f32'"):
+        mscclc.register(allreduce, types=["f32"])
 
 
 def test_input_and_output(ranks, alltoall):

@@ -106,6 +106,26 @@ def operations_run_by_their_own_kernels():
 
 
 @scenario
+def floats_of_8_bits_are_scaled_in_32():
+    group = dist.new_group(backend="mscclc")
+    kernel = mscclc.Kernel.compile(
+        SAMPLES / "allreduce_allpairs.cpp",
+        params={"ranks": SIZE, "threadBlocks": 1},
+        platform="host",
+        options=["--dtype", "f8e4m3"],
+    )
+    mscclc.register(kernel, types=["float8_e4m3fn"])
+    eights = lambda: torch.tensor([2.0, 4.0, -6.0]).to(torch.float8_e4m3fn)
+    for op, factor in ((dist.ReduceOp.SUM, SIZE), (dist.ReduceOp.AVG, 1), (dist._make_nccl_premul_sum(0.5), SIZE / 2),
+                       (dist._make_nccl_premul_sum(torch.tensor([0.5]).to(torch.float8_e4m3fn)), SIZE / 2)):
+        x = eights()
+        dist.all_reduce(x, op, group=group)
+        assert torch.equal(x.float(), torch.tensor([2.0, 4.0, -6.0]) * factor), (op, x)
+    assert group.launches == {"allreduce_allpairs": 4}
+    dist.destroy_process_group(group)
+
+
+@scenario
 def allgather():
     for dtype in MOVED:
         for shape in ([1], [3, 5], [1031]):

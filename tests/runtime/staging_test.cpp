@@ -77,6 +77,26 @@ TEST_CASE("A kernel whose buffers are apart does not get one memory for both") {
   }
 }
 
+TEST_CASE("A kernel that writes its input does not get the caller's") {
+  Communicator communicator(onHost(4));
+  constexpr uint64_t words = 64;
+  Buffer input = communicator.allocate(words * 4), output = communicator.allocate(words * 4);
+  MscclcKernel writes = packets4();
+  writes.flags |= MSCCLC_WRITES_INPUT;
+  Instance instance = communicator.load(writes, words * 4);
+  std::vector<Words> given(4);
+  std::vector<MscclcStaging> staging(4);
+  for (uint32_t rank = 0; rank < 4; ++rank) {
+    std::fill_n(given[rank].at, 68, 1.0f);
+    input.write(rank, std::vector<float>(words, 100));
+    staging[rank].input = given[rank].at;
+    staging[rank].input_bytes = words * 4;
+  }
+  CHECK(launchStaged(instance, input, output, words * 4, staging).text == "");
+  communicator.synchronize();
+  CHECK(output.read<float>(3, words) == std::vector<float>(words, 400.0f)); // these kernels copy nothing
+}
+
 TEST_CASE("What a launch cannot copy is refused") {
   Communicator communicator(onHost(4));
   Buffer input = communicator.allocate(256), output = communicator.allocate(256);

@@ -129,10 +129,10 @@ typedef struct MscclcBuffer MscclcBuffer;
 /* Allocates, zeroed; multicast mappings are made where the devices have them. Collective. */
 int32_t mscclc_buffer_allocate(MscclcCommunicator *communicator, uint64_t bytes, MscclcBuffer **buffer);
 /* Takes in memory that the caller owns and keeps until the buffer is released: `pointers` has one for each local rank,
- * anywhere within an allocation of its device that peers can reach: one of cudaMalloc or mscclc_buffer_allocate; on
- * NCCL, of ncclMemAlloc or mscclc_buffer_allocate. Memory that another process cannot map, such as that of
- * cudaMallocAsync and cudaMallocManaged, is MSCCLC_ERROR_UNSUPPORTED. Within one process the pool of cudaMallocAsync is
- * told to let the communicator's devices in, and memory of cuMemMap must let them in: else it is
+ * anywhere within an allocation of its device that peers can reach: one of cudaMalloc, ncclMemAlloc or
+ * mscclc_buffer_allocate; on NCCL, of ncclMemAlloc or mscclc_buffer_allocate. Memory that another process cannot map,
+ * such as that of cudaMallocAsync and cudaMallocManaged, is MSCCLC_ERROR_UNSUPPORTED. Within one process the pool of
+ * cudaMallocAsync is told to let the communicator's devices in, and memory of cuMemMap must let them in: else it is
  * MSCCLC_ERROR_UNSUPPORTED. Memory of another device than the rank's is MSCCLC_ERROR_ARGUMENT. Collective. */
 int32_t mscclc_buffer_register(MscclcCommunicator *communicator, void *const *pointers, uint64_t bytes,
                                MscclcBuffer **buffer);

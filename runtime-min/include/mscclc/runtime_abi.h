@@ -290,7 +290,8 @@ enum MscclcKernelFlags {
   MSCCLC_SPECIALISED_SIZE = 32, /* min_message_bytes == max_message_bytes is compiled in */
   MSCCLC_ONE_START = 64,        /* in place, input and output begin at one address, though one is longer */
   MSCCLC_ROOTED = 128,          /* one of the ranks is the collective's root */
-  MSCCLC_SHARED_SIGNALS = 256   /* several blocks signal on one memory channel: the links must add (atomics) */
+  MSCCLC_SHARED_SIGNALS = 256,  /* several blocks signal on one memory channel: the links must add (atomics) */
+  MSCCLC_WRITES_INPUT = 512     /* not in place, and inputs are written all the same: they are not kept */
 };
 
 /* A second body of a kernel's port channels, for those that lead to ranks of other nodes: by the GIN of NCCL, which

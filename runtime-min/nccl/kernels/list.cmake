@@ -12,6 +12,18 @@ set(mscclc_nccl_samples
   "gather gather_direct 0 1099511627776 true"
   "scatter scatter_direct 0 1099511627776 true")
 
+# mscclc_nccl_emitted(FILE SAMPLE PARAMETER=VALUE…): emits a kernel.
+function(mscclc_nccl_emitted file sample)
+  set(source "${mscclc_SOURCE_DIR}/samples/${sample}.cpp")
+  list(TRANSFORM ARGN PREPEND "-P" OUTPUT_VARIABLE parameters)
+  cmake_path(GET file STEM name)
+  # What the process holds to its end is no leak.
+  add_custom_command(OUTPUT "${file}"
+    COMMAND "${CMAKE_COMMAND}" -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:mscclc_tool> "${source}" -O2
+            ${parameters} --emit-cuda -o "${file}"
+    DEPENDS "${source}" mscclc_program COMMENT "Baking ${name}" VERBATIM)
+endfunction()
+
 # mscclc_nccl_emit(FOLDER RANKS [LAST_PARAMETER…]): emits the kernels for so many ranks as FOLDER/SAMPLE_RANKS.cu, with
 # further parameters for those that have them. In the caller: ${emitted}, "SAMPLE_RANKS" each; ${entries}, their part of
 # the manifest.
@@ -25,20 +37,16 @@ function(mscclc_nccl_emit folder ranks)
     separate_arguments(words UNIX_COMMAND "${line}")
     list(POP_FRONT words collective sample min max in_place)
     set(source "${mscclc_SOURCE_DIR}/samples/${sample}.cpp")
-    set(parameters -P "ranks=${ranks}")
+    set(parameters "ranks=${ranks}")
     file(STRINGS "${source}" signature REGEX "^MSCCLC_ALGORITHM")
     foreach(parameter IN LISTS words ARG_PARAMETERS)
       string(REGEX REPLACE "=.*" "" parameter_name "${parameter}")
       if(signature MATCHES " ${parameter_name} = ")
-        list(APPEND parameters -P "${parameter}")
+        list(APPEND parameters "${parameter}")
       endif()
     endforeach()
     set(name "${sample}_${ranks}")
-    # What the process holds to its end is no leak.
-    add_custom_command(OUTPUT "${folder}/${name}.cu"
-      COMMAND "${CMAKE_COMMAND}" -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:mscclc_tool> "${source}" -O2
-              ${parameters} --emit-cuda -o "${folder}/${name}.cu"
-      DEPENDS "${source}" mscclc_program COMMENT "Baking ${name}" VERBATIM)
+    mscclc_nccl_emitted("${folder}/${name}.cu" ${sample} ${parameters})
     list(APPEND names "${name}")
     set(entry "{\"min\": ${min}, \"max\": ${max}, \"in_place\": ${in_place}, \"kernel\": \"${name}.so\", ")
     string(APPEND entry "\"name\": \"${sample}\", \"source\": \"samples/${sample}.cpp\"}")

@@ -13,6 +13,10 @@ DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "int32": 3, "uint32": 4, "u
           "uint64": 8, "int8": 9, "float8_e4m3fn": 10, "float8_e5m2": 11}
 DTYPE_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "uint32": 4, "uint8": 1, "float64": 8, "int64": 8,
                "uint64": 8, "int8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1}
+# The names in lists of kernels, and on the command line.
+SHORT_NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "i32": "int32", "u32": "uint32", "u8": "uint8",
+               "f64": "float64", "i64": "int64", "u64": "uint64", "i8": "int8", "f8e4m3": "float8_e4m3fn",
+               "f8e5m2": "float8_e5m2"}
 REDUCE_OPS = {"sum": 0, "min": 1, "max": 2, "prod": 3}
 SCALINGS = {"none": 0, "input": 1, "average": 2}
 PLATFORMS = {"auto": 0, "cuda": 1, "host": 2}

@@ -61,10 +61,13 @@ def _fingerprint(text: str, command: list[str], include: pathlib.Path) -> str:
     return state.hexdigest()[:16]
 
 
-def build_library(text: str, platform: str, architectures: Sequence[int] = (90,)) -> pathlib.Path:
+def build_library(
+    text: str, platform: str, architectures: Sequence[int] = (90,), flags: Sequence[str] = ()
+) -> pathlib.Path:
     """Compiles an emitted kernel for the platform "host" or "cuda" (for the numbers of `architectures`: 90), unless the
-    cache has it. The source lies beside the library. Raises BuildError and LibraryError."""
-    command = _host_command() if platform == "host" else _cuda_command(architectures)
+    cache has it. `flags` are more arguments of the compiler. The source lies beside the library. Raises BuildError and
+    LibraryError."""
+    command = [*(_host_command() if platform == "host" else _cuda_command(architectures)), *flags]
     include = install.include_folder()
     match = re.search(r"mscclc_register_(\w+)", text)
     name = match[1] if match else "kernel"

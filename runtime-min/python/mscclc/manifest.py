@@ -7,7 +7,7 @@ import os
 import pathlib
 from typing import Any
 
-from . import selector
+from . import abi, selector
 from .kernels import Kernel
 from .tool import Path
 
@@ -19,6 +19,7 @@ _ENTRY: dict[str, tuple[type, bool]] = {
     "name": (str, False),
     "root": (int, False),
     "in_place": (bool, False),
+    "types": (list, False),
 }
 
 
@@ -73,9 +74,19 @@ def register_folder(folder: Path | None = None, *, ranks: int | None = None) -> 
         for number, entry in enumerate(collective["entries"], 1):
             where = f"{path}: {collective['collective']} of {count} ranks, entry {number}"
             _checked(where, entry, _ENTRY)
-            if "types" in entry:
-                raise ValueError(f"{where}: 'types' are known to the library in NCCL's place alone")
+            unknown = [name for name in entry.get("types", []) if name not in abi.SHORT_NAMES]
+            if unknown or entry.get("types") == []:
+                names = ", ".join(abi.SHORT_NAMES)
+                raise ValueError(f"{where}: 'types' is {entry['types']!r}; it must be a list of {names}")
             if not 0 <= entry["min"] <= entry["max"]:
                 raise ValueError(f"{where}: sizes from {entry['min']} to {entry['max']}")
             made.append((_kernel(where, place, collective, entry), entry))
-    return [selector.register(kernel, min_bytes=entry["min"], max_bytes=entry["max"]) for kernel, entry in made]
+    return [
+        selector.register(
+            kernel,
+            min_bytes=entry["min"],
+            max_bytes=entry["max"],
+            types=[abi.SHORT_NAMES[name] for name in entry.get("types", [])],
+        )
+        for kernel, entry in made
+    ]

@@ -15,7 +15,8 @@ from .kernels import Kernel
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked for. `bytes` is the message: of an allgather the output, of any other collective the input."""
+    """What is asked for. `bytes` is the message: of an allgather the output, of any other collective the input.
+    `elements` is the type of the elements where a kernel is to move them as those of `dtype`."""
 
     collective: str
     ranks: int
@@ -25,6 +26,7 @@ class Query:
     bytes: int
     root: int = 0
     tags: tuple[str, ...] = ()
+    elements: str = ""
 
 
 #: Picks one of the kernels that fit, best first; None: none of them.
@@ -33,20 +35,22 @@ Choice = Callable[[Query, Sequence[Kernel]], "Kernel | None"]
 
 @dataclass(frozen=True)
 class Entry:
-    """A kernel with the sizes (bytes, both included), tags and priority that it was added with."""
+    """A kernel with the sizes (bytes, both included), tags, priority and element types that it was added with."""
 
     kernel: Kernel
     tags: tuple[str, ...]
     min_bytes: int
     max_bytes: int
     priority: int
+    types: tuple[str, ...] = ()
 
 
 class Selector:
     """Kernels to pick from. From any thread."""
 
     def __init__(self) -> None:
-        self._handle: ctypes.c_void_p | None = None
+        #: The runtime's selectors: one for each type that an entry names, and under "" one for all others.
+        self._handles: dict[str, ctypes.c_void_p] = {}
         self._lock = threading.RLock()
         self._kernels: dict[int, Kernel] = {}
         self._entries: list[Entry] = []
@@ -55,12 +59,28 @@ class Selector:
         self._raised: BaseException | None = None
         self._query: Query | None = None
 
-    def _native(self) -> ctypes.c_void_p:
-        if self._handle is None:
+    def _native(self, dtype: str) -> ctypes.c_void_p:
+        key = dtype if any(dtype in entry.types for entry in self._entries) else ""
+        if key not in self._handles:
             handle = ctypes.c_void_p()
             abi.runtime().mscclc_selector_create(ctypes.byref(handle))
-            self._handle = handle
-        return self._handle
+            self._handles[key] = handle
+            for entry in self._entries:
+                if not entry.types or key in entry.types:
+                    self._add_native(handle, entry)
+            abi.runtime().mscclc_selector_set_function(handle, self._callback or abi.SelectFunction(), None)
+        return self._handles[key]
+
+    @staticmethod
+    def _add_native(handle: ctypes.c_void_p, entry: Entry) -> None:
+        abi.runtime().mscclc_selector_add(
+            handle,
+            entry.kernel.pointer,
+            ",".join(entry.tags).encode(),
+            entry.min_bytes,
+            entry.max_bytes,
+            entry.priority,
+        )
 
     @property
     def entries(self) -> list[Entry]:
@@ -79,6 +99,7 @@ class Selector:
                     max_bytes=entry.max_bytes,
                     tags=entry.tags,
                     priority=entry.priority,
+                    types=entry.types,
                 )
         if made.entries:
             made.set_function(self._choice)
@@ -92,19 +113,26 @@ class Selector:
         max_bytes: int | None = None,
         tags: Iterable[str] = (),
         priority: int = 0,
+        types: Iterable[str] = (),
     ) -> None:
         """Adds a kernel for messages of min_bytes to max_bytes, both included, within what the kernel takes. Among
-        those that fit a call, the highest priority wins, then the narrowest range, then the first added."""
+        those that fit a call, the highest priority wins, then the narrowest range, then the first added. With `types`
+        it is for elements of these types alone, also where it could take others."""
         limit = abi.NO_LIMIT if max_bytes is None else max_bytes
         if not 0 <= min_bytes <= limit:
             raise ValueError(f"messages of {min_bytes} to {max_bytes} bytes")
         with self._lock:
-            entry = Entry(kernel, tuple(tags), min_bytes, limit, priority)
-            abi.runtime().mscclc_selector_add(
-                self._native(), kernel.pointer, ",".join(entry.tags).encode(), min_bytes, limit, priority
-            )
+            entry = Entry(kernel, tuple(tags), min_bytes, limit, priority, tuple(types))
+            for name in entry.types:
+                code_of(abi.DTYPES, "element type", name)
+            before = self._native("")
+            if not entry.types:
+                self._add_native(before, entry)
             self._kernels[ctypes.addressof(kernel.pointer.contents)] = kernel
             self._entries.append(entry)
+            # Those of types are made anew, with the entries in their order.
+            for name in [name for name in self._handles if name]:
+                abi.runtime().mscclc_selector_destroy(self._handles.pop(name))
 
     def set_function(self, choice: Choice | None) -> None:
         """Lets a function decide; None: the rules of `add` again."""
@@ -112,7 +140,9 @@ class Selector:
             # The runtime keeps the pointer, so the callback is kept too.
             self._choice = choice
             self._callback = abi.SelectFunction(self._decider(choice)) if choice else abi.SelectFunction()
-            abi.runtime().mscclc_selector_set_function(self._native(), self._callback, None)
+            self._native("")
+            for handle in self._handles.values():
+                abi.runtime().mscclc_selector_set_function(handle, self._callback, None)
 
     def _decider(self, choice: Choice) -> Callable[..., int]:
         def decide(_query: object, pointers: Any, count: int, _user: object) -> int:
@@ -144,7 +174,8 @@ class Selector:
         with self._lock:
             self._query, self._raised = query, None
             try:
-                abi.runtime().mscclc_select(self._native(), ctypes.byref(asked), ctypes.byref(found))
+                handle = self._native(query.elements or query.dtype)
+                abi.runtime().mscclc_select(handle, ctypes.byref(asked), ctypes.byref(found))
             except NoKernelError:
                 if self._raised is not None:
                     raise self._raised from None
@@ -169,10 +200,16 @@ default = Selector()
 
 
 def register(
-    kernel: Kernel, *, min_bytes: int = 0, max_bytes: int | None = None, tags: Iterable[str] = (), priority: int = 0
+    kernel: Kernel,
+    *,
+    min_bytes: int = 0,
+    max_bytes: int | None = None,
+    tags: Iterable[str] = (),
+    priority: int = 0,
+    types: Iterable[str] = (),
 ) -> Kernel:
     """Adds a kernel to those that calls by the name of a collective pick from; see Selector.add. Returns the kernel."""
-    default.add(kernel, min_bytes=min_bytes, max_bytes=max_bytes, tags=tags, priority=priority)
+    default.add(kernel, min_bytes=min_bytes, max_bytes=max_bytes, tags=tags, priority=priority, types=types)
     return kernel
 
 

@@ -90,6 +90,11 @@ Status checkStaging(const MscclcKernel &kernel, const MscclcVariant &variant, co
 void skipCopies(const MscclcKernel &kernel, const MscclcCall &call, uint32_t rank, PrivateBuffers isPrivate,
                 MscclcBuffers &own, MscclcStaging &staging) {
   const bool inPlace = (kernel.flags & MSCCLC_IN_PLACE) != 0;
+  const bool divides = staging.scaling == MSCCLC_AVERAGE && !isFloat(call.dtype);
+  if (staging.input == own.input && (staging.scaling == MSCCLC_NO_SCALING || divides))
+    staging.input = nullptr;
+  if (staging.output == own.output && !divides)
+    staging.output = nullptr;
   const uint64_t input = kernel.input_bytes(rank, call.message_bytes),
                  output = kernel.output_bytes(rank, call.message_bytes);
   // All of the buffer that it stands for: a message may be longer than the caller's data.
@@ -101,7 +106,7 @@ void skipCopies(const MscclcKernel &kernel, const MscclcCall &call, uint32_t ran
     // The kernel takes its buffers to be apart, and the caller may want to keep the input.
     const auto in = reinterpret_cast<uintptr_t>(staging.input), out = reinterpret_cast<uintptr_t>(staging.output);
     const bool overlap = in != 0 && out != 0 && in < out + staging.output_bytes && out < in + staging.input_bytes;
-    if (isPrivate.input && staging.scaling == MSCCLC_NO_SCALING &&
+    if (isPrivate.input && (kernel.flags & MSCCLC_WRITES_INPUT) == 0 && staging.scaling == MSCCLC_NO_SCALING &&
         standsFor(staging.input, staging.input_bytes, input)) {
       own.input = const_cast<void *>(staging.input);
       staging.input = nullptr;

@@ -35,8 +35,8 @@ struct PrivateBuffers {
   bool input = false;
   bool output = false;
 };
-/// Lets a rank work on the caller's memory where no other rank sees the difference, and takes those copies out of
-/// `staging`. `own`: the buffers of `rank`. Other ranks need not do the same.
+/// Takes copies of a buffer to itself out of `staging`. Lets a rank work on the caller's memory where no other rank
+/// sees the difference, and takes out those copies too. `own`: the buffers of `rank`. Other ranks need not do the same.
 void skipCopies(const MscclcKernel &kernel, const MscclcCall &call, uint32_t rank, PrivateBuffers isPrivate,
                 MscclcBuffers &own, MscclcStaging &staging);
 

@@ -116,6 +116,12 @@ uint32_t bytesOfType(uint32_t dtype) {
   return 0;
 }
 
+/// Names of floats begin so, and no others: "f16", "bf16".
+bool isFloat(uint32_t dtype) {
+  const char first = *nameOfType(dtype);
+  return first == 'f' || first == 'b';
+}
+
 const char *nameOfType(uint32_t dtype) {
   switch (static_cast<MscclcDtype>(dtype)) {
 #define MSCCLC_DTYPE(id, number, bytes, name, type)                                                                    \

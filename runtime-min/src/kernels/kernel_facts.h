@@ -18,6 +18,7 @@ const MscclcVariant *findVariant(const MscclcKernel &kernel, uint32_t dtype, uin
 
 uint32_t bytesOfType(uint32_t dtype); ///< 0 for a type that does not exist
 const char *nameOfType(uint32_t dtype);
+bool isFloat(uint32_t dtype);
 const char *nameOfReduceOp(uint32_t reduceOp);
 
 } // namespace mscclc::rt

@@ -63,6 +63,16 @@ Status checkMappings(const CudaDriver &driver, CUdeviceptr begin, uint64_t bytes
 
 } // namespace
 
+bool isMapped(const CudaDriver &driver, const void *memory) {
+  const auto at = reinterpret_cast<CUdeviceptr>(memory);
+  CUmemLocation location{};
+  location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  unsigned long long flags = 0;
+  return attributeOf<int>(driver, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, at) == 0 &&
+         attributeOf<CUmemoryPool>(driver, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, at) == nullptr &&
+         driver.cuMemGetAccess != nullptr && driver.cuMemGetAccess(&flags, &location, at) == CUDA_SUCCESS;
+}
+
 Status checkAdopted(const CudaDriver &driver, int32_t device, void *memory, uint64_t bytes,
                     const std::vector<int32_t> &from) {
   cudaPointerAttributes attributes{};

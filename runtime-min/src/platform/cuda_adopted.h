@@ -14,4 +14,7 @@ namespace mscclc::rt {
 Status checkAdopted(const CudaDriver &driver, int32_t device, void *memory, uint64_t bytes,
                     const std::vector<int32_t> &from);
 
+/// Whether memory was mapped by the driver's virtual memory functions, as ncclMemAlloc does it.
+bool isMapped(const CudaDriver &driver, const void *memory);
+
 } // namespace mscclc::rt

@@ -22,6 +22,7 @@
   F(cuMemMap)                                                                                                          \
   F(cuMemUnmap)                                                                                                        \
   F(cuMemSetAccess)                                                                                                    \
+  F(cuMemRetainAllocationHandle)                                                                                       \
   F(cuMemExportToShareableHandle)                                                                                      \
   F(cuMemImportFromShareableHandle)                                                                                    \
   F(cuMulticastCreate)                                                                                                 \

@@ -146,6 +146,18 @@ Status CudaMemory::share(const void *memory, uint64_t &bytes, int &file) const {
       "cuMemExportToShareableHandle");
 }
 
+Status CudaMemory::shareMapped(void *base, int &file) const {
+  if (!driver_.canShareByFile() || driver_.cuMemRetainAllocationHandle == nullptr)
+    return failure(MSCCLC_ERROR_UNSUPPORTED, "the driver cannot share mapped memory by a file");
+  CUmemGenericAllocationHandle handle = 0;
+  MSCCLC_TRY(driver_.check(driver_.cuMemRetainAllocationHandle(&handle, base), "cuMemRetainAllocationHandle"));
+  const Status status =
+      driver_.check(driver_.cuMemExportToShareableHandle(&file, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+                    "cuMemExportToShareableHandle");
+  driver_.cuMemRelease(handle);
+  return status;
+}
+
 bool CudaMemory::release(void *memory) {
   Mapping mapping;
   if (!find(memory, mapping).ok())

@@ -22,6 +22,8 @@ public:
   bool owns(const void *memory) const; ///< allocated or opened here
   /// `bytes`: of the whole mapping. `file` is the caller's to close.
   Status share(const void *memory, uint64_t &bytes, int &file) const;
+  /// The same for memory that the program mapped by the driver's functions: `base` is where the mapping begins.
+  Status shareMapped(void *base, int &file) const;
   /// False if the memory is not of this kind.
   bool release(void *memory);
 

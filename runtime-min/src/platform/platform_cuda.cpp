@@ -172,11 +172,16 @@ public:
     if (handle.offset + bytes > size)
       return failure(MSCCLC_ERROR_ARGUMENT, "a buffer of %llu bytes runs past its allocation, which ends %llu bytes on",
                      static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(size - handle.offset));
+    if (isMapped(driver_, memory)) {
+      handle.kind = FileHandle;
+      handle.hasFile = 1;
+      return memory_.shareMapped(reinterpret_cast<void *>(base), file);
+    }
     cudaIpcMemHandle_t ipc;
     if (Status status = checkCuda(cudaIpcGetMemHandle(&ipc, reinterpret_cast<void *>(base)), "cudaIpcGetMemHandle");
         !status.ok())
       return failure(MSCCLC_ERROR_UNSUPPORTED,
-                     "memory that other processes are to reach must come from cudaMalloc or "
+                     "memory that other processes are to reach must come from cudaMalloc, ncclMemAlloc or "
                      "mscclc_buffer_allocate (%s)",
                      status.text.c_str());
     std::memcpy(handle.data.data(), &ipc, sizeof(ipc));
@@ -184,21 +189,24 @@ public:
   }
   Status open(int32_t device, const ShareHandle &handle, int file, void *&memory) override {
     MSCCLC_TRY(use(device));
-    if (handle.kind == FileHandle)
-      return memory_.open(device, file, handle.bytes, memory);
-    cudaIpcMemHandle_t ipc;
-    std::memcpy(&ipc, handle.data.data(), sizeof(ipc));
-    MSCCLC_CUDA(cudaIpcOpenMemHandle(&memory, ipc, cudaIpcMemLazyEnablePeerAccess));
+    if (handle.kind == FileHandle) {
+      MSCCLC_TRY(memory_.open(device, file, handle.bytes, memory));
+    } else {
+      cudaIpcMemHandle_t ipc;
+      std::memcpy(&ipc, handle.data.data(), sizeof(ipc));
+      MSCCLC_CUDA(cudaIpcOpenMemHandle(&memory, ipc, cudaIpcMemLazyEnablePeerAccess));
+    }
     memory = static_cast<char *>(memory) + handle.offset;
     return {};
   }
   void close(int32_t device, const ShareHandle &handle, void *memory) override {
     if (!use(device).ok())
       return;
+    void *const begin = static_cast<char *>(memory) - handle.offset;
     if (handle.kind == FileHandle)
-      memory_.release(memory);
+      memory_.release(begin);
     else
-      cudaIpcCloseMemHandle(static_cast<char *>(memory) - handle.offset);
+      cudaIpcCloseMemHandle(begin);
   }
 
   Status createStream(int32_t device, bool urgent, Stream &stream) override {

@@ -29,6 +29,7 @@ struct Mapped {
   size_t bytes;
   int device;
   std::set<int> access; ///< devices
+  CUmemGenericAllocationHandle handle;
 };
 std::map<CUdeviceptr, Mapped> mapped;
 CUmemGenericAllocationHandle nextHandle = 1;
@@ -163,7 +164,7 @@ CUresult MemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAl
   const auto found = reserved.find(address);
   if (offset != 0 || bytes != object.bytes || found == reserved.end() || found->second != bytes)
     return CUDA_ERROR_INVALID_VALUE;
-  mapped[address] = {bytes, object.device, {}};
+  mapped[address] = {bytes, object.device, {}, handle};
   void *const memory = ::mmap(pointer(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, object.file, 0);
   return memory == MAP_FAILED ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
@@ -181,6 +182,18 @@ CUresult MemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *
     mapped[address].access.insert(access[i].location.id);
   return count != 0 && ::mprotect(pointer(address), bytes, PROT_READ | PROT_WRITE) == 0 ? CUDA_SUCCESS
                                                                                         : CUDA_ERROR_INVALID_VALUE;
+}
+/// One more handle of what is mapped there.
+CUresult MemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
+  counted(__func__);
+  const Guard guard(mutex);
+  const auto found = mappingOf(reinterpret_cast<CUdeviceptr>(address));
+  if (found == mapped.end())
+    return CUDA_ERROR_INVALID_VALUE;
+  const Object &object = objectOf(found->second.handle);
+  *handle = nextHandle++;
+  objects[*handle] = {::fcntl(object.file, F_DUPFD_CLOEXEC, 0), object.bytes, object.device, 0, {}, 0};
+  return CUDA_SUCCESS;
 }
 CUresult MemExportToShareableHandle(void *file, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType,
                                     unsigned long long) {
@@ -258,6 +271,7 @@ void *findDriverFunction(const char *name) {
   FIND(MemMap)
   FIND(MemUnmap)
   FIND(MemSetAccess)
+  FIND(MemRetainAllocationHandle)
   FIND(MemExportToShareableHandle)
   FIND(MemImportFromShareableHandle)
   FIND(MulticastGetGranularity)

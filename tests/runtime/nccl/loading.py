@@ -115,6 +115,30 @@ def processes(_):
                    "allreduce of 8000 bytes of f64, sum, 2 ranks: NCCL")
 
 
+def windows(_):
+    """Two ranks in processes, whose data lies in windows: each maps the other's, and lets go of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=folder + "/id", WINDOWS="3")
+                 for rank in range(2)]
+        for rank in ranks:
+            expect(rank, "allreduce of 4000 bytes of f32, sum, 2 ranks: on the program's memory", "right")
+
+
+def installed(options):
+    """From an installed prefix, where the kernels lie beside the library."""
+    with tempfile.TemporaryDirectory() as folder:
+        prefix = pathlib.Path(folder, "prefix", "lib")
+        prefix.mkdir(parents=True)
+        (prefix / "mscclc").mkdir()
+        (prefix / "mscclc" / "kernels").symlink_to(os.environ["MSCCLC_KERNELS"])
+        library = shutil.copy(options.shim, prefix)
+        ranks = [again(["rank"], f"{FAKE}:{library}", RANK=str(rank), ID=folder + "/id", MSCCLC_KERNELS="")
+                 for rank in range(2)]
+        for rank in ranks:
+            expect(rank, f"kernels come from {re.escape(str(prefix))}/mscclc/kernels",
+                   "allreduce of 4000 bytes of f32, sum, 2 ranks: kernel 'allreduce_packets'", "right")
+
+
 def folders(_):
     """Two ranks in processes with different folders of kernels, one of them with none: they meet, and NCCL has all."""
     with tempfile.TemporaryDirectory() as folder:
@@ -139,23 +163,31 @@ def rank(_):
     cuda.cudaSetDevice(self)
     cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1)
     assert library.ncclCommInitRank(ctypes.byref(comm), 2, unique, self) == 0
-    for number, kind in ((7, ctypes.c_float), (8, ctypes.c_double)):
-        memory = ctypes.c_void_p()
-        cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(8000))
+    windows = int(os.environ.get("WINDOWS", 0))
+    for number, kind in ((7, ctypes.c_float), (8, ctypes.c_double)) if not windows else [(7, ctypes.c_float)] * windows:
+        memory, window = ctypes.c_void_p(), ctypes.c_void_p()
+        if windows:
+            assert library.ncclMemAlloc(ctypes.byref(memory), ctypes.c_size_t(8000)) == 0
+            assert library.ncclCommWindowRegister(comm, memory, ctypes.c_size_t(8000), ctypes.byref(window), 1) == 0
+        else:
+            cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(8000))
         values = (kind * 1000).from_address(memory.value)
         for i in range(1000):
             values[i] = i + self
         assert library.ncclAllReduce(memory, memory, ctypes.c_size_t(1000), number, 0, comm, stream) == 0
         cuda.cudaStreamSynchronize(stream)
         assert list(values) == [2 * i + 1 for i in range(1000)]
-        cuda.cudaFree(memory)
+        if windows:
+            assert library.ncclCommWindowDeregister(comm, window) == 0 and library.ncclMemFree(memory) == 0
+        else:
+            cuda.cudaFree(memory)
     assert library.ncclCommDestroy(comm) == 0
     print("right")
 
 
 def main():
     cases = {case.__name__: case for case in (by_ctypes, load, by_run_path, without_nccl, two_nccls, refused, processes,
-                                              folders, rank)}
+                                              windows, installed, folders, rank)}
     parser = argparse.ArgumentParser()
     parser.add_argument("shim")
     parser.add_argument("functions")

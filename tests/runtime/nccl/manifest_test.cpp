@@ -77,6 +77,20 @@ TEST_CASE("Sizes with a gap, and with two kernels, are refused") {
         "allreduce, 8 ranks, f32: sizes 5 to 9 have two kernels");
 }
 
+TEST_CASE("As many ranks on other nodes have sizes of their own") {
+  const auto on = [&](const char *perNode) {
+    return std::string(R"({"collective": "allreduce", "ranks": 8, "ranks_per_node": )") + perNode +
+           R"(, "entries": [)" + entry("0", "9") + "]}";
+  };
+  const auto both = [&](const char *other) {
+    return R"({"version": 1, "collectives": [)" + on("8") + "," + on(other) + "]}";
+  };
+  Manifest manifest;
+  CHECK(read(both("4"), manifest) == "");
+  CHECK(manifest.entries[1].ranksPerNode == 4);
+  CHECK(wrong(both("8")) == "allreduce, 8 ranks: sizes 0 to 9 have two kernels");
+}
+
 TEST_CASE("What is no manifest is refused with a reason") {
   CHECK(wrong("") == "it is no JSON");
   CHECK(wrong("[1]") == "the list is no object");

@@ -57,12 +57,13 @@ def compile_programs(options, sources, programs):
 
 
 def cases(quick, has_operation):
-    """Options of the runs of a program: ranks as threads, as GPUs of a thread, as both; graphs."""
+    """Options of the runs of a program: ranks as threads, as GPUs of a thread, as both; graphs; registered memory."""
     all_types = ["-d", "all"] + (["-o", "all"] if has_operation else [])
     yield ["-t", "2", "-g", "1", "-b", "8", "-e", "4K", "-f", "8", *all_types]
     yield ["-t", "1", "-g", "4", "-b", "8", "-e", "64K", "-f", "16", "-d", "half"]
     yield ["-t", "2", "-g", "2", "-b", "8", "-e", "64K", "-f", "32", "-d", "int32"]
     yield ["-t", "2", "-g", "1", "-G", "2", "-b", "8", "-e", "64K", "-f", "32"]
+    yield ["-t", "2", "-g", "1", "-R", "2", "-b", "8", "-e", "64K", "-f", "32"]
     if quick:
         return
     yield ["-t", "4", "-g", "1", "-b", "8", "-e", "16K", "-f", "64", *all_types]
@@ -73,6 +74,7 @@ def cases(quick, has_operation):
     yield ["-t", "1", "-g", "8", "-G", "2", "-b", "1K", "-e", "1K"]
     yield ["-t", "2", "-g", "1", "-b", "1M", "-e", "16M", "-f", "4"]
     yield ["-t", "1", "-g", "4", "-b", "16M", "-e", "16M"]
+    yield ["-t", "1", "-g", "4", "-R", "1", "-b", "8", "-e", "4K", "-f", "512", *all_types]
 
 
 def run(program, arguments):
@@ -113,6 +115,8 @@ def main():
             for op in ("avg", "premulsum") if "-o" in arguments else ():
                 if not re.search(rf"^mscclc: {collective} .*, {op}, .*: kernel", said, re.M):
                     sys.exit(f"{name} {' '.join(arguments)}: no kernel ran {op}\n{said[-3000:]}")
+            if "-R" in arguments and name in ("all_reduce", "all_gather") and "on the program's memory" not in said:
+                sys.exit(f"{name} {' '.join(arguments)}: registered memory was copied\n{said[-3000:]}")
             if "NCCL runs it, as kernel" in said:
                 sys.exit(f"{name} {' '.join(arguments)}: a kernel failed\n{said[-3000:]}")
         print(f"{name}: {runs} runs, 0 wrong; {', '.join(sorted(picked)) or 'NCCL'}", flush=True)

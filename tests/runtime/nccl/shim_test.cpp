@@ -8,43 +8,6 @@
 
 using namespace testing;
 
-namespace {
-
-/// An AllReduce of `count` values on all ranks of a world, in a group; true if every output is right.
-template <class T>
-bool reducesRight(World &world, size_t count, ncclDataType_t type, ncclRedOp_t op, bool threads = false) {
-  world.fill<T>(count);
-  const auto call = [&](int rank) {
-    return ncclAllReduce(world.inputs[rank], world.outputs[rank], count, type, op, world.comms[rank],
-                         world.streams[rank]);
-  };
-  if ((threads ? world.inThreads(call) : world.inGroup(call)) != ncclSuccess)
-    return false;
-  for (int rank = 0; rank < world.ranks(); ++rank)
-    for (size_t i = 0; i < count; ++i) {
-      T wanted = valueOf<T>(0, i);
-      for (int other = 1; other < world.ranks(); ++other) {
-        const T value = valueOf<T>(other, i);
-        wanted = op == ncclMax    ? std::max(wanted, value)
-                 : op == ncclMin  ? std::min(wanted, value)
-                 : op == ncclProd ? static_cast<T>(wanted * value)
-                                  : static_cast<T>(wanted + value);
-      }
-      if (world.output<T>(rank)[i] != wanted)
-        return false;
-    }
-  return true;
-}
-
-/// How many calls of a function reach the stand-in meanwhile.
-int reachedBy(const char *function, const std::function<void()> &action) {
-  const int before = reached(function);
-  action();
-  return reached(function) - before;
-}
-
-} // namespace
-
 TEST_CASE("A kernel runs an AllReduce that it is listed for") {
   for (const int ranks : {2, 4}) {
     World world(ranks);

@@ -96,6 +96,12 @@ int reached(const std::string &name) {
   return reinterpret_cast<int (*)(const char *)>(function)(name.c_str());
 }
 
+int reachedBy(const char *function, const std::function<void()> &action) {
+  const int before = reached(function);
+  action();
+  return reached(function) - before;
+}
+
 std::string saidBy(const std::function<void()> &action) {
   std::fflush(stderr);
   std::FILE *const file = std::tmpfile();

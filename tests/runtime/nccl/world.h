@@ -3,6 +3,7 @@
 
 #include "nccl.h"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -50,8 +51,36 @@ private:
   void prepare();
 };
 
+/// An AllReduce of `count` values on all ranks of a world, in a group; true if every output is right.
+template <class T>
+bool reducesRight(World &world, size_t count, ncclDataType_t type, ncclRedOp_t op, bool threads = false) {
+  world.fill<T>(count);
+  const auto call = [&](int rank) {
+    return ncclAllReduce(world.inputs[rank], world.outputs[rank], count, type, op, world.comms[rank],
+                         world.streams[rank]);
+  };
+  if ((threads ? world.inThreads(call) : world.inGroup(call)) != ncclSuccess)
+    return false;
+  for (int rank = 0; rank < world.ranks(); ++rank)
+    for (size_t i = 0; i < count; ++i) {
+      T wanted = valueOf<T>(0, i);
+      for (int other = 1; other < world.ranks(); ++other) {
+        const T value = valueOf<T>(other, i);
+        wanted = op == ncclMax    ? std::max(wanted, value)
+                 : op == ncclMin  ? std::min(wanted, value)
+                 : op == ncclProd ? static_cast<T>(wanted * value)
+                                  : static_cast<T>(wanted + value);
+      }
+      if (world.output<T>(rank)[i] != wanted)
+        return false;
+    }
+  return true;
+}
+
 /// Calls of a function that have reached the stand-in so far, by its name without "nccl".
 int reached(const std::string &name);
+/// How many calls of a function reach the stand-in meanwhile.
+int reachedBy(const char *function, const std::function<void()> &action);
 /// What is written to stderr meanwhile.
 std::string saidBy(const std::function<void()> &action);
 

@@ -1,7 +1,8 @@
 // A double of NCCL's host interface in host memory, as far as the runtime's engine calls it: communicators that meet at
 // a board which processes have from before they forked, memory that they map from each other, symmetric windows, and
 // load/store teams of NCCL_DOUBLE_TEAM ranks (all, if it is not set), and a network between the teams with
-// NCCL_DOUBLE_GIN contexts (2, if it is not set; 0: there is none). Groups never end where NCCL_DOUBLE_STUCK is set. It
+// NCCL_DOUBLE_GIN contexts (2, if it is not set; 0: there is none). With NCCL_DOUBLE_CUDA streams are CUDA's, else it
+// looks at none. Groups never end where NCCL_DOUBLE_STUCK is set. It
 // says to be NCCL_DOUBLE_VERSION. It is built as a version without and as one with the host functions for addresses.
 // Nothing of NCCL's is in it but names, codes and layouts that its headers publish.
 #include "board.h"
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <functional>
 #include <memory>
@@ -235,6 +237,9 @@ int ncclCommDestroy(ncclComm *comm) {
   delete comm;
   return Success;
 }
+int ncclCommAbort(ncclComm *comm) {
+  return ncclCommDestroy(comm);
+}
 Team ncclTeamLsa(ncclComm *comm) {
   return {comm->teamRanks(), comm->rank - comm->teamFirst(), 1};
 }
@@ -342,9 +347,17 @@ void moveApart(unsigned char *all, size_t count, int ranks) {
   std::fclose(file);
 }
 
-int ncclAllGather(const void *from, void *to, size_t count, int type, ncclComm *comm, void *) {
+/// Waits for what is in a stream of CUDA's, where NCCL_DOUBLE_CUDA is set. What comes into it later finds all done.
+void awaitStream(void *stream) {
+  using Synchronize = int (*)(void *);
+  if (std::getenv("NCCL_DOUBLE_CUDA") != nullptr)
+    reinterpret_cast<Synchronize>(::dlsym(RTLD_DEFAULT, "cudaStreamSynchronize"))(stream);
+}
+
+int ncclAllGather(const void *from, void *to, size_t count, int type, ncclComm *comm, void *stream) {
   if (type != 1 || count > Board::slotBytes)
     return InvalidUsage;
+  awaitStream(stream);
   return make({[=] { comm->board->post(comm->rank, comm->round, from, count); },
                [=] {
                  comm->board->collect(comm->ranks, comm->round++, to, count);

@@ -95,6 +95,16 @@ TEST_CASE("a kernel says that several blocks signal on one channel") {
   CHECK(flagsOf(1) == 0);
 }
 
+TEST_CASE("a kernel says that it does not keep its input") {
+  ir::Program program = copyProgram();
+  CHECK(emit(program).find("flags = 0;") != std::string::npos);
+  for (ir::Rank &rank : program.ranks)
+    rank.blocks[0].chunks[1] = rank.blocks[0].chunks[0];
+  CHECK(emit(program).find("flags = " + std::to_string(MSCCLC_WRITES_INPUT)) != std::string::npos);
+  program.collective.inplace = true;
+  CHECK(emit(program).find("flags = " + std::to_string(MSCCLC_IN_PLACE) + ";") != std::string::npos);
+}
+
 TEST_CASE("a size that is compiled in is the only size") {
   cuda::EmitOptions options;
   options.messageSize = 4096;

@@ -15,7 +15,7 @@ import torch
 import torch.distributed as dist
 from torch._C import _distributed_c10d as c10d
 
-from .engine import Engine, Job
+from .engine import FLOATS_OF_8_BITS, Engine, Job, scale
 from .work import CudaWork, Worker
 
 log = logging.getLogger("mscclc.torch")
@@ -200,7 +200,10 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
         def divide() -> None:
             for tensor in _flat(outputs):
-                tensor.div_(self.size())
+                if tensor.dtype in FLOATS_OF_8_BITS:
+                    scale(tensor, 1 / self.size())
+                else:
+                    tensor.div_(self.size())
 
         return self._call(
             job,

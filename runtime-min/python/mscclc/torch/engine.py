@@ -38,6 +38,7 @@ DTYPES = {
     torch.float8_e4m3fn: "float8_e4m3fn",
     torch.float8_e5m2: "float8_e5m2",
 }
+FLOATS_OF_8_BITS = (torch.float8_e4m3fn, torch.float8_e5m2)
 # Collectives whose message is a piece for each rank; that of the others is one piece.
 _PIECES = ("allgather", "reducescatter", "alltoall", "scatter")
 _REDUCING = ("allreduce", "reducescatter", "reduce")
@@ -45,6 +46,14 @@ _ALIGNMENT = 16  # bytes; tensors and pieces begin at multiples of it, so that t
 
 #: Gives every rank's bytes for those of this one.
 Exchange = Callable[[bytes], Sequence[bytes]]
+
+
+def scale(tensor: torch.Tensor, factor: "float | torch.Tensor") -> None:
+    """Multiplies in place. Torch does not compute with floats of 8 bits: these go by float32, rounded once."""
+    if tensor.dtype not in FLOATS_OF_8_BITS:
+        tensor.mul_(factor)
+        return
+    tensor.copy_(tensor.float().mul_(factor.float() if isinstance(factor, torch.Tensor) else factor))
 
 
 def _rounded(size: int, unit: int) -> int:
@@ -144,6 +153,8 @@ class Engine:
         reduces = job.collective in _REDUCING
         dtype = DTYPES[job.piece_tensors[0].dtype] if reduces else "uint8"
         element = job.piece_tensors[0].element_size() if reduces else 1
+        types = {tensor.dtype for tensor in job.piece_tensors}
+        elements = DTYPES.get(types.pop(), "") if len(types) == 1 else ""
         shares = [
             entry.kernel.message_shares
             for entry in self._kernels.entries
@@ -155,7 +166,7 @@ class Engine:
         # One size that every kernel's shares divide: what is added at the end is nobody's result.
         message = _rounded(pieces * job.size(), math.lcm(*shares, pieces * _ALIGNMENT) * element)
         for in_place in (True, False):
-            query = Query(job.collective, self.size, dtype, job.op, in_place, message, job.root)
+            query = Query(job.collective, self.size, dtype, job.op, in_place, message, job.root, elements=elements)
             try:
                 kernel = self._kernels.select(query)
             except NoKernelError as error:
@@ -184,7 +195,15 @@ class Engine:
         except Error as error:
             reason = f"rank {self.rank}: {error}"
         seen = [
-            (entry.kernel.name, entry.kernel.library.name, entry.tags, entry.min_bytes, entry.max_bytes, entry.priority)
+            (
+                entry.kernel.name,
+                entry.kernel.library.name,
+                entry.tags,
+                entry.min_bytes,
+                entry.max_bytes,
+                entry.priority,
+                entry.types,
+            )
             for entry in kernels.entries
         ]
         print_ = hashlib.sha256(repr(seen).encode()).hexdigest()
@@ -279,7 +298,7 @@ class Engine:
                 for view, tensor in zip(given.views(start, piece), piece):
                     view.copy_(tensor)
                     if job.factor is not None:
-                        view.mul_(job.factor)
+                        scale(view, job.factor)
             communicator.launch(
                 choice.kernel,
                 given.buffer,

@@ -1,6 +1,7 @@
 // The stand-in's functions: NCCL's, in host memory, on the double of CUDA. Ranks are threads, calls of a group, or
 // processes. It checks little: who calls it wrong is not what it is for. Calls are counted by name.
 #include "communicator.h"
+#include "memory.h"
 #include "numbers.h"
 
 #include <cstdio>
@@ -29,7 +30,14 @@ struct Split {
 thread_local int depth = 0;
 thread_local std::vector<std::pair<cudaStream_t, Work *>> transfers; ///< of the group, one for a communicator
 thread_local std::vector<Split> splits;
+thread_local std::vector<std::pair<ncclWindow_t *, void *>> windows; ///< of the group
 thread_local bool inBackground = false;
+
+void makeWindows() {
+  for (const auto &[window, memory] : windows)
+    *window = reinterpret_cast<ncclWindow_t>(new void *(memory));
+  windows.clear();
+}
 
 ncclResult_t resultOf(ncclComm &comm) {
   if (comm.blocking)
@@ -154,10 +162,10 @@ const char *ncclGetLastError(ncclComm_t) {
   return "";
 }
 ncclResult_t ncclMemAlloc(void **memory, size_t bytes) {
-  return cudaMalloc(memory, bytes) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+  return allocateMapped(memory, bytes) ? ncclSuccess : ncclUnhandledCudaError;
 }
 ncclResult_t ncclMemFree(void *memory) {
-  return cudaFree(memory) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+  return freeMapped(memory) ? ncclSuccess : ncclInvalidArgument;
 }
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t *config) {
@@ -237,18 +245,25 @@ ncclResult_t ncclCommCuDevice(ncclComm_t comm, int *device) {
   *device = comm->device;
   return comm->polls > 0 ? ncclInvalidArgument : ncclSuccess;
 }
-ncclResult_t ncclCommRegister(ncclComm_t, void *, size_t, void **handle) {
-  *handle = nullptr;
+ncclResult_t ncclCommRegister(ncclComm_t, void *memory, size_t, void **handle) {
+  *handle = new void *(memory);
   return ncclSuccess;
 }
-ncclResult_t ncclCommDeregister(ncclComm_t, void *) {
+ncclResult_t ncclCommDeregister(ncclComm_t, void *handle) {
+  delete static_cast<void **>(handle);
   return ncclSuccess;
 }
-ncclResult_t ncclCommWindowRegister(ncclComm_t, void *, size_t, ncclWindow_t *window, int) {
+/// None of memory that is not of ncclMemAlloc. Set at the end of the group.
+ncclResult_t ncclCommWindowRegister(ncclComm_t, void *memory, size_t, ncclWindow_t *window, int) {
   *window = nullptr;
+  if (isMapped(memory))
+    windows.emplace_back(window, memory);
+  if (depth == 0)
+    makeWindows();
   return ncclSuccess;
 }
-ncclResult_t ncclCommWindowDeregister(ncclComm_t, ncclWindow_t) {
+ncclResult_t ncclCommWindowDeregister(ncclComm_t, ncclWindow_t window) {
+  delete reinterpret_cast<void **>(window);
   return ncclSuccess;
 }
 ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t *op, void *scalar, ncclDataType_t type,
@@ -320,6 +335,7 @@ ncclResult_t ncclGroupEnd() {
     return ncclInvalidUsage;
   if (--depth != 0)
     return ncclSuccess;
+  makeWindows();
   ncclResult_t result = ncclSuccess;
   const auto started = std::move(transfers);
   transfers.clear();

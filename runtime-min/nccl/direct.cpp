@@ -1,0 +1,101 @@
+#include "direct.h"
+
+#include "log.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mscclc::nccl {
+namespace {
+
+/// One bit of a word for each memory that a team knows.
+constexpr size_t mostKnown = 64;
+
+} // namespace
+
+bool takesOwnMemory(const Shape &shape, const Choice &choice) {
+  const MscclcKernel &kernel = *choice.kernel;
+  // Of other collectives some ranks give no input, or no output.
+  if (shape.kind != Kind::AllReduce && shape.kind != Kind::AllGather && shape.kind != Kind::ReduceScatter &&
+      shape.kind != Kind::AllToAll)
+    return false;
+  const bool inPlace = (kernel.flags & MSCCLC_IN_PLACE) != 0;
+  for (uint32_t rank = 0; rank < shape.ranks; ++rank) {
+    const Extent extent = *extentOf(shape, rank);
+    if (extent.message != choice.message || kernel.input_bytes(rank, choice.message) != extent.input ||
+        kernel.output_bytes(rank, choice.message) != extent.output)
+      return false;
+    // In place, the output is the memory of both.
+    if (inPlace && extent.output < extent.input)
+      return false;
+  }
+  const bool isScaled = reduces(shape.kind) && (shape.op == Avg || shape.op == PreMulSum);
+  return inPlace || (!isScaled && (kernel.flags & MSCCLC_WRITES_INPUT) == 0);
+}
+
+std::optional<Spot> locate(const std::vector<Member *> &members, const std::vector<const void *> &pointers,
+                           uint64_t bytes) {
+  const bool ofAllRanks = members.size() != members.front()->ranks;
+  Spot spot;
+  uint64_t window = 0;
+  for (size_t i = 0; i < members.size(); ++i) {
+    const std::optional<Registered> found = findRegistered(members[i]->comm, pointers[i], bytes, ofAllRanks);
+    if (!found)
+      return std::nullopt;
+    const auto offset = static_cast<uint64_t>(static_cast<const char *>(pointers[i]) - found->begin);
+    if (i == 0) {
+      spot.offset = offset;
+      spot.bytes = found->bytes;
+      window = found->window;
+    } else if (offset != spot.offset || (ofAllRanks && found->window != window)) {
+      return std::nullopt;
+    }
+    spot.bytes = std::min(spot.bytes, found->bytes);
+    spot.ids.push_back(found->id);
+    spot.begins.push_back(found->begin);
+  }
+  return spot;
+}
+
+MscclcBuffer *OwnMemory::bufferOf(MscclcCommunicator *communicator, const std::vector<Member *> &members,
+                                  const Spot &spot) {
+  const auto before =
+      std::find_if(known_.begin(), known_.end(), [&](const Known &known) { return known.ids == spot.ids; });
+  if (before != known_.end())
+    return before->buffer;
+  if (!sweep(members) || known_.size() == mostKnown)
+    return nullptr;
+  Known made{spot.ids, nullptr};
+  if (mscclc_buffer_register(communicator, spot.begins.data(), spot.bytes, &made.buffer) != MSCCLC_OK) {
+    made.buffer = nullptr;
+    info(std::string("data in registered memory is copied: ") + mscclc_last_error());
+  }
+  known_.push_back(made);
+  return made.buffer;
+}
+
+bool OwnMemory::sweep(const std::vector<Member *> &members) {
+  uint64_t gone = 0;
+  for (size_t i = 0; i < known_.size(); ++i)
+    if (std::none_of(known_[i].ids.begin(), known_[i].ids.end(), isRegistered))
+      gone |= uint64_t{1} << i;
+  std::vector<std::string> said(members.size(), std::string(reinterpret_cast<const char *>(&gone), sizeof(gone)));
+  if (members.size() != members.front()->ranks && !known_.empty()) {
+    if (tellAll(members, said) != Success)
+      return false;
+    for (size_t at = 0; at < said.front().size(); at += sizeof(gone)) {
+      uint64_t theirs = 0;
+      std::memcpy(&theirs, said.front().data() + at, sizeof(theirs));
+      gone &= theirs;
+    }
+  }
+  std::vector<Known> kept;
+  for (size_t i = 0; i < known_.size(); ++i)
+    // A graph may hold it, in all processes alike.
+    if ((gone >> i & 1) == 0 || mscclc_buffer_release(known_[i].buffer) == MSCCLC_ERROR_IN_GRAPH)
+      kept.push_back(known_[i]);
+  known_ = std::move(kept);
+  return true;
+}
+
+} // namespace mscclc::nccl

@@ -1,0 +1,214 @@
+"""Makes a folder of kernels with its list, manifest.json: of the given algorithms, the fastest for each size by the
+time model. The library in NCCL's place and `register_folder` read such folders."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import pathlib
+import re
+import shutil
+from dataclasses import dataclass, field
+from typing import Any, Callable, Iterator, Mapping, Sequence
+
+from .errors import CompileError
+from .kernels import build_library
+from .tool import Path, Plan, Program, compile, estimate, run_tool
+
+#: What runs kernels is not MSCCL++'s executor.
+_TARGET = "--target=none"
+#: The end of the list: what is longer than the largest size that was asked for is taken as that size.
+_LARGEST = 1 << 40
+#: Where two kernels meet is found to so many halves of the way between two sizes.
+_HALVES = 3
+
+
+@dataclass
+class Candidate:
+    """An algorithm with its parameters and options, and how long it takes (microseconds) at sizes (bytes)."""
+
+    plan: Plan
+    emitted: str = field(repr=False)
+    times: dict[int, float] = field(default_factory=dict)
+
+    def _number(self, name: str, otherwise: int) -> int:
+        found = re.search(rf"\b{name} = (\d+)[,;]", self.emitted)
+        return int(found[1]) if found else otherwise
+
+    @property
+    def root(self) -> int:
+        return self._number("root", 0)
+
+    @property
+    def least(self) -> int:
+        """The smallest message that it takes, in bytes."""
+        return self._number("minMessageBytes", 0)
+
+    @property
+    def most(self) -> int:
+        """The largest message that it takes, in bytes."""
+        return self._number("maxMessageBytes", _LARGEST)
+
+    def time(self, sizes: Sequence[int], machine: str) -> None:
+        """Estimates what is not known yet. Sizes that it does not take have no time."""
+        wanted = [size for size in sizes if size not in self.times and self.least <= size <= self.most]
+        if wanted:
+            program = self.plan.program
+            found = estimate(
+                program.source, wanted, machine=machine, params=dict(program.params), options=program.options
+            )
+            self.times.update((one.bytes, one.microseconds) for one in found)
+
+    def at(self, size: int) -> float:
+        return self.times.get(size, float("inf"))
+
+
+@dataclass
+class Range:
+    """A candidate for messages of `least` to `most` bytes, both included."""
+
+    candidate: Candidate
+    least: int
+    most: int
+
+
+def _candidates(
+    source: Path,
+    ranks: int,
+    params: Mapping[str, Sequence[str]],
+    options: Sequence[str],
+    types: Sequence[str],
+    tell: Callable[[str], None],
+) -> Iterator[Candidate]:
+    known = re.findall(r"^ *-P (\w+)=", run_tool(Program.of(source, None, None, ()), "--list"), re.M)
+    names = [name for name in params if name in known]
+    for values in itertools.product(*(params[name] for name in names)):
+        chosen = dict(zip(names, values))
+        if "ranks" in known:
+            chosen.setdefault("ranks", str(ranks))
+        what = f"{source} {' '.join(f'{name}={value}' for name, value in chosen.items())}"
+        try:
+            plan = compile(source, params=chosen, options=[_TARGET, *options])
+            emitted = run_tool(plan.program, "--emit-cuda", *([f"--dtype={','.join(types)}"] if types else []))
+        except CompileError as error:
+            tell(f"left out: {what}: {str(error).splitlines()[0]}")
+            continue
+        if plan.ranks != ranks:
+            tell(f"left out: {what}: it is for {plan.ranks} ranks")
+            continue
+        tell(what)
+        yield Candidate(plan, emitted)
+
+
+def best_ranges(candidates: Sequence[Candidate], sizes: Sequence[int], machine: str) -> list[Range]:
+    """The fastest for each size, of candidates for one call. Where it changes between two sizes, the place is looked
+    for between them. A size that none takes has none, and ends the list."""
+    for candidate in candidates:
+        candidate.time(sizes, machine)
+    found: list[Range] = []
+    for before, size in zip([0, *sizes], sizes):
+        best = min(candidates, key=lambda candidate: candidate.at(size))
+        if best.at(size) == float("inf"):
+            if found:
+                break
+            continue
+        if found and found[-1].candidate is best:
+            found[-1].most = size
+        elif found:
+            found[-1].most = _meeting(found[-1].candidate, best, before, size, machine)
+            found.append(Range(best, found[-1].most + 1, size))
+        else:
+            found.append(Range(best, best.least, size))
+    if found and found[-1].most == sizes[-1]:
+        found[-1].most = min(found[-1].candidate.most, _LARGEST)
+    return found
+
+
+def _meeting(first: Candidate, second: Candidate, low: int, high: int, machine: str) -> int:
+    """The largest size at which `first` is still the faster one; it is at `low`, and not at `high`."""
+    for _ in range(_HALVES):
+        middle = (low + high) // 32 * 16
+        if not low < middle < high:
+            break
+        for candidate in (first, second):
+            candidate.time([middle], machine)
+        low, high = (middle, high) if first.at(middle) <= second.at(middle) else (low, middle)
+    return max(low, second.least - 1)
+
+
+def make_library(
+    folder: Path,
+    sources: Sequence[Path],
+    *,
+    ranks: int,
+    sizes: Sequence[int],
+    machine: str = "h100x8",
+    ranks_per_node: int | None = None,
+    params: Mapping[str, Sequence[str]] | None = None,
+    options: Sequence[str] = (),
+    types: Sequence[str] = (),
+    platform: str = "cuda",
+    architectures: Sequence[int] = (90,),
+    flags: Sequence[str] = (),
+    tell: Callable[[str], None] = lambda line: None,
+) -> dict[str, Any]:
+    """Writes kernels and manifest.json to `folder`, and returns the list. For each collective (and root) that the
+    sources have, it is the fastest at each of `sizes` (bytes) on the machine, as `mscclc --estimate` says.
+
+    `params` has the values to try of each parameter; an algorithm gets those that it has. `options` are arguments of
+    the tool, as "--message-size"; `types` are the elements of kernels that reduce, as its `--dtype` takes them.
+    `platform` and `architectures` are those of Kernel.compile; `flags` are arguments of the compiler of kernels.
+    `tell` gets a line for each step. Raises ValueError, CompileError, ToolError, BuildError."""
+    sizes = sorted(set(sizes))
+    if not sizes or not sources:
+        raise ValueError("no sizes or no sources")
+    groups: dict[tuple[str, int], list[Candidate]] = {}
+    for source in sources:
+        for candidate in _candidates(source, ranks, params or {}, options, types, tell):
+            groups.setdefault((candidate.plan.collective, candidate.root), []).append(candidate)
+    place = pathlib.Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    files: dict[int, str] = {}
+    lists = []
+    for (collective, root), candidates in groups.items():
+        entries = []
+        for one in best_ranges(candidates, sizes, machine):
+            plan = one.candidate.plan
+            if id(one.candidate) not in files:
+                name = f"{plan.name}_{ranks}_{len(files)}.so"
+                shutil.copy(build_library(one.candidate.emitted, platform, architectures, flags), place / name)
+                files[id(one.candidate)] = name
+            file = files[id(one.candidate)]
+            entries.append(
+                {
+                    "min": one.least,
+                    "max": one.most,
+                    "kernel": file,
+                    "name": plan.name,
+                    **({"root": root} if root else {}),
+                    "sha256": hashlib.sha256((place / file).read_bytes()).hexdigest(),
+                    "source": plan.program.source,
+                    "parameters": dict(plan.program.params),
+                    "predicted_us": {
+                        size: time
+                        for size, time in sorted(one.candidate.times.items())
+                        if one.least <= size <= one.most
+                    },
+                }
+            )
+            tell(f"{collective} of {one.least} to {one.most} bytes: {file}, {plan.program.source}")
+        if entries:
+            lists.append(
+                {
+                    "collective": collective,
+                    "ranks": ranks,
+                    "ranks_per_node": ranks if ranks_per_node is None else ranks_per_node,
+                    "entries": entries,
+                }
+            )
+    if not lists:
+        raise ValueError("no algorithm is left")
+    made = {"version": 1, "machine": machine, "size": "message", "collectives": lists}
+    (place / "manifest.json").write_text(json.dumps(made, indent=1) + "\n")
+    return made

@@ -1,0 +1,186 @@
+// Communicators over several nodes, which are processes here: before a double of NCCL with windows and a network, that
+// has no collectives of its own but what the ranks meet by. So a result is a kernel's.
+#include "../processes.h"
+#include "world.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <utility>
+
+using namespace testing;
+using Codes = std::vector<int>;
+
+namespace {
+
+constexpr int ranks = 4;
+
+/// Makes the double's meeting place, which the processes share.
+ncclUniqueId newId() {
+  void *const library = ::dlopen(std::getenv("MSCCLC_NCCL_LIB_PATH"), RTLD_NOW);
+  ncclUniqueId id{};
+  std::strncpy(id.internal, newPlace().c_str(), sizeof(id.internal) - 1);
+  reinterpret_cast<void (*)(const char *)>(::dlsym(library, "ncclDoubleBoard"))(id.internal);
+  return id;
+}
+
+/// The ranks of one node: those from `first` on.
+class Node {
+public:
+  Node(const ncclUniqueId &id, int first, int count, const char *name) : first_(first) {
+    ::setenv("NCCL_HOSTID", name, 1);
+    cudaSetDevice(0);
+    for (int i = 0; i < count; ++i) {
+      comms.emplace_back();
+      streams.emplace_back();
+      REQUIRE(ncclCommInitRank(&comms.back(), ranks, id, first + i) == ncclSuccess);
+      cudaStreamCreateWithFlags(&streams.back(), cudaStreamNonBlocking);
+      for (std::vector<void *> *of : {&inputs, &outputs}) {
+        of->emplace_back();
+        REQUIRE(ncclMemAlloc(&of->back(), World::room) == ncclSuccess);
+      }
+    }
+  }
+  ~Node() {
+    for (size_t i = 0; i < comms.size(); ++i) {
+      if (comms[i] != nullptr)
+        ncclCommDestroy(comms[i]);
+      cudaStreamDestroy(streams[i]);
+    }
+  }
+  Node(const Node &) = delete;
+
+  /// A sum over all nodes; true if it is right. Says what is said meanwhile.
+  bool sums(size_t count, std::string *said = nullptr) {
+    ncclResult_t result = ncclSuccess;
+    const auto call = [&] {
+      ncclGroupStart();
+      for (size_t i = 0; i < comms.size(); ++i) {
+        for (size_t at = 0; at < count; ++at)
+          static_cast<float *>(inputs[i])[at] = valueOf<float>(first_ + static_cast<int>(i), at);
+        ncclAllReduce(inputs[i], outputs[i], count, ncclFloat, ncclSum, comms[i], streams[i]);
+      }
+      result = ncclGroupEnd();
+      for (cudaStream_t stream : streams)
+        cudaStreamSynchronize(stream);
+    };
+    if (said != nullptr)
+      *said = saidBy(call);
+    else
+      call();
+    for (size_t at = 0; at < count && result == ncclSuccess; ++at) {
+      float wanted = 0;
+      for (int rank = 0; rank < ranks; ++rank)
+        wanted += valueOf<float>(rank, at);
+      for (void *output : outputs)
+        if (static_cast<float *>(output)[at] != wanted)
+          return false;
+    }
+    return result == ncclSuccess;
+  }
+
+  std::vector<ncclComm_t> comms;
+  std::vector<cudaStream_t> streams;
+  std::vector<void *> inputs, outputs;
+
+private:
+  const int first_;
+};
+
+bool has(const std::string &said, const char *text) {
+  if (said.find(text) != std::string::npos)
+    return true;
+  std::fprintf(stderr, "without '%s': %s\n", text, said.c_str());
+  return false;
+}
+
+} // namespace
+
+TEST_CASE("A kernel that is listed for two nodes runs between them") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          std::string said;
+          if (!node.sums(1000, &said) ||
+              !has(said, "allreduce of 4000 bytes of f32, sum, 4 ranks, 2 a node: kernel 'allreduce_hierarchical'") ||
+              !has(said, ": by copies to windows and back"))
+            return 1;
+          for (const size_t count : {1, 77, 100000, 1000})
+            if (!node.sums(count))
+              return 2;
+          // In windows of all ranks.
+          std::vector<ncclWindow_t> windows(4);
+          for (const bool isInput : {true, false}) {
+            ncclGroupStart();
+            for (size_t i = 0; i < 2; ++i)
+              ncclCommWindowRegister(node.comms[i], isInput ? node.inputs[i] : node.outputs[i], World::room,
+                                     &windows[2 * i + (isInput ? 0 : 1)], NCCL_WIN_COLL_SYMMETRIC);
+            if (ncclGroupEnd() != ncclSuccess)
+              return 3;
+          }
+          if (!node.sums(2000, &said) || !has(said, ": on the program's memory") || !node.sums(2001))
+            return 3;
+          for (size_t i = 0; i < 4; ++i)
+            ncclCommWindowDeregister(node.comms[i / 2], windows[i]);
+          return 0;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("Where NCCL has no network between the nodes, it has the call, and the reason is said") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          ::setenv("NCCL_DOUBLE_GIN", "0", 1);
+          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          std::string said;
+          for (int repeat = 0; repeat < 2; ++repeat)
+            if (node.sums(1000, repeat == 0 ? &said : nullptr)) // the double sums nothing
+              return 1;
+          return has(said, "4 ranks, 2 a node: NCCL runs it, as kernel 'allreduce_hierarchical' did not: ") &&
+                         has(said, "GIN")
+                     ? 0
+                     : 2;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("An abort ends a call that waits for another node") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          if (!node.sums(1000))
+            return 1;
+          if (process == 0) { // the other one does not call
+            ncclGroupStart();
+            for (size_t i = 0; i < 2; ++i)
+              ncclAllReduce(node.inputs[i], node.outputs[i], 1000, ncclFloat, ncclSum, node.comms[i], node.streams[i]);
+            if (ncclGroupEnd() != ncclSuccess || cudaStreamQuery(node.streams[0]) != cudaErrorNotReady)
+              return 2;
+          }
+          ncclResult_t state = process == 0 ? ncclInternalError : ncclSuccess;
+          while (state == ncclSuccess) // until it hears of the abort
+            ncclCommGetAsyncError(node.comms[0], &state);
+          if (state != ncclInternalError)
+            return 4;
+          for (ncclComm_t &comm : node.comms)
+            if (ncclCommAbort(std::exchange(comm, nullptr)) != ncclSuccess)
+              return 3;
+          for (cudaStream_t stream : node.streams)
+            cudaStreamSynchronize(stream);
+          return 0;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("Kernels for other nodes than the communicator's are not taken") {
+  const ncclUniqueId one = newId(), uneven = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          std::string said;
+          {
+            Node node(one, process == 0 ? 0 : 2, 2, "same");
+            if (node.sums(1000, &said) ||
+                !has(said, "4 ranks: NCCL, as kernel 'allreduce_hierarchical': for 2 ranks a node"))
+              return 1;
+          }
+          Node node(uneven, process == 0 ? 0 : 3, process == 0 ? 3 : 1, process == 0 ? "left" : "right");
+          return !node.sums(1000, &said) && has(said, "NCCL, as the nodes do not have equally many ranks that follow")
+                     ? 0
+                     : 2;
+        }) == Codes(2, 0));
+}
