@@ -22,10 +22,17 @@ std::string formatDiag(std::string_view format, const std::vector<DiagArg> &args
 }
 
 std::string printable(std::string_view text, std::string_view kept) {
-  std::string out(text);
-  for (char &c : out)
-    if ((static_cast<unsigned char>(c) < 0x20 || c == 0x7f) && kept.find(c) == kept.npos)
-      c = '?';
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool secondSet = c == 0xc2 && next >= 0x80 && next < 0xa0; // U+0080 to U+009F, in UTF-8
+    if (secondSet || ((c < 0x20 || c == 0x7f) && kept.find(text[i]) == kept.npos))
+      out += '?';
+    else
+      out += text[i];
+    i += secondSet;
+  }
   return out;
 }
 

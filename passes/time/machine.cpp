@@ -1,9 +1,10 @@
 #include "passes/time/machine.h"
 
+#include "ir/diagnostics.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -108,7 +109,7 @@ Machine parseMachine(std::string_view text) {
     fail("it must be an object with 'parameters'");
   Machine machine;
   machine.name = readText(file, "name");
-  if (std::ranges::any_of(machine.name, [](unsigned char c) { return std::iscntrl(c) != 0; }))
+  if (ir::printable(machine.name) != machine.name)
     fail("'name' must not have control characters");
   machine.description = readText(file, "description");
   machine.gpusPerNode = readCount(file, "gpus_per_node");

@@ -103,7 +103,11 @@ TEST_CASE("what is wrong with a machine file is told by its key") {
     CHECK(faultAfter([&](json &file) { file.erase(key); }) == fault);
     CHECK(faultAfter([&](json &file) { file[key] = 1; }) == fault);
   }
-  CHECK(faultAfter([](json &file) { file["name"] = "\x1b[31m"; }) == "'name' must not have control characters");
+  for (const char *name : {"\x1b[31m",
+                           "\xc2\x9b"
+                           "31m",
+                           "a\x7f"})
+    CHECK(faultAfter([&](json &file) { file["name"] = name; }) == "'name' must not have control characters");
   CHECK(faultAfter([](json &file) { file["topology"] = "ring"; }) == R"('topology' must be "switch" or "mesh")");
   for (const char *key : {"gpus_per_node", "multiprocessors"})
     for (const json &value : {json(0), json(-1), json(1.5), json(65537), json("8"), json(1e300), json(nullptr)})
