@@ -305,7 +305,8 @@ enum MscclcSettleStep {
 typedef struct MscclcNetworkBody {
   uint32_t nccl_version;       /* 22809 is 2.28.9 */
   uint32_t communicator_bytes; /* of a device communicator (ncclDevComm) */
-  /* Makes one for `signals` port channels of a rank and an NCCL communicator, by NCCL's ncclDevCommCreate. Returns its result. */
+  /* Makes one for `signals` port channels of a rank and an NCCL communicator, by NCCL's ncclDevCommCreate. Returns its
+   * result. */
   int32_t (*create)(int (*ncclDevCommCreate)(void *, const void *, void *), void *comm, uint32_t signals,
                     void *communicator);
   /* Ways into the network, which both ends of a channel count alike; 0: there is no network. */
