@@ -5,6 +5,7 @@
 #include "backend-cuda/write_source.h"
 #include "ir/structure.h"
 
+#include <bit>
 #include <cctype>
 
 namespace mscclc::cuda {
@@ -57,6 +58,28 @@ private:
   ir::DiagnosticEngine &diagnostics_;
 };
 
+/// Bytes that CUDA has for a kernel's parameters, and what is in them beside addresses, at most; device/kernel.cuh says
+/// what that is.
+constexpr std::uint64_t parameterBytes = 32764, otherParameterBytes = 1024;
+
+/// Refuses what no launch could give the kernel.
+bool fits(const ir::Program &program, const EmitOptions &options, const KernelModel &model,
+          ir::DiagnosticEngine &diagnostics) {
+  const ir::Where whole("plan '" + program.name + "'");
+  const std::uint64_t before = diagnostics.numErrors();
+  if (!model.reduces && !options.types.empty())
+    diagnostics.report(diag::types_do_not_matter, whole);
+  const std::uint64_t share = std::uint64_t{model.shares} * model.elementBytes;
+  if (options.messageSize % share != 0)
+    diagnostics.report(diag::message_size_uneven, whole, {options.messageSize, share, model.elementBytes});
+  const auto kinds = static_cast<std::uint64_t>(std::popcount(model.peerBuffers));
+  const std::uint64_t addresses = (kinds * model.ranks + model.switchChannels) * sizeof(std::uint64_t);
+  if (addresses > parameterBytes - otherParameterBytes)
+    diagnostics.report(diag::too_many_addresses, whole,
+                       {kinds, model.ranks, model.switchChannels, addresses, parameterBytes - otherParameterBytes});
+  return diagnostics.numErrors() == before;
+}
+
 } // namespace
 
 std::string kernelIdentifier(const std::string &name) {
@@ -74,11 +97,8 @@ bool emitKernel(const ir::Program &program, const EmitOptions &options, std::str
   if (diagnostics.numErrors() != before)
     return false;
   const KernelModel model = specialise(program, options);
-  if (options.messageSize % (std::uint64_t{model.shares} * 4) != 0) {
-    diagnostics.report(diag::message_size_uneven, ir::Where("plan '" + program.name + "'"),
-                       {options.messageSize, std::uint64_t{model.shares} * 4});
+  if (!fits(program, options, model, diagnostics))
     return false;
-  }
   std::string text;
   writeSource(program, options, model, text);
   out += text;

@@ -111,6 +111,8 @@ struct KernelModel {
   std::uint32_t switchChannels = 0; ///< of the rank with most
   std::uint64_t unit = 16, messageBytes = 0, minMessageBytes = 0, maxMessageBytes = 0, bufferAlignment = 16;
   bool packets = false, doubleScratch = false;
+  bool reduces = false;                       ///< else it takes elements of any type
+  std::uint32_t elementBytes = 1;             ///< of its longest type
   bool outlined = false;                      ///< loops over rows are functions: the program is long
   std::string dtypes, reduceOps, packetKinds; ///< default lists of template arguments
   std::vector<BlockProgram> programs;

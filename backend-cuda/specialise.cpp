@@ -51,22 +51,25 @@ void chooseLayout(const ir::Program &program, KernelModel &model) {
   model.unit = std::lcm<std::uint64_t>(program.bufferAlignment, 8);
 }
 
-/// The C++ types of elements of these names.
-std::string elementTypes(const std::vector<std::string> &names) {
-  static const std::pair<std::string_view, std::string_view> known[] = {
-#define MSCCLC_DTYPE(id, number, bytes, name, type) {name, #type},
+/// The C++ types of elements of these names, and the bytes of the longest of them.
+void addTypes(std::vector<std::string> names, KernelModel &model) {
+  struct Type {
+    std::string_view name, spelling;
+    std::uint32_t bytes;
+  };
+  static const Type known[] = {
+#define MSCCLC_DTYPE(id, number, bytes, name, type) {name, #type, bytes},
 #include "runtime-min/include/mscclc/dtypes.def"
   };
   if (names.empty())
-    return elementTypes({usualTypes.begin(), usualTypes.end()});
-  std::string list;
+    names.assign(usualTypes.begin(), usualTypes.end());
   for (const std::string &name : names) {
-    const auto *it = std::ranges::find(known, name, [](const auto &row) { return row.first; });
+    const auto *it = std::ranges::find(known, name, &Type::name);
     if (it == std::end(known))
       throw ir::InternalError("no type '" + name + "'");
-    list += (list.empty() ? "" : ", ") + std::string(it->second);
+    model.dtypes += (model.dtypes.empty() ? "" : ", ") + std::string(it->spelling);
+    model.elementBytes = std::max(model.elementBytes, it->bytes);
   }
-  return list;
 }
 
 /// True if several blocks of a rank signal on one memory channel.
@@ -128,7 +131,11 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   model.reduceOps = used.empty() ? "NoReduce" : used.size() > 1 ? "MixedReduce" : names[int(*used.begin())];
   if (used.size() == 1)
     facts.reduceOp.fill("Op");
-  model.dtypes = used.empty() ? "Byte" : elementTypes(options.types);
+  model.reduces = !used.empty();
+  if (model.reduces)
+    addTypes(options.types, model);
+  else
+    model.dtypes = "Byte";
   model.packetKinds = model.packets ? "LL8, LL16" : "NoPacket";
   const auto flag = [&](bool set, unsigned bit) { model.flags |= set ? bit : 0; };
   flag(program.collective.inplace, MSCCLC_IN_PLACE);

@@ -354,6 +354,9 @@ Options CommandLine::parse(int argc, const char *const *argv) {
                                           flagsOf([&](const Output &other) { return takes(other, name); }, "and"));
   options_.allowed.insert(allowed_.begin(), allowed_.end());
   checkOptionsOfOutput();
+  for (auto type = options_.types.begin(); type != options_.types.end(); ++type)
+    if (std::find(options_.types.begin(), type, *type) != type)
+      throw CLI::ValidationError("--dtype", "'" + *type + "' is given twice");
 
   if (std::ranges::find(options_.clangArgs, "-o") != options_.clangArgs.end())
     throw CLI::ValidationError("--", "what follows it is for Clang, and Clang writes nothing: put '-o' before it");

@@ -51,9 +51,11 @@ struct Costs::Operand {
   ir::MemoryPiece piece;
   const ir::Chunk *chunk = nullptr;
   double bytes = 0;
+  double members = 1; ///< of a switch's group, over which a kernel loops where the switch does not do the operation
+  bool switchWorks = true;
   bool reads() const { return piece.access == ir::Access::Read; }
   bool isLocal() const { return piece.reach == ir::Reach::Own; }
-  bool inSwitch() const { return piece.reach == ir::Reach::SwitchChannel; }
+  bool inSwitch() const { return piece.reach == ir::Reach::SwitchChannel && switchWorks; }
 };
 
 /// Collects what a flow passes through, each resource once.
@@ -155,7 +157,7 @@ double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Opera
   double reads = 0, writes = 0; // bytes
   bool packets = false, inSwitch = false;
   for (const Operand &operand : operands) {
-    (operand.reads() ? reads : writes) += operand.bytes;
+    (operand.reads() ? reads : writes) += operand.bytes * operand.members;
     packets |= operand.piece.isPacket();
     inSwitch |= operand.inSwitch() && operand.reads();
   }
@@ -178,6 +180,12 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
     const ir::Chunk &chunk = block.chunks[op.firstChunk + i];
     const std::uint64_t payload = bytes.of(chunk, op, header, iteration);
     operands.push_back({ir::pieceOf(program_, rank, op, i, chunk), &chunk, static_cast<double>(payload)});
+    // No switch multiplies.
+    if (ir::reduces(op.kind) && op.reduceOp == ir::ReduceOp::Prod && operands.back().inSwitch()) {
+      operands.back().switchWorks = false;
+      operands.back().members = 0;
+      ir::forEachPiece(program_, rank, op, i, chunk, [&](const ir::MemoryPiece &) { ++operands.back().members; });
+    }
     cost.bytes = std::max(cost.bytes, payload);
   }
   if (cost.bytes == 0)

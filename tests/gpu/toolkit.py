@@ -59,9 +59,9 @@ class HostCompilers:
     def __init__(self):
         self.command = [os.environ.get("CXX", "g++"), "-std=c++17", "-pthread"]
 
-    def compile_kernel(self, source, library, include):
-        return run([*self.command, "-O1", *WARNINGS.split(","), "-shared", "-fPIC", "-I", include, "-x", "c++", source,
-                    "-o", library])
+    def compile_kernel(self, source, library, include, *flags):
+        return run([*self.command, "-O1", *WARNINGS.split(","), "-shared", "-fPIC", "-I", include, *flags, "-x", "c++",
+                    source, "-o", library])
 
     def object(self, source, target, includes):
         must([*self.command, "-O2", "-fPIC", *self.flags, *include_flags(includes), "-c", source, "-o", target],
@@ -109,9 +109,9 @@ class CudaCompilers(HostCompilers):
         old = os.environ.get("LD_LIBRARY_PATH")
         os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folders + ([old] if old else []))
 
-    def compile_kernel(self, source, library, include):
-        return run([*self.command, "-O3", self.target, f"-Xcompiler={WARNINGS}", "-shared", "-I", include, source, "-o",
-                    library])
+    def compile_kernel(self, source, library, include, *flags):
+        return run([*self.command, "-O3", self.target, f"-Xcompiler={WARNINGS}", "-shared", "-I", include, *flags, source,
+                    "-o", library])
 
     def object(self, source, target, includes):
         must([*self.command, "-O2", *self.flags, *include_flags(includes), "-c", source, "-o", target],

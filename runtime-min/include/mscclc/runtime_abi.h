@@ -20,7 +20,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 4u
+#define MSCCLC_ABI_VERSION 5u
 
 enum MscclcDtype {
 #define MSCCLC_DTYPE(id, number, bytes, name, type) MSCCLC_##id = number,
@@ -79,7 +79,7 @@ typedef struct MscclcChannel {
     /* Memory channels: signals this end has sent (device), where the link to the peer does not add to its counters:
      * the count is stored there. Null: signals are added. */
     uint64_t *sent;
-    /* Port channels: flushes this end has asked for (device). */
+    /* Port channels: flushes this end has asked for (device); over the network, what its body counts for them. */
     uint64_t *flush_requests;
   };
   /* Port channels: flushes the proxy has finished (host or device). A flush is finished when every earlier put of the
@@ -294,19 +294,28 @@ enum MscclcKernelFlags {
   MSCCLC_WRITES_INPUT = 512     /* not in place, and inputs are written all the same: they are not kept */
 };
 
+/* What MscclcNetworkBody::settle starts; of all ranks one step after the other. */
+enum MscclcSettleStep {
+  MSCCLC_SETTLE_CLEAR = 0, /* sets the rank's signals to 0; nothing is on its way to it */
+  MSCCLC_SETTLE_SEND = 1,  /* sends a last signal, behind all else, on each channel */
+  MSCCLC_SETTLE_AWAIT = 2  /* waits for those of the peers, and until all that the rank has sent has left it */
+};
+
 /* A second body of a kernel's port channels, for those that lead to ranks of other nodes: by the GIN of NCCL, which
  * wants a kernel to be compiled with the headers of the very version that runs. */
 typedef struct MscclcNetworkBody {
   uint32_t nccl_version;       /* 22809 is 2.28.9 */
   uint32_t communicator_bytes; /* of a device communicator (ncclDevComm) */
-  /* Makes one with `signals` signals for an NCCL communicator, by NCCL's ncclDevCommCreate. Returns its result. */
+  /* Makes one for `signals` port channels of a rank and an NCCL communicator, by NCCL's ncclDevCommCreate. Returns its
+   * result. */
   int32_t (*create)(int (*ncclDevCommCreate)(void *, const void *, void *), void *comm, uint32_t signals,
                     void *communicator);
   /* Ways into the network, which both ends of a channel count alike; 0: there is no network. */
   uint32_t (*contexts)(const void *communicator);
-  /* Between launches, starts on the current device and `stream`: with `clear` 0, waits until all that the rank has sent
-   * has left it; with 1, sets its signals to 0. */
-  int32_t (*settle)(const void *communicator, uint32_t signals, uint32_t clear, void *stream);
+  /* Between launches, starts a MscclcSettleStep on the current device and `stream`. Of `args` are used `network` and,
+   * but for MSCCLC_SETTLE_CLEAR: `rank`, `port_channels`, which are `channels`, `status` and `timeout_ns`, for waits
+   * that give up and say so as those of launches do; a step is the operation there. */
+  int32_t (*settle)(const MscclcRankArgs *args, uint32_t step, uint32_t signals, uint32_t channels, void *stream);
 } MscclcNetworkBody;
 
 /* Description of a kernel; static data. A message is as long as the output of an AllGather, and as the input of every

@@ -115,6 +115,7 @@ Status Communicator::meet(const MscclcCommunicatorOptions &options, NcclRanks *n
   const auto failed = [this](const Status &reason) { watch_->fail(reason); };
   const std::chrono::milliseconds timeout(
       options.setup_timeout_ms == 0 ? defaultSetupMs : std::min(options.setup_timeout_ms, longestMs));
+  setupTimeoutNs_ = static_cast<uint64_t>(timeout.count()) * 1000000;
   MscclcEngine *engine = nullptr;
   if (nccl != nullptr) {
     MSCCLC_TRY(NcclEngine::create({*platform_, std::move(*nccl), timeout, failed}, engine));
@@ -250,9 +251,12 @@ Status Communicator::reset() {
   if (Status status = health(); status.code == MSCCLC_ERROR_PEER_LOST)
     return status;
   MSCCLC_TRY(settle());
+  Status drained;
   for (Instance *instance : instances_)
-    MSCCLC_TRY(instance->drain());
-  MSCCLC_TRY(barrier("reset communicator: launches are over"));
+    if (Status one = instance->drain(); drained.ok())
+      drained = std::move(one);
+  std::vector<Bytes> all;
+  MSCCLC_TRY(agree("reset communicator: launches are over", drained, {}, all));
   for (Instance *instance : instances_)
     MSCCLC_TRY(instance->reset());
   watch_->clear();

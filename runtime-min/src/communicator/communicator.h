@@ -46,6 +46,7 @@ public:
   /// Whether launches of different instances follow each other.
   bool chains() const { return chains_; }
   uint64_t waitTimeoutNs() const { return waitTimeoutNs_; }
+  uint64_t setupTimeoutNs() const { return setupTimeoutNs_; }
 
   Status health() const { return watch_->health(); }
   /// Makes all waits give up, here and in the other processes. From any thread.
@@ -84,6 +85,7 @@ private:
   std::vector<std::vector<char>> reaches_; ///< by index into devices_, twice
   bool hasMulticast_ = false;
   uint64_t waitTimeoutNs_ = 0;
+  uint64_t setupTimeoutNs_ = 0;
   bool chains_ = true;
   std::unique_ptr<Watch> watch_;
   struct DestroyEngine {

@@ -22,7 +22,9 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
   MSCCLC_TRY(instance->openPorts(name));
   instance->local_.resize(communicator.localRanks());
   // NCCL does not say what a signal of a port begins with.
-  Status ready = instance->settlePorts(true);
+  Status ready = instance->startSettling(MSCCLC_SETTLE_CLEAR);
+  if (ready.ok())
+    ready = instance->awaitSettling();
   for (uint32_t i = 0; i < communicator.localRanks() && ready.ok(); ++i)
     ready = instance->prepareRank(i);
   // A peer's first signal must not come before these counters are there.
@@ -105,21 +107,51 @@ const void *Instance::networkOf(uint32_t localIndex) const {
   return ports_ ? communicator_.engine().port_communicator(ports_.get(), localIndex) : nullptr;
 }
 
-Status Instance::settlePorts(bool clear) {
-  Platform &platform = communicator_.platform();
+Status Instance::startSettling(MscclcSettleStep step) {
   for (uint32_t i = 0; i < communicator_.localRanks() && ports_; ++i) {
-    MSCCLC_TRY(platform.use(communicator_.device(i)));
-    if (const int32_t code = kernel_.network->settle(networkOf(i), mostPorts(), clear ? 1 : 0, communicator_.stream(i));
+    const uint32_t self = communicator_.firstLocalRank() + i;
+    MscclcRankArgs args{};
+    args.rank = self;
+    args.network = networkOf(i);
+    args.status = local_[i].settling;
+    args.timeout_ns = communicator_.setupTimeoutNs();
+    if (local_[i].channels != nullptr)
+      args.port_channels = local_[i].channels + infos_[self].memory_channels;
+    MSCCLC_TRY(communicator_.platform().use(communicator_.device(i)));
+    if (const int32_t code =
+            kernel_.network->settle(&args, step, mostPorts(), infos_[self].port_channels, communicator_.stream(i));
         code != MSCCLC_OK)
-      return kernelFailure(code, kernel_.name, communicator_.firstLocalRank() + i);
+      return kernelFailure(code, kernel_.name, self);
   }
+  return {};
+}
+
+Status Instance::awaitSettling() {
   for (uint32_t i = 0; i < communicator_.localRanks() && ports_; ++i)
-    MSCCLC_TRY(platform.synchronize(communicator_.device(i), communicator_.stream(i)));
+    MSCCLC_TRY(communicator_.platform().synchronize(communicator_.device(i), communicator_.stream(i)));
   return {};
 }
 
 Status Instance::drain() {
-  return settlePorts(false);
+  if (!ports_)
+    return {};
+  for (const RankState &state : local_)
+    *state.settling = {};
+  // All send before any waits: ranks that share a device may share a queue of it.
+  MSCCLC_TRY(startSettling(MSCCLC_SETTLE_SEND));
+  MSCCLC_TRY(startSettling(MSCCLC_SETTLE_AWAIT));
+  MSCCLC_TRY(awaitSettling());
+  for (const RankState &state : local_)
+    if (state.settling->num_stalls != 0) {
+      const MscclcStall &stall = state.settling->stalls[0];
+      return failure(MSCCLC_ERROR_TIMEOUT,
+                     "kernel '%s': what rank %u has sent to rank %u over the network has not arrived in the time of a "
+                     "set-up (port channel %llu)",
+                     kernel_.name, stall.kind == MSCCLC_WAIT_FLUSH ? stall.rank : stall.peer,
+                     stall.kind == MSCCLC_WAIT_FLUSH ? stall.peer : stall.rank,
+                     static_cast<unsigned long long>(stall.index));
+    }
+  return {};
 }
 
 char *Instance::syncOf(uint32_t localIndex, uint32_t rank) const {
@@ -230,6 +262,10 @@ Status Instance::prepareRank(uint32_t localIndex) {
   MSCCLC_TRY(platform.allocatePinned(sizeof(MscclcStatus), memory));
   state.status = static_cast<MscclcStatus *>(memory);
   communicator_.watch().add(state.status, kernel_.name);
+  if (ports_) {
+    MSCCLC_TRY(platform.allocatePinned(sizeof(MscclcStatus), memory));
+    state.settling = static_cast<MscclcStatus *>(memory);
+  }
   if (!served.empty()) {
     MSCCLC_TRY(Proxy::create(platform, device, self, kernel_.name, std::move(served), state.proxy));
     state.proxy->follow(state.event, graphs_);
@@ -261,6 +297,8 @@ Instance::~Instance() {
       communicator_.watch().remove(state.status);
       communicator_.platform().releasePinned(state.status);
     }
+    if (state.settling != nullptr)
+      communicator_.platform().releasePinned(state.settling);
     if (state.event != nullptr)
       communicator_.platform().destroyEvent(communicator_.device(i), state.event);
     if (state.channels != nullptr)
@@ -299,7 +337,8 @@ void Instance::forget(const Region *region) {
 Status Instance::reset() {
   MSCCLC_TRY(sync_->clear());
   MSCCLC_TRY(scratch_->clear());
-  MSCCLC_TRY(settlePorts(true));
+  MSCCLC_TRY(startSettling(MSCCLC_SETTLE_CLEAR));
+  MSCCLC_TRY(awaitSettling());
   for (uint32_t i = 0; i < local_.size(); ++i) {
     MSCCLC_TRY(writeSemaphores(i));
     if (local_[i].proxy)

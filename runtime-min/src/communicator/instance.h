@@ -29,7 +29,8 @@ public:
   Status settle();
   /// Makes the proxies forget `region`. Nothing runs.
   void forget(const Region *region);
-  /// Waits until what the launches so far have sent over the network has left.
+  /// Waits until what the launches so far of all ranks have sent over the network has arrived, as long as the set-up
+  /// of a communicator may take.
   Status drain();
   /// Everything as it was made. Nothing runs, on any rank, and all have drained.
   Status reset();
@@ -42,6 +43,7 @@ private:
   struct RankState {
     MscclcChannel *channels = nullptr; ///< on the device: memory channels, then port channels
     MscclcStatus *status = nullptr;
+    MscclcStatus *settling = nullptr; ///< of the ports' settling; null where it has none
     std::unique_ptr<Proxy> proxy;
     std::map<const Region *, uint32_t> memories; ///< that the proxy knows, with its numbers
     std::vector<MscclcBuffers> buffers;          ///< of the launch under way, by rank
@@ -59,8 +61,10 @@ private:
   Status openPorts(const std::string &name);
   /// Port channels of the rank that has most: so many signals each rank's device communicator has.
   uint32_t mostPorts() const;
-  /// MscclcNetworkBody::settle on all local ranks, which it waits for.
-  Status settlePorts(bool clear);
+  /// MscclcNetworkBody::settle on all local ranks.
+  Status startSettling(MscclcSettleStep step);
+  /// Waits for its steps so far.
+  Status awaitSettling();
   const void *networkOf(uint32_t localIndex) const;
   Status prepareRank(uint32_t localIndex);
   Status addMemoryChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels) const;

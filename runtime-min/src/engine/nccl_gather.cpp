@@ -46,7 +46,6 @@ Status NcclGather::await(size_t localIndex) {
 }
 
 Status NcclGather::gather(uint8_t *all, uint64_t each) {
-  const NcclLibrary &library = nccl_.library;
   for (const int32_t device : nccl_.devices) {
     void *memory = nullptr;
     MSCCLC_TRY(platform_.allocate(device, nccl_.ranks * each, MemoryKind::Plain, {}, memory));
@@ -56,13 +55,9 @@ Status NcclGather::gather(uint8_t *all, uint64_t each) {
   const auto partOf = [&](size_t i) { return static_cast<uint8_t *>(memory_[i]) + (nccl_.first + i) * each; };
   for (size_t i = 0; i < memory_.size(); ++i)
     MSCCLC_TRY(platform_.copy(nccl_.devices[i], partOf(i), all + nccl_.first * each, each));
-  MSCCLC_TRY(library.finish("ncclGroupStart", nullptr, library.groupStart()));
-  Status started;
-  for (size_t i = 0; i < memory_.size() && started.ok(); ++i)
-    started = library.join("ncclAllGather",
-                           library.allGather(partOf(i), memory_[i], each, ncclBytesType, nccl_.comms[i], streams_[i]));
-  MSCCLC_TRY(library.finishGroup(nccl_.comms, library.groupEnd()));
-  MSCCLC_TRY(started);
+  MSCCLC_TRY(nccl_.inGroup(platform_, "ncclAllGather", [&](size_t i) {
+    return nccl_.library.allGather(partOf(i), memory_[i], each, ncclBytesType, nccl_.comms[i], streams_[i]);
+  }));
   for (size_t i = 0; i < memory_.size(); ++i)
     MSCCLC_TRY(await(i));
   return platform_.copy(nccl_.devices[0], all, memory_[0], nccl_.ranks * each);

@@ -190,6 +190,73 @@ TEST_CASE("After a reset signals count from the beginning") {
         }) == Codes(kernel.ranks / gpus, 0));
 }
 
+TEST_CASE("What was sent before a reset comes no later") {
+  const MscclcKernel &kernel = load(anyKernel);
+  const std::string place = newPlace();
+  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+          ::setenv("NCCL_DOUBLE_LATE", "150", 1);
+          Communicator communicator(node(kernel, process, place));
+          Run run(communicator, kernel, messageOf(kernel, 100));
+          // Signals of the first node are on their way when all meet for the reset.
+          if (process == 0) {
+            run.instance().launch(run.call(messageOf(kernel, 100)));
+            ::usleep(20000);
+            communicator.abort("enough");
+          }
+          Failure failure;
+          while (failure.code == MSCCLC_OK)
+            failure = failureOf([&] { communicator.synchronize(); });
+          communicator.reset();
+          return run.right(messageOf(kernel, 99), 0) && run.right(messageOf(kernel, 7), 1) ? 0 : 1;
+        }) == Codes(kernel.ranks / gpus, 0));
+}
+
+TEST_CASE("A reset does not wait for what never arrives longer than a set-up may take") {
+  const MscclcKernel &kernel = load(anyKernel);
+  const std::string place = newPlace();
+  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+          ::setenv("NCCL_DOUBLE_LATE", process == 0 ? "60000" : "0", 1);
+          CommunicatorOptions options = node(kernel, process, place);
+          options.setup_timeout_ms = 500;
+          Communicator communicator(options);
+          Run run(communicator, kernel, messageOf(kernel, 100));
+          const Failure failure = failureOf([&] { communicator.reset(); });
+          return process == 0 || (failure.code == MSCCLC_ERROR_TIMEOUT && contains(failure.text, "over the network"))
+                     ? 0
+                     : 1;
+        }) == Codes(kernel.ranks / gpus, 0));
+}
+
+TEST_CASE("A flush that does not end gives up after the time-out, or when a node is lost") {
+  const MscclcKernel &kernel = load(anyKernel);
+  for (const bool killed : {false, true}) {
+    const std::string place = newPlace();
+    Codes expected(kernel.ranks / gpus, 0);
+    expected[1] = killed ? -1 : 0;
+    CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+            if (process == 0)
+              ::setenv("NCCL_DOUBLE_KEEPS", "1", 1);
+            CommunicatorOptions options = node(kernel, process, place);
+            options.wait_timeout_ms = process == 0 && !killed ? 300 : MSCCLC_NO_TIMEOUT;
+            Communicator communicator(options);
+            Run run(communicator, kernel, messageOf(kernel, 100));
+            run.instance().launch(run.call(messageOf(kernel, 100)));
+            if (process == 1 && killed) {
+              communicator.synchronize();
+              ::kill(::getpid(), SIGKILL);
+            }
+            Failure failure;
+            while (failure.code == MSCCLC_OK)
+              failure = failureOf([&] { communicator.synchronize(); });
+            if (killed)
+              return failure.code == MSCCLC_ERROR_PEER_LOST ? 0 : 1;
+            return failure.code == MSCCLC_ERROR_TIMEOUT && contains(failure.text, "waits for flush 1 of port channel 0")
+                       ? 0
+                       : 1;
+          }) == expected);
+  }
+}
+
 TEST_CASE("A node that is killed is reported by the others, and they end") {
   const MscclcKernel &kernel = load(anyKernel);
   const std::string place = newPlace();

@@ -305,7 +305,8 @@ int ncclDevCommCreate(ncclComm *comm, const ncclDevCommRequirements *wanted, ncc
     return InvalidArgument;
 #endif
   *made = {comm->rank, comm->ranks, contexts(), nullptr};
-  const auto signals = static_cast<uint32_t>(wanted->ginSignalCount);
+  const auto signals = static_cast<uint32_t>(wanted->ginSignalCount),
+             counters = static_cast<uint32_t>(wanted->ginCounterCount);
   void *memory = nullptr;
   const uint64_t bytes = std::max(uint64_t{8} * signals * contexts(), uint64_t{8});
   if (ncclMemAlloc(&memory, bytes) != Success)
@@ -318,7 +319,7 @@ int ncclDevCommCreate(ncclComm *comm, const ncclDevCommRequirements *wanted, ncc
                  std::vector<Part> parts;
                  if (const int result = mapAll(offers, parts); result != Success)
                    return result;
-                 made->network = new Network(comm->rank, contexts(), signals, std::move(parts),
+                 made->network = new Network(comm->rank, contexts(), signals, counters, std::move(parts),
                                              [](ncclWindow_t w) -> const std::vector<Part> & { return w->parts; });
                  return static_cast<int>(Success);
                }});

@@ -22,57 +22,86 @@ struct Part {
   uint64_t bytes;
 };
 
-/// Late, as NCCL allows: a put is done by the first signal of its context to its peer, by a flush of its context, or
-/// some time after. Until then its source is read by nobody, and what was put is seen by nobody.
+/// Late, as NCCL allows: what was sent arrives with the first signal behind it of its context to its peer, or some time
+/// after. A flush takes the data from its source and does not wait for it to arrive. Until then the source is read by
+/// nobody, and what was put is seen by nobody. NCCL_DOUBLE_LATE: milliseconds that a signal is on its way (0, if it is
+/// not set). Where NCCL_DOUBLE_KEEPS is set nothing leaves its source for good, as if peers did not answer.
 class Network : public NcclDoubleNetwork {
 public:
   /// `signals`: of each rank, `count` of each of the `contexts`. `partsOf` a window says where each rank has its
   /// memory.
-  Network(int rank, uint32_t contexts, uint32_t count, std::vector<Part> signals,
+  Network(int rank, uint32_t contexts, uint32_t count, uint32_t counters, std::vector<Part> signals,
           const std::vector<Part> &(*partsOf)(ncclWindow_t))
       : rank_(static_cast<size_t>(rank)), count_(count), signals_(std::move(signals)), partsOf_(partsOf),
-        pending_(contexts) {
-    // NCCL gives signals again, with the values that they have.
-    for (uint32_t context = 0; context < contexts; ++context)
+        keeps_(std::getenv("NCCL_DOUBLE_KEEPS") != nullptr), pending_(contexts), counters_(contexts) {
+    if (const char *set = std::getenv("NCCL_DOUBLE_LATE"))
+      late_ = std::chrono::milliseconds(std::atoi(set));
+    // NCCL gives signals and counters again, with the values that they have.
+    for (uint32_t context = 0; context < contexts; ++context) {
       for (uint32_t signal = 0; signal < count; ++signal)
         word(rank_, context, signal).store(uint64_t{1000} + signal);
-    late_ = std::thread([this] { doLate(); });
+      counters_[context].assign(counters, 77);
+    }
+    later_ = std::thread([this] { doLater(); });
   }
   ~Network() override {
     stopping_ = true;
-    late_.join();
+    later_.join();
     for (const Part &part : signals_)
       ::munmap(part.begin, part.bytes);
   }
 
   void put(uint32_t context, int peer, ncclWindow_t to, size_t toOffset, ncclWindow_t from, size_t fromOffset,
-           size_t bytes) override {
-    const Put put{peer, within(partsOf_(to)[static_cast<size_t>(peer)], toOffset, bytes),
-                  within(partsOf_(from)[rank_], fromOffset, bytes), bytes};
+           size_t bytes, const ncclGinCounter_t *counter) override {
+    Sent put{peer, within(partsOf_(to)[static_cast<size_t>(peer)], toOffset, bytes),
+             within(partsOf_(from)[rank_], fromOffset, bytes), bytes};
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (counter != nullptr)
+      put.counter = &counters_.at(context).at(*counter);
     pending_.at(context).push_back(put);
     ++posted_;
   }
   void signal(uint32_t context, int peer, ncclGinSignal_t signal) override {
     const std::lock_guard<std::mutex> lock(mutex_);
-    settle(context, [&](const Put &put) { return put.peer == peer; });
-    word(static_cast<size_t>(peer), context, signal).fetch_add(1, std::memory_order_release);
+    Sent sent{peer, nullptr, nullptr, 0};
+    sent.signal = &word(static_cast<size_t>(peer), context, signal);
+    pending_.at(context).push_back(sent);
+    if (late_.count() == 0)
+      arrive(context, [&](const Sent &one) { return one.peer == peer; });
   }
   uint64_t read(uint32_t context, ncclGinSignal_t signal) override {
     return word(rank_, context, signal).load(std::memory_order_acquire);
   }
   void reset(uint32_t context, ncclGinSignal_t signal) override { word(rank_, context, signal).store(0); }
-  void flush(uint32_t context) override {
+  uint64_t readCounter(uint32_t context, ncclGinCounter_t counter) override {
     const std::lock_guard<std::mutex> lock(mutex_);
-    settle(context, [](const Put &) { return true; });
+    if (!keeps_)
+      leave(context);
+    return counters_.at(context).at(counter);
+  }
+  void resetCounter(uint32_t context, ncclGinCounter_t counter) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    counters_.at(context).at(counter) = 0;
+  }
+  bool flush(uint32_t context) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!keeps_)
+      leave(context);
+    return !keeps_;
   }
 
 private:
-  struct Put {
+  using Clock = std::chrono::steady_clock;
+  /// A put, or a signal.
+  struct Sent {
     int peer;
     char *to;
     const char *from;
     size_t bytes;
+    std::vector<char> left = {}; ///< what has left its source
+    uint64_t *counter = nullptr;
+    std::atomic<uint64_t> *signal = nullptr;
+    Clock::time_point since = Clock::now();
   };
 
   static char *within(const Part &part, size_t offset, size_t bytes) {
@@ -88,36 +117,52 @@ private:
     }
     return reinterpret_cast<std::atomic<uint64_t> *>(signals_[rank].begin)[context * count_ + signal];
   }
-  template <class Which> void settle(uint32_t context, Which which) {
-    std::list<Put> &puts = pending_.at(context);
-    for (auto put = puts.begin(); put != puts.end();) {
-      if (!which(*put)) {
-        ++put;
+  /// The sources may be written again.
+  void leave(uint32_t context) {
+    for (Sent &put : pending_.at(context)) {
+      if (put.from == nullptr)
+        continue;
+      put.left.assign(put.from, put.from + put.bytes);
+      put.from = nullptr;
+      if (put.counter != nullptr)
+        ++*put.counter;
+    }
+  }
+  template <class Which> void arrive(uint32_t context, Which which) {
+    if (!keeps_)
+      leave(context);
+    std::list<Sent> &all = pending_.at(context);
+    for (auto sent = all.begin(); sent != all.end();) {
+      if (!which(*sent)) {
+        ++sent;
         continue;
       }
-      copy(*put);
-      put = puts.erase(put);
+      if (sent->signal != nullptr)
+        sent->signal->fetch_add(1, std::memory_order_release);
+      else
+        copy(sent->to, sent->from != nullptr ? sent->from : sent->left.data(), sent->bytes);
+      sent = all.erase(sent);
     }
   }
   /// Whoever polls what was put sees aligned words whole.
-  static void copy(const Put &put) {
-    const uintptr_t low =
-        reinterpret_cast<uintptr_t>(put.to) | reinterpret_cast<uintptr_t>(put.from) | static_cast<uintptr_t>(put.bytes);
+  static void copy(char *to, const char *from, size_t bytes) {
+    const uintptr_t low = reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from) | bytes;
     if (low % sizeof(uint64_t) != 0) {
-      std::memcpy(put.to, put.from, put.bytes);
+      std::memcpy(to, from, bytes);
       return;
     }
-    for (size_t at = 0; at < put.bytes; at += sizeof(uint64_t))
-      __atomic_store_n(reinterpret_cast<uint64_t *>(put.to + at), *reinterpret_cast<const uint64_t *>(put.from + at),
+    for (size_t at = 0; at < bytes; at += sizeof(uint64_t))
+      __atomic_store_n(reinterpret_cast<uint64_t *>(to + at), *reinterpret_cast<const uint64_t *>(from + at),
                        __ATOMIC_RELEASE);
   }
-  /// Does puts once no more have come for a while.
-  void doLate() {
+  /// Lets arrive what is late enough, once no more has come for a while.
+  void doLater() {
     for (uint64_t before = 0; !stopping_;) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       const std::lock_guard<std::mutex> lock(mutex_);
+      const Clock::time_point sentBefore = Clock::now() - late_;
       for (uint32_t context = 0; before == posted_ && context < pending_.size(); ++context)
-        settle(context, [](const Put &) { return true; });
+        arrive(context, [&](const Sent &sent) { return sent.since <= sentBefore; });
       before = posted_;
     }
   }
@@ -126,11 +171,14 @@ private:
   const uint32_t count_;
   const std::vector<Part> signals_; ///< by rank
   const std::vector<Part> &(*const partsOf_)(ncclWindow_t);
+  const bool keeps_;
+  std::chrono::milliseconds late_{0};
   std::mutex mutex_;
-  std::vector<std::list<Put>> pending_; ///< by context
+  std::vector<std::list<Sent>> pending_;        ///< by context
+  std::vector<std::vector<uint64_t>> counters_; ///< by context
   uint64_t posted_ = 0;
   std::atomic<bool> stopping_{false};
-  std::thread late_;
+  std::thread later_;
 };
 
 } // namespace nccl_double

@@ -121,9 +121,9 @@ TEST_CASE("a size that is compiled in must be one of the plan's") {
   options.messageSize = 4096;
   CHECK(refusal(program, options).find("message size 4096 is outside the plan's range of 1024 to 2048 bytes") !=
         std::string::npos);
-  options.messageSize = 1028;
+  options.messageSize = 1029;
   CHECK(refusal(program, options)
-            .find("message size 1028 is not a multiple of 8, one share for each rank of an element's 4 bytes") !=
+            .find("message size 1029 is not a multiple of 2, one share for each rank of an element's 1 bytes") !=
         std::string::npos);
 }
 

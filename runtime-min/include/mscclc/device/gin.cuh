@@ -4,6 +4,14 @@
 // A signal of NCCL's is a counter of the rank that waits: channel c of a rank waits for its signal c. Signals and the
 // data before them go through one context, which both ends know: c modulo their number. Packets that are put need no
 // signal: the network writes aligned words of eight bytes whole.
+//
+// What the proof takes from a port, and what NCCL promises for it:
+//  - A signal that was waited for says that all earlier puts of the channel have arrived. NCCL promises it of a strong
+//    signal, for the puts before it of its context and to its peer.
+//  - A flush says that the sources of earlier puts may be written again, and nothing of the other end. NCCL promises
+//    no more of its flush, nor of the counter that a put raises.
+//  - Nothing of an aborted launch comes later than a reset. No flush says so: each end sends one more strong signal,
+//    the settling signal, and a reset waits for those of the peers. Channel c waits for signal `signals` + c.
 #pragma once
 
 #include <nccl_device.h>
@@ -14,6 +22,10 @@
 #ifndef MSCCLC_GIN_LARGEST_PUT
 #define MSCCLC_GIN_LARGEST_PUT (uint64_t{1} << 30)
 #endif
+
+/// NCCL's flush takes a time limit from 2.32 on. Before, a put raises a counter when it has left its source, and a
+/// flush waits for that.
+#define MSCCLC_GIN_COUNTS (NCCL_VERSION_CODE < 23200)
 
 namespace mscclc::device::detail {
 
@@ -28,16 +40,17 @@ MSCCLC_DEVICE ncclGin contextOf(const ncclDevComm &comm, uint32_t channel) {
   return ncclGin(comm, static_cast<int>(channel % comm.ginContextCount));
 }
 
-/// The way out of one end of a port channel.
+/// The way out of one end of a port channel, the rank's `index`-th.
 class NetworkPort {
 public:
-  MSCCLC_DEVICE NetworkPort(const ncclDevComm &comm, const MscclcChannel &channel)
-      : heard_(channel.network != MSCCLC_UNPAIRED), signal_(heard_ ? channel.network - 1 : 0),
-        gin_(contextOf(comm, signal_)), world_(ncclTeamWorld(comm)), peer_(static_cast<int>(channel.peer)) {}
+  MSCCLC_DEVICE NetworkPort(const ncclDevComm &comm, const MscclcChannel &channel, uint32_t index)
+      : heard_(channel.network != MSCCLC_UNPAIRED), signal_(heard_ ? channel.network - 1 : 0), index_(index),
+        asked_(channel.flush_requests), gin_(contextOf(comm, signal_)), world_(ncclTeamWorld(comm)),
+        peer_(static_cast<int>(channel.peer)) {}
 
-  /// What the proxy does for a request; waits for its flush, the `flush`-th of the channel, if it has one.
+  /// What the proxy does for a request; waits for its flush, if it has one.
   MSCCLC_DEVICE void send(const MscclcRankArgs &args, uint32_t operation, const MscclcTrigger &wanted,
-                          const MscclcPlace &from, const MscclcPlace &to, uint64_t flush) const {
+                          const MscclcPlace &from, const MscclcPlace &to) const {
     const bool signals = heard_ && (wanted.flags & MSCCLC_TRIGGER_SIGNAL) != 0;
     fenceNetwork();
     if (wanted.size != 0) {
@@ -46,21 +59,46 @@ public:
                sourceAt = beginOf(from, args.rank) + wanted.src_offset, left = wanted.size;
       constexpr uint64_t most = MSCCLC_GIN_LARGEST_PUT;
       for (; left > most; left -= most, targetAt += most, sourceAt += most)
-        gin_.put(world_, peer_, target, targetAt, source, sourceAt, most);
+        put(target, targetAt, source, sourceAt, most, ncclGin_None{});
       if (signals)
-        gin_.put(world_, peer_, target, targetAt, source, sourceAt, left, Signal{signal_});
+        put(target, targetAt, source, sourceAt, left, Signal{signal_});
       else
-        gin_.put(world_, peer_, target, targetAt, source, sourceAt, left);
+        put(target, targetAt, source, sourceAt, left, ncclGin_None{});
     } else if (signals) {
       gin_.signal(world_, peer_, Signal{signal_});
     }
     if ((wanted.flags & MSCCLC_TRIGGER_FLUSH) != 0)
-      awaitSources(args, {MSCCLC_WAIT_FLUSH, operation, channelPeer(), wanted.channel, flush});
+      awaitSources(args, operation);
+  }
+
+  /// Tells the peer that all of the channel has arrived, by the settling signal; where nobody hears signals, does
+  /// nothing.
+  MSCCLC_DEVICE void settle(uint32_t signals) const {
+    if (heard_)
+      gin_.signal(world_, peer_, Signal{signals + signal_});
+  }
+
+  /// Waits until the channel's puts so far have left their sources. Gives up as all waits do: NCCL's own flush would
+  /// wait for ever for a peer that died.
+  MSCCLC_DEVICE void awaitSources(const MscclcRankArgs &args, uint32_t operation) const {
+#if MSCCLC_GIN_COUNTS
+    const uint64_t puts = loadRelaxed(asked_);
+    spin(args, {MSCCLC_WAIT_FLUSH, operation, channelPeer(), index_, puts}, [&](uint64_t &seen) {
+      seen = gin_.readCounter(index_);
+      return seen >= puts;
+    });
+#else
+    const uint64_t flush = fetchAddDevice(asked_, 1) + 1;
+    constexpr uint64_t cycles = 1000; // of one poll
+    spin(args, {MSCCLC_WAIT_FLUSH, operation, channelPeer(), index_, flush}, [&](uint64_t &seen) {
+      seen = flush - 1;
+      return gin_.flush(ncclCoopThread(), cuda::memory_order_acquire, ncclGin_None{}, cycles) == ncclSuccess;
+    });
+#endif
   }
 
 private:
-  // A signal that is seen says that all puts before it, of its context and to its peer, have arrived.
-#if NCCL_VERSION_CODE >= 23200
+#if NCCL_VERSION_CODE >= 23005 // before, all are strong
   using Signal = ncclGin_StrongSignalInc;
 #else
   using Signal = ncclGin_SignalInc;
@@ -70,55 +108,71 @@ private:
   static MSCCLC_DEVICE uint64_t beginOf(const MscclcPlace &place, uint32_t rank) {
     return place.begins == nullptr ? 0 : place.begins[rank];
   }
-  /// Waits until the context's puts so far, to any peer, have left their sources.
-  MSCCLC_DEVICE void awaitSources(const MscclcRankArgs &args, const WaitInfo &info) const {
-#if NCCL_VERSION_CODE >= 23200
-    constexpr uint64_t cycles = 1000; // of one poll
-    spin(args, info, [&](uint64_t &seen) {
-      seen = info.expected - 1;
-      return gin_.flush(ncclCoopThread(), cuda::memory_order_acquire, ncclGin_None{}, cycles) == ncclSuccess;
-    });
+  template <class Action>
+  MSCCLC_DEVICE void put(ncclWindow_t target, uint64_t targetAt, ncclWindow_t source, uint64_t sourceAt, uint64_t bytes,
+                         Action action) const {
+#if MSCCLC_GIN_COUNTS
+    fetchAddDevice(asked_, 1);
+    gin_.put(world_, peer_, target, targetAt, source, sourceAt, bytes, action, ncclGin_CounterInc{index_});
 #else
-    // NCCL waits by itself, for as long as it takes.
-    static_cast<void>(info);
-    if (loadHost(&args.status->abort) == 0)
-      gin_.flush(ncclCoopThread());
+    gin_.put(world_, peer_, target, targetAt, source, sourceAt, bytes, action);
 #endif
   }
 
   const bool heard_;
   const uint32_t signal_;
+  const uint32_t index_;
+  uint64_t *const asked_; ///< puts, where they are counted, else flushes
   const ncclGin gin_;
   const ncclTeam world_;
   const int peer_;
 };
 
+/// Waits until this rank's port channel `index` has seen `expected` of signal `signal`.
+MSCCLC_DEVICE void awaitSignal(const ncclDevComm &comm, const MscclcRankArgs &args, uint32_t operation, uint32_t index,
+                               uint32_t peer, uint32_t signal, uint64_t expected) {
+  const ncclGin gin = contextOf(comm, index);
+  spin(args, {MSCCLC_WAIT_PORT, operation, peer, index, expected}, [&](uint64_t &seen) {
+    seen = gin.readSignal(static_cast<ncclGinSignal_t>(signal));
+    return seen >= expected;
+  });
+}
+
 /// Waits for the next signal of this rank's port channel `index`.
 template <class K>
-MSCCLC_DEVICE void waitNetwork(const K &k, uint32_t operation, int index, const MscclcChannel &channel) {
-  const ncclGin gin = contextOf(k.parameters.network, static_cast<uint32_t>(index));
+MSCCLC_DEVICE void waitNetwork(const K &k, uint32_t operation, uint32_t index, const MscclcChannel &channel) {
   const uint64_t expected = loadRelaxed(channel.expected) + 1;
-  spin(k.args, {MSCCLC_WAIT_PORT, operation, channel.peer, static_cast<uint64_t>(index), expected},
-       [&](uint64_t &seen) {
-         seen = gin.readSignal(static_cast<ncclGinSignal_t>(index));
-         return seen >= expected;
-       });
+  awaitSignal(k.parameters.network, k.args, operation, index, channel.peer, index, expected);
   storeRelaxed(channel.expected, expected);
   orderAliases<K>();
 }
 
-/// One thread, between launches: lets all that was sent leave, or takes back the rank's own signals. Of each kernel its
-/// own. NCCL's flush does not say that puts have arrived: after an abort, a put or a signal that is on its way for
-/// longer than all ranks take to meet comes too late to be taken back.
+/// One thread, between launches: a step of MscclcNetworkBody::settle. Of each kernel its own.
 template <class Plan>
 MSCCLC_KERNEL(1)
-settleNetwork(MSCCLC_PARAMETERS(ncclDevComm) comm, uint32_t signals, uint32_t clear) {
-  for (uint32_t context = 0; context < comm.ginContextCount; ++context) {
+settleNetwork(MSCCLC_PARAMETERS(ncclDevComm) comm, MSCCLC_PARAMETERS(MscclcRankArgs) args, uint32_t step,
+              uint32_t signals, uint32_t channels) {
+  for (uint32_t context = 0; step == MSCCLC_SETTLE_CLEAR && context < comm.ginContextCount; ++context) {
     const ncclGin gin = contextOf(comm, context);
-    if (clear == 0)
-      gin.flush(ncclCoopThread());
-    for (uint32_t signal = 0; clear != 0 && signal < signals; ++signal)
+    for (uint32_t signal = 0; signal < 2 * signals; ++signal)
       gin.resetSignal(signal);
+#if MSCCLC_GIN_COUNTS
+    for (uint32_t counter = 0; counter < signals; ++counter)
+      gin.resetCounter(counter);
+#endif
+  }
+  for (uint32_t c = 0; step != MSCCLC_SETTLE_CLEAR && c < channels; ++c) {
+    const MscclcChannel &channel = args.port_channels[c];
+    if (channel.network == 0)
+      continue;
+    const NetworkPort port(comm, channel, c);
+    if (step == MSCCLC_SETTLE_SEND) {
+      port.settle(signals);
+      continue;
+    }
+    if (channel.network != MSCCLC_UNPAIRED)
+      awaitSignal(comm, args, step, c, channel.peer, signals + c, 1);
+    port.awaitSources(args, step);
   }
 }
 
@@ -142,19 +196,25 @@ int32_t makeNetwork(int (*create)(void *, const void *, void *), void *comm, uin
 #if NCCL_VERSION_CODE >= 23200
   wanted.ginVaSignalsRequired = false;
 #endif
-  wanted.ginSignalCount = static_cast<int>(signals);
+  wanted.ginSignalCount = static_cast<int>(2 * signals);
+#if MSCCLC_GIN_COUNTS
+  wanted.ginCounterCount = static_cast<int>(signals);
+#endif
   return create(comm, &wanted, made);
 }
 
-template <class Plan> int32_t settleNetwork(const void *made, uint32_t signals, uint32_t clear, void *stream) {
-  ncclDevComm comm = *static_cast<const ncclDevComm *>(made);
+template <class Plan>
+int32_t settleNetwork(const MscclcRankArgs *given, uint32_t step, uint32_t signals, uint32_t channels, void *stream) {
+  ncclDevComm comm = *static_cast<const ncclDevComm *>(given->network);
+  MscclcRankArgs args = *given;
 #ifdef __CUDACC__
-  void *parameters[] = {&comm, &signals, &clear};
+  void *parameters[] = {&comm, &args, &step, &signals, &channels};
   const cudaError_t result = cudaLaunchKernel(reinterpret_cast<const void *>(detail::settleNetwork<Plan>), dim3(1),
                                               dim3(1), parameters, 0, static_cast<cudaStream_t>(stream));
   return result == cudaSuccess ? MSCCLC_OK : MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
 #else
-  static_cast<standin::Stream *>(stream)->launch(1, 1, [=] { detail::settleNetwork<Plan>(comm, signals, clear); });
+  static_cast<standin::Stream *>(stream)->launch(
+      1, 1, [=] { detail::settleNetwork<Plan>(comm, args, step, signals, channels); });
   return MSCCLC_OK;
 #endif
 }

@@ -30,8 +30,7 @@ template <class Plan> int32_t check(const MscclcRankArgs *args, uint32_t threads
   return MSCCLC_OK;
 }
 
-/// The kernel's parameters of a launch. More than CUDA takes are an error of the compiler: the peers' addresses are of
-/// more than a thousand ranks then.
+/// The kernel's parameters of a launch. mscclc refuses to write a kernel that needs more than CUDA takes.
 template <class Plan> Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &info) {
   using Given = Parameters<Plan>;
   static_assert(sizeof(Given) <= 32764, "a kernel of so many ranks does not fit into its parameters");

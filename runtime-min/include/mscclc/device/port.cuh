@@ -58,15 +58,16 @@ MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const M
 template <class K>
 MSCCLC_DEVICE void send(const K &k, uint32_t operation, const MscclcTrigger &wanted, unsigned from, unsigned to) {
   const MscclcChannel &channel = k.args.port_channels[wanted.channel];
-  const bool flushes = (wanted.flags & MSCCLC_TRIGGER_FLUSH) != 0;
-  const uint64_t flush = flushes ? countFlush(channel) : 0;
 #ifdef MSCCLC_GIN
   if (channel.network != 0) {
     const MscclcPlace *const places = k.args.fifo.places;
-    NetworkPort(k.parameters.network, channel).send(k.args, operation, wanted, places[from], places[to], flush);
+    NetworkPort(k.parameters.network, channel, wanted.channel)
+        .send(k.args, operation, wanted, places[from], places[to]);
     return;
   }
 #endif
+  const bool flushes = (wanted.flags & MSCCLC_TRIGGER_FLUSH) != 0;
+  const uint64_t flush = flushes ? countFlush(channel) : 0;
   static_cast<void>(from);
   static_cast<void>(to);
   request(k, operation, wanted);
@@ -99,7 +100,7 @@ template <class K, class L> MSCCLC_DEVICE void portWait(const K &k, uint32_t ope
     const MscclcChannel &channel = k.args.port_channels[c];
 #ifdef MSCCLC_GIN
     if (channel.network != 0) {
-      detail::waitNetwork(k, operation, c, channel);
+      detail::waitNetwork(k, operation, static_cast<uint32_t>(c), channel);
       return;
     }
 #endif

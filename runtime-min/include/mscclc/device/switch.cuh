@@ -5,8 +5,19 @@
 namespace mscclc::device {
 namespace detail {
 
-/// Whether the network reduces T with Op, on every device that has multicast. It multiplies nothing.
+// Floats of 8 bits are reduced by devices from sm_100 on, by code that is for one of them or its family.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000 &&                                                                 \
+    (defined(__CUDA_ARCH_SPECIFIC__) || defined(__CUDA_ARCH_FAMILY_SPECIFIC__))
+#define MSCCLC_NETWORK_ADDS_FLOAT8 true
+#else
+#define MSCCLC_NETWORK_ADDS_FLOAT8 false
+#endif
+
+/// Whether the network reduces T with Op, on every device that the code is for and that has multicast. It multiplies
+/// nothing.
 template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
+  if (std::is_same_v<T, Float8E4m3> || std::is_same_v<T, Float8E5m2>)
+    return MSCCLC_NETWORK_ADDS_FLOAT8 && std::is_same_v<Op, Sum>;
   if (std::is_same_v<Op, Prod> || sizeof(T) == 1)
     return false;
   return std::is_same_v<Op, Sum> || !(std::is_same_v<T, float> || std::is_same_v<T, double>);
@@ -46,6 +57,10 @@ template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char 
     MSCCLC_LOAD_REDUCE(4, "acc::f32.v4.f16x2", "v4.f16x2", "v4.f16x2");
   } else if constexpr (std::is_same_v<T, Bfloat16>) {
     MSCCLC_LOAD_REDUCE(4, "acc::f32.v4.bf16x2", "v4.bf16x2", "v4.bf16x2");
+  } else if constexpr (std::is_same_v<T, Float8E4m3>) {
+    MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.add.acc::f16.v4.e4m3x4");
+  } else if constexpr (std::is_same_v<T, Float8E5m2>) {
+    MSCCLC_LOAD_REDUCE4("multimem.ld_reduce.relaxed.sys.global.add.acc::f16.v4.e5m2x4");
   } else if constexpr (std::is_same_v<T, int32_t>) {
     MSCCLC_LOAD_REDUCE(1, "s32", "s32", "s32");
   } else if constexpr (std::is_same_v<T, uint32_t>) {
