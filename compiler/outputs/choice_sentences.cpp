@@ -99,12 +99,16 @@ std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
       sentence.other = *best;
     }
   }
+  if (chosen.keepsBlocks)
+    sentences.push_back({.key = "thread blocks", .chosen = "those of the schedule", .isSole = true});
   return sentences;
 }
 
 std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
   if (choice.isPinned)
     return "as the program says";
+  if (choice.isSole)
+    return "blocks that are chosen pass the target's limits";
   if (choice.runnerUp.empty())
     return "nothing else was tried";
   const Candidate &other = choice.other;
