@@ -99,8 +99,12 @@ std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
       sentence.other = *best;
     }
   }
-  if (chosen.keepsBlocks)
-    sentences.push_back({.key = "thread blocks", .chosen = "those of the schedule", .isSole = true});
+  if (chosen.keepsBlocks) {
+    ChoiceSentence &sentence = sentences.emplace_back();
+    sentence.key = "thread blocks";
+    sentence.chosen = "those of the schedule";
+    sentence.isSole = true;
+  }
   return sentences;
 }
 
