@@ -100,6 +100,12 @@ ir::ReadableFiles readableFiles(const Options &options) {
   return files;
 }
 
+std::optional<ir::Program> readXmlAgain(const Options &options, std::string_view shownName, const ir::Program &program,
+                                        ir::DiagnosticEngine &diags) {
+  const std::string *text = program.sources.contents(0);
+  return text ? xml::readXml(*text, shownName, {options.ranksPerNode, true}, diags) : std::nullopt;
+}
+
 std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::DiagnosticEngine &diags,
                                        StageTimes &times, [[maybe_unused]] std::vector<std::string> &files) {
   switch (input.kind) {

@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mscclc::driver {
@@ -34,5 +35,9 @@ ir::ReadableFiles readableFiles(const Options &options);
 /// structure is checked. `files` gets what was read besides the input.
 std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::DiagnosticEngine &diags,
                                        StageTimes &times, std::vector<std::string> &files);
+
+/// The schedule in XML that `program` was read from as `shownName`, read once more, with its thread blocks kept.
+std::optional<ir::Program> readXmlAgain(const Options &options, std::string_view shownName, const ir::Program &program,
+                                        ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::driver

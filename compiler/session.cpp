@@ -215,8 +215,10 @@ ExitCode Session::choose(std::string_view pipeline, std::vector<passes::PassReco
   const bool watched = !options_.printBefore.empty() || !options_.printAfter.empty() || !options_.stopAfter.empty() ||
                        options_.verifyEach != Options::VerifyEach::Off || output_.keepsCalls;
   const std::string_view shared = !watched && pipeline.starts_with(sharedPipeline()) ? sharedPipeline() : "";
-  passes::schedule::Choice choice = passes::schedule::choose(
-      job_.program, {on->machine, on->runner, bytes, job_.target, candidatePipeline(), shared});
+  const std::string passes = candidatePipeline();
+  const passes::schedule::Goal goal{on->machine, on->runner, bytes, job_.target, passes, shared};
+  passes::schedule::Choice choice = passes::schedule::choose(job_.program, goal);
+  const bool keeps = choice.tried.empty() && keepBlocks(goal, pipeline, choice);
   done = std::exchange(choice.done, {});
   for (passes::PassRecord &record : done)
     record.seconds = 0;
@@ -228,8 +230,38 @@ ExitCode Session::choose(std::string_view pipeline, std::vector<passes::PassReco
                                         : std::to_string(static_cast<std::uint64_t>(choice.nanoseconds)) + " ns for " +
                                               ir::plural(bytes, "byte")) +
                "\n";
-  job_.chosen = {std::move(choice), anyProtocol, anyInstances, on->machine.name, on->runner, bytes};
+  job_.chosen = {std::move(choice), anyProtocol, anyInstances && !keeps, on->machine.name, on->runner, bytes, keeps};
   return exitDone;
+}
+
+/// Where an executor takes no thread blocks that are chosen, it may take those of a schedule in XML. If it does, the
+/// program is that one, and `choice` what was chosen for it. Else all stays as it is. Other than where there is a
+/// choice, all passes of `pipeline` are run: those that prune make blocks shorter.
+bool Session::keepBlocks(passes::schedule::Goal goal, std::string_view pipeline, passes::schedule::Choice &choice) {
+  if (job_.input.kind != InputKind::Xml || options_.keepBlocks || !job_.target.executor)
+    return false;
+  ir::DiagnosticEngine silent; // what there is to say has been said, or will be
+  ir::Program chosen = job_.program;
+  passes::PassManagerOptions passOptions;
+  passOptions.target = job_.target;
+  passes::PassManager manager(std::move(passOptions), passes::propertiesOf(chosen));
+  manager.add(pipeline);
+  if (manager.run(chosen, silent).ok)
+    return false;
+  std::optional<ir::Program> kept = readXmlAgain(options_, job_.input.shownName, job_.program, silent);
+  if (!kept)
+    return false;
+  std::optional<passes::schedule::Meaning> meaning = passes::schedule::meaningOf(*kept, silent);
+  goal.passes = pipeline;
+  goal.shared = {};
+  passes::schedule::Choice other = passes::schedule::choose(*kept, goal);
+  if (!meaning || other.tried.empty())
+    return false;
+  kept->name = job_.program.name;
+  job_.program = std::move(*kept);
+  meaning_ = std::move(meaning);
+  choice = std::move(other);
+  return true;
 }
 
 /// An error where a plan is not as it would be written for the target: then the target does not run it right.

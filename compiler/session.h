@@ -40,6 +40,7 @@ private:
   ExitCode transform();
   passes::PassManagerOptions passOptions();
   ExitCode choose(std::string_view pipeline, std::vector<passes::PassRecord> &done);
+  bool keepBlocks(passes::schedule::Goal goal, std::string_view pipeline, passes::schedule::Choice &choice);
   ExitCode prove();
   void keepCalls(passes::PassManagerOptions &options);
   void reportRewritten(ir::Program given);

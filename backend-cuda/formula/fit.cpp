@@ -55,11 +55,11 @@ std::optional<Sample> firstWrong(const SampleSpace &space, const ValueOf &value,
   return wrong;
 }
 
-/// `sum`, if it is `value` everywhere; modulo `n` unless that is 0.
-std::optional<LinearSum> ifRight(const SampleSpace &space, const ValueOf &value, LinearSum sum, int n = 0) {
+/// `sum`, if it is `value` everywhere.
+std::optional<LinearSum> ifRight(const SampleSpace &space, const ValueOf &value, LinearSum sum) {
   const bool right = forAll(space, [&](const Sample &s) {
-    const std::int64_t v = value(s), found = sum.at(s);
-    return v == anyValue || (n == 0 ? found : (found % n + n) % n) == v;
+    const std::int64_t v = value(s);
+    return v == anyValue || sum.at(s) == v;
   });
   return right ? std::optional(std::move(sum)) : std::nullopt;
 }
@@ -110,32 +110,49 @@ std::optional<LinearSum> fitSum(const SampleSpace &space, const ValueOf &value, 
   return std::nullopt;
 }
 
+ModuloFitter::ModuloFitter(const SampleSpace &space, const ValueOf &asked, Terms terms)
+    : space_(space), terms_(std::move(terms)), neighbours_(terms_.size()) {
+  std::size_t missing = terms_.size() - 1; // a constant has no neighbour
+  forAll(space, [&](const Sample &s) {
+    if (asked(s) == anyValue)
+      return true;
+    if (!first_) {
+      first_ = s;
+    } else if (const auto term = neighbourBy(terms_, *first_, s); term && !neighbours_[*term]) {
+      neighbours_[*term] = s;
+      --missing;
+    }
+    return missing != 0;
+  });
+}
+
 // Slopes are read off neighbours of the first sample, which differ from it in one term by one; the constant then
 // follows from the first sample. A term without such a neighbour has slope 0, and the check at the end may fail.
-std::optional<LinearSum> fitModulo(const SampleSpace &space, const ValueOf &value, const Terms &terms, int n) {
-  std::optional<Sample> first;
-  std::int64_t base = 0;
-  std::vector<bool> known(terms.size(), false);
-  LinearSum sum{terms, Coefficients(terms.size(), 0)};
-  const bool inRange = forAll(space, [&](const Sample &s) {
-    const std::int64_t v = value(s);
-    if (v == anyValue)
-      return true;
-    if (v < 0 || v >= n)
-      return false;
-    if (!first) {
-      first = s;
-      base = v;
-    } else if (const auto term = neighbourBy(terms, *first, s); term && !known[*term]) {
-      known[*term] = true;
-      sum.coefficients[*term] = nearestToZero(v - base, n);
-    }
-    return true;
-  });
-  if (!inRange || !first)
+std::optional<LinearSum> ModuloFitter::fit(const ValueOf &value, int n) {
+  if (!first_)
     return std::nullopt;
-  sum.coefficients[0] = nearestToZero(base - sum.at(*first), n);
-  return ifRight(space, value, std::move(sum), n);
+  const std::int64_t base = value(*first_);
+  LinearSum sum{terms_, Coefficients(terms_.size(), 0)};
+  for (std::size_t i = 0; i < terms_.size(); ++i)
+    if (const auto &neighbour = neighbours_[i])
+      sum.coefficients[i] = nearestToZero(value(*neighbour) - base, n);
+  sum.coefficients[0] = nearestToZero(base - sum.at(*first_), n);
+  return isRight(sum, value, n) ? std::optional(std::move(sum)) : std::nullopt;
+}
+
+bool ModuloFitter::isRight(const LinearSum &sum, const ValueOf &value, int n) {
+  const auto rightAt = [&](const Sample &s) {
+    const std::int64_t v = value(s);
+    return v == anyValue || (sum.at(s) % n + n) % n == v;
+  };
+  if (suspect_ && !rightAt(*suspect_))
+    return false;
+  return forAll(space_, [&](const Sample &s) {
+    if (rightAt(s))
+      return true;
+    suspect_ = s;
+    return false;
+  });
 }
 
 } // namespace mscclc::cuda

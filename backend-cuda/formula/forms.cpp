@@ -96,11 +96,20 @@ std::optional<LinearSum> fitAnySum(const Sought &w, const ValueOf &value) {
   return std::nullopt;
 }
 
+using RingFitters = std::vector<ModuloFitter>;
+
+RingFitters ringFitters(const Sought &w) {
+  RingFitters fitters;
+  for (Terms &terms : ringTerms(w.variation))
+    fitters.emplace_back(w.space, w.value, std::move(terms));
+  return fitters;
+}
+
 /// value = scale · (sum mod n) + rest, with rest below scale.
-Found fitScaledRing(const Sought &w, const ValueOf &value, int n, std::int64_t scale) {
+Found fitScaledRing(const Sought &w, RingFitters &fitters, const ValueOf &value, int n, std::int64_t scale) {
   const ValueOf high = mapped(value, [scale](std::int64_t v, const Sample &) { return v / scale; });
-  for (const Terms &terms : ringTerms(w.variation)) {
-    auto sum = fitModulo(w.space, high, terms, n);
+  for (ModuloFitter &fitter : fitters) {
+    auto sum = fitter.fit(high, n);
     if (!sum)
       continue;
     Formula formula{Formula::Ring{*std::move(sum), n, scale}, {}};
@@ -135,12 +144,13 @@ Found fitRingFrom(const Sought &w, std::int64_t base, std::int64_t most) {
   const ValueOf above = mapped(w.value, [base](std::int64_t v, const Sample &) { return v - base; });
   const std::int64_t first = (most - base) / w.ranks + 1;
   const std::int64_t last = std::max<std::int64_t>(1, (most - base) / (w.ranks - 1));
+  RingFitters fitters = ringFitters(w);
   // Of very large numbers only the scales at both ends are tried: what is below the scale takes all of it, or little.
   constexpr std::int64_t mostTried = 128;
   for (std::int64_t scale = first; scale <= last; ++scale) {
     if (scale - first == mostTried)
       scale = std::max(scale, last - mostTried);
-    if (Found formula = fitScaledRing(w, above, w.ranks, scale)) {
+    if (Found formula = fitScaledRing(w, fitters, above, w.ranks, scale)) {
       formula->base = base;
       return formula;
     }
@@ -158,10 +168,11 @@ Found fitRaisedRing(const Sought &w) {
 }
 
 Found fitGroupRing(const Sought &w) {
+  RingFitters fitters = ringFitters(w);
   for (const int d : w.variation.rankDivisors) {
     const ValueOf within =
         mapped(w.value, [d](std::int64_t v, const Sample &s) { return v - std::int64_t{s.rank / d} * d; });
-    if (Found formula = fitScaledRing(w, within, d, 1)) {
+    if (Found formula = fitScaledRing(w, fitters, within, d, 1)) {
       formula->group = d;
       return formula;
     }

@@ -99,12 +99,20 @@ std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
       sentence.other = *best;
     }
   }
+  if (chosen.keepsBlocks) {
+    ChoiceSentence &sentence = sentences.emplace_back();
+    sentence.key = "thread blocks";
+    sentence.chosen = "those of the schedule";
+    sentence.isSole = true;
+  }
   return sentences;
 }
 
 std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
   if (choice.isPinned)
     return "as the program says";
+  if (choice.isSole)
+    return "blocks that are chosen pass the target's limits";
   if (choice.runnerUp.empty())
     return "nothing else was tried";
   const Candidate &other = choice.other;

@@ -14,13 +14,15 @@ struct ChoiceSentence {
   std::string_view key;              ///< "protocol"
   std::string chosen;                ///< "packets, which say themselves that they are there"
   bool isPinned = false;             ///< by the program
+  bool isSole = false;               ///< the target takes nothing else
   std::string runnerUp;              ///< in the same words; empty where nothing else was tried
   passes::schedule::Candidate other; ///< the runner-up
 };
 
 std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen);
 
-/// "next best: plain data, …, in 25.1 us (+17.3 %)", "as the program says", or "nothing else was tried". Of a runner-up
+/// "next best: plain data, …, in 25.1 us (+17.3 %)", "as the program says", "blocks that are chosen pass the target's
+/// limits", or "nothing else was tried". Of a runner-up
 /// that is not slower, also why it was not taken.
 std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen);
 

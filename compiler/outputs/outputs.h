@@ -58,7 +58,8 @@ struct Chosen {
   bool anyProtocol = false, anyInstances = false; ///< left open by the program
   std::string machine;
   passes::time::Runner runner = passes::time::Runner::Executor;
-  std::uint64_t bytes = 0; ///< of the message
+  std::uint64_t bytes = 0;  ///< of the message
+  bool keepsBlocks = false; ///< thread blocks are those of a schedule in XML: the target takes none that are chosen
 };
 
 /// What a writer works on.

@@ -19,26 +19,32 @@ constexpr std::string_view leaveOut = "leave it out, as the compiler orders what
                            writeCopy = "write copy(dst, src)", writeReduce = "write reduce(into, others)",
                            writePackets = "write copy(dst, src, {.packets = true})";
 /// In the order of Call. Columns: call, spelling, family, kind, packets in the destination, in the source, chunks, what
-/// programs of Schedule::Auto say instead.
+/// programs of Schedule::Auto say instead; where it is not any, the type of channel, and the kind of a variant.
 constexpr CallInfo callInfos[] = {
     {Call::Copy, "copy", CallFamily::Rank, OpKind::Copy, false, false, 2,
      "write copy(dst, src), with {.on = tb(i)} to choose its thread block"},
     {Call::CopyPackets, "copyPackets", CallFamily::Rank, OpKind::CopyPacket, true, false, 2, writePackets},
     {Call::UnpackPackets, "unpackPackets", CallFamily::Rank, OpKind::UnpackPacket, false, true, 2, writePackets},
     {Call::Reduce, "reduce", CallFamily::Rank, OpKind::Reduce, false, false, any,
-     "write reduce(into, others), with {.on = tb(i)} to choose its thread block"},
-    {Call::Barrier, "barrier", CallFamily::Rank, OpKind::Barrier, false, false, 0, leaveOut},
-    {Call::Signal, "signal", CallFamily::Channel, OpKind::Signal, false, false, 0, leaveOut},
-    {Call::Wait, "wait", CallFamily::Channel, OpKind::Wait, false, false, 0, leaveOut},
-    {Call::Flush, "flush", CallFamily::Channel, OpKind::Flush, false, false, 0, leaveOut},
-    {Call::Get, "get", CallFamily::Channel, OpKind::Get, false, false, 2, writeCopy},
+     "write reduce(into, others), with {.on = tb(i)} to choose its thread block", ir::ChannelType::None,
+     OpKind::ReducePacket},
+    {Call::Barrier, "barrier", CallFamily::Rank, OpKind::Barrier, false, false, 0, leaveOut, ir::ChannelType::None,
+     OpKind::Nop},
+    {Call::Signal, "signal", CallFamily::Channel, OpKind::Signal, false, false, 0, leaveOut, ir::ChannelType::None,
+     OpKind::RelaxedSignal},
+    {Call::Wait, "wait", CallFamily::Channel, OpKind::Wait, false, false, 0, leaveOut, ir::ChannelType::None,
+     OpKind::RelaxedWait},
+    {Call::Flush, "flush", CallFamily::Channel, OpKind::Flush, false, false, 0, leaveOut, ir::ChannelType::Port},
+    {Call::Get, "get", CallFamily::Channel, OpKind::Get, false, false, 2, writeCopy, ir::ChannelType::Memory},
     {Call::Put, "put", CallFamily::Channel, OpKind::Put, false, false, 2, writeCopy},
-    {Call::PutWithSignal, "putWithSignal", CallFamily::Channel, OpKind::PutWithSignal, false, false, 2, writeCopy},
+    {Call::PutWithSignal, "putWithSignal", CallFamily::Channel, OpKind::PutWithSignal, false, false, 2, writeCopy,
+     ir::ChannelType::Port},
     {Call::PutWithSignalAndFlush, "putWithSignalAndFlush", CallFamily::Channel, OpKind::PutWithSignalAndFlush, false,
-     false, 2, writeCopy},
+     false, 2, writeCopy, ir::ChannelType::Port},
     {Call::PutPackets, "putPackets", CallFamily::Channel, OpKind::PutPacket, true, false, 2, writePackets},
     {Call::ReadPutPackets, "readPutPackets", CallFamily::Channel, OpKind::ReadPutPacket, true, true, 2, writePackets},
-    {Call::ReadReduce, "reduce", CallFamily::Channel, OpKind::ReadReduce, false, false, any, writeReduce},
+    {Call::ReadReduce, "reduce", CallFamily::Channel, OpKind::ReadReduce, false, false, any, writeReduce,
+     ir::ChannelType::Memory},
     {Call::Acquire, "acquire", CallFamily::Semaphore, OpKind::SemAcquire, false, false, 0, leaveOut},
     {Call::Release, "release", CallFamily::Semaphore, OpKind::SemRelease, false, false, 0, leaveOut},
     {Call::SwitchReduce, "reduce", CallFamily::Switch, OpKind::SwitchReduce, false, false, 1,
@@ -76,50 +82,6 @@ const ir::DiagInfo &chunkMadeHere(const Operand &chunks) {
 const CallInfo &infoOf(Call call) {
   return callInfos[static_cast<std::size_t>(call)];
 }
-
-namespace {
-/// Calls that only one of the two types of channel has.
-bool fits(Call call, ir::ChannelType type) {
-  switch (call) {
-  case Call::Get:
-  case Call::ReadReduce:
-    return type == ir::ChannelType::Memory;
-  case Call::Flush:
-  case Call::PutWithSignal:
-  case Call::PutWithSignalAndFlush:
-    return type == ir::ChannelType::Port;
-  case Call::Copy:
-  case Call::CopyPackets:
-  case Call::UnpackPackets:
-  case Call::Reduce:
-  case Call::Barrier:
-  case Call::Signal:
-  case Call::Wait:
-  case Call::Put:
-  case Call::PutPackets:
-  case Call::ReadPutPackets:
-  case Call::Acquire:
-  case Call::Release:
-  case Call::SwitchReduce:
-  case Call::SwitchBroadcast:
-  case Call::SwitchBroadcastPackets:
-  case Call::MoveCopy:
-  case Call::MoveReduce:
-  case Call::RefPut:
-  case Call::RefGet:
-  case Call::RefCopy:
-  case Call::RefReduce:
-  case Call::RefSignal:
-  case Call::RefWait:
-  case Call::RefFlush:
-  case Call::RefPutPackets:
-  case Call::RefCopyPackets:
-  case Call::RefReducePackets:
-    break;
-  }
-  return true;
-}
-} // namespace
 
 CallChecker::Result CallChecker::check(const TraceReader &reader, CheckedCall &call) {
   made_ = {};
@@ -211,7 +173,7 @@ CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall 
     if (!call.channel->valid)
       return Result::Faulty;
     call.rank = call.channel->src;
-    return fits(call.call, call.channel->type) ? Result::Good : Result::Damaged;
+    return call.info->fits(call.channel->type) ? Result::Good : Result::Damaged;
   case CallFamily::Semaphore: {
     if (record.handle == detail::unset)
       return neverMade("of a semaphore");

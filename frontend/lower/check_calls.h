@@ -25,6 +25,12 @@ struct CallInfo {
   std::uint8_t numChunks; ///< operands in the recording; anyChunks: as many as it says
   /// What a program of Schedule::Auto says instead; empty for what belongs there.
   std::string_view instead;
+  /// The one type of channel that has the call; None: whoever does has it.
+  ir::ChannelType onlyType = ir::ChannelType::None;
+  /// What it is when relaxed, of packets, or a barrier of one block.
+  std::optional<ir::OpKind> variant = std::nullopt;
+
+  bool fits(ir::ChannelType type) const { return onlyType == ir::ChannelType::None || onlyType == type; }
 };
 const CallInfo &infoOf(detail::Call call);
 /// Whether a call is one of the Ref family.

@@ -19,46 +19,8 @@ ChannelType channelTypeOf(const CheckedCall &call) {
 }
 
 OpKind kindOf(const CheckedCall &call) {
-  switch (call.call) {
-  case Call::Signal:
-    return call.relaxed ? OpKind::RelaxedSignal : OpKind::Signal;
-  case Call::Wait:
-    return call.relaxed ? OpKind::RelaxedWait : OpKind::Wait;
-  case Call::Reduce:
-    return call.packet ? OpKind::ReducePacket : OpKind::Reduce;
-  case Call::Barrier:
-    return call.blocks.size() == 1 ? OpKind::Nop : OpKind::Barrier;
-  case Call::Copy:
-  case Call::CopyPackets:
-  case Call::UnpackPackets:
-  case Call::Flush:
-  case Call::Get:
-  case Call::Put:
-  case Call::PutWithSignal:
-  case Call::PutWithSignalAndFlush:
-  case Call::PutPackets:
-  case Call::ReadPutPackets:
-  case Call::ReadReduce:
-  case Call::Acquire:
-  case Call::Release:
-  case Call::SwitchReduce:
-  case Call::SwitchBroadcast:
-  case Call::SwitchBroadcastPackets:
-  case Call::MoveCopy:
-  case Call::MoveReduce:
-  case Call::RefPut:
-  case Call::RefGet:
-  case Call::RefCopy:
-  case Call::RefReduce:
-  case Call::RefSignal:
-  case Call::RefWait:
-  case Call::RefFlush:
-  case Call::RefPutPackets:
-  case Call::RefCopyPackets:
-  case Call::RefReducePackets:
-    break;
-  }
-  return call.info->kind;
+  const bool isVariant = call.relaxed || call.packet || (call.call == Call::Barrier && call.blocks.size() == 1);
+  return isVariant ? call.info->variant.value_or(call.info->kind) : call.info->kind;
 }
 
 } // namespace

@@ -208,9 +208,58 @@ private:
   bool tooMuch_ = false;
 };
 
+/// A gpu's copies are in no order. One whose two places are the same memory moves nothing.
+class CopyCheck {
+public:
+  CopyCheck(const Schedule &schedule, const ir::ChunkCells &cells, Findings &findings)
+      : schedule_(schedule), cells_(cells), findings_(findings), writer_(cells.size()) {}
+
+  void run() {
+    for (std::uint32_t gpu = 0; gpu < schedule_.gpus.size(); ++gpu) {
+      for (const Copy &copy : schedule_.gpus[gpu].copies)
+        write(gpu, copy);
+      for (const Copy &copy : schedule_.gpus[gpu].copies)
+        read(gpu, copy);
+    }
+  }
+
+private:
+  std::size_t from(std::uint32_t gpu, const Copy &copy) const {
+    return cells_.firstOf(gpu, ir::BufferKind::Input, copy.input);
+  }
+  std::size_t to(std::uint32_t gpu, const Copy &copy) const {
+    return cells_.firstOf(gpu, ir::BufferKind::Output, copy.output);
+  }
+
+  void write(std::uint32_t gpu, const Copy &copy) {
+    const Copy *&other = writer_[to(gpu, copy)];
+    if (other && from(gpu, *other) != from(gpu, copy))
+      report({gpu, ir::BufferKind::Output, copy.output, 1}, copy, "writes", *other);
+    other = &copy;
+  }
+
+  void read(std::uint32_t gpu, const Copy &copy) {
+    const Copy *writer = writer_[from(gpu, copy)];
+    if (writer && from(gpu, *writer) != from(gpu, copy) && from(gpu, copy) != to(gpu, copy))
+      report({gpu, ir::BufferKind::Input, copy.input, 1}, copy, "reads", *writer);
+  }
+
+  void report(const ir::RankChunk &chunk, const Copy &copy, std::string_view verb, const Copy &writer) {
+    if (!findings_.full())
+      findings_.report(diag::copies_meet, copy.loc, {ir::describe(chunk), verb})
+          .note(diag::race_other, writer.loc, {"the other <copy>"});
+  }
+
+  const Schedule &schedule_;
+  const ir::ChunkCells &cells_;
+  Findings &findings_;
+  std::vector<const Copy *> writer_; ///< [cell]
+};
+
 } // namespace
 
 void checkRaces(const StepGraph &graph, const ir::ChunkCells &cells, const StepOrder &order, Findings &findings) {
+  CopyCheck(graph.schedule(), cells, findings).run();
   RaceCheck(graph, cells, order, findings).run();
 }
 

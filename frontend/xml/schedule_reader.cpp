@@ -134,6 +134,18 @@ private:
     return children;
   }
 
+  /// Reports what stands within an element that is empty.
+  void checkEmpty(const pugi::xml_node &node) {
+    for (const pugi::xml_node &child : node.children()) {
+      const bool isElement = child.type() == pugi::node_element;
+      if (isElement || child.type() == pugi::node_pcdata || child.type() == pugi::node_cdata)
+        findings_.report(diag::xml_not_empty, text_.locOf(child),
+                         {isElement ? "<" + std::string(name(child)) + ">" : "text", name(node)});
+      if (findings_.full())
+        break;
+    }
+  }
+
   template <typename A> static std::size_t at(A attribute) { return static_cast<std::size_t>(attribute); }
 
   Attributes attributes(const pugi::xml_node &node, std::span<const AttributeInfo> known) {
@@ -243,6 +255,7 @@ private:
   void readCopy(const pugi::xml_node &node, std::uint32_t id) {
     using A = CopyAttribute;
     const Attributes of = attributes(node, copyAttributes);
+    checkEmpty(node);
     Gpu &gpu = schedule_.gpus[id];
     const auto chunk = [&](A attribute, ir::BufferKind buffer) {
       const std::int64_t index = of.number(at(attribute), 0, mostNumber).value_or(0);
@@ -293,6 +306,7 @@ private:
   void readStep(const pugi::xml_node &node, std::uint32_t gpu, Block &block) {
     using A = StepAttribute;
     const Attributes of = attributes(node, stepAttributes);
+    checkEmpty(node);
     Step step;
     step.loc = of.loc();
     const auto number = of.number(at(A::Number), 0, mostNumber);

@@ -60,6 +60,7 @@ public:
       : program_(program), goal_(goal), machine_(goal.machine),
         mostTried_(std::clamp<std::size_t>(mostStatements / sizeOf(program.movement), 1, 40)) {
     const ir::Movement &movement = program.movement;
+    anyBlocks_ = std::ranges::any_of(movement.statements, [](const ir::Move &s) { return !s.block; });
     const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
     // Nodes are the program's; as many as it needs.
     machine_.gpusPerNode = movement.ranksPerNode != 0 ? movement.ranksPerNode : std::max(machine_.gpusPerNode, ranks);
@@ -160,7 +161,7 @@ private:
     }
     const auto peers = static_cast<std::uint32_t>(program_.ranks.size()) - 1;
     for (const std::uint32_t blocks : {2u, 4u, peers})
-      if (blocks > open.blocks && blocks * open.instances <= mostBlocks_) {
+      if (anyBlocks_ && blocks > open.blocks && blocks * open.instances <= mostBlocks_) {
         Open other = open;
         other.blocks = blocks;
         improve(open, other);
@@ -196,7 +197,7 @@ private:
     score(open);
     if (open.pull && program_.movement.chooseInstances)
       open.instances *= 4; // one statement of many operands is not parted
-    else
+    else if (anyBlocks_)
       open.blocks = 16;
     score(open);
     findFitting(open);
@@ -209,7 +210,7 @@ private:
       return std::ranges::any_of(tried_, [](const Tried &one) { return one.score.has_value(); });
     };
     for (Open other = open; !fits();) {
-      if (other.blocks * 2 * other.instances <= mostBlocks_)
+      if (anyBlocks_ && other.blocks * 2 * other.instances <= mostBlocks_)
         other.blocks *= 2;
       else if (program_.movement.chooseInstances && other.instances > 1)
         other.instances /= 2;
@@ -304,6 +305,7 @@ private:
   std::size_t mostTried_;
   std::uint32_t mostBlocks_ = 1; ///< that are asked for
   std::uint64_t mostHeld_ = 1;   ///< that a rank may have
+  bool anyBlocks_ = true;        ///< some statements are not given theirs
   std::vector<Tried> tried_;
 };
 

@@ -124,16 +124,21 @@ std::vector<std::uint64_t> smallSizes(const ir::Program &program) {
           longest = std::max(longest, op.imm / program.bufferAlignment);
       }
   std::vector<std::uint64_t> times{1, 5};
-  if (slices)
+  const std::uint64_t least = (std::max<std::uint64_t>(1, program.minMessageSize) + step - 1) / step;
+  if (slices && least <= longMessage / step)
     times = {1, 2, 3, 5, 6, 7, 11};
   if (longest > 1 && longest <= mostBytes / 4 / step)
     times.push_back(3 * longest + 1);
-  std::vector<std::uint64_t> sizes;
-  for (const std::uint64_t t : times)
-    if (t * step >= program.minMessageSize && t * step <= program.maxMessageSize)
-      sizes.push_back(t * step);
-  if (sizes.empty())
-    sizes.push_back((std::max<std::uint64_t>(1, program.minMessageSize) + step - 1) / step * step);
+  std::vector<std::uint64_t> sizes{least * step};
+  const auto add = [&](std::uint64_t units) {
+    const std::uint64_t size = units * step;
+    if (size > sizes.back() && size <= program.maxMessageSize && !Layout(program, size).refusal())
+      sizes.push_back(size);
+  };
+  for (std::size_t i = 1; i < times.size(); ++i)
+    add(least / 2 * 2 + times[i]); // an odd number where times[i] is one
+  if (sizes.size() == 1)
+    add(program.maxMessageSize / step);
   return sizes;
 }
 

@@ -39,8 +39,12 @@ private:
   std::optional<std::string> refusal_;
 };
 
-/// A few message sizes that `program` takes: one unit a chunk, an odd number of them, more that slices of thread-block
-/// groups do not divide, and one for which pipelines go round.
+/// Bytes; longer messages are worth fewer sizes and schedules.
+inline constexpr std::uint64_t longMessage = std::uint64_t{1} << 20;
+
+/// A few message sizes that `program` takes, from the least on: one unit a chunk or as many as it asks for, an odd
+/// number of them, more that slices of thread-block groups do not divide, and one for which pipelines go round. There
+/// are two at least if the program takes two; if it takes none, it is one that it refuses.
 std::vector<std::uint64_t> smallSizes(const ir::Program &program);
 
 } // namespace mscclc::passes::sim

@@ -109,17 +109,15 @@ private:
   bool first_ = true;
 };
 
-constexpr std::uint64_t longMessage = 1u << 20; ///< and longer: worth fewer schedules
-
 std::uint32_t schedulesOf(const SimulateOptions &options, std::uint64_t size, std::size_t numSizes) {
   constexpr std::uint32_t most = 100, least = 5;
   const bool asked = !options.sizes.empty();
   const auto worth = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(most * longMessage / std::max<std::uint64_t>(size, 1), least, most));
+      std::clamp<std::uint64_t>(most * sim::longMessage / std::max<std::uint64_t>(size, 1), least, most));
   if (!options.schedules) // many sizes share what two would get
     return asked || numSizes <= 2 ? worth : std::max(least, static_cast<std::uint32_t>(2ull * worth / numSizes));
   // A size that nobody asked for, only so long that pipelines go round, is not worth more.
-  return !asked && size > longMessage ? std::min(*options.schedules, least) : *options.schedules;
+  return !asked && size > sim::longMessage ? std::min(*options.schedules, least) : *options.schedules;
 }
 
 /// True if a launch leaves something behind that lies elsewhere when the next one is of another size.
@@ -148,7 +146,7 @@ public:
     for (const std::uint64_t size : sizes) {
       layouts_.push_back(std::make_unique<sim::Layout>(program_, size));
       rows.push_back({{size}, {layouts_.back().get()}});
-      if (!refusal(*layouts_.back()) && (size <= longMessage || !options_.sizes.empty())) {
+      if (!refusal(*layouts_.back()) && (size <= sim::longMessage || !options_.sizes.empty())) {
         inTurn.sizes.push_back(size);
         inTurn.layouts.push_back(layouts_.back().get());
       }

@@ -37,7 +37,7 @@ std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
     if (auto *f = findings.addOnProgram(meant ? diag::outputs_not_compared : diag::nothing_stated)) {
       const std::string hint =
           meant ? "'" + std::string(ir::toString(*meant)) + (ir::info(*meant).hasRoot ? "' and its root" : "'")
-          : program.collective.loc != ir::noLoc ? "; CustomCollective::expect() states one"
+          : program.collective.loc != ir::noLoc ? "; in C++, CustomCollective::expect() states one"
                                                 : "";
       f->args = {program.collective.name, ir::plural(outputs, "output chunk"), ir::plural(index.numRanks(), "rank"),
                  hint};

@@ -23,4 +23,5 @@ MSCCLC_ALGORITHM void f(int ranks = 4) {
   copy(c, b, {.via = Via::Memory}); // expected-error@:3 {{'.via = Via::Memory' between rank 2 and rank 1, which are of different nodes: write Via::Port, or leave it out}}
   copy({a, c}, b, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' between rank 0 and rank 2, which are of different nodes}}
   reduce(a, b, {a, b}, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' for a sum of 3: a switch combines in any order, so write .reassociate = true in the program's options}}
+  reduce(a, b, {a, b}, {.via = Via::Switch, .op = ReduceOp::Prod}); // expected-error@:3 {{'.via = Via::Switch' for a product of 3}}
 }

@@ -104,3 +104,19 @@ TEST_CASE("numbers as large as chunk counts can be take no longer") {
         "4000000000 * mod(k.rank + j, 4)");
   CHECK(found(3, 1, 1, [](const Sample &s) { return (s.rank * 7 + s.step * s.step) % 5 * large; }, 8) == "");
 }
+
+TEST_CASE("a number without a formula is found to have none in a few looks at each sample") {
+  constexpr int ranks = 8, steps = 1024;
+  // The value is 0 but for one sample, or it is any: no scale of a ring fits either, and hundreds of them may be tried.
+  const ValueOf outlier = [](const Sample &s) { return s.rank == 7 && s.step == 1000 ? 100'000 : 0; };
+  const ValueOf any = [](const Sample &s) { return (s.rank * 7919 + std::int64_t{s.step} * s.step * 1'049) % 99'991; };
+  for (const ValueOf &value : {outlier, any}) {
+    int looks = 0;
+    const ValueOf counted = [&](const Sample &s) {
+      ++looks;
+      return value(s);
+    };
+    CHECK(found(ranks, 1, 1, counted, steps) == "");
+    CHECK(looks < 40 * ranks * steps);
+  }
+}
