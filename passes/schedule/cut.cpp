@@ -6,9 +6,11 @@
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace mscclc::passes {
 namespace {
@@ -39,11 +41,12 @@ class Dealer {
 public:
   Dealer(ir::Program &program, const Target &target)
       : movement_(program.movement), graph_(program), distances_(program), clusters_(movement_.statements.size()),
-        limits_(target.executor) {}
+        levels_(std::bit_width(program.ranks.size()) - 1), limits_(target.executor) {}
 
   void run() {
     findStages();
     joinConflicts();
+    joinShares();
     isNamed_.resize(graph_.size(), false);
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       isNamed_[s] = movement_.statements[s].block.has_value();
@@ -82,6 +85,30 @@ private:
       for (const schedule::Dependence &d : graph_.dependences(s))
         if (conflictsAtHome(d.on, s))
           clusters_.join(d.on, s);
+  }
+
+  /// What a rank does with one share goes to one block, if there are shares for all blocks, and no rank hands one to
+  /// more others than it would in a tree: these would wait for each other.
+  void joinShares() {
+    struct Place {
+      std::uint32_t rank, stage;
+      auto operator<=>(const Place &) const = default;
+    };
+    std::map<Place, std::map<std::uint32_t, std::vector<std::uint32_t>>> statementsOf; // of each share
+    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+      statementsOf[{by(s), stages_[s]}][distances_.ofShare(movement_.statements[s])].push_back(s);
+    const auto reaches = [&](std::uint32_t s) { return distances_.ofReach(movement_.statements[s]) != 0; };
+    for (const auto &[place, shares] : statementsOf) {
+      if (shares.size() < movement_.blocks)
+        return;
+      for (const auto &[share, statements] : shares)
+        if (std::cmp_greater(std::ranges::count_if(statements, reaches), levels_))
+          return;
+    }
+    for (const auto &[place, shares] : statementsOf)
+      for (const auto &[share, statements] : shares)
+        for (const std::uint32_t s : statements)
+          clusters_.join(statements[0], s);
   }
 
   /// Clusters of each rank and stage, in the order of their distance, go to its blocks in turns.
@@ -136,6 +163,7 @@ private:
   std::vector<std::uint32_t> stages_; ///< [statement]
   Clusters clusters_;
   std::vector<bool> isNamed_;    ///< [statement]: it was given its block
+  const int levels_;             ///< of a tree of all ranks
   const ExecutorLimits *limits_; ///< null: none
 };
 

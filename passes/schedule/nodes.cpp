@@ -1,6 +1,7 @@
 #include "passes/schedule/nodes.h"
 
 #include "ir/program_index.h"
+#include "passes/schedule/peers.h"
 
 #include <algorithm>
 #include <set>
@@ -62,8 +63,21 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, std::uint3
   lengths_.resize(rankOf_.size(), 0);
   runs_.resize(rankOf_.size(), 0);
   const std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
-  for (std::uint32_t s = 0; s < movement.statements.size(); ++s)
-    add(program, graph, s, receivers);
+  const std::vector<std::uint32_t> levels = levelsOf(graph);
+  const StatementDistances distances(program);
+  const auto isAlike = [&](std::uint32_t a, std::uint32_t b) {
+    const ir::Move &x = movement.statements[a], &y = movement.statements[b];
+    return levels[a] == levels[b] && distances.ofReach(x) == distances.ofReach(y) &&
+           distances.ofShare(x) == distances.ofShare(y);
+  };
+  arrived_.resize(movement.statements.size());
+  for (std::uint32_t s = 0, first = 0; s < movement.statements.size(); ++s) {
+    issue(program, graph, s);
+    if (s + 1 < levels.size() && isAlike(s, s + 1))
+      continue;
+    for (; first <= s; ++first)
+      arrive(movement, first, receivers[first]);
+  }
   for (auto &reached : reaching_) {
     std::ranges::sort(reached);
     reached.erase(std::ranges::unique(reached).begin(), reached.end());
@@ -78,19 +92,12 @@ void Nodes::append(std::uint32_t statement, bool arrives, bool port, std::uint32
   places_.push_back({statement, arrives, agent, index});
 }
 
-void Nodes::add(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement,
-                const std::vector<std::uint32_t> &receivers) {
+void Nodes::issue(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement) {
   const ir::Move &move = program.movement.statements[statement];
   issued_.push_back(size());
   append(statement, false, isPortPut(move), firstAgent_[*move.by] + *move.block);
-  if (isPortPut(move)) {
-    const std::uint32_t to = program.movement.dsts(move)[0].rank;
-    const std::uint32_t block = receivers[statement] == ir::none ? *move.block : receivers[statement];
-    arrived_.push_back(size());
-    append(statement, true, true, std::min(firstAgent_[to] + block, firstAgent_[to + 1] - 1));
+  if (isPortPut(move))
     return;
-  }
-  arrived_.push_back(issued_.back());
   std::uint32_t last = ir::none;
   for (const Touch &touch : graph.touches(statement)) {
     if (touch.rank != *move.by)
@@ -98,6 +105,18 @@ void Nodes::add(const ir::Program &program, const StatementGraph &graph, std::ui
     if (touch.rank != *move.by && !touch.inScratch() && touch.rank != last)
       touching_[last = touch.rank].push_back(issued_.back());
   }
+}
+
+/// `receiver`: the block that waits for it; ir::none: the one that has the number of the block that puts.
+void Nodes::arrive(const ir::Movement &movement, std::uint32_t statement, std::uint32_t receiver) {
+  const ir::Move &move = movement.statements[statement];
+  arrived_[statement] = issued_[statement];
+  if (!isPortPut(move))
+    return;
+  const std::uint32_t to = movement.dsts(move)[0].rank;
+  const std::uint32_t block = receiver == ir::none ? *move.block : receiver;
+  arrived_[statement] = size();
+  append(statement, true, true, std::min(firstAgent_[to] + block, firstAgent_[to + 1] - 1));
 }
 
 std::span<const std::pair<std::uint32_t, std::uint32_t>> Nodes::reaching(std::uint32_t rank, std::uint32_t peer) const {

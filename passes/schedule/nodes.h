@@ -1,4 +1,6 @@
-// The nodes of a schedule (see sync_plan.h): what each block does, in the list order of statements.
+// The nodes of a schedule (see sync_plan.h): what each block does, in the list order of statements. What ports put
+// arrives after all that is as deep in dependences, so that no block waits for it before a put that does not need it,
+// and all ranks of a symmetric program know as much.
 #pragma once
 
 #include "passes/schedule/statement_graph.h"
@@ -52,8 +54,8 @@ public:
   const std::vector<std::uint32_t> &touchingBuffersOf(std::uint32_t rank) const { return touching_[rank]; }
 
 private:
-  void add(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement,
-           const std::vector<std::uint32_t> &receivers);
+  void issue(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement);
+  void arrive(const ir::Movement &movement, std::uint32_t statement, std::uint32_t receiver);
   void findOneWay(const ir::Movement &movement);
   std::span<const std::pair<std::uint32_t, std::uint32_t>> reaching(std::uint32_t rank, std::uint32_t peer) const;
   void append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent);

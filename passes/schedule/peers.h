@@ -1,4 +1,9 @@
 // How far apart ranks are, seen from one of them: words that mean the same on every rank of a symmetric program.
+//
+// A program is symmetric if its statements stay the same when each rank takes the place of another: the next one around
+// the ring of its node, the one in the next node, or the one whose number differs in one bit. The share of a buffer
+// that belongs to a rank takes the place of the other's share. What is ordered by distances is then ordered alike on
+// all ranks.
 #pragma once
 
 #include "ir/program.h"
@@ -7,25 +12,41 @@ namespace mscclc::passes::schedule {
 
 class Distances {
 public:
-  Distances(const ir::Movement &movement, std::uint32_t ranks)
-      : perNode_(movement.ranksPerNode == 0 ? ranks : movement.ranksPerNode), nodes_(ranks / perNode_) {}
+  /// Of the placed statements of `movement`, whose ranks are those of `program`. Where they are not symmetric, ranks
+  /// are counted around the ring.
+  Distances(const ir::Program &program, const ir::Movement &movement);
 
-  /// Ranks from `from` on to `to`, around the ring of all ranks: nodes first, then within the node.
+  /// Ranks from `from` on to `to`, 0 for itself: nodes first, then within the node.
   std::uint32_t between(std::uint32_t from, std::uint32_t to) const {
+    if (kind_ == Kind::Exclusive)
+      return from ^ to;
     return (to / perNode_ + nodes_ - from / perNode_) % nodes_ * perNode_ +
            (to % perNode_ + perNode_ - from % perNode_) % perNode_;
   }
+  /// The rank that share number `share` of an evenly dealt buffer belongs to.
+  std::uint32_t ownerOf(std::uint32_t share) const {
+    return byPlace_ ? share % nodes_ * perNode_ + share / nodes_ : share;
+  }
 
 private:
-  std::uint32_t perNode_, nodes_;
+  enum class Kind : std::uint8_t {
+    Around,    ///< around the ring of nodes, and the ring of each node
+    Exclusive, ///< numbers differ in bits
+  };
+
+  bool isSymmetric(const ir::Program &program, const ir::Movement &movement) const;
+
+  std::uint32_t ranks_, perNode_, nodes_;
+  Kind kind_ = Kind::Around;
+  bool byPlace_ = false; ///< shares are numbered by the place in the node first, then by the node
 };
 
 /// How far off what a placed statement deals with is from the rank that executes it.
 class StatementDistances {
 public:
-  explicit StatementDistances(const ir::Program &program)
-      : program_(program), ranks_(program.movement, static_cast<std::uint32_t>(program.ranks.size())) {}
+  explicit StatementDistances(const ir::Program &program) : program_(program), ranks_(program, program.movement) {}
 
+  std::uint32_t between(std::uint32_t from, std::uint32_t to) const { return ranks_.between(from, to); }
   /// To the first rank that the statement reaches; 0 if it is local.
   std::uint32_t ofReach(const ir::Move &statement) const {
     for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
@@ -43,7 +64,7 @@ public:
         continue;
       const std::uint32_t all = program_.ranks[chunk.rank].chunksOf(chunk.buffer), share = all / ranks;
       if (share * ranks == all)
-        return ranks_.between(*statement.by, chunk.index / share) * share + chunk.index % share;
+        return ranks_.between(*statement.by, ranks_.ownerOf(chunk.index / share)) * share + chunk.index % share;
     }
     return 0;
   }

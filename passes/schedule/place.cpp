@@ -4,6 +4,7 @@
 #include "ir/program_index.h"
 #include "passes/schedule/placement.h"
 #include "passes/schedule/schedule_diagnostics.h"
+#include "passes/schedule/scratch_slots.h"
 
 #include <algorithm>
 #include <array>
@@ -30,6 +31,9 @@ public:
     std::swap(given.places, program_.movement.places);
     findPlainScratch(given);
     const std::uint32_t piece = pieceOf(given);
+    std::vector<std::uint32_t> firstSlot; // [rank]
+    for (const ir::Rank &rank : program_.ranks)
+      firstSlot.push_back((rank.scratchChunks + piece - 1) / piece * piece);
     for (const Move &statement : given.statements) {
       where_ = ir::Where(statement.loc, "statement " + std::to_string(&statement - given.statements.data()));
       for (std::uint32_t at = 0, size = given.places[statement.firstPlace].size; at < size; at += piece) {
@@ -38,6 +42,8 @@ public:
         place(statement);
       }
     }
+    if (!program_.movement.statements.empty())
+      schedule::orderSlots(program_, firstSlot, piece);
     if (program_.doubleScratch)
       evenScratch();
   }

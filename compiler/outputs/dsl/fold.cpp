@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace mscclc::dsl {
 namespace {
@@ -55,7 +56,13 @@ const Space &Folder::spaceOf(const std::vector<Space::Loop> &loops) {
 
 void Folder::fold(std::vector<Node> &lines) {
   foldScopes(lines);
-  // First each thread block alone, so that no loop takes lines of two; then blocks that are alike.
+  foldAlikeBlocks(lines);
+  foldWithinBlocks(lines);
+  foldRuns(lines);
+}
+
+/// Each thread block alone, so that no loop takes lines of two.
+void Folder::foldWithinBlocks(std::vector<Node> &lines) {
   std::vector<Node> folded;
   for (std::size_t i = 0; i < lines.size();) {
     std::vector<Node> part;
@@ -66,7 +73,60 @@ void Folder::fold(std::vector<Node> &lines) {
     std::ranges::move(part, std::back_inserter(folded));
   }
   lines = std::move(folded);
-  foldRuns(lines);
+}
+
+/// Makes loops over thread blocks whose lines are alike, and loops in their bodies, where that is shorter: loops within
+/// the blocks would part them.
+void Folder::foldAlikeBlocks(std::vector<Node> &lines) {
+  std::vector<std::size_t> begins; // of blocks, and the end
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    if (i == 0 || lines[i].block != lines[i - 1].block)
+      begins.push_back(i);
+  begins.push_back(lines.size());
+  const auto at = [&](std::size_t block) { return lines.begin() + static_cast<std::ptrdiff_t>(begins[block]); };
+  const auto areAlike = [&](std::size_t a, std::size_t b) {
+    return std::equal(at(a), at(a + 1), at(b), at(b + 1),
+                      [](const Node &x, const Node &y) { return x.shape == y.shape; });
+  };
+  std::vector<Node> out;
+  std::size_t count = 1; // blocks that are alike, from `b` on
+  for (std::size_t b = 0; b + 1 < begins.size();) {
+    while (b + count + 1 < begins.size() && areAlike(b, b + count))
+      ++count;
+    const std::size_t first = begins[b], period = begins[b + 1] - first;
+    const Node before = lines[first];
+    const std::size_t taken = count > 1 && period > 1 ? foldAt(lines, first, period, count) : 0;
+    const std::size_t past = b + std::max<std::size_t>(taken, 1);
+    if (taken != 0) {
+      std::vector<Node> together{std::exchange(lines[first], before)}, apart(at(b), at(past));
+      Node &loop = together[0];
+      around_.push_back({loop.count, loop.style, std::string(around_.size() + 1, 'k')});
+      foldRuns(loop.body);
+      around_.pop_back();
+      loop.setShape();
+      foldWithinBlocks(apart);
+      foldRuns(apart);
+      if (sizeOf(together) < sizeOf(apart))
+        out.push_back(std::move(loop));
+      else
+        std::move(at(b), at(past), std::back_inserter(out));
+    } else {
+      std::move(at(b), at(past), std::back_inserter(out));
+    }
+    count = std::max(count - (past - b), std::size_t{1});
+    b = past;
+  }
+  lines = std::move(out);
+}
+
+/// About how many characters the lines take.
+std::size_t Folder::sizeOf(const std::vector<Node> &lines) {
+  constexpr std::size_t ofLine = 60, ofTable = 40;
+  std::size_t size = 0;
+  std::vector<Space::Loop> none;
+  for (const Node &node : lines)
+    size += ofLine * node.lines + cost(node, none).value_or(ofTable * node.values.size());
+  return size;
 }
 
 void Folder::foldScopes(std::vector<Node> &lines) {
@@ -180,8 +240,8 @@ bool Folder::tryLoop(const std::vector<Node> &lines, std::size_t first, std::siz
   std::optional<std::size_t> best;
   for (const LoopStyle &style : styles) {
     made.style = style;
-    std::vector<Space::Loop> none;
-    const auto length = cost(made, none);
+    std::vector<Space::Loop> loops = around_;
+    const auto length = cost(made, loops);
     if (!length || (best && *best <= *length))
       continue;
     best = length;

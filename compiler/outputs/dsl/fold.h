@@ -24,6 +24,9 @@ public:
 
 private:
   void foldScopes(std::vector<Node> &lines);
+  void foldWithinBlocks(std::vector<Node> &lines);
+  void foldAlikeBlocks(std::vector<Node> &lines);
+  std::size_t sizeOf(const std::vector<Node> &lines);
   void foldRuns(std::vector<Node> &lines);
   bool foldPeriod(std::vector<Node> &lines, std::size_t period);
   std::size_t foldAt(std::vector<Node> &lines, std::size_t first, std::size_t period, std::size_t count);
@@ -35,6 +38,7 @@ private:
   std::vector<std::uint32_t> ranks_;
   std::uint32_t numRanks_;
   std::vector<std::uint32_t> nodes_;
+  std::vector<Space::Loop> around_; ///< the lines that are folded
   std::map<std::string, std::unique_ptr<Space>> spaces_;
 };
 

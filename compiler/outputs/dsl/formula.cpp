@@ -218,9 +218,17 @@ std::optional<Formula> Space::inBasis(const Basis &basis, std::span<const std::i
   }
   if (rest.empty())
     return std::nullopt;
-  for (const auto form : {&Space::power, &Space::modular, &Space::exclusive})
-    if (const auto found = (this->*form)(rest, left))
-      return sum + *found;
+  auto found = oneForm(rest, left);
+  if (!found)
+    found = inParts(rest, left);
+  return found ? std::optional(sum + *found) : std::nullopt;
+}
+
+std::optional<Formula> Space::oneForm(const std::vector<const Variable *> &rest,
+                                      const std::vector<std::int64_t> &left) const {
+  for (const auto form : {&Space::power, &Space::modular, &Space::exclusive, &Space::bit})
+    if (auto found = (this->*form)(rest, left))
+      return found;
   return std::nullopt;
 }
 
@@ -260,9 +268,24 @@ std::optional<Formula> Space::modular(const std::vector<const Variable *> &rest,
   return std::nullopt;
 }
 
-/// (a·v + … + c) % modulus.
+/// (a·v + … + c) % modulus, where v of a loop may be 1 << v, or halve with each iteration.
 std::optional<Formula> Space::modulo(const std::vector<const Variable *> &rest, const std::vector<std::int64_t> &left,
                                      std::int64_t modulus) const {
+  auto found = moduloSum(rest, left, modulus);
+  const bool ofRank = rest[0]->depth == 0;
+  for (std::size_t v = 1; v < rest.size() && ofRank && !found; ++v)
+    for (const bool up : {true, false})
+      if (const auto power = powerOf(*rest[v], up); power && !found) {
+        std::vector<const Variable *> instead = rest;
+        instead[v] = &*power;
+        found = moduloSum(instead, left, modulus);
+      }
+  return found;
+}
+
+/// (a·v + … + c) % modulus.
+std::optional<Formula> Space::moduloSum(const std::vector<const Variable *> &rest,
+                                        const std::vector<std::int64_t> &left, std::int64_t modulus) const {
   // Few numbers are the remainders of any formula; a number of ranks says something.
   if (modulus < 2 || (static_cast<std::int64_t>(points_) < 2 * modulus &&
                       std::ranges::find(moduli_, static_cast<std::uint32_t>(modulus)) == moduli_.end()))
@@ -274,8 +297,10 @@ std::optional<Formula> Space::modulo(const std::vector<const Variable *> &rest, 
     bool known = false;
     std::int64_t slope = 0;
     for (std::size_t p = 0; p < points_ && !known; ++p)
-      if (const std::uint32_t next = variable->next[p]; next != none && variable->at[next] - variable->at[p] == 1) {
-        slope = ((left[next] - left[p]) % modulus + modulus) % modulus;
+      if (const std::uint32_t next = variable->next[p];
+          next != none && std::abs(variable->at[next] - variable->at[p]) == 1) {
+        const std::int64_t run = variable->at[next] - variable->at[p];
+        slope = ((left[next] - left[p]) * run % modulus + modulus) % modulus;
         known = true;
       }
     if (slope > modulus / 2)
@@ -284,12 +309,15 @@ std::optional<Formula> Space::modulo(const std::vector<const Variable *> &rest, 
       continue;
     for (std::size_t p = 0; p < points_; ++p)
       sum[p] += slope * variable->at[p];
-    inner.terms.push_back({.factor = slope, .text = variable->text});
+    inner.terms.push_back(termOf(*variable, slope));
     depth = std::max(depth, variable->depth);
   }
   if (inner.terms.empty())
     return std::nullopt;
   inner.constant = ((left[0] - sum[0]) % modulus + modulus) % modulus;
+  // From any number on, few numbers double by chance.
+  if (inner.constant != 0 && std::ranges::any_of(rest, [](const Variable *v) { return v->shifted != 0; }))
+    return std::nullopt;
   const std::int64_t least = *std::ranges::min_element(sum) + inner.constant;
   if (least < 0)
     inner.constant += (-least + modulus - 1) / modulus * modulus;
@@ -315,23 +343,23 @@ std::string Space::shown(std::int64_t modulus) const {
   return modulus == numRanks_ ? "ranks" : std::to_string(modulus);
 }
 
-/// rank ^ x, where x depends on loops alone.
+/// rank ^ x, where x depends on loops alone; or the same of its node, or of its place there.
 std::optional<Formula> Space::exclusive(const std::vector<const Variable *> &rest,
                                         const std::vector<std::int64_t> &left) const {
-  if (rest[0]->text != "rank" || *std::ranges::min_element(left) < 0)
+  if (rest[0]->depth != 0)
     return std::nullopt;
+  const std::int64_t low = *std::ranges::min_element(left);
   std::vector<std::int64_t> other;
   for (std::size_t p = 0; p < points_; ++p)
-    other.push_back(left[p] ^ rest[0]->at[p]);
+    other.push_back((left[p] - low) ^ rest[0]->at[p]);
   Formula sum;
   if (std::ranges::all_of(other, [&](std::int64_t value) { return value == other[0]; })) {
     sum.constant = other[0];
   } else {
-    for (const Variable &variable : bases_[0]) // x must be the same for all ranks
-      if (&variable == &bases_[0][0])
-        for (std::size_t p = 0; p < points_; ++p)
-          if (const std::uint32_t next = variable.next[p]; next != none && other[p] != other[next])
-            return std::nullopt;
+    const Variable &rank = bases_[0][0]; // x must be the same for all ranks
+    for (std::size_t p = 0; p < points_; ++p)
+      if (const std::uint32_t next = rank.next[p]; next != none && other[p] != other[next])
+        return std::nullopt;
     const auto found = inBasis(bases_[0], other);
     if (!found)
       return std::nullopt;
@@ -343,31 +371,7 @@ std::optional<Formula> Space::exclusive(const std::vector<const Variable *> &res
   int depth = 0;
   for (const Variable *variable : rest)
     depth = std::max(depth, variable->depth);
-  return Formula{{{1, "(rank ^ " + text + ")", depth, true}}, 0};
-}
-
-/// a · 2^k + b.
-std::optional<Formula> Space::power(const std::vector<const Variable *> &rest,
-                                    const std::vector<std::int64_t> &left) const {
-  if (rest.size() != 1 || rest[0]->depth == 0)
-    return std::nullopt;
-  const Variable &k = *rest[0];
-  const auto [low, high] = std::ranges::minmax_element(k.at);
-  if (*high > 30 || *high < 2)
-    return std::nullopt;
-  const auto at = [&](std::int64_t value) {
-    return left[static_cast<std::size_t>(std::ranges::find(k.at, value) - k.at.begin())];
-  };
-  const std::int64_t rise = at(*high) - at(*low), run = (std::int64_t{1} << *high) - (std::int64_t{1} << *low);
-  if (run == 0 || rise % run != 0)
-    return std::nullopt;
-  const std::int64_t factor = rise / run, constant = at(*low) - factor * (std::int64_t{1} << *low);
-  if (constant != 0 && *high - *low < 3) // three numbers say little
-    return std::nullopt;
-  for (std::size_t p = 0; p < points_; ++p)
-    if (left[p] != factor * (std::int64_t{1} << k.at[p]) + constant)
-      return std::nullopt;
-  return Formula{{{factor, "(1 << " + k.text + ")", k.depth, true}}, constant};
+  return Formula{{{1, "(" + rest[0]->text + " ^ " + text + ")", depth, true}}, low};
 }
 
 } // namespace mscclc::dsl

@@ -51,6 +51,7 @@ private:
     int depth = 0;                   ///< 0: of the rank; else the number of its loop, from 1
     std::vector<std::int64_t> at;    ///< by point
     std::vector<std::uint32_t> next; ///< by point: where it is larger, and all else as it is; or `none`
+    std::int64_t shifted = 0;        ///< of `shifted << i`, or `shifted >> i`: that number; 0: it is neither
   };
   /// Variables that are enough to tell each point.
   using Basis = std::vector<Variable>;
@@ -69,12 +70,22 @@ private:
                    std::int64_t jump) const;
   Formula::Term remainder(Formula inner, std::int64_t modulus, int depth) const;
   std::optional<Formula> inBasis(const Basis &basis, std::span<const std::int64_t> values) const;
+  std::optional<Formula> oneForm(const std::vector<const Variable *> &rest,
+                                 const std::vector<std::int64_t> &left) const;
+  bool bear(const Variable &a, const Variable &b, const std::vector<std::int64_t> &left) const;
+  std::optional<Formula> inParts(const std::vector<const Variable *> &rest,
+                                 const std::vector<std::int64_t> &left) const;
   std::optional<Formula> modular(const std::vector<const Variable *> &rest,
                                  const std::vector<std::int64_t> &left) const;
+  std::optional<Variable> powerOf(const Variable &variable, bool up) const;
+  static Formula::Term termOf(const Variable &variable, std::int64_t factor);
+  std::optional<Formula> moduloSum(const std::vector<const Variable *> &rest, const std::vector<std::int64_t> &left,
+                                   std::int64_t modulus) const;
   std::optional<Formula> modulo(const std::vector<const Variable *> &rest, const std::vector<std::int64_t> &left,
                                 std::int64_t modulus) const;
   std::optional<Formula> exclusive(const std::vector<const Variable *> &rest,
                                    const std::vector<std::int64_t> &left) const;
+  std::optional<Formula> bit(const std::vector<const Variable *> &rest, const std::vector<std::int64_t> &left) const;
   std::optional<Formula> power(const std::vector<const Variable *> &rest, const std::vector<std::int64_t> &left) const;
   std::string shown(std::int64_t modulus) const;
 

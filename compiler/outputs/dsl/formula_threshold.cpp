@@ -53,10 +53,14 @@ boundsOf(const std::vector<std::vector<std::int64_t>> &loopsAt, const std::vecto
   return found;
 }
 
-/// Where the jump is: a sum of the loops' variables and a constant, which stands last. Nothing if none fits.
+/// Where the jump is: a sum of the loops' variables and a constant, which stands last. Nothing if none fits. `steep`:
+/// what one iteration may add where the ranks of one alone part.
 static std::optional<std::vector<std::int64_t>> planeOf(const std::map<std::vector<std::int64_t>, Bounds> &all,
-                                                        std::size_t loops) {
+                                                        std::size_t loops, std::int64_t steep) {
   const auto isSure = [](const Bounds &bounds) { return bounds.below >= 0 && bounds.first >= 0; };
+  const auto sure = std::ranges::find_if(all, [&](const auto &entry) { return isSure(entry.second); });
+  if (sure == all.end())
+    return std::nullopt;
   std::vector<std::int64_t> plane(loops + 1, 0);
   for (std::size_t j = 0; j < loops; ++j)
     for (const auto &[at, bounds] : all) {
@@ -74,15 +78,26 @@ static std::optional<std::vector<std::int64_t>> planeOf(const std::map<std::vect
       height += plane[j] * at[j];
     return height;
   };
-  const auto sure = std::ranges::find_if(all, [&](const auto &entry) { return isSure(entry.second); });
-  if (sure == all.end())
-    return std::nullopt;
-  plane[loops] = sure->second.first - heightAt(sure->first);
-  for (const auto &[at, bounds] : all)
-    if (const std::int64_t height = heightAt(at);
-        height <= bounds.below || (bounds.first >= 0 && height > bounds.first))
-      return std::nullopt;
-  return plane;
+  const auto fits = [&] {
+    plane[loops] = 0;
+    plane[loops] = sure->second.first - heightAt(sure->first);
+    return std::ranges::all_of(all, [&](const auto &entry) {
+      const std::int64_t height = heightAt(entry.first);
+      return height > entry.second.below && (entry.second.first < 0 || height <= entry.second.first);
+    });
+  };
+  if (fits())
+    return plane;
+  for (std::size_t j = 0; j < loops; ++j) {
+    const std::int64_t slope = plane[j];
+    for (const std::int64_t other : {-steep, steep}) {
+      plane[j] = other;
+      if (fits())
+        return plane;
+    }
+    plane[j] = slope;
+  }
+  return std::nullopt;
 }
 
 /// A sum of variables, and a jump where the rank reaches a sum of loops' variables.
@@ -109,7 +124,7 @@ std::optional<Formula> Space::byThreshold(std::span<const std::int64_t> values) 
     for (const std::int64_t value : left)
       isUp.push_back(value == after);
     const auto bounds = boundsOf(loopsAt, basis[0].at, isUp);
-    const auto plane = bounds ? planeOf(*bounds, loops_.size()) : std::nullopt;
+    const auto plane = bounds ? planeOf(*bounds, loops_.size(), numRanks_ / 2) : std::nullopt;
     if (plane)
       return withJump(slopes, *plane, before, after - before);
   }

@@ -3,6 +3,7 @@
 #include "compiler/outputs/dsl/channels.h"
 #include "compiler/outputs/dsl/order.h"
 #include "ir/internal_error.h"
+#include "ir/program_index.h"
 
 #include <algorithm>
 #include <set>
@@ -325,7 +326,7 @@ private:
   std::vector<Node> lines_;
   Node loop_;
   bool inLoop_ = false;
-  std::uint32_t block_ = 0;
+  std::uint32_t block_ = ir::none;   ///< of the call that is being written; before the first: none
   std::vector<std::int64_t> values_; ///< of the call that is being written
 };
 

@@ -17,9 +17,11 @@ std::string mark(std::size_t index) {
 
 /// `(rank ^ 1)` as an argument of its own needs no parentheses.
 std::string withoutParentheses(std::string text) {
-  if (text.front() == '(' && text.find(')') == text.size() - 1)
-    return text.substr(1, text.size() - 2);
-  return text;
+  int open = 0;
+  for (std::size_t i = 0; i + 1 < text.size(); ++i)
+    if ((open += (text[i] == '(') - (text[i] == ')')) == 0)
+      return text;
+  return text.size() > 1 ? text.substr(1, text.size() - 2) : text;
 }
 
 std::string nameFor(const std::string &expression, char letter) {
