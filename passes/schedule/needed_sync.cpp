@@ -153,6 +153,7 @@ bool NeededSync::check(std::span<const std::uint32_t> numbers, bool excuse, Tria
   for (const std::uint32_t number : numbers)
     needs.push_back(needs_[number]);
   std::vector<SyncSearch::Answer> answers = order(needs);
+  const bool isFirst = trial.instead.empty();
   for (std::size_t i = 0; i < needs.size(); ++i) {
     if (answers[i]) {
       trial.moved.emplace_back(numbers[i], std::move(*answers[i]));
@@ -164,7 +165,8 @@ bool NeededSync::check(std::span<const std::uint32_t> numbers, bool excuse, Tria
     else if (!excuse || !needs[i].pair.excusable)
       return false;
   }
-  return true;
+  // The first of those that have to hold instead mostly shows that not all do, before all are put together.
+  return !isFirst || trial.instead.empty() || order(std::span(trial.instead).first(1)).front().has_value();
 }
 
 bool NeededSync::checkInstead(Trial &trial) {

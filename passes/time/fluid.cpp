@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace mscclc::passes::time {
 
@@ -33,11 +34,13 @@ FluidNetwork::Flow FluidNetwork::start(Time now, double bytes, double cap, std::
   flow.cap = cap;
   flow.rate = 0;
   flow.tag = tag;
+  flow.ended = false;
   flow.uses.assign(uses.begin(), uses.end());
   flow.bounds.clear();
   for (const Use &use : uses)
     resources_[use.resource].traffic += use.weight * bytes;
   active_.push_back(slot);
+  byCap_.insert(std::ranges::upper_bound(byCap_, cap, {}, [&](Flow other) { return flows_[other].cap; }), slot);
   changed_ = true;
   return slot;
 }
@@ -72,7 +75,8 @@ void FluidNetwork::settle(State &flow, double rate, Resource bound) {
   }
 }
 
-void FluidNetwork::share() {
+/// Lists the resources that active flows use, with the weight of all and the flows of each.
+void FluidNetwork::listUsers() {
   touched_.clear();
   for (const Flow slot : active_) {
     flows_[slot].settled = false;
@@ -81,44 +85,78 @@ void FluidNetwork::share() {
       if (!resource.listed) {
         resource.listed = true;
         resource.load = resource.weight = 0;
+        resource.numUsers = 0;
         touched_.push_back(use.resource);
       }
       resource.weight += use.weight;
+      ++resource.numUsers;
     }
   }
+  std::size_t users = 0;
+  for (const Resource r : touched_) {
+    resources_[r].firstUser = users;
+    users += std::exchange(resources_[r].numUsers, 0);
+  }
+  users_.resize(users);
+  for (const Flow slot : active_)
+    for (const Use &use : flows_[slot].uses) {
+      ResourceState &resource = resources_[use.resource];
+      users_[resource.firstUser + resource.numUsers++] = slot;
+    }
+}
+
+/// Settles the flows of `full` resources at `rate`. Returns how many.
+std::size_t FluidNetwork::fill(std::span<const Resource> full, double rate) {
+  std::size_t settled = 0;
+  for (const Resource r : full)
+    resources_[r].full = true;
+  for (const Resource r : full)
+    for (const Flow slot : std::span(users_).subspan(resources_[r].firstUser, resources_[r].numUsers)) {
+      State &flow = flows_[slot];
+      if (flow.settled)
+        continue;
+      const auto at = std::ranges::find_if(
+          flow.uses, [&](const Use &use) { return use.weight > 0 && resources_[use.resource].full; });
+      if (at == flow.uses.end())
+        continue;
+      settle(flow, rate, at->resource);
+      ++settled;
+    }
+  for (const Resource r : full)
+    resources_[r].full = false;
+  return settled;
+}
+
+/// Each round settles flows, and looks at the resources and at the flows that it settles, not at all flows.
+void FluidNetwork::share() {
+  listUsers();
   const auto level = [&](Resource r) {
     const ResourceState &resource = resources_[r];
     // What rounding leaves of a weight is none.
     return resource.weight <= 1e-9 ? infinity : std::max(0.0, resource.capacity - resource.load) / resource.weight;
   };
-  std::vector<Flow> open = active_;
-  while (!open.empty()) {
+  std::vector<Resource> full;
+  auto slow = byCap_.begin();
+  for (std::size_t open = active_.size(); open != 0;) {
     double least = infinity;
     for (const Resource r : touched_)
       least = std::min(least, level(r));
-    double slowest = infinity;
-    for (const Flow slot : open)
-      slowest = std::min(slowest, flows_[slot].cap);
-    const double rate = std::min(least, slowest);
-    std::vector<bool> full;
+    while (flows_[*slow].settled)
+      ++slow;
+    const double slowest = flows_[*slow].cap;
     if (least < slowest) {
-      full.resize(resources_.size());
+      full.clear();
       for (const Resource r : touched_)
-        full[r] = level(r) <= least * nearly;
+        if (level(r) <= least * nearly)
+          full.push_back(r);
+      open -= fill(full, least);
+      continue;
     }
-    for (const Flow slot : open) {
-      State &flow = flows_[slot];
-      if (full.empty()) {
-        if (flow.cap <= slowest * nearly)
-          settle(flow, flow.cap, noResource);
-        continue;
+    for (auto flow = slow; flow != byCap_.end() && flows_[*flow].cap <= slowest * nearly; ++flow)
+      if (!flows_[*flow].settled) {
+        settle(flows_[*flow], flows_[*flow].cap, noResource);
+        --open;
       }
-      const auto at = std::find_if(flow.uses.begin(), flow.uses.end(),
-                                   [&](const Use &use) { return use.weight > 0 && full[use.resource]; });
-      if (at != flow.uses.end())
-        settle(flow, rate, at->resource);
-    }
-    std::erase_if(open, [&](Flow slot) { return flows_[slot].settled; });
   }
   if (recording_)
     recordLoads();
@@ -173,9 +211,11 @@ void FluidNetwork::takeEnded(Time now, std::vector<Ended> &ended) {
       }
     ended.push_back(end);
     free_.push_back(slot);
+    flow.ended = true;
     changed_ = true;
     return true;
   });
+  std::erase_if(byCap_, [&](Flow slot) { return flows_[slot].ended; });
 }
 
 } // namespace mscclc::passes::time

@@ -61,8 +61,9 @@ private:
   struct ResourceState {
     double capacity = 0, traffic = 0;
     double load = 0, weight = 0; ///< while sharing: of flows that are settled; of those that are not
-    bool listed = false;
-    double shown = 0; ///< the load last recorded
+    bool listed = false, full = false;
+    std::size_t firstUser = 0, numUsers = 0; ///< in users_
+    double shown = 0;                        ///< the load last recorded
   };
   /// A moment of a flow's life, by what bounded it.
   struct Bound {
@@ -75,18 +76,22 @@ private:
     std::vector<Use> uses;
     std::vector<Bound> bounds;
     Resource bound = noResource;
-    bool settled = false;
+    bool settled = false, ended = false;
   };
 
   void progress(Time now);
   void share();
+  void listUsers();
+  std::size_t fill(std::span<const Resource> full, double rate);
   void recordLoads();
   void settle(State &flow, double rate, Resource bound);
 
   std::vector<ResourceState> resources_;
   std::vector<State> flows_;        ///< slots, some free
   std::vector<Flow> active_, free_; ///< slots of flows_
+  std::vector<Flow> byCap_;         ///< as active_, slowest first
   std::vector<Resource> touched_;   ///< while sharing
+  std::vector<Flow> users_;         ///< while sharing: by resource
   Time since_ = 0;                  ///< of the last progress
   bool changed_ = false;
   bool recording_ = false;

@@ -65,6 +65,14 @@ public:
   bool knownAtOnce(std::uint32_t block, std::uint32_t phase, const View &view, Relation relation) {
     return knownDirectly(block, phase, view, relation);
   }
+  /// True if all blocks of `rank` know since the present launch began that access `epoch` is over, or see it. False
+  /// where that takes a closer look.
+  bool knownAtBegin(const Epoch &epoch, std::uint32_t rank, Relation relation) {
+    if (epoch.isPut())
+      return false;
+    return index_.rankOf(epoch.agent) == rank ? epoch.phase < blocks_[epoch.agent].meetPhase
+                                              : search_.knownAtBegin(epoch.agent, epoch.phase, rank, relation);
+  }
 
   /// The block of `view` reads in its phase what `write` wrote, visible to it.
   void readAfter(const Epoch &write, const View &view);

@@ -5,18 +5,17 @@
 namespace mscclc::passes::proof {
 
 bool OrderSearch::known(std::uint32_t block, std::uint32_t phase, const View &view, Relation relation) {
-  if (bytes_ > mostBytes) {
-    searches_.clear();
-    besides_ = {};
-    bytes_ = 0;
-  }
+  keepWithin();
   const std::uint32_t launch = logs_.launchesBegun(block, phase);
+  const std::uint32_t rank = index_.rankOf(view.block);
   if (view.next) { // what takes effect later must not be taken for what is known now
-    Search once = begin(view, launch, relation);
+    Search once = begin(view.block, rank, launch, relation);
     open(once, view.block, once.own = view.length);
     return find(once, block, phase);
   }
-  Search &search = searchOf(view, launch, relation);
+  if (knownAtBegin(block, phase, rank, relation))
+    return true;
+  Search &search = searchOf(view.block, launch, relation);
   const std::uint64_t had = search.bytes;
   open(search, view.block, search.own = view.length);
   const bool found = find(search, block, phase);
@@ -26,24 +25,51 @@ bool OrderSearch::known(std::uint32_t block, std::uint32_t phase, const View &vi
   return !view.besides.empty() && find(withBesides(view, search), block, phase);
 }
 
-OrderSearch::Search OrderSearch::begin(const View &view, std::uint32_t launch, Relation relation) const {
+/// Forgets all searches beyond `mostBytes`.
+void OrderSearch::keepWithin() {
+  if (bytes_ <= mostBytes)
+    return;
+  searches_.clear();
+  besides_ = {};
+  bytes_ = 0;
+}
+
+bool OrderSearch::knownAtBegin(std::uint32_t block, std::uint32_t phase, std::uint32_t rank, Relation relation) {
+  keepWithin();
+  const std::uint32_t launch = logs_.launchesBegun(block, phase);
+  const std::uint32_t begun = logs_.numLaunches();
+  const std::uint32_t meeting = launch < begun ? logs_.meeting(begun - 1, rank) : none;
+  if (meeting == none)
+    return false;
+  Search &search = searchOf(index_.numBlocks() + rank, launch, relation);
+  const std::uint64_t had = search.bytes;
+  open(search, meeting, 0);
+  const bool found = find(search, block, phase);
+  bytes_ += search.bytes - had;
+  return found;
+}
+
+OrderSearch::Search OrderSearch::begin(std::uint32_t block, std::uint32_t rank, std::uint32_t launch,
+                                       Relation relation) const {
   Search search;
   search.launch = launch;
-  search.block = view.block;
-  search.rank = index_.rankOf(view.block);
+  search.block = block;
+  search.rank = rank;
   search.relation = relation;
   search.pages.resize(index_.numBlocks() / pageSize + 1);
   search.bytes = sizeof search + search.pages.size() * sizeof search.pages[0];
   return search;
 }
 
-OrderSearch::Search &OrderSearch::searchOf(const View &view, std::uint32_t launch, Relation relation) {
-  const auto it = searches_.find(key(view.block, launch, relation));
+OrderSearch::Search &OrderSearch::searchOf(std::uint32_t asks, std::uint32_t launch, Relation relation) {
+  const auto it = searches_.find(key(asks, launch, relation));
   if (it != searches_.end())
     return it->second;
-  Search &search = searches_.emplace(key(view.block, launch, relation), begin(view, launch, relation)).first->second;
-  bytes_ += search.bytes;
-  return search;
+  const bool isBlock = asks < index_.numBlocks();
+  Search made = isBlock ? begin(asks, index_.rankOf(asks), launch, relation)
+                        : begin(none, asks - index_.numBlocks(), launch, relation);
+  bytes_ += made.bytes;
+  return searches_.emplace(key(asks, launch, relation), std::move(made)).first->second;
 }
 
 /// The search `below`, which has come to its end, with what `view` knows besides. Questions from one operation come in
@@ -52,7 +78,7 @@ OrderSearch::Search &OrderSearch::withBesides(const View &view, const Search &be
   if (besides_.below == &below && besidesView_.length == view.length &&
       std::ranges::equal(besidesClocks_, view.besides))
     return besides_;
-  besides_ = begin(view, below.launch, below.relation);
+  besides_ = begin(view.block, below.rank, below.launch, below.relation);
   besides_.below = &below;
   besides_.pages = below.pages;
   besides_.nodes = below.nodes;

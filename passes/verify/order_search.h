@@ -5,6 +5,9 @@
 // the last one stopped. What a block knows only ever grows, so nothing found is ever wrong later. Where a block was
 // told by one that has a search itself, it takes over what was found there, as clocks are joined.
 //
+// What the blocks of a rank knew when they met before a launch, all of them know in it. So for what was done in the
+// launches before there is one search for each rank besides, which is asked first.
+//
 // Lemma. A search follows each edge of its launch once, whatever is asked of it. For the part of a log that was looked
 // at is kept as its length, a log is only ever followed from there, and a node is followed once. Taking over costs as
 // much as a join of vector clocks, at most once for each edge to the block that asks. So all questions of one block
@@ -30,6 +33,9 @@ public:
 
   /// True if the point knows that `phase` of another block is over, or sees what was written there.
   bool known(std::uint32_t block, std::uint32_t phase, const View &view, Relation relation);
+  /// True if all blocks of `rank` know it since the present launch began, from the time when they met before it. False
+  /// where they know it otherwise.
+  bool knownAtBegin(std::uint32_t block, std::uint32_t phase, std::uint32_t rank, Relation relation);
 
 private:
   /// What was found of a block.
@@ -45,7 +51,7 @@ private:
   };
   struct Search {
     std::uint32_t launch = 0;   ///< launches begun when that happened which is asked about
-    std::uint32_t block = none; ///< that asks
+    std::uint32_t block = none; ///< that asks; none if its whole rank does
     std::uint32_t rank = 0;     ///< its own
     std::uint32_t own = 0;      ///< entries of its log, looked at or about to be
     Relation relation = Relation::HappensBefore;
@@ -56,10 +62,12 @@ private:
     std::vector<bool> laterRanks; ///< known to have begun a later launch, with all blocks
     std::vector<Open> near, far;  ///< within the rank, which is followed first; and outside
   };
-  Search begin(const View &view, std::uint32_t launch, Relation relation) const;
-  Search &searchOf(const View &view, std::uint32_t launch, Relation relation);
-  static std::uint64_t key(std::uint32_t block, std::uint32_t launch, Relation relation) {
-    return (std::uint64_t{block} << 32 | std::uint64_t{launch} << 1) | (relation == Relation::Visibility);
+  Search begin(std::uint32_t block, std::uint32_t rank, std::uint32_t launch, Relation relation) const;
+  /// `asks`: a block, or the number of blocks plus a rank.
+  Search &searchOf(std::uint32_t asks, std::uint32_t launch, Relation relation);
+  void keepWithin();
+  static std::uint64_t key(std::uint32_t asks, std::uint32_t launch, Relation relation) {
+    return (std::uint64_t{asks} << 32 | std::uint64_t{launch} << 1) | (relation == Relation::Visibility);
   }
   Search &withBesides(const View &view, const Search &below);
   Reach &reachOf(Search &search, std::uint32_t block);
@@ -72,7 +80,7 @@ private:
 
   const ProgramIndex &index_;
   const Logs &logs_;
-  std::unordered_map<std::uint64_t, Search> searches_; // by block, launch and relation
+  std::unordered_map<std::uint64_t, Search> searches_; // by block or rank, launch and relation
   Search besides_;                                     // on top of one of these
   View besidesView_;                                   // from where it was made
   std::vector<MessageClock> besidesClocks_;

@@ -12,6 +12,20 @@ bool ScratchHistory::over(const Noted &noted, const View &view) {
   });
 }
 
+/// Whether all that the first launch did in the scratch of `rank` is known to be over since the launch of `view` began.
+/// Then it is to all blocks of its rank, which are many: one of them asks for all.
+bool ScratchHistory::overAtBegin(std::uint32_t rank, const View &view) {
+  const std::uint32_t asks = index_.rankOf(view.block), launch = order_.launchOf(view.block, view.phase);
+  AtBegin &known = atBegin_[std::uint64_t{asks} << 32 | rank];
+  if (known.over || known.launch == launch)
+    return known.over;
+  known.launch = launch;
+  known.over = std::ranges::all_of(ranks_[rank].all, [&](const Noted &noted) {
+    return order_.knownAtBegin(noted.by, asks, noted.writes ? Relation::Visibility : Relation::HappensBefore);
+  });
+  return known.over;
+}
+
 /// Of each packet one of those who took it; none if some packet has none.
 void ScratchHistory::findTakers(Noted &noted, const Memory &memory) const {
   for (std::uint32_t i = 0; i < noted.count; ++i) {
@@ -47,8 +61,10 @@ const ScratchHistory::Access *ScratchHistory::open(std::uint32_t rank, const Vie
   const std::uint64_t key = std::uint64_t{view.block} << 32 | rank;
   if (const auto it = free_.find(key); it != free_.end() && it->second <= view.phase)
     return nullptr;
-  const bool ended = index_.rankOf(view.block) == rank ||
-                     order_.known(index_.block(rank, 0), state.endPhase, view, Relation::HappensBefore);
+  const bool here = index_.rankOf(view.block) == rank;
+  if (!here && overAtBegin(rank, view))
+    return nullptr;
+  const bool ended = here || order_.known(index_.block(rank, 0), state.endPhase, view, Relation::HappensBefore);
   const auto &asked = ended ? state.loose : state.all;
   const auto found = std::find_if(asked.begin(), asked.end(), [&](const Noted &noted) { return !over(noted, view); });
   if (found != asked.end())

@@ -44,12 +44,19 @@ private:
     std::uint32_t endPhase = 0; ///< of its first block
   };
   bool over(const Noted &noted, const View &view);
+  bool overAtBegin(std::uint32_t rank, const View &view);
+  /// What the blocks of a rank know together of another's scratch since a launch began.
+  struct AtBegin {
+    std::uint32_t launch = none; ///< in which they were asked last
+    bool over = false;
+  };
   void findTakers(Noted &noted, const Memory &memory) const;
 
   const ProgramIndex &index_;
   Order &order_;
   std::vector<RankState> ranks_;
   std::unordered_map<std::uint64_t, std::uint32_t> free_; ///< [block << 32 | rank]: from this phase on all is over
+  std::unordered_map<std::uint64_t, AtBegin> atBegin_;    ///< [rank << 32 | rank whose scratch it is]
 };
 
 } // namespace mscclc::passes::proof
