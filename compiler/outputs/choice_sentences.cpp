@@ -112,7 +112,7 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
   if (choice.isPinned)
     return "as the program says";
   if (choice.isSole)
-    return "blocks that are chosen pass the target's limits";
+    return "blocks that mscclc would choose exceed the target's limits";
   if (choice.runnerUp.empty())
     return "nothing else was tried";
   const Candidate &other = choice.other;

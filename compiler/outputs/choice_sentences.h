@@ -21,9 +21,8 @@ struct ChoiceSentence {
 
 std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen);
 
-/// "next best: plain data, …, in 25.1 us (+17.3 %)", "as the program says", "blocks that are chosen pass the target's
-/// limits", or "nothing else was tried". Of a runner-up
-/// that is not slower, also why it was not taken.
+/// "next best: plain data, …, in 25.1 us (+17.3 %)", "as the program says", "blocks that mscclc would choose exceed
+/// the target's limits", or "nothing else was tried". Of a runner-up that is not slower, also why it was not taken.
 std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen);
 
 /// How a statement was carried out.

@@ -19,7 +19,7 @@ ChannelType channelTypeOf(const CheckedCall &call) {
 }
 
 OpKind kindOf(const CheckedCall &call) {
-  const bool isVariant = call.relaxed || call.packet || (call.call == Call::Barrier && call.blocks.size() == 1);
+  const bool isVariant = call.call == Call::Barrier ? call.blocks.size() == 1 : call.relaxed || call.packet;
   return isVariant ? call.info->variant.value_or(call.info->kind) : call.info->kind;
 }
 

@@ -56,7 +56,7 @@ public:
   /// True if the packet that lies there was read, and so has arrived. Of a packet that was written twice, who read the
   /// first does not know of the second.
   bool packetArrived(CellId id) const { return cells_[id].read.exists() && !slotAgain_[id - firstSlot_]; }
-  /// The same packet was written there a second time in one launch.
+  /// The same packet was written there a second time in the first launch, the only one whose packets are kept.
   void setWrittenAgain(CellId id) { slotAgain_[id - firstSlot_] = true; }
 
   /// Calls `visit(record)` for each read since the last write.
