@@ -96,7 +96,8 @@ private:
     };
     std::map<Place, std::map<std::uint32_t, std::vector<std::uint32_t>>> statementsOf; // of each share
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
-      statementsOf[{by(s), stages_[s]}][distances_.ofShare(movement_.statements[s])].push_back(s);
+      if (!movement_.statements[s].block) // which names its own
+        statementsOf[{by(s), stages_[s]}][distances_.ofShare(movement_.statements[s])].push_back(s);
     const auto reaches = [&](std::uint32_t s) { return distances_.ofReach(movement_.statements[s]) != 0; };
     for (const auto &[place, shares] : statementsOf) {
       if (shares.size() < movement_.blocks)

@@ -170,8 +170,13 @@ void SyncRun::write(const Operand &operand, std::uint32_t access) {
     noteScratch(operand, access, true);
   for (std::uint32_t i = 0; i < operand.count; ++i) {
     const CellId id = operand.first + i;
-    if (operand.packet && memory_.slotLaunch(id) == launch_ + 1)
-      continue; // a packet over itself
+    if (operand.packet && memory_.slotLaunch(id) == launch_ + 1) { // a packet over itself, which nobody awaits
+      if (launch_ == 0) {
+        memory_[id].write = {access, 0, operand.ref};
+        memory_.setWrittenAgain(id);
+      }
+      continue;
+    }
     if (launch_ == 0) {
       checkWrite(id, access, operand.ref, operand.packet);
       memory_.setWrite(memory_[id], {access, 0, operand.ref});
@@ -206,8 +211,8 @@ void SyncRun::checkRead(CellId id, std::uint32_t access, std::uint32_t ref, bool
 
 void SyncRun::checkWrite(CellId id, std::uint32_t access, std::uint32_t ref, bool packet) {
   const Cell &cell = memory_[id];
-  // A packet that was read has arrived: only readers need to be waited for.
-  if (cell.write.exists() && !(packet && cell.read.exists()))
+  // Of a packet that has arrived, only readers need to be waited for.
+  if (cell.write.exists() && !(packet && memory_.packetArrived(id)))
     pair(cell.write, true, access, ref, false);
   memory_.forReads(cell, [&](const Epoch &reader) { pair(reader, false, access, ref, makesPackets(reader)); });
 }

@@ -70,8 +70,12 @@ public:
   bool knownAtBegin(const Epoch &epoch, std::uint32_t rank, Relation relation) {
     if (epoch.isPut())
       return false;
-    return index_.rankOf(epoch.agent) == rank ? epoch.phase < blocks_[epoch.agent].meetPhase
-                                              : search_.knownAtBegin(epoch.agent, epoch.phase, rank, relation);
+    const bool answer = index_.rankOf(epoch.agent) == rank
+                            ? epoch.phase < blocks_[epoch.agent].meetPhase
+                            : search_.knownAtBegin(epoch.agent, epoch.phase, rank, relation);
+    if (watcher_ && answer) [[unlikely]]
+      watcher_->answered(epoch.agent, epoch.phase, view(index_.block(rank, 0)), relation, answer);
+    return answer;
   }
 
   /// The block of `view` reads in its phase what `write` wrote, visible to it.

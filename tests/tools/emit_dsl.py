@@ -83,6 +83,8 @@ def main():
     parser.add_argument("--may-refuse", action="store_true")
     parser.add_argument("inputs", nargs="+")
     args = parser.parse_args()
+    if args.size_alone and args.at_most is None:
+        parser.error("--size-alone checks nothing without --at-most")
     faults = refused = 0
     for path in args.inputs:
         with tempfile.TemporaryDirectory() as folder:

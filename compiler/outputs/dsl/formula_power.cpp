@@ -4,8 +4,15 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 
 namespace mscclc::dsl {
+
+namespace {
+
+constexpr std::int64_t maxInt = std::numeric_limits<std::int32_t>::max(); ///< of the source's numbers
+
+} // namespace
 
 /// `1 << i`, or if not `up` what begins with a power of two and ends with 1: of a loop's variable i that begins with 0.
 std::optional<Space::Variable> Space::powerOf(const Variable &variable, bool up) const {
@@ -47,6 +54,8 @@ std::optional<Formula> Space::bit(const std::vector<const Variable *> &rest,
   if (low == high || std::ranges::any_of(left, [&](std::int64_t value) { return value != low && value != high; }))
     return std::nullopt;
   const std::int64_t jump = high - low, last = std::ranges::max(k.at), ranks = std::ranges::max(rank.at) + 1;
+  if (last > 31) // numbers of ranks have fewer bits
+    return std::nullopt;
   const auto fits = [&](std::int64_t first, std::int64_t step, bool turned) {
     for (std::size_t p = 0; p < points_; ++p)
       if ((left[p] != low) != ((rank.at[p] >> (first + step * k.at[p]) & 1) != turned))
@@ -82,6 +91,8 @@ std::optional<Formula> Space::power(const std::vector<const Variable *> &rest,
     if (rise % (*high - *low) != 0)
       continue;
     const std::int64_t factor = rise / (*high - *low);
+    if (std::abs(factor) > maxInt / *high)
+      continue;
     const std::int64_t constant = left[static_cast<std::size_t>(low - k->at.begin())] - factor;
     if (constant != 0 && *high < 8 && !std::has_single_bit(static_cast<std::uint64_t>(std::abs(factor))))
       continue; // three numbers say little

@@ -25,13 +25,6 @@ std::vector<std::uint32_t> nodeSizes(std::uint32_t ranks) {
   return sizes;
 }
 
-std::size_t linesOf(const std::vector<Node> &lines) {
-  std::size_t count = 0;
-  for (const Node &node : lines)
-    count += node.lines;
-  return count;
-}
-
 class SourceWriter {
 public:
   SourceWriter(const ir::Program &program, const SourceOptions &options)
@@ -160,43 +153,14 @@ private:
     return text + "  List<SwitchChannel> switches;\n" + foldedAlone(lines, 2);
   }
 
-  /// What the ranks of a class do: together, or each alone where they have little in common.
+  /// What the ranks of a class do.
   std::string classText(Class &one) {
     if (one.scripts[0].empty())
       return "";
     std::vector<Node> together = joinRanks(one.scripts);
     Folder folder(one.ranks, numRanks_, nodes_);
     folder.fold(together);
-    if (one.ranks.size() > 1 && lacksFormulas(folder, together)) {
-      std::string text;
-      for (std::size_t i = 0; i < one.ranks.size(); ++i) {
-        const std::vector<std::uint32_t> alone{one.ranks[i]};
-        Folder ofRank(alone, numRanks_, nodes_);
-        ofRank.fold(one.scripts[i]);
-        text += (i == 0 ? "" : "\n") + ranksText(ofRank, alone, one.scripts[i]);
-      }
-      return text;
-    }
     return ranksText(folder, one.ranks, together);
-  }
-
-  /// True if so many numbers have no expression that the ranks alone are shorter.
-  bool lacksFormulas(Folder &folder, const std::vector<Node> &lines) {
-    std::size_t lacking = 0;
-    const Space &space = folder.spaceOf({});
-    const auto count = [&](const auto &self, const std::vector<Node> &among) -> void {
-      for (const Node &node : among) {
-        if (node.kind == Node::Kind::Loop)
-          continue;
-        const std::span<const std::int64_t> values(node.values);
-        for (std::size_t at = 0; at < values.size(); at += space.points())
-          lacking += !space.fit(values.subspan(at, space.points()));
-        self(self, node.body);
-      }
-    };
-    count(count, lines);
-    return false;
-    return lacking > linesOf(lines) / 2;
   }
 
   std::string ranksText(Folder &folder, const std::vector<std::uint32_t> &ranks, const std::vector<Node> &lines) {
