@@ -233,6 +233,10 @@ typedef struct MscclcRankArgs {
 /* ------------------------------------------------------------------------------------- what a kernel says of itself */
 
 #define MSCCLC_ON_HOST 0xffffffffu
+/* Bytes that CUDA has for a kernel's parameters, and the most of them that are no addresses of peers' buffers and of
+ * multicast mappings. */
+#define MSCCLC_PARAMETER_BYTES 32764u
+#define MSCCLC_OTHER_PARAMETER_BYTES 1024u
 
 /* Compiled form of a kernel for one element type, reduce operation and kind of packet. */
 typedef struct MscclcVariant {
