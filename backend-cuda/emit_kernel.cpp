@@ -4,6 +4,7 @@
 #include "backend-cuda/specialise.h"
 #include "backend-cuda/write_source.h"
 #include "ir/structure.h"
+#include "runtime-min/include/mscclc/runtime_abi.h"
 
 #include <bit>
 #include <cctype>
@@ -58,10 +59,6 @@ private:
   ir::DiagnosticEngine &diagnostics_;
 };
 
-/// Bytes that CUDA has for a kernel's parameters, and what is in them beside addresses, at most; device/kernel.cuh says
-/// what that is.
-constexpr std::uint64_t parameterBytes = 32764, otherParameterBytes = 1024;
-
 /// Refuses what no launch could give the kernel.
 bool fits(const ir::Program &program, const EmitOptions &options, const KernelModel &model,
           ir::DiagnosticEngine &diagnostics) {
@@ -71,12 +68,15 @@ bool fits(const ir::Program &program, const EmitOptions &options, const KernelMo
     diagnostics.report(diag::types_do_not_matter, whole);
   const std::uint64_t share = std::uint64_t{model.shares} * model.elementBytes;
   if (options.messageSize % share != 0)
-    diagnostics.report(diag::message_size_uneven, whole, {options.messageSize, share, model.elementBytes});
+    diagnostics.report(diag::message_size_uneven, whole,
+                       {options.messageSize, share, ir::plural(model.elementBytes, "byte")});
   const auto kinds = static_cast<std::uint64_t>(std::popcount(model.peerBuffers));
   const std::uint64_t addresses = (kinds * model.ranks + model.switchChannels) * sizeof(std::uint64_t);
-  if (addresses > parameterBytes - otherParameterBytes)
-    diagnostics.report(diag::too_many_addresses, whole,
-                       {kinds, model.ranks, model.switchChannels, addresses, parameterBytes - otherParameterBytes});
+  constexpr std::uint64_t room = MSCCLC_PARAMETER_BYTES - MSCCLC_OTHER_PARAMETER_BYTES;
+  if (addresses > room)
+    diagnostics.report(
+        diag::too_many_addresses, whole,
+        {ir::plural(kinds, "kind"), model.ranks, ir::plural(model.switchChannels, "switch channel"), addresses, room});
   return diagnostics.numErrors() == before;
 }
 

@@ -20,7 +20,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 5u
+#define MSCCLC_ABI_VERSION 6u
 
 enum MscclcDtype {
 #define MSCCLC_DTYPE(id, number, bytes, name, type) MSCCLC_##id = number,
@@ -233,6 +233,10 @@ typedef struct MscclcRankArgs {
 /* ------------------------------------------------------------------------------------- what a kernel says of itself */
 
 #define MSCCLC_ON_HOST 0xffffffffu
+/* Bytes that CUDA has for a kernel's parameters, and the most of them that are no addresses of peers' buffers and of
+ * multicast mappings. */
+#define MSCCLC_PARAMETER_BYTES 32764u
+#define MSCCLC_OTHER_PARAMETER_BYTES 1024u
 
 /* Compiled form of a kernel for one element type, reduce operation and kind of packet. */
 typedef struct MscclcVariant {
@@ -296,10 +300,22 @@ enum MscclcKernelFlags {
 
 /* What MscclcNetworkBody::settle starts; of all ranks one step after the other. */
 enum MscclcSettleStep {
-  MSCCLC_SETTLE_CLEAR = 0, /* sets the rank's signals to 0; nothing is on its way to it */
-  MSCCLC_SETTLE_SEND = 1,  /* sends a last signal, behind all else, on each channel */
+  MSCCLC_SETTLE_CLEAR = 0, /* sets the rank's signals to 0; nothing is on its way to it, but for settling signals */
+  MSCCLC_SETTLE_SEND = 1,  /* sends settling signals, behind all else, on each channel */
   MSCCLC_SETTLE_AWAIT = 2  /* waits for those of the peers, and until all that the rank has sent has left it */
 };
+
+/* One step, and the settling signals of the ports so far. An end of a channel sends one at each settling, or several to
+ * make up for settlings that its process did not come to. Their counters are cleared when the ports are made and never
+ * after: the signal of a settling that was given up may come at any time. */
+typedef struct MscclcSettling {
+  uint32_t step;     /* MscclcSettleStep */
+  uint32_t signals;  /* as MscclcNetworkBody::create got it */
+  uint32_t channels; /* of the rank */
+  uint32_t unpaired; /* ends of other ranks that lead to this rank over the network and that it has no end for */
+  uint64_t sent;     /* settling signals that each of the rank's ends has sent before this settling */
+  uint64_t round;    /* and with it; in all processes the same. 0: the ports are new */
+} MscclcSettling;
 
 /* A second body of a kernel's port channels, for those that lead to ranks of other nodes: by the GIN of NCCL, which
  * wants a kernel to be compiled with the headers of the very version that runs. */
@@ -312,10 +328,11 @@ typedef struct MscclcNetworkBody {
                     void *communicator);
   /* Ways into the network, which both ends of a channel count alike; 0: there is no network. */
   uint32_t (*contexts)(const void *communicator);
-  /* Between launches, starts a MscclcSettleStep on the current device and `stream`. Of `args` are used `network` and,
-   * but for MSCCLC_SETTLE_CLEAR: `rank`, `port_channels`, which are `channels`, `status` and `timeout_ns`, for waits
-   * that give up and say so as those of launches do; a step is the operation there. */
-  int32_t (*settle)(const MscclcRankArgs *args, uint32_t step, uint32_t signals, uint32_t channels, void *stream);
+  /* Between launches, starts a step on the current device and `stream`. Of `args` are used `network` and, but for
+   * MSCCLC_SETTLE_CLEAR: `rank`, `port_channels`, `status` and `timeout_ns`, which all waits of a step have together;
+   * those that give up say so as those of launches do, with the step as the operation. A wait for ends that the rank
+   * has no end for says MSCCLC_UNPAIRED as the peer. */
+  int32_t (*settle)(const MscclcRankArgs *args, const MscclcSettling *settling, void *stream);
 } MscclcNetworkBody;
 
 /* Description of a kernel; static data. A message is as long as the output of an AllGather, and as the input of every

@@ -197,7 +197,9 @@ ProxyThread &Communicator::proxies() {
 }
 
 void Communicator::fail(const Status &reason) {
-  if (watch_->fail(reason))
+  const bool first = watch_->fail(reason);
+  watch_->giveUpSettling();
+  if (first)
     engine_->abort(engine_.get(), reason.code, reason.text.c_str());
 }
 
@@ -218,6 +220,7 @@ Status Communicator::exchange(const std::string &what, const Bytes &mine, std::v
     const auto *begin = static_cast<const uint8_t *>(bytes);
     static_cast<std::vector<Bytes> *>(context)->emplace_back(begin, begin + count);
   };
+  all.clear();
   return statusOf(engine_->exchange(engine_.get(), what.c_str(), mine.data(), mine.size(), receive, &all));
 }
 
@@ -247,16 +250,40 @@ Status Communicator::barrier(const std::string &what) {
   return exchange(what, {}, all);
 }
 
+Status Communicator::drain(const std::vector<uint64_t> &rounds) {
+  // Less than the processes wait for each other afterwards.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(setupTimeoutNs_ / 2);
+  // All send before any waits: ranks that share a device may share a queue of it.
+  for (size_t i = 0; i < instances_.size(); ++i)
+    MSCCLC_TRY(instances_[i]->sendSettling(rounds[i]));
+  for (Instance *instance : instances_)
+    MSCCLC_TRY(instance->awaitSettling(deadline));
+  return {};
+}
+
 Status Communicator::reset() {
+  for (Instance *instance : instances_)
+    instance->beginSettling();
   if (Status status = health(); status.code == MSCCLC_ERROR_PEER_LOST)
     return status;
-  MSCCLC_TRY(settle());
-  Status drained;
-  for (Instance *instance : instances_)
-    if (Status one = instance->drain(); drained.ok())
-      drained = std::move(one);
+  std::vector<uint64_t> rounds;
+  for (const Instance *instance : instances_)
+    rounds.push_back(instance->settlings());
+  const Bytes mine = bytesOf(rounds.data(), rounds.size());
   std::vector<Bytes> all;
-  MSCCLC_TRY(agree("reset communicator: launches are over", drained, {}, all));
+  MSCCLC_TRY(agree("reset communicator: launches are over", settle(), mine, all));
+  for (const Bytes &theirs : all) {
+    if (theirs.size() != mine.size())
+      return failure(MSCCLC_ERROR_RENDEZVOUS, "reset communicator: the processes have not loaded the same kernels");
+    for (size_t i = 0; i < rounds.size(); ++i) {
+      uint64_t other = 0;
+      std::memcpy(&other, theirs.data() + i * sizeof(other), sizeof(other));
+      rounds[i] = std::max(rounds[i], other);
+    }
+  }
+  for (uint64_t &round : rounds)
+    ++round;
+  MSCCLC_TRY(agree("reset communicator: nothing is on its way", drain(rounds), {}, all));
   for (Instance *instance : instances_)
     MSCCLC_TRY(instance->reset());
   watch_->clear();

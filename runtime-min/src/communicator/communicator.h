@@ -74,6 +74,9 @@ private:
   Status connectDevices();
   Status meet(const MscclcCommunicatorOptions &options, NcclRanks *nccl);
   Status introduceRanks();
+  /// Waits until what all launches so far have sent over the network has arrived, half as long as a set-up may take.
+  /// `rounds`: by instance, Instance::sendSettling's.
+  Status drain(const std::vector<uint64_t> &rounds);
   size_t indexOfDevice(int32_t device) const;
 
   std::unique_ptr<Platform> platform_;

@@ -22,9 +22,9 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
   MSCCLC_TRY(instance->openPorts(name));
   instance->local_.resize(communicator.localRanks());
   // NCCL does not say what a signal of a port begins with.
-  Status ready = instance->startSettling(MSCCLC_SETTLE_CLEAR);
+  Status ready = instance->startSettling(MSCCLC_SETTLE_CLEAR, 0);
   if (ready.ok())
-    ready = instance->awaitSettling();
+    ready = instance->finishSettling();
   for (uint32_t i = 0; i < communicator.localRanks() && ready.ok(); ++i)
     ready = instance->prepareRank(i);
   // A peer's first signal must not come before these counters are there.
@@ -71,86 +71,6 @@ Status Instance::checkReach() const {
         MSCCLC_TRY(check(i, kernel_.switch_member(self, k, member)));
     }
   }
-  return {};
-}
-
-Status Instance::openPorts(const std::string &name) {
-  if ((kernel_.flags & MSCCLC_NEEDS_PORT) == 0 || communicator_.engine().open_ports == nullptr)
-    return {};
-  uint8_t mine = 0;
-  for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
-    for (uint32_t k = 0; k < infos_[rank].port_channels && communicator_.isLocal(rank); ++k) {
-      MscclcChannelInfo paired{};
-      kernel_.channel_info(rank, MSCCLC_PORT, k, &paired);
-      if (paired.peer < kernel_.ranks && sync_->at(rank - communicator_.firstLocalRank(), paired.peer) == nullptr)
-        mine = 1;
-    }
-  std::vector<Bytes> all;
-  MSCCLC_TRY(communicator_.exchange(name + ": other nodes", {mine}, all));
-  if (std::none_of(all.begin(), all.end(), [](const Bytes &theirs) { return theirs == Bytes{1}; }))
-    return {};
-  MscclcPorts *made = nullptr;
-  MSCCLC_TRY(statusOf(
-      communicator_.engine().open_ports(&communicator_.engine(), name.c_str(), kernel_.network, mostPorts(), &made)));
-  ports_.reset(made);
-  return {};
-}
-
-uint32_t Instance::mostPorts() const {
-  uint32_t most = 0;
-  for (const MscclcRankInfo &info : infos_)
-    most = std::max(most, info.port_channels);
-  return most;
-}
-
-const void *Instance::networkOf(uint32_t localIndex) const {
-  return ports_ ? communicator_.engine().port_communicator(ports_.get(), localIndex) : nullptr;
-}
-
-Status Instance::startSettling(MscclcSettleStep step) {
-  for (uint32_t i = 0; i < communicator_.localRanks() && ports_; ++i) {
-    const uint32_t self = communicator_.firstLocalRank() + i;
-    MscclcRankArgs args{};
-    args.rank = self;
-    args.network = networkOf(i);
-    args.status = local_[i].settling;
-    args.timeout_ns = communicator_.setupTimeoutNs();
-    if (local_[i].channels != nullptr)
-      args.port_channels = local_[i].channels + infos_[self].memory_channels;
-    MSCCLC_TRY(communicator_.platform().use(communicator_.device(i)));
-    if (const int32_t code =
-            kernel_.network->settle(&args, step, mostPorts(), infos_[self].port_channels, communicator_.stream(i));
-        code != MSCCLC_OK)
-      return kernelFailure(code, kernel_.name, self);
-  }
-  return {};
-}
-
-Status Instance::awaitSettling() {
-  for (uint32_t i = 0; i < communicator_.localRanks() && ports_; ++i)
-    MSCCLC_TRY(communicator_.platform().synchronize(communicator_.device(i), communicator_.stream(i)));
-  return {};
-}
-
-Status Instance::drain() {
-  if (!ports_)
-    return {};
-  for (const RankState &state : local_)
-    *state.settling = {};
-  // All send before any waits: ranks that share a device may share a queue of it.
-  MSCCLC_TRY(startSettling(MSCCLC_SETTLE_SEND));
-  MSCCLC_TRY(startSettling(MSCCLC_SETTLE_AWAIT));
-  MSCCLC_TRY(awaitSettling());
-  for (const RankState &state : local_)
-    if (state.settling->num_stalls != 0) {
-      const MscclcStall &stall = state.settling->stalls[0];
-      return failure(MSCCLC_ERROR_TIMEOUT,
-                     "kernel '%s': what rank %u has sent to rank %u over the network has not arrived in the time of a "
-                     "set-up (port channel %llu)",
-                     kernel_.name, stall.kind == MSCCLC_WAIT_FLUSH ? stall.rank : stall.peer,
-                     stall.kind == MSCCLC_WAIT_FLUSH ? stall.peer : stall.rank,
-                     static_cast<unsigned long long>(stall.index));
-    }
   return {};
 }
 
@@ -265,6 +185,7 @@ Status Instance::prepareRank(uint32_t localIndex) {
   if (ports_) {
     MSCCLC_TRY(platform.allocatePinned(sizeof(MscclcStatus), memory));
     state.settling = static_cast<MscclcStatus *>(memory);
+    communicator_.watch().addSettling(state.settling);
   }
   if (!served.empty()) {
     MSCCLC_TRY(Proxy::create(platform, device, self, kernel_.name, std::move(served), state.proxy));
@@ -297,8 +218,10 @@ Instance::~Instance() {
       communicator_.watch().remove(state.status);
       communicator_.platform().releasePinned(state.status);
     }
-    if (state.settling != nullptr)
+    if (state.settling != nullptr) {
+      communicator_.watch().removeSettling(state.settling);
       communicator_.platform().releasePinned(state.settling);
+    }
     if (state.event != nullptr)
       communicator_.platform().destroyEvent(communicator_.device(i), state.event);
     if (state.channels != nullptr)
@@ -337,8 +260,8 @@ void Instance::forget(const Region *region) {
 Status Instance::reset() {
   MSCCLC_TRY(sync_->clear());
   MSCCLC_TRY(scratch_->clear());
-  MSCCLC_TRY(startSettling(MSCCLC_SETTLE_CLEAR));
-  MSCCLC_TRY(awaitSettling());
+  MSCCLC_TRY(startSettling(MSCCLC_SETTLE_CLEAR, settlings_));
+  MSCCLC_TRY(finishSettling());
   for (uint32_t i = 0; i < local_.size(); ++i) {
     MSCCLC_TRY(writeSemaphores(i));
     if (local_[i].proxy)

@@ -5,6 +5,7 @@
 #include "communicator/launch_buffers.h"
 #include "communicator/proxy.h"
 
+#include <chrono>
 #include <map>
 
 namespace mscclc::rt {
@@ -29,10 +30,17 @@ public:
   Status settle();
   /// Makes the proxies forget `region`. Nothing runs.
   void forget(const Region *region);
-  /// Waits until what the launches so far of all ranks have sent over the network has arrived, as long as the set-up
-  /// of a communicator may take.
-  Status drain();
-  /// Everything as it was made. Nothing runs, on any rank, and all have drained.
+  /// Settling signals that each end of a channel over the network has sent.
+  uint64_t settlings() const { return settlings_; }
+  /// Before a settling: forgets the stalls of the last one, and that it was given up.
+  void beginSettling();
+  /// Sends settling signals behind all that the launches so far have sent over the network, so that there are `round`
+  /// of them on each channel.
+  Status sendSettling(uint64_t round);
+  /// Waits until those of all ranks have arrived, and with them what was sent before, but not beyond `deadline`, nor
+  /// after a node was lost or this process has aborted.
+  Status awaitSettling(std::chrono::steady_clock::time_point deadline);
+  /// Everything as it was made. Nothing runs, on any rank, and what was sent has arrived.
   Status reset();
 
 private:
@@ -61,10 +69,14 @@ private:
   Status openPorts(const std::string &name);
   /// Port channels of the rank that has most: so many signals each rank's device communicator has.
   uint32_t mostPorts() const;
-  /// MscclcNetworkBody::settle on all local ranks.
-  Status startSettling(MscclcSettleStep step);
+  /// MscclcNetworkBody::settle on all local ranks, for `time` (AWAIT), where there are ports.
+  Status startSettling(MscclcSettleStep step, uint64_t sent, std::chrono::nanoseconds time = {});
   /// Waits for its steps so far.
-  Status awaitSettling();
+  Status finishSettling();
+  /// What the waits of a settling have to say for it.
+  Status settlingResult() const;
+  /// Ends of other ranks that lead to a local rank over the network, and that it has no end for.
+  uint32_t unpairedTo(uint32_t localIndex) const;
   const void *networkOf(uint32_t localIndex) const;
   Status prepareRank(uint32_t localIndex);
   Status addMemoryChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels) const;
@@ -110,6 +122,7 @@ private:
     void operator()(MscclcPorts *ports) const { engine.close_ports(ports); }
   };
   std::unique_ptr<MscclcPorts, ClosePorts> ports_; ///< or null
+  uint64_t settlings_ = 0;
   std::vector<RankState> local_;
   /// By variant: threads of a block with which all blocks fit, in all processes. Empty where there is but one.
   std::vector<uint32_t> mostThreads_;

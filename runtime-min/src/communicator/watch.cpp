@@ -82,6 +82,21 @@ void Watch::remove(MscclcStatus *status) {
                  entries_.end());
 }
 
+void Watch::addSettling(MscclcStatus *status) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  settling_.push_back(status);
+}
+
+void Watch::removeSettling(MscclcStatus *status) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  settling_.erase(std::remove(settling_.begin(), settling_.end(), status), settling_.end());
+}
+
+void Watch::giveUpSettling() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::for_each(settling_.begin(), settling_.end(), setAbort);
+}
+
 Status Watch::health() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return failure_;
@@ -96,6 +111,8 @@ bool Watch::fail(const Status &reason) {
   failed_.store(true, std::memory_order_release);
   for (const Entry &entry : entries_)
     setAbort(entry.status);
+  if (first || reason.code == MSCCLC_ERROR_PEER_LOST)
+    std::for_each(settling_.begin(), settling_.end(), setAbort);
   return first;
 }
 

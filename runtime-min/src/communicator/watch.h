@@ -30,6 +30,11 @@ public:
   /// Watches the status of a rank's launches; `kernel` outlives it.
   void add(MscclcStatus *status, const char *kernel);
   void remove(MscclcStatus *status);
+  /// The status of a rank's settling, which waits also after a failure: only a lost process, a first failure and
+  /// giveUpSettling make it give up, and nobody hears of its stalls from here.
+  void addSettling(MscclcStatus *status);
+  void removeSettling(MscclcStatus *status);
+  void giveUpSettling();
 
   /// The first failure, if any. From any thread.
   Status health() const;
@@ -56,6 +61,7 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Entry> entries_;
+  std::vector<MscclcStatus *> settling_;
   Status failure_;
   std::atomic<bool> failed_{false};
   bool stopping_ = false;

@@ -4,7 +4,9 @@
 #include "mscclc-perf/collective.h"
 #include "mscclc-perf/values.h"
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 using namespace testing;
 namespace perf = mscclc::perf;
@@ -113,6 +115,36 @@ bool isRefused(const MscclcKernel &kernel, uint32_t process, const std::string &
 }
 
 const std::string anyKernel = "allgather_by_hand";
+/// Its packets go over ports that lead one way.
+const std::string oneWayKernel = "one_way_packets";
+
+void sendLate(uint32_t milliseconds) {
+  ::setenv("NCCL_DOUBLE_LATE", std::to_string(milliseconds).c_str(), 1);
+}
+
+/// What a call fails with, and how many milliseconds it took.
+struct Timed {
+  Failure failure;
+  int64_t milliseconds;
+};
+template <class Call> Timed timed(Call call) {
+  const auto begin = std::chrono::steady_clock::now();
+  Failure failure = failureOf(call);
+  return {std::move(failure),
+          std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin).count()};
+}
+
+/// Waits until all have heard that process 0 has launched alone and aborted.
+void abortLaunchOfFirst(Communicator &communicator, Run &run, const MscclcKernel &kernel, uint32_t process) {
+  if (process == 0) {
+    run.instance().launch(run.call(messageOf(kernel, 100)));
+    ::usleep(20000);
+    communicator.abort("enough");
+  }
+  Failure failure;
+  while (failure.code == MSCCLC_OK)
+    failure = failureOf([&] { communicator.synchronize(); });
+}
 
 } // namespace
 
@@ -191,40 +223,91 @@ TEST_CASE("After a reset signals count from the beginning") {
 }
 
 TEST_CASE("What was sent before a reset comes no later") {
-  const MscclcKernel &kernel = load(anyKernel);
-  const std::string place = newPlace();
-  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
-          ::setenv("NCCL_DOUBLE_LATE", "150", 1);
-          Communicator communicator(node(kernel, process, place));
-          Run run(communicator, kernel, messageOf(kernel, 100));
-          // Signals of the first node are on their way when all meet for the reset.
-          if (process == 0) {
-            run.instance().launch(run.call(messageOf(kernel, 100)));
-            ::usleep(20000);
-            communicator.abort("enough");
-          }
-          Failure failure;
-          while (failure.code == MSCCLC_OK)
-            failure = failureOf([&] { communicator.synchronize(); });
-          communicator.reset();
-          return run.right(messageOf(kernel, 99), 0) && run.right(messageOf(kernel, 7), 1) ? 0 : 1;
-        }) == Codes(kernel.ranks / gpus, 0));
+  for (const std::string &name : {anyKernel, oneWayKernel}) {
+    INFO(name);
+    const MscclcKernel &kernel = load(name);
+    const std::string place = newPlace();
+    CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+            sendLate(150);
+            Communicator communicator(node(kernel, process, place));
+            Run run(communicator, kernel, messageOf(kernel, 100));
+            // What the first node sends is on its way when all meet for the reset.
+            abortLaunchOfFirst(communicator, run, kernel, process);
+            communicator.reset();
+            return run.right(messageOf(kernel, 99), 0) && run.right(messageOf(kernel, 7), 1) ? 0 : 1;
+          }) == Codes(kernel.ranks / gpus, 0));
+  }
 }
 
-TEST_CASE("A reset does not wait for what never arrives longer than a set-up may take") {
+TEST_CASE("A reset that was given up leaves nothing that a later one takes for its own") {
+  for (const std::string &name : {anyKernel, oneWayKernel}) {
+    INFO(name);
+    const MscclcKernel &kernel = load(name);
+    const std::string place = newPlace();
+    CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+            CommunicatorOptions options = node(kernel, process, place);
+            options.setup_timeout_ms = 2000;
+            Communicator communicator(options);
+            Run run(communicator, kernel, messageOf(kernel, 100));
+            sendLate(1500);
+            if (failureOf([&] { communicator.reset(); }).code != MSCCLC_ERROR_TIMEOUT)
+              return 1;
+            // Comes behind what the first reset has sent.
+            sendLate(700);
+            communicator.reset();
+            abortLaunchOfFirst(communicator, run, kernel, process);
+            communicator.reset();
+            sendLate(0);
+            return run.right(messageOf(kernel, 99), 0) && run.right(messageOf(kernel, 7), 1) ? 0 : 2;
+          }) == Codes(kernel.ranks / gpus, 0));
+  }
+}
+
+TEST_CASE("A reset does not wait for what never arrives longer than half a set-up may take") {
+  for (const std::string &name : {anyKernel, oneWayKernel}) {
+    INFO(name);
+    const MscclcKernel &kernel = load(name);
+    const std::string place = newPlace();
+    CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+            CommunicatorOptions options = node(kernel, process, place);
+            options.setup_timeout_ms = 3000;
+            Communicator communicator(options);
+            Run run(communicator, kernel, messageOf(kernel, 100)), second(communicator, kernel, messageOf(kernel, 1));
+            sendLate(process == 0 ? 60000 : 0);
+            const Timed reset = timed([&] { communicator.reset(); });
+            const bool said = contains(reset.failure.text, "to rank 2 over the network has not arrived in half the");
+            const bool here = !contains(reset.failure.text, "in another process");
+            return reset.failure.code == MSCCLC_ERROR_TIMEOUT && said && here == (process == 1) &&
+                           reset.milliseconds < 3000
+                       ? 0
+                       : 1;
+          }) == Codes(kernel.ranks / gpus, 0));
+  }
+}
+
+TEST_CASE("A reset that waits for what is on its way ends when a node is lost, and when it is aborted") {
   const MscclcKernel &kernel = load(anyKernel);
-  const std::string place = newPlace();
-  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
-          ::setenv("NCCL_DOUBLE_LATE", process == 0 ? "60000" : "0", 1);
-          CommunicatorOptions options = node(kernel, process, place);
-          options.setup_timeout_ms = 500;
-          Communicator communicator(options);
-          Run run(communicator, kernel, messageOf(kernel, 100));
-          const Failure failure = failureOf([&] { communicator.reset(); });
-          return process == 0 || (failure.code == MSCCLC_ERROR_TIMEOUT && contains(failure.text, "over the network"))
-                     ? 0
-                     : 1;
-        }) == Codes(kernel.ranks / gpus, 0));
+  for (const bool killed : {false, true}) {
+    const std::string place = newPlace();
+    Codes expected(kernel.ranks / gpus, 0);
+    expected[1] = killed ? -1 : 0;
+    CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+            Communicator communicator(node(kernel, process, place));
+            Run run(communicator, kernel, messageOf(kernel, 100));
+            sendLate(process == 1 ? 100000 : 0);
+            std::thread other([&] {
+              ::usleep(500000);
+              if (process == 1 && killed)
+                ::kill(::getpid(), SIGKILL);
+              if (process == 0 && !killed)
+                communicator.abort("enough");
+            });
+            const Timed reset = timed([&] { communicator.reset(); });
+            other.join();
+            const int code = killed ? MSCCLC_ERROR_PEER_LOST : MSCCLC_ERROR_ABORTED;
+            return reset.failure.code == code && reset.milliseconds < 15000 ? 0 : 1;
+          }) == expected);
+  }
 }
 
 TEST_CASE("A flush that does not end gives up after the time-out, or when a node is lost") {
@@ -238,6 +321,7 @@ TEST_CASE("A flush that does not end gives up after the time-out, or when a node
               ::setenv("NCCL_DOUBLE_KEEPS", "1", 1);
             CommunicatorOptions options = node(kernel, process, place);
             options.wait_timeout_ms = process == 0 && !killed ? 300 : MSCCLC_NO_TIMEOUT;
+            options.setup_timeout_ms = 3000;
             Communicator communicator(options);
             Run run(communicator, kernel, messageOf(kernel, 100));
             run.instance().launch(run.call(messageOf(kernel, 100)));
@@ -250,9 +334,15 @@ TEST_CASE("A flush that does not end gives up after the time-out, or when a node
               failure = failureOf([&] { communicator.synchronize(); });
             if (killed)
               return failure.code == MSCCLC_ERROR_PEER_LOST ? 0 : 1;
-            return failure.code == MSCCLC_ERROR_TIMEOUT && contains(failure.text, "waits for flush 1 of port channel 0")
+            if (failure.code != MSCCLC_ERROR_TIMEOUT || !contains(failure.text, "waits for flush 1 of port channel 0"))
+              return 2;
+            const Failure reset = failureOf([&] { communicator.reset(); });
+            return reset.code == MSCCLC_ERROR_TIMEOUT &&
+                           contains(reset.text,
+                                    "what rank 0 has sent to rank 2 over the network has not left it in half "
+                                    "the time of a set-up (port channel 0 of rank 0)")
                        ? 0
-                       : 1;
+                       : 3;
           }) == expected);
   }
 }

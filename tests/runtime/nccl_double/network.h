@@ -3,6 +3,7 @@
 
 #include "nccl_device.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -24,8 +25,9 @@ struct Part {
 
 /// Late, as NCCL allows: what was sent arrives with the first signal behind it of its context to its peer, or some time
 /// after. A flush takes the data from its source and does not wait for it to arrive. Until then the source is read by
-/// nobody, and what was put is seen by nobody. NCCL_DOUBLE_LATE: milliseconds that a signal is on its way (0, if it is
-/// not set). Where NCCL_DOUBLE_KEEPS is set nothing leaves its source for good, as if peers did not answer.
+/// nobody, and what was put is seen by nobody. NCCL_DOUBLE_LATE: milliseconds that what is sent from then on is on its
+/// way (0, if it is not set); nothing overtakes what was sent before it. Where NCCL_DOUBLE_KEEPS is set nothing leaves
+/// its source for good, as if peers did not answer.
 class Network : public NcclDoubleNetwork {
 public:
   /// `signals`: of each rank, `count` of each of the `contexts`. `partsOf` a window says where each rank has its
@@ -34,8 +36,6 @@ public:
           const std::vector<Part> &(*partsOf)(ncclWindow_t))
       : rank_(static_cast<size_t>(rank)), count_(count), signals_(std::move(signals)), partsOf_(partsOf),
         keeps_(std::getenv("NCCL_DOUBLE_KEEPS") != nullptr), pending_(contexts), counters_(contexts) {
-    if (const char *set = std::getenv("NCCL_DOUBLE_LATE"))
-      late_ = std::chrono::milliseconds(std::atoi(set));
     // NCCL gives signals and counters again, with the values that they have.
     for (uint32_t context = 0; context < contexts; ++context) {
       for (uint32_t signal = 0; signal < count; ++signal)
@@ -58,15 +58,17 @@ public:
     const std::lock_guard<std::mutex> lock(mutex_);
     if (counter != nullptr)
       put.counter = &counters_.at(context).at(*counter);
-    pending_.at(context).push_back(put);
+    post(context, put, late());
     ++posted_;
   }
   void signal(uint32_t context, int peer, ncclGinSignal_t signal) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     Sent sent{peer, nullptr, nullptr, 0};
     sent.signal = &word(static_cast<size_t>(peer), context, signal);
-    pending_.at(context).push_back(sent);
-    if (late_.count() == 0)
+    const std::chrono::milliseconds way = late();
+    post(context, sent, way);
+    const Clock::time_point now = Clock::now();
+    if (way.count() == 0 && pending_.at(context).back().due <= now)
       arrive(context, [&](const Sent &one) { return one.peer == peer; });
   }
   uint64_t read(uint32_t context, ncclGinSignal_t signal) override {
@@ -101,8 +103,20 @@ private:
     std::vector<char> left = {}; ///< what has left its source
     uint64_t *counter = nullptr;
     std::atomic<uint64_t> *signal = nullptr;
-    Clock::time_point since = Clock::now();
+    Clock::time_point due = {}; ///< it arrives then, or before
   };
+
+  static std::chrono::milliseconds late() {
+    const char *const set = std::getenv("NCCL_DOUBLE_LATE");
+    return std::chrono::milliseconds(set == nullptr ? 0 : std::atoi(set));
+  }
+  void post(uint32_t context, Sent sent, std::chrono::milliseconds way) {
+    std::list<Sent> &all = pending_.at(context);
+    sent.due = Clock::now() + way;
+    if (!all.empty())
+      sent.due = std::max(sent.due, all.back().due);
+    all.push_back(std::move(sent));
+  }
 
   static char *within(const Part &part, size_t offset, size_t bytes) {
     if (offset <= part.bytes && bytes <= part.bytes - offset)
@@ -160,9 +174,9 @@ private:
     for (uint64_t before = 0; !stopping_;) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       const std::lock_guard<std::mutex> lock(mutex_);
-      const Clock::time_point sentBefore = Clock::now() - late_;
+      const Clock::time_point now = Clock::now();
       for (uint32_t context = 0; before == posted_ && context < pending_.size(); ++context)
-        arrive(context, [&](const Sent &sent) { return sent.since <= sentBefore; });
+        arrive(context, [&](const Sent &sent) { return sent.due <= now; });
       before = posted_;
     }
   }
@@ -172,7 +186,6 @@ private:
   const std::vector<Part> signals_; ///< by rank
   const std::vector<Part> &(*const partsOf_)(ncclWindow_t);
   const bool keeps_;
-  std::chrono::milliseconds late_{0};
   std::mutex mutex_;
   std::vector<std::list<Sent>> pending_;        ///< by context
   std::vector<std::vector<uint64_t>> counters_; ///< by context

@@ -123,7 +123,7 @@ TEST_CASE("a size that is compiled in must be one of the plan's") {
         std::string::npos);
   options.messageSize = 1029;
   CHECK(refusal(program, options)
-            .find("message size 1029 is not a multiple of 2, one share for each rank of an element's 1 bytes") !=
+            .find("message size 1029 is not a multiple of 2, one share for each rank of an element's 1 byte;") !=
         std::string::npos);
 }
 

@@ -11,7 +11,8 @@
 //  - A flush says that the sources of earlier puts may be written again, and nothing of the other end. NCCL promises
 //    no more of its flush, nor of the counter that a put raises.
 //  - Nothing of an aborted launch comes later than a reset. No flush says so: each end sends one more strong signal,
-//    the settling signal, and a reset waits for those of the peers. Channel c waits for signal `signals` + c.
+//    the settling signal, and a reset waits for those of the peers. Channel c waits for signal `signals` + c. Ends that
+//    the peer has no end for go through the first context, and all send signal 2 * `signals` of the peer.
 #pragma once
 
 #include <nccl_device.h>
@@ -71,11 +72,10 @@ public:
       awaitSources(args, operation);
   }
 
-  /// Tells the peer that all of the channel has arrived, by the settling signal; where nobody hears signals, does
-  /// nothing.
-  MSCCLC_DEVICE void settle(uint32_t signals) const {
-    if (heard_)
-      gin_.signal(world_, peer_, Signal{signals + signal_});
+  /// Tells the peer that all of the channel has arrived, by `count` settling signals.
+  MSCCLC_DEVICE void settle(uint32_t signals, uint64_t count) const {
+    for (; count != 0; --count)
+      gin_.signal(world_, peer_, Signal{heard_ ? signals + signal_ : 2 * signals});
   }
 
   /// Waits until the channel's puts so far have left their sources. Gives up as all waits do: NCCL's own flush would
@@ -147,33 +147,53 @@ MSCCLC_DEVICE void waitNetwork(const K &k, uint32_t operation, uint32_t index, c
   orderAliases<K>();
 }
 
-/// One thread, between launches: a step of MscclcNetworkBody::settle. Of each kernel its own.
-template <class Plan>
-MSCCLC_KERNEL(1)
-settleNetwork(MSCCLC_PARAMETERS(ncclDevComm) comm, MSCCLC_PARAMETERS(MscclcRankArgs) args, uint32_t step,
-              uint32_t signals, uint32_t channels) {
-  for (uint32_t context = 0; step == MSCCLC_SETTLE_CLEAR && context < comm.ginContextCount; ++context) {
+/// Sets the rank's signals to 0: those of its channels, and the settling signals of ports that are new.
+MSCCLC_DEVICE void clearSignals(const ncclDevComm &comm, const MscclcSettling &settling) {
+  const uint32_t count = settling.round == 0 ? 2 * settling.signals + 1 : settling.signals;
+  for (uint32_t context = 0; context < comm.ginContextCount; ++context) {
     const ncclGin gin = contextOf(comm, context);
-    for (uint32_t signal = 0; signal < 2 * signals; ++signal)
+    for (uint32_t signal = 0; signal < count; ++signal)
       gin.resetSignal(signal);
 #if MSCCLC_GIN_COUNTS
-    for (uint32_t counter = 0; counter < signals; ++counter)
+    for (uint32_t counter = 0; counter < settling.signals; ++counter)
       gin.resetCounter(counter);
 #endif
   }
-  for (uint32_t c = 0; step != MSCCLC_SETTLE_CLEAR && c < channels; ++c) {
+}
+
+/// One thread, between launches: a step of MscclcNetworkBody::settle. Of each kernel its own.
+template <class Plan>
+MSCCLC_KERNEL(1)
+settleNetwork(MSCCLC_PARAMETERS(ncclDevComm) comm, MSCCLC_PARAMETERS(MscclcRankArgs) given,
+              MSCCLC_PARAMETERS(MscclcSettling) settling) {
+  if (settling.step == MSCCLC_SETTLE_CLEAR)
+    return clearSignals(comm, settling);
+  MscclcRankArgs args = given;
+  const uint64_t deadline = nanoseconds() + given.timeout_ns;
+  // Every wait begins with what the waits before it have left of the time; 0 would be for ever.
+  const auto takeRest = [&] {
+    const uint64_t now = nanoseconds();
+    args.timeout_ns = now < deadline ? deadline - now : 1;
+  };
+  for (uint32_t c = 0; c < settling.channels; ++c) {
     const MscclcChannel &channel = args.port_channels[c];
     if (channel.network == 0)
       continue;
     const NetworkPort port(comm, channel, c);
-    if (step == MSCCLC_SETTLE_SEND) {
-      port.settle(signals);
+    if (settling.step == MSCCLC_SETTLE_SEND) {
+      port.settle(settling.signals, settling.round - settling.sent);
       continue;
     }
+    takeRest();
     if (channel.network != MSCCLC_UNPAIRED)
-      awaitSignal(comm, args, step, c, channel.peer, signals + c, 1);
-    port.awaitSources(args, step);
+      awaitSignal(comm, args, settling.step, c, channel.peer, settling.signals + c, settling.round);
+    takeRest();
+    port.awaitSources(args, settling.step);
   }
+  takeRest();
+  if (settling.step == MSCCLC_SETTLE_AWAIT && settling.unpaired != 0)
+    awaitSignal(comm, args, settling.step, 0, MSCCLC_UNPAIRED, 2 * settling.signals,
+                settling.round * settling.unpaired);
 }
 
 } // namespace mscclc::device::detail
@@ -196,25 +216,24 @@ int32_t makeNetwork(int (*create)(void *, const void *, void *), void *comm, uin
 #if NCCL_VERSION_CODE >= 23200
   wanted.ginVaSignalsRequired = false;
 #endif
-  wanted.ginSignalCount = static_cast<int>(2 * signals);
+  wanted.ginSignalCount = static_cast<int>(2 * signals + 1);
 #if MSCCLC_GIN_COUNTS
   wanted.ginCounterCount = static_cast<int>(signals);
 #endif
   return create(comm, &wanted, made);
 }
 
-template <class Plan>
-int32_t settleNetwork(const MscclcRankArgs *given, uint32_t step, uint32_t signals, uint32_t channels, void *stream) {
+template <class Plan> int32_t settleNetwork(const MscclcRankArgs *given, const MscclcSettling *step, void *stream) {
   ncclDevComm comm = *static_cast<const ncclDevComm *>(given->network);
   MscclcRankArgs args = *given;
+  MscclcSettling settling = *step;
 #ifdef __CUDACC__
-  void *parameters[] = {&comm, &args, &step, &signals, &channels};
+  void *parameters[] = {&comm, &args, &settling};
   const cudaError_t result = cudaLaunchKernel(reinterpret_cast<const void *>(detail::settleNetwork<Plan>), dim3(1),
                                               dim3(1), parameters, 0, static_cast<cudaStream_t>(stream));
   return result == cudaSuccess ? MSCCLC_OK : MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
 #else
-  static_cast<standin::Stream *>(stream)->launch(
-      1, 1, [=] { detail::settleNetwork<Plan>(comm, args, step, signals, channels); });
+  static_cast<standin::Stream *>(stream)->launch(1, 1, [=] { detail::settleNetwork<Plan>(comm, args, settling); });
   return MSCCLC_OK;
 #endif
 }

@@ -33,7 +33,9 @@ template <class Plan> int32_t check(const MscclcRankArgs *args, uint32_t threads
 /// The kernel's parameters of a launch. mscclc refuses to write a kernel that needs more than CUDA takes.
 template <class Plan> Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &info) {
   using Given = Parameters<Plan>;
-  static_assert(sizeof(Given) <= 32764, "a kernel of so many ranks does not fit into its parameters");
+  static_assert(sizeof(Given) <= MSCCLC_PARAMETER_BYTES, "a kernel of so many ranks does not fit into its parameters");
+  static_assert(sizeof(Given) - sizeof(Given::peers) - sizeof(Given::multicast) <= MSCCLC_OTHER_PARAMETER_BYTES,
+                "what mscclc leaves room for beside addresses");
   Given given{Layout<Plan>(args.message_bytes), args, {}, {}, {}};
   given.args.buffers = nullptr;
   given.args.multicast = nullptr;

@@ -5,9 +5,12 @@
 namespace mscclc::device {
 namespace detail {
 
-// Floats of 8 bits are reduced by devices from sm_100 on, by code that is for one of them or its family.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000 &&                                                                 \
+// Floats of 8 bits are reduced by code that is for one device (sm_100a, sm_103a, sm_110a, sm_120a, sm_121a) or for a
+// family (sm_100f, sm_103f, sm_110f). ptxas takes the instruction for no other target.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030 || __CUDA_ARCH__ == 1100) &&             \
     (defined(__CUDA_ARCH_SPECIFIC__) || defined(__CUDA_ARCH_FAMILY_SPECIFIC__))
+#define MSCCLC_NETWORK_ADDS_FLOAT8 true
+#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 1200 || __CUDA_ARCH__ == 1210) && defined(__CUDA_ARCH_SPECIFIC__)
 #define MSCCLC_NETWORK_ADDS_FLOAT8 true
 #else
 #define MSCCLC_NETWORK_ADDS_FLOAT8 false
