@@ -48,10 +48,10 @@ template <size_t... index> std::vector<Launch> launches(std::index_sequence<inde
 }
 
 /// The network's body, whose launches are on streams of the double.
-int32_t settle(const void *communicator, uint32_t signals, uint32_t clear, void *stream) {
-  cudaFakeLaunch(stream, [=] {
-    mscclc::standin::Stream own;
-    onHost().network->settle(communicator, signals, clear, &own);
+int32_t settle(const MscclcRankArgs *args, uint32_t step, uint32_t signals, uint32_t channels, void *stream) {
+  cudaFakeLaunch(stream, [=, own = *args] {
+    mscclc::standin::Stream onHosts;
+    onHost().network->settle(&own, step, signals, channels, &onHosts);
   });
   return MSCCLC_OK;
 }
