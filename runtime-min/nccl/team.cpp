@@ -4,6 +4,8 @@
 #include "real.h"
 
 #include <chrono>
+#include <thread>
+#include <utility>
 
 namespace mscclc::nccl {
 namespace {
@@ -59,13 +61,14 @@ void Team::join(Member &member) {
 
 void Team::leave(Member &member) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!aborted_ && isOnNccl())
+  if (!aborted_ && isOnNccl()) {
     for (Member *const other : members_)
       if (other != nullptr)
         awaitLast(*other);
-  if (!aborted_)
+    endOnNccl();
+  } else if (!aborted_) {
     awaitLast(member);
-  endOnNccl();
+  }
   members_[member.rank - place_.firstLocal] = nullptr;
 }
 
@@ -81,28 +84,54 @@ void Team::awaitLast(Member &member) {
 
 /// What the runtime has made of real communicators goes before any of them.
 void Team::endOnNccl() {
-  if (!isOnNccl())
+  if (ended_)
     return;
   ended_ = true;
   const Aside aside;
-  if (mscclc_communicator_destroy(communicator_) == MSCCLC_OK)
-    communicator_ = nullptr;
+  MscclcCommunicator *made = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(handle_);
+    made = std::exchange(communicator_, nullptr);
+  }
+  if (mscclc_communicator_destroy(made) != MSCCLC_ERROR_IN_GRAPH)
+    return;
+  mscclc_communicator_detach_nccl(made);
+  const std::lock_guard<std::mutex> lock(handle_);
+  communicator_ = made; // its last member tries again
 }
 
 void Team::abort() {
-  aborted_ = true;
+  const bool isFirst = !aborted_.exchange(true);
   failed_ = true;
-  if (MscclcCommunicator *const made = communicator_; made != nullptr)
-    mscclc_communicator_abort(made, "ncclCommAbort");
+  {
+    const std::lock_guard<std::mutex> lock(handle_);
+    if (communicator_ != nullptr)
+      mscclc_communicator_abort(communicator_, "ncclCommAbort");
+  }
   changed_.notify_all();
-  // Who holds the lock waits for NCCL, which the abort of the real communicator ends.
-  if (const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock); lock)
-    endOnNccl();
+  if (isFirst && isOnNccl())
+    awaitAborted();
+  // NCCL's abort cleans up windows, and frees who waits for NCCL.
+  const std::lock_guard<std::mutex> lock(handle_);
+  if (communicator_ != nullptr)
+    mscclc_communicator_detach_nccl(communicator_);
+}
+
+/// Kernels that give up end soon, but not behind a call of NCCL's that waits for the abort of the real communicator.
+void Team::awaitAborted() {
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock) // who holds it may wait for NCCL too
+    return;
+  const Aside aside;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  for (Member *const member : members_)
+    while (member != nullptr && member->isPending && !isDone(member->done) && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
 bool Team::hasFailed() {
-  MscclcCommunicator *const made = communicator_;
-  return failed_ || (made != nullptr && !ended_ && mscclc_communicator_health(made) != MSCCLC_OK);
+  const std::lock_guard<std::mutex> lock(handle_);
+  return failed_ || (communicator_ != nullptr && !ended_ && mscclc_communicator_health(communicator_) != MSCCLC_OK);
 }
 
 Outcome Team::run(const std::vector<std::pair<Member *, const Call *>> &calls, const Choice &choice) {
@@ -379,12 +408,19 @@ std::string Team::makeCommunicator() {
                       mscclc_buffer_allocate(made, windowBytes(), &output_) == MSCCLC_OK;
     why = agree(well ? "" : mscclc_last_error());
   }
-  if (why.empty()) {
-    communicator_ = made;
-    return "";
+  if (!why.empty()) {
+    if (aborted_)
+      mscclc_communicator_detach_nccl(made);
+    mscclc_communicator_destroy(made);
+    return why;
   }
-  mscclc_communicator_destroy(made);
-  return why;
+  const std::lock_guard<std::mutex> lock(handle_);
+  communicator_ = made;
+  if (aborted_) { // without it
+    mscclc_communicator_abort(made, "ncclCommAbort");
+    mscclc_communicator_detach_nccl(made);
+  }
+  return "";
 }
 
 std::string Team::makeInstance(const MscclcKernel &kernel, MscclcInstance *&instance) {

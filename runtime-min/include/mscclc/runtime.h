@@ -117,6 +117,10 @@ int32_t mscclc_communicator_barrier(MscclcCommunicator *communicator);
 int32_t mscclc_communicator_health(MscclcCommunicator *communicator);
 /* Makes every wait of every rank give up, in all processes; from any thread. */
 int32_t mscclc_communicator_abort(MscclcCommunicator *communicator, const char *reason);
+/* The NCCL communicators that it was made of are about to end before it. When this returns, the runtime does not ask
+ * them for their health any more, and what it has made on them stays there, for NCCL to clean up. Only
+ * mscclc_communicator_destroy follows. Without NCCL it does nothing. Waits for nobody; from any thread. */
+int32_t mscclc_communicator_detach_nccl(MscclcCommunicator *communicator);
 /* After an abort or a time-out: waits for the launches, and makes the communicator as new. The caller waits for replays
  * of graphs before. Data in buffers stays as the failure left it. Collective. */
 int32_t mscclc_communicator_reset(MscclcCommunicator *communicator);

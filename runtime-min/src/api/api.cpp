@@ -211,6 +211,14 @@ int32_t mscclc_communicator_abort(MscclcCommunicator *communicator, const char *
   return MSCCLC_OK;
 }
 
+int32_t mscclc_communicator_detach_nccl(MscclcCommunicator *communicator) {
+  if (communicator == nullptr)
+    return report(noHandle("communicator"));
+  MscclcEngine &engine = communicator->communicator->engine();
+  engine.detach(&engine);
+  return MSCCLC_OK;
+}
+
 int32_t mscclc_communicator_reset(MscclcCommunicator *communicator) {
   if (communicator == nullptr)
     return report(noHandle("communicator"));

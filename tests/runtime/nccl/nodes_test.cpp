@@ -3,8 +3,10 @@
 #include "../processes.h"
 #include "world.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <thread>
 #include <utility>
 
 using namespace testing;
@@ -14,9 +16,13 @@ namespace {
 
 constexpr int ranks = 4;
 
+const char *doubleOfNccl() {
+  return std::getenv("MSCCLC_NCCL_LIB_PATH");
+}
+
 /// Makes the double's meeting place, which the processes share.
 ncclUniqueId newId() {
-  void *const library = ::dlopen(std::getenv("MSCCLC_NCCL_LIB_PATH"), RTLD_NOW);
+  void *const library = ::dlopen(doubleOfNccl(), RTLD_NOW);
   ncclUniqueId id{};
   std::strncpy(id.internal, newPlace().c_str(), sizeof(id.internal) - 1);
   reinterpret_cast<void (*)(const char *)>(::dlsym(library, "ncclDoubleBoard"))(id.internal);
@@ -165,6 +171,81 @@ TEST_CASE("An abort ends a call that waits for another node") {
           for (cudaStream_t stream : node.streams)
             cudaStreamSynchronize(stream);
           return 0;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("A communicator ends where the other node's process ends without that") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          if (!node.sums(1000))
+            return 1;
+          if (process == 1) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(200)); // the other one waits for this one meanwhile
+            ::_exit(0);
+          }
+          for (ncclComm_t &comm : node.comms)
+            if (ncclCommDestroy(std::exchange(comm, nullptr)) != ncclSuccess)
+              return 2;
+          return 0;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("An abort does not wait for a call that is behind one of NCCL's") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          if (!node.sums(1000))
+            return 1;
+          if (process == 0) {
+            const auto stuck =
+                reinterpret_cast<cudaHostFn_t>(::dlsym(::dlopen(doubleOfNccl(), RTLD_NOW), "ncclDoubleStuck"));
+            ncclGroupStart();
+            for (size_t i = 0; i < 2; ++i) {
+              cudaLaunchHostFunc(node.streams[i], stuck, nullptr);
+              ncclAllReduce(node.inputs[i], node.outputs[i], 1000, ncclFloat, ncclSum, node.comms[i], node.streams[i]);
+            }
+            if (ncclGroupEnd() != ncclSuccess)
+              return 2;
+          }
+          ncclResult_t state = process == 0 ? ncclInternalError : ncclSuccess;
+          while (state == ncclSuccess) // until it hears of the abort
+            ncclCommGetAsyncError(node.comms[0], &state);
+          for (ncclComm_t &comm : node.comms)
+            if (ncclCommAbort(std::exchange(comm, nullptr)) != ncclSuccess)
+              return 3;
+          for (cudaStream_t stream : node.streams)
+            cudaStreamSynchronize(stream);
+          return 0;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("A communicator ends before a graph of its calls, and nothing asks NCCL's for anything after that") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          if (!node.sums(1000))
+            return 1;
+          for (cudaStream_t stream : node.streams)
+            cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+          ncclGroupStart();
+          for (size_t i = 0; i < 2; ++i)
+            ncclAllReduce(node.inputs[i], node.outputs[i], 1000, ncclFloat, ncclSum, node.comms[i], node.streams[i]);
+          if (ncclGroupEnd() != ncclSuccess)
+            return 2;
+          for (cudaStream_t stream : node.streams) {
+            cudaGraph_t graph = nullptr;
+            cudaGraphExec_t made = nullptr;
+            if (cudaStreamEndCapture(stream, &graph) != cudaSuccess ||
+                cudaGraphInstantiate(&made, graph, 0) != cudaSuccess)
+              return 3;
+          }
+          const std::string said = saidBy([&] {
+            for (ncclComm_t &comm : node.comms)
+              ncclCommDestroy(std::exchange(comm, nullptr));
+          });
+          std::this_thread::sleep_for(std::chrono::milliseconds(50)); // the watch asks each millisecond
+          return has(said, "the windows of a communicator stay to the end of the process") ? 0 : 4;
         }) == Codes(2, 0));
 }
 
