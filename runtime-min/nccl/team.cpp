@@ -201,7 +201,9 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
   call.message_bytes = choice.message;
   call.streams = streams.data();
   call.staging = staging.data();
-  const bool isDirect = placeData(choice, call);
+  bool isDirect = false;
+  if (const std::string why = placeData(choice, call, isDirect); !why.empty())
+    return fails(why);
   if (saysInfo())
     info(describe(shapeOfCall(0)) + (isDirect ? ": on the program's memory" : ": by copies to windows and back"));
   if (const int32_t code = mscclc_launch(instance, &call); code != MSCCLC_OK) {
@@ -219,14 +221,15 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
 }
 
 /// Where a launch finds its data: in the program's memory, if that is the same memory on all ranks, else in the
-/// windows. True for the former. All processes come to the same, as the program passes windows as NCCL demands.
-bool Team::placeData(const Choice &choice, MscclcCall &call) {
+/// windows. `isDirect`: the former. All processes come to the same, as the program passes windows as NCCL demands; or
+/// this says why not.
+std::string Team::placeData(const Choice &choice, MscclcCall &call, bool &isDirect) {
   const bool inPlace = (choice.kernel->flags & MSCCLC_IN_PLACE) != 0;
   call.input = inPlace ? output_ : input_;
   call.output = output_;
   const Shape shape = shapeOfCall(0);
   if (!takesOwnMemory(shape, choice))
-    return false;
+    return "";
   const Extent extent = *extentOf(shape, 0); // of every rank
   std::vector<const void *> inputs, outputs;
   for (const Call *const one : calls_) {
@@ -234,26 +237,29 @@ bool Team::placeData(const Choice &choice, MscclcCall &call) {
     const uint64_t own = members_[inputs.size()]->rank * mscclc_input_step(choice.kernel, choice.message);
     const bool overlap = send < recv + extent.output && recv < send + extent.input;
     if (overlap && (!inPlace || send != recv + own))
-      return false;
+      return "";
     inputs.push_back(overlap ? one->recv : one->send); // within the output it lies elsewhere on each rank
     outputs.push_back(one->recv);
   }
   const std::optional<Spot> from = locate(members_, inputs, extent.input),
                             to = locate(members_, outputs, extent.output);
   if (!from || !to)
-    return false;
-  MscclcBuffer *const output = own_.bufferOf(communicator_, members_, *to);
-  MscclcBuffer *const input = inPlace ? output : own_.bufferOf(communicator_, members_, *from);
+    return "";
+  MscclcBuffer *output = nullptr, *input = nullptr;
+  MSCCLC_TRY(own_.findBuffer(communicator_, members_, *to, output));
+  if (!inPlace)
+    MSCCLC_TRY(own_.findBuffer(communicator_, members_, *from, input));
   // Through the switch a copied window goes faster than memory without it.
   const bool loses = (choice.kernel->flags & MSCCLC_USES_MULTICAST) != 0 && mscclc_buffer_multicast(output_) != 0 &&
                      (output == nullptr || mscclc_buffer_multicast(output) == 0);
-  if (input == nullptr || output == nullptr || loses)
-    return false;
-  call.input = input;
+  if (output == nullptr || (!inPlace && input == nullptr) || loses)
+    return "";
+  isDirect = true;
+  call.input = inPlace ? output : input;
   call.input_offset = inPlace ? to->offset : from->offset;
   call.output = output;
   call.output_offset = to->offset;
-  return true;
+  return "";
 }
 
 /// Whether the inputs of the calls lie apart from what a launch writes.

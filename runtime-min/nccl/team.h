@@ -58,7 +58,7 @@ private:
   Outcome fails(const std::string &why);
   std::string orderAll();
   MscclcStaging stagingOf(uint32_t localIndex) const;
-  bool placeData(const Choice &choice, MscclcCall &call);
+  std::string placeData(const Choice &choice, MscclcCall &call, bool &isDirect);
   bool keepsInput() const;
   Shape shapeOfCall(uint32_t localIndex) const;
   std::string mark();

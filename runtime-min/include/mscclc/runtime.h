@@ -144,6 +144,9 @@ int32_t mscclc_buffer_register(MscclcCommunicator *communicator, void *const *po
  * process, it is MSCCLC_ERROR_IN_GRAPH after a second, and the buffer stays until the next call. If a process does not
  * come, it fails, and so does the communicator; the buffer is gone all the same. Null is ignored. */
 int32_t mscclc_buffer_release(MscclcBuffer *buffer);
+/* The same, without the second: also a graph that was just destroyed is still there, until CUDA tells of its end.
+ * Collective. */
+int32_t mscclc_buffer_try_release(MscclcBuffer *buffer);
 
 /* The buffer in which `bytes` from `pointer` on lie, of a local rank, and where in it; null: in none of them. */
 int32_t mscclc_buffer_find(const MscclcCommunicator *communicator, uint32_t rank, const void *pointer, uint64_t bytes,

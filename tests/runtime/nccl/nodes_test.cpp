@@ -3,6 +3,7 @@
 #include "../processes.h"
 #include "world.h"
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -16,16 +17,15 @@ namespace {
 
 constexpr int ranks = 4;
 
-const char *doubleOfNccl() {
-  return std::getenv("MSCCLC_NCCL_LIB_PATH");
+template <class Function> Function *inDouble(const char *name) {
+  return reinterpret_cast<Function *>(::dlsym(::dlopen(std::getenv("MSCCLC_NCCL_LIB_PATH"), RTLD_NOW), name));
 }
 
 /// Makes the double's meeting place, which the processes share.
 ncclUniqueId newId() {
-  void *const library = ::dlopen(doubleOfNccl(), RTLD_NOW);
   ncclUniqueId id{};
   std::strncpy(id.internal, newPlace().c_str(), sizeof(id.internal) - 1);
-  reinterpret_cast<void (*)(const char *)>(::dlsym(library, "ncclDoubleBoard"))(id.internal);
+  inDouble<void(const char *)>("ncclDoubleBoard")(id.internal);
   return id;
 }
 
@@ -131,6 +131,49 @@ TEST_CASE("A kernel that is listed for two nodes runs between them") {
         }) == Codes(2, 0));
 }
 
+TEST_CASE("Windows beyond those that a communicator knows are copied, and cost the processes one question") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          const auto gathers = inDouble<int()>("ncclDoubleGathers");
+          constexpr size_t known = 64, bytes = 4096;
+          std::vector<std::array<void *, 2>> memory(known + 4);
+          std::vector<std::array<ncclWindow_t, 2>> windows(known + 4);
+          const auto registers = [&](size_t at) {
+            ncclGroupStart();
+            for (size_t i = 0; i < 2; ++i) {
+              ncclMemAlloc(&memory[at][i], bytes);
+              ncclCommWindowRegister(node.comms[i], memory[at][i], bytes, &windows[at][i], NCCL_WIN_COLL_SYMMETRIC);
+            }
+            return ncclGroupEnd() == ncclSuccess;
+          };
+          const auto isDirect = [&](size_t at) {
+            static size_t count = 0; // who runs a call is said once for each
+            ++count;
+            const std::string said = saidBy([&] {
+              ncclGroupStart();
+              for (size_t i = 0; i < 2; ++i)
+                ncclAllReduce(memory[at][i], memory[at][i], count, ncclFloat, ncclSum, node.comms[i], node.streams[i]);
+              ncclGroupEnd();
+              for (cudaStream_t stream : node.streams)
+                cudaStreamSynchronize(stream);
+            });
+            return said.find(": on the program's memory") != std::string::npos;
+          };
+          for (size_t at = 0; at <= known; ++at)
+            if (!registers(at) || isDirect(at) != (at < known))
+              return 1;
+          const int before = gathers();
+          if (isDirect(known) || gathers() != before)
+            return 2;
+          for (size_t at = 0; at < 2; ++at)
+            for (size_t i = 0; i < 2; ++i)
+              ncclCommWindowDeregister(node.comms[i], windows[at][i]);
+          // New memory takes one place, and what had none the other.
+          return registers(known + 1) && isDirect(known + 1) && isDirect(known) ? 0 : 3;
+        }) == Codes(2, 0));
+}
+
 TEST_CASE("Where NCCL has no network between the nodes, it has the call, and the reason is said") {
   const ncclUniqueId id = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
@@ -198,8 +241,7 @@ TEST_CASE("An abort does not wait for a call that is behind one of NCCL's") {
           if (!node.sums(1000))
             return 1;
           if (process == 0) {
-            const auto stuck =
-                reinterpret_cast<cudaHostFn_t>(::dlsym(::dlopen(doubleOfNccl(), RTLD_NOW), "ncclDoubleStuck"));
+            const auto stuck = inDouble<void(void *)>("ncclDoubleStuck");
             ncclGroupStart();
             for (size_t i = 0; i < 2; ++i) {
               cudaLaunchHostFunc(node.streams[i], stuck, nullptr);

@@ -102,6 +102,7 @@ namespace {
 std::set<const ncclComm *> communicators; ///< that have not ended
 
 std::atomic<bool> anyAborted{false};
+std::atomic<int> gathers{0};
 
 /// A call of a communicator that has ended is a mistake of the caller's.
 void needs(const ncclComm *comm) {
@@ -225,6 +226,10 @@ void ncclDoubleFail(ncclComm *comm, int result) {
   comm->board->error = result;
 }
 
+/// The double's own: calls of ncclAllGather in this process so far.
+int ncclDoubleGathers() {
+  return gathers;
+}
 /// The double's own, for a stream of CUDA's: a call that ends when a communicator of this process is aborted.
 void ncclDoubleStuck(void *) {
   while (!anyAborted)
@@ -390,6 +395,7 @@ void awaitStream(void *stream) {
 int ncclAllGather(const void *from, void *to, size_t count, int type, ncclComm *comm, void *stream) {
   if (type != 1 || count > Board::slotBytes)
     return InvalidUsage;
+  ++gathers;
   awaitStream(stream);
   return make({[=] { comm->board->post(comm->rank, comm->round, from, count); },
                [=] {
