@@ -291,6 +291,17 @@ TEST_CASE("A communicator ends before a graph of its calls, and nothing asks NCC
         }) == Codes(2, 0));
 }
 
+TEST_CASE("A host whose ranks do not follow each other is not taken for several nodes") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(4, [&](uint32_t process) {
+          Node node(id, static_cast<int>(process), 1, process % 2 == 0 ? "left" : "right");
+          std::string said;
+          return !node.sums(1000, &said) && has(said, "NCCL, as the nodes do not have equally many ranks that follow")
+                     ? 0
+                     : 1;
+        }) == Codes(4, 0));
+}
+
 TEST_CASE("Kernels for other nodes than the communicator's are not taken") {
   const ncclUniqueId one = newId(), uneven = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
