@@ -4,6 +4,7 @@
 #include "world.h"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -208,9 +209,15 @@ TEST_CASE("An abort ends a call that waits for another node") {
             ncclCommGetAsyncError(node.comms[0], &state);
           if (state != ncclInternalError)
             return 4;
+          std::vector<std::thread> threads; // all at once
+          std::atomic<int> aborted{0};
           for (ncclComm_t &comm : node.comms)
-            if (ncclCommAbort(std::exchange(comm, nullptr)) != ncclSuccess)
-              return 3;
+            threads.emplace_back(
+                [&] { aborted += ncclCommAbort(std::exchange(comm, nullptr)) == ncclSuccess ? 1 : 0; });
+          for (std::thread &thread : threads)
+            thread.join();
+          if (aborted != 2)
+            return 3;
           for (cudaStream_t stream : node.streams)
             cudaStreamSynchronize(stream);
           return 0;
