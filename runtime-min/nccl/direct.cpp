@@ -57,21 +57,34 @@ std::optional<Spot> locate(const std::vector<Member *> &members, const std::vect
   return spot;
 }
 
-MscclcBuffer *OwnMemory::bufferOf(MscclcCommunicator *communicator, const std::vector<Member *> &members,
-                                  const Spot &spot) {
+std::string OwnMemory::findBuffer(MscclcCommunicator *communicator, const std::vector<Member *> &members,
+                                  const Spot &spot, MscclcBuffer *&buffer) {
+  buffer = nullptr;
   const auto before =
       std::find_if(known_.begin(), known_.end(), [&](const Known &known) { return known.ids == spot.ids; });
   if (before != known_.end())
-    return before->buffer;
-  if (!sweep(members) || known_.size() == mostKnown)
-    return nullptr;
+    buffer = before->buffer;
+  // Asking the other processes again is not worth its time.
+  const bool isApart = members.size() != members.front()->ranks;
+  if (before != known_.end() || (isApart && refused_.count(spot.ids) != 0))
+    return "";
+  if (!sweep(members))
+    return "the ranks could not tell each other which registered memory is gone";
+  if (known_.size() == mostKnown) {
+    // What has gone here is never asked for again.
+    std::erase_if(refused_,
+                  [](const std::vector<uint64_t> &ids) { return !std::all_of(ids.begin(), ids.end(), isRegistered); });
+    refused_.insert(spot.ids);
+    return "";
+  }
   Known made{spot.ids, nullptr};
   if (mscclc_buffer_register(communicator, spot.begins.data(), spot.bytes, &made.buffer) != MSCCLC_OK) {
     made.buffer = nullptr;
     info(std::string("data in registered memory is copied: ") + mscclc_last_error());
   }
   known_.push_back(made);
-  return made.buffer;
+  buffer = made.buffer;
+  return "";
 }
 
 bool OwnMemory::sweep(const std::vector<Member *> &members) {
@@ -92,8 +105,10 @@ bool OwnMemory::sweep(const std::vector<Member *> &members) {
   std::vector<Known> kept;
   for (size_t i = 0; i < known_.size(); ++i)
     // A graph may hold it, in all processes alike.
-    if ((gone >> i & 1) == 0 || mscclc_buffer_release(known_[i].buffer) == MSCCLC_ERROR_IN_GRAPH)
+    if ((gone >> i & 1) == 0 || mscclc_buffer_try_release(known_[i].buffer) == MSCCLC_ERROR_IN_GRAPH)
       kept.push_back(known_[i]);
+  if (kept.size() != known_.size())
+    refused_.clear();
   known_ = std::move(kept);
   return true;
 }

@@ -5,6 +5,8 @@
 #include "member.h"
 #include "registered.h"
 
+#include <set>
+#include <string>
 #include <vector>
 
 namespace mscclc::nccl {
@@ -27,8 +29,10 @@ std::optional<Spot> locate(const std::vector<Member *> &members, const std::vect
 class OwnMemory {
 public:
   /// The buffer for a spot; null if there can be none. When the memory is new, all processes come here alike, and what
-  /// the program has taken back everywhere is released.
-  MscclcBuffer *bufferOf(MscclcCommunicator *communicator, const std::vector<Member *> &members, const Spot &spot);
+  /// the program has taken back everywhere is released. Says why the processes may not have come to the same; empty if
+  /// they have.
+  std::string findBuffer(MscclcCommunicator *communicator, const std::vector<Member *> &members, const Spot &spot,
+                         MscclcBuffer *&buffer);
 
 private:
   struct Known {
@@ -39,6 +43,8 @@ private:
   bool sweep(const std::vector<Member *> &members);
 
   std::vector<Known> known_; ///< in the same order in all processes
+  /// The ids of those for which there was no room since something was released last; in all processes alike.
+  std::set<std::vector<uint64_t>> refused_;
 };
 
 } // namespace mscclc::nccl

@@ -172,6 +172,8 @@ int ncclCommAbort(Comm comm) {
 }
 int ncclCommGetAsyncError(Comm comm, int *state) {
   const int result = real().commGetAsyncError(comm, state);
+  if (result == Success && state != nullptr && *state != InProgress)
+    endAwaited(comm, *state == Success);
   if (result == Success && state != nullptr && *state == Success && hasFailed(comm))
     *state = InternalError;
   return result;

@@ -124,6 +124,8 @@ int runPart(const Part &part) {
 int run(Plan &plan) {
   std::vector<std::shared_ptr<Member>> members;
   for (const Planned &planned : plan) {
+    if (awaitsRegistrations(planned.call.comm))
+      endAwaited(planned.call.comm, settled(planned.call.comm, InProgress) == Success);
     members.push_back(planned.member);
     if (!hasBuffers(planned))
       return InvalidArgument;
@@ -183,13 +185,14 @@ int endOperations() {
   return result;
 }
 
-/// Those of the group, which NCCL is through with if `result` is a success.
+/// Those of the group, which NCCL is through with if `result` is a success. It may need this thread for what is in
+/// progress: the calls of other ranks. So nobody waits here.
 int endRegistrations(int result) {
   for (const Registration &registration : std::exchange(group.registrations, {})) {
-    const int settledResult = settled(registration.comm, result);
-    if (settledResult == Success)
+    if (result == Success)
       noteRegistration(registration);
-    result = worst(result, settledResult);
+    else if (result == InProgress)
+      awaitRegistration(registration);
   }
   return result;
 }

@@ -15,6 +15,7 @@ struct Entry {
 struct OfComm {
   std::vector<Entry> entries;
   uint64_t windows = 0; ///< symmetric ones so far
+  std::vector<Registration> awaited;
 };
 struct Table {
   std::mutex mutex;
@@ -52,6 +53,29 @@ void forget(Comm comm, const void *handle) {
 void noteRegistration(const Registration &registration) {
   if (*registration.handle != nullptr)
     note(registration.comm, registration.memory, registration.bytes, *registration.handle, registration.isSymmetric);
+}
+
+void awaitRegistration(const Registration &registration) {
+  const std::lock_guard<std::mutex> lock(table().mutex);
+  table().comms[registration.comm].awaited.push_back(registration);
+}
+
+bool awaitsRegistrations(Comm comm) {
+  const std::lock_guard<std::mutex> lock(table().mutex);
+  const auto own = table().comms.find(comm);
+  return own != table().comms.end() && !own->second.awaited.empty();
+}
+
+void endAwaited(Comm comm, bool isWell) {
+  std::vector<Registration> ended;
+  {
+    const std::lock_guard<std::mutex> lock(table().mutex);
+    if (const auto own = table().comms.find(comm); own != table().comms.end())
+      ended.swap(own->second.awaited);
+  }
+  for (const Registration &registration : ended)
+    if (isWell)
+      noteRegistration(registration);
 }
 
 void forgetRegistration(Comm comm, const void *handle) {

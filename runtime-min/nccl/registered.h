@@ -15,7 +15,8 @@ struct Registered {
   uint64_t bytes = 0;
 };
 
-/// A call that registers memory. NCCL sets the handle when the call, or its group, is through.
+/// A call that registers memory. NCCL sets the handle when the call, or its group, is through; where a communicator
+/// does not block, when ncclCommGetAsyncError says so.
 struct Registration {
   Comm comm = nullptr;
   void *memory = nullptr;
@@ -26,6 +27,11 @@ struct Registration {
 
 /// The call is through. Without a handle, NCCL has registered nothing.
 void noteRegistration(const Registration &registration);
+/// The call is under way; the communicator ends those before it makes another.
+void awaitRegistration(const Registration &registration);
+bool awaitsRegistrations(Comm comm);
+/// The communicator is through with what was under way: notes it, if all is well.
+void endAwaited(Comm comm, bool isWell);
 void forgetRegistration(Comm comm, const void *handle);
 /// The communicator ends.
 void forgetRegistrations(Comm comm);

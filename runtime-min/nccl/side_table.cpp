@@ -78,12 +78,18 @@ std::string place(const std::vector<Card> &cards, uint32_t rank, Team::Place &re
       return "the ranks have different kernels, windows or versions";
   const auto isOther = [&](const Card &card) { return card.host != cards[0].host; };
   const auto perNode = std::find_if(cards.begin(), cards.end(), isOther) - cards.begin();
+  const char *const uneven = "the nodes do not have equally many ranks that follow each other";
+  std::vector<uint64_t> hosts; // of the nodes
   for (size_t other = 0; other < cards.size(); ++other) {
     const size_t first = other - other % static_cast<size_t>(perNode);
-    if (cards[other].host != cards[first].host || cards.size() % static_cast<size_t>(perNode) != 0 ||
-        (first != 0 && cards[first].host == cards[first - 1].host))
-      return "the nodes do not have equally many ranks that follow each other";
+    if (other == first)
+      hosts.push_back(cards[first].host);
+    if (cards[other].host != cards[first].host || cards.size() % static_cast<size_t>(perNode) != 0)
+      return uneven;
   }
+  std::sort(hosts.begin(), hosts.end());
+  if (std::adjacent_find(hosts.begin(), hosts.end()) != hosts.end())
+    return uneven;
   result.ranksPerNode = static_cast<uint32_t>(perNode);
   const auto isHere = [&](const Card &card) { return card.process == cards[rank].process; };
   // Whether ranks are in a row must be said alike by all of them, so it is asked for every process.

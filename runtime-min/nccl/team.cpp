@@ -4,6 +4,8 @@
 #include "real.h"
 
 #include <chrono>
+#include <thread>
+#include <utility>
 
 namespace mscclc::nccl {
 namespace {
@@ -59,13 +61,14 @@ void Team::join(Member &member) {
 
 void Team::leave(Member &member) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!aborted_ && isOnNccl())
+  if (!aborted_ && isOnNccl()) {
     for (Member *const other : members_)
       if (other != nullptr)
         awaitLast(*other);
-  if (!aborted_)
+    endOnNccl();
+  } else if (!aborted_) {
     awaitLast(member);
-  endOnNccl();
+  }
   members_[member.rank - place_.firstLocal] = nullptr;
 }
 
@@ -81,28 +84,54 @@ void Team::awaitLast(Member &member) {
 
 /// What the runtime has made of real communicators goes before any of them.
 void Team::endOnNccl() {
-  if (!isOnNccl())
+  if (ended_)
     return;
   ended_ = true;
   const Aside aside;
-  if (mscclc_communicator_destroy(communicator_) == MSCCLC_OK)
-    communicator_ = nullptr;
+  MscclcCommunicator *made = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(handle_);
+    made = std::exchange(communicator_, nullptr);
+  }
+  if (mscclc_communicator_destroy(made) != MSCCLC_ERROR_IN_GRAPH)
+    return;
+  mscclc_communicator_detach_nccl(made);
+  const std::lock_guard<std::mutex> lock(handle_);
+  communicator_ = made; // its last member tries again
 }
 
 void Team::abort() {
-  aborted_ = true;
+  const bool isFirst = !aborted_.exchange(true);
   failed_ = true;
-  if (MscclcCommunicator *const made = communicator_; made != nullptr)
-    mscclc_communicator_abort(made, "ncclCommAbort");
+  {
+    const std::lock_guard<std::mutex> lock(handle_);
+    if (communicator_ != nullptr)
+      mscclc_communicator_abort(communicator_, "ncclCommAbort");
+  }
   changed_.notify_all();
-  // Who holds the lock waits for NCCL, which the abort of the real communicator ends.
-  if (const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock); lock)
-    endOnNccl();
+  if (isFirst && isOnNccl())
+    awaitAborted();
+  // NCCL's abort cleans up windows, and frees who waits for NCCL.
+  const std::lock_guard<std::mutex> lock(handle_);
+  if (communicator_ != nullptr)
+    mscclc_communicator_detach_nccl(communicator_);
+}
+
+/// Kernels that give up end soon, but not behind a call of NCCL's that waits for the abort of the real communicator.
+void Team::awaitAborted() {
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock) // who holds it may wait for NCCL too
+    return;
+  const Aside aside;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  for (Member *const member : members_)
+    while (member != nullptr && member->isPending && !isDone(member->done) && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
 bool Team::hasFailed() {
-  MscclcCommunicator *const made = communicator_;
-  return failed_ || (made != nullptr && !ended_ && mscclc_communicator_health(made) != MSCCLC_OK);
+  const std::lock_guard<std::mutex> lock(handle_);
+  return failed_ || (communicator_ != nullptr && !ended_ && mscclc_communicator_health(communicator_) != MSCCLC_OK);
 }
 
 Outcome Team::run(const std::vector<std::pair<Member *, const Call *>> &calls, const Choice &choice) {
@@ -172,7 +201,9 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
   call.message_bytes = choice.message;
   call.streams = streams.data();
   call.staging = staging.data();
-  const bool isDirect = placeData(choice, call);
+  bool isDirect = false;
+  if (const std::string why = placeData(choice, call, isDirect); !why.empty())
+    return fails(why);
   if (saysInfo())
     info(describe(shapeOfCall(0)) + (isDirect ? ": on the program's memory" : ": by copies to windows and back"));
   if (const int32_t code = mscclc_launch(instance, &call); code != MSCCLC_OK) {
@@ -190,14 +221,15 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
 }
 
 /// Where a launch finds its data: in the program's memory, if that is the same memory on all ranks, else in the
-/// windows. True for the former. All processes come to the same, as the program passes windows as NCCL demands.
-bool Team::placeData(const Choice &choice, MscclcCall &call) {
+/// windows. `isDirect`: the former. All processes come to the same, as the program passes windows as NCCL demands; or
+/// this says why not.
+std::string Team::placeData(const Choice &choice, MscclcCall &call, bool &isDirect) {
   const bool inPlace = (choice.kernel->flags & MSCCLC_IN_PLACE) != 0;
   call.input = inPlace ? output_ : input_;
   call.output = output_;
   const Shape shape = shapeOfCall(0);
   if (!takesOwnMemory(shape, choice))
-    return false;
+    return "";
   const Extent extent = *extentOf(shape, 0); // of every rank
   std::vector<const void *> inputs, outputs;
   for (const Call *const one : calls_) {
@@ -205,26 +237,29 @@ bool Team::placeData(const Choice &choice, MscclcCall &call) {
     const uint64_t own = members_[inputs.size()]->rank * mscclc_input_step(choice.kernel, choice.message);
     const bool overlap = send < recv + extent.output && recv < send + extent.input;
     if (overlap && (!inPlace || send != recv + own))
-      return false;
+      return "";
     inputs.push_back(overlap ? one->recv : one->send); // within the output it lies elsewhere on each rank
     outputs.push_back(one->recv);
   }
   const std::optional<Spot> from = locate(members_, inputs, extent.input),
                             to = locate(members_, outputs, extent.output);
   if (!from || !to)
-    return false;
-  MscclcBuffer *const output = own_.bufferOf(communicator_, members_, *to);
-  MscclcBuffer *const input = inPlace ? output : own_.bufferOf(communicator_, members_, *from);
+    return "";
+  MscclcBuffer *output = nullptr, *input = nullptr;
+  MSCCLC_TRY(own_.findBuffer(communicator_, members_, *to, output));
+  if (!inPlace)
+    MSCCLC_TRY(own_.findBuffer(communicator_, members_, *from, input));
   // Through the switch a copied window goes faster than memory without it.
   const bool loses = (choice.kernel->flags & MSCCLC_USES_MULTICAST) != 0 && mscclc_buffer_multicast(output_) != 0 &&
                      (output == nullptr || mscclc_buffer_multicast(output) == 0);
-  if (input == nullptr || output == nullptr || loses)
-    return false;
-  call.input = input;
+  if (output == nullptr || (!inPlace && input == nullptr) || loses)
+    return "";
+  isDirect = true;
+  call.input = inPlace ? output : input;
   call.input_offset = inPlace ? to->offset : from->offset;
   call.output = output;
   call.output_offset = to->offset;
-  return true;
+  return "";
 }
 
 /// Whether the inputs of the calls lie apart from what a launch writes.
@@ -379,12 +414,19 @@ std::string Team::makeCommunicator() {
                       mscclc_buffer_allocate(made, windowBytes(), &output_) == MSCCLC_OK;
     why = agree(well ? "" : mscclc_last_error());
   }
-  if (why.empty()) {
-    communicator_ = made;
-    return "";
+  if (!why.empty()) {
+    if (aborted_)
+      mscclc_communicator_detach_nccl(made);
+    mscclc_communicator_destroy(made);
+    return why;
   }
-  mscclc_communicator_destroy(made);
-  return why;
+  const std::lock_guard<std::mutex> lock(handle_);
+  communicator_ = made;
+  if (aborted_) { // without it
+    mscclc_communicator_abort(made, "ncclCommAbort");
+    mscclc_communicator_detach_nccl(made);
+  }
+  return "";
 }
 
 std::string Team::makeInstance(const MscclcKernel &kernel, MscclcInstance *&instance) {

@@ -40,9 +40,10 @@ public:
 
   void join(Member &member);
   /// A member's communicator ends. The last one takes the team down, which is collective over processes; where the team
-  /// uses the real communicators, the first one does.
+  /// uses the real communicators, the first one does. After an abort: once the real communicator has ended.
   void leave(Member &member);
-  /// Makes kernels that run, and calls that wait, give up. From any thread.
+  /// Makes kernels that run, and calls that wait, give up; the real communicator may end then. Waits for a second at
+  /// most. From any thread.
   void abort();
   bool hasFailed();
 
@@ -57,7 +58,7 @@ private:
   Outcome fails(const std::string &why);
   std::string orderAll();
   MscclcStaging stagingOf(uint32_t localIndex) const;
-  bool placeData(const Choice &choice, MscclcCall &call);
+  std::string placeData(const Choice &choice, MscclcCall &call, bool &isDirect);
   bool keepsInput() const;
   Shape shapeOfCall(uint32_t localIndex) const;
   std::string mark();
@@ -68,6 +69,7 @@ private:
   bool capturing() const;
   bool isOnNccl() const { return place_.ranksPerNode != place_.ranks; }
   void awaitLast(Member &member);
+  void awaitAborted();
   void endOnNccl();
 
   const Place place_;
@@ -81,7 +83,8 @@ private:
 
   bool made_ = false;
   std::string refused_; ///< why no communicator of the runtime is there
-  std::atomic<MscclcCommunicator *> communicator_{nullptr};
+  std::mutex handle_;   ///< for communicator_ without the other lock; whoever changes it holds both
+  MscclcCommunicator *communicator_ = nullptr;
   MscclcBuffer *input_ = nullptr;
   MscclcBuffer *output_ = nullptr;
   OwnMemory own_;

@@ -12,14 +12,14 @@ from mscclc.library import Candidate, best_ranges
 
 
 class Timed(Candidate):
-    """A candidate that takes `fixed` microseconds and so many for each KiB, for up to `most` bytes."""
+    """A candidate that takes `fixed` microseconds and so many for each KiB, for `least` to `most` bytes."""
 
-    def __init__(self, fixed, each, most=1 << 40):
-        super().__init__(None, f"minMessageBytes = 0, maxMessageBytes = {most};")
+    def __init__(self, fixed, each, most=1 << 40, least=0):
+        super().__init__(None, f"minMessageBytes = {least}, maxMessageBytes = {most};")
         self.fixed, self.each = fixed, each
 
     def time(self, sizes, machine):
-        self.times |= {size: self.fixed + self.each * size / 1024 for size in sizes if size <= self.most}
+        self.times |= {size: self.fixed + self.each * size / 1024 for size in sizes if self.least <= size <= self.most}
 
 
 def ranges(candidates, sizes):
@@ -35,6 +35,19 @@ def test_each_size_has_the_fastest():
     assert ranges([quick], sizes) == [(0, 0, 1 << 40)]
     assert ranges([Timed(2, 1, 4096), wide], sizes) == [(0, 0, 4096), (1, 4097, 1 << 40)]
     assert ranges([Timed(2, 1, 4096)], sizes) == [(0, 0, 4096)]
+
+
+def test_a_gap_between_two_ends_the_list():
+    sizes = [1024 << step for step in range(8)]
+    assert ranges([Timed(2, 1, 4096), Timed(10, 0.1, least=8192)], sizes) == [(0, 0, 4096)]
+    assert ranges([Timed(2, 1, 4500), Timed(10, 0.1, least=8192)], sizes) == [(0, 0, 4500)]
+    assert ranges([Timed(2, 1, 8191), Timed(10, 0.1, least=8192)], sizes) == [(0, 0, 8191), (1, 8192, 1 << 40)]
+
+
+def test_a_most_of_gibibytes_is_read():
+    emitted = "constexpr uint64_t minMessageBytes = 2147483648u, maxMessageBytes = 4294967296u;"
+    candidate = Candidate(None, emitted)
+    assert (candidate.least, candidate.most) == (1 << 31, 1 << 32)
 
 
 def test_a_folder_of_the_fastest(tmp_path, selector, capsys):

@@ -107,6 +107,7 @@ def test_a_folder_of_kernels(ranks, allreduce, alltoall, selector, tmp_path, mon
         ({"min": "1"}, "'min' is '1'; it must be int"),
         ({"types": ["f32", "float"]}, "'types' is .*'float'.*; it must be a list of f32, f16"),
         ({"types": []}, r"'types' is \[\]"),
+        ({"types": [["f32"]]}, r"'types' is \[\['f32'\]\]"),
         ({"kernel": "../x.so"}, "is not within the folder"),
         ({"kernel": f"{alltoall.name}.so"}, "it is listed for another call"),
         ({"name": "nobody"}, "has 0 kernels 'nobody'"),

@@ -117,6 +117,10 @@ int32_t mscclc_communicator_barrier(MscclcCommunicator *communicator);
 int32_t mscclc_communicator_health(MscclcCommunicator *communicator);
 /* Makes every wait of every rank give up, in all processes; from any thread. */
 int32_t mscclc_communicator_abort(MscclcCommunicator *communicator, const char *reason);
+/* The NCCL communicators that it was made of are about to end before it. When this returns, the runtime does not ask
+ * them for their health any more, and what it has made on them stays there, for NCCL to clean up. Only
+ * mscclc_communicator_destroy follows. Without NCCL it does nothing. Waits for nobody; from any thread. */
+int32_t mscclc_communicator_detach_nccl(MscclcCommunicator *communicator);
 /* After an abort or a time-out: waits for the launches, and makes the communicator as new. The caller waits for replays
  * of graphs before. Data in buffers stays as the failure left it. Collective. */
 int32_t mscclc_communicator_reset(MscclcCommunicator *communicator);
@@ -140,6 +144,9 @@ int32_t mscclc_buffer_register(MscclcCommunicator *communicator, void *const *po
  * process, it is MSCCLC_ERROR_IN_GRAPH after a second, and the buffer stays until the next call. If a process does not
  * come, it fails, and so does the communicator; the buffer is gone all the same. Null is ignored. */
 int32_t mscclc_buffer_release(MscclcBuffer *buffer);
+/* The same, without the second: also a graph that was just destroyed is still there, until CUDA tells of its end.
+ * Collective. */
+int32_t mscclc_buffer_try_release(MscclcBuffer *buffer);
 
 /* The buffer in which `bytes` from `pointer` on lie, of a local rank, and where in it; null: in none of them. */
 int32_t mscclc_buffer_find(const MscclcCommunicator *communicator, uint32_t rank, const void *pointer, uint64_t bytes,

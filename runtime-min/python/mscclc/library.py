@@ -33,7 +33,7 @@ class Candidate:
     times: dict[int, float] = field(default_factory=dict)
 
     def _number(self, name: str, otherwise: int) -> int:
-        found = re.search(rf"\b{name} = (\d+)[,;]", self.emitted)
+        found = re.search(rf"\b{name} = (\d+)u?[,;]", self.emitted)
         return int(found[1]) if found else otherwise
 
     @property
@@ -103,7 +103,7 @@ def _candidates(
 
 def best_ranges(candidates: Sequence[Candidate], sizes: Sequence[int], machine: str) -> list[Range]:
     """The fastest for each size, of candidates for one call. Where it changes between two sizes, the place is looked
-    for between them. A size that none takes has none, and ends the list."""
+    for between them. A size that none takes has none, and ends the list; so does a gap between two that take others."""
     for candidate in candidates:
         candidate.time(sizes, machine)
     found: list[Range] = []
@@ -117,6 +117,8 @@ def best_ranges(candidates: Sequence[Candidate], sizes: Sequence[int], machine: 
             found[-1].most = size
         elif found:
             found[-1].most = _meeting(found[-1].candidate, best, before, size, machine)
+            if found[-1].most + 1 < best.least:
+                break
             found.append(Range(best, found[-1].most + 1, size))
         else:
             found.append(Range(best, best.least, size))
@@ -126,7 +128,7 @@ def best_ranges(candidates: Sequence[Candidate], sizes: Sequence[int], machine: 
 
 
 def _meeting(first: Candidate, second: Candidate, low: int, high: int, machine: str) -> int:
-    """The largest size at which `first` is still the faster one; it is at `low`, and not at `high`."""
+    """The largest size that `first` takes and at which it is still the faster one; it is at `low`, not at `high`."""
     for _ in range(_HALVES):
         middle = (low + high) // 32 * 16
         if not low < middle < high:
@@ -134,7 +136,7 @@ def _meeting(first: Candidate, second: Candidate, low: int, high: int, machine: 
         for candidate in (first, second):
             candidate.time([middle], machine)
         low, high = (middle, high) if first.at(middle) <= second.at(middle) else (low, middle)
-    return max(low, second.least - 1)
+    return min(max(low, second.least - 1), first.most)
 
 
 def make_library(

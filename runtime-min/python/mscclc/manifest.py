@@ -74,7 +74,7 @@ def register_folder(folder: Path | None = None, *, ranks: int | None = None) -> 
         for number, entry in enumerate(collective["entries"], 1):
             where = f"{path}: {collective['collective']} of {count} ranks, entry {number}"
             _checked(where, entry, _ENTRY)
-            unknown = [name for name in entry.get("types", []) if name not in abi.SHORT_NAMES]
+            unknown = [name for name in entry.get("types", []) if not isinstance(name, str) or name not in abi.SHORT_NAMES]
             if unknown or entry.get("types") == []:
                 names = ", ".join(abi.SHORT_NAMES)
                 raise ValueError(f"{where}: 'types' is {entry['types']!r}; it must be a list of {names}")

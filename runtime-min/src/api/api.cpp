@@ -48,10 +48,12 @@ Status meet(Communicator &communicator, const std::string &what) {
   return met;
 }
 
+/// CUDA tells of a graph's end some time after that.
+constexpr std::chrono::milliseconds patience{1000};
+
 /// Everybody says whether graphs hold what is to be retired; MSCCLC_ERROR_IN_GRAPH if any does.
 template <class Lasts> Status meetWithoutGraphs(Communicator &communicator, const std::string &what, Lasts lasts) {
-  constexpr std::chrono::seconds patience{1};
-  const bool mine = lasts(patience);
+  const bool mine = lasts();
   std::vector<Bytes> all;
   if (Status met = communicator.exchange(what + ": launches are over", Bytes(1, mine ? 1 : 0), all); !met.ok()) {
     communicator.fail(met);
@@ -66,7 +68,7 @@ template <class Lasts> Status meetWithoutGraphs(Communicator &communicator, cons
 
 /// Everybody's launches are over, then everybody has unmapped what is not his: after that memory may be freed. A
 /// communicator that has failed is taken down without waiting for anybody. `close` is called in any case, and what it
-/// closes ends, but for MSCCLC_ERROR_IN_GRAPH: where `lasts(patience)` says anywhere that graphs hold it, it stays.
+/// closes ends, but for MSCCLC_ERROR_IN_GRAPH: where `lasts()` says anywhere that graphs hold it, it stays.
 template <class Lasts, class Close>
 Status retire(Communicator &communicator, const std::string &what, Lasts lasts, Close close) {
   Status status = communicator.settle();
@@ -102,6 +104,23 @@ int32_t keep(MscclcCommunicator *communicator, const Status &status, std::unique
   communicator->buffers.emplace_back(new MscclcBuffer{communicator, std::move(region)});
   *buffer = communicator->buffers.back().get();
   return MSCCLC_OK;
+}
+
+/// `wait`: for the end of graphs.
+int32_t release(MscclcBuffer *buffer, std::chrono::milliseconds wait) {
+  if (buffer == nullptr)
+    return MSCCLC_OK;
+  const DeviceGuard guard = keepDevice(buffer->owner);
+  MscclcCommunicator *const owner = buffer->owner;
+  const auto lasts = [&] { return buffer->region->graphs().lasts(wait); };
+  const Status status = retire(*owner->communicator, "release a buffer", lasts, [&] {
+    for (const auto &entry : owner->instances)
+      entry->instance->forget(buffer->region.get());
+    buffer->region->closeRemote();
+  });
+  if (status.code != MSCCLC_ERROR_IN_GRAPH)
+    dropFrom(owner->buffers, buffer);
+  return report(status);
 }
 
 std::string sized(const char *what, uint64_t bytes) {
@@ -144,7 +163,7 @@ int32_t mscclc_communicator_destroy(MscclcCommunicator *handle) {
   const DeviceGuard guard = keepDevice(handle);
   Communicator &communicator = *handle->communicator;
   // A graph that holds a buffer holds an instance.
-  const auto lasts = [&](std::chrono::milliseconds patience) {
+  const auto lasts = [&] {
     return std::any_of(handle->instances.begin(), handle->instances.end(),
                        [&](const auto &entry) { return entry->instance->graphs().lasts(patience); });
   };
@@ -211,6 +230,14 @@ int32_t mscclc_communicator_abort(MscclcCommunicator *communicator, const char *
   return MSCCLC_OK;
 }
 
+int32_t mscclc_communicator_detach_nccl(MscclcCommunicator *communicator) {
+  if (communicator == nullptr)
+    return report(noHandle("communicator"));
+  MscclcEngine &engine = communicator->communicator->engine();
+  engine.detach(&engine);
+  return MSCCLC_OK;
+}
+
 int32_t mscclc_communicator_reset(MscclcCommunicator *communicator) {
   if (communicator == nullptr)
     return report(noHandle("communicator"));
@@ -240,19 +267,11 @@ int32_t mscclc_buffer_register(MscclcCommunicator *communicator, void *const *po
 }
 
 int32_t mscclc_buffer_release(MscclcBuffer *buffer) {
-  if (buffer == nullptr)
-    return MSCCLC_OK;
-  const DeviceGuard guard = keepDevice(buffer->owner);
-  MscclcCommunicator *const owner = buffer->owner;
-  const auto lasts = [&](std::chrono::milliseconds patience) { return buffer->region->graphs().lasts(patience); };
-  const Status status = retire(*owner->communicator, "release a buffer", lasts, [&] {
-    for (const auto &entry : owner->instances)
-      entry->instance->forget(buffer->region.get());
-    buffer->region->closeRemote();
-  });
-  if (status.code != MSCCLC_ERROR_IN_GRAPH)
-    dropFrom(owner->buffers, buffer);
-  return report(status);
+  return release(buffer, patience);
+}
+
+int32_t mscclc_buffer_try_release(MscclcBuffer *buffer) {
+  return release(buffer, {});
 }
 
 int32_t mscclc_buffer_find(const MscclcCommunicator *communicator, uint32_t rank, const void *pointer, uint64_t bytes,
@@ -328,7 +347,7 @@ int32_t mscclc_instance_destroy(MscclcInstance *instance) {
     return MSCCLC_OK;
   const DeviceGuard guard = keepDevice(instance->owner);
   MscclcCommunicator *const owner = instance->owner;
-  const auto lasts = [&](std::chrono::milliseconds patience) { return instance->instance->graphs().lasts(patience); };
+  const auto lasts = [&] { return instance->instance->graphs().lasts(patience); };
   const Status status =
       retire(*owner->communicator, "destroy an instance", lasts, [&] { instance->instance->closeRemote(); });
   if (status.code != MSCCLC_ERROR_IN_GRAPH)

@@ -86,6 +86,9 @@ struct MscclcEngine {
   void (*abort)(MscclcEngine *engine, int32_t code, const char *reason);
   /* Tells them that this process is about to end its part, and waits for those that live to do so too. */
   void (*leave)(MscclcEngine *engine);
+  /* What lies under the engine ends before it: when this returns, nobody asks for its health any more, and memory and
+   * ports are let go of without a call of it. From any thread. */
+  void (*detach)(MscclcEngine *engine);
 };
 
 #ifdef __cplusplus

@@ -26,6 +26,7 @@ public:
   Status health() const { return {}; } // the rendezvous calls by itself
   void abort(const Status &reason) { rendezvous_->abort(reason); }
   void leave() { rendezvous_->leave(); }
+  void detach() {}
 
   Platform &platform() { return setup_.platform; }
   Rendezvous &rendezvous() { return *rendezvous_; }

@@ -107,7 +107,15 @@ Status NcclEngine::adopt(const std::string &what, void *const *pointers, uint64_
   return NcclMemory::adopt(*this, what, pointers, bytes, memory);
 }
 
+void NcclEngine::detach() {
+  const std::lock_guard<std::mutex> lock(asking_);
+  attached_ = false;
+}
+
 Status NcclEngine::health() const {
+  const std::lock_guard<std::mutex> lock(asking_);
+  if (!attached_)
+    return {};
   for (NcclComm comm : setup_.nccl.comms) {
     int error = 0;
     const int asked = setup_.nccl.library.commGetAsyncError(comm, &error);

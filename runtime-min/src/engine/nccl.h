@@ -9,7 +9,9 @@
 #include "engine/table.h"
 #include "platform/platform.h"
 
+#include <atomic>
 #include <functional>
+#include <mutex>
 
 namespace mscclc::rt {
 
@@ -50,6 +52,9 @@ public:
   Status health() const;
   void abort(const Status &reason) { rendezvous_->abort(reason); }
   void leave() { rendezvous_->leave(); }
+  void detach();
+  /// Whether the communicators are still there.
+  bool isAttached() const { return attached_; }
 
   Platform &platform() { return setup_.platform; }
   const NcclRanks &nccl() const { return setup_.nccl; }
@@ -61,6 +66,8 @@ private:
 
   Setup setup_;
   std::unique_ptr<Rendezvous> rendezvous_;
+  mutable std::mutex asking_; ///< for the communicators' health
+  std::atomic<bool> attached_{true};
 };
 
 } // namespace mscclc::rt

@@ -189,7 +189,7 @@ MscclcWindow NcclMemory::window(uint32_t localIndex) const {
 }
 
 void NcclMemory::disconnect() {
-  for (size_t i = 0; i < windows_.size(); ++i)
+  for (size_t i = 0; i < windows_.size() && engine_.isAttached(); ++i)
     if (windows_[i] != nullptr)
       static_cast<void>(engine_.nccl().library.commWindowDeregister(engine_.nccl().comms[i], windows_[i]));
   windows_.clear();

@@ -80,7 +80,7 @@ Status NcclPorts::create(const std::string &what, const MscclcNetworkBody &body,
 }
 
 NcclPorts::~NcclPorts() {
-  for (size_t i = 0; i < made_.size() && open_; ++i)
+  for (size_t i = 0; i < made_.size() && open_ && engine_.isAttached(); ++i)
     static_cast<void>(engine_.nccl().library.devCommDestroy(engine_.nccl().comms[i], made_[i].data()));
 }
 

@@ -14,7 +14,7 @@ struct MscclcPorts {};
 
 namespace mscclc::rt {
 
-/// `Self` has shape(), exchange(), allocate(), adopt(), health(), abort(), leave(); `Memory` has address(),
+/// `Self` has shape(), exchange(), allocate(), adopt(), health(), abort(), leave(), detach(); `Memory` has address(),
 /// multicast(), disconnect() and a destructor. They mean what the table's functions do.
 template <class Self, class Memory> class EngineTable : public MscclcEngine {
 protected:
@@ -60,6 +60,7 @@ protected:
       self(engine)->abort({code, reason});
     };
     MscclcEngine::leave = [](MscclcEngine *engine) { self(engine)->leave(); };
+    MscclcEngine::detach = [](MscclcEngine *engine) { self(engine)->detach(); };
   }
 
 private:

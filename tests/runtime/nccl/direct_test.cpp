@@ -2,6 +2,8 @@
 #include "catch.h"
 #include "world.h"
 
+#include <cstdlib>
+#include <dlfcn.h>
 #include <utility>
 
 using namespace testing;
@@ -10,20 +12,28 @@ namespace {
 
 constexpr const char *own = ": on the program's memory", *copied = ": by copies to windows and back";
 
-/// Memory of ncclMemAlloc, in the place of a world's inputs and outputs.
+template <class Function> Function *ofStandin(const char *name) {
+  return reinterpret_cast<Function *>(::dlsym(::dlopen(std::getenv("MSCCLC_NCCL_LIB_PATH"), RTLD_NOW), name));
+}
+
+/// Memory of ncclMemAlloc, in the place of a world's inputs and outputs. Memory that is the stand-in's own business is
+/// known by its windows alone.
 class Lent {
 public:
-  explicit Lent(World &world) : world_(world), inputs_(world.inputs), outputs_(world.outputs) {
+  explicit Lent(World &world, bool standins = false)
+      : world_(world), inputs_(world.inputs), outputs_(world.outputs),
+        free_(standins ? ofStandin<decltype(ncclMemFree)>("ncclMemFree") : ncclMemFree) {
+    auto *const allocate = standins ? ofStandin<decltype(ncclMemAlloc)>("ncclMemAlloc") : ncclMemAlloc;
     for (int rank = 0; rank < world.ranks(); ++rank) {
       cudaSetDevice(rank);
-      REQUIRE(ncclMemAlloc(&world.inputs[rank], World::room) == ncclSuccess);
-      REQUIRE(ncclMemAlloc(&world.outputs[rank], World::room) == ncclSuccess);
+      REQUIRE(allocate(&world.inputs[rank], World::room) == ncclSuccess);
+      REQUIRE(allocate(&world.outputs[rank], World::room) == ncclSuccess);
     }
   }
   ~Lent() {
     for (int rank = 0; rank < world_.ranks(); ++rank) {
-      ncclMemFree(std::exchange(world_.inputs[rank], inputs_[rank]));
-      ncclMemFree(std::exchange(world_.outputs[rank], outputs_[rank]));
+      free_(std::exchange(world_.inputs[rank], inputs_[rank]));
+      free_(std::exchange(world_.outputs[rank], outputs_[rank]));
     }
   }
   Lent(const Lent &) = delete;
@@ -31,6 +41,7 @@ public:
 private:
   World &world_;
   const std::vector<void *> inputs_, outputs_;
+  decltype(&ncclMemFree) free_;
 };
 
 /// Windows of the inputs and outputs of all ranks.
@@ -163,6 +174,42 @@ TEST_CASE("What is not registered on all ranks at one offset is copied") {
   for (size_t i = 0; i < 4; ++i)
     CHECK(ncclCommDeregister(world.comms[i / 2], handles[i]) == ncclSuccess);
   CHECK_THAT(sums(world, 2058), containsText(copied));
+}
+
+TEST_CASE("Windows of communicators that do not block are known when the program knows of them") {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  World world(2, &config);
+  const Lent memory(world, true);
+  const auto await = [&] {
+    for (ncclComm_t comm : world.comms)
+      for (ncclResult_t state = ncclInProgress; state != ncclSuccess;)
+        REQUIRE(ncclCommGetAsyncError(comm, &state) == ncclSuccess);
+  };
+  await();
+  std::vector<ncclWindow_t> windows(4);
+  const auto registers = [&](int r, size_t which) {
+    return ncclCommWindowRegister(world.comms[r], which == 0 ? world.inputs[r] : world.outputs[r], World::room,
+                                  &windows[2 * static_cast<size_t>(r) + which], NCCL_WIN_COLL_SYMMETRIC);
+  };
+  // One thread for both ranks, whose calls wait for each other.
+  for (const size_t which : {0, 1}) {
+    for (int r = 0; r < 2; ++r)
+      CHECK(registers(r, which) == ncclInProgress);
+    await();
+  }
+  CHECK_THAT(sums(world, 3100), containsText(own));
+  for (size_t i = 0; i < 4; ++i)
+    CHECK(ncclCommWindowDeregister(world.comms[i / 2], std::exchange(windows[i], nullptr)) == ncclSuccess);
+  CHECK_THAT(sums(world, 3102), containsText(copied));
+  // In a group, and with no question before the next call.
+  CHECK(world.inGroup([&](int r) {
+    registers(r, 0);
+    return registers(r, 1);
+  }) == ncclInProgress);
+  CHECK_THAT(sums(world, 3104), containsText(own));
+  for (size_t i = 0; i < 4; ++i)
+    CHECK(ncclCommWindowDeregister(world.comms[i / 2], windows[i]) == ncclSuccess);
 }
 
 TEST_CASE("Windows come and go") {

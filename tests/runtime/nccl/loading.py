@@ -164,6 +164,7 @@ def rank(_):
     cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1)
     assert library.ncclCommInitRank(ctypes.byref(comm), 2, unique, self) == 0
     windows = int(os.environ.get("WINDOWS", 0))
+    mappings = []
     for number, kind in ((7, ctypes.c_float), (8, ctypes.c_double)) if not windows else [(7, ctypes.c_float)] * windows:
         memory, window = ctypes.c_void_p(), ctypes.c_void_p()
         if windows:
@@ -178,10 +179,13 @@ def rank(_):
         cuda.cudaStreamSynchronize(stream)
         assert list(values) == [2 * i + 1 for i in range(1000)]
         if windows:
+            mappings.append(cuda.cudaFakeCalls(b"MemMap") - cuda.cudaFakeCalls(b"MemUnmap"))
             assert library.ncclCommWindowDeregister(comm, window) == 0 and library.ncclMemFree(memory) == 0
         else:
             cuda.cudaFree(memory)
     assert library.ncclCommDestroy(comm) == 0
+    # A call on a new window comes with the end of what was mapped of those before.
+    assert mappings == mappings[:1] * windows, mappings
     print("right")
 
 

@@ -3,8 +3,12 @@
 #include "../processes.h"
 #include "world.h"
 
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <thread>
 #include <utility>
 
 using namespace testing;
@@ -14,12 +18,15 @@ namespace {
 
 constexpr int ranks = 4;
 
+template <class Function> Function *inDouble(const char *name) {
+  return reinterpret_cast<Function *>(::dlsym(::dlopen(std::getenv("MSCCLC_NCCL_LIB_PATH"), RTLD_NOW), name));
+}
+
 /// Makes the double's meeting place, which the processes share.
 ncclUniqueId newId() {
-  void *const library = ::dlopen(std::getenv("MSCCLC_NCCL_LIB_PATH"), RTLD_NOW);
   ncclUniqueId id{};
   std::strncpy(id.internal, newPlace().c_str(), sizeof(id.internal) - 1);
-  reinterpret_cast<void (*)(const char *)>(::dlsym(library, "ncclDoubleBoard"))(id.internal);
+  inDouble<void(const char *)>("ncclDoubleBoard")(id.internal);
   return id;
 }
 
@@ -125,6 +132,49 @@ TEST_CASE("A kernel that is listed for two nodes runs between them") {
         }) == Codes(2, 0));
 }
 
+TEST_CASE("Windows beyond those that a communicator knows are copied, and cost the processes one question") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          const auto gathers = inDouble<int()>("ncclDoubleGathers");
+          constexpr size_t known = 64, bytes = 4096;
+          std::vector<std::array<void *, 2>> memory(known + 4);
+          std::vector<std::array<ncclWindow_t, 2>> windows(known + 4);
+          const auto registers = [&](size_t at) {
+            ncclGroupStart();
+            for (size_t i = 0; i < 2; ++i) {
+              ncclMemAlloc(&memory[at][i], bytes);
+              ncclCommWindowRegister(node.comms[i], memory[at][i], bytes, &windows[at][i], NCCL_WIN_COLL_SYMMETRIC);
+            }
+            return ncclGroupEnd() == ncclSuccess;
+          };
+          const auto isDirect = [&](size_t at) {
+            static size_t count = 0; // who runs a call is said once for each
+            ++count;
+            const std::string said = saidBy([&] {
+              ncclGroupStart();
+              for (size_t i = 0; i < 2; ++i)
+                ncclAllReduce(memory[at][i], memory[at][i], count, ncclFloat, ncclSum, node.comms[i], node.streams[i]);
+              ncclGroupEnd();
+              for (cudaStream_t stream : node.streams)
+                cudaStreamSynchronize(stream);
+            });
+            return said.find(": on the program's memory") != std::string::npos;
+          };
+          for (size_t at = 0; at <= known; ++at)
+            if (!registers(at) || isDirect(at) != (at < known))
+              return 1;
+          const int before = gathers();
+          if (isDirect(known) || gathers() != before)
+            return 2;
+          for (size_t at = 0; at < 2; ++at)
+            for (size_t i = 0; i < 2; ++i)
+              ncclCommWindowDeregister(node.comms[i], windows[at][i]);
+          // New memory takes one place, and what had none the other.
+          return registers(known + 1) && isDirect(known + 1) && isDirect(known) ? 0 : 3;
+        }) == Codes(2, 0));
+}
+
 TEST_CASE("Where NCCL has no network between the nodes, it has the call, and the reason is said") {
   const ncclUniqueId id = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
@@ -159,6 +209,57 @@ TEST_CASE("An abort ends a call that waits for another node") {
             ncclCommGetAsyncError(node.comms[0], &state);
           if (state != ncclInternalError)
             return 4;
+          std::vector<std::thread> threads; // all at once
+          std::atomic<int> aborted{0};
+          for (ncclComm_t &comm : node.comms)
+            threads.emplace_back(
+                [&] { aborted += ncclCommAbort(std::exchange(comm, nullptr)) == ncclSuccess ? 1 : 0; });
+          for (std::thread &thread : threads)
+            thread.join();
+          if (aborted != 2)
+            return 3;
+          for (cudaStream_t stream : node.streams)
+            cudaStreamSynchronize(stream);
+          return 0;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("A communicator ends where the other node's process ends without that") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          if (!node.sums(1000))
+            return 1;
+          if (process == 1) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(200)); // the other one waits for this one meanwhile
+            ::_exit(0);
+          }
+          for (ncclComm_t &comm : node.comms)
+            if (ncclCommDestroy(std::exchange(comm, nullptr)) != ncclSuccess)
+              return 2;
+          return 0;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("An abort does not wait for a call that is behind one of NCCL's") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          if (!node.sums(1000))
+            return 1;
+          if (process == 0) {
+            const auto stuck = inDouble<void(void *)>("ncclDoubleStuck");
+            ncclGroupStart();
+            for (size_t i = 0; i < 2; ++i) {
+              cudaLaunchHostFunc(node.streams[i], stuck, nullptr);
+              ncclAllReduce(node.inputs[i], node.outputs[i], 1000, ncclFloat, ncclSum, node.comms[i], node.streams[i]);
+            }
+            if (ncclGroupEnd() != ncclSuccess)
+              return 2;
+          }
+          ncclResult_t state = process == 0 ? ncclInternalError : ncclSuccess;
+          while (state == ncclSuccess) // until it hears of the abort
+            ncclCommGetAsyncError(node.comms[0], &state);
           for (ncclComm_t &comm : node.comms)
             if (ncclCommAbort(std::exchange(comm, nullptr)) != ncclSuccess)
               return 3;
@@ -166,6 +267,46 @@ TEST_CASE("An abort ends a call that waits for another node") {
             cudaStreamSynchronize(stream);
           return 0;
         }) == Codes(2, 0));
+}
+
+TEST_CASE("A communicator ends before a graph of its calls, and nothing asks NCCL's for anything after that") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          if (!node.sums(1000))
+            return 1;
+          for (cudaStream_t stream : node.streams)
+            cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+          ncclGroupStart();
+          for (size_t i = 0; i < 2; ++i)
+            ncclAllReduce(node.inputs[i], node.outputs[i], 1000, ncclFloat, ncclSum, node.comms[i], node.streams[i]);
+          if (ncclGroupEnd() != ncclSuccess)
+            return 2;
+          for (cudaStream_t stream : node.streams) {
+            cudaGraph_t graph = nullptr;
+            cudaGraphExec_t made = nullptr;
+            if (cudaStreamEndCapture(stream, &graph) != cudaSuccess ||
+                cudaGraphInstantiate(&made, graph, 0) != cudaSuccess)
+              return 3;
+          }
+          const std::string said = saidBy([&] {
+            for (ncclComm_t &comm : node.comms)
+              ncclCommDestroy(std::exchange(comm, nullptr));
+          });
+          std::this_thread::sleep_for(std::chrono::milliseconds(50)); // the watch asks each millisecond
+          return has(said, "the windows of a communicator stay to the end of the process") ? 0 : 4;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("A host whose ranks do not follow each other is not taken for several nodes") {
+  const ncclUniqueId id = newId();
+  CHECK(inProcesses(4, [&](uint32_t process) {
+          Node node(id, static_cast<int>(process), 1, process % 2 == 0 ? "left" : "right");
+          std::string said;
+          return !node.sums(1000, &said) && has(said, "NCCL, as the nodes do not have equally many ranks that follow")
+                     ? 0
+                     : 1;
+        }) == Codes(4, 0));
 }
 
 TEST_CASE("Kernels for other nodes than the communicator's are not taken") {

@@ -9,6 +9,7 @@
 #include "network.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <fcntl.h>
 #include <functional>
 #include <memory>
+#include <set>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -96,6 +98,20 @@ struct ncclComm {
 };
 
 namespace {
+
+std::set<const ncclComm *> communicators; ///< that have not ended
+
+std::atomic<bool> anyAborted{false};
+std::atomic<int> gathers{0};
+
+/// A call of a communicator that has ended is a mistake of the caller's.
+void needs(const ncclComm *comm) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (communicators.count(comm) != 0)
+    return;
+  std::fprintf(stderr, "nccl double: a call of a communicator that has ended\n");
+  std::abort();
+}
 
 /// A collective call has two halves: all ranks of a group post before any waits for the others.
 struct Call {
@@ -185,7 +201,10 @@ void ncclDoubleBoard(const char *name) {
 }
 /// The double's own: rank `rank` of the communicator at a board. Waits for nobody.
 ncclComm *ncclDoubleInit(const char *board, int ranks, int rank) {
-  return new ncclComm{boardOf(board), rank, ranks};
+  auto *const made = new ncclComm{boardOf(board), rank, ranks};
+  const std::lock_guard<std::mutex> lock(mutex);
+  communicators.insert(made);
+  return made;
 }
 
 /// NCCL_COMM_ID, as NCCL's own where that is set. Processes that are to meet there fork after ncclDoubleBoard.
@@ -205,6 +224,16 @@ int ncclCommInitRank(ncclComm **comm, int ranks, UniqueId id, int rank) {
 /// The double's own: what ncclCommGetAsyncError says from now on.
 void ncclDoubleFail(ncclComm *comm, int result) {
   comm->board->error = result;
+}
+
+/// The double's own: calls of ncclAllGather in this process so far.
+int ncclDoubleGathers() {
+  return gathers;
+}
+/// The double's own, for a stream of CUDA's: a call that ends when a communicator of this process is aborted.
+void ncclDoubleStuck(void *) {
+  while (!anyAborted)
+    ::usleep(100);
 }
 
 int ncclGetVersion(int *version) {
@@ -230,14 +259,20 @@ int ncclCommCuDevice(ncclComm *, int *device) {
 int ncclCommGetAsyncError(ncclComm *comm, int *result) {
   if (comm == nullptr)
     return InvalidArgument;
+  needs(comm);
   *result = isStuck() ? static_cast<int>(InProgress) : depth != 0 ? started() : comm->board->error.load();
   return Success;
 }
 int ncclCommDestroy(ncclComm *comm) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    communicators.erase(comm);
+  }
   delete comm;
   return Success;
 }
 int ncclCommAbort(ncclComm *comm) {
+  anyAborted = true;
   return ncclCommDestroy(comm);
 }
 Team ncclTeamLsa(ncclComm *comm) {
@@ -290,7 +325,8 @@ int ncclCommWindowRegister(ncclComm *comm, void *memory, size_t bytes, ncclWindo
                  return mapWindow(*comm, offers, *window);
                }});
 }
-int ncclCommWindowDeregister(ncclComm *, ncclWindow_vidmem *window) {
+int ncclCommWindowDeregister(ncclComm *comm, ncclWindow_vidmem *window) {
+  needs(comm);
   ::munmap(window->teamBase, window->reserved);
   for (const Part &part : window->parts)
     ::munmap(part.begin, part.bytes);
@@ -325,7 +361,8 @@ int ncclDevCommCreate(ncclComm *comm, const ncclDevCommRequirements *wanted, ncc
                }});
 }
 /// Its signals' own memory stays until the process ends: others may still map it.
-int ncclDevCommDestroy(ncclComm *, const ncclDevComm *made) {
+int ncclDevCommDestroy(ncclComm *comm, const ncclDevComm *made) {
+  needs(comm);
   delete made->network;
   return Success;
 }
@@ -358,6 +395,7 @@ void awaitStream(void *stream) {
 int ncclAllGather(const void *from, void *to, size_t count, int type, ncclComm *comm, void *stream) {
   if (type != 1 || count > Board::slotBytes)
     return InvalidUsage;
+  ++gathers;
   awaitStream(stream);
   return make({[=] { comm->board->post(comm->rank, comm->round, from, count); },
                [=] {

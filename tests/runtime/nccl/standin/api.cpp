@@ -33,10 +33,10 @@ thread_local std::vector<Split> splits;
 thread_local std::vector<std::pair<ncclWindow_t *, void *>> windows; ///< of the group
 thread_local bool inBackground = false;
 
-void makeWindows() {
-  for (const auto &[window, memory] : windows)
+void makeWindows(std::vector<std::pair<ncclWindow_t *, void *>> &asked) {
+  for (const auto &[window, memory] : asked)
     *window = reinterpret_cast<ncclWindow_t>(new void *(memory));
-  windows.clear();
+  asked.clear();
 }
 
 ncclResult_t resultOf(ncclComm &comm) {
@@ -229,8 +229,11 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
   return ncclCommDestroy(comm);
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state) {
-  *state = comm->polls > 0 ? ncclInProgress : ncclSuccess;
+  const bool isAlone = comm->shared->registered < comm->registered * static_cast<uint32_t>(comm->ranks);
+  *state = comm->polls > 0 || isAlone ? ncclInProgress : ncclSuccess;
   comm->polls -= comm->polls > 0 ? 1 : 0;
+  if (*state == ncclSuccess)
+    makeWindows(comm->begun);
   return ncclSuccess;
 }
 ncclResult_t ncclCommCount(ncclComm_t comm, int *ranks) {
@@ -253,14 +256,19 @@ ncclResult_t ncclCommDeregister(ncclComm_t, void *handle) {
   delete static_cast<void **>(handle);
   return ncclSuccess;
 }
-/// None of memory that is not of ncclMemAlloc. Set at the end of the group.
-ncclResult_t ncclCommWindowRegister(ncclComm_t, void *memory, size_t, ncclWindow_t *window, int) {
+/// None of memory that is not of ncclMemAlloc. Set at the end of the group; where the communicator does not block, when
+/// all ranks have asked for theirs, which is the only case where it asks about others.
+ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void *memory, size_t, ncclWindow_t *window, int) {
   *window = nullptr;
   if (isMapped(memory))
-    windows.emplace_back(window, memory);
-  if (depth == 0)
-    makeWindows();
-  return ncclSuccess;
+    (comm->blocking ? windows : comm->begun).emplace_back(window, memory);
+  if (!comm->blocking) {
+    ++comm->registered;
+    ++comm->shared->registered;
+  } else if (depth == 0) {
+    makeWindows(windows);
+  }
+  return resultOf(*comm);
 }
 ncclResult_t ncclCommWindowDeregister(ncclComm_t, ncclWindow_t window) {
   delete reinterpret_cast<void **>(window);
@@ -335,7 +343,7 @@ ncclResult_t ncclGroupEnd() {
     return ncclInvalidUsage;
   if (--depth != 0)
     return ncclSuccess;
-  makeWindows();
+  makeWindows(windows);
   ncclResult_t result = ncclSuccess;
   const auto started = std::move(transfers);
   transfers.clear();

@@ -44,7 +44,9 @@ struct ncclComm {
   std::string name;
   int ranks = 0, rank = 0, device = 0;
   bool blocking = true;
-  int polls = 0; ///< of the state until a call that does not block is done
+  int polls = 0;                                        ///< of the state until a call that does not block is done
+  uint32_t registered = 0;                              ///< windows, where it does not block
+  std::vector<std::pair<ncclWindow_t *, void *>> begun; ///< those that are not there yet, with their memory
   uint64_t splits = 0;
   std::mutex running; ///< held by what runs
   std::mutex adding;  ///< of works

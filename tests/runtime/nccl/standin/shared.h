@@ -25,6 +25,7 @@ struct SplitCard {
 
 /// All zero at first.
 struct Shared {
+  std::atomic<uint32_t> registered; ///< windows that ranks which do not block have asked for
   std::atomic<uint32_t> attached, arrived, round, aborted;
   std::atomic<uint64_t> splitters;
   SplitCard cards[2][mostRanks];
