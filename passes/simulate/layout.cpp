@@ -138,9 +138,9 @@ std::vector<std::uint64_t> smallSizes(const ir::Program &program) {
   for (std::size_t i = 1; i < times.size(); ++i)
     add(least / 2 * 2 + times[i]); // an odd number where times[i] is one
   if (sizes.size() == 1)
-    add(least + 1);
-  if (sizes.size() == 1)
     add(program.maxMessageSize / step);
+  if (sizes.size() == 1) // which may be too large to be run
+    add(least + 1);
   return sizes;
 }
 
