@@ -96,7 +96,7 @@ std::vector<Dropped> dropOne(const Program &program) {
 
 void checkRunsRight(const Program &program) {
   DiagnosticEngine diags;
-  const bool right = mscclc::passes::simulate(program, diags, {.schedules = 30}).ok;
+  const bool right = mscclc::passes::simulate(program, diags).ok;
   CAPTURE(diags.render(false));
   CHECK(right);
 }

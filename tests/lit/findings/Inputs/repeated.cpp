@@ -2,7 +2,7 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-MSCCLC_ALGORITHM void repeated(int ranks = 64, int pairs = 4, int instances = 4, int ops = 0) {
+MSCCLC_ALGORITHM void repeated(int ranks = 16, int pairs = 4, int instances = 4, int ops = 0) {
   CollectiveProgram program("repeated", TestCollective(ranks, pairs, pairs), {.instances = instances, .fuse = false});
   for (int r = 0; r < ranks; ++r) {
     Rank rank(r);
