@@ -13,26 +13,6 @@ constexpr size_t mostKnown = 64;
 
 } // namespace
 
-bool takesOwnMemory(const Shape &shape, const Choice &choice) {
-  const MscclcKernel &kernel = *choice.kernel;
-  // Of other collectives some ranks give no input, or no output.
-  if (shape.kind != Kind::AllReduce && shape.kind != Kind::AllGather && shape.kind != Kind::ReduceScatter &&
-      shape.kind != Kind::AllToAll)
-    return false;
-  const bool inPlace = (kernel.flags & MSCCLC_IN_PLACE) != 0;
-  for (uint32_t rank = 0; rank < shape.ranks; ++rank) {
-    const Extent extent = *extentOf(shape, rank);
-    if (extent.message != choice.message || kernel.input_bytes(rank, choice.message) != extent.input ||
-        kernel.output_bytes(rank, choice.message) != extent.output)
-      return false;
-    // In place, the output is the memory of both.
-    if (inPlace && extent.output < extent.input)
-      return false;
-  }
-  const bool isScaled = reduces(shape.kind) && (shape.op == Avg || shape.op == PreMulSum);
-  return inPlace || (!isScaled && (kernel.flags & MSCCLC_WRITES_INPUT) == 0);
-}
-
 std::optional<Spot> locate(const std::vector<Member *> &members, const std::vector<const void *> &pointers,
                            uint64_t bytes) {
   const bool ofAllRanks = members.size() != members.front()->ranks;

@@ -19,8 +19,6 @@ struct Spot {
   uint64_t offset = 0;        ///< of the data
 };
 
-/// Whether a kernel may work on the data of a call itself. Depends on nothing but the shape and the kernel.
-bool takesOwnMemory(const Shape &shape, const Choice &choice);
 /// Where `pointers`, one for each member, lie. None: not on all ranks in such memory, or not all alike.
 std::optional<Spot> locate(const std::vector<Member *> &members, const std::vector<const void *> &pointers,
                            uint64_t bytes);

@@ -185,6 +185,27 @@ std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice
   return "";
 }
 
+/// Whether a kernel may work on the data of a call itself.
+bool takesOwnMemory(const Shape &shape, const Choice &choice) {
+  const MscclcKernel &kernel = *choice.kernel;
+  // Of other collectives some ranks give no input, or no output.
+  if (shape.kind != Kind::AllReduce && shape.kind != Kind::AllGather && shape.kind != Kind::ReduceScatter &&
+      shape.kind != Kind::AllToAll)
+    return false;
+  const bool inPlace = (kernel.flags & MSCCLC_IN_PLACE) != 0;
+  for (uint32_t rank = 0; rank < shape.ranks; ++rank) {
+    const Extent extent = *extentOf(shape, rank);
+    if (extent.message != choice.message || kernel.input_bytes(rank, choice.message) != extent.input ||
+        kernel.output_bytes(rank, choice.message) != extent.output)
+      return false;
+    // In place, the output is the memory of both.
+    if (inPlace && extent.output < extent.input)
+      return false;
+  }
+  const bool isScaled = reduces(shape.kind) && (shape.op == Avg || shape.op == PreMulSum);
+  return inPlace || (!isScaled && (kernel.flags & MSCCLC_WRITES_INPUT) == 0);
+}
+
 /// Holds no lock: the selector is the program's, and may come back here.
 Choice make(const std::vector<Candidate> &candidates, const Selector &selector, const Shape &shape) {
   Choice choice;
@@ -234,8 +255,10 @@ Choice make(const std::vector<Candidate> &candidates, const Selector &selector, 
     pick = answer < 0 ? fitting.size() : static_cast<size_t>(answer);
     why = "the program's selector takes none of " + std::to_string(fitting.size());
   }
-  if (pick < fitting.size())
+  if (pick < fitting.size()) {
+    fitting[pick].takesOwnMemory = takesOwnMemory(shape, fitting[pick]);
     return fitting[pick];
+  }
   choice.why = "NCCL, as " + why;
   return choice;
 }

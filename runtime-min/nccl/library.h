@@ -14,7 +14,8 @@ struct Choice {
   uint64_t message = 0;                 ///< bytes of the launch: those of the call, or more at its end
   uint32_t dtype = 0;
   uint32_t reduceOp = 0;
-  std::string why; ///< in words
+  bool takesOwnMemory = false; ///< the kernel may work on the data of the call itself
+  std::string why;             ///< in words
 };
 
 /// Bytes of a rank's input and output that fit into the window: MSCCLC_WINDOW (64M).

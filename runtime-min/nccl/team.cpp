@@ -3,6 +3,7 @@
 #include "log.h"
 #include "real.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -26,6 +27,12 @@ std::string ofRuntime(int32_t code) {
 bool isShared(int32_t code) {
   return code == MSCCLC_ERROR_SIZE || code == MSCCLC_ERROR_KERNEL || code == MSCCLC_ERROR_THREADS ||
          code == MSCCLC_ERROR_NOT_RESIDENT;
+}
+
+/// Whether what a rank gives and what it gets lie in one another. `extent`: of the rank.
+bool buffersMeet(const Call &call, const Extent &extent) {
+  const auto send = reinterpret_cast<uintptr_t>(call.send), recv = reinterpret_cast<uintptr_t>(call.recv);
+  return send < recv + extent.output && recv < send + extent.input;
 }
 
 bool isDone(cudaEvent_t event) {
@@ -227,18 +234,16 @@ std::string Team::placeData(const Choice &choice, MscclcCall &call, bool &isDire
   const bool inPlace = (choice.kernel->flags & MSCCLC_IN_PLACE) != 0;
   call.input = inPlace ? output_ : input_;
   call.output = output_;
-  const Shape shape = shapeOfCall(0);
-  if (!takesOwnMemory(shape, choice))
+  if (!choice.takesOwnMemory)
     return "";
-  const Extent extent = *extentOf(shape, 0); // of every rank
+  const Extent extent = *extentOf(shapeOfCall(0), 0); // of every rank
   std::vector<const void *> inputs, outputs;
   for (const Call *const one : calls_) {
-    const auto send = reinterpret_cast<uintptr_t>(one->send), recv = reinterpret_cast<uintptr_t>(one->recv);
     const uint64_t own = members_[inputs.size()]->rank * mscclc_input_step(choice.kernel, choice.message);
-    const bool overlap = send < recv + extent.output && recv < send + extent.input;
-    if (overlap && (!inPlace || send != recv + own))
+    const bool meet = buffersMeet(*one, extent);
+    if (meet && (!inPlace || one->send != static_cast<const char *>(one->recv) + own))
       return "";
-    inputs.push_back(overlap ? one->recv : one->send); // within the output it lies elsewhere on each rank
+    inputs.push_back(meet ? one->recv : one->send); // within the output it lies elsewhere on each rank
     outputs.push_back(one->recv);
   }
   const std::optional<Spot> from = locate(members_, inputs, extent.input),
@@ -265,13 +270,7 @@ std::string Team::placeData(const Choice &choice, MscclcCall &call, bool &isDire
 /// Whether the inputs of the calls lie apart from what a launch writes.
 bool Team::keepsInput() const {
   const Extent extent = *extentOf(shapeOfCall(0), 0);
-  for (uint32_t i = 0; i < place_.locals; ++i) {
-    const char *const send = static_cast<const char *>(calls_[i]->send), *const recv =
-                                                                             static_cast<char *>(calls_[i]->recv);
-    if (send < recv + extent.output && recv < send + extent.input)
-      return false;
-  }
-  return true;
+  return std::none_of(calls_.begin(), calls_.end(), [&](const Call *call) { return buffersMeet(*call, extent); });
 }
 
 Shape Team::shapeOfCall(uint32_t localIndex) const {
@@ -341,17 +340,17 @@ std::string Team::orderAll() {
 /// What the kernel copies to the window and from it.
 MscclcStaging Team::stagingOf(uint32_t localIndex) const {
   const Call &call = *calls_[localIndex];
-  const Extent extent = *extentOf(shapeOfCall(localIndex), members_[localIndex]->rank);
+  const Shape shape = shapeOfCall(localIndex);
+  const Extent extent = *extentOf(shape, members_[localIndex]->rank);
   MscclcStaging staging{};
   staging.input = extent.input == 0 ? nullptr : call.send;
   staging.output = extent.output == 0 ? nullptr : call.recv;
   staging.input_bytes = extent.input;
   staging.output_bytes = extent.output;
   staging.keeps_input = place_.locals == place_.ranks ? 1 : 0; // NCCL may have the call after a failure
-  const int op = shapeOfCall(localIndex).op;
-  if (op == Avg) {
+  if (shape.op == Avg) {
     staging.scaling = MSCCLC_AVERAGE;
-  } else if (op == PreMulSum) {
+  } else if (shape.op == PreMulSum) {
     staging.scaling = MSCCLC_SCALE_INPUT;
     staging.factor = call.factor->bits;
     staging.factor_at = call.factor->at;
@@ -387,7 +386,7 @@ std::string Team::agree(const std::string &why) {
 
 std::string Team::makeCommunicator() {
   std::vector<int32_t> devices;
-  std::vector<Comm> comms;
+  std::vector<void *> comms;
   for (const Member *member : members_) {
     devices.push_back(member->device);
     comms.push_back(member->comm);
@@ -400,10 +399,8 @@ std::string Team::makeCommunicator() {
   options.devices = devices.data();
   options.platform = MSCCLC_PLATFORM_CUDA;
   options.rendezvous = place_.meeting.c_str();
-  std::vector<void *> real;
   if (isOnNccl()) {
-    real.assign(comms.begin(), comms.end());
-    options.nccl = real.data();
+    options.nccl = comms.data();
     options.nccl_library = realLibrary();
   }
   MscclcCommunicator *made = nullptr;
