@@ -171,10 +171,8 @@ void SyncRun::write(const Operand &operand, std::uint32_t access) {
   for (std::uint32_t i = 0; i < operand.count; ++i) {
     const CellId id = operand.first + i;
     if (operand.packet && memory_.slotLaunch(id) == launch_ + 1) { // a packet over itself, which nobody awaits
-      if (launch_ == 0) {
-        memory_[id].write = {access, 0, operand.ref};
-        memory_.setWrittenAgain(id);
-      }
+      if (launch_ == 0)
+        memory_.setWriteAgain(id, {access, 0, operand.ref});
       continue;
     }
     if (launch_ == 0) {

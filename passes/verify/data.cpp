@@ -320,8 +320,7 @@ void Machine::writeAgain(CellId id, const Epoch &by, const View &view, ValueId v
     listener_.slotWrittenTwice(id, cell.write, by);
     cell.value = Values::unknown;
   }
-  cell.write = by;
-  memory_.setWrittenAgain(id);
+  memory_.setWriteAgain(id, by);
 }
 
 std::uint32_t Machine::opOf(const Epoch &record) const {

@@ -56,8 +56,12 @@ public:
   /// True if the packet that lies there was read, and so has arrived. Of a packet that was written twice, who read the
   /// first does not know of the second.
   bool packetArrived(CellId id) const { return cells_[id].read.exists() && !slotAgain_[id - firstSlot_]; }
-  /// The same packet was written there a second time in the first launch, the only one whose packets are kept.
-  void setWrittenAgain(CellId id) { slotAgain_[id - firstSlot_] = true; }
+  /// `record` wrote the packet that lies there over itself in the first launch, the only one whose packets are kept.
+  /// It is the last write; reads stay.
+  void setWriteAgain(CellId id, const Epoch &record) {
+    cells_[id].write = record;
+    slotAgain_[id - firstSlot_] = true;
+  }
 
   /// Calls `visit(record)` for each read since the last write.
   template <typename Visit> void forReads(const Cell &cell, Visit &&visit) const {
