@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -322,8 +321,8 @@ std::optional<Formula> Space::moduloSum(const std::vector<const Variable *> &res
   const std::int64_t least = *std::ranges::min_element(sum) + inner.constant;
   if (least < 0)
     inner.constant += (-least + modulus - 1) / modulus * modulus;
-  if (*std::ranges::max_element(sum) + inner.constant > std::numeric_limits<std::int32_t>::max())
-    return std::nullopt; // too large for the source's numbers
+  if (*std::ranges::max_element(sum) + inner.constant > largestNumber)
+    return std::nullopt;
   for (std::size_t p = 0; p < points_; ++p)
     if ((sum[p] + inner.constant) % modulus != left[p])
       return std::nullopt;

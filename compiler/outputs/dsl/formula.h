@@ -4,6 +4,7 @@
 #include "compiler/outputs/dsl/node.h"
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,9 @@ struct Formula {
   std::vector<Term> terms;
   std::int64_t constant = 0;
 };
+
+/// Of the emitted source, whose numbers are `int`.
+inline constexpr std::int64_t largestNumber = std::numeric_limits<std::int32_t>::max();
 
 /// The sum of two formulas.
 Formula operator+(const Formula &a, const Formula &b);

@@ -4,15 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <limits>
 
 namespace mscclc::dsl {
-
-namespace {
-
-constexpr std::int64_t maxInt = std::numeric_limits<std::int32_t>::max(); ///< of the source's numbers
-
-} // namespace
 
 /// `1 << i`, or if not `up` what begins with a power of two and ends with 1: of a loop's variable i that begins with 0.
 std::optional<Space::Variable> Space::powerOf(const Variable &variable, bool up) const {
@@ -91,7 +84,7 @@ std::optional<Formula> Space::power(const std::vector<const Variable *> &rest,
     if (rise % (*high - *low) != 0)
       continue;
     const std::int64_t factor = rise / (*high - *low);
-    if (std::abs(factor) > maxInt / *high)
+    if (std::abs(factor) > largestNumber / *high)
       continue;
     const std::int64_t constant = left[static_cast<std::size_t>(low - k->at.begin())] - factor;
     if (constant != 0 && *high < 8 && !std::has_single_bit(static_cast<std::uint64_t>(std::abs(factor))))
