@@ -22,6 +22,8 @@ void orderSlots(ir::Program &program, std::span<const std::uint32_t> first, std:
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
     for (std::uint32_t at = first[r]; at < program.ranks[r].scratchChunks; at += size)
       keys[r].push_back({~std::uint32_t{0}, 0, 0, static_cast<std::uint32_t>(keys[r].size())});
+  if (std::ranges::none_of(keys, [](const auto &ofRank) { return ofRank.size() > 1; }))
+    return;
   const auto slotOf = [&](const ir::RankChunk &place) -> std::optional<std::uint32_t> {
     if (place.buffer != ir::BufferKind::Scratch || place.index < first[place.rank])
       return std::nullopt;
