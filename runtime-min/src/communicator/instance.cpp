@@ -22,9 +22,7 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
   MSCCLC_TRY(instance->openPorts(name));
   instance->local_.resize(communicator.localRanks());
   // NCCL does not say what a signal of a port begins with.
-  Status ready = instance->startSettling(MSCCLC_SETTLE_CLEAR, 0);
-  if (ready.ok())
-    ready = instance->finishSettling();
+  Status ready = instance->clearSignals();
   for (uint32_t i = 0; i < communicator.localRanks() && ready.ok(); ++i)
     ready = instance->prepareRank(i);
   // A peer's first signal must not come before these counters are there.
@@ -260,8 +258,7 @@ void Instance::forget(const Region *region) {
 Status Instance::reset() {
   MSCCLC_TRY(sync_->clear());
   MSCCLC_TRY(scratch_->clear());
-  MSCCLC_TRY(startSettling(MSCCLC_SETTLE_CLEAR, settlings_));
-  MSCCLC_TRY(finishSettling());
+  MSCCLC_TRY(clearSignals());
   for (uint32_t i = 0; i < local_.size(); ++i) {
     MSCCLC_TRY(writeSemaphores(i));
     if (local_[i].proxy)

@@ -73,6 +73,8 @@ private:
   Status startSettling(MscclcSettleStep step, uint64_t sent, std::chrono::nanoseconds time = {});
   /// Waits for its steps so far.
   Status finishSettling();
+  /// Sets the ports' signals to 0, and waits for it.
+  Status clearSignals();
   /// What the waits of a settling have to say for it.
   Status settlingResult() const;
   /// Ends of other ranks that lead to a local rank over the network, and that it has no end for.

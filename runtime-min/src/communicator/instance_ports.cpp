@@ -77,6 +77,11 @@ Status Instance::finishSettling() {
   return {};
 }
 
+Status Instance::clearSignals() {
+  MSCCLC_TRY(startSettling(MSCCLC_SETTLE_CLEAR, settlings_));
+  return finishSettling();
+}
+
 void Instance::beginSettling() {
   for (const RankState &state : local_)
     if (state.settling != nullptr)
