@@ -21,7 +21,7 @@ function(mscclc_nccl_emitted file sample)
   add_custom_command(OUTPUT "${file}"
     COMMAND "${CMAKE_COMMAND}" -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:mscclc_tool> "${source}" -O2
             ${parameters} --emit-cuda -o "${file}"
-    DEPENDS "${source}" mscclc_program COMMENT "Baking ${name}" VERBATIM)
+    DEPENDS "${source}" mscclc_tool mscclc_program COMMENT "Baking ${name}" VERBATIM)
 endfunction()
 
 # mscclc_nccl_emit(FOLDER RANKS [LAST_PARAMETER…]): emits the kernels for so many ranks as FOLDER/SAMPLE_RANKS.cu, with
