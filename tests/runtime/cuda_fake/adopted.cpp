@@ -1,4 +1,5 @@
 // Which memory of the program's the runtime takes in, on the fake CUDA.
+#include "driver_function.h"
 #include "fake.h"
 #include "fixture.h"
 
@@ -52,15 +53,9 @@ public:
 };
 
 template <class Function> Function *driver(const char *name) {
-  void *function = nullptr;
-  cudaDriverEntryPointQueryResult result;
-#if CUDART_VERSION >= 12050
-  cudaGetDriverEntryPointByVersion(name, &function, 12010, cudaEnableDefault, &result);
-#else
-  cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &result);
-#endif
+  auto *const function = testing::driverFunction<Function>(name);
   REQUIRE(function != nullptr);
-  return reinterpret_cast<Function *>(function);
+  return function;
 }
 #define DRIVER(name) driver<decltype(::name)>(#name)
 

@@ -34,6 +34,16 @@ CommunicatorOptions node(const MscclcKernel &kernel, uint32_t process, const std
   return spread(kernel.ranks, kernel.ranks / gpus, process, place);
 }
 
+/// What the nodes of a kernel say, each a process that gets its number and its options.
+template <class Part> Codes onNodes(const MscclcKernel &kernel, Part part) {
+  const std::string place = newPlace();
+  return inProcesses(kernel.ranks / gpus,
+                     [&](uint32_t process) { return part(process, node(kernel, process, place)); });
+}
+Codes allWell(const MscclcKernel &kernel) {
+  return Codes(kernel.ranks / gpus, 0);
+}
+
 /// Launches of one kernel on buffers that hold messages of up to `most` bytes.
 class Run {
 public:
@@ -154,39 +164,36 @@ TEST_CASE("Every kernel gives its collective's result over several nodes") {
   for (std::string name; std::getline(list, name); ++kernels) {
     INFO(name);
     const MscclcKernel &kernel = load(name);
-    const std::string place = newPlace();
-    CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
-            Communicator communicator(node(kernel, process, place));
+    CHECK(onNodes(kernel, [&](uint32_t, const CommunicatorOptions &options) {
+            Communicator communicator(options);
             Run run(communicator, kernel, messageOf(kernel, 3000));
             uint64_t round = 0;
             for (const uint64_t elements : {4, 1, 3000, 255, 1024, 0, 17})
               if (!run.right(messageOf(kernel, elements), round++))
                 return static_cast<int>(round);
             return 0;
-          }) == Codes(kernel.ranks / gpus, 0));
+          }) == allWell(kernel));
   }
   CHECK(kernels >= 4);
 }
 
 TEST_CASE("Launches that nobody waits for between them") {
   const MscclcKernel &kernel = load(anyKernel);
-  const std::string place = newPlace();
-  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
-          Communicator communicator(node(kernel, process, place));
+  CHECK(onNodes(kernel, [&](uint32_t, const CommunicatorOptions &options) {
+          Communicator communicator(options);
           Run run(communicator, kernel, messageOf(kernel, 500));
           for (uint64_t launch = 0; launch < 200; ++launch)
             run.instance().launch(run.call(messageOf(kernel, launch % 3 * 200 + 1)));
           communicator.synchronize();
           communicator.barrier();
           return run.right(messageOf(kernel, 500), 1) ? 0 : 1;
-        }) == Codes(kernel.ranks / gpus, 0));
+        }) == allWell(kernel));
 }
 
 TEST_CASE("Memory of the caller's that begins at another byte of its window on each rank") {
   const MscclcKernel &kernel = load(anyKernel);
-  const std::string place = newPlace();
-  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
-          Communicator communicator(node(kernel, process, place));
+  CHECK(onNodes(kernel, [&](uint32_t, const CommunicatorOptions &options) {
+          Communicator communicator(options);
           Run run(communicator, kernel, messageOf(kernel, 100));
           std::vector<void *> memory;
           for (uint32_t i = 0; i < gpus; ++i)
@@ -194,14 +201,13 @@ TEST_CASE("Memory of the caller's that begins at another byte of its window on e
                              (communicator.firstLocalRank() + i) * 64);
           run.on(communicator.adopt(memory, run.room()));
           return run.right(messageOf(kernel, 100), 0) && run.right(messageOf(kernel, 33), 1) ? 0 : 1;
-        }) == Codes(kernel.ranks / gpus, 0));
+        }) == allWell(kernel));
 }
 
 TEST_CASE("After a reset signals count from the beginning") {
   const MscclcKernel &kernel = load(anyKernel);
-  const std::string place = newPlace();
-  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
-          Communicator communicator(node(kernel, process, place));
+  CHECK(onNodes(kernel, [&](uint32_t process, const CommunicatorOptions &options) {
+          Communicator communicator(options);
           Run run(communicator, kernel, messageOf(kernel, 100));
           for (uint64_t round = 0; round < 3; ++round) {
             // On one node alone: its signals come, and those of the others do not.
@@ -219,23 +225,22 @@ TEST_CASE("After a reset signals count from the beginning") {
               return 2;
           }
           return 0;
-        }) == Codes(kernel.ranks / gpus, 0));
+        }) == allWell(kernel));
 }
 
 TEST_CASE("What was sent before a reset comes no later") {
   for (const std::string &name : {anyKernel, oneWayKernel}) {
     INFO(name);
     const MscclcKernel &kernel = load(name);
-    const std::string place = newPlace();
-    CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+    CHECK(onNodes(kernel, [&](uint32_t process, const CommunicatorOptions &options) {
             sendLate(150);
-            Communicator communicator(node(kernel, process, place));
+            Communicator communicator(options);
             Run run(communicator, kernel, messageOf(kernel, 100));
             // What the first node sends is on its way when all meet for the reset.
             abortLaunchOfFirst(communicator, run, kernel, process);
             communicator.reset();
             return run.right(messageOf(kernel, 99), 0) && run.right(messageOf(kernel, 7), 1) ? 0 : 1;
-          }) == Codes(kernel.ranks / gpus, 0));
+          }) == allWell(kernel));
   }
 }
 
@@ -243,23 +248,21 @@ TEST_CASE("A reset that was given up leaves nothing that a later one takes for i
   for (const std::string &name : {anyKernel, oneWayKernel}) {
     INFO(name);
     const MscclcKernel &kernel = load(name);
-    const std::string place = newPlace();
-    CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
-            CommunicatorOptions options = node(kernel, process, place);
-            options.setup_timeout_ms = 2000;
+    CHECK(onNodes(kernel, [&](uint32_t process, CommunicatorOptions options) {
+            options.setup_timeout_ms = 4000;
             Communicator communicator(options);
             Run run(communicator, kernel, messageOf(kernel, 100));
-            sendLate(1500);
+            sendLate(3000);
             if (failureOf([&] { communicator.reset(); }).code != MSCCLC_ERROR_TIMEOUT)
               return 1;
             // Comes behind what the first reset has sent.
-            sendLate(700);
+            sendLate(800);
             communicator.reset();
             abortLaunchOfFirst(communicator, run, kernel, process);
             communicator.reset();
             sendLate(0);
             return run.right(messageOf(kernel, 99), 0) && run.right(messageOf(kernel, 7), 1) ? 0 : 2;
-          }) == Codes(kernel.ranks / gpus, 0));
+          }) == allWell(kernel));
   }
 }
 
@@ -267,9 +270,7 @@ TEST_CASE("A reset does not wait for what never arrives longer than half a set-u
   for (const std::string &name : {anyKernel, oneWayKernel}) {
     INFO(name);
     const MscclcKernel &kernel = load(name);
-    const std::string place = newPlace();
-    CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
-            CommunicatorOptions options = node(kernel, process, place);
+    CHECK(onNodes(kernel, [&](uint32_t process, CommunicatorOptions options) {
             options.setup_timeout_ms = 3000;
             Communicator communicator(options);
             Run run(communicator, kernel, messageOf(kernel, 100)), second(communicator, kernel, messageOf(kernel, 1));
@@ -281,18 +282,17 @@ TEST_CASE("A reset does not wait for what never arrives longer than half a set-u
                            reset.milliseconds < 3000
                        ? 0
                        : 1;
-          }) == Codes(kernel.ranks / gpus, 0));
+          }) == allWell(kernel));
   }
 }
 
 TEST_CASE("A reset that waits for what is on its way ends when a node is lost, and when it is aborted") {
   const MscclcKernel &kernel = load(anyKernel);
   for (const bool killed : {false, true}) {
-    const std::string place = newPlace();
-    Codes expected(kernel.ranks / gpus, 0);
+    Codes expected = allWell(kernel);
     expected[1] = killed ? -1 : 0;
-    CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
-            Communicator communicator(node(kernel, process, place));
+    CHECK(onNodes(kernel, [&](uint32_t process, const CommunicatorOptions &options) {
+            Communicator communicator(options);
             Run run(communicator, kernel, messageOf(kernel, 100));
             sendLate(process == 1 ? 100000 : 0);
             std::thread other([&] {
@@ -313,13 +313,11 @@ TEST_CASE("A reset that waits for what is on its way ends when a node is lost, a
 TEST_CASE("A flush that does not end gives up after the time-out, or when a node is lost") {
   const MscclcKernel &kernel = load(anyKernel);
   for (const bool killed : {false, true}) {
-    const std::string place = newPlace();
-    Codes expected(kernel.ranks / gpus, 0);
+    Codes expected = allWell(kernel);
     expected[1] = killed ? -1 : 0;
-    CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
+    CHECK(onNodes(kernel, [&](uint32_t process, CommunicatorOptions options) {
             if (process == 0)
               ::setenv("NCCL_DOUBLE_KEEPS", "1", 1);
-            CommunicatorOptions options = node(kernel, process, place);
             options.wait_timeout_ms = process == 0 && !killed ? 300 : MSCCLC_NO_TIMEOUT;
             options.setup_timeout_ms = 3000;
             Communicator communicator(options);
@@ -349,11 +347,9 @@ TEST_CASE("A flush that does not end gives up after the time-out, or when a node
 
 TEST_CASE("A node that is killed is reported by the others, and they end") {
   const MscclcKernel &kernel = load(anyKernel);
-  const std::string place = newPlace();
-  Codes expected(kernel.ranks / gpus, 0);
+  Codes expected = allWell(kernel);
   expected[1] = -1;
-  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
-          CommunicatorOptions options = node(kernel, process, place);
+  CHECK(onNodes(kernel, [&](uint32_t process, CommunicatorOptions options) {
           options.wait_timeout_ms = MSCCLC_NO_TIMEOUT;
           Communicator communicator(options);
           Run run(communicator, kernel, messageOf(kernel, 100));
@@ -373,9 +369,7 @@ TEST_CASE("A node that is killed is reported by the others, and they end") {
 
 TEST_CASE("A wait for another node that takes too long says whom it waits for") {
   const MscclcKernel &kernel = load(anyKernel);
-  const std::string place = newPlace();
-  CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
-          CommunicatorOptions options = node(kernel, process, place);
+  CHECK(onNodes(kernel, [&](uint32_t process, CommunicatorOptions options) {
           options.wait_timeout_ms = process == 0 ? 300 : MSCCLC_NO_TIMEOUT;
           Communicator communicator(options);
           Run run(communicator, kernel, messageOf(kernel, 100));
@@ -385,7 +379,7 @@ TEST_CASE("A wait for another node that takes too long says whom it waits for") 
           while (failure.code == MSCCLC_OK)
             failure = failureOf([&] { communicator.synchronize(); });
           return failure.code == MSCCLC_ERROR_TIMEOUT && contains(failure.text, "port channel 0") ? 0 : 1;
-        }) == Codes(kernel.ranks / gpus, 0));
+        }) == allWell(kernel));
 }
 
 TEST_CASE("A kernel for another version of NCCL is refused, with both versions") {

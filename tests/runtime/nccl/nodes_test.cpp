@@ -56,19 +56,31 @@ public:
   }
   Node(const Node &) = delete;
 
+  /// The process's one of two nodes with two ranks each.
+  static Node ofTwo(const ncclUniqueId &id, uint32_t process) {
+    return process == 0 ? Node(id, 0, 2, "left") : Node(id, 2, 2, "right");
+  }
+
+  /// Calls of all ranks in one group.
+  ncclResult_t allReduce(const std::vector<void *> &from, const std::vector<void *> &to, size_t count) {
+    ncclGroupStart();
+    for (size_t i = 0; i < comms.size(); ++i)
+      ncclAllReduce(from[i], to[i], count, ncclFloat, ncclSum, comms[i], streams[i]);
+    return ncclGroupEnd();
+  }
+  void synchronize() {
+    for (cudaStream_t stream : streams)
+      cudaStreamSynchronize(stream);
+  }
   /// A sum over all nodes; true if it is right. Says what is said meanwhile.
   bool sums(size_t count, std::string *said = nullptr) {
     ncclResult_t result = ncclSuccess;
     const auto call = [&] {
-      ncclGroupStart();
-      for (size_t i = 0; i < comms.size(); ++i) {
+      for (size_t i = 0; i < comms.size(); ++i)
         for (size_t at = 0; at < count; ++at)
           static_cast<float *>(inputs[i])[at] = valueOf<float>(first_ + static_cast<int>(i), at);
-        ncclAllReduce(inputs[i], outputs[i], count, ncclFloat, ncclSum, comms[i], streams[i]);
-      }
-      result = ncclGroupEnd();
-      for (cudaStream_t stream : streams)
-        cudaStreamSynchronize(stream);
+      result = allReduce(inputs, outputs, count);
+      synchronize();
     };
     if (said != nullptr)
       *said = saidBy(call);
@@ -105,7 +117,7 @@ bool has(const std::string &said, const char *text) {
 TEST_CASE("A kernel that is listed for two nodes runs between them") {
   const ncclUniqueId id = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
-          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          Node node = Node::ofTwo(id, process);
           std::string said;
           if (!node.sums(1000, &said) ||
               !has(said, "allreduce of 4000 bytes of f32, sum, 4 ranks, 2 a node: kernel 'allreduce_hierarchical'") ||
@@ -135,10 +147,10 @@ TEST_CASE("A kernel that is listed for two nodes runs between them") {
 TEST_CASE("Windows beyond those that a communicator knows are copied, and cost the processes one question") {
   const ncclUniqueId id = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
-          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          Node node = Node::ofTwo(id, process);
           const auto gathers = inDouble<int()>("ncclDoubleGathers");
           constexpr size_t known = 64, bytes = 4096;
-          std::vector<std::array<void *, 2>> memory(known + 4);
+          std::vector<std::vector<void *>> memory(known + 4, std::vector<void *>(2));
           std::vector<std::array<ncclWindow_t, 2>> windows(known + 4);
           const auto registers = [&](size_t at) {
             ncclGroupStart();
@@ -152,12 +164,8 @@ TEST_CASE("Windows beyond those that a communicator knows are copied, and cost t
             static size_t count = 0; // who runs a call is said once for each
             ++count;
             const std::string said = saidBy([&] {
-              ncclGroupStart();
-              for (size_t i = 0; i < 2; ++i)
-                ncclAllReduce(memory[at][i], memory[at][i], count, ncclFloat, ncclSum, node.comms[i], node.streams[i]);
-              ncclGroupEnd();
-              for (cudaStream_t stream : node.streams)
-                cudaStreamSynchronize(stream);
+              node.allReduce(memory[at], memory[at], count);
+              node.synchronize();
             });
             return said.find(": on the program's memory") != std::string::npos;
           };
@@ -179,7 +187,7 @@ TEST_CASE("Where NCCL has no network between the nodes, it has the call, and the
   const ncclUniqueId id = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
           ::setenv("NCCL_DOUBLE_GIN", "0", 1);
-          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          Node node = Node::ofTwo(id, process);
           std::string said;
           for (int repeat = 0; repeat < 2; ++repeat)
             if (node.sums(1000, repeat == 0 ? &said : nullptr)) // the double sums nothing
@@ -194,14 +202,12 @@ TEST_CASE("Where NCCL has no network between the nodes, it has the call, and the
 TEST_CASE("An abort ends a call that waits for another node") {
   const ncclUniqueId id = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
-          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          Node node = Node::ofTwo(id, process);
           if (!node.sums(1000))
             return 1;
           if (process == 0) { // the other one does not call
-            ncclGroupStart();
-            for (size_t i = 0; i < 2; ++i)
-              ncclAllReduce(node.inputs[i], node.outputs[i], 1000, ncclFloat, ncclSum, node.comms[i], node.streams[i]);
-            if (ncclGroupEnd() != ncclSuccess || cudaStreamQuery(node.streams[0]) != cudaErrorNotReady)
+            if (node.allReduce(node.inputs, node.outputs, 1000) != ncclSuccess ||
+                cudaStreamQuery(node.streams[0]) != cudaErrorNotReady)
               return 2;
           }
           ncclResult_t state = process == 0 ? ncclInternalError : ncclSuccess;
@@ -218,8 +224,7 @@ TEST_CASE("An abort ends a call that waits for another node") {
             thread.join();
           if (aborted != 2)
             return 3;
-          for (cudaStream_t stream : node.streams)
-            cudaStreamSynchronize(stream);
+          node.synchronize();
           return 0;
         }) == Codes(2, 0));
 }
@@ -227,7 +232,7 @@ TEST_CASE("An abort ends a call that waits for another node") {
 TEST_CASE("A communicator ends where the other node's process ends without that") {
   const ncclUniqueId id = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
-          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          Node node = Node::ofTwo(id, process);
           if (!node.sums(1000))
             return 1;
           if (process == 1) {
@@ -244,17 +249,14 @@ TEST_CASE("A communicator ends where the other node's process ends without that"
 TEST_CASE("An abort does not wait for a call that is behind one of NCCL's") {
   const ncclUniqueId id = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
-          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          Node node = Node::ofTwo(id, process);
           if (!node.sums(1000))
             return 1;
           if (process == 0) {
             const auto stuck = inDouble<void(void *)>("ncclDoubleStuck");
-            ncclGroupStart();
-            for (size_t i = 0; i < 2; ++i) {
-              cudaLaunchHostFunc(node.streams[i], stuck, nullptr);
-              ncclAllReduce(node.inputs[i], node.outputs[i], 1000, ncclFloat, ncclSum, node.comms[i], node.streams[i]);
-            }
-            if (ncclGroupEnd() != ncclSuccess)
+            for (cudaStream_t stream : node.streams)
+              cudaLaunchHostFunc(stream, stuck, nullptr);
+            if (node.allReduce(node.inputs, node.outputs, 1000) != ncclSuccess)
               return 2;
           }
           ncclResult_t state = process == 0 ? ncclInternalError : ncclSuccess;
@@ -263,8 +265,7 @@ TEST_CASE("An abort does not wait for a call that is behind one of NCCL's") {
           for (ncclComm_t &comm : node.comms)
             if (ncclCommAbort(std::exchange(comm, nullptr)) != ncclSuccess)
               return 3;
-          for (cudaStream_t stream : node.streams)
-            cudaStreamSynchronize(stream);
+          node.synchronize();
           return 0;
         }) == Codes(2, 0));
 }
@@ -272,15 +273,12 @@ TEST_CASE("An abort does not wait for a call that is behind one of NCCL's") {
 TEST_CASE("A communicator ends before a graph of its calls, and nothing asks NCCL's for anything after that") {
   const ncclUniqueId id = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
-          Node node(id, process == 0 ? 0 : 2, 2, process == 0 ? "left" : "right");
+          Node node = Node::ofTwo(id, process);
           if (!node.sums(1000))
             return 1;
           for (cudaStream_t stream : node.streams)
             cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
-          ncclGroupStart();
-          for (size_t i = 0; i < 2; ++i)
-            ncclAllReduce(node.inputs[i], node.outputs[i], 1000, ncclFloat, ncclSum, node.comms[i], node.streams[i]);
-          if (ncclGroupEnd() != ncclSuccess)
+          if (node.allReduce(node.inputs, node.outputs, 1000) != ncclSuccess)
             return 2;
           for (cudaStream_t stream : node.streams) {
             cudaGraph_t graph = nullptr;

@@ -1,5 +1,7 @@
 #include "memory.h"
 
+#include "../../cuda_fake/driver_function.h"
+
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <map>
@@ -16,17 +18,7 @@ struct Mapping {
 std::mutex mutex;
 std::map<CUdeviceptr, Mapping> mappings;
 
-template <class Function> Function *driver(const char *name) {
-  void *function = nullptr;
-  cudaDriverEntryPointQueryResult result;
-#if CUDART_VERSION >= 12050
-  cudaGetDriverEntryPointByVersion(name, &function, 12010, cudaEnableDefault, &result);
-#else
-  cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &result);
-#endif
-  return reinterpret_cast<Function *>(function);
-}
-#define DRIVER(name) driver<decltype(::name)>(#name)
+#define DRIVER(name) testing::driverFunction<decltype(::name)>(#name)
 
 } // namespace
 
