@@ -93,14 +93,7 @@ class Selector:
         made = Selector()
         for entry in self.entries:
             if entry.kernel.platform == platform:
-                made.add(
-                    entry.kernel,
-                    min_bytes=entry.min_bytes,
-                    max_bytes=entry.max_bytes,
-                    tags=entry.tags,
-                    priority=entry.priority,
-                    types=entry.types,
-                )
+                made._append(entry)
         if made.entries:
             made.set_function(self._choice)
         return made
@@ -121,14 +114,17 @@ class Selector:
         limit = abi.NO_LIMIT if max_bytes is None else max_bytes
         if not 0 <= min_bytes <= limit:
             raise ValueError(f"messages of {min_bytes} to {max_bytes} bytes")
+        entry = Entry(kernel, tuple(tags), min_bytes, limit, priority, tuple(types))
+        for name in entry.types:
+            code_of(abi.DTYPES, "element type", name)
+        self._append(entry)
+
+    def _append(self, entry: Entry) -> None:
         with self._lock:
-            entry = Entry(kernel, tuple(tags), min_bytes, limit, priority, tuple(types))
-            for name in entry.types:
-                code_of(abi.DTYPES, "element type", name)
             before = self._native("")
             if not entry.types:
                 self._add_native(before, entry)
-            self._kernels[ctypes.addressof(kernel.pointer.contents)] = kernel
+            self._kernels[ctypes.addressof(entry.kernel.pointer.contents)] = entry.kernel
             self._entries.append(entry)
             # Those of types are made anew, with the entries in their order.
             for name in [name for name in self._handles if name]:
