@@ -74,7 +74,9 @@ struct Movement {
   std::uint32_t blocks = 1; ///< cut: thread blocks of a rank and instance
   bool stages = false;      ///< cut: one block for each stage of the way that data takes
   std::uint64_t step = 0;   ///< synchronise: bytes that a pipeline moves of each chunk at once; 0: no pipeline
-  bool eager = false;       ///< synchronise: each statement waits and signals alone; else as many as can go together
+  bool throughSwitch =
+      false;          ///< place: what the switch of a node can do goes through it, where a statement leaves it open
+  bool eager = false; ///< synchronise: each statement waits and signals alone; else as many as can go together
 
   std::span<const RankChunk> srcs(const Move &m) const { return {places.data() + m.firstPlace, m.numSrcs}; }
   std::span<const RankChunk> dsts(const Move &m) const { return {places.data() + m.firstPlace + m.numSrcs, m.numDsts}; }

@@ -40,6 +40,7 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
   F("choose_protocol", movement.chooseProtocol, switches)                                                              \
   F("choose_instances", movement.chooseInstances, switches)                                                            \
   F("pull", movement.pull, switches)                                                                                   \
+  F("through_switch", movement.throughSwitch, switches)                                                                \
   F("blocks", movement.blocks, numbers)                                                                                \
   F("stages", movement.stages, switches)                                                                               \
   F("step", movement.step, numbers)                                                                                    \

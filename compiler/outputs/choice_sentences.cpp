@@ -33,6 +33,9 @@ std::string instancesWords(const Open &open) {
 std::string reductionWords(const Open &open) {
   return open.pull ? "ranks read what they reduce from the others" : "ranks put what others reduce into their scratch";
 }
+std::string switchWords(const Open &open) {
+  return open.throughSwitch ? "what the switch of a node can do" : "what the program says";
+}
 std::string blocksWords(const Open &open) {
   if (open.step != 0)
     return "one for each stage of the pipeline and instance";
@@ -53,6 +56,8 @@ constexpr Dimension dimensions[] = {
     {"protocol", protocolWords, [](const Open &a, const Open &b) { return a.protocol == b.protocol; }},
     {"instances", instancesWords, [](const Open &a, const Open &b) { return a.instances == b.instances; }},
     {"reductions", reductionWords, [](const Open &a, const Open &b) { return a.pull == b.pull; }},
+    {"through the switch", switchWords,
+     [](const Open &a, const Open &b) { return a.throughSwitch == b.throughSwitch; }},
     {"thread blocks", blocksWords,
      [](const Open &a, const Open &b) { return a.blocks == b.blocks && (a.step == 0) == (b.step == 0); }},
     {"pipeline", pipelineWords, [](const Open &a, const Open &b) { return a.step == b.step; }},

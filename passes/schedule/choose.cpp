@@ -3,6 +3,7 @@
 #include "ir/collectives.h"
 #include "passes/gpu_limits.h"
 #include "passes/pass_manager.h"
+#include "passes/schedule/through_switch.h"
 #include "passes/time/estimate.h"
 
 #include <algorithm>
@@ -49,6 +50,7 @@ void apply(const Open &open, ir::Program &program) {
   program.protocol = open.protocol;
   program.instances = open.instances;
   program.movement.pull = open.pull;
+  program.movement.throughSwitch = open.throughSwitch;
   program.movement.blocks = open.blocks;
   program.movement.step = open.step;
   program.movement.stages = open.step != 0;
@@ -60,6 +62,8 @@ public:
       : program_(program), goal_(goal), machine_(goal.machine),
         mostTried_(std::clamp<std::size_t>(mostStatements / sizeOf(program.movement), 1, 40)) {
     const ir::Movement &movement = program.movement;
+    // A switch sums in an order of its own, and takes memory that is bound to it: users ask for both in one.
+    usesSwitch_ = movement.reassociate && canUseSwitch(program);
     anyBlocks_ = std::ranges::any_of(movement.statements, [](const ir::Move &s) { return !s.block; });
     const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
     // Nodes are the program's; as many as it needs.
@@ -159,6 +163,10 @@ private:
                                [](const ir::Move &s) { return s.kind == ir::MoveKind::Reduce; }))
         break;
     }
+    if (Open other = open; mayUseSwitch(open)) {
+      other.throughSwitch = true;
+      improve(open, other);
+    }
     const auto peers = static_cast<std::uint32_t>(program_.ranks.size()) - 1;
     for (const std::uint32_t blocks : {2u, 4u, peers})
       if (anyBlocks_ && blocks > open.blocks && blocks * open.instances <= mostBlocks_) {
@@ -191,6 +199,9 @@ private:
         }
   }
 
+  /// What goes through a switch is plain data.
+  bool mayUseSwitch(const Open &open) const { return usesSwitch_ && open.protocol == ir::Protocol::Simple; }
+
   /// One block, or what keeps several busy.
   void searchFew(Open open) {
     open.pull = readsMany();
@@ -201,6 +212,10 @@ private:
       open.blocks = 16;
     score(open);
     findFitting(open);
+    if (mayUseSwitch(open)) {
+      open.throughSwitch = true;
+      score(open);
+    }
   }
 
   /// Where an executor takes nothing that was tried, because blocks are too long for it: more blocks, which are
@@ -305,6 +320,7 @@ private:
   std::size_t mostTried_;
   std::uint32_t mostBlocks_ = 1; ///< that are asked for
   std::uint64_t mostHeld_ = 1;   ///< that a rank may have
+  bool usesSwitch_ = false;      ///< some statements may go through a switch
   bool anyBlocks_ = true;        ///< some statements are not given theirs
   std::vector<Tried> tried_;
 };

@@ -30,9 +30,10 @@ struct Goal {
 struct Open {
   ir::Protocol protocol = ir::Protocol::Simple;
   std::uint32_t instances = 1;
-  bool pull = false;        ///< reductions read other ranks' operands; else these are put into scratch
-  std::uint32_t blocks = 1; ///< thread blocks that share a rank's peers
-  std::uint64_t step = 0;   ///< bytes of a pipeline's unit, or 0; with one, blocks are those of stages
+  bool pull = false;          ///< reductions read other ranks' operands; else these are put into scratch
+  bool throughSwitch = false; ///< what the switch of a node can do goes through it
+  std::uint32_t blocks = 1;   ///< thread blocks that share a rank's peers
+  std::uint64_t step = 0;     ///< bytes of a pipeline's unit, or 0; with one, blocks are those of stages
   friend bool operator==(const Open &, const Open &) = default;
 };
 
@@ -68,8 +69,8 @@ enum class TakenFor : std::uint8_t {
 TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate &other);
 
 /// Decides the protocol and the number of instances where `program` leaves them open, and blocks, stages, pipeline
-/// steps and how reductions get at their operands: writes them into `program`, where place and the passes after it read
-/// them.
+/// steps, how reductions get at their operands and, in programs that may reassociate, what goes through switches:
+/// writes them into `program`, where place and the passes after it read them.
 ///
 /// Candidates are scheduled and timed, one choice after the other. Of those within 2 % of the fastest, those count
 /// whose bytes on the busiest link are within 2 % of the fewest; of these the one with the fewest syncs is taken, and

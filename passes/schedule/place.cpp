@@ -5,6 +5,7 @@
 #include "passes/schedule/placement.h"
 #include "passes/schedule/schedule_diagnostics.h"
 #include "passes/schedule/scratch_slots.h"
+#include "passes/schedule/through_switch.h"
 
 #include <algorithm>
 #include <array>
@@ -27,8 +28,12 @@ public:
 
   void run() {
     ir::Movement given; // statements and places alone
-    std::swap(given.statements, program_.movement.statements);
-    std::swap(given.places, program_.movement.places);
+    if (program_.movement.throughSwitch)
+      given = schedule::throughSwitch(program_);
+    else
+      given = {.statements = program_.movement.statements, .places = program_.movement.places};
+    program_.movement.statements.clear();
+    program_.movement.places.clear();
     findPlainScratch(given);
     const std::uint32_t piece = pieceOf(given);
     std::vector<std::uint32_t> firstSlot; // [rank]

@@ -11,7 +11,8 @@ namespace mscclc::passes {
 /// others are put into scratch of its own first, each into a slot that only it uses. Under protocol LL what crosses
 /// ranks goes through slots of scratch as packets; those for another node are made in scratch of the sender first. The
 /// order of a sum's operands stays as it is written. Statements of several destinations become one for each, but for a
-/// switch, which reaches all ranks of a node at once. Ranges of several chunks become pieces of one size, so that lanes
+/// switch, which reaches all ranks of a node at once; where the program says `through_switch`, it does what it can of
+/// statements that leave open how they are done. Ranges of several chunks become pieces of one size, so that lanes
 /// cut all of them alike.
 ///
 /// Requires: a program of Schedule::Auto whose meaning is checked. Others stay as they are.

@@ -59,6 +59,7 @@ private:
     movement.stages = oneIn(3);
     movement.eager = oneIn(3);
     movement.blocks = 1 + below(3);
+    movement.throughSwitch = oneIn(3);
     op_ = static_cast<ir::ReduceOp>(below(ir::reduceOpCount));
     if (program_.protocol == ir::Protocol::Simple && oneIn(5))
       movement.step = 64;
