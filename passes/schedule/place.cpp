@@ -69,27 +69,34 @@ private:
   }
   /// Finds the ranks that have plain data in scratch. They get no packets: at another message size, plain chunks lie
   /// where packets are read. What a rank keeps in scratch may be packets if it comes from another rank as such, once,
-  /// and is read at home alone; what nobody reads, nobody would hear of.
+  /// and is read at home alone. Where something is written there that nobody reads, no rank gets packets: nobody is
+  /// told of that write, and packets make none visible.
   void findPlainScratch(const ir::Movement &given) {
     plain_.resize(program_.ranks.size(), false);
-    std::map<std::pair<std::uint32_t, std::uint32_t>, bool> isRead; // of (rank, chunk of scratch) that is written
+    bool readsAll = true;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, bool> isRead; // of (rank, chunk of scratch), since it was written
     for (const Move &statement : given.statements) {
       for (const RankChunk &src : given.srcs(statement))
-        for (std::uint32_t at = src.index; src.buffer == ir::BufferKind::Scratch && at < src.index + src.size; ++at)
-          if (const auto found = isRead.find({src.rank, at});
-              found != isRead.end() && readsAtHome(given, statement, src.rank))
-            found->second = true;
-          else
+        for (std::uint32_t at = src.index; src.buffer == ir::BufferKind::Scratch && at < src.index + src.size; ++at) {
+          const auto [found, isUnwritten] = isRead.try_emplace({src.rank, at}, true);
+          if (isUnwritten || !readsAtHome(given, statement, src.rank))
             plain_[src.rank] = true;
+          found->second = true;
+        }
       for (const RankChunk &dst : given.dsts(statement))
-        for (std::uint32_t at = dst.index; dst.buffer == ir::BufferKind::Scratch && at < dst.index + dst.size; ++at)
-          if (statement.kind != MoveKind::Copy || !wantsPackets(statement, given.srcs(statement)[0].rank, dst.rank) ||
-              !isRead.try_emplace({dst.rank, at}, false).second)
+        for (std::uint32_t at = dst.index; dst.buffer == ir::BufferKind::Scratch && at < dst.index + dst.size; ++at) {
+          const auto [found, isFirst] = isRead.try_emplace({dst.rank, at}, false);
+          if (!isFirst || statement.kind != MoveKind::Copy ||
+              !wantsPackets(statement, given.srcs(statement)[0].rank, dst.rank))
             plain_[dst.rank] = true;
+          readsAll = readsAll && (isFirst || found->second);
+          found->second = false;
+        }
     }
     for (const auto &[place, read] : isRead)
-      if (!read)
-        plain_[place.first] = true;
+      readsAll = readsAll && read;
+    if (!readsAll)
+      plain_.assign(plain_.size(), true);
     // Where a rank makes no packets, its operands arrive as plain data elsewhere.
     while (findPlainOperands(given)) {
     }
