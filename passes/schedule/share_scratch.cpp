@@ -175,21 +175,23 @@ private:
     return true;
   }
 
-  /// Where that makes scratch smaller.
+  /// On all ranks, so that they number slots alike, if scratch of any becomes smaller.
   void move(PassStats &stats) {
     std::vector<std::map<std::uint32_t, std::uint32_t>> placeOf(slots_.size()); // [rank]: number → place
+    std::uint64_t saved = 0;
     for (std::size_t r = 0; r < slots_.size(); ++r) {
-      ir::Rank &rank = program_.ranks[r];
-      const std::uint32_t chunks = numPlaces_[r] * piece_;
-      if (chunks >= rank.scratchChunks)
-        continue;
-      stats.count("scratch chunks saved", rank.scratchChunks - chunks);
-      rank.scratchChunks = chunks;
+      const std::uint32_t chunks = program_.ranks[r].scratchChunks;
+      saved += chunks - std::min(chunks, numPlaces_[r] * piece_);
       for (const Slot &slot : slots_[r])
         placeOf[r].emplace(slot.number, slot.place);
     }
+    if (saved == 0)
+      return;
+    stats.count("scratch chunks saved", saved);
+    for (std::size_t r = 0; r < slots_.size(); ++r)
+      program_.ranks[r].scratchChunks = numPlaces_[r] * piece_;
     for (ir::RankChunk &chunk : program_.movement.places)
-      if (chunk.buffer == ir::BufferKind::Scratch && !placeOf[chunk.rank].empty())
+      if (chunk.buffer == ir::BufferKind::Scratch)
         chunk.index = placeOf[chunk.rank].at(chunk.index / piece_) * piece_;
   }
 
