@@ -202,10 +202,10 @@ private:
   std::vector<std::uint32_t> numPlaces_; ///< [rank]
 };
 
-/// Chunks of a slot; nothing if there is none to share.
+/// Chunks of a slot, 1 where there is none; nothing if scratch stays as it is.
 std::optional<std::uint32_t> pieceOf(const ir::Program &program) {
   std::optional<std::uint32_t> piece;
-  if (program.doubleScratch)
+  if (program.doubleScratch || std::ranges::all_of(program.ranks, [](const auto &r) { return r.scratchChunks == 0; }))
     return std::nullopt;
   for (const ir::Move &statement : program.movement.statements) {
     if (statement.packets.value_or(false))
@@ -220,7 +220,7 @@ std::optional<std::uint32_t> pieceOf(const ir::Program &program) {
       piece = place.size;
     }
   }
-  return piece;
+  return piece.value_or(1);
 }
 
 void shareScratch(PassContext &context) {

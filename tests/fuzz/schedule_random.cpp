@@ -59,7 +59,7 @@ private:
       return false;
     operations_ += program.numOps();
     saved_ += chunksOf(apart) - chunksOf(program);
-    if (program.numOps() != apart.numOps() || chunksOf(program) > chunksOf(apart))
+    if (program.numOps() > apart.numOps() || chunksOf(program) > chunksOf(apart))
       return fault(given, program, seed, "shared scratch costs something", "");
     if (!passes::verify(program, diags).proven)
       return fault(given, program, seed, "scheduled and refused", diags.render(false));
