@@ -38,7 +38,8 @@ std::string_view pipelineOf(int optLevel) {
 }
 
 std::string_view sharedPipeline() {
-  return "place,cut,order,synchronise,fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits";
+  return "place,cut,order,share-scratch,synchronise,"
+         "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits";
 }
 
 std::string candidatePipeline() {
@@ -47,9 +48,10 @@ std::string candidatePipeline() {
 
 std::string schedulingPipelineOf(int optLevel) {
   std::string passes =
-      // What each statement needs of its rank, then of blocks, is known in this order. Beyond this point, the program
-      // is one of thread blocks, in which operations of one block may still conflict.
-      "place,cut,order,synchronise,";
+      // What each statement needs of its rank, then of blocks, is known in this order; what is over when a statement
+      // begins, by what follows from the order. Beyond this point, the program is one of thread blocks, in which
+      // operations of one block may still conflict.
+      "place,cut,order,share-scratch,synchronise,";
   if (optLevel == 0)
     passes += "lower-data-sync,infer-sync,";
   return passes.append(pipelineOf(optLevel));

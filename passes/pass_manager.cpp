@@ -10,6 +10,7 @@
 #include "passes/schedule/place.h"
 #include "passes/schedule/placement.h"
 #include "passes/schedule/prune_sync.h"
+#include "passes/schedule/share_scratch.h"
 #include "passes/schedule/synchronise.h"
 #include "passes/transform/drop_redundant_sync.h"
 #include "passes/transform/fit_executor.h"

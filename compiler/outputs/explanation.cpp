@@ -9,14 +9,26 @@
 namespace mscclc::driver {
 namespace {
 
+/// How good what was chosen is, and of how many.
+std::string timeText(const passes::schedule::Choice &choice) {
+  if (choice.nanoseconds == 0)
+    return "the only schedule that was tried, so it was not timed";
+  return shownTime(choice.nanoseconds) + " by the time model; " + ir::plural(choice.candidates, "schedule") +
+         (choice.candidates == 1 ? " was" : " were") + " tried";
+}
+
 /// What was chosen, and what became of the statements.
 std::string choiceText(const Job &job, const Chosen &chosen) {
-  std::string text = "chosen for " + shownBytes(chosen.bytes) + " on " + chosen.machine + ", run by " +
-                     std::string(toString(chosen.runner)) + ": " + shownTime(chosen.choice.nanoseconds) +
-                     " by the time model; " + ir::plural(chosen.choice.candidates, "schedule") +
-                     (chosen.choice.candidates == 1 ? " was" : " were") + " tried\n";
-  for (const ChoiceSentence &choice : sentencesOf(chosen))
-    text += "  " + std::string(choice.key) + ": " + choice.chosen + "; " + comparedWith(choice, chosen) + "\n";
+  const std::string goal =
+      shownBytes(chosen.bytes) + " on " + chosen.machine + ", run by " + std::string(toString(chosen.runner)) + ": ";
+  std::string text;
+  if (chosen.choice.tried.empty()) {
+    text = "nothing was chosen for " + goal + "no schedule that was tried could run there as it stood\n";
+  } else {
+    text = "chosen for " + goal + timeText(chosen.choice) + "\n";
+    for (const ChoiceSentence &choice : sentencesOf(chosen))
+      text += "  " + std::string(choice.key) + ": " + choice.chosen + "; " + comparedWith(choice, chosen) + "\n";
+  }
   text += "\nwhat became of each statement\n";
   for (const StatementSentence &statement : statementsOf(job.program))
     text += statement.where + ": " + statement.words + "\n";

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -37,8 +38,12 @@ public:
     findPlainScratch(given);
     const std::uint32_t piece = pieceOf(given);
     std::vector<std::uint32_t> firstSlot; // [rank]
-    for (const ir::Rank &rank : program_.ranks)
+    for (std::uint32_t r = 0; r < plain_.size(); ++r) {
+      ir::Rank &rank = program_.ranks[r];
+      if (!plain_[r])
+        rank.scratchChunks = 0; // what the program keeps there are packets, in slots
       firstSlot.push_back((rank.scratchChunks + piece - 1) / piece * piece);
+    }
     for (const Move &statement : given.statements) {
       where_ = ir::Where(statement.loc, "statement " + std::to_string(&statement - given.statements.data()));
       for (std::uint32_t at = 0, size = given.places[statement.firstPlace].size; at < size; at += piece) {
@@ -68,26 +73,58 @@ private:
     return cut;
   }
   /// Finds the ranks that have plain data in scratch. They get no packets: at another message size, plain chunks lie
-  /// where packets are read.
+  /// where packets are read. What a rank keeps in scratch may be packets if it comes from another rank as such, once,
+  /// and is read at home alone. Where something is written there that nobody reads, no rank gets packets: nobody is
+  /// told of that write, and packets make none visible.
   void findPlainScratch(const ir::Movement &given) {
-    plain_.resize(program_.ranks.size());
-    for (std::uint32_t r = 0; r < plain_.size(); ++r)
-      plain_[r] = program_.ranks[r].scratchChunks != 0;
+    plain_.resize(program_.ranks.size(), false);
+    bool readsAll = true;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, bool> isRead; // of (rank, chunk of scratch), since it was written
+    for (const Move &statement : given.statements) {
+      for (const RankChunk &src : given.srcs(statement))
+        for (std::uint32_t at = src.index; src.buffer == ir::BufferKind::Scratch && at < src.index + src.size; ++at) {
+          const auto [found, isUnwritten] = isRead.try_emplace({src.rank, at}, true);
+          if (isUnwritten || !readsAtHome(given, statement, src.rank))
+            plain_[src.rank] = true;
+          found->second = true;
+        }
+      for (const RankChunk &dst : given.dsts(statement))
+        for (std::uint32_t at = dst.index; dst.buffer == ir::BufferKind::Scratch && at < dst.index + dst.size; ++at) {
+          const auto [found, isFirst] = isRead.try_emplace({dst.rank, at}, false);
+          if (!isFirst || statement.kind != MoveKind::Copy ||
+              !wantsPackets(statement, given.srcs(statement)[0].rank, dst.rank))
+            plain_[dst.rank] = true;
+          readsAll = readsAll && (isFirst || found->second);
+          found->second = false;
+        }
+    }
+    for (const auto &[place, read] : isRead)
+      readsAll = readsAll && read;
+    if (!readsAll)
+      plain_.assign(plain_.size(), true);
     // Where a rank makes no packets, its operands arrive as plain data elsewhere.
     while (findPlainOperands(given)) {
     }
+  }
+  /// Whether the statement does nothing with what it reads in scratch of `rank` but what can be done with packets
+  /// there: to unpack them, or to reduce them.
+  static bool readsAtHome(const ir::Movement &given, const Move &statement, std::uint32_t rank) {
+    return statement.via != Via::Switch &&
+           std::ranges::all_of(given.dsts(statement), [&](const RankChunk &dst) { return dst.rank == rank; });
   }
   /// True if it finds more such ranks.
   bool findPlainOperands(const ir::Movement &given) {
     bool found = false;
     for (const Move &statement : given.statements) {
-      if (statement.kind != MoveKind::Reduce || statement.via == Via::Switch)
+      if (statement.via == Via::Switch)
         continue;
-      const RankChunk &dst = given.dsts(statement)[0];
-      for (const RankChunk &src : given.srcs(statement))
-        if (!plain_[dst.rank] && ((src.rank != dst.rank && !usesPackets(statement, src.rank, dst.rank)) ||
-                                  (same(src, dst) && &src != &given.srcs(statement)[0])))
-          plain_[dst.rank] = found = true;
+      for (const RankChunk &dst : given.dsts(statement))
+        for (const RankChunk &src : given.srcs(statement)) {
+          const bool comesPlain = src.rank != dst.rank && !usesPackets(statement, src.rank, dst.rank);
+          const bool isKept = statement.kind == MoveKind::Reduce || dst.buffer == ir::BufferKind::Scratch;
+          if (!plain_[dst.rank] && ((isKept && comesPlain) || (same(src, dst) && &src != given.srcs(statement).data())))
+            plain_[dst.rank] = found = true;
+        }
     }
     return found;
   }
@@ -180,15 +217,27 @@ private:
     if (same(dst, src))
       return;
     const Move plain = asCopy(statement);
-    if (dst.rank == src.rank)
-      return append(plain, dst.rank, {&src, 1}, dst, std::nullopt, false);
+    if (dst.rank == src.rank) {
+      const RankChunk *packets = keptAt(src);
+      return append(plain, dst.rank, {packets ? packets : &src, 1}, dst, std::nullopt, packets != nullptr);
+    }
     if (usesPackets(statement, src.rank, dst.rank)) {
       const RankChunk packets = send(statement, src, dst.rank);
+      if (dst.buffer == ir::BufferKind::Scratch) { // which is read there alone: as packets
+        kept_[{dst.rank, dst.index}] = packets;
+        return;
+      }
       return append(plain, dst.rank, {&packets, 1}, dst, std::nullopt, true);
     }
     const bool port = statement.via.value_or(near(dst.rank, src.rank) ? Via::Memory : Via::Port) == Via::Port;
     const std::uint32_t by = port ? src.rank : statement.by.value_or(src.rank);
     append(plain, by == dst.rank ? by : src.rank, {&src, 1}, dst, port ? Via::Port : Via::Memory, false);
+  }
+
+  /// The packets that came for this place of scratch; null if there are none.
+  const RankChunk *keptAt(const RankChunk &place) const {
+    const auto found = kept_.find({place.rank, place.index});
+    return place.buffer == ir::BufferKind::Scratch && found != kept_.end() ? &found->second : nullptr;
   }
 
   /// Sends `src` to rank `to` in packets. Where they arrive.
@@ -214,6 +263,8 @@ private:
 
   /// How the reducing rank gets at `src`: there, by reading it, or in a slot where it is put.
   Source fetch(const Move &statement, std::uint32_t to, const RankChunk &src) {
+    if (const RankChunk *packets = keptAt(src); packets && src.rank == to)
+      return {*packets, Operand::Packets};
     if (src.rank == to)
       return {src};
     if (usesPackets(statement, src.rank, to))
@@ -278,6 +329,8 @@ private:
   ir::Where where_;                    ///< the statement
   std::vector<RankChunk> srcs_, dsts_; ///< of it, one piece
   std::vector<bool> plain_;            ///< [rank]: some of its scratch is for plain data
+  /// What the program keeps in scratch, by rank and first chunk, as the packets that brought it.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, RankChunk> kept_;
 };
 
 void place(PassContext &context) {

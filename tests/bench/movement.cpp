@@ -18,3 +18,38 @@ MSCCLC_ALGORITHM void allgather_out_of_place(int nodes = 2, int gpus = 4) {
         copy(Rank(node * gpus + gpu).output()[rank], here);
     }
 }
+
+/// Shares are reduced inside each node, cross the network once, and are summed in every node.
+MSCCLC_ALGORITHM void allreduce_once(int nodes = 2, int gpus = 4) {
+  const int ranks = nodes * gpus;
+  CollectiveProgram program(
+      "allreduce_once", AllReduce(ranks, 1, /*inplace=*/true),
+      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .ranksPerNode = gpus});
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    const auto share = [&](int rank) { return Rank(rank).input().slice(gpu * nodes, (gpu + 1) * nodes); };
+    List<Chunk> sums; // in each node
+    for (int node = 0; node < nodes; ++node) {
+      List<Chunk> parts;
+      for (int step = 1; step < gpus; ++step)
+        parts.push_back(share(node * gpus + (gpu + step) % gpus));
+      sums.push_back(share(node * gpus + gpu));
+      reduce(sums[node], parts);
+    }
+    List<List<Chunk>> arrived;
+    for (int node = 0; node < nodes; ++node) {
+      Buffer others(node * gpus + gpu, (nodes - 1) * nodes);
+      List<Chunk> places;
+      for (int step = 1; step < nodes; ++step) {
+        Chunk place = others.slice((step - 1) * nodes, step * nodes);
+        copy(place, sums[(node + step) % nodes]);
+        places.push_back(place);
+      }
+      arrived.push_back(places);
+    }
+    for (int node = 0; node < nodes; ++node) {
+      reduce(sums[node], arrived[node]);
+      for (int step = 1; step < gpus; ++step)
+        copy(share(node * gpus + (gpu + step) % gpus), sums[node]);
+    }
+  }
+}

@@ -1,8 +1,9 @@
 // Random movement programs, scheduled, proven and run: schedule_random COUNT [FIRST_SEED] [SCHEDULES]
 //
 // Each means what it promises, as the generator has run it statement by statement. So the passes must schedule it, with
-// whatever they were told to choose, the proof must accept what they made, and a run of that must be right. Prints what
-// does not hold with its seed, the smallest program in full, and counts; exit 1 if anything did not.
+// whatever they were told to choose, the proof must accept what they made, and a run of that must be right. Sharing
+// scratch must cost no operation. Prints what does not hold with its seed, the smallest program in full, and counts;
+// exit 1 if anything did not.
 #include "random_movement.h"
 
 #include "ir/structure.h"
@@ -38,8 +39,8 @@ public:
   bool tell() const {
     for (const auto &[kind, fault] : smallest_)
       std::cout << "\nThe smallest of '" << kind << "', seed " << fault.seed << ":\n" << fault.text;
-    std::cout << programs_ << " movement programs, " << statements_ << " statements, " << operations_ << " operations; "
-              << faults_ << " faults\n";
+    std::cout << programs_ << " movement programs, " << statements_ << " statements, " << operations_ << " operations, "
+              << saved_ << " chunks of scratch saved; " << faults_ << " faults\n";
     return faults_ == 0;
   }
 
@@ -51,20 +52,15 @@ private:
   };
 
   bool schedule(const ir::Program &given, std::uint64_t seed, const char *rest) {
-    ir::Program program = given;
+    ir::Program program = given, apart = given;
     ir::DiagnosticEngine diags;
-    passes::PassManagerOptions options;
-    options.verifyEach = true;
-    passes::PassManager manager(std::move(options), passes::propertiesOf(program));
-    if (const std::string wrong = manager.add(std::string("place,cut,order,synchronise,") + rest); !wrong.empty())
-      return fault(given, program, seed, "pipeline", wrong);
-    try {
-      if (!manager.run(program, diags).ok)
-        return fault(given, program, seed, "not scheduled", diags.render(false));
-    } catch (const std::exception &error) {
-      return fault(given, program, seed, "broken", error.what());
-    }
+    if (!run(given, seed, std::string("place,cut,order,share-scratch,synchronise,") + rest, program, diags) ||
+        !run(given, seed, std::string("place,cut,order,synchronise,") + rest, apart, diags))
+      return false;
     operations_ += program.numOps();
+    saved_ += chunksOf(apart) - chunksOf(program);
+    if (program.numOps() > apart.numOps() || chunksOf(program) > chunksOf(apart))
+      return fault(given, program, seed, "shared scratch costs something", "");
     if (!passes::verify(program, diags).proven)
       return fault(given, program, seed, "scheduled and refused", diags.render(false));
     passes::SimulateOptions run;
@@ -75,6 +71,26 @@ private:
     if (!passes::simulate(program, diags, run).ok)
       return fault(given, program, seed, "proven, but runs wrong", diags.render(false));
     return true;
+  }
+
+  bool run(const ir::Program &given, std::uint64_t seed, const std::string &list, ir::Program &program,
+           ir::DiagnosticEngine &diags) {
+    passes::PassManagerOptions options;
+    options.verifyEach = true;
+    passes::PassManager manager(std::move(options), passes::propertiesOf(program));
+    if (const std::string wrong = manager.add(list); !wrong.empty())
+      return fault(given, program, seed, "pipeline", wrong);
+    try {
+      return manager.run(program, diags).ok || fault(given, program, seed, "not scheduled", diags.render(false));
+    } catch (const std::exception &error) {
+      return fault(given, program, seed, "broken", error.what());
+    }
+  }
+  static std::uint64_t chunksOf(const ir::Program &program) {
+    std::uint64_t chunks = 0;
+    for (const ir::Rank &rank : program.ranks)
+      chunks += rank.scratchChunks;
+    return chunks;
   }
 
   bool fault(const ir::Program &given, const ir::Program &made, std::uint64_t seed, const std::string &kind,
@@ -92,7 +108,7 @@ private:
   }
 
   std::uint32_t schedules_;
-  std::uint64_t programs_ = 0, statements_ = 0, operations_ = 0, faults_ = 0;
+  std::uint64_t programs_ = 0, statements_ = 0, operations_ = 0, saved_ = 0, faults_ = 0;
   std::map<std::string, Fault> smallest_;
 };
 

@@ -1,0 +1,237 @@
+#include "passes/schedule/share_scratch.h"
+
+#include "ir/program_index.h"
+#include "passes/schedule/agent_clocks.h"
+#include "passes/schedule/statement_graph.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace mscclc::passes {
+namespace {
+
+using schedule::Clock;
+using schedule::StatementGraph;
+using schedule::Touch;
+
+/// What is over when a statement begins, by what nothing can drop: the order of statements that depend on each other in
+/// different blocks. The threads of the earlier block meet before it tells of its statement, so it tells of all before
+/// that, too. Those of the later block meet before its own, so all that it does from there on comes after. A port's put
+/// is done by one thread, for which the others need not be met: it tells of itself alone, and what it waited for holds
+/// for it alone.
+class FinishedUses {
+public:
+  FinishedUses(const ir::Program &program, const StatementGraph &graph)
+      : agentOf_(agentsOf(program)), clocks_(*std::ranges::max_element(agentOf_) + 1), before_(graph.size()) {
+    const std::vector<ir::Move> &statements = program.movement.statements;
+    std::vector<Clock> known(*std::ranges::max_element(agentOf_) + 1);
+    std::vector<std::uint32_t> lengths(known.size(), 0);
+    for (std::uint32_t s = 0; s < graph.size(); ++s) {
+      const std::uint32_t agent = agentOf_[s];
+      countUntil_.push_back(++lengths[agent]);
+      Clock clock = known[agent];
+      for (const schedule::Dependence &d : graph.dependences(s)) {
+        if (agentOf_[d.on] == agent)
+          continue;
+        clocks_.join(clock, before_[d.on]);
+        if (!schedule::isPortPut(statements[d.on]))
+          clocks_.raise(clock, agentOf_[d.on], countUntil_[d.on]);
+      }
+      before_[s] = clock;
+      if (!schedule::isPortPut(statements[s]))
+        known[agent] = std::move(clock);
+    }
+  }
+
+  /// False also where it cannot be told.
+  bool isOver(std::uint32_t use, std::uint32_t statement) const {
+    return clocks_.at(before_[statement], agentOf_[use]) >= countUntil_[use];
+  }
+
+private:
+  /// [statement]: its block, counted over all ranks.
+  static std::vector<std::uint32_t> agentsOf(const ir::Program &program) {
+    std::vector<std::uint32_t> blocks(program.ranks.size() + 1, 0), agents;
+    for (const ir::Move &statement : program.movement.statements)
+      blocks[*statement.by + 1] = std::max(blocks[*statement.by + 1], *statement.block + 1);
+    for (std::size_t r = 1; r < blocks.size(); ++r)
+      blocks[r] += blocks[r - 1];
+    for (const ir::Move &statement : program.movement.statements)
+      agents.push_back(blocks[*statement.by] + *statement.block);
+    return agents;
+  }
+
+  std::vector<std::uint32_t> agentOf_;    ///< [statement]
+  std::vector<std::uint32_t> countUntil_; ///< [statement]: of its block, with it
+  schedule::AgentClocks clocks_;          ///< count statements of a block that are over
+  std::vector<Clock> before_;             ///< [statement]
+};
+
+struct Slot {
+  std::uint32_t number = 0; ///< in scratch as it is
+  std::uint32_t firstWrite = 0;
+  /// When these are over, so are all others that use it.
+  std::vector<std::uint32_t> lastUses{};
+  bool isWriteLast = false; ///< no use comes after the last write
+  bool isAlone = false;     ///< it shares with none
+  std::uint32_t place = 0;
+};
+
+class Sharing {
+public:
+  Sharing(ir::Program &program, std::uint32_t piece)
+      : program_(program), piece_(piece), graph_(program), slots_(program.ranks.size()),
+        numPlaces_(program.ranks.size(), 0) {}
+
+  void run(PassStats &stats) {
+    findUses();
+    std::map<std::size_t, std::vector<std::uint32_t>> alike; // ranks by the number of their slots
+    for (std::uint32_t r = 0; r < slots_.size(); ++r)
+      alike[slots_[r].size()].push_back(r);
+    std::optional<FinishedUses> finished;
+    if (mayShare())
+      finished.emplace(program_, graph_);
+    for (const auto &[count, ranks] : alike)
+      findPlaces(ranks, count, finished ? &*finished : nullptr);
+    move(stats);
+  }
+
+private:
+  void findUses() {
+    std::vector<std::map<std::uint32_t, std::size_t>> indexOf(slots_.size()); // [rank]: number → index
+    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+      for (const Touch &touch : graph_.touches(s)) {
+        if (!touch.inScratch())
+          continue;
+        const auto number = static_cast<std::uint32_t>(touch.memory.begin / piece_);
+        const bool writes = touch.access == ir::Access::Write;
+        std::vector<Slot> &ofRank = slots_[touch.rank];
+        const auto [at, isNew] = indexOf[touch.rank].try_emplace(number, ofRank.size());
+        if (isNew)
+          ofRank.push_back({.number = number, .firstWrite = s, .isAlone = !writes});
+        Slot &slot = ofRank[at->second];
+        // A write comes after all uses before it, and what reads after the write it follows.
+        if (writes || slot.isWriteLast)
+          slot.lastUses.clear();
+        slot.lastUses.push_back(s);
+        slot.isWriteLast = writes;
+      }
+    // Nobody hears of it when a put arrives that nobody reads.
+    for (std::vector<Slot> &ofRank : slots_)
+      for (Slot &slot : ofRank)
+        slot.isAlone |= slot.isWriteLast && schedule::isPortPut(program_.movement.statements[slot.lastUses[0]]);
+  }
+
+  /// False if it is plain that no write comes after the uses of another slot: another block's statement would be
+  /// between.
+  bool mayShare() const {
+    const std::vector<std::uint32_t> levels = schedule::levelsOf(graph_);
+    for (const std::vector<Slot> &ofRank : slots_) {
+      std::uint32_t firstOver = ir::none, lastWrite = 0;
+      for (const Slot &slot : ofRank) {
+        std::uint32_t over = 0;
+        for (const std::uint32_t use : slot.lastUses)
+          over = std::max(over, levels[use]);
+        firstOver = std::min(firstOver, over);
+        lastWrite = std::max(lastWrite, levels[slot.firstWrite]);
+      }
+      if (firstOver < lastWrite)
+        return true;
+    }
+    return false;
+  }
+
+  /// A place on each of some ranks: the slot there that came last.
+  using Place = std::vector<const Slot *>;
+
+  void findPlaces(const std::vector<std::uint32_t> &ranks, std::size_t count, const FinishedUses *finished) {
+    std::vector<Place> places;
+    for (std::size_t i = 0; i < count; ++i) {
+      Place slots;
+      for (const std::uint32_t rank : ranks)
+        slots.push_back(&slots_[rank][i]);
+      auto place = finished ? std::ranges::find_if(places, [&](const Place &p) { return isFree(p, slots, *finished); })
+                            : places.end();
+      if (place == places.end())
+        place = places.insert(places.end(), slots);
+      else
+        *place = slots;
+      for (const std::uint32_t rank : ranks)
+        slots_[rank][i].place = static_cast<std::uint32_t>(place - places.begin());
+    }
+    for (const std::uint32_t rank : ranks)
+      numPlaces_[rank] = static_cast<std::uint32_t>(places.size());
+  }
+  static bool isFree(const Place &place, const Place &slots, const FinishedUses &finished) {
+    for (std::size_t i = 0; i < place.size(); ++i) {
+      if (place[i]->isAlone || slots[i]->isAlone)
+        return false;
+      for (const std::uint32_t use : place[i]->lastUses)
+        if (!finished.isOver(use, slots[i]->firstWrite))
+          return false;
+    }
+    return true;
+  }
+
+  /// On all ranks, so that they number slots alike, if scratch of any becomes smaller.
+  void move(PassStats &stats) {
+    std::vector<std::map<std::uint32_t, std::uint32_t>> placeOf(slots_.size()); // [rank]: number → place
+    std::uint64_t saved = 0;
+    for (std::size_t r = 0; r < slots_.size(); ++r) {
+      const std::uint32_t chunks = program_.ranks[r].scratchChunks;
+      saved += chunks - std::min(chunks, numPlaces_[r] * piece_);
+      for (const Slot &slot : slots_[r])
+        placeOf[r].emplace(slot.number, slot.place);
+    }
+    if (saved == 0)
+      return;
+    stats.count("scratch chunks saved", saved);
+    for (std::size_t r = 0; r < slots_.size(); ++r)
+      program_.ranks[r].scratchChunks = numPlaces_[r] * piece_;
+    for (ir::RankChunk &chunk : program_.movement.places)
+      if (chunk.buffer == ir::BufferKind::Scratch)
+        chunk.index = placeOf[chunk.rank].at(chunk.index / piece_) * piece_;
+  }
+
+  ir::Program &program_;
+  const std::uint32_t piece_; ///< chunks of a slot
+  const StatementGraph graph_;
+  std::vector<std::vector<Slot>> slots_; ///< [rank], by their first writes
+  std::vector<std::uint32_t> numPlaces_; ///< [rank]
+};
+
+/// Chunks of a slot, 1 where there is none; nothing if scratch stays as it is.
+std::optional<std::uint32_t> pieceOf(const ir::Program &program) {
+  std::optional<std::uint32_t> piece;
+  if (program.doubleScratch || std::ranges::all_of(program.ranks, [](const auto &r) { return r.scratchChunks == 0; }))
+    return std::nullopt;
+  for (const ir::Move &statement : program.movement.statements) {
+    if (statement.packets.value_or(false))
+      return std::nullopt;
+    for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
+      const ir::RankChunk &place = program.movement.places[statement.firstPlace + i];
+      if (place.buffer != ir::BufferKind::Scratch)
+        continue;
+      if (statement.via == ir::Via::Switch || place.size == 0 || place.index % place.size != 0 ||
+          piece.value_or(place.size) != place.size)
+        return std::nullopt;
+      piece = place.size;
+    }
+  }
+  return piece.value_or(1);
+}
+
+void shareScratch(PassContext &context) {
+  if (const auto piece = pieceOf(context.program))
+    Sharing(context.program, *piece).run(context.stats);
+}
+
+} // namespace
+
+Pass createShareScratchPass() {
+  return {.needs = Placed | Cut, .run = shareScratch};
+}
+
+} // namespace mscclc::passes

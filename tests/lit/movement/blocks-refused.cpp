@@ -1,0 +1,20 @@
+// What takes more thread blocks than `.blocks` says is refused, with what asks for them.
+// REQUIRES: frontend
+// RUN: not mscclc %s -P ranks=32 --message-size 1M --target=mscclpp-0.9 --emit-ir 2>&1 | FileCheck %s --check-prefix=CHANNELS
+// CHANNELS: blocks-refused.cpp:[[@LINE+15]]:7: error: rank 0 takes 2 thread blocks, and the program allows it 1: allow more blocks
+// CHANNELS: note: a thread block of mscclpp-0.9 has at most 16 channels of a type, so a rank that reaches more ranks takes more blocks
+// RUN: not mscclc %s -P ranks=4 -P instances=2 --message-size 1M --emit-ir 2>&1 | FileCheck %s --check-prefix=INSTANCES
+// INSTANCES: error: rank 0 takes 1 thread block in each of 2 instances, and the program allows it 1: allow more blocks
+// INSTANCES-NOT: note: a thread block
+// A kernel's block has as many channels as it needs.
+// RUN: mscclc %s -P ranks=32 --message-size 1M --target=none -o %t.json
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+MSCCLC_ALGORITHM void alltoall(int ranks = 4, int instances = 1) {
+  CollectiveProgram program("alltoall", AllToAll(ranks, 1, /*inplace=*/false),
+                            {.instances = instances, .protocol = Protocol::Simple, .schedule = Schedule::Auto, .blocks = 1});
+  for (int rank = 0; rank < ranks; ++rank)
+    for (int step = 0; step < ranks; ++step)
+      copy(Rank((rank + step) % ranks).output()[rank], Rank(rank).input()[(rank + step) % ranks]);
+}
