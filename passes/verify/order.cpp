@@ -29,10 +29,13 @@ void Order::readAfter(const Epoch &write, const View &view) {
     to = {from.chain, chainLengths_[from.chain]++};
 }
 
-void Order::keepBesides(MessageClock &clock, std::span<const MessageClock> besides) {
-  clock.besides = logs_.newNode();
-  for (const MessageClock &known : besides)
-    logs_.addToNode(known);
+std::uint32_t Order::nodeOf(std::span<const MessageClock> clocks, std::uint32_t earlier) {
+  const std::uint32_t node = logs_.newNode();
+  if (earlier != none)
+    logs_.addToNode({earlier, 0, 0, false});
+  for (const MessageClock &clock : clocks)
+    logs_.addToNode(clock);
+  return node;
 }
 
 void Order::receive(std::uint32_t block, const MessageClock &clock, bool relaxed) {

@@ -82,16 +82,19 @@ public:
   void readAfter(const Epoch &write, const View &view);
 
   /// A message clock of `block`; `relaxed`: it makes nothing of this launch visible. `besides`: what the sending thread
-  /// or operation knows more than its block.
-  MessageClock send(std::uint32_t block, bool relaxed, std::span<const MessageClock> besides = {}) {
+  /// or operation knows more than its block. `node`: has been made of that, or none has.
+  MessageClock send(std::uint32_t block, bool relaxed, std::span<const MessageClock> besides = {},
+                    std::uint32_t node = none) {
     blocks_[block].toldPhase = blocks_[block].phase;
     MessageClock clock{block, blocks_[block].phase, blocks_[block].length, relaxed};
     if (!besides.empty())
-      keepBesides(clock, besides);
+      clock.besides = node != none ? node : nodeOf(besides);
     if (watcher_) [[unlikely]]
       watcher_->sent(clock, besides);
     return clock;
   }
+  /// A node that tells all of `clocks`, and what node `earlier` tells, if there is one.
+  std::uint32_t nodeOf(std::span<const MessageClock> clocks, std::uint32_t earlier = none);
   /// `block` has waited for `clock`; effective from its next phase.
   void receive(std::uint32_t block, const MessageClock &clock, bool relaxed);
 
@@ -121,7 +124,7 @@ public:
   void completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
   /// The same by hand of another thread, which had waited and told so in one phase.
   void relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
-  /// Both lists of covers as one.
+  /// Both lists of covers as one, which names no lane twice if `more` does not.
   std::uint32_t joinCovers(std::uint32_t covers, std::uint32_t more);
   void flushed(std::uint32_t covers, std::uint32_t block);
   std::uint32_t blockOf(const Epoch &epoch) const {
@@ -179,7 +182,6 @@ private:
     return phase < b.launchPhase || phase < b.toldPhase || index_.rankOf(block) == index_.rankOf(view.block);
   }
   bool knownDirectly(std::uint32_t block, std::uint32_t phase, const View &view, Relation relation);
-  void keepBesides(MessageClock &clock, std::span<const MessageClock> besides);
   static void addDone(std::vector<Done> &events, const Done &event);
   bool putBefore(const Epoch &epoch, bool write, const View &view, Relation relation);
   void meet(std::span<const std::uint32_t> blocks);
@@ -199,6 +201,7 @@ private:
   std::vector<std::uint32_t> firstLane_; // [channel], empty without puts
   std::vector<Lane> lanes_;
   std::vector<Cover> covers_;
+  std::vector<std::uint32_t> news_; ///< [lane], of joinCovers: puts that the one list covers and the other does not
   std::uint64_t edges_ = 0;
 };
 
