@@ -203,6 +203,14 @@ bool Order::knownDirectly(std::uint32_t block, std::uint32_t phase, const View &
   return false;
 }
 
+bool Order::phaseKnownAtBegin(std::uint32_t block, std::uint32_t phase, std::uint32_t rank, Relation relation) {
+  const bool answer = index_.rankOf(block) == rank ? phase < blocks_[block].meetPhase
+                                                   : search_.knownAtBegin(block, phase, rank, relation);
+  if (watcher_ && answer)
+    watcher_->answered(block, phase, view(index_.block(rank, 0)), relation, answer);
+  return answer;
+}
+
 std::uint64_t Order::numPhases() const {
   return std::accumulate(blocks_.begin(), blocks_.end(), std::uint64_t{0},
                          [](std::uint64_t n, const BlockState &b) { return n + b.phase; });

@@ -66,16 +66,10 @@ public:
     return knownDirectly(block, phase, view, relation);
   }
   /// True if all blocks of `rank` know since the present launch began that access `epoch` is over, or see it. False
-  /// where that takes a closer look.
-  bool knownAtBegin(const Epoch &epoch, std::uint32_t rank, Relation relation) {
-    if (epoch.isPut())
-      return false;
-    const bool answer = index_.rankOf(epoch.agent) == rank
-                            ? epoch.phase < blocks_[epoch.agent].meetPhase
-                            : search_.knownAtBegin(epoch.agent, epoch.phase, rank, relation);
-    if (watcher_ && answer) [[unlikely]]
-      watcher_->answered(epoch.agent, epoch.phase, view(index_.block(rank, 0)), relation, answer);
-    return answer;
+  /// where that takes a closer look. `write`: whether it wrote.
+  bool knownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation) {
+    return epoch.isPut() ? putKnownAtBegin(epoch, write, rank, relation)
+                         : phaseKnownAtBegin(epoch.agent, epoch.phase, rank, relation);
   }
 
   /// The block of `view` reads in its phase what `write` wrote, visible to it.
@@ -183,7 +177,10 @@ private:
   }
   bool knownDirectly(std::uint32_t block, std::uint32_t phase, const View &view, Relation relation);
   static void addDone(std::vector<Done> &events, const Done &event);
+  bool phaseKnownAtBegin(std::uint32_t block, std::uint32_t phase, std::uint32_t rank, Relation relation);
   bool putBefore(const Epoch &epoch, bool write, const View &view, Relation relation);
+  bool putKnownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation);
+  template <typename Knows> bool isDone(const Put &put, bool write, const Knows &knows) const;
   void meet(std::span<const std::uint32_t> blocks);
 
   const ProgramIndex &index_;

@@ -123,17 +123,9 @@ void Order::flushed(std::uint32_t covers, std::uint32_t block) {
   }
 }
 
-bool Order::putBefore(const Epoch &epoch, bool write, const View &view, Relation relation) {
-  const Put &put = puts_[epoch.agent & ~Epoch::putBit];
-  const bool byThread = put.block == view.block && put.phase == view.phase && put.thread == view.thread;
-  if (view.putChannel == put.channel && (byThread || known(put.block, put.phase, view, Relation::HappensBefore)))
-    return true; // one queue, in order
+/// True if one of the events that show that `put` is done is known, as `knows` says.
+template <typename Knows> bool Order::isDone(const Put &put, bool write, const Knows &knows) const {
   const Lane &lane = lanes_[put.lane];
-  const auto knows = [&](const Done &event) {
-    const bool seenByThread =
-        view.thread != none && event.thread == view.thread && event.block == view.block && event.phase == view.phase;
-    return seenByThread || known(event.block, event.phase, view, relation);
-  };
   const auto done = [&](const std::vector<Done> &events) {
     const auto first = std::upper_bound(events.begin(), events.end(), put.number,
                                         [](std::uint32_t number, const Done &d) { return number < d.upTo; });
@@ -142,6 +134,24 @@ bool Order::putBefore(const Epoch &epoch, bool write, const View &view, Relation
   // A flush is known at home, and soon found.
   return (!write && (done(lane.ownFlushed) || done(lane.flushed))) || done(lane.completed) ||
          std::ranges::any_of(lane.relayed, [&](const Done &event) { return event.upTo > put.number && knows(event); });
+}
+
+bool Order::putBefore(const Epoch &epoch, bool write, const View &view, Relation relation) {
+  const Put &put = puts_[epoch.agent & ~Epoch::putBit];
+  const bool byThread = put.block == view.block && put.phase == view.phase && put.thread == view.thread;
+  if (view.putChannel == put.channel && (byThread || known(put.block, put.phase, view, Relation::HappensBefore)))
+    return true; // one queue, in order
+  return isDone(put, write, [&](const Done &event) {
+    const bool seenByThread =
+        view.thread != none && event.thread == view.thread && event.block == view.block && event.phase == view.phase;
+    return seenByThread || known(event.block, event.phase, view, relation);
+  });
+}
+
+/// Exact where true: an event that all blocks of the rank know since the launch began is known to each of their views.
+bool Order::putKnownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation) {
+  return isDone(puts_[epoch.agent & ~Epoch::putBit], write,
+                [&](const Done &event) { return phaseKnownAtBegin(event.block, event.phase, rank, relation); });
 }
 
 } // namespace mscclc::passes::proof
