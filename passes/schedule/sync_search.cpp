@@ -280,6 +280,9 @@ bool SyncSearch::told(std::uint32_t number, bool weak, std::uint32_t parent, Pie
   }
   if (visible_ && (weak || m.weak))
     return m.begin != none && meeting(m.begin, parent, m.piece, bound);
+  // What its sender and the sending thread knew they received in this phase or before, and is looked at with the block.
+  if (const Reached &reached = blocks_[m.from.block]; reached.question == question_ && reached.begin > m.from.phase)
+    return false;
   if (reach(m.from, parent, m.piece, bound))
     return true;
   if (messages_[number] != question_)
