@@ -25,15 +25,20 @@ std::uint32_t addCounts(std::uint32_t a, std::uint32_t b, std::uint32_t times) {
 /// The parts of reduction `value`; where order does not count, those of its parts with the same operation instead of
 /// them, and so on.
 std::vector<CommonForms::Reader::Part> CommonForms::Reader::partsOf(ValueId value, ir::ReduceOp op) const {
-  std::map<ValueId, std::uint32_t, std::greater<>> open; // parts were made before what is made of them
   std::vector<Part> parts;
+  if (!forms_.anyOrder(op)) {
+    for (const ValueId part : values_.partsOf(value))
+      parts.push_back({part, 1});
+    return parts;
+  }
+  std::map<ValueId, std::uint32_t, std::greater<>> open; // parts were made before what is made of them
   for (const ValueId part : values_.partsOf(value))
     open[part] = addCounts(open[part], 1, 1);
   while (!open.empty()) {
     const auto [part, count] = *open.begin();
     open.erase(open.begin());
     ir::ReduceOp inner;
-    if (!forms_.anyOrder(op) || !values_.reduced(part, inner) || inner != op) {
+    if (!values_.reduced(part, inner) || inner != op) {
       parts.push_back({part, count});
       continue;
     }
@@ -49,29 +54,43 @@ CommonForms::Form CommonForms::Reader::leaf(ValueId value) {
   if (value == Values::unknown)
     return {Form::unknown, 0};
   const std::uint64_t unit = values_.unitOf(value);
-  const std::pair key{values_.contribution(value).rank, static_cast<std::uint32_t>(unit / pieces_)};
-  const auto [it, isNew] = forms_.leaves_.try_emplace(key, forms_.next_);
-  forms_.next_ += isNew;
-  return {it->second, static_cast<std::uint32_t>(unit % pieces_)};
+  const std::uint32_t rank = values_.contribution(value).rank;
+  const auto chunk = static_cast<std::size_t>(unit / pieces_);
+  if (forms_.leaves_.size() <= rank)
+    forms_.leaves_.resize(rank + 1);
+  std::vector<std::uint32_t> &leaves = forms_.leaves_[rank];
+  if (leaves.size() <= chunk)
+    leaves.resize(chunk + 1, Form::unwritten);
+  if (leaves[chunk] == Form::unwritten)
+    leaves[chunk] = forms_.next_++;
+  return {leaves[chunk], static_cast<std::uint32_t>(unit % pieces_)};
+}
+
+void CommonForms::Reader::setKnown(ValueId value, const Form &form) {
+  if (known_.size() <= value)
+    known_.resize(std::size_t{value} + 1, {notKnown, 0});
+  known_[value] = form;
 }
 
 CommonForms::Form CommonForms::Reader::of(ValueId value) {
+  if (isKnown(value))
+    return known_[value];
   std::vector<ValueId> open{value}; // no recursion: chains are as long as the program
   while (!open.empty()) {
     const ValueId top = open.back();
     ir::ReduceOp op;
-    if (known_.contains(top)) {
+    if (isKnown(top)) {
       open.pop_back();
       continue;
     }
     if (!values_.reduced(top, op)) {
-      known_[top] = leaf(top);
+      setKnown(top, leaf(top));
       continue;
     }
     const std::vector<Part> parts = partsOf(top, op);
     const std::size_t before = open.size();
     for (const Part &part : parts)
-      if (!known_.contains(part.value))
+      if (!isKnown(part.value))
         open.push_back(part.value);
     if (open.size() != before)
       continue;
@@ -83,29 +102,36 @@ CommonForms::Form CommonForms::Reader::of(ValueId value) {
       onePiece = onePiece && form.piece == piece && form.id != Form::unknown;
       forms.emplace_back(form.id, part.count);
     }
-    known_[top] = onePiece ? Form{forms_.reduction(op, forms), piece} : Form{Form::unknown, 0};
+    setKnown(top, onePiece ? Form{forms_.reduction(op, forms), piece} : Form{Form::unknown, 0});
   }
   return known_[value];
 }
 
 std::uint32_t CommonForms::reduction(ir::ReduceOp op, const std::vector<Counted> &parts) {
-  std::map<std::uint32_t, std::uint32_t> counts;
-  const auto add = [&](std::uint32_t form, std::uint32_t count) {
-    std::uint32_t &all = counts[form];
-    all = ir::isIdempotent(op) ? 1 : addCounts(all, count, 1);
-  };
+  std::vector<Counted> counted;
   for (const auto &[form, count] : parts) {
     // A part whose own reduction came to nothing, as max(x, x), may be one of this operation.
-    const auto it = reductionOf_.find(form);
-    if (anyOrder(op) && it != reductionOf_.end() && it->second->op == op)
+    const auto it = anyOrder(op) ? reductionOf_.find(form) : reductionOf_.end();
+    if (it != reductionOf_.end() && it->second->op == op)
       for (const auto &[smaller, times] : it->second->parts)
-        add(smaller, addCounts(0, count, times));
+        counted.emplace_back(smaller, addCounts(0, count, times));
     else
-      add(form, count);
+      counted.emplace_back(form, count);
   }
-  if (counts.size() == 1 && counts.begin()->second == 1)
-    return counts.begin()->first;
-  const auto [it, isNew] = reductions_.try_emplace({op, {counts.begin(), counts.end()}}, next_);
+  std::ranges::sort(counted);
+  std::size_t kept = 0;
+  for (const auto &[form, count] : counted)
+    if (kept != 0 && counted[kept - 1].first == form)
+      counted[kept - 1].second = addCounts(counted[kept - 1].second, count, 1);
+    else
+      counted[kept++] = {form, count};
+  counted.resize(kept);
+  if (ir::isIdempotent(op))
+    for (Counted &part : counted)
+      part.second = 1;
+  if (counted.size() == 1 && counted[0].second == 1)
+    return counted[0].first;
+  const auto [it, isNew] = reductions_.try_emplace({op, std::move(counted)}, next_);
   if (isNew)
     reductionOf_[next_++] = &it->first;
   return it->second;

@@ -42,11 +42,14 @@ public:
     };
     std::vector<Part> partsOf(proof::ValueId value, ir::ReduceOp op) const;
     Form leaf(proof::ValueId value);
+    bool isKnown(proof::ValueId value) const { return value < known_.size() && known_[value].id != notKnown; }
+    void setKnown(proof::ValueId value, const Form &form);
 
     CommonForms &forms_;
     const proof::Values &values_;
     const std::uint32_t pieces_;
-    std::unordered_map<proof::ValueId, Form> known_;
+    static constexpr std::uint32_t notKnown = ir::none;
+    std::vector<Form> known_; ///< [value]: values are numbered without gaps, and most of them are asked for
   };
 
 private:
@@ -62,7 +65,7 @@ private:
 
   const bool reassociate_;
   std::uint32_t next_ = Form::unknown + 1;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> leaves_; ///< (rank, chunk)
+  std::vector<std::vector<std::uint32_t>> leaves_; ///< [rank][chunk]; `unwritten` where there is none yet
   std::map<Reduction, std::uint32_t> reductions_;
   std::unordered_map<std::uint32_t, const Reduction *> reductionOf_;
 };

@@ -44,6 +44,15 @@ Piece SyncSearch::boundAfter(std::uint32_t block, std::uint32_t phase, std::uint
   return begin.always > phase || begin.now <= phase ? none : record_.bounds[block][begin.now];
 }
 
+/// When the phases that `first` is in are over; `none` if no later one begins.
+std::uint32_t SyncSearch::overAt(const Access &first) const {
+  if (first.port != none)
+    return first.time;
+  const std::vector<Begin> &begins = begins_[first.at.block];
+  const auto later = std::ranges::upper_bound(begins, first.at.phase, {}, &Begin::now);
+  return later == begins.end() ? none : record_.begun[first.at.block][later - begins.begin()];
+}
+
 bool SyncSearch::ordered(const Pair &pair, std::vector<Piece> &pieces) {
   const Answer answer = std::move(order({&pair, 1}).front());
   if (answer)
@@ -55,10 +64,11 @@ std::vector<SyncSearch::Answer> SyncSearch::order(std::span<const Pair> pairs) {
   std::vector<Answer> answers(pairs.size());
   std::vector<std::uint32_t> asked; // of pairs
   const auto ask = [&](bool visible) {
-    std::ranges::sort(asked, {}, [&](std::uint32_t p) { return record_.accesses[pairs[p].first].time; });
+    const auto overOf = [&](std::uint32_t p) { return overAt(record_.accesses[pairs[p].first]); };
+    std::ranges::sort(asked, {}, overOf);
     firsts_.clear();
     for (const std::uint32_t p : asked)
-      firsts_.push_back({&record_.accesses[pairs[p].first]});
+      firsts_.push_back({&record_.accesses[pairs[p].first], overOf(p)});
     walk(record_.accesses[pairs[0].second], visible);
     for (std::uint32_t i = 0; i < asked.size(); ++i) {
       if (firsts_[i].last == none)
@@ -97,7 +107,7 @@ void SyncSearch::walk(const Access &second, bool visible) {
   steps_.clear();
   numUnfound_ = static_cast<std::uint32_t>(firsts_.size());
   earliest_ = 0;
-  leastTime_ = first_->time;
+  leastTime_ = firsts_[0].over;
   for (std::uint32_t f = 0; f < firsts_.size(); ++f)
     unfound_[record_.rankOf[firsts_[f].access->at.block]].push_back(f);
   bool done = start(second);
@@ -120,7 +130,7 @@ bool SyncSearch::found(std::uint32_t first, std::uint32_t parent, Piece a, Piece
   while (earliest_ < firsts_.size() && firsts_[earliest_].last != none)
     ++earliest_;
   if (earliest_ < firsts_.size())
-    leastTime_ = firsts_[earliest_].access->time;
+    leastTime_ = firsts_[earliest_].over;
   return numUnfound_ == 0;
 }
 
@@ -280,6 +290,9 @@ bool SyncSearch::told(std::uint32_t number, bool weak, std::uint32_t parent, Pie
   }
   if (visible_ && (weak || m.weak))
     return m.begin != none && meeting(m.begin, parent, m.piece, bound);
+  // What its sender and the sending thread knew they received in this phase or before, and is looked at with the block.
+  if (const Reached &reached = blocks_[m.from.block]; reached.question == question_ && reached.begin > m.from.phase)
+    return false;
   if (reach(m.from, parent, m.piece, bound))
     return true;
   if (messages_[number] != question_)

@@ -8,8 +8,12 @@
 
 namespace mscclc::passes::prune {
 
-/// Goes back from one access to all those that have to come before it, no further than to the time of the earliest that
-/// it has not met. So accesses before one and the same cost one walk together, however many they are.
+/// Goes back from one access to all those that have to come before it, so accesses before one and the same cost one
+/// walk together, however many they are.
+///
+/// Lemma. The walk need not go back beyond the time when the phase of such an access ends: it is known to be over by a
+/// later phase of its block, or by a later launch of its rank, which begins no sooner. What was sent before that time
+/// tells only of what was before it, too. A port's put is the exception: who waits for it knows of the put alone.
 ///
 /// A phase that begins with a dropped piece is one with the phase before it. What a block sends tells of what was over
 /// when the sending phase began, and of what the sending thread itself has waited for; what it receives counts from
@@ -33,6 +37,7 @@ private:
   /// An access that has to come before the second one.
   struct First {
     const Access *access = nullptr;
+    std::uint32_t over = 0;    ///< time before which nobody knows that it is over
     std::uint32_t last = none; ///< the step that found it
   };
   struct Step {
@@ -52,6 +57,7 @@ private:
     return begins_[block][last].now > phase;
   }
   void update(std::uint32_t block, std::uint32_t phase);
+  std::uint32_t overAt(const Access &first) const;
   Piece boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
   void walk(const Access &second, bool visible);
   bool start(const Access &second);
@@ -77,7 +83,7 @@ private:
   std::vector<std::vector<Moment>> begunBy_; ///< [piece]: phases that begin with it
   // Of the question in progress.
   std::uint32_t question_ = 0;
-  std::vector<First> firsts_;                       ///< by time
+  std::vector<First> firsts_;                       ///< by the time when they are over
   std::vector<std::vector<std::uint32_t>> unfound_; ///< [rank]: of firsts_
   std::uint32_t numUnfound_ = 0;
   std::uint32_t earliest_ = 0;                        ///< of firsts_: the first that is not found

@@ -33,7 +33,7 @@ bool Machine::runLaunch() {
   firstReady_ = 0;
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
     blocks_[b].at = {};
-    forgetThreadClocks(b);
+    forgetThreadWaits(b);
     ready_.push_back(b);
   }
   while (firstReady_ < ready_.size()) {
@@ -99,25 +99,29 @@ bool Machine::execute(std::uint32_t b, const ir::Op &op) {
 
 void Machine::endPhase(std::uint32_t b) {
   order_.endPhase(b);
-  forgetThreadClocks(b);
+  forgetThreadWaits(b);
 }
 
-void Machine::forgetThreadClocks(std::uint32_t b) {
+void Machine::forgetThreadWaits(std::uint32_t b) {
   if (roles_.relays(b))
-    threadClocks_[b].clear();
+    threadWaits_[b].clear();
+}
+
+/// What `thread` of a block that relays has waited for in the present phase; null if nothing.
+Machine::ThreadWaits *Machine::waitsOf(std::uint32_t b, std::uint32_t thread) {
+  if (!roles_.relays(b))
+    return nullptr;
+  std::vector<ThreadWaits> &all = threadWaits_[b];
+  const auto it = std::ranges::find(all, thread, &ThreadWaits::thread);
+  return it == all.end() ? nullptr : &*it;
 }
 
 /// What `thread` knows in the present phase: beside what its block does, what it waited for itself.
 View Machine::threadView(std::uint32_t b, std::uint32_t thread) {
   View view = order_.view(b);
   view.thread = thread;
-  if (!roles_.relays(b))
-    return view;
-  clocksHere_.clear();
-  for (const ThreadClock &known : threadClocks_[b])
-    if (known.thread == thread)
-      clocksHere_.push_back(known.clock);
-  view.besides = clocksHere_;
+  if (const ThreadWaits *waits = waitsOf(b, thread))
+    view.besides = waits->clocks;
   return view;
 }
 
@@ -136,13 +140,16 @@ Machine::Sent Machine::sendOf(std::uint32_t b, std::uint32_t thread, bool relaxe
   const ThreadRoles::Turn *turn = roles_.turn(b, blocks_[b].at.op(), thread);
   if (!turn) {
     const View view = threadView(b, thread);
-    Sent sent{order_.send(b, relaxed, view.besides)};
+    ThreadWaits *waits = waitsOf(b, thread);
+    if (waits && waits->inNode != waits->clocks.size()) {
+      waits->node = order_.nodeOf(std::span(waits->clocks).subspan(waits->inNode), waits->node);
+      waits->inNode = static_cast<std::uint32_t>(waits->clocks.size());
+    }
+    Sent sent{order_.send(b, relaxed, view.besides, waits ? waits->node : none)};
     if (portChannel != none)
       sent.covers = order_.putsCovered(portChannel, view);
-    if (roles_.relays(b))
-      for (const ThreadClock &known : threadClocks_[b])
-        if (known.thread == thread)
-          sent.relayed = order_.joinCovers(known.covers, sent.relayed);
+    if (waits)
+      sent.relayed = waits->covers;
     return sent;
   }
   // Any of the sends of the phase may come first: until the last has come, only what all of them tell is certain.
@@ -219,7 +226,12 @@ bool Machine::wait(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, b
       return;
     MessageClock clock = sent.clock;
     clock.weak |= relaxed;
-    threadClocks_[b].push_back({thread, clock, order_.joinCovers(sent.covers, sent.relayed)});
+    ThreadWaits *waits = waitsOf(b, thread);
+    if (!waits)
+      waits = &threadWaits_[b].emplace_back(thread);
+    waits->clocks.push_back(clock);
+    for (const std::uint32_t covers : {sent.covers, sent.relayed})
+      waits->covers = order_.joinCovers(covers, waits->covers);
   };
   if (const SharedSync *parties = premises_.shared(queue))
     return waitShared(b, queue, *parties, take);
@@ -285,7 +297,7 @@ bool Machine::barrier(std::uint32_t b, const ir::Op &op) {
     return false;
   order_.barrier(met);
   for (const std::uint32_t other : met) {
-    forgetThreadClocks(other);
+    forgetThreadWaits(other);
     if (other != b)
       ready_.push_back(other);
   }

@@ -133,7 +133,7 @@ private:
   void signalAll(std::uint32_t block, const ir::Op &op, bool relaxed);
   bool barrier(std::uint32_t block, const ir::Op &op);
   void endPhase(std::uint32_t block);
-  void forgetThreadClocks(std::uint32_t block);
+  void forgetThreadWaits(std::uint32_t block);
   void flushAll(std::uint32_t block, const ir::Op &op);
   View threadView(std::uint32_t block, std::uint32_t thread);
   void block(std::uint32_t block, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id);
@@ -214,14 +214,17 @@ private:
   std::unordered_map<std::uint32_t, SharedQueue> shared_;
   std::set<std::uint32_t> noTurns_, outOfTurn_;
   ir::Meetings<std::uint32_t> meetings_; ///< of blocks
-  struct ThreadClock {
-    std::uint32_t thread;
-    MessageClock clock;
-    std::uint32_t covers; ///< port puts that are complete with it
+  /// What one thread of a block has waited for in the block's present phase. What it sends tells all of that: by one
+  /// node and one list, which grow by what is new, so that all waits and sends of a phase cost no more than their sum.
+  struct ThreadWaits {
+    std::uint32_t thread = 0;
+    std::vector<MessageClock> clocks;
+    std::uint32_t node = none; ///< of the first `inNode` clocks
+    std::uint32_t inNode = 0;
+    std::uint32_t covers = none; ///< port puts that are complete with these, of each lane once
   };
-  std::unordered_map<std::uint32_t, std::vector<ThreadClock>>
-      threadClocks_;                     ///< of blocks that relay, in their present phase
-  std::vector<MessageClock> clocksHere_; ///< of them, those of one thread
+  ThreadWaits *waitsOf(std::uint32_t block, std::uint32_t thread);
+  std::unordered_map<std::uint32_t, std::vector<ThreadWaits>> threadWaits_; ///< of blocks that relay
   std::vector<std::uint32_t> ready_;
   std::size_t firstReady_ = 0;
 

@@ -29,10 +29,13 @@ void Order::readAfter(const Epoch &write, const View &view) {
     to = {from.chain, chainLengths_[from.chain]++};
 }
 
-void Order::keepBesides(MessageClock &clock, std::span<const MessageClock> besides) {
-  clock.besides = logs_.newNode();
-  for (const MessageClock &known : besides)
-    logs_.addToNode(known);
+std::uint32_t Order::nodeOf(std::span<const MessageClock> clocks, std::uint32_t earlier) {
+  const std::uint32_t node = logs_.newNode();
+  if (earlier != none)
+    logs_.addToNode({earlier, 0, 0, false});
+  for (const MessageClock &clock : clocks)
+    logs_.addToNode(clock);
+  return node;
 }
 
 void Order::receive(std::uint32_t block, const MessageClock &clock, bool relaxed) {
@@ -198,6 +201,14 @@ bool Order::knownDirectly(std::uint32_t block, std::uint32_t phase, const View &
         return true;
   state.looked += view.length - state.launchLength;
   return false;
+}
+
+bool Order::phaseKnownAtBegin(std::uint32_t block, std::uint32_t phase, std::uint32_t rank, Relation relation) {
+  const bool answer = index_.rankOf(block) == rank ? phase < blocks_[block].meetPhase
+                                                   : search_.knownAtBegin(block, phase, rank, relation);
+  if (watcher_ && answer)
+    watcher_->answered(block, phase, view(index_.block(rank, 0)), relation, answer);
+  return answer;
 }
 
 std::uint64_t Order::numPhases() const {

@@ -66,32 +66,29 @@ public:
     return knownDirectly(block, phase, view, relation);
   }
   /// True if all blocks of `rank` know since the present launch began that access `epoch` is over, or see it. False
-  /// where that takes a closer look.
-  bool knownAtBegin(const Epoch &epoch, std::uint32_t rank, Relation relation) {
-    if (epoch.isPut())
-      return false;
-    const bool answer = index_.rankOf(epoch.agent) == rank
-                            ? epoch.phase < blocks_[epoch.agent].meetPhase
-                            : search_.knownAtBegin(epoch.agent, epoch.phase, rank, relation);
-    if (watcher_ && answer) [[unlikely]]
-      watcher_->answered(epoch.agent, epoch.phase, view(index_.block(rank, 0)), relation, answer);
-    return answer;
+  /// where that takes a closer look. `write`: whether it wrote.
+  bool knownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation) {
+    return epoch.isPut() ? putKnownAtBegin(epoch, write, rank, relation)
+                         : phaseKnownAtBegin(epoch.agent, epoch.phase, rank, relation);
   }
 
   /// The block of `view` reads in its phase what `write` wrote, visible to it.
   void readAfter(const Epoch &write, const View &view);
 
   /// A message clock of `block`; `relaxed`: it makes nothing of this launch visible. `besides`: what the sending thread
-  /// or operation knows more than its block.
-  MessageClock send(std::uint32_t block, bool relaxed, std::span<const MessageClock> besides = {}) {
+  /// or operation knows more than its block. `node`: has been made of that, or none has.
+  MessageClock send(std::uint32_t block, bool relaxed, std::span<const MessageClock> besides = {},
+                    std::uint32_t node = none) {
     blocks_[block].toldPhase = blocks_[block].phase;
     MessageClock clock{block, blocks_[block].phase, blocks_[block].length, relaxed};
     if (!besides.empty())
-      keepBesides(clock, besides);
+      clock.besides = node != none ? node : nodeOf(besides);
     if (watcher_) [[unlikely]]
       watcher_->sent(clock, besides);
     return clock;
   }
+  /// A node that tells all of `clocks`, and what node `earlier` tells, if there is one.
+  std::uint32_t nodeOf(std::span<const MessageClock> clocks, std::uint32_t earlier = none);
   /// `block` has waited for `clock`; effective from its next phase.
   void receive(std::uint32_t block, const MessageClock &clock, bool relaxed);
 
@@ -121,7 +118,7 @@ public:
   void completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
   /// The same by hand of another thread, which had waited and told so in one phase.
   void relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
-  /// Both lists of covers as one.
+  /// Both lists of covers as one, which names no lane twice if `more` does not.
   std::uint32_t joinCovers(std::uint32_t covers, std::uint32_t more);
   void flushed(std::uint32_t covers, std::uint32_t block);
   std::uint32_t blockOf(const Epoch &epoch) const {
@@ -179,9 +176,11 @@ private:
     return phase < b.launchPhase || phase < b.toldPhase || index_.rankOf(block) == index_.rankOf(view.block);
   }
   bool knownDirectly(std::uint32_t block, std::uint32_t phase, const View &view, Relation relation);
-  void keepBesides(MessageClock &clock, std::span<const MessageClock> besides);
   static void addDone(std::vector<Done> &events, const Done &event);
+  bool phaseKnownAtBegin(std::uint32_t block, std::uint32_t phase, std::uint32_t rank, Relation relation);
   bool putBefore(const Epoch &epoch, bool write, const View &view, Relation relation);
+  bool putKnownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation);
+  template <typename Knows> bool isDone(const Put &put, bool write, const Knows &knows) const;
   void meet(std::span<const std::uint32_t> blocks);
 
   const ProgramIndex &index_;
@@ -199,6 +198,7 @@ private:
   std::vector<std::uint32_t> firstLane_; // [channel], empty without puts
   std::vector<Lane> lanes_;
   std::vector<Cover> covers_;
+  std::vector<std::uint32_t> news_; ///< [lane], of joinCovers: puts that the one list covers and the other does not
   std::uint64_t edges_ = 0;
 };
 

@@ -6,7 +6,7 @@
 #include "passes/verify/order.h"
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 namespace mscclc::passes::proof {
 
@@ -62,30 +62,54 @@ void Order::completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t 
     addDone(lanes_[covers_[covers].lane].completed, {covers_[covers].upTo, waiter, blocks_[waiter].phase, thread});
 }
 
+/// Lemma. Of two events of one block the later one tells nothing if the earlier one covers as much and is of the same
+/// thread or of an earlier phase. For who knows that a phase is over knows it of those before; and a thread that goes
+/// on in a phase knows what it saw in it, and that earlier phases are over.
 void Order::relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread) {
-  for (; covers != none; covers = covers_[covers].next)
-    lanes_[covers_[covers].lane].relayed.push_back({covers_[covers].upTo, waiter, blocks_[waiter].phase, thread});
+  const std::uint32_t phase = blocks_[waiter].phase;
+  for (; covers != none; covers = covers_[covers].next) {
+    const auto [lane, upTo, next] = covers_[covers];
+    std::vector<Done> &events = lanes_[lane].relayed;
+    if (!events.empty() && events.back().block == waiter && events.back().upTo >= upTo &&
+        (events.back().phase < phase || events.back().thread == thread))
+      continue;
+    events.push_back({upTo, waiter, phase, thread});
+  }
 }
 
 /// Relays join what they were told by relays: lists that named a lane as often as it was told of would double with
-/// each of them.
+/// each of them. What is new goes before the old list, of which only the part is copied in which a lane is covered less
+/// far: a thread's list is mostly much longer than what one message adds.
 std::uint32_t Order::joinCovers(std::uint32_t covers, std::uint32_t more) {
-  std::map<std::uint32_t, std::uint32_t> upTo; // by lane
-  for (std::uint32_t c = more; c != none; c = covers_[c].next)
-    upTo[covers_[c].lane] = std::max(upTo[covers_[c].lane], covers_[c].upTo);
-  bool isNew = false;
-  for (; covers != none; covers = covers_[covers].next)
-    if (std::uint32_t &known = upTo[covers_[covers].lane]; known < covers_[covers].upTo) {
-      known = covers_[covers].upTo;
-      isNew = true;
-    }
-  if (!isNew)
-    return more;
-  std::uint32_t joined = none;
-  for (const auto &[lane, puts] : upTo) {
-    covers_.push_back({lane, puts, joined});
-    joined = static_cast<std::uint32_t>(covers_.size() - 1);
+  news_.resize(lanes_.size());
+  std::uint32_t numNews = 0;
+  for (std::uint32_t c = covers; c != none; c = covers_[c].next) {
+    numNews += news_[covers_[c].lane] == 0;
+    news_[covers_[c].lane] = std::max(news_[covers_[c].lane], covers_[c].upTo);
   }
+  std::uint32_t rest = more; // of the old list: after the last cover that a new one replaces
+  for (std::uint32_t c = more; c != none && numNews != 0; c = covers_[c].next) {
+    std::uint32_t &upTo = news_[covers_[c].lane];
+    if (upTo > covers_[c].upTo) {
+      rest = covers_[c].next;
+    } else if (upTo != 0) {
+      upTo = 0;
+      --numNews;
+    }
+  }
+  if (numNews == 0)
+    return more;
+  std::uint32_t joined = rest;
+  const auto add = [&](std::uint32_t lane, std::uint32_t upTo) {
+    covers_.push_back({lane, upTo, joined});
+    joined = static_cast<std::uint32_t>(covers_.size() - 1);
+  };
+  for (std::uint32_t c = more; c != rest; c = covers_[c].next)
+    if (news_[covers_[c].lane] == 0)
+      add(covers_[c].lane, covers_[c].upTo);
+  for (std::uint32_t c = covers; c != none; c = covers_[c].next)
+    if (std::uint32_t &upTo = news_[covers_[c].lane]; upTo != 0)
+      add(covers_[c].lane, std::exchange(upTo, 0));
   return joined;
 }
 
@@ -99,17 +123,9 @@ void Order::flushed(std::uint32_t covers, std::uint32_t block) {
   }
 }
 
-bool Order::putBefore(const Epoch &epoch, bool write, const View &view, Relation relation) {
-  const Put &put = puts_[epoch.agent & ~Epoch::putBit];
-  const bool byThread = put.block == view.block && put.phase == view.phase && put.thread == view.thread;
-  if (view.putChannel == put.channel && (byThread || known(put.block, put.phase, view, Relation::HappensBefore)))
-    return true; // one queue, in order
+/// True if one of the events that show that `put` is done is known, as `knows` says.
+template <typename Knows> bool Order::isDone(const Put &put, bool write, const Knows &knows) const {
   const Lane &lane = lanes_[put.lane];
-  const auto knows = [&](const Done &event) {
-    const bool seenByThread =
-        view.thread != none && event.thread == view.thread && event.block == view.block && event.phase == view.phase;
-    return seenByThread || known(event.block, event.phase, view, relation);
-  };
   const auto done = [&](const std::vector<Done> &events) {
     const auto first = std::upper_bound(events.begin(), events.end(), put.number,
                                         [](std::uint32_t number, const Done &d) { return number < d.upTo; });
@@ -118,6 +134,24 @@ bool Order::putBefore(const Epoch &epoch, bool write, const View &view, Relation
   // A flush is known at home, and soon found.
   return (!write && (done(lane.ownFlushed) || done(lane.flushed))) || done(lane.completed) ||
          std::ranges::any_of(lane.relayed, [&](const Done &event) { return event.upTo > put.number && knows(event); });
+}
+
+bool Order::putBefore(const Epoch &epoch, bool write, const View &view, Relation relation) {
+  const Put &put = puts_[epoch.agent & ~Epoch::putBit];
+  const bool byThread = put.block == view.block && put.phase == view.phase && put.thread == view.thread;
+  if (view.putChannel == put.channel && (byThread || known(put.block, put.phase, view, Relation::HappensBefore)))
+    return true; // one queue, in order
+  return isDone(put, write, [&](const Done &event) {
+    const bool seenByThread =
+        view.thread != none && event.thread == view.thread && event.block == view.block && event.phase == view.phase;
+    return seenByThread || known(event.block, event.phase, view, relation);
+  });
+}
+
+/// Exact where true: an event that all blocks of the rank know since the launch began is known to each of their views.
+bool Order::putKnownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation) {
+  return isDone(puts_[epoch.agent & ~Epoch::putBit], write,
+                [&](const Done &event) { return phaseKnownAtBegin(event.block, event.phase, rank, relation); });
 }
 
 } // namespace mscclc::passes::proof

@@ -21,7 +21,8 @@ bool ScratchHistory::overAtBegin(std::uint32_t rank, const View &view) {
     return known.over;
   known.launch = launch;
   known.over = std::ranges::all_of(ranks_[rank].all, [&](const Noted &noted) {
-    return order_.knownAtBegin(noted.by, asks, noted.writes ? Relation::Visibility : Relation::HappensBefore);
+    return order_.knownAtBegin(noted.by, noted.writes, asks,
+                               noted.writes ? Relation::Visibility : Relation::HappensBefore);
   });
   return known.over;
 }

@@ -136,6 +136,40 @@ TEST_CASE("at another message size, scratch lies elsewhere") {
   CHECK(prove(told.program).result.proven);
 }
 
+TEST_CASE("a port may still send from scratch where a launch of another size writes, until its rank tells of a flush") {
+  enum Tells { BeforeFlush, AfterFlush, InSameLaunch };
+  const auto make = [](Tells tells) {
+    Plan p(CollectiveKind::Custom, 2, 1, 1, false, 2);
+    p.program.collective.expectations = {{0, 0, {{1, 0}}, noLoc}};
+    p.connectAll();
+    const std::uint32_t port = p.channel(0, 1, ChannelType::Port);
+    p.channel(1, 0, ChannelType::Port);
+    Block a = p.on(0), b = p.on(1);
+    if (tells == AfterFlush)
+      a.flush({port}).nop();
+    a.relaxedSignal({0});
+    if (tells == BeforeFlush)
+      a.flush({port});
+    a.nop().copy(scratch(1), in(0)).nop();
+    a.remote(OpKind::Put, {a.of(1, BufferKind::Scratch, 0, 1, ChannelType::Port)}, {scratch(1)}, ChannelType::Port,
+             {port});
+    a.wait({0}).nop().copy(out(0), scratch(0));
+    b.relaxedWait({0}).nop().remote(OpKind::Put, {b.of(0, BufferKind::Scratch, 0)}, {in(0)}).nop().signal({0});
+    p.on(1, 1).nop(); // what rank 1 was told in a launch, all its blocks know in the next
+    if (tells == InSameLaunch)
+      a.flush({port});
+    if (tells != AfterFlush) {
+      a.nop().signal({0});
+      b.wait({0});
+    }
+    return p.program;
+  };
+  CHECK(prove(make(BeforeFlush)).has("size_change_race"));
+  CHECK(prove(ofSize(make(BeforeFlush), 64, 64)).result.proven);
+  CHECK(prove(make(AfterFlush)).result.proven);
+  CHECK(prove(make(InSameLaunch)).result.proven);
+}
+
 TEST_CASE("a handshake at the start orders launches of all sizes, packets need the double scratch") {
   for (const std::uint32_t n : {2u, 3u, 4u}) {
     CHECK(prove(allReducePackets(n, true).program).result.proven);
