@@ -72,11 +72,11 @@ public:
     uses_.push_back({resource, bytes});
     slot = static_cast<std::uint32_t>(uses_.size());
   }
-  /// As weights of a flow of `payload` bytes.
-  std::vector<FluidNetwork::Use> of(double payload) && {
+  /// As weights of `lanes` flows of `payload` bytes, taken as one.
+  std::vector<FluidNetwork::Use> of(double payload, std::uint32_t lanes) && {
     for (FluidNetwork::Use &use : uses_) {
       slots_[use.resource] = 0;
-      use.weight /= payload;
+      use.weight = use.weight / payload * lanes;
     }
     return std::move(uses_);
   }
@@ -86,9 +86,10 @@ private:
   std::vector<FluidNetwork::Use> uses_;
 };
 
-Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network)
+Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network,
+             std::uint32_t lanes)
     : program_(program), machine_(machine), runner_(runner),
-      threads_(runner == Runner::Kernel ? ir::kernelThreads(program) : program.threadsPerBlock) {
+      threads_(runner == Runner::Kernel ? ir::kernelThreads(program) : program.threadsPerBlock), lanes_(lanes) {
   const MachineParameters &p = machine.parameters;
   const std::uint32_t ranks = static_cast<std::uint32_t>(program.ranks.size());
   for (std::uint32_t r = 0; r < ranks; ++r) {
@@ -208,7 +209,7 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
     });
   }
   const double payload = static_cast<double>(cost.bytes);
-  cost.uses = std::move(uses).of(payload);
+  cost.uses = std::move(uses).of(payload, lanes_);
   cost.cap = blockCap(op, payload, operands);
   cost.latency = dataLatency(op, operands);
   return cost;
@@ -235,7 +236,7 @@ DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::
     uses.add(nicIn_[owner], scale);
     cost.latency = us(p.nicLatency);
   }
-  cost.uses = std::move(uses).of(1);
+  cost.uses = std::move(uses).of(1, lanes_);
   return cost;
 }
 

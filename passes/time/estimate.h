@@ -38,8 +38,14 @@ struct LaunchFigures {
   Time total = 0;       ///< as in Estimate; infinity where it is not complete
   double linkBytes = 0; ///< line bytes on the busiest link or network card, one direction
 };
+/// `lanes`: copies of each block that the program may have (areLanes()); then one of them is walked.
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
-                            std::uint64_t messageBytes);
+                            std::uint64_t messageBytes, std::uint32_t lanes = 1);
+
+/// True if the blocks of each rank are runs of `lanes` that do the same with channels, semaphores, barriers and chunks
+/// of their own, as replicate-instances leaves them, so that they take the same time. Not where ports are used: what
+/// lanes leave to their rank's proxy, it does one after the other.
+bool areLanes(const ir::Program &program, std::uint32_t lanes);
 
 /// The `total` alone.
 Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes);

@@ -29,9 +29,11 @@ void PacketTimes::forCells(std::uint32_t rank, const ir::ThreadBlock &block, con
   });
 }
 
-PacketTimes::PacketTimes(const ir::Program &program) : program_(program), cells_(program.ranks.size()) {
+PacketTimes::PacketTimes(const ir::Program &program, std::uint32_t lanes)
+    : program_(program), cells_(program.ranks.size()) {
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
-    for (const ir::ThreadBlock &block : program.ranks[r].blocks)
+    for (std::size_t b = 0; b < program.ranks[r].blocks.size(); b += lanes) {
+      const ir::ThreadBlock &block = program.ranks[r].blocks[b];
       ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
         if (ir::isPacketOp(block.ops[o].kind))
           forCells(r, block, block.ops[o], false, [&](Cell &cell) {
@@ -39,6 +41,7 @@ PacketTimes::PacketTimes(const ir::Program &program) : program_(program), cells_
             cell.inPipeline |= header != ir::none;
           });
       });
+    }
 }
 
 std::uint32_t PacketTimes::enter(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,

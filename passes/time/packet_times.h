@@ -17,7 +17,8 @@ namespace mscclc::passes::time {
 
 class PacketTimes {
 public:
-  explicit PacketTimes(const ir::Program &program);
+  /// `lanes`: see WalkOptions.
+  explicit PacketTimes(const ir::Program &program, std::uint32_t lanes = 1);
 
   /// An operation that reads packets.
   struct Reader {

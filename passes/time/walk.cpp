@@ -16,8 +16,9 @@ bool isPortPut(const ir::Op &op) {
 
 Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
            WalkOptions options)
-    : index_(index), costs_(costs), network_(network), bytes_(bytes), options_(options), packets_(index.program),
-      credits_(index), waiting_(index.numQueues()), meetings_(index), proxies_(index.numRanks()) {
+    : index_(index), costs_(costs), network_(network), bytes_(bytes), options_(options),
+      packets_(index.program, options.lanes), credits_(index), waiting_(index.numQueues()), meetings_(index),
+      proxies_(index.numRanks()) {
   for (std::uint32_t number = 0; number < index_.numBlocks(); ++number) {
     Block block;
     block.number = number;
@@ -30,6 +31,8 @@ Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &netw
 void Walk::reserve() {
   std::size_t spans = 0, parts = 0;
   for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+    if (index_.idOf(b) % options_.lanes != 0)
+      continue;
     const ir::ThreadBlock &block = index_.ops(b);
     ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
       const std::size_t times = header == ir::none ? 1 : iterations(block.ops[header]);
@@ -52,6 +55,10 @@ Timeline Walk::run(Timeline memory) {
   const MachineParameters &p = costs_.parameters();
   const Time start = Costs::us(p.launch + (costs_.runner() == Runner::Executor ? p.planLoad : 0));
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    if (index_.idOf(b) % options_.lanes != 0) {
+      blocks_[b].state = Block::Ended;
+      continue;
+    }
     newPhase(blocks_[b], {start, {}});
     at(start, EventKind::Step, b);
   }

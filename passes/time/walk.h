@@ -30,6 +30,9 @@ struct WalkOptions {
   bool free = false;
   /// Keeps messages and rates in the timeline.
   bool record = false;
+  /// Of each rank's blocks, every so many are copies of each other (areLanes()), and the first of them is walked for
+  /// all. What it moves has to count as often: see Costs.
+  std::uint32_t lanes = 1;
 };
 
 class Walk {
