@@ -90,6 +90,7 @@ public:
     std::optional<Score> score;        ///< none: refused
     ir::Program program = {};          ///< after Goal::shared
     std::vector<PassRecord> done = {}; ///< if it may be used
+    bool isStuck = false;              ///< refused in Goal::shared
   };
 
   /// The best of all that were tried; null if none was taken.
@@ -263,19 +264,46 @@ private:
     return result.ok ? std::optional(std::move(result.records)) : std::nullopt;
   }
 
+  /// A candidate that has been through Goal::shared, and differs in nothing that these passes read; null if none has.
+  const Tried *scheduledAlike(const Open &open) const {
+    for (const Tried &one : tried_) {
+      Open other = one.open;
+      other.instances = open.instances;
+      if (other == open && (one.isStuck || !one.done.empty()))
+        return &one;
+    }
+    return nullptr;
+  }
+
+  /// Takes `program` through Goal::shared. False if a pass refuses it.
+  bool schedule(Tried &tried, ir::Program &program, ir::DiagnosticEngine &silent) const {
+    if (const Tried *alike = scheduledAlike(tried.open)) {
+      tried.isStuck = alike->isStuck;
+      if (tried.isStuck)
+        return false;
+      program = alike->program;
+      program.instances = tried.open.instances;
+      tried.done = alike->done;
+      tried.program = program;
+      return true;
+    }
+    auto done = run(goal_.shared, program, silent);
+    tried.isStuck = !done;
+    if (done && silent.numWarnings() == 0) { // else they are still to be said
+      tried.done = std::move(*done);
+      tried.program = program;
+    }
+    return !tried.isStuck;
+  }
+
   std::optional<Score> time(Tried &tried) const {
     ir::Program program = program_;
     ir::DiagnosticEngine silent;
     apply(tried.open, program);
     std::string_view rest = goal_.passes;
     if (!goal_.shared.empty()) {
-      auto done = run(goal_.shared, program, silent);
-      if (!done)
+      if (!schedule(tried, program, silent))
         return std::nullopt;
-      if (silent.numWarnings() == 0) { // else they are still to be said
-        tried.done = std::move(*done);
-        tried.program = program;
-      }
       rest.remove_prefix(goal_.shared.size() + 1);
     }
     if (!run(rest, program, silent) || time::cannotRun(program, machine_))
@@ -286,7 +314,8 @@ private:
         return std::nullopt;
     if (mostTried_ == 1)
       return Score{};
-    const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes);
+    const time::LaunchFigures figures =
+        time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes, tried.open.instances);
     Score score{figures.total, figures.linkBytes, 0, 0};
     for (const ir::Rank &rank : program.ranks) {
       score.blocks += rank.blocks.size();
