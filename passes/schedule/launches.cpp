@@ -180,15 +180,18 @@ private:
     over_[question + 1] = over_[question + 1] || writes;
     if (clocks_.covers(known_[own], allOver_[touch.rank]))
       return;
+    bool awaitsBlocks = false; // of the rank that scratch is of
     for (const Use &use : uses_[touch.rank]) {
       const std::uint32_t user = nodes_.rankOf(use.agent);
       const std::uint32_t needed = std::max(writes ? use.reads : 0, use.writes);
       if (needed == 0 || user == rank)
         continue;
       require(n, use.agent, needed);
-      if (user != touch.rank && use.writes != 0 && touch.rank != rank)
+      if (!awaitsBlocks && user != touch.rank && use.writes != 0 && touch.rank != rank) {
+        awaitsBlocks = true;
         for (auto [agent, last] = nodes_.agentsOf(touch.rank); agent < last; ++agent)
           require(n, agent, nodes_.lengthOf(agent));
+      }
     }
   }
   /// Node `n` begins when `count` nodes of `agent` in the first launch are over, or else waits for its launch.
