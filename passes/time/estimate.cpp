@@ -57,7 +57,7 @@ Iterations iterationsOf(const ir::Program &program, const MessageBytes &bytes) {
 Timeline walk(const ir::ProgramIndex &index, const Machine &machine, Runner runner, const MessageBytes &bytes,
               WalkOptions options, Timeline memory) {
   FluidNetwork network;
-  const Costs costs(index.program, machine, runner, network, options.lanes);
+  const Costs costs(index.program, machine, runner, network, options.folding);
   return Walk(index, costs, network, bytes, options).run(std::move(memory));
 }
 
@@ -95,25 +95,6 @@ double bytesOnBusiestLink(const Timeline &timeline) {
     if (isLink(traffic.kind))
       most = std::max(most, traffic.bytes);
   return most;
-}
-
-/// True if `block` does the same as `first`, and names everything of its own by numbers that are `lane` higher.
-bool isLane(const ir::ThreadBlock &first, const ir::ThreadBlock &block, std::uint32_t lane) {
-  const auto isShifted = [lane](auto a, auto b) { return b == a + lane; };
-  return std::ranges::equal(first.ops, block.ops,
-                            [&](const ir::Op &a, const ir::Op &b) {
-                              return a.kind == b.kind && a.channelType == b.channelType && a.reduceOp == b.reduceOp &&
-                                     a.firstChunk == b.firstChunk && a.numSrcs == b.numSrcs && a.numDsts == b.numDsts &&
-                                     a.firstId == b.firstId && a.numIds == b.numIds && a.groupIndex == b.groupIndex &&
-                                     a.groupSize == b.groupSize && a.count == b.count && a.bodySize == b.bodySize &&
-                                     (a.kind == ir::OpKind::Barrier ? isShifted(a.imm, b.imm) : a.imm == b.imm);
-                            }) &&
-         std::ranges::equal(first.chunks, block.chunks,
-                            [&](const ir::Chunk &a, const ir::Chunk &b) {
-                              return a.space == b.space && a.size == b.size &&
-                                     (a.space == ir::ChunkSpace::Switch ? isShifted(a.id, b.id) : a.id == b.id);
-                            }) &&
-         std::ranges::equal(first.ids, block.ids, isShifted);
 }
 
 } // namespace
@@ -162,29 +143,15 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
   return result;
 }
 
-bool areLanes(const ir::Program &program, std::uint32_t lanes) {
-  if (lanes <= 1)
-    return lanes == 1;
-  return std::ranges::all_of(program.ranks, [&](const ir::Rank &rank) {
-    if (!rank.portPeers.empty() || rank.blocks.size() % lanes != 0)
-      return false;
-    for (std::size_t b = 0; b < rank.blocks.size(); ++b)
-      if (!isLane(rank.blocks[b - b % lanes], rank.blocks[b], static_cast<std::uint32_t>(b % lanes)))
-        return false;
-    return true;
-  });
-}
-
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
-                            std::uint64_t messageBytes, std::uint32_t lanes) {
+                            std::uint64_t messageBytes, Folding most) {
   ir::requireBlocks(program);
-  if (!areLanes(program, lanes))
-    lanes = 1;
   const MessageBytes bytes(program, messageBytes);
   const Iterations iterations = iterationsOf(program, bytes);
   const ir::ProgramIndex index(program);
+  const Folding folding{areLanes(program, most.lanes) ? most.lanes : 1, most.ranks && areRanksAlike(index, machine)};
   const auto walked = [&](std::uint64_t most) -> LaunchFigures {
-    const Timeline timeline = walk(index, machine, runner, bytes, {.mostIterations = most, .lanes = lanes}, {});
+    const Timeline timeline = walk(index, machine, runner, bytes, {.mostIterations = most, .folding = folding}, {});
     if (!timeline.complete)
       return {std::numeric_limits<Time>::infinity(), 0};
     return {timeline.end, bytesOnBusiestLink(timeline)};

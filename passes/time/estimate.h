@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/time/costs.h"
+#include "passes/time/folding.h"
 #include "passes/time/machine.h"
 #include "passes/time/timeline.h"
 
@@ -38,14 +39,9 @@ struct LaunchFigures {
   Time total = 0;       ///< as in Estimate; infinity where it is not complete
   double linkBytes = 0; ///< line bytes on the busiest link or network card, one direction
 };
-/// `lanes`: copies of each block that the program may have (areLanes()); then one of them is walked.
+/// `most`: what is walked for the rest of the program where the program allows that (areLanes(), areRanksAlike()).
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
-                            std::uint64_t messageBytes, std::uint32_t lanes = 1);
-
-/// True if the blocks of each rank are runs of `lanes` that do the same with channels, semaphores, barriers and chunks
-/// of their own, as replicate-instances leaves them, so that they take the same time. Not where ports are used: what
-/// lanes leave to their rank's proxy, it does one after the other.
-bool areLanes(const ir::Program &program, std::uint32_t lanes);
+                            std::uint64_t messageBytes, Folding most = {});
 
 /// The `total` alone.
 Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes);

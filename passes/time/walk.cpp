@@ -17,7 +17,7 @@ bool isPortPut(const ir::Op &op) {
 Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
            WalkOptions options)
     : index_(index), costs_(costs), network_(network), bytes_(bytes), options_(options),
-      packets_(index.program, options.lanes), credits_(index), waiting_(index.numQueues()), meetings_(index),
+      packets_(index.program, options.folding), credits_(index), waiting_(index.numQueues()), meetings_(index),
       proxies_(index.numRanks()) {
   for (std::uint32_t number = 0; number < index_.numBlocks(); ++number) {
     Block block;
@@ -31,7 +31,7 @@ Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &netw
 void Walk::reserve() {
   std::size_t spans = 0, parts = 0;
   for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
-    if (index_.idOf(b) % options_.lanes != 0)
+    if (!walks(b))
       continue;
     const ir::ThreadBlock &block = index_.ops(b);
     ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
@@ -55,7 +55,7 @@ Timeline Walk::run(Timeline memory) {
   const MachineParameters &p = costs_.parameters();
   const Time start = Costs::us(p.launch + (costs_.runner() == Runner::Executor ? p.planLoad : 0));
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
-    if (index_.idOf(b) % options_.lanes != 0) {
+    if (!walks(b)) {
       blocks_[b].state = Block::Ended;
       continue;
     }
@@ -311,7 +311,7 @@ void Walk::synchronise(const Act &act, const ir::Op &op, Time from) {
   case ir::OpStep::Give: {
     if (ir::isSemaphoreOp(op.kind)) {
       answer(act.self, {from, {}});
-      post(index_.queue(rank, op, id), {from + Costs::us(p.barrier), act.self});
+      post(rank, op, id, {from + Costs::us(p.barrier), act.self});
       return;
     }
     if (op.channelType == ir::ChannelType::Port) {
@@ -324,7 +324,7 @@ void Walk::synchronise(const Act &act, const ir::Op &op, Time from) {
     const bool fences = op.kind == ir::OpKind::Signal && act.stores >= 0;
     const Time sent = fences ? std::max(from, act.stores + Costs::us(p.fence)) : from;
     answer(act.self, {sent, {}});
-    post(index_.queue(rank, op, id), {sent + Costs::us(p.storeVisible), act.self});
+    post(rank, op, id, {sent + Costs::us(p.storeVisible), act.self});
     return;
   }
   case ir::OpStep::Drain:
@@ -350,10 +350,14 @@ void Walk::take(std::uint32_t queue, SpanPart waiter) {
     waiting_.push(queue, waiter);
 }
 
-/// Nothing through a channel without a pair, which nobody waits on.
-void Walk::post(std::uint32_t queue, Moment moment) {
+/// Adds to the queue of one of the operation's ids. Nothing through a channel without a pair, which nobody waits on.
+void Walk::post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment moment) {
+  std::uint32_t queue = index_.queue(rank, op, id);
   if (queue == ir::none)
     return;
+  // What rank 0 tells another rank, yet another tells rank 0.
+  if (options_.folding.ranks && !ir::isSemaphoreOp(op.kind))
+    queue -= index_.channel(op.channelType, index_.rankOfChannel(queue), 0) - index_.channel(op.channelType, 0, 0);
   if (waiting_.empty(queue))
     credits_.give(queue, moment);
   else
