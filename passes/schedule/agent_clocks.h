@@ -31,7 +31,7 @@ public:
   std::uint32_t at(const Clock &clock, std::uint32_t agent) const {
     return clock.list_ ? page(clock.list_->pages[agent / width])[agent % width] : 0;
   }
-  /// Makes the count of `agent` at least `count`.
+  /// Makes the count of `agent` at least `count`, which is less than 2³¹.
   void raise(Clock &clock, std::uint32_t agent, std::uint32_t count);
   /// Makes all counts at least those of `other`.
   void join(Clock &clock, const Clock &other);
@@ -45,6 +45,7 @@ private:
 
   Page &page(std::uint32_t number) { return slabs_[number / slab][number % slab]; }
   const Page &page(std::uint32_t number) const { return slabs_[number / slab][number % slab]; }
+  static bool isLess(const Page &a, const Page &b);
   std::uint32_t addPage(std::uint32_t owner);
   Clock::List &own(Clock &clock);
   Page &ownPage(Clock::List &list, std::uint32_t index);

@@ -7,9 +7,12 @@
 #include "passes/time/estimate.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace mscclc::passes::schedule {
@@ -56,6 +59,31 @@ void apply(const Open &open, ir::Program &program) {
   program.movement.stages = open.step != 0;
 }
 
+/// True if statements that have been dealt out to blocks are the same.
+bool areSame(const ir::Move &a, const ir::Move &b) {
+  const auto all = [](const ir::Move &s) {
+    return std::tie(s.kind, s.reduceOp, s.loc, s.firstPlace, s.numSrcs, s.numDsts, s.via, s.by, s.block, s.packets);
+  };
+  return all(a) == all(b);
+}
+
+/// What passes up to cut make of a candidate. Passes after it read nothing else that is open but the protocol and the
+/// step.
+struct Dealt {
+  std::vector<ir::Move> statements;
+  std::vector<ir::RankChunk> places;
+  std::vector<std::uint32_t> scratch; ///< [rank]: chunks
+
+  explicit Dealt(const ir::Program &program)
+      : statements(program.movement.statements), places(program.movement.places) {
+    for (const ir::Rank &rank : program.ranks)
+      scratch.push_back(rank.scratchChunks);
+  }
+  friend bool operator==(const Dealt &a, const Dealt &b) {
+    return a.scratch == b.scratch && a.places == b.places && std::ranges::equal(a.statements, b.statements, areSame);
+  }
+};
+
 class Chooser {
 public:
   Chooser(const ir::Program &program, const Goal &goal)
@@ -94,6 +122,8 @@ public:
     std::optional<Score> score;        ///< none: refused
     ir::Program program = {};          ///< after Goal::shared
     std::vector<PassRecord> done = {}; ///< if it may be used
+    std::optional<Dealt> dealt = {};   ///< once it has been through cut
+    bool isStuck = false;              ///< refused in Goal::shared
   };
 
   /// The best of all that were tried; null if none was taken.
@@ -278,20 +308,82 @@ private:
     return result.ok ? std::optional(std::move(result.records)) : std::nullopt;
   }
 
-  std::optional<Score> time(Tried &tried) const {
+  /// Another candidate that Goal::shared makes the same of as of `tried`, whose instances it does not read; null if
+  /// none is known. `alike`: one that has as many instances, too, and so comes out the same.
+  const Tried *sameAs(const Tried &tried, bool alike = false) const {
+    for (const Tried &one : tried_) {
+      Open other = one.open;
+      if (!alike)
+        other.instances = tried.open.instances;
+      if (tried.dealt && tried.dealt == one.dealt) {
+        other.pull = tried.open.pull;
+        other.blocks = tried.open.blocks;
+      }
+      if (&one != &tried && other == tried.open && (one.isStuck || !one.done.empty()))
+        return &one;
+    }
+    return nullptr;
+  }
+  static void takeOver(const Tried &same, Tried &tried) {
+    tried.isStuck = same.isStuck;
+    tried.done = same.done;
+    tried.program = same.program;
+    tried.program.instances = tried.open.instances;
+    tried.dealt = same.dealt;
+  }
+
+  /// Takes the candidate through Goal::shared. Nothing if a pass refuses it.
+  std::optional<ir::Program> schedule(Tried &tried) const {
+    constexpr std::string_view first = "place,cut,";
+    const auto outcome = [&] { return tried.isStuck ? std::nullopt : std::optional(tried.program); };
+    if (const Tried *same = sameAs(tried)) {
+      takeOver(*same, tried);
+      return outcome();
+    }
     ir::Program program = program_;
     ir::DiagnosticEngine silent;
     apply(tried.open, program);
+    std::string_view rest = goal_.shared;
+    std::optional<std::vector<PassRecord>> begun(std::in_place), done;
+    if (rest.starts_with(first)) {
+      begun = run(first.substr(0, first.size() - 1), program, silent);
+      rest.remove_prefix(first.size());
+      if (begun) {
+        tried.dealt.emplace(program);
+        if (const Tried *same = sameAs(tried)) {
+          takeOver(*same, tried);
+          return outcome();
+        }
+      }
+    }
+    if (begun)
+      done = run(rest, program, silent);
+    tried.isStuck = !done;
+    if (tried.isStuck)
+      return std::nullopt;
+    if (silent.numWarnings() == 0) { // else they are still to be said
+      tried.done = std::move(*begun);
+      tried.done.insert(tried.done.end(), std::move_iterator(done->begin()), std::move_iterator(done->end()));
+      tried.program = program;
+    }
+    return program;
+  }
+
+  std::optional<Score> time(Tried &tried) const {
+    ir::Program program;
+    ir::DiagnosticEngine silent;
     std::string_view rest = goal_.passes;
     if (!goal_.shared.empty()) {
-      auto done = run(goal_.shared, program, silent);
-      if (!done)
+      std::optional<ir::Program> scheduled = schedule(tried);
+      if (!scheduled)
         return std::nullopt;
-      if (silent.numWarnings() == 0) { // else they are still to be said
-        tried.done = std::move(*done);
-        tried.program = program;
-      }
+      if (const Tried *same = sameAs(tried, true))
+        return same->score;
+      program = std::move(*scheduled);
       rest.remove_prefix(goal_.shared.size() + 1);
+    } else {
+      program = program_;
+      apply(tried.open, program);
     }
     if (!run(rest, program, silent) || time::cannotRun(program, machine_))
       return std::nullopt;
@@ -301,7 +393,8 @@ private:
         return std::nullopt;
     if (mostTried_ == 1)
       return Score{};
-    const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes);
+    const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes,
+                                                            {.lanes = tried.open.instances, .ranks = true});
     Score score{figures.total, figures.linkBytes, 0, 0};
     for (const ir::Rank &rank : program.ranks) {
       score.blocks += rank.blocks.size();

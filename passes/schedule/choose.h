@@ -75,7 +75,8 @@ TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate 
 /// Candidates are scheduled and timed, one choice after the other. Of those within 2 % of the fastest, those count
 /// whose bytes on the busiest link are within 2 % of the fewest; of these the one with the fewest syncs is taken, and
 /// of those the one with the fewest blocks. The more statements and operands a program has, the fewer candidates are
-/// tried, so that choosing takes about as long as compiling; where there is only one, it is not timed. A candidate with
+/// tried, so that choosing takes about as long as compiling; where there is only one, it is not timed. Candidates that
+/// come out of cut the same are scheduled once; of instances and ranks that do the same, one is timed. A candidate with
 /// more blocks than the program allows, or than a GPU holds at once, is refused. If the target takes no candidate, the
 /// program stays as it is, for the passes to say why.
 Choice choose(ir::Program &program, const Goal &goal);

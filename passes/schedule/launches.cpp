@@ -3,7 +3,11 @@
 #include "passes/schedule/agent_clocks.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
+#include <span>
 #include <unordered_map>
+#include <utility>
 
 namespace mscclc::passes::schedule {
 namespace {
@@ -20,7 +24,8 @@ public:
            Entries &entries)
       : program_(program), graph_(graph), nodes_(nodes), sources_(sources), entries_(entries),
         uses_(program.ranks.size()), allOver_(program.ranks.size()), clocks_(nodes.numAgents()),
-        known_(nodes.numAgents()), atEnd_(nodes.numAgents()), after_(nodes.size()) {
+        known_(nodes.numAgents()), atEnd_(program.ranks.size()), words_((program.ranks.size() + 63) / 64),
+        after_(nodes.size()) {
     for (std::uint32_t n = 0; n < nodes.size(); ++n) {
       const Nodes::Place &place = nodes.at(n);
       const bool port = isPort(place.statement);
@@ -70,11 +75,9 @@ public:
         if (isSource_[n])
           after_[n] = known_[nodes_.at(n).agent];
       }
-      for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a) {
-        clocks_.join(known_[a], atEnd_[a]);
+      for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a)
         for (const Source &source : sources_.ofEnd[a])
           learn(known_[a], source.node, launch, nodes_.at(source.node).index + 1);
-      }
     }
     return missing_;
   }
@@ -94,18 +97,18 @@ private:
     const auto &statements = program_.movement.statements;
     if (std::ranges::none_of(statements, [](const ir::Move &s) { return s.packets.value_or(false); }))
       return;
-    told_.assign(nodes_.size(), std::vector<bool>(program_.ranks.size(), false));
+    told_.assign(nodes_.size() * words_, 0);
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       const Nodes::Place &place = nodes_.at(n);
-      told_[n][nodes_.rankOf(place.agent)] = true;
-      for (const Dependence &d : graph_.dependences(place.statement)) {
-        const std::vector<bool> &before = told_[nodes_.ofStatement(d.on)];
-        for (std::size_t rank = 0; d.hazard != Hazard::Reuse && rank < before.size(); ++rank)
-          if (before[rank])
-            told_[n][rank] = true;
-      }
+      const std::span<std::uint64_t> own = toldTo(n);
+      const std::uint32_t rank = nodes_.rankOf(place.agent);
+      own[rank / 64] |= std::uint64_t{1} << rank % 64;
+      for (const Dependence &d : graph_.dependences(place.statement))
+        if (d.hazard != Hazard::Reuse)
+          std::ranges::transform(own, toldTo(nodes_.ofStatement(d.on)), own.begin(), std::bit_or{});
     }
   }
+  std::span<std::uint64_t> toldTo(std::uint32_t node) { return std::span(told_).subspan(node * words_, words_); }
   Use &useOf(std::uint32_t rank, std::uint32_t agent) {
     const auto [at, isNew] = useAt_.try_emplace(std::uint64_t{rank} << 32 | agent, uses_[rank].size());
     if (isNew)
@@ -123,11 +126,11 @@ private:
 
   /// A launch of a rank begins when its last one has ended: its blocks know what any of them knew.
   void begin(std::uint32_t launch) {
-    heard_.assign(nodes_.numAgents(), std::vector<bool>(program_.ranks.size(), false));
+    heard_.assign(program_.ranks.size() * words_, 0);
     begun_.clear();
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
       const auto [first, last] = nodes_.agentsOf(r);
-      Clock all;
+      Clock all = atEnd_[r];
       for (std::uint32_t a = first; a < last; ++a)
         clocks_.join(all, known_[a]);
       for (std::uint32_t a = first; a < last; ++a)
@@ -151,15 +154,18 @@ private:
   /// are such in scratch, that a rank has begun a launch tells of its own blocks alone, which have ended the one
   /// before.
   void hearByPackets(std::uint32_t n, std::uint32_t launch) {
-    const std::uint32_t agent = nodes_.at(n).agent;
-    for (std::uint32_t rank = 0; rank < begun_.size(); ++rank)
-      if (told_[n][rank] && !heard_[agent][rank]) {
-        heard_[agent][rank] = true;
+    const std::uint32_t own = nodes_.rankOf(nodes_.at(n).agent);
+    const std::span<const std::uint64_t> told = toldTo(n);
+    for (std::size_t word = 0; word < words_; ++word) {
+      std::uint64_t &heard = heard_[own * words_ + word];
+      for (std::uint64_t news = told[word] & ~std::exchange(heard, heard | told[word]); news != 0; news &= news - 1) {
+        const auto rank = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(news)));
         if (!plainAway_)
-          clocks_.join(atEnd_[agent], begun_[rank]);
+          clocks_.join(atEnd_[own], begun_[rank]);
         for (auto [a, last] = nodes_.agentsOf(rank); a < last; ++a)
-          clocks_.raise(atEnd_[agent], a, count(launch, a, 0));
+          clocks_.raise(atEnd_[own], a, count(launch, a, 0));
       }
+    }
   }
   /// Whether all that conflicts with the touch in the first launch is over. What packets tell makes no write of another
   /// rank's visible; but the rank that scratch is of has taken what came there, when its launch ends.
@@ -174,15 +180,18 @@ private:
     over_[question + 1] = over_[question + 1] || writes;
     if (clocks_.covers(known_[own], allOver_[touch.rank]))
       return;
+    bool awaitsBlocks = false; // of the rank that scratch is of
     for (const Use &use : uses_[touch.rank]) {
       const std::uint32_t user = nodes_.rankOf(use.agent);
       const std::uint32_t needed = std::max(writes ? use.reads : 0, use.writes);
       if (needed == 0 || user == rank)
         continue;
       require(n, use.agent, needed);
-      if (user != touch.rank && use.writes != 0 && touch.rank != rank)
+      if (!awaitsBlocks && user != touch.rank && use.writes != 0 && touch.rank != rank) {
+        awaitsBlocks = true;
         for (auto [agent, last] = nodes_.agentsOf(touch.rank); agent < last; ++agent)
           require(n, agent, nodes_.lengthOf(agent));
+      }
     }
   }
   /// Node `n` begins when `count` nodes of `agent` in the first launch are over, or else waits for its launch.
@@ -202,17 +211,17 @@ private:
   Entries &entries_;
   std::vector<std::vector<Use>> uses_;                   ///< [rank whose scratch it is]
   std::unordered_map<std::uint64_t, std::size_t> useAt_; ///< (rank, agent): its place in uses_
-  std::vector<Clock> allOver_; ///< [rank]: all of the first launch is over that may matter to its scratch
-  AgentClocks clocks_;         ///< count nodes that are over, through all launches; not the agent's own
-  std::vector<Clock> known_;   ///< [agent]
-  std::vector<Clock> atEnd_;   ///< [agent]: what it knows besides when its launch has ended
-  std::vector<std::vector<bool>>
-      told_; ///< [node][rank]: packets that it puts, or takes, tell that its launch has begun
-  std::vector<std::vector<bool>> heard_; ///< [agent][rank]: it was told so, in this launch
-  std::vector<bool> isSource_;           ///< [node]: others wait for it
-  std::vector<Clock> after_;             ///< [node] of these: what is known then
-  std::vector<Clock> begun_;             ///< [rank]
-  std::vector<bool> over_;               ///< [agent][rank][read, write]: see check()
+  std::vector<Clock> allOver_;       ///< [rank]: all of the first launch is over that may matter to its scratch
+  AgentClocks clocks_;               ///< count nodes that are over, through all launches; not the agent's own
+  std::vector<Clock> known_;         ///< [agent]
+  std::vector<Clock> atEnd_;         ///< [rank]: what its blocks know besides when its launch has ended
+  std::size_t words_;                ///< that have a bit for each rank
+  std::vector<std::uint64_t> told_;  ///< [node] words: packets that it puts, or takes, tell which launches have begun
+  std::vector<std::uint64_t> heard_; ///< [rank] words: which of these its blocks were told of, in this launch
+  std::vector<bool> isSource_;       ///< [node]: others wait for it
+  std::vector<Clock> after_;         ///< [node] of these: what is known then
+  std::vector<Clock> begun_;         ///< [rank]
+  std::vector<bool> over_;           ///< [agent][rank][read, write]: see check()
   bool remote_ = false, missing_ = false;
   bool plainAway_ = false; ///< what is no packet is written to scratch of other ranks
 };

@@ -4,7 +4,6 @@
 #include "passes/schedule/peers.h"
 
 #include <algorithm>
-#include <set>
 
 namespace mscclc::passes::schedule {
 namespace {
@@ -26,7 +25,8 @@ std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const State
 
 /// Finds the blocks that reach each rank through memory which does not reach their rank.
 void Nodes::findOneWay(const ir::Movement &movement) {
-  std::set<std::pair<std::uint32_t, std::uint32_t>> reached; // (by, rank)
+  const std::size_t ranks = oneWay_.size();
+  std::vector<bool> reached(ranks * ranks, false); // [by][rank]
   const auto each = [&](auto &&visit) {
     for (const ir::Move &statement : movement.statements)
       for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
@@ -34,9 +34,9 @@ void Nodes::findOneWay(const ir::Movement &movement) {
             statement.via == ir::Via::Memory && rank != *statement.by)
           visit(statement, rank);
   };
-  each([&](const ir::Move &statement, std::uint32_t rank) { reached.emplace(*statement.by, rank); });
+  each([&](const ir::Move &statement, std::uint32_t rank) { reached[*statement.by * ranks + rank] = true; });
   each([&](const ir::Move &statement, std::uint32_t rank) {
-    if (!reached.contains({rank, *statement.by}))
+    if (!reached[rank * ranks + *statement.by])
       oneWay_[rank].emplace_back(*statement.by, *statement.block);
   });
   for (auto &blocks : oneWay_) {

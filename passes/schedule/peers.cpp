@@ -1,31 +1,27 @@
 #include "passes/schedule/peers.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <optional>
-#include <utility>
+#include <span>
+#include <vector>
 
 namespace mscclc::passes::schedule {
 namespace {
 
-/// Which rank takes the place of each, and which share that of each.
+/// Who takes the place of whom when one rank takes that of rank 0.
 struct Exchange {
-  std::vector<std::uint32_t> ranks, shares;
+  std::span<const std::uint32_t> ranks, shares; ///< [rank], [share]: which one's place it takes
 };
 
 /// Where the chunk comes to lie; nothing if its parts part. The places of scratch are not looked at: they follow from
-/// distances.
-std::optional<ir::RankChunk> moved(const ir::Program &program, const ir::RankChunk &chunk, const Exchange &exchange) {
+/// distances. `share`: chunks of a rank's share of the buffer; 0 if it is not dealt out evenly, or the chunk is none.
+std::optional<ir::RankChunk> moved(const ir::RankChunk &chunk, const Exchange &exchange, std::uint32_t share) {
   ir::RankChunk to = chunk;
   to.rank = exchange.ranks[chunk.rank];
-  if (chunk.buffer == ir::BufferKind::Scratch) {
+  if (chunk.buffer == ir::BufferKind::Scratch)
     to.index = 0;
-    return to;
-  }
-  const auto ranks = static_cast<std::uint32_t>(exchange.ranks.size());
-  const std::uint32_t all = program.ranks[chunk.rank].chunksOf(chunk.buffer), share = all / ranks;
-  if (share * ranks != all || chunk.size == 0 || chunk.index + chunk.size > all)
+  if (share == 0)
     return to;
   const std::uint32_t first = chunk.index / share, rest = chunk.index % share;
   if (rest + chunk.size <= share) {
@@ -48,26 +44,30 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ hash >> 29;
 }
 
-/// A number for the statements as they are after the exchange, whatever their order; nothing if there is no such.
+/// Chunks of a rank's share of the buffer that the chunk is in; 0 where that has no shares.
+std::uint32_t shareOf(const ir::Program &program, const ir::RankChunk &chunk) {
+  if (chunk.buffer == ir::BufferKind::Scratch)
+    return 0;
+  const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
+  const std::uint32_t all = program.ranks[chunk.rank].chunksOf(chunk.buffer), share = all / ranks;
+  return share * ranks != all || chunk.size == 0 || chunk.index + chunk.size > all ? 0 : share;
+}
+
+/// A number for the statement as it is after the exchange; nothing if there is no such.
 std::optional<std::uint64_t> numberOf(const ir::Program &program, const ir::Movement &movement,
-                                      const Exchange &exchange) {
-  std::uint64_t sum = 0;
-  for (const ir::Move &statement : movement.statements) {
-    std::uint64_t hash =
-        mix(static_cast<std::uint64_t>(statement.kind), static_cast<std::uint64_t>(statement.reduceOp));
-    hash = mix(hash, statement.via ? static_cast<std::uint64_t>(*statement.via) + 1 : 0);
-    hash = mix(hash, statement.packets.value_or(false));
-    hash = mix(hash, std::uint64_t{exchange.ranks[*statement.by]} << 32 | statement.numSrcs);
-    for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
-      const auto place = moved(program, movement.places[statement.firstPlace + i], exchange);
-      if (!place)
-        return std::nullopt;
-      hash = mix(hash, std::uint64_t{place->rank} << 32 | static_cast<std::uint64_t>(place->buffer));
-      hash = mix(hash, std::uint64_t{place->index} << 32 | place->size);
-    }
-    sum += hash;
+                                      const ir::Move &statement, const Exchange &exchange) {
+  std::uint64_t hash = mix(static_cast<std::uint64_t>(statement.kind), static_cast<std::uint64_t>(statement.reduceOp));
+  hash = mix(hash, statement.via ? static_cast<std::uint64_t>(*statement.via) + 1 : 0);
+  hash = mix(hash, std::uint64_t{statement.packets.value_or(false)} << 32 | statement.numSrcs);
+  for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
+    const ir::RankChunk &chunk = movement.places[statement.firstPlace + i];
+    const auto place = moved(chunk, exchange, shareOf(program, chunk));
+    if (!place)
+      return std::nullopt;
+    hash = mix(hash, std::uint64_t{place->rank} << 32 | static_cast<std::uint64_t>(place->buffer));
+    hash = mix(hash, std::uint64_t{place->index} << 32 | place->size);
   }
-  return sum;
+  return hash;
 }
 
 } // namespace
@@ -92,27 +92,34 @@ Distances::Distances(const ir::Program &program, const ir::Movement &movement)
   byPlace_ = false;
 }
 
+/// For any two ranks there is just one exchange that puts one in the place of the other. So statements are symmetric if
+/// those of each rank become those of rank 0 when it takes the place of rank 0.
 bool Distances::isSymmetric(const ir::Program &program, const ir::Movement &movement) const {
-  const auto exchanged = [&](auto &&other) {
-    Exchange exchange{std::vector<std::uint32_t>(ranks_), std::vector<std::uint32_t>(ranks_)};
-    for (std::uint32_t rank = 0; rank < ranks_; ++rank)
-      exchange.ranks[rank] = other(rank);
-    std::vector<std::uint32_t> shareOf(ranks_);
-    for (std::uint32_t share = 0; share < ranks_; ++share)
-      shareOf[ownerOf(share)] = share;
-    for (std::uint32_t share = 0; share < ranks_; ++share)
-      exchange.shares[share] = shareOf[other(ownerOf(share))];
-    return numberOf(program, movement, exchange);
-  };
-  const auto asIs = exchanged([](std::uint32_t rank) { return rank; });
-  if (kind_ == Kind::Exclusive) {
-    for (std::uint32_t bit = 1; bit < ranks_; bit *= 2)
-      if (exchanged([bit](std::uint32_t rank) { return rank ^ bit; }) != asIs)
+  std::vector<std::uint32_t> shareOf(ranks_), ranks(ranks_), shares(ranks_);
+  for (std::uint32_t share = 0; share < ranks_; ++share)
+    shareOf[ownerOf(share)] = share;
+  std::vector<std::vector<const ir::Move *>> statementsOf(ranks_);
+  for (const ir::Move &statement : movement.statements)
+    statementsOf[*statement.by].push_back(&statement);
+  std::uint64_t first = 0; // a number for the statements of rank 0, whatever their order
+  for (std::uint32_t by = 0; by < ranks_; ++by) {
+    for (std::uint32_t i = 0; i < ranks_; ++i) {
+      ranks[i] = between(by, i);
+      shares[i] = shareOf[between(by, ownerOf(i))];
+    }
+    std::uint64_t sum = 0;
+    for (const ir::Move *statement : statementsOf[by]) {
+      const auto number = numberOf(program, movement, *statement, {ranks, shares});
+      if (!number)
         return false;
-    return true;
+      sum += *number;
+    }
+    if (by == 0)
+      first = sum;
+    if (sum != first)
+      return false;
   }
-  return exchanged([&](std::uint32_t rank) { return (rank + perNode_) % ranks_; }) == asIs &&
-         exchanged([&](std::uint32_t rank) { return rank / perNode_ * perNode_ + (rank + 1) % perNode_; }) == asIs;
+  return true;
 }
 
 } // namespace mscclc::passes::schedule

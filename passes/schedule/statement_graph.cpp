@@ -57,6 +57,9 @@ StatementGraph::StatementGraph(const ir::Program &program) {
   Cells cells(program.ranks.size());
   std::vector<Reader> readers;
   std::vector<Dependence> found;
+  touches_.reserve(movement.places.size());
+  firstTouch_.reserve(movement.statements.size() + 1);
+  first_.reserve(movement.statements.size() + 1);
   firstTouch_.push_back(0);
   first_.push_back(0);
   for (std::uint32_t s = 0; s < movement.statements.size(); ++s) {

@@ -72,11 +72,11 @@ public:
     uses_.push_back({resource, bytes});
     slot = static_cast<std::uint32_t>(uses_.size());
   }
-  /// As weights of a flow of `payload` bytes.
-  std::vector<FluidNetwork::Use> of(double payload) && {
+  /// As weights of `lanes` flows of `payload` bytes, taken as one.
+  std::vector<FluidNetwork::Use> of(double payload, std::uint32_t lanes) && {
     for (FluidNetwork::Use &use : uses_) {
       slots_[use.resource] = 0;
-      use.weight /= payload;
+      use.weight = use.weight / payload * lanes;
     }
     return std::move(uses_);
   }
@@ -86,12 +86,12 @@ private:
   std::vector<FluidNetwork::Use> uses_;
 };
 
-Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network)
+Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network, Folding folding)
     : program_(program), machine_(machine), runner_(runner),
-      threads_(runner == Runner::Kernel ? ir::kernelThreads(program) : program.threadsPerBlock) {
+      threads_(runner == Runner::Kernel ? ir::kernelThreads(program) : program.threadsPerBlock), folding_(folding) {
   const MachineParameters &p = machine.parameters;
   const std::uint32_t ranks = static_cast<std::uint32_t>(program.ranks.size());
-  for (std::uint32_t r = 0; r < ranks; ++r) {
+  for (std::uint32_t r = 0; r < (folding.ranks ? 1 : ranks); ++r) {
     out_.push_back(add(network, Cause::LinkOut, r, p.link));
     in_.push_back(add(network, Cause::LinkIn, r, p.link));
     memory_.push_back(add(network, Cause::Memory, r, p.memory));
@@ -102,6 +102,9 @@ Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, 
       pair_.push_back(add(network, Cause::LinkOut, r, p.link / std::max(1u, machine.gpusPerNode - 1),
                           machine.nodeOf(r) * machine.gpusPerNode + peer));
   }
+  // Rank 0 has of each of its resources what others have of theirs, and is all of them.
+  for (auto *resources : {&out_, &in_, &memory_, &copyEngine_, &nicOut_, &nicIn_})
+    resources->resize(ranks, resources->front());
 }
 
 FluidNetwork::Resource Costs::add(FluidNetwork &network, Cause kind, std::uint32_t rank, double capacity,
@@ -208,7 +211,7 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
     });
   }
   const double payload = static_cast<double>(cost.bytes);
-  cost.uses = std::move(uses).of(payload);
+  cost.uses = std::move(uses).of(payload, folding_.lanes);
   cost.cap = blockCap(op, payload, operands);
   cost.latency = dataLatency(op, operands);
   return cost;
@@ -235,7 +238,7 @@ DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::
     uses.add(nicIn_[owner], scale);
     cost.latency = us(p.nicLatency);
   }
-  cost.uses = std::move(uses).of(1);
+  cost.uses = std::move(uses).of(1, folding_.lanes);
   return cost;
 }
 

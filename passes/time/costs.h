@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/time/fluid.h"
+#include "passes/time/folding.h"
 #include "passes/time/machine.h"
 #include "passes/time/timeline.h"
 
@@ -44,7 +45,8 @@ struct DataCost {
 
 class Costs {
 public:
-  Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network);
+  /// `folding`: what is walked moves what it moves for all that it is walked for.
+  Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network, Folding folding = {});
 
   /// A data operation that a block does itself.
   DataCost data(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, const ir::Op *header,
@@ -81,6 +83,7 @@ private:
   const Machine &machine_;
   Runner runner_;
   std::uint32_t threads_; ///< of a block
+  Folding folding_;
   std::vector<Meaning> meanings_;
   mutable std::vector<std::uint32_t> slots_;                                            ///< see Uses
   std::vector<FluidNetwork::Resource> out_, in_, memory_, copyEngine_, nicOut_, nicIn_; ///< [rank]

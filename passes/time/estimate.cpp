@@ -57,7 +57,7 @@ Iterations iterationsOf(const ir::Program &program, const MessageBytes &bytes) {
 Timeline walk(const ir::ProgramIndex &index, const Machine &machine, Runner runner, const MessageBytes &bytes,
               WalkOptions options, Timeline memory) {
   FluidNetwork network;
-  const Costs costs(index.program, machine, runner, network);
+  const Costs costs(index.program, machine, runner, network, options.folding);
   return Walk(index, costs, network, bytes, options).run(std::move(memory));
 }
 
@@ -144,13 +144,14 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
 }
 
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
-                            std::uint64_t messageBytes) {
+                            std::uint64_t messageBytes, Folding most) {
   ir::requireBlocks(program);
   const MessageBytes bytes(program, messageBytes);
   const Iterations iterations = iterationsOf(program, bytes);
   const ir::ProgramIndex index(program);
+  const Folding folding{areLanes(program, most.lanes) ? most.lanes : 1, most.ranks && areRanksAlike(index, machine)};
   const auto walked = [&](std::uint64_t most) -> LaunchFigures {
-    const Timeline timeline = walk(index, machine, runner, bytes, {.mostIterations = most}, {});
+    const Timeline timeline = walk(index, machine, runner, bytes, {.mostIterations = most, .folding = folding}, {});
     if (!timeline.complete)
       return {std::numeric_limits<Time>::infinity(), 0};
     return {timeline.end, bytesOnBusiestLink(timeline)};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/time/costs.h"
+#include "passes/time/folding.h"
 #include "passes/time/machine.h"
 #include "passes/time/timeline.h"
 
@@ -38,8 +39,9 @@ struct LaunchFigures {
   Time total = 0;       ///< as in Estimate; infinity where it is not complete
   double linkBytes = 0; ///< line bytes on the busiest link or network card, one direction
 };
+/// `most`: what is walked for the rest of the program where the program allows that (areLanes(), areRanksAlike()).
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
-                            std::uint64_t messageBytes);
+                            std::uint64_t messageBytes, Folding most = {});
 
 /// The `total` alone.
 Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes);

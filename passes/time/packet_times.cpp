@@ -21,7 +21,7 @@ void PacketTimes::forCells(std::uint32_t rank, const ir::ThreadBlock &block, con
   ir::forEachMemory(program_, rank, block, op, [&](const ir::MemoryPiece &piece) {
     if (!piece.isPacket() || (piece.access == ir::Access::Read) != reads)
       return;
-    std::vector<Cell> &cells = cells_[piece.rank][static_cast<std::size_t>(piece.buffer)];
+    std::vector<Cell> &cells = cells_[folding_.ranks ? 0 : piece.rank][static_cast<std::size_t>(piece.buffer)];
     if (cells.size() < piece.index + piece.size)
       cells.resize(piece.index + piece.size);
     for (std::uint32_t c = piece.index; c < piece.index + piece.size; ++c)
@@ -29,9 +29,13 @@ void PacketTimes::forCells(std::uint32_t rank, const ir::ThreadBlock &block, con
   });
 }
 
-PacketTimes::PacketTimes(const ir::Program &program) : program_(program), cells_(program.ranks.size()) {
+PacketTimes::PacketTimes(const ir::Program &program, Folding folding)
+    : program_(program), folding_(folding), cells_(program.ranks.size()) {
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
-    for (const ir::ThreadBlock &block : program.ranks[r].blocks)
+    for (std::size_t b = 0; b < program.ranks[r].blocks.size(); ++b) {
+      if (!folding.walks(r, b))
+        continue;
+      const ir::ThreadBlock &block = program.ranks[r].blocks[b];
       ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
         if (ir::isPacketOp(block.ops[o].kind))
           forCells(r, block, block.ops[o], false, [&](Cell &cell) {
@@ -39,6 +43,7 @@ PacketTimes::PacketTimes(const ir::Program &program) : program_(program), cells_
             cell.inPipeline |= header != ir::none;
           });
       });
+    }
 }
 
 std::uint32_t PacketTimes::enter(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,

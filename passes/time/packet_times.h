@@ -6,6 +6,7 @@
 #pragma once
 
 #include "passes/time/fluid.h"
+#include "passes/time/folding.h"
 #include "passes/time/timeline.h"
 
 #include "ir/program.h"
@@ -17,7 +18,7 @@ namespace mscclc::passes::time {
 
 class PacketTimes {
 public:
-  explicit PacketTimes(const ir::Program &program);
+  explicit PacketTimes(const ir::Program &program, Folding folding = {});
 
   /// An operation that reads packets.
   struct Reader {
@@ -67,6 +68,7 @@ private:
   void forCells(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, bool reads, Visit &&visit);
 
   const ir::Program &program_;
+  Folding folding_;
   std::vector<std::array<std::vector<Cell>, 3>> cells_; ///< [rank][buffer][chunk]
   std::vector<Reader> readers_;
 };

@@ -16,8 +16,9 @@ bool isPortPut(const ir::Op &op) {
 
 Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
            WalkOptions options)
-    : index_(index), costs_(costs), network_(network), bytes_(bytes), options_(options), packets_(index.program),
-      credits_(index), waiting_(index.numQueues()), meetings_(index), proxies_(index.numRanks()) {
+    : index_(index), costs_(costs), network_(network), bytes_(bytes), options_(options),
+      packets_(index.program, options.folding), credits_(index), waiting_(index.numQueues()), meetings_(index),
+      proxies_(index.numRanks()) {
   for (std::uint32_t number = 0; number < index_.numBlocks(); ++number) {
     Block block;
     block.number = number;
@@ -30,6 +31,8 @@ Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &netw
 void Walk::reserve() {
   std::size_t spans = 0, parts = 0;
   for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+    if (!walks(b))
+      continue;
     const ir::ThreadBlock &block = index_.ops(b);
     ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
       const std::size_t times = header == ir::none ? 1 : iterations(block.ops[header]);
@@ -52,6 +55,10 @@ Timeline Walk::run(Timeline memory) {
   const MachineParameters &p = costs_.parameters();
   const Time start = Costs::us(p.launch + (costs_.runner() == Runner::Executor ? p.planLoad : 0));
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    if (!walks(b)) {
+      blocks_[b].state = Block::Ended;
+      continue;
+    }
     newPhase(blocks_[b], {start, {}});
     at(start, EventKind::Step, b);
   }
@@ -304,7 +311,7 @@ void Walk::synchronise(const Act &act, const ir::Op &op, Time from) {
   case ir::OpStep::Give: {
     if (ir::isSemaphoreOp(op.kind)) {
       answer(act.self, {from, {}});
-      post(index_.queue(rank, op, id), {from + Costs::us(p.barrier), act.self});
+      post(rank, op, id, {from + Costs::us(p.barrier), act.self});
       return;
     }
     if (op.channelType == ir::ChannelType::Port) {
@@ -317,7 +324,7 @@ void Walk::synchronise(const Act &act, const ir::Op &op, Time from) {
     const bool fences = op.kind == ir::OpKind::Signal && act.stores >= 0;
     const Time sent = fences ? std::max(from, act.stores + Costs::us(p.fence)) : from;
     answer(act.self, {sent, {}});
-    post(index_.queue(rank, op, id), {sent + Costs::us(p.storeVisible), act.self});
+    post(rank, op, id, {sent + Costs::us(p.storeVisible), act.self});
     return;
   }
   case ir::OpStep::Drain:
@@ -343,10 +350,14 @@ void Walk::take(std::uint32_t queue, SpanPart waiter) {
     waiting_.push(queue, waiter);
 }
 
-/// Nothing through a channel without a pair, which nobody waits on.
-void Walk::post(std::uint32_t queue, Moment moment) {
+/// Adds to the queue of one of the operation's ids. Nothing through a channel without a pair, which nobody waits on.
+void Walk::post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment moment) {
+  std::uint32_t queue = index_.queue(rank, op, id);
   if (queue == ir::none)
     return;
+  // What rank 0 tells another rank, yet another tells rank 0.
+  if (options_.folding.ranks && !ir::isSemaphoreOp(op.kind))
+    queue -= index_.channel(op.channelType, index_.rankOfChannel(queue), 0) - index_.channel(op.channelType, 0, 0);
   if (waiting_.empty(queue))
     credits_.give(queue, moment);
   else

@@ -30,6 +30,7 @@ struct WalkOptions {
   bool free = false;
   /// Keeps messages and rates in the timeline.
   bool record = false;
+  Folding folding; ///< as that of the costs
 };
 
 class Walk {
@@ -164,6 +165,7 @@ private:
   const ir::ThreadBlock &code(const Block &block) const { return index_.ops(block.number); }
   std::uint32_t rankOf(const Block &block) const { return index_.rankOf(block.number); }
   std::uint64_t iterations(const ir::Op &header) const;
+  bool walks(std::uint32_t block) const { return options_.folding.walks(index_.rankOf(block), index_.idOf(block)); }
 
   void reserve();
   void dispatch(const Event &event);
@@ -180,7 +182,7 @@ private:
   void act(const Act &act);
   void synchronise(const Act &act, const ir::Op &op, Time from);
   void take(std::uint32_t queue, SpanPart waiter);
-  void post(std::uint32_t queue, Moment moment);
+  void post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment moment);
   void answer(SpanPart waiter, Moment moment);
   void goOn();
   void settle(std::uint32_t span);

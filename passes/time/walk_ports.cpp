@@ -112,7 +112,7 @@ void Walk::transferred(std::uint32_t number, Time at) {
   if (PacketTimes::writes(op) && timeline_.spans[number].bytes != 0)
     packetsWritten(asker, op, arrived, number);
   if (request.signal)
-    post(index_.queue(rank, op, request.channel), {arrived, {number}});
+    post(rank, op, request.channel, {arrived, {number}});
   if (request.flush) {
     answer(request.asker, {arrived + Costs::us(costs_.parameters().hostPoll), {number}});
     proxies_[rank].free = std::max(proxies_[rank].free, arrived);

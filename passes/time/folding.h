@@ -1,0 +1,32 @@
+// What of a program need not be walked, because it does the same at the same time as what is.
+#pragma once
+
+#include "passes/time/machine.h"
+
+#include "ir/program_index.h"
+
+#include <cstdint>
+
+namespace mscclc::passes::time {
+
+/// A part of a program that is walked for all of it.
+struct Folding {
+  std::uint32_t lanes = 1; ///< of each run of so many blocks, the first
+  bool ranks = false;      ///< of all ranks, rank 0
+
+  /// True if the block is walked.
+  bool walks(std::uint32_t rank, std::size_t block) const { return block % lanes == 0 && (!ranks || rank == 0); }
+};
+
+/// True if the blocks of each rank are runs of `lanes` that do the same with channels, semaphores, barriers and chunks
+/// of their own, as replicate-instances leaves them, so that they take the same time. Not where ports are used: what
+/// lanes leave to their rank's proxy, it does one after the other.
+bool areLanes(const ir::Program &program, std::uint32_t lanes);
+
+/// True if all ranks do the same on `machine`, each seen from itself: their blocks, channels and semaphores have the
+/// same numbers, the channels of one number lead to ends of one number on as many different ranks, and so do operands;
+/// packets lie at the same places. Then all ranks take the same time, up to the order in which a proxy takes what comes
+/// at once. Not where switches or the links of a mesh are used, which this does not compare.
+bool areRanksAlike(const ir::ProgramIndex &index, const Machine &machine);
+
+} // namespace mscclc::passes::time

@@ -1,0 +1,153 @@
+// Instances and ranks take as long as the one of them that is walked for all.
+#include "timed.h"
+
+#include "ir/movement.h"
+#include "passes/pass_manager.h"
+
+#include <array>
+#include <cmath>
+#include <random>
+
+using namespace mscclc::passes::time;
+using namespace mscclc;
+
+namespace {
+
+constexpr std::uint32_t ranks = 4, chunks = 4;
+
+/// `program` with its statements scheduled.
+ir::Program scheduled(ir::Program program) {
+  passes::PassManager manager({}, passes::propertiesOf(program));
+  REQUIRE(manager.add("place,cut,order,synchronise,fuse,lower-data-sync,infer-sync,replicate-instances") == "");
+  ir::DiagnosticEngine diagnostics;
+  const bool ok = manager.run(program, diagnostics).ok;
+  INFO(diagnostics.render(false));
+  REQUIRE(ok);
+  return program;
+}
+
+class RandomPrograms {
+public:
+  explicit RandomPrograms(std::uint32_t seed) : random_(seed) {}
+  std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random_() % end); }
+
+  /// Statements that have nothing to do with each other, in `instances`.
+  ir::Program any(std::uint32_t instances, bool twoNodes = false) {
+    ir::Program program = empty(instances, twoNodes);
+    for (std::uint32_t i = 0; i < ranks * chunks; ++i)
+      append(program, {i / chunks, ir::BufferKind::Output, i % chunks, 1}, input(), input(), below(2) == 0);
+    if (twoNodes)
+      append(program, {0, ir::BufferKind::Output, 0, 1}, {}, {ranks - 1, ir::BufferKind::Input, 0, 1}, false);
+    return scheduled(std::move(program));
+  }
+  /// Statements that each rank has its own of, counted from itself around the ring.
+  ir::Program alike(std::uint32_t instances, bool twoNodes) {
+    ir::Program program = empty(instances, twoNodes);
+    for (std::uint32_t i = 0; i < chunks; ++i) {
+      const ir::RankChunk first = input(), second = input();
+      const bool reduces = below(2) == 0;
+      for (std::uint32_t r = 0; r < ranks; ++r)
+        append(program, {r, ir::BufferKind::Output, (i + r) % chunks, 1}, moved(first, r), moved(second, r), reduces);
+    }
+    return scheduled(std::move(program));
+  }
+
+private:
+  ir::Program empty(std::uint32_t instances, bool twoNodes) {
+    ir::Program program;
+    program.name = "t";
+    program.collective.name = "test";
+    program.schedule = ir::Schedule::Auto;
+    program.instances = instances;
+    program.protocol = below(2) == 0 ? ir::Protocol::LL : ir::Protocol::Simple;
+    program.ranks.resize(ranks);
+    for (ir::Rank &rank : program.ranks)
+      rank.inputChunks = rank.outputChunks = chunks;
+    program.movement.ranksPerNode = twoNodes ? 1 : 0;
+    program.movement.pull = below(2) == 0;
+    program.movement.blocks = 1 + below(3);
+    return program;
+  }
+  ir::RankChunk input() { return {below(ranks), ir::BufferKind::Input, below(chunks), 1}; }
+  static ir::RankChunk moved(ir::RankChunk chunk, std::uint32_t by) {
+    chunk.rank = (chunk.rank + by) % ranks;
+    chunk.index = (chunk.index + by) % chunks;
+    return chunk;
+  }
+  static void append(ir::Program &program, ir::RankChunk dst, ir::RankChunk first, ir::RankChunk second, bool reduces) {
+    if (reduces && !(first == second))
+      program.movement.append({.kind = ir::MoveKind::Reduce}, std::array{first, second}, {&dst, 1});
+    else
+      program.movement.append({.kind = ir::MoveKind::Copy}, {&second, 1}, {&dst, 1});
+  }
+
+  std::mt19937 random_;
+};
+
+void checkSame(const ir::Program &program, const Machine &machine, Folding folding) {
+  for (const std::uint64_t bytes : {4096, 1 << 20, 1 << 26}) {
+    const LaunchFigures all = launchFigures(program, machine, Runner::Kernel, bytes),
+                        one = launchFigures(program, machine, Runner::Kernel, bytes, folding);
+    INFO(folding.lanes << " instances, " << bytes << " bytes");
+    CHECK(std::abs(all.total - one.total) <= 1e-9 * all.total);
+    CHECK(std::abs(all.linkBytes - one.linkBytes) <= 1e-9 * all.linkBytes);
+  }
+}
+
+TEST_CASE("one instance is walked for all") {
+  RandomPrograms random(20);
+  for (int round = 0; round < 60; ++round) {
+    const std::uint32_t instances = 2u << random.below(3);
+    const ir::Program program = random.any(instances);
+    REQUIRE(areLanes(program, instances));
+    for (const bool mesh : {false, true}) {
+      Machine machine = roundMachine();
+      machine.mesh = mesh;
+      checkSame(program, machine, {.lanes = instances});
+    }
+  }
+}
+
+TEST_CASE("one rank is walked for all") {
+  RandomPrograms random(21);
+  int found = 0; // programs that came out so
+  for (int round = 0; round < 120; ++round) {
+    const bool twoNodes = round % 2 != 0;
+    const std::uint32_t instances = 1u << random.below(3);
+    const ir::Program program = random.alike(instances, twoNodes);
+    Machine machine = roundMachine();
+    machine.gpusPerNode = twoNodes ? 1 : ranks;
+    machine.nodes = twoNodes ? ranks : 1;
+    INFO("round " << round);
+    found += areRanksAlike(ir::ProgramIndex(program), machine);
+    checkSame(program, machine, {.lanes = instances, .ranks = true});
+    machine.mesh = true;
+    CHECK(!areRanksAlike(ir::ProgramIndex(program), machine));
+  }
+  CHECK(found >= 80);
+}
+
+TEST_CASE("what differs is walked by itself") {
+  RandomPrograms random(7);
+  ir::Program program = random.alike(4, false);
+  CHECK(areLanes(program, 4));
+  CHECK(areLanes(program, 2)); // the first of each four, and the third
+  CHECK(!areLanes(program, 0));
+  CHECK(!areLanes(program, 3));
+  CHECK(areRanksAlike(ir::ProgramIndex(program), roundMachine()));
+  program.ranks[2].blocks.back().chunks.back().size *= 2;
+  CHECK(!areLanes(program, 4));
+  CHECK(!areRanksAlike(ir::ProgramIndex(program), roundMachine()));
+  CHECK(launchTime(program, roundMachine(), Runner::Kernel, 1 << 26) ==
+        launchFigures(program, roundMachine(), Runner::Kernel, 1 << 26, {.lanes = 4, .ranks = true}).total);
+  // A rank's proxy takes what its blocks ask for one after the other.
+  CHECK(!areLanes(random.any(4, true), 4));
+  // Ranks that are not as near to each other.
+  Machine machine = roundMachine();
+  const ir::Program ring = random.alike(1, false);
+  machine.gpusPerNode = 3;
+  machine.nodes = 2;
+  CHECK(!areRanksAlike(ir::ProgramIndex(ring), machine));
+}
+
+} // namespace
