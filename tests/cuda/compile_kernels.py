@@ -29,7 +29,7 @@ def main():
         compilers = [[options.nvcc, "-std=c++17", "-arch=" + arch, "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra"]
                      for arch in options.arch or ["sm_90"]]
     else:
-        compilers = [[options.cxx, "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++"]]
+        compilers = [[options.cxx, "-std=c++17", "-pthread", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++"]]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "kernel.cu")
