@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Emits plans' kernels and compiles them, warnings being errors: compile_kernels.py --emit EMIT_PLAN --include DIR
-[--nvcc NVCC [--arch ARCH]... | --cxx CXX] [--flag FLAG]... [--seconds MOST] [--undefined-none TEXT] WHAT...
+[--nvcc NVCC [--device-only] [--arch ARCH]... | --cxx CXX] [--flag FLAG]... [--seconds MOST] [--undefined-none TEXT]
+WHAT...
 Prints the compiler's own seconds for each. With --mscclc in the place of --emit, WHAT are algorithms' sources, and there may be --param NAME=VALUE."""
 import argparse
 import itertools
@@ -19,6 +20,7 @@ def main():
     parser.add_argument("--include", required=True)
     parser.add_argument("--nvcc")
     parser.add_argument("--arch", action="append", default=[])
+    parser.add_argument("--device-only", action="store_true", help="no code for the host, a third of nvcc's time")
     parser.add_argument("--seconds", type=float, help="processor time that one compilation may take")
     parser.add_argument("--undefined-none", metavar="TEXT", help="what no undefined symbol of an object may have in it")
     parser.add_argument("--cxx", default="c++")
@@ -29,7 +31,7 @@ def main():
         compilers = [[options.nvcc, "-std=c++17", "-arch=" + arch, "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra"]
                      for arch in options.arch or ["sm_90"]]
     else:
-        compilers = [[options.cxx, "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++"]]
+        compilers = [[options.cxx, "-std=c++17", "-pthread", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++"]]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "kernel.cu")
@@ -37,7 +39,8 @@ def main():
             emitted = kernel_text.of(options, what)
             source.write_text(emitted)
             before = os.times()
-            output = ["-c", "-o", str(pathlib.Path(folder, "kernel.o"))] if options.nvcc else []
+            step = "-cubin" if options.device_only else "-c"
+            output = [step, "-o", str(pathlib.Path(folder, "kernel.o"))] if options.nvcc else []
             run = subprocess.run([*compiler, *options.flag, "-I", options.include, str(source), *output],
                                  capture_output=True, text=True)
             after = os.times()

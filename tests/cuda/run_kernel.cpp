@@ -1,8 +1,8 @@
 // Runs the kernel that it is linked with on the CPU stand-in and holds it against the collective's definition.
 //   run_kernel [--threads N] [--sizes ELEMENTS,…] [--relaunch N] [--timeout SECONDS]
 // Sizes are elements of a share (of the message where the collective does not divide it). Every variant runs every
-// size, several times over on the same state; then sizes alternate without a pause. Prints what it ran, or the first
-// fault.
+// size, several times over on the same state; then sizes alternate without a pause. Runs with sizes of their own take
+// none that is larger. Prints what it ran, or the first fault.
 #include "all_ranks.h"
 
 #include "mscclc/device.cuh"
@@ -234,8 +234,9 @@ void runSizes(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, u
 }
 
 /// Buffers that begin at no multiple of 16, or of anything but an element.
-void runUnaligned(const MscclcVariant &v, unsigned threads, std::mt19937 &random) {
-  const std::vector<std::uint64_t> sizes = sizesFor(v, {37, 400});
+void runUnaligned(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, unsigned threads,
+                  std::mt19937 &random) {
+  const std::vector<std::uint64_t> sizes = sizesFor(v, asked);
   AllRanks ranks(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())), timeoutSeconds);
   for (const std::uint64_t elements : sizes) {
     std::vector<Flight> flights;
@@ -365,6 +366,14 @@ std::vector<std::uint64_t> numbers(const char *list) {
   return out;
 }
 
+/// Each number once, and `most` for those beyond it.
+std::vector<std::uint64_t> upTo(std::uint64_t most, std::vector<std::uint64_t> sorted) {
+  for (std::uint64_t &number : sorted)
+    number = std::min(number, most);
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  return sorted;
+}
+
 } // namespace
 
 /// The registry of this program: one kernel.
@@ -389,6 +398,7 @@ int main(int argc, char **argv) {
   }
   if (kernel == nullptr || kernel->abi_magic != MSCCLC_ABI_MAGIC)
     return 2;
+  const std::uint64_t most = *std::max_element(sizes.begin(), sizes.end());
   constexpr unsigned seed = 12345;
   std::mt19937 random(seed);
   for (std::uint32_t v = 0; v < kernel->num_variants; ++v)
@@ -398,9 +408,9 @@ int main(int argc, char **argv) {
   for (std::uint32_t v = 0; v < kernel->num_variants; ++v)
     runSizes(kernel->variants[v], sizes, threads, random);
   for (std::uint32_t v = 0; v < kernel->num_variants; ++v)
-    runUnaligned(kernel->variants[v], threads, random);
+    runUnaligned(kernel->variants[v], upTo(most, {37, 400}), threads, random);
   for (std::uint32_t v = 0; v < kernel->num_variants && canStage(); ++v)
-    runStaged(kernel->variants[v], {37, 1000}, threads, random);
+    runStaged(kernel->variants[v], upTo(most, {37, 1000}), threads, random);
   if (relaunch > 0)
     runBackToBack(kernel->variants[kernel->num_variants - 1], sizes, threads, relaunch, random);
   std::printf("ok %s: %u variants, %zu sizes, %u ranks, %d launches back to back, seed %u\n", kernel->name,

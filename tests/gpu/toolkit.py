@@ -13,6 +13,8 @@ OLDEST = 70
 # First toolkit with multicast objects.
 OLDEST_TOOLKIT = (12, 1)
 WARNINGS = "-Wall,-Wextra"
+# Of mscclc-perf and the runtime, which take most of the time where they are built.
+HOST_FLAGS = os.environ.get("CXXFLAGS", "-O2").split()
 # Sources of mscclc-perf that need the rest of mscclc.
 NOT_ALONE = ("calibrate", "experiments")
 # Where a pack has the headers of others, beside the runtime.
@@ -64,7 +66,7 @@ class HostCompilers:
                     source, "-o", library])
 
     def object(self, source, target, includes):
-        must([*self.command, "-O2", "-fPIC", *self.flags, *include_flags(includes), "-c", source, "-o", target],
+        must([*self.command, *HOST_FLAGS, "-fPIC", *self.flags, *include_flags(includes), "-c", source, "-o", target],
              f"compiling {source}")
 
     def link(self, objects, target, shared, *libraries):
@@ -89,9 +91,14 @@ class HostCompilers:
         library, tool = work / "libmscclc_runtime.so", work / "mscclc-perf"
         self.link(objects[0], library, True)
         self.link(objects[1], tool, False, "-L", work, "-lmscclc_runtime")
-        folders = [str(work), os.environ.get("LD_LIBRARY_PATH", "")]
-        os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folder for folder in folders if folder)
-        return tool
+        return use_tool(work)
+
+
+def use_tool(work):
+    """The mscclc-perf that build_tool left there, ready to run."""
+    folders = [str(work), os.environ.get("LD_LIBRARY_PATH", "")]
+    os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folder for folder in folders if folder)
+    return work / "mscclc-perf"
 
 
 class CudaCompilers(HostCompilers):
@@ -114,7 +121,7 @@ class CudaCompilers(HostCompilers):
                     "-o", library])
 
     def object(self, source, target, includes):
-        must([*self.command, "-O2", *self.flags, *include_flags(includes), "-c", source, "-o", target],
+        must([*self.command, *HOST_FLAGS, *self.flags, *include_flags(includes), "-c", source, "-o", target],
              f"compiling {source}")
 
     def wants(self, source):

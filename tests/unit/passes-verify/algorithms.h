@@ -3,6 +3,8 @@
 
 #include "plan.h"
 
+#include "passes/verify/geometry.h"
+
 #include <functional>
 #include <string>
 
@@ -179,9 +181,13 @@ inline Plan allReducePipeline(std::uint64_t unit) {
   return p;
 }
 
-/// The same with one slot of scratch for all iterations.
+/// The same with one slot of scratch for all iterations. Scratch has a size of its own then, and chunks that nobody
+/// uses make a slot, and so what messages have to be to take it over and over, small.
 inline Plan allReduceOneSlot() {
-  Plan p = allReducePipeline(32 << 20);
+  constexpr std::uint32_t scratchChunks = 8192;
+  Plan p = allReducePipeline(mscclc::passes::proof::reusedScratchBytes / scratchChunks);
+  for (Rank &rank : p.program.ranks)
+    rank.scratchChunks = scratchChunks;
   p.program.reuseResources = true;
   return p;
 }

@@ -22,7 +22,7 @@ Run simulated(const Program &program, const SimulateOptions &options = {}) {
 
 TEST_CASE("right programs run right in every type") {
   for (const Named &named : all()) {
-    if (named.name == "allReduceOneSlot") // needs messages of 64 MiB
+    if (named.name == "allReduceOneSlot") // its scratch takes 64 MiB
       continue;
     for (const std::string_view type : dataTypeNames()) {
       // Without double scratch a launch of another size writes where a slower rank still reads.
