@@ -105,8 +105,8 @@ struct ProgramOptions {
   detail::Integer ranksPerNode = 0;
   /// Thread blocks that a rank may use, in a program of Schedule::Auto, all instances together; 0: as many as pay.
   detail::Integer blocks = 0;
-  /// Sums may be taken in any order, in a program of Schedule::Auto, and what the switch of a node can do may go through
-  /// it. Otherwise each sum is the chain that its statements say, first operand to last.
+  /// Sums may be taken in any order, in a program of Schedule::Auto, and what the switch of a node can do may go
+  /// through it. Otherwise each sum is the chain that its statements say, first operand to last.
   bool reassociate = false;
 };
 
