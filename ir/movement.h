@@ -57,6 +57,7 @@ struct Move {
   /// Data of other ranks travels in packets. After place: the sources after the first of a Reduce, the source of a Copy
   /// that is local, or else the destinations, are packets in scratch (see OperandForms).
   std::optional<bool> packets;
+  friend bool operator==(const Move &, const Move &) = default;
 };
 
 struct Movement {
@@ -70,13 +71,12 @@ struct Movement {
   bool chooseProtocol = false, chooseInstances = false;
 
   // What the pass choose decides for the passes after it.
-  bool pull = false;        ///< place: reductions read their operands inside a node; else they are put into scratch
-  std::uint32_t blocks = 1; ///< cut: thread blocks of a rank and instance
-  bool stages = false;      ///< cut: one block for each stage of the way that data takes
-  std::uint64_t step = 0;   ///< synchronise: bytes that a pipeline moves of each chunk at once; 0: no pipeline
-  bool throughSwitch =
-      false;          ///< place: what the switch of a node can do goes through it, where a statement leaves it open
-  bool eager = false; ///< synchronise: each statement waits and signals alone; else as many as can go together
+  bool pull = false;          ///< place: reductions read their operands inside a node; else they are put into scratch
+  std::uint32_t blocks = 1;   ///< cut: thread blocks of a rank and instance
+  bool stages = false;        ///< cut: one block for each stage of the way that data takes
+  std::uint64_t step = 0;     ///< synchronise: bytes that a pipeline moves of each chunk at once; 0: no pipeline
+  bool throughSwitch = false; ///< place: what a switch can do goes through it, where a statement leaves that open
+  bool eager = false;         ///< synchronise: each statement waits and signals alone; else as many as can go together
 
   std::span<const RankChunk> srcs(const Move &m) const { return {places.data() + m.firstPlace, m.numSrcs}; }
   std::span<const RankChunk> dsts(const Move &m) const { return {places.data() + m.firstPlace + m.numSrcs, m.numDsts}; }

@@ -1,5 +1,7 @@
 #include "passes/schedule/agent_clocks.h"
 
+#include "ir/internal_error.h"
+
 #include <algorithm>
 
 namespace mscclc::passes::schedule {
@@ -37,6 +39,8 @@ AgentClocks::Page &AgentClocks::ownPage(Clock::List &list, std::uint32_t index) 
 }
 
 void AgentClocks::raise(Clock &clock, std::uint32_t agent, std::uint32_t count) {
+  if (count >> 31 != 0)
+    throw ir::InternalError("a clock counts to 2^31 or more");
   if (at(clock, agent) < count)
     ownPage(own(clock), agent / width)[agent % width] = count;
 }

@@ -31,7 +31,7 @@ public:
   std::uint32_t at(const Clock &clock, std::uint32_t agent) const {
     return clock.list_ ? page(clock.list_->pages[agent / width])[agent % width] : 0;
   }
-  /// Makes the count of `agent` at least `count`, which is less than 2³¹.
+  /// Makes the count of `agent` at least `count`. Throws InternalError from 2³¹ on.
   void raise(Clock &clock, std::uint32_t agent, std::uint32_t count);
   /// Makes all counts at least those of `other`.
   void join(Clock &clock, const Clock &other);

@@ -59,16 +59,8 @@ void apply(const Open &open, ir::Program &program) {
   program.movement.stages = open.step != 0;
 }
 
-/// True if statements that have been dealt out to blocks are the same.
-bool areSame(const ir::Move &a, const ir::Move &b) {
-  const auto all = [](const ir::Move &s) {
-    return std::tie(s.kind, s.reduceOp, s.loc, s.firstPlace, s.numSrcs, s.numDsts, s.via, s.by, s.block, s.packets);
-  };
-  return all(a) == all(b);
-}
-
-/// What passes up to cut make of a candidate. Passes after it read nothing else that is open but the protocol and the
-/// step.
+/// What passes up to cut make of a candidate. Of what is open, those after them in Goal::shared read the protocol and
+/// the step besides; and the instances, to refuse what takes more blocks than the program allows.
 struct Dealt {
   std::vector<ir::Move> statements;
   std::vector<ir::RankChunk> places;
@@ -79,9 +71,7 @@ struct Dealt {
     for (const ir::Rank &rank : program.ranks)
       scratch.push_back(rank.scratchChunks);
   }
-  friend bool operator==(const Dealt &a, const Dealt &b) {
-    return a.scratch == b.scratch && a.places == b.places && std::ranges::equal(a.statements, b.statements, areSame);
-  }
+  friend bool operator==(const Dealt &, const Dealt &) = default;
 };
 
 class Chooser {
@@ -91,7 +81,7 @@ public:
         mostTried_(std::clamp<std::size_t>(mostStatements / sizeOf(program.movement), 1, 40)) {
     const ir::Movement &movement = program.movement;
     // A switch sums in an order of its own, and takes memory that is bound to it: users ask for both in one.
-    usesSwitch_ = movement.reassociate && canUseSwitch(program);
+    usesSwitch_ = movement.reassociate && machine_.parameters.multimem != 0 && canUseSwitch(program);
     anyBlocks_ = std::ranges::any_of(movement.statements, [](const ir::Move &s) { return !s.block; });
     const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
     // Nodes are the program's; as many as it needs.
@@ -308,8 +298,8 @@ private:
     return result.ok ? std::optional(std::move(result.records)) : std::nullopt;
   }
 
-  /// Another candidate that Goal::shared makes the same of as of `tried`, whose instances it does not read; null if
-  /// none is known. `alike`: one that has as many instances, too, and so comes out the same.
+  /// Another candidate that Goal::shared makes the same of as of `tried`; null if none is known. One that it refused
+  /// has as many instances: others may be too many. `alike`: so has any, and comes out the same.
   const Tried *sameAs(const Tried &tried, bool alike = false) const {
     for (const Tried &one : tried_) {
       Open other = one.open;
@@ -319,7 +309,8 @@ private:
         other.pull = tried.open.pull;
         other.blocks = tried.open.blocks;
       }
-      if (&one != &tried && other == tried.open && (one.isStuck || !one.done.empty()))
+      const bool counts = one.isStuck ? one.open.instances == tried.open.instances : !one.done.empty();
+      if (&one != &tried && other == tried.open && counts)
         return &one;
     }
     return nullptr;
@@ -334,7 +325,6 @@ private:
 
   /// Takes the candidate through Goal::shared. Nothing if a pass refuses it.
   std::optional<ir::Program> schedule(Tried &tried) const {
-    constexpr std::string_view first = "place,cut,";
     const auto outcome = [&] { return tried.isStuck ? std::nullopt : std::optional(tried.program); };
     if (const Tried *same = sameAs(tried)) {
       takeOver(*same, tried);
@@ -345,9 +335,10 @@ private:
     apply(tried.open, program);
     std::string_view rest = goal_.shared;
     std::optional<std::vector<PassRecord>> begun(std::in_place), done;
-    if (rest.starts_with(first)) {
-      begun = run(first.substr(0, first.size() - 1), program, silent);
-      rest.remove_prefix(first.size());
+    constexpr std::string_view dealing = ",cut,";
+    if (const std::size_t at = rest.find(dealing); at != std::string_view::npos) {
+      begun = run(rest.substr(0, at + dealing.size() - 1), program, silent);
+      rest.remove_prefix(at + dealing.size());
       if (begun) {
         tried.dealt.emplace(program);
         if (const Tried *same = sameAs(tried)) {

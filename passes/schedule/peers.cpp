@@ -11,31 +11,39 @@ namespace {
 
 /// Who takes the place of whom when one rank takes that of rank 0.
 struct Exchange {
-  std::span<const std::uint32_t> ranks, shares; ///< [rank], [share]: which one's place it takes
+  const Distances &distances;
+  std::uint32_t by;                        ///< takes the place of rank 0
+  std::span<const std::uint32_t> sharesOf; ///< [rank]: the share that belongs to it
+
+  std::uint32_t rank(std::uint32_t rank) const { return distances.between(by, rank); }
+  std::uint32_t share(std::uint32_t share) const { return sharesOf[this->rank(distances.ownerOf(share))]; }
 };
 
 /// Where the chunk comes to lie; nothing if its parts part. The places of scratch are not looked at: they follow from
 /// distances. `share`: chunks of a rank's share of the buffer; 0 if it is not dealt out evenly, or the chunk is none.
 std::optional<ir::RankChunk> moved(const ir::RankChunk &chunk, const Exchange &exchange, std::uint32_t share) {
   ir::RankChunk to = chunk;
-  to.rank = exchange.ranks[chunk.rank];
+  to.rank = exchange.rank(chunk.rank);
   if (chunk.buffer == ir::BufferKind::Scratch)
     to.index = 0;
   if (share == 0)
     return to;
   const std::uint32_t first = chunk.index / share, rest = chunk.index % share;
   if (rest + chunk.size <= share) {
-    to.index = exchange.shares[first] * share + rest;
+    to.index = exchange.share(first) * share + rest;
     return to;
   }
   if (rest != 0 || chunk.size % share != 0)
     return std::nullopt;
   const std::uint32_t count = chunk.size / share;
-  const auto [low, high] =
-      std::minmax_element(exchange.shares.begin() + first, exchange.shares.begin() + first + count);
-  if (*high - *low + 1 != count)
+  std::uint32_t low = exchange.share(first), high = low;
+  for (std::uint32_t i = 1; i < count; ++i) {
+    low = std::min(low, exchange.share(first + i));
+    high = std::max(high, exchange.share(first + i));
+  }
+  if (high - low + 1 != count)
     return std::nullopt;
-  to.index = *low * share;
+  to.index = low * share;
   return to;
 }
 
@@ -92,24 +100,20 @@ Distances::Distances(const ir::Program &program, const ir::Movement &movement)
   byPlace_ = false;
 }
 
-/// For any two ranks there is just one exchange that puts one in the place of the other. So statements are symmetric if
-/// those of each rank become those of rank 0 when it takes the place of rank 0.
+/// Exchanges are a group, as distances are: each rank takes the place of rank 0 in just one, and that of any other in
+/// one after another. So statements are symmetric if those of each rank become those of rank 0 when it takes its place.
 bool Distances::isSymmetric(const ir::Program &program, const ir::Movement &movement) const {
-  std::vector<std::uint32_t> shareOf(ranks_), ranks(ranks_), shares(ranks_);
+  std::vector<std::uint32_t> sharesOf(ranks_);
   for (std::uint32_t share = 0; share < ranks_; ++share)
-    shareOf[ownerOf(share)] = share;
+    sharesOf[ownerOf(share)] = share;
   std::vector<std::vector<const ir::Move *>> statementsOf(ranks_);
   for (const ir::Move &statement : movement.statements)
     statementsOf[*statement.by].push_back(&statement);
   std::uint64_t first = 0; // a number for the statements of rank 0, whatever their order
   for (std::uint32_t by = 0; by < ranks_; ++by) {
-    for (std::uint32_t i = 0; i < ranks_; ++i) {
-      ranks[i] = between(by, i);
-      shares[i] = shareOf[between(by, ownerOf(i))];
-    }
     std::uint64_t sum = 0;
     for (const ir::Move *statement : statementsOf[by]) {
-      const auto number = numberOf(program, movement, *statement, {ranks, shares});
+      const auto number = numberOf(program, movement, *statement, {*this, by, sharesOf});
       if (!number)
         return false;
       sum += *number;

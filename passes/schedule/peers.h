@@ -1,7 +1,7 @@
 // How far apart ranks are, seen from one of them: words that mean the same on every rank of a symmetric program.
 //
-// A program is symmetric if its statements stay the same when each rank takes the place of another: the next one around
-// the ring of its node, the one in the next node, or the one whose number differs in one bit. The share of a buffer
+// A program is symmetric if its statements stay the same when each rank takes the place of another: one so far around
+// the ring of its node, one so many nodes on, or the one whose number differs in these bits. The share of a buffer
 // that belongs to a rank takes the place of the other's share. What is ordered by distances is then ordered alike on
 // all ranks.
 #pragma once
@@ -12,8 +12,8 @@ namespace mscclc::passes::schedule {
 
 class Distances {
 public:
-  /// Of the placed statements of `movement`, whose ranks are those of `program`. Where they are not symmetric, ranks
-  /// are counted around the ring.
+  /// Of the placed statements of `movement`, whose ranks are those of `program` and make whole nodes. Where they are
+  /// not symmetric, ranks are counted around the ring.
   Distances(const ir::Program &program, const ir::Movement &movement);
 
   /// Ranks from `from` on to `to`, 0 for itself: nodes first, then within the node.

@@ -1,6 +1,5 @@
 #include "passes/schedule/place.h"
 
-#include "ir/memory_map.h"
 #include "ir/program_index.h"
 #include "passes/schedule/placement.h"
 #include "passes/schedule/schedule_diagnostics.h"
@@ -35,8 +34,8 @@ public:
       given = {.statements = program_.movement.statements, .places = program_.movement.places};
     program_.movement.statements.clear();
     program_.movement.places.clear();
-    findPlainScratch(given);
     const std::uint32_t piece = pieceOf(given);
+    findPlainScratch(given, piece);
     std::vector<std::uint32_t> firstSlot; // [rank]
     for (std::uint32_t r = 0; r < plain_.size(); ++r) {
       ir::Rank &rank = program_.ranks[r];
@@ -76,21 +75,21 @@ private:
   /// where packets are read. What a rank keeps in scratch may be packets if it comes from another rank as such, once,
   /// and is read at home alone. Where something is written there that nobody reads, no rank gets packets: nobody is
   /// told of that write, and packets make none visible.
-  void findPlainScratch(const ir::Movement &given) {
+  void findPlainScratch(const ir::Movement &given, std::uint32_t piece) {
     plain_.resize(program_.ranks.size(), false);
     bool readsAll = true;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, bool> isRead; // of (rank, chunk of scratch), since it was written
+    std::map<std::pair<std::uint32_t, std::uint32_t>, bool> isRead; // of (rank, piece of scratch), since it was written
     for (const Move &statement : given.statements) {
       for (const RankChunk &src : given.srcs(statement))
-        for (std::uint32_t at = src.index; src.buffer == ir::BufferKind::Scratch && at < src.index + src.size; ++at) {
-          const auto [found, isUnwritten] = isRead.try_emplace({src.rank, at}, true);
+        for (std::uint32_t at = 0; src.buffer == ir::BufferKind::Scratch && at < src.size; at += piece) {
+          const auto [found, isUnwritten] = isRead.try_emplace({src.rank, src.index + at}, true);
           if (isUnwritten || !readsAtHome(given, statement, src.rank))
             plain_[src.rank] = true;
           found->second = true;
         }
       for (const RankChunk &dst : given.dsts(statement))
-        for (std::uint32_t at = dst.index; dst.buffer == ir::BufferKind::Scratch && at < dst.index + dst.size; ++at) {
-          const auto [found, isFirst] = isRead.try_emplace({dst.rank, at}, false);
+        for (std::uint32_t at = 0; dst.buffer == ir::BufferKind::Scratch && at < dst.size; at += piece) {
+          const auto [found, isFirst] = isRead.try_emplace({dst.rank, dst.index + at}, false);
           if (!isFirst || statement.kind != MoveKind::Copy ||
               !wantsPackets(statement, given.srcs(statement)[0].rank, dst.rank))
             plain_[dst.rank] = true;
@@ -129,10 +128,7 @@ private:
     return found;
   }
 
-  bool same(const RankChunk &a, const RankChunk &b) const { return a.rank == b.rank && memory(a) == memory(b); }
-  ir::MemoryRange memory(const RankChunk &c) const {
-    return ir::memoryOf(program_, c.rank, c.buffer, c.index, c.size, ir::DataForm::Plain);
-  }
+  bool same(const RankChunk &a, const RankChunk &b) const { return schedule::isSameMemory(program_, a, b); }
   bool near(std::uint32_t a, std::uint32_t b) const { return program_.movement.sameNode(a, b); }
   bool usesPackets(const Move &statement, std::uint32_t from, std::uint32_t to) const {
     return wantsPackets(statement, from, to) && takesPackets(from, to);

@@ -1,5 +1,6 @@
 #include "passes/schedule/placement.h"
 
+#include "ir/memory_map.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
@@ -49,6 +50,13 @@ bool isPlaced(const ir::Movement &movement, const Move &statement) {
 }
 
 } // namespace
+
+bool isSameMemory(const ir::Program &program, const RankChunk &a, const RankChunk &b) {
+  const auto memory = [&](const RankChunk &c) {
+    return ir::memoryOf(program, c.rank, c.buffer, c.index, c.size, ir::DataForm::Plain);
+  };
+  return a.rank == b.rank && memory(a) == memory(b);
+}
 
 bool isOnePlaceOfAll(std::span<const RankChunk> group, const RankChunk &own) {
   std::vector<std::uint32_t> ranks;

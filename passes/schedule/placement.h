@@ -7,6 +7,9 @@
 
 namespace mscclc::passes::schedule {
 
+/// True if both are the same memory.
+bool isSameMemory(const ir::Program &program, const ir::RankChunk &a, const ir::RankChunk &b);
+
 /// True if each statement of the program says who executes it and how, in a form that an operation can have:
 /// - without `via`, all its places are of the rank that executes it;
 /// - through memory, a copy has one source and one destination, one of them there and the other on another rank of the

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace mscclc::passes {
@@ -16,11 +17,11 @@ using schedule::Clock;
 using schedule::StatementGraph;
 using schedule::Touch;
 
-/// What is over when a statement begins, by what nothing can drop: the order of statements that depend on each other in
-/// different blocks. The threads of the earlier block meet before it tells of its statement, so it tells of all before
-/// that, too. Those of the later block meet before its own, so all that it does from there on comes after. A port's put
-/// is done by one thread, for which the others need not be met: it tells of itself alone, and what it waited for holds
-/// for it alone.
+/// What is over when a statement begins, by what every schedule keeps: the order of statements that depend on each
+/// other in different blocks. The threads of the earlier block meet before it tells of its statement, so it tells of
+/// all before that, too. Those of the later block meet before its own, so all that it does from there on comes after. A
+/// port's put is done by one thread, for which the others need not be met: it tells of itself alone, and what it waited
+/// for holds for it alone.
 class FinishedUses {
 public:
   FinishedUses(const ir::Program &program, const StatementGraph &graph)
@@ -53,13 +54,12 @@ public:
 private:
   /// [statement]: its block, counted over all ranks.
   static std::vector<std::uint32_t> agentsOf(const ir::Program &program) {
-    std::vector<std::uint32_t> blocks(program.ranks.size() + 1, 0), agents;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers; // of (rank, block)
+    std::vector<std::uint32_t> agents;
     for (const ir::Move &statement : program.movement.statements)
-      blocks[*statement.by + 1] = std::max(blocks[*statement.by + 1], *statement.block + 1);
-    for (std::size_t r = 1; r < blocks.size(); ++r)
-      blocks[r] += blocks[r - 1];
-    for (const ir::Move &statement : program.movement.statements)
-      agents.push_back(blocks[*statement.by] + *statement.block);
+      agents.push_back(
+          numbers.try_emplace({*statement.by, *statement.block}, static_cast<std::uint32_t>(numbers.size()))
+              .first->second);
     return agents;
   }
 
@@ -94,7 +94,7 @@ public:
     if (mayShare())
       finished.emplace(program_, graph_);
     for (const auto &[count, ranks] : alike)
-      findPlaces(ranks, count, finished ? &*finished : nullptr);
+      findPlaces(ranks, count, finished && count * count * ranks.size() <= mostCompared ? &*finished : nullptr);
     move(stats);
   }
 
@@ -124,8 +124,8 @@ private:
         slot.isAlone |= slot.isWriteLast && schedule::isPortPut(program_.movement.statements[slot.lastUses[0]]);
   }
 
-  /// False if it is plain that no write comes after the uses of another slot: another block's statement would be
-  /// between.
+  /// False if all slots are over too late for any to be written after: a path of dependences from a use to a write
+  /// makes the write's level higher.
   bool mayShare() const {
     const std::vector<std::uint32_t> levels = schedule::levelsOf(graph_);
     for (const std::vector<Slot> &ofRank : slots_) {
@@ -142,6 +142,9 @@ private:
     }
     return false;
   }
+
+  /// Each slot is compared with each place on all ranks. More would take seconds.
+  static constexpr std::uint64_t mostCompared = std::uint64_t{1} << 26;
 
   /// A place on each of some ranks: the slot there that came last.
   using Place = std::vector<const Slot *>;
@@ -224,6 +227,8 @@ std::optional<std::uint32_t> pieceOf(const ir::Program &program) {
 }
 
 void shareScratch(PassContext &context) {
+  if (context.program.movement.statements.empty())
+    return;
   if (const auto piece = pieceOf(context.program))
     Sharing(context.program, *piece).run(context.stats);
 }

@@ -12,25 +12,29 @@
 namespace mscclc::passes {
 namespace {
 
-/// Reports the ranks that have more blocks than the program allows: an executor's limits ask for more, or the instances
-/// do, or what reaches the rank does.
+/// Reports the first rank that has more blocks than the program allows: an executor's limits ask for more, or the
+/// instances do, or what reaches the rank does.
 void checkBlocks(const PassContext &context, std::uint32_t most) {
   const ir::Program &program = context.program;
   for (std::size_t r = 0; r < program.ranks.size(); ++r) {
-    const std::vector<ir::ThreadBlock> &blocks = program.ranks[r].blocks;
+    const ir::Rank &rank = program.ranks[r];
     const auto isBusy = [](const ir::ThreadBlock &block) { return !block.ops.empty(); };
-    const auto busy = static_cast<std::uint64_t>(std::ranges::count_if(blocks, isBusy));
+    const auto busy = static_cast<std::uint64_t>(std::ranges::count_if(rank.blocks, isBusy));
     if (busy * program.instances <= most)
       continue;
-    const ir::ThreadBlock &last = *std::find_if(blocks.rbegin(), blocks.rend(), isBusy);
-    const std::string instances =
-        program.instances == 1 ? "" : " in each of " + std::to_string(program.instances) + " instances";
-    ir::DiagBuilder report = context.diags.report(schedule::diag::blocks_not_allowed,
-                                                  ir::Where(last.ops[0].loc, "rank " + std::to_string(r)),
-                                                  {r, ir::plural(busy, "thread block"), instances, most});
-    if (context.target.executor && busy > most)
-      report.note(schedule::diag::blocks_of_executor, ir::Where(last.ops[0].loc, "rank " + std::to_string(r)),
+    const ir::ThreadBlock &last = *std::find_if(rank.blocks.rbegin(), rank.blocks.rend(), isBusy);
+    const ir::Where where(last.ops[0].loc, "rank " + std::to_string(r));
+    const bool instances = program.instances > 1;
+    ir::DiagBuilder report = context.diags.report(
+        schedule::diag::blocks_not_allowed, where,
+        {r, ir::plural(busy, "thread block"),
+         instances ? " in each of " + std::to_string(program.instances) + " instances" : std::string(), most,
+         instances ? ", or take fewer instances" : ""});
+    const std::uint64_t channels = std::max(rank.memoryPeers.size(), rank.portPeers.size());
+    if (context.target.executor && channels > std::uint64_t{context.target.executor->channelsPerBlock} * most)
+      report.note(schedule::diag::blocks_of_executor, where,
                   {context.target.name(), context.target.executor->channelsPerBlock});
+    return;
   }
 }
 

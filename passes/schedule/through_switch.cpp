@@ -5,6 +5,9 @@
 #include "passes/schedule/placement.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,16 +39,13 @@ private:
 
   static bool isOpen(const Move &s) { return !s.via && !s.by && !s.packets.value_or(false); }
   bool near(const RankChunk &a, const RankChunk &b) const { return given_.sameNode(a.rank, b.rank); }
-  static bool isAlike(const RankChunk &a, const RankChunk &b) { return a.buffer == b.buffer && a.index == b.index; }
-  bool same(const RankChunk &a, const RankChunk &b) const { return a.rank == b.rank && memory(a) == memory(b); }
-  ir::MemoryRange memory(const RankChunk &c) const {
-    return ir::memoryOf(program_, c.rank, c.buffer, c.index, c.size, ir::DataForm::Plain);
-  }
 
   void one(const Move &statement) {
     Move made = statement;
     const auto srcs = given_.srcs(statement), dsts = given_.dsts(statement);
-    const bool anyOrder = given_.reassociate || ir::isIdempotent(statement.reduceOp);
+    // No switch multiplies.
+    const bool anyOrder =
+        (given_.reassociate && statement.reduceOp != ir::ReduceOp::Prod) || ir::isIdempotent(statement.reduceOp);
     if (isOpen(statement) && statement.kind == MoveKind::Reduce && anyOrder && dsts.size() == 1 &&
         srcs.size() >= fewestRanks && isOnePlaceOfAll(srcs, dsts[0]) &&
         std::ranges::all_of(srcs, [&](const RankChunk &src) { return near(src, dsts[0]); }))
@@ -53,42 +53,94 @@ private:
     found_.append(made, srcs, dsts);
   }
 
+  /// A destination of a statement.
+  struct Target {
+    const Move *of;
+    RankChunk place;
+  };
+
+  /// Where copies of one place go. Any two destinations are disjoint, so that their order is of no importance.
+  class Targets {
+  public:
+    explicit Targets(const ir::Program &program) : program_(program) {}
+
+    /// False if the destinations of `statement` are neither disjoint from others nor the same.
+    bool take(const ir::Movement &movement, const Move &statement) {
+      const auto dsts = movement.dsts(statement);
+      if (std::ranges::any_of(dsts, [&](const RankChunk &dst) { return overlaps(dst); }))
+        return false;
+      for (const RankChunk &dst : dsts)
+        if (seen_.insert(keyOf(dst)).second)
+          targets_.push_back({&statement, dst});
+      return true;
+    }
+    const std::vector<Target> &all() const { return targets_; }
+
+  private:
+    using Key = std::tuple<std::uint32_t, ir::BufferKind, std::uint64_t>; ///< rank, and where memory begins
+    ir::MemoryRange memory(const RankChunk &c) const {
+      return ir::memoryOf(program_, c.rank, c.buffer, c.index, c.size, ir::DataForm::Plain);
+    }
+    Key keyOf(const RankChunk &c) const { return {c.rank, memory(c).buffer, memory(c).begin}; }
+    /// All are as long: copies of one place.
+    bool overlaps(const RankChunk &c) const {
+      const ir::MemoryRange range = memory(c);
+      const std::uint64_t first = range.begin - std::min(range.begin, c.size - std::uint64_t{1});
+      for (auto at = seen_.lower_bound({c.rank, range.buffer, first});
+           at != seen_.end() && *at < Key{c.rank, range.buffer, range.end}; ++at)
+        if (*at != keyOf(c))
+          return true;
+      return false;
+    }
+
+    const ir::Program &program_;
+    std::set<Key> seen_;
+    std::vector<Target> targets_;
+  };
+
   /// The copies of one place that begin with statement `at`. What comes after them.
   std::size_t copies(std::size_t at) {
     const Move &first = given_.statements[at];
     const RankChunk src = given_.srcs(first)[0];
-    std::vector<RankChunk> dsts;
     const auto isMore = [&](const Move &s) {
       return s.kind == MoveKind::Copy && isOpen(s) && s.block == first.block && s.packets == first.packets &&
              given_.srcs(s)[0] == src;
     };
-    for (; at < given_.statements.size() && isMore(given_.statements[at]); ++at)
-      for (const RankChunk &dst : given_.dsts(given_.statements[at]))
-        dsts.push_back(dst);
-    while (!dsts.empty()) {
-      const RankChunk head = dsts.front();
-      // One destination a rank: what is written there twice in a row is written once.
-      std::vector<RankChunk> group;
-      for (const RankChunk &dst : dsts)
-        if (isAlike(dst, head) && near(dst, src) && std::ranges::find(group, dst) == group.end())
-          group.push_back(dst);
-      if (const RankChunk own{src.rank, head.buffer, head.index, head.size};
-          same(own, src) && std::ranges::find(group, own) == group.end())
-        group.push_back(own);
-      if (group.size() >= fewestRanks && isOnePlaceOfAll(group, src)) {
-        append(first, ir::Via::Switch, src, group);
-        std::erase_if(dsts, [&](const RankChunk &dst) { return isAlike(dst, head) && near(dst, src); });
-      } else {
-        append(first, std::nullopt, src, {head});
-        dsts.erase(dsts.begin());
-      }
+    Targets targets(program_);
+    while (at < given_.statements.size() && isMore(given_.statements[at]) &&
+           targets.take(given_, given_.statements[at]))
+      ++at;
+    std::map<std::pair<ir::BufferKind, std::uint32_t>, std::size_t> groupOf; // by buffer and index
+    std::vector<std::vector<Target>> groups;                                 // those of other nodes are alone
+    for (const Target &target : targets.all()) {
+      const bool alone = !near(target.place, src);
+      const auto [found, isNew] = alone ? std::pair(groupOf.end(), true)
+                                        : groupOf.try_emplace({target.place.buffer, target.place.index}, groups.size());
+      if (isNew)
+        groups.emplace_back();
+      (alone ? groups.back() : groups[found->second]).push_back(target);
     }
+    for (const std::vector<Target> &group : groups)
+      append(group, src);
     return at;
   }
 
-  void append(Move statement, std::optional<ir::Via> via, const RankChunk &src, const std::vector<RankChunk> &dsts) {
-    statement.via = via;
-    found_.append(statement, {&src, 1}, dsts);
+  void append(const std::vector<Target> &group, const RankChunk &src) {
+    std::vector<RankChunk> places;
+    for (const Target &target : group)
+      places.push_back(target.place);
+    RankChunk own = places.front();
+    own.rank = src.rank;
+    if (near(src, places.front()) && isSameMemory(program_, own, src) && std::ranges::find(places, own) == places.end())
+      places.push_back(own);
+    if (places.size() < fewestRanks || !near(src, places.front()) || !isOnePlaceOfAll(places, src)) {
+      for (const Target &target : group)
+        found_.append(*target.of, {&src, 1}, {&target.place, 1});
+      return;
+    }
+    Move made = *group.front().of;
+    made.via = ir::Via::Switch;
+    found_.append(made, {&src, 1}, places);
   }
 
   const ir::Program &program_;

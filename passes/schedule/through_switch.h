@@ -11,11 +11,11 @@ namespace mscclc::passes::schedule {
 
 /// The statements of `program`, whose meaning is checked and of which nothing is placed, with `via switch` where they
 /// leave open how they are done and a switch can do it for three ranks or more of a node:
-/// - a copy to the same chunks of the same buffer on several ranks. Copies of one place one after the other count as
-/// one
-///   statement; what lies elsewhere stays a copy of its own. The rank that has the source is added to the others if the
-///   source lies at these chunks there;
-/// - a reduction of the same chunks of the same buffer on several ranks, where any order of its operands will do.
+/// - a copy to the same chunks of the same buffer on several ranks. Copies of one place, one after the other, count as
+///   one statement, unless what they write overlaps; what no switch does becomes a copy for each destination. The rank
+///   that has the source is added to the others if the source lies at these chunks there;
+/// - a sum, minimum or maximum of the same chunks of the same buffer on several ranks, where any order of its operands
+///   will do: of a sum if the program may reassociate.
 ///
 /// Only `statements` and `places` of the result are set.
 ir::Movement throughSwitch(const ir::Program &program);

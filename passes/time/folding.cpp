@@ -18,6 +18,24 @@ bool isSame(const ir::Op &a, const ir::Op &b) {
          a.bodySize == b.bodySize;
 }
 
+/// True if of `items` each run of `lanes` is the same, from the first on.
+template <typename T> bool areRuns(const std::vector<T> &items, std::uint32_t lanes) {
+  if (items.size() % lanes != 0)
+    return false;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (!(items[i] == items[i - i % lanes]))
+      return false;
+  return true;
+}
+
+/// True if what a first lane's block names of its own begins such a run.
+bool namesRuns(const ir::ThreadBlock &block, std::uint32_t lanes) {
+  return std::ranges::all_of(block.ids, [lanes](std::uint32_t id) { return id % lanes == 0; }) &&
+         std::ranges::all_of(block.chunks, [lanes](const ir::Chunk &chunk) {
+           return chunk.space != ir::ChunkSpace::Switch || chunk.id % lanes == 0;
+         });
+}
+
 /// True if `block` does the same as `first`, and names everything of its own by numbers that are `lane` higher.
 bool isLane(const ir::ThreadBlock &first, const ir::ThreadBlock &block, std::uint32_t lane) {
   const auto isShifted = [lane](auto a, auto b) { return b == a + lane; };
@@ -124,10 +142,12 @@ bool areLanes(const ir::Program &program, std::uint32_t lanes) {
   if (lanes <= 1)
     return lanes == 1;
   return std::ranges::all_of(program.ranks, [&](const ir::Rank &rank) {
-    if (!rank.portPeers.empty() || rank.blocks.size() % lanes != 0)
+    if (!rank.portPeers.empty() || rank.blocks.size() % lanes != 0 || !areRuns(rank.memoryPeers, lanes) ||
+        !areRuns(rank.switchChannels, lanes) || !areRuns(rank.semaphores, lanes))
       return false;
     for (std::size_t b = 0; b < rank.blocks.size(); ++b)
-      if (!isLane(rank.blocks[b - b % lanes], rank.blocks[b], static_cast<std::uint32_t>(b % lanes)))
+      if ((b % lanes == 0 && !namesRuns(rank.blocks[b], lanes)) ||
+          !isLane(rank.blocks[b - b % lanes], rank.blocks[b], static_cast<std::uint32_t>(b % lanes)))
         return false;
     return true;
   });

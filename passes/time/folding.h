@@ -19,8 +19,8 @@ struct Folding {
 };
 
 /// True if the blocks of each rank are runs of `lanes` that do the same with channels, semaphores, barriers and chunks
-/// of their own, as replicate-instances leaves them, so that they take the same time. Not where ports are used: what
-/// lanes leave to their rank's proxy, it does one after the other.
+/// of their own, which lead to the same ranks, as replicate-instances leaves them, so that they take the same time. Not
+/// where ports are used: what lanes leave to their rank's proxy, it does one after the other.
 bool areLanes(const ir::Program &program, std::uint32_t lanes);
 
 /// True if all ranks do the same on `machine`, each seen from itself: their blocks, channels and semaphores have the

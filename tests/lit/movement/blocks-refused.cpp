@@ -1,13 +1,17 @@
 // What takes more thread blocks than `.blocks` says is refused, with what asks for them.
 // REQUIRES: frontend
-// RUN: not mscclc %s -P ranks=32 --message-size 1M --target=mscclpp-0.9 --emit-ir 2>&1 | FileCheck %s --check-prefix=CHANNELS
-// CHANNELS: blocks-refused.cpp:[[@LINE+15]]:7: error: rank 0 takes 2 thread blocks, and the program allows it 1: allow more blocks
+// RUN: not mscclc %s --algorithm alltoall -P ranks=32 --message-size 1M --target=mscclpp-0.9 --emit-ir 2>&1 | FileCheck %s --check-prefix=CHANNELS
+// CHANNELS: blocks-refused.cpp:[[@LINE+19]]:7: error: rank 0 takes 2 thread blocks, and the program allows it 1: allow more blocks
 // CHANNELS: note: a thread block of mscclpp-0.9 has at most 16 channels of a type, so a rank that reaches more ranks takes more blocks
-// RUN: not mscclc %s -P ranks=4 -P instances=2 --message-size 1M --emit-ir 2>&1 | FileCheck %s --check-prefix=INSTANCES
-// INSTANCES: error: rank 0 takes 1 thread block in each of 2 instances, and the program allows it 1: allow more blocks
-// INSTANCES-NOT: note: a thread block
+// RUN: not mscclc %s --algorithm alltoall -P ranks=4 -P instances=2 --message-size 1M --emit-ir 2>&1 | FileCheck %s --check-prefix=INSTANCES
+// INSTANCES: error: rank 0 takes 1 thread block in each of 2 instances, and the program allows it 1: allow more blocks, or take fewer instances
+// INSTANCES-NOT: {{note: a thread block|rank 1}}
+// Instances that are left open are as many as these blocks take.
+// RUN: mscclc %s --algorithm open --message-size 64M --explain | FileCheck %s --check-prefix=OPEN
+// OPEN: {{^}}chosen for 64M
+// OPEN: instances: {{one|2|4}},
 // A kernel's block has as many channels as it needs.
-// RUN: mscclc %s -P ranks=32 --message-size 1M --target=none -o %t.json
+// RUN: mscclc %s --algorithm alltoall -P ranks=32 --message-size 1M --target=none -o %t.json
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
@@ -17,4 +21,12 @@ MSCCLC_ALGORITHM void alltoall(int ranks = 4, int instances = 1) {
   for (int rank = 0; rank < ranks; ++rank)
     for (int step = 0; step < ranks; ++step)
       copy(Rank((rank + step) % ranks).output()[rank], Rank(rank).input()[(rank + step) % ranks]);
+}
+
+MSCCLC_ALGORITHM void open(int ranks = 8) {
+  CollectiveProgram program("open", AllGather(ranks, 1, /*inplace=*/true),
+                            {.instances = automatic, .protocol = Protocol::Simple, .schedule = Schedule::Auto, .blocks = 4});
+  for (int src = 0; src < ranks; ++src)
+    for (int dst = 0; dst < ranks; ++dst)
+      copy(Rank(dst).output()[src], Rank(src).output()[src]);
 }

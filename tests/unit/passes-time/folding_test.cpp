@@ -140,6 +140,11 @@ TEST_CASE("what differs is walked by itself") {
   CHECK(!areRanksAlike(ir::ProgramIndex(program), roundMachine()));
   CHECK(launchTime(program, roundMachine(), Runner::Kernel, 1 << 26) ==
         launchFigures(program, roundMachine(), Runner::Kernel, 1 << 26, {.lanes = 4, .ranks = true}).total);
+  // Instances that reach other ranks.
+  ir::Program apart = random.alike(4, false);
+  std::uint32_t &peer = apart.ranks[1].memoryPeers.at(1);
+  peer = peer == 0 ? 2 : 0;
+  CHECK(!areLanes(apart, 4));
   // A rank's proxy takes what its blocks ask for one after the other.
   CHECK(!areLanes(random.any(4, true), 4));
   // Ranks that are not as near to each other.

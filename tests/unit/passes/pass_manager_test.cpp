@@ -24,7 +24,7 @@ TEST_CASE("lists of passes") {
   CHECK(manager.passes()[1].name == "lower-data-sync");
   const std::string there =
       "there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, split-waits, "
-      "prune-sync, replicate-instances, fit-executor, check-executor, check-meaning, place, cut, order, synchronise";
+      "prune-sync, replicate-instances, fit-executor, check-executor, check-meaning, place, cut, order, share-scratch, synchronise";
   CHECK(manager.add("infer-sync,fusee") == "unknown pass 'fusee'; " + there);
   CHECK(manager.add(",") == "unknown pass ''; " + there);
 }
