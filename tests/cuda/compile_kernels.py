@@ -2,7 +2,8 @@
 """Emits plans' kernels and compiles them, warnings being errors: compile_kernels.py --emit EMIT_PLAN --include DIR
 [--nvcc NVCC [--device-only] [--arch ARCH]... | --cxx CXX] [--flag FLAG]... [--seconds MOST] [--undefined-none TEXT]
 WHAT...
-Prints the compiler's own seconds for each. With --mscclc in the place of --emit, WHAT are algorithms' sources, and there may be --param NAME=VALUE."""
+Prints the compiler's own seconds for each. With --mscclc in the place of --emit, WHAT are algorithms' sources, and there
+may be --param NAME=VALUE."""
 import argparse
 import itertools
 import os
@@ -27,6 +28,10 @@ def main():
     parser.add_argument("--flag", action="append", default=[])
     parser.add_argument("what", nargs="+")
     options = parser.parse_args()
+    if options.device_only and not options.nvcc:
+        parser.error("--device-only needs --nvcc")
+    if options.undefined_none and (options.device_only or not options.nvcc):
+        parser.error("--undefined-none needs an object: use --nvcc, without --device-only")
     if options.nvcc:
         compilers = [[options.nvcc, "-std=c++17", "-arch=" + arch, "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra"]
                      for arch in options.arch or ["sm_90"]]

@@ -13,8 +13,8 @@ OLDEST = 70
 # First toolkit with multicast objects.
 OLDEST_TOOLKIT = (12, 1)
 WARNINGS = "-Wall,-Wextra"
-# Of mscclc-perf and the runtime, which take most of the time where they are built.
-HOST_FLAGS = os.environ.get("CXXFLAGS", "-O2").split()
+# Of mscclc-perf and the runtime, for nvcc or the C++ compiler. CXXFLAGS can have flags that nvcc does not take.
+HOST_FLAGS = (os.environ.get("MSCCLC_CHECK_FLAGS") or "-O2").split()
 # Sources of mscclc-perf that need the rest of mscclc.
 NOT_ALONE = ("calibrate", "experiments")
 # Where a pack has the headers of others, beside the runtime.
@@ -98,7 +98,10 @@ def use_tool(work):
     """The mscclc-perf that build_tool left there, ready to run."""
     folders = [str(work), os.environ.get("LD_LIBRARY_PATH", "")]
     os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folder for folder in folders if folder)
-    return work / "mscclc-perf"
+    tool = work / "mscclc-perf"
+    if not tool.is_file():
+        sys.exit(f"there is no {tool}: run without --no-build")
+    return tool
 
 
 class CudaCompilers(HostCompilers):
