@@ -47,8 +47,8 @@ def include_flags(folders):
 
 def json_headers():
     """nlohmann_json's headers, each with its path from the folder that includes are written from."""
-    rules = must([os.environ.get("CXX", "g++"), "-std=c++17", "-M", "-include", "nlohmann/json.hpp", "-x", "c++", os.devnull],
-                 "finding nlohmann/json.hpp")
+    rules = must([os.environ.get("CXX", "g++"), "-std=c++17", "-M", "-include", "nlohmann/json.hpp", "-x", "c++",
+                  os.devnull], "finding nlohmann/json.hpp")
     files = [pathlib.Path(word) for word in rules.split() if "/nlohmann/" in word]
     return [(file, pathlib.PurePosixPath(*file.parts[file.parts.index("nlohmann"):])) for file in files]
 
@@ -120,8 +120,8 @@ class CudaCompilers(HostCompilers):
         os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folders + ([old] if old else []))
 
     def compile_kernel(self, source, library, include, *flags):
-        return run([*self.command, "-O3", self.target, f"-Xcompiler={WARNINGS}", "-shared", "-I", include, *flags, source,
-                    "-o", library])
+        return run([*self.command, "-O3", self.target, f"-Xcompiler={WARNINGS}", "-shared", "-I", include, *flags,
+                    source, "-o", library])
 
     def object(self, source, target, includes):
         must([*self.command, *HOST_FLAGS, *self.flags, *include_flags(includes), "-c", source, "-o", target],
