@@ -2,7 +2,8 @@
 """Emits plans' kernels and compiles them, warnings being errors: compile_kernels.py --emit EMIT_PLAN --include DIR
 [--nvcc NVCC [--device-only] [--arch ARCH]... | --cxx CXX] [--flag FLAG]... [--seconds MOST] [--undefined-none TEXT]
 WHAT...
-Prints the compiler's own seconds for each. With --mscclc in the place of --emit, WHAT are algorithms' sources, and there may be --param NAME=VALUE."""
+Prints the compiler's own seconds for each. With --mscclc in the place of --emit, WHAT are algorithms' sources, and
+there may be --param NAME=VALUE."""
 import argparse
 import itertools
 import os
@@ -27,11 +28,16 @@ def main():
     parser.add_argument("--flag", action="append", default=[])
     parser.add_argument("what", nargs="+")
     options = parser.parse_args()
+    if options.device_only and not options.nvcc:
+        parser.error("--device-only needs --nvcc")
+    if options.undefined_none and (options.device_only or not options.nvcc):
+        parser.error("--undefined-none needs an object: use --nvcc, without --device-only")
     if options.nvcc:
-        compilers = [[options.nvcc, "-std=c++17", "-arch=" + arch, "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra"]
-                     for arch in options.arch or ["sm_90"]]
+        compilers = [[options.nvcc, "-std=c++17", "-arch=" + arch, "-Werror", "all-warnings", "-Xcompiler",
+                      "-Wall,-Wextra"] for arch in options.arch or ["sm_90"]]
     else:
-        compilers = [[options.cxx, "-std=c++17", "-pthread", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++"]]
+        compilers = [[options.cxx, "-std=c++17", "-pthread", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+                      "-x", "c++"]]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "kernel.cu")
@@ -47,11 +53,13 @@ def main():
             seconds = after.children_user + after.children_system - before.children_user - before.children_system
             good = run.returncode == 0 and "warning" not in run.stderr and seconds <= (options.seconds or seconds)
             if good and options.undefined_none:
-                left = subprocess.run(["nm", "--undefined-only", output[-1]], capture_output=True, text=True, check=True)
+                left = subprocess.run(["nm", "--undefined-only", output[-1]], capture_output=True, text=True,
+                                      check=True)
                 found = [line.split()[-1] for line in left.stdout.splitlines() if options.undefined_none in line]
                 good = not found
                 run.stderr += f"undefined: {' '.join(found)}\n"
-            print(f"{'ok' if good else 'FAIL'} {os.path.basename(what)} {len(emitted)} bytes, {seconds:.1f} s", flush=True)
+            print(f"{'ok' if good else 'FAIL'} {os.path.basename(what)} {len(emitted)} bytes, {seconds:.1f} s",
+                  flush=True)
             if not good:
                 print(run.stderr[:4000])
                 failed += 1

@@ -38,7 +38,8 @@ EXPECTED = {
          r"fence\.acq_rel\.sys;(.*\n)+?.*red\.relaxed\.sys\.global\.add\.u64"],
         [r"fence\.proxy\.alias;\s*\n(?:(?!.*(?:bar\.sync|\bbra\b)).*\n)*.*multimem\.ld_reduce"]),
     ("allreduce_group", "int32_t"): ([r"atom\.acq_rel\.gpu\.global\.add\.u64", r"ld\.acquire\.gpu\.global\.u64"], []),
-    ("allgather_pipeline", "Byte"): ([r"red\.release\.gpu\.global\.add\.u32", r"atom\.acquire\.gpu\.global\.cas\.b32"], []),
+    ("allgather_pipeline", "Byte"): ([r"red\.release\.gpu\.global\.add\.u32",
+                                      r"atom\.acquire\.gpu\.global\.cas\.b32"], []),
     ("allgather_port", "Byte"): ([r"st\.release\.sys\.global\.u64", r"ld\.acquire\.sys\.global\.u64",
                         r"atom\.acq_rel\.gpu\.global\.add\.u64"], []),
 }

@@ -396,7 +396,7 @@ int main(int argc, char **argv) {
     else if (std::strcmp(argv[i], "--timeout") == 0)
       timeoutSeconds = static_cast<std::uint64_t>(std::atoi(argv[i + 1]));
   }
-  if (kernel == nullptr || kernel->abi_magic != MSCCLC_ABI_MAGIC)
+  if (kernel == nullptr || kernel->abi_magic != MSCCLC_ABI_MAGIC || sizes.empty())
     return 2;
   const std::uint64_t most = *std::max_element(sizes.begin(), sizes.end());
   constexpr unsigned seed = 12345;

@@ -3,8 +3,8 @@
 
 standin.py --emit EMIT_PLAN --runner LIBRARY --include DIR [--cxx CXX] [--flag FLAG]... [--drop REGEX] WHAT [-- ARGS]
 
-WHAT is what EMIT_PLAN takes; with --mscclc in its place an algorithm's source, and --param NAME=VALUE. --drop deletes the
-first line of a block program that matches and expects the run to fail then: a check of the check."""
+WHAT is what EMIT_PLAN takes; with --mscclc in its place an algorithm's source, and --param NAME=VALUE. --drop deletes
+the first line of a block program that matches and expects the run to fail then: a check of the check."""
 import argparse
 import pathlib
 import re

@@ -20,12 +20,12 @@ def check_targets():
             sys.exit(f"sm_{capability} with {known}: {toolkit.target_for(capability, known)}")
 
 
-def run(*words, **options):
+def run(*words, code=0, **options):
     print("+", *words, flush=True)
     done = subprocess.run([str(word) for word in words], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           **options)
     print(done.stdout, flush=True)
-    if done.returncode != 0:
+    if done.returncode != code:
         sys.exit(f"exit code {done.returncode}")
     return done.stdout
 
@@ -40,7 +40,11 @@ def main():
         with tarfile.open(file) as archive:
             archive.extractall(folder)
         packed = pathlib.Path(folder, "mscclc-gpu-checks", "tests", "gpu", "run")
-        bare = {"PATH": "/usr/bin:/bin", "HOME": folder, "CXXFLAGS": "-O0"}
+        bare = {"PATH": "/usr/bin:/bin", "HOME": folder, "MSCCLC_CHECK_FLAGS": "-O0",
+                "CXXFLAGS": "--flags-of-others"}
+        said = run(sys.executable, packed, "--host", "--no-build", code=1, env=bare)
+        if "mscclc-perf: run without --no-build" not in said:
+            sys.exit("the tool is not missed")
         tool = []
         if nvcc:
             toolkit_folder = pathlib.Path(nvcc[0]).resolve().parents[1]

@@ -13,8 +13,8 @@ OLDEST = 70
 # First toolkit with multicast objects.
 OLDEST_TOOLKIT = (12, 1)
 WARNINGS = "-Wall,-Wextra"
-# Of mscclc-perf and the runtime, which take most of the time where they are built.
-HOST_FLAGS = os.environ.get("CXXFLAGS", "-O2").split()
+# Of mscclc-perf and the runtime, for nvcc or the C++ compiler. CXXFLAGS can have flags that nvcc does not take.
+HOST_FLAGS = (os.environ.get("MSCCLC_CHECK_FLAGS") or "-O2").split()
 # Sources of mscclc-perf that need the rest of mscclc.
 NOT_ALONE = ("calibrate", "experiments")
 # Where a pack has the headers of others, beside the runtime.
@@ -47,8 +47,8 @@ def include_flags(folders):
 
 def json_headers():
     """nlohmann_json's headers, each with its path from the folder that includes are written from."""
-    rules = must([os.environ.get("CXX", "g++"), "-std=c++17", "-M", "-include", "nlohmann/json.hpp", "-x", "c++", os.devnull],
-                 "finding nlohmann/json.hpp")
+    rules = must([os.environ.get("CXX", "g++"), "-std=c++17", "-M", "-include", "nlohmann/json.hpp", "-x", "c++",
+                  os.devnull], "finding nlohmann/json.hpp")
     files = [pathlib.Path(word) for word in rules.split() if "/nlohmann/" in word]
     return [(file, pathlib.PurePosixPath(*file.parts[file.parts.index("nlohmann"):])) for file in files]
 
@@ -98,7 +98,10 @@ def use_tool(work):
     """The mscclc-perf that build_tool left there, ready to run."""
     folders = [str(work), os.environ.get("LD_LIBRARY_PATH", "")]
     os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folder for folder in folders if folder)
-    return work / "mscclc-perf"
+    tool = work / "mscclc-perf"
+    if not tool.is_file():
+        sys.exit(f"there is no {tool}: run without --no-build")
+    return tool
 
 
 class CudaCompilers(HostCompilers):
@@ -117,8 +120,8 @@ class CudaCompilers(HostCompilers):
         os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folders + ([old] if old else []))
 
     def compile_kernel(self, source, library, include, *flags):
-        return run([*self.command, "-O3", self.target, f"-Xcompiler={WARNINGS}", "-shared", "-I", include, *flags, source,
-                    "-o", library])
+        return run([*self.command, "-O3", self.target, f"-Xcompiler={WARNINGS}", "-shared", "-I", include, *flags,
+                    source, "-o", library])
 
     def object(self, source, target, includes):
         must([*self.command, *HOST_FLAGS, *self.flags, *include_flags(includes), "-c", source, "-o", target],

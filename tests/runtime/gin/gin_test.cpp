@@ -255,8 +255,8 @@ TEST_CASE("A reset that was given up leaves nothing that a later one takes for i
             sendLate(3000);
             if (failureOf([&] { communicator.reset(); }).code != MSCCLC_ERROR_TIMEOUT)
               return 1;
-            // Comes behind what the first reset has sent.
-            sendLate(800);
+            // Comes behind what the first reset has sent, and in time for the second.
+            sendLate(1400);
             communicator.reset();
             abortLaunchOfFirst(communicator, run, kernel, process);
             communicator.reset();

@@ -181,8 +181,8 @@ inline Plan allReducePipeline(std::uint64_t unit) {
   return p;
 }
 
-/// The same with one slot of scratch for all iterations. Scratch has a size of its own then, and chunks that nobody
-/// uses make a slot, and so what messages have to be to take it over and over, small.
+/// The same with one slot of scratch for all iterations. Scratch then has a size of its own. It has chunks that nobody
+/// uses, so that the slot is small. Small messages then take the slot over and over.
 inline Plan allReduceOneSlot() {
   constexpr std::uint32_t scratchChunks = 8192;
   Plan p = allReducePipeline(mscclc::passes::proof::reusedScratchBytes / scratchChunks);
