@@ -148,7 +148,8 @@ bool Order::putBefore(const Epoch &epoch, bool write, const View &view, Relation
   });
 }
 
-/// Exact where true: an event that all blocks of the rank know since the launch began is known to each of their views.
+/// Never true without reason: an event that all blocks of the rank know since the launch began is known to each of their
+/// views. May be false where a view knows more than the rank did when the launch began.
 bool Order::putKnownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation) {
   return isDone(puts_[epoch.agent & ~Epoch::putBit], write,
                 [&](const Done &event) { return phaseKnownAtBegin(event.block, event.phase, rank, relation); });
