@@ -44,19 +44,23 @@ plan::Plan ring(std::uint32_t ranks) {
 
 /// A thread of rank 1 waits and signals in one phase, as does one of its second block with semaphores: both pass on
 /// that rank 0 has put.
+/// Another thread of that phase, from which rank 2 hears last, knows nothing of it.
 plan::Plan relay() {
   plan::Plan p(ir::CollectiveKind::Custom, 3, 1, 1, /*inplace=*/false, 1);
   p.connectAll(); // rank 0: channel 0 to rank 1; rank 1: 0 to rank 0, 1 to rank 2; rank 2: 1 to rank 1
+  p.channel(1, 2);
+  p.channel(2, 1);
   for (int i = 0; i < 2; ++i)
     p.semaphore(1);
   plan::Block from = p.on(0), by = p.on(1), helper = p.on(1, 1), to = p.on(2);
   from.relaxedWait({0}).nop().remote(OpKind::Put, {from.of(1, ir::BufferKind::Scratch, 0)}, {plan::in(0)});
-  from.nop().signal({0});
-  by.relaxedSignal({0}).wait({0}).release({0}).nop().acquire({1}).signal({1}).barrier(0, 2).wait({1});
+  from.nop().signal({0}).wait({0});
+  by.relaxedSignal({0}).wait({0}).release({0}).signal({1}).signal({0, 2}).nop();
+  by.acquire({1}).signal({1}).barrier(0, 2).wait({1});
   helper.acquire({0}).release({1}).nop().copy(plan::out(0), plan::scratch(0)).barrier(0, 2);
-  to.wait({1}).nop();
+  to.wait({1}).wait({2}).nop();
   to.remote(OpKind::Get, {plan::out(0)}, {to.of(1, ir::BufferKind::Scratch, 0)}, ChannelType::Memory, {1});
-  to.nop().signal({1});
+  to.nop().signal({1}).wait({1});
   return p;
 }
 
