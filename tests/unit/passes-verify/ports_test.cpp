@@ -140,9 +140,9 @@ TEST_CASE("what a port's wait completes, the thread that waited may put on in th
 
 TEST_CASE("a thread tells on all that it was told is complete, and no more, each time it signals in a phase") {
   // Rank 0 puts through channels 0, 1, 2, and 1 and 0 again: a later put replaces an earlier one in what rank 1 tells
-  // on.
+  // on. Rank 1 signals after each; rank 2 gets only the signal after put `told`, counted from 1.
   const Ids channels = {0, 1, 2, 1, 0};
-  const auto make = [&](std::uint32_t waits, std::uint32_t chunks) {
+  const auto make = [&](std::uint32_t told, std::uint32_t chunks) {
     Plan p(CollectiveKind::Custom, 3, 5, 5);
     p.connectAll(); // rank 0: channel 0 to rank 1; rank 1: 0 to rank 0, 1 to rank 2; rank 2: 1 to rank 1
     for (int i = 0; i < 3; ++i) {
@@ -159,15 +159,13 @@ TEST_CASE("a thread tells on all that it was told is complete, and no more, each
     for (std::uint32_t i = 0; i < 5; ++i) {
       a.remote(OpKind::PutWithSignalAndFlush, {a.of(1, BufferKind::Output, i, 1, ChannelType::Port)}, {in(i)},
                ChannelType::Port, {channels[i]});
-      b.wait({channels[i]}, ChannelType::Port).signal({1});
-      if (i < waits)
-        c.wait({1});
+      b.wait({channels[i]}, ChannelType::Port).signal({i + 1 == told ? 1u : 0u});
     }
-    c.nop();
+    for (std::uint32_t i = 1; i < 5; ++i)
+      a.wait({0});
+    c.wait({1}).nop();
     for (std::uint32_t i = 0; i < chunks; ++i)
       c.remote(OpKind::Get, {out(i)}, {c.of(1, BufferKind::Output, i)}, ChannelType::Memory, {1});
-    for (std::uint32_t i = waits; i < 5; ++i)
-      c.wait({1});
     c.nop().signal({1});
     b.nop().wait({1});
     return prove(p.program);
