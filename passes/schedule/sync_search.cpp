@@ -62,22 +62,22 @@ bool SyncSearch::ordered(const Pair &pair, std::vector<Piece> &pieces) {
 
 std::vector<SyncSearch::Answer> SyncSearch::order(std::span<const Pair> pairs) {
   std::vector<Answer> answers(pairs.size());
-  std::vector<std::uint32_t> asked; // of pairs
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> asked; // when its first access is over, and of pairs
+  const auto add = [&](std::uint32_t p) { asked.emplace_back(overAt(record_.accesses[pairs[p].first]), p); };
   const auto ask = [&](bool visible) {
-    const auto overOf = [&](std::uint32_t p) { return overAt(record_.accesses[pairs[p].first]); };
-    std::ranges::sort(asked, {}, overOf);
+    std::ranges::sort(asked);
     firsts_.clear();
-    for (const std::uint32_t p : asked)
-      firsts_.push_back({&record_.accesses[pairs[p].first], overOf(p)});
+    for (const auto &[over, p] : asked)
+      firsts_.push_back({&record_.accesses[pairs[p].first], over});
     walk(record_.accesses[pairs[0].second], visible);
     for (std::uint32_t i = 0; i < asked.size(); ++i) {
       if (firsts_[i].last == none)
         continue;
-      answers[asked[i]].emplace();
+      std::vector<Piece> &pieces = answers[asked[i].second].emplace();
       for (std::uint32_t s = firsts_[i].last; s != none; s = steps_[s].parent)
         for (const Piece piece : steps_[s].pieces)
           if (piece != none)
-            answers[asked[i]]->push_back(piece);
+            pieces.push_back(piece);
     }
     asked.clear();
   };
@@ -86,13 +86,13 @@ std::vector<SyncSearch::Answer> SyncSearch::order(std::span<const Pair> pairs) {
   do {
     for (std::uint32_t p = 0; p < pairs.size(); ++p)
       if (!answers[p] && (visible || !pairs[p].visible) && record_.accesses[pairs[p].first].port == none)
-        asked.push_back(p);
+        add(p);
     if (!asked.empty())
       ask(visible);
   } while (std::exchange(visible, false));
   for (std::uint32_t p = 0; p < pairs.size(); ++p) // what is over of a port's put depends on how one comes to it
     if (record_.accesses[pairs[p].first].port != none) {
-      asked.push_back(p);
+      add(p);
       ask(pairs[p].visible);
     }
   return answers;
@@ -172,7 +172,7 @@ bool SyncSearch::toldDirectly(std::uint32_t step, std::uint32_t begin) {
        s != bySender.end() && s->first < record_.firstBlock[rank + 1]; ++s) {
     const Receipt &r = receipts[s->second];
     const Message &m = record_.messages[r.message];
-    if (r.phase >= begin || m.time < first_->time || isDropped(r.message))
+    if (r.phase >= begin || m.time < leastTime_ || isDropped(r.message))
       continue;
     const bool weak = visible_ && (r.weak || m.weak);
     if (weak && m.begin == none)

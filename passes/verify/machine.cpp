@@ -116,11 +116,11 @@ Machine::ThreadWaits *Machine::waitsOf(std::uint32_t b, std::uint32_t thread) {
   return it == all.end() ? nullptr : &*it;
 }
 
-/// What `thread` knows in the present phase: beside what its block does, what it waited for itself.
-View Machine::threadView(std::uint32_t b, std::uint32_t thread) {
+/// What `thread` knows in the present phase: beside what its block does, what it waited for itself, `waits`.
+View Machine::threadView(std::uint32_t b, std::uint32_t thread, const ThreadWaits *waits) const {
   View view = order_.view(b);
   view.thread = thread;
-  if (const ThreadWaits *waits = waitsOf(b, thread))
+  if (waits)
     view.besides = waits->clocks;
   return view;
 }
@@ -139,8 +139,8 @@ void Machine::signalAll(std::uint32_t b, const ir::Op &op, bool relaxed) {
 Machine::Sent Machine::sendOf(std::uint32_t b, std::uint32_t thread, bool relaxed, std::uint32_t portChannel) {
   const ThreadRoles::Turn *turn = roles_.turn(b, blocks_[b].at.op(), thread);
   if (!turn) {
-    const View view = threadView(b, thread);
     ThreadWaits *waits = waitsOf(b, thread);
+    const View view = threadView(b, thread, waits);
     if (waits && waits->inNode != waits->clocks.size()) {
       waits->node = order_.nodeOf(std::span(waits->clocks).subspan(waits->inNode), waits->node);
       waits->inNode = static_cast<std::uint32_t>(waits->clocks.size());
@@ -230,8 +230,8 @@ bool Machine::wait(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, b
     if (!waits)
       waits = &threadWaits_[b].emplace_back(thread);
     waits->clocks.push_back(clock);
-    for (const std::uint32_t covers : {sent.covers, sent.relayed})
-      waits->covers = order_.joinCovers(covers, waits->covers);
+    waits->covers = waits->covers == none ? sent.relayed : order_.joinCovers(sent.relayed, waits->covers);
+    waits->covers = order_.joinCovers(sent.covers, waits->covers);
   };
   if (const SharedSync *parties = premises_.shared(queue))
     return waitShared(b, queue, *parties, take);

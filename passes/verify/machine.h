@@ -135,7 +135,6 @@ private:
   void endPhase(std::uint32_t block);
   void forgetThreadWaits(std::uint32_t block);
   void flushAll(std::uint32_t block, const ir::Op &op);
-  View threadView(std::uint32_t block, std::uint32_t thread);
   void block(std::uint32_t block, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id);
   void wake(std::uint32_t &waiters);
   void checkTurn(std::uint32_t block, SharedQueue &shared, std::uint32_t queue);
@@ -224,6 +223,10 @@ private:
     std::uint32_t covers = none; ///< port puts that are complete with these, of each lane once
   };
   ThreadWaits *waitsOf(std::uint32_t block, std::uint32_t thread);
+  View threadView(std::uint32_t block, std::uint32_t thread, const ThreadWaits *waits) const;
+  View threadView(std::uint32_t block, std::uint32_t thread) {
+    return threadView(block, thread, waitsOf(block, thread));
+  }
   std::unordered_map<std::uint32_t, std::vector<ThreadWaits>> threadWaits_; ///< of blocks that relay
   std::vector<std::uint32_t> ready_;
   std::size_t firstReady_ = 0;

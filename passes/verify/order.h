@@ -76,7 +76,7 @@ public:
   void readAfter(const Epoch &write, const View &view);
 
   /// A message clock of `block`; `relaxed`: it makes nothing of this launch visible. `besides`: what the sending thread
-  /// or operation knows more than its block. `node`: has been made of that, or none has.
+  /// or operation knows more than its block. `node`: tells all of `besides` already; `none`: a node is made here.
   MessageClock send(std::uint32_t block, bool relaxed, std::span<const MessageClock> besides = {},
                     std::uint32_t node = none) {
     blocks_[block].toldPhase = blocks_[block].phase;

@@ -66,12 +66,14 @@ void Order::completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t 
 /// thread or of an earlier phase. For who knows that a phase is over knows it of those before; and a thread that goes
 /// on in a phase knows what it saw in it, and that earlier phases are over.
 void Order::relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread) {
+  constexpr std::size_t mostLooks = 8; // few blocks relay a lane in turns: a longer look costs more than it saves
   const std::uint32_t phase = blocks_[waiter].phase;
   for (; covers != none; covers = covers_[covers].next) {
     const auto [lane, upTo, next] = covers_[covers];
     std::vector<Done> &events = lanes_[lane].relayed;
-    if (!events.empty() && events.back().block == waiter && events.back().upTo >= upTo &&
-        (events.back().phase < phase || events.back().thread == thread))
+    const auto end = events.size() > mostLooks ? events.rbegin() + mostLooks : events.rend();
+    const auto last = std::find_if(events.rbegin(), end, [&](const Done &event) { return event.block == waiter; });
+    if (last != end && last->upTo >= upTo && (last->phase < phase || last->thread == thread))
       continue;
     events.push_back({upTo, waiter, phase, thread});
   }
@@ -148,7 +150,8 @@ bool Order::putBefore(const Epoch &epoch, bool write, const View &view, Relation
   });
 }
 
-/// Exact where true: an event that all blocks of the rank know since the launch began is known to each of their views.
+/// Never true without reason: an event that all blocks of the rank know since the launch began is known to each of
+/// their views. May be false where a view knows more than the rank did when the launch began.
 bool Order::putKnownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation) {
   return isDone(puts_[epoch.agent & ~Epoch::putBit], write,
                 [&](const Done &event) { return phaseKnownAtBegin(event.block, event.phase, rank, relation); });

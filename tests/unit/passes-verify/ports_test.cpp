@@ -137,3 +137,82 @@ TEST_CASE("what a port's wait completes, the thread that waited may put on in th
   make(true);
   make(false);
 }
+
+TEST_CASE("a thread tells on all that it was told is complete, and no more, each time it signals in a phase") {
+  // Rank 0 puts through channels 0, 1, 2, and 1 and 0 again: a later put replaces an earlier one in what rank 1 tells
+  // on. Rank 1 signals after each; rank 2 gets only the signal after put `told`, counted from 1.
+  const Ids channels = {0, 1, 2, 1, 0};
+  const auto make = [&](std::uint32_t told, std::uint32_t chunks) {
+    Plan p(CollectiveKind::Custom, 3, 5, 5);
+    p.connectAll(); // rank 0: channel 0 to rank 1; rank 1: 0 to rank 0, 1 to rank 2; rank 2: 1 to rank 1
+    for (int i = 0; i < 3; ++i) {
+      p.channel(0, 1, ChannelType::Port);
+      p.channel(1, 0, ChannelType::Port);
+    }
+    for (std::uint32_t i = 0; i < 5; ++i)
+      p.program.collective.expectations.push_back({1, i, {{0, i}}, noLoc});
+    for (std::uint32_t i = 0; i < chunks; ++i)
+      p.program.collective.expectations.push_back({2, i, {{0, i}}, noLoc});
+    Block a = p.on(0), b = p.on(1), c = p.on(2);
+    a.relaxedWait({0}).nop();
+    b.relaxedSignal({0});
+    for (std::uint32_t i = 0; i < 5; ++i) {
+      a.remote(OpKind::PutWithSignalAndFlush, {a.of(1, BufferKind::Output, i, 1, ChannelType::Port)}, {in(i)},
+               ChannelType::Port, {channels[i]});
+      b.wait({channels[i]}, ChannelType::Port).signal({i + 1 == told ? 1u : 0u});
+    }
+    for (std::uint32_t i = 1; i < 5; ++i)
+      a.wait({0});
+    c.wait({1}).nop();
+    for (std::uint32_t i = 0; i < chunks; ++i)
+      c.remote(OpKind::Get, {out(i)}, {c.of(1, BufferKind::Output, i)}, ChannelType::Memory, {1});
+    c.nop().signal({1});
+    b.nop().wait({1});
+    return prove(p.program);
+  };
+  for (std::uint32_t told = 1; told <= 5; ++told) {
+    const Proof all = make(told, told);
+    CAPTURE(told, all.text);
+    CHECK(all.result.proven);
+    if (told < 5)
+      CHECK(make(told, told + 1).has("race"));
+  }
+}
+
+TEST_CASE("two threads that are told of one put in a phase both put it on") {
+  // Block 0 of rank 1 waits for rank 0's put, and tells so to thread 0 of block 1 and then to thread 1.
+  const auto make = [](bool tellsFirst) {
+    Plan p(CollectiveKind::Custom, 3, 2, 2);
+    for (std::uint32_t rank = 1; rank < 3; ++rank)
+      for (std::uint32_t i = 0; i < 2; ++i)
+        p.program.collective.expectations.push_back({rank, i, {{0, i}}, noLoc});
+    p.connectAll(); // rank 0: channel 0 to rank 1; rank 1: 0 to rank 0, 1 to rank 2; rank 2: 1 to rank 1
+    p.channel(0, 1, ChannelType::Port);
+    p.channel(1, 0, ChannelType::Port);
+    for (int i = 0; i < 2; ++i) {
+      p.channel(1, 2, ChannelType::Port);
+      p.channel(2, 1, ChannelType::Port);
+      p.semaphore(1);
+    }
+    Block a = p.on(0), hears = p.on(1), puts = p.on(1, 1), c = p.on(2);
+    a.relaxedWait({0}).nop();
+    a.remote(OpKind::PutWithSignalAndFlush, {a.of(1, BufferKind::Output, 0, 2, ChannelType::Port)}, {in(0, 2)},
+             ChannelType::Port, {0});
+    hears.relaxedSignal({0});
+    if (tellsFirst)
+      hears.release({1}).wait({0}, ChannelType::Port).release({0});
+    else
+      hears.wait({0}, ChannelType::Port).release({0}).release({1});
+    puts.relaxedWait({1}).nop().acquire({0, 1});
+    puts.remote(OpKind::PutWithSignalAndFlush,
+                {puts.of(2, BufferKind::Output, 0, 1, ChannelType::Port),
+                 puts.of(2, BufferKind::Output, 1, 1, ChannelType::Port)},
+                {out(0), out(1)}, ChannelType::Port, {1, 2});
+    c.relaxedSignal({1}).wait({0, 1}, ChannelType::Port);
+    return prove(p.program);
+  };
+  const Proof right = make(false);
+  CAPTURE(right.text);
+  CHECK(right.result.proven);
+  CHECK(make(true).has("race"));
+}

@@ -1,0 +1,122 @@
+// Order in a recorded run as it is defined, with nothing left out for speed: what SyncSearch is compared with.
+#pragma once
+
+#include "passes/schedule/sync_record.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace plan {
+
+/// Where in `record` it is known that access `first` is over, or if `visible`, where what it wrote is seen, with some
+/// pieces dropped: for each phase and message, gathered until nothing is added. Times tell only what a thread did
+/// first. `queued`: asked for puts through the port of `first`, for which it is enough that it has been issued.
+class PlainSync {
+public:
+  using Piece = mscclc::passes::prune::Piece;
+  using Access = mscclc::passes::prune::Access;
+  using Message = mscclc::passes::prune::Message;
+  using Moment = mscclc::passes::prune::Moment;
+  using Receipt = mscclc::passes::prune::Receipt;
+  using SyncRecord = mscclc::passes::prune::SyncRecord;
+
+  PlainSync(const SyncRecord &record, const std::vector<bool> &dropped, const Access &first, bool visible, bool queued)
+      : record_(record), dropped_(dropped), first_(first), visible_(visible), queued_(queued),
+        phases_(record.bounds.size()), messages_(record.messages.size()) {
+    for (std::uint32_t b = 0; b < phases_.size(); ++b)
+      phases_[b].resize(record.bounds[b].size());
+    while (std::exchange(grows_, false)) {
+      for (std::uint32_t b = 0; b < phases_.size(); ++b)
+        for (std::uint32_t p = 0; p < phases_[b].size(); ++p)
+          note(phases_[b][p], knownWhenBegun(b, begin({b, p})));
+      for (std::uint32_t m = 0; m < messages_.size(); ++m) {
+        note(messages_[m].full, isTold(record.messages[m], false));
+        note(messages_[m].weak, isTold(record.messages[m], true));
+      }
+    }
+  }
+
+  /// True if the access is known to be over, or what it wrote is seen, by `second`.
+  bool before(const Access &second) const {
+    const bool byThread = queued_ && second.at.block == first_.at.block && second.thread == first_.thread;
+    return (byThread && first_.time < second.time) || phases_[second.at.block][second.at.phase] ||
+           threadHeard(second.at, second.thread, second.time) || anyTold(second.firstTaken, second.numTaken);
+  }
+
+private:
+  struct Told {
+    char full = 0, weak = 0; ///< where its waiter makes all of it visible, and where it does not
+  };
+  void note(char &known, bool is) {
+    grows_ |= is && !known;
+    known |= is;
+  }
+  bool isDropped(Piece piece) const { return piece != mscclc::ir::none && dropped_[piece]; }
+  /// A phase that begins with a dropped piece is one with the phase before it.
+  std::uint32_t begin(Moment at) const {
+    while (isDropped(record_.bounds[at.block][at.phase]))
+      --at.phase;
+    return at.phase;
+  }
+  /// `number`: of a meeting.
+  bool anyMemberKnows(std::uint32_t number) const {
+    return std::ranges::any_of(record_.membersOf(record_.meetings[number]),
+                               [&](const Moment &m) { return phases_[m.block][m.phase] != 0; });
+  }
+  bool told(std::uint32_t message, bool weak) const { return weak ? messages_[message].weak : messages_[message].full; }
+  bool anyTold(std::uint32_t first, std::uint32_t count) const {
+    return std::any_of(record_.taken.begin() + first, record_.taken.begin() + first + count,
+                       [&](std::uint32_t message) { return told(message, true); });
+  }
+  bool threadHeard(const Moment &at, std::uint32_t thread, std::uint32_t time) const {
+    return thread != mscclc::ir::none && std::ranges::any_of(record_.receipts[at.block], [&](const Receipt &r) {
+             return r.thread == thread && r.phase >= begin(at) && r.time < time && told(r.message, r.weak);
+           });
+  }
+  /// `phase`: begins with what is not dropped.
+  bool knownWhenBegun(std::uint32_t block, std::uint32_t phase) const {
+    const auto &launches = record_.launches[block];
+    const bool later = record_.rankOf[block] == record_.rankOf[first_.at.block] && first_.launch < launches.size() &&
+                       launches[first_.launch] <= phase;
+    const bool passed = block == first_.at.block && phase > first_.at.phase;
+    if (first_.port == mscclc::ir::none ? passed || later : passed && queued_)
+      return true;
+    const bool flushed = std::ranges::any_of(record_.flushes[block], [&](const auto &f) {
+      return f.phase < phase && f.port == first_.port && isAfterPut({block, f.phase}, f.thread, f.time) &&
+             !isDropped(f.piece);
+    });
+    return (!visible_ && first_.port != mscclc::ir::none && flushed) ||
+           std::ranges::any_of(record_.receipts[block],
+                               [&](const Receipt &r) { return r.phase < phase && told(r.message, r.weak); }) ||
+           std::ranges::any_of(record_.met[block], [&](const auto &met) {
+             return met.first <= phase && !isDropped(record_.meetings[met.second].piece) && anyMemberKnows(met.second);
+           });
+  }
+  /// True if what `thread` does at `at` comes after the put in the queue of its port.
+  bool isAfterPut(const Moment &at, std::uint32_t thread, std::uint32_t time) const {
+    return at.block == first_.at.block && time >= first_.time &&
+           (thread == first_.thread || begin(at) > first_.at.phase);
+  }
+  /// True if `m` tells its waiter. `weak`: that makes visible only what the launches before wrote.
+  bool isTold(const Message &m, bool weak) const {
+    if (isDropped(m.piece))
+      return false;
+    if (first_.port != mscclc::ir::none && m.port == first_.port && isAfterPut(m.from, m.thread, m.time))
+      return true;
+    if (visible_ && (weak || m.weak))
+      return m.begin != mscclc::ir::none && anyMemberKnows(m.begin);
+    return phases_[m.from.block][m.from.phase] ||
+           (m.piece != mscclc::ir::none && threadHeard(m.from, m.thread, m.time)) || anyTold(m.firstTaken, m.numTaken);
+  }
+
+  const SyncRecord &record_;
+  const std::vector<bool> &dropped_;
+  const Access &first_;
+  const bool visible_, queued_;
+  std::vector<std::vector<char>> phases_; ///< [block][phase]: known when it begins, or what it is one with
+  std::vector<Told> messages_;
+  bool grows_ = true;
+};
+
+} // namespace plan
