@@ -20,7 +20,11 @@ using ir::RankChunk;
 
 class SwitchFinder {
 public:
-  explicit SwitchFinder(const ir::Program &program) : program_(program), given_(program.movement) {}
+  explicit SwitchFinder(const ir::Program &program) : program_(program), given_(program.movement) {
+    for (const Move &statement : given_.statements)
+      for (const RankChunk &dst : given_.dsts(statement))
+        ++writes_[keyOf(dst)];
+  }
 
   ir::Movement run() {
     for (std::size_t at = 0; at < given_.statements.size();) {
@@ -125,6 +129,19 @@ private:
     return at;
   }
 
+  using Key = std::tuple<std::uint32_t, ir::BufferKind, std::uint64_t>; ///< rank, and where memory begins
+  Key keyOf(const RankChunk &c) const {
+    const ir::MemoryRange range = ir::memoryOf(program_, c.rank, c.buffer, c.index, c.size, ir::DataForm::Plain);
+    return {c.rank, range.buffer, range.begin};
+  }
+  /// True if some other statement writes what the group writes on other ranks: the threads of a block share a switch's
+  /// work otherwise than that of a put, so one block would have to meet between the two.
+  bool isWrittenElsewhere(const std::vector<Target> &group, const RankChunk &src) const {
+    return std::ranges::any_of(group, [&](const Target &target) {
+      return target.place.rank != src.rank && writes_.at(keyOf(target.place)) > 1;
+    });
+  }
+
   void append(const std::vector<Target> &group, const RankChunk &src) {
     std::vector<RankChunk> places;
     for (const Target &target : group)
@@ -133,7 +150,8 @@ private:
     own.rank = src.rank;
     if (near(src, places.front()) && isSameMemory(program_, own, src) && std::ranges::find(places, own) == places.end())
       places.push_back(own);
-    if (places.size() < fewestRanks || !near(src, places.front()) || !isOnePlaceOfAll(places, src)) {
+    if (places.size() < fewestRanks || isWrittenElsewhere(group, src) || !near(src, places.front()) ||
+        !isOnePlaceOfAll(places, src)) {
       for (const Target &target : group)
         found_.append(*target.of, {&src, 1}, {&target.place, 1});
       return;
@@ -146,6 +164,7 @@ private:
   const ir::Program &program_;
   const ir::Movement &given_;
   ir::Movement found_;
+  std::map<Key, std::uint32_t> writes_; ///< how many destinations there are
 };
 
 } // namespace
