@@ -1,6 +1,5 @@
 #include "passes/schedule/placement.h"
 
-#include "ir/memory_map.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
@@ -51,11 +50,12 @@ bool isPlaced(const ir::Movement &movement, const Move &statement) {
 
 } // namespace
 
+ir::MemoryRange plainMemoryOf(const ir::Program &program, const RankChunk &place) {
+  return ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, ir::DataForm::Plain);
+}
+
 bool isSameMemory(const ir::Program &program, const RankChunk &a, const RankChunk &b) {
-  const auto memory = [&](const RankChunk &c) {
-    return ir::memoryOf(program, c.rank, c.buffer, c.index, c.size, ir::DataForm::Plain);
-  };
-  return a.rank == b.rank && memory(a) == memory(b);
+  return a.rank == b.rank && plainMemoryOf(program, a) == plainMemoryOf(program, b);
 }
 
 bool isOnePlaceOfAll(std::span<const RankChunk> group, const RankChunk &own) {

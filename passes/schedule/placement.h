@@ -1,11 +1,15 @@
 // What a placed statement looks like.
 #pragma once
 
+#include "ir/memory_map.h"
 #include "ir/program.h"
 
 #include <span>
 
 namespace mscclc::passes::schedule {
+
+/// Memory of plain data in that place.
+ir::MemoryRange plainMemoryOf(const ir::Program &program, const ir::RankChunk &place);
 
 /// True if both are the same memory.
 bool isSameMemory(const ir::Program &program, const ir::RankChunk &a, const ir::RankChunk &b);

@@ -25,9 +25,10 @@ using schedule::Touch;
 class FinishedUses {
 public:
   FinishedUses(const ir::Program &program, const StatementGraph &graph)
-      : agentOf_(agentsOf(program)), clocks_(*std::ranges::max_element(agentOf_) + 1), before_(graph.size()) {
+      : agentOf_(agentsOf(program)), numAgents_(*std::ranges::max_element(agentOf_) + 1), clocks_(numAgents_),
+        before_(graph.size()) {
     const std::vector<ir::Move> &statements = program.movement.statements;
-    std::vector<Clock> known(*std::ranges::max_element(agentOf_) + 1);
+    std::vector<Clock> known(numAgents_);
     std::vector<std::uint32_t> lengths(known.size(), 0);
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
       const std::uint32_t agent = agentOf_[s];
@@ -63,7 +64,8 @@ private:
     return agents;
   }
 
-  std::vector<std::uint32_t> agentOf_;    ///< [statement]
+  std::vector<std::uint32_t> agentOf_; ///< [statement]
+  std::uint32_t numAgents_;
   std::vector<std::uint32_t> countUntil_; ///< [statement]: of its block, with it
   schedule::AgentClocks clocks_;          ///< count statements of a block that are over
   std::vector<Clock> before_;             ///< [statement]

@@ -13,8 +13,8 @@ namespace mscclc::passes::prune {
 ///
 /// Lemma. The walk need not go back beyond the time when the phase of such an access ends: it is known to be over by a
 /// later phase of its block, or by a later launch of its rank, which begins no sooner. What was sent before that time
-/// tells only of what was before it, too. A port's put is the exception: a wait can show that the put is
-/// over while its phase still goes on.
+/// tells only of what was before it, too. A port's put is the exception: a wait can show that the put is over while
+/// its phase still goes on.
 ///
 /// A phase that begins with a dropped piece is one with the phase before it. What a block sends tells of what was over
 /// when the sending phase began, and of what the sending thread itself has waited for; what it receives counts from

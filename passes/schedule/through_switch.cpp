@@ -1,6 +1,5 @@
 #include "passes/schedule/through_switch.h"
 
-#include "ir/memory_map.h"
 #include "ir/program.h"
 #include "passes/schedule/placement.h"
 
@@ -18,12 +17,20 @@ using ir::Move;
 using ir::MoveKind;
 using ir::RankChunk;
 
+/// Rank, and where memory begins.
+using Key = std::tuple<std::uint32_t, ir::BufferKind, std::uint64_t>;
+
+Key keyOf(const ir::Program &program, const RankChunk &c) {
+  const ir::MemoryRange range = plainMemoryOf(program, c);
+  return {c.rank, range.buffer, range.begin};
+}
+
 class SwitchFinder {
 public:
   explicit SwitchFinder(const ir::Program &program) : program_(program), given_(program.movement) {
     for (const Move &statement : given_.statements)
       for (const RankChunk &dst : given_.dsts(statement))
-        ++writes_[keyOf(dst)];
+        ++writes_[keyOf(program, dst)];
   }
 
   ir::Movement run() {
@@ -74,25 +81,20 @@ private:
       if (std::ranges::any_of(dsts, [&](const RankChunk &dst) { return overlaps(dst); }))
         return false;
       for (const RankChunk &dst : dsts)
-        if (seen_.insert(keyOf(dst)).second)
+        if (seen_.insert(keyOf(program_, dst)).second)
           targets_.push_back({&statement, dst});
       return true;
     }
     const std::vector<Target> &all() const { return targets_; }
 
   private:
-    using Key = std::tuple<std::uint32_t, ir::BufferKind, std::uint64_t>; ///< rank, and where memory begins
-    ir::MemoryRange memory(const RankChunk &c) const {
-      return ir::memoryOf(program_, c.rank, c.buffer, c.index, c.size, ir::DataForm::Plain);
-    }
-    Key keyOf(const RankChunk &c) const { return {c.rank, memory(c).buffer, memory(c).begin}; }
     /// All are as long: copies of one place.
     bool overlaps(const RankChunk &c) const {
-      const ir::MemoryRange range = memory(c);
+      const ir::MemoryRange range = plainMemoryOf(program_, c);
       const std::uint64_t first = range.begin - std::min(range.begin, c.size - std::uint64_t{1});
       for (auto at = seen_.lower_bound({c.rank, range.buffer, first});
            at != seen_.end() && *at < Key{c.rank, range.buffer, range.end}; ++at)
-        if (*at != keyOf(c))
+        if (*at != keyOf(program_, c))
           return true;
       return false;
     }
@@ -129,16 +131,11 @@ private:
     return at;
   }
 
-  using Key = std::tuple<std::uint32_t, ir::BufferKind, std::uint64_t>; ///< rank, and where memory begins
-  Key keyOf(const RankChunk &c) const {
-    const ir::MemoryRange range = ir::memoryOf(program_, c.rank, c.buffer, c.index, c.size, ir::DataForm::Plain);
-    return {c.rank, range.buffer, range.begin};
-  }
   /// True if some other statement writes what the group writes on other ranks: the threads of a block share a switch's
   /// work otherwise than that of a put, so one block would have to meet between the two.
   bool isWrittenElsewhere(const std::vector<Target> &group, const RankChunk &src) const {
     return std::ranges::any_of(group, [&](const Target &target) {
-      return target.place.rank != src.rank && writes_.at(keyOf(target.place)) > 1;
+      return target.place.rank != src.rank && writes_.at(keyOf(program_, target.place)) > 1;
     });
   }
 
