@@ -449,7 +449,8 @@ def test_an_aborted_communicator(ranks, allreduce):
 
 def test_wrong_arguments_of_a_communicator():
     for arguments, text in (
-        ({"ranks": 0}, "0 ranks"),
+        ({"ranks": 0}, "^ranks must be at least 1, not 0$"),
+        ({"ranks": 2, "first_local_rank": -1}, "^2 ranks, of these all here from rank -1 on$"),
         ({"ranks": 2, "devices": [0]}, "1 devices"),
         ({"ranks": 2, "platform": "tpu"}, "no platform 'tpu'"),
         ({"ranks": 3, "local_ranks": 2, "allgather": list}, "as many ranks"),
@@ -467,20 +468,20 @@ def test_wrong_arguments_of_a_communicator():
     assert isinstance(caught.value.__cause__, KeyError)
 
 
-@pytest.mark.skipif(not os.environ.get("MSCCLC_TEST_NCCL"), reason="MSCCLC_TEST_NCCL names no double of NCCL")
+@pytest.mark.skipif(not os.environ.get("MSCCLC_TEST_NCCL"), reason="MSCCLC_TEST_NCCL names no fake NCCL")
 def test_a_communicator_of_nccl(allreduce, tmp_path):
-    double = ctypes.CDLL(os.environ["MSCCLC_TEST_NCCL"])
-    double.ncclDoubleInit.restype = ctypes.c_void_p
-    comms = [double.ncclDoubleInit(str(tmp_path / "board").encode(), 2, rank) for rank in range(2)]
-    with mscclc.Communicator.from_nccl(comms, library=double._handle, platform="host", wait_timeout=20) as ranks:
+    fake = ctypes.CDLL(os.environ["MSCCLC_TEST_NCCL"])
+    fake.ncclFakeInit.restype = ctypes.c_void_p
+    comms = [fake.ncclFakeInit(str(tmp_path / "board").encode(), 2, rank) for rank in range(2)]
+    with mscclc.Communicator.from_nccl(comms, library=fake._handle, platform="host", wait_timeout=20) as ranks:
         assert (ranks.ranks, ranks.local_ranks) == (2, range(2))
         arrays = [np.full(64, rank + 1, np.float32) for rank in range(2)]
         ranks.run(allreduce, arrays)
         assert all((array == 3).all() for array in arrays)
     with pytest.raises(ValueError, match="of these 1 null"):
-        mscclc.Communicator.from_nccl([comms[0], 0], library=double._handle)
+        mscclc.Communicator.from_nccl([comms[0], 0], library=fake._handle)
     with pytest.raises(mscclc.CallError, match="wanted is rank"):
-        mscclc.Communicator.from_nccl([comms[0], comms[0]], library=double._handle, platform="host")
+        mscclc.Communicator.from_nccl([comms[0], comms[0]], library=fake._handle, platform="host")
 
 
 PROCESS = """

@@ -45,6 +45,28 @@ def test_estimates_grow_with_the_message():
     assert small.bound == small.details["bound"]
 
 
+def test_one_size_is_a_list_of_one():
+    plan = mscclc.compile(SAMPLES / "sendrecv.cpp")
+    assert plan.estimate(1 << 20) == plan.estimate([1 << 20])
+    with pytest.raises(TypeError, match="sizes are numbers of bytes, not a text: '1M'"):
+        plan.estimate("1M")
+
+
+def test_options_are_a_list_and_write_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TypeError, match=r"options are a list of arguments, as in \['-O2', '-DX'\], not a text"):
+        mscclc.compile(SAMPLES / "sendrecv.cpp", options="-O2 -DX")
+    for options in (["-o", "plan.json"], ["-oplan.json"]):
+        with pytest.raises(mscclc.ToolError, match="-o is refused"):
+            mscclc.compile(SAMPLES / "sendrecv.cpp", options=options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_wrong_machine_is_a_wrong_call():
+    with pytest.raises(mscclc.ToolError, match="'nowhere' is neither a machine"):
+        mscclc.estimate(SAMPLES / "sendrecv.cpp", 1024, machine="nowhere")
+
+
 def test_an_error_has_its_place(tmp_path):
     (tmp_path / "wrong.cpp").write_text(WRONG)
     with pytest.raises(mscclc.CompileError) as caught:

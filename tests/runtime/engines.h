@@ -1,4 +1,4 @@
-// The engine that tests run on: MSCCLC_TEST_NCCL names the double of NCCL; without it they run on the local engine.
+// The engine that tests run on: MSCCLC_TEST_NCCL names the fake NCCL; without it they run on the local engine.
 #pragma once
 
 #include "mscclc/runtime.hpp"
@@ -16,8 +16,8 @@ namespace testing {
 
 using namespace mscclc::runtime;
 
-/// dlopen's handle of the double, or null.
-inline void *ncclDouble() {
+/// dlopen's handle of the fake, or null.
+inline void *ncclFake() {
   static void *const handle = [] {
     const char *path = std::getenv("MSCCLC_TEST_NCCL");
     return path == nullptr ? nullptr : ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -25,15 +25,15 @@ inline void *ncclDouble() {
   return handle;
 }
 template <class Function> Function *ofDouble(const char *name) {
-  return reinterpret_cast<Function *>(::dlsym(ncclDouble(), name));
+  return reinterpret_cast<Function *>(::dlsym(ncclFake(), name));
 }
 
 /// A rendezvous that no other test has; processes that fork afterwards can meet there.
 inline std::string newPlace() {
   static std::atomic<int> count{0};
   const std::string place = "@mscclc-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
-  if (ncclDouble() != nullptr)
-    ofDouble<void(const char *)>("ncclDoubleBoard")(place.c_str());
+  if (ncclFake() != nullptr)
+    ofDouble<void(const char *)>("ncclFakeBoard")(place.c_str());
   return place;
 }
 
@@ -41,23 +41,23 @@ inline std::string newPlace() {
 inline void useNccl(CommunicatorOptions &options, const std::string &place) {
   static std::mutex mutex;
   static std::deque<std::vector<void *>> comms; // outlive the communicators
-  if (ncclDouble() == nullptr || options.ranks == 0)
+  if (ncclFake() == nullptr || options.ranks == 0)
     return;
   const std::lock_guard<std::mutex> lock(mutex);
   if (options.local_ranks == 0)
     options.local_ranks = options.ranks;
   comms.emplace_back();
   for (uint32_t i = 0; i < options.local_ranks; ++i)
-    comms.back().push_back(ofDouble<void *(const char *, int, int)>("ncclDoubleInit")(
+    comms.back().push_back(ofDouble<void *(const char *, int, int)>("ncclFakeInit")(
         place.c_str(), static_cast<int>(options.ranks), static_cast<int>(options.first_local_rank + i)));
   options.nccl = comms.back().data();
-  options.nccl_library = ncclDouble();
+  options.nccl_library = ncclFake();
 }
 
 /// Memory of a rank that the caller owns, such as the engine can register: freed when the process ends.
 inline void *callersMemory(uint64_t bytes) {
   void *memory = nullptr;
-  if (ncclDouble() != nullptr)
+  if (ncclFake() != nullptr)
     ofDouble<int(void **, size_t)>("ncclMemAlloc")(&memory, bytes);
   else
     memory = std::malloc(bytes);

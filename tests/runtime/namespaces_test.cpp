@@ -75,7 +75,7 @@ int launchUntilKilled(const CommunicatorOptions &options, uint32_t process, uint
 } // namespace
 
 TEST_CASE("Processes in networks of their own meet through an allgather, and notice when one is killed") {
-  if (ncclDouble() != nullptr)
+  if (ncclFake() != nullptr)
     return; // the case below
   if (inProcesses(1, [](uint32_t) { return leavesNetwork() ? 0 : 1; })[0] != 0) {
     std::printf("[SKIP] a process may not have a network namespace of its own here\n");
@@ -97,7 +97,7 @@ TEST_CASE("Processes in networks of their own meet through an allgather, and not
 }
 
 TEST_CASE("On NCCL, machines with networks and folders of their own meet over a cable, and notice when one is gone") {
-  if (ncclDouble() == nullptr)
+  if (ncclFake() == nullptr)
     return; // the local engine is for one machine
   Pipes tried(2);
   const bool may = inProcesses(1, [](uint32_t) { return becomesMachine() ? 0 : 1; })[0] == 0 || becomesRoot();

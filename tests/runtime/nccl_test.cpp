@@ -21,7 +21,7 @@ std::vector<void *> commsOf(const std::vector<int> &ranks) {
   const std::string place = newPlace();
   std::vector<void *> comms;
   for (const int rank : ranks)
-    comms.push_back(ofDouble<void *(const char *, int, int)>("ncclDoubleInit")(place.c_str(), 4, rank));
+    comms.push_back(ofDouble<void *(const char *, int, int)>("ncclFakeInit")(place.c_str(), 4, rank));
   return comms;
 }
 
@@ -46,20 +46,20 @@ TEST_CASE("Communicators that do not belong together are refused") {
     CommunicatorOptions options;
     options.nccl = comms.data();
     options.local_ranks = static_cast<uint32_t>(comms.size());
-    options.nccl_library = ncclDouble();
+    options.nccl_library = ncclFake();
     return failureOf([&] { Communicator communicator(options); });
   };
   const Failure apart = refusal({0, 2});
   CHECK(apart.code == MSCCLC_ERROR_ARGUMENT);
   CHECK(contains(apart.text, "NCCL communicator 1 is of rank 2 of 4; wanted is rank 1 of 4, of the same node"));
-  const Setting old("NCCL_DOUBLE_VERSION", "22703");
+  const Setting old("NCCL_FAKE_VERSION", "22703");
   const Failure tooOld = refusal({0, 1, 2, 3});
   CHECK(tooOld.code == MSCCLC_ERROR_UNSUPPORTED);
   CHECK(contains(tooOld.text, "NCCL 2.27.3 is too old; 2.28.9 or newer is needed"));
 }
 
 TEST_CASE("A group of NCCL's that does not end is not waited for longer than the set-up may take") {
-  const Setting stuck("NCCL_DOUBLE_STUCK", "1");
+  const Setting stuck("NCCL_FAKE_STUCK", "1");
   const std::string place = newPlace();
   CHECK(inProcesses(2, [&](uint32_t process) {
           CommunicatorOptions options = spread(4, 2, process, place);
@@ -84,7 +84,7 @@ TEST_CASE("Memory that NCCL cannot share is refused in all processes") {
 }
 
 TEST_CASE("Memory channels to ranks outside the load/store team are refused by name") {
-  const Setting teams("NCCL_DOUBLE_TEAM", "2");
+  const Setting teams("NCCL_FAKE_TEAM", "2");
   const std::string place = newPlace();
   CHECK(inProcesses(2, [&](uint32_t process) {
           Communicator communicator(spread(4, 2, process, place));
@@ -97,7 +97,7 @@ TEST_CASE("Memory channels to ranks outside the load/store team are refused by n
 }
 
 TEST_CASE("Port channels to ranks outside the load/store team are refused by name") {
-  const Setting teams("NCCL_DOUBLE_TEAM", "2");
+  const Setting teams("NCCL_FAKE_TEAM", "2");
   const std::string place = newPlace();
   CHECK(inProcesses(2, [&](uint32_t process) {
           Communicator communicator(spread(4, 2, process, place));
@@ -112,12 +112,12 @@ TEST_CASE("An error that NCCL finds by itself ends the launches") {
   options.platform = MSCCLC_PLATFORM_HOST;
   options.nccl = comms.data();
   options.local_ranks = 4;
-  options.nccl_library = ncclDouble();
+  options.nccl_library = ncclFake();
   Communicator communicator(options);
   Buffer buffer = communicator.allocate(4096);
   Instance instance = communicator.load(gather4(), 4096);
   CHECK(gathers(communicator, instance, buffer, 4096, 0));
-  ofDouble<void(void *, int)>("ncclDoubleFail")(comms[0], 2);
+  ofDouble<void(void *, int)>("ncclFakeFail")(comms[0], 2);
   Failure failure;
   for (int tries = 0; tries < 2000 && failure.code == MSCCLC_OK; ++tries)
     failure = failureOf([&] { gathers(communicator, instance, buffer, 4096, 1); });

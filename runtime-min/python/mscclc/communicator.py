@@ -147,8 +147,11 @@ class Communicator:
         self._instances: dict[int, tuple[ctypes.c_void_p, int]] = {}
         runtime, options = abi.runtime(), abi.CommunicatorOptions()
         runtime.mscclc_communicator_options_init(ctypes.byref(options))
-        if ranks < 1 or first_local_rank < 0 or (local_ranks is not None and local_ranks < 1):
-            raise ValueError(f"{ranks} ranks, of these {local_ranks} here from rank {first_local_rank} on")
+        if ranks < 1:
+            raise ValueError(f"ranks must be at least 1, not {ranks}")
+        if first_local_rank < 0 or (local_ranks is not None and local_ranks < 1):
+            local = "all" if local_ranks is None else local_ranks
+            raise ValueError(f"{ranks} ranks, of these {local} here from rank {first_local_rank} on")
         options.ranks = ranks
         options.first_local_rank = first_local_rank
         options.local_ranks = local_ranks or 0

@@ -35,6 +35,10 @@ class Program:
     def of(
         source: Path, params: Params | None, algorithm: str | None, options: Sequence[str], text: str | None = None
     ) -> "Program":
+        if isinstance(options, str):
+            raise TypeError(f"options are a list of arguments, as in {options.split()}, not a text")
+        if any(option.startswith("-o") for option in options):
+            raise ToolError("options: -o is refused, as what the tool makes is returned and not written to a file")
         named = tuple((name, _text_of(value)) for name, value in (params or {}).items())
         return Program(os.fspath(source), text, algorithm, named, tuple(options))
 
@@ -111,8 +115,8 @@ class Plan:
         """Proves the program, and gives the summary of what was proven. Raises CompileError."""
         return run_tool(self.program, "--verify").strip()
 
-    def estimate(self, sizes: Sequence[int], machine: str = "h100x8") -> "list[Estimate]":
-        """How long the program takes at some message sizes (bytes); `machine` as in `mscclc --estimate`."""
+    def estimate(self, sizes: int | Sequence[int], machine: str = "h100x8") -> "list[Estimate]":
+        """How long the program takes at one or some message sizes (bytes); `machine` as in `mscclc --estimate`."""
         return _estimate(self.program, sizes, machine)
 
 
@@ -129,7 +133,11 @@ class Estimate:
     details: dict[str, Any] = field(repr=False)
 
 
-def _estimate(program: Program, sizes: Sequence[int], machine: str) -> list[Estimate]:
+def _estimate(program: Program, sizes: int | Sequence[int], machine: str) -> list[Estimate]:
+    if isinstance(sizes, str):
+        raise TypeError(f"sizes are numbers of bytes, not a text: {sizes!r}")
+    if isinstance(sizes, int):
+        sizes = [sizes]
     table = json.loads(
         run_tool(program, "--estimate", "--json", "--machine", machine, "--size", ",".join(map(str, sizes)))
     )
@@ -149,9 +157,9 @@ def compile(
 ) -> Plan:
     """Compiles an algorithm (.cpp), a plan (.json), a schedule of MSCCL (.xml) or IR (.ir) to a plan, which is proven.
 
-    `params` sets parameters of the algorithm: {"ranks": 8}. `options` are more arguments of the tool. With `text` the
-    source is this text, and `source` says by its ending what it is. Raises CompileError with a diagnostic for each
-    error, and ToolError."""
+    `params` sets parameters of the algorithm: {"ranks": 8}. `options` is a list of more arguments of the tool. With
+    `text` the source is this text, and `source` says by its ending what it is. Raises CompileError with a diagnostic
+    for each error, and ToolError."""
     program = Program.of(source, params, algorithm, options, text)
     return Plan(program, run_tool(program, "--emit-json"))
 
@@ -171,7 +179,7 @@ def verify(
 
 def estimate(
     source: Path,
-    sizes: Sequence[int],
+    sizes: int | Sequence[int],
     *,
     machine: str = "h100x8",
     params: Params | None = None,
@@ -179,6 +187,6 @@ def estimate(
     options: Sequence[str] = (),
     text: str | None = None,
 ) -> list[Estimate]:
-    """How long a program takes at some message sizes (bytes) on a machine: a name or a file, as in `mscclc --estimate`.
-    Other arguments and errors are those of `compile`."""
+    """How long a program takes at one or some message sizes (bytes) on a machine: a name or a file, as in
+    `mscclc --estimate`. Other arguments and errors are those of `compile`."""
     return _estimate(Program.of(source, params, algorithm, options, text), sizes, machine)

@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t gpus = 2; ///< of a node
 
-/// The version that the double says to be.
+/// The version that the fake says to be.
 std::string version() {
   int number = 0;
   ofDouble<int(int *)>("ncclGetVersion")(&number);
@@ -30,7 +30,7 @@ const MscclcKernel &load(const std::string &kernel, const std::string &forVersio
 }
 
 CommunicatorOptions node(const MscclcKernel &kernel, uint32_t process, const std::string &place) {
-  ::setenv("NCCL_DOUBLE_TEAM", std::to_string(gpus).c_str(), 1);
+  ::setenv("NCCL_FAKE_TEAM", std::to_string(gpus).c_str(), 1);
   return spread(kernel.ranks, kernel.ranks / gpus, process, place);
 }
 
@@ -129,7 +129,7 @@ const std::string anyKernel = "allgather_by_hand";
 const std::string oneWayKernel = "one_way_packets";
 
 void sendLate(uint32_t milliseconds) {
-  ::setenv("NCCL_DOUBLE_LATE", std::to_string(milliseconds).c_str(), 1);
+  ::setenv("NCCL_FAKE_LATE", std::to_string(milliseconds).c_str(), 1);
 }
 
 /// What a call fails with, and how many milliseconds it took.
@@ -317,7 +317,7 @@ TEST_CASE("A flush that does not end gives up after the time-out, or when a node
     expected[1] = killed ? -1 : 0;
     CHECK(onNodes(kernel, [&](uint32_t process, CommunicatorOptions options) {
             if (process == 0)
-              ::setenv("NCCL_DOUBLE_KEEPS", "1", 1);
+              ::setenv("NCCL_FAKE_KEEPS", "1", 1);
             options.wait_timeout_ms = process == 0 && !killed ? 300 : MSCCLC_NO_TIMEOUT;
             options.setup_timeout_ms = 3000;
             Communicator communicator(options);
@@ -395,7 +395,7 @@ TEST_CASE("Where NCCL has no GIN, or the kernel no body for it, a kernel with po
   const MscclcKernel &kernel = load(anyKernel);
   const std::string place = newPlace(), second = newPlace(), third = newPlace();
   CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
-          ::setenv("NCCL_DOUBLE_GIN", "0", 1);
+          ::setenv("NCCL_FAKE_GIN", "0", 1);
           ::setenv("NCCL_GIN_TYPE", "3", 1);
           // NCCL 2.28.9 makes a device communicator all the same, newer ones fail.
           const int32_t code = version() == "22809" ? MSCCLC_ERROR_UNSUPPORTED : MSCCLC_ERROR_NCCL;
@@ -415,11 +415,11 @@ TEST_CASE("Where NCCL has no GIN, or the kernel no body for it, a kernel with po
 
 TEST_CASE("On one node the same kernel goes without GIN") {
   const MscclcKernel &kernel = load(anyKernel, version() == "22809" ? "23203" : "22809");
-  ::setenv("NCCL_DOUBLE_TEAM", std::to_string(kernel.ranks).c_str(), 1);
-  ::setenv("NCCL_DOUBLE_GIN", "0", 1);
+  ::setenv("NCCL_FAKE_TEAM", std::to_string(kernel.ranks).c_str(), 1);
+  ::setenv("NCCL_FAKE_GIN", "0", 1);
   Communicator communicator(onHost(kernel.ranks));
   Run run(communicator, kernel, messageOf(kernel, 100));
   CHECK(run.right(messageOf(kernel, 100), 0));
   CHECK(run.right(messageOf(kernel, 9), 1));
-  ::unsetenv("NCCL_DOUBLE_GIN");
+  ::unsetenv("NCCL_FAKE_GIN");
 }

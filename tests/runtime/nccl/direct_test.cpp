@@ -12,18 +12,18 @@ namespace {
 
 constexpr const char *own = ": on the program's memory", *copied = ": by copies to windows and back";
 
-template <class Function> Function *ofStandin(const char *name) {
+template <class Function> Function *ofFake(const char *name) {
   return reinterpret_cast<Function *>(::dlsym(::dlopen(std::getenv("MSCCLC_NCCL_LIB_PATH"), RTLD_NOW), name));
 }
 
-/// Memory of ncclMemAlloc, in the place of a world's inputs and outputs. Memory that is the stand-in's own business is
+/// Memory of ncclMemAlloc, in the place of a world's inputs and outputs. Memory that is the fake NCCL's own business is
 /// known by its windows alone.
 class Lent {
 public:
-  explicit Lent(World &world, bool standins = false)
+  explicit Lent(World &world, bool fakes = false)
       : world_(world), inputs_(world.inputs), outputs_(world.outputs),
-        free_(standins ? ofStandin<decltype(ncclMemFree)>("ncclMemFree") : ncclMemFree) {
-    auto *const allocate = standins ? ofStandin<decltype(ncclMemAlloc)>("ncclMemAlloc") : ncclMemAlloc;
+        free_(fakes ? ofFake<decltype(ncclMemFree)>("ncclMemFree") : ncclMemFree) {
+    auto *const allocate = fakes ? ofFake<decltype(ncclMemAlloc)>("ncclMemAlloc") : ncclMemAlloc;
     for (int rank = 0; rank < world.ranks(); ++rank) {
       cudaSetDevice(rank);
       REQUIRE(allocate(&world.inputs[rank], World::room) == ncclSuccess);

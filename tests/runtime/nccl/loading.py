@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-FAKE, STANDIN = os.environ["LIBRARIES"].split(":")[0], os.environ["MSCCLC_NCCL_LIB_PATH"]
+FAKE, FAKE_NCCL = os.environ["LIBRARIES"].split(":")[0], os.environ["MSCCLC_NCCL_LIB_PATH"]
 
 
 class UniqueId(ctypes.Structure):
@@ -49,7 +49,7 @@ def load(options):
         getattr(library, name)
     version = ctypes.c_int()
     assert library.ncclGetVersion(ctypes.byref(version)) == 0
-    # What the stand-in does not have fails, and says so.
+    # What the fake NCCL does not have fails, and says so.
     assert library.ncclCommGrow() == 5
     print("version", version.value)
 
@@ -61,7 +61,7 @@ def by_run_path(options):
         (folder / "ours").mkdir()
         (folder / "real").mkdir()
         (folder / "ours" / "libnccl.so.2").symlink_to(options.shim)
-        (folder / "real" / "libnccl.so.2").symlink_to(STANDIN)
+        (folder / "real" / "libnccl.so.2").symlink_to(FAKE_NCCL)
         (folder / "program.c").write_text("""
 #include <stdio.h>
 int ncclGetVersion(int *);
@@ -76,7 +76,7 @@ int main(void) {
                         "-Wl,--allow-shlib-undefined", "-o", str(folder / "program")], check=True)
         environment = {**os.environ, "LD_PRELOAD": FAKE, "MSCCLC_DEBUG": "INFO"}
         for variable, text in ((None, f"the real NCCL is {folder}/real/libnccl.so.2"),
-                               (STANDIN, f"the real NCCL is {STANDIN}")):
+                               (FAKE_NCCL, f"the real NCCL is {FAKE_NCCL}")):
             environment.pop("MSCCLC_NCCL_LIB_PATH")
             if variable:
                 environment["MSCCLC_NCCL_LIB_PATH"] = variable
@@ -101,7 +101,7 @@ def refused(_):
     library = ctypes.CDLL("libnccl.so.2")
     with tempfile.TemporaryDirectory() as folder:
         if os.environ.get("SECOND"):
-            ctypes.CDLL(shutil.copy(STANDIN, folder + "/libnccl-other.so"))
+            ctypes.CDLL(shutil.copy(FAKE_NCCL, folder + "/libnccl-other.so"))
         comm = ctypes.c_void_p()
         print("refused", library.ncclCommInitRank(ctypes.byref(comm), 1, UniqueId(), 0))
 

@@ -4,7 +4,7 @@
 usage: nccl_tests.py --sources DIR --build DIR --cxx CXX --cuda INCLUDE --cudart LIBRARY [--quick] [--only PROGRAM]...
 
 --sources holds nccl-tests' sources (https://github.com/NVIDIA/nccl-tests). The
-environment has the library, the stand-in for NCCL and the double of CUDA (mscclc_nccl_environment); LIBRARIES names
+environment has the library, the fake NCCL and the fake CUDA (mscclc_nccl_environment); LIBRARIES names
 what is preloaded. Every result must be right, and each program's collective must have been run by a kernel where there
 is one: MSCCLC_DEBUG=INFO says so. --quick runs a part of the sizes."""
 import argparse
@@ -47,7 +47,7 @@ def compile_programs(options, sources, programs):
 
     shared = [compiled(sources / "src" / name, name + ".o") for name in ("common.cu", "util.cu", "timer.cc")]
     shared += [compiled(sources / "os" / "linux.cc", "linux.o"), compiled(HERE / "verifiable.cpp", "verifiable.o"),
-               compiled(HERE / "standin" / "numbers.cpp", "numbers.o")]
+               compiled(HERE / "fake" / "numbers.cpp", "numbers.o")]
     for name in programs:
         own = compiled(sources / "src" / f"{name}.cu", f"{name}.o")
         # Linked with NCCL, they find the library in its place: it is loaded already, by that name.

@@ -1,4 +1,4 @@
-// Communicators over several nodes, which are processes here: before a double of NCCL with windows and a network, that
+// Communicators over several nodes, which are processes here: before a fake NCCL with windows and a network, that
 // has no collectives of its own but what the ranks meet by. So a result is a kernel's.
 #include "../processes.h"
 #include "world.h"
@@ -22,11 +22,11 @@ template <class Function> Function *inDouble(const char *name) {
   return reinterpret_cast<Function *>(::dlsym(::dlopen(std::getenv("MSCCLC_NCCL_LIB_PATH"), RTLD_NOW), name));
 }
 
-/// Makes the double's meeting place, which the processes share.
+/// Makes the fake's meeting place, which the processes share.
 ncclUniqueId newId() {
   ncclUniqueId id{};
   std::strncpy(id.internal, newPlace().c_str(), sizeof(id.internal) - 1);
-  inDouble<void(const char *)>("ncclDoubleBoard")(id.internal);
+  inDouble<void(const char *)>("ncclFakeBoard")(id.internal);
   return id;
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("Windows beyond those that a communicator knows are copied, and cost t
   const ncclUniqueId id = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
           Node node = Node::ofTwo(id, process);
-          const auto gathers = inDouble<int()>("ncclDoubleGathers");
+          const auto gathers = inDouble<int()>("ncclFakeGathers");
           constexpr size_t known = 64, bytes = 4096;
           std::vector<std::vector<void *>> memory(known + 4, std::vector<void *>(2));
           std::vector<std::array<ncclWindow_t, 2>> windows(known + 4);
@@ -186,11 +186,11 @@ TEST_CASE("Windows beyond those that a communicator knows are copied, and cost t
 TEST_CASE("Where NCCL has no network between the nodes, it has the call, and the reason is said") {
   const ncclUniqueId id = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
-          ::setenv("NCCL_DOUBLE_GIN", "0", 1);
+          ::setenv("NCCL_FAKE_GIN", "0", 1);
           Node node = Node::ofTwo(id, process);
           std::string said;
           for (int repeat = 0; repeat < 2; ++repeat)
-            if (node.sums(1000, repeat == 0 ? &said : nullptr)) // the double sums nothing
+            if (node.sums(1000, repeat == 0 ? &said : nullptr)) // the fake sums nothing
               return 1;
           return has(said, "4 ranks, 2 a node: NCCL runs it, as kernel 'allreduce_hierarchical' did not: ") &&
                          has(said, "GIN")
@@ -253,7 +253,7 @@ TEST_CASE("An abort does not wait for a call that is behind one of NCCL's") {
           if (!node.sums(1000))
             return 1;
           if (process == 0) {
-            const auto stuck = inDouble<void(void *)>("ncclDoubleStuck");
+            const auto stuck = inDouble<void(void *)>("ncclFakeStuck");
             for (cudaStream_t stream : node.streams)
               cudaLaunchHostFunc(stream, stuck, nullptr);
             if (node.allReduce(node.inputs, node.outputs, 1000) != ncclSuccess)

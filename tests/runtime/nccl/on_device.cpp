@@ -1,4 +1,4 @@
-// A kernel for the CPU stand-in as if it had been built for a device: a library that registers it, for the double of
+// A kernel for the CPU stand-in as if it had been built for a device: a library that registers it, for the fake
 // CUDA. EMITTED is the emitted file, KERNEL the kernel's name. With FAIL_AFTER=N, launch N and all after it are refused
 // by rank 1, when rank 0 runs already.
 #define MSCCLC_NO_AUTO_REGISTER
@@ -47,7 +47,7 @@ template <size_t... index> std::vector<Launch> launches(std::index_sequence<inde
   return {launch<index>...};
 }
 
-/// The network's body, whose launches are on streams of the double.
+/// The network's body, whose launches are on streams of the fake.
 int32_t settle(const MscclcRankArgs *args, const MscclcSettling *settling, void *stream) {
   cudaFakeLaunch(stream, [own = *args, step = *settling] {
     mscclc::standin::Stream onHosts;

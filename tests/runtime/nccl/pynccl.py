@@ -261,7 +261,7 @@ class Rank:
             self.cuda.cudaFree(memory)
 
     def rest(self, comm):
-        """What needs a newer NCCL than the stand-in is there, and says that it is missing."""
+        """What needs a newer NCCL than the fake NCCL is there, and says that it is missing."""
         for name, *arguments in (("ncclCommSuspend", 0), ("ncclCommResume",)):
             if not self.has(name):
                 continue

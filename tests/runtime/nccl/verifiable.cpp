@@ -2,7 +2,7 @@
 // numbers, so that each result is exact in each type and in each order; the check therefore compares bytes.
 #include "nccl.h"
 
-#include "standin/numbers.h"
+#include "fake/numbers.h"
 
 #include <cstdint>
 #include <cstring>
@@ -67,7 +67,7 @@ cudaError_t ncclVerifiablePrepareInput(void *elements, intptr_t count, int type,
 
 cudaError_t ncclVerifiablePrepareExpected(void *elements, intptr_t count, int type, int op, int ranks, uint64_t seed,
                                           intptr_t first, cudaStream_t stream) {
-  const size_t bytes = standin::bytesOf(static_cast<ncclDataType_t>(type));
+  const size_t bytes = fake::bytesOf(static_cast<ncclDataType_t>(type));
   std::vector<std::vector<char>> inputs(static_cast<size_t>(ranks),
                                         std::vector<char>(static_cast<size_t>(count) * bytes));
   std::vector<const char *> from;
@@ -77,16 +77,16 @@ cudaError_t ncclVerifiablePrepareExpected(void *elements, intptr_t count, int ty
     alignas(8) char scalar[8];
     store(scalar, 0, type, rank % 2 == 0 ? 1 : 2);
     if (op == ncclNumOps)
-      standin::scale(input.data(), static_cast<size_t>(count), static_cast<ncclDataType_t>(type), scalar);
+      fake::scale(input.data(), static_cast<size_t>(count), static_cast<ncclDataType_t>(type), scalar);
     from.push_back(input.data());
   }
-  standin::reduce(elements, from.data(), ranks, static_cast<size_t>(count), static_cast<ncclDataType_t>(type), sum(op));
+  fake::reduce(elements, from.data(), ranks, static_cast<size_t>(count), static_cast<ncclDataType_t>(type), sum(op));
   return cudaSuccess;
 }
 
 cudaError_t ncclVerifiableVerify(void const *results, void const *expected, intptr_t count, int type, int op, int ranks,
                                  uint64_t seed, intptr_t first, int64_t *wrong, cudaStream_t stream) {
-  const size_t bytes = standin::bytesOf(static_cast<ncclDataType_t>(type));
+  const size_t bytes = fake::bytesOf(static_cast<ncclDataType_t>(type));
   std::vector<char> made;
   if (expected == nullptr) {
     made.resize(static_cast<size_t>(count) * bytes);

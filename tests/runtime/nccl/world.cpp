@@ -89,10 +89,10 @@ ncclResult_t World::inThreads(const std::function<ncclResult_t(int)> &call) {
 }
 
 int reached(const std::string &name) {
-  void *const standin = ::dlopen(std::getenv("MSCCLC_NCCL_LIB_PATH"), RTLD_NOW | RTLD_NOLOAD);
-  void *const function = standin == nullptr ? nullptr : ::dlsym(standin, "standinCount");
+  void *const fake = ::dlopen(std::getenv("MSCCLC_NCCL_LIB_PATH"), RTLD_NOW | RTLD_NOLOAD);
+  void *const function = fake == nullptr ? nullptr : ::dlsym(fake, "fakeNcclCount");
   if (function == nullptr)
-    throw std::runtime_error("the stand-in is not there");
+    throw std::runtime_error("the fake NCCL is not there");
   return reinterpret_cast<int (*)(const char *)>(function)(name.c_str());
 }
 

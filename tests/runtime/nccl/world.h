@@ -77,9 +77,9 @@ bool reducesRight(World &world, size_t count, ncclDataType_t type, ncclRedOp_t o
   return true;
 }
 
-/// Calls of a function that have reached the stand-in so far, by its name without "nccl".
+/// Calls of a function that have reached the fake NCCL so far, by its name without "nccl".
 int reached(const std::string &name);
-/// How many calls of a function reach the stand-in meanwhile.
+/// How many calls of a function reach the fake NCCL meanwhile.
 int reachedBy(const char *function, const std::function<void()> &action);
 /// What is written to stderr meanwhile.
 std::string saidBy(const std::function<void()> &action);

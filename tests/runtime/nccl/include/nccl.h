@@ -1,4 +1,4 @@
-// NCCL's interface as of 2.27.5, as far as tests use it: what the stand-in defines and what nccl-tests are compiled
+// NCCL's interface as of 2.27.5, as far as tests use it: what the fake NCCL defines and what nccl-tests are compiled
 // against. The functions for all-to-all, gather and scatter are those of 2.28.
 #pragma once
 
@@ -58,7 +58,7 @@ typedef enum {
   ncclFloat32 = 7,
   ncclFloat = 7,
   ncclFloat64 = 8,
-  ncclDouble = 8,
+  ncclFake = 8,
   ncclBfloat16 = 9,
   ncclFloat8e4m3 = 10,
   ncclFloat8e5m2 = 11,

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-namespace standin {
+namespace fake {
 namespace {
 
 struct Mapping {
@@ -72,4 +72,4 @@ bool isMapped(const void *memory) {
   return after != mappings.begin() && address < std::prev(after)->first + std::prev(after)->second.bytes;
 }
 
-} // namespace standin
+} // namespace fake

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace standin {
+namespace fake {
 namespace {
 
 /// A part of a message that all ranks have put into their slots: [begin, begin + bytes).
@@ -162,4 +162,4 @@ void run(Work &work) {
     runCollective(*work.comm, work.operations.front());
 }
 
-} // namespace standin
+} // namespace fake

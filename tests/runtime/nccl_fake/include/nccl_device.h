@@ -1,13 +1,13 @@
-// A double of NCCL's device interface in host memory, as far as port channels call it: what a kernel for the CPU
-// stand-in is compiled with in the place of NCCL's header. The double's library does the work, behind a table of
-// functions. NCCL_DOUBLE_VERSION says which NCCL it is.
+// A fake of NCCL's device interface in host memory, as far as port channels call it: what a kernel for the CPU
+// stand-in is compiled with in the place of NCCL's header. The fake's library does the work, behind a table of
+// functions. NCCL_FAKE_VERSION says which NCCL it is.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-#define NCCL_VERSION_CODE NCCL_DOUBLE_VERSION
+#define NCCL_VERSION_CODE NCCL_FAKE_VERSION
 
 enum ncclResult_t { ncclSuccess = 0, ncclTimeout = 8 };
 using ncclGinSignal_t = uint32_t;
@@ -18,7 +18,7 @@ struct ncclTeam {
   int nRanks, rank, stride;
 };
 
-/// The double's own: what it has for a device communicator.
+/// The fake's own: what it has for a device communicator.
 struct NcclDoubleNetwork {
   virtual void put(uint32_t context, int peer, ncclWindow_t to, size_t toOffset, ncclWindow_t from, size_t fromOffset,
                    size_t bytes, const ncclGinCounter_t *counter) = 0;

@@ -1,4 +1,4 @@
-// A rank of the stand-in's communicator, and what it does in a stream.
+// A rank of the fake NCCL's communicator, and what it does in a stream.
 #pragma once
 
 #include "nccl.h"
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace standin {
+namespace fake {
 
 enum class Kind { AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, AllToAll, Gather, Scatter, Send, Recv };
 
@@ -37,10 +37,10 @@ struct Work {
   std::vector<Operation> operations; ///< a collective, or any number of sends and receives
 };
 
-} // namespace standin
+} // namespace fake
 
 struct ncclComm {
-  standin::Shared *shared = nullptr;
+  fake::Shared *shared = nullptr;
   std::string name;
   int ranks = 0, rank = 0, device = 0;
   bool blocking = true;
@@ -50,13 +50,13 @@ struct ncclComm {
   uint64_t splits = 0;
   std::mutex running; ///< held by what runs
   std::mutex adding;  ///< of works
-  std::vector<std::unique_ptr<standin::Work>> works;
-  std::vector<standin::Scalar> scalars; ///< of operations from ncclNumOps on
+  std::vector<std::unique_ptr<fake::Work>> works;
+  std::vector<fake::Scalar> scalars; ///< of operations from ncclNumOps on
 };
 
-namespace standin {
+namespace fake {
 
 /// In its place in the stream: with all other ranks.
 void run(Work &work);
 
-} // namespace standin
+} // namespace fake

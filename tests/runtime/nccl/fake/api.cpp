@@ -1,4 +1,4 @@
-// The stand-in's functions: NCCL's, in host memory, on the double of CUDA. Ranks are threads, calls of a group, or
+// The fake NCCL's functions: NCCL's, in host memory, on the fake CUDA. Ranks are threads, calls of a group, or
 // processes. It checks little: who calls it wrong is not what it is for. Calls are counted by name.
 #include "communicator.h"
 #include "memory.h"
@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-using namespace standin;
+using namespace fake;
 
 namespace {
 
@@ -61,11 +61,11 @@ ncclResult_t start(Work *work, cudaStream_t stream) {
 }
 
 /// Null for NCCL's own operations, for none at all, and for one that has ended.
-standin::Scalar *scalarOf(ncclComm &comm, int op) {
+fake::Scalar *scalarOf(ncclComm &comm, int op) {
   const int index = op - ncclNumOps;
   if (index < 0 || index >= static_cast<int>(comm.scalars.size()))
     return nullptr;
-  standin::Scalar &scalar = comm.scalars[static_cast<size_t>(index)];
+  fake::Scalar &scalar = comm.scalars[static_cast<size_t>(index)];
   return scalar.ended ? nullptr : &scalar;
 }
 
@@ -110,7 +110,7 @@ ncclResult_t call(const char *name, ncclComm *comm, cudaStream_t stream, Operati
 ncclResult_t finish(const Split &split) {
   ncclComm &comm = *split.comm;
   while (comm.shared->splitters < (split.number + 1) * static_cast<uint64_t>(comm.ranks))
-    standin::pause();
+    fake::pause();
   const SplitCard *const cards = comm.shared->cards[split.number % 2];
   *split.made = nullptr;
   if (split.color == NCCL_SPLIT_NOCOLOR)
@@ -138,7 +138,7 @@ ncclResult_t finish(const Split &split) {
 extern "C" {
 
 /// Calls of a function so far, by its name without "nccl".
-int standinCount(const char *name) {
+int fakeNcclCount(const char *name) {
   const std::lock_guard<std::mutex> lock(countsMutex);
   return counts[name];
 }
@@ -152,11 +152,11 @@ ncclResult_t pncclGetVersion(int *version) {
 }
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
   std::random_device random;
-  std::snprintf(id->internal, sizeof(id->internal), "/nccl-standin-%08x%08x%08x", random(), random(), random());
+  std::snprintf(id->internal, sizeof(id->internal), "/nccl-fake-%08x%08x%08x", random(), random(), random());
   return ncclSuccess;
 }
 const char *ncclGetErrorString(ncclResult_t result) {
-  return result == ncclSuccess ? "no error" : "an error of the stand-in";
+  return result == ncclSuccess ? "no error" : "an error of the fake NCCL";
 }
 const char *ncclGetLastError(ncclComm_t) {
   return "";
@@ -276,7 +276,7 @@ ncclResult_t ncclCommWindowDeregister(ncclComm_t, ncclWindow_t window) {
 }
 ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t *op, void *scalar, ncclDataType_t type,
                                       ncclScalarResidence_t residence, ncclComm_t comm) {
-  standin::Scalar made;
+  fake::Scalar made;
   if (residence == ncclScalarDevice)
     made.at = scalar;
   else
@@ -286,7 +286,7 @@ ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t *op, void *scalar, ncclDataTyp
   return ncclSuccess;
 }
 ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm) {
-  standin::Scalar *const scalar = scalarOf(*comm, op);
+  fake::Scalar *const scalar = scalarOf(*comm, op);
   if (scalar == nullptr)
     return ncclInvalidArgument;
   scalar->ended = true;

@@ -1,4 +1,4 @@
-// What the ranks of a stand-in's communicator share: a piece of memory with a name, in one process or in several.
+// What the ranks of a fake NCCL's communicator share: a piece of memory with a name, in one process or in several.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace standin {
+namespace fake {
 
 constexpr int mostRanks = 16;
 constexpr size_t slotBytes = size_t{256} << 10;
@@ -43,4 +43,4 @@ void detach(Shared *shared);
 /// Between two looks at something that another thread changes.
 void pause();
 
-} // namespace standin
+} // namespace fake

@@ -6,7 +6,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace standin {
+namespace fake {
 
 void pause() {
   std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -43,4 +43,4 @@ void detach(Shared *shared) {
   ::munmap(shared, sizeof(Shared));
 }
 
-} // namespace standin
+} // namespace fake

@@ -1,4 +1,4 @@
-// The network of the double's device communicators: puts and signals into the memory of other processes.
+// The network of the fake's device communicators: puts and signals into the memory of other processes.
 #pragma once
 
 #include "nccl_device.h"
@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-namespace nccl_double {
+namespace nccl_fake {
 
 /// A rank's memory as the network of this process reaches it.
 struct Part {
@@ -25,8 +25,8 @@ struct Part {
 
 /// Late, as NCCL allows: what was sent arrives with the first signal behind it of its context to its peer, or some time
 /// after. A flush takes the data from its source and does not wait for it to arrive. Until then the source is read by
-/// nobody, and what was put is seen by nobody. NCCL_DOUBLE_LATE: milliseconds that what is sent from then on is on its
-/// way (0, if it is not set); nothing overtakes what was sent before it. Where NCCL_DOUBLE_KEEPS is set nothing leaves
+/// nobody, and what was put is seen by nobody. NCCL_FAKE_LATE: milliseconds that what is sent from then on is on its
+/// way (0, if it is not set); nothing overtakes what was sent before it. Where NCCL_FAKE_KEEPS is set nothing leaves
 /// its source for good, as if peers did not answer.
 class Network : public NcclDoubleNetwork {
 public:
@@ -35,7 +35,7 @@ public:
   Network(int rank, uint32_t contexts, uint32_t count, uint32_t counters, std::vector<Part> signals,
           const std::vector<Part> &(*partsOf)(ncclWindow_t))
       : rank_(static_cast<size_t>(rank)), count_(count), signals_(std::move(signals)), partsOf_(partsOf),
-        keeps_(std::getenv("NCCL_DOUBLE_KEEPS") != nullptr), pending_(contexts), counters_(contexts) {
+        keeps_(std::getenv("NCCL_FAKE_KEEPS") != nullptr), pending_(contexts), counters_(contexts) {
     // NCCL gives signals and counters again, with the values that they have.
     for (uint32_t context = 0; context < contexts; ++context) {
       for (uint32_t signal = 0; signal < count; ++signal)
@@ -107,7 +107,7 @@ private:
   };
 
   static std::chrono::milliseconds late() {
-    const char *const set = std::getenv("NCCL_DOUBLE_LATE");
+    const char *const set = std::getenv("NCCL_FAKE_LATE");
     return std::chrono::milliseconds(set == nullptr ? 0 : std::atoi(set));
   }
   void post(uint32_t context, Sent sent, std::chrono::milliseconds way) {
@@ -121,12 +121,12 @@ private:
   static char *within(const Part &part, size_t offset, size_t bytes) {
     if (offset <= part.bytes && bytes <= part.bytes - offset)
       return part.begin + offset;
-    std::fprintf(stderr, "nccl double: %zu bytes at %zu run past a window\n", bytes, offset);
+    std::fprintf(stderr, "nccl fake: %zu bytes at %zu run past a window\n", bytes, offset);
     std::abort();
   }
   std::atomic<uint64_t> &word(size_t rank, uint32_t context, ncclGinSignal_t signal) {
     if (context >= pending_.size() || signal >= count_) {
-      std::fprintf(stderr, "nccl double: no signal %u in context %u\n", signal, context);
+      std::fprintf(stderr, "nccl fake: no signal %u in context %u\n", signal, context);
       std::abort();
     }
     return reinterpret_cast<std::atomic<uint64_t> *>(signals_[rank].begin)[context * count_ + signal];
@@ -194,4 +194,4 @@ private:
   std::thread later_;
 };
 
-} // namespace nccl_double
+} // namespace nccl_fake

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace standin {
+namespace fake {
 namespace {
 
 // What a type is computed in.
@@ -112,4 +112,4 @@ void scale(void *data, size_t count, ncclDataType_t type, const void *scalar) {
   withType(type, [&](auto value) { scaleAs<decltype(value)>(data, count, scalar); });
 }
 
-} // namespace standin
+} // namespace fake

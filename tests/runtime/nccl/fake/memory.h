@@ -3,10 +3,10 @@
 
 #include <cstddef>
 
-namespace standin {
+namespace fake {
 
 bool allocateMapped(void **memory, size_t bytes); ///< of the current device
 bool freeMapped(void *memory);                    ///< false for what is no such memory
 bool isMapped(const void *memory);
 
-} // namespace standin
+} // namespace fake

@@ -3,7 +3,7 @@
 
 #include "nccl.h"
 
-namespace standin {
+namespace fake {
 
 size_t bytesOf(ncclDataType_t type); ///< 0 for no type
 bool canReduce(ncclDataType_t type);
@@ -12,4 +12,4 @@ void reduce(void *into, const char *const *from, int ranks, size_t count, ncclDa
 /// data[i] *= scalar, which is of the type.
 void scale(void *data, size_t count, ncclDataType_t type, const void *scalar);
 
-} // namespace standin
+} // namespace fake

@@ -1,9 +1,9 @@
-// A double of NCCL's host interface in host memory, as far as the runtime's engine calls it: communicators that meet at
+// A fake of NCCL's host interface in host memory, as far as the runtime's engine calls it: communicators that meet at
 // a board which processes have from before they forked, memory that they map from each other, symmetric windows, and
-// load/store teams of NCCL_DOUBLE_TEAM ranks (all, if it is not set), and a network between the teams with
-// NCCL_DOUBLE_GIN contexts (2, if it is not set; 0: there is none). With NCCL_DOUBLE_CUDA streams are CUDA's, else it
-// looks at none. Groups never end where NCCL_DOUBLE_STUCK is set. It
-// says to be NCCL_DOUBLE_VERSION. It is built as a version without and as one with the host functions for addresses.
+// load/store teams of NCCL_FAKE_TEAM ranks (all, if it is not set), and a network between the teams with
+// NCCL_FAKE_GIN contexts (2, if it is not set; 0: there is none). With NCCL_FAKE_CUDA streams are CUDA's, else it
+// looks at none. Groups never end where NCCL_FAKE_STUCK is set. It
+// says to be NCCL_FAKE_VERSION. It is built as a version without and as one with the host functions for addresses.
 // Nothing of NCCL's is in it but names, codes and layouts that its headers publish.
 #include "board.h"
 #include "network.h"
@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-using namespace nccl_double;
+using namespace nccl_fake;
 
 namespace {
 
@@ -54,7 +54,7 @@ struct Offer {
 
 /// Communicators do not block, and their groups never end.
 bool isStuck() {
-  return std::getenv("NCCL_DOUBLE_STUCK") != nullptr;
+  return std::getenv("NCCL_FAKE_STUCK") != nullptr;
 }
 
 Offer offerOf(void *memory, uint64_t bytes) {
@@ -91,7 +91,7 @@ struct ncclComm {
   uint64_t round = 0; ///< of the board
 
   int teamRanks() const {
-    const char *set = std::getenv("NCCL_DOUBLE_TEAM");
+    const char *set = std::getenv("NCCL_FAKE_TEAM");
     return set == nullptr ? ranks : std::atoi(set);
   }
   int teamFirst() const { return rank / teamRanks() * teamRanks(); }
@@ -109,7 +109,7 @@ void needs(const ncclComm *comm) {
   const std::lock_guard<std::mutex> lock(mutex);
   if (communicators.count(comm) != 0)
     return;
-  std::fprintf(stderr, "nccl double: a call of a communicator that has ended\n");
+  std::fprintf(stderr, "nccl fake: a call of a communicator that has ended\n");
   std::abort();
 }
 
@@ -131,9 +131,9 @@ int run() {
   calls.clear();
   return result;
 }
-/// What calls return that end later: where NCCL_DOUBLE_NONBLOCKING is set, no communicator blocks.
+/// What calls return that end later: where NCCL_FAKE_NONBLOCKING is set, no communicator blocks.
 int started() {
-  return std::getenv("NCCL_DOUBLE_NONBLOCKING") == nullptr ? Success : InProgress;
+  return std::getenv("NCCL_FAKE_NONBLOCKING") == nullptr ? Success : InProgress;
 }
 int make(Call call) {
   calls.push_back(std::move(call));
@@ -187,7 +187,7 @@ int mapWindow(const ncclComm &comm, const std::vector<Offer> &offers, ncclWindow
 
 /// Contexts of the network.
 uint32_t contexts() {
-  const char *set = std::getenv("NCCL_DOUBLE_GIN");
+  const char *set = std::getenv("NCCL_FAKE_GIN");
   return set == nullptr ? 2 : static_cast<uint32_t>(std::atoi(set));
 }
 
@@ -195,19 +195,19 @@ uint32_t contexts() {
 
 extern "C" {
 
-/// The double's own: makes the board of this name; processes that fork afterwards share it.
-void ncclDoubleBoard(const char *name) {
+/// The fake's own: makes the board of this name; processes that fork afterwards share it.
+void ncclFakeBoard(const char *name) {
   boardOf(name);
 }
-/// The double's own: rank `rank` of the communicator at a board. Waits for nobody.
-ncclComm *ncclDoubleInit(const char *board, int ranks, int rank) {
+/// The fake's own: rank `rank` of the communicator at a board. Waits for nobody.
+ncclComm *ncclFakeInit(const char *board, int ranks, int rank) {
   auto *const made = new ncclComm{boardOf(board), rank, ranks};
   const std::lock_guard<std::mutex> lock(mutex);
   communicators.insert(made);
   return made;
 }
 
-/// NCCL_COMM_ID, as NCCL's own where that is set. Processes that are to meet there fork after ncclDoubleBoard.
+/// NCCL_COMM_ID, as NCCL's own where that is set. Processes that are to meet there fork after ncclFakeBoard.
 int ncclGetUniqueId(UniqueId *id) {
   const char *set = std::getenv("NCCL_COMM_ID");
   if (set == nullptr)
@@ -217,28 +217,28 @@ int ncclGetUniqueId(UniqueId *id) {
   return Success;
 }
 int ncclCommInitRank(ncclComm **comm, int ranks, UniqueId id, int rank) {
-  *comm = ncclDoubleInit(id.bytes, ranks, rank);
+  *comm = ncclFakeInit(id.bytes, ranks, rank);
   return Success;
 }
 
-/// The double's own: what ncclCommGetAsyncError says from now on.
-void ncclDoubleFail(ncclComm *comm, int result) {
+/// The fake's own: what ncclCommGetAsyncError says from now on.
+void ncclFakeFail(ncclComm *comm, int result) {
   comm->board->error = result;
 }
 
-/// The double's own: calls of ncclAllGather in this process so far.
-int ncclDoubleGathers() {
+/// The fake's own: calls of ncclAllGather in this process so far.
+int ncclFakeGathers() {
   return gathers;
 }
-/// The double's own, for a stream of CUDA's: a call that ends when a communicator of this process is aborted.
-void ncclDoubleStuck(void *) {
+/// The fake's own, for a stream of CUDA's: a call that ends when a communicator of this process is aborted.
+void ncclFakeStuck(void *) {
   while (!anyAborted)
     ::usleep(100);
 }
 
 int ncclGetVersion(int *version) {
-  const char *set = std::getenv("NCCL_DOUBLE_VERSION");
-  *version = set == nullptr ? NCCL_DOUBLE_VERSION : std::atoi(set);
+  const char *set = std::getenv("NCCL_FAKE_VERSION");
+  *version = set == nullptr ? NCCL_FAKE_VERSION : std::atoi(set);
   return Success;
 }
 const char *ncclGetErrorString(int result) {
@@ -289,7 +289,7 @@ int ncclGroupEnd() {
 }
 
 int ncclMemAlloc(void **memory, size_t bytes) {
-  const int file = ::memfd_create("nccl double", MFD_CLOEXEC);
+  const int file = ::memfd_create("nccl fake", MFD_CLOEXEC);
   void *made = MAP_FAILED;
   if (file >= 0 && ::ftruncate(file, static_cast<off_t>(bytes)) == 0)
     made = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -335,9 +335,8 @@ int ncclCommWindowDeregister(ncclComm *comm, ncclWindow_vidmem *window) {
 }
 
 int ncclDevCommCreate(ncclComm *comm, const ncclDevCommRequirements *wanted, ncclDevComm *made) {
-#if NCCL_DOUBLE_VERSION >= 22900
-  if (wanted->version != NCCL_DOUBLE_VERSION || wanted->ginConnectionType != NCCL_GIN_CONNECTION_FULL ||
-      contexts() == 0)
+#if NCCL_FAKE_VERSION >= 22900
+  if (wanted->version != NCCL_FAKE_VERSION || wanted->ginConnectionType != NCCL_GIN_CONNECTION_FULL || contexts() == 0)
     return InvalidArgument;
 #endif
   *made = {comm->rank, comm->ranks, contexts(), nullptr};
@@ -367,12 +366,12 @@ int ncclDevCommDestroy(ncclComm *comm, const ncclDevComm *made) {
   return Success;
 }
 
-/// The parts of an exchange come each as from a machine of its own, where NCCL_DOUBLE_APART is set: what the
+/// The parts of an exchange come each as from a machine of its own, where NCCL_FAKE_APART is set: what the
 /// ranks send has the machine's boot id in it.
 void moveApart(unsigned char *all, size_t count, int ranks) {
   char boot[37] = {};
   std::FILE *file =
-      std::getenv("NCCL_DOUBLE_APART") == nullptr ? nullptr : std::fopen("/proc/sys/kernel/random/boot_id", "re");
+      std::getenv("NCCL_FAKE_APART") == nullptr ? nullptr : std::fopen("/proc/sys/kernel/random/boot_id", "re");
   if (file == nullptr)
     return;
   if (std::fgets(boot, sizeof(boot), file) != nullptr)
@@ -385,10 +384,10 @@ void moveApart(unsigned char *all, size_t count, int ranks) {
   std::fclose(file);
 }
 
-/// Waits for what is in a stream of CUDA's, where NCCL_DOUBLE_CUDA is set. What comes into it later finds all done.
+/// Waits for what is in a stream of CUDA's, where NCCL_FAKE_CUDA is set. What comes into it later finds all done.
 void awaitStream(void *stream) {
   using Synchronize = int (*)(void *);
-  if (std::getenv("NCCL_DOUBLE_CUDA") != nullptr)
+  if (std::getenv("NCCL_FAKE_CUDA") != nullptr)
     reinterpret_cast<Synchronize>(::dlsym(RTLD_DEFAULT, "cudaStreamSynchronize"))(stream);
 }
 
@@ -405,7 +404,7 @@ int ncclAllGather(const void *from, void *to, size_t count, int type, ncclComm *
                }});
 }
 
-#if NCCL_DOUBLE_VERSION >= 22900
+#if NCCL_FAKE_VERSION >= 22900
 int ncclGetPeerDevicePointer(ncclWindow_vidmem *window, size_t offset, int peer, void **pointer) {
   const int member = window->teamRank + peer - window->rank;
   const bool isMember = member >= 0 && stride * static_cast<uint64_t>(member) < window->reserved;

@@ -1,4 +1,4 @@
-// Where the ranks of a communicator of the double exchange small messages: memory that processes share since they
+// Where the ranks of a communicator of the fake exchange small messages: memory that processes share since they
 // forked.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace nccl_double {
+namespace nccl_fake {
 
 struct Board {
   static constexpr int maxRanks = 16;
@@ -48,4 +48,4 @@ inline Board *boardOf(const std::string &name) {
   return board;
 }
 
-} // namespace nccl_double
+} // namespace nccl_fake
