@@ -33,28 +33,16 @@ public:
   }
 };
 
-/// The arguments as CLI11 takes them, and in `clangArgs` those after "--". An option whose value may be left out gets
-/// the one that it has then: CLI11 would take the next argument.
-std::vector<std::string> normalise(int argc, const char *const *argv, std::vector<std::string> &clangArgs) {
-  static const std::map<std::string, std::string> whole = {
+/// What an option without its value, which may be left out, means.
+const std::map<std::string, std::string, std::less<>> &wholeOptions() {
+  static const std::map<std::string, std::string, std::less<>> whole = {
       {"--print-before", "--print-before=all"},
       {"--print-after", "--print-after=all"},
       {"--verify-each", "--verify-each=structure"},
       {"--color", "--color=always"},
       {"--passes=", "--passes=none"},
   };
-  const std::vector<std::string> all(argv + 1, argv + argc);
-  const auto dashes = std::ranges::find(all, "--");
-  if (dashes != all.end())
-    clangArgs.assign(dashes + 1, all.end());
-  std::vector<std::string> args(all.begin(), dashes);
-  for (std::string &arg : args)
-    if (const auto it = whole.find(arg); it != whole.end())
-      arg = it->second;
-    else if (arg.starts_with("--") && arg.ends_with('='))
-      throw CLI::ValidationError(arg.substr(0, arg.size() - 1), "an empty value");
-  std::ranges::reverse(args); // CLI11 takes the last first
-  return args;
+  return whole;
 }
 
 std::string machineNames() {
@@ -88,6 +76,10 @@ private:
   void relate();
   void describeOptionsOfOutputs();
   void checkOptionsOfOutput() const;
+  /// The arguments as CLI11 takes them: its own parsing would take the argument after an option for the value that was
+  /// left out, and a value for a flag.
+  std::vector<std::string> normalise(std::vector<std::string> args) const;
+  void parseNormalised(const std::vector<std::string> &args);
 
   /// An option with a value, shown as `value`, in the group that is being declared.
   template <typename T> CLI::Option *add(const char *names, T &to, const char *value, std::string help) {
@@ -127,13 +119,15 @@ private:
   static CLI::Option *repeated(CLI::Option *option) { return option->allow_extra_args(false); }
   /// Of an option that means something to C++ algorithms only.
   CLI::Option *forAlgorithm(CLI::Option *option) { return forAlgorithm_.emplace_back(option); }
+  /// Of an option that means something to programs only, not to their sources.
+  CLI::Option *ofProgram(CLI::Option *option) { return ofPrograms_.emplace_back(option); }
 
   CLI::App app_{"mscclc compiles GPU collectives: a C++ algorithm in, an MSCCL++ plan or a CUDA kernel out.", "mscclc"};
   std::string group_;
   Options options_;
   std::vector<std::pair<const Output *, CLI::Option *>> outputs_;
-  std::vector<CLI::Option *> forAlgorithm_, forXml_;
-  CLI::Option *path_ = nullptr, *compact_ = nullptr, *noVerify_ = nullptr, *allow_ = nullptr;
+  std::vector<CLI::Option *> forAlgorithm_, forXml_, ofPrograms_;
+  CLI::Option *path_ = nullptr, *compact_ = nullptr, *noVerify_ = nullptr;
   std::vector<std::string> includes_, defines_, allowed_;
 };
 
@@ -168,7 +162,7 @@ void CommandLine::addFiles() {
       {{"cpp", InputKind::Algorithm}, {"json", InputKind::Plan}, {"xml", InputKind::Xml}, {"ir", InputKind::IR}},
       "KIND", "kind of input, whatever its name and its text tell: cpp, json, xml or ir");
   compact_ = addFlag("--compact", options_.compact, "JSON without line breaks");
-  add("--name", options_.name, "NAME", "name of the plan")->check(planName());
+  ofProgram(add("--name", options_.name, "NAME", "name of the plan"))->check(planName());
 }
 
 void CommandLine::addOutputs() {
@@ -184,14 +178,18 @@ void CommandLine::addOutputs() {
 
 void CommandLine::addOptionsOfOutputs() {
   group_ = "Options of these outputs";
-  add("--message-size", options_.messageSize, "BYTES", "message size to schedule for; a kernel is for it alone")
+  ofProgram(add("--message-size", options_.messageSize, "BYTES",
+                "message size to schedule for [1M]; a kernel is for it alone"))
       ->transform(byteSize(1, "a message has at least one byte"));
-  add("--machine", options_.machine, "NAME[*N]",
-      "machine to estimate or to schedule for, N nodes of it; a file that describes one, or one of " + machineNames() +
-          " [" + options_.machine + "]")
+  ofProgram(add("--machine", options_.machine, "NAME[*N]",
+                "machine to estimate or to schedule for, N nodes of it; a file that describes one, or one of " +
+                    machineNames() + " [" + options_.machine + "]"))
       ->check(notEmpty());
   addFlag("--json", options_.json, "for programs instead of people");
-  repeated(add("--size", options_.runSizes, "BYTES,...", "message sizes [a few small ones]"))
+  repeated(
+      add("--size", options_.runSizes, "BYTES,...",
+          "message sizes [--run: a few small ones; --estimate and --critical-path: 1K to 1G; --trace-diff: that of the "
+          "trace; else 4M]"))
       ->delimiter(',')
       ->transform(byteSize());
   const std::vector<std::string> types(passes::dataTypeNames().begin(), passes::dataTypeNames().end());
@@ -211,19 +209,25 @@ void CommandLine::addOptionsOfOutputs() {
 
 void CommandLine::addAlgorithm() {
   group_ = "Algorithm";
-  const auto set = [this](const std::vector<std::string> &settings) {
+  const auto isSet = [this](const std::string &name) {
+    return std::ranges::any_of(options_.parameters, [&](const auto &setting) { return setting.first == name; });
+  };
+  const auto set = [this, isSet](const std::vector<std::string> &settings) {
     for (const std::string &setting : settings) {
       const auto equals = setting.find('=');
       if (equals == std::string::npos || equals == 0)
         throw CLI::ValidationError("-P", "'" + setting + "' is not NAME=VALUE");
+      if (isSet(setting.substr(0, equals)))
+        throw CLI::ValidationError("-P", "'" + setting.substr(0, equals) + "' is given twice");
       options_.parameters.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
     }
   };
-  forAlgorithm(
+  ofProgram(forAlgorithm(
       repeated(addFunction<std::vector<std::string>>("-P,--param", set, "NAME=VALUE",
                                                      "set a parameter of the algorithm; with " + flagsOfCombinations() +
-                                                         " to several values: 2..16, 2..16:2, 1,2,4 (see below)")));
-  forAlgorithm(add("--algorithm", options_.algorithm, "NAME", "which algorithm of several"))->check(notEmpty());
+                                                         " to several values: 2..16, 2..16:2, 1,2,4 (see below)"))));
+  ofProgram(forAlgorithm(add("--algorithm", options_.algorithm, "NAME", "which algorithm of several")))
+      ->check(notEmpty());
   forAlgorithm(repeated(add("-I", includes_, "DIR", "include folder, for Clang")))->check(notEmpty());
   forAlgorithm(repeated(add("-D", defines_, "NAME[=VALUE]", "macro, for Clang")))->check(notEmpty());
   forAlgorithm(repeated(add("--allow-include", options_.allowedFolders, "DIR",
@@ -252,7 +256,7 @@ void CommandLine::addPasses() {
   add("-O", options_.optLevel, "LEVEL",
       "0: as written [of plans]  1: as the MSCCL++ DSL does [of algorithms]  2: all that can be proven [of "
       "kernels, and of programs that say only what moves]")
-      ->check(CLI::Range(0, maxOptLevel));
+      ->transform(wholeNumber(maxOptLevel));
   const auto setPasses = [this](const std::string &list) {
     options_.hasPasses = true;
     options_.passes = list == "none" ? "" : list;
@@ -276,9 +280,9 @@ void CommandLine::addPasses() {
 void CommandLine::addProof() {
   group_ = "Proof";
   noVerify_ = addFlag("--no-verify", [this] { options_.verify = false; }, "write without proof");
-  allow_ = repeated(add("--allow", allowed_, "NAME,...", "take these findings for warnings; they are listed below"))
-               ->delimiter(',')
-               ->check(allowableFinding());
+  repeated(add("--allow", allowed_, "NAME,...", "take these findings for warnings; they are listed below"))
+      ->delimiter(',')
+      ->check(allowableFinding());
 }
 
 void CommandLine::addMessages() {
@@ -294,8 +298,11 @@ bool takes(const Output &output, std::string_view name) {
   return std::ranges::find(output.options, name) != output.options.end();
 }
 
-/// What excludes what follows from the table of outputs.
+/// What excludes what follows from the table of outputs. Passes and the proof are of programs.
 void CommandLine::relate() {
+  for (CLI::Option *option : app_.get_options())
+    if (option->get_group() == "Passes" || option->get_group() == "Proof")
+      ofProgram(option);
   for (const auto &[output, option] : outputs_) {
     for (const auto &[other, otherOption] : outputs_)
       if (other != output)
@@ -305,7 +312,8 @@ void CommandLine::relate() {
     if (!output->isPlan)
       compact_->excludes(option);
     if (output->subject == Subject::Source)
-      allow_->excludes(option);
+      for (CLI::Option *ofProgram : ofPrograms_)
+        ofProgram->excludes(option);
     if (output->proof == Proof::IsOutput)
       noVerify_->excludes(option);
   }
@@ -342,12 +350,43 @@ void CommandLine::checkOptionsOfOutput() const {
     throw CLI::RequiresError("--compact with " + std::string(options_.output->flag), "-o or --update");
 }
 
+std::vector<std::string> CommandLine::normalise(std::vector<std::string> args) const {
+  for (std::string &arg : args) {
+    const std::string name = arg.substr(0, arg.find('='));
+    const CLI::Option *option = arg.starts_with("--") ? app_.get_option_no_throw(name) : nullptr;
+    if (const auto it = wholeOptions().find(arg); it != wholeOptions().end())
+      arg = it->second;
+    else if (option && name != arg && option->get_items_expected_max() == 0)
+      throw CLI::ValidationError(name, "it takes no value");
+    else if (arg.starts_with("--") && arg.ends_with('='))
+      throw CLI::ValidationError(name, "an empty value");
+  }
+  std::ranges::reverse(args); // CLI11 takes the last first
+  return args;
+}
+
+void CommandLine::parseNormalised(const std::vector<std::string> &args) {
+  try {
+    app_.parse(normalise(args));
+  } catch (const CLI::ExtrasError &) {
+    for (std::size_t i = 0; i + 1 < args.size(); ++i) // one argument too many may be meant for such a value
+      if (wholeOptions().contains(args[i]) && !args[i + 1].starts_with('-'))
+        throw CLI::ValidationError(args[i], "write its value as in " + args[i] + "=" + args[i + 1]);
+    throw;
+  }
+}
+
 Options CommandLine::parse(int argc, const char *const *argv) {
-  app_.parse(normalise(argc, argv, options_.clangArgs));
+  const std::vector<std::string> all(argv + 1, argv + argc);
+  const auto dashes = std::ranges::find(all, "--");
+  parseNormalised({all.begin(), dashes});
+  if (dashes != all.end())
+    options_.clangArgs.assign(dashes + 1, all.end());
   for (const auto &[output, option] : outputs_)
     if (option->count() != 0)
       options_.output = output;
   options_.hasOutputPath = path_->count() != 0;
+  options_.hasMachine = app_.get_option("--machine")->count() != 0;
   for (const std::string_view name : schedulingOptions)
     if (app_.get_option(std::string(name))->count() != 0 && !takes(*options_.output, name))
       options_.forScheduling.emplace_back(name,

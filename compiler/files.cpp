@@ -253,12 +253,13 @@ bool readWhole(const std::string &path, std::string &text, std::string &error,
                const std::function<bool(std::string_view)> &goOn) {
   const bool standardInput = path == "-";
   const int fd = standardInput ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const auto failed = [&](int number) {
-    error = std::string("cannot read '") + (standardInput ? "standard input" : path) + "': " + std::strerror(number);
+  const auto failedAs = [&](const char *reason) {
+    error = std::string("cannot read '") + (standardInput ? "standard input" : path) + "': " + reason;
     if (!standardInput && fd >= 0)
       ::close(fd);
     return false;
   };
+  const auto failed = [&](int number) { return failedAs(std::strerror(number)); };
   if (fd < 0)
     return failed(errno);
   struct stat status{};
@@ -268,7 +269,7 @@ bool readWhole(const std::string &path, std::string &text, std::string &error,
     return failed(EISDIR);
   // A device can be endless; what is neither file nor pipe is no input.
   if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !standardInput))
-    return failed(EINVAL);
+    return failedAs("it is neither a file nor a pipe");
   const bool regular = S_ISREG(status.st_mode);
   if (regular && static_cast<std::uint64_t>(status.st_size) > maxInputBytes)
     return failed(EFBIG);

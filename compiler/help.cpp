@@ -49,7 +49,7 @@ template <typename Rows> std::string table(const Rows &rows) {
 std::string pipelines() {
   std::string text;
   for (int level = 0; level <= maxOptLevel; ++level)
-    text.append("  -O").append(std::to_string(level)).append(" runs ").append(pipelineOf(level)) += '\n';
+    text.append("  -O").append(std::to_string(level)).append(" runs ").append(pipeline(level, Stage::Tidy)) += '\n';
   return text;
 }
 

@@ -61,6 +61,7 @@ struct Options {
   std::uint64_t messageSize = 0; ///< to schedule for, and to specialise for, in bytes; 0: none given
 
   std::string machine = "h100x8"; ///< --machine: a name or a file, with *N after it for N nodes
+  bool hasMachine = false;        ///< --machine was given
   bool json = false;              ///< --json: for programs instead of people
 
   std::optional<std::uint32_t> rank; ///< --rank: one rank alone

@@ -1,22 +1,26 @@
-// Which passes run, in which order: the one place that says so.
+// Which passes run, in which order. What a program of statements means, and the choices that it leaves open, are found
+// before the first of them (compiler/session.cpp).
 #pragma once
 
-#include "passes/pass_manager.h"
-
+#include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace mscclc::driver {
 
 inline constexpr int maxOptLevel = 2;
 
-/// The passes of -O0 to -O2 for thread blocks, as a list that PassManager::add takes.
-std::string_view pipelineOf(int optLevel);
-/// The same for a program of statements: first those that make thread blocks of them.
-std::string schedulingPipelineOf(int optLevel);
-/// What such a program is compiled with, to compare choices: what changes its time most.
-std::string candidatePipeline();
-/// What candidatePipeline() begins with, and schedulingPipelineOf(maxOptLevel) as well.
-std::string_view sharedPipeline();
+/// The parts of a pipeline, in their order.
+enum class Stage : std::uint8_t {
+  Place,    ///< of statements: who executes each, through what
+  Deal,     ///< of statements: in which thread block
+  Schedule, ///< of statements: the thread blocks
+  Tidy,     ///< of thread blocks: fewer operations, and the sync inside a block
+  Prune,    ///< of thread blocks: without sync that the proof does not need
+  Fit,      ///< of thread blocks: as they are in a plan, within the limits of the target
+};
+
+/// The passes of -O`optLevel` from one stage to another, as a list that PassManager::add takes. A program of thread
+/// blocks begins at Stage::Tidy, a program of statements at Stage::Place.
+std::string pipeline(int optLevel, Stage from, Stage to = Stage::Fit);
 
 } // namespace mscclc::driver

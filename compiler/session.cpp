@@ -34,6 +34,16 @@ passes::PassFilter filterOf(const std::string &list) {
   return filter;
 }
 
+/// Whether all errors are of an option's value that does not suit the program or the machine.
+bool areOfOptions(const ir::DiagnosticEngine &diags) {
+  static constexpr const ir::DiagInfo *known[] = {&diag::bad_machine, &diag::no_rank, &diag::one_size,
+                                                  &diag::size_not_taken};
+  return std::ranges::all_of(diags.all(), [](const ir::Diagnostic &d) {
+    return d.severity != ir::Severity::Error ||
+           std::ranges::any_of(known, [&](const ir::DiagInfo *info) { return info->id == d.id; });
+  });
+}
+
 std::string renderStats(const std::vector<passes::PassRecord> &records) {
   std::string out = "what passes did\n";
   for (const passes::PassRecord &record : records)
@@ -79,16 +89,18 @@ Outcome Session::run(Input input, StageTimes times) {
     report_ += times_.render(recorded_);
   if (diags_.hasErrors() && code == exitDone)
     code = exitInputWrong;
+  if (code == exitInputWrong && diags_.hasErrors() && areOfOptions(diags_))
+    code = exitUsage;
   if (job_.result.empty())
     job_.result = code == exitDone ? "done" : ir::plural(diags_.numErrors(), "error");
-  return {code, job_.result};
+  return {code, job_.result, job_.document};
 }
 
 ExitCode Session::steps() {
   if (!checkOutputs(options_, diags_))
     return exitUsage;
   if (output_.subject == Subject::Program)
-    for (const auto step : {&Session::load, &Session::transform, &Session::prove})
+    for (const auto step : {&Session::load, &Session::transform, &Session::checkMachine, &Session::prove})
       if (const ExitCode code = (this->*step)(); code != exitDone)
         return code;
   return output_.write(job_);
@@ -111,7 +123,7 @@ ExitCode Session::load() {
   return exitDone;
 }
 
-passes::PassManagerOptions Session::passOptions() {
+passes::PassManagerOptions Session::passOptions() const {
   passes::PassManagerOptions options;
   options.target = job_.passTarget();
   options.printBefore = filterOf(options_.printBefore);
@@ -121,25 +133,34 @@ passes::PassManagerOptions Session::passOptions() {
   options.print = [](std::string_view title, std::string_view text) {
     std::cerr << "// " << title << "\n" << text << std::flush;
   };
-  if (options_.verifyEach == Options::VerifyEach::Proof)
-    options.check = passes::checkTranslation(job_.program, options_.allowed);
-  if (output_.keepsCalls)
-    keepCalls(options);
   return options;
 }
 
 ExitCode Session::transform() {
-  passes::PassManager manager(passOptions(), passes::propertiesOf(job_.program));
-  const bool schedules = !job_.program.movement.statements.empty();
   for (const auto &[option, outputs] : options_.forScheduling)
     if (job_.program.schedule == ir::Schedule::Manual)
       diags_.report(diag::nothing_to_schedule, {}, {option, outputs});
   if (diags_.hasErrors())
     return exitUsage;
-  const std::string pipeline = options_.hasPasses ? options_.passes
-                               : schedules        ? schedulingPipelineOf(job_.optLevel())
-                                                  : std::string(pipelineOf(job_.optLevel()));
-  std::string wrong = manager.add(pipeline);
+  const bool schedules = !job_.program.movement.statements.empty();
+  Progress progress{.rest = options_.hasPasses ? options_.passes
+                                               : pipeline(job_.optLevel(), schedules ? Stage::Place : Stage::Tidy)};
+  if (const ExitCode code = checkPasses(progress.rest); code != exitDone)
+    return code;
+  times_.mark();
+  if (schedules)
+    if (const ExitCode code = interpret(); code != exitDone)
+      return code;
+  if (schedules && !options_.hasPasses)
+    if (const ExitCode code = choose(progress); code != exitDone)
+      return code;
+  return runPasses(std::move(progress));
+}
+
+/// Whether the passes of `list` can be run, give what the output needs, and are those that options name.
+ExitCode Session::checkPasses(std::string_view list) {
+  passes::PassManager manager(passOptions(), passes::propertiesOf(job_.program));
+  std::string wrong = manager.add(list);
   if (wrong.empty())
     wrong = manager.checkOptions();
   if (!wrong.empty()) {
@@ -151,51 +172,60 @@ ExitCode Session::transform() {
     if (missing & property)
       diags_.report(diag::action_needs_pass, {},
                     {output_.consumer, passes::describe(property), passes::providerOf(property)});
-  if (missing != 0)
-    return exitUsage;
-  times_.mark();
-  std::vector<passes::PassRecord> done;
-  if (schedules && !options_.hasPasses) {
-    meaning_ = passes::schedule::meaningOf(job_.program, diags_);
-    times_.lap("meaning");
-    if (!meaning_)
-      return exitInputWrong;
-    if (const ExitCode code = choose(pipeline, done); code != exitDone)
-      return code;
-    if (!done.empty()) {
-      manager = passes::PassManager(passOptions(), passes::propertiesOf(job_.program));
-      manager.add(pipeline.substr(sharedPipeline().size() + 1));
-    }
-  }
+  return missing == 0 ? exitDone : exitUsage;
+}
+
+/// Finds out what the statements mean. With --passes and no proof it does not matter: passes may be tried on statements
+/// that are no collective.
+ExitCode Session::interpret() {
+  if (options_.hasPasses && !isProven())
+    return exitDone;
+  ir::DiagnosticEngine silent;
+  const std::vector<std::string_view> named = passes::splitNames(options_.passes);
+  const bool isSaid = std::ranges::find(named, "check-meaning") != named.end(); // by that pass
+  meaning_ = passes::schedule::meaningOf(job_.program, isSaid ? silent : diags_);
+  times_.lap("meaning");
+  return meaning_ || isSaid ? exitDone : exitInputWrong;
+}
+
+ExitCode Session::runPasses(Progress progress) {
+  passes::PassManagerOptions options = passOptions();
+  if (options_.verifyEach == Options::VerifyEach::Proof)
+    options.check = passes::checkTranslation(job_.program, options_.allowed);
+  if (output_.keepsCalls)
+    keepCalls(options);
+  passes::PassManager manager(std::move(options), passes::propertiesOf(job_.program));
+  manager.add(progress.rest);
   std::optional<ir::Program> given; // a plan that is proven for a target is proven as it stands
   if (job_.input.kind == InputKind::Plan && output_.proof == Proof::IsOutput && job_.target.executor &&
       job_.optLevel() == 0)
     given = job_.program;
   passes::PassRun result = manager.run(job_.program, diags_);
-  result.records.insert(result.records.begin(), done.begin(), done.end());
   if (given && result.ok)
     reportRewritten(std::move(*given));
-  for (const passes::PassRecord &record : result.records)
+  std::vector<passes::PassRecord> records = std::move(progress.done);
+  records.insert(records.end(), result.records.begin(), result.records.end());
+  for (const passes::PassRecord &record : records)
     times_.add(std::string(record.pass), record.seconds * 1e3);
   if (options_.stats)
-    report_ += renderStats(result.records);
+    report_ += renderStats(records);
   return result.ok ? exitDone : exitInputWrong;
 }
 
-/// Keeps the program as it is before passes for thread blocks run.
+/// Keeps the program as it is once no statement is left, before passes for thread blocks run.
 void Session::keepCalls(passes::PassManagerOptions &options) {
   job_.calls = job_.program;
   options.check = [this, next = std::move(options.check)](std::string_view pass, const ir::Program &program,
                                                           ir::DiagnosticEngine &diags) {
-    if (pass == "synchronise")
+    if (!job_.calls.movement.statements.empty() && program.movement.statements.empty())
       job_.calls = program;
     return !next || next(pass, program, diags);
   };
 }
 
-/// Makes the choices that a program of statements leaves open. `done`: those of the passes of `pipeline` that the
-/// program has been through then, with their time left out.
-ExitCode Session::choose(std::string_view pipeline, std::vector<passes::PassRecord> &done) {
+/// Makes the choices that a program of statements leaves open. The program may have been through some of the passes
+/// then; their time is not told with the choice.
+ExitCode Session::choose(Progress &progress) {
   const std::optional<TimedOn> on = namedMachine(job_);
   if (!on)
     return exitUsage;
@@ -211,18 +241,27 @@ ExitCode Session::choose(std::string_view pipeline, std::vector<passes::PassReco
           ? options_.messageSize
           : std::clamp(usual, std::max<std::uint64_t>(1, job_.program.minMessageSize), job_.program.maxMessageSize);
   const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;
-  // Who wants to look at a pass wants to see it run.
-  const bool watched = !options_.printBefore.empty() || !options_.printAfter.empty() || !options_.stopAfter.empty() ||
-                       options_.verifyEach != Options::VerifyEach::Off || output_.keepsCalls;
-  const std::string_view shared = !watched && pipeline.starts_with(sharedPipeline()) ? sharedPipeline() : "";
-  const std::string passes = candidatePipeline();
-  const passes::schedule::Goal goal{on->machine, on->runner, bytes, job_.target, passes, shared};
+  // Whatever the level, candidates are compared as -O2 makes them, but for the sync that it prunes.
+  const std::string placing = pipeline(maxOptLevel, Stage::Place, Stage::Place),
+                    dealing = pipeline(maxOptLevel, Stage::Deal, Stage::Deal),
+                    scheduling = pipeline(maxOptLevel, Stage::Schedule, Stage::Tidy),
+                    fitting = pipeline(maxOptLevel, Stage::Fit),
+                    whole = placing + "," + dealing + "," + scheduling + "," + fitting;
+  passes::schedule::Goal goal{on->machine, on->runner, bytes, job_.target, "", "", "", whole};
+  if (!isWatched() && job_.optLevel() == maxOptLevel) {
+    goal.placing = placing;
+    goal.dealing = dealing;
+    goal.scheduling = scheduling;
+    goal.rest = fitting;
+  }
   passes::schedule::Choice choice = passes::schedule::choose(job_.program, goal);
-  const bool keeps = choice.tried.empty() && keepBlocks(goal, pipeline, choice);
-  done = std::exchange(choice.done, {});
-  for (passes::PassRecord &record : done)
-    record.seconds = 0;
-  times_.lap("choose");
+  if (!choice.done.empty())
+    progress = {pipeline(maxOptLevel, Stage::Prune), std::exchange(choice.done, {})};
+  const bool keeps = choice.tried.empty() && keepBlocks(goal, progress, choice);
+  double seconds = 0;
+  for (const passes::PassRecord &record : progress.done)
+    seconds += record.seconds;
+  times_.lap("choose", seconds * 1e3);
   if (options_.stats)
     report_ += "choose: " + ir::plural(choice.candidates, "candidate") + ", " + std::to_string(choice.refused) +
                " refused; " +
@@ -230,14 +269,21 @@ ExitCode Session::choose(std::string_view pipeline, std::vector<passes::PassReco
                                         : std::to_string(static_cast<std::uint64_t>(choice.nanoseconds)) + " ns for " +
                                               ir::plural(bytes, "byte")) +
                "\n";
-  job_.chosen = {std::move(choice), anyProtocol, anyInstances && !keeps, on->machine.name, on->runner, bytes, keeps};
+  job_.chosen = {std::move(choice), anyProtocol, anyInstances && !keeps, on->machine, on->runner, bytes, keeps,
+                 job_.input.kind};
   return exitDone;
 }
 
-/// Where an executor takes no thread blocks that are chosen, it may take those of a schedule in XML. If it does, the
-/// program is that one, and `choice` what was chosen for it. Else all stays as it is. Other than where there is a
-/// choice, all passes of `pipeline` are run: those that prune make blocks shorter.
-bool Session::keepBlocks(passes::schedule::Goal goal, std::string_view pipeline, passes::schedule::Choice &choice) {
+/// True if something is done with the program between passes. Then all of them run, one after the other.
+bool Session::isWatched() const {
+  return !options_.printBefore.empty() || !options_.printAfter.empty() || !options_.stopAfter.empty() ||
+         options_.verifyEach != Options::VerifyEach::Off || output_.keepsCalls;
+}
+
+/// Where no choice fits an executor, the thread blocks of a schedule in XML may, if those that the passes make do not.
+/// If they do, the program is that one, and `choice` what was chosen for it. Other than where there is a choice, all
+/// passes are run to find out: those that prune make blocks shorter.
+bool Session::keepBlocks(passes::schedule::Goal goal, Progress &progress, passes::schedule::Choice &choice) {
   if (job_.input.kind != InputKind::Xml || options_.keepBlocks || !job_.target.executor)
     return false;
   ir::DiagnosticEngine silent; // what there is to say has been said, or will be
@@ -245,15 +291,20 @@ bool Session::keepBlocks(passes::schedule::Goal goal, std::string_view pipeline,
   passes::PassManagerOptions passOptions;
   passOptions.target = job_.target;
   passes::PassManager manager(std::move(passOptions), passes::propertiesOf(chosen));
-  manager.add(pipeline);
-  if (manager.run(chosen, silent).ok)
+  manager.add(progress.rest);
+  if (passes::PassRun result = manager.run(chosen, silent); result.ok) {
+    if (!isWatched() && silent.numWarnings() == 0) {
+      job_.program = std::move(chosen);
+      progress = {"", std::move(result.records)};
+    }
     return false;
+  }
   std::optional<ir::Program> kept = readXmlAgain(options_, job_.input.shownName, job_.program, silent);
   if (!kept)
     return false;
   std::optional<passes::schedule::Meaning> meaning = passes::schedule::meaningOf(*kept, silent);
-  goal.passes = pipeline;
-  goal.shared = {};
+  goal.placing = goal.dealing = goal.scheduling = "";
+  goal.rest = progress.rest;
   passes::schedule::Choice other = passes::schedule::choose(*kept, goal);
   if (!meaning || other.tried.empty())
     return false;
@@ -262,6 +313,17 @@ bool Session::keepBlocks(passes::schedule::Goal goal, std::string_view pipeline,
   meaning_ = std::move(meaning);
   choice = std::move(other);
   return true;
+}
+
+/// What was chosen is for a machine. An output that takes one says itself if the program cannot run there; where
+/// nothing is written, the choice matters to nobody who named no machine.
+ExitCode Session::checkMachine() {
+  const bool isTold = std::ranges::find(output_.options, "--machine") != output_.options.end();
+  const bool matters = options_.hasMachine || output_.destination != Destination::Terminal;
+  if (!job_.chosen || isTold || !matters)
+    return exitDone;
+  return checkRunsOn(job_, {job_.chosen->machine, job_.chosen->runner}, options_.hasMachine) ? exitDone
+                                                                                             : exitInputWrong;
 }
 
 /// An error where a plan is not as it would be written for the target: then the target does not run it right.
@@ -276,7 +338,7 @@ void Session::reportRewritten(ir::Program given) {
 }
 
 ExitCode Session::prove() {
-  if (!options_.verify || output_.proof == Proof::None)
+  if (!isProven())
     return exitDone;
   const bool ofKernel = output_.proof == Proof::OfKernel;
   times_.mark();

@@ -13,7 +13,8 @@ namespace mscclc::driver {
 /// What a session came to.
 struct Outcome {
   ExitCode code = exitDone;
-  std::string result; ///< in a few words
+  std::string result;                                     ///< in a few words
+  std::shared_ptr<const nlohmann::ordered_json> document; ///< the same for programs; null if there is none
 };
 
 class Session {
@@ -38,10 +39,22 @@ private:
   ExitCode steps();
   ExitCode load();
   ExitCode transform();
-  passes::PassManagerOptions passOptions();
-  ExitCode choose(std::string_view pipeline, std::vector<passes::PassRecord> &done);
-  bool keepBlocks(passes::schedule::Goal goal, std::string_view pipeline, passes::schedule::Choice &choice);
+  ExitCode checkMachine();
   ExitCode prove();
+
+  /// How far transform() is.
+  struct Progress {
+    std::string rest;                       ///< passes to run: a list for PassManager::add
+    std::vector<passes::PassRecord> done{}; ///< of those that have been run
+  };
+  passes::PassManagerOptions passOptions() const;
+  ExitCode checkPasses(std::string_view list);
+  ExitCode interpret();
+  ExitCode choose(Progress &progress);
+  bool keepBlocks(passes::schedule::Goal goal, Progress &progress, passes::schedule::Choice &choice);
+  ExitCode runPasses(Progress progress);
+  bool isWatched() const;
+  bool isProven() const { return options_.verify && output_.proof != Proof::None; }
   void keepCalls(passes::PassManagerOptions &options);
   void reportRewritten(ir::Program given);
 

@@ -174,11 +174,12 @@ std::string Sweep::row(const std::vector<std::string> &values, const std::string
 }
 
 /// The row for programs.
-std::string Sweep::document(const Combination &combination, ExitCode code, const std::string &result) const {
-  nlohmann::ordered_json row = {{"parameters", nlohmann::ordered_json::object()}, {"exit", static_cast<int>(code)}};
+std::string Sweep::document(const Combination &combination, const Outcome &outcome) const {
+  nlohmann::ordered_json row = {{"parameters", nlohmann::ordered_json::object()},
+                                {"exit", static_cast<int>(outcome.code)}};
   for (std::size_t i = 0; i < varying_.size(); ++i)
     row["parameters"][varying_[i]] = combination.values[i];
-  row["result"] = code == exitDone ? nlohmann::ordered_json::parse(result) : nlohmann::ordered_json(result);
+  row["result"] = outcome.document ? *outcome.document : nlohmann::ordered_json(outcome.result);
   return textOf(row);
 }
 
@@ -200,16 +201,18 @@ ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
   const bool json = first().json;
   std::string before = json ? "[" : row(varying_, "exit", "result");
   for (const Combination &one : combinations_) {
-    std::string result = "fault", messages;
+    Outcome outcome;
+    outcome.result = "fault";
+    std::string messages;
     const ExitCode code = guarded([&] {
       Session session(one.options, target, /*inTable=*/true);
-      const Outcome outcome = session.run(input);
-      result = outcome.result;
+      outcome = session.run(input);
       messages = session.messages();
       return outcome.code;
     });
+    outcome.code = code;
     const std::string line =
-        json ? document(one, code, result) : row(one.values, std::to_string(code), ir::printable(result));
+        json ? document(one, outcome) : row(one.values, std::to_string(code), ir::printable(outcome.result));
     if (!writeOut(std::exchange(before, json ? "," : "") + line, output))
       return failed(exitInputWrong);
     if (!messages.empty())

@@ -7,6 +7,7 @@
 
 #include "compiler/driver.h"
 #include "compiler/input.h"
+#include "compiler/session.h"
 #include "frontend/frontend.h"
 #include "passes/target.h"
 
@@ -43,7 +44,7 @@ private:
     std::vector<std::string> values; ///< of the parameters that vary
   };
   std::string row(const std::vector<std::string> &values, const std::string &code, const std::string &result) const;
-  std::string document(const Combination &combination, ExitCode code, const std::string &result) const;
+  std::string document(const Combination &combination, const Outcome &outcome) const;
   std::string words(const Combination &combination) const;
 
   std::vector<std::string> varying_; ///< names

@@ -29,8 +29,8 @@ void StageTimes::add(std::string stage, double ms) {
   mark();
 }
 
-void StageTimes::lap(std::string stage) {
-  add(std::move(stage), milliseconds(Clock::now() - last_));
+void StageTimes::lap(std::string stage, double elsewhere) {
+  add(std::move(stage), milliseconds(Clock::now() - last_) - elsewhere);
 }
 
 void StageTimes::mark() {

@@ -14,8 +14,9 @@ class StageTimes {
 public:
   StageTimes();
   void add(std::string stage, double milliseconds);
-  /// Adds the time since the last call of mark(), add() or lap().
-  void lap(std::string stage);
+  /// Adds the time since the last call of mark(), add() or lap(), but for `elsewhere`: milliseconds of it that are
+  /// added as stages of their own.
+  void lap(std::string stage, double elsewhere = 0);
   void mark();
   /// A table of stages, their total and peak memory. `recorded`: operations as the input gave them.
   std::string render(std::uint64_t recorded) const;

@@ -287,13 +287,17 @@ std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &
   auto received = haveRead(options, shared, child, diagnostics);
   if (!received)
     return std::nullopt;
+  if (received->algorithms.empty()) {
+    diagnostics.report(diag::no_algorithm, ir::Where(options.stdinText ? "<stdin>" : options.inputPath));
+    return std::nullopt;
+  }
   return std::move(received->algorithms);
 }
 
 bool isOfCommandLine(const ir::Diagnostic &diagnostic) {
-  static constexpr const ir::DiagInfo *all[] = {&diag::bad_clang_arguments, &diag::several_algorithms,
-                                                &diag::unknown_algorithm, &diag::unknown_parameter,
-                                                &diag::parameter_value};
+  static constexpr const ir::DiagInfo *all[] = {&diag::bad_clang_arguments, &diag::old_standard,
+                                                &diag::several_algorithms,  &diag::unknown_algorithm,
+                                                &diag::unknown_parameter,   &diag::parameter_value};
   return std::ranges::any_of(all, [&](const ir::DiagInfo *info) { return info->id == diagnostic.id; });
 }
 

@@ -61,7 +61,8 @@ struct FrontendTimes {
 std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics,
                                             FrontendTimes *times = nullptr, std::vector<std::string> *files = nullptr);
 
-/// The algorithms of a source in its order, or nothing and errors in `diagnostics`. Nothing is run.
+/// The algorithms of a source in its order, of which there is at least one, or nothing and errors in `diagnostics`.
+/// Nothing is run.
 std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &options,
                                                          ir::DiagnosticEngine &diagnostics);
 

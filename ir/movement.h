@@ -84,6 +84,8 @@ struct Movement {
   bool sameNode(std::uint32_t a, std::uint32_t b) const {
     return ranksPerNode == 0 || a / ranksPerNode == b / ranksPerNode;
   }
+  /// How two ranks reach each other's memory, where a statement does not say.
+  Via wayOf(std::uint32_t a, std::uint32_t b) const { return sameNode(a, b) ? Via::Memory : Via::Port; }
   /// Appends `move` with these places; its range fields are set here.
   void append(Move move, std::span<const RankChunk> srcs, std::span<const RankChunk> dsts);
 };

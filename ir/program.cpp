@@ -1,5 +1,7 @@
 #include "ir/program.h"
 
+#include <algorithm>
+
 namespace mscclc::ir {
 
 std::size_t ThreadBlock::append(Op op, std::span<const Chunk> srcs, std::span<const Chunk> dsts,
@@ -14,6 +16,11 @@ std::size_t ThreadBlock::append(Op op, std::span<const Chunk> srcs, std::span<co
   ids.insert(ids.end(), opIds.begin(), opIds.end());
   ops.push_back(op);
   return ops.size() - 1;
+}
+
+std::uint64_t Rank::busyBlocks() const {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(blocks, [](const ThreadBlock &block) { return !block.ops.empty(); }));
 }
 
 std::size_t Program::numOps() const {

@@ -170,13 +170,35 @@ inline constexpr std::string_view reduceOpNames[] = {
 #include "ir/reduce_ops.def"
 };
 inline constexpr std::size_t reduceOpCount = std::size(reduceOpNames);
-/// True if what is in a reduction twice does no harm, and its order changes no bit.
+/// True if what is in a reduction twice does no harm.
 constexpr bool isIdempotent(ReduceOp op) {
   constexpr bool idempotent[] = {
-#define REDUCE_OP(id, name, idempotent) idempotent,
+#define REDUCE_OP(id, name, idempotent, ...) idempotent,
 #include "ir/reduce_ops.def"
   };
   return idempotent[static_cast<std::size_t>(op)];
+}
+/// True if the order of the operands changes no bit.
+constexpr bool isReorderable(ReduceOp op) {
+  constexpr bool reorderable[] = {
+#define REDUCE_OP(id, name, idempotent, reorderable, inSwitch) reorderable,
+#include "ir/reduce_ops.def"
+  };
+  return reorderable[static_cast<std::size_t>(op)];
+}
+/// True if a switch reduces so by itself. Others may go through a switch channel too: then a kernel reads the operands
+/// one by one.
+constexpr bool isDoneInSwitch(ReduceOp op) {
+  constexpr bool inSwitch[] = {
+#define REDUCE_OP(id, name, idempotent, reorderable, inSwitch) inSwitch,
+#include "ir/reduce_ops.def"
+  };
+  return inSwitch[static_cast<std::size_t>(op)];
+}
+/// True if a switch may take so many operands: it takes them in an order of its own, and a step of two commutes.
+/// `reassociate`: the program lets reductions be taken in any order.
+constexpr bool mayReduceInSwitch(ReduceOp op, std::size_t operands, bool reassociate) {
+  return operands <= 2 || reassociate || isReorderable(op);
 }
 enum class Protocol : std::uint8_t { Simple, LL };
 enum class Replication : std::uint8_t { Interleaved, None };
@@ -315,6 +337,8 @@ struct Rank {
   const std::vector<std::uint32_t> &peers(ChannelType type) const {
     return type == ChannelType::Port ? portPeers : memoryPeers;
   }
+  /// Thread blocks that have operations.
+  std::uint64_t busyBlocks() const;
   std::uint32_t chunksOf(BufferKind kind) const {
     return kind == BufferKind::Input ? inputChunks : kind == BufferKind::Output ? outputChunks : scratchChunks;
   }
@@ -348,7 +372,7 @@ struct Collective {
   std::uint32_t chunkFactor = 1;
   std::uint32_t root = 0;                ///< of a collective that has one
   std::vector<Expectation> expectations; ///< of a custom collective only
-  LocId loc = noLoc;                     ///< of a custom collective
+  LocId loc = noLoc;                     ///< where a source states it
 };
 
 struct Program {
@@ -362,6 +386,9 @@ struct Program {
   Replication replication = Replication::Interleaved;
   bool reuseResources = false;
   bool doubleScratch = false;
+  /// fuse: a sum of packets that come late stays apart from one of others. In a program of Schedule::Auto it always
+  /// does.
+  bool latePacketsApart = false;
   std::uint32_t threadsPerBlock = 1024;
   std::uint32_t bufferAlignment = 16; ///< bytes
   std::uint64_t minMessageSize = 0;   ///< bytes

@@ -18,7 +18,7 @@ namespace {
 
 /// A switch channel of a rank.
 using End = std::pair<std::uint32_t, std::uint32_t>;
-constexpr std::uint32_t none = ProgramPlace::none;
+constexpr std::uint32_t noEnd = ProgramPlace::none;
 
 class SwitchGroups {
 public:
@@ -41,18 +41,18 @@ public:
     const auto mine = with(end.first, other);
     return static_cast<std::size_t>(std::ranges::lower_bound(mine, End{other, end.second}) - mine.begin());
   }
-  /// The end on `other` that `end` meets; its channel is `none` if there is none.
+  /// The end on `other` that `end` meets; its channel is `noEnd` if there is none.
   End met(End end, std::uint32_t other) const {
     const auto theirs = with(other, end.first);
     const std::size_t k = number(end, other);
-    return {other, k < theirs.size() ? theirs[k].second : none};
+    return {other, k < theirs.size() ? theirs[k].second : noEnd};
   }
 
 private:
   /// (other, channel) of the channels of `rank` that hold `other`.
   std::span<const End> with(std::uint32_t rank, std::uint32_t other) const {
     const auto &all = shared_[rank];
-    return {std::ranges::lower_bound(all, End{other, 0}), std::ranges::upper_bound(all, End{other, none})};
+    return {std::ranges::lower_bound(all, End{other, 0}), std::ranges::upper_bound(all, End{other, noEnd})};
   }
 
   const Program &program_;
@@ -101,7 +101,7 @@ std::pair<End, End> stuckEnds(const Program &program, const SwitchGroups &groups
       if (const End at{member, next[member]}; groups[at].ranks != members || groups.met(at, members[0]) != group)
         return {{r, next[r]}, at};
   }
-  return {{none, none}, {none, none}};
+  return {{noEnd, noEnd}, {noEnd, noEnd}};
 }
 
 } // namespace
@@ -113,7 +113,7 @@ void StructureChecker::checkSwitchGroups() {
   const auto compare = [&](End end, std::uint32_t other) {
     const End met = groups.met(end, other);
     const SwitchChannel &here = groups[end];
-    if (met.second == none) {
+    if (met.second == noEnd) {
       faultAt({end.first}, noLoc, diag::switch_group_missing,
               {end.second, end.first, listOf(here.ranks), other, groups.number(end, other) + 1,
                groups.count(other, end.first)});
@@ -140,7 +140,7 @@ void StructureChecker::checkSwitchGroups() {
     }
   if (numFaults_ != before)
     return;
-  if (const auto [end, other] = stuckEnds(program_, groups); end.first != none)
+  if (const auto [end, other] = stuckEnds(program_, groups); end.first != noEnd)
     faultAt({end.first}, noLoc, diag::switch_group_order, {end.second, end.first, other.first, other.second});
 }
 

@@ -29,6 +29,7 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
   F("replication", replication, replications)                                                                          \
   F("reuse_resources", reuseResources, switches)                                                                       \
   F("double_scratch", doubleScratch, switches)                                                                         \
+  F("late_packets_apart", latePacketsApart, switches)                                                                  \
   F("threads_per_block", threadsPerBlock, numbers)                                                                     \
   F("buffer_alignment", bufferAlignment, numbers)                                                                      \
   F("min_message_size", minMessageSize, numbers)                                                                       \

@@ -37,9 +37,8 @@ std::string switchWords(const Open &open) {
   return open.throughSwitch ? "what the switch of a node can do" : "what the program says";
 }
 std::string blocksWords(const Open &open) {
-  if (open.step != 0)
-    return "one for each stage of the pipeline and instance";
-  return (open.blocks == 1 ? "one" : std::to_string(open.blocks)) + " for each rank and instance";
+  return (open.blocks == 1 ? "one" : std::to_string(open.blocks)) +
+         (open.step != 0 ? " for each stage of the pipeline and instance" : " for each rank and instance");
 }
 std::string pipelineWords(const Open &open) {
   return open.step == 0 ? "none, each chunk moves as a whole"
@@ -99,6 +98,7 @@ std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
     sentence.key = dimension.key;
     sentence.chosen = dimension.words(taken);
     sentence.isPinned = (isProtocol && !chosen.anyProtocol) || (isInstances && !chosen.anyInstances);
+    sentence.toOpen = isProtocol ? ".protocol = Protocol::Auto" : isInstances ? ".instances = automatic" : "";
     if (best) {
       sentence.runnerUp = dimension.words(best->open);
       sentence.other = *best;
@@ -115,7 +115,8 @@ std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
 
 std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
   if (choice.isPinned)
-    return "as the program says";
+    return chosen.input == InputKind::Xml ? "as the schedule says"
+                                          : "the program leaves no choice; " + choice.toOpen + " does";
   if (choice.isSole)
     return "blocks that mscclc would choose exceed the target's limits";
   if (choice.runnerUp.empty())

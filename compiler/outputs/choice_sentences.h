@@ -13,7 +13,8 @@ namespace mscclc::driver {
 struct ChoiceSentence {
   std::string_view key;              ///< "protocol"
   std::string chosen;                ///< "packets, which say themselves that they are there"
-  bool isPinned = false;             ///< by the program
+  bool isPinned = false;             ///< by the program, or by the default of an option
+  std::string toOpen;                ///< the option that leaves it open; empty if it always is
   bool isSole = false;               ///< the target takes nothing else
   std::string runnerUp;              ///< in the same words; empty where nothing else was tried
   passes::schedule::Candidate other; ///< the runner-up
@@ -21,8 +22,9 @@ struct ChoiceSentence {
 
 std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen);
 
-/// "next best: plain data, …, in 25.1 us (+17.3 %)", "as the program says", "blocks that mscclc would choose exceed
-/// the target's limits", or "nothing else was tried". Of a runner-up that is not slower, also why it was not taken.
+/// "next best: plain data, …, in 25.1 us (+17.3 %)", "the program leaves no choice; .instances = automatic does",
+/// "blocks that mscclc would choose exceed the target's limits", or "nothing else was tried". Of a runner-up that is
+/// not slower, also why it was not taken.
 std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen);
 
 /// How a statement was carried out.

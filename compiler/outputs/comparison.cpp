@@ -14,7 +14,9 @@ namespace {
 std::optional<ir::Program> readGolden(Job &job, const std::string &path) {
   std::string text, error;
   if (!readWhole(path, text, error, looksLikeText)) {
-    job.diags.report(diag::cannot_read, {}, {error});
+    std::error_code ignored;
+    const bool isMissing = !std::filesystem::exists(path, ignored);
+    job.diags.report(diag::cannot_read, {}, {isMissing ? error + "; --update writes it" : error});
     return std::nullopt;
   }
   return json::readPlan(text, path, job.diags);

@@ -50,9 +50,8 @@ std::vector<Step> describe(const ir::Program &program, const time::Estimate &est
 }
 
 std::string table(const Job &job, const TimedOn &on, const time::Estimate &estimate) {
-  std::string text = ir::printable(job.program.name) + " on " + on.machine.name + ", run by " +
-                     std::string(toString(on.runner)) + ": " + shownBytes(estimate.messageBytes) + " in " +
-                     shownTime(estimate.total) + "\n";
+  std::string text =
+      headOf(job, on) + ": " + shownBytes(estimate.messageBytes) + " in " + shownTime(estimate.total) + "\n";
   char line[512];
   for (const Step &step : describe(job.program, estimate)) {
     std::snprintf(line, sizeof line, "%10.3f %+10.3f us  %-12s %-24s %-20s ", step.times.from / 1e3,
@@ -72,11 +71,11 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on, const time::E
                     {"operation", step.what},
                     {"where", step.where},
                     {"source", step.source}});
-  return {{"program", job.program.name},
-          {"machine", on.machine.name},
-          {"bytes", estimate.messageBytes},
-          {"us", estimate.total / 1e3},
-          {"path", std::move(rows)}};
+  nlohmann::ordered_json whole = {{"program", job.program.name}, {"machine", on.machine.name}};
+  if (const auto bytes = scheduledFor(job))
+    whole["scheduled_for"] = *bytes;
+  whole.update({{"bytes", estimate.messageBytes}, {"us", estimate.total / 1e3}, {"path", std::move(rows)}});
+  return whole;
 }
 
 } // namespace

@@ -40,8 +40,7 @@ std::map<time::Cause, time::Traffic> busiest(const time::Estimate &estimate) {
 
 std::string table(const Job &job, const TimedOn &on, const std::vector<time::Estimate> &estimates) {
   const double factor = ir::busFactor(job.program);
-  std::string text = ir::printable(job.program.name) + " on " + on.machine.name + ", run by " +
-                     std::string(toString(on.runner)) + "\n";
+  std::string text = headOf(job, on) + "\n";
   char line[256];
   std::snprintf(line, sizeof line, "%8s %12s %10s %10s  %-12s %14s %18s\n", "size", "time", "algbw", "busbw",
                 "bound by", "links alone", "latencies alone");
@@ -95,10 +94,13 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on, const std::ve
                     {"spent_us", std::move(spent)},
                     {"traffic", std::move(traffic)}});
   }
-  return {{"program", job.program.name},
-          {"machine", on.machine.name},
-          {"runner", on.runner == time::Runner::Executor ? "executor" : "kernel"},
-          {"estimates", std::move(rows)}};
+  nlohmann::ordered_json whole = {{"program", job.program.name},
+                                  {"machine", on.machine.name},
+                                  {"runner", on.runner == time::Runner::Executor ? "executor" : "kernel"}};
+  if (const auto bytes = scheduledFor(job))
+    whole["scheduled_for"] = *bytes;
+  whole["estimates"] = std::move(rows);
+  return whole;
 }
 
 } // namespace

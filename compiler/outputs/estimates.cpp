@@ -10,34 +10,64 @@ namespace mscclc::driver {
 
 namespace time = passes::time;
 
-std::optional<TimedOn> namedMachine(Job &job) {
+namespace {
+
+/// What else to write where a program cannot run on a machine because of its nodes; empty where nothing helps.
+std::string instead(const Job &job, const TimedOn &on) {
+  const ir::Program &program = job.program;
+  const bool isOneNode = program.schedule == ir::Schedule::Auto && program.movement.ranksPerNode == 0;
+  if (isOneNode && program.ranks.size() > on.machine.gpusPerNode)
+    return "; its ranks are of one node: name nodes of " + std::to_string(on.machine.gpusPerNode) + " at most by " +
+           (job.input.kind == InputKind::Xml ? "--ranks-per-node" : ".ranksPerNode");
+  time::Machine machine = on.machine;
+  machine.nodes = std::max(machine.nodes, time::RankNodes(program, machine).nodes());
+  if (time::cannotRun(program, machine, on.runner))
+    return "";
+  const std::string &words = job.options.machine;
+  return "; write --machine '" + words.substr(0, words.rfind('*')) + "*" + std::to_string(machine.nodes) + "'";
+}
+
+} // namespace
+
+std::optional<TimedOn> namedMachine(Job &job, const std::optional<std::string> &usual) {
+  const std::string &words = usual && !job.options.hasMachine ? *usual : job.options.machine;
   TimedOn on;
   on.runner = job.target.executor ? time::Runner::Executor : time::Runner::Kernel;
   try {
-    on.machine = time::findMachine(job.options.machine);
+    on.machine = time::findMachine(words, time::namedNodes(job.program));
   } catch (const time::MachineError &error) {
-    job.diags.report(diag::bad_machine, {}, {job.options.machine, error.message});
+    job.diags.report(diag::bad_machine, {}, {words, error.message});
     return std::nullopt;
   }
   return on;
 }
 
-std::optional<TimedOn> timedOn(Job &job) {
-  std::optional<TimedOn> on = namedMachine(job);
+std::optional<TimedOn> timedOn(Job &job, const std::optional<std::string> &usual) {
+  std::optional<TimedOn> on = namedMachine(job, usual);
   if (!on)
     return std::nullopt;
-  if (const auto why = time::cannotRun(job.program, on->machine)) {
-    job.diags.report(diag::not_on_machine, {}, {on->machine.name, *why});
-    return std::nullopt;
-  }
-  return on;
+  return checkRunsOn(job, *on, /*isAsked=*/true) ? std::move(on) : std::nullopt;
 }
 
-std::vector<std::uint64_t> timedSizes(Job &job) {
+bool checkRunsOn(Job &job, const TimedOn &on, bool isAsked) {
+  const auto why = time::cannotRun(job.program, on.machine, on.runner);
+  if (!why)
+    return true;
+  const std::string text = *why + instead(job, on);
+  if (isAsked)
+    job.diags.report(diag::not_on_machine, {}, {on.machine.name, text});
+  else
+    job.diags.report(diag::not_on_chosen_machine, {}, {on.machine.name, text});
+  return !isAsked;
+}
+
+std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usual) {
   const auto takes = [&](std::uint64_t size) {
     return size != 0 && size >= job.program.minMessageSize && size <= job.program.maxMessageSize;
   };
   std::vector<std::uint64_t> sizes = job.options.runSizes;
+  if (sizes.empty() && usual)
+    sizes.push_back(*usual);
   if (sizes.empty()) {
     for (int power = 10; power <= 30; power += 4)
       if (takes(std::uint64_t{1} << power))
@@ -55,15 +85,15 @@ std::vector<std::uint64_t> timedSizes(Job &job) {
   return sizes;
 }
 
-std::optional<TimedLaunch> oneLaunch(Job &job) {
-  auto on = timedOn(job);
+std::optional<TimedLaunch> oneLaunch(Job &job, const time::TracedLaunch &like) {
+  auto on = timedOn(job, like.machine);
   if (!on)
     return std::nullopt;
   if (job.options.runSizes.size() > 1) {
     job.diags.report(diag::one_size, {}, {std::string(job.options.output->flag)});
     return std::nullopt;
   }
-  const std::vector<std::uint64_t> sizes = timedSizes(job);
+  const std::vector<std::uint64_t> sizes = timedSizes(job, like.bytes);
   if (sizes.empty())
     return std::nullopt;
   return TimedLaunch{std::move(*on), sizes[sizes.size() / 2]};
@@ -85,6 +115,16 @@ std::string_view toString(time::Runner runner) {
     return "a kernel of its own";
   }
   return {};
+}
+
+std::string headOf(const Job &job, const TimedOn &on) {
+  const std::optional<std::uint64_t> scheduled = scheduledFor(job);
+  return ir::printable(job.program.name) + " on " + on.machine.name + ", run by " + std::string(toString(on.runner)) +
+         (scheduled ? ", scheduled for " + shownBytes(*scheduled) + " (--message-size)" : "");
+}
+
+std::optional<std::uint64_t> scheduledFor(const Job &job) {
+  return job.chosen && !job.chosen->choice.tried.empty() ? std::optional(job.chosen->bytes) : std::nullopt;
 }
 
 std::string sourceOf(const ir::Program &program, const ir::Op &op) {

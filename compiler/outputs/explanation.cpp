@@ -3,29 +3,42 @@
 #include "compiler/outputs/choice_sentences.h"
 #include "compiler/outputs/estimates.h"
 #include "compiler/outputs/sync_sentences.h"
+#include "passes/time/estimate.h"
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace mscclc::driver {
 namespace {
 
+/// What a launch takes in the end: choices are compared before the last passes. 0 if it was not timed.
+passes::time::Time timeInTheEnd(const Job &job, const Chosen &chosen) {
+  if (chosen.choice.nanoseconds == 0 || passes::time::cannotRun(job.program, chosen.machine, chosen.runner))
+    return chosen.choice.nanoseconds;
+  return passes::time::launchTime(job.program, chosen.machine, chosen.runner, chosen.bytes);
+}
+
 /// How good what was chosen is, and of how many.
-std::string timeText(const passes::schedule::Choice &choice) {
+std::string timeText(const Job &job, const Chosen &chosen) {
+  const passes::schedule::Choice &choice = chosen.choice;
   if (choice.nanoseconds == 0)
     return "the only schedule that was tried, so it was not timed";
-  return shownTime(choice.nanoseconds) + " by the time model; " + ir::plural(choice.candidates, "schedule") +
-         (choice.candidates == 1 ? " was" : " were") + " tried";
+  const std::string compared = shownTime(choice.nanoseconds), inTheEnd = shownTime(timeInTheEnd(job, chosen));
+  return inTheEnd + " by the time model; " + ir::plural(choice.candidates, "schedule") +
+         (choice.candidates == 1 ? " was" : " were") + " tried" +
+         (compared == inTheEnd ? "" : ", and compared before the last passes, where this one takes " + compared);
 }
 
 /// What was chosen, and what became of the statements.
 std::string choiceText(const Job &job, const Chosen &chosen) {
-  const std::string goal =
-      shownBytes(chosen.bytes) + " on " + chosen.machine + ", run by " + std::string(toString(chosen.runner)) + ": ";
+  const std::string goal = shownBytes(chosen.bytes) + (chosen.bytes % 1024 == 0 ? " on " : "B on ") +
+                           chosen.machine.name + ", run by " + std::string(toString(chosen.runner)) + ": ";
   std::string text;
   if (chosen.choice.tried.empty()) {
     text = "nothing was chosen for " + goal + "no schedule that was tried could run there as it stood\n";
   } else {
-    text = "chosen for " + goal + timeText(chosen.choice) + "\n";
+    text = "chosen for " + goal + timeText(job, chosen) + "\n";
     for (const ChoiceSentence &choice : sentencesOf(chosen))
       text += "  " + std::string(choice.key) + ": " + choice.chosen + "; " + comparedWith(choice, chosen) + "\n";
   }
@@ -44,20 +57,29 @@ std::string beginningOf(const SyncSentence &sync) {
   return sync.isExample ? "without it, for example, " : "without it, ";
 }
 
-std::string syncText(const std::vector<SyncSentence> &syncs) {
+bool hasPackets(const ir::Program &program) {
+  for (const ir::Rank &rank : program.ranks)
+    for (const ir::ThreadBlock &block : rank.blocks)
+      if (std::ranges::any_of(block.ops, [](const ir::Op &op) { return ir::isPacketOp(op.kind); }))
+        return true;
+  return false;
+}
+
+std::string syncText(const ir::Program &program, const std::vector<SyncSentence> &syncs) {
   std::string text = "why each sync is there\n";
   for (const SyncSentence &sync : syncs) {
     text += sync.where + ": " + sync.what + "\n";
     text += sync.at + ":   " + beginningOf(sync) + sync.reason + "\n";
   }
   if (syncs.empty())
-    text += "there is none: whoever needs data waits for the packets that bring it\n";
+    text += hasPackets(program) ? "there is none: whoever needs data waits for the packets that bring it\n"
+                                : "there is none: no access has to wait for another\n";
   return text;
 }
 
 nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> &syncs) {
   using Json = nlohmann::ordered_json;
-  Json whole = {{"program", job.program.name}, {"ranks", job.program.ranks.size()}};
+  Json whole = {{"program", job.program.name}, {"ranks", job.program.ranks.size()}, {"proven", job.options.verify}};
   if (job.chosen) {
     const Chosen &chosen = *job.chosen;
     Json choices = Json::array();
@@ -68,8 +90,9 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
       choices.push_back(std::move(row));
     }
     whole["bytes"] = chosen.bytes;
-    whole["machine"] = chosen.machine;
-    whole["us"] = chosen.choice.nanoseconds / 1e3;
+    whole["machine"] = chosen.machine.name;
+    whole["us"] = timeInTheEnd(job, chosen) / 1e3;
+    whole["compared_us"] = chosen.choice.nanoseconds / 1e3;
     whole["choices"] = std::move(choices);
     Json statements = Json::array();
     for (const StatementSentence &statement : statementsOf(job.program))
@@ -92,7 +115,7 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
 } // namespace
 
 ExitCode writeExplanation(Job &job) {
-  const auto reasons = passes::schedule::reasonsOfSync(job.program, job.options.allowed);
+  const auto reasons = passes::prune::reasonsOfSync(job.program, job.options.allowed);
   job.times.lap("explain");
   if (!reasons) {
     job.diags.report(diag::not_explained, ir::Where(job.options.input));
@@ -107,8 +130,8 @@ ExitCode writeExplanation(Job &job) {
     for (const ir::Rank &rank : job.program.ranks)
       blocks += rank.blocks.size();
     text = ir::printable(job.program.name) + ": " + ir::plural(job.program.ranks.size(), "rank") + ", " +
-           ir::plural(blocks, "thread block") + "\n\n" + (job.chosen ? choiceText(job, *job.chosen) : "") +
-           syncText(syncs);
+           ir::plural(blocks, "thread block") + (job.options.verify ? "" : "; not proven") + "\n\n" +
+           (job.chosen ? choiceText(job, *job.chosen) : "") + syncText(job.program, syncs);
   }
   return job.writeFile(job.options.outputPath, [&](std::ostream &out) { out << text; });
 }

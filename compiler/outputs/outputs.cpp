@@ -74,10 +74,10 @@ std::string textOf(const nlohmann::ordered_json &document) {
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-ExitCode Job::say(const nlohmann::ordered_json &document) {
+ExitCode Job::say(const nlohmann::ordered_json &json) {
   if (!inTable)
-    return say(textOf(document));
-  result = textOf(document);
+    return say(textOf(json));
+  document = std::make_shared<const nlohmann::ordered_json>(json);
   return exitDone;
 }
 

@@ -16,6 +16,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -56,10 +57,11 @@ enum class Combinations {
 struct Chosen {
   passes::schedule::Choice choice;
   bool anyProtocol = false, anyInstances = false; ///< left open by the program
-  std::string machine;
+  passes::time::Machine machine;
   passes::time::Runner runner = passes::time::Runner::Executor;
   std::uint64_t bytes = 0;  ///< of the message
   bool keepsBlocks = false; ///< thread blocks are those of a schedule in XML: the target takes none that are chosen
+  InputKind input = InputKind::Auto; ///< of the program
 };
 
 /// What a writer works on.
@@ -74,6 +76,8 @@ struct Job {
   ir::Program calls = {};   ///< of an output that keeps it: the program in thread blocks before any pass changed it
   std::optional<Chosen> chosen = {}; ///< of a program of statements
   std::string result = {};           ///< in a few words; what was proven after a proof that is the output
+  /// What say() was given in a table; null where it was given none.
+  std::shared_ptr<const nlohmann::ordered_json> document = {};
 
   /// A plan stays as it is, as far as possible; what a user synchronised is fused as the DSL does. What the compiler
   /// synchronised is optimized as well, and so is a kernel, which no other tool is to compare with: what is judged or
@@ -84,8 +88,8 @@ struct Job {
   passes::Target passTarget() const;
   /// Writes `text` to standard output, but not in a table.
   ExitCode say(const std::string &text);
-  /// The same of a document for programs. In a table it is the result.
-  ExitCode say(const nlohmann::ordered_json &document);
+  /// The same of a document for programs. In a table it is kept.
+  ExitCode say(const nlohmann::ordered_json &json);
   /// Writes what `print` prints to `path` ("-": standard output).
   ExitCode writeFile(const std::string &path, const std::function<void(std::ostream &)> &print);
 };

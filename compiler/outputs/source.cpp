@@ -15,34 +15,36 @@ namespace mscclc::driver {
 namespace {
 
 /// A program that may become the source.
-struct Candidate {
+struct Rewriting {
   ir::Program program;
-  std::string pipeline = std::string(pipelineOf(1)); ///< makes the plan of it
-  std::string option = {};                           ///< asks for these passes
+  std::string passes = pipeline(1, Stage::Tidy); ///< make the plan of it
+  std::string option = {};                       ///< asks for these passes
 };
 
 /// `program` as a source whose calls -O1 neither parts nor joins by itself, but for those that were joined.
-Candidate asItStands(const ir::Program &program) {
-  Candidate made{dsl::cutIntoCalls(program)};
+Rewriting asItStands(const ir::Program &program) {
+  Rewriting made{dsl::cutIntoCalls(program)};
   made.program.fuse = !dsl::isMadeOfCalls(program);
   made.program.autoSync = false;
   return made;
 }
 
 /// What may become the source, the most readable first: as it was written, then as it is in the plan.
-std::vector<Candidate> candidatesOf(const Job &job) {
-  std::vector<Candidate> candidates;
+std::vector<Rewriting> candidatesOf(const Job &job) {
+  std::vector<Rewriting> candidates;
   const bool isScheduled = job.calls.movement.statements.empty();
   const int level = job.optLevel();
   if (isScheduled && job.options.hasPasses && job.options.stopAfter.empty())
     candidates.push_back({dsl::cutIntoCalls(job.calls), job.options.passes, " --passes=" + job.options.passes});
   else if (isScheduled && !job.options.hasPasses && level != 0)
-    candidates.push_back({dsl::cutIntoCalls(job.calls), std::string(pipelineOf(level)),
-                          level == 1 ? "" : " -O" + std::to_string(level)});
+    candidates.push_back(
+        {dsl::cutIntoCalls(job.calls), pipeline(level, Stage::Tidy), level == 1 ? "" : " -O" + std::to_string(level)});
   else if (isScheduled && !job.options.hasPasses)
     candidates.push_back(asItStands(job.calls));
   candidates.push_back(asItStands(job.program));
-  for (Candidate &candidate : candidates) {
+  candidates.push_back(asItStands(job.program));
+  candidates.back().program.latePacketsApart = true;
+  for (Rewriting &candidate : candidates) {
     candidate.program.schedule = ir::Schedule::Manual;
     candidate.program.movement = {};
   }
@@ -50,13 +52,13 @@ std::vector<Candidate> candidatesOf(const Job &job) {
 }
 
 /// What keeps a candidate from being the source; empty: nothing.
-std::string difference(const Job &job, const Candidate &candidate) {
+std::string difference(const Job &job, const Rewriting &candidate) {
   ir::Program compiled = candidate.program;
   ir::DiagnosticEngine diags;
   passes::PassManagerOptions options;
   options.target = job.passTarget();
   passes::PassManager manager(std::move(options), passes::propertiesOf(compiled));
-  if (const std::string wrong = manager.add(candidate.pipeline); !wrong.empty())
+  if (const std::string wrong = manager.add(candidate.passes); !wrong.empty())
     return wrong; // passes that the command line names may be those of a schedule
   diags.allow(job.options.allowed);
   if (!manager.run(compiled, diags).ok)
@@ -95,7 +97,7 @@ std::string commandOf(const Job &job, const std::string &option) {
 
 ExitCode writeSource(Job &job) {
   std::string why;
-  for (const Candidate &candidate : candidatesOf(job)) {
+  for (const Rewriting &candidate : candidatesOf(job)) {
     why = difference(job, candidate);
     if (!why.empty())
       continue;

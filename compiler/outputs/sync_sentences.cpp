@@ -13,10 +13,10 @@ namespace mscclc::driver {
 using ir::OpKind;
 using ir::OpRef;
 using ir::plural;
-using passes::schedule::Accessor;
-using passes::schedule::Reason;
-using passes::schedule::SyncEdge;
-using passes::schedule::SyncReason;
+using passes::prune::Accessor;
+using passes::prune::Reason;
+using passes::prune::SyncEdge;
+using passes::prune::SyncReason;
 
 namespace {
 
@@ -202,7 +202,7 @@ private:
   /// Where the access is that would go wrong: the second, unless a user makes it.
   Place accessPlace(const SyncReason &reason) const {
     const Accessor &who = reason.second.isUser ? reason.first : reason.second;
-    const bool isOfAccess = reason.reason != Reason::Proof && !passes::schedule::isNone(reason.reason);
+    const bool isOfAccess = reason.reason != Reason::Proof && !passes::prune::isNone(reason.reason);
     return placeOf(program_, isOfAccess && isOperation(who) ? who.at : reason.edges[0].from);
   }
   bool isOperation(const Accessor &who) const {
@@ -215,9 +215,9 @@ private:
     const SyncReason &reason = *group.reason;
     text.where = key.from.text();
     text.count = group.edges.size();
-    text.key = passes::schedule::keyOf(reason.reason);
-    text.isNeeded = !passes::schedule::isNone(reason.reason);
-    text.isExamined = !passes::schedule::isUnknown(reason.reason);
+    text.key = passes::prune::keyOf(reason.reason);
+    text.isNeeded = !passes::prune::isNone(reason.reason);
+    text.isExamined = !passes::prune::isUnknown(reason.reason);
     text.what = std::string(key.noun) + " " + who(group);
     if (group.edges.size() > 1)
       text.what += " (" + std::to_string(group.edges.size()) + " in all)";
@@ -241,21 +241,21 @@ private:
   }
 
   std::string words(const Key &key, const SyncReason &reason) const {
-    if (passes::schedule::isNone(reason.reason))
-      return std::string(passes::schedule::textOf(reason.reason));
+    if (passes::prune::isNone(reason.reason))
+      return std::string(passes::prune::textOf(reason.reason));
     std::string first = nameOf(reason.first, reason.second, true);
     if (!reason.second.isUser && isOperation(reason.first))
       if (const Place at = placeOf(program_, reason.first.at); at != key.at)
         first += " (" + at.from(key.at) + ")";
     return ir::formatDiag(
-        passes::schedule::textOf(reason.reason),
+        passes::prune::textOf(reason.reason),
         {first, nameOf(reason.second, reason.first, false), nameOf(reason.memory), reason.memory.rank, reason.finding});
   }
 
   /// Why a sync of one block matters to accesses of others: one thread of it waits and signals for all.
   std::string tail(const OpRef &sync, const SyncReason &reason) const {
     if (opOf(program_, sync).kind != OpKind::Nop || reason.reason == Reason::Proof ||
-        passes::schedule::isNone(reason.reason))
+        passes::prune::isNone(reason.reason))
       return "";
     const bool isOne = isOperation(reason.first) && isOperation(reason.second) &&
                        reason.first.at.rank == reason.second.at.rank && reason.first.at.block == reason.second.at.block;

@@ -1,7 +1,7 @@
 // The syncs of a program in the words of --explain: those of one kind at one statement, with one reason, are told once.
 #pragma once
 
-#include "passes/schedule/sync_reasons.h"
+#include "passes/prune/sync_reasons.h"
 
 #include <string>
 #include <tuple>
@@ -25,7 +25,7 @@ struct SyncSentence {
 
 /// In the order of the statements.
 std::vector<SyncSentence> sentencesOf(const ir::Program &program,
-                                      const std::vector<passes::schedule::SyncReason> &reasons);
+                                      const std::vector<passes::prune::SyncReason> &reasons);
 
 /// Where an operation was written: "ring.cpp:21:7", "plan.json: $.gpus[0].threadblocks[0].ops[1]", or "rank 0, block 1,
 /// operation 2" of IR without places.

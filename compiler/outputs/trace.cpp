@@ -161,12 +161,14 @@ ExitCode writeTrace(Job &job) {
   if (!estimate)
     return exitInputWrong;
   job.times.lap("estimate");
-  const Json about = {{"program", job.program.name},
-                      {"machine", launch->on.machine.name},
-                      {"run by", toString(launch->on.runner)},
-                      {"bytes", launch->size},
-                      {"extrapolated", estimate->extrapolated},
-                      {"capacities, GB/s", capacitiesOf(estimate->timeline)}};
+  Json about = {{"program", job.program.name},
+                {"machine", launch->on.machine.name},
+                {"run by", toString(launch->on.runner)},
+                {"bytes", launch->size},
+                {"extrapolated", estimate->extrapolated},
+                {"capacities, GB/s", capacitiesOf(estimate->timeline)}};
+  if (const auto bytes = scheduledFor(job))
+    about["scheduled for"] = *bytes;
   return job.writeFile(job.options.outputPath,
                        [&](std::ostream &stream) { TraceWriter(stream, job.program, *estimate).write(about); });
 }

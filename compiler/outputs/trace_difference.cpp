@@ -31,6 +31,24 @@ std::optional<time::MeasuredTrace> readMeasured(Job &job) {
   }
 }
 
+/// What the trace is of instead of a launch of this program, and what to write for that one; empty if it may be of this
+/// program. What the user writes counts more than the trace.
+std::string otherLaunch(const Job &job, const time::TracedLaunch &launch) {
+  if (launch.program && *launch.program != job.program.name)
+    return "it is of the program '" + ir::printable(*launch.program) + "', and this one is '" +
+           ir::printable(job.program.name) + "'";
+  if (launch.runner == toString(time::Runner::Kernel) && job.target.executor && !job.options.target)
+    return "it is of a kernel; write --target=none";
+  if (!job.chosen)
+    return "";
+  // What was chosen depends on these.
+  if (launch.machine && *launch.machine != job.chosen->machine.name && !job.options.hasMachine)
+    return "its schedule is chosen for the machine " + ir::printable(*launch.machine) + "; write --machine";
+  if (launch.scheduledFor && *launch.scheduledFor != job.chosen->bytes && job.options.messageSize == 0)
+    return "its schedule is chosen for another size; write --message-size " + std::to_string(*launch.scheduledFor);
+  return "";
+}
+
 const ir::Op &operationOf(const Job &job, const time::OperationDifference &difference) {
   const ir::OpRef &at = difference.first;
   return job.program.ranks[at.rank].blocks[at.block].ops[at.op];
@@ -61,8 +79,7 @@ std::string row(const std::string &measured, const std::string &predicted, const
 
 std::string table(const Job &job, const TimedOn &on, const time::Estimate &estimate, const time::MeasuredTrace &trace,
                   const time::TraceDifference &difference) {
-  std::string text = ir::printable(job.program.name) + " on " + on.machine.name + ", run by " +
-                     std::string(toString(on.runner)) + ", " + shownBytes(estimate.messageBytes) + ", beside " +
+  std::string text = headOf(job, on) + ": " + shownBytes(estimate.messageBytes) + ", beside " +
                      ir::printable(job.options.outputValue) + "\n" +
                      ir::plural(difference.compared, "measured operation") + " compared, " +
                      std::to_string(difference.launches) + (difference.launches == 1 ? " launch" : " launches") +
@@ -124,11 +141,15 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on, const time::E
 } // namespace
 
 ExitCode writeTraceDifference(Job &job) {
-  const auto launch = oneLaunch(job);
-  if (!launch)
-    return exitInputWrong;
   const auto trace = readMeasured(job);
   if (!trace)
+    return exitInputWrong;
+  if (const std::string other = otherLaunch(job, trace->launch); !other.empty()) {
+    job.diags.report(diag::bad_trace, {}, {job.options.outputValue, other});
+    return exitInputWrong;
+  }
+  const auto launch = oneLaunch(job, trace->launch);
+  if (!launch)
     return exitInputWrong;
   const auto estimate = timeOf(job, launch->on, launch->size);
   if (!estimate)

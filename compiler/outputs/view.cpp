@@ -314,18 +314,20 @@ ExitCode writeView(Job &job) {
   if (!estimate)
     return exitInputWrong;
   job.times.lap("estimate");
-  const Json about = {{"program", job.program.name},
-                      {"collective", job.program.collective.name},
-                      {"machine", launch->on.machine.name},
-                      {"runBy", toString(launch->on.runner)},
-                      {"bytes", launch->size},
-                      {"total", estimate->total},
-                      {"linkBound", estimate->linkBound},
-                      {"latencyBound", estimate->latencyBound},
-                      {"bound", time::toString(estimate->bound)},
-                      {"spent", estimate->spent},
-                      {"inPlace", job.program.collective.inplace},
-                      {"extrapolated", estimate->extrapolated}};
+  Json about = {{"program", job.program.name},
+                {"collective", job.program.collective.name},
+                {"machine", launch->on.machine.name},
+                {"runBy", toString(launch->on.runner)},
+                {"bytes", launch->size},
+                {"total", estimate->total},
+                {"linkBound", estimate->linkBound},
+                {"latencyBound", estimate->latencyBound},
+                {"bound", time::toString(estimate->bound)},
+                {"spent", estimate->spent},
+                {"inPlace", job.program.collective.inplace},
+                {"extrapolated", estimate->extrapolated}};
+  if (const auto bytes = scheduledFor(job))
+    about["scheduledFor"] = *bytes;
   return job.writeFile(job.options.outputPath, [&](std::ostream &stream) {
     const std::size_t data = page.find(dataMark);
     stream << page.substr(0, data);

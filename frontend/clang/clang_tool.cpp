@@ -160,6 +160,10 @@ bool ClangTool::State::invoke(const std::string &name, const InvocationBody &bod
       reporter.report(diag::bad_clang_arguments, "", {"algorithms run on this machine, not on " + target.str()});
       return false;
     }
+    if (!invocation->getLangOpts().CPlusPlus20) {
+      reporter.report(diag::old_standard, "", {});
+      return false;
+    }
     harden(*invocation);
     return body(std::move(invocation));
   };

@@ -115,7 +115,8 @@ ProjectFlags findProjectFlags(const std::string &source, llvm::vfs::FileSystem &
     return {};
   }
   const llvm::StringRef name = path::filename(full);
-  if (isPlain(name) && !(*text)->getBuffer().contains(name))
+  const bool isWhole = (*text)->getBuffer().rtrim().ends_with("]");
+  if (isWhole && isPlain(name) && !(*text)->getBuffer().contains(name))
     return {}; // large projects have large files
   std::string error;
   const auto commands =

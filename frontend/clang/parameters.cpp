@@ -423,7 +423,8 @@ const Algorithm *chooseAlgorithm(std::vector<Algorithm> &algorithms, const Front
   } else {
     const auto it = llvm::find_if(algorithms, [&](const Algorithm &a) { return a.info.name == options.algorithm; });
     if (it == algorithms.end()) {
-      reporter.report(diag::unknown_algorithm, options.inputPath, {options.algorithm, namesOf(algorithms)});
+      if (!reporter.hasErrors()) // one that is wrong is not among them
+        reporter.report(diag::unknown_algorithm, options.inputPath, {options.algorithm, namesOf(algorithms)});
       return nullptr;
     }
     chosen = &*it;

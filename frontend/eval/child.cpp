@@ -52,6 +52,18 @@ void badFree() {
 void poisonedValue(const Place &place) {
   failRun(diag::poisoned_value, {}, {place.file, place.line, place.column});
 }
+/// Tells the parent that all is recorded.
+void finish(ReportHeader &header) {
+  header.phase = static_cast<std::uint32_t>(Phase::Done);
+  handOver();
+}
+/// How long the algorithm takes depends on numbers that are wrong, and what is recorded tells so.
+void faultyProgram() {
+  ReportHeader &header = runtimeContext().report->header();
+  header.traceSize = finishRecording();
+  finish(header);
+  leave(0);
+}
 std::uint64_t traceBytes = 0;
 void traceIsFull() {
   failRun(diag::recording_full, {mebibytes(traceBytes)});
@@ -164,14 +176,15 @@ int runChild(const ChildTask &task) {
   setDeadline(options.timeoutSeconds);
   announceForeignCode();
   enterSandbox();
-  startRecording(task.trace, {.onFull = traceIsFull, .onPoison = poisonedValue, .macros = macros});
+  startRecording(
+      task.trace,
+      {.onFaultyProgram = faultyProgram, .onFull = traceIsFull, .onPoison = poisonedValue, .macros = macros});
   runAlgorithm(entry);
   const bool isEmpty = !hasRecordedProgram();
   report.header().traceSize = finishRecording();
   if (isEmpty && report.header().traceSize <= sizeof(TraceHeader))
     tool.reporter().report(diag::no_program, chosen->function->getLocation());
-  report.header().phase = static_cast<std::uint32_t>(Phase::Done);
-  handOver();
+  finish(report.header());
   return 0;
 }
 

@@ -22,9 +22,11 @@ struct BufferSizes {
 };
 
 /// `first` and `second` are the chunk factor and the root, or the two sizes themselves; see __mscclc_collective.
-/// Nothing if a size does not fit.
+/// Nothing for a number of ranks or a chunk factor that there is not, and if a size does not fit.
 constexpr std::optional<BufferSizes> bufferSizes(ir::CollectiveKind kind, std::int64_t ranks, std::int64_t first,
                                                  std::int64_t second) {
+  if (ranks < 1 || ranks > maxRanks || (ir::hasChunkFactor(kind) && first < 1))
+    return std::nullopt;
   std::int64_t all = 0;
   if (__builtin_mul_overflow(ranks, first, &all))
     all = -1;

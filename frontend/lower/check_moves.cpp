@@ -5,6 +5,7 @@
 #include "frontend/lower/wide_integer.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace mscclc::frontend {
 
@@ -24,6 +25,15 @@ std::string_view roleOf(std::size_t source) {
   return source == 0 ? "source" : "other chunk";
 }
 
+/// A copy to nobody, or a reduction of a chunk with nothing into itself, as loops over other ranks make of one rank.
+bool movesNothing(const CheckedCall &call) {
+  const auto chunksOf = [](const Operand &operand) {
+    return std::tuple(operand.rank, operand.buffer, operand.index, operand.size);
+  };
+  return call.move.dsts.empty() || (call.call == Call::MoveReduce && call.srcs.size() == 1 &&
+                                    chunksOf(call.srcs[0]) == chunksOf(call.move.dsts[0]));
+}
+
 } // namespace
 
 CallChecker::Result CallChecker::statement(const TraceReader &reader, CheckedCall &call) {
@@ -40,7 +50,9 @@ CallChecker::Result CallChecker::statement(const TraceReader &reader, CheckedCal
     return choices;
   if (const Result operands = moveOperands(reader, call); operands != Result::Good)
     return operands;
-  return checkMove(call) && choices == Result::Good ? Result::Good : Result::Faulty;
+  if (!checkMove(call) || choices != Result::Good)
+    return Result::Faulty;
+  return movesNothing(call) ? Result::Nothing : Result::Good;
 }
 
 /// What the statement leaves open is empty. Who executes it is looked at beside the operands.
@@ -78,7 +90,7 @@ CallChecker::Result CallChecker::moveChoices(const MoveRecord &record, CheckedCa
     return Result::Damaged;
   const std::uint32_t most = program_.movement.mostBlocks;
   if (most != 0 && block >= most) {
-    diagnostics_.report(diag::block_out_of_range, call.loc, {block, most - 1});
+    diagnostics_.report(diag::block_beyond_limit, call.loc, {block, most, most - 1});
     return Result::Faulty;
   }
   move.block = block;
@@ -114,14 +126,6 @@ CallChecker::Result CallChecker::moveOperands(const TraceReader &reader, Checked
 
 bool CallChecker::checkMove(const CheckedCall &call) {
   bool good = true;
-  if (call.move.dsts.empty()) {
-    diagnostics_.report(diag::no_destinations, call.loc);
-    return false;
-  }
-  if (call.call == Call::MoveReduce && call.srcs.size() == 1) {
-    diagnostics_.report(diag::no_other_chunks, call.loc);
-    return false;
-  }
   if (call.call == Call::MoveCopy && call.reduceOp != ir::ReduceOp::Sum) {
     diagnostics_.report(diag::copy_with_op, call.loc);
     good = false;
@@ -130,6 +134,8 @@ bool CallChecker::checkMove(const CheckedCall &call) {
     good = sameSize(dst, "destination", call.srcs[0], "source", call) && good;
   for (std::size_t i = 1; i < call.srcs.size(); ++i)
     good = sameSize(call.srcs[i], "other chunk", call.srcs[0], "source", call) && good;
+  if (call.move.dsts.empty())
+    return good;
   good = checkExecutor(call) && good;
   return checkVia(call) && good;
 }
@@ -162,8 +168,8 @@ bool CallChecker::checkVia(const CheckedCall &call) {
         .note(diag::chunk_sliced_here, declarations_.places[far->place], {far->rank});
     return false;
   }
-  if (*call.move.via == ir::Via::Switch && call.srcs.size() > 2 && !ir::isIdempotent(call.reduceOp) &&
-      !program_.movement.reassociate) {
+  if (*call.move.via == ir::Via::Switch &&
+      !ir::mayReduceInSwitch(call.reduceOp, call.srcs.size(), program_.movement.reassociate)) {
     diagnostics_.report(diag::switch_sum_in_order, call.loc,
                         {call.reduceOp == ir::ReduceOp::Sum ? "sum" : "product", call.srcs.size()});
     return false;

@@ -358,7 +358,7 @@ void CallChecker::noteWrites(const CheckedCall &call) {
   switch (call.info->family) {
   case CallFamily::Movement:
     for (const Operand &dst : call.move.dsts)
-      if (call.call != Call::MoveCopy || dst.rank != call.srcs[0].rank || memoryOf(dst) != memoryOf(call.srcs[0]))
+      if (call.srcs.size() != 1 || dst.rank != call.srcs[0].rank || memoryOf(dst) != memoryOf(call.srcs[0]))
         note(dst, false);
     return;
   case CallFamily::Rank:

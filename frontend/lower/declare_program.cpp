@@ -37,6 +37,7 @@ void Declarations::collective(const TraceReader &reader) {
   decl.collective.kind = kind;
   decl.collective.name = toString(kind);
   decl.collective.inplace = record.head.flags != 0;
+  decl.collective.loc = at;
   decl.ranks = record.ranks;
   bool good = true;
   const auto fail = [&](const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args) {
@@ -71,7 +72,6 @@ void Declarations::collective(const TraceReader &reader) {
     if (ir::namedCollective(name, false))
       diagnostics_.report(diag::custom_name_taken, at, {name});
     decl.collective.name = name;
-    decl.collective.loc = at;
   }
   decl.valid = good;
   if (good)
@@ -198,6 +198,7 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   program_.replication = record.replication != 0 ? ir::Replication::None : ir::Replication::Interleaved;
   program_.reuseResources = record.reuseResources != 0;
   program_.doubleScratch = record.doubleScratch != 0;
+  program_.latePacketsApart = record.latePacketsApart != 0;
   program_.threadsPerBlock = static_cast<std::uint32_t>(record.threadsPerBlock.bits);
   program_.bufferAlignment = static_cast<std::uint32_t>(record.bufferAlignment.bits);
   program_.minMessageSize = record.minMessageSize.bits;
@@ -261,7 +262,9 @@ void Declarations::programEnd() {
 void Declarations::finish() {
   if (phase_ == ProgramPhase::Before && !diagnostics_.hasErrors())
     diagnostics_.report(diag::no_program, ir::Where{});
-  if (phase_ == ProgramPhase::Open || phase_ == ProgramPhase::Skipping)
+  // The recording ends where a program of a faulty collective begins.
+  const bool isCut = usedCollective_ < collectives_.size() && !collectives_[usedCollective_].valid;
+  if ((phase_ == ProgramPhase::Open || phase_ == ProgramPhase::Skipping) && !isCut)
     diagnostics_.report(diag::unfinished_program, programLoc_);
   if (usedCollective_ < collectives_.size())
     program_.collective = std::move(collectives_[usedCollective_].collective);

@@ -21,8 +21,9 @@ void MoveEmitter::emit(const CheckedCall &call) {
   placesOf(call.srcs, srcs_);
   placesOf(call.move.dsts, dsts_);
   ir::Move move;
-  move.kind = call.call == detail::Call::MoveReduce ? ir::MoveKind::Reduce : ir::MoveKind::Copy;
-  move.reduceOp = call.reduceOp;
+  const bool reduces = call.srcs.size() != 1; // one chunk alone is its own sum
+  move.kind = reduces ? ir::MoveKind::Reduce : ir::MoveKind::Copy;
+  move.reduceOp = reduces ? call.reduceOp : ir::ReduceOp{};
   move.loc = call.loc;
   move.via = call.move.via;
   move.by = call.move.by;

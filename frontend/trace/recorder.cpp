@@ -29,6 +29,7 @@ namespace {
 struct ProgramState {
   std::int64_t ranks = 0;
   BufferSizes sizes{};
+  bool isFaulty = false; ///< no buffers are of these sizes
 };
 
 constexpr std::size_t placeSlots = 1 << 16, chainSlots = 1 << 14, fileSlots = 256, collectiveSlots = 256;
@@ -295,7 +296,7 @@ std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::si
   appendNamed(record, name);
   if (r.numCollectives < collectiveSlots) {
     const auto sizes = bufferSizes(collectiveOf(record.kind), ranks, first, second);
-    r.collectives[r.numCollectives] = {ranks, sizes.value_or(BufferSizes{maxChunks, maxChunks})};
+    r.collectives[r.numCollectives] = {ranks, sizes.value_or(BufferSizes{maxChunks, maxChunks}), !sizes};
   }
   return r.numCollectives++;
 }
@@ -327,6 +328,7 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
   record.doubleScratch = options->doubleScratch;
   record.schedule = static_cast<std::uint8_t>(options->schedule);
   record.reassociate = options->reassociate;
+  record.latePacketsApart = options->latePacketsApart;
   record.automaticInstances = !options->instances.isGiven;
   record.instances = wide(options->instances.value);
   record.threadsPerBlock = wide(options->threadsPerBlock);
@@ -341,6 +343,8 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
   r.program = collective < collectiveSlots && collective < r.numCollectives
                   ? r.collectives[collective]
                   : ProgramState{maxRanks, {maxChunks, maxChunks}};
+  if (r.program.isFaulty && r.setup.onFaultyProgram)
+    r.setup.onFaultyProgram();
 }
 
 void __mscclc_program_end() {

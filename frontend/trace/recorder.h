@@ -28,6 +28,7 @@ struct MacroUse {
 
 /// What a recording needs to know; all of it lives as long as the recording.
 struct RecordingSetup {
+  void (*onFaultyProgram)() = nullptr;            ///< a program begins whose collective is faulty; may end the process
   void (*onFull)() = nullptr;                     ///< called once; may end the process
   void (*onPoison)(const Place &place) = nullptr; ///< a value from poisoned memory (arena.h) is used at `place`
   std::span<const MacroUse> macros = {};          ///< sorted by their end; places there are recorded as their beginning

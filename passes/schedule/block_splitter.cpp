@@ -85,7 +85,7 @@ BlockSplitter::keyOf(std::uint32_t statement) const {
   return {levels_[statement], distances_.ofReach(move), distances_.ofShare(move), statement};
 }
 
-std::vector<BlockSplitter::Part> BlockSplitter::split(std::vector<std::uint32_t> statements,
+std::vector<BlockSplitter::Part> BlockSplitter::split(std::vector<std::uint32_t> statements, const Reach &fixed,
                                                       std::span<const std::uint32_t> clusterOf) const {
   std::ranges::sort(statements, {}, [&](std::uint32_t s) { return keyOf(s); });
   std::vector<Part> units;
@@ -98,6 +98,8 @@ std::vector<BlockSplitter::Part> BlockSplitter::split(std::vector<std::uint32_t>
     units[at->second].statements.push_back(s);
   }
   std::vector<Part> parts;
+  if (!fixed.ranks.empty() || !fixed.buffers.empty())
+    parts.push_back({fixed, {}});
   const auto take = [&](const Part &unit) {
     for (Part &part : parts) {
       if (!fits(part.reach, unit.reach))
@@ -121,20 +123,25 @@ std::vector<BlockSplitter::Part> BlockSplitter::split(std::vector<std::uint32_t>
 
 void BlockSplitter::run(std::span<const std::uint32_t> clusterOf) {
   findReaches();
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Part> blocks; // (rank, block)
+  struct Block {
+    Reach whole, fixed; // of all its statements, and of those that stay in it
+    std::vector<std::uint32_t> movable;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Block> blocks; // (rank, block)
   for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+    Block &block = blocks[{*movement_.statements[s].by, *movement_.statements[s].block}];
+    block.whole.add(reaches_[s]);
     if (clusterOf[s] == ir::none)
-      continue;
-    Part &block = blocks[{*movement_.statements[s].by, *movement_.statements[s].block}];
-    block.reach.add(reaches_[s]);
-    block.statements.push_back(s);
+      block.fixed.add(reaches_[s]);
+    else
+      block.movable.push_back(s);
   }
   std::vector<std::uint32_t> partOf(graph_.size(), 0);
   std::uint32_t most = 1;
   for (auto &[place, block] : blocks) {
-    if (fits(block.reach))
+    if (fits(block.whole))
       continue;
-    const std::vector<Part> parts = split(std::move(block.statements), clusterOf);
+    const std::vector<Part> parts = split(std::move(block.movable), block.fixed, clusterOf);
     most = std::max(most, static_cast<std::uint32_t>(parts.size()));
     for (std::uint32_t p = 0; p < parts.size(); ++p)
       for (const std::uint32_t s : parts[p].statements)

@@ -42,8 +42,9 @@ private:
   void findReaches();
   bool fits(const Reach &reach, const Reach &other = {}) const;
   std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t> keyOf(std::uint32_t statement) const;
-  /// Statements of one block, each in its part.
-  std::vector<Part> split(std::vector<std::uint32_t> statements, std::span<const std::uint32_t> clusterOf) const;
+  /// Statements of one block, each in its part. `fixed`: of the block's statements that stay in its first part.
+  std::vector<Part> split(std::vector<std::uint32_t> statements, const Reach &fixed,
+                          std::span<const std::uint32_t> clusterOf) const;
 
   ir::Movement &movement_;
   const StatementGraph &graph_;

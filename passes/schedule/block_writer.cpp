@@ -172,6 +172,7 @@ void BlockWriter::execute(const ir::Move &statement) {
 void BlockWriter::executeRemote(const ir::Move &statement) {
   const ChannelType type = statement.via == ir::Via::Port ? ChannelType::Port : ChannelType::Memory;
   const ir::RankChunk &to = movement_.dsts(statement).back();
+  const bool relays = relaysPackets(movement_, statement);
   const auto statementNumber = static_cast<std::uint32_t>(&statement - movement_.statements.data());
   Op op{.channelType = type, .reduceOp = statement.reduceOp, .loc = statement.loc};
   std::vector<std::uint32_t> ids;
@@ -194,7 +195,8 @@ void BlockWriter::executeRemote(const ir::Move &statement) {
   } else if (statement.kind == ir::MoveKind::Reduce) {
     op.kind = OpKind::ReadReduce;
   } else if (to.rank != rank_) {
-    op.kind = statement.packets.value_or(false) ? OpKind::PutPacket : OpKind::Put;
+    const bool packets = statement.packets.value_or(false);
+    op.kind = relays ? OpKind::ReadPutPacket : packets ? OpKind::PutPacket : OpKind::Put;
     useChannel(type, channels_.memoryTo(agent_, to.rank));
   } else {
     op.kind = OpKind::Get;

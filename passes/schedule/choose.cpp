@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -44,11 +46,6 @@ struct Mark {
   bool movesLittle(double bytes) const { return bytes <= slack * linkBytes; }
 };
 
-std::uint64_t countBusy(const ir::Rank &rank) {
-  return static_cast<std::uint64_t>(
-      std::ranges::count_if(rank.blocks, [](const ir::ThreadBlock &block) { return !block.ops.empty(); }));
-}
-
 void apply(const Open &open, ir::Program &program) {
   program.protocol = open.protocol;
   program.instances = open.instances;
@@ -59,8 +56,16 @@ void apply(const Open &open, ir::Program &program) {
   program.movement.stages = open.step != 0;
 }
 
-/// What passes up to cut make of a candidate. Of what is open, those after them in Goal::shared read the protocol and
-/// the step besides; and the instances, to refuse what takes more blocks than the program allows.
+/// A program on its way through passes.
+struct Passed {
+  ir::Program program;
+  std::vector<PassRecord> done = {};
+  bool isRefused = false; ///< by the last of them
+  bool warns = false;     ///< some warning is still to be said
+};
+
+/// What passes up to cut make of a candidate. Of what is open, those after them in Goal::scheduling read the protocol
+/// and the step besides; and the instances, to refuse what takes more blocks than the program allows.
 struct Dealt {
   std::vector<ir::Move> statements;
   std::vector<ir::RankChunk> places;
@@ -84,13 +89,16 @@ public:
     usesSwitch_ = movement.reassociate && machine_.parameters.multimem != 0 && canUseSwitch(program);
     anyBlocks_ = std::ranges::any_of(movement.statements, [](const ir::Move &s) { return !s.block; });
     const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
-    // Nodes are the program's; as many as it needs.
-    machine_.gpusPerNode = movement.ranksPerNode != 0 ? movement.ranksPerNode : std::max(machine_.gpusPerNode, ranks);
-    machine_.nodes = (ranks + machine_.gpusPerNode - 1) / machine_.gpusPerNode;
+    // What the machine has too little room for is timed on one that has more of the same.
+    const std::uint32_t together = movement.ranksPerNode != 0 ? movement.ranksPerNode : ranks;
+    machine_.gpusPerNode = std::max(machine_.gpusPerNode, together);
+    machine_.nodes = std::max(machine_.nodes, time::namedNodes(program));
     mostBlocks_ = movement.mostBlocks != 0 ? movement.mostBlocks : machine_.multiprocessors;
     GpuLimits gpu = h100;
     gpu.multiprocessors = machine_.multiprocessors;
-    mostHeld_ = movement.mostBlocks != 0 ? movement.mostBlocks : gpu.residentBlocks(program.threadsPerBlock);
+    mostHeld_ = gpu.residentBlocks(program.threadsPerBlock);
+    if (movement.mostBlocks != 0)
+      mostHeld_ = std::min<std::uint64_t>(mostHeld_, movement.mostBlocks);
   }
 
   void run() {
@@ -100,8 +108,10 @@ public:
       // Packets are twice as long: where data takes longer than its latency, they only lose. Of a large program only
       // the likelier protocol is tried: not packets where a reduction can read all its operands at once.
       const bool llFirst = goal_.messageBytes <= mostPacketBytes / 16 && !(mostTried_ < 8 && readsMany());
-      if (goal_.messageBytes <= mostPacketBytes)
-        protocols.insert(llFirst ? protocols.begin() : protocols.end(), ir::Protocol::LL);
+      // A statement may ask for packets, which an executor takes under no other protocol.
+      const bool asked = asksForPackets();
+      if (goal_.messageBytes <= mostPacketBytes || asked)
+        protocols.insert(llFirst || asked ? protocols.begin() : protocols.end(), ir::Protocol::LL);
     }
     for (const ir::Protocol protocol : protocols)
       search({.protocol = protocol, .instances = firstInstances()});
@@ -109,11 +119,14 @@ public:
 
   struct Tried {
     Open open;
-    std::optional<Score> score;        ///< none: refused
-    ir::Program program = {};          ///< after Goal::shared
-    std::vector<PassRecord> done = {}; ///< if it may be used
-    std::optional<Dealt> dealt = {};   ///< once it has been through cut
-    bool isStuck = false;              ///< refused in Goal::shared
+    std::optional<Score> score; ///< none: refused
+    /// After Goal::scheduling, or as far as that went; null if it has not been through that. Those that come out the
+    /// same have it in common, with the instances of one of them.
+    std::shared_ptr<Passed> passed = {};
+    std::shared_ptr<const Dealt> dealt = {}; ///< once it has been through cut
+
+    bool isStuck() const { return passed && passed->isRefused; }
+    bool isScheduled() const { return passed && !passed->isRefused && !passed->warns; }
   };
 
   /// The best of all that were tried; null if none was taken.
@@ -209,14 +222,22 @@ private:
     // The stages of a pipeline are thread blocks of their own.
     const bool pinned =
         std::ranges::any_of(program_.movement.statements, [](const ir::Move &s) { return s.block.has_value(); });
-    if (open.protocol == ir::Protocol::Simple && !pinned)
+    if (open.protocol != ir::Protocol::Simple || pinned || asksForPackets()) // which take a slot once a launch
+      return;
+    // Each stage has as many blocks as were best for all, or one.
+    for (const std::uint32_t blocks : std::set{open.blocks, 1u})
       for (const std::uint64_t iterations : {4, 16})
         if (chunk / iterations >= leastStep) {
           Open other = open;
           other.step = chunk / iterations / leastStep * leastStep;
-          other.blocks = 1;
+          other.blocks = blocks;
           improve(open, other);
         }
+  }
+
+  bool asksForPackets() const {
+    return std::ranges::any_of(program_.movement.statements,
+                               [](const ir::Move &s) { return s.packets.value_or(false); });
   }
 
   /// What goes through a switch is plain data.
@@ -287,100 +308,97 @@ private:
     return tried_.back().score;
   }
 
-  std::optional<std::vector<PassRecord>> run(std::string_view list, ir::Program &program,
-                                             ir::DiagnosticEngine &silent) const {
+  /// False if a pass refuses the program.
+  bool run(std::string_view list, Passed &passed) const {
     PassManagerOptions options;
     options.target = goal_.target;
-    PassManager passes(std::move(options), propertiesOf(program));
-    if (!passes.add(list).empty())
-      return std::nullopt;
-    PassRun result = passes.run(program, silent);
-    return result.ok ? std::optional(std::move(result.records)) : std::nullopt;
+    PassManager passes(std::move(options), propertiesOf(passed.program));
+    ir::DiagnosticEngine silent;
+    PassRun result{.ok = passes.add(list).empty(), .records = {}};
+    if (result.ok)
+      result = passes.run(passed.program, silent);
+    passed.isRefused = !result.ok;
+    passed.warns |= silent.numWarnings() != 0;
+    std::ranges::move(result.records, std::back_inserter(passed.done));
+    return result.ok;
   }
 
-  /// Another candidate that Goal::shared makes the same of as of `tried`; null if none is known. One that it refused
+  /// Another candidate that is the same as `tried` after Goal::scheduling; null if none is known. One that it refused
   /// has as many instances: others may be too many. `alike`: so has any, and comes out the same.
   const Tried *sameAs(const Tried &tried, bool alike = false) const {
     for (const Tried &one : tried_) {
       Open other = one.open;
       if (!alike)
         other.instances = tried.open.instances;
-      if (tried.dealt && tried.dealt == one.dealt) {
+      if (tried.dealt && one.dealt && *tried.dealt == *one.dealt) {
         other.pull = tried.open.pull;
         other.blocks = tried.open.blocks;
       }
-      const bool counts = one.isStuck ? one.open.instances == tried.open.instances : !one.done.empty();
+      const bool counts = one.isStuck() ? one.open.instances == tried.open.instances : one.isScheduled();
       if (&one != &tried && other == tried.open && counts)
         return &one;
     }
     return nullptr;
   }
-  static void takeOver(const Tried &same, Tried &tried) {
-    tried.isStuck = same.isStuck;
-    tried.done = same.done;
-    tried.program = same.program;
-    tried.program.instances = tried.open.instances;
-    tried.dealt = same.dealt;
+  /// Takes over what is known of another candidate that comes out the same. False if there is none.
+  bool takeOver(Tried &tried) const {
+    const Tried *same = sameAs(tried);
+    if (same) {
+      tried.passed = same->passed;
+      tried.dealt = same->dealt;
+    }
+    return same != nullptr;
   }
 
-  /// Takes the candidate through Goal::shared. Nothing if a pass refuses it.
-  std::optional<ir::Program> schedule(Tried &tried) const {
-    const auto outcome = [&] { return tried.isStuck ? std::nullopt : std::optional(tried.program); };
-    if (const Tried *same = sameAs(tried)) {
-      takeOver(*same, tried);
-      return outcome();
-    }
-    ir::Program program = program_;
-    ir::DiagnosticEngine silent;
-    apply(tried.open, program);
-    std::string_view rest = goal_.shared;
-    std::optional<std::vector<PassRecord>> begun(std::in_place), done;
-    constexpr std::string_view dealing = ",cut,";
-    if (const std::size_t at = rest.find(dealing); at != std::string_view::npos) {
-      begun = run(rest.substr(0, at + dealing.size() - 1), program, silent);
-      rest.remove_prefix(at + dealing.size());
-      if (begun) {
-        tried.dealt.emplace(program);
-        if (const Tried *same = sameAs(tried)) {
-          takeOver(*same, tried);
-          return outcome();
-        }
-      }
-    }
-    if (begun)
-      done = run(rest, program, silent);
-    tried.isStuck = !done;
-    if (tried.isStuck)
-      return std::nullopt;
-    if (silent.numWarnings() == 0) { // else they are still to be said
-      tried.done = std::move(*begun);
-      tried.done.insert(tried.done.end(), std::move_iterator(done->begin()), std::move_iterator(done->end()));
-      tried.program = program;
-    }
-    return program;
+  /// Takes the candidate through Goal::placing. Of what is open, this reads the protocol, pull and throughSwitch alone.
+  Passed place(const Open &open) {
+    for (const auto &[other, placed] : placed_)
+      if (other.protocol == open.protocol && other.pull == open.pull && other.throughSwitch == open.throughSwitch)
+        return placed;
+    Passed placed{program_};
+    apply(open, placed.program);
+    run(goal_.placing, placed);
+    if (mostTried_ > 1)
+      placed_.emplace_back(open, placed);
+    return placed;
   }
 
-  std::optional<Score> time(Tried &tried) const {
-    ir::Program program;
-    ir::DiagnosticEngine silent;
-    std::string_view rest = goal_.passes;
-    if (!goal_.shared.empty()) {
-      std::optional<ir::Program> scheduled = schedule(tried);
-      if (!scheduled)
+  /// Takes the candidate through Goal::placing, dealing and scheduling.
+  void schedule(Tried &tried) {
+    if (takeOver(tried))
+      return;
+    tried.passed = std::make_shared<Passed>(place(tried.open));
+    Passed &passed = *tried.passed;
+    if (passed.isRefused)
+      return;
+    apply(tried.open, passed.program);
+    if (!run(goal_.dealing, passed))
+      return;
+    tried.dealt = std::make_shared<const Dealt>(passed.program);
+    if (!takeOver(tried))
+      run(goal_.scheduling, passed);
+  }
+
+  std::optional<Score> time(Tried &tried) {
+    Passed passed;
+    if (!goal_.placing.empty()) {
+      schedule(tried);
+      if (tried.isStuck())
         return std::nullopt;
       if (const Tried *same = sameAs(tried, true))
         return same->score;
-      program = std::move(*scheduled);
-      rest.remove_prefix(goal_.shared.size() + 1);
+      passed.program = tried.passed->program;
+      passed.program.instances = tried.open.instances;
     } else {
-      program = program_;
-      apply(tried.open, program);
+      passed.program = program_;
+      apply(tried.open, passed.program);
     }
-    if (!run(rest, program, silent) || time::cannotRun(program, machine_))
+    const ir::Program &program = passed.program;
+    if (!run(goal_.rest, passed) || time::cannotRun(program, machine_, goal_.runner))
       return std::nullopt;
     // Stages, and what an executor's limits ask for, make more blocks than were asked for.
     for (const ir::Rank &rank : program.ranks)
-      if (countBusy(rank) > mostHeld_)
+      if (rank.busyBlocks() > mostHeld_)
         return std::nullopt;
     if (mostTried_ == 1)
       return Score{};
@@ -407,6 +425,7 @@ private:
   bool usesSwitch_ = false;      ///< some statements may go through a switch
   bool anyBlocks_ = true;        ///< some statements are not given theirs
   std::vector<Tried> tried_;
+  std::vector<std::pair<Open, Passed>> placed_; ///< what place has made of candidates
 };
 
 } // namespace
@@ -433,11 +452,12 @@ Choice choose(ir::Program &program, const Goal &goal) {
   if (!best)
     return {};
   Choice choice = chooser.choice(best->open);
-  if (best->done.empty()) {
-    apply(best->open, program);
+  if (best->isScheduled()) {
+    program = std::move(best->passed->program);
+    program.instances = best->open.instances;
+    choice.done = std::move(best->passed->done);
   } else {
-    program = std::move(best->program);
-    choice.done = std::move(best->done);
+    apply(best->open, program);
   }
   return choice;
 }

@@ -20,10 +20,12 @@ struct Goal {
   time::Runner runner = time::Runner::Executor;
   std::uint64_t messageBytes = 0; ///< of the input, or an AllGather's output
   const Target &target;
-  std::string_view passes; ///< what is run on the program afterwards, from place on
-  /// The beginning of `passes` that the program is compiled with in any case: it goes through these once, to be
-  /// compared.
-  std::string_view shared = {};
+  // What a candidate goes through before it is timed, as lists that PassManager::add takes. Where the first three are
+  // given, the program is compiled with them in any case, and what is chosen has been through them.
+  std::string_view placing;    ///< place
+  std::string_view dealing;    ///< cut
+  std::string_view scheduling; ///< what follows, as far as it is the same for the program
+  std::string_view rest;       ///< what a candidate goes through besides; with nothing before it, from place on
 };
 
 /// What is open in a program of statements.
@@ -32,8 +34,8 @@ struct Open {
   std::uint32_t instances = 1;
   bool pull = false;          ///< reductions read other ranks' operands; else these are put into scratch
   bool throughSwitch = false; ///< what the switch of a node can do goes through it
-  std::uint32_t blocks = 1;   ///< thread blocks that share a rank's peers
-  std::uint64_t step = 0;     ///< bytes of a pipeline's unit, or 0; with one, blocks are those of stages
+  std::uint32_t blocks = 1;   ///< thread blocks that share a rank's peers, or those of each stage of a pipeline
+  std::uint64_t step = 0;     ///< bytes of a pipeline's unit, or 0
   friend bool operator==(const Open &, const Open &) = default;
 };
 
@@ -54,7 +56,7 @@ struct Choice {
   double nanoseconds = 0;       ///< that the model gives a launch
   std::uint32_t candidates = 0; ///< tried
   std::uint32_t refused = 0;    ///< of these, those that the target does not take
-  std::vector<PassRecord> done; ///< the passes of Goal::shared, if the program has been through them
+  std::vector<PassRecord> done; ///< those that Goal::scheduling ends, if the program has been through them
 };
 
 /// Why a candidate was not taken.
@@ -74,11 +76,12 @@ TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate 
 ///
 /// Candidates are scheduled and timed, one choice after the other. Of those within 2 % of the fastest, those count
 /// whose bytes on the busiest link are within 2 % of the fewest; of these the one with the fewest syncs is taken, and
-/// of those the one with the fewest blocks. The more statements and operands a program has, the fewer candidates are
-/// tried, so that choosing takes about as long as compiling; where there is only one, it is not timed. Candidates that
-/// come out of cut the same are scheduled once; of instances and ranks that do the same, one is timed. A candidate with
-/// more blocks than the program allows, or than a GPU holds at once, is refused. If the target takes no candidate, the
-/// program stays as it is, for the passes to say why.
+/// of those the one with the fewest blocks. Syncs are those that Goal's passes leave: prune-sync is not among them, so
+/// a plan may have fewer. The more statements and operands a program has, the fewer candidates are tried, so that
+/// choosing takes about as long as compiling; where there is only one, it is not timed. Candidates that place makes the
+/// same of are placed once, and those that come out of cut the same are scheduled once; of instances and ranks that do
+/// the same, one is timed. A candidate with more blocks than the program allows, or than a GPU holds at once, is
+/// refused. If the target takes no candidate, the program stays as it is, for the passes to say why.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule

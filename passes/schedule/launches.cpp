@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <optional>
+#include <ranges>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -18,14 +20,56 @@ struct Use {
   std::uint32_t reads = 0, writes = 0;
 };
 
+/// Sets of ranks, by number.
+class RankSets {
+public:
+  RankSets() = default;
+  RankSets(std::size_t sets, std::size_t ranks) : words_((ranks + 63) / 64), bits_(sets * words_) {}
+
+  void add(std::size_t set, std::uint32_t rank) { of(set)[rank / 64] |= std::uint64_t{1} << rank % 64; }
+  void unite(std::size_t set, const RankSets &others, std::size_t other) {
+    std::ranges::transform(of(set), others.of(other), of(set).begin(), std::bit_or{});
+  }
+  bool has(std::size_t set, std::uint32_t rank) const { return (of(set)[rank / 64] >> rank % 64 & 1) != 0; }
+  std::size_t sizeOf(std::size_t set) const {
+    std::size_t size = 0;
+    for (const std::uint64_t word : of(set))
+      size += static_cast<std::size_t>(std::popcount(word));
+    return size;
+  }
+  /// True if `isOne` holds for some rank of the set.
+  bool any(std::size_t set, auto &&isOne) const {
+    for (std::size_t word = 0; word < words_; ++word)
+      for (std::uint64_t left = of(set)[word]; left != 0; left &= left - 1)
+        if (isOne(static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(left)))))
+          return true;
+    return false;
+  }
+  void each(std::size_t set, auto &&visit) const {
+    any(set, [&](std::uint32_t rank) {
+      visit(rank);
+      return false;
+    });
+  }
+
+private:
+  std::span<std::uint64_t> of(std::size_t set) { return std::span(bits_).subspan(set * words_, words_); }
+  std::span<const std::uint64_t> of(std::size_t set) const { return std::span(bits_).subspan(set * words_, words_); }
+
+  std::size_t words_ = 0; ///< of a set
+  std::vector<std::uint64_t> bits_;
+};
+
+/// Runs launches one after the other, by what blocks know of the first one. In that one, they learn of each other's
+/// nodes. Later, who learns anything of a rank's launch learns that it has begun, and all that was known then: so what
+/// a block knows is told by the ranks of whose beginnings it knows.
 class Relaunch {
 public:
   Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Sources &sources,
            Entries &entries)
       : program_(program), graph_(graph), nodes_(nodes), sources_(sources), entries_(entries),
         uses_(program.ranks.size()), allOver_(program.ranks.size()), clocks_(nodes.numAgents()),
-        known_(nodes.numAgents()), atEnd_(program.ranks.size()), words_((program.ranks.size() + 63) / 64),
-        after_(nodes.size()) {
+        begun_(program.ranks.size()) {
     for (std::uint32_t n = 0; n < nodes.size(); ++n) {
       const Nodes::Place &place = nodes.at(n);
       const bool port = isPort(place.statement);
@@ -45,39 +89,35 @@ public:
     findTold();
     for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
       for (const Use &use : uses_[r]) {
-        clocks_.raise(allOver_[r], use.agent, std::max(use.reads, use.writes));
+        raise(allOver_[r], use.agent, std::max(use.reads, use.writes));
         if (nodes.rankOf(use.agent) != r && use.writes != 0)
           for (auto [agent, last] = nodes.agentsOf(r); agent < last; ++agent)
-            clocks_.raise(allOver_[r], agent, nodes.lengthOf(agent));
+            raise(allOver_[r], agent, nodes.lengthOf(agent));
       }
     isSource_.resize(nodes.size(), false);
-    for (const auto *all : {&sources.ofNode, &sources.ofEnd})
-      for (const std::vector<Source> &some : *all)
-        for (const Source &source : some)
-          if (!source.begin)
-            isSource_[source.node] = true;
+    for (const Source &source : sources.ofNodes())
+      if (!source.begin)
+        isSource_[source.node] = true;
+    for (const std::vector<Source> &atEnd : sources.ofEnd)
+      for (const Source &source : atEnd)
+        isSource_[source.node] = true;
   }
 
   /// True if nobody but the rank itself uses any scratch.
   bool isTrivial() const { return !remote_; }
 
   bool run() {
+    runFirst();
+    const std::size_t ranks = program_.ranks.size();
     const std::uint32_t back = program_.doubleScratch ? 2 : 1;
-    for (std::uint32_t launch = 0; launch <= back; ++launch) {
-      begin(launch);
-      over_.assign(launch == back ? std::size_t{2} * nodes_.numAgents() * program_.ranks.size() : 0, false);
-      for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
-        step(n, launch);
-        if (launch == back && !nodes_.at(n).arrives)
-          for (const Touch &touch : graph_.touches(nodes_.at(n).statement))
-            if (touch.inScratch())
-              check(n, touch);
-        if (isSource_[n])
-          after_[n] = known_[nodes_.at(n).agent];
-      }
-      for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a)
-        for (const Source &source : sources_.ofEnd[a])
-          learn(known_[a], source.node, launch, nodes_.at(source.node).index + 1);
+    for (std::uint32_t launch = 1; launch <= back; ++launch) {
+      if (launch > 1)
+        begin();
+      runLater(launch == back);
+      // Where packets tell all ranks that this launch has begun on all, the one before is over.
+      const auto hasHeardAll = [&](std::size_t rank) { return heard_.sizeOf(rank) == ranks; };
+      if (std::ranges::all_of(std::views::iota(std::size_t{0}, ranks), hasHeardAll))
+        break;
     }
     return missing_;
   }
@@ -97,75 +137,105 @@ private:
     const auto &statements = program_.movement.statements;
     if (std::ranges::none_of(statements, [](const ir::Move &s) { return s.packets.value_or(false); }))
       return;
-    told_.assign(nodes_.size() * words_, 0);
+    told_ = RankSets(nodes_.size(), program_.ranks.size());
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       const Nodes::Place &place = nodes_.at(n);
-      const std::span<std::uint64_t> own = toldTo(n);
-      const std::uint32_t rank = nodes_.rankOf(place.agent);
-      own[rank / 64] |= std::uint64_t{1} << rank % 64;
+      told_.add(n, nodes_.rankOf(place.agent));
       for (const Dependence &d : graph_.dependences(place.statement))
         if (d.hazard != Hazard::Reuse)
-          std::ranges::transform(own, toldTo(nodes_.ofStatement(d.on)), own.begin(), std::bit_or{});
+          told_.unite(n, told_, nodes_.ofStatement(d.on));
     }
   }
-  std::span<std::uint64_t> toldTo(std::uint32_t node) { return std::span(told_).subspan(node * words_, words_); }
   Use &useOf(std::uint32_t rank, std::uint32_t agent) {
     const auto [at, isNew] = useAt_.try_emplace(std::uint64_t{rank} << 32 | agent, uses_[rank].size());
     if (isNew)
       uses_[rank].push_back({agent, 0, 0});
     return uses_[rank][at->second];
   }
-  std::uint32_t count(std::uint32_t launch, std::uint32_t agent, std::uint32_t nodes) const {
-    return launch * nodes_.lengthOf(agent) + nodes;
+  void raise(Clock &clock, std::uint32_t agent, std::uint32_t nodes) {
+    clocks_.raise(clock, nodes_.inClocks(agent), nodes);
   }
-  /// What was known when `node` was over, and that `nodes` of its agent were over in this launch.
-  void learn(Clock &clock, std::uint32_t node, std::uint32_t launch, std::uint32_t nodes) {
-    clocks_.join(clock, after_[node]);
-    clocks_.raise(clock, nodes_.at(node).agent, count(launch, nodes_.at(node).agent, nodes));
-  }
-
-  /// A launch of a rank begins when its last one has ended: its blocks know what any of them knew.
-  void begin(std::uint32_t launch) {
-    heard_.assign(program_.ranks.size() * words_, 0);
-    begun_.clear();
-    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
-      const auto [first, last] = nodes_.agentsOf(r);
-      Clock all = atEnd_[r];
-      for (std::uint32_t a = first; a < last; ++a)
-        clocks_.join(all, known_[a]);
-      for (std::uint32_t a = first; a < last; ++a)
-        clocks_.raise(all, a, count(launch, a, 0));
-      std::fill(known_.begin() + first, known_.begin() + last, all);
-      begun_.push_back(std::move(all));
+  /// The first launch, and what is known when the next one begins.
+  void runFirst() {
+    std::vector<Clock> known(nodes_.numAgents()), after(nodes_.size());
+    const auto learn = [&](std::uint32_t agent, std::uint32_t node, std::uint32_t nodes) {
+      clocks_.join(known[agent], after[node]);
+      raise(known[agent], nodes_.at(node).agent, nodes);
+    };
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+      const Nodes::Place &place = nodes_.at(n);
+      for (const Source &source : sources_.ofNode(n))
+        if (!source.begin)
+          learn(place.agent, source.node,
+                place.arrives ? nodes_.countAtArrival(source.node) : nodes_.at(source.node).index + 1);
+      if (isSource_[n])
+        after[n] = known[place.agent];
     }
-  }
-  void step(std::uint32_t n, std::uint32_t launch) {
-    const Nodes::Place &place = nodes_.at(n);
-    for (const Source &source : sources_.ofNode[n])
-      if (source.byPackets)
-        hearByPackets(n, launch);
-      else if (source.begin)
-        clocks_.join(known_[place.agent], begun_[nodes_.rankOf(source.node)]);
-      else
-        learn(known_[place.agent], source.node, launch,
-              place.arrives ? nodes_.countAtArrival(source.node) : nodes_.at(source.node).index + 1);
-  }
-  /// What packets tell holds for all of the rank when its launch ends. They make no plain write visible: where there
-  /// are such in scratch, that a rank has begun a launch tells of its own blocks alone, which have ended the one
-  /// before.
-  void hearByPackets(std::uint32_t n, std::uint32_t launch) {
-    const std::uint32_t own = nodes_.rankOf(nodes_.at(n).agent);
-    const std::span<const std::uint64_t> told = toldTo(n);
-    for (std::size_t word = 0; word < words_; ++word) {
-      std::uint64_t &heard = heard_[own * words_ + word];
-      for (std::uint64_t news = told[word] & ~std::exchange(heard, heard | told[word]); news != 0; news &= news - 1) {
-        const auto rank = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(news)));
-        if (!plainAway_)
-          clocks_.join(atEnd_[own], begun_[rank]);
-        for (auto [a, last] = nodes_.agentsOf(rank); a < last; ++a)
-          clocks_.raise(atEnd_[own], a, count(launch, a, 0));
-      }
+    for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a) {
+      for (const Source &source : sources_.ofEnd[a])
+        learn(a, source.node, nodes_.at(source.node).index + 1);
+      clocks_.join(begun_[nodes_.rankOf(a)], known[a]);
     }
+    for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a)
+      raise(begun_[nodes_.rankOf(a)], a, nodes_.lengthOf(a));
+  }
+  /// A launch of a rank begins when its last one has ended: its blocks know what any of them knew. What packets have
+  /// told holds for all of the rank then. They make no plain write visible: where there are such in scratch, that a
+  /// rank has begun a launch tells of its own blocks alone, which have ended the one before.
+  void begin() {
+    std::vector<Clock> begun;
+    for (std::uint32_t r = 0; r < begun_.size(); ++r) {
+      RankSets known(1, begun_.size());
+      for (auto [a, last] = nodes_.agentsOf(r); a < last; ++a)
+        known.unite(0, hasBegun_, a);
+      if (!plainAway_)
+        known.unite(0, heard_, r);
+      Clock all;
+      known.each(0, [&](std::uint32_t rank) { clocks_.join(all, begun_[rank]); });
+      if (plainAway_)
+        heard_.each(r, [&](std::uint32_t rank) {
+          for (auto [a, last] = nodes_.agentsOf(rank); a < last; ++a)
+            raise(all, a, nodes_.lengthOf(a));
+        });
+      begun.push_back(std::move(all));
+    }
+    begun_ = std::move(begun);
+  }
+  void runLater(bool checks) {
+    const std::size_t ranks = program_.ranks.size();
+    heard_ = RankSets(ranks, ranks);
+    hasBegun_ = RankSets(nodes_.numAgents(), ranks);
+    for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a)
+      hasBegun_.add(a, nodes_.rankOf(a));
+    over_.assign(checks ? std::size_t{2} * nodes_.numAgents() * ranks : 0, false);
+    isOver_.assign(ranks * ranks, std::nullopt);
+    RankSets after(nodes_.size(), ranks);
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+      const Nodes::Place &place = nodes_.at(n);
+      for (const Source &source : sources_.ofNode(n))
+        if (source.byPackets)
+          heard_.unite(nodes_.rankOf(place.agent), told_, n);
+        else if (source.begin)
+          hasBegun_.add(place.agent, nodes_.rankOf(source.node));
+        else
+          hasBegun_.unite(place.agent, after, source.node);
+      if (checks && !place.arrives)
+        for (const Touch &touch : graph_.touches(place.statement))
+          if (touch.inScratch())
+            check(n, touch);
+      if (isSource_[n])
+        after.unite(n, hasBegun_, place.agent);
+    }
+    for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a)
+      for (const Source &source : sources_.ofEnd[a])
+        hasBegun_.unite(a, after, source.node);
+  }
+  /// Whether `rank` knows when its launch begins that nothing of the first one is left to do in `scratch` of a rank.
+  bool knowsOver(std::uint32_t rank, std::uint32_t scratch) {
+    std::optional<bool> &known = isOver_[rank * begun_.size() + scratch];
+    if (!known)
+      known = clocks_.covers(begun_[rank], allOver_[scratch]);
+    return *known;
   }
   /// Whether all that conflicts with the touch in the first launch is over. What packets tell makes no write of another
   /// rank's visible; but the rank that scratch is of has taken what came there, when its launch ends.
@@ -178,7 +248,7 @@ private:
       return;
     over_[question] = true;
     over_[question + 1] = over_[question + 1] || writes;
-    if (clocks_.covers(known_[own], allOver_[touch.rank]))
+    if (knowsOver(rank, touch.rank) || (hasBegun_.has(own, touch.rank) && knowsOver(touch.rank, touch.rank)))
       return;
     bool awaitsBlocks = false; // of the rank that scratch is of
     for (const Use &use : uses_[touch.rank]) {
@@ -198,10 +268,11 @@ private:
   void require(std::uint32_t n, std::uint32_t agent, std::uint32_t count) {
     const Nodes::Place &place = nodes_.at(n);
     const std::uint32_t rank = nodes_.rankOf(agent);
-    if (clocks_.at(known_[place.agent], agent) >= count)
+    const auto knows = [&](std::uint32_t other) { return clocks_.at(begun_[other], nodes_.inClocks(agent)) >= count; };
+    if (hasBegun_.has(place.agent, rank) || hasBegun_.any(place.agent, knows))
       return;
     missing_ |= entries_[place.statement].insert(rank).second;
-    clocks_.join(known_[place.agent], begun_[rank]);
+    hasBegun_.add(place.agent, rank);
   }
 
   const ir::Program &program_;
@@ -211,17 +282,15 @@ private:
   Entries &entries_;
   std::vector<std::vector<Use>> uses_;                   ///< [rank whose scratch it is]
   std::unordered_map<std::uint64_t, std::size_t> useAt_; ///< (rank, agent): its place in uses_
-  std::vector<Clock> allOver_;       ///< [rank]: all of the first launch is over that may matter to its scratch
-  AgentClocks clocks_;               ///< count nodes that are over, through all launches; not the agent's own
-  std::vector<Clock> known_;         ///< [agent]
-  std::vector<Clock> atEnd_;         ///< [rank]: what its blocks know besides when its launch has ended
-  std::size_t words_;                ///< that have a bit for each rank
-  std::vector<std::uint64_t> told_;  ///< [node] words: packets that it puts, or takes, tell which launches have begun
-  std::vector<std::uint64_t> heard_; ///< [rank] words: which of these its blocks were told of, in this launch
-  std::vector<bool> isSource_;       ///< [node]: others wait for it
-  std::vector<Clock> after_;         ///< [node] of these: what is known then
-  std::vector<Clock> begun_;         ///< [rank]
-  std::vector<bool> over_;           ///< [agent][rank][read, write]: see check()
+  std::vector<Clock> allOver_;              ///< [rank]: all of the first launch is over that may matter to its scratch
+  AgentClocks clocks_;                      ///< count nodes of the first launch that are over; not the agent's own
+  std::vector<bool> isSource_;              ///< [node]: others wait for it
+  std::vector<Clock> begun_;                ///< [rank]: what is known when its launch begins
+  RankSets told_;                           ///< [node]: packets that it puts, or takes, tell of their beginnings
+  RankSets heard_;                          ///< [rank]: its blocks were told of these, in this launch
+  RankSets hasBegun_;                       ///< [agent]: what was known when these began is known to it
+  std::vector<bool> over_;                  ///< [agent][rank][read, write]: see check()
+  std::vector<std::optional<bool>> isOver_; ///< [rank][rank]: see knowsOver()
   bool remote_ = false, missing_ = false;
   bool plainAway_ = false; ///< what is no packet is written to scratch of other ranks
 };

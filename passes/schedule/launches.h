@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 namespace mscclc::passes::schedule {
@@ -17,9 +18,24 @@ struct Source {
 };
 
 /// What each node waits for, and what each agent waits for at its end.
-struct Sources {
-  std::vector<std::vector<Source>> ofNode;
-  std::vector<std::vector<Source>> ofEnd;
+class Sources {
+public:
+  explicit Sources(std::uint32_t agents) : ofEnd(agents) {}
+
+  /// What is added from here on is of the next node.
+  void beginNode() { first_.push_back(ofNodes_.size()); }
+  void add(const Source &source) { ofNodes_.push_back(source); }
+  std::span<const Source> ofNode(std::uint32_t node) const {
+    return std::span(ofNodes_).subspan(first_[node],
+                                       (node + 1 < first_.size() ? first_[node + 1] : ofNodes_.size()) - first_[node]);
+  }
+  std::span<const Source> ofNodes() const { return ofNodes_; }
+
+  std::vector<std::vector<Source>> ofEnd; ///< [agent]
+
+private:
+  std::vector<Source> ofNodes_;    ///< one node after the other
+  std::vector<std::size_t> first_; ///< [node]
 };
 
 /// Ranks whose launch must have begun before a statement, besides those whose buffers it touches.

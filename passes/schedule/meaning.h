@@ -31,8 +31,8 @@ struct Meaning {
 ///
 /// Reports an error, at its statement, where output or scratch is read that no statement wrote, where operands of a
 /// statement overlap and are not equal, and where destinations of one do. Reports what outputs lack of the promise of
-/// the collective at the statement that wrote the chunk last. Writing inputs out of place is a warning. Returns nothing
-/// if there was an error. The search ends after many.
+/// the collective at the statement that wrote the chunk last. Writing inputs out of place is a warning, at 100
+/// statements at most. Returns nothing if there was an error. The search ends after many.
 /// Requires: a program of statements that ir::checkStructure accepts.
 std::optional<Meaning> meaningOf(const ir::Program &program, ir::DiagnosticEngine &diags);
 
@@ -42,7 +42,8 @@ namespace mscclc::passes {
 
 /// Reports what is wrong with the meaning of a movement program. Does nothing to other programs.
 ///
-/// Requires: nothing; it stands before every other pass, as its findings are about what the user wrote.
+/// Requires: nothing. No level runs it: a compilation asks meaningOf() before its first pass, as the proof compares
+/// with the answer. In a list of passes it belongs before `place`, as its findings are about what the user wrote.
 /// Provides: nothing; it only reports.
 Pass createCheckMeaningPass();
 

@@ -4,6 +4,8 @@
 #include "passes/schedule/peers.h"
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 namespace mscclc::passes::schedule {
 namespace {
@@ -60,28 +62,36 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, std::uint3
     rankOf_.insert(rankOf_.end(), blocks[r], r);
     firstAgent_.push_back(static_cast<std::uint32_t>(rankOf_.size()));
   }
+  numberInClocks();
   lengths_.resize(rankOf_.size(), 0);
   runs_.resize(rankOf_.size(), 0);
   const std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
   const std::vector<std::uint32_t> levels = levelsOf(graph);
   const StatementDistances distances(program);
-  const auto isAlike = [&](std::uint32_t a, std::uint32_t b) {
-    const ir::Move &x = movement.statements[a], &y = movement.statements[b];
-    return levels[a] == levels[b] && distances.ofReach(x) == distances.ofReach(y) &&
-           distances.ofShare(x) == distances.ofShare(y);
+  const auto kindOf = [&](std::uint32_t s) {
+    const ir::Move &statement = movement.statements[s];
+    return std::tuple(levels[s], distances.ofReach(statement), distances.ofShare(statement));
   };
   arrived_.resize(movement.statements.size());
-  for (std::uint32_t s = 0, first = 0; s < movement.statements.size(); ++s) {
-    issue(program, graph, s);
-    if (s + 1 < levels.size() && isAlike(s, s + 1))
-      continue;
-    for (; first <= s; ++first)
+  for (std::uint32_t s = 0, first = 0; s < movement.statements.size();) {
+    for (const auto kind = kindOf(s); s < movement.statements.size() && (s == first || kindOf(s) == kind); ++s)
+      issue(program, graph, s);
+    for (; first < s; ++first)
       arrive(movement, first, receivers[first]);
   }
   for (auto &reached : reaching_) {
     std::ranges::sort(reached);
     reached.erase(std::ranges::unique(reached).begin(), reached.end());
   }
+}
+
+void Nodes::numberInClocks() {
+  std::vector<std::uint32_t> agents(rankOf_.size());
+  std::iota(agents.begin(), agents.end(), 0);
+  std::ranges::stable_sort(agents, {}, [this](std::uint32_t agent) { return blockOf(agent); });
+  inClocks_.resize(agents.size());
+  for (std::uint32_t i = 0; i < agents.size(); ++i)
+    inClocks_[agents[i]] = i;
 }
 
 void Nodes::append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent) {
@@ -138,11 +148,11 @@ std::uint32_t Nodes::partnerOf(std::uint32_t agent, std::uint32_t rank) const {
   return std::min(firstAgent_[rank] + blockOf(agent), firstAgent_[rank + 1] - 1);
 }
 
-std::vector<std::uint32_t> Nodes::completing(const StatementGraph &graph, std::uint32_t statement,
-                                             std::uint32_t later) const {
+void Nodes::findCompleting(const StatementGraph &graph, std::uint32_t statement, std::uint32_t later,
+                           std::vector<std::uint32_t> &nodes) const {
+  nodes.clear();
   if (issued_[statement] == arrived_[statement])
-    return {issued_[statement]};
-  std::vector<std::uint32_t> nodes;
+    return nodes.push_back(issued_[statement]);
   for (const Touch &mine : graph.touches(statement))
     for (const Touch &theirs : graph.touches(later))
       if (mine.rank == theirs.rank && mine.memory.overlaps(theirs.memory) &&
@@ -150,7 +160,6 @@ std::vector<std::uint32_t> Nodes::completing(const StatementGraph &graph, std::u
         nodes.push_back(mine.access == ir::Access::Write ? arrived_[statement] : issued_[statement]);
   std::ranges::sort(nodes);
   nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
-  return nodes;
 }
 
 } // namespace mscclc::passes::schedule

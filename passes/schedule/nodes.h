@@ -28,10 +28,10 @@ public:
   const Place &at(std::uint32_t node) const { return places_[node]; }
   /// Where the statement is executed; of a port's put the node where it is issued.
   std::uint32_t ofStatement(std::uint32_t statement) const { return issued_[statement]; }
-  /// The nodes of `statement` that are over when `later`, which depends on it, may begin: of a port's put its arrival,
-  /// or where `later` wants its source, the node that flushes it.
-  std::vector<std::uint32_t> completing(const StatementGraph &graph, std::uint32_t statement,
-                                        std::uint32_t later) const;
+  /// Finds the nodes of `statement` that are over when `later`, which depends on it, may begin: of a port's put its
+  /// arrival, or where `later` wants its source, the node that flushes it. `nodes` is overwritten.
+  void findCompleting(const StatementGraph &graph, std::uint32_t statement, std::uint32_t later,
+                      std::vector<std::uint32_t> &nodes) const;
 
   /// How many nodes of its agent are over when `node`, a port's put, has arrived: what the block had put just before
   /// may still be under way, as each thread pushes and flushes its own.
@@ -41,6 +41,9 @@ public:
   std::uint32_t rankOf(std::uint32_t agent) const { return rankOf_[agent]; }
   std::uint32_t blockOf(std::uint32_t agent) const { return agent - firstAgent_[rankOf_[agent]]; }
   std::uint32_t lengthOf(std::uint32_t agent) const { return lengths_[agent]; }
+  /// The number of the agent in clocks: by block, then rank. Mostly those tell each other that have the same block, so
+  /// what one knows of others is on few pages.
+  std::uint32_t inClocks(std::uint32_t agent) const { return inClocks_[agent]; }
   /// The agents of `rank`: from the first to before the second. There is at least one.
   std::pair<std::uint32_t, std::uint32_t> agentsOf(std::uint32_t rank) const {
     return {firstAgent_[rank], firstAgent_[rank + 1]};
@@ -58,12 +61,13 @@ private:
   void arrive(const ir::Movement &movement, std::uint32_t statement, std::uint32_t receiver);
   void findOneWay(const ir::Movement &movement);
   std::span<const std::pair<std::uint32_t, std::uint32_t>> reaching(std::uint32_t rank, std::uint32_t peer) const;
+  void numberInClocks();
   void append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent);
 
   std::vector<Place> places_;
-  std::vector<std::uint32_t> issued_, arrived_; ///< [statement]; equal where nothing arrives
-  std::vector<std::uint32_t> firstAgent_;       ///< [rank], and the end
-  std::vector<std::uint32_t> rankOf_, lengths_; ///< [agent]
+  std::vector<std::uint32_t> issued_, arrived_;            ///< [statement]; equal where nothing arrives
+  std::vector<std::uint32_t> firstAgent_;                  ///< [rank], and the end
+  std::vector<std::uint32_t> rankOf_, lengths_, inClocks_; ///< [agent]
   std::uint32_t mostPeers_;
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> oneWay_; ///< [rank]: (rank, block)s, sorted
   std::vector<std::uint32_t> settled_; ///< [node]: nodes of its agent before the last run of port puts

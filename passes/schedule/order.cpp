@@ -16,12 +16,14 @@ void order(PassContext &context) {
     return;
   const std::vector<std::uint32_t> levels = schedule::levelsOf(schedule::StatementGraph(context.program));
   const schedule::StatementDistances distances(context.program);
-  using Key = std::array<std::uint32_t, 5>;
+  using Key = std::array<std::uint32_t, 6>;
   std::vector<Key> keys;
   keys.reserve(movement.statements.size());
   for (std::uint32_t s = 0; s < movement.statements.size(); ++s) {
     const ir::Move &statement = movement.statements[s];
-    keys.push_back({levels[s], distances.ofReach(statement), distances.ofShare(statement), *statement.by, s});
+    const bool isForHere = !schedule::relaysPackets(movement, statement);
+    keys.push_back(
+        {levels[s], isForHere, distances.ofReach(statement), distances.ofShare(statement), *statement.by, s});
   }
   std::ranges::sort(keys);
   std::vector<ir::Move> ordered;

@@ -8,6 +8,9 @@
 
 #include "ir/program.h"
 
+#include <map>
+#include <utility>
+
 namespace mscclc::passes::schedule {
 
 class Distances {
@@ -44,7 +47,7 @@ private:
 /// How far off what a placed statement deals with is from the rank that executes it.
 class StatementDistances {
 public:
-  explicit StatementDistances(const ir::Program &program) : program_(program), ranks_(program, program.movement) {}
+  explicit StatementDistances(const ir::Program &program);
 
   std::uint32_t between(std::uint32_t from, std::uint32_t to) const { return ranks_.between(from, to); }
   /// To the first rank that the statement reaches; 0 if it is local.
@@ -54,20 +57,10 @@ public:
         return ranks_.between(*statement.by, rank);
     return 0;
   }
-  /// To the rank whose share of input or output the statement deals with, in chunks of that buffer; 0 where buffers are
-  /// not dealt out evenly to ranks.
-  std::uint32_t ofShare(const ir::Move &statement) const {
-    const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());
-    for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
-      const ir::RankChunk &chunk = place(statement, i);
-      if (chunk.buffer == ir::BufferKind::Scratch)
-        continue;
-      const std::uint32_t all = program_.ranks[chunk.rank].chunksOf(chunk.buffer), share = all / ranks;
-      if (share * ranks == all)
-        return ranks_.between(*statement.by, ranks_.ownerOf(chunk.index / share)) * share + chunk.index % share;
-    }
-    return 0;
-  }
+  /// To the rank whose share of input or output the statement deals with, in chunks of that buffer; where the buffer is
+  /// not dealt out evenly to ranks, the chunk's number. 0 where only scratch is dealt with, but packets that are passed
+  /// on are of the share that they were made of.
+  std::uint32_t ofShare(const ir::Move &statement) const;
 
 private:
   const ir::RankChunk &place(const ir::Move &statement, std::uint32_t index) const {
@@ -76,6 +69,8 @@ private:
 
   const ir::Program &program_;
   Distances ranks_;
+  /// What packets were made of, by rank and first chunk; empty where none are passed on.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ir::RankChunk> madeOf_;
 };
 
 } // namespace mscclc::passes::schedule

@@ -10,6 +10,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace mscclc::passes {
@@ -45,6 +46,8 @@ public:
     }
     for (const Move &statement : given.statements) {
       where_ = ir::Where(statement.loc, "statement " + std::to_string(&statement - given.statements.data()));
+      if (!checkWishes(given, statement))
+        continue;
       for (std::uint32_t at = 0, size = given.places[statement.firstPlace].size; at < size; at += piece) {
         srcs_ = cutOf(given.srcs(statement), at, piece);
         dsts_ = cutOf(given.dsts(statement), at, piece);
@@ -53,6 +56,8 @@ public:
     }
     if (!program_.movement.statements.empty())
       schedule::orderSlots(program_, firstSlot, piece);
+    if (program_.protocol == ir::Protocol::Simple)
+      makeRoomForPackets();
     if (program_.doubleScratch)
       evenScratch();
   }
@@ -71,12 +76,27 @@ private:
       place = {place.rank, place.buffer, place.index + at, size};
     return cut;
   }
+  /// False, and reported, if the statement says how it is done and that cannot be.
+  bool checkWishes(const ir::Movement &given, const Move &statement) {
+    if (statement.via == Via::Switch || statement.kind == MoveKind::Reduce)
+      return true;
+    const std::uint32_t src = given.srcs(statement)[0].rank;
+    for (const RankChunk &dst : given.dsts(statement)) {
+      const bool port = wayOf(statement, src, dst.rank) == Via::Port;
+      if (dst.rank == src || statement.by != dst.rank || !(port || statement.packets == true))
+        continue;
+      diags_.report(schedule::diag::written_not_read, where_, {dst.rank, port ? "through a port" : "in packets", src});
+      return false;
+    }
+    return true;
+  }
   /// Finds the ranks that have plain data in scratch. They get no packets: at another message size, plain chunks lie
   /// where packets are read. What a rank keeps in scratch may be packets if it comes from another rank as such, once,
   /// and is read at home alone. Where something is written there that nobody reads, no rank gets packets: nobody is
   /// told of that write, and packets make none visible.
   void findPlainScratch(const ir::Movement &given, std::uint32_t piece) {
     plain_.resize(program_.ranks.size(), false);
+    holdsPackets_.resize(program_.ranks.size(), false);
     bool readsAll = true;
     std::map<std::pair<std::uint32_t, std::uint32_t>, bool> isRead; // of (rank, piece of scratch), since it was written
     for (const Move &statement : given.statements) {
@@ -130,13 +150,16 @@ private:
 
   bool same(const RankChunk &a, const RankChunk &b) const { return schedule::isSameMemory(program_, a, b); }
   bool near(std::uint32_t a, std::uint32_t b) const { return program_.movement.sameNode(a, b); }
+  Via wayOf(const Move &statement, std::uint32_t from, std::uint32_t to) const {
+    return statement.via.value_or(program_.movement.wayOf(from, to));
+  }
   bool usesPackets(const Move &statement, std::uint32_t from, std::uint32_t to) const {
     return wantsPackets(statement, from, to) && takesPackets(from, to);
   }
   bool wantsPackets(const Move &statement, std::uint32_t from, std::uint32_t to) const {
-    const Via usual = near(from, to) ? Via::Memory : Via::Port;
-    return from != to && statement.packets.value_or(program_.protocol == ir::Protocol::LL) &&
-           statement.via.value_or(usual) == usual;
+    const bool isRead = statement.kind == MoveKind::Copy && statement.by == to; // as plain data
+    return from != to && statement.packets.value_or(program_.protocol == ir::Protocol::LL && !isRead) &&
+           wayOf(statement, from, to) == program_.movement.wayOf(from, to);
   }
   /// Whether packets may lie where they are put, and where they are made.
   bool takesPackets(std::uint32_t from, std::uint32_t to) const {
@@ -159,10 +182,17 @@ private:
     for (ir::Rank &rank : program_.ranks)
       rank.scratchChunks = most;
   }
+  /// Protocol LL gives scratch twice the bytes, which packets take. Under Simple they take two chunks each.
+  void makeRoomForPackets() {
+    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
+      if (holdsPackets_[r])
+        program_.ranks[r].scratchChunks *= 2;
+  }
   /// New scratch of `rank` for packets. Its halves are used by turns, so that a launch need not ask whether the one
   /// before is over.
   RankChunk packetSlot(std::uint32_t rank) {
     program_.doubleScratch = true;
+    holdsPackets_[rank] = true;
     return slot(rank);
   }
 
@@ -183,6 +213,19 @@ private:
       copy(statement, dst, srcs_.front());
   }
 
+  /// The packets that came for what lies at `place`; null if there are none.
+  const RankChunk *packetsOf(const RankChunk &place) const {
+    const auto found = came_.find(keyOf(place));
+    return found != came_.end() ? &found->second : nullptr;
+  }
+  /// `place` is written.
+  void forget(const RankChunk &place) {
+    const auto [rank, buffer, begin] = keyOf(place);
+    const std::uint64_t size = place.size; // of all places that came_ has
+    const auto first = came_.lower_bound({rank, buffer, begin - std::min(begin, size - 1)});
+    came_.erase(first, came_.lower_bound({rank, buffer, begin + size}));
+  }
+
   void placeInSwitch(const Move &statement) {
     const bool reduces = statement.kind == MoveKind::Reduce;
     const RankChunk &own = reduces ? dsts_.front() : srcs_.front();
@@ -191,7 +234,9 @@ private:
       diags_.report(schedule::diag::switch_places, where_, {reduces ? "reads" : "writes"});
       return;
     }
-    if (reduces && !ir::isIdempotent(statement.reduceOp) && !program_.movement.reassociate && group.size() > 2) {
+    if (group.size() == 1) // which takes no switch
+      return copy(statement, dsts_.front(), srcs_.front());
+    if (reduces && !ir::mayReduceInSwitch(statement.reduceOp, group.size(), program_.movement.reassociate)) {
       diags_.report(schedule::diag::switch_order, where_,
                     {statement.reduceOp == ir::ReduceOp::Sum ? "sum" : "product", ir::plural(group.size(), "operand")});
       return;
@@ -199,6 +244,7 @@ private:
     Move whole = statement;
     whole.by = own.rank;
     whole.packets.reset();
+    std::ranges::for_each(dsts_, [&](const RankChunk &dst) { forget(dst); });
     program_.movement.append(whole, srcs_, dsts_);
   }
 
@@ -213,41 +259,44 @@ private:
     if (same(dst, src))
       return;
     const Move plain = asCopy(statement);
+    forget(dst);
     if (dst.rank == src.rank) {
       const RankChunk *packets = keptAt(src);
       return append(plain, dst.rank, {packets ? packets : &src, 1}, dst, std::nullopt, packets != nullptr);
     }
     if (usesPackets(statement, src.rank, dst.rank)) {
       const RankChunk packets = send(statement, src, dst.rank);
-      if (dst.buffer == ir::BufferKind::Scratch) { // which is read there alone: as packets
-        kept_[{dst.rank, dst.index}] = packets;
+      came_[keyOf(dst)] = packets;
+      if (dst.buffer == ir::BufferKind::Scratch) // which is read there alone: as packets
         return;
-      }
       return append(plain, dst.rank, {&packets, 1}, dst, std::nullopt, true);
     }
-    const bool port = statement.via.value_or(near(dst.rank, src.rank) ? Via::Memory : Via::Port) == Via::Port;
+    const bool port = wayOf(statement, src.rank, dst.rank) == Via::Port;
     const std::uint32_t by = port ? src.rank : statement.by.value_or(src.rank);
     append(plain, by == dst.rank ? by : src.rank, {&src, 1}, dst, port ? Via::Port : Via::Memory, false);
   }
 
-  /// The packets that came for this place of scratch; null if there are none.
+  /// Those of a place of scratch: there is no plain data there.
   const RankChunk *keptAt(const RankChunk &place) const {
-    const auto found = kept_.find({place.rank, place.index});
-    return place.buffer == ir::BufferKind::Scratch && found != kept_.end() ? &found->second : nullptr;
+    return place.buffer == ir::BufferKind::Scratch ? packetsOf(place) : nullptr;
   }
 
-  /// Sends `src` to rank `to` in packets. Where they arrive.
+  /// Sends `src` to rank `to` in packets. Where they arrive. Inside a node, what came in packets is passed on as they
+  /// are: to unpack them first takes the time of a load and a store on the way. A port reads them when nobody waits for
+  /// it, so that who takes them would tell nobody that all have read them.
   RankChunk send(const Move &statement, const RankChunk &src, std::uint32_t to) {
+    const bool isNear = near(src.rank, to);
     const RankChunk packets = packetSlot(to);
-    if (near(src.rank, to)) {
+    const RankChunk *const came = isNear ? packetsOf(src) : nullptr;
+    if (isNear && !came) {
       append(asCopy(statement), src.rank, {&src, 1}, packets, Via::Memory, true);
       return packets;
     }
     Move put = asCopy(statement);
     put.by = src.rank;
-    put.via = Via::Port;
+    put.via = isNear ? Via::Memory : Via::Port;
     put.packets = true;
-    program_.movement.append(put, {&src, 1}, std::array{packetSlot(src.rank), packets});
+    program_.movement.append(put, {came ? came : &src, 1}, std::array{came ? *came : packetSlot(src.rank), packets});
     return packets;
   }
 
@@ -283,6 +332,7 @@ private:
     std::vector<Source> chain;
     for (const RankChunk &src : srcs_)
       chain.push_back(fetch(statement, dst.rank, src));
+    forget(dst);
     // A step of a sum commutes, so the second operand may come first.
     if (chain[0].how != Operand::Local && chain[1].how == Operand::Local)
       std::swap(chain[0], chain[1]);
@@ -325,8 +375,15 @@ private:
   ir::Where where_;                    ///< the statement
   std::vector<RankChunk> srcs_, dsts_; ///< of it, one piece
   std::vector<bool> plain_;            ///< [rank]: some of its scratch is for plain data
-  /// What the program keeps in scratch, by rank and first chunk, as the packets that brought it.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, RankChunk> kept_;
+  std::vector<bool> holdsPackets_;     ///< [rank]: some of its scratch is for packets
+  /// Rank, and where memory begins.
+  using Key = std::tuple<std::uint32_t, ir::BufferKind, std::uint64_t>;
+  Key keyOf(const RankChunk &place) const {
+    const ir::MemoryRange range = schedule::plainMemoryOf(program_, place);
+    return {place.rank, range.buffer, range.begin};
+  }
+  /// What lies at a place, as the packets that brought it.
+  std::map<Key, RankChunk> came_;
 };
 
 void place(PassContext &context) {

@@ -6,17 +6,20 @@ namespace mscclc::passes {
 
 /// Says of each movement statement which rank executes it, and through what.
 ///
-/// A copy is put by the rank that has the source: through a memory channel inside a node, else through a port. A
-/// reduction is done by the rank that gets the result. It reads operands of its node where the program says `pull`;
-/// others are put into scratch of its own first, each into a slot that only it uses. The order of a sum's operands
-/// stays as it is written. Statements of several destinations become one for each, but for a switch, which reaches all
-/// ranks of a node at once; where the program says `through_switch`, it does what it can of statements that leave open
-/// how they are done. Ranges of several chunks become pieces of one size, so that lanes cut all of them alike.
+/// A copy is put by the rank that has the source: through a memory channel inside a node, else through a port. Where a
+/// statement says that the rank of the destination executes it, that rank reads the source; through a port or in
+/// packets nobody can, which is an error. A reduction is done by the rank that gets the result. It reads operands of
+/// its node where the program says `pull` or the statement names that rank; others are put into scratch of its own
+/// first, each into a slot that only it uses. The order of a sum's operands stays as it is written. Statements of
+/// several destinations become one for each, but for a switch, which reaches all ranks of a node at once; where the
+/// program says `through_switch`, it does what it can of statements that leave open how they are done. Ranges of
+/// several chunks become pieces of one size, so that lanes cut all of them alike.
 ///
 /// Under protocol LL what crosses ranks goes through slots of scratch as packets; those for another node are made in
-/// scratch of the sender first. What a Buffer is to keep stays in its slot as packets, if that is so for all that
-/// Buffers of its rank keep: it comes from another rank, once, and is read at home alone. Else the rank gets no
-/// packets.
+/// scratch of the sender first. What came in packets, and was not written over since, is passed on inside a node as
+/// these packets, which are not unpacked on the way. What a Buffer is to keep stays in its slot as packets, if that is
+/// so for all that Buffers of its rank keep: it comes from another rank, once, and is read at home alone. Else the rank
+/// gets no packets.
 ///
 /// Requires: a program of Schedule::Auto whose meaning is checked. Others stay as they are.
 /// Provides: every statement has `by`. It is local, or `via` says how it reaches the one other rank (or with a switch

@@ -30,7 +30,7 @@ bool isPlaced(const ir::Movement &movement, const Move &statement) {
   const auto isHere = [&](const RankChunk &place) { return place.rank == by; };
   const auto isNear = [&](const RankChunk &place) { return place.rank != by && movement.sameNode(place.rank, by); };
   const bool portPackets = statement.via == ir::Via::Port && statement.packets.value_or(false);
-  if (dsts.size() != (portPackets ? 2 : 1))
+  if (dsts.size() != (portPackets || relaysPackets(movement, statement) ? 2 : 1))
     return false;
   for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
     if (isPacketPlace(movement, statement, i) &&
@@ -42,7 +42,7 @@ bool isPlaced(const ir::Movement &movement, const Move &statement) {
     return statement.kind == MoveKind::Copy && isHere(srcs[0]) && !isHere(dsts.back()) &&
            (!portPackets || isHere(dsts[0]));
   if (statement.kind == MoveKind::Copy)
-    return (isHere(srcs[0]) && isNear(dsts[0])) ||
+    return (isHere(srcs[0]) && isNear(dsts.back())) ||
            (isHere(dsts[0]) && isNear(srcs[0]) && !statement.packets.value_or(false));
   return isHere(dsts[0]) && isHere(srcs[0]) && std::ranges::all_of(srcs.subspan(1), isNear) &&
          !statement.packets.value_or(false);

@@ -2,7 +2,10 @@
 
 #include "ir/collectives.h"
 
+#include <algorithm>
+#include <map>
 #include <unordered_set>
+#include <utility>
 
 namespace mscclc::passes::schedule {
 
@@ -20,13 +23,18 @@ public:
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
       for (std::uint32_t chunk = 0; chunk < program_.ranks[r].outputChunks && !findings_.full(); ++chunk)
         check(r, chunk);
-    if (unwritten_ != 0)
-      findings_.reportOnProgram(diag::meaning_not_written,
-                                {describe(firstUnwritten_),
-                                 unwritten_ == 1 ? "" : ", nor " + ir::plural(unwritten_ - 1, "more output chunk")});
+    if (!unwritten_.empty())
+      reportUnwritten();
   }
 
 private:
+  /// The same chunks of each of some ranks in a row.
+  struct Unwritten {
+    ir::RankChunk chunks; ///< of the first of these ranks
+    std::uint32_t lastRank;
+    std::uint64_t count() const { return std::uint64_t{chunks.size} * (lastRank - chunks.rank + 1); }
+  };
+
   void check(std::uint32_t rank, std::uint32_t chunk) {
     const ChunkCell &cell = memory_[memory_.firstOf(rank, ir::BufferKind::Output, chunk)];
     const std::optional<std::uint32_t> reduced = wanted_.reducedOverAll(rank, chunk);
@@ -42,14 +50,79 @@ private:
       leaves_.push_back(values_.input(input.rank, input.chunk));
     const Values::Verdict verdict = values_.check(cell.value, leaves_);
     if (verdict.kind != Values::Verdict::Right && cell.writer == ir::none) { // in place it may hold an input
-      if (unwritten_++ == 0)
-        firstUnwritten_ = output;
+      addUnwritten(output);
       return;
     }
     if (verdict.kind != Values::Verdict::Right)
       return reportWrong(output, cell, verdict);
     if (isSameOp(output, cell) && reduced)
       right_.insert(pair);
+  }
+
+  void addUnwritten(const ir::RankChunk &output) {
+    if (!unwritten_.empty()) {
+      ir::RankChunk &last = unwritten_.back().chunks;
+      if (last.rank == output.rank && last.index + last.size == output.index) {
+        ++last.size;
+        return;
+      }
+    }
+    unwritten_.push_back({output, output.rank});
+  }
+
+  /// Chunks that are unwritten on one rank after the other become one entry, where the first of these ranks has them.
+  void joinRanks() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> last; // index and size -> entry
+    std::vector<Unwritten> joined;
+    for (const Unwritten &one : unwritten_) {
+      const auto [at, isNew] = last.try_emplace({one.chunks.index, one.chunks.size}, joined.size());
+      if (!isNew && joined[at->second].lastRank + 1 == one.chunks.rank) {
+        joined[at->second].lastRank = one.chunks.rank;
+        continue;
+      }
+      at->second = joined.size();
+      joined.push_back(one);
+    }
+    unwritten_ = std::move(joined);
+  }
+
+  /// The chunks by the name that they have in the program: in place, it may be that of the input throughout.
+  ir::RankChunk asNamed(const ir::RankChunk &output) const {
+    const std::size_t cell = memory_.firstOf(output), input = memory_.firstOf(output.rank, ir::BufferKind::Input);
+    if (program_.movement.places.empty() || cell < input ||
+        cell - input + output.size > program_.ranks[output.rank].inputChunks ||
+        std::ranges::find(program_.movement.places, ir::BufferKind::Output, &ir::RankChunk::buffer) !=
+            program_.movement.places.end())
+      return output;
+    return {output.rank, ir::BufferKind::Input, static_cast<std::uint32_t>(cell - input), output.size};
+  }
+
+  void reportUnwritten() {
+    constexpr std::size_t mostShown = 3;
+    joinRanks();
+    std::string shown;
+    std::uint64_t others = 0;
+    for (std::size_t i = 0; i < unwritten_.size(); ++i) {
+      const Unwritten &one = unwritten_[i];
+      if (i >= mostShown) {
+        others += one.count();
+        continue;
+      }
+      const ir::RankChunk chunks = asNamed(one.chunks);
+      const std::string which = describe(chunks), rank = "rank " + std::to_string(chunks.rank);
+      shown += i == 0 ? "" : ", ";
+      shown += one.lastRank == chunks.rank ? which
+                                           : which.substr(0, which.size() - rank.size()) + "ranks " +
+                                                 std::to_string(chunks.rank) + " to " + std::to_string(one.lastRank);
+    }
+    const ir::Collective &collective = program_.collective;
+    std::string size;
+    if (ir::hasChunkFactor(collective.kind))
+      size = ": this " + std::string(toString(collective.kind)) + " of " + ir::plural(program_.ranks.size(), "rank") +
+             " with chunk factor " + std::to_string(collective.chunkFactor) + " has " +
+             ir::plural(program_.ranks[0].outputChunks, "output chunk") + " on each";
+    findings_.reportOnProgram(diag::meaning_not_written,
+                              {shown, others == 0 ? "" : ", nor " + ir::plural(others, "more output chunk"), size});
   }
 
   void reportWrong(const ir::RankChunk &output, const ChunkCell &cell, const Values::Verdict &verdict) {
@@ -106,8 +179,8 @@ private:
   std::vector<ir::Contribution> inputs_;
   std::vector<ValueId> leaves_;
   std::unordered_set<std::uint64_t> right_; ///< (value, chunk reduced over all ranks) found right
-  std::uint64_t unwritten_ = 0;
-  ir::RankChunk firstUnwritten_, firstOutput_;
+  std::vector<Unwritten> unwritten_;
+  ir::RankChunk firstOutput_;
   std::optional<ir::ReduceOp> firstOp_;
   std::uint32_t firstMaker_ = ir::none;
 };

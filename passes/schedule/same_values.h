@@ -60,7 +60,7 @@ private:
     std::vector<Counted> parts; ///< sorted
     friend auto operator<=>(const Reduction &, const Reduction &) = default;
   };
-  bool anyOrder(ir::ReduceOp op) const { return ir::isIdempotent(op) || reassociate_; }
+  bool anyOrder(ir::ReduceOp op) const { return ir::isReorderable(op) || reassociate_; }
   std::uint32_t reduction(ir::ReduceOp op, const std::vector<Counted> &parts);
 
   const bool reassociate_;

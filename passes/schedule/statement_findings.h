@@ -8,7 +8,7 @@
 
 namespace mscclc::passes::schedule {
 
-/// Reports each kind once at each statement, and is full after many errors.
+/// Reports each kind once at each statement, and is full after many errors. Of warnings, it takes as many.
 class StatementFindings {
 public:
   StatementFindings(const ir::Program &program, ir::DiagnosticEngine &diags) : program_(program), diags_(diags) {}
@@ -17,11 +17,12 @@ public:
   ir::Where where(std::uint32_t statement) const {
     return {program_.movement.statements[statement].loc, "statement " + std::to_string(statement)};
   }
-  /// True if `info` is yet to be reported at `statement`; from then on it counts as reported.
+  /// True if `info` is to be reported at `statement`; from then on it counts as reported.
   bool isNew(const ir::DiagInfo &info, std::uint32_t statement) {
-    if (!seen_.emplace(info.id, statement).second)
+    const bool warns = info.severity == ir::Severity::Warning;
+    if ((warns && warnings_ == most) || !seen_.emplace(info.id, statement).second)
       return false;
-    errors_ += info.severity == ir::Severity::Error;
+    ++(warns ? warnings_ : errors_);
     return true;
   }
   ir::DiagBuilder report(const ir::DiagInfo &info, std::uint32_t statement, const std::vector<ir::DiagArg> &args) {
@@ -33,14 +34,14 @@ public:
     ++errors_;
   }
   std::uint64_t errors() const { return errors_; }
-  bool full() const { return errors_ >= mostErrors; }
+  bool full() const { return errors_ >= most; }
 
 private:
-  static constexpr std::uint64_t mostErrors = 100;
+  static constexpr std::uint64_t most = 100;
   const ir::Program &program_;
   ir::DiagnosticEngine &diags_;
   std::set<std::pair<std::string_view, std::uint32_t>> seen_;
-  std::uint64_t errors_ = 0;
+  std::uint64_t errors_ = 0, warnings_ = 0;
 };
 
 } // namespace mscclc::passes::schedule

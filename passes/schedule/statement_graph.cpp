@@ -40,6 +40,11 @@ bool sendsPackets(const ir::Movement &movement, const ir::Move &statement) {
          movement.dsts(statement).back().rank != *statement.by;
 }
 
+bool relaysPackets(const ir::Movement &movement, const ir::Move &statement) {
+  return sendsPackets(movement, statement) && statement.via == ir::Via::Memory && statement.numDsts == 2 &&
+         movement.srcs(statement)[0] == movement.dsts(statement)[0];
+}
+
 bool isPortPut(const ir::Move &statement) {
   return statement.via == ir::Via::Port && !statement.packets.value_or(false);
 }
@@ -48,7 +53,7 @@ bool isPacketPlace(const ir::Movement &movement, const ir::Move &statement, std:
   if (!statement.packets.value_or(false))
     return false;
   if (sendsPackets(movement, statement))
-    return index >= statement.numSrcs;
+    return index >= statement.numSrcs || relaysPackets(movement, statement);
   return statement.kind == ir::MoveKind::Copy ? index == 0 : index != 0 && index < statement.numSrcs;
 }
 
@@ -64,7 +69,10 @@ StatementGraph::StatementGraph(const ir::Program &program) {
   first_.push_back(0);
   for (std::uint32_t s = 0; s < movement.statements.size(); ++s) {
     const ir::Move &statement = movement.statements[s];
+    const bool relays = relaysPackets(movement, statement);
     for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
+      if (relays && i == statement.numSrcs)
+        continue;
       const ir::RankChunk &place = movement.places[statement.firstPlace + i];
       const ir::DataForm form = isPacketPlace(movement, statement, i) ? ir::DataForm::Packet : ir::DataForm::Plain;
       touches_.push_back({place.rank, ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, form),

@@ -25,6 +25,10 @@ bool isPacketPlace(const ir::Movement &movement, const ir::Move &statement, std:
 /// A statement whose data travels in packets to another rank.
 bool sendsPackets(const ir::Movement &movement, const ir::Move &statement);
 
+/// One of these that passes on packets that have come, as they lie in scratch: its source is its first destination,
+/// which it does not write.
+bool relaysPackets(const ir::Movement &movement, const ir::Move &statement);
+
 /// A put that a port does by itself, and tells of with its signal. Packets that a port puts tell themselves.
 bool isPortPut(const ir::Move &statement);
 

@@ -4,7 +4,6 @@
 #include "passes/schedule/launches.h"
 
 #include <algorithm>
-#include <set>
 #include <unordered_set>
 
 namespace mscclc::passes::schedule {
@@ -22,19 +21,19 @@ class Planner {
 public:
   Planner(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Entries &forced)
       : program_(program), movement_(program.movement), graph_(graph), nodes_(nodes), forced_(forced),
-        clocks_(nodes.numAgents()), known_(nodes.numAgents()), groupOf_(nodes.size()) {
+        clocks_(nodes.numAgents()), known_(nodes.numAgents()), groupOf_(nodes.size()), sources_(nodes.numAgents()) {
     plan_.agents.resize(nodes.numAgents());
     intoLast_.resize(nodes.numAgents());
-    snapshots_.resize(nodes.numAgents());
-    groupNumbers_.resize(nodes.numAgents());
-    sources_.ofNode.resize(nodes.size());
-    sources_.ofEnd.resize(nodes.numAgents());
+    after_.resize(nodes.numAgents());
     for (std::uint32_t a = 0; a < nodes.numAgents(); ++a) {
       plan_.agents[a].rank = nodes.rankOf(a);
       plan_.agents[a].block = nodes.blockOf(a);
-      hear(known_[a], nodes.rankOf(a));
+      if (nodes.blockOf(a) == 0)
+        hear(known_[a], nodes.rankOf(a));
+      else
+        known_[a] = known_[a - 1];
       addGroup(a, 0); // what all of the rank's launch begins with
-      snapshots_[a][0] = known_[a];
+      after_[a][0].known = known_[a];
     }
   }
 
@@ -64,37 +63,42 @@ private:
     bool byPackets = false;
   };
 
+  struct AfterGroup {
+    Clock known;              ///< when its last node is done
+    std::uint32_t number = 0; ///< of the group, among all
+  };
+
   // A clock has 1 for an agent whose rank's launch is known to have begun, and one more for each of its nodes that is
   // known to be over. That a launch has begun is kept for the first agent of its rank. What an agent has done itself is
   // not in its clock.
   bool hasHeardOf(const Clock &clock, std::uint32_t rank) const {
-    return clocks_.at(clock, nodes_.agentsOf(rank).first) != 0;
+    return clocks_.at(clock, nodes_.inClocks(nodes_.agentsOf(rank).first)) != 0;
   }
-  void hear(Clock &clock, std::uint32_t rank) { clocks_.raise(clock, nodes_.agentsOf(rank).first, 1); }
+  void hear(Clock &clock, std::uint32_t rank) { clocks_.raise(clock, nodes_.inClocks(nodes_.agentsOf(rank).first), 1); }
   bool knows(std::uint32_t agent, std::uint32_t other, std::uint32_t count) const {
-    return clocks_.at(known_[agent], other) > count;
+    return clocks_.at(known_[agent], nodes_.inClocks(other)) > count;
   }
   /// `agent` learns what was known after a group of `other`, and that `count` nodes of `other` are over.
   void learn(std::uint32_t agent, std::uint32_t other, std::uint32_t group, std::uint32_t count) {
-    clocks_.join(known_[agent], snapshots_[other][group]);
+    clocks_.join(known_[agent], after_[other][group].known);
     hear(known_[agent], nodes_.rankOf(other));
-    clocks_.raise(known_[agent], other, count + 1);
+    clocks_.raise(known_[agent], nodes_.inClocks(other), count + 1);
   }
 
   void addGroup(std::uint32_t agent, std::uint32_t depth) {
     plan_.agents[agent].groups.push_back({depth, {}, {}, {}});
-    snapshots_[agent].emplace_back();
+    after_[agent].push_back({{}, numGroups_++});
     intoLast_[agent].clear();
-    groupNumbers_[agent].push_back(numGroups_++);
   }
   /// True the first time that the group is to tell agent `to`.
   bool isNews(std::uint32_t from, std::uint32_t group, std::uint32_t to) {
-    return signalled_.insert(std::uint64_t{groupNumbers_[from][group]} << 32 | to).second;
+    return signalled_.insert(std::uint64_t{after_[from][group].number} << 32 | to).second;
   }
 
   void add(std::uint32_t n) {
     const Nodes::Place place = nodes_.at(n);
     collect(n);
+    sources_.beginNode();
     std::uint32_t depth = plan_.agents[place.agent].groups.back().depth;
     const std::size_t firstEdge = edges_.size();
     for (const Need &need : needs_)
@@ -110,10 +114,10 @@ private:
       edges_[e].toGroup = groupOf_[n];
     dropOvertaken(place.agent, firstEdge);
     groups.back().nodes.push_back({place.statement, place.arrives});
-    snapshots_[place.agent][groupOf_[n]] = known_[place.agent];
+    after_[place.agent][groupOf_[n]].known = known_[place.agent];
   }
 
-  /// What node `n` needs: needs_, latest first, and entries_.
+  /// What node `n` needs: needs_, latest first, and entries_, in order.
   void collect(std::uint32_t n) {
     const Nodes::Place place = nodes_.at(n);
     needs_.clear();
@@ -122,16 +126,20 @@ private:
       needs_.push_back({nodes_.ofStatement(place.statement), false});
       return;
     }
-    for (const Dependence &d : graph_.dependences(place.statement))
-      for (const std::uint32_t node : nodes_.completing(graph_, d.on, place.statement))
+    for (const Dependence &d : graph_.dependences(place.statement)) {
+      nodes_.findCompleting(graph_, d.on, place.statement, completing_);
+      for (const std::uint32_t node : completing_)
         needs_.push_back({node, d.hazard == Hazard::Packets});
+    }
     std::ranges::sort(needs_, [](const Need &a, const Need &b) { return a.node > b.node; });
     const std::uint32_t rank = nodes_.rankOf(place.agent);
     for (const Touch &touch : graph_.touches(place.statement))
       if (touch.rank != rank && !touch.inScratch())
-        entries_.insert(touch.rank);
+        entries_.push_back(touch.rank);
     if (const auto forced = forced_.find(place.statement); forced != forced_.end())
-      entries_.insert(forced->second.begin(), forced->second.end());
+      entries_.insert(entries_.end(), forced->second.begin(), forced->second.end());
+    std::ranges::sort(entries_);
+    entries_.erase(std::ranges::unique(entries_).begin(), entries_.end());
   }
 
   /// Makes node `n` come after `need`. Returns how deep it must be for that.
@@ -143,13 +151,13 @@ private:
     const std::uint32_t depth = plan_.agents[from.agent].groups[fromGroup].depth + 1;
     if (need.byPackets) {
       // All that they tell of their writer besides: its launch has begun.
-      sources_.ofNode[n].push_back({from.agent, true, true});
+      sources_.add({from.agent, true, true});
       return depth;
     }
     if (knows(to.agent, from.agent, from.index + 1))
       return 0;
     const Carrier carrier = to.arrives ? Carrier::Put : carrierBetween(from.agent, to.agent);
-    sources_.ofNode[n].push_back({need.node, false});
+    sources_.add({need.node, false});
     learn(to.agent, from.agent, fromGroup, to.arrives ? nodes_.countAtArrival(need.node) : from.index + 1);
     // The group that has `need.node` may have told this block already, by a signal that comes after all its nodes.
     if (carrier == Carrier::Put || isNews(from.agent, fromGroup, to.agent))
@@ -163,7 +171,7 @@ private:
     if (hasHeardOf(known_[to.agent], rank))
       return 0;
     const std::uint32_t from = nodes_.partnerOf(to.agent, rank);
-    sources_.ofNode[n].push_back({from, true});
+    sources_.add({from, true});
     hear(known_[to.agent], rank);
     const Carrier carrier =
         movement_.sameNode(rank, nodes_.rankOf(to.agent)) ? Carrier::RelaxedSignal : Carrier::PortSignal;
@@ -230,16 +238,15 @@ private:
   AgentClocks clocks_;
   std::vector<Clock> known_; ///< [agent]
   SyncPlan plan_;
-  std::vector<std::uint32_t> groupOf_;        ///< [node]
-  std::vector<std::vector<Clock>> snapshots_; ///< [agent][group]: when its last node is done
+  std::vector<std::uint32_t> groupOf_;         ///< [node]
+  std::vector<std::vector<AfterGroup>> after_; ///< [agent][group]
   std::vector<Edge> edges_;
   std::vector<std::vector<std::size_t>> intoLast_; ///< [agent]: edges into its last group
   std::uint32_t numGroups_ = 0;
-  std::vector<std::vector<std::uint32_t>> groupNumbers_; ///< [agent][group]: among all groups
-  std::unordered_set<std::uint64_t> signalled_;          ///< [number of the group << 32 | agent]
+  std::unordered_set<std::uint64_t> signalled_; ///< [number of the group << 32 | agent]
   Sources sources_;
   std::vector<Need> needs_;
-  std::set<std::uint32_t> entries_;
+  std::vector<std::uint32_t> entries_, completing_;
 };
 
 } // namespace

@@ -18,11 +18,11 @@ void checkBlocks(const PassContext &context, std::uint32_t most) {
   const ir::Program &program = context.program;
   for (std::size_t r = 0; r < program.ranks.size(); ++r) {
     const ir::Rank &rank = program.ranks[r];
-    const auto isBusy = [](const ir::ThreadBlock &block) { return !block.ops.empty(); };
-    const auto busy = static_cast<std::uint64_t>(std::ranges::count_if(rank.blocks, isBusy));
+    const std::uint64_t busy = rank.busyBlocks();
     if (busy * program.instances <= most)
       continue;
-    const ir::ThreadBlock &last = *std::find_if(rank.blocks.rbegin(), rank.blocks.rend(), isBusy);
+    const ir::ThreadBlock &last = *std::find_if(rank.blocks.rbegin(), rank.blocks.rend(),
+                                                [](const ir::ThreadBlock &block) { return !block.ops.empty(); });
     const ir::Where where(last.ops[0].loc, "rank " + std::to_string(r));
     const bool instances = program.instances > 1;
     ir::DiagBuilder report = context.diags.report(
@@ -46,6 +46,7 @@ void synchronise(PassContext &context) {
       schedule::planSync(program, schedule::StatementGraph(program),
                          context.target.executor ? context.target.executor->channelsPerBlock : ir::none);
   const ir::Movement movement = std::exchange(program.movement, {});
+  program.movement.ranksPerNode = movement.ranksPerNode; // thread blocks run on the same nodes
   const schedule::Channels channels(program, movement, plan);
   schedule::BlockWriter writer(program, movement, plan, channels);
   std::uint64_t edges = 0;

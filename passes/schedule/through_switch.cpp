@@ -18,9 +18,9 @@ using ir::MoveKind;
 using ir::RankChunk;
 
 /// Rank, and where memory begins.
-using Key = std::tuple<std::uint32_t, ir::BufferKind, std::uint64_t>;
+using Start = std::tuple<std::uint32_t, ir::BufferKind, std::uint64_t>;
 
-Key keyOf(const ir::Program &program, const RankChunk &c) {
+Start startOf(const ir::Program &program, const RankChunk &c) {
   const ir::MemoryRange range = plainMemoryOf(program, c);
   return {c.rank, range.buffer, range.begin};
 }
@@ -30,7 +30,7 @@ public:
   explicit SwitchFinder(const ir::Program &program) : program_(program), given_(program.movement) {
     for (const Move &statement : given_.statements)
       for (const RankChunk &dst : given_.dsts(statement))
-        ++writes_[keyOf(program, dst)];
+        ++writes_[startOf(program, dst)];
   }
 
   ir::Movement run() {
@@ -54,10 +54,9 @@ private:
   void one(const Move &statement) {
     Move made = statement;
     const auto srcs = given_.srcs(statement), dsts = given_.dsts(statement);
-    // No switch multiplies.
-    const bool anyOrder =
-        (given_.reassociate && statement.reduceOp != ir::ReduceOp::Prod) || ir::isIdempotent(statement.reduceOp);
-    if (isOpen(statement) && statement.kind == MoveKind::Reduce && anyOrder && dsts.size() == 1 &&
+    const bool pays = ir::isDoneInSwitch(statement.reduceOp) &&
+                      ir::mayReduceInSwitch(statement.reduceOp, srcs.size(), given_.reassociate);
+    if (isOpen(statement) && statement.kind == MoveKind::Reduce && pays && dsts.size() == 1 &&
         srcs.size() >= fewestRanks && isOnePlaceOfAll(srcs, dsts[0]) &&
         std::ranges::all_of(srcs, [&](const RankChunk &src) { return near(src, dsts[0]); }))
       made.via = ir::Via::Switch;
@@ -81,7 +80,7 @@ private:
       if (std::ranges::any_of(dsts, [&](const RankChunk &dst) { return overlaps(dst); }))
         return false;
       for (const RankChunk &dst : dsts)
-        if (seen_.insert(keyOf(program_, dst)).second)
+        if (seen_.insert(startOf(program_, dst)).second)
           targets_.push_back({&statement, dst});
       return true;
     }
@@ -93,14 +92,14 @@ private:
       const ir::MemoryRange range = plainMemoryOf(program_, c);
       const std::uint64_t first = range.begin - std::min(range.begin, c.size - std::uint64_t{1});
       for (auto at = seen_.lower_bound({c.rank, range.buffer, first});
-           at != seen_.end() && *at < Key{c.rank, range.buffer, range.end}; ++at)
-        if (*at != keyOf(program_, c))
+           at != seen_.end() && *at < Start{c.rank, range.buffer, range.end}; ++at)
+        if (*at != startOf(program_, c))
           return true;
       return false;
     }
 
     const ir::Program &program_;
-    std::set<Key> seen_;
+    std::set<Start> seen_;
     std::vector<Target> targets_;
   };
 
@@ -135,7 +134,7 @@ private:
   /// work otherwise than that of a put, so one block would have to meet between the two.
   bool isWrittenElsewhere(const std::vector<Target> &group, const RankChunk &src) const {
     return std::ranges::any_of(group, [&](const Target &target) {
-      return target.place.rank != src.rank && writes_.at(keyOf(program_, target.place)) > 1;
+      return target.place.rank != src.rank && writes_.at(startOf(program_, target.place)) > 1;
     });
   }
 
@@ -161,7 +160,7 @@ private:
   const ir::Program &program_;
   const ir::Movement &given_;
   ir::Movement found_;
-  std::map<Key, std::uint32_t> writes_; ///< how many destinations there are
+  std::map<Start, std::uint32_t> writes_; ///< how many destinations there are
 };
 
 } // namespace

@@ -8,7 +8,7 @@ namespace mscclc::passes::sim {
 
 namespace {
 constexpr std::size_t mostStores = 64; ///< that a block keeps
-constexpr std::size_t mostBytes = std::size_t{1} << 18;
+constexpr std::size_t mostBlockBytes = std::size_t{1} << 18;
 } // namespace
 
 /// Reads as the block sees it.
@@ -33,7 +33,7 @@ void Machine::store(Block &block, std::byte *to, const std::byte *from, std::uin
   block.data.insert(block.data.end(), from, from + bytes);
   if (block.stores.size() - block.firstStore > mostStores)
     publish(block, mostStores / 4);
-  if (block.data.size() > mostBytes)
+  if (block.data.size() > mostBlockBytes)
     publish(block, block.stores.size());
 }
 

@@ -1,8 +1,10 @@
 #include "passes/time/costs.h"
 
 #include "ir/collectives.h"
+#include "ir/diagnostics.h"
 #include "ir/kernel_threads.h"
 #include "ir/op_memory.h"
+#include "passes/gpu_limits.h"
 
 #include <algorithm>
 #include <limits>
@@ -20,6 +22,11 @@ std::uint64_t messageChunks(const ir::Program &program) {
   for (const ir::Rank &rank : program.ranks)
     most = std::max(most, ir::chunksOfMessage(program, rank));
   return most;
+}
+
+/// Threads of a block.
+std::uint32_t threadsOf(const ir::Program &program, Runner runner) {
+  return runner == Runner::Kernel ? ir::kernelThreads(program) : program.threadsPerBlock;
 }
 } // namespace
 
@@ -87,8 +94,8 @@ private:
 };
 
 Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network, Folding folding)
-    : program_(program), machine_(machine), runner_(runner),
-      threads_(runner == Runner::Kernel ? ir::kernelThreads(program) : program.threadsPerBlock), folding_(folding) {
+    : program_(program), machine_(machine), nodes_(program, machine), runner_(runner),
+      threads_(threadsOf(program, runner)), folding_(folding) {
   const MachineParameters &p = machine.parameters;
   const std::uint32_t ranks = static_cast<std::uint32_t>(program.ranks.size());
   for (std::uint32_t r = 0; r < (folding.ranks ? 1 : ranks); ++r) {
@@ -98,9 +105,9 @@ Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, 
     copyEngine_.push_back(add(network, Cause::CopyEngine, r, p.copyEngine));
     nicOut_.push_back(add(network, Cause::NicOut, r, p.nic));
     nicIn_.push_back(add(network, Cause::NicIn, r, p.nic));
-    for (std::uint32_t peer = 0; machine.mesh && peer < machine.gpusPerNode; ++peer)
+    for (std::uint32_t peer = 0; machine.mesh && peer < nodes_.ranksPerNode(); ++peer)
       pair_.push_back(add(network, Cause::LinkOut, r, p.link / std::max(1u, machine.gpusPerNode - 1),
-                          machine.nodeOf(r) * machine.gpusPerNode + peer));
+                          nodes_.nodeOf(r) * nodes_.ranksPerNode() + peer));
   }
   // Rank 0 has of each of its resources what others have of theirs, and is all of them.
   for (auto *resources : {&out_, &in_, &memory_, &copyEngine_, &nicOut_, &nicIn_})
@@ -120,7 +127,7 @@ void Costs::addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lin
   uses.add(out_[from], lineBytes);
   uses.add(in_[to], lineBytes);
   if (machine_.mesh)
-    uses.add(pair_[from * machine_.gpusPerNode + to % machine_.gpusPerNode], lineBytes);
+    uses.add(pair_[from * nodes_.ranksPerNode() + nodes_.indexInNode(to)], lineBytes);
 }
 
 Time Costs::readLatency(const Operand &operand) const {
@@ -183,8 +190,7 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
     const ir::Chunk &chunk = block.chunks[op.firstChunk + i];
     const std::uint64_t payload = bytes.of(chunk, op, header, iteration);
     operands.push_back({ir::pieceOf(program_, rank, op, i, chunk), &chunk, static_cast<double>(payload)});
-    // No switch multiplies.
-    if (ir::reduces(op.kind) && op.reduceOp == ir::ReduceOp::Prod && operands.back().inSwitch()) {
+    if (ir::reduces(op.kind) && !ir::isDoneInSwitch(op.reduceOp) && operands.back().inSwitch()) {
       operands.back().switchWorks = false;
       operands.back().members = 0;
       ir::forEachPiece(program_, rank, op, i, chunk, [&](const ir::MemoryPiece &) { ++operands.back().members; });
@@ -229,7 +235,7 @@ DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::
   Uses uses(slots_);
   uses.add(memory_[rank], scale);
   uses.add(memory_[owner], scale);
-  if (machine_.nodeOf(rank) == machine_.nodeOf(owner)) {
+  if (nodes_.areTogether(rank, owner)) {
     uses.add(copyEngine_[rank], scale);
     addLink(uses, rank, owner, scale * p.link / std::max(p.copyEngine, p.link));
     cost.latency = us(p.copyEngineLatency);
@@ -243,25 +249,46 @@ DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::
 }
 
 Time Costs::portLatency(std::uint32_t rank, std::uint32_t peer) const {
-  return us(machine_.nodeOf(rank) == machine_.nodeOf(peer) ? machine_.parameters.copyEngineLatency
-                                                           : machine_.parameters.nicLatency);
+  return us(nodes_.areTogether(rank, peer) ? machine_.parameters.copyEngineLatency : machine_.parameters.nicLatency);
 }
 
-std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine) {
-  if (program.ranks.size() > machine.ranks())
-    return "it has " + std::to_string(program.ranks.size()) + " ranks, and " + machine.name + " " +
-           std::to_string(machine.ranks()) + " GPUs";
+/// True if a block of the rank waits for another one, of whichever rank.
+static bool waits(const ir::Rank &rank) {
+  return std::ranges::any_of(rank.blocks, [](const ir::ThreadBlock &block) {
+    return std::ranges::any_of(block.ops, [](const ir::Op &op) {
+      return ir::takes(op.kind) || op.kind == ir::OpKind::Barrier || ir::isPacketOp(op.kind);
+    });
+  });
+}
+
+std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine, Runner runner) {
+  const RankNodes nodes(program, machine);
+  if (program.movement.ranksPerNode > machine.gpusPerNode)
+    return "it has " + std::to_string(program.movement.ranksPerNode) + " ranks on a node, and a node of " +
+           machine.name + " has " + ir::plural(machine.gpusPerNode, "GPU");
+  if (nodes.nodes() > machine.nodes)
+    return program.movement.ranksPerNode != 0 ? "its ranks are on " + ir::plural(nodes.nodes(), "node") + ", and " +
+                                                    machine.name + " has " + std::to_string(machine.nodes)
+                                              : "it has " + std::to_string(program.ranks.size()) + " ranks, and " +
+                                                    machine.name + " " + std::to_string(machine.gpus()) + " GPUs";
+  GpuLimits gpu = h100;
+  gpu.multiprocessors = machine.multiprocessors;
+  const std::uint32_t threads = threadsOf(program, runner);
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
     const ir::Rank &rank = program.ranks[r];
+    if (rank.blocks.size() > gpu.residentBlocks(threads) && waits(rank))
+      return "rank " + std::to_string(r) + " has " + ir::plural(rank.blocks.size(), "thread block") + " of " +
+             ir::plural(threads, "thread") + " that wait for others, and a GPU of " + machine.name + " holds " +
+             std::to_string(gpu.residentBlocks(threads)) + " at once: take fewer instances or blocks";
     for (const std::uint32_t peer : rank.memoryPeers)
-      if (machine.nodeOf(peer) != machine.nodeOf(r))
+      if (!nodes.areTogether(peer, r))
         return "ranks " + std::to_string(r) + " and " + std::to_string(peer) +
                " have a memory channel, and are on different nodes of " + machine.name;
     for (const ir::SwitchChannel &channel : rank.switchChannels) {
       if (machine.parameters.multimem == 0)
         return "it has a switch channel, and nothing on " + machine.name + " reduces on the way";
       for (const std::uint32_t peer : channel.ranks)
-        if (machine.nodeOf(peer) != machine.nodeOf(r))
+        if (!nodes.areTogether(peer, r))
           return "ranks " + std::to_string(r) + " and " + std::to_string(peer) +
                  " have a switch channel, and are on different nodes of " + machine.name;
     }

@@ -81,6 +81,7 @@ private:
 
   const ir::Program &program_;
   const Machine &machine_;
+  RankNodes nodes_;
   Runner runner_;
   std::uint32_t threads_; ///< of a block
   Folding folding_;
@@ -90,8 +91,9 @@ private:
   std::vector<FluidNetwork::Resource> pair_; ///< [rank · ranks a node + peer in the node], of a mesh
 };
 
-/// Why a program cannot run on a machine: more ranks than it has, a memory channel between nodes, a switch operation
-/// where there is no switch. Nothing if it can.
-std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine);
+/// Why a program cannot run on a machine: more ranks than it has GPUs, or nodes than it has, more thread blocks that
+/// wait for others than a GPU holds at once, a memory channel between nodes, a switch operation where there is no
+/// switch. Nothing if it can.
+std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine, Runner runner);
 
 } // namespace mscclc::passes::time

@@ -54,7 +54,8 @@ bool isLane(const ir::ThreadBlock &first, const ir::ThreadBlock &block, std::uin
 class AlikeRanks {
 public:
   AlikeRanks(const ir::ProgramIndex &index, const Machine &machine)
-      : program_(index.program), index_(index), machine_(machine), lastUse_(index.numRanks(), ir::none) {}
+      : program_(index.program), index_(index), isMesh_(machine.mesh), nodes_(index.program, machine),
+        lastUse_(index.numRanks(), ir::none) {}
 
   bool run() {
     const ir::Rank &first = program_.ranks[0];
@@ -63,7 +64,7 @@ public:
              rank.portPeers.size() == first.portPeers.size() && rank.switchChannels.empty() &&
              rank.semaphores == first.semaphores;
     });
-    if (!sameSizes || machine_.mesh)
+    if (!sameSizes || isMesh_)
       return false;
     for (const ir::ChannelType type : {ir::ChannelType::Memory, ir::ChannelType::Port})
       for (std::uint32_t id = 0; id < first.peers(type).size(); ++id)
@@ -95,9 +96,8 @@ private:
   /// near as that of rank 0.
   bool reachesAlike(std::uint32_t rank, std::uint32_t peer) {
     if (rank == 0)
-      isNear_ = machine_.nodeOf(peer) == machine_.nodeOf(0);
-    return std::exchange(lastUse_[peer], question_) != question_ &&
-           (machine_.nodeOf(peer) == machine_.nodeOf(rank)) == isNear_;
+      isNear_ = nodes_.areTogether(peer, 0);
+    return std::exchange(lastUse_[peer], question_) != question_ && nodes_.areTogether(peer, rank) == isNear_;
   }
   bool doesAlike(std::size_t block) {
     const ir::ThreadBlock &first = program_.ranks[0].blocks[block];
@@ -130,7 +130,8 @@ private:
 
   const ir::Program &program_;
   const ir::ProgramIndex &index_;
-  const Machine &machine_;
+  const bool isMesh_;
+  const RankNodes nodes_;
   std::vector<std::uint32_t> lastUse_; ///< [rank]: the last question in which some rank reached it
   std::uint32_t question_ = 0;
   bool isNear_ = false; ///< what rank 0 reaches in this question

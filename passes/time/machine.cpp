@@ -1,6 +1,8 @@
 #include "passes/time/machine.h"
 
 #include "ir/diagnostics.h"
+#include "ir/program.h"
+#include "passes/time/json_words.h"
 
 #include <nlohmann/json.hpp>
 
@@ -66,13 +68,6 @@ void requireDivisor(double value, const char *key) {
     fail(std::string("parameter '") + key + "' must be at least 0.001");
 }
 
-/// What nlohmann_json says of a text, without the number of its error.
-std::string wordsOf(const json::exception &error) {
-  const std::string_view text = error.what();
-  const std::size_t number = text.find("] ");
-  return std::string(number == text.npos ? text : text.substr(number + 2));
-}
-
 /// Larger ones are no machine files.
 constexpr std::size_t maxMachineBytes = 1 << 20;
 
@@ -97,6 +92,15 @@ double fourDigits(double value) {
 }
 
 } // namespace
+
+RankNodes::RankNodes(const ir::Program &program, const Machine &machine)
+    : ranksPerNode_(program.movement.ranksPerNode != 0 ? program.movement.ranksPerNode : machine.gpusPerNode),
+      nodes_(static_cast<std::uint32_t>((program.ranks.size() + ranksPerNode_ - 1) / ranksPerNode_)) {}
+
+std::uint32_t namedNodes(const ir::Program &program) {
+  const std::uint64_t ranksPerNode = program.movement.ranksPerNode;
+  return ranksPerNode == 0 ? 1 : static_cast<std::uint32_t>((program.ranks.size() + ranksPerNode - 1) / ranksPerNode);
+}
 
 Machine parseMachine(std::string_view text) {
   json file;
@@ -168,9 +172,8 @@ std::vector<std::string> builtInMachines() {
   return names;
 }
 
-Machine findMachine(const std::string &words) {
+Machine findMachine(const std::string &words, std::uint32_t nodes) {
   std::string base = words;
-  std::uint32_t nodes = 1;
   if (const std::size_t star = words.rfind('*'); star != std::string::npos) {
     const char *first = words.data() + star + 1, *end = words.data() + words.size();
     const auto [last, error] = std::from_chars(first, end, nodes);

@@ -7,6 +7,10 @@
 #include <string_view>
 #include <vector>
 
+namespace mscclc::ir {
+struct Program;
+}
+
 namespace mscclc::passes::time {
 
 /// The parameters of machine_parameters.def, in its units.
@@ -15,8 +19,7 @@ struct MachineParameters {
 #include "passes/time/machine_parameters.def"
 };
 
-/// Nodes of GPUs that reach each other at once, all alike. GPU of rank r is GPU r mod gpusPerNode of node r /
-/// gpusPerNode.
+/// Nodes of GPUs that reach each other at once, all alike.
 struct Machine {
   std::string name; ///< "h100x8", "h100x8*4" for four nodes
   std::string description;
@@ -27,9 +30,26 @@ struct Machine {
   std::uint32_t multiprocessors = 1; ///< of a GPU
   MachineParameters parameters;
 
-  std::uint32_t ranks() const { return gpusPerNode * nodes; }
-  std::uint32_t nodeOf(std::uint32_t rank) const { return rank / gpusPerNode; }
+  std::uint64_t gpus() const { return std::uint64_t{gpusPerNode} * nodes; }
 };
+
+/// On which nodes of a machine the ranks of a program are. A program that names its nodes (ir::Movement::ranksPerNode)
+/// has each of them on a node of its own; any other fills node after node.
+class RankNodes {
+public:
+  RankNodes(const ir::Program &program, const Machine &machine);
+  std::uint32_t ranksPerNode() const { return ranksPerNode_; }
+  std::uint32_t nodes() const { return nodes_; } ///< that the ranks need
+  std::uint32_t nodeOf(std::uint32_t rank) const { return rank / ranksPerNode_; }
+  std::uint32_t indexInNode(std::uint32_t rank) const { return rank % ranksPerNode_; }
+  bool areTogether(std::uint32_t a, std::uint32_t b) const { return nodeOf(a) == nodeOf(b); }
+
+private:
+  std::uint32_t ranksPerNode_, nodes_;
+};
+
+/// Nodes that a program names; 1 if it names none.
+std::uint32_t namedNodes(const ir::Program &program);
 
 /// What is wrong with a machine file or name.
 struct MachineError {
@@ -49,8 +69,8 @@ struct Provenance {
 std::string writeMachine(const Machine &machine, std::span<const Provenance> origins);
 
 /// A machine by what --machine says: the name of one that is built in or a file's path, with `*N` after it for N nodes.
-/// Throws MachineError.
-Machine findMachine(const std::string &words);
+/// `nodes`: how many it has where the words do not say. Throws MachineError.
+Machine findMachine(const std::string &words, std::uint32_t nodes = 1);
 
 /// Names of the machines that are built in, sorted.
 std::vector<std::string> builtInMachines();

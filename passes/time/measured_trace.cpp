@@ -1,5 +1,7 @@
 #include "passes/time/measured_trace.h"
 
+#include "passes/time/json_words.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -160,6 +162,25 @@ MeasuredTrace Reader::finish() && {
 
 } // namespace
 
+namespace {
+
+TracedLaunch launchOf(const json &document) {
+  TracedLaunch launch;
+  const auto about = document.is_object() ? document.find("otherData") : document.end();
+  if (about == document.end() || !about->is_object())
+    return launch;
+  for (const auto &[key, to] : {std::pair{"program", &launch.program}, std::pair{"machine", &launch.machine},
+                                std::pair{"run by", &launch.runner}})
+    if (const auto at = about->find(key); at != about->end() && at->is_string())
+      *to = at->get<std::string>();
+  for (const auto &[key, to] : {std::pair{"bytes", &launch.bytes}, std::pair{"scheduled for", &launch.scheduledFor}})
+    if (const auto at = about->find(key); at != about->end() && at->is_number_unsigned())
+      *to = at->get<std::uint64_t>();
+  return launch;
+}
+
+} // namespace
+
 bool isNameOf(std::string_view name, ir::OpKind kind) {
   const ir::OpInfo &info = ir::info(kind);
   return info.step != ir::OpStep::Loop && !name.empty() &&
@@ -185,14 +206,17 @@ MeasuredTrace readTrace(std::string_view text) {
       throw TraceError{"event " + std::to_string(reader.number() + 1) + " is no object"};
     return what == json::parse_event_t::object_start;
   };
+  TracedLaunch launch;
   try {
-    const json rest = json::parse(text, take);
+    launch = launchOf(json::parse(text, take));
   } catch (const json::exception &error) {
-    throw TraceError{error.what()};
+    throw TraceError{"not a JSON text: " + wordsOf(error)};
   }
   if (!found)
     throw TraceError{"it has no list 'traceEvents'"};
-  return std::move(reader).finish();
+  MeasuredTrace trace = std::move(reader).finish();
+  trace.launch = std::move(launch);
+  return trace;
 }
 
 } // namespace mscclc::passes::time

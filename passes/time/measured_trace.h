@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,12 +28,19 @@ struct MeasuredOp {
   Time start = 0, end = 0;
 };
 
+/// What --emit-trace writes of its launch beside the events ('otherData'). Other tools write none of it.
+struct TracedLaunch {
+  std::optional<std::string> program, machine, runner;
+  std::optional<std::uint64_t> bytes, scheduledFor; ///< of the message
+};
+
 struct MeasuredTrace {
   std::vector<std::string> names; ///< "PUT" of NPKit, "put" of ours
   /// (rank, block) -> operations by their start.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<MeasuredOp>> blocks;
   bool npkit = false;       ///< names are NPKit's
   std::uint64_t others = 0; ///< events of no operation: proxies, connections, what never ends
+  TracedLaunch launch;
 };
 
 /// What is wrong with a trace.

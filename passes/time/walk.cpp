@@ -8,8 +8,8 @@
 namespace mscclc::passes::time {
 
 namespace {
-/// Among operations that threads do each by itself; the others have no operands.
-bool isPortPut(const ir::Op &op) {
+/// Among operations that threads do each by itself: a port puts data or packets. The others have no operands.
+bool putsByPort(const ir::Op &op) {
   return op.numDsts != 0;
 }
 } // namespace
@@ -268,7 +268,7 @@ void Walk::actAlone(Block &block, const ir::Op &op) {
   for (std::uint32_t i = 0; i < op.numIds; ++i) {
     Act next{.self = {number, i}, .issue = block.issue, .stores = block.stores.at, .put = {}};
     // As of here: the block may be past its pipeline when the thread or the proxy comes to it.
-    if (isPortPut(op))
+    if (putsByPort(op))
       next.put = costs_.put(rankOf(block), code(block), op, i, header(block), block.cursor.iteration(), bytes_);
     Thread &thread = block.threads[i];
     if (thread.waits || thread.later) {
@@ -294,7 +294,7 @@ void Walk::act(const Act &act) {
   part.start = part.end = from.at;
   part.before = from.by;
   const ir::Op &op = code(block).ops[span.op];
-  if (isPortPut(op))
+  if (putsByPort(op))
     push(act, op, from.at);
   else
     synchronise(act, op, from.at);

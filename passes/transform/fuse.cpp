@@ -3,9 +3,11 @@
 #include "passes/analysis/thread_order.h"
 #include "passes/op_list.h"
 #include "passes/transform/elide_sync.h"
+#include "passes/transform/late_packets.h"
 #include "passes/transform/merged_op.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace mscclc::passes {
@@ -20,7 +22,16 @@ using ir::OpKind;
 class Fuser {
 public:
   explicit Fuser(ir::Program &program)
-      : program_(program), elision_(propertiesOf(program) & DataSyncLowered), current_(program) {}
+      : program_(program), elision_(propertiesOf(program) & DataSyncLowered), current_(program) {
+    const auto reducesPackets = [](const ir::Rank &rank) {
+      return std::ranges::any_of(rank.blocks, [](const ir::ThreadBlock &block) {
+        return std::ranges::any_of(block.ops, [](const Op &op) { return op.kind == OpKind::ReducePacket; });
+      });
+    };
+    const bool isApart = program.latePacketsApart || program.schedule == ir::Schedule::Auto;
+    if (isApart && std::ranges::any_of(program.ranks, reducesPackets))
+      latePackets_.emplace(program);
+  }
 
   void run(std::uint32_t rank, ir::ThreadBlock &block) {
     if (!mayChange(block))
@@ -117,7 +128,8 @@ private:
     start(begin);
     for (std::uint32_t i = nextOp(*in_, begin); i < end; i = nextOp(*in_, i)) {
       Op &next = in_->ops[i];
-      if (const FusionRule *rule = apart_[i] ? nullptr : current_.ruleFor(next)) {
+      const bool keepApart = apart_[i] || (!isLate_ && readsLate(next));
+      if (const FusionRule *rule = keepApart ? nullptr : current_.ruleFor(next)) {
         into_[i] = {leader_, static_cast<std::uint32_t>(current_.ids().size())};
         movesThreads_ |= next.numIds != 0;
         current_.merge(*rule, next);
@@ -150,6 +162,12 @@ private:
     emit();
   }
 
+  /// A word's sum takes its operands in turn. Where the last come late, the first had better be summed until then: such
+  /// sums stay apart, in programs that ask for it or whose order is the compiler's.
+  bool readsLate(const Op &op) const {
+    return latePackets_ && op.kind == OpKind::ReducePacket && latePackets_->isReadBy(rank_, *in_, op);
+  }
+
   DataSync syncOf(const Op &op, std::size_t body) const {
     return op.kind == OpKind::Pipeline ? bodies_[body].sync : SyncElision::syncOf(op);
   }
@@ -157,6 +175,7 @@ private:
   void start(std::uint32_t index) {
     current_.start(in_->ops[index]);
     leader_ = index;
+    isLate_ = readsLate(in_->ops[index]);
     if (current_.op().kind == OpKind::Pipeline)
       body_ = nextBody_++;
   }
@@ -191,6 +210,8 @@ private:
   bool movesThreads_ = false;    // some operation that names ids was merged
   MergedOp current_;
   std::uint32_t leader_ = 0; // operation of in_ with which the current one began
+  bool isLate_ = false;      // that one reads late packets
+  std::optional<LatePackets> latePackets_;
   std::vector<Body> bodies_; // of the block's pipelines, in order
   std::size_t nextBody_ = 0, body_ = 0;
   bool changed_ = false;

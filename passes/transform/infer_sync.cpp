@@ -1,6 +1,7 @@
 #include "passes/transform/infer_sync.h"
 
 #include "passes/analysis/access_record.h"
+#include "passes/analysis/remote_accesses.h"
 #include "passes/op_list.h"
 
 #include <array>
@@ -28,9 +29,11 @@ private:
   /// does not: a ppkt through a port.
   struct Accesses {
     AccessRecord plain, packets;
+    RemoteAccesses remote; ///< of programs of statements alone
     void clear() {
       plain.clear();
       packets.clear();
+      remote.clear();
     }
   };
 
@@ -43,7 +46,7 @@ private:
       if (ir::isBlockSync(op.kind)) {
         seen.clear();
       } else {
-        if (conflicts(i, next, seen)) {
+        if (conflicts(i, next, seen) || conflictsAway(i, next, header, seen)) {
           nops_.push_back({i, header, op.loc});
           seen.clear();
         }
@@ -56,6 +59,10 @@ private:
           else if (piece.access == ir::Access::Write)
             seen.packets.add(piece.access, range);
         });
+        forEachAway(i, next, header,
+                    [&](const ir::MemoryPiece &piece, const ir::MemoryRange &range, const ThreadShares &shares) {
+                      seen.remote.add(piece.rank, piece.access, range, shares);
+                    });
       }
       i = next;
     }
@@ -69,6 +76,36 @@ private:
               (unawaited && seen.packets.conflicts(piece.access, range));
     });
     return found;
+  }
+
+  /// The same in the memory of other ranks. A program of thread blocks says itself where they meet between two puts.
+  bool conflictsAway(std::uint32_t begin, std::uint32_t end, std::uint32_t header, const Accesses &seen) const {
+    bool found = false;
+    forEachAway(begin, end, header,
+                [&](const ir::MemoryPiece &piece, const ir::MemoryRange &range, const ThreadShares &shares) {
+                  found = found || seen.remote.conflicts(piece.rank, piece.access, range, shares);
+                });
+    return found;
+  }
+
+  template <typename Visit>
+  void forEachAway(std::uint32_t begin, std::uint32_t end, std::uint32_t header, Visit visit) const {
+    if (program_.schedule != ir::Schedule::Auto)
+      return;
+    const ir::Op &first = block_->ops[begin];
+    const std::uint32_t loop = first.kind == ir::OpKind::Pipeline ? begin : header;
+    const std::uint64_t step = loop == noPipeline ? 0 : block_->ops[loop].imm;
+    const bool byWords = program_.bufferAlignment % ir::wordBytes == 0 && step % ir::wordBytes == 0;
+    for (std::uint32_t i = begin; i < end; ++i) {
+      const ir::Op &op = block_->ops[i];
+      ir::forEachMemory(program_, rank_, *block_, op, [&](const ir::MemoryPiece &piece) {
+        if (piece.rank == rank_ || piece.isPacket())
+          return;
+        const ir::ElementUnit unit = byWords ? ir::elementUnitOf(op) : ir::ElementUnit::Other;
+        visit(piece, ir::memoryOf(program_, piece),
+              ThreadShares{piece.reach == ir::Reach::SwitchChannel, unit, op.groupIndex, op.groupSize, loop});
+      });
+    }
   }
 
   template <typename Visit> void forEachAccess(std::uint32_t begin, std::uint32_t end, Visit visit) const {

@@ -75,40 +75,9 @@ void Geometry::chooseSize(const ProgramIndex &index, std::uint32_t wantedIterati
     unitGcd_ = 0;
     for (const Rate &r : rates_)
       unitGcd_ = std::gcd(unitGcd_, r.unit);
-    // Scratch slots of a chunk, where the largest message makes iterations share them.
-    std::uint64_t slots = 0;
-    const ir::Program &program = index.program;
-    if (program.reuseResources)
-      for (const ir::Rank &rank : program.ranks) {
-        const std::uint64_t bytes = reusedScratchChunkBytes(program, rank);
-        const std::uint64_t chunks = std::max<std::uint64_t>(1, ir::chunksOfScale(rank));
-        if (bytes == 0 || program.maxMessageSize / chunks <= bytes)
-          continue;
-        for (const Rate &r : rates_) {
-          if (!r.scratch)
-            continue;
-          if (bytes % r.unit != 0) {
-            fault_ = {GeometryFault::UnevenWrap, r.place, bytes};
-            return;
-          }
-          slots = std::max(slots, bytes / unitGcd_);
-        }
-      }
-    std::uint64_t step = 1, least = 1;
-    for (const Rate &r : rates_) {
-      const std::uint64_t unit = r.unit / unitGcd_;
-      const std::uint64_t part = unit / std::gcd(unit, std::uint64_t{std::max(1u, r.numChunks)});
-      const std::uint64_t wanted = wantedIterations + (wantedIterations == 3 && r.scratch ? slots / unit : 0);
-      const bool small = part <= mostChunkBytes && static_cast<double>(wanted * r.narrow) * static_cast<double>(unit) <
-                                                       static_cast<double>(std::uint64_t{1} << 62);
-      step = small ? std::lcm(step, part) : mostChunkBytes + 1;
-      least = std::max(least, small ? (wanted * unit * r.narrow + r.wide - 1) / r.wide : 0);
-      if (std::max(step, least) > mostChunkBytes || groupLcm_ > maxUnitsPerChunk) {
-        fault_ = {GeometryFault::TooFine, r.place, maxUnitsPerChunk + 1};
-        return;
-      }
-    }
-    chunkBytes_ = (least + step - 1) / step * step;
+    const std::uint64_t slots = countSlots(index.program);
+    if (fault_ || !chooseChunk(wantedIterations, slots))
+      return;
     for (const Rate &r : rates_) {
       const std::uint64_t unit = r.unit / unitGcd_;
       units = std::lcm(units, chunkBytes_ / std::gcd(chunkBytes_, unit));
@@ -117,24 +86,8 @@ void Geometry::chooseSize(const ProgramIndex &index, std::uint32_t wantedIterati
     }
     if (units <= maxUnitsPerChunk) {
       wrapUnits_ = units * slots / chunkBytes_;
-      std::uint64_t most = 0, total = 0;
-      ir::OpRef longest;
-      for (const Rate &r : rates_)
-        if (const std::uint64_t n = iterations(r.unit, r.numChunks); n >= most) {
-          most = n;
-          longest = r.place;
-        }
-      for (const ir::Rank &rank : program.ranks)
-        for (const ir::ThreadBlock &block : rank.blocks)
-          for (const ir::Op &op : block.ops)
-            if (op.kind == ir::OpKind::Pipeline && total <= maxUnrolledOps)
-              total += std::max(1u, op.bodySize) * std::min(iterations(op.imm, op.count), maxUnrolledOps + 1);
-      if (total > maxUnrolledOps) {
-        fault_ = {slots != 0 && wantedIterations == 3 ? GeometryFault::TooManySlots : GeometryFault::TooManyIterations,
-                  longest, most};
+      if (!countIterations(index.program, slots != 0 && wantedIterations == 3))
         return;
-      }
-      mostIterations_ = static_cast<std::uint32_t>(most);
     }
   }
   if (units > maxUnitsPerChunk) {
@@ -142,6 +95,73 @@ void Geometry::chooseSize(const ProgramIndex &index, std::uint32_t wantedIterati
     return;
   }
   unitsPerChunk_ = static_cast<std::uint32_t>(units);
+}
+
+/// Scratch slots of a chunk, where the largest message makes iterations share them; else 0. A fault where slices of a
+/// pipeline do not divide them.
+std::uint64_t Geometry::countSlots(const ir::Program &program) {
+  std::uint64_t slots = 0;
+  if (!program.reuseResources)
+    return slots;
+  for (const ir::Rank &rank : program.ranks) {
+    const std::uint64_t bytes = reusedScratchChunkBytes(program, rank);
+    const std::uint64_t chunks = std::max<std::uint64_t>(1, ir::chunksOfScale(rank));
+    if (bytes == 0 || program.maxMessageSize / chunks <= bytes)
+      continue;
+    for (const Rate &r : rates_) {
+      if (!r.scratch)
+        continue;
+      if (bytes % r.unit != 0) {
+        fault_ = {GeometryFault::UnevenWrap, r.place, bytes};
+        return slots;
+      }
+      slots = std::max(slots, bytes / unitGcd_);
+    }
+  }
+  return slots;
+}
+
+/// Sets the bytes of a chunk, so that every operand of a pipeline sees the iterations wanted. False, and a fault, where
+/// that takes too many.
+bool Geometry::chooseChunk(std::uint32_t wantedIterations, std::uint64_t slots) {
+  std::uint64_t step = 1, least = 1;
+  for (const Rate &r : rates_) {
+    const std::uint64_t unit = r.unit / unitGcd_;
+    const std::uint64_t part = unit / std::gcd(unit, std::uint64_t{std::max(1u, r.numChunks)});
+    const std::uint64_t wanted = wantedIterations + (wantedIterations == 3 && r.scratch ? slots / unit : 0);
+    const bool small = part <= mostChunkBytes && static_cast<double>(wanted * r.narrow) * static_cast<double>(unit) <
+                                                     static_cast<double>(std::uint64_t{1} << 62);
+    step = small ? std::lcm(step, part) : mostChunkBytes + 1;
+    least = std::max(least, small ? (wanted * unit * r.narrow + r.wide - 1) / r.wide : 0);
+    if (std::max(step, least) > mostChunkBytes || groupLcm_ > maxUnitsPerChunk) {
+      fault_ = {GeometryFault::TooFine, r.place, maxUnitsPerChunk + 1};
+      return false;
+    }
+  }
+  chunkBytes_ = (least + step - 1) / step * step;
+  return true;
+}
+
+/// Sets the most iterations of a pipeline. False, and a fault, where all of them together are too many to unroll.
+bool Geometry::countIterations(const ir::Program &program, bool ofSlots) {
+  std::uint64_t most = 0, total = 0;
+  ir::OpRef longest;
+  for (const Rate &r : rates_)
+    if (const std::uint64_t n = iterations(r.unit, r.numChunks); n >= most) {
+      most = n;
+      longest = r.place;
+    }
+  for (const ir::Rank &rank : program.ranks)
+    for (const ir::ThreadBlock &block : rank.blocks)
+      for (const ir::Op &op : block.ops)
+        if (op.kind == ir::OpKind::Pipeline && total <= maxUnrolledOps)
+          total += std::max(1u, op.bodySize) * std::min(iterations(op.imm, op.count), maxUnrolledOps + 1);
+  if (total > maxUnrolledOps) {
+    fault_ = {ofSlots ? GeometryFault::TooManySlots : GeometryFault::TooManyIterations, longest, most};
+    return false;
+  }
+  mostIterations_ = static_cast<std::uint32_t>(most);
+  return true;
 }
 
 std::uint64_t Geometry::iterations(std::uint64_t unit, std::uint32_t numChunks) const {

@@ -70,6 +70,9 @@ private:
   Geometry() = default;
   void scanOps(const ProgramIndex &index);
   void chooseSize(const ProgramIndex &index, std::uint32_t least);
+  std::uint64_t countSlots(const ir::Program &program);
+  bool chooseChunk(std::uint32_t wantedIterations, std::uint64_t slots);
+  bool countIterations(const ir::Program &program, bool ofSlots);
   std::uint64_t iterations(std::uint64_t unit, std::uint32_t numChunks) const;
 
   struct Rate {

@@ -58,6 +58,8 @@ private:
   std::string wrapWords(const Conflict &conflict) const;
   ir::OpRef place(const Epoch &record, std::uint32_t op) const;
   std::string waitWords(const Waiting &waiting) const;
+  void wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &cell, const Values::Verdict &verdict,
+                   const std::optional<std::pair<ir::ReduceOp, ir::ReduceOp>> &ops);
 
   const ProgramIndex &index_;
   const Geometry &geometry_;

@@ -47,6 +47,34 @@ std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
   return outputs - stated;
 }
 
+/// Reports what an output chunk ends as. `ops`: its reduce operation and that of other chunks, where they differ.
+void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &cell, const Values::Verdict &verdict,
+                           const std::optional<std::pair<ir::ReduceOp, ir::ReduceOp>> &ops) {
+  using V = Values::Verdict;
+  const ir::DiagInfo &info = ops                            ? diag::result_ops_differ
+                             : verdict.kind == V::Unwritten ? diag::result_unwritten
+                             : verdict.kind == V::Missing   ? diag::result_missing
+                             : verdict.kind == V::Twice     ? diag::result_twice
+                             : verdict.kind == V::MixedOps  ? diag::result_mixed_ops
+                                                            : diag::result_foreign;
+  const std::uint32_t writer = cell.write.exists() && !cell.write.isUser() ? machine_->opOf(cell.write) : none;
+  auto *f = writer != none ? findings_.add(info, place(cell.write, writer)) : findings_.addOnRank(info, rank);
+  if (!f)
+    return;
+  if (writer == none)
+    f->where.loc = index_.program.collective.loc; // no operation is at fault
+  const std::string where = "output[" + std::to_string(chunk) + "] of rank " + std::to_string(rank);
+  f->args = {where, verdict.which.chunk, verdict.which.rank};
+  if (verdict.kind == V::Unwritten)
+    f->args = {where, writer != none ? ", or from what was never written" : ""};
+  if (ops)
+    f->args = {where, ir::toString(ops->first), ir::toString(ops->second)};
+  if (writer != none)
+    f->notes.push_back({&diag::last_written,
+                        f->where,
+                        {index_.rankOf(order_.blockOf(cell.write)), index_.idOf(order_.blockOf(cell.write))}});
+}
+
 std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk) {
   const ir::Program &program = index_.program;
   const ir::WantedOutputs wanted(program);
@@ -101,26 +129,7 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
           right.insert(lastRight = pair);
           continue;
         }
-        const ir::DiagInfo &info = opsDiffer                      ? diag::result_ops_differ
-                                   : verdict.kind == V::Unwritten ? diag::result_unwritten
-                                   : verdict.kind == V::Missing   ? diag::result_missing
-                                   : verdict.kind == V::Twice     ? diag::result_twice
-                                   : verdict.kind == V::MixedOps  ? diag::result_mixed_ops
-                                                                  : diag::result_foreign;
-        const std::uint32_t writer = cell.write.exists() && !cell.write.isUser() ? machine_->opOf(cell.write) : none;
-        auto *f = writer != none ? findings_.add(info, place(cell.write, writer)) : findings_.addOnRank(info, r);
-        if (!f)
-          break;
-        const std::string where = "output[" + std::to_string(chunk) + "] of rank " + std::to_string(r);
-        f->args = {where, verdict.which.chunk, verdict.which.rank};
-        if (verdict.kind == V::Unwritten)
-          f->args = {where, writer != none ? ", or from what was never written" : ""};
-        if (opsDiffer)
-          f->args = {where, ir::toString(op), ir::toString(firstOp)};
-        if (writer != none)
-          f->notes.push_back({&diag::last_written,
-                              f->where,
-                              {index_.rankOf(order_.blockOf(cell.write)), index_.idOf(order_.blockOf(cell.write))}});
+        wrongResult(r, chunk, cell, verdict, opsDiffer ? std::optional(std::pair(op, firstOp)) : std::nullopt);
         break;
       }
     }

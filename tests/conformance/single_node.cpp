@@ -96,7 +96,9 @@ MSCCLC_ALGORITHM void allgather_pkt(int ranks = 8) {
     }
 }
 
-MSCCLC_ALGORITHM void allgather_nvls_zero_copy(int ranks = 8, int instances = 8, int threads = 256) {
+/// `relaxed`: the last signals are, which is how the DSL has it, and not proven.
+MSCCLC_ALGORITHM void allgather_nvls_zero_copy(int ranks = 8, int instances = 8, int threads = 256,
+                                               bool relaxed = true) {
   CollectiveProgram program("single_node__allgather_nvls_zero_copy", AllGather(ranks, 1, true),
                             {.instances = instances, .threadsPerBlock = threads});
   SwitchChannel nvls(upTo(ranks), BufferType::Output);
@@ -105,8 +107,8 @@ MSCCLC_ALGORITHM void allgather_nvls_zero_copy(int ranks = 8, int instances = 8,
     peers.each([&](int, MemoryChannel &c) { c.signal(tb(0), {.relaxed = true}); });
     peers.each([&](int, MemoryChannel &c) { c.wait(tb(0), {.sync = Sync::After, .relaxed = true}); });
     nvls.atRank(rank).broadcast(Rank(rank).output()[rank], rank, 1, tb(0));
-    peers.each([&](int, MemoryChannel &c) { c.signal(tb(0), {.sync = Sync::Before, .relaxed = true}); });
-    peers.each([&](int, MemoryChannel &c) { c.wait(tb(0), {.relaxed = true}); });
+    peers.each([&](int, MemoryChannel &c) { c.signal(tb(0), {.sync = Sync::Before, .relaxed = relaxed}); });
+    peers.each([&](int, MemoryChannel &c) { c.wait(tb(0), {.relaxed = relaxed}); });
   }
 }
 
@@ -170,7 +172,8 @@ MSCCLC_ALGORITHM void allreduce_naivy(int ranks = 8) {
   }
 }
 
-MSCCLC_ALGORITHM void allreduce_nvls_zero_copy(int ranks = 8) {
+/// `relaxed`: as above.
+MSCCLC_ALGORITHM void allreduce_nvls_zero_copy(int ranks = 8, bool relaxed = true) {
   CollectiveProgram program("single_node__allreduce_nvls_zero_copy", AllReduce(ranks, 1, true), {.instances = 8});
   SwitchChannel nvls(upTo(ranks), BufferType::Input);
   for (int rank = 0; rank < ranks; ++rank) {
@@ -179,8 +182,8 @@ MSCCLC_ALGORITHM void allreduce_nvls_zero_copy(int ranks = 8) {
     peers.each([&](int, MemoryChannel &c) { c.wait(tb(0), {.sync = Sync::After, .relaxed = true}); });
     nvls.atRank(rank).reduce(rank, 1, Rank(rank).input()[rank], tb(0));
     nvls.atRank(rank).broadcast(Rank(rank).input()[rank], rank, 1, tb(0));
-    peers.each([&](int, MemoryChannel &c) { c.signal(tb(0), {.sync = Sync::Before, .relaxed = true}); });
-    peers.each([&](int, MemoryChannel &c) { c.wait(tb(0), {.relaxed = true}); });
+    peers.each([&](int, MemoryChannel &c) { c.signal(tb(0), {.sync = Sync::Before, .relaxed = relaxed}); });
+    peers.each([&](int, MemoryChannel &c) { c.wait(tb(0), {.relaxed = relaxed}); });
   }
 }
 

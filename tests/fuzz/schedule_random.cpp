@@ -1,14 +1,18 @@
 // Random movement programs, scheduled, proven and run: schedule_random COUNT [FIRST_SEED] [SCHEDULES]
 //
-// Each means what it promises, as the generator has run it statement by statement. So the passes must schedule it, with
-// whatever they were told to choose, the proof must accept what they made, and a run of that must be right. Sharing
-// scratch must cost no operation. Prints what does not hold with its seed, the smallest program in full, and counts;
-// exit 1 if anything did not.
+// Each means what it promises, as the generator has run it statement by statement. So its meaning must be accepted, the
+// passes must schedule it, with whatever they were told to choose, the proof must accept what they made, which must end
+// as the statements mean, and a run of that must be right. Some are scheduled for an executor whose blocks have few
+// channels, and some pruned. Sharing scratch must cost no operation, as far as nothing is fused. Prints what does not
+// hold with its seed, the smallest program in full, and counts; exit 1 if anything did not.
 #include "random_movement.h"
 
+#include "ir/collectives.h"
+#include "ir/internal_error.h"
 #include "ir/structure.h"
 #include "ir/text.h"
 #include "passes/pass_manager.h"
+#include "passes/schedule/same_values.h"
 #include "passes/simulate/simulate.h"
 #include "passes/verify/verify.h"
 
@@ -30,10 +34,19 @@ public:
       return;
     ++programs_;
     statements_ += given.movement.statements.size();
-    for (const char *rest :
-         {"lower-data-sync,infer-sync,replicate-instances",
-          "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits,replicate-instances"})
-      if (!schedule(given, seed, rest))
+    ir::DiagnosticEngine diags;
+    const std::optional<passes::schedule::Meaning> meaning = passes::schedule::meaningOf(given, diags);
+    if (!meaning) {
+      fault(given, given, seed, "its meaning is refused", diags.render(false));
+      return;
+    }
+    limits_ = passes::executorLimits.front();
+    limits_.channelsPerBlock = limits_.remotesPerBlock = static_cast<std::uint32_t>(2 + seed / 5 % 4);
+    target_.executor = seed % 5 == 0 ? &limits_ : nullptr;
+    const std::string most = "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits,";
+    for (const std::string &rest : {std::string("lower-data-sync,infer-sync,replicate-instances"),
+                                    most + (seed % 4 == 0 ? "prune-sync," : "") + "replicate-instances"})
+      if (!schedule(given, *meaning, seed, rest))
         return;
   }
   bool tell() const {
@@ -51,7 +64,8 @@ private:
     std::string text;
   };
 
-  bool schedule(const ir::Program &given, std::uint64_t seed, const char *rest) {
+  bool schedule(const ir::Program &given, const passes::schedule::Meaning &meaning, std::uint64_t seed,
+                const std::string &rest) {
     ir::Program program = given, apart = given;
     ir::DiagnosticEngine diags;
     if (!run(given, seed, std::string("place,cut,order,share-scratch,synchronise,") + rest, program, diags) ||
@@ -59,15 +73,23 @@ private:
       return false;
     operations_ += program.numOps();
     saved_ += chunksOf(apart) - chunksOf(program);
-    if (program.numOps() > apart.numOps() || chunksOf(program) > chunksOf(apart))
+    // What fuses depends on what stands side by side, which is a little different.
+    const bool fused = rest.starts_with("fuse");
+    if ((!fused && program.numOps() > apart.numOps()) || chunksOf(program) > chunksOf(apart))
       return fault(given, program, seed, "shared scratch costs something", "");
-    if (!passes::verify(program, diags).proven)
-      return fault(given, program, seed, "scheduled and refused", diags.render(false));
+    passes::VerifyOptions proof;
+    proof.atEnd = [&](const passes::proof::FinalBuffers &end) { passes::schedule::checkSameResult(meaning, end); };
+    try {
+      if (!passes::verify(program, diags, proof).proven)
+        return fault(given, program, seed, "scheduled and refused", diags.render(false));
+    } catch (const ir::InternalError &error) {
+      return fault(given, program, seed, "ends otherwise than it means", error.what());
+    }
     passes::SimulateOptions run;
     run.type = passes::DataType::I32;
     run.schedules = schedules_;
     run.seed = seed;
-    run.sizes = {std::uint64_t{48} * program.ranks[0].inputChunks};
+    run.sizes = {std::uint64_t{48} * ir::chunksOfMessage(program, program.ranks[0])};
     if (!passes::simulate(program, diags, run).ok)
       return fault(given, program, seed, "proven, but runs wrong", diags.render(false));
     return true;
@@ -77,6 +99,7 @@ private:
            ir::DiagnosticEngine &diags) {
     passes::PassManagerOptions options;
     options.verifyEach = true;
+    options.target = target_;
     passes::PassManager manager(std::move(options), passes::propertiesOf(program));
     if (const std::string wrong = manager.add(list); !wrong.empty())
       return fault(given, program, seed, "pipeline", wrong);
@@ -108,6 +131,8 @@ private:
   }
 
   std::uint32_t schedules_;
+  passes::ExecutorLimits limits_{};
+  passes::Target target_; ///< of the program at hand
   std::uint64_t programs_ = 0, statements_ = 0, operations_ = 0, saved_ = 0, faults_ = 0;
   std::map<std::string, Fault> smallest_;
 };

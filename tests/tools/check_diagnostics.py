@@ -1,47 +1,101 @@
 #!/usr/bin/env python3
 """Checks that every diagnostic has a test that names its text.
 
-A diagnostic counts as tested when a long run of fixed words in its format, or its name, stands in a file under tests/.
-Prints those that are not; exit 1 if there is one.
+usage: check_diagnostics.py [ROOT]
+
+A diagnostic counts as tested when something that a test compares with has most of the fixed words of its format, in their
+order, or its name. That is an expectation of verify_diagnostics.py, a line of FileCheck, what is looked for by grep, or a
+string of a test in C++, Python or CMake. Comments and inputs do not count. Formats without fixed words are those of texts
+that are made elsewhere. Prints those that are not tested; exit 1 if there is one.
 """
 import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOMS = ("backend-cuda", "backend-json", "compiler", "frontend", "ir", "passes")
 TEXT = r'((?:"(?:[^"\\]|\\.)*"\s*)+)\)'
-DIAG = re.compile(r'\bDIAG\(\s*(\w+)\s*,\s*(\w+)\s*,\s*' + TEXT, re.S)
+DIAG = re.compile(r"\bDIAG\(\s*(\w+)\s*,\s*(\w+)\s*,\s*" + TEXT, re.S)
 ALLOWABLE = re.compile(r'\bALLOWABLE\(\s*(\w+)\s*,\s*"([\w-]+)"\s*,\s*"(?:[^"\\]|\\.)*"\s*,\s*' + TEXT, re.S)
-STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+RAW_STRING = re.compile(r'R"(\w*)\((.*?)\)\1"', re.S)
+COMMENT_OR_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.S)
+PYTHON_COMMENT = re.compile(r'^\s*(?:#.*$|""".*?""")', re.M | re.S)
+PYTHON_STRING = re.compile(r'"""(.*?)"""|"((?:[^"\\\n]|\\.)*)"|\'((?:[^\'\\\n]|\\.)*)\'', re.S)
+EXPECTATION = re.compile(r'[\w-]+-(?:error|warning|remark|note)(?:-re)?(?:@(?:"[^"]*"|\S+))?[ ]*(?:\d+\+?)?[ ]*\{\{(.*)\}\}')
+CHECK = re.compile(r"^[\s/#*;!<-]*(?!RUN:|REQUIRES:|UNSUPPORTED:)[A-Z][A-Z0-9_-]*?(?<!-NOT)(?<!-EMPTY):(.*)$", re.M)
+GREP = re.compile(r"\bgrep (?:-\w+ )*(?:\"([^\"]*)\"|'([^']*)')")
+
+MOST_BYTES = 1 << 20
+LEAST_WORDS, MOST_WORDS = 20, 40  # bytes of fixed words by which a diagnostic is known
 
 
-def fixed_pieces(text):
-    """The pieces of the format between its arguments that are long enough to know it by; at least the longest."""
-    pieces = [p.strip(" '\"") for p in re.split(r"\{\d\}", text)]
-    longest = max(len(p) for p in pieces)
-    return [p for p in pieces if len(p) >= min(24, longest)]
+def compared(path, text):
+    """What the test in the file compares with."""
+    if "lit" in path.parts:
+        return EXPECTATION.findall(text) + CHECK.findall(text) + ["".join(words) for words in GREP.findall(text)]
+    if path.suffix in (".cpp", ".h"):
+        raw = [body for _, body in RAW_STRING.findall(text)]
+        text = COMMENT_OR_STRING.sub(lambda match: match.group(1) or " ", RAW_STRING.sub('""', text))
+        return raw + STRING.findall(re.sub(r'"\s*\n\s*"', "", text))
+    if path.suffix == ".py":
+        return ["".join(kinds) for kinds in PYTHON_STRING.findall(PYTHON_COMMENT.sub("", text))]
+    if path.name == "CMakeLists.txt" or path.suffix == ".cmake":
+        return STRING.findall(re.sub(r"^\s*#.*$", "", text, flags=re.M))
+    return []
+
+
+def plain(text):
+    """The text as it is read: without escapes, each gap one blank."""
+    return re.sub(r"\s+", " ", text.replace("\\n", " ").replace("\\", "")).strip()
+
+
+def texts_of_tests(root):
+    found = set()
+    for path in sorted((root / "tests").rglob("*")):
+        if path.is_file() and not {"tools", "bench"} & set(path.parts) and path.stat().st_size < MOST_BYTES:
+            text = path.read_text(encoding="utf-8", errors="replace")
+            found.update(map(plain, compared(path.relative_to(root), text)))
+    return sorted(found)
+
+
+def words_in(text, pieces):
+    """Bytes of these pieces, one after the other, that the text has; it may end within one."""
+    at = found = 0
+    for piece in pieces:
+        place = text.find(piece, at)
+        if place < 0:
+            return found + max((n for n in range(4, len(piece)) if text.endswith(piece[:n])), default=0)
+        at = place + len(piece)
+        found += len(piece)
+    return found
+
+
+def is_tested(name, format_text, tests):
+    pieces = [piece for piece in map(plain, re.split(r"\{\d\}", format_text)) if piece]
+    words = sum(map(len, pieces))
+    needed = min(words, max(LEAST_WORDS, min(MOST_WORDS, max(map(len, pieces), default=0) * 2 // 3)))
+    by_name = re.compile(rf"(?<![\w-]){name}(?![\w-])")
+    for text in tests:
+        if name in text and by_name.search(text):
+            return True
+        for first, piece in enumerate(pieces):  # a test may leave out how the text begins
+            if piece[:8] in text and words_in(text, pieces[first:]) >= needed:
+                return True
+    return needed == 0
 
 
 def main():
-    tests = []
-    for path in sorted((ROOT / "tests").rglob("*")):
-        if path.is_file() and path.suffix in (".cpp", ".h", ".ir", ".json", ".test", ".xml", ".py", ".sh", ".cmake"):
-            if path.stat().st_size < 1 << 20 and "tools" not in path.parts:
-                tests.append(path.read_text(encoding="utf-8", errors="replace"))
-    corpus = re.sub(r'"\s*\n\s*"', "", "\n".join(tests)).replace('\\"', '"')
-    corpus = re.sub(r"\s+", " ", corpus)
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
+    tests = texts_of_tests(root)
     total = untested = 0
-    rooms = ("backend-cuda", "backend-json", "compiler", "frontend", "ir", "passes")
-    for definition in sorted(path for room in rooms for path in (ROOT / room).rglob("*.def")):
+    for definition in sorted(path for room in ROOMS for path in (root / room).rglob("*.def")):
         table = definition.read_text(encoding="utf-8")
         for name, severity, literal in DIAG.findall(table) + ALLOWABLE.findall(table):
             text = "".join(STRING.findall(literal)).replace('\\"', '"')
             total += 1
-            pieces = [re.sub(r"\s+", " ", p) for p in fixed_pieces(text)]
-            # A test may quote the text in two parts; the first two thirds of a piece are enough.
-            known = any(p[: max(12, len(p) * 2 // 3)] in corpus for p in pieces)
-            if not known and not re.search(rf"\b{name}\b", corpus):
-                print(f"{definition.relative_to(ROOT)}: {name} ({severity}) has no test: {text}")
+            if not is_tested(name, text, tests):
+                print(f"{definition.relative_to(root)}: {name} ({severity}) has no test: {text}")
                 untested += 1
     print(f"{total} diagnostics, {untested} without a test")
     return 1 if untested or not total else 0

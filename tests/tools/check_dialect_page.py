@@ -9,7 +9,8 @@ write (behind the colon), the row says the same. A row of what ends a run begins
 differs from case to case.
 
 The lists of headers, functions, attributes and built-in functions are made from frontend/clang/dialect_rules.def and
-frontend/eval/allowed_symbols.def: --update writes them anew.
+frontend/eval/allowed_symbols.def, that of collectives from ir/collectives.def and the classes of the language:
+--update writes them anew.
 
 Prints what differs; exit 1 if something does.
 """
@@ -21,6 +22,8 @@ PAGE = "frontend/dsl/README.md"
 SECTION = re.compile(r"^// ---- (.*?) ----$", re.M)
 DIAGNOSTIC = re.compile(r'^DIAG\((\w+), (\w+), "((?:[^"\\]|\\.)*)"\)$', re.M)
 ROW = re.compile(r"^\|(.*)\| `(\w+)` \|$", re.M)
+COLLECTIVES = "ir/collectives.def"
+CLASSES = "frontend/dsl/include/mscclc/program.hpp"
 LIST = re.compile(r"(<!-- list: (\w+) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -87,8 +90,41 @@ def allowed(text):
     return [(title, names) for title, names in groups if names]
 
 
+def collective_row(macro, fields, classes):
+    """The row of a collective: constructor, what it does, chunks of each rank, in place, whether Python has it."""
+    sized = macro == "SIZED_COLLECTIVE"
+    name = fields[0] + "Collective" * sized
+    doc, body = re.search(rf"((?:^///[^\n]*\n)+)class {name} : public Collective {{(.*?)^}};", classes, re.M | re.S).groups()
+    words = re.sub(r"\s*\n?///\s*", " ", doc).strip()
+    parameters = re.search(rf"{name}\((.*?), Place at", body, re.S)[1].split(",")
+    arguments = [re.search(r"(\w+)(?: = \w+)?$", parameter.strip())[1] for parameter in parameters]
+    assert ("root" in arguments) == (macro == "ROOTED_COLLECTIVE"), name
+    assert sized == ("inputChunks" in arguments), name
+    size = {"Share": "`chunkFactor`", "Whole": "`ranks × chunkFactor`"}
+    sizes = ["`inputChunks`", "`outputChunks`"] if sized else [size[field] for field in fields[2:4]]
+    if "inplace" not in arguments:
+        place = "—"
+    elif sized or fields[4] == "OneBuffer":
+        place = "input and output are one buffer"
+    else:
+        smaller, larger = ("input", "output") if fields[2] == "Share" else ("output", "input")
+        place = f"the {smaller} of rank r is the r-th share of its {larger}"
+    python = "yes" if "Python: " in words else "no"
+    meaning = re.split(r"[:.]", words)[0]
+    return (
+        f"| `{name}({', '.join(arguments)})` | {meaning[0].lower() + meaning[1:]} | {sizes[0]} | {sizes[1]} | {place} | "
+        f"{python} |"
+    )
+
+
 def made_list(kind, root):
     """The lines of a list of the page."""
+    if kind == "COLLECTIVE":
+        classes = (root / CLASSES).read_text(encoding="utf-8")
+        table = re.sub(r"^#.*(\\\n.*)*|//.*", "", (root / COLLECTIVES).read_text(encoding="utf-8"), flags=re.M)
+        rows = re.findall(r"^(\w*COLLECTIVE)\((.*?)\)$", table, re.M | re.S)
+        lines = ["| collective | what it does | input | output | in place | in Python |", "|---|---|---|---|---|---|"]
+        return lines + [collective_row(macro, [f.strip() for f in fields.split(",")], classes) for macro, fields in rows]
     if kind == "ALLOW":
         text = (root / "frontend/eval/allowed_symbols.def").read_text(encoding="utf-8")
         lines = ["| of | functions |", "|---|---|"]
@@ -116,7 +152,7 @@ def main():
         return match.group(1) + "\n".join(made_list(match.group(2), root)) + "\n" + match.group(3)
 
     kinds = [kind for _, kind, _ in LIST.findall(page)]
-    if sorted(kinds) != ["ALLOW", "ATTRIBUTE", "BUILTIN", "HEADER", "LIBRARY"]:
+    if sorted(kinds) != ["ALLOW", "ATTRIBUTE", "BUILTIN", "COLLECTIVE", "HEADER", "LIBRARY"]:
         problems.append(f"the page has the lists {', '.join(kinds)}")
     renewed = LIST.sub(renew, page)
     if renewed != page and "--update" in sys.argv:

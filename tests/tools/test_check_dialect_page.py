@@ -11,13 +11,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHECK = pathlib.Path(__file__).with_name("check_dialect_page.py")
 PAGE, DIAGNOSTICS = "frontend/dsl/README.md", "frontend/diagnostics.def"
 RULES, ALLOWED = "frontend/clang/dialect_rules.def", "frontend/eval/allowed_symbols.def"
+COLLECTIVES, CLASSES = "ir/collectives.def", "frontend/dsl/include/mscclc/program.hpp"
 
 
 class CheckDialectPage(unittest.TestCase):
     def check(self, file, old, new, *options):
         """Exit code and output of the check where `old` in `file` became `new`; and the page afterwards."""
         with tempfile.TemporaryDirectory() as folder:
-            for name in (PAGE, DIAGNOSTICS, RULES, ALLOWED):
+            for name in (PAGE, DIAGNOSTICS, RULES, ALLOWED, COLLECTIVES, CLASSES):
                 to = pathlib.Path(folder, name)
                 to.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, to)
@@ -61,6 +62,11 @@ class CheckDialectPage(unittest.TestCase):
         self.refuses(ALLOWED, "ALLOW(memcmp)", "ALLOW(memcmp)\nALLOW(memmem)", "a list is old")
         self.refuses(PAGE, "`alias`, ", "", "a list has what is gone")
         self.refuses(PAGE, "<!-- list: ATTRIBUTE -->", "", "the page has the lists")
+
+    def test_collectives(self):
+        self.refuses(COLLECTIVES, 'COLLECTIVE(SendRecv, "sendrecv", Share', 'COLLECTIVE(SendRecv, "sendrecv", Whole', "a list is old")
+        self.refuses(CLASSES, "/// Every rank gets the input of the root:", "/// All get the input of the root:", "a list is old")
+        self.refuses(PAGE, "| `AllGather(ranks, chunkFactor,", "| `AllGather(ranks,", "a list has what is gone")
 
     def test_update(self):
         code, _, page = self.check(RULES, 'ATTRIBUTE("naked"', 'ATTRIBUTE("bare"', "--update")

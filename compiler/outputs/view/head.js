@@ -5,7 +5,8 @@ function writeHead(launch) {
   document.title = `${about.program} · ${about.machine}`;
   document.getElementById("program").textContent = about.program;
   document.getElementById("about").textContent = `${about.collective}${about.inPlace ? " in place" : ""} · ${
-      plural(launch.ranks.length, "rank")} · ${shownBytes(about.bytes)} · ${about.machine} · run by ${about.runBy}`;
+      plural(launch.ranks.length, "rank")} · ${shownBytes(about.bytes)} · ${about.machine} · run by ${about.runBy}${
+      about.scheduledFor ? ` · scheduled for ${shownBytes(about.scheduledFor)}` : ""}`;
   document.getElementById("total").textContent = shownTime(about.total) + (about.extrapolated ? " (extrapolated)" : "");
   document.getElementById("bound").textContent =
       `bounds: links ${shownTime(about.linkBound)}, latency ${shownTime(about.latencyBound)}`;

@@ -5,6 +5,7 @@
 // RUN: sh -c 'mscclc %s --algorithm f -P N=3; echo code=$?' 2>&1 | FileCheck %s --check-prefixes=NO-PARAMETER,TWO
 // RUN: sh -c 'mscclc %s --algorithm f -P n=abc; echo code=$?' 2>&1 | FileCheck %s --check-prefixes=VALUE,TWO
 // RUN: sh -c 'mscclc %s --algorithm f -P n=abc -DWRONG; echo code=$?' 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: sh -c 'mscclc %s --algorithm h -DWRONG; echo code=$?' 2>&1 | FileCheck %s --check-prefixes=UNREAD,ONE --implicit-check-not="no algorithm"
 // RUN: sh -c 'mscclc %s --algorithm f -P n=9; echo code=$?' 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: sh -c 'mscclc %s --algorithm f --diff %t.none; echo code=$?' 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: sh -c 'mscclc %t.none; echo code=$?' 2>&1 | FileCheck %s --check-prefix=ONE
@@ -18,6 +19,7 @@ MSCCLC_ALGORITHM void f(int n = 1) {
 MSCCLC_ALGORITHM void g() {}
 #ifdef WRONG
 int wrong = "text";
+MSCCLC_ALGORITHM void h(std::no_such_type n = 1) {} // UNREAD: exit-codes.cpp:[[#@LINE]]:30: error:
 #endif
 // ALGORITHMS: error: there are several algorithms: choose one with --algorithm (f, g)
 // NO-ALGORITHM: error: there is no algorithm 'foo': there is f, g

@@ -1,7 +1,7 @@
 // Parameters of every type, and values that are none. The last ones lie behind what registers hold.
 // RUN: mscclc %s | FileCheck %s --check-prefix=DEFAULTS
 // RUN: mscclc %s -P i=010 -P u=0x10 -P c=255 -P b=0 -P d=2.5 -P mode=Mode::Slow -P plain=Two -P name="ü b" | FileCheck %s --check-prefix=SET
-// RUN: mscclc %s -P i=1 -P i=4 -P name=a=b | FileCheck %s --check-prefix=LAST
+// RUN: mscclc %s -P i=4 -P name=a=b | FileCheck %s --check-prefix=LAST
 // RUN: mscclc --list %s | FileCheck %s --check-prefix=LIST
 // RUN: not mscclc %s -P i=2147483648 2>&1 | FileCheck %s --check-prefix=RANGE
 // RUN: not mscclc %s -P u=-1 2>&1 | FileCheck %s --check-prefix=SIGN

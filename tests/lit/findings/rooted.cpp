@@ -1,4 +1,4 @@
-// Of each collective with a root a right algorithm, and a wrong twin that the proof refuses and the CPU executor sees.
+// Of each collective with a root a right algorithm, and a wrong twin that the proof refuses and the simulator sees.
 // RUN: mscclc %s --algorithm broadcast --verify | FileCheck %s --check-prefix=BROADCAST
 // RUN: not mscclc %s --algorithm broadcast -P wrong=true --verify 2>&1 | FileCheck %s --check-prefix=NO-BROADCAST
 // RUN: mscclc %s --algorithm reduce --verify | FileCheck %s --check-prefix=REDUCE

@@ -13,13 +13,11 @@ MSCCLC_ALGORITHM void f(int ranks = 4) {
   copy({b, wide}, a); // expected-error@:3 {{sizes differ: destination of 3 chunks, source of 1 chunk}}
   reduce(a, {b, wide}); // expected-error@:3 {{sizes differ: other chunk of 3 chunks, source of 1 chunk}}
   reduce(a, Chunk(), {b}); // expected-error@:3 {{the source of 'reduce' was never sliced from a buffer}}
-  copy(List<Chunk>(), a); // expected-error@:3 {{'copy' needs at least one destination}}
-  reduce(a, {}); // expected-error@:3 {{'reduce' needs at least one other chunk}}
   copy(a, b, {.op = ReduceOp::Max}); // expected-error@:3 {{'copy' combines nothing: leave .op out, or write reduce(into, others)}}
   copy(a, b, {.by = ranks}); // expected-error@:3 {{rank 4 in '.by' is out of range: the program's ranks are 0 to 3}}
   copy(a, b, {.by = 2}); // expected-error@:3 {{rank 2 in '.by' holds no chunk of this 'copy': a rank that holds a source or a destination executes it}}
   copy(a, b, {.on = tb(-1)}); // expected-error@:3 {{thread block -1 is out of range: thread blocks are 0 to 4095}}
-  copy(a, b, {.on = tb(8)}); // expected-error@:3 {{thread block 8 is out of range: thread blocks are 0 to 7}}
+  copy(a, b, {.on = tb(8)}); // expected-error@:3 {{thread block 8 is out of range: with .blocks = 8 thread blocks are 0 to 7}}
   copy(c, b, {.via = Via::Memory}); // expected-error@:3 {{'.via = Via::Memory' between rank 2 and rank 1, which are of different nodes: write Via::Port, or leave it out}}
   copy({a, c}, b, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' between rank 0 and rank 2, which are of different nodes}}
   reduce(a, b, {a, b}, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' for a sum of 3: a switch combines in any order, so write .reassociate = true in the program's options}}

@@ -47,3 +47,22 @@ TEST_CASE("what operations do follows from their effect") {
   CHECK(flushes(OpKind::PutWithSignalAndFlush));
   CHECK_FALSE(flushes(OpKind::PutWithSignal));
 }
+
+TEST_CASE("which reductions a switch may take") {
+  for (const ReduceOp op : {ReduceOp::Sum, ReduceOp::Prod}) {
+    CHECK(mayReduceInSwitch(op, 2, false)); // a step commutes
+    CHECK_FALSE(mayReduceInSwitch(op, 3, false));
+    CHECK(mayReduceInSwitch(op, 3, true));
+  }
+  CHECK(mayReduceInSwitch(ReduceOp::Max, 3, false));
+  CHECK(isDoneInSwitch(ReduceOp::Sum));
+  CHECK_FALSE(isDoneInSwitch(ReduceOp::Prod));
+}
+
+TEST_CASE("blocks without operations are not busy") {
+  Rank rank;
+  rank.blocks.resize(3);
+  CHECK(rank.busyBlocks() == 0);
+  rank.blocks[1].append({});
+  CHECK(rank.busyBlocks() == 1);
+}

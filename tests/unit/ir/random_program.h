@@ -77,6 +77,7 @@ private:
     p_.replication = static_cast<Replication>(below(2));
     p_.reuseResources = chance(2);
     p_.doubleScratch = chance(2);
+    p_.latePacketsApart = p_.doubleScratch && p_.fuse;
     p_.threadsPerBlock = chance(2) ? 1024 : below(1024) + 1;
     p_.bufferAlignment = chance(2) ? 16 : 1u << below(32);
     p_.minMessageSize = chance(2) ? 0 : below(4096);
@@ -202,12 +203,13 @@ private:
       if (chance(2))
         move.via = static_cast<Via>(below(3));
       if (chance(2))
-        move.by = below(numRanks);
-      if (chance(2))
         move.block = below(9);
       if (chance(2))
         move.packets = chance(2);
-      movement.append(move, places(reduces ? below(3) + 2 : 1), places(below(3) + 1));
+      const auto srcs = places(reduces ? below(3) + 2 : 1);
+      if (chance(2))
+        move.by = srcs[below(static_cast<std::uint32_t>(srcs.size()))].rank;
+      movement.append(move, srcs, places(below(3) + 1));
     }
   }
 

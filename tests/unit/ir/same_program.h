@@ -57,10 +57,10 @@ inline bool sameProgram(const ir::Program &a, const ir::Program &b) {
          std::ranges::equal(a.collective.expectations, b.collective.expectations, sameExpectation) &&
          a.protocol == b.protocol && a.fuse == b.fuse && a.autoSync == b.autoSync && a.instances == b.instances &&
          a.replication == b.replication && a.reuseResources == b.reuseResources && a.doubleScratch == b.doubleScratch &&
-         a.threadsPerBlock == b.threadsPerBlock && a.bufferAlignment == b.bufferAlignment &&
-         a.minMessageSize == b.minMessageSize && a.maxMessageSize == b.maxMessageSize && a.schedule == b.schedule &&
-         sameMovement(a.movement, b.movement) && std::ranges::equal(a.ranks, b.ranks, sameRank) &&
-         sameSources(a.sources, b.sources);
+         a.latePacketsApart == b.latePacketsApart && a.threadsPerBlock == b.threadsPerBlock &&
+         a.bufferAlignment == b.bufferAlignment && a.minMessageSize == b.minMessageSize &&
+         a.maxMessageSize == b.maxMessageSize && a.schedule == b.schedule && sameMovement(a.movement, b.movement) &&
+         std::ranges::equal(a.ranks, b.ranks, sameRank) && sameSources(a.sources, b.sources);
 }
 
 } // namespace mscclc::test

@@ -379,6 +379,8 @@ TEST_CASE("statements: places, counts and fields") {
         "11 field_not_allowed: copy takes no reduce operation\n");
   CHECK(move("copy 1.output[0:1] <- 0.input[0:1] by 2") ==
         "11 move_by: copy: rank 2 cannot execute it: there are 2 ranks\n");
+  CHECK(move("copy 0.output[0:1] <- 0.input[0:1] by 1") ==
+        "11 move_by_apart: copy: rank 1 cannot execute it: it holds none of its chunks\n");
   CHECK(move("copy 1.output[0:1] <- 0.input[0:1] block 65536") ==
         "11 move_block: copy: there is no thread block 65536: a rank has at most 65536\n");
   CHECK(move("copy 1.output[0:1], 2.output[0:1] <- 3.input[0:1]") ==

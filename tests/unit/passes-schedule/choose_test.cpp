@@ -3,12 +3,15 @@
 
 #include "passes/schedule/choose.h"
 
+#include <algorithm>
 #include <string>
 
 namespace mscclc::passes::schedule {
 namespace {
 
-const std::string shared = "place,cut,order,share-scratch,synchronise,fuse,lower-data-sync,infer-sync";
+const std::string placing = "place", dealing = "cut",
+                  scheduling = "order,share-scratch,synchronise,fuse,lower-data-sync,infer-sync",
+                  fitting = "replicate-instances";
 
 /// All ranks give to all; with `sums`, an all-reduce by shares.
 ir::Program allPairs(std::uint32_t ranks, bool sums) {
@@ -31,16 +34,18 @@ ir::Program allPairs(std::uint32_t ranks, bool sums) {
 }
 
 /// Of `program`, with the beginning of the passes shared or each candidate on its own.
-Choice chosen(ir::Program program, std::uint64_t bytes, bool sharing) {
+Choice chosen(ir::Program &program, std::uint64_t bytes, bool sharing) {
   const time::Machine machine = time::findMachine("h100x8");
   const Target target = *findTarget("none");
-  const std::string passes = shared + ",replicate-instances";
-  return choose(program, {.machine = machine,
-                          .runner = time::Runner::Kernel,
-                          .messageBytes = bytes,
-                          .target = target,
-                          .passes = passes,
-                          .shared = sharing ? shared : std::string_view()});
+  const std::string all = placing + "," + dealing + "," + scheduling + "," + fitting;
+  Goal goal{machine, time::Runner::Kernel, bytes, target, "", "", "", all};
+  if (sharing) {
+    goal.placing = placing;
+    goal.dealing = dealing;
+    goal.scheduling = scheduling;
+    goal.rest = fitting;
+  }
+  return choose(program, goal);
 }
 
 } // namespace
@@ -53,8 +58,13 @@ TEST_CASE("candidates that share passes come out as they do alone") {
         ir::Program program = allPairs(8, sums);
         program.movement.mostBlocks = mostBlocks;
         program.movement.reassociate = sums;
-        const Choice together = chosen(program, bytes, true), alone = chosen(program, bytes, false);
+        ir::Program scheduled = program;
+        const Choice together = chosen(scheduled, bytes, true), alone = chosen(program, bytes, false);
         CHECK(together.open == alone.open);
+        CHECK(together.done.size() == 8); // the program has been through the passes that candidates share
+        CHECK(scheduled.movement.statements.empty());
+        CHECK(alone.done.empty());
+        CHECK_FALSE(program.movement.statements.empty());
         CHECK(together.candidates > together.refused);
         REQUIRE(together.tried.size() == alone.tried.size());
         for (std::size_t i = 0; i < alone.tried.size(); ++i) {
@@ -68,6 +78,36 @@ TEST_CASE("candidates that share passes come out as they do alone") {
           CHECK(one.threadBlocks == other.threadBlocks);
         }
       }
+}
+
+TEST_CASE("a candidate that a GPU cannot hold is refused, however many blocks the program allows") {
+  ir::Program program = allPairs(8, false);
+  program.movement.chooseInstances = program.movement.chooseProtocol = false;
+  program.movement.mostBlocks = 1000;
+  program.instances = 64;
+  std::uint32_t most = 0;
+  for (const Candidate &one : chosen(program, std::uint64_t{1} << 30, true).tried) {
+    INFO(one.open.blocks << " blocks");
+    CHECK(one.refused == (one.open.blocks * one.open.instances > 264)); // two on each of 132 multiprocessors
+    most = std::max(most, one.open.blocks);
+  }
+  CHECK(most == 7);
+}
+
+TEST_CASE("where a statement asks for packets, packets are tried for a long message, and pipelines are not") {
+  const auto tried = [](bool asks, auto &&matches) {
+    ir::Program program = allPairs(4, true);
+    if (asks)
+      program.movement.statements.back().packets = true;
+    const Choice choice = chosen(program, std::uint64_t{256} << 20, true);
+    return std::ranges::any_of(choice.tried, [&](const Candidate &one) { return matches(one.open); });
+  };
+  const auto isPipeline = [](const Open &open) { return open.step != 0; };
+  const auto isPackets = [](const Open &open) { return open.protocol == ir::Protocol::LL; };
+  CHECK(tried(false, isPipeline));
+  CHECK_FALSE(tried(true, isPipeline));
+  CHECK_FALSE(tried(false, isPackets));
+  CHECK(tried(true, isPackets));
 }
 
 } // namespace mscclc::passes::schedule

@@ -48,7 +48,8 @@ TEST_CASE("in place, output that is input need not be written") {
   CHECK(ask(s).text == "");
   s.program.collective.inplace = false;
   CHECK(ask(s).text == "statement 0: error: output[0] of rank 0 is read, but no statement before this one writes it\n"
-                       "program 'by hand': error: no statement writes output[0] of rank 0, nor 1 more output chunk\n"
+                       "program 'by hand': error: no statement writes output[0] of rank 0, output[1] of rank 1: this "
+                       "allgather of 2 ranks with chunk factor 1 has 2 output chunks on each\n"
                        "2 errors generated.\n");
 }
 
@@ -167,14 +168,18 @@ TEST_CASE("the promise of the collective") {
   }
   SECTION("nothing is written") {
     s.program.movement = {};
-    CHECK(ask(s).text == "program 'by hand': error: no statement writes output[0] of rank 0, nor 8 more output chunks\n"
-                         "1 error generated.\n");
+    CHECK(ask(s).text ==
+          "program 'by hand': error: no statement writes output[0:3] of ranks 0 to 2: this allreduce of 3 "
+          "ranks with chunk factor 1 has 3 output chunks on each\n"
+          "1 error generated.\n");
   }
   SECTION("in place, where nothing is written an input lies") {
     s.program.movement = {};
     s.program.collective.inplace = true;
-    CHECK(ask(s).text == "program 'by hand': error: no statement writes output[0] of rank 0, nor 8 more output chunks\n"
-                         "1 error generated.\n");
+    CHECK(ask(s).text ==
+          "program 'by hand': error: no statement writes output[0:3] of ranks 0 to 2: this allreduce of 3 "
+          "ranks with chunk factor 1 has 3 output chunks on each\n"
+          "1 error generated.\n");
   }
 }
 
@@ -206,6 +211,15 @@ TEST_CASE("the search ends after many errors") {
   for (int i = 0; i < 1000; ++i)
     s.copy({out(0, 0)}, scratch(1, 0)).copy({scratch(1, 0), scratch(1, 0)}, in(0, 0));
   CHECK(ask(s).errors == 100);
+}
+
+TEST_CASE("warnings end after many") {
+  Statements s(CollectiveKind::Test, 2, 1, 1);
+  for (int i = 0; i < 1000; ++i)
+    s.copy({in(0, 0)}, in(1, 0));
+  const Asked asked = ask(s);
+  CHECK(asked.meaning);
+  CHECK(asked.warnings == 100);
 }
 
 TEST_CASE("too much to follow") {

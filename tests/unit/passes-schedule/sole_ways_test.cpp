@@ -2,9 +2,9 @@
 #include "../passes-verify/plan.h"
 #include "catch.h"
 
-#include "passes/schedule/needed_sync.h"
-#include "passes/schedule/sole_ways.h"
-#include "passes/schedule/sync_sizes.h"
+#include "passes/prune/needed_sync.h"
+#include "passes/prune/sole_ways.h"
+#include "passes/prune/sync_sizes.h"
 
 using namespace mscclc;
 using namespace mscclc::passes::prune;

@@ -1,5 +1,6 @@
 // Machine files: those that are built in, and what is said of broken ones.
 #include "catch.h"
+#include "ir/program.h"
 #include "passes/time/machine.h"
 
 #include <nlohmann/json.hpp>
@@ -76,9 +77,9 @@ TEST_CASE("a machine is a name or a file, and a number of nodes") {
   const Machine two = findMachine("h100x8*2");
   CHECK(two.name == "h100x8*2");
   CHECK(two.nodes == 2);
-  CHECK(two.ranks() == 16);
-  CHECK(two.nodeOf(7) == 0);
-  CHECK(two.nodeOf(8) == 1);
+  CHECK(two.gpus() == 16);
+  CHECK(findMachine("h100x8", 3).name == "h100x8*3");
+  CHECK(findMachine("h100x8*2", 3).nodes == 2);
   CHECK(findMachine((machines / "a100x8.json").string() + "*3").name == "a100x8*3");
   CHECK(findMachine("mi300x8").mesh);
   for (const std::string star : {"*", "*0", "*x", "*2x", "*-1", "*65537", "*99999999999999999999"})
@@ -86,6 +87,24 @@ TEST_CASE("a machine is a name or a file, and a number of nodes") {
   CHECK(faultOf("h1") ==
         "'h1' is neither a machine (a100x8, b200x8, gb200x72, h100x8, h200x8, mi300x8) nor a file that "
         "can be read");
+}
+
+TEST_CASE("ranks fill node after node, but each node that a program names is one of the machine") {
+  mscclc::ir::Program program;
+  program.ranks.resize(12);
+  const Machine machine = findMachine("h100x8*4");
+  const RankNodes filled(program, machine);
+  CHECK(filled.nodes() == 2);
+  CHECK(namedNodes(program) == 1);
+  CHECK(filled.areTogether(0, 7));
+  CHECK_FALSE(filled.areTogether(7, 8));
+  program.movement.ranksPerNode = 4;
+  const RankNodes named(program, machine);
+  CHECK(named.nodes() == 3);
+  CHECK(namedNodes(program) == 3);
+  CHECK(named.areTogether(0, 3));
+  CHECK_FALSE(named.areTogether(3, 4));
+  CHECK(named.indexInNode(6) == 2);
 }
 
 TEST_CASE("what is wrong with a machine file is told by its key") {

@@ -109,7 +109,13 @@ TEST_CASE("a port's put, signal and flush") {
   Machine nodes = roundMachine();
   nodes.gpusPerNode = 1;
   nodes.nodes = 2;
-  CHECK(std::abs(totalOf(program, 65536, nodes) - (1000 + 300 + 2000 + 65536 / 10.0 + 5000 + 1100)) < close);
+  const double farther = 1000 + 300 + 2000 + 65536 / 10.0 + 5000 + 1100;
+  CHECK(std::abs(totalOf(program, 65536, nodes) - farther) < close);
+  // Nodes of one rank lie on nodes of four GPUs.
+  ir::Program apart = program;
+  apart.movement.ranksPerNode = 1;
+  nodes.gpusPerNode = 4;
+  CHECK(std::abs(totalOf(apart, 65536, nodes) - farther) < close);
 }
 
 TEST_CASE("a port's put in a pipeline is of a step, however late the proxy comes to it") {

@@ -1,4 +1,4 @@
-// Every row of the table of collectives, through the proof and the CPU executor: a program that does what the row says
+// Every row of the table of collectives, through the proof and the simulator: a program that does what the row says
 // is right in both, and one that leaves any output out is wrong in both.
 #include "prove.h"
 

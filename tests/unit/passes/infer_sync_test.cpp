@@ -106,6 +106,44 @@ TEST_CASE("packet accesses are not recorded") {
   CHECK(synced(ops) == ops);
 }
 
+TEST_CASE("in a program of statements, memory of other ranks counts where threads do not do the same of it") {
+  const std::string options = "collective test\nschedule auto\n";
+  const std::string put = "put memory remote1[0:2] <- input[0:2]\n",
+                    multicast = "gstore switch [0] switch0[0:2] <- input[2:4]\n",
+                    gather = "glre switch [0] scratch[0:2] <- switch0[0:2]\n",
+                    get = "get memory [0] input[4:6] <- remote1[0:2]\n";
+  CHECK(synced(put + multicast, options) == put + "|" + multicast);
+  CHECK(synced(multicast + put, options) == multicast + "|" + put);
+  CHECK(synced(put + gather, options) == put + "|" + gather);
+  CHECK(synced(gather + put, options) == gather + "|" + put);
+  CHECK(synced(get + multicast, options) == get + "|" + multicast);
+  CHECK(synced(put + "nop\n" + multicast, options) == put + "|" + multicast);
+  // A part of what was put lies with other threads than it did.
+  const std::string part = "put memory remote1[1:2] <- input[6:7]\n";
+  CHECK(synced(put + part, options) == put + "|" + part);
+  CHECK(synced(part + put, options) == part + "|" + put);
+  CHECK(synced(get + part, options) == get + "|" + part);
+  // What was put before a nop does not count again, what was put since does.
+  CHECK(synced(put + multicast + put, options) == put + "|" + multicast + "|" + put);
+
+  for (const std::string &ops :
+       {put + put, put + get, get + put, get + gather, gather + get,
+        put + "gstore switch [0] switch0[2:4] <- input[2:4]\n", put + "gstore switch [1] switch1[0:2] <- input[2:4]\n"})
+    CHECK(synced(ops, options) == ops);
+  // A program of thread blocks says it itself.
+  CHECK(synced(put + multicast) == put + multicast);
+}
+
+TEST_CASE("a pipeline's body and what stands around it share memory of other ranks out apart") {
+  const std::string options = "collective test\nschedule auto\n", put = "put memory remote1[0:1] <- input[0:1]\n",
+                    multicast = "gstore switch [0] switch0[0:1] <- input[1:2]\n";
+  const auto loop = [](const std::string &body) { return "pipeline unit_size 64 num_chunks 1 {\n" + body + "}\n"; };
+  CHECK(synced(loop(put + multicast), options) == loop(put + "|" + multicast));
+  CHECK(synced(put + loop(put), options) == put + "|" + loop(put));
+  CHECK(synced(loop(put) + put, options) == loop(put) + "|" + put);
+  CHECK(synced(loop(put + put), options) == loop(put + put));
+}
+
 TEST_CASE("in place, input and output are one memory") {
   const char *ops = "copy output[0:1] <- scratch[0:1]\nput memory remote0[0:1] <- input[0:1]\n";
   CHECK(synced(ops) == ops);

@@ -42,7 +42,8 @@ struct AnyFlag {
 struct MoveOptions {
   /// Through what it reaches other ranks.
   Via via = Via::Auto;
-  /// The rank that executes it: one that holds a source or a destination.
+  /// The rank that executes it: one that holds a source or a destination. A copy that goes through a port or in packets
+  /// is executed by the rank that has its source.
   detail::AnyInteger by = automatic;
   /// The thread block that executes it: tb(i).
   detail::AnyBlock on = automatic;
@@ -56,12 +57,13 @@ struct MoveOptions {
 
 /// Stores `src` at `dst`. A chunk that is copied onto itself moves nothing.
 void copy(const Chunk &dst, const Chunk &src, const MoveOptions &options = {}, Place at = Place::here());
-/// Stores `src` at each of `dsts`, one or more chunks: one value to many places.
+/// Stores `src` at each of `dsts`: one value to many places. Without any it does nothing.
 void copy(ChunkList dsts, const Chunk &src, const MoveOptions &options = {}, Place at = Place::here());
-/// Reduces `into` and `others`, one or more chunks, into `into`. The order of the operands is `into` first, then the
-/// others as listed.
+/// Reduces `into` and `others` into `into`. The order of the operands is `into` first, then the others as listed.
+/// Without others it does nothing.
 void reduce(const Chunk &into, ChunkList others, const MoveOptions &options = {}, Place at = Place::here());
-/// Reduces `first` and `others` in this order, and stores the result at `into`, whose old value is lost.
+/// Reduces `first` and `others` in this order, and stores the result at `into`, whose old value is lost. Without
+/// others it is a copy.
 void reduce(const Chunk &into, const Chunk &first, ChunkList others, const MoveOptions &options = {},
             Place at = Place::here());
 

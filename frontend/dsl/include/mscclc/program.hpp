@@ -112,6 +112,7 @@ public:
 class CollectiveProgram {
 public:
   /// `name` is the plan's name. The number of ranks is the collective's.
+  [[nodiscard("a program ends with its scope, so one without a name ends at once: give it a name")]]
   CollectiveProgram(detail::Text name, const Collective &collective, const ProgramOptions &options = {},
                     Place at = Place::here());
   ~CollectiveProgram();

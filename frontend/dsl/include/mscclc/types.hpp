@@ -93,7 +93,8 @@ struct ProgramOptions {
   bool doubleScratch = false;
   /// Unit in which a message is cut into chunks, in bytes, a power of two. Python: buffer_alignment.
   detail::Integer bufferAlignment = 16;
-  /// Smallest message that the program is for, in bytes. Python: min_message_size.
+  /// Smallest message that the program is for, in bytes of a rank's input, or of an AllGather's output. Python:
+  /// min_message_size.
   detail::Integer minMessageSize = 0;
   /// Largest message that the program is for, in bytes; the default is no limit. Python: max_message_size.
   detail::Integer maxMessageSize = ~std::uint64_t{0};
@@ -108,6 +109,9 @@ struct ProgramOptions {
   /// Sums may be taken in any order, in a program of Schedule::Auto, and what the switch of a node can do may go
   /// through it. Otherwise each sum is the chain that its statements say, first operand to last.
   bool reassociate = false;
+  /// Fusion keeps a sum of packets whose sender has to wait for something first apart from a sum of others, which is
+  /// done until they come. In a program of Schedule::Auto it always does.
+  bool latePacketsApart = false;
 };
 
 /// Options of MemoryChannel::signal and wait: `{.sync = Sync::After, .relaxed = true}`.

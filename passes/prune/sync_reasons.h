@@ -16,11 +16,11 @@
 #include <string_view>
 #include <vector>
 
-namespace mscclc::passes::schedule {
+namespace mscclc::passes::prune {
 
 enum class Reason : std::uint8_t {
 #define REASON(kind, key, text) kind,
-#include "passes/schedule/sync_reasons.def"
+#include "passes/prune/sync_reasons.def"
 };
 std::string_view keyOf(Reason reason);  ///< "read-too-early"
 std::string_view textOf(Reason reason); ///< with {0} to {4}; see sync_reasons.def
@@ -61,4 +61,4 @@ struct SyncReason {
 /// Requires: thread blocks, lowered data sync. Takes about as long as prune-sync does.
 std::optional<std::vector<SyncReason>> reasonsOfSync(const ir::Program &program, const ir::AllowedNames &allowed);
 
-} // namespace mscclc::passes::schedule
+} // namespace mscclc::passes::prune

@@ -1,11 +1,12 @@
-#include "passes/schedule/prune_sync.h"
+#include "passes/prune/prune_sync.h"
 
 #include "ir/collectives.h"
 #include "ir/op_semantics.h"
-#include "passes/schedule/drop_pieces.h"
-#include "passes/schedule/needed_sync.h"
-#include "passes/schedule/sole_ways.h"
-#include "passes/schedule/sync_sizes.h"
+#include "passes/pass_manager.h"
+#include "passes/prune/drop_pieces.h"
+#include "passes/prune/needed_sync.h"
+#include "passes/prune/sole_ways.h"
+#include "passes/prune/sync_sizes.h"
 #include "passes/verify/verify.h"
 #include "passes/verify/verify_diagnostics.h"
 
@@ -31,6 +32,25 @@ ir::AllowedNames allowedBy(const ir::DiagnosticEngine &diags) {
 #undef ALLOWABLE
 #undef DIAG
   return names;
+}
+
+/// True if instances of `program` depend on each other. At another message size a chunk of scratch lies where one of
+/// another instance was; and what a port has put last is over when its next put is, which holds of one channel alone,
+/// and instances have channels of their own.
+bool instancesMeet(const ir::Program &program) {
+  return program.instances > 1 &&
+         std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; }) &&
+         std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return !rank.portPeers.empty(); });
+}
+
+/// Two of the program's instances, as more do the same to each other; one, if they share chunks and are refused later.
+ir::Program twoInstances(const ir::Program &program) {
+  ir::Program two = program;
+  two.instances = 2;
+  PassManager manager({}, propertiesOf(two));
+  manager.add("replicate-instances");
+  ir::DiagnosticEngine silent;
+  return manager.run(two, silent).ok ? two : program;
 }
 
 class Pruning {
@@ -136,7 +156,9 @@ private:
     ++proofs_;
     ir::DiagnosticEngine findings;
     findings.allow(allowed_);
-    return verify(program, findings, {.schedules = false});
+    const VerifyOptions options{.schedules = false};
+    return instancesMeet(program) ? verify(twoInstances(program), findings, options)
+                                  : verify(program, findings, options);
   }
 
   /// No program with less sync than one that is not proven is.

@@ -1,4 +1,4 @@
-#include "passes/schedule/sync_pieces.h"
+#include "passes/prune/sync_pieces.h"
 
 #include "ir/op_semantics.h"
 

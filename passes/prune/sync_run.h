@@ -3,7 +3,7 @@
 
 #include "ir/cursor.h"
 #include "ir/op_memory.h"
-#include "passes/schedule/sync_record.h"
+#include "passes/prune/sync_record.h"
 #include "passes/verify/elements.h"
 
 #include <set>
@@ -51,11 +51,12 @@ private:
   bool takeAll(std::uint32_t b, const ir::Op &op);
   void takeTurn(std::uint32_t b, std::uint32_t queue);
   void receive(std::uint32_t b, Receipt receipt);
+  std::uint32_t &heardBy(std::uint32_t b, std::uint32_t thread);
   void flushAll(std::uint32_t b, const ir::Op &op);
   void wake(std::vector<std::uint32_t> &waiters);
   void keepShared();
 
-  // run_data.cpp: data
+  // sync_run_data.cpp: data
   bool data(std::uint32_t b, const ir::Op &op);
   bool packetsArrived(std::uint32_t b, const ir::Op &op);
   void addOperand(std::uint32_t b, const ir::Op &op, std::uint32_t operand);
@@ -101,8 +102,9 @@ private:
   std::unordered_map<std::uint32_t, std::uint32_t> lastWait_; ///< [queue]: the launch's last wait on it, an access
   std::unordered_map<CellId, std::vector<std::uint32_t>> packetWaiters_;
   std::vector<std::uint32_t> ready_;
-  std::vector<std::uint32_t> numMet_;    ///< [rank]
-  std::vector<std::uint32_t> lastPlain_; ///< [block]: the first access of its phase that others may be like
+  std::vector<std::uint32_t> numMet_;             ///< [rank]
+  std::vector<std::uint32_t> lastPlain_;          ///< [block]: the first access of its phase that others may be like
+  std::vector<std::vector<std::uint32_t>> heard_; ///< [block][thread]: after the last receipt that it waited for
   struct End {
     std::uint32_t before = none, after = none; ///< accesses in the last phase of the first launch, and after it
   };

@@ -1,18 +1,19 @@
 // Which sync of a recorded program its pairs of accesses need.
 #pragma once
 
-#include "passes/schedule/sync_search.h"
+#include "passes/prune/sync_search.h"
 
+#include <deque>
 #include <functional>
+#include <optional>
 
 namespace mscclc::passes::prune {
 
 /// Drops orbit after orbit as long as all pairs stay in order. Each pair keeps the pieces by which it is in order, so
 /// only those that go by a dropped one are asked again.
 ///
-/// Lemma. Of n uses of scratch and m writes that no end of a launch parts, one trial costs m walks, not n * m. For a
-/// walk goes back from one write past all the uses (sync_search.h), and what is asked is put together by its second
-/// access before it is asked.
+/// Lemma. One trial costs at most one walk over the run for each block whose accesses come second (sync_search.h),
+/// however many pairs there are. For pairs are asked block after block, and those of a block in the order of time.
 class NeededSync {
 public:
   /// Of all sizes of a program. Pairs that are not in order with `dropped` as it is count no more. `everyRank`: else,
@@ -52,25 +53,27 @@ private:
     std::vector<std::pair<Need, std::vector<Piece>>> added;
   };
 
+  const Access &firstOf(const Need &need) const { return records_[need.record].accesses[need.pair.first]; }
+  const Access &secondOf(const Need &need) const { return records_[need.record].accesses[need.pair.second]; }
   std::vector<Need> allNeeds() const;
   void keepOneOfAlike(std::vector<Need> &needs) const;
-  void add(const Need &need, std::vector<Need> &instead);
-  void addAll(std::vector<Need> needs);
+  void sortByTimeBetween(std::vector<Need> &needs) const;
+  void add(std::vector<Need> needs);
   void use(std::uint32_t need, const std::vector<Piece> &pieces);
-  bool check(std::span<const std::uint32_t> needs, bool excuse, Trial &trial);
+  bool check(std::uint32_t number, bool excuse, Trial &trial);
   bool checkInstead(Trial &trial);
   void appendInstead(const Need &need, std::vector<Need> &needs) const;
-  static std::vector<std::span<const Need>> bySecond(std::vector<Need> &needs);
-  std::vector<SyncSearch::Answer> order(std::span<const Need> needs);
+  static void dropDoubles(std::vector<Need> &needs);
+  std::vector<std::uint32_t> orderToAsk(std::span<const Need> needs) const;
+  std::optional<std::vector<Piece>> ask(const Need &need);
   void set(std::span<const std::vector<Piece> *const> orbits, bool dropped);
 
   const std::vector<SyncRecord> &records_;
   const SyncOrbits &orbits_;
-  std::vector<bool> dropped_; ///< [piece]
-  std::vector<SyncSearch> searches_;
+  std::vector<bool> dropped_;       ///< [piece]
+  std::deque<SyncSearch> searches_; ///< [record]
   std::vector<Need> needs_;
   std::vector<std::vector<std::uint32_t>> usedBy_; ///< [orbit]: needs, some that use it no more
-  std::vector<Piece> pieces_;
 };
 
 } // namespace mscclc::passes::prune

@@ -1,4 +1,4 @@
-#include "passes/schedule/sync_sizes.h"
+#include "passes/prune/sync_sizes.h"
 
 #include "passes/verify/memory.h"
 #include "passes/verify/sizes.h"

@@ -1,4 +1,4 @@
-#include "passes/schedule/sole_ways.h"
+#include "passes/prune/sole_ways.h"
 
 #include <algorithm>
 #include <queue>

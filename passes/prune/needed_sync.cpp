@@ -1,8 +1,8 @@
-#include "passes/schedule/needed_sync.h"
+#include "passes/prune/needed_sync.h"
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -11,20 +11,15 @@ namespace mscclc::passes::prune {
 NeededSync::NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
                        bool everyRank)
     : records_(records), orbits_(orbits), dropped_(std::move(dropped)), usedBy_(dropped_.size()) {
-  searches_.reserve(records.size());
   for (const SyncRecord &record : records)
     searches_.emplace_back(record, dropped_);
   std::vector<Need> needs = allNeeds();
   if (!everyRank && orbits.allAlike())
     keepOneOfAlike(needs);
-  std::vector<Need> instead;
-  for (const Need &need : needs)
-    add(need, instead);
-  addAll(std::move(instead));
+  sortByTimeBetween(needs);
+  add(std::move(needs));
 }
 
-/// In the order in which they are asked: that two accesses are not in order is soon found where little happens between
-/// them.
 std::vector<NeededSync::Need> NeededSync::allNeeds() const {
   std::vector<Need> needs;
   for (std::uint32_t r = 0; r < records_.size(); ++r) {
@@ -39,21 +34,24 @@ std::vector<NeededSync::Need> NeededSync::allNeeds() const {
         needs.push_back({pair, r, rank, false});
     }
   }
-  std::ranges::stable_sort(needs, {}, [&](const Need &need) {
-    const auto &accesses = records_[need.record].accesses;
-    return accesses[need.pair.second].time - accesses[need.pair.first].time;
-  });
   return needs;
 }
 
-/// Needs correspond if their accesses stand at the same places, in blocks that are equally many ranks apart. The first
-/// of them is soonest looked at.
+/// Where little happens between two accesses, it is soon found that they are not in order.
+void NeededSync::sortByTimeBetween(std::vector<Need> &needs) const {
+  std::ranges::stable_sort(needs, {}, [&](const Need &need) { return secondOf(need).time - firstOf(need).time; });
+}
+
+/// Needs correspond if their accesses stand at the same places, in blocks that are equally many ranks apart. Of these,
+/// one with the least rank that comes second is kept: so few blocks are asked.
 void NeededSync::keepOneOfAlike(std::vector<Need> &needs) const {
+  std::ranges::stable_sort(needs, {},
+                           [&](const Need &need) { return records_[need.record].rankOf[secondOf(need).at.block]; });
   std::set<std::array<std::uint32_t, 10>> seen;
   std::erase_if(needs, [&](const Need &need) {
     const SyncRecord &record = records_[need.record];
     const auto ranks = static_cast<std::uint32_t>(record.firstBlock.size() - 1);
-    const Access &x = record.accesses[need.pair.first], &y = record.accesses[need.pair.second];
+    const Access &x = firstOf(need), &y = secondOf(need);
     const std::uint32_t from = record.rankOf[x.at.block], to = record.rankOf[y.at.block];
     const auto apart = [&](std::uint32_t rank) { return rank == none ? none : (rank + ranks - from) % ranks; };
     const std::uint32_t kind = need.record * 8 + need.ends * 4 + need.pair.visible * 2 + need.pair.excusable;
@@ -69,63 +67,59 @@ void NeededSync::use(std::uint32_t need, const std::vector<Piece> &pieces) {
       users.push_back(need);
 }
 
-/// Appends to `instead` what has to be in order if `need` is not.
-void NeededSync::add(const Need &need, std::vector<Need> &instead) {
-  pieces_.clear();
-  const auto number = static_cast<std::uint32_t>(needs_.size());
-  if (searches_[need.record].ordered(need.pair, pieces_)) {
-    needs_.push_back(need);
-    use(number, pieces_);
-  } else if (need.pair.visible && need.scratch == none) { // only relaxed signals order them
-    Need control = need;
-    control.pair.visible = false;
-    add(control, instead);
-  } else if (need.scratch != none) {
-    appendInstead(need, instead);
+/// Adds those of `needs` that are in order, and what has to be in order where others are not.
+void NeededSync::add(std::vector<Need> needs) {
+  std::vector<std::optional<std::vector<Piece>>> answers(needs.size());
+  for (const std::uint32_t i : orderToAsk(needs)) {
+    answers[i] = ask(needs[i]);
+    if (!answers[i] && needs[i].pair.visible && needs[i].scratch == none) { // only relaxed signals order them
+      needs[i].pair.visible = false;
+      answers[i] = ask(needs[i]);
+    }
   }
+  std::vector<Need> instead;
+  for (std::size_t i = 0; i < needs.size(); ++i)
+    if (answers[i]) {
+      needs_.push_back(needs[i]);
+      use(static_cast<std::uint32_t>(needs_.size() - 1), *answers[i]);
+    } else if (needs[i].scratch != none) {
+      appendInstead(needs[i], instead);
+    }
+  if (instead.empty())
+    return;
+  dropDoubles(instead);
+  add(std::move(instead));
 }
 
-/// Adds those of `needs` that are in order.
-void NeededSync::addAll(std::vector<Need> needs) {
-  std::vector<Need> controls;
-  for (const std::span<const Need> group : bySecond(needs)) {
-    const std::vector<SyncSearch::Answer> answers = order(group);
-    for (std::size_t i = 0; i < group.size(); ++i)
-      if (answers[i]) {
-        needs_.push_back(group[i]);
-        use(static_cast<std::uint32_t>(needs_.size() - 1), *answers[i]);
-      } else if (group[i].pair.visible) { // only relaxed signals order them
-        controls.push_back(group[i]);
-        controls.back().pair.visible = false;
-      }
-  }
-  if (!controls.empty())
-    addAll(std::move(controls));
-}
-
-/// Whether `needs`, of one record and with one second access, are in order.
-std::vector<SyncSearch::Answer> NeededSync::order(std::span<const Need> needs) {
-  std::vector<Pair> pairs;
-  for (const Need &need : needs)
-    pairs.push_back(need.pair);
-  return searches_[needs.front().record].order(pairs);
-}
-
-/// Sorts `needs`, without doubles, and returns those of each record and second access.
-std::vector<std::span<const NeededSync::Need>> NeededSync::bySecond(std::vector<Need> &needs) {
-  const auto place = [](const Need &need) { return std::tuple(need.record, need.pair.second, need.pair); };
+void NeededSync::dropDoubles(std::vector<Need> &needs) {
+  const auto place = [](const Need &need) { return std::pair(need.record, need.pair); };
   std::ranges::sort(needs, {}, place);
   needs.erase(std::ranges::unique(needs, {}, place).begin(), needs.end());
-  std::vector<std::span<const Need>> groups;
-  const auto isOther = [](const Need &a, const Need &b) {
-    return a.record != b.record || a.pair.second != b.pair.second;
-  };
-  for (auto first = needs.begin(); first != needs.end();) {
-    const auto end = std::find_if(first, needs.end(), [&](const Need &need) { return isOther(*first, need); });
-    groups.emplace_back(first, end);
-    first = end;
+}
+
+/// By which pieces `need` is in order, if it is.
+std::optional<std::vector<Piece>> NeededSync::ask(const Need &need) {
+  std::vector<Piece> pieces;
+  if (!searches_[need.record].ordered(need.pair, pieces))
+    return std::nullopt;
+  return pieces;
+}
+
+/// Numbers of `needs`, so that those of which one block comes second follow each other, in the order of time; first
+/// those of the block of the first one.
+std::vector<std::uint32_t> NeededSync::orderToAsk(std::span<const Need> needs) const {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> firstOfBlock; // by record and block
+  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> order;    // that, time, number
+  for (std::uint32_t i = 0; i < needs.size(); ++i) {
+    const Access &second = secondOf(needs[i]);
+    const std::uint32_t first = firstOfBlock.try_emplace({needs[i].record, second.at.block}, i).first->second;
+    order.emplace_back(first, second.time, i);
   }
-  return groups;
+  std::ranges::sort(order);
+  std::vector<std::uint32_t> numbers;
+  for (const auto &place : order)
+    numbers.push_back(std::get<2>(place));
+  return numbers;
 }
 
 /// A use of scratch that is not over when its launch ends has to be before each write; a write that does not know of
@@ -139,43 +133,37 @@ void NeededSync::appendInstead(const Need &need, std::vector<Need> &needs) const
 }
 
 void NeededSync::set(std::span<const std::vector<Piece> *const> orbits, bool dropped) {
-  for (const std::vector<Piece> *orbit : orbits) {
+  for (const std::vector<Piece> *orbit : orbits)
     for (const Piece piece : *orbit)
       dropped_[piece] = dropped;
-    for (SyncSearch &search : searches_)
+  for (SyncSearch &search : searches_)
+    for (const std::vector<Piece> *orbit : orbits)
       search.update(*orbit);
-  }
 }
 
-/// False if one of `numbers`, needs of one record and with one second access, stands in the way of the trial.
-bool NeededSync::check(std::span<const std::uint32_t> numbers, bool excuse, Trial &trial) {
-  std::vector<Need> needs;
-  for (const std::uint32_t number : numbers)
-    needs.push_back(needs_[number]);
-  std::vector<SyncSearch::Answer> answers = order(needs);
-  const bool isFirst = trial.instead.empty();
-  for (std::size_t i = 0; i < needs.size(); ++i) {
-    if (answers[i]) {
-      trial.moved.emplace_back(numbers[i], std::move(*answers[i]));
-      continue;
-    }
-    trial.excused.push_back(numbers[i]);
-    if (needs[i].scratch != none)
-      appendInstead(needs[i], trial.instead);
-    else if (!excuse || !needs[i].pair.excusable)
-      return false;
+/// False if need `number` stands in the way of the trial.
+bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
+  const Need &need = needs_[number];
+  if (std::optional<std::vector<Piece>> answer = ask(need)) {
+    trial.moved.emplace_back(number, std::move(*answer));
+    return true;
   }
+  trial.excused.push_back(number);
+  if (need.scratch == none)
+    return excuse && need.pair.excusable;
+  const bool isFirst = trial.instead.empty();
+  appendInstead(need, trial.instead);
   // The first of those that have to hold instead mostly shows that not all do, before all are put together.
-  return !isFirst || trial.instead.empty() || order(std::span(trial.instead).first(1)).front().has_value();
+  return !isFirst || trial.instead.empty() || ask(trial.instead.front()).has_value();
 }
 
 bool NeededSync::checkInstead(Trial &trial) {
-  for (const std::span<const Need> group : bySecond(trial.instead)) {
-    std::vector<SyncSearch::Answer> answers = order(group);
-    if (!std::ranges::all_of(answers, [](const auto &answer) { return answer.has_value(); }))
+  dropDoubles(trial.instead);
+  for (const std::uint32_t i : orderToAsk(trial.instead)) {
+    std::optional<std::vector<Piece>> answer = ask(trial.instead[i]);
+    if (!answer)
       return false;
-    for (std::size_t i = 0; i < group.size(); ++i)
-      trial.added.emplace_back(group[i], std::move(*answers[i]));
+    trial.added.emplace_back(trial.instead[i], std::move(*answer));
   }
   return true;
 }
@@ -193,15 +181,11 @@ bool NeededSync::drop(std::span<const std::vector<Piece> *const> orbits, bool ex
   std::ranges::sort(users);
   users.erase(std::ranges::unique(users).begin(), users.end());
   std::erase_if(users, [&](std::uint32_t need) { return !needs_[need].counts; });
-  const auto together = [&](std::uint32_t a, std::uint32_t b) {
-    return needs_[a].record == needs_[b].record && needs_[a].pair.second == needs_[b].pair.second;
-  };
-  bool holds = true;
-  for (auto first = users.begin(); holds && first != users.end();) {
-    const auto end = std::find_if(first, users.end(), [&](std::uint32_t need) { return !together(*first, need); });
-    holds = check({first, end}, excuse, trial);
-    first = end;
-  }
+  std::vector<Need> needs;
+  for (const std::uint32_t user : users)
+    needs.push_back(needs_[user]);
+  const std::vector<std::uint32_t> order = orderToAsk(needs);
+  const bool holds = std::ranges::all_of(order, [&](std::uint32_t i) { return check(users[i], excuse, trial); });
   if (!holds || !checkInstead(trial)) {
     set(orbits, false);
     return false;
@@ -233,10 +217,7 @@ void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
   std::ranges::stable_sort(order, before, &std::pair<Unordered, std::uint32_t>::first);
   const std::vector<Piece> *const all = &pieces;
   set({&all, 1}, true);
-  const auto isOrdered = [&](const Need &need) {
-    pieces_.clear();
-    return searches_[need.record].ordered(need.pair, pieces_);
-  };
+  const auto isOrdered = [&](const Need &need) { return ask(need).has_value(); };
   // Of scratch that may lie elsewhere, the two accesses that would meet.
   const auto meeting = [&](const Need &need) -> std::optional<Need> {
     std::vector<Need> others;

@@ -1,4 +1,4 @@
-#include "passes/schedule/sync_run.h"
+#include "passes/prune/sync_run.h"
 
 #include "ir/collectives.h"
 #include "ir/internal_error.h"
@@ -15,7 +15,7 @@ SyncRun::SyncRun(const ProgramIndex &index, const proof::Geometry &geometry, con
     : index_(index), geometry_(geometry), pieces_(pieces), orbits_(orbits), memory_(index, geometry),
       elements_(index, geometry, memory_), sizesChange_(sizesChange), blocks_(index.numBlocks()), queues_(index),
       meetings_(index), waiters_(index.numQueues()), numMet_(index.numRanks(), 0), lastPlain_(index.numBlocks(), none),
-      ends_(index.numRanks()), began_(index.numRanks(), none) {
+      heard_(index.numBlocks()), ends_(index.numRanks()), began_(index.numRanks(), none) {
   record_.bounds.assign(index.numBlocks(), {none});
   record_.begun.assign(index.numBlocks(), {0});
   record_.receipts.resize(index.numBlocks());
@@ -194,6 +194,7 @@ void SyncRun::sendAll(std::uint32_t b, const Op &op) {
     m.piece = pieces_.of(b, s.at.op(), i);
     m.begin = began_[rank];
     m.weak = op.kind == OpKind::RelaxedSignal;
+    m.heard = heardBy(b, i);
     if (op.channelType == ir::ChannelType::Port)
       m.port = index_.channel(op.channelType, rank, ids[i]);
     const std::uint32_t queue = index_.queue(rank, op, ids[i]);
@@ -244,7 +245,18 @@ void SyncRun::receive(std::uint32_t b, Receipt receipt) {
         receipt.weak <= last.weak)
       receipt.previous = last.previous;
   }
+  if (receipt.thread != none) {
+    std::uint32_t &heard = heardBy(b, receipt.thread);
+    receipt.heard = heard;
+    heard = static_cast<std::uint32_t>(receipts.size() + 1);
+  }
   receipts.push_back(receipt);
+}
+
+std::uint32_t &SyncRun::heardBy(std::uint32_t b, std::uint32_t thread) {
+  if (heard_[b].size() <= thread)
+    heard_[b].resize(thread + 1);
+  return heard_[b][thread];
 }
 
 void SyncRun::flushAll(std::uint32_t b, const Op &op) {

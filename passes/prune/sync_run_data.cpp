@@ -1,5 +1,5 @@
 // The run's data operations: which cells they touch, and which accesses of them have to come before.
-#include "passes/schedule/sync_run.h"
+#include "passes/prune/sync_run.h"
 
 #include <algorithm>
 #include <tuple>
@@ -143,6 +143,7 @@ void SyncRun::portPut(std::uint32_t b, const Op &op) {
   for (std::uint32_t i = 0; i < destinations_.size(); ++i) { // thread i puts the i-th
     const std::uint32_t put = newAccess(b, blocks_[b].at.op(), true);
     record_.accesses[put].thread = i;
+    record_.accesses[put].heard = heardBy(b, i);
     record_.accesses[put].port = index_.channel(op.channelType, index_.rankOf(b), ids[ids.size() == 1 ? 0 : i]);
     packet_ = none;
     read(sources_[sources_.size() == 1 ? 0 : i], put);
@@ -381,12 +382,6 @@ void SyncRun::finish() {
   };
   unique(record_.pairs);
   keepDecisive();
-  record_.bySender.resize(record_.receipts.size());
-  for (std::size_t b = 0; b < record_.receipts.size(); ++b) {
-    for (std::uint32_t i = 0; i < record_.receipts[b].size(); ++i)
-      record_.bySender[b].emplace_back(record_.messages[record_.receipts[b][i].message].from.block, i);
-    std::ranges::sort(record_.bySender[b]);
-  }
   for (std::uint32_t r = 0; r < record_.scratch.size(); ++r) {
     for (Pair &use : record_.scratch[r].uses)
       use.second = ends_[r].after;

@@ -6,15 +6,16 @@ namespace mscclc::passes {
 
 /// Drops sync that the proof (passes/verify) does not need: nops, flushes, barriers with all their parts, signals with
 /// their waits, releases with their acquires. What corresponds over ranks that are alike goes together or stays, so
-/// ranks stay alike; nothing that could go so is left. A signal that a put brings along stays, and so does what meets
+/// ranks stay alike. A signal that a put brings along stays, and so does what meets
 /// at a counter that several blocks use or that does not start at zero.
 ///
 /// A run of the program is written down once: what waits for what, and which accesses have to be in order. From that
 /// follows what can go (sync_record.h, needed_sync.h). The result is proven; where that fails, what the proof does need
-/// is found by halves, and kept. A program that is not proven stays as it is.
+/// is found by halves, and kept. So nothing is left that could go, unless more than 24 proofs are needed to find it. A
+/// program that is not proven stays as it is, and so does one whose run is too long to write down.
 ///
 /// Requires: lowered data sync, or sync yet to come would be missed. Runs last of the passes that change sync, and
-/// before replicate-instances: all instances need the same.
+/// before replicate-instances: all instances need the same, and where they meet in scratch two are proven.
 /// Provides: nothing. Running it again changes nothing.
 Pass createPruneSyncPass();
 

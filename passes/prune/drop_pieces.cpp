@@ -1,4 +1,4 @@
-#include "passes/schedule/drop_pieces.h"
+#include "passes/prune/drop_pieces.h"
 
 #include "ir/op_semantics.h"
 #include "passes/op_list.h"

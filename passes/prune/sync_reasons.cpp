@@ -1,25 +1,23 @@
-#include "passes/schedule/sync_reasons.h"
+#include "passes/prune/sync_reasons.h"
 
 #include "ir/memory_map.h"
-#include "passes/schedule/drop_pieces.h"
-#include "passes/schedule/needed_sync.h"
-#include "passes/schedule/sync_sizes.h"
+#include "passes/prune/drop_pieces.h"
+#include "passes/prune/needed_sync.h"
+#include "passes/prune/sync_sizes.h"
 #include "passes/verify/verify.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-namespace mscclc::passes::schedule {
-
-using namespace prune;
+namespace mscclc::passes::prune {
 
 std::string_view keyOf(Reason reason) {
   switch (reason) {
 #define REASON(kind, key, text)                                                                                        \
   case Reason::kind:                                                                                                   \
     return key;
-#include "passes/schedule/sync_reasons.def"
+#include "passes/prune/sync_reasons.def"
   }
   return "";
 }
@@ -29,7 +27,7 @@ std::string_view textOf(Reason reason) {
 #define REASON(kind, key, text)                                                                                        \
   case Reason::kind:                                                                                                   \
     return text;
-#include "passes/schedule/sync_reasons.def"
+#include "passes/prune/sync_reasons.def"
   }
   return "";
 }
@@ -360,4 +358,4 @@ std::optional<std::vector<SyncReason>> reasonsOfSync(const ir::Program &program,
   return Explainer(program, allowed).run();
 }
 
-} // namespace mscclc::passes::schedule
+} // namespace mscclc::passes::prune

@@ -6,7 +6,7 @@
 // long as all pairs stay in order, every access meets the same ones before it.
 #pragma once
 
-#include "passes/schedule/sync_pieces.h"
+#include "passes/prune/sync_pieces.h"
 #include "passes/verify/geometry.h"
 
 #include <span>
@@ -33,6 +33,7 @@ struct Message {
   std::uint32_t port = none;   ///< the port channel through which it went
   std::uint32_t begin = none;  ///< the meeting with which its rank's launch began, or `none`
   bool weak = false;           ///< makes visible only what the launches before wrote
+  std::uint32_t heard = 0;     ///< after the last receipt of its block that its thread had waited for
   /// Packets that its operation took, of the same elements; into SyncRecord::taken.
   std::uint32_t firstTaken = 0, numTaken = 0;
 };
@@ -44,6 +45,7 @@ struct Receipt {
   std::uint32_t thread = none; ///< that waited
   bool weak = false;
   std::uint32_t previous = 0; ///< after the last receipt before this one that may tell more than this one does
+  std::uint32_t heard = 0;    ///< after the last receipt before this one that its thread waited for
 };
 
 /// A flush of a port channel.
@@ -61,6 +63,7 @@ struct Access {
   std::uint32_t port = none;                  ///< the channel of a port's put
   std::uint32_t op = none;                    ///< `none` for the user
   std::uint32_t like = none;                  ///< the first access that comes before and after the same
+  std::uint32_t heard = 0;                    ///< after the last receipt of its block that its thread had waited for
   std::uint32_t firstTaken = 0, numTaken = 0; ///< packets that are known to have come before
 };
 
@@ -86,10 +89,8 @@ struct SyncRecord {
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> met; ///< [block]: (phase that begins, meeting)
   std::vector<std::vector<Flushed>> flushes;                             ///< [block], in the order of time
   std::vector<std::vector<std::uint32_t>> launches; ///< [block]: phases that begin with a meeting of its rank
-  /// [block]: (block that sent, receipt), sorted
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> bySender;
-  std::vector<std::uint32_t> firstBlock; ///< [rank], and one more
-  std::vector<std::uint32_t> rankOf;     ///< [block]
+  std::vector<std::uint32_t> firstBlock;            ///< [rank], and one more
+  std::vector<std::uint32_t> rankOf;                ///< [block]
   std::vector<Message> messages;
   std::vector<std::uint32_t> taken; ///< messages
   std::vector<Meeting> meetings;

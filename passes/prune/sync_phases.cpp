@@ -1,0 +1,55 @@
+#include "passes/prune/sync_phases.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::prune {
+
+SyncPhases::SyncPhases(const SyncRecord &record, const std::vector<bool> &dropped)
+    : record_(record), dropped_(dropped), begins_(record.bounds.size()), begunBy_(dropped.size()) {
+  for (std::uint32_t b = 0; b < begins_.size(); ++b) {
+    const std::vector<Piece> &bounds = record.bounds[b];
+    begins_[b].resize(bounds.size());
+    for (std::uint32_t p = 0; p < bounds.size(); ++p) {
+      if (bounds[p] != none)
+        begunBy_[bounds[p]].push_back({b, p});
+      begins_[b][p].always = bounds[p] == none ? p : begins_[b][p - 1].always;
+      begins_[b][p].now = isDropped(bounds[p]) ? begins_[b][p - 1].now : p;
+    }
+    for (const std::uint32_t launch : record.launches[b])
+      for (std::uint32_t p = launch; p < bounds.size(); ++p)
+        ++begins_[b][p].launches;
+  }
+}
+
+void SyncPhases::update(const std::vector<Piece> &pieces) {
+  for (const Piece piece : pieces)
+    for (const Moment &phase : begunBy_[piece])
+      update(phase.block, phase.phase);
+}
+
+/// `phase` begins with what is dropped, or is dropped no more.
+void SyncPhases::update(std::uint32_t block, std::uint32_t phase) {
+  const std::vector<Piece> &bounds = record_.bounds[block];
+  std::vector<Begin> &begins = begins_[block];
+  const std::uint32_t now = dropped_[bounds[phase]] ? begins[phase - 1].now : phase;
+  if (begins[phase].now == now) // and so those that are one with it
+    return;
+  do
+    begins[phase++].now = now;
+  while (phase < bounds.size() && isDropped(bounds[phase]));
+}
+
+Piece SyncPhases::boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
+  const Begin &begin = begins_[block][last];
+  return begin.always > phase || begin.now <= phase ? none : record_.bounds[block][begin.now];
+}
+
+std::uint32_t SyncPhases::overAt(const Access &access) const {
+  if (access.port != none)
+    return access.time;
+  const std::vector<Begin> &begins = begins_[access.at.block];
+  const auto later = std::ranges::upper_bound(begins, access.at.phase, {}, &Begin::now);
+  return later == begins.end() ? none : record_.begun[access.at.block][later - begins.begin()];
+}
+
+} // namespace mscclc::passes::prune

@@ -1,0 +1,47 @@
+// Phases of a recorded run with some of the sync dropped.
+#pragma once
+
+#include "passes/prune/sync_record.h"
+
+#include <vector>
+
+namespace mscclc::passes::prune {
+
+/// A phase that begins with a dropped piece is one with the phase before it.
+class SyncPhases {
+public:
+  /// `dropped`: by piece; may change, if `update` is told.
+  SyncPhases(const SyncRecord &record, const std::vector<bool> &dropped);
+  /// What is dropped of `pieces` has changed.
+  void update(const std::vector<Piece> &pieces);
+
+  /// False of `none`.
+  bool isDropped(Piece piece) const { return piece != none && dropped_[piece]; }
+  /// The first phase of those that `at` is one with.
+  std::uint32_t beginOf(const Moment &at) const { return begins_[at.block][at.phase].now; }
+  /// True if `phase` is over before phase `last` of the block begins.
+  bool parted(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
+    return begins_[block][last].now > phase;
+  }
+  /// So many launches of the block's rank have begun by then.
+  std::uint32_t launchesBegun(std::uint32_t block, std::uint32_t phase) const { return begins_[block][phase].launches; }
+  /// A piece that parts `phase` from phase `last` of the block; `none` if something does that always stands.
+  Piece boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
+  /// The time before which nobody can know that `access` is over; `none` if nobody ever does.
+  std::uint32_t overAt(const Access &access) const;
+
+private:
+  void update(std::uint32_t block, std::uint32_t phase);
+
+  const SyncRecord &record_;
+  const std::vector<bool> &dropped_;
+  /// The first of the phases that one is one with: with what is dropped at present, or if all could be.
+  struct Begin {
+    std::uint32_t now = 0, always = 0;
+    std::uint32_t launches = 0; ///< that have begun
+  };
+  std::vector<std::vector<Begin>> begins_;   ///< [block][phase]
+  std::vector<std::vector<Moment>> begunBy_; ///< [piece]: phases that begin with it
+};
+
+} // namespace mscclc::passes::prune

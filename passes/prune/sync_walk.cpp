@@ -1,0 +1,239 @@
+#include "passes/prune/sync_walk.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::prune {
+
+SyncWalk::SyncWalk(const SyncRecord &record, const SyncPhases &phases)
+    : record_(record), phases_(phases), blocks_(record.bounds.size()), ranks_(record.firstBlock.size() - 1),
+      meetings_(record.meetings.size()), messages_(record.messages.size()), heard_(record.messages.size()) {}
+
+void SyncWalk::restart(bool visible, const SyncWalk *below) {
+  ++run_;
+  visible_ = visible;
+  below_ = below;
+  steps_.clear();
+  turns_.clear();
+  throughPorts_.clear();
+}
+
+bool SyncWalk::find(const Access &first, bool queued, std::vector<Piece> &pieces) {
+  const std::uint32_t leastTime = phases_.overAt(first);
+  PutLooked looked;
+  for (;;) {
+    if (first.port == none ? tells(first, pieces) : tellsOfPut(first, queued, looked, pieces))
+      return true;
+    if (turns_.empty() || turns_.front().time < leastTime)
+      return false;
+    std::ranges::pop_heap(turns_, {}, &Turn::time);
+    const Turn turn = turns_.back();
+    turns_.pop_back();
+    explore(turn, leastTime);
+  }
+}
+
+/// A launch of a rank begins when all its blocks have ended the one before.
+bool SyncWalk::tells(const Access &first, std::vector<Piece> &pieces) const {
+  if (const Reached own = reached(first.at.block); own.begin > first.at.phase) {
+    pieces.push_back(phases_.boundAfter(first.at.block, first.at.phase, steps_[own.step].at.phase));
+    follow(own.step, pieces);
+    return true;
+  }
+  const Begun &begun = ranks_[record_.rankOf[first.at.block]];
+  if (begun.run != run_ || begun.count <= first.launch)
+    return false;
+  follow(begun.step, pieces);
+  return true;
+}
+
+bool SyncWalk::tellsOfPut(const Access &put, bool queued, PutLooked &looked, std::vector<Piece> &pieces) const {
+  const std::uint32_t block = put.at.block;
+  const Reached own = reached(block);
+  if (own.begin > std::max(put.at.phase, looked.begin)) {
+    looked.begin = own.begin;
+    if (queued) {
+      pieces.push_back(phases_.boundAfter(block, put.at.phase, steps_[own.step].at.phase));
+      follow(own.step, pieces);
+      return true;
+    }
+    if (!visible_ && flushed(put, own, pieces))
+      return true;
+  }
+  const auto signals = throughPorts_.find(put.port);
+  while (signals != throughPorts_.end() && looked.signals < signals->second.size()) {
+    const ThroughPort &signal = signals->second[looked.signals++];
+    const Message &m = record_.messages[signal.message];
+    const bool own = m.thread == put.thread;
+    if (m.from.block != block || m.time < put.time || !(own || phases_.parted(block, put.at.phase, m.from.phase)))
+      continue;
+    pieces.push_back(own ? none : phases_.boundAfter(block, put.at.phase, m.from.phase));
+    follow(signal.step, pieces);
+    return true;
+  }
+  return false;
+}
+
+/// True if a flush after `put` has come before what is known of its block: its source is free.
+bool SyncWalk::flushed(const Access &put, const Reached &reached, std::vector<Piece> &pieces) const {
+  const std::uint32_t block = put.at.block;
+  for (const Flushed &f : record_.flushes[block]) {
+    if (f.phase >= reached.begin)
+      break;
+    const bool own = f.thread == put.thread;
+    if (f.port != put.port || f.time < put.time || !(own || phases_.parted(block, put.at.phase, f.phase)) ||
+        phases_.isDropped(f.piece))
+      continue;
+    pieces.insert(pieces.end(), {f.piece, own ? none : phases_.boundAfter(block, put.at.phase, f.phase),
+                                 phases_.boundAfter(block, f.phase, reached.begin)});
+    follow(reached.step, pieces);
+    return true;
+  }
+  return false;
+}
+
+/// Adds the pieces of `step` and of those by which it is known.
+void SyncWalk::follow(std::uint32_t step, std::vector<Piece> &pieces) const {
+  for (; step != none; step = steps_[step].parent)
+    pieces.insert(pieces.end(), std::begin(steps_[step].pieces), std::end(steps_[step].pieces));
+  std::erase(pieces, none);
+}
+
+std::uint32_t SyncWalk::addStep(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
+  steps_.push_back({at, parent, {a, b}});
+  return static_cast<std::uint32_t>(steps_.size() - 1);
+}
+
+void SyncWalk::addTurn(const Turn &turn) {
+  turns_.push_back(turn);
+  std::ranges::push_heap(turns_, {}, &Turn::time);
+}
+
+SyncWalk::Reached SyncWalk::reached(std::uint32_t block) const {
+  return blocks_[block].run == run_ ? blocks_[block] : Reached{};
+}
+
+void SyncWalk::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
+  const std::uint32_t begin = phases_.beginOf(at);
+  Reached &reached = blocks_[at.block];
+  if (reached.run != run_)
+    reached = {.run = run_};
+  if (reached.begin >= begin || (below_ && below_->reached(at.block).begin >= begin))
+    return;
+  reached.begin = begin;
+  reached.step = addStep(at, parent, a, b);
+  const std::uint32_t launched = phases_.launchesBegun(at.block, begin);
+  Begun &begun = ranks_[record_.rankOf[at.block]];
+  if (begun.run != run_ || begun.count < launched)
+    begun = {run_, launched, reached.step};
+  addTurn({.time = record_.begun[at.block][begin], .step = reached.step});
+}
+
+/// Its members are looked at when a question goes so far back; what they show of their rank, one of them shows.
+void SyncWalk::meeting(std::uint32_t number, std::uint32_t parent, Piece a, Piece b) {
+  if (meetings_[number] == run_)
+    return;
+  meetings_[number] = run_;
+  const Moment &member = record_.membersOf(record_.meetings[number]).front();
+  reach(member, parent, a, b);
+  addTurn(
+      {.time = record_.begun[member.block][member.phase], .step = addStep(member, parent, a, b), .meeting = number});
+}
+
+/// `message` has been taken; `bound` parts that from what is known.
+void SyncWalk::told(std::uint32_t number, bool weak, std::uint32_t parent, Piece bound) {
+  const Message &m = record_.messages[number];
+  if (phases_.isDropped(m.piece))
+    return;
+  if (m.port != none)
+    throughPorts_[m.port].push_back({number, addStep(m.from, parent, m.piece, bound)});
+  if (visible_ && (weak || m.weak)) {
+    if (m.begin != none)
+      meeting(m.begin, parent, m.piece, bound);
+    return;
+  }
+  // What its sender and the sending thread knew they received in this phase or before, and is looked at with the block.
+  if (reached(m.from.block).begin > m.from.phase || (below_ && below_->reached(m.from.block).begin > m.from.phase))
+    return;
+  reach(m.from, parent, m.piece, bound);
+  if (messages_[number] != run_ && (m.piece != none || m.numTaken != 0))
+    addTurn({.time = m.time, .step = addStep(m.from, parent, m.piece, bound), .message = number});
+  messages_[number] = run_;
+}
+
+/// A thread's last wait leads to those before it.
+void SyncWalk::heardAt(const Moment &at, std::uint32_t heard, std::uint32_t parent) {
+  const std::uint32_t begin = phases_.beginOf(at);
+  while (heard != 0) {
+    const Receipt &r = record_.receipts[at.block][heard - 1];
+    if (r.phase < begin || heard_[r.message] == run_)
+      break;
+    heard_[r.message] = run_;
+    told(r.message, r.weak, parent, none);
+    heard = r.heard;
+  }
+}
+
+void SyncWalk::takenWith(std::uint32_t first, std::uint32_t count, std::uint32_t parent) {
+  for (std::uint32_t i = 0; i < count; ++i)
+    told(record_.taken[first + i], true, parent, none);
+}
+
+/// All that is known at a step, as far back as `leastTime`.
+void SyncWalk::explore(Turn turn, std::uint32_t leastTime) {
+  if (turn.message != none)
+    return exploreMessage(turn);
+  if (turn.meeting != none)
+    return exploreMeeting(turn);
+  if (turn.firstReceipt != none)
+    return exploreReceipts(turn, leastTime);
+  const std::uint32_t block = steps_[turn.step].at.block, begin = phases_.beginOf(steps_[turn.step].at);
+  Reached &reached = blocks_[block];
+  const std::uint32_t before = std::max(reached.explored, below_ ? below_->reached(block).begin : 0);
+  if (before >= begin)
+    return;
+  reached.explored = begin;
+  const auto &met = record_.met[block];
+  const auto phaseOf = &std::pair<std::uint32_t, std::uint32_t>::first;
+  for (auto m = std::ranges::upper_bound(met, before, {}, phaseOf); m != met.end() && m->first <= begin; ++m)
+    if (const Piece piece = record_.meetings[m->second].piece; !phases_.isDropped(piece))
+      meeting(m->second, turn.step, piece, none);
+  const auto &receipts = record_.receipts[block];
+  const auto indexOf = [&](std::uint32_t phase) {
+    return static_cast<std::uint32_t>(std::ranges::lower_bound(receipts, phase, {}, &Receipt::phase) -
+                                      receipts.begin());
+  };
+  turn.firstReceipt = indexOf(before);
+  turn.endReceipts = indexOf(begin);
+  exploreReceipts(turn, leastTime);
+}
+
+/// What a thread knew beside its block when it sent a message.
+void SyncWalk::exploreMessage(const Turn &turn) {
+  const Message &m = record_.messages[turn.message];
+  if (m.piece != none)
+    heardAt(m.from, m.heard, turn.step);
+  takenWith(m.firstTaken, m.numTaken, turn.step);
+}
+
+void SyncWalk::exploreMeeting(const Turn &turn) {
+  const Step step = steps_[turn.step];
+  for (const Moment &member : record_.membersOf(record_.meetings[turn.meeting]))
+    reach(member, step.parent, step.pieces[0], step.pieces[1]);
+}
+
+/// Until another turn is later.
+void SyncWalk::exploreReceipts(Turn turn, std::uint32_t leastTime) {
+  const Moment at = steps_[turn.step].at;
+  const auto &receipts = record_.receipts[at.block];
+  while (turn.endReceipts > turn.firstReceipt) {
+    const Receipt &r = receipts[turn.endReceipts - 1];
+    if (r.time < leastTime || (!turns_.empty() && r.time < turns_.front().time)) {
+      turn.time = r.time;
+      return addTurn(turn);
+    }
+    turn.endReceipts = phases_.isDropped(record_.messages[r.message].piece) ? turn.endReceipts - 1 : r.previous;
+    told(r.message, r.weak, turn.step, phases_.boundAfter(at.block, r.phase, at.phase));
+  }
+}
+
+} // namespace mscclc::passes::prune

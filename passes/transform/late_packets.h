@@ -1,0 +1,24 @@
+// Which packets come late: those whose sender waits for something before it sends them.
+#pragma once
+
+#include "ir/program.h"
+
+#include <cstdint>
+#include <unordered_set>
+
+namespace mscclc::passes {
+
+class LatePackets {
+public:
+  /// Of a program of blocks.
+  explicit LatePackets(const ir::Program &program);
+
+  /// True if `op`, of a block of `rank`, reads some of them.
+  bool isReadBy(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op) const;
+
+private:
+  const ir::Program &program_;
+  std::unordered_set<std::uint64_t> late_; ///< rank << 32 | packet chunk of its scratch
+};
+
+} // namespace mscclc::passes
