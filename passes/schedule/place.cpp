@@ -1,6 +1,7 @@
 #include "passes/schedule/place.h"
 
 #include "ir/program_index.h"
+#include "passes/schedule/packet_ranks.h"
 #include "passes/schedule/placement.h"
 #include "passes/schedule/schedule_diagnostics.h"
 #include "passes/schedule/scratch_slots.h"
@@ -10,7 +11,6 @@
 #include <array>
 #include <map>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 namespace mscclc::passes {
@@ -21,41 +21,87 @@ using ir::MoveKind;
 using ir::RankChunk;
 using ir::Via;
 
-class Placement {
+/// The statements and their places, taken out of the program; some of them through the switch where it says so.
+ir::Movement takeStatements(ir::Program &program) {
+  ir::Movement &movement = program.movement;
+  ir::Movement taken;
+  if (movement.throughSwitch)
+    taken = schedule::throughSwitch(program);
+  else
+    taken = {.statements = movement.statements, .places = movement.places};
+  movement.statements.clear();
+  movement.places.clear();
+  return taken;
+}
+
+/// Chunks that every place of the program is a multiple of, in size and from its buffer's beginning.
+std::uint32_t commonPieceOf(const ir::Movement &movement) {
+  std::uint32_t piece = 0;
+  for (const RankChunk &place : movement.places)
+    piece = std::gcd(piece, std::gcd(place.index, place.size));
+  return std::max(piece, 1u);
+}
+
+/// The piece of each place that begins `at` chunks into it.
+std::vector<RankChunk> cutOf(std::span<const RankChunk> places, std::uint32_t at, std::uint32_t size) {
+  std::vector<RankChunk> cut(places.begin(), places.end());
+  for (RankChunk &place : cut)
+    place = {place.rank, place.buffer, place.index + at, size};
+  return cut;
+}
+
+/// What lies at places as the packets that brought it. All places are equally long.
+class ArrivedPackets {
 public:
-  explicit Placement(PassContext &context)
+  explicit ArrivedPackets(const ir::Program &program) : program_(program) {}
+
+  /// Where the packets lie that came for what is at `place`; null if there are none.
+  const RankChunk *of(const RankChunk &place) const {
+    const auto found = came_.find(schedule::startOf(program_, place));
+    return found != came_.end() ? &found->second : nullptr;
+  }
+  void keep(const RankChunk &place, const RankChunk &packets) { came_[schedule::startOf(program_, place)] = packets; }
+  /// `place` is written.
+  void forget(const RankChunk &place) {
+    const auto [rank, buffer, begin] = schedule::startOf(program_, place);
+    const std::uint64_t size = place.size;
+    const auto first = came_.lower_bound({rank, buffer, begin - std::min(begin, size - 1)});
+    came_.erase(first, came_.lower_bound({rank, buffer, begin + size}));
+  }
+
+private:
+  const ir::Program &program_;
+  std::map<schedule::MemoryStart, RankChunk> came_;
+};
+
+class Placer {
+public:
+  explicit Placer(PassContext &context)
       : program_(context.program), diags_(context.diags),
-        mostPeers_(context.target.executor ? context.target.executor->channelsPerBlock : ir::none) {}
+        mostPeers_(context.target.executor ? context.target.executor->channelsPerBlock : ir::none),
+        given_(takeStatements(program_)), piece_(commonPieceOf(given_)), packetRanks_(program_, given_, piece_),
+        holdsPackets_(program_.ranks.size(), false), arrived_(program_) {}
 
   void run() {
-    ir::Movement given; // statements and places alone
-    if (program_.movement.throughSwitch)
-      given = schedule::throughSwitch(program_);
-    else
-      given = {.statements = program_.movement.statements, .places = program_.movement.places};
-    program_.movement.statements.clear();
-    program_.movement.places.clear();
-    const std::uint32_t piece = pieceOf(given);
-    findPlainScratch(given, piece);
     std::vector<std::uint32_t> firstSlot; // [rank]
-    for (std::uint32_t r = 0; r < plain_.size(); ++r) {
+    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
       ir::Rank &rank = program_.ranks[r];
-      if (!plain_[r])
+      if (!packetRanks_.keepsPlainData(r))
         rank.scratchChunks = 0; // what the program keeps there are packets, in slots
-      firstSlot.push_back((rank.scratchChunks + piece - 1) / piece * piece);
+      firstSlot.push_back((rank.scratchChunks + piece_ - 1) / piece_ * piece_);
     }
-    for (const Move &statement : given.statements) {
-      where_ = ir::Where(statement.loc, "statement " + std::to_string(&statement - given.statements.data()));
-      if (!checkWishes(given, statement))
+    for (const Move &statement : given_.statements) {
+      where_ = ir::Where(statement.loc, "statement " + std::to_string(&statement - given_.statements.data()));
+      if (!checkWishes(statement))
         continue;
-      for (std::uint32_t at = 0, size = given.places[statement.firstPlace].size; at < size; at += piece) {
-        srcs_ = cutOf(given.srcs(statement), at, piece);
-        dsts_ = cutOf(given.dsts(statement), at, piece);
+      for (std::uint32_t at = 0, size = given_.places[statement.firstPlace].size; at < size; at += piece_) {
+        srcs_ = cutOf(given_.srcs(statement), at, piece_);
+        dsts_ = cutOf(given_.dsts(statement), at, piece_);
         place(statement);
       }
     }
     if (!program_.movement.statements.empty())
-      schedule::orderSlots(program_, firstSlot, piece);
+      schedule::orderSlots(program_, firstSlot, piece_);
     if (program_.protocol == ir::Protocol::Simple)
       makeRoomForPackets();
     if (program_.doubleScratch)
@@ -63,26 +109,13 @@ public:
   }
 
 private:
-  /// Chunks that every place of the program is a multiple of, in size and from its buffer's beginning.
-  static std::uint32_t pieceOf(const ir::Movement &movement) {
-    std::uint32_t piece = 0;
-    for (const RankChunk &place : movement.places)
-      piece = std::gcd(piece, std::gcd(place.index, place.size));
-    return std::max(piece, 1u);
-  }
-  static std::vector<RankChunk> cutOf(std::span<const RankChunk> places, std::uint32_t at, std::uint32_t size) {
-    std::vector<RankChunk> cut(places.begin(), places.end());
-    for (RankChunk &place : cut)
-      place = {place.rank, place.buffer, place.index + at, size};
-    return cut;
-  }
   /// False, and reported, if the statement says how it is done and that cannot be.
-  bool checkWishes(const ir::Movement &given, const Move &statement) {
+  bool checkWishes(const Move &statement) {
     if (statement.via == Via::Switch || statement.kind == MoveKind::Reduce)
       return true;
-    const std::uint32_t src = given.srcs(statement)[0].rank;
-    for (const RankChunk &dst : given.dsts(statement)) {
-      const bool port = wayOf(statement, src, dst.rank) == Via::Port;
+    const std::uint32_t src = given_.srcs(statement)[0].rank;
+    for (const RankChunk &dst : given_.dsts(statement)) {
+      const bool port = schedule::wayOf(program_.movement, statement, src, dst.rank) == Via::Port;
       if (dst.rank == src || statement.by != dst.rank || !(port || statement.packets == true))
         continue;
       diags_.report(schedule::diag::written_not_read, where_, {dst.rank, port ? "through a port" : "in packets", src});
@@ -90,81 +123,9 @@ private:
     }
     return true;
   }
-  /// Finds the ranks that have plain data in scratch. They get no packets: at another message size, plain chunks lie
-  /// where packets are read. What a rank keeps in scratch may be packets if it comes from another rank as such, once,
-  /// and is read at home alone. Where something is written there that nobody reads, no rank gets packets: nobody is
-  /// told of that write, and packets make none visible.
-  void findPlainScratch(const ir::Movement &given, std::uint32_t piece) {
-    plain_.resize(program_.ranks.size(), false);
-    holdsPackets_.resize(program_.ranks.size(), false);
-    bool readsAll = true;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, bool> isRead; // of (rank, piece of scratch), since it was written
-    for (const Move &statement : given.statements) {
-      for (const RankChunk &src : given.srcs(statement))
-        for (std::uint32_t at = 0; src.buffer == ir::BufferKind::Scratch && at < src.size; at += piece) {
-          const auto [found, isUnwritten] = isRead.try_emplace({src.rank, src.index + at}, true);
-          if (isUnwritten || !readsAtHome(given, statement, src.rank))
-            plain_[src.rank] = true;
-          found->second = true;
-        }
-      for (const RankChunk &dst : given.dsts(statement))
-        for (std::uint32_t at = 0; dst.buffer == ir::BufferKind::Scratch && at < dst.size; at += piece) {
-          const auto [found, isFirst] = isRead.try_emplace({dst.rank, dst.index + at}, false);
-          if (!isFirst || statement.kind != MoveKind::Copy ||
-              !wantsPackets(statement, given.srcs(statement)[0].rank, dst.rank))
-            plain_[dst.rank] = true;
-          readsAll = readsAll && (isFirst || found->second);
-          found->second = false;
-        }
-    }
-    for (const auto &[place, read] : isRead)
-      readsAll = readsAll && read;
-    if (!readsAll)
-      plain_.assign(plain_.size(), true);
-    // Where a rank makes no packets, its operands arrive as plain data elsewhere.
-    while (findPlainOperands(given)) {
-    }
-  }
-  /// Whether the statement does nothing with what it reads in scratch of `rank` but what can be done with packets
-  /// there: to unpack them, or to reduce them.
-  static bool readsAtHome(const ir::Movement &given, const Move &statement, std::uint32_t rank) {
-    return statement.via != Via::Switch &&
-           std::ranges::all_of(given.dsts(statement), [&](const RankChunk &dst) { return dst.rank == rank; });
-  }
-  /// True if it finds more such ranks.
-  bool findPlainOperands(const ir::Movement &given) {
-    bool found = false;
-    for (const Move &statement : given.statements) {
-      if (statement.via == Via::Switch)
-        continue;
-      for (const RankChunk &dst : given.dsts(statement))
-        for (const RankChunk &src : given.srcs(statement)) {
-          const bool comesPlain = src.rank != dst.rank && !usesPackets(statement, src.rank, dst.rank);
-          const bool isKept = statement.kind == MoveKind::Reduce || dst.buffer == ir::BufferKind::Scratch;
-          if (!plain_[dst.rank] && ((isKept && comesPlain) || (same(src, dst) && &src != given.srcs(statement).data())))
-            plain_[dst.rank] = found = true;
-        }
-    }
-    return found;
-  }
 
   bool same(const RankChunk &a, const RankChunk &b) const { return schedule::isSameMemory(program_, a, b); }
   bool near(std::uint32_t a, std::uint32_t b) const { return program_.movement.sameNode(a, b); }
-  Via wayOf(const Move &statement, std::uint32_t from, std::uint32_t to) const {
-    return statement.via.value_or(program_.movement.wayOf(from, to));
-  }
-  bool usesPackets(const Move &statement, std::uint32_t from, std::uint32_t to) const {
-    return wantsPackets(statement, from, to) && takesPackets(from, to);
-  }
-  bool wantsPackets(const Move &statement, std::uint32_t from, std::uint32_t to) const {
-    const bool isRead = statement.kind == MoveKind::Copy && statement.by == to; // as plain data
-    return from != to && statement.packets.value_or(program_.protocol == ir::Protocol::LL && !isRead) &&
-           wayOf(statement, from, to) == program_.movement.wayOf(from, to);
-  }
-  /// Whether packets may lie where they are put, and where they are made.
-  bool takesPackets(std::uint32_t from, std::uint32_t to) const {
-    return !plain_[to] && (near(from, to) || !plain_[from]);
-  }
   /// New scratch of `rank`, as long as the statement's places.
   RankChunk slot(std::uint32_t rank) {
     std::uint32_t &used = program_.ranks[rank].scratchChunks;
@@ -213,19 +174,6 @@ private:
       copy(statement, dst, srcs_.front());
   }
 
-  /// The packets that came for what lies at `place`; null if there are none.
-  const RankChunk *packetsOf(const RankChunk &place) const {
-    const auto found = came_.find(keyOf(place));
-    return found != came_.end() ? &found->second : nullptr;
-  }
-  /// `place` is written.
-  void forget(const RankChunk &place) {
-    const auto [rank, buffer, begin] = keyOf(place);
-    const std::uint64_t size = place.size; // of all places that came_ has
-    const auto first = came_.lower_bound({rank, buffer, begin - std::min(begin, size - 1)});
-    came_.erase(first, came_.lower_bound({rank, buffer, begin + size}));
-  }
-
   void placeInSwitch(const Move &statement) {
     const bool reduces = statement.kind == MoveKind::Reduce;
     const RankChunk &own = reduces ? dsts_.front() : srcs_.front();
@@ -244,7 +192,7 @@ private:
     Move whole = statement;
     whole.by = own.rank;
     whole.packets.reset();
-    std::ranges::for_each(dsts_, [&](const RankChunk &dst) { forget(dst); });
+    std::ranges::for_each(dsts_, [&](const RankChunk &dst) { arrived_.forget(dst); });
     program_.movement.append(whole, srcs_, dsts_);
   }
 
@@ -259,26 +207,26 @@ private:
     if (same(dst, src))
       return;
     const Move plain = asCopy(statement);
-    forget(dst);
+    arrived_.forget(dst);
     if (dst.rank == src.rank) {
       const RankChunk *packets = keptAt(src);
       return append(plain, dst.rank, {packets ? packets : &src, 1}, dst, std::nullopt, packets != nullptr);
     }
-    if (usesPackets(statement, src.rank, dst.rank)) {
+    if (packetRanks_.travelsInPackets(statement, src.rank, dst.rank)) {
       const RankChunk packets = send(statement, src, dst.rank);
-      came_[keyOf(dst)] = packets;
+      arrived_.keep(dst, packets);
       if (dst.buffer == ir::BufferKind::Scratch) // which is read there alone: as packets
         return;
       return append(plain, dst.rank, {&packets, 1}, dst, std::nullopt, true);
     }
-    const bool port = wayOf(statement, src.rank, dst.rank) == Via::Port;
+    const bool port = schedule::wayOf(program_.movement, statement, src.rank, dst.rank) == Via::Port;
     const std::uint32_t by = port ? src.rank : statement.by.value_or(src.rank);
     append(plain, by == dst.rank ? by : src.rank, {&src, 1}, dst, port ? Via::Port : Via::Memory, false);
   }
 
   /// Those of a place of scratch: there is no plain data there.
   const RankChunk *keptAt(const RankChunk &place) const {
-    return place.buffer == ir::BufferKind::Scratch ? packetsOf(place) : nullptr;
+    return place.buffer == ir::BufferKind::Scratch ? arrived_.of(place) : nullptr;
   }
 
   /// Sends `src` to rank `to` in packets. Where they arrive. Inside a node, what came in packets is passed on as they
@@ -287,7 +235,7 @@ private:
   RankChunk send(const Move &statement, const RankChunk &src, std::uint32_t to) {
     const bool isNear = near(src.rank, to);
     const RankChunk packets = packetSlot(to);
-    const RankChunk *const came = isNear ? packetsOf(src) : nullptr;
+    const RankChunk *const came = isNear ? arrived_.of(src) : nullptr;
     if (isNear && !came) {
       append(asCopy(statement), src.rank, {&src, 1}, packets, Via::Memory, true);
       return packets;
@@ -312,7 +260,7 @@ private:
       return {*packets, Operand::Packets};
     if (src.rank == to)
       return {src};
-    if (usesPackets(statement, src.rank, to))
+    if (packetRanks_.travelsInPackets(statement, src.rank, to))
       return {send(statement, src, to), Operand::Packets};
     const bool reads = near(src.rank, to) && statement.via.value_or(Via::Memory) == Via::Memory &&
                        (statement.by == to || (!statement.by && program_.movement.pull));
@@ -332,7 +280,7 @@ private:
     std::vector<Source> chain;
     for (const RankChunk &src : srcs_)
       chain.push_back(fetch(statement, dst.rank, src));
-    forget(dst);
+    arrived_.forget(dst);
     // A step of a sum commutes, so the second operand may come first.
     if (chain[0].how != Operand::Local && chain[1].how == Operand::Local)
       std::swap(chain[0], chain[1]);
@@ -371,19 +319,14 @@ private:
 
   ir::Program &program_;
   ir::DiagnosticEngine &diags_;
-  std::uint32_t mostPeers_;            ///< that a block has channels for
+  std::uint32_t mostPeers_; ///< that a block has channels for
+  ir::Movement given_;      ///< statements and places alone
+  std::uint32_t piece_;     ///< chunks
+  schedule::PacketRanks packetRanks_;
+  std::vector<bool> holdsPackets_; ///< [rank]: some of its scratch is for packets
+  ArrivedPackets arrived_;
   ir::Where where_;                    ///< the statement
   std::vector<RankChunk> srcs_, dsts_; ///< of it, one piece
-  std::vector<bool> plain_;            ///< [rank]: some of its scratch is for plain data
-  std::vector<bool> holdsPackets_;     ///< [rank]: some of its scratch is for packets
-  /// Rank, and where memory begins.
-  using Key = std::tuple<std::uint32_t, ir::BufferKind, std::uint64_t>;
-  Key keyOf(const RankChunk &place) const {
-    const ir::MemoryRange range = schedule::plainMemoryOf(program_, place);
-    return {place.rank, range.buffer, range.begin};
-  }
-  /// What lies at a place, as the packets that brought it.
-  std::map<Key, RankChunk> came_;
 };
 
 void place(PassContext &context) {
@@ -394,7 +337,7 @@ void place(PassContext &context) {
     return;
   }
   const std::size_t before = context.program.movement.statements.size();
-  Placement(context).run();
+  Placer(context).run();
   context.stats.count("statements", before);
   context.stats.count("placed", context.program.movement.statements.size());
 }

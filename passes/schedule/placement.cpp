@@ -54,6 +54,11 @@ ir::MemoryRange plainMemoryOf(const ir::Program &program, const RankChunk &place
   return ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, ir::DataForm::Plain);
 }
 
+MemoryStart startOf(const ir::Program &program, const RankChunk &place) {
+  const ir::MemoryRange range = plainMemoryOf(program, place);
+  return {place.rank, range.buffer, range.begin};
+}
+
 bool isSameMemory(const ir::Program &program, const RankChunk &a, const RankChunk &b) {
   return a.rank == b.rank && plainMemoryOf(program, a) == plainMemoryOf(program, b);
 }

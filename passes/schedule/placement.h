@@ -4,6 +4,7 @@
 #include "ir/memory_map.h"
 #include "ir/program.h"
 
+#include <compare>
 #include <span>
 
 namespace mscclc::passes::schedule {
@@ -11,8 +12,23 @@ namespace mscclc::passes::schedule {
 /// Memory of plain data in that place.
 ir::MemoryRange plainMemoryOf(const ir::Program &program, const ir::RankChunk &place);
 
+/// Where that memory begins. Starts on one rank in one buffer are neighbours in their order.
+struct MemoryStart {
+  std::uint32_t rank = 0;
+  ir::BufferKind buffer{};
+  std::uint64_t begin = 0; ///< in plain chunks
+
+  friend auto operator<=>(const MemoryStart &, const MemoryStart &) = default;
+};
+MemoryStart startOf(const ir::Program &program, const ir::RankChunk &place);
+
 /// True if both are the same memory.
 bool isSameMemory(const ir::Program &program, const ir::RankChunk &a, const ir::RankChunk &b);
+
+/// Through what data of `statement` goes from rank `from` to rank `to`: as it says, or as they reach each other.
+inline ir::Via wayOf(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to) {
+  return statement.via.value_or(movement.wayOf(from, to));
+}
 
 /// True if each statement of the program says who executes it and how, in a form that an operation can have:
 /// - without `via`, all its places are of the rank that executes it;

@@ -17,14 +17,6 @@ using ir::Move;
 using ir::MoveKind;
 using ir::RankChunk;
 
-/// Rank, and where memory begins.
-using Start = std::tuple<std::uint32_t, ir::BufferKind, std::uint64_t>;
-
-Start startOf(const ir::Program &program, const RankChunk &c) {
-  const ir::MemoryRange range = plainMemoryOf(program, c);
-  return {c.rank, range.buffer, range.begin};
-}
-
 class SwitchFinder {
 public:
   explicit SwitchFinder(const ir::Program &program) : program_(program), given_(program.movement) {
@@ -92,14 +84,14 @@ private:
       const ir::MemoryRange range = plainMemoryOf(program_, c);
       const std::uint64_t first = range.begin - std::min(range.begin, c.size - std::uint64_t{1});
       for (auto at = seen_.lower_bound({c.rank, range.buffer, first});
-           at != seen_.end() && *at < Start{c.rank, range.buffer, range.end}; ++at)
+           at != seen_.end() && *at < MemoryStart{c.rank, range.buffer, range.end}; ++at)
         if (*at != startOf(program_, c))
           return true;
       return false;
     }
 
     const ir::Program &program_;
-    std::set<Start> seen_;
+    std::set<MemoryStart> seen_;
     std::vector<Target> targets_;
   };
 
@@ -160,7 +152,7 @@ private:
   const ir::Program &program_;
   const ir::Movement &given_;
   ir::Movement found_;
-  std::map<Start, std::uint32_t> writes_; ///< how many destinations there are
+  std::map<MemoryStart, std::uint32_t> writes_; ///< how many destinations there are
 };
 
 } // namespace

@@ -1,0 +1,93 @@
+#include "passes/schedule/packet_ranks.h"
+
+#include "passes/schedule/placement.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace mscclc::passes::schedule {
+namespace {
+
+using ir::Move;
+using ir::MoveKind;
+using ir::RankChunk;
+
+/// Whether the statement does nothing with what it reads in scratch of `rank` but what can be done with packets there:
+/// to unpack them, or to reduce them.
+bool readsAtHome(const ir::Movement &given, const Move &statement, std::uint32_t rank) {
+  return statement.via != ir::Via::Switch &&
+         std::ranges::all_of(given.dsts(statement), [&](const RankChunk &dst) { return dst.rank == rank; });
+}
+
+} // namespace
+
+PacketRanks::PacketRanks(const ir::Program &program, const ir::Movement &given, std::uint32_t piece)
+    : program_(program), keepsPlainData_(program.ranks.size(), false) {
+  findPlainScratch(given, piece);
+  // Where a rank makes no packets, its operands arrive as plain data elsewhere.
+  while (findPlainOperands(given)) {
+  }
+}
+
+/// Whether the program, or the statement, wants packets there. What reads another rank gets plain data.
+bool PacketRanks::isAskedFor(const Move &statement, std::uint32_t from, std::uint32_t to) const {
+  const bool isRead = statement.kind == MoveKind::Copy && statement.by == to;
+  return from != to && statement.packets.value_or(program_.protocol == ir::Protocol::LL && !isRead) &&
+         wayOf(program_.movement, statement, from, to) == program_.movement.wayOf(from, to);
+}
+
+bool PacketRanks::travelsInPackets(const Move &statement, std::uint32_t from, std::uint32_t to) const {
+  return isAskedFor(statement, from, to) && !keepsPlainData(to) &&
+         (program_.movement.sameNode(from, to) || !keepsPlainData(from));
+}
+
+/// Where something is written in scratch that nobody reads, all ranks count as such that keep plain data: nobody is
+/// told of that write, and packets make none visible.
+void PacketRanks::findPlainScratch(const ir::Movement &given, std::uint32_t piece) {
+  bool readsAll = true;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> isRead; // of (rank, piece of scratch), since it was written
+  for (const Move &statement : given.statements) {
+    for (const RankChunk &src : given.srcs(statement))
+      for (std::uint32_t at = 0; src.buffer == ir::BufferKind::Scratch && at < src.size; at += piece) {
+        const auto [found, isUnwritten] = isRead.try_emplace({src.rank, src.index + at}, true);
+        if (isUnwritten || !readsAtHome(given, statement, src.rank))
+          keepsPlainData_[src.rank] = true;
+        found->second = true;
+      }
+    for (const RankChunk &dst : given.dsts(statement))
+      for (std::uint32_t at = 0; dst.buffer == ir::BufferKind::Scratch && at < dst.size; at += piece) {
+        const auto [found, isFirst] = isRead.try_emplace({dst.rank, dst.index + at}, false);
+        if (!isFirst || statement.kind != MoveKind::Copy ||
+            !isAskedFor(statement, given.srcs(statement)[0].rank, dst.rank))
+          keepsPlainData_[dst.rank] = true;
+        readsAll = readsAll && (isFirst || found->second);
+        found->second = false;
+      }
+  }
+  for (const auto &[place, read] : isRead)
+    readsAll = readsAll && read;
+  if (!readsAll)
+    keepsPlainData_.assign(keepsPlainData_.size(), true);
+}
+
+/// Finds ranks that get plain data for a Buffer, or for a reduction that is done there, and those that need a slot for
+/// a sum, since a later operand lies at its place. True if there are more of them.
+bool PacketRanks::findPlainOperands(const ir::Movement &given) {
+  bool found = false;
+  for (const Move &statement : given.statements) {
+    if (statement.via == ir::Via::Switch)
+      continue;
+    for (const RankChunk &dst : given.dsts(statement))
+      for (const RankChunk &src : given.srcs(statement)) {
+        const bool comesPlain = src.rank != dst.rank && !travelsInPackets(statement, src.rank, dst.rank);
+        const bool isKept = statement.kind == MoveKind::Reduce || dst.buffer == ir::BufferKind::Scratch;
+        const bool needsSlot = isSameMemory(program_, src, dst) && &src != given.srcs(statement).data();
+        if (!keepsPlainData(dst.rank) && ((isKept && comesPlain) || needsSlot))
+          keepsPlainData_[dst.rank] = found = true;
+      }
+  }
+  return found;
+}
+
+} // namespace mscclc::passes::schedule

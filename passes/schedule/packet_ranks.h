@@ -1,0 +1,35 @@
+// Which ranks can be sent packets, before statements are placed.
+#pragma once
+
+#include "ir/program.h"
+
+#include <vector>
+
+namespace mscclc::passes::schedule {
+
+/// Says what of the data that crosses ranks travels in packets.
+///
+/// Packets lie in scratch of the rank that gets them, and those for another node in scratch of the sender first. A rank
+/// that keeps plain data in scratch holds no packets: at another message size, plain chunks lie where packets are read.
+/// What a Buffer is to keep may be packets if it comes from another rank as such, once, and is read at home alone.
+class PacketRanks {
+public:
+  /// `given`: the statements of `program` and their places, which are multiples of `piece` chunks in size and from
+  /// their buffer's beginning. None is placed. The program's own statements are not looked at.
+  PacketRanks(const ir::Program &program, const ir::Movement &given, std::uint32_t piece);
+
+  /// True if some of the rank's scratch is for plain data.
+  bool keepsPlainData(std::uint32_t rank) const { return keepsPlainData_[rank]; }
+  /// True if what `statement` moves from rank `from` to rank `to` travels in packets; false within a rank.
+  bool travelsInPackets(const ir::Move &statement, std::uint32_t from, std::uint32_t to) const;
+
+private:
+  bool isAskedFor(const ir::Move &statement, std::uint32_t from, std::uint32_t to) const;
+  void findPlainScratch(const ir::Movement &given, std::uint32_t piece);
+  bool findPlainOperands(const ir::Movement &given);
+
+  const ir::Program &program_;
+  std::vector<bool> keepsPlainData_; ///< [rank]
+};
+
+} // namespace mscclc::passes::schedule
