@@ -8,29 +8,50 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// A chunk of memory: who wrote it last, and who has read it since.
-struct Cell {
-  std::uint32_t writer = ir::none;
-  bool packets = false;                ///< what lies there
-  std::uint32_t lastReader = ir::none; ///< into the pool of readers
-};
-struct Reader {
-  std::uint32_t statement, previous;
-};
-
-/// The cells of each buffer of each rank; they grow as they are touched.
-class Cells {
+/// Who wrote and read each chunk of memory last, while statements are gone through in their order.
+class AccessHistory {
 public:
-  explicit Cells(std::size_t ranks) : buffers_(ranks) {}
-  std::span<Cell> of(const Touch &touch) {
-    std::vector<Cell> &cells = buffers_[touch.rank][static_cast<std::size_t>(touch.memory.buffer)];
+  explicit AccessHistory(std::size_t ranks) : cells_(ranks) {}
+
+  /// `statement` makes this access. Appends the earlier statements that it depends on to `found`.
+  void access(std::uint32_t statement, const Touch &touch, std::vector<Dependence> &found) {
+    const bool reads = touch.access == ir::Access::Read;
+    for (Cell &cell : cellsOf(touch)) {
+      if (cell.writer != ir::none && cell.writer != statement)
+        found.push_back({cell.writer, !reads ? Hazard::Reuse : cell.packets ? Hazard::Packets : Hazard::Value});
+      if (reads) {
+        readers_.push_back({statement, cell.lastReader});
+        cell.lastReader = static_cast<std::uint32_t>(readers_.size() - 1);
+        continue;
+      }
+      for (std::uint32_t r = cell.lastReader; r != ir::none; r = readers_[r].previous)
+        if (readers_[r].statement != statement)
+          found.push_back({readers_[r].statement, Hazard::Reuse});
+      cell = {statement, touch.form == ir::DataForm::Packet, ir::none};
+    }
+  }
+
+private:
+  /// A chunk of memory: who wrote it last, and who has read it since.
+  struct Cell {
+    std::uint32_t writer = ir::none;
+    bool packets = false;                ///< what lies there
+    std::uint32_t lastReader = ir::none; ///< into readers_
+  };
+  struct Reader {
+    std::uint32_t statement, previous;
+  };
+
+  /// Cells grow as they are touched.
+  std::span<Cell> cellsOf(const Touch &touch) {
+    std::vector<Cell> &cells = cells_[touch.rank][static_cast<std::size_t>(touch.memory.buffer)];
     if (cells.size() < touch.memory.end)
       cells.resize(std::max<std::size_t>(touch.memory.end, 2 * cells.size()));
     return std::span(cells).subspan(touch.memory.begin, touch.memory.end - touch.memory.begin);
   }
 
-private:
-  std::vector<std::array<std::vector<Cell>, 3>> buffers_;
+  std::vector<std::array<std::vector<Cell>, 3>> cells_; ///< [rank][buffer]
+  std::vector<Reader> readers_;                         ///< of all cells
 };
 
 } // namespace
@@ -59,8 +80,7 @@ bool isPacketPlace(const ir::Movement &movement, const ir::Move &statement, std:
 
 StatementGraph::StatementGraph(const ir::Program &program) {
   const ir::Movement &movement = program.movement;
-  Cells cells(program.ranks.size());
-  std::vector<Reader> readers;
+  AccessHistory history(program.ranks.size());
   std::vector<Dependence> found;
   touches_.reserve(movement.places.size());
   firstTouch_.reserve(movement.statements.size() + 1);
@@ -68,34 +88,10 @@ StatementGraph::StatementGraph(const ir::Program &program) {
   firstTouch_.push_back(0);
   first_.push_back(0);
   for (std::uint32_t s = 0; s < movement.statements.size(); ++s) {
-    const ir::Move &statement = movement.statements[s];
-    const bool relays = relaysPackets(movement, statement);
-    for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
-      if (relays && i == statement.numSrcs)
-        continue;
-      const ir::RankChunk &place = movement.places[statement.firstPlace + i];
-      const ir::DataForm form = isPacketPlace(movement, statement, i) ? ir::DataForm::Packet : ir::DataForm::Plain;
-      touches_.push_back({place.rank, ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, form),
-                          i < statement.numSrcs ? ir::Access::Read : ir::Access::Write, form});
-    }
-    firstTouch_.push_back(touches_.size());
-
+    addTouches(program, movement.statements[s]);
     found.clear();
     for (const Touch &touch : touches(s))
-      for (Cell &cell : cells.of(touch)) {
-        const bool reads = touch.access == ir::Access::Read;
-        if (cell.writer != ir::none && cell.writer != s)
-          found.push_back({cell.writer, !reads ? Hazard::Reuse : cell.packets ? Hazard::Packets : Hazard::Value});
-        if (reads) {
-          readers.push_back({s, cell.lastReader});
-          cell.lastReader = static_cast<std::uint32_t>(readers.size() - 1);
-          continue;
-        }
-        for (std::uint32_t r = cell.lastReader; r != ir::none; r = readers[r].previous)
-          if (readers[r].statement != s)
-            found.push_back({readers[r].statement, Hazard::Reuse});
-        cell = {s, touch.form == ir::DataForm::Packet, ir::none};
-      }
+      history.access(s, touch, found);
     std::ranges::sort(found, [](const Dependence &a, const Dependence &b) {
       return a.on != b.on ? a.on < b.on : a.hazard < b.hazard;
     });
@@ -103,6 +99,21 @@ StatementGraph::StatementGraph(const ir::Program &program) {
     dependences_.insert(dependences_.end(), found.begin(), repeated.begin());
     first_.push_back(dependences_.size());
   }
+}
+
+/// Adds those of the next statement.
+void StatementGraph::addTouches(const ir::Program &program, const ir::Move &statement) {
+  const ir::Movement &movement = program.movement;
+  const bool relays = relaysPackets(movement, statement);
+  for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
+    if (relays && i == statement.numSrcs)
+      continue; // its source, which it does not write
+    const ir::RankChunk &place = movement.places[statement.firstPlace + i];
+    const ir::DataForm form = isPacketPlace(movement, statement, i) ? ir::DataForm::Packet : ir::DataForm::Plain;
+    touches_.push_back({place.rank, ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, form),
+                        i < statement.numSrcs ? ir::Access::Read : ir::Access::Write, form});
+  }
+  firstTouch_.push_back(touches_.size());
 }
 
 std::vector<std::uint32_t> levelsOf(const StatementGraph &graph) {

@@ -59,10 +59,12 @@ public:
   }
 
 private:
+  void addTouches(const ir::Program &program, const ir::Move &statement);
+
   std::vector<Touch> touches_;
-  std::vector<std::size_t> firstTouch_;
+  std::vector<std::size_t> firstTouch_; ///< [statement], and the end
   std::vector<Dependence> dependences_;
-  std::vector<std::size_t> first_;
+  std::vector<std::size_t> first_; ///< [statement], and the end: into dependences_
 };
 
 /// The longest chain of dependences that leads to each statement: 0 for one that depends on nothing.
