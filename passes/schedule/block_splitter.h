@@ -2,7 +2,7 @@
 #pragma once
 
 #include "passes/executor_limits.h"
-#include "passes/schedule/peers.h"
+#include "passes/schedule/rank_distances.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <map>

@@ -1,7 +1,7 @@
 // The channels and semaphores over which the blocks of a schedule tell each other.
 #pragma once
 
-#include "passes/schedule/peers.h"
+#include "passes/schedule/rank_distances.h"
 #include "passes/schedule/sync_plan.h"
 
 #include <compare>
@@ -73,7 +73,7 @@ private:
   std::uint32_t agentOf(std::uint32_t rank, std::uint32_t block) const;
 
   const SyncPlan &plan_;
-  const Distances distances_;
+  const RankDistances distances_;
   std::vector<std::uint32_t> firstAgent_; ///< [rank], and the end
   std::vector<std::vector<Link>> links_;  ///< [agent], sorted
   /// [agent]: ranks that it has a memory channel to, and an agent there, sorted.

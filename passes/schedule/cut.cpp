@@ -2,7 +2,7 @@
 
 #include "ir/program_index.h"
 #include "passes/schedule/block_splitter.h"
-#include "passes/schedule/peers.h"
+#include "passes/schedule/rank_distances.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "passes/schedule/nodes.h"
 
 #include "ir/program_index.h"
-#include "passes/schedule/peers.h"
+#include "passes/schedule/rank_distances.h"
 
 #include <algorithm>
 #include <numeric>
@@ -39,7 +39,7 @@ void Nodes::findOneWay(const ir::Movement &movement) {
   each([&](const ir::Move &statement, std::uint32_t rank) { reached[*statement.by * ranks + rank] = true; });
   each([&](const ir::Move &statement, std::uint32_t rank) {
     if (!reached[rank * ranks + *statement.by])
-      oneWay_[rank].emplace_back(*statement.by, *statement.block);
+      oneWay_[rank].push_back({*statement.by, *statement.block});
   });
   for (auto &blocks : oneWay_) {
     std::ranges::sort(blocks);
@@ -111,7 +111,7 @@ void Nodes::issue(const ir::Program &program, const StatementGraph &graph, std::
   std::uint32_t last = ir::none;
   for (const Touch &touch : graph.touches(statement)) {
     if (touch.rank != *move.by)
-      reaching_[*move.by].emplace_back(touch.rank, *move.block);
+      reaching_[*move.by].push_back({touch.rank, *move.block});
     if (touch.rank != *move.by && !touch.inScratch() && touch.rank != last)
       touching_[last = touch.rank].push_back(issued_.back());
   }
@@ -129,21 +129,21 @@ void Nodes::arrive(const ir::Movement &movement, std::uint32_t statement, std::u
   append(statement, true, true, std::min(firstAgent_[to] + block, firstAgent_[to + 1] - 1));
 }
 
-std::span<const std::pair<std::uint32_t, std::uint32_t>> Nodes::reaching(std::uint32_t rank, std::uint32_t peer) const {
-  const auto found =
-      std::ranges::equal_range(reaching_[rank], peer, {}, &std::pair<std::uint32_t, std::uint32_t>::first);
+std::span<const Nodes::Reach> Nodes::reaching(std::uint32_t rank, std::uint32_t peer) const {
+  const auto found = std::ranges::equal_range(reaching_[rank], peer, {}, &Reach::peer);
   return {found.begin(), found.end()};
 }
 
 std::uint32_t Nodes::partnerOf(std::uint32_t agent, std::uint32_t rank) const {
   const auto there = reaching(rankOf(agent), rank), back = reaching(rank, rankOf(agent));
-  const auto own = std::ranges::find(there, blockOf(agent), &std::pair<std::uint32_t, std::uint32_t>::second);
+  const auto own = std::ranges::find(there, blockOf(agent), &Reach::block);
   if (own != there.end() && !back.empty())
-    return firstAgent_[rank] + back[std::min<std::size_t>(own - there.begin(), back.size() - 1)].second;
+    return firstAgent_[rank] + back[std::min<std::size_t>(own - there.begin(), back.size() - 1)].block;
   if (const auto &all = oneWay_[rank]; all.size() > mostPeers_) {
-    const auto own = std::ranges::lower_bound(all, std::pair(rankOf(agent), blockOf(agent)));
-    if (own != all.end() && *own == std::pair(rankOf(agent), blockOf(agent)))
-      return firstAgent_[rank] + static_cast<std::uint32_t>(own - all.begin()) / mostPeers_;
+    const BlockOfRank block{rankOf(agent), blockOf(agent)};
+    const auto found = std::ranges::lower_bound(all, block);
+    if (found != all.end() && *found == block)
+      return firstAgent_[rank] + static_cast<std::uint32_t>(found - all.begin()) / mostPeers_;
   }
   return std::min(firstAgent_[rank] + blockOf(agent), firstAgent_[rank + 1] - 1);
 }

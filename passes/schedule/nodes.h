@@ -5,6 +5,7 @@
 
 #include "passes/schedule/statement_graph.h"
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -17,9 +18,10 @@ public:
   /// `mostPeers`: blocks of other ranks that one block can have channels to.
   Nodes(const ir::Program &program, const StatementGraph &graph, std::uint32_t mostPeers);
 
+  /// A node: what it does, and where it stands.
   struct Place {
     std::uint32_t statement = 0;
-    bool arrives = false;
+    bool arrives = false; ///< what the statement has put is there
     std::uint32_t agent = 0;
     std::uint32_t index = 0; ///< among the agent's nodes
   };
@@ -57,24 +59,33 @@ public:
   const std::vector<std::uint32_t> &touchingBuffersOf(std::uint32_t rank) const { return touching_[rank]; }
 
 private:
+  struct BlockOfRank {
+    std::uint32_t rank = 0, block = 0;
+    friend auto operator<=>(const BlockOfRank &, const BlockOfRank &) = default;
+  };
+  /// A block of a rank that reaches memory of `peer`.
+  struct Reach {
+    std::uint32_t peer = 0, block = 0;
+    friend auto operator<=>(const Reach &, const Reach &) = default;
+  };
+
   void issue(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement);
   void arrive(const ir::Movement &movement, std::uint32_t statement, std::uint32_t receiver);
   void findOneWay(const ir::Movement &movement);
-  std::span<const std::pair<std::uint32_t, std::uint32_t>> reaching(std::uint32_t rank, std::uint32_t peer) const;
+  std::span<const Reach> reaching(std::uint32_t rank, std::uint32_t peer) const;
   void numberInClocks();
   void append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent);
 
+  std::uint32_t mostPeers_;
   std::vector<Place> places_;
   std::vector<std::uint32_t> issued_, arrived_;            ///< [statement]; equal where nothing arrives
   std::vector<std::uint32_t> firstAgent_;                  ///< [rank], and the end
   std::vector<std::uint32_t> rankOf_, lengths_, inClocks_; ///< [agent]
-  std::uint32_t mostPeers_;
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> oneWay_; ///< [rank]: (rank, block)s, sorted
-  std::vector<std::uint32_t> settled_; ///< [node]: nodes of its agent before the last run of port puts
-  std::vector<std::uint32_t> runs_;    ///< [agent]: where its present run of port puts began
-  std::vector<std::vector<std::uint32_t>> touching_;
-  /// [rank]: the peers that it reaches and the blocks that do, sorted.
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> reaching_;
+  std::vector<std::uint32_t> settled_;               ///< [node]: nodes of its agent before the last run of port puts
+  std::vector<std::uint32_t> runs_;                  ///< [agent]: where its present run of port puts began
+  std::vector<std::vector<BlockOfRank>> oneWay_;     ///< [rank]: those that reach it and are not reached, sorted
+  std::vector<std::vector<std::uint32_t>> touching_; ///< [rank]: nodes of others that touch its buffers
+  std::vector<std::vector<Reach>> reaching_;         ///< [rank]: sorted
 };
 
 } // namespace mscclc::passes::schedule

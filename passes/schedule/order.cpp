@@ -1,6 +1,6 @@
 #include "passes/schedule/order.h"
 
-#include "passes/schedule/peers.h"
+#include "passes/schedule/rank_distances.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>

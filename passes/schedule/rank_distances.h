@@ -1,4 +1,4 @@
-// How far apart ranks are, seen from one of them: words that mean the same on every rank of a symmetric program.
+// How far apart ranks are, in a numbering that is the same seen from every rank of a symmetric program.
 //
 // A program is symmetric if its statements stay the same when each rank takes the place of another: one so far around
 // the ring of its node, one so many nodes on, or the one whose number differs in these bits. The share of a buffer
@@ -13,38 +13,40 @@
 
 namespace mscclc::passes::schedule {
 
-class Distances {
+/// Distances between ranks, by the symmetry that the statements of a program have.
+class RankDistances {
 public:
   /// Of the placed statements of `movement`, whose ranks are those of `program` and make whole nodes. Where they are
-  /// not symmetric, ranks are counted around the ring.
-  Distances(const ir::Program &program, const ir::Movement &movement);
+  /// not symmetric, ranks are counted around the rings.
+  RankDistances(const ir::Program &program, const ir::Movement &movement);
 
-  /// Ranks from `from` on to `to`, 0 for itself: nodes first, then within the node.
+  /// From `from` to `to`, less than there are ranks; 0 for itself alone. Ranks of one node are nearer than others.
   std::uint32_t between(std::uint32_t from, std::uint32_t to) const {
-    if (kind_ == Kind::Exclusive)
+    if (kind_ == Kind::Bits)
       return from ^ to;
     return (to / perNode_ + nodes_ - from / perNode_) % nodes_ * perNode_ +
            (to % perNode_ + perNode_ - from % perNode_) % perNode_;
   }
   /// The rank that share number `share` of an evenly dealt buffer belongs to.
   std::uint32_t ownerOf(std::uint32_t share) const {
-    return byPlace_ ? share % nodes_ * perNode_ + share / nodes_ : share;
+    return localRankFirst_ ? share % nodes_ * perNode_ + share / nodes_ : share;
   }
 
 private:
   enum class Kind : std::uint8_t {
-    Around,    ///< around the ring of nodes, and the ring of each node
-    Exclusive, ///< numbers differ in bits
+    Rings, ///< steps around the ring of nodes, and around the ring of the node
+    Bits,  ///< the bits in which the numbers of the ranks differ
   };
 
+  /// Whether `movement` is, by the present kind of distances.
   bool isSymmetric(const ir::Program &program, const ir::Movement &movement) const;
 
   std::uint32_t ranks_, perNode_, nodes_;
-  Kind kind_ = Kind::Around;
-  bool byPlace_ = false; ///< shares are numbered by the place in the node first, then by the node
+  Kind kind_ = Kind::Rings;
+  bool localRankFirst_ = false; ///< shares are numbered by the rank within its node first, then by the node
 };
 
-/// How far off what a placed statement deals with is from the rank that executes it.
+/// Distances from the rank that executes a placed statement to those that it deals with.
 class StatementDistances {
 public:
   explicit StatementDistances(const ir::Program &program);
@@ -68,7 +70,7 @@ private:
   }
 
   const ir::Program &program_;
-  Distances ranks_;
+  RankDistances ranks_;
   /// What packets were made of, by rank and first chunk; empty where none are passed on.
   std::map<std::pair<std::uint32_t, std::uint32_t>, ir::RankChunk> madeOf_;
 };

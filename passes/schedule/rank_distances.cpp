@@ -1,4 +1,4 @@
-#include "passes/schedule/peers.h"
+#include "passes/schedule/rank_distances.h"
 
 #include "passes/schedule/statement_graph.h"
 
@@ -11,44 +11,41 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// Who takes the place of whom when one rank takes that of rank 0.
-struct Exchange {
-  std::vector<std::uint32_t> ranks;  ///< [rank]: whose place it takes
-  std::vector<std::uint32_t> shares; ///< [share]: which one's it takes
+/// A renumbering of ranks, and with them of shares, that leaves distances as they are.
+struct Renumbering {
+  std::vector<std::uint32_t> ranks;  ///< [rank]: its new number
+  std::vector<std::uint32_t> shares; ///< [share]
 
-  /// `by` takes the place of rank 0. `sharesOf` [rank]: the share that belongs to it.
-  Exchange(const Distances &distances, std::uint32_t by, std::span<const std::uint32_t> sharesOf)
-      : ranks(sharesOf.size()), shares(sharesOf.size()) {
+  /// Rank `first` becomes rank 0. `shareOf` [rank]: the share that belongs to it.
+  Renumbering(const RankDistances &distances, std::uint32_t first, std::span<const std::uint32_t> shareOf)
+      : ranks(shareOf.size()), shares(shareOf.size()) {
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
-      ranks[rank] = distances.between(by, rank);
+      ranks[rank] = distances.between(first, rank);
     for (std::uint32_t share = 0; share < shares.size(); ++share)
-      shares[share] = sharesOf[ranks[distances.ownerOf(share)]];
+      shares[share] = shareOf[ranks[distances.ownerOf(share)]];
   }
 };
 
-/// Where the chunk comes to lie; nothing if its parts part. The places of scratch are not looked at: they follow from
-/// distances. `share`: chunks of a rank's share of the buffer; 0 if it is not dealt out evenly, or the chunk is none.
-std::optional<ir::RankChunk> moved(const ir::RankChunk &chunk, const Exchange &exchange, std::uint32_t share) {
+/// The chunk after `renumbering`; nothing if its parts do not stay together. Places in scratch count as one: they
+/// follow from distances. `share`: chunks of a rank's share of the buffer; 0 if it is not dealt out evenly.
+std::optional<ir::RankChunk> renumbered(const ir::RankChunk &chunk, const Renumbering &renumbering,
+                                        std::uint32_t share) {
   ir::RankChunk to = chunk;
-  to.rank = exchange.ranks[chunk.rank];
+  to.rank = renumbering.ranks[chunk.rank];
   if (chunk.buffer == ir::BufferKind::Scratch)
     to.index = 0;
   if (share == 0)
     return to;
   const std::uint32_t first = chunk.index / share, rest = chunk.index % share;
   if (rest + chunk.size <= share) {
-    to.index = exchange.shares[first] * share + rest;
+    to.index = renumbering.shares[first] * share + rest;
     return to;
   }
   if (rest != 0 || chunk.size % share != 0)
     return std::nullopt;
-  const std::uint32_t count = chunk.size / share;
-  std::uint32_t low = exchange.shares[first], high = low;
-  for (std::uint32_t i = 1; i < count; ++i) {
-    low = std::min(low, exchange.shares[first + i]);
-    high = std::max(high, exchange.shares[first + i]);
-  }
-  if (high - low + 1 != count)
+  const auto shares = std::span(renumbering.shares).subspan(first, chunk.size / share);
+  const auto [low, high] = std::ranges::minmax(shares);
+  if (high - low + 1 != shares.size())
     return std::nullopt;
   to.index = low * share;
   return to;
@@ -83,15 +80,15 @@ private:
   std::vector<std::uint32_t> sizes_; ///< [rank][input, output]: chunks; 0: not dealt out evenly
 };
 
-/// A number for the statement as it is after the exchange; nothing if there is no such.
-std::optional<std::uint64_t> numberOf(const ir::Movement &movement, const ir::Move &statement, const Shares &shares,
-                                      const Exchange &exchange) {
+/// A hash of the statement after `renumbering`; nothing if there is no such statement.
+std::optional<std::uint64_t> hashOf(const ir::Movement &movement, const ir::Move &statement, const Shares &shares,
+                                    const Renumbering &renumbering) {
   std::uint64_t hash = mix(static_cast<std::uint64_t>(statement.kind), static_cast<std::uint64_t>(statement.reduceOp));
   hash = mix(hash, statement.via ? static_cast<std::uint64_t>(*statement.via) + 1 : 0);
   hash = mix(hash, std::uint64_t{statement.packets.value_or(false)} << 32 | statement.numSrcs);
   for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
     const ir::RankChunk &chunk = movement.places[statement.firstPlace + i];
-    const auto place = moved(chunk, exchange, shares.sizeFor(chunk));
+    const auto place = renumbered(chunk, renumbering, shares.sizeFor(chunk));
     if (!place)
       return std::nullopt;
     hash = mix(hash, std::uint64_t{place->rank} << 32 | static_cast<std::uint64_t>(place->buffer));
@@ -102,49 +99,52 @@ std::optional<std::uint64_t> numberOf(const ir::Movement &movement, const ir::Mo
 
 } // namespace
 
-Distances::Distances(const ir::Program &program, const ir::Movement &movement)
+RankDistances::RankDistances(const ir::Program &program, const ir::Movement &movement)
     : ranks_(static_cast<std::uint32_t>(program.ranks.size())),
       perNode_(movement.ranksPerNode == 0 ? ranks_ : movement.ranksPerNode), nodes_(ranks_ / perNode_) {
-  struct Way {
+  struct Attempt {
     Kind kind;
-    bool byPlace;
+    bool localRankFirst;
   };
-  for (const Way &way : {Way{Kind::Around, false}, {Kind::Around, true}, {Kind::Exclusive, false}}) {
-    if ((way.byPlace && (nodes_ == 1 || perNode_ == 1)) ||
-        (way.kind == Kind::Exclusive && !std::has_single_bit(ranks_)))
+  for (const Attempt &attempt : {Attempt{Kind::Rings, false}, {Kind::Rings, true}, {Kind::Bits, false}}) {
+    if ((attempt.localRankFirst && (nodes_ == 1 || perNode_ == 1)) ||
+        (attempt.kind == Kind::Bits && !std::has_single_bit(ranks_)))
       continue;
-    kind_ = way.kind;
-    byPlace_ = way.byPlace;
+    kind_ = attempt.kind;
+    localRankFirst_ = attempt.localRankFirst;
     if (isSymmetric(program, movement))
       return;
   }
-  kind_ = Kind::Around;
-  byPlace_ = false;
+  kind_ = Kind::Rings;
+  localRankFirst_ = false;
 }
 
-/// Exchanges are a group, as distances are: each rank takes the place of rank 0 in just one, and that of any other in
-/// one after another. So statements are symmetric if those of each rank become those of rank 0 when it takes its place.
-bool Distances::isSymmetric(const ir::Program &program, const ir::Movement &movement) const {
-  std::vector<std::uint32_t> sharesOf(ranks_);
+/// The renumberings that leave distances as they are make a group: just one of them makes a given rank rank 0, and each
+/// is one of these after the inverse of another. So it is enough to compare with rank 0: a program is symmetric if the
+/// statements that a rank executes become those of rank 0 in the renumbering that makes it rank 0, for each rank.
+/// Statements are compared by a sum of hashes, whatever their order. Two that differ and have one sum cost symmetry in
+/// the schedule, not its result.
+bool RankDistances::isSymmetric(const ir::Program &program, const ir::Movement &movement) const {
+  std::vector<std::uint32_t> shareOf(ranks_);
   for (std::uint32_t share = 0; share < ranks_; ++share)
-    sharesOf[ownerOf(share)] = share;
+    shareOf[ownerOf(share)] = share;
   const Shares shares(program);
   std::vector<std::vector<const ir::Move *>> statementsOf(ranks_);
   for (const ir::Move &statement : movement.statements)
     statementsOf[*statement.by].push_back(&statement);
-  std::uint64_t first = 0; // a number for the statements of rank 0, whatever their order
-  for (std::uint32_t by = 0; by < ranks_; ++by) {
-    const Exchange exchange(*this, by, sharesOf);
+  std::uint64_t sumOfFirst = 0;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    const Renumbering renumbering(*this, rank, shareOf);
     std::uint64_t sum = 0;
-    for (const ir::Move *statement : statementsOf[by]) {
-      const auto number = numberOf(movement, *statement, shares, exchange);
-      if (!number)
+    for (const ir::Move *statement : statementsOf[rank]) {
+      const auto hash = hashOf(movement, *statement, shares, renumbering);
+      if (!hash)
         return false;
-      sum += *number;
+      sum += *hash;
     }
-    if (by == 0)
-      first = sum;
-    if (sum != first)
+    if (rank == 0)
+      sumOfFirst = sum;
+    if (sum != sumOfFirst)
       return false;
   }
   return true;
