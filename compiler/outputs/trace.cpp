@@ -5,7 +5,7 @@
 // nest, so further lanes of a block are threads of their own, 1,000,000 apart.
 #include "compiler/diagnostics.h"
 #include "compiler/outputs/estimates.h"
-#include "passes/time/lanes.h"
+#include "passes/time/drawn_spans.h"
 
 #include <nlohmann/json.hpp>
 

@@ -403,7 +403,7 @@ private:
     if (mostTried_ == 1)
       return Score{};
     const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes,
-                                                            {.lanes = tried.open.instances, .ranks = true});
+                                                            {.instances = tried.open.instances, .ranks = true});
     Score score{figures.total, figures.linkBytes, 0, 0};
     for (const ir::Rank &rank : program.ranks) {
       score.blocks += rank.blocks.size();

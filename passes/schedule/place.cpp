@@ -130,7 +130,7 @@ private:
   RankChunk slot(std::uint32_t rank) {
     std::uint32_t &used = program_.ranks[rank].scratchChunks;
     const std::uint32_t size = dsts_.front().size;
-    used = (used + size - 1) / size * size; // lanes cut pieces alike only where they begin at multiples of their size
+    used = (used + size - 1) / size * size; // instances cut pieces alike only at multiples of their size
     const RankChunk made{rank, ir::BufferKind::Scratch, used, size};
     used += size;
     return made;

@@ -13,7 +13,7 @@ namespace mscclc::passes {
 /// first, each into a slot that only it uses. The order of a sum's operands stays as it is written. Statements of
 /// several destinations become one for each, but for a switch, which reaches all ranks of a node at once; where the
 /// program says `through_switch`, it does what it can of statements that leave open how they are done. Ranges of
-/// several chunks become pieces of one size, so that lanes cut all of them alike.
+/// several chunks become pieces of one size, so that instances cut all of them alike.
 ///
 /// Under protocol LL what crosses ranks goes through slots of scratch as packets; those for another node are made in
 /// scratch of the sender first. What came in packets, and was not written over since, is passed on inside a node as

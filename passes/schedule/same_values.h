@@ -72,7 +72,7 @@ private:
 
 /// Compares every input and output chunk, also those that no promise names, with the meaning. Both are what the first
 /// launch leaves. Chunks of the program may be pieces of chunks of the meaning, equally many of each, in order: as
-/// lanes, instances and pipelines cut them. What a reduction through a switch yields is equal to no chain of three
+/// instances and pipelines cut them. What a reduction through a switch yields is equal to no chain of three
 /// parts or more, unless reductions may be taken in any order.
 ///
 /// Throws ir::InternalError where they differ, as it is the schedule that is wrong then.

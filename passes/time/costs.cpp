@@ -79,11 +79,11 @@ public:
     uses_.push_back({resource, bytes});
     slot = static_cast<std::uint32_t>(uses_.size());
   }
-  /// As weights of `lanes` flows of `payload` bytes, taken as one.
-  std::vector<FluidNetwork::Use> of(double payload, std::uint32_t lanes) && {
+  /// As weights of `flows` flows of `payload` bytes, taken as one.
+  std::vector<FluidNetwork::Use> of(double payload, std::uint32_t flows) && {
     for (FluidNetwork::Use &use : uses_) {
       slots_[use.resource] = 0;
-      use.weight = use.weight / payload * lanes;
+      use.weight = use.weight / payload * flows;
     }
     return std::move(uses_);
   }
@@ -217,7 +217,7 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
     });
   }
   const double payload = static_cast<double>(cost.bytes);
-  cost.uses = std::move(uses).of(payload, folding_.lanes);
+  cost.uses = std::move(uses).of(payload, folding_.instances);
   cost.cap = blockCap(op, payload, operands);
   cost.latency = dataLatency(op, operands);
   return cost;
@@ -244,7 +244,7 @@ DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::
     uses.add(nicIn_[owner], scale);
     cost.latency = us(p.nicLatency);
   }
-  cost.uses = std::move(uses).of(1, folding_.lanes);
+  cost.uses = std::move(uses).of(1, folding_.instances);
   return cost;
 }
 

@@ -149,7 +149,8 @@ LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, 
   const MessageBytes bytes(program, messageBytes);
   const Iterations iterations = iterationsOf(program, bytes);
   const ir::ProgramIndex index(program);
-  const Folding folding{areLanes(program, most.lanes) ? most.lanes : 1, most.ranks && areRanksAlike(index, machine)};
+  const Folding folding{areInstancesAlike(program, most.instances) ? most.instances : 1,
+                        most.ranks && areRanksAlike(index, machine)};
   const auto walked = [&](std::uint64_t most) -> LaunchFigures {
     const Timeline timeline = walk(index, machine, runner, bytes, {.mostIterations = most, .folding = folding}, {});
     if (!timeline.complete)

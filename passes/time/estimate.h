@@ -39,7 +39,8 @@ struct LaunchFigures {
   Time total = 0;       ///< as in Estimate; infinity where it is not complete
   double linkBytes = 0; ///< line bytes on the busiest link or network card, one direction
 };
-/// `most`: what is walked for the rest of the program where the program allows that (areLanes(), areRanksAlike()).
+/// `most`: what is walked for the rest of the program where the program allows that (areInstancesAlike(),
+/// areRanksAlike()).
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
                             std::uint64_t messageBytes, Folding most = {});
 

@@ -18,27 +18,27 @@ bool isSame(const ir::Op &a, const ir::Op &b) {
          a.bodySize == b.bodySize;
 }
 
-/// True if of `items` each run of `lanes` is the same, from the first on.
-template <typename T> bool areRuns(const std::vector<T> &items, std::uint32_t lanes) {
-  if (items.size() % lanes != 0)
+/// True if of `items` each run of `instances` is the same, from the first on.
+template <typename T> bool areRuns(const std::vector<T> &items, std::uint32_t instances) {
+  if (items.size() % instances != 0)
     return false;
   for (std::size_t i = 0; i < items.size(); ++i)
-    if (!(items[i] == items[i - i % lanes]))
+    if (!(items[i] == items[i - i % instances]))
       return false;
   return true;
 }
 
-/// True if what a first lane's block names of its own begins such a run.
-bool namesRuns(const ir::ThreadBlock &block, std::uint32_t lanes) {
-  return std::ranges::all_of(block.ids, [lanes](std::uint32_t id) { return id % lanes == 0; }) &&
-         std::ranges::all_of(block.chunks, [lanes](const ir::Chunk &chunk) {
-           return chunk.space != ir::ChunkSpace::Switch || chunk.id % lanes == 0;
+/// True if what a first instance's block names of its own begins such a run.
+bool namesRuns(const ir::ThreadBlock &block, std::uint32_t instances) {
+  return std::ranges::all_of(block.ids, [instances](std::uint32_t id) { return id % instances == 0; }) &&
+         std::ranges::all_of(block.chunks, [instances](const ir::Chunk &chunk) {
+           return chunk.space != ir::ChunkSpace::Switch || chunk.id % instances == 0;
          });
 }
 
-/// True if `block` does the same as `first`, and names everything of its own by numbers that are `lane` higher.
-bool isLane(const ir::ThreadBlock &first, const ir::ThreadBlock &block, std::uint32_t lane) {
-  const auto isShifted = [lane](auto a, auto b) { return b == a + lane; };
+/// True if `block` does the same as `first`, and names everything of its own by numbers that are `instance` higher.
+bool isInstance(const ir::ThreadBlock &first, const ir::ThreadBlock &block, std::uint32_t instance) {
+  const auto isShifted = [instance](auto a, auto b) { return b == a + instance; };
   const auto isOp = [&](const ir::Op &a, const ir::Op &b) {
     return isSame(a, b) && (a.kind == ir::OpKind::Barrier ? isShifted(a.imm, b.imm) : a.imm == b.imm);
   };
@@ -139,16 +139,16 @@ private:
 
 } // namespace
 
-bool areLanes(const ir::Program &program, std::uint32_t lanes) {
-  if (lanes <= 1)
-    return lanes == 1;
+bool areInstancesAlike(const ir::Program &program, std::uint32_t instances) {
+  if (instances <= 1)
+    return instances == 1;
   return std::ranges::all_of(program.ranks, [&](const ir::Rank &rank) {
-    if (!rank.portPeers.empty() || rank.blocks.size() % lanes != 0 || !areRuns(rank.memoryPeers, lanes) ||
-        !areRuns(rank.switchChannels, lanes) || !areRuns(rank.semaphores, lanes))
+    if (!rank.portPeers.empty() || rank.blocks.size() % instances != 0 || !areRuns(rank.memoryPeers, instances) ||
+        !areRuns(rank.switchChannels, instances) || !areRuns(rank.semaphores, instances))
       return false;
     for (std::size_t b = 0; b < rank.blocks.size(); ++b)
-      if ((b % lanes == 0 && !namesRuns(rank.blocks[b], lanes)) ||
-          !isLane(rank.blocks[b - b % lanes], rank.blocks[b], static_cast<std::uint32_t>(b % lanes)))
+      if ((b % instances == 0 && !namesRuns(rank.blocks[b], instances)) ||
+          !isInstance(rank.blocks[b - b % instances], rank.blocks[b], static_cast<std::uint32_t>(b % instances)))
         return false;
     return true;
   });

@@ -11,17 +11,17 @@ namespace mscclc::passes::time {
 
 /// A part of a program that is walked for all of it.
 struct Folding {
-  std::uint32_t lanes = 1; ///< of each run of so many blocks, the first
-  bool ranks = false;      ///< of all ranks, rank 0
+  std::uint32_t instances = 1; ///< of each run of so many blocks, the first
+  bool ranks = false;          ///< of all ranks, rank 0
 
   /// True if the block is walked.
-  bool walks(std::uint32_t rank, std::size_t block) const { return block % lanes == 0 && (!ranks || rank == 0); }
+  bool walks(std::uint32_t rank, std::size_t block) const { return block % instances == 0 && (!ranks || rank == 0); }
 };
 
-/// True if the blocks of each rank are runs of `lanes` that do the same with channels, semaphores, barriers and chunks
-/// of their own, which lead to the same ranks, as replicate-instances leaves them, so that they take the same time. Not
-/// where ports are used: what lanes leave to their rank's proxy, it does one after the other.
-bool areLanes(const ir::Program &program, std::uint32_t lanes);
+/// True if the blocks of each rank are runs of `instances` that do the same with channels, semaphores, barriers and
+/// chunks of their own, which lead to the same ranks, as replicate-instances leaves them, so that they take the same
+/// time. Not where ports are used: what instances leave to their rank's proxy, it does one after the other.
+bool areInstancesAlike(const ir::Program &program, std::uint32_t instances);
 
 /// True if all ranks do the same on `machine`, each seen from itself: their blocks, channels and semaphores have the
 /// same numbers, the channels of one number lead to ends of one number on as many different ranks, and so do operands;

@@ -1,6 +1,6 @@
 #include "compiler/outputs/view/rows.h"
 
-#include "passes/time/lanes.h"
+#include "passes/time/drawn_spans.h"
 
 #include <algorithm>
 #include <map>

@@ -88,7 +88,7 @@ void checkSame(const ir::Program &program, const Machine &machine, Folding foldi
   for (const std::uint64_t bytes : {4096, 1 << 20, 1 << 26}) {
     const LaunchFigures all = launchFigures(program, machine, Runner::Kernel, bytes),
                         one = launchFigures(program, machine, Runner::Kernel, bytes, folding);
-    INFO(folding.lanes << " instances, " << bytes << " bytes");
+    INFO(folding.instances << " instances, " << bytes << " bytes");
     CHECK(std::abs(all.total - one.total) <= 1e-9 * all.total);
     CHECK(std::abs(all.linkBytes - one.linkBytes) <= 1e-9 * all.linkBytes);
   }
@@ -99,11 +99,11 @@ TEST_CASE("one instance is walked for all") {
   for (int round = 0; round < 60; ++round) {
     const std::uint32_t instances = 2u << random.below(3);
     const ir::Program program = random.any(instances);
-    REQUIRE(areLanes(program, instances));
+    REQUIRE(areInstancesAlike(program, instances));
     for (const bool mesh : {false, true}) {
       Machine machine = roundMachine();
       machine.mesh = mesh;
-      checkSame(program, machine, {.lanes = instances});
+      checkSame(program, machine, {.instances = instances});
     }
   }
 }
@@ -120,7 +120,7 @@ TEST_CASE("one rank is walked for all") {
     machine.nodes = twoNodes ? ranks : 1;
     INFO("round " << round);
     found += areRanksAlike(ir::ProgramIndex(program), machine);
-    checkSame(program, machine, {.lanes = instances, .ranks = true});
+    checkSame(program, machine, {.instances = instances, .ranks = true});
     machine.mesh = true;
     CHECK(!areRanksAlike(ir::ProgramIndex(program), machine));
   }
@@ -130,23 +130,23 @@ TEST_CASE("one rank is walked for all") {
 TEST_CASE("what differs is walked by itself") {
   RandomPrograms random(7);
   ir::Program program = random.alike(4, false);
-  CHECK(areLanes(program, 4));
-  CHECK(areLanes(program, 2)); // the first of each four, and the third
-  CHECK(!areLanes(program, 0));
-  CHECK(!areLanes(program, 3));
+  CHECK(areInstancesAlike(program, 4));
+  CHECK(areInstancesAlike(program, 2)); // the first of each four, and the third
+  CHECK(!areInstancesAlike(program, 0));
+  CHECK(!areInstancesAlike(program, 3));
   CHECK(areRanksAlike(ir::ProgramIndex(program), roundMachine()));
   program.ranks[2].blocks.back().chunks.back().size *= 2;
-  CHECK(!areLanes(program, 4));
+  CHECK(!areInstancesAlike(program, 4));
   CHECK(!areRanksAlike(ir::ProgramIndex(program), roundMachine()));
   CHECK(launchTime(program, roundMachine(), Runner::Kernel, 1 << 26) ==
-        launchFigures(program, roundMachine(), Runner::Kernel, 1 << 26, {.lanes = 4, .ranks = true}).total);
+        launchFigures(program, roundMachine(), Runner::Kernel, 1 << 26, {.instances = 4, .ranks = true}).total);
   // Instances that reach other ranks.
   ir::Program apart = random.alike(4, false);
   std::uint32_t &peer = apart.ranks[1].memoryPeers.at(1);
   peer = peer == 0 ? 2 : 0;
-  CHECK(!areLanes(apart, 4));
+  CHECK(!areInstancesAlike(apart, 4));
   // A rank's proxy takes what its blocks ask for one after the other.
-  CHECK(!areLanes(random.any(4, true), 4));
+  CHECK(!areInstancesAlike(random.any(4, true), 4));
   // Ranks that are not as near to each other.
   Machine machine = roundMachine();
   const ir::Program ring = random.alike(1, false);

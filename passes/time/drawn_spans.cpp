@@ -1,4 +1,4 @@
-#include "passes/time/lanes.h"
+#include "passes/time/drawn_spans.h"
 
 #include <algorithm>
 #include <cmath>
