@@ -10,6 +10,15 @@ import pathlib
 import re
 import sys
 
+# What the compiler and the kernels that it writes agree on: types of elements and how narrow ones round, operations of
+# reductions, what a kernel is handed. Kernels are built where there is no compiler, so these files lie with the runtime.
+# They include nothing but each other, and no room of the compiler sees more of the runtime.
+ELEMENTS = ["runtime-min/include/mscclc/dtypes.def", "runtime-min/include/mscclc/narrow_floats.h"]
+KERNEL_INTERFACE = [
+    *ELEMENTS, "runtime-min/include/mscclc/reduce_ops.def", "runtime-min/include/mscclc/runtime_abi.h"
+]
+RUNTIME_HEADERS = ["runtime-min/include", *KERNEL_INTERFACE]
+
 # What each room may include besides itself. The longest path that holds a file is its room: a file that ties rooms
 # together is a room of its own, above them.
 ROOMS = {
@@ -36,11 +45,11 @@ ROOMS = {
     "passes/analysis": ["ir", "passes"],
     "passes/transform": ["ir", "passes", "passes/analysis"],
     "passes/verify": ["ir", "passes"],
-    # Types of elements are those of the runtime.
-    "passes/simulate": ["ir", "passes", "passes/verify", "runtime-min/include"],
+    # Computes as kernels do.
+    "passes/simulate": ["ir", "passes", "passes/verify", *ELEMENTS],
     "passes/time": ["ir", "passes"],
     # Chooses by the time model; what a program means is said in the values of the proof.
-    "passes/schedule": ["ir", "passes", "passes/analysis", "passes/time", "passes/verify"],
+    "passes/schedule": ["ir", "passes", "passes/time", "passes/verify"],
     # Writes down the run that the proof follows.
     "passes/prune": ["ir", "passes", "passes/verify"],
     # The list of all passes.
@@ -48,14 +57,20 @@ ROOMS = {
         "ir", "passes", "passes/analysis", "passes/prune", "passes/schedule", "passes/transform"
     ],
     "backend-json": ["ir"],
-    "backend-cuda": ["ir", "runtime-min/include"],
-    "runtime-min/include": [],
-    "runtime-min": ["runtime-min/include"],
+    "backend-cuda": ["ir", *KERNEL_INTERFACE],
+    "runtime-min/include/mscclc/dtypes.def": [],
+    "runtime-min/include/mscclc/narrow_floats.h": [],
+    "runtime-min/include/mscclc/reduce_ops.def": [],
+    "runtime-min/include/mscclc/runtime_abi.h": [
+        "runtime-min/include/mscclc/dtypes.def", "runtime-min/include/mscclc/reduce_ops.def"
+    ],
+    "runtime-min/include": [*KERNEL_INTERFACE],
+    "runtime-min": [*RUNTIME_HEADERS],
     # Stands on the interface of the runtime, as a program does.
-    "runtime-min/nccl": ["runtime-min/include"],
+    "runtime-min/nccl": [*RUNTIME_HEADERS],
     "runtime-min/mscclc-perf/experiments": ["frontend/dsl/include"],
     # The tool that measures kernels also fits the time model to what it measures.
-    "runtime-min/mscclc-perf/calibrate.cpp": ["ir", "passes/time", "runtime-min", "runtime-min/include"],
+    "runtime-min/mscclc-perf/calibrate.cpp": ["ir", "passes/time", "runtime-min", *RUNTIME_HEADERS],
     # Writes sources; knows of programs alone.
     "compiler/outputs/dsl": ["ir"],
     "compiler": [

@@ -91,6 +91,17 @@ class CheckLayering(unittest.TestCase):
         self.refuses("passes/pass.h", "#include <mscclc/dsl.hpp>", "passes", **header)
         self.accepts("samples/ring.cpp", "#include <mscclc/dsl.hpp>", **header)
 
+    def test_what_the_compiler_sees_of_the_runtime(self):
+        folder = "runtime-min/include/mscclc"
+        runtime = {f"{folder}/{name}": "" for name in ("dtypes.def", "runtime_abi.h", "runtime.h")}
+        self.accepts("passes/simulate/numbers.cpp", f'#include "{folder}/dtypes.def"', **runtime)
+        self.accepts("backend-cuda/specialise.cpp", f'#include "{folder}/runtime_abi.h"', **runtime)
+        self.accepts("runtime-min/src/launch.cpp", "#include <mscclc/runtime_abi.h>", **runtime)
+        self.refuses("passes/simulate/numbers.cpp", f'#include "{folder}/runtime_abi.h"', "passes/simulate", **runtime)
+        self.refuses("backend-cuda/specialise.cpp", f'#include "{folder}/runtime.h"', "backend-cuda", **runtime)
+        self.refuses(f"{folder}/dtypes.def", '#include "runtime.h"', f"{folder}/dtypes.def",
+                     **{f"{folder}/runtime.h": ""})
+
     def test_what_is_not_an_include(self):
         self.accepts("ir/program.h", '// #include "clang/AST/Decl.h"')
 
