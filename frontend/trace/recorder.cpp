@@ -1,27 +1,19 @@
-// The functions that the DSL calls. They append to a region of memory given beforehand; places, call chains and file
-// names are written once and referred to by number, through tables of fixed size that only save room: where one is
-// full, the same thing is written again.
+// The functions that the DSL calls. Each appends a record of the call.
 #include "frontend/trace/recorder.h"
 
 #include "frontend/eval/arena.h"
 #include "frontend/limits.h"
 #include "frontend/lower/buffer_sizes.h"
 #include "frontend/trace/note_text.h"
-#include "frontend/trace/trace.h"
+#include "frontend/trace/recording.h"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
-#include <utility>
 
 using namespace mscclc;
 using namespace mscclc::frontend;
 using mscclc::detail::Call;
-
-extern "C" {
-mscclc::frontend::CallStack __mscclc_call_stack;
-}
 
 namespace {
 
@@ -32,189 +24,30 @@ struct ProgramState {
   bool isFaulty = false; ///< no buffers are of these sizes
 };
 
-constexpr std::size_t placeSlots = 1 << 16, chainSlots = 1 << 14, fileSlots = 256, collectiveSlots = 256;
-constexpr std::size_t maxProbes = 16;
+constexpr std::size_t collectiveSlots = 256;
 
-struct PlaceSlot {
-  std::uint32_t generation, file, line, column, chain;
-  PlaceId id;
-};
-struct ChainSlot {
-  std::uint32_t generation, parent, site, id;
-};
-struct FileSlot {
-  const char *path;
-  std::uint32_t id;
-};
-
+/// What handles are counted by, and what calls are answered from.
 struct Recorder {
-  std::byte *base = nullptr;
-  std::uint64_t capacity = 0, used = 0;
-  RecordingSetup setup;
-  bool full = false;
   bool hasProgram = false;
-
-  std::uint32_t numFiles = 0, numChains = 0, numPlaces = 0;
   std::uint32_t numCollectives = 0, numScratch = 0, numGroups = 0, numChannels = 0, numSwitches = 0, numViews = 0,
                 numSemaphores = 0, numRefs = 0;
   std::uint32_t depth = 0; ///< programs that are open; more than one is an error
   ProgramState program, outer;
   std::array<ProgramState, collectiveSlots> collectives;
-  std::uint32_t knownFiles = 0;
-  std::array<FileSlot, fileSlots> files;
-  CallStack lastStack{};
-  std::array<std::uint32_t, CallStack::capacity + 1> lastChains{};
 };
 
 Recorder r;
+Recording recording;
 NoteText noteText; // too large for an algorithm's stack
-// Entries of an earlier recording carry another generation, so that a new one need not clear the tables.
-std::uint32_t generation = 0;
-PlaceSlot placeTable[placeSlots];
-ChainSlot chainTable[chainSlots];
-
-/// Room for a record of `bytes`, or null if there is none.
-void *take(std::uint64_t bytes) {
-  bytes = (bytes + 7) & ~std::uint64_t{7};
-  if (!r.base || bytes > r.capacity - r.used) {
-    if (r.base && !r.full) {
-      r.full = true;
-      reinterpret_cast<TraceHeader *>(r.base)->full = 1;
-      if (r.setup.onFull)
-        r.setup.onFull();
-    }
-    return nullptr;
-  }
-  void *room = r.base + r.used;
-  r.used += bytes;
-  return room;
-}
-
-/// Appends `record`, and `extra` bytes after it that `fill` writes. It counts once it is whole: the process may be
-/// stopped at any point, and what it has recorded is looked at still. False if there is no room.
-template <typename Record, typename Fill> bool append(const Record &record, std::uint64_t extra, Fill fill) {
-  static_assert(sizeof(Record) % 8 == 0);
-  auto *room = static_cast<std::byte *>(take(sizeof(Record) + extra));
-  if (!room)
-    return false;
-  std::memcpy(room, &record, sizeof(Record));
-  fill(room + sizeof(Record));
-  std::atomic_signal_fence(std::memory_order_release);
-  reinterpret_cast<TraceHeader *>(r.base)->size = r.used;
-  return true;
-}
-template <typename Record> bool append(const Record &record) {
-  return append(record, 0, [](std::byte *) {});
-}
-
-/// Bytes of `count` elements, or more than there is room for if they would not fit anyway.
-std::uint64_t bytesOf(std::uint64_t count, std::uint64_t each) {
-  return count > r.capacity ? r.capacity : count * each;
-}
-
-RecordHead head(RecordKind kind, PlaceId place = 0, std::uint8_t flags = 0) {
-  return {static_cast<std::uint8_t>(kind), flags, 0, place};
-}
-
-std::size_t mix(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t h = (a ^ (b << 32 | b >> 32)) * 0x9e3779b97f4a7c15u;
-  return static_cast<std::size_t>(h >> 40);
-}
-
-std::uint32_t fileId(const char *path) {
-  for (std::uint32_t i = 0; i < r.knownFiles; ++i)
-    if (r.files[i].path == path)
-      return r.files[i].id;
-  if (!path)
-    path = "";
-  std::uint32_t id = r.numFiles;
-  for (std::uint32_t i = 0; i < r.knownFiles; ++i)
-    if (std::strcmp(r.files[i].path, path) == 0)
-      id = r.files[i].id;
-  if (id == r.numFiles) {
-    const std::uint64_t length = std::strlen(path);
-    if (!append(FileRecord{head(RecordKind::File), length}, length,
-                [&](std::byte *text) { std::memcpy(text, path, length); }))
-      return 0;
-    ++r.numFiles;
-  }
-  if (r.knownFiles < fileSlots)
-    r.files[r.knownFiles++] = {path, id};
-  return id;
-}
-
-std::uint32_t chainId(std::uint32_t parent, std::uint32_t site) {
-  const std::size_t start = mix(parent, site);
-  for (std::size_t probe = 0; probe < maxProbes; ++probe) {
-    ChainSlot &slot = chainTable[(start + probe) % chainSlots];
-    if (slot.generation == generation && slot.parent == parent && slot.site == site)
-      return slot.id;
-    if (slot.generation != generation) {
-      if (!append(CallChainRecord{head(RecordKind::CallChain), parent, site}))
-        return 0;
-      slot = {generation, parent, site, ++r.numChains};
-      return slot.id;
-    }
-  }
-  if (!append(CallChainRecord{head(RecordKind::CallChain), parent, site}))
-    return 0;
-  return ++r.numChains;
-}
-
-/// The call chain of the present point. Most of it is that of the last time.
-std::uint32_t currentChain() {
-  const std::uint32_t depth =
-      __mscclc_call_stack.depth < CallStack::capacity ? __mscclc_call_stack.depth : CallStack::capacity;
-  std::uint32_t same = 0;
-  while (same < depth && same < r.lastStack.depth && r.lastStack.sites[same] == __mscclc_call_stack.sites[same])
-    ++same;
-  for (std::uint32_t i = same; i < depth; ++i) {
-    r.lastStack.sites[i] = __mscclc_call_stack.sites[i];
-    r.lastChains[i + 1] = chainId(r.lastChains[i], r.lastStack.sites[i]);
-  }
-  r.lastStack.depth = depth;
-  return r.lastChains[depth];
-}
-
-/// Where users look for what stands at `place`.
-Place shownPlace(const Place &place) {
-  const auto endsAt = [](const MacroUse &use) { return std::pair(use.endLine, use.endColumn); };
-  const std::pair end(place.line, place.column);
-  for (auto use = std::ranges::lower_bound(r.setup.macros, end, {}, endsAt);
-       use != r.setup.macros.end() && endsAt(*use) == end; ++use)
-    if (place.file && use->file == place.file)
-      return {place.file, use->line, use->column};
-  return place;
-}
 
 PlaceId placeId(const Place *place) {
-  if (!r.base)
-    return 0;
-  const std::uint32_t chain = currentChain(), file = fileId(place->file);
-  const std::size_t start = mix(std::uint64_t{place->line} << 32 | place->column, std::uint64_t{file} << 32 | chain);
-  PlaceSlot *free = nullptr;
-  for (std::size_t probe = 0; probe < maxProbes; ++probe) {
-    PlaceSlot &slot = placeTable[(start + probe) % placeSlots];
-    if (slot.generation != generation) {
-      free = &slot;
-      break;
-    }
-    if (slot.line == place->line && slot.column == place->column && slot.file == file && slot.chain == chain)
-      return slot.id;
-  }
-  const Place shown = shownPlace(*place);
-  if (!append(PlaceRecord{head(RecordKind::Place), file, shown.line, shown.column, chain}))
-    return 0;
-  ++r.numPlaces;
-  if (free)
-    *free = {generation, file, place->line, place->column, chain, r.numPlaces};
-  return r.numPlaces;
+  return recording.placeId(*place);
 }
 
 /// To be called with whatever an algorithm hands over that may come from memory of nobody's.
 void checkPoison(std::int64_t value, const Place *place) {
-  if (isPoison(value) && r.setup.onPoison)
-    r.setup.onPoison(shownPlace(*place));
+  if (isPoison(value) && recording.setup().onPoison)
+    recording.setup().onPoison(recording.shownPlace(*place));
 }
 void checkPoisonedHandle(std::uint32_t handle, const Place *place) {
   checkPoison(static_cast<std::int32_t>(handle), place);
@@ -223,7 +56,7 @@ void checkPoisonedHandle(std::uint32_t handle, const Place *place) {
 /// Appends `record` and the elements of `array`.
 template <typename Record>
 void appendList(const Record &record, const detail::IntegerArray &array, const Place *place) {
-  append(record, bytesOf(array.size, sizeof(std::int64_t)), [&](std::byte *room) {
+  recording.append(record, recording.bytesOf(array.size, sizeof(std::int64_t)), [&](std::byte *room) {
     for (std::size_t i = 0; i < array.size; ++i) {
       const std::int64_t value = array[i];
       checkPoison(value, place);
@@ -234,7 +67,7 @@ void appendList(const Record &record, const detail::IntegerArray &array, const P
 
 /// Appends `record` and its name.
 template <typename Record> void appendNamed(const Record &record, const char *name) {
-  append(record, record.nameLength, [&](std::byte *text) {
+  recording.append(record, record.nameLength, [&](std::byte *text) {
     if (record.nameLength != 0)
       std::memcpy(text, name, record.nameLength);
   });
@@ -243,7 +76,7 @@ template <typename Record> void appendNamed(const Record &record, const char *na
 void appendPair(RecordKind kind, const Place *place, std::int64_t first, std::int64_t second, std::uint8_t flags = 0) {
   checkPoison(first, place);
   checkPoison(second, place);
-  append(PairRecord{head(kind, placeId(place), flags), first, second});
+  recording.append(PairRecord{headOf(kind, placeId(place), flags), first, second});
 }
 
 WideInteger wide(detail::Integer value) {
@@ -269,7 +102,7 @@ CallRecord callRecord(Call call, std::uint32_t flags, std::uint32_t handle, cons
                       const Place *at) {
   checkPoisonedHandle(handle, at);
   const std::uint32_t onBlocks = onWord(on, at);
-  CallRecord record{head(RecordKind::Call, placeId(at), static_cast<std::uint8_t>(flags)), handle, onBlocks};
+  CallRecord record{headOf(RecordKind::Call, placeId(at), static_cast<std::uint8_t>(flags)), handle, onBlocks};
   record.head.kind = static_cast<std::uint8_t>(record.head.kind + static_cast<std::uint32_t>(call));
   return record;
 }
@@ -287,7 +120,7 @@ extern "C" {
 
 std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::size_t nameSize, std::int64_t ranks,
                                   std::int64_t first, std::int64_t second, bool inplace, const Place *place) {
-  CollectiveRecord record{head(RecordKind::Collective, placeId(place), inplace),
+  CollectiveRecord record{headOf(RecordKind::Collective, placeId(place), inplace),
                           static_cast<std::uint32_t>(kind),
                           static_cast<std::uint32_t>(nameSize),
                           ranks,
@@ -304,8 +137,8 @@ std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::si
 void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t outputChunk,
                      const Contribution *contributions, std::size_t count, const Place *place) {
   const ExpectationRecord record{
-      head(RecordKind::Expectation, placeId(place)), collective, 0, rank, outputChunk, count};
-  append(record, bytesOf(count, 2 * sizeof(WideInteger)), [&](std::byte *room) {
+      headOf(RecordKind::Expectation, placeId(place)), collective, 0, rank, outputChunk, count};
+  recording.append(record, recording.bytesOf(count, 2 * sizeof(WideInteger)), [&](std::byte *room) {
     for (std::size_t i = 0; i < count; ++i) {
       const WideInteger pair[2] = {wide(contributions[i].rank), wide(contributions[i].chunk)};
       std::memcpy(room + i * sizeof pair, pair, sizeof pair);
@@ -317,7 +150,7 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
                             const ProgramOptions *options, const Place *place) {
   r.hasProgram = true;
   ProgramRecord record{};
-  record.head = head(RecordKind::ProgramBegin, placeId(place));
+  record.head = headOf(RecordKind::ProgramBegin, placeId(place));
   record.collective = collective;
   record.nameLength = static_cast<std::uint32_t>(nameSize);
   record.protocol = static_cast<std::uint8_t>(options->protocol);
@@ -343,12 +176,12 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
   r.program = collective < collectiveSlots && collective < r.numCollectives
                   ? r.collectives[collective]
                   : ProgramState{maxRanks, {maxChunks, maxChunks}};
-  if (r.program.isFaulty && r.setup.onFaultyProgram)
-    r.setup.onFaultyProgram();
+  if (r.program.isFaulty && recording.setup().onFaultyProgram)
+    recording.setup().onFaultyProgram();
 }
 
 void __mscclc_program_end() {
-  append(head(RecordKind::ProgramEnd));
+  recording.append(headOf(RecordKind::ProgramEnd));
   if (r.depth != 0 && --r.depth == 1)
     r.program = r.outer;
 }
@@ -388,12 +221,12 @@ void __mscclc_slice(ChunkData *chunk, std::int64_t bufferSize, std::int64_t firs
   checkPoison(first, place);
   checkPoison(last, place);
   if (chunk->buffer != faulty)
-    append(SliceRecord{head(RecordKind::FaultySlice, placeId(place)), chunk->buffer, 0, first, last});
+    recording.append(SliceRecord{headOf(RecordKind::FaultySlice, placeId(place)), chunk->buffer, 0, first, last});
   chunk->buffer = faulty;
 }
 
 std::uint32_t __mscclc_group(const IntegerArray *blocks, const Place *place) {
-  appendList(ListRecord{head(RecordKind::Group, placeId(place)), blocks->size}, *blocks, place);
+  appendList(ListRecord{headOf(RecordKind::Group, placeId(place)), blocks->size}, *blocks, place);
   return r.numGroups++;
 }
 
@@ -407,7 +240,7 @@ std::uint32_t __mscclc_channel(bool port, bool pair, std::int64_t dst, std::int6
 
 std::uint32_t __mscclc_switch(const IntegerArray *ranks, std::uint32_t bufferType, const Place *place) {
   appendList(
-      ListRecord{head(RecordKind::SwitchChannel, placeId(place), static_cast<std::uint8_t>(bufferType)), ranks->size},
+      ListRecord{headOf(RecordKind::SwitchChannel, placeId(place), static_cast<std::uint8_t>(bufferType)), ranks->size},
       *ranks, place);
   return r.numSwitches++;
 }
@@ -427,12 +260,12 @@ void __mscclc_operation(Call call, std::uint32_t flags, std::uint32_t handle, co
                         const Chunk *src, const Place *place) {
   CallRecord record = callRecord(call, flags, handle, *on, place);
   if (!dst) {
-    append(record);
+    recording.append(record);
     return;
   }
   record.head.flags |= RecordHead::hasDst;
   record.head.count = 2;
-  append(record, 2 * sizeof(ChunkRecord), [&](std::byte *room) {
+  recording.append(record, 2 * sizeof(ChunkRecord), [&](std::byte *room) {
     put(room, 0, *dst, place);
     put(room, 1, *src, place);
   });
@@ -447,11 +280,11 @@ void __mscclc_reduce(Call call, std::uint32_t flags, std::uint32_t handle, const
   const std::size_t count = numOthers + 1 + hasDst;
   if (count > 0xffff) {
     record.head.flags |= RecordHead::tooMany;
-    append(record);
+    recording.append(record);
     return;
   }
   record.head.count = static_cast<std::uint16_t>(count);
-  append(record, count * sizeof(ChunkRecord), [&](std::byte *room) {
+  recording.append(record, count * sizeof(ChunkRecord), [&](std::byte *room) {
     if (hasDst)
       put(room, 0, *dst, place);
     put(room, hasDst, *src, place);
@@ -464,7 +297,7 @@ void __mscclc_switch_operation(Call call, std::uint32_t flags, std::uint32_t han
                                const Chunk *chunk, std::int64_t offset, std::int64_t size, const Place *place) {
   SwitchCallRecord record{callRecord(call, flags, handle, *on, place), offset, size};
   record.call.head.count = 1;
-  append(record, sizeof(ChunkRecord), [&](std::byte *room) { put(room, 0, *chunk, place); });
+  recording.append(record, sizeof(ChunkRecord), [&](std::byte *room) { put(room, 0, *chunk, place); });
 }
 
 void __mscclc_move(Call call, const MoveOptions *options, const Chunk *dsts, std::size_t numDsts, const Chunk *first,
@@ -483,12 +316,12 @@ void __mscclc_move(Call call, const MoveOptions *options, const Chunk *dsts, std
   const std::size_t count = numDsts + 1 + numOthers;
   if (std::max({numDsts, numOthers, count}) > 0xffff) {
     record.call.head.flags |= RecordHead::tooMany;
-    append(record);
+    recording.append(record);
     return;
   }
   record.call.head.count = static_cast<std::uint16_t>(count);
   record.numDsts = static_cast<std::uint32_t>(numDsts);
-  append(record, count * sizeof(ChunkRecord), [&](std::byte *room) {
+  recording.append(record, count * sizeof(ChunkRecord), [&](std::byte *room) {
     for (std::size_t i = 0; i < numDsts; ++i)
       put(room, i, dsts[i], place);
     put(room, numDsts, *first, place);
@@ -500,7 +333,7 @@ void __mscclc_move(Call call, const MoveOptions *options, const Chunk *dsts, std
 std::uint32_t __mscclc_ref(const RefData *ref, const Place *place) {
   for (const std::int64_t value : {ref->rank, ref->index, ref->size})
     checkPoison(value, place);
-  append(RefRecord{head(RecordKind::Ref, placeId(place), ref->type), ref->rank, ref->index, ref->size});
+  recording.append(RefRecord{headOf(RecordKind::Ref, placeId(place), ref->type), ref->rank, ref->index, ref->size});
   return r.numRefs++;
 }
 
@@ -521,7 +354,7 @@ std::uint32_t __mscclc_ref_call(Call call, std::uint32_t flags, const ChunkOptio
   record.index = other->index;
   record.sendBlock = wide(options->sendtb.value);
   record.recvBlock = wide(options->recvtb.value);
-  append(record);
+  recording.append(record);
   return r.numRefs++;
 }
 
@@ -534,18 +367,18 @@ void __mscclc_loop_begin(std::int64_t unit, std::int64_t numChunks, const Place 
 }
 
 void __mscclc_loop_end() {
-  append(head(RecordKind::LoopEnd));
+  recording.append(headOf(RecordKind::LoopEnd));
 }
 
 void __mscclc_note(const NoteFormat *format, const NoteArgument *arguments, std::size_t count) {
   const Place *place = &format->place;
   NoteText &note = noteText;
   note.write(*format, {arguments, count}, checkPoison);
-  NoteRecord record{head(RecordKind::Note, placeId(place), static_cast<std::uint8_t>(note.fault())),
+  NoteRecord record{headOf(RecordKind::Note, placeId(place), static_cast<std::uint8_t>(note.fault())),
                     static_cast<std::uint32_t>(note.text().size()), note.numPlaces(),
                     static_cast<std::uint32_t>(std::min<std::size_t>(count, ~std::uint32_t{0})), 0};
-  append(record, note.text().size(),
-         [&](std::byte *room) { std::memcpy(room, note.text().data(), note.text().size()); });
+  recording.append(record, note.text().size(),
+                   [&](std::byte *room) { std::memcpy(room, note.text().data(), note.text().size()); });
 }
 
 } // extern "C"
@@ -554,15 +387,8 @@ void __mscclc_note(const NoteFormat *format, const NoteArgument *arguments, std:
 namespace mscclc::frontend {
 
 void startRecording(std::span<std::byte> region, const RecordingSetup &setup) {
-  ++generation;
-  __mscclc_call_stack.depth = 0;
   r = {};
-  r.base = region.data();
-  r.capacity = region.size();
-  r.setup = setup;
-  r.used = sizeof(TraceHeader);
-  const TraceHeader header{TraceHeader::expectedMagic, r.used, 0, 0};
-  std::memcpy(r.base, &header, sizeof header);
+  recording.start(region, setup);
 }
 
 bool hasRecordedProgram() {
@@ -570,9 +396,8 @@ bool hasRecordedProgram() {
 }
 
 std::size_t finishRecording() {
-  const auto used = static_cast<std::size_t>(r.used);
   r = {};
-  return used;
+  return recording.finish();
 }
 
 std::span<const HostSymbol> recorderSymbols() {
