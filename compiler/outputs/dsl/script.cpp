@@ -241,11 +241,8 @@ private:
     case OpKind::Copy:
     case OpKind::CopyPacket:
     case OpKind::UnpackPacket: {
-      const std::string name = op.kind == OpKind::Copy         ? "copy("
-                               : op.kind == OpKind::CopyPacket ? "copyPackets("
-                                                               : "unpackPackets(";
       const std::string dst = local(block.dsts(op)[0]), src = local(block.srcs(op)[0]);
-      return name + dst + ", " + src + ", " + on(event) + ");";
+      return std::string(ir::info(op.kind).call) + "(" + dst + ", " + src + ", " + on(event) + ");";
     }
     case OpKind::Reduce:
     case OpKind::ReducePacket:
