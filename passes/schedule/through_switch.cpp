@@ -29,9 +29,9 @@ public:
     for (std::size_t at = 0; at < given_.statements.size();) {
       const Move &statement = given_.statements[at];
       if (isOpen(statement) && statement.kind == MoveKind::Copy)
-        at = copies(at);
+        at = takeCopies(at);
       else
-        one(given_.statements[at++]);
+        takeAlone(given_.statements[at++]);
     }
     return std::move(found_);
   }
@@ -43,7 +43,8 @@ private:
   static bool isOpen(const Move &s) { return !s.via && !s.by && !s.packets.value_or(false); }
   bool near(const RankChunk &a, const RankChunk &b) const { return given_.sameNode(a.rank, b.rank); }
 
-  void one(const Move &statement) {
+  /// Through the switch if it is a reduction that a switch can do.
+  void takeAlone(const Move &statement) {
     Move made = statement;
     const auto srcs = given_.srcs(statement), dsts = given_.dsts(statement);
     const bool pays = ir::isDoneInSwitch(statement.reduceOp) &&
@@ -95,8 +96,8 @@ private:
     std::vector<Target> targets_;
   };
 
-  /// The copies of one place that begin with statement `at`. What comes after them.
-  std::size_t copies(std::size_t at) {
+  /// The copies of one place that begin with statement `at`. Returns the number of the statement after them.
+  std::size_t takeCopies(std::size_t at) {
     const Move &first = given_.statements[at];
     const RankChunk src = given_.srcs(first)[0];
     const auto isMore = [&](const Move &s) {
@@ -122,9 +123,11 @@ private:
     return at;
   }
 
-  /// True if some other statement writes what the group writes on other ranks: the threads of a block share a switch's
-  /// work otherwise than that of a put, so one block would have to meet between the two.
-  bool isWrittenElsewhere(const std::vector<Target> &group, const RankChunk &src) const {
+  /// True if another destination begins where one of the group does on another rank. Such copies stay puts, to save
+  /// syncs: the threads of a block share a switch's work out otherwise than that of a put, so where one block does
+  /// both, infer-sync lets them meet in between. It is a guess, as blocks are not known yet: it also keeps copies from
+  /// the switch whose writes come from two blocks, and misses writes that only overlap. The result is right without it.
+  bool isWrittenTwice(const std::vector<Target> &group, const RankChunk &src) const {
     return std::ranges::any_of(group, [&](const Target &target) {
       return target.place.rank != src.rank && writes_.at(startOf(program_, target.place)) > 1;
     });
@@ -138,7 +141,7 @@ private:
     own.rank = src.rank;
     if (near(src, places.front()) && isSameMemory(program_, own, src) && std::ranges::find(places, own) == places.end())
       places.push_back(own);
-    if (places.size() < fewestRanks || isWrittenElsewhere(group, src) || !near(src, places.front()) ||
+    if (places.size() < fewestRanks || isWrittenTwice(group, src) || !near(src, places.front()) ||
         !isOnePlaceOfAll(places, src)) {
       for (const Target &target : group)
         found_.append(*target.of, {&src, 1}, {&target.place, 1});
@@ -152,7 +155,7 @@ private:
   const ir::Program &program_;
   const ir::Movement &given_;
   ir::Movement found_;
-  std::map<MemoryStart, std::uint32_t> writes_; ///< how many destinations there are
+  std::map<MemoryStart, std::uint32_t> writes_; ///< how many destinations begin there
 };
 
 } // namespace
