@@ -215,6 +215,8 @@ void Declarations::takeSchedule(const ProgramRecord &record, std::int64_t ranks,
   movement.chooseInstances = record.automaticInstances != 0;
   if (record.doubleScratch != 0)
     diagnostics_.report(diag::double_scratch_in_auto, at);
+  if (!program_.autoSync)
+    diagnostics_.report(diag::auto_sync_in_auto, at);
   if (program_.replication == ir::Replication::None)
     diagnostics_.report(diag::replication_in_auto, at);
   if (!inRange(record.blocks, 0, maxBlocks))
