@@ -5,6 +5,7 @@
 
 #include "passes/schedule/statement_graph.h"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -59,8 +60,16 @@ public:
 private:
   void issue(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement);
   void arrive(const ir::Movement &movement, std::uint32_t statement, std::uint32_t receiver);
-  void findOneWay(const ir::Movement &movement);
-  std::span<const std::pair<std::uint32_t, std::uint32_t>> reaching(std::uint32_t rank, std::uint32_t peer) const;
+  void findReaching(const ir::Movement &movement, const StatementGraph &graph);
+  using RankBlock = std::pair<std::uint32_t, std::uint32_t>;
+  /// The blocks that reach a rank through memory, or by puts of a port, which does not reach their rank so.
+  struct OneWay {
+    ir::Via via;
+    std::uint32_t most;                         ///< that one block of the rank can deal with
+    std::vector<std::vector<RankBlock>> blocks; ///< [rank], sorted
+  };
+  static void find(OneWay &oneWay, const ir::Movement &movement);
+  std::span<const RankBlock> reaching(std::uint32_t rank, std::uint32_t peer) const;
   void numberInClocks();
   void append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent);
 
@@ -68,13 +77,12 @@ private:
   std::vector<std::uint32_t> issued_, arrived_;            ///< [statement]; equal where nothing arrives
   std::vector<std::uint32_t> firstAgent_;                  ///< [rank], and the end
   std::vector<std::uint32_t> rankOf_, lengths_, inClocks_; ///< [agent]
-  std::uint32_t mostPeers_;
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> oneWay_; ///< [rank]: (rank, block)s, sorted
+  std::array<OneWay, 2> oneWay_;
   std::vector<std::uint32_t> settled_; ///< [node]: nodes of its agent before the last run of port puts
   std::vector<std::uint32_t> runs_;    ///< [agent]: where its present run of port puts began
   std::vector<std::vector<std::uint32_t>> touching_;
   /// [rank]: the peers that it reaches and the blocks that do, sorted.
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> reaching_;
+  std::vector<std::vector<RankBlock>> reaching_;
 };
 
 } // namespace mscclc::passes::schedule
