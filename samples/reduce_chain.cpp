@@ -30,6 +30,8 @@ MSCCLC_ALGORITHM void reduce_chain(int ranks = 4, int root = 0, int threadBlocks
 
       for (int step = 0; step < steps; ++step) {
         const int chunk = block * steps + step;
+        if (ranks == 1)
+          here.copy(here.output()[chunk], here.input()[chunk], tb(block));
         if (fromPrevious) {
           fromPrevious->wait(tb(block), {.sync = Sync::After});
           here.reduce(here.output()[chunk], {here.input()[chunk]}, tb(block));

@@ -19,14 +19,19 @@ public:
            (access == ir::Access::Write && read_[buffer].meets(range.begin, range.end));
   }
 
-  /// Records an access that conflicts with nothing, or with its own operation only: of each place the latest counts.
-  /// A pipeline that writes a place and reads it afterwards has synchronised in between.
+  /// Records an access; those before it stay.
   void add(ir::Access access, const ir::MemoryRange &range) {
     empty_ = false;
-    const auto buffer = static_cast<std::size_t>(range.buffer);
+    (access == ir::Access::Write ? written_ : read_)[static_cast<std::size_t>(range.buffer)].insert(range.begin,
+                                                                                                    range.end);
+  }
+
+  /// Records an access that conflicts with nothing, or with its own operation only: of each place the latest counts.
+  /// A pipeline that writes a place and reads it afterwards has synchronised in between.
+  void addLatest(ir::Access access, const ir::MemoryRange &range) {
     if (access == ir::Access::Read)
-      written_[buffer].erase(range.begin, range.end);
-    (access == ir::Access::Write ? written_ : read_)[buffer].insert(range.begin, range.end);
+      written_[static_cast<std::size_t>(range.buffer)].erase(range.begin, range.end);
+    add(access, range);
   }
 
   void clear() {

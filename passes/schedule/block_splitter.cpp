@@ -3,12 +3,14 @@
 #include "ir/program_index.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace mscclc::passes::schedule {
 
 namespace {
 
-constexpr std::uint64_t ofPort = std::uint64_t{1} << 63;
+constexpr std::uint64_t ofPort = std::uint64_t{1} << 63, ofPut = std::uint64_t{1} << 62;
 
 void insert(std::vector<std::uint64_t> &entries, std::uint64_t entry) {
   const auto at = std::ranges::lower_bound(entries, entry);
@@ -31,8 +33,14 @@ bool together(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b
 
 } // namespace
 
-void BlockSplitter::Reach::addRank(bool port, std::uint32_t rank) {
-  insert(ranks, (port ? ofPort : 0) | rank);
+/// A channel to `rank` for signals; in memory, data goes the same way.
+void BlockSplitter::Reach::addSignals(bool port, std::uint32_t rank) {
+  insert(channels, (port ? ofPort : 0) | rank);
+}
+
+/// One for what ports put to `rank` or get from there.
+void BlockSplitter::Reach::addPuts(std::uint32_t rank) {
+  insert(channels, ofPort | ofPut | rank);
 }
 
 void BlockSplitter::Reach::addBuffer(bool port, const ir::RankChunk &place) {
@@ -40,8 +48,8 @@ void BlockSplitter::Reach::addBuffer(bool port, const ir::RankChunk &place) {
 }
 
 void BlockSplitter::Reach::add(const Reach &other) {
-  for (const std::uint64_t entry : other.ranks)
-    insert(ranks, entry);
+  for (const std::uint64_t entry : other.channels)
+    insert(channels, entry);
   for (const std::uint64_t entry : other.buffers)
     insert(buffers, entry);
 }
@@ -53,29 +61,40 @@ BlockSplitter::BlockSplitter(ir::Movement &movement, const StatementGraph &graph
 void BlockSplitter::findReaches() {
   levels_ = levelsOf(graph_);
   reaches_.resize(graph_.size());
+  std::set<std::pair<std::uint32_t, std::uint32_t>> puts; // (from, to)
+  for (const ir::Move &statement : movement_.statements)
+    if (isPortPut(statement))
+      puts.emplace(*statement.by, movement_.dsts(statement)[0].rank);
   for (std::uint32_t s = 0; s < graph_.size(); ++s) {
     const ir::Move &statement = movement_.statements[s];
     const std::uint32_t by = *statement.by;
     if (statement.via && *statement.via != ir::Via::Switch)
       for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
         if (const ir::RankChunk &place = movement_.places[statement.firstPlace + i]; place.rank != by) {
-          reaches_[s].addRank(statement.via == ir::Via::Port, place.rank);
-          reaches_[s].addBuffer(statement.via == ir::Via::Port, place);
+          const bool port = statement.via == ir::Via::Port;
+          // The launch there has to have begun, which packets need not wait for; and it hears of what comes from there.
+          if (!port || isPortPut(statement))
+            reaches_[s].addSignals(!movement_.sameNode(by, place.rank), place.rank);
+          if (port || puts.contains({place.rank, by}))
+            reaches_[s].addPuts(place.rank);
+          reaches_[s].addBuffer(port, place);
         }
     for (const Dependence &d : graph_.dependences(s)) {
       const std::uint32_t earlier = *movement_.statements[d.on].by;
       if (earlier == by || d.hazard == Hazard::Packets)
         continue;
-      const bool port = !movement_.sameNode(earlier, by) || isPortPut(movement_.statements[d.on]);
-      reaches_[s].addRank(port, earlier);
-      reaches_[d.on].addRank(port, by);
+      const bool port = !movement_.sameNode(earlier, by);
+      reaches_[s].addSignals(port, earlier);
+      reaches_[d.on].addSignals(port, by);
+      if (isPortPut(movement_.statements[d.on]))
+        reaches_[s].addPuts(earlier);
     }
   }
 }
 
 /// True if one block can have `reach` and `other`.
 bool BlockSplitter::fits(const Reach &reach, const Reach &other) const {
-  return together(reach.ranks, other.ranks, limits_.channelsPerBlock) &&
+  return together(reach.channels, other.channels, limits_.channelsPerBlock) &&
          together(reach.buffers, other.buffers, limits_.remotesPerBlock);
 }
 
@@ -98,7 +117,7 @@ std::vector<BlockSplitter::Part> BlockSplitter::split(std::vector<std::uint32_t>
     units[at->second].statements.push_back(s);
   }
   std::vector<Part> parts;
-  if (!fixed.ranks.empty() || !fixed.buffers.empty())
+  if (!fixed.channels.empty() || !fixed.buffers.empty())
     parts.push_back({fixed, {}});
   const auto take = [&](const Part &unit) {
     for (Part &part : parts) {

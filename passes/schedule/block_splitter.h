@@ -14,7 +14,8 @@ namespace mscclc::passes::schedule {
 
 /// Splits the blocks of placed statements that pass the channels or remote buffers of an executor's block. What goes to
 /// or comes from the same ranks stays together. Channels are counted before anybody knows which syncs are left, so
-/// a block may be split that would have fitted.
+/// a block may be split that would have fitted: towards a rank that a port puts to, one takes what is put, and one the
+/// signals.
 class BlockSplitter {
 public:
   BlockSplitter(ir::Movement &movement, const StatementGraph &graph, const StatementDistances &distances,
@@ -29,8 +30,9 @@ private:
   /// of ports last.
   using Entries = std::vector<std::uint64_t>;
   struct Reach {
-    Entries ranks, buffers;
-    void addRank(bool port, std::uint32_t rank);
+    Entries channels, buffers;
+    void addSignals(bool port, std::uint32_t rank);
+    void addPuts(std::uint32_t rank);
     void addBuffer(bool port, const ir::RankChunk &place);
     void add(const Reach &other);
   };

@@ -25,36 +25,54 @@ std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const State
 
 } // namespace
 
-/// Finds the blocks that reach each rank through memory which does not reach their rank.
-void Nodes::findOneWay(const ir::Movement &movement) {
-  const std::size_t ranks = oneWay_.size();
+void Nodes::findReaching(const ir::Movement &movement, const StatementGraph &graph) {
+  for (std::uint32_t s = 0; s < graph.size(); ++s)
+    for (const Touch &touch : graph.touches(s))
+      if (const ir::Move &move = movement.statements[s]; touch.rank != *move.by)
+        reaching_[*move.by].push_back({touch.rank, *move.block});
+  for (auto &reached : reaching_) {
+    std::ranges::sort(reached);
+    reached.erase(std::ranges::unique(reached).begin(), reached.end());
+  }
+}
+
+void Nodes::find(OneWay &oneWay, const ir::Movement &movement) {
+  const std::size_t ranks = oneWay.blocks.size();
   std::vector<bool> reached(ranks * ranks, false); // [by][rank]
   const auto each = [&](auto &&visit) {
     for (const ir::Move &statement : movement.statements)
       for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
         if (const std::uint32_t rank = movement.places[statement.firstPlace + i].rank;
-            statement.via == ir::Via::Memory && rank != *statement.by)
+            statement.via == oneWay.via && (oneWay.via == ir::Via::Memory || isPortPut(statement)) &&
+            rank != *statement.by)
           visit(statement, rank);
   };
   each([&](const ir::Move &statement, std::uint32_t rank) { reached[*statement.by * ranks + rank] = true; });
   each([&](const ir::Move &statement, std::uint32_t rank) {
     if (!reached[rank * ranks + *statement.by])
-      oneWay_[rank].push_back({*statement.by, *statement.block});
+      oneWay.blocks[rank].push_back({*statement.by, *statement.block});
   });
-  for (auto &blocks : oneWay_) {
+  for (auto &blocks : oneWay.blocks) {
     std::ranges::sort(blocks);
     blocks.erase(std::ranges::unique(blocks).begin(), blocks.end());
   }
 }
 
 Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, std::uint32_t mostPeers)
-    : mostPeers_(mostPeers), oneWay_(program.ranks.size()), touching_(program.ranks.size()),
-      reaching_(program.ranks.size()) {
+    : oneWay_{
+          {{ir::Via::Memory, mostPeers, std::vector<std::vector<BlockOfRank>>(program.ranks.size())},
+           // What ports put has channels of its own.
+           {ir::Via::Port, std::max(mostPeers / 2, 1u), std::vector<std::vector<BlockOfRank>>(program.ranks.size())}}},
+      touching_(program.ranks.size()), reaching_(program.ranks.size()) {
   const ir::Movement &movement = program.movement;
-  findOneWay(movement);
-  std::vector<std::uint32_t> blocks;
-  for (const auto &oneWay : oneWay_)
-    blocks.push_back(static_cast<std::uint32_t>(std::max<std::size_t>(oneWay.size(), 1) - 1) / mostPeers + 1);
+  findReaching(movement, graph);
+  std::vector<std::uint32_t> blocks(program.ranks.size(), 1);
+  for (OneWay &oneWay : oneWay_) {
+    find(oneWay, movement);
+    for (std::uint32_t r = 0; r < blocks.size(); ++r)
+      if (const auto reaching = static_cast<std::uint32_t>(oneWay.blocks[r].size()); reaching != 0)
+        blocks[r] = std::max(blocks[r], (reaching - 1) / oneWay.most + 1);
+  }
   for (const ir::Move &statement : movement.statements)
     blocks[*statement.by] = std::max(blocks[*statement.by], *statement.block + 1);
   firstAgent_.push_back(0);
@@ -78,10 +96,6 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, std::uint3
       issue(program, graph, s);
     for (; first < s; ++first)
       arrive(movement, first, receivers[first]);
-  }
-  for (auto &reached : reaching_) {
-    std::ranges::sort(reached);
-    reached.erase(std::ranges::unique(reached).begin(), reached.end());
   }
 }
 
@@ -109,24 +123,21 @@ void Nodes::issue(const ir::Program &program, const StatementGraph &graph, std::
   if (isPortPut(move))
     return;
   std::uint32_t last = ir::none;
-  for (const Touch &touch : graph.touches(statement)) {
-    if (touch.rank != *move.by)
-      reaching_[*move.by].push_back({touch.rank, *move.block});
+  for (const Touch &touch : graph.touches(statement))
     if (touch.rank != *move.by && !touch.inScratch() && touch.rank != last)
       touching_[last = touch.rank].push_back(issued_.back());
-  }
 }
 
-/// `receiver`: the block that waits for it; ir::none: the one that has the number of the block that puts.
+/// `receiver`: the block that waits for it; ir::none: the partner of the block that puts.
 void Nodes::arrive(const ir::Movement &movement, std::uint32_t statement, std::uint32_t receiver) {
   const ir::Move &move = movement.statements[statement];
   arrived_[statement] = issued_[statement];
   if (!isPortPut(move))
     return;
   const std::uint32_t to = movement.dsts(move)[0].rank;
-  const std::uint32_t block = receiver == ir::none ? *move.block : receiver;
   arrived_[statement] = size();
-  append(statement, true, true, std::min(firstAgent_[to] + block, firstAgent_[to + 1] - 1));
+  append(statement, true, true,
+         receiver == ir::none ? partnerOf(firstAgent_[*move.by] + *move.block, to) : firstAgent_[to] + receiver);
 }
 
 std::span<const Nodes::Reach> Nodes::reaching(std::uint32_t rank, std::uint32_t peer) const {
@@ -136,15 +147,14 @@ std::span<const Nodes::Reach> Nodes::reaching(std::uint32_t rank, std::uint32_t 
 
 std::uint32_t Nodes::partnerOf(std::uint32_t agent, std::uint32_t rank) const {
   const auto there = reaching(rankOf(agent), rank), back = reaching(rank, rankOf(agent));
-  const auto own = std::ranges::find(there, blockOf(agent), &Reach::block);
-  if (own != there.end() && !back.empty())
-    return firstAgent_[rank] + back[std::min<std::size_t>(own - there.begin(), back.size() - 1)].block;
-  if (const auto &all = oneWay_[rank]; all.size() > mostPeers_) {
-    const BlockOfRank block{rankOf(agent), blockOf(agent)};
-    const auto found = std::ranges::lower_bound(all, block);
-    if (found != all.end() && *found == block)
-      return firstAgent_[rank] + static_cast<std::uint32_t>(found - all.begin()) / mostPeers_;
-  }
+  const auto which = std::ranges::find(there, blockOf(agent), &Reach::block);
+  if (which != there.end() && !back.empty())
+    return firstAgent_[rank] + back[std::min<std::size_t>(which - there.begin(), back.size() - 1)].block;
+  const BlockOfRank own{rankOf(agent), blockOf(agent)};
+  for (const auto &[via, most, blocks] : oneWay_)
+    if (const auto at = std::ranges::lower_bound(blocks[rank], own);
+        blocks[rank].size() > most && at != blocks[rank].end() && *at == own)
+      return firstAgent_[rank] + static_cast<std::uint32_t>(at - blocks[rank].begin()) / most;
   return std::min(firstAgent_[rank] + blockOf(agent), firstAgent_[rank + 1] - 1);
 }
 

@@ -5,6 +5,7 @@
 
 #include "passes/schedule/statement_graph.h"
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <span>
@@ -68,22 +69,28 @@ private:
     std::uint32_t peer = 0, block = 0;
     friend auto operator<=>(const Reach &, const Reach &) = default;
   };
+  /// The blocks that reach a rank through memory, or by puts of a port, which does not reach their rank so.
+  struct OneWay {
+    ir::Via via;
+    std::uint32_t most;                           ///< that one block of the rank can deal with
+    std::vector<std::vector<BlockOfRank>> blocks; ///< [rank], sorted
+  };
 
   void issue(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement);
   void arrive(const ir::Movement &movement, std::uint32_t statement, std::uint32_t receiver);
-  void findOneWay(const ir::Movement &movement);
+  void findReaching(const ir::Movement &movement, const StatementGraph &graph);
+  static void find(OneWay &oneWay, const ir::Movement &movement);
   std::span<const Reach> reaching(std::uint32_t rank, std::uint32_t peer) const;
   void numberInClocks();
   void append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent);
 
-  std::uint32_t mostPeers_;
   std::vector<Place> places_;
   std::vector<std::uint32_t> issued_, arrived_;            ///< [statement]; equal where nothing arrives
   std::vector<std::uint32_t> firstAgent_;                  ///< [rank], and the end
   std::vector<std::uint32_t> rankOf_, lengths_, inClocks_; ///< [agent]
+  std::array<OneWay, 2> oneWay_;
   std::vector<std::uint32_t> settled_;               ///< [node]: nodes of its agent before the last run of port puts
   std::vector<std::uint32_t> runs_;                  ///< [agent]: where its present run of port puts began
-  std::vector<std::vector<BlockOfRank>> oneWay_;     ///< [rank]: those that reach it and are not reached, sorted
   std::vector<std::vector<std::uint32_t>> touching_; ///< [rank]: nodes of others that touch its buffers
   std::vector<std::vector<Reach>> reaching_;         ///< [rank]: sorted
 };

@@ -55,9 +55,9 @@ private:
         // All of the operation's own accesses count from here, whichever of them conflicted.
         forEachAccess(i, next, [&](const ir::Op &, const ir::MemoryPiece &piece, const ir::MemoryRange &range) {
           if (!piece.isPacket())
-            seen.plain.add(piece.access, range);
+            seen.plain.addLatest(piece.access, range);
           else if (piece.access == ir::Access::Write)
-            seen.packets.add(piece.access, range);
+            seen.packets.addLatest(piece.access, range);
         });
         forEachAway(i, next, header,
                     [&](const ir::MemoryPiece &piece, const ir::MemoryRange &range, const ThreadShares &shares) {

@@ -1,6 +1,7 @@
 #include "passes/verify/scratch_history.h"
 
 #include <algorithm>
+#include <span>
 
 namespace mscclc::passes::proof {
 
@@ -27,23 +28,40 @@ bool ScratchHistory::overAtBegin(std::uint32_t rank, const View &view) {
   return known.over;
 }
 
-/// Of each packet one of those who took it; none if some packet has none.
-void ScratchHistory::findTakers(Noted &noted, const Memory &memory) const {
-  for (std::uint32_t i = 0; i < noted.count; ++i) {
-    const Epoch &taker = memory[noted.first + i].read;
-    if (!memory.packetArrived(noted.first + i) || taker.isPut())
-      return noted.takers.clear();
-    if (noted.takers.empty() || noted.takers.back().agent != taker.agent || noted.takers.back().phase != taker.phase)
-      noted.takers.push_back(taker);
-  }
+/// Of each packet one of those who took it; none if some packet has none. One that a port reads has been there when it
+/// is taken where the port puts it.
+void ScratchHistory::findTakers(RankState &state, const Memory &memory) {
+  std::unordered_map<std::uint32_t, std::span<const Epoch>> takersOfPut; // [agent]
+  const auto find = [&](Noted &noted) {
+    for (std::uint32_t i = 0; i < noted.count; ++i) {
+      const Epoch &reader = memory[noted.first + i].read;
+      if (!memory.packetArrived(noted.first + i))
+        return noted.takers.clear();
+      const auto put = takersOfPut.find(reader.agent);
+      const std::span<const Epoch> takers = put != takersOfPut.end() ? put->second : std::span(&reader, 1);
+      if (takers.empty() || takers[0].isPut())
+        return noted.takers.clear();
+      for (const Epoch &taker : takers)
+        if (noted.takers.empty() || noted.takers.back().agent != taker.agent ||
+            noted.takers.back().phase != taker.phase)
+          noted.takers.push_back(taker);
+    }
+  };
+  for (Noted &noted : state.all)
+    if (noted.packet && noted.by.isPut() && !noted.writes) {
+      find(noted);
+      takersOfPut.emplace(noted.by.agent, noted.takers);
+    }
+  for (Noted &noted : state.all)
+    if (noted.packet && noted.writes)
+      find(noted);
 }
 
 void ScratchHistory::close(std::uint32_t rank, const View &end, const Memory &memory) {
   RankState &state = ranks_[rank];
   state.endPhase = order_.view(index_.block(rank, 0)).phase - 1;
-  for (Noted &noted : state.all) {
-    if (noted.packet && (noted.writes || noted.by.isPut()))
-      findTakers(noted, memory);
+  findTakers(state, memory);
+  for (const Noted &noted : state.all) {
     if (index_.rankOf(order_.blockOf(noted.by)) == rank && !noted.by.isPut())
       continue;
     // Only its own rank reads a packet.

@@ -22,7 +22,7 @@ public:
 
   /// An access of the first launch to cells [first, first + count) of `rank`'s scratch. Packets that are taken have
   /// arrived: who comes after one that took them comes after the write. Of packets that a port reads, the cells are
-  /// those where it puts them: once they are taken there, it has read them.
+  /// those where it puts them: once they are taken there, it has read them, and they had been written.
   void note(std::uint32_t rank, const Epoch &by, bool writes, bool packet, CellId first, std::uint32_t count) {
     ranks_[rank].all.push_back({{by, writes}, packet, first, count, {}});
   }
@@ -50,7 +50,7 @@ private:
     std::uint32_t launch = none; ///< in which they were asked last
     bool over = false;
   };
-  void findTakers(Noted &noted, const Memory &memory) const;
+  static void findTakers(RankState &state, const Memory &memory);
 
   const ProgramIndex &index_;
   Order &order_;

@@ -9,6 +9,8 @@ using namespace mscclc;
 MSCCLC_ALGORITHM void reduce_chain(int ranks = 8, int root = 0) {
   CollectiveProgram program("reduce_chain", Reduce(ranks, 1, root, /*inplace=*/false),
                             {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto});
+  if (ranks == 1)
+    copy(Rank(root).output()[0], Rank(root).input()[0]);
   for (int position = ranks - 2; position >= 0; --position) {
     const Rank here((root + position) % ranks), previous((root + position + 1) % ranks);
     Buffer partial = position + 2 == ranks ? previous.input() : previous.output();
