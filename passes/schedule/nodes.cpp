@@ -1,7 +1,6 @@
 #include "passes/schedule/nodes.h"
 
 #include "ir/program_index.h"
-#include "passes/schedule/peers.h"
 
 #include <algorithm>
 #include <numeric>
@@ -47,7 +46,8 @@ void Nodes::findOneWay(const ir::Movement &movement) {
   }
 }
 
-Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, std::uint32_t mostPeers)
+Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
+             std::uint32_t mostPeers)
     : mostPeers_(mostPeers), oneWay_(program.ranks.size()), touching_(program.ranks.size()),
       reaching_(program.ranks.size()) {
   const ir::Movement &movement = program.movement;
@@ -67,7 +67,6 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, std::uint3
   runs_.resize(rankOf_.size(), 0);
   const std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
   const std::vector<std::uint32_t> levels = levelsOf(graph);
-  const StatementDistances distances(program);
   const auto kindOf = [&](std::uint32_t s) {
     const ir::Move &statement = movement.statements[s];
     return std::tuple(levels[s], distances.ofReach(statement), distances.ofShare(statement));

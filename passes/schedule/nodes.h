@@ -3,6 +3,7 @@
 // and all ranks of a symmetric program know as much.
 #pragma once
 
+#include "passes/schedule/peers.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace mscclc::passes::schedule {
 class Nodes {
 public:
   /// `mostPeers`: blocks of other ranks that one block can have channels to.
-  Nodes(const ir::Program &program, const StatementGraph &graph, std::uint32_t mostPeers);
+  Nodes(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
+        std::uint32_t mostPeers);
 
   struct Place {
     std::uint32_t statement = 0;
