@@ -19,7 +19,7 @@ constexpr Step steps[] = {
     // begins, by what follows from the order.
     {"place", Stage::Place, 0, 0},
     {"cut", Stage::Deal, 0, 0},
-    {"order", Stage::Schedule, 0, 0},
+    {"order", Stage::Deal, 0, 0},
     {"share-scratch", Stage::Schedule, 0, 0},
     // Beyond this point, the program is one of thread blocks, in which operations of one block may still conflict.
     {"synchronise", Stage::Schedule, 0, 0},

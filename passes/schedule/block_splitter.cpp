@@ -3,6 +3,7 @@
 #include "ir/program_index.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -98,18 +99,22 @@ bool BlockSplitter::fits(const Reach &reach, const Reach &other) const {
          together(reach.buffers, other.buffers, limits_.remotesPerBlock);
 }
 
-std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>
-BlockSplitter::keyOf(std::uint32_t statement) const {
+BlockSplitter::Key BlockSplitter::keyOf(std::uint32_t statement) const {
   const ir::Move &move = movement_.statements[statement];
   return {levels_[statement], distances_.ofReach(move), distances_.ofShare(move), statement};
 }
 
-std::vector<BlockSplitter::Part> BlockSplitter::split(std::vector<std::uint32_t> statements, const Reach &fixed,
+std::vector<BlockSplitter::Part> BlockSplitter::split(std::span<const std::uint32_t> statements, const Reach &fixed,
                                                       std::span<const std::uint32_t> clusterOf) const {
-  std::ranges::sort(statements, {}, [&](std::uint32_t s) { return keyOf(s); });
+  std::vector<Key> keys;
+  keys.reserve(statements.size());
+  for (const std::uint32_t s : statements)
+    keys.push_back(keyOf(s));
+  std::ranges::sort(keys);
   std::vector<Part> units;
   std::map<std::uint32_t, std::size_t> unitOf; // cluster → of units
-  for (const std::uint32_t s : statements) {
+  for (const Key &key : keys) {
+    const std::uint32_t s = key.back();
     const auto [at, isNew] = unitOf.try_emplace(clusterOf[s], units.size());
     if (isNew)
       units.emplace_back();
@@ -142,25 +147,29 @@ std::vector<BlockSplitter::Part> BlockSplitter::split(std::vector<std::uint32_t>
 
 void BlockSplitter::run(std::span<const std::uint32_t> clusterOf) {
   findReaches();
-  struct Block {
-    Reach whole, fixed; // of all its statements, and of those that stay in it
-    std::vector<std::uint32_t> movable;
-  };
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Block> blocks; // (rank, block)
-  for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-    Block &block = blocks[{*movement_.statements[s].by, *movement_.statements[s].block}];
-    block.whole.add(reaches_[s]);
-    if (clusterOf[s] == ir::none)
-      block.fixed.add(reaches_[s]);
-    else
-      block.movable.push_back(s);
-  }
-  std::vector<std::uint32_t> partOf(graph_.size(), 0);
+  using Entry = std::array<std::uint32_t, 3>; // rank, block and statement
+  std::vector<Entry> entries;
+  entries.reserve(graph_.size());
+  for (std::uint32_t s = 0; s < graph_.size(); ++s)
+    entries.push_back({*movement_.statements[s].by, *movement_.statements[s].block, s});
+  std::ranges::sort(entries);
+  std::vector<std::uint32_t> partOf(graph_.size(), 0), movable;
   std::uint32_t most = 1;
-  for (auto &[place, block] : blocks) {
-    if (fits(block.whole))
+  const auto isOtherBlock = [](const Entry &a, const Entry &b) { return a[0] != b[0] || a[1] != b[1]; };
+  for (auto first = entries.begin(), last = first; first != entries.end(); first = last) {
+    Reach whole, fixed; // of all statements of the block, and of those that stay in it
+    movable.clear();
+    for (; last != entries.end() && !isOtherBlock(*first, *last); ++last) {
+      const std::uint32_t s = last->back();
+      whole.add(reaches_[s]);
+      if (clusterOf[s] == ir::none)
+        fixed.add(reaches_[s]);
+      else
+        movable.push_back(s);
+    }
+    if (fits(whole))
       continue;
-    const std::vector<Part> parts = split(std::move(block.movable), block.fixed, clusterOf);
+    const std::vector<Part> parts = split(movable, fixed, clusterOf);
     most = std::max(most, static_cast<std::uint32_t>(parts.size()));
     for (std::uint32_t p = 0; p < parts.size(); ++p)
       for (const std::uint32_t s : parts[p].statements)

@@ -5,9 +5,8 @@
 #include "passes/schedule/rank_distances.h"
 #include "passes/schedule/statement_graph.h"
 
-#include <map>
+#include <array>
 #include <span>
-#include <tuple>
 #include <vector>
 
 namespace mscclc::passes::schedule {
@@ -43,9 +42,11 @@ private:
 
   void findReaches();
   bool fits(const Reach &reach, const Reach &other = {}) const;
-  std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t> keyOf(std::uint32_t statement) const;
+  /// What statements of a block are sorted by; the last is the statement.
+  using Key = std::array<std::uint32_t, 4>;
+  Key keyOf(std::uint32_t statement) const;
   /// Statements of one block, each in its part. `fixed`: of the block's statements that stay in its first part.
-  std::vector<Part> split(std::vector<std::uint32_t> statements, const Reach &fixed,
+  std::vector<Part> split(std::span<const std::uint32_t> statements, const Reach &fixed,
                           std::span<const std::uint32_t> clusterOf) const;
 
   ir::Movement &movement_;

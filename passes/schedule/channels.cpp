@@ -6,8 +6,9 @@
 
 namespace mscclc::passes::schedule {
 
-Channels::Channels(ir::Program &program, const ir::Movement &movement, const SyncPlan &plan)
-    : plan_(plan), distances_(program, movement), links_(plan.agents.size()), towards_(plan.agents.size()) {
+Channels::Channels(ir::Program &program, const ir::Movement &movement, const SyncPlan &plan,
+                   const RankDistances &distances)
+    : plan_(plan), distances_(distances), links_(plan.agents.size()), towards_(plan.agents.size()) {
   firstAgent_.resize(program.ranks.size() + 1, 0);
   for (const SyncPlan::Agent &agent : plan.agents)
     ++firstAgent_[agent.rank + 1];

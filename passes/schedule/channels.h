@@ -16,7 +16,8 @@ namespace mscclc::passes::schedule {
 class Channels {
 public:
   /// Adds them to the ranks of `program`. `movement`: its statements, which are gone from it.
-  Channels(ir::Program &program, const ir::Movement &movement, const SyncPlan &plan);
+  /// `distances`: of the statements.
+  Channels(ir::Program &program, const ir::Movement &movement, const SyncPlan &plan, const RankDistances &distances);
 
   /// The channel of agent `own` that leads to agent `other`.
   std::uint32_t memory(std::uint32_t own, std::uint32_t other) const { return at(Kind::Memory, own, other); }

@@ -3,6 +3,7 @@
 #include "ir/collectives.h"
 #include "passes/gpu_limits.h"
 #include "passes/pass_manager.h"
+#include "passes/schedule/least_blocks.h"
 #include "passes/schedule/through_switch.h"
 #include "passes/time/estimate.h"
 
@@ -22,25 +23,18 @@ namespace {
 
 constexpr double slack = 1.02; ///< figures of the model that are this close count as equal
 
-/// How good a candidate is.
-struct Score {
-  double nanoseconds = 0;
-  double linkBytes = 0;     ///< on the busiest link
-  std::uint64_t syncs = 0;  ///< signals, waits, semaphores' and barriers' blocks
-  std::uint64_t blocks = 0; ///< of all ranks
-};
-
 /// What candidates have to come up to: the time of the fastest, and the fewest bytes of those that are as fast.
 struct Mark {
   double nanoseconds = std::numeric_limits<double>::infinity();
   double linkBytes = std::numeric_limits<double>::infinity();
 
-  explicit Mark(std::span<const Score> scores) {
-    for (const Score &score : scores)
-      nanoseconds = std::min(nanoseconds, score.nanoseconds);
-    for (const Score &score : scores)
-      if (isFast(score.nanoseconds))
-        linkBytes = std::min(linkBytes, score.linkBytes);
+  explicit Mark(std::span<const Candidate> tried) {
+    for (const Candidate &one : tried)
+      if (!one.refused)
+        nanoseconds = std::min(nanoseconds, one.nanoseconds);
+    for (const Candidate &one : tried)
+      if (!one.refused && isFast(one.nanoseconds))
+        linkBytes = std::min(linkBytes, one.linkBytes);
   }
   bool isFast(double time) const { return time <= slack * nanoseconds; }
   bool movesLittle(double bytes) const { return bytes <= slack * linkBytes; }
@@ -64,8 +58,8 @@ struct Passed {
   bool warns = false;     ///< some warning is still to be said
 };
 
-/// What passes up to cut make of a candidate. Of what is open, those after them in Goal::scheduling read the protocol
-/// and the step besides; and the instances, to refuse what takes more blocks than the program allows.
+/// What passes up to Goal::dealing make of a candidate. Of what is open, those after them in Goal::scheduling read the
+/// protocol and the step besides; and the instances, to refuse what takes more blocks than the program allows.
 struct Dealt {
   std::vector<ir::Move> statements;
   std::vector<ir::RankChunk> places;
@@ -77,6 +71,16 @@ struct Dealt {
       scratch.push_back(rank.scratchChunks);
   }
   friend bool operator==(const Dealt &, const Dealt &) = default;
+};
+
+/// How far a candidate has come. Those that come out the same have this in common, with the instances of one of them.
+struct Stage {
+  /// After Goal::scheduling, or as far as that went; null if it has not been through that.
+  std::shared_ptr<Passed> passed = {};
+  std::shared_ptr<const Dealt> dealt = {}; ///< once it has been through Goal::dealing
+
+  bool isStuck() const { return passed && passed->isRefused; }
+  bool isScheduled() const { return passed && !passed->isRefused && !passed->warns; }
 };
 
 class Chooser {
@@ -117,42 +121,30 @@ public:
       search({.protocol = protocol, .instances = firstInstances()});
   }
 
-  struct Tried {
-    Open open;
-    std::optional<Score> score; ///< none: refused
-    /// After Goal::scheduling, or as far as that went; null if it has not been through that. Those that come out the
-    /// same have it in common, with the instances of one of them.
-    std::shared_ptr<Passed> passed = {};
-    std::shared_ptr<const Dealt> dealt = {}; ///< once it has been through cut
-
-    bool isStuck() const { return passed && passed->isRefused; }
-    bool isScheduled() const { return passed && !passed->isRefused && !passed->warns; }
+  /// What was taken, and the program as far as it is known; nothing where none was taken.
+  struct Result {
+    Choice choice;
+    std::shared_ptr<Passed> passed; ///< null if it has not been through all of Goal::scheduling
   };
-
-  /// The best of all that were tried; null if none was taken.
-  Tried *best() {
-    std::vector<Score> scores;
-    for (const Tried &one : tried_)
-      if (one.score)
-        scores.push_back(*one.score);
-    const Mark mark(scores);
-    Tried *best = nullptr;
-    for (Tried &one : tried_)
-      if (one.score && mark.isFast(one.score->nanoseconds) && mark.movesLittle(one.score->linkBytes) &&
-          (!best || hasLessSync(*one.score, *best->score)))
+  Result takeBest() {
+    const Mark mark(tried_);
+    const Candidate *best = nullptr;
+    for (const Candidate &one : tried_)
+      if (!one.refused && mark.isFast(one.nanoseconds) && mark.movesLittle(one.linkBytes) &&
+          (!best || hasLessSync(one, *best)))
         best = &one;
-    return best;
-  }
-  Choice choice(const Open &open) const {
-    Choice choice{open, {}, 0, static_cast<std::uint32_t>(tried_.size()), 0, {}};
-    for (const Tried &one : tried_) {
-      const Score score = one.score.value_or(Score{});
-      choice.tried.push_back({one.open, !one.score, score.nanoseconds, score.linkBytes, score.syncs, score.blocks});
-      choice.refused += !one.score;
-      if (one.open == open && one.score)
-        choice.nanoseconds = one.score->nanoseconds;
-    }
-    return choice;
+    if (!best)
+      return {};
+    const Stage &stage = stages_[static_cast<std::size_t>(best - tried_.data())];
+    Result result{{.open = best->open,
+                   .tried = {},
+                   .nanoseconds = best->nanoseconds,
+                   .candidates = static_cast<std::uint32_t>(tried_.size()),
+                   .refused = static_cast<std::uint32_t>(std::ranges::count(tried_, true, &Candidate::refused)),
+                   .done = {}},
+                  stage.isScheduled() ? stage.passed : nullptr};
+    result.choice.tried = std::move(tried_);
+    return result;
   }
 
 private:
@@ -167,10 +159,10 @@ private:
     return std::max(movement.statements.size(), movement.places.size() / 4);
   }
 
-  static bool hasLessSync(const Score &a, const Score &b) {
-    return a.syncs != b.syncs ? a.syncs < b.syncs : a.blocks < b.blocks;
+  static bool hasLessSync(const Candidate &a, const Candidate &b) {
+    return a.syncs != b.syncs ? a.syncs < b.syncs : a.threadBlocks < b.threadBlocks;
   }
-  static bool isSimpler(const Score &a, const Score &b) {
+  static bool isSimpler(const Candidate &a, const Candidate &b) {
     if (std::max(a.linkBytes, b.linkBytes) > slack * std::min(a.linkBytes, b.linkBytes))
       return a.linkBytes < b.linkBytes;
     return hasLessSync(a, b);
@@ -262,9 +254,7 @@ private:
   /// Where an executor takes nothing that was tried, because blocks are too long for it: more blocks, which are
   /// shorter, in fewer instances if need be.
   void findFitting(Open &open) {
-    const auto fits = [this] {
-      return std::ranges::any_of(tried_, [](const Tried &one) { return one.score.has_value(); });
-    };
+    const auto fits = [this] { return !std::ranges::all_of(tried_, &Candidate::refused); };
     for (Open other = open; !fits();) {
       if (anyBlocks_ && other.blocks * 2 * other.instances <= mostBlocks_)
         other.blocks *= 2;
@@ -273,7 +263,7 @@ private:
       else
         break;
       mostTried_ = std::max(mostTried_, tried_.size() + 1); // else there is no program at all
-      if (score(other))
+      if (!score(other).refused)
         open = other;
     }
   }
@@ -287,25 +277,26 @@ private:
 
   /// Takes `other` if it is faster, or as fast and simpler. False if not.
   bool improve(Open &open, const Open &other) {
-    const std::optional<Score> mine = score(open), theirs = score(other);
-    if (!theirs)
+    const Candidate mine = score(open), theirs = score(other);
+    if (theirs.refused)
       return false;
-    const bool better = !mine || slack * theirs->nanoseconds < mine->nanoseconds ||
-                        (theirs->nanoseconds <= mine->nanoseconds && isSimpler(*theirs, *mine));
+    const bool better = mine.refused || slack * theirs.nanoseconds < mine.nanoseconds ||
+                        (theirs.nanoseconds <= mine.nanoseconds && isSimpler(theirs, mine));
     if (better)
       open = other;
     return better;
   }
 
-  std::optional<Score> score(const Open &open) {
-    for (const Tried &one : tried_)
-      if (one.open == open)
-        return one.score;
+  /// As refused if there is no time to try it.
+  Candidate score(const Open &open) {
+    if (const auto found = std::ranges::find(tried_, open, &Candidate::open); found != tried_.end())
+      return *found;
     if (tried_.size() >= mostTried_)
-      return std::nullopt;
-    tried_.push_back({open, std::nullopt});
-    tried_.back().score = time(tried_.back());
-    return tried_.back().score;
+      return {.open = open, .refused = true};
+    stages_.emplace_back();
+    tried_.push_back({.open = open, .refused = true});
+    time(tried_.back(), stages_.back());
+    return tried_.back();
   }
 
   /// False if a pass refuses the program.
@@ -323,30 +314,31 @@ private:
     return result.ok;
   }
 
-  /// Another candidate that is the same as `tried` after Goal::scheduling; null if none is known. One that it refused
-  /// has as many instances: others may be too many. `alike`: so has any, and comes out the same.
-  const Tried *sameAs(const Tried &tried, bool alike = false) const {
-    for (const Tried &one : tried_) {
-      Open other = one.open;
+  /// Another candidate that is the same as the last one after Goal::scheduling; null if none is known. One that it
+  /// refused has as many instances: others may be too many. `alike`: so has any, and comes out the same.
+  const Candidate *sameAsLast(bool alike = false) const {
+    const Candidate &last = tried_.back();
+    const std::shared_ptr<const Dealt> &dealt = stages_.back().dealt;
+    for (std::size_t i = 0; i + 1 < tried_.size(); ++i) {
+      const Stage &stage = stages_[i];
+      Open other = tried_[i].open;
+      const bool counts = stage.isStuck() ? other.instances == last.open.instances : stage.isScheduled();
       if (!alike)
-        other.instances = tried.open.instances;
-      if (tried.dealt && one.dealt && *tried.dealt == *one.dealt) {
-        other.pull = tried.open.pull;
-        other.blocks = tried.open.blocks;
+        other.instances = last.open.instances;
+      if (dealt && stage.dealt && *dealt == *stage.dealt) {
+        other.pull = last.open.pull;
+        other.blocks = last.open.blocks;
       }
-      const bool counts = one.isStuck() ? one.open.instances == tried.open.instances : one.isScheduled();
-      if (&one != &tried && other == tried.open && counts)
-        return &one;
+      if (other == last.open && counts)
+        return &tried_[i];
     }
     return nullptr;
   }
-  /// Takes over what is known of another candidate that comes out the same. False if there is none.
-  bool takeOver(Tried &tried) const {
-    const Tried *same = sameAs(tried);
-    if (same) {
-      tried.passed = same->passed;
-      tried.dealt = same->dealt;
-    }
+  /// Takes over what is known of another candidate that comes out the same as the last one. False if there is none.
+  bool takeOver(Stage &last) const {
+    const Candidate *same = sameAsLast();
+    if (same)
+      last = stages_[static_cast<std::size_t>(same - tried_.data())];
     return same != nullptr;
   }
 
@@ -363,57 +355,73 @@ private:
     return placed;
   }
 
-  /// Takes the candidate through Goal::placing, dealing and scheduling.
-  void schedule(Tried &tried) {
-    if (takeOver(tried))
-      return;
-    tried.passed = std::make_shared<Passed>(place(tried.open));
-    Passed &passed = *tried.passed;
-    if (passed.isRefused)
-      return;
-    apply(tried.open, passed.program);
-    if (!run(goal_.dealing, passed))
-      return;
-    tried.dealt = std::make_shared<const Dealt>(passed.program);
-    if (!takeOver(tried))
-      run(goal_.scheduling, passed);
+  /// True if the target refuses what is dealt out, however it is scheduled, or a GPU does not hold it.
+  bool isTooMuch(const Open &open, const ir::Movement &movement) const {
+    const LeastBlocks least = leastBlocks(movement);
+    return least.blocks * open.instances > mostHeld_ ||
+           (goal_.target.executor && least.operations > goal_.target.executor->opsPerBlock);
   }
 
-  std::optional<Score> time(Tried &tried) {
+  /// Takes the last candidate through Goal::placing, dealing and scheduling. False if it is refused.
+  bool schedule(const Open &open, Stage &stage) {
+    if (takeOver(stage))
+      return !stage.isStuck();
+    Passed passed = place(open);
+    if (!passed.isRefused) {
+      apply(open, passed.program);
+      if (run(goal_.dealing, passed)) {
+        if (isTooMuch(open, passed.program.movement))
+          return false;
+        stage.dealt = std::make_shared<const Dealt>(passed.program);
+        if (takeOver(stage))
+          return !stage.isStuck();
+        run(goal_.scheduling, passed);
+      }
+    }
+    stage.passed = std::make_shared<Passed>(std::move(passed));
+    return !stage.isStuck();
+  }
+
+  /// Finds out how good the last candidate is.
+  void time(Candidate &candidate, Stage &stage) {
+    const Open open = candidate.open; // `candidate` may take over all figures of another
     Passed passed;
     if (!goal_.placing.empty()) {
-      schedule(tried);
-      if (tried.isStuck())
-        return std::nullopt;
-      if (const Tried *same = sameAs(tried, true))
-        return same->score;
-      passed.program = tried.passed->program;
-      passed.program.instances = tried.open.instances;
+      if (!schedule(open, stage))
+        return;
+      if (const Candidate *same = sameAsLast(true)) {
+        candidate = *same;
+        candidate.open = open;
+        return;
+      }
+      passed.program = stage.passed->program;
+      passed.program.instances = open.instances;
     } else {
       passed.program = program_;
-      apply(tried.open, passed.program);
+      apply(open, passed.program);
     }
     const ir::Program &program = passed.program;
     if (!run(goal_.rest, passed) || time::cannotRun(program, machine_, goal_.runner))
-      return std::nullopt;
+      return;
     // Stages, and what an executor's limits ask for, make more blocks than were asked for.
     for (const ir::Rank &rank : program.ranks)
       if (rank.busyBlocks() > mostHeld_)
-        return std::nullopt;
+        return;
+    candidate.refused = false;
     if (mostTried_ == 1)
-      return Score{};
+      return;
     const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes,
-                                                            {.instances = tried.open.instances, .ranks = true});
-    Score score{figures.total, figures.linkBytes, 0, 0};
+                                                            {.instances = open.instances, .ranks = true});
+    candidate.nanoseconds = figures.total;
+    candidate.linkBytes = figures.linkBytes;
     for (const ir::Rank &rank : program.ranks) {
-      score.blocks += rank.blocks.size();
+      candidate.threadBlocks += rank.blocks.size();
       for (const ir::ThreadBlock &block : rank.blocks)
         for (const ir::Op &op : block.ops) {
           const ir::EffectInfo effect = ir::info(ir::info(op.kind).effect);
-          score.syncs += op.kind == ir::OpKind::Barrier ? 1 : effect.sends() || effect.takes() ? op.numIds : 0;
+          candidate.syncs += op.kind == ir::OpKind::Barrier ? 1 : effect.sends() || effect.takes() ? op.numIds : 0;
         }
     }
-    return score;
   }
 
   const ir::Program &program_;
@@ -424,18 +432,15 @@ private:
   std::uint64_t mostHeld_ = 1;   ///< that a rank may have
   bool usesSwitch_ = false;      ///< some statements may go through a switch
   bool anyBlocks_ = true;        ///< some statements are not given theirs
-  std::vector<Tried> tried_;
+  std::vector<Candidate> tried_;
+  std::vector<Stage> stages_;                   ///< [candidate]
   std::vector<std::pair<Open, Passed>> placed_; ///< what place has made of candidates
 };
 
 } // namespace
 
 TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate &other) {
-  std::vector<Score> scores;
-  for (const Candidate &one : choice.tried)
-    if (!one.refused)
-      scores.push_back({one.nanoseconds, one.linkBytes, one.syncs, one.threadBlocks});
-  const Mark mark(scores);
+  const Mark mark(choice.tried);
   if (!mark.isFast(other.nanoseconds))
     return TakenFor::Time;
   if (!mark.movesLittle(other.linkBytes))
@@ -448,18 +453,17 @@ TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate 
 Choice choose(ir::Program &program, const Goal &goal) {
   Chooser chooser(program, goal);
   chooser.run();
-  Chooser::Tried *best = chooser.best();
-  if (!best)
+  Chooser::Result best = chooser.takeBest();
+  if (best.choice.tried.empty())
     return {};
-  Choice choice = chooser.choice(best->open);
-  if (best->isScheduled()) {
-    program = std::move(best->passed->program);
-    program.instances = best->open.instances;
-    choice.done = std::move(best->passed->done);
+  if (best.passed) {
+    program = std::move(best.passed->program);
+    program.instances = best.choice.open.instances;
+    best.choice.done = std::move(best.passed->done);
   } else {
-    apply(best->open, program);
+    apply(best.choice.open, program);
   }
-  return choice;
+  return std::move(best.choice);
 }
 
 } // namespace mscclc::passes::schedule

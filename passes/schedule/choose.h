@@ -23,7 +23,7 @@ struct Goal {
   // What a candidate goes through before it is timed, as lists that PassManager::add takes. Where the first three are
   // given, the program is compiled with them in any case, and what is chosen has been through them.
   std::string_view placing;    ///< place
-  std::string_view dealing;    ///< cut
+  std::string_view dealing;    ///< cut and order
   std::string_view scheduling; ///< what follows, as far as it is the same for the program
   std::string_view rest;       ///< what a candidate goes through besides; with nothing before it, from place on
 };
@@ -79,9 +79,10 @@ TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate 
 /// of those the one with the fewest blocks. Syncs are those that Goal's passes leave: prune-sync is not among them, so
 /// a plan may have fewer. The more statements and operands a program has, the fewer candidates are tried, so that
 /// choosing takes about as long as compiling; where there is only one, it is not timed. Candidates that place makes the
-/// same of are placed once, and those that come out of cut the same are scheduled once; of instances and ranks that do
+/// same of are placed once, and those that are dealt out the same are scheduled once; of instances and ranks that do
 /// the same, one is timed. A candidate with more blocks than the program allows, or than a GPU holds at once, is
-/// refused. If the target takes no candidate, the program stays as it is, for the passes to say why.
+/// refused; where the statements dealt out to blocks show that, or that they are too many for the target, it is not
+/// scheduled. If the target takes no candidate, the program stays as it is, for the passes to say why.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule

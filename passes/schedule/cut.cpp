@@ -90,26 +90,35 @@ private:
   /// What a rank does with one share goes to one block, if there are shares for all blocks, and no rank hands one to
   /// more others than it would in a tree: these would wait for each other.
   void joinShares() {
-    struct Place {
-      std::uint32_t rank, stage;
-      auto operator<=>(const Place &) const = default;
+    struct Entry {
+      std::uint32_t rank, stage, share, statement;
+      auto operator<=>(const Entry &) const = default;
+      bool isInPlaceOf(const Entry &other) const { return rank == other.rank && stage == other.stage; }
     };
-    std::map<Place, std::map<std::uint32_t, std::vector<std::uint32_t>>> statementsOf; // of each share
+    std::vector<Entry> entries;
+    entries.reserve(graph_.size());
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       if (!movement_.statements[s].block) // which names its own
-        statementsOf[{by(s), stages_[s]}][distances_.ofShare(movement_.statements[s])].push_back(s);
-    const auto reaches = [&](std::uint32_t s) { return distances_.ofReach(movement_.statements[s]) != 0; };
-    for (const auto &[place, shares] : statementsOf) {
-      if (shares.size() < movement_.blocks)
+        entries.push_back({by(s), stages_[s], distances_.ofShare(movement_.statements[s]), s});
+    std::ranges::sort(entries);
+    const auto reaches = [&](const Entry &e) { return distances_.ofReach(movement_.statements[e.statement]) != 0; };
+    std::uint32_t shares = 0; // so far, of a place
+    for (auto first = entries.begin(); first != entries.end();) {
+      const auto last = std::find_if(first, entries.end(),
+                                     [&](const Entry &e) { return !e.isInPlaceOf(*first) || e.share != first->share; });
+      ++shares;
+      if (std::cmp_greater(std::count_if(first, last, reaches), levels_))
         return;
-      for (const auto &[share, statements] : shares)
-        if (std::cmp_greater(std::ranges::count_if(statements, reaches), levels_))
+      if (last == entries.end() || !last->isInPlaceOf(*first)) {
+        if (shares < movement_.blocks)
           return;
+        shares = 0;
+      }
+      first = last;
     }
-    for (const auto &[place, shares] : statementsOf)
-      for (const auto &[share, statements] : shares)
-        for (const std::uint32_t s : statements)
-          clusters_.join(statements[0], s);
+    for (std::size_t i = 1; i < entries.size(); ++i)
+      if (entries[i].isInPlaceOf(entries[i - 1]) && entries[i].share == entries[i - 1].share)
+        clusters_.join(entries[i - 1].statement, entries[i].statement);
   }
 
   /// Clusters of each rank and stage, in the order of their distance, go to its blocks in turns.
@@ -120,19 +129,20 @@ private:
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       if (const auto given = movement_.statements[s].block)
         blockOf[clusters_.of(s)] = *given;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> dealt; // (rank, stage) → clusters
+    std::vector<std::uint32_t> dealt; // clusters
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
       const std::uint32_t cluster = clusters_.of(s);
       const ir::Move &statement = movement_.statements[s];
       keys[cluster] = std::min(keys[cluster], {distances_.ofShare(statement), distances_.ofReach(statement)});
       if (cluster == s && blockOf[cluster] == ir::none)
-        dealt[{by(s), stages_[s]}].push_back(s);
+        dealt.push_back(s);
     }
+    const auto placeOf = [&](std::uint32_t cluster) { return std::pair(by(cluster), stages_[cluster]); };
+    std::ranges::sort(dealt, {}, [&](std::uint32_t c) { return std::tuple(placeOf(c), keys[c], c); });
     const std::uint32_t blocks = std::max(movement_.blocks, 1u);
-    for (auto &[place, clusters] : dealt) {
-      std::ranges::stable_sort(clusters, {}, [&](std::uint32_t c) { return keys[c]; });
-      for (std::uint32_t i = 0; i < clusters.size(); ++i)
-        blockOf[clusters[i]] = place.second * blocks + i % blocks;
+    for (std::uint32_t i = 0, inPlace = 0; i < dealt.size(); ++i) {
+      inPlace = i != 0 && placeOf(dealt[i]) == placeOf(dealt[i - 1]) ? inPlace + 1 : 0;
+      blockOf[dealt[i]] = stages_[dealt[i]] * blocks + inPlace % blocks;
     }
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       if (ir::Move &statement = movement_.statements[s]; !statement.block)

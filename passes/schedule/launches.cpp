@@ -88,11 +88,13 @@ public:
     }
     findTold();
     for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
-      for (const Use &use : uses_[r]) {
+      for (bool awaitsBlocks = false; const Use &use : uses_[r]) {
         raise(allOver_[r], use.agent, std::max(use.reads, use.writes));
-        if (nodes.rankOf(use.agent) != r && use.writes != 0)
+        if (!awaitsBlocks && nodes.rankOf(use.agent) != r && use.writes != 0) {
+          awaitsBlocks = true;
           for (auto [agent, last] = nodes.agentsOf(r); agent < last; ++agent)
             raise(allOver_[r], agent, nodes.lengthOf(agent));
+        }
       }
     isSource_.resize(nodes.size(), false);
     for (const Source &source : sources.ofNodes())
@@ -158,23 +160,24 @@ private:
   /// The first launch, and what is known when the next one begins.
   void runFirst() {
     std::vector<Clock> known(nodes_.numAgents()), after(nodes_.size());
-    const auto learn = [&](std::uint32_t agent, std::uint32_t node, std::uint32_t nodes) {
-      clocks_.join(known[agent], after[node]);
-      raise(known[agent], nodes_.at(node).agent, nodes);
+    const auto learn = [&](Clock &clock, std::uint32_t node, std::uint32_t nodes) {
+      clocks_.join(clock, after[node]);
+      raise(clock, nodes_.at(node).agent, nodes);
     };
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       const Nodes::Place &place = nodes_.at(n);
       for (const Source &source : sources_.ofNode(n))
         if (!source.begin)
-          learn(place.agent, source.node,
+          learn(known[place.agent], source.node,
                 place.arrives ? nodes_.countAtArrival(source.node) : nodes_.at(source.node).index + 1);
       if (isSource_[n])
         after[n] = known[place.agent];
     }
     for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a) {
+      Clock &begun = begun_[nodes_.rankOf(a)];
+      clocks_.join(begun, known[a]);
       for (const Source &source : sources_.ofEnd[a])
-        learn(a, source.node, nodes_.at(source.node).index + 1);
-      clocks_.join(begun_[nodes_.rankOf(a)], known[a]);
+        learn(begun, source.node, nodes_.at(source.node).index + 1);
     }
     for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a)
       raise(begun_[nodes_.rankOf(a)], a, nodes_.lengthOf(a));

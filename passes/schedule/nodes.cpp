@@ -58,7 +58,8 @@ void Nodes::find(OneWay &oneWay, const ir::Movement &movement) {
   }
 }
 
-Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, std::uint32_t mostPeers)
+Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
+             std::uint32_t mostPeers)
     : oneWay_{
           {{ir::Via::Memory, mostPeers, std::vector<std::vector<BlockOfRank>>(program.ranks.size())},
            // What ports put has channels of its own.
@@ -85,7 +86,6 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, std::uint3
   runs_.resize(rankOf_.size(), 0);
   const std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
   const std::vector<std::uint32_t> levels = levelsOf(graph);
-  const StatementDistances distances(program);
   const auto kindOf = [&](std::uint32_t s) {
     const ir::Move &statement = movement.statements[s];
     return std::tuple(levels[s], distances.ofReach(statement), distances.ofShare(statement));

@@ -3,6 +3,7 @@
 // and all ranks of a symmetric program know as much.
 #pragma once
 
+#include "passes/schedule/rank_distances.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <array>
@@ -17,7 +18,8 @@ namespace mscclc::passes::schedule {
 class Nodes {
 public:
   /// `mostPeers`: blocks of other ranks that one block can have channels to.
-  Nodes(const ir::Program &program, const StatementGraph &graph, std::uint32_t mostPeers);
+  Nodes(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
+        std::uint32_t mostPeers);
 
   /// A node: what it does, and where it stands.
   struct Place {

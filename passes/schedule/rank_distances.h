@@ -51,6 +51,7 @@ class StatementDistances {
 public:
   explicit StatementDistances(const ir::Program &program);
 
+  const RankDistances &ranks() const { return ranks_; }
   std::uint32_t between(std::uint32_t from, std::uint32_t to) const { return ranks_.between(from, to); }
   /// To the first rank that the statement reaches; 0 if it is local.
   std::uint32_t ofReach(const ir::Move &statement) const {

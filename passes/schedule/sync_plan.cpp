@@ -75,14 +75,14 @@ private:
     return clocks_.at(clock, nodes_.inClocks(nodes_.agentsOf(rank).first)) != 0;
   }
   void hear(Clock &clock, std::uint32_t rank) { clocks_.raise(clock, nodes_.inClocks(nodes_.agentsOf(rank).first), 1); }
-  bool knows(std::uint32_t agent, std::uint32_t other, std::uint32_t count) const {
-    return clocks_.at(known_[agent], nodes_.inClocks(other)) > count;
+  bool knows(const Clock &known, std::uint32_t other, std::uint32_t count) const {
+    return clocks_.at(known, nodes_.inClocks(other)) > count;
   }
-  /// `agent` learns what was known after a group of `other`, and that `count` nodes of `other` are over.
-  void learn(std::uint32_t agent, std::uint32_t other, std::uint32_t group, std::uint32_t count) {
-    clocks_.join(known_[agent], after_[other][group].known);
-    hear(known_[agent], nodes_.rankOf(other));
-    clocks_.raise(known_[agent], nodes_.inClocks(other), count + 1);
+  /// Adds to `known` what was known after a group of `other`, and that `count` nodes of `other` are over.
+  void learn(Clock &known, std::uint32_t other, std::uint32_t group, std::uint32_t count) {
+    clocks_.join(known, after_[other][group].known);
+    hear(known, nodes_.rankOf(other));
+    clocks_.raise(known, nodes_.inClocks(other), count + 1);
   }
 
   void addGroup(std::uint32_t agent, std::uint32_t depth) {
@@ -154,11 +154,11 @@ private:
       sources_.add({from.agent, true, true});
       return depth;
     }
-    if (knows(to.agent, from.agent, from.index + 1))
+    if (knows(known_[to.agent], from.agent, from.index + 1))
       return 0;
     const Carrier carrier = to.arrives ? Carrier::Put : carrierBetween(from.agent, to.agent);
     sources_.add({need.node, false});
-    learn(to.agent, from.agent, fromGroup, to.arrives ? nodes_.countAtArrival(need.node) : from.index + 1);
+    learn(known_[to.agent], from.agent, fromGroup, to.arrives ? nodes_.countAtArrival(need.node) : from.index + 1);
     // The group that has `need.node` may have told this block already, by a signal that comes after all its nodes.
     if (carrier == Carrier::Put || isNews(from.agent, fromGroup, to.agent))
       edges_.push_back({from.agent, fromGroup, to.agent, 0, carrier, nodes_.at(n).statement});
@@ -206,15 +206,16 @@ private:
 
   /// The launch of `rank` ends after all that touches its buffers.
   void finish(std::uint32_t rank) {
+    const std::vector<std::uint32_t> &touching = nodes_.touchingBuffersOf(rank);
+    if (touching.empty())
+      return;
+    Clock known; // to any of its agents
+    for (auto [agent, last] = nodes_.agentsOf(rank); agent < last; ++agent)
+      clocks_.join(known, known_[agent]);
     // Latest first: what tells of it mostly tells of those before.
-    std::vector<std::uint32_t> touching = nodes_.touchingBuffersOf(rank);
     for (auto n = touching.rbegin(); n != touching.rend(); ++n) {
       const Nodes::Place from = nodes_.at(*n);
-      const auto [first, last] = nodes_.agentsOf(rank);
-      bool known = false;
-      for (std::uint32_t a = first; a < last; ++a)
-        known = known || knows(a, from.agent, from.index + 1);
-      if (known)
+      if (knows(known, from.agent, from.index + 1))
         continue;
       const std::uint32_t to = nodes_.partnerOf(from.agent, rank);
       const std::uint32_t fromGroup = groupOf_[*n];
@@ -222,7 +223,7 @@ private:
       if (groups.size() == 1 || !groups.back().nodes.empty())
         addGroup(to, groups.back().depth + 1);
       groups.back().depth = std::max(groups.back().depth, plan_.agents[from.agent].groups[fromGroup].depth + 1);
-      learn(to, from.agent, fromGroup, from.index + 1);
+      learn(known, from.agent, fromGroup, from.index + 1);
       sources_.ofEnd[to].push_back({*n, false});
       if (isNews(from.agent, fromGroup, to))
         edges_.push_back({from.agent, fromGroup, to, static_cast<std::uint32_t>(groups.size() - 1),
@@ -251,8 +252,9 @@ private:
 
 } // namespace
 
-SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, std::uint32_t mostPeers) {
-  const Nodes nodes(program, graph, mostPeers);
+SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
+                  std::uint32_t mostPeers) {
+  const Nodes nodes(program, graph, distances, mostPeers);
   // What launches leave in scratch may ask for more; each edge that is added may make others needless.
   Entries forced;
   while (true) {

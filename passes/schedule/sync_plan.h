@@ -12,6 +12,7 @@
 // for each other in a circle.
 #pragma once
 
+#include "passes/schedule/rank_distances.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <cstdint>
@@ -60,6 +61,7 @@ struct SyncPlan {
 
 /// Plans the synchronisation of `program`, whose statements are placed, cut and ordered. `mostPeers`: blocks of other
 /// ranks that one block can have channels to.
-SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, std::uint32_t mostPeers);
+SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
+                  std::uint32_t mostPeers);
 
 } // namespace mscclc::passes::schedule

@@ -42,12 +42,13 @@ void synchronise(PassContext &context) {
   ir::Program &program = context.program;
   if (program.movement.statements.empty())
     return;
+  const schedule::StatementDistances distances(program);
   const schedule::SyncPlan plan =
-      schedule::planSync(program, schedule::StatementGraph(program),
+      schedule::planSync(program, schedule::StatementGraph(program), distances,
                          context.target.executor ? context.target.executor->channelsPerBlock : ir::none);
   const ir::Movement movement = std::exchange(program.movement, {});
   program.movement.ranksPerNode = movement.ranksPerNode; // thread blocks run on the same nodes
-  const schedule::Channels channels(program, movement, plan);
+  const schedule::Channels channels(program, movement, plan, distances.ranks());
   schedule::BlockWriter writer(program, movement, plan, channels);
   std::uint64_t edges = 0;
   for (std::uint32_t agent = 0; agent < plan.agents.size(); ++agent) {

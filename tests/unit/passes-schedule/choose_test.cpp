@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 namespace mscclc::passes::schedule {
 namespace {
 
-const std::string placing = "place", dealing = "cut",
-                  scheduling = "order,share-scratch,synchronise,fuse,lower-data-sync,infer-sync",
-                  fitting = "replicate-instances";
+const std::string placing = "place", dealing = "cut,order",
+                  scheduling = "share-scratch,synchronise,fuse,lower-data-sync,infer-sync",
+                  fitting = "replicate-instances,fit-executor";
 
 /// All ranks give to all; with `sums`, an all-reduce by shares.
 ir::Program allPairs(std::uint32_t ranks, bool sums) {
@@ -34,9 +35,9 @@ ir::Program allPairs(std::uint32_t ranks, bool sums) {
 }
 
 /// Of `program`, with the beginning of the passes shared or each candidate on its own.
-Choice chosen(ir::Program &program, std::uint64_t bytes, bool sharing) {
+Choice chosen(ir::Program &program, std::uint64_t bytes, bool sharing, std::string_view targetName = "none") {
   const time::Machine machine = time::findMachine("h100x8");
-  const Target target = *findTarget("none");
+  const Target target = *findTarget(targetName);
   const std::string all = placing + "," + dealing + "," + scheduling + "," + fitting;
   Goal goal{machine, time::Runner::Kernel, bytes, target, "", "", "", all};
   if (sharing) {
@@ -78,6 +79,21 @@ TEST_CASE("candidates that share passes come out as they do alone") {
           CHECK(one.threadBlocks == other.threadBlocks);
         }
       }
+}
+
+TEST_CASE("candidates that are refused before they are scheduled are those that are refused after it") {
+  for (const std::uint64_t bytes : {std::uint64_t{8} << 10, std::uint64_t{16} << 20}) {
+    ir::Program program = allPairs(72, false), scheduled = program;
+    const Choice together = chosen(scheduled, bytes, true, "mscclpp"), alone = chosen(program, bytes, false, "mscclpp");
+    CHECK(together.open == alone.open);
+    REQUIRE(together.tried.size() == alone.tried.size());
+    for (std::size_t i = 0; i < alone.tried.size(); ++i) {
+      INFO(bytes << " bytes, candidate " << i);
+      CHECK(together.tried[i].open == alone.tried[i].open);
+      CHECK(together.tried[i].refused == alone.tried[i].refused);
+    }
+    CHECK((together.refused > 0) == (bytes == std::uint64_t{8} << 10)); // what is unpacked by one block
+  }
 }
 
 TEST_CASE("a candidate that a GPU cannot hold is refused, however many blocks the program allows") {

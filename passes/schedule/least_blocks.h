@@ -1,0 +1,21 @@
+// What thread blocks have at least, told from the statements that are dealt out to them.
+#pragma once
+
+#include "ir/movement.h"
+
+#include <cstdint>
+
+namespace mscclc::passes::schedule {
+
+struct LeastBlocks {
+  std::uint64_t operations = 0; ///< of the block that has the most
+  std::uint64_t blocks = 0;     ///< of the rank that has the most, in one instance
+};
+
+/// For statements that are placed, cut and ordered. Each becomes an operation of its block, in this order, and fusion
+/// merges neighbours alone: so there are as many operations as statements that cannot merge into the one before. Sync
+/// comes on top of them, and nothing takes any away: what passes an executor's limits here is refused once it is
+/// scheduled.
+LeastBlocks leastBlocks(const ir::Movement &movement);
+
+} // namespace mscclc::passes::schedule

@@ -1,0 +1,78 @@
+// What blocks have at least is told before they are scheduled, and is never more than what they have.
+#include "statements.h"
+
+#include "passes/pass_manager.h"
+#include "passes/schedule/least_blocks.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace mscclc::passes::schedule {
+namespace {
+
+void run(ir::Program &program, std::string_view passes) {
+  PassManagerOptions options;
+  options.target = *findTarget("none");
+  PassManager manager(std::move(options), propertiesOf(program));
+  REQUIRE(manager.add(passes).empty());
+  ir::DiagnosticEngine diags;
+  REQUIRE(manager.run(program, diags).ok);
+}
+
+/// An all-reduce in which each rank sums its share, and gives it to all; or its shares, one by one.
+ir::Program allReduce(std::uint32_t ranks, bool oneByOne) {
+  Statements statements(ir::CollectiveKind::AllReduce, ranks, ranks, ranks, true);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    RankChunks all, others;
+    for (std::uint32_t step = 0; step < ranks; ++step) {
+      all.push_back(out((rank + step) % ranks, rank));
+      if (step != 0)
+        others.push_back(all.back());
+      if (step != 0 && oneByOne)
+        statements.reduce({all.front()}, {all.front(), all.back()});
+    }
+    if (!oneByOne)
+      statements.reduce({all.front()}, all);
+    statements.copy(others, all.front());
+  }
+  return std::move(statements.program);
+}
+
+} // namespace
+
+TEST_CASE("packets that are unpacked, and sums of different places, stay alone") {
+  ir::Program program = allReduce(4, false);
+  program.protocol = ir::Protocol::LL;
+  run(program, "place,cut,order");
+  // Three puts, one sum, three puts of it, and three times unpacking.
+  const LeastBlocks least = leastBlocks(program.movement);
+  CHECK(least.operations == 5);
+  CHECK(least.blocks == 1);
+}
+
+TEST_CASE("there are as many blocks and operations as is said, or more") {
+  for (const bool oneByOne : {false, true})
+    for (const bool pull : {false, true})
+      for (const ir::Protocol protocol : {ir::Protocol::Simple, ir::Protocol::LL})
+        for (const std::uint32_t blocks : {1u, 2u, 7u}) {
+          INFO(oneByOne << pull << (protocol == ir::Protocol::LL) << ' ' << blocks);
+          ir::Program program = allReduce(8, oneByOne);
+          program.protocol = protocol;
+          program.movement.pull = pull;
+          program.movement.blocks = blocks;
+          run(program, "place,cut,order");
+          const LeastBlocks least = leastBlocks(program.movement);
+          CHECK(least.operations > 0);
+          run(program, "share-scratch,synchronise,fuse,lower-data-sync,fuse");
+          std::uint64_t mostOperations = 0, mostBlocks = 0;
+          for (const ir::Rank &rank : program.ranks) {
+            mostBlocks = std::max(mostBlocks, rank.busyBlocks());
+            for (const ir::ThreadBlock &block : rank.blocks)
+              mostOperations = std::max<std::uint64_t>(mostOperations, block.ops.size());
+          }
+          CHECK(least.operations <= mostOperations);
+          CHECK(least.blocks <= mostBlocks);
+        }
+}
+
+} // namespace mscclc::passes::schedule
