@@ -210,7 +210,7 @@ void Child::reap() {
 }
 
 void announceForeignCode() {
-  while (write(handOverPipe, "!", 1) < 0 && errno == EINTR) {
+  while (::write(handOverPipe, "!", 1) < 0 && errno == EINTR) {
   }
 }
 

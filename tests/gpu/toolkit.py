@@ -77,17 +77,25 @@ class HostCompilers:
         """Whether a source file of the runtime is for this machine."""
         return source.stem not in NOT_ALONE and not re.fullmatch("cuda_[a-z]+|(platform|device)_cuda", source.stem)
 
+    def folder_sources(self, top, work):
+        """Writes a source for each folder that includes what is in it: most of the time goes to headers."""
+        written = []
+        for folder in sorted({path.parent for path in top.rglob("*.cpp") if self.wants(path)}):
+            written.append(work / ("-".join(folder.relative_to(top.parent).parts) + ".cpp"))
+            written[-1].write_text("".join(f'#include "{path}"\n' for path in sorted(folder.glob("*.cpp"))
+                                           if self.wants(path)))
+        return written
+
     def build_tool(self, runtime, work):
         """mscclc-perf and the library it runs on, without a build tool."""
         version = re.search(r"project\([^)]*VERSION ([0-9.]+)", (runtime / "CMakeLists.txt").read_text()).group(1)
         self.flags = [*self.flags, f'-DMSCCLC_RUNTIME_VERSION="{version}"']
         folders = [runtime / "src", runtime / "mscclc-perf"]
         includes = [runtime / "include", runtime / "src", *filter(pathlib.Path.is_dir, [runtime.parent / OTHERS])]
-        sources = [[path for path in sorted(folder.rglob("*.cpp")) if self.wants(path)] for folder in folders]
-        objects = [[work / f"{path.stem}.{folder.name}.o" for path in paths] for folder, paths in zip(folders, sources)]
+        objects = [self.folder_sources(folder, work) for folder in folders]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            pairs = zip(sum(sources, []), sum(objects, []))
-            list(pool.map(lambda pair: self.object(*pair, includes), pairs))
+            list(pool.map(lambda source: self.object(source, source.with_suffix(".o"), includes), sum(objects, [])))
+        objects = [[source.with_suffix(".o") for source in sources] for sources in objects]
         library, tool = work / "libmscclc_runtime.so", work / "mscclc-perf"
         self.link(objects[0], library, True)
         self.link(objects[1], tool, False, "-L", work, "-lmscclc_runtime")

@@ -9,7 +9,7 @@ namespace mscclc::rt {
 namespace {
 
 /// What a process says about its part of a memory, followed by withinPage() of each of its ranks.
-struct Offer {
+struct WindowOffer {
   uint64_t bytes;
   int32_t code; ///< why there is no memory here
   uint32_t ranks;
@@ -69,7 +69,7 @@ uint64_t NcclMemory::withinPage(uint32_t localIndex) const {
 
 /// Registers windows once all say that there is memory everywhere: NCCL waits for all ranks.
 Status NcclMemory::connect(const std::string &what, Status mine) {
-  const Offer offer{bytes_, mine.code, engine_.localRanks()};
+  const WindowOffer offer{bytes_, mine.code, engine_.localRanks()};
   Bytes message = bytesOf(&offer, 1);
   for (uint32_t i = 0; i < engine_.localRanks() && mine.ok(); ++i) {
     const uint64_t within = bytes_ == 0 ? 0 : withinPage(i);
@@ -80,7 +80,7 @@ Status NcclMemory::connect(const std::string &what, Status mine) {
   MSCCLC_TRY(engine_.exchange(what, std::move(message), all));
   MSCCLC_TRY(mine);
   for (const Bytes &bytes : all) {
-    Offer theirs{};
+    WindowOffer theirs{};
     if (bytes.size() >= sizeof(theirs))
       std::memcpy(&theirs, bytes.data(), sizeof(theirs));
     const size_t first = offsets_.size();
