@@ -170,10 +170,18 @@ inline constexpr std::string_view reduceOpNames[] = {
 #include "ir/reduce_ops.def"
 };
 inline constexpr std::size_t reduceOpCount = std::size(reduceOpNames);
+/// What a reduction yields, in sentences: "sum", "product".
+constexpr std::string_view nounOf(ReduceOp op) {
+  constexpr std::string_view nouns[] = {
+#define REDUCE_OP(id, name, noun, ...) noun,
+#include "ir/reduce_ops.def"
+  };
+  return nouns[static_cast<std::size_t>(op)];
+}
 /// True if what is in a reduction twice does no harm.
 constexpr bool isIdempotent(ReduceOp op) {
   constexpr bool idempotent[] = {
-#define REDUCE_OP(id, name, idempotent, ...) idempotent,
+#define REDUCE_OP(id, name, noun, idempotent, ...) idempotent,
 #include "ir/reduce_ops.def"
   };
   return idempotent[static_cast<std::size_t>(op)];
@@ -181,7 +189,7 @@ constexpr bool isIdempotent(ReduceOp op) {
 /// True if the order of the operands changes no bit.
 constexpr bool isReorderable(ReduceOp op) {
   constexpr bool reorderable[] = {
-#define REDUCE_OP(id, name, idempotent, reorderable, inSwitch) reorderable,
+#define REDUCE_OP(id, name, noun, idempotent, reorderable, inSwitch) reorderable,
 #include "ir/reduce_ops.def"
   };
   return reorderable[static_cast<std::size_t>(op)];
@@ -190,7 +198,7 @@ constexpr bool isReorderable(ReduceOp op) {
 /// one by one.
 constexpr bool isDoneInSwitch(ReduceOp op) {
   constexpr bool inSwitch[] = {
-#define REDUCE_OP(id, name, idempotent, reorderable, inSwitch) inSwitch,
+#define REDUCE_OP(id, name, noun, idempotent, reorderable, inSwitch) inSwitch,
 #include "ir/reduce_ops.def"
   };
   return inSwitch[static_cast<std::size_t>(op)];

@@ -170,8 +170,7 @@ bool CallChecker::checkVia(const CheckedCall &call) {
   }
   if (*call.move.via == ir::Via::Switch &&
       !ir::mayReduceInSwitch(call.reduceOp, call.srcs.size(), program_.movement.reassociate)) {
-    diagnostics_.report(diag::switch_sum_in_order, call.loc,
-                        {call.reduceOp == ir::ReduceOp::Sum ? "sum" : "product", call.srcs.size()});
+    diagnostics_.report(diag::switch_sum_in_order, call.loc, {ir::nounOf(call.reduceOp), call.srcs.size()});
     return false;
   }
   return true;
