@@ -70,6 +70,7 @@ struct ShownPlace {
   friend bool operator==(const ShownPlace &, const ShownPlace &) = default;
 };
 
+/// A finding as it is shown.
 struct Diagnostic {
   Severity severity = Severity::Error;
   std::string_view id;
