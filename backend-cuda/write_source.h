@@ -6,6 +6,7 @@
 
 namespace mscclc::cuda {
 
+/// Writes the text of the kernel `model`, which is of `program`, to `out`.
 void writeSource(const ir::Program &program, const EmitOptions &options, const KernelModel &model, std::string &out);
 
 } // namespace mscclc::cuda

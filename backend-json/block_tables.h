@@ -15,6 +15,7 @@ struct TableTypes {
   std::span<const ir::ChannelType> list() const { return {types.data(), count}; }
 };
 
+/// The types that a block's table has.
 inline TableTypes typesOf(const std::vector<ir::ResourceUse> &table) {
   TableTypes found;
   unsigned seen = 0;

@@ -15,6 +15,7 @@ struct Allowable {
 /// All of them, by name.
 const std::vector<Allowable> &allAllowable();
 
+/// True if --allow takes `name`.
 bool isAllowable(std::string_view name);
 
 /// "a, b, c": all names, for an error.

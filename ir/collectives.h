@@ -29,6 +29,7 @@ enum class Promise : std::uint8_t {
   Nothing, ///< nobody
 };
 
+/// A row of collectives.def, but for what it computes.
 struct CollectiveInfo {
   std::string_view name;
   Promise promise;

@@ -1,9 +1,9 @@
 // How blocks step through a program: for whoever runs it, be it to prove it, with data or with times.
 //
 // Each part is usable alone. BlockCursor is where one block is; CreditQueues what signals, releases and the starting
-// values of semaphores let through; Meetings who has come to a barrier, MeetingCounter how many. They hold no policy:
-// which block goes next, what a credit carries and what waiting means is the walker's own. forEachOp goes through a
-// block as it is written instead.
+// values of semaphores let through; BarrierArrivals who has come to a barrier, ArrivalCounter how many. They hold no
+// policy: which block goes next, what a credit carries and what waiting means is the walker's own. forEachOp goes
+// through a block as it is written instead.
 #pragma once
 
 #include "ir/program_index.h"
@@ -140,8 +140,8 @@ private:
   std::uint32_t free_ = none;
 };
 
-/// Counts who comes to a meeting point of `size` parties, round after round.
-class MeetingCounter {
+/// Counts who comes to a barrier of `size` parties, round after round.
+class ArrivalCounter {
 public:
   /// One more has come; the number of all who must have come before it goes on.
   std::uint64_t arrive(std::uint64_t size) { return arrivals_++ / size * size + size; }
@@ -157,9 +157,9 @@ private:
 ///
 /// Nobody comes to a round before all have left the last but one, as all must come to the one between: so two rounds
 /// are kept.
-template <typename Arrival> class Meetings {
+template <typename Arrival> class BarrierArrivals {
 public:
-  explicit Meetings(const ProgramIndex &index) : barriers_(index.numBarriers()) {
+  explicit BarrierArrivals(const ProgramIndex &index) : barriers_(index.numBarriers()) {
     for (std::uint32_t b = 0; b < barriers_.size(); ++b)
       barriers_[b].size = static_cast<std::uint32_t>(index.barrier(b).blocks.size());
   }

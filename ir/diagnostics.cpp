@@ -43,6 +43,16 @@ std::string plural(std::uint64_t count, std::string_view noun) {
   return out;
 }
 
+std::string enumerate(const std::vector<std::string> &words, std::string_view conjunction) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i != 0)
+      text += i + 1 == words.size() ? " " + std::string(conjunction) + " " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
 namespace {
 
 constexpr std::size_t maxExcerptBytes = 400;

@@ -70,6 +70,7 @@ struct ShownPlace {
   friend bool operator==(const ShownPlace &, const ShownPlace &) = default;
 };
 
+/// A finding as it is shown.
 struct Diagnostic {
   Severity severity = Severity::Error;
   std::string_view id;
@@ -154,5 +155,8 @@ std::string printable(std::string_view text, std::string_view kept = {});
 
 /// "1 chunk", "3 chunks": count and noun.
 std::string plural(std::uint64_t count, std::string_view noun);
+
+/// "a", "a and b", "a, b and c".
+std::string enumerate(const std::vector<std::string> &words, std::string_view conjunction = "and");
 
 } // namespace mscclc::ir

@@ -27,6 +27,7 @@ enum class Schedule : std::uint8_t {
   Auto,   ///< statements that move data
 };
 
+/// What a statement does.
 enum class MoveKind : std::uint8_t {
   Copy,   ///< stores the one source at all destinations
   Reduce, ///< stores the chain of sources, first to last, at all destinations
@@ -60,6 +61,7 @@ struct Move {
   friend bool operator==(const Move &, const Move &) = default;
 };
 
+/// The statements of a program, with what is said and decided about all of them.
 struct Movement {
   std::vector<Move> statements;
   std::vector<RankChunk> places;

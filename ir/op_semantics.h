@@ -10,6 +10,7 @@ namespace mscclc::ir {
 enum class Access : std::uint8_t { Read, Write };
 enum class DataForm : std::uint8_t { Plain, Packet };
 
+/// How an operation touches one of its operands, and what lies there.
 struct OperandRole {
   Access access;
   DataForm form;

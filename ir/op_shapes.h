@@ -27,6 +27,7 @@ enum class IdRule : std::uint8_t {
   OneSwitch,       ///< the one switch channel that all switch operands name
 };
 
+/// Which operands, channels and ids operations of a kind have.
 struct OpShape {
   SideShape srcs, dsts;
   std::uint8_t channelTypes = 0; ///< bit set: 1 << ChannelType

@@ -20,6 +20,7 @@
 
 namespace mscclc::ir {
 
+/// What an operation is; ops.def describes each.
 enum class OpKind : std::uint8_t {
 #define OP(kind, ...) kind,
 #include "ir/ops.def"
@@ -134,6 +135,7 @@ inline constexpr std::size_t opKindCount = 0
 #include "ir/ops.def"
     ;
 
+/// A row of ops.def.
 struct OpInfo {
   std::string_view mnemonic;
   std::string_view call;  ///< what the language calls it
@@ -161,6 +163,7 @@ constexpr const OpInfo &info(OpKind kind) {
 
 enum class ChannelType : std::uint8_t { None, Memory, Port, Switch };
 enum class BufferKind : std::uint8_t { Input, Output, Scratch };
+/// How elements are combined; reduce_ops.def describes each.
 enum class ReduceOp : std::uint8_t {
 #define REDUCE_OP(id, ...) id,
 #include "ir/reduce_ops.def"
@@ -170,10 +173,18 @@ inline constexpr std::string_view reduceOpNames[] = {
 #include "ir/reduce_ops.def"
 };
 inline constexpr std::size_t reduceOpCount = std::size(reduceOpNames);
+/// What a reduction yields, in sentences: "sum", "product".
+constexpr std::string_view nounOf(ReduceOp op) {
+  constexpr std::string_view nouns[] = {
+#define REDUCE_OP(id, name, noun, ...) noun,
+#include "ir/reduce_ops.def"
+  };
+  return nouns[static_cast<std::size_t>(op)];
+}
 /// True if what is in a reduction twice does no harm.
 constexpr bool isIdempotent(ReduceOp op) {
   constexpr bool idempotent[] = {
-#define REDUCE_OP(id, name, idempotent, ...) idempotent,
+#define REDUCE_OP(id, name, noun, idempotent, ...) idempotent,
 #include "ir/reduce_ops.def"
   };
   return idempotent[static_cast<std::size_t>(op)];
@@ -181,7 +192,7 @@ constexpr bool isIdempotent(ReduceOp op) {
 /// True if the order of the operands changes no bit.
 constexpr bool isReorderable(ReduceOp op) {
   constexpr bool reorderable[] = {
-#define REDUCE_OP(id, name, idempotent, reorderable, inSwitch) reorderable,
+#define REDUCE_OP(id, name, noun, idempotent, reorderable, inSwitch) reorderable,
 #include "ir/reduce_ops.def"
   };
   return reorderable[static_cast<std::size_t>(op)];
@@ -190,7 +201,7 @@ constexpr bool isReorderable(ReduceOp op) {
 /// one by one.
 constexpr bool isDoneInSwitch(ReduceOp op) {
   constexpr bool inSwitch[] = {
-#define REDUCE_OP(id, name, idempotent, reorderable, inSwitch) inSwitch,
+#define REDUCE_OP(id, name, noun, idempotent, reorderable, inSwitch) inSwitch,
 #include "ir/reduce_ops.def"
   };
   return inSwitch[static_cast<std::size_t>(op)];
@@ -279,6 +290,7 @@ struct ResourceUse {
   friend bool operator==(const ResourceUse &, const ResourceUse &) = default;
 };
 
+/// The operations of a block in their order, and what they name.
 struct ThreadBlock {
   std::vector<Op> ops;
   std::vector<Chunk> chunks;
@@ -316,11 +328,13 @@ struct SwitchChannel {
   friend bool operator==(const SwitchChannel &, const SwitchChannel &) = default;
 };
 
+/// A counter that blocks of one rank share.
 struct Semaphore {
   std::uint32_t initialValue = 0;
   friend bool operator==(const Semaphore &, const Semaphore &) = default;
 };
 
+/// A GPU: buffers, in chunks, the ends of its channels, and its thread blocks.
 struct Rank {
   std::uint32_t inputChunks = 0;
   std::uint32_t outputChunks = 0;
@@ -344,6 +358,7 @@ struct Rank {
   }
 };
 
+/// The collectives of collectives.def.
 enum class CollectiveKind : std::uint8_t {
 #define COLLECTIVE(kind, ...) kind,
 #define SIZED_COLLECTIVE(kind, ...) kind,
@@ -365,6 +380,7 @@ struct Expectation {
   LocId loc = noLoc;
 };
 
+/// What a program is to do, and what its outputs end as.
 struct Collective {
   CollectiveKind kind = CollectiveKind::Test;
   std::string name = "test"; ///< as a plan prints it
@@ -375,6 +391,7 @@ struct Collective {
   LocId loc = noLoc;                     ///< where a source states it
 };
 
+/// What is compiled: one launch of a collective on all ranks.
 struct Program {
   std::string name;
   Collective collective;

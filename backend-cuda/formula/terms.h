@@ -34,6 +34,7 @@ using Term = std::variant<ConstantTerm, Part, Reaches, FromRank>;
 using Terms = std::vector<Term>;
 using Coefficients = std::vector<std::int64_t>;
 
+/// The term at a sample.
 int valueOf(const Term &term, const Sample &s);
 
 /// coefficients · terms; the first term is ConstantTerm.

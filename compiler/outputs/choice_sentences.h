@@ -20,6 +20,7 @@ struct ChoiceSentence {
   passes::schedule::Candidate other; ///< the runner-up
 };
 
+/// The protocol and the instances in any case, everything else where there was a choice.
 std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen);
 
 /// "next best: plain data, …, in 25.1 us (+17.3 %)", "the program leaves no choice; .instances = automatic does",

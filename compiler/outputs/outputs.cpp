@@ -6,20 +6,6 @@
 #include <nlohmann/json.hpp>
 
 namespace mscclc::driver {
-namespace {
-
-/// "a", "a and b", "a, b and c".
-std::string enumerate(const std::vector<std::string> &words, std::string_view conjunction) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i != 0)
-      text += i + 1 == words.size() ? " " + std::string(conjunction) + " " : ", ";
-    text += words[i];
-  }
-  return text;
-}
-
-} // namespace
 
 const std::vector<Output> &allOutputs() {
   static const std::vector<Output> all = {
@@ -35,7 +21,7 @@ std::string flagsOf(const std::function<bool(const Output &)> &is, std::string_v
   for (const Output &output : allOutputs())
     if (is(output))
       flags.emplace_back(output.flag);
-  return enumerate(flags, conjunction);
+  return ir::enumerate(flags, conjunction);
 }
 
 std::string flagsOfCombinations() {
@@ -51,7 +37,7 @@ std::string flagsOfCombinations() {
       flags.push_back(std::string(output.flag) + " DIR/");
       break;
     }
-  return enumerate(flags, "and");
+  return ir::enumerate(flags);
 }
 
 passes::Target Job::passTarget() const {

@@ -34,6 +34,7 @@ std::string statementOf(const ir::Program &program, const ir::OpRef &op);
 
 /// Orders statements as outputs tell of them: by document, line and column; those without line come last.
 using StatementOrder = std::tuple<bool, std::string, std::uint32_t, std::uint32_t>;
+/// Where the statement of `op` comes in this order.
 StatementOrder orderOf(const ir::Program &program, const ir::OpRef &op);
 
 } // namespace mscclc::driver

@@ -73,6 +73,8 @@ struct ReceivedReport {
   std::vector<CallSite> sites;
   std::vector<std::string> files; ///< the user's that were read
 };
+
+/// Reads the report that lies in `memory`, of whose bytes it trusts none.
 ReceivedReport receive(std::span<const std::byte> memory);
 
 /// The descriptor with this id among the front end's, or null.

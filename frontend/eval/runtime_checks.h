@@ -30,6 +30,8 @@ struct RuntimeContext {
   /// Where in the source Clang is; called from a signal handler when Clang crashes.
   FailurePlace (*whereReading)() = nullptr;
 };
+
+/// That of this process.
 RuntimeContext &runtimeContext();
 
 /// Turns faults, time-outs and exhausted stacks from now on into failures. `seconds` of processor time from now.

@@ -73,6 +73,14 @@ constexpr bool inOrder() {
   return std::size(callInfos) == detail::numCalls;
 }
 static_assert(inOrder());
+
+/// "ReduceOp::Sum, … and ReduceOp::Prod".
+std::string reduceOpEnumerators() {
+  return ir::enumerate({
+#define REDUCE_OP(id, ...) "ReduceOp::" #id,
+#include "ir/reduce_ops.def"
+  });
+}
 } // namespace
 
 const ir::DiagInfo &chunkMadeHere(const Operand &chunks) {
@@ -109,8 +117,7 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   if (declarations_.phase() == ProgramPhase::Skipping)
     return Result::Faulty;
   if (op >= ir::reduceOpCount) {
-    diagnostics_.report(diag::no_enumerator, call.loc,
-                        {call.spelling, "an .op", "ReduceOp::Sum, ReduceOp::Min, ReduceOp::Max and ReduceOp::Prod"});
+    diagnostics_.report(diag::no_enumerator, call.loc, {call.spelling, "an .op", reduceOpEnumerators()});
     return Result::Faulty;
   }
   call.reduceOp = static_cast<ir::ReduceOp>(op);

@@ -14,6 +14,7 @@ namespace mscclc::frontend {
 /// What a call works on, which says what its handle is.
 enum class CallFamily : std::uint8_t { Rank, Channel, Semaphore, Switch, Movement, Ref };
 
+/// What is known of a call of the language.
 struct CallInfo {
   static constexpr std::uint8_t anyChunks = 0xff;
   detail::Call call;
@@ -32,6 +33,8 @@ struct CallInfo {
 
   bool fits(ir::ChannelType type) const { return onlyType == ir::ChannelType::None || onlyType == type; }
 };
+
+/// The row of `call`.
 const CallInfo &infoOf(detail::Call call);
 /// Whether a call is one of the Ref family.
 bool isRefCall(detail::Call call);
@@ -89,6 +92,7 @@ struct CheckedCall {
   CheckedMove move;         ///< of the Movement family, of which `rank`, `blocks` and `dst` say nothing
 };
 
+/// Checks calls one after the other, in the order of the recording.
 class CallChecker {
 public:
   CallChecker(const ir::Program &program, Declarations &declarations, ir::DiagnosticEngine &diagnostics)

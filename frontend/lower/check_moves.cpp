@@ -175,8 +175,7 @@ bool CallChecker::checkVia(const CheckedCall &call) {
 bool CallChecker::checkSwitchedMove(const CheckedCall &call) {
   bool good = true;
   if (!ir::mayReduceInSwitch(call.reduceOp, call.srcs.size(), program_.movement.reassociate)) {
-    diagnostics_.report(diag::switch_sum_in_order, call.loc,
-                        {call.reduceOp == ir::ReduceOp::Sum ? "sum" : "product", call.srcs.size()});
+    diagnostics_.report(diag::switch_sum_in_order, call.loc, {ir::nounOf(call.reduceOp), call.srcs.size()});
     good = false;
   }
   if (call.move.packets.value_or(false)) {

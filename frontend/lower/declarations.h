@@ -20,6 +20,7 @@
 
 namespace mscclc::frontend {
 
+/// The collective of a program, with what a custom one states.
 struct CollectiveDecl {
   bool valid = false;
   ir::Collective collective;
@@ -27,6 +28,8 @@ struct CollectiveDecl {
   BufferSizes sizes{};
   std::map<std::pair<std::uint32_t, std::uint32_t>, ir::LocId> expected; ///< (rank, output chunk) → its expectation
 };
+
+/// A Buffer: a range of a rank's scratch, in chunks.
 struct ScratchDecl {
   bool valid = false;
   std::uint32_t rank = 0;
@@ -34,11 +37,15 @@ struct ScratchDecl {
   std::uint32_t size = 0;
   PlaceId place = 0;
 };
+
+/// A thread-block group.
 struct GroupDecl {
   bool valid = false;
   PlaceId place = 0;
   std::size_t first = 0, count = 0; ///< into Declarations::groupBlocks_
 };
+
+/// One end of a memory or port channel.
 struct ChannelDecl {
   bool valid = false;
   ir::ChannelType type = ir::ChannelType::Memory;
@@ -47,11 +54,15 @@ struct ChannelDecl {
   std::uint32_t number = 0; ///< among all channels that are valid
   PlaceId place = 0;
 };
+
+/// A rank of a switch channel's group.
 struct SwitchMember {
   std::uint32_t rank;
   std::uint32_t id; ///< among the rank's switch channels
   friend auto operator<=>(const SwitchMember &, const SwitchMember &) = default;
 };
+
+/// A switch channel, over its whole group.
 struct SwitchDecl {
   bool valid = false;
   ir::BufferKind buffer = ir::BufferKind::Input;
@@ -59,11 +70,15 @@ struct SwitchDecl {
   std::size_t first = 0, count = 0; ///< into Declarations::members_; sorted by rank
   std::int64_t extent = 0;          ///< chunks that every rank of the group is known to have
 };
+
+/// A switch channel as one of its ranks uses it.
 struct ViewDecl {
   bool valid = false;
   std::uint32_t channel = 0; ///< index of the SwitchDecl
   SwitchMember member{};
 };
+
+/// A semaphore of a rank.
 struct SemaphoreDecl {
   bool valid = false;
   std::uint32_t rank = 0;
@@ -84,6 +99,7 @@ enum class ProgramPhase : std::uint8_t {
   After,    ///< the program is over
 };
 
+/// Takes declarations in the order of the recording, checks them, and answers what handles stand for.
 class Declarations {
 public:
   /// Sizes and tables of the program go to `program` as they are declared.

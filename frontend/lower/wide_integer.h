@@ -8,9 +8,12 @@
 
 namespace mscclc::frontend {
 
+/// In decimal digits.
 inline std::string textOf(WideInteger value) {
   return value.negative != 0 ? std::to_string(static_cast<std::int64_t>(value.bits)) : std::to_string(value.bits);
 }
+
+/// True if `low` ≤ `value` ≤ `high`.
 inline bool inRange(WideInteger value, std::uint64_t low, std::uint64_t high) {
   return value.negative == 0 && value.bits >= low && value.bits <= high;
 }

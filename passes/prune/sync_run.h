@@ -96,7 +96,7 @@ private:
   std::uint32_t launch_ = 0, time_ = 0;
   std::vector<BlockState> blocks_;
   ir::CreditQueues<Credit> queues_;
-  ir::Meetings<std::uint32_t> meetings_;
+  ir::BarrierArrivals<std::uint32_t> meetings_;
   std::vector<std::vector<std::uint32_t>> waiters_; ///< [queue]: blocks
   std::vector<bool> shared_;                        ///< [queue]: several blocks use it, or it starts with credits
   std::unordered_map<std::uint32_t, std::uint32_t> lastWait_; ///< [queue]: the launch's last wait on it, an access

@@ -11,6 +11,7 @@
 
 namespace mscclc::passes::schedule {
 
+/// Writes the blocks of a plan one after the other; see sync_plan.h.
 class BlockWriter {
 public:
   BlockWriter(ir::Program &program, const ir::Movement &movement, const SyncPlan &plan, const Channels &channels)

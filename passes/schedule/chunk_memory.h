@@ -15,6 +15,7 @@ struct ChunkCell {
   std::uint32_t maker = ir::none;  ///< the statement that reduced what it holds
 };
 
+/// Cells for the chunks of all ranks, aliasing resolved.
 class ChunkMemory {
 public:
   /// Inputs hold themselves, all else is unwritten. `program` has at most ir::ChunkCells::mostChunks.

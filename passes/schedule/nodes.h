@@ -15,6 +15,7 @@
 
 namespace mscclc::passes::schedule {
 
+/// The nodes of all blocks, numbered in the list order of statements.
 class Nodes {
 public:
   /// `mostPeers`: blocks of other ranks that one block can have channels to.

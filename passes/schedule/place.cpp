@@ -186,7 +186,7 @@ private:
       return copy(statement, dsts_.front(), srcs_.front());
     if (reduces && !ir::mayReduceInSwitch(statement.reduceOp, group.size(), program_.movement.reassociate)) {
       diags_.report(schedule::diag::switch_order, where_,
-                    {statement.reduceOp == ir::ReduceOp::Sum ? "sum" : "product", ir::plural(group.size(), "operand")});
+                    {ir::nounOf(statement.reduceOp), ir::plural(group.size(), "operand")});
       return;
     }
     Move whole = statement;

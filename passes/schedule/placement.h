@@ -20,6 +20,8 @@ struct MemoryStart {
 
   friend auto operator<=>(const MemoryStart &, const MemoryStart &) = default;
 };
+
+/// Where plain data in that place begins.
 MemoryStart startOf(const ir::Program &program, const ir::RankChunk &place);
 
 /// True if both are the same memory.

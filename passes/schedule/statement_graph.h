@@ -39,6 +39,7 @@ enum class Hazard : std::uint8_t {
   Reuse,   ///< the later one writes what the earlier one read or wrote
 };
 
+/// That a statement has to come after an earlier one.
 struct Dependence {
   std::uint32_t on = 0; ///< the earlier statement
   Hazard hazard = Hazard::Value;

@@ -88,14 +88,14 @@ Machine::Progress Machine::stepLane(Lane &lane) {
 }
 
 /// Ended means that all have come.
-Machine::Progress Machine::meet(Lane &lane, ir::MeetingCounter &meeting, std::uint64_t size, std::uint64_t key) {
+Machine::Progress Machine::meet(Lane &lane, ir::ArrivalCounter &arrivals, std::uint64_t size, std::uint64_t key) {
   if (!lane.entered) {
     lane.entered = true;
-    lane.target = meeting.arrive(size);
-    if (meeting.isOver(lane.target))
+    lane.target = arrivals.arrive(size);
+    if (arrivals.isOver(lane.target))
       wake(lane.rank, key);
   }
-  return meeting.isOver(lane.target) ? Progress::Ended : blockOn(key);
+  return arrivals.isOver(lane.target) ? Progress::Ended : blockOn(key);
 }
 
 Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {

@@ -85,7 +85,7 @@ void Machine::reset(std::uint64_t seed) {
   queues_ = ir::CreditQueues<Mark>(index_);
   for (auto &marks : untold_)
     marks.clear();
-  std::fill(barriers_.begin(), barriers_.end(), ir::MeetingCounter());
+  std::fill(barriers_.begin(), barriers_.end(), ir::ArrivalCounter());
   for (Port &port : ports_) {
     port.queue.clear();
     port.pushed = port.finished = 0;

@@ -89,7 +89,7 @@ private:
     std::uint64_t upTo = 0;
   };
   struct Block {
-    ir::MeetingCounter nops;   ///< of lanes, ever
+    ir::ArrivalCounter nops;   ///< of lanes, ever
     bool delays = false;       ///< keeps stores for itself
     std::vector<Store> stores; ///< in order; those before firstStore are seen
     std::size_t firstStore = 0;
@@ -140,7 +140,7 @@ private:
   void beginLaunch(std::uint32_t rank);
   void overwrite(std::uint32_t rank);
   Progress execute(Lane &lane, const ir::Op &op);
-  Progress meet(Lane &lane, ir::MeetingCounter &meeting, std::uint64_t size, std::uint64_t key);
+  Progress meet(Lane &lane, ir::ArrivalCounter &arrivals, std::uint64_t size, std::uint64_t key);
   Progress synchronise(Lane &lane, const ir::Op &op);
   void give(const Lane &lane, const ir::Op &op, std::uint32_t id);
   Progress take(const ir::Op &op, std::uint32_t rank, std::uint32_t id);
@@ -188,7 +188,7 @@ private:
   ir::CreditQueues<Mark> queues_;            ///< signals and releases that nobody has taken
   std::vector<std::vector<Mark>> untold_;    ///< [queue]: taken by relaxed waits, or released, and not shown yet
   std::vector<Port> ports_;                  ///< [channel end]
-  std::vector<ir::MeetingCounter> barriers_; ///< [barrier], of lanes
+  std::vector<ir::ArrivalCounter> barriers_; ///< [barrier], of lanes
   std::vector<std::uint32_t> ready_;
   std::mt19937_64 random_;
   std::vector<std::uint32_t> sizeOf_; ///< [launch]: an index into sizes_

@@ -218,7 +218,7 @@ private:
   std::vector<Block> blocks_;
   ir::CreditQueues<Moment> credits_;
   Waiters waiting_;
-  ir::Meetings<Arrival> meetings_;
+  ir::BarrierArrivals<Arrival> meetings_;
   std::vector<Proxy> proxies_;
   std::map<std::uint32_t, Connection> connections_; ///< [channel], of ports; memory channels are very many
   std::vector<Request> requests_;

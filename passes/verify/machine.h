@@ -212,7 +212,7 @@ private:
   std::vector<std::uint32_t> waiters_; ///< [queue]: the first block that waits, more by nextWaiter
   std::unordered_map<std::uint32_t, SharedQueue> shared_;
   std::set<std::uint32_t> noTurns_, outOfTurn_;
-  ir::Meetings<std::uint32_t> meetings_; ///< of blocks
+  ir::BarrierArrivals<std::uint32_t> meetings_; ///< of blocks
   /// What one thread of a block has waited for in the block's present phase. What it sends tells all of that: by one
   /// node and one list, which grow by what is new, so that all waits and sends of a phase cost no more than their sum.
   struct ThreadWaits {

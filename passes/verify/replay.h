@@ -70,7 +70,7 @@ private:
   std::vector<Trace> traces_;
   ir::CreditQueues<Sent> queues_;
   std::vector<std::uint64_t> numSent_; ///< [queue]
-  ir::Meetings<Sent> meetings_;
+  ir::BarrierArrivals<Sent> meetings_;
   std::unordered_map<CellId, Sent> slots_;
   std::uint64_t instances_ = 0;
 };

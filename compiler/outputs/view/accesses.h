@@ -26,6 +26,8 @@ struct ShownAccesses {
   std::vector<ShownChunks> reads, writes;
   bool pairwise = false; ///< the i-th write gets the i-th read; else each gets all reads, reduced
 };
+
+/// What `op`, of a block of `rank`, reads and writes.
 ShownAccesses accessesOf(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &block,
                          const ir::Op &op);
 

@@ -22,6 +22,8 @@ struct Rows {
   std::vector<Row> rows;
   std::vector<std::int64_t> start, end; ///< [span], whole nanoseconds
 };
+
+/// Deals the spans of a timeline out to rows, in which they do not overlap.
 Rows rowsOf(const passes::time::Timeline &timeline);
 
 } // namespace mscclc::driver

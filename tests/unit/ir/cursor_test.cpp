@@ -159,7 +159,7 @@ TEST_CASE("barriers are numbered over ranks, with the blocks that name them") {
   CHECK(index.barrier(index.barrierOf(0, 4)).blocks == std::vector<std::uint32_t>{0, 2});
   CHECK(index.barrier(index.barrierOf(1, 4)).blocks == std::vector<std::uint32_t>{4, 5});
 
-  Meetings<std::uint32_t> meetings(index);
+  BarrierArrivals<std::uint32_t> meetings(index);
   const std::uint32_t number = index.barrierOf(1, 4);
   const auto blocksOf = [&](std::uint64_t ticket) {
     const auto met = meetings.met(number, ticket);
@@ -178,7 +178,7 @@ TEST_CASE("barriers are numbered over ranks, with the blocks that name them") {
 }
 
 TEST_CASE("a meeting of several is over round by round") {
-  MeetingCounter counter;
+  ArrivalCounter counter;
   const std::uint64_t a = counter.arrive(2);
   CHECK_FALSE(counter.isOver(a));
   const std::uint64_t b = counter.arrive(2);
