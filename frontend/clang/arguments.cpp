@@ -40,8 +40,8 @@ constexpr const char *fixedArguments[] = {
     "-Wdate-time",
     // All that is undefined without pointer arithmetic or casts of pointers.
     "-fno-sanitize=all",
-    "-fsanitize=array-bounds,bool,builtin,enum,float-cast-overflow,integer-divide-by-zero,null,return,shift,"
-    "signed-integer-overflow,unreachable,vla-bound",
+    ("-fsanitize=array-bounds,bool,builtin,enum,float-cast-overflow,integer-divide-by-zero,null,return,shift,"
+     "signed-integer-overflow,unreachable,vla-bound"),
     "-fno-sanitize-recover=all",
     "-fno-sanitize-trap=all",
     "-D_GLIBCXX_ASSERTIONS",

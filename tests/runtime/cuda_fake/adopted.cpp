@@ -65,13 +65,15 @@ public:
   explicit Mapped(std::vector<int> access) {
     CUmemAllocationProp properties{};
     properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    properties.location.id = 0;
     REQUIRE(DRIVER(cuMemAddressReserve)(&begin, bytes, 0, 0, 0) == CUDA_SUCCESS);
     REQUIRE(DRIVER(cuMemCreate)(&handle, bytes, &properties, 0) == CUDA_SUCCESS);
     REQUIRE(DRIVER(cuMemMap)(begin, bytes, 0, handle, 0) == CUDA_SUCCESS);
     for (const int device : access) {
       CUmemAccessDesc entry{};
-      entry.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device}};
+      entry.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+      entry.location.id = device;
       entry.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
       REQUIRE(DRIVER(cuMemSetAccess)(begin, bytes, &entry, 1) == CUDA_SUCCESS);
     }
