@@ -25,7 +25,8 @@ class Placement {
 public:
   explicit Placement(PassContext &context)
       : program_(context.program), diags_(context.diags),
-        mostPeers_(context.target.executor ? context.target.executor->channelsPerBlock : ir::none) {}
+        mostPeers_(context.target.executor ? context.target.executor->channelsPerBlock : ir::none),
+        isOnExecutor_(context.target.executor != nullptr) {}
 
   void run() {
     ir::Movement given; // statements and places alone
@@ -124,6 +125,8 @@ private:
     // Where a rank makes no packets, its operands arrive as plain data elsewhere.
     while (findPlainOperands(given)) {
     }
+    if (isOnExecutor_ && mixesScratch(given))
+      plain_.assign(plain_.size(), true);
   }
   /// Whether the statement does nothing with what it reads in scratch of `rank` but what can be done with packets
   /// there: to unpack them, or to reduce them.
@@ -147,6 +150,32 @@ private:
     }
     return found;
   }
+  /// Whether there are packets, which double scratch, and plain data that others than its rank's threads touch there:
+  /// an executor looks for those in the first half at every launch.
+  bool mixesScratch(const ir::Movement &given) const {
+    constexpr auto inScratch = [](const RankChunk &place) { return place.buffer == ir::BufferKind::Scratch; };
+    bool packets = false, plain = false;
+    for (const Move &statement : given.statements) {
+      const std::span<const RankChunk> srcs = given.srcs(statement), dsts = given.dsts(statement);
+      if (statement.via == Via::Switch) {
+        plain = plain || std::ranges::any_of(srcs, inScratch) || std::ranges::any_of(dsts, inScratch);
+        continue;
+      }
+      for (const RankChunk &dst : dsts)
+        for (const RankChunk &src : srcs) {
+          if (src.rank == dst.rank)
+            continue;
+          if (usesPackets(statement, src.rank, dst.rank))
+            packets = true;
+          else if (isRead(statement, src.rank, dst.rank))
+            plain = plain || inScratch(src);
+          else // operands of a reduction are put into a slot
+            plain = plain || statement.kind == MoveKind::Reduce || inScratch(dst) ||
+                    (wayOf(statement, src.rank, dst.rank) == Via::Port && inScratch(src));
+        }
+    }
+    return packets && plain;
+  }
 
   bool same(const RankChunk &a, const RankChunk &b) const { return schedule::isSameMemory(program_, a, b); }
   bool near(std::uint32_t a, std::uint32_t b) const { return program_.movement.sameNode(a, b); }
@@ -160,6 +189,12 @@ private:
     const bool isRead = statement.kind == MoveKind::Copy && statement.by == to; // as plain data
     return from != to && statement.packets.value_or(program_.protocol == ir::Protocol::LL && !isRead) &&
            wayOf(statement, from, to) == program_.movement.wayOf(from, to);
+  }
+  /// Whether plain data of the statement is read by the rank that it goes to, and not put there.
+  bool isRead(const Move &statement, std::uint32_t from, std::uint32_t to) const {
+    const bool reads = statement.kind == MoveKind::Reduce && program_.movement.pull;
+    return near(from, to) && wayOf(statement, from, to) == Via::Memory &&
+           statement.by.value_or(reads ? to : from) == to;
   }
   /// Whether packets may lie where they are put, and where they are made.
   bool takesPackets(std::uint32_t from, std::uint32_t to) const {
@@ -314,9 +349,7 @@ private:
       return {src};
     if (usesPackets(statement, src.rank, to))
       return {send(statement, src, to), Operand::Packets};
-    const bool reads = near(src.rank, to) && statement.via.value_or(Via::Memory) == Via::Memory &&
-                       (statement.by == to || (!statement.by && program_.movement.pull));
-    if (reads)
+    if (isRead(statement, src.rank, to))
       return {src, Operand::Remote};
     const RankChunk arrived = slot(to);
     copy(without(statement), arrived, src);
@@ -372,6 +405,7 @@ private:
   ir::Program &program_;
   ir::DiagnosticEngine &diags_;
   std::uint32_t mostPeers_;            ///< that a block has channels for
+  bool isOnExecutor_;                  ///< and not in a kernel of the program's own
   ir::Where where_;                    ///< the statement
   std::vector<RankChunk> srcs_, dsts_; ///< of it, one piece
   std::vector<bool> plain_;            ///< [rank]: some of its scratch is for plain data
