@@ -43,7 +43,7 @@ CLI::Validator byteSize(std::uint64_t least, std::string tooSmall) {
   return validator([least, tooSmall = std::move(tooSmall)](std::string &text) -> std::string {
     const auto bytes = parseByteSize(text);
     if (!bytes)
-      return "'" + text + "' is not a size in bytes; write digits with an optional K, M or G";
+      return "'" + text + "' is not a size in bytes; write digits with an optional K, M, G or T";
     if (*bytes < least)
       return tooSmall;
     text = std::to_string(*bytes);

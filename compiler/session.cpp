@@ -232,14 +232,11 @@ ExitCode Session::choose(Progress &progress) {
   if (options_.messageSize != 0 &&
       (options_.messageSize < job_.program.minMessageSize || options_.messageSize > job_.program.maxMessageSize)) {
     diags_.report(diag::message_size_not_taken, {},
-                  {options_.messageSize, job_.program.minMessageSize, job_.program.maxMessageSize});
+                  {options_.messageSize, nearestSize(job_.program, 1), job_.program.maxMessageSize});
     return exitUsage;
   }
   constexpr std::uint64_t usual = std::uint64_t{1} << 20;
-  const std::uint64_t bytes =
-      options_.messageSize != 0
-          ? options_.messageSize
-          : std::clamp(usual, std::max<std::uint64_t>(1, job_.program.minMessageSize), job_.program.maxMessageSize);
+  const std::uint64_t bytes = options_.messageSize != 0 ? options_.messageSize : nearestSize(job_.program, usual);
   const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;
   // Whatever the level, candidates are compared as -O2 makes them, but for the sync that it prunes.
   const std::string placing = pipeline(maxOptLevel, Stage::Place, Stage::Place),

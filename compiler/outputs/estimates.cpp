@@ -85,7 +85,12 @@ std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usu
   return sizes;
 }
 
+std::uint64_t nearestSize(const ir::Program &program, std::uint64_t bytes) {
+  return std::min(std::max<std::uint64_t>({1, bytes, program.minMessageSize}), program.maxMessageSize);
+}
+
 std::optional<TimedLaunch> oneLaunch(Job &job, const time::TracedLaunch &like) {
+  constexpr std::uint64_t usualBytes = std::uint64_t{4} << 20;
   auto on = timedOn(job, like.machine);
   if (!on)
     return std::nullopt;
@@ -93,10 +98,10 @@ std::optional<TimedLaunch> oneLaunch(Job &job, const time::TracedLaunch &like) {
     job.diags.report(diag::one_size, {}, {std::string(job.options.output->flag)});
     return std::nullopt;
   }
-  const std::vector<std::uint64_t> sizes = timedSizes(job, like.bytes);
+  const std::vector<std::uint64_t> sizes = timedSizes(job, like.bytes.value_or(nearestSize(job.program, usualBytes)));
   if (sizes.empty())
     return std::nullopt;
-  return TimedLaunch{std::move(*on), sizes[sizes.size() / 2]};
+  return TimedLaunch{std::move(*on), sizes[0]};
 }
 
 std::optional<time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record) {

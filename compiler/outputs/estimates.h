@@ -25,6 +25,9 @@ std::optional<TimedOn> namedMachine(Job &job, const std::optional<std::string> &
 /// a warning that what was chosen is for that machine.
 bool checkRunsOn(Job &job, const TimedOn &on, bool isAsked);
 
+/// `bytes`, or the message nearest to it that the program takes.
+std::uint64_t nearestSize(const ir::Program &program, std::uint64_t bytes);
+
 /// The sizes of --size, or `usual`, or else a few from 1 KiB to 1 GiB that the program takes. Empty, and why in the
 /// job's diagnostics, if the program does not take one.
 std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usual = {});
@@ -33,9 +36,9 @@ std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usu
 /// `record`: with what pictures need.
 std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record = false);
 
-/// What an output of one launch shows: where it runs, and with how many bytes. They are those of --size; without it a
-/// size in the middle of timedSizes(). What `like` says of machine and size counts where the options do not say it.
-/// Nothing, and why in the job's diagnostics, if there is no such launch.
+/// What an output of one launch shows: where it runs, and with how many bytes. They are those of --size; without it
+/// 4 MiB, or the nearest size that the program takes. What `like` says of machine and size counts where the options do
+/// not say it. Nothing, and why in the job's diagnostics, if there is no such launch.
 struct TimedLaunch {
   TimedOn on;
   std::uint64_t size = 0;

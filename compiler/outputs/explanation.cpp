@@ -54,6 +54,8 @@ std::string beginningOf(const SyncSentence &sync) {
     return "";
   if (sync.isTogether)
     return "each of them alone could go; without all of them, for example, ";
+  if (sync.isPart)
+    return "without it and those like it, for example, ";
   return sync.isExample ? "without it, for example, " : "without it, ";
 }
 

@@ -166,12 +166,16 @@ public:
   explicit Teller(const ir::Program &program) : program_(program) {}
 
   void add(const SyncReason &reason) {
+    std::set<Group *> groups;
     for (const SyncEdge &edge : reason.edges) {
       Key key{placeOf(program_, edge.from), edge.from == edge.to ? Place{} : placeOf(program_, edge.to),
               nounOf(opOf(program_, edge.from)), reason.reason, accessPlace(reason)};
       Group &group = groups_.try_emplace(std::move(key), Group{&reason, {}, groups_.size()}).first->second;
       group.edges.push_back(edge);
+      groups.insert(&group);
     }
+    for (Group *const group : groups)
+      group->isPart = group->isPart || (groups.size() > 1 && group->reason == &reason);
   }
 
   std::vector<SyncSentence> sentences() const {
@@ -196,7 +200,8 @@ private:
   struct Group {
     const SyncReason *reason;
     std::vector<SyncEdge> edges;
-    std::size_t number; ///< in the order of the program
+    std::size_t number;  ///< in the order of the program
+    bool isPart = false; ///< the reason is one of syncs of other groups, too
   };
 
   /// Where the access is that would go wrong: the second, unless a user makes it.
@@ -226,6 +231,7 @@ private:
     text.at = text.isNeeded ? key.at.text() : text.where;
     text.reason = words(key, reason) + tail(group.edges[0].from, reason);
     text.isTogether = reason.together;
+    text.isPart = text.isNeeded && group.isPart;
     text.isExample = text.isNeeded && group.edges.size() > 1;
     return text;
   }

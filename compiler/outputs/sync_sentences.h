@@ -19,6 +19,7 @@ struct SyncSentence {
   bool isNeeded = true;
   bool isExamined = true;  ///< if not, it is not known whether it is needed
   bool isExample = false;  ///< `reason` is told of one of several
+  bool isPart = false;     ///< `reason` is what would go wrong without those like it at other statements, too
   bool isTogether = false; ///< each alone could go, but not all
   std::size_t count = 0;   ///< of syncs
 };

@@ -137,6 +137,7 @@ private:
   bool checkMove(const CheckedCall &call);
   bool checkExecutor(const CheckedCall &call);
   bool checkVia(const CheckedCall &call);
+  bool checkSwitchedMove(const CheckedCall &call);
   // check_refs.cpp
   /// Thread blocks of a call on a ref.
   struct RefBlocks {

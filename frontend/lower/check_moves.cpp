@@ -151,7 +151,7 @@ bool CallChecker::checkExecutor(const CheckedCall &call) {
   return false;
 }
 
-/// Memory and the switch join the ranks of one node, and the switch adds in an order of its own.
+/// Memory and the switch join the ranks of one node.
 bool CallChecker::checkVia(const CheckedCall &call) {
   if (!call.move.via || *call.move.via == ir::Via::Port)
     return true;
@@ -168,13 +168,28 @@ bool CallChecker::checkVia(const CheckedCall &call) {
         .note(diag::chunk_sliced_here, declarations_.places[far->place], {far->rank});
     return false;
   }
-  if (*call.move.via == ir::Via::Switch &&
-      !ir::mayReduceInSwitch(call.reduceOp, call.srcs.size(), program_.movement.reassociate)) {
+  return *call.move.via != ir::Via::Switch || checkSwitchedMove(call);
+}
+
+/// The switch adds in an order of its own, takes plain data, and belongs to the rank that tells it what to do.
+bool CallChecker::checkSwitchedMove(const CheckedCall &call) {
+  bool good = true;
+  if (!ir::mayReduceInSwitch(call.reduceOp, call.srcs.size(), program_.movement.reassociate)) {
     diagnostics_.report(diag::switch_sum_in_order, call.loc,
                         {call.reduceOp == ir::ReduceOp::Sum ? "sum" : "product", call.srcs.size()});
-    return false;
+    good = false;
   }
-  return true;
+  if (call.move.packets.value_or(false)) {
+    diagnostics_.report(diag::switch_packets, call.loc);
+    good = false;
+  }
+  const bool reduces = call.call == Call::MoveReduce;
+  const std::uint32_t executor = reduces ? call.move.dsts[0].rank : call.srcs[0].rank;
+  if (call.move.by && *call.move.by != executor) {
+    diagnostics_.report(diag::switch_executor, call.loc, {*call.move.by, executor, reduces ? "destination" : "source"});
+    good = false;
+  }
+  return good;
 }
 
 } // namespace mscclc::frontend

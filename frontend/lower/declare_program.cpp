@@ -187,7 +187,8 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
         diag::bad_alignment, {textOf(record.bufferAlignment)});
   check(record.minMessageSize.negative == 0, diag::negative_message_size, {"smallest", textOf(record.minMessageSize)});
   check(record.maxMessageSize.negative == 0, diag::negative_message_size, {"largest", textOf(record.maxMessageSize)});
-  check(record.minMessageSize.negative != 0 || record.maxMessageSize.negative != 0 ||
+  check(record.maxMessageSize.negative != 0 || record.maxMessageSize.bits != 0, diag::no_message_size, {});
+  check(record.minMessageSize.negative != 0 || record.maxMessageSize.negative != 0 || record.maxMessageSize.bits == 0 ||
             record.minMessageSize.bits <= record.maxMessageSize.bits,
         diag::message_sizes_crossed, {textOf(record.minMessageSize), textOf(record.maxMessageSize)});
   program_.protocol =
@@ -214,6 +215,10 @@ void Declarations::takeSchedule(const ProgramRecord &record, std::int64_t ranks,
   movement.chooseInstances = record.automaticInstances != 0;
   if (record.doubleScratch != 0)
     diagnostics_.report(diag::double_scratch_in_auto, at);
+  if (!program_.autoSync)
+    diagnostics_.report(diag::auto_sync_in_auto, at);
+  if (program_.replication == ir::Replication::None)
+    diagnostics_.report(diag::replication_in_auto, at);
   if (!inRange(record.blocks, 0, maxBlocks))
     diagnostics_.report(diag::blocks_out_of_range, at, {textOf(record.blocks), maxBlocks});
   else

@@ -25,11 +25,14 @@ void BlockWriter::write(std::uint32_t agent) {
   if (agent == 0 || rank_ != plan_.agents[agent].rank)
     std::ranges::fill(remoteIds_, ir::none);
   rank_ = plan_.agents[agent].rank;
+  const std::vector<Group> &groups = plan_.agents[agent].groups;
+  if (std::ranges::all_of(groups,
+                          [](const Group &g) { return g.nodes.empty() && g.waits.empty() && g.signals.empty(); }))
+    return; // a rank that has nothing to do
   std::vector<ir::ThreadBlock> &blocks = program_.ranks[rank_].blocks;
   if (blocks.size() <= plan_.agents[agent].block)
     blocks.resize(plan_.agents[agent].block + 1);
   block_ = &blocks[plan_.agents[agent].block];
-  const std::vector<Group> &groups = plan_.agents[agent].groups;
   if (movement_.step == 0 || groups.size() == 1) {
     for (const Group &group : groups)
       writeGroup(group, true, true);

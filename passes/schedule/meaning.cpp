@@ -72,9 +72,12 @@ private:
   void checkInputs(std::uint32_t s, const ir::Move &move) {
     if (program_.collective.inplace)
       return;
-    for (const ir::RankChunk &chunk : movement_.dsts(move))
-      if (chunk.buffer == ir::BufferKind::Input && findings_.isNew(diag::meaning_input_written, s))
+    for (std::uint32_t i = move.numSrcs; i < move.numSrcs + move.numDsts; ++i) {
+      const ir::RankChunk &chunk = movement_.places[move.firstPlace + i];
+      const bool staysThere = move.numSrcs == 1 && cells_[i] == cells_[0]; // it is copied onto itself
+      if (chunk.buffer == ir::BufferKind::Input && !staysThere && findings_.isNew(diag::meaning_input_written, s))
         findings_.report(diag::meaning_input_written, s, {describe(chunk)});
+    }
   }
 
   void execute(std::uint32_t s, const ir::Move &move) {

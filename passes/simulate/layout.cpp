@@ -111,9 +111,10 @@ ByteSpan Layout::span(const ir::Chunk &chunk, const ir::Op &op, const ir::Op *he
   return s;
 }
 
-std::vector<std::uint64_t> smallSizes(const ir::Program &program) {
+std::vector<std::uint64_t> smallSizes(const ir::Program &program, std::uint32_t elementBytes) {
   const ir::Rank *rank = firstWithData(program);
-  const std::uint64_t step = rank ? ir::chunksOfMessage(program, *rank) * program.bufferAlignment : 16;
+  const std::uint64_t unit = std::max(program.bufferAlignment, elementBytes); // powers of two
+  const std::uint64_t step = rank ? ir::chunksOfMessage(program, *rank) * unit : 16;
   std::uint64_t longest = 1; // of the units that pipelines take at a time, in steps
   bool slices = false;
   for (const ir::Rank &r : program.ranks)
@@ -121,7 +122,7 @@ std::vector<std::uint64_t> smallSizes(const ir::Program &program) {
       for (const ir::Op &op : block.ops) {
         slices |= op.groupSize > 1;
         if (op.kind == ir::OpKind::Pipeline)
-          longest = std::max(longest, op.imm / program.bufferAlignment);
+          longest = std::max(longest, op.imm / unit);
       }
   std::vector<std::uint64_t> times{1, 5};
   const std::uint64_t least = (std::max<std::uint64_t>(1, program.minMessageSize) + step - 1) / step;

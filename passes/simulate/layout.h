@@ -42,9 +42,9 @@ private:
 /// Bytes; longer messages are worth fewer sizes and schedules.
 inline constexpr std::uint64_t longMessage = std::uint64_t{1} << 20;
 
-/// A few message sizes that `program` takes, from the least on: one unit a chunk or as many as it asks for, an odd
-/// number of them, more that slices of thread-block groups do not divide, and one for which pipelines go round. There
-/// are two at least if the program takes two; if it takes none, it is one that it refuses.
-std::vector<std::uint64_t> smallSizes(const ir::Program &program);
+/// A few message sizes that `program` takes of elements of so many bytes, from the least on: one unit a chunk or as
+/// many as it asks for, an odd number of them, more that slices of thread-block groups do not divide, and one for which
+/// pipelines go round. There are two at least if the program takes two; if it takes none, it is one that it refuses.
+std::vector<std::uint64_t> smallSizes(const ir::Program &program, std::uint32_t elementBytes);
 
 } // namespace mscclc::passes::sim

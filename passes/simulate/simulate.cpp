@@ -140,7 +140,8 @@ public:
   SimulateResult run() {
     result_.ok = true;
     result_.compared = ir::WantedOutputs(program_).any();
-    const std::vector<std::uint64_t> sizes = options_.sizes.empty() ? sim::smallSizes(program_) : options_.sizes;
+    const std::vector<std::uint64_t> sizes =
+        options_.sizes.empty() ? sim::smallSizes(program_, sizeOf(options_.type)) : options_.sizes;
     std::vector<Row> rows;
     Row inTurn;
     for (const std::uint64_t size : sizes) {
@@ -180,7 +181,7 @@ private:
   std::optional<std::string> refusal(const sim::Layout &layout) const {
     if (layout.refusal() || layout.chunkBytes() % sizeOf(options_.type) == 0)
       return layout.refusal();
-    return "a chunk of " + std::to_string(layout.chunkBytes()) + " bytes holds no whole " +
+    return "a chunk of " + ir::plural(layout.chunkBytes(), "byte") + " holds no whole " +
            std::string(toString(options_.type)) + " elements";
   }
 

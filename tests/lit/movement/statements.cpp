@@ -22,4 +22,7 @@ MSCCLC_ALGORITHM void f(int ranks = 4) {
   copy({a, c}, b, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' between rank 0 and rank 2, which are of different nodes}}
   reduce(a, b, {a, b}, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' for a sum of 3: a switch combines in any order, so write .reassociate = true in the program's options}}
   reduce(a, b, {a, b}, {.via = Via::Switch, .op = ReduceOp::Prod}); // expected-error@:3 {{'.via = Via::Switch' for a product of 3}}
+  reduce(a, {b}, {.via = Via::Switch, .packets = true}); // expected-error@:3 {{'.packets = true' with '.via = Via::Switch': packets do not go through the switch, so leave one of the two out}}
+  reduce(a, {b}, {.via = Via::Switch, .by = 1, .packets = false}); // expected-error@:3 {{rank 1 in '.by', with '.via = Via::Switch': rank 0 executes it, which has the destination, so leave .by out}}
+  copy({a, b}, a, {.via = Via::Switch, .by = 1}); // expected-error@:3 {{rank 1 in '.by', with '.via = Via::Switch': rank 0 executes it, which has the source, so leave .by out}}
 }

@@ -158,6 +158,10 @@ TEST_CASE("options out of range") {
   outcome = withOptions({.minMessageSize = 1_MiB, .maxMessageSize = 1_KiB}, line);
   CHECK(outcome.text("message_sizes_crossed", line) ==
         "smallest message size 1048576 is larger than the largest, 1024");
+  outcome = withOptions({.minMessageSize = 1, .maxMessageSize = 0}, line);
+  CHECK(outcome.text("no_message_size", line) == "largest message size 0: the program would take no message; leave "
+                                                 ".maxMessageSize out where there is no limit");
+  CHECK(outcome.diagnostics.numErrors() == 1);
   CHECK(withOptions({.threadsPerBlock = 1, .bufferAlignment = 1, .minMessageSize = 8, .maxMessageSize = 8}, line)
             .program);
 }

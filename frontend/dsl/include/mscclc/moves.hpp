@@ -42,12 +42,12 @@ struct AnyFlag {
 struct MoveOptions {
   /// Through what it reaches other ranks.
   Via via = Via::Auto;
-  /// The rank that executes it: one that holds a source or a destination. A copy that goes through a port or in packets
-  /// is executed by the rank that has its source.
+  /// The rank that executes it: one that holds a source or a destination. A copy that goes through a port, through
+  /// the switch or in packets is executed by the rank that has its source.
   detail::AnyInteger by = automatic;
-  /// The thread block that executes it: tb(i).
+  /// The thread block that executes it, in each instance: tb(i). Numbers that no rank has are left out of the plan.
   detail::AnyBlock on = automatic;
-  /// Whether data of other ranks travels in packets.
+  /// Whether data of other ranks travels in packets; what goes through the switch does not.
   detail::AnyFlag packets = automatic;
   /// How `reduce` combines elements.
   ReduceOp op = ReduceOp::Sum;
