@@ -6,13 +6,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace mscclc::ir {
 
+/// "rank 1", "ranks 1, 2 and 5", "ranks 1 to 7", "ranks 1 and 8 further ranks up to 17". `ranks`: at least one, in
+/// order.
+std::string describeRanks(std::span<const std::uint32_t> ranks);
 /// "output[3] of rank 2", "output[3:5] of rank 2".
 std::string describe(const RankChunk &chunk);
+/// "output[3] of ranks 0 and 2": the same chunks of each of `ranks`.
+std::string describe(const RankChunk &chunk, std::span<const std::uint32_t> ranks);
 
 /// One cell for each chunk of memory. In place, input and output share cells.
 class ChunkCells {

@@ -210,8 +210,8 @@ private:
     hasBegun_ = RankSets(nodes_.numAgents(), ranks);
     for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a)
       hasBegun_.add(a, nodes_.rankOf(a));
-    over_.assign(checks ? std::size_t{2} * nodes_.numAgents() * ranks : 0, false);
-    isOver_.assign(ranks * ranks, std::nullopt);
+    over_.assign(nodes_.numAgents(), {});
+    isOver_.assign(ranks, {});
     RankSets after(nodes_.size(), ranks);
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       const Nodes::Place &place = nodes_.at(n);
@@ -235,7 +235,9 @@ private:
   }
   /// Whether `rank` knows when its launch begins that nothing of the first one is left to do in `scratch` of a rank.
   bool knowsOver(std::uint32_t rank, std::uint32_t scratch) {
-    std::optional<bool> &known = isOver_[rank * begun_.size() + scratch];
+    std::vector<std::optional<bool>> &answers = isOver_[rank];
+    answers.resize(begun_.size());
+    std::optional<bool> &known = answers[scratch];
     if (!known)
       known = clocks_.covers(begun_[rank], allOver_[scratch]);
     return *known;
@@ -246,11 +248,13 @@ private:
     const std::uint32_t own = nodes_.at(n).agent, rank = nodes_.rankOf(own);
     // What was over for one node of a block is over for those after it.
     const bool writes = touch.access == ir::Access::Write;
-    const std::size_t question = 2 * (std::size_t{own} * program_.ranks.size() + touch.rank);
-    if (over_[question + writes])
+    std::vector<bool> &over = over_[own];
+    over.resize(2 * program_.ranks.size(), false);
+    const std::size_t question = std::size_t{2} * touch.rank;
+    if (over[question + writes])
       return;
-    over_[question] = true;
-    over_[question + 1] = over_[question + 1] || writes;
+    over[question] = true;
+    over[question + 1] = over[question + 1] || writes;
     if (knowsOver(rank, touch.rank) || (hasBegun_.has(own, touch.rank) && knowsOver(touch.rank, touch.rank)))
       return;
     bool awaitsBlocks = false; // of the rank that scratch is of
@@ -285,15 +289,17 @@ private:
   Entries &entries_;
   std::vector<std::vector<Use>> uses_;                   ///< [rank whose scratch it is]
   std::unordered_map<std::uint64_t, std::size_t> useAt_; ///< (rank, agent): its place in uses_
-  std::vector<Clock> allOver_;              ///< [rank]: all of the first launch is over that may matter to its scratch
-  AgentClocks clocks_;                      ///< count nodes of the first launch that are over; not the agent's own
-  std::vector<bool> isSource_;              ///< [node]: others wait for it
-  std::vector<Clock> begun_;                ///< [rank]: what is known when its launch begins
-  RankSets told_;                           ///< [node]: packets that it puts, or takes, tell of their beginnings
-  RankSets heard_;                          ///< [rank]: its blocks were told of these, in this launch
-  RankSets hasBegun_;                       ///< [agent]: what was known when these began is known to it
-  std::vector<bool> over_;                  ///< [agent][rank][read, write]: see check()
-  std::vector<std::optional<bool>> isOver_; ///< [rank][rank]: see knowsOver()
+  std::vector<Clock> allOver_; ///< [rank]: all of the first launch is over that may matter to its scratch
+  AgentClocks clocks_;         ///< count nodes of the first launch that are over; not the agent's own
+  std::vector<bool> isSource_; ///< [node]: others wait for it
+  std::vector<Clock> begun_;   ///< [rank]: what is known when its launch begins
+  RankSets told_;              ///< [node]: packets that it puts, or takes, tell of their beginnings
+  RankSets heard_;             ///< [rank]: its blocks were told of these, in this launch
+  RankSets hasBegun_;          ///< [agent]: what was known when these began is known to it
+  /// [agent][rank][read, write]: see check(). Nothing for an agent that does not ask, as most do where many ranks have
+  /// nothing to do. So with isOver_.
+  std::vector<std::vector<bool>> over_;
+  std::vector<std::vector<std::optional<bool>>> isOver_; ///< [rank][rank]: see knowsOver()
   bool remote_ = false, missing_ = false;
   bool plainAway_ = false; ///< what is no packet is written to scratch of other ranks
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace mscclc::passes::schedule {
@@ -22,12 +23,14 @@ bool readsAtHome(const ir::Movement &given, const Move &statement, std::uint32_t
 
 } // namespace
 
-PacketRanks::PacketRanks(const ir::Program &program, const ir::Movement &given, std::uint32_t piece)
+PacketRanks::PacketRanks(const ir::Program &program, const ir::Movement &given, std::uint32_t piece, bool onExecutor)
     : program_(program), keepsPlainData_(program.ranks.size(), false) {
   findPlainScratch(given, piece);
   // Where a rank makes no packets, its operands arrive as plain data elsewhere.
   while (findPlainOperands(given)) {
   }
+  if (onExecutor && mixesScratch(given))
+    keepsPlainData_.assign(keepsPlainData_.size(), true);
 }
 
 /// Whether the program, or the statement, wants packets there. What reads another rank gets plain data.
@@ -88,6 +91,33 @@ bool PacketRanks::findPlainOperands(const ir::Movement &given) {
       }
   }
   return found;
+}
+
+/// Whether there are packets, which double scratch, and plain data that others than its rank's threads touch there:
+/// an executor looks for those in the first half at every launch.
+bool PacketRanks::mixesScratch(const ir::Movement &given) const {
+  constexpr auto inScratch = [](const RankChunk &place) { return place.buffer == ir::BufferKind::Scratch; };
+  bool packets = false, plain = false;
+  for (const Move &statement : given.statements) {
+    const std::span<const RankChunk> srcs = given.srcs(statement), dsts = given.dsts(statement);
+    if (statement.via == ir::Via::Switch) {
+      plain = plain || std::ranges::any_of(srcs, inScratch) || std::ranges::any_of(dsts, inScratch);
+      continue;
+    }
+    for (const RankChunk &dst : dsts)
+      for (const RankChunk &src : srcs) {
+        if (src.rank == dst.rank)
+          continue;
+        if (travelsInPackets(statement, src.rank, dst.rank))
+          packets = true;
+        else if (isReadThere(program_.movement, statement, src.rank, dst.rank))
+          plain = plain || inScratch(src);
+        else // operands of a reduction are put into a slot
+          plain = plain || statement.kind == MoveKind::Reduce || inScratch(dst) ||
+                  (wayOf(program_.movement, statement, src.rank, dst.rank) == ir::Via::Port && inScratch(src));
+      }
+  }
+  return packets && plain;
 }
 
 } // namespace mscclc::passes::schedule

@@ -16,7 +16,10 @@ class PacketRanks {
 public:
   /// `given`: the statements of `program` and their places, which are multiples of `piece` chunks in size and from
   /// their buffer's beginning. None is placed. The program's own statements are not looked at.
-  PacketRanks(const ir::Program &program, const ir::Movement &given, std::uint32_t piece);
+  /// `onExecutor`: the program is for an executor, and not for a kernel of its own. An executor does not switch halves
+  /// of double scratch for plain data that another rank, a port or a switch touches, so where there are such data, no
+  /// rank is sent packets.
+  PacketRanks(const ir::Program &program, const ir::Movement &given, std::uint32_t piece, bool onExecutor);
 
   /// True if some of the rank's scratch is for plain data.
   bool keepsPlainData(std::uint32_t rank) const { return keepsPlainData_[rank]; }
@@ -27,6 +30,7 @@ private:
   bool isAskedFor(const ir::Move &statement, std::uint32_t from, std::uint32_t to) const;
   void findPlainScratch(const ir::Movement &given, std::uint32_t piece);
   bool findPlainOperands(const ir::Movement &given);
+  bool mixesScratch(const ir::Movement &given) const;
 
   const ir::Program &program_;
   std::vector<bool> keepsPlainData_; ///< [rank]

@@ -79,7 +79,8 @@ public:
   explicit Placer(PassContext &context)
       : program_(context.program), diags_(context.diags),
         mostPeers_(context.target.executor ? context.target.executor->channelsPerBlock : ir::none),
-        given_(takeStatements(program_)), piece_(commonPieceOf(given_)), packetRanks_(program_, given_, piece_),
+        given_(takeStatements(program_)), piece_(commonPieceOf(given_)),
+        packetRanks_(program_, given_, piece_, context.target.executor != nullptr),
         holdsPackets_(program_.ranks.size(), false), arrived_(program_) {}
 
   void run() {
@@ -262,9 +263,7 @@ private:
       return {src};
     if (packetRanks_.travelsInPackets(statement, src.rank, to))
       return {send(statement, src, to), Operand::Packets};
-    const bool reads = near(src.rank, to) && statement.via.value_or(Via::Memory) == Via::Memory &&
-                       (statement.by == to || (!statement.by && program_.movement.pull));
-    if (reads)
+    if (schedule::isReadThere(program_.movement, statement, src.rank, to))
       return {src, Operand::Remote};
     const RankChunk arrived = slot(to);
     copy(without(statement), arrived, src);

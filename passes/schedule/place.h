@@ -19,7 +19,8 @@ namespace mscclc::passes {
 /// scratch of the sender first. What came in packets, and was not written over since, is passed on inside a node as
 /// these packets, which are not unpacked on the way. What a Buffer is to keep stays in its slot as packets, if that is
 /// so for all that Buffers of its rank keep: it comes from another rank, once, and is read at home alone. Else the rank
-/// gets no packets.
+/// gets no packets. An executor does not switch halves of double scratch for plain data that another rank, a port or a
+/// switch touches: for one, no rank gets packets where there are such data in scratch.
 ///
 /// Requires: a program of Schedule::Auto whose meaning is checked. Others stay as they are.
 /// Provides: every statement has `by`. It is local, or `via` says how it reaches the one other rank (or with a switch

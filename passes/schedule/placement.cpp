@@ -63,6 +63,12 @@ bool isSameMemory(const ir::Program &program, const RankChunk &a, const RankChun
   return a.rank == b.rank && plainMemoryOf(program, a) == plainMemoryOf(program, b);
 }
 
+bool isReadThere(const ir::Movement &movement, const Move &statement, std::uint32_t from, std::uint32_t to) {
+  const bool reads = statement.kind == MoveKind::Reduce && movement.pull;
+  return movement.sameNode(from, to) && wayOf(movement, statement, from, to) == ir::Via::Memory &&
+         statement.by.value_or(reads ? to : from) == to;
+}
+
 bool isOnePlaceOfAll(std::span<const RankChunk> group, const RankChunk &own) {
   std::vector<std::uint32_t> ranks;
   for (const RankChunk &place : group) {

@@ -31,6 +31,8 @@ bool isSameMemory(const ir::Program &program, const ir::RankChunk &a, const ir::
 inline ir::Via wayOf(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to) {
   return statement.via.value_or(movement.wayOf(from, to));
 }
+/// Whether plain data of `statement` that goes from rank `from` to rank `to` is read there, and not put there.
+bool isReadThere(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to);
 
 /// True if each statement of the program says who executes it and how, in a form that an operation can have:
 /// - without `via`, all its places are of the rank that executes it;

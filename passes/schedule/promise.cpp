@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -28,11 +29,11 @@ public:
   }
 
 private:
-  /// The same chunks of each of some ranks in a row.
+  /// The same chunks of each of some ranks, by the name that they have in the program.
   struct Unwritten {
     ir::RankChunk chunks; ///< of the first of these ranks
-    std::uint32_t lastRank;
-    std::uint64_t count() const { return std::uint64_t{chunks.size} * (lastRank - chunks.rank + 1); }
+    std::vector<std::uint32_t> ranks;
+    std::uint64_t count() const { return std::uint64_t{chunks.size} * ranks.size(); }
   };
 
   void check(std::uint32_t rank, std::uint32_t chunk) {
@@ -61,29 +62,27 @@ private:
 
   void addUnwritten(const ir::RankChunk &output) {
     if (!unwritten_.empty()) {
-      ir::RankChunk &last = unwritten_.back().chunks;
+      ir::RankChunk &last = unwritten_.back();
       if (last.rank == output.rank && last.index + last.size == output.index) {
         ++last.size;
         return;
       }
     }
-    unwritten_.push_back({output, output.rank});
+    unwritten_.push_back(output);
   }
 
-  /// Chunks that are unwritten on one rank after the other become one entry, where the first of these ranks has them.
-  void joinRanks() {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> last; // index and size -> entry
+  /// Chunks of one name that are unwritten on several ranks are one entry, where the first of these ranks has them.
+  std::vector<Unwritten> joinRanks() const {
+    std::map<std::tuple<ir::BufferKind, std::uint32_t, std::uint32_t>, std::size_t> entries; // index and size
     std::vector<Unwritten> joined;
-    for (const Unwritten &one : unwritten_) {
-      const auto [at, isNew] = last.try_emplace({one.chunks.index, one.chunks.size}, joined.size());
-      if (!isNew && joined[at->second].lastRank + 1 == one.chunks.rank) {
-        joined[at->second].lastRank = one.chunks.rank;
-        continue;
-      }
-      at->second = joined.size();
-      joined.push_back(one);
+    for (const ir::RankChunk &output : unwritten_) {
+      const ir::RankChunk named = asNamed(output);
+      const auto [at, isNew] = entries.try_emplace({named.buffer, named.index, named.size}, joined.size());
+      if (isNew)
+        joined.push_back({named, {}});
+      joined[at->second].ranks.push_back(named.rank);
     }
-    unwritten_ = std::move(joined);
+    return joined;
   }
 
   /// The chunks by the name that they have in the program: in place, it may be that of the input throughout.
@@ -99,30 +98,28 @@ private:
 
   void reportUnwritten() {
     constexpr std::size_t mostShown = 3;
-    joinRanks();
+    const std::vector<Unwritten> joined = joinRanks();
     std::string shown;
     std::uint64_t others = 0;
-    for (std::size_t i = 0; i < unwritten_.size(); ++i) {
-      const Unwritten &one = unwritten_[i];
-      if (i >= mostShown) {
+    std::string_view kind = "output chunk";
+    for (std::size_t i = 0; i < joined.size(); ++i) {
+      const Unwritten &one = joined[i];
+      if (one.chunks.buffer == ir::BufferKind::Input)
+        kind = "chunk";
+      if (i < mostShown)
+        shown += (i == 0 ? "" : ", ") + describe(one.chunks, one.ranks);
+      else
         others += one.count();
-        continue;
-      }
-      const ir::RankChunk chunks = asNamed(one.chunks);
-      const std::string which = describe(chunks), rank = "rank " + std::to_string(chunks.rank);
-      shown += i == 0 ? "" : ", ";
-      shown += one.lastRank == chunks.rank ? which
-                                           : which.substr(0, which.size() - rank.size()) + "ranks " +
-                                                 std::to_string(chunks.rank) + " to " + std::to_string(one.lastRank);
     }
     const ir::Collective &collective = program_.collective;
     std::string size;
     if (ir::hasChunkFactor(collective.kind))
       size = ": this " + std::string(toString(collective.kind)) + " of " + ir::plural(program_.ranks.size(), "rank") +
              " with chunk factor " + std::to_string(collective.chunkFactor) + " has " +
-             ir::plural(program_.ranks[0].outputChunks, "output chunk") + " on each";
+             ir::plural(program_.ranks[0].outputChunks, kind) + " on each";
+    const std::string more = "more " + std::string(kind);
     findings_.reportOnProgram(diag::meaning_not_written,
-                              {shown, others == 0 ? "" : ", nor " + ir::plural(others, "more output chunk"), size});
+                              {shown, others == 0 ? "" : ", nor " + ir::plural(others, more), size});
   }
 
   void reportWrong(const ir::RankChunk &output, const ChunkCell &cell, const Values::Verdict &verdict) {
@@ -179,7 +176,7 @@ private:
   std::vector<ir::Contribution> inputs_;
   std::vector<ValueId> leaves_;
   std::unordered_set<std::uint64_t> right_; ///< (value, chunk reduced over all ranks) found right
-  std::vector<Unwritten> unwritten_;
+  std::vector<ir::RankChunk> unwritten_;    ///< runs of output chunks
   ir::RankChunk firstOutput_;
   std::optional<ir::ReduceOp> firstOp_;
   std::uint32_t firstMaker_ = ir::none;

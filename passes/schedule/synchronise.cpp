@@ -5,12 +5,18 @@
 #include "passes/schedule/schedule_diagnostics.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace mscclc::passes {
 namespace {
+
+/// Ranks among `peers`, which has each once for each channel.
+std::uint64_t numOf(const std::vector<std::uint32_t> &peers) {
+  return std::set(peers.begin(), peers.end()).size();
+}
 
 /// Reports the first rank that has more blocks than the program allows: an executor's limits ask for more, or the
 /// instances do, or what reaches the rank does.
@@ -25,15 +31,16 @@ void checkBlocks(const PassContext &context, std::uint32_t most) {
                                                 [](const ir::ThreadBlock &block) { return !block.ops.empty(); });
     const ir::Where where(last.ops[0].loc, "rank " + std::to_string(r));
     const bool instances = program.instances > 1;
+    const std::string each = instances ? " in each of " + std::to_string(program.instances) + " instances" : "";
     ir::DiagBuilder report = context.diags.report(
         schedule::diag::blocks_not_allowed, where,
-        {r, ir::plural(busy, "thread block"),
-         instances ? " in each of " + std::to_string(program.instances) + " instances" : std::string(), most,
-         instances ? ", or take fewer instances" : ""});
-    const std::uint64_t channels = std::max(rank.memoryPeers.size(), rank.portPeers.size());
-    if (context.target.executor && channels > std::uint64_t{context.target.executor->channelsPerBlock} * most)
-      report.note(schedule::diag::blocks_of_executor, where,
-                  {context.target.name(), context.target.executor->channelsPerBlock});
+        {r, ir::plural(busy, "thread block"), each, most, instances ? ", or take fewer instances" : ""});
+    if (!context.target.executor)
+      return;
+    const std::uint64_t peers = std::max(numOf(rank.memoryPeers), numOf(rank.portPeers));
+    const std::uint64_t ofBlock = context.target.executor->channelsPerBlock, least = (peers + ofBlock - 1) / ofBlock;
+    if (least > 1 && least * program.instances > most)
+      report.note(schedule::diag::blocks_of_executor, where, {context.target.name(), ofBlock, r, peers, least, each});
     return;
   }
 }

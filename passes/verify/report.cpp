@@ -2,6 +2,7 @@
 
 #include "passes/verify/deadlock.h"
 
+#include "ir/chunk_cells.h"
 #include "ir/collectives.h"
 #include "ir/op_semantics.h"
 
@@ -13,21 +14,12 @@ namespace {
 std::string block(const ProgramIndex &index, std::uint32_t b) {
   return "rank " + std::to_string(index.rankOf(b)) + ", block " + std::to_string(index.idOf(b));
 }
-/// "ranks 1, 2 and 5, block 0", or "ranks 1 to 7, block 0", of blocks of one number.
+/// "ranks 1, 2 and 5, block 0", of blocks of one number.
 std::string ranksOf(const ProgramIndex &index, const std::vector<std::uint32_t> &blocks) {
-  const auto rank = [&](std::size_t i) { return index.rankOf(blocks[i]); };
-  const std::size_t last = blocks.size() - 1;
-  std::string text = "ranks " + std::to_string(rank(0));
-  if (last >= 2 && rank(last) - rank(0) == last) {
-    text += " to " + std::to_string(rank(last));
-  } else if (last <= 5) {
-    for (std::size_t i = 1; i < last; ++i)
-      text += ", " + std::to_string(rank(i));
-    text += " and " + std::to_string(rank(last));
-  } else {
-    text += " and " + ir::plural(last, "further rank") + " up to " + std::to_string(rank(last));
-  }
-  return text + ", block " + std::to_string(index.idOf(blocks[0]));
+  std::vector<std::uint32_t> ranks;
+  for (const std::uint32_t b : blocks)
+    ranks.push_back(index.rankOf(b));
+  return ir::describeRanks(ranks) + ", block " + std::to_string(index.idOf(blocks[0]));
 }
 } // namespace
 

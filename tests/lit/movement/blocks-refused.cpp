@@ -1,11 +1,19 @@
 // What takes more thread blocks than `.blocks` says is refused, with what asks for them.
 // REQUIRES: frontend
 // RUN: not mscclc %s --algorithm alltoall -P ranks=32 --message-size 1M --target=mscclpp-0.9 --emit-ir 2>&1 | FileCheck %s --check-prefix=CHANNELS
-// CHANNELS: blocks-refused.cpp:[[@LINE+19]]:7: error: rank 0 takes 2 thread blocks, and the program allows it 1: allow more blocks
-// CHANNELS: note: a thread block of mscclpp-0.9 has at most 16 channels of a type, so a rank that reaches more ranks takes more blocks
+// CHANNELS: blocks-refused.cpp:[[@LINE+27]]:7: error: rank 0 gets 2 thread blocks, and the program allows it 1: allow more blocks
+// CHANNELS: note: a thread block of mscclpp-0.9 has at most 16 channels of a type, so rank 0, which reaches 31 ranks, takes at least 2
 // RUN: not mscclc %s --algorithm alltoall -P ranks=4 -P instances=2 --message-size 1M --emit-ir 2>&1 | FileCheck %s --check-prefix=INSTANCES
-// INSTANCES: error: rank 0 takes 1 thread block in each of 2 instances, and the program allows it 1: allow more blocks, or take fewer instances
+// INSTANCES: error: rank 0 gets 1 thread block in each of 2 instances, and the program allows it 1: allow more blocks, or take fewer instances
 // INSTANCES-NOT: {{note: a thread block|rank 1}}
+// What a schedule gives a rank may be more than it needs. The least that channels ask for is said besides.
+// RUN: not mscclc %s --algorithm allreduce -P ranks=40 -P blocks=2 --message-size 1M --emit-ir 2>&1 | FileCheck %s --check-prefix=LEAST
+// LEAST: error: rank 0 gets 5 thread blocks, and the program allows it 2: allow more blocks
+// LEAST: so rank 0, which reaches 39 ranks, takes at least 3{{$}}
+// RUN: mscclc %s --algorithm allreduce -P ranks=40 -P blocks=3 --message-size 1M -o %t.json
+// RUN: not mscclc %s --algorithm alltoall -P ranks=32 -P instances=2 --message-size 1M --emit-ir 2>&1 | FileCheck %s --check-prefix=BOTH
+// BOTH: error: rank 0 gets 2 thread blocks in each of 2 instances, and the program allows it 1: allow more blocks, or take fewer instances
+// BOTH: so rank 0, which reaches 31 ranks, takes at least 2 in each of 2 instances
 // Instances that are left open are as many as these blocks take.
 // RUN: mscclc %s --algorithm open --message-size 64M --explain | FileCheck %s --check-prefix=OPEN
 // OPEN: {{^}}chosen for 64M
@@ -29,4 +37,18 @@ MSCCLC_ALGORITHM void open(int ranks = 8) {
   for (int src = 0; src < ranks; ++src)
     for (int dst = 0; dst < ranks; ++dst)
       copy(Rank(dst).output()[src], Rank(src).output()[src]);
+}
+
+MSCCLC_ALGORITHM void allreduce(int ranks = 4, int blocks = 2) {
+  CollectiveProgram program("allreduce", AllReduce(ranks, 1, /*inplace=*/true),
+                            {.instances = 1, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .blocks = blocks});
+  for (int rank = 0; rank < ranks; ++rank) {
+    List<Chunk> inputs, outputs;
+    for (int step = 1; step < ranks; ++step) {
+      inputs.push_back(Rank((rank + step) % ranks).input()[rank]);
+      outputs.push_back(Rank((rank + step) % ranks).output()[rank]);
+    }
+    reduce(Rank(rank).input()[rank], inputs);
+    copy(outputs, Rank(rank).output()[rank]);
+  }
 }
