@@ -58,7 +58,8 @@ struct SyncReason {
 /// Where no two accesses of the run need a sync, the proof is made without it, of at most eight groups of alike syncs,
 /// and only of a program that is proven as it is.
 ///
-/// Requires: thread blocks, lowered data sync. Takes about as long as prune-sync does.
+/// Requires: thread blocks, lowered data sync. Each orbit takes a walk over what happens between the accesses that need
+/// it. Where ranks are alike, all of that takes about as long as prune-sync; where none are, up to syncs × operations.
 std::optional<std::vector<SyncReason>> reasonsOfSync(const ir::Program &program, const ir::AllowedNames &allowed);
 
 } // namespace mscclc::passes::prune
