@@ -19,15 +19,10 @@ ir::Program allPairs(std::uint32_t ranks, bool sums) {
   Statements statements(sums ? ir::CollectiveKind::AllReduce : ir::CollectiveKind::AllGather, ranks, ranks, ranks,
                         true);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    RankChunks all, others;
-    for (std::uint32_t step = 0; step < ranks; ++step) {
-      all.push_back(out((rank + step) % ranks, rank));
-      if (step != 0)
-        others.push_back(all.back());
-    }
+    const RankChunks all = outOfAll(rank, ranks);
     if (sums)
       statements.reduce({all.front()}, all);
-    statements.copy(others, all.front());
+    statements.copy({all.begin() + 1, all.end()}, all.front());
   }
   ir::Movement &movement = statements.program.movement;
   movement.chooseInstances = movement.chooseProtocol = true;

@@ -23,15 +23,11 @@ void run(ir::Program &program, std::string_view passes) {
 ir::Program allReduce(std::uint32_t ranks, bool oneByOne) {
   Statements statements(ir::CollectiveKind::AllReduce, ranks, ranks, ranks, true);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    RankChunks all, others;
-    for (std::uint32_t step = 0; step < ranks; ++step) {
-      all.push_back(out((rank + step) % ranks, rank));
-      if (step != 0)
-        others.push_back(all.back());
-      if (step != 0 && oneByOne)
-        statements.reduce({all.front()}, {all.front(), all.back()});
-    }
-    if (!oneByOne)
+    const RankChunks all = outOfAll(rank, ranks), others(all.begin() + 1, all.end());
+    if (oneByOne)
+      for (const ir::RankChunk &other : others)
+        statements.reduce({all.front()}, {all.front(), other});
+    else
       statements.reduce({all.front()}, all);
     statements.copy(others, all.front());
   }

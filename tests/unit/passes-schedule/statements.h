@@ -21,6 +21,14 @@ inline ir::RankChunk scratch(std::uint32_t rank, std::uint32_t index, std::uint3
 
 using RankChunks = std::vector<ir::RankChunk>;
 
+/// Output chunk `share` of all `ranks`, from the rank of that number on and around.
+inline RankChunks outOfAll(std::uint32_t share, std::uint32_t ranks) {
+  RankChunks all;
+  for (std::uint32_t step = 0; step < ranks; ++step)
+    all.push_back(out((share + step) % ranks, share));
+  return all;
+}
+
 /// A program of statements without locations: findings are at "statement 0", "statement 1", …
 class Statements {
 public:
