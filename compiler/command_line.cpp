@@ -63,6 +63,7 @@ public:
   CommandLine();
   Options parse(int argc, const char *const *argv);
   int exit(const CLI::Success &success) { return app_.exit(success); }
+  std::string textOf(const CLI::ParseError &error) const;
 
 private:
   void addFiles();
@@ -104,7 +105,7 @@ private:
                  to = std::ranges::find(choices, word, &Choice::first)->second;
                },
                value, std::move(help))
-        ->check(CLI::IsMember(words));
+        ->check(oneOf(words));
   }
   CLI::Option *addFlag(const char *names, bool &to, std::string help) {
     return place(app_.add_flag(names, to, std::move(help)), "");
@@ -197,7 +198,7 @@ void CommandLine::addOptionsOfOutputs() {
                "types of elements, to run with [f32] or to bake a kernel for [" +
                    CLI::detail::join(cuda::usualTypes, " ") + "]: " + CLI::detail::join(types, " ")))
       ->delimiter(',')
-      ->check(CLI::IsMember(types));
+      ->check(oneOf(types));
   add("--schedules", options_.runSchedules, "N", "schedules to try [100; fewer over 1M]")
       ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()))
       ->check(notZero("at least one schedule is needed"));
@@ -232,7 +233,7 @@ void CommandLine::addAlgorithm() {
   forAlgorithm(repeated(add("-D", defines_, "NAME[=VALUE]", "macro, for Clang")))->check(notEmpty());
   forAlgorithm(repeated(add("--allow-include", options_.allowedFolders, "DIR",
                             "folder of files to include or embed, besides the source's own and -I's")))
-      ->check(CLI::ExistingDirectory);
+      ->check(folder());
   forAlgorithm(add("--trace-timeout", options_.traceTimeout, "SECONDS",
                    "processor seconds the algorithm may run; compiling it may take as many, at least 10 [10]"))
       ->check(seconds());
@@ -245,8 +246,7 @@ void CommandLine::addXml() {
   forXml_.push_back(
       add("--ranks-per-node", options_.ranksPerNode, "N", "ranks of one node; the XML does not say it [all]")
           ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()))
-          ->check(notZero("a node has at least one rank"))
-          ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{UINT32_MAX})));
+          ->check(notZero("a node has at least one rank")));
   forXml_.push_back(addFlag("--keep-blocks", options_.keepBlocks, "leave each step in its thread block"));
 }
 
@@ -416,6 +416,26 @@ Options CommandLine::parse(int argc, const char *const *argv) {
   return std::move(options_);
 }
 
+/// What is wrong, in our words where CLI11's say less.
+std::string CommandLine::textOf(const CLI::ParseError &error) const {
+  const std::string text = error.what();
+  if (dynamic_cast<const CLI::RequiredError *>(&error)) // of all, only the input is required
+    return "there is no input: name a file, or - for standard input";
+  if (dynamic_cast<const CLI::ExtrasError *>(&error)) {
+    const std::vector<std::string> extras = app_.remaining();
+    const auto unknown = std::ranges::find_if(extras, [](const std::string &arg) { return arg.starts_with('-'); });
+    return unknown != extras.end()
+               ? "there is no option '" + *unknown + "'"
+               : "'" + extras.front() + "' is one argument too many: the input is '" + options_.input + "'";
+  }
+  const CLI::Option *option = app_.get_option_no_throw(text.substr(0, text.find(':')));
+  if (!option || !dynamic_cast<const CLI::ArgumentMismatch *>(&error))
+    return text;
+  const bool isTwice = option->get_expected_max() == 1 && option->count() > 1;
+  return nameOf(*option) + (isTwice ? ": it is given more than once"
+                                    : ": its value is missing: " + nameOf(*option) + " " + option->get_option_text());
+}
+
 } // namespace
 
 ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
@@ -424,9 +444,12 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
     return {commandLine.parse(argc, argv), 0};
   } catch (const CLI::Success &e) { // help or the version
     commandLine.exit(e);
-    return {std::nullopt, 0};
+    if (std::cout.flush())
+      return {std::nullopt, 0};
+    std::cerr << "mscclc: error: cannot write standard output\n";
+    return {std::nullopt, 1};
   } catch (const CLI::ParseError &e) {
-    std::cerr << "mscclc: error: " << e.what() << "\n'mscclc --help' lists the options.\n";
+    std::cerr << "mscclc: error: " << commandLine.textOf(e) << "\n'mscclc --help' lists the options.\n";
     return {std::nullopt, 2};
   }
 }

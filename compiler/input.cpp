@@ -78,6 +78,11 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
     diags.report(diag::cannot_read, {}, {error});
     return std::nullopt;
   }
+  // What should have written it has failed, say, as in `python algo.py | mscclc -`.
+  if (input.kind == InputKind::Auto && text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    diags.report(diag::empty_input, {}, {standardInput ? "standard input" : "'" + options.input + "'"});
+    return std::nullopt;
+  }
   input.kind = kindSoFar(text);
   // A file is read again, under its own name: includes are looked for beside it. A pipe can be read but once.
   std::error_code ignored;

@@ -3,9 +3,11 @@
 #include "backend-json/write_plan.h"
 #include "compiler/allowable.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -73,9 +75,22 @@ CLI::Validator notZero(std::string zero) {
 CLI::Validator seconds() {
   return validator([](const std::string &text) -> std::string {
     double value = 0;
-    // What is no number at all is CLI11's to report.
-    const bool isOutside = text.empty() || (CLI::detail::lexical_cast(text, value) && !(value > 0 && value <= 86400));
-    return isOutside ? "seconds must lie in (0, 86400]" : "";
+    const bool isGood = !text.empty() && CLI::detail::lexical_cast(text, value) && value > 0 && value <= 86400;
+    return isGood ? "" : "'" + text + "' is no number of seconds above 0, and up to 86400";
+  });
+}
+
+CLI::Validator oneOf(std::vector<std::string> words) {
+  return validator([words = std::move(words)](const std::string &text) -> std::string {
+    const bool isThere = std::ranges::find(words, text) != words.end();
+    return isThere ? "" : "'" + text + "' is none of " + CLI::detail::join(words, ", ");
+  });
+}
+
+CLI::Validator folder() {
+  return validator([](const std::string &name) -> std::string {
+    std::error_code ignored;
+    return std::filesystem::is_directory(name, ignored) ? "" : "'" + name + "' is no folder";
   });
 }
 

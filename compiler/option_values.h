@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mscclc::driver {
 
@@ -21,6 +22,10 @@ CLI::Validator wholeNumber(std::uint64_t most = std::numeric_limits<std::uint64_
 CLI::Validator notZero(std::string zero);
 /// Seconds of processor time.
 CLI::Validator seconds();
+/// One of a few words.
+CLI::Validator oneOf(std::vector<std::string> words);
+/// A folder that is there.
+CLI::Validator folder();
 /// A text that is not empty.
 CLI::Validator notEmpty();
 /// A name that a plan can have.

@@ -35,7 +35,7 @@ constexpr std::uint64_t leastTraceBytes = std::uint64_t{1} << 20;
 
 /// Whether the input can be read at all; Clang's own words for this are poor.
 bool checkInput(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics) {
-  const ir::Where where(options.stdinText ? "<stdin>" : options.inputPath);
+  const ir::Where where(options.sourceName());
   if (options.stdinText) {
     if (options.stdinText->size() <= maxSourceBytes)
       return true;
@@ -288,7 +288,7 @@ std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &
   if (!received)
     return std::nullopt;
   if (received->algorithms.empty()) {
-    diagnostics.report(diag::no_algorithm, ir::Where(options.stdinText ? "<stdin>" : options.inputPath));
+    diagnostics.report(diag::no_algorithm, ir::Where(options.sourceName()));
     return std::nullopt;
   }
   return std::move(received->algorithms);

@@ -17,6 +17,9 @@
 namespace mscclc::frontend {
 
 struct FrontendOptions {
+  /// What diagnostics call the source.
+  std::string sourceName() const { return stdinText ? "<stdin>" : inputPath; }
+
   std::string inputPath;                                       ///< as the user wrote it; diagnostics show it so
   std::optional<std::string> stdinText;                        ///< the source itself, when it does not come from a file
   std::vector<std::string> clangArgs;                          ///< -I, -D and whatever else Clang takes

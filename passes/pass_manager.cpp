@@ -112,11 +112,11 @@ std::string PassManager::checkOptions() const {
   };
   std::vector<std::pair<std::string_view, std::string_view>> asked;
   for (const std::string &name : options_.printBefore.names)
-    asked.emplace_back("print-before", name);
+    asked.emplace_back("--print-before", name);
   for (const std::string &name : options_.printAfter.names)
-    asked.emplace_back("print-after", name);
+    asked.emplace_back("--print-after", name);
   if (!options_.stopAfter.empty())
-    asked.emplace_back("stop-after", options_.stopAfter);
+    asked.emplace_back("--stop-after", options_.stopAfter);
   for (const auto &[option, name] : asked) {
     if (runs(name))
       continue;

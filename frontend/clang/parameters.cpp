@@ -342,7 +342,7 @@ bool setParameters(Algorithm &algorithm, const FrontendOptions &options, SourceR
     if (it == parameters.end()) {
       std::string names;
       for (const ParameterInfo &p : parameters)
-        names += (names.empty() ? "there is " : ", ") + p.name;
+        names += (names.empty() ? "it has " : ", ") + p.name;
       reporter.report(diag::unknown_parameter, where,
                       {algorithm.info.name, name, names.empty() ? "it has none" : names});
       good = false;
@@ -410,7 +410,7 @@ const Algorithm *chooseAlgorithm(std::vector<Algorithm> &algorithms, const Front
                                  SourceReporter &reporter) {
   if (algorithms.empty()) {
     if (!reporter.hasErrors())
-      reporter.report(diag::no_algorithm, options.inputPath, {});
+      reporter.report(diag::no_algorithm, options.sourceName(), {});
     return nullptr;
   }
   Algorithm *chosen = nullptr;
@@ -424,7 +424,7 @@ const Algorithm *chooseAlgorithm(std::vector<Algorithm> &algorithms, const Front
     const auto it = llvm::find_if(algorithms, [&](const Algorithm &a) { return a.info.name == options.algorithm; });
     if (it == algorithms.end()) {
       if (!reporter.hasErrors()) // one that is wrong is not among them
-        reporter.report(diag::unknown_algorithm, options.inputPath, {options.algorithm, namesOf(algorithms)});
+        reporter.report(diag::unknown_algorithm, options.sourceName(), {options.algorithm, namesOf(algorithms)});
       return nullptr;
     }
     chosen = &*it;

@@ -198,9 +198,11 @@ Time FluidNetwork::nextEnd(Time now) {
 
 void FluidNetwork::takeEnded(Time now, std::vector<Ended> &ended) {
   progress(now);
+  // A thousandth of a picosecond is none, and so is what the clock cannot tell from now.
+  const Time none = std::max(1e-6, now * std::numeric_limits<Time>::epsilon());
   std::erase_if(active_, [&](Flow slot) {
     State &flow = flows_[slot];
-    if (flow.left > nothing && flow.left > flow.rate * 1e-6) // a thousandth of a picosecond is none
+    if (flow.left > nothing && flow.left > flow.rate * none)
       return false;
     Ended end{flow.tag, noResource};
     double longest = 0;

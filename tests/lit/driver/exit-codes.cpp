@@ -22,8 +22,8 @@ int wrong = "text";
 MSCCLC_ALGORITHM void h(std::no_such_type n = 1) {} // UNREAD: exit-codes.cpp:[[#@LINE]]:30: error:
 #endif
 // ALGORITHMS: error: there are several algorithms: choose one with --algorithm (f, g)
-// NO-ALGORITHM: error: there is no algorithm 'foo': there is f, g
-// NO-PARAMETER: error: 'f' has no parameter 'N': there is n
+// NO-ALGORITHM: error: there is no algorithm 'foo': this source has f, g
+// NO-PARAMETER: error: 'f' has no parameter 'N': it has n
 // VALUE: error: 'abc' is no value for parameter 'n' of type 'int'
 // TWO: code=2
 // ONE: error:

@@ -24,7 +24,7 @@ enum Plain : unsigned char { One = 1, Two };
 // BOOL: parameters.cpp:[[#@LINE+6]]:78: error: 'yes' is no value for parameter 'b' of type 'bool': it takes true or false
 // NUMBER: parameters.cpp:[[#@LINE+5]]:95: error: 'nan' is no value for parameter 'd' of type 'double': it takes a number
 // ENUM: parameters.cpp:[[#@LINE+5]]:30: error: 'slow' is no value for parameter 'mode' of type 'Mode': it takes one of Fast, Slow
-// UNKNOWN: parameters.cpp:[[#@LINE+3]]:23: error: 'f' has no parameter 'I': there is i, u, c, b, d, mode, plain, more, last, name
+// UNKNOWN: parameters.cpp:[[#@LINE+3]]:23: error: 'f' has no parameter 'I': it has i, u, c, b, d, mode, plain, more, last, name
 // NAME: error: --name: a name is UTF-8, and not empty
 // NAME: code=2
 MSCCLC_ALGORITHM void f(int i = 2, unsigned u = 3, unsigned char c = 5, bool b = true, double d = 1.5,

@@ -59,7 +59,7 @@ TEST_CASE("values that do not fit name the parameter and what it takes") {
   CHECK(outcome({{"ratio", "1x"}}) ==
         "8:35: '1x' is no value for parameter 'ratio' of type 'double': it takes a number\n");
   CHECK(outcome({{"size", "1"}, {"ranks", ""}}) ==
-        "7:23: 'send' has no parameter 'size': there is ranks, block, loud, mode, ratio, name, big\n"
+        "7:23: 'send' has no parameter 'size': it has ranks, block, loud, mode, ratio, name, big\n"
         "7:32: '' is no value for parameter 'ranks' of type 'int': it takes an integer\n");
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("one of several algorithms must be named") {
   CHECK(errorsOf(sourceOptions(two)) == "3:23: there are several algorithms: choose one with --algorithm (a, b)\n");
   FrontendOptions options = sourceOptions(two);
   options.algorithm = "c";
-  CHECK(errorsOf(options) == "there is no algorithm 'c': there is a, b\n");
+  CHECK(errorsOf(options) == "there is no algorithm 'c': this source has a, b\n");
   CHECK(errorsOf(sourceOptions("int x();\n")) == "no algorithm here: mark a function with MSCCLC_ALGORITHM\n");
   CHECK(errorsOf(sourceOptions("#include <mscclc/dsl.hpp>\nMSCCLC_ALGORITHM void a() {}\n"
                                "namespace n { MSCCLC_ALGORITHM void a() {} }\n")) ==

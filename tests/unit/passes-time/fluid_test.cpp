@@ -41,6 +41,18 @@ TEST_CASE("rates change when flows come and go") {
   CHECK(network.nextEnd(15) == 20); // 500 left at 100
 }
 
+TEST_CASE("what the clock cannot tell from now has ended") {
+  FluidNetwork network;
+  const auto link = network.addResource(400);
+  const FluidNetwork::Use use[] = {{link, 1}};
+  const Time late = 2.5e12; // steps of the clock are half a picosecond here, in which 0.2 bytes pass
+  network.start(late, 0.01, infinity, use, 1);
+  const Time end = network.nextEnd(late);
+  std::vector<FluidNetwork::Ended> ended;
+  network.takeEnded(end, ended);
+  CHECK(ended.size() == 1);
+}
+
 TEST_CASE("no random network is overfull, and no flow could have more") {
   for (unsigned seed = 1; seed <= 50; ++seed) {
     INFO("seed " << seed);
