@@ -3,7 +3,6 @@
 // When: large messages. Each link carries the message once, and all links are busy once the first chunk has passed.
 //   mscclc broadcast_chain.cpp -P ranks=8 -P threadBlocks=4 -o plan.json
 #include <mscclc/dsl.hpp>
-#include <optional>
 using namespace mscclc;
 
 /// Each of `threadBlocks` blocks passes its part of the message on in `steps` chunks.
@@ -15,29 +14,29 @@ MSCCLC_ALGORITHM void broadcast_chain(int ranks = 4, int root = 0, int threadBlo
     auto mine = Rank(rank).output(), theirs = Rank(next).output();
 
     for (int block = 0; block < threadBlocks; ++block) {
-      std::optional<MemoryChannel> fromPrevious, toNext;
+      List<MemoryChannel> fromPrevious, toNext; // none at the ends of the chain
       if (position > 0)
-        fromPrevious.emplace(previous, rank);
+        fromPrevious.push_back(MemoryChannel(previous, rank));
       if (position + 1 < ranks)
-        toNext.emplace(next, rank);
+        toNext.push_back(MemoryChannel(next, rank));
 
       // The next GPU has started this launch: its output may be written.
-      if (fromPrevious)
-        fromPrevious->signal(tb(block), {.sync = Sync::None, .relaxed = true});
-      if (toNext)
-        toNext->wait(tb(block), {.sync = Sync::After, .relaxed = true});
+      if (!fromPrevious.empty())
+        fromPrevious[0].signal(tb(block), {.sync = Sync::None, .relaxed = true});
+      if (!toNext.empty())
+        toNext[0].wait(tb(block), {.sync = Sync::After, .relaxed = true});
 
       // The last GPU passes nothing on: it need only know when all is there.
       const bool nextIsLast = position + 2 == ranks;
       for (int step = 0; step < steps; ++step) {
         const int chunk = block * steps + step;
         const bool isLastStep = step + 1 == steps;
-        if (fromPrevious && (toNext || isLastStep))
-          fromPrevious->wait(tb(block), {.sync = Sync::After});
-        if (toNext) {
-          toNext->put(theirs[chunk], mine[chunk], tb(block));
+        if (!fromPrevious.empty() && (!toNext.empty() || isLastStep))
+          fromPrevious[0].wait(tb(block), {.sync = Sync::After});
+        if (!toNext.empty()) {
+          toNext[0].put(theirs[chunk], mine[chunk], tb(block));
           if (!nextIsLast || isLastStep)
-            toNext->signal(tb(block), {.sync = Sync::Before});
+            toNext[0].signal(tb(block), {.sync = Sync::Before});
         }
       }
     }

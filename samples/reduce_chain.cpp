@@ -4,7 +4,6 @@
 // which only the root's user looks at.
 //   mscclc reduce_chain.cpp -P ranks=8 -P threadBlocks=4 -o plan.json
 #include <mscclc/dsl.hpp>
-#include <optional>
 using namespace mscclc;
 
 /// Each of `threadBlocks` blocks reduces its part of the message in `steps` chunks.
@@ -16,29 +15,30 @@ MSCCLC_ALGORITHM void reduce_chain(int ranks = 4, int root = 0, int threadBlocks
     const Rank here(rank);
 
     for (int block = 0; block < threadBlocks; ++block) {
-      std::optional<MemoryChannel> fromPrevious, toNext;
+      List<MemoryChannel> fromPrevious, toNext; // none at the ends of the chain
       if (position + 1 < ranks)
-        fromPrevious.emplace(previous, rank);
+        fromPrevious.push_back(MemoryChannel(previous, rank));
       if (position > 0)
-        toNext.emplace(next, rank);
+        toNext.push_back(MemoryChannel(next, rank));
 
       // The next GPU has started this launch: its output may be written.
-      if (fromPrevious)
-        fromPrevious->signal(tb(block), {.sync = Sync::None, .relaxed = true});
-      if (toNext)
-        toNext->wait(tb(block), {.sync = Sync::After, .relaxed = true});
+      if (!fromPrevious.empty())
+        fromPrevious[0].signal(tb(block), {.sync = Sync::None, .relaxed = true});
+      if (!toNext.empty())
+        toNext[0].wait(tb(block), {.sync = Sync::After, .relaxed = true});
 
       for (int step = 0; step < steps; ++step) {
         const int chunk = block * steps + step;
         if (ranks == 1)
           here.copy(here.output()[chunk], here.input()[chunk], tb(block));
-        if (fromPrevious) {
-          fromPrevious->wait(tb(block), {.sync = Sync::After});
+        if (!fromPrevious.empty()) {
+          fromPrevious[0].wait(tb(block), {.sync = Sync::After});
           here.reduce(here.output()[chunk], {here.input()[chunk]}, tb(block));
         }
-        if (toNext) {
-          toNext->put(Rank(next).output()[chunk], (fromPrevious ? here.output() : here.input())[chunk], tb(block));
-          toNext->signal(tb(block), {.sync = Sync::Before});
+        if (!toNext.empty()) {
+          const Chunk sum = fromPrevious.empty() ? here.input()[chunk] : here.output()[chunk];
+          toNext[0].put(Rank(next).output()[chunk], sum, tb(block));
+          toNext[0].signal(tb(block), {.sync = Sync::Before});
         }
       }
     }
