@@ -124,7 +124,7 @@ void Team::abort() {
     mscclc_communicator_detach_nccl(communicator_);
 }
 
-/// Kernels that give up end soon, but not behind a call of NCCL's that waits for the abort of the real communicator.
+/// Kernels that give up end soon, but not after a call of NCCL's that waits for the abort of the real communicator.
 void Team::awaitAborted() {
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock) // who holds it may wait for NCCL too
@@ -301,7 +301,7 @@ bool Team::capturing() const {
   return false;
 }
 
-/// Behind the last call of the member, on whatever stream that was. Handles of streams do not tell: they are used
+/// After the last call of the member, on whatever stream that was. Handles of streams do not tell: they are used
 /// again, and cudaStreamPerThread is another one in each thread.
 std::string Team::order(Member &member, cudaStream_t stream) {
   const unsigned long long capture = captureOf(stream);

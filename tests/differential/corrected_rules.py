@@ -14,8 +14,8 @@ import thread_order
 RULES = {
     "accumulates": "reduces fuse only where the destination is their first source, and no other source meets it",
     "one source buffer": "puts through memory channels fuse only where their sources lie in one kind of buffer",
-    "loop ends": "a pipeline syncs before if it begins so and after if it ends so; its body is fused behind a nop too",
-    "own accesses": "behind a conflict all accesses of the operation count",
+    "loop ends": "a pipeline syncs before if it begins so and after if it ends so; its body is fused after a nop too",
+    "own accesses": "after a conflict all accesses of the operation count",
     "switch accesses": "switch operations read and write memory",
     "switch in place": "a switch reduce and broadcast fuse only in place, and each index is written as it is",
     "packet reduce": "of a packet reduce the first source is plain and the others are packets; packets are checked",

@@ -111,7 +111,7 @@ class Comparison:
         found = list(self.compare.differences(self.canonical(ours), wanted))
         # Replication moves packets and plain chunks of scratch apart, or together: then other accesses conflict.
         replicated_packets = made.packets and made.instances > 1
-        # A sync that was inferred behind fusion orders what one thread did before.
+        # A sync that was inferred after fusion orders what one thread did before.
         moved_on = replicated_packets or kept_apart
         if not found and made.options.get("fuse", True) and made.options.get("autoSync", True) and not moved_on:
             self.count["done again"] += 1

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks that what the pages name is there: links, and paths in backquotes that begin with a folder of the repository.
+And that each folder of the product with more than ten sources has a page, README.md.
 
 usage: check_pages.py [ROOT]
 
 A path may be written from the root or from the page's folder. Names in capitals (ROOM, NAME) and `*` stand for any.
-Prints each that is not there, as FILE:LINE; exit 1 if there is one.
+Prints each that is not there, as FILE:LINE or the folder; exit 1 if there is one.
 """
 import os
 import pathlib
@@ -12,6 +13,9 @@ import re
 import sys
 
 LINK = re.compile(r"\]\(([^)#\s]+)")
+SOURCE = re.compile(r"\.(cpp|hpp|h|cuh|cu|def|py|js)$")
+MOST_SOURCES = 10
+NOT_PRODUCT = {"samples", "tests"}
 QUOTED = re.compile(r"`([\w.-]+(?:/[\w.*-]*)+)`")
 
 
@@ -32,6 +36,11 @@ def main():
     tops = {p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith("build")}
     pages = bad = 0
     for folder, names in folders_of(root):
+        sources = sum(1 for name in names if SOURCE.search(name))
+        is_product = not NOT_PRODUCT & set(folder.relative_to(root).parts)
+        if is_product and sources > MOST_SOURCES and "README.md" not in names:
+            print(f"{folder.relative_to(root)}: {sources} sources, and no README.md")
+            bad += 1
         for name in sorted(n for n in names if n.endswith(".md")):
             page = folder / name
             pages += 1

@@ -37,6 +37,25 @@ class CheckPages(unittest.TestCase):
         self.refuses("`room/gone.h`", "room/gone.h", page="room/README.md")
         self.refuses("`room/*.cpp`", "room/*.cpp")
 
+    def test_rooms(self):
+        for room, sources, others, findings in [
+            ("room", 11, [], ["room: 11 sources, and no README.md"]),
+            ("room/inner", 11, [], ["room/inner: 11 sources, and no README.md"]),
+            ("room", 11, ["README.md"], []),
+            ("room", 10, ["notes.txt"], []),
+            ("samples", 11, [], []),
+            ("tests/unit", 11, [], []),
+        ]:
+            with self.subTest(room=room, sources=sources), tempfile.TemporaryDirectory() as folder:
+                root = pathlib.Path(folder)
+                (root / room).mkdir(parents=True)
+                for name in [f"part{i}.cpp" for i in range(sources)] + others:
+                    (root / room / name).write_text("")
+                (root / "README.md").write_text("# A page\n")
+                run = subprocess.run([sys.executable, CHECK, folder], capture_output=True, text=True, check=False)
+                self.assertEqual(run.stdout.splitlines()[:-1], findings)
+                self.assertEqual(run.returncode, 1 if findings else 0)
+
     def test_a_tree_without_pages_fails(self):
         with tempfile.TemporaryDirectory() as folder:
             run = subprocess.run([sys.executable, CHECK, folder], capture_output=True, text=True, check=False)

@@ -301,7 +301,7 @@ enum MscclcKernelFlags {
 /* What MscclcNetworkBody::settle starts; of all ranks one step after the other. */
 enum MscclcSettleStep {
   MSCCLC_SETTLE_CLEAR = 0, /* sets the rank's signals to 0; nothing is on its way to it, but for settling signals */
-  MSCCLC_SETTLE_SEND = 1,  /* sends settling signals, behind all else, on each channel */
+  MSCCLC_SETTLE_SEND = 1,  /* sends settling signals, after all else, on each channel */
   MSCCLC_SETTLE_AWAIT = 2  /* waits for those of the peers, and until all that the rank has sent has left it */
 };
 

@@ -34,7 +34,7 @@ public:
   uint64_t settlings() const { return settlings_; }
   /// Before a settling: forgets the stalls of the last one, and that it was given up.
   void beginSettling();
-  /// Sends settling signals behind all that the launches so far have sent over the network, so that there are `round`
+  /// Sends settling signals after all that the launches so far have sent over the network, so that there are `round`
   /// of them on each channel.
   Status sendSettling(uint64_t round);
   /// Waits until those of all ranks have arrived, and with them what was sent before, but not beyond `deadline`, nor

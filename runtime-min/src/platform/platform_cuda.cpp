@@ -212,8 +212,8 @@ public:
   Status createStream(int32_t device, bool urgent, Stream &stream) override {
     const OutsideCapture outside;
     MSCCLC_TRY(use(device));
-    // An urgent stream has a hardware queue apart from the kernels': a copy that a kernel waits for is not stuck
-    // behind the next kernel.
+    // An urgent stream has a hardware queue apart from the kernels': a copy that a kernel waits for does not
+    // wait until the next kernel is over.
     int least = 0, greatest = 0;
     MSCCLC_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     cudaStream_t made = nullptr;
