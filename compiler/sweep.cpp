@@ -36,15 +36,6 @@ struct Axis {
   ParameterValues values;
 };
 
-/// Each parameter once: the last setting counts.
-std::vector<Setting> lastSettings(const std::vector<Setting> &all) {
-  std::vector<Setting> last;
-  for (auto it = all.rbegin(); it != all.rend(); ++it)
-    if (std::ranges::find(last, it->first, &Setting::first) == last.end())
-      last.insert(last.begin(), *it);
-  return last;
-}
-
 /// Why several values cannot be had; true if they can.
 bool mayVary(const Options &options, const Setting &setting, ir::DiagnosticEngine &diags) {
   const std::string shown = "-P " + setting.first + "=" + setting.second;
@@ -116,7 +107,6 @@ std::optional<Sweep> Sweep::plan(const Options &options, const frontend::Algorit
                                  ir::DiagnosticEngine &diags) {
   Sweep sweep;
   Options base = options;
-  base.parameters = lastSettings(options.parameters);
   std::vector<Axis> axes;
   std::uint64_t count = 1;
   for (std::size_t i = 0; i < base.parameters.size(); ++i) {
