@@ -46,10 +46,10 @@ template <typename Rows> std::string table(const Rows &rows) {
   return text;
 }
 
-std::string pipelines() {
+std::string pipelines(Stage from) {
   std::string text;
   for (int level = 0; level <= maxOptLevel; ++level)
-    text.append("  -O").append(std::to_string(level)).append(" runs ").append(pipeline(level, Stage::Tidy)) += '\n';
+    text.append("  -O").append(std::to_string(level)).append(" runs ").append(pipeline(level, from)) += '\n';
   return text;
 }
 
@@ -57,7 +57,8 @@ std::string pipelines() {
 
 std::string helpFooter() {
   return "PASSES, for --passes, --print-before, --print-after (lists: a,b) and --stop-after\n" +
-         table(passes::allPasses()) + pipelines() + "\nTARGETS\n  " + passes::targetNames() +
+         table(passes::allPasses()) + pipelines(Stage::Tidy) + "  of programs that say only what moves:\n" +
+         pipelines(Stage::Place) + "\nTARGETS\n  " + passes::targetNames() +
          "\n\nFINDINGS TO ALLOW, for --allow (lists: a,b): warnings then, errors else\n" + table(allAllowable()) +
          "\n" + std::string(usage);
 }

@@ -11,13 +11,12 @@ MSCCLC_ALGORITHM void reducescatter_allpairs(int ranks = 8, int threadBlocks = 1
 
   for (int rank = 0; rank < ranks; ++rank)
     for (int block = 0; block < threadBlocks; ++block) {
+      // The peers' inputs are there once they have started this launch, which each of them tells.
       List<MemoryChannel> channels;
-      for (int step = 1; step < ranks; ++step)
+      for (int step = 1; step < ranks; ++step) {
         channels.push_back(MemoryChannel((rank + step) % ranks, rank));
-
-      // The peers' inputs are there: they have started this launch.
-      for (MemoryChannel &channel : channels)
-        channel.signal(tb(block), {.relaxed = true});
+        channels[step - 1].signal(tb(block), {.relaxed = true});
+      }
       for (MemoryChannel &channel : channels)
         channel.wait(tb(block), {.sync = Sync::After, .relaxed = true});
 
