@@ -19,6 +19,7 @@
 #include <cstring>
 #include <exception>
 #include <map>
+#include <new>
 #include <tuple>
 
 #include <fcntl.h>
@@ -29,7 +30,7 @@ namespace mscclc::frontend {
 
 namespace {
 
-constexpr int internalErrorStatus = 70;
+constexpr int internalErrorStatus = 70, outOfMemoryStatus = 71;
 constexpr std::uint64_t reportBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t leastTraceBytes = std::uint64_t{1} << 20;
 
@@ -194,6 +195,8 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
   child.emplace([&] {
     try {
       return runChild(task);
+    } catch (const std::bad_alloc &) {
+      return outOfMemoryStatus;
     } catch (const std::exception &e) {
       std::memcpy(shared.header().failure.args[0], e.what(),
                   std::min(std::strlen(e.what()), sizeof shared.header().failure.args[0] - 1));
@@ -212,6 +215,8 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
   const bool isOrderly = end.kind == ChildEnd::Exited && end.code == 0 && isDone == isRunning;
   if (!isRunning && !isComplete && end.kind == ChildEnd::Exited && end.code == internalErrorStatus)
     throw ir::InternalError(textOf(header.failure.args[0]));
+  if (!isRunning && !isComplete && end.kind == ChildEnd::Exited && end.code == outOfMemoryStatus)
+    throw std::bad_alloc();
 
   ReceivedReport received = receive(shared.report.bytes());
   const std::uint64_t errors = diagnostics.numErrors();
