@@ -117,8 +117,12 @@ public:
       if (goal_.messageBytes <= mostPacketBytes || asked)
         protocols.insert(llFirst || asked ? protocols.begin() : protocols.end(), ir::Protocol::LL);
     }
-    for (const ir::Protocol protocol : protocols)
-      search({.protocol = protocol, .instances = firstInstances()});
+    // The switch is at its best with few blocks and memory with many, so what one block prefers does not decide.
+    for (const bool withSwitch : {true, false})
+      for (const ir::Protocol protocol : protocols)
+        if (const Open open{.protocol = protocol, .instances = firstInstances()};
+            withSwitch || (mostTried_ > fewTried && mayUseSwitch(open)))
+          search(open, withSwitch);
   }
 
   /// What was taken, and the program as far as it is known; nothing where none was taken.
@@ -178,7 +182,8 @@ private:
     return instances;
   }
 
-  void search(Open open) {
+  /// Tries one choice after the other, beginning with `open`; candidates that were tried before take no time.
+  void search(Open open, bool withSwitch) {
     if (mostTried_ <= fewTried)
       return searchFew(open);
     for (Open other = open; const bool pull : {false, true}) {
@@ -188,7 +193,7 @@ private:
                                [](const ir::Move &s) { return s.kind == ir::MoveKind::Reduce; }))
         break;
     }
-    if (Open other = open; mayUseSwitch(open)) {
+    if (Open other = open; withSwitch && mayUseSwitch(open)) {
       other.throughSwitch = true;
       improve(open, other);
     }
