@@ -221,15 +221,19 @@ private:
         std::ranges::any_of(program_.movement.statements, [](const ir::Move &s) { return s.block.has_value(); });
     if (open.protocol != ir::Protocol::Simple || pinned || asksForPackets()) // which take a slot once a launch
       return;
+    const auto tryPipeline = [&](std::uint64_t iterations, std::uint32_t blocks) {
+      Open other = open;
+      other.step = chunk / iterations / leastStep * leastStep;
+      other.blocks = blocks;
+      if (other.step != 0)
+        improve(open, other);
+    };
     // Each stage has as many blocks as were best for all, or one.
     for (const std::uint32_t blocks : std::set{open.blocks, 1u})
       for (const std::uint64_t iterations : {4, 16})
-        if (chunk / iterations >= leastStep) {
-          Open other = open;
-          other.step = chunk / iterations / leastStep * leastStep;
-          other.blocks = blocks;
-          improve(open, other);
-        }
+        tryPipeline(iterations, blocks);
+    if (open.step != 0)
+      tryPipeline(8, open.blocks);
   }
 
   bool asksForPackets() const {
