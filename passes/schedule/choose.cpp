@@ -111,10 +111,10 @@ public:
       protocols = {ir::Protocol::Simple};
       // Packets are twice as long: where data takes longer than its latency, they only lose. Of a large program only
       // the likelier protocol is tried: not packets where a reduction can read all its operands at once.
-      const bool llFirst = goal_.messageBytes <= mostPacketBytes / 16 && !(mostTried_ < 8 && readsMany());
+      const bool llFirst = goal_.messageBytes <= likelyPacketBytes && !(mostTried_ < 8 && readsMany());
       // A statement may ask for packets, which an executor takes under no other protocol.
       const bool asked = asksForPackets();
-      if (goal_.messageBytes <= mostPacketBytes || asked)
+      if (goal_.messageBytes <= (time::namedNodes(program_) > 1 ? mostPacketBytesOverNodes : mostPacketBytes) || asked)
         protocols.insert(llFirst || asked ? protocols.begin() : protocols.end(), ir::Protocol::LL);
     }
     // The switch is at its best with few blocks and memory with many, so what one block prefers does not decide.
@@ -156,7 +156,9 @@ private:
   static constexpr std::size_t mostStatements = 8192;
   static constexpr std::size_t fewTried = 5;
   static constexpr std::uint64_t leastStep = std::uint64_t{16} << 10; ///< bytes of a pipeline's unit
-  static constexpr std::uint64_t mostPacketBytes = std::uint64_t{4} << 20;
+  static constexpr std::uint64_t likelyPacketBytes = std::uint64_t{256} << 10;
+  static constexpr std::uint64_t mostPacketBytes = std::uint64_t{8} << 20;
+  static constexpr std::uint64_t mostPacketBytesOverNodes = std::uint64_t{32} << 20; ///< plain data waits for proxies
 
   /// As many statements as take as long: one of many operands is like many of one.
   static std::size_t sizeOf(const ir::Movement &movement) {
