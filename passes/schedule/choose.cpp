@@ -117,12 +117,13 @@ public:
       if (goal_.messageBytes <= (time::namedNodes(program_) > 1 ? mostPacketBytesOverNodes : mostPacketBytes) || asked)
         protocols.insert(llFirst || asked ? protocols.begin() : protocols.end(), ir::Protocol::LL);
     }
-    // The switch is at its best with few blocks and memory with many, so what one block prefers does not decide.
-    for (const bool withSwitch : {true, false})
-      for (const ir::Protocol protocol : protocols)
-        if (const Open open{.protocol = protocol, .instances = firstInstances()};
-            withSwitch || (mostTried_ > fewTried && mayUseSwitch(open)))
-          search(open, withSwitch);
+    // What few blocks prefer is not what many do, so with the switch and without it all else is searched anew.
+    for (const ir::Protocol protocol : protocols)
+      for (const bool throughSwitch : {true, false}) {
+        const Open open{.protocol = protocol, .instances = firstInstances(), .throughSwitch = throughSwitch};
+        if (!throughSwitch || (mostTried_ > fewTried && mayUseSwitch(open)))
+          search(open);
+      }
   }
 
   /// What was taken, and the program as far as it is known; nothing where none was taken.
@@ -184,8 +185,8 @@ private:
     return instances;
   }
 
-  /// Tries one choice after the other, beginning with `open`; candidates that were tried before take no time.
-  void search(Open open, bool withSwitch) {
+  /// Tries one choice after the other, beginning with `open`.
+  void search(Open open) {
     if (mostTried_ <= fewTried)
       return searchFew(open);
     for (Open other = open; const bool pull : {false, true}) {
@@ -194,10 +195,6 @@ private:
       if (std::ranges::none_of(program_.movement.statements,
                                [](const ir::Move &s) { return s.kind == ir::MoveKind::Reduce; }))
         break;
-    }
-    if (Open other = open; withSwitch && mayUseSwitch(open)) {
-      other.throughSwitch = true;
-      improve(open, other);
     }
     const auto peers = static_cast<std::uint32_t>(program_.ranks.size()) - 1;
     for (const std::uint32_t blocks : {2u, 4u, peers})
