@@ -111,14 +111,19 @@ public:
       protocols = {ir::Protocol::Simple};
       // Packets are twice as long: where data takes longer than its latency, they only lose. Of a large program only
       // the likelier protocol is tried: not packets where a reduction can read all its operands at once.
-      const bool llFirst = goal_.messageBytes <= mostPacketBytes / 16 && !(mostTried_ < 8 && readsMany());
+      const bool llFirst = goal_.messageBytes <= likelyPacketBytes && !(mostTried_ < 8 && readsMany());
       // A statement may ask for packets, which an executor takes under no other protocol.
       const bool asked = asksForPackets();
-      if (goal_.messageBytes <= mostPacketBytes || asked)
+      if (goal_.messageBytes <= (time::namedNodes(program_) > 1 ? mostPacketBytesOverNodes : mostPacketBytes) || asked)
         protocols.insert(llFirst || asked ? protocols.begin() : protocols.end(), ir::Protocol::LL);
     }
+    // What few blocks prefer is not what many do, so with the switch and without it all else is searched anew.
     for (const ir::Protocol protocol : protocols)
-      search({.protocol = protocol, .instances = firstInstances()});
+      for (const bool throughSwitch : {true, false}) {
+        const Open open{.protocol = protocol, .instances = firstInstances(), .throughSwitch = throughSwitch};
+        if (!throughSwitch || (mostTried_ > fewTried && mayUseSwitch(open)))
+          search(open);
+      }
   }
 
   /// What was taken, and the program as far as it is known; nothing where none was taken.
@@ -152,7 +157,9 @@ private:
   static constexpr std::size_t mostStatements = 8192;
   static constexpr std::size_t fewTried = 5;
   static constexpr std::uint64_t leastStep = std::uint64_t{16} << 10; ///< bytes of a pipeline's unit
-  static constexpr std::uint64_t mostPacketBytes = std::uint64_t{4} << 20;
+  static constexpr std::uint64_t likelyPacketBytes = std::uint64_t{256} << 10;
+  static constexpr std::uint64_t mostPacketBytes = std::uint64_t{8} << 20;
+  static constexpr std::uint64_t mostPacketBytesOverNodes = std::uint64_t{32} << 20; ///< plain data waits for proxies
 
   /// As many statements as take as long: one of many operands is like many of one.
   static std::size_t sizeOf(const ir::Movement &movement) {
@@ -178,6 +185,7 @@ private:
     return instances;
   }
 
+  /// Tries one choice after the other, beginning with `open`.
   void search(Open open) {
     if (mostTried_ <= fewTried)
       return searchFew(open);
@@ -187,10 +195,6 @@ private:
       if (std::ranges::none_of(program_.movement.statements,
                                [](const ir::Move &s) { return s.kind == ir::MoveKind::Reduce; }))
         break;
-    }
-    if (Open other = open; mayUseSwitch(open)) {
-      other.throughSwitch = true;
-      improve(open, other);
     }
     const auto peers = static_cast<std::uint32_t>(program_.ranks.size()) - 1;
     for (const std::uint32_t blocks : {2u, 4u, peers})
@@ -216,15 +220,19 @@ private:
         std::ranges::any_of(program_.movement.statements, [](const ir::Move &s) { return s.block.has_value(); });
     if (open.protocol != ir::Protocol::Simple || pinned || asksForPackets()) // which take a slot once a launch
       return;
+    const auto tryPipeline = [&](std::uint64_t iterations, std::uint32_t blocks) {
+      Open other = open;
+      other.step = chunk / iterations / leastStep * leastStep;
+      other.blocks = blocks;
+      if (other.step != 0)
+        improve(open, other);
+    };
     // Each stage has as many blocks as were best for all, or one.
     for (const std::uint32_t blocks : std::set{open.blocks, 1u})
       for (const std::uint64_t iterations : {4, 16})
-        if (chunk / iterations >= leastStep) {
-          Open other = open;
-          other.step = chunk / iterations / leastStep * leastStep;
-          other.blocks = blocks;
-          improve(open, other);
-        }
+        tryPipeline(iterations, blocks);
+    if (open.step != 0)
+      tryPipeline(8, open.blocks);
   }
 
   bool asksForPackets() const {

@@ -163,9 +163,24 @@ private:
     ir::DiagBuilder finding = findings_.report(info, cell.writer, args);
     if (cell.maker != ir::none && cell.maker != cell.writer)
       finding.note(diag::meaning_made_here, findings_.where(cell.maker));
+    if (&info == &diag::meaning_other_input)
+      noteOverwritten(finding, cell.writer);
     if (otherOp)
       finding.note(diag::meaning_other_op, findings_.where(firstMaker_),
                    {describe(firstOutput_), ir::toString(*firstOp_)});
+  }
+
+  /// Says where the one input that belongs there was overwritten, if the copy came after that and read its place.
+  void noteOverwritten(ir::DiagBuilder &finding, std::uint32_t copy) const {
+    const ir::RankChunk input{inputs_[0].rank, ir::BufferKind::Input, inputs_[0].chunk, 1};
+    const std::size_t place = memory_.firstOf(input);
+    const std::uint32_t writer = memory_[place].writer;
+    const bool isRead =
+        std::ranges::any_of(program_.movement.srcs(program_.movement.statements[copy]), [&](const ir::RankChunk &src) {
+          return place >= memory_.firstOf(src) && place - memory_.firstOf(src) < src.size;
+        });
+    if (isRead && writer < copy)
+      finding.note(diag::meaning_overwritten, findings_.where(writer), {ir::describe(input)});
   }
 
   const ir::Program &program_;

@@ -202,7 +202,7 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
   Uses uses(slots_);
   for (const Operand &operand : operands) {
     const bool packet = operand.piece.isPacket(), reads = operand.reads();
-    const double line = operand.bytes * (operand.inSwitch() ? p.link / p.multimem
+    const double line = operand.bytes * (operand.inSwitch() ? p.link / p.multimem * (packet ? 2 : 1)
                                          : packet           ? p.link / p.packet
                                                             : p.link / (reads ? p.load : p.store));
     // The switch reduces what all send into one, and sends what one writes to all.

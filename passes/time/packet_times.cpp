@@ -15,11 +15,28 @@ bool PacketTimes::writes(const ir::Op &op) {
   return ir::isPacketOp(op.kind) && op.kind != ir::OpKind::UnpackPacket && op.kind != ir::OpKind::ReducePacket;
 }
 
+namespace {
+/// True if `written` are the packets that the operation reads: a multicast at its own rank's place leaves them as they
+/// were, and nobody has to wait for that.
+bool isSource(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,
+              const ir::MemoryPiece &written) {
+  if (written.reach != ir::Reach::SwitchChannel || written.rank != rank)
+    return false;
+  const auto sources = block.srcs(op);
+  return std::ranges::any_of(sources, [&](const ir::Chunk &source) {
+    return ir::isLocal(source.space) && ir::bufferOf(program.ranks[rank], source) == written.buffer &&
+           source.index == written.index && source.size == written.size;
+  });
+}
+} // namespace
+
 template <class Visit>
 void PacketTimes::forCells(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, bool reads,
                            Visit &&visit) {
   ir::forEachMemory(program_, rank, block, op, [&](const ir::MemoryPiece &piece) {
     if (!piece.isPacket() || (piece.access == ir::Access::Read) != reads)
+      return;
+    if (!reads && isSource(program_, rank, block, op, piece))
       return;
     std::vector<Cell> &cells = cells_[folding_.ranks ? 0 : piece.rank][static_cast<std::size_t>(piece.buffer)];
     if (cells.size() < piece.index + piece.size)

@@ -10,11 +10,10 @@ MSCCLC_ALGORITHM void allreduce_packets_oneshot(int ranks = 8) {
   CollectiveProgram program("allreduce_packets_oneshot", AllReduce(ranks, 1, /*inplace=*/false),
                             {.instances = automatic, .protocol = Protocol::LL, .schedule = Schedule::Auto});
   for (int rank = 0; rank < ranks; ++rank) {
-    Chunk sum = Rank(rank).output().slice(0, ranks);
-    copy(sum, Rank(rank).input().slice(0, ranks));
+    Chunk sum = Rank(rank).output().slice(0, ranks), mine = Rank(rank).input().slice(0, ranks);
     List<Chunk> others;
     for (int step = 1; step < ranks; ++step)
       others.push_back(Rank((rank + step) % ranks).input().slice(0, ranks));
-    reduce(sum, others);
+    reduce(sum, mine, others);
   }
 }

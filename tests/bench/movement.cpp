@@ -53,3 +53,32 @@ MSCCLC_ALGORITHM void allreduce_once(int nodes = 2, int gpus = 4) {
     }
   }
 }
+
+/// Every chunk goes to all ranks; through what, the compiler chooses, the switch among the ways.
+MSCCLC_ALGORITHM void allgather_anyway(int ranks = 8) {
+  CollectiveProgram program(
+      "allgather_anyway", AllGather(ranks, 1, /*inplace=*/true),
+      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .reassociate = true});
+  for (int src = 0; src < ranks; ++src) {
+    List<Chunk> places;
+    for (int dst = 0; dst < ranks; ++dst)
+      places.push_back(Rank(dst).output()[src]);
+    copy(places, Rank(src).output()[src]);
+  }
+}
+
+/// Every share is summed over all ranks, and the sum goes to all; the compiler chooses through what.
+MSCCLC_ALGORITHM void allreduce_anyway(int ranks = 8) {
+  CollectiveProgram program(
+      "allreduce_anyway", AllReduce(ranks, 1, /*inplace=*/true),
+      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .reassociate = true});
+  for (int rank = 0; rank < ranks; ++rank) {
+    Chunk sum = Rank(rank).input()[rank];
+    List<Chunk> places;
+    for (int step = 1; step < ranks; ++step)
+      places.push_back(Rank((rank + step) % ranks).input()[rank]);
+    reduce(sum, places);
+    places.push_back(sum); // the switch writes to all ranks
+    copy(places, sum);
+  }
+}

@@ -132,3 +132,22 @@ MSCCLC_ALGORITHM void alltoall_ring_peers(int ranks = 8, int instances = 16) {
     }
   }
 }
+
+/// As packets, which need no handshake: double scratch keeps one launch out of the next.
+MSCCLC_ALGORITHM void alltoall_pkt(int ranks = 8) {
+  CollectiveProgram program("alltoall__alltoall_pkt", AllToAll(ranks, 1, true),
+                            {.instances = 2, .protocol = Protocol::LL, .doubleScratch = true});
+  Exchange exchange(ranks, false);
+  const auto eachPeer = [&](auto body) {
+    for (int rank = 0; rank < ranks; ++rank)
+      for (int i = 0; i < ranks - 1; ++i)
+        body(rank, i, i < rank ? i : i + 1);
+  };
+  eachPeer([&](int rank, int i, int peer) {
+    exchange.data[rank][i].putPackets(exchange.scratch[peer][Exchange::index(peer, rank)], Rank(rank).input()[peer],
+                                      tb(i));
+  });
+  eachPeer([&](int rank, int i, int peer) {
+    Rank(rank).unpackPackets(Rank(rank).input()[peer], exchange.scratch[rank][i], tb(i));
+  });
+}

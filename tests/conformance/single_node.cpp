@@ -97,6 +97,23 @@ MSCCLC_ALGORITHM void allgather_pkt(int ranks = 8) {
 }
 
 /// `relaxed`: the last signals are, which is how the DSL has it, and not proven.
+MSCCLC_ALGORITHM void allgather_ring(int ranks = 8, int instances = 32, bool relaxed = true) {
+  CollectiveProgram program("single_node__allgather_ring", AllGather(ranks, 1, true), {.instances = instances});
+  for (int rank = 0; rank < ranks; ++rank) {
+    Peers peers(rank, ranks);
+    Chunk mine = Rank(rank).output()[rank];
+    peers.each([&](int, MemoryChannel &c) { c.signal(tb(0), {.relaxed = true}); });
+    peers.each([&](int, MemoryChannel &c) { c.wait(tb(0), {.sync = Sync::After, .relaxed = true}); });
+    for (int step = 1; step < ranks; ++step) {
+      const int peer = (rank + step) % ranks;
+      peers.channels[peers.index(peer)].put(Rank(peer).output()[rank], mine, tb(0));
+    }
+    peers.each([&](int, MemoryChannel &c) { c.signal(tb(0), {.relaxed = relaxed}); });
+    peers.each([&](int, MemoryChannel &c) { c.wait(tb(0), {.relaxed = relaxed}); });
+  }
+}
+
+/// `relaxed`: as above.
 MSCCLC_ALGORITHM void allgather_nvls_zero_copy(int ranks = 8, int instances = 8, int threads = 256,
                                                bool relaxed = true) {
   CollectiveProgram program("single_node__allgather_nvls_zero_copy", AllGather(ranks, 1, true),

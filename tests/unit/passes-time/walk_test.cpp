@@ -155,6 +155,20 @@ TEST_CASE("a switch reduces at what a block can ask of it") {
   CHECK(std::abs(totalOf(program, 65536) - (1000 + 2000 + 65536 / 5.0)) < close);
 }
 
+TEST_CASE("nobody waits for what a multicast of packets leaves at its own rank's place") {
+  const std::string reader = "upkt output[0:1] <- scratch[0:1]\n}\n}\n";
+  const std::string memory = "buffers input 1 output 1 scratch 1\nswitch0 = scratch of [0, 1]\n";
+  const ir::Program program = programOf("rank 0 {\n" + memory +
+                                            "block 0 {\nchannels [switch 0]\ncpkt scratch[0:1] <- input[0:1]\n"
+                                            "gstorepkt switch [0] switch0[0:1] <- scratch[0:1]\n}\nblock 1 {\n" +
+                                            reader + "rank 1 {\n" + memory + "block 0 {\n" + reader,
+                                        "collective test\nprotocol LL\n");
+  // The links carry flags, too: 50 GB/s of payload, which is also what a block copies. Rank 1 begins 500 ns after the
+  // multicast, polls for 250 ns and needs as long as that. Rank 0 is done before.
+  const double copy = 65536 / 50.0;
+  CHECK(std::abs(totalOf(program, 65536) - (1000 + 250 + copy + 250 + 500 + 250 + copy)) < close);
+}
+
 /// Rank 0 copies 64 KiB, lets rank 1's block go on through channel 0, and waits for it; `rest` is the rest of rank 1.
 ir::Program copyThenLet(const std::string &more, const std::string &rest) {
   return programOf("rank 0 {\nbuffers input 1 output 1 scratch 0\nmemory_channels [1, 1]\nport_channels [1]\n"
