@@ -13,7 +13,7 @@ namespace mscclc::passes {
 /// first, each into a slot that only it uses. The order of a sum's operands stays as it is written. Statements of
 /// several destinations become one for each, but for a switch, which reaches all ranks of a node at once; where the
 /// program says `through_switch`, it does what it can of statements that leave open how they are done. Ranges of
-/// several chunks become pieces of one size, so that instances cut all of them alike.
+/// several chunks are cut so that instances share out all memory alike (range_cuts.h).
 ///
 /// Under protocol LL what crosses ranks goes through slots of scratch as packets; those for another node are made in
 /// scratch of the sender first. What came in packets, and was not written over since, is passed on inside a node as
@@ -22,7 +22,8 @@ namespace mscclc::passes {
 /// gets no packets. An executor does not switch halves of double scratch for plain data that another rank, a port or a
 /// switch touches: for one, no rank gets packets where there are such data in scratch.
 ///
-/// Requires: a program of Schedule::Auto whose meaning is checked. Others stay as they are.
+/// Requires: a program of Schedule::Auto whose meaning is checked. Others stay as they are, and where it was placed
+/// before, ranges alone are cut.
 /// Provides: every statement has `by`. It is local, or `via` says how it reaches the one other rank (or with a switch
 /// the node); `packets` is set where its data are packets.
 Pass createPlacePass();
