@@ -29,7 +29,8 @@ PacketRanks::PacketRanks(const ir::Program &program, const ir::Movement &given, 
   // Where a rank makes no packets, its operands arrive as plain data elsewhere.
   while (findPlainOperands(given)) {
   }
-  if (onExecutor && mixesScratch(given))
+  takesNone_ = onExecutor && mixesScratch(given);
+  if (takesNone_)
     keepsPlainData_.assign(keepsPlainData_.size(), true);
 }
 

@@ -23,6 +23,8 @@ public:
 
   /// True if some of the rank's scratch is for plain data.
   bool keepsPlainData(std::uint32_t rank) const { return keepsPlainData_[rank]; }
+  /// True if no rank is sent packets, as an executor would have to switch halves of plain data.
+  bool takesNone() const { return takesNone_; }
   /// True if what `statement` moves from rank `from` to rank `to` travels in packets; false within a rank.
   bool travelsInPackets(const ir::Move &statement, std::uint32_t from, std::uint32_t to) const;
 
@@ -34,6 +36,7 @@ private:
 
   const ir::Program &program_;
   std::vector<bool> keepsPlainData_; ///< [rank]
+  bool takesNone_ = false;
 };
 
 } // namespace mscclc::passes::schedule

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -79,6 +80,8 @@ public:
       where_ = ir::Where(statement.loc, "statement " + std::to_string(&statement - given_.statements.data()));
       if (!checkWishes(statement))
         continue;
+      if (statement.packets == true && statement.via != Via::Switch)
+        warnOfPlainData(statement);
       cuts_.eachPiece(given_, statement, [&](std::uint32_t at, std::uint32_t size) {
         srcs_ = cutOf(given_.srcs(statement), at, size);
         dsts_ = cutOf(given_.dsts(statement), at, size);
@@ -107,6 +110,26 @@ private:
       return false;
     }
     return true;
+  }
+
+  /// Says that some of the statement's data travels plain though it asks for packets, once for each reason.
+  void warnOfPlainData(const Move &statement) {
+    for (const RankChunk &dst : given_.dsts(statement))
+      for (const RankChunk &src : given_.srcs(statement)) {
+        if (src.rank == dst.rank || packetRanks_.travelsInPackets(statement, src.rank, dst.rank))
+          continue;
+        const std::string why = whyPlain(statement, src.rank, dst.rank);
+        if (saidPlain_.insert(why).second)
+          diags_.report(schedule::diag::packets_not_taken, where_, {src.rank, dst.rank, why});
+      }
+  }
+  std::string whyPlain(const Move &statement, std::uint32_t from, std::uint32_t to) const {
+    if (near(from, to) && schedule::wayOf(program_.movement, statement, from, to) == Via::Port)
+      return "inside a node, packets go through memory";
+    if (packetRanks_.takesNone())
+      return "an executor takes none where a port, a switch or another rank touches plain data in scratch";
+    const std::uint32_t keeper = packetRanks_.keepsPlainData(to) ? to : from;
+    return "rank " + std::to_string(keeper) + " keeps plain data in scratch, and no rank has both there";
   }
 
   bool same(const RankChunk &a, const RankChunk &b) const { return schedule::isSameMemory(program_, a, b); }
@@ -308,6 +331,7 @@ private:
   std::vector<std::vector<schedule::ScratchSlot>> slots_; ///< [rank]
   std::vector<bool> holdsPackets_;                        ///< [rank]: some of its scratch is for packets
   ArrivedPackets arrived_;
+  std::set<std::string> saidPlain_;    ///< reasons
   ir::Where where_;                    ///< the statement
   std::vector<RankChunk> srcs_, dsts_; ///< of it, one piece
 };
