@@ -20,8 +20,8 @@ namespace mscclc::passes {
 /// these packets, which are not unpacked on the way. What a Buffer is to keep stays in its slot as packets, if that is
 /// so for all that Buffers of its rank keep: it comes from another rank, once, and is read at home alone. Else the rank
 /// gets no packets. An executor does not switch halves of double scratch for plain data that another rank, a port or a
-/// switch touches: for one, no rank gets packets where there are such data in scratch. A statement that asks for packets
-/// and gets none is warned of.
+/// switch touches: for one, no rank gets packets where there are such data in scratch. A statement that asks for
+/// packets and gets none is warned of.
 ///
 /// Requires: a program of Schedule::Auto whose meaning is checked. Others stay as they are, and where it was placed
 /// before, ranges alone are cut.
