@@ -126,8 +126,8 @@ private:
   std::string whyPlain(const Move &statement, std::uint32_t from, std::uint32_t to) const {
     if (near(from, to) && schedule::wayOf(program_.movement, statement, from, to) == Via::Port)
       return "inside a node, packets go through memory";
-    if (packetRanks_.takesNone())
-      return "an executor takes none where a port, a switch or another rank touches plain data in scratch";
+    if (const std::string_view why = packetRanks_.whyNone(); !why.empty())
+      return std::string(why);
     const std::uint32_t keeper = packetRanks_.keepsPlainData(to) ? to : from;
     return "rank " + std::to_string(keeper) + " keeps plain data in scratch, and no rank has both there";
   }
