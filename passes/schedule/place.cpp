@@ -168,7 +168,8 @@ private:
               std::optional<Via> via, bool packets) {
     statement.by = by;
     statement.via = via;
-    statement.packets = packets ? std::optional(true) : std::nullopt;
+    const bool isOpen = !packets && !(via && program_.protocol == ir::Protocol::LL);
+    statement.packets = isOpen ? std::nullopt : std::optional(packets);
     program_.movement.append(statement, srcs, {&dst, 1});
   }
 
@@ -350,11 +351,11 @@ void cutPlaced(ir::Program &program) {
     });
 }
 
-/// True if the program has been through this pass under protocol LL, or got packets, or may have: it would not come
-/// out the same. Packets that it has got lie in double scratch, which no program asks for.
+/// True if the program has been through this pass, and would not come out the same: it has got packets, which lie in
+/// double scratch as no program asks for, or could have got them.
 bool isDone(const ir::Program &program) {
-  const auto asks = [](const Move &statement) { return statement.packets.value_or(false); };
-  const bool isOfLL = program.protocol == ir::Protocol::LL && std::ranges::none_of(program.movement.statements, asks);
+  const auto isPlain = [](const Move &s) { return !s.via || s.via == Via::Switch || s.packets == false; };
+  const bool isOfLL = program.protocol == ir::Protocol::LL && std::ranges::all_of(program.movement.statements, isPlain);
   return (program.doubleScratch || isOfLL) && schedule::isPlaced(program);
 }
 

@@ -26,7 +26,7 @@ namespace mscclc::passes {
 /// Requires: a program of Schedule::Auto whose meaning is checked. Others stay as they are, and where it was placed
 /// before, ranges alone are cut.
 /// Provides: every statement has `by`. It is local, or `via` says how it reaches the one other rank (or with a switch
-/// the node); `packets` is set where its data are packets.
+/// the node); `packets` is on where its data are packets, and off under LL where data crosses ranks without.
 Pass createPlacePass();
 
 } // namespace mscclc::passes
