@@ -350,10 +350,12 @@ private:
     return same != nullptr;
   }
 
-  /// Takes the candidate through Goal::placing. Of what is open, this reads the protocol, pull and throughSwitch alone.
+  /// Takes the candidate through Goal::placing. Of what is open, this reads the protocol, pull, throughSwitch, and
+  /// whether there is a step.
   Passed place(const Open &open) {
     for (const auto &[other, placed] : placed_)
-      if (other.protocol == open.protocol && other.pull == open.pull && other.throughSwitch == open.throughSwitch)
+      if (other.protocol == open.protocol && other.pull == open.pull && other.throughSwitch == open.throughSwitch &&
+          (other.step != 0) == (open.step != 0))
         return placed;
     Passed placed{program_};
     apply(open, placed.program);

@@ -10,14 +10,22 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// The block that receives what each port put brings: that of the first statement there that depends on it.
+/// Whether `later` touches what a port's put brings, and not only what it reads.
+bool meetsArrival(const StatementGraph &graph, std::uint32_t put, std::uint32_t later) {
+  const Touch &brought = *std::ranges::find(graph.touches(put), ir::Access::Write, &Touch::access);
+  return std::ranges::any_of(graph.touches(later), [&](const Touch &touch) {
+    return touch.rank == brought.rank && touch.memory.overlaps(brought.memory);
+  });
+}
+
+/// The block that receives what each port put brings: that of the first statement there that depends on its arrival.
 std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const StatementGraph &graph) {
   std::vector<std::uint32_t> receivers(movement.statements.size(), ir::none);
   for (std::uint32_t s = 0; s < graph.size(); ++s)
     for (const Dependence &d : graph.dependences(s)) {
       const ir::Move &earlier = movement.statements[d.on];
       if (isPortPut(earlier) && receivers[d.on] == ir::none &&
-          movement.dsts(earlier)[0].rank == *movement.statements[s].by)
+          movement.dsts(earlier)[0].rank == *movement.statements[s].by && meetsArrival(graph, d.on, s))
         receivers[d.on] = *movement.statements[s].block;
     }
   return receivers;

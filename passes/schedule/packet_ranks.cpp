@@ -29,8 +29,10 @@ PacketRanks::PacketRanks(const ir::Program &program, const ir::Movement &given, 
   // Where a rank makes no packets, its operands arrive as plain data elsewhere.
   while (findPlainOperands(given)) {
   }
-  if (onExecutor && mixesScratch(given))
+  if (onExecutor && mixesScratch(given)) {
+    whyNone_ = "an executor takes none where a port, a switch or another rank touches plain data in scratch";
     keepsPlainData_.assign(keepsPlainData_.size(), true);
+  }
 }
 
 /// Whether the program, or the statement, wants packets there. What reads another rank gets plain data.
@@ -70,8 +72,10 @@ void PacketRanks::findPlainScratch(const ir::Movement &given, std::uint32_t piec
   }
   for (const auto &[place, read] : isRead)
     readsAll = readsAll && read;
-  if (!readsAll)
+  if (!readsAll) {
+    whyNone_ = "nothing does where something is written to scratch that nobody reads";
     keepsPlainData_.assign(keepsPlainData_.size(), true);
+  }
 }
 
 /// Finds ranks that get plain data for a Buffer, or for a reduction that is done there, and those that need a slot for

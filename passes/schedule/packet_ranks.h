@@ -3,6 +3,7 @@
 
 #include "ir/program.h"
 
+#include <string_view>
 #include <vector>
 
 namespace mscclc::passes::schedule {
@@ -23,6 +24,8 @@ public:
 
   /// True if some of the rank's scratch is for plain data.
   bool keepsPlainData(std::uint32_t rank) const { return keepsPlainData_[rank]; }
+  /// Why no rank at all is sent packets; empty if that has no reason of its own.
+  std::string_view whyNone() const { return whyNone_; }
   /// True if what `statement` moves from rank `from` to rank `to` travels in packets; false within a rank.
   bool travelsInPackets(const ir::Move &statement, std::uint32_t from, std::uint32_t to) const;
 
@@ -34,6 +37,7 @@ private:
 
   const ir::Program &program_;
   std::vector<bool> keepsPlainData_; ///< [rank]
+  std::string_view whyNone_;
 };
 
 } // namespace mscclc::passes::schedule

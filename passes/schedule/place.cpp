@@ -3,6 +3,7 @@
 #include "ir/program_index.h"
 #include "passes/schedule/packet_ranks.h"
 #include "passes/schedule/placement.h"
+#include "passes/schedule/range_cuts.h"
 #include "passes/schedule/schedule_diagnostics.h"
 #include "passes/schedule/scratch_slots.h"
 #include "passes/schedule/through_switch.h"
@@ -10,7 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace mscclc::passes {
@@ -34,14 +36,6 @@ ir::Movement takeStatements(ir::Program &program) {
   return taken;
 }
 
-/// Chunks that every place of the program is a multiple of, in size and from its buffer's beginning.
-std::uint32_t commonPieceOf(const ir::Movement &movement) {
-  std::uint32_t piece = 0;
-  for (const RankChunk &place : movement.places)
-    piece = std::gcd(piece, std::gcd(place.index, place.size));
-  return std::max(piece, 1u);
-}
-
 /// The piece of each place that begins `at` chunks into it.
 std::vector<RankChunk> cutOf(std::span<const RankChunk> places, std::uint32_t at, std::uint32_t size) {
   std::vector<RankChunk> cut(places.begin(), places.end());
@@ -50,7 +44,7 @@ std::vector<RankChunk> cutOf(std::span<const RankChunk> places, std::uint32_t at
   return cut;
 }
 
-/// What lies at places as the packets that brought it. All places are equally long.
+/// What lies at places as the packets that brought it. Any two places that meet are the same.
 class ArrivedPackets {
 public:
   explicit ArrivedPackets(const ir::Program &program) : program_(program) {}
@@ -62,12 +56,7 @@ public:
   }
   void keep(const RankChunk &place, const RankChunk &packets) { came_[schedule::startOf(program_, place)] = packets; }
   /// `place` is written.
-  void forget(const RankChunk &place) {
-    const auto [rank, buffer, begin] = schedule::startOf(program_, place);
-    const std::uint64_t size = place.size;
-    const auto first = came_.lower_bound({rank, buffer, begin - std::min(begin, size - 1)});
-    came_.erase(first, came_.lower_bound({rank, buffer, begin + size}));
-  }
+  void forget(const RankChunk &place) { came_.erase(schedule::startOf(program_, place)); }
 
 private:
   const ir::Program &program_;
@@ -79,30 +68,28 @@ public:
   explicit Placer(PassContext &context)
       : program_(context.program), diags_(context.diags),
         mostPeers_(context.target.executor ? context.target.executor->channelsPerBlock : ir::none),
-        given_(takeStatements(program_)), piece_(commonPieceOf(given_)),
-        packetRanks_(program_, given_, piece_, context.target.executor != nullptr),
+        given_(takeStatements(program_)), cuts_(program_, given_),
+        packetRanks_(program_, given_, cuts_.unit(), context.target.executor != nullptr), slots_(program_.ranks.size()),
         holdsPackets_(program_.ranks.size(), false), arrived_(program_) {}
 
   void run() {
-    std::vector<std::uint32_t> firstSlot; // [rank]
-    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
-      ir::Rank &rank = program_.ranks[r];
+    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
       if (!packetRanks_.keepsPlainData(r))
-        rank.scratchChunks = 0; // what the program keeps there are packets, in slots
-      firstSlot.push_back((rank.scratchChunks + piece_ - 1) / piece_ * piece_);
-    }
+        program_.ranks[r].scratchChunks = 0; // what the program keeps there are packets, in slots
     for (const Move &statement : given_.statements) {
       where_ = ir::Where(statement.loc, "statement " + std::to_string(&statement - given_.statements.data()));
       if (!checkWishes(statement))
         continue;
-      for (std::uint32_t at = 0, size = given_.places[statement.firstPlace].size; at < size; at += piece_) {
-        srcs_ = cutOf(given_.srcs(statement), at, piece_);
-        dsts_ = cutOf(given_.dsts(statement), at, piece_);
+      if (statement.packets == true && statement.via != Via::Switch)
+        warnOfPlainData(statement);
+      cuts_.eachPiece(given_, statement, [&](std::uint32_t at, std::uint32_t size) {
+        srcs_ = cutOf(given_.srcs(statement), at, size);
+        dsts_ = cutOf(given_.dsts(statement), at, size);
         place(statement);
-      }
+      });
     }
     if (!program_.movement.statements.empty())
-      schedule::orderSlots(program_, firstSlot, piece_);
+      schedule::orderSlots(program_, slots_);
     if (program_.protocol == ir::Protocol::Simple)
       makeRoomForPackets();
     if (program_.doubleScratch)
@@ -125,15 +112,34 @@ private:
     return true;
   }
 
+  /// Says that some of the statement's data travels plain though it asks for packets, once for each reason.
+  void warnOfPlainData(const Move &statement) {
+    for (const RankChunk &dst : given_.dsts(statement))
+      for (const RankChunk &src : given_.srcs(statement)) {
+        if (src.rank == dst.rank || packetRanks_.travelsInPackets(statement, src.rank, dst.rank))
+          continue;
+        const std::string why = whyPlain(statement, src.rank, dst.rank);
+        if (saidPlain_.insert(why).second)
+          diags_.report(schedule::diag::packets_not_taken, where_, {src.rank, dst.rank, why});
+      }
+  }
+  std::string whyPlain(const Move &statement, std::uint32_t from, std::uint32_t to) const {
+    if (near(from, to) && schedule::wayOf(program_.movement, statement, from, to) == Via::Port)
+      return "inside a node, packets go through memory";
+    if (const std::string_view why = packetRanks_.whyNone(); !why.empty())
+      return std::string(why);
+    const std::uint32_t keeper = packetRanks_.keepsPlainData(to) ? to : from;
+    return "rank " + std::to_string(keeper) + " keeps plain data in scratch, and no rank has both there";
+  }
+
   bool same(const RankChunk &a, const RankChunk &b) const { return schedule::isSameMemory(program_, a, b); }
   bool near(std::uint32_t a, std::uint32_t b) const { return program_.movement.sameNode(a, b); }
   /// New scratch of `rank`, as long as the statement's places.
   RankChunk slot(std::uint32_t rank) {
     std::uint32_t &used = program_.ranks[rank].scratchChunks;
-    const std::uint32_t size = dsts_.front().size;
-    used = (used + size - 1) / size * size; // instances cut pieces alike only at multiples of their size
-    const RankChunk made{rank, ir::BufferKind::Scratch, used, size};
-    used += size;
+    const RankChunk made{rank, ir::BufferKind::Scratch, used, dsts_.front().size};
+    slots_[rank].push_back({made.index, made.size});
+    used += made.size;
     return made;
   }
   /// The executor finds the second half of another rank's scratch by the size of its own.
@@ -162,7 +168,8 @@ private:
               std::optional<Via> via, bool packets) {
     statement.by = by;
     statement.via = via;
-    statement.packets = packets ? std::optional(true) : std::nullopt;
+    const bool isOpen = !packets && !(via && program_.protocol == ir::Protocol::LL);
+    statement.packets = isOpen ? std::nullopt : std::optional(packets);
     program_.movement.append(statement, srcs, {&dst, 1});
   }
 
@@ -320,23 +327,50 @@ private:
   ir::DiagnosticEngine &diags_;
   std::uint32_t mostPeers_; ///< that a block has channels for
   ir::Movement given_;      ///< statements and places alone
-  std::uint32_t piece_;     ///< chunks
+  const schedule::RangeCuts cuts_;
   schedule::PacketRanks packetRanks_;
-  std::vector<bool> holdsPackets_; ///< [rank]: some of its scratch is for packets
+  std::vector<std::vector<schedule::ScratchSlot>> slots_; ///< [rank]
+  std::vector<bool> holdsPackets_;                        ///< [rank]: some of its scratch is for packets
   ArrivedPackets arrived_;
+  std::set<std::string> saidPlain_;    ///< reasons
   ir::Where where_;                    ///< the statement
   std::vector<RankChunk> srcs_, dsts_; ///< of it, one piece
 };
 
+/// Cuts the ranges of placed statements, and leaves all else as it is.
+void cutPlaced(ir::Program &program) {
+  const ir::Movement given{.statements = std::move(program.movement.statements),
+                           .places = std::move(program.movement.places)};
+  program.movement.statements.clear();
+  program.movement.places.clear();
+  const schedule::RangeCuts cuts(program, given);
+  for (const Move &statement : given.statements)
+    cuts.eachPiece(given, statement, [&](std::uint32_t at, std::uint32_t size) {
+      program.movement.append(statement, cutOf(given.srcs(statement), at, size),
+                              cutOf(given.dsts(statement), at, size));
+    });
+}
+
+/// True if the program has been through this pass, and would not come out the same: it has got packets, which lie in
+/// double scratch as no program asks for, or could have got them.
+bool isDone(const ir::Program &program) {
+  const auto isPlain = [](const Move &s) { return !s.via || s.via == Via::Switch || s.packets == false; };
+  const bool isOfLL = program.protocol == ir::Protocol::LL && std::ranges::all_of(program.movement.statements, isPlain);
+  return (program.doubleScratch || isOfLL) && schedule::isPlaced(program);
+}
+
 void place(PassContext &context) {
-  if (context.program.movement.statements.empty() || schedule::isPlaced(context.program))
+  if (context.program.movement.statements.empty())
     return;
   if (context.program.replication == ir::Replication::None) {
     context.diags.report(schedule::diag::replication_none, ir::Where(ir::noLoc, "the program"));
     return;
   }
   const std::size_t before = context.program.movement.statements.size();
-  Placer(context).run();
+  if (isDone(context.program))
+    cutPlaced(context.program);
+  else
+    Placer(context).run();
   context.stats.count("statements", before);
   context.stats.count("placed", context.program.movement.statements.size());
 }

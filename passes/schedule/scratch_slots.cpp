@@ -16,18 +16,20 @@ using Key = std::array<std::uint32_t, 4>;
 
 } // namespace
 
-void orderSlots(ir::Program &program, std::span<const std::uint32_t> first, std::uint32_t size) {
+void orderSlots(ir::Program &program, std::span<const std::vector<ScratchSlot>> slots) {
   ir::Movement &movement = program.movement;
-  std::vector<std::vector<Key>> keys(program.ranks.size());
-  for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
-    for (std::uint32_t at = first[r]; at < program.ranks[r].scratchChunks; at += size)
-      keys[r].push_back({~std::uint32_t{0}, 0, 0, static_cast<std::uint32_t>(keys[r].size())});
-  if (std::ranges::none_of(keys, [](const auto &ofRank) { return ofRank.size() > 1; }))
+  if (std::ranges::none_of(slots, [](const auto &ofRank) { return ofRank.size() > 1; }))
     return;
+  std::vector<std::vector<Key>> keys(slots.size());
+  for (std::size_t r = 0; r < slots.size(); ++r)
+    for (std::uint32_t slot = 0; slot < slots[r].size(); ++slot)
+      keys[r].push_back({~std::uint32_t{0}, 0, 0, slot});
   const auto slotOf = [&](const ir::RankChunk &place) -> std::optional<std::uint32_t> {
-    if (place.buffer != ir::BufferKind::Scratch || place.index < first[place.rank])
+    const std::vector<ScratchSlot> &ofRank = slots[place.rank];
+    if (place.buffer != ir::BufferKind::Scratch || ofRank.empty() || place.index < ofRank.front().index)
       return std::nullopt;
-    return (place.index - first[place.rank]) / size;
+    return static_cast<std::uint32_t>(std::ranges::lower_bound(ofRank, place.index, {}, &ScratchSlot::index) -
+                                      ofRank.begin());
   };
 
   const std::vector<std::uint32_t> levels = levelsOf(StatementGraph(program));
@@ -41,16 +43,19 @@ void orderSlots(ir::Program &program, std::span<const std::uint32_t> first, std:
             std::min(key, {levels[s], distances.between(dst.rank, *statement.by), distances.ofShare(statement), *slot});
       }
   }
-  std::vector<std::vector<std::uint32_t>> numbers(keys.size()); // [rank][slot]
+  std::vector<std::vector<std::uint32_t>> indexes(keys.size()); // [rank][slot]: in scratch
   for (std::size_t r = 0; r < keys.size(); ++r) {
     std::ranges::sort(keys[r]);
-    numbers[r].resize(keys[r].size());
-    for (std::uint32_t i = 0; i < keys[r].size(); ++i)
-      numbers[r][keys[r][i].back()] = i;
+    indexes[r].resize(keys[r].size());
+    std::uint32_t next = slots[r].empty() ? 0 : slots[r].front().index;
+    for (const Key &key : keys[r]) {
+      indexes[r][key.back()] = next;
+      next += slots[r][key.back()].size;
+    }
   }
   for (ir::RankChunk &place : movement.places)
     if (const auto slot = slotOf(place))
-      place.index = first[place.rank] + numbers[place.rank][*slot] * size;
+      place.index = indexes[place.rank][*slot];
 }
 
 } // namespace mscclc::passes::schedule

@@ -3,13 +3,20 @@
 
 #include "ir/program.h"
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 namespace mscclc::passes::schedule {
 
-/// Numbers the slots anew that lie in the scratch of each rank from `first`, by rank, on, each of `size` chunks: in the
-/// order in which they are first written, and those that are written at once by how far off the rank that writes them
-/// is. So a slot has the same number on all ranks of a symmetric program. Its statements are placed.
-void orderSlots(ir::Program &program, std::span<const std::uint32_t> first, std::uint32_t size);
+/// The range [index, index + size) of a rank's scratch, in chunks, which statements use as one.
+struct ScratchSlot {
+  std::uint32_t index = 0, size = 0;
+};
+
+/// Numbers the `slots` of each rank anew, which lie side by side there, by index: in the order in which they are first
+/// written, and those that are written at once by how far off the rank that writes them is. So a slot has the same
+/// place on all ranks of a symmetric program. Its statements are placed.
+void orderSlots(ir::Program &program, std::span<const std::vector<ScratchSlot>> slots);
 
 } // namespace mscclc::passes::schedule

@@ -5,6 +5,7 @@
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -72,47 +73,54 @@ private:
 };
 
 struct Slot {
-  std::uint32_t number = 0; ///< in scratch as it is
+  std::uint32_t index = 0, size = 0; ///< in scratch as it is, in chunks
   std::uint32_t firstWrite = 0;
   /// When these are over, so are all others that use it.
   std::vector<std::uint32_t> lastUses{};
   bool isWriteLast = false; ///< no use comes after the last write
   bool isAlone = false;     ///< it shares with none
-  std::uint32_t place = 0;
+  std::uint32_t moved = 0;  ///< its new index
 };
 
 class Sharing {
 public:
-  Sharing(ir::Program &program, std::uint32_t piece)
-      : program_(program), piece_(piece), graph_(program), slots_(program.ranks.size()),
-        numPlaces_(program.ranks.size(), 0) {}
+  explicit Sharing(ir::Program &program)
+      : program_(program), graph_(program), slots_(program.ranks.size()), chunks_(program.ranks.size(), 0) {}
 
   void run(PassStats &stats) {
     findUses();
-    std::map<std::size_t, std::vector<std::uint32_t>> alike; // ranks by the number of their slots
-    for (std::uint32_t r = 0; r < slots_.size(); ++r)
-      alike[slots_[r].size()].push_back(r);
+    std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> alike; // ranks by the sizes of their slots
+    for (std::uint32_t r = 0; r < slots_.size(); ++r) {
+      std::vector<std::uint32_t> sizes;
+      std::ranges::transform(slots_[r], std::back_inserter(sizes), &Slot::size);
+      alike[std::move(sizes)].push_back(r);
+    }
     std::optional<FinishedUses> finished;
     if (mayShare())
       finished.emplace(program_, graph_);
-    for (const auto &[count, ranks] : alike)
-      findPlaces(ranks, count, finished && count * count * ranks.size() <= mostCompared ? &*finished : nullptr);
+    for (const auto &[sizes, ranks] : alike) {
+      const bool compares = finished && sizes.size() * sizes.size() * ranks.size() <= mostCompared;
+      findPlaces(ranks, sizes, compares ? &*finished : nullptr);
+    }
     move(stats);
   }
 
 private:
   void findUses() {
-    std::vector<std::map<std::uint32_t, std::size_t>> indexOf(slots_.size()); // [rank]: number → index
+    std::vector<std::map<std::uint32_t, std::size_t>> numberOf(slots_.size()); // [rank]: of the slot that begins there
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       for (const Touch &touch : graph_.touches(s)) {
         if (!touch.inScratch())
           continue;
-        const auto number = static_cast<std::uint32_t>(touch.memory.begin / piece_);
+        const auto index = static_cast<std::uint32_t>(touch.memory.begin);
         const bool writes = touch.access == ir::Access::Write;
         std::vector<Slot> &ofRank = slots_[touch.rank];
-        const auto [at, isNew] = indexOf[touch.rank].try_emplace(number, ofRank.size());
+        const auto [at, isNew] = numberOf[touch.rank].try_emplace(index, ofRank.size());
         if (isNew)
-          ofRank.push_back({.number = number, .firstWrite = s, .isAlone = !writes});
+          ofRank.push_back({.index = index,
+                            .size = static_cast<std::uint32_t>(touch.memory.end - touch.memory.begin),
+                            .firstWrite = s,
+                            .isAlone = !writes});
         Slot &slot = ofRank[at->second];
         // A write comes after all uses before it, and what reads after the write it follows.
         if (writes || slot.isWriteLast)
@@ -149,27 +157,35 @@ private:
   static constexpr std::uint64_t mostCompared = std::uint64_t{1} << 26;
 
   /// A place on each of some ranks: the slot there that came last.
-  using Place = std::vector<const Slot *>;
+  using Place = std::vector<Slot *>;
 
-  void findPlaces(const std::vector<std::uint32_t> &ranks, std::size_t count, const FinishedUses *finished) {
+  /// `sizes`: of the slots that each of `ranks` has.
+  void findPlaces(const std::vector<std::uint32_t> &ranks, const std::vector<std::uint32_t> &sizes,
+                  const FinishedUses *finished) {
     std::vector<Place> places;
-    for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t chunks = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
       Place slots;
       for (const std::uint32_t rank : ranks)
         slots.push_back(&slots_[rank][i]);
       auto place = finished ? std::ranges::find_if(places, [&](const Place &p) { return isFree(p, slots, *finished); })
                             : places.end();
-      if (place == places.end())
-        place = places.insert(places.end(), slots);
-      else
-        *place = slots;
-      for (const std::uint32_t rank : ranks)
-        slots_[rank][i].place = static_cast<std::uint32_t>(place - places.begin());
+      const bool isNew = place == places.end();
+      for (Slot *slot : slots)
+        slot->moved = isNew ? chunks : place->front()->moved;
+      if (isNew) {
+        chunks += sizes[i];
+        places.push_back(std::move(slots));
+      } else {
+        *place = std::move(slots);
+      }
     }
     for (const std::uint32_t rank : ranks)
-      numPlaces_[rank] = static_cast<std::uint32_t>(places.size());
+      chunks_[rank] = chunks;
   }
   static bool isFree(const Place &place, const Place &slots, const FinishedUses &finished) {
+    if (place.front()->size != slots.front()->size)
+      return false;
     for (std::size_t i = 0; i < place.size(); ++i) {
       if (place[i]->isAlone || slots[i]->isAlone)
         return false;
@@ -182,57 +198,55 @@ private:
 
   /// On all ranks, so that they number slots alike, if scratch of any becomes smaller.
   void move(PassStats &stats) {
-    std::vector<std::map<std::uint32_t, std::uint32_t>> placeOf(slots_.size()); // [rank]: number → place
+    std::vector<std::map<std::uint32_t, std::uint32_t>> moved(slots_.size()); // [rank]: old index → new one
     std::uint64_t saved = 0;
     for (std::size_t r = 0; r < slots_.size(); ++r) {
       const std::uint32_t chunks = program_.ranks[r].scratchChunks;
-      saved += chunks - std::min(chunks, numPlaces_[r] * piece_);
+      saved += chunks - std::min(chunks, chunks_[r]);
       for (const Slot &slot : slots_[r])
-        placeOf[r].emplace(slot.number, slot.place);
+        moved[r].emplace(slot.index, slot.moved);
     }
     if (saved == 0)
       return;
     stats.count("scratch chunks saved", saved);
     for (std::size_t r = 0; r < slots_.size(); ++r)
-      program_.ranks[r].scratchChunks = numPlaces_[r] * piece_;
+      program_.ranks[r].scratchChunks = chunks_[r];
     for (ir::RankChunk &chunk : program_.movement.places)
       if (chunk.buffer == ir::BufferKind::Scratch)
-        chunk.index = placeOf[chunk.rank].at(chunk.index / piece_) * piece_;
+        chunk.index = moved[chunk.rank].at(chunk.index);
   }
 
   ir::Program &program_;
-  const std::uint32_t piece_; ///< chunks of a slot
   const StatementGraph graph_;
   std::vector<std::vector<Slot>> slots_; ///< [rank], by their first writes
-  std::vector<std::uint32_t> numPlaces_; ///< [rank]
+  std::vector<std::uint32_t> chunks_;    ///< [rank]: what the places of its slots take
 };
 
-/// Chunks of a slot, 1 where there is none; nothing if scratch stays as it is.
-std::optional<std::uint32_t> pieceOf(const ir::Program &program) {
-  std::optional<std::uint32_t> piece;
+/// False if scratch stays as it is.
+bool canShare(const ir::Program &program) {
   if (program.doubleScratch || std::ranges::all_of(program.ranks, [](const auto &r) { return r.scratchChunks == 0; }))
-    return std::nullopt;
+    return false;
+  std::vector<std::map<std::uint32_t, std::uint32_t>> sizes(program.ranks.size()); // [rank]: by index in scratch
   for (const ir::Move &statement : program.movement.statements) {
     if (statement.packets.value_or(false))
-      return std::nullopt;
+      return false;
     for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
       const ir::RankChunk &place = program.movement.places[statement.firstPlace + i];
       if (place.buffer != ir::BufferKind::Scratch)
         continue;
-      if (statement.via == ir::Via::Switch || place.size == 0 || place.index % place.size != 0 ||
-          piece.value_or(place.size) != place.size)
-        return std::nullopt;
-      piece = place.size;
+      const auto slot = sizes[place.rank].try_emplace(place.index, place.size).first;
+      if (statement.via == ir::Via::Switch || place.size == 0 || slot->second != place.size)
+        return false;
     }
   }
-  return piece.value_or(1);
+  const auto overlaps = [](const auto &slot, const auto &next) { return slot.first + slot.second > next.first; };
+  return std::ranges::all_of(
+      sizes, [&](const auto &ofRank) { return std::ranges::adjacent_find(ofRank, overlaps) == ofRank.end(); });
 }
 
 void shareScratch(PassContext &context) {
-  if (context.program.movement.statements.empty())
-    return;
-  if (const auto piece = pieceOf(context.program))
-    Sharing(context.program, *piece).run(context.stats);
+  if (!context.program.movement.statements.empty() && canShare(context.program))
+    Sharing(context.program).run(context.stats);
 }
 
 } // namespace

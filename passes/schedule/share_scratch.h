@@ -12,11 +12,11 @@ namespace mscclc::passes {
 /// dependences need tells of all that a block did before, and stays whatever passes drop. Between launches scratch is
 /// ordered as a whole, so it does not matter there who uses which part (launches.h).
 ///
-/// The slots of a rank are counted in the order of their first writes. Ranks with as many slots number their places
-/// alike: there, two slots share only if they may on each of these ranks. A program that has double scratch, or
-/// packets, stays as it is: a slot of packets is used once in each launch. So does one whose places in scratch are not
-/// all of one size and at multiples of it, one that reaches scratch through the switch, and one with too many slots to
-/// compare.
+/// Slots that share are of one size. The slots of a rank are counted in the order of their first writes. Ranks whose
+/// slots have the same sizes in this order lay out their places alike: there, two slots share only if they may on each
+/// of these ranks. A program that has double scratch, or packets, stays as it is: a slot of packets is used once in
+/// each launch. So does one with places in scratch that overlap and are not the same, one that reaches scratch through
+/// the switch, and one with too many slots to compare.
 ///
 /// Requires: statements that are placed, cut and ordered. The dependences that sharing adds follow from those before.
 Pass createShareScratchPass();

@@ -59,21 +59,23 @@ private:
     const std::uint32_t most = oneIn(4) ? 16 : 5;
     std::uint32_t ranks = 2 + below(most - 1);
     if (oneIn(3)) {
-      movement.ranksPerNode = 1 + below(3);
+      movement.ranksPerNode = 1 + below(oneIn(3) ? 8 : 3);
       ranks = movement.ranksPerNode * (1 + below(std::max(1u, most / movement.ranksPerNode)));
       ranks = std::max(ranks, 2u);
       ranks = (ranks + movement.ranksPerNode - 1) / movement.ranksPerNode * movement.ranksPerNode;
     }
     program_.ranks.resize(ranks);
     program_.protocol = oneIn(3) ? ir::Protocol::LL : ir::Protocol::Simple;
-    program_.instances = oneIn(4) ? 2 + below(2) : 1;
+    program_.instances = oneIn(4) ? 2 + below(3) : 1;
     movement.reassociate = oneIn(2);
     movement.pull = oneIn(2);
     movement.stages = oneIn(3);
     movement.eager = oneIn(3);
-    movement.blocks = 1 + below(3);
+    movement.blocks = 1 + below(oneIn(4) ? 8 : 3);
     movement.throughSwitch = oneIn(3);
     isFree_ = oneIn(2);
+    pinsAll_ = oneIn(8);
+    mostOperands_ = oneIn(4) ? 12 : 4;
     op_ = static_cast<ir::ReduceOp>(below(ir::reduceOpCount));
     if (program_.protocol == ir::Protocol::Simple && oneIn(5))
       movement.step = 64;
@@ -82,7 +84,7 @@ private:
   void buffers() {
     const std::uint32_t in = 1 + below(4), out = 1 + below(4), scratch = oneIn(2) ? 1 + below(3) : 0;
     size_ = isFree_ ? 1 : oneIn(3) ? 2 : 1;
-    const std::uint32_t length = isFree_ ? 1 + below(3) : size_;
+    const std::uint32_t length = isFree_ ? 1 + below(oneIn(4) ? 12 : 3) : size_;
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
       ir::Rank &rank = program_.ranks[r];
       rank.inputChunks = in * length;
@@ -169,7 +171,11 @@ private:
 
   /// Draws what the statement decides itself. `places`: all of it.
   void pin(ir::Move &statement, const std::vector<ir::RankChunk> &places) {
-    if (oneIn(6))
+    const auto isElsewhere = [&](const ir::RankChunk &place) { return place.rank != places[0].rank; };
+    const bool crosses = std::ranges::any_of(places, isElsewhere);
+    if (pinsAll_ && !oneIn(8))
+      statement.by = statement.kind == ir::MoveKind::Reduce ? places.back().rank : places[0].rank;
+    else if (oneIn(6))
       statement.by = places[below(static_cast<std::uint32_t>(places.size()))].rank;
     if (oneIn(8))
       statement.packets = oneIn(2) && program_.movement.step == 0; // no pipeline takes packets
@@ -178,9 +184,9 @@ private:
     const auto isNear = [&](const ir::RankChunk &place) {
       return program_.movement.sameNode(place.rank, places[0].rank);
     };
-    if (oneIn(10))
+    if (oneIn(pinsAll_ ? 40 : 10))
       statement.via = ir::Via::Port;
-    else if (oneIn(10) && std::ranges::all_of(places, isNear))
+    else if (((pinsAll_ && crosses) || oneIn(pinsAll_ ? 80 : 10)) && std::ranges::all_of(places, isNear))
       statement.via = ir::Via::Memory;
   }
 
@@ -258,7 +264,7 @@ private:
       return reduceInSwitch(*into);
     std::vector<ir::RankChunk> srcs{*into};
     std::vector<Inputs> sums = valuesOf(*into);
-    for (std::uint32_t n = 1 + below(4); n != 0; --n)
+    for (std::uint32_t n = 1 + below(mostOperands_); n != 0; --n)
       if (const auto other = writtenPlace(srcs); other && adds(*other, sums))
         srcs.push_back(*other);
     const auto dst = gathers_ || oneIn(3) ? anyPlace() : into;
@@ -338,9 +344,11 @@ private:
   std::mt19937_64 random_;
   ir::Program program_;
   ir::ReduceOp op_ = ir::ReduceOp::Sum;
-  bool gathers_ = false;   ///< an all-gather in place, whose inputs are shares of its outputs
-  bool isFree_ = false;    ///< places have any length and begin anywhere; else all are as long, and multiples of it
-  std::uint32_t size_ = 1; ///< chunks of the places of the statement at hand
+  bool gathers_ = false; ///< an all-gather in place, whose inputs are shares of its outputs
+  bool isFree_ = false;  ///< places have any length and begin anywhere; else all are as long, and multiples of it
+  bool pinsAll_ = false; ///< statements say who executes them, and through memory, where they can
+  std::uint32_t mostOperands_ = 4; ///< of reductions, besides the first
+  std::uint32_t size_ = 1;         ///< chunks of the places of the statement at hand
   std::map<Cell, Inputs> values_;
 };
 
