@@ -4,6 +4,7 @@
 // An algorithm's code finds them by name (dsl.exports lists them for the linker). They run inside the sandbox.
 #include "frontend/dsl/dsl_library.h"
 
+#include "frontend/trace/calls.h"
 #include "frontend/trace/record_abi.h"
 #include "ir/collectives.h"
 

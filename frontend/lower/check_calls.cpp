@@ -4,7 +4,6 @@
 #include "frontend/limits.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 
 namespace mscclc::frontend {
@@ -14,65 +13,11 @@ using ir::OpKind;
 using ir::plural;
 
 namespace {
-constexpr std::uint8_t any = CallInfo::anyChunks;
-constexpr std::string_view leaveOut = "leave it out, as the compiler orders what depends on one another",
-                           writeCopy = "write copy(dst, src)", writeReduce = "write reduce(into, others)",
-                           writePackets = "write copy(dst, src, {.packets = true})";
-/// In the order of Call. Columns: call, spelling, family, kind, packets in the destination, in the source, chunks, what
-/// programs of Schedule::Auto say instead; where it is not any, the type of channel, and the kind of a variant.
 constexpr CallInfo callInfos[] = {
-    {Call::Copy, "copy", CallFamily::Rank, OpKind::Copy, false, false, 2,
-     "write copy(dst, src), with {.on = tb(i)} to choose its thread block"},
-    {Call::CopyPackets, "copyPackets", CallFamily::Rank, OpKind::CopyPacket, true, false, 2, writePackets},
-    {Call::UnpackPackets, "unpackPackets", CallFamily::Rank, OpKind::UnpackPacket, false, true, 2, writePackets},
-    {Call::Reduce, "reduce", CallFamily::Rank, OpKind::Reduce, false, false, any,
-     "write reduce(into, others), with {.on = tb(i)} to choose its thread block", ir::ChannelType::None,
-     OpKind::ReducePacket},
-    {Call::Barrier, "barrier", CallFamily::Rank, OpKind::Barrier, false, false, 0, leaveOut, ir::ChannelType::None,
-     OpKind::Nop},
-    {Call::Signal, "signal", CallFamily::Channel, OpKind::Signal, false, false, 0, leaveOut, ir::ChannelType::None,
-     OpKind::RelaxedSignal},
-    {Call::Wait, "wait", CallFamily::Channel, OpKind::Wait, false, false, 0, leaveOut, ir::ChannelType::None,
-     OpKind::RelaxedWait},
-    {Call::Flush, "flush", CallFamily::Channel, OpKind::Flush, false, false, 0, leaveOut, ir::ChannelType::Port},
-    {Call::Get, "get", CallFamily::Channel, OpKind::Get, false, false, 2, writeCopy, ir::ChannelType::Memory},
-    {Call::Put, "put", CallFamily::Channel, OpKind::Put, false, false, 2, writeCopy},
-    {Call::PutWithSignal, "putWithSignal", CallFamily::Channel, OpKind::PutWithSignal, false, false, 2, writeCopy,
-     ir::ChannelType::Port},
-    {Call::PutWithSignalAndFlush, "putWithSignalAndFlush", CallFamily::Channel, OpKind::PutWithSignalAndFlush, false,
-     false, 2, writeCopy, ir::ChannelType::Port},
-    {Call::PutPackets, "putPackets", CallFamily::Channel, OpKind::PutPacket, true, false, 2, writePackets},
-    {Call::ReadPutPackets, "readPutPackets", CallFamily::Channel, OpKind::ReadPutPacket, true, true, 2, writePackets},
-    {Call::ReadReduce, "reduce", CallFamily::Channel, OpKind::ReadReduce, false, false, any, writeReduce,
-     ir::ChannelType::Memory},
-    {Call::Acquire, "acquire", CallFamily::Semaphore, OpKind::SemAcquire, false, false, 0, leaveOut},
-    {Call::Release, "release", CallFamily::Semaphore, OpKind::SemRelease, false, false, 0, leaveOut},
-    {Call::SwitchReduce, "reduce", CallFamily::Switch, OpKind::SwitchReduce, false, false, 1,
-     "write reduce(into, others, {.via = Via::Switch})"},
-    {Call::SwitchBroadcast, "broadcast", CallFamily::Switch, OpKind::SwitchBroadcast, false, false, 1,
-     "write copy({dst, …}, src, {.via = Via::Switch})"},
-    {Call::SwitchBroadcastPackets, "broadcastPackets", CallFamily::Switch, OpKind::SwitchBroadcastPacket, true, true, 1,
-     "write copy({dst, …}, src, {.via = Via::Switch, .packets = true})"},
-    {Call::MoveCopy, "copy", CallFamily::Movement, OpKind::Copy, false, false, any, ""},
-    {Call::MoveReduce, "reduce", CallFamily::Movement, OpKind::Reduce, false, false, any, ""},
-    {Call::RefPut, "put", CallFamily::Ref, OpKind::Put, false, false, 0, ""},
-    {Call::RefGet, "get", CallFamily::Ref, OpKind::Get, false, false, 0, ""},
-    {Call::RefCopy, "copy", CallFamily::Ref, OpKind::Copy, false, false, 0, ""},
-    {Call::RefReduce, "reduce", CallFamily::Ref, OpKind::Reduce, false, false, 0, ""},
-    {Call::RefSignal, "signal", CallFamily::Ref, OpKind::Signal, false, false, 0, leaveOut},
-    {Call::RefWait, "wait", CallFamily::Ref, OpKind::Wait, false, false, 0, leaveOut},
-    {Call::RefFlush, "flush", CallFamily::Ref, OpKind::Flush, false, false, 0, leaveOut},
-    {Call::RefPutPackets, "putPackets", CallFamily::Ref, OpKind::PutPacket, true, false, 0, ""},
-    {Call::RefCopyPackets, "copyPackets", CallFamily::Ref, OpKind::UnpackPacket, false, true, 0, ""},
-    {Call::RefReducePackets, "reducePackets", CallFamily::Ref, OpKind::ReducePacket, false, true, 0, ""},
+#define CALL(id, spelling, family, operation, variant, instead)                                                        \
+  {spelling, CallFamily::family, OpKind::operation, OpKind::variant, instead},
+#include "frontend/trace/calls.def"
 };
-constexpr bool inOrder() {
-  for (std::size_t i = 0; i < std::size(callInfos); ++i)
-    if (callInfos[i].call != static_cast<Call>(i))
-      return false;
-  return std::size(callInfos) == detail::numCalls;
-}
-static_assert(inOrder());
 
 /// "ReduceOp::Sum, … and ReduceOp::Prod".
 std::string reduceOpEnumerators() {
@@ -96,7 +41,7 @@ CallChecker::Result CallChecker::check(const TraceReader &reader, CheckedCall &c
   const Result result = look(reader, call);
   if (result == Result::Good)
     noteWrites(call);
-  if (isRefCall(reader.call())) {
+  if (familyOf(reader.call()) == CallFamily::Ref) {
     made_.valid = result == Result::Good || result == Result::Nothing;
     made_.taken = writes_.now();
     refs_.push_back(made_);
@@ -136,7 +81,7 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
     return Result::Faulty;
   }
 
-  const Result where = call.call == Call::Barrier ? barrierBlocks(reader, call) : blocks(record, call);
+  const Result where = call.info->family == CallFamily::Blocks ? barrierBlocks(reader, call) : blocks(record, call);
   if (where == Result::Damaged)
     return where;
   if (const Result result = operands(reader, call); result != Result::Good)
@@ -145,7 +90,7 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   if (call.hasChunks && call.info->family == CallFamily::Switch)
     good = checkSwitch(reader.as<SwitchCallRecord>(), call) && good;
   else if (call.hasChunks)
-    good = (call.info->family == CallFamily::Rank ? checkLocal(call) : checkChannel(call)) && good;
+    good = checkChunks(call) && good;
   return good ? Result::Good : Result::Faulty;
 }
 
@@ -159,6 +104,7 @@ CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall 
   };
   switch (call.info->family) {
   case CallFamily::Rank:
+  case CallFamily::Blocks:
     if (record.handle == detail::faulty)
       return Result::Faulty;
     if (record.handle == detail::unset) { // no chunk says which rank: the operands are reported
@@ -180,7 +126,7 @@ CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall 
     if (!call.channel->valid)
       return Result::Faulty;
     call.rank = call.channel->src;
-    return call.info->fits(call.channel->type) ? Result::Good : Result::Damaged;
+    return call.info->shape().allows(call.channel->type) ? Result::Good : Result::Damaged;
   case CallFamily::Semaphore: {
     if (record.handle == detail::unset)
       return neverMade("of a semaphore");
@@ -226,7 +172,7 @@ CallChecker::Result CallChecker::blocks(const CallRecord &record, CheckedCall &c
   if (handle >= declarations_.groups.size())
     return Result::Damaged;
   const GroupDecl &group = declarations_.groups[handle];
-  if (call.channel && call.channel->type == ir::ChannelType::Port && call.call != Call::ReadPutPackets) {
+  if (call.channel && call.channel->type == ir::ChannelType::Port && !ir::awaitsPackets(call.info->kind)) {
     diagnostics_.report(diag::port_in_group, call.loc, {call.spelling})
         .note(diag::group_made_here, declarations_.places[group.place]);
     return Result::Faulty;
@@ -251,15 +197,16 @@ CallChecker::Result CallChecker::operands(const TraceReader &reader, CheckedCall
   const RecordHead head = reader.head();
   call.hasChunks = false;
   call.srcs.clear();
-  if (call.call == Call::Barrier)
+  if (call.info->family == CallFamily::Blocks)
     return Result::Good;
   if ((head.flags & RecordHead::tooMany) != 0) {
     diagnostics_.report(diag::too_many_chunks, call.loc);
     return Result::Faulty;
   }
   const std::uint32_t hasDst = (head.flags & RecordHead::hasDst) != 0;
-  const bool reduce = call.info->numChunks == any;
-  if (reduce ? head.count < 1 + hasDst : head.count != call.info->numChunks || hasDst != (head.count == 2))
+  const bool isSwitch = call.info->family == CallFamily::Switch, reduces = ir::reduces(call.info->kind) && !isSwitch;
+  const std::uint32_t count = isSwitch ? 1 : ir::info(call.info->kind).step == ir::OpStep::Data ? 2 : 0;
+  if (reduces ? head.count < 1 + hasDst : head.count != count || hasDst != (count == 2))
     return Result::Damaged;
   if (head.count == 0)
     return Result::Good;
@@ -271,8 +218,8 @@ CallChecker::Result CallChecker::operands(const TraceReader &reader, CheckedCall
     if (result != Result::Damaged && taken != Result::Good)
       result = taken;
   };
-  if (call.info->family == CallFamily::Switch) {
-    const bool writes = call.call == Call::SwitchReduce;
+  if (isSwitch) {
+    const bool writes = ir::reducesInSwitch(call.info->kind);
     take(0, writes ? "destination" : "source", writes ? call.dst : call.srcs.emplace_back());
     return result;
   }
@@ -281,7 +228,7 @@ CallChecker::Result CallChecker::operands(const TraceReader &reader, CheckedCall
   call.srcs.reserve(head.count);
   for (std::uint32_t i = hasDst; i < head.count; ++i)
     take(i, i == hasDst ? "source" : "other chunk", call.srcs.emplace_back());
-  if (reduce && call.srcs.size() == 1) {
+  if (reduces && call.srcs.size() == 1) {
     diagnostics_.report(diag::no_other_chunks, call.loc);
     return Result::Faulty;
   }
@@ -362,46 +309,48 @@ bool CallChecker::inScratch(const Operand &operand, std::string_view role, const
   return false;
 }
 
-bool CallChecker::checkLocal(const CheckedCall &call) {
-  constexpr std::string_view byRank = "the operation is one of";
-  bool good = ownedBy(call.dst, "destination", call.rank, byRank, call);
+/// Whether operands lie on the ranks that the operation wants them on, are of one size, and lie where packets may.
+bool CallChecker::checkChunks(const CheckedCall &call) {
+  const bool isLocal = call.channel == nullptr;
+  const auto owned = [&](const Operand &chunk, std::string_view role, bool isRemote) {
+    if (isLocal)
+      return ownedBy(chunk, role, call.rank, "the operation is one of", call);
+    return isRemote ? ownedBy(chunk, role, call.channel->dst, "the channel leads to", call)
+                    : ownedBy(chunk, role, call.channel->src, "the channel belongs to", call);
+  };
+  const bool mixed = call.srcs.size() > 1 && !call.isRemoteSource(0) && call.isRemoteSource(1);
+  const std::string_view first = mixed ? "local source" : "source", other = mixed ? "remote source" : "other chunk";
+  bool good = owned(call.dst, "destination", call.isRemoteDestination());
   for (std::size_t i = 0; i < call.srcs.size(); ++i)
-    good = ownedBy(call.srcs[i], i == 0 ? "source" : "other chunk", call.rank, byRank, call) && good;
-  good = sameSize(call.dst, "destination", call.srcs[0], "source", call) && good;
-  for (std::size_t i = 1; i < call.srcs.size(); ++i) {
-    good = sameSize(call.srcs[i], "other chunk", call.srcs[0], "source", call) && good;
-    good = (!call.packet || inScratch(call.srcs[i], "other chunk", call)) && good;
-  }
-  good = (!call.info->packetDst || inScratch(call.dst, "destination", call)) && good;
-  return (!call.info->packetSrc || inScratch(call.srcs[0], "source", call)) && good;
-}
-
-bool CallChecker::checkChannel(const CheckedCall &call) {
-  constexpr std::string_view near = "the channel belongs to", far = "the channel leads to";
-  const ChannelDecl &channel = *call.channel;
-  const bool reduce = call.call == Call::ReadReduce, reads = reduce || call.call == Call::Get;
-  bool good = ownedBy(call.dst, "destination", reads ? channel.src : channel.dst, reads ? near : far, call);
-  if (reduce)
-    good = ownedBy(call.srcs[0], "local source", channel.src, near, call) && good;
-  for (std::size_t i = reduce; i < call.srcs.size(); ++i)
-    good = ownedBy(call.srcs[i], reduce ? "remote source" : "source", reads ? channel.dst : channel.src,
-                   reads ? far : near, call) &&
-           good;
+    good = owned(call.srcs[i], i == 0 ? first : other, call.isRemoteSource(i)) && good;
   good = sameSize(call.dst, "destination", call.srcs[0], "source", call) && good;
   for (std::size_t i = 1; i < call.srcs.size(); ++i)
-    good = sameSize(call.srcs[i], "remote source", call.srcs[0], "local source", call) && good;
-  good = (!call.info->packetDst || inScratch(call.dst, "destination", call)) && good;
-  if (call.call == Call::PutPackets && channel.type == ir::ChannelType::Port &&
-      call.srcs[0].buffer != ir::BufferKind::Scratch) {
-    diagnostics_.report(diag::port_packets_plain, call.loc, {Declarations::bufferName(call.srcs[0].buffer)})
-        .note(chunkMadeHere(call.srcs[0]), declarations_.places[call.srcs[0].place], {call.srcs[0].rank});
-    good = false;
-  }
-  return (!call.info->packetSrc || inScratch(call.srcs[0], "source", call)) && good;
+    good = sameSize(call.srcs[i], other, call.srcs[0], first, call) && good;
+  return checkForms(call) && good;
+}
+
+/// Whether operands that the operation takes for packets lie in scratch.
+bool CallChecker::checkForms(const CheckedCall &call) {
+  const ir::OpInfo &op = ir::info(call.kind());
+  const auto fits = [&](const Operand &chunk, std::string_view role, ir::OperandForms forms, std::uint32_t index) {
+    return ir::formOf(forms, index, call.channelType()) == ir::DataForm::Plain || inScratch(chunk, role, call);
+  };
+  const Operand &src = call.srcs[0];
+  bool good = true;
+  for (std::uint32_t i = 1; i < call.srcs.size(); ++i)
+    good = fits(call.srcs[i], "other chunk", op.sources, i) && good;
+  good = fits(call.dst, "destination", op.destinations, 0) && good;
+  if (op.sources != ir::OperandForms::PacketsIfPort)
+    return fits(src, "source", op.sources, 0) && good;
+  if (call.channelType() != ir::ChannelType::Port || src.buffer == ir::BufferKind::Scratch)
+    return good;
+  diagnostics_.report(diag::port_packets_plain, call.loc, {Declarations::bufferName(src.buffer)})
+      .note(chunkMadeHere(src), declarations_.places[src.place], {src.rank});
+  return false;
 }
 
 bool CallChecker::checkSwitch(const SwitchCallRecord &record, CheckedCall &call) {
-  const bool writes = call.call == Call::SwitchReduce;
+  const bool writes = ir::reducesInSwitch(call.info->kind);
   const Operand &chunk = writes ? call.dst : call.srcs[0];
   const std::string_view role = writes ? "destination" : "source";
   bool good = ownedBy(chunk, role, call.rank, "the switch channel is used at", call);
@@ -410,7 +359,7 @@ bool CallChecker::checkSwitch(const SwitchCallRecord &record, CheckedCall &call)
         .note(chunkMadeHere(chunk), declarations_.places[chunk.place], {chunk.rank});
     good = false;
   }
-  if (call.info->packetDst) {
+  if (ir::formOfDestination(call.info->kind, 0) == ir::DataForm::Packet) {
     good = inScratch(chunk, role, call) && good;
     if (call.switchBuffer != ir::BufferKind::Scratch) {
       diagnostics_.report(diag::switch_packets_outside_scratch, call.loc, {call.spelling, toString(call.switchBuffer)})

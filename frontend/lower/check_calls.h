@@ -3,6 +3,7 @@
 
 #include "frontend/lower/declarations.h"
 #include "frontend/lower/last_writes.h"
+#include "ir/op_semantics.h"
 
 #include <optional>
 #include <span>
@@ -11,33 +12,17 @@
 
 namespace mscclc::frontend {
 
-/// What a call works on, which says what its handle is.
-enum class CallFamily : std::uint8_t { Rank, Channel, Semaphore, Switch, Movement, Ref };
-
-/// What is known of a call of the language.
+/// A row of calls.def.
 struct CallInfo {
-  static constexpr std::uint8_t anyChunks = 0xff;
-  detail::Call call;
   std::string_view spelling;
   CallFamily family;
-  ir::OpKind kind;
-  bool packetDst;         ///< the destination holds packets
-  bool packetSrc;         ///< the source holds packets
-  std::uint8_t numChunks; ///< operands in the recording; anyChunks: as many as it says
-  /// What a program of Schedule::Auto says instead; empty for what belongs there.
+  ir::OpKind kind, variant;
   std::string_view instead;
-  /// The one type of channel that has the call; None: whoever does has it.
-  ir::ChannelType onlyType = ir::ChannelType::None;
-  /// What it is when relaxed, of packets, or a barrier of one block.
-  std::optional<ir::OpKind> variant = std::nullopt;
 
-  bool fits(ir::ChannelType type) const { return onlyType == ir::ChannelType::None || onlyType == type; }
+  /// Of the variant as well, whose operands lie where those of `kind` do.
+  const ir::OpShape &shape() const { return ir::opShapes[static_cast<std::size_t>(kind)]; }
 };
-
-/// The row of `call`.
 const CallInfo &infoOf(detail::Call call);
-/// Whether a call is one of the Ref family.
-bool isRefCall(detail::Call call);
 
 /// A chunk operand: a range of a buffer of some rank, in chunks. Scratch is counted over the rank's whole scratch.
 struct Operand {
@@ -90,6 +75,25 @@ struct CheckedCall {
   std::vector<Operand> srcs;
   std::uint32_t offset = 0; ///< of the Switch family: first chunk in the channel's buffer
   CheckedMove move;         ///< of the Movement family, of which `rank`, `blocks` and `dst` say nothing
+
+  /// The operation that it becomes.
+  ir::OpKind kind() const {
+    const bool isVariant = info->family == CallFamily::Blocks ? blocks.size() == 1 : relaxed || packet;
+    return isVariant ? info->variant : info->kind;
+  }
+  ir::ChannelType channelType() const {
+    if (channel)
+      return channel->type;
+    return view ? ir::ChannelType::Switch : ir::ChannelType::None;
+  }
+  /// Whether source `index`, or the destination, lies on the channel's other rank.
+  bool isRemoteSource(std::size_t index) const { return isRemote(info->shape().srcs, index); }
+  bool isRemoteDestination() const { return isRemote(info->shape().dsts, 0); }
+
+private:
+  static bool isRemote(const ir::SideShape &side, std::size_t index) {
+    return side.maxRemote != 0 && index >= side.maxLocal;
+  }
 };
 
 /// Checks calls one after the other, in the order of the recording.
@@ -125,8 +129,8 @@ private:
   Result barrierBlocks(const TraceReader &reader, CheckedCall &call);
   Result operands(const TraceReader &reader, CheckedCall &call);
   Result operand(const ChunkRecord &record, std::string_view role, const CheckedCall &call, Operand &out);
-  bool checkLocal(const CheckedCall &call);
-  bool checkChannel(const CheckedCall &call);
+  bool checkChunks(const CheckedCall &call);
+  bool checkForms(const CheckedCall &call);
   bool checkSwitch(const SwitchCallRecord &record, CheckedCall &call);
   bool checkExtent(ir::LocId loc, std::uint32_t channel, std::int64_t offset, std::int64_t size, bool final);
   bool ownedBy(const Operand &operand, std::string_view role, std::uint32_t rank, std::string_view reason,

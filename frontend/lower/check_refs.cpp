@@ -56,7 +56,7 @@ static_assert([] {
   for (std::uint32_t i = 0; i < std::size(refInfos); ++i)
     if (refInfos[i].call != static_cast<Call>(firstRefCall + i))
       return false;
-  return firstRefCall + std::size(refInfos) == detail::numCalls;
+  return firstRefCall + std::size(refInfos) == numCalls;
 }());
 
 constexpr auto lastBuffer = static_cast<std::uint8_t>(ir::BufferKind::Scratch),
@@ -78,10 +78,6 @@ bool unpacks(Call call, const Operand &chunks) {
 }
 
 } // namespace
-
-bool isRefCall(Call call) {
-  return static_cast<std::uint32_t>(call) >= firstRefCall;
-}
 
 void CallChecker::takeRef(const TraceReader &reader) {
   const auto record = reader.as<RefRecord>();
@@ -212,7 +208,7 @@ CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall 
   const bool keepsForm = !movesData(call.call);
   const Result result = isManual ? refOperation(record, self.chunks, other.chunks, call)
                                  : refStatement(record, self.chunks, other.chunks, call);
-  made_.form = keepsForm ? self.form : call.info->packetDst ? ir::DataForm::Packet : ir::DataForm::Plain;
+  made_.form = keepsForm ? self.form : ir::formOfDestination(call.info->kind, 0);
   if (result != Result::Good)
     return result;
   return !good ? Result::Faulty : moves ? Result::Good : Result::Nothing;
@@ -341,7 +337,7 @@ CallChecker::Result CallChecker::refOperation(const RefCallRecord &record, const
   call.srcs.push_back(asked == Call::RefGet ? other : self);
   if (isReduction(asked))
     call.srcs.push_back(other);
-  return (isFar ? checkChannel(call) : checkLocal(call)) ? Result::Good : Result::Faulty;
+  return checkChunks(call) ? Result::Good : Result::Faulty;
 }
 
 ir::MemoryRange CallChecker::memoryOf(const Operand &chunks, ir::DataForm form) const {
@@ -352,28 +348,28 @@ ir::MemoryRange CallChecker::memoryOf(const Operand &chunks, ir::DataForm form) 
 void CallChecker::noteWrites(const CheckedCall &call) {
   if (refs_.empty())
     return;
-  const auto note = [&](const Operand &chunks, bool packets) {
-    writes_.note(chunks.rank, memoryOf(chunks, packets ? ir::DataForm::Packet : ir::DataForm::Plain), call.loc);
-  };
+  const ir::DataForm form = ir::formOfDestination(call.info->kind, 0);
+  const auto note = [&](const Operand &chunks) { writes_.note(chunks.rank, memoryOf(chunks, form), call.loc); };
   switch (call.info->family) {
   case CallFamily::Movement:
     for (const Operand &dst : call.move.dsts)
       if (call.srcs.size() != 1 || dst.rank != call.srcs[0].rank || memoryOf(dst) != memoryOf(call.srcs[0]))
-        note(dst, false);
+        note(dst);
     return;
   case CallFamily::Rank:
   case CallFamily::Channel:
     if (call.hasChunks)
-      note(call.dst, call.info->packetDst);
+      note(call.dst);
     return;
   case CallFamily::Switch:
-    if (call.call == Call::SwitchReduce) {
-      note(call.dst, false);
+    if (ir::reducesInSwitch(call.info->kind)) {
+      note(call.dst);
       return;
     }
     for (const SwitchMember &member : declarations_.membersOf(declarations_.switches[call.view->channel]))
-      note({member.rank, call.switchBuffer, call.offset, call.srcs[0].size, 0}, call.info->packetDst);
+      note({member.rank, call.switchBuffer, call.offset, call.srcs[0].size, 0});
     return;
+  case CallFamily::Blocks:
   case CallFamily::Semaphore:
   case CallFamily::Ref:
     return;

@@ -6,24 +6,8 @@
 
 namespace mscclc::frontend {
 
-using detail::Call;
 using ir::ChannelType;
 using ir::OpKind;
-
-namespace {
-
-ChannelType channelTypeOf(const CheckedCall &call) {
-  if (call.channel)
-    return call.channel->type;
-  return call.view ? ChannelType::Switch : ChannelType::None;
-}
-
-OpKind kindOf(const CheckedCall &call) {
-  const bool isVariant = call.call == Call::Barrier ? call.blocks.size() == 1 : call.relaxed || call.packet;
-  return isVariant ? call.info->variant.value_or(call.info->kind) : call.info->kind;
-}
-
-} // namespace
 
 void OpEmitter::beginLoop(const LoopInfo &loop) {
   loop_ = loop;
@@ -31,12 +15,20 @@ void OpEmitter::beginLoop(const LoopInfo &loop) {
   ++loopNumber_;
 }
 
-/// Memory channels are named by their puts' and reduces' remote chunks.
+/// A call names one channel or semaphore, unless remote chunks alone say through which memory it goes.
 std::uint32_t OpEmitter::numIds(const CheckedCall &call) {
-  if (call.call == Call::Barrier || call.info->family == CallFamily::Rank)
+  switch (call.info->shape().ids) {
+  case ir::IdRule::None:
     return 0;
-  const bool byChunk = call.hasChunks && call.channel && call.channel->type == ChannelType::Memory;
-  return byChunk && call.call != Call::Get ? 0 : 1;
+  case ir::IdRule::PerRemoteIfPort:
+    return call.channelType() == ChannelType::Port;
+  case ir::IdRule::Channels:
+  case ir::IdRule::Semaphores:
+  case ir::IdRule::PerRemote:
+  case ir::IdRule::OneSwitch:
+    return 1;
+  }
+  return 0;
 }
 
 std::uint32_t OpEmitter::numChunks(const CheckedCall &call) {
@@ -177,8 +169,8 @@ ir::Op &OpEmitter::loopHeader(BlockPlan &plan, ir::ThreadBlock &threadBlock) {
 
 void OpEmitter::emit(const CheckedCall &call) {
   ir::Op op;
-  op.kind = kindOf(call);
-  op.channelType = channelTypeOf(call);
+  op.kind = call.kind();
+  op.channelType = call.channelType();
   op.loc = call.loc;
   if (hasDataSync(op.kind))
     op.sync = call.sync;
@@ -192,9 +184,10 @@ void OpEmitter::emit(const CheckedCall &call) {
   srcs_.clear();
   dsts_.clear();
   if (call.view) {
-    const ir::Chunk far{ir::ChunkSpace::Switch, call.offset,
-                        call.call == Call::SwitchReduce ? call.dst.size : call.srcs[0].size, call.view->member.id};
-    if (call.call == Call::SwitchReduce) {
+    const bool writes = ir::reducesInSwitch(op.kind);
+    const ir::Chunk far{ir::ChunkSpace::Switch, call.offset, writes ? call.dst.size : call.srcs[0].size,
+                        call.view->member.id};
+    if (writes) {
       srcs_.push_back(far);
       dsts_.push_back(chunk(call, call.dst, false));
     } else {
@@ -202,10 +195,9 @@ void OpEmitter::emit(const CheckedCall &call) {
       dsts_.push_back(far);
     }
   } else if (call.hasChunks) {
-    const bool reads = call.call == Call::Get || call.call == Call::ReadReduce;
     for (std::size_t i = 0; i < call.srcs.size(); ++i)
-      srcs_.push_back(chunk(call, call.srcs[i], reads && (i != 0 || call.call == Call::Get)));
-    dsts_.push_back(chunk(call, call.dst, call.channel && !reads));
+      srcs_.push_back(chunk(call, call.srcs[i], call.isRemoteSource(i)));
+    dsts_.push_back(chunk(call, call.dst, call.isRemoteDestination()));
   }
   std::uint32_t id = 0;
   if (call.channel)

@@ -5,6 +5,7 @@
 // so a reader trusts none of them (trace_reader.h).
 #pragma once
 
+#include "frontend/trace/calls.h"
 #include "frontend/trace/record_abi.h"
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 namespace mscclc::frontend {
 
 namespace {
-constexpr std::uint32_t numKinds = static_cast<std::uint32_t>(RecordKind::Call) + detail::numCalls;
+constexpr std::uint32_t numKinds = static_cast<std::uint32_t>(RecordKind::Call) + numCalls;
 } // namespace
 
 TraceReader::TraceReader(std::span<const std::byte> trace) : bytes_(trace) {
@@ -66,44 +66,19 @@ constexpr Shape shapeOf(std::uint32_t kind) {
   case RecordKind::Call:
     break;
   }
-  switch (static_cast<detail::Call>(kind - static_cast<std::uint32_t>(RecordKind::Call))) {
-  case detail::Call::Barrier:
+  switch (familyOf(static_cast<detail::Call>(kind - static_cast<std::uint32_t>(RecordKind::Call)))) {
+  case CallFamily::Blocks:
     return {sizeof(BarrierRecord), sizeof(std::int64_t), offsetof(BarrierRecord, count), 8};
-  case detail::Call::SwitchReduce:
-  case detail::Call::SwitchBroadcast:
-  case detail::Call::SwitchBroadcastPackets:
-    return {sizeof(SwitchCallRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
-  case detail::Call::MoveCopy:
-  case detail::Call::MoveReduce:
-    return {sizeof(MoveRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
-  case detail::Call::RefPut:
-  case detail::Call::RefGet:
-  case detail::Call::RefCopy:
-  case detail::Call::RefReduce:
-  case detail::Call::RefSignal:
-  case detail::Call::RefWait:
-  case detail::Call::RefFlush:
-  case detail::Call::RefPutPackets:
-  case detail::Call::RefCopyPackets:
-  case detail::Call::RefReducePackets:
-    return {sizeof(RefCallRecord)};
-  case detail::Call::Copy:
-  case detail::Call::CopyPackets:
-  case detail::Call::UnpackPackets:
-  case detail::Call::Reduce:
-  case detail::Call::Signal:
-  case detail::Call::Wait:
-  case detail::Call::Flush:
-  case detail::Call::Get:
-  case detail::Call::Put:
-  case detail::Call::PutWithSignal:
-  case detail::Call::PutWithSignalAndFlush:
-  case detail::Call::PutPackets:
-  case detail::Call::ReadPutPackets:
-  case detail::Call::ReadReduce:
-  case detail::Call::Acquire:
-  case detail::Call::Release:
+  case CallFamily::Rank:
+  case CallFamily::Channel:
+  case CallFamily::Semaphore:
     return {sizeof(CallRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
+  case CallFamily::Switch:
+    return {sizeof(SwitchCallRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
+  case CallFamily::Movement:
+    return {sizeof(MoveRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
+  case CallFamily::Ref:
+    return {sizeof(RefCallRecord)};
   }
   return {};
 }

@@ -64,7 +64,7 @@ private:
     if (ir::reduces(op.kind) && op.reduceOp != ir::ReduceOp::Sum)
       diags_.report(diag::executor_reduce_op, at(i), {target_, ir::toString(op.reduceOp)});
     const bool switchStore = op.kind == OpKind::SwitchBroadcast || op.kind == OpKind::SwitchBroadcastPacket;
-    if (op.kind == OpKind::SwitchReduce || (switchStore && !limits_.switchStores))
+    if (ir::info(op.kind).event.empty() || (switchStore && !limits_.switchStores))
       diags_.report(diag::executor_unknown_op, at(i), {target_, name});
     if (op.kind == OpKind::Get)
       checkGet(block, op, i);

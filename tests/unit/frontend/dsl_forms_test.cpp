@@ -4,7 +4,9 @@
 #include "shown_ops.h"
 
 #include <array>
+#include <fstream>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -21,6 +23,21 @@ template <typename Body> Lines linesOf(Body &&body) {
   return outcome.program->ranks[0].blocks.empty() ? Lines{} : show(*outcome.program, 0, 0);
 }
 } // namespace
+
+TEST_CASE("a function of the language makes every call of the table") {
+  std::ifstream library(MSCCLC_SOURCE_DIR "/frontend/dsl/dsl_library.cpp"),
+      recorder(MSCCLC_SOURCE_DIR "/frontend/trace/recorder.cpp");
+  std::stringstream functions;
+  functions << library.rdbuf() << recorder.rdbuf();
+  constexpr std::string_view calls[] = {
+#define CALL(id, ...) #id,
+#include "frontend/trace/calls.def"
+  };
+  for (const std::string_view call : calls) {
+    INFO("no function in frontend/dsl/dsl_library.cpp makes a Call::" << call);
+    CHECK(functions.str().find("Call::" + std::string(call) + ",") != std::string::npos);
+  }
+}
 
 TEST_CASE("options of a program, all given and all left out") {
   const std::size_t instances = 3;

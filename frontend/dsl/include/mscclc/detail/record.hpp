@@ -86,43 +86,6 @@ struct PlacedIndex {
   Place place;
 };
 
-/// The DSL's operations, movement statements, and calls on refs (chunks.hpp).
-enum class Call : std::uint32_t {
-  Copy,
-  CopyPackets,
-  UnpackPackets,
-  Reduce,
-  Barrier,
-  Signal,
-  Wait,
-  Flush,
-  Get,
-  Put,
-  PutWithSignal,
-  PutWithSignalAndFlush,
-  PutPackets,
-  ReadPutPackets,
-  ReadReduce,
-  Acquire,
-  Release,
-  SwitchReduce,
-  SwitchBroadcast,
-  SwitchBroadcastPackets,
-  MoveCopy,
-  MoveReduce,
-  RefPut,
-  RefGet,
-  RefCopy,
-  RefReduce,
-  RefSignal,
-  RefWait,
-  RefFlush,
-  RefPutPackets,
-  RefCopyPackets,
-  RefReducePackets,
-};
-inline constexpr std::uint32_t numCalls = static_cast<std::uint32_t>(Call::RefReducePackets) + 1;
-
 /// What an operation was asked for besides its operands, in six bits.
 struct CallFlags {
   static constexpr std::uint32_t syncMask = 3;     ///< bits 0 and 1: Sync
@@ -174,6 +137,8 @@ struct NoteFormat;
 
 /// Kinds of collectives: the numbers of the compiler's table (ir/collectives.def).
 enum class CollectiveKind : std::uint32_t;
+/// The calls that act: those of its table (frontend/trace/calls.def).
+enum class Call : std::uint32_t;
 
 extern "C" {
 // Collectives and programs. `first` and `second`: input and output chunks of a rank, or the chunk factor and the root

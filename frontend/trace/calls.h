@@ -1,0 +1,38 @@
+// The closed set of the language's calls that act (calls.def).
+#pragma once
+
+#include "frontend/dsl/include/mscclc/detail/record.hpp"
+
+/// The DSL's operations, movement statements, and calls on refs (chunks.hpp).
+enum class mscclc::detail::Call : std::uint32_t {
+#define CALL(id, ...) id,
+#include "frontend/trace/calls.def"
+};
+
+namespace mscclc::frontend {
+
+inline constexpr std::uint32_t numCalls = 0
+#define CALL(...) +1
+#include "frontend/trace/calls.def"
+    ;
+
+/// What a call works on. So its record, and what the handle in it is, are told apart.
+enum class CallFamily : std::uint8_t {
+  Rank,
+  Blocks, ///< several of a rank, which the record lists
+  Channel,
+  Semaphore,
+  Switch,
+  Movement, ///< a statement of Schedule::Auto: no handle
+  Ref,
+};
+
+constexpr CallFamily familyOf(detail::Call call) {
+  constexpr CallFamily families[] = {
+#define CALL(id, spelling, family, ...) CallFamily::family,
+#include "frontend/trace/calls.def"
+  };
+  return families[static_cast<std::size_t>(call)];
+}
+
+} // namespace mscclc::frontend
