@@ -18,6 +18,7 @@ NeededSync::NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits 
     keepOneOfAlike(needs);
   sortByTimeBetween(needs);
   add(std::move(needs));
+  addWaits(everyRank || !orbits.allAlike());
 }
 
 std::vector<NeededSync::Need> NeededSync::allNeeds() const {
@@ -91,6 +92,23 @@ void NeededSync::add(std::vector<Need> needs) {
   add(std::move(instead));
 }
 
+/// Of channels on which a block waits more than once. Dropping what a wait names before an id gives it another thread.
+void NeededSync::addWaits(bool everyRank) {
+  for (std::uint32_t r = 0; r < records_.size(); ++r)
+    for (std::uint32_t w = 0; w < records_[r].waits.size(); ++w) {
+      const Wait &wait = records_[r].waits[w];
+      if (wait.previous == none || !(everyRank || records_[r].rankOf[wait.at.block] == 0))
+        continue;
+      Need need;
+      need.record = r;
+      need.wait = w;
+      if (const std::optional<std::vector<Piece>> answer = askTurn(need)) {
+        needs_.push_back(need);
+        use(static_cast<std::uint32_t>(needs_.size() - 1), *answer);
+      }
+    }
+}
+
 void NeededSync::dropDoubles(std::vector<Need> &needs) {
   const auto place = [](const Need &need) { return std::pair(need.record, need.pair); };
   std::ranges::sort(needs, {}, place);
@@ -99,9 +117,38 @@ void NeededSync::dropDoubles(std::vector<Need> &needs) {
 
 /// By which pieces `need` is in order, if it is.
 std::optional<std::vector<Piece>> NeededSync::ask(const Need &need) {
+  if (need.wait != none)
+    return askTurn(need);
   std::vector<Piece> pieces;
   if (!searches_[need.record].ordered(need.pair, pieces))
     return std::nullopt;
+  return pieces;
+}
+
+/// By which pieces two threads do not wait on one channel at once.
+std::optional<std::vector<Piece>> NeededSync::askTurn(const Need &need) const {
+  const std::vector<Wait> &waits = records_[need.record].waits;
+  const Wait &wait = waits[need.wait];
+  std::uint32_t previous = wait.previous;
+  while (previous != none && dropped_[waits[previous].piece])
+    previous = waits[previous].previous;
+  if (dropped_[wait.piece] || previous == none)
+    return std::vector<Piece>{};
+  const Wait &before = waits[previous];
+  const SyncPhases &phases = searches_[need.record].phases();
+  if (phases.parted(before.at.block, before.at.phase, wait.at.phase)) {
+    const Piece bound = phases.boundAfter(before.at.block, before.at.phase, wait.at.phase);
+    return bound == none ? std::vector<Piece>{} : std::vector<Piece>{bound};
+  }
+  const auto thread = [&](const Wait &w) {
+    return std::count(dropped_.begin() + w.firstPiece, dropped_.begin() + w.piece, false);
+  };
+  if (thread(before) != thread(wait))
+    return std::nullopt;
+  std::vector<Piece> pieces;
+  for (const Wait &w : {before, wait})
+    for (Piece p = w.firstPiece; p <= w.piece; ++p)
+      pieces.push_back(p);
   return pieces;
 }
 
@@ -111,6 +158,10 @@ std::vector<std::uint32_t> NeededSync::orderToAsk(std::span<const Need> needs) c
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> firstOfBlock; // by record and block
   std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> order;    // that, time, number
   for (std::uint32_t i = 0; i < needs.size(); ++i) {
+    if (needs[i].wait != none) {
+      order.emplace_back(0, 0, i);
+      continue;
+    }
     const Access &second = secondOf(needs[i]);
     const std::uint32_t first = firstOfBlock.try_emplace({needs[i].record, second.at.block}, i).first->second;
     order.emplace_back(first, second.time, i);
@@ -203,6 +254,12 @@ bool NeededSync::drop(std::span<const std::vector<Piece> *const> orbits, bool ex
   return true;
 }
 
+bool NeededSync::mayExcuse(const std::vector<Piece> &orbit) const {
+  return !dropped_[orbit.front()] && std::ranges::any_of(usedBy_[orbits_.find(orbit.front())], [&](std::uint32_t need) {
+    return needs_[need].pair.excusable;
+  });
+}
+
 void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
                                 const std::function<bool(const Unordered &, const Unordered &)> &before,
                                 const std::function<bool(const Unordered &)> &visit) {
@@ -213,7 +270,8 @@ void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
       users.insert(usedBy_[orbit].begin(), usedBy_[orbit].end());
   std::vector<std::pair<Unordered, std::uint32_t>> order;
   for (const std::uint32_t number : users)
-    order.push_back({{needs_[number].pair, needs_[number].record, needs_[number].scratch}, number});
+    if (needs_[number].wait == none)
+      order.push_back({{needs_[number].pair, needs_[number].record, needs_[number].scratch}, number});
   std::ranges::stable_sort(order, before, &std::pair<Unordered, std::uint32_t>::first);
   const std::vector<Piece> *const all = &pieces;
   set({&all, 1}, true);

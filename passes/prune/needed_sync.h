@@ -24,6 +24,8 @@ public:
 
   /// Drops `orbits` if no pair needs any of them; `excuse`: pairs that packets may order are not asked.
   bool drop(std::span<const std::vector<Piece> *const> orbits, bool excuse);
+  /// False if `orbit` is dropped, or if `excuse` makes no difference: each pair that may stand in its way is asked.
+  bool mayExcuse(const std::vector<Piece> &orbit) const;
 
   /// Two accesses in no order.
   struct Unordered {
@@ -44,6 +46,7 @@ private:
     std::uint32_t scratch = none; ///< the rank to whose scratch it belongs: see ScratchUse
     bool ends = false;            ///< of these, that one of `uses` comes before the end of the launch
     bool counts = true;
+    std::uint32_t wait = none; ///< instead of a pair: that this wait takes its turn
   };
   /// What a trial has found, to be taken over if it succeeds.
   struct Trial {
@@ -59,6 +62,7 @@ private:
   void keepOneOfAlike(std::vector<Need> &needs) const;
   void sortByTimeBetween(std::vector<Need> &needs) const;
   void add(std::vector<Need> needs);
+  void addWaits(bool everyRank);
   void use(std::uint32_t need, const std::vector<Piece> &pieces);
   bool check(std::uint32_t number, bool excuse, Trial &trial);
   bool checkInstead(Trial &trial);
@@ -66,6 +70,7 @@ private:
   static void dropDoubles(std::vector<Need> &needs);
   std::vector<std::uint32_t> orderToAsk(std::span<const Need> needs) const;
   std::optional<std::vector<Piece>> ask(const Need &need);
+  std::optional<std::vector<Piece>> askTurn(const Need &need) const;
   void set(std::span<const std::vector<Piece> *const> orbits, bool dropped);
 
   const std::vector<SyncRecord> &records_;

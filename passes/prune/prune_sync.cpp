@@ -85,7 +85,7 @@ private:
     for (const bool excuse : {false, true}) {
       Orbits left;
       for (const auto &orbit : candidates_)
-        if (!dropped_[orbit[0]] && !needed_[orbit[0]] && std::ranges::find(found, &orbit) == found.end())
+        if (!dropped_[orbit[0]] && !needed_[orbit[0]] && (!excuse || needed.mayExcuse(orbit)))
           left.push_back(&orbit);
       const Orbits more = droppable(left, excuse, needed);
       found.insert(found.end(), more.begin(), more.end());

@@ -172,14 +172,14 @@ std::vector<SyncEdge> Explainer::edgesOf(const std::vector<Piece> &orbit) const 
 }
 
 /// Takes the pair that says most: what the algorithm computes from, before what the next launch would spoil. Of one
-/// rank, those that are nearest in time: less has to be looked at between them.
+/// rank, those that are nearest in the run: less has to be looked at between them.
 void Explainer::explain(NeededSync &needed, const std::vector<Piece> &orbit, SyncReason &reason) const {
   const auto order = [&](const Unordered &u) {
     const auto &accesses = records_[u.record].accesses;
     const Access &x = accesses[u.pair.first], &y = accesses[u.pair.second];
     const bool users = x.op == none || y.op == none;
     return std::tuple(u.pair.excusable, u.scratch != none, x.launch != y.launch && !users, users, !u.pair.visible,
-                      index_.rankOf(x.at.block), u.record, y.time - x.time, x.time);
+                      index_.rankOf(x.at.block), u.record, u.pair.second - u.pair.first, u.pair.first);
   };
   // That a value is read too early says more than that two write in turn, so a few more pairs are looked at.
   constexpr int mostTried = 8;

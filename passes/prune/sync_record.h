@@ -4,6 +4,11 @@
 // with what each rank's user does around them. Where the verifier asks whether one access is ordered before another,
 // the pair is kept, so that it can be asked again of a program with less sync. Dropping sync only takes edges away: as
 // long as all pairs stay in order, every access meets the same ones before it.
+//
+// Times are Lamport's clocks: a block counts what it does, and goes on from the time of what it has waited for. So what
+// comes before has a lesser time, with sync dropped too, and a search from one event for another need not look at what
+// is no later than the other. The order in which the run happens to execute blocks would do as well, but blocks that
+// know nothing of each other lie far apart in it, so that between two accesses there would be most of the run.
 #pragma once
 
 #include "passes/prune/sync_pieces.h"
@@ -27,7 +32,7 @@ struct Moment {
 /// What was sent: a signal, a release or a packet.
 struct Message {
   Moment from;
-  std::uint32_t time = 0;      ///< of the run
+  std::uint32_t time = 0;
   std::uint32_t thread = none; ///< that sent it
   Piece piece = none;          ///< `none` for a packet
   std::uint32_t port = none;   ///< the port channel through which it went
@@ -52,6 +57,15 @@ struct Receipt {
 struct Flushed {
   std::uint32_t phase = 0, time = 0, thread = 0, port = 0;
   Piece piece = none;
+};
+
+/// A wait on a channel in the first launch. One that comes after another of its block has to be in a later phase, or of
+/// the same thread: the i-th that an operation names is thread i's.
+struct Wait {
+  Moment at;
+  Piece piece = none;
+  Piece firstPiece = none;       ///< of its operation: pieces from there to `piece` say which thread it is
+  std::uint32_t previous = none; ///< of this block on this channel, into SyncRecord::waits
 };
 
 /// What one operation does to memory, at one time; a put is one for each destination.
@@ -97,6 +111,7 @@ struct SyncRecord {
   std::vector<Moment> members;
   std::vector<Access> accesses;
   std::vector<Pair> pairs;
+  std::vector<Wait> waits;         ///< in the order of the run
   std::vector<ScratchUse> scratch; ///< of ranks whose scratch may lie elsewhere in the next launch
 
   std::span<const Moment> membersOf(const Meeting &meeting) const {

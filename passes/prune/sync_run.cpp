@@ -4,6 +4,8 @@
 #include "ir/internal_error.h"
 
 #include <algorithm>
+#include <ranges>
+#include <utility>
 
 namespace mscclc::passes::prune {
 
@@ -13,8 +15,9 @@ using ir::OpKind;
 SyncRun::SyncRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces,
                  SyncOrbits &orbits, bool sizesChange)
     : index_(index), geometry_(geometry), pieces_(pieces), orbits_(orbits), memory_(index, geometry),
-      elements_(index, geometry, memory_), sizesChange_(sizesChange), blocks_(index.numBlocks()), queues_(index),
-      meetings_(index), waiters_(index.numQueues()), numMet_(index.numRanks(), 0), lastPlain_(index.numBlocks(), none),
+      elements_(index, geometry, memory_), sizesChange_(sizesChange), clock_(index.numBlocks(), 0),
+      blocks_(index.numBlocks()), queues_(index), meetings_(index), waiters_(index.numQueues()),
+      previousWait_(index.numChannels(), none), numMet_(index.numRanks(), 0), lastPlain_(index.numBlocks(), none),
       heard_(index.numBlocks()), ends_(index.numRanks()), began_(index.numRanks(), none) {
   record_.bounds.assign(index.numBlocks(), {none});
   record_.begun.assign(index.numBlocks(), {0});
@@ -113,7 +116,7 @@ void SyncRun::advance(std::uint32_t b) {
 bool SyncRun::execute(std::uint32_t b, const Op &op) {
   switch (ir::info(op.kind).step) {
   case ir::OpStep::BlockSync:
-    ++time_;
+    tick(b);
     endPhase(b, pieces_.of(b, blocks_[b].at.op()));
     return true;
   case ir::OpStep::Barrier:
@@ -134,10 +137,19 @@ bool SyncRun::execute(std::uint32_t b, const Op &op) {
   throw ir::InternalError("an operation that no block can do: " + std::string(ir::toString(op.kind)));
 }
 
+/// `blocks` wait for each other.
+template <typename Blocks> void SyncRun::tickTogether(const Blocks &blocks) {
+  std::uint32_t last = 0;
+  for (const std::uint32_t b : blocks)
+    last = std::max(last, clock_[b]);
+  for (const std::uint32_t b : blocks)
+    clock_[b] = last + 1;
+}
+
 void SyncRun::endPhase(std::uint32_t b, Piece piece) {
   ++blocks_[b].phase;
   record_.bounds[b].push_back(piece);
-  record_.begun[b].push_back(time_);
+  record_.begun[b].push_back(clock_[b]);
 }
 
 bool SyncRun::meet(std::uint32_t b, const Op &op) {
@@ -152,7 +164,7 @@ bool SyncRun::meet(std::uint32_t b, const Op &op) {
   if (met.empty())
     return false;
   const Piece piece = pieces_.of(b, s.at.op());
-  ++time_;
+  tickTogether(met);
   const auto first = static_cast<std::uint32_t>(record_.members.size());
   for (const std::uint32_t other : met) {
     const Piece part = pieces_.of(other, blocks_[other].at.op());
@@ -172,7 +184,7 @@ void SyncRun::meetRank(std::uint32_t rank) {
   const auto first = static_cast<std::uint32_t>(record_.members.size());
   began_[rank] = static_cast<std::uint32_t>(record_.meetings.size());
   ++numMet_[rank];
-  ++time_;
+  tickTogether(std::views::iota(index_.block(rank, 0), index_.block(rank + 1, 0)));
   for (std::uint32_t b = index_.block(rank, 0); b < index_.block(rank + 1, 0); ++b) {
     endPhase(b, none);
     record_.launches[b].push_back(blocks_[b].phase);
@@ -189,7 +201,7 @@ void SyncRun::sendAll(std::uint32_t b, const Op &op) {
   for (std::uint32_t i = 0; i < ids.size(); ++i) {
     Message m;
     m.from = {b, s.phase};
-    m.time = ++time_;
+    m.time = tick(b);
     m.thread = i;
     m.piece = pieces_.of(b, s.at.op(), i);
     m.begin = began_[rank];
@@ -216,12 +228,15 @@ bool SyncRun::takeAll(std::uint32_t b, const Op &op) {
       waiters_[queue].push_back(b);
       return false;
     }
+    const Piece piece = pieces_.of(b, s.at.op(), s.step);
     if (shared_[queue] && queue < index_.numChannels())
       takeTurn(b, queue);
+    else if (launch_ == 0 && queue < index_.numChannels())
+      noteWait(b, queue, piece);
     if (credit->message == none)
       continue;
-    orbits_.join(pieces_.of(b, s.at.op(), s.step), record_.messages[credit->message].piece);
-    receive(b, {credit->message, s.phase, ++time_, s.step, op.kind == OpKind::RelaxedWait});
+    orbits_.join(piece, record_.messages[credit->message].piece);
+    receive(b, credit->message, s.step, op.kind == OpKind::RelaxedWait);
   }
   return true;
 }
@@ -234,8 +249,16 @@ void SyncRun::takeTurn(std::uint32_t b, std::uint32_t queue) {
   lastWait_[queue] = now;
 }
 
-void SyncRun::receive(std::uint32_t b, Receipt receipt) {
+/// Of a channel on which one block waits.
+void SyncRun::noteWait(std::uint32_t b, std::uint32_t queue, Piece piece) {
+  const std::uint32_t previous = std::exchange(previousWait_[queue], static_cast<std::uint32_t>(record_.waits.size()));
+  record_.waits.push_back({{b, blocks_[b].phase}, piece, piece - blocks_[b].step, previous});
+}
+
+void SyncRun::receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, bool weak) {
   auto &receipts = record_.receipts[b];
+  catchUp(b, message);
+  Receipt receipt{message, blocks_[b].phase, tick(b), thread, weak};
   receipt.previous = static_cast<std::uint32_t>(receipts.size());
   if (!receipts.empty()) { // what a thread tells later holds what it told before
     const Receipt &last = receipts.back();
@@ -265,7 +288,7 @@ void SyncRun::flushAll(std::uint32_t b, const Op &op) {
   const Piece piece = op.kind == OpKind::Flush ? pieces_.of(b, s.at.op()) : none;
   for (std::uint32_t i = 0; i < ids.size(); ++i)
     record_.flushes[b].push_back(
-        {s.phase, ++time_, i, index_.channel(op.channelType, index_.rankOf(b), ids[i]), piece});
+        {s.phase, tick(b), i, index_.channel(op.channelType, index_.rankOf(b), ids[i]), piece});
 }
 
 void SyncRun::wake(std::vector<std::uint32_t> &waiters) {

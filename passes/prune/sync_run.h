@@ -6,6 +6,7 @@
 #include "passes/prune/sync_record.h"
 #include "passes/verify/elements.h"
 
+#include <algorithm>
 #include <set>
 #include <unordered_map>
 
@@ -44,13 +45,21 @@ private:
   bool launch();
   void advance(std::uint32_t b);
   bool execute(std::uint32_t b, const ir::Op &op);
+  /// The time of what `b` does now.
+  std::uint32_t tick(std::uint32_t b) { return ++clock_[b]; }
+  /// What `b` does from now on is later than `message`.
+  void catchUp(std::uint32_t b, std::uint32_t message) {
+    clock_[b] = std::max(clock_[b], record_.messages[message].time);
+  }
+  template <typename Blocks> void tickTogether(const Blocks &blocks);
   void endPhase(std::uint32_t b, Piece piece);
   bool meet(std::uint32_t b, const ir::Op &op);
   void meetRank(std::uint32_t rank);
   void sendAll(std::uint32_t b, const ir::Op &op);
   bool takeAll(std::uint32_t b, const ir::Op &op);
   void takeTurn(std::uint32_t b, std::uint32_t queue);
-  void receive(std::uint32_t b, Receipt receipt);
+  void noteWait(std::uint32_t b, std::uint32_t queue, Piece piece);
+  void receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, bool weak);
   std::uint32_t &heardBy(std::uint32_t b, std::uint32_t thread);
   void flushAll(std::uint32_t b, const ir::Op &op);
   void wake(std::vector<std::uint32_t> &waiters);
@@ -93,13 +102,15 @@ private:
   const bool sizesChange_;
   SyncRecord record_;
 
-  std::uint32_t launch_ = 0, time_ = 0;
+  std::uint32_t launch_ = 0;
+  std::vector<std::uint32_t> clock_; ///< [block]: the time of what it did last
   std::vector<BlockState> blocks_;
   ir::CreditQueues<Credit> queues_;
   ir::BarrierArrivals<std::uint32_t> meetings_;
   std::vector<std::vector<std::uint32_t>> waiters_; ///< [queue]: blocks
   std::vector<bool> shared_;                        ///< [queue]: several blocks use it, or it starts with credits
   std::unordered_map<std::uint32_t, std::uint32_t> lastWait_; ///< [queue]: the launch's last wait on it, an access
+  std::vector<std::uint32_t> previousWait_;                   ///< [channel]: into SyncRecord::waits
   std::unordered_map<CellId, std::vector<std::uint32_t>> packetWaiters_;
   std::vector<std::uint32_t> ready_;
   std::vector<std::uint32_t> numMet_;             ///< [rank]

@@ -15,7 +15,7 @@ std::uint32_t SyncRun::newAccess(std::uint32_t b, std::uint32_t op, bool besides
   const auto id = static_cast<std::uint32_t>(record_.accesses.size());
   Access access;
   access.at = {b, blocks_[b].phase};
-  access.time = ++time_;
+  access.time = tick(b);
   access.launch = numMet_[index_.rankOf(b)];
   access.op = op;
   access.like = id;
@@ -40,7 +40,7 @@ void SyncRun::addOperand(std::uint32_t b, const Op &op, std::uint32_t operand) {
   });
 }
 
-/// False if the block has to wait for a packet.
+/// False if the block has to wait for a packet. What the operation does is later than the packets that it takes.
 bool SyncRun::packetsArrived(std::uint32_t b, const Op &op) {
   const auto now = static_cast<std::uint8_t>(launch_ + 1);
   for (BlockState &s = blocks_[b]; s.step < op.numSrcs; ++s.step) { // what has arrived stays
@@ -49,11 +49,13 @@ bool SyncRun::packetsArrived(std::uint32_t b, const Op &op) {
     sources_.clear();
     addOperand(b, op, s.step);
     for (const Operand &source : sources_)
-      for (std::uint32_t i = 0; i < source.count; ++i)
-        if (memory_.slotLaunch(source.first + i) != now) {
-          packetWaiters_[source.first + i].push_back(b);
+      for (CellId cell = source.first; cell < source.first + source.count; ++cell) {
+        if (memory_.slotLaunch(cell) != now) {
+          packetWaiters_[cell].push_back(b);
           return false;
         }
+        catchUp(b, memory_.slotClock(cell));
+      }
   }
   return true;
 }
@@ -109,7 +111,7 @@ void SyncRun::takePackets(std::uint32_t b) {
         continue;
       last = message;
       record_.taken.push_back(message);
-      receive(b, {message, blocks_[b].phase, ++time_, none, true});
+      receive(b, message, none, true);
     }
 }
 
@@ -229,7 +231,8 @@ void SyncRun::pair(const Epoch &first, bool writes, std::uint32_t second, std::u
   const Access &x = record_.accesses[first.agent], &y = record_.accesses[second];
   const bool users = x.op == none && y.op == none;
   const bool meet = index_.rankOf(x.at.block) == index_.rankOf(y.at.block) && x.launch != y.launch && x.port == none;
-  if (x.time == y.time || users || meet)
+  const bool one = x.at.block == y.at.block && x.time == y.time;
+  if (one || users || meet)
     return;
   if (x.at.block == y.at.block && x.launch == y.launch && x.port == none && y.port == none && x.op != none &&
       y.op != none) {

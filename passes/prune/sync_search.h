@@ -21,6 +21,7 @@ public:
 
   /// True if `pair` is in order; `pieces` gets those by which it is.
   bool ordered(const Pair &pair, std::vector<Piece> &pieces);
+  const SyncPhases &phases() const { return phases_; }
 
 private:
   /// A walk from what all of a block knows in its phase.
