@@ -241,14 +241,16 @@ ExitCode Session::choose(Progress &progress) {
   // Whatever the level, candidates are compared as -O2 makes them, but for the sync that it prunes.
   const std::string placing = pipeline(maxOptLevel, Stage::Place, Stage::Place),
                     dealing = pipeline(maxOptLevel, Stage::Deal, Stage::Deal),
-                    scheduling = pipeline(maxOptLevel, Stage::Schedule, Stage::Tidy),
+                    scheduling = pipeline(maxOptLevel, Stage::Schedule, Stage::Schedule),
+                    tidying = pipeline(maxOptLevel, Stage::Tidy, Stage::Tidy),
                     fitting = pipeline(maxOptLevel, Stage::Fit),
-                    whole = placing + "," + dealing + "," + scheduling + "," + fitting;
-  passes::schedule::Goal goal{on->machine, on->runner, bytes, job_.target, "", "", "", whole};
+                    whole = placing + "," + dealing + "," + scheduling + "," + tidying + "," + fitting;
+  passes::schedule::Goal goal{on->machine, on->runner, bytes, job_.target, "", "", "", "", whole};
   if (!isWatched() && job_.optLevel() == maxOptLevel) {
     goal.placing = placing;
     goal.dealing = dealing;
     goal.scheduling = scheduling;
+    goal.tidying = tidying;
     goal.rest = fitting;
   }
   passes::schedule::Choice choice = passes::schedule::choose(job_.program, goal);
@@ -300,7 +302,7 @@ bool Session::keepBlocks(passes::schedule::Goal goal, Progress &progress, passes
   if (!kept)
     return false;
   std::optional<passes::schedule::Meaning> meaning = passes::schedule::meaningOf(*kept, silent);
-  goal.placing = goal.dealing = goal.scheduling = "";
+  goal.placing = goal.dealing = goal.scheduling = goal.tidying = "";
   goal.rest = progress.rest;
   passes::schedule::Choice other = passes::schedule::choose(*kept, goal);
   if (!meaning || other.tried.empty())

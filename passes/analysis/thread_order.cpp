@@ -94,8 +94,9 @@ std::uint32_t ThreadOrder::threadAfter(std::uint32_t i, std::uint32_t thread) co
 }
 
 /// A number for a channel end, by direction, or a semaphore.
-std::uint32_t ThreadOrder::queueOf(const Op &op, std::uint32_t id) const {
-  return id * 4 + static_cast<std::uint32_t>(op.channelType);
+std::uint32_t ThreadOrder::queueOf(const Op &op, std::uint32_t id) {
+  const std::uint32_t counter = id * 4 + static_cast<std::uint32_t>(op.channelType);
+  return queues_.try_emplace(counter, static_cast<std::uint32_t>(queues_.size())).first->second;
 }
 
 std::vector<ThreadOrder::Act> &ThreadOrder::ByQueue::operator[](std::uint32_t queue) {

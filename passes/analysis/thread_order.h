@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace mscclc::passes {
@@ -85,7 +86,7 @@ private:
   void blame(std::uint32_t earlier, std::uint32_t later);
   void blameSync(std::uint32_t earlier);
   std::uint32_t threadAfter(std::uint32_t op, std::uint32_t thread) const;
-  std::uint32_t queueOf(const ir::Op &op, std::uint32_t id) const;
+  std::uint32_t queueOf(const ir::Op &op, std::uint32_t id);
 
   ir::MemoryRange destination(const ir::Op &op, std::uint32_t index) const;
 
@@ -95,6 +96,8 @@ private:
   const std::vector<MergedInto> &into_;
   std::vector<std::uint32_t> outOf_;    ///< [operation before]: of its leader, the index after
   std::vector<std::uint64_t> phasesIn_; ///< [operation before]
+  /// By type and number: counters of the block, which are few of its rank's.
+  std::unordered_map<std::uint32_t, std::uint32_t> queues_;
   // Of the phase after at hand.
   std::uint64_t phaseOut_ = 0;
   First data_, flush_; ///< its first data operation, and its first flush

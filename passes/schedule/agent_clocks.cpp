@@ -92,4 +92,32 @@ void AgentClocks::join(Clock &clock, const Clock &other) {
   }
 }
 
+void AgentClocks::join(Clock &clock, const Clock &other, std::span<const std::uint32_t> seen) {
+  const auto size = static_cast<std::uint32_t>(seen.size());
+  for (std::uint32_t p = 0; other.list_ && p < numPages_; ++p) {
+    // What `other` has for the page lies in these of its own.
+    const std::uint32_t begin = p * width, end = std::min(begin + width, agents_);
+    std::uint32_t base = begin / size * size, rest = begin - base;
+    const auto sources =
+        std::span(other.list_->pages)
+            .subspan(base / width, (std::min((end - 1) / size * size + size, agents_) - 1) / width - base / width + 1);
+    if (std::ranges::all_of(sources, [](std::uint32_t number) { return number == 0; }))
+      continue;
+    Page told{};
+    for (std::uint32_t at = 0; at < end - begin; ++at) {
+      const std::uint32_t from = base + seen[rest];
+      told[at] = page(other.list_->pages[from / width])[from % width];
+      if (++rest == size) {
+        rest = 0;
+        base += size;
+      }
+    }
+    if (!isLess(page(clock.list_ ? clock.list_->pages[p] : 0), told))
+      continue;
+    Page &merged = ownPage(own(clock), p);
+    for (std::uint32_t i = 0; i < width; ++i)
+      merged[i] = std::max(merged[i], told[i]);
+  }
+}
+
 } // namespace mscclc::passes::schedule

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace mscclc::passes::schedule {
@@ -24,7 +25,7 @@ class Clock {
 
 class AgentClocks {
 public:
-  explicit AgentClocks(std::uint32_t agents) : numPages_((agents + width - 1) / width) {
+  explicit AgentClocks(std::uint32_t agents) : agents_(agents), numPages_((agents + width - 1) / width) {
     addPage(0); // all zero, of every clock at first
   }
 
@@ -35,6 +36,9 @@ public:
   void raise(Clock &clock, std::uint32_t agent, std::uint32_t count);
   /// Makes all counts at least those of `other`.
   void join(Clock &clock, const Clock &other);
+  /// The same, where `other` numbers agents differently: number i·n + r of `clock` is i·n + `seen`[r] there, for the n
+  /// entries of `seen`.
+  void join(Clock &clock, const Clock &other, std::span<const std::uint32_t> seen);
   /// True if no count of `other` is larger.
   bool covers(const Clock &clock, const Clock &other) const;
 
@@ -50,7 +54,7 @@ private:
   Clock::List &own(Clock &clock);
   Page &ownPage(Clock::List &list, std::uint32_t index);
 
-  std::uint32_t numPages_;
+  std::uint32_t agents_, numPages_;
   std::vector<std::unique_ptr<Page[]>> slabs_;
   std::vector<std::uint32_t> owners_; ///< [page]
   std::uint32_t lastOwner_ = 0;

@@ -58,8 +58,9 @@ struct Passed {
   bool warns = false;     ///< some warning is still to be said
 };
 
-/// What passes up to Goal::dealing make of a candidate. Of what is open, those after them in Goal::scheduling read the
-/// protocol and the step besides; and the instances, to refuse what takes more blocks than the program allows.
+/// What passes up to Goal::placing or Goal::dealing make of a candidate. Of what is open, those in Goal::dealing read
+/// the protocol, the step and the blocks besides. Those after them, to Goal::tidying, read the protocol and the step;
+/// and the instances, to refuse what takes more blocks than the program allows.
 struct Dealt {
   std::vector<ir::Move> statements;
   std::vector<ir::RankChunk> places;
@@ -73,11 +74,19 @@ struct Dealt {
   friend bool operator==(const Dealt &, const Dealt &) = default;
 };
 
+/// A program after Goal::placing.
+struct Placed {
+  Open open; ///< of the candidate that it was made for
+  Passed passed;
+  std::shared_ptr<const Dealt> made;
+};
+
 /// How far a candidate has come. Those that come out the same have this in common, with the instances of one of them.
 struct Stage {
-  /// After Goal::scheduling, or as far as that went; null if it has not been through that.
+  /// After Goal::tidying, or as far as it went; null if it has not been through that.
   std::shared_ptr<Passed> passed = {};
-  std::shared_ptr<const Dealt> dealt = {}; ///< once it has been through Goal::dealing
+  std::shared_ptr<const Dealt> placed = {}; ///< once it has been through Goal::placing
+  std::shared_ptr<const Dealt> dealt = {};  ///< and Goal::dealing
 
   bool isStuck() const { return passed && passed->isRefused; }
   bool isScheduled() const { return passed && !passed->isRefused && !passed->warns; }
@@ -129,7 +138,7 @@ public:
   /// What was taken, and the program as far as it is known; nothing where none was taken.
   struct Result {
     Choice choice;
-    std::shared_ptr<Passed> passed; ///< null if it has not been through all of Goal::scheduling
+    std::shared_ptr<Passed> passed; ///< null if it has not been through all of Goal::tidying
   };
   Result takeBest() {
     const Mark mark(tried_);
@@ -322,7 +331,7 @@ private:
     return result.ok;
   }
 
-  /// Another candidate that is the same as the last one after Goal::scheduling; null if none is known. One that it
+  /// Another candidate that is the same as the last one after Goal::tidying; null if none is known. One that it
   /// refused has as many instances: others may be too many. `alike`: so has any, and comes out the same.
   const Candidate *sameAsLast(bool alike = false) const {
     const Candidate &last = tried_.back();
@@ -333,14 +342,20 @@ private:
       const bool counts = stage.isStuck() ? other.instances == last.open.instances : stage.isScheduled();
       if (!alike)
         other.instances = last.open.instances;
-      if (dealt && stage.dealt && *dealt == *stage.dealt) {
+      const bool areDealtAlike = dealt && stage.dealt && *dealt == *stage.dealt;
+      if (areDealtAlike || arePlacedAlike(stages_.back(), stage)) {
         other.pull = last.open.pull;
-        other.blocks = last.open.blocks;
+        other.throughSwitch = last.open.throughSwitch;
       }
+      if (areDealtAlike)
+        other.blocks = last.open.blocks;
       if (other == last.open && counts)
         return &tried_[i];
     }
     return nullptr;
+  }
+  static bool arePlacedAlike(const Stage &a, const Stage &b) {
+    return a.placed && b.placed && (a.placed == b.placed || *a.placed == *b.placed);
   }
   /// Takes over what is known of another candidate that comes out the same as the last one. False if there is none.
   bool takeOver(Stage &last) const {
@@ -352,17 +367,21 @@ private:
 
   /// Takes the candidate through Goal::placing. Of what is open, this reads the protocol, pull, throughSwitch, and
   /// whether there is a step.
-  Passed place(const Open &open) {
-    for (const auto &[other, placed] : placed_)
-      if (other.protocol == open.protocol && other.pull == open.pull && other.throughSwitch == open.throughSwitch &&
-          (other.step != 0) == (open.step != 0))
-        return placed;
-    Passed placed{program_};
-    apply(open, placed.program);
-    run(goal_.placing, placed);
-    if (mostTried_ > 1)
-      placed_.emplace_back(open, placed);
-    return placed;
+  Passed place(const Open &open, Stage &stage) {
+    for (const Placed &placed : placed_)
+      if (placed.open.protocol == open.protocol && placed.open.pull == open.pull &&
+          placed.open.throughSwitch == open.throughSwitch && (placed.open.step != 0) == (open.step != 0)) {
+        stage.placed = placed.made;
+        return placed.passed;
+      }
+    Passed passed{program_};
+    apply(open, passed.program);
+    run(goal_.placing, passed);
+    if (mostTried_ > 1) {
+      stage.placed = std::make_shared<const Dealt>(passed.program);
+      placed_.push_back({open, passed, stage.placed});
+    }
+    return passed;
   }
 
   /// True if the target refuses what is dealt out, however it is scheduled, or a GPU does not hold it.
@@ -372,23 +391,44 @@ private:
            (goal_.target.executor && least.operations > goal_.target.executor->opsPerBlock);
   }
 
-  /// Takes the last candidate through Goal::placing, dealing and scheduling. False if it is refused.
+  /// True if a block has more channels of a type than the target takes: none of the passes that follow drops any.
+  bool hasTooManyChannels(const ir::Program &program) const {
+    const auto isTooMany = [&](const ir::ThreadBlock &block, ir::ChannelType type) {
+      return std::cmp_greater(std::ranges::count(block.channels, type, &ir::ResourceUse::type),
+                              goal_.target.executor->channelsPerBlock);
+    };
+    return goal_.target.executor && std::ranges::any_of(program.ranks, [&](const ir::Rank &rank) {
+             return std::ranges::any_of(rank.blocks, [&](const ir::ThreadBlock &block) {
+               return isTooMany(block, ir::ChannelType::Memory) || isTooMany(block, ir::ChannelType::Port) ||
+                      isTooMany(block, ir::ChannelType::Switch);
+             });
+           });
+  }
+
+  /// Takes the last candidate through Goal::placing, dealing, scheduling and tidying. False if it is refused.
   bool schedule(const Open &open, Stage &stage) {
     if (takeOver(stage))
       return !stage.isStuck();
-    Passed passed = place(open);
-    if (!passed.isRefused) {
-      apply(open, passed.program);
-      if (run(goal_.dealing, passed)) {
-        if (isTooMuch(open, passed.program.movement))
-          return false;
-        stage.dealt = std::make_shared<const Dealt>(passed.program);
-        if (takeOver(stage))
-          return !stage.isStuck();
-        run(goal_.scheduling, passed);
+    auto passed = std::make_shared<Passed>(place(open, stage));
+    if (takeOver(stage))
+      return !stage.isStuck();
+    if (!passed->isRefused) {
+      apply(open, passed->program);
+      if (run(goal_.dealing, *passed)) {
+        passed->isRefused = isTooMuch(open, passed->program.movement);
+        if (!passed->isRefused) {
+          stage.dealt = std::make_shared<const Dealt>(passed->program);
+          if (takeOver(stage))
+            return !stage.isStuck();
+          if (run(goal_.scheduling, *passed)) {
+            passed->isRefused = hasTooManyChannels(passed->program);
+            if (!passed->isRefused)
+              run(goal_.tidying, *passed);
+          }
+        }
       }
     }
-    stage.passed = std::make_shared<Passed>(std::move(passed));
+    stage.passed = std::move(passed);
     return !stage.isStuck();
   }
 
@@ -443,8 +483,8 @@ private:
   bool usesSwitch_ = false;      ///< some statements may go through a switch
   bool anyBlocks_ = true;        ///< some statements are not given theirs
   std::vector<Candidate> tried_;
-  std::vector<Stage> stages_;                   ///< [candidate]
-  std::vector<std::pair<Open, Passed>> placed_; ///< what place has made of candidates
+  std::vector<Stage> stages_;  ///< [candidate]
+  std::vector<Placed> placed_; ///< what place has made of candidates
 };
 
 } // namespace

@@ -20,11 +20,12 @@ struct Goal {
   time::Runner runner = time::Runner::Executor;
   std::uint64_t messageBytes = 0; ///< of the input, or an AllGather's output
   const Target &target;
-  // What a candidate goes through before it is timed, as lists that PassManager::add takes. Where the first three are
+  // What a candidate goes through before it is timed, as lists that PassManager::add takes. Where the first four are
   // given, the program is compiled with them in any case, and what is chosen has been through them.
   std::string_view placing;    ///< place
   std::string_view dealing;    ///< cut and order
-  std::string_view scheduling; ///< what follows, as far as it is the same for the program
+  std::string_view scheduling; ///< to synchronise
+  std::string_view tidying;    ///< what follows, as far as it is the same for the program
   std::string_view rest;       ///< what a candidate goes through besides; with nothing before it, from place on
 };
 
@@ -56,7 +57,7 @@ struct Choice {
   double nanoseconds = 0;       ///< that the model gives a launch
   std::uint32_t candidates = 0; ///< tried
   std::uint32_t refused = 0;    ///< of these, those that the target does not take
-  std::vector<PassRecord> done; ///< those that Goal::scheduling ends, if the program has been through them
+  std::vector<PassRecord> done; ///< those that Goal::tidying ends, if the program has been through them
 };
 
 /// Why a candidate was not taken.
@@ -82,7 +83,7 @@ TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate 
 /// same of are placed once, and those that are dealt out the same are scheduled once; of instances and ranks that do
 /// the same, one is timed. A candidate with more blocks than the program allows, or than a GPU holds at once, is
 /// refused; where the statements dealt out to blocks show that, or that they are too many for the target, it is not
-/// scheduled. If the target takes no candidate, the program stays as it is, for the passes to say why.
+/// scheduled; where its blocks have too many channels for the target, it goes no further. If the target takes no candidate, the program stays as it is, for the passes to say why.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule

@@ -18,6 +18,7 @@ namespace {
 struct Use {
   std::uint32_t agent = 0;
   std::uint32_t reads = 0, writes = 0;
+  friend bool operator==(const Use &, const Use &) = default;
 };
 
 /// Sets of ranks, by number.
@@ -31,6 +32,12 @@ public:
     std::ranges::transform(of(set), others.of(other), of(set).begin(), std::bit_or{});
   }
   bool has(std::size_t set, std::uint32_t rank) const { return (of(set)[rank / 64] >> rank % 64 & 1) != 0; }
+  /// The same, where `other` is what stands for `from`.
+  void unite(std::size_t set, const RankSets &others, std::size_t other, const Symmetry &symmetry, std::uint32_t from) {
+    if (symmetry.seenRank(from, from) == from) // it stands for itself
+      return unite(set, others, other);
+    others.each(other, [&](std::uint32_t rank) { add(set, symmetry.rankSeenAs(from, rank)); });
+  }
   std::size_t sizeOf(std::size_t set) const {
     std::size_t size = 0;
     for (const std::uint64_t word : of(set))
@@ -65,11 +72,11 @@ private:
 /// a block knows is told by the ranks of whose beginnings it knows.
 class Relaunch {
 public:
-  Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Sources &sources,
-           Entries &entries)
-      : program_(program), graph_(graph), nodes_(nodes), sources_(sources), entries_(entries),
+  Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Symmetry &symmetry,
+           const Sources &sources, Entries &entries)
+      : program_(program), graph_(graph), nodes_(nodes), symmetry_(symmetry), sources_(sources), entries_(entries),
         uses_(program.ranks.size()), allOver_(program.ranks.size()), clocks_(nodes.numAgents()),
-        begun_(program.ranks.size()) {
+        begun_(symmetry.numPlannedRanks()) {
     for (std::uint32_t n = 0; n < nodes.size(); ++n) {
       const Nodes::Place &place = nodes.at(n);
       const bool port = isPort(place.statement);
@@ -96,17 +103,35 @@ public:
             raise(allOver_[r], agent, nodes.lengthOf(agent));
         }
       }
-    isSource_.resize(nodes.size(), false);
+    isSource_.resize(symmetry.numPlannedNodes(), false);
     for (const Source &source : sources.ofNodes())
       if (!source.begin)
-        isSource_[source.node] = true;
+        isSource_[symmetry.plannedNode(source.node)] = true;
     for (const std::vector<Source> &atEnd : sources.ofEnd)
       for (const Source &source : atEnd)
-        isSource_[source.node] = true;
+        isSource_[symmetry.plannedNode(source.node)] = true;
   }
 
   /// True if nobody but the rank itself uses any scratch.
   bool isTrivial() const { return !remote_; }
+
+  /// Whether scratch of each rank is used by blocks that correspond; `inOrder`: in the same order. That matters only
+  /// where something is missing: else each of them is asked for, and nothing changes by that.
+  bool isUsedAlike(bool inOrder) const {
+    std::vector<Use> of, first;
+    const auto take = [&](std::uint32_t rank, std::vector<Use> &uses) {
+      uses = uses_[rank];
+      for (Use &use : uses)
+        use.agent = symmetry_.seenAgent(rank, use.agent);
+      if (!inOrder)
+        std::ranges::sort(uses, {}, &Use::agent);
+    };
+    take(0, first);
+    for (std::uint32_t r = 1; symmetry_.holds() && r < uses_.size(); ++r)
+      if (take(r, of); of != first)
+        return false;
+    return true;
+  }
 
   bool run() {
     runFirst();
@@ -118,7 +143,7 @@ public:
       runLater(launch == back);
       // Where packets tell all ranks that this launch has begun on all, the one before is over.
       const auto hasHeardAll = [&](std::size_t rank) { return heard_.sizeOf(rank) == ranks; };
-      if (std::ranges::all_of(std::views::iota(std::size_t{0}, ranks), hasHeardAll))
+      if (std::ranges::all_of(std::views::iota(std::size_t{0}, begun_.size()), hasHeardAll))
         break;
     }
     return missing_;
@@ -139,14 +164,24 @@ private:
     const auto &statements = program_.movement.statements;
     if (std::ranges::none_of(statements, [](const ir::Move &s) { return s.packets.value_or(false); }))
       return;
-    told_ = RankSets(nodes_.size(), program_.ranks.size());
-    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+    told_ = RankSets(symmetry_.numPlannedNodes(), program_.ranks.size());
+    eachPlanned([&](std::uint32_t n, std::uint32_t planned) {
       const Nodes::Place &place = nodes_.at(n);
-      told_.add(n, nodes_.rankOf(place.agent));
+      told_.add(planned, nodes_.rankOf(place.agent));
       for (const Dependence &d : graph_.dependences(place.statement))
         if (d.hazard != Hazard::Reuse)
-          told_.unite(n, told_, nodes_.ofStatement(d.on));
-    }
+          unite(told_, planned, told_, nodes_.ofStatement(d.on));
+    });
+  }
+  /// Visits the nodes of planned ranks, each with its number there.
+  void eachPlanned(auto &&visit) const {
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n)
+      if (symmetry_.isPlanned(nodes_.rankOf(nodes_.at(n).agent)))
+        visit(n, symmetry_.plannedNode(n));
+  }
+  /// Adds to a set the one of `byNode` that belongs to `node`.
+  void unite(RankSets &sets, std::size_t set, const RankSets &byNode, std::uint32_t node) const {
+    sets.unite(set, byNode, symmetry_.plannedNode(node), symmetry_, nodes_.rankOf(nodes_.at(node).agent));
   }
   Use &useOf(std::uint32_t rank, std::uint32_t agent) {
     const auto [at, isNew] = useAt_.try_emplace(std::uint64_t{rank} << 32 | agent, uses_[rank].size());
@@ -159,27 +194,28 @@ private:
   }
   /// The first launch, and what is known when the next one begins.
   void runFirst() {
-    std::vector<Clock> known(nodes_.numAgents()), after(nodes_.size());
+    std::vector<Clock> known(symmetry_.numPlannedAgents()), after(symmetry_.numPlannedNodes());
     const auto learn = [&](Clock &clock, std::uint32_t node, std::uint32_t nodes) {
-      clocks_.join(clock, after[node]);
-      raise(clock, nodes_.at(node).agent, nodes);
+      const std::uint32_t agent = nodes_.at(node).agent;
+      symmetry_.join(clocks_, clock, after[symmetry_.plannedNode(node)], nodes_.rankOf(agent));
+      raise(clock, agent, nodes);
     };
-    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+    eachPlanned([&](std::uint32_t n, std::uint32_t planned) {
       const Nodes::Place &place = nodes_.at(n);
-      for (const Source &source : sources_.ofNode(n))
+      for (const Source &source : sources_.ofNode(planned))
         if (!source.begin)
           learn(known[place.agent], source.node,
                 place.arrives ? nodes_.countAtArrival(source.node) : nodes_.at(source.node).index + 1);
-      if (isSource_[n])
-        after[n] = known[place.agent];
-    }
-    for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a) {
+      if (isSource_[planned])
+        after[planned] = known[place.agent];
+    });
+    for (std::uint32_t a = 0; a < known.size(); ++a) {
       Clock &begun = begun_[nodes_.rankOf(a)];
       clocks_.join(begun, known[a]);
       for (const Source &source : sources_.ofEnd[a])
         learn(begun, source.node, nodes_.at(source.node).index + 1);
     }
-    for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a)
+    for (std::uint32_t a = 0; a < known.size(); ++a)
       raise(begun_[nodes_.rankOf(a)], a, nodes_.lengthOf(a));
   }
   /// A launch of a rank begins when its last one has ended: its blocks know what any of them knew. What packets have
@@ -188,13 +224,14 @@ private:
   void begin() {
     std::vector<Clock> begun;
     for (std::uint32_t r = 0; r < begun_.size(); ++r) {
-      RankSets known(1, begun_.size());
+      RankSets known(1, program_.ranks.size());
       for (auto [a, last] = nodes_.agentsOf(r); a < last; ++a)
         known.unite(0, hasBegun_, a);
       if (!plainAway_)
         known.unite(0, heard_, r);
       Clock all;
-      known.each(0, [&](std::uint32_t rank) { clocks_.join(all, begun_[rank]); });
+      known.each(0,
+                 [&](std::uint32_t rank) { symmetry_.join(clocks_, all, begun_[symmetry_.plannedRank(rank)], rank); });
       if (plainAway_)
         heard_.each(r, [&](std::uint32_t rank) {
           for (auto [a, last] = nodes_.agentsOf(rank); a < last; ++a)
@@ -206,40 +243,42 @@ private:
   }
   void runLater(bool checks) {
     const std::size_t ranks = program_.ranks.size();
-    heard_ = RankSets(ranks, ranks);
-    hasBegun_ = RankSets(nodes_.numAgents(), ranks);
-    for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a)
+    const std::uint32_t agents = symmetry_.numPlannedAgents();
+    heard_ = RankSets(begun_.size(), ranks);
+    hasBegun_ = RankSets(agents, ranks);
+    for (std::uint32_t a = 0; a < agents; ++a)
       hasBegun_.add(a, nodes_.rankOf(a));
-    over_.assign(nodes_.numAgents(), {});
-    isOver_.assign(ranks, {});
-    RankSets after(nodes_.size(), ranks);
-    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+    over_.assign(agents, {});
+    isOver_.assign(begun_.size(), {});
+    RankSets after(symmetry_.numPlannedNodes(), ranks);
+    eachPlanned([&](std::uint32_t n, std::uint32_t planned) {
       const Nodes::Place &place = nodes_.at(n);
-      for (const Source &source : sources_.ofNode(n))
+      for (const Source &source : sources_.ofNode(planned))
         if (source.byPackets)
-          heard_.unite(nodes_.rankOf(place.agent), told_, n);
+          heard_.unite(nodes_.rankOf(place.agent), told_, planned);
         else if (source.begin)
           hasBegun_.add(place.agent, nodes_.rankOf(source.node));
         else
-          hasBegun_.unite(place.agent, after, source.node);
+          unite(hasBegun_, place.agent, after, source.node);
       if (checks && !place.arrives)
         for (const Touch &touch : graph_.touches(place.statement))
           if (touch.inScratch())
             check(n, touch);
-      if (isSource_[n])
-        after.unite(n, hasBegun_, place.agent);
-    }
-    for (std::uint32_t a = 0; a < nodes_.numAgents(); ++a)
+      if (isSource_[planned])
+        after.unite(planned, hasBegun_, place.agent);
+    });
+    for (std::uint32_t a = 0; a < agents; ++a)
       for (const Source &source : sources_.ofEnd[a])
-        hasBegun_.unite(a, after, source.node);
+        unite(hasBegun_, a, after, source.node);
   }
   /// Whether `rank` knows when its launch begins that nothing of the first one is left to do in `scratch` of a rank.
   bool knowsOver(std::uint32_t rank, std::uint32_t scratch) {
-    std::vector<std::optional<bool>> &answers = isOver_[rank];
-    answers.resize(begun_.size());
-    std::optional<bool> &known = answers[scratch];
+    const std::uint32_t planned = symmetry_.plannedRank(rank), seen = symmetry_.seenRank(rank, scratch);
+    std::vector<std::optional<bool>> &answers = isOver_[planned];
+    answers.resize(allOver_.size());
+    std::optional<bool> &known = answers[seen];
     if (!known)
-      known = clocks_.covers(begun_[rank], allOver_[scratch]);
+      known = clocks_.covers(begun_[planned], allOver_[seen]);
     return *known;
   }
   /// Whether all that conflicts with the touch in the first launch is over. What packets tell makes no write of another
@@ -275,7 +314,10 @@ private:
   void require(std::uint32_t n, std::uint32_t agent, std::uint32_t count) {
     const Nodes::Place &place = nodes_.at(n);
     const std::uint32_t rank = nodes_.rankOf(agent);
-    const auto knows = [&](std::uint32_t other) { return clocks_.at(begun_[other], nodes_.inClocks(agent)) >= count; };
+    const auto knows = [&](std::uint32_t other) {
+      return clocks_.at(begun_[symmetry_.plannedRank(other)], nodes_.inClocks(symmetry_.seenAgent(other, agent))) >=
+             count;
+    };
     if (hasBegun_.has(place.agent, rank) || hasBegun_.any(place.agent, knows))
       return;
     missing_ |= entries_[place.statement].insert(rank).second;
@@ -285,6 +327,7 @@ private:
   const ir::Program &program_;
   const StatementGraph &graph_;
   const Nodes &nodes_;
+  const Symmetry &symmetry_;
   const Sources &sources_;
   Entries &entries_;
   std::vector<std::vector<Use>> uses_;                   ///< [rank whose scratch it is]
@@ -306,10 +349,16 @@ private:
 
 } // namespace
 
-bool addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
-                       const Sources &sources, Entries &entries) {
-  Relaunch relaunch(program, graph, nodes, sources, entries);
-  return !relaunch.isTrivial() && relaunch.run();
+Missing addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
+                          const Symmetry &symmetry, const Sources &sources, Entries &entries) {
+  Relaunch relaunch(program, graph, nodes, symmetry, sources, entries);
+  if (relaunch.isTrivial())
+    return Missing::Nothing;
+  if (!relaunch.isUsedAlike(false))
+    return Missing::Unknown;
+  if (!relaunch.run())
+    return Missing::Nothing;
+  return relaunch.isUsedAlike(true) ? Missing::Something : Missing::Unknown;
 }
 
 } // namespace mscclc::passes::schedule

@@ -166,6 +166,14 @@ std::uint32_t Nodes::partnerOf(std::uint32_t agent, std::uint32_t rank) const {
   return std::min(firstAgent_[rank] + blockOf(agent), firstAgent_[rank + 1] - 1);
 }
 
+std::vector<std::uint32_t> Nodes::sharedOutTo(std::uint32_t rank) const {
+  std::vector<std::uint32_t> agents;
+  for (const auto &[via, most, blocks] : oneWay_)
+    for (std::size_t i = 0; blocks[rank].size() > most && i < blocks[rank].size(); ++i)
+      agents.push_back(firstAgent_[blocks[rank][i].rank] + blocks[rank][i].block);
+  return agents;
+}
+
 void Nodes::findCompleting(const StatementGraph &graph, std::uint32_t statement, std::uint32_t later,
                            std::vector<std::uint32_t> &nodes) const {
   nodes.clear();

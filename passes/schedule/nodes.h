@@ -59,6 +59,8 @@ public:
   /// both; or else the block of its number, or the last one. Where more reach `rank` than one block has channels for,
   /// and it does not reach them, they are shared out.
   std::uint32_t partnerOf(std::uint32_t agent, std::uint32_t rank) const;
+  /// Agents that reach `rank`, which does not reach them, where they are more than one block has channels for.
+  std::vector<std::uint32_t> sharedOutTo(std::uint32_t rank) const;
   /// Nodes of other ranks that touch input or output of `rank`, in order.
   const std::vector<std::uint32_t> &touchingBuffersOf(std::uint32_t rank) const { return touching_[rank]; }
 

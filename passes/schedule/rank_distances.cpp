@@ -112,7 +112,8 @@ RankDistances::RankDistances(const ir::Program &program, const ir::Movement &mov
       continue;
     kind_ = attempt.kind;
     localRankFirst_ = attempt.localRankFirst;
-    if (isSymmetric(program, movement))
+    symmetric_ = isSymmetric(program, movement);
+    if (symmetric_)
       return;
   }
   kind_ = Kind::Rings;

@@ -20,6 +20,8 @@ public:
   /// not symmetric, ranks are counted around the rings.
   RankDistances(const ir::Program &program, const ir::Movement &movement);
 
+  /// True if the statements are symmetric by these distances, as far as their hashes tell.
+  bool areSymmetric() const { return symmetric_; }
   /// From `from` to `to`, less than there are ranks; 0 for itself alone. Ranks of one node are nearer than others.
   std::uint32_t between(std::uint32_t from, std::uint32_t to) const {
     if (kind_ == Kind::Bits)
@@ -43,6 +45,7 @@ private:
 
   std::uint32_t ranks_, perNode_, nodes_;
   Kind kind_ = Kind::Rings;
+  bool symmetric_ = false;
   bool localRankFirst_ = false; ///< shares are numbered by the rank within its node first, then by the node
 };
 

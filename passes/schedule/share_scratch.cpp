@@ -2,7 +2,10 @@
 
 #include "ir/program_index.h"
 #include "passes/schedule/agent_clocks.h"
+#include "passes/schedule/nodes.h"
+#include "passes/schedule/rank_distances.h"
 #include "passes/schedule/statement_graph.h"
+#include "passes/schedule/symmetry.h"
 
 #include <algorithm>
 #include <iterator>
@@ -15,6 +18,7 @@ namespace mscclc::passes {
 namespace {
 
 using schedule::Clock;
+using schedule::Nodes;
 using schedule::StatementGraph;
 using schedule::Touch;
 
@@ -26,50 +30,48 @@ using schedule::Touch;
 class FinishedUses {
 public:
   FinishedUses(const ir::Program &program, const StatementGraph &graph)
-      : agentOf_(agentsOf(program)), numAgents_(*std::ranges::max_element(agentOf_) + 1), clocks_(numAgents_),
-        before_(graph.size()) {
-    const std::vector<ir::Move> &statements = program.movement.statements;
-    std::vector<Clock> known(numAgents_);
-    std::vector<std::uint32_t> lengths(known.size(), 0);
+      : statements_(program.movement.statements), distances_(program), nodes_(program, graph, distances_, ir::none),
+        symmetry_(program, graph, nodes_, distances_.ranks()), clocks_(nodes_.numAgents()),
+        before_(symmetry_.numPlannedNodes()) {
+    std::vector<Clock> known(symmetry_.numPlannedAgents());
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
-      const std::uint32_t agent = agentOf_[s];
-      countUntil_.push_back(++lengths[agent]);
+      if (!symmetry_.isPlanned(*statements_[s].by))
+        continue;
+      const std::uint32_t agent = placeOf(s).agent;
       Clock clock = known[agent];
       for (const schedule::Dependence &d : graph.dependences(s)) {
-        if (agentOf_[d.on] == agent)
+        const Nodes::Place &earlier = placeOf(d.on);
+        if (earlier.agent == agent)
           continue;
-        clocks_.join(clock, before_[d.on]);
-        if (!schedule::isPortPut(statements[d.on]))
-          clocks_.raise(clock, agentOf_[d.on], countUntil_[d.on]);
+        symmetry_.join(clocks_, clock, beforeOf(d.on), *statements_[d.on].by);
+        if (!schedule::isPortPut(statements_[d.on]))
+          clocks_.raise(clock, nodes_.inClocks(earlier.agent), earlier.index + 1);
       }
-      before_[s] = clock;
-      if (!schedule::isPortPut(statements[s]))
+      before_[symmetry_.plannedNode(nodes_.ofStatement(s))] = clock;
+      if (!schedule::isPortPut(statements_[s]))
         known[agent] = std::move(clock);
     }
   }
 
   /// False also where it cannot be told.
   bool isOver(std::uint32_t use, std::uint32_t statement) const {
-    return clocks_.at(before_[statement], agentOf_[use]) >= countUntil_[use];
+    const std::uint32_t agent = symmetry_.seenAgent(*statements_[statement].by, placeOf(use).agent);
+    return clocks_.at(beforeOf(statement), nodes_.inClocks(agent)) > placeOf(use).index;
   }
 
 private:
-  /// [statement]: its block, counted over all ranks.
-  static std::vector<std::uint32_t> agentsOf(const ir::Program &program) {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers; // of (rank, block)
-    std::vector<std::uint32_t> agents;
-    for (const ir::Move &statement : program.movement.statements)
-      agents.push_back(
-          numbers.try_emplace({*statement.by, *statement.block}, static_cast<std::uint32_t>(numbers.size()))
-              .first->second);
-    return agents;
+  const Nodes::Place &placeOf(std::uint32_t statement) const { return nodes_.at(nodes_.ofStatement(statement)); }
+  /// As told by the rank that stands for the one of `statement`.
+  const Clock &beforeOf(std::uint32_t statement) const {
+    return before_[symmetry_.plannedNode(nodes_.ofStatement(statement))];
   }
 
-  std::vector<std::uint32_t> agentOf_; ///< [statement]
-  std::uint32_t numAgents_;
-  std::vector<std::uint32_t> countUntil_; ///< [statement]: of its block, with it
-  schedule::AgentClocks clocks_;          ///< count statements of a block that are over
-  std::vector<Clock> before_;             ///< [statement]
+  const std::vector<ir::Move> &statements_;
+  const schedule::StatementDistances distances_;
+  const Nodes nodes_;
+  const schedule::Symmetry symmetry_;
+  schedule::AgentClocks clocks_; ///< count nodes of a block that are over
+  std::vector<Clock> before_;    ///< [node of a planned rank]
 };
 
 struct Slot {

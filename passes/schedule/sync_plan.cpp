@@ -1,7 +1,9 @@
 #include "passes/schedule/sync_plan.h"
 
+#include "ir/program_index.h"
 #include "passes/schedule/agent_clocks.h"
 #include "passes/schedule/launches.h"
+#include "passes/schedule/symmetry.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -19,15 +21,19 @@ struct Edge {
 
 class Planner {
 public:
-  Planner(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Entries &forced)
-      : program_(program), movement_(program.movement), graph_(graph), nodes_(nodes), forced_(forced),
-        clocks_(nodes.numAgents()), known_(nodes.numAgents()), groupOf_(nodes.size()), sources_(nodes.numAgents()) {
+  Planner(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Symmetry &symmetry,
+          const Entries &forced)
+      : movement_(program.movement), graph_(graph), nodes_(nodes), symmetry_(symmetry), forced_(forced),
+        clocks_(nodes.numAgents()), known_(symmetry.numPlannedAgents()), groupOf_(symmetry.numPlannedNodes()),
+        sources_(symmetry.numPlannedAgents()) {
     plan_.agents.resize(nodes.numAgents());
-    intoLast_.resize(nodes.numAgents());
-    after_.resize(nodes.numAgents());
     for (std::uint32_t a = 0; a < nodes.numAgents(); ++a) {
       plan_.agents[a].rank = nodes.rankOf(a);
       plan_.agents[a].block = nodes.blockOf(a);
+    }
+    intoLast_.resize(known_.size());
+    after_.resize(known_.size());
+    for (std::uint32_t a = 0; a < known_.size(); ++a) {
       if (nodes.blockOf(a) == 0)
         hear(known_[a], nodes.rankOf(a));
       else
@@ -37,22 +43,30 @@ public:
     }
   }
 
-  void run() {
+  /// False if what is planned does not hold for the ranks that it stands for.
+  bool run() {
     for (std::uint32_t n = 0; n < nodes_.size(); ++n)
-      add(n);
-    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
+      if (symmetry_.isPlanned(nodes_.rankOf(nodes_.at(n).agent)))
+        add(n);
+    for (std::uint32_t r = 0; r < symmetry_.numPlannedRanks(); ++r)
       finish(r);
-    for (const Edge &edge : edges_) {
-      if (edge.isOvertaken)
-        continue;
-      plan_.agents[edge.fromAgent].groups[edge.fromGroup].signals.push_back(
-          {edge.toAgent, edge.carrier, edge.fromGroup == 0, edge.statement});
-      plan_.agents[edge.toAgent].groups[edge.toGroup].waits.push_back(
-          {edge.fromAgent, edge.carrier, edge.fromGroup == 0, edge.statement});
-    }
+    return !isUneven_;
   }
 
-  SyncPlan takePlan() { return std::move(plan_); }
+  SyncPlan takePlan() {
+    for (std::uint32_t copy = 1; copy < symmetry_.numCopies(); ++copy)
+      for (std::uint32_t a = 0; a < known_.size(); ++a)
+        copyGroups(copy, plan_.agents[a].groups, plan_.agents[symmetry_.agentIn(copy, a)].groups);
+    for (const Edge &edge : edges_)
+      for (std::uint32_t copy = 0; !edge.isOvertaken && copy < symmetry_.numCopies(); ++copy) {
+        const std::uint32_t from = symmetry_.agentIn(copy, edge.fromAgent), to = symmetry_.agentIn(copy, edge.toAgent);
+        const std::uint32_t statement = symmetry_.statementIn(copy, edge.statement);
+        const bool entry = edge.fromGroup == 0;
+        plan_.agents[from].groups[edge.fromGroup].signals.push_back({to, edge.carrier, entry, statement});
+        plan_.agents[to].groups[edge.toGroup].waits.push_back({from, edge.carrier, entry, statement});
+      }
+    return std::move(plan_);
+  }
   /// What carries order into each node, for the run over several launches.
   const Sources &sources() const { return sources_; }
 
@@ -66,6 +80,8 @@ private:
   struct AfterGroup {
     Clock known;              ///< when its last node is done
     std::uint32_t number = 0; ///< of the group, among all
+    /// The last rounds in which it got a node, and in which another rank asked what is known.
+    std::uint32_t grown = ir::none, asked = ir::none;
   };
 
   // A clock has 1 for an agent whose rank's launch is known to have begun, and one more for each of its nodes that is
@@ -80,19 +96,38 @@ private:
   }
   /// Adds to `known` what was known after a group of `other`, and that `count` nodes of `other` are over.
   void learn(Clock &known, std::uint32_t other, std::uint32_t group, std::uint32_t count) {
-    clocks_.join(known, after_[other][group].known);
+    symmetry_.join(clocks_, known, after_[symmetry_.plannedAgent(other)][group].known, nodes_.rankOf(other));
     hear(known, nodes_.rankOf(other));
     clocks_.raise(known, nodes_.inClocks(other), count + 1);
   }
 
   void addGroup(std::uint32_t agent, std::uint32_t depth) {
     plan_.agents[agent].groups.push_back({depth, {}, {}, {}});
-    after_[agent].push_back({{}, numGroups_++});
+    after_[agent].push_back({.known = {}, .number = numGroups_++});
     intoLast_[agent].clear();
+  }
+  const Group &groupOf(std::uint32_t agent, std::uint32_t group) const {
+    return plan_.agents[symmetry_.plannedAgent(agent)].groups[group];
   }
   /// True the first time that the group is to tell agent `to`.
   bool isNews(std::uint32_t from, std::uint32_t group, std::uint32_t to) {
-    return signalled_.insert(std::uint64_t{after_[from][group].number} << 32 | to).second;
+    const std::uint32_t number = after_[symmetry_.plannedAgent(from)][group].number;
+    return signalled_.insert(std::uint64_t{number} << 32 | symmetry_.seenAgent(nodes_.rankOf(from), to)).second;
+  }
+  /// A group grows, or another rank asks for what is known after it. Where both happen in one round, ranks that have
+  /// their turn later learn more.
+  void note(std::uint32_t AfterGroup::*what, std::uint32_t agent, std::uint32_t group, std::uint32_t n) {
+    AfterGroup &after = after_[symmetry_.plannedAgent(agent)][group];
+    after.*what = symmetry_.roundOf(n);
+    isUneven_ |= after.grown == after.asked;
+  }
+  /// The groups of a planned agent, for the one that has its place in a copy.
+  void copyGroups(std::uint32_t copy, const std::vector<Group> &planned, std::vector<Group> &groups) const {
+    for (const Group &group : planned) {
+      groups.push_back({group.depth, {}, group.nodes, {}});
+      for (Node &node : groups.back().nodes)
+        node.statement = symmetry_.statementIn(copy, node.statement);
+    }
   }
 
   void add(std::uint32_t n) {
@@ -109,12 +144,15 @@ private:
     const bool fresh = groups.size() == 1 || depth > groups.back().depth || movement_.eager;
     if (fresh)
       addGroup(place.agent, std::max(depth, 1u));
-    groupOf_[n] = static_cast<std::uint32_t>(groups.size() - 1);
+    const auto group = static_cast<std::uint32_t>(groups.size() - 1);
+    groupOf_[symmetry_.plannedNode(n)] = group;
     for (std::size_t e = firstEdge; e < edges_.size(); ++e)
-      edges_[e].toGroup = groupOf_[n];
+      edges_[e].toGroup = group;
     dropOvertaken(place.agent, firstEdge);
     groups.back().nodes.push_back({place.statement, place.arrives});
-    after_[place.agent][groupOf_[n]].known = known_[place.agent];
+    after_[place.agent][group].known = known_[place.agent];
+    if (symmetry_.holds())
+      note(&AfterGroup::grown, place.agent, group, n);
   }
 
   /// What node `n` needs: needs_, latest first, and entries_, in order.
@@ -147,8 +185,8 @@ private:
     const Nodes::Place from = nodes_.at(need.node), to = nodes_.at(n);
     if (from.agent == to.agent)
       return 0;
-    const std::uint32_t fromGroup = groupOf_[need.node];
-    const std::uint32_t depth = plan_.agents[from.agent].groups[fromGroup].depth + 1;
+    const std::uint32_t fromGroup = groupOf_[symmetry_.plannedNode(need.node)];
+    const std::uint32_t depth = groupOf(from.agent, fromGroup).depth + 1;
     if (need.byPackets) {
       // All that they tell of their writer besides: its launch has begun.
       sources_.add({from.agent, true, true});
@@ -158,6 +196,8 @@ private:
       return 0;
     const Carrier carrier = to.arrives ? Carrier::Put : carrierBetween(from.agent, to.agent);
     sources_.add({need.node, false});
+    if (symmetry_.holds() && nodes_.rankOf(from.agent) != nodes_.rankOf(to.agent))
+      note(&AfterGroup::asked, from.agent, fromGroup, n);
     learn(known_[to.agent], from.agent, fromGroup, to.arrives ? nodes_.countAtArrival(need.node) : from.index + 1);
     // The group that has `need.node` may have told this block already, by a signal that comes after all its nodes.
     if (carrier == Carrier::Put || isNews(from.agent, fromGroup, to.agent))
@@ -218,11 +258,11 @@ private:
       if (knows(known, from.agent, from.index + 1))
         continue;
       const std::uint32_t to = nodes_.partnerOf(from.agent, rank);
-      const std::uint32_t fromGroup = groupOf_[*n];
+      const std::uint32_t fromGroup = groupOf_[symmetry_.plannedNode(*n)];
       std::vector<Group> &groups = plan_.agents[to].groups;
       if (groups.size() == 1 || !groups.back().nodes.empty())
         addGroup(to, groups.back().depth + 1);
-      groups.back().depth = std::max(groups.back().depth, plan_.agents[from.agent].groups[fromGroup].depth + 1);
+      groups.back().depth = std::max(groups.back().depth, groupOf(from.agent, fromGroup).depth + 1);
       learn(known, from.agent, fromGroup, from.index + 1);
       sources_.ofEnd[to].push_back({*n, false});
       if (isNews(from.agent, fromGroup, to))
@@ -231,12 +271,13 @@ private:
     }
   }
 
-  const ir::Program &program_;
   const ir::Movement &movement_;
   const StatementGraph &graph_;
   const Nodes &nodes_;
+  const Symmetry &symmetry_;
   const Entries &forced_;
   AgentClocks clocks_;
+  // What follows is of planned ranks; see Symmetry.
   std::vector<Clock> known_; ///< [agent]
   SyncPlan plan_;
   std::vector<std::uint32_t> groupOf_;         ///< [node]
@@ -244,6 +285,7 @@ private:
   std::vector<Edge> edges_;
   std::vector<std::vector<std::size_t>> intoLast_; ///< [agent]: edges into its last group
   std::uint32_t numGroups_ = 0;
+  bool isUneven_ = false;                       ///< ranks that correspond learn different things
   std::unordered_set<std::uint64_t> signalled_; ///< [number of the group << 32 | agent]
   Sources sources_;
   std::vector<Need> needs_;
@@ -256,12 +298,19 @@ SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, const
                   std::uint32_t mostPeers) {
   const Nodes nodes(program, graph, distances, mostPeers);
   // What launches leave in scratch may ask for more; each edge that is added may make others needless.
+  Symmetry symmetry(program, graph, nodes, distances.ranks());
   Entries forced;
   while (true) {
-    Planner planner(program, graph, nodes, forced);
-    planner.run();
-    if (!addMissingEntries(program, graph, nodes, planner.sources(), forced))
+    Planner planner(program, graph, nodes, symmetry, forced);
+    const Missing missing = planner.run()
+                                ? addMissingEntries(program, graph, nodes, symmetry, planner.sources(), forced)
+                                : Missing::Unknown;
+    if (missing == Missing::Nothing)
       return planner.takePlan();
+    if (missing == Missing::Unknown) {
+      symmetry.giveUp();
+      forced.clear();
+    }
   }
 }
 

@@ -10,9 +10,8 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-const std::string placing = "place", dealing = "cut,order",
-                  scheduling = "share-scratch,synchronise,fuse,lower-data-sync,infer-sync",
-                  fitting = "replicate-instances,fit-executor";
+const std::string placing = "place", dealing = "cut,order", scheduling = "share-scratch,synchronise",
+                  tidying = "fuse,lower-data-sync,infer-sync", fitting = "replicate-instances,fit-executor";
 
 /// All ranks give to all; with `sums`, an all-reduce by shares.
 ir::Program allPairs(std::uint32_t ranks, bool sums) {
@@ -33,12 +32,13 @@ ir::Program allPairs(std::uint32_t ranks, bool sums) {
 Choice chosen(ir::Program &program, std::uint64_t bytes, bool sharing, std::string_view targetName = "none") {
   const time::Machine machine = time::findMachine("h100x8");
   const Target target = *findTarget(targetName);
-  const std::string all = placing + "," + dealing + "," + scheduling + "," + fitting;
-  Goal goal{machine, time::Runner::Kernel, bytes, target, "", "", "", all};
+  const std::string all = placing + "," + dealing + "," + scheduling + "," + tidying + "," + fitting;
+  Goal goal{machine, time::Runner::Kernel, bytes, target, "", "", "", "", all};
   if (sharing) {
     goal.placing = placing;
     goal.dealing = dealing;
     goal.scheduling = scheduling;
+    goal.tidying = tidying;
     goal.rest = fitting;
   }
   return choose(program, goal);
