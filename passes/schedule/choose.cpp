@@ -268,20 +268,44 @@ private:
     }
   }
 
-  /// Where an executor takes nothing that was tried, because blocks are too long for it: more blocks, which are
-  /// shorter, in fewer instances if need be.
+  /// Where an executor takes nothing that was tried, because blocks are too long for it or have too many channels: the
+  /// other side of reductions, and more blocks, which are shorter, in fewer instances if need be. What is found so is
+  /// as likely slow as not, so its neighbours are tried, too.
   void findFitting(Open &open) {
-    const auto fits = [this] { return !std::ranges::all_of(tried_, &Candidate::refused); };
-    for (Open other = open; !fits();) {
+    if (!std::ranges::all_of(tried_, &Candidate::refused) || !findFirstFitting(open))
+      return;
+    more_ += fewTried;
+    for (Open other = open;; other = open) {
+      other.blocks *= 2;
+      if (!anyBlocks_ || other.blocks * other.instances > mostBlocks_ || !improve(open, other))
+        break;
+    }
+    if (program_.movement.chooseInstances)
+      for (Open other = open; other.instances > 1;) {
+        other.instances /= 2;
+        if (!improve(open, other))
+          break;
+      }
+  }
+  bool findFirstFitting(Open &open) {
+    Open other = open;
+    if (anyBlocks_)
+      other.blocks = 2;
+    for (;;) {
+      for (const bool pull : {open.pull, !open.pull}) {
+        other.pull = pull;
+        ++more_; // else there is no program at all
+        if (!score(other).refused) {
+          open = other;
+          return true;
+        }
+      }
       if (anyBlocks_ && other.blocks * 2 * other.instances <= mostBlocks_)
         other.blocks *= 2;
       else if (program_.movement.chooseInstances && other.instances > 1)
         other.instances /= 2;
       else
-        break;
-      mostTried_ = std::max(mostTried_, tried_.size() + 1); // else there is no program at all
-      if (!score(other).refused)
-        open = other;
+        return false;
     }
   }
 
@@ -308,7 +332,7 @@ private:
   Candidate score(const Open &open) {
     if (const auto found = std::ranges::find(tried_, open, &Candidate::open); found != tried_.end())
       return *found;
-    if (tried_.size() >= mostTried_)
+    if (tried_.size() >= mostTried_ + more_)
       return {.open = open, .refused = true};
     stages_.emplace_back();
     tried_.push_back({.open = open, .refused = true});
@@ -377,7 +401,7 @@ private:
     Passed passed{program_};
     apply(open, passed.program);
     run(goal_.placing, passed);
-    if (mostTried_ > 1) {
+    if (mostTried_ + more_ > 1) {
       stage.placed = std::make_shared<const Dealt>(passed.program);
       placed_.push_back({open, passed, stage.placed});
     }
@@ -458,7 +482,7 @@ private:
       if (rank.busyBlocks() > mostHeld_)
         return;
     candidate.refused = false;
-    if (mostTried_ == 1)
+    if (mostTried_ + more_ == 1)
       return;
     const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes,
                                                             {.instances = open.instances, .ranks = true});
@@ -478,6 +502,7 @@ private:
   const Goal &goal_;
   time::Machine machine_;
   std::size_t mostTried_;
+  std::size_t more_ = 0;         ///< that are tried where a target refuses most
   std::uint32_t mostBlocks_ = 1; ///< that are asked for
   std::uint64_t mostHeld_ = 1;   ///< that a rank may have
   bool usesSwitch_ = false;      ///< some statements may go through a switch
