@@ -1,10 +1,17 @@
-// The language's header and the device headers go into one file: each name means one thing in its own namespace.
+// The language's header and the device headers go into one file, and share no class: where both namespaces are open,
+// each class of the language is named by its bare name.
 #include "mscclc/chunks.hpp"
 
 #include "mscclc/device.cuh"
 
-#include <type_traits>
+#include <tuple>
 
 using namespace mscclc;
+using namespace mscclc::device;
 
-static_assert(!std::is_same_v<Chunk, device::Chunk>);
+using Language =
+    std::tuple<CollectiveProgram, Rank, Buffer, Chunk, ChunkRef, List<Chunk>, ThreadBlock, ThreadBlockGroup,
+               MemoryChannel, PortChannel, SwitchChannel, Semaphore, PipelineLoop, AllGather, AllReduce, ReduceScatter,
+               AllToAll, SendRecv, Broadcast, Reduce, Gather, Scatter, CustomCollective, MoveOptions, ProgramOptions,
+               ReduceOptions, SignalOptions, BufferType, ChannelType, ReduceOp, Protocol, Schedule, Sync, Via>;
+static_assert(std::tuple_size_v<Language> != 0);

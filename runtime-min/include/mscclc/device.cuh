@@ -2,7 +2,7 @@
 // by a CUDA compiler it makes a kernel, by any other the same kernel for the CPU stand-in.
 //
 //   contract          file
-//   Kernel, Chunk     device/kernel.cuh     the thread's state; the places it can name; which part is its own
+//   Kernel, Rows      device/kernel.cuh     the thread's state; the places it can name; which part is its own
 //   Layout            device/layout.cuh     where chunk k of a message begins
 //   reduce, copy      device/move.cuh       plain chunks
 //   …Packets          device/packets.cuh    packets

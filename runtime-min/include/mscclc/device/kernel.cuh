@@ -3,17 +3,18 @@
 
 namespace mscclc::device {
 
-enum class Place : uint8_t {
+/// How an operand's rows lie in their buffer.
+enum class RowLayout : uint8_t {
   Data,    ///< input or output: rows as the message's chunks
   Scratch, ///< rows at the fixed stride
   Packets, ///< scratch read as packets: twice that stride
 };
 
-/// A chunk of a buffer, the first row of an operand. `base` may be null where only offsets matter (port targets).
-struct Chunk {
+/// An operand's rows, from chunk `first` of a buffer on. `base` may be null where only offsets matter (port targets).
+struct Rows {
   char *base;
   int first;
-  Place place;
+  RowLayout layout;
   uint8_t buffer; ///< MscclcBufferKind
 };
 
@@ -126,47 +127,47 @@ public:
   }
 
   // Places. Indexes are chunks of the buffer; packets count in chunks of their payload.
-  MSCCLC_DEVICE Chunk input(int index) const {
-    return {static_cast<char *>(parameters.own.input), index, Place::Data, MSCCLC_INPUT};
+  MSCCLC_DEVICE Rows input(int index) const {
+    return {static_cast<char *>(parameters.own.input), index, RowLayout::Data, MSCCLC_INPUT};
   }
-  MSCCLC_DEVICE Chunk output(int index) const {
-    return {static_cast<char *>(parameters.own.output), index, Place::Data, MSCCLC_OUTPUT};
+  MSCCLC_DEVICE Rows output(int index) const {
+    return {static_cast<char *>(parameters.own.output), index, RowLayout::Data, MSCCLC_OUTPUT};
   }
-  MSCCLC_DEVICE Chunk scratch(int index) const {
-    return {static_cast<char *>(parameters.own.scratch), index, Place::Scratch, MSCCLC_SCRATCH};
+  MSCCLC_DEVICE Rows scratch(int index) const {
+    return {static_cast<char *>(parameters.own.scratch), index, RowLayout::Scratch, MSCCLC_SCRATCH};
   }
-  MSCCLC_DEVICE Chunk packets(int index) const {
-    return {static_cast<char *>(parameters.own.scratch), index, Place::Packets, MSCCLC_SCRATCH};
+  MSCCLC_DEVICE Rows packets(int index) const {
+    return {static_cast<char *>(parameters.own.scratch), index, RowLayout::Packets, MSCCLC_SCRATCH};
   }
-  MSCCLC_DEVICE Chunk peerInput(int peer, int index) const {
-    return {ofPeer<MSCCLC_INPUT>(peer), index, Place::Data, MSCCLC_INPUT};
+  MSCCLC_DEVICE Rows peerInput(int peer, int index) const {
+    return {ofPeer<MSCCLC_INPUT>(peer), index, RowLayout::Data, MSCCLC_INPUT};
   }
-  MSCCLC_DEVICE Chunk peerOutput(int peer, int index) const {
-    return {ofPeer<MSCCLC_OUTPUT>(peer), index, Place::Data, MSCCLC_OUTPUT};
+  MSCCLC_DEVICE Rows peerOutput(int peer, int index) const {
+    return {ofPeer<MSCCLC_OUTPUT>(peer), index, RowLayout::Data, MSCCLC_OUTPUT};
   }
-  MSCCLC_DEVICE Chunk peerScratch(int peer, int index) const {
-    return {ofPeer<MSCCLC_SCRATCH>(peer), index, Place::Scratch, MSCCLC_SCRATCH};
+  MSCCLC_DEVICE Rows peerScratch(int peer, int index) const {
+    return {ofPeer<MSCCLC_SCRATCH>(peer), index, RowLayout::Scratch, MSCCLC_SCRATCH};
   }
-  MSCCLC_DEVICE Chunk peerPackets(int peer, int index) const {
-    return {ofPeer<MSCCLC_SCRATCH>(peer), index, Place::Packets, MSCCLC_SCRATCH};
+  MSCCLC_DEVICE Rows peerPackets(int peer, int index) const {
+    return {ofPeer<MSCCLC_SCRATCH>(peer), index, RowLayout::Packets, MSCCLC_SCRATCH};
   }
   // The same places of a port channel's peer, which this device need not reach.
-  static MSCCLC_DEVICE Chunk portInput(int index) { return {nullptr, index, Place::Data, MSCCLC_INPUT}; }
-  static MSCCLC_DEVICE Chunk portOutput(int index) { return {nullptr, index, Place::Data, MSCCLC_OUTPUT}; }
-  static MSCCLC_DEVICE Chunk portScratch(int index) { return {nullptr, index, Place::Scratch, MSCCLC_SCRATCH}; }
-  static MSCCLC_DEVICE Chunk portPackets(int index) { return {nullptr, index, Place::Packets, MSCCLC_SCRATCH}; }
+  static MSCCLC_DEVICE Rows portInput(int index) { return {nullptr, index, RowLayout::Data, MSCCLC_INPUT}; }
+  static MSCCLC_DEVICE Rows portOutput(int index) { return {nullptr, index, RowLayout::Data, MSCCLC_OUTPUT}; }
+  static MSCCLC_DEVICE Rows portScratch(int index) { return {nullptr, index, RowLayout::Scratch, MSCCLC_SCRATCH}; }
+  static MSCCLC_DEVICE Rows portPackets(int index) { return {nullptr, index, RowLayout::Packets, MSCCLC_SCRATCH}; }
 
   /// Byte offset of row `row` of a chunk within its buffer.
-  MSCCLC_DEVICE uint64_t offsetOf(const Chunk &c, unsigned row) const {
+  MSCCLC_DEVICE uint64_t offsetOf(const Rows &c, unsigned row) const {
     const uint32_t k = static_cast<uint32_t>(c.first) + row;
-    if (c.place == Place::Data)
+    if (c.layout == RowLayout::Data)
       return layout.offset(k);
-    return scratchAt + k * args.scratch_stride * (c.place == Place::Packets ? 2 : 1);
+    return scratchAt + k * args.scratch_stride * (c.layout == RowLayout::Packets ? 2 : 1);
   }
-  MSCCLC_DEVICE char *rowOf(const Chunk &c, unsigned row) const { return c.base + offsetOf(c, row); }
+  MSCCLC_DEVICE char *rowOf(const Rows &c, unsigned row) const { return c.base + offsetOf(c, row); }
   /// Bytes of payload in a row; scratch rows have room for the longest.
-  MSCCLC_DEVICE uint64_t bytesOf(const Chunk &c, unsigned row) const {
-    return c.place == Place::Data ? layout.bytes(static_cast<uint32_t>(c.first) + row) : layout.nominal;
+  MSCCLC_DEVICE uint64_t bytesOf(const Rows &c, unsigned row) const {
+    return c.layout == RowLayout::Data ? layout.bytes(static_cast<uint32_t>(c.first) + row) : layout.nominal;
   }
 
   MSCCLC_DEVICE Slice whole(unsigned rows) const { return {rows, 0, rows * layout.nominal, layout.nominal, true}; }
@@ -245,12 +246,12 @@ template <class K, class Body> MSCCLC_DEVICE void forRows(const K &k, const Slic
 } // namespace detail
 
 /// Operands of a fused operation: `f(i)` is the i-th of N.
-template <unsigned N, class F> struct List {
+template <unsigned N, class F> struct Operands {
   static constexpr unsigned size = N;
   F f;
   MSCCLC_DEVICE auto operator()(unsigned i) const { return f(static_cast<int>(i)); }
 };
-template <unsigned N, class F> MSCCLC_DEVICE List<N, F> list(F f) {
+template <unsigned N, class F> MSCCLC_DEVICE Operands<N, F> list(F f) {
   return {f};
 }
 
