@@ -106,18 +106,17 @@ std::string goldenName(const std::string &algorithm, const std::vector<Setting> 
 std::optional<Sweep> Sweep::plan(const Options &options, const frontend::AlgorithmInfo &algorithm,
                                  ir::DiagnosticEngine &diags) {
   Sweep sweep;
-  Options base = options;
   std::vector<Axis> axes;
   std::uint64_t count = 1;
-  for (std::size_t i = 0; i < base.parameters.size(); ++i) {
-    const auto &[name, text] = base.parameters[i];
+  for (std::size_t i = 0; i < options.parameters.size(); ++i) {
+    const auto &[name, text] = options.parameters[i];
     const auto parameter = std::ranges::find(algorithm.parameters, name, &frontend::ParameterInfo::name);
     if (parameter == algorithm.parameters.end()) // loading will say so
       continue;
     Axis axis{i, parameterValues(text, parameter->kind)};
     if (!axis.values.isSeveral)
       continue;
-    if (!mayVary(options, base.parameters[i], diags))
+    if (!mayVary(options, options.parameters[i], diags))
       return std::nullopt;
     if (!axis.values.error.empty()) {
       diags.report(diag::bad_values, {}, {name, text, axis.values.error});
@@ -140,7 +139,7 @@ std::optional<Sweep> Sweep::plan(const Options &options, const frontend::Algorit
     return std::nullopt;
   for (std::uint64_t n = 0; n < count; ++n) {
     Combination &one = sweep.combinations_.emplace_back();
-    one.options = base;
+    one.options = options;
     one.values.resize(axes.size());
     std::uint64_t rest = n;
     for (std::size_t a = axes.size(); a-- != 0;) {

@@ -83,7 +83,9 @@ TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate 
 /// same of are placed once, and those that are dealt out the same are scheduled once; of instances and ranks that do
 /// the same, one is timed. A candidate with more blocks than the program allows, or than a GPU holds at once, is
 /// refused; where the statements dealt out to blocks show that, or that they are too many for the target, it is not
-/// scheduled; where its blocks have too many channels for the target, it goes no further. If the target takes no candidate, the program stays as it is, for the passes to say why.
+/// scheduled; where its blocks have too many channels for the target, it goes no further. Where the target takes none
+/// of those that are usual, more blocks are tried, and the other side of reductions. If it takes no candidate, the
+/// program stays as it is, for the passes to say why.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule
