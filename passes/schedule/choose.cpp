@@ -213,14 +213,8 @@ private:
         improve(open, other);
       }
     findFitting(open);
-    if (program_.movement.chooseInstances)
-      for (const bool up : {true, false})
-        for (Open other = open;;) {
-          other.instances = up ? other.instances * 2 : other.instances / 2;
-          if (other.instances == 0 || other.instances > 64 || other.instances * open.blocks > mostBlocks_ ||
-              !improve(open, other))
-            break;
-        }
+    improveInstances(open, true);
+    improveInstances(open, false);
     // Some iterations keep all stages busy; short ones cost more sync than they gain.
     const std::uint64_t chunk =
         goal_.messageBytes / std::max(ir::chunksOfMessage(program_, program_.ranks[0]), 1u) / open.instances;
@@ -242,6 +236,18 @@ private:
         tryPipeline(iterations, blocks);
     if (open.step != 0)
       tryPipeline(8, open.blocks);
+  }
+
+  /// Twice, or half, as many instances for as long as that is better.
+  void improveInstances(Open &open, bool up) {
+    if (!program_.movement.chooseInstances)
+      return;
+    for (Open other = open;;) {
+      other.instances = up ? other.instances * 2 : other.instances / 2;
+      if (other.instances == 0 || other.instances > 64 || other.instances * open.blocks > mostBlocks_ ||
+          !improve(open, other))
+        return;
+    }
   }
 
   bool asksForPackets() const {
@@ -280,13 +286,9 @@ private:
       if (!anyBlocks_ || other.blocks * other.instances > mostBlocks_ || !improve(open, other))
         break;
     }
-    if (program_.movement.chooseInstances)
-      for (Open other = open; other.instances > 1;) {
-        other.instances /= 2;
-        if (!improve(open, other))
-          break;
-      }
+    improveInstances(open, false);
   }
+  /// False if there is none.
   bool findFirstFitting(Open &open) {
     Open other = open;
     if (anyBlocks_)
