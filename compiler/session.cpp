@@ -188,7 +188,10 @@ ExitCode Session::interpret() {
   return meaning_ || isSaid ? exitDone : exitInputWrong;
 }
 
+/// Runs the passes that are left.
 ExitCode Session::runPasses(Progress progress) {
+  if (provedWithPasses(progress))
+    return exitDone;
   passes::PassManagerOptions options = passOptions();
   if (options_.verifyEach == Options::VerifyEach::Proof)
     options.check = passes::checkTranslation(job_.program, options_.allowed);
@@ -200,16 +203,50 @@ ExitCode Session::runPasses(Progress progress) {
   if (job_.input.kind == InputKind::Plan && output_.proof == Proof::IsOutput && job_.target.executor &&
       job_.optLevel() == 0)
     given = job_.program;
-  passes::PassRun result = manager.run(job_.program, diags_);
+  const passes::PassRun result = manager.run(job_.program, diags_);
   if (given && result.ok)
     reportRewritten(std::move(*given));
+  reportPasses(std::move(progress), result.records);
+  return result.ok ? exitDone : exitInputWrong;
+}
+
+void Session::reportPasses(Progress progress, const std::vector<passes::PassRecord> &last) {
   std::vector<passes::PassRecord> records = std::move(progress.done);
-  records.insert(records.end(), result.records.begin(), result.records.end());
+  records.insert(records.end(), last.begin(), last.end());
   for (const passes::PassRecord &record : records)
     times_.add(std::string(record.pass), record.seconds * 1e3);
   if (options_.stats)
     report_ += renderStats(records);
-  return result.ok ? exitDone : exitInputWrong;
+}
+
+/// Runs the passes that are left so that one proof, that of the program as it is in the end, speaks for what they did,
+/// too. Nothing is done where anything at all is found, be it a warning: then passes have to prove what they do. So it
+/// is for a kernel, of which less is proven than passes take for granted.
+bool Session::provedWithPasses(Progress &progress) {
+  const std::vector<std::string_view> names = passes::splitNames(progress.rest);
+  if (!isProven() || output_.proof == Proof::OfKernel || isWatched() ||
+      std::ranges::find(names, "prune-sync") == names.end())
+    return false;
+  ir::DiagnosticEngine findings;
+  passes::PassManagerOptions options = passOptions();
+  options.provenAtEnd = true;
+  passes::PassManager manager(std::move(options), passes::propertiesOf(job_.program));
+  manager.add(progress.rest);
+  ir::Program given = job_.program;
+  const passes::PassRun result = manager.run(job_.program, findings);
+  if (result.ok && result.isUnproven) {
+    times_.mark();
+    proof_ = passes::verify(job_.program, findings, verifyOptions());
+  }
+  if (findings.hasErrors() || findings.numWarnings() != 0 || (proof_ && proof_->warnings != 0)) {
+    proof_.reset();
+    job_.program = std::move(given);
+    return false;
+  }
+  reportPasses(std::move(progress), result.records);
+  if (proof_)
+    times_.lap("verify");
+  return true;
 }
 
 /// Keeps the program as it is once no statement is left, before passes for thread blocks run.
@@ -339,8 +376,18 @@ void Session::reportRewritten(ir::Program given) {
 ExitCode Session::prove() {
   if (!isProven())
     return exitDone;
-  const bool ofKernel = output_.proof == Proof::OfKernel;
   times_.mark();
+  if (!proof_) {
+    proof_ = passes::verify(job_.program, diags_, verifyOptions());
+    times_.lap("verify");
+  }
+  if (output_.proof == Proof::IsOutput || !proof_->proven)
+    job_.result = proof_->summary();
+  return proof_->proven ? exitDone : exitInputWrong;
+}
+
+passes::VerifyOptions Session::verifyOptions() {
+  const bool ofKernel = output_.proof == Proof::OfKernel;
   passes::VerifyOptions options;
   options.warnings = !options_.quiet;
   options.fixedScratch = ofKernel; // a kernel's chunks keep their place at every size
@@ -350,11 +397,7 @@ ExitCode Session::prove() {
     options.atEnd = [this](const passes::proof::FinalBuffers &end) {
       passes::schedule::checkSameResult(*meaning_, end);
     };
-  const passes::VerifyResult result = passes::verify(job_.program, diags_, options);
-  times_.lap("verify");
-  if (output_.proof == Proof::IsOutput || !result.proven)
-    job_.result = result.summary();
-  return result.proven ? exitDone : exitInputWrong;
+  return options;
 }
 
 } // namespace mscclc::driver

@@ -7,6 +7,7 @@
 #include "compiler/timing.h"
 #include "passes/schedule/meaning.h"
 #include "passes/target.h"
+#include "passes/verify/verify.h"
 
 namespace mscclc::driver {
 
@@ -53,6 +54,9 @@ private:
   ExitCode choose(Progress &progress);
   bool keepBlocks(passes::schedule::Goal goal, Progress &progress, passes::schedule::Choice &choice);
   ExitCode runPasses(Progress progress);
+  bool provedWithPasses(Progress &progress);
+  void reportPasses(Progress progress, const std::vector<passes::PassRecord> &last);
+  passes::VerifyOptions verifyOptions();
   bool isWatched() const;
   bool isProven() const { return options_.verify && output_.proof != Proof::None; }
   void keepCalls(passes::PassManagerOptions &options);
@@ -66,6 +70,7 @@ private:
   Job job_;
   std::uint64_t recorded_ = 0;
   std::optional<passes::schedule::Meaning> meaning_; ///< of a program of statements
+  std::optional<passes::VerifyResult> proof_;        ///< of `job_.program`, once it is made
   std::string report_;
 };
 

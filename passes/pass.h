@@ -47,6 +47,10 @@ struct PassContext {
   ir::DiagnosticEngine &diags;
   const Target &target;
   PassStats &stats;
+  /// The program is proven after the last pass, and where that fails, all passes run again without this: so none need
+  /// prove what it does, as long as it says in `isUnproven` that it did not.
+  const bool provenAtEnd = false;
+  bool isUnproven = false;
 };
 
 /// A pass reports all errors it finds; the pass manager stops after it if there were any.

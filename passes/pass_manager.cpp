@@ -152,9 +152,10 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
 
     PassRecord &record = result.records.emplace_back();
     record.pass = pass.name;
-    PassContext context{program, diags, options_.target, record.stats};
+    PassContext context{program, diags, options_.target, record.stats, options_.provenAtEnd};
     const auto start = std::chrono::steady_clock::now();
     pass.run(context);
+    result.isUnproven = result.isUnproven || context.isUnproven;
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
     if (options_.print && options_.printAfter.has(pass.name))

@@ -28,6 +28,7 @@ struct PassManagerOptions {
 #else
   bool verifyEach = true;
 #endif
+  bool provenAtEnd = false; ///< as in PassContext
 
   /// Takes the dumps asked for: "IR after fuse", then the text; or "IR after fuse (unchanged)" and no text where it is
   /// that of the dump before.
@@ -44,7 +45,8 @@ struct PassRecord {
 };
 
 struct PassRun {
-  bool ok = true; ///< false: errors were reported
+  bool ok = true;          ///< false: errors were reported
+  bool isUnproven = false; ///< a pass has left the proof of what it did to whoever set provenAtEnd
   std::vector<PassRecord> records;
 };
 

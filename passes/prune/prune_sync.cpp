@@ -56,23 +56,25 @@ ir::Program twoInstances(const ir::Program &program) {
 class Pruning {
 public:
   explicit Pruning(PassContext &context)
-      : program_(context.program), allowed_(allowedBy(context.diags)), stats_(context.stats), index_(context.program),
-        pieces_(index_), orbits_(index_, pieces_), dropped_(pieces_.count()) {}
+      : program_(context.program), allowed_(allowedBy(context.diags)), stats_(context.stats),
+        provenAtEnd_(context.provenAtEnd), index_(context.program), pieces_(index_), orbits_(index_, pieces_),
+        dropped_(pieces_.count()) {}
 
-  void run() {
+  /// True if what was dropped is still to be proven.
+  bool run() {
     // Of a test's buffers nobody says who uses them.
     if (pieces_.count() == 0 || !ir::hasUser(program_.collective.kind))
-      return;
+      return false;
     constexpr std::uint64_t mostTouched = 400'000'000;
     records_ = recordSizes(index_, pieces_, orbits_, mostTouched);
     if (records_.empty())
-      return;
+      return false;
     candidates_ = orbits_.candidates();
     needed_ = onSoleWays(records_.front(), orbits_, pieces_.count());
     // What the proof refuses to let go may have made other sync seem needed.
     while (mayProve() && round()) {
     }
-    apply();
+    return apply() && provenAtEnd_;
   }
 
 private:
@@ -93,6 +95,10 @@ private:
     bool refused = false;
     if (found.empty())
       return false;
+    if (provenAtEnd_) {
+      set(found, true);
+      return false;
+    }
     if (everyRank_ || !orbits_.allAlike()) {
       tryDrop(found, refused);
       return refused;
@@ -172,7 +178,8 @@ private:
 
   ir::Program pruned() const { return dropPieces(index_, pieces_, dropped_); }
 
-  void apply() {
+  /// True if anything is dropped.
+  bool apply() {
     std::uint64_t counts[4] = {}; // nops, barriers, flushes, what sends
     for (Piece p = 0; p < pieces_.count(); ++p)
       if (dropped_[p]) {
@@ -191,13 +198,16 @@ private:
     stats_.count("flushes dropped", counts[2]);
     stats_.count("signals and releases dropped with what takes them", counts[3]);
     stats_.count("proofs made", proofs_);
-    if (std::ranges::find(dropped_, true) != dropped_.end())
-      program_ = pruned();
+    if (std::ranges::find(dropped_, true) == dropped_.end())
+      return false;
+    program_ = pruned();
+    return true;
   }
 
   ir::Program &program_;
   const ir::AllowedNames allowed_;
   PassStats &stats_;
+  const bool provenAtEnd_;
   const ProgramIndex index_;
   const SyncPieces pieces_;
   SyncOrbits orbits_;
@@ -212,7 +222,7 @@ private:
 } // namespace
 
 Pass createPruneSyncPass() {
-  return {.needs = DataSyncLowered, .run = [](PassContext &context) { Pruning(context).run(); }};
+  return {.needs = DataSyncLowered, .run = [](PassContext &context) { context.isUnproven = Pruning(context).run(); }};
 }
 
 } // namespace mscclc::passes
