@@ -1,7 +1,6 @@
 #include "passes/prune/needed_sync.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -10,29 +9,33 @@ namespace mscclc::passes::prune {
 
 NeededSync::NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
                        bool everyRank)
-    : records_(records), orbits_(orbits), dropped_(std::move(dropped)), usedBy_(dropped_.size()) {
+    : records_(records), orbits_(orbits), ofFirstRank_(!everyRank && orbits.allAlike()), dropped_(std::move(dropped)),
+      usedBy_(dropped_.size()),
+      meetings_(records.size()) {
   for (const SyncRecord &record : records)
     searches_.emplace_back(record, dropped_);
   std::vector<Need> needs = allNeeds();
-  if (!everyRank && orbits.allAlike())
-    keepOneOfAlike(needs);
   sortByTimeBetween(needs);
   add(std::move(needs));
-  addWaits(everyRank || !orbits.allAlike());
+  addWaits();
 }
 
 std::vector<NeededSync::Need> NeededSync::allNeeds() const {
   std::vector<Need> needs;
+  const auto add = [&](const Need &need) {
+    if (isAsked(need.record, secondOf(need).at.block))
+      needs.push_back(need);
+  };
   for (std::uint32_t r = 0; r < records_.size(); ++r) {
     for (const Pair &pair : records_[r].pairs)
-      needs.push_back({pair, r});
+      add({pair, r});
     for (std::uint32_t rank = 0; rank < records_[r].scratch.size(); ++rank) {
       if (records_[r].scratch[rank].writes.empty())
         continue;
       for (const Pair &pair : records_[r].scratch[rank].uses)
-        needs.push_back({pair, r, rank, true});
+        add({pair, r, rank, true});
       for (const Pair &pair : records_[r].scratch[rank].writes)
-        needs.push_back({pair, r, rank, false});
+        add({pair, r, rank, false});
     }
   }
   return needs;
@@ -41,25 +44,6 @@ std::vector<NeededSync::Need> NeededSync::allNeeds() const {
 /// Where little happens between two accesses, it is soon found that they are not in order.
 void NeededSync::sortByTimeBetween(std::vector<Need> &needs) const {
   std::ranges::stable_sort(needs, {}, [&](const Need &need) { return secondOf(need).time - firstOf(need).time; });
-}
-
-/// Needs correspond if their accesses stand at the same places, in blocks that are equally many ranks apart. Of these,
-/// one with the least rank that comes second is kept: so few blocks are asked.
-void NeededSync::keepOneOfAlike(std::vector<Need> &needs) const {
-  std::ranges::stable_sort(needs, {},
-                           [&](const Need &need) { return records_[need.record].rankOf[secondOf(need).at.block]; });
-  std::set<std::array<std::uint32_t, 10>> seen;
-  std::erase_if(needs, [&](const Need &need) {
-    const SyncRecord &record = records_[need.record];
-    const auto ranks = static_cast<std::uint32_t>(record.firstBlock.size() - 1);
-    const Access &x = firstOf(need), &y = secondOf(need);
-    const std::uint32_t from = record.rankOf[x.at.block], to = record.rankOf[y.at.block];
-    const auto apart = [&](std::uint32_t rank) { return rank == none ? none : (rank + ranks - from) % ranks; };
-    const std::uint32_t kind = need.record * 8 + need.ends * 4 + need.pair.visible * 2 + need.pair.excusable;
-    return !seen.insert({kind, apart(to), apart(need.scratch), x.at.block - record.firstBlock[from], x.at.phase, x.op,
-                         x.thread, y.at.block - record.firstBlock[to], y.at.phase, y.op})
-                .second;
-  });
 }
 
 void NeededSync::use(std::uint32_t need, const std::vector<Piece> &pieces) {
@@ -93,11 +77,11 @@ void NeededSync::add(std::vector<Need> needs) {
 }
 
 /// Of channels on which a block waits more than once. Dropping what a wait names before an id gives it another thread.
-void NeededSync::addWaits(bool everyRank) {
+void NeededSync::addWaits() {
   for (std::uint32_t r = 0; r < records_.size(); ++r)
     for (std::uint32_t w = 0; w < records_[r].waits.size(); ++w) {
       const Wait &wait = records_[r].waits[w];
-      if (wait.previous == none || !(everyRank || records_[r].rankOf[wait.at.block] == 0))
+      if (wait.previous == none || !isAsked(r, wait.at.block))
         continue;
       Need need;
       need.record = r;
@@ -175,12 +159,35 @@ std::vector<std::uint32_t> NeededSync::orderToAsk(std::span<const Need> needs) c
 
 /// A use of scratch that is not over when its launch ends has to be before each write; a write that does not know of
 /// the end, after each use.
-void NeededSync::appendInstead(const Need &need, std::vector<Need> &needs) const {
+void NeededSync::appendInstead(const Need &need, std::vector<Need> &needs) {
+  if (need.ends && ofFirstRank_)
+    return appendMeetings(need, needs);
   const ScratchUse &scratch = records_[need.record].scratch[need.scratch];
   for (const Pair &other : need.ends ? scratch.writes : scratch.uses) {
     const Pair &use = need.ends ? need.pair : other, &write = need.ends ? other : need.pair;
     needs.push_back({{use.first, write.second, use.visible, false}, need.record});
   }
+}
+
+/// Of the first rank's scratch alone it is known which uses are not over. They stand for those at the same places in
+/// the scratch of each rank to which the first one writes.
+void NeededSync::appendMeetings(const Need &need, std::vector<Need> &needs) {
+  const SyncRecord &record = records_[need.record];
+  const auto placeOf = [&](const Pair &use) {
+    const Access &x = record.accesses[use.first];
+    return Place{x.at.block - record.firstBlock[record.rankOf[x.at.block]], x.at.phase, x.op, use.visible};
+  };
+  std::vector<ScratchMeeting> &meetings = meetings_[need.record];
+  if (meetings.empty()) {
+    for (const ScratchUse &scratch : record.scratch)
+      for (const Pair &write : scratch.writes)
+        if (isAsked(need.record, record.accesses[write.second].at.block))
+          for (const Pair &use : scratch.uses)
+            meetings.push_back({placeOf(use), use.first, write.second});
+    std::ranges::sort(meetings);
+  }
+  for (const ScratchMeeting &m : std::ranges::equal_range(meetings, placeOf(need.pair), {}, &ScratchMeeting::place))
+    needs.push_back({{m.use, m.write, need.pair.visible, false}, need.record});
 }
 
 void NeededSync::set(std::span<const std::vector<Piece> *const> orbits, bool dropped) {

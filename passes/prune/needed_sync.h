@@ -3,6 +3,7 @@
 
 #include "passes/prune/sync_search.h"
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -17,8 +18,8 @@ namespace mscclc::passes::prune {
 class NeededSync {
 public:
   /// Of all sizes of a program. Pairs that are not in order with `dropped` as it is count no more. `everyRank`: else,
-  /// of pairs that correspond over ranks one is looked at, if all ranks are alike. Ranks that look alike may differ in
-  /// what they name: then that is not enough.
+  /// only accesses of the first rank are asked what comes before them, if all ranks are alike: records need have no
+  /// others. Ranks that look alike may differ in what they name: then that is not enough.
   NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
              bool everyRank);
 
@@ -56,17 +57,29 @@ private:
     std::vector<std::pair<Need, std::vector<Piece>>> added;
   };
 
+  /// Where a use of scratch stands in its rank: block, phase, operation, whether it writes.
+  using Place = std::array<std::uint32_t, 4>;
+  /// A use of scratch and a later write of the first rank, accesses which meet there.
+  struct ScratchMeeting {
+    Place place{};
+    std::uint32_t use = 0, write = 0;
+    friend auto operator<=>(const ScratchMeeting &, const ScratchMeeting &) = default;
+  };
+
   const Access &firstOf(const Need &need) const { return records_[need.record].accesses[need.pair.first]; }
   const Access &secondOf(const Need &need) const { return records_[need.record].accesses[need.pair.second]; }
+  bool isAsked(std::uint32_t record, std::uint32_t block) const {
+    return !ofFirstRank_ || records_[record].rankOf[block] == 0;
+  }
   std::vector<Need> allNeeds() const;
-  void keepOneOfAlike(std::vector<Need> &needs) const;
   void sortByTimeBetween(std::vector<Need> &needs) const;
   void add(std::vector<Need> needs);
-  void addWaits(bool everyRank);
+  void addWaits();
   void use(std::uint32_t need, const std::vector<Piece> &pieces);
   bool check(std::uint32_t number, bool excuse, Trial &trial);
   bool checkInstead(Trial &trial);
-  void appendInstead(const Need &need, std::vector<Need> &needs) const;
+  void appendInstead(const Need &need, std::vector<Need> &needs);
+  void appendMeetings(const Need &need, std::vector<Need> &needs);
   static void dropDoubles(std::vector<Need> &needs);
   std::vector<std::uint32_t> orderToAsk(std::span<const Need> needs) const;
   std::optional<std::vector<Piece>> ask(const Need &need);
@@ -75,10 +88,12 @@ private:
 
   const std::vector<SyncRecord> &records_;
   const SyncOrbits &orbits_;
+  const bool ofFirstRank_;
   std::vector<bool> dropped_;       ///< [piece]
   std::deque<SyncSearch> searches_; ///< [record]
   std::vector<Need> needs_;
   std::vector<std::vector<std::uint32_t>> usedBy_; ///< [orbit]: needs, some that use it no more
+  std::vector<std::vector<ScratchMeeting>> meetings_; ///< [record], by place; once one is asked for
 };
 
 } // namespace mscclc::passes::prune

@@ -65,9 +65,8 @@ public:
     // Of a test's buffers nobody says who uses them.
     if (pieces_.count() == 0 || !ir::hasUser(program_.collective.kind))
       return false;
-    constexpr std::uint64_t mostTouched = 400'000'000;
-    records_ = recordSizes(index_, pieces_, orbits_, mostTouched);
-    if (records_.empty())
+    everyRank_ = !orbits_.allAlike();
+    if (!record())
       return false;
     candidates_ = orbits_.candidates();
     needed_ = onSoleWays(records_.front(), orbits_, pieces_.count());
@@ -79,6 +78,13 @@ public:
 
 private:
   using Orbits = std::vector<const std::vector<Piece> *>;
+
+  /// False if the program is left as it is.
+  bool record() {
+    constexpr std::uint64_t mostTouched = 400'000'000;
+    records_ = recordSizes(index_, pieces_, orbits_, mostTouched, !everyRank_);
+    return !records_.empty();
+  }
 
   /// Looks for orbits to drop, and has the result proven. False if all is done.
   bool round() {
@@ -99,16 +105,16 @@ private:
       set(found, true);
       return false;
     }
-    if (everyRank_ || !orbits_.allAlike()) {
+    if (everyRank_) {
       tryDrop(found, refused);
       return refused;
     }
-    everyRank_ = true;
     set(found, true);
     if (isProven())
       return false;
     set(found, false);
-    return mayProve() && asItWas().proven;
+    everyRank_ = true;
+    return mayProve() && asItWas().proven && record();
   }
 
   /// Drops from `needed` what nothing needs of `orbits`, one after the other. What can go together can go one by one,

@@ -120,8 +120,9 @@ struct SyncRecord {
 };
 
 /// Runs `index.program` in the size of `geometry`; joins in `orbits` what meets. Nothing if blocks are stuck or the
-/// program is too large to look at. `sizesChange`: launches of other sizes may follow.
+/// program is too large to look at. `sizesChange`: launches of other sizes may follow. `ofFirstRank`: pairs of which an
+/// access of rank 0 comes second, and nothing that only others need.
 std::optional<SyncRecord> recordSync(const ProgramIndex &index, const proof::Geometry &geometry,
-                                     const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange);
+                                     const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank);
 
 } // namespace mscclc::passes::prune

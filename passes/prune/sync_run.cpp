@@ -13,9 +13,10 @@ using ir::Op;
 using ir::OpKind;
 
 SyncRun::SyncRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces,
-                 SyncOrbits &orbits, bool sizesChange)
+                 SyncOrbits &orbits, bool sizesChange, bool ofFirstRank)
     : index_(index), geometry_(geometry), pieces_(pieces), orbits_(orbits), memory_(index, geometry),
-      elements_(index, geometry, memory_), sizesChange_(sizesChange), clock_(index.numBlocks(), 0),
+      elements_(index, geometry, memory_), sizesChange_(sizesChange),
+      scope_(index, geometry, memory_, ofFirstRank && memory_.fits(), sizesChange), clock_(index.numBlocks(), 0),
       blocks_(index.numBlocks()), queues_(index), meetings_(index), waiters_(index.numQueues()),
       previousWait_(index.numChannels(), none), numMet_(index.numRanks(), 0), lastPlain_(index.numBlocks(), none),
       heard_(index.numBlocks()), ends_(index.numRanks()), began_(index.numRanks(), none) {
@@ -229,10 +230,12 @@ bool SyncRun::takeAll(std::uint32_t b, const Op &op) {
       return false;
     }
     const Piece piece = pieces_.of(b, s.at.op(), s.step);
-    if (shared_[queue] && queue < index_.numChannels())
-      takeTurn(b, queue);
-    else if (launch_ == 0 && queue < index_.numChannels())
-      noteWait(b, queue, piece);
+    if (queue < index_.numChannels() && scope_.asksOf(index_.rankOf(b))) {
+      if (shared_[queue])
+        takeTurn(b, queue);
+      else if (launch_ == 0)
+        noteWait(b, queue, piece);
+    }
     if (credit->message == none)
       continue;
     orbits_.join(piece, record_.messages[credit->message].piece);
@@ -297,8 +300,9 @@ void SyncRun::wake(std::vector<std::uint32_t> &waiters) {
 }
 
 std::optional<SyncRecord> recordSync(const ProgramIndex &index, const proof::Geometry &geometry,
-                                     const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange) {
-  SyncRun run(index, geometry, pieces, orbits, sizesChange);
+                                     const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange,
+                                     bool ofFirstRank) {
+  SyncRun run(index, geometry, pieces, orbits, sizesChange, ofFirstRank);
   if (!run.run())
     return std::nullopt;
   return run.take();

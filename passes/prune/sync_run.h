@@ -4,6 +4,7 @@
 #include "ir/cursor.h"
 #include "ir/op_memory.h"
 #include "passes/prune/sync_record.h"
+#include "passes/prune/sync_scope.h"
 #include "passes/verify/elements.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace mscclc::passes::prune {
 class SyncRun {
 public:
   SyncRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces, SyncOrbits &orbits,
-          bool sizesChange);
+          bool sizesChange, bool ofFirstRank);
 
   /// False if blocks are stuck or there is too much memory.
   bool run();
@@ -69,6 +70,7 @@ private:
   bool data(std::uint32_t b, const ir::Op &op);
   bool packetsArrived(std::uint32_t b, const ir::Op &op);
   void addOperand(std::uint32_t b, const ir::Op &op, std::uint32_t operand);
+  void access(std::uint32_t b, const ir::Op &op);
   void move(std::uint32_t b, const ir::Op &op);
   void portPut(std::uint32_t b, const ir::Op &op);
   std::uint32_t newAccess(std::uint32_t b, std::uint32_t op, bool besides = false);
@@ -93,6 +95,12 @@ private:
   void keepLastUses(std::vector<Pair> &uses) const;
   void finish();
 
+  /// Of an operand's cells those that matter.
+  SyncScope::Cells cellsOf(const Operand &operand) const {
+    return scope_.cut(operand.rank, operand.scratch, operand.packet, operand.first, operand.count);
+  }
+  bool asksOf(std::uint32_t access) const { return scope_.asksOf(record_.rankOf[record_.accesses[access].at.block]); }
+
   const ProgramIndex &index_;
   const proof::Geometry &geometry_;
   const SyncPieces &pieces_;
@@ -100,6 +108,7 @@ private:
   proof::Memory memory_;
   const proof::Elements elements_;
   const bool sizesChange_;
+  const SyncScope scope_;
   SyncRecord record_;
 
   std::uint32_t launch_ = 0;

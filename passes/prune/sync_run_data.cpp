@@ -63,6 +63,17 @@ bool SyncRun::packetsArrived(std::uint32_t b, const Op &op) {
 bool SyncRun::data(std::uint32_t b, const Op &op) {
   if (ir::awaitsPackets(op.kind) && !packetsArrived(b, op))
     return false;
+  if (scope_.concerns(b, blocks_[b].at.op()))
+    access(b, op);
+  if (ir::putsAndSignals(op.kind))
+    sendAll(b, op);
+  if (ir::flushes(op.kind))
+    flushAll(b, op);
+  return true;
+}
+
+/// What a data operation does to memory.
+void SyncRun::access(std::uint32_t b, const Op &op) {
   sources_.clear();
   destinations_.clear();
   for (std::uint32_t i = 0; i < op.numChunks(); ++i)
@@ -74,11 +85,6 @@ bool SyncRun::data(std::uint32_t b, const Op &op) {
     portPut(b, op);
   else
     move(b, op);
-  if (ir::putsAndSignals(op.kind))
-    sendAll(b, op);
-  if (ir::flushes(op.kind))
-    flushAll(b, op);
-  return true;
 }
 
 void SyncRun::move(std::uint32_t b, const Op &op) {
@@ -158,8 +164,8 @@ void SyncRun::read(const Operand &operand, std::uint32_t access) {
     return checkLater(operand, access, false);
   noteScratch(operand, access, false);
   const Op &op = index_.ops(block_).ops[record_.accesses[access].op];
-  for (std::uint32_t i = 0; i < operand.count; ++i) {
-    const CellId id = operand.first + i;
+  const auto [first, end] = cellsOf(operand);
+  for (auto id = static_cast<CellId>(first); id < end; ++id) {
     if (!operand.packet || !ir::awaitsPackets(op.kind))
       checkRead(id, access, operand.ref, operand.packet);
     memory_.addRead(memory_[id], {access, 0, operand.ref}, true);
@@ -171,14 +177,16 @@ void SyncRun::write(const Operand &operand, std::uint32_t access) {
     checkLater(operand, access, true);
   else
     noteScratch(operand, access, true);
-  for (std::uint32_t i = 0; i < operand.count; ++i) {
-    const CellId id = operand.first + i;
+  const SyncScope::Cells asked = cellsOf(operand);
+  const SyncScope::Cells all{operand.first, std::uint64_t{operand.first} + operand.count};
+  const auto [first, end] = operand.packet ? all : asked; // others wait for packets
+  for (auto id = static_cast<CellId>(first); id < end; ++id) {
     if (operand.packet && memory_.slotLaunch(id) == launch_ + 1) { // a packet over itself, which nobody awaits
       if (launch_ == 0)
         memory_.setWriteAgain(id, {access, 0, operand.ref});
       continue;
     }
-    if (launch_ == 0) {
+    if (launch_ == 0 && asked.has(id)) {
       checkWrite(id, access, operand.ref, operand.packet);
       memory_.setWrite(memory_[id], {access, 0, operand.ref});
     }
@@ -193,8 +201,8 @@ void SyncRun::checkLater(const Operand &operand, std::uint32_t access, bool writ
     return;
   if (writes && operand.scratch)
     noteWrite(operand, access);
-  for (std::uint32_t i = 0; i < operand.count; ++i) {
-    const CellId id = operand.first + i;
+  const auto [first, end] = cellsOf(operand);
+  for (auto id = static_cast<CellId>(first); id < end; ++id) {
     if (!writes) {
       if (!operand.packet)
         checkRead(id, access, operand.ref, false);
@@ -206,11 +214,13 @@ void SyncRun::checkLater(const Operand &operand, std::uint32_t access, bool writ
 }
 
 void SyncRun::checkRead(CellId id, std::uint32_t access, std::uint32_t ref, bool packet) {
-  if (memory_[id].write.exists())
+  if (asksOf(access) && memory_[id].write.exists())
     pair(memory_[id].write, true, access, ref, packet);
 }
 
 void SyncRun::checkWrite(CellId id, std::uint32_t access, std::uint32_t ref, bool packet) {
+  if (!asksOf(access))
+    return;
   const Cell &cell = memory_[id];
   // Of a packet that has arrived, only readers need to be waited for.
   if (cell.write.exists() && !(packet && memory_.packetArrived(id)))
@@ -269,7 +279,8 @@ void SyncRun::sendPacket(CellId cell, std::uint32_t access) {
 
 void SyncRun::noteScratch(const Operand &operand, std::uint32_t access, bool writes) {
   // Packets that arrived and what computed packets is told by others: see verify/scratch_history.h.
-  if (sizesChange_ && operand.scratch && !(operand.packet && (writes || record_.accesses[access].port != none)))
+  if (sizesChange_ && operand.scratch && scope_.asksOfScratch(operand.rank) &&
+      !(operand.packet && (writes || record_.accesses[access].port != none)))
     record_.scratch[operand.rank].uses.push_back({record_.accesses[access].like, none, writes, false});
 }
 
@@ -281,7 +292,8 @@ void SyncRun::noteEnd(std::uint32_t rank) {
 }
 
 void SyncRun::noteWrite(const Operand &operand, std::uint32_t access) {
-  if (!sizesChange_ || !written_.insert(std::uint64_t{block_} << 32 | operand.rank).second)
+  if (!sizesChange_ || !(scope_.asksOf(index_.rankOf(block_)) || scope_.asksOf(operand.rank)) ||
+      !written_.insert(std::uint64_t{block_} << 32 | operand.rank).second)
     return;
   record_.scratch[operand.rank].writes.push_back(
       {ends_[operand.rank].before, record_.accesses[access].like, false, false});
@@ -289,18 +301,21 @@ void SyncRun::noteWrite(const Operand &operand, std::uint32_t access) {
     written_.erase(std::uint64_t{block_} << 32 | operand.rank); // the next one may know less
 }
 
-/// Calls visit(cell) for what a rank's user owns, each cell once.
+/// Calls visit(cell) for what a rank's user owns, as far as it matters, each cell once.
 template <typename Visit> void SyncRun::forUserCells(std::uint32_t rank, Visit visit) const {
   const ir::Rank &r = index_.program.ranks[rank];
   const std::uint32_t inputs = r.inputChunks * geometry_.unitsPerChunk();
   const std::uint32_t outputs = r.outputChunks * geometry_.unitsPerChunk();
   const CellId input = memory_.base(rank, ir::BufferKind::Input, false);
   const CellId output = memory_.base(rank, ir::BufferKind::Output, false);
-  for (std::uint32_t u = 0; u < inputs; ++u)
-    visit(input + u);
-  for (std::uint32_t u = 0; u < outputs; ++u)
-    if (output + u - input >= inputs) // unsigned: also what lies before it
-      visit(output + u);
+  const auto visitAll = [&](CellId from, std::uint32_t count, const auto &isSeen) {
+    const auto [first, end] = scope_.cut(rank, false, false, from, count);
+    for (auto id = static_cast<CellId>(first); id < end; ++id)
+      if (!isSeen(id))
+        visit(id);
+  };
+  visitAll(input, inputs, [](CellId) { return false; });
+  visitAll(output, outputs, [&](CellId id) { return id - input < inputs; }); // unsigned: what lies before it is not
 }
 
 void SyncRun::userOverwrites(std::uint32_t rank) {

@@ -35,7 +35,7 @@ bool sizesChange(const ir::Program &program) {
 } // namespace
 
 std::vector<SyncRecord> recordSizes(const ProgramIndex &index, const SyncPieces &pieces, SyncOrbits &orbits,
-                                    std::uint64_t mostTouched) {
+                                    std::uint64_t mostTouched, bool ofFirstRank) {
   if (!proof::Memory::chunksFit(index.program))
     return {};
   std::vector<SyncRecord> records;
@@ -43,7 +43,7 @@ std::vector<SyncRecord> recordSizes(const ProgramIndex &index, const SyncPieces 
   for (const proof::Geometry &size : sizesOf(index)) {
     if (size.fault() || size.unitsTouched(index) > mostTouched)
       return {};
-    std::optional<SyncRecord> record = recordSync(index, size, pieces, orbits, change && records.empty());
+    std::optional<SyncRecord> record = recordSync(index, size, pieces, orbits, change && records.empty(), ofFirstRank);
     if (!record)
       return {};
     records.push_back(std::move(*record));

@@ -8,8 +8,8 @@
 namespace mscclc::passes::prune {
 
 /// A record of each size in which the program is proven; joins in `orbits` what meets. Nothing if blocks are stuck, or
-/// if a size touches more than `mostTouched` units of memory.
+/// if a size touches more than `mostTouched` units of memory. `ofFirstRank`: see recordSync.
 std::vector<SyncRecord> recordSizes(const ProgramIndex &index, const SyncPieces &pieces, SyncOrbits &orbits,
-                                    std::uint64_t mostTouched);
+                                    std::uint64_t mostTouched, bool ofFirstRank = false);
 
 } // namespace mscclc::passes::prune

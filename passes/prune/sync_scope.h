@@ -1,0 +1,54 @@
+// What of a run has to be written down.
+#pragma once
+
+#include "passes/verify/memory.h"
+
+#include <vector>
+
+namespace mscclc::passes::prune {
+
+using ir::none;
+using ir::ProgramIndex;
+
+/// All accesses that come second, or those of the first rank alone: of ranks that are alike, one speaks for all. Then
+/// only memory that it touches matters, and of others what they do there.
+class SyncScope {
+public:
+  /// `sizesChange`: accesses to scratch that the first rank writes matter wherever they lie.
+  SyncScope(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory, bool ofFirstRank,
+            bool sizesChange);
+
+  /// True if it matters what comes before accesses of `rank`.
+  bool asksOf(std::uint32_t rank) const { return !ofFirstRank_ || rank == 0; }
+  /// True if uses of `rank`'s scratch matter, wherever they lie.
+  bool asksOfScratch(std::uint32_t rank) const { return !ofFirstRank_ || rank == 0 || writtenScratch_[rank]; }
+  /// True if data operation `op` of `block` touches anything that matters, or has to do with packets.
+  bool concerns(std::uint32_t block, std::uint32_t op) const {
+    return !ofFirstRank_ || concerned_[firstOp_[block] + op];
+  }
+
+  /// Cells from `first` up to `end`.
+  struct Cells {
+    std::uint64_t first = 0, end = 0;
+    bool has(std::uint64_t cell) const { return cell - first < end - first; }
+  };
+  /// Of `count` cells of `rank` from `first` those that matter may lie here.
+  Cells cut(std::uint32_t rank, bool scratch, bool packet, std::uint64_t first, std::uint64_t count) const;
+
+private:
+  /// A rank's inputs and outputs, which may share cells; its scratch; its packets.
+  static std::uint32_t areaOf(std::uint32_t rank, bool scratch, bool packet) {
+    return 3 * rank + (packet ? 2 : static_cast<std::uint32_t>(scratch));
+  }
+  void findTouched(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory);
+  void findConcerned(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory,
+                     bool sizesChange);
+
+  const bool ofFirstRank_;
+  std::vector<Cells> touched_; ///< [area]: by the first rank
+  std::vector<bool> writtenScratch_;
+  std::vector<std::uint32_t> firstOp_; ///< [block]: into concerned_
+  std::vector<bool> concerned_;
+};
+
+} // namespace mscclc::passes::prune
