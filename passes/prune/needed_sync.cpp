@@ -10,8 +10,7 @@ namespace mscclc::passes::prune {
 NeededSync::NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
                        bool everyRank)
     : records_(records), orbits_(orbits), ofFirstRank_(!everyRank && orbits.allAlike()), dropped_(std::move(dropped)),
-      usedBy_(dropped_.size()),
-      meetings_(records.size()) {
+      usedBy_(dropped_.size()), meetings_(records.size()) {
   for (const SyncRecord &record : records)
     searches_.emplace_back(record, dropped_);
   std::vector<Need> needs = allNeeds();

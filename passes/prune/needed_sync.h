@@ -92,7 +92,7 @@ private:
   std::vector<bool> dropped_;       ///< [piece]
   std::deque<SyncSearch> searches_; ///< [record]
   std::vector<Need> needs_;
-  std::vector<std::vector<std::uint32_t>> usedBy_; ///< [orbit]: needs, some that use it no more
+  std::vector<std::vector<std::uint32_t>> usedBy_;    ///< [orbit]: needs, some that use it no more
   std::vector<std::vector<ScratchMeeting>> meetings_; ///< [record], by place; once one is asked for
 };
 

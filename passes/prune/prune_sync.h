@@ -13,8 +13,8 @@ namespace mscclc::passes {
 /// follows what can go (sync_record.h, needed_sync.h). The result is proven; where that fails, what the proof does need
 /// is found by halves, and kept. So nothing is left that could go, unless more than 24 proofs are needed to find it. A
 /// program that is not proven stays as it is, and so does one whose run is too long to write down. Where the program is
-/// proven after the passes anyway, that proof says whether what was dropped can go (PassContext::provenAtEnd): most often
-/// it can, and the proof is half of the cost.
+/// proven after the passes anyway, that proof says whether what was dropped can go (PassContext::provenAtEnd): most
+/// often it can, and the proof is half of the cost.
 ///
 /// Requires: lowered data sync, or sync yet to come would be missed. Runs last of the passes that change sync, and
 /// before replicate-instances: all instances need the same, and where they meet in scratch two are proven.

@@ -236,7 +236,7 @@ std::vector<bool> onSoleWays(const SyncRecord &record, const SyncOrbits &orbits,
       pairs.push_back(pair);
   std::ranges::sort(pairs, {}, [](const Pair &pair) { return std::pair(pair.second, pair); });
   // All walks together are linear in the run; one goes far enough to see more than what is next to it.
-  const std::uint64_t mostSteps = 64 * std::uint64_t{record.messages.size()};
+  const std::uint64_t mostSteps = 4 * std::uint64_t{record.messages.size()};
   constexpr std::uint64_t fewSteps = 200;
   Walk walk(record, orbits, pieces, std::max(mostSteps / std::max<std::size_t>(pairs.size(), 1), fewSteps));
   for (auto first = pairs.begin(); first != pairs.end();) {

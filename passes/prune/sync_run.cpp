@@ -300,8 +300,7 @@ void SyncRun::wake(std::vector<std::uint32_t> &waiters) {
 }
 
 std::optional<SyncRecord> recordSync(const ProgramIndex &index, const proof::Geometry &geometry,
-                                     const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange,
-                                     bool ofFirstRank) {
+                                     const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank) {
   SyncRun run(index, geometry, pieces, orbits, sizesChange, ofFirstRank);
   if (!run.run())
     return std::nullopt;
