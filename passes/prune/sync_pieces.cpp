@@ -3,8 +3,9 @@
 #include "ir/op_semantics.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <numeric>
+#include <unordered_map>
 
 namespace mscclc::passes::prune {
 
@@ -35,18 +36,30 @@ int costOf(ir::OpKind kind) {
   return 0;
 }
 
-/// What a rank has in common with those that are alike.
-std::vector<std::uint64_t> shapeOf(const ir::Rank &rank) {
-  std::vector<std::uint64_t> shape;
-  for (const ir::ThreadBlock &block : rank.blocks) {
-    shape.push_back(block.ops.size());
-    for (const ir::Op &op : block.ops)
-      shape.insert(shape.end(),
-                   {static_cast<std::uint64_t>(op.kind), static_cast<std::uint64_t>(op.channelType),
+/// What one operation has in common with that at its place in ranks that are alike.
+auto shapeOf(const ir::Op &op) {
+  return std::array{static_cast<std::uint64_t>(op.kind) << 32 | static_cast<std::uint64_t>(op.channelType),
                     std::uint64_t{op.numSrcs} << 32 | op.numDsts, std::uint64_t{op.numIds} << 32 | op.bodySize,
-                    std::uint64_t{op.groupIndex} << 32 | op.groupSize, op.imm});
+                    std::uint64_t{op.groupIndex} << 32 | op.groupSize, op.imm};
+}
+
+bool areAlike(const ir::Rank &a, const ir::Rank &b) {
+  return std::ranges::equal(a.blocks, b.blocks, [](const ir::ThreadBlock &x, const ir::ThreadBlock &y) {
+    return std::ranges::equal(x.ops, y.ops, {}, shapeOf, shapeOf);
+  });
+}
+
+/// Equal for ranks that are alike.
+std::uint64_t hashOf(const ir::Rank &rank) {
+  std::uint64_t hash = rank.blocks.size();
+  const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15U + (hash >> 29); };
+  for (const ir::ThreadBlock &block : rank.blocks) {
+    add(block.ops.size());
+    for (const ir::Op &op : block.ops)
+      for (const std::uint64_t part : shapeOf(op))
+        add(part);
   }
-  return shape;
+  return hash;
 }
 
 } // namespace
@@ -62,6 +75,8 @@ SyncPieces::SyncPieces(const ProgramIndex &index) : index_(index) {
         places_.push_back({b, o, i});
     }
   }
+  firstOp_.push_back(static_cast<std::uint32_t>(firstPiece_.size()));
+  firstPiece_.push_back(count());
 }
 
 SyncOrbits::SyncOrbits(const ProgramIndex &index, const SyncPieces &pieces)
@@ -74,17 +89,20 @@ SyncOrbits::SyncOrbits(const ProgramIndex &index, const SyncPieces &pieces)
 }
 
 void SyncOrbits::joinRanksAlike() {
-  std::map<std::vector<std::uint64_t>, std::uint32_t> firstAlike;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> kinds; // by hash, the first rank of each
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
-    const std::uint32_t like = firstAlike.try_emplace(shapeOf(index_.program.ranks[r]), r).first->second;
-    for (std::uint32_t b = 0; like != r && b < index_.program.ranks[r].blocks.size(); ++b) {
-      const auto &ops = index_.program.ranks[r].blocks[b].ops;
-      for (std::uint32_t o = 0; o < ops.size(); ++o)
-        for (std::uint32_t i = 0, n = piecesOf(ops[o]); i < n; ++i)
-          join(pieces_.of(index_.block(like, b), o, i), pieces_.of(index_.block(r, b), o, i));
+    const ir::Rank &rank = index_.program.ranks[r];
+    const auto [begin, end] = kinds.equal_range(hashOf(rank));
+    const auto like =
+        std::find_if(begin, end, [&](const auto &kind) { return areAlike(index_.program.ranks[kind.second], rank); });
+    if (like == end) {
+      kinds.emplace(hashOf(rank), r);
+      continue;
     }
+    const Piece first = pieces_.firstOf(index_.block(r, 0)), last = pieces_.firstOf(index_.block(r + 1, 0));
+    std::iota(parent_.begin() + first, parent_.begin() + last, pieces_.firstOf(index_.block(like->second, 0)));
   }
-  alike_ = firstAlike.size() == 1 && index_.numRanks() > 1;
+  alike_ = kinds.size() == 1 && index_.numRanks() > 1;
 }
 
 Piece SyncOrbits::find(Piece piece) const {

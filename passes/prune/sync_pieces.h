@@ -24,6 +24,8 @@ public:
   Piece of(std::uint32_t block, std::uint32_t op, std::uint32_t id = 0) const {
     return firstPiece_[firstOp_[block] + op] + id;
   }
+  /// The first piece of `block` or of one after it; of what follows the last block, count().
+  Piece firstOf(std::uint32_t block) const { return firstPiece_[firstOp_[block]]; }
   struct Place {
     std::uint32_t block = 0, op = 0, id = 0;
   };
@@ -32,8 +34,8 @@ public:
 
 private:
   const ProgramIndex &index_;
-  std::vector<std::uint32_t> firstOp_;    ///< [block]: into firstPiece_
-  std::vector<std::uint32_t> firstPiece_; ///< [operation]
+  std::vector<std::uint32_t> firstOp_;    ///< [block], and one more: into firstPiece_
+  std::vector<std::uint32_t> firstPiece_; ///< [operation], and one more
   std::vector<Place> places_;
 };
 

@@ -17,9 +17,10 @@ SyncRun::SyncRun(const ProgramIndex &index, const proof::Geometry &geometry, con
     : index_(index), geometry_(geometry), pieces_(pieces), orbits_(orbits), memory_(index, geometry),
       elements_(index, geometry, memory_), sizesChange_(sizesChange),
       scope_(index, geometry, memory_, ofFirstRank && memory_.fits(), sizesChange), clock_(index.numBlocks(), 0),
-      blocks_(index.numBlocks()), queues_(index), meetings_(index), waiters_(index.numQueues()),
-      previousWait_(index.numChannels(), none), numMet_(index.numRanks(), 0), lastPlain_(index.numBlocks(), none),
-      heard_(index.numBlocks()), ends_(index.numRanks()), began_(index.numRanks(), none) {
+      blocks_(index.numBlocks()), queues_(index), meetings_(index), queueOf_(pieces.count(), none),
+      waiters_(index.numQueues(), none), previousWait_(index.numChannels(), none), numMet_(index.numRanks(), 0),
+      lastPlain_(index.numBlocks(), none), heard_(index.numBlocks()), ends_(index.numRanks()),
+      began_(index.numRanks(), none) {
   record_.bounds.assign(index.numBlocks(), {none});
   record_.begun.assign(index.numBlocks(), {0});
   record_.receipts.resize(index.numBlocks());
@@ -36,9 +37,11 @@ SyncRun::SyncRun(const ProgramIndex &index, const proof::Geometry &geometry, con
 bool SyncRun::run() {
   if (!memory_.fits())
     return false;
-  keepShared();
   const bool user = ir::hasUser(index_.program.collective.kind);
   const std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
+  findQueues();
+  keepShared();
+  reserve(launches);
   for (launch_ = 0; launch_ < launches; ++launch_) {
     for (std::uint32_t r = 0; user && r < index_.numRanks(); ++r) {
       if (launch_ <= 1)
@@ -59,6 +62,18 @@ bool SyncRun::run() {
   return true;
 }
 
+void SyncRun::findQueues() {
+  for (Piece p = 0; p < pieces_.count(); ++p) {
+    const auto &[b, o, i] = pieces_.place(p);
+    const ir::ThreadBlock &code = index_.ops(b);
+    const Op &op = code.ops[o];
+    if (op.kind == OpKind::Barrier)
+      queueOf_[p] = index_.barrierOf(index_.rankOf(b), op.imm);
+    else if (ir::sends(op.kind) || ir::takes(op.kind))
+      queueOf_[p] = index_.queue(index_.rankOf(b), op, code.idsOf(op)[i]);
+  }
+}
+
 /// Who takes what is certain where one block sends and one takes. Elsewhere nothing is dropped, and where something was
 /// there from the start.
 void SyncRun::keepShared() {
@@ -66,24 +81,42 @@ void SyncRun::keepShared() {
   for (auto &side : ends)
     side.assign(index_.numQueues(), none);
   shared_.assign(index_.numQueues(), false);
-  const auto forIds = [&](const auto &visit) {
-    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
-      const ir::ThreadBlock &code = index_.ops(b);
-      for (std::uint32_t o = 0; o < code.ops.size(); ++o)
-        if (const Op &op = code.ops[o]; ir::sends(op.kind) || ir::takes(op.kind))
-          for (std::uint32_t i = 0; i < op.numIds; ++i)
-            if (const std::uint32_t queue = index_.queue(index_.rankOf(b), op, code.idsOf(op)[i]); queue != none)
-              visit(queue, ends[ir::takes(op.kind)][queue], b, pieces_.of(b, o, i));
-    }
+  const auto forQueues = [&](const auto &visit) {
+    for (Piece p = 0; p < pieces_.count(); ++p)
+      if (const OpKind kind = pieces_.kind(p); queueOf_[p] != none && kind != OpKind::Barrier)
+        visit(p, kind, queueOf_[p]);
   };
-  forIds([&](std::uint32_t queue, std::uint32_t &end, std::uint32_t b, Piece) {
+  forQueues([&](Piece piece, OpKind kind, std::uint32_t queue) {
+    std::uint32_t &end = ends[ir::takes(kind)][queue];
+    const std::uint32_t b = pieces_.place(piece).block;
     shared_[queue] = shared_[queue] || (end != none && end != b) || queues_.initial(queue) != 0;
     end = b;
   });
-  forIds([&](std::uint32_t queue, std::uint32_t, std::uint32_t, Piece piece) {
+  if (std::ranges::find(shared_, true) == shared_.end())
+    return;
+  forQueues([&](Piece piece, OpKind, std::uint32_t queue) {
     if (shared_[queue])
       orbits_.keep(piece);
   });
+}
+
+/// Room for what is certain to be written down.
+void SyncRun::reserve(std::uint32_t launches) {
+  std::vector<std::uint32_t> bounds(index_.numBlocks()), receipts(index_.numBlocks());
+  std::size_t messages = 0;
+  for (Piece p = 0; p < pieces_.count(); ++p) {
+    const OpKind kind = pieces_.kind(p);
+    const std::uint32_t b = pieces_.place(p).block;
+    messages += ir::sends(kind);
+    receipts[b] += ir::takes(kind);
+    bounds[b] += kind == OpKind::Nop || kind == OpKind::Barrier;
+  }
+  record_.messages.reserve(messages * launches);
+  for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+    record_.receipts[b].reserve(std::size_t{receipts[b]} * launches);
+    record_.bounds[b].reserve((std::size_t{bounds[b]} + 2) * launches);
+    record_.begun[b].reserve((std::size_t{bounds[b]} + 2) * launches);
+  }
 }
 
 bool SyncRun::launch() {
@@ -121,7 +154,7 @@ bool SyncRun::execute(std::uint32_t b, const Op &op) {
     endPhase(b, pieces_.of(b, blocks_[b].at.op()));
     return true;
   case ir::OpStep::Barrier:
-    return meet(b, op);
+    return meet(b);
   case ir::OpStep::Take:
     return takeAll(b, op);
   case ir::OpStep::Give:
@@ -153,23 +186,24 @@ void SyncRun::endPhase(std::uint32_t b, Piece piece) {
   record_.begun[b].push_back(clock_[b]);
 }
 
-bool SyncRun::meet(std::uint32_t b, const Op &op) {
+bool SyncRun::meet(std::uint32_t b) {
   BlockState &s = blocks_[b];
   if (s.comes) { // let through by the last one
     s.comes = false;
     return true;
   }
-  const std::uint32_t number = index_.barrierOf(index_.rankOf(b), op.imm);
+  const Piece piece = pieces_.of(b, s.at.op());
+  const std::uint32_t number = queueOf_[piece];
   const std::span<const std::uint32_t> met = meetings_.met(number, meetings_.arrive(number, b));
   s.comes = true;
   if (met.empty())
     return false;
-  const Piece piece = pieces_.of(b, s.at.op());
   tickTogether(met);
   const auto first = static_cast<std::uint32_t>(record_.members.size());
   for (const std::uint32_t other : met) {
     const Piece part = pieces_.of(other, blocks_[other].at.op());
-    orbits_.join(piece, part);
+    if (launch_ == 0) // in others the same meet
+      orbits_.join(piece, part);
     endPhase(other, part);
     record_.met[other].emplace_back(blocks_[other].phase, record_.meetings.size());
     record_.members.push_back({other, blocks_[other].phase});
@@ -210,7 +244,7 @@ void SyncRun::sendAll(std::uint32_t b, const Op &op) {
     m.heard = heardBy(b, i);
     if (op.channelType == ir::ChannelType::Port)
       m.port = index_.channel(op.channelType, rank, ids[i]);
-    const std::uint32_t queue = index_.queue(rank, op, ids[i]);
+    const std::uint32_t queue = queueOf_[m.piece];
     if (queue == none)
       continue;
     queues_.give(queue, {static_cast<std::uint32_t>(record_.messages.size())});
@@ -221,15 +255,15 @@ void SyncRun::sendAll(std::uint32_t b, const Op &op) {
 
 bool SyncRun::takeAll(std::uint32_t b, const Op &op) {
   BlockState &s = blocks_[b];
-  const auto ids = index_.ops(b).idsOf(op);
-  for (; s.step < ids.size(); ++s.step) {
-    const std::uint32_t queue = index_.queue(index_.rankOf(b), op, ids[s.step]);
+  const Piece firstPiece = pieces_.of(b, s.at.op());
+  for (; s.step < op.numIds; ++s.step) {
+    const Piece piece = firstPiece + s.step;
+    const std::uint32_t queue = queueOf_[piece];
     const std::optional<Credit> credit = queues_.take(queue);
     if (!credit) {
-      waiters_[queue].push_back(b);
+      wait(b, waiters_[queue]);
       return false;
     }
-    const Piece piece = pieces_.of(b, s.at.op(), s.step);
     if (queue < index_.numChannels() && scope_.asksOf(index_.rankOf(b))) {
       if (shared_[queue])
         takeTurn(b, queue);
@@ -238,7 +272,8 @@ bool SyncRun::takeAll(std::uint32_t b, const Op &op) {
     }
     if (credit->message == none)
       continue;
-    orbits_.join(piece, record_.messages[credit->message].piece);
+    if (launch_ == 0) // in others it takes the same one's
+      orbits_.join(piece, record_.messages[credit->message].piece);
     receive(b, credit->message, s.step, op.kind == OpKind::RelaxedWait);
   }
   return true;
@@ -294,9 +329,20 @@ void SyncRun::flushAll(std::uint32_t b, const Op &op) {
         {s.phase, tick(b), i, index_.channel(op.channelType, index_.rankOf(b), ids[i]), piece});
 }
 
-void SyncRun::wake(std::vector<std::uint32_t> &waiters) {
-  ready_.insert(ready_.end(), waiters.begin(), waiters.end());
-  waiters.clear();
+/// Behind those that have come before.
+void SyncRun::wait(std::uint32_t b, std::uint32_t &waiters) {
+  std::uint32_t *last = &waiters;
+  while (*last != none)
+    last = &blocks_[*last].nextWaiter;
+  *last = b;
+}
+
+void SyncRun::wake(std::uint32_t &waiters) {
+  while (waiters != none) {
+    const std::uint32_t b = waiters;
+    waiters = std::exchange(blocks_[b].nextWaiter, none);
+    ready_.push_back(b);
+  }
 }
 
 std::optional<SyncRecord> recordSync(const ProgramIndex &index, const proof::Geometry &geometry,

@@ -28,8 +28,8 @@ private:
     ir::BlockCursor at;
     std::uint32_t phase = 0;
     std::uint32_t step = 0; ///< ids of a wait that are done, or sources that are there
-    bool comes = false;     ///< at a barrier
-    std::uint64_t ticket = 0;
+    std::uint32_t nextWaiter = none;
+    bool comes = false; ///< at a barrier
     proof::LoopSlice slice;
   };
   struct Credit {
@@ -54,7 +54,7 @@ private:
   }
   template <typename Blocks> void tickTogether(const Blocks &blocks);
   void endPhase(std::uint32_t b, Piece piece);
-  bool meet(std::uint32_t b, const ir::Op &op);
+  bool meet(std::uint32_t b);
   void meetRank(std::uint32_t rank);
   void sendAll(std::uint32_t b, const ir::Op &op);
   bool takeAll(std::uint32_t b, const ir::Op &op);
@@ -63,7 +63,10 @@ private:
   void receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, bool weak);
   std::uint32_t &heardBy(std::uint32_t b, std::uint32_t thread);
   void flushAll(std::uint32_t b, const ir::Op &op);
-  void wake(std::vector<std::uint32_t> &waiters);
+  void wait(std::uint32_t b, std::uint32_t &waiters);
+  void wake(std::uint32_t &waiters);
+  void findQueues();
+  void reserve(std::uint32_t launches);
   void keepShared();
 
   // sync_run_data.cpp: data
@@ -116,11 +119,11 @@ private:
   std::vector<BlockState> blocks_;
   ir::CreditQueues<Credit> queues_;
   ir::BarrierArrivals<std::uint32_t> meetings_;
-  std::vector<std::vector<std::uint32_t>> waiters_; ///< [queue]: blocks
-  std::vector<bool> shared_;                        ///< [queue]: several blocks use it, or it starts with credits
+  std::vector<std::uint32_t> queueOf_; ///< [piece]: of what sends or takes; of a barrier's part, the barrier
+  std::vector<std::uint32_t> waiters_; ///< [queue]: the first block that waits, more by nextWaiter
+  std::vector<bool> shared_;           ///< [queue]: several blocks use it, or it starts with credits
   std::unordered_map<std::uint32_t, std::uint32_t> lastWait_; ///< [queue]: the launch's last wait on it, an access
   std::vector<std::uint32_t> previousWait_;                   ///< [channel]: into SyncRecord::waits
-  std::unordered_map<CellId, std::vector<std::uint32_t>> packetWaiters_;
   std::vector<std::uint32_t> ready_;
   std::vector<std::uint32_t> numMet_;             ///< [rank]
   std::vector<std::uint32_t> lastPlain_;          ///< [block]: the first access of its phase that others may be like

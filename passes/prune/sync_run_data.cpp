@@ -51,7 +51,7 @@ bool SyncRun::packetsArrived(std::uint32_t b, const Op &op) {
     for (const Operand &source : sources_)
       for (CellId cell = source.first; cell < source.first + source.count; ++cell) {
         if (memory_.slotLaunch(cell) != now) {
-          packetWaiters_[cell].push_back(b);
+          wait(b, memory_.slotWaiter(cell));
           return false;
         }
         catchUp(b, memory_.slotClock(cell));
@@ -271,10 +271,7 @@ void SyncRun::sendPacket(CellId cell, std::uint32_t access) {
   }
   memory_.slotLaunch(cell) = static_cast<std::uint8_t>(launch_ + 1);
   memory_.slotClock(cell) = packet_;
-  if (const auto waiters = packetWaiters_.find(cell); waiters != packetWaiters_.end()) {
-    wake(waiters->second);
-    packetWaiters_.erase(waiters);
-  }
+  wake(memory_.slotWaiter(cell));
 }
 
 void SyncRun::noteScratch(const Operand &operand, std::uint32_t access, bool writes) {
