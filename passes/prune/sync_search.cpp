@@ -4,12 +4,19 @@ namespace mscclc::passes::prune {
 
 SyncSearch::SyncSearch(const SyncRecord &record, const std::vector<bool> &dropped)
     : record_(record), phases_(record, dropped), fromBlock_{{{.walk = {record, phases_}}, {.walk = {record, phases_}}}},
-      fromAccess_(record, phases_) {}
+      fromAccess_(record, phases_) {
+  for (auto &launches : fromLaunch_)
+    launches.resize(record.launches.empty() ? 1 : record.launches[0].size() + 1);
+}
 
 void SyncSearch::update(const std::vector<Piece> &pieces) {
   phases_.update(pieces);
   for (FromBlock &known : fromBlock_)
     known.from.block = none;
+  for (auto &launches : fromLaunch_)
+    for (std::optional<FromLaunch> &known : launches)
+      if (known)
+        known->rank = none;
 }
 
 bool SyncSearch::ordered(const Pair &pair, std::vector<Piece> &pieces) {
@@ -17,11 +24,15 @@ bool SyncSearch::ordered(const Pair &pair, std::vector<Piece> &pieces) {
   const bool queued = first.port != none && first.port == second.port;
   if (queued && first.at.block == second.at.block && first.thread == second.thread && first.time < second.time)
     return true;
-  auto &[walk, from] = fromBlock_[pair.visible];
+  auto &[walk, from, launch] = fromBlock_[pair.visible];
   const std::uint32_t begin = phases_.beginOf(second.at);
-  if (from.block != second.at.block || from.phase > begin)
-    walk.restart(pair.visible);
+  SyncWalk *const below = atLaunch(second.at.block, phases_.launchesBegun(second.at.block, begin), pair.visible);
+  if (below && below->find(first, queued, pieces))
+    return true;
+  if (from.block != second.at.block || from.phase > begin || launch != below)
+    walk.restart(pair.visible, below);
   from = {second.at.block, begin};
+  launch = below;
   walk.reach(second.at);
   if (walk.find(first, queued, pieces))
     return true;
@@ -31,6 +42,24 @@ bool SyncSearch::ordered(const Pair &pair, std::vector<Piece> &pieces) {
   fromAccess_.heardAt(second.at, second.heard);
   fromAccess_.takenWith(second.firstTaken, second.numTaken);
   return fromAccess_.find(first, queued, pieces);
+}
+
+/// The walk from what all blocks of a rank know when they begin a launch; null of the first one. Blocks that ask one
+/// after the other share it.
+SyncWalk *SyncSearch::atLaunch(std::uint32_t block, std::uint32_t launch, bool visible) {
+  if (launch <= 1)
+    return nullptr;
+  std::optional<FromLaunch> &known = fromLaunch_[visible][launch];
+  if (!known)
+    known.emplace(FromLaunch{.walk = {record_, phases_}});
+  if (known->rank != record_.rankOf[block]) {
+    for (FromBlock &above : fromBlock_)
+      above.from.block = none;
+    known->rank = record_.rankOf[block];
+    known->walk.restart(visible);
+    known->walk.reach({block, record_.launches[block][launch - 1]});
+  }
+  return &known->walk;
 }
 
 } // namespace mscclc::passes::prune

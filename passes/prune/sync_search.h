@@ -4,6 +4,7 @@
 #include "passes/prune/sync_walk.h"
 
 #include <array>
+#include <optional>
 
 namespace mscclc::passes::prune {
 
@@ -27,13 +28,22 @@ private:
   /// A walk from what all of a block knows in its phase.
   struct FromBlock {
     SyncWalk walk;
-    Moment from{none, 0}; ///< the last phase that it began at
+    Moment from{none, 0};             ///< the last phase that it began at
+    const SyncWalk *launch = nullptr; ///< below it
   };
+  /// A walk from what all blocks of a rank know when they begin a launch.
+  struct FromLaunch {
+    SyncWalk walk;
+    std::uint32_t rank = none;
+  };
+
+  SyncWalk *atLaunch(std::uint32_t block, std::uint32_t launch, bool visible);
 
   const SyncRecord &record_;
   SyncPhases phases_;
-  std::array<FromBlock, 2> fromBlock_; ///< [visible]
-  SyncWalk fromAccess_;                ///< from what the second access knows besides
+  std::array<std::vector<std::optional<FromLaunch>>, 2> fromLaunch_; ///< [visible][launches begun]
+  std::array<FromBlock, 2> fromBlock_;                               ///< [visible]
+  SyncWalk fromAccess_;                                              ///< from what the second access knows besides
 };
 
 } // namespace mscclc::passes::prune

@@ -117,7 +117,7 @@ void SyncWalk::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
   Reached &reached = blocks_[at.block];
   if (reached.run != run_)
     reached = {.run = run_};
-  if (reached.begin >= begin || (below_ && below_->reached(at.block).begin >= begin))
+  if (reached.begin >= begin || begunBelow(at.block) >= begin)
     return;
   reached.begin = begin;
   reached.step = addStep(at, parent, a, b);
@@ -152,7 +152,7 @@ void SyncWalk::told(std::uint32_t number, bool weak, std::uint32_t parent, Piece
     return;
   }
   // What its sender and the sending thread knew they received in this phase or before, and is looked at with the block.
-  if (reached(m.from.block).begin > m.from.phase || (below_ && below_->reached(m.from.block).begin > m.from.phase))
+  if (reached(m.from.block).begin > m.from.phase || begunBelow(m.from.block) > m.from.phase)
     return;
   reach(m.from, parent, m.piece, bound);
   if (messages_[number] != run_ && (m.piece != none || m.numTaken != 0))
@@ -188,7 +188,7 @@ void SyncWalk::explore(Turn turn, std::uint32_t leastTime) {
     return exploreReceipts(turn, leastTime);
   const std::uint32_t block = steps_[turn.step].at.block, begin = phases_.beginOf(steps_[turn.step].at);
   Reached &reached = blocks_[block];
-  const std::uint32_t before = std::max(reached.explored, below_ ? below_->reached(block).begin : 0);
+  const std::uint32_t before = std::max(reached.explored, begunBelow(block));
   if (before >= begin)
     return;
   reached.explored = begin;

@@ -3,6 +3,7 @@
 
 #include "passes/prune/sync_phases.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -73,6 +74,13 @@ private:
   std::uint32_t addStep(const Moment &at, std::uint32_t parent, Piece a, Piece b);
   void addTurn(const Turn &turn);
   Reached reached(std::uint32_t block) const;
+  /// Up to which phase `block` was reached by the walks below.
+  std::uint32_t begunBelow(std::uint32_t block) const {
+    std::uint32_t begin = 0;
+    for (const SyncWalk *walk = below_; walk; walk = walk->below_)
+      begin = std::max(begin, walk->reached(block).begin);
+    return begin;
+  }
   void reach(const Moment &at, std::uint32_t parent, Piece a, Piece b);
   void meeting(std::uint32_t number, std::uint32_t parent, Piece a, Piece b);
   void told(std::uint32_t message, bool weak, std::uint32_t parent, Piece bound);
