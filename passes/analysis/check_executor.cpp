@@ -60,24 +60,23 @@ private:
   }
 
   void checkOp(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
-    const std::string_view name = ir::wordOf(program_, op);
     if (ir::reduces(op.kind) && op.reduceOp != ir::ReduceOp::Sum)
       diags_.report(diag::executor_reduce_op, at(i), {target_, ir::toString(op.reduceOp)});
     const bool switchStore = op.kind == OpKind::SwitchBroadcast || op.kind == OpKind::SwitchBroadcastPacket;
     if (ir::info(op.kind).event.empty() || (switchStore && !limits_.switchStores))
-      diags_.report(diag::executor_unknown_op, at(i), {target_, name});
+      diags_.report(diag::executor_unknown_op, at(i), {target_, ir::wordOf(program_, op)});
     if (op.kind == OpKind::Get)
       checkGet(block, op, i);
     if (program_.bufferAlignment % wordOf(op) != 0)
       diags_.report(diag::executor_tails, at(i),
-                    {target_, name, wordOf(op), "a buffer alignment", program_.bufferAlignment});
+                    {target_, ir::wordOf(program_, op), wordOf(op), "a buffer alignment", program_.bufferAlignment});
     if (program_.reuseResources)
       checkReuse(block, op, i);
     if (program_.doubleScratch)
       checkDoubleScratch(block, op, i);
     checkSwitch(block, op, i);
     if (program_.protocol == ir::Protocol::Simple && ir::isPacketOp(op.kind))
-      diags_.report(diag::executor_packets_simple, at(i), {target_, name});
+      diags_.report(diag::executor_packets_simple, at(i), {target_, ir::wordOf(program_, op)});
   }
 
   /// The bytes that the executor moves `op`'s data in. Where chunks are no multiples of them, it rounds addresses down
@@ -153,10 +152,13 @@ private:
 
   /// A switch channel reaches one offset on all ranks; in place, a share lies at another on each.
   void checkSwitch(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
-    for (std::uint32_t k = 0; k < op.numChunks(); ++k) {
+    const std::span<const Chunk> operands = block.operands(op);
+    for (std::uint32_t k = 0; k < operands.size(); ++k) {
+      const Chunk &chunk = operands[k];
+      if (chunk.space != ChunkSpace::Switch)
+        continue;
       std::optional<std::uint32_t> index; // of the first rank's
       bool apart = false;
-      const Chunk &chunk = block.operands(op)[k];
       ir::forEachPiece(program_, rank_, op, k, chunk, [&](const ir::MemoryPiece &piece) {
         const std::uint32_t here = ir::canonicalPlace(program_, piece).index;
         apart = apart || here != index.value_or(here);

@@ -22,34 +22,27 @@ using ir::OpKind;
 class Fuser {
 public:
   explicit Fuser(ir::Program &program)
-      : program_(program), elision_(propertiesOf(program) & DataSyncLowered), current_(program) {
-    const auto reducesPackets = [](const ir::Rank &rank) {
-      return std::ranges::any_of(rank.blocks, [](const ir::ThreadBlock &block) {
-        return std::ranges::any_of(block.ops, [](const Op &op) { return op.kind == OpKind::ReducePacket; });
-      });
-    };
-    const bool isApart = program.latePacketsApart || program.schedule == ir::Schedule::Auto;
-    if (isApart && std::ranges::any_of(program.ranks, reducesPackets))
-      latePackets_.emplace(program);
-  }
+      : program_(program), elision_(propertiesOf(program) & DataSyncLowered), current_(program), order_(program) {}
 
   void run(std::uint32_t rank, ir::ThreadBlock &block) {
     if (!mayChange(block))
       return;
+    if (!isStarted_)
+      findLatePackets();
     rank_ = rank;
     in_ = &block;
     current_.enter(rank, block);
     apart_.assign(block.ops.size(), false);
-    given_.clear();
-    for (const Op &op : block.ops) // the sweep takes some of it
-      given_.push_back(op.sync);
+    given_.resize(block.ops.size());
+    for (std::size_t i = 0; i < given_.size(); ++i) // the sweep takes some of it
+      given_[i] = block.ops[i].sync;
     const Counts before = counts;
     for (;;) {
       sweep();
       if (!movesThreads_ || !ThreadOrder::matters(out_))
         break;
       swapSyncs();
-      const std::vector<std::uint32_t> lost = ThreadOrder(program_, rank_, block, into_, out_).lost();
+      const std::span<const std::uint32_t> lost = order_.lost(rank_, block, into_, out_);
       if (lost.empty()) {
         swapSyncs();
         break;
@@ -74,6 +67,19 @@ public:
   Counts counts;
 
 private:
+  /// Before anything is merged: of the program as it came.
+  void findLatePackets() {
+    isStarted_ = true;
+    const auto reducesPackets = [](const ir::Rank &rank) {
+      return std::ranges::any_of(rank.blocks, [](const ir::ThreadBlock &block) {
+        return std::ranges::any_of(block.ops, [](const Op &op) { return op.kind == OpKind::ReducePacket; });
+      });
+    };
+    const bool isApart = program_.latePacketsApart || program_.schedule == ir::Schedule::Auto;
+    if (isApart && std::ranges::any_of(program_.ranks, reducesPackets))
+      latePackets_.emplace(program_);
+  }
+
   /// Between what the operations of in_ ask for now and what they asked for at first.
   void swapSyncs() {
     for (std::uint32_t i = 0; i < given_.size(); ++i)
@@ -128,8 +134,7 @@ private:
     start(begin);
     for (std::uint32_t i = nextOp(*in_, begin); i < end; i = nextOp(*in_, i)) {
       Op &next = in_->ops[i];
-      const bool keepApart = apart_[i] || (!isLate_ && readsLate(next));
-      if (const FusionRule *rule = keepApart ? nullptr : current_.ruleFor(next)) {
+      if (const FusionRule *rule = apart_[i] ? nullptr : current_.ruleFor(next); rule && !comesLater(next)) {
         into_[i] = {leader_, static_cast<std::uint32_t>(current_.ids().size())};
         movesThreads_ |= next.numIds != 0;
         current_.merge(*rule, next);
@@ -164,6 +169,13 @@ private:
 
   /// A word's sum takes its operands in turn. Where the last come late, the first had better be summed until then: such
   /// sums stay apart, in programs that ask for it or whose order is the compiler's.
+  bool comesLater(const Op &next) {
+    if (!readsLate(next))
+      return false;
+    if (!isLate_)
+      isLate_ = readsLate(in_->ops[leader_]);
+    return !*isLate_;
+  }
   bool readsLate(const Op &op) const {
     return latePackets_ && op.kind == OpKind::ReducePacket && latePackets_->isReadBy(rank_, *in_, op);
   }
@@ -175,7 +187,7 @@ private:
   void start(std::uint32_t index) {
     current_.start(in_->ops[index]);
     leader_ = index;
-    isLate_ = readsLate(in_->ops[index]);
+    isLate_.reset();
     if (current_.op().kind == OpKind::Pipeline)
       body_ = nextBody_++;
   }
@@ -209,8 +221,10 @@ private:
   std::vector<bool> apart_;      // operations of in_ that may not merge into what stands before them
   bool movesThreads_ = false;    // some operation that names ids was merged
   MergedOp current_;
-  std::uint32_t leader_ = 0; // operation of in_ with which the current one began
-  bool isLate_ = false;      // that one reads late packets
+  ThreadOrder order_;
+  std::uint32_t leader_ = 0;   // operation of in_ with which the current one began
+  std::optional<bool> isLate_; // that one reads late packets; empty: nobody has asked
+  bool isStarted_ = false;     // some block is or was walked
   std::optional<LatePackets> latePackets_;
   std::vector<Body> bodies_; // of the block's pipelines, in order
   std::size_t nextBody_ = 0, body_ = 0;
