@@ -72,9 +72,10 @@ private:
                     {target_, ir::wordOf(program_, op), wordOf(op), "a buffer alignment", program_.bufferAlignment});
     if (program_.reuseResources)
       checkReuse(block, op, i);
-    if (program_.doubleScratch)
+    if (program_.doubleScratch && op.channelType != ir::ChannelType::None)
       checkDoubleScratch(block, op, i);
-    checkSwitch(block, op, i);
+    if (op.channelType == ir::ChannelType::Switch)
+      checkSwitch(block, op, i);
     if (program_.protocol == ir::Protocol::Simple && ir::isPacketOp(op.kind))
       diags_.report(diag::executor_packets_simple, at(i), {target_, ir::wordOf(program_, op)});
   }
@@ -155,8 +156,6 @@ private:
     const std::span<const Chunk> operands = block.operands(op);
     for (std::uint32_t k = 0; k < operands.size(); ++k) {
       const Chunk &chunk = operands[k];
-      if (chunk.space != ChunkSpace::Switch)
-        continue;
       std::optional<std::uint32_t> index; // of the first rank's
       bool apart = false;
       ir::forEachPiece(program_, rank_, op, k, chunk, [&](const ir::MemoryPiece &piece) {

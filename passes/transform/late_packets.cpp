@@ -3,8 +3,6 @@
 #include "ir/op_memory.h"
 #include "ir/op_semantics.h"
 
-#include <algorithm>
-
 namespace mscclc::passes {
 namespace {
 
@@ -32,9 +30,9 @@ LatePackets::LatePackets(const ir::Program &program) : program_(program) {
         late_.resize(packets);
         for (std::uint32_t i = op.numSrcs; i < op.numChunks(); ++i)
           ir::forEachPiece(program, r, op, i, block.operands(op)[i], [&](const ir::MemoryPiece &piece) {
-            if (piece.isPacket())
-              std::fill_n(late_.begin() + static_cast<std::ptrdiff_t>(firstOf_[piece.rank] + piece.index), piece.size,
-                          true);
+            const std::uint64_t first = firstOf_[piece.rank] + piece.index;
+            for (std::uint32_t k = 0; piece.isPacket() && k < piece.size; ++k)
+              late_[first + k] = true;
           });
       }
     }
