@@ -67,7 +67,7 @@ private:
       diags_.report(diag::executor_unknown_op, at(i), {target_, ir::wordOf(program_, op)});
     if (op.kind == OpKind::Get)
       checkGet(block, op, i);
-    if (program_.bufferAlignment % wordOf(op) != 0)
+    if (program_.bufferAlignment % longestWord != 0 && program_.bufferAlignment % wordOf(op) != 0)
       diags_.report(diag::executor_tails, at(i),
                     {target_, ir::wordOf(program_, op), wordOf(op), "a buffer alignment", program_.bufferAlignment});
     if (program_.reuseResources)
@@ -83,12 +83,13 @@ private:
   /// The bytes that the executor moves `op`'s data in. Where chunks are no multiples of them, it rounds addresses down
   /// (copyHelper each side apart, handleReduceSend and others by a division) or drops what is left. A port moves bytes;
   /// packets carry eight; handleMultiStore falls back to words of four.
+  static constexpr std::uint32_t longestWord = 16;
   static std::uint32_t wordOf(const Op &op) {
     if (ir::isPacketOp(op.kind))
       return 8;
     if (op.channelType == ir::ChannelType::Port || op.numChunks() == 0)
       return 1;
-    return op.kind == OpKind::SwitchBroadcast ? 4 : 16;
+    return op.kind == OpKind::SwitchBroadcast ? 4 : longestWord;
   }
 
   /// The executor adds a source's offset to the local buffer and a destination's to the remote one.

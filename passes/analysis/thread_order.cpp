@@ -65,6 +65,16 @@ std::span<const std::uint32_t> ThreadOrder::lost(std::uint32_t rank, const ir::T
   PhaseCount in(1), out(1);
   std::uint32_t nextOut = 0; // the first operation after that has not been entered
   std::uint64_t phaseOut = 1;
+  PhaseCount all(1);
+  std::uint64_t lastPhase = 1;
+  bool anyLoop = false;
+  for (const Op &op : after.ops) {
+    lastPhase = all.enter(op);
+    all.leave(op);
+    anyLoop |= op.kind == OpKind::Pipeline;
+  }
+  // Of a phase with a loss nothing more is asked.
+  const auto isOver = [&] { return blamed_ && phaseOut == lastPhase && !anyLoop; };
   const auto step = [&](std::uint32_t i) {
     const Op &op = before.ops[i];
     const std::uint64_t phaseIn = in.enter(op);
@@ -79,7 +89,7 @@ std::span<const std::uint32_t> ThreadOrder::lost(std::uint32_t rank, const ir::T
     }
     visit(i, {phaseIn, phaseOut});
   };
-  for (std::uint32_t i = 0; i < before.ops.size(); ++i) {
+  for (std::uint32_t i = 0; i < before.ops.size() && !isOver(); ++i) {
     step(i);
     if (before.ops[i].kind != OpKind::Pipeline)
       continue;

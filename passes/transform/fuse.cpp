@@ -18,7 +18,8 @@ using ir::Op;
 using ir::OpKind;
 
 /// Walks one block after another, merging operations and sparing syncs; buffers are kept between them. Where merging
-/// took an order away, the block is walked again with the operations that are to blame kept apart.
+/// took an order away, the block is walked again with the operations that are to blame kept apart, from where the first
+/// of them was merged.
 class Fuser {
 public:
   explicit Fuser(ir::Program &program)
@@ -36,9 +37,10 @@ public:
     given_.resize(block.ops.size());
     for (std::size_t i = 0; i < given_.size(); ++i) // the sweep takes some of it
       given_[i] = block.ops[i].sync;
+    unasked_.resize(block.ops.size());
     const Counts before = counts;
+    sweep();
     for (;;) {
-      sweep();
       if (!movesThreads_ || !ThreadOrder::matters(out_))
         break;
       swapSyncs();
@@ -47,11 +49,16 @@ public:
         swapSyncs();
         break;
       }
-      for (std::uint32_t i = 0; i < given_.size(); ++i)
-        given_[i] = block.ops[i].sync;
       for (const std::uint32_t op : lost)
         apart_[op] = true;
+      if (bodies_.empty()) {
+        sweepFrom(into_[lost.front()].leader, before);
+        continue;
+      }
+      for (std::uint32_t i = 0; i < given_.size(); ++i)
+        given_[i] = block.ops[i].sync;
       counts = before;
+      sweep();
     }
     counts.apart += static_cast<std::uint64_t>(std::ranges::count(apart_, true));
     if (changed_) { // exact sizes: a block's lists live as long as the program
@@ -101,6 +108,36 @@ private:
         fuseBody(i);
     nextBody_ = 0;
     fuseRange(0, end);
+  }
+
+  /// Sweeps a block without pipelines again from `leader` on, with which a merged operation began. What lies before it
+  /// stays, with what its operations and it ask for now (given_ has that). `before`: the counts without this block.
+  void sweepFrom(std::uint32_t leader, const Counts &before) {
+    counts = before;
+    counts.unasked = unasked_[leader];
+    movesThreads_ = false;
+    std::uint32_t kept = 0; // operations of out_
+    for (std::uint32_t i = 0; i < leader; ++i) {
+      const bool merged = into_[i].leader != i;
+      counts.merged += merged;
+      counts.dropped += into_[i].dropped;
+      movesThreads_ |= merged && in_->ops[i].numIds != 0;
+      kept += !merged && !into_[i].dropped;
+    }
+    changed_ = counts.merged != before.merged || counts.dropped != before.dropped || counts.unasked != before.unasked;
+    if (kept < out_.ops.size()) {
+      out_.chunks.resize(out_.ops[kept].firstChunk);
+      out_.ids.resize(out_.ops[kept].firstId);
+      out_.ops.resize(kept);
+    }
+    const auto end = static_cast<std::uint32_t>(in_->ops.size());
+    for (std::uint32_t i = 0; i <= leader; ++i)
+      std::swap(given_[i], in_->ops[i].sync);
+    for (std::uint32_t i = leader + 1; i < end; ++i)
+      given_[i] = in_->ops[i].sync;
+    for (std::uint32_t i = leader; i < end; ++i)
+      into_[i] = {.leader = i};
+    fuseRange(leader, end);
   }
 
   struct Body {
@@ -187,6 +224,7 @@ private:
   void start(std::uint32_t index) {
     current_.start(in_->ops[index]);
     leader_ = index;
+    unasked_[index] = counts.unasked;
     isLate_.reset();
     if (current_.op().kind == OpKind::Pipeline)
       body_ = nextBody_++;
@@ -216,10 +254,11 @@ private:
   std::uint32_t rank_ = 0;
   ir::ThreadBlock *in_ = nullptr;
   ir::ThreadBlock out_;
-  std::vector<DataSync> given_;  // by operation of in_: what it asked for at first
-  std::vector<MergedInto> into_; // by operation of in_
-  std::vector<bool> apart_;      // operations of in_ that may not merge into what stands before them
-  bool movesThreads_ = false;    // some operation that names ids was merged
+  std::vector<DataSync> given_;        // by operation of in_: what it asked for at first
+  std::vector<MergedInto> into_;       // by operation of in_
+  std::vector<std::uint64_t> unasked_; // by leader: counts.unasked when it began
+  std::vector<bool> apart_;            // operations of in_ that may not merge into what stands before them
+  bool movesThreads_ = false;          // some operation that names ids was merged
   MergedOp current_;
   ThreadOrder order_;
   std::uint32_t leader_ = 0;   // operation of in_ with which the current one began
