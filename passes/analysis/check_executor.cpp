@@ -60,35 +60,36 @@ private:
   }
 
   void checkOp(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
-    const std::string_view name = ir::wordOf(program_, op);
     if (ir::reduces(op.kind) && op.reduceOp != ir::ReduceOp::Sum)
       diags_.report(diag::executor_reduce_op, at(i), {target_, ir::toString(op.reduceOp)});
     const bool switchStore = op.kind == OpKind::SwitchBroadcast || op.kind == OpKind::SwitchBroadcastPacket;
     if (ir::info(op.kind).event.empty() || (switchStore && !limits_.switchStores))
-      diags_.report(diag::executor_unknown_op, at(i), {target_, name});
+      diags_.report(diag::executor_unknown_op, at(i), {target_, ir::wordOf(program_, op)});
     if (op.kind == OpKind::Get)
       checkGet(block, op, i);
-    if (program_.bufferAlignment % wordOf(op) != 0)
+    if (program_.bufferAlignment % longestWord != 0 && program_.bufferAlignment % wordOf(op) != 0)
       diags_.report(diag::executor_tails, at(i),
-                    {target_, name, wordOf(op), "a buffer alignment", program_.bufferAlignment});
+                    {target_, ir::wordOf(program_, op), wordOf(op), "a buffer alignment", program_.bufferAlignment});
     if (program_.reuseResources)
       checkReuse(block, op, i);
-    if (program_.doubleScratch)
+    if (program_.doubleScratch && op.channelType != ir::ChannelType::None)
       checkDoubleScratch(block, op, i);
-    checkSwitch(block, op, i);
+    if (op.channelType == ir::ChannelType::Switch)
+      checkSwitch(block, op, i);
     if (program_.protocol == ir::Protocol::Simple && ir::isPacketOp(op.kind))
-      diags_.report(diag::executor_packets_simple, at(i), {target_, name});
+      diags_.report(diag::executor_packets_simple, at(i), {target_, ir::wordOf(program_, op)});
   }
 
   /// The bytes that the executor moves `op`'s data in. Where chunks are no multiples of them, it rounds addresses down
   /// (copyHelper each side apart, handleReduceSend and others by a division) or drops what is left. A port moves bytes;
   /// packets carry eight; handleMultiStore falls back to words of four.
+  static constexpr std::uint32_t longestWord = 16;
   static std::uint32_t wordOf(const Op &op) {
     if (ir::isPacketOp(op.kind))
       return 8;
     if (op.channelType == ir::ChannelType::Port || op.numChunks() == 0)
       return 1;
-    return op.kind == OpKind::SwitchBroadcast ? 4 : 16;
+    return op.kind == OpKind::SwitchBroadcast ? 4 : longestWord;
   }
 
   /// The executor adds a source's offset to the local buffer and a destination's to the remote one.
@@ -153,10 +154,11 @@ private:
 
   /// A switch channel reaches one offset on all ranks; in place, a share lies at another on each.
   void checkSwitch(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
-    for (std::uint32_t k = 0; k < op.numChunks(); ++k) {
+    const std::span<const Chunk> operands = block.operands(op);
+    for (std::uint32_t k = 0; k < operands.size(); ++k) {
+      const Chunk &chunk = operands[k];
       std::optional<std::uint32_t> index; // of the first rank's
       bool apart = false;
-      const Chunk &chunk = block.operands(op)[k];
       ir::forEachPiece(program_, rank_, op, k, chunk, [&](const ir::MemoryPiece &piece) {
         const std::uint32_t here = ir::canonicalPlace(program_, piece).index;
         apart = apart || here != index.value_or(here);

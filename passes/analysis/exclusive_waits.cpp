@@ -41,23 +41,19 @@ void ExclusiveWaits::start(const ir::ThreadBlock &block) {
     std::uint32_t thread = 0;
     if (acquires || ir::isWait(op.kind))
       for (const std::uint32_t id : block.idsOf(op))
-        uses_.push_back({phases_[o], static_cast<std::uint32_t>(op.channelType), id, run, thread++});
+        uses_.push_back({phases_[o], static_cast<std::uint32_t>(op.channelType), id, o, run, thread++});
   }
-  std::sort(uses_.begin(), uses_.end());
-  const auto several = [&](const Use &use) {
-    const auto [first, last] = std::equal_range(uses_.begin(), uses_.end(), use, [](const Use &a, const Use &b) {
-      return std::tie(a.phase, a.type, a.id) < std::tie(b.phase, b.type, b.id);
-    });
-    const auto otherThread = [&](const Use &other) { return other.thread != first->thread; };
-    return first->op != std::prev(last)->op && std::any_of(first, last, otherThread);
-  };
+  const auto counterOf = [](const Use &use) { return std::tie(use.phase, use.type, use.id); };
+  std::ranges::sort(uses_, {}, counterOf);
   alone_.assign(numOps, true);
-  for (std::uint32_t o = 0; o < numOps; ++o) {
-    const Op &op = block.ops[o];
-    if (op.kind == OpKind::SemAcquire || ir::isWait(op.kind))
-      for (const std::uint32_t id : block.idsOf(op))
-        if (several({phases_[o], static_cast<std::uint32_t>(op.channelType), id, 0, 0}))
-          alone_[o] = false;
+  for (auto first = uses_.begin(), last = first; first != uses_.end(); first = last) {
+    bool oneRun = true, oneThread = true;
+    for (; last != uses_.end() && counterOf(*last) == counterOf(*first); ++last) {
+      oneRun = oneRun && last->run == first->run;
+      oneThread = oneThread && last->thread == first->thread;
+    }
+    for (auto use = first; use != last && !oneRun && !oneThread; ++use)
+      alone_[use->op] = false;
   }
 }
 

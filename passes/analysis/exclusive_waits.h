@@ -18,9 +18,12 @@ public:
   bool has(std::uint32_t index) const { return alone_[index]; }
 
 private:
+  /// What one thread waits on.
   struct Use {
-    std::uint32_t phase, type, id, op, thread;
-    friend auto operator<=>(const Use &, const Use &) = default;
+    std::uint32_t phase, type, id;
+    std::uint32_t op;
+    std::uint32_t run; ///< of acquires in a row the first, else op
+    std::uint32_t thread;
   };
   std::vector<std::uint32_t> phases_; ///< by operation
   std::vector<Use> uses_;

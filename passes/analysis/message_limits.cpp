@@ -62,6 +62,7 @@ public:
         continue; // check-executor says what becomes of it
       cut_ = &cut;
       longest_ = unlimited;
+      goodEnd_ = goodSize_ = 0;
       const std::uint64_t leastChunk = cut.chunkFromMessage(program_.minMessageSize);
       chunk_ = stated_ ? cut.chunkOfMessage(program_.maxMessageSize) : leastChunk;
       shownMessage_ = (stated_ ? "the maximum message size of " + std::to_string(program_.maxMessageSize)
@@ -116,22 +117,26 @@ private:
   /// Every byte that an operation touches has an offset that the executor can hold: a slice or an iteration begins
   /// anywhere in a chunk. Packets take twice the bytes.
   void checkBytes(const ir::ThreadBlock &block, const Op &op, std::uint32_t index) {
-    const std::uint64_t range = std::uint64_t{1} << limits_.byteBits;
-    std::uint64_t farthest = 0;
-    bool good = true;
+    std::uint64_t farthest = 0, longest = 0;
+    const bool isPacketOp = ir::isPacketOp(op.kind);
     const std::span<const ir::Chunk> operands = block.operands(op);
     for (std::uint32_t i = 0; i < operands.size(); ++i) {
-      const std::uint64_t scale = ir::roleOf(op, i).form == ir::DataForm::Packet ? 2 : 1;
+      const std::uint64_t scale = isPacketOp && ir::roleOf(op, i).form == ir::DataForm::Packet ? 2 : 1;
       const std::uint64_t size = operands[i].size * scale, end = operands[i].index * scale + size;
-      if (size == 0)
-        continue;
-      good &= fits(std::min(range / end, (range - 1) / size));
-      farthest = std::max(farthest, end);
+      farthest = std::max(farthest, size == 0 ? 0 : end);
+      longest = std::max(longest, size);
     }
-    if (!good)
+    if (farthest <= goodEnd_ && longest <= goodSize_)
+      return; // also where there are no operands
+    const std::uint64_t range = std::uint64_t{1} << limits_.byteBits;
+    if (fits(std::min(range / farthest, (range - 1) / longest))) {
+      goodEnd_ = std::max(goodEnd_, farthest);
+      goodSize_ = std::max(goodSize_, longest);
+    } else {
       diags_.report(
           diag::limit_bytes, at(index),
           {ir::wordOf(program_, op), block_, rank_, times(farthest, chunk_), shownMessage_, target_, limits_.byteBits});
+    }
   }
 
   /// Slices of fewer units than there are slices, where the executor cuts them wrong.
@@ -245,8 +250,9 @@ private:
   const MessageCut *cut_ = nullptr; ///< of the rank
   std::uint64_t chunk_ = 0;         ///< bytes of a chunk of the message that is looked at
   std::string shownMessage_;
-  std::uint64_t longest_ = 0; ///< bytes that a chunk of the rank may have
-  const Op *loop_ = nullptr;  ///< the pipeline around the operation
+  std::uint64_t longest_ = 0;                ///< bytes that a chunk of the rank may have
+  std::uint64_t goodEnd_ = 0, goodSize_ = 0; ///< chunks that operands of the rank reach and have where all fits
+  const Op *loop_ = nullptr;                 ///< the pipeline around the operation
 };
 
 } // namespace

@@ -1,50 +1,62 @@
 #include "passes/analysis/remote_accesses.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace mscclc::passes {
 
-RemoteAccesses::Map::const_iterator RemoteAccesses::firstMeeting(std::uint32_t rank,
-                                                                 const ir::MemoryRange &range) const {
-  const auto isThere = [&](Map::const_iterator at) {
-    return std::get<0>(at->first) == rank && std::get<1>(at->first) == range.buffer;
-  };
-  auto at = seen_.lower_bound({rank, range.buffer, range.begin});
-  if (at != seen_.begin())
-    if (const auto before = std::prev(at); isThere(before) && before->second.end > range.begin)
-      return before;
-  return at != seen_.end() && isThere(at) && std::get<2>(at->first) < range.end ? at : seen_.end();
+namespace {
+
+/// Those of `seen`, ranges in order, that meet `range`: from the first that ends after its begin.
+template <typename Ranges> auto firstMeeting(Ranges &seen, const ir::MemoryRange &range) {
+  return std::partition_point(seen.begin(), seen.end(), [&](const auto &one) { return one.end <= range.begin; });
 }
+
+} // namespace
 
 bool RemoteAccesses::conflicts(std::uint32_t rank, ir::Access access, const ir::MemoryRange &range,
                                const ThreadShares &shares) const {
-  const auto met = firstMeeting(rank, range);
-  if (met == seen_.end())
+  const std::size_t place = placeOf(rank, range.buffer);
+  if (place >= places_.size() || places_[place].generation != generation_)
     return false;
-  const auto &[key, seen] = *met;
-  if (std::get<2>(key) != range.begin || seen.end != range.end)
+  const std::vector<Seen> &seen = places_[place].seen;
+  const auto met = firstMeeting(seen, range);
+  if (met == seen.end() || met->begin >= range.end)
+    return false;
+  if (met->begin != range.begin || met->end != range.end)
     return true;
-  const bool anyWrites = access == ir::Access::Write || seen.isWritten;
-  return anyWrites && (shares.unit == ir::ElementUnit::Other || shares != seen.shares);
+  const bool anyWrites = access == ir::Access::Write || met->isWritten;
+  return anyWrites && (shares.unit == ir::ElementUnit::Other || shares != met->shares);
 }
 
 void RemoteAccesses::add(std::uint32_t rank, ir::Access access, const ir::MemoryRange &range,
                          const ThreadShares &shares) {
   if (range.empty())
     return;
-  Seen all{range.end, access == ir::Access::Write, shares};
-  std::uint64_t begin = range.begin;
-  for (auto met = firstMeeting(rank, range); met != seen_.end(); met = firstMeeting(rank, range)) {
-    const auto &[key, seen] = *met;
-    if (shares != seen.shares || std::get<2>(key) != range.begin || seen.end != range.end)
-      all.shares.unit = ir::ElementUnit::Other;
-    begin = std::min(begin, std::get<2>(key));
-    all.end = std::max(all.end, seen.end);
-    all.isWritten = all.isWritten || seen.isWritten;
-    seen_.erase(met);
+  const std::size_t index = placeOf(rank, range.buffer);
+  if (index >= places_.size())
+    places_.resize(index + 1);
+  Place &place = places_[index];
+  std::vector<Seen> &seen = place.seen;
+  if (place.generation != generation_) {
+    place.generation = generation_;
+    seen.clear();
   }
-  seen_.insert_or_assign(Key{rank, range.buffer, begin}, all);
+  Seen all{range.begin, range.end, access == ir::Access::Write, shares};
+  const auto first = firstMeeting(seen, range);
+  auto last = first;
+  for (; last != seen.end() && last->begin < range.end; ++last) {
+    if (shares != last->shares || last->begin != range.begin || last->end != range.end)
+      all.shares.unit = ir::ElementUnit::Other;
+    all.begin = std::min(all.begin, last->begin);
+    all.end = std::max(all.end, last->end);
+    all.isWritten = all.isWritten || last->isWritten;
+  }
+  if (first == last) {
+    seen.insert(first, all);
+    return;
+  }
+  *first = all;
+  seen.erase(first + 1, last);
 }
 
 } // namespace mscclc::passes

@@ -4,8 +4,9 @@
 #include "ir/memory_map.h"
 #include "passes/op_list.h"
 
-#include <map>
-#include <tuple>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 namespace mscclc::passes {
 
@@ -27,20 +28,25 @@ public:
   bool conflicts(std::uint32_t rank, ir::Access access, const ir::MemoryRange &range, const ThreadShares &shares) const;
   /// Records an access that conflicts with none, or with its own operation only.
   void add(std::uint32_t rank, ir::Access access, const ir::MemoryRange &range, const ThreadShares &shares);
-  void clear() { seen_.clear(); }
+  void clear() { ++generation_; }
 
 private:
-  using Key = std::tuple<std::uint32_t, ir::BufferKind, std::uint64_t>; // rank, buffer, first chunk
   struct Seen {
-    std::uint64_t end = 0;
+    std::uint64_t begin = 0, end = 0;
     bool isWritten = false;
     ThreadShares shares;
   };
-  using Map = std::map<Key, Seen>; // of ranges that do not overlap
-  /// The first recorded range that meets `range`; end() if there is none.
-  Map::const_iterator firstMeeting(std::uint32_t rank, const ir::MemoryRange &range) const;
+  /// Ranges of one buffer of one rank, which do not overlap, in order.
+  struct Place {
+    std::uint64_t generation = 0; ///< of older ones, nothing counts
+    std::vector<Seen> seen;
+  };
+  static std::size_t placeOf(std::uint32_t rank, ir::BufferKind buffer) {
+    return std::size_t{rank} * 3 + static_cast<std::size_t>(buffer);
+  }
 
-  Map seen_;
+  std::vector<Place> places_; ///< by rank and buffer, as far as some were seen
+  std::uint64_t generation_ = 1;
 };
 
 } // namespace mscclc::passes

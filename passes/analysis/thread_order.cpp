@@ -3,6 +3,7 @@
 #include "passes/phases.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mscclc::passes {
 
@@ -41,73 +42,97 @@ bool ThreadOrder::matters(const ir::ThreadBlock &after) {
   return false;
 }
 
-ThreadOrder::ThreadOrder(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &before,
-                         const std::vector<MergedInto> &into, const ir::ThreadBlock &after)
-    : program_(program), rank_(rank), before_(before), after_(after), into_(into), outOf_(before.ops.size()),
-      phasesIn_(before.ops.size()) {
+/// Begins anew with the block at hand.
+void ThreadOrder::start() {
+  outOf_.resize(before_->ops.size());
+  phasesIn_.assign(before_->ops.size(), 0);
   std::uint32_t next = 0;
-  for (std::uint32_t i = 0; i < before.ops.size(); ++i)
-    outOf_[i] = into[i].leader != i ? outOf_[into[i].leader] : into[i].dropped ? next : next++;
+  for (std::uint32_t i = 0; i < before_->ops.size(); ++i)
+    outOf_[i] = into_[i].leader != i ? outOf_[into_[i].leader] : into_[i].dropped ? next : next++;
+  phaseOut_ = phaseIn_ = 0;
+  waitsNow_ = {};
+  blamed_.reset();
+  lost_.clear();
 }
 
-std::vector<std::uint32_t> ThreadOrder::lost() {
+std::span<const std::uint32_t> ThreadOrder::lost(std::uint32_t rank, const ir::ThreadBlock &before,
+                                                 std::span<const MergedInto> into, const ir::ThreadBlock &after) {
+  rank_ = rank;
+  before_ = &before;
+  after_ = &after;
+  into_ = into;
+  start();
   PhaseCount in(1), out(1);
   std::uint32_t nextOut = 0; // the first operation after that has not been entered
   std::uint64_t phaseOut = 1;
+  PhaseCount all(1);
+  std::uint64_t lastPhase = 1;
+  bool anyLoop = false;
+  for (const Op &op : after.ops) {
+    lastPhase = all.enter(op);
+    all.leave(op);
+    anyLoop |= op.kind == OpKind::Pipeline;
+  }
+  // Of a phase with a loss nothing more is asked.
+  const auto isOver = [&] { return blamed_ && phaseOut == lastPhase && !anyLoop; };
   const auto step = [&](std::uint32_t i) {
-    const Op &op = before_.ops[i];
+    const Op &op = before.ops[i];
     const std::uint64_t phaseIn = in.enter(op);
     in.leave(op);
     if (into_[i].dropped)
       return;
     if (into_[i].leader == i) {
       if (nextOut != 0)
-        out.leave(after_.ops[nextOut - 1]);
+        out.leave(after.ops[nextOut - 1]);
       nextOut = outOf_[i] + 1;
-      phaseOut = out.enter(after_.ops[outOf_[i]]);
+      phaseOut = out.enter(after.ops[outOf_[i]]);
     }
     visit(i, {phaseIn, phaseOut});
   };
-  for (std::uint32_t i = 0; i < before_.ops.size(); ++i) {
+  for (std::uint32_t i = 0; i < before.ops.size() && !isOver(); ++i) {
     step(i);
-    if (before_.ops[i].kind != OpKind::Pipeline)
+    if (before.ops[i].kind != OpKind::Pipeline)
       continue;
     // Twice over: an iteration may end in the phase in which the next one begins.
     for (int time = 0; time < 2; ++time)
-      for (std::uint32_t k = i + 1; k <= i + before_.ops[i].bodySize; ++k)
+      for (std::uint32_t k = i + 1; k <= i + before.ops[i].bodySize; ++k)
         step(k);
-    i += before_.ops[i].bodySize;
+    i += before.ops[i].bodySize;
   }
   if (blamed_)
     lost_.push_back(*blamed_);
   std::sort(lost_.begin(), lost_.end());
   lost_.erase(std::unique(lost_.begin(), lost_.end()), lost_.end());
-  return std::move(lost_);
+  return lost_;
 }
 
 std::uint32_t ThreadOrder::threadAfter(std::uint32_t i, std::uint32_t thread) const {
-  const Op &op = before_.ops[i];
+  const Op &op = before_->ops[i];
   if (op.kind != OpKind::Flush)
     return into_[i].offset + thread;
-  const auto merged = after_.idsOf(after_.ops[outOf_[i]]); // each channel once
-  return static_cast<std::uint32_t>(std::ranges::find(merged, before_.idsOf(op)[thread]) - merged.begin());
+  const auto merged = after_->idsOf(after_->ops[outOf_[i]]); // each channel once
+  return static_cast<std::uint32_t>(std::ranges::find(merged, before_->idsOf(op)[thread]) - merged.begin());
 }
 
-/// A number for a channel end, by direction, or a semaphore.
-std::uint32_t ThreadOrder::queueOf(const Op &op, std::uint32_t id) {
-  const std::uint32_t counter = id * 4 + static_cast<std::uint32_t>(op.channelType);
-  return queues_.try_emplace(counter, static_cast<std::uint32_t>(queues_.size())).first->second;
+void ThreadOrder::ByCounter::add(const Act &act) {
+  if (act.counter >= lists_.size())
+    lists_.resize(act.counter + 1);
+  List &list = lists_[act.counter];
+  const auto last = static_cast<std::uint32_t>(acts_.size());
+  if (list.generation != generation_)
+    list = {generation_, last, last};
+  else
+    acts_[std::exchange(list.last, last)].next = last;
+  acts_.push_back({act});
 }
 
-std::vector<ThreadOrder::Act> &ThreadOrder::ByQueue::operator[](std::uint32_t queue) {
-  if (queue >= lists_.size())
-    lists_.resize(queue + 1);
-  List &list = lists_[queue];
-  if (list.generation != generation_) {
-    list.generation = generation_;
-    list.acts.clear();
-  }
-  return list.acts;
+template <typename Is> const ThreadOrder::Act *ThreadOrder::ByCounter::find(std::uint32_t counter, Is is) const {
+  if (counter >= lists_.size() || lists_[counter].generation != generation_)
+    return nullptr;
+  for (std::uint32_t i = lists_[counter].first; i != noAct; i = acts_[i].next)
+    if (is(acts_[i].act))
+      return &acts_[i].act;
+  return nullptr;
 }
 
 void ThreadOrder::visit(std::uint32_t i, const Place &place) {
@@ -126,14 +151,19 @@ void ThreadOrder::visit(std::uint32_t i, const Place &place) {
     beginPhaseIn(place.phaseIn);
   }
   phasesIn_[i] = place.phaseIn;
-  const Op &op = before_.ops[i];
-  const auto ids = before_.idsOf(op);
-  const std::uint32_t threads = putsThroughPort(op) ? op.numDsts : op.numIds;
-  const bool byThreads = ir::sends(op.kind) || ir::takes(op.kind) || putsThroughPort(op) || op.kind == OpKind::Flush;
-  for (std::uint32_t t = 0; byThreads && t < threads; ++t)
-    visitAct(op, {i, queueOf(op, ids[ids.size() == 1 ? 0 : t]), t, threadAfter(i, t), place.phaseIn,
-                  putsThroughPort(op) ? std::optional(destination(op, t)) : std::nullopt});
-  if (op.numChunks() != 0 && !putsThroughPort(op)) { // all threads do it, after the sync that stood between
+  if (blamed_)
+    return; // the phase shows no more
+  const Op &op = before_->ops[i];
+  const auto ids = before_->idsOf(op);
+  const bool puts = putsThroughPort(op);
+  const std::uint32_t threads = puts ? op.numDsts : op.numIds;
+  const bool byThreads = ir::sends(op.kind) || ir::takes(op.kind) || puts || op.kind == OpKind::Flush;
+  for (std::uint32_t t = 0; byThreads && t < threads; ++t) {
+    // A channel end, by direction, or a semaphore: its type and number.
+    const std::uint32_t counter = ids[ids.size() == 1 ? 0 : t] * 4 + static_cast<std::uint32_t>(op.channelType);
+    visitAct(op, {i, counter, t, threadAfter(i, t), place.phaseIn, puts ? destination(op, t) : ir::MemoryRange()});
+  }
+  if (op.numChunks() != 0 && !puts) { // all threads do it, after the sync that stood between
     if (waitsEarlier_.first)
       blameSync(waitsEarlier_.first->op);
     if (flush_.before(place.phaseIn))
@@ -147,7 +177,7 @@ void ThreadOrder::visit(std::uint32_t i, const Place &place) {
 
 /// Two names may stand for one memory: a peer's input and output in place, its packets and plain chunks.
 ir::MemoryRange ThreadOrder::destination(const Op &op, std::uint32_t index) const {
-  return ir::memoryOf(program_, ir::pieceOf(program_, rank_, op, op.numSrcs + index, before_.dsts(op)[index]));
+  return ir::memoryOf(program_, ir::pieceOf(program_, rank_, op, op.numSrcs + index, before_->dsts(op)[index]));
 }
 
 void ThreadOrder::beginPhaseIn(std::uint64_t phase) {
@@ -160,19 +190,23 @@ void ThreadOrder::beginPhaseIn(std::uint64_t phase) {
 }
 
 /// Of acts on one counter those that `matters` is true of must stay before `later`.
-template <typename Matters> void ThreadOrder::check(std::vector<Act> &earlier, const Act &later, Matters matters) {
-  for (const Act &act : earlier)
-    if (act.op != later.op && act.related(later) && act.threadOut != later.threadOut && matters(act))
-      return blame(act.op, later.op);
+template <typename Matters> void ThreadOrder::check(const ByCounter &earlier, const Act &later, Matters matters) {
+  if (blamed_)
+    return;
+  const Act *lost = earlier.find(later.counter, [&](const Act &act) {
+    return act.op != later.op && act.related(later) && act.threadOut != later.threadOut && matters(act);
+  });
+  if (lost)
+    blame(lost->op, later.op);
 }
 
 void ThreadOrder::visitAct(const Op &op, const Act &act) {
   if (ir::takes(op.kind)) {
     // A semaphore counts right whoever acquires it: only what a thread does in between can make it matter.
-    check(waits_[act.queue], act, [&](const Act &earlier) {
+    check(waits_, act, [&](const Act &earlier) {
       return op.kind != OpKind::SemAcquire || into_[earlier.op].leader != into_[act.op].leader;
     });
-    waits_[act.queue].push_back(act);
+    waits_.add(act);
     if (act.threadIn >= waitsOfThread_.size())
       waitsOfThread_.resize(act.threadIn + 1);
     waitsOfThread_[act.threadIn].add(act);
@@ -191,17 +225,16 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
   const bool port = op.channelType == ir::ChannelType::Port;
   const bool tells = ir::sends(op.kind) || op.kind == OpKind::Flush; // of puts before it
   if (port)
-    check(puts_[act.queue], act, [&](const Act &earlier) { return tells || earlier.to->overlaps(*act.to); });
+    check(puts_, act, [&](const Act &earlier) { return tells || earlier.to.overlaps(act.to); });
   if (putsThroughPort(op))
-    puts_[act.queue].push_back(act);
+    puts_.add(act);
   if (!ir::sends(op.kind))
     return;
   // Whoever waits for it may take any of several threads' sends for this one.
   const bool relays =
       waitsEarlier_.first || (act.threadIn < waitsOfThread_.size() && waitsOfThread_[act.threadIn].first);
-  check(sends_[act.queue], act,
-        [&](const Act &earlier) { return relays || port || before_.ops[earlier.op].kind != op.kind; });
-  sends_[act.queue].push_back(act);
+  check(sends_, act, [&](const Act &earlier) { return relays || port || before_->ops[earlier.op].kind != op.kind; });
+  sends_.add(act);
 }
 
 void ThreadOrder::checkWaits(const Waits &earlier, const Act &later) {

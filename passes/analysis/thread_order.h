@@ -12,7 +12,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 namespace mscclc::passes {
@@ -24,26 +24,26 @@ struct MergedInto {
   bool dropped = false;
 };
 
+/// Asks of one block after another; buffers are kept between them.
 class ThreadOrder {
 public:
+  explicit ThreadOrder(const ir::Program &program) : program_(program) {}
+
   /// False if no phase of `after` holds two operations that one thread could order: then none was lost.
   static bool matters(const ir::ThreadBlock &after);
-  /// `before`: operations of a block of `rank`, with its ids and chunks; `into`: where each went; `after`: what they
-  /// became.
-  ThreadOrder(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &before,
-              const std::vector<MergedInto> &into, const ir::ThreadBlock &after);
-
   /// Operations of `before` that may not be merged into what leads them, the first of each phase in which an order is
-  /// lost. Empty: none is.
-  std::vector<std::uint32_t> lost();
+  /// lost. Empty: none is. Holds until the next question. `before`: operations of a block of `rank`, with its ids and
+  /// chunks; `into`: where each went; `after`: what they became.
+  std::span<const std::uint32_t> lost(std::uint32_t rank, const ir::ThreadBlock &before,
+                                      std::span<const MergedInto> into, const ir::ThreadBlock &after);
 
 private:
   /// One thing that one thread does, before and after.
   struct Act {
-    std::uint32_t op = 0, queue = 0;
+    std::uint32_t op = 0, counter = 0;
     std::uint32_t threadIn = 0, threadOut = 0;
     std::uint64_t phaseIn = 0;
-    std::optional<ir::MemoryRange> to; ///< of a put
+    ir::MemoryRange to; ///< of a put
     bool related(const Act &later) const { return phaseIn < later.phaseIn || threadIn == later.threadIn; }
   };
   struct Place {
@@ -65,43 +65,51 @@ private:
     }
   };
   /// Acts of the phase after at hand, by counter.
-  class ByQueue {
+  class ByCounter {
   public:
-    std::vector<Act> &operator[](std::uint32_t queue);
-    void clear() { ++generation_; }
+    void add(const Act &act);
+    /// The first act on `counter`, in their order, that `is` is true of; null if there is none.
+    template <typename Is> const Act *find(std::uint32_t counter, Is is) const;
+    void clear() {
+      ++generation_;
+      acts_.clear();
+    }
 
   private:
+    static constexpr std::uint32_t noAct = ~std::uint32_t{0};
     struct List {
-      std::uint64_t generation = 0;
-      std::vector<Act> acts;
+      std::uint64_t generation = 0; ///< of older ones, nothing counts
+      std::uint32_t first = noAct, last = noAct;
     };
-    std::vector<List> lists_;
+    struct Linked {
+      Act act;
+      std::uint32_t next = noAct;
+    };
+    std::vector<List> lists_; ///< [counter]
+    std::vector<Linked> acts_;
     std::uint64_t generation_ = 1;
   };
+  void start();
   void visit(std::uint32_t op, const Place &place);
   void visitAct(const ir::Op &op, const Act &act);
   void beginPhaseIn(std::uint64_t phase);
   void checkWaits(const Waits &earlier, const Act &later);
-  template <typename Matters> void check(std::vector<Act> &earlier, const Act &later, Matters matters);
+  template <typename Matters> void check(const ByCounter &earlier, const Act &later, Matters matters);
   void blame(std::uint32_t earlier, std::uint32_t later);
   void blameSync(std::uint32_t earlier);
   std::uint32_t threadAfter(std::uint32_t op, std::uint32_t thread) const;
-  std::uint32_t queueOf(const ir::Op &op, std::uint32_t id);
-
   ir::MemoryRange destination(const ir::Op &op, std::uint32_t index) const;
 
   const ir::Program &program_;
-  const std::uint32_t rank_;
-  const ir::ThreadBlock &before_, &after_;
-  const std::vector<MergedInto> &into_;
+  std::uint32_t rank_ = 0;
+  const ir::ThreadBlock *before_ = nullptr, *after_ = nullptr;
+  std::span<const MergedInto> into_;
   std::vector<std::uint32_t> outOf_;    ///< [operation before]: of its leader, the index after
   std::vector<std::uint64_t> phasesIn_; ///< [operation before]
-  /// By type and number: counters of the block, which are few of its rank's.
-  std::unordered_map<std::uint32_t, std::uint32_t> queues_;
   // Of the phase after at hand.
   std::uint64_t phaseOut_ = 0;
   First data_, flush_; ///< its first data operation, and its first flush
-  ByQueue waits_, puts_, sends_;
+  ByCounter waits_, puts_, sends_;
   std::uint64_t phaseIn_ = 0;
   std::vector<Waits> waitsOfThread_; ///< [thread before], of phase phaseIn_ before
   Waits waitsNow_, waitsEarlier_;    ///< of all threads: in that phase, and in those before it

@@ -60,6 +60,8 @@ public:
     if (ir::oneThreadPerPosition(op) &&
         std::ranges::any_of(block_->idsOf(op), [&](std::uint32_t id) { return users(op, id) == generation_; }))
       return true;
+    if (!moves_)
+      return false;
     bool conflict = false;
     forEachAccess(op, [&](bool remote, ir::Access access, const ir::MemoryRange &range) {
       conflict = conflict || (remote ? remote_ : local_).conflicts(access, range);

@@ -18,47 +18,47 @@ using ir::Op;
 using ir::OpKind;
 
 /// Walks one block after another, merging operations and sparing syncs; buffers are kept between them. Where merging
-/// took an order away, the block is walked again with the operations that are to blame kept apart.
+/// took an order away, the block is walked again with the operations that are to blame kept apart, from where the first
+/// of them was merged.
 class Fuser {
 public:
   explicit Fuser(ir::Program &program)
-      : program_(program), elision_(propertiesOf(program) & DataSyncLowered), current_(program) {
-    const auto reducesPackets = [](const ir::Rank &rank) {
-      return std::ranges::any_of(rank.blocks, [](const ir::ThreadBlock &block) {
-        return std::ranges::any_of(block.ops, [](const Op &op) { return op.kind == OpKind::ReducePacket; });
-      });
-    };
-    const bool isApart = program.latePacketsApart || program.schedule == ir::Schedule::Auto;
-    if (isApart && std::ranges::any_of(program.ranks, reducesPackets))
-      latePackets_.emplace(program);
-  }
+      : program_(program), elision_(propertiesOf(program) & DataSyncLowered), current_(program), order_(program) {}
 
   void run(std::uint32_t rank, ir::ThreadBlock &block) {
     if (!mayChange(block))
       return;
+    if (!isStarted_)
+      findLatePackets();
     rank_ = rank;
     in_ = &block;
     current_.enter(rank, block);
     apart_.assign(block.ops.size(), false);
-    given_.clear();
-    for (const Op &op : block.ops) // the sweep takes some of it
-      given_.push_back(op.sync);
+    given_.resize(block.ops.size());
+    for (std::size_t i = 0; i < given_.size(); ++i) // the sweep takes some of it
+      given_[i] = block.ops[i].sync;
+    unasked_.resize(block.ops.size());
     const Counts before = counts;
+    sweep();
     for (;;) {
-      sweep();
       if (!movesThreads_ || !ThreadOrder::matters(out_))
         break;
       swapSyncs();
-      const std::vector<std::uint32_t> lost = ThreadOrder(program_, rank_, block, into_, out_).lost();
+      const std::span<const std::uint32_t> lost = order_.lost(rank_, block, into_, out_);
       if (lost.empty()) {
         swapSyncs();
         break;
       }
-      for (std::uint32_t i = 0; i < given_.size(); ++i)
-        given_[i] = block.ops[i].sync;
       for (const std::uint32_t op : lost)
         apart_[op] = true;
+      if (bodies_.empty()) {
+        sweepFrom(into_[lost.front()].leader, before);
+        continue;
+      }
+      for (std::uint32_t i = 0; i < given_.size(); ++i)
+        given_[i] = block.ops[i].sync;
       counts = before;
+      sweep();
     }
     counts.apart += static_cast<std::uint64_t>(std::ranges::count(apart_, true));
     if (changed_) { // exact sizes: a block's lists live as long as the program
@@ -74,6 +74,19 @@ public:
   Counts counts;
 
 private:
+  /// Before anything is merged: of the program as it came.
+  void findLatePackets() {
+    isStarted_ = true;
+    const auto reducesPackets = [](const ir::Rank &rank) {
+      return std::ranges::any_of(rank.blocks, [](const ir::ThreadBlock &block) {
+        return std::ranges::any_of(block.ops, [](const Op &op) { return op.kind == OpKind::ReducePacket; });
+      });
+    };
+    const bool isApart = program_.latePacketsApart || program_.schedule == ir::Schedule::Auto;
+    if (isApart && std::ranges::any_of(program_.ranks, reducesPackets))
+      latePackets_.emplace(program_);
+  }
+
   /// Between what the operations of in_ ask for now and what they asked for at first.
   void swapSyncs() {
     for (std::uint32_t i = 0; i < given_.size(); ++i)
@@ -95,6 +108,36 @@ private:
         fuseBody(i);
     nextBody_ = 0;
     fuseRange(0, end);
+  }
+
+  /// Sweeps a block without pipelines again from `leader` on, with which a merged operation began. What lies before it
+  /// stays, with what its operations and it ask for now (given_ has that). `before`: the counts without this block.
+  void sweepFrom(std::uint32_t leader, const Counts &before) {
+    counts = before;
+    counts.unasked = unasked_[leader];
+    movesThreads_ = false;
+    std::uint32_t kept = 0; // operations of out_
+    for (std::uint32_t i = 0; i < leader; ++i) {
+      const bool merged = into_[i].leader != i;
+      counts.merged += merged;
+      counts.dropped += into_[i].dropped;
+      movesThreads_ |= merged && in_->ops[i].numIds != 0;
+      kept += !merged && !into_[i].dropped;
+    }
+    changed_ = counts.merged != before.merged || counts.dropped != before.dropped || counts.unasked != before.unasked;
+    if (kept < out_.ops.size()) {
+      out_.chunks.resize(out_.ops[kept].firstChunk);
+      out_.ids.resize(out_.ops[kept].firstId);
+      out_.ops.resize(kept);
+    }
+    const auto end = static_cast<std::uint32_t>(in_->ops.size());
+    for (std::uint32_t i = 0; i <= leader; ++i)
+      std::swap(given_[i], in_->ops[i].sync);
+    for (std::uint32_t i = leader + 1; i < end; ++i)
+      given_[i] = in_->ops[i].sync;
+    for (std::uint32_t i = leader; i < end; ++i)
+      into_[i] = {.leader = i};
+    fuseRange(leader, end);
   }
 
   struct Body {
@@ -128,8 +171,7 @@ private:
     start(begin);
     for (std::uint32_t i = nextOp(*in_, begin); i < end; i = nextOp(*in_, i)) {
       Op &next = in_->ops[i];
-      const bool keepApart = apart_[i] || (!isLate_ && readsLate(next));
-      if (const FusionRule *rule = keepApart ? nullptr : current_.ruleFor(next)) {
+      if (const FusionRule *rule = apart_[i] ? nullptr : current_.ruleFor(next); rule && !comesLater(next)) {
         into_[i] = {leader_, static_cast<std::uint32_t>(current_.ids().size())};
         movesThreads_ |= next.numIds != 0;
         current_.merge(*rule, next);
@@ -164,6 +206,13 @@ private:
 
   /// A word's sum takes its operands in turn. Where the last come late, the first had better be summed until then: such
   /// sums stay apart, in programs that ask for it or whose order is the compiler's.
+  bool comesLater(const Op &next) {
+    if (!readsLate(next))
+      return false;
+    if (!isLate_)
+      isLate_ = readsLate(in_->ops[leader_]);
+    return !*isLate_;
+  }
   bool readsLate(const Op &op) const {
     return latePackets_ && op.kind == OpKind::ReducePacket && latePackets_->isReadBy(rank_, *in_, op);
   }
@@ -175,7 +224,8 @@ private:
   void start(std::uint32_t index) {
     current_.start(in_->ops[index]);
     leader_ = index;
-    isLate_ = readsLate(in_->ops[index]);
+    unasked_[index] = counts.unasked;
+    isLate_.reset();
     if (current_.op().kind == OpKind::Pipeline)
       body_ = nextBody_++;
   }
@@ -204,13 +254,16 @@ private:
   std::uint32_t rank_ = 0;
   ir::ThreadBlock *in_ = nullptr;
   ir::ThreadBlock out_;
-  std::vector<DataSync> given_;  // by operation of in_: what it asked for at first
-  std::vector<MergedInto> into_; // by operation of in_
-  std::vector<bool> apart_;      // operations of in_ that may not merge into what stands before them
-  bool movesThreads_ = false;    // some operation that names ids was merged
+  std::vector<DataSync> given_;        // by operation of in_: what it asked for at first
+  std::vector<MergedInto> into_;       // by operation of in_
+  std::vector<std::uint64_t> unasked_; // by leader: counts.unasked when it began
+  std::vector<bool> apart_;            // operations of in_ that may not merge into what stands before them
+  bool movesThreads_ = false;          // some operation that names ids was merged
   MergedOp current_;
-  std::uint32_t leader_ = 0; // operation of in_ with which the current one began
-  bool isLate_ = false;      // that one reads late packets
+  ThreadOrder order_;
+  std::uint32_t leader_ = 0;   // operation of in_ with which the current one began
+  std::optional<bool> isLate_; // that one reads late packets; empty: nobody has asked
+  bool isStarted_ = false;     // some block is or was walked
   std::optional<LatePackets> latePackets_;
   std::vector<Body> bodies_; // of the block's pipelines, in order
   std::size_t nextBody_ = 0, body_ = 0;

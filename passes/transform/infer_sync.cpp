@@ -4,7 +4,9 @@
 #include "passes/analysis/remote_accesses.h"
 #include "passes/op_list.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace mscclc::passes {
 namespace {
@@ -25,11 +27,28 @@ public:
   std::uint64_t inserted = 0;
 
 private:
+  /// What an operation, with its body, does in the memory of its own rank.
+  struct Touch {
+    ir::MemoryRange range;
+    ir::Access access;
+    bool isPacket;
+    bool isUnawaited; ///< it reads packets and does not wait for them
+  };
+  /// And in that of another.
+  struct AwayTouch {
+    std::uint32_t rank;
+    ir::Access access;
+    ir::MemoryRange range;
+    ThreadShares shares;
+  };
   /// Since the last sync. Packet operations wait for each other's packets, so what they write counts only for one that
   /// does not: a ppkt through a port.
   struct Accesses {
     AccessRecord plain, packets;
     RemoteAccesses remote; ///< of programs of statements alone
+    // Of the operation at hand.
+    std::vector<Touch> own;
+    std::vector<AwayTouch> away;
     void clear() {
       plain.clear();
       packets.clear();
@@ -45,74 +64,70 @@ private:
       const std::uint32_t next = nextOp(*block_, i);
       if (ir::isBlockSync(op.kind)) {
         seen.clear();
-      } else {
-        if (conflicts(i, next, seen) || conflictsAway(i, next, header, seen)) {
+      } else if (next != i + 1 || op.numChunks() != 0) {
+        collect(i, next, header, seen);
+        if (conflicts(seen)) {
           nops_.push_back({i, header, op.loc});
           seen.clear();
         }
         if (op.kind == ir::OpKind::Pipeline)
           walk(i + 1, next, i, accesses_[1]);
         // All of the operation's own accesses count from here, whichever of them conflicted.
-        forEachAccess(i, next, [&](const ir::Op &, const ir::MemoryPiece &piece, const ir::MemoryRange &range) {
-          if (!piece.isPacket())
-            seen.plain.addLatest(piece.access, range);
-          else if (piece.access == ir::Access::Write)
-            seen.packets.addLatest(piece.access, range);
-        });
-        forEachAway(i, next, header,
-                    [&](const ir::MemoryPiece &piece, const ir::MemoryRange &range, const ThreadShares &shares) {
-                      seen.remote.add(piece.rank, piece.access, range, shares);
-                    });
+        for (const Touch &touch : seen.own)
+          if (!touch.isPacket)
+            seen.plain.addLatest(touch.access, touch.range);
+          else if (touch.access == ir::Access::Write)
+            seen.packets.addLatest(touch.access, touch.range);
+        for (const AwayTouch &touch : seen.away)
+          seen.remote.add(touch.rank, touch.access, touch.range, touch.shares);
       }
       i = next;
     }
   }
 
-  bool conflicts(std::uint32_t begin, std::uint32_t end, const Accesses &seen) const {
-    bool found = false;
-    forEachAccess(begin, end, [&](const ir::Op &op, const ir::MemoryPiece &piece, const ir::MemoryRange &range) {
-      const bool unawaited = piece.isPacket() && piece.access == ir::Access::Read && !ir::awaitsPackets(op.kind);
-      found = found || seen.plain.conflicts(piece.access, range) ||
-              (unawaited && seen.packets.conflicts(piece.access, range));
-    });
-    return found;
+  bool conflicts(const Accesses &seen) const {
+    return std::ranges::any_of(seen.own,
+                               [&](const Touch &touch) {
+                                 return seen.plain.conflicts(touch.access, touch.range) ||
+                                        (touch.isUnawaited && seen.packets.conflicts(touch.access, touch.range));
+                               }) ||
+           std::ranges::any_of(seen.away, [&](const AwayTouch &touch) {
+             return seen.remote.conflicts(touch.rank, touch.access, touch.range, touch.shares);
+           });
   }
 
-  /// The same in the memory of other ranks. A program of thread blocks says itself where they meet between two puts.
-  bool conflictsAway(std::uint32_t begin, std::uint32_t end, std::uint32_t header, const Accesses &seen) const {
-    bool found = false;
-    forEachAway(begin, end, header,
-                [&](const ir::MemoryPiece &piece, const ir::MemoryRange &range, const ThreadShares &shares) {
-                  found = found || seen.remote.conflicts(piece.rank, piece.access, range, shares);
-                });
-    return found;
-  }
-
-  template <typename Visit>
-  void forEachAway(std::uint32_t begin, std::uint32_t end, std::uint32_t header, Visit visit) const {
-    if (program_.schedule != ir::Schedule::Auto)
-      return;
-    const ir::Op &first = block_->ops[begin];
-    const std::uint32_t loop = first.kind == ir::OpKind::Pipeline ? begin : header;
+  /// Lists what [begin, end), an operation with its body, touches. In the memory of other ranks only in programs of
+  /// statements: one of thread blocks says itself where they meet between two puts.
+  void collect(std::uint32_t begin, std::uint32_t end, std::uint32_t header, Accesses &seen) const {
+    seen.own.clear();
+    seen.away.clear();
+    const bool isAuto = program_.schedule == ir::Schedule::Auto;
+    const std::uint32_t loop = block_->ops[begin].kind == ir::OpKind::Pipeline ? begin : header;
     const std::uint64_t step = loop == noPipeline ? 0 : block_->ops[loop].imm;
     const bool byWords = program_.bufferAlignment % ir::wordBytes == 0 && step % ir::wordBytes == 0;
     for (std::uint32_t i = begin; i < end; ++i) {
       const ir::Op &op = block_->ops[i];
-      ir::forEachMemory(program_, rank_, *block_, op, [&](const ir::MemoryPiece &piece) {
+      const auto addOwn = [&](const ir::MemoryPiece &piece) {
+        const bool isUnawaited = piece.isPacket() && piece.access == ir::Access::Read && !ir::awaitsPackets(op.kind);
+        seen.own.push_back({ir::memoryOf(program_, piece), piece.access, piece.isPacket(), isUnawaited});
+      };
+      ir::forEachOwnMemory(program_, rank_, *block_, op, addOwn);
+      if (!isAuto)
+        continue;
+      const ir::ElementUnit unit = byWords ? ir::elementUnitOf(op) : ir::ElementUnit::Other;
+      const auto addAway = [&](const ir::MemoryPiece &piece) {
         if (piece.rank == rank_ || piece.isPacket())
           return;
-        const ir::ElementUnit unit = byWords ? ir::elementUnitOf(op) : ir::ElementUnit::Other;
-        visit(piece, ir::memoryOf(program_, piece),
-              ThreadShares{piece.reach == ir::Reach::SwitchChannel, unit, op.groupIndex, op.groupSize, loop});
-      });
+        seen.away.push_back({piece.rank,
+                             piece.access,
+                             ir::memoryOf(program_, piece),
+                             {piece.reach == ir::Reach::SwitchChannel, unit, op.groupIndex, op.groupSize, loop}});
+      };
+      const std::span<const ir::Chunk> operands = std::as_const(*block_).operands(op);
+      for (std::uint32_t k = 0; k < operands.size(); ++k)
+        if (!ir::isLocal(operands[k].space))
+          ir::forEachPiece(program_, rank_, op, k, operands[k], addAway);
     }
-  }
-
-  template <typename Visit> void forEachAccess(std::uint32_t begin, std::uint32_t end, Visit visit) const {
-    for (std::uint32_t i = begin; i < end; ++i)
-      ir::forEachOwnMemory(program_, rank_, *block_, block_->ops[i], [&](const ir::MemoryPiece &piece) {
-        visit(block_->ops[i], piece, ir::memoryOf(program_, piece));
-      });
   }
 
   ir::Program &program_;

@@ -6,17 +6,6 @@
 namespace mscclc::passes {
 namespace {
 
-/// Calls `visit` with a number for each packet chunk that `op` reads, or writes.
-template <class Visit>
-void forEachPacket(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,
-                   ir::Access access, Visit &&visit) {
-  ir::forEachMemory(program, rank, block, op, [&](const ir::MemoryPiece &piece) {
-    if (piece.isPacket() && piece.access == access)
-      for (std::uint32_t c = piece.index; c < piece.index + piece.size; ++c)
-        visit(std::uint64_t{piece.rank} << 32 | c);
-  });
-}
-
 /// True if it waits for what another block does in this launch. That a launch has begun is told by relaxed signals.
 bool waitsForOthers(const ir::Op &op) {
   return op.kind == ir::OpKind::Barrier || ir::awaitsPackets(op.kind) ||
@@ -26,22 +15,39 @@ bool waitsForOthers(const ir::Op &op) {
 } // namespace
 
 LatePackets::LatePackets(const ir::Program &program) : program_(program) {
+  std::uint64_t packets = 0;
+  for (const ir::Rank &rank : program.ranks) {
+    firstOf_.push_back(packets);
+    packets += rank.scratchChunks;
+  }
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
     for (const ir::ThreadBlock &block : program.ranks[r].blocks) {
       bool waited = false;
       for (const ir::Op &op : block.ops) {
         waited = waited || waitsForOthers(op);
-        if (waited && ir::isPacketOp(op.kind))
-          forEachPacket(program, r, block, op, ir::Access::Write, [&](std::uint64_t packet) { late_.insert(packet); });
+        if (!waited || !ir::isPacketOp(op.kind))
+          continue;
+        late_.resize(packets);
+        for (std::uint32_t i = op.numSrcs; i < op.numChunks(); ++i)
+          ir::forEachPiece(program, r, op, i, block.operands(op)[i], [&](const ir::MemoryPiece &piece) {
+            const std::uint64_t first = firstOf_[piece.rank] + piece.index;
+            for (std::uint32_t k = 0; piece.isPacket() && k < piece.size; ++k)
+              late_[first + k] = true;
+          });
       }
     }
 }
 
 bool LatePackets::isReadBy(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op) const {
+  if (late_.empty())
+    return false;
   bool found = false;
-  if (!late_.empty())
-    forEachPacket(program_, rank, block, op, ir::Access::Read,
-                  [&](std::uint64_t packet) { found = found || late_.contains(packet); });
+  for (std::uint32_t i = 0; i < op.numSrcs && !found; ++i)
+    ir::forEachPiece(program_, rank, op, i, block.operands(op)[i], [&](const ir::MemoryPiece &piece) {
+      const std::uint64_t first = firstOf_[piece.rank] + piece.index;
+      for (std::uint32_t k = 0; piece.isPacket() && !found && k < piece.size; ++k)
+        found = late_[first + k];
+    });
   return found;
 }
 

@@ -4,7 +4,7 @@
 #include "ir/program.h"
 
 #include <cstdint>
-#include <unordered_set>
+#include <vector>
 
 namespace mscclc::passes {
 
@@ -18,7 +18,8 @@ public:
 
 private:
   const ir::Program &program_;
-  std::unordered_set<std::uint64_t> late_; ///< rank << 32 | packet chunk of its scratch
+  std::vector<std::uint64_t> firstOf_; ///< [rank], into late_: its first packet chunk
+  std::vector<bool> late_;             ///< by packet chunk of scratch; empty: none is late
 };
 
 } // namespace mscclc::passes

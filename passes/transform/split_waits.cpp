@@ -18,8 +18,18 @@ std::uint64_t splitIn(ir::ThreadBlock &block, ExclusiveWaits &waits) {
   if (std::ranges::none_of(block.ops, waitsOnSeveral))
     return 0;
   waits.start(block);
+  const auto isSplit = [&](std::uint32_t o) { return waitsOnSeveral(block.ops[o]) && !waits.has(o); };
   std::uint64_t split = 0;
+  std::size_t pieces = block.ops.size();
+  for (std::uint32_t o = 0; o < block.ops.size(); ++o)
+    if (isSplit(o)) {
+      ++split;
+      pieces += block.ops[o].numIds - 1;
+    }
+  if (split == 0)
+    return 0;
   std::vector<ir::Op> ops;
+  ops.reserve(pieces);
   std::uint32_t header = 0, bodyEnd = 0;
   for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
     const ir::Op &op = block.ops[o];
@@ -28,9 +38,8 @@ std::uint64_t splitIn(ir::ThreadBlock &block, ExclusiveWaits &waits) {
       bodyEnd = o + 1 + op.bodySize;
     }
     ops.push_back(op);
-    if (!waitsOnSeveral(op) || waits.has(o))
+    if (!isSplit(o))
       continue;
-    ++split;
     ops.back().numIds = 1;
     for (std::uint32_t i = 1; i < op.numIds; ++i) {
       ops.push_back(ops.back());
@@ -39,8 +48,7 @@ std::uint64_t splitIn(ir::ThreadBlock &block, ExclusiveWaits &waits) {
     if (o < bodyEnd)
       ops[header].bodySize += op.numIds - 1;
   }
-  if (split != 0)
-    block.ops = std::move(ops);
+  block.ops = std::move(ops);
   return split;
 }
 
