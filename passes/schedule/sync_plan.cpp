@@ -43,14 +43,10 @@ public:
     }
   }
 
-  /// False if what is planned does not hold for the ranks that it stands for.
-  bool run() {
-    for (std::uint32_t n = 0; n < nodes_.size(); ++n)
-      if (symmetry_.isPlanned(nodes_.rankOf(nodes_.at(n).agent)))
-        add(n);
+  void run() {
+    symmetry_.eachPlannedNode([this](std::uint32_t n) { add(n); });
     for (std::uint32_t r = 0; r < symmetry_.numPlannedRanks(); ++r)
       finish(r);
-    return !isUneven_;
   }
 
   SyncPlan takePlan() {
@@ -80,8 +76,6 @@ private:
   struct AfterGroup {
     Clock known;              ///< when its last node is done
     std::uint32_t number = 0; ///< of the group, among all
-    /// The last rounds in which it got a node, and in which another rank asked what is known.
-    std::uint32_t grown = ir::none, asked = ir::none;
   };
 
   // A clock has 1 for an agent whose rank's launch is known to have begun, and one more for each of its nodes that is
@@ -114,13 +108,6 @@ private:
     const std::uint32_t number = after_[symmetry_.plannedAgent(from)][group].number;
     return signalled_.insert(std::uint64_t{number} << 32 | symmetry_.seenAgent(nodes_.rankOf(from), to)).second;
   }
-  /// A group grows, or another rank asks for what is known after it. Where both happen in one round, ranks that have
-  /// their turn later learn more.
-  void note(std::uint32_t AfterGroup::*what, std::uint32_t agent, std::uint32_t group, std::uint32_t n) {
-    AfterGroup &after = after_[symmetry_.plannedAgent(agent)][group];
-    after.*what = symmetry_.roundOf(n);
-    isUneven_ |= after.grown == after.asked;
-  }
   /// The groups of a planned agent, for the one that has its place in a copy.
   void copyGroups(std::uint32_t copy, const std::vector<Group> &planned, std::vector<Group> &groups) const {
     for (const Group &group : planned) {
@@ -151,8 +138,6 @@ private:
     dropOvertaken(place.agent, firstEdge);
     groups.back().nodes.push_back({place.statement, place.arrives});
     after_[place.agent][group].known = known_[place.agent];
-    if (symmetry_.holds())
-      note(&AfterGroup::grown, place.agent, group, n);
   }
 
   /// What node `n` needs: needs_, latest first, and entries_, in order.
@@ -196,8 +181,6 @@ private:
       return 0;
     const Carrier carrier = to.arrives ? Carrier::Put : carrierBetween(from.agent, to.agent);
     sources_.add({need.node, false});
-    if (symmetry_.holds() && nodes_.rankOf(from.agent) != nodes_.rankOf(to.agent))
-      note(&AfterGroup::asked, from.agent, fromGroup, n);
     learn(known_[to.agent], from.agent, fromGroup, to.arrives ? nodes_.countAtArrival(need.node) : from.index + 1);
     // The group that has `need.node` may have told this block already, by a signal that comes after all its nodes.
     if (carrier == Carrier::Put || isNews(from.agent, fromGroup, to.agent))
@@ -285,7 +268,6 @@ private:
   std::vector<Edge> edges_;
   std::vector<std::vector<std::size_t>> intoLast_; ///< [agent]: edges into its last group
   std::uint32_t numGroups_ = 0;
-  bool isUneven_ = false;                       ///< ranks that correspond learn different things
   std::unordered_set<std::uint64_t> signalled_; ///< [number of the group << 32 | agent]
   Sources sources_;
   std::vector<Need> needs_;
@@ -298,19 +280,13 @@ SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, const
                   std::uint32_t mostPeers) {
   const Nodes nodes(program, graph, distances, mostPeers);
   // What launches leave in scratch may ask for more; each edge that is added may make others needless.
-  Symmetry symmetry(program, graph, nodes, distances.ranks());
+  const Symmetry symmetry(program, graph, nodes, distances.ranks());
   Entries forced;
   while (true) {
     Planner planner(program, graph, nodes, symmetry, forced);
-    const Missing missing = planner.run()
-                                ? addMissingEntries(program, graph, nodes, symmetry, planner.sources(), forced)
-                                : Missing::Unknown;
-    if (missing == Missing::Nothing)
+    planner.run();
+    if (!addMissingEntries(program, graph, nodes, symmetry, planner.sources(), forced))
       return planner.takePlan();
-    if (missing == Missing::Unknown) {
-      symmetry.giveUp();
-      forced.clear();
-    }
   }
 }
 
