@@ -65,6 +65,8 @@ public:
 
   /// How often what is planned is carried out, and what stands in each copy for an agent and a statement.
   std::uint32_t numCopies() const { return holds_ ? ranks_ : 1; }
+  /// The copy in which a planned rank has the place of `rank`.
+  std::uint32_t copyWith(std::uint32_t rank) const { return holds_ ? seenFrom(rank)[0] : 0; }
   std::uint32_t agentIn(std::uint32_t copy, std::uint32_t agent) const {
     return holds_ ? rankSeenAs(copy, nodes_.rankOf(agent)) * blocks_ + nodes_.blockOf(agent) : agent;
   }

@@ -6,6 +6,7 @@
 #include "passes/schedule/symmetry.h"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_set>
 
 namespace mscclc::passes::schedule {
@@ -21,11 +22,11 @@ struct Edge {
 
 class Planner {
 public:
-  Planner(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Symmetry &symmetry,
-          const Entries &forced)
-      : movement_(program.movement), graph_(graph), nodes_(nodes), symmetry_(symmetry), forced_(forced),
-        clocks_(nodes.numAgents()), known_(symmetry.numPlannedAgents()), groupOf_(symmetry.numPlannedNodes()),
-        sources_(symmetry.numPlannedAgents()) {
+  Planner(const ir::Program &program, const StatementGraph &graph, const RankDistances &distances, const Nodes &nodes,
+          const Symmetry &symmetry, const Entries &forced)
+      : movement_(program.movement), graph_(graph), distances_(distances), nodes_(nodes), symmetry_(symmetry),
+        forced_(forced), clocks_(nodes.numAgents()), known_(symmetry.numPlannedAgents()),
+        groupOf_(symmetry.numPlannedNodes()), sources_(symmetry.numPlannedAgents()) {
     plan_.agents.resize(nodes.numAgents());
     for (std::uint32_t a = 0; a < nodes.numAgents(); ++a) {
       plan_.agents[a].rank = nodes.rankOf(a);
@@ -50,17 +51,25 @@ public:
   }
 
   SyncPlan takePlan() {
+    for (const Edge &edge : edges_) {
+      if (edge.isOvertaken)
+        continue;
+      const bool entry = edge.fromGroup == 0;
+      plan_.agents[edge.toAgent].groups[edge.toGroup].waits.push_back(
+          {edge.fromAgent, edge.carrier, entry, edge.statement});
+      // The planned agent that stands for the one that tells does the same, in the copy where it has its place.
+      const std::uint32_t copy = symmetry_.copyWith(nodes_.rankOf(edge.fromAgent));
+      plan_.agents[symmetry_.agentIn(copy, edge.fromAgent)].groups[edge.fromGroup].signals.push_back(
+          {symmetry_.agentIn(copy, edge.toAgent), edge.carrier, entry, symmetry_.statementIn(copy, edge.statement)});
+    }
+    for (std::uint32_t a = 0; a < known_.size(); ++a)
+      for (Group &group : plan_.agents[a].groups) {
+        sortSyncs(a, group.waits);
+        sortSyncs(a, group.signals);
+      }
     for (std::uint32_t copy = 1; copy < symmetry_.numCopies(); ++copy)
       for (std::uint32_t a = 0; a < known_.size(); ++a)
         copyGroups(copy, plan_.agents[a].groups, plan_.agents[symmetry_.agentIn(copy, a)].groups);
-    for (const Edge &edge : edges_)
-      for (std::uint32_t copy = 0; !edge.isOvertaken && copy < symmetry_.numCopies(); ++copy) {
-        const std::uint32_t from = symmetry_.agentIn(copy, edge.fromAgent), to = symmetry_.agentIn(copy, edge.toAgent);
-        const std::uint32_t statement = symmetry_.statementIn(copy, edge.statement);
-        const bool entry = edge.fromGroup == 0;
-        plan_.agents[from].groups[edge.fromGroup].signals.push_back({to, edge.carrier, entry, statement});
-        plan_.agents[to].groups[edge.toGroup].waits.push_back({from, edge.carrier, entry, statement});
-      }
     return std::move(plan_);
   }
   /// What carries order into each node, for the run over several launches.
@@ -108,12 +117,28 @@ private:
     const std::uint32_t number = after_[symmetry_.plannedAgent(from)][group].number;
     return signalled_.insert(std::uint64_t{number} << 32 | symmetry_.seenAgent(nodes_.rankOf(from), to)).second;
   }
+  void sortSyncs(std::uint32_t agent, std::vector<Sync> &syncs) const {
+    if (syncs.size() > 1)
+      std::ranges::stable_sort(syncs, {}, [&](const Sync &sync) {
+        return std::tuple(!sync.entry, sync.carrier,
+                          distances_.between(nodes_.rankOf(agent), nodes_.rankOf(sync.agent)),
+                          nodes_.blockOf(sync.agent));
+      });
+  }
   /// The groups of a planned agent, for the one that has its place in a copy.
   void copyGroups(std::uint32_t copy, const std::vector<Group> &planned, std::vector<Group> &groups) const {
-    for (const Group &group : planned) {
-      groups.push_back({group.depth, {}, group.nodes, {}});
-      for (Node &node : groups.back().nodes)
+    const auto moveSyncs = [&](std::vector<Sync> &syncs) {
+      for (Sync &sync : syncs) {
+        sync.agent = symmetry_.agentIn(copy, sync.agent);
+        sync.statement = symmetry_.statementIn(copy, sync.statement);
+      }
+    };
+    groups = planned;
+    for (Group &group : groups) {
+      moveSyncs(group.waits);
+      for (Node &node : group.nodes)
         node.statement = symmetry_.statementIn(copy, node.statement);
+      moveSyncs(group.signals);
     }
   }
 
@@ -256,6 +281,7 @@ private:
 
   const ir::Movement &movement_;
   const StatementGraph &graph_;
+  const RankDistances &distances_;
   const Nodes &nodes_;
   const Symmetry &symmetry_;
   const Entries &forced_;
@@ -283,7 +309,7 @@ SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, const
   const Symmetry symmetry(program, graph, nodes, distances.ranks());
   Entries forced;
   while (true) {
-    Planner planner(program, graph, nodes, symmetry, forced);
+    Planner planner(program, graph, distances.ranks(), nodes, symmetry, forced);
     planner.run();
     if (!addMissingEntries(program, graph, nodes, symmetry, planner.sources(), forced))
       return planner.takePlan();
