@@ -3,7 +3,7 @@
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
-#include <tuple>
+#include <optional>
 #include <utility>
 
 namespace mscclc::passes::schedule {
@@ -33,6 +33,7 @@ void BlockWriter::write(std::uint32_t agent) {
   if (blocks.size() <= plan_.agents[agent].block)
     blocks.resize(plan_.agents[agent].block + 1);
   block_ = &blocks[plan_.agents[agent].block];
+  reserve(groups);
   if (movement_.step == 0 || groups.size() == 1) {
     for (const Group &group : groups)
       writeGroup(group, true, true);
@@ -58,19 +59,27 @@ ir::LocId BlockWriter::locOfGroup(const Group &group) const {
   return group.nodes.empty() ? ir::noLoc : movement_.statements[group.nodes[0].statement].loc;
 }
 
+/// Makes room for about as much as `groups` take.
+void BlockWriter::reserve(std::span<const Group> groups) {
+  std::size_t ops = 0, chunks = 0, ids = 0;
+  for (const Group &group : groups) {
+    ids += group.waits.size() + group.signals.size();
+    ops += group.nodes.size();
+    for (const Node &node : group.nodes)
+      chunks += movement_.statements[node.statement].numSrcs + movement_.statements[node.statement].numDsts;
+  }
+  block_->ops.reserve(ops + ids);
+  block_->chunks.reserve(chunks);
+  block_->ids.reserve(ops + ids);
+}
+
 /// `entries`: what says that launches have begun; `rest`: all else.
 void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
-  std::vector<Sync> waits, signals;
-  const auto chosen = [&](const Sync &sync) { return sync.entry ? entries : rest; };
-  std::ranges::copy_if(group.waits, std::back_inserter(waits), chosen);
-  std::ranges::copy_if(group.signals, std::back_inserter(signals), chosen);
-  // In the order of distance, so that all ranks do the same; those of one kind side by side, so that they fuse.
-  const auto key = [&](const Sync &sync) {
-    return std::tuple(!sync.entry, sync.carrier, channels_.distance(agent_, sync.agent),
-                      plan_.agents[sync.agent].block);
+  const auto choose = [&](std::span<const Sync> syncs) { // entries come first
+    const auto end = std::ranges::find(syncs, false, &Sync::entry);
+    return std::span(entries ? syncs.begin() : end, rest ? syncs.end() : end);
   };
-  std::ranges::stable_sort(waits, {}, key);
-  std::ranges::stable_sort(signals, {}, key);
+  const std::span<const Sync> waits = choose(group.waits);
   for (const Sync &sync : waits)
     tell(sync, true, &sync == &waits.back() ? DataSync::After : DataSync::None);
   if (rest)
@@ -84,7 +93,7 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
       }
   const bool atBeginning = block_->ops.empty();
   bool first = true;
-  for (const Sync &sync : signals)
+  for (const Sync &sync : choose(group.signals))
     if (sync.carrier != Carrier::Put) {
       tell(sync, false, first && !atBeginning ? DataSync::Before : DataSync::None);
       first = false;
@@ -160,16 +169,16 @@ void BlockWriter::execute(const ir::Move &statement) {
   if (statement.via)
     return statement.via == ir::Via::Switch ? executeInSwitch(statement) : executeRemote(statement);
   const bool packets = statement.packets.value_or(false), reduces = statement.kind == ir::MoveKind::Reduce;
-  std::vector<ir::Chunk> srcs;
+  srcs_.clear();
   for (const ir::RankChunk &src : movement_.srcs(statement))
-    srcs.push_back(local(src));
+    srcs_.push_back(local(src));
   const ir::Chunk dst = local(movement_.dsts(statement)[0]);
   Op op{.reduceOp = statement.reduceOp, .loc = statement.loc};
   if (reduces)
     op.kind = packets ? OpKind::ReducePacket : OpKind::Reduce;
   else
     op.kind = packets ? OpKind::UnpackPacket : OpKind::Copy;
-  block_->append(op, srcs, {&dst, 1});
+  block_->append(op, srcs_, {&dst, 1});
 }
 
 void BlockWriter::executeRemote(const ir::Move &statement) {
@@ -178,10 +187,10 @@ void BlockWriter::executeRemote(const ir::Move &statement) {
   const bool relays = relaysPackets(movement_, statement);
   const auto statementNumber = static_cast<std::uint32_t>(&statement - movement_.statements.data());
   Op op{.channelType = type, .reduceOp = statement.reduceOp, .loc = statement.loc};
-  std::vector<std::uint32_t> ids;
-  std::vector<ir::Chunk> srcs;
+  std::optional<std::uint32_t> id;
+  srcs_.clear();
   for (const ir::RankChunk &src : movement_.srcs(statement)) {
-    srcs.push_back(src.rank == rank_ ? local(src) : remote(src, type));
+    srcs_.push_back(src.rank == rank_ ? local(src) : remote(src, type));
     if (type == ChannelType::Memory && src.rank != rank_)
       useChannel(type, channels_.memoryTo(agent_, src.rank));
   }
@@ -191,10 +200,10 @@ void BlockWriter::executeRemote(const ir::Move &statement) {
     op.kind = packets ? OpKind::ReadPutPacket : OpKind::PutWithSignalAndFlush;
     if (packets) { // a port puts them from where they are, so they are made first
       const ir::Chunk made = local(movement_.dsts(statement)[0]);
-      block_->append({.kind = OpKind::CopyPacket, .loc = statement.loc}, srcs, {&made, 1});
-      srcs = {made};
+      block_->append({.kind = OpKind::CopyPacket, .loc = statement.loc}, srcs_, {&made, 1});
+      srcs_.assign(1, made);
     }
-    ids = {channels_.put(agent_, channels_.receiverOf(statementNumber))};
+    id = channels_.put(agent_, channels_.receiverOf(statementNumber));
   } else if (statement.kind == ir::MoveKind::Reduce) {
     op.kind = OpKind::ReadReduce;
   } else if (to.rank != rank_) {
@@ -203,11 +212,11 @@ void BlockWriter::executeRemote(const ir::Move &statement) {
     useChannel(type, channels_.memoryTo(agent_, to.rank));
   } else {
     op.kind = OpKind::Get;
-    ids = {channels_.memoryTo(agent_, movement_.srcs(statement)[0].rank)};
+    id = channels_.memoryTo(agent_, movement_.srcs(statement)[0].rank);
   }
-  for (const std::uint32_t id : ids)
-    useChannel(type, id);
-  block_->append(op, srcs, {&dst, 1}, ids);
+  if (id)
+    useChannel(type, *id);
+  block_->append(op, srcs_, {&dst, 1}, id ? std::span<const std::uint32_t>(&*id, 1) : std::span<const std::uint32_t>());
 }
 
 void BlockWriter::executeInSwitch(const ir::Move &statement) {

@@ -24,6 +24,7 @@ public:
 private:
   static constexpr std::size_t numTypes = static_cast<std::size_t>(ir::ChannelType::Switch) + 1;
 
+  void reserve(std::span<const Group> groups);
   void writeGroup(const Group &group, bool entries, bool rest);
   void tell(const Sync &sync, bool waits, ir::DataSync around);
   void execute(const ir::Move &statement);
@@ -44,6 +45,7 @@ private:
   const Channels &channels_;
   std::uint32_t agent_ = 0, rank_ = 0;
   ir::ThreadBlock *block_ = nullptr;
+  std::vector<ir::Chunk> srcs_;          ///< of the operation that is being written
   std::vector<std::uint32_t> remoteIds_; ///< [rank][buffer]: number of the remote buffer on rank_
   /// [channel type][number]: the last agent that named the channel, or the remote buffer.
   std::array<std::vector<std::uint32_t>, numTypes> channelUsers_, remoteUsers_;

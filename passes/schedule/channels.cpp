@@ -1,6 +1,7 @@
 #include "passes/schedule/channels.h"
 
 #include "ir/internal_error.h"
+#include "ir/program_index.h"
 
 #include <algorithm>
 
@@ -14,6 +15,7 @@ Channels::Channels(ir::Program &program, const ir::Movement &movement, const Syn
     ++firstAgent_[agent.rank + 1];
   for (std::size_t r = 1; r < firstAgent_.size(); ++r)
     firstAgent_[r] += firstAgent_[r - 1];
+  receivers_.resize(movement.statements.size(), ir::none);
   findLinks(plan);
   sortLinks();
   findPeers();
@@ -29,7 +31,7 @@ void Channels::findLinks(const SyncPlan &plan) {
       for (const Sync &sync : group.waits)
         switch (sync.carrier) {
         case Carrier::Semaphore:
-          links_[sync.agent].push_back({Kind::Semaphore, a, 0});
+          add(links_[sync.agent], Kind::Semaphore, a);
           break;
         case Carrier::MemorySignal:
         case Carrier::RelaxedSignal:
@@ -62,12 +64,14 @@ bool Channels::isTurned(std::uint32_t a, std::uint32_t b) const {
 }
 
 void Channels::want(Kind kind, std::uint32_t a, std::uint32_t b) {
-  links_[a].push_back({kind, b, 0});
-  links_[b].push_back({kind, a, 0});
+  add(links_[a], kind, b);
+  add(links_[b], kind, a);
 }
 
 void Channels::sortLinks() {
   for (std::vector<Link> &links : links_) {
+    if (std::ranges::is_sorted(links, std::ranges::less_equal{})) // and each once
+      continue;
     std::ranges::sort(links);
     links.erase(std::ranges::unique(links).begin(), links.end());
   }

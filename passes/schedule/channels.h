@@ -28,12 +28,8 @@ public:
   std::uint32_t semaphore(std::uint32_t from, std::uint32_t to) const { return at(Kind::Semaphore, from, to); }
   /// Some memory channel of agent `own` to `rank`.
   std::uint32_t memoryTo(std::uint32_t own, std::uint32_t rank) const;
-  /// Ranks from agent `own` on to `other`.
-  std::uint32_t distance(std::uint32_t own, std::uint32_t other) const {
-    return distances_.between(plan_.agents[own].rank, plan_.agents[other].rank);
-  }
   /// The agent that gets what the statement puts through a port.
-  std::uint32_t receiverOf(std::uint32_t statement) const { return receivers_.at(statement); }
+  std::uint32_t receiverOf(std::uint32_t statement) const { return receivers_[statement]; }
   /// The switch channel of agent `own` over the places that the statement has on all ranks of its group.
   std::uint32_t multicast(const ir::Movement &movement, const ir::Move &statement) const {
     return switches_.at(groupOf(movement, statement));
@@ -61,8 +57,16 @@ private:
   using SwitchGroup = std::tuple<std::uint32_t, ir::BufferKind, std::vector<std::uint32_t>, std::uint32_t>;
   static SwitchGroup groupOf(const ir::Movement &movement, const ir::Move &statement);
 
+  /// Ranks from agent `own` on to `other`.
+  std::uint32_t distance(std::uint32_t own, std::uint32_t other) const {
+    return distances_.between(plan_.agents[own].rank, plan_.agents[other].rank);
+  }
   std::uint32_t at(Kind kind, std::uint32_t own, std::uint32_t other) const;
   const std::uint32_t *agentTowards(std::uint32_t own, std::uint32_t rank) const;
+  static void add(std::vector<Link> &links, Kind kind, std::uint32_t other) {
+    if (links.empty() || links.back().kind != kind || links.back().other != other)
+      links.push_back({kind, other, 0});
+  }
   void want(Kind kind, std::uint32_t a, std::uint32_t b);
   bool isTurned(std::uint32_t a, std::uint32_t b) const;
   void findLinks(const SyncPlan &plan);
@@ -80,7 +84,7 @@ private:
   /// [agent]: ranks that it has a memory channel to, and an agent there, sorted.
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> towards_;
   std::map<SwitchGroup, std::uint32_t> switches_; ///< its number on the rank
-  std::map<std::uint32_t, std::uint32_t> receivers_;
+  std::vector<std::uint32_t> receivers_;          ///< [statement]
 };
 
 } // namespace mscclc::passes::schedule

@@ -18,7 +18,6 @@ namespace {
 struct Use {
   std::uint32_t agent = 0;
   std::uint32_t reads = 0, writes = 0;
-  friend bool operator==(const Use &, const Use &) = default;
 };
 
 /// Sets of ranks, by number.
@@ -75,9 +74,9 @@ public:
   Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Symmetry &symmetry,
            const Sources &sources, Entries &entries)
       : program_(program), graph_(graph), nodes_(nodes), symmetry_(symmetry), sources_(sources), entries_(entries),
-        uses_(program.ranks.size()), allOver_(program.ranks.size()), clocks_(nodes.numAgents()),
+        uses_(symmetry.numPlannedRanks()), allOver_(program.ranks.size()), clocks_(nodes.numAgents()),
         begun_(symmetry.numPlannedRanks()) {
-    for (std::uint32_t n = 0; n < nodes.size(); ++n) {
+    symmetry.eachPlannedNode([&](std::uint32_t n) {
       const Nodes::Place &place = nodes.at(n);
       const bool port = isPort(place.statement);
       for (const Touch &touch : graph.touches(place.statement)) {
@@ -92,17 +91,10 @@ public:
       }
       if (!place.arrives)
         addTaken(place);
-    }
+    });
+    if (!remote_)
+      return;
     findTold();
-    for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
-      for (bool awaitsBlocks = false; const Use &use : uses_[r]) {
-        raise(allOver_[r], use.agent, std::max(use.reads, use.writes));
-        if (!awaitsBlocks && nodes.rankOf(use.agent) != r && use.writes != 0) {
-          awaitsBlocks = true;
-          for (auto [agent, last] = nodes.agentsOf(r); agent < last; ++agent)
-            raise(allOver_[r], agent, nodes.lengthOf(agent));
-        }
-      }
     isSource_.resize(symmetry.numPlannedNodes(), false);
     for (const Source &source : sources.ofNodes())
       if (!source.begin)
@@ -114,24 +106,6 @@ public:
 
   /// True if nobody but the rank itself uses any scratch.
   bool isTrivial() const { return !remote_; }
-
-  /// Whether scratch of each rank is used by blocks that correspond; `inOrder`: in the same order. That matters only
-  /// where something is missing: else each of them is asked for, and nothing changes by that.
-  bool isUsedAlike(bool inOrder) const {
-    std::vector<Use> of, first;
-    const auto take = [&](std::uint32_t rank, std::vector<Use> &uses) {
-      uses = uses_[rank];
-      for (Use &use : uses)
-        use.agent = symmetry_.seenAgent(rank, use.agent);
-      if (!inOrder)
-        std::ranges::sort(uses, {}, &Use::agent);
-    };
-    take(0, first);
-    for (std::uint32_t r = 1; symmetry_.holds() && r < uses_.size(); ++r)
-      if (take(r, of); of != first)
-        return false;
-    return true;
-  }
 
   bool run() {
     runFirst();
@@ -175,19 +149,28 @@ private:
   }
   /// Visits the nodes of planned ranks, each with its number there.
   void eachPlanned(auto &&visit) const {
-    for (std::uint32_t n = 0; n < nodes_.size(); ++n)
-      if (symmetry_.isPlanned(nodes_.rankOf(nodes_.at(n).agent)))
-        visit(n, symmetry_.plannedNode(n));
+    symmetry_.eachPlannedNode([&](std::uint32_t n) { visit(n, symmetry_.plannedNode(n)); });
   }
   /// Adds to a set the one of `byNode` that belongs to `node`.
   void unite(RankSets &sets, std::size_t set, const RankSets &byNode, std::uint32_t node) const {
     sets.unite(set, byNode, symmetry_.plannedNode(node), symmetry_, nodes_.rankOf(nodes_.at(node).agent));
   }
+  /// That `agent`, of a planned rank, uses scratch of `rank`, as the planned rank sees it that stands for `rank`.
   Use &useOf(std::uint32_t rank, std::uint32_t agent) {
+    agent = symmetry_.seenAgent(rank, agent);
+    rank = symmetry_.plannedRank(rank);
     const auto [at, isNew] = useAt_.try_emplace(std::uint64_t{rank} << 32 | agent, uses_[rank].size());
     if (isNew)
       uses_[rank].push_back({agent, 0, 0});
     return uses_[rank][at->second];
+  }
+  /// Visits what uses scratch of `rank`.
+  void eachUse(std::uint32_t rank, auto &&visit) const {
+    for (Use use : uses_[symmetry_.plannedRank(rank)]) {
+      if (symmetry_.holds())
+        use.agent = symmetry_.agentIn(rank, use.agent);
+      visit(use);
+    }
   }
   void raise(Clock &clock, std::uint32_t agent, std::uint32_t nodes) {
     clocks_.raise(clock, nodes_.inClocks(agent), nodes);
@@ -278,8 +261,25 @@ private:
     answers.resize(allOver_.size());
     std::optional<bool> &known = answers[seen];
     if (!known)
-      known = clocks_.covers(begun_[planned], allOver_[seen]);
+      known = clocks_.covers(begun_[planned], allOver(seen));
     return *known;
+  }
+  /// When all of the first launch is over that may matter to scratch of `rank`.
+  const Clock &allOver(std::uint32_t rank) {
+    std::optional<Clock> &over = allOver_[rank];
+    if (over)
+      return *over;
+    over.emplace();
+    bool awaitsBlocks = false;
+    eachUse(rank, [&](const Use &use) {
+      raise(*over, use.agent, std::max(use.reads, use.writes));
+      if (!awaitsBlocks && nodes_.rankOf(use.agent) != rank && use.writes != 0) {
+        awaitsBlocks = true;
+        for (auto [agent, last] = nodes_.agentsOf(rank); agent < last; ++agent)
+          raise(*over, agent, nodes_.lengthOf(agent));
+      }
+    });
+    return *over;
   }
   /// Whether all that conflicts with the touch in the first launch is over. What packets tell makes no write of another
   /// rank's visible; but the rank that scratch is of has taken what came there, when its launch ends.
@@ -297,18 +297,18 @@ private:
     if (knowsOver(rank, touch.rank) || (hasBegun_.has(own, touch.rank) && knowsOver(touch.rank, touch.rank)))
       return;
     bool awaitsBlocks = false; // of the rank that scratch is of
-    for (const Use &use : uses_[touch.rank]) {
+    eachUse(touch.rank, [&](const Use &use) {
       const std::uint32_t user = nodes_.rankOf(use.agent);
       const std::uint32_t needed = std::max(writes ? use.reads : 0, use.writes);
       if (needed == 0 || user == rank)
-        continue;
+        return;
       require(n, use.agent, needed);
       if (!awaitsBlocks && user != touch.rank && use.writes != 0 && touch.rank != rank) {
         awaitsBlocks = true;
         for (auto [agent, last] = nodes_.agentsOf(touch.rank); agent < last; ++agent)
           require(n, agent, nodes_.lengthOf(agent));
       }
-    }
+    });
   }
   /// Node `n` begins when `count` nodes of `agent` in the first launch are over, or else waits for its launch.
   void require(std::uint32_t n, std::uint32_t agent, std::uint32_t count) {
@@ -330,9 +330,9 @@ private:
   const Symmetry &symmetry_;
   const Sources &sources_;
   Entries &entries_;
-  std::vector<std::vector<Use>> uses_;                   ///< [rank whose scratch it is]
+  std::vector<std::vector<Use>> uses_;                   ///< [planned rank whose scratch it is]
   std::unordered_map<std::uint64_t, std::size_t> useAt_; ///< (rank, agent): its place in uses_
-  std::vector<Clock> allOver_; ///< [rank]: all of the first launch is over that may matter to its scratch
+  std::vector<std::optional<Clock>> allOver_;            ///< [rank]: see allOver()
   AgentClocks clocks_;         ///< count nodes of the first launch that are over; not the agent's own
   std::vector<bool> isSource_; ///< [node]: others wait for it
   std::vector<Clock> begun_;   ///< [rank]: what is known when its launch begins
@@ -349,16 +349,10 @@ private:
 
 } // namespace
 
-Missing addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
-                          const Symmetry &symmetry, const Sources &sources, Entries &entries) {
+bool addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
+                       const Symmetry &symmetry, const Sources &sources, Entries &entries) {
   Relaunch relaunch(program, graph, nodes, symmetry, sources, entries);
-  if (relaunch.isTrivial())
-    return Missing::Nothing;
-  if (!relaunch.isUsedAlike(false))
-    return Missing::Unknown;
-  if (!relaunch.run())
-    return Missing::Nothing;
-  return relaunch.isUsedAlike(true) ? Missing::Something : Missing::Unknown;
+  return !relaunch.isTrivial() && relaunch.run();
 }
 
 } // namespace mscclc::passes::schedule

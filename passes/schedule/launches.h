@@ -42,16 +42,11 @@ private:
 /// Ranks whose launch must have begun before a statement, besides those whose buffers it touches.
 using Entries = std::map<std::uint32_t, std::set<std::uint32_t>>;
 
-enum class Missing : std::uint8_t {
-  Nothing,
-  Something,
-  Unknown, ///< scratch is not used alike on all ranks, so that rank 0 stands for none but itself
-};
-
 /// Adds to `entries` what statements must wait for so that none meets in scratch what an earlier launch still does
 /// there. Scratch is taken as a whole: launches of another message size have their chunks elsewhere. With double
 /// scratch, the launch before the last is what counts. `sources` and `entries` are of the ranks that `symmetry` plans.
-Missing addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
-                          const Symmetry &symmetry, const Sources &sources, Entries &entries);
+/// False if nothing is missing.
+bool addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
+                       const Symmetry &symmetry, const Sources &sources, Entries &entries);
 
 } // namespace mscclc::passes::schedule

@@ -4,7 +4,6 @@
 #include "passes/schedule/rank_distances.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 namespace mscclc::passes::schedule {
@@ -34,10 +33,14 @@ std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const State
 } // namespace
 
 void Nodes::findReaching(const ir::Movement &movement, const StatementGraph &graph) {
-  for (std::uint32_t s = 0; s < graph.size(); ++s)
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    const ir::Move &move = movement.statements[s];
+    std::vector<Reach> &reached = reaching_[*move.by];
     for (const Touch &touch : graph.touches(s))
-      if (const ir::Move &move = movement.statements[s]; touch.rank != *move.by)
-        reaching_[*move.by].push_back({touch.rank, *move.block});
+      if (const Reach reach{touch.rank, *move.block};
+          touch.rank != *move.by && (reached.empty() || reached.back() != reach))
+        reached.push_back(reach);
+  }
   for (auto &reached : reaching_) {
     std::ranges::sort(reached);
     reached.erase(std::ranges::unique(reached).begin(), reached.end());
@@ -46,16 +49,23 @@ void Nodes::findReaching(const ir::Movement &movement, const StatementGraph &gra
 
 void Nodes::find(OneWay &oneWay, const ir::Movement &movement) {
   const std::size_t ranks = oneWay.blocks.size();
-  std::vector<bool> reached(ranks * ranks, false); // [by][rank]
+  std::vector<char> reached(ranks * ranks, 0); // [by][rank]
   const auto each = [&](auto &&visit) {
-    for (const ir::Move &statement : movement.statements)
+    for (const ir::Move &statement : movement.statements) {
+      if (statement.via != oneWay.via || (oneWay.via == ir::Via::Port && !isPortPut(statement)))
+        continue;
       for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
-        if (const std::uint32_t rank = movement.places[statement.firstPlace + i].rank;
-            statement.via == oneWay.via && (oneWay.via == ir::Via::Memory || isPortPut(statement)) &&
-            rank != *statement.by)
+        if (const std::uint32_t rank = movement.places[statement.firstPlace + i].rank; rank != *statement.by)
           visit(statement, rank);
+    }
   };
-  each([&](const ir::Move &statement, std::uint32_t rank) { reached[*statement.by * ranks + rank] = true; });
+  each([&](const ir::Move &statement, std::uint32_t rank) { reached[*statement.by * ranks + rank] = 1; });
+  bool isMutual = true;
+  for (std::size_t by = 0; isMutual && by < ranks; ++by)
+    for (std::size_t rank = 0; rank < by; ++rank)
+      isMutual &= reached[by * ranks + rank] == reached[rank * ranks + by];
+  if (isMutual)
+    return;
   each([&](const ir::Move &statement, std::uint32_t rank) {
     if (!reached[rank * ranks + *statement.by])
       oneWay.blocks[rank].push_back({*statement.by, *statement.block});
@@ -92,6 +102,15 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const Stat
   numberInClocks();
   lengths_.resize(rankOf_.size(), 0);
   runs_.resize(rankOf_.size(), 0);
+  places_.reserve(movement.statements.size());
+  settled_.reserve(movement.statements.size());
+  issued_.reserve(movement.statements.size());
+  if (std::ranges::none_of(movement.statements, isPortPut)) {
+    for (std::uint32_t s = 0; s < movement.statements.size(); ++s)
+      issue(program, graph, s);
+    arrived_ = issued_;
+    return;
+  }
   const std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
   const std::vector<std::uint32_t> levels = levelsOf(graph);
   const auto kindOf = [&](std::uint32_t s) {
@@ -99,21 +118,31 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const Stat
     return std::tuple(levels[s], distances.ofReach(statement), distances.ofShare(statement));
   };
   arrived_.resize(movement.statements.size());
+  auto next = kindOf(0);
   for (std::uint32_t s = 0, first = 0; s < movement.statements.size();) {
-    for (const auto kind = kindOf(s); s < movement.statements.size() && (s == first || kindOf(s) == kind); ++s)
+    for (const auto kind = next; kind == next;) {
       issue(program, graph, s);
+      if (++s == movement.statements.size())
+        break;
+      next = kindOf(s);
+    }
     for (; first < s; ++first)
       arrive(movement, first, receivers[first]);
   }
 }
 
 void Nodes::numberInClocks() {
-  std::vector<std::uint32_t> agents(rankOf_.size());
-  std::iota(agents.begin(), agents.end(), 0);
-  std::ranges::stable_sort(agents, {}, [this](std::uint32_t agent) { return blockOf(agent); });
-  inClocks_.resize(agents.size());
-  for (std::uint32_t i = 0; i < agents.size(); ++i)
-    inClocks_[agents[i]] = i;
+  const std::uint32_t blocks = [this] {
+    std::uint32_t most = 0;
+    for (std::size_t r = 0; r + 1 < firstAgent_.size(); ++r)
+      most = std::max(most, firstAgent_[r + 1] - firstAgent_[r]);
+    return most;
+  }();
+  inClocks_.resize(rankOf_.size());
+  for (std::uint32_t block = 0, number = 0; block < blocks; ++block)
+    for (std::size_t r = 0; r + 1 < firstAgent_.size(); ++r)
+      if (firstAgent_[r] + block < firstAgent_[r + 1])
+        inClocks_[firstAgent_[r] + block] = number++;
 }
 
 void Nodes::append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent) {

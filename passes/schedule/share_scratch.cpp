@@ -74,6 +74,22 @@ private:
   std::vector<Clock> before_;    ///< [node of a planned rank]
 };
 
+/// A number for each chunk of scratch of all ranks.
+class PerChunk {
+public:
+  PerChunk(const ir::Program &program, std::uint32_t value) {
+    first_.push_back(0);
+    for (const ir::Rank &rank : program.ranks)
+      first_.push_back(first_.back() + rank.scratchChunks);
+    numbers_.resize(first_.back(), value);
+  }
+  std::uint32_t &at(std::uint32_t rank, std::uint32_t index) { return numbers_[first_[rank] + index]; }
+
+private:
+  std::vector<std::size_t> first_; ///< [rank], and the end
+  std::vector<std::uint32_t> numbers_;
+};
+
 struct Slot {
   std::uint32_t index = 0, size = 0; ///< in scratch as it is, in chunks
   std::uint32_t firstWrite = 0;
@@ -109,7 +125,7 @@ public:
 
 private:
   void findUses() {
-    std::vector<std::map<std::uint32_t, std::size_t>> numberOf(slots_.size()); // [rank]: of the slot that begins there
+    PerChunk numberOf(program_, ir::none); // of the slot that begins there
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       for (const Touch &touch : graph_.touches(s)) {
         if (!touch.inScratch())
@@ -117,13 +133,15 @@ private:
         const auto index = static_cast<std::uint32_t>(touch.memory.begin);
         const bool writes = touch.access == ir::Access::Write;
         std::vector<Slot> &ofRank = slots_[touch.rank];
-        const auto [at, isNew] = numberOf[touch.rank].try_emplace(index, ofRank.size());
-        if (isNew)
+        std::uint32_t &number = numberOf.at(touch.rank, index);
+        if (number == ir::none) {
+          number = static_cast<std::uint32_t>(ofRank.size());
           ofRank.push_back({.index = index,
                             .size = static_cast<std::uint32_t>(touch.memory.end - touch.memory.begin),
                             .firstWrite = s,
                             .isAlone = !writes});
-        Slot &slot = ofRank[at->second];
+        }
+        Slot &slot = ofRank[number];
         // A write comes after all uses before it, and what reads after the write it follows.
         if (writes || slot.isWriteLast)
           slot.lastUses.clear();
@@ -200,22 +218,23 @@ private:
 
   /// On all ranks, so that they number slots alike, if scratch of any becomes smaller.
   void move(PassStats &stats) {
-    std::vector<std::map<std::uint32_t, std::uint32_t>> moved(slots_.size()); // [rank]: old index → new one
     std::uint64_t saved = 0;
     for (std::size_t r = 0; r < slots_.size(); ++r) {
       const std::uint32_t chunks = program_.ranks[r].scratchChunks;
       saved += chunks - std::min(chunks, chunks_[r]);
-      for (const Slot &slot : slots_[r])
-        moved[r].emplace(slot.index, slot.moved);
     }
     if (saved == 0)
       return;
+    PerChunk moved(program_, 0); // old index → new one
+    for (std::uint32_t r = 0; r < slots_.size(); ++r)
+      for (const Slot &slot : slots_[r])
+        moved.at(r, slot.index) = slot.moved;
     stats.count("scratch chunks saved", saved);
     for (std::size_t r = 0; r < slots_.size(); ++r)
       program_.ranks[r].scratchChunks = chunks_[r];
     for (ir::RankChunk &chunk : program_.movement.places)
       if (chunk.buffer == ir::BufferKind::Scratch)
-        chunk.index = moved[chunk.rank].at(chunk.index);
+        chunk.index = moved.at(chunk.rank, chunk.index);
   }
 
   ir::Program &program_;
@@ -228,7 +247,7 @@ private:
 bool canShare(const ir::Program &program) {
   if (program.doubleScratch || std::ranges::all_of(program.ranks, [](const auto &r) { return r.scratchChunks == 0; }))
     return false;
-  std::vector<std::map<std::uint32_t, std::uint32_t>> sizes(program.ranks.size()); // [rank]: by index in scratch
+  PerChunk sizes(program, 0); // of the slot that begins there
   for (const ir::Move &statement : program.movement.statements) {
     if (statement.packets.value_or(false))
       return false;
@@ -236,14 +255,22 @@ bool canShare(const ir::Program &program) {
       const ir::RankChunk &place = program.movement.places[statement.firstPlace + i];
       if (place.buffer != ir::BufferKind::Scratch)
         continue;
-      const auto slot = sizes[place.rank].try_emplace(place.index, place.size).first;
-      if (statement.via == ir::Via::Switch || place.size == 0 || slot->second != place.size)
+      if (statement.via == ir::Via::Switch || place.size == 0)
+        return false;
+      if (std::uint32_t &size = sizes.at(place.rank, place.index); size == 0)
+        size = place.size;
+      else if (size != place.size)
         return false;
     }
   }
-  const auto overlaps = [](const auto &slot, const auto &next) { return slot.first + slot.second > next.first; };
-  return std::ranges::all_of(
-      sizes, [&](const auto &ofRank) { return std::ranges::adjacent_find(ofRank, overlaps) == ofRank.end(); });
+  for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
+    for (std::uint32_t index = 0, end = 0; index < program.ranks[r].scratchChunks; ++index)
+      if (const std::uint32_t size = sizes.at(r, index); size != 0) {
+        if (index < end)
+          return false;
+        end = index + size;
+      }
+  return true;
 }
 
 void shareScratch(PassContext &context) {

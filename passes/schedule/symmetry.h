@@ -19,8 +19,9 @@ namespace mscclc::passes::schedule {
 /// ranks is numbered from 0: their nodes in their order, and their agents, whose numbers stay.
 ///
 /// Ranks do the same if their nodes, in their order, are of the same blocks, touch the same of ranks that are as far
-/// away, and depend on the same nodes of such ranks. Nodes make *rounds*, in each of which every rank has as many. As
-/// no node needs one of another rank in its own round, it does not matter in which order ranks take a round.
+/// away, and need the same nodes of such ranks, in whatever order. The *position* of a node is its number among those
+/// of its rank. What a node needs of other ranks stands at earlier positions there: so nodes by position, then rank,
+/// are a list order as well, in which no rank's nodes change places. It is the one that is planned.
 class Symmetry {
 public:
   /// `nodes`: of the statements of `program`, by `graph`.
@@ -28,8 +29,6 @@ public:
 
   /// True if rank 0 alone is planned.
   bool holds() const { return holds_; }
-  /// All ranks are planned from here on.
-  void giveUp() { holds_ = false; }
 
   bool isPlanned(std::uint32_t rank) const { return !holds_ || rank == 0; }
   std::uint32_t numPlannedRanks() const { return holds_ ? 1 : ranks_; }
@@ -40,8 +39,11 @@ public:
   std::uint32_t plannedAgent(std::uint32_t agent) const { return holds_ ? nodes_.blockOf(agent) : agent; }
   std::uint32_t plannedNode(std::uint32_t node) const { return holds_ ? positions_[node] : node; }
 
-  /// Numbers rounds; of a node of a planned rank.
-  std::uint32_t roundOf(std::uint32_t node) const { return rounds_[positions_[node]]; }
+  /// Visits the nodes of planned ranks, in order.
+  void eachPlannedNode(auto &&visit) const {
+    for (std::uint32_t i = 0, end = numPlannedNodes(); i < end; ++i)
+      visit(holds_ ? nodesOf_[i] : i);
+  }
 
   /// What rank `from` is told by the rank or agent that stands for it, about another one: the number that this one has
   /// there. Where all ranks are planned, its own.
@@ -63,19 +65,25 @@ public:
 
   /// How often what is planned is carried out, and what stands in each copy for an agent and a statement.
   std::uint32_t numCopies() const { return holds_ ? ranks_ : 1; }
+  /// The copy in which a planned rank has the place of `rank`.
+  std::uint32_t copyWith(std::uint32_t rank) const { return holds_ ? seenFrom(rank)[0] : 0; }
   std::uint32_t agentIn(std::uint32_t copy, std::uint32_t agent) const {
     return holds_ ? rankSeenAs(copy, nodes_.rankOf(agent)) * blocks_ + nodes_.blockOf(agent) : agent;
   }
   std::uint32_t statementIn(std::uint32_t copy, std::uint32_t statement) const;
 
 private:
-  bool isSymmetric(const ir::Program &program, const StatementGraph &graph);
-  bool findRounds();
-  bool isLike(const ir::Movement &movement, const StatementGraph &graph, std::uint32_t node, std::uint32_t first);
-  bool needsTheSame(const ir::Movement &movement, const StatementGraph &graph, std::uint32_t node, std::uint32_t first);
-  bool areTouchedAlike() const;
+  bool isSymmetric(const ir::Movement &movement, const StatementGraph &graph);
+  bool areRanksAlike(const ir::Movement &movement) const;
+  bool findPositions();
+  void findNeeds(const ir::Movement &movement, const StatementGraph &graph, std::uint32_t node,
+                 std::vector<std::uint64_t> &needs);
+  bool isLike(const ir::Movement &movement, const StatementGraph &graph, std::uint32_t node, std::uint32_t first) const;
   bool arePartnersAlike() const;
-  bool isSame(std::uint32_t rank, std::uint32_t node, std::uint32_t first) const;
+  /// `node` as a rank sees it; `seen`: seenFrom() that rank.
+  std::uint64_t seenNode(std::span<const std::uint32_t> seen, std::uint32_t node) const {
+    return std::uint64_t{positions_[node]} * ranks_ + seen[nodes_.rankOf(nodes_.at(node).agent)];
+  }
   std::uint32_t nodeOf(std::uint32_t rank, std::uint32_t position) const {
     return nodesOf_[std::size_t{rank} * (nodes_.size() / ranks_) + position];
   }
@@ -89,8 +97,7 @@ private:
   std::vector<std::uint32_t> seen_;      ///< [from][rank]
   std::vector<std::uint32_t> positions_; ///< [node]: among those of its rank
   std::vector<std::uint32_t> nodesOf_;   ///< [rank][position]
-  std::vector<std::uint32_t> rounds_;    ///< [position]
-  std::vector<std::uint32_t> needed_, neededByFirst_, completing_;
+  std::vector<std::uint32_t> completing_;
   bool holds_ = false;
 };
 

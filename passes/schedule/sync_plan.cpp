@@ -6,6 +6,7 @@
 #include "passes/schedule/symmetry.h"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_set>
 
 namespace mscclc::passes::schedule {
@@ -21,11 +22,11 @@ struct Edge {
 
 class Planner {
 public:
-  Planner(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Symmetry &symmetry,
-          const Entries &forced)
-      : movement_(program.movement), graph_(graph), nodes_(nodes), symmetry_(symmetry), forced_(forced),
-        clocks_(nodes.numAgents()), known_(symmetry.numPlannedAgents()), groupOf_(symmetry.numPlannedNodes()),
-        sources_(symmetry.numPlannedAgents()) {
+  Planner(const ir::Program &program, const StatementGraph &graph, const RankDistances &distances, const Nodes &nodes,
+          const Symmetry &symmetry, const Entries &forced)
+      : movement_(program.movement), graph_(graph), distances_(distances), nodes_(nodes), symmetry_(symmetry),
+        forced_(forced), clocks_(nodes.numAgents()), known_(symmetry.numPlannedAgents()),
+        groupOf_(symmetry.numPlannedNodes()), sources_(symmetry.numPlannedAgents()) {
     plan_.agents.resize(nodes.numAgents());
     for (std::uint32_t a = 0; a < nodes.numAgents(); ++a) {
       plan_.agents[a].rank = nodes.rankOf(a);
@@ -43,28 +44,32 @@ public:
     }
   }
 
-  /// False if what is planned does not hold for the ranks that it stands for.
-  bool run() {
-    for (std::uint32_t n = 0; n < nodes_.size(); ++n)
-      if (symmetry_.isPlanned(nodes_.rankOf(nodes_.at(n).agent)))
-        add(n);
+  void run() {
+    symmetry_.eachPlannedNode([this](std::uint32_t n) { add(n); });
     for (std::uint32_t r = 0; r < symmetry_.numPlannedRanks(); ++r)
       finish(r);
-    return !isUneven_;
   }
 
   SyncPlan takePlan() {
+    for (const Edge &edge : edges_) {
+      if (edge.isOvertaken)
+        continue;
+      const bool entry = edge.fromGroup == 0;
+      plan_.agents[edge.toAgent].groups[edge.toGroup].waits.push_back(
+          {edge.fromAgent, edge.carrier, entry, edge.statement});
+      // The planned agent that stands for the one that tells does the same, in the copy where it has its place.
+      const std::uint32_t copy = symmetry_.copyWith(nodes_.rankOf(edge.fromAgent));
+      plan_.agents[symmetry_.agentIn(copy, edge.fromAgent)].groups[edge.fromGroup].signals.push_back(
+          {symmetry_.agentIn(copy, edge.toAgent), edge.carrier, entry, symmetry_.statementIn(copy, edge.statement)});
+    }
+    for (std::uint32_t a = 0; a < known_.size(); ++a)
+      for (Group &group : plan_.agents[a].groups) {
+        sortSyncs(a, group.waits);
+        sortSyncs(a, group.signals);
+      }
     for (std::uint32_t copy = 1; copy < symmetry_.numCopies(); ++copy)
       for (std::uint32_t a = 0; a < known_.size(); ++a)
         copyGroups(copy, plan_.agents[a].groups, plan_.agents[symmetry_.agentIn(copy, a)].groups);
-    for (const Edge &edge : edges_)
-      for (std::uint32_t copy = 0; !edge.isOvertaken && copy < symmetry_.numCopies(); ++copy) {
-        const std::uint32_t from = symmetry_.agentIn(copy, edge.fromAgent), to = symmetry_.agentIn(copy, edge.toAgent);
-        const std::uint32_t statement = symmetry_.statementIn(copy, edge.statement);
-        const bool entry = edge.fromGroup == 0;
-        plan_.agents[from].groups[edge.fromGroup].signals.push_back({to, edge.carrier, entry, statement});
-        plan_.agents[to].groups[edge.toGroup].waits.push_back({from, edge.carrier, entry, statement});
-      }
     return std::move(plan_);
   }
   /// What carries order into each node, for the run over several launches.
@@ -80,8 +85,6 @@ private:
   struct AfterGroup {
     Clock known;              ///< when its last node is done
     std::uint32_t number = 0; ///< of the group, among all
-    /// The last rounds in which it got a node, and in which another rank asked what is known.
-    std::uint32_t grown = ir::none, asked = ir::none;
   };
 
   // A clock has 1 for an agent whose rank's launch is known to have begun, and one more for each of its nodes that is
@@ -114,19 +117,28 @@ private:
     const std::uint32_t number = after_[symmetry_.plannedAgent(from)][group].number;
     return signalled_.insert(std::uint64_t{number} << 32 | symmetry_.seenAgent(nodes_.rankOf(from), to)).second;
   }
-  /// A group grows, or another rank asks for what is known after it. Where both happen in one round, ranks that have
-  /// their turn later learn more.
-  void note(std::uint32_t AfterGroup::*what, std::uint32_t agent, std::uint32_t group, std::uint32_t n) {
-    AfterGroup &after = after_[symmetry_.plannedAgent(agent)][group];
-    after.*what = symmetry_.roundOf(n);
-    isUneven_ |= after.grown == after.asked;
+  void sortSyncs(std::uint32_t agent, std::vector<Sync> &syncs) const {
+    if (syncs.size() > 1)
+      std::ranges::stable_sort(syncs, {}, [&](const Sync &sync) {
+        return std::tuple(!sync.entry, sync.carrier,
+                          distances_.between(nodes_.rankOf(agent), nodes_.rankOf(sync.agent)),
+                          nodes_.blockOf(sync.agent));
+      });
   }
   /// The groups of a planned agent, for the one that has its place in a copy.
   void copyGroups(std::uint32_t copy, const std::vector<Group> &planned, std::vector<Group> &groups) const {
-    for (const Group &group : planned) {
-      groups.push_back({group.depth, {}, group.nodes, {}});
-      for (Node &node : groups.back().nodes)
+    const auto moveSyncs = [&](std::vector<Sync> &syncs) {
+      for (Sync &sync : syncs) {
+        sync.agent = symmetry_.agentIn(copy, sync.agent);
+        sync.statement = symmetry_.statementIn(copy, sync.statement);
+      }
+    };
+    groups = planned;
+    for (Group &group : groups) {
+      moveSyncs(group.waits);
+      for (Node &node : group.nodes)
         node.statement = symmetry_.statementIn(copy, node.statement);
+      moveSyncs(group.signals);
     }
   }
 
@@ -151,8 +163,6 @@ private:
     dropOvertaken(place.agent, firstEdge);
     groups.back().nodes.push_back({place.statement, place.arrives});
     after_[place.agent][group].known = known_[place.agent];
-    if (symmetry_.holds())
-      note(&AfterGroup::grown, place.agent, group, n);
   }
 
   /// What node `n` needs: needs_, latest first, and entries_, in order.
@@ -196,8 +206,6 @@ private:
       return 0;
     const Carrier carrier = to.arrives ? Carrier::Put : carrierBetween(from.agent, to.agent);
     sources_.add({need.node, false});
-    if (symmetry_.holds() && nodes_.rankOf(from.agent) != nodes_.rankOf(to.agent))
-      note(&AfterGroup::asked, from.agent, fromGroup, n);
     learn(known_[to.agent], from.agent, fromGroup, to.arrives ? nodes_.countAtArrival(need.node) : from.index + 1);
     // The group that has `need.node` may have told this block already, by a signal that comes after all its nodes.
     if (carrier == Carrier::Put || isNews(from.agent, fromGroup, to.agent))
@@ -273,6 +281,7 @@ private:
 
   const ir::Movement &movement_;
   const StatementGraph &graph_;
+  const RankDistances &distances_;
   const Nodes &nodes_;
   const Symmetry &symmetry_;
   const Entries &forced_;
@@ -285,7 +294,6 @@ private:
   std::vector<Edge> edges_;
   std::vector<std::vector<std::size_t>> intoLast_; ///< [agent]: edges into its last group
   std::uint32_t numGroups_ = 0;
-  bool isUneven_ = false;                       ///< ranks that correspond learn different things
   std::unordered_set<std::uint64_t> signalled_; ///< [number of the group << 32 | agent]
   Sources sources_;
   std::vector<Need> needs_;
@@ -298,19 +306,13 @@ SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, const
                   std::uint32_t mostPeers) {
   const Nodes nodes(program, graph, distances, mostPeers);
   // What launches leave in scratch may ask for more; each edge that is added may make others needless.
-  Symmetry symmetry(program, graph, nodes, distances.ranks());
+  const Symmetry symmetry(program, graph, nodes, distances.ranks());
   Entries forced;
   while (true) {
-    Planner planner(program, graph, nodes, symmetry, forced);
-    const Missing missing = planner.run()
-                                ? addMissingEntries(program, graph, nodes, symmetry, planner.sources(), forced)
-                                : Missing::Unknown;
-    if (missing == Missing::Nothing)
+    Planner planner(program, graph, distances.ranks(), nodes, symmetry, forced);
+    planner.run();
+    if (!addMissingEntries(program, graph, nodes, symmetry, planner.sources(), forced))
       return planner.takePlan();
-    if (missing == Missing::Unknown) {
-      symmetry.giveUp();
-      forced.clear();
-    }
   }
 }
 

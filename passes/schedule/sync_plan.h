@@ -43,6 +43,8 @@ struct Node {
   bool arrives = false; ///< what the statement has put is there
 };
 
+/// Its waits and its signals are each in the order of distance, so that all ranks do the same, and those of one kind
+/// side by side, so that they fuse. Entries come first.
 struct Group {
   std::uint32_t depth = 0;
   std::vector<Sync> waits;
