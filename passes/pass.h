@@ -3,6 +3,7 @@
 
 #include "ir/diagnostics.h"
 #include "ir/program.h"
+#include "passes/analyses.h"
 #include "passes/target.h"
 
 #include <functional>
@@ -47,13 +48,15 @@ struct PassContext {
   ir::DiagnosticEngine &diags;
   const Target &target;
   PassStats &stats;
+  Analyses &analyses; ///< of the program, as it was when the pass began
   /// The program is proven after the last pass, and where that fails, all passes run again without this: so none need
   /// prove what it does, as long as it says in `isUnproven` that it did not.
   const bool provenAtEnd = false;
   bool isUnproven = false;
 };
 
-/// A pass reports all errors it finds; the pass manager stops after it if there were any.
+/// A pass reports all errors it finds; the pass manager stops after it if there were any. It keeps the analyses that
+/// hold of what it leaves.
 struct Pass {
   std::string_view name = {};    ///< set from passes.def
   std::string_view summary = {}; ///< set from passes.def

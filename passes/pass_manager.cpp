@@ -138,9 +138,26 @@ void PassManager::dump(std::string_view when, std::string_view pass, const ir::P
   lastDump_ = std::move(text);
 }
 
+/// Throws where `pass` left a broken structure, or an analysis that does not hold.
+void PassManager::verify(std::string_view pass, const ir::Program &program, const Analyses &analyses) const {
+  ir::DiagnosticEngine structure;
+  structure.setSources(&program.sources);
+  if (!ir::checkStructure(program, structure))
+    throw ir::InternalError("the structure is broken after " + std::string(pass) + ":\n" + structure.render(false));
+  if (!analyses.areOf(program))
+    throw ir::InternalError("an analysis is stale after " + std::string(pass));
+}
+
 PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
+  Analyses analyses;
+  return run(program, diags, analyses);
+}
+
+PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags, Analyses &analyses) {
   if (given_ & ~propertiesOf(program))
     throw ir::InternalError("the program lacks a property that the pass manager was promised");
+  if (options_.verifyEach && !analyses.areOf(program))
+    throw ir::InternalError("an analysis is not of the program that the pass manager was given");
   diags.setSources(&program.sources);
   PassRun result;
   const std::uint64_t errorsBefore = diags.numErrors();
@@ -152,9 +169,10 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
 
     PassRecord &record = result.records.emplace_back();
     record.pass = pass.name;
-    PassContext context{program, diags, options_.target, record.stats, options_.provenAtEnd};
+    PassContext context{program, diags, options_.target, record.stats, analyses, options_.provenAtEnd};
     const auto start = std::chrono::steady_clock::now();
     pass.run(context);
+    analyses.endPass();
     result.isUnproven = result.isUnproven || context.isUnproven;
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
@@ -163,13 +181,8 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
     result.ok = diags.numErrors() == errorsBefore;
     if (!result.ok)
       break;
-    if (options_.verifyEach) {
-      ir::DiagnosticEngine structure;
-      structure.setSources(&program.sources);
-      if (!ir::checkStructure(program, structure))
-        throw ir::InternalError("the structure is broken after " + std::string(pass.name) + ":\n" +
-                                structure.render(false));
-    }
+    if (options_.verifyEach)
+      verify(pass.name, program, analyses);
     if (options_.check)
       result.ok = options_.check(pass.name, program, diags);
   }

@@ -24,7 +24,7 @@ struct PassManagerOptions {
   PassFilter printAfter;
   std::string stopAfter; ///< run no pass after the last of this name; empty: run all
 #ifdef NDEBUG
-  bool verifyEach = false; ///< check the structure after each pass
+  bool verifyEach = false; ///< check the structure, and what is known of the program, after each pass
 #else
   bool verifyEach = true;
 #endif
@@ -68,15 +68,19 @@ public:
   /// Those of `needs` that nothing gives: neither the program nor a pass that runs (none after stopAfter does).
   Properties missing(Properties needs) const;
 
-  /// Runs the passes on `program`. Stops after a pass that reports an error. Throws ir::InternalError where a pass
-  /// leaves a broken structure, or `program` lacks a property promised.
+  /// Runs the passes on `program`. Stops after a pass that reports an error. Throws ir::InternalError where `program`
+  /// lacks a property promised; with verifyEach, also where a pass leaves a broken structure or a stale analysis.
   PassRun run(ir::Program &program, ir::DiagnosticEngine &diags);
+  /// The same where passes ran before: `analyses` are those that they left of `program`, which nothing has changed
+  /// since but in what no analysis looks at; then those that these passes leave.
+  PassRun run(ir::Program &program, ir::DiagnosticEngine &diags, Analyses &analyses);
 
   const std::vector<Pass> &passes() const { return passes_; }
 
 private:
   /// How many of the passes run.
   std::size_t numToRun() const;
+  void verify(std::string_view pass, const ir::Program &program, const Analyses &analyses) const;
   void dump(std::string_view when, std::string_view pass, const ir::Program &program);
 
   PassManagerOptions options_;

@@ -100,8 +100,7 @@ bool BlockSplitter::fits(const Reach &reach, const Reach &other) const {
 }
 
 BlockSplitter::Key BlockSplitter::keyOf(std::uint32_t statement) const {
-  const ir::Move &move = movement_.statements[statement];
-  return {levels_[statement], distances_.ofReach(move), distances_.ofShare(move), statement};
+  return {levels_[statement], distances_.ofReach(statement), distances_.ofShare(statement), statement};
 }
 
 std::vector<BlockSplitter::Part> BlockSplitter::split(std::span<const std::uint32_t> statements, const Reach &fixed,

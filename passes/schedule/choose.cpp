@@ -56,6 +56,7 @@ struct Passed {
   std::vector<PassRecord> done = {};
   bool isRefused = false; ///< by the last of them
   bool warns = false;     ///< some warning is still to be said
+  Analyses analyses = {}; ///< of the program; what is open is none of their business
 };
 
 /// What passes up to Goal::placing or Goal::dealing make of a candidate. Of what is open, those in Goal::dealing read
@@ -350,7 +351,7 @@ private:
     ir::DiagnosticEngine silent;
     PassRun result{.ok = passes.add(list).empty(), .records = {}};
     if (result.ok)
-      result = passes.run(passed.program, silent);
+      result = passes.run(passed.program, silent, passed.analyses);
     passed.isRefused = !result.ok;
     passed.warns |= silent.numWarnings() != 0;
     std::ranges::move(result.records, std::back_inserter(passed.done));

@@ -39,9 +39,11 @@ private:
 
 class Dealer {
 public:
-  Dealer(ir::Program &program, const Target &target)
-      : movement_(program.movement), graph_(program), distances_(program), clusters_(movement_.statements.size()),
-        levels_(std::bit_width(program.ranks.size()) - 1), limits_(target.executor) {}
+  explicit Dealer(PassContext &context)
+      : movement_(context.program.movement), graph_(context.analyses.of<StatementGraph>(context.program)),
+        distances_(context.analyses.of<schedule::StatementDistances>(context.program)),
+        clusters_(movement_.statements.size()), levels_(std::bit_width(context.program.ranks.size()) - 1),
+        limits_(context.target.executor) {}
 
   void run() {
     findStages();
@@ -99,9 +101,9 @@ private:
     entries.reserve(graph_.size());
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       if (!movement_.statements[s].block) // which names its own
-        entries.push_back({by(s), stages_[s], distances_.ofShare(movement_.statements[s]), s});
+        entries.push_back({by(s), stages_[s], distances_.ofShare(s), s});
     std::ranges::sort(entries);
-    const auto reaches = [&](const Entry &e) { return distances_.ofReach(movement_.statements[e.statement]) != 0; };
+    const auto reaches = [&](const Entry &e) { return distances_.ofReach(e.statement) != 0; };
     std::uint32_t shares = 0; // so far, of a place
     for (auto first = entries.begin(); first != entries.end();) {
       const auto last = std::find_if(first, entries.end(),
@@ -132,8 +134,7 @@ private:
     std::vector<std::uint32_t> dealt; // clusters
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
       const std::uint32_t cluster = clusters_.of(s);
-      const ir::Move &statement = movement_.statements[s];
-      keys[cluster] = std::min(keys[cluster], {distances_.ofShare(statement), distances_.ofReach(statement)});
+      keys[cluster] = std::min(keys[cluster], {distances_.ofShare(s), distances_.ofReach(s)});
       if (cluster == s && blockOf[cluster] == ir::none)
         dealt.push_back(s);
     }
@@ -169,8 +170,8 @@ private:
   }
 
   ir::Movement &movement_;
-  const StatementGraph graph_;
-  const schedule::StatementDistances distances_;
+  const StatementGraph &graph_;
+  const schedule::StatementDistances &distances_;
   std::vector<std::uint32_t> stages_; ///< [statement]
   Clusters clusters_;
   std::vector<bool> isNamed_;    ///< [statement]: it was given its block
@@ -180,7 +181,8 @@ private:
 
 void cut(PassContext &context) {
   if (!context.program.movement.statements.empty())
-    Dealer(context.program, context.target).run();
+    Dealer(context).run();
+  context.analyses.preserveAll();
 }
 
 } // namespace

@@ -114,8 +114,7 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const Stat
   const std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
   const std::vector<std::uint32_t> levels = levelsOf(graph);
   const auto kindOf = [&](std::uint32_t s) {
-    const ir::Move &statement = movement.statements[s];
-    return std::tuple(levels[s], distances.ofReach(statement), distances.ofShare(statement));
+    return std::tuple(levels[s], distances.ofReach(s), distances.ofShare(s));
   };
   arrived_.resize(movement.statements.size());
   auto next = kindOf(0);

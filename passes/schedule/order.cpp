@@ -1,10 +1,10 @@
 #include "passes/schedule/order.h"
 
 #include "passes/schedule/rank_distances.h"
+#include "passes/schedule/stable_order.h"
 #include "passes/schedule/statement_graph.h"
 
-#include <algorithm>
-#include <array>
+#include <utility>
 #include <vector>
 
 namespace mscclc::passes {
@@ -14,22 +14,21 @@ void order(PassContext &context) {
   ir::Movement &movement = context.program.movement;
   if (movement.statements.empty())
     return;
-  const std::vector<std::uint32_t> levels = schedule::levelsOf(schedule::StatementGraph(context.program));
-  const schedule::StatementDistances distances(context.program);
-  using Key = std::array<std::uint32_t, 6>;
-  std::vector<Key> keys;
-  keys.reserve(movement.statements.size());
-  for (std::uint32_t s = 0; s < movement.statements.size(); ++s) {
-    const ir::Move &statement = movement.statements[s];
-    const bool isForHere = !schedule::relaysPackets(movement, statement);
-    keys.push_back(
-        {levels[s], isForHere, distances.ofReach(statement), distances.ofShare(statement), *statement.by, s});
-  }
-  std::ranges::sort(keys);
+  const auto &graph = context.analyses.of<schedule::StatementGraph>(context.program);
+  const auto &distances = context.analyses.of<schedule::StatementDistances>(context.program);
+  schedule::StableOrder sorting(movement.statements.size());
+  sorting.by([&](std::uint32_t s) { return *movement.statements[s].by; });
+  sorting.by([&](std::uint32_t s) { return distances.ofShare(s); });
+  sorting.by([&](std::uint32_t s) { return distances.ofReach(s); });
+  sorting.by([&](std::uint32_t s) { return !schedule::relaysPackets(movement, movement.statements[s]); });
+  sorting.by([&](std::uint32_t s) { return graph.levels()[s]; });
+  const std::vector<std::uint32_t> order = sorting.take();
+  context.analyses.set(graph.inOrder(order));
+  context.analyses.set(distances.inOrder(order));
   std::vector<ir::Move> ordered;
-  ordered.reserve(keys.size());
-  for (const Key &key : keys)
-    ordered.push_back(movement.statements[key.back()]);
+  ordered.reserve(order.size());
+  for (const std::uint32_t s : order)
+    ordered.push_back(movement.statements[s]);
   movement.statements = std::move(ordered);
 }
 

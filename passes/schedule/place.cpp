@@ -66,7 +66,7 @@ private:
 class Placer {
 public:
   explicit Placer(PassContext &context)
-      : program_(context.program), diags_(context.diags),
+      : program_(context.program), diags_(context.diags), analyses_(context.analyses),
         mostPeers_(context.target.executor ? context.target.executor->channelsPerBlock : ir::none),
         given_(takeStatements(program_)), cuts_(program_, given_),
         packetRanks_(program_, given_, cuts_.unit(), context.target.executor != nullptr), slots_(program_.ranks.size()),
@@ -89,7 +89,7 @@ public:
       });
     }
     if (!program_.movement.statements.empty())
-      schedule::orderSlots(program_, slots_);
+      schedule::orderSlots(program_, slots_, analyses_);
     if (program_.protocol == ir::Protocol::Simple)
       makeRoomForPackets();
     if (program_.doubleScratch)
@@ -325,6 +325,7 @@ private:
 
   ir::Program &program_;
   ir::DiagnosticEngine &diags_;
+  Analyses &analyses_;
   std::uint32_t mostPeers_; ///< that a block has channels for
   ir::Movement given_;      ///< statements and places alone
   const schedule::RangeCuts cuts_;

@@ -1,9 +1,12 @@
 #include "passes/schedule/rank_distances.h"
 
+#include "ir/program_index.h"
+#include "passes/schedule/stable_order.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -26,29 +29,20 @@ struct Renumbering {
   }
 };
 
-/// The chunk after `renumbering`; nothing if its parts do not stay together. Places in scratch count as one: they
-/// follow from distances. `share`: chunks of a rank's share of the buffer; 0 if it is not dealt out evenly.
-std::optional<ir::RankChunk> renumbered(const ir::RankChunk &chunk, const Renumbering &renumbering,
+/// Where the chunk begins in its buffer after `renumbering`; nothing if its parts do not stay together. `share`: chunks
+/// of a rank's share of the buffer.
+std::optional<std::uint32_t> renumbered(const ir::RankChunk &chunk, const Renumbering &renumbering,
                                         std::uint32_t share) {
-  ir::RankChunk to = chunk;
-  to.rank = renumbering.ranks[chunk.rank];
-  if (chunk.buffer == ir::BufferKind::Scratch)
-    to.index = 0;
-  if (share == 0)
-    return to;
   const std::uint32_t first = chunk.index / share, rest = chunk.index % share;
-  if (rest + chunk.size <= share) {
-    to.index = renumbering.shares[first] * share + rest;
-    return to;
-  }
+  if (rest + chunk.size <= share)
+    return renumbering.shares[first] * share + rest;
   if (rest != 0 || chunk.size % share != 0)
     return std::nullopt;
   const auto shares = std::span(renumbering.shares).subspan(first, chunk.size / share);
   const auto [low, high] = std::ranges::minmax(shares);
   if (high - low + 1 != shares.size())
     return std::nullopt;
-  to.index = low * share;
-  return to;
+  return low * share;
 }
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
@@ -80,28 +74,86 @@ private:
   std::vector<std::uint32_t> sizes_; ///< [rank][input, output]: chunks; 0: not dealt out evenly
 };
 
-/// A hash of the statement after `renumbering`; nothing if there is no such statement.
+/// A hash of the statement after `renumbering`; nothing if there is no such statement. Places in scratch count as one:
+/// they follow from distances.
 std::optional<std::uint64_t> hashOf(const ir::Movement &movement, const ir::Move &statement, const Shares &shares,
                                     const Renumbering &renumbering) {
-  std::uint64_t hash = mix(static_cast<std::uint64_t>(statement.kind), static_cast<std::uint64_t>(statement.reduceOp));
-  hash = mix(hash, statement.via ? static_cast<std::uint64_t>(*statement.via) + 1 : 0);
-  hash = mix(hash, std::uint64_t{statement.packets.value_or(false)} << 32 | statement.numSrcs);
-  for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
-    const ir::RankChunk &chunk = movement.places[statement.firstPlace + i];
-    const auto place = renumbered(chunk, renumbering, shares.sizeFor(chunk));
-    if (!place)
+  const std::uint64_t kind = static_cast<std::uint64_t>(statement.kind) << 8 |
+                             static_cast<std::uint64_t>(statement.reduceOp),
+                      via = statement.via ? static_cast<std::uint64_t>(*statement.via) + 1 : 0;
+  std::uint64_t hash = mix(kind << 16 | via << 8 | statement.packets.value_or(false),
+                           std::uint64_t{movement.places[statement.firstPlace].size} << 32 | statement.numSrcs);
+  for (const ir::RankChunk &chunk :
+       std::span(movement.places).subspan(statement.firstPlace, statement.numSrcs + statement.numDsts)) {
+    const std::uint64_t at =
+        std::uint64_t{renumbering.ranks[chunk.rank]} << 34 | static_cast<std::uint64_t>(chunk.buffer) << 32;
+    if (chunk.buffer == ir::BufferKind::Scratch) {
+      hash = mix(hash, at);
+      continue;
+    }
+    const std::uint32_t share = shares.sizeFor(chunk);
+    const auto index = share == 0 ? std::optional(chunk.index) : renumbered(chunk, renumbering, share);
+    if (!index)
       return std::nullopt;
-    hash = mix(hash, std::uint64_t{place->rank} << 32 | static_cast<std::uint64_t>(place->buffer));
-    hash = mix(hash, std::uint64_t{place->index} << 32 | place->size);
+    hash = mix(hash, at | *index);
   }
   return hash;
 }
+
+/// What the packets in scratch were made of that are passed on.
+class PacketSources {
+public:
+  explicit PacketSources(const ir::Program &program) : movement_(program.movement), first_(program.ranks.size() + 1) {
+    const auto isRelay = [this](const ir::Move &s) { return relaysPackets(movement_, s); };
+    if (std::ranges::none_of(movement_.statements, isRelay))
+      return;
+    for (const ir::RankChunk &place : movement_.places)
+      if (place.buffer == ir::BufferKind::Scratch)
+        first_[place.rank + 1] = std::max(first_[place.rank + 1], place.index + std::size_t{1});
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    madeOf_.resize(first_.back(), ir::none);
+    for (const ir::Move &statement : movement_.statements) {
+      if (!sendsPackets(movement_, statement))
+        continue;
+      const std::uint32_t data = isRelay(statement) ? at(statement.firstPlace) : statement.firstPlace;
+      for (const ir::RankChunk &packets : movement_.dsts(statement))
+        if (std::uint32_t &known = madeOf_[first_[packets.rank] + packets.index]; known == ir::none)
+          known = data;
+    }
+  }
+
+  /// Of those at this place of scratch, into Movement::places; null if that is not known.
+  const ir::RankChunk *of(std::uint32_t place) const {
+    const std::uint32_t data = at(place);
+    return data == ir::none ? nullptr : &movement_.places[data];
+  }
+
+private:
+  std::uint32_t at(std::uint32_t place) const {
+    const ir::RankChunk &packets = movement_.places[place];
+    return madeOf_[first_[packets.rank] + packets.index];
+  }
+
+  const ir::Movement &movement_;
+  std::vector<std::size_t> first_;    ///< [rank], and the end: into madeOf_
+  std::vector<std::uint32_t> madeOf_; ///< [rank][chunk of scratch]: a place, or none
+};
 
 } // namespace
 
 RankDistances::RankDistances(const ir::Program &program, const ir::Movement &movement)
     : ranks_(static_cast<std::uint32_t>(program.ranks.size())),
       perNode_(movement.ranksPerNode == 0 ? ranks_ : movement.ranksPerNode), nodes_(ranks_ / perNode_) {
+  StableOrder byRank(movement.statements.size());
+  byRank.by([&](std::uint32_t s) { return *movement.statements[s].by; });
+  const std::vector<std::uint32_t> sorted = byRank.take();
+  std::vector<std::span<const std::uint32_t>> statementsOf; // [rank]
+  for (auto first = sorted.begin(); statementsOf.size() < ranks_;) {
+    const auto isOther = [&](std::uint32_t s) { return *movement.statements[s].by != statementsOf.size(); };
+    const auto last = std::find_if(first, sorted.end(), isOther);
+    statementsOf.emplace_back(first, last);
+    first = last;
+  }
   struct Attempt {
     Kind kind;
     bool localRankFirst;
@@ -112,7 +164,7 @@ RankDistances::RankDistances(const ir::Program &program, const ir::Movement &mov
       continue;
     kind_ = attempt.kind;
     localRankFirst_ = attempt.localRankFirst;
-    symmetric_ = isSymmetric(program, movement);
+    symmetric_ = isSymmetric(program, movement, statementsOf);
     if (symmetric_)
       return;
   }
@@ -125,20 +177,20 @@ RankDistances::RankDistances(const ir::Program &program, const ir::Movement &mov
 /// statements that a rank executes become those of rank 0 in the renumbering that makes it rank 0, for each rank.
 /// Statements are compared by a sum of hashes, whatever their order. Two that differ and have one sum cost symmetry in
 /// the schedule, not its result.
-bool RankDistances::isSymmetric(const ir::Program &program, const ir::Movement &movement) const {
+bool RankDistances::isSymmetric(const ir::Program &program, const ir::Movement &movement,
+                                std::span<const std::span<const std::uint32_t>> statementsOf) const {
+  if (std::ranges::any_of(statementsOf, [&](auto its) { return its.size() != statementsOf[0].size(); }))
+    return false;
   std::vector<std::uint32_t> shareOf(ranks_);
   for (std::uint32_t share = 0; share < ranks_; ++share)
     shareOf[ownerOf(share)] = share;
   const Shares shares(program);
-  std::vector<std::vector<const ir::Move *>> statementsOf(ranks_);
-  for (const ir::Move &statement : movement.statements)
-    statementsOf[*statement.by].push_back(&statement);
   std::uint64_t sumOfFirst = 0;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     const Renumbering renumbering(*this, rank, shareOf);
     std::uint64_t sum = 0;
-    for (const ir::Move *statement : statementsOf[rank]) {
-      const auto hash = hashOf(movement, *statement, shares, renumbering);
+    for (const std::uint32_t s : statementsOf[rank]) {
+      const auto hash = hashOf(movement, movement.statements[s], shares, renumbering);
       if (!hash)
         return false;
       sum += *hash;
@@ -151,42 +203,40 @@ bool RankDistances::isSymmetric(const ir::Program &program, const ir::Movement &
   return true;
 }
 
-StatementDistances::StatementDistances(const ir::Program &program)
-    : program_(program), ranks_(program, program.movement) {
+StatementDistances::StatementDistances(const ir::Program &program) : ranks_(program, program.movement) {
   const ir::Movement &movement = program.movement;
-  if (std::ranges::none_of(movement.statements, [&](const ir::Move &s) { return relaysPackets(movement, s); }))
-    return;
+  const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
+  const PacketSources sources(program);
+  const auto shareAt = [&](std::uint32_t by, const ir::RankChunk &chunk) {
+    const std::uint32_t all = program.ranks[chunk.rank].chunksOf(chunk.buffer), share = all / ranks;
+    if (share * ranks != all)
+      return chunk.index;
+    return ranks_.between(by, ranks_.ownerOf(chunk.index / share)) * share + chunk.index % share;
+  };
+  reaches_.reserve(movement.statements.size());
+  shares_.reserve(movement.statements.size());
   for (const ir::Move &statement : movement.statements) {
-    if (!sendsPackets(movement, statement))
+    const std::uint32_t by = *statement.by;
+    const auto places = std::span(movement.places).subspan(statement.firstPlace, statement.numSrcs + statement.numDsts);
+    const auto far = std::ranges::find_if(places, [&](const ir::RankChunk &place) { return place.rank != by; });
+    reaches_.push_back(far == places.end() ? 0 : ranks_.between(by, far->rank));
+    const auto isData = [](const ir::RankChunk &place) { return place.buffer != ir::BufferKind::Scratch; };
+    if (const auto data = std::ranges::find_if(places, isData); data != places.end()) {
+      shares_.push_back(shareAt(by, *data));
       continue;
-    ir::RankChunk data = movement.srcs(statement)[0];
-    if (const auto found = madeOf_.find({data.rank, data.index}); relaysPackets(movement, statement)) {
-      if (found == madeOf_.end())
-        continue;
-      data = found->second;
     }
-    for (const ir::RankChunk &packets : movement.dsts(statement))
-      madeOf_.try_emplace({packets.rank, packets.index}, data);
+    const ir::RankChunk *madeOf = relaysPackets(movement, statement) ? sources.of(statement.firstPlace) : nullptr;
+    shares_.push_back(madeOf && isData(*madeOf) ? shareAt(by, *madeOf) : 0);
   }
 }
 
-std::uint32_t StatementDistances::ofShare(const ir::Move &statement) const {
-  const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());
-  const auto of = [&](const ir::RankChunk &chunk) -> std::optional<std::uint32_t> {
-    if (chunk.buffer == ir::BufferKind::Scratch)
-      return std::nullopt;
-    const std::uint32_t all = program_.ranks[chunk.rank].chunksOf(chunk.buffer), share = all / ranks;
-    if (share * ranks != all)
-      return chunk.index;
-    return ranks_.between(*statement.by, ranks_.ownerOf(chunk.index / share)) * share + chunk.index % share;
-  };
-  for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
-    if (const auto share = of(place(statement, i)))
-      return *share;
-  if (!relaysPackets(program_.movement, statement))
-    return 0;
-  const auto found = madeOf_.find({place(statement, 0).rank, place(statement, 0).index});
-  return found == madeOf_.end() ? 0 : of(found->second).value_or(0);
+StatementDistances StatementDistances::inOrder(std::span<const std::uint32_t> order) const {
+  StatementDistances ordered = *this;
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    ordered.reaches_[i] = reaches_[order[i]];
+    ordered.shares_[i] = shares_[order[i]];
+  }
+  return ordered;
 }
 
 } // namespace mscclc::passes::schedule

@@ -8,8 +8,9 @@
 
 #include "ir/program.h"
 
-#include <map>
-#include <utility>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 namespace mscclc::passes::schedule {
 
@@ -29,6 +30,7 @@ public:
     return (to / perNode_ + nodes_ - from / perNode_) % nodes_ * perNode_ +
            (to % perNode_ + perNode_ - from % perNode_) % perNode_;
   }
+  friend bool operator==(const RankDistances &, const RankDistances &) = default;
   /// The rank that share number `share` of an evenly dealt buffer belongs to.
   std::uint32_t ownerOf(std::uint32_t share) const {
     return localRankFirst_ ? share % nodes_ * perNode_ + share / nodes_ : share;
@@ -40,8 +42,9 @@ private:
     Bits,  ///< the bits in which the numbers of the ranks differ
   };
 
-  /// Whether `movement` is, by the present kind of distances.
-  bool isSymmetric(const ir::Program &program, const ir::Movement &movement) const;
+  /// Whether statements are, by the present kind of distances. `statementsOf` [rank]: those that it executes.
+  bool isSymmetric(const ir::Program &program, const ir::Movement &movement,
+                   std::span<const std::span<const std::uint32_t>> statementsOf) const;
 
   std::uint32_t ranks_, perNode_, nodes_;
   Kind kind_ = Kind::Rings;
@@ -49,34 +52,29 @@ private:
   bool localRankFirst_ = false; ///< shares are numbered by the rank within its node first, then by the node
 };
 
-/// Distances from the rank that executes a placed statement to those that it deals with.
+/// Distances from the rank that executes a placed statement to those that it deals with: an analysis
+/// (passes/analyses.h). Where slots lie in scratch does not matter to it.
 class StatementDistances {
 public:
   explicit StatementDistances(const ir::Program &program);
 
+  /// Those of the program once its statements are in this order. `order` [statement]: its number here.
+  StatementDistances inOrder(std::span<const std::uint32_t> order) const;
+
   const RankDistances &ranks() const { return ranks_; }
   std::uint32_t between(std::uint32_t from, std::uint32_t to) const { return ranks_.between(from, to); }
   /// To the first rank that the statement reaches; 0 if it is local.
-  std::uint32_t ofReach(const ir::Move &statement) const {
-    for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
-      if (const std::uint32_t rank = place(statement, i).rank; rank != *statement.by)
-        return ranks_.between(*statement.by, rank);
-    return 0;
-  }
+  std::uint32_t ofReach(std::uint32_t statement) const { return reaches_[statement]; }
   /// To the rank whose share of input or output the statement deals with, in chunks of that buffer; where the buffer is
   /// not dealt out evenly to ranks, the chunk's number. 0 where only scratch is dealt with, but packets that are passed
   /// on are of the share that they were made of.
-  std::uint32_t ofShare(const ir::Move &statement) const;
+  std::uint32_t ofShare(std::uint32_t statement) const { return shares_[statement]; }
+
+  friend bool operator==(const StatementDistances &, const StatementDistances &) = default;
 
 private:
-  const ir::RankChunk &place(const ir::Move &statement, std::uint32_t index) const {
-    return program_.movement.places[statement.firstPlace + index];
-  }
-
-  const ir::Program &program_;
   RankDistances ranks_;
-  /// What packets were made of, by rank and first chunk; empty where none are passed on.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, ir::RankChunk> madeOf_;
+  std::vector<std::uint32_t> reaches_, shares_; ///< [statement]
 };
 
 } // namespace mscclc::passes::schedule

@@ -1,61 +1,95 @@
 #include "passes/schedule/scratch_slots.h"
 
+#include "ir/program_index.h"
 #include "passes/schedule/rank_distances.h"
+#include "passes/schedule/stable_order.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
+#include <compare>
+#include <utility>
 #include <vector>
 
 namespace mscclc::passes::schedule {
 namespace {
 
-/// When a slot is written, from how far off, with which share; and its number until then.
-using Key = std::array<std::uint32_t, 4>;
+/// The slots of all ranks, numbered one rank after the other.
+class SlotNumbers {
+public:
+  explicit SlotNumbers(std::span<const std::vector<ScratchSlot>> slots) {
+    for (const std::vector<ScratchSlot> &ofRank : slots) {
+      const std::uint32_t begin = ofRank.empty() ? 0 : ofRank.front().index;
+      ranks_.push_back({begin, starts_.size()});
+      for (const ScratchSlot &slot : ofRank) {
+        starts_.resize(starts_.size() + slot.size, ir::none);
+        starts_[starts_.size() - slot.size] = size_++;
+      }
+    }
+    ranks_.push_back({0, starts_.size()});
+  }
+  std::uint32_t size() const { return size_; }
+  /// The slot that begins at `place`; none if that is before all slots, or no scratch.
+  std::uint32_t at(const ir::RankChunk &place) const {
+    const OfRank &rank = ranks_[place.rank];
+    const std::size_t chunks = ranks_[place.rank + 1].first - rank.first;
+    return place.buffer != ir::BufferKind::Scratch || place.index < rank.begin || chunks == 0
+               ? ir::none
+               : starts_[rank.first + place.index - rank.begin];
+  }
+
+private:
+  struct OfRank {
+    std::uint32_t begin; ///< of its slots, in scratch
+    std::size_t first;   ///< into starts_
+  };
+  std::vector<OfRank> ranks_;         ///< [rank], and the end
+  std::vector<std::uint32_t> starts_; ///< [chunk of slots]: the slot that begins there
+  std::uint32_t size_ = 0;
+};
+
+/// When a slot is written first, from how far off, with which share.
+struct FirstWrite {
+  std::uint32_t level = ~std::uint32_t{0}, distance = 0, share = 0;
+  friend auto operator<=>(const FirstWrite &, const FirstWrite &) = default;
+};
 
 } // namespace
 
-void orderSlots(ir::Program &program, std::span<const std::vector<ScratchSlot>> slots) {
+void orderSlots(ir::Program &program, std::span<const std::vector<ScratchSlot>> slots, Analyses &analyses) {
   ir::Movement &movement = program.movement;
   if (std::ranges::none_of(slots, [](const auto &ofRank) { return ofRank.size() > 1; }))
     return;
-  std::vector<std::vector<Key>> keys(slots.size());
-  for (std::size_t r = 0; r < slots.size(); ++r)
-    for (std::uint32_t slot = 0; slot < slots[r].size(); ++slot)
-      keys[r].push_back({~std::uint32_t{0}, 0, 0, slot});
-  const auto slotOf = [&](const ir::RankChunk &place) -> std::optional<std::uint32_t> {
-    const std::vector<ScratchSlot> &ofRank = slots[place.rank];
-    if (place.buffer != ir::BufferKind::Scratch || ofRank.empty() || place.index < ofRank.front().index)
-      return std::nullopt;
-    return static_cast<std::uint32_t>(std::ranges::lower_bound(ofRank, place.index, {}, &ScratchSlot::index) -
-                                      ofRank.begin());
-  };
-
-  const std::vector<std::uint32_t> levels = levelsOf(StatementGraph(program));
-  const StatementDistances distances(program);
+  const SlotNumbers numbers(slots);
+  std::vector<FirstWrite> writes(numbers.size());
+  StatementGraph graph(program);
+  StatementDistances distances(program);
   for (std::uint32_t s = 0; s < movement.statements.size(); ++s) {
     const ir::Move &statement = movement.statements[s];
     for (const ir::RankChunk &dst : movement.dsts(statement))
-      if (const auto slot = slotOf(dst)) {
-        Key &key = keys[dst.rank][*slot];
-        key =
-            std::min(key, {levels[s], distances.between(dst.rank, *statement.by), distances.ofShare(statement), *slot});
-      }
+      if (const std::uint32_t slot = numbers.at(dst); slot != ir::none)
+        writes[slot] = std::min(writes[slot],
+                                {graph.levels()[s], distances.between(dst.rank, *statement.by), distances.ofShare(s)});
   }
-  std::vector<std::vector<std::uint32_t>> indexes(keys.size()); // [rank][slot]: in scratch
-  for (std::size_t r = 0; r < keys.size(); ++r) {
-    std::ranges::sort(keys[r]);
-    indexes[r].resize(keys[r].size());
-    std::uint32_t next = slots[r].empty() ? 0 : slots[r].front().index;
-    for (const Key &key : keys[r]) {
-      indexes[r][key.back()] = next;
-      next += slots[r][key.back()].size;
+  std::vector<std::uint32_t> indexes(numbers.size()); // [slot]: in scratch
+  for (std::uint32_t r = 0, slot = 0; r < slots.size(); ++r) {
+    const std::vector<ScratchSlot> &ofRank = slots[r];
+    StableOrder sorting(ofRank.size());
+    sorting.by([&](std::uint32_t i) { return writes[slot + i].share; });
+    sorting.by([&](std::uint32_t i) { return writes[slot + i].distance; });
+    sorting.by([&](std::uint32_t i) { return writes[slot + i].level; });
+    std::uint32_t next = ofRank.empty() ? 0 : ofRank.front().index;
+    for (const std::uint32_t i : sorting.take()) {
+      indexes[slot + i] = next;
+      next += ofRank[i].size;
     }
+    slot += static_cast<std::uint32_t>(ofRank.size());
   }
   for (ir::RankChunk &place : movement.places)
-    if (const auto slot = slotOf(place))
-      place.index = indexes[place.rank][*slot];
+    if (const std::uint32_t slot = numbers.at(place); slot != ir::none)
+      place.index = indexes[slot];
+  graph.moveTouches(program);
+  analyses.set(std::move(graph));
+  analyses.set(std::move(distances));
 }
 
 } // namespace mscclc::passes::schedule

@@ -29,9 +29,9 @@ using schedule::Touch;
 /// for holds for it alone.
 class FinishedUses {
 public:
-  FinishedUses(const ir::Program &program, const StatementGraph &graph)
-      : statements_(program.movement.statements), distances_(program), nodes_(program, graph, distances_, ir::none),
-        symmetry_(program, graph, nodes_, distances_.ranks()), clocks_(nodes_.numAgents()),
+  FinishedUses(const ir::Program &program, const StatementGraph &graph, const schedule::StatementDistances &distances)
+      : statements_(program.movement.statements), nodes_(program, graph, distances, ir::none),
+        symmetry_(program, graph, nodes_, distances.ranks()), clocks_(nodes_.numAgents()),
         before_(symmetry_.numPlannedNodes()) {
     std::vector<Clock> known(symmetry_.numPlannedAgents());
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
@@ -67,7 +67,6 @@ private:
   }
 
   const std::vector<ir::Move> &statements_;
-  const schedule::StatementDistances distances_;
   const Nodes nodes_;
   const schedule::Symmetry symmetry_;
   schedule::AgentClocks clocks_; ///< count nodes of a block that are over
@@ -102,8 +101,9 @@ struct Slot {
 
 class Sharing {
 public:
-  explicit Sharing(ir::Program &program)
-      : program_(program), graph_(program), slots_(program.ranks.size()), chunks_(program.ranks.size(), 0) {}
+  Sharing(ir::Program &program, Analyses &analyses)
+      : program_(program), analyses_(analyses), graph_(analyses.of<StatementGraph>(program)),
+        slots_(program.ranks.size()), chunks_(program.ranks.size(), 0) {}
 
   void run(PassStats &stats) {
     findUses();
@@ -115,7 +115,7 @@ public:
     }
     std::optional<FinishedUses> finished;
     if (mayShare())
-      finished.emplace(program_, graph_);
+      finished.emplace(program_, graph_, analyses_.of<schedule::StatementDistances>(program_));
     for (const auto &[sizes, ranks] : alike) {
       const bool compares = finished && sizes.size() * sizes.size() * ranks.size() <= mostCompared;
       findPlaces(ranks, sizes, compares ? &*finished : nullptr);
@@ -223,8 +223,9 @@ private:
       const std::uint32_t chunks = program_.ranks[r].scratchChunks;
       saved += chunks - std::min(chunks, chunks_[r]);
     }
+    analyses_.preserve<schedule::StatementDistances>();
     if (saved == 0)
-      return;
+      return analyses_.preserveAll();
     PerChunk moved(program_, 0); // old index → new one
     for (std::uint32_t r = 0; r < slots_.size(); ++r)
       for (const Slot &slot : slots_[r])
@@ -238,7 +239,8 @@ private:
   }
 
   ir::Program &program_;
-  const StatementGraph graph_;
+  Analyses &analyses_;
+  const StatementGraph &graph_;
   std::vector<std::vector<Slot>> slots_; ///< [rank], by their first writes
   std::vector<std::uint32_t> chunks_;    ///< [rank]: what the places of its slots take
 };
@@ -275,7 +277,9 @@ bool canShare(const ir::Program &program) {
 
 void shareScratch(PassContext &context) {
   if (!context.program.movement.statements.empty() && canShare(context.program))
-    Sharing(context.program).run(context.stats);
+    Sharing(context.program, context.analyses).run(context.stats);
+  else
+    context.analyses.preserveAll();
 }
 
 } // namespace

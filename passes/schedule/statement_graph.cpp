@@ -3,7 +3,7 @@
 #include "ir/program_index.h"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 
 namespace mscclc::passes::schedule {
 namespace {
@@ -11,12 +11,20 @@ namespace {
 /// Who wrote and read each chunk of memory last, while statements are gone through in their order.
 class AccessHistory {
 public:
-  explicit AccessHistory(std::size_t ranks) : cells_(ranks) {}
+  AccessHistory(std::size_t ranks, std::span<const Touch> touches) : first_(3 * ranks + 1, 0) {
+    for (const Touch &touch : touches) {
+      std::size_t &end = first_[bufferOf(touch) + 1];
+      end = std::max<std::size_t>(end, touch.memory.end);
+    }
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    cells_.resize(first_.back());
+  }
 
   /// `statement` makes this access. Appends the earlier statements that it depends on to `found`.
   void access(std::uint32_t statement, const Touch &touch, std::vector<Dependence> &found) {
     const bool reads = touch.access == ir::Access::Read;
-    for (Cell &cell : cellsOf(touch)) {
+    Cell *const cells = cells_.data() + first_[bufferOf(touch)];
+    for (Cell &cell : std::span(cells + touch.memory.begin, cells + touch.memory.end)) {
       if (cell.writer != ir::none && cell.writer != statement)
         found.push_back({cell.writer, !reads ? Hazard::Reuse : cell.packets ? Hazard::Packets : Hazard::Value});
       if (reads) {
@@ -41,18 +49,24 @@ private:
   struct Reader {
     std::uint32_t statement, previous;
   };
-
-  /// Cells grow as they are touched.
-  std::span<Cell> cellsOf(const Touch &touch) {
-    std::vector<Cell> &cells = cells_[touch.rank][static_cast<std::size_t>(touch.memory.buffer)];
-    if (cells.size() < touch.memory.end)
-      cells.resize(std::max<std::size_t>(touch.memory.end, 2 * cells.size()));
-    return std::span(cells).subspan(touch.memory.begin, touch.memory.end - touch.memory.begin);
+  static std::size_t bufferOf(const Touch &touch) {
+    return 3 * std::size_t{touch.rank} + static_cast<std::size_t>(touch.memory.buffer);
   }
 
-  std::vector<std::array<std::vector<Cell>, 3>> cells_; ///< [rank][buffer]
-  std::vector<Reader> readers_;                         ///< of all cells
+  std::vector<std::size_t> first_; ///< [rank][buffer], and the end: into cells_
+  std::vector<Cell> cells_;
+  std::vector<Reader> readers_; ///< of all cells
 };
+
+/// Each once, with its strongest hazard, in order.
+void tidy(std::vector<Dependence> &found) {
+  if (found.size() < 2)
+    return;
+  std::ranges::sort(
+      found, [](const Dependence &a, const Dependence &b) { return a.on != b.on ? a.on < b.on : a.hazard < b.hazard; });
+  const auto repeated = std::ranges::unique(found, {}, &Dependence::on);
+  found.erase(repeated.begin(), repeated.end());
+}
 
 } // namespace
 
@@ -79,49 +93,80 @@ bool isPacketPlace(const ir::Movement &movement, const ir::Move &statement, std:
 }
 
 StatementGraph::StatementGraph(const ir::Program &program) {
-  const ir::Movement &movement = program.movement;
-  AccessHistory history(program.ranks.size());
+  findTouches(program);
+  AccessHistory history(program.ranks.size(), touches_);
   std::vector<Dependence> found;
-  touches_.reserve(movement.places.size());
-  firstTouch_.reserve(movement.statements.size() + 1);
-  first_.reserve(movement.statements.size() + 1);
-  firstTouch_.push_back(0);
+  first_.reserve(firstTouch_.size());
   first_.push_back(0);
-  for (std::uint32_t s = 0; s < movement.statements.size(); ++s) {
-    addTouches(program, movement.statements[s]);
+  for (std::uint32_t s = 0; s < size(); ++s) {
     found.clear();
     for (const Touch &touch : touches(s))
       history.access(s, touch, found);
-    std::ranges::sort(found, [](const Dependence &a, const Dependence &b) {
-      return a.on != b.on ? a.on < b.on : a.hazard < b.hazard;
-    });
-    const auto repeated = std::ranges::unique(found, {}, &Dependence::on);
-    dependences_.insert(dependences_.end(), found.begin(), repeated.begin());
+    tidy(found);
+    dependences_.insert(dependences_.end(), found.begin(), found.end());
     first_.push_back(dependences_.size());
   }
+  findLevels();
 }
 
-/// Adds those of the next statement.
-void StatementGraph::addTouches(const ir::Program &program, const ir::Move &statement) {
+void StatementGraph::findTouches(const ir::Program &program) {
   const ir::Movement &movement = program.movement;
-  const bool relays = relaysPackets(movement, statement);
-  for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
-    if (relays && i == statement.numSrcs)
-      continue; // its source, which it does not write
-    const ir::RankChunk &place = movement.places[statement.firstPlace + i];
-    const ir::DataForm form = isPacketPlace(movement, statement, i) ? ir::DataForm::Packet : ir::DataForm::Plain;
-    touches_.push_back({place.rank, ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, form),
-                        i < statement.numSrcs ? ir::Access::Read : ir::Access::Write, form});
+  touches_.reserve(movement.places.size());
+  firstTouch_.reserve(movement.statements.size() + 1);
+  firstTouch_.push_back(0);
+  for (const ir::Move &statement : movement.statements) {
+    const bool relays = relaysPackets(movement, statement), packets = statement.packets.value_or(false);
+    for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
+      if (relays && i == statement.numSrcs)
+        continue; // its source, which it does not write
+      const ir::RankChunk &place = movement.places[statement.firstPlace + i];
+      const ir::DataForm form =
+          packets && isPacketPlace(movement, statement, i) ? ir::DataForm::Packet : ir::DataForm::Plain;
+      touches_.push_back({place.rank, ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, form),
+                          i < statement.numSrcs ? ir::Access::Read : ir::Access::Write, form});
+    }
+    firstTouch_.push_back(touches_.size());
   }
-  firstTouch_.push_back(touches_.size());
 }
 
-std::vector<std::uint32_t> levelsOf(const StatementGraph &graph) {
-  std::vector<std::uint32_t> levels(graph.size(), 0);
-  for (std::uint32_t s = 0; s < graph.size(); ++s)
-    for (const Dependence &dependence : graph.dependences(s))
-      levels[s] = std::max(levels[s], levels[dependence.on] + 1);
-  return levels;
+void StatementGraph::findLevels() {
+  levels_.assign(size(), 0);
+  for (std::uint32_t s = 0; s < size(); ++s)
+    for (const Dependence &dependence : dependences(s))
+      levels_[s] = std::max(levels_[s], levels_[dependence.on] + 1);
+}
+
+StatementGraph StatementGraph::inOrder(std::span<const std::uint32_t> order) const {
+  StatementGraph ordered;
+  std::vector<std::uint32_t> now(order.size()); // [statement]: its number in `order`
+  for (std::uint32_t i = 0; i < order.size(); ++i)
+    now[order[i]] = i;
+  ordered.touches_.reserve(touches_.size());
+  ordered.dependences_.reserve(dependences_.size());
+  ordered.firstTouch_.reserve(firstTouch_.size());
+  ordered.first_.reserve(first_.size());
+  ordered.levels_.reserve(levels_.size());
+  ordered.firstTouch_.push_back(0);
+  ordered.first_.push_back(0);
+  for (const std::uint32_t s : order) {
+    const auto its = touches(s);
+    ordered.touches_.insert(ordered.touches_.end(), its.begin(), its.end());
+    ordered.firstTouch_.push_back(ordered.touches_.size());
+    for (const Dependence &d : dependences(s))
+      ordered.dependences_.push_back({now[d.on], d.hazard});
+    const auto first = ordered.dependences_.begin() + static_cast<std::ptrdiff_t>(ordered.first_.back());
+    if (ordered.dependences_.end() - first > 1)
+      std::sort(first, ordered.dependences_.end(), [](const auto &a, const auto &b) { return a.on < b.on; });
+    ordered.first_.push_back(ordered.dependences_.size());
+    ordered.levels_.push_back(levels_[s]);
+  }
+  return ordered;
+}
+
+void StatementGraph::moveTouches(const ir::Program &program) {
+  touches_.clear();
+  firstTouch_.clear();
+  findTouches(program);
 }
 
 } // namespace mscclc::passes::schedule

@@ -17,6 +17,7 @@ struct Touch {
   ir::DataForm form = ir::DataForm::Plain;
 
   bool inScratch() const { return memory.buffer == ir::BufferKind::Scratch; }
+  friend bool operator==(const Touch &, const Touch &) = default;
 };
 
 /// Whether the place `index` of a placed statement, sources first, holds packets.
@@ -43,12 +44,20 @@ enum class Hazard : std::uint8_t {
 struct Dependence {
   std::uint32_t on = 0; ///< the earlier statement
   Hazard hazard = Hazard::Value;
+  friend bool operator==(const Dependence &, const Dependence &) = default;
 };
 
-/// The dependences of a program of placed statements, by memory. Linear in what they touch.
+/// The dependences of a program of placed statements, by memory: an analysis (passes/analyses.h). Linear in what they
+/// touch.
 class StatementGraph {
 public:
   explicit StatementGraph(const ir::Program &program);
+
+  /// That of the program once its statements are in this order, in which each comes after all that it depends on:
+  /// `order` [statement]: its number here. What conflicts stays in its order, so that the same depend on each other.
+  StatementGraph inOrder(std::span<const std::uint32_t> order) const;
+  /// Of `program`, once places in scratch have changed so that two are the same, or overlap, just as before.
+  void moveTouches(const ir::Program &program);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(firstTouch_.size() - 1); }
   std::span<const Touch> touches(std::uint32_t statement) const {
@@ -59,16 +68,25 @@ public:
     return {dependences_.data() + first_[statement], dependences_.data() + first_[statement + 1]};
   }
 
+  /// The longest chain of dependences that leads to each statement: 0 for one that depends on nothing.
+  const std::vector<std::uint32_t> &levels() const { return levels_; }
+
+  friend bool operator==(const StatementGraph &, const StatementGraph &) = default;
+
 private:
-  void addTouches(const ir::Program &program, const ir::Move &statement);
+  StatementGraph() = default;
+  void findTouches(const ir::Program &program);
+  void findLevels();
 
   std::vector<Touch> touches_;
   std::vector<std::size_t> firstTouch_; ///< [statement], and the end
   std::vector<Dependence> dependences_;
   std::vector<std::size_t> first_; ///< [statement], and the end: into dependences_
+  std::vector<std::uint32_t> levels_;
 };
 
-/// The longest chain of dependences that leads to each statement: 0 for one that depends on nothing.
-std::vector<std::uint32_t> levelsOf(const StatementGraph &graph);
+inline const std::vector<std::uint32_t> &levelsOf(const StatementGraph &graph) {
+  return graph.levels();
+}
 
 } // namespace mscclc::passes::schedule

@@ -49,9 +49,9 @@ void synchronise(PassContext &context) {
   ir::Program &program = context.program;
   if (program.movement.statements.empty())
     return;
-  const schedule::StatementDistances distances(program);
+  const auto &distances = context.analyses.of<schedule::StatementDistances>(program);
   const schedule::SyncPlan plan =
-      schedule::planSync(program, schedule::StatementGraph(program), distances,
+      schedule::planSync(program, context.analyses.of<schedule::StatementGraph>(program), distances,
                          context.target.executor ? context.target.executor->channelsPerBlock : ir::none);
   const ir::Movement movement = std::exchange(program.movement, {});
   program.movement.ranksPerNode = movement.ranksPerNode; // thread blocks run on the same nodes

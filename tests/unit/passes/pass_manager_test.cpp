@@ -181,6 +181,83 @@ TEST_CASE("checks between passes") {
   CHECK_THROWS_WITH(broken.run(program, diags), containsText("the structure is broken after vandal"));
 }
 
+/// An analysis: how many ranks there are.
+struct NumRanks {
+  static inline int made = 0;
+  explicit NumRanks(const ir::Program &program) : ranks(program.ranks.size()) { ++made; }
+  friend bool operator==(const NumRanks &, const NumRanks &) = default;
+  std::size_t ranks;
+};
+
+/// A pass that asks for NumRanks, and then does `rest`.
+Pass asking(std::function<void(PassContext &)> rest) {
+  Pass pass;
+  pass.name = "asking";
+  pass.run = [rest = std::move(rest)](PassContext &context) {
+    CHECK(context.analyses.of<NumRanks>(context.program).ranks == context.program.ranks.size());
+    rest(context);
+  };
+  return pass;
+}
+
+/// How often NumRanks is computed by these passes, which nothing checks.
+int timesMade(std::vector<Pass> passes, ir::Program program, Analyses &analyses) {
+  PassManagerOptions options;
+  options.verifyEach = false;
+  PassManager manager(options);
+  for (Pass &pass : passes)
+    REQUIRE(manager.add(std::move(pass)) == "");
+  ir::DiagnosticEngine diags;
+  NumRanks::made = 0;
+  CHECK(manager.run(program, diags, analyses).ok);
+  return NumRanks::made;
+}
+
+TEST_CASE("analyses are kept for as long as passes say that they hold") {
+  const ir::Program program = statements();
+  const Pass keeps = asking([](PassContext &context) { context.analyses.preserve<NumRanks>(); }),
+             keepsAll = asking([](PassContext &context) { context.analyses.preserveAll(); }),
+             drops = asking([](PassContext &) {}), grows = asking([](PassContext &context) {
+                                                     context.program.ranks.emplace_back();
+                                                     context.analyses.set(NumRanks(context.program));
+                                                   });
+  const auto times = [&](std::vector<Pass> passes) {
+    Analyses analyses;
+    return timesMade(std::move(passes), program, analyses);
+  };
+  CHECK(times({keeps, keepsAll, keeps}) == 1);
+  CHECK(times({drops, keeps, keeps}) == 2);
+  CHECK(times({keeps, grows, keeps}) == 2); // the pass made the second
+
+  // From one run of passes to the next, and for copies of the program.
+  Analyses analyses;
+  CHECK(timesMade({keeps}, program, analyses) == 1);
+  Analyses copy = analyses;
+  CHECK(timesMade({drops, keeps}, program, copy) == 1);
+  CHECK(timesMade({keeps}, program, analyses) == 0);
+  Analyses unasked, other = unasked;
+  CHECK(unasked.of<NumRanks>(program).ranks == 1);
+  CHECK(timesMade({keeps}, program, other) == 0);
+}
+
+TEST_CASE("stale analyses are found") {
+  PassManagerOptions options;
+  options.verifyEach = true;
+  ir::DiagnosticEngine diags;
+  ir::Program program = statements();
+  PassManager lies(options);
+  REQUIRE(lies.add(asking([](PassContext &context) {
+    context.program.ranks.push_back(context.program.ranks[0]);
+    context.analyses.preserveAll();
+  })) == "");
+  CHECK_THROWS_WITH(lies.run(program, diags), containsText("an analysis is stale after asking"));
+
+  Analyses ofOther;
+  ofOther.of<NumRanks>(statements());
+  PassManager manager(options);
+  CHECK_THROWS_WITH(manager.run(program, diags, ofOther), containsText("an analysis is not of the program"));
+}
+
 TEST_CASE("records tell time and counts") {
   const Outcome outcome = runPasses(parseProgram(programText(someOps)), "fuse,lower-data-sync");
   REQUIRE(outcome.records.size() == 2);
