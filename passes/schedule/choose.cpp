@@ -3,11 +3,13 @@
 #include "ir/collectives.h"
 #include "passes/gpu_limits.h"
 #include "passes/pass_manager.h"
+#include "passes/schedule/block_search.h"
 #include "passes/schedule/least_blocks.h"
 #include "passes/schedule/through_switch.h"
 #include "passes/time/estimate.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -87,6 +89,8 @@ struct Stage {
   std::shared_ptr<Passed> passed = {};
   std::shared_ptr<const Dealt> placed = {}; ///< once it has been through Goal::placing
   std::shared_ptr<const Dealt> dealt = {};  ///< and Goal::dealing
+  Excess excess = {};                       ///< where it is refused
+  bool isMeasured = false;                  ///< `excess` is of thread blocks, and not of what they have at least
 
   bool isStuck() const { return passed && passed->isRefused; }
   bool isScheduled() const { return passed && !passed->isRefused && !passed->warns; }
@@ -276,39 +280,67 @@ private:
 
   /// Where an executor takes nothing that was tried, because blocks are too long for it or have too many channels: the
   /// other side of reductions, and more blocks, which are shorter, in fewer instances if need be. What is found so is
-  /// as likely slow as not, so its neighbours are tried, too.
+  /// as likely slow as not, so its neighbours are tried, too; of a large program, only those that are far off.
   void findFitting(Open &open) {
     if (!std::ranges::all_of(tried_, &Candidate::refused) || !findFirstFitting(open))
       return;
     more_ += fewTried;
     for (Open other = open;; other = open) {
-      other.blocks *= 2;
+      other.blocks *= mostTried_ > fewTried ? 2 : 4;
       if (!anyBlocks_ || other.blocks * other.instances > mostBlocks_ || !improve(open, other))
         break;
     }
     improveInstances(open, false);
   }
-  /// False if there is none.
+
+  /// By how much candidates pass the limits says which side of reductions is nearer to fitting, and how many blocks are
+  /// enough. False if none fits.
   bool findFirstFitting(Open &open) {
-    Open other = open;
-    if (anyBlocks_)
-      other.blocks = 2;
-    for (;;) {
-      for (const bool pull : {open.pull, !open.pull}) {
-        other.pull = pull;
-        ++more_; // else there is no program at all
-        if (!score(other).refused) {
-          open = other;
-          return true;
-        }
+    const BlockSearch none(mostBlocks_, anyBlocks_, program_.movement.chooseInstances);
+    std::array<BlockSearch, 2> sides{none, none}; // [pull]
+    BlockSearch &own = sides[open.pull], &other = sides[!open.pull];
+    Open last = open;
+    bool isMeasured = false;
+    for (std::size_t i = 0; i < tried_.size(); ++i)
+      if (const Open &one = tried_[i].open; isBut(one, open, open.pull)) {
+        own.refuse({one.blocks, one.instances}, stages_[i].excess);
+        last = one;
+        isMeasured = stages_[i].isMeasured;
       }
-      if (anyBlocks_ && other.blocks * 2 * other.instances <= mostBlocks_)
-        other.blocks *= 2;
-      else if (program_.movement.chooseInstances && other.instances > 1)
-        other.instances /= 2;
-      else
+    other.begin(isMeasured || !own.next() ? BlockSearch::Ask{last.blocks, last.instances} : *own.next());
+    for (;;) {
+      const auto mine = own.next(), theirs = other.next();
+      if (!mine && !theirs)
         return false;
+      const bool turns = !mine || (theirs && theirs->blocks < mine->blocks);
+      Open next = open;
+      next.pull = open.pull != turns;
+      next.blocks = (turns ? theirs : mine)->blocks;
+      next.instances = (turns ? theirs : mine)->instances;
+      ++more_; // else there is no program at all
+      if (!score(next).refused) {
+        open = next;
+        return true;
+      }
+      const auto at = static_cast<std::size_t>(std::ranges::find(tried_, next, &Candidate::open) - tried_.begin());
+      sides[next.pull].refuse({next.blocks, next.instances}, stages_[at].excess);
+      if (turns && isPlacedAsOther(at))
+        other = none;
     }
+  }
+  /// True if `one` is as `open` but for its blocks and instances, and how reductions get at operands.
+  static bool isBut(Open one, const Open &open, bool pull) {
+    const bool isSide = std::exchange(one.pull, open.pull) == pull;
+    one.blocks = open.blocks;
+    one.instances = open.instances;
+    return isSide && one == open;
+  }
+  /// True if place makes the same of candidate `at` whether reductions pull or not.
+  bool isPlacedAsOther(std::size_t at) const {
+    for (std::size_t i = 0; i < tried_.size(); ++i)
+      if (isBut(tried_[i].open, tried_[at].open, !tried_[at].open.pull) && arePlacedAlike(stages_[i], stages_[at]))
+        return true;
+    return false;
   }
 
   /// True if a reduction has operands of several ranks: to read them takes no statement for each.
@@ -411,10 +443,21 @@ private:
   }
 
   /// True if the target refuses what is dealt out, however it is scheduled, or a GPU does not hold it.
-  bool isTooMuch(const Open &open, const ir::Movement &movement) const {
+  bool isTooMuch(const Open &open, const ir::Movement &movement, Excess &excess) const {
     const LeastBlocks least = leastBlocks(movement);
-    return least.blocks * open.instances > mostHeld_ ||
-           (goal_.target.executor && least.operations > goal_.target.executor->opsPerBlock);
+    if (least.blocks * open.instances > mostHeld_)
+      return true;
+    if (!goal_.target.executor || least.operations <= goal_.target.executor->opsPerBlock)
+      return false;
+    excess = {static_cast<double>(least.operations) / goal_.target.executor->opsPerBlock, least.blocks};
+    return true;
+  }
+  /// Of a candidate that is refused as thread blocks.
+  void measure(const ir::Program &program, std::uint32_t instances, Stage &stage) const {
+    if (!goal_.target.executor)
+      return;
+    stage.excess = excessOf(program, *goal_.target.executor, instances);
+    stage.isMeasured = true;
   }
 
   /// True if a block has more channels of a type than the target takes: none of the passes that follow drops any.
@@ -441,14 +484,16 @@ private:
     if (!passed->isRefused) {
       apply(open, passed->program);
       if (run(goal_.dealing, *passed)) {
-        passed->isRefused = isTooMuch(open, passed->program.movement);
+        passed->isRefused = isTooMuch(open, passed->program.movement, stage.excess);
         if (!passed->isRefused) {
           stage.dealt = std::make_shared<const Dealt>(passed->program);
           if (takeOver(stage))
             return !stage.isStuck();
           if (run(goal_.scheduling, *passed)) {
             passed->isRefused = hasTooManyChannels(passed->program);
-            if (!passed->isRefused)
+            if (passed->isRefused)
+              measure(passed->program, 1, stage);
+            else
               run(goal_.tidying, *passed);
           }
         }
@@ -477,7 +522,9 @@ private:
       apply(open, passed.program);
     }
     const ir::Program &program = passed.program;
-    if (!run(goal_.rest, passed) || time::cannotRun(program, machine_, goal_.runner))
+    if (!run(goal_.rest, passed))
+      return measure(program, open.instances, stage);
+    if (time::cannotRun(program, machine_, goal_.runner))
       return;
     // Stages, and what an executor's limits ask for, make more blocks than were asked for.
     for (const ir::Rank &rank : program.ranks)
