@@ -4,12 +4,14 @@
 #include "passes/gpu_limits.h"
 #include "passes/pass_manager.h"
 #include "passes/schedule/block_search.h"
+#include "passes/schedule/candidate_stages.h"
 #include "passes/schedule/least_blocks.h"
 #include "passes/schedule/through_switch.h"
 #include "passes/time/estimate.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -52,50 +54,6 @@ void apply(const Open &open, ir::Program &program) {
   program.movement.stages = open.step != 0;
 }
 
-/// A program on its way through passes.
-struct Passed {
-  ir::Program program;
-  std::vector<PassRecord> done = {};
-  bool isRefused = false; ///< by the last of them
-  bool warns = false;     ///< some warning is still to be said
-};
-
-/// What passes up to Goal::placing or Goal::dealing make of a candidate. Of what is open, those in Goal::dealing read
-/// the protocol, the step and the blocks besides. Those after them, to Goal::tidying, read the protocol and the step;
-/// and the instances, to refuse what takes more blocks than the program allows.
-struct Dealt {
-  std::vector<ir::Move> statements;
-  std::vector<ir::RankChunk> places;
-  std::vector<std::uint32_t> scratch; ///< [rank]: chunks
-
-  explicit Dealt(const ir::Program &program)
-      : statements(program.movement.statements), places(program.movement.places) {
-    for (const ir::Rank &rank : program.ranks)
-      scratch.push_back(rank.scratchChunks);
-  }
-  friend bool operator==(const Dealt &, const Dealt &) = default;
-};
-
-/// A program after Goal::placing.
-struct Placed {
-  Open open; ///< of the candidate that it was made for
-  Passed passed;
-  std::shared_ptr<const Dealt> made;
-};
-
-/// How far a candidate has come. Those that come out the same have this in common, with the instances of one of them.
-struct Stage {
-  /// After Goal::tidying, or as far as it went; null if it has not been through that.
-  std::shared_ptr<Passed> passed = {};
-  std::shared_ptr<const Dealt> placed = {}; ///< once it has been through Goal::placing
-  std::shared_ptr<const Dealt> dealt = {};  ///< and Goal::dealing
-  Excess excess = {};                       ///< where it is refused
-  bool isMeasured = false;                  ///< `excess` is of thread blocks, and not of what they have at least
-
-  bool isStuck() const { return passed && passed->isRefused; }
-  bool isScheduled() const { return passed && !passed->isRefused && !passed->warns; }
-};
-
 class Chooser {
 public:
   Chooser(const ir::Program &program, const Goal &goal)
@@ -110,6 +68,11 @@ public:
     const std::uint32_t together = movement.ranksPerNode != 0 ? movement.ranksPerNode : ranks;
     machine_.gpusPerNode = std::max(machine_.gpusPerNode, together);
     machine_.nodes = std::max(machine_.nodes, time::namedNodes(program));
+    mayPull_ = std::ranges::any_of(movement.statements, [&](const ir::Move &s) {
+      return s.kind == ir::MoveKind::Reduce && std::ranges::any_of(movement.srcs(s), [&](const ir::RankChunk &src) {
+               return src.rank != movement.dsts(s)[0].rank;
+             });
+    });
     mostBlocks_ = movement.mostBlocks != 0 ? movement.mostBlocks : machine_.multiprocessors;
     GpuLimits gpu = h100;
     gpu.multiprocessors = machine_.multiprocessors;
@@ -160,7 +123,7 @@ public:
                    .candidates = static_cast<std::uint32_t>(tried_.size()),
                    .refused = static_cast<std::uint32_t>(std::ranges::count(tried_, true, &Candidate::refused)),
                    .done = {}},
-                  stage.isScheduled() ? stage.passed : nullptr};
+                  goal_.keeps && stage.isScheduled() ? stage.passed : nullptr};
     result.choice.tried = std::move(tried_);
     return result;
   }
@@ -169,6 +132,7 @@ private:
   /// Of all candidates together: scheduling and timing these takes some tens of milliseconds.
   static constexpr std::size_t mostStatements = 8192;
   static constexpr std::size_t fewTried = 5;
+  static constexpr double farOff = 3; ///< of an executor's limits, what one side of reductions seldom spares
   static constexpr std::uint64_t leastStep = std::uint64_t{16} << 10; ///< bytes of a pipeline's unit
   static constexpr std::uint64_t likelyPacketBytes = std::uint64_t{256} << 10;
   static constexpr std::uint64_t mostPacketBytes = std::uint64_t{8} << 20;
@@ -205,13 +169,12 @@ private:
     for (Open other = open; const bool pull : {false, true}) {
       other.pull = pull;
       improve(open, other);
-      if (std::ranges::none_of(program_.movement.statements,
-                               [](const ir::Move &s) { return s.kind == ir::MoveKind::Reduce; }))
+      if (!mayPull_)
         break;
     }
     const auto peers = static_cast<std::uint32_t>(program_.ranks.size()) - 1;
     for (const std::uint32_t blocks : {2u, 4u, peers})
-      if (anyBlocks_ && blocks > open.blocks && blocks * open.instances <= mostBlocks_) {
+      if (anyBlocks_ && blocks > open.blocks && blocks * open.instances <= mostBlocks_ && mayBeEnough(open, blocks)) {
         Open other = open;
         other.blocks = blocks;
         improve(open, other);
@@ -265,7 +228,9 @@ private:
   /// One block, or what keeps several busy.
   void searchFew(Open open) {
     open.pull = readsMany();
-    score(open);
+    // What one block has too much of under the other protocol is too much for it under this one, too, or nearly so.
+    if (!isRefusedUnderOther(open))
+      score(open);
     if (open.pull && program_.movement.chooseInstances)
       open.instances *= 4; // one statement of many operands is not parted
     else if (anyBlocks_)
@@ -280,14 +245,15 @@ private:
 
   /// Where an executor takes nothing that was tried, because blocks are too long for it or have too many channels: the
   /// other side of reductions, and more blocks, which are shorter, in fewer instances if need be. What is found so is
-  /// as likely slow as not, so its neighbours are tried, too; of a large program, only those that are far off.
+  /// as likely slow as not, so its neighbours are tried, too; of a large program, the one with the most blocks.
   void findFitting(Open &open) {
     if (!std::ranges::all_of(tried_, &Candidate::refused) || !findFirstFitting(open))
       return;
     more_ += fewTried;
-    for (Open other = open;; other = open) {
-      other.blocks *= mostTried_ > fewTried ? 2 : 4;
-      if (!anyBlocks_ || other.blocks * other.instances > mostBlocks_ || !improve(open, other))
+    const std::uint32_t most = std::bit_floor(mostBlocks_ / open.instances);
+    for (Open other = open; anyBlocks_ && open.blocks < most;) {
+      other.blocks = mostTried_ > fewTried ? std::min(2 * open.blocks, most) : most;
+      if (!improve(open, other))
         break;
     }
     improveInstances(open, false);
@@ -300,14 +266,16 @@ private:
     std::array<BlockSearch, 2> sides{none, none}; // [pull]
     BlockSearch &own = sides[open.pull], &other = sides[!open.pull];
     Open last = open;
-    bool isMeasured = false;
+    bool isMeasured = false, isUntried = true;
+    own.begin({anyBlocks_ ? 2u : 1u, open.instances}); // where there was no time to try any
     for (std::size_t i = 0; i < tried_.size(); ++i)
       if (const Open &one = tried_[i].open; isBut(one, open, open.pull)) {
         own.refuse({one.blocks, one.instances}, stages_[i].excess);
         last = one;
         isMeasured = stages_[i].isMeasured;
       }
-    other.begin(isMeasured || !own.next() ? BlockSearch::Ask{last.blocks, last.instances} : *own.next());
+    if (mayPull_)
+      other.begin(isMeasured || !own.next() ? BlockSearch::Ask{last.blocks, last.instances} : *own.next());
     for (;;) {
       const auto mine = own.next(), theirs = other.next();
       if (!mine && !theirs)
@@ -324,9 +292,21 @@ private:
       }
       const auto at = static_cast<std::size_t>(std::ranges::find(tried_, next, &Candidate::open) - tried_.begin());
       sides[next.pull].refuse({next.blocks, next.instances}, stages_[at].excess);
+      // Where one is far off, the other hardly fits.
+      if (!turns && stages_[at].excess.times > farOff && std::exchange(isUntried, false) && theirs && own.next())
+        other.begin(*own.next());
+      isUntried &= !turns;
       if (turns && isPlacedAsOther(at))
         other = none;
     }
+  }
+  /// False if by how much `open` passes the limits says that so many blocks are too few.
+  bool mayBeEnough(const Open &open, std::uint32_t blocks) const {
+    const auto found = std::ranges::find(tried_, open, &Candidate::open);
+    if (found == tried_.end() || !found->refused)
+      return true;
+    const Excess &excess = stages_[static_cast<std::size_t>(found - tried_.begin())].excess;
+    return excess.times <= 1 || excess.times * static_cast<double>(excess.blocks) <= blocks;
   }
   /// True if `one` is as `open` but for its blocks and instances, and how reductions get at operands.
   static bool isBut(Open one, const Open &open, bool pull) {
@@ -341,6 +321,12 @@ private:
       if (isBut(tried_[i].open, tried_[at].open, !tried_[at].open.pull) && arePlacedAlike(stages_[i], stages_[at]))
         return true;
     return false;
+  }
+
+  bool isRefusedUnderOther(Open open) const {
+    open.protocol = open.protocol == ir::Protocol::LL ? ir::Protocol::Simple : ir::Protocol::LL;
+    const auto found = std::ranges::find(tried_, open, &Candidate::open);
+    return found != tried_.end() && found->refused;
   }
 
   /// True if a reduction has operands of several ranks: to read them takes no statement for each.
@@ -413,7 +399,7 @@ private:
     return nullptr;
   }
   static bool arePlacedAlike(const Stage &a, const Stage &b) {
-    return a.placed && b.placed && (a.placed == b.placed || *a.placed == *b.placed);
+    return a.placed && b.placed && (a.placed == b.placed || a.placed->isAs(*b.placed));
   }
   /// Takes over what is known of another candidate that comes out the same as the last one. False if there is none.
   bool takeOver(Stage &last) const {
@@ -426,19 +412,17 @@ private:
   /// Takes the candidate through Goal::placing. Of what is open, this reads the protocol, pull, throughSwitch, and
   /// whether there is a step.
   Passed place(const Open &open, Stage &stage) {
-    for (const Placed &placed : placed_)
-      if (placed.open.protocol == open.protocol && placed.open.pull == open.pull &&
-          placed.open.throughSwitch == open.throughSwitch && (placed.open.step != 0) == (open.step != 0)) {
-        stage.placed = placed.made;
-        return placed.passed;
+    for (const auto &placed : placed_)
+      if (placed->open.protocol == open.protocol && placed->open.pull == open.pull &&
+          placed->open.throughSwitch == open.throughSwitch && (placed->open.step != 0) == (open.step != 0)) {
+        stage.placed = placed;
+        return placed->passed;
       }
     Passed passed{program_};
     apply(open, passed.program);
     run(goal_.placing, passed);
-    if (mostTried_ + more_ > 1) {
-      stage.placed = std::make_shared<const Dealt>(passed.program);
-      placed_.push_back({open, passed, stage.placed});
-    }
+    if (mostTried_ + more_ > 1 || goal_.target.executor) // which may refuse it
+      stage.placed = placed_.emplace_back(std::make_shared<const Placed>(open, passed));
     return passed;
   }
 
@@ -515,6 +499,10 @@ private:
         candidate.open = open;
         return;
       }
+      // Instances and an executor's own needs make no block shorter.
+      measure(stage.passed->program, 1, stage);
+      if (stage.excess.times > 1)
+        return;
       passed.program = stage.passed->program;
       passed.program.instances = open.instances;
     } else {
@@ -554,11 +542,12 @@ private:
   std::size_t more_ = 0;         ///< that are tried where a target refuses most
   std::uint32_t mostBlocks_ = 1; ///< that are asked for
   std::uint64_t mostHeld_ = 1;   ///< that a rank may have
+  bool mayPull_ = false;         ///< some reduction has operands of other ranks
   bool usesSwitch_ = false;      ///< some statements may go through a switch
   bool anyBlocks_ = true;        ///< some statements are not given theirs
   std::vector<Candidate> tried_;
-  std::vector<Stage> stages_;  ///< [candidate]
-  std::vector<Placed> placed_; ///< what place has made of candidates
+  std::vector<Stage> stages_;                         ///< [candidate]
+  std::vector<std::shared_ptr<const Placed>> placed_; ///< what place has made of candidates
 };
 
 } // namespace
