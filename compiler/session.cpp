@@ -280,16 +280,10 @@ ExitCode Session::choose(Progress &progress) {
                     dealing = pipeline(maxOptLevel, Stage::Deal, Stage::Deal),
                     scheduling = pipeline(maxOptLevel, Stage::Schedule, Stage::Schedule),
                     tidying = pipeline(maxOptLevel, Stage::Tidy, Stage::Tidy),
-                    fitting = pipeline(maxOptLevel, Stage::Fit),
-                    whole = placing + "," + dealing + "," + scheduling + "," + tidying + "," + fitting;
-  passes::schedule::Goal goal{on->machine, on->runner, bytes, job_.target, "", "", "", "", whole};
-  if (!isWatched() && job_.optLevel() == maxOptLevel) {
-    goal.placing = placing;
-    goal.dealing = dealing;
-    goal.scheduling = scheduling;
-    goal.tidying = tidying;
-    goal.rest = fitting;
-  }
+                    fitting = pipeline(maxOptLevel, Stage::Fit);
+  const passes::schedule::Goal goal{
+      on->machine, on->runner, bytes,   job_.target, placing,
+      dealing,     scheduling, tidying, fitting,     !isWatched() && job_.optLevel() == maxOptLevel};
   passes::schedule::Choice choice = passes::schedule::choose(job_.program, goal);
   if (!choice.done.empty())
     progress = {pipeline(maxOptLevel, Stage::Prune), std::exchange(choice.done, {})};

@@ -3,11 +3,15 @@
 #include "ir/collectives.h"
 #include "passes/gpu_limits.h"
 #include "passes/pass_manager.h"
+#include "passes/schedule/block_search.h"
+#include "passes/schedule/candidate_stages.h"
 #include "passes/schedule/least_blocks.h"
 #include "passes/schedule/through_switch.h"
 #include "passes/time/estimate.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -50,49 +54,6 @@ void apply(const Open &open, ir::Program &program) {
   program.movement.stages = open.step != 0;
 }
 
-/// A program on its way through passes.
-struct Passed {
-  ir::Program program;
-  std::vector<PassRecord> done = {};
-  bool isRefused = false; ///< by the last of them
-  bool warns = false;     ///< some warning is still to be said
-  Analyses analyses = {}; ///< of the program; what is open is none of their business
-};
-
-/// What passes up to Goal::placing or Goal::dealing make of a candidate. Of what is open, those in Goal::dealing read
-/// the protocol, the step and the blocks besides. Those after them, to Goal::tidying, read the protocol and the step;
-/// and the instances, to refuse what takes more blocks than the program allows.
-struct Dealt {
-  std::vector<ir::Move> statements;
-  std::vector<ir::RankChunk> places;
-  std::vector<std::uint32_t> scratch; ///< [rank]: chunks
-
-  explicit Dealt(const ir::Program &program)
-      : statements(program.movement.statements), places(program.movement.places) {
-    for (const ir::Rank &rank : program.ranks)
-      scratch.push_back(rank.scratchChunks);
-  }
-  friend bool operator==(const Dealt &, const Dealt &) = default;
-};
-
-/// A program after Goal::placing.
-struct Placed {
-  Open open; ///< of the candidate that it was made for
-  Passed passed;
-  std::shared_ptr<const Dealt> made;
-};
-
-/// How far a candidate has come. Those that come out the same have this in common, with the instances of one of them.
-struct Stage {
-  /// After Goal::tidying, or as far as it went; null if it has not been through that.
-  std::shared_ptr<Passed> passed = {};
-  std::shared_ptr<const Dealt> placed = {}; ///< once it has been through Goal::placing
-  std::shared_ptr<const Dealt> dealt = {};  ///< and Goal::dealing
-
-  bool isStuck() const { return passed && passed->isRefused; }
-  bool isScheduled() const { return passed && !passed->isRefused && !passed->warns; }
-};
-
 class Chooser {
 public:
   Chooser(const ir::Program &program, const Goal &goal)
@@ -107,6 +68,11 @@ public:
     const std::uint32_t together = movement.ranksPerNode != 0 ? movement.ranksPerNode : ranks;
     machine_.gpusPerNode = std::max(machine_.gpusPerNode, together);
     machine_.nodes = std::max(machine_.nodes, time::namedNodes(program));
+    mayPull_ = std::ranges::any_of(movement.statements, [&](const ir::Move &s) {
+      return s.kind == ir::MoveKind::Reduce && std::ranges::any_of(movement.srcs(s), [&](const ir::RankChunk &src) {
+               return src.rank != movement.dsts(s)[0].rank;
+             });
+    });
     mostBlocks_ = movement.mostBlocks != 0 ? movement.mostBlocks : machine_.multiprocessors;
     GpuLimits gpu = h100;
     gpu.multiprocessors = machine_.multiprocessors;
@@ -157,7 +123,7 @@ public:
                    .candidates = static_cast<std::uint32_t>(tried_.size()),
                    .refused = static_cast<std::uint32_t>(std::ranges::count(tried_, true, &Candidate::refused)),
                    .done = {}},
-                  stage.isScheduled() ? stage.passed : nullptr};
+                  goal_.keeps && stage.isScheduled() ? stage.passed : nullptr};
     result.choice.tried = std::move(tried_);
     return result;
   }
@@ -166,6 +132,7 @@ private:
   /// Of all candidates together: scheduling and timing these takes some tens of milliseconds.
   static constexpr std::size_t mostStatements = 8192;
   static constexpr std::size_t fewTried = 5;
+  static constexpr double farOff = 3; ///< of an executor's limits, what one side of reductions seldom spares
   static constexpr std::uint64_t leastStep = std::uint64_t{16} << 10; ///< bytes of a pipeline's unit
   static constexpr std::uint64_t likelyPacketBytes = std::uint64_t{256} << 10;
   static constexpr std::uint64_t mostPacketBytes = std::uint64_t{8} << 20;
@@ -202,13 +169,12 @@ private:
     for (Open other = open; const bool pull : {false, true}) {
       other.pull = pull;
       improve(open, other);
-      if (std::ranges::none_of(program_.movement.statements,
-                               [](const ir::Move &s) { return s.kind == ir::MoveKind::Reduce; }))
+      if (!mayPull_)
         break;
     }
     const auto peers = static_cast<std::uint32_t>(program_.ranks.size()) - 1;
     for (const std::uint32_t blocks : {2u, 4u, peers})
-      if (anyBlocks_ && blocks > open.blocks && blocks * open.instances <= mostBlocks_) {
+      if (anyBlocks_ && blocks > open.blocks && blocks * open.instances <= mostBlocks_ && mayBeEnough(open, blocks)) {
         Open other = open;
         other.blocks = blocks;
         improve(open, other);
@@ -262,7 +228,9 @@ private:
   /// One block, or what keeps several busy.
   void searchFew(Open open) {
     open.pull = readsMany();
-    score(open);
+    // What one block has too much of under the other protocol is too much for it under this one, too, or nearly so.
+    if (!isRefusedUnderOther(open))
+      score(open);
     if (open.pull && program_.movement.chooseInstances)
       open.instances *= 4; // one statement of many operands is not parted
     else if (anyBlocks_)
@@ -277,39 +245,88 @@ private:
 
   /// Where an executor takes nothing that was tried, because blocks are too long for it or have too many channels: the
   /// other side of reductions, and more blocks, which are shorter, in fewer instances if need be. What is found so is
-  /// as likely slow as not, so its neighbours are tried, too.
+  /// as likely slow as not, so its neighbours are tried, too; of a large program, the one with the most blocks.
   void findFitting(Open &open) {
     if (!std::ranges::all_of(tried_, &Candidate::refused) || !findFirstFitting(open))
       return;
     more_ += fewTried;
-    for (Open other = open;; other = open) {
-      other.blocks *= 2;
-      if (!anyBlocks_ || other.blocks * other.instances > mostBlocks_ || !improve(open, other))
+    const std::uint32_t most = std::bit_floor(mostBlocks_ / open.instances);
+    for (Open other = open; anyBlocks_ && open.blocks < most;) {
+      other.blocks = mostTried_ > fewTried ? std::min(2 * open.blocks, most) : most;
+      if (!improve(open, other))
         break;
     }
     improveInstances(open, false);
   }
-  /// False if there is none.
+
+  /// By how much candidates pass the limits says which side of reductions is nearer to fitting, and how many blocks are
+  /// enough. False if none fits.
   bool findFirstFitting(Open &open) {
-    Open other = open;
-    if (anyBlocks_)
-      other.blocks = 2;
-    for (;;) {
-      for (const bool pull : {open.pull, !open.pull}) {
-        other.pull = pull;
-        ++more_; // else there is no program at all
-        if (!score(other).refused) {
-          open = other;
-          return true;
-        }
+    const BlockSearch none(mostBlocks_, anyBlocks_, program_.movement.chooseInstances);
+    std::array<BlockSearch, 2> sides{none, none}; // [pull]
+    BlockSearch &own = sides[open.pull], &other = sides[!open.pull];
+    Open last = open;
+    bool isMeasured = false, isUntried = true;
+    own.begin({anyBlocks_ ? 2u : 1u, open.instances}); // where there was no time to try any
+    for (std::size_t i = 0; i < tried_.size(); ++i)
+      if (const Open &one = tried_[i].open; isBut(one, open, open.pull)) {
+        own.refuse({one.blocks, one.instances}, stages_[i].excess);
+        last = one;
+        isMeasured = stages_[i].isMeasured;
       }
-      if (anyBlocks_ && other.blocks * 2 * other.instances <= mostBlocks_)
-        other.blocks *= 2;
-      else if (program_.movement.chooseInstances && other.instances > 1)
-        other.instances /= 2;
-      else
+    if (mayPull_)
+      other.begin(isMeasured || !own.next() ? BlockSearch::Ask{last.blocks, last.instances} : *own.next());
+    for (;;) {
+      const auto mine = own.next(), theirs = other.next();
+      if (!mine && !theirs)
         return false;
+      const bool turns = !mine || (theirs && theirs->blocks < mine->blocks);
+      Open next = open;
+      next.pull = open.pull != turns;
+      next.blocks = (turns ? theirs : mine)->blocks;
+      next.instances = (turns ? theirs : mine)->instances;
+      ++more_; // else there is no program at all
+      if (!score(next).refused) {
+        open = next;
+        return true;
+      }
+      const auto at = static_cast<std::size_t>(std::ranges::find(tried_, next, &Candidate::open) - tried_.begin());
+      sides[next.pull].refuse({next.blocks, next.instances}, stages_[at].excess);
+      // Where one is far off, the other hardly fits.
+      if (!turns && stages_[at].excess.times > farOff && std::exchange(isUntried, false) && theirs && own.next())
+        other.begin(*own.next());
+      isUntried &= !turns;
+      if (turns && isPlacedAsOther(at))
+        other = none;
     }
+  }
+  /// False if by how much `open` passes the limits says that so many blocks are too few.
+  bool mayBeEnough(const Open &open, std::uint32_t blocks) const {
+    const auto found = std::ranges::find(tried_, open, &Candidate::open);
+    if (found == tried_.end() || !found->refused)
+      return true;
+    const Excess &excess = stages_[static_cast<std::size_t>(found - tried_.begin())].excess;
+    return excess.times <= 1 || excess.times * static_cast<double>(excess.blocks) <= blocks;
+  }
+  /// True if `one` is as `open` but for its blocks and instances, and how reductions get at operands.
+  static bool isBut(Open one, const Open &open, bool pull) {
+    const bool isSide = std::exchange(one.pull, open.pull) == pull;
+    one.blocks = open.blocks;
+    one.instances = open.instances;
+    return isSide && one == open;
+  }
+  /// True if place makes the same of candidate `at` whether reductions pull or not.
+  bool isPlacedAsOther(std::size_t at) const {
+    for (std::size_t i = 0; i < tried_.size(); ++i)
+      if (isBut(tried_[i].open, tried_[at].open, !tried_[at].open.pull) && arePlacedAlike(stages_[i], stages_[at]))
+        return true;
+    return false;
+  }
+
+  bool isRefusedUnderOther(Open open) const {
+    open.protocol = open.protocol == ir::Protocol::LL ? ir::Protocol::Simple : ir::Protocol::LL;
+    const auto found = std::ranges::find(tried_, open, &Candidate::open);
+    return found != tried_.end() && found->refused;
   }
 
   /// True if a reduction has operands of several ranks: to read them takes no statement for each.
@@ -382,7 +399,7 @@ private:
     return nullptr;
   }
   static bool arePlacedAlike(const Stage &a, const Stage &b) {
-    return a.placed && b.placed && (a.placed == b.placed || *a.placed == *b.placed);
+    return a.placed && b.placed && (a.placed == b.placed || a.placed->isAs(*b.placed));
   }
   /// Takes over what is known of another candidate that comes out the same as the last one. False if there is none.
   bool takeOver(Stage &last) const {
@@ -395,27 +412,36 @@ private:
   /// Takes the candidate through Goal::placing. Of what is open, this reads the protocol, pull, throughSwitch, and
   /// whether there is a step.
   Passed place(const Open &open, Stage &stage) {
-    for (const Placed &placed : placed_)
-      if (placed.open.protocol == open.protocol && placed.open.pull == open.pull &&
-          placed.open.throughSwitch == open.throughSwitch && (placed.open.step != 0) == (open.step != 0)) {
-        stage.placed = placed.made;
-        return placed.passed;
+    for (const auto &placed : placed_)
+      if (placed->open.protocol == open.protocol && placed->open.pull == open.pull &&
+          placed->open.throughSwitch == open.throughSwitch && (placed->open.step != 0) == (open.step != 0)) {
+        stage.placed = placed;
+        return placed->passed;
       }
     Passed passed{program_};
     apply(open, passed.program);
     run(goal_.placing, passed);
-    if (mostTried_ + more_ > 1) {
-      stage.placed = std::make_shared<const Dealt>(passed.program);
-      placed_.push_back({open, passed, stage.placed});
-    }
+    if (mostTried_ + more_ > 1 || goal_.target.executor) // which may refuse it
+      stage.placed = placed_.emplace_back(std::make_shared<const Placed>(open, passed));
     return passed;
   }
 
   /// True if the target refuses what is dealt out, however it is scheduled, or a GPU does not hold it.
-  bool isTooMuch(const Open &open, const ir::Movement &movement) const {
+  bool isTooMuch(const Open &open, const ir::Movement &movement, Excess &excess) const {
     const LeastBlocks least = leastBlocks(movement);
-    return least.blocks * open.instances > mostHeld_ ||
-           (goal_.target.executor && least.operations > goal_.target.executor->opsPerBlock);
+    if (least.blocks * open.instances > mostHeld_)
+      return true;
+    if (!goal_.target.executor || least.operations <= goal_.target.executor->opsPerBlock)
+      return false;
+    excess = {static_cast<double>(least.operations) / goal_.target.executor->opsPerBlock, least.blocks};
+    return true;
+  }
+  /// Of a candidate that is refused as thread blocks.
+  void measure(const ir::Program &program, std::uint32_t instances, Stage &stage) const {
+    if (!goal_.target.executor)
+      return;
+    stage.excess = excessOf(program, *goal_.target.executor, instances);
+    stage.isMeasured = true;
   }
 
   /// True if a block has more channels of a type than the target takes: none of the passes that follow drops any.
@@ -442,14 +468,16 @@ private:
     if (!passed->isRefused) {
       apply(open, passed->program);
       if (run(goal_.dealing, *passed)) {
-        passed->isRefused = isTooMuch(open, passed->program.movement);
+        passed->isRefused = isTooMuch(open, passed->program.movement, stage.excess);
         if (!passed->isRefused) {
           stage.dealt = std::make_shared<const Dealt>(passed->program);
           if (takeOver(stage))
             return !stage.isStuck();
           if (run(goal_.scheduling, *passed)) {
             passed->isRefused = hasTooManyChannels(passed->program);
-            if (!passed->isRefused)
+            if (passed->isRefused)
+              measure(passed->program, 1, stage);
+            else
               run(goal_.tidying, *passed);
           }
         }
@@ -471,6 +499,10 @@ private:
         candidate.open = open;
         return;
       }
+      // Instances and an executor's own needs make no block shorter.
+      measure(stage.passed->program, 1, stage);
+      if (stage.excess.times > 1)
+        return;
       passed.program = stage.passed->program;
       passed.program.instances = open.instances;
     } else {
@@ -478,7 +510,9 @@ private:
       apply(open, passed.program);
     }
     const ir::Program &program = passed.program;
-    if (!run(goal_.rest, passed) || time::cannotRun(program, machine_, goal_.runner))
+    if (!run(goal_.rest, passed))
+      return measure(program, open.instances, stage);
+    if (time::cannotRun(program, machine_, goal_.runner))
       return;
     // Stages, and what an executor's limits ask for, make more blocks than were asked for.
     for (const ir::Rank &rank : program.ranks)
@@ -508,11 +542,12 @@ private:
   std::size_t more_ = 0;         ///< that are tried where a target refuses most
   std::uint32_t mostBlocks_ = 1; ///< that are asked for
   std::uint64_t mostHeld_ = 1;   ///< that a rank may have
+  bool mayPull_ = false;         ///< some reduction has operands of other ranks
   bool usesSwitch_ = false;      ///< some statements may go through a switch
   bool anyBlocks_ = true;        ///< some statements are not given theirs
   std::vector<Candidate> tried_;
-  std::vector<Stage> stages_;  ///< [candidate]
-  std::vector<Placed> placed_; ///< what place has made of candidates
+  std::vector<Stage> stages_;                         ///< [candidate]
+  std::vector<std::shared_ptr<const Placed>> placed_; ///< what place has made of candidates
 };
 
 } // namespace

@@ -20,13 +20,14 @@ struct Goal {
   time::Runner runner = time::Runner::Executor;
   std::uint64_t messageBytes = 0; ///< of the input, or an AllGather's output
   const Target &target;
-  // What a candidate goes through before it is timed, as lists that PassManager::add takes. Where the first four are
-  // given, the program is compiled with them in any case, and what is chosen has been through them.
+  // What a candidate goes through before it is timed, as lists that PassManager::add takes. Candidates share what the
+  // first four make of them.
   std::string_view placing;    ///< place
   std::string_view dealing;    ///< cut and order
   std::string_view scheduling; ///< to synchronise
   std::string_view tidying;    ///< what follows, as far as it is the same for the program
   std::string_view rest;       ///< what a candidate goes through besides; with nothing before it, from place on
+  bool keeps = true;           ///< what is chosen is handed out as the first four leave it
 };
 
 /// What is open in a program of statements.
@@ -84,8 +85,8 @@ TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate 
 /// the same, one is timed. A candidate with more blocks than the program allows, or than a GPU holds at once, is
 /// refused; where the statements dealt out to blocks show that, or that they are too many for the target, it is not
 /// scheduled; where its blocks have too many channels for the target, it goes no further. Where the target takes none
-/// of those that are usual, more blocks are tried, and the other side of reductions. If it takes no candidate, the
-/// program stays as it is, for the passes to say why.
+/// of those that are usual, more blocks are tried, as many as these show to be needed, and the other side of
+/// reductions. If it takes no candidate, the program stays as it is, for the passes to say why.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule

@@ -1,0 +1,68 @@
+// How far candidates have come that choose compares, and what they share.
+#pragma once
+
+#include "passes/pass_manager.h"
+#include "passes/schedule/block_search.h"
+#include "passes/schedule/choose.h"
+
+#include "ir/movement.h"
+#include "ir/program.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace mscclc::passes::schedule {
+
+/// A program on its way through passes.
+struct Passed {
+  ir::Program program;
+  std::vector<PassRecord> done = {};
+  bool isRefused = false; ///< by the last of them
+  bool warns = false;     ///< some warning is still to be said
+  Analyses analyses = {}; ///< of the program; what is open is none of their business
+};
+
+/// What passes up to Goal::dealing make of a candidate. Of what is open, those after them, to Goal::tidying, read the
+/// protocol and the step besides; and the instances, to refuse what takes more blocks than the program allows.
+struct Dealt {
+  std::vector<ir::Move> statements;
+  std::vector<ir::RankChunk> places;
+  std::vector<std::uint32_t> scratch; ///< [rank]: chunks
+
+  explicit Dealt(const ir::Program &program)
+      : statements(program.movement.statements), places(program.movement.places) {
+    for (const ir::Rank &rank : program.ranks)
+      scratch.push_back(rank.scratchChunks);
+  }
+  friend bool operator==(const Dealt &, const Dealt &) = default;
+};
+
+/// A program after Goal::placing. Of what is open, the passes in Goal::dealing read the protocol, the step and the
+/// blocks besides.
+struct Placed {
+  Open open; ///< of the candidate that it was made for
+  Passed passed;
+
+  bool isAs(const Placed &other) const {
+    const ir::Program &a = passed.program, &b = other.passed.program;
+    return a.movement.statements == b.movement.statements && a.movement.places == b.movement.places &&
+           std::ranges::equal(a.ranks, b.ranks, {}, &ir::Rank::scratchChunks, &ir::Rank::scratchChunks);
+  }
+};
+
+/// How far a candidate has come. Those that come out the same have this in common, with the instances of one of them.
+struct Stage {
+  /// After Goal::tidying, or as far as it went; null if it has not been through that.
+  std::shared_ptr<Passed> passed = {};
+  std::shared_ptr<const Placed> placed = {}; ///< once it has been through Goal::placing
+  std::shared_ptr<const Dealt> dealt = {};   ///< and Goal::dealing
+  Excess excess = {};                        ///< where it is refused
+  bool isMeasured = false;                   ///< `excess` is of thread blocks, and not of what they have at least
+
+  bool isStuck() const { return passed && passed->isRefused; }
+  bool isScheduled() const { return passed && !passed->isRefused && !passed->warns; }
+};
+
+} // namespace mscclc::passes::schedule
