@@ -69,6 +69,8 @@ private:
   void appendInstead(const Need &need, std::vector<Need> &needs) const;
   static void dropDoubles(std::vector<Need> &needs);
   std::vector<std::uint32_t> orderToAsk(std::span<const Need> needs) const;
+  std::vector<std::uint32_t> usersOf(const std::vector<Piece> &pieces) const;
+  std::vector<std::uint32_t> unorderedOf(const std::vector<std::uint32_t> &numbers);
   std::optional<std::vector<Piece>> ask(const Need &need);
   std::optional<std::vector<Piece>> askTurn(const Need &need) const;
   void set(std::span<const std::vector<Piece> *const> orbits, bool dropped);
