@@ -266,37 +266,71 @@ bool NeededSync::mayExcuse(const std::vector<Piece> &orbit) const {
   });
 }
 
+/// Needs of accesses that are in order by one of `pieces`, which are whole orbits.
+std::vector<std::uint32_t> NeededSync::usersOf(const std::vector<Piece> &pieces) const {
+  std::vector<Piece> orbits;
+  for (const Piece piece : pieces)
+    orbits.push_back(orbits_.find(piece));
+  std::ranges::sort(orbits);
+  orbits.erase(std::ranges::unique(orbits).begin(), orbits.end());
+  std::vector<std::uint32_t> users;
+  for (const Piece orbit : orbits)
+    users.insert(users.end(), usedBy_[orbit].begin(), usedBy_[orbit].end());
+  std::ranges::sort(users);
+  users.erase(std::ranges::unique(users).begin(), users.end());
+  std::erase_if(users, [&](std::uint32_t number) { return needs_[number].wait != none; });
+  return users;
+}
+
+/// Those of the needs `numbers` that are in no order, in the order of the numbers.
+std::vector<std::uint32_t> NeededSync::unorderedOf(const std::vector<std::uint32_t> &numbers) {
+  std::vector<Need> needs;
+  for (const std::uint32_t number : numbers)
+    needs.push_back(needs_[number]);
+  std::vector<std::uint32_t> found;
+  for (const std::uint32_t i : orderToAsk(needs))
+    if (!ask(needs[i]))
+      found.push_back(numbers[i]);
+  std::ranges::sort(found);
+  return found;
+}
+
 void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
                                 const std::function<bool(const Unordered &, const Unordered &)> &before,
                                 const std::function<bool(const Unordered &)> &visit) {
-  std::set<std::uint32_t> users;
-  std::set<Piece> orbits;
-  for (const Piece piece : pieces)
-    if (const Piece orbit = orbits_.find(piece); orbits.insert(orbit).second)
-      users.insert(usedBy_[orbit].begin(), usedBy_[orbit].end());
-  std::vector<std::pair<Unordered, std::uint32_t>> order;
-  for (const std::uint32_t number : users)
-    if (needs_[number].wait == none)
-      order.push_back({{needs_[number].pair, needs_[number].record, needs_[number].scratch}, number});
-  std::ranges::stable_sort(order, before, &std::pair<Unordered, std::uint32_t>::first);
-  const std::vector<Piece> *const all = &pieces;
-  set({&all, 1}, true);
-  const auto isOrdered = [&](const Need &need) { return ask(need).has_value(); };
-  // Of scratch that may lie elsewhere, the two accesses that would meet.
-  const auto meeting = [&](const Need &need) -> std::optional<Need> {
+  const auto unordered = [&](std::uint32_t number) -> Unordered {
+    return {needs_[number].pair, needs_[number].record, needs_[number].scratch};
+  };
+  const auto isSooner = [&](std::uint32_t a, std::uint32_t b) {
+    const Unordered x = unordered(a), y = unordered(b);
+    return before(x, y) || (!before(y, x) && a < b);
+  };
+  const auto isLater = [&](std::uint32_t a, std::uint32_t b) { return isSooner(b, a); };
+  const auto visitOf = [&](std::uint32_t number) {
+    const Need &need = needs_[number];
+    if (need.scratch == none)
+      return visit({need.pair, need.record, none});
+    // Of scratch that may lie elsewhere, the two accesses that would meet.
     std::vector<Need> others;
     appendInstead(need, others);
-    for (const Need &other : others)
-      if (!isOrdered(other))
-        return other;
-    return std::nullopt;
+    const auto other = std::ranges::find_if(others, [&](const Need &o) { return !ask(o); });
+    return other != others.end() && visit({other->pair, other->record, need.scratch});
   };
-  for (const auto &[pair, number] : order) {
-    if (isOrdered(needs_[number]))
-      continue;
-    const std::optional<Need> need = pair.scratch == none ? needs_[number] : meeting(needs_[number]);
-    if (need && visit({need->pair, need->record, pair.scratch}))
-      break;
+  std::vector<std::uint32_t> users = usersOf(pieces);
+  const std::vector<Piece> *const all = &pieces;
+  set({&all, 1}, true);
+  // Mostly one of the first is in no order. Else ever more are asked at once, in the order that suits the search.
+  std::ranges::make_heap(users, isLater);
+  bool isDone = false;
+  for (std::size_t size = 1; !users.empty() && !isDone; size *= 4) {
+    std::vector<std::uint32_t> next;
+    for (; next.size() < size && !users.empty(); users.pop_back()) {
+      std::ranges::pop_heap(users, isLater);
+      next.push_back(users.back());
+    }
+    next = unorderedOf(next);
+    std::ranges::sort(next, isSooner);
+    isDone = std::ranges::any_of(next, visitOf);
   }
   set({&all, 1}, false);
 }

@@ -82,6 +82,8 @@ private:
   void appendMeetings(const Need &need, std::vector<Need> &needs);
   static void dropDoubles(std::vector<Need> &needs);
   std::vector<std::uint32_t> orderToAsk(std::span<const Need> needs) const;
+  std::vector<std::uint32_t> usersOf(const std::vector<Piece> &pieces) const;
+  std::vector<std::uint32_t> unorderedOf(const std::vector<std::uint32_t> &numbers);
   std::optional<std::vector<Piece>> ask(const Need &need);
   std::optional<std::vector<Piece>> askTurn(const Need &need) const;
   void set(std::span<const std::vector<Piece> *const> orbits, bool dropped);

@@ -83,17 +83,16 @@ public:
       return std::nullopt;
     for (const SyncRecord &record : records_)
       alike_.emplace_back(record);
-    NeededSync needed(records_, orbits_, std::vector<bool>(pieces_.count()), /*everyRank=*/true);
-    std::vector<std::vector<Piece>> orbits = orbits_.all();
-    std::vector<SyncReason> reasons;
-    std::erase_if(orbits, [&](const std::vector<Piece> &orbit) { return isFiller(orbit.front()); });
-    for (const std::vector<Piece> &orbit : orbits) {
-      SyncReason &found = reasons.emplace_back();
-      found.edges = edgesOf(orbit);
-      explain(needed, orbit, found);
-    }
-    explainTogether(needed, orbits, reasons);
-    return reasons;
+    for (std::vector<Piece> &orbit : orbits_.all())
+      if (!isFiller(orbit.front())) {
+        SyncReason &found = reasons_.emplace_back();
+        found.edges = edgesOf(orbit);
+        found.reason = noneOf(orbit);
+        asked_.push_back(std::move(orbit));
+      }
+    explainAll();
+    askProofs();
+    return std::move(reasons_);
   }
 
 private:
@@ -108,12 +107,25 @@ private:
     const ir::ThreadBlock &block = index_.ops(pieces_.place(piece).block);
     return block.ops.size() == 1 && ir::isBlockSync(block.ops[0].kind);
   }
+  std::size_t numPairs() const {
+    std::size_t count = 0;
+    for (const SyncRecord &record : records_) {
+      count += record.pairs.size();
+      for (const ScratchUse &use : record.scratch)
+        count += use.uses.size() + use.writes.size();
+    }
+    return count;
+  }
+  Reason noneOf(const std::vector<Piece> &pieces) const;
   std::vector<SyncEdge> edgesOf(const std::vector<Piece> &orbit) const;
-  void askProof(const std::vector<Piece> &orbit, SyncReason &reason);
+  void explainAll();
+  bool explain(NeededSync &needed, const std::vector<Piece> &pieces, SyncReason &reason) const;
+  std::vector<std::vector<std::size_t>> unexplained() const;
+  std::vector<Piece> piecesOf(const std::vector<std::size_t> &numbers) const;
+  void setReason(const std::vector<std::size_t> &numbers, const SyncReason &reason);
+  void askProofs();
+  void askProof(const std::vector<Piece> &pieces, SyncReason &reason);
   bool isProven(const ir::Program &program, ir::DiagnosticEngine &findings) const;
-  void explain(NeededSync &needed, const std::vector<Piece> &orbit, SyncReason &reason) const;
-  void explainTogether(NeededSync &needed, const std::vector<std::vector<Piece>> &orbits,
-                       std::vector<SyncReason> &reasons);
   bool resolve(const Unordered &pair, SyncReason &reason) const;
   bool touches(const Access &access, std::vector<ir::MemoryPiece> &pieces) const;
   std::optional<Meet> meet(const Access &x, const Access &y, const Unordered &pair) const;
@@ -122,6 +134,9 @@ private:
 
   /// Proofs of one program: each takes about as long as the compilation's own.
   static constexpr std::uint32_t mostProofs = 8;
+  /// With more, of pairs that correspond over ranks that are alike one is asked. Ranks that look alike may differ in
+  /// what they name, so what is then found to be needed by nothing is left to the proof.
+  static constexpr std::size_t mostPairs = 10'000;
 
   const ir::Program &program_;
   const ir::AllowedNames &allowed_;
@@ -129,7 +144,9 @@ private:
   const SyncPieces pieces_;
   SyncOrbits orbits_;
   std::vector<SyncRecord> records_;
-  std::vector<Alike> alike_; ///< [record]
+  std::vector<Alike> alike_;              ///< [record]
+  std::vector<std::vector<Piece>> asked_; ///< the orbits that a reason is asked of
+  std::vector<SyncReason> reasons_;       ///< [orbit]
   std::uint32_t proofs_ = 0;
   std::optional<bool> asItWas_; ///< whether the program is proven with all its sync
 };
@@ -172,8 +189,8 @@ std::vector<SyncEdge> Explainer::edgesOf(const std::vector<Piece> &orbit) const 
 }
 
 /// Takes the pair that says most: what the algorithm computes from, before what the next launch would spoil. Of one
-/// rank, those that are nearest in the run: less has to be looked at between them.
-void Explainer::explain(NeededSync &needed, const std::vector<Piece> &orbit, SyncReason &reason) const {
+/// rank, those that are nearest in the run: less has to be looked at between them. False if there is none.
+bool Explainer::explain(NeededSync &needed, const std::vector<Piece> &pieces, SyncReason &reason) const {
   const auto order = [&](const Unordered &u) {
     const auto &accesses = records_[u.record].accesses;
     const Access &x = accesses[u.pair.first], &y = accesses[u.pair.second];
@@ -186,7 +203,7 @@ void Explainer::explain(NeededSync &needed, const std::vector<Piece> &orbit, Syn
   int tried = 0;
   bool isFound = false;
   needed.visitUnordered(
-      orbit, [&](const Unordered &a, const Unordered &b) { return order(a) < order(b); },
+      pieces, [&](const Unordered &a, const Unordered &b) { return order(a) < order(b); },
       [&](const Unordered &pair) {
         SyncReason found = reason;
         if (resolve(pair, found) && (!isFound || found.reason == Reason::ReadTooEarly)) {
@@ -195,49 +212,82 @@ void Explainer::explain(NeededSync &needed, const std::vector<Piece> &orbit, Syn
         }
         return isFound && (reason.reason != Reason::WrittenInTurn || ++tried == mostTried);
       });
-  if (isFound)
-    return;
-  const bool ofPut = std::ranges::any_of(orbit, [&](Piece p) { return ir::putsAndSignals(pieces_.kind(p)); });
-  reason.reason = ofPut ? Reason::OfPut : orbits_.isKept(orbit.front()) ? Reason::Shared : Reason::OnlyInTheWay;
+  return isFound;
 }
 
-/// Of twins (of instances, say) each may do for the others: what one statement has of one kind is asked for together.
-void Explainer::explainTogether(NeededSync &needed, const std::vector<std::vector<Piece>> &orbits,
-                                std::vector<SyncReason> &reasons) {
+/// What is said of `pieces` that nothing needs.
+Reason Explainer::noneOf(const std::vector<Piece> &pieces) const {
+  const bool ofPut = std::ranges::any_of(pieces, [&](Piece p) { return ir::putsAndSignals(pieces_.kind(p)); });
+  return ofPut ? Reason::OfPut : orbits_.isKept(pieces.front()) ? Reason::Shared : Reason::OnlyInTheWay;
+}
+
+/// Explains each orbit, then those of one statement together.
+void Explainer::explainAll() {
+  const bool everyRank = numPairs() <= mostPairs;
+  NeededSync needed(records_, orbits_, std::vector<bool>(pieces_.count()), everyRank);
+  for (std::size_t i = 0; i < asked_.size(); ++i)
+    explain(needed, asked_[i], reasons_[i]);
+  for (const std::vector<std::size_t> &numbers : unexplained()) {
+    SyncReason whole = reasons_[numbers.front()];
+    whole.together = true;
+    if (numbers.size() > 1 && explain(needed, piecesOf(numbers), whole))
+      setReason(numbers, whole);
+  }
+}
+
+/// Orbits without reason, as numbers in asked_: of twins (of instances, say) each may do for the others, so what one
+/// statement has of one kind stands together.
+std::vector<std::vector<std::size_t>> Explainer::unexplained() const {
   std::map<std::tuple<ir::LocId, std::uint32_t, ir::OpKind>, std::vector<std::size_t>> alike;
-  for (std::size_t i = 0; i < orbits.size(); ++i)
-    if (isNone(reasons[i].reason)) {
-      const SyncPieces::Place &place = pieces_.place(orbits[i].front());
+  for (std::size_t i = 0; i < asked_.size(); ++i)
+    if (isNone(reasons_[i].reason)) {
+      const SyncPieces::Place &place = pieces_.place(asked_[i].front());
       const ir::Op &op = index_.ops(place.block).ops[place.op];
       const bool hasLine = ir::isOfSource(program_, op); // elsewhere the same operation of all blocks
       alike[{hasLine ? op.loc : ir::noLoc, hasLine ? 0 : place.op, op.kind}].push_back(i);
     }
-  for (const auto &[statement, numbers] : alike) {
-    SyncReason whole = reasons[numbers.front()];
-    std::vector<Piece> pieces;
-    for (const std::size_t i : numbers)
-      pieces.insert(pieces.end(), orbits[i].begin(), orbits[i].end());
+  std::vector<std::vector<std::size_t>> groups;
+  for (auto &[statement, numbers] : alike)
+    groups.push_back(std::move(numbers));
+  return groups;
+}
+
+std::vector<Piece> Explainer::piecesOf(const std::vector<std::size_t> &numbers) const {
+  std::vector<Piece> pieces;
+  for (const std::size_t i : numbers)
+    pieces.insert(pieces.end(), asked_[i].begin(), asked_[i].end());
+  return pieces;
+}
+
+void Explainer::setReason(const std::vector<std::size_t> &numbers, const SyncReason &reason) {
+  for (const std::size_t i : numbers) {
+    std::vector<SyncEdge> edges = std::move(reasons_[i].edges);
+    reasons_[i] = reason;
+    reasons_[i].edges = std::move(edges);
+  }
+}
+
+/// Of what is still without reason.
+void Explainer::askProofs() {
+  for (const std::vector<std::size_t> &numbers : unexplained()) {
+    const std::vector<Piece> pieces = piecesOf(numbers);
+    SyncReason whole = reasons_[numbers.front()];
     whole.together = numbers.size() > 1;
-    if (whole.together)
-      explain(needed, pieces, whole);
+    whole.reason = noneOf(pieces);
     if (whole.reason == Reason::OnlyInTheWay)
       askProof(pieces, whole);
-    if (isUnknown(whole.reason))
+    if (isUnknown(whole.reason)) {
       for (const std::size_t i : numbers)
-        if (reasons[i].reason == Reason::OnlyInTheWay)
-          reasons[i].reason = whole.reason;
-    if (isNone(whole.reason))
-      continue;
-    for (const std::size_t i : numbers) {
-      std::vector<SyncEdge> edges = std::move(reasons[i].edges);
-      reasons[i] = whole;
-      reasons[i].edges = std::move(edges);
+        if (reasons_[i].reason == Reason::OnlyInTheWay)
+          reasons_[i].reason = whole.reason;
+    } else if (!isNone(whole.reason)) {
+      setReason(numbers, whole);
     }
   }
 }
 
 /// The proof looks closer than the run that is written down, so it may need what that does not.
-void Explainer::askProof(const std::vector<Piece> &orbit, SyncReason &reason) {
+void Explainer::askProof(const std::vector<Piece> &pieces, SyncReason &reason) {
   if (!asItWas_) {
     ir::DiagnosticEngine silent;
     asItWas_ = isProven(program_, silent);
@@ -252,7 +302,7 @@ void Explainer::askProof(const std::vector<Piece> &orbit, SyncReason &reason) {
   }
   ++proofs_;
   std::vector<bool> dropped(pieces_.count());
-  for (const Piece piece : orbit)
+  for (const Piece piece : pieces)
     dropped[piece] = true;
   ir::DiagnosticEngine findings;
   if (isProven(dropPieces(index_, pieces_, dropped), findings) || findings.all().empty())

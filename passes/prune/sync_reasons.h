@@ -59,7 +59,8 @@ struct SyncReason {
 /// and only of a program that is proven as it is.
 ///
 /// Requires: thread blocks, lowered data sync. Each orbit takes a walk over what happens between the accesses that need
-/// it. Where ranks are alike, all of that takes about as long as prune-sync; where none are, up to syncs × operations.
+/// it. Where ranks are alike and pairs of accesses are many, one rank's speak for all: so that takes about as long as
+/// prune-sync. Where none are, it takes up to syncs × operations.
 std::optional<std::vector<SyncReason>> reasonsOfSync(const ir::Program &program, const ir::AllowedNames &allowed);
 
 } // namespace mscclc::passes::prune
