@@ -245,14 +245,16 @@ private:
 
   /// Where an executor takes nothing that was tried, because blocks are too long for it or have too many channels: the
   /// other side of reductions, and more blocks, which are shorter, in fewer instances if need be. What is found so is
-  /// as likely slow as not, so its neighbours are tried, too; of a large program, the one with the most blocks.
+  /// as likely slow as not, so its neighbours are tried, too; of a large program, the one with the most blocks if these
+  /// are several times as many.
   void findFitting(Open &open) {
     if (!std::ranges::all_of(tried_, &Candidate::refused) || !findFirstFitting(open))
       return;
     more_ += fewTried;
+    const bool isSmall = mostTried_ > fewTried;
     const std::uint32_t most = std::bit_floor(mostBlocks_ / open.instances);
-    for (Open other = open; anyBlocks_ && open.blocks < most;) {
-      other.blocks = mostTried_ > fewTried ? std::min(2 * open.blocks, most) : most;
+    for (Open other = open; anyBlocks_ && open.blocks <= most / (isSmall ? 2 : 4);) {
+      other.blocks = isSmall ? 2 * open.blocks : most;
       if (!improve(open, other))
         break;
     }
