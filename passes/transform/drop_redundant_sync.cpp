@@ -101,7 +101,10 @@ private:
 /// Lists the nops of `block` that order nothing.
 void collect(const ir::ThreadBlock &block, Phase &phase, std::vector<std::uint32_t> &redundant) {
   const auto end = static_cast<std::uint32_t>(block.ops.size());
-  for (std::uint32_t i = 0; i < end;) {
+  std::uint32_t lastNop = end;
+  while (lastNop != 0 && block.ops[lastNop - 1].kind != OpKind::Nop)
+    --lastNop; // no nop asks for what stands after it
+  for (std::uint32_t i = 0; i < lastNop;) {
     const Op &op = block.ops[i];
     std::uint32_t next = nextOp(block, i);
     if (op.kind == OpKind::Barrier) {
