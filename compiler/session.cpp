@@ -5,6 +5,7 @@
 #include "compiler/outputs/estimates.h"
 #include "compiler/overwrite.h"
 #include "compiler/pipeline.h"
+#include "frontend/xml/diagnostics.h"
 #include "passes/schedule/choose.h"
 #include "passes/schedule/same_values.h"
 #include "passes/verify/translation_check.h"
@@ -37,7 +38,7 @@ passes::PassFilter filterOf(const std::string &list) {
 /// Whether all errors are of an option's value that does not suit the program or the machine.
 bool areOfOptions(const ir::DiagnosticEngine &diags) {
   static constexpr const ir::DiagInfo *known[] = {&diag::bad_machine, &diag::no_rank, &diag::one_size,
-                                                  &diag::size_not_taken};
+                                                  &diag::size_not_taken, &xml::diag::nodes_of_gpus};
   return std::ranges::all_of(diags.all(), [](const ir::Diagnostic &d) {
     return d.severity != ir::Severity::Error ||
            std::ranges::any_of(known, [&](const ir::DiagInfo *info) { return info->id == d.id; });

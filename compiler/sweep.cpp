@@ -186,7 +186,7 @@ ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
     return code;
   };
   ExitCode worst = exitDone;
-  std::size_t wrong = 0;
+  std::size_t tried = 0, wrong = 0;
   const bool json = first().json;
   std::string before = json ? "[" : row(varying_, "exit", "result");
   for (const Combination &one : combinations_) {
@@ -207,14 +207,20 @@ ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
     if (!messages.empty())
       std::cerr << words(one) << ":\n" << messages << std::flush;
     worst = std::max(worst, code);
+    ++tried;
     wrong += code != exitDone;
     if (code == exitUsage)
       break;
   }
   if (json && !writeOut("]\n", output))
     return failed(exitInputWrong);
+  const std::size_t untried = combinations_.size() - tried;
   if (wrong != 0)
-    std::cerr << wrong << " of " << ir::plural(combinations_.size(), "combination") << " failed.\n" << std::flush;
+    std::cerr << wrong << " of " << ir::plural(tried, "combination") << " failed"
+              << (untried == 0 ? std::string()
+                               : "; " + std::to_string(untried) + " more were not tried, as the command line is wrong")
+              << ".\n"
+              << std::flush;
   return worst;
 }
 
