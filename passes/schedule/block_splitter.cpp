@@ -1,71 +1,58 @@
 #include "passes/schedule/block_splitter.h"
 
 #include "ir/program_index.h"
+#include "passes/schedule/stable_order.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <numeric>
 #include <utility>
 
 namespace mscclc::passes::schedule {
 
-namespace {
-
-constexpr std::uint64_t ofPort = std::uint64_t{1} << 63, ofPut = std::uint64_t{1} << 62;
-
-void insert(std::vector<std::uint64_t> &entries, std::uint64_t entry) {
-  const auto at = std::ranges::lower_bound(entries, entry);
-  if (at == entries.end() || *at != entry)
-    entries.insert(at, entry);
-}
-
-/// True if `a` and `b` together are at most `most` through memory, and as many through ports.
-bool together(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b, std::size_t most) {
-  std::size_t counts[2] = {};
-  for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
-    const std::uint64_t next = j == b.size() || (i < a.size() && a[i] < b[j]) ? a[i] : b[j];
-    if (++counts[next >= ofPort] > most)
-      return false;
-    i += i < a.size() && a[i] == next;
-    j += j < b.size() && b[j] == next;
+void BlockSplitter::Reach::add(std::span<const std::uint32_t> needs) {
+  for (const std::uint32_t need : needs) {
+    if (has_[need])
+      continue;
+    has_[need] = true;
+    added_.push_back(need);
+    ++sizes_[tableOf(need)];
   }
-  return true;
 }
 
-} // namespace
-
-/// A channel to `rank` for signals; in memory, data goes the same way.
-void BlockSplitter::Reach::addSignals(bool port, std::uint32_t rank) {
-  insert(channels, (port ? ofPort : 0) | rank);
+bool BlockSplitter::Reach::fits(std::span<const std::uint32_t> needs, const ExecutorLimits &limits) const {
+  std::array<std::uint32_t, 4> sizes = sizes_;
+  for (std::size_t i = 0; i < needs.size(); ++i)
+    if (!has_[needs[i]] &&
+        std::ranges::find(needs.first(i), needs[i]) == needs.begin() + static_cast<std::ptrdiff_t>(i))
+      ++sizes[tableOf(needs[i])];
+  return std::max(sizes[0], sizes[1]) <= limits.channelsPerBlock &&
+         std::max(sizes[2], sizes[3]) <= limits.remotesPerBlock;
 }
 
-/// One for what ports put to `rank` or get from there.
-void BlockSplitter::Reach::addPuts(std::uint32_t rank) {
-  insert(channels, ofPort | ofPut | rank);
+void BlockSplitter::Reach::clear() {
+  for (const std::uint32_t need : added_)
+    has_[need] = false;
+  added_.clear();
+  sizes_ = {};
 }
 
-void BlockSplitter::Reach::addBuffer(bool port, const ir::RankChunk &place) {
-  insert(buffers, (port ? ofPort : 0) | std::uint64_t{place.rank} << 8 | static_cast<std::uint64_t>(place.buffer));
-}
+BlockSplitter::BlockSplitter(ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
+                             const StatementDistances &distances, const ExecutorLimits &limits)
+    : movement_(movement), graph_(graph), distances_(distances), limits_(limits),
+      ranks_(static_cast<std::uint32_t>(ranks)) {}
 
-void BlockSplitter::Reach::add(const Reach &other) {
-  for (const std::uint64_t entry : other.channels)
-    insert(channels, entry);
-  for (const std::uint64_t entry : other.buffers)
-    insert(buffers, entry);
-}
-
-BlockSplitter::BlockSplitter(ir::Movement &movement, const StatementGraph &graph, const StatementDistances &distances,
-                             const ExecutorLimits &limits)
-    : movement_(movement), graph_(graph), distances_(distances), limits_(limits) {}
-
-void BlockSplitter::findReaches() {
-  levels_ = levelsOf(graph_);
-  reaches_.resize(graph_.size());
-  std::set<std::pair<std::uint32_t, std::uint32_t>> puts; // (from, to)
+/// Calls `visit(statement, need)` for all that statements need, some of it more than once.
+void BlockSplitter::eachNeed(auto &&visit) const {
+  const auto signals = [&](std::uint32_t s, bool port, std::uint32_t rank) {
+    visit(s, (port ? PortChannel : MemoryChannel) * ranks_ + rank);
+  };
+  const auto puts = [&](std::uint32_t s, std::uint32_t rank) { visit(s, PortPuts * ranks_ + rank); };
+  std::vector<bool> isPut; // [from][to]: through a port
   for (const ir::Move &statement : movement_.statements)
-    if (isPortPut(statement))
-      puts.emplace(*statement.by, movement_.dsts(statement)[0].rank);
+    if (isPortPut(statement)) {
+      isPut.resize(std::size_t{ranks_} * ranks_, false);
+      isPut[std::size_t{*statement.by} * ranks_ + movement_.dsts(statement)[0].rank] = true;
+    }
   for (std::uint32_t s = 0; s < graph_.size(); ++s) {
     const ir::Move &statement = movement_.statements[s];
     const std::uint32_t by = *statement.by;
@@ -75,98 +62,109 @@ void BlockSplitter::findReaches() {
           const bool port = statement.via == ir::Via::Port;
           // The launch there has to have begun, which packets need not wait for; and it hears of what comes from there.
           if (!port || isPortPut(statement))
-            reaches_[s].addSignals(!movement_.sameNode(by, place.rank), place.rank);
-          if (port || puts.contains({place.rank, by}))
-            reaches_[s].addPuts(place.rank);
-          reaches_[s].addBuffer(port, place);
+            signals(s, !movement_.sameNode(by, place.rank), place.rank);
+          if (port || (!isPut.empty() && isPut[std::size_t{place.rank} * ranks_ + by]))
+            puts(s, place.rank);
+          const std::uint32_t buffers = port ? PortBuffer : MemoryBuffer;
+          visit(s, (buffers + static_cast<std::uint32_t>(place.buffer)) * ranks_ + place.rank);
         }
     for (const Dependence &d : graph_.dependences(s)) {
       const std::uint32_t earlier = *movement_.statements[d.on].by;
       if (earlier == by || d.hazard == Hazard::Packets)
         continue;
       const bool port = !movement_.sameNode(earlier, by);
-      reaches_[s].addSignals(port, earlier);
-      reaches_[d.on].addSignals(port, by);
+      signals(s, port, earlier);
+      signals(d.on, port, by);
       if (isPortPut(movement_.statements[d.on]))
-        reaches_[s].addPuts(earlier);
+        puts(s, earlier);
     }
   }
 }
 
-/// True if one block can have `reach` and `other`.
-bool BlockSplitter::fits(const Reach &reach, const Reach &other) const {
-  return together(reach.channels, other.channels, limits_.channelsPerBlock) &&
-         together(reach.buffers, other.buffers, limits_.remotesPerBlock);
-}
-
-BlockSplitter::Key BlockSplitter::keyOf(std::uint32_t statement) const {
-  return {levels_[statement], distances_.ofReach(statement), distances_.ofShare(statement), statement};
+void BlockSplitter::findNeeds() {
+  firstNeed_.assign(graph_.size() + 2, 0);
+  eachNeed([&](std::uint32_t s, std::uint32_t) { ++firstNeed_[s + 2]; });
+  std::partial_sum(firstNeed_.begin(), firstNeed_.end(), firstNeed_.begin());
+  needs_.resize(firstNeed_.back());
+  eachNeed([&](std::uint32_t s, std::uint32_t need) { needs_[firstNeed_[s + 1]++] = need; });
+  firstNeed_.pop_back();
 }
 
 std::vector<BlockSplitter::Part> BlockSplitter::split(std::span<const std::uint32_t> statements, const Reach &fixed,
                                                       std::span<const std::uint32_t> clusterOf) const {
-  std::vector<Key> keys;
-  keys.reserve(statements.size());
-  for (const std::uint32_t s : statements)
-    keys.push_back(keyOf(s));
-  std::ranges::sort(keys);
-  std::vector<Part> units;
-  std::map<std::uint32_t, std::size_t> unitOf; // cluster → of units
-  for (const Key &key : keys) {
-    const std::uint32_t s = key.back();
-    const auto [at, isNew] = unitOf.try_emplace(clusterOf[s], units.size());
-    if (isNew)
-      units.emplace_back();
-    units[at->second].reach.add(reaches_[s]);
-    units[at->second].statements.push_back(s);
-  }
+  StableOrder sorting(std::vector(statements.begin(), statements.end()));
+  sorting.by([&](std::uint32_t s) { return distances_.ofShare(s); });
+  sorting.by([&](std::uint32_t s) { return distances_.ofReach(s); });
+  sorting.by([&](std::uint32_t s) { return graph_.levels()[s]; });
+  const std::vector<std::uint32_t> ordered = sorting.take();
+  // Units are clusters, in the order of their first statements. [position in `ordered`]: the one where its unit begins.
+  std::vector<std::uint32_t> firsts(ordered.size());
+  StableOrder units(ordered.size());
+  units.by([&](std::uint32_t i) { return clusterOf[ordered[i]]; });
+  std::vector<std::uint32_t> byUnit = units.take();
+  for (std::size_t i = 0; i < byUnit.size(); ++i)
+    firsts[byUnit[i]] = i != 0 && clusterOf[ordered[byUnit[i]]] == clusterOf[ordered[byUnit[i - 1]]]
+                            ? firsts[byUnit[i - 1]]
+                            : byUnit[i];
+  StableOrder again(ordered.size());
+  again.by([&](std::uint32_t i) { return firsts[i]; });
+  byUnit = again.take();
+
   std::vector<Part> parts;
-  if (!fixed.channels.empty() || !fixed.buffers.empty())
+  if (!fixed.empty())
     parts.push_back({fixed, {}});
-  const auto take = [&](const Part &unit) {
-    for (Part &part : parts) {
-      if (!fits(part.reach, unit.reach))
-        continue;
-      part.reach.add(unit.reach);
-      part.statements.insert(part.statements.end(), unit.statements.begin(), unit.statements.end());
-      return;
-    }
-    parts.push_back(unit);
+  const auto take = [&](std::span<const std::uint32_t> needs, std::span<const std::uint32_t> its) {
+    auto part = std::ranges::find_if(parts, [&](const Part &one) { return one.reach.fits(needs, limits_); });
+    if (part == parts.end())
+      part = parts.insert(part, {Reach(ranks_), {}});
+    part->reach.add(needs);
+    part->statements.insert(part->statements.end(), its.begin(), its.end());
   };
-  for (const Part &unit : units) {
-    if (fits(unit.reach)) {
-      take(unit);
+  Reach reach(ranks_);
+  std::vector<std::uint32_t> unit;
+  for (std::size_t i = 0; i < byUnit.size();) {
+    reach.clear();
+    unit.clear();
+    for (const std::uint32_t first = firsts[byUnit[i]]; i < byUnit.size() && firsts[byUnit[i]] == first; ++i) {
+      unit.push_back(ordered[byUnit[i]]);
+      reach.add(needsOf(unit.back()));
+    }
+    if (reach.fits(limits_)) {
+      take(reach.needs(), unit);
       continue;
     }
-    for (const std::uint32_t s : unit.statements)
-      take({reaches_[s], {s}});
+    for (const std::uint32_t s : unit) {
+      reach.clear();
+      reach.add(needsOf(s));
+      take(reach.needs(), {&s, 1});
+    }
   }
   return parts;
 }
 
 void BlockSplitter::run(std::span<const std::uint32_t> clusterOf) {
-  findReaches();
-  using Entry = std::array<std::uint32_t, 3>; // rank, block and statement
-  std::vector<Entry> entries;
-  entries.reserve(graph_.size());
-  for (std::uint32_t s = 0; s < graph_.size(); ++s)
-    entries.push_back({*movement_.statements[s].by, *movement_.statements[s].block, s});
-  std::ranges::sort(entries);
+  findNeeds();
+  const auto byOf = [&](std::uint32_t s) { return *movement_.statements[s].by; };
+  const auto blockOf = [&](std::uint32_t s) { return *movement_.statements[s].block; };
+  StableOrder sorting(graph_.size());
+  sorting.by(blockOf);
+  sorting.by(byOf);
+  const std::vector<std::uint32_t> entries = sorting.take();
   std::vector<std::uint32_t> partOf(graph_.size(), 0), movable;
   std::uint32_t most = 1;
-  const auto isOtherBlock = [](const Entry &a, const Entry &b) { return a[0] != b[0] || a[1] != b[1]; };
+  Reach whole(ranks_), fixed(ranks_); // of all statements of the block, and of those that stay in it
   for (auto first = entries.begin(), last = first; first != entries.end(); first = last) {
-    Reach whole, fixed; // of all statements of the block, and of those that stay in it
+    whole.clear();
+    fixed.clear();
     movable.clear();
-    for (; last != entries.end() && !isOtherBlock(*first, *last); ++last) {
-      const std::uint32_t s = last->back();
-      whole.add(reaches_[s]);
-      if (clusterOf[s] == ir::none)
-        fixed.add(reaches_[s]);
+    for (; last != entries.end() && byOf(*last) == byOf(*first) && blockOf(*last) == blockOf(*first); ++last) {
+      whole.add(needsOf(*last));
+      if (clusterOf[*last] == ir::none)
+        fixed.add(needsOf(*last));
       else
-        movable.push_back(s);
+        movable.push_back(*last);
     }
-    if (fits(whole))
+    if (whole.fits(limits_))
       continue;
     const std::vector<Part> parts = split(movable, fixed, clusterOf);
     most = std::max(most, static_cast<std::uint32_t>(parts.size()));

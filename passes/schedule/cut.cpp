@@ -3,13 +3,13 @@
 #include "ir/program_index.h"
 #include "passes/schedule/block_splitter.h"
 #include "passes/schedule/rank_distances.h"
+#include "passes/schedule/stable_order.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <numeric>
-#include <tuple>
+#include <optional>
 #include <utility>
 
 namespace mscclc::passes {
@@ -42,8 +42,8 @@ public:
   explicit Dealer(PassContext &context)
       : movement_(context.program.movement), graph_(context.analyses.of<StatementGraph>(context.program)),
         distances_(context.analyses.of<schedule::StatementDistances>(context.program)),
-        clusters_(movement_.statements.size()), levels_(std::bit_width(context.program.ranks.size()) - 1),
-        limits_(context.target.executor) {}
+        clusters_(movement_.statements.size()), ranks_(context.program.ranks.size()),
+        levels_(std::bit_width(ranks_) - 1), limits_(context.target.executor) {}
 
   void run() {
     findStages();
@@ -73,45 +73,50 @@ private:
 
   /// Whether `a` and `b` conflict in the memory of the rank that executes both.
   bool conflictsAtHome(std::uint32_t a, std::uint32_t b) const {
-    if (by(a) != by(b) || stages_[a] != stages_[b])
+    const std::uint32_t home = by(a);
+    if (home != by(b) || stages_[a] != stages_[b])
       return false;
     for (const Touch &x : graph_.touches(a))
-      for (const Touch &y : graph_.touches(b))
-        if (x.rank == by(a) && y.rank == by(a) && x.memory.overlaps(y.memory) &&
-            (x.access == ir::Access::Write || y.access == ir::Access::Write))
-          return true;
+      if (x.rank == home)
+        for (const Touch &y : graph_.touches(b))
+          if (y.rank == home && (x.access == ir::Access::Write || y.access == ir::Access::Write) &&
+              x.memory.overlaps(y.memory))
+            return true;
     return false;
   }
   void joinConflicts() {
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       for (const schedule::Dependence &d : graph_.dependences(s))
-        if (conflictsAtHome(d.on, s))
+        if (by(d.on) == by(s) && clusters_.of(d.on) != clusters_.of(s) && conflictsAtHome(d.on, s))
           clusters_.join(d.on, s);
   }
 
   /// What a rank does with one share goes to one block, if there are shares for all blocks, and no rank hands one to
   /// more others than it would in a tree: these would wait for each other.
   void joinShares() {
-    struct Entry {
-      std::uint32_t rank, stage, share, statement;
-      auto operator<=>(const Entry &) const = default;
-      bool isInPlaceOf(const Entry &other) const { return rank == other.rank && stage == other.stage; }
-    };
-    std::vector<Entry> entries;
-    entries.reserve(graph_.size());
+    std::vector<std::uint32_t> open; // statements that do not name their block
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
-      if (!movement_.statements[s].block) // which names its own
-        entries.push_back({by(s), stages_[s], distances_.ofShare(s), s});
-    std::ranges::sort(entries);
-    const auto reaches = [&](const Entry &e) { return distances_.ofReach(e.statement) != 0; };
+      if (!movement_.statements[s].block)
+        open.push_back(s);
+    schedule::StableOrder sorting(std::move(open));
+    sorting.by([&](std::uint32_t s) { return distances_.ofShare(s); });
+    sorting.by([&](std::uint32_t s) { return stages_[s]; });
+    sorting.by([&](std::uint32_t s) { return by(s); });
+    const std::vector<std::uint32_t> entries = sorting.take();
+    const auto isInPlaceOf = [&](std::uint32_t a, std::uint32_t b) {
+      return by(a) == by(b) && stages_[a] == stages_[b];
+    };
+    const auto isOfShareOf = [&](std::uint32_t a, std::uint32_t b) {
+      return isInPlaceOf(a, b) && distances_.ofShare(a) == distances_.ofShare(b);
+    };
+    const auto reaches = [&](std::uint32_t s) { return distances_.ofReach(s) != 0; };
     std::uint32_t shares = 0; // so far, of a place
     for (auto first = entries.begin(); first != entries.end();) {
-      const auto last = std::find_if(first, entries.end(),
-                                     [&](const Entry &e) { return !e.isInPlaceOf(*first) || e.share != first->share; });
+      const auto last = std::find_if(first, entries.end(), [&](std::uint32_t s) { return !isOfShareOf(s, *first); });
       ++shares;
       if (std::cmp_greater(std::count_if(first, last, reaches), levels_))
         return;
-      if (last == entries.end() || !last->isInPlaceOf(*first)) {
+      if (last == entries.end() || !isInPlaceOf(*last, *first)) {
         if (shares < movement_.blocks)
           return;
         shares = 0;
@@ -119,13 +124,13 @@ private:
       first = last;
     }
     for (std::size_t i = 1; i < entries.size(); ++i)
-      if (entries[i].isInPlaceOf(entries[i - 1]) && entries[i].share == entries[i - 1].share)
-        clusters_.join(entries[i - 1].statement, entries[i].statement);
+      if (isOfShareOf(entries[i], entries[i - 1]))
+        clusters_.join(entries[i - 1], entries[i]);
   }
 
   /// Clusters of each rank and stage, in the order of their distance, go to its blocks in turns.
   void dealOut() {
-    using Key = std::tuple<std::uint32_t, std::uint32_t>;
+    using Key = std::pair<std::uint32_t, std::uint32_t>; // share and reach
     std::vector<Key> keys(graph_.size(), {~std::uint32_t{0}, 0});
     std::vector<std::uint32_t> blockOf(graph_.size(), ir::none);
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
@@ -139,7 +144,12 @@ private:
         dealt.push_back(s);
     }
     const auto placeOf = [&](std::uint32_t cluster) { return std::pair(by(cluster), stages_[cluster]); };
-    std::ranges::sort(dealt, {}, [&](std::uint32_t c) { return std::tuple(placeOf(c), keys[c], c); });
+    schedule::StableOrder sorting(std::move(dealt));
+    sorting.by([&](std::uint32_t c) { return keys[c].second; });
+    sorting.by([&](std::uint32_t c) { return keys[c].first; });
+    sorting.by([&](std::uint32_t c) { return stages_[c]; });
+    sorting.by([&](std::uint32_t c) { return by(c); });
+    dealt = sorting.take();
     const std::uint32_t blocks = std::max(movement_.blocks, 1u);
     for (std::uint32_t i = 0, inPlace = 0; i < dealt.size(); ++i) {
       inPlace = i != 0 && placeOf(dealt[i]) == placeOf(dealt[i - 1]) ? inPlace + 1 : 0;
@@ -154,19 +164,21 @@ private:
     std::vector<std::uint32_t> clusters;
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       clusters.push_back(isNamed_[s] ? ir::none : clusters_.of(s));
-    schedule::BlockSplitter(movement_, graph_, distances_, *limits_).run(clusters);
+    schedule::BlockSplitter(movement_, ranks_, graph_, distances_, *limits_).run(clusters);
   }
 
   /// Leaves no number out on a rank that all ranks leave out.
   void number() {
-    std::map<std::uint32_t, std::uint32_t> numbers;
-    for (const ir::Move &statement : movement_.statements)
-      numbers.try_emplace(*statement.block);
-    std::uint32_t next = 0;
-    for (auto &[given, number] : numbers)
-      number = next++;
-    for (ir::Move &statement : movement_.statements)
-      statement.block = numbers[*statement.block];
+    schedule::StableOrder sorting(graph_.size());
+    sorting.by([&](std::uint32_t s) { return *movement_.statements[s].block; });
+    std::uint32_t given = ir::none, number = ir::none; // of the statement before
+    for (const std::uint32_t s : sorting.take()) {
+      std::optional<std::uint32_t> &block = movement_.statements[s].block;
+      if (number == ir::none || *block != given)
+        ++number;
+      given = *block;
+      block = number;
+    }
   }
 
   ir::Movement &movement_;
@@ -174,7 +186,8 @@ private:
   const schedule::StatementDistances &distances_;
   std::vector<std::uint32_t> stages_; ///< [statement]
   Clusters clusters_;
-  std::vector<bool> isNamed_;    ///< [statement]: it was given its block
+  std::vector<bool> isNamed_; ///< [statement]: it was given its block
+  const std::size_t ranks_;
   const int levels_;             ///< of a tree of all ranks
   const ExecutorLimits *limits_; ///< null: none
 };

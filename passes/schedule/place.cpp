@@ -30,18 +30,17 @@ ir::Movement takeStatements(ir::Program &program) {
   if (movement.throughSwitch)
     taken = schedule::throughSwitch(program);
   else
-    taken = {.statements = movement.statements, .places = movement.places};
+    taken = {.statements = std::move(movement.statements), .places = std::move(movement.places)};
   movement.statements.clear();
   movement.places.clear();
   return taken;
 }
 
-/// The piece of each place that begins `at` chunks into it.
-std::vector<RankChunk> cutOf(std::span<const RankChunk> places, std::uint32_t at, std::uint32_t size) {
-  std::vector<RankChunk> cut(places.begin(), places.end());
-  for (RankChunk &place : cut)
-    place = {place.rank, place.buffer, place.index + at, size};
-  return cut;
+/// Sets `cut` to the piece of each place that begins `at` chunks into it.
+void cutInto(std::vector<RankChunk> &cut, std::span<const RankChunk> places, std::uint32_t at, std::uint32_t size) {
+  cut.clear();
+  for (const RankChunk &place : places)
+    cut.push_back({place.rank, place.buffer, place.index + at, size});
 }
 
 /// What lies at places as the packets that brought it. Any two places that meet are the same.
@@ -77,14 +76,14 @@ public:
       if (!packetRanks_.keepsPlainData(r))
         program_.ranks[r].scratchChunks = 0; // what the program keeps there are packets, in slots
     for (const Move &statement : given_.statements) {
-      where_ = ir::Where(statement.loc, "statement " + std::to_string(&statement - given_.statements.data()));
+      current_ = &statement;
       if (!checkWishes(statement))
         continue;
       if (statement.packets == true && statement.via != Via::Switch)
         warnOfPlainData(statement);
       cuts_.eachPiece(given_, statement, [&](std::uint32_t at, std::uint32_t size) {
-        srcs_ = cutOf(given_.srcs(statement), at, size);
-        dsts_ = cutOf(given_.dsts(statement), at, size);
+        cutInto(srcs_, given_.srcs(statement), at, size);
+        cutInto(dsts_, given_.dsts(statement), at, size);
         place(statement);
       });
     }
@@ -97,6 +96,11 @@ public:
   }
 
 private:
+  /// The statement that is placed.
+  ir::Where where() const {
+    return {current_->loc, "statement " + std::to_string(current_ - given_.statements.data())};
+  }
+
   /// False, and reported, if the statement says how it is done and that cannot be.
   bool checkWishes(const Move &statement) {
     if (statement.via == Via::Switch || statement.kind == MoveKind::Reduce)
@@ -106,7 +110,7 @@ private:
       const bool port = schedule::wayOf(program_.movement, statement, src, dst.rank) == Via::Port;
       if (dst.rank == src || statement.by != dst.rank || !(port || statement.packets == true))
         continue;
-      diags_.report(schedule::diag::written_not_read, where_, {dst.rank, port ? "through a port" : "in packets", src});
+      diags_.report(schedule::diag::written_not_read, where(), {dst.rank, port ? "through a port" : "in packets", src});
       return false;
     }
     return true;
@@ -120,7 +124,7 @@ private:
           continue;
         const std::string why = whyPlain(statement, src.rank, dst.rank);
         if (saidPlain_.insert(why).second)
-          diags_.report(schedule::diag::packets_not_taken, where_, {src.rank, dst.rank, why});
+          diags_.report(schedule::diag::packets_not_taken, where(), {src.rank, dst.rank, why});
       }
   }
   std::string whyPlain(const Move &statement, std::uint32_t from, std::uint32_t to) const {
@@ -187,13 +191,13 @@ private:
     const RankChunk &own = reduces ? dsts_.front() : srcs_.front();
     const std::vector<RankChunk> &group = reduces ? srcs_ : dsts_;
     if (!schedule::isOnePlaceOfAll(group, own)) {
-      diags_.report(schedule::diag::switch_places, where_, {reduces ? "reads" : "writes"});
+      diags_.report(schedule::diag::switch_places, where(), {reduces ? "reads" : "writes"});
       return;
     }
     if (group.size() == 1) // which takes no switch
       return copy(statement, dsts_.front(), srcs_.front());
     if (reduces && !ir::mayReduceInSwitch(statement.reduceOp, group.size(), program_.movement.reassociate)) {
-      diags_.report(schedule::diag::switch_order, where_,
+      diags_.report(schedule::diag::switch_order, where(),
                     {ir::nounOf(statement.reduceOp), ir::plural(group.size(), "operand")});
       return;
     }
@@ -290,10 +294,11 @@ private:
     // A step of a sum commutes, so the second operand may come first.
     if (chain[0].how != Operand::Local && chain[1].how == Operand::Local)
       std::swap(chain[0], chain[1]);
-    const auto readsResult = [&](std::size_t from) {
-      return std::any_of(chain.begin() + static_cast<std::ptrdiff_t>(from), chain.end(),
-                         [&](const Source &s) { return same(s.place, dst); });
-    };
+    std::size_t lastAtResult = 0; // of the operands after the first
+    for (std::size_t i = 1; i < chain.size(); ++i)
+      if (same(chain[i].place, dst))
+        lastAtResult = i;
+    const auto readsResult = [&](std::size_t from) { return lastAtResult >= from; };
     if (chain[0].how != Operand::Local) {
       const RankChunk first = readsResult(1) ? slot(dst.rank) : dst;
       const bool packets = chain[0].how == Operand::Packets;
@@ -334,7 +339,7 @@ private:
   std::vector<bool> holdsPackets_;                        ///< [rank]: some of its scratch is for packets
   ArrivedPackets arrived_;
   std::set<std::string> saidPlain_;    ///< reasons
-  ir::Where where_;                    ///< the statement
+  const Move *current_ = nullptr;      ///< the statement
   std::vector<RankChunk> srcs_, dsts_; ///< of it, one piece
 };
 
@@ -345,10 +350,12 @@ void cutPlaced(ir::Program &program) {
   program.movement.statements.clear();
   program.movement.places.clear();
   const schedule::RangeCuts cuts(program, given);
+  std::vector<RankChunk> srcs, dsts;
   for (const Move &statement : given.statements)
     cuts.eachPiece(given, statement, [&](std::uint32_t at, std::uint32_t size) {
-      program.movement.append(statement, cutOf(given.srcs(statement), at, size),
-                              cutOf(given.dsts(statement), at, size));
+      cutInto(srcs, given.srcs(statement), at, size);
+      cutInto(dsts, given.dsts(statement), at, size);
+      program.movement.append(statement, srcs, dsts);
     });
 }
 
