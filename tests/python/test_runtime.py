@@ -390,11 +390,12 @@ def test_libraries_are_cached_by_content(allreduce, monkeypatch, tmp_path):
     other.write_text("#!/bin/sh\n[ $1 = --version ] && exec c++ --version\necho 'another compiler' >&2\nexit 1\n")
     other.chmod(0o755)
     text = allreduce.library.with_suffix(".cu").read_text()
+    monkeypatch.setenv("MSCCLC_CACHE", str(tmp_path / "cache"))  # where nobody else builds at the same time
     for compiler, error in ((other, "another compiler"), (tmp_path / "gone", "CXX names")):
         monkeypatch.setenv("CXX", str(compiler))
         with pytest.raises(mscclc.BuildError, match=error):
             mscclc.kernels.build_library(text, "host")
-    assert not list(mscclc.cache_folder().glob(".building-*"))
+    assert not list((tmp_path / "cache").glob("*"))
 
 
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="nvcc is not on the PATH")
