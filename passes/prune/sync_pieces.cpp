@@ -92,11 +92,12 @@ void SyncOrbits::joinRanksAlike() {
   std::unordered_multimap<std::uint64_t, std::uint32_t> kinds; // by hash, the first rank of each
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
     const ir::Rank &rank = index_.program.ranks[r];
-    const auto [begin, end] = kinds.equal_range(hashOf(rank));
+    const std::uint64_t hash = hashOf(rank);
+    const auto [begin, end] = kinds.equal_range(hash);
     const auto like =
         std::find_if(begin, end, [&](const auto &kind) { return areAlike(index_.program.ranks[kind.second], rank); });
     if (like == end) {
-      kinds.emplace(hashOf(rank), r);
+      kinds.emplace(hash, r);
       continue;
     }
     const Piece first = pieces_.firstOf(index_.block(r, 0)), last = pieces_.firstOf(index_.block(r + 1, 0));

@@ -112,7 +112,7 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const Stat
     return;
   }
   const std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
-  const std::vector<std::uint32_t> levels = levelsOf(graph);
+  const std::vector<std::uint32_t> &levels = graph.levels();
   const auto kindOf = [&](std::uint32_t s) {
     return std::tuple(levels[s], distances.ofReach(s), distances.ofShare(s));
   };

@@ -157,7 +157,7 @@ private:
   /// False if all slots are over too late for any to be written after: a path of dependences from a use to a write
   /// makes the write's level higher.
   bool mayShare() const {
-    const std::vector<std::uint32_t> levels = schedule::levelsOf(graph_);
+    const std::vector<std::uint32_t> &levels = graph_.levels();
     for (const std::vector<Slot> &ofRank : slots_) {
       std::uint32_t firstOver = ir::none, lastWrite = 0;
       for (const Slot &slot : ofRank) {

@@ -85,8 +85,4 @@ private:
   std::vector<std::uint32_t> levels_;
 };
 
-inline const std::vector<std::uint32_t> &levelsOf(const StatementGraph &graph) {
-  return graph.levels();
-}
-
 } // namespace mscclc::passes::schedule
