@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace mscclc::passes::time {
 
@@ -149,10 +150,12 @@ LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, 
   const MessageBytes bytes(program, messageBytes);
   const Iterations iterations = iterationsOf(program, bytes);
   const ir::ProgramIndex index(program);
-  const Folding folding{areInstancesAlike(program, most.instances) ? most.instances : 1,
-                        most.ranks && areRanksAlike(index, machine)};
+  const std::optional<FoldedChannels> channels = most.ranks ? foldRanks(index, machine) : std::nullopt;
+  const Folding folding{areInstancesAlike(program, most.instances) ? most.instances : 1, channels.has_value()};
   const auto walked = [&](std::uint64_t most) -> LaunchFigures {
-    const Timeline timeline = walk(index, machine, runner, bytes, {.mostIterations = most, .folding = folding}, {});
+    const Timeline timeline =
+        walk(index, machine, runner, bytes,
+             {.mostIterations = most, .folding = folding, .channels = channels ? &*channels : nullptr}, {});
     if (!timeline.complete)
       return {std::numeric_limits<Time>::infinity(), 0};
     return {timeline.end, bytesOnBusiestLink(timeline)};

@@ -40,7 +40,7 @@ struct LaunchFigures {
   double linkBytes = 0; ///< line bytes on the busiest link or network card, one direction
 };
 /// `most`: what is walked for the rest of the program where the program allows that (areInstancesAlike(),
-/// areRanksAlike()).
+/// foldRanks()).
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
                             std::uint64_t messageBytes, Folding most = {});
 

@@ -3,6 +3,7 @@
 #include "ir/op_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -50,14 +51,20 @@ bool isInstance(const ir::ThreadBlock &first, const ir::ThreadBlock &block, std:
          std::ranges::equal(first.ids, block.ids, isShifted);
 }
 
-/// Compares what ranks do with what rank 0 does.
+/// Compares what ranks do with what rank 0 does, and finds out which of their channels stand for each other.
 class AlikeRanks {
+  static constexpr std::array channelTypes{ir::ChannelType::Memory, ir::ChannelType::Port};
+  static auto &of(auto &ofTypes, ir::ChannelType type) { return ofTypes[type == ir::ChannelType::Port]; }
+
 public:
   AlikeRanks(const ir::ProgramIndex &index, const Machine &machine)
       : program_(index.program), index_(index), isMesh_(machine.mesh), nodes_(index.program, machine),
-        lastUse_(index.numRanks(), ir::none) {}
+        lastUse_(index.numRanks(), ir::none), onFirst_(index.numChannels(), ir::none) {
+    for (const ir::ChannelType type : channelTypes)
+      of(onRank_, type).resize(std::size_t{index.numRanks()} * program_.ranks[0].peers(type).size(), ir::none);
+  }
 
-  bool run() {
+  std::optional<FoldedChannels> run() {
     const ir::Rank &first = program_.ranks[0];
     const bool sameSizes = std::ranges::all_of(program_.ranks, [&](const ir::Rank &rank) {
       return rank.blocks.size() == first.blocks.size() && rank.memoryPeers.size() == first.memoryPeers.size() &&
@@ -65,29 +72,44 @@ public:
              rank.semaphores == first.semaphores;
     });
     if (!sameSizes || isMesh_)
-      return false;
-    for (const ir::ChannelType type : {ir::ChannelType::Memory, ir::ChannelType::Port})
-      for (std::uint32_t id = 0; id < first.peers(type).size(); ++id)
-        if (!leadsAlike(type, id))
-          return false;
+      return {};
+    for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
+      for (std::size_t block = 0; block < first.blocks.size(); ++block)
+        if (!doesAlike(r, block))
+          return {};
     for (std::size_t block = 0; block < first.blocks.size(); ++block)
-      if (!doesAlike(block))
-        return false;
-    return true;
+      for (const ir::Op &op : first.blocks[block].ops)
+        for (std::uint32_t i = 0; i < op.numChunks(); ++i)
+          if (!touchesAlike(block, op, i))
+            return {};
+    FoldedChannels folded;
+    for (const ir::ChannelType type : channelTypes)
+      for (std::uint32_t id = 0; id < first.peers(type).size(); ++id) {
+        if (!leadsAlike(type, id))
+          return {};
+        of(folded.otherEnds, type).push_back(farEnd(type, 0, id));
+      }
+    return folded;
   }
 
 private:
-  /// The number of a channel's other end on its rank, or ir::none.
-  std::uint32_t farEnd(ir::ChannelType type, std::uint32_t rank, std::uint32_t id) const {
-    const std::uint32_t pair = index_.pairOf(index_.channel(type, rank, id));
-    return pair == ir::none ? pair : pair - index_.channel(type, index_.rankOfChannel(pair), 0);
+  /// The channel of rank `r` that stands for channel `id` of rank 0; ir::none if no operation names it.
+  std::uint32_t &onRank(ir::ChannelType type, std::uint32_t r, std::uint32_t id) {
+    return of(onRank_, type)[std::size_t{r} * program_.ranks[0].peers(type).size() + id];
+  }
+  /// The channel of rank 0 that stands for the other end of a rank's channel; ir::none if nothing is done with that.
+  std::uint32_t farEnd(ir::ChannelType type, std::uint32_t r, std::uint32_t id) const {
+    const std::uint32_t pair = index_.pairOf(index_.channel(type, r, id));
+    return pair == ir::none ? pair : onFirst_[pair];
   }
   bool leadsAlike(ir::ChannelType type, std::uint32_t id) {
+    if (onRank(type, 0, id) == ir::none)
+      return true;
     ++question_;
+    const std::uint32_t far = farEnd(type, 0, id);
     for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
-      const ir::Rank &rank = program_.ranks[r];
-      const std::uint32_t peer = rank.peers(type)[id];
-      if (farEnd(type, r, id) != farEnd(type, 0, id) || !reachesAlike(r, peer))
+      const std::uint32_t own = onRank(type, r, id);
+      if (farEnd(type, r, own) != far || !reachesAlike(r, program_.ranks[r].peers(type)[own]))
         return false;
     }
     return true;
@@ -99,17 +121,29 @@ private:
       isNear_ = nodes_.areTogether(peer, 0);
     return std::exchange(lastUse_[peer], question_) != question_ && nodes_.areTogether(peer, rank) == isNear_;
   }
-  bool doesAlike(std::size_t block) {
-    const ir::ThreadBlock &first = program_.ranks[0].blocks[block];
-    const auto isOp = [](const ir::Op &a, const ir::Op &b) { return isSame(a, b) && a.imm == b.imm; };
-    for (const ir::Rank &rank : program_.ranks)
-      if (!std::ranges::equal(first.ops, rank.blocks[block].ops, isOp) || first.ids != rank.blocks[block].ids ||
-          first.chunks.size() != rank.blocks[block].chunks.size())
+  /// True if channel `id` of rank `r` can stand for channel `first` of rank 0: neither stands for another one.
+  bool standsFor(ir::ChannelType type, std::uint32_t r, std::uint32_t id, std::uint32_t first) {
+    std::uint32_t &there = onRank(type, r, first), &here = onFirst_[index_.channel(type, r, id)];
+    if (there == ir::none && here == ir::none) {
+      there = id;
+      here = first;
+    }
+    return there == id && here == first;
+  }
+  bool doesAlike(std::uint32_t r, std::size_t number) {
+    const ir::ThreadBlock &first = program_.ranks[0].blocks[number], &block = program_.ranks[r].blocks[number];
+    if (first.ops.size() != block.ops.size())
+      return false;
+    for (std::size_t o = 0; o < first.ops.size(); ++o) {
+      const ir::Op &a = first.ops[o], &b = block.ops[o];
+      if (!isSame(a, b) || a.imm != b.imm)
         return false;
-    for (const ir::Op &op : first.ops)
-      for (std::uint32_t i = 0; i < op.numChunks(); ++i)
-        if (!touchesAlike(block, op, i))
+      const bool isNumbered = a.channelType == ir::ChannelType::Memory || a.channelType == ir::ChannelType::Port;
+      const auto ids = first.idsOf(a), others = block.idsOf(b);
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        if (isNumbered ? !standsFor(a.channelType, r, others[i], ids[i]) : others[i] != ids[i])
           return false;
+    }
     return true;
   }
   bool touchesAlike(std::size_t block, const ir::Op &op, std::uint32_t operand) {
@@ -132,7 +166,9 @@ private:
   const ir::ProgramIndex &index_;
   const bool isMesh_;
   const RankNodes nodes_;
-  std::vector<std::uint32_t> lastUse_; ///< [rank]: the last question in which some rank reached it
+  std::vector<std::uint32_t> lastUse_;               ///< [rank]: the last question in which some rank reached it
+  std::vector<std::uint32_t> onFirst_;               ///< [channel]: what of rank 0 it stands for
+  std::array<std::vector<std::uint32_t>, 2> onRank_; ///< memory, then ports: [rank][of rank 0]
   std::uint32_t question_ = 0;
   bool isNear_ = false; ///< what rank 0 reaches in this question
 };
@@ -154,7 +190,7 @@ bool areInstancesAlike(const ir::Program &program, std::uint32_t instances) {
   });
 }
 
-bool areRanksAlike(const ir::ProgramIndex &index, const Machine &machine) {
+std::optional<FoldedChannels> foldRanks(const ir::ProgramIndex &index, const Machine &machine) {
   return AlikeRanks(index, machine).run();
 }
 

@@ -356,8 +356,12 @@ void Walk::post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment m
   if (queue == ir::none)
     return;
   // What rank 0 tells another rank, yet another tells rank 0.
-  if (options_.folding.ranks && !ir::isSemaphoreOp(op.kind))
-    queue -= index_.channel(op.channelType, index_.rankOfChannel(queue), 0) - index_.channel(op.channelType, 0, 0);
+  if (options_.folding.ranks && !ir::isSemaphoreOp(op.kind)) {
+    const std::uint32_t end = options_.channels->otherEnds[op.channelType == ir::ChannelType::Port][id];
+    if (end == ir::none)
+      return;
+    queue = index_.channel(op.channelType, 0, end);
+  }
   if (waiting_.empty(queue))
     credits_.give(queue, moment);
   else

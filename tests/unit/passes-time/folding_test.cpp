@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 #include <random>
+#include <string>
 
 using namespace mscclc::passes::time;
 using namespace mscclc;
@@ -119,12 +121,44 @@ TEST_CASE("one rank is walked for all") {
     machine.gpusPerNode = twoNodes ? 1 : ranks;
     machine.nodes = twoNodes ? ranks : 1;
     INFO("round " << round);
-    found += areRanksAlike(ir::ProgramIndex(program), machine);
+    found += foldRanks(ir::ProgramIndex(program), machine).has_value();
     checkSame(program, machine, {.instances = instances, .ranks = true});
     machine.mesh = true;
-    CHECK(!areRanksAlike(ir::ProgramIndex(program), machine));
+    CHECK(!foldRanks(ir::ProgramIndex(program), machine));
   }
   CHECK(found >= 80);
+}
+
+/// Two ranks whose blocks 0 and 1 tell each other crosswise: rank 1 numbers its channels the other way round. Block 0
+/// puts twice as much; `answers`: block 1 of rank 1 waits on this channel.
+ir::Program crossed(int answers) {
+  std::string text;
+  for (const int r : {0, 1}) {
+    const std::string peer = std::to_string(1 - r);
+    text += "rank " + std::to_string(r) + " {\nbuffers input 3 output 3 scratch 0\nmemory_channels [" + peer + ", " +
+            peer + "]\nremote0 = " + peer + ".output via memory\n";
+    for (const int b : {0, 1}) {
+      const std::string channel = std::to_string(r == 0 ? b : 1 - b), chunks = b == 0 ? "[0:2]" : "[2:3]";
+      const std::string waits = r == 1 && b == 1 ? std::to_string(answers) : channel;
+      text += "block " + std::to_string(b) +
+              " {\nchannels [memory 0, memory 1]\nremotes [memory 0]\nput memory remote0" + chunks + " <- input" +
+              chunks + "\nnop\nsignal memory [" + channel + "]\nwait memory [" + waits + "]\n}\n";
+    }
+    text += "}\n";
+  }
+  return programOf(text);
+}
+
+TEST_CASE("ranks that number their channels differently do the same") {
+  const ir::Program program = crossed(0);
+  const std::optional<FoldedChannels> channels = foldRanks(ir::ProgramIndex(program), roundMachine());
+  REQUIRE(channels);
+  // What rank 0's block 0 tells, a block 1 hears.
+  CHECK(channels->otherEnds[0] == std::vector<std::uint32_t>{1, 0});
+  CHECK(channels->otherEnds[1].empty());
+  checkSame(program, roundMachine(), {.ranks = true});
+  // One channel cannot stand for two.
+  CHECK(!foldRanks(ir::ProgramIndex(crossed(1)), roundMachine()));
 }
 
 TEST_CASE("what differs is walked by itself") {
@@ -134,10 +168,10 @@ TEST_CASE("what differs is walked by itself") {
   CHECK(areInstancesAlike(program, 2)); // the first of each four, and the third
   CHECK(!areInstancesAlike(program, 0));
   CHECK(!areInstancesAlike(program, 3));
-  CHECK(areRanksAlike(ir::ProgramIndex(program), roundMachine()));
+  CHECK(foldRanks(ir::ProgramIndex(program), roundMachine()).has_value());
   program.ranks[2].blocks.back().chunks.back().size *= 2;
   CHECK(!areInstancesAlike(program, 4));
-  CHECK(!areRanksAlike(ir::ProgramIndex(program), roundMachine()));
+  CHECK(!foldRanks(ir::ProgramIndex(program), roundMachine()));
   CHECK(launchTime(program, roundMachine(), Runner::Kernel, 1 << 26) ==
         launchFigures(program, roundMachine(), Runner::Kernel, 1 << 26, {.instances = 4, .ranks = true}).total);
   // Instances that reach other ranks.
@@ -152,7 +186,7 @@ TEST_CASE("what differs is walked by itself") {
   const ir::Program ring = random.alike(1, false);
   machine.gpusPerNode = 3;
   machine.nodes = 2;
-  CHECK(!areRanksAlike(ir::ProgramIndex(ring), machine));
+  CHECK(!foldRanks(ir::ProgramIndex(ring), machine));
 }
 
 } // namespace
