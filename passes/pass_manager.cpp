@@ -99,11 +99,11 @@ std::size_t PassManager::numToRun() const {
   return end;
 }
 
-Properties PassManager::missing(Properties needs) const {
+Properties PassManager::heldAtEnd() const {
   Properties held = given_;
   for (std::size_t i = 0; i < numToRun(); ++i)
     held |= passes_[i].provides;
-  return needs & ~held;
+  return held;
 }
 
 std::string PassManager::checkOptions() const {
@@ -154,7 +154,7 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
 }
 
 PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags, Analyses &analyses) {
-  if (given_ & ~propertiesOf(program))
+  if (options_.verifyEach && (given_ & ~propertiesOf(program)) != 0)
     throw ir::InternalError("the program lacks a property that the pass manager was promised");
   if (options_.verifyEach && !analyses.areOf(program))
     throw ir::InternalError("an analysis is not of the program that the pass manager was given");

@@ -65,11 +65,14 @@ public:
   /// What is wrong with the options in view of the passes: a dump or stop asked for at a pass that is not run.
   std::string checkOptions() const;
 
-  /// Those of `needs` that nothing gives: neither the program nor a pass that runs (none after stopAfter does).
-  Properties missing(Properties needs) const;
+  /// What the program has once the passes have run: what was given, and what those that run give (none after
+  /// stopAfter does).
+  Properties heldAtEnd() const;
+  /// Those of `needs` that nothing gives.
+  Properties missing(Properties needs) const { return needs & ~heldAtEnd(); }
 
-  /// Runs the passes on `program`. Stops after a pass that reports an error. Throws ir::InternalError where `program`
-  /// lacks a property promised; with verifyEach, also where a pass leaves a broken structure or a stale analysis.
+  /// Runs the passes on `program`. Stops after a pass that reports an error. With verifyEach, throws ir::InternalError
+  /// where `program` lacks a property promised, and where a pass leaves a broken structure or a stale analysis.
   PassRun run(ir::Program &program, ir::DiagnosticEngine &diags);
   /// The same where passes ran before: `analyses` are those that they left of `program`, which nothing has changed
   /// since but in what no analysis looks at; then those that these passes leave.

@@ -18,6 +18,7 @@ namespace mscclc::passes::schedule {
 /// A program on its way through passes.
 struct Passed {
   ir::Program program;
+  Properties holds = 0; ///< that it has, whatever is open
   std::vector<PassRecord> done = {};
   bool isRefused = false; ///< by the last of them
   bool warns = false;     ///< some warning is still to be said

@@ -366,11 +366,12 @@ private:
   bool run(std::string_view list, Passed &passed) const {
     PassManagerOptions options;
     options.target = goal_.target;
-    PassManager passes(std::move(options), propertiesOf(passed.program));
+    PassManager passes(std::move(options), passed.holds);
     ir::DiagnosticEngine silent;
     PassRun result{.ok = passes.add(list).empty(), .records = {}};
     if (result.ok)
       result = passes.run(passed.program, silent, passed.analyses);
+    passed.holds = passes.heldAtEnd();
     passed.isRefused = !result.ok;
     passed.warns |= silent.numWarnings() != 0;
     std::ranges::move(result.records, std::back_inserter(passed.done));
@@ -420,7 +421,7 @@ private:
         stage.placed = placed;
         return placed->passed;
       }
-    Passed passed{program_};
+    Passed passed{program_, propertiesOf(program_)};
     apply(open, passed.program);
     run(goal_.placing, passed);
     if (mostTried_ + more_ > 1 || goal_.target.executor) // which may refuse it
@@ -506,10 +507,12 @@ private:
       if (stage.excess.times > 1)
         return;
       passed.program = stage.passed->program;
+      passed.holds = stage.passed->holds;
       passed.program.instances = open.instances;
     } else {
       passed.program = program_;
       apply(open, passed.program);
+      passed.holds = propertiesOf(passed.program);
     }
     const ir::Program &program = passed.program;
     if (!run(goal_.rest, passed))
