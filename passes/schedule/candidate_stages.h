@@ -21,6 +21,9 @@ struct Passed {
   Properties holds = 0; ///< that it has, whatever is open
   std::vector<PassRecord> done = {};
   bool isRefused = false; ///< by the last of them
+  /// After Goal::tidying: some block passes the target's limits. Instances and an executor's own needs make none
+  /// shorter.
+  bool isTooLong = false;
   bool warns = false;     ///< some warning is still to be said
   Analyses analyses = {}; ///< of the program; what is open is none of their business
 };

@@ -430,8 +430,8 @@ private:
   }
 
   /// True if the target refuses what is dealt out, however it is scheduled, or a GPU does not hold it.
-  bool isTooMuch(const Open &open, const ir::Movement &movement, Excess &excess) const {
-    const LeastBlocks least = leastBlocks(movement);
+  bool isTooMuch(const Open &open, Passed &passed, Excess &excess) const {
+    const LeastBlocks least = leastBlocks(passed.program.movement, passed.analyses.of<StatementGraph>(passed.program));
     if (least.blocks * open.instances > mostHeld_)
       return true;
     if (!goal_.target.executor || least.operations <= goal_.target.executor->opsPerBlock)
@@ -471,7 +471,7 @@ private:
     if (!passed->isRefused) {
       apply(open, passed->program);
       if (run(goal_.dealing, *passed)) {
-        passed->isRefused = isTooMuch(open, passed->program.movement, stage.excess);
+        passed->isRefused = isTooMuch(open, *passed, stage.excess);
         if (!passed->isRefused) {
           stage.dealt = std::make_shared<const Dealt>(passed->program);
           if (takeOver(stage))
@@ -486,6 +486,10 @@ private:
         }
       }
     }
+    // Nothing asks for these again, and those of large programs are large.
+    passed->analyses = {};
+    if (passed->isRefused)
+      passed->program = {};
     stage.passed = std::move(passed);
     return !stage.isStuck();
   }
@@ -502,10 +506,14 @@ private:
         candidate.open = open;
         return;
       }
-      // Instances and an executor's own needs make no block shorter.
-      measure(stage.passed->program, 1, stage);
-      if (stage.excess.times > 1)
+      if (stage.passed->isTooLong)
         return;
+      measure(stage.passed->program, 1, stage);
+      if (stage.excess.times > 1) {
+        stage.passed->isTooLong = true;
+        stage.passed->program = {};
+        return;
+      }
       passed.program = stage.passed->program;
       passed.holds = stage.passed->holds;
       passed.program.instances = open.instances;

@@ -1,5 +1,7 @@
 #include "passes/schedule/least_blocks.h"
 
+#include "ir/program_index.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -20,33 +22,112 @@ bool mayMerge(const ir::Movement &movement, const ir::Move &left, const ir::Move
          left.packets == right.packets && movement.dsts(left)[0] == movement.dsts(right)[0];
 }
 
-} // namespace
+/// Counts what the blocks have, in the order of their statements.
+class BlockCount {
+public:
+  BlockCount(const ir::Movement &movement, const StatementGraph &graph)
+      : movement_(movement), graph_(graph), countsSync_(std::ranges::none_of(movement.statements, isPortPut)) {
+    groupOf_.reserve(graph.size());
+  }
 
-LeastBlocks leastBlocks(const ir::Movement &movement) {
+  LeastBlocks run() {
+    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+      add(s);
+    if (countsSync_)
+      countSignals();
+    for (const Rank &rank : ranks_) {
+      std::uint64_t busy = 0;
+      for (const Block &block : rank.blocks) {
+        busy += block.operations != 0;
+        least_.operations = std::max(least_.operations, block.operations);
+      }
+      least_.blocks = std::max(least_.blocks, busy);
+    }
+    return least_;
+  }
+
+private:
+  /// A run of statements of one block with nothing to wait for in between, as sync_plan.h has them. Its depth is that
+  /// of the deepest group of another block that it needs, and one more. What a block has heard of comes from groups
+  /// that are less deep than its own: so what makes a group deeper than the one before is news, and has to be told.
+  struct Group {
+    std::uint32_t rank = 0, block = 0;
+    std::uint32_t depth = 0;
+    bool signals = false;
+  };
   struct Block {
-    const ir::Move *last = nullptr;
+    const ir::Move *last = nullptr; ///< what the next statement may merge into
     std::uint64_t operations = 0;
+    std::uint32_t group = ir::none; ///< the last one
   };
   struct Rank {
     std::vector<Block> blocks;
-    std::uint64_t busy = 0;
   };
-  std::vector<Rank> ranks;
-  LeastBlocks least;
-  for (const ir::Move &statement : movement.statements) {
-    if (ranks.size() <= *statement.by)
-      ranks.resize(*statement.by + 1);
-    Rank &rank = ranks[*statement.by];
-    if (rank.blocks.size() <= *statement.block)
-      rank.blocks.resize(*statement.block + 1);
-    Block &block = rank.blocks[*statement.block];
-    if (!block.last)
-      least.blocks = std::max(least.blocks, ++rank.busy);
-    if (!block.last || !mayMerge(movement, *block.last, statement))
-      least.operations = std::max(least.operations, ++block.operations);
-    block.last = &statement;
+
+  Block &blockOf(const ir::Move &statement) {
+    if (ranks_.size() <= *statement.by)
+      ranks_.resize(*statement.by + 1);
+    std::vector<Block> &blocks = ranks_[*statement.by].blocks;
+    if (blocks.size() <= *statement.block)
+      blocks.resize(*statement.block + 1);
+    return blocks[*statement.block];
   }
-  return least;
+
+  void add(std::uint32_t s) {
+    const ir::Move &statement = movement_.statements[s];
+    Block &block = blockOf(statement);
+    enter(s, block);
+    if (!block.last || !mayMerge(movement_, *block.last, statement))
+      ++block.operations;
+    block.last = &statement;
+    groupOf_.push_back(block.group);
+  }
+
+  /// Begins a group of `block` if statement `s` has to be in a deeper one than the last.
+  void enter(std::uint32_t s, Block &block) {
+    const ir::Move &statement = movement_.statements[s];
+    const std::uint32_t before = block.group != ir::none ? groups_[block.group].depth : 0;
+    std::uint32_t depth = std::max(before, 1u);
+    const auto isElsewhere = [&](const Dependence &d) {
+      const ir::Move &earlier = movement_.statements[d.on];
+      return *earlier.by != *statement.by || *earlier.block != *statement.block;
+    };
+    for (const Dependence &d : graph_.dependences(s))
+      if (isElsewhere(d))
+        depth = std::max(depth, groups_[groupOf_[d.on]].depth + 1);
+    if (depth == before)
+      return;
+    bool waits = false;
+    for (const Dependence &d : graph_.dependences(s))
+      if (isElsewhere(d) && d.hazard != Hazard::Packets && groups_[groupOf_[d.on]].depth + 1 == depth)
+        waits = groups_[groupOf_[d.on]].signals = true;
+    block.group = static_cast<std::uint32_t>(groups_.size());
+    groups_.push_back({*statement.by, *statement.block, depth, false});
+    if (waits && countsSync_) {
+      block.operations += 2; // the wait, and the sync of all threads after it
+      block.last = nullptr;
+    }
+  }
+
+  void countSignals() {
+    for (const Group &group : groups_)
+      if (group.signals)
+        ranks_[group.rank].blocks[group.block].operations += 2; // the sync of all threads, and the signal
+  }
+
+  const ir::Movement &movement_;
+  const StatementGraph &graph_;
+  const bool countsSync_; ///< blocks wait for what ports put, too, in groups of which nothing is known here
+  std::vector<Rank> ranks_;
+  std::vector<Group> groups_;
+  std::vector<std::uint32_t> groupOf_; ///< [statement]
+  LeastBlocks least_;
+};
+
+} // namespace
+
+LeastBlocks leastBlocks(const ir::Movement &movement, const StatementGraph &graph) {
+  return BlockCount(movement, graph).run();
 }
 
 } // namespace mscclc::passes::schedule

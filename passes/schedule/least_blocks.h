@@ -1,6 +1,8 @@
 // What thread blocks have at least, told from the statements that are dealt out to them.
 #pragma once
 
+#include "passes/schedule/statement_graph.h"
+
 #include "ir/movement.h"
 
 #include <cstdint>
@@ -12,10 +14,11 @@ struct LeastBlocks {
   std::uint64_t blocks = 0;     ///< of the rank that has the most, in one instance
 };
 
-/// For statements that are placed, cut and ordered. Each becomes an operation of its block, in this order, and fusion
-/// merges neighbours alone: so there are as many operations as statements that cannot merge into the one before. Sync
-/// comes on top of them, and nothing takes any away: what passes an executor's limits here is refused once it is
-/// scheduled.
-LeastBlocks leastBlocks(const ir::Movement &movement);
+/// For statements that are placed, cut and ordered, and their graph. Each becomes an operation of its block, in this
+/// order, and fusion merges neighbours alone: so there are as many operations as statements that cannot merge into the
+/// one before. Where no port puts plain data, the waits and signals count as well that dependences alone show to be
+/// needed; more come on top, and nothing takes any away before prune-sync. What passes an executor's limits here is
+/// refused once it is scheduled. Linear.
+LeastBlocks leastBlocks(const ir::Movement &movement, const StatementGraph &graph);
 
 } // namespace mscclc::passes::schedule

@@ -3,8 +3,9 @@
 // Each means what it promises, as the generator has run it statement by statement. So its meaning must be accepted, the
 // passes must schedule it, with whatever they were told to choose, the proof must accept what they made, which must end
 // as the statements mean, and a run of that must be right. Some are scheduled for an executor whose blocks have few
-// channels, and some pruned. Sharing scratch must cost no operation, as far as nothing is fused. Prints what does not
-// hold with its seed, the smallest program in full, and counts; exit 1 if anything did not.
+// channels, and some pruned. Sharing scratch must cost no operation, as far as nothing is fused; and blocks must have
+// what is said that they have at least. Prints what does not hold with its seed, the smallest program in full, and
+// counts; exit 1 if anything did not.
 #include "random_movement.h"
 
 #include "ir/collectives.h"
@@ -12,10 +13,12 @@
 #include "ir/structure.h"
 #include "ir/text.h"
 #include "passes/pass_manager.h"
+#include "passes/schedule/least_blocks.h"
 #include "passes/schedule/same_values.h"
 #include "passes/simulate/simulate.h"
 #include "passes/verify/verify.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -43,11 +46,12 @@ public:
     limits_ = passes::executorLimits.front();
     limits_.channelsPerBlock = limits_.remotesPerBlock = static_cast<std::uint32_t>(2 + seed / 5 % 4);
     target_.executor = seed % 5 == 0 ? &limits_ : nullptr;
-    const std::string most = "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits,";
+    const std::string most = "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits";
     for (const std::string &rest : {std::string("lower-data-sync,infer-sync,replicate-instances"),
-                                    most + (seed % 4 == 0 ? "prune-sync," : "") + "replicate-instances"})
+                                    most + (seed % 4 == 0 ? ",prune-sync" : "") + ",replicate-instances"})
       if (!schedule(given, *meaning, seed, rest))
         return;
+    holdsLeast(given, seed, most);
   }
   bool tell() const {
     for (const auto &[kind, fault] : smallest_)
@@ -93,6 +97,28 @@ private:
     if (!passes::simulate(program, diags, run).ok)
       return fault(given, program, seed, "proven, but runs wrong", diags.render(false));
     return true;
+  }
+
+  /// Whether what leastBlocks() says of the blocks holds after the passes `tidying`.
+  bool holdsLeast(const ir::Program &given, std::uint64_t seed, const std::string &tidying) {
+    ir::Program program = given;
+    ir::DiagnosticEngine diags;
+    if (!run(given, seed, "place,cut,order", program, diags))
+      return false;
+    const passes::schedule::LeastBlocks least =
+        passes::schedule::leastBlocks(program.movement, passes::schedule::StatementGraph(program));
+    if (!run(given, seed, "share-scratch,synchronise," + tidying, program, diags))
+      return false;
+    std::uint64_t operations = 0, blocks = 0;
+    for (const ir::Rank &rank : program.ranks) {
+      blocks = std::max(blocks, rank.busyBlocks());
+      for (const ir::ThreadBlock &block : rank.blocks)
+        operations = std::max<std::uint64_t>(operations, block.ops.size());
+    }
+    if (least.operations <= operations && least.blocks <= blocks)
+      return true;
+    return fault(given, program, seed, "less than there is at least",
+                 std::to_string(least.operations) + " operations, " + std::to_string(least.blocks) + " blocks");
   }
 
   bool run(const ir::Program &given, std::uint64_t seed, const std::string &list, ir::Program &program,
