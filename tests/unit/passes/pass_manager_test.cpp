@@ -66,7 +66,9 @@ TEST_CASE("what a program has") {
   CHECK(propertiesOf(statements()) == 0);
   ir::Program program = parseProgram(programText("wait memory [0] sync after"));
   ir::DiagnosticEngine diags;
-  CHECK_THROWS_AS(PassManager({}, DataSyncLowered).run(program, diags), ir::InternalError);
+  PassManagerOptions options;
+  options.verifyEach = true;
+  CHECK_THROWS_AS(PassManager(options, DataSyncLowered).run(program, diags), ir::InternalError);
 }
 
 TEST_CASE("lists of names") {
