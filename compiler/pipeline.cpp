@@ -15,11 +15,11 @@ struct Step {
 };
 
 constexpr Step steps[] = {
-    // What each statement needs of its rank, then of blocks, is known in this order; what is over when a statement
-    // begins, by what follows from the order.
+    // The order of statements follows from their ranks alone: programs that differ in their blocks share it. What is
+    // over when a statement begins follows from both.
     {"place", Stage::Place, 0, 0},
+    {"order", Stage::Place, 0, 0},
     {"cut", Stage::Deal, 0, 0},
-    {"order", Stage::Deal, 0, 0},
     {"share-scratch", Stage::Schedule, 0, 0},
     // Beyond this point, the program is one of thread blocks, in which operations of one block may still conflict.
     {"synchronise", Stage::Schedule, 0, 0},

@@ -11,8 +11,8 @@ inline constexpr int maxOptLevel = 2;
 
 /// The parts of a pipeline, in their order.
 enum class Stage : std::uint8_t {
-  Place,    ///< of statements: who executes each, through what
-  Deal,     ///< of statements: in which thread block, and in which order
+  Place,    ///< of statements: who executes each, through what, and in which order
+  Deal,     ///< of statements: in which thread block
   Schedule, ///< of statements: the thread blocks
   Tidy,     ///< of thread blocks: fewer operations, and the sync inside a block
   Prune,    ///< of thread blocks: without sync that the proof does not need

@@ -3,7 +3,7 @@
 // A program of ir::Schedule::Auto begins as a list of statements on chunks of any ranks, without thread blocks. It
 // means what the statements do when they are executed one by one, in the order written, on the memory of all ranks at
 // once. The passes of passes/schedule decide, pass by pass, who executes each statement and through what (place), in
-// which block (cut), in which order (order), and last turn them into the operations of thread blocks (synchronise),
+// which order (order), in which block (cut), and last turn them into the operations of thread blocks (synchronise),
 // after which no statement is left. What is not decided yet, or was left open by the user, is empty.
 #pragma once
 

@@ -10,6 +10,7 @@
 #include <bit>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 namespace mscclc::passes {
@@ -76,9 +77,10 @@ private:
     const std::uint32_t home = by(a);
     if (home != by(b) || stages_[a] != stages_[b])
       return false;
-    for (const Touch &x : graph_.touches(a))
+    // From the last: what a statement writes comes after the many operands that it may read.
+    for (const Touch &x : std::views::reverse(graph_.touches(a)))
       if (x.rank == home)
-        for (const Touch &y : graph_.touches(b))
+        for (const Touch &y : std::views::reverse(graph_.touches(b)))
           if (y.rank == home && (x.access == ir::Access::Write || y.access == ir::Access::Write) &&
               x.memory.overlaps(y.memory))
             return true;

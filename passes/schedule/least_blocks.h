@@ -14,7 +14,7 @@ struct LeastBlocks {
   std::uint64_t blocks = 0;     ///< of the rank that has the most, in one instance
 };
 
-/// For statements that are placed, cut and ordered, and their graph. Each becomes an operation of its block, in this
+/// For statements that are placed, ordered and cut, and their graph. Each becomes an operation of its block, in this
 /// order, and fusion merges neighbours alone: so there are as many operations as statements that cannot merge into the
 /// one before. Where no port puts plain data, the waits and signals count as well that dependences alone show to be
 /// needed; more come on top, and nothing takes any away before prune-sync. What passes an executor's limits here is

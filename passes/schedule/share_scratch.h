@@ -18,7 +18,7 @@ namespace mscclc::passes {
 /// each launch. So does one with places in scratch that overlap and are not the same, one that reaches scratch through
 /// the switch, and one with too many slots to compare.
 ///
-/// Requires: statements that are placed, cut and ordered. The dependences that sharing adds follow from those before.
+/// Requires: statements that are placed, ordered and cut. The dependences that sharing adds follow from those before.
 Pass createShareScratchPass();
 
 } // namespace mscclc::passes

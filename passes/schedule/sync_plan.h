@@ -61,7 +61,7 @@ struct SyncPlan {
   std::vector<Agent> agents; ///< by rank, then block
 };
 
-/// Plans the synchronisation of `program`, whose statements are placed, cut and ordered. `mostPeers`: blocks of other
+/// Plans the synchronisation of `program`, whose statements are placed, ordered and cut. `mostPeers`: blocks of other
 /// ranks that one block can have channels to.
 SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
                   std::uint32_t mostPeers);

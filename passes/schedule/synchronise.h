@@ -11,7 +11,7 @@ namespace mscclc::passes {
 /// port puts is told by the put itself, which waits until its source is free. Packets tell themselves. With a `step`,
 /// all but the beginning of each block is one pipeline.
 ///
-/// Requires: statements that are placed, cut and ordered. Provides: thread blocks. Operations of one block that
+/// Requires: statements that are placed, ordered and cut. Provides: thread blocks. Operations of one block that
 /// conflict still ask for what infer-sync puts between them.
 Pass createSynchronisePass();
 

@@ -72,8 +72,8 @@ private:
                 const std::string &rest) {
     ir::Program program = given, apart = given;
     ir::DiagnosticEngine diags;
-    if (!run(given, seed, std::string("place,cut,order,share-scratch,synchronise,") + rest, program, diags) ||
-        !run(given, seed, std::string("place,cut,order,synchronise,") + rest, apart, diags))
+    if (!run(given, seed, std::string("place,order,cut,share-scratch,synchronise,") + rest, program, diags) ||
+        !run(given, seed, std::string("place,order,cut,synchronise,") + rest, apart, diags))
       return false;
     operations_ += program.numOps();
     saved_ += chunksOf(apart) - chunksOf(program);
@@ -103,7 +103,7 @@ private:
   bool holdsLeast(const ir::Program &given, std::uint64_t seed, const std::string &tidying) {
     ir::Program program = given;
     ir::DiagnosticEngine diags;
-    if (!run(given, seed, "place,cut,order", program, diags))
+    if (!run(given, seed, "place,order,cut", program, diags))
       return false;
     const passes::schedule::LeastBlocks least =
         passes::schedule::leastBlocks(program.movement, passes::schedule::StatementGraph(program));

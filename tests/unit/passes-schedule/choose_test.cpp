@@ -10,7 +10,7 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-const std::string placing = "place", dealing = "cut,order", scheduling = "share-scratch,synchronise",
+const std::string placing = "place,order", dealing = "cut", scheduling = "share-scratch,synchronise",
                   tidying = "fuse,lower-data-sync,infer-sync", fitting = "replicate-instances,fit-executor";
 
 /// All ranks give to all; with `sums`, an all-reduce by shares.

@@ -57,7 +57,7 @@ std::uint64_t mostOperations(const ir::Program &program) {
 
 TEST_CASE("what dependences show to be waited for and told counts") {
   ir::Program program = ring(5);
-  run(program, "place,cut,order");
+  run(program, "place,order,cut");
   const LeastBlocks least = leastBlocks(program.movement, StatementGraph(program));
   // Four puts; before all but the first, a wait, and after all but the last, a signal, each with a sync of all threads.
   CHECK(least.operations == 4 + 3 * 2 + 3 * 2);
@@ -69,7 +69,7 @@ TEST_CASE("what dependences show to be waited for and told counts") {
 TEST_CASE("packets that are unpacked, and sums of different places, stay alone") {
   ir::Program program = allReduce(4, false);
   program.protocol = ir::Protocol::LL;
-  run(program, "place,cut,order");
+  run(program, "place,order,cut");
   // Three puts, one sum, three puts of it, and three times unpacking.
   const LeastBlocks least = leastBlocks(program.movement, StatementGraph(program));
   CHECK(least.operations == 5);
@@ -86,7 +86,7 @@ TEST_CASE("there are as many blocks and operations as is said, or more") {
           program.protocol = protocol;
           program.movement.pull = pull;
           program.movement.blocks = blocks;
-          run(program, "place,cut,order");
+          run(program, "place,order,cut");
           const LeastBlocks least = leastBlocks(program.movement, StatementGraph(program));
           CHECK(least.operations > 0);
           run(program, "share-scratch,synchronise,fuse,lower-data-sync,fuse");

@@ -18,7 +18,7 @@ struct Ordered {
     PassManagerOptions options;
     options.target = *findTarget("none");
     PassManager manager(std::move(options), propertiesOf(given));
-    REQUIRE(manager.add("place,cut,order").empty());
+    REQUIRE(manager.add("place,order,cut").empty());
     ir::DiagnosticEngine diags;
     REQUIRE(manager.run(given, diags).ok);
     return given;

@@ -20,7 +20,7 @@ constexpr std::uint32_t ranks = 4, chunks = 4;
 /// `program` with its statements scheduled.
 ir::Program scheduled(ir::Program program) {
   passes::PassManager manager({}, passes::propertiesOf(program));
-  REQUIRE(manager.add("place,cut,order,synchronise,fuse,lower-data-sync,infer-sync,replicate-instances") == "");
+  REQUIRE(manager.add("place,order,cut,synchronise,fuse,lower-data-sync,infer-sync,replicate-instances") == "");
   ir::DiagnosticEngine diagnostics;
   const bool ok = manager.run(program, diagnostics).ok;
   INFO(diagnostics.render(false));
