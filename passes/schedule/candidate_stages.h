@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace mscclc::passes::schedule {
@@ -28,33 +29,28 @@ struct Passed {
   Analyses analyses = {}; ///< of the program; what is open is none of their business
 };
 
-/// What passes up to Goal::dealing make of a candidate. Of what is open, those after them, to Goal::tidying, read the
-/// protocol and the step besides; and the instances, to refuse what takes more blocks than the program allows.
-struct Dealt {
-  std::vector<ir::Move> statements;
-  std::vector<ir::RankChunk> places;
-  std::vector<std::uint32_t> scratch; ///< [rank]: chunks
-
-  explicit Dealt(const ir::Program &program)
-      : statements(program.movement.statements), places(program.movement.places) {
-    for (const ir::Rank &rank : program.ranks)
-      scratch.push_back(rank.scratchChunks);
-  }
-  friend bool operator==(const Dealt &, const Dealt &) = default;
-};
-
 /// A program after Goal::placing. Of what is open, the passes in Goal::dealing read the protocol, the step and the
 /// blocks besides.
 struct Placed {
   Open open; ///< of the candidate that it was made for
   Passed passed;
 
+  /// True if it is the same whether reductions pull or not: none has an operand of another rank but in packets.
+  bool isAnySide() const {
+    return std::ranges::all_of(passed.program.movement.statements,
+                               [](const ir::Move &s) { return !s.via || s.packets.value_or(false); });
+  }
   bool isAs(const Placed &other) const {
     const ir::Program &a = passed.program, &b = other.passed.program;
     return a.movement.statements == b.movement.statements && a.movement.places == b.movement.places &&
            std::ranges::equal(a.ranks, b.ranks, {}, &ir::Rank::scratchChunks, &ir::Rank::scratchChunks);
   }
 };
+
+/// The blocks of statements. With what is placed, it is what passes up to Goal::dealing make of a candidate. Of what is
+/// open, those after them, to Goal::tidying, read the protocol and the step besides; and the instances, to refuse what
+/// takes more blocks than the program allows.
+using Dealt = std::vector<std::optional<std::uint32_t>>;
 
 /// How far a candidate has come. Those that come out the same have this in common, with the instances of one of them.
 struct Stage {

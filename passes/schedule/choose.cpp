@@ -382,20 +382,19 @@ private:
   /// refused has as many instances: others may be too many. `alike`: so has any, and comes out the same.
   const Candidate *sameAsLast(bool alike = false) const {
     const Candidate &last = tried_.back();
-    const std::shared_ptr<const Dealt> &dealt = stages_.back().dealt;
     for (std::size_t i = 0; i + 1 < tried_.size(); ++i) {
       const Stage &stage = stages_[i];
       Open other = tried_[i].open;
       const bool counts = stage.isStuck() ? other.instances == last.open.instances : stage.isScheduled();
       if (!alike)
         other.instances = last.open.instances;
-      const bool areDealtAlike = dealt && stage.dealt && *dealt == *stage.dealt;
-      if (areDealtAlike || arePlacedAlike(stages_.back(), stage)) {
+      if (arePlacedAlike(stages_.back(), stage)) {
         other.pull = last.open.pull;
         other.throughSwitch = last.open.throughSwitch;
+        const std::shared_ptr<const Dealt> &dealt = stages_.back().dealt;
+        if (dealt && stage.dealt && *dealt == *stage.dealt)
+          other.blocks = last.open.blocks;
       }
-      if (areDealtAlike)
-        other.blocks = last.open.blocks;
       if (other == last.open && counts)
         return &tried_[i];
     }
@@ -416,7 +415,7 @@ private:
   /// whether there is a step.
   Passed place(const Open &open, Stage &stage) {
     for (const auto &placed : placed_)
-      if (placed->open.protocol == open.protocol && placed->open.pull == open.pull &&
+      if (placed->open.protocol == open.protocol && (placed->open.pull == open.pull || placed->isAnySide()) &&
           placed->open.throughSwitch == open.throughSwitch && (placed->open.step != 0) == (open.step != 0)) {
         stage.placed = placed;
         return placed->passed;
@@ -473,7 +472,9 @@ private:
       if (run(goal_.dealing, *passed)) {
         passed->isRefused = isTooMuch(open, *passed, stage.excess);
         if (!passed->isRefused) {
-          stage.dealt = std::make_shared<const Dealt>(passed->program);
+          auto dealt = std::make_shared<Dealt>();
+          std::ranges::transform(passed->program.movement.statements, std::back_inserter(*dealt), &ir::Move::block);
+          stage.dealt = std::move(dealt);
           if (takeOver(stage))
             return !stage.isStuck();
           if (run(goal_.scheduling, *passed)) {

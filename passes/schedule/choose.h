@@ -23,7 +23,7 @@ struct Goal {
   // What a candidate goes through before it is timed, as lists that PassManager::add takes. Candidates share what the
   // first four make of them.
   std::string_view placing;    ///< place and order
-  std::string_view dealing;    ///< cut
+  std::string_view dealing;    ///< cut: it changes blocks alone
   std::string_view scheduling; ///< to synchronise
   std::string_view tidying;    ///< what follows, as far as it is the same for the program
   std::string_view rest;       ///< what a candidate goes through besides; with nothing before it, from place on

@@ -75,6 +75,10 @@ public:
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
       if (!packetRanks_.keepsPlainData(r))
         program_.ranks[r].scratchChunks = 0; // what the program keeps there are packets, in slots
+    // Mostly each place but one is copied to or from, and what comes in packets is unpacked besides.
+    const std::size_t moves = given_.places.size() * (program_.protocol == ir::Protocol::LL ? 2 : 1);
+    program_.movement.statements.reserve(moves);
+    program_.movement.places.reserve(2 * moves);
     for (const Move &statement : given_.statements) {
       current_ = &statement;
       if (!checkWishes(statement))
