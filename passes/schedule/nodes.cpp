@@ -12,9 +12,7 @@ namespace {
 /// Whether `later` touches what a port's put brings, and not only what it reads.
 bool meetsArrival(const StatementGraph &graph, std::uint32_t put, std::uint32_t later) {
   const Touch &brought = *std::ranges::find(graph.touches(put), ir::Access::Write, &Touch::access);
-  return std::ranges::any_of(graph.touches(later), [&](const Touch &touch) {
-    return touch.rank == brought.rank && touch.memory.overlaps(brought.memory);
-  });
+  return std::ranges::any_of(graph.touches(later), [&](const Touch &touch) { return touch.meets(brought); });
 }
 
 /// The block that receives what each port put brings: that of the first statement there that depends on its arrival.
@@ -209,8 +207,7 @@ void Nodes::findCompleting(const StatementGraph &graph, std::uint32_t statement,
     return nodes.push_back(issued_[statement]);
   for (const Touch &mine : graph.touches(statement))
     for (const Touch &theirs : graph.touches(later))
-      if (mine.rank == theirs.rank && mine.memory.overlaps(theirs.memory) &&
-          (mine.access == ir::Access::Write || theirs.access == ir::Access::Write))
+      if (mine.meets(theirs) && (mine.access == ir::Access::Write || theirs.access == ir::Access::Write))
         nodes.push_back(mine.access == ir::Access::Write ? arrived_[statement] : issued_[statement]);
   std::ranges::sort(nodes);
   nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());

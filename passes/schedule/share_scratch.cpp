@@ -130,16 +130,13 @@ private:
       for (const Touch &touch : graph_.touches(s)) {
         if (!touch.inScratch())
           continue;
-        const auto index = static_cast<std::uint32_t>(touch.memory.begin);
+        const auto index = touch.begin;
         const bool writes = touch.access == ir::Access::Write;
         std::vector<Slot> &ofRank = slots_[touch.rank];
         std::uint32_t &number = numberOf.at(touch.rank, index);
         if (number == ir::none) {
           number = static_cast<std::uint32_t>(ofRank.size());
-          ofRank.push_back({.index = index,
-                            .size = static_cast<std::uint32_t>(touch.memory.end - touch.memory.begin),
-                            .firstWrite = s,
-                            .isAlone = !writes});
+          ofRank.push_back({.index = index, .size = touch.end - touch.begin, .firstWrite = s, .isAlone = !writes});
         }
         Slot &slot = ofRank[number];
         // A write comes after all uses before it, and what reads after the write it follows.

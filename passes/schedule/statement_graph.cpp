@@ -1,5 +1,6 @@
 #include "passes/schedule/statement_graph.h"
 
+#include "ir/internal_error.h"
 #include "ir/program_index.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ public:
   AccessHistory(std::size_t ranks, std::span<const Touch> touches) : first_(3 * ranks + 1, 0) {
     for (const Touch &touch : touches) {
       std::size_t &end = first_[bufferOf(touch) + 1];
-      end = std::max<std::size_t>(end, touch.memory.end);
+      end = std::max<std::size_t>(end, touch.end);
     }
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
     cells_.resize(first_.back());
@@ -24,7 +25,7 @@ public:
   void access(std::uint32_t statement, const Touch &touch, std::vector<Dependence> &found) {
     const bool reads = touch.access == ir::Access::Read;
     Cell *const cells = cells_.data() + first_[bufferOf(touch)];
-    for (Cell &cell : std::span(cells + touch.memory.begin, cells + touch.memory.end)) {
+    for (Cell &cell : std::span(cells + touch.begin, cells + touch.end)) {
       if (cell.writer != ir::none && cell.writer != statement)
         found.push_back({cell.writer, !reads ? Hazard::Reuse : cell.packets ? Hazard::Packets : Hazard::Value});
       if (reads) {
@@ -50,7 +51,7 @@ private:
     std::uint32_t statement, previous;
   };
   static std::size_t bufferOf(const Touch &touch) {
-    return 3 * std::size_t{touch.rank} + static_cast<std::size_t>(touch.memory.buffer);
+    return 3 * std::size_t{touch.rank} + static_cast<std::size_t>(touch.buffer);
   }
 
   std::vector<std::size_t> first_; ///< [rank][buffer], and the end: into cells_
@@ -122,8 +123,11 @@ void StatementGraph::findTouches(const ir::Program &program) {
       const ir::RankChunk &place = movement.places[statement.firstPlace + i];
       const ir::DataForm form =
           packets && isPacketPlace(movement, statement, i) ? ir::DataForm::Packet : ir::DataForm::Plain;
-      touches_.push_back({place.rank, ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, form),
-                          i < statement.numSrcs ? ir::Access::Read : ir::Access::Write, form});
+      const ir::MemoryRange memory = ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, form);
+      if (memory.end > ~std::uint32_t{0})
+        throw ir::InternalError("a statement touches chunk 2^32 - 1 or later");
+      touches_.push_back({place.rank, static_cast<std::uint32_t>(memory.begin), static_cast<std::uint32_t>(memory.end),
+                          memory.buffer, i < statement.numSrcs ? ir::Access::Read : ir::Access::Write, form});
     }
     firstTouch_.push_back(touches_.size());
   }

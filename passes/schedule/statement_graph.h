@@ -12,11 +12,16 @@ namespace mscclc::passes::schedule {
 /// Memory that a statement touches, aliasing resolved; packets cover two chunks for each of their own.
 struct Touch {
   std::uint32_t rank = 0;
-  ir::MemoryRange memory;
+  std::uint32_t begin = 0, end = 0; ///< chunks of `buffer`
+  ir::BufferKind buffer = ir::BufferKind::Input;
   ir::Access access = ir::Access::Read;
   ir::DataForm form = ir::DataForm::Plain;
 
-  bool inScratch() const { return memory.buffer == ir::BufferKind::Scratch; }
+  bool inScratch() const { return buffer == ir::BufferKind::Scratch; }
+  /// True if both touch some chunk.
+  bool meets(const Touch &other) const {
+    return rank == other.rank && buffer == other.buffer && begin < other.end && other.begin < end;
+  }
   friend bool operator==(const Touch &, const Touch &) = default;
 };
 
