@@ -9,20 +9,19 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// Whether `later` touches what a port's put brings, and not only what it reads.
-bool meetsArrival(const StatementGraph &graph, std::uint32_t put, std::uint32_t later) {
-  const Touch &brought = *std::ranges::find(graph.touches(put), ir::Access::Write, &Touch::access);
-  return std::ranges::any_of(graph.touches(later), [&](const Touch &touch) { return touch.meets(brought); });
-}
-
 /// The block that receives what each port put brings: that of the first statement there that depends on its arrival.
+/// What is written over it in scratch does not count: it may be another slot's that shares the place, and sharing is to
+/// change no sync.
 std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const StatementGraph &graph) {
   std::vector<std::uint32_t> receivers(movement.statements.size(), ir::none);
   for (std::uint32_t s = 0; s < graph.size(); ++s)
     for (const Dependence &d : graph.dependences(s)) {
       const ir::Move &earlier = movement.statements[d.on];
-      if (isPortPut(earlier) && receivers[d.on] == ir::none &&
-          movement.dsts(earlier)[0].rank == *movement.statements[s].by && meetsArrival(graph, d.on, s))
+      if (!isPortPut(earlier) || !d.ofWrite || receivers[d.on] != ir::none)
+        continue;
+      const ir::RankChunk &brought = movement.dsts(earlier)[0];
+      const bool counts = d.hazard == Hazard::Value || brought.buffer != ir::BufferKind::Scratch;
+      if (counts && brought.rank == *movement.statements[s].by)
         receivers[d.on] = *movement.statements[s].block;
     }
   return receivers;
@@ -200,17 +199,13 @@ std::vector<std::uint32_t> Nodes::sharedOutTo(std::uint32_t rank) const {
   return agents;
 }
 
-void Nodes::findCompleting(const StatementGraph &graph, std::uint32_t statement, std::uint32_t later,
-                           std::vector<std::uint32_t> &nodes) const {
+void Nodes::findCompleting(const Dependence &dependence, std::vector<std::uint32_t> &nodes) const {
+  const std::uint32_t issued = issued_[dependence.on], arrived = arrived_[dependence.on];
   nodes.clear();
-  if (issued_[statement] == arrived_[statement])
-    return nodes.push_back(issued_[statement]);
-  for (const Touch &mine : graph.touches(statement))
-    for (const Touch &theirs : graph.touches(later))
-      if (mine.meets(theirs) && (mine.access == ir::Access::Write || theirs.access == ir::Access::Write))
-        nodes.push_back(mine.access == ir::Access::Write ? arrived_[statement] : issued_[statement]);
-  std::ranges::sort(nodes);
-  nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+  if (issued == arrived || dependence.ofRead)
+    nodes.push_back(issued);
+  if (issued != arrived && dependence.ofWrite)
+    nodes.push_back(arrived);
 }
 
 } // namespace mscclc::passes::schedule

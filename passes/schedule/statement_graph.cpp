@@ -27,7 +27,11 @@ public:
     Cell *const cells = cells_.data() + first_[bufferOf(touch)];
     for (Cell &cell : std::span(cells + touch.begin, cells + touch.end)) {
       if (cell.writer != ir::none && cell.writer != statement)
-        found.push_back({cell.writer, !reads ? Hazard::Reuse : cell.packets ? Hazard::Packets : Hazard::Value});
+        found.push_back({.on = cell.writer,
+                         .hazard = !reads         ? Hazard::Reuse
+                                   : cell.packets ? Hazard::Packets
+                                                  : Hazard::Value,
+                         .ofWrite = true});
       if (reads) {
         readers_.push_back({statement, cell.lastReader});
         cell.lastReader = static_cast<std::uint32_t>(readers_.size() - 1);
@@ -35,7 +39,7 @@ public:
       }
       for (std::uint32_t r = cell.lastReader; r != ir::none; r = readers_[r].previous)
         if (readers_[r].statement != statement)
-          found.push_back({readers_[r].statement, Hazard::Reuse});
+          found.push_back({.on = readers_[r].statement, .hazard = Hazard::Reuse, .ofRead = true});
       cell = {statement, touch.form == ir::DataForm::Packet, ir::none};
     }
   }
@@ -65,8 +69,15 @@ void tidy(std::vector<Dependence> &found) {
     return;
   std::ranges::sort(
       found, [](const Dependence &a, const Dependence &b) { return a.on != b.on ? a.on < b.on : a.hazard < b.hazard; });
-  const auto repeated = std::ranges::unique(found, {}, &Dependence::on);
-  found.erase(repeated.begin(), repeated.end());
+  auto last = found.begin();
+  for (auto next = last + 1; next != found.end(); ++next)
+    if (next->on == last->on) {
+      last->ofRead |= next->ofRead;
+      last->ofWrite |= next->ofWrite;
+    } else {
+      *++last = *next;
+    }
+  found.erase(last + 1, found.end());
 }
 
 } // namespace
@@ -156,8 +167,10 @@ StatementGraph StatementGraph::inOrder(std::span<const std::uint32_t> order) con
     const auto its = touches(s);
     ordered.touches_.insert(ordered.touches_.end(), its.begin(), its.end());
     ordered.firstTouch_.push_back(ordered.touches_.size());
-    for (const Dependence &d : dependences(s))
-      ordered.dependences_.push_back({now[d.on], d.hazard});
+    for (const Dependence &d : dependences(s)) {
+      ordered.dependences_.push_back(d);
+      ordered.dependences_.back().on = now[d.on];
+    }
     const auto first = ordered.dependences_.begin() + static_cast<std::ptrdiff_t>(ordered.first_.back());
     if (ordered.dependences_.end() - first > 1)
       std::sort(first, ordered.dependences_.end(), [](const auto &a, const auto &b) { return a.on < b.on; });

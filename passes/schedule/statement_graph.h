@@ -49,6 +49,7 @@ enum class Hazard : std::uint8_t {
 struct Dependence {
   std::uint32_t on = 0; ///< the earlier statement
   Hazard hazard = Hazard::Value;
+  bool ofRead = false, ofWrite = false; ///< of what the earlier one reads, and of what it writes
   friend bool operator==(const Dependence &, const Dependence &) = default;
 };
 

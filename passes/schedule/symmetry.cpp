@@ -85,7 +85,7 @@ void Symmetry::findNeeds(const ir::Movement &movement, const StatementGraph &gra
       needs.push_back(seenNode(seen, nodes_.ofStatement(d.on)) * numHazards + hazard);
       continue;
     }
-    nodes_.findCompleting(graph, d.on, place.statement, completing_);
+    nodes_.findCompleting(d, completing_);
     for (const std::uint32_t completing : completing_)
       needs.push_back(seenNode(seen, completing) * numHazards + hazard);
   }

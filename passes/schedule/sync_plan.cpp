@@ -175,7 +175,7 @@ private:
       return;
     }
     for (const Dependence &d : graph_.dependences(place.statement)) {
-      nodes_.findCompleting(graph_, d.on, place.statement, completing_);
+      nodes_.findCompleting(d, completing_);
       for (const std::uint32_t node : completing_)
         needs_.push_back({node, d.hazard == Hazard::Packets});
     }

@@ -22,9 +22,10 @@ TEST_CASE("lists of passes") {
   CHECK(manager.add(" fuse, lower-data-sync") == "");
   REQUIRE(manager.passes().size() == 2);
   CHECK(manager.passes()[1].name == "lower-data-sync");
-  const std::string there = "there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, split-waits, "
-                            "prune-sync, replicate-instances, fit-executor, check-executor, check-meaning, place, order, "
-                            "cut, share-scratch, synchronise";
+  const std::string there =
+      "there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, split-waits, "
+      "prune-sync, replicate-instances, fit-executor, check-executor, check-meaning, place, order, "
+      "cut, share-scratch, synchronise";
   CHECK(manager.add("infer-sync,fusee") == "unknown pass 'fusee'; " + there);
   CHECK(manager.add(",") == "unknown pass ''; " + there);
 }
