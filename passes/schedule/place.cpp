@@ -1,5 +1,6 @@
 #include "passes/schedule/place.h"
 
+#include "ir/chunk_cells.h"
 #include "ir/program_index.h"
 #include "passes/schedule/packet_ranks.h"
 #include "passes/schedule/placement.h"
@@ -376,6 +377,11 @@ void place(PassContext &context) {
     return;
   if (context.program.replication == ir::Replication::None) {
     context.diags.report(schedule::diag::replication_none, ir::Where(ir::noLoc, "the program"));
+    return;
+  }
+  if (const std::uint64_t chunks = ir::ChunkCells::chunksOf(context.program); chunks > ir::ChunkCells::mostChunks) {
+    context.diags.report(schedule::diag::placed_too_large, ir::Where(ir::noLoc, "the program"),
+                         {ir::plural(chunks, "chunk"), ir::ChunkCells::mostChunks});
     return;
   }
   const std::size_t before = context.program.movement.statements.size();

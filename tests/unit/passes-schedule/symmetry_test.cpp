@@ -10,7 +10,7 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// What Symmetry is made of, for a program that is cut and ordered.
+/// What Symmetry is made of, for a program that is ordered and cut.
 struct Ordered {
   explicit Ordered(ir::Program given) : program(run(std::move(given))) {}
 
