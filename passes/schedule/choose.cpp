@@ -385,7 +385,8 @@ private:
     for (std::size_t i = 0; i + 1 < tried_.size(); ++i) {
       const Stage &stage = stages_[i];
       Open other = tried_[i].open;
-      const bool counts = stage.isStuck() ? other.instances == last.open.instances : stage.isScheduled();
+      if (stage.isStuck() ? other.instances != last.open.instances : !stage.isScheduled())
+        continue;
       if (!alike)
         other.instances = last.open.instances;
       if (arePlacedAlike(stages_.back(), stage)) {
@@ -395,7 +396,7 @@ private:
         if (dealt && stage.dealt && *dealt == *stage.dealt)
           other.blocks = last.open.blocks;
       }
-      if (other == last.open && counts)
+      if (other == last.open)
         return &tried_[i];
     }
     return nullptr;

@@ -81,7 +81,7 @@ private:
     for (const Touch &x : std::views::reverse(graph_.touches(a)))
       if (x.rank == home)
         for (const Touch &y : std::views::reverse(graph_.touches(b)))
-          if (y.rank == home && (x.access == ir::Access::Write || y.access == ir::Access::Write) && x.meets(y))
+          if ((x.access == ir::Access::Write || y.access == ir::Access::Write) && x.meets(y))
             return true;
     return false;
   }

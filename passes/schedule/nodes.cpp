@@ -199,13 +199,4 @@ std::vector<std::uint32_t> Nodes::sharedOutTo(std::uint32_t rank) const {
   return agents;
 }
 
-void Nodes::findCompleting(const Dependence &dependence, std::vector<std::uint32_t> &nodes) const {
-  const std::uint32_t issued = issued_[dependence.on], arrived = arrived_[dependence.on];
-  nodes.clear();
-  if (issued == arrived || dependence.ofRead)
-    nodes.push_back(issued);
-  if (issued != arrived && dependence.ofWrite)
-    nodes.push_back(arrived);
-}
-
 } // namespace mscclc::passes::schedule

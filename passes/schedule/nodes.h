@@ -34,9 +34,15 @@ public:
   const Place &at(std::uint32_t node) const { return places_[node]; }
   /// Where the statement is executed; of a port's put the node where it is issued.
   std::uint32_t ofStatement(std::uint32_t statement) const { return issued_[statement]; }
-  /// Finds the nodes of the earlier statement, in order, that are over when the one that depends on it may begin: of a
-  /// port's put its arrival, or where its source is wanted, the node that flushes it. `nodes` is overwritten.
-  void findCompleting(const Dependence &dependence, std::vector<std::uint32_t> &nodes) const;
+  /// Visits the nodes of the earlier statement, in order, that are over when the one that depends on it may begin: of a
+  /// port's put its arrival, or where its source is wanted, the node that flushes it.
+  void eachCompleting(const Dependence &dependence, auto &&visit) const {
+    const std::uint32_t issued = issued_[dependence.on], arrived = arrived_[dependence.on];
+    if (issued == arrived || dependence.ofRead)
+      visit(issued);
+    if (issued != arrived && dependence.ofWrite)
+      visit(arrived);
+  }
 
   /// How many nodes of its agent are over when `node`, a port's put, has arrived: what the block had put just before
   /// may still be under way, as each thread pushes and flushes its own.

@@ -25,7 +25,7 @@ bool Symmetry::isSymmetric(const ir::Movement &movement, const StatementGraph &g
   std::vector<std::uint64_t> needs, needsOfFirst;
   for (std::uint32_t position = 0; position < length; ++position) {
     const std::uint32_t first = nodeOf(0, position);
-    findNeeds(movement, graph, first, needsOfFirst);
+    findNeeds(graph, first, needsOfFirst);
     for (const std::uint64_t need : needsOfFirst)
       if (const std::uint64_t number = need / numHazards; number % ranks_ != 0 && number / ranks_ >= position)
         return false;
@@ -33,7 +33,7 @@ bool Symmetry::isSymmetric(const ir::Movement &movement, const StatementGraph &g
       const std::uint32_t node = nodeOf(rank, position);
       if (!isLike(movement, graph, node, first))
         return false;
-      findNeeds(movement, graph, node, needs);
+      findNeeds(graph, node, needs);
       if (needs != needsOfFirst)
         return false;
     }
@@ -70,8 +70,7 @@ bool Symmetry::findPositions() {
 }
 
 /// What `node` needs, as its rank sees it, and why; sorted, so that it compares as a set.
-void Symmetry::findNeeds(const ir::Movement &movement, const StatementGraph &graph, std::uint32_t node,
-                         std::vector<std::uint64_t> &needs) {
+void Symmetry::findNeeds(const StatementGraph &graph, std::uint32_t node, std::vector<std::uint64_t> &needs) const {
   const Nodes::Place &place = nodes_.at(node);
   const auto seen = seenFrom(nodes_.rankOf(place.agent));
   needs.clear();
@@ -81,13 +80,8 @@ void Symmetry::findNeeds(const ir::Movement &movement, const StatementGraph &gra
   }
   for (const Dependence &d : graph.dependences(place.statement)) {
     const auto hazard = static_cast<std::uint64_t>(d.hazard);
-    if (!isPortPut(movement.statements[d.on])) {
-      needs.push_back(seenNode(seen, nodes_.ofStatement(d.on)) * numHazards + hazard);
-      continue;
-    }
-    nodes_.findCompleting(d, completing_);
-    for (const std::uint32_t completing : completing_)
-      needs.push_back(seenNode(seen, completing) * numHazards + hazard);
+    nodes_.eachCompleting(
+        d, [&](std::uint32_t completing) { needs.push_back(seenNode(seen, completing) * numHazards + hazard); });
   }
   if (needs.size() > 1)
     std::ranges::sort(needs);

@@ -76,8 +76,7 @@ private:
   bool isSymmetric(const ir::Movement &movement, const StatementGraph &graph);
   bool areRanksAlike(const ir::Movement &movement) const;
   bool findPositions();
-  void findNeeds(const ir::Movement &movement, const StatementGraph &graph, std::uint32_t node,
-                 std::vector<std::uint64_t> &needs);
+  void findNeeds(const StatementGraph &graph, std::uint32_t node, std::vector<std::uint64_t> &needs) const;
   bool isLike(const ir::Movement &movement, const StatementGraph &graph, std::uint32_t node, std::uint32_t first) const;
   bool arePartnersAlike() const;
   /// `node` as a rank sees it; `seen`: seenFrom() that rank.
@@ -97,7 +96,6 @@ private:
   std::vector<std::uint32_t> seen_;      ///< [from][rank]
   std::vector<std::uint32_t> positions_; ///< [node]: among those of its rank
   std::vector<std::uint32_t> nodesOf_;   ///< [rank][position]
-  std::vector<std::uint32_t> completing_;
   bool holds_ = false;
 };
 

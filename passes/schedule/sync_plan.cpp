@@ -174,11 +174,8 @@ private:
       needs_.push_back({nodes_.ofStatement(place.statement), false});
       return;
     }
-    for (const Dependence &d : graph_.dependences(place.statement)) {
-      nodes_.findCompleting(d, completing_);
-      for (const std::uint32_t node : completing_)
-        needs_.push_back({node, d.hazard == Hazard::Packets});
-    }
+    for (const Dependence &d : graph_.dependences(place.statement))
+      nodes_.eachCompleting(d, [&](std::uint32_t node) { needs_.push_back({node, d.hazard == Hazard::Packets}); });
     std::ranges::sort(needs_, [](const Need &a, const Need &b) { return a.node > b.node; });
     const std::uint32_t rank = nodes_.rankOf(place.agent);
     for (const Touch &touch : graph_.touches(place.statement))
@@ -297,7 +294,7 @@ private:
   std::unordered_set<std::uint64_t> signalled_; ///< [number of the group << 32 | agent]
   Sources sources_;
   std::vector<Need> needs_;
-  std::vector<std::uint32_t> entries_, completing_;
+  std::vector<std::uint32_t> entries_;
 };
 
 } // namespace
