@@ -1,7 +1,8 @@
 // Facts about a program that passes ask for, kept from one pass to the next.
 //
 // An analysis is a class that is made of a program, `explicit A(const ir::Program &)`, compares with ==, and refers to
-// nothing outside itself. It is computed when a pass first asks for it, before the pass changes anything. A pass says
+// nothing outside itself. One that asks for others takes these as well, `A(const ir::Program &, Analyses &)`. It is
+// computed when a pass first asks for it, before the pass changes anything. A pass says
 // which analyses hold of what it leaves, too; the pass manager drops all others. With verifyEach, it compares those
 // that are left with new ones, before the first pass and after each.
 #pragma once
@@ -9,6 +10,7 @@
 #include "ir/program.h"
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,7 +25,8 @@ public:
     for (const Entry &entry : *known_)
       if (entry.kind == &kindOf<A>)
         return *static_cast<const A *>(entry.fact.get());
-    known_->push_back({&kindOf<A>, std::make_shared<const A>(program)});
+    auto fact = std::make_shared<const A>(make<A>(program, *this));
+    known_->push_back({&kindOf<A>, std::move(fact)});
     return *static_cast<const A *>(known_->back().fact.get());
   }
 
@@ -45,13 +48,20 @@ public:
   }
 
 private:
+  template <typename A> static A make(const ir::Program &program, Analyses &others) {
+    if constexpr (std::is_constructible_v<A, const ir::Program &, Analyses &>)
+      return A(program, others);
+    else
+      return A(program);
+  }
+
   /// What is to be known of a class of analyses; its address stands for the class.
   struct Kind {
     bool (*isOf)(const void *fact, const ir::Program &program);
   };
   template <typename A>
-  static constexpr Kind kindOf{
-      [](const void *fact, const ir::Program &program) { return *static_cast<const A *>(fact) == A(program); }};
+  static bool isOf(const void *fact, const ir::Program &program);
+  template <typename A> static constexpr Kind kindOf{&isOf<A>};
   struct Entry {
     const Kind *kind;
     std::shared_ptr<const void> fact;
@@ -70,5 +80,10 @@ private:
   std::shared_ptr<std::vector<Entry>> known_ = std::make_shared<std::vector<Entry>>();
   std::vector<Entry> kept_; ///< what the running pass keeps
 };
+
+template <typename A> bool Analyses::isOf(const void *fact, const ir::Program &program) {
+  Analyses others;
+  return *static_cast<const A *>(fact) == make<A>(program, others);
+}
 
 } // namespace mscclc::passes

@@ -53,6 +53,8 @@ struct PassContext {
   /// prove what it does, as long as it says in `isUnproven` that it did not.
   const bool provenAtEnd = false;
   bool isUnproven = false;
+  /// The program is only to be estimated: where all ranks do the same, rank 0 may stand for them (ir::FoldedRanks).
+  const bool mayFold = false;
 };
 
 /// A pass reports all errors it finds; the pass manager stops after it if there were any. It keeps the analyses that

@@ -169,7 +169,13 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags, Anal
 
     PassRecord &record = result.records.emplace_back();
     record.pass = pass.name;
-    PassContext context{program, diags, options_.target, record.stats, analyses, options_.provenAtEnd};
+    PassContext context{.program = program,
+                        .diags = diags,
+                        .target = options_.target,
+                        .stats = record.stats,
+                        .analyses = analyses,
+                        .provenAtEnd = options_.provenAtEnd,
+                        .mayFold = options_.mayFold};
     const auto start = std::chrono::steady_clock::now();
     pass.run(context);
     analyses.endPass();

@@ -29,6 +29,7 @@ struct PassManagerOptions {
   bool verifyEach = true;
 #endif
   bool provenAtEnd = false; ///< as in PassContext
+  bool mayFold = false;     ///< as in PassContext
 
   /// Takes the dumps asked for: "IR after fuse", then the text; or "IR after fuse (unchanged)" and no text where it is
   /// that of the dump before.

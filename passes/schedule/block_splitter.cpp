@@ -37,8 +37,9 @@ void BlockSplitter::Reach::clear() {
 }
 
 BlockSplitter::BlockSplitter(ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
-                             const StatementDistances &distances, const ExecutorLimits &limits)
-    : movement_(movement), graph_(graph), distances_(distances), limits_(limits),
+                             const StatementDistances &distances, const StatementOrbits &orbits,
+                             const ExecutorLimits &limits)
+    : movement_(movement), graph_(graph), distances_(distances), orbits_(orbits), limits_(limits),
       ranks_(static_cast<std::uint32_t>(ranks)) {}
 
 /// Calls `visit(statement, need)` for all that statements need, some of it more than once.
@@ -47,13 +48,14 @@ void BlockSplitter::eachNeed(auto &&visit) const {
     visit(s, (port ? PortChannel : MemoryChannel) * ranks_ + rank);
   };
   const auto puts = [&](std::uint32_t s, std::uint32_t rank) { visit(s, PortPuts * ranks_ + rank); };
-  std::vector<bool> isPut; // [from][to]: through a port
-  for (const ir::Move &statement : movement_.statements)
-    if (isPortPut(statement)) {
+  std::vector<bool> isPut; // [from][to planned]: through a port
+  for (const std::uint32_t s : orbits_.planned())
+    if (const ir::Move &statement = movement_.statements[s]; isPortPut(statement)) {
       isPut.resize(std::size_t{ranks_} * ranks_, false);
-      isPut[std::size_t{*statement.by} * ranks_ + movement_.dsts(statement)[0].rank] = true;
+      const std::uint32_t to = movement_.dsts(statement)[0].rank;
+      isPut[std::size_t{orbits_.seenRank(to, *statement.by)} * ranks_ + orbits_.seenRank(to, to)] = true;
     }
-  for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+  for (const std::uint32_t s : orbits_.planned()) {
     const ir::Move &statement = movement_.statements[s];
     const std::uint32_t by = *statement.by;
     if (statement.via && *statement.via != ir::Via::Switch)
@@ -74,7 +76,7 @@ void BlockSplitter::eachNeed(auto &&visit) const {
         continue;
       const bool port = !movement_.sameNode(earlier, by);
       signals(s, port, earlier);
-      signals(d.on, port, by);
+      signals(orbits_.standsFor(d.on), port, orbits_.seenRank(earlier, by));
       if (isPortPut(movement_.statements[d.on]))
         puts(s, earlier);
     }
@@ -146,7 +148,8 @@ void BlockSplitter::run(std::span<const std::uint32_t> clusterOf) {
   findNeeds();
   const auto byOf = [&](std::uint32_t s) { return *movement_.statements[s].by; };
   const auto blockOf = [&](std::uint32_t s) { return *movement_.statements[s].block; };
-  StableOrder sorting(graph_.size());
+  const std::span<const std::uint32_t> planned = orbits_.planned();
+  StableOrder sorting(std::vector(planned.begin(), planned.end()));
   sorting.by(blockOf);
   sorting.by(byOf);
   const std::vector<std::uint32_t> entries = sorting.take();
@@ -172,7 +175,7 @@ void BlockSplitter::run(std::span<const std::uint32_t> clusterOf) {
       for (const std::uint32_t s : parts[p].statements)
         partOf[s] = p;
   }
-  for (std::uint32_t s = 0; s < graph_.size(); ++s)
+  for (const std::uint32_t s : planned)
     movement_.statements[s].block = *movement_.statements[s].block * most + partOf[s];
 }
 

@@ -4,6 +4,7 @@
 #include "passes/executor_limits.h"
 #include "passes/schedule/rank_distances.h"
 #include "passes/schedule/statement_graph.h"
+#include "passes/schedule/statement_orbits.h"
 
 #include <array>
 #include <span>
@@ -19,9 +20,9 @@ class BlockSplitter {
 public:
   /// `ranks`: of the program.
   BlockSplitter(ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
-                const StatementDistances &distances, const ExecutorLimits &limits);
+                const StatementDistances &distances, const StatementOrbits &orbits, const ExecutorLimits &limits);
 
-  /// Numbers the blocks anew, in the same order. `clusterOf` [statement]: those of one cluster go to one block if it
+  /// Numbers the blocks of planned statements anew, in the same order. `clusterOf` [statement]: those of one cluster go to one block if it
   /// can take them; ir::none: the statement stays in its block.
   void run(std::span<const std::uint32_t> clusterOf);
 
@@ -70,6 +71,7 @@ private:
   ir::Movement &movement_;
   const StatementGraph &graph_;
   const StatementDistances &distances_;
+  const StatementOrbits &orbits_;
   const ExecutorLimits &limits_;
   const std::uint32_t ranks_;
   std::vector<std::uint32_t> needs_;   ///< of all statements; some twice

@@ -27,24 +27,33 @@ Channels::Channels(ir::Program &program, const ir::Movement &movement, const Syn
 
 void Channels::findLinks(const SyncPlan &plan) {
   for (std::uint32_t a = 0; a < plan.agents.size(); ++a)
-    for (const Group &group : plan.agents[a].groups)
+    for (const Group &group : plan.agents[a].groups) {
       for (const Sync &sync : group.waits)
-        switch (sync.carrier) {
-        case Carrier::Semaphore:
-          add(links_[sync.agent], Kind::Semaphore, a);
-          break;
-        case Carrier::MemorySignal:
-        case Carrier::RelaxedSignal:
-          want(Kind::Memory, sync.agent, a);
-          break;
-        case Carrier::PortSignal:
-          want(Kind::Port, sync.agent, a);
-          break;
-        case Carrier::Put:
-          want(Kind::Put, sync.agent, a);
-          receivers_[sync.statement] = a;
-          break;
-        }
+        link(sync, sync.agent, a);
+      if (plan.isFolded) // who waits has no groups
+        for (const Sync &sync : group.signals)
+          link(sync, a, sync.agent);
+    }
+}
+
+/// What carries an edge.
+void Channels::link(const Sync &sync, std::uint32_t from, std::uint32_t to) {
+  switch (sync.carrier) {
+  case Carrier::Semaphore:
+    add(links_[from], Kind::Semaphore, to);
+    break;
+  case Carrier::MemorySignal:
+  case Carrier::RelaxedSignal:
+    want(Kind::Memory, from, to);
+    break;
+  case Carrier::PortSignal:
+    want(Kind::Port, from, to);
+    break;
+  case Carrier::Put:
+    want(Kind::Put, from, to);
+    receivers_[sync.statement] = to;
+    break;
+  }
 }
 
 std::uint32_t Channels::agentOf(std::uint32_t rank, std::uint32_t block) const {
@@ -103,6 +112,12 @@ void Channels::findPeers() {
         towards_[a].emplace_back(rank, link.other);
 }
 
+/// What agent `own` of rank 0 has towards `other`, the agent that stands for `other` has towards this one.
+std::uint32_t Channels::otherInFold(std::uint32_t own, std::uint32_t other) const {
+  const std::uint32_t rank = distances_.between(plan_.agents[other].rank, plan_.agents[own].rank);
+  return firstAgent_[rank] + plan_.agents[own].block;
+}
+
 /// A block that only moves data to or from a rank needs a channel there as well.
 void Channels::wantPeers(const ir::Movement &movement) {
   const auto lead = [&](std::uint32_t own, std::uint32_t other) {
@@ -111,11 +126,18 @@ void Channels::wantPeers(const ir::Movement &movement) {
       towards_[own].insert(std::ranges::lower_bound(towards_[own], to), to);
     }
   };
+  const auto wantBoth = [&](Kind kind, std::uint32_t own, std::uint32_t other) {
+    want(kind, own, other);
+    if (plan_.isFolded)
+      want(kind, ownInFold(other), otherInFold(own, other));
+  };
   for (const ir::Move &statement : movement.statements) {
+    if (plan_.isFolded && *statement.by != 0)
+      continue;
     const std::uint32_t own = agentOf(*statement.by, *statement.block);
     if (statement.via == ir::Via::Port && !isPortPut(statement)) {
       const std::uint32_t other = agentOf(movement.dsts(statement).back().rank, *statement.block);
-      want(Kind::Put, own, other);
+      wantBoth(Kind::Put, own, other);
       receivers_[static_cast<std::uint32_t>(&statement - movement.statements.data())] = other;
     }
     if (statement.via != ir::Via::Memory)
@@ -125,16 +147,18 @@ void Channels::wantPeers(const ir::Movement &movement) {
       if (rank == *statement.by || agentTowards(own, rank))
         continue;
       const std::uint32_t other = agentOf(rank, *statement.block);
-      want(Kind::Memory, own, other);
+      wantBoth(Kind::Memory, own, other);
       lead(own, other);
       lead(other, own);
+      if (plan_.isFolded)
+        lead(ownInFold(other), otherInFold(own, other));
     }
   }
 }
 
 void Channels::number(ir::Program &program) {
   std::vector<End> ends; // of a rank
-  for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
+  for (std::uint32_t r = 0; r < (plan_.isFolded ? 1 : program.ranks.size()); ++r) {
     ends.clear();
     for (std::uint32_t own = firstAgent_[r]; own < firstAgent_[r + 1]; ++own)
       for (Link &link : links_[own]) {
@@ -156,6 +180,17 @@ void Channels::number(ir::Program &program) {
       peers.push_back(plan_.agents[end.other].rank);
     }
   }
+}
+
+ir::FoldedRanks Channels::folded(const ir::Rank &first) const {
+  ir::FoldedRanks folded{
+      {std::vector(first.memoryPeers.size(), ir::none), std::vector(first.portPeers.size(), ir::none)}};
+  for (std::uint32_t own = firstAgent_[0]; own < firstAgent_[1]; ++own)
+    for (const Link &link : links_[own])
+      if (link.kind != Kind::Semaphore)
+        folded.otherEnds[link.kind != Kind::Memory][link.id] =
+            at(link.kind, ownInFold(link.other), otherInFold(own, link.other));
+  return folded;
 }
 
 Channels::SwitchGroup Channels::groupOf(const ir::Movement &movement, const ir::Move &statement) {

@@ -2,12 +2,9 @@
 
 #include "ir/collectives.h"
 #include "passes/gpu_limits.h"
-#include "passes/pass_manager.h"
 #include "passes/schedule/block_search.h"
-#include "passes/schedule/candidate_stages.h"
-#include "passes/schedule/least_blocks.h"
+#include "passes/schedule/candidates.h"
 #include "passes/schedule/through_switch.h"
-#include "passes/time/estimate.h"
 
 #include <algorithm>
 #include <array>
@@ -44,41 +41,39 @@ struct Mark {
   bool movesLittle(double bytes) const { return bytes <= slack * linkBytes; }
 };
 
-void apply(const Open &open, ir::Program &program) {
-  program.protocol = open.protocol;
-  program.instances = open.instances;
-  program.movement.pull = open.pull;
-  program.movement.throughSwitch = open.throughSwitch;
-  program.movement.blocks = open.blocks;
-  program.movement.step = open.step;
-  program.movement.stages = open.step != 0;
+/// `machine` with room for `program`: what it has too little of is timed on one that has more of the same.
+time::Machine roomFor(const ir::Program &program, time::Machine machine) {
+  const std::uint32_t ranksPerNode = program.movement.ranksPerNode;
+  const std::uint32_t together = ranksPerNode != 0 ? ranksPerNode : static_cast<std::uint32_t>(program.ranks.size());
+  machine.gpusPerNode = std::max(machine.gpusPerNode, together);
+  machine.nodes = std::max(machine.nodes, time::namedNodes(program));
+  return machine;
+}
+
+/// Thread blocks that a rank may have.
+std::uint64_t mostHeld(const ir::Program &program, const time::Machine &machine) {
+  GpuLimits gpu = h100;
+  gpu.multiprocessors = machine.multiprocessors;
+  const std::uint64_t most = gpu.residentBlocks(program.threadsPerBlock);
+  return program.movement.mostBlocks != 0 ? std::min<std::uint64_t>(most, program.movement.mostBlocks) : most;
 }
 
 class Chooser {
 public:
   Chooser(const ir::Program &program, const Goal &goal)
-      : program_(program), goal_(goal), machine_(goal.machine),
+      : program_(program), goal_(goal),
+        candidates_(program, goal, roomFor(program, goal.machine), mostHeld(program, goal.machine)),
         mostTried_(std::clamp<std::size_t>(mostStatements / sizeOf(program.movement), 1, 40)) {
     const ir::Movement &movement = program.movement;
     // A switch sums in an order of its own, and takes memory that is bound to it: users ask for both in one.
-    usesSwitch_ = movement.reassociate && machine_.parameters.multimem != 0 && canUseSwitch(program);
+    usesSwitch_ = movement.reassociate && goal.machine.parameters.multimem != 0 && canUseSwitch(program);
     anyBlocks_ = std::ranges::any_of(movement.statements, [](const ir::Move &s) { return !s.block; });
-    const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
-    // What the machine has too little room for is timed on one that has more of the same.
-    const std::uint32_t together = movement.ranksPerNode != 0 ? movement.ranksPerNode : ranks;
-    machine_.gpusPerNode = std::max(machine_.gpusPerNode, together);
-    machine_.nodes = std::max(machine_.nodes, time::namedNodes(program));
     mayPull_ = std::ranges::any_of(movement.statements, [&](const ir::Move &s) {
       return s.kind == ir::MoveKind::Reduce && std::ranges::any_of(movement.srcs(s), [&](const ir::RankChunk &src) {
                return src.rank != movement.dsts(s)[0].rank;
              });
     });
-    mostBlocks_ = movement.mostBlocks != 0 ? movement.mostBlocks : machine_.multiprocessors;
-    GpuLimits gpu = h100;
-    gpu.multiprocessors = machine_.multiprocessors;
-    mostHeld_ = gpu.residentBlocks(program.threadsPerBlock);
-    if (movement.mostBlocks != 0)
-      mostHeld_ = std::min<std::uint64_t>(mostHeld_, movement.mostBlocks);
+    mostBlocks_ = movement.mostBlocks != 0 ? movement.mostBlocks : goal.machine.multiprocessors;
   }
 
   void run() {
@@ -108,23 +103,20 @@ public:
     std::shared_ptr<Passed> passed; ///< null if it has not been through all of Goal::tidying
   };
   Result takeBest() {
-    const Mark mark(tried_);
-    const Candidate *best = nullptr;
-    for (const Candidate &one : tried_)
-      if (!one.refused && mark.isFast(one.nanoseconds) && mark.movesLittle(one.linkBytes) &&
-          (!best || hasLessSync(one, *best)))
-        best = &one;
+    const Candidate *best = findBest();
+    while (best && !candidates_.complete(static_cast<std::size_t>(best - tried().data())))
+      best = findBest();
     if (!best)
       return {};
-    const Stage &stage = stages_[static_cast<std::size_t>(best - tried_.data())];
+    const Stage &stage = candidates_.stageOf(static_cast<std::size_t>(best - tried().data()));
     Result result{{.open = best->open,
                    .tried = {},
                    .nanoseconds = best->nanoseconds,
-                   .candidates = static_cast<std::uint32_t>(tried_.size()),
-                   .refused = static_cast<std::uint32_t>(std::ranges::count(tried_, true, &Candidate::refused)),
+                   .candidates = static_cast<std::uint32_t>(tried().size()),
+                   .refused = static_cast<std::uint32_t>(std::ranges::count(tried(), true, &Candidate::refused)),
                    .done = {}},
                   goal_.keeps && stage.isScheduled() ? stage.passed : nullptr};
-    result.choice.tried = std::move(tried_);
+    result.choice.tried = candidates_.takeTried();
     return result;
   }
 
@@ -150,6 +142,17 @@ private:
     if (std::max(a.linkBytes, b.linkBytes) > slack * std::min(a.linkBytes, b.linkBytes))
       return a.linkBytes < b.linkBytes;
     return hasLessSync(a, b);
+  }
+
+  /// Of those that are not refused; null if all are.
+  const Candidate *findBest() const {
+    const Mark mark(tried());
+    const Candidate *best = nullptr;
+    for (const Candidate &one : tried())
+      if (!one.refused && mark.isFast(one.nanoseconds) && mark.movesLittle(one.linkBytes) &&
+          (!best || hasLessSync(one, *best)))
+        best = &one;
+    return best;
   }
 
   std::uint32_t firstInstances() const {
@@ -248,7 +251,7 @@ private:
   /// as likely slow as not, so its neighbours are tried, too; of a large program, the one with the most blocks if these
   /// are several times as many.
   void findFitting(Open &open) {
-    if (!std::ranges::all_of(tried_, &Candidate::refused) || !findFirstFitting(open))
+    if (!std::ranges::all_of(tried(), &Candidate::refused) || !findFirstFitting(open))
       return;
     more_ += fewTried;
     const bool isSmall = mostTried_ > fewTried;
@@ -270,11 +273,11 @@ private:
     Open last = open;
     bool isMeasured = false, isUntried = true;
     own.begin({anyBlocks_ ? 2u : 1u, open.instances}); // where there was no time to try any
-    for (std::size_t i = 0; i < tried_.size(); ++i)
-      if (const Open &one = tried_[i].open; isBut(one, open, open.pull)) {
-        own.refuse({one.blocks, one.instances}, stages_[i].excess);
+    for (std::size_t i = 0; i < tried().size(); ++i)
+      if (const Open &one = tried()[i].open; isBut(one, open, open.pull)) {
+        own.refuse({one.blocks, one.instances}, candidates_.stageOf(i).excess);
         last = one;
-        isMeasured = stages_[i].isMeasured;
+        isMeasured = candidates_.stageOf(i).isMeasured;
       }
     if (mayPull_)
       other.begin(isMeasured || !own.next() ? BlockSearch::Ask{last.blocks, last.instances} : *own.next());
@@ -292,10 +295,11 @@ private:
         open = next;
         return true;
       }
-      const auto at = static_cast<std::size_t>(std::ranges::find(tried_, next, &Candidate::open) - tried_.begin());
-      sides[next.pull].refuse({next.blocks, next.instances}, stages_[at].excess);
+      const std::size_t at = *candidates_.find(next);
+      const Excess &excess = candidates_.stageOf(at).excess;
+      sides[next.pull].refuse({next.blocks, next.instances}, excess);
       // Where one is far off, the other hardly fits.
-      if (!turns && stages_[at].excess.times > farOff && std::exchange(isUntried, false) && theirs && own.next())
+      if (!turns && excess.times > farOff && std::exchange(isUntried, false) && theirs && own.next())
         other.begin(*own.next());
       isUntried &= !turns;
       if (turns && isPlacedAsOther(at))
@@ -304,10 +308,10 @@ private:
   }
   /// False if by how much `open` passes the limits says that so many blocks are too few.
   bool mayBeEnough(const Open &open, std::uint32_t blocks) const {
-    const auto found = std::ranges::find(tried_, open, &Candidate::open);
-    if (found == tried_.end() || !found->refused)
+    const auto found = candidates_.find(open);
+    if (!found || !tried()[*found].refused)
       return true;
-    const Excess &excess = stages_[static_cast<std::size_t>(found - tried_.begin())].excess;
+    const Excess &excess = candidates_.stageOf(*found).excess;
     return excess.times <= 1 || excess.times * static_cast<double>(excess.blocks) <= blocks;
   }
   /// True if `one` is as `open` but for its blocks and instances, and how reductions get at operands.
@@ -319,16 +323,17 @@ private:
   }
   /// True if place makes the same of candidate `at` whether reductions pull or not.
   bool isPlacedAsOther(std::size_t at) const {
-    for (std::size_t i = 0; i < tried_.size(); ++i)
-      if (isBut(tried_[i].open, tried_[at].open, !tried_[at].open.pull) && arePlacedAlike(stages_[i], stages_[at]))
+    const Open &open = tried()[at].open;
+    for (std::size_t i = 0; i < tried().size(); ++i)
+      if (isBut(tried()[i].open, open, !open.pull) && candidates_.arePlacedAlike(i, at))
         return true;
     return false;
   }
 
   bool isRefusedUnderOther(Open open) const {
     open.protocol = open.protocol == ir::Protocol::LL ? ir::Protocol::Simple : ir::Protocol::LL;
-    const auto found = std::ranges::find(tried_, open, &Candidate::open);
-    return found != tried_.end() && found->refused;
+    const auto found = candidates_.find(open);
+    return found && tried()[*found].refused;
   }
 
   /// True if a reduction has operands of several ranks: to read them takes no statement for each.
@@ -352,217 +357,23 @@ private:
 
   /// As refused if there is no time to try it.
   Candidate score(const Open &open) {
-    if (const auto found = std::ranges::find(tried_, open, &Candidate::open); found != tried_.end())
-      return *found;
-    if (tried_.size() >= mostTried_ + more_)
+    if (const auto found = candidates_.find(open))
+      return tried()[*found];
+    if (tried().size() >= mostTried_ + more_)
       return {.open = open, .refused = true};
-    stages_.emplace_back();
-    tried_.push_back({.open = open, .refused = true});
-    time(tried_.back(), stages_.back());
-    return tried_.back();
+    return candidates_.tryOut(open, mostTried_ + more_ == 1);
   }
-
-  /// False if a pass refuses the program.
-  bool run(std::string_view list, Passed &passed) const {
-    PassManagerOptions options;
-    options.target = goal_.target;
-    PassManager passes(std::move(options), passed.holds);
-    ir::DiagnosticEngine silent;
-    PassRun result{.ok = passes.add(list).empty(), .records = {}};
-    if (result.ok)
-      result = passes.run(passed.program, silent, passed.analyses);
-    passed.holds = passes.heldAtEnd();
-    passed.isRefused = !result.ok;
-    passed.warns |= silent.numWarnings() != 0;
-    std::ranges::move(result.records, std::back_inserter(passed.done));
-    return result.ok;
-  }
-
-  /// Another candidate that is the same as the last one after Goal::tidying; null if none is known. One that it
-  /// refused has as many instances: others may be too many. `alike`: so has any, and comes out the same.
-  const Candidate *sameAsLast(bool alike = false) const {
-    const Candidate &last = tried_.back();
-    for (std::size_t i = 0; i + 1 < tried_.size(); ++i) {
-      const Stage &stage = stages_[i];
-      Open other = tried_[i].open;
-      if (stage.isStuck() ? other.instances != last.open.instances : !stage.isScheduled())
-        continue;
-      if (!alike)
-        other.instances = last.open.instances;
-      if (arePlacedAlike(stages_.back(), stage)) {
-        other.pull = last.open.pull;
-        other.throughSwitch = last.open.throughSwitch;
-        const std::shared_ptr<const Dealt> &dealt = stages_.back().dealt;
-        if (dealt && stage.dealt && *dealt == *stage.dealt)
-          other.blocks = last.open.blocks;
-      }
-      if (other == last.open)
-        return &tried_[i];
-    }
-    return nullptr;
-  }
-  static bool arePlacedAlike(const Stage &a, const Stage &b) {
-    return a.placed && b.placed && (a.placed == b.placed || a.placed->isAs(*b.placed));
-  }
-  /// Takes over what is known of another candidate that comes out the same as the last one. False if there is none.
-  bool takeOver(Stage &last) const {
-    const Candidate *same = sameAsLast();
-    if (same)
-      last = stages_[static_cast<std::size_t>(same - tried_.data())];
-    return same != nullptr;
-  }
-
-  /// Takes the candidate through Goal::placing. Of what is open, this reads the protocol, pull, throughSwitch, and
-  /// whether there is a step.
-  Passed place(const Open &open, Stage &stage) {
-    for (const auto &placed : placed_)
-      if (placed->open.protocol == open.protocol && (placed->open.pull == open.pull || placed->isAnySide()) &&
-          placed->open.throughSwitch == open.throughSwitch && (placed->open.step != 0) == (open.step != 0)) {
-        stage.placed = placed;
-        return placed->passed;
-      }
-    Passed passed{program_, propertiesOf(program_)};
-    apply(open, passed.program);
-    run(goal_.placing, passed);
-    if (mostTried_ + more_ > 1 || goal_.target.executor) // which may refuse it
-      stage.placed = placed_.emplace_back(std::make_shared<const Placed>(open, passed));
-    return passed;
-  }
-
-  /// True if the target refuses what is dealt out, however it is scheduled, or a GPU does not hold it.
-  bool isTooMuch(const Open &open, Passed &passed, Excess &excess) const {
-    const LeastBlocks least = leastBlocks(passed.program.movement, passed.analyses.of<StatementGraph>(passed.program));
-    if (least.blocks * open.instances > mostHeld_)
-      return true;
-    if (!goal_.target.executor || least.operations <= goal_.target.executor->opsPerBlock)
-      return false;
-    excess = {static_cast<double>(least.operations) / goal_.target.executor->opsPerBlock, least.blocks};
-    return true;
-  }
-  /// Of a candidate that is refused as thread blocks.
-  void measure(const ir::Program &program, std::uint32_t instances, Stage &stage) const {
-    if (!goal_.target.executor)
-      return;
-    stage.excess = excessOf(program, *goal_.target.executor, instances);
-    stage.isMeasured = true;
-  }
-
-  /// True if a block has more channels of a type than the target takes: none of the passes that follow drops any.
-  bool hasTooManyChannels(const ir::Program &program) const {
-    const auto isTooMany = [&](const ir::ThreadBlock &block, ir::ChannelType type) {
-      return std::cmp_greater(std::ranges::count(block.channels, type, &ir::ResourceUse::type),
-                              goal_.target.executor->channelsPerBlock);
-    };
-    return goal_.target.executor && std::ranges::any_of(program.ranks, [&](const ir::Rank &rank) {
-             return std::ranges::any_of(rank.blocks, [&](const ir::ThreadBlock &block) {
-               return isTooMany(block, ir::ChannelType::Memory) || isTooMany(block, ir::ChannelType::Port) ||
-                      isTooMany(block, ir::ChannelType::Switch);
-             });
-           });
-  }
-
-  /// Takes the last candidate through Goal::placing, dealing, scheduling and tidying. False if it is refused.
-  bool schedule(const Open &open, Stage &stage) {
-    if (takeOver(stage))
-      return !stage.isStuck();
-    auto passed = std::make_shared<Passed>(place(open, stage));
-    if (takeOver(stage))
-      return !stage.isStuck();
-    if (!passed->isRefused) {
-      apply(open, passed->program);
-      if (run(goal_.dealing, *passed)) {
-        passed->isRefused = isTooMuch(open, *passed, stage.excess);
-        if (!passed->isRefused) {
-          auto dealt = std::make_shared<Dealt>();
-          std::ranges::transform(passed->program.movement.statements, std::back_inserter(*dealt), &ir::Move::block);
-          stage.dealt = std::move(dealt);
-          if (takeOver(stage))
-            return !stage.isStuck();
-          if (run(goal_.scheduling, *passed)) {
-            passed->isRefused = hasTooManyChannels(passed->program);
-            if (passed->isRefused)
-              measure(passed->program, 1, stage);
-            else
-              run(goal_.tidying, *passed);
-          }
-        }
-      }
-    }
-    // Nothing asks for these again, and those of large programs are large.
-    passed->analyses = {};
-    if (passed->isRefused)
-      passed->program = {};
-    stage.passed = std::move(passed);
-    return !stage.isStuck();
-  }
-
-  /// Finds out how good the last candidate is.
-  void time(Candidate &candidate, Stage &stage) {
-    const Open open = candidate.open; // `candidate` may take over all figures of another
-    Passed passed;
-    if (!goal_.placing.empty()) {
-      if (!schedule(open, stage))
-        return;
-      if (const Candidate *same = sameAsLast(true)) {
-        candidate = *same;
-        candidate.open = open;
-        return;
-      }
-      if (stage.passed->isTooLong)
-        return;
-      measure(stage.passed->program, 1, stage);
-      if (stage.excess.times > 1) {
-        stage.passed->isTooLong = true;
-        stage.passed->program = {};
-        return;
-      }
-      passed.program = stage.passed->program;
-      passed.holds = stage.passed->holds;
-      passed.program.instances = open.instances;
-    } else {
-      passed.program = program_;
-      apply(open, passed.program);
-      passed.holds = propertiesOf(passed.program);
-    }
-    const ir::Program &program = passed.program;
-    if (!run(goal_.rest, passed))
-      return measure(program, open.instances, stage);
-    if (time::cannotRun(program, machine_, goal_.runner))
-      return;
-    // Stages, and what an executor's limits ask for, make more blocks than were asked for.
-    for (const ir::Rank &rank : program.ranks)
-      if (rank.busyBlocks() > mostHeld_)
-        return;
-    candidate.refused = false;
-    if (mostTried_ + more_ == 1)
-      return;
-    const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes,
-                                                            {.instances = open.instances, .ranks = true});
-    candidate.nanoseconds = figures.total;
-    candidate.linkBytes = figures.linkBytes;
-    for (const ir::Rank &rank : program.ranks) {
-      candidate.threadBlocks += rank.blocks.size();
-      for (const ir::ThreadBlock &block : rank.blocks)
-        for (const ir::Op &op : block.ops) {
-          const ir::EffectInfo effect = ir::info(ir::info(op.kind).effect);
-          candidate.syncs += op.kind == ir::OpKind::Barrier ? 1 : effect.sends() || effect.takes() ? op.numIds : 0;
-        }
-    }
-  }
+  const std::vector<Candidate> &tried() const { return candidates_.tried(); }
 
   const ir::Program &program_;
   const Goal &goal_;
-  time::Machine machine_;
+  Candidates candidates_;
   std::size_t mostTried_;
   std::size_t more_ = 0;         ///< that are tried where a target refuses most
   std::uint32_t mostBlocks_ = 1; ///< that are asked for
-  std::uint64_t mostHeld_ = 1;   ///< that a rank may have
   bool mayPull_ = false;         ///< some reduction has operands of other ranks
   bool usesSwitch_ = false;      ///< some statements may go through a switch
   bool anyBlocks_ = true;        ///< some statements are not given theirs
-  std::vector<Candidate> tried_;
-  std::vector<Stage> stages_;                         ///< [candidate]
-  std::vector<std::shared_ptr<const Placed>> placed_; ///< what place has made of candidates
 };
 
 } // namespace

@@ -5,12 +5,14 @@
 #include "passes/schedule/rank_distances.h"
 #include "passes/schedule/stable_order.h"
 #include "passes/schedule/statement_graph.h"
+#include "passes/schedule/statement_orbits.h"
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <utility>
 
 namespace mscclc::passes {
@@ -43,6 +45,7 @@ public:
   explicit Dealer(PassContext &context)
       : movement_(context.program.movement), graph_(context.analyses.of<StatementGraph>(context.program)),
         distances_(context.analyses.of<schedule::StatementDistances>(context.program)),
+        orbits_(context.analyses.of<schedule::StatementOrbits>(context.program)), planned_(orbits_.planned()),
         clusters_(movement_.statements.size()), ranks_(context.program.ranks.size()),
         levels_(std::bit_width(ranks_) - 1), limits_(context.target.executor) {}
 
@@ -51,12 +54,15 @@ public:
     joinConflicts();
     joinShares();
     isNamed_.resize(graph_.size(), false);
-    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+    for (const std::uint32_t s : planned_)
       isNamed_[s] = movement_.statements[s].block.has_value();
     dealOut();
     if (limits_)
       keepLimits();
     number();
+    if (orbits_.areRanksAlike())
+      for (std::uint32_t s = 0; s < graph_.size(); ++s)
+        movement_.statements[s].block = movement_.statements[orbits_.standsFor(s)].block;
   }
 
 private:
@@ -66,10 +72,10 @@ private:
     stages_.assign(graph_.size(), 0);
     if (!movement_.stages)
       return;
-    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+    for (const std::uint32_t s : planned_)
       for (const schedule::Dependence &d : graph_.dependences(s))
         if (d.hazard != schedule::Hazard::Reuse)
-          stages_[s] = std::max(stages_[s], stages_[d.on] + (by(d.on) != by(s)));
+          stages_[s] = std::max(stages_[s], stages_[orbits_.standsFor(d.on)] + (by(d.on) != by(s)));
   }
 
   /// Whether `a` and `b` conflict in the memory of the rank that executes both.
@@ -86,7 +92,7 @@ private:
     return false;
   }
   void joinConflicts() {
-    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+    for (const std::uint32_t s : planned_)
       for (const schedule::Dependence &d : graph_.dependences(s))
         if (by(d.on) == by(s) && clusters_.of(d.on) != clusters_.of(s) && conflictsAtHome(d.on, s))
           clusters_.join(d.on, s);
@@ -96,7 +102,7 @@ private:
   /// more others than it would in a tree: these would wait for each other.
   void joinShares() {
     std::vector<std::uint32_t> open; // statements that do not name their block
-    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+    for (const std::uint32_t s : planned_)
       if (!movement_.statements[s].block)
         open.push_back(s);
     schedule::StableOrder sorting(std::move(open));
@@ -134,11 +140,11 @@ private:
     using Key = std::pair<std::uint32_t, std::uint32_t>; // share and reach
     std::vector<Key> keys(graph_.size(), {~std::uint32_t{0}, 0});
     std::vector<std::uint32_t> blockOf(graph_.size(), ir::none);
-    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+    for (const std::uint32_t s : planned_)
       if (const auto given = movement_.statements[s].block)
         blockOf[clusters_.of(s)] = *given;
     std::vector<std::uint32_t> dealt; // clusters
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+    for (const std::uint32_t s : planned_) {
       const std::uint32_t cluster = clusters_.of(s);
       keys[cluster] = std::min(keys[cluster], {distances_.ofShare(s), distances_.ofReach(s)});
       if (cluster == s && blockOf[cluster] == ir::none)
@@ -156,21 +162,22 @@ private:
       inPlace = i != 0 && placeOf(dealt[i]) == placeOf(dealt[i - 1]) ? inPlace + 1 : 0;
       blockOf[dealt[i]] = stages_[dealt[i]] * blocks + inPlace % blocks;
     }
-    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+    for (const std::uint32_t s : planned_)
       if (ir::Move &statement = movement_.statements[s]; !statement.block)
         statement.block = blockOf[clusters_.of(s)];
   }
 
   void keepLimits() {
-    std::vector<std::uint32_t> clusters;
-    for (std::uint32_t s = 0; s < graph_.size(); ++s)
-      clusters.push_back(isNamed_[s] ? ir::none : clusters_.of(s));
-    schedule::BlockSplitter(movement_, ranks_, graph_, distances_, *limits_).run(clusters);
+    std::vector<std::uint32_t> clusters(graph_.size(), ir::none);
+    for (const std::uint32_t s : planned_)
+      if (!isNamed_[s])
+        clusters[s] = clusters_.of(s);
+    schedule::BlockSplitter(movement_, ranks_, graph_, distances_, orbits_, *limits_).run(clusters);
   }
 
   /// Leaves no number out on a rank that all ranks leave out.
   void number() {
-    schedule::StableOrder sorting(graph_.size());
+    schedule::StableOrder sorting(std::vector(planned_.begin(), planned_.end()));
     sorting.by([&](std::uint32_t s) { return *movement_.statements[s].block; });
     std::uint32_t given = ir::none, number = ir::none; // of the statement before
     for (const std::uint32_t s : sorting.take()) {
@@ -185,7 +192,9 @@ private:
   ir::Movement &movement_;
   const StatementGraph &graph_;
   const schedule::StatementDistances &distances_;
-  std::vector<std::uint32_t> stages_; ///< [statement]
+  const schedule::StatementOrbits &orbits_;
+  const std::span<const std::uint32_t> planned_; ///< statements; what is found out for them, others take over
+  std::vector<std::uint32_t> stages_;            ///< [statement]
   Clusters clusters_;
   std::vector<bool> isNamed_; ///< [statement]: it was given its block
   const std::size_t ranks_;

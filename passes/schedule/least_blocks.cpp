@@ -1,6 +1,8 @@
 #include "passes/schedule/least_blocks.h"
 
 #include "ir/program_index.h"
+#include "passes/schedule/statement_graph.h"
+#include "passes/schedule/statement_orbits.h"
 
 #include <algorithm>
 #include <vector>
@@ -25,13 +27,14 @@ bool mayMerge(const ir::Movement &movement, const ir::Move &left, const ir::Move
 /// Counts what the blocks have, in the order of their statements.
 class BlockCount {
 public:
-  BlockCount(const ir::Movement &movement, const StatementGraph &graph)
-      : movement_(movement), graph_(graph), countsSync_(std::ranges::none_of(movement.statements, isPortPut)) {
-    groupOf_.reserve(graph.size());
+  BlockCount(const ir::Movement &movement, const StatementGraph &graph, const StatementOrbits &orbits)
+      : movement_(movement), graph_(graph), orbits_(orbits),
+        countsSync_(std::ranges::none_of(movement.statements, isPortPut)) {
+    groupOf_.reserve(orbits.planned().size());
   }
 
   LeastBlocks run() {
-    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+    for (const std::uint32_t s : orbits_.planned())
       add(s);
     if (countsSync_)
       countSignals();
@@ -94,13 +97,13 @@ private:
     };
     for (const Dependence &d : graph_.dependences(s))
       if (isElsewhere(d))
-        depth = std::max(depth, groups_[groupOf_[d.on]].depth + 1);
+        depth = std::max(depth, groupBefore(d).depth + 1);
     if (depth == before)
       return;
     bool waits = false;
     for (const Dependence &d : graph_.dependences(s))
-      if (isElsewhere(d) && d.hazard != Hazard::Packets && groups_[groupOf_[d.on]].depth + 1 == depth)
-        waits = groups_[groupOf_[d.on]].signals = true;
+      if (isElsewhere(d) && d.hazard != Hazard::Packets && groupBefore(d).depth + 1 == depth)
+        waits = groupBefore(d).signals = true;
     block.group = static_cast<std::uint32_t>(groups_.size());
     groups_.push_back({*statement.by, *statement.block, depth, false});
     if (waits && countsSync_) {
@@ -108,6 +111,9 @@ private:
       block.last = nullptr;
     }
   }
+
+  /// That of the earlier statement.
+  Group &groupBefore(const Dependence &d) { return groups_[groupOf_[orbits_.positionOf(d.on)]]; }
 
   void countSignals() {
     for (const Group &group : groups_)
@@ -117,17 +123,19 @@ private:
 
   const ir::Movement &movement_;
   const StatementGraph &graph_;
+  const StatementOrbits &orbits_;
   const bool countsSync_; ///< blocks wait for what ports put, too, in groups of which nothing is known here
   std::vector<Rank> ranks_;
   std::vector<Group> groups_;
-  std::vector<std::uint32_t> groupOf_; ///< [statement]
+  std::vector<std::uint32_t> groupOf_; ///< [planned statement]
   LeastBlocks least_;
 };
 
 } // namespace
 
-LeastBlocks leastBlocks(const ir::Movement &movement, const StatementGraph &graph) {
-  return BlockCount(movement, graph).run();
+LeastBlocks leastBlocks(const ir::Program &program, Analyses &analyses) {
+  return BlockCount(program.movement, analyses.of<StatementGraph>(program), analyses.of<StatementOrbits>(program))
+      .run();
 }
 
 } // namespace mscclc::passes::schedule

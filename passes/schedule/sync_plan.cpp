@@ -50,7 +50,7 @@ public:
       finish(r);
   }
 
-  SyncPlan takePlan() {
+  SyncPlan takePlan(bool mayFold) {
     for (const Edge &edge : edges_) {
       if (edge.isOvertaken)
         continue;
@@ -67,7 +67,8 @@ public:
         sortSyncs(a, group.waits);
         sortSyncs(a, group.signals);
       }
-    for (std::uint32_t copy = 1; copy < symmetry_.numCopies(); ++copy)
+    plan_.isFolded = mayFold && symmetry_.holds();
+    for (std::uint32_t copy = 1; !plan_.isFolded && copy < symmetry_.numCopies(); ++copy)
       for (std::uint32_t a = 0; a < known_.size(); ++a)
         copyGroups(copy, plan_.agents[a].groups, plan_.agents[symmetry_.agentIn(copy, a)].groups);
     return std::move(plan_);
@@ -300,7 +301,7 @@ private:
 } // namespace
 
 SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
-                  std::uint32_t mostPeers) {
+                  std::uint32_t mostPeers, bool mayFold) {
   const Nodes nodes(program, graph, distances, mostPeers);
   // What launches leave in scratch may ask for more; each edge that is added may make others needless.
   const Symmetry symmetry(program, graph, nodes, distances.ranks());
@@ -309,7 +310,7 @@ SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, const
     Planner planner(program, graph, distances.ranks(), nodes, symmetry, forced);
     planner.run();
     if (!addMissingEntries(program, graph, nodes, symmetry, planner.sources(), forced))
-      return planner.takePlan();
+      return planner.takePlan(mayFold);
   }
 }
 

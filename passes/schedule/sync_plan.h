@@ -59,11 +59,12 @@ struct SyncPlan {
     std::vector<Group> groups;
   };
   std::vector<Agent> agents; ///< by rank, then block
+  bool isFolded = false;     ///< those of rank 0 stand for all, and have groups alone
 };
 
 /// Plans the synchronisation of `program`, whose statements are placed, ordered and cut. `mostPeers`: blocks of other
-/// ranks that one block can have channels to.
+/// ranks that one block can have channels to. `mayFold`: where one rank is planned for all, the others are left out.
 SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
-                  std::uint32_t mostPeers);
+                  std::uint32_t mostPeers, bool mayFold);
 
 } // namespace mscclc::passes::schedule

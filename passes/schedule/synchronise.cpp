@@ -3,6 +3,7 @@
 #include "ir/program_index.h"
 #include "passes/schedule/block_writer.h"
 #include "passes/schedule/schedule_diagnostics.h"
+#include "passes/schedule/statement_orbits.h"
 
 #include <algorithm>
 #include <set>
@@ -45,14 +46,22 @@ void checkBlocks(const PassContext &context, std::uint32_t most) {
   }
 }
 
+/// Whether rank 0 can stand for all ranks. What goes through a switch is not compared.
+bool canFold(const ir::Program &program, Analyses &analyses) {
+  return analyses.of<schedule::StatementOrbits>(program).areRanksAlike() &&
+         std::ranges::none_of(program.movement.statements,
+                              [](const ir::Move &statement) { return statement.via == ir::Via::Switch; });
+}
+
 void synchronise(PassContext &context) {
   ir::Program &program = context.program;
   if (program.movement.statements.empty())
     return;
   const auto &distances = context.analyses.of<schedule::StatementDistances>(program);
+  const bool mayFold = context.mayFold && canFold(program, context.analyses);
   const schedule::SyncPlan plan =
       schedule::planSync(program, context.analyses.of<schedule::StatementGraph>(program), distances,
-                         context.target.executor ? context.target.executor->channelsPerBlock : ir::none);
+                         context.target.executor ? context.target.executor->channelsPerBlock : ir::none, mayFold);
   const ir::Movement movement = std::exchange(program.movement, {});
   program.movement.ranksPerNode = movement.ranksPerNode; // thread blocks run on the same nodes
   const schedule::Channels channels(program, movement, plan, distances.ranks());
@@ -64,6 +73,8 @@ void synchronise(PassContext &context) {
       edges += group.waits.size();
   }
   context.stats.count("edges", edges);
+  if (plan.isFolded)
+    program.folded = channels.folded(program.ranks[0]);
   if (movement.mostBlocks != 0)
     checkBlocks(context, movement.mostBlocks);
 }

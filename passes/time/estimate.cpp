@@ -25,7 +25,7 @@ std::uint64_t operations(const ir::Program &program, const MessageBytes &bytes, 
         if (op.kind == ir::OpKind::Pipeline)
           total += std::min(bytes.iterations(op), mostIterations) * op.bodySize;
     }
-  return total;
+  return program.folded ? total * program.ranks.size() : total;
 }
 
 std::uint64_t longestPipeline(const ir::Program &program, const MessageBytes &bytes) {
@@ -150,7 +150,9 @@ LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, 
   const MessageBytes bytes(program, messageBytes);
   const Iterations iterations = iterationsOf(program, bytes);
   const ir::ProgramIndex index(program);
-  const std::optional<FoldedChannels> channels = most.ranks ? foldRanks(index, machine) : std::nullopt;
+  std::optional<ir::FoldedRanks> channels = program.folded;
+  if (!channels && most.ranks)
+    channels = foldRanks(index, machine);
   const Folding folding{areInstancesAlike(program, most.instances) ? most.instances : 1, channels.has_value()};
   const auto walked = [&](std::uint64_t most) -> LaunchFigures {
     const Timeline timeline =

@@ -64,7 +64,7 @@ public:
       of(onRank_, type).resize(std::size_t{index.numRanks()} * program_.ranks[0].peers(type).size(), ir::none);
   }
 
-  std::optional<FoldedChannels> run() {
+  std::optional<ir::FoldedRanks> run() {
     const ir::Rank &first = program_.ranks[0];
     const bool sameSizes = std::ranges::all_of(program_.ranks, [&](const ir::Rank &rank) {
       return rank.blocks.size() == first.blocks.size() && rank.memoryPeers.size() == first.memoryPeers.size() &&
@@ -82,7 +82,7 @@ public:
         for (std::uint32_t i = 0; i < op.numChunks(); ++i)
           if (!touchesAlike(block, op, i))
             return {};
-    FoldedChannels folded;
+    ir::FoldedRanks folded;
     for (const ir::ChannelType type : channelTypes)
       for (std::uint32_t id = 0; id < first.peers(type).size(); ++id) {
         if (!leadsAlike(type, id))
@@ -190,7 +190,7 @@ bool areInstancesAlike(const ir::Program &program, std::uint32_t instances) {
   });
 }
 
-std::optional<FoldedChannels> foldRanks(const ir::ProgramIndex &index, const Machine &machine) {
+std::optional<ir::FoldedRanks> foldRanks(const ir::ProgramIndex &index, const Machine &machine) {
   return AlikeRanks(index, machine).run();
 }
 

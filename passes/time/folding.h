@@ -5,10 +5,8 @@
 
 #include "ir/program_index.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace mscclc::passes::time {
 
@@ -26,19 +24,12 @@ struct Folding {
 /// time. Not where ports are used: what instances leave to their rank's proxy, it does one after the other.
 bool areInstancesAlike(const ir::Program &program, std::uint32_t instances);
 
-/// Where ranks are folded: the channels of rank 0 stand for those of any rank.
-struct FoldedChannels {
-  /// Memory channels, then port channels, [id on rank 0]: what stands for the other end; ir::none if nothing waits
-  /// there.
-  std::array<std::vector<std::uint32_t>, 2> otherEnds;
-};
-
 /// Of a program whose ranks all do the same on `machine`, each seen from itself: blocks and semaphores have the same
 /// numbers; channels do up to one renaming for each rank, because two ranks that number what is between them in one
 /// order cannot both number it as rank 0 does; what stands for one channel leads to as many different ranks and to ends
 /// that stand for one, and so do operands; packets lie at the same places. Then all ranks take the same time, up to the
 /// order in which a proxy takes what comes at once. Nothing if they do not, or where switches or the links of a mesh
 /// are used, which this does not compare.
-std::optional<FoldedChannels> foldRanks(const ir::ProgramIndex &index, const Machine &machine);
+std::optional<ir::FoldedRanks> foldRanks(const ir::ProgramIndex &index, const Machine &machine);
 
 } // namespace mscclc::passes::time

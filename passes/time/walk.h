@@ -30,8 +30,8 @@ struct WalkOptions {
   bool free = false;
   /// Keeps messages and rates in the timeline.
   bool record = false;
-  Folding folding = {};                     ///< as that of the costs
-  const FoldedChannels *channels = nullptr; ///< where ranks are folded
+  Folding folding = {};                      ///< as that of the costs
+  const ir::FoldedRanks *channels = nullptr; ///< where ranks are folded
 };
 
 class Walk {

@@ -30,7 +30,7 @@ LatePackets::LatePackets(const ir::Program &program) : program_(program) {
         late_.resize(packets);
         for (std::uint32_t i = op.numSrcs; i < op.numChunks(); ++i)
           ir::forEachPiece(program, r, op, i, block.operands(op)[i], [&](const ir::MemoryPiece &piece) {
-            const std::uint64_t first = firstOf_[piece.rank] + piece.index;
+            const std::uint64_t first = firstOf(piece.rank) + piece.index;
             for (std::uint32_t k = 0; piece.isPacket() && k < piece.size; ++k)
               late_[first + k] = true;
           });
@@ -44,7 +44,7 @@ bool LatePackets::isReadBy(std::uint32_t rank, const ir::ThreadBlock &block, con
   bool found = false;
   for (std::uint32_t i = 0; i < op.numSrcs && !found; ++i)
     ir::forEachPiece(program_, rank, op, i, block.operands(op)[i], [&](const ir::MemoryPiece &piece) {
-      const std::uint64_t first = firstOf_[piece.rank] + piece.index;
+      const std::uint64_t first = firstOf(piece.rank) + piece.index;
       for (std::uint32_t k = 0; piece.isPacket() && !found && k < piece.size; ++k)
         found = late_[first + k];
     });

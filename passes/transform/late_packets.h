@@ -17,6 +17,9 @@ public:
   bool isReadBy(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op) const;
 
 private:
+  /// Into late_: of all ranks the first's where that stands for them, as packets lie at the same places.
+  std::uint64_t firstOf(std::uint32_t rank) const { return firstOf_[program_.folded ? 0 : rank]; }
+
   const ir::Program &program_;
   std::vector<std::uint64_t> firstOf_; ///< [rank], into late_: its first packet chunk
   std::vector<bool> late_;             ///< by packet chunk of scratch; empty: none is late

@@ -105,8 +105,8 @@ private:
     ir::DiagnosticEngine diags;
     if (!run(given, seed, "place,order,cut", program, diags))
       return false;
-    const passes::schedule::LeastBlocks least =
-        passes::schedule::leastBlocks(program.movement, passes::schedule::StatementGraph(program));
+    passes::Analyses analyses;
+    const passes::schedule::LeastBlocks least = passes::schedule::leastBlocks(program, analyses);
     if (!run(given, seed, "share-scratch,synchronise," + tidying, program, diags))
       return false;
     std::uint64_t operations = 0, blocks = 0;

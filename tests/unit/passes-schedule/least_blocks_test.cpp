@@ -58,7 +58,8 @@ std::uint64_t mostOperations(const ir::Program &program) {
 TEST_CASE("what dependences show to be waited for and told counts") {
   ir::Program program = ring(5);
   run(program, "place,order,cut");
-  const LeastBlocks least = leastBlocks(program.movement, StatementGraph(program));
+  Analyses analyses;
+  const LeastBlocks least = leastBlocks(program, analyses);
   // Four puts; before all but the first, a wait, and after all but the last, a signal, each with a sync of all threads.
   CHECK(least.operations == 4 + 3 * 2 + 3 * 2);
   run(program, "share-scratch,synchronise,fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits");
@@ -71,7 +72,8 @@ TEST_CASE("packets that are unpacked, and sums of different places, stay alone")
   program.protocol = ir::Protocol::LL;
   run(program, "place,order,cut");
   // Three puts, one sum, three puts of it, and three times unpacking.
-  const LeastBlocks least = leastBlocks(program.movement, StatementGraph(program));
+  Analyses analyses;
+  const LeastBlocks least = leastBlocks(program, analyses);
   CHECK(least.operations == 5);
   CHECK(least.blocks == 1);
 }
@@ -87,7 +89,8 @@ TEST_CASE("there are as many blocks and operations as is said, or more") {
           program.movement.pull = pull;
           program.movement.blocks = blocks;
           run(program, "place,order,cut");
-          const LeastBlocks least = leastBlocks(program.movement, StatementGraph(program));
+          Analyses analyses;
+  const LeastBlocks least = leastBlocks(program, analyses);
           CHECK(least.operations > 0);
           run(program, "share-scratch,synchronise,fuse,lower-data-sync,fuse");
           std::uint64_t mostBlocks = 0;

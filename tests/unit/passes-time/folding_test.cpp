@@ -151,7 +151,7 @@ ir::Program crossed(int answers) {
 
 TEST_CASE("ranks that number their channels differently do the same") {
   const ir::Program program = crossed(0);
-  const std::optional<FoldedChannels> channels = foldRanks(ir::ProgramIndex(program), roundMachine());
+  const std::optional<ir::FoldedRanks> channels = foldRanks(ir::ProgramIndex(program), roundMachine());
   REQUIRE(channels);
   // What rank 0's block 0 tells, a block 1 hears.
   CHECK(channels->otherEnds[0] == std::vector<std::uint32_t>{1, 0});
