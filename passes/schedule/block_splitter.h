@@ -22,8 +22,8 @@ public:
   BlockSplitter(ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
                 const StatementDistances &distances, const StatementOrbits &orbits, const ExecutorLimits &limits);
 
-  /// Numbers the blocks of planned statements anew, in the same order. `clusterOf` [statement]: those of one cluster go to one block if it
-  /// can take them; ir::none: the statement stays in its block.
+  /// Numbers the blocks of planned statements anew, in the same order. `clusterOf` [statement]: those of one cluster go
+  /// to one block if it can take them; ir::none: the statement stays in its block.
   void run(std::span<const std::uint32_t> clusterOf);
 
 private:

@@ -119,14 +119,20 @@ Passed Candidates::place(const Open &open, Stage &stage, bool isOnly) {
 }
 
 /// True if the target refuses what is dealt out, however it is scheduled, or a GPU does not hold it.
-bool Candidates::isTooMuch(const Open &open, Passed &passed, Excess &excess) const {
-  const LeastBlocks least = leastBlocks(passed.program, passed.analyses);
+bool Candidates::isTooMuch(const Open &open, const LeastBlocks &least, Excess &excess) const {
   if (least.blocks * open.instances > mostHeld_)
     return true;
   if (!goal_.target.executor || least.operations <= goal_.target.executor->opsPerBlock)
     return false;
   excess = {static_cast<double>(least.operations) / goal_.target.executor->opsPerBlock, least.blocks};
   return true;
+}
+
+/// True if the target is likely to refuse it, as blocks with many operations mostly have many channels as well. That is
+/// cheaper to find out for one rank.
+bool Candidates::isLikelyRefused(const LeastBlocks &least) const {
+  constexpr std::uint64_t few = 8; // a part of what a block may have
+  return goal_.target.executor && least.operations > goal_.target.executor->opsPerBlock / few;
 }
 
 /// Of a candidate that is refused as thread blocks.
@@ -174,7 +180,8 @@ bool Candidates::schedule(const Open &open, Stage &stage, bool isOnly) {
   if (!passed->isRefused) {
     apply(open, passed->program);
     if (run(goal_.dealing, *passed)) {
-      passed->isRefused = isTooMuch(open, *passed, stage.excess);
+      const LeastBlocks least = leastBlocks(passed->program, passed->analyses);
+      passed->isRefused = isTooMuch(open, least, stage.excess);
       if (!passed->isRefused) {
         auto dealt = std::make_shared<Dealt>();
         std::ranges::transform(passed->program.movement.statements, std::back_inserter(*dealt), &ir::Move::block);
@@ -182,7 +189,7 @@ bool Candidates::schedule(const Open &open, Stage &stage, bool isOnly) {
         if (takeOver(stage))
           return !stage.isStuck();
         // Of a machine that is a mesh, not all ranks that are as far away are as near.
-        schedule(stage, *passed, !isOnly && !machine_.mesh);
+        schedule(stage, *passed, !machine_.mesh && (!isOnly || isLikelyRefused(least)));
       }
     }
   }
@@ -205,6 +212,9 @@ bool Candidates::isTooLong(Stage &stage) const {
 
 /// Takes a program through Goal::rest. False if it is refused, or the machine or a GPU does not take it.
 bool Candidates::isTaken(Passed &passed, const Open &open, Stage &stage) const {
+  // Before instances are made, which may be very many blocks.
+  if (passed.program.movement.statements.empty() && time::cannotRun(passed.program, machine_, goal_.runner))
+    return false;
   if (!run(goal_.rest, passed)) {
     measure(passed.program, open.instances, stage);
     return false;

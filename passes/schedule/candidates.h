@@ -4,6 +4,7 @@
 
 #include "passes/schedule/candidate_stages.h"
 #include "passes/schedule/choose.h"
+#include "passes/schedule/least_blocks.h"
 
 #include "ir/program.h"
 
@@ -53,7 +54,8 @@ private:
   }
   bool takeOver(Stage &last) const;
   Passed place(const Open &open, Stage &stage, bool isOnly);
-  bool isTooMuch(const Open &open, Passed &passed, Excess &excess) const;
+  bool isTooMuch(const Open &open, const LeastBlocks &least, Excess &excess) const;
+  bool isLikelyRefused(const LeastBlocks &least) const;
   void measure(const ir::Program &program, std::uint32_t instances, Stage &stage) const;
   bool hasTooManyChannels(const ir::Program &program) const;
   void schedule(Stage &stage, Passed &passed, bool mayFold) const;

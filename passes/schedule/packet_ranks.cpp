@@ -3,7 +3,6 @@
 #include "passes/schedule/placement.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 
@@ -50,28 +49,29 @@ bool PacketRanks::travelsInPackets(const Move &statement, std::uint32_t from, st
 /// Where something is written in scratch that nobody reads, all ranks count as such that keep plain data: nobody is
 /// told of that write, and packets make none visible.
 void PacketRanks::findPlainScratch(const ir::Movement &given, std::uint32_t piece) {
+  enum class Piece : std::uint8_t { New, Written, Read };
   bool readsAll = true;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> isRead; // of (rank, piece of scratch), since it was written
+  std::vector<std::vector<Piece>> pieces; // [rank][chunk of scratch]
+  for (const ir::Rank &rank : program_.ranks)
+    pieces.emplace_back(rank.scratchChunks, Piece::New);
   for (const Move &statement : given.statements) {
     for (const RankChunk &src : given.srcs(statement))
       for (std::uint32_t at = 0; src.buffer == ir::BufferKind::Scratch && at < src.size; at += piece) {
-        const auto [found, isUnwritten] = isRead.try_emplace({src.rank, src.index + at}, true);
-        if (isUnwritten || !readsAtHome(given, statement, src.rank))
+        const Piece before = std::exchange(pieces[src.rank][src.index + at], Piece::Read);
+        if (before == Piece::New || !readsAtHome(given, statement, src.rank))
           keepsPlainData_[src.rank] = true;
-        found->second = true;
       }
     for (const RankChunk &dst : given.dsts(statement))
       for (std::uint32_t at = 0; dst.buffer == ir::BufferKind::Scratch && at < dst.size; at += piece) {
-        const auto [found, isFirst] = isRead.try_emplace({dst.rank, dst.index + at}, false);
-        if (!isFirst || statement.kind != MoveKind::Copy ||
+        const Piece before = std::exchange(pieces[dst.rank][dst.index + at], Piece::Written);
+        if (before != Piece::New || statement.kind != MoveKind::Copy ||
             !isAskedFor(statement, given.srcs(statement)[0].rank, dst.rank))
           keepsPlainData_[dst.rank] = true;
-        readsAll = readsAll && (isFirst || found->second);
-        found->second = false;
+        readsAll = readsAll && before != Piece::Written;
       }
   }
-  for (const auto &[place, read] : isRead)
-    readsAll = readsAll && read;
+  for (const std::vector<Piece> &ofRank : pieces)
+    readsAll = readsAll && std::ranges::find(ofRank, Piece::Written) == ofRank.end();
   if (!readsAll) {
     whyNone_ = "nothing does where something is written to scratch that nobody reads";
     keepsPlainData_.assign(keepsPlainData_.size(), true);

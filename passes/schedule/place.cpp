@@ -11,10 +11,10 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace mscclc::passes {
 namespace {
@@ -47,20 +47,37 @@ void cutInto(std::vector<RankChunk> &cut, std::span<const RankChunk> places, std
 /// What lies at places as the packets that brought it. Any two places that meet are the same.
 class ArrivedPackets {
 public:
-  explicit ArrivedPackets(const ir::Program &program) : program_(program) {}
+  explicit ArrivedPackets(const ir::Program &program) : program_(program), came_(3 * program.ranks.size()) {}
 
   /// Where the packets lie that came for what is at `place`; null if there are none.
   const RankChunk *of(const RankChunk &place) const {
-    const auto found = came_.find(schedule::startOf(program_, place));
-    return found != came_.end() ? &found->second : nullptr;
+    const auto [buffer, begin] = cellOf(place);
+    const std::vector<std::uint32_t> &came = came_[buffer];
+    return begin < came.size() && came[begin] != ir::none ? &packets_[came[begin]] : nullptr;
   }
-  void keep(const RankChunk &place, const RankChunk &packets) { came_[schedule::startOf(program_, place)] = packets; }
+  void keep(const RankChunk &place, const RankChunk &packets) {
+    const auto [buffer, begin] = cellOf(place);
+    if (came_[buffer].size() <= begin)
+      came_[buffer].resize(begin + 1, ir::none);
+    came_[buffer][begin] = static_cast<std::uint32_t>(packets_.size());
+    packets_.push_back(packets);
+  }
   /// `place` is written.
-  void forget(const RankChunk &place) { came_.erase(schedule::startOf(program_, place)); }
+  void forget(const RankChunk &place) {
+    const auto [buffer, begin] = cellOf(place);
+    if (begin < came_[buffer].size())
+      came_[buffer][begin] = ir::none;
+  }
 
 private:
+  std::pair<std::size_t, std::size_t> cellOf(const RankChunk &place) const {
+    const schedule::MemoryStart start = schedule::startOf(program_, place);
+    return {3 * std::size_t{start.rank} + static_cast<std::size_t>(start.buffer), start.begin};
+  }
+
   const ir::Program &program_;
-  std::map<schedule::MemoryStart, RankChunk> came_;
+  std::vector<std::vector<std::uint32_t>> came_; ///< [rank][buffer][chunk]: into packets_, or none
+  std::vector<RankChunk> packets_;
 };
 
 class Placer {

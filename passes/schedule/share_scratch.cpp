@@ -5,6 +5,7 @@
 #include "passes/schedule/nodes.h"
 #include "passes/schedule/rank_distances.h"
 #include "passes/schedule/statement_graph.h"
+#include "passes/schedule/statement_orbits.h"
 #include "passes/schedule/symmetry.h"
 
 #include <algorithm>
@@ -103,7 +104,8 @@ class Sharing {
 public:
   Sharing(ir::Program &program, Analyses &analyses)
       : program_(program), analyses_(analyses), graph_(analyses.of<StatementGraph>(program)),
-        slots_(program.ranks.size()), chunks_(program.ranks.size(), 0) {}
+        orbits_(analyses.of<schedule::StatementOrbits>(program)), slots_(program.ranks.size()),
+        chunks_(program.ranks.size(), 0) {}
 
   void run(PassStats &stats) {
     findUses();
@@ -176,20 +178,44 @@ private:
   /// A place on each of some ranks: the slot there that came last.
   using Place = std::vector<Slot *>;
 
+  /// Of `ranks`, those whose slots are used otherwise, as they see it, than those of the first: what is over there when
+  /// a slot is written says nothing of them.
+  std::vector<std::uint32_t> differing(const std::vector<std::uint32_t> &ranks) const {
+    if (!orbits_.areRanksAlike())
+      return ranks;
+    const auto isUsedAlike = [&](std::uint32_t a, std::uint32_t b) {
+      const auto isSeenAs = [&](std::uint32_t s, std::uint32_t t) {
+        const std::vector<ir::Move> &statements = program_.movement.statements;
+        return orbits_.positionOf(s) == orbits_.positionOf(t) &&
+               orbits_.seenRank(a, *statements[s].by) == orbits_.seenRank(b, *statements[t].by);
+      };
+      return std::ranges::equal(slots_[a], slots_[b], [&](const Slot &x, const Slot &y) {
+        return x.isAlone == y.isAlone && isSeenAs(x.firstWrite, y.firstWrite) &&
+               std::ranges::equal(x.lastUses, y.lastUses, isSeenAs);
+      });
+    };
+    std::vector<std::uint32_t> found{ranks.front()};
+    std::ranges::copy_if(ranks, std::back_inserter(found),
+                         [&](std::uint32_t rank) { return !isUsedAlike(rank, ranks.front()); });
+    return found;
+  }
+
   /// `sizes`: of the slots that each of `ranks` has.
   void findPlaces(const std::vector<std::uint32_t> &ranks, const std::vector<std::uint32_t> &sizes,
                   const FinishedUses *finished) {
     std::vector<Place> places;
     std::uint32_t chunks = 0;
+    const std::vector<std::uint32_t> compared = differing(ranks);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       Place slots;
-      for (const std::uint32_t rank : ranks)
+      for (const std::uint32_t rank : compared)
         slots.push_back(&slots_[rank][i]);
       auto place = finished ? std::ranges::find_if(places, [&](const Place &p) { return isFree(p, slots, *finished); })
                             : places.end();
       const bool isNew = place == places.end();
-      for (Slot *slot : slots)
-        slot->moved = isNew ? chunks : place->front()->moved;
+      const std::uint32_t moved = isNew ? chunks : place->front()->moved;
+      for (const std::uint32_t rank : ranks)
+        slots_[rank][i].moved = moved;
       if (isNew) {
         chunks += sizes[i];
         places.push_back(std::move(slots));
@@ -238,6 +264,7 @@ private:
   ir::Program &program_;
   Analyses &analyses_;
   const StatementGraph &graph_;
+  const schedule::StatementOrbits &orbits_;
   std::vector<std::vector<Slot>> slots_; ///< [rank], by their first writes
   std::vector<std::uint32_t> chunks_;    ///< [rank]: what the places of its slots take
 };

@@ -276,8 +276,9 @@ std::optional<std::string> cannotRun(const ir::Program &program, const Machine &
   const std::uint32_t threads = threadsOf(program, runner);
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
     const ir::Rank &rank = program.ranks[r];
-    if (rank.blocks.size() > gpu.residentBlocks(threads) && waits(rank))
-      return "rank " + std::to_string(r) + " has " + ir::plural(rank.blocks.size(), "thread block") + " of " +
+    const std::uint64_t blocks = rank.blocks.size() * program.instances;
+    if (blocks > gpu.residentBlocks(threads) && waits(rank))
+      return "rank " + std::to_string(r) + " has " + ir::plural(blocks, "thread block") + " of " +
              ir::plural(threads, "thread") + " that wait for others, and a GPU of " + machine.name + " holds " +
              std::to_string(gpu.residentBlocks(threads)) + " at once: take fewer instances or blocks";
     for (const std::uint32_t peer : rank.memoryPeers)
