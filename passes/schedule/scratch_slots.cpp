@@ -47,9 +47,10 @@ private:
   std::uint32_t size_ = 0;
 };
 
-/// When a slot is written first, from how far off, with which share.
+/// When a slot is written first, from how far off, with which share, and how far off else the statement reaches: of
+/// packets that a port puts, whom they are made for.
 struct FirstWrite {
-  std::uint32_t level = ~std::uint32_t{0}, distance = 0, share = 0;
+  std::uint32_t level = ~std::uint32_t{0}, distance = 0, share = 0, reach = 0;
   friend auto operator<=>(const FirstWrite &, const FirstWrite &) = default;
 };
 
@@ -67,13 +68,14 @@ void orderSlots(ir::Program &program, std::span<const std::vector<ScratchSlot>> 
     const ir::Move &statement = movement.statements[s];
     for (const ir::RankChunk &dst : movement.dsts(statement))
       if (const std::uint32_t slot = numbers.at(dst); slot != ir::none)
-        writes[slot] = std::min(writes[slot],
-                                {graph.levels()[s], distances.between(dst.rank, *statement.by), distances.ofShare(s)});
+        writes[slot] = std::min(writes[slot], {graph.levels()[s], distances.between(dst.rank, *statement.by),
+                                               distances.ofShare(s), distances.ofReach(s)});
   }
   std::vector<std::uint32_t> indexes(numbers.size()); // [slot]: in scratch
   for (std::uint32_t r = 0, slot = 0; r < slots.size(); ++r) {
     const std::vector<ScratchSlot> &ofRank = slots[r];
     StableOrder sorting(ofRank.size());
+    sorting.by([&](std::uint32_t i) { return writes[slot + i].reach; });
     sorting.by([&](std::uint32_t i) { return writes[slot + i].share; });
     sorting.by([&](std::uint32_t i) { return writes[slot + i].distance; });
     sorting.by([&](std::uint32_t i) { return writes[slot + i].level; });
