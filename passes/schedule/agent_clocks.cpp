@@ -93,31 +93,39 @@ void AgentClocks::join(Clock &clock, const Clock &other) {
 }
 
 void AgentClocks::join(Clock &clock, const Clock &other, std::span<const std::uint32_t> seen) {
-  const auto size = static_cast<std::uint32_t>(seen.size());
-  for (std::uint32_t p = 0; other.list_ && p < numPages_; ++p) {
-    // What `other` has for the page lies in these of its own.
-    const std::uint32_t begin = p * width, end = std::min(begin + width, agents_);
-    std::uint32_t base = begin / size * size, rest = begin - base;
-    const auto sources =
-        std::span(other.list_->pages)
-            .subspan(base / width, (std::min((end - 1) / size * size + size, agents_) - 1) / width - base / width + 1);
-    if (std::ranges::all_of(sources, [](std::uint32_t number) { return number == 0; }))
-      continue;
-    Page told{};
-    for (std::uint32_t at = 0; at < end - begin; ++at) {
-      const std::uint32_t from = base + seen[rest];
-      told[at] = page(other.list_->pages[from / width])[from % width];
-      if (++rest == size) {
-        rest = 0;
-        base += size;
+  if (!other.list_)
+    return;
+  // Neighbours that are neighbours there, too, are compared together.
+  struct Run {
+    std::uint32_t to, from, length;
+  };
+  std::vector<Run> runs;
+  for (std::uint32_t r = 0; r < seen.size(); ++r)
+    if (!runs.empty() && seen[r] == runs.back().from + runs.back().length)
+      ++runs.back().length;
+    else
+      runs.push_back({r, seen[r], 1});
+  for (std::uint32_t base = 0; base < agents_; base += static_cast<std::uint32_t>(seen.size()))
+    for (const Run &run : runs)
+      for (std::uint32_t done = 0, length = 0; done < run.length; done += length) {
+        const std::uint32_t to = base + run.to + done, from = base + run.from + done;
+        length = std::min({run.length - done, width - to % width, width - from % width});
+        if (const std::uint32_t theirs = other.list_->pages[from / width]; theirs != 0)
+          raise(clock, to, std::span(page(theirs)).subspan(from % width, length));
       }
-    }
-    if (!isLess(page(clock.list_ ? clock.list_->pages[p] : 0), told))
-      continue;
-    Page &merged = ownPage(own(clock), p);
-    for (std::uint32_t i = 0; i < width; ++i)
-      merged[i] = std::max(merged[i], told[i]);
-  }
+}
+
+/// Makes the counts of agents from `first` on, which are on one page, at least `counts`.
+void AgentClocks::raise(Clock &clock, std::uint32_t first, std::span<const std::uint32_t> counts) {
+  const Page &mine = page(clock.list_ ? clock.list_->pages[first / width] : 0);
+  std::uint32_t differences = 0;
+  for (std::uint32_t i = 0; i < counts.size(); ++i)
+    differences |= mine[first % width + i] - counts[i];
+  if (differences >> 31 == 0)
+    return;
+  Page &merged = ownPage(own(clock), first / width);
+  for (std::uint32_t i = 0; i < counts.size(); ++i)
+    merged[first % width + i] = std::max(merged[first % width + i], counts[i]);
 }
 
 } // namespace mscclc::passes::schedule

@@ -37,7 +37,7 @@ public:
   /// Makes all counts at least those of `other`.
   void join(Clock &clock, const Clock &other);
   /// The same, where `other` numbers agents differently: number i·n + r of `clock` is i·n + `seen`[r] there, for the n
-  /// entries of `seen`.
+  /// entries of `seen`; there are a multiple of n agents.
   void join(Clock &clock, const Clock &other, std::span<const std::uint32_t> seen);
   /// True if no count of `other` is larger.
   bool covers(const Clock &clock, const Clock &other) const;
@@ -51,6 +51,7 @@ private:
   const Page &page(std::uint32_t number) const { return slabs_[number / slab][number % slab]; }
   static bool isLess(const Page &a, const Page &b);
   std::uint32_t addPage(std::uint32_t owner);
+  void raise(Clock &clock, std::uint32_t first, std::span<const std::uint32_t> counts);
   Clock::List &own(Clock &clock);
   Page &ownPage(Clock::List &list, std::uint32_t index);
 
