@@ -20,12 +20,11 @@ static bool endsWithThreads(const ir::ThreadBlock &block) {
          block.ops.back().kind != OpKind::PutWithSignalAndFlush;
 }
 
-void BlockWriter::write(std::uint32_t agent) {
+void BlockWriter::write(std::uint32_t agent, const std::vector<Group> &groups) {
   agent_ = agent;
   if (agent == 0 || rank_ != plan_.agents[agent].rank)
     std::ranges::fill(remoteIds_, ir::none);
   rank_ = plan_.agents[agent].rank;
-  const std::vector<Group> &groups = plan_.agents[agent].groups;
   if (std::ranges::all_of(groups,
                           [](const Group &g) { return g.nodes.empty() && g.waits.empty() && g.signals.empty(); }))
     return; // a rank that has nothing to do
@@ -34,6 +33,15 @@ void BlockWriter::write(std::uint32_t agent) {
     blocks.resize(plan_.agents[agent].block + 1);
   block_ = &blocks[plan_.agents[agent].block];
   reserve(groups);
+  writeGroups(groups);
+  // At their size, as they live as long as the program.
+  block_->channels.assign(channelsOfBlock_.begin(), channelsOfBlock_.end());
+  block_->remoteBuffers.assign(remotesOfBlock_.begin(), remotesOfBlock_.end());
+  channelsOfBlock_.clear();
+  remotesOfBlock_.clear();
+}
+
+void BlockWriter::writeGroups(const std::vector<Group> &groups) {
   if (movement_.step == 0 || groups.size() == 1) {
     for (const Group &group : groups)
       writeGroup(group, true, true);
@@ -108,7 +116,7 @@ bool BlockWriter::isNew(std::vector<std::uint32_t> &users, std::uint32_t id) con
 
 void BlockWriter::useChannel(ChannelType type, std::uint32_t id) {
   if (isNew(channelUsers_[static_cast<std::size_t>(type)], id))
-    block_->channels.push_back({type, id});
+    channelsOfBlock_.push_back({type, id});
 }
 
 /// This block's end of an edge.
@@ -161,7 +169,7 @@ ir::Chunk BlockWriter::remote(const ir::RankChunk &place, ChannelType type) {
   }
   (type == ChannelType::Port ? buffers[id].viaPort : buffers[id].viaMemory) = true;
   if (isNew(remoteUsers_[static_cast<std::size_t>(type)], id))
-    block_->remoteBuffers.push_back({type, id});
+    remotesOfBlock_.push_back({type, id});
   return {ir::ChunkSpace::Remote, place.index, place.size, id};
 }
 

@@ -18,13 +18,14 @@ public:
       : program_(program), movement_(movement), plan_(plan), channels_(channels),
         remoteIds_(3 * program.ranks.size(), ir::none) {}
 
-  /// Writes the block of agent `agent`; to be called for the agents of a rank one after the other.
-  void write(std::uint32_t agent);
+  /// Writes the block of agent `agent`, which does `groups`; to be called for the agents of a rank one after the other.
+  void write(std::uint32_t agent, const std::vector<Group> &groups);
 
 private:
   static constexpr std::size_t numTypes = static_cast<std::size_t>(ir::ChannelType::Switch) + 1;
 
   void reserve(std::span<const Group> groups);
+  void writeGroups(const std::vector<Group> &groups);
   void writeGroup(const Group &group, bool entries, bool rest);
   void tell(const Sync &sync, bool waits, ir::DataSync around);
   void execute(const ir::Move &statement);
@@ -45,7 +46,8 @@ private:
   const Channels &channels_;
   std::uint32_t agent_ = 0, rank_ = 0;
   ir::ThreadBlock *block_ = nullptr;
-  std::vector<ir::Chunk> srcs_;          ///< of the operation that is being written
+  std::vector<ir::Chunk> srcs_; ///< of the operation that is being written
+  std::vector<ir::ResourceUse> channelsOfBlock_, remotesOfBlock_;
   std::vector<std::uint32_t> remoteIds_; ///< [rank][buffer]: number of the remote buffer on rank_
   /// [channel type][number]: the last agent that named the channel, or the remote buffer.
   std::array<std::vector<std::uint32_t>, numTypes> channelUsers_, remoteUsers_;

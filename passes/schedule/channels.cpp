@@ -2,6 +2,7 @@
 
 #include "ir/internal_error.h"
 #include "ir/program_index.h"
+#include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
 
@@ -26,8 +27,9 @@ Channels::Channels(ir::Program &program, const ir::Movement &movement, const Syn
 }
 
 void Channels::findLinks(const SyncPlan &plan) {
+  std::vector<Group> room;
   for (std::uint32_t a = 0; a < plan.agents.size(); ++a)
-    for (const Group &group : plan.agents[a].groups) {
+    for (const Group &group : plan.groupsOf(a, room)) {
       for (const Sync &sync : group.waits)
         link(sync, sync.agent, a);
       if (plan.isFolded) // who waits has no groups

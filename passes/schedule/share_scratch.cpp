@@ -30,9 +30,10 @@ using schedule::Touch;
 /// for holds for it alone.
 class FinishedUses {
 public:
-  FinishedUses(const ir::Program &program, const StatementGraph &graph, const schedule::StatementDistances &distances)
+  FinishedUses(const ir::Program &program, const StatementGraph &graph, const schedule::StatementDistances &distances,
+               const schedule::StatementOrbits &orbits)
       : statements_(program.movement.statements), nodes_(program, graph, distances, ir::none),
-        symmetry_(program, graph, nodes_, distances.ranks()), clocks_(nodes_.numAgents()),
+        symmetry_(program, graph, nodes_, distances.ranks(), orbits), clocks_(nodes_.numAgents()),
         before_(symmetry_.numPlannedNodes()) {
     std::vector<Clock> known(symmetry_.numPlannedAgents());
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
@@ -117,7 +118,7 @@ public:
     }
     std::optional<FinishedUses> finished;
     if (mayShare())
-      finished.emplace(program_, graph_, analyses_.of<schedule::StatementDistances>(program_));
+      finished.emplace(program_, graph_, analyses_.of<schedule::StatementDistances>(program_), orbits_);
     for (const auto &[sizes, ranks] : alike) {
       const bool compares = finished && sizes.size() * sizes.size() * ranks.size() <= mostCompared;
       findPlaces(ranks, sizes, compares ? &*finished : nullptr);

@@ -7,7 +7,7 @@ namespace mscclc::passes::schedule {
 static constexpr std::uint64_t numHazards = static_cast<std::uint64_t>(Hazard::Reuse) + 1;
 
 Symmetry::Symmetry(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
-                   const RankDistances &distances)
+                   const RankDistances &distances, const StatementOrbits &orbits)
     : nodes_(nodes), ranks_(static_cast<std::uint32_t>(program.ranks.size())), blocks_(nodes.agentsOf(0).second) {
   if (!distances.areSymmetric() || ranks_ == 1)
     return;
@@ -15,12 +15,21 @@ Symmetry::Symmetry(const ir::Program &program, const StatementGraph &graph, cons
   for (std::uint32_t from = 0; from < ranks_; ++from)
     for (std::uint32_t rank = 0; rank < ranks_; ++rank)
       seen_.push_back(distances.between(from, rank));
-  holds_ = isSymmetric(program.movement, graph);
+  holds_ = areRanksAlike(program.movement) && findPositions() && arePartnersAlike() &&
+           (isShown(program.movement, orbits) || areNodesAlike(program.movement, graph));
 }
 
-bool Symmetry::isSymmetric(const ir::Movement &movement, const StatementGraph &graph) {
-  if (!areRanksAlike(movement) || !findPositions())
+/// True if what is known of statements shows it. What ports put arrives besides.
+bool Symmetry::isShown(const ir::Movement &movement, const StatementOrbits &orbits) const {
+  if (!orbits.areRanksAlike() || nodes_.size() != movement.statements.size())
     return false;
+  for (std::uint32_t s = 0; s < movement.statements.size(); ++s)
+    if (movement.statements[s].block != movement.statements[orbits.standsFor(s)].block)
+      return false;
+  return true;
+}
+
+bool Symmetry::areNodesAlike(const ir::Movement &movement, const StatementGraph &graph) const {
   const std::uint32_t length = nodes_.size() / ranks_;
   std::vector<std::uint64_t> needs, needsOfFirst;
   for (std::uint32_t position = 0; position < length; ++position) {
@@ -38,7 +47,7 @@ bool Symmetry::isSymmetric(const ir::Movement &movement, const StatementGraph &g
         return false;
     }
   }
-  return arePartnersAlike();
+  return true;
 }
 
 /// Whether ranks have equally many blocks, and are of one node with those that are as far away.

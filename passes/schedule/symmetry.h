@@ -6,6 +6,7 @@
 #include "passes/schedule/nodes.h"
 #include "passes/schedule/rank_distances.h"
 #include "passes/schedule/statement_graph.h"
+#include "passes/schedule/statement_orbits.h"
 
 #include "ir/program.h"
 
@@ -24,8 +25,10 @@ namespace mscclc::passes::schedule {
 /// are a list order as well, in which no rank's nodes change places. It is the one that is planned.
 class Symmetry {
 public:
-  /// `nodes`: of the statements of `program`, by `graph`.
-  Symmetry(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const RankDistances &distances);
+  /// `nodes`: of the statements of `program`, by `graph`. `orbits`: of the statements in their order, whose blocks may
+  /// be others by now.
+  Symmetry(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const RankDistances &distances,
+           const StatementOrbits &orbits);
 
   /// True if rank 0 alone is planned.
   bool holds() const { return holds_; }
@@ -73,7 +76,8 @@ public:
   std::uint32_t statementIn(std::uint32_t copy, std::uint32_t statement) const;
 
 private:
-  bool isSymmetric(const ir::Movement &movement, const StatementGraph &graph);
+  bool isShown(const ir::Movement &movement, const StatementOrbits &orbits) const;
+  bool areNodesAlike(const ir::Movement &movement, const StatementGraph &graph) const;
   bool areRanksAlike(const ir::Movement &movement) const;
   bool findPositions();
   void findNeeds(const StatementGraph &graph, std::uint32_t node, std::vector<std::uint64_t> &needs) const;

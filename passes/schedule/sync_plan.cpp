@@ -50,27 +50,23 @@ public:
       finish(r);
   }
 
-  SyncPlan takePlan(bool mayFold) {
+  SyncPlan takePlan() {
     for (const Edge &edge : edges_) {
       if (edge.isOvertaken)
         continue;
       const bool entry = edge.fromGroup == 0;
-      plan_.agents[edge.toAgent].groups[edge.toGroup].waits.push_back(
+      plan_.agents[edge.toAgent].planned[edge.toGroup].waits.push_back(
           {edge.fromAgent, edge.carrier, entry, edge.statement});
       // The planned agent that stands for the one that tells does the same, in the copy where it has its place.
       const std::uint32_t copy = symmetry_.copyWith(nodes_.rankOf(edge.fromAgent));
-      plan_.agents[symmetry_.agentIn(copy, edge.fromAgent)].groups[edge.fromGroup].signals.push_back(
+      plan_.agents[symmetry_.agentIn(copy, edge.fromAgent)].planned[edge.fromGroup].signals.push_back(
           {symmetry_.agentIn(copy, edge.toAgent), edge.carrier, entry, symmetry_.statementIn(copy, edge.statement)});
     }
     for (std::uint32_t a = 0; a < known_.size(); ++a)
-      for (Group &group : plan_.agents[a].groups) {
+      for (Group &group : plan_.agents[a].planned) {
         sortSyncs(a, group.waits);
         sortSyncs(a, group.signals);
       }
-    plan_.isFolded = mayFold && symmetry_.holds();
-    for (std::uint32_t copy = 1; !plan_.isFolded && copy < symmetry_.numCopies(); ++copy)
-      for (std::uint32_t a = 0; a < known_.size(); ++a)
-        copyGroups(copy, plan_.agents[a].groups, plan_.agents[symmetry_.agentIn(copy, a)].groups);
     return std::move(plan_);
   }
   /// What carries order into each node, for the run over several launches.
@@ -106,12 +102,12 @@ private:
   }
 
   void addGroup(std::uint32_t agent, std::uint32_t depth) {
-    plan_.agents[agent].groups.push_back({depth, {}, {}, {}});
+    plan_.agents[agent].planned.push_back({depth, {}, {}, {}});
     after_[agent].push_back({.known = {}, .number = numGroups_++});
     intoLast_[agent].clear();
   }
   const Group &groupOf(std::uint32_t agent, std::uint32_t group) const {
-    return plan_.agents[symmetry_.plannedAgent(agent)].groups[group];
+    return plan_.agents[symmetry_.plannedAgent(agent)].planned[group];
   }
   /// True the first time that the group is to tell agent `to`.
   bool isNews(std::uint32_t from, std::uint32_t group, std::uint32_t to) {
@@ -126,34 +122,17 @@ private:
                           nodes_.blockOf(sync.agent));
       });
   }
-  /// The groups of a planned agent, for the one that has its place in a copy.
-  void copyGroups(std::uint32_t copy, const std::vector<Group> &planned, std::vector<Group> &groups) const {
-    const auto moveSyncs = [&](std::vector<Sync> &syncs) {
-      for (Sync &sync : syncs) {
-        sync.agent = symmetry_.agentIn(copy, sync.agent);
-        sync.statement = symmetry_.statementIn(copy, sync.statement);
-      }
-    };
-    groups = planned;
-    for (Group &group : groups) {
-      moveSyncs(group.waits);
-      for (Node &node : group.nodes)
-        node.statement = symmetry_.statementIn(copy, node.statement);
-      moveSyncs(group.signals);
-    }
-  }
-
   void add(std::uint32_t n) {
     const Nodes::Place place = nodes_.at(n);
     collect(n);
     sources_.beginNode();
-    std::uint32_t depth = plan_.agents[place.agent].groups.back().depth;
+    std::uint32_t depth = plan_.agents[place.agent].planned.back().depth;
     const std::size_t firstEdge = edges_.size();
     for (const Need &need : needs_)
       depth = std::max(depth, satisfy(n, need));
     for (const std::uint32_t rank : entries_)
       depth = std::max(depth, hear(n, rank));
-    std::vector<Group> &groups = plan_.agents[place.agent].groups;
+    std::vector<Group> &groups = plan_.agents[place.agent].planned;
     const bool fresh = groups.size() == 1 || depth > groups.back().depth || movement_.eager;
     if (fresh)
       addGroup(place.agent, std::max(depth, 1u));
@@ -265,7 +244,7 @@ private:
         continue;
       const std::uint32_t to = nodes_.partnerOf(from.agent, rank);
       const std::uint32_t fromGroup = groupOf_[symmetry_.plannedNode(*n)];
-      std::vector<Group> &groups = plan_.agents[to].groups;
+      std::vector<Group> &groups = plan_.agents[to].planned;
       if (groups.size() == 1 || !groups.back().nodes.empty())
         addGroup(to, groups.back().depth + 1);
       groups.back().depth = std::max(groups.back().depth, groupOf(from.agent, fromGroup).depth + 1);
@@ -300,18 +279,52 @@ private:
 
 } // namespace
 
-SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
-                  std::uint32_t mostPeers, bool mayFold) {
-  const Nodes nodes(program, graph, distances, mostPeers);
+SyncPlan planSync(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers, bool mayFold) {
+  const auto &graph = analyses.of<StatementGraph>(program);
+  const auto &distances = analyses.of<StatementDistances>(program);
+  const auto nodes = std::make_shared<const Nodes>(program, graph, distances, mostPeers);
   // What launches leave in scratch may ask for more; each edge that is added may make others needless.
-  const Symmetry symmetry(program, graph, nodes, distances.ranks());
+  const auto symmetry = std::make_shared<const Symmetry>(program, graph, *nodes, distances.ranks(),
+                                                         analyses.of<StatementOrbits>(program));
   Entries forced;
   while (true) {
-    Planner planner(program, graph, distances.ranks(), nodes, symmetry, forced);
+    Planner planner(program, graph, distances.ranks(), *nodes, *symmetry, forced);
     planner.run();
-    if (!addMissingEntries(program, graph, nodes, symmetry, planner.sources(), forced))
-      return planner.takePlan(mayFold);
+    if (addMissingEntries(program, graph, *nodes, *symmetry, planner.sources(), forced))
+      continue;
+    SyncPlan plan = planner.takePlan();
+    plan.isFolded = mayFold && symmetry->holds();
+    plan.nodes = nodes;
+    plan.symmetry = symmetry;
+    return plan;
   }
+}
+
+const std::vector<Group> &SyncPlan::groupsOf(std::uint32_t agent, std::vector<Group> &room) const {
+  const std::uint32_t copy = agents[agent].rank;
+  if (isFolded || symmetry->isPlanned(copy))
+    return agents[agent].planned;
+  const std::vector<Group> &planned = agents[symmetry->plannedAgent(agent)].planned;
+  const auto moveSyncs = [&](const std::vector<Sync> &syncs, std::vector<Sync> &moved) {
+    moved.clear();
+    for (Sync sync : syncs) {
+      sync.agent = symmetry->agentIn(copy, sync.agent);
+      sync.statement = symmetry->statementIn(copy, sync.statement);
+      moved.push_back(sync);
+    }
+  };
+  room.resize(planned.size());
+  for (std::size_t g = 0; g < planned.size(); ++g) {
+    room[g].depth = planned[g].depth;
+    moveSyncs(planned[g].waits, room[g].waits);
+    moveSyncs(planned[g].signals, room[g].signals);
+    room[g].nodes.clear();
+    for (Node node : planned[g].nodes) {
+      node.statement = symmetry->statementIn(copy, node.statement);
+      room[g].nodes.push_back(node);
+    }
+  }
+  return room;
 }
 
 } // namespace mscclc::passes::schedule

@@ -12,10 +12,10 @@
 // for each other in a circle.
 #pragma once
 
-#include "passes/schedule/rank_distances.h"
-#include "passes/schedule/statement_graph.h"
+#include "passes/analyses.h"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace mscclc::passes::schedule {
@@ -52,19 +52,28 @@ struct Group {
   std::vector<Sync> signals;
 };
 
+class Nodes;
+class Symmetry;
+
 /// What each block does, group by group. Blocks of all ranks are numbered as agents.
 struct SyncPlan {
   struct Agent {
     std::uint32_t rank = 0, block = 0;
-    std::vector<Group> groups;
+    std::vector<Group> planned; ///< nothing if the agent of rank 0 with its block stands for it
   };
   std::vector<Agent> agents; ///< by rank, then block
-  bool isFolded = false;     ///< those of rank 0 stand for all, and have groups alone
+  bool isFolded = false;     ///< rank 0 stands for all ranks; what the others do does not matter
+
+  /// What an agent does; lives as long as the plan, and until `room` is used again.
+  const std::vector<Group> &groupsOf(std::uint32_t agent, std::vector<Group> &room) const;
+
+  // What stands for what; `symmetry` refers to `nodes`.
+  std::shared_ptr<const Nodes> nodes;
+  std::shared_ptr<const Symmetry> symmetry;
 };
 
 /// Plans the synchronisation of `program`, whose statements are placed, ordered and cut. `mostPeers`: blocks of other
 /// ranks that one block can have channels to. `mayFold`: where one rank is planned for all, the others are left out.
-SyncPlan planSync(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
-                  std::uint32_t mostPeers, bool mayFold);
+SyncPlan planSync(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers, bool mayFold);
 
 } // namespace mscclc::passes::schedule

@@ -59,17 +59,18 @@ void synchronise(PassContext &context) {
     return;
   const auto &distances = context.analyses.of<schedule::StatementDistances>(program);
   const bool mayFold = context.mayFold && canFold(program, context.analyses);
-  const schedule::SyncPlan plan =
-      schedule::planSync(program, context.analyses.of<schedule::StatementGraph>(program), distances,
-                         context.target.executor ? context.target.executor->channelsPerBlock : ir::none, mayFold);
+  const std::uint32_t mostPeers = context.target.executor ? context.target.executor->channelsPerBlock : ir::none;
+  const schedule::SyncPlan plan = schedule::planSync(program, context.analyses, mostPeers, mayFold);
   const ir::Movement movement = std::exchange(program.movement, {});
   program.movement.ranksPerNode = movement.ranksPerNode; // thread blocks run on the same nodes
   const schedule::Channels channels(program, movement, plan, distances.ranks());
   schedule::BlockWriter writer(program, movement, plan, channels);
   std::uint64_t edges = 0;
+  std::vector<schedule::Group> room;
   for (std::uint32_t agent = 0; agent < plan.agents.size(); ++agent) {
-    writer.write(agent);
-    for (const schedule::Group &group : plan.agents[agent].groups)
+    const std::vector<schedule::Group> &groups = plan.groupsOf(agent, room);
+    writer.write(agent, groups);
+    for (const schedule::Group &group : groups)
       edges += group.waits.size();
   }
   context.stats.count("edges", edges);

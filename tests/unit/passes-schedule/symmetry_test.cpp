@@ -28,7 +28,9 @@ struct Ordered {
   const StatementGraph graph{program};
   const StatementDistances distances{program};
   const Nodes nodes{program, graph, distances, ir::none};
-  const Symmetry symmetry{program, graph, nodes, distances.ranks()};
+  Analyses analyses;
+  const StatementOrbits orbits{program, analyses};
+  const Symmetry symmetry{program, graph, nodes, distances.ranks(), orbits};
 };
 
 /// An all-gather: each rank gives its share to all others; `but`: this one does not.
