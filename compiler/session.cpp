@@ -234,8 +234,11 @@ bool Session::provedWithPasses(Progress &progress) {
   options.provenAtEnd = true;
   passes::PassManager manager(std::move(options), passes::propertiesOf(job_.program));
   manager.add(progress.rest);
-  ir::Program given = job_.program;
-  const passes::PassRun result = manager.run(job_.program, findings);
+  // The first pass mostly is prune-sync, which hands out what it was given.
+  std::optional<ir::Program> given;
+  if (names.front() != "prune-sync")
+    given = job_.program;
+  passes::PassRun result = manager.run(job_.program, findings);
   double proving = 0; // milliseconds
   if (result.ok && result.isUnproven) {
     const auto start = std::chrono::steady_clock::now();
@@ -244,7 +247,7 @@ bool Session::provedWithPasses(Progress &progress) {
   }
   if (findings.hasErrors() || findings.numWarnings() != 0 || (proof_ && proof_->warnings != 0)) {
     proof_.reset();
-    job_.program = std::move(given);
+    job_.program = std::move(given ? *given : *result.given);
     return false;
   }
   reportPasses(std::move(progress), result.records);

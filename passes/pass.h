@@ -7,6 +7,7 @@
 #include "passes/target.h"
 
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -50,9 +51,10 @@ struct PassContext {
   PassStats &stats;
   Analyses &analyses; ///< of the program, as it was when the pass began
   /// The program is proven after the last pass, and where that fails, all passes run again without this: so none need
-  /// prove what it does, as long as it says in `isUnproven` that it did not.
+  /// prove what it does, as long as it says in `isUnproven` that it did not. What it was given it leaves in `given`.
   const bool provenAtEnd = false;
   bool isUnproven = false;
+  std::optional<ir::Program> given = {};
   /// The program is only to be estimated: where all ranks do the same, rank 0 may stand for them (ir::FoldedRanks).
   const bool mayFold = false;
 };

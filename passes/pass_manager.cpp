@@ -180,6 +180,8 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags, Anal
     pass.run(context);
     analyses.endPass();
     result.isUnproven = result.isUnproven || context.isUnproven;
+    if (!result.given)
+      result.given = std::move(context.given);
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
     if (options_.print && options_.printAfter.has(pass.name))

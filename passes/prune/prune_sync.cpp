@@ -57,8 +57,8 @@ class Pruning {
 public:
   explicit Pruning(PassContext &context)
       : program_(context.program), allowed_(allowedBy(context.diags)), stats_(context.stats),
-        provenAtEnd_(context.provenAtEnd), index_(context.program), pieces_(index_), orbits_(index_, pieces_),
-        dropped_(pieces_.count()) {}
+        provenAtEnd_(context.provenAtEnd), given_(context.given), index_(context.program), pieces_(index_),
+        orbits_(index_, pieces_), dropped_(pieces_.count()) {}
 
   /// True if what was dropped is still to be proven.
   bool run() {
@@ -206,7 +206,10 @@ private:
     stats_.count("proofs made", proofs_);
     if (std::ranges::find(dropped_, true) == dropped_.end())
       return false;
-    program_ = pruned();
+    ir::Program less = pruned();
+    if (provenAtEnd_)
+      given_ = std::move(program_);
+    program_ = std::move(less);
     return true;
   }
 
@@ -214,6 +217,7 @@ private:
   const ir::AllowedNames allowed_;
   PassStats &stats_;
   const bool provenAtEnd_;
+  std::optional<ir::Program> &given_;
   const ProgramIndex index_;
   const SyncPieces pieces_;
   SyncOrbits orbits_;
@@ -228,7 +232,11 @@ private:
 } // namespace
 
 Pass createPruneSyncPass() {
-  return {.needs = DataSyncLowered, .run = [](PassContext &context) { context.isUnproven = Pruning(context).run(); }};
+  return {.needs = DataSyncLowered, .run = [](PassContext &context) {
+            context.isUnproven = Pruning(context).run();
+            if (context.provenAtEnd && !context.given)
+              context.given = context.program;
+          }};
 }
 
 } // namespace mscclc::passes
