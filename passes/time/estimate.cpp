@@ -146,7 +146,8 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
 
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
                             std::uint64_t messageBytes, Folding most) {
-  ir::requireBlocks(program);
+  if (!program.folded)
+    ir::requireBlocks(program);
   const MessageBytes bytes(program, messageBytes);
   const Iterations iterations = iterationsOf(program, bytes);
   const ir::ProgramIndex index(program);

@@ -90,7 +90,7 @@ TEST_CASE("there are as many blocks and operations as is said, or more") {
           program.movement.blocks = blocks;
           run(program, "place,order,cut");
           Analyses analyses;
-  const LeastBlocks least = leastBlocks(program, analyses);
+          const LeastBlocks least = leastBlocks(program, analyses);
           CHECK(least.operations > 0);
           run(program, "share-scratch,synchronise,fuse,lower-data-sync,fuse");
           std::uint64_t mostBlocks = 0;
