@@ -82,11 +82,12 @@ TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate 
 /// a plan may have fewer. The more statements and operands a program has, the fewer candidates are tried, so that
 /// choosing takes about as long as compiling; where there is only one, it is not timed. Candidates that place makes the
 /// same of are placed once, and those that are dealt out the same are scheduled once; of ranks that do the same, one is
-/// scheduled and timed, but of what is taken all; of instances that do the same, one is timed. A candidate with more blocks than the program allows, or than a GPU holds at once, is
-/// refused; where the statements dealt out to blocks show that, or that they are too many for the target, it is not
-/// scheduled; where its blocks have too many channels for the target, it goes no further. Where the target takes none
-/// of those that are usual, more blocks are tried, as many as these show to be needed, and the other side of
-/// reductions. If it takes no candidate, the program stays as it is, for the passes to say why.
+/// scheduled and timed, but of what is taken all; of instances that do the same, one is timed. A candidate with more
+/// blocks than the program allows, or than a GPU holds at once, is refused; where the statements dealt out to blocks
+/// show that, or that they are too many for the target, it is not scheduled; where its blocks have too many channels
+/// for the target, it goes no further. Where the target takes none of those that are usual, more blocks are tried, as
+/// many as these show to be needed, and the other side of reductions. If it takes no candidate, the program stays as it
+/// is, for the passes to say why.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule

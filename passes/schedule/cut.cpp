@@ -45,8 +45,8 @@ public:
   explicit Dealer(PassContext &context)
       : movement_(context.program.movement), graph_(context.analyses.of<StatementGraph>(context.program)),
         distances_(context.analyses.of<schedule::StatementDistances>(context.program)),
-        orbits_(context.analyses.of<schedule::StatementOrbits>(context.program)), planned_(orbits_.planned()),
-        clusters_(movement_.statements.size()), ranks_(context.program.ranks.size()),
+        orbits_(context.analyses.of<schedule::StatementOrbits>(context.program).withBlocks(movement_)),
+        planned_(orbits_.planned()), clusters_(movement_.statements.size()), ranks_(context.program.ranks.size()),
         levels_(std::bit_width(ranks_) - 1), limits_(context.target.executor) {}
 
   void run() {
@@ -192,7 +192,7 @@ private:
   ir::Movement &movement_;
   const StatementGraph &graph_;
   const schedule::StatementDistances &distances_;
-  const schedule::StatementOrbits &orbits_;
+  const schedule::StatementOrbits orbits_;       ///< with the blocks that are given
   const std::span<const std::uint32_t> planned_; ///< statements; what is found out for them, others take over
   std::vector<std::uint32_t> stages_;            ///< [statement]
   Clusters clusters_;

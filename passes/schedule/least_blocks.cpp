@@ -28,9 +28,9 @@ bool mayMerge(const ir::Movement &movement, const ir::Move &left, const ir::Move
 class BlockCount {
 public:
   BlockCount(const ir::Movement &movement, const StatementGraph &graph, const StatementOrbits &orbits)
-      : movement_(movement), graph_(graph), orbits_(orbits),
+      : movement_(movement), graph_(graph), orbits_(orbits.withBlocks(movement)),
         countsSync_(std::ranges::none_of(movement.statements, isPortPut)) {
-    groupOf_.reserve(orbits.planned().size());
+    groupOf_.reserve(orbits_.planned().size());
   }
 
   LeastBlocks run() {
@@ -123,7 +123,7 @@ private:
 
   const ir::Movement &movement_;
   const StatementGraph &graph_;
-  const StatementOrbits &orbits_;
+  const StatementOrbits orbits_;
   const bool countsSync_; ///< blocks wait for what ports put, too, in groups of which nothing is known here
   std::vector<Rank> ranks_;
   std::vector<Group> groups_;

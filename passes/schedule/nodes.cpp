@@ -44,7 +44,7 @@ void Nodes::findReaching(const ir::Movement &movement, const StatementGraph &gra
   }
 }
 
-void Nodes::find(OneWay &oneWay, const ir::Movement &movement) {
+void Nodes::find(OneWay &oneWay, const ir::Movement &movement) const {
   const std::size_t ranks = oneWay.blocks.size();
   std::vector<char> reached(ranks * ranks, 0); // [by][rank]
   const auto each = [&](auto &&visit) {
@@ -65,7 +65,7 @@ void Nodes::find(OneWay &oneWay, const ir::Movement &movement) {
     return;
   each([&](const ir::Move &statement, std::uint32_t rank) {
     if (!reached[rank * ranks + *statement.by])
-      oneWay.blocks[rank].push_back({*statement.by, *statement.block});
+      oneWay.blocks[rank].push_back(seenFrom(rank, *statement.by, *statement.block));
   });
   for (auto &blocks : oneWay.blocks) {
     std::ranges::sort(blocks);
@@ -75,7 +75,8 @@ void Nodes::find(OneWay &oneWay, const ir::Movement &movement) {
 
 Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
              std::uint32_t mostPeers)
-    : oneWay_{
+    : distances_(distances.ranks()),
+      oneWay_{
           {{ir::Via::Memory, mostPeers, std::vector<std::vector<BlockOfRank>>(program.ranks.size())},
            // What ports put has channels of its own.
            {ir::Via::Port, std::max(mostPeers / 2, 1u), std::vector<std::vector<BlockOfRank>>(program.ranks.size())}}},
@@ -183,7 +184,7 @@ std::uint32_t Nodes::partnerOf(std::uint32_t agent, std::uint32_t rank) const {
   const auto which = std::ranges::find(there, blockOf(agent), &Reach::block);
   if (which != there.end() && !back.empty())
     return firstAgent_[rank] + back[std::min<std::size_t>(which - there.begin(), back.size() - 1)].block;
-  const BlockOfRank own{rankOf(agent), blockOf(agent)};
+  const BlockOfRank own = seenFrom(rank, rankOf(agent), blockOf(agent));
   for (const auto &[via, most, blocks] : oneWay_)
     if (const auto at = std::ranges::lower_bound(blocks[rank], own);
         blocks[rank].size() > most && at != blocks[rank].end() && *at == own)

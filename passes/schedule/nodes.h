@@ -70,8 +70,9 @@ public:
   const std::vector<std::uint32_t> &touchingBuffersOf(std::uint32_t rank) const { return touching_[rank]; }
 
 private:
+  /// A block of another rank, which is so far away.
   struct BlockOfRank {
-    std::uint32_t rank = 0, block = 0;
+    std::uint32_t distance = 0, block = 0, rank = 0;
     friend auto operator<=>(const BlockOfRank &, const BlockOfRank &) = default;
   };
   /// A block of a rank that reaches memory of `peer`.
@@ -89,11 +90,16 @@ private:
   void issue(const ir::Program &program, const StatementGraph &graph, std::uint32_t statement);
   void arrive(const ir::Movement &movement, std::uint32_t statement, std::uint32_t receiver);
   void findReaching(const ir::Movement &movement, const StatementGraph &graph);
-  static void find(OneWay &oneWay, const ir::Movement &movement);
+  void find(OneWay &oneWay, const ir::Movement &movement) const;
   std::span<const Reach> reaching(std::uint32_t rank, std::uint32_t peer) const;
   void numberInClocks();
   void append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent);
 
+  BlockOfRank seenFrom(std::uint32_t rank, std::uint32_t other, std::uint32_t block) const {
+    return {distances_.between(rank, other), block, other};
+  }
+
+  const RankDistances distances_;
   std::vector<Place> places_;
   std::vector<std::uint32_t> issued_, arrived_;            ///< [statement]; equal where nothing arrives
   std::vector<std::uint32_t> firstAgent_;                  ///< [rank], and the end

@@ -105,8 +105,8 @@ class Sharing {
 public:
   Sharing(ir::Program &program, Analyses &analyses)
       : program_(program), analyses_(analyses), graph_(analyses.of<StatementGraph>(program)),
-        orbits_(analyses.of<schedule::StatementOrbits>(program)), slots_(program.ranks.size()),
-        chunks_(program.ranks.size(), 0) {}
+        orbits_(analyses.of<schedule::StatementOrbits>(program).withBlocks(program.movement)),
+        slots_(program.ranks.size()), chunks_(program.ranks.size(), 0) {}
 
   void run(PassStats &stats) {
     findUses();
@@ -265,7 +265,7 @@ private:
   ir::Program &program_;
   Analyses &analyses_;
   const StatementGraph &graph_;
-  const schedule::StatementOrbits &orbits_;
+  const schedule::StatementOrbits orbits_;
   std::vector<std::vector<Slot>> slots_; ///< [rank], by their first writes
   std::vector<std::uint32_t> chunks_;    ///< [rank]: what the places of its slots take
 };

@@ -17,9 +17,25 @@ StatementOrbits::StatementOrbits(const ir::Program &program, Analyses &analyses)
         planned_.push_back(s);
     return;
   }
+  standApart(movement.statements.size());
+}
+
+void StatementOrbits::standApart(std::size_t statements) {
+  alike_ = false;
   positions_ = {};
-  planned_.resize(movement.statements.size());
+  planned_.resize(statements);
   std::iota(planned_.begin(), planned_.end(), 0);
+}
+
+StatementOrbits StatementOrbits::withBlocks(const ir::Movement &movement) const {
+  const std::vector<ir::Move> &statements = movement.statements;
+  StatementOrbits orbits = *this;
+  for (std::uint32_t s = 0; alike_ && s < statements.size(); ++s)
+    if (statements[s].block != statements[standsFor(s)].block) {
+      orbits.standApart(statements.size());
+      break;
+    }
+  return orbits;
 }
 
 /// Whether ranks are of one node with those that are as far away.
@@ -81,8 +97,7 @@ bool StatementOrbits::isLikeFirst(const ir::Movement &movement, const StatementG
            x.access == y.access && x.form == y.form && (x.form == ir::DataForm::Plain || x.begin == y.begin);
   };
   return a.kind == b.kind && a.reduceOp == b.reduceOp && a.via == b.via && a.packets == b.packets &&
-         a.numSrcs == b.numSrcs && a.numDsts == b.numDsts && a.block == b.block &&
-         distances.ofReach(statement) == distances.ofReach(first) &&
+         a.numSrcs == b.numSrcs && a.numDsts == b.numDsts && distances.ofReach(statement) == distances.ofReach(first) &&
          distances.ofShare(statement) == distances.ofShare(first) &&
          std::ranges::equal(graph.touches(statement), graph.touches(first), touchesAlike);
 }

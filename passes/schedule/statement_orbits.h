@@ -19,7 +19,7 @@ namespace mscclc::passes::schedule {
 /// They do if the statements that they execute, in their order, are of the same kind and size, touch the same of ranks
 /// that are as far away, and depend on such statements of such ranks, in whatever order; and if packets lie at the same
 /// places in scratch. The *position* of a statement is its number among those of its rank. What it depends on of other
-/// ranks stands at earlier positions there.
+/// ranks stands at earlier positions there. Blocks do not count.
 ///
 /// Statements are *planned* if they stand for others: where ranks do the same, those of rank 0, else all.
 class StatementOrbits {
@@ -38,9 +38,14 @@ public:
     return alike_ ? distances_.between(from, rank) : rank;
   }
 
+  /// The same, if statements that stand for each other have the same blocks, or none; else, of statements that all
+  /// stand for themselves.
+  StatementOrbits withBlocks(const ir::Movement &movement) const;
+
   friend bool operator==(const StatementOrbits &, const StatementOrbits &) = default;
 
 private:
+  void standApart(std::size_t statements);
   bool findPositions(const ir::Movement &movement);
   bool isSymmetric(const ir::Movement &movement, const StatementGraph &graph, const StatementDistances &distances);
   bool areNodesAlike(const ir::Movement &movement) const;

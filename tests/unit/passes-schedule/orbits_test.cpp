@@ -45,13 +45,30 @@ TEST_CASE("ranks are told apart by what a statement is, how much it moves, and w
   const auto areAlikeWith = [](auto &&change) { return orbitsOf(4, change).areRanksAlike(); };
   CHECK(areAlikeWith([](ir::Program &) {}));
   CHECK_FALSE(areAlikeWith([](ir::Program &p) { p.movement.statements.pop_back(); }));
-  CHECK_FALSE(areAlikeWith([](ir::Program &p) { p.movement.statements[3].block = 1; }));
   CHECK(areAlikeWith([](ir::Program &p) {
     for (ir::Move &statement : p.movement.statements)
       statement.block = 1;
   }));
   CHECK_FALSE(areAlikeWith([](ir::Program &p) { p.movement.statements[2].by = 2; })); // read, not put
   CHECK_FALSE(areAlikeWith([](ir::Program &p) { p.movement.places[1].index = 7; }));  // another share
+}
+
+TEST_CASE("statements of different blocks do not stand for each other where blocks count") {
+  Statements statements(ir::CollectiveKind::AllGather, 2, 1, 2, true);
+  ir::Movement &movement = statements.copy({out(1, 0)}, out(0, 0)).copy({out(0, 1)}, out(1, 1)).program.movement;
+  for (ir::Move &statement : movement.statements) {
+    statement.by = movement.srcs(statement)[0].rank;
+    statement.via = ir::Via::Memory;
+  }
+  Analyses analyses;
+  const StatementOrbits orbits(statements.program, analyses);
+  REQUIRE(orbits.areRanksAlike());
+  CHECK(orbits.withBlocks(movement) == orbits);
+  movement.statements[0].block = 0;
+  CHECK_FALSE(orbits.withBlocks(movement).areRanksAlike());
+  CHECK(orbits.withBlocks(movement).planned().size() == 2);
+  movement.statements[1].block = 0;
+  CHECK(orbits.withBlocks(movement).areRanksAlike());
 }
 
 TEST_CASE("where ranks differ every statement stands for itself") {
