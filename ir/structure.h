@@ -47,7 +47,8 @@ using ShowPlace = std::function<ShownPlace(const ProgramPlace &)>;
 bool checkStructure(const Program &program, DiagnosticEngine &diagnostics, const ShowPlace &show);
 
 /// Throws InternalError where statements are left that no pass has made thread blocks of, or rank 0 alone has those of
-/// all ranks (FoldedRanks): for whoever works on thread blocks and would take such a program, or rank, for an empty one.
+/// all ranks (FoldedRanks): for whoever works on thread blocks and would take such a program, or rank, for an empty
+/// one.
 void requireBlocks(const Program &program);
 
 } // namespace mscclc::ir

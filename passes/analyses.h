@@ -2,9 +2,9 @@
 //
 // An analysis is a class that is made of a program, `explicit A(const ir::Program &)`, compares with ==, and refers to
 // nothing outside itself. One that asks for others takes these as well, `A(const ir::Program &, Analyses &)`. It is
-// computed when a pass first asks for it, before the pass changes anything. A pass says
-// which analyses hold of what it leaves, too; the pass manager drops all others. With verifyEach, it compares those
-// that are left with new ones, before the first pass and after each.
+// computed when a pass first asks for it, before the pass changes anything. A pass says which analyses hold of what it
+// leaves, too; the pass manager drops all others. With verifyEach, it compares those that are left with new ones,
+// before the first pass and after each.
 #pragma once
 
 #include "ir/program.h"
@@ -59,8 +59,7 @@ private:
   struct Kind {
     bool (*isOf)(const void *fact, const ir::Program &program);
   };
-  template <typename A>
-  static bool isOf(const void *fact, const ir::Program &program);
+  template <typename A> static bool isOf(const void *fact, const ir::Program &program);
   template <typename A> static constexpr Kind kindOf{&isOf<A>};
   struct Entry {
     const Kind *kind;

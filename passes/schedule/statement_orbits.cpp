@@ -9,7 +9,8 @@ StatementOrbits::StatementOrbits(const ir::Program &program, Analyses &analyses)
     : distances_(analyses.of<StatementDistances>(program).ranks()),
       ranks_(static_cast<std::uint32_t>(program.ranks.size())) {
   const ir::Movement &movement = program.movement;
-  alike_ = ranks_ > 1 && distances_.areSymmetric() && areNodesAlike(movement) && findPositions(movement) &&
+  alike_ = ranks_ > 1 && distances_.areSymmetric() && areBuffersAlike(program) && areNodesAlike(movement) &&
+           findPositions(movement) &&
            isSymmetric(movement, analyses.of<StatementGraph>(program), analyses.of<StatementDistances>(program));
   if (alike_) {
     for (std::uint32_t s = 0; s < movement.statements.size(); ++s)
@@ -36,6 +37,14 @@ StatementOrbits StatementOrbits::withBlocks(const ir::Movement &movement) const 
       break;
     }
   return orbits;
+}
+
+bool StatementOrbits::areBuffersAlike(const ir::Program &program) {
+  const ir::Rank &first = program.ranks[0];
+  return std::ranges::all_of(program.ranks, [&](const ir::Rank &rank) {
+    return rank.inputChunks == first.inputChunks && rank.outputChunks == first.outputChunks &&
+           rank.scratchChunks == first.scratchChunks;
+  });
 }
 
 /// Whether ranks are of one node with those that are as far away.

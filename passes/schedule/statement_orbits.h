@@ -16,10 +16,10 @@ namespace mscclc::passes::schedule {
 
 /// An analysis (passes/analyses.h) of placed and ordered statements: whether all ranks do the same.
 ///
-/// They do if the statements that they execute, in their order, are of the same kind and size, touch the same of ranks
-/// that are as far away, and depend on such statements of such ranks, in whatever order; and if packets lie at the same
-/// places in scratch. The *position* of a statement is its number among those of its rank. What it depends on of other
-/// ranks stands at earlier positions there. Blocks do not count.
+/// They do if their buffers are as large, and the statements that they execute, in their order, are of the same kind
+/// and size, touch the same of ranks that are as far away, and depend on such statements of such ranks, in whatever
+/// order; and if packets lie at the same places in scratch. The *position* of a statement is its number among those of
+/// its rank. What it depends on of other ranks stands at earlier positions there. Blocks do not count.
 ///
 /// Statements are *planned* if they stand for others: where ranks do the same, those of rank 0, else all.
 class StatementOrbits {
@@ -48,6 +48,7 @@ private:
   void standApart(std::size_t statements);
   bool findPositions(const ir::Movement &movement);
   bool isSymmetric(const ir::Movement &movement, const StatementGraph &graph, const StatementDistances &distances);
+  static bool areBuffersAlike(const ir::Program &program);
   bool areNodesAlike(const ir::Movement &movement) const;
   bool isLikeFirst(const ir::Movement &movement, const StatementGraph &graph, const StatementDistances &distances,
                    std::uint32_t statement, std::uint32_t first) const;

@@ -353,11 +353,14 @@ void Walk::take(std::uint32_t queue, SpanPart waiter) {
 /// Adds to the queue of one of the operation's ids. Nothing through a channel without a pair, which nobody waits on.
 void Walk::post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment moment) {
   std::uint32_t queue = ir::none;
-  if (!options_.folding.ranks || ir::isSemaphoreOp(op.kind))
+  if (options_.folding.ranks && !ir::isSemaphoreOp(op.kind)) {
+    // What rank 0 tells another rank, yet another tells rank 0.
+    const std::uint32_t end = options_.channels->otherEnds[op.channelType == ir::ChannelType::Port][id];
+    if (end != ir::none)
+      queue = index_.channel(op.channelType, 0, end);
+  } else {
     queue = index_.queue(rank, op, id);
-  // What rank 0 tells another rank, yet another tells rank 0.
-  else if (const auto end = options_.channels->otherEnds[op.channelType == ir::ChannelType::Port][id]; end != ir::none)
-    queue = index_.channel(op.channelType, 0, end);
+  }
   if (queue == ir::none)
     return;
   if (waiting_.empty(queue))
