@@ -40,7 +40,7 @@ bool Candidates::complete(std::size_t candidate) {
   auto passed = std::make_shared<Passed>(stage.placed->passed);
   apply(open, passed->program);
   run(goal_.dealing, *passed);
-  schedule(stage, *passed, false);
+  scheduleDealt(stage, *passed, false);
   stage.passed = std::move(passed);
   if (!stage.isStuck() && !isTooLong(stage)) {
     Passed whole{stage.passed->program, stage.passed->holds};
@@ -158,7 +158,7 @@ bool Candidates::hasTooManyChannels(const ir::Program &program) const {
 }
 
 /// Takes what is dealt out to blocks through Goal::scheduling and tidying.
-void Candidates::schedule(Stage &stage, Passed &passed, bool mayFold) const {
+void Candidates::scheduleDealt(Stage &stage, Passed &passed, bool mayFold) const {
   if (!run(goal_.scheduling, passed, mayFold))
     return;
   passed.isRefused = hasTooManyChannels(passed.program);
@@ -189,7 +189,7 @@ bool Candidates::schedule(const Open &open, Stage &stage, bool isOnly) {
         if (takeOver(stage))
           return !stage.isStuck();
         // Of a machine that is a mesh, not all ranks that are as far away are as near.
-        schedule(stage, *passed, !machine_.mesh && (!isOnly || isLikelyRefused(least)));
+        scheduleDealt(stage, *passed, !machine_.mesh && (!isOnly || isLikelyRefused(least)));
       }
     }
   }

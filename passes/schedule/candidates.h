@@ -58,7 +58,7 @@ private:
   bool isLikelyRefused(const LeastBlocks &least) const;
   void measure(const ir::Program &program, std::uint32_t instances, Stage &stage) const;
   bool hasTooManyChannels(const ir::Program &program) const;
-  void schedule(Stage &stage, Passed &passed, bool mayFold) const;
+  void scheduleDealt(Stage &stage, Passed &passed, bool mayFold) const;
   bool schedule(const Open &open, Stage &stage, bool isOnly);
   bool isTaken(Passed &passed, const Open &open, Stage &stage) const;
   bool isTooLong(Stage &stage) const;

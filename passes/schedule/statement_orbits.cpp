@@ -118,7 +118,7 @@ void StatementOrbits::findNeeds(const ir::Movement &movement, const StatementGra
   const std::uint32_t by = *movement.statements[statement].by;
   for (const Dependence &d : graph.dependences(statement)) {
     const std::uint32_t seen = distances_.between(by, *movement.statements[d.on].by);
-    const std::uint64_t how = static_cast<std::uint64_t>(d.hazard) * 4 + d.ofRead * 2 + d.ofWrite;
+    const std::uint64_t how = (static_cast<std::uint64_t>(d.hazard) * 2 + d.ofRead) * 2 + d.ofWrite;
     needs.push_back((std::uint64_t{positions_[d.on]} * ranks_ + seen) * 16 + how);
   }
   if (needs.size() > 1)
