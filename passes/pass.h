@@ -51,10 +51,11 @@ struct PassContext {
   PassStats &stats;
   Analyses &analyses; ///< of the program, as it was when the pass began
   /// The program is proven after the last pass, and where that fails, all passes run again without this: so none need
-  /// prove what it does, as long as it says in `isUnproven` that it did not. What it was given it leaves in `given`.
+  /// prove what it does, as long as it says in `isUnproven` that it did not.
   const bool provenAtEnd = false;
   bool isUnproven = false;
-  std::optional<ir::Program> given = {};
+  /// Where such a pass leaves the program that it was given, which it may have to spare; null: nobody asks.
+  std::optional<ir::Program> *given = nullptr;
   /// The program is only to be estimated: where all ranks do the same, rank 0 may stand for them (ir::FoldedRanks).
   const bool mayFold = false;
 };

@@ -175,13 +175,12 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags, Anal
                         .stats = record.stats,
                         .analyses = analyses,
                         .provenAtEnd = options_.provenAtEnd,
+                        .given = options_.provenAtEnd && i == 0 ? &result.given : nullptr,
                         .mayFold = options_.mayFold};
     const auto start = std::chrono::steady_clock::now();
     pass.run(context);
     analyses.endPass();
     result.isUnproven = result.isUnproven || context.isUnproven;
-    if (!result.given)
-      result.given = std::move(context.given);
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
     if (options_.print && options_.printAfter.has(pass.name))

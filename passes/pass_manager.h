@@ -48,7 +48,7 @@ struct PassRecord {
 struct PassRun {
   bool ok = true;          ///< false: errors were reported
   bool isUnproven = false; ///< a pass has left the proof of what it did to whoever set provenAtEnd
-  /// The program before the first pass that provenAtEnd spares a proof.
+  /// With provenAtEnd, the program as it was given, if the first pass is one that is spared a proof.
   std::optional<ir::Program> given = {};
   std::vector<PassRecord> records;
 };

@@ -207,8 +207,8 @@ private:
     if (std::ranges::find(dropped_, true) == dropped_.end())
       return false;
     ir::Program less = pruned();
-    if (provenAtEnd_)
-      given_ = std::move(program_);
+    if (given_)
+      *given_ = std::move(program_);
     program_ = std::move(less);
     return true;
   }
@@ -217,7 +217,7 @@ private:
   const ir::AllowedNames allowed_;
   PassStats &stats_;
   const bool provenAtEnd_;
-  std::optional<ir::Program> &given_;
+  std::optional<ir::Program> *const given_;
   const ProgramIndex index_;
   const SyncPieces pieces_;
   SyncOrbits orbits_;
@@ -234,8 +234,8 @@ private:
 Pass createPruneSyncPass() {
   return {.needs = DataSyncLowered, .run = [](PassContext &context) {
             context.isUnproven = Pruning(context).run();
-            if (context.provenAtEnd && !context.given)
-              context.given = context.program;
+            if (context.given && !*context.given)
+              *context.given = context.program;
           }};
 }
 

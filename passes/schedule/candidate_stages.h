@@ -54,7 +54,8 @@ using Dealt = std::vector<std::optional<std::uint32_t>>;
 
 /// How far a candidate has come. Those that come out the same have this in common, with the instances of one of them.
 struct Stage {
-  /// After Goal::tidying, or as far as it went; null if it has not been through that.
+  /// After Goal::tidying, or as far as it went; null if it has not been through that. Where all ranks do the same, rank
+  /// 0 alone, until Candidates::complete().
   std::shared_ptr<Passed> passed = {};
   std::shared_ptr<const Placed> placed = {}; ///< once it has been through Goal::placing
   std::shared_ptr<const Dealt> dealt = {};   ///< and Goal::dealing

@@ -1,5 +1,6 @@
 #include "passes/schedule/candidates.h"
 
+#include "passes/gpu_limits.h"
 #include "passes/pass_manager.h"
 #include "passes/schedule/least_blocks.h"
 #include "passes/time/estimate.h"
@@ -9,6 +10,37 @@
 #include <utility>
 
 namespace mscclc::passes::schedule {
+namespace {
+
+/// `machine` with room for `program`: what it has too little of is timed on one that has more of the same.
+time::Machine roomFor(const ir::Program &program, time::Machine machine) {
+  const std::uint32_t ranksPerNode = program.movement.ranksPerNode;
+  const std::uint32_t together = ranksPerNode != 0 ? ranksPerNode : static_cast<std::uint32_t>(program.ranks.size());
+  machine.gpusPerNode = std::max(machine.gpusPerNode, together);
+  machine.nodes = std::max(machine.nodes, time::namedNodes(program));
+  return machine;
+}
+
+/// Thread blocks that a rank may have.
+std::uint64_t mostHeld(const ir::Program &program, const time::Machine &machine) {
+  GpuLimits gpu = h100;
+  gpu.multiprocessors = machine.multiprocessors;
+  const std::uint64_t most = gpu.residentBlocks(program.threadsPerBlock);
+  return program.movement.mostBlocks != 0 ? std::min<std::uint64_t>(most, program.movement.mostBlocks) : most;
+}
+
+/// Drops what nothing asks for again: of large programs that is large.
+void tidyUp(Passed &passed) {
+  passed.analyses = {};
+  if (passed.isRefused)
+    passed.program = {};
+}
+
+} // namespace
+
+Candidates::Candidates(const ir::Program &program, const Goal &goal)
+    : program_(program), goal_(goal), machine_(roomFor(program, goal.machine)),
+      mostHeld_(mostHeld(program, goal.machine)) {}
 
 void apply(const Open &open, ir::Program &program) {
   program.protocol = open.protocol;
@@ -41,6 +73,7 @@ bool Candidates::complete(std::size_t candidate) {
   apply(open, passed->program);
   run(goal_.dealing, *passed);
   scheduleDealt(stage, *passed, false);
+  tidyUp(*passed);
   stage.passed = std::move(passed);
   if (!stage.isStuck() && !isTooLong(stage)) {
     Passed whole{stage.passed->program, stage.passed->holds};
@@ -166,8 +199,6 @@ void Candidates::scheduleDealt(Stage &stage, Passed &passed, bool mayFold) const
     measure(passed.program, 1, stage);
   else
     run(goal_.tidying, passed);
-  // Nothing asks for these again, and those of large programs are large.
-  passed.analyses = {};
 }
 
 /// Takes the last candidate through Goal::placing, dealing, scheduling and tidying. False if it is refused.
@@ -193,9 +224,7 @@ bool Candidates::schedule(const Open &open, Stage &stage, bool isOnly) {
       }
     }
   }
-  passed->analyses = {};
-  if (passed->isRefused)
-    passed->program = {};
+  tidyUp(*passed);
   stage.passed = std::move(passed);
   return !stage.isStuck();
 }

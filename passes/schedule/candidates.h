@@ -27,10 +27,8 @@ void apply(const Open &open, ir::Program &program);
 /// be taken is completed first.
 class Candidates {
 public:
-  /// `goal` stays where it is. `mostHeld`: thread blocks that a rank may have. `machine`: the goal's, with room for the
-  /// program.
-  Candidates(const ir::Program &program, const Goal &goal, const time::Machine &machine, std::uint64_t mostHeld)
-      : program_(program), goal_(goal), machine_(machine), mostHeld_(mostHeld) {}
+  /// `program` and `goal` stay where they are.
+  Candidates(const ir::Program &program, const Goal &goal);
 
   const std::vector<Candidate> &tried() const { return tried_; }
   std::vector<Candidate> takeTried() { return std::move(tried_); }
@@ -66,8 +64,8 @@ private:
 
   const ir::Program &program_;
   const Goal &goal_;
-  const time::Machine machine_;
-  const std::uint64_t mostHeld_;
+  const time::Machine machine_;  ///< with room for the program
+  const std::uint64_t mostHeld_; ///< thread blocks that a rank may have
   std::vector<Candidate> tried_;
   std::vector<Stage> stages_;                         ///< [candidate]
   std::vector<std::shared_ptr<const Placed>> placed_; ///< what place has made of candidates

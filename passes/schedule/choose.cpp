@@ -1,7 +1,6 @@
 #include "passes/schedule/choose.h"
 
 #include "ir/collectives.h"
-#include "passes/gpu_limits.h"
 #include "passes/schedule/block_search.h"
 #include "passes/schedule/candidates.h"
 #include "passes/schedule/through_switch.h"
@@ -41,28 +40,10 @@ struct Mark {
   bool movesLittle(double bytes) const { return bytes <= slack * linkBytes; }
 };
 
-/// `machine` with room for `program`: what it has too little of is timed on one that has more of the same.
-time::Machine roomFor(const ir::Program &program, time::Machine machine) {
-  const std::uint32_t ranksPerNode = program.movement.ranksPerNode;
-  const std::uint32_t together = ranksPerNode != 0 ? ranksPerNode : static_cast<std::uint32_t>(program.ranks.size());
-  machine.gpusPerNode = std::max(machine.gpusPerNode, together);
-  machine.nodes = std::max(machine.nodes, time::namedNodes(program));
-  return machine;
-}
-
-/// Thread blocks that a rank may have.
-std::uint64_t mostHeld(const ir::Program &program, const time::Machine &machine) {
-  GpuLimits gpu = h100;
-  gpu.multiprocessors = machine.multiprocessors;
-  const std::uint64_t most = gpu.residentBlocks(program.threadsPerBlock);
-  return program.movement.mostBlocks != 0 ? std::min<std::uint64_t>(most, program.movement.mostBlocks) : most;
-}
-
 class Chooser {
 public:
   Chooser(const ir::Program &program, const Goal &goal)
-      : program_(program), goal_(goal),
-        candidates_(program, goal, roomFor(program, goal.machine), mostHeld(program, goal.machine)),
+      : program_(program), goal_(goal), candidates_(program, goal),
         mostTried_(std::clamp<std::size_t>(mostStatements / sizeOf(program.movement), 1, 40)) {
     const ir::Movement &movement = program.movement;
     // A switch sums in an order of its own, and takes memory that is bound to it: users ask for both in one.

@@ -203,6 +203,14 @@ bool RankDistances::isSymmetric(const ir::Program &program, const ir::Movement &
   return true;
 }
 
+bool RankDistances::keepNodes(const ir::Movement &movement) const {
+  for (std::uint32_t from = 1; movement.ranksPerNode != 0 && from < ranks_; ++from)
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank)
+      if (movement.sameNode(from, rank) != movement.sameNode(0, between(from, rank)))
+        return false;
+  return true;
+}
+
 StatementDistances::StatementDistances(const ir::Program &program) : ranks_(program, program.movement) {
   const ir::Movement &movement = program.movement;
   const auto ranks = static_cast<std::uint32_t>(program.ranks.size());

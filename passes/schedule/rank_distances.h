@@ -30,6 +30,8 @@ public:
     return (to / perNode_ + nodes_ - from / perNode_) % nodes_ * perNode_ +
            (to % perNode_ + perNode_ - from % perNode_) % perNode_;
   }
+  /// True if ranks are of one node with those that are as far away.
+  bool keepNodes(const ir::Movement &movement) const;
   friend bool operator==(const RankDistances &, const RankDistances &) = default;
   /// The rank that share number `share` of an evenly dealt buffer belongs to.
   std::uint32_t ownerOf(std::uint32_t share) const {

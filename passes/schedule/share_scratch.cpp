@@ -206,7 +206,7 @@ private:
                   const FinishedUses *finished) {
     std::vector<Place> places;
     std::uint32_t chunks = 0;
-    const std::vector<std::uint32_t> compared = differing(ranks);
+    const std::vector<std::uint32_t> compared = finished ? differing(ranks) : ranks;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       Place slots;
       for (const std::uint32_t rank : compared)

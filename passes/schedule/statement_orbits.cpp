@@ -9,7 +9,7 @@ StatementOrbits::StatementOrbits(const ir::Program &program, Analyses &analyses)
     : distances_(analyses.of<StatementDistances>(program).ranks()),
       ranks_(static_cast<std::uint32_t>(program.ranks.size())) {
   const ir::Movement &movement = program.movement;
-  alike_ = ranks_ > 1 && distances_.areSymmetric() && areBuffersAlike(program) && areNodesAlike(movement) &&
+  alike_ = ranks_ > 1 && distances_.areSymmetric() && areBuffersAlike(program) && distances_.keepNodes(movement) &&
            findPositions(movement) &&
            isSymmetric(movement, analyses.of<StatementGraph>(program), analyses.of<StatementDistances>(program));
   if (alike_) {
@@ -28,14 +28,18 @@ void StatementOrbits::standApart(std::size_t statements) {
   std::iota(planned_.begin(), planned_.end(), 0);
 }
 
-StatementOrbits StatementOrbits::withBlocks(const ir::Movement &movement) const {
+bool StatementOrbits::haveAlikeBlocks(const ir::Movement &movement) const {
   const std::vector<ir::Move> &statements = movement.statements;
+  for (std::uint32_t s = 0; s < statements.size(); ++s)
+    if (statements[s].block != statements[standsFor(s)].block)
+      return false;
+  return true;
+}
+
+StatementOrbits StatementOrbits::withBlocks(const ir::Movement &movement) const {
   StatementOrbits orbits = *this;
-  for (std::uint32_t s = 0; alike_ && s < statements.size(); ++s)
-    if (statements[s].block != statements[standsFor(s)].block) {
-      orbits.standApart(statements.size());
-      break;
-    }
+  if (!haveAlikeBlocks(movement))
+    orbits.standApart(movement.statements.size());
   return orbits;
 }
 
@@ -45,15 +49,6 @@ bool StatementOrbits::areBuffersAlike(const ir::Program &program) {
     return rank.inputChunks == first.inputChunks && rank.outputChunks == first.outputChunks &&
            rank.scratchChunks == first.scratchChunks;
   });
-}
-
-/// Whether ranks are of one node with those that are as far away.
-bool StatementOrbits::areNodesAlike(const ir::Movement &movement) const {
-  for (std::uint32_t from = 1; movement.ranksPerNode != 0 && from < ranks_; ++from)
-    for (std::uint32_t rank = 0; rank < ranks_; ++rank)
-      if (movement.sameNode(from, rank) != movement.sameNode(0, distances_.between(from, rank)))
-        return false;
-  return true;
 }
 
 /// False if ranks do not execute equally many statements.

@@ -38,8 +38,9 @@ public:
     return alike_ ? distances_.between(from, rank) : rank;
   }
 
-  /// The same, if statements that stand for each other have the same blocks, or none; else, of statements that all
-  /// stand for themselves.
+  /// True if statements that stand for each other have the same blocks, or none.
+  bool haveAlikeBlocks(const ir::Movement &movement) const;
+  /// These, if they have; else, of statements that all stand for themselves.
   StatementOrbits withBlocks(const ir::Movement &movement) const;
 
   friend bool operator==(const StatementOrbits &, const StatementOrbits &) = default;
@@ -49,7 +50,6 @@ private:
   bool findPositions(const ir::Movement &movement);
   bool isSymmetric(const ir::Movement &movement, const StatementGraph &graph, const StatementDistances &distances);
   static bool areBuffersAlike(const ir::Program &program);
-  bool areNodesAlike(const ir::Movement &movement) const;
   bool isLikeFirst(const ir::Movement &movement, const StatementGraph &graph, const StatementDistances &distances,
                    std::uint32_t statement, std::uint32_t first) const;
   void findNeeds(const ir::Movement &movement, const StatementGraph &graph, std::uint32_t statement,

@@ -15,18 +15,13 @@ Symmetry::Symmetry(const ir::Program &program, const StatementGraph &graph, cons
   for (std::uint32_t from = 0; from < ranks_; ++from)
     for (std::uint32_t rank = 0; rank < ranks_; ++rank)
       seen_.push_back(distances.between(from, rank));
-  holds_ = areRanksAlike(program.movement) && findPositions() && arePartnersAlike() &&
+  holds_ = distances.keepNodes(program.movement) && haveEquallyManyBlocks() && findPositions() && arePartnersAlike() &&
            (isShown(program.movement, orbits) || areNodesAlike(program.movement, graph));
 }
 
 /// True if what is known of statements shows it. What ports put arrives besides.
 bool Symmetry::isShown(const ir::Movement &movement, const StatementOrbits &orbits) const {
-  if (!orbits.areRanksAlike() || nodes_.size() != movement.statements.size())
-    return false;
-  for (std::uint32_t s = 0; s < movement.statements.size(); ++s)
-    if (movement.statements[s].block != movement.statements[orbits.standsFor(s)].block)
-      return false;
-  return true;
+  return orbits.areRanksAlike() && nodes_.size() == movement.statements.size() && orbits.haveAlikeBlocks(movement);
 }
 
 bool Symmetry::areNodesAlike(const ir::Movement &movement, const StatementGraph &graph) const {
@@ -50,15 +45,10 @@ bool Symmetry::areNodesAlike(const ir::Movement &movement, const StatementGraph 
   return true;
 }
 
-/// Whether ranks have equally many blocks, and are of one node with those that are as far away.
-bool Symmetry::areRanksAlike(const ir::Movement &movement) const {
-  for (std::uint32_t r = 0; r < ranks_; ++r) {
+bool Symmetry::haveEquallyManyBlocks() const {
+  for (std::uint32_t r = 0; r < ranks_; ++r)
     if (nodes_.agentsOf(r).first != r * blocks_ || nodes_.agentsOf(r).second != (r + 1) * blocks_)
       return false;
-    for (std::uint32_t other = 0; movement.ranksPerNode != 0 && other < ranks_; ++other)
-      if (movement.sameNode(r, other) != movement.sameNode(0, seenFrom(r)[other]))
-        return false;
-  }
   return true;
 }
 

@@ -78,7 +78,7 @@ public:
 private:
   bool isShown(const ir::Movement &movement, const StatementOrbits &orbits) const;
   bool areNodesAlike(const ir::Movement &movement, const StatementGraph &graph) const;
-  bool areRanksAlike(const ir::Movement &movement) const;
+  bool haveEquallyManyBlocks() const;
   bool findPositions();
   void findNeeds(const StatementGraph &graph, std::uint32_t node, std::vector<std::uint64_t> &needs) const;
   bool isLike(const ir::Movement &movement, const StatementGraph &graph, std::uint32_t node, std::uint32_t first) const;

@@ -122,6 +122,7 @@ private:
                           nodes_.blockOf(sync.agent));
       });
   }
+
   void add(std::uint32_t n) {
     const Nodes::Place place = nodes_.at(n);
     collect(n);

@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::uint64_t messageBytes = std::uint64_t{1} << 20;
 
-time::Machine roomFor(const ir::Program &program) {
-  time::Machine machine = time::findMachine("h100x8");
-  machine.gpusPerNode = std::max(machine.gpusPerNode, static_cast<std::uint32_t>(program.ranks.size()));
-  machine.nodes = std::max(machine.nodes, time::namedNodes(program));
-  return machine;
-}
-
 /// What a program is tried for; refers to itself.
 struct Trial {
   explicit Trial(ir::Program given, std::string_view targetName = "none", bool shares = true)
@@ -32,7 +25,7 @@ struct Trial {
   static constexpr std::string_view all = "place,order,cut,share-scratch,synchronise,fuse,lower-data-sync,infer-sync,"
                                           "replicate-instances,fit-executor,check-executor";
   ir::Program program;
-  time::Machine machine = roomFor(program);
+  time::Machine machine = time::findMachine("h100x8");
   Target target;
   Goal goal{machine,
             time::Runner::Executor,
@@ -43,7 +36,7 @@ struct Trial {
             "share-scratch,synchronise",
             "fuse,lower-data-sync,infer-sync",
             "replicate-instances,fit-executor,check-executor"};
-  Candidates candidates{program, goal, machine, 264};
+  Candidates candidates{program, goal};
 };
 
 /// Each rank gives its share to all others, on nodes of `perNode` ranks, or all on one.
