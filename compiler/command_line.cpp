@@ -264,8 +264,12 @@ void CommandLine::addPasses() {
   addFunction<std::string>("--passes", setPasses, "A,B,...", "run these instead of -O's; none: none");
   add("--print-before", options_.printBefore, "[=A,B,...]", "print the IR before these passes, or before each");
   add("--print-after", options_.printAfter, "[=A,B,...]", "print the IR after these passes, or after each");
+  addFlag("--print-before-all", [this] { options_.printBefore = "all"; }, "print the IR before each pass");
   addFlag("--print-after-all", [this] { options_.printAfter = "all"; }, "print the IR after each pass");
   add("--stop-after", options_.stopAfter, "PASS", "run no pass after this one")->check(notEmpty());
+  add("--pass-limit", options_.passLimit, "N",
+      "run only the first N passes that the program is right without; to bisect")
+      ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()));
   addChoice<VerifyEach>("--verify-each", options_.verifyEach,
                         {{"structure", VerifyEach::Structure}, {"proof", VerifyEach::Proof}, {"off", VerifyEach::Off}},
                         "[=WHAT]", "check the IR after each pass: structure, proof or off");

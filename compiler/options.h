@@ -44,6 +44,7 @@ struct Options {
   std::string printBefore;     ///< passes, comma-separated, or "all"
   std::string printAfter;      ///< passes, comma-separated, or "all"
   std::string stopAfter;
+  std::optional<std::uint32_t> passLimit; ///< how many optional passes run; without one, all
   enum class VerifyEach { Off, Structure, Proof };
 #ifdef NDEBUG
   VerifyEach verifyEach = VerifyEach::Off;

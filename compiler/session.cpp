@@ -131,6 +131,7 @@ passes::PassManagerOptions Session::passOptions() const {
   options.printBefore = filterOf(options_.printBefore);
   options.printAfter = filterOf(options_.printAfter);
   options.stopAfter = options_.stopAfter;
+  options.passLimit = options_.passLimit;
   options.verifyEach = options_.verifyEach != Options::VerifyEach::Off;
   options.print = [](std::string_view title, std::string_view text) {
     std::cerr << "// " << title << "\n" << text << std::flush;
@@ -314,7 +315,7 @@ ExitCode Session::choose(Progress &progress) {
 /// True if something is done with the program between passes. Then all of them run, one after the other.
 bool Session::isWatched() const {
   return !options_.printBefore.empty() || !options_.printAfter.empty() || !options_.stopAfter.empty() ||
-         options_.verifyEach != Options::VerifyEach::Off || output_.keepsCalls;
+         options_.passLimit || options_.verifyEach != Options::VerifyEach::Off || output_.keepsCalls;
 }
 
 /// Where no choice fits an executor, the thread blocks of a schedule in XML may, if those that the passes make do not.

@@ -67,6 +67,7 @@ struct Pass {
   std::string_view summary = {}; ///< set from passes.def
   Properties needs = 0;
   Properties provides = 0;
+  bool isOptional = false; ///< the program is right without it: a limit on passes leaves it out
   std::function<void(PassContext &)> run;
 };
 

@@ -148,6 +148,16 @@ void PassManager::verify(std::string_view pass, const ir::Program &program, cons
     throw ir::InternalError("an analysis is stale after " + std::string(pass));
 }
 
+bool PassManager::isLeftOut(const Pass &pass, std::uint32_t &optionalPasses) const {
+  if (!options_.passLimit || !pass.isOptional)
+    return false;
+  const bool isOut = ++optionalPasses > *options_.passLimit;
+  if (options_.print)
+    options_.print(
+        "pass " + std::to_string(optionalPasses) + ": " + std::string(pass.name) + (isOut ? ", left out" : ""), {});
+  return isOut;
+}
+
 PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
   Analyses analyses;
   return run(program, diags, analyses);
@@ -162,8 +172,11 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags, Anal
   PassRun result;
   const std::uint64_t errorsBefore = diags.numErrors();
   const std::size_t end = numToRun();
+  std::uint32_t optionalPasses = 0;
   for (std::size_t i = 0; i < end && result.ok; ++i) {
     const Pass &pass = passes_[i];
+    if (isLeftOut(pass, optionalPasses))
+      continue;
     if (options_.print && options_.printBefore.has(pass.name))
       dump("before", pass.name, program);
 

@@ -23,6 +23,9 @@ struct PassManagerOptions {
   PassFilter printBefore;
   PassFilter printAfter;
   std::string stopAfter; ///< run no pass after the last of this name; empty: run all
+  /// Run only the first so many of the optional passes (Pass::isOptional), and say of each through `print` whether it
+  /// is run; without a value, run all.
+  std::optional<std::uint32_t> passLimit = {};
 #ifdef NDEBUG
   bool verifyEach = false; ///< check the structure, and what is known of the program, after each pass
 #else
@@ -31,8 +34,8 @@ struct PassManagerOptions {
   bool provenAtEnd = false; ///< as in PassContext
   bool mayFold = false;     ///< as in PassContext
 
-  /// Takes the dumps asked for: "IR after fuse", then the text; or "IR after fuse (unchanged)" and no text where it is
-  /// that of the dump before.
+  /// Takes the dumps asked for, and what passLimit says: "IR after fuse", then the text; or "IR after fuse (unchanged)"
+  /// and no text where it is that of the dump before.
   std::function<void(std::string_view title, std::string_view text)> print;
   /// Runs after each pass where it is set, and may report: false stops the run.
   std::function<bool(std::string_view pass, const ir::Program &, ir::DiagnosticEngine &)> check;
@@ -86,6 +89,8 @@ public:
 private:
   /// How many of the passes run.
   std::size_t numToRun() const;
+  /// Whether the limit on passes leaves `pass` out. `optionalPasses` counts the optional passes up to this one.
+  bool isLeftOut(const Pass &pass, std::uint32_t &optionalPasses) const;
   void verify(std::string_view pass, const ir::Program &program, const Analyses &analyses) const;
   void dump(std::string_view when, std::string_view pass, const ir::Program &program);
 

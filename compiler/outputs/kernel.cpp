@@ -13,6 +13,8 @@ std::string shownSwitches(const Options &options, int optLevel) {
   std::string shown = options.hasPasses ? "--passes=" + options.passes : "-O" + std::to_string(optLevel);
   if (!options.stopAfter.empty())
     shown += " --stop-after=" + options.stopAfter;
+  if (options.passLimit)
+    shown += " --pass-limit=" + std::to_string(*options.passLimit);
   for (const std::string &name : options.allowed)
     shown += " --allow=" + name;
   if (options.target)

@@ -232,7 +232,7 @@ private:
 } // namespace
 
 Pass createPruneSyncPass() {
-  return {.needs = DataSyncLowered, .run = [](PassContext &context) {
+  return {.needs = DataSyncLowered, .isOptional = true, .run = [](PassContext &context) {
             context.isUnproven = Pruning(context).run();
             if (context.given && !*context.given)
               *context.given = context.program;

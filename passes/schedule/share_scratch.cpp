@@ -310,7 +310,7 @@ void shareScratch(PassContext &context) {
 } // namespace
 
 Pass createShareScratchPass() {
-  return {.needs = Placed | Cut, .run = shareScratch};
+  return {.needs = Placed | Cut, .isOptional = true, .run = shareScratch};
 }
 
 } // namespace mscclc::passes

@@ -146,7 +146,7 @@ void dropRedundantSync(PassContext &context) {
 } // namespace
 
 Pass createDropRedundantSyncPass() {
-  return {.needs = Scheduled | DataSyncLowered, .run = dropRedundantSync};
+  return {.needs = Scheduled | DataSyncLowered, .isOptional = true, .run = dropRedundantSync};
 }
 
 } // namespace mscclc::passes

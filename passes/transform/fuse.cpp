@@ -286,7 +286,7 @@ void fuse(PassContext &context) {
 } // namespace
 
 Pass createFusePass() {
-  return {.needs = Scheduled, .run = fuse};
+  return {.needs = Scheduled, .isOptional = true, .run = fuse};
 }
 
 } // namespace mscclc::passes
