@@ -252,7 +252,7 @@ bool Candidates::isTaken(Passed &passed, const Open &open, Stage &stage) const {
     return false;
   // Stages, and what an executor's limits ask for, make more blocks than were asked for.
   return std::ranges::all_of(passed.program.ranks,
-                             [this](const ir::Rank &rank) { return rank.busyBlocks() <= mostHeld_; });
+                             [this](const ir::Rank &rank) { return rank.blocks.size() <= mostHeld_; });
 }
 
 /// Finds out how good the last candidate is.

@@ -25,17 +25,15 @@ void checkBlocks(const PassContext &context, std::uint32_t most) {
   const ir::Program &program = context.program;
   for (std::size_t r = 0; r < program.ranks.size(); ++r) {
     const ir::Rank &rank = program.ranks[r];
-    const std::uint64_t busy = rank.busyBlocks();
-    if (busy * program.instances <= most)
+    const std::size_t blocks = rank.blocks.size();
+    if (blocks * program.instances <= most)
       continue;
-    const ir::ThreadBlock &last = *std::find_if(rank.blocks.rbegin(), rank.blocks.rend(),
-                                                [](const ir::ThreadBlock &block) { return !block.ops.empty(); });
-    const ir::Where where(last.ops[0].loc, "rank " + std::to_string(r));
+    const ir::Where where(rank.blocks.back().ops[0].loc, "rank " + std::to_string(r));
     const bool instances = program.instances > 1;
     const std::string each = instances ? " in each of " + std::to_string(program.instances) + " instances" : "";
     ir::DiagBuilder report = context.diags.report(
         schedule::diag::blocks_not_allowed, where,
-        {r, ir::plural(busy, "thread block"), each, most, instances ? ", or take fewer instances" : ""});
+        {r, ir::plural(blocks, "thread block"), each, most, instances ? ", or take fewer instances" : ""});
     if (!context.target.executor)
       return;
     const std::uint64_t peers = std::max(numOf(rank.memoryPeers), numOf(rank.portPeers));
@@ -73,6 +71,9 @@ void synchronise(PassContext &context) {
     for (const schedule::Group &group : groups)
       edges += group.waits.size();
   }
+  // A number may be one of a stage that the rank has no part in: a block without operations would be launched for it.
+  for (ir::Rank &rank : program.ranks)
+    std::erase_if(rank.blocks, [](const ir::ThreadBlock &block) { return block.ops.empty(); });
   context.stats.count("edges", edges);
   if (plan.isFolded)
     program.folded = channels.folded(program.ranks[0]);
