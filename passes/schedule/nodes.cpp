@@ -4,6 +4,8 @@
 #include "passes/schedule/rank_distances.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
 
 namespace mscclc::passes::schedule {
@@ -27,7 +29,29 @@ std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const State
   return receivers;
 }
 
+/// Blocks whose signals and puts through ports one block can take. Plain data that is put has channels of its own.
+std::uint32_t mostPortPeers(const ir::Movement &movement, std::uint32_t mostPeers) {
+  return std::ranges::any_of(movement.statements, isPortPut) ? std::max(mostPeers / 2, 1u) : mostPeers;
+}
+
 } // namespace
+
+void Nodes::shareOutReceivers(const ir::Movement &movement, std::vector<std::uint32_t> &receivers) const {
+  const std::uint32_t most = mostPortPeers(movement, mostPeers_);
+  const auto rankOf = [&](std::uint32_t s) { return movement.dsts(movement.statements[s])[0].rank; };
+  std::map<std::uint32_t, std::set<std::uint32_t>> putting; // agents, by the agent that receives
+  std::set<std::uint32_t> sharing;                          // ranks
+  for (std::uint32_t s = 0; s < receivers.size(); ++s)
+    if (const ir::Move &put = movement.statements[s]; receivers[s] != ir::none) {
+      std::set<std::uint32_t> &agents = putting[firstAgent_[rankOf(s)] + receivers[s]];
+      agents.insert(firstAgent_[*put.by] + *put.block);
+      if (agents.size() > most)
+        sharing.insert(rankOf(s));
+    }
+  for (std::uint32_t s = 0; s < receivers.size(); ++s)
+    if (receivers[s] != ir::none && sharing.contains(rankOf(s)))
+      receivers[s] = ir::none;
+}
 
 void Nodes::findReaching(const ir::Movement &movement, const StatementGraph &graph) {
   for (std::uint32_t s = 0; s < graph.size(); ++s) {
@@ -49,7 +73,7 @@ void Nodes::find(OneWay &oneWay, const ir::Movement &movement) const {
   std::vector<char> reached(ranks * ranks, 0); // [by][rank]
   const auto each = [&](auto &&visit) {
     for (const ir::Move &statement : movement.statements) {
-      if (statement.via != oneWay.via || (oneWay.via == ir::Via::Port && !isPortPut(statement)))
+      if (statement.via != oneWay.via)
         continue;
       for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
         if (const std::uint32_t rank = movement.places[statement.firstPlace + i].rank; rank != *statement.by)
@@ -75,11 +99,10 @@ void Nodes::find(OneWay &oneWay, const ir::Movement &movement) const {
 
 Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
              std::uint32_t mostPeers)
-    : distances_(distances.ranks()),
-      oneWay_{
-          {{ir::Via::Memory, mostPeers, std::vector<std::vector<BlockOfRank>>(program.ranks.size())},
-           // What ports put has channels of its own.
-           {ir::Via::Port, std::max(mostPeers / 2, 1u), std::vector<std::vector<BlockOfRank>>(program.ranks.size())}}},
+    : distances_(distances.ranks()), mostPeers_(mostPeers),
+      oneWay_{{{ir::Via::Memory, mostPeers, std::vector<std::vector<BlockOfRank>>(program.ranks.size())},
+               {ir::Via::Port, mostPortPeers(program.movement, mostPeers),
+                std::vector<std::vector<BlockOfRank>>(program.ranks.size())}}},
       touching_(program.ranks.size()), reaching_(program.ranks.size()) {
   const ir::Movement &movement = program.movement;
   findReaching(movement, graph);
@@ -109,7 +132,8 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const Stat
     arrived_ = issued_;
     return;
   }
-  const std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
+  std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
+  shareOutReceivers(movement, receivers);
   const std::vector<std::uint32_t> &levels = graph.levels();
   const auto kindOf = [&](std::uint32_t s) {
     return std::tuple(levels[s], distances.ofReach(s), distances.ofShare(s));

@@ -91,6 +91,9 @@ private:
   void arrive(const ir::Movement &movement, std::uint32_t statement, std::uint32_t receiver);
   void findReaching(const ir::Movement &movement, const StatementGraph &graph);
   void find(OneWay &oneWay, const ir::Movement &movement) const;
+  /// Where a block would receive what more blocks of other ranks put than it has channels for, the partners of those
+  /// that put receive it, on that rank.
+  void shareOutReceivers(const ir::Movement &movement, std::vector<std::uint32_t> &receivers) const;
   std::span<const Reach> reaching(std::uint32_t rank, std::uint32_t peer) const;
   void numberInClocks();
   void append(std::uint32_t statement, bool arrives, bool port, std::uint32_t agent);
@@ -100,6 +103,7 @@ private:
   }
 
   const RankDistances distances_;
+  const std::uint32_t mostPeers_;
   std::vector<Place> places_;
   std::vector<std::uint32_t> issued_, arrived_;            ///< [statement]; equal where nothing arrives
   std::vector<std::uint32_t> firstAgent_;                  ///< [rank], and the end
