@@ -18,6 +18,8 @@ namespace {
 struct Use {
   std::uint32_t agent = 0;
   std::uint32_t reads = 0, writes = 0;
+  std::uint32_t arrivals = 0; ///< writes of other ranks' ports, which are over with a node of this agent
+  std::uint32_t allWrites() const { return std::max(writes, arrivals); }
 };
 
 /// Sets of ranks, by number.
@@ -86,7 +88,7 @@ public:
         // What a port puts is over with its arrival.
         if (touch.inScratch() && (!port || (touch.access == ir::Access::Write) == place.arrives)) {
           Use &use = useOf(touch.rank, place.agent);
-          (touch.access == ir::Access::Read ? use.reads : use.writes) = place.index + 1;
+          (touch.access == ir::Access::Read ? use.reads : place.arrives ? use.arrivals : use.writes) = place.index + 1;
         }
       }
       if (!place.arrives)
@@ -161,7 +163,7 @@ private:
     rank = symmetry_.plannedRank(rank);
     const auto [at, isNew] = useAt_.try_emplace(std::uint64_t{rank} << 32 | agent, uses_[rank].size());
     if (isNew)
-      uses_[rank].push_back({agent, 0, 0});
+      uses_[rank].push_back({.agent = agent});
     return uses_[rank][at->second];
   }
   /// Visits what uses scratch of `rank`.
@@ -203,9 +205,10 @@ private:
   }
   /// A launch of a rank begins when its last one has ended: its blocks know what any of them knew. What packets have
   /// told holds for all of the rank then. They make no plain write visible: where there are such in scratch, that a
-  /// rank has begun a launch tells of its own blocks alone, which have ended the one before.
+  /// rank has begun a launch tells of its own blocks alone, which have ended the one before. What these wrote is
+  /// visible to whom it sends packets itself; what ports of others had put there is not.
   void begin() {
-    std::vector<Clock> begun;
+    std::vector<Clock> begun, shown;
     for (std::uint32_t r = 0; r < begun_.size(); ++r) {
       RankSets known(1, program_.ranks.size());
       for (auto [a, last] = nodes_.agentsOf(r); a < last; ++a)
@@ -215,19 +218,30 @@ private:
       Clock all;
       known.each(0,
                  [&](std::uint32_t rank) { symmetry_.join(clocks_, all, begun_[symmetry_.plannedRank(rank)], rank); });
-      if (plainAway_)
+      if (plainAway_) {
+        shown.push_back(all);
         heard_.each(r, [&](std::uint32_t rank) {
           for (auto [a, last] = nodes_.agentsOf(rank); a < last; ++a)
             raise(all, a, nodes_.lengthOf(a));
         });
+      }
       begun.push_back(std::move(all));
     }
     begun_ = std::move(begun);
+    shown_ = std::move(shown);
+    sentTo_ = std::exchange(sending_, {});
+  }
+  /// Whether what was written by `use` in the first launch, as `planned` sees it, is visible when its launch begins.
+  bool isShown(std::uint32_t planned, const Use &use) {
+    if (shown_.empty()) // all that is known to be over is
+      return true;
+    const std::uint32_t shown = clocks_.at(shown_[planned], nodes_.inClocks(use.agent));
+    return shown >= use.arrivals && (shown >= use.writes || sentTo_.has(planned, nodes_.rankOf(use.agent)));
   }
   void runLater(bool checks) {
     const std::size_t ranks = program_.ranks.size();
     const std::uint32_t agents = symmetry_.numPlannedAgents();
-    heard_ = RankSets(begun_.size(), ranks);
+    heard_ = sending_ = RankSets(begun_.size(), ranks);
     hasBegun_ = RankSets(agents, ranks);
     for (std::uint32_t a = 0; a < agents; ++a)
       hasBegun_.add(a, nodes_.rankOf(a));
@@ -237,9 +251,10 @@ private:
     eachPlanned([&](std::uint32_t n, std::uint32_t planned) {
       const Nodes::Place &place = nodes_.at(n);
       for (const Source &source : sources_.ofNode(planned))
-        if (source.byPackets)
+        if (source.byPackets) {
           heard_.unite(nodes_.rankOf(place.agent), told_, planned);
-        else if (source.begin)
+          sending_.add(nodes_.rankOf(place.agent), nodes_.rankOf(source.node));
+        } else if (source.begin)
           hasBegun_.add(place.agent, nodes_.rankOf(source.node));
         else
           unite(hasBegun_, place.agent, after, source.node);
@@ -260,8 +275,10 @@ private:
     std::vector<std::optional<bool>> &answers = isOver_[planned];
     answers.resize(allOver_.size());
     std::optional<bool> &known = answers[seen];
-    if (!known)
+    if (!known) {
       known = clocks_.covers(begun_[planned], allOver(seen));
+      eachUse(seen, [&](const Use &use) { known = *known && isShown(planned, use); });
+    }
     return *known;
   }
   /// When all of the first launch is over that may matter to scratch of `rank`.
@@ -272,8 +289,8 @@ private:
     over.emplace();
     bool awaitsBlocks = false;
     eachUse(rank, [&](const Use &use) {
-      raise(*over, use.agent, std::max(use.reads, use.writes));
-      if (!awaitsBlocks && nodes_.rankOf(use.agent) != rank && use.writes != 0) {
+      raise(*over, use.agent, std::max(use.reads, use.allWrites()));
+      if (!awaitsBlocks && nodes_.rankOf(use.agent) != rank && use.allWrites() != 0) {
         awaitsBlocks = true;
         for (auto [agent, last] = nodes_.agentsOf(rank); agent < last; ++agent)
           raise(*over, agent, nodes_.lengthOf(agent));
@@ -299,24 +316,27 @@ private:
     bool awaitsBlocks = false; // of the rank that scratch is of
     eachUse(touch.rank, [&](const Use &use) {
       const std::uint32_t user = nodes_.rankOf(use.agent);
-      const std::uint32_t needed = std::max(writes ? use.reads : 0, use.writes);
+      const std::uint32_t needed = std::max(writes ? use.reads : 0, use.allWrites());
       if (needed == 0 || user == rank)
         return;
-      require(n, use.agent, needed);
-      if (!awaitsBlocks && user != touch.rank && use.writes != 0 && touch.rank != rank) {
+      require(n, needed, use);
+      if (!awaitsBlocks && user != touch.rank && use.allWrites() != 0 && touch.rank != rank) {
         awaitsBlocks = true;
         for (auto [agent, last] = nodes_.agentsOf(touch.rank); agent < last; ++agent)
-          require(n, agent, nodes_.lengthOf(agent));
+          require(n, nodes_.lengthOf(agent), {.agent = agent});
       }
     });
   }
-  /// Node `n` begins when `count` nodes of `agent` in the first launch are over, or else waits for its launch.
-  void require(std::uint32_t n, std::uint32_t agent, std::uint32_t count) {
+  /// Node `n` begins when `count` nodes of the agent in the first launch are over, and what `use` wrote is visible, or
+  /// else waits for its launch.
+  void require(std::uint32_t n, std::uint32_t count, const Use &use) {
     const Nodes::Place &place = nodes_.at(n);
-    const std::uint32_t rank = nodes_.rankOf(agent);
+    const std::uint32_t rank = nodes_.rankOf(use.agent);
     const auto knows = [&](std::uint32_t other) {
-      return clocks_.at(begun_[symmetry_.plannedRank(other)], nodes_.inClocks(symmetry_.seenAgent(other, agent))) >=
-             count;
+      const std::uint32_t planned = symmetry_.plannedRank(other);
+      Use seen = use;
+      seen.agent = symmetry_.seenAgent(other, use.agent);
+      return clocks_.at(begun_[planned], nodes_.inClocks(seen.agent)) >= count && isShown(planned, seen);
     };
     if (hasBegun_.has(place.agent, rank) || hasBegun_.any(place.agent, knows))
       return;
@@ -336,8 +356,10 @@ private:
   AgentClocks clocks_;         ///< count nodes of the first launch that are over; not the agent's own
   std::vector<bool> isSource_; ///< [node]: others wait for it
   std::vector<Clock> begun_;   ///< [rank]: what is known when its launch begins
+  std::vector<Clock> shown_;   ///< [rank]: the same, without what packets tell; nothing where that is no less visible
   RankSets told_;              ///< [node]: packets that it puts, or takes, tell of their beginnings
   RankSets heard_;             ///< [rank]: its blocks were told of these, in this launch
+  RankSets sending_, sentTo_;  ///< [rank]: who sends it packets, in this launch and in the one before
   RankSets hasBegun_;          ///< [agent]: what was known when these began is known to it
   /// [agent][rank][read, write]: see check(). Nothing for an agent that does not ask, as most do where many ranks have
   /// nothing to do. So with isOver_.

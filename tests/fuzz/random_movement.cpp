@@ -16,14 +16,14 @@ using Inputs = std::set<ir::Contribution>;
 
 class Generator {
 public:
-  explicit Generator(std::uint64_t seed) : random_(seed) {}
+  explicit Generator(std::uint64_t seed) : random_(seed), overNodes_(seed % 8 == 7) {}
 
   ir::Program make() {
     options();
     buffers();
     const std::uint32_t count = 1 + below(below(4) == 0 ? 60 : 14);
     for (std::uint32_t i = 0; i < count; ++i)
-      below(3) == 0 ? reduce() : copy();
+      !overNodes_ &&below(3) == 0 ? reduce() : copy();
     gathers_ ? gather() : promise();
     return std::move(program_);
   }
@@ -77,12 +77,23 @@ private:
     pinsAll_ = oneIn(8);
     mostOperands_ = oneIn(4) ? 12 : 4;
     op_ = static_cast<ir::ReduceOp>(below(ir::reduceOpCount));
+    if (overNodes_)
+      goOverNodes();
     if (program_.protocol == ir::Protocol::Simple && oneIn(5))
       movement.step = 64;
   }
 
+  /// Copies of one chunk between two nodes or three, in packets where they can be, which leave all to the compiler.
+  void goOverNodes() {
+    program_.collective = {.kind = ir::CollectiveKind::Custom, .name = "random", .inplace = oneIn(2)};
+    program_.protocol = ir::Protocol::LL;
+    program_.movement.ranksPerNode = 2 + below(5);
+    program_.ranks.resize(program_.movement.ranksPerNode * (oneIn(4) ? 3 : 2));
+    gathers_ = isFree_ = pinsAll_ = false;
+  }
+
   void buffers() {
-    const std::uint32_t in = 1 + below(4), out = 1 + below(4), scratch = oneIn(2) ? 1 + below(3) : 0;
+    const std::uint32_t in = 1 + below(4), out = 1 + below(4), scratch = overNodes_ || oneIn(2) ? 1 + below(3) : 0;
     size_ = isFree_ ? 1 : oneIn(3) ? 2 : 1;
     const std::uint32_t length = isFree_ ? 1 + below(oneIn(4) ? 12 : 3) : size_;
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
@@ -171,6 +182,8 @@ private:
 
   /// Draws what the statement decides itself. `places`: all of it.
   void pin(ir::Move &statement, const std::vector<ir::RankChunk> &places) {
+    if (overNodes_)
+      return;
     const auto isElsewhere = [&](const ir::RankChunk &place) { return place.rank != places[0].rank; };
     const bool crosses = std::ranges::any_of(places, isElsewhere);
     if (pinsAll_ && !oneIn(8))
@@ -228,6 +241,17 @@ private:
     for (const std::vector<Inputs> values = valuesOf(*src); const ir::RankChunk &dst : dsts)
       write(dst, values);
     appendCopy(*src, dsts);
+    if (overNodes_)
+      std::ranges::for_each(dsts, [this](const ir::RankChunk &dst) { readKept(dst); });
+  }
+  /// Copies what was copied to scratch to an output of its rank, mostly: where any is not read, nothing is packets.
+  void readKept(const ir::RankChunk &place) {
+    const std::uint32_t outputs = program_.ranks[place.rank].outputChunks;
+    if (place.buffer != ir::BufferKind::Scratch || outputs < size_)
+      return;
+    const ir::RankChunk dst{place.rank, ir::BufferKind::Output, below(outputs / size_) * size_, size_};
+    write(dst, valuesOf(place));
+    appendCopy(place, {&dst, 1});
   }
   /// Appends a copy, which its source's rank executes, or another that can read the source.
   void appendCopy(const ir::RankChunk &src, std::span<const ir::RankChunk> dsts) {
@@ -342,6 +366,7 @@ private:
   }
 
   std::mt19937_64 random_;
+  const bool overNodes_; ///< see goOverNodes()
   ir::Program program_;
   ir::ReduceOp op_ = ir::ReduceOp::Sum;
   bool gathers_ = false; ///< an all-gather in place, whose inputs are shares of its outputs

@@ -3,7 +3,8 @@
 // Each means what it promises, as the generator has run it statement by statement. So its meaning must be accepted, the
 // passes must schedule it, with whatever they were told to choose, the proof must accept what they made, which must end
 // as the statements mean, and a run of that must be right. Some are scheduled for an executor whose blocks have few
-// channels, and some pruned. Sharing scratch must cost no operation, as far as nothing is fused; and blocks must have
+// channels, and some pruned. For a third, what is left open is chosen, mostly with a limit of the blocks that a rank may
+// use, which none may pass. Sharing scratch must cost no operation, as far as nothing is fused; and blocks must have
 // what is said that they have at least. Prints what does not hold with its seed, the smallest program in full, and
 // counts; exit 1 if anything did not.
 #include "random_movement.h"
@@ -13,9 +14,11 @@
 #include "ir/structure.h"
 #include "ir/text.h"
 #include "passes/pass_manager.h"
+#include "passes/schedule/choose.h"
 #include "passes/schedule/least_blocks.h"
 #include "passes/schedule/same_values.h"
 #include "passes/simulate/simulate.h"
+#include "passes/time/machine.h"
 #include "passes/verify/verify.h"
 
 #include <algorithm>
@@ -51,7 +54,8 @@ public:
                                     most + (seed % 4 == 0 ? ",prune-sync" : "") + ",replicate-instances"})
       if (!schedule(given, *meaning, seed, rest))
         return;
-    holdsLeast(given, seed, most);
+    if (holdsLeast(given, seed, most) && seed % 3 == 1)
+      choose(given, *meaning, seed, most);
   }
   bool tell() const {
     for (const auto &[kind, fault] : smallest_)
@@ -81,6 +85,47 @@ private:
     const bool fused = rest.starts_with("fuse");
     if ((!fused && program.numOps() > apart.numOps()) || chunksOf(program) > chunksOf(apart))
       return fault(given, program, seed, "shared scratch costs something", "");
+    return isRight(given, program, meaning, seed, diags);
+  }
+
+  /// What is left open is chosen. Where the program says how many blocks a rank may use, none has more.
+  bool choose(const ir::Program &given, const passes::schedule::Meaning &meaning, std::uint64_t seed,
+              const std::string &tidying) {
+    ir::Program open = given;
+    ir::Movement &movement = open.movement;
+    movement.chooseInstances = seed % 2 == 0;
+    const bool pinned = std::ranges::any_of(movement.statements, [](const ir::Move &s) { return s.block.has_value(); });
+    // Blocks that are given may be more, and so may those that an executor's channels ask for.
+    const std::uint32_t most = pinned || target_.executor ? 0 : static_cast<std::uint32_t>(seed / 12 % 8);
+    movement.mostBlocks = most != 0 ? most * (movement.chooseInstances ? 1 : open.instances) : 0;
+    const passes::time::Machine machine = passes::time::findMachine("h100x8*16");
+    const std::string rest = "replicate-instances";
+    const passes::schedule::Goal goal{.machine = machine,
+                                      .runner = passes::time::Runner::Kernel,
+                                      .messageBytes = std::uint64_t{1} << (10 + seed / 24 % 4 * 5),
+                                      .target = target_,
+                                      .placing = "place,order",
+                                      .dealing = "cut",
+                                      .scheduling = "share-scratch,synchronise",
+                                      .tidying = tidying,
+                                      .rest = rest};
+    ir::Program program = open;
+    const passes::schedule::Choice choice = passes::schedule::choose(program, goal);
+    ir::DiagnosticEngine diags;
+    const std::string left =
+        choice.done.empty() ? "place,order,cut,share-scratch,synchronise," + tidying + "," + rest : rest;
+    if (!run(open, seed, left, program, diags))
+      return false;
+    if (std::ranges::any_of(program.ranks, [&](const ir::Rank &rank) {
+          return movement.mostBlocks != 0 && rank.blocks.size() > movement.mostBlocks;
+        }))
+      return fault(open, program, seed, "more blocks than it may use", "");
+    return isRight(open, program, meaning, seed, diags);
+  }
+
+  /// Whether a scheduled program is proven, ends as it means, and runs right.
+  bool isRight(const ir::Program &given, const ir::Program &program, const passes::schedule::Meaning &meaning,
+               std::uint64_t seed, ir::DiagnosticEngine &diags) {
     passes::VerifyOptions proof;
     proof.atEnd = [&](const passes::proof::FinalBuffers &end) { passes::schedule::checkSameResult(meaning, end); };
     try {
