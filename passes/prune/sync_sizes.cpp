@@ -13,16 +13,16 @@ namespace {
 /// The sizes in which a program is proven; nothing if it cannot be.
 std::vector<proof::Geometry> sizesOf(const ProgramIndex &index) {
   std::vector<proof::Geometry> sizes;
-  sizes.emplace_back(index, 3);
-  if (sizes[0].fault())
+  const proof::LoopRates rates(index);
+  if (rates.fault())
     return {};
-  if (sizes[0].mostIterations() != 0 && proof::oneIterationDecides(index, sizes[0]))
-    sizes[0] = proof::Geometry(index, 1);
-  else if (sizes[0].mostIterations() != 0)
-    for (const std::uint32_t least : {1, 2})
-      sizes.emplace_back(index, least);
+  if (rates.empty() || proof::oneIterationDecides(index, rates))
+    sizes.emplace_back(rates);
+  else
+    for (const std::uint64_t length : proof::iterationLengths(index, rates, proof::pairLoops(index)))
+      sizes.emplace(sizes.begin(), index, rates, length);
   for (const std::uint32_t units : proof::sliceSizes(index).units)
-    sizes.push_back(proof::Geometry::ofUnits(index, units));
+    sizes.push_back(proof::Geometry::ofUnits(rates, units));
   return sizes;
 }
 

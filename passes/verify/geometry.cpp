@@ -12,7 +12,9 @@ namespace mscclc::passes::proof {
 namespace {
 constexpr std::uint64_t maxUnitsPerChunk = 1u << 16;
 constexpr std::uint64_t maxUnrolledOps = 50'000'000;
-constexpr std::uint64_t mostChunkBytes = std::uint64_t{1} << 31; ///< so that times a number of chunks they fit 64 bits
+constexpr std::uint64_t longest = std::uint64_t{1} << 60; ///< grains of a chunk
+constexpr std::uint64_t mostGrains = std::uint64_t{1}
+                                     << 32; ///< of a unit, so that times a number of chunks they fit 64 bits
 } // namespace
 
 std::uint64_t reusedScratchChunkBytes(const ir::Program &program, const ir::Rank &rank) {
@@ -23,20 +25,41 @@ std::uint64_t reusedScratchChunkBytes(const ir::Program &program, const ir::Rank
   return (share + program.bufferAlignment - 1) / program.bufferAlignment * program.bufferAlignment;
 }
 
-Geometry::Geometry(const ProgramIndex &index, std::uint32_t least) {
-  scanOps(index);
-  chooseSize(index, least);
+std::uint64_t bytesOfUnit(const ir::Program &program) {
+  std::uint64_t chunks = 1;
+  for (const ir::Rank &rank : program.ranks)
+    chunks = std::max<std::uint64_t>(chunks, ir::chunksOfMessage(program, rank));
+  return chunks * program.bufferAlignment;
 }
 
-Geometry Geometry::ofUnits(const ProgramIndex &index, std::uint32_t units) {
-  Geometry g;
-  g.scanOps(index);
-  g.mostIterations_ = !g.rates_.empty();
-  g.unitsPerChunk_ = units;
-  return g;
+std::pair<std::uint64_t, std::uint64_t> unitsAllowed(const ir::Program &program) {
+  const std::uint64_t step = bytesOfUnit(program);
+  const std::uint64_t least = program.minMessageSize / step + (program.minMessageSize % step != 0);
+  return {std::max<std::uint64_t>(1, least), std::max<std::uint64_t>(1, program.maxMessageSize / step)};
 }
 
-void Geometry::scanOps(const ProgramIndex &index) {
+LoopRates::LoopRates(const ProgramIndex &index) {
+  scan(index);
+  if (groupLcm_ > maxUnitsPerChunk) {
+    fault_ = {GeometryFault::TooFine, rates_.empty() ? ir::OpRef{} : rates_[0].place, groupLcm_};
+    return;
+  }
+  if (!rates_.empty())
+    unitGcd_ = 0;
+  for (const Rate &rate : rates_)
+    unitGcd_ = std::gcd(unitGcd_, rate.unit);
+  for (const Rate &rate : rates_)
+    for (const Share &share : rate.shares)
+      if (scale_ <= mostGrains)
+        scale_ = std::lcm(scale_, share.size); // of numbers below 2^32
+  for (const Rate &rate : rates_)
+    if (!fault_ && (scale_ > mostGrains || rate.unit / unitGcd_ > mostGrains / scale_))
+      fault_ = {GeometryFault::TooFine, rate.place, maxUnitsPerChunk + 1};
+  if (!fault_)
+    countSlots(index.program);
+}
+
+void LoopRates::scan(const ProgramIndex &index) {
   for (std::uint32_t b = 0; b < index.numBlocks(); ++b) {
     const ir::ThreadBlock &block = index.ops(b);
     const ir::Rank &rank = index.program.ranks[index.rankOf(b)];
@@ -51,58 +74,28 @@ void Geometry::scanOps(const ProgramIndex &index) {
         if (same != rates_.end())
           rate = &*same;
         else
-          rate = &rates_.emplace_back(Rate{op.imm, op.count, 1, std::max(1u, op.count), false, index.place(b, o)});
+          rate = &rates_.emplace_back(Rate{op.imm, op.count, {{1, std::max(1u, op.count)}}, false, index.place(b, o)});
       }
       if (header == none)
         return;
       for (const ir::Chunk &chunk : block.operands(op)) {
-        const std::uint64_t n = std::max(1u, op.groupSize);
-        if (n * rate->wide > rate->narrow * chunk.size) { // n / size > narrow / wide
-          rate->narrow = n;
-          rate->wide = chunk.size;
-        }
+        const Share share{std::max(1u, op.groupSize), std::max(1u, chunk.size)};
+        const bool isNew = std::ranges::none_of(rate->shares, [&](const Share &had) {
+          return had.parts * share.size == share.parts * had.size; // of numbers below 2^32
+        });
+        if (isNew)
+          rate->shares.push_back(share);
         rate->scratch |= ir::bufferOf(rank, chunk) == ir::BufferKind::Scratch;
       }
     });
   }
 }
 
-void Geometry::chooseSize(const ProgramIndex &index, std::uint32_t wantedIterations) {
-  std::uint64_t units = groupLcm_;
-  if (!rates_.empty() && wantedIterations == 1) {
-    mostIterations_ = 1;
-  } else if (!rates_.empty()) {
-    unitGcd_ = 0;
-    for (const Rate &r : rates_)
-      unitGcd_ = std::gcd(unitGcd_, r.unit);
-    const std::uint64_t slots = countSlots(index.program);
-    if (fault_ || !chooseChunk(wantedIterations, slots))
-      return;
-    for (const Rate &r : rates_) {
-      const std::uint64_t unit = r.unit / unitGcd_;
-      units = std::lcm(units, chunkBytes_ / std::gcd(chunkBytes_, unit));
-      if (units > maxUnitsPerChunk)
-        break;
-    }
-    if (units <= maxUnitsPerChunk) {
-      wrapUnits_ = units * slots / chunkBytes_;
-      if (!countIterations(index.program, slots != 0 && wantedIterations == 3))
-        return;
-    }
-  }
-  if (units > maxUnitsPerChunk) {
-    fault_ = {GeometryFault::TooFine, rates_.empty() ? ir::OpRef{} : rates_[0].place, units};
-    return;
-  }
-  unitsPerChunk_ = static_cast<std::uint32_t>(units);
-}
-
-/// Scratch slots of a chunk, where the largest message makes iterations share them; else 0. A fault where slices of a
-/// pipeline do not divide them.
-std::uint64_t Geometry::countSlots(const ir::Program &program) {
-  std::uint64_t slots = 0;
+/// Grains of a scratch chunk, where the largest message makes iterations share them. A fault where slices of a pipeline
+/// do not divide them.
+void LoopRates::countSlots(const ir::Program &program) {
   if (!program.reuseResources)
-    return slots;
+    return;
   for (const ir::Rank &rank : program.ranks) {
     const std::uint64_t bytes = reusedScratchChunkBytes(program, rank);
     const std::uint64_t chunks = std::max<std::uint64_t>(1, ir::chunksOfScale(rank));
@@ -113,40 +106,101 @@ std::uint64_t Geometry::countSlots(const ir::Program &program) {
         continue;
       if (bytes % r.unit != 0) {
         fault_ = {GeometryFault::UnevenWrap, r.place, bytes};
-        return slots;
+        return;
       }
-      slots = std::max(slots, bytes / unitGcd_);
+      slots_ = std::max(slots_, grainsOf(bytes));
     }
   }
-  return slots;
 }
 
-/// Sets the bytes of a chunk, so that every operand of a pipeline sees the iterations wanted. False, and a fault, where
-/// that takes too many.
-bool Geometry::chooseChunk(std::uint32_t wantedIterations, std::uint64_t slots) {
-  std::uint64_t step = 1, least = 1;
-  for (const Rate &r : rates_) {
-    const std::uint64_t unit = r.unit / unitGcd_;
-    const std::uint64_t part = unit / std::gcd(unit, std::uint64_t{std::max(1u, r.numChunks)});
-    const std::uint64_t wanted = wantedIterations + (wantedIterations == 3 && r.scratch ? slots / unit : 0);
-    const bool small = part <= mostChunkBytes && static_cast<double>(wanted * r.narrow) * static_cast<double>(unit) <
-                                                     static_cast<double>(std::uint64_t{1} << 62);
-    step = small ? std::lcm(step, part) : mostChunkBytes + 1;
-    least = std::max(least, small ? (wanted * unit * r.narrow + r.wide - 1) / r.wide : 0);
-    if (std::max(step, least) > mostChunkBytes || groupLcm_ > maxUnitsPerChunk) {
-      fault_ = {GeometryFault::TooFine, r.place, maxUnitsPerChunk + 1};
-      return false;
+std::vector<std::uint64_t> LoopRates::lengths(const ir::Program &program, std::uint64_t iterations,
+                                              bool backward) const {
+  std::vector<std::uint64_t> all, steps;
+  for (const Rate &rate : rates_) {
+    const std::uint64_t unit = grainsOf(rate.unit), slots = rate.scratch ? slots_ / unit : 0;
+    for (const Share &share : rate.shares) {
+      const bool own = &share == rate.shares.data();
+      steps.push_back(step(rate, share));
+      // Where operands take fewer iterations than their pipeline, those with and those without them count alike.
+      const std::uint64_t most = own && rate.shares.size() > 1 ? 2 * iterations : iterations;
+      const auto add = [&](std::uint64_t times) {
+        all.push_back(std::min(times, longest / steps.back()) * steps.back());
+      };
+      for (std::uint64_t n = 1; n <= most; ++n)
+        add(n);
+      for (std::uint64_t n = backward ? 1 : iterations; slots != 0 && n <= iterations; ++n)
+        add(slots + n);
     }
   }
-  chunkBytes_ = (least + step - 1) / step * step;
-  return true;
+  const auto sort = [&] {
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+  };
+  sort();
+  // Behind each length what comes next: one more iteration of the one may come with none more of the other.
+  for (std::size_t i = 0, end = all.size(); i + 1 < end; ++i) {
+    std::uint64_t next = all[i + 1];
+    for (const std::uint64_t step : steps)
+      next = std::min(next, (all[i] / step + 1) * step);
+    all.push_back(next);
+  }
+  sort();
+  const auto [least, most] = unitsAllowed(program);
+  const auto upTo = std::partition_point(all.begin(), all.end() - 1, [&](std::uint64_t length) {
+    return bytesOf(length) / program.bufferAlignment < most;
+  });
+  all.erase(upTo + 1, all.end());
+  const auto from = std::partition_point(all.begin(), all.end() - 1, [&](std::uint64_t length) {
+    return bytesOf(length) / program.bufferAlignment < least;
+  });
+  all.erase(all.begin(), from);
+  return all;
+}
+
+std::uint64_t LoopRates::longestMessage(const ir::Program &program, const ir::Op &header,
+                                        std::uint64_t iterations) const {
+  const std::uint64_t chunks = std::max(1u, header.count), step = bytesOfUnit(program);
+  const std::uint64_t bytes =
+      header.imm / chunks * iterations + header.imm % chunks * iterations / chunks; // of a chunk
+  const std::uint64_t units = bytes / program.bufferAlignment;
+  return units > ~std::uint64_t{0} / step ? ~std::uint64_t{0} : units * step;
+}
+
+Geometry::Geometry(const LoopRates &rates) : mostIterations_(!rates.empty()), fault_(rates.fault()) {
+  unitsPerChunk_ = static_cast<std::uint32_t>(std::min(rates.groupLcm_, maxUnitsPerChunk));
+}
+
+Geometry Geometry::ofUnits(const LoopRates &rates, std::uint32_t units) {
+  Geometry g;
+  g.mostIterations_ = !rates.empty();
+  g.unitsPerChunk_ = units;
+  return g;
+}
+
+Geometry::Geometry(const ProgramIndex &index, const LoopRates &rates, std::uint64_t length)
+    : unitGcd_(rates.unitGcd_), scale_(rates.scale_), length_(length), fault_(rates.fault()) {
+  if (fault_)
+    return;
+  std::uint64_t units = rates.groupLcm_;
+  for (const LoopRates::Rate &rate : rates.rates_) {
+    const std::uint64_t part = length / std::gcd(length, rates.grainsOf(rate.unit));
+    units = std::max(units, part) > maxUnitsPerChunk ? maxUnitsPerChunk + 1 : std::lcm(units, part);
+  }
+  wrapUnits_ = rates.slots_ < length ? units * rates.slots_ / length : 0;
+  if (!countIterations(index.program, rates))
+    return;
+  if (units > maxUnitsPerChunk) {
+    fault_ = {GeometryFault::TooFine, rates.rates_[0].place, units};
+    return;
+  }
+  unitsPerChunk_ = static_cast<std::uint32_t>(units);
 }
 
 /// Sets the most iterations of a pipeline. False, and a fault, where all of them together are too many to unroll.
-bool Geometry::countIterations(const ir::Program &program, bool ofSlots) {
+bool Geometry::countIterations(const ir::Program &program, const LoopRates &rates) {
   std::uint64_t most = 0, total = 0;
   ir::OpRef longest;
-  for (const Rate &r : rates_)
+  for (const LoopRates::Rate &r : rates.rates_)
     if (const std::uint64_t n = iterations(r.unit, r.numChunks); n >= most) {
       most = n;
       longest = r.place;
@@ -157,7 +211,7 @@ bool Geometry::countIterations(const ir::Program &program, bool ofSlots) {
         if (op.kind == ir::OpKind::Pipeline && total <= maxUnrolledOps)
           total += std::max(1u, op.bodySize) * std::min(iterations(op.imm, op.count), maxUnrolledOps + 1);
   if (total > maxUnrolledOps) {
-    fault_ = {ofSlots ? GeometryFault::TooManySlots : GeometryFault::TooManyIterations, longest, most};
+    fault_ = {wraps() ? GeometryFault::TooManySlots : GeometryFault::TooManyIterations, longest, most};
     return false;
   }
   mostIterations_ = static_cast<std::uint32_t>(most);
@@ -165,13 +219,19 @@ bool Geometry::countIterations(const ir::Program &program, bool ofSlots) {
 }
 
 std::uint64_t Geometry::iterations(std::uint64_t unit, std::uint32_t numChunks) const {
-  return chunkBytes_ == 0 ? numChunks != 0 : numChunks * chunkBytes_ / (unit / unitGcd_);
+  if (length_ == 0)
+    return numChunks != 0;
+  constexpr std::uint64_t tooMany = std::uint64_t{1} << 62;
+  const std::uint64_t grains = unit / unitGcd_ * scale_, whole = length_ / grains, rest = length_ % grains;
+  if (whole > tooMany / std::max(1u, numChunks))
+    return tooMany;
+  return whole * numChunks + (rest * numChunks + grains - 1) / grains; // rest and numChunks are below 2^32
 }
 
 LoopSlice Geometry::slice(const ir::Op &header, std::uint32_t iteration) const {
-  if (chunkBytes_ == 0)
+  if (length_ == 0)
     return {0, ~std::uint64_t{0} >> 1};
-  const std::uint64_t length = unitsPerChunk_ * (header.imm / unitGcd_) / chunkBytes_;
+  const std::uint64_t length = unitsPerChunk_ * (header.imm / unitGcd_ * scale_) / length_;
   return {iteration * length, length};
 }
 

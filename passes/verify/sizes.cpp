@@ -110,8 +110,12 @@ private:
 
 } // namespace
 
-bool oneIterationDecides(const ProgramIndex &index, const Geometry &geometry) {
-  return !geometry.wraps() && SectionScan(index).run();
+bool oneIterationDecides(const ProgramIndex &index, const LoopRates &rates) {
+  return !rates.wraps() && SectionScan(index).run();
+}
+
+std::vector<std::uint64_t> iterationLengths(const ProgramIndex &index, const LoopRates &rates, const LoopPairs &pairs) {
+  return rates.lengths(index.program, pairs.unpaired ? unpairedIterations : pairs.iterations(), pairs.backward != 0);
 }
 
 } // namespace mscclc::passes::proof

@@ -24,10 +24,18 @@
 #pragma once
 
 #include "passes/verify/geometry.h"
+#include "passes/verify/loops.h"
 
 namespace mscclc::passes::proof {
 
-/// Checks all of the above that is not checked elsewhere. `geometry`: of three iterations, where reused scratch shows.
-bool oneIterationDecides(const ProgramIndex &index, const Geometry &geometry);
+/// Checks all of the above that is not checked elsewhere.
+bool oneIterationDecides(const ProgramIndex &index, const LoopRates &rates);
+
+/// Iterations that are proven where pipelines are not paired.
+inline constexpr std::uint64_t unpairedIterations = 3;
+
+/// The lengths of chunk (see LoopRates) in which a program with pipelines is proven where one iteration does not
+/// decide.
+std::vector<std::uint64_t> iterationLengths(const ProgramIndex &index, const LoopRates &rates, const LoopPairs &pairs);
 
 } // namespace mscclc::passes::proof

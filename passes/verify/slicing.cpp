@@ -177,15 +177,6 @@ private:
 
 } // namespace
 
-std::pair<std::uint64_t, std::uint64_t> unitsAllowed(const ir::Program &program) {
-  std::uint64_t chunks = 1;
-  for (const ir::Rank &rank : program.ranks)
-    chunks = std::max<std::uint64_t>(chunks, ir::chunksOfMessage(program, rank));
-  const std::uint64_t step = chunks * program.bufferAlignment;
-  const std::uint64_t least = program.minMessageSize / step + (program.minMessageSize % step != 0);
-  return {std::max<std::uint64_t>(1, least), std::max<std::uint64_t>(1, program.maxMessageSize / step)};
-}
-
 SliceSizes sliceSizes(const ProgramIndex &index) {
   return SliceScan(index).run();
 }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "passes/verify/findings.h"
+#include "passes/verify/geometry.h"
 
 #include <optional>
 
@@ -25,9 +26,6 @@ struct SliceSizes {
   /// Too many patterns, or slices within pipelines that do not meet: an operation that takes part.
   std::optional<ir::OpRef> tooMany, inLoop;
 };
-
-/// The least and the largest size that the program's messages may have, in units a chunk.
-std::pair<std::uint64_t, std::uint64_t> unitsAllowed(const ir::Program &program);
 
 SliceSizes sliceSizes(const ProgramIndex &index);
 

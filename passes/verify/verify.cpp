@@ -170,7 +170,7 @@ private:
 class Prover {
 public:
   Prover(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result)
-      : index_(index), findings_(findings), options_(options), result_(result),
+      : index_(index), findings_(findings), options_(options), result_(result), rates_(index),
         roles_(index, options.threadsInTurns, findings) {}
 
   bool run() {
@@ -187,17 +187,33 @@ private:
   }
 
   bool proveIterations() {
-    const Geometry longest(index_, 3);
-    if (longest.fault())
-      return reportFault(*longest.fault(), index_, findings_);
+    if (rates_.fault())
+      return reportFault(*rates_.fault(), index_, findings_);
     checkRanges(index_, sizesChange(index_.program, options_), findings_);
-    if (longest.mostIterations() != 0 && !options_.exhaustive && oneIterationDecides(index_, longest)) {
+    if (rates_.empty())
+      return proveSize(Geometry(rates_));
+    if (!options_.exhaustive && oneIterationDecides(index_, rates_)) {
       result_.anyIterations = true;
-      return proveSize(Geometry(index_, 1));
+      return proveSize(Geometry(rates_));
     }
-    if (!proveSize(longest))
-      return false;
-    return longest.mostIterations() == 0 || (proveSize(Geometry(index_, 1)) && proveSize(Geometry(index_, 2)));
+    const LoopPairs pairs = pairLoops(index_);
+    const std::vector<std::uint64_t> lengths = iterationLengths(index_, rates_, pairs);
+    for (auto length = lengths.rbegin(); length != lengths.rend(); ++length)
+      if (!proveSize(Geometry(index_, rates_, *length)))
+        return false;
+    return !pairs.unpaired || reportUnpaired(*pairs.unpaired);
+  }
+
+  /// False where messages may be longer than what has been proven.
+  bool reportUnpaired(const UnpairedLoop &loop) {
+    const ir::Program &program = index_.program;
+    const ir::Op &header = program.ranks[loop.header.rank].blocks[loop.header.block].ops[loop.header.op];
+    const std::uint64_t longest = rates_.longestMessage(program, header, unpairedIterations);
+    if (program.maxMessageSize <= longest)
+      return true;
+    if (auto *f = findings_.add(diag::more_iterations, loop.place))
+      f->args = {unpairedIterations, longest, loop.words};
+    return false;
   }
 
   bool proveSlices() {
@@ -209,7 +225,7 @@ private:
     }
     for (const std::uint32_t units : sizes.units) {
       const std::size_t had = findings_.all().size();
-      const bool good = proveSize(Geometry::ofUnits(index_, units));
+      const bool good = proveSize(Geometry::ofUnits(rates_, units));
       for (std::size_t i = had; i < findings_.all().size(); ++i)
         findings_.all()[i].notes.push_back(
             {&diag::at_chunk_size,
@@ -226,6 +242,7 @@ private:
   Findings &findings_;
   const VerifyOptions &options_;
   VerifyResult &result_;
+  const LoopRates rates_;
   const ThreadRoles roles_;
 };
 

@@ -38,11 +38,51 @@
 // the same operation's write in every launch. In the second launch accesses are checked against what the first left in
 // their cell, but for double scratch, where this is done in the third.
 //
-// Sizes. Pipelines run as often as a message is long: three sizes are proven (verify/geometry.h), or one where it
-// decides (verify/sizes.h). Slices of thread-block groups end between chunks in some sizes only: each way in which they
-// can meet is proven (verify/slicing.h). Launches of different sizes may follow each other: input and output are the
-// user's in between, whole (verify/user.cpp), and in scratch a launch writes only what comes after all that the one
-// before did in that rank's scratch (verify/scratch_history.h).
+// Sizes. Pipelines run as often as a message is long: see Pipelines below. Slices of thread-block groups end between
+// chunks in some sizes only: each way in which they can meet is proven (verify/slicing.h). Launches of different sizes
+// may follow each other: input and output are the user's in between, whole (verify/user.cpp), and in scratch a launch
+// writes only what comes after all that the one before did in that rank's scratch (verify/scratch_history.h).
+//
+// Pipelines. Where one iteration decides (verify/sizes.h), one is run. Else a queue is a direction of a channel or a
+// semaphore, and these must hold (verify/loops.h):
+//   1. Each queue that a pipeline uses has one block that signals and one that waits.
+//   2. The pipelines of these two blocks that use the queue pair up in order. Two that pair have the same unit and
+//      number of chunks, and the one signals in each iteration as often, s times, as the other waits. Outside of
+//      pipelines there are as many signals as waits.
+// For two pipelines that pair let C be what the queue starts with, plus the signals before the one, minus the waits
+// before the other, both outside of pipelines. An edge then leads from iteration i of the one to iteration i + C / s of
+// the other, rounded: forward, or backward if C is negative. The displacement of a queue is the largest |C| / s,
+// rounded up. Blocks that meet at a barrier pair alike; what one of them is ahead counts as backward. Let F and B be
+// the sums of all displacements forward and backward. Each number of iterations from 1 to K = 3 + F + 2B is run. If all
+// of these are right, every k is: k + 1 is if k >= K is, as follows.
+//
+// It ends. Suppose that k + 1 iterations have a cycle of edges and of steps within blocks. A shortest one enters each
+// block once, as two visits could be joined by a step within the block. So it uses each queue once. Follow it from one
+// visit to what is outside of pipelines to the next, and in each block go on in the first iteration in which that is
+// possible. Then such a part goes up by no more than F, by queues, and by what it comes down again, which is B at most.
+// So it fits into F + B + 1 iterations. It begins behind what is before the pipelines, in the first F iterations; or
+// by packets, which lead from all iterations or to all, in any; or, the other way round, it ends before what is behind
+// them. So k iterations have the same cycle. But they end.
+//
+// It is ordered. By the same argument the edges of no cycle among pipelines lead backward in sum. So each block b can
+// have a number p(b) such that p(c) <= p(a) + d for each queue by which an edge from a to c leads d iterations forward
+// (d < 0: backward): the length of the shortest path to b, where each path begins with 0. These numbers differ by B at
+// most, and stay right when all grow by the same. Take each event of k iterations to its copy in k + 1: in block b,
+// iteration j goes to j if j < p(b), and else to j + 1. If all p(b) are from 0 to k, happens-before is kept: where an
+// edge leads to, there or earlier in its block the edge from the copy leads, too. That is so by the choice of p between
+// pipelines, and to and from what is outside of them because p is within 0 and k. Packets lead from slice to slice,
+// each of its own iteration, or from or to all slices. Two accesses that conflict are in the same iteration i, or one
+// is outside. Both are copies of one iteration of k if all p(b) are above i, which can be had if i + 1 + B <= k, or if
+// all are below i, which can be had if i - 1 - B >= 0. One of the two holds, as k > 2B. So what is ordered in k is
+// ordered in k + 1, each read sees the same write, and results are the same.
+//
+// Where scratch is reused, iterations i and i + W share a slot (W: slots of a chunk). Then W + 1 to W + K are run, too,
+// by the same argument about accesses W iterations apart. Without a backward edge no path leads to an earlier
+// iteration, so W + K shows what the shorter of these do. Where operands take fewer iterations than their pipeline, and
+// where pipelines differ in unit or number of chunks, each of them runs 1 to K times, and the others as often as sizes
+// allow beside that (LoopRates::lengths).
+//
+// Where 1 or 2 does not hold, three iterations are run. Then messages must be no longer than that.
 //
 // Around each launch a rank's user reads and overwrites its inputs and outputs; a test collective says nothing about
 // its buffers, so there the operations alone count.
@@ -89,7 +129,7 @@ struct VerifyOptions {
   /// is never done.
   bool threadsInTurns = false;
   bool oneSize = false; ///< all launches have one message size
-  /// Prove three sizes of pipelines and three launches with double scratch even where fewer decide. The verdict is the
+  /// Prove K iterations of pipelines and three launches with double scratch even where fewer decide. The verdict is the
   /// same.
   bool exhaustive = false;
   /// Is told what inputs and outputs hold at the end of a launch, for each size that is proven without an error.

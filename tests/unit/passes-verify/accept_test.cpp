@@ -25,8 +25,8 @@ TEST_CASE("what was proven is counted") {
         "order, 9 output chunks right");
 }
 
-TEST_CASE("a slot that iterations share takes one more than three of them") {
-  CHECK(prove(allReduceOneSlot().program).result.iterations == 4);
+TEST_CASE("a slot that iterations share takes one more than their credits do") {
+  CHECK(prove(allReduceOneSlot().program).result.iterations == 6);
 }
 
 TEST_CASE("a program without blocks is proven") {
