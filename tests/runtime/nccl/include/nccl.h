@@ -58,7 +58,7 @@ typedef enum {
   ncclFloat32 = 7,
   ncclFloat = 7,
   ncclFloat64 = 8,
-  ncclFake = 8,
+  ncclDouble = 8,
   ncclBfloat16 = 9,
   ncclFloat8e4m3 = 10,
   ncclFloat8e5m2 = 11,
