@@ -19,6 +19,11 @@ using namespace mscclc::nccl;
 #define OWN(name) asm(".globl p" #name "\n.type p" #name ", " MSCCLC_FUNCTION "\n.set p" #name ", " #name "\n");
 #include "functions.def"
 
+// What the real library asks of itself by a function's name is its own; its answer is neither changed nor recorded.
+#define MSCCLC_PASS_ON(call)                                                                                           \
+  if (isReal(__builtin_extract_return_addr(__builtin_return_address(0))))                                              \
+  return real().call
+
 namespace {
 
 /// Whether communicators can be made at all.
@@ -57,102 +62,129 @@ int withRoot(Call call, int root) {
 extern "C" {
 
 int ncclAllReduce(const void *send, void *recv, size_t count, int type, int op, Comm comm, cudaStream_t stream) {
+  MSCCLC_PASS_ON(allReduce(send, recv, count, type, op, comm, stream));
   return withOp(callOf(Kind::AllReduce, send, recv, count, type, comm, stream), op);
 }
 int ncclAllGather(const void *send, void *recv, size_t count, int type, Comm comm, cudaStream_t stream) {
+  MSCCLC_PASS_ON(allGather(send, recv, count, type, comm, stream));
   return submit(callOf(Kind::AllGather, send, recv, count, type, comm, stream));
 }
 int ncclReduceScatter(const void *send, void *recv, size_t count, int type, int op, Comm comm, cudaStream_t stream) {
+  MSCCLC_PASS_ON(reduceScatter(send, recv, count, type, op, comm, stream));
   return withOp(callOf(Kind::ReduceScatter, send, recv, count, type, comm, stream), op);
 }
 int ncclBroadcast(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream) {
+  MSCCLC_PASS_ON(broadcast(send, recv, count, type, root, comm, stream));
   return withRoot(callOf(Kind::Broadcast, send, recv, count, type, comm, stream), root);
 }
 int ncclBcast(void *buffer, size_t count, int type, int root, Comm comm, cudaStream_t stream) {
-  return ncclBroadcast(buffer, buffer, count, type, root, comm, stream);
+  MSCCLC_PASS_ON(broadcast(buffer, buffer, count, type, root, comm, stream));
+  return withRoot(callOf(Kind::Broadcast, buffer, buffer, count, type, comm, stream), root);
 }
 int ncclReduce(const void *send, void *recv, size_t count, int type, int op, int root, Comm comm, cudaStream_t stream) {
+  MSCCLC_PASS_ON(reduce(send, recv, count, type, op, root, comm, stream));
   Call call = callOf(Kind::Reduce, send, recv, count, type, comm, stream);
   call.root = root;
   return withOp(call, op);
 }
 int ncclAlltoAll(const void *send, void *recv, size_t count, int type, Comm comm, cudaStream_t stream) {
+  MSCCLC_PASS_ON(allToAll(send, recv, count, type, comm, stream));
   return submit(callOf(Kind::AllToAll, send, recv, count, type, comm, stream));
 }
 int ncclGather(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream) {
+  MSCCLC_PASS_ON(gather(send, recv, count, type, root, comm, stream));
   return withRoot(callOf(Kind::Gather, send, recv, count, type, comm, stream), root);
 }
 int ncclScatter(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream) {
+  MSCCLC_PASS_ON(scatter(send, recv, count, type, root, comm, stream));
   return withRoot(callOf(Kind::Scatter, send, recv, count, type, comm, stream), root);
 }
 int ncclSend(const void *send, size_t count, int type, int peer, Comm comm, cudaStream_t stream) {
+  MSCCLC_PASS_ON(send(send, count, type, peer, comm, stream));
   return withRoot(callOf(Kind::Send, send, nullptr, count, type, comm, stream), peer);
 }
 int ncclRecv(void *recv, size_t count, int type, int peer, Comm comm, cudaStream_t stream) {
+  MSCCLC_PASS_ON(recv(recv, count, type, peer, comm, stream));
   return withRoot(callOf(Kind::Recv, nullptr, recv, count, type, comm, stream), peer);
 }
 
 int ncclGroupStart() {
+  MSCCLC_PASS_ON(groupStart());
   return groupStart();
 }
 int ncclGroupEnd() {
+  MSCCLC_PASS_ON(groupEnd());
   return groupEnd();
 }
 int ncclGroupSimulateEnd(void *info) {
+  MSCCLC_PASS_ON(groupSimulateEnd(info));
   return groupSimulateEnd(info);
 }
 
 int ncclCommInitRank(Comm *comm, int ranks, UniqueId id, int rank) {
+  MSCCLC_PASS_ON(commInitRank(comm, ranks, id, rank));
   return refuses() ? InvalidUsage : real().commInitRank(comm, ranks, id, rank);
 }
 int ncclCommInitRankConfig(Comm *comm, int ranks, UniqueId id, int rank, void *config) {
+  MSCCLC_PASS_ON(commInitRankConfig(comm, ranks, id, rank, config));
   return refuses() ? InvalidUsage : real().commInitRankConfig(comm, ranks, id, rank, config);
 }
 int ncclCommInitRankScalable(Comm *comm, int ranks, int rank, int ids, UniqueId *id, void *config) {
+  MSCCLC_PASS_ON(commInitRankScalable(comm, ranks, rank, ids, id, config));
   return refuses() ? InvalidUsage : real().commInitRankScalable(comm, ranks, rank, ids, id, config);
 }
 int ncclCommInitAll(Comm *comms, int count, const int *devices) {
+  MSCCLC_PASS_ON(commInitAll(comms, count, devices));
   return refuses() ? InvalidUsage : real().commInitAll(comms, count, devices);
 }
 int ncclRedOpCreatePreMulSum(int *op, void *factor, int type, int residence, Comm comm) {
+  MSCCLC_PASS_ON(redOpCreatePreMulSum(op, factor, type, residence, comm));
   const int result = real().redOpCreatePreMulSum(op, factor, type, residence, comm);
   if (result == Success)
     noteOperation(*op, factor, type, residence, comm);
   return result;
 }
 int ncclRedOpDestroy(int op, Comm comm) {
+  MSCCLC_PASS_ON(redOpDestroy(op, comm));
   forgetOperation(op, comm);
   return endOperation(op, comm);
 }
 
 int ncclCommRegister(Comm comm, void *memory, size_t bytes, void **handle) {
+  MSCCLC_PASS_ON(commRegister(comm, memory, bytes, handle));
   return registers({comm, memory, bytes, handle, false}, real().commRegister(comm, memory, bytes, handle));
 }
 int ncclCommDeregister(Comm comm, void *handle) {
+  MSCCLC_PASS_ON(commDeregister(comm, handle));
   forgetRegistration(comm, handle);
   return real().commDeregister(comm, handle);
 }
 int ncclCommWindowRegister(Comm comm, void *memory, size_t bytes, void **window, int flags) {
+  MSCCLC_PASS_ON(commWindowRegister(comm, memory, bytes, window, flags));
   constexpr int symmetric = 1; // NCCL_WIN_COLL_SYMMETRIC
   return registers({comm, memory, bytes, window, (flags & symmetric) != 0},
                    real().commWindowRegister(comm, memory, bytes, window, flags));
 }
 int ncclCommWindowDeregister(Comm comm, void *window) {
+  MSCCLC_PASS_ON(commWindowDeregister(comm, window));
   forgetRegistration(comm, window);
   return real().commWindowDeregister(comm, window);
 }
 int ncclMemAlloc(void **memory, size_t bytes) {
+  MSCCLC_PASS_ON(memAlloc(memory, bytes));
   const int result = real().memAlloc(memory, bytes);
   if (result == Success)
     noteAllocation(*memory, bytes);
   return result;
 }
 int ncclMemFree(void *memory) {
+  MSCCLC_PASS_ON(memFree(memory));
   forgetAllocation(memory);
   return real().memFree(memory);
 }
 
 int ncclCommDestroy(Comm comm) {
+  MSCCLC_PASS_ON(commDestroy(comm));
   forgetOperations(comm);
   forgetRegistrations(comm);
   if (const std::shared_ptr<Member> member = take(comm))
@@ -160,6 +192,7 @@ int ncclCommDestroy(Comm comm) {
   return real().commDestroy(comm);
 }
 int ncclCommAbort(Comm comm) {
+  MSCCLC_PASS_ON(commAbort(comm));
   forgetOperations(comm);
   forgetRegistrations(comm);
   const std::shared_ptr<Member> member = take(comm);
@@ -171,6 +204,7 @@ int ncclCommAbort(Comm comm) {
   return result;
 }
 int ncclCommGetAsyncError(Comm comm, int *state) {
+  MSCCLC_PASS_ON(commGetAsyncError(comm, state));
   const int result = real().commGetAsyncError(comm, state);
   if (result == Success && state != nullptr && *state != InProgress)
     endAwaited(comm, *state == Success);

@@ -6,7 +6,11 @@
 #include "find_real.h"
 #include "log.h"
 
+#include <algorithm>
+#include <atomic>
 #include <dlfcn.h>
+#include <link.h>
+#include <string_view>
 
 extern "C" __attribute__((visibility("hidden"), used)) void mscclc_nccl_fill();
 
@@ -186,6 +190,31 @@ void fillOwn(void *handle, Real &f) {
   find(handle, "ncclGetLastError", nullptr, f.getLastError);
 }
 
+/// The code of the real library, all of which lies between these addresses. None as long as it is not open.
+std::atomic<uintptr_t> codeBegins{0}, codeEnds{0};
+
+void findCode(void *handle) {
+  link_map *map = nullptr;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
+    return;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info *object, size_t, void *wanted) {
+        const auto &library = *static_cast<const link_map *>(wanted);
+        if (object->dlpi_addr != library.l_addr || std::string_view(object->dlpi_name) != library.l_name)
+          return 0;
+        uintptr_t begin = UINTPTR_MAX, end = 0;
+        for (size_t i = 0; i < object->dlpi_phnum; ++i)
+          if (const ElfW(Phdr) &part = object->dlpi_phdr[i]; part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0) {
+            begin = std::min<uintptr_t>(begin, object->dlpi_addr + part.p_vaddr);
+            end = std::max<uintptr_t>(end, object->dlpi_addr + part.p_vaddr + part.p_memsz);
+          }
+        codeBegins = begin;
+        codeEnds = end;
+        return 1;
+      },
+      map);
+}
+
 std::string twoNccls(const std::string &other, const std::string &path) {
   return "two NCCLs in one process: " + other + " and " + path;
 }
@@ -198,13 +227,16 @@ Opened open() {
     if (const std::string other = findOtherNccl(result.path); !other.empty())
       result.why = twoNccls(other, result.path) + "; name one of them by MSCCLC_NCCL_LIB_PATH and keep the other out";
   }
-  // Its calls of its own functions stay within it.
+  // Not RTLD_DEEPBIND, which would keep its calls of its own functions within it: it would also take its malloc from
+  // libc where the program has another one, and so free what the other has given. isReal finds these calls instead.
   if (result.why.empty()) {
-    handle = ::dlopen(result.path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    handle = ::dlopen(result.path.c_str(), RTLD_NOW | RTLD_LOCAL);
     const char *const error = handle == nullptr ? ::dlerror() : nullptr;
     if (handle == nullptr)
       result.why = error == nullptr ? "cannot open " + result.path : error;
   }
+  if (handle != nullptr)
+    findCode(handle);
   fillJumps(handle);
   fillOwn(handle, result.functions);
   if (!result.why.empty())
@@ -223,6 +255,11 @@ const Opened &opened() {
 
 const Real &real() {
   return opened().functions;
+}
+
+bool isReal(const void *caller) {
+  const auto at = reinterpret_cast<uintptr_t>(caller);
+  return at >= codeBegins.load(std::memory_order_relaxed) && at < codeEnds.load(std::memory_order_relaxed);
 }
 
 void *realLibrary() {

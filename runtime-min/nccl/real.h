@@ -47,6 +47,9 @@ struct Real {
 /// Opened at the first call of any function. A function that the library lacks is one that fails with InvalidUsage and
 /// says so.
 const Real &real();
+/// Whether the real library is what calls: `caller` is the address that a function of this library returns to. Where
+/// the real library calls its own functions by their names, those of this library come first, and have to pass that on.
+bool isReal(const void *caller);
 /// dlopen's handle of it, or null.
 void *realLibrary();
 /// Why communicators cannot be made: there is no real library, or the process has two. Empty if all is well.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How programs load the library in NCCL's place: by ctypes and by a run path; with a second NCCL; one rank a process.
 
-usage: loading.py SHIM FUNCTIONS [--cc CC] CASE
+usage: loading.py SHIM FUNCTIONS [--cc CC] [--malloc LIBRARY] [--nccl LIBRARY] CASE
 
 SHIM is the library, FUNCTIONS the list of NCCL's functions (functions.def). The environment is mscclc_nccl_environment's,
 with LIBRARIES for LD_PRELOAD: what a case needs loaded it loads in processes of its own."""
@@ -106,6 +106,36 @@ def refused(_):
         print("refused", library.ncclCommInitRank(ctypes.byref(comm), 1, UniqueId(), 0))
 
 
+def unique(_):
+    """What a program gets of NCCL that has no device: an id, and an error that says why there is no communicator."""
+    library = ctypes.CDLL("libnccl.so.2")
+    library.ncclGetErrorString.restype = library.ncclGetLastError.restype = ctypes.c_char_p
+    version, comm, own = ctypes.c_int(), ctypes.c_void_p(), UniqueId()
+    library.ncclGetVersion(ctypes.byref(version))
+    made = library.ncclGetUniqueId(ctypes.byref(own))
+    result = library.ncclCommInitRank(ctypes.byref(comm), 2, own, 7)
+    print("answers", version.value, made, any(bytes(own)), result, library.ncclGetErrorString(result),
+          library.ncclGetLastError(None))
+
+
+def with_malloc(options):
+    """With another malloc in the process: the library and the real NCCL take their memory from the same one."""
+    expect(again(["unique"], f"{os.environ['LIBRARIES']}:{options.malloc}"), "answers 22705 0 True 4 ")
+
+
+def real(options):
+    """Before a real NCCL: it answers as it does without the library, also with another malloc in the process."""
+    alone = again(["unique"], options.nccl)
+    out, err = alone.communicate(timeout=100)
+    answers = re.search(r"^answers .*$", out, re.M)
+    if alone.returncode != 0 or not answers:
+        sys.exit(f"NCCL alone: exit {alone.returncode}:\n{out}{err}")
+    for malloc in ["", *([options.malloc] if options.malloc else [])]:
+        expect(again(["unique"], f"{options.shim}:{malloc}", MSCCLC_NCCL_LIB_PATH=options.nccl),
+               re.escape(f"the real NCCL is {options.nccl}"), re.escape(answers.group()))
+    print(answers.group(), "with", options.malloc or "no other malloc")
+
+
 def processes(_):
     """Two ranks, each in a process."""
     with tempfile.TemporaryDirectory() as folder:
@@ -190,12 +220,14 @@ def rank(_):
 
 
 def main():
-    cases = {case.__name__: case for case in (by_ctypes, load, by_run_path, without_nccl, two_nccls, refused, processes,
-                                              windows, installed, folders, rank)}
+    cases = {case.__name__: case for case in (by_ctypes, load, by_run_path, without_nccl, two_nccls, refused, unique,
+                                              with_malloc, real, processes, windows, installed, folders, rank)}
     parser = argparse.ArgumentParser()
     parser.add_argument("shim")
     parser.add_argument("functions")
     parser.add_argument("--cc", default="cc")
+    parser.add_argument("--malloc", help="a library with another malloc")
+    parser.add_argument("--nccl", help="a real NCCL")
     parser.add_argument("case", choices=cases)
     options = parser.parse_args()
     cases[options.case](options)

@@ -5,6 +5,7 @@
 #include "numbers.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <random>
@@ -150,9 +151,14 @@ ncclResult_t ncclGetVersion(int *version) {
 ncclResult_t pncclGetVersion(int *version) {
   return ncclGetVersion(version);
 }
+/// Frees what libc gives, as NCCL does: with another malloc in the process, both must be that one's.
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
   std::random_device random;
-  std::snprintf(id->internal, sizeof(id->internal), "/nccl-fake-%08x%08x%08x", random(), random(), random());
+  char *name = nullptr;
+  if (::asprintf(&name, "/nccl-fake-%08x%08x%08x", random(), random(), random()) < 0)
+    return ncclSystemError;
+  std::snprintf(id->internal, sizeof(id->internal), "%s", name);
+  std::free(name);
   return ncclSuccess;
 }
 const char *ncclGetErrorString(ncclResult_t result) {
@@ -211,9 +217,6 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *made
   splits.pop_back();
   return finish(split);
 }
-ncclResult_t ncclCommFinalize(ncclComm_t) {
-  return ncclSuccess;
-}
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   count("CommDestroy");
   {
@@ -235,6 +238,12 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state) {
   if (*state == ncclSuccess)
     makeWindows(comm->begun);
   return ncclSuccess;
+}
+/// Asks for its own state by the function's name, as NCCL does.
+ncclResult_t ncclCommFinalize(ncclComm_t comm) {
+  ncclResult_t state = ncclInternalError;
+  const ncclResult_t asked = ncclCommGetAsyncError(comm, &state);
+  return asked == ncclSuccess ? state : asked;
 }
 ncclResult_t ncclCommCount(ncclComm_t comm, int *ranks) {
   *ranks = comm->ranks;
