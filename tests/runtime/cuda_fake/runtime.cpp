@@ -1,7 +1,6 @@
 // The runtime's functions: devices, streams, events, memory and its sharing between processes.
 #include "fake.h"
-
-#include "mscclc/cpu_standin.h"
+#include "streams.h"
 
 #include <atomic>
 #include <cstdio>
@@ -46,59 +45,16 @@ Event &eventOf(cudaEvent_t event) {
   return *reinterpret_cast<Event *>(event);
 }
 
-/// Calls back when nobody refers to it any more.
-struct UserObject {
-  void *of;
-  cudaHostFn_t end;
-  UserObject(void *object, cudaHostFn_t callback) : of(object), end(callback) {}
-  ~UserObject() { end(of); }
-  UserObject(const UserObject &) = delete;
-  UserObject &operator=(const UserObject &) = delete;
-};
-using UserObjects = std::vector<std::shared_ptr<UserObject>>;
-
-/// A graph, or one that can be launched.
-struct Graph {
-  std::vector<std::function<void()>> works;
-  UserObjects objects;
-};
-struct Stream {
-  int device = -1;
-  std::atomic<int> pending{0};
-  std::atomic<unsigned long long> capture{0}; ///< its number; 0: none
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
-  std::unique_ptr<Graph> captured;
-  mscclc::standin::Stream queue; ///< ends before what its work uses
-};
 std::atomic<unsigned long long> lastCapture{0};
-std::map<Stream *, int> streams;  ///< to their devices
 std::atomic<int> captures{0};     ///< of the global mode
 thread_local int ownCaptures = 0; ///< of the mode of this thread alone
 thread_local cudaStreamCaptureMode captureMode = cudaStreamCaptureModeGlobal;
 
-Stream *streamOf(cudaStream_t stream) {
-  return reinterpret_cast<Stream *>(stream);
-}
 Graph *graphOf(void *graph) {
   return static_cast<Graph *>(graph);
 }
 std::shared_ptr<UserObject> *objectOf(cudaUserObject_t object) {
   return reinterpret_cast<std::shared_ptr<UserObject> *>(object);
-}
-/// In stream order; the default stream's work is done at once.
-void enqueue(cudaStream_t handle, std::function<void()> work) {
-  if (handle == nullptr)
-    return work();
-  Stream *const stream = streamOf(handle);
-  if (stream->capture != 0) {
-    stream->captured->works.push_back(std::move(work));
-    return;
-  }
-  ++stream->pending;
-  stream->queue.launch(1, 1, [stream, work = std::move(work)] {
-    work();
-    --stream->pending;
-  });
 }
 void countCapture(cudaStreamCaptureMode mode, int change) {
   if (mode == cudaStreamCaptureModeGlobal)
@@ -215,14 +171,10 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned, int) {
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int) {
   counted(__func__);
   needDevice("a stream without a device");
-  auto *const made = new Stream;
-  made->device = device;
-  *stream = reinterpret_cast<cudaStream_t>(made);
-  const Guard guard(mutex);
-  streams[made] = device;
+  *stream = newStream(device, flags);
   return cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
@@ -230,16 +182,12 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   counted(__func__);
-  {
-    const Guard guard(mutex);
-    streams.erase(streamOf(stream));
-  }
-  delete streamOf(stream);
+  endStream(stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   counted(__func__);
-  return stream != nullptr && streamOf(stream)->pending != 0 ? cudaErrorNotReady : cudaSuccess;
+  return streamOf(stream).progress->isDone() ? cudaSuccess : cudaErrorNotReady;
 }
 #if CUDART_VERSION >= 13000
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id,
@@ -250,12 +198,12 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
                                      cudaGraph_t *graph, const cudaGraphNode_t **, size_t *) {
 #endif
   counted(__func__);
-  const unsigned long long capture = stream == nullptr ? 0 : streamOf(stream)->capture.load();
+  const unsigned long long capture = streamOf(stream).capture.load();
   *status = capture != 0 ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   if (id != nullptr)
     *id = capture;
   if (graph != nullptr && capture != 0)
-    *graph = reinterpret_cast<cudaGraph_t>(streamOf(stream)->captured.get());
+    *graph = reinterpret_cast<cudaGraph_t>(streamOf(stream).captured.get());
   return cudaSuccess;
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user) {
@@ -265,25 +213,24 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
   counted(__func__);
-  *status =
-      stream != nullptr && streamOf(stream)->capture != 0 ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  *status = streamOf(stream).capture != 0 ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   counted(__func__);
-  streamOf(stream)->captured = std::make_unique<Graph>();
-  streamOf(stream)->capture = ++lastCapture;
-  streamOf(stream)->mode = mode;
+  streamOf(stream).captured = std::make_unique<Graph>();
+  streamOf(stream).capture = ++lastCapture;
+  streamOf(stream).mode = mode;
   countCapture(mode, 1);
   return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
   counted(__func__);
-  if (streamOf(stream)->capture == 0)
+  if (streamOf(stream).capture == 0)
     return cudaErrorIllegalState;
-  streamOf(stream)->capture = 0;
-  countCapture(streamOf(stream)->mode, -1);
-  *graph = reinterpret_cast<cudaGraph_t>(streamOf(stream)->captured.release());
+  streamOf(stream).capture = 0;
+  countCapture(streamOf(stream).mode, -1);
+  *graph = reinterpret_cast<cudaGraph_t>(streamOf(stream).captured.release());
   return cudaSuccess;
 }
 cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *of, cudaHostFn_t end, unsigned references,
@@ -362,7 +309,7 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
   counted(__func__);
-  if (stream != nullptr && streamOf(stream)->capture != 0)
+  if (streamOf(stream).capture != 0)
     wrong("an event that no replay of the graph reaches");
   Event &event = eventOf(handle);
   uint64_t record = 0;
@@ -409,25 +356,17 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigne
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   counted(__func__);
   needNoCapture("waited for a stream while one is captured");
-  Event end;
-  cudaEventRecord(reinterpret_cast<cudaEvent_t>(&end), stream);
-  await(end, 1);
-  const Guard guard(end.mutex); // the one who recorded it is done with it
+  const std::shared_ptr<Progress> progress = streamOf(stream).progress;
+  progress->await(enqueue(stream, [] {}));
   return cudaSuccess;
 }
 
 /// Waits for the streams of the calling thread's device.
 cudaError_t cudaDeviceSynchronize() {
   needNoCapture("waited for a device while a stream is captured");
-  std::vector<Stream *> own;
-  {
-    const Guard guard(mutex);
-    for (const auto &[stream, of] : streams)
-      if (of == device)
-        own.push_back(stream);
-  }
-  for (Stream *stream : own)
+  for (Stream *stream : streamsOf(device))
     cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(stream));
+  cudaStreamSynchronize(nullptr);
   return cudaSuccess;
 }
 cudaError_t cudaDeviceReset() {
@@ -447,13 +386,14 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 }
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind) {
   needNoCapture("copied while a stream is captured");
-  std::memcpy(to, from, bytes);
-  return cudaSuccess;
+  enqueue(nullptr, [=] { std::memcpy(to, from, bytes); });
+  return cudaStreamSynchronize(nullptr);
 }
+/// On the default stream. CUDA need not wait for it; tests read the memory as the host's.
 cudaError_t cudaMemset(void *memory, int value, size_t bytes) {
   needNoCapture("wrote while a stream is captured");
-  std::memset(memory, value, bytes);
-  return cudaSuccess;
+  enqueue(nullptr, [=] { std::memset(memory, value, bytes); });
+  return cudaStreamSynchronize(nullptr);
 }
 cudaError_t cudaMemGetInfo(size_t *available, size_t *all) {
   *available = *all = size_t{80} << 30;

@@ -59,15 +59,17 @@ def compile_programs(options, sources, programs):
 
 
 def cases(quick, has_operation):
-    """Options of the runs of a program: ranks as threads, as GPUs of a thread, as both; graphs; registered memory."""
+    """Options of the runs of a program: ranks as threads, as GPUs of a thread, as both; graphs; registered memory; the default stream."""
     all_types = ["-d", "all"] + (["-o", "all"] if has_operation else [])
     yield ["-t", "2", "-g", "1", "-b", "8", "-e", "4K", "-f", "8", *all_types]
     yield ["-t", "1", "-g", "4", "-b", "8", "-e", "64K", "-f", "16", "-d", "half"]
     yield ["-t", "2", "-g", "2", "-b", "8", "-e", "64K", "-f", "32", "-d", "int32"]
     yield ["-t", "2", "-g", "1", "-G", "2", "-b", "8", "-e", "64K", "-f", "32"]
     yield ["-t", "2", "-g", "1", "-R", "2", "-b", "8", "-e", "64K", "-f", "32"]
+    yield ["-t", "2", "-g", "2", "-y", "1", "-b", "8", "-e", "64K", "-f", "32"]
     if quick:
         return
+    yield ["-t", "2", "-g", "1", "-y", "1", "-b", "8", "-e", "4K", "-f", "8", *all_types]
     yield ["-t", "4", "-g", "1", "-b", "8", "-e", "16K", "-f", "64", *all_types]
     yield ["-t", "1", "-g", "4", "-b", "8", "-e", "4K", "-f", "512", *all_types]
     yield ["-t", "1", "-g", "8", "-b", "1K", "-e", "1K", *all_types]

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 using namespace testing;
 
@@ -363,4 +364,16 @@ TEST_CASE("Calls on several streams follow each other") {
     cudaSetDevice(r);
     cudaStreamDestroy(others[r]);
   }
+}
+
+TEST_CASE("The default streams of devices order calls as other streams do") {
+  World world(4);
+  const std::vector<cudaStream_t> own = std::exchange(world.streams, std::vector<cudaStream_t>(4));
+  for (const bool threads : {false, true})
+    for (const size_t count : {size_t{300}, size_t{100000}})
+      CHECK(reachedBy("AllReduce", [&] {
+              for (int repeat = 0; repeat < 3; ++repeat)
+                CHECK(reducesRight<float>(world, count, ncclFloat, ncclSum, threads));
+            }) == 0);
+  world.streams = own;
 }

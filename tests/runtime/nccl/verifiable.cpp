@@ -6,6 +6,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -56,48 +59,82 @@ void store(void *elements, intptr_t at, int type, int value) {
   }
 }
 
+/// Elements `first` to `first` + `count` of a rank, or of a result.
+struct Part {
+  intptr_t count;
+  int type, op, ranks;
+  uint64_t seed;
+  intptr_t first;
+
+  size_t bytes() const { return fake::bytesOf(static_cast<ncclDataType_t>(type)); }
+};
+
+void makeInput(void *elements, const Part &part, int rank) {
+  for (intptr_t i = 0; i < part.count; ++i)
+    store(elements, i, part.type, valueAt(part.op, rank, part.seed, static_cast<uint64_t>(part.first + i)));
+}
+
+void makeExpected(void *elements, const Part &part) {
+  const auto type = static_cast<ncclDataType_t>(part.type);
+  const auto count = static_cast<size_t>(part.count);
+  std::vector<std::vector<char>> inputs(static_cast<size_t>(part.ranks), std::vector<char>(count * part.bytes()));
+  std::vector<const char *> from;
+  for (int rank = 0; rank < part.ranks; ++rank) {
+    std::vector<char> &input = inputs[static_cast<size_t>(rank)];
+    makeInput(input.data(), part, rank);
+    alignas(8) char scalar[8];
+    store(scalar, 0, part.type, rank % 2 == 0 ? 1 : 2);
+    if (part.op == ncclNumOps)
+      fake::scale(input.data(), count, type, scalar);
+    from.push_back(input.data());
+  }
+  fake::reduce(elements, from.data(), part.ranks, count, type, sum(part.op));
+}
+
+int64_t countWrong(const void *results, const void *expected, const Part &part) {
+  const size_t bytes = part.bytes();
+  std::vector<char> made;
+  if (expected == nullptr) {
+    made.resize(static_cast<size_t>(part.count) * bytes);
+    makeExpected(made.data(), part);
+    expected = made.data();
+  }
+  int64_t wrong = 0;
+  for (size_t i = 0; i < static_cast<size_t>(part.count); ++i)
+    wrong += std::memcmp(static_cast<const char *>(results) + i * bytes,
+                         static_cast<const char *>(expected) + i * bytes, bytes) != 0
+                 ? 1
+                 : 0;
+  return wrong;
+}
+
+/// In stream order, as the kernels of nccl-tests are.
+cudaError_t inStream(cudaStream_t stream, std::function<void()> work) {
+  return cudaLaunchHostFunc(
+      stream,
+      [](void *of) {
+        const std::unique_ptr<std::function<void()>> own(static_cast<std::function<void()> *>(of));
+        (*own)();
+      },
+      new std::function<void()>(std::move(work)));
+}
+
 } // namespace
 
-cudaError_t ncclVerifiablePrepareInput(void *elements, intptr_t count, int type, int op, int, int rank, uint64_t seed,
-                                       intptr_t first, cudaStream_t) {
-  for (intptr_t i = 0; i < count; ++i)
-    store(elements, i, type, valueAt(op, rank, seed, static_cast<uint64_t>(first + i)));
-  return cudaSuccess;
+cudaError_t ncclVerifiablePrepareInput(void *elements, intptr_t count, int type, int op, int ranks, int rank,
+                                       uint64_t seed, intptr_t first, cudaStream_t stream) {
+  const Part part{count, type, op, ranks, seed, first};
+  return inStream(stream, [=] { makeInput(elements, part, rank); });
 }
 
 cudaError_t ncclVerifiablePrepareExpected(void *elements, intptr_t count, int type, int op, int ranks, uint64_t seed,
                                           intptr_t first, cudaStream_t stream) {
-  const size_t bytes = fake::bytesOf(static_cast<ncclDataType_t>(type));
-  std::vector<std::vector<char>> inputs(static_cast<size_t>(ranks),
-                                        std::vector<char>(static_cast<size_t>(count) * bytes));
-  std::vector<const char *> from;
-  for (int rank = 0; rank < ranks; ++rank) {
-    std::vector<char> &input = inputs[static_cast<size_t>(rank)];
-    ncclVerifiablePrepareInput(input.data(), count, type, op, ranks, rank, seed, first, stream);
-    alignas(8) char scalar[8];
-    store(scalar, 0, type, rank % 2 == 0 ? 1 : 2);
-    if (op == ncclNumOps)
-      fake::scale(input.data(), static_cast<size_t>(count), static_cast<ncclDataType_t>(type), scalar);
-    from.push_back(input.data());
-  }
-  fake::reduce(elements, from.data(), ranks, static_cast<size_t>(count), static_cast<ncclDataType_t>(type), sum(op));
-  return cudaSuccess;
+  const Part part{count, type, op, ranks, seed, first};
+  return inStream(stream, [=] { makeExpected(elements, part); });
 }
 
 cudaError_t ncclVerifiableVerify(void const *results, void const *expected, intptr_t count, int type, int op, int ranks,
                                  uint64_t seed, intptr_t first, int64_t *wrong, cudaStream_t stream) {
-  const size_t bytes = fake::bytesOf(static_cast<ncclDataType_t>(type));
-  std::vector<char> made;
-  if (expected == nullptr) {
-    made.resize(static_cast<size_t>(count) * bytes);
-    ncclVerifiablePrepareExpected(made.data(), count, type, op, ranks, seed, first, stream);
-    expected = made.data();
-  }
-  *wrong = 0;
-  for (size_t i = 0; i < static_cast<size_t>(count); ++i)
-    *wrong += std::memcmp(static_cast<const char *>(results) + i * bytes,
-                          static_cast<const char *>(expected) + i * bytes, bytes) != 0
-                  ? 1
-                  : 0;
-  return cudaSuccess;
+  const Part part{count, type, op, ranks, seed, first};
+  return inStream(stream, [=] { *wrong = countWrong(results, expected, part); });
 }
