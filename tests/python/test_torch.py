@@ -1,5 +1,6 @@
 """The backend of torch.distributed, on the host: each scenario of torch_ranks.py runs on two ranks."""
 
+import functools
 import json
 import pathlib
 import re
@@ -11,9 +12,13 @@ import pytest
 import test_readme
 
 pytest.importorskip("torch")
-SCRIPT = pathlib.Path(__file__).with_name("torch_ranks.py")
+HERE = pathlib.Path(__file__).resolve().parent
+SCRIPTS = [HERE / "torch_ranks.py", HERE / "torch_training.py"]
+SAMPLE = str(HERE.parent.parent / "samples/allreduce_allpairs.cpp")
 RANKS = 2
-SCENARIOS = re.findall(r"^@scenario\ndef (\w+)", SCRIPT.read_text(), re.M)
+SCENARIOS = [
+    (script, name) for script in SCRIPTS for name in re.findall(r"^@scenario\ndef (\w+)", script.read_text(), re.M)
+]
 
 
 def run(script, folder, *arguments, timeout=400):
@@ -36,26 +41,34 @@ def run(script, folder, *arguments, timeout=400):
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("ranks")
-    codes, errors = run(SCRIPT, folder)
-    found = [
-        json.loads(path.read_text()) if path.exists() else {}
-        for path in (folder / f"{rank}.json" for rank in range(RANKS))
-    ]
-    return found, codes, errors
+    """How a script ended, which runs once: what each rank found, exit codes and errors."""
+
+    @functools.cache
+    def of(script):
+        folder = tmp_path_factory.mktemp("ranks")
+        codes, errors = run(script, folder)
+        found = [
+            json.loads(path.read_text()) if path.exists() else {}
+            for path in (folder / f"{rank}.json" for rank in range(RANKS))
+        ]
+        return found, codes, errors
+
+    return of
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_scenario(ended, name):
-    found, codes, errors = ended
+@pytest.mark.parametrize("script, name", SCENARIOS, ids=[name for _, name in SCENARIOS])
+def test_scenario(ended, script, name):
+    found, codes, errors = ended(script)
     for rank, results in enumerate(found):
         assert results.get(name) == "", (
             results.get(name) or f"rank {rank} did not come here, exit code {codes[rank]}\n{errors[rank]}"
         )
 
 
-def test_all_ranks_end_well(ended):
-    assert ended[1] == [0] * RANKS, ended[2]
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_all_ranks_end_well(ended, script):
+    _, codes, errors = ended(script)
+    assert codes == [0] * RANKS, errors
 
 
 DIES = """
@@ -81,9 +94,33 @@ except mscclc.CallError as error:
 def test_a_rank_that_dies(tmp_path):
     (tmp_path / "dies.py").write_text(DIES)
     codes, errors = run(
-        tmp_path / "dies.py", tmp_path, str(SCRIPT.parent.parent.parent / "samples/allreduce_allpairs.cpp"), timeout=100
+        tmp_path / "dies.py", tmp_path, SAMPLE, timeout=100
     )
     assert codes == [0, 7] and "MSCCLC_ERROR_PEER_LOST" in errors[0], errors
+
+
+DIES_IN_DDP = """
+import os, sys, torch, torch.distributed as dist, mscclc, mscclc.torch
+from datetime import timedelta
+rank, size, folder, sample = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
+if sample != "none":
+    mscclc.register(mscclc.Kernel.compile(sample, params={"ranks": size, "threadBlocks": 1}, platform="host"))
+dist.init_process_group("mscclc", init_method=f"file://{folder}/store", rank=rank, world_size=size,
+                        timeout=timedelta(seconds=30))
+net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 4))
+for step in range(4):
+    if rank == 1 and step == 3:  # in step 1 DDP makes its buckets anew
+        os._exit(7)
+    net(torch.ones(2, 8)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("sample, reason", [(SAMPLE, "MSCCLC_ERROR_PEER_LOST"), ("none", "by peer")])
+def test_a_rank_that_dies_while_ddp_waits(tmp_path, sample, reason):
+    """What waits is C++: the survivor raises there, and does not end by a signal."""
+    (tmp_path / "dies.py").write_text(DIES_IN_DDP)
+    codes, errors = run(tmp_path / "dies.py", tmp_path, sample, timeout=100)
+    assert codes == [1, 7] and reason in errors[0] and "Traceback" in errors[0], (codes, errors)
 
 
 def test_bfloat16_of_a_device():

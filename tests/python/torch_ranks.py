@@ -1,72 +1,16 @@
-"""One rank of the tests with PyTorch: torch_ranks.py RANK SIZE FOLDER. Runs every scenario, on all ranks in this order,
-and writes to FOLDER/RANK.json how each ended: "" or what went wrong."""
+"""Collectives of the backend, against gloo's, and what it chooses; see torch_common.py."""
 
-import json
-import pathlib
-import sys
 import threading
 import time
-import traceback
-import warnings
 from datetime import timedelta
 
 import torch
 import torch.distributed as dist
 
 import mscclc
-import mscclc.torch
+from torch_common import RANK, SAMPLES, SIZE, by_name, cloned, launched, run_all, same, scenario, start, values
 
-HERE = pathlib.Path(__file__).resolve().parent
-SAMPLES = HERE.parent.parent / "samples"
-RANK, SIZE, FOLDER = int(sys.argv[1]), int(sys.argv[2]), pathlib.Path(sys.argv[3])
-SCENARIOS = []
 MOVED = [torch.float32, torch.int64, torch.bool, torch.bfloat16]
-NAMES = {
-    "all_gather": ("all_gather_single", "all_gather_into_tensor"),
-    "reduce_scatter": ("reduce_scatter_single", "reduce_scatter_tensor"),
-}
-
-
-def scenario(function):
-    SCENARIOS.append(function)
-    return function
-
-
-def flat(value):
-    return [value] if isinstance(value, torch.Tensor) else [tensor for one in value for tensor in flat(one)]
-
-
-def cloned(value):
-    return value.clone() if isinstance(value, torch.Tensor) else [cloned(one) for one in value]
-
-
-def values(shape, dtype, seed=0):
-    """Small whole numbers, so that sums are exact in every type and order; other ones on each rank."""
-    made = (torch.arange(torch.Size(shape).numel()) * 7 + 3 * RANK + seed) % 5 + 1
-    return made.reshape(shape).to(dtype)
-
-
-def launched(name):
-    return WORLD.launches.get(name, 0)
-
-
-def same(call, *arguments, by=None):
-    """Calls the same on our group and on gloo's, and compares all that the arguments then hold; `by` is the kernel that
-    is to run, "" for none."""
-    ours, theirs = cloned(arguments), cloned(arguments)
-    before = dict(WORLD.launches)
-    call(*ours, group=WORLD)
-    after = dict(WORLD.launches)
-    ran = [name for name in after if after[name] != before.get(name, 0)]
-    assert by is None or ran == ([by] if by else []), f"ran {ran}, not {by!r}"
-    call(*theirs, group=GLOO)
-    for a, b in zip(flat(ours), flat(theirs)):
-        assert torch.equal(a, b), f"{a} and gloo's {b}"
-
-
-def by_name(kind):
-    new, old = NAMES[kind]
-    return getattr(dist, new, None) or getattr(dist, old)
 
 
 @scenario
@@ -457,138 +401,6 @@ def communicator_of_a_group():
         assert (x == sum(range(1, SIZE + 1))).all()
 
 
-def model():
-    torch.manual_seed(1)
-    return torch.nn.Sequential(
-        torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 32), torch.nn.Tanh(), torch.nn.Linear(32, 1)
-    )
-
-
-def train(net, parameters):
-    optimizer = torch.optim.SGD(parameters, lr=0.1, momentum=0.9)
-    losses = []
-    for step in range(10):
-        torch.manual_seed(100 * step + RANK)
-        x = torch.randn(16, 8)
-        optimizer.zero_grad()
-        loss = (net(x).squeeze(1) - x.sum(1)).square().mean()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
-def assert_trained(ours, theirs):
-    assert ours[-1] < 0.5 * ours[0], ours
-    assert torch.allclose(torch.tensor(ours), torch.tensor(theirs), rtol=1e-5), (ours, theirs)
-
-
-@scenario
-def ddp():
-    found = []
-    before = launched("allreduce_allpairs")
-    for group in (WORLD, GLOO):
-        net = torch.nn.parallel.DistributedDataParallel(model(), process_group=group, bucket_cap_mb=0.002)
-        found.append(train(net, net.parameters()))
-    assert_trained(*found)
-    assert launched("allreduce_allpairs") >= before + 10
-
-
-@scenario
-def fsdp2():
-    from torch.distributed.device_mesh import DeviceMesh
-    from torch.distributed.fsdp import fully_shard
-
-    found = []
-    before = launched("allgather_allpairs"), launched("reducescatter_allpairs")
-    for group in (WORLD, GLOO):
-        net, mesh = model(), DeviceMesh.from_group(group, "cpu")
-        for layer in net:
-            if isinstance(layer, torch.nn.Linear):
-                fully_shard(layer, mesh=mesh)
-        fully_shard(net, mesh=mesh)
-        found.append(train(net, net.parameters()))
-    assert_trained(*found)
-    assert (
-        launched("allgather_allpairs") >= before[0] + 30 and launched("reducescatter_allpairs") >= before[1] + 30
-    ), WORLD.launches
-
-
-@scenario
-def operators():
-    name = WORLD.group_name
-
-    def run(x):
-        y = torch.ops.mscclc.all_reduce(x * 2, "sum", name)
-        z = torch.ops.mscclc.all_gather(y + 1, name)
-        return torch.ops.mscclc.all_to_all(torch.ops.mscclc.reduce_scatter(z, "sum", name), name).sin()
-
-    results = []
-    for call in (run, torch.compile(run, fullgraph=True, backend="aot_eager")):
-        x = values([4 * SIZE, 3], torch.float32).requires_grad_()
-        y = call(x)
-        y.sum().backward()
-        results.append((y.detach(), x.grad))
-    assert all(torch.equal(a, b) for a, b in zip(*results))
-    x = values([4 * SIZE, 3], torch.float32)
-    total = x.clone()
-    dist.all_reduce(total, group=GLOO)
-    assert torch.equal(torch.ops.mscclc.all_reduce(x, "sum", name), total)
-    assert torch.equal(torch.ops.mscclc.reduce_scatter(x, "sum", name), total.chunk(SIZE)[RANK])
-    assert torch.equal(torch.ops.mscclc.all_gather(x[:1], name)[RANK], x[0])
-
-
-@scenario
-def compiled_functional_collectives():
-    import torch.distributed._functional_collectives as functional
-
-    def run(x):
-        y = functional.all_reduce(x, "sum", WORLD) + 1
-        return functional.all_gather_tensor(y, 0, WORLD)
-
-    x = values([6, 2], torch.float32)
-    assert torch.equal(torch.compile(run, fullgraph=True, backend="aot_eager")(x), run(x))
-
-
-def main():
-    global WORLD, GLOO, KERNELS
-    warnings.simplefilter("ignore", FutureWarning)
-    torch.set_num_threads(1)
-    params = {"ranks": SIZE, "threadBlocks": 1}
-    rooted = {"ranks": SIZE, "threadBlocks": 1, "root": 0}
-    plain = {
-        "allreduce_allpairs": params,
-        "allgather_allpairs": params,
-        "reducescatter_allpairs": params,
-        "alltoall": params,
-        "broadcast_chain": rooted,
-        "reduce_chain": rooted,
-        "gather_direct": rooted,
-        "scatter_direct": rooted,
-    }
-    KERNELS = [
-        mscclc.Kernel.compile(SAMPLES / f"{name}.cpp", params=values, platform="host") for name, values in plain.items()
-    ]
-    for name in ("allreduce_max", "allreduce_prod"):
-        KERNELS.append(mscclc.Kernel.compile(HERE / f"{name}.cpp", params={"ranks": SIZE}, platform="host"))
-    for kernel in KERNELS:
-        mscclc.register(kernel)
-    dist.init_process_group(
-        "mscclc", init_method=f"file://{FOLDER}/store", rank=RANK, world_size=SIZE, timeout=timedelta(seconds=60)
-    )
-    WORLD, GLOO = dist.group.WORLD, dist.new_group(backend="gloo")
-    ended = {}
-    for function in SCENARIOS:
-        try:
-            function()
-            ended[function.__name__] = ""
-        except Exception:
-            ended[function.__name__] = traceback.format_exc()
-            break  # the other ranks are elsewhere
-        finally:
-            (FOLDER / f"{RANK}.json").write_text(json.dumps(ended))
-    dist.destroy_process_group()
-
-
 if __name__ == "__main__":
-    main()
+    KERNELS, WORLD, GLOO = start()
+    run_all()

@@ -16,7 +16,7 @@ import torch.distributed as dist
 from torch._C import _distributed_c10d as c10d
 
 from .engine import FLOATS_OF_8_BITS, Engine, Job, scale
-from .work import CudaWork, Worker
+from .work import CudaWork, Worker, untraced
 
 log = logging.getLogger("mscclc.torch")
 
@@ -45,6 +45,7 @@ def _rows(output: torch.Tensor, input: torch.Tensor) -> Tensors:
     return [tensor.view(-1) if tensor.is_contiguous() else tensor for tensor in (output, input)]
 
 
+@untraced
 class ProcessGroupMscclc(dist.ProcessGroup):
     """A process group of torch.distributed. `launches` says how often which kernel ran."""
 

@@ -180,7 +180,8 @@ class Engine:
 
     def _reason_against(self, job: Job) -> bool:
         first = job.piece_tensors[0] if job.piece_tensors else None
-        if first is None or job.size() == 0 or any(tensor.layout != torch.strided for tensor in job.piece_tensors):
+        # The layout comes first: sparse tensors have no size in bytes.
+        if first is None or any(tensor.layout != torch.strided for tensor in job.piece_tensors) or job.size() == 0:
             return True
         return job.collective in _REDUCING and any(
             tensor.dtype not in DTYPES or tensor.dtype != first.dtype for tensor in job.piece_tensors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import queue
 import threading
 from datetime import timedelta
@@ -13,6 +14,16 @@ import torch.distributed as dist
 _Work = dist.Work if hasattr(dist, "Work") else torch._C._distributed_c10d.Work
 
 
+def untraced(kind: type) -> type:
+    """A class whose methods torch.compile calls as they are: it breaks the graph there, as it does not see what they
+    do in other threads."""
+    for name, value in list(vars(kind).items()):
+        if inspect.isfunction(value) and not name.startswith("__"):
+            setattr(kind, name, torch.compiler.disable(value))
+    return kind
+
+
+@untraced
 class HostWork(_Work):  # type: ignore[misc, valid-type]
     """A collective that a thread does. `wait` raises what went wrong."""
 
@@ -22,24 +33,25 @@ class HostWork(_Work):  # type: ignore[misc, valid-type]
         self._result = result
         self._done = threading.Event()
         self._error: Exception | None = None
-        self._future: torch.futures.Future[list[torch.Tensor]] | None = None
+        self._begun: torch.futures.Future[None] | None = None  # completed where the collective is
+        self._future: torch.futures.Future[list[torch.Tensor]] | None = None  # what follows it
         self._lock = threading.Lock()  # for what decides who completes the future
 
     def finish(self, error: Exception | None) -> None:
         with self._lock:
             self._error = error
             self._done.set()
-        if self._future is not None:
+        if self._begun is not None:
             # Callbacks of the future run where it is completed. They may wait for collectives and futures that come
             # after this one, so it is neither the worker's thread nor one that completes other futures.
-            threading.Thread(target=self._complete, name=f"mscclc future of {self._name}", daemon=True).start()
+            begun = self._begun
+            name = f"mscclc future of {self._name}"
+            threading.Thread(target=begun.set_result, args=(None,), name=name, daemon=True).start()
 
-    def _complete(self) -> None:
-        assert self._future is not None
-        if self._error is None:
-            self._future.set_result(self._result)
-        else:
-            self._future.set_exception(self._error)  # type: ignore[arg-type]
+    def _outcome(self, _: object) -> list[torch.Tensor]:
+        if self._error is not None:
+            raise self._error
+        return self._result
 
     def wait(self, timeout: timedelta = timedelta(0)) -> bool:
         if not self._done.wait(timeout.total_seconds() or None):
@@ -64,14 +76,18 @@ class HostWork(_Work):  # type: ignore[misc, valid-type]
         return self._result
 
     def get_future(self) -> "torch.futures.Future[list[torch.Tensor]]":
+        """Raises where it is waited for, also in C++, as DDP does. `Future.set_exception` would not: C++ takes the
+        exception for a value."""
         with self._lock:
             if self._future is None:
-                self._future = torch.futures.Future()
+                self._begun = torch.futures.Future()
+                self._future = self._begun.then(self._outcome)
                 if self._done.is_set():
-                    self._complete()
+                    self._begun.set_result(None)
             return self._future
 
 
+@untraced
 class CudaWork(_Work):  # type: ignore[misc, valid-type]
     """A collective on a stream. `wait` makes the current stream wait for it, as NCCL's does."""
 
