@@ -116,6 +116,9 @@ void StructureChecker::checkProgram() {
     fault(diag::alignment_not_power, {program_.bufferAlignment});
   if (program_.minMessageSize > program_.maxMessageSize)
     fault(diag::message_sizes, {program_.minMessageSize, program_.maxMessageSize});
+  const std::uint32_t perNode = program_.movement.ranksPerNode;
+  if (perNode != 0 && numRanks_ % perNode != 0)
+    fault(diag::nodes_uneven, {plural(numRanks_, "rank"), perNode});
   checkCollective();
   checkExpectations();
 }
@@ -190,6 +193,8 @@ void StructureChecker::checkPeers(ChannelType type) {
       fault(diag::peer_out_of_range, {toString(type), c, peers[c], plural(numRanks_, "rank")});
     else if (peers[c] == at_.rank)
       fault(diag::peer_is_self, {toString(type), c, at_.rank});
+    else if (type == ChannelType::Memory && !program_.movement.sameNode(at_.rank, peers[c]))
+      fault(diag::channel_between_nodes, {toString(type), c, at_.rank, peers[c]});
   }
 }
 
@@ -207,6 +212,8 @@ void StructureChecker::checkSwitchChannels() {
       }
       if (!seen_.insert(member))
         fault(diag::switch_group_repeats, {c, member});
+      if (!program_.movement.sameNode(at_.rank, member))
+        fault(diag::channel_between_nodes, {"switch", c, at_.rank, member});
       smallest = std::min(smallest, program_.ranks[member].chunksOf(channel.buffer));
     }
     if (!seen_.contains(at_.rank))

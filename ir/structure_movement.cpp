@@ -21,9 +21,6 @@ void StructureChecker::checkMovement() {
   at_ = {.statement = 0};
   if (program_.schedule == Schedule::Manual)
     fault(diag::statements_manual, {});
-  const std::uint32_t perNode = program_.movement.ranksPerNode;
-  if (perNode != 0 && numRanks_ % perNode != 0)
-    fault(diag::nodes_uneven, {plural(numRanks_, "rank"), perNode});
   const auto firstOperation = [&]() -> std::optional<ProgramPlace> {
     for (std::uint32_t r = 0; r < numRanks_; ++r)
       for (std::uint32_t b = 0; b < program_.ranks[r].blocks.size(); ++b)

@@ -46,7 +46,9 @@ std::vector<Rewriting> candidatesOf(const Job &job) {
   candidates.back().program.latePacketsApart = true;
   for (Rewriting &candidate : candidates) {
     candidate.program.schedule = ir::Schedule::Manual;
+    const std::uint32_t ranksPerNode = candidate.program.movement.ranksPerNode;
     candidate.program.movement = {};
+    candidate.program.movement.ranksPerNode = ranksPerNode;
   }
   return candidates;
 }

@@ -308,6 +308,13 @@ CallChecker::Result CallChecker::refOperation(const RefCallRecord &record, const
     diagnostics_.report(isPort ? diag::port_reads_nothing : diag::flush_of_memory, call.loc, {call.spelling});
     return Result::Faulty;
   }
+  if (isFar && !isPort && !program_.movement.sameNode(self.rank, other.rank)) {
+    diagnostics_.report(diag::memory_between_nodes, call.loc,
+                        {call.spelling, self.rank, other.rank,
+                         info.reads ? "put on the other rank, through ChannelType::Port"
+                                    : "write .channel = ChannelType::Port, as memory joins ranks of one node"});
+    return Result::Faulty;
+  }
   if (!isFar && isPort) {
     diagnostics_.report(diag::ref_port_within_rank, call.loc, {call.spelling, self.rank});
     return Result::Faulty;

@@ -185,6 +185,11 @@ void Declarations::channel(const TraceReader &reader) {
     diagnostics_.report(diag::channel_to_itself, at, {src});
     good = false;
   }
+  if (good && !port && !program_.movement.sameNode(static_cast<std::uint32_t>(src), static_cast<std::uint32_t>(dst))) {
+    diagnostics_.report(diag::memory_between_nodes, at,
+                        {"MemoryChannel", src, dst, "write PortChannel(dst, src), as memory joins ranks of one node"});
+    good = false;
+  }
   if (!good)
     return;
   makeChannel(channels[first], port, static_cast<std::uint32_t>(dst), static_cast<std::uint32_t>(src));
@@ -253,6 +258,13 @@ bool Declarations::switchChannel(const TraceReader &reader) {
       seen = stamp_;
       made.ranks.push_back(static_cast<std::uint32_t>(rank));
     }
+  }
+  const auto isFar = [&](std::uint32_t rank) { return !program_.movement.sameNode(rank, made.ranks[0]); };
+  if (const auto far = std::ranges::find_if(made.ranks, isFar); far != made.ranks.end()) {
+    diagnostics_.report(
+        diag::memory_between_nodes, at,
+        {"SwitchChannel", made.ranks[0], *far, "make one for the ranks of each node, as a switch joins these"});
+    good = false;
   }
   bytes_ += made.ranks.size() * (sizeof made + made.ranks.size() * sizeof made.ranks[0]);
   if (!good || bytes_ > maxProgramBytes)

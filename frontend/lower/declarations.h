@@ -157,7 +157,8 @@ private:
   bool programBegin(const TraceReader &reader);
   void programEnd();
   void takeOptions(const ProgramRecord &record, ir::LocId at);
-  void takeSchedule(const ProgramRecord &record, std::int64_t ranks, ir::LocId at);
+  void takeSchedule(const ProgramRecord &record, ir::LocId at);
+  void takeNodes(const ProgramRecord &record, std::int64_t ranks, ir::LocId at);
   void refuseChoices(const ProgramRecord &record, ir::LocId at);
   void checkName(std::string_view name, std::string_view owner, ir::LocId at);
   // declarations.cpp

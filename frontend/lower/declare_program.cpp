@@ -156,7 +156,8 @@ bool Declarations::programBegin(const TraceReader &reader) {
   if (record.schedule == 0)
     refuseChoices(record, at);
   else
-    takeSchedule(record, decl.ranks, at);
+    takeSchedule(record, at);
+  takeNodes(record, decl.ranks, at);
   usedCollective_ = record.collective;
   if (!decl.valid) { // no telling what is in range then
     resume_ = ProgramPhase::After;
@@ -206,8 +207,8 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   program_.maxMessageSize = record.maxMessageSize.bits;
 }
 
-/// Options of a program of Schedule::Auto alone. The collective has `ranks`, which may be out of range.
-void Declarations::takeSchedule(const ProgramRecord &record, std::int64_t ranks, ir::LocId at) {
+/// Options of a program of Schedule::Auto alone.
+void Declarations::takeSchedule(const ProgramRecord &record, ir::LocId at) {
   ir::Movement &movement = program_.movement;
   program_.schedule = ir::Schedule::Auto;
   movement.reassociate = record.reassociate != 0;
@@ -223,6 +224,10 @@ void Declarations::takeSchedule(const ProgramRecord &record, std::int64_t ranks,
     diagnostics_.report(diag::blocks_out_of_range, at, {textOf(record.blocks), maxBlocks});
   else
     movement.mostBlocks = static_cast<std::uint32_t>(record.blocks.bits);
+}
+
+/// Which ranks are of one node. The collective has `ranks`, which may be out of range.
+void Declarations::takeNodes(const ProgramRecord &record, std::int64_t ranks, ir::LocId at) {
   if (ranks < 1 || ranks > maxRanks)
     return;
   if (!inRange(record.ranksPerNode, 0, static_cast<std::uint64_t>(ranks)))
@@ -230,7 +235,7 @@ void Declarations::takeSchedule(const ProgramRecord &record, std::int64_t ranks,
   else if (record.ranksPerNode.bits != 0 && static_cast<std::uint64_t>(ranks) % record.ranksPerNode.bits != 0)
     diagnostics_.report(diag::nodes_differ, at, {ranks, record.ranksPerNode.bits});
   else
-    movement.ranksPerNode = static_cast<std::uint32_t>(record.ranksPerNode.bits);
+    program_.movement.ranksPerNode = static_cast<std::uint32_t>(record.ranksPerNode.bits);
 }
 
 /// A program of Schedule::Manual leaves the compiler nothing to choose.
@@ -245,7 +250,6 @@ void Declarations::refuseChoices(const ProgramRecord &record, ir::LocId at) {
   refuse(record.automaticInstances != 0, ".instances = automatic", "write a number of instances");
   refuse(record.protocol == static_cast<std::uint8_t>(Protocol::Auto), ".protocol = Protocol::Auto",
          "write Protocol::Simple or Protocol::LL");
-  refuse(record.ranksPerNode.bits != 0, ".ranksPerNode", "leave .ranksPerNode out");
   refuse(record.blocks.bits != 0, ".blocks", "leave .blocks out");
   refuse(record.reassociate != 0, ".reassociate", "leave .reassociate out");
   if (!options.empty())

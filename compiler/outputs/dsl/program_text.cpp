@@ -143,6 +143,7 @@ std::string optionsText(const ir::Program &program) {
       ".bufferAlignment = " + std::to_string(program.bufferAlignment));
   add(program.minMessageSize != usual.minMessageSize, ".minMessageSize = " + bytesText(program.minMessageSize));
   add(program.maxMessageSize != usual.maxMessageSize, ".maxMessageSize = " + bytesText(program.maxMessageSize));
+  add(program.movement.ranksPerNode != 0, ".ranksPerNode = " + std::to_string(program.movement.ranksPerNode));
   add(program.latePacketsApart != usual.latePacketsApart, ".latePacketsApart = true");
   return text.empty() ? text : ", {" + text + "}";
 }

@@ -4,7 +4,7 @@
 // CHECK: ranks_per_node 3
 // RUN: mscclc %s -P perNode=3 --emit-ir --passes= | sed 's/ranks_per_node 3/ranks_per_node 13/' > %t.ir
 // RUN: not mscclc %t.ir --verify 2>&1 | FileCheck %s --check-prefix=UNEVEN
-// UNEVEN: nodes.cpp{{.*}}:{{[0-9]+}}:5: error: 6 ranks do not make nodes of 13: each node has the same number of ranks
+// UNEVEN: nodes.cpp{{.*}}:3:1: error: 6 ranks do not make nodes of 13: each node has the same number of ranks
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 

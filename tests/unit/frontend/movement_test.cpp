@@ -260,9 +260,10 @@ TEST_CASE("the switch combines in any order") {
 }
 
 TEST_CASE("nodes and thread blocks out of range") {
-  const auto text = [](std::string_view id, ProgramOptions options) {
-    options.schedule = Schedule::Auto;
-    const Outcome outcome = runWith(6, options, [] { copy(out(0), in(1)); });
+  const auto text = [](std::string_view id, ProgramOptions options, Schedule schedule = Schedule::Auto) {
+    options.schedule = schedule;
+    const auto body = [&] { schedule == Schedule::Auto ? copy(out(0), in(1)) : Rank(0).barrier({0}); };
+    const Outcome outcome = runWith(6, options, body);
     CHECK(outcome.diagnostics.numErrors() == 1);
     return outcome.text(id, 0);
   };
@@ -271,19 +272,21 @@ TEST_CASE("nodes and thread blocks out of range") {
   CHECK(text("node_out_of_range", {.ranksPerNode = -2}).starts_with("-2 ranks per node"));
   CHECK(text("nodes_differ", {.ranksPerNode = 4}) ==
         "6 ranks do not make nodes of 4: each node has the same number of ranks");
+  CHECK(text("node_out_of_range", {.ranksPerNode = 7}, Schedule::Manual).starts_with("7 ranks per node"));
+  CHECK(text("nodes_differ", {.ranksPerNode = 4}, Schedule::Manual).starts_with("6 ranks do not make nodes of 4"));
   CHECK(text("blocks_out_of_range", {.blocks = -1}) ==
         "-1 thread blocks for a rank: it has 1 to 4096, or with 0 as many as pay");
   CHECK(text("blocks_out_of_range", {.blocks = 4097}).starts_with("4097 thread blocks for a rank"));
 }
 
 TEST_CASE("a program of operations leaves nothing to choose") {
-  const Outcome outcome = runWith(
-      4, {.instances = automatic, .protocol = Protocol::Auto, .ranksPerNode = 2, .blocks = 3, .reassociate = true},
-      [] { Rank(0).barrier({0}); });
+  const Outcome outcome =
+      runWith(4, {.instances = automatic, .protocol = Protocol::Auto, .blocks = 3, .reassociate = true},
+              [] { Rank(0).barrier({0}); });
   CHECK(outcome.text("choice_in_manual", 0) ==
-        "'.instances = automatic', '.protocol = Protocol::Auto', '.ranksPerNode', '.blocks', '.reassociate' in a "
+        "'.instances = automatic', '.protocol = Protocol::Auto', '.blocks', '.reassociate' in a "
         "program of Schedule::Manual: begin the program with .schedule = Schedule::Auto, or write a number of "
-        "instances, write Protocol::Simple or Protocol::LL, leave .ranksPerNode out, leave .blocks out, leave "
+        "instances, write Protocol::Simple or Protocol::LL, leave .blocks out, leave "
         ".reassociate out");
   CHECK(outcome.diagnostics.numErrors() == 1);
   CHECK(runWith(4, {.blocks = -1}, [] { Rank(0).barrier({0}); })

@@ -100,9 +100,9 @@ struct ProgramOptions {
   detail::Integer maxMessageSize = ~std::uint64_t{0};
   /// What the program is made of: operations of thread blocks, or movement statements.
   Schedule schedule = Schedule::Manual;
-  /// Ranks of a node, in a program of Schedule::Auto: ranks 0 to n - 1 are the first node, and so on. Ranks of one node
-  /// reach each other through memory and switch, others through ports. It divides the number of ranks; 0: all ranks are
-  /// of one node.
+  /// Ranks of a node: ranks 0 to n - 1 are the first node, and so on. Ranks of one node reach each other through memory
+  /// and switch, others through ports. It divides the number of ranks. 0: all ranks are of one node in a program of
+  /// Schedule::Auto; in one of Schedule::Manual nothing is said of nodes. Python: AlgoSpec.nranks_per_node.
   detail::Integer ranksPerNode = 0;
   /// Thread blocks that a rank may use, in a program of Schedule::Auto, all instances together; 0: as many as pay.
   detail::Integer blocks = 0;
