@@ -32,6 +32,14 @@ std::string quote(std::string_view text) {
   return out + '"';
 }
 
+/// The member of a plan that has tags.
+std::string tagsText(const ir::Program &program) {
+  std::string tags;
+  for (const std::string &tag : program.tags)
+    tags += (tags.empty() ? "" : ",") + tag;
+  return tags.empty() ? "" : "\n  static constexpr const char *tags = " + quote(tags) + ";";
+}
+
 std::string number64(std::uint64_t v) {
   return v == std::numeric_limits<std::uint64_t>::max() ? "~uint64_t{0}" : std::to_string(v) + (v >> 31 ? "u" : "");
 }
@@ -178,6 +186,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"toolText", quote(options.toolVersion)},
       {"sourceText", quote(options.sourceName)},
       {"switchesText", quote(options.switches)},
+      {"tags", tagsText(program)},
       {"identifier", kernelIdentifier(program.name)},
       {"dtypes", m.dtypes},
       {"reduceOps", m.reduceOps},

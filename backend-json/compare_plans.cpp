@@ -45,11 +45,24 @@ std::string show(std::string_view text) {
   quoted.push_back('"');
   return quoted;
 }
+std::string show(const std::vector<std::string> &texts) {
+  std::string list;
+  for (const std::string &text : texts)
+    list.append(list.empty() ? "" : ", ").append(show(std::string_view(text)));
+  return "[" + list + "]";
+}
 std::string show(const Semaphore &semaphore) {
   return show(std::uint64_t{semaphore.initialValue});
 }
 std::string show(ChannelType type) {
   return std::string(toString(type));
+}
+
+/// A set, in one order.
+std::vector<std::string> sortedTags(const Program &program) {
+  std::vector<std::string> tags = program.tags;
+  std::ranges::sort(tags);
+  return tags;
 }
 
 SwitchChannel sorted(SwitchChannel channel) {
@@ -135,6 +148,7 @@ PlanComparison Comparer::run() {
   field<std::uint64_t>("buffer_alignment", left_.bufferAlignment, right_.bufferAlignment);
   field("min_message_size", left_.minMessageSize, right_.minMessageSize);
   field("max_message_size", left_.maxMessageSize, right_.maxMessageSize);
+  field("tags", sortedTags(left_), sortedTags(right_));
   field<std::uint64_t>("number of gpus", left_.ranks.size(), right_.ranks.size());
   if (left_.ranks.size() != right_.ranks.size())
     return std::move(found_); // everything else differs by that

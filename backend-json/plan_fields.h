@@ -20,7 +20,8 @@ enum class PlanField : std::uint8_t {
   DoubleScratch,
   Alignment,
   MinSize,
-  MaxSize
+  MaxSize,
+  Tags
 };
 inline constexpr std::string_view planFields[] = {"name",
                                                   "collective",
@@ -33,7 +34,8 @@ inline constexpr std::string_view planFields[] = {"name",
                                                   "use_double_scratch_buffer",
                                                   "buffer_alignment",
                                                   "min_message_size",
-                                                  "max_message_size"};
+                                                  "max_message_size",
+                                                  "tags"};
 
 enum class GpuField : std::uint8_t {
   Id,

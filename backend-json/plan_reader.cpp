@@ -35,8 +35,8 @@ JsonPath pathOf(const Program &program, const ProgramPlace &place) {
 
 PlanReader::PlanReader(std::string_view text, std::string_view filename, DiagnosticEngine &engine,
                        std::uint64_t rankLimit, bool asRun)
-    : ObjectReader({planFields, bitOf(PlanField::Root)}), in_(text, filename, engine), plan_{in_, rankLimit, asRun},
-      gpus_(plan_) {}
+    : ObjectReader({planFields, bitOf(PlanField::Root) | bitOf(PlanField::Tags)}), in_(text, filename, engine),
+      plan_{in_, rankLimit, asRun}, gpus_(plan_) {}
 
 std::optional<Program> PlanReader::read() {
   plan_.planLoc = plan_.sources.addPlace(plan_.sources.addFile(in_.filename()), 1, 1);
@@ -91,6 +91,8 @@ Expected PlanReader::field(std::size_t k) {
     return number(program_.minMessageSize);
   case PlanField::MaxSize:
     return number(program_.maxMessageSize);
+  case PlanField::Tags:
+    return list([this] { return string(program_.tags.emplace_back()); });
   }
   return Ignored{};
 }

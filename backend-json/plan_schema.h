@@ -12,9 +12,10 @@
 
 namespace mscclc::json {
 
-// Of the fields of a plan one is ours: `root`, the root's rank, of a collective that has one and of no other. MSCCL++'s
-// loader looks fields up by name and passes over those that it does not know (execution_plan.cc, ExecutionPlan::Impl).
-// A plan of such a collective without a root is taken for one of a custom collective: others name theirs freely.
+// Of the fields of a plan two are ours: `root`, the root's rank, of a collective that has one and of no other; and
+// `tags`, a list of ir::Program::tags, of a program that has some. MSCCL++'s loader looks fields up by name and passes
+// over those that it does not know (execution_plan.cc, ExecutionPlan::Impl). A plan of such a collective without a root
+// is taken for one of a custom collective: others name theirs freely.
 
 // Words of enumerators, in the order of ir::BufferKind, ir::ChannelType (from Memory on), ir::Protocol. Those of
 // reductions are ir::reduceOpNames.

@@ -119,6 +119,10 @@ bool PlanWriter::write(std::string_view name) {
   number(PlanField::Alignment, program_.bufferAlignment);
   number(PlanField::MinSize, program_.minMessageSize);
   number(PlanField::MaxSize, program_.maxMessageSize);
+  if (!program_.tags.empty()) {
+    key(PlanField::Tags);
+    list(onOneLine, program_.tags.size(), [&](std::size_t i) { out_.string(program_.tags[i]); });
+  }
   out_.end();
   out_.finish();
   return !out_.failed();

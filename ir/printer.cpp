@@ -138,6 +138,10 @@ void Printer::printOptions() {
   }
   MSCCLC_IR_OPTIONS(PRINT_OPTION)
 #undef PRINT_OPTION
+  if (!program_.tags.empty()) {
+    indent(1).text("tags ");
+    list(program_.tags, [&](const std::string &tag) { quoted(tag); }).text("\n");
+  }
 }
 
 void Printer::printExpectation(const Expectation &e) {

@@ -31,6 +31,25 @@ std::size_t Program::numOps() const {
   return n;
 }
 
+bool isTag(std::string_view text) {
+  const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto isNameChar = [&](char c) {
+    return isDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
+  };
+  const std::size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  if (name.empty() || !std::ranges::all_of(name, isNameChar))
+    return false;
+  if (equals == std::string_view::npos)
+    return true;
+  std::string_view digits = text.substr(equals + 1);
+  if (digits == "1")
+    return false;
+  digits.remove_prefix(digits.starts_with('-') ? 1 : 0);
+  const bool isWhole = !digits.empty() && digits.size() <= 20 && std::ranges::all_of(digits, isDigit);
+  return isWhole && (digits[0] != '0' || digits.size() == 1);
+}
+
 bool isOfSource(const Program &program, const Op &op) {
   const LocId place = program.sources.firstPlace(op.loc);
   return place != noLoc && !program.sources.isElement(place);

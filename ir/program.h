@@ -418,6 +418,8 @@ struct Program {
   std::uint32_t bufferAlignment = 16; ///< bytes
   std::uint64_t minMessageSize = 0;   ///< bytes
   std::uint64_t maxMessageSize = std::numeric_limits<std::uint64_t>::max();
+  /// For selectors at run time, which pick among kernels: each is a name, or "name=2". See isTag().
+  std::vector<std::string> tags;
   /// Auto: `movement` says what the program does, until the passes of passes/schedule have made thread blocks of it.
   Schedule schedule = Schedule::Manual;
   Movement movement;
@@ -430,6 +432,10 @@ struct Program {
   /// Operations of all blocks, pipeline headers and bodies counted.
   std::size_t numOps() const;
 };
+
+/// True if `text` may be one of Program::tags: a name of letters, digits, '_', '-' and '.', then '=' and an integer if
+/// that is not 1.
+bool isTag(std::string_view text);
 
 /// An operation's place in a program without source: rank, block, index into ThreadBlock::ops.
 struct OpRef {

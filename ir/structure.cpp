@@ -116,6 +116,12 @@ void StructureChecker::checkProgram() {
     fault(diag::alignment_not_power, {program_.bufferAlignment});
   if (program_.minMessageSize > program_.maxMessageSize)
     fault(diag::message_sizes, {program_.minMessageSize, program_.maxMessageSize});
+  const std::vector<std::string> &tags = program_.tags;
+  for (auto tag = tags.begin(); tag != tags.end(); ++tag)
+    if (!isTag(*tag))
+      fault(diag::tag_bad, {*tag});
+    else if (std::find(tags.begin(), tag, *tag) != tag)
+      fault(diag::tag_repeats, {*tag});
   const std::uint32_t perNode = program_.movement.ranksPerNode;
   if (perNode != 0 && numRanks_ % perNode != 0)
     fault(diag::nodes_uneven, {plural(numRanks_, "rank"), perNode});

@@ -145,6 +145,9 @@ bool TextParser::parseProgramStatement() {
            parseCollective();
   if (cursor_.accept("expect"))
     return parseExpectation();
+  if (cursor_.accept("tags"))
+    return once(std::exchange(hasTags_, true), "'tags'", at) && before(late, "'tags'", "the first rank", at) &&
+           parseList([&] { return cursor_.expectString(program_.tags.emplace_back()); }) && cursor_.expectLineEnd();
   bool found = false;
   const bool good = parseOption(found);
   return found ? good : cursor_.expected("'rank', 'collective', 'expect', 'move', an option, or '}'");

@@ -86,6 +86,7 @@ private:
   bool endReported_ = false;
 
   bool hasCollective_ = false;
+  bool hasTags_ = false;
   std::uint32_t optionsSeen_ = 0; // bit set, in the order of MSCCLC_IR_OPTIONS
   bool hasBuffers_ = false, hasMemory_ = false, hasPort_ = false, hasSemaphores_ = false; // of the current rank
   bool hasMovement_ = false, hasLocations_ = false;

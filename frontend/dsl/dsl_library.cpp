@@ -453,6 +453,7 @@ template class List<Rank>;
 template class List<Semaphore>;
 template class List<SwitchChannel>;
 template class List<SwitchChannelView>;
+template class List<Tag>;
 template class List<ThreadBlock>;
 template class List<ThreadBlockGroup>;
 

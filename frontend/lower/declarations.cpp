@@ -47,6 +47,9 @@ bool Declarations::take(const TraceReader &reader) {
     return true;
   case RecordKind::Expectation:
     return expectation(reader);
+  case RecordKind::Tag:
+    tag(reader);
+    return true;
   case RecordKind::ProgramBegin:
     return programBegin(reader);
   case RecordKind::ProgramEnd:

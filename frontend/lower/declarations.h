@@ -154,6 +154,7 @@ private:
   // declare_program.cpp
   void collective(const TraceReader &reader);
   bool expectation(const TraceReader &reader);
+  void tag(const TraceReader &reader);
   bool programBegin(const TraceReader &reader);
   void programEnd();
   void takeOptions(const ProgramRecord &record, ir::LocId at);

@@ -126,6 +126,22 @@ bool Declarations::expectation(const TraceReader &reader) {
   return true;
 }
 
+/// Only the first program's are taken: others are errors.
+void Declarations::tag(const TraceReader &reader) {
+  if (phase_ != ProgramPhase::Before)
+    return;
+  const auto record = reader.as<TagRecord>();
+  std::string tag(reader.text());
+  if (record.value.negative != 0 || record.value.bits != 1)
+    tag += "=" + textOf(record.value);
+  if (!ir::isTag(tag) || reader.text().find('=') != std::string_view::npos)
+    diagnostics_.report(diag::bad_tag, locOf(reader), {isUtf8(reader.text()) ? reader.text() : "?"});
+  else if (std::ranges::find(program_.tags, tag) != program_.tags.end())
+    diagnostics_.report(diag::tag_twice, locOf(reader), {tag});
+  else
+    program_.tags.push_back(std::move(tag));
+}
+
 bool Declarations::programBegin(const TraceReader &reader) {
   const auto record = reader.as<ProgramRecord>();
   const ir::LocId at = locOf(reader);

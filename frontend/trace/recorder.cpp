@@ -149,6 +149,10 @@ void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t o
 void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_t collective,
                             const ProgramOptions *options, const Place *place) {
   r.hasProgram = true;
+  for (const Tag &tag : options->tags)
+    appendNamed(TagRecord{headOf(RecordKind::Tag, placeId(place)), static_cast<std::uint32_t>(tag.name.size()), 0,
+                          wide(tag.value)},
+                tag.name.data());
   ProgramRecord record{};
   record.head = headOf(RecordKind::ProgramBegin, placeId(place));
   record.collective = collective;

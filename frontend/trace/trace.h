@@ -26,6 +26,7 @@ enum class RecordKind : std::uint8_t {
   Place,
   Collective,
   Expectation,
+  Tag, ///< of the program that begins next
   ProgramBegin,
   ProgramEnd,
   FaultyRank,
@@ -98,6 +99,13 @@ struct ExpectationRecord {
   std::uint32_t reserved;
   std::int64_t rank, outputChunk;
   std::uint64_t count; ///< pairs of WideInteger (rank, chunk) that follow
+};
+
+struct TagRecord {
+  RecordHead head;
+  std::uint32_t nameLength; ///< the name follows
+  std::uint32_t reserved;
+  WideInteger value;
 };
 
 struct ProgramRecord {

@@ -41,6 +41,8 @@ constexpr Shape shapeOf(std::uint32_t kind) {
     return {sizeof(CollectiveRecord), 1, offsetof(CollectiveRecord, nameLength), 4};
   case RecordKind::Expectation:
     return {sizeof(ExpectationRecord), 2 * sizeof(WideInteger), offsetof(ExpectationRecord, count), 8};
+  case RecordKind::Tag:
+    return {sizeof(TagRecord), 1, offsetof(TagRecord, nameLength), 4};
   case RecordKind::ProgramBegin:
     return {sizeof(ProgramRecord), 1, offsetof(ProgramRecord, nameLength), 4};
   case RecordKind::ProgramEnd:

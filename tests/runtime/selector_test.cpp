@@ -116,6 +116,22 @@ TEST_CASE("Tags: the kernel's own and the user's") {
   }
 }
 
+TEST_CASE("Tags: those of the program that the kernel was made of") {
+  MscclcKernel kernel = packets4();
+  kernel.tags = "default,level=2";
+  Selector selector;
+  selector.add(kernel, "fast");
+  MscclcQuery query = allReduce(64);
+  for (const char *tags : {"default", "level=2,packets", "fast,default"}) {
+    query.tags = tags;
+    CHECK(nameFor(selector, query) == "packets4");
+  }
+  for (const char *tags : {"level", "level=3", "default,slow"}) {
+    query.tags = tags;
+    CHECK(nameFor(selector, query) == "none");
+  }
+}
+
 TEST_CASE("A function of the user's may decide instead") {
   const MscclcKernel first = variantOf(packets4(), "first", 0, 4096), last = variantOf(packets4(), "last", 0, 1 << 20);
   bool refuse = false;

@@ -145,6 +145,14 @@ std::string optionsText(const ir::Program &program) {
   add(program.maxMessageSize != usual.maxMessageSize, ".maxMessageSize = " + bytesText(program.maxMessageSize));
   add(program.movement.ranksPerNode != 0, ".ranksPerNode = " + std::to_string(program.movement.ranksPerNode));
   add(program.latePacketsApart != usual.latePacketsApart, ".latePacketsApart = true");
+  std::string tags;
+  for (const std::string &tag : program.tags) {
+    const std::size_t equals = tag.find('=');
+    const std::string name = quoted(tag.substr(0, equals));
+    tags += tags.empty() ? "" : ", ";
+    tags += equals == std::string::npos ? name : "{" + name + ", " + tag.substr(equals + 1) + "}";
+  }
+  add(!tags.empty(), ".tags = {" + tags + "}");
   return text.empty() ? text : ", {" + text + "}";
 }
 

@@ -242,9 +242,9 @@ typedef int32_t (*MscclcSelectFunction)(const MscclcQuery *query, const MscclcKe
 int32_t mscclc_selector_create(MscclcSelector **selector);
 void mscclc_selector_destroy(MscclcSelector *selector);
 /* Adds a kernel for messages of min_bytes to max_bytes (both included, within the kernel's own range). Tags are
- * comma-separated; on top of them come those that the kernel has by itself: "packets", "port", "multicast",
- * "double-scratch", "baked". Among those that fit, the highest priority wins, then the narrowest range, then the first
- * added. */
+ * comma-separated; on top of them come those of the program that the kernel was made of (MscclcKernel::tags), and those
+ * that it has by itself: "packets", "port", "multicast", "double-scratch", "baked". Among those that fit, the highest
+ * priority wins, then the narrowest range, then the first added. */
 int32_t mscclc_selector_add(MscclcSelector *selector, const MscclcKernel *kernel, const char *tags, uint64_t min_bytes,
                             uint64_t max_bytes, int32_t priority);
 int32_t mscclc_selector_set_function(MscclcSelector *selector, MscclcSelectFunction function, void *user);

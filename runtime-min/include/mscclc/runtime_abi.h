@@ -20,7 +20,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 6u
+#define MSCCLC_ABI_VERSION 7u
 
 enum MscclcDtype {
 #define MSCCLC_DTYPE(id, number, bytes, name, type) MSCCLC_##id = number,
@@ -345,6 +345,7 @@ typedef struct MscclcKernel {
   const char *tool;       /* "mscclc 0.1.0" */
   const char *source;     /* what it was compiled from, and the switches, as the emitted file says them */
   const char *switches;
+  const char *tags; /* of the program, comma-separated; empty or null: none. Selectors know them beside their own */
   uint32_t ranks;
   uint32_t flags;          /* MscclcKernelFlags */
   uint32_t threads;        /* of a block, at most */

@@ -40,7 +40,8 @@ class KernelStruct(ctypes.Structure):
     """The beginning of MscclcKernel. The runtime has refused kernels of another version before they come here."""
 
     _fields_ = [("abi_magic", c_uint32), ("abi_version", c_uint32), ("name", c_char_p), ("collective", c_char_p),
-                ("tool", c_char_p), ("source", c_char_p), ("switches", c_char_p), ("ranks", c_uint32),
+                ("tool", c_char_p), ("source", c_char_p), ("switches", c_char_p), ("tags", c_char_p),
+                ("ranks", c_uint32),
                 ("flags", c_uint32), ("threads", c_uint32), ("max_blocks", c_uint32), ("shared_bytes", c_uint32),
                 ("message_shares", c_uint32), ("min_message_bytes", c_uint64), ("max_message_bytes", c_uint64),
                 ("buffer_alignment", c_uint64), ("root", c_uint32), ("num_variants", c_uint32),

@@ -37,7 +37,7 @@ Tags tagsOf(const MscclcKernel &kernel) {
                                                      {MSCCLC_USES_MULTICAST, "multicast"},
                                                      {MSCCLC_DOUBLE_SCRATCH, "double-scratch"},
                                                      {MSCCLC_SPECIALISED_SIZE, "baked"}};
-  Tags tags;
+  Tags tags = splitTags(kernel.tags);
   for (const auto &[flag, name] : known)
     if ((kernel.flags & flag) != 0)
       tags.insert(name);

@@ -42,9 +42,10 @@ public:
       rank.scratchChunks = scratch;
     }
     makeExpectations();
-    makeSwitches(numRanks);
-    if (options_.movement)
+    if (options_.movement) // it has no channels yet
       makeMovement();
+    else
+      makeSwitches(numRanks);
     for (std::uint32_t r = 0; r < numRanks && !options_.movement; ++r)
       makeRank(r);
     return std::move(p_);
@@ -79,6 +80,8 @@ private:
     p_.doubleScratch = chance(2);
     p_.latePacketsApart = p_.doubleScratch && p_.fuse;
     p_.threadsPerBlock = chance(2) ? 1024 : below(1024) + 1;
+    if (chance(2))
+      p_.tags = {"default", "level=" + std::to_string(below(3) + 2)};
     p_.bufferAlignment = chance(2) ? 16 : 1u << below(32);
     p_.minMessageSize = chance(2) ? 0 : below(4096);
     p_.maxMessageSize = chance(2) ? ~std::uint64_t{0} : (std::uint64_t{1} << 40) + below(4096);

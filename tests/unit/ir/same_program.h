@@ -59,8 +59,9 @@ inline bool sameProgram(const ir::Program &a, const ir::Program &b) {
          a.replication == b.replication && a.reuseResources == b.reuseResources && a.doubleScratch == b.doubleScratch &&
          a.latePacketsApart == b.latePacketsApart && a.threadsPerBlock == b.threadsPerBlock &&
          a.bufferAlignment == b.bufferAlignment && a.minMessageSize == b.minMessageSize &&
-         a.maxMessageSize == b.maxMessageSize && a.schedule == b.schedule && sameMovement(a.movement, b.movement) &&
-         std::ranges::equal(a.ranks, b.ranks, sameRank) && sameSources(a.sources, b.sources);
+         a.maxMessageSize == b.maxMessageSize && a.tags == b.tags && a.schedule == b.schedule &&
+         sameMovement(a.movement, b.movement) && std::ranges::equal(a.ranks, b.ranks, sameRank) &&
+         sameSources(a.sources, b.sources);
 }
 
 } // namespace mscclc::test

@@ -3,6 +3,7 @@
 #define MSCCLC_TYPES_HPP
 
 #include "detail/lists.hpp"
+#include "list.hpp"
 
 namespace mscclc {
 
@@ -68,6 +69,17 @@ struct AnyInteger {
 /// In place of an option: the compiler chooses, as `.instances = automatic`.
 inline constexpr detail::Automatic automatic;
 
+/// A name, and perhaps a value, by which a selector at run time picks a kernel. The text stays its owner's.
+struct Tag {
+  /// `text` is the name, of letters, digits, '_', '-' and '.'.
+  template <typename T>
+    requires requires(const T &t) { detail::Text(t); }
+  Tag(const T &text, detail::Integer number = 1) : name(text), value(number) {}
+
+  detail::Text name;
+  detail::Integer value;
+};
+
 /// What a program is besides its name and its collective. Every member has the Python DSL's default; those that Python
 /// does not have stand at the end.
 struct ProgramOptions {
@@ -112,6 +124,9 @@ struct ProgramOptions {
   /// Fusion keeps a sum of packets whose sender has to wait for something first apart from a sum of others, which is
   /// done until they come. In a program of Schedule::Auto it always does.
   bool latePacketsApart = false;
+  /// By which a selector at run time picks among kernels: `{"tuned", {"level", 2}}`. A tag of value 1 is asked for by
+  /// its name, another one as "level=2". Python: AlgoSpec.tags.
+  List<Tag> tags = {};
 };
 
 /// Options of MemoryChannel::signal and wait: `{.sync = Sync::After, .relaxed = true}`.

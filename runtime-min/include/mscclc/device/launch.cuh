@@ -150,6 +150,14 @@ template <class Plan> struct RootOf<Plan, std::void_t<decltype(Plan::root)>> {
   static constexpr uint32_t value = Plan::root;
 };
 
+/// A Plan without tags names none.
+template <class Plan, class = void> struct TagsOf {
+  static constexpr const char *value = "";
+};
+template <class Plan> struct TagsOf<Plan, std::void_t<decltype(Plan::tags)>> {
+  static constexpr const char *value = Plan::tags;
+};
+
 template <class Plan> uint32_t usefulThreads(uint64_t messageBytes, uint32_t packet) {
   constexpr uint64_t warp = 32;
   const uint64_t word = packet == MSCCLC_LL8 ? 4 : packet == MSCCLC_LL16 ? 8 : 16;
@@ -169,6 +177,7 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   kernel.tool = Plan::tool;
   kernel.source = Plan::source;
   kernel.switches = Plan::switches;
+  kernel.tags = TagsOf<Plan>::value;
   kernel.ranks = Plan::ranks;
   kernel.flags = Plan::flags;
   kernel.root = RootOf<Plan>::value;
