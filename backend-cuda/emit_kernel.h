@@ -20,6 +20,8 @@ struct EmitOptions {
   /// Types of elements, as the runtime's dtypes.def names them; none: usualTypes. A kernel that reduces nothing takes
   /// any.
   std::vector<std::string> types;
+  /// Blocks that each multiprocessor has to hold at once: the second launch bound.
+  std::uint32_t blocksOnEach = 1;
   std::string toolVersion = "mscclc";
   /// What the program was compiled from, as the emitted file names it.
   std::string sourceName;

@@ -103,7 +103,7 @@ struct DescriptorFormulas {
 };
 
 struct KernelModel {
-  std::uint32_t ranks = 0, threads = 0, maxBlocks = 0, flags = 0;
+  std::uint32_t ranks = 0, threads = 0, blocksOnEach = 1, maxBlocks = 0, flags = 0;
   std::optional<std::uint32_t> root; ///< of a collective that has one
   std::uint32_t shares = 1, groupChunks = 0, scratchSlots = 0;
   std::uint32_t peerBuffers = 0;    ///< kinds of buffers, by bits, of which peers' are accessed by their addresses

@@ -217,6 +217,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   KernelModel model;
   model.ranks = static_cast<std::uint32_t>(program.ranks.size());
   model.threads = ir::kernelThreads(program);
+  model.blocksOnEach = options.blocksOnEach;
   model.messageBytes = options.messageSize;
   model.minMessageBytes = options.messageSize != 0 ? options.messageSize : program.minMessageSize;
   model.maxMessageBytes = options.messageSize != 0 ? options.messageSize : program.maxMessageSize;

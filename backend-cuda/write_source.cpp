@@ -193,6 +193,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"packetKinds", m.packetKinds},
       {"ranks", std::to_string(m.ranks)},
       {"threads", std::to_string(m.threads)},
+      {"blocksOnEach", std::to_string(m.blocksOnEach)},
       {"maxBlocks", std::to_string(m.maxBlocks)},
       {"flags", std::to_string(m.flags)},
       {"root", m.root ? ", root = " + std::to_string(*m.root) : ""},

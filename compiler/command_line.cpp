@@ -182,9 +182,10 @@ void CommandLine::addOptionsOfOutputs() {
   ofProgram(add("--message-size", options_.messageSize, "BYTES",
                 "message size to schedule for [1M]; a kernel is for it alone"))
       ->transform(byteSize(1, "a message has at least one byte"));
-  ofProgram(add("--machine", options_.machine, "NAME[*N]",
-                "machine to estimate or to schedule for, N nodes of it; a file that describes one, or one of " +
-                    machineNames() + " [" + options_.machine + "]"))
+  ofProgram(
+      add("--machine", options_.machine, "NAME[*N]",
+          "machine to prove, to estimate or to schedule for, N nodes of it; a file that describes one, or one of " +
+              machineNames() + " [" + options_.machine + "]"))
       ->check(notEmpty());
   addFlag("--json", options_.json, "for programs instead of people");
   repeated(
@@ -329,6 +330,13 @@ bool isForScheduling(std::string_view name) {
   return std::ranges::find(schedulingOptions, name) != schedulingOptions.end();
 }
 
+/// True if an option means something to the output, whatever the program: a proof asks what a GPU of the machine holds,
+/// and a kernel is made for it.
+bool heeds(const Output &output, std::string_view name, bool isProven) {
+  const bool asksMachine = output.proof == Proof::OfKernel || (output.proof != Proof::None && isProven);
+  return takes(output, name) || (name == "--machine" && asksMachine && output.subject == Subject::Program);
+}
+
 /// The options of outputs, each with the outputs that take it in front of its description.
 void CommandLine::describeOptionsOfOutputs() {
   std::set<std::string_view> names;
@@ -336,7 +344,7 @@ void CommandLine::describeOptionsOfOutputs() {
     names.insert(output.options.begin(), output.options.end());
   for (const std::string_view name : names) {
     CLI::Option *option = app_.get_option(std::string(name));
-    option->description(flagsOf([&](const Output &output) { return takes(output, name); }) +
+    option->description(flagsOf([&](const Output &output) { return heeds(output, name, true); }) +
                         (isForScheduling(name) ? ", and programs that say only what moves: " : ": ") +
                         option->get_description());
   }
@@ -392,9 +400,9 @@ Options CommandLine::parse(int argc, const char *const *argv) {
   options_.hasOutputPath = path_->count() != 0;
   options_.hasMachine = app_.get_option("--machine")->count() != 0;
   for (const std::string_view name : schedulingOptions)
-    if (app_.get_option(std::string(name))->count() != 0 && !takes(*options_.output, name))
-      options_.forScheduling.emplace_back(name,
-                                          flagsOf([&](const Output &other) { return takes(other, name); }, "and"));
+    if (app_.get_option(std::string(name))->count() != 0 && !heeds(*options_.output, name, options_.verify))
+      options_.forScheduling.emplace_back(
+          name, flagsOf([&](const Output &other) { return heeds(other, name, true); }, "and"));
   options_.allowed.insert(allowed_.begin(), allowed_.end());
   checkOptionsOfOutput();
   for (auto type = options_.types.begin(); type != options_.types.end(); ++type)

@@ -145,6 +145,10 @@ ExitCode Session::transform() {
       diags_.report(diag::nothing_to_schedule, {}, {option, outputs});
   if (diags_.hasErrors())
     return exitUsage;
+  const std::optional<TimedOn> on = namedMachine(job_);
+  if (!on)
+    return exitUsage;
+  job_.machine = on->machine;
   const bool schedules = !job_.program.movement.statements.empty();
   Progress progress{.rest = options_.hasPasses ? options_.passes
                                                : pipeline(job_.optLevel(), schedules ? Stage::Place : Stage::Tidy)};
@@ -155,7 +159,7 @@ ExitCode Session::transform() {
     if (const ExitCode code = interpret(); code != exitDone)
       return code;
   if (schedules && !options_.hasPasses)
-    if (const ExitCode code = choose(progress); code != exitDone)
+    if (const ExitCode code = choose(*on, progress); code != exitDone)
       return code;
   return runPasses(std::move(progress));
 }
@@ -270,10 +274,7 @@ void Session::keepCalls(passes::PassManagerOptions &options) {
 
 /// Makes the choices that a program of statements leaves open. The program may have been through some of the passes
 /// then; their time is not told with the choice.
-ExitCode Session::choose(Progress &progress) {
-  const std::optional<TimedOn> on = namedMachine(job_);
-  if (!on)
-    return exitUsage;
+ExitCode Session::choose(const TimedOn &on, Progress &progress) {
   if (options_.messageSize != 0 &&
       (options_.messageSize < job_.program.minMessageSize || options_.messageSize > job_.program.maxMessageSize)) {
     diags_.report(diag::message_size_not_taken, {},
@@ -290,8 +291,8 @@ ExitCode Session::choose(Progress &progress) {
                     tidying = pipeline(maxOptLevel, Stage::Tidy, Stage::Tidy),
                     fitting = pipeline(maxOptLevel, Stage::Fit);
   const passes::schedule::Goal goal{
-      on->machine, on->runner, bytes,   job_.target, placing,
-      dealing,     scheduling, tidying, fitting,     !isWatched() && job_.optLevel() == maxOptLevel};
+      on.machine, on.runner,  bytes,   job_.target, placing,
+      dealing,    scheduling, tidying, fitting,     !isWatched() && job_.optLevel() == maxOptLevel};
   passes::schedule::Choice choice = passes::schedule::choose(job_.program, goal);
   if (!choice.done.empty())
     progress = {pipeline(maxOptLevel, Stage::Prune), std::exchange(choice.done, {})};
@@ -307,7 +308,7 @@ ExitCode Session::choose(Progress &progress) {
                                         : std::to_string(static_cast<std::uint64_t>(choice.nanoseconds)) + " ns for " +
                                               ir::plural(bytes, "byte")) +
                "\n";
-  job_.chosen = {std::move(choice), anyProtocol, anyInstances && !keeps, on->machine, on->runner, bytes, keeps,
+  job_.chosen = {std::move(choice), anyProtocol, anyInstances && !keeps, on.machine, on.runner, bytes, keeps,
                  job_.input.kind};
   return exitDone;
 }
@@ -395,6 +396,9 @@ passes::VerifyOptions Session::verifyOptions() {
   options.fixedScratch = ofKernel; // a kernel's chunks keep their place at every size
   options.oneSize = ofKernel && options_.messageSize != 0;
   options.threadsInTurns = ofKernel;
+  const passes::ExecutorLimits *executor = job_.target.executor;
+  options.residency = {job_.machine.name, !options_.hasMachine, passes::threadsOfBlock(job_.program, executor),
+                       passes::residentBlocks(job_.program, job_.machine.gpu(), executor)};
   if (meaning_)
     options.atEnd = [this](const passes::proof::FinalBuffers &end) {
       passes::schedule::checkSameResult(*meaning_, end);

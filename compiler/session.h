@@ -3,6 +3,7 @@
 
 #include "compiler/driver.h"
 #include "compiler/input.h"
+#include "compiler/outputs/estimates.h"
 #include "compiler/outputs/outputs.h"
 #include "compiler/timing.h"
 #include "passes/schedule/meaning.h"
@@ -51,7 +52,7 @@ private:
   passes::PassManagerOptions passOptions() const;
   ExitCode checkPasses(std::string_view list);
   ExitCode interpret();
-  ExitCode choose(Progress &progress);
+  ExitCode choose(const TimedOn &on, Progress &progress);
   bool keepBlocks(passes::schedule::Goal goal, Progress &progress, passes::schedule::Choice &choice);
   ExitCode runPasses(Progress progress);
   bool provedWithPasses(Progress &progress);

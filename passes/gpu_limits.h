@@ -1,28 +1,37 @@
-// What a GPU holds at once. Blocks that wait for one another must all be resident, or those that run wait for ever for
-// those that never begin.
+// What a multiprocessor of a GPU has for thread blocks, and how many it holds at once.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
+#include <limits>
 
 namespace mscclc::passes {
 
-struct GpuLimits {
-  std::string_view name;
-  std::uint32_t multiprocessors;
-  std::uint32_t threadsPerMultiprocessor;
-  std::uint32_t blocksPerMultiprocessor;
-
-  /// Most blocks of `threads` threads that are resident together; registers and shared memory may allow for fewer.
-  constexpr std::uint64_t residentBlocks(std::uint32_t threads) const {
-    const std::uint64_t warps = (std::uint64_t{std::max(threads, 1u)} + 31) / 32;
-    return multiprocessors * std::min<std::uint64_t>(blocksPerMultiprocessor, threadsPerMultiprocessor / 32 / warps);
-  }
+/// What a thread block takes of a multiprocessor.
+struct BlockNeeds {
+  std::uint32_t threads = 1;
+  std::uint32_t registersPerThread = 0; ///< 0: no matter
+  std::uint32_t sharedBytes = 0;        ///< of shared memory; 0: no matter
 };
 
-/// Multiprocessors: "NVIDIA H100 Tensor Core GPU Architecture", H100 SXM5. The rest: CUDA C++ Programming Guide,
-/// technical specifications of compute capability 9.0.
-inline constexpr GpuLimits h100{"H100", 132, 2048, 32};
+/// Threads and registers: CUDA C++ Programming Guide, technical specifications of compute capabilities 8.0, 9.0 and
+/// 10.0, which agree on them. The defaults are those of 9.0.
+struct GpuLimits {
+  std::uint32_t multiprocessors = 1;
+  std::uint32_t blocksPerMultiprocessor = 32;
+  std::uint32_t sharedBytes = 228 << 10; ///< of a multiprocessor
+  static constexpr std::uint32_t threadsPerMultiprocessor = 2048, registersPerMultiprocessor = 65536, warp = 32;
+
+  /// Blocks that a multiprocessor holds at once: at least 1, as one that holds none refuses the launch.
+  constexpr std::uint32_t residentOnEach(const BlockNeeds &block) const {
+    const std::uint32_t threads = (std::max(block.threads, 1u) + warp - 1) / warp * warp;
+    const auto share = [](std::uint32_t all, std::uint32_t each) {
+      return each == 0 ? std::numeric_limits<std::uint32_t>::max() : all / each;
+    };
+    return std::max(1u, std::min({blocksPerMultiprocessor, share(threadsPerMultiprocessor, threads),
+                                  share(registersPerMultiprocessor, threads * block.registersPerThread),
+                                  share(sharedBytes, block.sharedBytes)}));
+  }
+};
 
 } // namespace mscclc::passes

@@ -21,7 +21,7 @@ std::string instead(const Job &job, const TimedOn &on) {
            (job.input.kind == InputKind::Xml ? "--ranks-per-node" : ".ranksPerNode");
   time::Machine machine = on.machine;
   machine.nodes = std::max(machine.nodes, time::RankNodes(program, machine).nodes());
-  if (time::cannotRun(program, machine, on.runner))
+  if (time::cannotRun(program, machine))
     return "";
   const std::string &words = job.options.machine;
   return "; write --machine '" + words.substr(0, words.rfind('*')) + "*" + std::to_string(machine.nodes) + "'";
@@ -50,7 +50,7 @@ std::optional<TimedOn> timedOn(Job &job, const std::optional<std::string> &usual
 }
 
 bool checkRunsOn(Job &job, const TimedOn &on, bool isAsked) {
-  const auto why = time::cannotRun(job.program, on.machine, on.runner);
+  const auto why = time::cannotRun(job.program, on.machine);
   if (!why)
     return true;
   const std::string text = *why + instead(job, on);

@@ -14,7 +14,7 @@ namespace {
 
 /// What a launch takes in the end: choices are compared before the last passes. 0 if it was not timed.
 passes::time::Time timeInTheEnd(const Job &job, const Chosen &chosen) {
-  if (chosen.choice.nanoseconds == 0 || passes::time::cannotRun(job.program, chosen.machine, chosen.runner))
+  if (chosen.choice.nanoseconds == 0 || passes::time::cannotRun(job.program, chosen.machine))
     return chosen.choice.nanoseconds;
   return passes::time::launchTime(job.program, chosen.machine, chosen.runner, chosen.bytes);
 }

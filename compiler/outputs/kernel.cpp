@@ -21,6 +21,8 @@ std::string shownSwitches(const Options &options, int optLevel) {
     shown += " --target=" + *options.target;
   if (!options.algorithm.empty())
     shown += " --algorithm " + options.algorithm;
+  if (options.hasMachine)
+    shown += " --machine " + std::filesystem::path(options.machine).filename().string();
   for (const auto &[name, value] : options.parameters)
     shown += " -P " + name + "=" + value;
   for (const std::string &argument : options.clangArgs)
@@ -40,6 +42,7 @@ ExitCode writeKernel(Job &job) {
   cuda::EmitOptions options;
   options.messageSize = given.messageSize;
   options.types = given.types;
+  options.blocksOnEach = passes::secondLaunchBound(job.program, job.machine.gpu());
   options.toolVersion = std::string("mscclc ") + version();
   options.sourceName = given.input == "-" ? "standard input" : std::filesystem::path(given.input).filename().string();
   options.switches = shownSwitches(given, job.optLevel());

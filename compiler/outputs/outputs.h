@@ -74,8 +74,9 @@ struct Job {
   Input input = {};         ///< without its text once `program` is loaded
   ir::Program program = {}; ///< empty for an output of the source
   ir::Program calls = {};   ///< of an output that keeps it: the program in thread blocks before any pass changed it
-  std::optional<Chosen> chosen = {}; ///< of a program of statements
-  std::string result = {};           ///< in a few words; what was proven after a proof that is the output
+  passes::time::Machine machine = {}; ///< of --machine, or the usual one; once `program` is loaded
+  std::optional<Chosen> chosen = {};  ///< of a program of statements
+  std::string result = {};            ///< in a few words; what was proven after a proof that is the output
   /// What say() was given in a table; null where it was given none.
   std::shared_ptr<const nlohmann::ordered_json> document = {};
 

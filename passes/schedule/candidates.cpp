@@ -1,7 +1,7 @@
 #include "passes/schedule/candidates.h"
 
-#include "passes/gpu_limits.h"
 #include "passes/pass_manager.h"
+#include "passes/residency.h"
 #include "passes/schedule/least_blocks.h"
 #include "passes/time/estimate.h"
 
@@ -22,10 +22,8 @@ time::Machine roomFor(const ir::Program &program, time::Machine machine) {
 }
 
 /// Thread blocks that a rank may have.
-std::uint64_t mostHeld(const ir::Program &program, const time::Machine &machine) {
-  GpuLimits gpu = h100;
-  gpu.multiprocessors = machine.multiprocessors;
-  const std::uint64_t most = gpu.residentBlocks(program.threadsPerBlock);
+std::uint64_t mostHeld(const ir::Program &program, const Goal &goal) {
+  const std::uint64_t most = residentBlocks(program, goal.machine.gpu(), time::limitsOf(goal.runner));
   return program.movement.mostBlocks != 0 ? std::min<std::uint64_t>(most, program.movement.mostBlocks) : most;
 }
 
@@ -39,8 +37,7 @@ void tidyUp(Passed &passed) {
 } // namespace
 
 Candidates::Candidates(const ir::Program &program, const Goal &goal)
-    : program_(program), goal_(goal), machine_(roomFor(program, goal.machine)),
-      mostHeld_(mostHeld(program, goal.machine)) {}
+    : program_(program), goal_(goal), machine_(roomFor(program, goal.machine)), mostHeld_(mostHeld(program, goal)) {}
 
 void apply(const Open &open, ir::Program &program) {
   program.protocol = open.protocol;
@@ -241,18 +238,20 @@ bool Candidates::isTooLong(Stage &stage) const {
 
 /// Takes a program through Goal::rest. False if it is refused, or the machine or a GPU does not take it.
 bool Candidates::isTaken(Passed &passed, const Open &open, Stage &stage) const {
+  const auto isHeld = [&] {
+    return std::ranges::all_of(passed.program.ranks, [&](const ir::Rank &rank) {
+      return std::uint64_t{rank.blocks.size()} * passed.program.instances <= mostHeld_;
+    });
+  };
   // Before instances are made, which may be very many blocks.
-  if (passed.program.movement.statements.empty() && time::cannotRun(passed.program, machine_, goal_.runner))
+  if (passed.program.movement.statements.empty() && (!isHeld() || time::cannotRun(passed.program, machine_)))
     return false;
   if (!run(goal_.rest, passed)) {
     measure(passed.program, open.instances, stage);
     return false;
   }
-  if (time::cannotRun(passed.program, machine_, goal_.runner))
-    return false;
   // Stages, and what an executor's limits ask for, make more blocks than were asked for.
-  return std::ranges::all_of(passed.program.ranks,
-                             [this](const ir::Rank &rank) { return rank.blocks.size() <= mostHeld_; });
+  return isHeld() && !time::cannotRun(passed.program, machine_);
 }
 
 /// Finds out how good the last candidate is.

@@ -2,9 +2,7 @@
 
 #include "ir/collectives.h"
 #include "ir/diagnostics.h"
-#include "ir/kernel_threads.h"
 #include "ir/op_memory.h"
-#include "passes/gpu_limits.h"
 
 #include <algorithm>
 #include <limits>
@@ -22,11 +20,6 @@ std::uint64_t messageChunks(const ir::Program &program) {
   for (const ir::Rank &rank : program.ranks)
     most = std::max(most, ir::chunksOfMessage(program, rank));
   return most;
-}
-
-/// Threads of a block.
-std::uint32_t threadsOf(const ir::Program &program, Runner runner) {
-  return runner == Runner::Kernel ? ir::kernelThreads(program) : program.threadsPerBlock;
 }
 } // namespace
 
@@ -95,7 +88,7 @@ private:
 
 Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network, Folding folding)
     : program_(program), machine_(machine), nodes_(program, machine), runner_(runner),
-      threads_(threadsOf(program, runner)), folding_(folding) {
+      threads_(threadsOfBlock(program, limitsOf(runner))), folding_(folding) {
   const MachineParameters &p = machine.parameters;
   const std::uint32_t ranks = static_cast<std::uint32_t>(program.ranks.size());
   for (std::uint32_t r = 0; r < (folding.ranks ? 1 : ranks); ++r) {
@@ -252,16 +245,11 @@ Time Costs::portLatency(std::uint32_t rank, std::uint32_t peer) const {
   return us(nodes_.areTogether(rank, peer) ? machine_.parameters.copyEngineLatency : machine_.parameters.nicLatency);
 }
 
-/// True if a block of the rank waits for another one, of whichever rank.
-static bool waits(const ir::Rank &rank) {
-  return std::ranges::any_of(rank.blocks, [](const ir::ThreadBlock &block) {
-    return std::ranges::any_of(block.ops, [](const ir::Op &op) {
-      return ir::takes(op.kind) || op.kind == ir::OpKind::Barrier || ir::isPacketOp(op.kind);
-    });
-  });
+const ExecutorLimits *limitsOf(Runner runner) {
+  return runner == Runner::Executor ? &executorLimits.front() : nullptr;
 }
 
-std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine, Runner runner) {
+std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine) {
   const RankNodes nodes(program, machine);
   if (program.movement.ranksPerNode > machine.gpusPerNode)
     return "it has " + std::to_string(program.movement.ranksPerNode) + " ranks on a node, and a node of " +
@@ -271,16 +259,8 @@ std::optional<std::string> cannotRun(const ir::Program &program, const Machine &
                                                     machine.name + " has " + std::to_string(machine.nodes)
                                               : "it has " + std::to_string(program.ranks.size()) + " ranks, and " +
                                                     machine.name + " " + std::to_string(machine.gpus()) + " GPUs";
-  GpuLimits gpu = h100;
-  gpu.multiprocessors = machine.multiprocessors;
-  const std::uint32_t threads = threadsOf(program, runner);
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
     const ir::Rank &rank = program.ranks[r];
-    const std::uint64_t blocks = rank.blocks.size() * program.instances;
-    if (blocks > gpu.residentBlocks(threads) && waits(rank))
-      return "rank " + std::to_string(r) + " has " + ir::plural(blocks, "thread block") + " of " +
-             ir::plural(threads, "thread") + " that wait for others, and a GPU of " + machine.name + " holds " +
-             std::to_string(gpu.residentBlocks(threads)) + " at once: take fewer instances or blocks";
     for (const std::uint32_t peer : rank.memoryPeers)
       if (!nodes.areTogether(peer, r))
         return "ranks " + std::to_string(r) + " and " + std::to_string(peer) +

@@ -7,6 +7,7 @@
 #include "passes/time/timeline.h"
 
 #include "ir/program.h"
+#include "passes/residency.h"
 
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,9 @@ enum class Runner : std::uint8_t {
   Executor, ///< MSCCL++'s executor: an interpreter, which loads its plan at each launch
   Kernel,   ///< a kernel made for the program
 };
+
+/// What the executor has room for; null of a kernel.
+const ExecutorLimits *limitsOf(Runner runner);
 
 /// Bytes of a message cut into chunks: of the input, or an AllGather's output.
 class MessageBytes {
@@ -91,9 +95,8 @@ private:
   std::vector<FluidNetwork::Resource> pair_; ///< [rank · ranks a node + peer in the node], of a mesh
 };
 
-/// Why a program cannot run on a machine: more ranks than it has GPUs, or nodes than it has, more thread blocks that
-/// wait for others than a GPU holds at once, a memory channel between nodes, a switch operation where there is no
-/// switch. Nothing if it can.
-std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine, Runner runner);
+/// Why a program cannot run on a machine: more ranks than it has GPUs, or nodes than it has, a memory channel between
+/// nodes, a switch operation where there is no switch. Nothing if it can.
+std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine);
 
 } // namespace mscclc::passes::time

@@ -58,6 +58,7 @@ Iterations iterationsOf(const ir::Program &program, const MessageBytes &bytes) {
 Timeline walk(const ir::ProgramIndex &index, const Machine &machine, Runner runner, const MessageBytes &bytes,
               WalkOptions options, Timeline memory) {
   FluidNetwork network;
+  options.heldAtOnce = residentBlocks(index.program, machine.gpu(), limitsOf(runner));
   const Costs costs(index.program, machine, runner, network, options.folding);
   return Walk(index, costs, network, bytes, options).run(std::move(memory));
 }
@@ -154,7 +155,12 @@ LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, 
   std::optional<ir::FoldedRanks> channels = program.folded;
   if (!channels && most.ranks)
     channels = foldRanks(index, machine);
-  const Folding folding{areInstancesAlike(program, most.instances) ? most.instances : 1, channels.has_value()};
+  // A block that begins later than its instances takes another time.
+  const std::uint64_t held = residentBlocks(program, machine.gpu(), limitsOf(runner));
+  const bool beginTogether =
+      std::ranges::all_of(program.ranks, [&](const ir::Rank &rank) { return rank.blocks.size() <= held; });
+  const Folding folding{beginTogether && areInstancesAlike(program, most.instances) ? most.instances : 1,
+                        channels.has_value()};
   const auto walked = [&](std::uint64_t most) -> LaunchFigures {
     const Timeline timeline =
         walk(index, machine, runner, bytes,

@@ -28,15 +28,17 @@ const BuiltIn builtIns[] = {
 #include "time/built_in_machines.inc"
 };
 
+/// Of files, which may leave them out.
+constexpr const char *blocksKey = "blocks_per_multiprocessor", *sharedKey = "shared_memory_per_multiprocessor";
+
 [[noreturn]] void fail(const std::string &message) {
   throw MachineError{message};
 }
 
-std::uint32_t readCount(const json &file, const char *key) {
+std::uint32_t readCount(const json &file, const char *key, std::uint32_t most = 65536) {
   const auto at = file.find(key);
-  if (at == file.end() || !at->is_number_unsigned() || at->get<std::uint64_t>() == 0 ||
-      at->get<std::uint64_t>() > 65536)
-    fail(std::string("'") + key + "' must be a whole number from 1 to 65536");
+  if (at == file.end() || !at->is_number_unsigned() || at->get<std::uint64_t>() == 0 || at->get<std::uint64_t>() > most)
+    fail(std::string("'") + key + "' must be a whole number from 1 to " + std::to_string(most));
   return at->get<std::uint32_t>();
 }
 
@@ -118,6 +120,10 @@ Machine parseMachine(std::string_view text) {
   machine.description = readText(file, "description");
   machine.gpusPerNode = readCount(file, "gpus_per_node");
   machine.multiprocessors = readCount(file, "multiprocessors");
+  if (file.contains(blocksKey))
+    machine.blocksPerMultiprocessor = readCount(file, blocksKey);
+  if (file.contains(sharedKey))
+    machine.sharedBytes = readCount(file, sharedKey, 1 << 30);
   const std::string topology = readText(file, "topology");
   if (topology != "switch" && topology != "mesh")
     fail("'topology' must be \"switch\" or \"mesh\"");
@@ -156,6 +162,8 @@ std::string writeMachine(const Machine &machine, std::span<const Provenance> ori
   file["gpus_per_node"] = machine.gpusPerNode;
   file["topology"] = machine.mesh ? "mesh" : "switch";
   file["multiprocessors"] = machine.multiprocessors;
+  file[blocksKey] = machine.blocksPerMultiprocessor;
+  file[sharedKey] = machine.sharedBytes;
   auto origin = origins.begin();
 #define PARAMETER(field, key, unit, summary)                                                                           \
   file["parameters"][key] = {                                                                                          \

@@ -1,6 +1,8 @@
 // The machine that a time is asked for: GPUs, links and what things take on them.
 #pragma once
 
+#include "passes/gpu_limits.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -28,9 +30,13 @@ struct Machine {
   /// Each pair of a node's GPUs has links of its own, each with its share of the line rate; else a switch is between.
   bool mesh = false;
   std::uint32_t multiprocessors = 1; ///< of a GPU
+  /// Of a multiprocessor; where a file does not say them, those of an H100.
+  std::uint32_t blocksPerMultiprocessor = GpuLimits().blocksPerMultiprocessor;
+  std::uint32_t sharedBytes = GpuLimits().sharedBytes;
   MachineParameters parameters;
 
   std::uint64_t gpus() const { return std::uint64_t{gpusPerNode} * nodes; }
+  GpuLimits gpu() const { return {multiprocessors, blocksPerMultiprocessor, sharedBytes}; }
 };
 
 /// On which nodes of a machine the ranks of a program are. A program that names its nodes (ir::Movement::ranksPerNode)

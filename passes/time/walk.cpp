@@ -17,8 +17,8 @@ bool putsByPort(const ir::Op &op) {
 Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
            WalkOptions options)
     : index_(index), costs_(costs), network_(network), bytes_(bytes), options_(options),
-      packets_(index.program, options.folding), credits_(index), waiting_(index.numQueues()), meetings_(index),
-      proxies_(index.numRanks()) {
+      packets_(index.program, options.folding), begun_(index.numRanks()), credits_(index), waiting_(index.numQueues()),
+      meetings_(index), proxies_(index.numRanks()) {
   for (std::uint32_t number = 0; number < index_.numBlocks(); ++number) {
     Block block;
     block.number = number;
@@ -52,17 +52,7 @@ Timeline Walk::run(Timeline memory) {
   timeline_.parts = std::move(memory.parts);
   timeline_.parts.clear();
   reserve();
-  const MachineParameters &p = costs_.parameters();
-  const Time start = Costs::us(p.launch + (costs_.runner() == Runner::Executor ? p.planLoad : 0));
-  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
-    if (!walks(b)) {
-      blocks_[b].state = Block::Ended;
-      continue;
-    }
-    newPhase(blocks_[b], {start, {}});
-    at(start, EventKind::Step, b);
-  }
-  timeline_.end = start;
+  beginBlocks();
   if (options_.record)
     network_.record();
   std::vector<FluidNetwork::Ended> ended;
@@ -99,6 +89,31 @@ Timeline Walk::run(Timeline memory) {
   for (const FluidNetwork::Load &load : network_.recorded())
     timeline_.rates.push_back({load.at, trafficOf[load.resource], load.rate});
   return std::move(timeline_);
+}
+
+/// As many as run at once.
+void Walk::beginBlocks() {
+  const Time launch = Costs::us(costs_.parameters().launch);
+  timeline_.end = launch;
+  for (std::uint32_t rank = 0; rank < index_.numRanks(); ++rank)
+    for (std::uint64_t held = 0; held < options_.heldAtOnce && begun_[rank] < numBlocks(rank); ++held)
+      beginNext(rank, {launch, {}});
+}
+
+/// The next block of the rank, if it has one, in a place that is free from then on.
+void Walk::beginNext(std::uint32_t rank, Moment from) {
+  if (begun_[rank] == numBlocks(rank))
+    return;
+  Block &block = blocks_[index_.block(rank, begun_[rank]++)];
+  if (!walks(block.number)) {
+    block.state = Block::Ended;
+    return;
+  }
+  if (costs_.runner() == Runner::Executor)
+    from.at += Costs::us(costs_.parameters().planLoad);
+  timeline_.end = std::max(timeline_.end, from.at);
+  newPhase(block, from);
+  at(from.at, EventKind::Step, block.number);
 }
 
 void Walk::tell(std::uint32_t from, std::uint32_t to) {
@@ -178,6 +193,7 @@ void Walk::step(std::uint32_t number) {
         timeline_.end = end;
         timeline_.last = block.phase.by.span;
       }
+      beginNext(rankOf(block), {end, block.phase.by});
       return;
     }
     const ir::Op &op = code.ops[block.cursor.op()];

@@ -30,6 +30,8 @@ struct WalkOptions {
   bool free = false;
   /// Keeps messages and rates in the timeline.
   bool record = false;
+  /// Blocks of a rank that run at once: in the order of their numbers, the next begins where one ends.
+  std::uint64_t heldAtOnce = std::numeric_limits<std::uint64_t>::max();
   Folding folding = {};                      ///< as that of the costs
   const ir::FoldedRanks *channels = nullptr; ///< where ranks are folded
 };
@@ -96,7 +98,7 @@ private:
     bool later = false; ///< it has something in Block::later
   };
   struct Block {
-    enum State : std::uint8_t { Running, Moving, Joining, AtBarrier, Ended } state = Running;
+    enum State : std::uint8_t { NotBegun, Running, Moving, Joining, AtBarrier, Ended } state = NotBegun;
     std::uint32_t number = 0; ///< of the program's index
     ir::BlockCursor cursor;
     std::uint32_t open = 0;      ///< spans of this phase that have no end yet
@@ -166,9 +168,12 @@ private:
   const ir::ThreadBlock &code(const Block &block) const { return index_.ops(block.number); }
   std::uint32_t rankOf(const Block &block) const { return index_.rankOf(block.number); }
   std::uint64_t iterations(const ir::Op &header) const;
+  std::uint32_t numBlocks(std::uint32_t rank) const { return index_.block(rank + 1, 0) - index_.block(rank, 0); }
   bool walks(std::uint32_t block) const { return options_.folding.walks(index_.rankOf(block), index_.idOf(block)); }
 
   void reserve();
+  void beginBlocks();
+  void beginNext(std::uint32_t rank, Moment from);
   void dispatch(const Event &event);
   std::uint32_t begin(const Block &block, Moment from);
   void end(std::uint32_t span, Time at);
@@ -217,6 +222,7 @@ private:
   std::uint64_t number_ = 0;
   Time now_ = 0;
   std::vector<Block> blocks_;
+  std::vector<std::uint32_t> begun_; ///< [rank]: blocks, in their order
   ir::CreditQueues<Moment> credits_;
   Waiters waiting_;
   ir::BarrierArrivals<Arrival> meetings_;

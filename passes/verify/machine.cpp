@@ -12,7 +12,7 @@ Machine::Machine(const ProgramIndex &index, const Geometry &geometry, const Prem
     : index_(index), geometry_(geometry), premises_(premises), roles_(roles), memory_(memory),
       elements_(index, geometry, memory), order_(order), values_(values), listener_(listener),
       blocks_(index.numBlocks()), queues_(index), waiters_(index.numQueues(), none), meetings_(index),
-      operandIndex_(index.numBlocks()) {
+      begun_(index.numRanks()), operandIndex_(index.numBlocks()) {
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
     blocks_[b].code = &index.ops(b);
     blocks_[b].rank = index.rankOf(b);
@@ -34,8 +34,27 @@ bool Machine::runLaunch() {
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
     blocks_[b].at = {};
     forgetThreadWaits(b);
-    ready_.push_back(b);
   }
+  for (std::uint32_t rank = 0; rank < index_.numRanks(); ++rank) {
+    begun_[rank] = 0;
+    for (std::uint64_t slot = 0; slot < std::min<std::uint64_t>(heldAtOnce_, numBlocks(rank)); ++slot)
+      beginNext(rank);
+  }
+  return runReady();
+}
+
+bool Machine::runTheRest() {
+  for (std::uint32_t rank = 0; rank < index_.numRanks(); ++rank)
+    while (begun_[rank] < numBlocks(rank))
+      beginNext(rank);
+  return runReady();
+}
+
+void Machine::beginNext(std::uint32_t rank) {
+  ready_.push_back(index_.block(rank, begun_[rank]++));
+}
+
+bool Machine::runReady() {
   while (firstReady_ < ready_.size()) {
     const std::uint32_t b = ready_[firstReady_++];
     if (firstReady_ == ready_.size()) {
@@ -44,10 +63,10 @@ bool Machine::runLaunch() {
     }
     run(b);
   }
-  packetClocks_.clear();
   for (std::uint32_t b = 0; b < blocks_.size(); ++b)
     if (!finished(b))
       return false;
+  packetClocks_.clear();
   return true;
 }
 
@@ -72,6 +91,8 @@ void Machine::run(std::uint32_t b) {
     s.waiting = {};
     s.at.next(*s.code);
   }
+  if (begun_[s.rank] < numBlocks(s.rank))
+    beginNext(s.rank);
 }
 
 bool Machine::execute(std::uint32_t b, const ir::Op &op) {

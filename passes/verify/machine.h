@@ -70,8 +70,15 @@ public:
   void keepChains(bool chains) { chains_ = chains; }
   /// Looks at launches of different message sizes, too.
   void changeSizes() { history_.emplace(index_, order_); }
+  /// Of each rank at most so many blocks have begun and not ended: in the order of their numbers, the next begins where
+  /// one ends.
+  void holdAtOnce(std::uint64_t blocks) { heldAtOnce_ = blocks; }
   /// Runs one launch of every rank to its end. False if blocks are stuck; `waiting` tells on what.
   bool runLaunch();
+  /// Where blocks are stuck: begins those that have not begun, and goes on.
+  bool runTheRest();
+  /// Blocks of `rank` that have begun in this launch.
+  std::uint32_t begun(std::uint32_t rank) const { return begun_[rank]; }
   /// What the user does with the buffers around a launch: reads outputs after it, writes inputs before it.
   void beginLaunch();
   void endLaunch();
@@ -124,6 +131,9 @@ private:
     bool scratch = false;
   };
   // machine.cpp: control
+  bool runReady();
+  std::uint32_t numBlocks(std::uint32_t rank) const { return index_.block(rank + 1, 0) - index_.block(rank, 0); }
+  void beginNext(std::uint32_t rank);
   void run(std::uint32_t block);
   bool execute(std::uint32_t block, const ir::Op &op);
   void signal(std::uint32_t block, std::uint32_t queue, const Sent &sent);
@@ -228,6 +238,8 @@ private:
     return threadView(block, thread, waitsOf(block, thread));
   }
   std::unordered_map<std::uint32_t, std::vector<ThreadWaits>> threadWaits_; ///< of blocks that relay
+  std::uint64_t heldAtOnce_ = none;
+  std::vector<std::uint32_t> begun_; ///< [rank]
   std::vector<std::uint32_t> ready_;
   std::size_t firstReady_ = 0;
 

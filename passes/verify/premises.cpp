@@ -2,7 +2,6 @@
 
 #include "ir/cursor.h"
 #include "ir/op_semantics.h"
-#include "passes/gpu_limits.h"
 
 #include <algorithm>
 
@@ -14,12 +13,11 @@ class PremiseScan {
 public:
   PremiseScan(Premises &premises, const ProgramIndex &index, const Geometry &geometry, Findings &findings)
       : p_(premises), index_(index), geometry_(geometry), findings_(findings), sent_(index.numQueues()),
-        taken_(sent_.size()), used_(index.numChannels()), waits_(index.numRanks()) {}
+        taken_(sent_.size()), used_(index.numChannels()) {}
 
   void run() {
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
       scanBlock(b);
-    checkResident();
     checkChannels();
     checkSemaphores();
     collectShared();
@@ -52,7 +50,6 @@ private:
         if (auto *f = findings_.add(diag::sync_orders_nothing, index_.place(b, o)))
           f->args = {ir::wordOf(index_.program, op), ir::wordOf(index_.program, code.ops[o - 1])};
       const bool takes = ir::takes(op.kind);
-      waits_[rank] = waits_[rank] || op.kind == ir::OpKind::Barrier || takes || ir::isPacketOp(op.kind);
       if (!takes && !ir::sends(op.kind))
         return;
       const std::uint64_t times = inLoop ? geometry_.iterations(code.ops[header]) : 1;
@@ -84,20 +81,6 @@ private:
                  ir::plural(static_cast<std::uint64_t>(std::count(back.begin(), back.end(), rank)),
                             std::string(toString(op.channelType)) + " channel")};
     }
-  }
-
-  void checkResident() {
-    const std::uint32_t threads = index_.program.threadsPerBlock;
-    for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
-      if (const std::size_t blocks = index_.program.ranks[r].blocks.size();
-          waits_[r] && blocks > h100.residentBlocks(threads))
-        if (auto *f = findings_.addOnRank(diag::blocks_not_resident, r))
-          f->args = {r,
-                     ir::plural(blocks, "thread block"),
-                     ir::plural(threads, "thread"),
-                     h100.name,
-                     h100.multiprocessors,
-                     h100.residentBlocks(threads)};
   }
 
   void checkChannels() {
@@ -192,7 +175,6 @@ private:
   Findings &findings_;
   std::vector<Side> sent_, taken_; ///< [queue]
   std::vector<bool> used_;         ///< [channel]: by some block
-  std::vector<bool> waits_;        ///< [rank]: some block does
 };
 
 Premises::Premises(const ProgramIndex &index, const Geometry &geometry, Findings &findings) {

@@ -1,6 +1,7 @@
 // From what the machine saw to what a user reads.
 #pragma once
 
+#include "passes/residency.h"
 #include "passes/verify/findings.h"
 #include "passes/verify/schedule_search.h"
 
@@ -24,6 +25,14 @@ public:
   void addSchedules(std::uint32_t launches);
   /// Says who is stuck on what, and where the cycle is.
   void deadlock();
+  /// A rank whose blocks that have begun cannot end before others begin. resident_blocks.cpp has what is done with it.
+  struct Held {
+    std::uint32_t block = 0, op = 0; ///< the first that waits, and where
+    std::string waitsFor;
+    std::uint32_t blocks = 0, begun = 0; ///< of the rank
+  };
+  std::vector<Held> heldRanks() const;
+  void notResident(const std::vector<Held> &held, const Residency &residency);
   /// Compares outputs with the collective. Returns how many chunks it looked at.
   std::uint64_t checkResults(Values &values, std::uint32_t unitsPerChunk);
   /// True if a pair of accesses was found unordered.

@@ -2,6 +2,7 @@
 
 #include "passes/verify/final_buffers.h"
 #include "passes/verify/report.h"
+#include "passes/verify/resident_blocks.h"
 #include "passes/verify/sizes.h"
 #include "passes/verify/slicing.h"
 
@@ -126,7 +127,7 @@ private:
     std::optional<FinalBuffers> end;
     for (std::uint32_t launch = 0; launch < launches; ++launch) {
       machine.beginLaunch();
-      const bool ended = machine.runLaunch();
+      const bool ended = runResident(residency(), machine, reporter);
       if (more = machine.outOfTurn(); !more.empty())
         return false;
       if (!ended) {
@@ -145,6 +146,7 @@ private:
     }
     if (end && findings_.errors() == 0)
       options_.atEnd(*end);
+    warnOfTurns(residency(), index_, findings_);
     if (options_.schedules)
       reporter.addSchedules(launches);
     if (result.launches == 0) {
@@ -158,6 +160,8 @@ private:
     }
     return findings_.errors() == 0;
   }
+
+  const Residency *residency() const { return options_.residency ? &*options_.residency : nullptr; }
 
   const ProgramIndex &index_;
   const Geometry &geometry_;

@@ -3,18 +3,17 @@
 // How it proves that. A program is run once, abstractly, for three launches at most: blocks advance until they wait,
 // data is symbolic, every access is compared with the earlier accesses of its cell by happens-before (verify/order.h).
 //
-// Why one run speaks for all schedules. Suppose that all blocks of a rank are resident together (where they are more
-// than a GPU holds, see gpu_limits.h, there is a warning), and that (a) the order in which a block's operations are
-// issued does not depend on data or timing, (b) each channel end is waited on by one thread at a time, in an order that
-// the program fixes, each semaphore acquired by one block, and each of them signalled by one thread, (c) each barrier
-// is used by as many blocks as it waits for, (d) a packet slot is written once a launch. Then signals only ever add to
-// counters that one waiter at a time takes from, so running one block never takes from another the chance to run: all
-// maximal runs execute the same operations, the n-th signal meets the n-th wait in each, and either all end or all stop
-// at the same waits. So the edges, and with them happens-before, are the same in all. A pair of conflicting accesses
-// that is ordered is ordered in every run, and if all are, every read sees the same write in all, hence the same
-// values. A pair that is not ordered can be brought together by some schedule, which is printed. The run takes a
-// block's operations one after the other, though its threads do not wait for each other within a phase: that can only
-// make signals come later, so what ends here ends with threads too.
+// Why one run speaks for all schedules. Suppose that all blocks of a rank are resident together, and that (a) the order
+// in which a block's operations are issued does not depend on data or timing, (b) each channel end is waited on by one
+// thread at a time, in an order that the program fixes, each semaphore acquired by one block, and each of them
+// signalled by one thread, (c) each barrier is used by as many blocks as it waits for, (d) a packet slot is written
+// once a launch. Then signals only ever add to counters that one waiter at a time takes from, so running one block
+// never takes from another the chance to run: all maximal runs execute the same operations, the n-th signal meets the
+// n-th wait in each, and either all end or all stop at the same waits. So the edges, and with them happens-before, are
+// the same in all. A pair of conflicting accesses that is ordered is ordered in every run, and if all are, every read
+// sees the same write in all, hence the same values. A pair that is not ordered can be brought together by some
+// schedule, which is printed. The run takes a block's operations one after the other, though its threads do not wait
+// for each other within a phase: that can only make signals come later, so what ends here ends with threads too.
 //
 // Within a phase only the order of one thread counts. Thread i does the i-th of what an operation names (threads.h):
 // what it waited for goes along with what it sends later, its puts through a port lie before its later signals on that
@@ -84,11 +83,17 @@
 //
 // Where 1 or 2 does not hold, three iterations are run. Then messages must be no longer than that.
 //
+// Blocks. Where a rank has more of them than a GPU holds at once (residency.h), and some wait for others, the run
+// begins the next block, in the order of their numbers, only where one ends. If it stops, that is an error. If it ends,
+// it has done what any other maximal run does, so all that is proven holds; but as CUDA may begin blocks in another
+// order, which might stop, there is a warning.
+//
 // Around each launch a rank's user reads and overwrites its inputs and outputs; a test collective says nothing about
 // its buffers, so there the operations alone count.
 //
 // What is taken for granted, of the hardware and of who launches:
-// - All blocks of a rank are resident together, and ranks launch the same programs in the same order.
+// - Nothing else runs on the GPU for good while blocks of a rank wait to begin, and ranks launch the same programs in
+//   the same order.
 // - The end of a kernel publishes what it wrote, so a relaxed signal of the next launch tells of it. PTX promises that
 //   to the device itself; kernels of our own wait with acquire where they then read peers' memory (sync.cuh).
 // - A context runs one plan: MSCCL++ counts launches over all of them, and double scratch goes by that count's parity.
@@ -105,9 +110,11 @@
 
 #include "ir/diagnostics.h"
 #include "ir/program.h"
+#include "passes/residency.h"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace mscclc::passes {
@@ -120,6 +127,8 @@ class FinalBuffers;
 struct VerifyOptions {
   bool warnings = true;
   bool schedules = true; ///< add the shortest schedule to races
+  /// What a GPU holds of a rank's blocks at once; without it, all of them.
+  std::optional<Residency> residency = {};
   /// Is told of all events and of what was said of their order (verify/order.h); for tests.
   proof::OrderWatcher *watcher = nullptr;
   /// Scratch chunks lie at the same place whatever the message size, as in kernels of our own: launches of different

@@ -167,7 +167,7 @@ std::vector<passes::time::Measurement> measurementsOf(const std::vector<Measured
     const auto program = programs.find(measured.kernel->name);
     if (program == programs.end())
       fail(std::string("the library holds no program of kernel ") + measured.kernel->name);
-    if (const auto why = cannotRun(program->second, machine, passes::time::Runner::Kernel))
+    if (const auto why = cannotRun(program->second, machine))
       fail(std::string("kernel ") + measured.kernel->name + ": " + *why);
     for (const Row &row : measured.rows)
       measurements.push_back({&program->second, row.bytes, row.seconds * 1e9});

@@ -38,7 +38,7 @@ std::vector<Measurement> measured(const Machine &machine, double noise, std::uin
   std::mt19937 random(7);
   std::vector<Measurement> measurements;
   for (const ir::Program &program : experiments()) {
-    if (cannotRun(program, machine, Runner::Kernel))
+    if (cannotRun(program, machine))
       continue;
     for (std::uint64_t bytes = first; bytes <= std::min<std::uint64_t>(program.maxMessageSize, 256 << 20);
          bytes *= 64) {

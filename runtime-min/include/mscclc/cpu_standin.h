@@ -37,7 +37,7 @@ extern "C" void __tsan_release(void *);
 #define MSCCLC_OUTLINE inline
 #define MSCCLC_BOTH inline
 #define MSCCLC_BLOCK static
-#define MSCCLC_KERNEL(threads) void
+#define MSCCLC_KERNEL(threads, blocksOnEach) void
 #define MSCCLC_PARAMETERS(type) const type &
 #define MSCCLC_TABLE static const
 #define MSCCLC_LARGE_TABLE static const

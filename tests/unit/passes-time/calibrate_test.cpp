@@ -106,11 +106,15 @@ TEST_CASE("a machine file of a fit says of each number where it is from") {
   const ir::Program program = copyProgram();
   Calibration calibration = calibrate(timesOf(program), otherMachine(), Runner::Kernel);
   calibration.machine.description = "4 made up";
+  calibration.machine.blocksPerMultiprocessor = 3;
+  calibration.machine.sharedBytes = 1000;
   const std::string text = machineFile(calibration, "a test", "round");
   const Machine read = parseMachine(text);
   CHECK(read.name == "round");
   CHECK(read.gpusPerNode == 4);
   CHECK(read.multiprocessors == 100);
+  CHECK(read.blocksPerMultiprocessor == 3);
+  CHECK(read.sharedBytes == 1000);
   CHECK_FALSE(read.mesh);
   CHECK(read.description == "4 made up; a test: estimates are off by a factor of 1.00 in the median, 1.00 at most");
   const nlohmann::json parameters = nlohmann::json::parse(text)["parameters"];

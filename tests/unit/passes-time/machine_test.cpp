@@ -132,6 +132,13 @@ TEST_CASE("what is wrong with a machine file is told by its key") {
     for (const json &value : {json(0), json(-1), json(1.5), json(65537), json("8"), json(1e300), json(nullptr)})
       CHECK(faultAfter([&](json &file) { file[key] = value; }) ==
             "'" + std::string(key) + "' must be a whole number from 1 to 65536");
+  for (const auto &[key, most] :
+       {std::pair{"blocks_per_multiprocessor", "65536"}, std::pair{"shared_memory_per_multiprocessor", "1073741824"}}) {
+    for (const json &value : {json(0), json(-1), json(1073741825), json("8")})
+      CHECK(faultAfter([&](json &file) { file[key] = value; }) ==
+            "'" + std::string(key) + "' must be a whole number from 1 to " + most);
+    CHECK(faultAfter([&](json &file) { file.erase(key); }) == "nothing"); // as on an H100
+  }
 }
 
 TEST_CASE("what is wrong with a parameter is told by its key") {

@@ -147,6 +147,31 @@ TEST_CASE("blocks meet at a barrier and at semaphores") {
                  (1000 + copy + 100 + copy)) < close);
 }
 
+TEST_CASE("no more blocks run than a GPU holds at once") {
+  const auto copies = [](std::uint32_t blocks, const std::string &rest) {
+    std::string text = "rank 0 {\nbuffers input 1 output 4 scratch 0\n";
+    for (std::uint32_t b = 0; b < blocks; ++b)
+      text += "block " + std::to_string(b) + " {\ncopy output[" + std::to_string(b) + ":" + std::to_string(b + 1) +
+              "] <- input[0:1]\n" + rest + "}\n";
+    return programOf(text + "}\n");
+  };
+  Machine machine = roundMachine();
+  const double copy = 250 + 65536 / 50.0;
+  for (const auto &[multiprocessors, rounds] : {std::pair{1u, 2}, {2u, 1}, {100u, 1}}) { // two on each
+    machine.multiprocessors = multiprocessors;
+    CHECK(std::abs(totalOf(copies(4, ""), 65536, machine) - (1000 + rounds * copy)) < close);
+  }
+  // The executor's blocks are one on each, and each loads its plan when it begins.
+  machine.multiprocessors = 3;
+  machine.parameters.planLoad = 0.3;
+  const Estimate run = estimate(copies(4, ""), machine, Runner::Executor, 65536);
+  CHECK(run.complete);
+  CHECK(std::abs(run.total - (1000 + 2 * (300 + copy))) < close);
+  const ir::Program meet = copies(4, "barrier 0 blocks 4\n");
+  CHECK_FALSE(estimate(meet, machine, Runner::Executor, 65536).complete);
+  CHECK(estimate(meet, machine, Runner::Kernel, 65536).complete);
+}
+
 TEST_CASE("a switch reduces at what a block can ask of it") {
   const ir::Program program = programOf(
       "rank 0 {\nbuffers input 1 output 1 scratch 0\nswitch0 = input of [0, 1]\nblock 0 {\nchannels [switch 0]\n"

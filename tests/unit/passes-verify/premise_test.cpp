@@ -277,24 +277,3 @@ TEST_CASE("warnings: legal, but fragile") {
   CHECK(unused.result.warnings == 3);
   CHECK(quiet.all().empty());
 }
-
-TEST_CASE("more blocks than a GPU holds at once, if they wait for one another") {
-  const auto make = [](std::uint32_t blocks, std::uint32_t threads, bool waits) {
-    Plan p(CollectiveKind::Test, 1, blocks, blocks);
-    p.program.threadsPerBlock = threads;
-    for (std::uint32_t b = 0; b < blocks; ++b) {
-      p.on(0, b).copy(out(b), in(b));
-      if (waits)
-        p.on(0, b).barrier(0, blocks);
-    }
-    return prove(p.program);
-  };
-  const Proof many = make(265, 1024, true);
-  CHECK(many.result.proven);
-  CHECK(many.says("rank 0: warning: rank 0 has 265 thread blocks of 1024 threads that wait for others; a GPU such as "
-                  "H100, with 132 multiprocessors, holds at most 264 at once, and where a block waits for one that has "
-                  "not begun, it waits for ever"));
-  CHECK_FALSE(make(264, 1024, true).has("blocks_not_resident"));
-  CHECK_FALSE(make(265, 512, true).has("blocks_not_resident"));
-  CHECK_FALSE(make(265, 1024, false).has("blocks_not_resident"));
-}

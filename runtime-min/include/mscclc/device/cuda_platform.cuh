@@ -12,7 +12,8 @@
 #define MSCCLC_OUTLINE __device__ __noinline__
 #define MSCCLC_BOTH __host__ __device__ __forceinline__
 #define MSCCLC_BLOCK static __device__ __forceinline__
-#define MSCCLC_KERNEL(threads) __global__ void __launch_bounds__(threads, 1)
+/// `blocksOnEach`: that each multiprocessor has to hold at once, and that leave a thread registers accordingly.
+#define MSCCLC_KERNEL(threads, blocksOnEach) __global__ void __launch_bounds__(threads, blocksOnEach)
 #define MSCCLC_PARAMETERS(type) const __grid_constant__ type
 #define MSCCLC_TABLE static __constant__ const
 /// Of tables that constant memory has no room for.

@@ -163,7 +163,7 @@ MSCCLC_DEVICE void clearSignals(const ncclDevComm &comm, const MscclcSettling &s
 
 /// One thread, between launches: a step of MscclcNetworkBody::settle. Of each kernel its own.
 template <class Plan>
-MSCCLC_KERNEL(1)
+MSCCLC_KERNEL(1, 1)
 settleNetwork(MSCCLC_PARAMETERS(ncclDevComm) comm, MSCCLC_PARAMETERS(MscclcRankArgs) given,
               MSCCLC_PARAMETERS(MscclcSettling) settling) {
   if (settling.step == MSCCLC_SETTLE_CLEAR)
