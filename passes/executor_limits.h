@@ -10,14 +10,16 @@
 namespace mscclc::passes {
 
 struct ExecutorLimits {
-  std::string_view version;          ///< as in --target=mscclpp-VERSION: a release, or a commit of the main branch
-  std::uint32_t opsPerBlock;         ///< MAX_OPERATION, execution_common.hpp; pipeline headers and bodies counted
-  std::uint32_t channelsPerBlock;    ///< MAX_CHANNEL: of one type, struct Channels
-  std::uint32_t remotesPerBlock;     ///< MAX_CHANNEL: of one access type, struct RemoteBuffers
-  std::uint32_t channelsPerOp;       ///< MAX_CHANNEL_PER_OPERATION: Operation::channelIndexes
-  std::uint32_t chunksPerSide;       ///< MAX_LOCAL_BUFFER_PER_OPERATION + the above: Operation::inputOffsets
-  std::uint32_t semaphoresPerOp;     ///< MAX_DEVICE_SEMAPHORES: Operation::deviceSemaphoreIds
-  std::uint32_t barriersPerRank;     ///< MAX_DEVICE_SYNCERS: deviceSyncers, execution_kernel.hpp
+  std::string_view version;       ///< as in --target=mscclpp-VERSION: a release, or a commit of the main branch
+  std::uint32_t opsPerBlock;      ///< MAX_OPERATION, execution_common.hpp; pipeline headers and bodies counted
+  std::uint32_t channelsPerBlock; ///< MAX_CHANNEL: of one type, struct Channels
+  std::uint32_t remotesPerBlock;  ///< MAX_CHANNEL: of one access type, struct RemoteBuffers
+  std::uint32_t channelsPerOp;    ///< MAX_CHANNEL_PER_OPERATION: Operation::channelIndexes
+  std::uint32_t chunksPerSide;    ///< MAX_LOCAL_BUFFER_PER_OPERATION + the above: Operation::inputOffsets
+  std::uint32_t semaphoresPerOp;  ///< MAX_DEVICE_SEMAPHORES: Operation::deviceSemaphoreIds
+  std::uint32_t barriersPerRank;  ///< MAX_DEVICE_SYNCERS: deviceSyncers, execution_kernel.hpp
+  std::uint32_t memoryIds; ///< TriggerBitsMemoryId, fifo_device.hpp: a proxy's requests mask ids of memories, silently
+  std::uint32_t portSemaphores;      ///< TriggerBitsSemaphoreId, the same of the semaphores of port channels
   std::uint32_t threadsPerBlock;     ///< __launch_bounds__ of executionKernel, execution_kernel.hpp
   std::uint32_t registersPerThread;  ///< of executionKernel as nvcc compiles it under that bound
   std::uint32_t sharedBytesPerBlock; ///< sizeof(DeviceExecutionPlan), launchKernel, and 1,024 that CUDA keeps
@@ -31,8 +33,10 @@ struct ExecutorLimits {
 
 /// Newest first. Releases before 0.9 read another plan format.
 inline constexpr std::array<ExecutorLimits, 2> executorLimits{{
-    {"1f5f065d", 64, 16, 16, 8, 10, 16, 16, 1024, 64, 12'272 + 1'024, 65535, 32, 1 << 26, true, true, true},
-    {"0.9", 64, 16, 16, 8, 10, 16, 16, 1024, 64, 12'272 + 1'024, 65535, 32, 1 << 26, false, false, false},
+    {"1f5f065d", 64, 16, 16, 8, 10, 16, 16, 1 << 9, 1 << 10, 1024, 64, 12'272 + 1'024, 65535, 32, 1 << 26, true, true,
+     true},
+    {"0.9", 64, 16, 16, 8, 10, 16, 16, 1 << 9, 1 << 10, 1024, 64, 12'272 + 1'024, 65535, 32, 1 << 26, false, false,
+     false},
 }};
 
 } // namespace mscclc::passes

@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <utility>
+#include <vector>
 
 namespace mscclc::passes {
 namespace {
@@ -26,12 +29,49 @@ public:
     if (program_.threadsPerBlock > limits_.threadsPerBlock)
       diags_.report(diag::limit_threads, "program '" + program_.name + "'",
                     {program_.threadsPerBlock, target_, limits_.threadsPerBlock});
+    checkProxies();
     for (rank_ = 0; rank_ < program_.ranks.size(); ++rank_)
       for (block_ = 0; block_ < program_.ranks[rank_].blocks.size(); ++block_)
         checkBlock(program_.ranks[rank_].blocks[block_]);
   }
 
 private:
+  /// Of the first rank that has too much for a proxy: mostly, all have.
+  void checkProxies() {
+    const std::vector<std::uint64_t> semaphores = portSemaphores();
+    bool isSaidOfIds = false, isSaidOfSemaphores = false;
+    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
+      const ir::Where where("rank " + std::to_string(r));
+      const std::uint64_t reached = static_cast<std::uint64_t>(
+          std::ranges::count(program_.ranks[r].remoteBuffers, true, &ir::RemoteBuffer::viaPort));
+      if (reached + ownMemories > limits_.memoryIds && !std::exchange(isSaidOfIds, true))
+        diags_.report(diag::limit_memory_ids, where, {r, reached + ownMemories, reached, target_, limits_.memoryIds});
+      if (semaphores[r] > limits_.portSemaphores && !std::exchange(isSaidOfSemaphores, true))
+        diags_.report(diag::limit_port_semaphores, where, {r, semaphores[r], target_, limits_.portSemaphores});
+    }
+  }
+
+  /// Input, output and scratch (executor.cc, setupRegisteredMemories).
+  static constexpr std::uint64_t ownMemories = 3;
+
+  /// By rank. Between two ranks the executor builds as many on both sides as there are channels on the side that has
+  /// more (getUnpairedChannelInfos).
+  std::vector<std::uint64_t> portSemaphores() const {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> channels; // [from, to]
+    std::vector<std::uint64_t> taken;
+    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r) {
+      taken.push_back(program_.ranks[r].portPeers.size());
+      for (const std::uint32_t peer : program_.ranks[r].portPeers)
+        ++channels[{r, peer}];
+    }
+    for (const auto &[ends, count] : channels) {
+      const auto back = channels.find({ends.second, ends.first});
+      const std::uint64_t own = back == channels.end() ? 0 : back->second;
+      taken[ends.second] += count > own ? count - own : 0;
+    }
+    return taken;
+  }
+
   ir::Where at(std::size_t op) const { return whereIs(program_, {rank_, block_, static_cast<std::uint32_t>(op)}); }
 
   void checkBlock(const ir::ThreadBlock &block) {

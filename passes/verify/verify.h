@@ -97,6 +97,9 @@
 // - The end of a kernel publishes what it wrote, so a relaxed signal of the next launch tells of it. PTX promises that
 //   to the device itself; kernels of our own wait with acquire where they then read peers' memory (sync.cuh).
 // - A context runs one plan: MSCCL++ counts launches over all of them, and double scratch goes by that count's parity.
+// - An executor of MSCCL++ numbers memories and port semaphores over all of its plans and sizes: 3 memories for each,
+// and
+//   one for each remote buffer that a port reaches. Together they pass no limit of a proxy (executor_limits.h).
 // - What is written through a multicast address and read through a plain one, or the reverse, is ordered as if both
 // were
 //   plain, given the signals that would order plain accesses.

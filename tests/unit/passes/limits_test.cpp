@@ -64,6 +64,49 @@ TEST_CASE("barriers and threads") {
             "program 't': error: 1025 threads in a block; mscclpp-1f5f065d takes 1024"));
 }
 
+TEST_CASE("memories and semaphores of a rank's proxy") {
+  // Rank 0 of `ranks` has a port to each other rank, `each` times, and reaches an input through it.
+  const auto made = [](int ranks, int each, bool pairs) {
+    std::string peers, remotes, others;
+    for (int i = 1; i < ranks; ++i) {
+      std::string back;
+      for (int k = 0; k < each; ++k) {
+        peers += (peers.empty() ? "" : ", ") + std::to_string(i);
+        back += k ? ", 0" : "0";
+      }
+      remotes += "remote" + std::to_string(i - 1) + " = " + std::to_string(i) + ".input via port\n";
+      others += "rank " + std::to_string(i) + " {\nbuffers input 4 output 4 scratch 4\n" +
+                (pairs ? "port_channels [" + back + "]\n" : "") + "}\n";
+    }
+    std::string text = small("nop", "", "port_channels [" + peers + "]\n" + remotes);
+    text.insert(text.size() - 2, others);
+    return errors(text);
+  };
+  CHECK(made(510, 2, true) == ""); // 509 + 3 ids, 1,018 semaphores
+  CHECK(has(made(511, 2, true),
+            "rank 0: error: rank 0 takes 513 memory ids: 510 of other ranks' buffers that it reaches "
+            "through ports, and 3 of its own; mscclpp-1f5f065d has 512, and a request beyond goes to "
+            "another buffer"));
+  CHECK(made(257, 4, true) == "");
+  for (const bool pairs : {false, true})
+    CHECK(has(made(258, 4, pairs),
+              "rank 0: error: rank 0 takes 1028 semaphores for port channels; mscclpp-1f5f065d has "
+              "1024, and a request beyond signals another one"));
+  // What one end has alone, the other end builds as well.
+  std::string many;
+  for (int i = 0; i < 1025; ++i)
+    many += i ? ", 1" : "1";
+  std::string text = small("nop", "", "port_channels [" + many + "]\n");
+  text.insert(text.size() - 2, "rank 1 {\nbuffers input 4 output 4 scratch 4\n}\n");
+  CHECK(has(errors(text), "rank 0 takes 1025 semaphores"));
+  std::string turned =
+      "mscclc.ir 1\nprogram \"t\" {\ncollective test\nrank 0 {\nbuffers input 4 output 4 scratch 4\n}\n"
+      "rank 1 {\nbuffers input 4 output 4 scratch 4\nport_channels [";
+  for (int i = 0; i < 1025; ++i)
+    turned += i ? ", 0" : "0";
+  CHECK(has(errors(turned + "]\n}\n}\n"), "rank 0 takes 1025 semaphores"));
+}
+
 TEST_CASE("bytes behind chunks, at the maximum message size") {
   auto sized = [](std::uint64_t bytes, const char *ops, const char *more = "") {
     return errors(small(ops, more + ("max_message_size " + std::to_string(bytes) + "\n")));
