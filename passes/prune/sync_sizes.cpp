@@ -21,8 +21,8 @@ std::vector<proof::Geometry> sizesOf(const ProgramIndex &index) {
   else
     for (const std::uint64_t length : proof::iterationLengths(index, rates, proof::pairLoops(index)))
       sizes.emplace(sizes.begin(), index, rates, length);
-  for (const std::uint32_t units : proof::sliceSizes(index).units)
-    sizes.push_back(proof::Geometry::ofUnits(rates, units));
+  for (const proof::SliceSize &size : proof::sliceSizes(index).sizes)
+    sizes.push_back(proof::Geometry::ofUnits(rates, size.units));
   return sizes;
 }
 

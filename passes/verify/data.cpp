@@ -54,7 +54,7 @@ View Machine::packetView(std::uint32_t b) {
   mixed_ = false;
   std::uint32_t last = none;
   for (const Operand &source : sources_) {
-    if (!source.packet)
+    if (!source.packet || source.count == 0)
       continue;
     const std::uint32_t first = memory_.slotClock(source.first);
     for (std::uint32_t i = 0; i < source.count; ++i) {
@@ -171,7 +171,8 @@ void Machine::portPut(std::uint32_t b, const ir::Op &op) {
     readValues(source, put, issue);
     if (history_ && launch_ == 0 && source.scratch) {
       const Operand &cells = source.packet ? destinations_[i] : source;
-      history_->note(source.rank, put, false, source.packet, cells.first, cells.count);
+      if (cells.count != 0)
+        history_->note(source.rank, put, false, source.packet, cells.first, cells.count);
     }
     View finish = sawPackets_ ? packetView(b) : issue;
     finish.thread = i;
@@ -190,6 +191,8 @@ void Machine::readValues(const Operand &source, const Epoch &by, const View &vie
 }
 
 void Machine::read(const Operand &operand, const Epoch &by, const View &view) {
+  if (operand.count == 0)
+    return;
   counts_.accesses += operand.count;
   if (launch_ != 0)
     return checkLater(operand, by, view, false);
@@ -216,6 +219,8 @@ void Machine::read(const Operand &operand, const Epoch &by, const View &view) {
 }
 
 void Machine::write(const Operand &operand, const Epoch &by, const View &view, const ValueId *values) {
+  if (operand.count == 0)
+    return;
   counts_.accesses += operand.count;
   if (launch_ != 0) {
     checkLater(operand, by, view, true);

@@ -18,9 +18,20 @@ bool hasPacketOps(const ir::Program &program) {
 }
 } // namespace
 
-Memory::Memory(const ProgramIndex &index, const Geometry &geometry)
-    : index_(index), unitsPerChunk_(geometry.unitsPerChunk()) {
+Memory::Memory(const ProgramIndex &index, const Geometry &geometry) : index_(index) {
+  layOut(geometry);
+}
+
+void Memory::layOut(const Geometry &geometry) {
+  const ProgramIndex &index = index_;
   const ir::Program &program = index.program;
+  unitsPerChunk_ = geometry.unitsPerChunk();
+  bases_.clear();
+  rankEnd_.clear();
+  slotRankEnd_.clear();
+  cells_.clear();
+  reads_.clear();
+  freeRead_ = none;
   const bool packets = hasPacketOps(program);
   std::uint64_t total = 0;
   constexpr std::uint64_t most = Epoch::putBit - 1;

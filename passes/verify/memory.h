@@ -28,6 +28,8 @@ struct CellPlace {
 class Memory {
 public:
   Memory(const ProgramIndex &index, const Geometry &geometry);
+  /// Lays it out for another size, with nothing in it.
+  void layOut(const Geometry &geometry);
 
   /// More take more than a few gigabytes.
   static constexpr std::uint64_t mostCells = std::uint64_t{1} << 26;
@@ -87,7 +89,7 @@ private:
     std::uint32_t next;
   };
   const ProgramIndex &index_;
-  std::uint32_t unitsPerChunk_;
+  std::uint32_t unitsPerChunk_ = 1;
   bool fits_ = true;
   std::vector<Bases> bases_;
   std::vector<CellId> rankEnd_;     // [rank], plain cells

@@ -5,6 +5,7 @@
 #include "passes/op_list.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -36,14 +37,19 @@ void addCuts(const Range &range, std::uint64_t units, std::vector<std::uint64_t>
     cuts.push_back(range.first * units + g * (whole / n) + std::min(g, whole % n));
 }
 
-/// The cuts of every buffer where slices may not meet.
+/// The cuts of every buffer where slices may not meet, and the sizes from which on slices of packets hold any.
 class Patterns {
 public:
-  explicit Patterns(std::set<std::vector<Range>> buffers) : buffers_(std::move(buffers)) {}
+  Patterns(std::set<std::vector<Range>> buffers, std::set<std::uint64_t> filled)
+      : buffers_(std::move(buffers)), filled_(std::move(filled)) {}
 
-  /// Each cut's place among the different ones, buffer by buffer.
+  /// True if some slice of packets is empty.
+  bool anyEmpty(std::uint64_t units) const { return !filled_.empty() && units < *filled_.rbegin(); }
+
+  /// How many slices of packets hold any; each cut's place among the different ones, buffer by buffer.
   std::vector<std::uint32_t> of(std::uint64_t units) const {
-    std::vector<std::uint32_t> pattern;
+    std::vector<std::uint32_t> pattern{
+        static_cast<std::uint32_t>(std::distance(filled_.begin(), filled_.upper_bound(units)))};
     std::vector<std::uint64_t> cuts, sorted;
     for (const std::vector<Range> &ranges : buffers_) {
       cuts.clear();
@@ -60,7 +66,9 @@ public:
   }
   /// Sizes after which patterns repeat, and with which distance; none if that is far.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> period() const {
-    std::uint64_t period = 1, most = 1;
+    std::uint64_t period = 1, most = filled_.empty() ? 1 : *filled_.rbegin();
+    if (most > mostSizes / 3)
+      return std::nullopt;
     for (const std::vector<Range> &ranges : buffers_)
       for (const Range &range : ranges) {
         period = std::lcm(period, std::uint64_t{range.parts / std::gcd(range.parts, range.size())});
@@ -73,6 +81,7 @@ public:
 
 private:
   std::set<std::vector<Range>> buffers_;
+  std::set<std::uint64_t> filled_;
 };
 
 class SliceScan {
@@ -85,7 +94,9 @@ public:
       return sizes;
     collect();
     std::set<std::vector<Range>> mixed;
-    std::optional<ir::OpRef> place;
+    std::optional<ir::OpRef> place = packets_;
+    sizes.packetsInLoop = packetsInLoop_;
+    sizes.packets = packets_;
     for (const auto &[buffer, ranges] : buffers_) {
       std::vector<Range> together;
       for (const auto &[range, at] : ranges)
@@ -103,8 +114,9 @@ public:
       if (!together.empty())
         mixed.insert(std::move(together));
     }
-    if (!mixed.empty() && !sizes.inLoop)
-      choose(Patterns(std::move(mixed)), *place, sizes);
+    sizes.nested = mixed.empty();
+    if ((!mixed.empty() || !filled_.empty()) && !sizes.inLoop && !sizes.packetsInLoop)
+      choose(Patterns(std::move(mixed), std::move(filled_)), *place, sizes);
     return sizes;
   }
 
@@ -127,8 +139,20 @@ private:
           const auto at = ir::canonicalPlace(index_.program, piece);
           const Range range{at.index, at.index + piece.size, std::max(1u, code.ops[o].groupSize)};
           buffers_[{piece.rank, at.buffer, piece.isPacket()}].try_emplace(range, index_.place(b, o));
+          if (piece.isPacket() && range.inexact())
+            notePackets(range, code.ops[o].groupIndex, index_.place(b, o));
         });
     }
+  }
+
+  /// A slice of packets: slice `index` of `range`.
+  void notePackets(const Range &range, std::uint32_t index, ir::OpRef place) {
+    if (inLoop(place))
+      packetsInLoop_ = packetsInLoop_ ? packetsInLoop_ : place;
+    if (index < range.size()) // never empty
+      return;
+    packets_ = packets_ ? packets_ : place;
+    filled_.insert(index / range.size() + 1);
   }
 
   /// True if all that meets `range` cuts it alike or takes it whole.
@@ -160,19 +184,28 @@ private:
       leastOf.try_emplace(patterns.of(units), units);
     const std::uint32_t even = leastOf.at(patterns.of(settled + distance - settled % distance));
     const auto [least, most] = unitsAllowed(index_.program);
-    std::set<std::uint32_t> chosen;
+    std::map<std::uint32_t, SliceSize> chosen; // [units]
     for (std::uint64_t units = least, n = 0; units <= most && n < settled + 2 * distance; ++units, ++n) {
       const std::uint64_t like = units < settled ? units : settled + (units - settled) % distance;
-      chosen.insert(leastOf.at(patterns.of(like)));
+      const std::uint32_t first = leastOf.at(patterns.of(like));
+      SliceSize &size = chosen.try_emplace(first, SliceSize{first}).first->second;
+      size.emptyPackets = patterns.anyEmpty(first);
+      size.last = units < settled && size.last != SliceSize::again ? units : SliceSize::again;
+      size.number += size.number < 2;
     }
     chosen.erase(even);
-    sizes.units.assign(chosen.begin(), chosen.end());
-    if (sizes.units.size() > mostPatterns)
+    for (const auto &[units, size] : chosen)
+      sizes.sizes.push_back(size);
+    const auto empty = std::ranges::stable_partition(sizes.sizes, std::logical_not(), &SliceSize::emptyPackets);
+    std::ranges::sort(empty, std::greater(), &SliceSize::last);
+    if (sizes.sizes.size() > mostPatterns)
       sizes.tooMany = place;
   }
 
   const ProgramIndex &index_;
   std::map<std::tuple<std::uint32_t, ir::BufferKind, bool>, Ranges> buffers_;
+  std::set<std::uint64_t> filled_; ///< sizes from which on a slice of packets holds some
+  std::optional<ir::OpRef> packets_, packetsInLoop_;
 };
 
 } // namespace

@@ -74,6 +74,12 @@ public:
             const VerifyOptions &options)
       : index_(index), geometry_(geometry), roles_(roles), findings_(findings), options_(options) {}
 
+  /// Later launches have another size: the last one `last`, one before it, if there is one, `between`.
+  void change(const Geometry &between, const Geometry &last) {
+    between_ = &between;
+    last_ = &last;
+  }
+
   /// `result` gets what the first such proof counts.
   bool run(VerifyResult &result) {
     const Premises premises(index_, geometry_, findings_);
@@ -108,24 +114,29 @@ private:
         f->args = {touched};
       return false;
     }
-    Memory memory(index_, geometry_);
+    Geometry geometry = geometry_; // of the launch that runs
+    Memory memory(index_, geometry);
     if (!memory.fits())
       return reportTooMuchMemory(findings_);
-    if (!checkShared(index_, geometry_, premises, memory, findings_))
+    if (!checkShared(index_, geometry, premises, memory, findings_))
       return false;
     std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
     Order order(index_, options_.watcher);
     Values values(index_, geometry_.unitsPerChunk());
-    Reporter reporter(index_, geometry_, memory, order, findings_);
-    Machine machine(index_, geometry_, premises, roles_, memory, order, values, reporter);
+    Reporter reporter(index_, geometry, memory, order, findings_);
+    Machine machine(index_, geometry, premises, roles_, memory, order, values, reporter);
     reporter.setMachine(machine);
     machine.expectNoTurns(noTurns);
     machine.keepChains(static_cast<bool>(options_.atEnd));
-    if (result.launches == 0 && sizesChange(index_.program, options_))
+    if (last_ || (result.launches == 0 && sizesChange(index_.program, options_)))
       machine.changeSizes();
     std::uint64_t results = 0;
     std::optional<FinalBuffers> end;
     for (std::uint32_t launch = 0; launch < launches; ++launch) {
+      if (last_ && launch != 0) {
+        geometry = launch + 1 == launches ? *last_ : *between_;
+        memory.layOut(geometry);
+      }
       machine.beginLaunch();
       const bool ended = runResident(residency(), machine, reporter);
       if (more = machine.outOfTurn(); !more.empty())
@@ -141,7 +152,7 @@ private:
       machine.endLaunch();
       if (launch == 0)
         results = reporter.checkResults(values, geometry_.unitsPerChunk());
-      if (launch == 0 && options_.atEnd) // later launches follow no values
+      if (launch == 0 && !last_ && options_.atEnd) // later launches follow no values
         end.emplace(index_.program, memory, values, geometry_.unitsPerChunk());
     }
     if (end && findings_.errors() == 0)
@@ -165,10 +176,14 @@ private:
 
   const ProgramIndex &index_;
   const Geometry &geometry_;
+  const Geometry *between_ = nullptr, *last_ = nullptr;
   const ThreadRoles &roles_;
   Findings &findings_;
   const VerifyOptions &options_;
 };
+
+/// Runs of launches of different sizes: a few minutes' work.
+constexpr std::size_t mostChanges = 1100;
 
 /// Proves all that has to be proven of one program, size after size.
 class Prover {
@@ -222,24 +237,92 @@ private:
 
   bool proveSlices() {
     const SliceSizes sizes = sliceSizes(index_);
-    if (sizes.inLoop || sizes.tooMany) {
-      findings_.add(sizes.inLoop ? diag::slices_in_loop : diag::slices_too_many,
-                    sizes.inLoop ? *sizes.inLoop : *sizes.tooMany);
+    if (sizes.packetsInLoop || sizes.inLoop || sizes.tooMany) {
+      findings_.add(sizes.packetsInLoop ? diag::packets_in_loop
+                    : sizes.inLoop      ? diag::slices_in_loop
+                                        : diag::slices_too_many,
+                    sizes.packetsInLoop ? *sizes.packetsInLoop
+                    : sizes.inLoop      ? *sizes.inLoop
+                                        : *sizes.tooMany);
       return false;
     }
-    for (const std::uint32_t units : sizes.units) {
-      const std::size_t had = findings_.all().size();
-      const bool good = proveSize(Geometry::ofUnits(rates_, units));
-      for (std::size_t i = had; i < findings_.all().size(); ++i)
-        findings_.all()[i].notes.push_back(
-            {&diag::at_chunk_size,
-             findings_.all()[i].where,
-             {ir::plural(std::uint64_t{units} * index_.program.bufferAlignment, "byte")}});
+    std::vector<Sliced> sliced{{Geometry(rates_), true, SliceSize::again}}; // by which slices of packets are empty
+    for (const SliceSize &size : sizes.sizes) {
+      const std::size_t before = findings_.all().size();
+      const Geometry geometry = Geometry::ofUnits(rates_, size.units);
+      const bool good = proveSize(geometry);
+      note(before, diag::at_chunk_size, {ir::plural(bytesOf(geometry), "byte")});
       if (!good)
-        return false;
+        return size.emptyPackets && noteProven(before, size.last);
       ++result_.unevenSizes;
+      if (size.emptyPackets)
+        sliced.push_back({geometry, size.number > 1, size.last});
     }
+    return sliced.size() == 1 || !sizesChange(index_.program, options_) || proveChanges(sliced, sizes);
+  }
+
+  struct Sliced {
+    Geometry geometry;
+    bool several;       ///< message sizes are such
+    std::uint64_t last; ///< see SliceSize
+  };
+
+  /// Proves launches of different sizes that follow each other.
+  bool proveChanges(const std::vector<Sliced> &sizes, const SliceSizes &slices) {
+    const std::size_t number = sizes.size();
+    const std::size_t runs = number * number * (slices.nested || !index_.program.doubleScratch ? 1 : number);
+    if (runs > mostChanges) {
+      findings_.add(diag::slices_too_many, *slices.packets);
+      return false;
+    }
+    const Findings::State before = findings_.state();
+    if (proveChangesOf(sizes, slices.nested))
+      return true;
+    findings_.restore(before);
+    for (std::size_t i = 1; i <= number; ++i) // from large sizes on, to tell how far it goes
+      if (const auto larger = std::span(sizes).first(i); !proveChangesOf(larger, slices.nested))
+        return i > 1 && noteProven(before.findings.size(), sizes[i - 1].last);
     return true;
+  }
+
+  /// A launch between two others orders the least where the most packets are missing: if more of them are `nested` in
+  /// larger sizes, the least size is enough there.
+  bool proveChangesOf(std::span<const Sliced> sizes, bool nested) {
+    const bool between = index_.program.doubleScratch;
+    const auto middles = nested || !between ? sizes.last(1) : sizes;
+    for (const Sliced &first : sizes)
+      for (const Sliced &middle : middles)
+        for (const Sliced &last : sizes) {
+          if (&first == &last && !first.several && (!between || &first == &middle))
+            continue;
+          const std::size_t before = findings_.all().size();
+          SizeProof proof(index_, first.geometry, roles_, findings_, options_);
+          proof.change(middle.geometry, last.geometry);
+          if (proof.run(result_))
+            continue;
+          note(before, between ? diag::between_three_sizes : diag::between_sizes,
+               {bytesOf(first.geometry), bytesOf(middle.geometry), bytesOf(last.geometry)});
+          return false;
+        }
+    return true;
+  }
+
+  /// Says in all findings from number `from` on that messages of more than `last` units a chunk are proven, if there
+  /// are such. False.
+  bool noteProven(std::size_t from, std::uint64_t last) {
+    if (last < unitsAllowed(index_.program).second)
+      note(from, diag::proven_from, {(last + 1) * bytesOfUnit(index_.program)});
+    return false;
+  }
+
+  std::uint64_t bytesOf(const Geometry &geometry) const {
+    return std::uint64_t{geometry.unitsPerChunk()} * index_.program.bufferAlignment;
+  }
+
+  /// Adds a note to all findings from number `from` on.
+  void note(std::size_t from, const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args) {
+    for (std::size_t i = from; i < findings_.all().size(); ++i)
+      findings_.all()[i].notes.push_back({&info, findings_.all()[i].where, args});
   }
 
   const ProgramIndex &index_;

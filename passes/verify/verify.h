@@ -38,9 +38,11 @@
 // their cell, but for double scratch, where this is done in the third.
 //
 // Sizes. Pipelines run as often as a message is long: see Pipelines below. Slices of thread-block groups end between
-// chunks in some sizes only: each way in which they can meet is proven (verify/slicing.h). Launches of different sizes
-// may follow each other: input and output are the user's in between, whole (verify/user.cpp), and in scratch a launch
-// writes only what comes after all that the one before did in that rank's scratch (verify/scratch_history.h).
+// chunks in some sizes only: each way in which they can meet is proven (verify/slicing.h). Slices of packets may be
+// empty at small sizes, and then order nothing: each way in which they are is proven, and launches of any two of them
+// with a launch of a third between, where scratch is double. Launches of different sizes may follow each other: input
+// and output are the user's in between, whole (verify/user.cpp), and in scratch a launch writes only what comes after
+// all that the one before did in that rank's scratch (verify/scratch_history.h).
 //
 // Pipelines. Where one iteration decides (verify/sizes.h), one is run. Else a queue is a direction of a channel or a
 // semaphore, and these must hold (verify/loops.h):

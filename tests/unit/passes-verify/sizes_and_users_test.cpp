@@ -31,7 +31,11 @@ Program slicesMetByChunk(std::uint32_t parts, std::uint32_t chunk, const Ids &he
 }
 
 std::vector<std::uint32_t> unitsOf(const Program &program) {
-  return mscclc::passes::proof::sliceSizes(mscclc::passes::proof::ProgramIndex(program)).units;
+  std::vector<std::uint32_t> units;
+  for (const auto &size : mscclc::passes::proof::sliceSizes(mscclc::passes::proof::ProgramIndex(program)).sizes)
+    units.push_back(size.units);
+  std::sort(units.begin(), units.end());
+  return units;
 }
 
 /// Rank 0 uses scratch[0] for itself, then hands scratch[1] to rank 1, which gets it and tells nobody when it has.
