@@ -26,6 +26,7 @@ public:
   void run() {
     if (program_.minMessageSize >> 31 != 0)
       diags_.report(diag::executor_min_message, "program '" + program_.name + "'", {target_, program_.minMessageSize});
+    checkContext();
     for (rank_ = 0; rank_ < program_.ranks.size(); ++rank_) {
       checkChunks();
       for (block_ = 0; block_ < program_.ranks[rank_].blocks.size(); ++block_)
@@ -35,6 +36,18 @@ public:
 
 private:
   ir::Where at(std::size_t op) const { return whereIs(program_, {rank_, block_, static_cast<std::uint32_t>(op)}); }
+
+  /// What an executor's other launches and plans may do to this one.
+  void checkContext() {
+    const bool scratch =
+        std::ranges::any_of(program_.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; });
+    if (!scratch)
+      return;
+    if (program_.doubleScratch && program_.minMessageSize == 0)
+      diags_.report(diag::executor_empty_launch, "program '" + program_.name + "'", {target_});
+    if (program_.reuseResources)
+      diags_.report(diag::executor_shared_scratch, "program '" + program_.name + "'", {target_});
+  }
 
   void checkChunks() {
     for (const BufferKind kind : {BufferKind::Input, BufferKind::Output})

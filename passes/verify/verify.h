@@ -100,11 +100,13 @@
 //   to the device itself; kernels of our own wait with acquire where they then read peers' memory (sync.cuh).
 // - A context runs one plan: MSCCL++ counts launches over all of them, and double scratch goes by that count's parity.
 // - An executor of MSCCL++ numbers memories and port semaphores over all of its plans and sizes: 3 memories for each,
-// and
-//   one for each remote buffer that a port reaches. Together they pass no limit of a proxy (executor_limits.h).
-// - What is written through a multicast address and read through a plain one, or the reverse, is ordered as if both
-// were
-//   plain, given the signals that would order plain accesses.
+//   and one for each remote buffer that a port reaches. Together they pass no limit of a proxy (executor_limits.h).
+// - A launch of 0 bytes is none: it would turn double scratch without moving anything. The runtime of our kernels does
+//   not start it; for MSCCL++ there is a warning where min_message_size allows it.
+// - With reuse_resources, where all plans of an executor share one scratch, other plans leave it alone until all ranks
+//   have ended this one. A rank without a part in a plan does not wait by itself; there is a warning.
+// - What is written through a multicast address and read through a plain one, or the reverse, is ordered as if
+//   both were plain, given the signals that would order plain accesses.
 // - MSCCL++'s semaphore lets those who wait through in any order (it is no counting semaphore, which would let them
 //   through in turn); only the count matters here.
 // - A port moves what is put through one channel in order, and each packet word by word whole: four bytes of data and

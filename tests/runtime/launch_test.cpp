@@ -36,6 +36,25 @@ TEST_CASE("Packets in double scratch need nothing else between launches") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("A message of 0 bytes is no launch, so the halves of scratch do not turn") {
+  static int started = 0;
+  MscclcVariant counting = packets4().variants[0];
+  counting.launch = [](const MscclcRankArgs *, uint32_t, void *) {
+    ++started;
+    return int32_t{MSCCLC_OK};
+  };
+  MscclcKernel kernel = packets4();
+  kernel.variants = &counting;
+  kernel.num_variants = 1;
+  Communicator communicator(onHost(4));
+  Buffer input = communicator.allocate(64), output = communicator.allocate(64);
+  Instance instance = communicator.load(kernel, 64);
+  for (const uint64_t bytes : {64, 0, 0, 64})
+    instance.launch(Call().on(input, output).of(bytes, MSCCLC_F32));
+  communicator.synchronize();
+  CHECK(started == 2 * 4);
+}
+
 TEST_CASE("Semaphores keep their values from launch to launch") {
   Communicator communicator(onHost(2));
   Buffer output = communicator.allocate(4);

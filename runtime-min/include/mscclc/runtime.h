@@ -201,10 +201,11 @@ typedef struct MscclcCall {
 
 void mscclc_call_init(MscclcCall *call);
 
-/* Starts all local ranks, asynchronously. Launches of a communicator follow each other on each device, as far as they
- * are of ranks of this process, whatever their instances (but see MscclcCommunicatorOptions::unchained) and streams.
- * May be captured into CUDA graphs; a graph is then ordered against other launches by its user, and keeps its instance
- * and buffers: they can be released when it is destroyed and its replays are over. */
+/* Starts all local ranks, asynchronously; nothing if the message has 0 bytes. Launches of a communicator follow each
+ * other on each device, as far as they are of ranks of this process, whatever their instances (but see
+ * MscclcCommunicatorOptions::unchained) and streams. May be captured into CUDA graphs; a graph is then ordered against
+ * other launches by its user, and keeps its instance and buffers: they can be released when it is destroyed and its
+ * replays are over. */
 int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call);
 
 /* ----------------------------------------------------------------------------------------- registry and selection */

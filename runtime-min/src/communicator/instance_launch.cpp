@@ -202,6 +202,8 @@ Status Instance::markLaunched(const MscclcCall &call, uint32_t localIndex) {
 Status Instance::launch(const MscclcCall &call, const Region *input, const Region *output) {
   MSCCLC_TRY(communicator_.health());
   MSCCLC_TRY(checkMessage(kernel_, call.message_bytes, call.dtype));
+  if (call.message_bytes == 0) // no launch: double scratch must not turn where nothing moves
+    return {};
   if (call.message_bytes > maxMessageBytes_)
     return failure(MSCCLC_ERROR_SIZE, "kernel '%s' was loaded for messages of up to %llu bytes, not of %llu",
                    kernel_.name, static_cast<unsigned long long>(maxMessageBytes_),
