@@ -50,7 +50,16 @@ Program Generator::make() {
   // Pieces of different sizes cannot be replicated.
   if (!wide_ && oneIn(4))
     plan_.program.instances = 2 + below(2);
+  else if (!oneSize_ && oneIn(3))
+    limitSizes();
   return std::move(plan_.program);
+}
+
+/// So few sizes that pipelines run a few times only, or that small ones do not come.
+void Generator::limitSizes() {
+  const std::uint64_t step = std::uint64_t{16} * messageChunks();
+  plan_.program.minMessageSize = step * below(4);
+  plan_.program.maxMessageSize = plan_.program.minMessageSize + step * (1 + below(20));
 }
 
 plan::Plan Generator::makePlan() {
@@ -302,7 +311,7 @@ void Generator::step() {
   if (!source)
     return;
   take(*source, a.block);
-  switch (below(usesPackets_ ? 38 : 24)) {
+  switch (below(usesPackets_ ? 43 : 27)) {
   case 0:
     return localStep(a, *source);
   case 1:
@@ -345,26 +354,34 @@ void Generator::step() {
   case 23:
     return turnsStep(a, *source);
   case 24:
+    return leadingPut(a, *source);
   case 25:
-    return sendPackets(a, *source);
   case 26:
-    return sendPacketsByPort(a, *source);
+    return lateReleases(a, *source);
   case 27:
-    return copyPackets(a, *source);
   case 28:
-    return unpack(a);
+    return sendPackets(a, *source);
   case 29:
-    return forwardPackets(a);
+    return sendPacketsByPort(a, *source);
   case 30:
+    return copyPackets(a, *source);
   case 31:
+    return unpack(a);
   case 32:
+    return forwardPackets(a);
   case 33:
-    return reducePackets(a, *source);
   case 34:
-    return broadcastPackets(a);
   case 35:
   case 36:
+    return reducePackets(a, *source);
+  case 37:
+    return broadcastPackets(a);
+  case 38:
+  case 39:
     return exchange();
+  case 40:
+  case 41:
+    return acknowledged(a, *source);
   default:
     return loopPackets(a, *source);
   }

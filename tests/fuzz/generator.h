@@ -6,6 +6,7 @@
 // hears from that rank first in this launch, hence after the launch before, unless the exchange of packets tells it.
 // Before a rank ends its launch it has heard of all that was done to its memory, so the next launch may be of any size;
 // packets that nobody took would still be on their way, so all are taken, or the program takes messages of one size.
+// Slices of blocks may be empty at small sizes; what order counts on is the first slice, which never is.
 #pragma once
 
 #include "../unit/passes-verify/plan.h"
@@ -101,6 +102,7 @@ private:
   static Where behind(const Where &at) { return {at.rank, at.buffer, at.chunk + 1}; }
   std::uint32_t messageChunks() const { return plan_.program.ranks[0].inputChunks; }
   std::uint64_t unit() { return std::uint64_t{16} << below(4); }
+  void limitSizes();
   void step();
 
   // plain_steps.cpp
@@ -130,6 +132,8 @@ private:
   // loop_steps.cpp
   void loopPut(Doer a, const Where &from);
   void loopPackets(Doer a, const Where &from);
+  void leadingPut(Doer a, const Where &from);
+  void lateReleases(Doer a, const Where &from);
   void credits(Doer a, const Where &from);
   void loopCredits(Doer a, const Where &from, const Where &through, const Where &to);
   std::pair<std::uint32_t, std::uint32_t> creditSemaphores(Doer a, std::uint32_t block, std::uint32_t depth);
@@ -153,6 +157,8 @@ private:
   void broadcastPackets(Doer a);
   void takeAllPackets();
   void exchange();
+  template <typename Do> void bySlices(Doer a, bool slices, Do &&make);
+  void acknowledged(Doer a, const Where &from);
 
   std::mt19937_64 random_;
   std::uint32_t blocks_ = 1, plainScratch_ = 1, firstSlot_ = 0;

@@ -39,6 +39,62 @@ void Generator::loopPut(Doer a, const Where &from) {
   state(a) = {{from}, {to}, true, {{here, {0, false}}}, {{here, used}}};
 }
 
+/// Slice by slice, with so many slices let through before the first is taken.
+void Generator::leadingPut(Doer a, const Where &from) {
+  const Where to = any(otherRank(a.rank), true);
+  const Doer far = ownerOf(to);
+  flush(to);
+  const auto [channel, back] = channels(a, far, ChannelType::Memory);
+  const std::uint64_t bytes = unit();
+  const std::uint32_t credits = 1 + below(5);
+  nop(a);
+  nop(far);
+  plan::Block sender = on(a), owner = on(far);
+  for (std::uint32_t i = 0; i < credits; ++i)
+    owner.signal({back});
+  sender.pipeline(bytes, 1, 5).wait({channel}).nop().remote(OpKind::Put, {remote(a, to)}, {local(from)});
+  sender.nop().signal({channel});
+  owner.pipeline(bytes, 1, 3).wait({back}).nop().signal({back});
+  for (std::uint32_t i = 0; i < credits; ++i)
+    sender.wait({channel});
+  write(to, valueAt(from));
+  const std::pair here{ChannelType::Memory, channel}, there{ChannelType::Memory, back};
+  const std::pair used{0u, false};
+  state(far) = {{}, {to}, true, {{there, used}}, {{there, used}}};
+  state(a) = {{from}, {to}, true, {{here, used}}, {{here, used}}};
+}
+
+/// Another block copies a place slice by slice, and waits before for what is released later; or twice for each slice,
+/// for what two pipelines release.
+void Generator::lateReleases(Doer a, const Where &from) {
+  const Where to = any(a.rank, true);
+  if (blocks_ == 1 || to == from)
+    return;
+  const Doer b{a.rank, otherBlock(a.block)};
+  takeToWrite(to, b.block);
+  take(from, a.block);
+  const std::uint32_t semaphore = plan_.semaphore(a.rank), ahead = below(5);
+  const std::uint64_t bytes = unit();
+  nop(a);
+  nop(b);
+  plan::Block writer = on(a), reader = on(b);
+  writer.pipeline(bytes, 1, 1).release({semaphore});
+  if (oneIn(3)) {
+    writer.pipeline(bytes, 1, 1).release({semaphore});
+    reader.pipeline(bytes, 1, 4).acquire({semaphore}).acquire({semaphore}).nop().copy(local(to), local(from));
+  } else {
+    for (std::uint32_t i = 0; i < ahead; ++i) {
+      writer.release({semaphore});
+      reader.acquire({semaphore});
+    }
+    reader.pipeline(bytes, 1, 3).acquire({semaphore}).nop().copy(local(to), local(from));
+  }
+  write(to, valueAt(from));
+  cells_.at(from).owner = b.block;
+  state(a) = {{}, {}, true, {}, {}};
+  state(b) = {{from}, {to}, true, {}, {}};
+}
+
 /// Packets of a slice at a time, which are taken as they come.
 void Generator::loopPackets(Doer a, const Where &from) {
   const Where to = any(otherRank(a.rank), true);

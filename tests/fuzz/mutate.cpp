@@ -1,11 +1,14 @@
 #include "random_program.h"
 
 #include "ir/channel_pairing.h"
+#include "ir/cursor.h"
+#include "ir/op_memory.h"
 #include "ir/op_semantics.h"
 #include "ir/structure.h"
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 namespace fuzz {
 
@@ -67,7 +70,7 @@ private:
     auto &ops = block_->ops;
     Op &op = ops[at_];
     what = here();
-    switch (below(21)) {
+    switch (below(25)) {
     case 0: // drop a nop
       if (op.kind != OpKind::Nop)
         return false;
@@ -166,6 +169,14 @@ private:
       std::swap(ops[at_], ops[other]);
       return true;
     }
+    case 20:
+    case 21:
+      what = "signals before a pipeline, waits after it, or the reverse, of" + what;
+      return displace();
+    case 22:
+    case 23:
+      what = "another slice of all that uses the slot of" + what;
+      return changeSlices(op);
     default: // one of several channels
       if (op.numIds < 2 || op.numChunks() != 0)
         return false;
@@ -302,6 +313,68 @@ private:
       }
     }
     return false;
+  }
+
+  /// What a pipeline signals or releases is given a few times more before it and taken as often behind the pipeline
+  /// that takes it, or given behind and taken before.
+  bool displace() {
+    const std::uint32_t header = headerOf(*block_, at_);
+    const Op op = block_->ops[at_];
+    if (header == none || op.numIds != 1 || !(isSignal(op.kind) || op.kind == OpKind::SemRelease))
+      return false;
+    const ProgramIndex index(program_);
+    const std::uint32_t queue = index.queue(rank_, op, block_->idsOf(op)[0]);
+    const bool before = below(3) != 0;
+    const std::uint32_t times = 1 + below(6);
+    for (std::uint32_t r = 0; r < program_.ranks.size() && queue != none; ++r)
+      for (ThreadBlock &block : program_.ranks[r].blocks)
+        for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
+          const Op other = block.ops[o];
+          const std::uint32_t loop = headerOf(block, o);
+          if (loop == none || !takes(other.kind) || other.numIds != 1 ||
+              index.queue(r, other, block.idsOf(other)[0]) != queue)
+            continue;
+          const auto insert = [&](ThreadBlock &into, std::uint32_t around, bool first, const Op &what) {
+            const std::uint32_t place = first ? around : around + 1 + into.ops[around].bodySize;
+            into.ops.insert(into.ops.begin() + place, times, what);
+          };
+          if (&block == block_) // one of the two would move
+            return false;
+          insert(*block_, header, before, op);
+          insert(block, loop, !before, other);
+          return true;
+        }
+    return false;
+  }
+
+  static std::uint32_t headerOf(const ThreadBlock &block, std::uint32_t op) {
+    std::uint32_t found = none;
+    forEachOp(block, [&](std::uint32_t o, std::uint32_t header) { found = o == op ? header : found; });
+    return found;
+  }
+
+  /// All that is done with slices of one packet slot is done with the next slice.
+  bool changeSlices(const Op &op) {
+    if (op.groupSize < 2 || !isPacketOp(op.kind))
+      return false;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> slots; // rank, index
+    const auto visitSlots = [&](std::uint32_t rank, const ThreadBlock &block, const Op &of, const auto &visit) {
+      forEachMemory(program_, rank, block, of, [&](const MemoryPiece &piece) {
+        if (piece.isPacket())
+          visit(std::pair(piece.rank, piece.index));
+      });
+    };
+    visitSlots(rank_, *block_, op, [&](const auto &slot) { slots.insert(slot); });
+    for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
+      for (ThreadBlock &block : program_.ranks[r].blocks)
+        for (Op &other : block.ops) {
+          bool uses = false;
+          if (other.groupSize > 1)
+            visitSlots(r, block, other, [&](const auto &slot) { uses |= slots.contains(slot); });
+          if (uses)
+            other.groupIndex = (other.groupIndex + 1) % other.groupSize;
+        }
+    return true;
   }
 
   Program program_;

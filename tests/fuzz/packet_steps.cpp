@@ -206,6 +206,44 @@ void Generator::takeAllPackets() {
   }
 }
 
+/// Calls make(block): for `a`, or for each block of its rank, of which each does a slice.
+template <typename Do> void Generator::bySlices(Doer a, bool slices, Do &&make) {
+  if (!slices)
+    return make(a);
+  meetAll(a.rank);
+  for (std::uint32_t b = 0; b < blocks_; ++b) {
+    make({a.rank, b});
+    on({a.rank, b}).slice(b, blocks_);
+  }
+  meetAll(a.rank);
+}
+
+/// With double scratch, packets that nobody asked for: that others came back in the launch before tells that these may
+/// be written again. Of what comes back, one slice is enough. What it holds is nobody's business.
+void Generator::acknowledged(Doer a, const Where &from) {
+  const Doer far{otherRank(a.rank), below(blocks_)};
+  const auto there = freshSlot(far.rank), here = freshSlot(a.rank);
+  if (!plan_.program.doubleScratch || !there || !here)
+    return;
+  touch(a, {from}, {});
+  on(a).remote(OpKind::PutPacket, {remoteSlot(a, *there)}, {local(from)});
+  slots_[*there] = valueAt(from);
+  const auto value = defined(far.rank);
+  if (!value)
+    return;
+  take(*value, far.block);
+  const std::uint32_t slices = 2 + below(3);
+  const Where to = any(a.rank, true);
+  const Doer taker = ownerOf(to);
+  flush(to);
+  touch(far, {*value}, {});
+  on(far).remote(OpKind::PutPacket, {remoteSlot(far, *here)}, {local(*value)}).slice(0, slices);
+  touch(taker, {}, {to});
+  on(taker).remote(OpKind::UnpackPacket, {local(to)}, {plan::scratch(here->index)}, ChannelType::None).slice(0, slices);
+  write(to, {});
+  unpack(far);
+}
+
 /// Every rank sends packets to every other, and sums what it gets. With double scratch that is all the order there is:
 /// who has a rank's packets of the next launch knows that it has done with those of this one.
 void Generator::exchange() {
@@ -228,6 +266,7 @@ void Generator::exchange() {
     slots.push_back(*slot);
     doers.push_back(ownerOf(sources[r]));
   }
+  const bool slices = blocks_ > 1 && oneIn(2), takeSlices = blocks_ > 1 && oneIn(2);
   for (std::uint32_t r = 0; r < n; ++r) {
     plan::Chunks there;
     for (std::uint32_t to = 0; to < n; ++to) {
@@ -235,11 +274,17 @@ void Generator::exchange() {
         continue;
       if (!plan_.program.doubleScratch)
         message(doers[to], doers[r], oneIn(2));
-      there.push_back(remoteSlot(doers[r], {to, slots[r]}));
       slots_[{to, slots[r]}] = valueAt(sources[r]);
     }
     touch(doers[r], {sources[r]}, {});
-    on(doers[r]).remote(OpKind::PutPacket, there, plan::Chunks(there.size(), local(sources[r])));
+    const Chunk source = local(sources[r]);
+    bySlices(doers[r], slices, [&](Doer doer) {
+      there.clear();
+      for (std::uint32_t to = 0; to < n; ++to)
+        if (to != r)
+          there.push_back(remoteSlot(doer, {to, slots[r]}));
+      on(doer).remote(OpKind::PutPacket, there, plan::Chunks(there.size(), source));
+    });
   }
   for (std::uint32_t r = 0; r < n; ++r) {
     const Where to = any(r, true);
@@ -249,8 +294,11 @@ void Generator::exchange() {
       if (from != r)
         parts.push_back(plan::scratch(slots[from]));
     touch(doers[r], {sources[r]}, {to});
-    on(doers[r]).remote(OpKind::ReducePacket, {local(to)}, parts, ChannelType::None);
-    plan_.program.ranks[r].blocks[doers[r].block].ops.back().reduceOp = reduceOp_;
+    const Chunk destination = local(to);
+    bySlices(doers[r], takeSlices, [&](Doer doer) {
+      on(doer).remote(OpKind::ReducePacket, {destination}, parts, ChannelType::None);
+      plan_.program.ranks[r].blocks[doer.block].ops.back().reduceOp = reduceOp_;
+    });
     write(to, sum);
   }
 }

@@ -27,7 +27,8 @@ using namespace mscclc;
 namespace {
 
 /// Findings that say no more than that the proof cannot tell.
-constexpr std::array<std::string_view, 2> undecided{"slices_in_loop", "slices_too_many"};
+constexpr std::array<std::string_view, 4> undecided{"slices_in_loop", "slices_too_many", "packets_in_loop",
+                                                    "more_iterations"};
 /// Warnings that say what a run shows: a program with one of them is not taken for proven here.
 constexpr std::array<std::string_view, 2> grave{"relaxed_carries_data", "input_still_sent"};
 
@@ -78,7 +79,8 @@ private:
   std::map<std::string, Fault> smallest_;            ///< by kind
 };
 
-/// At two sizes, drawn by the seed, and at both in turn; a program that takes one size, at that.
+/// At sizes drawn by the seed and at the least, and at these in turn: with more iterations than are proven, and with
+/// slices that are empty. A program that takes one size, at that.
 bool Judge::runs(const ir::Program &program, ir::DiagnosticEngine &diags) const {
   constexpr std::uint64_t odd[] = {1, 3, 5, 17}, other[] = {2, 6, 7, 10, 25};
   const std::uint64_t step = std::uint64_t{16} * program.ranks[0].inputChunks;
@@ -86,8 +88,13 @@ bool Judge::runs(const ir::Program &program, ir::DiagnosticEngine &diags) const 
   options.type = passes::DataType::I32;
   options.schedules = schedules_;
   options.seed = seed_;
-  if (program.minMessageSize != program.maxMessageSize)
-    options.sizes = {step * odd[seed_ % 4], step * other[seed_ / 4 % 5]};
+  if (program.minMessageSize != program.maxMessageSize) {
+    const std::uint64_t least = std::max<std::uint64_t>(1, (program.minMessageSize + step - 1) / step);
+    for (const std::uint64_t units : {odd[seed_ % 4], other[seed_ / 4 % 5], least})
+      if (const std::uint64_t size = step * std::max(least, std::min(units, program.maxMessageSize / step));
+          std::ranges::find(options.sizes, size) == options.sizes.end())
+        options.sizes.push_back(size);
+  }
   return passes::simulate(program, diags, options).ok;
 }
 
