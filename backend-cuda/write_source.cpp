@@ -170,6 +170,26 @@ void fillTemplate(const Fields &fields, std::string &out) {
   out += rest;
 }
 
+constexpr std::string_view noDigest = "0000000000000000";
+
+/// FNV-1a of 64 bits, as 16 hexadecimal digits: ranks whose files differ must find that out, no more.
+std::string digestOf(std::string_view text) {
+  std::uint64_t digest = 14695981039346656037u;
+  for (const char c : text)
+    digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  std::string digits(noDigest);
+  for (std::size_t i = digits.size(); i-- > 0; digest /= 16)
+    digits[i] = "0123456789abcdef"[digest % 16];
+  return digits;
+}
+
+/// Puts the digest of a file's text into it.
+void addDigest(std::string &out, std::size_t begin) {
+  constexpr std::string_view field = "\n  static constexpr const char *digest = \""; // in no comment, as a line
+  const std::size_t at = out.find(field, begin) + field.size();
+  out.replace(at, noDigest.size(), digestOf(std::string_view(out).substr(begin)));
+}
+
 } // namespace
 
 void writeSource(const ir::Program &program, const EmitOptions &options, const KernelModel &m, std::string &out) {
@@ -187,6 +207,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"sourceText", quote(options.sourceName)},
       {"switchesText", quote(options.switches)},
       {"tags", tagsText(program)},
+      {"digest", std::string(noDigest)},
       {"identifier", kernelIdentifier(program.name)},
       {"dtypes", m.dtypes},
       {"reduceOps", m.reduceOps},
@@ -217,7 +238,9 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"dispatch", dispatchText(m)},
   };
   addDescriptor(m.descriptor, fields);
+  const std::size_t begin = out.size();
   fillTemplate(fields, out);
+  addDigest(out, begin);
 }
 
 } // namespace mscclc::cuda

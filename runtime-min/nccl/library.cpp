@@ -3,6 +3,7 @@
 #include "digest.h"
 #include "log.h"
 #include "manifest.h"
+#include "sha256.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -81,8 +82,13 @@ uint64_t mix(uint64_t digest, const std::string &text) {
   return digestOf(text + '\n', digest);
 }
 
-/// The kernel of an entry, or null; `why` then says why.
-const MscclcKernel *loadEntry(const ManifestEntry &entry, std::string &why) {
+/// The kernel of an entry, or null; `why` then says why. `sha256`: of the library's file.
+const MscclcKernel *loadEntry(const ManifestEntry &entry, const std::string &sha256, std::string &why) {
+  if (!entry.sha256.empty() && sha256 != entry.sha256) {
+    why = entry.kernel + " is not the file that is listed: its sha256 is " + (sha256.empty() ? "unknown" : sha256) +
+          ", and the list says " + entry.sha256;
+    return nullptr;
+  }
   uint32_t count = 0;
   std::vector<const MscclcKernel *> kernels(64);
   if (mscclc_load_library(entry.kernel.c_str(), kernels.data(), static_cast<uint32_t>(kernels.size()), &count) !=
@@ -111,13 +117,15 @@ Loaded load(const Manifest &manifest, uint32_t ranks) {
   uint64_t digest = mix(manifest.digest, std::to_string(windowBytes()) + mscclc_runtime_version());
   const auto add = [&](const MscclcKernel *kernel, const ManifestEntry *entry) {
     candidates.push_back({kernel, entry});
-    digest = mix(digest, std::string(kernel->name) + kernel->tool + kernel->switches);
+    digest = mix(digest, mscclc_kernel_identity(kernel));
   };
   for (const ManifestEntry &entry : manifest.entries) {
     if (entry.ranks != ranks)
       continue;
     std::string why;
-    if (const MscclcKernel *kernel = loadEntry(entry, why); kernel != nullptr) {
+    const std::string sha256 = sha256OfFile(entry.kernel);
+    digest = mix(digest, sha256); // the compiler of a kernel is seen in its file alone
+    if (const MscclcKernel *kernel = loadEntry(entry, sha256, why); kernel != nullptr) {
       add(kernel, &entry);
     } else {
       warn(why + "; NCCL runs what it is listed for");

@@ -92,6 +92,10 @@ ManifestEntry readEntry(const Json &json, const std::string &where, const std::s
   }
   entry.kernel = libraryPath(folder, where, text(json, where, "kernel", false));
   entry.name = text(json, where, "name", true);
+  entry.sha256 = text(json, where, "sha256", true);
+  if (!entry.sha256.empty() &&
+      (entry.sha256.size() != 64 || entry.sha256.find_first_not_of("0123456789abcdef") != std::string::npos))
+    throw Wrong(where + ", \"sha256\" is no 64 hexadecimal digits");
   return entry;
 }
 

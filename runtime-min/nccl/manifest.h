@@ -4,12 +4,13 @@
 //    "collectives": [
 //      {"collective": "allreduce", "ranks": 8, "ranks_per_node": 8,
 //       "entries": [{"min": 1, "max": 65536, "kernel": "liballreduce_packets.so", "name": "allreduce_packets",
-//                    "in_place": true, "types": ["f32"], "root": 0}, …]}]}
+//                    "in_place": true, "types": ["f32"], "root": 0, "sha256": "…"}, …]}]}
 //
 // "size" says what min and max (bytes, both included) are of: "message", as MscclcKernel means it. A file with one
 // collective may have the fields of that collective at the top instead of "collectives". "kernel" is a library,
 // relative to the folder; "name" is a kernel in it, which may be left out if it is the only one. Without "types" an
-// entry is for all. Fields that are not named here are not read.
+// entry is for all. "sha256" is that of the library, in 64 hexadecimal digits; a file with another one is not loaded.
+// Fields that are not named here are not read.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct ManifestEntry {
   std::vector<std::string> types; ///< empty: all
   std::string kernel;             ///< path of the library
   std::string name;               ///< empty: its only kernel
+  std::string sha256;             ///< of the library; empty: not said
 };
 
 struct Manifest {

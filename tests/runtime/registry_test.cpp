@@ -1,6 +1,10 @@
 #include "fixture.h"
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
 
 using namespace testing;
 
@@ -61,4 +65,41 @@ TEST_CASE("What is no kernel is refused") {
   CHECK(mscclc_load_library(LOADABLE, nullptr, 1, &count) == MSCCLC_ERROR_ARGUMENT);
   CHECK(failureOf([] { loadLibrary("/nowhere/at/all.so"); }).code == MSCCLC_ERROR_LOAD);
   CHECK(contains(failureOf([] { loadLibrary(NO_KERNEL); }).text, "holds no kernel that registers itself"));
+}
+
+TEST_CASE("A library that is not whole is refused before it is mapped") {
+  std::ifstream file(LOADABLE, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  REQUIRE(content.size() > 4096);
+  const std::string copy =
+      std::filesystem::temp_directory_path() / ("mscclc-cut-" + std::to_string(::getpid()) + ".so");
+  for (const size_t bytes : {content.size() - 1, content.size() / 2, size_t{4096}, size_t{64}, size_t{10}, size_t{0}}) {
+    std::ofstream(copy, std::ios::binary) << content.substr(0, bytes);
+    const Failure refused = failureOf([&] { loadLibrary(copy); });
+    CHECK(refused.code == MSCCLC_ERROR_LOAD);
+    CHECK(contains(refused.text, bytes >= 64 ? "the file is not whole" : "file too short"));
+  }
+  std::ofstream(copy, std::ios::binary) << content;
+  CHECK(loadLibrary(copy).size() == 2);
+  std::filesystem::remove(copy);
+}
+
+TEST_CASE("Kernels that differ in what ranks must share have other identities") {
+  const auto identity = [](const MscclcKernel &kernel) { return std::string(mscclc_kernel_identity(&kernel)); };
+  MscclcVariant variants[2] = {gather8().variants[0], gather8().variants[0]};
+  MscclcKernel kernel = gather8();
+  const std::string own = identity(gather8());
+  CHECK(!own.empty());
+  kernel.variants = variants;
+  CHECK(identity(kernel) == own);
+  variants[0].dtype = MSCCLC_F64;
+  CHECK(identity(kernel) != own);
+  variants[0] = gather8().variants[0];
+  kernel.num_variants = 2;
+  CHECK(identity(kernel) != own);
+  kernel.num_variants = 1;
+  kernel.digest = "0123456789abcdef";
+  CHECK(identity(kernel) != own);
+  kernel.abi_version = 0;
+  CHECK(identity(kernel).empty());
 }

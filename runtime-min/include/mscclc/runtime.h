@@ -210,13 +210,20 @@ int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call);
 
 /* ----------------------------------------------------------------------------------------- registry and selection */
 
+/* The file of this runtime, once it has loaded a library of kernels or made a communicator; null before. A process uses
+ * one runtime: both calls fail, with the files of both, where another one has done so already. */
+const char *mscclc_runtime_in_use(void);
+
 /* mscclc_register_kernel (runtime_abi.h) adds to the registry. Registered kernels must stay loaded. From any thread. */
 int32_t mscclc_unregister_kernel(const MscclcKernel *kernel);
 uint32_t mscclc_kernel_count(void);
 const MscclcKernel *mscclc_kernel_at(uint32_t index);     /* in the order of registration; null past the end */
 const MscclcKernel *mscclc_find_kernel(const char *name); /* the last registered of that name, or null */
+/* What ranks must have the same of a kernel: its name, tool, source, switches and text, and for which types, operations
+ * and packets it was compiled. Valid until the thread's next call; "" for what is no kernel. */
+const char *mscclc_kernel_identity(const MscclcKernel *kernel);
 /* Loads a library of kernels, for good, and gives up to `capacity` of those registered from it; `count` is how many
- * there are. `kernels` may be null if `capacity` is 0. */
+ * there are. `kernels` may be null if `capacity` is 0. A file that is shorter than its own tables say is refused. */
 int32_t mscclc_load_library(const char *path, const MscclcKernel **kernels, uint32_t capacity, uint32_t *count);
 
 typedef struct MscclcQuery {

@@ -381,6 +381,7 @@ typedef struct MscclcKernel {
   uint32_t (*semaphore_value)(uint32_t rank, uint32_t index); /* initial value */
 
   const MscclcNetworkBody *network; /* null: port channels only by the proxy */
+  const char *digest;               /* of the emitted file's text; null: none */
 } MscclcKernel;
 
 /* In place, the shorter buffer of rank r begins r steps after the beginning of its longer one, and is a step long; or
@@ -400,6 +401,14 @@ static inline uint64_t mscclc_output_step(const MscclcKernel *kernel, uint64_t m
  * and, unless compiled with MSCCLC_NO_AUTO_REGISTER, registers itself when its library is loaded.
  * The runtime's registry defines this; registering a kernel twice is harmless. */
 int32_t mscclc_register_kernel(const MscclcKernel *kernel);
+
+/* Where the runtime was loaded with RTLD_LOCAL, a library of kernels does not find the registry. So a library with
+ * emitted files also defines mscclc_library_kernels, once for all of them: it returns the last of its kernels that has
+ * registered, and the runtime asks for it when it loads the library. */
+typedef struct MscclcRegistered {
+  const MscclcKernel *kernel;
+  const struct MscclcRegistered *before; /* null: the first */
+} MscclcRegistered;
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #include "communicator/communicator.h"
 #include "communicator/instance.h"
 #include "kernels/kernel_facts.h"
+#include "kernels/only_runtime.h"
 
 #include <algorithm>
 #include <cstring>
@@ -142,6 +143,8 @@ int32_t mscclc_communicator_create(const MscclcCommunicatorOptions *options, Msc
   if (options->options_bytes != sizeof(*options))
     return report(failure(MSCCLC_ERROR_ARGUMENT, "options of %u bytes, not %zu: call mscclc_communicator_options_init",
                           options->options_bytes, sizeof(*options)));
+  if (Status status = useRuntime(); !status.ok())
+    return report(status);
   auto made = std::make_unique<MscclcCommunicator>();
   if (Status status = Communicator::create(*options, made->communicator); !status.ok())
     return report(status);

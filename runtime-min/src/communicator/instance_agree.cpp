@@ -11,9 +11,7 @@ namespace {
 
 /// What every process must load the same.
 std::string identityOf(const MscclcKernel &kernel, uint64_t maxMessageBytes) {
-  const auto text = [](const char *s) { return s == nullptr ? "" : s; };
-  return format("%s\n%s\n%s\n%s\n%llu", text(kernel.name), text(kernel.tool), text(kernel.source),
-                text(kernel.switches), static_cast<unsigned long long>(maxMessageBytes));
+  return rt::identityOf(kernel) + format("%llu", static_cast<unsigned long long>(maxMessageBytes));
 }
 
 /// More than any memory holds, and little enough to be multiplied.
@@ -74,9 +72,10 @@ Status Instance::agree(const Status &examined, uint64_t maxMessageBytes) {
   const auto counts = static_cast<std::ptrdiff_t>(mostThreads_.size() * sizeof(uint32_t));
   for (const Bytes &theirs : all) {
     if (theirs.size() != mine.size() || !std::equal(mine.begin() + counts, mine.end(), theirs.begin() + counts))
-      return failure(MSCCLC_ERROR_RENDEZVOUS,
-                     "kernel '%s' differs between the processes (tool, source, switches or largest message)",
-                     kernel_.name);
+      return failure(
+          MSCCLC_ERROR_RENDEZVOUS,
+          "kernel '%s' differs between the processes (tool, source, switches, text, forms or largest message)",
+          kernel_.name);
     for (size_t i = 0; i < mostThreads_.size(); ++i) {
       uint32_t most = 0;
       std::memcpy(&most, theirs.data() + i * sizeof(most), sizeof(most));

@@ -41,6 +41,17 @@ Status checkDescription(const MscclcKernel *kernel) {
   return {};
 }
 
+std::string identityOf(const MscclcKernel &kernel) {
+  std::string identity;
+  for (const char *text : {kernel.name, kernel.tool, kernel.source, kernel.switches, kernel.digest})
+    identity += std::string(text == nullptr ? "" : text) + "\n";
+  for (uint32_t i = 0; i < kernel.num_variants; ++i) {
+    const MscclcVariant &variant = kernel.variants[i];
+    identity += format("%u %u %u\n", variant.dtype, variant.reduce_op, variant.packet);
+  }
+  return identity;
+}
+
 Status checkPlatform(const MscclcKernel &kernel, uint32_t platform) {
   uint32_t blocks = 0;
   const bool forHost = kernel.num_variants != 0 && kernel.variants[0].resident_blocks(1, &blocks) == MSCCLC_OK &&

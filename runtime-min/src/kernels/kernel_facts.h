@@ -7,6 +7,9 @@ namespace mscclc::rt {
 
 /// Whether this library understands the description.
 Status checkDescription(const MscclcKernel *kernel);
+/// What ranks must have the same, so that their kernels work with each other: what the kernel was made of and by, and
+/// its forms.
+std::string identityOf(const MscclcKernel &kernel);
 /// Whether the kernel was built for this platform (MscclcPlatform).
 Status checkPlatform(const MscclcKernel &kernel, uint32_t platform);
 /// Whether the kernel takes messages of this size and type.

@@ -1,6 +1,8 @@
 #include "kernels/registry.h"
 
 #include "kernels/kernel_facts.h"
+#include "kernels/library_file.h"
+#include "kernels/only_runtime.h"
 
 #include <algorithm>
 #include <cstring>
@@ -31,11 +33,24 @@ Status takeRefusal() {
   return std::exchange(r.refused, {});
 }
 
+/// Registers the kernels of a library that did not find this registry by itself.
+void registerListed(void *library) {
+  using List = const MscclcRegistered *(*)();
+  const auto list = reinterpret_cast<List>(::dlsym(library, "mscclc_library_kernels"));
+  std::vector<const MscclcKernel *> kernels;
+  for (const MscclcRegistered *one = list == nullptr ? nullptr : list(); one != nullptr; one = one->before)
+    kernels.push_back(one->kernel);
+  for (auto kernel = kernels.rbegin(); kernel != kernels.rend(); ++kernel)
+    mscclc_register_kernel(*kernel);
+}
+
 Status loadLibrary(const char *path, std::vector<const MscclcKernel *> &found) {
   if (path == nullptr)
     return failure(MSCCLC_ERROR_ARGUMENT, "no path");
   // Without a slash dlopen would search the system's folders.
   const std::string place = std::strchr(path, '/') == nullptr ? std::string("./") + path : path;
+  MSCCLC_TRY(useRuntime());
+  MSCCLC_TRY(checkWhole(place.c_str()));
   static_cast<void>(takeRefusal()); // of another library
   ::dlerror();
   void *handle = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -43,6 +58,7 @@ Status loadLibrary(const char *path, std::vector<const MscclcKernel *> &found) {
     const char *why = ::dlerror();
     return failure(MSCCLC_ERROR_LOAD, "%s", why == nullptr ? path : why);
   }
+  registerListed(handle);
   // Its kernels are those whose description lies in it.
   link_map *map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
@@ -116,6 +132,12 @@ const MscclcKernel *mscclc_find_kernel(const char *name) {
     return name != nullptr && std::strcmp(kernel->name, name) == 0;
   });
   return found == kernels.rend() ? nullptr : *found;
+}
+
+const char *mscclc_kernel_identity(const MscclcKernel *kernel) {
+  static thread_local std::string identity;
+  identity = checkDescription(kernel).ok() ? identityOf(*kernel) : "";
+  return identity.c_str();
 }
 
 int32_t mscclc_load_library(const char *path, const MscclcKernel **kernels, uint32_t capacity, uint32_t *count) {

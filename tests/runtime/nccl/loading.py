@@ -7,6 +7,8 @@ SHIM is the library, FUNCTIONS the list of NCCL's functions (functions.def). The
 with LIBRARIES for LD_PRELOAD: what a case needs loaded it loads in processes of its own."""
 import argparse
 import ctypes
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -178,8 +180,87 @@ def folders(_):
             expect(rank, "NCCL, as the ranks have different kernels, windows or versions", "right")
 
 
+def folder_of(folder, source="kernels", change=None, sha256=None):
+    """A folder with one kernel, of which `change` makes another file, and with its list."""
+    folder = pathlib.Path(folder)
+    folder.mkdir()
+    file = "allreduce_packets_2.so"
+    content = (pathlib.Path(os.environ["MSCCLC_KERNELS"]).parent / source / file).read_bytes()
+    entry = {"min": 0, "max": 1 << 18, "in_place": True, "kernel": file, "name": "allreduce_packets"}
+    if sha256:
+        entry["sha256"] = hashlib.sha256(content).hexdigest()
+    (folder / file).write_bytes(change(content) if change else content)
+    (folder / "manifest.json").write_text(json.dumps(
+        {"version": 1, "collectives": [{"collective": "allreduce", "ranks": 2, "entries": [entry]}]}))
+    return str(folder)
+
+
+def two_ranks(folder, kernels, texts):
+    """Ranks with a folder of kernels each; what each of them says."""
+    ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=f"{folder}/id", MSCCLC_KERNELS=kernels[rank])
+             for rank in range(2)]
+    for rank, expected in zip(ranks, texts):
+        expect(rank, *expected, "right")
+
+
+OURS = "allreduce of 4000 bytes of f32, sum, 2 ranks: kernel 'allreduce_packets'"
+DIFFERENT = "NCCL, as the ranks have different kernels, windows or versions"
+
+
+def other_forms(_):
+    """One rank has its kernel compiled for other types: the list is the same, and nobody runs it."""
+    with tempfile.TemporaryDirectory() as folder:
+        same = [folder_of(f"{folder}/{rank}") for rank in range(2)]
+        two_ranks(folder, same, [[OURS], [OURS]])
+        other = folder_of(f"{folder}/other", "other")
+        pathlib.Path(folder, "id").unlink()
+        two_ranks(folder, [same[0], other], [[DIFFERENT], [DIFFERENT]])
+
+
+def files(_):
+    """One rank's file is cut off, or another one than the list says: it is not mapped, and both ranks come to NCCL."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, change, text in (("half", lambda content: content[:len(content) // 2], "the file is not whole: "),
+                                   ("none", lambda content: b"", "file too short"),
+                                   ("text", lambda content: b"no library", "(file too short|invalid ELF header)")):
+            well, bad = folder_of(f"{folder}/{name}-0"), folder_of(f"{folder}/{name}-1", change=change)
+            two_ranks(folder, [well, bad], [[DIFFERENT], [DIFFERENT, f"{name}-1.*{text}.*NCCL runs what it is listed for"]])
+            pathlib.Path(folder, "id").unlink()
+        well = [folder_of(f"{folder}/well-{rank}", sha256=True) for rank in range(2)]
+        two_ranks(folder, well, [[OURS], [OURS]])
+        pathlib.Path(folder, "id").unlink()
+        bad = folder_of(f"{folder}/changed", change=lambda content: content + b"x", sha256=True)
+        two_ranks(folder, [well[0], bad], [[DIFFERENT], [DIFFERENT, "changed/.* is not the file that is listed: its sha256 is "]])
+
+
+def by_path(options):
+    """Loaded by path and with RTLD_LOCAL, as by VLLM_NCCL_SO_PATH: kernels find no registry by its name."""
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = [again(["rank"], FAKE, RANK=str(rank), ID=f"{folder}/id", LIBRARY=options.shim) for rank in range(2)]
+        for rank in ranks:
+            expect(rank, OURS, "right")
+
+
+def two_runtimes(options):
+    """Beside a runtime that the program uses, the library's own is refused, by the names of both."""
+    runtime = re.search(r"libmscclc_runtime\.so\.0 => (\S+)", subprocess.run(["ldd", options.shim], check=True, text=True,
+                                                                          capture_output=True).stdout).group(1)
+    with tempfile.TemporaryDirectory() as folder:
+        other = shutil.copy(runtime, f"{folder}/libother.so")
+        ranks = [again(["rank"], FAKE, RANK=str(rank), ID=f"{folder}/id", LIBRARY=options.shim, RUNTIME=other)
+                 for rank in range(2)]
+        for rank in ranks:
+            expect(rank, f"two runtimes of mscclc in one process: {re.escape(other)} is in use, and this is "
+                   f"{re.escape(os.path.dirname(runtime))}/.*NCCL runs what it is listed for", "right")
+
+
 def rank(_):
-    library, cuda, self = ctypes.CDLL("libnccl.so.2"), ctypes.CDLL(FAKE), int(os.environ["RANK"])
+    library = ctypes.CDLL(os.environ.get("LIBRARY", "libnccl.so.2"))
+    if "RUNTIME" in os.environ: # after the library's: the loader takes a runtime that is there for one of that name
+        other = ctypes.CDLL(os.environ["RUNTIME"])
+        kernel = os.environ["MSCCLC_KERNELS"] + "/allreduce_packets_2.so"
+        assert other.mscclc_load_library(kernel.encode(), None, 0, None) == 0
+    cuda, self = ctypes.CDLL(FAKE), int(os.environ["RANK"])
     place = pathlib.Path(os.environ["ID"])
     unique = UniqueId()
     if self == 0:
@@ -221,7 +302,8 @@ def rank(_):
 
 def main():
     cases = {case.__name__: case for case in (by_ctypes, load, by_run_path, without_nccl, two_nccls, refused, unique,
-                                              with_malloc, real, processes, windows, installed, folders, rank)}
+                                              with_malloc, real, processes, windows, installed, folders, other_forms, files, by_path,
+                                              two_runtimes, rank)}
     parser = argparse.ArgumentParser()
     parser.add_argument("shim")
     parser.add_argument("functions")

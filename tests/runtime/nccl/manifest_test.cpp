@@ -1,5 +1,6 @@
 // The list of kernels: what is read, and what is refused with a reason.
 #include "manifest.h"
+#include "sha256.h"
 
 #include "catch.h"
 
@@ -54,6 +55,29 @@ TEST_CASE("A manifest is read") {
   CHECK(first.kernel.substr(first.kernel.size() - 5) == "/k.so");
   CHECK(first.name == "fast");
   CHECK(manifest.entries[1].max == UINT64_MAX);
+}
+
+TEST_CASE("A library may be listed with its sha256") {
+  const auto digest = [](const std::string &text) { return entry("0", "9", R"(, "sha256": ")" + text + "\""); };
+  Manifest manifest;
+  CHECK(read(with(digest(std::string(63, '0') + "f")), manifest) == "");
+  CHECK(manifest.entries.at(0).sha256 == std::string(63, '0') + "f");
+  for (const std::string &text : {std::string(63, '0'), std::string(65, '0'), std::string(64, 'F')})
+    CHECK(wrong(with(digest(text))) == "the list, entry 1, \"sha256\" is no 64 hexadecimal digits");
+}
+
+TEST_CASE("SHA-256 is that of FIPS 180-4") {
+  const auto digest = [](const std::string &text, size_t times = 1) {
+    Sha256 all;
+    for (size_t i = 0; i < times; ++i)
+      all.add(text.data(), text.size());
+    return all.digest();
+  };
+  CHECK(digest("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(digest("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  CHECK(digest("a", 1000000) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 TEST_CASE("The manifest of the samples is read") {

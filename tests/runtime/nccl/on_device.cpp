@@ -72,7 +72,7 @@ int32_t registerIt() {
   kernel.variants = variants.data();
   kernel.threads = threadsOfBlock;
   kernel.useful_threads = [](uint64_t, uint32_t) { return threadsOfBlock; };
-  return mscclc_register_kernel(&kernel);
+  return mscclc::device::host::registerKernel(&kernel);
 }
 [[maybe_unused]] const int32_t registeredOnDevice = registerIt();
 

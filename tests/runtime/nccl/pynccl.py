@@ -5,7 +5,7 @@ a wrapper binds.
 usage: pynccl.py [--wrapper FILE]
 
 FILE is a `pynccl_wrapper.py` of a wheel of vLLM or SGLang; what it imports is replaced by modules with nothing in them.
-Without it a list of our own of the same functions is bound. The environment is mscclc_nccl_environment's, with LIBRARIES
+Without it a list of our own of the same functions is bound. They bind it once preloaded and once by its path. The environment is mscclc_nccl_environment's, with LIBRARIES
 for LD_PRELOAD."""
 import argparse
 import ctypes
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import types
 
-FAKE = os.environ["LIBRARIES"].split(":")[0]
+FAKE, *_, SHIM = os.environ["LIBRARIES"].split(":")
 COUNT = 1024
 FLOAT, SUM, AVG, SYMMETRIC = 7, 0, 4, 1
 INVALID_USAGE = 5
@@ -161,7 +161,7 @@ class Rank:
     def __init__(self, options):
         self.self = int(os.environ["RANK"])
         self.module = wrapper_of(options.wrapper) if options.wrapper else None
-        self.nccl = self.module.NCCLLibrary("libnccl.so.2") if self.module else Own("libnccl.so.2")
+        self.nccl = self.module.NCCLLibrary(os.environ["LIBRARY"]) if self.module else Own(os.environ["LIBRARY"])
         self.called = set()
         self.cuda = ctypes.CDLL(FAKE)
         self.cuda.cudaMalloc.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t]
@@ -305,10 +305,16 @@ def main():
     options = parser.parse_args()
     if options.rank:
         return Rank(options).run()
+    # Preloaded and found by its name; and by its path (VLLM_NCCL_SO_PATH), which ctypes opens with RTLD_LOCAL.
+    for preload, library in ((os.environ["LIBRARIES"], "libnccl.so.2"), (os.environ["LIBRARIES"].removesuffix(":" + SHIM), SHIM)):
+        run_ranks(preload, library)
+
+
+def run_ranks(preload, library):
     with tempfile.TemporaryDirectory() as folder:
         ranks = []
         for rank in range(2):
-            environment = {**os.environ, "LD_PRELOAD": os.environ["LIBRARIES"], "MSCCLC_DEBUG": "INFO",
+            environment = {**os.environ, "LD_PRELOAD": preload, "LIBRARY": library, "MSCCLC_DEBUG": "INFO",
                            "RANK": str(rank), "ID": folder + "/id"}
             ranks.append(subprocess.Popen([sys.executable, __file__, *sys.argv[1:], "--rank"], env=environment,
                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))

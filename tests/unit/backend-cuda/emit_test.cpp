@@ -52,6 +52,25 @@ TEST_CASE("the head names tool, source and switches") {
   CHECK(text.find('@') == std::string::npos);
 }
 
+TEST_CASE("the text has its digest") {
+  const auto digestIn = [](const std::string &text) { return text.substr(text.find("*digest = \"") + 11, 16); };
+  cuda::EmitOptions options;
+  const std::string text = emit(copyProgram(), options), digest = digestIn(text);
+  CHECK(digest.find_first_not_of("0123456789abcdef") == std::string::npos);
+  CHECK(digest != "0000000000000000");
+  CHECK(text == emit(copyProgram(), options));
+  options.toolVersion = "mscclc 9";
+  CHECK(digestIn(emit(copyProgram(), options)) != digest);
+  ir::Program other = copyProgram();
+  std::swap(other.ranks[0].blocks[0].ops[0], other.ranks[0].blocks[0].ops.back());
+  other.ranks[0].blocks[0].ops.pop_back();
+  CHECK(digestIn(emit(other)) != digest);
+  // A name that looks like the field is none.
+  ir::Program named = copyProgram();
+  named.name = "static constexpr const char *digest = \"abcdefghabcdefgh\"";
+  CHECK(emit(named).find("= \"abcdefghabcdefgh\"") != std::string::npos);
+}
+
 TEST_CASE("operations name their place in the source") {
   ir::Program program = copyProgram();
   const std::uint32_t file = program.sources.addFile("dir/algo.cpp");

@@ -3,6 +3,14 @@
 
 #pragma weak mscclc_register_kernel
 
+// Of a library, and of it alone: not even another library of kernels, whose list has the same name, may take its place.
+extern "C" {
+__attribute__((weak, visibility("hidden"))) const MscclcRegistered *mscclc_last_registered = nullptr;
+__attribute__((weak, visibility("default"))) const MscclcRegistered *mscclc_library_kernels() {
+  return mscclc_last_registered;
+}
+}
+
 namespace mscclc::device {
 
 template <class... Ts> struct Types {
@@ -158,6 +166,14 @@ template <class Plan> struct TagsOf<Plan, std::void_t<decltype(Plan::tags)>> {
   static constexpr const char *value = Plan::tags;
 };
 
+/// A Plan by hand has none.
+template <class Plan, class = void> struct DigestOf {
+  static constexpr const char *value = nullptr;
+};
+template <class Plan> struct DigestOf<Plan, std::void_t<decltype(Plan::digest)>> {
+  static constexpr const char *value = Plan::digest;
+};
+
 template <class Plan> uint32_t usefulThreads(uint64_t messageBytes, uint32_t packet) {
   constexpr uint64_t warp = 32;
   const uint64_t word = packet == MSCCLC_LL8 ? 4 : packet == MSCCLC_LL16 ? 8 : 16;
@@ -204,6 +220,7 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   kernel.switch_member = &Body::switchMember;
   kernel.remote_buffer_info = &Body::remoteBufferInfo;
   kernel.semaphore_value = &Body::semaphoreValue;
+  kernel.digest = DigestOf<Plan>::value;
 #ifdef MSCCLC_GIN
   if constexpr ((Plan::flags & MSCCLC_NEEDS_PORT) != 0)
     kernel.network = networkBody<Plan>();
@@ -211,8 +228,13 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   return kernel;
 }
 
-/// Hands a kernel to the registry, if the program has one.
+/// Puts a kernel into its library's list, and hands it to the registry, if the library finds one.
 inline int32_t registerKernel(const MscclcKernel *kernel) {
+  bool isListed = false;
+  for (const MscclcRegistered *known = mscclc_last_registered; known != nullptr; known = known->before)
+    isListed = isListed || known->kernel == kernel;
+  if (!isListed)
+    mscclc_last_registered = new MscclcRegistered{kernel, mscclc_last_registered};
   return &mscclc_register_kernel != nullptr ? mscclc_register_kernel(kernel) : static_cast<int32_t>(MSCCLC_OK);
 }
 
