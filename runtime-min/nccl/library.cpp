@@ -67,7 +67,7 @@ struct Library {
       return ".";
     std::error_code error;
     const std::filesystem::path file = std::filesystem::canonical(self.dli_fname, error); // links lead to it
-    return ((error ? std::filesystem::path(self.dli_fname) : file).parent_path() / "mscclc" / "kernels").string();
+    return ((error ? std::filesystem::path(self.dli_fname) : file).parent_path() / "kernels").string();
   }
 };
 

@@ -52,6 +52,17 @@ int gather(const std::vector<Member *> &members, size_t each) {
 
 } // namespace
 
+bool cudaStarts() {
+  static const bool starts = [] {
+    int devices = 0;
+    const cudaError_t error = cudaGetDeviceCount(&devices);
+    if (error != cudaSuccess)
+      warn(std::string("CUDA does not start in this library: ") + cudaGetErrorString(error) + "; NCCL runs every call");
+    return error == cudaSuccess;
+  }();
+  return starts;
+}
+
 int settled(Comm comm, int result) {
   while (result == InProgress) {
     int state = Success;

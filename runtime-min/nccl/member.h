@@ -9,6 +9,10 @@
 
 namespace mscclc::nccl {
 
+/// Whether this library's CUDA runtime can start: it may want a newer driver than the program does. If not, a line says
+/// so, once, and NCCL has all calls. The processes of a communicator come to the same where they have the same driver.
+bool cudaStarts();
+
 class Team;
 
 struct Member {

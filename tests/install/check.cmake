@@ -14,6 +14,19 @@ file(REMOVE_RECURSE "${WORK_DIR}")
 run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}" --config "${CONFIG}")
 # Installed trees move: nothing in them may name the folder they were built for.
 file(RENAME "${prefix}" "${prefix}-moved")
+# The library in NCCL's place: ldconfig does not find it, which would make it every program's NCCL; and a program ends as
+# it does without, also where no library of CUDA is on the loader's way.
+file(GLOB in_nccls_place "${prefix}-moved/lib*/mscclc/libmscclc_nccl.so")
+if(in_nccls_place AND NOT SANITIZE)
+  find_program(ldconfig ldconfig PATHS /sbin /usr/sbin REQUIRED)
+  file(GLOB folders "${prefix}-moved/lib*")
+  execute_process(COMMAND "${ldconfig}" -v -N -n ${folders} OUTPUT_VARIABLE found ERROR_QUIET)
+  if(NOT found MATCHES "libmscclc_runtime\\.so" OR found MATCHES "libnccl")
+    message(FATAL_ERROR "ldconfig finds another NCCL, or nothing at all:\n${found}")
+  endif()
+  find_program(true_program true REQUIRED)
+  run("${CMAKE_COMMAND}" -E env --unset=LD_LIBRARY_PATH "LD_PRELOAD=${in_nccls_place}" "${true_program}")
+endif()
 # A program that uses a sanitized library is sanitized itself.
 set(flags "")
 if(SANITIZE)

@@ -34,8 +34,8 @@ def _cuda_command(architectures: Sequence[int]) -> list[str]:
     home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
     nvcc = shutil.which("nvcc") or os.path.join(home, "bin", "nvcc")
     code = [f"-gencode=arch=compute_{number},code=sm_{number}" for number in architectures]
-    # The shared CUDA runtime: the kernel and the runtime then agree on a thread's current device.
-    return [nvcc, "-std=c++17", "-O3", "-shared", "-Xcompiler=-fPIC", "-cudart=shared", *code]
+    # The static CUDA runtime: no library of CUDA need be on the loader's way.
+    return [nvcc, "-std=c++17", "-O3", "-shared", "-Xcompiler=-fPIC", "-cudart=static", *code]
 
 
 def _call(command: list[str]) -> str:

@@ -101,7 +101,8 @@ extern "C" {
 cudaError_t cudaGetDeviceCount(int *count) {
   counted(__func__);
   *count = deviceCount();
-  return cudaSuccess;
+  const char *const fails = std::getenv("CUDA_FAKE_FAILS");
+  return fails != nullptr && std::string(fails) == __func__ ? cudaErrorInsufficientDriver : cudaSuccess;
 }
 cudaError_t cudaSetDevice(int wanted) {
   counted(__func__);

@@ -133,7 +133,7 @@ def real(options):
     if alone.returncode != 0 or not answers:
         sys.exit(f"NCCL alone: exit {alone.returncode}:\n{out}{err}")
     for malloc in ["", *([options.malloc] if options.malloc else [])]:
-        expect(again(["unique"], f"{options.shim}:{malloc}", MSCCLC_NCCL_LIB_PATH=options.nccl),
+        expect(again(["unique"], f"{options.shipped}:{malloc}", MSCCLC_NCCL_LIB_PATH=options.nccl),
                re.escape(f"the real NCCL is {options.nccl}"), re.escape(answers.group()))
     print(answers.group(), "with", options.malloc or "no other malloc")
 
@@ -159,15 +159,14 @@ def windows(_):
 def installed(options):
     """From an installed prefix, where the kernels lie beside the library."""
     with tempfile.TemporaryDirectory() as folder:
-        prefix = pathlib.Path(folder, "prefix", "lib")
+        prefix = pathlib.Path(folder, "prefix", "lib", "mscclc")
         prefix.mkdir(parents=True)
-        (prefix / "mscclc").mkdir()
-        (prefix / "mscclc" / "kernels").symlink_to(os.environ["MSCCLC_KERNELS"])
+        (prefix / "kernels").symlink_to(os.environ["MSCCLC_KERNELS"])
         library = shutil.copy(options.shim, prefix)
         ranks = [again(["rank"], f"{FAKE}:{library}", RANK=str(rank), ID=folder + "/id", MSCCLC_KERNELS="")
                  for rank in range(2)]
         for rank in ranks:
-            expect(rank, f"kernels come from {re.escape(str(prefix))}/mscclc/kernels",
+            expect(rank, f"kernels come from {re.escape(str(prefix))}/kernels",
                    "allreduce of 4000 bytes of f32, sum, 2 ranks: kernel 'allreduce_packets'", "right")
 
 
@@ -254,6 +253,25 @@ def two_runtimes(options):
                    f"{re.escape(os.path.dirname(runtime))}/.*NCCL runs what it is listed for", "right")
 
 
+def without_cuda(options):
+    """Without a library of CUDA on the loader's way, every program starts. Where CUDA does not start, NCCL has all calls,
+    and one line says so."""
+    for library in (options.shipped, subprocess.run(["ldd", options.shipped], check=True, text=True,
+                                                    capture_output=True).stdout.split("libmscclc_runtime.so.0 => ")[1]
+                    .split()[0]):
+        needed = subprocess.run(["readelf", "-dW", library], check=True, text=True, capture_output=True).stdout
+        assert not re.search(r"NEEDED.*(cuda|nvidia|nccl)", needed), needed
+    environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    done = subprocess.run(["true"], env={**environment, "LD_PRELOAD": options.shipped}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=f"{folder}/id", CUDA_FAKE_FAILS="cudaGetDeviceCount")
+                 for rank in range(2)]
+        for rank in ranks:
+            expect(rank, "^((?!kernel ')[^$])*$", "mscclc: CUDA does not start in this library: .*; NCCL runs every call",
+                   "right")
+
+
 def rank(_):
     library = ctypes.CDLL(os.environ.get("LIBRARY", "libnccl.so.2"))
     if "RUNTIME" in os.environ: # after the library's: the loader takes a runtime that is there for one of that name
@@ -303,11 +321,12 @@ def rank(_):
 def main():
     cases = {case.__name__: case for case in (by_ctypes, load, by_run_path, without_nccl, two_nccls, refused, unique,
                                               with_malloc, real, processes, windows, installed, folders, other_forms, files, by_path,
-                                              two_runtimes, rank)}
+                                              two_runtimes, without_cuda, rank)}
     parser = argparse.ArgumentParser()
     parser.add_argument("shim")
     parser.add_argument("functions")
     parser.add_argument("--cc", default="cc")
+    parser.add_argument("--shipped", help="the library as it is installed: without the fake CUDA")
     parser.add_argument("--malloc", help="a library with another malloc")
     parser.add_argument("--nccl", help="a real NCCL")
     parser.add_argument("case", choices=cases)
