@@ -35,6 +35,7 @@ struct Candidate {
 /// agreed on. Another process that finds more has another digest.
 struct Loaded {
   std::vector<Candidate> candidates; ///< listed ones first
+  uint64_t window = 0;               ///< windowBytes
   uint64_t digest = 0;
 };
 
@@ -111,10 +112,52 @@ const MscclcKernel *loadEntry(const ManifestEntry &entry, const std::string &sha
   return why.empty() ? found : nullptr;
 }
 
+uint64_t parseBytes(const char *text, uint64_t otherwise) {
+  char *end = nullptr;
+  const uint64_t number = std::strtoull(text, &end, 10);
+  constexpr std::pair<char, uint64_t> units[] = {{'\0', 1}, {'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}};
+  for (const auto &[letter, unit] : units)
+    if (end != text && *end == letter && (letter == '\0' || end[1] == '\0') && number > 0 &&
+        number <= (1ull << 40) / unit)
+      return number * unit;
+  warn(std::string("MSCCLC_WINDOW is '") + text + "', which is no number of bytes (64M); it is taken as " +
+       std::to_string(otherwise));
+  return otherwise;
+}
+
+constexpr uint64_t largestWindow = uint64_t{64} << 20; ///< unless MSCCLC_WINDOW says more
+
+/// MSCCLC_WINDOW in bytes; 0: not set.
+uint64_t wantedWindow() {
+  static const char *const wanted = std::getenv("MSCCLC_WINDOW");
+  static const uint64_t bytes = wanted == nullptr || *wanted == '\0' ? 0 : parseBytes(wanted, largestWindow);
+  return bytes;
+}
+
+/// The largest message of `bytes` at most, and of those that it is made longer to, up to whole shares of any type.
+uint64_t inWholeShares(const MscclcKernel &kernel, uint64_t bytes) {
+  const uint64_t share = uint64_t{kernel.message_shares} * sizeof(double);
+  if (share != 0)
+    bytes += share - 1 - (bytes + share - 1) % share;
+  return std::min(kernel.max_message_bytes, bytes);
+}
+
+/// What the buffers of a candidate take at its largest message. One that the program has registered may get any.
+uint64_t windowOf(const Candidate &candidate) {
+  if (candidate.entry == nullptr)
+    return largestWindow;
+  const MscclcKernel &kernel = *candidate.kernel;
+  const uint64_t message = inWholeShares(kernel, std::min(candidate.entry->max, largestWindow));
+  uint64_t bytes = 0;
+  for (uint32_t rank = 0; rank < kernel.ranks; ++rank)
+    bytes = std::max({bytes, kernel.input_bytes(rank, message), kernel.output_bytes(rank, message)});
+  return bytes;
+}
+
 Loaded load(const Manifest &manifest, uint32_t ranks) {
   Loaded result;
   std::vector<Candidate> &candidates = result.candidates;
-  uint64_t digest = mix(manifest.digest, std::to_string(windowBytes()) + mscclc_runtime_version());
+  uint64_t digest = mix(manifest.digest, mscclc_runtime_version());
   const auto add = [&](const MscclcKernel *kernel, const ManifestEntry *entry) {
     candidates.push_back({kernel, entry});
     digest = mix(digest, mscclc_kernel_identity(kernel));
@@ -137,7 +180,13 @@ Loaded load(const Manifest &manifest, uint32_t ranks) {
     if (kernel->ranks == ranks && std::none_of(candidates.begin(), candidates.begin() + listed,
                                                [&](const Candidate &known) { return known.kernel == kernel; }))
       add(kernel, nullptr);
-  result.digest = digest;
+  result.window = wantedWindow();
+  if (result.window == 0)
+    for (const Candidate &candidate : candidates)
+      result.window = std::max(result.window, windowOf(candidate));
+  result.digest = mix(digest, std::to_string(result.window));
+  info(std::to_string(candidates.size()) + " kernels for " + std::to_string(ranks) + " ranks, with windows of " +
+       std::to_string(result.window) + " bytes");
   return result;
 }
 
@@ -187,8 +236,8 @@ std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice
     const uint64_t input = kernel.input_bytes(rank, choice.message), output = kernel.output_bytes(rank, choice.message);
     if (input < extent.input || output < extent.output)
       return name + "its buffers are shorter than those of the call";
-    if (std::max(input, output) > windowBytes())
-      return name + "longer than the window of " + std::to_string(windowBytes()) + " bytes (MSCCLC_WINDOW)";
+    if (const uint64_t window = windowBytes(shape.ranks); std::max(input, output) > window)
+      return name + "longer than the window of " + std::to_string(window) + " bytes (MSCCLC_WINDOW)";
   }
   return "";
 }
@@ -271,26 +320,10 @@ Choice make(const std::vector<Candidate> &candidates, const Selector &selector, 
   return choice;
 }
 
-uint64_t parseBytes(const char *text, uint64_t otherwise) {
-  char *end = nullptr;
-  const uint64_t number = std::strtoull(text, &end, 10);
-  constexpr std::pair<char, uint64_t> units[] = {{'\0', 1}, {'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}};
-  for (const auto &[letter, unit] : units)
-    if (end != text && *end == letter && (letter == '\0' || end[1] == '\0') && number > 0 &&
-        number <= (1ull << 40) / unit)
-      return number * unit;
-  warn(std::string("MSCCLC_WINDOW is '") + text + "', which is no number of bytes (64M); it is taken as " +
-       std::to_string(otherwise));
-  return otherwise;
-}
-
 } // namespace
 
-uint64_t windowBytes() {
-  constexpr uint64_t otherwise = uint64_t{64} << 20;
-  static const char *const wanted = std::getenv("MSCCLC_WINDOW");
-  static const uint64_t bytes = wanted == nullptr || *wanted == '\0' ? otherwise : parseBytes(wanted, otherwise);
-  return bytes;
+uint64_t windowBytes(uint32_t ranks) {
+  return loadedFor(ranks).window;
 }
 
 bool mayServe(Kind kind, uint32_t ranks) {
@@ -331,11 +364,8 @@ uint64_t largestMessage(const MscclcKernel &kernel) {
   for (const Candidate &candidate : loadedFor(kernel.ranks).candidates)
     if (candidate.kernel == &kernel && candidate.entry != nullptr)
       largest = std::max(largest, candidate.entry->max);
-  largest = std::min(largest == 0 ? windowBytes() : largest, windowBytes());
-  const uint64_t share = uint64_t{kernel.message_shares} * sizeof(double);
-  if (share != 0)
-    largest += share - 1 - (largest + share - 1) % share;
-  return std::min(kernel.max_message_bytes, largest);
+  const uint64_t window = windowBytes(kernel.ranks);
+  return inWholeShares(kernel, largest == 0 ? window : std::min(largest, window));
 }
 
 void setSelector(MscclcSelectFunction function, void *user) {

@@ -18,8 +18,9 @@ struct Choice {
   std::string why;             ///< in words
 };
 
-/// Bytes of a rank's input and output that fit into the window: MSCCLC_WINDOW (64M).
-uint64_t windowBytes();
+/// Bytes of a rank's input and output that fit into the windows of a communicator of so many ranks: MSCCLC_WINDOW, or
+/// what the kernels for so many need for the sizes that they are listed for, at most 64M.
+uint64_t windowBytes(uint32_t ranks);
 /// Loads what is listed for this many ranks, and takes what the program has registered for them: once, at the first
 /// call of any function here. The result differs where ranks have other kernels, window or version.
 uint64_t loadKernels(uint32_t ranks);

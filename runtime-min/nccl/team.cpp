@@ -407,8 +407,8 @@ std::string Team::makeCommunicator() {
   MSCCLC_TRY(agree("")); // a process that comes late uses up nothing of the others' time to connect
   std::string why = agree(ofRuntime(mscclc_communicator_create(&options, &made)));
   if (why.empty()) {
-    const bool well = mscclc_buffer_allocate(made, windowBytes(), &input_) == MSCCLC_OK &&
-                      mscclc_buffer_allocate(made, windowBytes(), &output_) == MSCCLC_OK;
+    const bool well = mscclc_buffer_allocate(made, windowBytes(place_.ranks), &input_) == MSCCLC_OK &&
+                      mscclc_buffer_allocate(made, windowBytes(place_.ranks), &output_) == MSCCLC_OK;
     why = agree(well ? "" : mscclc_last_error());
   }
   if (!why.empty()) {

@@ -206,6 +206,16 @@ OURS = "allreduce of 4000 bytes of f32, sum, 2 ranks: kernel 'allreduce_packets'
 DIFFERENT = "NCCL, as the ranks have different kernels, windows or versions"
 
 
+def window(_):
+    """Windows are as large as the listed sizes need."""
+    with tempfile.TemporaryDirectory() as folder:
+        kernels = folder_of(f"{folder}/kernels")
+        ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=f"{folder}/id", MSCCLC_KERNELS=kernels,
+                       MSCCLC_WINDOW="") for rank in range(2)]
+        for rank in ranks:
+            expect(rank, "1 kernels for 2 ranks, with windows of 262144 bytes", OURS, "right")
+
+
 def other_forms(_):
     """One rank has its kernel compiled for other types: the list is the same, and nobody runs it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -321,7 +331,7 @@ def rank(_):
 def main():
     cases = {case.__name__: case for case in (by_ctypes, load, by_run_path, without_nccl, two_nccls, refused, unique,
                                               with_malloc, real, processes, windows, installed, folders, other_forms, files, by_path,
-                                              two_runtimes, without_cuda, rank)}
+                                              two_runtimes, without_cuda, window, rank)}
     parser = argparse.ArgumentParser()
     parser.add_argument("shim")
     parser.add_argument("functions")
