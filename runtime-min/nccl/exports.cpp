@@ -9,6 +9,8 @@
 #include "registered.h"
 #include "side_table.h"
 
+#include <sstream>
+
 using namespace mscclc::nccl;
 
 #if defined(__aarch64__)
@@ -222,6 +224,19 @@ const char *ncclGetLastError(Comm comm) {
   return real().getLastError != nullptr ? real().getLastError(comm) : "";
 }
 
+int32_t mscclc_nccl_register(const MscclcKernel *kernel, const char *tags, uint64_t min, uint64_t max, int32_t priority,
+                             const char *types) {
+  if (kernel == nullptr || kernel->abi_magic != MSCCLC_ABI_MAGIC || min > max)
+    return MSCCLC_ERROR_ARGUMENT;
+  ProgramKernel registration{kernel, tags == nullptr ? "" : tags, min, max, priority, {}};
+  std::istringstream names(types == nullptr ? "" : types);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (!isTypeName(name))
+      return MSCCLC_ERROR_ARGUMENT;
+    registration.types.push_back(name);
+  }
+  return registerKernel(std::move(registration)) ? MSCCLC_OK : MSCCLC_ERROR_RENDEZVOUS;
+}
 void mscclc_nccl_set_selector(MscclcSelectFunction function, void *user) {
   setSelector(function, user);
 }

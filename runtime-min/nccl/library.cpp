@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
+#include <list>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -21,20 +22,25 @@ constexpr size_t mostShapes = 65536; ///< that are remembered
 /// A kernel for sizes.
 struct Candidate {
   const MscclcKernel *kernel = nullptr;
-  const ManifestEntry *entry = nullptr; ///< null: registered by the program
+  const ManifestEntry *entry = nullptr;        ///< null: registered by the program
+  const ProgramKernel *registration = nullptr; ///< null: listed, or taken as it is
 
   bool takes(uint64_t message, const char *type) const {
-    if (entry == nullptr)
-      return true;
-    return message >= entry->min && message <= entry->max &&
-           (entry->types.empty() || std::count(entry->types.begin(), entry->types.end(), type) != 0);
+    return entry != nullptr ? isWithin(*entry, message, type)
+                            : registration == nullptr || isWithin(*registration, message, type);
+  }
+
+private:
+  template <class Range> static bool isWithin(const Range &range, uint64_t message, const std::string &type) {
+    return message >= range.min && message <= range.max &&
+           (range.types.empty() || std::count(range.types.begin(), range.types.end(), type) != 0);
   }
 };
 
 /// What there is for a number of ranks, as their first meeting found it. It stays so: what is registered later is not
 /// agreed on. Another process that finds more has another digest.
 struct Loaded {
-  std::vector<Candidate> candidates; ///< listed ones first
+  std::vector<Candidate> candidates; ///< those of mscclc_nccl_register, then listed ones, then others
   uint64_t window = 0;               ///< windowBytes
   uint64_t digest = 0;
 };
@@ -47,7 +53,8 @@ struct Selector {
 struct Library {
   std::mutex mutex;
   Manifest manifest;
-  std::map<uint32_t, Loaded> loaded; ///< by ranks
+  std::list<ProgramKernel> registrations; ///< by mscclc_nccl_register; stay where they are
+  std::map<uint32_t, Loaded> loaded;      ///< by ranks
   std::map<Shape, Choice> choices;
   uint64_t selectors = 0; ///< that were set so far
   Selector selector;
@@ -142,26 +149,52 @@ uint64_t inWholeShares(const MscclcKernel &kernel, uint64_t bytes) {
   return std::min(kernel.max_message_bytes, bytes);
 }
 
-/// What the buffers of a candidate take at its largest message. One that the program has registered may get any.
+/// What the buffers of a candidate take at its largest message. One that is merely loaded may get any.
 uint64_t windowOf(const Candidate &candidate) {
-  if (candidate.entry == nullptr)
+  if (candidate.entry == nullptr && candidate.registration == nullptr)
     return largestWindow;
   const MscclcKernel &kernel = *candidate.kernel;
-  const uint64_t message = inWholeShares(kernel, std::min(candidate.entry->max, largestWindow));
+  const uint64_t largest = candidate.entry != nullptr ? candidate.entry->max : candidate.registration->max;
+  const uint64_t message = inWholeShares(kernel, std::min(largest, largestWindow));
   uint64_t bytes = 0;
   for (uint32_t rank = 0; rank < kernel.ranks; ++rank)
     bytes = std::max({bytes, kernel.input_bytes(rank, message), kernel.output_bytes(rank, message)});
   return bytes;
 }
 
-Loaded load(const Manifest &manifest, uint32_t ranks) {
+/// Those for so many ranks, the one to take first in front.
+std::vector<const ProgramKernel *> inOrder(const std::list<ProgramKernel> &registrations, uint32_t ranks) {
+  std::vector<const ProgramKernel *> sorted;
+  for (const ProgramKernel &one : registrations)
+    if (one.kernel->ranks == ranks)
+      sorted.push_back(&one);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const ProgramKernel *a, const ProgramKernel *b) {
+    return a->priority != b->priority ? a->priority > b->priority : a->max - a->min < b->max - b->min;
+  });
+  return sorted;
+}
+
+/// All of it is in the digest: ranks that registered otherwise would choose otherwise.
+uint64_t mixProgramKernel(uint64_t digest, const ProgramKernel &one) {
+  digest = mix(digest, one.tags + ' ' + std::to_string(one.min) + ' ' + std::to_string(one.max) + ' ' +
+                           std::to_string(one.priority));
+  for (const std::string &type : one.types)
+    digest = mix(digest, type);
+  return digest;
+}
+
+Loaded load(const Manifest &manifest, const std::list<ProgramKernel> &registrations, uint32_t ranks) {
   Loaded result;
   std::vector<Candidate> &candidates = result.candidates;
   uint64_t digest = mix(manifest.digest, mscclc_runtime_version());
-  const auto add = [&](const MscclcKernel *kernel, const ManifestEntry *entry) {
-    candidates.push_back({kernel, entry});
+  const auto add = [&](const MscclcKernel *kernel, const ManifestEntry *entry, const ProgramKernel *registration) {
+    candidates.push_back({kernel, entry, registration});
     digest = mix(digest, mscclc_kernel_identity(kernel));
   };
+  for (const ProgramKernel *one : inOrder(registrations, ranks)) {
+    add(one->kernel, nullptr, one);
+    digest = mixProgramKernel(digest, *one);
+  }
   for (const ManifestEntry &entry : manifest.entries) {
     if (entry.ranks != ranks)
       continue;
@@ -169,17 +202,18 @@ Loaded load(const Manifest &manifest, uint32_t ranks) {
     const std::string sha256 = sha256OfFile(entry.kernel);
     digest = mix(digest, sha256); // the compiler of a kernel is seen in its file alone
     if (const MscclcKernel *kernel = loadEntry(entry, sha256, why); kernel != nullptr) {
-      add(kernel, &entry);
+      add(kernel, &entry, nullptr);
     } else {
       warn(why + "; NCCL runs what it is listed for");
       digest = mix(digest, "none");
     }
   }
   const auto listed = static_cast<std::ptrdiff_t>(candidates.size());
-  for (uint32_t i = 0; const MscclcKernel *kernel = mscclc_kernel_at(i); ++i)
+  // Whoever says for which calls a kernel is does not mean those that are merely loaded.
+  for (uint32_t i = 0; const MscclcKernel *kernel = registrations.empty() ? mscclc_kernel_at(i) : nullptr; ++i)
     if (kernel->ranks == ranks && std::none_of(candidates.begin(), candidates.begin() + listed,
                                                [&](const Candidate &known) { return known.kernel == kernel; }))
-      add(kernel, nullptr);
+      add(kernel, nullptr, nullptr);
   result.window = wantedWindow();
   if (result.window == 0)
     for (const Candidate &candidate : candidates)
@@ -196,7 +230,7 @@ const Loaded &loadedFor(uint32_t ranks) {
   const std::lock_guard<std::mutex> lock(all.mutex);
   auto found = all.loaded.find(ranks);
   if (found == all.loaded.end())
-    found = all.loaded.emplace(ranks, load(all.manifest, ranks)).first;
+    found = all.loaded.emplace(ranks, load(all.manifest, all.registrations, ranks)).first;
   return found->second;
 }
 
@@ -218,7 +252,7 @@ std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice
   const std::string name = std::string("kernel '") + kernel.name + "': ";
   choice.message = extentOf(shape, 0)->message;
   if (!candidate.takes(choice.message, nameOfType(shape.type)))
-    return name + "not listed for this size and type";
+    return name + (candidate.entry != nullptr ? "not listed" : "not registered") + " for this size and type";
   if (candidate.entry != nullptr && candidate.entry->ranksPerNode != shape.ranksPerNode)
     return name + "for " + std::to_string(candidate.entry->ranksPerNode) + " ranks a node";
   const uint64_t share = uint64_t{kernel.message_shares} * bytesOfType(shape.type);
@@ -366,6 +400,15 @@ uint64_t largestMessage(const MscclcKernel &kernel) {
       largest = std::max(largest, candidate.entry->max);
   const uint64_t window = windowBytes(kernel.ranks);
   return inWholeShares(kernel, largest == 0 ? window : std::min(largest, window));
+}
+
+bool registerKernel(ProgramKernel registration) {
+  Library &all = library();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (all.loaded.count(registration.kernel->ranks) != 0)
+    return false;
+  all.registrations.push_back(std::move(registration));
+  return true;
 }
 
 void setSelector(MscclcSelectFunction function, void *user) {

@@ -5,6 +5,7 @@
 #include "call.h"
 
 #include <string>
+#include <vector>
 
 namespace mscclc::nccl {
 
@@ -17,6 +18,18 @@ struct Choice {
   bool takesOwnMemory = false; ///< the kernel may work on the data of the call itself
   std::string why;             ///< in words
 };
+
+/// A kernel that the program has for calls of some sizes and types.
+struct ProgramKernel {
+  const MscclcKernel *kernel = nullptr;
+  std::string tags; ///< with commas; only the program's selector looks at them
+  uint64_t min = 0; ///< bytes of the message, both included
+  uint64_t max = UINT64_MAX;
+  int32_t priority = 0;
+  std::vector<std::string> types; ///< names; empty: all
+};
+/// False: the ranks of its number have agreed on what there is.
+bool registerKernel(ProgramKernel registration);
 
 /// Bytes of a rank's input and output that fit into the windows of a communicator of so many ranks: MSCCLC_WINDOW, or
 /// what the kernels for so many need for the sizes that they are listed for, at most 64M.

@@ -38,9 +38,20 @@ PREFIXED = {
 CONSTANTS = {
     "MSCCLC_ON_HOST": abi.ON_HOST,
     "MSCCLC_ERROR_NO_KERNEL": abi.ERROR_NO_KERNEL,
+    "MSCCLC_ERROR_RENDEZVOUS": abi.ERROR_RENDEZVOUS,
     "MSCCLC_IN_PLACE": abi.IN_PLACE,
     "MSCCLC_ONE_START": abi.ONE_START,
     "MSCCLC_ROOTED": abi.ROOTED,
+    **{
+        name: next(flag for flag, tag in abi.TAGS.items() if tag == its)
+        for name, its in (
+            ("MSCCLC_USES_PACKETS", "packets"),
+            ("MSCCLC_DOUBLE_SCRATCH", "double-scratch"),
+            ("MSCCLC_NEEDS_PORT", "port"),
+            ("MSCCLC_USES_MULTICAST", "multicast"),
+            ("MSCCLC_SPECIALISED_SIZE", "baked"),
+        )
+    },
 }
 
 

@@ -94,3 +94,30 @@ def test_the_same_input_gives_the_same_wheel(tmp_path):
         call(sys.executable, tmp_path / name / "package/packaging/backend.py", tmp_path / name)
     one, two = ([*(tmp_path / name).glob("*.whl")][0].read_bytes() for name in ("one", "two"))
     assert one == two
+
+
+WHERE = "import mscclc; print(mscclc.install.tool(), mscclc.install.runtime_library(), mscclc.install.include_folder())"
+
+
+def test_a_build_folder_is_a_tree(tmp_path):
+    """By the `mscclc` on the PATH, and by the checkout that the package lies in."""
+    build, sources = pathlib.Path(os.environ["MSCCLC_BUILD"]).resolve(), PACKAGE.parent.parent
+    wanted = [build / "compiler/mscclc", build / "runtime-min/libmscclc_runtime.so.0", sources / "runtime-min/include"]
+    wanted = [path.resolve() for path in wanted]
+    (tmp_path / "checkout/runtime-min").mkdir(parents=True)
+    (tmp_path / "checkout/build").mkdir()
+    call("cp", "-r", PACKAGE, tmp_path / "checkout/runtime-min/python")
+    (tmp_path / "checkout/build/release").symlink_to(build)
+    (tmp_path / "alone").mkdir()
+    call("cp", "-r", PACKAGE / "mscclc", tmp_path / "alone/mscclc")
+    for place, path in (("checkout/runtime-min/python", "/usr/bin:/bin"), ("alone", f"{build}/compiler:/usr/bin:/bin")):
+        found = call(sys.executable, "-c", WHERE, PYTHONPATH=str(tmp_path / place), PATH=path).split()
+        assert [pathlib.Path(one).resolve() for one in found] == wanted, found
+    failed = subprocess.run(
+        [sys.executable, "-c", "import mscclc; mscclc.install.tool()"],
+        env={"PYTHONPATH": str(tmp_path / "alone"), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "set MSCCLC_TOOL to its file, or MSCCLC_PREFIX to an installed tree or a build folder" in failed.stderr

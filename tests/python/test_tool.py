@@ -1,5 +1,7 @@
 """Calls of the compiler, and its errors as exceptions."""
 
+import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -127,7 +129,10 @@ def test_notes_belong_to_their_error():
 )
 def test_what_is_missing_is_named(monkeypatch, tmp_path, variable, call, error):
     run = f"import mscclc\ntry:\n  {call}\nexcept mscclc.{error} as error:\n  print(error)"
-    for value, text in ((str(tmp_path / "gone"), "there is no such file"), ("", "MSCCLC_PREFIX")):
+    # In a checkout, its build folder would be found.
+    shutil.copytree(pathlib.Path(mscclc.__file__).parent, tmp_path / "alone/mscclc")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "alone"))
+    for value, text in ((str(tmp_path / "gone"), "there is no such file"), ("", f"set {variable} to")):
         monkeypatch.setenv(variable, value)
         monkeypatch.setenv("PATH", str(tmp_path))
         done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)

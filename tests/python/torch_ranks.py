@@ -1,5 +1,6 @@
 """Collectives of the backend, against gloo's, and what it chooses; see torch_common.py."""
 
+import logging
 import threading
 import time
 from datetime import timedelta
@@ -388,6 +389,23 @@ def a_function_selects():
         mscclc.set_selector(None)
     assert group.launches == {"allreduce_allpairs": 1}
     assert {query.collective for query in asked} == {"allreduce"}
+    dist.destroy_process_group(group)
+
+
+@scenario
+def log_lines_have_the_rank():
+    heard, group = [], dist.new_group(backend="mscclc")
+    handler = logging.Handler()
+    handler.emit = lambda record: heard.append(record.getMessage())
+    log = logging.getLogger("mscclc.torch")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        dist.all_reduce(torch.ones(3), group=group)
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(logging.NOTSET)
+    assert heard and all(line.startswith(f"mscclc: rank {RANK}: ") for line in heard), heard
     dist.destroy_process_group(group)
 
 

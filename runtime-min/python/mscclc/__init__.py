@@ -13,8 +13,12 @@ from .communicator import Buffer, Communicator
 from .errors import BuildError, CallError, CompileError, Diagnostic, Error, LibraryError, NoKernelError, ToolError
 from .kernels import Kernel, cache_folder
 from .manifest import register_folder
-from .selector import Query, Selector, register, set_selector
+from .query import Query
+from .selector import Selector, register, set_selector
 from .tool import Estimate, Plan, compile, estimate, verify
+
+#: The version of this package; that of the runtime is runtime_version().
+__version__ = "0.1.0"
 
 __all__ = [
     "DTYPES",

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from typing import Sequence
 
 from .errors import Error
 from .library import make_library
-
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+from .sizes import bytes_of
 
 
 def _size(text: str) -> int:
-    found = re.fullmatch(r"(\d{1,12})([KMG]?)", text)
-    if not found or int(found[1]) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes; it is one such as 4096 or 64K")
-    return int(found[1]) * _UNITS[found[2]]
+    try:
+        size = bytes_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if size == 0:
+        raise argparse.ArgumentTypeError("a message of 0 bytes has no kernel")
+    return size
 
 
 def _sizes(text: str) -> list[int]:
@@ -63,6 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     library.add_argument("--option", action="append", default=[], help="an argument of mscclc, as --option=-O2")
     library.add_argument("--types", type=lambda text: text.split(","), default=[], help="as --dtype of mscclc: f32,f16")
+    library.add_argument(
+        "--ops", type=lambda text: text.split(","), default=[], help="of kernels that reduce: sum,min,max,prod"
+    )
     library.add_argument("--platform", choices=["cuda", "host"], default="cuda")
     library.add_argument("--architecture", type=int, action="append", help="of the GPUs: 90 (the default)")
     library.add_argument(
@@ -80,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             params=dict(options.params),
             options=options.option,
             types=options.types,
+            ops=options.ops,
             platform=options.platform,
             architectures=options.architecture or [90],
             flags=options.flag,

@@ -20,8 +20,10 @@ SHORT_NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "i32": "i
 REDUCE_OPS = {"sum": 0, "min": 1, "max": 2, "prod": 3}
 SCALINGS = {"none": 0, "input": 1, "average": 2}
 PLATFORMS = {"auto": 0, "cuda": 1, "host": 2}
-ERROR_NO_KERNEL = 102
+ERROR_NO_KERNEL, ERROR_RENDEZVOUS = 102, 106
 IN_PLACE, ONE_START, ROOTED = 1, 64, 128
+# Flags of kernels that are tags: what the runtime's selector calls them.
+TAGS = {2: "packets", 4: "double-scratch", 8: "port", 16: "multicast", 32: "baked"}
 ON_HOST = 0xFFFFFFFF
 NO_LIMIT = 2**64 - 1
 

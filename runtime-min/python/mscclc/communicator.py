@@ -12,7 +12,8 @@ from . import abi, devices, selector
 from .arrays import Memory, memory_of
 from .errors import CallError
 from .kernels import Kernel
-from .selector import Query, code_of
+from .query import Query
+from .selector import code_of
 
 
 def _milliseconds(seconds: float | None, default: int) -> int:

@@ -1,33 +1,54 @@
 """Where the tool, the runtime and its headers are.
 
-Each is looked for where its own variable says (MSCCLC_TOOL, MSCCLC_RUNTIME, MSCCLC_INCLUDE); then in a tree that
-`cmake --install` wrote: the one that MSCCLC_PREFIX names, the one that this package carries, the one of the `mscclc` on
-the PATH."""
+Each is looked for where its own variable says (MSCCLC_TOOL, MSCCLC_RUNTIME, MSCCLC_INCLUDE); then in these trees:
+
+- the one that MSCCLC_PREFIX names
+- the one that this package carries
+- the one of the `mscclc` on the PATH
+- build/release of the checkout that this package lies in
+
+A tree is what `cmake --install` wrote, or a build folder."""
 
 from __future__ import annotations
 
 import os
 import pathlib
+import re
 import shutil
 from typing import Iterator
 
 from .errors import Error, LibraryError, ToolError
 
-_ADVICE = "set MSCCLC_PREFIX to a tree that `cmake --install` wrote, or install a wheel that carries it"
+_ADVICE = "set {} to its file, or MSCCLC_PREFIX to an installed tree or a build folder, or install a wheel that carries it"
 
 
 def prefixes() -> Iterator[pathlib.Path]:
-    """Installed trees, in the order in which they are looked at."""
+    """Trees, in the order in which they are looked at."""
     named = os.environ.get("MSCCLC_PREFIX")
     if named:
         yield pathlib.Path(named)
-    yield pathlib.Path(__file__).with_name("prefix")
+    here = pathlib.Path(__file__).resolve()
+    yield here.with_name("prefix")
     on_path = shutil.which("mscclc")
     if on_path:
         yield pathlib.Path(on_path).resolve().parent.parent
+    for folder in here.parents:
+        if folder.joinpath("runtime-min/python/mscclc") == here.parent:
+            yield folder / "build/release"
+
+
+def _sources(build: pathlib.Path) -> pathlib.Path | None:
+    """The checkout that a build folder is of; None: it is none."""
+    try:
+        cache = (build / "CMakeCache.txt").read_text(errors="replace")
+    except OSError:
+        return None
+    found = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.+)$", cache, re.M)
+    return pathlib.Path(found[1]) if found else None
 
 
 def _find(variable: str, what: str, patterns: tuple[str, ...], error: type[Error]) -> pathlib.Path:
+    """`patterns` are looked for in each tree, those that begin with a dot in the sources of a build folder."""
     named = os.environ.get(variable)
     if named:
         if not pathlib.Path(named).exists():
@@ -35,28 +56,33 @@ def _find(variable: str, what: str, patterns: tuple[str, ...], error: type[Error
         return pathlib.Path(named)
     for prefix in prefixes():
         for pattern in patterns:
-            for path in sorted(prefix.glob(pattern)):
+            tree = _sources(prefix) if pattern.startswith("./") else prefix
+            for path in sorted(tree.glob(pattern.removeprefix("./"))) if tree else []:
                 return path
     looked = ", ".join(str(prefix) for prefix in prefixes())
-    raise error(f"{what} is not found in {looked}; {_ADVICE}")
+    raise error(f"{what} is not found in {looked}; {_ADVICE.format(variable)}")
 
 
 def tool() -> pathlib.Path:
     """The compiler mscclc. Raises ToolError."""
-    return _find("MSCCLC_TOOL", "the tool mscclc", ("bin/mscclc",), ToolError)
+    return _find("MSCCLC_TOOL", "the tool mscclc", ("bin/mscclc", "compiler/mscclc"), ToolError)
 
 
 def runtime_library() -> pathlib.Path:
     """The library of the runtime. Raises LibraryError."""
+    name = "libmscclc_runtime.so.?"
     return _find(
         "MSCCLC_RUNTIME",
         "the runtime, libmscclc_runtime.so,",
-        ("lib*/libmscclc_runtime.so.?", "lib/*/libmscclc_runtime.so.?"),
+        (f"lib*/{name}", f"lib/*/{name}", f"runtime-min/{name}"),
         LibraryError,
     )
 
 
 def include_folder() -> pathlib.Path:
     """The folder that <mscclc/device.cuh> is in. Raises LibraryError."""
-    found = _find("MSCCLC_INCLUDE", "the header <mscclc/device.cuh>", ("include/mscclc/device.cuh",), LibraryError)
+    header = "include/mscclc/device.cuh"
+    found = _find(
+        "MSCCLC_INCLUDE", "the header <mscclc/device.cuh>", (header, f"./runtime-min/{header}"), LibraryError
+    )
     return found if found.is_dir() else found.parent.parent

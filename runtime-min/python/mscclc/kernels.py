@@ -30,6 +30,33 @@ def _host_command() -> list[str]:
     return [os.environ.get("CXX") or "c++", "-std=c++17", "-O1", "-fPIC", "-shared", "-pthread", "-x", "c++"]
 
 
+#: Operations that do not mind what they get twice: a program that is right for one of these may be wrong for the others.
+_IDEMPOTENT = ("min", "max")
+
+
+def operation_flags(text: str, ops: Sequence[str], platform: str) -> list[str]:
+    """Arguments of the compiler by which an emitted kernel does these operations ("sum", "min", "max", "prod") instead
+    of that of its program. Raises ValueError where that is not right."""
+    if isinstance(ops, str):
+        raise TypeError(f"operations are a list of names, as in [{ops!r}], not a text")
+    unknown = [name for name in ops if name not in abi.REDUCE_OPS]
+    if unknown:
+        raise ValueError(f"no operation {unknown[0]!r}; there are {', '.join(abi.REDUCE_OPS)}")
+    if not ops:
+        return []
+    found = re.search(r"^#define MSCCLC_REDUCE_OPS (\w+)$", text, re.M)
+    own = found[1].lower() if found else ""
+    if own not in abi.REDUCE_OPS:
+        raise ValueError("operations are given for a kernel that does not reduce, or by several operations")
+    if own in _IDEMPOTENT and not set(ops) <= set(_IDEMPOTENT):
+        raise ValueError(
+            f"the program reduces by {own!r}, and may add a value twice; kernels of it are for {', '.join(_IDEMPOTENT)}"
+        )
+    # nvcc takes a list apart at its commas.
+    comma = "," if platform == "host" else "\\,"
+    return [f"-DMSCCLC_REDUCE_OPS={comma.join(name.capitalize() for name in ops)}"]
+
+
 def _cuda_command(architectures: Sequence[int]) -> list[str]:
     home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
     nvcc = shutil.which("nvcc") or os.path.join(home, "bin", "nvcc")
@@ -106,6 +133,8 @@ class Kernel:
         self.message_shares: int = max(1, facts.message_shares)
         self.min_bytes: int = facts.min_message_bytes
         self.max_bytes: int = facts.max_message_bytes
+        #: What it uses ("packets", "port", "multicast", "double-scratch", "baked"), and what it was registered with.
+        self.tags: frozenset[str] = frozenset(name for flag, name in abi.TAGS.items() if facts.flags & flag)
 
     @staticmethod
     def load(path: Path) -> "list[Kernel]":
@@ -126,12 +155,17 @@ class Kernel:
         text: str | None = None,
         platform: str = "auto",
         architectures: Sequence[int] = (90,),
+        ops: Sequence[str] = (),
     ) -> "Kernel":
         """Bakes an algorithm or a plan, compiles the kernel and loads it.
 
+        `ops` are the operations of a kernel that reduces: ["sum", "min", "max", "prod"]. It does the one that a call
+        wants; by default it has the one that its program names. Each takes as long again to compile.
+
         `platform`: "cuda" (by nvcc, for `architectures`), "host" (for the CPU stand-in, by a C++ compiler) or "auto":
         CUDA where the machine has an NVIDIA device. `options` are more arguments of the tool, as "--message-size".
-        Other arguments are those of `mscclc.compile`. Raises CompileError, ToolError, BuildError, LibraryError."""
+        Other arguments are those of `mscclc.compile`: `params` may set the root, where the algorithm has it as a parameter.
+        Raises ValueError, CompileError, ToolError, BuildError, LibraryError."""
         if platform not in abi.PLATFORMS:
             raise ValueError(f"no platform {platform!r}; there are {', '.join(abi.PLATFORMS)}")
         if platform == "auto":
@@ -141,7 +175,8 @@ class Kernel:
         else:
             program = Program.of(source, params, algorithm, options, text)
         emitted = run_tool(program, "--emit-cuda")
-        return Kernel.load(build_library(emitted, platform, architectures))[0]
+        flags = operation_flags(emitted, ops, platform)
+        return Kernel.load(build_library(emitted, platform, architectures, flags))[0]
 
     @property
     def platform(self) -> str:

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from .errors import CompileError
-from .kernels import build_library
+from .kernels import build_library, operation_flags
 from .tool import Path, Plan, Program, compile, estimate, run_tool
 
+#: Collectives that an operation is given for.
+REDUCING = ("allreduce", "reducescatter", "reduce")
 #: What runs kernels is not MSCCL++'s executor.
 _TARGET = "--target=none"
 #: The end of the list: what is longer than the largest size that was asked for is taken as that size.
@@ -150,6 +152,7 @@ def make_library(
     params: Mapping[str, Sequence[str]] | None = None,
     options: Sequence[str] = (),
     types: Sequence[str] = (),
+    ops: Sequence[str] = (),
     platform: str = "cuda",
     architectures: Sequence[int] = (90,),
     flags: Sequence[str] = (),
@@ -159,7 +162,9 @@ def make_library(
     sources have, it is the fastest at each of `sizes` (bytes) on the machine, as `mscclc --estimate` says.
 
     `params` has the values to try of each parameter; an algorithm gets those that it has. `options` are arguments of
-    the tool, as "--message-size"; `types` are the elements of kernels that reduce, as its `--dtype` takes them.
+    the tool, as "--message-size"; `types` are the elements of kernels that reduce, as its `--dtype` takes them,
+    and `ops` their operations, as those of Kernel.compile. A root is a parameter too: of {"root": ["0", "1"]} each has a
+    list.
     `platform` and `architectures` are those of Kernel.compile; `flags` are arguments of the compiler of kernels.
     `tell` gets a line for each step. Raises ValueError, CompileError, ToolError, BuildError."""
     sizes = sorted(set(sizes))
@@ -179,7 +184,9 @@ def make_library(
             plan = one.candidate.plan
             if id(one.candidate) not in files:
                 name = f"{plan.name}_{ranks}_{len(files)}.so"
-                shutil.copy(build_library(one.candidate.emitted, platform, architectures, flags), place / name)
+                emitted = one.candidate.emitted
+                reducing = operation_flags(emitted, ops, platform) if collective in REDUCING else []
+                shutil.copy(build_library(emitted, platform, architectures, [*reducing, *flags]), place / name)
                 files[id(one.candidate)] = name
             file = files[id(one.candidate)]
             entries.append(

@@ -8,41 +8,11 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Sequence
 
-from . import abi
+from . import abi, standin
 from .errors import NoKernelError
 from .kernels import Kernel
-
-
-@dataclass(frozen=True)
-class Query:
-    """What is asked for. `bytes` is the message: of an allgather the output, of any other collective the input.
-    `elements` is the type of the elements where a kernel is to move them as those of `dtype`."""
-
-    collective: str
-    ranks: int
-    dtype: str
-    op: str
-    in_place: bool
-    bytes: int
-    root: int = 0
-    tags: tuple[str, ...] = ()
-    elements: str = ""
-
-
-#: Picks one of the kernels that fit, best first; None: none of them.
-Choice = Callable[[Query, Sequence[Kernel]], "Kernel | None"]
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A kernel with the sizes (bytes, both included), tags, priority and element types that it was added with."""
-
-    kernel: Kernel
-    tags: tuple[str, ...]
-    min_bytes: int
-    max_bytes: int
-    priority: int
-    types: tuple[str, ...] = ()
+from .query import Choice, Entry, Query
+from .sizes import Size, bytes_of
 
 
 class Selector:
@@ -102,22 +72,38 @@ class Selector:
         self,
         kernel: Kernel,
         *,
-        min_bytes: int = 0,
-        max_bytes: int | None = None,
+        min_bytes: Size = 0,
+        max_bytes: Size | None = None,
         tags: Iterable[str] = (),
         priority: int = 0,
         types: Iterable[str] = (),
     ) -> None:
         """Adds a kernel for messages of min_bytes to max_bytes, both included, within what the kernel takes. Among
-        those that fit a call, the highest priority wins, then the narrowest range, then the first added. With `types`
+        those that fit a call, the highest priority wins, then the narrowest range, then the first added. Sizes are in
+        bytes: 1048576 or "1M". With `types`
         it is for elements of these types alone, also where it could take others."""
-        limit = abi.NO_LIMIT if max_bytes is None else max_bytes
-        if not 0 <= min_bytes <= limit:
+        self._append(self.entry(kernel, min_bytes, max_bytes, tags, priority, types))
+
+    @staticmethod
+    def entry(
+        kernel: Kernel,
+        min_bytes: Size = 0,
+        max_bytes: Size | None = None,
+        tags: Iterable[str] = (),
+        priority: int = 0,
+        types: Iterable[str] = (),
+    ) -> Entry:
+        """What `add` is given, checked. Raises ValueError, TypeError."""
+        for what, given in (("tags", tags), ("types", types)):
+            if isinstance(given, str):
+                raise TypeError(f"{what} are a list of names, as in [{given!r}], not a text")
+        least, limit = bytes_of(min_bytes), abi.NO_LIMIT if max_bytes is None else bytes_of(max_bytes)
+        if not 0 <= least <= limit:
             raise ValueError(f"messages of {min_bytes} to {max_bytes} bytes")
-        entry = Entry(kernel, tuple(tags), min_bytes, limit, priority, tuple(types))
+        entry = Entry(kernel, tuple(tags), least, limit, priority, tuple(types))
         for name in entry.types:
             code_of(abi.DTYPES, "element type", name)
-        self._append(entry)
+        return entry
 
     def _append(self, entry: Entry) -> None:
         with self._lock:
@@ -126,6 +112,7 @@ class Selector:
                 self._add_native(before, entry)
             self._kernels[ctypes.addressof(entry.kernel.pointer.contents)] = entry.kernel
             self._entries.append(entry)
+            entry.kernel.tags |= set(entry.tags)
             # Those of types are made anew, with the entries in their order.
             for name in [name for name in self._handles if name]:
                 abi.runtime().mscclc_selector_destroy(self._handles.pop(name))
@@ -198,18 +185,23 @@ default = Selector()
 def register(
     kernel: Kernel,
     *,
-    min_bytes: int = 0,
-    max_bytes: int | None = None,
+    min_bytes: Size = 0,
+    max_bytes: Size | None = None,
     tags: Iterable[str] = (),
     priority: int = 0,
     types: Iterable[str] = (),
 ) -> Kernel:
-    """Adds a kernel to those that calls by the name of a collective pick from; see Selector.add. Returns the kernel."""
-    default.add(kernel, min_bytes=min_bytes, max_bytes=max_bytes, tags=tags, priority=priority, types=types)
+    """Adds a kernel to those that calls by the name of a collective pick from; see Selector.add. Where the library in
+    NCCL's place is loaded, it is also one that NCCL's calls pick from. Returns the kernel."""
+    entry = Selector.entry(kernel, min_bytes, max_bytes, tags, priority, types)
+    standin.register(entry)
+    default._append(entry)
     return kernel
 
 
 def set_selector(choice: Choice | None) -> None:
     """Lets a function pick among the registered kernels that fit a call: it gets the query and the kernels, best first,
-    and returns one of them or None. None instead of a function: the rules of `register` again."""
+    and returns one of them or None. None instead of a function: the rules of `register` again. Where the library in
+    NCCL's place is loaded, it also picks for NCCL's calls; what it takes none for, NCCL runs."""
     default.set_function(choice)
+    standin.set_function(choice)

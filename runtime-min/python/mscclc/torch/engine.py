@@ -20,7 +20,9 @@ from .. import selector as selectors
 from ..communicator import Buffer, Communicator
 from ..errors import CallError, Error, NoKernelError
 from ..kernels import Kernel
-from ..selector import Query, Selector
+from ..library import REDUCING
+from ..query import Query
+from ..selector import Selector
 
 log = logging.getLogger("mscclc.torch")
 
@@ -41,7 +43,6 @@ DTYPES = {
 FLOATS_OF_8_BITS = (torch.float8_e4m3fn, torch.float8_e5m2)
 # Collectives whose message is a piece for each rank; that of the others is one piece.
 _PIECES = ("allgather", "reducescatter", "alltoall", "scatter")
-_REDUCING = ("allreduce", "reducescatter", "reduce")
 _ALIGNMENT = 16  # bytes; tensors and pieces begin at multiples of it, so that they are moved 16 bytes at a time
 
 #: Gives every rank's bytes for those of this one.
@@ -150,7 +151,7 @@ class Engine:
             self._kernels = self._agree_on_kernels()
         if self.disabled is not None or self._reason_against(job):
             return None
-        reduces = job.collective in _REDUCING
+        reduces = job.collective in REDUCING
         dtype = DTYPES[job.piece_tensors[0].dtype] if reduces else "uint8"
         element = job.piece_tensors[0].element_size() if reduces else 1
         types = {tensor.dtype for tensor in job.piece_tensors}
@@ -183,7 +184,7 @@ class Engine:
         # The layout comes first: sparse tensors have no size in bytes.
         if first is None or any(tensor.layout != torch.strided for tensor in job.piece_tensors) or job.size() == 0:
             return True
-        return job.collective in _REDUCING and any(
+        return job.collective in REDUCING and any(
             tensor.dtype not in DTYPES or tensor.dtype != first.dtype for tensor in job.piece_tensors
         )
 
@@ -220,7 +221,7 @@ class Engine:
             found = "the ranks have registered different kernels"
         if found and self.disabled is None:
             self.disabled = found
-            log.warning("mscclc: kernels are not used in this group: %s", found)
+            log.warning("mscclc: rank %d: kernels are not used in this group: %s", self.rank, found)
         return not found
 
     def _start(self) -> None:
@@ -246,7 +247,7 @@ class Engine:
     def _say(self, key: object, text: str, *values: object) -> None:
         if key not in self._said:
             self._said.add(key)
-            log.info("mscclc: " + text, *values)
+            log.info("mscclc: rank %d: " + text, self.rank, *values)
 
     # ---------------------------------------------------------------------------------------------------- execution
 
@@ -330,4 +331,4 @@ class Engine:
             try:
                 communicator.close()
             except CallError as error:
-                log.info("mscclc: %s", error)
+                log.info("mscclc: rank %d: %s", self.rank, error)

@@ -1,0 +1,75 @@
+"""How kernels are baked and registered: operations, roots, tags, sizes."""
+
+import pathlib
+import tomllib
+
+import numpy as np
+import pytest
+
+import mscclc
+from conftest import SAMPLES
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def baked(name, **more):
+    return mscclc.Kernel.compile(SAMPLES / f"{name}.cpp", platform="host", options=["--dtype", "f32"], **more)
+
+
+def test_operations_of_a_kernel():
+    """One kernel does what a call wants."""
+    kernel = baked("allreduce_allpairs", params={"ranks": 2, "threadBlocks": 1}, ops=["sum", "min", "max", "prod"])
+    with mscclc.Communicator(2, platform="host", wait_timeout=20) as ranks:
+        for op, expected in (("sum", 5), ("min", 2), ("max", 3), ("prod", 6)):
+            arrays = [np.full(64, rank + 2, np.float32) for rank in range(2)]
+            ranks.run(kernel, arrays, op=op)
+            assert (arrays[0] == expected).all() and (arrays[1] == expected).all(), op
+
+
+def test_operations_that_a_program_does_not_allow():
+    greatest = dict(params={"ranks": 2}, platform="host", options=["--dtype", "f32"])
+    source = HERE / "allreduce_max.cpp"
+    with pytest.raises(ValueError, match="reduces by 'max', and may add a value twice"):
+        mscclc.Kernel.compile(source, ops=["sum"], **greatest)
+    kernel = mscclc.Kernel.compile(source, ops=["min"], **greatest)
+    with mscclc.Communicator(2, platform="host", wait_timeout=20) as ranks:
+        arrays = [np.full(64, rank + 2, np.float32) for rank in range(2)]
+        ranks.run(kernel, arrays, op="min")
+        assert (arrays[1] == 2).all()
+    with pytest.raises(ValueError, match="does not reduce"):
+        mscclc.Kernel.compile(SAMPLES / "alltoall.cpp", params={"ranks": 2}, platform="host", ops=["max"])
+    with pytest.raises(ValueError, match="no operation 'avg'; there are sum, min, max, prod"):
+        mscclc.Kernel.compile(source, ops=["avg"], **greatest)
+    with pytest.raises(TypeError, match="a list of names"):
+        mscclc.Kernel.compile(source, ops="min", **greatest)
+
+
+def test_roots_of_a_kernel(selector):
+    for root in (0, 1):
+        mscclc.register(baked("reduce_chain", params={"ranks": 2, "root": root}, ops=["sum", "max"]))
+    with mscclc.Communicator(2, platform="host", wait_timeout=20) as ranks:
+        for root in (0, 1):
+            arrays = [np.full(64, rank + 2, np.float32) for rank in range(2)]
+            made = [np.zeros(64, np.float32) for _ in range(2)]
+            assert ranks.run("reduce", arrays, made, op="max", root=root).root == root
+            assert (made[root] == 3).all(), made
+
+
+def test_tags_and_sizes(allreduce, alltoall, selector):
+    packets = baked("allreduce_packets", params={"ranks": 2})
+    assert {"packets", "double-scratch"} <= packets.tags and alltoall.tags == frozenset()
+    mscclc.register(packets, max_bytes="64K", tags=["small"])
+    mscclc.register(allreduce, min_bytes="64K", max_bytes="1M", tags=["large", "mine"])
+    assert "small" in packets.tags and {"large", "mine"} <= allreduce.tags
+    assert [(entry.min_bytes, entry.max_bytes) for entry in selector.entries] == [(0, 1 << 16), (1 << 16, 1 << 20)]
+    for wrong, error in (("1X", ValueError), ("", ValueError), (1.5, TypeError), (True, TypeError)):
+        with pytest.raises(error, match="is no number of bytes; it is one such as 4096 or '64K'"):
+            mscclc.register(allreduce, max_bytes=wrong)
+    with pytest.raises(TypeError, match=r"tags are a list of names, as in \['large'\]"):
+        mscclc.register(allreduce, tags="large")
+    assert len(selector.entries) == 2
+
+
+def test_the_version_is_that_of_the_wheel():
+    project = HERE.parent.parent / "runtime-min/python/pyproject.toml"
+    assert mscclc.__version__ == tomllib.loads(project.read_text())["project"]["version"]
