@@ -76,8 +76,10 @@ Status CudaMemory::map(const Mapping &mapping, const std::vector<int32_t> &devic
     if (!status.ok())
       driver_.cuMemUnmap(address, mapping.bytes);
   }
-  if (!status.ok())
+  if (!status.ok()) {
     driver_.cuMemAddressFree(address, mapping.bytes);
+    address = 0;
+  }
   return status;
 }
 

@@ -164,6 +164,8 @@ CUresult MemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAl
   const auto found = reserved.find(address);
   if (offset != 0 || bytes != object.bytes || found == reserved.end() || found->second != bytes)
     return CUDA_ERROR_INVALID_VALUE;
+  if (object.devices != 0 && std::getenv("CUDA_FAKE_NO_MULTICAST_ROOM") != nullptr)
+    return CUDA_ERROR_OUT_OF_MEMORY;
   mapped[address] = {bytes, object.device, {}, handle};
   void *const memory = ::mmap(pointer(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, object.file, 0);
   return memory == MAP_FAILED ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
@@ -172,7 +174,8 @@ CUresult MemUnmap(CUdeviceptr address, size_t bytes) {
   counted(__func__);
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
   const Guard guard(mutex);
-  mapped.erase(address);
+  if (mapped.erase(address) == 0)
+    wrong("unmapped what is not mapped");
   return ::mmap(pointer(address), bytes, PROT_NONE, flags, -1, 0) == MAP_FAILED ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
 CUresult MemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count) {

@@ -6,6 +6,7 @@
 //   CUDA_FAKE_MULTICAST=1   they have multicast objects
 //   CUDA_FAKE_NO_ATOMICS=1  links between devices do not add
 //   CUDA_FAKE_FAILS=NAME    this function of the driver, or cudaGetDeviceCount, always fails
+//   CUDA_FAKE_NO_MULTICAST_ROOM=1  multicast objects that a process has made are not mapped there
 //   CUDA_FAKE_CLOSED_POOLS=1  pools of memory let no other device in
 #pragma once
 
