@@ -121,6 +121,119 @@ TEST_CASE("A process that is killed is reported by the others, and they end") {
   }
 }
 
+TEST_CASE("A process that is killed is reported although a child of it lives, which holds its sockets") {
+  if (std::getenv("NCCL_FAKE_APART") != nullptr)
+    return; // from another machine the process cannot be seen
+  for (const uint32_t victim : {0u, 1u}) {
+    const std::string place = newPlace();
+    Codes expected(2, 0);
+    expected[victim] = -1;
+    CHECK(inProcesses(2, [&](uint32_t process) {
+            CommunicatorOptions options = spread(2, 2, process, place);
+            options.wait_timeout_ms = MSCCLC_NO_TIMEOUT;
+            Communicator communicator(options);
+            communicator.barrier();
+            if (process == victim) {
+              if (::fork() == 0) {
+                for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+                  ::close(file); // whoever runs the test waits for its end
+                ::sleep(8);
+                ::_exit(0);
+              }
+              ::kill(::getpid(), SIGKILL);
+            }
+            for (int i = 0; i < 300 && communicator.isHealthy(); ++i)
+              ::usleep(10 * 1000);
+            if (communicator.isHealthy())
+              return 2; // the child still lives
+            const Failure failure = failureOf([&] { communicator.barrier(); });
+            return failure.code == MSCCLC_ERROR_PEER_LOST && contains(failure.text, ") ended") ? 0 : 1;
+          }) == expected);
+  }
+}
+
+namespace {
+
+/// Of this process's memory that others can map.
+int sharedMappings() {
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);)
+    count += contains(line, "memfd:mscclc") ? 1 : 0;
+  return count;
+}
+
+/// Of a rank in each of two processes.
+struct TwoRanks {
+  MscclcCommunicator *communicator = nullptr;
+  MscclcBuffer *buffer = nullptr;
+  TwoRanks(uint32_t process, const std::string &place) {
+    const CommunicatorOptions options = spread(2, 2, process, place);
+    if (mscclc_communicator_create(&options, &communicator) != MSCCLC_OK ||
+        mscclc_buffer_allocate(communicator, 4096, &buffer) != MSCCLC_OK)
+      throw std::runtime_error(mscclc_last_error());
+  }
+};
+
+bool isSoon(const std::function<bool()> &is) {
+  for (int i = 0; i < 300 && !is(); ++i)
+    ::usleep(10 * 1000);
+  return is();
+}
+
+} // namespace
+
+TEST_CASE("Each process destroys its communicators in an order of its own, and waits for none") {
+  if (ncclFake() != nullptr)
+    return; // memory of NCCL's ends before its communicator
+  const std::string place = newPlace(), second = newPlace();
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          TwoRanks one(process, place), two(process, second);
+          const auto begin = std::chrono::steady_clock::now();
+          for (TwoRanks *ranks : {process == 0 ? &one : &two, process == 0 ? &two : &one}) {
+            if (mscclc_communicator_destroy(ranks->communicator) != MSCCLC_OK)
+              return 1;
+            ::usleep(200 * 1000);
+          }
+          if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(3))
+            return 2;
+          return isSoon([] { return sharedMappings() == 0; }) ? 0 : 3;
+        }) == Codes(2, 0));
+}
+
+TEST_CASE("Memory of a process that has left stays until all have left, and its exit waits for them") {
+  if (ncclFake() != nullptr)
+    return;
+  const std::string place = newPlace(), second = newPlace();
+  CHECK(inProcesses(3, [&](uint32_t process) {
+          if (process == 2) { // of the ranks below, it has none; others tell each other through this one
+            Communicator board(spread(3, 3, process, second));
+            for (int step = 0; step < 2; ++step)
+              board.barrier();
+            return 0;
+          }
+          auto *const board = new Communicator(spread(3, 3, process, second)); // ends with the process
+          TwoRanks ranks(process, place);
+          if (process == 0) {
+            if (mscclc_communicator_destroy(ranks.communicator) != MSCCLC_OK)
+              return 1;
+            board->barrier();
+            ::usleep(300 * 1000);
+            if (sharedMappings() != 1) // its buffer: what the other one allocated is gone
+              return 2;
+            board->barrier();
+            return isSoon([] { return sharedMappings() == 0; }) ? 0 : 3;
+          }
+          board->barrier();
+          *static_cast<char *>(mscclc_buffer_address(ranks.buffer, 1)) = 1; // the communicator is as it was
+          if (mscclc_communicator_health(ranks.communicator) != MSCCLC_OK)
+            return 4;
+          board->barrier();
+          mscclc_communicator_destroy(ranks.communicator);
+          return 0;
+        }) == Codes(3, 0));
+}
+
 TEST_CASE("A time-out in one process reaches all, and all can go on") {
   const std::string place = newPlace();
   CHECK(inProcesses(2, [&](uint32_t process) {

@@ -95,9 +95,13 @@ int32_t mscclc_communicator_create(const MscclcCommunicatorOptions *options,
                                    MscclcCommunicator **communicator); /* collective */
 /* The same with the options' defaults, on one rank's ncclComm_t. Collective. */
 int32_t mscclc_communicator_create_nccl(void *nccl, MscclcCommunicator **communicator);
-/* Collective, waits for the launches. Frees what was made from the communicator. While graphs with its launches are
- * there, in any process, it is MSCCLC_ERROR_IN_GRAPH after a second, and the communicator stays, unless it has failed:
- * then nothing is waited for. Null is ignored. */
+/* Waits for this process's launches, and for no other process: each may destroy its communicators at any time and in
+ * any order, and the others' launches go on. What was made from the communicator is gone for this process; memory that
+ * others can access is freed when all have destroyed theirs or ended. A process that exits before waits for that, for
+ * as long as a set-up may take. While graphs with its launches are there, in this process, it is
+ * MSCCLC_ERROR_IN_GRAPH after a second, and the communicator stays, unless it has failed: then nothing is waited for.
+ * On NCCL it is collective, and the graphs of all processes count, as memory must not outlast NCCL's communicator.
+ * Null is ignored. */
 int32_t mscclc_communicator_destroy(MscclcCommunicator *communicator);
 
 uint32_t mscclc_communicator_ranks(const MscclcCommunicator *communicator);

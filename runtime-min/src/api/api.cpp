@@ -2,6 +2,7 @@
 // reports failures.
 #include "communicator/communicator.h"
 #include "communicator/instance.h"
+#include "communicator/left.h"
 #include "kernels/kernel_facts.h"
 #include "kernels/only_runtime.h"
 
@@ -21,6 +22,13 @@ struct MscclcInstance {
 };
 
 struct MscclcCommunicator {
+  ~MscclcCommunicator() {
+    if (!communicator)
+      return;
+    const DeviceGuard guard(communicator->platform());
+    instances.clear();
+    buffers.clear();
+  }
   std::unique_ptr<Communicator> communicator;
   std::vector<std::unique_ptr<MscclcBuffer>> buffers;
   std::vector<std::unique_ptr<MscclcInstance>> instances;
@@ -52,6 +60,11 @@ Status meet(Communicator &communicator, const std::string &what) {
 /// CUDA tells of a graph's end some time after that.
 constexpr std::chrono::milliseconds patience{1000};
 
+Status inGraph(const std::string &what, bool isHere) {
+  return failure(MSCCLC_ERROR_IN_GRAPH, "%s: a graph%s has captured launches of it; destroy the graph before",
+                 what.c_str(), isHere ? "" : " of another process");
+}
+
 /// Everybody says whether graphs hold what is to be retired; MSCCLC_ERROR_IN_GRAPH if any does.
 template <class Lasts> Status meetWithoutGraphs(Communicator &communicator, const std::string &what, Lasts lasts) {
   const bool mine = lasts();
@@ -63,8 +76,7 @@ template <class Lasts> Status meetWithoutGraphs(Communicator &communicator, cons
   const bool any = std::any_of(all.begin(), all.end(), [](const Bytes &one) { return one == Bytes(1, 1); });
   if (!any)
     return {};
-  return failure(MSCCLC_ERROR_IN_GRAPH, "%s: a graph%s has captured launches of it; destroy the graph before",
-                 what.c_str(), mine ? "" : " of another process");
+  return inGraph(what, mine);
 }
 
 /// Everybody's launches are over, then everybody has unmapped what is not his: after that memory may be freed. A
@@ -82,6 +94,20 @@ Status retire(Communicator &communicator, const std::string &what, Lasts lasts, 
   }
   close();
   return together ? meet(communicator, what + ": unmapped") : status;
+}
+
+/// This process's launches are over, and it has unmapped what is not its own: it may leave, whatever the others do. Of
+/// `lasts` and `close` holds what retire says.
+template <class Lasts, class Close>
+Status part(Communicator &communicator, const std::string &what, Lasts lasts, Close close) {
+  Status status = communicator.settle();
+  if (status.ok() && communicator.health().ok()) {
+    if (lasts())
+      return inGraph(what, true);
+    status = communicator.drainProxies();
+  }
+  close();
+  return status;
 }
 
 Status checkLocal(const MscclcBuffer &buffer, uint32_t rank, uint64_t offset, uint64_t bytes) {
@@ -124,6 +150,29 @@ int32_t release(MscclcBuffer *buffer, std::chrono::milliseconds wait) {
   return report(status);
 }
 
+/// What comes before a communicator's end. Where that is MSCCLC_ERROR_IN_GRAPH, nothing ends.
+Status leave(MscclcCommunicator &handle) {
+  Communicator &communicator = *handle.communicator;
+  const DeviceGuard guard = keepDevice(&handle);
+  // A graph that holds a buffer holds an instance.
+  const auto lasts = [&] {
+    return std::any_of(handle.instances.begin(), handle.instances.end(),
+                       [&](const auto &entry) { return entry->instance->graphs().lasts(patience); });
+  };
+  const auto close = [&] {
+    for (const auto &entry : handle.instances)
+      entry->instance->closeRemote();
+    for (const auto &entry : handle.buffers)
+      entry->region->closeRemote();
+  };
+  const char *const what = "destroy communicator";
+  Status status =
+      communicator.outlasts() ? part(communicator, what, lasts, close) : retire(communicator, what, lasts, close);
+  if (status.code != MSCCLC_ERROR_IN_GRAPH)
+    communicator.engine().leave(&communicator.engine());
+  return status;
+}
+
 std::string sized(const char *what, uint64_t bytes) {
   return format("%s of %llu bytes", what, static_cast<unsigned long long>(bytes));
 }
@@ -162,27 +211,12 @@ int32_t mscclc_communicator_create_nccl(void *nccl, MscclcCommunicator **communi
 int32_t mscclc_communicator_destroy(MscclcCommunicator *handle) {
   if (handle == nullptr)
     return MSCCLC_OK;
-  std::unique_ptr<MscclcCommunicator> owned(handle);
-  const DeviceGuard guard = keepDevice(handle);
-  Communicator &communicator = *handle->communicator;
-  // A graph that holds a buffer holds an instance.
-  const auto lasts = [&] {
-    return std::any_of(handle->instances.begin(), handle->instances.end(),
-                       [&](const auto &entry) { return entry->instance->graphs().lasts(patience); });
-  };
-  const Status status = retire(communicator, "destroy communicator", lasts, [&] {
-    for (const auto &entry : handle->instances)
-      entry->instance->closeRemote();
-    for (const auto &entry : handle->buffers)
-      entry->region->closeRemote();
-  });
-  if (status.code == MSCCLC_ERROR_IN_GRAPH) {
-    static_cast<void>(owned.release());
+  const Status status = leave(*handle);
+  if (status.code == MSCCLC_ERROR_IN_GRAPH)
     return report(status);
-  }
-  communicator.engine().leave(&communicator.engine());
-  handle->instances.clear();
-  handle->buffers.clear();
+  const std::shared_ptr<MscclcCommunicator> owned(handle);
+  if (handle->communicator->outlasts())
+    keepUntilAllLeft(*handle->communicator, owned);
   return report(status);
 }
 
@@ -223,7 +257,10 @@ int32_t mscclc_communicator_barrier(MscclcCommunicator *communicator) {
 }
 
 int32_t mscclc_communicator_health(MscclcCommunicator *communicator) {
-  return report(communicator == nullptr ? noHandle("communicator") : communicator->communicator->health());
+  if (communicator == nullptr)
+    return report(noHandle("communicator"));
+  communicator->communicator->watch().look();
+  return report(communicator->communicator->health());
 }
 
 int32_t mscclc_communicator_abort(MscclcCommunicator *communicator, const char *reason) {

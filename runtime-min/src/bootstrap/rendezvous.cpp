@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <poll.h>
-#include <sys/eventfd.h>
+#include <sys/socket.h>
 
 namespace mscclc::rt {
 namespace {
@@ -31,15 +30,12 @@ std::string takeName(Bytes &message) {
 } // namespace
 
 Rendezvous::~Rendezvous() {
-  if (!reader_.joinable())
-    return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
   }
-  const uint64_t one = 1;
-  if (::write(wakeUp_.get(), &one, sizeof(one)) == sizeof(one))
-    reader_.join();
+  for (const Watcher::Key key : watched_)
+    watcher_->remove(key);
 }
 
 uint32_t Rendezvous::processOf(uint32_t rank) const {
@@ -153,44 +149,66 @@ void Rendezvous::leave() {
   if (processes_.size() == 1)
     return;
   send(FrameKind::Leave, self_, 0, {}, {}, self_);
-  std::unique_lock<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   gone_[self_] = 1;
-  changed_.wait_for(lock, options_.timeout, [&] { return std::count(gone_.begin(), gone_.end(), 0) == 0; });
+  changed_.notify_all();
 }
 
-void Rendezvous::read() {
-  std::vector<char> open(sockets_.size(), 1);
-  Frame frame;
-  for (;;) {
-    std::vector<pollfd> entries{{wakeUp_.get(), POLLIN, 0}};
-    std::vector<uint32_t> owners{0};
-    for (uint32_t i = 0; i < sockets_.size(); ++i)
-      if (sockets_[i].valid() && open[i] != 0) {
-        entries.push_back({sockets_[i].get(), POLLIN, 0});
-        owners.push_back(i);
-      }
-    ::poll(entries.data(), entries.size(), -1);
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (stopping_)
-        return;
-    }
-    for (size_t i = 1; i < entries.size(); ++i) {
-      if (entries[i].revents == 0)
-        continue;
-      switch (receiveFrame(sockets_[owners[i]], frame)) {
-      case Received::Frame:
-        handle(frame);
-        break;
-      case Received::Closed:
-        open[owners[i]] = 0;
-        lose(owners[i]);
-        break;
-      case Received::Nothing:
-        break;
-      }
-    }
+void Rendezvous::awaitLeave() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (processes_.size() != 1)
+    changed_.wait_for(lock, options_.timeout, [&] { return std::count(gone_.begin(), gone_.end(), 0) == 0; });
+}
+
+Rendezvous::Others Rendezvous::others() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (isDeaf_)
+    return Others::Unknown;
+  for (uint32_t process = 0; process < processes_.size(); ++process)
+    if (process != self_ && gone_[process] == 0)
+      return Others::Here;
+  return Others::Gone;
+}
+
+void Rendezvous::beginWatching() {
+  watcher_ = ofProcess<Watcher>();
+  ends_ = ofProcess<ProcessEnds>();
+  for (uint32_t i = 0; i < sockets_.size(); ++i) {
+    if (!sockets_[i].valid())
+      continue;
+    watched_.push_back(watcher_->watch(sockets_[i].get(), [this, i] {
+      const bool isOpen = read(i) != Received::Closed;
+      if (!isOpen)
+        lose(processOn(i));
+      return isOpen;
+    }));
+    const pid_t process = processAt(sockets_[i]);
+    const std::shared_ptr<const File> file = process == 0 ? nullptr : ends_->of(process);
+    if (!file)
+      continue;
+    processFiles_.push_back(file);
+    watched_.push_back(watcher_->watch(file->get(), [this, i] {
+      seeEnd(i);
+      return false;
+    }));
   }
+}
+
+/// A frame, if there is one.
+Received Rendezvous::read(uint32_t socket) {
+  Frame frame;
+  const Received received = receiveFrame(sockets_[socket], frame);
+  if (received == Received::Frame)
+    handle(frame);
+  return received;
+}
+
+/// The process has ended; a child of its may hold the socket.
+void Rendezvous::seeEnd(uint32_t socket) {
+  while (read(socket) == Received::Frame) // what it said before
+    continue;
+  ::shutdown(sockets_[socket].get(), SHUT_RDWR); // nobody reads what is sent there
+  lose(processOn(socket));
 }
 
 void Rendezvous::handle(Frame &frame) {
@@ -247,11 +265,13 @@ void Rendezvous::lose(uint32_t process) {
   Status status;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    // Without the hub nobody hears of anybody any more.
-    if (process == 0)
-      std::fill(gone_.begin() + 1, gone_.end(), 1);
     const bool expected = gone_[process] != 0 || stopping_;
     gone_[process] = 1;
+    // Without the hub nobody hears of anybody any more.
+    if (process == 0) {
+      isDeaf_ = isDeaf_ || (expected && std::count(gone_.begin(), gone_.end(), 0) > (gone_[self_] != 0 ? 0 : 1));
+      std::fill(gone_.begin() + 1, gone_.end(), 1);
+    }
     if (!expected) {
       status = failure(MSCCLC_ERROR_PEER_LOST, "%s ended", nameOf(process).c_str());
       if (lost_.ok())

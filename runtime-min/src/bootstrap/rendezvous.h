@@ -1,21 +1,22 @@
 // How the processes of a communicator find each other and stay in touch.
 //
 // Rank 0's process is the hub: the others connect to it, and it passes on what each sends. Collective steps are rounds:
-// every process sends one message and gets all of them. A thread of each process reads its sockets, so that a process
-// that ends, or aborts the communicator, is noticed at once by all.
+// every process sends one message and gets all of them. The thread that watches (watcher.h) reads the sockets of each
+// process, and sees the processes at their other ends, so that one that ends, or aborts the communicator, is noticed at
+// once by all.
 #pragma once
 
 #include "bootstrap/place.h"
+#include "bootstrap/process_end.h"
 #include "bootstrap/socket.h"
+#include "bootstrap/watcher.h"
 
-#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace mscclc::rt {
@@ -44,7 +45,7 @@ public:
     uint32_t localRanks = 0;
     std::chrono::milliseconds timeout{60000};
   };
-  /// Called from the reading thread.
+  /// Called from the thread that watches.
   struct Callbacks {
     std::function<void(const Status &)> failed; ///< a process was lost, or aborted the communicator
   };
@@ -62,15 +63,27 @@ public:
   Status exchangeBytes(const std::string &what, Bytes message, std::vector<Bytes> &all);
   /// Tells all other processes.
   void abort(const Status &reason);
-  /// Waits until all processes that live have left too.
+  /// Tells them that this process ends its part.
   void leave();
+  /// Waits until all processes that live have left too.
+  void awaitLeave();
+  enum class Others : uint32_t {
+    Here,   ///< some live, and have not left
+    Gone,   ///< none does
+    Unknown ///< nobody says any more who has left
+  };
+  Others others() const;
 
 private:
   explicit Rendezvous(Options options, Callbacks callbacks)
       : options_(std::move(options)), callbacks_(std::move(callbacks)) {}
   Status gather(const Place &place, Clock::time_point deadline);
   Status enter(const Place &place, Clock::time_point deadline);
-  void read();
+  void beginWatching();
+  /// The process at the other end of a socket: the hub's sockets are by process.
+  uint32_t processOn(uint32_t socket) const { return isHub() ? socket : 0; }
+  Received read(uint32_t socket);
+  void seeEnd(uint32_t socket);
   void handle(Frame &frame);
   void lose(uint32_t process);
   void send(FrameKind kind, uint32_t process, uint32_t round, const Bytes &payload, const std::vector<int> &files,
@@ -90,14 +103,17 @@ private:
   std::vector<ProcessInfo> processes_;
   uint32_t self_ = 0;
   std::vector<File> sockets_; ///< the hub's: by process; others': only [0]
-  File wakeUp_;
-  std::thread reader_;
   std::mutex sending_;
+  std::shared_ptr<Watcher> watcher_;
+  std::shared_ptr<ProcessEnds> ends_;
+  std::vector<std::shared_ptr<const File>> processFiles_;
+  std::vector<Watcher::Key> watched_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::pair<uint32_t, uint32_t>, Incoming> incoming_; ///< by round and process
   std::vector<char> gone_;                                     ///< by process: left or lost
+  bool isDeaf_ = false; ///< the hub's process has ended after it left: nobody says any more who else has left
   Status lost_;
   uint32_t round_ = 0;
   bool stopping_ = false;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <thread>
 
 namespace mscclc::rt {
@@ -185,10 +184,7 @@ Status Rendezvous::join(const Options &options, Callbacks callbacks, std::unique
   const Clock::time_point deadline = Clock::now() + options.timeout;
   MSCCLC_TRY(options.firstRank == 0 ? r->gather(place, deadline) : r->enter(place, deadline));
   r->gone_.assign(r->processes_.size(), 0);
-  r->wakeUp_ = File(::eventfd(0, EFD_CLOEXEC));
-  if (!r->wakeUp_.valid())
-    return systemFailure("eventfd");
-  r->reader_ = std::thread([raw = r.get()] { raw->read(); });
+  r->beginWatching();
   result = std::move(r);
   return {};
 }

@@ -192,8 +192,13 @@ bool Communicator::reaches(uint32_t localIndex, uint32_t rank) const {
 
 ProxyThread &Communicator::proxies() {
   if (!proxies_)
-    proxies_ = std::make_unique<ProxyThread>(*watch_, [this](const Status &reason) { fail(reason); });
+    proxies_ = ofProcess<ProxyThread>();
   return *proxies_;
+}
+
+void Communicator::wakeProxies() {
+  if (proxies_)
+    proxies_->wake();
 }
 
 void Communicator::fail(const Status &reason) {
@@ -213,6 +218,13 @@ Status Communicator::settle() {
     fail(first);
   watch_->check();
   return first;
+}
+
+Status Communicator::drainProxies() {
+  for (Instance *instance : instances_)
+    if (!watch_->failed())
+      MSCCLC_TRY(instance->drainProxies());
+  return {};
 }
 
 Status Communicator::exchange(const std::string &what, const Bytes &mine, std::vector<Bytes> &all) {

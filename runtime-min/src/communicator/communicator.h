@@ -26,7 +26,10 @@ public:
   Platform &platform() { return *platform_; }
   MscclcEngine &engine() const { return *engine_; }
   Watch &watch() { return *watch_; }
+  /// The process's, which it starts.
   ProxyThread &proxies();
+  /// Launches with port channels are about to begin, or have begun.
+  void wakeProxies();
 
   uint32_t ranks() const { return ranks_; }
   uint32_t firstLocalRank() const { return firstLocalRank_; }
@@ -53,6 +56,10 @@ public:
   void fail(const Status &reason);
   /// Waits for the launches of all instances.
   Status settle();
+  /// Waits until what they have asked their proxies for is done. No launch runs here.
+  Status drainProxies();
+  /// Whether the other processes may go on to use the memory of this one when it has left.
+  bool outlasts() const { return engine_->outlasts != 0 && processes() > 1; }
   /// Every process sends bytes and gets those of all, in the order of their ranks. Collective.
   Status exchange(const std::string &what, const Bytes &mine, std::vector<Bytes> &all);
   /// The same, if all is well in every process (`mine`: in this one). Else the failure of this process, or that of
@@ -97,7 +104,7 @@ private:
   std::unique_ptr<MscclcEngine, DestroyEngine> engine_;
   MscclcShape shape_{};
   std::vector<Stream> streams_; ///< by local rank
-  std::unique_ptr<ProxyThread> proxies_;
+  std::shared_ptr<ProxyThread> proxies_;
   std::vector<Instance *> instances_;
 };
 

@@ -170,7 +170,7 @@ Status Instance::prepareRank(uint32_t localIndex) {
   const uint64_t bytes = channels.size() * sizeof(MscclcChannel);
   if (bytes != 0) {
     void *memory = nullptr;
-    MSCCLC_TRY(platform.allocate(device, bytes, MemoryKind::Plain, {}, memory));
+    MSCCLC_TRY(platform.allocate(device, bytes, MemoryKind::Private, {}, memory));
     state.channels = static_cast<MscclcChannel *>(memory);
     MSCCLC_TRY(platform.copy(device, memory, channels.data(), bytes));
   }
@@ -179,7 +179,7 @@ Status Instance::prepareRank(uint32_t localIndex) {
   void *memory = nullptr;
   MSCCLC_TRY(platform.allocatePinned(sizeof(MscclcStatus), memory));
   state.status = static_cast<MscclcStatus *>(memory);
-  communicator_.watch().add(state.status, kernel_.name);
+  communicator_.watch().add(state.status, kernel_.name, [this, localIndex] { return mayRun(localIndex); });
   if (ports_) {
     MSCCLC_TRY(platform.allocatePinned(sizeof(MscclcStatus), memory));
     state.settling = static_cast<MscclcStatus *>(memory);
@@ -188,7 +188,8 @@ Status Instance::prepareRank(uint32_t localIndex) {
   if (!served.empty()) {
     MSCCLC_TRY(Proxy::create(platform, device, self, kernel_.name, std::move(served), state.proxy));
     state.proxy->follow(state.event, graphs_);
-    communicator_.proxies().add(state.proxy.get());
+    communicator_.proxies().add(
+        {state.proxy.get(), &communicator_.watch(), [this](const Status &reason) { communicator_.fail(reason); }});
   }
   return {};
 }
@@ -240,9 +241,22 @@ Status Instance::settle() {
     if (Status status = communicator_.platform().await(communicator_.device(i), local_[i].event); first.ok())
       first = std::move(status);
     // The stream is not touched any more; its owner may destroy it.
-    local_[i].launched = false;
+    setLaunched(i, false);
+    if (local_[i].proxy)
+      local_[i].proxy->settled();
   }
   return first;
+}
+
+bool Instance::mayRun(uint32_t localIndex) const {
+  return __atomic_load_n(&local_[localIndex].launched, __ATOMIC_SEQ_CST) || graphs_.lasts(std::chrono::milliseconds(0));
+}
+
+Status Instance::drainProxies() {
+  for (RankState &state : local_)
+    if (state.proxy)
+      MSCCLC_TRY(state.proxy->drain());
+  return {};
 }
 
 void Instance::forget(const Region *region) {

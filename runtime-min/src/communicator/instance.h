@@ -28,6 +28,8 @@ public:
   const GraphHold &graphs() const { return graphs_; }
   /// Waits for the launches so far, but for those that graphs replay.
   Status settle();
+  /// Serves what the launches so far have asked the proxies for. No launch runs.
+  Status drainProxies();
   /// Makes the proxies forget `region`. Nothing runs.
   void forget(const Region *region);
   /// Settling signals that each end of a channel over the network has sent.
@@ -59,7 +61,7 @@ private:
     Event event = nullptr;
     Stream lastStream = nullptr;
     bool captured = false; ///< the launch under way
-    bool launched = false; ///< and not waited for since
+    bool launched = false; ///< and not waited for since; the watch reads it too
   };
 
   Status examine();
@@ -104,6 +106,13 @@ private:
   Status start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call, const MscclcRankArgs &common,
                const LaunchBuffers &place, uint32_t localIndex);
   Status markLaunched(const MscclcCall &call, uint32_t localIndex);
+  /// Tells the threads that watch and serve launches, after that.
+  void announce();
+  /// Whether launches of a local rank may run: any that was not waited for, or those of a graph. From any thread.
+  bool mayRun(uint32_t localIndex) const;
+  void setLaunched(uint32_t localIndex, bool launched) {
+    __atomic_store_n(&local_[localIndex].launched, launched, __ATOMIC_SEQ_CST);
+  }
   /// The arguments of a local rank, of which `common` has those that are alike for all of a launch.
   MscclcRankArgs argsOf(const MscclcCall &call, uint32_t localIndex, const MscclcRankArgs &common,
                         const LaunchBuffers &place);

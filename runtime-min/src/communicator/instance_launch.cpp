@@ -192,11 +192,17 @@ Status Instance::markLaunched(const MscclcCall &call, uint32_t localIndex) {
     return {};
   MSCCLC_TRY(platform.record(communicator_.device(localIndex), state.event, stream));
   state.lastStream = stream;
-  state.launched = true;
+  setLaunched(localIndex, true);
   if (state.proxy)
     state.proxy->launched();
   communicator_.lastLaunched[localIndex] = this;
   return {};
+}
+
+void Instance::announce() {
+  communicator_.watch().launched();
+  if ((kernel_.flags & MSCCLC_NEEDS_PORT) != 0)
+    communicator_.wakeProxies();
 }
 
 Status Instance::launch(const MscclcCall &call, const Region *input, const Region *output) {
@@ -250,7 +256,7 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   common.timeout_ns = communicator_.waitTimeoutNs();
 
   if ((kernel_.flags & MSCCLC_NEEDS_PORT) != 0)
-    communicator_.proxies().wake();
+    communicator_.wakeProxies();
   // From here on nothing may wait: ranks that run already wait for those that do not run yet. Events come after
   // all of them: where streams share one of the device's queues, an event holds back what comes after it.
   Status status;
@@ -262,6 +268,7 @@ Status Instance::launch(const MscclcCall &call, const Region *input, const Regio
   for (uint32_t i = 0; i < started; ++i)
     if (Status recorded = markLaunched(call, i); status.ok())
       status = std::move(recorded);
+  announce();
   if (!status.ok()) {
     // Those that run, here or in other processes, wait for those that do not.
     if (started != 0 || communicator_.processes() > 1)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace mscclc::rt {
 namespace {
@@ -11,6 +12,7 @@ constexpr std::chrono::milliseconds busyTime{2};
 constexpr std::chrono::microseconds longestSleep{200};
 /// Where graphs may be replayed, of which nobody tells the thread.
 constexpr std::chrono::microseconds longestSleepInGraphs{20};
+constexpr std::chrono::microseconds forEver = std::chrono::microseconds::max();
 
 } // namespace
 
@@ -41,7 +43,7 @@ Status Proxy::warmUp() {
   constexpr uint64_t sizes[] = {1, 8, 100, 4096, uint64_t{1} << 20};
   constexpr uint64_t half = sizes[4] + 16;
   void *memory = nullptr;
-  MSCCLC_TRY(platform_.allocate(device_, 2 * half, MemoryKind::Plain, {}, memory));
+  MSCCLC_TRY(platform_.allocate(device_, 2 * half, MemoryKind::Private, {}, memory));
   char *const to = static_cast<char *>(memory), *const from = to + half;
   Status status = platform_.storeInOrder(device_, static_cast<uint64_t *>(memory), values_, stream_);
   for (const uint64_t size : sizes)
@@ -92,13 +94,21 @@ Status Proxy::reset() {
   return {};
 }
 
-bool Proxy::isAwaited() {
-  if (!launched_.exchange(false))
-    return false;
-  if (!platform_.isPending(device_, done_))
-    return false;
+Proxy::Source Proxy::source() {
+  const bool inGraph = graphs_ != nullptr && graphs_->lasts(std::chrono::milliseconds(0));
+  const Source otherwise = inGraph ? Source::Graphs : Source::Nowhere;
+  if (!platform_.tellsOfEvents())
+    return launched_ ? Source::Unknown : otherwise;
+  if (!launched_.exchange(false) || !platform_.isPending(device_, done_))
+    return otherwise;
   launched_ = true;
-  return true;
+  return Source::Launch;
+}
+
+Status Proxy::drain() {
+  for (bool served = true; served;)
+    MSCCLC_TRY(step(served));
+  return platform_.synchronize(device_, stream_);
 }
 
 Status Proxy::step(bool &served) {
@@ -165,8 +175,7 @@ Status Proxy::store(uint64_t *to, uint64_t value, uint64_t place) {
   return platform_.storeInOrder(device_, to, from, stream_);
 }
 
-ProxyThread::ProxyThread(Watch &watch, std::function<void(const Status &)> failed)
-    : watch_(watch), failed_(std::move(failed)), thread_([this] { run(); }) {}
+ProxyThread::ProxyThread() : thread_([this] { run(); }) {}
 
 ProxyThread::~ProxyThread() {
   stopping_ = true;
@@ -175,63 +184,92 @@ ProxyThread::~ProxyThread() {
 }
 
 void ProxyThread::wake() {
+  if (wake_.exchange(true))
+    return;
   {
     const std::lock_guard<std::mutex> lock(sleepMutex_);
-    wake_ = true;
-  }
+  } // it looks, or waits
   woken_.notify_one();
 }
 
-bool ProxyThread::isAwaited(std::chrono::microseconds &longest) {
+void ProxyThread::add(Served served) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const bool inGraph = std::any_of(proxies_.begin(), proxies_.end(), [](const Proxy *p) { return p->isInGraph(); });
-  longest = inGraph ? longestSleepInGraphs : longestSleep;
-  return std::any_of(proxies_.begin(), proxies_.end(), [](Proxy *p) { return p->isAwaited(); });
-}
-
-void ProxyThread::add(Proxy *proxy) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  proxies_.push_back(proxy);
+  served_.push_back(std::move(served));
 }
 
 void ProxyThread::remove(Proxy *proxy) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  proxies_.erase(std::remove(proxies_.begin(), proxies_.end(), proxy), proxies_.end());
+  served_.erase(std::remove_if(served_.begin(), served_.end(), [&](const Served &one) { return one.proxy == proxy; }),
+                served_.end());
+}
+
+bool ProxyThread::stepAll() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  bool any = false;
+  for (const Served &one : served_) {
+    if (one.watch->failed())
+      continue;
+    bool served = false;
+    if (Status status = one.proxy->step(served); !status.ok())
+      one.failed(status);
+    any |= served;
+  }
+  return any;
+}
+
+Proxy::Source ProxyThread::source() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Proxy::Source most = Proxy::Source::Nowhere;
+  for (const Served &one : served_)
+    if (most != Proxy::Source::Launch && !one.watch->failed())
+      most = std::max(most, one.proxy->source());
+  return most;
+}
+
+void ProxyThread::sleep(std::chrono::microseconds time) {
+  std::unique_lock<std::mutex> lock(sleepMutex_);
+  const auto woken = [&] { return wake_.load(); };
+  if (time == forEver)
+    woken_.wait(lock, woken);
+  else
+    woken_.wait_for(lock, time, woken);
 }
 
 void ProxyThread::run() {
-  auto lastBusy = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  auto lastBusy = Clock::now();
   auto pause = std::chrono::microseconds(0);
+  bool isOver = false; // when last asked, no requests could come any more
   while (!stopping_) {
-    bool any = false;
-    Status status;
-    if (!watch_.failed()) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      for (Proxy *proxy : proxies_) {
-        bool served = false;
-        if (status = proxy->step(served); !status.ok())
-          break;
-        any |= served;
-      }
+    const bool wasWoken = wake_.exchange(false), any = stepAll();
+    const auto now = Clock::now();
+    if (any || wasWoken) {
+      lastBusy = now;
+      pause = std::chrono::microseconds(0);
     }
-    if (!status.ok())
-      failed_(status);
-    const auto now = std::chrono::steady_clock::now();
-    if (!any && now - lastBusy < busyTime) {
+    if (now - lastBusy < busyTime) {
       std::this_thread::yield();
       continue;
     }
-    auto longest = longestSleep;
-    if (any || isAwaited(longest)) {
+    const Proxy::Source from = source();
+    // What came before a launch was seen to be over is served before the long sleep.
+    const bool wasOver = std::exchange(isOver, from == Proxy::Source::Nowhere);
+    switch (from) {
+    case Proxy::Source::Launch:
       lastBusy = now;
       pause = std::chrono::microseconds(0);
       continue;
+    case Proxy::Source::Nowhere:
+      if (wasOver)
+        sleep(forEver);
+      continue;
+    case Proxy::Source::Unknown:
+    case Proxy::Source::Graphs:
+      pause = std::min(pause + std::chrono::microseconds(5),
+                       from == Proxy::Source::Graphs ? longestSleepInGraphs : longestSleep);
+      sleep(pause);
+      continue;
     }
-    pause = std::min(pause + std::chrono::microseconds(5), longest);
-    std::unique_lock<std::mutex> lock(sleepMutex_);
-    if (woken_.wait_for(lock, pause, [&] { return wake_; }))
-      lastBusy = std::chrono::steady_clock::now();
-    wake_ = false;
   }
 }
 

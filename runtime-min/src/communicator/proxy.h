@@ -14,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace mscclc::rt {
@@ -50,15 +49,23 @@ public:
   }
   /// A launch is on its way, and its event is recorded.
   void launched() { launched_ = true; }
-  /// Whether a launch was on its way when this was asked; a graph's does not count.
-  bool isAwaited();
-  /// Whether requests may come without anybody saying so.
-  bool isInGraph() const { return graphs_ != nullptr && graphs_->lasts(std::chrono::milliseconds(0)); }
+  /// Where requests may come from.
+  enum class Source {
+    Nowhere, ///< none can come before somebody launches, or captures
+    Unknown, ///< from a launch that was on its way when last seen, where platforms do not tell of its end
+    Graphs,  ///< from graphs that somebody may replay
+    Launch   ///< from a launch that was on its way when this was asked
+  };
+  Source source();
+  /// A launch is over, as far as the host has waited: where the platform does not tell, this does.
+  void settled() { launched_ = false; }
   /// Forgets all requests and counts. No launch may run.
   Status reset();
 
   /// Serves what is there; `served` says whether there was anything.
   Status step(bool &served);
+  /// Serves all that is there, and waits until it has arrived. No launch runs.
+  Status drain();
 
 private:
   Proxy(Platform &platform, int32_t device, uint32_t rank, std::string kernel, std::vector<ProxyChannel> channels);
@@ -91,32 +98,38 @@ private:
   Event halves_[2] = {nullptr, nullptr}; ///< after the requests of either half of `values_`
 };
 
-/// Runs the proxies of a process's ranks. While a launch runs it asks for requests without a pause, and else begins to
-/// sleep.
+/// Runs the proxies of all communicators of a process (ofProcess). While a launch runs it asks for requests without a
+/// pause; then it begins to sleep, and where no requests can come it does so until somebody launches.
 class ProxyThread {
 public:
-  explicit ProxyThread(Watch &watch, std::function<void(const Status &)> failed);
+  ProxyThread();
   ~ProxyThread();
-  void add(Proxy *proxy);
+  /// A proxy that is served while its communicator is well. `failed` is called from this thread.
+  struct Served {
+    Proxy *proxy;
+    const Watch *watch;
+    std::function<void(const Status &)> failed;
+  };
+  void add(Served served);
   /// The proxy is not used any more when this returns.
   void remove(Proxy *proxy);
-  /// A launch is about to begin.
+  /// A launch is about to begin, or has begun.
   void wake();
 
 private:
   void run();
-  /// Whether a launch runs; `longest`: how long to sleep at most if not.
-  bool isAwaited(std::chrono::microseconds &longest);
+  /// One step of each proxy; whether there was anything to serve.
+  bool stepAll();
+  Proxy::Source source();
+  void sleep(std::chrono::microseconds time);
 
-  Watch &watch_;
-  std::function<void(const Status &)> failed_;
   std::mutex mutex_;
-  std::vector<Proxy *> proxies_;
+  std::vector<Served> served_;
   std::mutex sleepMutex_;
   std::condition_variable woken_;
-  bool wake_ = false;
+  std::atomic<bool> wake_{false};
   std::atomic<bool> stopping_{false};
-  std::thread thread_;
+  OwnThread thread_;
 };
 
 } // namespace mscclc::rt

@@ -5,7 +5,20 @@
 namespace mscclc::rt {
 namespace {
 
-constexpr std::chrono::milliseconds pollInterval{1};
+constexpr Watcher::Interval pollInterval{1}, longestInterval{256};
+
+/// When to look again, so long after the last launch: what takes long is noticed a little later. Long intervals of all
+/// communicators end together.
+Watcher::Interval intervalAfter(Watcher::Interval past) {
+  const auto part = std::min(past / 16, longestInterval).count();
+  Watcher::Interval interval = pollInterval;
+  while (interval.count() * 2 <= part)
+    interval *= 2;
+  if (interval.count() < 16)
+    return interval;
+  const auto now = std::chrono::duration_cast<Watcher::Interval>(std::chrono::steady_clock::now().time_since_epoch());
+  return interval + (interval - now % interval);
+}
 
 void setAbort(MscclcStatus *status) {
   __atomic_store_n(&status->abort, 1u, __ATOMIC_RELEASE);
@@ -49,31 +62,25 @@ std::string describeStall(const char *kernel, const MscclcStall &stall) {
 }
 
 Watch::Watch(std::chrono::milliseconds grace, std::function<void(const Status &)> stalled, std::function<Status()> ask)
-    : grace_(grace), stalled_(std::move(stalled)), ask_(std::move(ask)), thread_([this] { run(); }) {}
+    : grace_(grace), stalled_(std::move(stalled)), ask_(std::move(ask)) {}
 
 Watch::~Watch() {
   stop();
 }
 
 void Watch::stop() {
-  if (!thread_.joinable())
-    return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_all();
-  thread_.join();
+  watcher_->remove(key_);
 }
 
-void Watch::add(MscclcStatus *status, const char *kernel) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    entries_.push_back({status, kernel});
-    if (failed_)
-      setAbort(status);
-  }
-  wake_.notify_all();
+void Watch::add(MscclcStatus *status, const char *kernel, std::function<bool()> mayRun) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  entries_.push_back({status, kernel, std::move(mayRun)});
+  if (failed_)
+    setAbort(status);
 }
 
 void Watch::remove(MscclcStatus *status) {
@@ -122,9 +129,14 @@ void Watch::check() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (stopping_ || failed_ || !anyAborted())
       return;
-    status = {MSCCLC_ERROR_TIMEOUT, collect()};
+    status = collect();
   }
   if (fail(status))
+    stalled_(status);
+}
+
+void Watch::look() {
+  if (Status status = failed() ? Status{} : ask_(); !status.ok() && fail(status))
     stalled_(status);
 }
 
@@ -141,7 +153,7 @@ bool Watch::anyAborted() const {
                      [](const Entry &entry) { return __atomic_load_n(&entry.status->abort, __ATOMIC_ACQUIRE) != 0; });
 }
 
-std::string Watch::collect() const {
+Status Watch::collect() const {
   std::string text;
   for (const Entry &entry : entries_) {
     const uint32_t claimed = __atomic_load_n(&entry.status->num_stalls, __ATOMIC_ACQUIRE);
@@ -155,31 +167,44 @@ std::string Watch::collect() const {
     if (claimed > MSCCLC_MAX_STALLS)
       text += format("\nkernel '%s': %u more waits", entry.kernel, claimed - MSCCLC_MAX_STALLS);
   }
-  return text;
+  return {MSCCLC_ERROR_TIMEOUT, text};
 }
 
-void Watch::run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!stopping_) {
-    if (entries_.empty() || failed_) {
-      wake_.wait_for(lock, std::chrono::milliseconds(50));
-      continue;
+void Watch::launched() {
+  lastLaunch_ = Clock::now().time_since_epoch().count();
+  if (!isSoon_)
+    watcher_->wake(key_);
+}
+
+Watcher::Interval Watch::tick() {
+  isSoon_ = false;
+  look();
+  const Clock::time_point now = Clock::now();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (stopping_ || failed_) {
+      firstStall_ = {};
+      return Watcher::never;
     }
-    wake_.wait_for(lock, pollInterval);
-    if (stopping_ || failed_)
-      continue;
-    lock.unlock();
-    if (Status status = ask_(); !status.ok() && fail(status))
-      stalled_(status);
-    lock.lock();
-    if (stopping_ || failed_ || !anyAborted())
-      continue;
+    if (!anyAborted()) {
+      const bool mayRun =
+          std::any_of(entries_.begin(), entries_.end(), [](const Entry &entry) { return entry.mayRun(); });
+      const Watcher::Interval next = intervalAfter(
+          std::chrono::duration_cast<Watcher::Interval>(now.time_since_epoch() - Clock::duration(lastLaunch_.load())));
+      isSoon_ = mayRun && next <= pollInterval;
+      return mayRun ? next : Watcher::never;
+    }
     // The ranks that wait for each other run out of time at about the same moment.
-    wake_.wait_for(lock, grace_, [&] { return stopping_; });
-    lock.unlock();
-    check();
-    lock.lock();
+    if (firstStall_ == Clock::time_point{})
+      firstStall_ = now;
+    if (now < firstStall_ + grace_) {
+      isSoon_ = true;
+      return grace_;
+    }
+    firstStall_ = {};
   }
+  check();
+  return Watcher::never;
 }
 
 } // namespace mscclc::rt

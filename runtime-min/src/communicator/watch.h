@@ -1,35 +1,39 @@
-// Notices that a kernel's wait timed out, makes the waits of all ranks give up, and says who waited for what.
+// Notices that a kernel's wait timed out, makes the waits of all ranks give up, and says who waited for what. It looks
+// while launches are on their way, from the thread of the process that watches for all (../bootstrap/watcher.h).
 #pragma once
 
+#include "bootstrap/watcher.h"
 #include "status.h"
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace mscclc::rt {
 
-/// One line: "rank 2, block 0, operation 5 waits for …".
+/// One line: "kernel 'k': rank 2, block 0, operation 5 waits for …".
 std::string describeStall(const char *kernel, const MscclcStall &stall);
 
 class Watch {
 public:
-  /// `grace`: how long after the first stall the others are given to report theirs. `stalled` is called from the
-  /// watch's thread, once for each failure that begins here. `ask` is called from there again and again while kernels
-  /// are loaded; what it returns is a failure too.
+  /// `grace`: how long after the first stall the others are given to report theirs. `stalled` is called from another
+  /// thread, once for each failure that begins here. `ask` is called from there again and again while launches run;
+  /// what it returns is a failure too.
   Watch(std::chrono::milliseconds grace, std::function<void(const Status &)> stalled, std::function<Status()> ask);
   ~Watch();
   /// No call of `stalled` or `ask` is made any more when this returns.
   void stop();
 
-  /// Watches the status of a rank's launches; `kernel` outlives it.
-  void add(MscclcStatus *status, const char *kernel);
+  /// Watches the status of a rank's launches; `kernel` outlives it. `mayRun`: whether there are launches that nobody
+  /// has waited for, or graphs of them. It is asked from another thread, and calls nothing of the device's: that might
+  /// wait for who waits for a launch.
+  void add(MscclcStatus *status, const char *kernel, std::function<bool()> mayRun);
   void remove(MscclcStatus *status);
+  /// A launch of these has begun, or is captured, and its `mayRun` says so.
+  void launched();
   /// The status of a rank's settling, which waits also after a failure: only a lost process, a first failure and
   /// giveUpSettling make it give up, and nobody hears of its stalls from here.
   void addSettling(MscclcStatus *status);
@@ -41,8 +45,10 @@ public:
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   /// Makes all waits give up. The first failure is kept; true if this is it.
   bool fail(const Status &reason);
-  /// When no launch runs: a stall that was not noticed yet is, now.
+  /// A stall that was not noticed yet is, now.
   void check();
+  /// Asks now, whatever runs.
+  void look();
   /// After a failure, when no launch runs: forgets it and all stalls.
   void clear();
 
@@ -50,22 +56,28 @@ private:
   struct Entry {
     MscclcStatus *status;
     const char *kernel;
+    std::function<bool()> mayRun;
   };
-  void run();
+  /// Looks, and says after which time to do so again.
+  Watcher::Interval tick();
   bool anyAborted() const;
-  std::string collect() const;
+  Status collect() const;
 
   const std::chrono::milliseconds grace_;
   const std::function<void(const Status &)> stalled_;
   const std::function<Status()> ask_;
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
   std::vector<Entry> entries_;
   std::vector<MscclcStatus *> settling_;
   Status failure_;
   std::atomic<bool> failed_{false};
   bool stopping_ = false;
-  std::thread thread_;
+  using Clock = std::chrono::steady_clock;
+  std::atomic<Clock::rep> lastLaunch_{0};
+  std::atomic<bool> isSoon_{false}; ///< the next tick is
+  Clock::time_point firstStall_{};  ///< of tick() alone; 0: none
+  const std::shared_ptr<Watcher> watcher_ = ofProcess<Watcher>();
+  const Watcher::Key key_ = watcher_->ask([this] { return tick(); });
 };
 
 } // namespace mscclc::rt

@@ -40,9 +40,18 @@ typedef struct MscclcShape {
 /* Gets what a process sent; called once for each, in the order of their ranks. */
 typedef void (*MscclcReceive)(void *context, const void *bytes, uint64_t count);
 
+enum MscclcOthers {
+  MSCCLC_OTHERS_HERE = 0,   /* other processes live, and have not left */
+  MSCCLC_OTHERS_GONE = 1,   /* none does */
+  MSCCLC_OTHERS_UNKNOWN = 2 /* nobody says any more who has left */
+};
+
 typedef struct MscclcEngine MscclcEngine;
 struct MscclcEngine {
   const char *name;
+  /* 1: other processes may use the memory of this one when its program has no part in the communicator any more, and
+   * does not wait for them. 0: what lies under the engine is the program's, and may end then. */
+  uint32_t outlasts;
   /* The last call. Waits for nobody. */
   void (*destroy)(MscclcEngine *engine);
   void (*shape)(const MscclcEngine *engine, MscclcShape *shape);
@@ -84,8 +93,10 @@ struct MscclcEngine {
   int32_t (*health)(MscclcEngine *engine);
   /* Tells the other processes, as well as the engine can, that this one gives up. From any thread. */
   void (*abort)(MscclcEngine *engine, int32_t code, const char *reason);
-  /* Tells them that this process is about to end its part, and waits for those that live to do so too. */
+  /* Tells them that this process ends its part. An engine that does not outlast the program's waits until those that
+   * live do so too, for no longer than a set-up may take. */
   void (*leave)(MscclcEngine *engine);
+  uint32_t (*others)(const MscclcEngine *engine); /* MscclcOthers */
   /* What lies under the engine ends before it: when this returns, nobody asks for its health any more, and memory and
    * ports are let go of without a call of it. From any thread. */
   void (*detach)(MscclcEngine *engine);

@@ -6,6 +6,7 @@ namespace mscclc::rt {
 
 LocalEngine::LocalEngine(Setup setup)
     : EngineTable("local"), setup_(std::move(setup)), distinctDevices_(setup_.devices) {
+  outlasts = 1;
   std::sort(distinctDevices_.begin(), distinctDevices_.end());
   distinctDevices_.erase(std::unique(distinctDevices_.begin(), distinctDevices_.end()), distinctDevices_.end());
 }

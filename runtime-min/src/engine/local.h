@@ -26,6 +26,7 @@ public:
   Status health() const { return {}; } // the rendezvous calls by itself
   void abort(const Status &reason) { rendezvous_->abort(reason); }
   void leave() { rendezvous_->leave(); }
+  MscclcOthers others() const { return static_cast<MscclcOthers>(rendezvous_->others()); }
   void detach() {}
 
   Platform &platform() { return setup_.platform; }

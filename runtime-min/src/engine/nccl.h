@@ -51,7 +51,11 @@ public:
   Status adopt(const std::string &what, void *const *pointers, uint64_t bytes, std::unique_ptr<NcclMemory> &memory);
   Status health() const;
   void abort(const Status &reason) { rendezvous_->abort(reason); }
-  void leave() { rendezvous_->leave(); }
+  void leave() {
+    rendezvous_->leave();
+    rendezvous_->awaitLeave();
+  }
+  MscclcOthers others() const { return static_cast<MscclcOthers>(rendezvous_->others()); }
   void detach();
   /// Whether the communicators are still there.
   bool isAttached() const { return attached_; }

@@ -14,8 +14,8 @@ struct MscclcPorts {};
 
 namespace mscclc::rt {
 
-/// `Self` has shape(), exchange(), allocate(), adopt(), health(), abort(), leave(), detach(); `Memory` has address(),
-/// multicast(), disconnect() and a destructor. They mean what the table's functions do.
+/// `Self` has shape(), exchange(), allocate(), adopt(), health(), abort(), leave(), others(), detach(); `Memory` has
+/// address(), multicast(), disconnect() and a destructor. They mean what the table's functions do.
 template <class Self, class Memory> class EngineTable : public MscclcEngine {
 protected:
   explicit EngineTable(const char *engineName) : MscclcEngine{} {
@@ -60,6 +60,9 @@ protected:
       self(engine)->abort({code, reason});
     };
     MscclcEngine::leave = [](MscclcEngine *engine) { self(engine)->leave(); };
+    MscclcEngine::others = [](const MscclcEngine *engine) {
+      return static_cast<uint32_t>(static_cast<const Self *>(engine)->others());
+    };
     MscclcEngine::detach = [](MscclcEngine *engine) { self(engine)->detach(); };
   }
 

@@ -35,6 +35,7 @@ struct ShareHandle {
 
 enum class MemoryKind {
   Plain,
+  Private,   ///< of one process's devices: never shared
   Multicast, ///< can be bound to a multicast object
 };
 
@@ -89,8 +90,9 @@ public:
   virtual Status record(int32_t device, Event event, Stream stream) = 0;
   /// Work put into `stream` from now on starts after the event, whichever device it is of.
   virtual Status follow(int32_t device, Stream stream, Event event) = 0;
-  /// Whether the event is still to come. From any thread, also while streams are captured; false where that is not
-  /// known.
+  /// Whether isPending says when an event has come; else it is false.
+  virtual bool tellsOfEvents() const = 0;
+  /// Whether the event is still to come. From any thread, also while streams are captured.
   virtual bool isPending(int32_t device, Event event) = 0;
   /// The host waits for the event.
   virtual Status await(int32_t device, Event event) = 0;

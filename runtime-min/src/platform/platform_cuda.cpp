@@ -279,6 +279,7 @@ public:
     MSCCLC_CUDA(cudaStreamWaitEvent(cudaStream(stream), cudaEvent(event), 0));
     return {};
   }
+  bool tellsOfEvents() const override { return true; }
   bool isPending(int32_t device, Event event) override {
     const OutsideCapture outside;
     return use(device).ok() && cudaEventQuery(cudaEvent(event)) == cudaErrorNotReady;

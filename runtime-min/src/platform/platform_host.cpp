@@ -5,6 +5,7 @@
 #include "platform/platform.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <map>
@@ -18,8 +19,10 @@ uint64_t wholePages(uint64_t bytes) {
   return (std::max<uint64_t>(bytes, 1) + 4095) / 4096 * 4096;
 }
 
+/// Zeroes, if there is no file.
 Status mapFile(const File &file, uint64_t bytes, void *&memory) {
-  memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  const int flags = file.valid() ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file.get(), 0);
   if (memory == MAP_FAILED) {
     memory = nullptr;
     return systemFailure(format("mmap of %llu bytes", static_cast<unsigned long long>(bytes)));
@@ -54,24 +57,22 @@ public:
   Status use(int32_t) override { return {}; }
   int32_t current() override { return -1; }
 
-  Status allocate(int32_t, uint64_t bytes, MemoryKind, const std::vector<int32_t> &, void *&memory) override {
-    return allocatePinned(bytes, memory);
-  }
-  void release(int32_t, void *memory) override { releasePinned(memory); }
-
-  Status allocatePinned(uint64_t bytes, void *&memory) override {
+  Status allocate(int32_t, uint64_t bytes, MemoryKind kind, const std::vector<int32_t> &, void *&memory) override {
     bytes = wholePages(bytes);
-    File file(::memfd_create("mscclc", MFD_CLOEXEC));
-    if (!file.valid())
-      return systemFailure("memfd_create");
-    if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
-      return systemFailure(format("memory of %llu bytes", static_cast<unsigned long long>(bytes)));
+    File file;
+    if (kind != MemoryKind::Private) {
+      file = File(::memfd_create("mscclc", MFD_CLOEXEC));
+      if (!file.valid())
+        return systemFailure("memfd_create");
+      if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+        return systemFailure(format("memory of %llu bytes", static_cast<unsigned long long>(bytes)));
+    }
     MSCCLC_TRY(mapFile(file, bytes, memory));
     const std::lock_guard<std::mutex> lock(mutex_);
     allocations_[static_cast<char *>(memory)] = {bytes, std::move(file)};
     return {};
   }
-  void releasePinned(void *memory) override {
+  void release(int32_t, void *memory) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = allocations_.find(static_cast<char *>(memory));
     if (found == allocations_.end())
@@ -80,6 +81,16 @@ public:
     allocations_.erase(found);
   }
 
+  Status allocatePinned(uint64_t bytes, void *&memory) override {
+    constexpr size_t line = 64;
+    memory = std::aligned_alloc(line, (bytes + line - 1) / line * line);
+    if (memory == nullptr)
+      return systemFailure(format("memory of %llu bytes", static_cast<unsigned long long>(bytes)));
+    std::memset(memory, 0, bytes);
+    return {};
+  }
+  void releasePinned(void *memory) override { std::free(memory); }
+
   Status adopt(int32_t, void *, uint64_t, const std::vector<int32_t> &) override { return {}; }
   Status share(int32_t, void *memory, uint64_t bytes, ShareHandle &handle, int &file) override {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -87,7 +98,7 @@ public:
     if (after != allocations_.begin()) {
       const auto &[base, allocation] = *std::prev(after);
       const auto offset = static_cast<uint64_t>(static_cast<char *>(memory) - base);
-      if (offset + bytes <= allocation.bytes) {
+      if (offset + bytes <= allocation.bytes && allocation.file.valid()) {
         handle = {};
         handle.offset = offset;
         handle.bytes = allocation.bytes;
@@ -137,7 +148,8 @@ public:
   Status follow(int32_t device, Stream stream, Event event) override {
     return *static_cast<Stream *>(event) == stream ? Status{} : await(device, event);
   }
-  bool isPending(int32_t, Event) override { return false; } // its stream may be gone
+  bool tellsOfEvents() const override { return false; } // a stream may be gone
+  bool isPending(int32_t, Event) override { return false; }
   Status await(int32_t device, Event event) override {
     Stream stream = *static_cast<Stream *>(event);
     return stream == nullptr ? Status{} : synchronize(device, stream);

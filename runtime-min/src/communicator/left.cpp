@@ -1,0 +1,123 @@
+#include "communicator/left.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace mscclc::rt {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds shortestPause{1}, longestPause{250};
+
+struct Left {
+  const Communicator *communicator;
+  std::shared_ptr<const void> owner;
+  Clock::time_point deadline; ///< of the wait at the process's exit
+
+  uint32_t others() const {
+    const MscclcEngine &engine = communicator->engine();
+    return engine.others(&engine);
+  }
+};
+
+/// Of a process. Its thread is there while there is anything to keep.
+class Keeper {
+public:
+  void add(Left left) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    left_.push_back(std::move(left));
+    if (isRunning_) {
+      changed_.notify_all();
+      return;
+    }
+    if (thread_.joinable())
+      thread_.join(); // it has nothing to do any more
+    isRunning_ = true;
+    thread_ = std::thread([this] { run(); });
+  }
+
+  /// Else it is that of a parent by fork, who has left what it has left.
+  bool isOfThisProcess() const { return process_ == ::getpid(); }
+
+  /// At the process's exit.
+  void finish() {
+    if (!isOfThisProcess())
+      return;
+    std::unique_lock<std::mutex> lock(mutex_);
+    Clock::time_point deadline = Clock::now();
+    for (const Left &left : left_)
+      deadline = std::max(deadline, left.deadline);
+    changed_.wait_until(lock, deadline, [&] { return !isRunning_; });
+    isStopping_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !isRunning_; });
+    lock.unlock();
+    if (thread_.joinable())
+      thread_.join();
+  }
+
+private:
+  void run() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (auto pause = shortestPause; !left_.empty() && !isStopping_;) {
+      const auto over = std::find_if(left_.begin(), left_.end(),
+                                     [](const Left &left) { return left.others() != MSCCLC_OTHERS_HERE; });
+      if (over == left_.end()) {
+        changed_.wait_for(lock, pause);
+        pause = std::min(pause * 2, longestPause);
+        continue;
+      }
+      std::shared_ptr<const void> owner = std::move(over->owner);
+      if (over->others() == MSCCLC_OTHERS_UNKNOWN)
+        forEver_.push_back(std::move(owner));
+      left_.erase(over);
+      pause = shortestPause;
+      lock.unlock();
+      owner.reset();
+      lock.lock();
+    }
+    // finish() joins the thread. std::notify_all_at_thread_exit will not do: at the process's exit the C++ library has
+    // ended before finish() what it needs for that, and the lock would never be released.
+    isRunning_ = false;
+    changed_.notify_all();
+  }
+
+  const pid_t process_ = ::getpid();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Left> left_;
+  std::vector<std::shared_ptr<const void>> forEver_; ///< of which nobody will say that they may end
+  bool isRunning_ = false, isStopping_ = false;
+  std::thread thread_;
+};
+
+/// Never destroyed: what is still there at the process's exit ends with it.
+Keeper &keeper() {
+  static std::atomic<Keeper *> current{nullptr};
+  Keeper *known = current.load();
+  if (known == nullptr || !known->isOfThisProcess()) {
+    auto *const made = new Keeper;
+    if (current.compare_exchange_strong(known, made)) {
+      std::atexit([] { current.load()->finish(); });
+      return *made;
+    }
+    delete made;
+  }
+  return *known;
+}
+
+} // namespace
+
+void keepUntilAllLeft(const Communicator &communicator, std::shared_ptr<const void> owner) {
+  keeper().add(
+      {&communicator, std::move(owner), Clock::now() + std::chrono::nanoseconds(communicator.setupTimeoutNs())});
+}
+
+} // namespace mscclc::rt
