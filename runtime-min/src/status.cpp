@@ -48,6 +48,7 @@ const CodeText codeTexts[] = {
     CODE(MSCCLC_ERROR_UNSUPPORTED, "not supported here"),
     CODE(MSCCLC_ERROR_NCCL, "NCCL failed"),
     CODE(MSCCLC_ERROR_IN_GRAPH, "a captured graph uses it"),
+    CODE(MSCCLC_ERROR_OVERLAP, "launches of an instance ran at the same time"),
 };
 #undef CODE
 

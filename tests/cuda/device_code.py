@@ -18,6 +18,8 @@ EXPECTED = {
     ("allreduce_packets", "int32_t"): (
         # So that relaxed signals carry what a launch has copied.
         [r"fence\.acq_rel\.sys;",
+         # The launch before is over; blocks are counted as they end.
+         r"atom\.relaxed\.gpu\.global\.or\.b64", r"red\.relaxed\.gpu\.global\.add\.u64",
          r"st\.relaxed\.sys\.global\.b64 ", r"st\.relaxed\.sys\.global\.v2\.b64 ", r"ld\.relaxed\.sys\.global\.b64 ",
          r"ld\.relaxed\.sys\.global\.v2\.b64 "],
         [r"multimem", r"ld\.volatile\.global\.v"]),

@@ -215,6 +215,12 @@ template <bool Release> void raise(uint64_t *counter, uint64_t *sent) {
 inline uint64_t fetchAddDevice(uint64_t *p, uint64_t v) {
   return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL);
 }
+inline uint64_t fetchOrDevice(uint64_t *p, uint64_t bits) {
+  return __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
+}
+inline void countDevice(uint64_t *p) {
+  __atomic_fetch_add(p, uint64_t{1}, __ATOMIC_RELAXED);
+}
 inline uint64_t loadAcquireDevice(const uint64_t *p) {
   return loadAcquire(p);
 }

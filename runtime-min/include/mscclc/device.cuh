@@ -3,6 +3,7 @@
 //
 //   contract          file
 //   Kernel, Rows      device/kernel.cuh     the thread's state; the places it can name; which part is its own
+//   beginLaunch       device/begin.cuh      the beginning and the end of a block's launch; what it reports
 //   Layout            device/layout.cuh     where chunk k of a message begins
 //   reduce, copy      device/move.cuh       plain chunks
 //   …Packets          device/packets.cuh    packets
@@ -26,6 +27,8 @@
 #include "mscclc/device/types.cuh"
 
 #include "mscclc/device/layout.cuh"
+
+#include "mscclc/device/begin.cuh"
 
 #include "mscclc/device/kernel.cuh"
 

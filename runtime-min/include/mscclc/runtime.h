@@ -27,7 +27,8 @@ enum MscclcError {
   MSCCLC_ERROR_ABORTED = 109,     /* mscclc_communicator_abort, here or in another process */
   MSCCLC_ERROR_UNSUPPORTED = 110, /* this machine, or this build, cannot do it */
   MSCCLC_ERROR_NCCL = 111,        /* NCCL failed; the text has its reason */
-  MSCCLC_ERROR_IN_GRAPH = 112     /* a graph with captured launches of it is still there; it stays as it was */
+  MSCCLC_ERROR_IN_GRAPH = 112,    /* a graph with captured launches of it is still there; it stays as it was */
+  MSCCLC_ERROR_OVERLAP = 113      /* launches of an instance ran at the same time; their results are undefined */
 };
 
 const char *mscclc_error_name(int32_t code); /* "MSCCLC_ERROR_TIMEOUT"; never null */

@@ -7,8 +7,9 @@
  * own, "host" is pinned memory mapped into the device. The launcher makes one set of it for each kernel, rank and
  * communicator (but for the two tables of addresses, which belong to one launch and are read before it returns), zeroes
  * it, sets semaphores to their initial values, and leaves it alone from then on: the counters carry the state from
- * launch to launch, so a captured graph replays. One set serves one launch at a time. After an abort the sets of all
- * ranks are zeroed again before the next launch. */
+ * launch to launch, so a captured graph replays. One set serves one launch at a time; a launch that begins while
+ * another one of the set runs reports MSCCLC_OVERLAP. After an abort the sets of all ranks are zeroed again before the
+ * next launch. */
 #ifndef MSCCLC_RUNTIME_ABI_H
 #define MSCCLC_RUNTIME_ABI_H
 
@@ -144,10 +145,13 @@ enum MscclcWaitKind {
   MSCCLC_WAIT_SEMAPHORE = 5, /* index: semaphore */
   MSCCLC_WAIT_BARRIER = 6,   /* index: barrier */
   MSCCLC_WAIT_PACKET = 7,    /* index: number of the packet in its chunk; expected: the flag */
-  MSCCLC_WAIT_STAGING = 8    /* all blocks of the rank; operation: 0 at the launch's beginning, 1 at its end */
+  MSCCLC_WAIT_STAGING = 8,   /* all blocks of the rank; operation: 0 at the launch's beginning, 1 at its end */
+  /* No wait: the block has begun while another launch with the same state ran. index: launches of the block before;
+   * expected: blocks that had finished a launch if those were over; seen: that had */
+  MSCCLC_OVERLAP = 9
 };
 
-/* A wait that timed out. */
+/* A wait that timed out, or another reason to give up. */
 typedef struct MscclcStall {
   uint32_t kind; /* MscclcWaitKind; 0 while being written */
   uint32_t rank;
@@ -217,9 +221,10 @@ typedef struct MscclcRankArgs {
   uint64_t *barriers;                   /* device, [MscclcRankInfo::barriers] */
   uint32_t *semaphores;                 /* device, [MscclcRankInfo::semaphores] */
   /* Device, [MscclcRankInfo::blocks]: launches that the block has finished, counted by itself. The packet flag of a
-   * launch is 1 + launches % (2^32 - 1), the scratch half launches % 2. */
+   * launch is 1 + launches % (2^32 - 1), the scratch half launches % 2. The highest bit is set while a launch runs. */
   uint64_t *launches;
-  MscclcFifo fifo; /* used by ranks with port channels */
+  uint64_t *finished; /* device: blocks that have finished a launch, of all launches */
+  MscclcFifo fifo;    /* used by ranks with port channels */
   /* Host: the device communicator that MscclcNetworkBody::create made; the launching thread copies it. Null where no
    * channel of the rank leads over the network. */
   const void *network;

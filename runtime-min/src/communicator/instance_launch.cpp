@@ -145,6 +145,7 @@ MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, con
   args.barriers = counterAt(own, layout.barriers, 0);
   args.semaphores = reinterpret_cast<uint32_t *>(own + layout.semaphores);
   args.launches = counterAt(own, layout.launches, 0);
+  args.finished = counterAt(own, layout.finished, 0);
   if (state.proxy) {
     args.fifo.slots = state.proxy->slots();
     args.fifo.head = counterAt(own, layout.fifoHead, 0);

@@ -20,7 +20,7 @@ struct SyncLayout {
   uint64_t memorySent;                   ///< written by this rank, where links do not add
   uint64_t unheard;                      ///< where signals of memory channels without a pair go
   uint64_t flushRequests, flushesDone;
-  uint64_t barriers, launches, fifoHead, semaphores, staging;
+  uint64_t barriers, launches, finished, fifoHead, semaphores, staging;
   uint64_t bytes;
 
   explicit SyncLayout(const MscclcRankInfo &info) {
@@ -41,6 +41,7 @@ struct SyncLayout {
     flushesDone = take(port * 8);
     barriers = take(info.barriers * uint64_t{8});
     launches = take(info.blocks * uint64_t{8});
+    finished = take(8);
     fifoHead = take(16);
     semaphores = take(info.semaphores * uint64_t{4});
     staging = take(2 * 8);

@@ -50,6 +50,8 @@ std::string describeWanted(const MscclcStall &stall) {
                   expected);
   case MSCCLC_WAIT_PACKET:
     return format("packet %llu of a chunk of its scratch, with flag %llu", index, expected);
+  case MSCCLC_OVERLAP:
+    break; // no wait
   }
   return format("something unknown (kind %u)", stall.kind);
 }
@@ -57,6 +59,10 @@ std::string describeWanted(const MscclcStall &stall) {
 } // namespace
 
 std::string describeStall(const char *kernel, const MscclcStall &stall) {
+  if (stall.kind == MSCCLC_OVERLAP)
+    return format("kernel '%s': rank %u, block %u began launch %llu while another launch of the same instance ran; a "
+                  "graph's replays are not ordered against other launches by the runtime",
+                  kernel, stall.rank, stall.block, static_cast<unsigned long long>(stall.index));
   return format("kernel '%s': rank %u, block %u, operation %u waits for %s", kernel, stall.rank, stall.block,
                 stall.operation, describeWanted(stall).c_str());
 }
@@ -153,21 +159,25 @@ bool Watch::anyAborted() const {
                      [](const Entry &entry) { return __atomic_load_n(&entry.status->abort, __ATOMIC_ACQUIRE) != 0; });
 }
 
+/// Launches that overlapped explain all else.
 Status Watch::collect() const {
-  std::string text;
+  Status waits{MSCCLC_ERROR_TIMEOUT, ""}, overlaps{MSCCLC_ERROR_OVERLAP, ""};
   for (const Entry &entry : entries_) {
     const uint32_t claimed = __atomic_load_n(&entry.status->num_stalls, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < std::min(claimed, MSCCLC_MAX_STALLS); ++i) {
-      if (__atomic_load_n(&entry.status->stalls[i].kind, __ATOMIC_ACQUIRE) == 0)
+      const MscclcStall &stall = entry.status->stalls[i];
+      const uint32_t kind = __atomic_load_n(&stall.kind, __ATOMIC_ACQUIRE);
+      if (kind == 0)
         continue;
+      std::string &text = (kind == MSCCLC_OVERLAP ? overlaps : waits).text;
       if (!text.empty())
         text += '\n';
-      text += describeStall(entry.kernel, entry.status->stalls[i]);
+      text += describeStall(entry.kernel, stall);
     }
     if (claimed > MSCCLC_MAX_STALLS)
-      text += format("\nkernel '%s': %u more waits", entry.kernel, claimed - MSCCLC_MAX_STALLS);
+      waits.text += format("\nkernel '%s': %u more waits", entry.kernel, claimed - MSCCLC_MAX_STALLS);
   }
-  return {MSCCLC_ERROR_TIMEOUT, text};
+  return overlaps.text.empty() ? waits : overlaps;
 }
 
 void Watch::launched() {

@@ -4,7 +4,9 @@
 #include "world.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <thread>
 #include <utility>
 
 using namespace testing;
@@ -376,4 +378,67 @@ TEST_CASE("The default streams of devices order calls as other streams do") {
                 CHECK(reducesRight<float>(world, count, ncclFloat, ncclSum, threads));
             }) == 0);
   world.streams = own;
+}
+
+TEST_CASE("A replay of a graph that overlaps a call is an error, not a wrong result") {
+  World world(2);
+  CHECK(reducesRight<float>(world, 100, ncclFloat, ncclSum)); // so that everything is set up
+  std::vector<cudaStream_t> others(2);
+  std::vector<cudaGraphExec_t> graphs(2);
+  for (int r = 0; r < 2; ++r) {
+    cudaSetDevice(r);
+    cudaStreamCreateWithFlags(&others[r], cudaStreamNonBlocking);
+    REQUIRE(cudaStreamBeginCapture(others[r], cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+  }
+  const auto submit = [&](const std::vector<cudaStream_t> &streams) {
+    ncclGroupStart();
+    for (int r = 0; r < 2; ++r)
+      ncclAllReduce(world.inputs[r], world.outputs[r], 100, ncclFloat, ncclSum, world.comms[r], streams[r]);
+    return ncclGroupEnd();
+  };
+  REQUIRE(submit(others) == ncclSuccess);
+  for (int r = 0; r < 2; ++r) {
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamEndCapture(others[r], &graph) == cudaSuccess);
+    REQUIRE(cudaGraphInstantiate(&graphs[r], graph, 0) == cudaSuccess);
+    cudaGraphDestroy(graph);
+  }
+  const auto replay = [&](int r) {
+    cudaSetDevice(r);
+    cudaGraphLaunch(graphs[r], others[r]);
+  };
+  const auto state = [&] {
+    ncclResult_t result = ncclSuccess;
+    ncclCommGetAsyncError(world.comms[0], &result);
+    return result;
+  };
+  // In order: well, however often.
+  for (int i = 0; i < 3; ++i) {
+    replay(0);
+    replay(1);
+    cudaStreamSynchronize(others[0]);
+    cudaStreamSynchronize(others[1]);
+    CHECK(reducesRight<float>(world, 100, ncclFloat, ncclSum));
+  }
+  CHECK(state() == ncclSuccess);
+  // Rank 0 waits in the replay for rank 1 when the call begins there.
+  const std::string said = saidBy([&] {
+    replay(0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    submit(world.streams);
+    world.synchronize();
+    replay(1);
+    cudaStreamSynchronize(others[0]);
+    cudaStreamSynchronize(others[1]);
+    CHECK(state() != ncclSuccess);
+    CHECK(submit(world.streams) != ncclSuccess); // what is lost cannot be made up for
+  });
+  CHECK_THAT(said, containsText("began launch "));
+  CHECK_THAT(said, containsText(" while another launch of the same instance ran"));
+  for (cudaGraphExec_t graph : graphs)
+    cudaGraphExecDestroy(graph);
+  for (ncclComm_t &comm : world.comms)
+    CHECK(ncclCommAbort(std::exchange(comm, nullptr)) == ncclSuccess);
+  for (cudaStream_t stream : others)
+    cudaStreamDestroy(stream);
 }

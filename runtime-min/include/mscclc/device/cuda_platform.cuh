@@ -133,6 +133,19 @@ MSCCLC_DEVICE uint64_t fetchAddDevice(uint64_t *p, uint64_t v) {
   asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(globalAddress(p)), "l"(v) : "memory");
   return old;
 }
+/// The same without an order, of single bits.
+MSCCLC_DEVICE uint64_t fetchOrDevice(uint64_t *p, uint64_t bits) {
+  uint64_t old;
+  asm volatile("atom.relaxed.gpu.global.or.b64 %0, [%1], %2;"
+               : "=l"(old)
+               : "l"(globalAddress(p)), "l"(bits)
+               : "memory");
+  return old;
+}
+/// Raises a counter of the device by 1, without an order.
+MSCCLC_DEVICE void countDevice(uint64_t *p) {
+  asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(globalAddress(p)) : "memory");
+}
 MSCCLC_DEVICE uint64_t loadAcquireDevice(const uint64_t *p) {
   uint64_t v;
   asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(globalAddress(p)) : "memory");

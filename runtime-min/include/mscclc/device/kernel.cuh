@@ -108,7 +108,7 @@ public:
   MSCCLC_DEVICE explicit Kernel(const Parameters<Plan> &p)
       : parameters(p), args(p.args), layout(Plan::messageBytes != 0 ? Layout<Plan>(Plan::messageBytes) : p.layout),
         rank(static_cast<int>(args.rank)), block(static_cast<int>(detail::blockId())), thread(detail::threadId()),
-        threads(detail::threadCount()), launch(detail::loadRelaxed(&args.launches[detail::blockId()])) {
+        threads(detail::threadCount()), launch(detail::beginLaunch(args)) {
     scratchAt =
         Plan::doubleScratch && launch % 2 != 0 ? Plan::scratchSlots * args.scratch_stride * (Plan::packets ? 2 : 1) : 0;
     wide = (args.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
@@ -187,7 +187,7 @@ public:
       return;
     if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0)
       detail::fenceAliases(); // before what users do after the launch
-    detail::storeRelaxed(&args.launches[block], launch + 1);
+    detail::endLaunch(args, launch);
   }
 
 private:

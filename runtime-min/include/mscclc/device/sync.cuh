@@ -14,19 +14,12 @@ struct WaitInfo {
   uint64_t expected;
 };
 
-/// Tells the rank's blocks that a wait has given up, so that no output is copied.
-MSCCLC_DEVICE void giveUp(const MscclcRankArgs &args) {
-  if (args.staging.output != nullptr)
-    storeRelaxed(&args.staging_state[1], 1);
-}
-
 /// Asked now and then by a wait that has not come to its end, with the time at which it shall give up (0: not known
 /// yet). Returns that time, or 0 if it shall give up now: because the rank is aborted, or because its time is over,
 /// which is reported. Everything is passed by value: what a wait waits for stays in registers.
 MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint32_t operation, uint32_t peer,
                                  uint64_t index, uint64_t expected, uint64_t seen, uint64_t deadline) {
-  MscclcStatus *status = args.status;
-  if (loadHost(&status->abort) != 0) {
+  if (loadHost(&args.status->abort) != 0) {
     giveUp(args);
     return 0;
   }
@@ -37,20 +30,7 @@ MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint
     deadline = now + args.timeout_ns;
   if (now <= deadline)
     return deadline;
-  const uint32_t slot = fetchAddHost(&status->num_stalls, 1);
-  if (slot < MSCCLC_MAX_STALLS) {
-    MscclcStall &stall = status->stalls[slot];
-    stall.rank = args.rank;
-    stall.block = blockId();
-    stall.operation = operation;
-    stall.peer = peer;
-    stall.index = index;
-    stall.expected = expected;
-    stall.seen = seen;
-    storeHost(&stall.kind, kind);
-  }
-  storeHost(&status->abort, 1);
-  giveUp(args);
+  reportStall(args, kind, operation, peer, index, expected, seen);
   return 0;
 }
 
