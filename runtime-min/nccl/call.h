@@ -26,6 +26,7 @@ enum Result : int {
   InternalError = 3,
   InvalidArgument = 4,
   InvalidUsage = 5,
+  RemoteError = 6,
   InProgress = 7
 };
 

@@ -210,8 +210,12 @@ int ncclCommGetAsyncError(Comm comm, int *state) {
   const int result = real().commGetAsyncError(comm, state);
   if (result == Success && state != nullptr && *state != InProgress)
     endAwaited(comm, *state == Success);
-  if (result == Success && state != nullptr && *state == Success && hasFailed(comm))
-    *state = InternalError;
+  if (result != Success || state == nullptr || *state != Success)
+    return result;
+  const Failure failure = failureOf(comm);
+  if (failure.result != Success)
+    warn("a communicator has failed: " + failure.why);
+  *state = failure.result;
   return result;
 }
 
@@ -221,6 +225,9 @@ const char *ncclGetErrorString(int result) {
   return result == Success ? "no error" : "there is no NCCL behind libmscclc_nccl.so";
 }
 const char *ncclGetLastError(Comm comm) {
+  static thread_local std::string why; // stays until the thread's next question, as NCCL's does
+  if (why = failureOf(comm).why; !why.empty())
+    return why.c_str();
   return real().getLastError != nullptr ? real().getLastError(comm) : "";
 }
 

@@ -114,7 +114,7 @@ int runPart(const Part &part) {
     return passOnAsGroup(calls);
   case Outcome::Way::Failed:
     warn(what + ": kernel '" + first.choice.kernel->name + "' failed: " + outcome.why);
-    return InternalError;
+    return outcome.result;
   }
   return InternalError;
 }

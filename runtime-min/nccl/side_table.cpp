@@ -207,7 +207,7 @@ void leaveTeam(Member &member) {
     team->leave(member);
 }
 
-bool hasFailed(Comm comm) {
+Failure failureOf(Comm comm) {
   Table &all = table();
   std::shared_ptr<Team> team;
   {
@@ -215,7 +215,7 @@ bool hasFailed(Comm comm) {
     if (const auto found = all.members.find(comm); found != all.members.end())
       team = found->second->team;
   }
-  return team && team->hasFailed();
+  return team ? team->failure() : Failure{};
 }
 
 } // namespace mscclc::nccl

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "member.h"
+#include "team.h"
 
 namespace mscclc::nccl {
 
@@ -16,9 +17,8 @@ std::shared_ptr<Team> teamOf(const Member &member);
 std::shared_ptr<Member> take(Comm comm);
 /// Makes what runs or waits for the member's communicator give up.
 void abortTeam(Member &member);
-/// Ends the member's part in its team. Collective over processes, unless it was aborted.
+/// Ends the member's part in its team. Collective over processes on several nodes, unless it was aborted.
 void leaveTeam(Member &member);
-/// Whether a launch of ours has failed in a way that the program must hear of.
-bool hasFailed(Comm comm);
+Failure failureOf(Comm comm);
 
 } // namespace mscclc::nccl

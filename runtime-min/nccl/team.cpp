@@ -136,9 +136,21 @@ void Team::awaitAborted() {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
-bool Team::hasFailed() {
+/// handle_ is held.
+Failure Team::failureOfRuntime() const {
+  const int32_t code =
+      communicator_ == nullptr || ended_ ? int32_t{MSCCLC_OK} : mscclc_communicator_health(communicator_);
+  return code == MSCCLC_OK ? Failure{}
+                           : Failure{code == MSCCLC_ERROR_PEER_LOST ? RemoteError : InternalError, mscclc_last_error()};
+}
+
+Failure Team::failure() {
   const std::lock_guard<std::mutex> lock(handle_);
-  return failed_ || (communicator_ != nullptr && !ended_ && mscclc_communicator_health(communicator_) != MSCCLC_OK);
+  if (lost_.result != Success)
+    return lost_;
+  if (Failure found = failureOfRuntime(); found.result != Success)
+    return found;
+  return failed_ ? Failure{InternalError, "the communicator was aborted"} : Failure{};
 }
 
 Outcome Team::run(const std::vector<std::pair<Member *, const Call *>> &calls, const Choice &choice) {
@@ -175,7 +187,7 @@ Outcome Team::launchAll(const Choice &choice) {
   if (!refused_.empty())
     return {Outcome::Way::PassOn, refused_};
   if (failed_)
-    return {Outcome::Way::Failed, "an earlier call failed"};
+    return {Outcome::Way::Failed, "an earlier call failed", failure().result};
   if (ended_)
     return {Outcome::Way::Failed, "the communicator has ended on another rank"};
   // Its result is lost, so the program has to hear of it.
@@ -290,8 +302,11 @@ Outcome Team::afterFailure(const std::string &why, bool keepsInput) {
 
 /// For good: the error stays until the program aborts the communicator.
 Outcome Team::fails(const std::string &why) {
+  const std::lock_guard<std::mutex> lock(handle_);
+  if (lost_.result == Success)
+    lost_ = {std::max<int>(failureOfRuntime().result, InternalError), why};
   failed_ = true;
-  return {Outcome::Way::Failed, why + "; NCCL cannot make up for it: abort the communicator"};
+  return {Outcome::Way::Failed, why + "; NCCL cannot make up for it: abort the communicator", lost_.result};
 }
 
 bool Team::capturing() const {

@@ -20,6 +20,13 @@ struct Outcome {
     Failed  ///< nobody runs it: ranks of other processes may have started, so NCCL cannot either
   } way = Way::PassOn;
   std::string why;
+  int result = InternalError; ///< for the program, where the call failed
+};
+
+/// A launch of ours that failed in a way that the program must hear of.
+struct Failure {
+  int result = Success; ///< if there is none
+  std::string why;
 };
 
 class Team {
@@ -39,13 +46,13 @@ public:
   Team &operator=(const Team &) = delete;
 
   void join(Member &member);
-  /// A member's communicator ends. The last one takes the team down, which is collective over processes; where the team
-  /// uses the real communicators, the first one does. After an abort: once the real communicator has ended.
+  /// A member's communicator ends. The last one takes the team down; where the team uses the real communicators, the
+  /// first one does, which is collective over processes. After an abort: once the real communicator has ended.
   void leave(Member &member);
   /// Makes kernels that run, and calls that wait, give up; the real communicator may end then. Waits for a second at
   /// most. From any thread.
   void abort();
-  bool hasFailed();
+  Failure failure();
 
   /// Runs a call of each of these members, which are in this process. Waits until the members of other threads have
   /// come with theirs; the last one launches for all.
@@ -56,6 +63,7 @@ private:
   Outcome launch(MscclcInstance *instance, const Choice &choice);
   Outcome afterFailure(const std::string &why, bool keepsInput);
   Outcome fails(const std::string &why);
+  Failure failureOfRuntime() const;
   std::string orderAll();
   MscclcStaging stagingOf(uint32_t localIndex) const;
   std::string placeData(const Choice &choice, MscclcCall &call, bool &isDirect);
@@ -95,6 +103,7 @@ private:
   std::map<const MscclcKernel *, Prepared> instances_;
   bool earlierRuns_ = false; ///< an earlier call was not done when the round began
   std::atomic<bool> failed_{false};
+  Failure lost_; ///< the first; whoever changes it holds handle_
   std::atomic<bool> aborted_{false};
   std::atomic<bool> ended_{false}; ///< by endOnNccl
 };

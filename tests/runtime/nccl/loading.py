@@ -13,9 +13,11 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 FAKE, FAKE_NCCL = os.environ["LIBRARIES"].split(":")[0], os.environ["MSCCLC_NCCL_LIB_PATH"]
 
@@ -145,6 +147,17 @@ def processes(_):
         for rank in ranks:
             expect(rank, "allreduce of 4000 bytes of f32, sum, 2 ranks: kernel 'allreduce_packets'", "right",
                    "allreduce of 8000 bytes of f64, sum, 2 ranks: NCCL")
+
+
+def killed(_):
+    """One of two ranks is killed while a child of it lives: the other one hears of it, with the reason, and can abort."""
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=folder + "/id", KILLED="1")
+                 for rank in range(2)]
+        expect(ranks[1], code=-9)
+        reason = r"process \d+ \(rank 1\) ended"
+        expect(ranks[0], f"mscclc: a communicator has failed: {reason}", f"state 6, {reason}", "call 6",
+               r"aborted in 0\.\d s")
 
 
 def windows(_):
@@ -322,16 +335,44 @@ def rank(_):
             assert library.ncclCommWindowDeregister(comm, window) == 0 and library.ncclMemFree(memory) == 0
         else:
             cuda.cudaFree(memory)
+    if "KILLED" in os.environ:
+        return survive(library, cuda, comm, stream) if self == 0 else die()
     assert library.ncclCommDestroy(comm) == 0
     # A call on a new window comes with the end of what was mapped of those before.
     assert mappings == mappings[:1] * windows, mappings
     print("right")
 
 
+def die():
+    if os.fork() == 0:
+        for file in range(3):
+            os.close(file)  # whoever runs the test waits for their end
+        time.sleep(8)
+        os._exit(0)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def survive(library, cuda, comm, stream):
+    library.ncclGetLastError.restype = ctypes.c_char_p
+    state = ctypes.c_int(0)
+    for _ in range(300):
+        assert library.ncclCommGetAsyncError(comm, ctypes.byref(state)) == 0
+        if state.value:
+            break
+        time.sleep(0.01)
+    print(f"state {state.value}, {library.ncclGetLastError(comm).decode()}")
+    memory = ctypes.c_void_p()
+    cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(8000))
+    print("call", library.ncclAllReduce(memory, memory, ctypes.c_size_t(1000), 7, 0, comm, stream))
+    begin = time.monotonic()
+    assert library.ncclCommAbort(comm) == 0
+    print(f"aborted in {time.monotonic() - begin:.1f} s")
+
+
 def main():
     cases = {case.__name__: case for case in (by_ctypes, load, by_run_path, without_nccl, two_nccls, refused, unique,
                                               with_malloc, real, processes, windows, installed, folders, other_forms, files, by_path,
-                                              two_runtimes, without_cuda, window, rank)}
+                                              two_runtimes, without_cuda, window, killed, rank)}
     parser = argparse.ArgumentParser()
     parser.add_argument("shim")
     parser.add_argument("functions")
