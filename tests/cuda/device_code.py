@@ -3,7 +3,8 @@
 --nvcc NVCC
 
 A packet's word and its flag are one access; accesses through a multicast mapping are fenced from those through the
-devices' own addresses; signals and waits reach the whole system, semaphores and barriers the device."""
+devices' own addresses; signals and waits reach the whole system, semaphores and barriers the device; waits for relaxed
+signals acquire where MSCCLC_ACQUIRE_WAITS says so."""
 import argparse
 import pathlib
 import re
@@ -47,6 +48,9 @@ EXPECTED = {
 }
 
 
+RELAXED = "allgather_put"
+
+
 def main():
     parser = argparse.ArgumentParser()
     kernel_text.add_arguments(parser)
@@ -56,17 +60,26 @@ def main():
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         source, assembly = pathlib.Path(folder, "kernel.cu"), pathlib.Path(folder, "kernel.ptx")
-        for (example, element), (wanted, unwanted) in EXPECTED.items():
+
+        def compile(example, *definitions):
             source.write_text(kernel_text.of(options, example + ":4"))
-            subprocess.run([options.nvcc, "-std=c++17", "-arch=sm_90", "-DMSCCLC_DTYPES=" + element, "-I",
+            subprocess.run([options.nvcc, "-std=c++17", "-arch=sm_90", *("-D" + one for one in definitions), "-I",
                             options.include, "-ptx", str(source), "-o", str(assembly)], check=True)
-            text = assembly.read_text()
+            return assembly.read_text()
+
+        for (example, element), (wanted, unwanted) in EXPECTED.items():
+            text = compile(example, "MSCCLC_DTYPES=" + element)
             # Generic accesses take longer, and more registers.
             unwanted = [*unwanted, r"\b(?:ld|st|red|atom)\.(?:relaxed|acquire|release|acq_rel)\.(?:sys|gpu)\.[^g]"]
             faults = ["has no " + p for p in wanted if not re.search(p, text)]
             faults += ["has " + p for p in unwanted if re.search(p, text)]
             print(f"{'FAIL' if faults else 'ok'} {example} {element}", *faults, sep="\n  " if faults else " ")
             wrong += len(faults)
+        # Waits for relaxed signals acquire if that is wanted.
+        acquires = [compile(RELAXED, "MSCCLC_DTYPES=Byte", *more).count("ld.acquire.sys")
+                    for more in ((), ("MSCCLC_ACQUIRE_WAITS=1",))]
+        print("ok" if acquires[0] < acquires[1] else "FAIL", f"{RELAXED}: acquires of a system {acquires}")
+        wrong += acquires[0] >= acquires[1]
     sys.exit(1 if wrong else 0)
 
 

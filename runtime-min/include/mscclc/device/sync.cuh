@@ -121,9 +121,14 @@ MSCCLC_DEVICE void waitRelaxed(const K &k, uint32_t operation, const L &channels
 }
 } // namespace detail
 
-/// Waits for relaxed signals, which order control: peers have begun their launch.
+#ifndef MSCCLC_ACQUIRE_WAITS
+#define MSCCLC_ACQUIRE_WAITS 0
+#endif
+/// Waits for relaxed signals, which order control: peers have begun their launch. What follows writes peers' memory,
+/// after the wait by control dependency alone, which PTX does not promise to order (every library relies on it). With
+/// MSCCLC_ACQUIRE_WAITS defined as 1 these waits acquire.
 template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t operation, const L &channels) {
-  detail::waitRelaxed<false>(k, operation, channels);
+  detail::waitRelaxed<MSCCLC_ACQUIRE_WAITS != 0>(k, operation, channels);
 }
 /// The same where peers' memory is read: what they, and their users, wrote before their launch can be seen then. To
 /// others than its own device the end of a kernel alone does not promise that.
