@@ -1,6 +1,6 @@
 // The list of kernels in a folder: which kernel is for which sizes of which collective.
 //
-//   {"version": 1, "machine": "h100x8", "size": "message",
+//   {"version": 1, "machine": "h100x8", "size": "message", "architectures": [90],
 //    "collectives": [
 //      {"collective": "allreduce", "ranks": 8, "ranks_per_node": 8,
 //       "entries": [{"min": 1, "max": 65536, "kernel": "liballreduce_packets.so", "name": "allreduce_packets",
@@ -8,9 +8,10 @@
 //
 // "size" says what min and max (bytes, both included) are of: "message", as MscclcKernel means it. A file with one
 // collective may have the fields of that collective at the top instead of "collectives". "kernel" is a library,
-// relative to the folder; "name" is a kernel in it, which may be left out if it is the only one. Without "types" an
-// entry is for all. "sha256" is that of the library, in 64 hexadecimal digits; a file with another one is not loaded.
-// Fields that are not named here are not read.
+// relative to the folder; "architectures" says, for people, which GPUs they are compiled for (sm_90); "name" is a
+// kernel in it, which may be left out if it is the only one. Without "types" an entry is for all. "sha256" is that of
+// the library, in 64 hexadecimal digits; a file with another one is not loaded. Fields that are not named here are not
+// read.
 #pragma once
 
 #include <cstdint>

@@ -77,9 +77,15 @@ function(mscclc_nccl_types variable name types)
   set(${variable} "${types}" PARENT_SCOPE)
 endfunction()
 
-# mscclc_nccl_manifest(FILE ENTRIES…): writes the list of a folder.
+# mscclc_nccl_manifest(FILE ENTRIES… [ARCHITECTURES N…]): writes the list of a folder, of kernels for these GPUs.
 function(mscclc_nccl_manifest file)
-  list(JOIN ARGN ",\n" all)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "ARCHITECTURES")
+  list(JOIN ARG_UNPARSED_ARGUMENTS ",\n" all)
+  set(architectures "")
+  if(ARG_ARCHITECTURES)
+    list(JOIN ARG_ARCHITECTURES ", " architectures)
+    set(architectures "\"architectures\": [${architectures}], ")
+  endif()
   file(CONFIGURE OUTPUT "${file}" @ONLY
-       CONTENT "{\"version\": 1, \"size\": \"message\",\n  \"collectives\": [\n@all@]}\n")
+       CONTENT "{\"version\": 1, \"size\": \"message\", @architectures@\n  \"collectives\": [\n@all@]}\n")
 endfunction()
