@@ -37,6 +37,21 @@ run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK_DIR}/bu
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
 run("${CTEST}" --test-dir "${WORK_DIR}/build" --output-on-failure --no-tests=error)
 
+# pkg-config finds the moved tree too.
+find_program(PKG_CONFIG NAMES pkg-config pkgconf)
+if(PKG_CONFIG AND NOT SANITIZE)
+  file(GLOB_RECURSE pc "${prefix}-moved/*/mscclc.pc")
+  cmake_path(GET pc PARENT_PATH pc_folder)
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${pc_folder}" "${PKG_CONFIG}" --cflags --libs mscclc
+                  OUTPUT_VARIABLE words OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(words UNIX_COMMAND "${words}")
+  file(WRITE "${WORK_DIR}/version.cpp" "#include <cstdio>\n#include <mscclc/runtime.h>\n"
+                                       "int main() { std::puts(mscclc_runtime_version()); }\n")
+  run("${CXX_COMPILER}" "${WORK_DIR}/version.cpp" -o "${WORK_DIR}/version" ${words})
+  cmake_path(GET pc_folder PARENT_PATH libraries)
+  run("${CMAKE_COMMAND}" -E env "LD_LIBRARY_PATH=${libraries}:$ENV{LD_LIBRARY_PATH}" "${WORK_DIR}/version")
+endif()
+
 # What an included header changes, a build brings into the plan; without a change it does nothing.
 if(SOURCE)
   set(plan "${WORK_DIR}/build/odd folder/headed.json")

@@ -63,6 +63,11 @@ def test_the_folder_installs_with_the_tool_and_the_runtime(tree, tmp_path):
     found = call(python, "-c", USES, sample, MSCCLC_CACHE=str(tmp_path / "cache"), PATH="/usr/bin:/bin").split()
     assert all("site-packages/mscclc/prefix/" in path for path in found[:2]), found
     assert found[2].startswith(str(tmp_path / "cache"))
+    in_tree = sorted(tree.glob("lib*/**/libmscclc_nccl.so"))
+    if in_tree:  # of a build with CUDA
+        carried = call(python, "-c", "import mscclc; print(mscclc.install.nccl_library())").strip()
+        assert "site-packages/mscclc/prefix/" in carried
+        assert pathlib.Path(carried).read_bytes() == in_tree[0].read_bytes()
     call(python, "-m", "pip", "uninstall", "-y", "mscclc")
     assert not sample.exists()
 

@@ -1,6 +1,7 @@
 """Where the tool, the runtime and its headers are.
 
-Each is looked for where its own variable says (MSCCLC_TOOL, MSCCLC_RUNTIME, MSCCLC_INCLUDE); then in these trees:
+Each is looked for where its own variable says (MSCCLC_TOOL, MSCCLC_RUNTIME, MSCCLC_INCLUDE, MSCCLC_NCCL);
+then in these trees:
 
 - the one that MSCCLC_PREFIX names
 - the one that this package carries
@@ -77,6 +78,12 @@ def runtime_library() -> pathlib.Path:
         (f"lib*/{name}", f"lib/*/{name}", f"runtime-min/{name}"),
         LibraryError,
     )
+
+
+def nccl_library() -> pathlib.Path:
+    """The library in NCCL's place, for LD_PRELOAD. Raises LibraryError: a build without CUDA has none."""
+    patterns = ("lib*/**/libmscclc_nccl.so", "runtime-min/nccl/libmscclc_nccl.so")
+    return _find("MSCCLC_NCCL", "the library in NCCL's place, libmscclc_nccl.so,", patterns, LibraryError)
 
 
 def include_folder() -> pathlib.Path:

@@ -28,6 +28,7 @@ CARRIED = (
     "include/mscclc/**/*",
     "lib*/mscclc/*",
     "lib*/libmscclc_runtime.so.[0-9]",
+    "lib*/**/libmscclc_nccl.so",
     "share/mscclc/samples/**/*",
 )
 
