@@ -1,5 +1,6 @@
 #include "frontend/clang/clang_tool.h"
 
+#include "frontend/clang/advice.h"
 #include "frontend/clang/arguments.h"
 #include "frontend/clang/call_places.h"
 #include "frontend/clang/codegen.h"
@@ -251,11 +252,17 @@ bool ClangTool::parse() {
     if (!state.openWithDsl(*invocation) && !state.open(std::move(invocation)))
       return false;
     state.confine();
+    reporter.hold();
     if (llvm::Error error = state.action->Execute())
       reporter.report(diag::clang_gave_up, state.options.inputPath, {llvm::toString(std::move(error))});
+    reporter.flush();
+    advise(*state.compiler, reporter);
     return true;
   });
-  return isRead && !reporter.hadFatalError() && state.compiler->hasASTContext();
+  const bool isParsed = isRead && !reporter.hadFatalError() && state.compiler->hasASTContext();
+  if (!isParsed)
+    settle(reporter);
+  return isParsed;
 }
 
 bool ClangTool::precompileDsl(const std::string &directory) {
@@ -276,7 +283,9 @@ std::vector<Algorithm> ClangTool::check() {
   ASTContext &context = state_->compiler->getASTContext();
   checkDialect(context, state_->reporter);
   placeCallsAtTheirNames(context);
-  return findAlgorithms(context, state_->reporter);
+  std::vector<Algorithm> algorithms = findAlgorithms(context, state_->reporter);
+  settle(state_->reporter);
+  return algorithms;
 }
 
 std::optional<CompiledAlgorithm> ClangTool::generate(const Algorithm &algorithm) {

@@ -13,6 +13,7 @@
 #include "clang/Basic/Builtins.h"
 #include "clang/Lex/PPCallbacks.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Path.h"
 
 using namespace clang;
 
@@ -55,19 +56,18 @@ public:
                           SrcMgr::CharacteristicKind) override {
     if (!reporter_.isUser(hash))
       return;
-    std::string_view reason;
-    if (const Rule *rule = findRule(refusedHeaders, name))
-      reason = rule->reason;
-    else if (name.starts_with("sys/") || name.starts_with("linux/") || name.starts_with("netinet/") ||
-             name.starts_with("arpa/"))
-      reason = "an algorithm does not see the machine that it is compiled on; pass values with -P";
-    if (!reason.empty())
+    if (const std::string_view reason = refusalOfHeader(name); !reason.empty())
       reporter_.report(diag::refused_header, nameRange.getBegin(), {name.str(), reason});
   }
 
 private:
   SourceReporter &reporter_;
 };
+
+std::string_view reasonOf(llvm::ArrayRef<Rule> rules, llvm::StringRef name) {
+  const Rule *rule = findRule(rules, name);
+  return rule ? rule->reason : std::string_view();
+}
 
 /// Whether an expression is an array (or a part of one), not a pointer that was passed around.
 bool isArray(const Expr *base) {
@@ -92,7 +92,8 @@ public:
         TraverseDecl(d);
   }
 
-  bool VisitCXXThrowExpr(CXXThrowExpr *e) { return refuse(diag::refused_exception, e->getBeginLoc()); }
+  /// What is thrown is no second error.
+  bool TraverseCXXThrowExpr(CXXThrowExpr *e) { return refuse(diag::refused_exception, e->getBeginLoc()); }
   bool VisitCXXTryStmt(CXXTryStmt *s) { return refuse(diag::refused_exception, s->getBeginLoc()); }
   bool VisitCXXNewExpr(CXXNewExpr *e) { return refuse(diag::refused_new, e->getBeginLoc(), {"new"}); }
   bool VisitCXXDeleteExpr(CXXDeleteExpr *e) { return refuse(diag::refused_new, e->getBeginLoc(), {"delete"}); }
@@ -192,7 +193,22 @@ public:
 
   bool VisitDeclRefExpr(DeclRefExpr *e) { return checkReference(e->getDecl(), e->getLocation()); }
   bool VisitMemberExpr(MemberExpr *e) { return checkReference(e->getMemberDecl(), e->getMemberLoc()); }
-  bool VisitCXXConstructExpr(CXXConstructExpr *e) { return checkReference(e->getConstructor(), e->getLocation()); }
+  bool VisitCXXConstructExpr(CXXConstructExpr *e) {
+    checkArguments(e->getConstructor(), {e->getArgs(), e->getNumArgs()});
+    return checkReference(e->getConstructor(), e->getLocation());
+  }
+  bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr *e) {
+    const auto *index = e->getOperator() == OO_Subscript && e->getNumArgs() == 2 && e->getDirectCallee() &&
+                                reporter_.kindOf(e->getDirectCallee()->getLocation()) == FileKind::Dsl
+                            ? dyn_cast<BinaryOperator>(e->getArg(1)->IgnoreUnlessSpelledInSource())
+                            : nullptr;
+    return index && index->getOpcode() == BO_Comma ? refuse(diag::index_of_buffer, index->getOperatorLoc()) : true;
+  }
+  bool VisitCallExpr(CallExpr *e) {
+    if (const FunctionDecl *callee = e->getDirectCallee(); callee && !isa<CXXOperatorCallExpr>(e))
+      checkArguments(callee, {e->getArgs(), e->getNumArgs()});
+    return true;
+  }
 
   bool VisitAttributedStmt(AttributedStmt *s) {
     for (const Attr *attr : s->getAttrs())
@@ -256,13 +272,43 @@ private:
       checkAttribute(attr);
   }
 
+  /// C++ takes `true` for 1: of a call of the language, arguments are in the wrong order then.
+  void checkArguments(const FunctionDecl *callee, llvm::ArrayRef<const Expr *> arguments) {
+    if (reporter_.kindOf(callee->getLocation()) != FileKind::Dsl)
+      return;
+    for (std::size_t i = 0; i < std::min<std::size_t>(arguments.size(), callee->getNumParams()); ++i) {
+      const ParmVarDecl *parameter = callee->getParamDecl(static_cast<unsigned>(i));
+      const QualType type = parameter->getType();
+      if (type->isIntegerType() && !type->isBooleanType() &&
+          isa<CXXBoolLiteralExpr>(arguments[i]->IgnoreParenImpCasts()))
+        refuse(diag::argument_type, arguments[i]->getBeginLoc(),
+               {parameter->getNameAsString(), calledName(callee), "an integer", "a bool", "a number"});
+    }
+  }
+  static std::string calledName(const FunctionDecl *callee) {
+    const auto *constructor = dyn_cast<CXXConstructorDecl>(callee);
+    return constructor ? constructor->getParent()->getNameAsString() : callee->getNameAsString();
+  }
+
+  /// Whether what is declared there comes by a header that is refused, which is error enough.
+  bool comesByRefusedHeader(SourceLocation where) const {
+    const SourceManager &sources = context_.getSourceManager();
+    FileID file = sources.getFileID(sources.getExpansionLoc(where));
+    for (SourceLocation from = sources.getIncludeLoc(file); from.isValid(); from = sources.getIncludeLoc(file)) {
+      if (const OptionalFileEntryRef entry = sources.getFileEntryRefForID(file); entry && reporter_.isUser(from))
+        return !refusalOfHeader(llvm::sys::path::filename(entry->getName())).empty();
+      file = sources.getFileID(from);
+    }
+    return false;
+  }
+
   /// A function or variable that the user's code names: it must be here, or one of the few that computing takes.
   bool checkReference(const ValueDecl *named, SourceLocation where) {
     if (!reporter_.isUser(where) || named->isInvalidDecl())
       return true;
     if (const auto *v = dyn_cast<VarDecl>(named)) {
       if (v->hasGlobalStorage() && !v->isTemplated() && !v->getType()->isDependentType() && !v->getDefinition() &&
-          !v->isConstexpr() && !reporter_.isUser(v->getLocation()))
+          !v->isConstexpr() && !reporter_.isUser(v->getLocation()) && !comesByRefusedHeader(v->getLocation()))
         refuse(diag::no_definition, where, {v->getQualifiedNameAsString()});
       return true;
     }
@@ -289,6 +335,8 @@ private:
       return true;
     if (f->getBuiltinID() != 0 && isAllowedSymbol(plain))
       return true;
+    if (comesByRefusedHeader(f->getFirstDecl()->getLocation()))
+      return true;
     const std::vector<SourceReporter::Note> notes =
         reporter_.isUser(f->getLocation()) ? std::vector<SourceReporter::Note>{{diag::declared_here, f->getLocation()}}
                                            : std::vector<SourceReporter::Note>{};
@@ -305,6 +353,16 @@ private:
 };
 
 } // namespace
+
+std::string_view refusalOfHeader(llvm::StringRef name) {
+  if (name.starts_with("sys/") || name.starts_with("linux/") || name.starts_with("netinet/") ||
+      name.starts_with("arpa/"))
+    return "an algorithm does not see the machine that it is compiled on; pass values with -P";
+  return reasonOf(refusedHeaders, name);
+}
+std::string_view refusalOfFunction(llvm::StringRef name) {
+  return reasonOf(libraryHints, name);
+}
 
 std::unique_ptr<PPCallbacks> createIncludeChecker(SourceReporter &reporter) {
   return std::make_unique<IncludeChecker>(reporter);

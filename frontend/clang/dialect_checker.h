@@ -4,7 +4,10 @@
 // no symbols to link with and no system calls to make.
 #pragma once
 
+#include "llvm/ADT/StringRef.h"
+
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace clang {
@@ -17,6 +20,10 @@ class SourceManager;
 namespace mscclc::frontend {
 
 class SourceReporter;
+
+/// Why a header, or a function of the library, is not part of the language, and what to write; empty where it is.
+std::string_view refusalOfHeader(llvm::StringRef name);
+std::string_view refusalOfFunction(llvm::StringRef name);
 
 /// Refuses includes as they are met.
 std::unique_ptr<clang::PPCallbacks> createIncludeChecker(SourceReporter &reporter);

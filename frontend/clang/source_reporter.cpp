@@ -3,6 +3,7 @@
 #include "frontend/clang/source_files.h"
 #include "frontend/diagnostics.h"
 
+#include "clang/AST/Decl.h"
 #include "clang/Basic/DiagnosticDriver.h"
 #include "clang/Basic/DiagnosticFrontend.h"
 #include "clang/Basic/DiagnosticLex.h"
@@ -59,6 +60,20 @@ std::string printable(llvm::StringRef line) {
 /// The file part of a location: where a macro is used, except for what was handed to it.
 SourceLocation fileLocation(const SourceManager &sources, SourceLocation where) {
   return where.isMacroID() ? sources.getFileLoc(where) : where;
+}
+
+/// An argument that is text or a name.
+std::string nameOf(const Diagnostic &info, unsigned i) {
+  switch (info.getArgKind(i)) {
+  case DiagnosticsEngine::ak_std_string:
+    return info.getArgStdStr(i);
+  case DiagnosticsEngine::ak_c_string:
+    return info.getArgCStr(i);
+  case DiagnosticsEngine::ak_identifierinfo:
+    return info.getArgIdentifier(i) ? info.getArgIdentifier(i)->getName().str() : std::string();
+  default:
+    return DeclarationName::getFromOpaqueInteger(info.getRawArg(i)).getAsString();
+  }
 }
 
 } // namespace
@@ -137,19 +152,41 @@ FailurePlace SourceReporter::placeReached() const {
 }
 
 void SourceReporter::flush() {
-  if (pending_)
-    report_.add(*pending_);
+  if (pending_ && isHolding_)
+    held_.push_back(std::move(*pending_));
+  else if (pending_)
+    report_.add(pending_->shown);
   pending_.reset();
 }
 
-void SourceReporter::begin(ir::Diagnostic diagnostic) {
+void SourceReporter::release() {
   flush();
-  std::size_t &count = diagnostic.severity == ir::Severity::Error ? errors_ : warnings_;
-  const std::size_t limit = diagnostic.severity == ir::Severity::Error ? maxErrors : maxWarnings;
+  isHolding_ = false;
+  for (const Held &held : held_)
+    report_.add(held.shown);
+  held_.clear();
+}
+
+void SourceReporter::begin(Held diagnostic) {
+  flush();
+  std::size_t &count = diagnostic.isError() ? errors_ : warnings_;
+  const std::size_t limit = diagnostic.isError() ? maxErrors : maxWarnings;
   dropNotes_ = ++count > limit;
-  diagnostic.message = shortened(std::move(diagnostic.message));
+  diagnostic.shown.message = shortened(std::move(diagnostic.shown.message));
   if (!dropNotes_)
     pending_ = std::move(diagnostic);
+}
+
+ir::Diagnostic SourceReporter::shown(const ir::DiagInfo &info, SourceLocation where,
+                                     const std::vector<ir::DiagArg> &args) const {
+  const SourceLocation loc = sources_ && where.isValid() ? fileLocation(*sources_, where) : where;
+  ir::Diagnostic d;
+  d.severity = info.severity;
+  d.id = info.id;
+  d.message = ir::formatDiag(info.format, args);
+  d.place = place(loc);
+  addIncludeNotes(d, loc);
+  return d;
 }
 
 void SourceReporter::report(const ir::DiagInfo &info, SourceLocation where, const std::vector<ir::DiagArg> &args,
@@ -157,12 +194,7 @@ void SourceReporter::report(const ir::DiagInfo &info, SourceLocation where, cons
   const SourceLocation loc = sources_ && where.isValid() ? fileLocation(*sources_, where) : where;
   if (!reported_.emplace(info.id, loc.getRawEncoding()).second)
     return;
-  ir::Diagnostic d;
-  d.severity = info.severity;
-  d.id = info.id;
-  d.message = ir::formatDiag(info.format, args);
-  d.place = place(loc);
-  addIncludeNotes(d, loc);
+  ir::Diagnostic d = shown(info, loc, args);
   for (const Note &note : notes) {
     ir::Diagnostic n;
     n.severity = ir::Severity::Note;
@@ -171,7 +203,7 @@ void SourceReporter::report(const ir::DiagInfo &info, SourceLocation where, cons
     n.place = place(note.where);
     d.notes.push_back(std::move(n));
   }
-  begin(std::move(d));
+  begin({std::move(d), 0, loc});
   flush();
 }
 
@@ -196,7 +228,7 @@ void SourceReporter::report(const ir::DiagInfo &info, std::string_view file, uns
       d.place.excerpt = place(at).excerpt;
     break;
   }
-  begin(std::move(d));
+  begin({std::move(d)});
   flush();
 }
 
@@ -206,7 +238,7 @@ void SourceReporter::report(const ir::DiagInfo &info, std::string_view file, con
   d.id = info.id;
   d.message = ir::formatDiag(info.format, args);
   d.place.file = printable(llvm::StringRef(file));
-  begin(std::move(d));
+  begin({std::move(d)});
   flush();
 }
 
@@ -281,6 +313,41 @@ std::vector<MacroUse> SourceReporter::macroUses() const {
   return uses;
 }
 
+/// Whether a note has room beside those that the pending diagnostic has. Of the candidates for a call, which are many,
+/// two show what they are.
+bool SourceReporter::wantsNote(const Diagnostic &note) const {
+  const bool isCandidate = !sources_ || !note.hasSourceManager() || !isUser(note.getLocation());
+  return pending_->shown.notes.size() < (isCandidate ? 2 : 12);
+}
+
+Held SourceReporter::heldOf(ir::Diagnostic shown, const Diagnostic &info) const {
+  Held held{std::move(shown), info.getID(), info.getLocation()};
+  for (unsigned i = 0, name = 0; i < info.getNumArgs(); ++i)
+    switch (info.getArgKind(i)) {
+    case DiagnosticsEngine::ak_std_string:
+    case DiagnosticsEngine::ak_c_string:
+    case DiagnosticsEngine::ak_identifierinfo:
+    case DiagnosticsEngine::ak_declarationname:
+      if (name < held.names.size())
+        held.names[name++] = nameOf(info, i);
+      break;
+    case DiagnosticsEngine::ak_nameddecl:
+      if (name < held.names.size())
+        held.names[name++] = reinterpret_cast<const NamedDecl *>(info.getRawArg(i))->getNameAsString();
+      break;
+    case DiagnosticsEngine::ak_declcontext:
+      held.owner = reinterpret_cast<const DeclContext *>(info.getRawArg(i));
+      break;
+    case DiagnosticsEngine::ak_qualtype:
+      if (held.type.isNull())
+        held.type = QualType::getFromOpaquePtr(reinterpret_cast<void *>(info.getRawArg(i)));
+      break;
+    default: // numbers and the like
+      break;
+    }
+  return held;
+}
+
 void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) {
   DiagnosticConsumer::HandleDiagnostic(level, info);
   if (isMuted_ || level == DiagnosticsEngine::Ignored || level == DiagnosticsEngine::Remark)
@@ -310,7 +377,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
     d.severity = ir::Severity::Error;
     d.id = "clang";
     d.message = printable(text);
-    begin(std::move(d));
+    begin({std::move(d)});
     fatal_ = true;
     return;
   }
@@ -344,8 +411,8 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
     d.place = place(info.getLocation());
   if (level == DiagnosticsEngine::Note) {
     d.severity = ir::Severity::Note;
-    if (pending_ && !dropNotes_ && pending_->notes.size() < 12)
-      pending_->notes.push_back(std::move(d));
+    if (pending_ && !dropNotes_ && wantsNote(info))
+      pending_->shown.notes.push_back(std::move(d));
     return;
   }
   d.severity = level == DiagnosticsEngine::Warning ? ir::Severity::Warning : ir::Severity::Error;
@@ -356,7 +423,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   }
   if (info.hasSourceManager() && sources_)
     addIncludeNotes(d, info.getLocation());
-  begin(std::move(d));
+  begin(sources_ ? heldOf(std::move(d), info) : Held{std::move(d)});
 }
 
 } // namespace mscclc::frontend

@@ -1,6 +1,7 @@
 // Diagnostics at Clang's source locations: Clang's own, and the dialect's.
 #pragma once
 
+#include "frontend/clang/held.h"
 #include "frontend/eval/child_report.h"
 #include "frontend/eval/compiled_algorithm.h"
 #include "frontend/eval/runtime_checks.h"
@@ -58,6 +59,14 @@ public:
 
   /// Hands over a diagnostic that still waits for notes.
   void flush();
+  /// From now on diagnostics are kept back, until release().
+  void hold() { isHolding_ = true; }
+  /// What is kept back, in order; it may be changed.
+  std::vector<Held> &held() { return held_; }
+  void release();
+  /// A diagnostic of ours as it would be reported.
+  ir::Diagnostic shown(const ir::DiagInfo &info, clang::SourceLocation where,
+                       const std::vector<ir::DiagArg> &args) const;
   bool hasErrors() const { return errors_ != 0; }
   bool hadFatalError() const { return fatal_; }
 
@@ -82,20 +91,24 @@ private:
   /// Whether a file of this name, included at `where`, is looked for among those that the source may not read.
   bool isOutside(const std::string &name, clang::SourceLocation where) const;
   void addIncludeNotes(ir::Diagnostic &diagnostic, clang::SourceLocation where) const;
+  bool wantsNote(const clang::Diagnostic &note) const;
+  /// A diagnostic of Clang's with what it is about.
+  Held heldOf(ir::Diagnostic shown, const clang::Diagnostic &info) const;
   /// Starts a diagnostic; notes go to it until the next one.
-  void begin(ir::Diagnostic diagnostic);
+  void begin(Held diagnostic);
 
   ChildReport &report_;
   std::string dslDirectory_;
   const std::optional<ir::ReadableFiles> &readable_;
   std::set<std::string> projectFolders_;
   const clang::SourceManager *sources_ = nullptr;
-  std::optional<ir::Diagnostic> pending_;
+  std::optional<Held> pending_;
+  std::vector<Held> held_;
   std::set<std::pair<std::string_view, std::uint32_t>> reported_;
   std::size_t errors_ = 0, warnings_ = 0;
   clang::SourceLocation reached_;
   mutable std::string reachedFile_;
-  bool fatal_ = false, dropNotes_ = false, isMuted_ = false;
+  bool fatal_ = false, dropNotes_ = false, isMuted_ = false, isHolding_ = false;
   mutable llvm::DenseMap<clang::FileID, FileKind> kinds_;
 };
 

@@ -71,6 +71,11 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   if (call.info->family == CallFamily::Ref)
     return refCall(reader, call);
   if (declarations_.phase() == ProgramPhase::Open && program_.schedule == ir::Schedule::Auto) {
+    // Of what may not be made here, its calls need no word.
+    if (const CallFamily family = call.info->family;
+        record.handle != detail::unset &&
+        (family == CallFamily::Channel || family == CallFamily::Semaphore || family == CallFamily::Switch))
+      return Result::Faulty;
     diagnostics_.report(diag::manual_in_auto, call.loc, {"'" + std::string(call.spelling) + "'", call.info->instead});
     return Result::Faulty;
   }
@@ -322,7 +327,7 @@ bool CallChecker::checkChunks(const CheckedCall &call) {
   const std::string_view first = mixed ? "local source" : "source", other = mixed ? "remote source" : "other chunk";
   bool good = owned(call.dst, "destination", call.isRemoteDestination());
   for (std::size_t i = 0; i < call.srcs.size(); ++i)
-    good = owned(call.srcs[i], i == 0 ? first : other, call.isRemoteSource(i)) && good;
+    good = good && owned(call.srcs[i], i == 0 ? first : other, call.isRemoteSource(i));
   good = sameSize(call.dst, "destination", call.srcs[0], "source", call) && good;
   for (std::size_t i = 1; i < call.srcs.size(); ++i)
     good = sameSize(call.srcs[i], other, call.srcs[0], first, call) && good;

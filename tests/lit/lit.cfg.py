@@ -22,6 +22,7 @@ config.substitutions.append(("%mscclc_program", os.path.join(config.mscclc_bin_d
 config.substitutions.append(("%dsl_headers", os.path.join(config.mscclc_source_dir, "frontend", "dsl", "include")))
 tools = os.path.join(config.mscclc_source_dir, "tests", "tools")
 config.substitutions.append(("%verify", f"{config.python} {tools}/verify_diagnostics.py --program={config.mscclc_bin_dir}/mscclc"))
+config.substitutions.append(("%mistakes", f"{config.python} {tools}/mistakes.py --program={config.mscclc_bin_dir}/mscclc"))
 config.substitutions.append(("%emit_dsl", f"{config.python} {tools}/emit_dsl.py {config.mscclc_bin_dir}/mscclc"))
 config.substitutions.append(("%mscclc", os.path.join(config.mscclc_bin_dir, "mscclc")))
 config.substitutions.append(("%break_plans", os.path.join(config.mscclc_bin_dir, "..", "tests", "fuzz", "break_plans")))

@@ -16,7 +16,7 @@ std::string body(const std::string &lines) {
 
 TEST_CASE("headers for what an algorithm cannot do are refused with what to do instead") {
   CHECK(top("#include <iostream>\n") == "2:10: <iostream> is not part of the language: an algorithm does no input or "
-                                        "output; what it does shows in the plan, and with --emit-ir\n");
+                                        "output; note(\"x is {}\", x) prints while it is compiled\n");
   CHECK(top("#include <thread>\n#include <sys/stat.h>\n") ==
         "2:10: <thread> is not part of the language: an algorithm is one thread; GPUs work in parallel as their "
         "operations say\n"

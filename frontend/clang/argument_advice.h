@@ -1,0 +1,56 @@
+// Why an argument does not fit a parameter of the language, and what to write.
+#pragma once
+
+#include "ir/diagnostics.h"
+
+#include "clang/AST/Expr.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace clang {
+class Sema;
+}
+
+namespace mscclc::frontend {
+
+/// An error to report in place of Clang's.
+struct Advice {
+  const ir::DiagInfo *info;
+  clang::SourceLocation where;
+  std::vector<ir::DiagArg> args;
+  bool saysWhatToWrite = true;
+};
+
+class ArgumentAdvice {
+public:
+  ArgumentAdvice(clang::Sema &sema, const std::string &callee) : sema_(sema), callee_(callee) {}
+
+  /// Whether `argument` initialises `parameter`.
+  bool fits(clang::Expr *argument, clang::ParmVarDecl *parameter) const;
+  /// Why it does not.
+  Advice why(const clang::Expr *argument, const clang::ParmVarDecl *parameter) const;
+  /// What is wrong with a braced list of options, if anything is.
+  std::optional<Advice> ofOptions(const clang::InitListExpr *list, const clang::CXXRecordDecl *options) const;
+
+  /// An expression as it is written, or `…` where that is long.
+  std::string text(const clang::Expr *e) const;
+
+private:
+  Advice ofValue(const clang::Expr *argument, clang::QualType wanted, const ir::DiagInfo &withAdvice,
+                 const ir::DiagInfo &plain, std::vector<ir::DiagArg> args) const;
+  std::string toWrite(const clang::Expr *argument, clang::QualType wanted) const;
+  std::string option(const clang::Expr *argument, const clang::CXXRecordDecl *options) const;
+
+  clang::Sema &sema_;
+  const std::string &callee_;
+};
+
+/// An option that a struct of options does not have.
+Advice adviceOnOption(clang::SourceLocation where, const clang::CXXRecordDecl *options, llvm::StringRef name);
+
+/// A type in the words of the language: "a chunk", "a list of chunks", "an integer".
+std::string inWords(clang::QualType type);
+
+} // namespace mscclc::frontend

@@ -1,0 +1,114 @@
+#include "frontend/clang/language_names.h"
+
+#include "clang/AST/ASTContext.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace clang;
+
+namespace mscclc::frontend {
+namespace {
+
+/// What `visit` sees of the namespace mscclc, the precompiled headers' part too.
+template <typename T, typename Visit> void eachOf(ASTContext &context, Visit &&visit) {
+  if (const NamespaceDecl *language = languageOf(context))
+    for (const NamespaceDecl *part : language->redecls())
+      for (const Decl *d : part->decls())
+        if (const auto *of = dyn_cast<T>(d))
+          visit(of);
+}
+
+void addMembers(const CXXRecordDecl *record, std::vector<std::string> &names) {
+  record = record->getDefinition();
+  if (!record)
+    return;
+  for (const Decl *d : record->decls()) {
+    const auto *named = dyn_cast<NamedDecl>(d);
+    if (!named || named->isImplicit() || named->getAccess() != AS_public || !named->getIdentifier() ||
+        isa<CXXRecordDecl>(named))
+      continue;
+    if (const std::string name = named->getName().str(); !llvm::is_contained(names, name))
+      names.push_back(name);
+  }
+  for (const CXXBaseSpecifier &base : record->bases())
+    if (const CXXRecordDecl *of = base.getType()->getAsCXXRecordDecl())
+      addMembers(of, names);
+}
+
+} // namespace
+
+const NamespaceDecl *languageOf(ASTContext &context) {
+  const DeclarationName name(&context.Idents.get("mscclc"));
+  for (const NamedDecl *found : context.getTranslationUnitDecl()->lookup(name))
+    if (const auto *space = dyn_cast<NamespaceDecl>(found))
+      return space;
+  return nullptr;
+}
+
+bool isOfLanguage(const Decl *d) {
+  for (const DeclContext *at = d->getDeclContext(); at; at = at->getParent())
+    if (const auto *space = dyn_cast<NamespaceDecl>(at); space && space->getDeclName().isIdentifier() &&
+                                                         space->getName() == "mscclc" &&
+                                                         space->getParent()->isTranslationUnit())
+      return true;
+  return false;
+}
+
+std::vector<std::string> memberNames(const CXXRecordDecl *record) {
+  std::vector<std::string> names;
+  addMembers(record, names);
+  return names;
+}
+
+std::vector<std::string> enumeratorNames(const EnumDecl *enumeration) {
+  std::vector<std::string> names;
+  for (const EnumConstantDecl *value : enumeration->enumerators())
+    names.push_back(value->getName().str());
+  return names;
+}
+
+bool isOptions(const CXXRecordDecl *record) {
+  return record->getIdentifier() && record->getName().ends_with("Options") && isOfLanguage(record) &&
+         record->hasDefinition();
+}
+
+std::vector<const CXXRecordDecl *> optionStructs(ASTContext &context) {
+  std::vector<const CXXRecordDecl *> structs;
+  eachOf<CXXRecordDecl>(context, [&](const CXXRecordDecl *record) {
+    if (record->isThisDeclarationADefinition() && isOptions(record))
+      structs.push_back(record);
+  });
+  return structs;
+}
+
+std::vector<const EnumDecl *> enumsWith(ASTContext &context, llvm::StringRef enumerator) {
+  std::vector<const EnumDecl *> enums;
+  eachOf<EnumDecl>(context, [&](const EnumDecl *e) {
+    if (llvm::is_contained(enumeratorNames(e), enumerator))
+      enums.push_back(e);
+  });
+  return enums;
+}
+
+std::string optionNamed(llvm::StringRef other) {
+  return llvm::StringSwitch<std::string>(other)
+#define OPTION(name, ours) .Case(name, ours)
+#include "frontend/clang/other_words.def"
+      .Default({});
+}
+
+std::string insteadOf(llvm::StringRef word) {
+  return llvm::StringSwitch<std::string>(word)
+#define WORD(name, instead) .Case(name, instead)
+#include "frontend/clang/other_words.def"
+      .Default({});
+}
+
+std::string listed(const std::vector<std::string> &names, llvm::StringRef last) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == names.size() ? " " + last.str() + " " : ", ") + names[i];
+  return out;
+}
+
+} // namespace mscclc::frontend

@@ -1,0 +1,37 @@
+// The names of the language, as its headers declare them: what messages list and misspelt names are compared with.
+#pragma once
+
+#include "clang/AST/Decl.h"
+#include "clang/AST/DeclCXX.h"
+
+#include <string>
+#include <vector>
+
+namespace mscclc::frontend {
+
+/// The namespace mscclc as the source has read it, or null.
+const clang::NamespaceDecl *languageOf(clang::ASTContext &context);
+
+/// Whether `d` is declared in the namespace mscclc, or inside of what is.
+bool isOfLanguage(const clang::Decl *d);
+
+/// The public members of a class that users name, those of its bases too, once each, in the order of their declaration.
+std::vector<std::string> memberNames(const clang::CXXRecordDecl *record);
+std::vector<std::string> enumeratorNames(const clang::EnumDecl *enumeration);
+
+/// Whether a class is a struct of options: `{.name = value, …}`.
+bool isOptions(const clang::CXXRecordDecl *record);
+/// The structs of options of the language.
+std::vector<const clang::CXXRecordDecl *> optionStructs(clang::ASTContext &context);
+/// The enums of the language that have an enumerator of this name.
+std::vector<const clang::EnumDecl *> enumsWith(clang::ASTContext &context, llvm::StringRef enumerator);
+
+/// The name that an option of Python's, say, has here; empty if it has none.
+std::string optionNamed(llvm::StringRef other);
+/// What to write instead of a name of another language; empty if it is none.
+std::string insteadOf(llvm::StringRef word);
+
+/// `a, b and c`.
+std::string listed(const std::vector<std::string> &names, llvm::StringRef last = "and");
+
+} // namespace mscclc::frontend
