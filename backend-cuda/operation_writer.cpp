@@ -117,6 +117,11 @@ void OperationWriter::write() {
     return move("switchReduceBroadcast",
                 {slice(), switchChannel(0), switchChannel(1), members(0, plainForm), members(1, plainForm)},
                 reduceOp());
+  case OpKind::SwitchSignal:
+  case OpKind::SwitchWait:
+  case OpKind::SwitchRelaxedSignal:
+  case OpKind::SwitchRelaxedWait:
+    throw ir::InternalError("a signal through the switch is spelled out before kernels are written");
   case OpKind::Pipeline:
     throw ir::InternalError("a pipeline is a loop over operations, and is written as one");
   }

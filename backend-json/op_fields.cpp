@@ -26,7 +26,7 @@ bool sameChunks(const Rank &left, std::span<const Chunk> l, const Rank &right, s
 
 /// The operation's ids that a plan prints, in an order that means something.
 std::vector<std::uint32_t> printedIds(const PlacedOp &at) {
-  if (!isSemaphoreOp(at.op.kind) && !hasChannelIds(at.op.kind, at.op.channelType))
+  if (!isSemaphoreOp(at.op.kind) && !signalsThroughSwitch(at.op.kind) && !hasChannelIds(at.op.kind, at.op.channelType))
     return {};
   const auto ids = at.block.idsOf(at.op);
   std::vector<std::uint32_t> out(ids.begin(), ids.end());
@@ -120,7 +120,10 @@ std::vector<FieldDifference> differingFields(const PlacedOp &left, const PlacedO
   compare(loop ? "iter_context.num_chunks" : "num_threadblocks", l.count, r.count, number);
   compareOperands(out, "src_buff", left.rank, left.block.srcs(l), right.rank, right.block.srcs(r));
   compareOperands(out, "dst_buff", left.rank, left.block.dsts(l), right.rank, right.block.dsts(r));
-  compare(isSemaphoreOp(l.kind) ? "semaphore_ids" : "channel_ids", printedIds(left), printedIds(right), list);
+  compare(isSemaphoreOp(l.kind)          ? "semaphore_ids"
+          : signalsThroughSwitch(l.kind) ? "switch_channel_id"
+                                         : "channel_ids",
+          printedIds(left), printedIds(right), list);
   compare("channel_type", l.channelType, r.channelType, word);
   if (reduces(l.kind))
     compare("reduce_op", l.reduceOp, r.reduceOp, word);

@@ -127,6 +127,8 @@ Expected OpReader::field(std::size_t k) {
   case OpField::SemaphoreIds:
   case OpField::ChannelIds:
     return numbers(ids_);
+  case OpField::SwitchChannelId:
+    return number(ids_.emplace_back());
   case OpField::IterContext:
     return &iterContext_;
   case OpField::Body:
@@ -192,13 +194,15 @@ bool OpReader::finish(const ReadObject &object) {
       plan_.in.error(diag::nested_pipeline, object.begin);
     return false;
   }
+  if (signalsThroughSwitch(op_.kind))
+    op_.channelType = ChannelType::Switch;
   if (!checkFields(object))
     return false;
   if (op_.kind == OpKind::SwitchReduce)
     return finishSwitchReduce(object);
   if (op_.kind == OpKind::Flush)
     return finishFlush(object);
-  if (shape(op_.kind).ids == IdRule::OneSwitch)
+  if (shape(op_.kind).ids == IdRule::OneSwitch && !signalsThroughSwitch(op_.kind))
     nameSwitchChannel();
   return true;
 }

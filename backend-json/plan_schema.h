@@ -32,6 +32,7 @@ using OpFields = std::uint32_t;
   FIELD(Name, "name")                                                                                                  \
   FIELD(BarrierId, "barrier_id")                                                                                       \
   FIELD(NumThreadblocks, "num_threadblocks")                                                                           \
+  FIELD(SwitchChannelId, "switch_channel_id")                                                                          \
   FIELD(SemaphoreIds, "semaphore_ids")                                                                                 \
   FIELD(IterContext, "iter_context")                                                                                   \
   FIELD(Body, "ops")                                                                                                   \
@@ -91,6 +92,10 @@ constexpr PlanOp fieldsFor(ir::OpKind kind) {
     op.required |= SwitchRange | DstChunk | ChannelIds;
   else if (ir::info(kind).step == ir::OpStep::Data)
     op.required |= Buffers;
+  if (ir::signalsThroughSwitch(kind)) { // GroupSignal and GroupWait name no type of channel
+    op.required |= SwitchChannelId;
+    return op;
+  }
   if (shape.ids == ir::IdRule::Semaphores)
     op.required |= SemaphoreIds;
   if (shape.ids == ir::IdRule::Channels || shape.ids == ir::IdRule::PerRemote)

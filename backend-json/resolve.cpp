@@ -137,6 +137,9 @@ void Resolver::resolveIds(std::span<std::uint32_t> ids, const Op &op, const Json
       if (ids[i] >= rank_.semaphores.size())
         error(list / position / nameOf(op_field::SemaphoreIds) / i, diag::reference_out_of_range,
               {"semaphore", ids[i], "the gpu", plural(rank_.semaphores.size(), "semaphore")});
+    } else if (signalsThroughSwitch(op.kind)) {
+      lookUp(ids[i], channelTables_[index(ChannelType::Switch)], "switch channel",
+             [&] { return list / position / nameOf(op_field::SwitchChannelId); });
     } else if (hasChannelIds(op.kind, op.channelType)) {
       lookUp(ids[i], channelTables_[index(op.channelType)], channelsOfType(op.channelType),
              [&] { return list / position / nameOf(op_field::ChannelIds) / i; });

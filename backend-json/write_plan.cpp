@@ -271,6 +271,8 @@ void PlanWriter::op(std::size_t index, std::size_t bodySize) {
     number(BarrierId, op_->imm);
     number(NumThreadblocks, op_->count);
   }
+  if (fields & SwitchChannelId)
+    number(SwitchChannelId, localChannel(block_->idsOf(*op_)[0]));
   if (fields & SemaphoreIds) {
     key(SemaphoreIds);
     numbers(block_->idsOf(*op_));

@@ -1,11 +1,11 @@
 #include "compiler/session.h"
-
 #include "backend-json/compare_plans.h"
 #include "compiler/diagnostics.h"
 #include "compiler/outputs/estimates.h"
 #include "compiler/overwrite.h"
 #include "compiler/pipeline.h"
 #include "frontend/xml/diagnostics.h"
+#include "ir/switch_signals.h"
 #include "passes/schedule/choose.h"
 #include "passes/schedule/same_values.h"
 #include "passes/verify/translation_check.h"
@@ -105,6 +105,9 @@ ExitCode Session::steps() {
     for (const auto step : {&Session::load, &Session::transform, &Session::checkMachine, &Session::prove})
       if (const ExitCode code = (this->*step)(); code != exitDone)
         return code;
+  if (output_.pointToPoint && ir::hasSwitchSignals(job_.program))
+    job_.program = ir::spellOutSwitchSignals(job_.program, verifyOptions().threadsInTurns ? ir::SpelledBy::ThreadEach
+                                                                                          : ir::SpelledBy::OneThread);
   return output_.write(job_);
 }
 

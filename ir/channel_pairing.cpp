@@ -16,17 +16,21 @@ struct Leading {
 } // namespace
 
 ChannelPairing::ChannelPairing(const Program &program) : program_(program) {
-  const auto build = [&](ChannelType type, PerType &result) {
+  // Those that stand for a switch's signals meet one another.
+  const auto build = [&](ChannelType type, PerType &result, bool ofSwitch = false) {
     // The channels of rank r, from first[r] on: by the rank they lead to, in order of construction.
     std::vector<Leading> ends;
     std::vector<std::size_t> first;
     for (const auto &rank : program.ranks) {
       const auto &peers = rank.peers(type);
       first.push_back(ends.size());
-      for (std::uint32_t c = 0; c < peers.size(); ++c)
+      const auto own =
+          static_cast<std::uint32_t>(peers.size()) - (type == ChannelType::Memory ? rank.switchSignals : 0);
+      for (std::uint32_t c = ofSwitch ? own : 0; c < (ofSwitch ? peers.size() : own); ++c)
         ends.push_back({peers[c], c});
       std::sort(ends.begin() + static_cast<std::ptrdiff_t>(first.back()), ends.end());
-      result.peerChannel.emplace_back(peers.size(), unpaired);
+      if (!ofSwitch)
+        result.peerChannel.emplace_back(peers.size(), unpaired);
     }
     first.push_back(ends.size());
 
@@ -43,6 +47,7 @@ ChannelPairing::ChannelPairing(const Program &program) : program_(program) {
       }
   };
   build(ChannelType::Memory, memory_);
+  build(ChannelType::Memory, memory_, true);
   build(ChannelType::Port, port_);
 }
 

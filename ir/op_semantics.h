@@ -123,6 +123,11 @@ constexpr bool isWait(OpKind kind) {
 constexpr bool isSemaphoreOp(OpKind kind) {
   return kinds::semaphores.has(kind);
 }
+/// True if it is a signal or a wait for control alone.
+constexpr bool isRelaxed(OpKind kind) {
+  return kind == OpKind::RelaxedSignal || kind == OpKind::RelaxedWait || kind == OpKind::SwitchRelaxedSignal ||
+         kind == OpKind::SwitchRelaxedWait;
+}
 /// True if one thread each does what there is to do at a channel or semaphore, as in a signal.
 constexpr bool oneThreadPerId(OpKind kind) {
   return kinds::oneThreadPerId.has(kind);

@@ -24,7 +24,7 @@ enum class IdRule : std::uint8_t {
   Semaphores,      ///< one or more semaphores
   PerRemote,       ///< one channel for each remote operand, leading to its rank
   PerRemoteIfPort, ///< the same on port channels; nothing on memory channels
-  OneSwitch,       ///< the one switch channel that all switch operands name
+  OneSwitch,       ///< one switch channel, which all switch operands name
 };
 
 /// Which operands, channels and ids operations of a kind have.
@@ -65,6 +65,11 @@ constexpr OpShape shapeOf(OpKind kind) {
   case OpKind::RelaxedSignal:
   case OpKind::RelaxedWait:
     return {nothing, nothing, memory, IdRule::Channels};
+  case OpKind::SwitchSignal:
+  case OpKind::SwitchWait:
+  case OpKind::SwitchRelaxedSignal:
+  case OpKind::SwitchRelaxedWait:
+    return {nothing, nothing, multicast, IdRule::OneSwitch};
   case OpKind::Flush:
     return {nothing, nothing, port, IdRule::Channels};
   case OpKind::Copy:
@@ -131,10 +136,14 @@ constexpr bool reducesInSwitch(OpKind kind) {
   return shapeOf(kind).srcs.numSwitch != 0;
 }
 
+/// True if the operation signals, or waits, through a switch channel.
+constexpr bool signalsThroughSwitch(OpKind kind) {
+  return info(kind).step != OpStep::Data && shapeOf(kind).allows(ChannelType::Switch);
+}
+
 /// True if blocks of a thread-block group may share the operation, each moving its slice.
 constexpr bool canBeSliced(OpKind kind) {
-  return info(kind).step == OpStep::Data && !info(info(kind).effect).thenSignals &&
-         !shapeOf(kind).allows(ChannelType::Switch);
+  return info(kind).step == OpStep::Data && !info(info(kind).effect).thenSignals;
 }
 
 } // namespace mscclc::ir

@@ -340,8 +340,10 @@ struct Rank {
   std::uint32_t outputChunks = 0;
   std::uint32_t scratchChunks = 0;
   std::vector<std::uint32_t> memoryPeers; ///< peer of memory channel k
-  std::vector<std::uint32_t> portPeers;   ///< peer of port channel k
-  bool portChannelsFirst = false;         ///< a plan lists the type constructed first, first
+  /// So many of the last memory channels carry what was signalled through switch channels (switch_signals.h).
+  std::uint32_t switchSignals = 0;
+  std::vector<std::uint32_t> portPeers; ///< peer of port channel k
+  bool portChannelsFirst = false;       ///< a plan lists the type constructed first, first
   std::vector<SwitchChannel> switchChannels;
   std::vector<RemoteBuffer> remoteBuffers; ///< in the order of first use
   std::vector<Semaphore> semaphores;

@@ -69,6 +69,10 @@ std::string ProgramIndex::describeChannel(std::uint32_t channel) const {
   const bool port = channel >= firstChannel_[1].front();
   const std::uint32_t rank = rankOfChannel(channel), id = channel - firstChannel_[port][rank];
   const auto type = port ? ChannelType::Port : ChannelType::Memory;
+  const Rank &owner = program.ranks[rank];
+  if (!port && id >= owner.memoryPeers.size() - owner.switchSignals)
+    return "the switch's signals of rank " + std::to_string(rank) + " (to rank " +
+           std::to_string(owner.memoryPeers[id]) + ")";
   return std::string(toString(type)) + " channel " + std::to_string(id) + " of rank " + std::to_string(rank) +
          " (to rank " + std::to_string(program.ranks[rank].peers(type)[id]) + ")";
 }

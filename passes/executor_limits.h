@@ -29,14 +29,20 @@ struct ExecutorLimits {
   bool switchStores;                 ///< getOpType knows gstore and gstorepkt, execution_plan.cc
   bool flushingPuts;                 ///< handlePut flushes after pwsf, execution_kernel.hpp
   bool smallSlices;                  ///< calcOffset cuts chunks of fewer units than slices right, execution_plan.cc
+  bool switchSignals;                ///< getOpType knows gsignal and gwait (pull 843)
+  bool switchSlices;                 ///< tbg_info is heeded by operations of switch channels (branch support_tbg_sw_ch)
+  bool unitSlices;                   ///< in a pipeline, groups cut what an iteration moves, not whole chunks (pull 783)
 };
 
-/// Newest first. Releases before 0.9 read another plan format.
-inline constexpr std::array<ExecutorLimits, 2> executorLimits{{
-    {"1f5f065d", 64, 16, 16, 8, 10, 16, 16, 1 << 9, 1 << 10, 1024, 64, 12'272 + 1'024, 65535, 32, 1 << 26, true, true,
-     true},
-    {"0.9", 64, 16, 16, 8, 10, 16, 16, 1 << 9, 1 << 10, 1024, 64, 12'272 + 1'024, 65535, 32, 1 << 26, false, false,
-     false},
+/// The first is what --target=mscclpp means, the newest that is merged. Releases before 0.9 read another plan format.
+/// "next" has besides what is open upstream: it is for who runs such a branch, and may change with it.
+inline constexpr std::array<ExecutorLimits, 3> executorLimits{{
+    {"1f5f065d",     64,    16, 16,      8,    10,   16,   16,    1 << 9, 1 << 10, 1024, 64,
+     12'272 + 1'024, 65535, 32, 1 << 26, true, true, true, false, false,  false},
+    {"0.9",          64,    16, 16,      8,     10,    16,    16,    1 << 9, 1 << 10, 1024, 64,
+     12'272 + 1'024, 65535, 32, 1 << 26, false, false, false, false, false,  false},
+    {"next",         64,    16, 16,      8,    10,   16,   16,   1 << 9, 1 << 10, 1024, 64,
+     12'272 + 1'024, 65535, 32, 1 << 26, true, true, true, true, true,   true},
 }};
 
 } // namespace mscclc::passes

@@ -114,9 +114,10 @@ struct Output {
   std::string_view target = "mscclpp"; ///< without --target
   Destination destination = Destination::File;
   Combinations combinations = Combinations::Refused;
-  bool isPlan = false;     ///< what goes to -o is a plan: --compact is heeded
-  bool keepsCalls = false; ///< needs Job::calls
-  bool judgesPlan = false; ///< a plan is read as the executor runs it, not as it would be written again
+  bool isPlan = false;       ///< what goes to -o is a plan: --compact is heeded
+  bool keepsCalls = false;   ///< needs Job::calls
+  bool pointToPoint = false; ///< signals through the switch are those to each member (ir/switch_signals.h)
+  bool judgesPlan = false;   ///< a plan is read as the executor runs it, not as it would be written again
 };
 
 #define OUTPUT(name, ...) ExitCode write##name(Job &job);

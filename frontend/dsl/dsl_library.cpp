@@ -361,6 +361,12 @@ void SwitchChannelView::broadcastPackets(const Chunk &src, std::int64_t offset, 
                                          Place at) const {
   detail::__mscclc_switch_operation(Call::SwitchBroadcastPackets, 0, handle_, Access::set(on), &src, offset, size, &at);
 }
+void SwitchChannelView::signal(On on, SignalOptions options, Place at) const {
+  detail::sync(Call::SwitchSignal, flagsOf(options.sync, options.relaxed), handle_, on, at);
+}
+void SwitchChannelView::wait(On on, SignalOptions options, Place at) const {
+  detail::sync(Call::SwitchWait, flagsOf(options.sync, options.relaxed), handle_, on, at);
+}
 
 ChunkRef chunk(std::int64_t rank, BufferType buffer, std::int64_t index, std::int64_t size, Place at) {
   ChunkRef ref;

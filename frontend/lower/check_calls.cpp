@@ -177,6 +177,11 @@ CallChecker::Result CallChecker::blocks(const CallRecord &record, CheckedCall &c
   if (handle >= declarations_.groups.size())
     return Result::Damaged;
   const GroupDecl &group = declarations_.groups[handle];
+  if (ir::signalsThroughSwitch(call.info->kind)) {
+    diagnostics_.report(diag::switch_signal_in_group, call.loc, {call.spelling})
+        .note(diag::group_made_here, declarations_.places[group.place]);
+    return Result::Faulty;
+  }
   if (call.channel && call.channel->type == ir::ChannelType::Port && !ir::awaitsPackets(call.info->kind)) {
     diagnostics_.report(diag::port_in_group, call.loc, {call.spelling})
         .note(diag::group_made_here, declarations_.places[group.place]);
@@ -210,7 +215,7 @@ CallChecker::Result CallChecker::operands(const TraceReader &reader, CheckedCall
   }
   const std::uint32_t hasDst = (head.flags & RecordHead::hasDst) != 0;
   const bool isSwitch = call.info->family == CallFamily::Switch, reduces = ir::reduces(call.info->kind) && !isSwitch;
-  const std::uint32_t count = isSwitch ? 1 : ir::info(call.info->kind).step == ir::OpStep::Data ? 2 : 0;
+  const std::uint32_t count = ir::info(call.info->kind).step != ir::OpStep::Data ? 0 : isSwitch ? 1 : 2;
   if (reduces ? head.count < 1 + hasDst : head.count != count || hasDst != (count == 2))
     return Result::Damaged;
   if (head.count == 0)

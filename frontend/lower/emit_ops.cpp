@@ -183,7 +183,7 @@ void OpEmitter::emit(const CheckedCall &call) {
 
   srcs_.clear();
   dsts_.clear();
-  if (call.view) {
+  if (call.view && call.hasChunks) {
     const bool writes = ir::reducesInSwitch(op.kind);
     const ir::Chunk far{ir::ChunkSpace::Switch, call.offset, writes ? call.dst.size : call.srcs[0].size,
                         call.view->member.id};

@@ -263,6 +263,10 @@ std::uint32_t __mscclc_semaphore(std::int64_t rank, std::int64_t initialValue, c
 void __mscclc_operation(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on, const Chunk *dst,
                         const Chunk *src, const Place *place) {
   CallRecord record = callRecord(call, flags, handle, *on, place);
+  if (!dst && frontend::familyOf(call) == CallFamily::Switch) {
+    recording.append(SwitchCallRecord{record, 0, 0});
+    return;
+  }
   if (!dst) {
     recording.append(record);
     return;

@@ -78,6 +78,12 @@ private:
     const bool switchStore = op.kind == OpKind::SwitchBroadcast || op.kind == OpKind::SwitchBroadcastPacket;
     if (ir::info(op.kind).event.empty() || (switchStore && !limits_.switchStores))
       diags_.report(diag::executor_unknown_op, at(i), {target_, ir::wordOf(program_, op)});
+    const bool isSignal = ir::signalsThroughSwitch(op.kind);
+    if ((isSignal && !limits_.switchSignals) ||
+        (op.channelType == ir::ChannelType::Switch && op.groupSize != 0 && !limits_.switchSlices))
+      diags_.report(diag::executor_next_op, at(i),
+                    {target_, ir::wordOf(program_, op),
+                     isSignal ? "through a switch channel" : "of a thread-block group through a switch channel"});
     if (op.kind == OpKind::Get)
       checkGet(block, op, i);
     if (program_.bufferAlignment % longestWord != 0 && program_.bufferAlignment % wordOf(op) != 0)
@@ -191,6 +197,10 @@ private:
     }
     if (loop.imm % wordOf(op) != 0)
       diags_.report(diag::executor_tails, at(i), {target_, name, wordOf(op), "a pipeline unit", loop.imm});
+    if (op.groupSize > 1 && limits_.unitSlices) {
+      diags_.report(diag::executor_unit_slices, at(i), {target_, name});
+      return;
+    }
     for (const Chunk &chunk : block.operands(op)) {
       const std::uint64_t slices = std::max(op.groupSize, 1u);
       if (chunk.size >= loop.count * slices)

@@ -2,6 +2,7 @@
 
 #include "ir/collectives.h"
 #include "ir/op_semantics.h"
+#include "ir/switch_signals.h"
 #include "passes/pass_manager.h"
 #include "passes/prune/drop_pieces.h"
 #include "passes/prune/needed_sync.h"
@@ -233,7 +234,8 @@ private:
 
 Pass createPruneSyncPass() {
   return {.needs = DataSyncLowered, .isOptional = true, .run = [](PassContext &context) {
-            context.isUnproven = Pruning(context).run();
+            // What it drops are parts of operations, and a signal through the switch has none by itself.
+            context.isUnproven = !ir::hasSwitchSignals(context.program) && Pruning(context).run();
             if (context.given && !*context.given)
               *context.given = context.program;
           }};

@@ -9,7 +9,7 @@ namespace {
 /// True if it waits for what another block does in this launch. That a launch has begun is told by relaxed signals.
 bool waitsForOthers(const ir::Op &op) {
   return op.kind == ir::OpKind::Barrier || ir::awaitsPackets(op.kind) ||
-         (ir::takes(op.kind) && op.kind != ir::OpKind::RelaxedWait);
+         (ir::takes(op.kind) && !ir::isRelaxed(op.kind));
 }
 
 } // namespace

@@ -5,10 +5,12 @@
 #include "passes/verify/resident_blocks.h"
 #include "passes/verify/sizes.h"
 #include "passes/verify/slicing.h"
+#include "passes/verify/switch_signals.h"
 
 #include "ir/collectives.h"
 #include "ir/op_memory.h"
 #include "ir/structure.h"
+#include "ir/switch_signals.h"
 
 #include <algorithm>
 
@@ -338,6 +340,15 @@ private:
 
 VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, const VerifyOptions &options) {
   ir::requireBlocks(program);
+  if (ir::hasSwitchSignals(program)) {
+    VerifyResult refused;
+    if (!proof::checkSwitchSignals(program, diags)) {
+      refused.errors = 1;
+      return refused;
+    }
+    const auto by = options.threadsInTurns ? ir::SpelledBy::ThreadEach : ir::SpelledBy::OneThread;
+    return verify(ir::spellOutSwitchSignals(program, by), diags, options);
+  }
   VerifyResult result;
   result.ranks = static_cast<std::uint32_t>(program.ranks.size());
   const proof::ProgramIndex index(program);

@@ -142,6 +142,10 @@ private:
     case OpKind::SwitchReduce:
     case OpKind::SwitchBroadcast:
     case OpKind::SwitchBroadcastPacket:
+    case OpKind::SwitchSignal:
+    case OpKind::SwitchWait:
+    case OpKind::SwitchRelaxedSignal:
+    case OpKind::SwitchRelaxedWait:
     case OpKind::Pipeline:
       break;
     }

@@ -237,6 +237,10 @@ private:
     case OpKind::Wait:
     case OpKind::RelaxedWait:
     case OpKind::Flush:
+    case OpKind::SwitchSignal:
+    case OpKind::SwitchRelaxedSignal:
+    case OpKind::SwitchWait:
+    case OpKind::SwitchRelaxedWait:
       return sync(event, block, op);
     case OpKind::Copy:
     case OpKind::CopyPacket:
@@ -286,11 +290,13 @@ private:
   }
 
   std::string sync(const Event &event, const ir::ThreadBlock &block, const Op &op) {
-    const bool relaxed = op.kind == OpKind::RelaxedSignal || op.kind == OpKind::RelaxedWait;
-    const std::string_view name = op.kind == OpKind::Flush                                    ? "flush"
-                                  : op.kind == OpKind::Wait || op.kind == OpKind::RelaxedWait ? "wait"
-                                                                                              : "signal";
-    const std::string through = channel(op.channelType, block.idsOf(op)[0]);
+    const bool relaxed = ir::isRelaxed(op.kind);
+    const std::string_view name = op.kind == OpKind::Flush ? "flush" : ir::isWait(op.kind) ? "wait" : "signal";
+    std::string through = "switches[%v].atRank(rank)";
+    if (op.channelType == ChannelType::Switch)
+      values_.push_back(names_.switchOf[id_][block.idsOf(op)[0]]);
+    else
+      through = channel(op.channelType, block.idsOf(op)[0]);
     return through + "." + std::string(name) + "(" + on(event) + signalOptions(op.sync, relaxed) + ");";
   }
 

@@ -256,7 +256,8 @@ TEST_CASE("targets by name") {
   CHECK(findTarget("mscclpp-0.9")->name() == "mscclpp-0.9");
   CHECK_FALSE(findTarget("mscclpp-0.1"));
   CHECK_FALSE(findTarget("0.9"));
-  CHECK(targetNames() == "mscclpp, mscclpp-1f5f065d, mscclpp-0.9, none");
+  CHECK(findTarget("mscclpp-next")->executor->switchSignals);
+  CHECK(targetNames() == "mscclpp, mscclpp-1f5f065d, mscclpp-0.9, mscclpp-next, none");
 }
 
 } // namespace

@@ -116,6 +116,11 @@ public:
   /// The same with packets; both ends lie in scratch. Python: broadcast_packets.
   void broadcastPackets(const Chunk &src, std::int64_t offset, std::int64_t size, On on,
                         Place at = Place::here()) const;
+  /// Tells all ranks of the group that what came before is done. Each rank of the group signals and waits by turns,
+  /// beginning with a signal, in one thread block. Python: signal(tb, data_sync, relaxed).
+  void signal(On on, SignalOptions options = {}, Place at = Place::here()) const;
+  /// Waits for a signal of each rank of the group. Python: wait(tb, data_sync, relaxed).
+  void wait(On on, SignalOptions options = {}, Place at = Place::here()) const;
 
 private:
   friend class SwitchChannel;

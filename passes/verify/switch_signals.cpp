@@ -1,0 +1,106 @@
+#include "passes/verify/switch_signals.h"
+
+#include "ir/op_semantics.h"
+#include "passes/diagnostics.h"
+#include "passes/op_list.h"
+#include "passes/verify/verify_diagnostics.h"
+
+#include <optional>
+#include <vector>
+
+namespace mscclc::passes::proof {
+
+namespace {
+
+class TurnCheck {
+public:
+  TurnCheck(const ir::Program &program, ir::DiagnosticEngine &diags) : program_(program), diags_(diags) {}
+
+  bool run() {
+    for (rank_ = 0; rank_ < program_.ranks.size(); ++rank_) {
+      const ir::Rank &rank = program_.ranks[rank_];
+      turns_.assign(rank.switchChannels.size(), {});
+      for (block_ = 0; block_ < rank.blocks.size(); ++block_)
+        checkBlock(rank.blocks[block_]);
+      endTurns(); // what was signalled last is waited for
+    }
+    return good_;
+  }
+
+private:
+  /// What has been done through a switch channel.
+  struct Turn {
+    std::optional<std::uint32_t> block;
+    std::optional<ir::OpRef> signal; ///< that no wait came after
+    bool isFaulty = false;
+  };
+
+  void checkBlock(const ir::ThreadBlock &block) {
+    std::uint32_t bodyEnd = 0; // of a pipeline
+    for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
+      const ir::Op &op = block.ops[o];
+      if (bodyEnd != 0 && o == bodyEnd)
+        endTurns();
+      if (op.kind == ir::OpKind::Pipeline) {
+        endTurns();
+        bodyEnd = nextOp(block, o);
+      } else if (ir::signalsThroughSwitch(op.kind)) {
+        take(block, op, {rank_, block_, o});
+      }
+    }
+    endTurns();
+  }
+
+  void take(const ir::ThreadBlock &block, const ir::Op &op, const ir::OpRef &place) {
+    const std::uint32_t channel = block.idsOf(op)[0];
+    Turn &turn = turns_[channel];
+    if (turn.isFaulty)
+      return;
+    if (turn.block.value_or(block_) != block_) {
+      fail(turn);
+      diags_.report(diag::switch_signals_apart, whereIs(program_, place),
+                    {ir::wordOf(program_, op), channel, rank_, *turn.block, block_});
+      return;
+    }
+    turn.block = block_;
+    if (ir::isSignal(op.kind) == turn.signal.has_value())
+      report(turn, channel, place, turn.signal ? "a wait" : "a signal");
+    else if (turn.signal)
+      turn.signal.reset();
+    else
+      turn.signal = place;
+  }
+
+  /// No signal may be without its wait here.
+  void endTurns() {
+    for (std::uint32_t channel = 0; channel < turns_.size(); ++channel)
+      if (Turn &turn = turns_[channel]; turn.signal && !turn.isFaulty)
+        report(turn, channel, *turn.signal, "a wait after it");
+  }
+
+  void report(Turn &turn, std::uint32_t channel, const ir::OpRef &place, std::string_view due) {
+    fail(turn);
+    const ir::Op &op = program_.ranks[place.rank].blocks[place.block].ops[place.op];
+    diags_.report(diag::switch_signals_in_turn, whereIs(program_, place),
+                  {ir::wordOf(program_, op), channel, rank_, due});
+  }
+
+  void fail(Turn &turn) {
+    turn.isFaulty = true;
+    good_ = false;
+  }
+
+  const ir::Program &program_;
+  ir::DiagnosticEngine &diags_;
+  std::uint32_t rank_ = 0, block_ = 0;
+  std::vector<Turn> turns_; ///< [switch channel]
+  bool good_ = true;
+};
+
+} // namespace
+
+bool checkSwitchSignals(const ir::Program &program, ir::DiagnosticEngine &diags) {
+  return TurnCheck(program, diags).run();
+}
+
+} // namespace mscclc::passes::proof
