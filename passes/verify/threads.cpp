@@ -50,7 +50,7 @@ class ThreadScan {
 public:
   ThreadScan(const ProgramIndex &index, bool inTurns, Findings &findings, ThreadRoles &roles)
       : index_(index), threads_(inTurns ? none : index.program.threadsPerBlock), findings_(findings), roles_(roles),
-        waited_(index.numQueues()), sent_(waited_.size()) {}
+        waited_(index.numQueues()), sent_(index.numQueues()) {}
 
   void run() {
     roles_.relays_.assign(index_.numBlocks(), false);
@@ -109,17 +109,29 @@ private:
     const ir::Op &op = index_.ops(block_).ops[o];
     const bool semaphore = op.kind == ir::OpKind::SemAcquire;
     const std::uint32_t queue = queueOf(op, id);
-    Last &last = waited_[queue];
-    if (semaphore && last.phase == phase && last.thread != thread)
-      roles_.acquiredTogether_.emplace(block_, queue);
-    // A semaphore counts right whoever acquires it: only what a thread does between two acquires can make them hang.
-    if (last.phase == phase && last.thread != thread && (!semaphore || last.row != row_))
-      if (auto *f = findings_.add(diag::threads_share_wait, index_.place(block_, o), index_.place(block_, last.op))) {
-        f->args = {semaphore ? index_.describeSemaphore(queue - index_.numChannels()) : index_.describeChannel(queue),
-                   thread + 1, last.thread + 1};
-        f->notes.push_back({&diag::waited_here, findings_.where(index_.place(block_, last.op)), {}});
+    std::vector<Last> &inPhase = waited_[queue];
+    if (!inPhase.empty() && inPhase.back().phase != phase)
+      inPhase.clear();
+    int rows = 0; // in which the thread did; of two, one is another one's whatever that is
+    for (const Last &had : inPhase) {
+      if (had.thread == thread) {
+        rows += had.row == row_ ? 2 : 1;
+        continue;
       }
-    last = {phase, thread, o, row_};
+      if (semaphore)
+        roles_.acquiredTogether_.emplace(block_, queue);
+      // A semaphore counts right whoever acquires it: only what a thread does between two acquires can make them hang.
+      if (semaphore && had.row == row_)
+        continue;
+      if (auto *f = findings_.add(diag::threads_share_wait, index_.place(block_, o), index_.place(block_, had.op))) {
+        f->args = {semaphore ? index_.describeSemaphore(queue - index_.numChannels()) : index_.describeChannel(queue),
+                   thread + 1, had.thread + 1};
+        f->notes.push_back({&diag::waited_here, findings_.where(index_.place(block_, had.op)), {}});
+      }
+      break;
+    }
+    if (rows < 2)
+      inPhase.push_back({phase, thread, o, row_});
   }
 
   void send(std::uint32_t o, std::uint32_t thread, std::uint32_t id, std::uint64_t phase) {
@@ -184,8 +196,9 @@ private:
   const std::uint32_t threads_; ///< that do one thing each
   Findings &findings_;
   ThreadRoles &roles_;
-  std::vector<Last> waited_, sent_;    ///< [channel end, then semaphore]
-  std::vector<std::uint64_t> waitsOf_; ///< [thread]: phase of its last wait
+  std::vector<std::vector<Last>> waited_; ///< [channel end, then semaphore]: in the phase of the last one
+  std::vector<Last> sent_;                ///< the same: the last one
+  std::vector<std::uint64_t> waitsOf_;    ///< [thread]: phase of its last wait
   std::uint64_t phase_ = 0;
   std::uint32_t block_ = 0;
   std::uint64_t row_ = 0; ///< of the acquires that stand one after the other up to here

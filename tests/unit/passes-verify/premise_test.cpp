@@ -120,6 +120,17 @@ TEST_CASE("two threads of a block acquire one semaphore") {
   CHECK_FALSE(mscclc::passes::simulate(make(true), diags, {.schedules = 200}).ok);
 }
 
+TEST_CASE("a thread that acquires again hides no other one") {
+  Plan p(CollectiveKind::Test, 1, 1, 1);
+  for (int i = 0; i < 2; ++i)
+    p.semaphore(0);
+  p.on(0, 0).acquire({0}).release({1}).acquire({0, 0});
+  p.on(0, 1).release({0}).acquire({1}).nop().release({0, 0});
+  CHECK(prove(p.program).says("rank 0, block 0, operation 2: error: two threads of the block wait on semaphore 0"));
+  DiagnosticEngine diags; // thread 1 takes the first, and thread 0 never releases
+  CHECK_FALSE(mscclc::passes::simulate(p.program, diags, {.schedules = 200}).ok);
+}
+
 TEST_CASE("sizes that cannot be laid out") {
   Plan groups(CollectiveKind::Test, 1, 1, 1);
   std::uint32_t t = 0;
