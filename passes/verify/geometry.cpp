@@ -150,6 +150,18 @@ std::vector<std::uint64_t> LoopRates::lengths(const ir::Program &program, std::u
     return bytesOf(length) / program.bufferAlignment < most;
   });
   all.erase(upTo + 1, all.end());
+  // The last one may be longer than any chunk: what the longest does comes with the first multiple from there on.
+  const auto reaches = [&](std::uint64_t length) { return bytesOf(length) / program.bufferAlignment >= most; };
+  for (const std::uint64_t step : steps) {
+    std::uint64_t above = all.back() / step, below = 0;
+    if (above == 0 || !reaches(above * step))
+      continue;
+    while (above - below > 1) {
+      const std::uint64_t middle = below + (above - below) / 2;
+      (reaches(middle * step) ? above : below) = middle;
+    }
+    all.back() = above * step;
+  }
   const auto from = std::partition_point(all.begin(), all.end() - 1, [&](std::uint64_t length) {
     return bytesOf(length) / program.bufferAlignment < least;
   });

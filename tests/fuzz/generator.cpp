@@ -37,7 +37,7 @@ Program Generator::make() {
   for (std::uint32_t s = 0; s < steps; ++s)
     step();
   if (oneSize_)
-    plan_.program.minMessageSize = plan_.program.maxMessageSize = std::uint64_t{96} * messageChunks();
+    plan_.program.minMessageSize = plan_.program.maxMessageSize = oneChunk * messageChunks();
   else
     takeAllPackets();
   for (const auto &[at, cell] : cells_) {
@@ -48,18 +48,32 @@ Program Generator::make() {
       plan_.program.collective.expectations.push_back({at.rank, at.chunk, cell.value, noLoc});
   }
   // Pieces of different sizes cannot be replicated.
-  if (!wide_ && oneIn(4))
+  const bool limited = leastChunk_ != 0 || mostChunk_ != ~std::uint64_t{0};
+  if (!wide_ && !limited && oneIn(4))
     plan_.program.instances = 2 + below(2);
-  else if (!oneSize_ && oneIn(3))
+  else if (!oneSize_ && (limited || oneIn(3)))
     limitSizes();
   return std::move(plan_.program);
 }
 
-/// So few sizes that pipelines run a few times only, or that small ones do not come.
+/// The sizes for which the program is right, or fewer of them.
 void Generator::limitSizes() {
-  const std::uint64_t step = std::uint64_t{16} * messageChunks();
-  plan_.program.minMessageSize = step * below(4);
-  plan_.program.maxMessageSize = plan_.program.minMessageSize + step * (1 + below(20));
+  const std::uint64_t step = std::uint64_t{16} * messageChunks(), most = mostChunk_ / 16;
+  std::uint64_t from = leastChunk_ / 16, to = most;
+  if (oneIn(3) || most > 1000)
+    to = std::min(most, from + 1 + below(20));
+  if (leastChunk_ == 0 && oneIn(2))
+    from = below(std::min<std::uint64_t>(4, to + 1));
+  plan_.program.minMessageSize = from * step;
+  plan_.program.maxMessageSize = to * step;
+}
+
+/// True if messages may be so limited that a chunk has so many bytes at most; then they are.
+bool Generator::lastsFor(std::uint64_t chunkBytes) {
+  if (chunkBytes < leastChunk_ || (oneSize_ && chunkBytes < oneChunk))
+    return false;
+  mostChunk_ = std::min(mostChunk_, chunkBytes);
+  return true;
 }
 
 plan::Plan Generator::makePlan() {
@@ -311,7 +325,7 @@ void Generator::step() {
   if (!source)
     return;
   take(*source, a.block);
-  switch (below(usesPackets_ ? 43 : 27)) {
+  switch (below(usesPackets_ ? 46 : 28)) {
   case 0:
     return localStep(a, *source);
   case 1:
@@ -359,29 +373,34 @@ void Generator::step() {
   case 26:
     return lateReleases(a, *source);
   case 27:
+    return lateWrite(a, *source);
   case 28:
-    return sendPackets(a, *source);
   case 29:
-    return sendPacketsByPort(a, *source);
+    return sendPackets(a, *source);
   case 30:
-    return copyPackets(a, *source);
+    return sendPacketsByPort(a, *source);
   case 31:
-    return unpack(a);
+    return copyPackets(a, *source);
   case 32:
-    return forwardPackets(a);
+    return unpack(a);
   case 33:
+    return forwardPackets(a);
   case 34:
   case 35:
   case 36:
-    return reducePackets(a, *source);
   case 37:
-    return broadcastPackets(a);
+    return reducePackets(a, *source);
   case 38:
+    return broadcastPackets(a);
   case 39:
-    return exchange();
   case 40:
+    return exchange();
   case 41:
+  case 42:
     return acknowledged(a, *source);
+  case 43:
+  case 44:
+    return packetCredits(a, *source);
   default:
     return loopPackets(a, *source);
   }

@@ -101,6 +101,7 @@ private:
   static Value joined(const Value &a, const Value &b);
   static Where behind(const Where &at) { return {at.rank, at.buffer, at.chunk + 1}; }
   std::uint32_t messageChunks() const { return plan_.program.ranks[0].inputChunks; }
+  static constexpr std::uint64_t oneChunk = 96; ///< bytes of a chunk in programs that take messages of one size
   std::uint64_t unit() { return std::uint64_t{16} << below(4); }
   void limitSizes();
   void step();
@@ -134,6 +135,9 @@ private:
   void loopPackets(Doer a, const Where &from);
   void leadingPut(Doer a, const Where &from);
   void lateReleases(Doer a, const Where &from);
+  void lateWrite(Doer a, const Where &from);
+  void packetCredits(Doer a, const Where &from);
+  bool lastsFor(std::uint64_t chunkBytes);
   void credits(Doer a, const Where &from);
   void loopCredits(Doer a, const Where &from, const Where &through, const Where &to);
   std::pair<std::uint32_t, std::uint32_t> creditSemaphores(Doer a, std::uint32_t block, std::uint32_t depth);
@@ -164,6 +168,7 @@ private:
   std::uint32_t blocks_ = 1, plainScratch_ = 1, firstSlot_ = 0;
   bool usesPackets_ = false, inplace_ = false, wide_ = false, mayBeUnusual_ = false, unusual_ = false, oneSize_ = false;
   mscclc::ir::ReduceOp reduceOp_ = mscclc::ir::ReduceOp::Sum;
+  std::uint64_t leastChunk_ = 0, mostChunk_ = ~std::uint64_t{0}; ///< bytes for which the program is right
   std::vector<std::uint32_t> nextSlot_;
   plan::Plan plan_;
   std::vector<BlockState> states_;

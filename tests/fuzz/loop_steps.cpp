@@ -95,6 +95,64 @@ void Generator::lateReleases(Doer a, const Where &from) {
   state(b) = {{from}, {to}, true, {}, {}};
 }
 
+/// Another block copies a place slice by slice that is written behind the writer's own pipeline: right for as many
+/// slices as are released behind that.
+void Generator::lateWrite(Doer a, const Where &from) {
+  const Where through = any(a.rank, true), to = any(a.rank, true);
+  const std::uint32_t ahead = 1 + below(6);
+  const std::uint64_t bytes = unit();
+  if (blocks_ == 1 || through == from || through == to || to == from || !lastsFor(bytes * ahead))
+    return;
+  const Doer b{a.rank, otherBlock(a.block)};
+  takeToWrite(through, a.block);
+  takeToWrite(to, b.block);
+  take(from, a.block);
+  const std::uint32_t semaphore = plan_.semaphore(a.rank);
+  nop(a);
+  nop(b);
+  plan::Block writer = on(a), reader = on(b);
+  writer.pipeline(bytes, 1, 1).release({semaphore});
+  writer.copy(local(through), local(from)).nop();
+  for (std::uint32_t i = 0; i < ahead; ++i) {
+    writer.release({semaphore});
+    reader.acquire({semaphore});
+  }
+  reader.pipeline(bytes, 1, 3).acquire({semaphore}).nop().copy(local(to), local(through));
+  write(through, valueAt(from));
+  write(to, valueAt(from));
+  cells_.at(through).owner = b.block;
+  state(a) = {{}, {}, true, {}, {}};
+  state(b) = {{through}, {to}, true, {}, {}};
+}
+
+/// Packets of a slice for each credit, which the taker gives when it has them all: right for as many slices as it gives
+/// credits for before.
+void Generator::packetCredits(Doer a, const Where &from) {
+  const Where to = any(otherRank(a.rank), true);
+  const Doer far = ownerOf(to);
+  const std::uint32_t credits = 1 + below(6);
+  const std::uint64_t bytes = unit();
+  const auto slot = freshSlot(to.rank);
+  if (!slot || !lastsFor(bytes * credits))
+    return;
+  flush(to);
+  const auto [channel, back] = channels(a, far, ChannelType::Memory);
+  nop(a);
+  nop(far);
+  plan::Block sender = on(a), taker = on(far);
+  for (std::uint32_t i = 0; i < credits; ++i)
+    taker.signal({back});
+  taker.remote(OpKind::UnpackPacket, {local(to)}, {plan::scratch(slot->index)}, ChannelType::None).nop();
+  taker.pipeline(bytes, 1, 1).signal({back});
+  sender.pipeline(bytes, 1, 3).wait({channel}).nop().remote(OpKind::PutPacket, {remoteSlot(a, *slot)}, {local(from)});
+  for (std::uint32_t i = 0; i < credits; ++i)
+    sender.wait({channel});
+  slots_[*slot] = valueAt(from);
+  write(to, valueAt(from));
+  state(far) = {{}, {to}, true, {{{ChannelType::Memory, back}, {0, false}}}, {}};
+  state(a) = {{from}, {}, true, {}, {{{ChannelType::Memory, channel}, {0, false}}}};
+}
+
 /// Packets of a slice at a time, which are taken as they come.
 void Generator::loopPackets(Doer a, const Where &from) {
   const Where to = any(otherRank(a.rank), true);

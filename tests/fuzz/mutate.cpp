@@ -70,7 +70,7 @@ private:
     auto &ops = block_->ops;
     Op &op = ops[at_];
     what = here();
-    switch (below(25)) {
+    switch (below(28)) {
     case 0: // drop a nop
       if (op.kind != OpKind::Nop)
         return false;
@@ -177,6 +177,20 @@ private:
     case 23:
       what = "another slice of all that uses the slot of" + what;
       return changeSlices(op);
+    case 24:
+    case 25:
+    case 26: // sizes for which the program may not be right
+      what = "larger messages, or smaller ones";
+      if (program_.minMessageSize == program_.maxMessageSize)
+        return false;
+      if (below(2) == 0) {
+        program_.minMessageSize = 0;
+        return true;
+      }
+      if (program_.maxMessageSize > std::uint64_t{1} << 30)
+        return false;
+      program_.maxMessageSize += program_.maxMessageSize / (1 + below(4));
+      return true;
     default: // one of several channels
       if (op.numIds < 2 || op.numChunks() != 0)
         return false;

@@ -221,27 +221,33 @@ template <typename Do> void Generator::bySlices(Doer a, bool slices, Do &&make) 
 /// With double scratch, packets that nobody asked for: that others came back in the launch before tells that these may
 /// be written again. Of what comes back, one slice is enough. What it holds is nobody's business.
 void Generator::acknowledged(Doer a, const Where &from) {
+  const std::uint32_t slices = 2 + below(4), slice = below(slices);
+  const std::uint64_t least = slice == 0 ? 0 : std::uint64_t{16} * (slice + 1); // else there is no such slice
   const Doer far{otherRank(a.rank), below(blocks_)};
-  const auto there = freshSlot(far.rank), here = freshSlot(a.rank);
-  if (!plan_.program.doubleScratch || !there || !here)
+  const auto value = defined(far.rank);
+  if (!plan_.program.doubleScratch || !value || least > mostChunk_ || (oneSize_ && least > oneChunk))
     return;
+  const auto there = freshSlot(far.rank), here = freshSlot(a.rank);
+  if (!there || !here)
+    return;
+  leastChunk_ = std::max(leastChunk_, least);
   touch(a, {from}, {});
   on(a).remote(OpKind::PutPacket, {remoteSlot(a, *there)}, {local(from)});
   slots_[*there] = valueAt(from);
-  const auto value = defined(far.rank);
-  if (!value)
-    return;
   take(*value, far.block);
-  const std::uint32_t slices = 2 + below(3);
-  const Where to = any(a.rank, true);
-  const Doer taker = ownerOf(to);
-  flush(to);
   touch(far, {*value}, {});
-  on(far).remote(OpKind::PutPacket, {remoteSlot(far, *here)}, {local(*value)}).slice(0, slices);
-  touch(taker, {}, {to});
-  on(taker).remote(OpKind::UnpackPacket, {local(to)}, {plan::scratch(here->index)}, ChannelType::None).slice(0, slices);
+  on(far).remote(OpKind::PutPacket, {remoteSlot(far, *here)}, {local(*value)}).slice(slice, slices);
+  const Where to = any(a.rank, true), got = any(far.rank, true);
+  const Doer hears = ownerOf(to), taker = ownerOf(got);
+  flush(to);
+  touch(hears, {}, {to});
+  const plan::Chunks back{plan::scratch(here->index)}, sent{plan::scratch(there->index)};
+  on(hears).remote(OpKind::UnpackPacket, {local(to)}, back, ChannelType::None).slice(slice, slices);
   write(to, {});
-  unpack(far);
+  flush(got);
+  touch(taker, {}, {got});
+  on(taker).remote(OpKind::UnpackPacket, {local(got)}, sent, ChannelType::None);
+  write(got, slots_.at(*there));
 }
 
 /// Every rank sends packets to every other, and sums what it gets. With double scratch that is all the order there is:

@@ -170,6 +170,16 @@ TEST_CASE("pipelines that have no queue in common may be as different as they li
   CHECK(prove(p.program).result.proven);
 }
 
+TEST_CASE("no pipeline is run longer than the longest message lets it") {
+  Plan p = creditsForPackets(6);
+  const std::uint32_t s = p.semaphore(0);
+  p.on(0, 1).pipeline(4 * unit, 1, 1).release({s}).pipeline(4 * unit, 1, 1).release({s});
+  p.on(0, 2).pipeline(4 * unit, 1, 2).acquire({s}).acquire({s});
+  REQUIRE(pairsOf(p).unpaired); // so twelve units of the one are proven, but with six of the other there is an end
+  CHECK(prove(upTo(p.program, 6)).result.proven);
+  CHECK(prove(upTo(p.program, 7)).has("deadlock"));
+}
+
 TEST_CASE("what three iterations of shared counters do not show") {
   Plan p(CollectiveKind::Test, 1, 1, 1);
   const std::uint32_t s = p.semaphore(0);
