@@ -152,6 +152,7 @@ IntegerList::IntegerList(std::initializer_list<ListedInteger> list) : array_(int
 template <typename Element>
 ElementList<Element>::ElementList(std::initializer_list<Element> list) : data_(std::data(list)), size_(list.size()) {}
 template class ElementList<Chunk>;
+template class ElementList<ChunkCounts>;
 template class ElementList<Contribution>;
 
 PointToPoint::PointToPoint(bool port, std::int64_t dst, std::int64_t src, const Place &at)
@@ -429,6 +430,11 @@ TestCollective::TestCollective(std::int64_t ranks, std::int64_t inputChunks, std
 CustomCollective::CustomCollective(detail::Text name, std::int64_t ranks, std::int64_t inputChunks,
                                    std::int64_t outputChunks, bool inplace, Place at)
     : Collective(detail::recorded(ir::CollectiveKind::Custom), name, ranks, inputChunks, outputChunks, inplace, at) {}
+CustomCollective::CustomCollective(detail::Text name, detail::ElementList<ChunkCounts> sizes, bool inplace, Place at)
+    : Collective(detail::recorded(ir::CollectiveKind::Custom), name, static_cast<std::int64_t>(sizes.size()), 0, 0,
+                 inplace, at) {
+  detail::__mscclc_collective_sizes(handle_, sizes.data(), sizes.size(), &at);
+}
 CustomCollective &CustomCollective::expect(std::int64_t rank, std::int64_t outputChunk,
                                            detail::ElementList<Contribution> contributions, Place at) {
   detail::__mscclc_expect(handle_, rank, outputChunk, contributions.data(), contributions.size(), &at);
@@ -453,6 +459,7 @@ PipelineLoop::~PipelineLoop() {
 template class List<int>;
 template class List<Buffer>;
 template class List<Chunk>;
+template class List<ChunkCounts>;
 template class List<MemoryChannel>;
 template class List<PortChannel>;
 template class List<Rank>;

@@ -394,10 +394,8 @@ bool CallChecker::checkExtent(ir::LocId loc, std::uint32_t channel, std::int64_t
     return offset < 0 || size < 1 || offset > room || size > room - offset;
   };
   const std::span<const SwitchMember> members = declarations_.membersOf(decl);
-  // Input and output are as large on one rank as on another.
-  const auto last = decl.buffer == ir::BufferKind::Scratch ? members.end() : members.begin() + 1;
-  const auto found = std::find_if(members.begin(), last, bad);
-  if (found == last) {
+  const auto found = std::find_if(members.begin(), members.end(), bad);
+  if (found == members.end()) {
     decl.extent = std::max(decl.extent, offset + size);
     return true;
   }

@@ -45,6 +45,8 @@ bool Declarations::take(const TraceReader &reader) {
   case RecordKind::Collective:
     collective(reader);
     return true;
+  case RecordKind::CollectiveSizes:
+    return collectiveSizes(reader);
   case RecordKind::Expectation:
     return expectation(reader);
   case RecordKind::Tag:

@@ -26,6 +26,9 @@ struct CollectiveDecl {
   ir::Collective collective;
   std::int64_t ranks = 0;
   BufferSizes sizes{};
+  std::vector<BufferSizes> rankSizes; ///< of each rank, where they differ
+  /// Sizes of the buffers of `rank`, one of `ranks`.
+  const BufferSizes &sizesOf(std::size_t rank) const { return rankSizes.empty() ? sizes : rankSizes[rank]; }
   std::map<std::pair<std::uint32_t, std::uint32_t>, ir::LocId> expected; ///< (rank, output chunk) → its expectation
 };
 
@@ -153,6 +156,7 @@ public:
 private:
   // declare_program.cpp
   void collective(const TraceReader &reader);
+  bool collectiveSizes(const TraceReader &reader);
   bool expectation(const TraceReader &reader);
   void tag(const TraceReader &reader);
   bool programBegin(const TraceReader &reader);

@@ -78,6 +78,28 @@ void Declarations::collective(const TraceReader &reader) {
     decl.sizes = *sizes;
 }
 
+bool Declarations::collectiveSizes(const TraceReader &reader) {
+  const auto record = reader.as<CollectiveSizesRecord>();
+  if (record.collective >= collectives_.size())
+    return false;
+  CollectiveDecl &decl = collectives_[record.collective];
+  if (!decl.valid)
+    return true;
+  if (reader.extraCount() != static_cast<std::uint64_t>(decl.ranks))
+    return false;
+  for (std::size_t rank = 0; rank < reader.extraCount(); ++rank) {
+    const auto sizes = reader.extra<std::array<WideInteger, 2>>(rank);
+    for (std::size_t side = 0; side < 2; ++side)
+      if (!inRange(sizes[side], 0, static_cast<std::uint64_t>(maxChunks))) {
+        diagnostics_.report(diag::bad_rank_buffer_size, locOf(reader),
+                            {side == 0 ? "an input" : "an output", textOf(sizes[side]), rank, maxChunks});
+        decl.valid = false;
+      }
+    decl.rankSizes.push_back({static_cast<std::int64_t>(sizes[0].bits), static_cast<std::int64_t>(sizes[1].bits)});
+  }
+  return true;
+}
+
 bool Declarations::expectation(const TraceReader &reader) {
   const auto record = reader.as<ExpectationRecord>();
   const ir::LocId at = locOf(reader);
@@ -91,11 +113,14 @@ bool Declarations::expectation(const TraceReader &reader) {
     diagnostics_.report(info, at, args);
     good = false;
   };
-  if (record.rank < 0 || record.rank >= decl.ranks)
+  const bool isRank = record.rank >= 0 && record.rank < decl.ranks;
+  if (!isRank)
     fail(diag::expected_rank_out_of_range, {record.rank, decl.ranks - 1});
-  if (record.outputChunk < 0 || record.outputChunk >= decl.sizes.output)
-    fail(diag::expected_chunk_out_of_range,
-         {record.outputChunk, plural(static_cast<std::uint64_t>(decl.sizes.output), "chunk")});
+  if (isRank || decl.rankSizes.empty())
+    if (const std::int64_t output = decl.sizesOf(static_cast<std::size_t>(record.rank)).output;
+        record.outputChunk < 0 || record.outputChunk >= output)
+      fail(diag::expected_chunk_out_of_range,
+           {record.outputChunk, plural(static_cast<std::uint64_t>(output), "chunk")});
   if (reader.extraCount() == 0)
     fail(diag::empty_expectation, {});
 
@@ -105,9 +130,9 @@ bool Declarations::expectation(const TraceReader &reader) {
     const auto [rank, chunk] = reader.extra<std::array<WideInteger, 2>>(i);
     if (!inRange(rank, 0, static_cast<std::uint64_t>(decl.ranks - 1)))
       fail(diag::contribution_rank_out_of_range, {textOf(rank), decl.ranks - 1});
-    else if (chunk.negative != 0 || chunk.bits >= static_cast<std::uint64_t>(decl.sizes.input))
-      fail(diag::contribution_chunk_out_of_range,
-           {textOf(chunk), plural(static_cast<std::uint64_t>(decl.sizes.input), "chunk")});
+    else if (const auto input = static_cast<std::uint64_t>(decl.sizesOf(rank.bits).input);
+             chunk.negative != 0 || chunk.bits >= input)
+      fail(diag::contribution_chunk_out_of_range, {textOf(chunk), plural(input, "chunk")});
     else
       made.contributions.push_back({static_cast<std::uint32_t>(rank.bits), static_cast<std::uint32_t>(chunk.bits)});
   }
@@ -185,9 +210,9 @@ bool Declarations::programBegin(const TraceReader &reader) {
   program_.collective.kind = decl.collective.kind; // where chunks lie; the rest is known at the end
   program_.collective.inplace = decl.collective.inplace;
   program_.ranks.resize(static_cast<std::size_t>(decl.ranks));
-  for (ir::Rank &rank : program_.ranks) {
-    rank.inputChunks = static_cast<std::uint32_t>(decl.sizes.input);
-    rank.outputChunks = static_cast<std::uint32_t>(decl.sizes.output);
+  for (std::size_t r = 0; r < program_.ranks.size(); ++r) {
+    program_.ranks[r].inputChunks = static_cast<std::uint32_t>(decl.sizesOf(r).input);
+    program_.ranks[r].outputChunks = static_cast<std::uint32_t>(decl.sizesOf(r).output);
   }
   return true;
 }

@@ -4,6 +4,7 @@
 #include "frontend/eval/arena.h"
 #include "frontend/limits.h"
 #include "frontend/lower/buffer_sizes.h"
+#include "frontend/lower/wide_integer.h"
 #include "frontend/trace/note_text.h"
 #include "frontend/trace/recording.h"
 
@@ -22,6 +23,8 @@ struct ProgramState {
   std::int64_t ranks = 0;
   BufferSizes sizes{};
   bool isFaulty = false; ///< no buffers are of these sizes
+  /// Sizes of each rank, as they were recorded; null if all have `sizes`.
+  const std::byte *rankSizes = nullptr;
 };
 
 constexpr std::size_t collectiveSlots = 256;
@@ -134,6 +137,19 @@ std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::si
   return r.numCollectives++;
 }
 
+void __mscclc_collective_sizes(std::uint32_t collective, const ChunkCounts *sizes, std::size_t count,
+                               const Place *place) {
+  const CollectiveSizesRecord record{headOf(RecordKind::CollectiveSizes, placeId(place)), collective, 0, count};
+  recording.append(record, recording.bytesOf(count, 2 * sizeof(WideInteger)), [&](std::byte *room) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const WideInteger pair[2] = {wide(sizes[i].input), wide(sizes[i].output)};
+      std::memcpy(room + i * sizeof pair, pair, sizeof pair);
+    }
+    if (collective < collectiveSlots && static_cast<std::int64_t>(count) == r.collectives[collective].ranks)
+      r.collectives[collective].rankSizes = room;
+  });
+}
+
 void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t outputChunk,
                      const Contribution *contributions, std::size_t count, const Place *place) {
   const ExpectationRecord record{
@@ -202,7 +218,14 @@ std::uint32_t __mscclc_rank_buffer(std::uint32_t rank, std::uint32_t type, std::
     *size = 0;
     return faulty;
   }
-  *size = type == static_cast<std::uint32_t>(BufferType::Input) ? r.program.sizes.input : r.program.sizes.output;
+  const bool isInput = type == static_cast<std::uint32_t>(BufferType::Input);
+  *size = isInput ? r.program.sizes.input : r.program.sizes.output;
+  if (r.program.rankSizes && rank < r.program.ranks) {
+    WideInteger pair[2];
+    std::memcpy(pair, r.program.rankSizes + rank * sizeof pair, sizeof pair);
+    const WideInteger &own = pair[isInput ? 0 : 1];
+    *size = inRange(own, 0, static_cast<std::uint64_t>(maxChunks)) ? static_cast<std::int64_t>(own.bits) : maxChunks;
+  }
   return BufferHandle::make(rank, type);
 }
 
@@ -415,14 +438,31 @@ std::span<const HostSymbol> recorderSymbols() {
   }
   using namespace mscclc::detail;
   static const HostSymbol symbols[] = {
-      SYMBOL(__mscclc_call_stack),    SYMBOL(__mscclc_collective),       SYMBOL(__mscclc_expect),
-      SYMBOL(__mscclc_program_begin), SYMBOL(__mscclc_program_end),      SYMBOL(__mscclc_rank),
-      SYMBOL(__mscclc_rank_buffer),   SYMBOL(__mscclc_scratch),          SYMBOL(__mscclc_slice),
-      SYMBOL(__mscclc_group),         SYMBOL(__mscclc_channel),          SYMBOL(__mscclc_switch),
-      SYMBOL(__mscclc_at_rank),       SYMBOL(__mscclc_semaphore),        SYMBOL(__mscclc_operation),
-      SYMBOL(__mscclc_reduce),        SYMBOL(__mscclc_switch_operation), SYMBOL(__mscclc_barrier),
-      SYMBOL(__mscclc_move),          SYMBOL(__mscclc_loop_begin),       SYMBOL(__mscclc_loop_end),
-      SYMBOL(__mscclc_ref),           SYMBOL(__mscclc_ref_call),         SYMBOL(__mscclc_note),
+      SYMBOL(__mscclc_call_stack),
+      SYMBOL(__mscclc_collective),
+      SYMBOL(__mscclc_expect),
+      SYMBOL(__mscclc_program_begin),
+      SYMBOL(__mscclc_program_end),
+      SYMBOL(__mscclc_rank),
+      SYMBOL(__mscclc_rank_buffer),
+      SYMBOL(__mscclc_scratch),
+      SYMBOL(__mscclc_slice),
+      SYMBOL(__mscclc_group),
+      SYMBOL(__mscclc_channel),
+      SYMBOL(__mscclc_switch),
+      SYMBOL(__mscclc_at_rank),
+      SYMBOL(__mscclc_semaphore),
+      SYMBOL(__mscclc_operation),
+      SYMBOL(__mscclc_reduce),
+      SYMBOL(__mscclc_switch_operation),
+      SYMBOL(__mscclc_barrier),
+      SYMBOL(__mscclc_move),
+      SYMBOL(__mscclc_loop_begin),
+      SYMBOL(__mscclc_loop_end),
+      SYMBOL(__mscclc_ref),
+      SYMBOL(__mscclc_ref_call),
+      SYMBOL(__mscclc_note),
+      SYMBOL(__mscclc_collective_sizes),
   };
 #undef SYMBOL
   return symbols;

@@ -25,6 +25,7 @@ enum class RecordKind : std::uint8_t {
   CallChain,
   Place,
   Collective,
+  CollectiveSizes,
   Expectation,
   Tag, ///< of the program that begins next
   ProgramBegin,
@@ -91,6 +92,14 @@ struct CollectiveRecord {
 struct WideInteger {
   std::uint64_t bits;
   std::uint64_t negative;
+};
+
+/// Of a collective whose ranks have buffers of different sizes.
+struct CollectiveSizesRecord {
+  RecordHead head;
+  std::uint32_t collective;
+  std::uint32_t reserved;
+  std::uint64_t count; ///< pairs of WideInteger (input, output) that follow, one for each rank
 };
 
 struct ExpectationRecord {

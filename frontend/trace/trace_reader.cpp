@@ -39,6 +39,8 @@ constexpr Shape shapeOf(std::uint32_t kind) {
     return {sizeof(PlaceRecord)};
   case RecordKind::Collective:
     return {sizeof(CollectiveRecord), 1, offsetof(CollectiveRecord, nameLength), 4};
+  case RecordKind::CollectiveSizes:
+    return {sizeof(CollectiveSizesRecord), 2 * sizeof(WideInteger), offsetof(CollectiveSizesRecord, count), 8};
   case RecordKind::Expectation:
     return {sizeof(ExpectationRecord), 2 * sizeof(WideInteger), offsetof(ExpectationRecord, count), 8};
   case RecordKind::Tag:

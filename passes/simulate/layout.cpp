@@ -22,17 +22,20 @@ std::string nearest(std::uint64_t bytes, std::uint64_t step) {
          (below == 0 ? " is the least" : " are the nearest");
 }
 
-const ir::Rank *firstWithData(const ir::Program &program) {
+/// The rank whose buffer a message is as long as: the one with most; null if all have scratch alone.
+const ir::Rank *rankOfMessage(const ir::Program &program) {
+  const ir::Rank *most = nullptr;
   for (const ir::Rank &rank : program.ranks)
-    if (ir::chunksOfMessage(program, rank) != 0)
-      return &rank;
-  return nullptr;
+    if (const std::uint32_t chunks = ir::chunksOfMessage(program, rank);
+        chunks > (most ? ir::chunksOfMessage(program, *most) : 0))
+      most = &rank;
+  return most;
 }
 
 } // namespace
 
 Layout::Layout(const ir::Program &program, std::uint64_t messageBytes) : program_(program) {
-  const ir::Rank *rank = firstWithData(program);
+  const ir::Rank *rank = rankOfMessage(program);
   if (!rank) {
     chunk_ = program.bufferAlignment; // scratch alone
     return;
@@ -112,7 +115,7 @@ ByteSpan Layout::span(const ir::Chunk &chunk, const ir::Op &op, const ir::Op *he
 }
 
 std::vector<std::uint64_t> smallSizes(const ir::Program &program, std::uint32_t elementBytes) {
-  const ir::Rank *rank = firstWithData(program);
+  const ir::Rank *rank = rankOfMessage(program);
   const std::uint64_t unit = std::max(program.bufferAlignment, elementBytes); // powers of two
   const std::uint64_t step = rank ? ir::chunksOfMessage(program, *rank) * unit : 16;
   std::uint64_t longest = 1; // of the units that pipelines take at a time, in steps

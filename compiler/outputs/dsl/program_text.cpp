@@ -105,8 +105,18 @@ std::optional<std::string> collectiveText(const ir::Program &program, std::strin
       text += "/*root=*/" + std::to_string(collective.root) + ", ";
     text += inplace + ")";
   } else {
-    const std::string sizes = "ranks, " + std::to_string(input) + ", " + std::to_string(output);
     const bool isCustom = info.promise == ir::Promise::Stated;
+    std::string sizes = "ranks, " + std::to_string(input) + ", " + std::to_string(output);
+    const auto isLikeFirst = [&](const ir::Rank &rank) {
+      return rank.inputChunks == input && rank.outputChunks == output;
+    };
+    if (isCustom && !std::ranges::all_of(program.ranks, isLikeFirst)) {
+      sizes.clear();
+      for (const ir::Rank &rank : program.ranks)
+        sizes += (sizes.empty() ? "{{" : ", {") + std::to_string(rank.inputChunks) + ", " +
+                 std::to_string(rank.outputChunks) + "}";
+      return text + "(" + quoted(collective.name) + ", " + sizes + "}, " + inplace + ")";
+    }
     if (!isCustom && collective.inplace) {
       why = "a collective '" + collective.name + "' in place";
       return std::nullopt;

@@ -100,6 +100,10 @@ public:
   /// one buffer.
   CustomCollective(detail::Text name, std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks,
                    bool inplace = false, Place at = Place::here());
+  /// The same with sizes that differ between ranks: those of rank 0, of rank 1 and so on, as {input, output}. All
+  /// chunks are equally long: `CustomCollective("gatherv", {{1, 3}, {2, 0}})`.
+  CustomCollective(detail::Text name, detail::ElementList<ChunkCounts> sizes, bool inplace = false,
+                   Place at = Place::here());
 
   /// Promises that chunk `outputChunk` of rank `rank`'s output ends as the reduction of `contributions`, a list of
   /// {rank, input chunk}: `.expect(0, 1, {{0, 1}, {1, 1}})`. Chunks without a promise may hold anything.

@@ -149,6 +149,12 @@ struct Contribution {
   detail::Integer chunk = 0;
 };
 
+/// Chunks of a rank's input and output. See CustomCollective.
+struct ChunkCounts {
+  detail::Integer input = 0;
+  detail::Integer output = 0;
+};
+
 } // namespace mscclc
 
 #endif // MSCCLC_TYPES_HPP

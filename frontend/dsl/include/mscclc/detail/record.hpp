@@ -30,6 +30,7 @@
 namespace mscclc {
 
 class Chunk;
+struct ChunkCounts;
 struct ChunkOptions;
 struct Contribution;
 struct MoveOptions;
@@ -145,6 +146,9 @@ extern "C" {
 // (0 for a collective without one).
 std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::size_t nameSize, std::int64_t ranks,
                                   std::int64_t first, std::int64_t second, bool inplace, const Place *place);
+// Sizes of a collective's buffers where they differ between ranks.
+void __mscclc_collective_sizes(std::uint32_t collective, const ChunkCounts *sizes, std::size_t count,
+                               const Place *place);
 void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t outputChunk,
                      const Contribution *contributions, std::size_t count, const Place *place);
 void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_t collective,
