@@ -13,7 +13,7 @@ import test_readme
 
 pytest.importorskip("torch")
 HERE = pathlib.Path(__file__).resolve().parent
-SCRIPTS = [HERE / "torch_ranks.py", HERE / "torch_training.py"]
+SCRIPTS = [HERE / "torch_ranks.py", HERE / "torch_training.py", HERE / "torch_services.py"]
 SAMPLE = str(HERE.parent.parent / "samples/allreduce_allpairs.cpp")
 RANKS = 2
 SCENARIOS = [

@@ -10,7 +10,18 @@ later ones. A call that no kernel fits runs by gloo, on CUDA by NCCL."""
 from . import operators
 from .backend import ProcessGroupMscclc, install
 from .operators import all_gather, all_reduce, all_to_all, reduce_scatter
+from .options import Options
+from .recorder import recorder
 
 install()
 
-__all__ = ["ProcessGroupMscclc", "all_gather", "all_reduce", "all_to_all", "operators", "reduce_scatter"]
+__all__ = [
+    "Options",
+    "ProcessGroupMscclc",
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "operators",
+    "recorder",
+    "reduce_scatter",
+]

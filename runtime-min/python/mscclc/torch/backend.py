@@ -6,19 +6,16 @@ comes in the order of the calls."""
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
-from functools import partial
 from typing import Any, Callable, Sequence
 
 import torch
 import torch.distributed as dist
 from torch._C import _distributed_c10d as c10d
 
-from .engine import FLOATS_OF_8_BITS, Engine, Job, scale
-from .work import CudaWork, Worker, untraced
-
-log = logging.getLogger("mscclc.torch")
+from .engine import FLOATS_OF_8_BITS, Job, scale
+from .group import Group, Tensors
+from .work import untraced
 
 _OPS = {
     dist.ReduceOp.SUM: "sum",
@@ -28,12 +25,18 @@ _OPS = {
     dist.ReduceOp.MAX: "max",
     dist.ReduceOp.PRODUCT: "prod",
 }
-Tensors = list[torch.Tensor]
+_REDUCE_OPS = [*_OPS, dist.ReduceOp.BAND, dist.ReduceOp.BOR, dist.ReduceOp.BXOR]
+#: Collectives that reduce, as torch.distributed calls them.
+_CALLS = {"allreduce": "all_reduce", "reduce": "reduce", "reducescatter": "reduce_scatter"}
 
 
 def _op_name(op: Any) -> str | None:
     """The kernel's name of an operation; None: kernels do not have it."""
     return next((name for known, name in _OPS.items() if op == known), None)
+
+
+def _op_text(op: Any) -> str:
+    return next((known.name.lower() for known in _REDUCE_OPS if op == known), "an operation of its own")
 
 
 def _flat(pieces: Sequence[Tensors]) -> Tensors:
@@ -46,138 +49,9 @@ def _rows(output: torch.Tensor, input: torch.Tensor) -> Tensors:
 
 
 @untraced
-class ProcessGroupMscclc(dist.ProcessGroup):
-    """A process group of torch.distributed. `launches` says how often which kernel ran."""
-
-    def __init__(self, store: c10d.Store, rank: int, size: int, timeout: timedelta):
-        super().__init__(rank, size)  # type: ignore[call-arg]
-        self._timeout = timeout
-        # What is behind: its collectives are called by the worker, under names that this class has for itself.
-        self._inner: Any = dist.ProcessGroup(store, rank, size)
-        self._gloo: Any = dist.ProcessGroupGloo(c10d.PrefixStore("gloo", store), rank, size, timeout=timeout)
-        self._register("cpu", self._gloo, dist.ProcessGroup.BackendType.GLOO)
-        if torch.cuda.is_available() and dist.is_nccl_available():
-            options = dist.ProcessGroupNCCL.Options()
-            options._timeout = timeout
-            nccl = dist.ProcessGroupNCCL(c10d.PrefixStore("nccl", store), rank, size, options)
-            self._register("cuda", nccl, dist.ProcessGroup.BackendType.NCCL)
-        # Gloo matches calls by their order. Each engine exchanges in a thread of its own, so it has a group of its own.
-        devices = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
-        self._meetings: dict[str, Any] = {
-            device: dist.ProcessGroupGloo(c10d.PrefixStore(f"mscclc {device}", store), rank, size, timeout=timeout)
-            for device in devices
-        }
-        self._engines: dict[str, Engine] = {}
-        self._worker = Worker(f"mscclc rank {rank}")
-        self._stream: torch.cuda.Stream | None = None
-
-    def _register(self, device: str, backend: Any, kind: Any) -> None:
-        for group in (self, self._inner):
-            group._register_backend(torch.device(device), kind, backend)
-        if device == "cpu":
-            self._inner._set_default_backend(kind)
-            self._set_default_backend(kind)
-
-    def getBackendName(self) -> str:
-        return "mscclc"
-
-    @property
-    def launches(self) -> dict[str, int]:
-        """How many calls each kernel answered in this process."""
-        total: dict[str, int] = {}
-        for engine in self._engines.values():
-            for name, count in engine.launches.items():
-                total[name] = total.get(name, 0) + count
-        return total
-
-    def refresh(self) -> None:
-        """Takes the kernels that are registered when the next collective comes. Every rank calls it, between the same
-        collectives."""
-        for engine in self._engines.values():
-            engine.refresh()
-
-    def shutdown(self) -> None:
-        if self._worker.stop(self._timeout.total_seconds()):
-            for engine in self._engines.values():
-                engine.close()
-        self._engines = {}
-        for gloo in (self._gloo, *self._meetings.values()):
-            gloo.shutdown()
-
-    def abort(self) -> None:
-        for engine in self._engines.values():
-            engine.abort("the process group was aborted")
-        for gloo in (self._gloo, *self._meetings.values()):
-            gloo.abort()
-
-    # ----------------------------------------------------------------------------------------------- how a call runs
-
-    def _exchange(self, device: str, own: bytes) -> list[bytes]:
-        """Bytes of every rank, by gloo, for the engine of a device; their lengths may differ."""
-        gloo = self._meetings[device]
-        lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size())]
-        gloo.allgather([lengths], [torch.tensor([len(own)], dtype=torch.int64)]).wait()
-        longest = max(1, *(int(length) for length in lengths))
-        given = torch.frombuffer(bytearray(own.ljust(longest, b"\0")), dtype=torch.uint8)
-        made = [torch.empty_like(given) for _ in lengths]
-        gloo.allgather([made], [given]).wait()
-        return [bytes(tensor[: int(length)].tolist()) for tensor, length in zip(made, lengths)]
-
-    def _engine(self, device: str) -> Engine:
-        if device not in self._engines:
-            exchange = partial(self._exchange, device)
-            self._engines[device] = Engine(
-                self.rank(), self.size(), device == "cpu", exchange, self._timeout.total_seconds()
-            )
-        return self._engines[device]
-
-    def _call(
-        self,
-        job: "Job | Callable[[], Job | None] | None",
-        result: Tensors,
-        name: str,
-        behind: Callable[[], Any],
-        after: Callable[[], None] | None = None,
-        used: Sequence[torch.Tensor] = (),
-    ) -> Any:
-        """Runs a job by a kernel, or `behind` if there is none; then `after` on the result. `job` may be a function
-        that makes it; None: no kernel does it. `used`: tensors besides the result that `behind` reads or writes."""
-        device = result[0].device.type
-        if device not in ("cpu", "cuda"):
-            return behind()
-
-        def run(stream: int | None) -> None:
-            made = job() if callable(job) else job
-            engine = self._engine(device)
-            choice = engine.choose(made) if made is not None else None
-            if choice is not None and engine.prepare(choice):
-                engine.run(choice, made, stream)  # type: ignore[arg-type]
-            else:
-                work = behind()
-                if work is not None:
-                    work.wait()
-            if after is not None:
-                with torch.no_grad():
-                    after()
-
-        if device == "cpu":
-            return self._worker.submit(name, result, lambda: run(None))
-        return self._on_stream(run, result, used)
-
-    def _on_stream(
-        self, run: Callable[[int | None], None], result: Tensors, used: Sequence[torch.Tensor]
-    ) -> CudaWork:
-        if self._stream is None:
-            self._stream = torch.cuda.Stream()
-        self._stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self._stream):
-            run(self._stream.cuda_stream)
-            event = torch.cuda.Event()
-            event.record()
-        for tensor in (*result, *used):  # the caller may let go of them before the stream is done
-            if tensor.is_cuda:
-                tensor.record_stream(self._stream)
-        return CudaWork(event, result)
+class ProcessGroupMscclc(Group):
+    """A process group of torch.distributed. `launches` says how often which kernel ran. `global_ranks` are its ranks in
+    the group of all."""
 
     def _reduced(
         self,
@@ -209,10 +83,12 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         return self._call(
             job,
             results,
-            collective,
+            _CALLS[collective],
             lambda: behind(dist.ReduceOp.SUM if mean else op),
             divide if mean else None,
             _flat(inputs),
+            piece,
+            f"{_op_text(op)}, root {root}" if collective == "reduce" else _op_text(op),
         )
 
     # -------------------------------------------------------------------------------------------------- collectives
@@ -241,7 +117,8 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         opts = opts or c10d.BroadcastOptions()
         here = opts.rootRank == self.rank()
         job = Job("broadcast", [tensors] if here else [], [] if here else [tensors], tensors, root=opts.rootRank)
-        return self._call(job, tensors, "broadcast", lambda: self._inner.broadcast(tensors, opts))
+        behind = lambda: self._inner.broadcast(tensors, opts)
+        return self._call(job, tensors, "broadcast", behind, alike=tensors, more=f"root {opts.rootRank}")
 
     def reduce(self, tensors: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.ReduceOptions()
@@ -266,7 +143,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         )
         job = Job("allgather", [inputs], [[tensor] for tensor in outputs[0]], inputs) if same else None
         behind = lambda: self._inner.allgather(outputs, inputs, opts)
-        return self._call(job, _flat(outputs), "allgather", behind, used=inputs)
+        return self._call(job, _flat(outputs), "all_gather", behind, used=inputs, alike=inputs)
 
     def all_gather_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> Any:
         return self.all_gather_single_coalesced([output], [input], opts)
@@ -289,12 +166,12 @@ class ProcessGroupMscclc(dist.ProcessGroup):
                 if gathered is not output:
                     output.copy_(gathered)
 
-        return self._call(job, outputs, "allgather", behind, copy, [*made, *inputs])
+        return self._call(job, outputs, "all_gather", behind, copy, [*made, *inputs], inputs)
 
     def allgather_coalesced(self, outputs: list[Tensors], inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllgatherOptions()
         behind = lambda: self._inner.allgather_coalesced(outputs, inputs, opts)
-        return self._call(None, _flat(outputs), "allgather", behind, used=inputs)
+        return self._call(None, _flat(outputs), "all_gather", behind, used=inputs, alike=inputs)
 
     def reduce_scatter(self, outputs: Tensors, inputs: list[Tensors], opts: Any = None) -> Any:
         opts = opts or c10d.ReduceScatterOptions()
@@ -305,7 +182,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
         same = len(outputs) == 1 and all(tensor.shape == outputs[0].shape for tensor in _flat(inputs))
         if not same:
-            return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp), used=_flat(inputs))
+            return self._call(None, outputs, "reduce_scatter", lambda: behind(opts.reduceOp), used=_flat(inputs))
         return self._reduced(
             "reducescatter", opts.reduceOp, [[tensor] for tensor in inputs[0]], [outputs], outputs, behind
         )
@@ -322,7 +199,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
                 self._inner.reduce_scatter_single(*_rows(output, input), opts).wait()
 
         if any(i.numel() != o.numel() * self.size() or i.dtype != o.dtype for o, i in zip(outputs, inputs)):
-            return self._call(None, outputs, "reducescatter", lambda: behind(opts.reduceOp), used=inputs)
+            return self._call(None, outputs, "reduce_scatter", lambda: behind(opts.reduceOp), used=inputs)
         pieces = [input.reshape(self.size(), *outputs[k].shape) for k, input in enumerate(inputs)]
         given = [[piece[rank] for piece in pieces] for rank in range(self.size())]
         return self._reduced("reducescatter", opts.reduceOp, given, [outputs], outputs, behind)
@@ -332,21 +209,23 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         made = [[tensor] for tensor in outputs[0]] if outputs else []
         job = Job("gather", [inputs], made, inputs, root=opts.rootRank)
         behind = lambda: self._inner.gather(outputs, inputs, opts)
-        return self._call(job, _flat(made) or inputs, "gather", behind, used=inputs)
+        root = f"root {opts.rootRank}"
+        return self._call(job, _flat(made) or inputs, "gather", behind, used=inputs, alike=inputs, more=root)
 
     def scatter(self, outputs: Tensors, inputs: list[Tensors], opts: Any = None) -> Any:
         opts = opts or c10d.ScatterOptions()
         given = [[tensor] for tensor in inputs[0]] if inputs else []
         job = Job("scatter", given, [outputs], outputs, root=opts.rootRank)
         behind = lambda: self._inner.scatter(outputs, inputs, opts)
-        return self._call(job, outputs, "scatter", behind, used=_flat(inputs))
+        root = f"root {opts.rootRank}"
+        return self._call(job, outputs, "scatter", behind, used=_flat(inputs), alike=outputs, more=root)
 
     def alltoall(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllToAllOptions()
         return self._call(
             lambda: self._alltoall_job(outputs[0].device.type, outputs, inputs),
             outputs,
-            "alltoall",
+            "all_to_all",
             lambda: self._alltoall_behind(outputs, inputs, opts),
             used=inputs,
         )
@@ -382,7 +261,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
         device = output.device.type
         if not whole or output.dim() == 0 or input.dim() == 0:
             none = lambda: self._alltoall_job(device, None, None)
-            return self._call(none, [output], "alltoall", behind, used=[input])
+            return self._call(none, [output], "all_to_all", behind, used=[input])
 
         def job() -> "Job | None":
             return self._alltoall_job(
@@ -391,7 +270,7 @@ class ProcessGroupMscclc(dist.ProcessGroup):
                 list(input.split(input_splits or input.shape[0] // self.size() or 1)),
             )
 
-        return self._call(job, [output], "alltoall", behind, used=[input])
+        return self._call(job, [output], "all_to_all", behind, used=[input])
 
     def _alltoall_job(self, device: str, outputs: "Tensors | None", inputs: "Tensors | None") -> "Job | None":
         """Sizes are each rank's own, so all ranks tell each other before a kernel is thought of. A piece is as long as
@@ -431,16 +310,13 @@ class ProcessGroupMscclc(dist.ProcessGroup):
 
     def barrier(self, opts: Any = None) -> Any:
         """Comes after the collectives before it."""
-        if self._stream is not None:
-            self._stream.synchronize()
-        return self._worker.submit("barrier", [], lambda: self._gloo.barrier().wait())
+        return self._meet("barrier", lambda: self._gloo.barrier().wait())
 
     def monitored_barrier(self, timeout: "timedelta | None" = None, wait_all_ranks: bool = False) -> None:
         """Comes after the collectives before it, as `barrier` does; names the ranks that do not come."""
-        if self._stream is not None:
-            self._stream.synchronize()
-        behind = lambda: self._inner.monitored_barrier(timeout or self._timeout, wait_all_ranks)
-        self._worker.submit("monitored barrier", [], behind).wait()
+        self._meet(
+            "barrier", lambda: self._inner.monitored_barrier(timeout or self.timeout, wait_all_ranks), "monitored"
+        ).wait()
 
     # The names before PyTorch 2.13.
     _allgather_base = all_gather_single  # type: ignore[assignment]
@@ -450,11 +326,13 @@ class ProcessGroupMscclc(dist.ProcessGroup):
     alltoall_base = all_to_all_single  # type: ignore[assignment]
 
 
-def _create(store: c10d.Store, rank: int, size: int, timeout: timedelta) -> ProcessGroupMscclc:
-    return ProcessGroupMscclc(store, rank, size, timeout)
+def _create(group: Any, options: Any) -> ProcessGroupMscclc:
+    return ProcessGroupMscclc(
+        group.store, group.group_rank, group.group_size, group.timeout, options, group.global_ranks_in_group
+    )
 
 
 def install() -> None:
     """Makes the backend known to torch.distributed. A second call does nothing."""
     if not hasattr(dist.Backend, "MSCCLC"):
-        dist.Backend.register_backend("mscclc", _create, devices=["cpu", "cuda"])
+        dist.Backend.register_backend("mscclc", _create, extended_api=True, devices=["cpu", "cuda"])

@@ -23,6 +23,7 @@ from ..kernels import Kernel
 from ..library import REDUCING
 from ..query import Query
 from ..selector import Selector
+from . import checks
 
 log = logging.getLogger("mscclc.torch")
 
@@ -145,10 +146,16 @@ class Engine:
 
     # ---------------------------------------------------------------------------------------------------- selection
 
-    def choose(self, job: Job) -> Choice | None:
-        """The kernel for a call; None: there is none, on any rank."""
+    def begin(self) -> None:
+        """Agrees on the kernels, and lets the ranks meet, if that has not been done."""
         if self._kernels is None:
-            self._kernels = self._agree_on_kernels()
+            self._kernels = self._agree_on_kernels("")
+
+    def choose(self, job: Job, what: str = "") -> Choice | None:
+        """The kernel for a call; None: there is none, on any rank. `what` is the call in words, the same on all ranks;
+        where ranks exchange something, they compare it, and raise RuntimeError."""
+        if self._kernels is None:
+            self._kernels = self._agree_on_kernels(what)
         if self.disabled is not None or self._reason_against(job):
             return None
         reduces = job.collective in REDUCING
@@ -188,7 +195,7 @@ class Engine:
             tensor.dtype not in DTYPES or tensor.dtype != first.dtype for tensor in job.piece_tensors
         )
 
-    def _agree_on_kernels(self) -> Selector:
+    def _agree_on_kernels(self, what: str) -> Selector:
         """The registered kernels, if all ranks have the same; else there are none."""
         kernels, reason = Selector(), ""
         try:
@@ -209,15 +216,17 @@ class Engine:
             for entry in kernels.entries
         ]
         print_ = hashlib.sha256(repr(seen).encode()).hexdigest()
-        if self._agree(reason, print_) and kernels.entries:
+        if self._agree(reason, print_, what) and kernels.entries:
             self._start()
         return kernels
 
-    def _agree(self, reason: str, same: str = "") -> bool:
-        """Whether all ranks could; else no kernel runs in this group from here on, and the log says why."""
-        answers = [pickle.loads(answer) for answer in self._exchange(pickle.dumps((reason, same)))]
-        found = next((why for why, _ in answers if why), "")
-        if not found and any(what != same for _, what in answers):
+    def _agree(self, reason: str, same: str = "", what: str = "") -> bool:
+        """Whether all ranks could; else no kernel runs in this group from here on, and the log says why. Raises
+        RuntimeError if they do not make the same call."""
+        answers = [pickle.loads(answer) for answer in self._exchange(pickle.dumps((reason, same, what)))]
+        checks.compare(self.rank, [call for _, _, call in answers])
+        found = next((why for why, _, _ in answers if why), "")
+        if not found and any(theirs != same for _, theirs, _ in answers):
             found = "the ranks have registered different kernels"
         if found and self.disabled is None:
             self.disabled = found
@@ -251,7 +260,7 @@ class Engine:
 
     # ---------------------------------------------------------------------------------------------------- execution
 
-    def prepare(self, choice: Choice) -> bool:
+    def prepare(self, choice: Choice, what: str = "") -> bool:
         """Memory for a call, and the kernel's own; larger than before is made anew. False: some rank has none of it,
         and from here on no kernel runs."""
         kernel, communicator = choice.kernel, self._communicator
@@ -285,7 +294,7 @@ class Engine:
             communicator.prepare(kernel, min(kernel.max_bytes, 1 << (choice.message - 1).bit_length()))
         except CallError as error:
             reason = f"rank {self.rank}: {error}"
-        return self._agree(reason)
+        return self._agree(reason, what=what)
 
     def run(self, choice: Choice, job: Job, stream: int | None = None) -> None:
         """Copies in, launches, and copies out, after `prepare`. On the host it waits for the launch; on CUDA all goes

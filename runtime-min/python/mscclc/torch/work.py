@@ -5,11 +5,14 @@ from __future__ import annotations
 import inspect
 import queue
 import threading
+import time
 from datetime import timedelta
 from typing import Any, Callable
 
 import torch
 import torch.distributed as dist
+
+from . import watchdog
 
 _Work = dist.Work if hasattr(dist, "Work") else torch._C._distributed_c10d.Work
 
@@ -89,25 +92,59 @@ class HostWork(_Work):  # type: ignore[misc, valid-type]
 
 @untraced
 class CudaWork(_Work):  # type: ignore[misc, valid-type]
-    """A collective on a stream. `wait` makes the current stream wait for it, as NCCL's does."""
+    """A collective on a stream. `wait` makes the current stream wait for it, as NCCL's does; with a time-out, or where
+    TORCH_NCCL_BLOCKING_WAIT is 1, the host waits too."""
 
-    def __init__(self, event: "torch.cuda.Event", result: list[torch.Tensor]):
+    def __init__(
+        self,
+        event: "torch.cuda.Event",
+        result: list[torch.Tensor],
+        name: str = "a collective",
+        timeout: timedelta = timedelta(0),
+        abort: Callable[[str], None] = lambda reason: None,
+        completed: Callable[[], None] = lambda: None,
+    ):
         super().__init__()
         self._event = event
         self._result = result
+        self.name, self.begun = name, time.monotonic()
+        self._timeout, self._abort, self._completed = timeout, abort, completed
+        self._is_done = False
+        self._failure = ""
 
     def wait(self, timeout: timedelta = timedelta(0)) -> bool:
+        self._raise()
         torch.cuda.current_stream().wait_event(self._event)
+        if not timeout and watchdog.waits_on_host():
+            timeout = self._timeout
+        until = time.monotonic() + timeout.total_seconds()
+        while timeout and not self._event.query():
+            if time.monotonic() > until:
+                self.fail(f"{self.name} is not done after {timeout.total_seconds()} s")
+            self._raise()
+            time.sleep(0.001)
         return True
+
+    def fail(self, reason: str) -> None:
+        """Aborts the group; whoever waits from here on raises."""
+        self._failure = reason
+        self._abort(reason)
+
+    def _raise(self) -> None:
+        if self._failure:
+            raise dist.DistBackendError(f"mscclc: {self._failure}; the process group was aborted")
 
     def synchronize(self) -> None:
         self.wait()
 
     def is_completed(self) -> bool:
-        return bool(self._event.query())
+        if not self._is_done and self._event.query():
+            self._is_done = True
+            self._completed()
+        return self._is_done or bool(self._failure)
 
     def is_success(self) -> bool:
-        return bool(self._event.query())
+        return self.is_completed() and not self._failure
 
     def result(self) -> list[torch.Tensor]:
         return self._result
@@ -128,13 +165,22 @@ class Worker:
 
     def __init__(self, name: str):
         self._jobs: "queue.SimpleQueue[tuple[HostWork, Callable[[], Any]] | None]" = queue.SimpleQueue()
+        self._lock = threading.Lock()  # a job that is taken comes before the end
+        self._closed = ""
         self._thread = threading.Thread(target=self._loop, name=name, daemon=True)
         self._thread.start()
 
     def submit(self, name: str, result: list[torch.Tensor], job: Callable[[], Any]) -> HostWork:
+        """Raises RuntimeError after the end."""
         work = HostWork(name, result)
-        self._jobs.put((work, job))
+        with self._lock:
+            self.check()
+            self._jobs.put((work, job))
         return work
+
+    def check(self) -> None:
+        if self._closed:
+            raise RuntimeError(f"mscclc: {self._closed}")
 
     def _loop(self) -> None:
         while (item := self._jobs.get()) is not None:
@@ -147,8 +193,14 @@ class Worker:
             work.finish(error)
             del item, work, job  # tensors are not kept until the next collective
 
-    def stop(self, seconds: float) -> bool:
-        """Ends the thread after what it was given; False if that takes longer."""
-        self._jobs.put(None)
+    def close(self, reason: str) -> None:
+        """Takes no more jobs; `reason` is what they raise. Those that it has are done."""
+        with self._lock:
+            if not self._closed:
+                self._closed = reason
+                self._jobs.put(None)
+
+    def join(self, seconds: float) -> bool:
+        """Waits for the end; False if that takes longer."""
         self._thread.join(seconds)
         return not self._thread.is_alive()

@@ -1,0 +1,56 @@
+"""Options of a group, as `pg_options` of init_process_group and new_group."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch._C import _distributed_c10d as c10d
+
+
+class Options(c10d.Backend.Options):
+    """is_high_priority_stream  the group's streams come before others of a device
+    eager                    kernels are agreed on, and the ranks meet, when the group is made; else by its first call
+    nccl                     ProcessGroupNCCL.Options of the NCCL behind"""
+
+    def __init__(
+        self,
+        timeout: timedelta | None = None,
+        *,
+        is_high_priority_stream: bool = False,
+        eager: bool = False,
+        nccl: Any = None,
+    ):
+        super().__init__("mscclc", *([] if timeout is None else [timeout]))
+        self.is_high_priority_stream = is_high_priority_stream
+        self.eager = eager
+        self.nccl = nccl
+
+    @staticmethod
+    def of(given: Any, timeout: timedelta) -> "Options":
+        """Ours as they are; NCCL's are for the NCCL behind. Raises TypeError."""
+        if given is None:
+            made = Options()
+        elif isinstance(given, Options):
+            made = Options(
+                is_high_priority_stream=given.is_high_priority_stream, eager=given.eager, nccl=given.nccl
+            )
+        elif dist.is_nccl_available() and isinstance(given, dist.ProcessGroupNCCL.Options):
+            made = Options(is_high_priority_stream=given.is_high_priority_stream, nccl=given)
+        else:
+            kinds = "mscclc.torch.Options, or ProcessGroupNCCL.Options for the NCCL behind"
+            raise TypeError(f"mscclc: pg_options are {type(given).__name__}; they must be {kinds}")
+        made._timeout = timeout
+        return made
+
+    def of_nccl(self) -> Any:
+        """Those of the NCCL behind."""
+        options = self.nccl or dist.ProcessGroupNCCL.Options()
+        options._timeout = self._timeout
+        options.is_high_priority_stream = self.is_high_priority_stream or options.is_high_priority_stream
+        return options
+
+    def stream(self) -> "torch.cuda.Stream":
+        return torch.cuda.Stream(priority=-1 if self.is_high_priority_stream else 0)

@@ -1,0 +1,48 @@
+"""Ends what takes longer than a group's time-out on a device, where no call of the host waits for it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import Any, Callable
+
+
+def ends_process() -> bool:
+    """What PyTorch's TORCH_NCCL_ASYNC_ERROR_HANDLING says: 1 and 3 (the default) end the process, as streams go on
+    after an abort, with wrong data; 2 only aborts."""
+    return os.environ.get("TORCH_NCCL_ASYNC_ERROR_HANDLING", "3") not in ("0", "2")
+
+
+def waits_on_host() -> bool:
+    """PyTorch's TORCH_NCCL_BLOCKING_WAIT: `wait` returns when the call is done."""
+    return os.environ.get("TORCH_NCCL_BLOCKING_WAIT", "0") == "1"
+
+
+class Watchdog:
+    """A thread that looks after calls in flight, each with `is_completed`, `name` and `begun` (time.monotonic). The
+    first that takes longer than `seconds` goes to `expired`, and then it ends."""
+
+    def __init__(self, seconds: float, expired: Callable[[Any], None], interval: float = 0.5):
+        self._seconds, self._expired, self._interval = seconds, expired, interval
+        self._watched: list[Any] = []
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._loop, name="mscclc watchdog", daemon=True)
+        self._thread.start()
+
+    def watch(self, work: Any) -> None:
+        with self._lock:
+            self._watched.append(work)
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def _loop(self) -> None:
+        while not self._stopped.wait(self._interval):
+            with self._lock:
+                self._watched = [work for work in self._watched if not work.is_completed()]
+                late = next((work for work in self._watched if time.monotonic() - work.begun > self._seconds), None)
+            if late is not None:
+                self._expired(late)
+                return

@@ -1,0 +1,193 @@
+"""What a group does besides collectives, as ProcessGroupNCCL does it; see torch_common.py."""
+
+import os
+import pickle
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+import mscclc
+from torch_common import FOLDER, RANK, SAMPLES, SIZE, run_all, scenario, start
+
+
+def raises(kind, text, call):
+    try:
+        call()
+    except kind as error:
+        assert text in str(error), error
+        return
+    raise AssertionError(f"nothing is raised; {text!r} was expected")
+
+
+def works(group, count=4):
+    x = torch.full((count,), RANK + 1.0)
+    dist.all_reduce(x, group=group)
+    assert torch.equal(x, torch.full((count,), SIZE * (SIZE + 1) / 2)), x
+
+
+@scenario
+def groups_after_their_end():
+    for end, text in ((dist.destroy_process_group, "destroyed"), (lambda group: group.abort(), "aborted")):
+        group = dist.new_group(backend="mscclc")
+        works(group)
+        dist.barrier(group=group)  # none ends it while another is at work
+        end(group)
+        raises(RuntimeError, text, lambda: group.allreduce([torch.ones(4)]))
+        raises(RuntimeError, text, lambda: group.broadcast([torch.ones(4)]))
+        raises(RuntimeError, text, lambda: group.barrier())
+        dist.barrier()
+
+
+@scenario
+def groups_that_are_split_off():
+    whole = WORLD.split_group(list(range(SIZE)), timeout=timedelta(seconds=30), group_name="whole")
+    works(whole)
+    assert whole.launches == {"allreduce_allpairs": 1} and whole.group_name == "whole", whole.launches
+    assert (whole.rank(), whole.size(), whole.timeout) == (RANK, SIZE, timedelta(seconds=30))
+    last = WORLD.split_group([SIZE - 1])
+    assert (last is None) == (RANK != SIZE - 1)
+    if last is not None:
+        x = torch.ones(3)
+        last.allreduce([x]).wait()
+        assert torch.equal(x, torch.ones(3)) and last.global_ranks == (SIZE - 1,)
+        last.shutdown()
+    dist.barrier()
+    whole.shutdown()
+
+
+@scenario
+def split_group_of_torch():
+    # It wants an accelerator; the group does not.
+    accelerator, torch.accelerator.is_available = torch.accelerator.is_available, lambda: True
+    current, torch.accelerator.current_accelerator = torch.accelerator.current_accelerator, lambda: torch.device("cpu")
+    WORLD.bound_device_id = torch.device("cuda", 0)
+    try:
+        group = dist.split_group(WORLD, [list(range(SIZE))], pg_options=mscclc.torch.Options())
+        works(group)
+        assert type(group) is type(WORLD) and group.launches == {"allreduce_allpairs": 1}
+        dist.destroy_process_group(group)
+    finally:
+        WORLD.bound_device_id = None
+        torch.accelerator.is_available, torch.accelerator.current_accelerator = accelerator, current
+
+
+@scenario
+def options():
+    group = dist.new_group(backend="mscclc", pg_options=mscclc.torch.Options(eager=True), timeout=timedelta(seconds=50))
+    assert group.options.eager and group.options._timeout == timedelta(seconds=50)
+    assert "cpu" in group._engines and group._engines["cpu"]._kernels is not None
+    works(group)
+    dist.destroy_process_group(group)
+    assert not WORLD.options.eager and WORLD.options.backend == "mscclc"
+    wrong = dist.ProcessGroupGloo._Options()
+    raises(TypeError, "mscclc.torch.Options", lambda: dist.new_group(backend="mscclc", pg_options=wrong))
+    raises(RuntimeError, "no CUDA or no NCCL", lambda: WORLD.register_mem_pool(None))
+    raises(RuntimeError, "no CUDA or no NCCL", lambda: WORLD.deregister_mem_pool(None))
+
+
+@scenario
+def sizes_that_differ():
+    """5 and 6 floats are as long with their padding. A group's first call compares them, as the ranks meet there."""
+    group = dist.new_group(backend="mscclc")
+    raises(RuntimeError, "mismatch between collectives", lambda: dist.all_reduce(torch.ones(5 + RANK), group=group))
+    dist.barrier()
+    works(group)
+    for count in (60000, 131071):  # both need more memory, of the second one the ranks need different sizes
+        raises(RuntimeError, f"of {count + RANK} float32", lambda: dist.all_reduce(torch.ones(count + RANK), group=group))
+        dist.barrier()
+    works(group)
+    dist.destroy_process_group(group)
+    group = dist.new_group(backend="mscclc")
+    x = torch.ones([2, 3] if RANK else [6])  # sizes count, shapes do not
+    dist.all_reduce(x, group=group)
+    assert torch.equal(x.view(-1), torch.full((6,), float(SIZE)))
+    dist.destroy_process_group(group)
+
+
+@scenario
+def detailed_debugging():
+    group = dist.new_group(backend="mscclc", timeout=timedelta(seconds=3))
+    works(group)
+    before = dist.get_debug_level()
+    dist.set_debug_level(dist.DebugLevel.DETAIL)
+    try:
+        works(group)
+        assert group.launches == {"allreduce_allpairs": 2}
+        other = "[6] float32" if RANK == 0 else "[5] float32"
+        raises(RuntimeError, other, lambda: dist.all_reduce(torch.ones(5 + RANK), group=group))
+        call = (lambda: dist.all_reduce(torch.ones(4), group=group)) if RANK else (
+            lambda: dist.broadcast(torch.ones(4), 0, group=group))
+        raises(RuntimeError, "but rank", call)
+        call = lambda: dist.all_reduce(torch.ones(4), [dist.ReduceOp.SUM, dist.ReduceOp.MAX][RANK], group=group)
+        raises(RuntimeError, "max", call)
+        works(group)
+        if RANK == 0:  # the others do not come
+            raises(RuntimeError, "Ranks 1 failed", lambda: dist.all_reduce(torch.ones(4), group=group))
+    finally:
+        dist.set_debug_level(before)
+    dist.barrier(group=GLOO)
+    dist.distributed_c10d._abort_process_group(group)
+
+
+@scenario
+def events_of_the_profiler():
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as found:
+        works(WORLD)
+        dist.all_reduce(torch.ones(4), async_op=True).wait()
+        dist.barrier()
+        dist.broadcast(torch.ones(3), 0)
+    dist.barrier()
+    names = [event.name for event in found.events() if event.name.startswith("mscclc:")]
+    assert sorted(set(names)) == ["mscclc:all_reduce", "mscclc:barrier", "mscclc:broadcast"], names
+
+
+@scenario
+def the_flight_recorder():
+    works(WORLD)
+    raises(RuntimeError, "of the call", lambda: WORLD._submit("all_reduce", [torch.ones(1)], fails, entry()).wait())
+    trace = pickle.loads((FOLDER / f"trace{RANK}").read_bytes())  # TORCH_FR_DUMP_TEMP_FILE
+    good, bad = trace["entries"][-2:]
+    assert (good["profiling_name"], good["state"], good["output_sizes"]) == ("nccl:all_reduce", "completed", [[4]]), good
+    assert good["duration_ms"] >= 0 and good["collective_seq_id"] == bad["collective_seq_id"] - 1
+    assert bad["state"] == "started" and bad["time_discovered_completed_ns"] is None
+    assert trace["pg_config"][WORLD.group_name]["ranks"] == str(list(range(SIZE)))
+    assert trace["pg_status"][WORLD.group_name]["last_completed_collective"] == good["collective_seq_id"]
+
+
+def fails():
+    raise RuntimeError("of the call")
+
+
+def entry():
+    one = [torch.ones(1)]
+    return mscclc.torch.recorder.scheduled(WORLD, "all_reduce", next(WORLD._numbers), one, one)
+
+
+@scenario
+def operations_and_roots():
+    """One kernel for four operations, and one for each root."""
+    build = lambda name, **more: mscclc.Kernel.compile(
+        SAMPLES / f"{name}.cpp", platform="host", options=["--dtype", "f32"], **more
+    )
+    four = build("allreduce_allpairs", params={"ranks": SIZE, "threadBlocks": 1}, ops=["sum", "min", "max", "prod"])
+    mscclc.register(four, priority=9, tags=["four"])
+    mscclc.register(build("broadcast_chain", params={"ranks": SIZE, "root": 1}), tags=["root 1"])
+    group = dist.new_group(backend="mscclc")
+    for op in (dist.ReduceOp.SUM, dist.ReduceOp.MIN, dist.ReduceOp.MAX, dist.ReduceOp.PRODUCT):
+        ours, theirs = torch.arange(1.0, 8.0) + RANK, torch.arange(1.0, 8.0) + RANK
+        dist.all_reduce(ours, op, group=group)
+        dist.all_reduce(theirs, op, group=GLOO)
+        assert torch.equal(ours, theirs), (op, ours, theirs)
+    for root in range(SIZE):
+        x = torch.full((9,), RANK + 1.0)
+        dist.broadcast(x, root, group=group)
+        assert torch.equal(x, torch.full((9,), root + 1.0))
+    assert group.launches == {"allreduce_allpairs": 4, "broadcast_chain": 2}, group.launches
+    dist.destroy_process_group(group)
+
+
+if __name__ == "__main__":
+    os.environ["TORCH_FR_DUMP_TEMP_FILE"] = str(FOLDER / "trace")
+    _, WORLD, GLOO = start()
+    run_all()
