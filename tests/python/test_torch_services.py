@@ -108,6 +108,7 @@ def test_what_a_late_call_ends(tmp_path, handling, code):
 
 def test_the_reader_of_pytorch_takes_a_trace(tmp_path):
     """Two ranks, of which one makes another call."""
+
     class Group:
         group_name, group_desc, global_ranks, timeout = "7", "of a test", (0, 1), timedelta(seconds=9)
 

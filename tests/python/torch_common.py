@@ -110,4 +110,3 @@ def run_all():
         finally:
             (FOLDER / f"{RANK}.json").write_text(json.dumps(ended))
     dist.destroy_process_group()
-

@@ -94,7 +94,9 @@ def sizes_that_differ():
     dist.barrier()
     works(group)
     for count in (60000, 131071):  # both need more memory, of the second one the ranks need different sizes
-        raises(RuntimeError, f"of {count + RANK} float32", lambda: dist.all_reduce(torch.ones(count + RANK), group=group))
+        raises(
+            RuntimeError, f"of {count + RANK} float32", lambda: dist.all_reduce(torch.ones(count + RANK), group=group)
+        )
         dist.barrier()
     works(group)
     dist.destroy_process_group(group)
@@ -116,8 +118,11 @@ def detailed_debugging():
         assert group.launches == {"allreduce_allpairs": 2}
         other = "[6] float32" if RANK == 0 else "[5] float32"
         raises(RuntimeError, other, lambda: dist.all_reduce(torch.ones(5 + RANK), group=group))
-        call = (lambda: dist.all_reduce(torch.ones(4), group=group)) if RANK else (
-            lambda: dist.broadcast(torch.ones(4), 0, group=group))
+        call = (
+            (lambda: dist.all_reduce(torch.ones(4), group=group))
+            if RANK
+            else (lambda: dist.broadcast(torch.ones(4), 0, group=group))
+        )
         raises(RuntimeError, "but rank", call)
         call = lambda: dist.all_reduce(torch.ones(4), [dist.ReduceOp.SUM, dist.ReduceOp.MAX][RANK], group=group)
         raises(RuntimeError, "max", call)
@@ -148,7 +153,9 @@ def the_flight_recorder():
     raises(RuntimeError, "of the call", lambda: WORLD._submit("all_reduce", [torch.ones(1)], fails, entry()).wait())
     trace = pickle.loads((FOLDER / f"trace{RANK}").read_bytes())  # TORCH_FR_DUMP_TEMP_FILE
     good, bad = trace["entries"][-2:]
-    assert (good["profiling_name"], good["state"], good["output_sizes"]) == ("nccl:all_reduce", "completed", [[4]]), good
+    assert (good["profiling_name"], good["state"], good["output_sizes"]) == ("nccl:all_reduce", "completed", [[4]]), (
+        good
+    )
     assert good["duration_ms"] >= 0 and good["collective_seq_id"] == bad["collective_seq_id"] - 1
     assert bad["state"] == "started" and bad["time_discovered_completed_ns"] is None
     assert trace["pg_config"][WORLD.group_name]["ranks"] == str(list(range(SIZE)))

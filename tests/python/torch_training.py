@@ -58,9 +58,9 @@ def fsdp2():
         fully_shard(net, mesh=mesh)
         found.append(train(net, net.parameters()))
     assert_trained(*found)
-    assert (
-        launched("allgather_allpairs") >= before[0] + 30 and launched("reducescatter_allpairs") >= before[1] + 30
-    ), WORLD.launches
+    assert launched("allgather_allpairs") >= before[0] + 30 and launched("reducescatter_allpairs") >= before[1] + 30, (
+        WORLD.launches
+    )
 
 
 @scenario

@@ -20,7 +20,9 @@ from typing import Iterator
 
 from .errors import Error, LibraryError, ToolError
 
-_ADVICE = "set {} to its file, or MSCCLC_PREFIX to an installed tree or a build folder, or install a wheel that carries it"
+_ADVICE = (
+    "set {} to its file, or MSCCLC_PREFIX to an installed tree or a build folder, or install a wheel that carries it"
+)
 
 
 def prefixes() -> Iterator[pathlib.Path]:
@@ -89,7 +91,5 @@ def nccl_library() -> pathlib.Path:
 def include_folder() -> pathlib.Path:
     """The folder that <mscclc/device.cuh> is in. Raises LibraryError."""
     header = "include/mscclc/device.cuh"
-    found = _find(
-        "MSCCLC_INCLUDE", "the header <mscclc/device.cuh>", (header, f"./runtime-min/{header}"), LibraryError
-    )
+    found = _find("MSCCLC_INCLUDE", "the header <mscclc/device.cuh>", (header, f"./runtime-min/{header}"), LibraryError)
     return found if found.is_dir() else found.parent.parent

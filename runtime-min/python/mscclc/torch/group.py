@@ -55,7 +55,9 @@ class Group(dist.ProcessGroup):
         self._register("cpu", self._gloo, dist.ProcessGroup.BackendType.GLOO)
         self._nccl: Any = None
         if torch.cuda.is_available() and dist.is_nccl_available():
-            self._nccl = nccl = dist.ProcessGroupNCCL(c10d.PrefixStore("nccl", store), rank, size, self.options.of_nccl())
+            self._nccl = nccl = dist.ProcessGroupNCCL(
+                c10d.PrefixStore("nccl", store), rank, size, self.options.of_nccl()
+            )
             self._register("cuda", nccl, dist.ProcessGroup.BackendType.NCCL)
         # Gloo matches calls by their order. Each engine exchanges in a thread of its own, so it has a group of its own.
         devices = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)

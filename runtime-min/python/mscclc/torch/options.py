@@ -34,9 +34,7 @@ class Options(c10d.Backend.Options):
         if given is None:
             made = Options()
         elif isinstance(given, Options):
-            made = Options(
-                is_high_priority_stream=given.is_high_priority_stream, eager=given.eager, nccl=given.nccl
-            )
+            made = Options(is_high_priority_stream=given.is_high_priority_stream, eager=given.eager, nccl=given.nccl)
         elif dist.is_nccl_available() and isinstance(given, dist.ProcessGroupNCCL.Options):
             made = Options(is_high_priority_stream=given.is_high_priority_stream, nccl=given)
         else:

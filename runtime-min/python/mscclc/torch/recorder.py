@@ -64,7 +64,11 @@ class Recorder:
         with self._lock:
             self._entries.append(entry)
             ranks = str(list(group.global_ranks))
-            self._groups[group.group_name] = {"name": group.group_name, "desc": entry["process_group"][1], "ranks": ranks}
+            self._groups[group.group_name] = {
+                "name": group.group_name,
+                "desc": entry["process_group"][1],
+                "ranks": ranks,
+            }
             status = self._status.setdefault(
                 group.group_name,
                 {"last_enqueued_collective": -1, "last_started_collective": -1, "last_completed_collective": -1},
