@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 
 import mscclc
-from torch_common import FOLDER, RANK, SAMPLES, SIZE, run_all, scenario, start
+from torch_common import FOLDER, RANK, SAMPLES, SIZE, launched, run_all, scenario, start
 
 
 def raises(kind, text, call):
@@ -160,6 +160,29 @@ def the_flight_recorder():
     assert bad["state"] == "started" and bad["time_discovered_completed_ns"] is None
     assert trace["pg_config"][WORLD.group_name]["ranks"] == str(list(range(SIZE)))
     assert trace["pg_status"][WORLD.group_name]["last_completed_collective"] == good["collective_seq_id"]
+
+
+@scenario
+def symmetric_memory():
+    x = WORLD.symmetric_empty(3, 5)
+    before, engine = launched("allreduce_allpairs"), WORLD._engines["cpu"]
+    direct = engine.direct
+    run = lambda y: torch.ops.mscclc.symmetric_all_reduce_(y, "sum", WORLD.group_name)
+    for call in (run, torch.compile(run, fullgraph=True, backend="eager")):
+        x.fill_(RANK + 1.0)
+        call(x)
+        assert torch.equal(x, torch.full((3, 5), SIZE * (SIZE + 1) / 2)), x
+    assert launched("allreduce_allpairs") == before + 2 and engine.direct == direct + 2
+    y = WORLD.symmetric_empty(70000, dtype=torch.int32)  # another one, which is longer
+    y.fill_(RANK)
+    WORLD.symmetric_allreduce(y, dist.ReduceOp.SUM).wait()
+    assert (y == SIZE * (SIZE - 1) // 2).all() and torch.equal(x, torch.full((3, 5), SIZE * (SIZE + 1) / 2))
+    wide = WORLD.symmetric_empty(9, dtype=torch.float64)  # no kernel has this type: gloo works on it
+    wide.fill_(RANK + 1.0)
+    WORLD.symmetric_allreduce(wide).wait()
+    assert (wide == SIZE * (SIZE + 1) / 2).all() and engine.direct == direct + 3
+    raises(ValueError, "symmetric_empty", lambda: WORLD.symmetric_allreduce(torch.ones(3)))
+    raises(ValueError, "symmetric_empty", lambda: WORLD.symmetric_allreduce(x[1:]))
 
 
 def fails():

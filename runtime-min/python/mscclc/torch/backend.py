@@ -62,12 +62,13 @@ class ProcessGroupMscclc(Group):
         piece: Tensors,
         behind: Callable[[Any], Any],
         root: int = 0,
+        region: Any = None,
     ) -> Any:
         """A collective that reduces. The mean is the sum, divided at the end: gloo has none. A sum that scales first is
         left to the backend behind where no kernel runs it; gloo refuses it."""
         name = _op_name(op)
         factor = op.__getstate__()[1] if op == dist.ReduceOp.PREMUL_SUM else None
-        job = Job(collective, inputs, outputs, piece, name, root, factor=factor) if name else None
+        job = Job(collective, inputs, outputs, piece, name, root, factor=factor, region=region) if name else None
         results = _flat(outputs) or _flat(inputs)
         mean = op == dist.ReduceOp.AVG
         if mean and not all(tensor.is_floating_point() or tensor.is_complex() for tensor in piece):
@@ -101,6 +102,34 @@ class ProcessGroupMscclc(Group):
             return self._inner.allreduce(tensors, opts)
 
         return self._reduced("allreduce", opts.reduceOp, [tensors], [tensors], tensors, behind)
+
+    def symmetric_empty(self, *shape: int, dtype: torch.dtype = torch.float32, device: str = "cpu") -> torch.Tensor:
+        """A tensor in memory that all ranks reach, for `symmetric_allreduce`; of one size on all ranks. Collective; it
+        ends with the group. Raises RuntimeError where no kernel is registered."""
+        made: Tensors = []
+        size = torch.Size(shape).numel() * dtype.itemsize
+
+        def allocate() -> None:
+            made.append(self._engine(device).symmetric(size).view(dtype).view(shape))
+
+        self._worker.check()
+        if device == "cpu":
+            self._worker.submit("symmetric_empty", [], allocate).wait()
+        else:
+            allocate()
+        return made[0]
+
+    def symmetric_allreduce(self, tensor: torch.Tensor, op: Any = dist.ReduceOp.SUM) -> Any:
+        """An all-reduce of tensors of `symmetric_empty`, one on each rank and made by the same call. A kernel that works
+        in place takes them as they are; others get copies."""
+        region = self._engine(tensor.device.type).region_of(tensor)
+        opts = c10d.AllreduceOptions()
+
+        def behind(op: Any) -> Any:
+            opts.reduceOp = op
+            return self._inner.allreduce([tensor], opts)
+
+        return self._reduced("allreduce", op, [[tensor]], [[tensor]], [tensor], behind, region=region)
 
     def allreduce_coalesced(self, tensors: Tensors, opts: Any = None) -> Any:
         op = opts.reduceOp if opts is not None else dist.ReduceOp.SUM

@@ -89,6 +89,8 @@ class Job:
     piece_bytes: int | None = None
     #: What the inputs are multiplied by first: a number, or a tensor with one.
     factor: "float | torch.Tensor | None" = None
+    #: Memory of `symmetric`, which on all ranks holds the one input and output: nothing is copied.
+    region: "_Region | None" = None
 
     def size(self) -> int:
         return (
@@ -133,11 +135,14 @@ class Engine:
         self._kernels: Selector | None = None
         self._communicator: Communicator | None = None
         self._regions: list[_Region] = []
+        self._symmetric: dict[int, _Region] = {}  # by address
         self._said: set[object] = set()
         #: Why no kernel runs; None: they do.
         self.disabled: str | None = None
         #: Calls that a kernel answered, by its name.
         self.launches: dict[str, int] = {}
+        #: How many of them worked on the tensor itself.
+        self.direct = 0
 
     def refresh(self) -> None:
         """Takes the kernels anew that are registered when the next collective comes."""
@@ -296,15 +301,38 @@ class Engine:
             reason = f"rank {self.rank}: {error}"
         return self._agree(reason, what=what)
 
+    def symmetric(self, size: int) -> torch.Tensor:
+        """Bytes that all ranks reach, of one size on each of them, until `close`. Raises RuntimeError."""
+        self.begin()
+        if self._communicator is None or self.disabled is not None:
+            why = self.disabled or "no kernel is registered"
+            raise RuntimeError(f"mscclc: there is no memory that all ranks reach: {why}")
+        buffer = self._communicator.allocate(1 << (max(size, 4096) - 1).bit_length())
+        region = _Region(buffer, self.rank, self.on_host)
+        self._symmetric[region.bytes.data_ptr()] = region
+        return region.bytes[:size]
+
+    def region_of(self, tensor: torch.Tensor) -> _Region:
+        """The memory of `symmetric` that a tensor begins. Raises ValueError."""
+        region = self._symmetric.get(tensor.data_ptr())
+        if region is None or not tensor.is_contiguous():
+            raise ValueError("the tensor is none of symmetric_empty of this group, from its beginning")
+        return region
+
     def run(self, choice: Choice, job: Job, stream: int | None = None) -> None:
         """Copies in, launches, and copies out, after `prepare`. On the host it waits for the launch; on CUDA all goes
         to the stream, which is the current one."""
         communicator = self._communicator
         assert communicator is not None
         given, made = self._regions[0], self._regions[0 if choice.kernel.in_place else 1]
+        # The kernel and the sizes are alike on all ranks, so this is.
+        direct = job.region is not None and choice.kernel.in_place and job.region.buffer.bytes >= choice.message
+        if direct:
+            assert job.region is not None
+            given = made = job.region
         input_step, output_step = choice.kernel.steps(choice.message)
         with torch.no_grad():
-            for index, piece in enumerate(job.inputs):
+            for index, piece in enumerate([] if direct else job.inputs):
                 start = self.rank * input_step + index * choice.piece
                 for view, tensor in zip(given.views(start, piece), piece):
                     view.copy_(tensor)
@@ -322,10 +350,11 @@ class Engine:
             )
             if stream is None:
                 communicator.synchronize()
-            for index, piece in enumerate(job.outputs):
+            for index, piece in enumerate([] if direct else job.outputs):
                 start = self.rank * output_step + index * choice.piece
                 for view, tensor in zip(made.views(start, piece), piece):
                     tensor.copy_(view)
+        self.direct += int(direct)
         self.launches[choice.kernel.name] = self.launches.get(choice.kernel.name, 0) + 1
 
     def abort(self, reason: str) -> None:
@@ -335,7 +364,7 @@ class Engine:
     def close(self) -> None:
         """Collective, if all is well. A communicator that failed is left to the end of the process."""
         communicator, self._communicator = self._communicator, None
-        self._regions = []
+        self._regions, self._symmetric = [], {}
         if communicator is not None:
             try:
                 communicator.close()

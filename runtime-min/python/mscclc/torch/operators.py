@@ -51,6 +51,12 @@ def all_reduce(input: torch.Tensor, op: str, group: str) -> torch.Tensor:
     return made
 
 
+@torch.library.custom_op("mscclc::symmetric_all_reduce_", mutates_args=("input",))
+def symmetric_all_reduce_(input: torch.Tensor, op: str, group: str) -> None:
+    """`all_reduce` in place, on tensors of `symmetric_empty` of a group "mscclc"."""
+    _resolve_process_group(group).symmetric_allreduce(input, _op(op)).wait()
+
+
 @torch.library.custom_op("mscclc::all_gather", mutates_args=())
 def all_gather(input: torch.Tensor, group: str) -> torch.Tensor:
     """The tensors of all ranks, one after the other along the first dimension."""
