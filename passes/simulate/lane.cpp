@@ -243,15 +243,17 @@ Machine::Place Machine::place(const Lane &lane, const ir::Op &op, std::uint32_t 
 }
 
 // A packet: four bytes of data, the flag, four bytes of data, the flag.
-bool Machine::readPacket(const Place &from, std::byte *data, std::uint64_t bytes, std::uint32_t flag) const {
+/// The first one that is not there; null if all are.
+const std::byte *Machine::readPacket(const Place &from, std::byte *data, std::uint64_t bytes,
+                                     std::uint32_t flag) const {
   for (std::uint64_t i = 0; i < bytes; i += 4) {
     std::uint32_t seen;
     std::memcpy(&seen, from.at + 2 * i + 4, 4);
     if (seen != flag)
-      return false;
+      return from.at + 2 * i;
     std::memcpy(data + i, from.at + 2 * i, 4);
   }
-  return true;
+  return nullptr;
 }
 
 void Machine::writePacket(const Place &to, const std::byte *data, std::uint64_t bytes, std::uint32_t flag) {
@@ -320,8 +322,8 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
       std::byte *into = any ? part_.data() : buffer_.data();
       if (!from.packet)
         load(blockOf(lane), into, from.at, bytes);
-      else if (!readPacket(from, into, bytes, flag))
-        return blockOn(key(Event::Packet));
+      else if (const std::byte *missing = readPacket(from, into, bytes, flag))
+        return blockOn(packetKey(missing));
       if (any)
         accumulate(type_, op.reduceOp, buffer_.data(), part_.data(), bytes);
       any = true;
@@ -335,7 +337,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
         return Progress::Moved;
       if (to.packet) {
         writePacket(to, buffer_.data(), bytes, flag);
-        wake(owner, key(Event::Packet));
+        wakeReaders(owner, to.at, 2 * bytes);
       } else {
         this->store(blockOf(lane), to.at, buffer_.data(), bytes);
       }
@@ -367,8 +369,8 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
       return Progress::Moved;
     if (ir::awaitsPackets(op.kind)) {
       buffer_.resize(bytes);
-      if (!readPacket(from, buffer_.data(), bytes, ranks_[lane.rank].launch + 1))
-        return blockOn(key(Event::Packet));
+      if (const std::byte *missing = readPacket(from, buffer_.data(), bytes, ranks_[lane.rank].launch + 1))
+        return blockOn(packetKey(missing));
     }
     Request request;
     request.mark = markOf(lane);

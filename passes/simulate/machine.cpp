@@ -97,7 +97,7 @@ void Machine::reset(std::uint64_t seed) {
     std::memset(s.scratch.get(), unwritten, s.scratchBytes * 2);
     s.launch = s.lanesEnded = 0;
     s.stage = RankState::Start;
-    s.waiting.clear();
+    s.waiting = {};
   }
   const std::uint64_t delays = random_() % 2 == 0 ? 0 : 3; // of four blocks
   for (Block &block : blocks_) {
@@ -122,7 +122,6 @@ void Machine::reset(std::uint64_t seed) {
     std::uint64_t h = (first ^ unit) * 0x9e3779b97f4a7c15u;
     h = (h ^ (h >> 29)) * 0xbf58476d1ce4e5b9u;
     actor.priority = static_cast<std::uint32_t>(h >> 34);
-    actor.ready = true;
     ready_.push_back(a);
   }
 }
@@ -144,25 +143,42 @@ std::uint32_t Machine::pick() {
   return best;
 }
 
-void Machine::wake(std::uint32_t rank, std::uint64_t key) {
-  auto &waiting = ranks_[rank].waiting;
+void Machine::wake(std::uint32_t rank, std::uint64_t firstKey, std::uint64_t endKey) {
+  auto &[waiting, keys] = ranks_[rank].waiting;
   for (std::size_t i = 0; i < waiting.size();) {
-    const std::uint32_t a = waiting[i];
-    if (actors_[a].waitsFor != key) {
+    if (keys[i] - firstKey >= endKey - firstKey) {
       ++i;
       continue;
     }
-    actors_[a].ready = true;
-    ready_.push_back(a);
+    ready_.push_back(waiting[i]);
     waiting[i] = waiting.back();
     waiting.pop_back();
+    keys[i] = keys.back();
+    keys.pop_back();
   }
 }
 
-Outcome Machine::run(std::uint64_t seed, std::uint32_t launches) {
+/// Those of `rank` that wait for one of the packets in so many bytes.
+void Machine::wakeReaders(std::uint32_t rank, const std::byte *packets, std::uint64_t bytes) {
+  wake(rank, packetKey(packets), packetKey(packets) + bytes);
+}
+
+bool Machine::goesOn(const Watch &watch) const {
+  double ended = 0; // launches of ranks
+  for (const RankState &rank : ranks_)
+    ended += rank.launch + (rank.numLanes == 0 ? 0 : static_cast<double>(rank.lanesEnded) / (rank.numLanes + 1));
+  return watch(ended / (static_cast<double>(ranks_.size()) * launches_));
+}
+
+Outcome Machine::run(std::uint64_t seed, std::uint32_t launches, const Watch &watch) {
+  constexpr std::uint64_t stepsBetween = 1 << 14; // some milliseconds
   launches_ = launches;
   reset(seed);
-  while (!ready_.empty()) {
+  for (std::uint64_t steps = 1; !ready_.empty(); ++steps) {
+    if (watch && steps % stepsBetween == 0 && !goesOn(watch)) {
+      outcome_.kind = Outcome::Stopped;
+      return outcome_;
+    }
     const std::uint32_t at = pick(), a = ready_[at];
     const Progress progress = step(actors_[a]);
     if (outcome_.kind != Outcome::Right)
@@ -172,10 +188,8 @@ Outcome Machine::run(std::uint64_t seed, std::uint32_t launches) {
     // Steps may have woken others, which stand after `at`.
     ready_[at] = ready_.back();
     ready_.pop_back();
-    actors_[a].ready = false;
-    actors_[a].waitsFor = blockedOn_;
     if (progress == Progress::Blocked)
-      ranks_[actors_[a].rank].waiting.push_back(a);
+      ranks_[actors_[a].rank].waiting.add(a, blockedOn_);
   }
   for (const RankState &s : ranks_) {
     if (s.stage == RankState::Done)
@@ -291,7 +305,7 @@ Machine::Progress Machine::stepEngine(std::uint32_t end) {
     std::memmove(r.dst + r.done * scale, r.src + r.done * scale, bytes * scale);
     r.done += bytes;
     if (r.packets)
-      wake(r.rank, key(Event::Packet));
+      wakeReaders(r.rank, r.dst + (r.done - bytes) * scale, bytes * scale);
     if (r.done < r.bytes)
       return Progress::Moved;
   }

@@ -18,6 +18,7 @@
 #include "ir/memory_map.h"
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <random>
 #include <vector>
@@ -50,8 +51,10 @@ public:
   /// getOffset), its second half always at the same place.
   Machine(const ir::Program &program, std::vector<Size> sizes, const Inputs &inputs, const SimulateOptions &options);
 
-  /// Runs one schedule of `launches` launches.
-  Outcome run(std::uint64_t seed, std::uint32_t launches);
+  /// Is told now and then how much of a schedule is done, from 0 to 1. Returning false stops it.
+  using Watch = std::function<bool(double)>;
+  /// Runs one schedule of `launches` launches. `watch` may be empty.
+  Outcome run(std::uint64_t seed, std::uint32_t launches, const Watch &watch = {});
 
 private:
   static constexpr std::uint32_t none = ir::none;
@@ -63,12 +66,15 @@ private:
     std::uint32_t rank = 0;
     std::uint32_t index = 0; ///< lane, port channel or rank
     std::uint32_t priority = 0;
-    bool ready = true;          ///< in ready_
-    std::uint64_t waitsFor = 0; ///< key of what would wake it
   };
   /// What an actor can wait for, with a number.
   enum class Event : std::uint8_t { Signal, Semaphore, Nop, Barrier, Port, Packet, Launch, User };
   static std::uint64_t key(Event event, std::uint64_t id = 0) { return std::uint64_t(event) << 56 | id; }
+  /// The packet at an address, less what tops the bits of an event's number. One that comes elsewhere is of no use to
+  /// who waits for it.
+  static std::uint64_t packetKey(const std::byte *at) {
+    return key(Event::Packet, reinterpret_cast<std::uintptr_t>(at) << 8 >> 8);
+  }
   /// A thread of a block.
   struct Lane {
     std::uint32_t rank = 0, block = 0, number = 0;
@@ -109,6 +115,14 @@ private:
     std::uint64_t pushed = 0, finished = 0;
     std::uint32_t actor = none;
   };
+  struct Waiting {
+    std::vector<std::uint32_t> actors;
+    std::vector<std::uint64_t> keys; ///< [as in actors]: of what would wake it; apart, as they are looked through often
+    void add(std::uint32_t actor, std::uint64_t key) {
+      actors.push_back(actor);
+      keys.push_back(key);
+    }
+  };
   struct RankState {
     std::unique_ptr<std::byte[]> input, output, scratch;
     std::uint64_t inputBytes = 0, outputBytes = 0, scratchBytes = 0; ///< of the largest size; of half of the scratch
@@ -116,7 +130,7 @@ private:
     std::uint32_t launch = 0, lanesEnded = 0;
     std::uint32_t firstLane = 0, numLanes = 0;
     enum { Start, Running, Done } stage = Start;
-    std::vector<std::uint32_t> waiting; ///< actors
+    Waiting waiting;
   };
   struct Place {
     std::byte *at = nullptr;
@@ -127,7 +141,10 @@ private:
   void reset(std::uint64_t seed);
   void allocate();
   std::uint32_t pick();
-  void wake(std::uint32_t rank, std::uint64_t key);
+  bool goesOn(const Watch &watch) const;
+  void wake(std::uint32_t rank, std::uint64_t key) { wake(rank, key, key + 1); }
+  void wake(std::uint32_t rank, std::uint64_t firstKey, std::uint64_t endKey);
+  void wakeReaders(std::uint32_t rank, const std::byte *packets, std::uint64_t bytes);
   Progress blockOn(std::uint64_t key) {
     blockedOn_ = key;
     return Progress::Blocked;
@@ -167,7 +184,7 @@ private:
               std::uint32_t owner);
   void owners(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::vector<std::uint32_t> &ranks) const;
   std::uint64_t bytesOf(const Lane &lane, const ir::Op &op, std::uint32_t operand) const;
-  bool readPacket(const Place &from, std::byte *data, std::uint64_t bytes, std::uint32_t flag) const;
+  const std::byte *readPacket(const Place &from, std::byte *data, std::uint64_t bytes, std::uint32_t flag) const;
   void writePacket(const Place &to, const std::byte *data, std::uint64_t bytes, std::uint32_t flag);
   void compare(std::uint32_t rank);
   std::string describeWait(const Lane &lane) const;

@@ -67,12 +67,15 @@ public:
       : inputs_(inputs), expected_(expectations(program, layouts, inputs, options.type)),
         machine_(program, sizes(layouts), inputs, options), ops_(ops) {}
 
-  sim::Outcome run(std::uint64_t seed, std::uint32_t launches) {
+  sim::Outcome run(std::uint64_t seed, std::uint32_t launches, const sim::Machine::Watch &watch) {
     use(ops_[0]);
-    const sim::Outcome outcome = machine_.run(seed, launches);
+    const sim::Outcome outcome = machine_.run(seed, launches, watch);
     for (std::size_t i = 1; first_ && outcome.kind == sim::Outcome::Wrong && i < ops_.size(); ++i) {
       use(ops_[i]);
-      if (machine_.run(seed, launches).kind != sim::Outcome::Right)
+      const sim::Outcome other = machine_.run(seed, launches, watch);
+      if (other.kind == sim::Outcome::Stopped)
+        return other;
+      if (other.kind != sim::Outcome::Right)
         continue;
       ops_ = {ops_[i]};
       return {};
@@ -196,8 +199,14 @@ private:
     const std::uint32_t launches = row.sizes.size() == 1 ? once : once + 2;
     SimulateRow out{.size = row.sizes.back(), .inTurn = row.sizes.size() > 1, .ok = true};
     SizeRun run(program_, row.layouts, inputs_, ops_, options_);
+    sim::Machine::Watch watch;
+    if (options_.progress)
+      watch = [this](double share) { return options_.progress((done_ + share) / total_); };
     for (std::uint32_t s = 0; s < row.schedules && out.ok && !stop_; ++s) {
-      const sim::Outcome outcome = run.run(options_.seed * 1'000'003 + s, launches);
+      const sim::Outcome outcome = run.run(options_.seed * 1'000'003 + s, launches, watch);
+      stop_ = outcome.kind == sim::Outcome::Stopped;
+      if (stop_)
+        break;
       out.schedules = s + 1;
       out.maxError = std::max(out.maxError, outcome.maxError);
       out.ok = outcome.kind == sim::Outcome::Right;

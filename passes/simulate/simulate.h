@@ -48,7 +48,7 @@ struct SimulateOptions {
   bool userAwaitsPorts = false;
   /// Sets these three as what --allow permits the verifier's findings would have it.
   void allow(const ir::AllowedNames &names);
-  /// Told how far it is, from 0 to 1, now and then. Returning false stops.
+  /// Told how far it is, from 0 to 1, after each schedule and some milliseconds within one. Returning false stops.
   std::function<bool(double)> progress;
 };
 

@@ -145,6 +145,42 @@ TEST_CASE("the table, and progress that stops a run") {
   CHECK(simulated(allReduce(3).program, options).result.rows[0].schedules == 3);
 }
 
+TEST_CASE("a long schedule says how far it is, and may be stopped") {
+  std::vector<double> parts;
+  SimulateOptions options{.sizes = {8 * 65536}, .schedules = 1, .launches = 200};
+  options.progress = [&](double part) {
+    parts.push_back(part);
+    return true;
+  };
+  const Program program = allReducePackets(8, true).program;
+  CHECK(simulated(program, options).result.ok);
+  CHECK(parts.size() > 3);
+  CHECK(std::ranges::is_sorted(parts));
+  CHECK(parts.back() == 1);
+  options.progress = [&](double part) { return part < 0.1; };
+  const SimulateRow stopped = simulated(program, options).result.rows[0];
+  CHECK(stopped.schedules == 0);
+}
+
+TEST_CASE("threads that wait for a packet are woken by that one alone") {
+  // One block writes what many wait for, a packet of each at a time.
+  constexpr std::uint32_t readers = 64, chunks = 4 * readers;
+  Plan p(CollectiveKind::Test, 2, chunks, chunks, false, chunks);
+  p.program.protocol = Protocol::LL;
+  p.channel(0, 1);
+  p.channel(1, 0);
+  Block writer = p.on(0);
+  for (std::uint32_t c = 0; c < chunks; ++c) {
+    writer.remote(OpKind::PutPacket, {writer.of(1, BufferKind::Scratch, c)}, {in(c)});
+    p.on(1, c % readers).remote(OpKind::UnpackPacket, {out(c)}, {scratch(c)}, ChannelType::None);
+  }
+  std::uint32_t calls = 0; // each but the last after 16,384 steps
+  SimulateOptions options{.sizes = {chunks * 1024}, .schedules = 1, .launches = 1};
+  options.progress = [&](double) { return ++calls != 0; };
+  CHECK(simulated(p.program, options).result.ok);
+  CHECK(calls == 1);
+}
+
 TEST_CASE("a sum of very many narrow numbers is exact, in any order") {
   constexpr std::uint32_t many = 600; // more than the 256 that bf16 counts to
   Plan p(CollectiveKind::Custom, 1, many, 1);
