@@ -43,6 +43,7 @@ BlockReader::BlockReader(PlanContext &plan)
 Expected BlockReader::several(std::vector<ThreadBlock> &blocks) {
   blocks_ = &blocks;
   ids_.clear();
+  given_.clear();
   return list(*this);
 }
 
@@ -60,7 +61,10 @@ void BlockReader::begin(std::size_t) {
 Expected BlockReader::field(std::size_t k) {
   switch (static_cast<BlockField>(k)) {
   case BlockField::Id:
-    return number(ids_.back());
+    return WholeNumber{0, std::numeric_limits<std::uint32_t>::max(), [this](std::uint64_t id) {
+                         ids_.back() = static_cast<std::uint32_t>(id);
+                         given_.take(plan_.in, "thread block", id);
+                       }};
   case BlockField::Ops:
     return ops_.several(loc_);
   case BlockField::Channels:

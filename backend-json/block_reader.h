@@ -1,6 +1,7 @@
 // Reads thread blocks: operations, and the tables that these name channels and remote buffers by.
 #pragma once
 
+#include "backend-json/check_ids.h"
 #include "backend-json/op_reader.h"
 
 #include <vector>
@@ -45,6 +46,7 @@ private:
   PlanContext &plan_;
   std::vector<ir::ThreadBlock> *blocks_ = nullptr;
   std::vector<std::uint32_t> ids_;
+  GivenIds given_;
   ir::LocId loc_ = ir::noLoc;
   ir::ThreadBlock block_; ///< being read; its capacity is kept from block to block
   OpReader bodyOps_, ops_;

@@ -186,6 +186,7 @@ Expected GpuReader::field(std::size_t k) {
     return WholeNumber{0, std::numeric_limits<std::uint32_t>::max(), [this](std::uint64_t id) {
                          ids_.back() = static_cast<std::uint32_t>(id);
                          plan_.gpuId = id;
+                         given_.take(plan_.in, "gpu", id);
                        }};
   case GpuField::InputChunks:
     return number(rank_.inputChunks);

@@ -80,6 +80,7 @@ private:
   PlanContext &plan_;
   std::vector<ir::Rank> *ranks_ = nullptr;
   std::vector<std::uint32_t> ids_;
+  GivenIds given_;
   std::vector<std::size_t> places_;
   ir::Rank rank_; ///< being read
   BlockReader blocks_;

@@ -7,6 +7,7 @@
 #include "backend-json/json_path.h"
 #include "backend-json/token_places.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -50,6 +51,8 @@ public:
 
   /// Where the value stands that is being read; in ObjectReader::begin() and end() the object.
   JsonPath path() const;
+  /// Reports nothing more, and stops reading.
+  void stop() { numErrors_ = std::max(numErrors_, maxErrors); }
   /// True after so many errors that nothing more is reported.
   bool full() const { return numErrors_ >= maxErrors; }
   std::size_t numErrors() const { return numErrors_; }

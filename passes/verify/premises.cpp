@@ -112,14 +112,14 @@ private:
   }
 
   void checkSemaphores() {
-    for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
+    for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
+      std::uint32_t unused = 0, firstUnused = 0;
       for (std::uint32_t id = 0; id < index_.program.ranks[r].semaphores.size(); ++id) {
         const std::uint32_t queue = index_.semaphoreQueue(r, id);
         const Side &s = sent_[queue], &t = taken_[queue];
         const std::uint32_t initial = index_.program.ranks[r].semaphores[id].initialValue;
-        if (t.all == 0 && s.all == 0 && initial != 0)
-          if (auto *f = findings_.addOnRank(diag::semaphore_without_use, r, id))
-            f->args = {index_.describeSemaphore(index_.semaphore(r, id)), initial};
+        if (t.all == 0 && s.all == 0 && initial != 0 && unused++ == 0)
+          firstUnused = id;
         if (s.all == t.all && s.once == t.once)
           continue;
         p_.hold_ = false;
@@ -137,6 +137,16 @@ private:
                               findings_.where(index_.place(partner.block, partner.op)),
                               {}});
       }
+      if (unused != 0)
+        reportUnused(r, firstUnused, unused);
+    }
+  }
+
+  void reportUnused(std::uint32_t rank, std::uint32_t first, std::uint32_t count) {
+    if (auto *f = findings_.addOnRank(diag::semaphore_without_use, rank))
+      f->args = {index_.describeSemaphore(index_.semaphore(rank, first)),
+                 index_.program.ranks[rank].semaphores[first].initialValue,
+                 count == 1 ? "" : ", nor any of " + std::to_string(count - 1) + " more of the rank"};
   }
 
   /// Queues with several signallers or waiters, with the counts of each.

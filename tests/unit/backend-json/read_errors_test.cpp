@@ -270,6 +270,11 @@ TEST_CASE("several errors are told in one run, but not without end") {
     at = number;
   }
   CHECK_FALSE(read(text, messages));
-  CHECK_THAT(messages, containsText("$.gpus[0].threadblocks[20].id: error: thread block id 0 is given twice"));
-  CHECK_THAT(messages, containsText("20 errors generated"));
+  CHECK_THAT(messages, containsText("$.gpus[0].threadblocks[1].id: error: thread block id 0 is given twice"));
+  CHECK_THAT(messages, containsText("1 error generated"));
+  // Nothing is read behind it: it is no JSON.
+  const std::size_t second = text.find("\"id\": 0", text.find("\"id\": 0", text.find("threadblocks")) + 1);
+  CHECK_FALSE(read(text.substr(0, text.find('\n', second)) + " %", messages));
+  CHECK_THAT(messages, containsText("$.gpus[0].threadblocks[1].id: error: thread block id 0 is given twice"));
+  CHECK_THAT(messages, containsText("1 error generated"));
 }
