@@ -10,8 +10,6 @@ namespace mscclc::frontend {
 using ir::plural;
 
 namespace {
-/// Notes of an algorithm that are shown: a loop that never ends has no end of them.
-constexpr std::uint32_t maxNotes = 1000;
 /// What a program of Schedule::Auto writes in place of channels and blocks.
 constexpr std::string_view copiesInstead = "write copy(dst, src) on chunks of any ranks",
                            switchInstead =

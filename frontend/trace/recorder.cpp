@@ -34,6 +34,7 @@ struct Recorder {
   bool hasProgram = false;
   std::uint32_t numCollectives = 0, numScratch = 0, numGroups = 0, numChannels = 0, numSwitches = 0, numViews = 0,
                 numSemaphores = 0, numRefs = 0;
+  std::uint64_t numNotes = 0, numFaultyNotes = 0;
   std::uint32_t depth = 0; ///< programs that are open; more than one is an error
   ProgramState program, outer;
   std::array<ProgramState, collectiveSlots> collectives;
@@ -405,6 +406,8 @@ void __mscclc_note(const NoteFormat *format, const NoteArgument *arguments, std:
   const Place *place = &format->place;
   NoteText &note = noteText;
   note.write(*format, {arguments, count}, checkPoison);
+  if (++(note.fault() == NoteFault::None ? r.numNotes : r.numFaultyNotes) > maxNotes + 1)
+    return;
   NoteRecord record{headOf(RecordKind::Note, placeId(place), static_cast<std::uint8_t>(note.fault())),
                     static_cast<std::uint32_t>(note.text().size()), note.numPlaces(),
                     static_cast<std::uint32_t>(std::min<std::size_t>(count, ~std::uint32_t{0})), 0};

@@ -151,6 +151,10 @@ enum class NoteFault : std::uint8_t {
   Brace, ///< a brace that neither is doubled nor belongs to {}
 };
 
+/// Notes of an algorithm that are shown. One more is recorded, which tells that there are more; a loop may make them
+/// without end.
+inline constexpr std::uint32_t maxNotes = 1000;
+
 /// What note() prints.
 struct NoteRecord {
   RecordHead head;         ///< flags are the NoteFault
