@@ -43,13 +43,15 @@ public:
 
 protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &, llvm::StringRef) override {
-    return codegen_.createConsumer();
+    return codegen_.createConsumer(reporter_);
   }
   bool BeginSourceFileAction(CompilerInstance &compiler) override {
     SourceManager &sources = compiler.getSourceManager();
     reporter_.setSources(&sources);
     if (!sources.getBufferOrNone(sources.getMainFileID()))
       return false; // text in another encoding; reported, and Clang would go on without it
+    // A declaration is parsed to its end all the same.
+    reporter_.onLongConstant([&compiler] { compiler.getLangOpts().ConstexprStepLimit = 1; });
     Preprocessor &preprocessor = compiler.getPreprocessor();
     preprocessor.addPPCallbacks(createIncludeChecker(reporter_));
     preprocessor.setTokenWatcher([this](const Token &token) { reporter_.reached(token.getLocation()); });

@@ -24,13 +24,15 @@ class DeferredCodegen::Recorder : public ASTConsumer {
 public:
   using Event = std::function<void(ASTConsumer &)>;
 
+  explicit Recorder(const SourceReporter &parsing) : parsing_(parsing) {}
+
   bool HandleTopLevelDecl(DeclGroupRef d) override {
     note([this, d](ASTConsumer &to) {
       if (!d.isNull() && reporter_->isUser((*d.begin())->getLocation()))
         reporter_->reached((*d.begin())->getLocation());
       to.HandleTopLevelDecl(d);
     });
-    return true;
+    return !parsing_.hadLongConstant();
   }
   void HandleInlineFunctionDefinition(FunctionDecl *d) override {
     note([d](ASTConsumer &to) { to.HandleInlineFunctionDefinition(d); });
@@ -71,13 +73,14 @@ private:
       events_.push_back(std::move(event));
   }
 
+  const SourceReporter &parsing_;
   std::vector<Event> events_;
   SourceReporter *reporter_ = nullptr;
   ASTConsumer *target_ = nullptr;
 };
 
-std::unique_ptr<ASTConsumer> DeferredCodegen::createConsumer() {
-  auto recorder = std::make_unique<Recorder>();
+std::unique_ptr<ASTConsumer> DeferredCodegen::createConsumer(const SourceReporter &reporter) {
+  auto recorder = std::make_unique<Recorder>(reporter);
   recorder_ = recorder.get();
   return recorder;
 }

@@ -24,7 +24,8 @@ class SourceReporter;
 class DeferredCodegen {
 public:
   /// The consumer to feed, once; it passes nothing on before generate(), and must live until then.
-  std::unique_ptr<clang::ASTConsumer> createConsumer();
+  /// Where a constant took too many steps, nothing more is parsed.
+  std::unique_ptr<clang::ASTConsumer> createConsumer(const SourceReporter &reporter);
 
   /// Code for everything that was consumed. `name` receives the module's name of `function`. Null if Clang reported an
   /// error on the way.

@@ -4,6 +4,7 @@
 #include "frontend/diagnostics.h"
 
 #include "clang/AST/Decl.h"
+#include "clang/Basic/DiagnosticAST.h"
 #include "clang/Basic/DiagnosticDriver.h"
 #include "clang/Basic/DiagnosticFrontend.h"
 #include "clang/Basic/DiagnosticLex.h"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace clang;
 
@@ -356,6 +358,18 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
     fatal_ = true;
   if (info.getID() == clang::diag::fatal_too_many_errors)
     return; // the engine says how many it has not shown
+
+  if (hadLongConstant_ && level != DiagnosticsEngine::Note) {
+    flush();
+    dropNotes_ = true;
+    return;
+  }
+  if (info.getID() == clang::diag::note_constexpr_step_limit_exceeded && pending_ && pending_->isError() &&
+      !std::exchange(hadLongConstant_, true)) {
+    fatal_ = true;
+    if (onLongConstant_)
+      onLongConstant_();
+  }
 
   // Where Clang stops at what the dialect refuses as well, the dialect's words say what to write instead.
   switch (info.getID()) {

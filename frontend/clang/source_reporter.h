@@ -15,6 +15,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -69,6 +70,11 @@ public:
                        const std::vector<ir::DiagArg> &args) const;
   bool hasErrors() const { return errors_ != 0; }
   bool hadFatalError() const { return fatal_; }
+  /// True after an error of a constant that takes too many steps. What other constants are worth is not found out then,
+  /// as each may take as long, and what Clang would say of them is dropped.
+  bool hadLongConstant() const { return hadLongConstant_; }
+  /// Called when that comes to be so.
+  void onLongConstant(std::function<void()> act) { onLongConstant_ = std::move(act); }
 
   /// Whose the code at `where` is; for a macro, where it is used.
   FileKind kindOf(clang::SourceLocation where) const;
@@ -108,7 +114,8 @@ private:
   std::size_t errors_ = 0, warnings_ = 0;
   clang::SourceLocation reached_;
   mutable std::string reachedFile_;
-  bool fatal_ = false, dropNotes_ = false, isMuted_ = false, isHolding_ = false;
+  bool fatal_ = false, dropNotes_ = false, isMuted_ = false, isHolding_ = false, hadLongConstant_ = false;
+  std::function<void()> onLongConstant_;
   mutable llvm::DenseMap<clang::FileID, FileKind> kinds_;
 };
 

@@ -99,7 +99,7 @@ TEST_CASE("templates and constants that never end are Clang's errors") {
             .starts_with("2:54: recursive template instantiation exceeded maximum depth of 1024\n"));
   CHECK(errorsOf(sourceOptions(algorithm("", "constexpr int e() { int i = 0; while (true) i = 1 - i; return i; }\n"
                                              "constexpr int v = e();\n")))
-            .find("3:15: constexpr variable 'v' must be initialized by a constant expression\n") != std::string::npos);
+            .starts_with("2:15: constexpr function never produces a constant expression\n"));
 }
 
 TEST_CASE("a source that takes too long to read is given up, where it is") {
