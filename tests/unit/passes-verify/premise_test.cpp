@@ -287,4 +287,9 @@ TEST_CASE("warnings: legal, but fragile") {
   CHECK(mscclc::passes::verify(idle.program, quiet, {.warnings = false}).warnings == unused.result.warnings);
   CHECK(unused.result.warnings == 3);
   CHECK(quiet.all().empty());
+  idle.semaphore(0, 1);
+  idle.semaphore(0, 1);
+  const Proof more = prove(idle.program);
+  CHECK(more.says("semaphore 0 of rank 0 starts at 2, but nothing acquires it, nor any of 2 more of the rank"));
+  CHECK(more.result.warnings == 3);
 }
