@@ -1,7 +1,8 @@
 # Sourced by the other scripts: installs what is missing, configures, builds.
 #
 # setup_packages [PACKAGE…]  distribution packages, once for a package list; those named where they can be had
-# setup_build PRESET TARGET…  configure and build; does next to nothing when all is up to date
+# setup_build PRESET TARGET…  configure, anew where packages came since, and build; does next to nothing when all is up
+#                             to date
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -145,11 +146,20 @@ show_progress() {
   done
 }
 
+# Whether packages were looked for after the build in folder $1 was configured: it may not have seen them.
+packages_came_since() {
+  local stamp
+  for stamp in "$root"/build/.packages*; do
+    if [ "$stamp" -nt "$1/.llvm" ]; then return 0; fi
+  done
+  return 1
+}
+
 setup_build() {
   local preset=$1 dir log prefix="/usr/lib/llvm-$llvm"
   shift
   dir="$root/build/$preset"
-  if [ ! -f "$dir/build.ninja" ] || [ "$(cat "$dir/.llvm" 2>/dev/null)" != "$llvm" ]; then
+  if [ ! -f "$dir/build.ninja" ] || [ "$(cat "$dir/.llvm" 2>/dev/null)" != "$llvm" ] || packages_came_since "$dir"; then
     say "configuring ($preset, LLVM $llvm)"
     mkdir -p "$dir"
     log="$dir/configure.log"

@@ -26,6 +26,7 @@ config.substitutions.append(("%mistakes", f"{config.python} {tools}/mistakes.py 
 config.substitutions.append(("%emit_dsl", f"{config.python} {tools}/emit_dsl.py {config.mscclc_bin_dir}/mscclc"))
 config.substitutions.append(("%mscclc", os.path.join(config.mscclc_bin_dir, "mscclc")))
 config.substitutions.append(("%break_plans", os.path.join(config.mscclc_bin_dir, "..", "tests", "fuzz", "break_plans")))
+config.substitutions.append(("%scripts", os.path.join(config.mscclc_source_dir, "scripts")))
 config.substitutions.append(("%samples", os.path.join(config.mscclc_source_dir, "samples")))
 config.substitutions.append(("%plans", os.path.join(config.mscclc_source_dir, "tests", "conformance", "plans")))
 config.substitutions.append(("%python", config.python))
