@@ -71,8 +71,8 @@ void freeFirstQuarantined() {
   std::memcpy(&header, user - sizeof header, sizeof header);
   const std::uint32_t sizeClass = header.sizeClass & ~freedMark;
   std::byte *block = user - header.offset;
-  std::memcpy(&arena.firstQuarantined, block, sizeof block);
-  std::memcpy(block, &arena.freed[sizeClass], sizeof block);
+  std::memcpy(&arena.firstQuarantined, block, sizeof arena.firstQuarantined);
+  std::memcpy(block, &arena.freed[sizeClass], sizeof arena.freed[sizeClass]);
   arena.freed[sizeClass] = block;
   arena.quarantined -= unitsOf(sizeClass) * unitBytes;
 }
@@ -89,7 +89,7 @@ void *allocate(std::size_t size, std::size_t alignment) {
     freeFirstQuarantined();
   std::byte *block = arena.freed[sizeClass];
   if (block) {
-    std::memcpy(&arena.freed[sizeClass], block, sizeof block);
+    std::memcpy(&arena.freed[sizeClass], block, sizeof arena.freed[sizeClass]);
     std::memset(block, 0, bytes);
   } else {
     if (!fits)
