@@ -103,9 +103,11 @@ public:
       findings_.report(diag::xml_element, text_.locOf(root), {name(root), "algo"});
       return {};
     }
-    for (pugi::xml_node other = root.next_sibling(); other; other = other.next_sibling())
-      if (other.type() == pugi::node_element)
+    for (const pugi::xml_node &other : root.parent().children())
+      if (other.type() == pugi::node_element && other != root)
         findings_.report(diag::xml_second_root, text_.locOf(other), {name(other)});
+      else if (other.type() == pugi::node_pcdata || other.type() == pugi::node_cdata)
+        findings_.report(diag::xml_text_found, text_.locOf(other), {"algo"});
     readAlgo(root);
     if (!findings_.any())
       checkDependences();

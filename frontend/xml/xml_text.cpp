@@ -26,7 +26,8 @@ pugi::xml_node XmlText::parse(Findings &findings) {
   }
   parsed_ = text_;
   // The text is taken for UTF-8 whatever it says, so that offsets are those of the input.
-  const unsigned options = (pugi::parse_default | pugi::parse_trim_pcdata) & ~pugi::parse_eol;
+  // As a fragment, it keeps text beside the element, which is an error of ours.
+  const unsigned options = (pugi::parse_default | pugi::parse_trim_pcdata | pugi::parse_fragment) & ~pugi::parse_eol;
   const pugi::xml_parse_result result =
       document_.load_buffer_inplace(parsed_.data(), parsed_.size(), options, pugi::encoding_utf8);
   if (!result) {
@@ -34,6 +35,10 @@ pugi::xml_node XmlText::parse(Findings &findings) {
     what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
     findings.report(diag::xml_syntax, locAt(static_cast<std::size_t>(std::max<std::ptrdiff_t>(result.offset, 0))),
                     {what});
+    return {};
+  }
+  if (!document_.document_element()) {
+    findings.report(diag::xml_syntax, locAt(0), {"no document element found"});
     return {};
   }
   return document_.document_element();
