@@ -14,6 +14,13 @@
 //   the caller's data device/staging.cuh    copies of it at the beginning and the end of a launch
 #pragma once
 
+// Of -DMSCCLC_DTYPES=float,int32_t nvcc makes two macros.
+#if defined(float) || defined(double) || defined(int8_t) || defined(uint8_t) || defined(int32_t) ||                    \
+    defined(uint32_t) || defined(int64_t) || defined(uint64_t) || defined(Half) || defined(Bfloat16) ||                \
+    defined(Float8E4m3) || defined(Float8E5m2) || defined(Sum) || defined(Min) || defined(Max) || defined(Prod)
+#error "nvcc takes what follows the comma of a list for another macro: write '-DMSCCLC_DTYPES=float\,int32_t'"
+#endif
+
 #include "mscclc/runtime_abi.h"
 
 #ifdef __CUDACC__
