@@ -44,8 +44,10 @@ class TraceWriter {
 public:
   TraceWriter(std::ostream &stream, const ir::Program &program, const time::Estimate &estimate)
       : stream_(stream), program_(program), timeline_(estimate.timeline), drawn_(time::drawnSpans(timeline_)) {
-    for (const time::PathStep &step : time::criticalPath(timeline_))
+    const std::vector<time::PathStep> path = time::criticalPath(timeline_);
+    for (const time::PathStep &step : path)
       critical_.insert(step.span);
+    bounds_ = time::boundsOf(timeline_, path);
   }
 
   void write(const Json &about) {
@@ -95,7 +97,7 @@ private:
   void slice(std::uint32_t number) {
     const time::Span &span = timeline_.spans[number];
     const ir::ThreadBlock *block = span.proxy ? nullptr : &program_.ranks[span.rank].blocks[span.block];
-    Json args = {{"bound by", time::toString(span.bound)}};
+    Json args = {{"bound by", time::toString(bounds_[number])}};
     if (span.bytes != 0)
       args["bytes"] = span.bytes;
     if (block) {
@@ -148,6 +150,7 @@ private:
   const time::Timeline &timeline_;
   const std::vector<time::DrawnSpan> drawn_;
   std::set<std::uint32_t> critical_;
+  std::vector<time::Cause> bounds_;
   bool first_ = true;
 };
 

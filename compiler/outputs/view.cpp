@@ -235,6 +235,7 @@ private:
 
   void spans() {
     Column op, start, wait, length, bound, iteration, bytes, pair;
+    const std::vector<time::Cause> bounds = time::boundsOf(timeline_, time::criticalPath(timeline_));
     for (const Row &row : rows_.rows) {
       std::int64_t previous = 0;
       for (const std::uint32_t number : row.spans) {
@@ -245,7 +246,7 @@ private:
         previous = from;
         wait.push_back(std::clamp<std::int64_t>(std::llround(span.moving) - from, 0, to - from));
         length.push_back(to - from);
-        bound.push_back(static_cast<std::int64_t>(span.bound));
+        bound.push_back(static_cast<std::int64_t>(bounds[number]));
         iteration.push_back(span.iteration);
         bytes.push_back(static_cast<std::int64_t>(span.bytes));
         pair.push_back(pairOf(span));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <span>
 
 namespace mscclc::passes::time {
@@ -65,6 +66,19 @@ std::vector<PathStep> criticalPath(const Timeline &timeline) {
   add(Cause::Launch, 0);
   std::reverse(path.begin(), path.end());
   return path;
+}
+
+std::vector<Cause> boundsOf(const Timeline &timeline, const std::vector<PathStep> &path) {
+  std::vector<Cause> bounds;
+  for (const Span &span : timeline.spans)
+    bounds.push_back(span.bound);
+  std::map<std::uint32_t, std::array<Time, causeCount>> spent;
+  for (const PathStep &step : path)
+    if (step.span != Span::none)
+      spent[step.span][static_cast<std::size_t>(step.cause)] += step.to - step.from;
+  for (const auto &[span, times] : spent)
+    bounds[span] = static_cast<Cause>(std::max_element(times.begin(), times.end()) - times.begin());
+  return bounds;
 }
 
 } // namespace mscclc::passes::time

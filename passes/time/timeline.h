@@ -96,4 +96,7 @@ struct PathStep {
 /// From the launch to the end: what each moment was spent on. Steps touch each other.
 std::vector<PathStep> criticalPath(const Timeline &timeline);
 
+/// What each span is bound by: on the critical path what most of its time there went by for, elsewhere Span::bound.
+std::vector<Cause> boundsOf(const Timeline &timeline, const std::vector<PathStep> &path);
+
 } // namespace mscclc::passes::time

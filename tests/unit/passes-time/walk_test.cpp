@@ -228,6 +228,22 @@ TEST_CASE("a thread that waits holds back what it does later in the phase") {
   CHECK(std::abs(signal->moving - (copied + 500)) < close);
 }
 
+TEST_CASE("on the critical path an operation is bound by what most of its time goes by for") {
+  const ir::Program program = copyThenLet("wait memory [0]\n", "block 0 {\nchannels [memory 0]\nrlxwait memory [0]\n"
+                                                               "rlxsignal memory [0]\n}\n");
+  const auto boundOfCopy = [&](std::uint64_t bytes) {
+    const Timeline timeline = estimate(program, roundMachine(), Runner::Kernel, bytes).timeline;
+    const auto isCopy = [](const Span &span) { return span.rank == 0 && span.op == 0; };
+    const auto copy = std::find_if(timeline.spans.begin(), timeline.spans.end(), isCopy);
+    REQUIRE(copy != timeline.spans.end());
+    CHECK(copy->bound != Cause::Latency); // its data flows, however little
+    return boundsOf(timeline, criticalPath(timeline))[static_cast<std::size_t>(copy - timeline.spans.begin())] ==
+           copy->bound;
+  };
+  CHECK(boundOfCopy(65536)); // 1,311 ns of data after 250 ns of latency
+  CHECK(!boundOfCopy(64));   // about a nanosecond
+}
+
 TEST_CASE("another thread goes on beside one that waits") {
   // Position 1 of the signal is thread 1, which does not wait; thread 0 signals a channel that nobody waits on.
   const ir::Program program =
