@@ -3,7 +3,9 @@
 #include "backend-json/read_plan.h"
 #include "compiler/diagnostics.h"
 #include "compiler/files.h"
+#include "compiler/outputs/dsl/source.h"
 #include "compiler/outputs/outputs.h"
+#include "compiler/pipeline.h"
 #include "frontend/limits.h"
 #include "frontend/xml/read_xml.h"
 #include "ir/text.h"
@@ -15,6 +17,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <fstream>
 
 namespace mscclc::driver {
 
@@ -56,15 +59,37 @@ InputKind kindOfText(std::string_view text) {
   return text.starts_with(ir::textHeader) ? InputKind::IR : InputKind::Algorithm;
 }
 
+/// The level in the first comment of a source that --emit-dsl wrote: `//   mscclc source.cpp -O2 -o plan.json`.
+std::optional<int> levelOf(std::istream &source) {
+  std::string first, command;
+  if (!std::getline(source, first) || !std::getline(source, command) || !first.starts_with(dsl::writtenBy))
+    return std::nullopt;
+  const std::size_t at = command.find(" -O");
+  if (at == command.npos || at + 3 >= command.size())
+    return std::nullopt;
+  const int level = command[at + 3] - '0';
+  return level >= 0 && level <= maxOptLevel ? std::optional(level) : std::nullopt;
+}
+
+std::optional<int> levelOfFile(const std::string &path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) // a pipe can be read once
+    return std::nullopt;
+  std::ifstream file(path);
+  return levelOf(file);
+}
+
 } // namespace
 
 std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &diags) {
   const bool standardInput = options.input == "-";
-  Input input{standardInput ? "<stdin>" : options.input, options.inputKind, std::nullopt};
+  Input input{standardInput ? "<stdin>" : options.input, options.inputKind, std::nullopt, std::nullopt};
   if (input.kind == InputKind::Auto && !standardInput)
     input.kind = kindOfName(options.input);
-  if (input.kind == InputKind::Algorithm && !standardInput)
+  if (input.kind == InputKind::Algorithm && !standardInput) {
+    input.level = levelOfFile(options.input);
     return input;
+  }
 
   const auto kindSoFar = [&, known = input.kind](std::string_view read) {
     return known != InputKind::Auto ? known : kindOfText(read);

@@ -20,6 +20,7 @@ struct Input {
   std::string shownName;                 ///< as diagnostics show it
   InputKind kind = InputKind::Algorithm; ///< never Auto
   std::optional<std::string> text;       ///< absent: the file is not read; Clang reads algorithms itself
+  std::optional<int> level = {};         ///< of optimization, which a source says that --emit-dsl has written it for
 };
 
 /// Finds out what the input is: by -x, else by its name's ending, whatever the case of its letters, else by how the

@@ -49,7 +49,8 @@ int Job::optLevel() const {
   const bool forKernel = options.output->proof == Proof::OfKernel ||
                          (options.target == "none" && options.output->judgesPlan && input.kind != InputKind::Plan);
   const int byDefault = forKernel || program.schedule == ir::Schedule::Auto ? 2 : input.kind == InputKind::Plan ? 0 : 1;
-  return options.optLevel.value_or(byDefault);
+  const bool isCompared = options.output->flag == "--diff"; // with a golden of the source's own level
+  return options.optLevel.value_or(isCompared ? input.level.value_or(byDefault) : byDefault);
 }
 
 ExitCode Job::say(const std::string &text) {

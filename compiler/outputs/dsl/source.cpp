@@ -45,8 +45,8 @@ public:
       ranks += "\n" + classText(one);
     const std::string body = shared + ranks;
 
-    std::string text = "// Written by mscclc --emit-dsl from " + options_.madeFrom + ". The same plan again:\n//   " +
-                       options_.command + "\n#include <mscclc/dsl.hpp>\nusing namespace mscclc;\n\n";
+    std::string text = std::string(writtenBy) + options_.madeFrom + ". The same plan again:\n//   " + options_.command +
+                       "\n#include <mscclc/dsl.hpp>\nusing namespace mscclc;\n\n";
     if (body.find("numbers(") != std::string::npos)
       text += numbersText;
     text += "MSCCLC_ALGORITHM void " + functionName(program_) +

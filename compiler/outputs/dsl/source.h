@@ -5,8 +5,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace mscclc::dsl {
+
+/// What a source begins with; the command that compiles it is in its second line.
+inline constexpr std::string_view writtenBy = "// Written by mscclc --emit-dsl from ";
 
 struct SourceOptions {
   std::string command;  ///< compiles the source to the program's plan, as its first comment shows it
