@@ -163,6 +163,10 @@ OutputFile::OutputFile(const std::string &path) : path_(path) {
         fail("cannot write", errno);
         return;
       }
+      if (const std::string folder = std::filesystem::path(target_).parent_path(); !exists && !folder.empty()) {
+        std::error_code failed; // of what is no folder, the file has the better word
+        std::filesystem::create_directories(folder, failed);
+      }
       temporary_ = target_ + ".XXXXXX";
       fd_ = makeTemporary(temporary_);
       if (fd_ < 0) {

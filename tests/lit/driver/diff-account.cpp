@@ -14,7 +14,7 @@
 // A golden that cannot be replaced stays as it is, and so does one whose plan has an error.
 // RUN: not mscclc %s --no-verify -P to=5 --diff %t/golden.json --update 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: mscclc %s --no-verify --diff %t/golden.json
-// RUN: not mscclc %s --no-verify --diff %t/none/golden.json --update 2>&1 | FileCheck %s --check-prefix=NOFOLDER
+// RUN: not mscclc %s --no-verify --diff %t/golden.json/none/golden.json --update 2>&1 | FileCheck %s --check-prefix=NOFOLDER
 // A new golden is made, and an old one replaced.
 // RUN: mscclc %s --no-verify -P sync=true --diff %t/new.json --update
 // RUN: mscclc %s --no-verify --diff %t/new.json --update
@@ -52,7 +52,7 @@ MSCCLC_ALGORITHM void spread(int ranks = 3, bool sync = false, int to = 0) {
 // BAD: bad.json:1:31: $.gpus[0].id: error: expected a number, found true or false
 // NOPLAN: other.cpp:1:1: $: error: not a JSON text: invalid literal
 // ERROR: error: slice 5:6 is out of range
-// NOFOLDER: error: cannot write '{{.*}}none/golden.json': No such file or directory
+// NOFOLDER: error: cannot write '{{.*}}none/golden.json': Not a directory
 // FILES: bad.json
 // FILES-NEXT: golden.json
 // FILES-NEXT: new.json
