@@ -64,6 +64,7 @@ public:
   Options parse(int argc, const char *const *argv);
   int exit(const CLI::Success &success) { return app_.exit(success); }
   std::string textOf(const CLI::ParseError &error) const;
+  std::vector<std::string> optionNames() const; ///< the long ones
 
 private:
   void addFiles();
@@ -428,6 +429,14 @@ Options CommandLine::parse(int argc, const char *const *argv) {
   return std::move(options_);
 }
 
+std::vector<std::string> CommandLine::optionNames() const {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app_.get_options())
+    for (const std::string &name : option->get_lnames())
+      names.push_back("--" + name);
+  return names;
+}
+
 /// What is wrong, in our words where CLI11's say less.
 std::string CommandLine::textOf(const CLI::ParseError &error) const {
   const std::string text = error.what();
@@ -437,7 +446,8 @@ std::string CommandLine::textOf(const CLI::ParseError &error) const {
     const std::vector<std::string> extras = app_.remaining();
     const auto unknown = std::ranges::find_if(extras, [](const std::string &arg) { return arg.starts_with('-'); });
     return unknown != extras.end()
-               ? "there is no option '" + *unknown + "'"
+               ? "there is no option '" + *unknown + "'" +
+                     didYouMean(unknown->substr(0, unknown->find('=')), optionNames())
                : "'" + extras.front() + "' is one argument too many: the input is '" + options_.input + "'";
   }
   const CLI::Option *option = app_.get_option_no_throw(text.substr(0, text.find(':')));

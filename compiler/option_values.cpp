@@ -2,6 +2,7 @@
 
 #include "backend-json/write_plan.h"
 #include "compiler/allowable.h"
+#include "ir/nearest_name.h"
 
 #include <algorithm>
 #include <cctype>
@@ -20,6 +21,11 @@ CLI::Validator validator(std::function<std::string(std::string &)> error) {
 }
 
 } // namespace
+
+std::string didYouMean(const std::string &word, const std::vector<std::string> &names) {
+  const auto near = ir::nearestName(word, names);
+  return near ? "; did you mean '" + *near + "'?" : std::string();
+}
 
 std::optional<std::uint64_t> parseByteSize(const std::string &text) {
   std::uint64_t value = 0;
@@ -83,7 +89,7 @@ CLI::Validator seconds() {
 CLI::Validator oneOf(std::vector<std::string> words) {
   return validator([words = std::move(words)](const std::string &text) -> std::string {
     const bool isThere = std::ranges::find(words, text) != words.end();
-    return isThere ? "" : "'" + text + "' is none of " + CLI::detail::join(words, ", ");
+    return isThere ? "" : "'" + text + "' is none of " + CLI::detail::join(words, ", ") + didYouMean(text, words);
   });
 }
 
@@ -106,7 +112,12 @@ CLI::Validator planName() {
 
 CLI::Validator allowableFinding() {
   return validator([](const std::string &name) {
-    return isAllowable(name) ? std::string() : "'" + name + "' is no finding to allow; known: " + allowableNames();
+    if (isAllowable(name))
+      return std::string();
+    std::vector<std::string> names;
+    for (const Allowable &allowable : allAllowable())
+      names.emplace_back(allowable.name);
+    return "'" + name + "' is no finding to allow; known: " + allowableNames() + didYouMean(name, names);
   });
 }
 

@@ -23,6 +23,9 @@ CLI::Validator notZero(std::string zero);
 /// Seconds of processor time.
 CLI::Validator seconds();
 /// One of a few words.
+/// `; did you mean 'h100x8'?` where `word` is near to one of `names`, else nothing.
+std::string didYouMean(const std::string &word, const std::vector<std::string> &names);
+
 CLI::Validator oneOf(std::vector<std::string> words);
 /// A folder that is there.
 CLI::Validator folder();

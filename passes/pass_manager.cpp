@@ -1,5 +1,7 @@
 #include "passes/pass_manager.h"
 
+#include "ir/nearest_name.h"
+
 #include "ir/internal_error.h"
 #include "ir/structure.h"
 #include "ir/text.h"
@@ -69,11 +71,20 @@ std::vector<std::string_view> splitNames(std::string_view list) {
   return names;
 }
 
+/// A pass of a name like this one, as words to go on after.
+static std::string nearPass(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Pass &pass : allPasses())
+    names.emplace_back(pass.name);
+  const auto near = ir::nearestName(name, names);
+  return near ? "did you mean '" + *near + "'? " : std::string();
+}
+
 std::string PassManager::add(std::string_view list) {
   for (const std::string_view name : splitNames(list)) {
     const Pass *pass = findPass(name);
     if (!pass)
-      return "unknown pass '" + std::string(name) + "'; there are " + knownNames();
+      return "unknown pass '" + std::string(name) + "'; " + nearPass(name) + "there are " + knownNames();
     if (std::string problem = add(*pass); !problem.empty())
       return problem;
   }

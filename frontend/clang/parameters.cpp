@@ -4,6 +4,8 @@
 #include "frontend/clang/source_reporter.h"
 #include "frontend/diagnostics.h"
 
+#include "ir/nearest_name.h"
+
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/Comment.h"
@@ -333,6 +335,18 @@ std::string namesOf(const std::vector<Algorithm> &algorithms) {
   return names;
 }
 
+/// `; did you mean 'ranks'?` of what has a name like this one.
+template <typename T> std::string nearName(const std::string &name, const std::vector<T> &all) {
+  std::vector<std::string> names;
+  for (const T &one : all)
+    if constexpr (requires { one.info; })
+      names.push_back(one.info.name);
+    else
+      names.push_back(one.name);
+  const auto near = ir::nearestName(name, names);
+  return near ? "; did you mean '" + *near + "'?" : std::string();
+}
+
 bool setParameters(Algorithm &algorithm, const FrontendOptions &options, SourceReporter &reporter) {
   bool good = true;
   const SourceLocation where = algorithm.function->getLocation();
@@ -344,7 +358,7 @@ bool setParameters(Algorithm &algorithm, const FrontendOptions &options, SourceR
       for (const ParameterInfo &p : parameters)
         names += (names.empty() ? "it has " : ", ") + p.name;
       reporter.report(diag::unknown_parameter, where,
-                      {algorithm.info.name, name, names.empty() ? "it has none" : names});
+                      {algorithm.info.name, name, names.empty() ? "it has none" : names + nearName(name, parameters)});
       good = false;
       continue;
     }
@@ -424,7 +438,8 @@ const Algorithm *chooseAlgorithm(std::vector<Algorithm> &algorithms, const Front
     const auto it = llvm::find_if(algorithms, [&](const Algorithm &a) { return a.info.name == options.algorithm; });
     if (it == algorithms.end()) {
       if (!reporter.hasErrors()) // one that is wrong is not among them
-        reporter.report(diag::unknown_algorithm, options.sourceName(), {options.algorithm, namesOf(algorithms)});
+        reporter.report(diag::unknown_algorithm, options.sourceName(),
+                        {options.algorithm, namesOf(algorithms) + nearName(options.algorithm, algorithms)});
       return nullptr;
     }
     chosen = &*it;

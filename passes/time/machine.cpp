@@ -1,5 +1,7 @@
 #include "passes/time/machine.h"
 
+#include "ir/nearest_name.h"
+
 #include "ir/diagnostics.h"
 #include "ir/program.h"
 #include "passes/time/json_words.h"
@@ -200,7 +202,9 @@ Machine findMachine(const std::string &words, std::uint32_t nodes) {
       std::string names;
       for (const std::string &name : builtInMachines())
         names += (names.empty() ? "" : ", ") + name;
-      fail("'" + base + "' is neither a machine (" + names + ") nor a file that can be read");
+      const auto near = ir::nearestName(base, builtInMachines());
+      fail("'" + base + "' is neither a machine (" + names + ") nor a file that can be read" +
+           (near ? "; did you mean '" + *near + "'?" : std::string()));
     }
     text = *read;
   }

@@ -26,7 +26,7 @@ TEST_CASE("lists of passes") {
       "there are fuse, lower-data-sync, infer-sync, drop-redundant-sync, split-waits, "
       "prune-sync, replicate-instances, fit-executor, check-executor, check-meaning, place, order, "
       "cut, share-scratch, synchronise";
-  CHECK(manager.add("infer-sync,fusee") == "unknown pass 'fusee'; " + there);
+  CHECK(manager.add("infer-sync,fusee") == "unknown pass 'fusee'; did you mean 'fuse'? " + there);
   CHECK(manager.add(",") == "unknown pass ''; " + there);
 }
 
