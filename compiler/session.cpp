@@ -287,15 +287,24 @@ ExitCode Session::choose(const TimedOn &on, Progress &progress) {
   constexpr std::uint64_t usual = std::uint64_t{1} << 20;
   const std::uint64_t bytes = options_.messageSize != 0 ? options_.messageSize : nearestSize(job_.program, usual);
   const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;
-  // Whatever the level, candidates are compared as -O2 makes them, but for the sync that it prunes.
+  // Whatever the level, candidates are compared as -O2 makes them.
   const std::string placing = pipeline(maxOptLevel, Stage::Place, Stage::Place),
                     dealing = pipeline(maxOptLevel, Stage::Deal, Stage::Deal),
                     scheduling = pipeline(maxOptLevel, Stage::Schedule, Stage::Schedule),
                     tidying = pipeline(maxOptLevel, Stage::Tidy, Stage::Tidy),
+                    pruning = pipeline(maxOptLevel, Stage::Prune, Stage::Prune),
                     fitting = pipeline(maxOptLevel, Stage::Fit);
-  const passes::schedule::Goal goal{
-      on.machine, on.runner,  bytes,   job_.target, placing,
-      dealing,    scheduling, tidying, fitting,     !isWatched() && job_.optLevel() == maxOptLevel};
+  const passes::schedule::Goal goal{.machine = on.machine,
+                                    .runner = on.runner,
+                                    .messageBytes = bytes,
+                                    .target = job_.target,
+                                    .placing = placing,
+                                    .dealing = dealing,
+                                    .scheduling = scheduling,
+                                    .tidying = tidying,
+                                    .pruning = pruning,
+                                    .rest = fitting,
+                                    .keeps = !isWatched() && job_.optLevel() == maxOptLevel};
   passes::schedule::Choice choice = passes::schedule::choose(job_.program, goal);
   if (!choice.done.empty())
     progress = {pipeline(maxOptLevel, Stage::Prune), std::exchange(choice.done, {})};
@@ -345,7 +354,7 @@ bool Session::keepBlocks(passes::schedule::Goal goal, Progress &progress, passes
   if (!kept)
     return false;
   std::optional<passes::schedule::Meaning> meaning = passes::schedule::meaningOf(*kept, silent);
-  goal.placing = goal.dealing = goal.scheduling = goal.tidying = "";
+  goal.placing = goal.dealing = goal.scheduling = goal.tidying = goal.pruning = "";
   goal.rest = progress.rest;
   passes::schedule::Choice other = passes::schedule::choose(*kept, goal);
   if (!meaning || other.tried.empty())

@@ -121,19 +121,24 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
     return "blocks that mscclc would choose exceed the target's limits";
   if (choice.runnerUp.empty())
     return "nothing else was tried";
-  const Candidate &other = choice.other;
-  const double percent = 100 * (other.nanoseconds / chosen.choice.nanoseconds - 1);
+  // The best are compared as they are in the end.
+  const auto &finished = chosen.choice.finished;
+  const bool isFinished = std::ranges::find(finished, choice.other.open, &Candidate::open) != finished.end();
+  const auto &among = isFinished ? finished : chosen.choice.tried;
+  const auto taken = std::ranges::find(among, chosen.choice.open, &Candidate::open);
+  const Candidate &other = *std::ranges::find(among, choice.other.open, &Candidate::open);
+  const double percent =
+      100 * (other.nanoseconds / (taken == among.end() ? chosen.choice.nanoseconds : taken->nanoseconds) - 1);
   char text[32];
   std::snprintf(text, sizeof text, "%+.1f %%", percent);
   const std::string words =
       "next best: " + choice.runnerUp + ", in " + shownTime(other.nanoseconds) + " (" + text + ")";
-  const auto taken = std::ranges::find(chosen.choice.tried, chosen.choice.open, &Candidate::open);
-  if (percent >= 0.05 || taken == chosen.choice.tried.end())
+  if (percent >= 0.05 || taken == among.end())
     return words;
   const auto but = [&](const std::string &what, std::uint64_t instead) {
     return words + ", but with " + what + " instead of " + std::to_string(instead);
   };
-  switch (passes::schedule::takenFor(chosen.choice, *taken, other)) {
+  switch (passes::schedule::takenFor(among, *taken, other)) {
   case TakenFor::Time:
     return words;
   case TakenFor::LinkBytes:

@@ -12,7 +12,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// What a launch takes in the end: choices are compared before the last passes. 0 if it was not timed.
+/// What a launch takes in the end: most choices are compared before the last passes. 0 if it was not timed.
 passes::time::Time timeInTheEnd(const Job &job, const Chosen &chosen) {
   if (chosen.choice.nanoseconds == 0 || passes::time::cannotRun(job.program, chosen.machine))
     return chosen.choice.nanoseconds;
@@ -27,7 +27,8 @@ std::string timeText(const Job &job, const Chosen &chosen) {
   const std::string compared = shownTime(choice.nanoseconds), inTheEnd = shownTime(timeInTheEnd(job, chosen));
   return inTheEnd + " by the time model; " + ir::plural(choice.candidates, "schedule") +
          (choice.candidates == 1 ? " was" : " were") + " tried" +
-         (compared == inTheEnd ? "" : ", and compared before the last passes, where this one takes " + compared);
+         (compared == inTheEnd ? "" : ", and compared before the last passes, where this one takes " + compared) +
+         (choice.finished.empty() ? "" : "; the best " + std::to_string(choice.finished.size()) + " also after them");
 }
 
 /// What was chosen, and what became of the statements.

@@ -82,11 +82,27 @@ bool Candidates::complete(std::size_t candidate) {
   return false;
 }
 
+std::optional<Candidate> Candidates::finish(std::size_t candidate) const {
+  const Open &open = tried_[candidate].open;
+  const std::shared_ptr<Passed> &passed = stages_[candidate].passed;
+  Passed whole{passed->program, passed->holds};
+  if (!run(goal_.pruning, whole))
+    return std::nullopt;
+  whole.program.instances = open.instances;
+  Stage stage;
+  if (!isTaken(whole, open, stage))
+    return std::nullopt;
+  Candidate finished{.open = open};
+  takeFigures(finished, whole.program);
+  return finished;
+}
+
 /// False if a pass refuses the program.
 bool Candidates::run(std::string_view list, Passed &passed, bool mayFold) const {
   PassManagerOptions options;
   options.target = goal_.target;
   options.mayFold = mayFold;
+  options.provenAtEnd = true; // what is taken is proven
   PassManager passes(std::move(options), passed.holds);
   ir::DiagnosticEngine silent;
   PassRun result{.ok = passes.add(list).empty(), .records = {}};
@@ -281,9 +297,13 @@ void Candidates::time(Candidate &candidate, Stage &stage, bool isOnly) {
   candidate.refused = false;
   if (isOnly)
     return;
-  const ir::Program &program = passed.program;
+  takeFigures(candidate, passed.program);
+}
+
+/// How good a candidate is that has become `program`.
+void Candidates::takeFigures(Candidate &candidate, const ir::Program &program) const {
   const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes,
-                                                          {.instances = open.instances, .ranks = true});
+                                                          {.instances = candidate.open.instances, .ranks = true});
   candidate.nanoseconds = figures.total;
   candidate.linkBytes = figures.linkBytes;
   for (const ir::Rank &rank : program.ranks) {

@@ -43,6 +43,8 @@ public:
   const Candidate &tryOut(const Open &open, bool isOnly);
   /// Makes of a candidate that is not refused the program of all ranks. False if it is refused for that.
   bool complete(std::size_t candidate);
+  /// Takes a completed candidate through Goal::pruning and the rest. Its figures after that; nothing if it is refused.
+  std::optional<Candidate> finish(std::size_t candidate) const;
 
 private:
   bool run(std::string_view list, Passed &passed, bool mayFold = false) const;
@@ -61,6 +63,7 @@ private:
   bool isTaken(Passed &passed, const Open &open, Stage &stage) const;
   bool isTooLong(Stage &stage) const;
   void time(Candidate &candidate, Stage &stage, bool isOnly);
+  void takeFigures(Candidate &candidate, const ir::Program &program) const;
 
   const ir::Program &program_;
   const Goal &goal_;

@@ -84,14 +84,18 @@ public:
     std::shared_ptr<Passed> passed; ///< null if it has not been through all of Goal::tidying
   };
   Result takeBest() {
-    const Candidate *best = findBest();
+    const Candidate *best = findBest(tried());
     while (best && !candidates_.complete(static_cast<std::size_t>(best - tried().data())))
-      best = findBest();
+      best = findBest(tried());
     if (!best)
       return {};
+    std::vector<Candidate> finished = finish(*best);
+    if (const Candidate *inTheEnd = findBest(finished))
+      best = &tried()[*candidates_.find(inTheEnd->open)];
     const Stage &stage = candidates_.stageOf(static_cast<std::size_t>(best - tried().data()));
     Result result{{.open = best->open,
                    .tried = {},
+                   .finished = std::move(finished),
                    .nanoseconds = best->nanoseconds,
                    .candidates = static_cast<std::uint32_t>(tried().size()),
                    .refused = static_cast<std::uint32_t>(std::ranges::count(tried(), true, &Candidate::refused)),
@@ -105,7 +109,10 @@ private:
   /// Of all candidates together: scheduling and timing these takes some tens of milliseconds.
   static constexpr std::size_t mostStatements = 8192;
   static constexpr std::size_t fewTried = 5;
-  static constexpr double farOff = 3; ///< of an executor's limits, what one side of reductions seldom spares
+  static constexpr std::size_t manyTried = 16; ///< of a program that is so small that some may be finished
+  static constexpr std::size_t mostFinished = 3;
+  static constexpr double mayOvertake = 1.2; ///< times as long as the best: pruning seldom makes up for more
+  static constexpr double farOff = 3;        ///< of an executor's limits, what one side of reductions seldom spares
   static constexpr std::uint64_t leastStep = std::uint64_t{16} << 10; ///< bytes of a pipeline's unit
   static constexpr std::uint64_t likelyPacketBytes = std::uint64_t{256} << 10;
   static constexpr std::uint64_t mostPacketBytes = std::uint64_t{8} << 20;
@@ -126,15 +133,36 @@ private:
   }
 
   /// Of those that are not refused; null if all are.
-  const Candidate *findBest() const {
-    const Mark mark(tried());
+  static const Candidate *findBest(std::span<const Candidate> among) {
+    const Mark mark(among);
     const Candidate *best = nullptr;
-    for (const Candidate &one : tried())
+    for (const Candidate &one : among)
       if (!one.refused && mark.isFast(one.nanoseconds) && mark.movesLittle(one.linkBytes) &&
           (!best || hasLessSync(one, *best)))
         best = &one;
     return best;
   }
+
+  /// Takes `best` and the fastest others through all passes. Nothing where that takes long, or there are no others.
+  std::vector<Candidate> finish(const Candidate &best) {
+    if (goal_.pruning.empty() || mostTried_ < manyTried)
+      return {};
+    std::vector<std::size_t> rivals;
+    for (std::size_t i = 0; i < tried().size(); ++i)
+      if (const Candidate &one = tried()[i]; !one.refused && one.nanoseconds <= mayOvertake * best.nanoseconds)
+        rivals.push_back(i);
+    if (rivals.size() == 1)
+      return {};
+    std::ranges::stable_sort(rivals, {}, [&](std::size_t i) { return std::pair(&tried()[i] != &best, timeOf(i)); });
+    std::vector<Candidate> finished;
+    std::set<double> times; // those that come out the same take the same time
+    for (const std::size_t i : rivals)
+      if (finished.size() < mostFinished && times.insert(timeOf(i)).second && candidates_.complete(i))
+        if (const std::optional<Candidate> inTheEnd = candidates_.finish(i))
+          finished.push_back(*inTheEnd);
+    return finished.size() > 1 ? finished : std::vector<Candidate>();
+  }
+  double timeOf(std::size_t candidate) const { return tried()[candidate].nanoseconds; }
 
   std::uint32_t firstInstances() const {
     if (!program_.movement.chooseInstances)
@@ -359,8 +387,8 @@ private:
 
 } // namespace
 
-TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate &other) {
-  const Mark mark(choice.tried);
+TakenFor takenFor(std::span<const Candidate> among, const Candidate &taken, const Candidate &other) {
+  const Mark mark(among);
   if (!mark.isFast(other.nanoseconds))
     return TakenFor::Time;
   if (!mark.movesLittle(other.linkBytes))

@@ -9,6 +9,7 @@
 #include "ir/program.h"
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Goal {
   std::string_view dealing;    ///< cut: it changes blocks alone
   std::string_view scheduling; ///< to synchronise
   std::string_view tidying;    ///< what follows, as far as it is the same for the program
+  std::string_view pruning;    ///< what takes long, and is for the best candidates alone
   std::string_view rest;       ///< what a candidate goes through besides; with nothing before it, from place on
   bool keeps = true;           ///< what is chosen is handed out as the first four leave it
 };
@@ -54,7 +56,9 @@ struct Candidate {
 /// What was chosen, and what it was compared with.
 struct Choice {
   Open open;
-  std::vector<Candidate> tried; ///< with what was chosen
+  std::vector<Candidate> tried; ///< with what was chosen; as they are without Goal::pruning
+  /// The best of these, with what was chosen, as they are after all passes; nothing where that was not found out.
+  std::vector<Candidate> finished;
   double nanoseconds = 0;       ///< that the model gives a launch
   std::uint32_t candidates = 0; ///< tried
   std::uint32_t refused = 0;    ///< of these, those that the target does not take
@@ -69,8 +73,9 @@ enum class TakenFor : std::uint8_t {
   ThreadBlocks, ///< as many syncs, but what was taken has fewer thread blocks
   Order         ///< as good, and tried later
 };
-/// Compares `other`, one of `choice.tried` that was neither refused nor taken, with `taken`, which is the one that was.
-TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate &other);
+/// Compares `other` with `taken`, which is the one that was. Both are of `among`, which is Choice::tried or finished;
+/// the other was not refused.
+TakenFor takenFor(std::span<const Candidate> among, const Candidate &taken, const Candidate &other);
 
 /// Decides the protocol and the number of instances where `program` leaves them open, and blocks, stages, pipeline
 /// steps, how reductions get at their operands and, in programs that may reassociate, what goes through switches:
@@ -78,16 +83,17 @@ TakenFor takenFor(const Choice &choice, const Candidate &taken, const Candidate 
 ///
 /// Candidates are scheduled and timed, one choice after the other. Of those within 2 % of the fastest, those count
 /// whose bytes on the busiest link are within 2 % of the fewest; of these the one with the fewest syncs is taken, and
-/// of those the one with the fewest blocks. Syncs are those that Goal's passes leave: prune-sync is not among them, so
-/// a plan may have fewer. The more statements and operands a program has, the fewer candidates are tried, so that
-/// choosing takes about as long as compiling; where there is only one, it is not timed. Candidates that place makes the
-/// same of are placed once, and those that are dealt out the same are scheduled once; of ranks that do the same, one is
-/// scheduled and timed, but of what is taken all; of instances that do the same, one is timed. A candidate with more
-/// blocks than the program allows, or than a GPU holds at once, is refused; where the statements dealt out to blocks
-/// show that, or that they are too many for the target, it is not scheduled; where its blocks have too many channels
-/// for the target, it goes no further. Where the target takes none of those that are usual, more blocks are tried, as
-/// many as these show to be needed, and the other side of reductions. If it takes no candidate, the program stays as it
-/// is, for the passes to say why.
+/// of those the one with the fewest blocks. So far nothing is pruned, which makes some faster than others: the best one
+/// and the fastest others, three in all, go through Goal::pruning, and the best of these is taken by the same rule. Of
+/// a large program, that is left out. The more statements and operands a program has, the fewer candidates are tried,
+/// so that choosing takes about as long as compiling; where there is only one, it is not timed. Candidates that place
+/// makes the same of are placed once, and those that are dealt out the same are scheduled once; of ranks that do the
+/// same, one is scheduled and timed, but of what is taken all; of instances that do the same, one is timed. A candidate
+/// with more blocks than the program allows, or than a GPU holds at once, is refused; where the statements dealt out to
+/// blocks show that, or that they are too many for the target, it is not scheduled; where its blocks have too many
+/// channels for the target, it goes no further. Where the target takes none of those that are usual, more blocks are
+/// tried, as many as these show to be needed, and the other side of reductions. If it takes no candidate, the program
+/// stays as it is, for the passes to say why.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule

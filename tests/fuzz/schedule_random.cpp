@@ -108,6 +108,7 @@ private:
                                       .dealing = "cut",
                                       .scheduling = "share-scratch,synchronise",
                                       .tidying = tidying,
+                                      .pruning = "prune-sync",
                                       .rest = rest};
     ir::Program program = open;
     const passes::schedule::Choice choice = passes::schedule::choose(program, goal);

@@ -35,6 +35,7 @@ struct Trial {
             "cut",
             "share-scratch,synchronise",
             "fuse,lower-data-sync,infer-sync",
+            "",
             "replicate-instances,fit-executor,check-executor"};
   Candidates candidates{program, goal};
 };

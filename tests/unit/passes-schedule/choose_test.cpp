@@ -34,7 +34,7 @@ Choice chosen(ir::Program &program, std::uint64_t bytes, bool sharing, std::stri
   const time::Machine machine = time::findMachine("h100x8");
   const Target target = *findTarget(targetName);
   const std::string all = placing + "," + dealing + "," + scheduling + "," + tidying + "," + fitting;
-  Goal goal{machine, runner, bytes, target, "", "", "", "", all};
+  Goal goal{machine, runner, bytes, target, "", "", "", "", "", all};
   if (sharing) {
     goal.placing = placing;
     goal.dealing = dealing;

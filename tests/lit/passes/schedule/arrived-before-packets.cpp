@@ -3,12 +3,7 @@
 // REQUIRES: frontend
 // RUN: mscclc %s --target=none --verify | FileCheck %s
 // CHECK: proven: 4 ranks, 3 launches
-// RUN: mscclc %s --target=none --emit-ir | FileCheck %s --check-prefix=SIGNAL
-// SIGNAL: {{^}}  rank 2 {
-// SIGNAL: wait port
-// SIGNAL-NOT: block
-// SIGNAL: pwsf port {{.*}} <- input[0:1]
-// SIGNAL: {{^}}  rank 3 {
+// RUN: mscclc %s --target=none --passes=place,order,cut,synchronise,lower-data-sync,infer-sync,replicate-instances --verify | FileCheck %s
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
