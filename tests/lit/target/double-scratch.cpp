@@ -19,7 +19,7 @@ MSCCLC_ALGORITHM void halves(int what = 0) {
   Rank self(0);
   switch (what) {
   case 0:
-    // stored-error@+1 {{mscclpp-1f5f065d does not switch halves of double scratch for 'broadcast', so every second launch would be wrong; a baked kernel (--emit-cuda) does it right}}
+    // stored-error@+1 {{mscclpp-1f5f065d does not switch halves of double scratch for 'broadcast', so every second launch would be wrong; a baked kernel (--emit-cuda --target=none) does it right}}
     group.atRank(0).broadcast(self.input()[0], 0, 1, tb(0));
     break;
   case 1:

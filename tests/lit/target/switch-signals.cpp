@@ -32,11 +32,11 @@
 // KERNEL: wait(k, {{[0-9]+}}, list<3>(
 // What a target does not do is refused.
 // RUN: sh -c 'mscclc %s -P blocks=2; echo code=$?' 2>&1 | FileCheck %s --check-prefix=TODAY
-// TODAY: error: mscclpp-1f5f065d does not know 'relaxed signal' through a switch channel; an MSCCL++ that has what is open upstream does (--target=mscclpp-next), and a baked kernel (--emit-cuda)
+// TODAY: error: mscclpp-1f5f065d does not know 'relaxed signal' through a switch channel; an MSCCL++ that has what is open upstream does (--target=mscclpp-next), and a baked kernel (--emit-cuda --target=none)
 // TODAY: error: mscclpp-1f5f065d does not know 'broadcast' of a thread-block group through a switch channel;
 // TODAY: code=1
 // RUN: sh -c 'mscclc %s -P loop=true -P blocks=2 --target=mscclpp-next; echo code=$?' 2>&1 | FileCheck %s --check-prefix=CUTS
-// CUTS: error: in a pipeline mscclpp-next cuts what 'broadcast' moves in each iteration into the slices of its thread-block group, and not each chunk, which was not proven; a baked kernel (--emit-cuda) does as was proven
+// CUTS: error: in a pipeline mscclpp-next cuts what 'broadcast' moves in each iteration into the slices of its thread-block group, and not each chunk, which was not proven; a baked kernel (--emit-cuda --target=none) does as was proven
 // CUTS: code=1
 // What one counter for all ranks cannot count is no proof's business.
 // RUN: %verify --prefix=relaxed %s -P relaxedEnd=true --verify

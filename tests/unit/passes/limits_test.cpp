@@ -179,7 +179,7 @@ TEST_CASE("what a pipeline gets wrong where chunks are longer than their share o
             "chunks of 16777216 bytes at the maximum message size of 134217728 bytes; mscclpp-1f5f065d then takes the "
             "kind of "
             "its sources from its destinations: messages of up to 67108864 bytes are done right, or a baked kernel "
-            "(--emit-cuda) does it"));
+            "(--emit-cuda --target=none) does it"));
   CHECK(looped(sum, "").program.maxMessageSize == 64 * mib);
   CHECK_FALSE(has(looped("re output[0:1] <- scratch[0:1], output[0:1]", large).errors, "takes the kind"));
   // Position 2 of the table of remote buffers reads like scratch.
@@ -205,7 +205,7 @@ TEST_CASE("slices of fewer units than there are, where they are cut wrong") {
   };
   CHECK(has(sliced(""), "rank 0, block 0, operation 0: error: mscclpp-0.9 cuts 'copy' in 8 slices wrong where it has "
                         "fewer units of 16 bytes to move: state a minimum message size of 256 bytes, or bake a kernel "
-                        "(--emit-cuda)"));
+                        "(--emit-cuda --target=none)"));
   CHECK(sliced("min_message_size 256\n") == "");
   CHECK(sliced("", "mscclpp") == "");
 }
