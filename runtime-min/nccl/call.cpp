@@ -62,8 +62,8 @@ Shape shapeOf(const Call &call, uint32_t ranks, uint32_t ranksPerNode) {
   int op = call.op;
   if (op >= PreMulSum)
     op = call.factor && call.factor->type == call.type ? PreMulSum : UnknownOp;
-  return {call.kind, call.count,  call.type, reduces(call.kind) ? op : 0, hasRoot(call.kind) ? call.root : 0,
-          ranks,     ranksPerNode};
+  return {call.kind, call.count,   call.type,     reduces(call.kind) ? op : 0, hasRoot(call.kind) ? call.root : 0,
+          ranks,     ranksPerNode, call.maxBlocks};
 }
 
 std::optional<Extent> extentOf(const Shape &shape, uint32_t rank) {
@@ -125,6 +125,8 @@ std::string describe(const Shape &shape) {
   text += ", " + std::to_string(shape.ranks) + " ranks";
   if (shape.ranksPerNode != 0 && shape.ranksPerNode != shape.ranks)
     text += ", " + std::to_string(shape.ranksPerNode) + " a node";
+  if (shape.maxBlocks != 0)
+    text += ", " + std::to_string(shape.maxBlocks) + " blocks at most";
   return text;
 }
 

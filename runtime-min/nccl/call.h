@@ -47,6 +47,23 @@ struct Factor {
   const void *at = nullptr; ///< or the factor lies here on the device, when the call runs
 };
 
+/// ncclCollConfig_t of NCCL 2.32; of 2.31 the beginning.
+struct CollConfig {
+  size_t size; ///< of the version that the program has
+  unsigned magic;
+  unsigned version;
+  const void *extensions; ///< a list
+  int minCtas;
+  int maxCtas;
+  int nvlsCtas;
+  int clusterSize;
+  const char *algorithms; ///< those that NCCL may take
+  int forcesAlgorithms;
+  int policy;
+  uint64_t profilerTag;
+  cudaEvent_t event; ///< recorded when the launch is complete
+};
+
 /// Arguments of a call. Those that a collective has not are 0; `root` is the peer of Send and Recv.
 struct Call {
   Kind kind = Kind::AllReduce;
@@ -56,7 +73,10 @@ struct Call {
   int type = 0;     ///< ncclDataType_t
   int op = 0;       ///< ncclRedOp_t
   int root = 0;
-  std::optional<Factor> factor; ///< of an operation of the program's own
+  std::optional<Factor> factor;        ///< of an operation of the program's own
+  std::optional<CollConfig> config;    ///< that a kernel heeds (config.h)
+  const void *foreignConfig = nullptr; ///< of the program's, that only NCCL heeds; it may be gone after the call
+  uint32_t maxBlocks = 0;              ///< of a kernel; 0: any number
   Comm comm = nullptr;
   cudaStream_t stream = nullptr;
 };
@@ -70,6 +90,7 @@ struct Shape {
   int root = 0;
   uint32_t ranks = 0;
   uint32_t ranksPerNode = 0; ///< 0: not known yet
+  uint32_t maxBlocks = 0;    ///< of a rank, as the call's configuration says; 0: any number
 
   auto operator<=>(const Shape &) const = default;
 };

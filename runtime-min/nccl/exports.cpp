@@ -1,5 +1,6 @@
 // NCCL's functions that are more than a jump. Their second names, with a `p`, are the same functions: a profiler that
 // stands before this library calls them so.
+#include "config.h"
 #include "group.h"
 #include "library.h"
 #include "log.h"
@@ -108,6 +109,50 @@ int ncclSend(const void *send, size_t count, int type, int peer, Comm comm, cuda
 int ncclRecv(void *recv, size_t count, int type, int peer, Comm comm, cudaStream_t stream) {
   MSCCLC_PASS_ON(recv(recv, count, type, peer, comm, stream));
   return withRoot(callOf(Kind::Recv, nullptr, recv, count, type, comm, stream), peer);
+}
+
+// Those of NCCL 2.31. What a configuration asks of NCCL alone makes the call NCCL's.
+int ncclAllReduceConfig(const void *send, void *recv, size_t count, int type, int op, Comm comm, cudaStream_t stream,
+                        const void *config) {
+  MSCCLC_PASS_ON(allReduceConfig(send, recv, count, type, op, comm, stream, config));
+  return withOp(withConfig(callOf(Kind::AllReduce, send, recv, count, type, comm, stream), config), op);
+}
+int ncclAllGatherConfig(const void *send, void *recv, size_t count, int type, Comm comm, cudaStream_t stream,
+                        const void *config) {
+  MSCCLC_PASS_ON(allGatherConfig(send, recv, count, type, comm, stream, config));
+  return submit(withConfig(callOf(Kind::AllGather, send, recv, count, type, comm, stream), config));
+}
+int ncclReduceScatterConfig(const void *send, void *recv, size_t count, int type, int op, Comm comm,
+                            cudaStream_t stream, const void *config) {
+  MSCCLC_PASS_ON(reduceScatterConfig(send, recv, count, type, op, comm, stream, config));
+  return withOp(withConfig(callOf(Kind::ReduceScatter, send, recv, count, type, comm, stream), config), op);
+}
+int ncclBroadcastConfig(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream,
+                        const void *config) {
+  MSCCLC_PASS_ON(broadcastConfig(send, recv, count, type, root, comm, stream, config));
+  return withRoot(withConfig(callOf(Kind::Broadcast, send, recv, count, type, comm, stream), config), root);
+}
+int ncclReduceConfig(const void *send, void *recv, size_t count, int type, int op, int root, Comm comm,
+                     cudaStream_t stream, const void *config) {
+  MSCCLC_PASS_ON(reduceConfig(send, recv, count, type, op, root, comm, stream, config));
+  Call call = withConfig(callOf(Kind::Reduce, send, recv, count, type, comm, stream), config);
+  call.root = root;
+  return withOp(call, op);
+}
+int ncclAlltoAllConfig(const void *send, void *recv, size_t count, int type, Comm comm, cudaStream_t stream,
+                       const void *config) {
+  MSCCLC_PASS_ON(allToAllConfig(send, recv, count, type, comm, stream, config));
+  return submit(withConfig(callOf(Kind::AllToAll, send, recv, count, type, comm, stream), config));
+}
+int ncclGatherConfig(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream,
+                     const void *config) {
+  MSCCLC_PASS_ON(gatherConfig(send, recv, count, type, root, comm, stream, config));
+  return withRoot(withConfig(callOf(Kind::Gather, send, recv, count, type, comm, stream), config), root);
+}
+int ncclScatterConfig(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream,
+                      const void *config) {
+  MSCCLC_PASS_ON(scatterConfig(send, recv, count, type, root, comm, stream, config));
+  return withRoot(withConfig(callOf(Kind::Scatter, send, recv, count, type, comm, stream), config), root);
 }
 
 int ncclGroupStart() {

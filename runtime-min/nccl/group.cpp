@@ -67,7 +67,7 @@ bool isCollective(const Call &call) {
 /// None for calls that are NCCL's. Looks at what all ranks of the communicator share, and at the kernels of this rank
 /// only once all are known to have the same.
 std::optional<Planned> plan(const Call &call) {
-  if (!isCollective(call) || !cudaStarts())
+  if (!isCollective(call) || call.foreignConfig != nullptr || !cudaStarts())
     return std::nullopt;
   Planned planned{call, memberOf(call.comm), {}};
   if (!planned.member)

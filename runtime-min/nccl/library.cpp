@@ -255,6 +255,8 @@ std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice
     return name + (candidate.entry != nullptr ? "not listed" : "not registered") + " for this size and type";
   if (candidate.entry != nullptr && candidate.entry->ranksPerNode != shape.ranksPerNode)
     return name + "for " + std::to_string(candidate.entry->ranksPerNode) + " ranks a node";
+  if (shape.maxBlocks != 0 && kernel.max_blocks > shape.maxBlocks)
+    return name + "takes " + std::to_string(kernel.max_blocks) + " blocks of a rank";
   const uint64_t share = uint64_t{kernel.message_shares} * bytesOfType(shape.type);
   if (isElementwise(shape.kind) && share != 0 && choice.message % share != 0)
     choice.message += share - choice.message % share;

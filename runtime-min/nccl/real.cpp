@@ -161,6 +161,14 @@ void fillOwn(void *handle, Real &f) {
   MSCCLC_OWN(ncclAlltoAll, allToAll)
   MSCCLC_OWN(ncclGather, gather)
   MSCCLC_OWN(ncclScatter, scatter)
+  MSCCLC_OWN(ncclAllReduceConfig, allReduceConfig)
+  MSCCLC_OWN(ncclAllGatherConfig, allGatherConfig)
+  MSCCLC_OWN(ncclReduceScatterConfig, reduceScatterConfig)
+  MSCCLC_OWN(ncclBroadcastConfig, broadcastConfig)
+  MSCCLC_OWN(ncclReduceConfig, reduceConfig)
+  MSCCLC_OWN(ncclAlltoAllConfig, allToAllConfig)
+  MSCCLC_OWN(ncclGatherConfig, gatherConfig)
+  MSCCLC_OWN(ncclScatterConfig, scatterConfig)
   MSCCLC_OWN(ncclSend, send)
   MSCCLC_OWN(ncclRecv, recv)
   MSCCLC_OWN(ncclGroupStart, groupStart)
@@ -190,16 +198,24 @@ void fillOwn(void *handle, Real &f) {
   find(handle, "ncclGetLastError", nullptr, f.getLastError);
 }
 
-/// The code of the real library, all of which lies between these addresses. None as long as it is not open.
-std::atomic<uintptr_t> codeBegins{0}, codeEnds{0};
+/// All code of a library lies between these addresses.
+struct Code {
+  std::atomic<uintptr_t> begin{0}, end{0};
 
-void findCode(void *handle) {
-  link_map *map = nullptr;
-  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
-    return;
+  bool has(uintptr_t at) const {
+    return at >= begin.load(std::memory_order_relaxed) && at < end.load(std::memory_order_relaxed);
+  }
+};
+Code realCode, ownCode; ///< none as long as the real library is not open
+
+void findCode(const link_map &library, Code &code) {
+  struct Wanted {
+    const link_map &library;
+    Code &code;
+  } wanted{library, code};
   ::dl_iterate_phdr(
-      [](dl_phdr_info *object, size_t, void *wanted) {
-        const auto &library = *static_cast<const link_map *>(wanted);
+      [](dl_phdr_info *object, size_t, void *of) {
+        const auto &[library, code] = *static_cast<const Wanted *>(of);
         if (object->dlpi_addr != library.l_addr || std::string_view(object->dlpi_name) != library.l_name)
           return 0;
         uintptr_t begin = UINTPTR_MAX, end = 0;
@@ -208,11 +224,20 @@ void findCode(void *handle) {
             begin = std::min<uintptr_t>(begin, object->dlpi_addr + part.p_vaddr);
             end = std::max<uintptr_t>(end, object->dlpi_addr + part.p_vaddr + part.p_memsz);
           }
-        codeBegins = begin;
-        codeEnds = end;
+        code.begin = begin;
+        code.end = end;
         return 1;
       },
-      map);
+      &wanted);
+}
+
+void findCode(void *handle) {
+  link_map *real = nullptr, *own = nullptr;
+  Dl_info info{};
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &real) == 0)
+    findCode(*real, realCode);
+  if (::dladdr1(&ownCode, &info, reinterpret_cast<void **>(&own), RTLD_DL_LINKMAP) != 0)
+    findCode(*own, ownCode);
 }
 
 std::string twoNccls(const std::string &other, const std::string &path) {
@@ -251,15 +276,25 @@ const Opened &opened() {
   return *instance;
 }
 
+/// By the function that takes a configuration, if the call has one.
+template <class Plain, class WithConfig, class... A>
+int pass(const Call &call, Plain plain, WithConfig withConfig, A... arguments) {
+  if (call.foreignConfig != nullptr)
+    return withConfig(arguments..., call.foreignConfig);
+  return call.config ? withConfig(arguments..., &*call.config) : plain(arguments...);
+}
+
 } // namespace
 
 const Real &real() {
   return opened().functions;
 }
 
+/// This library calls none of its own functions. Where one returns to it all the same, the real library has ended a
+/// function by a jump to it.
 bool isReal(const void *caller) {
   const auto at = reinterpret_cast<uintptr_t>(caller);
-  return at >= codeBegins.load(std::memory_order_relaxed) && at < codeEnds.load(std::memory_order_relaxed);
+  return realCode.has(at) || ownCode.has(at);
 }
 
 void *realLibrary() {
@@ -278,21 +313,22 @@ int passOn(const Call &c) {
   const Real &nccl = real();
   switch (c.kind) {
   case Kind::AllReduce:
-    return nccl.allReduce(c.send, c.recv, c.count, c.type, c.op, c.comm, c.stream);
+    return pass(c, nccl.allReduce, nccl.allReduceConfig, c.send, c.recv, c.count, c.type, c.op, c.comm, c.stream);
   case Kind::AllGather:
-    return nccl.allGather(c.send, c.recv, c.count, c.type, c.comm, c.stream);
+    return pass(c, nccl.allGather, nccl.allGatherConfig, c.send, c.recv, c.count, c.type, c.comm, c.stream);
   case Kind::ReduceScatter:
-    return nccl.reduceScatter(c.send, c.recv, c.count, c.type, c.op, c.comm, c.stream);
+    return pass(c, nccl.reduceScatter, nccl.reduceScatterConfig, c.send, c.recv, c.count, c.type, c.op, c.comm,
+                c.stream);
   case Kind::AllToAll:
-    return nccl.allToAll(c.send, c.recv, c.count, c.type, c.comm, c.stream);
+    return pass(c, nccl.allToAll, nccl.allToAllConfig, c.send, c.recv, c.count, c.type, c.comm, c.stream);
   case Kind::Broadcast:
-    return nccl.broadcast(c.send, c.recv, c.count, c.type, c.root, c.comm, c.stream);
+    return pass(c, nccl.broadcast, nccl.broadcastConfig, c.send, c.recv, c.count, c.type, c.root, c.comm, c.stream);
   case Kind::Reduce:
-    return nccl.reduce(c.send, c.recv, c.count, c.type, c.op, c.root, c.comm, c.stream);
+    return pass(c, nccl.reduce, nccl.reduceConfig, c.send, c.recv, c.count, c.type, c.op, c.root, c.comm, c.stream);
   case Kind::Gather:
-    return nccl.gather(c.send, c.recv, c.count, c.type, c.root, c.comm, c.stream);
+    return pass(c, nccl.gather, nccl.gatherConfig, c.send, c.recv, c.count, c.type, c.root, c.comm, c.stream);
   case Kind::Scatter:
-    return nccl.scatter(c.send, c.recv, c.count, c.type, c.root, c.comm, c.stream);
+    return pass(c, nccl.scatter, nccl.scatterConfig, c.send, c.recv, c.count, c.type, c.root, c.comm, c.stream);
   case Kind::Send:
     return nccl.send(c.send, c.count, c.type, c.root, c.comm, c.stream);
   case Kind::Recv:

@@ -17,6 +17,14 @@ struct Real {
   int (*allToAll)(const void *, void *, size_t, int, Comm, cudaStream_t);
   int (*gather)(const void *, void *, size_t, int, int, Comm, cudaStream_t);
   int (*scatter)(const void *, void *, size_t, int, int, Comm, cudaStream_t);
+  int (*allReduceConfig)(const void *, void *, size_t, int, int, Comm, cudaStream_t, const void *);
+  int (*allGatherConfig)(const void *, void *, size_t, int, Comm, cudaStream_t, const void *);
+  int (*reduceScatterConfig)(const void *, void *, size_t, int, int, Comm, cudaStream_t, const void *);
+  int (*broadcastConfig)(const void *, void *, size_t, int, int, Comm, cudaStream_t, const void *);
+  int (*reduceConfig)(const void *, void *, size_t, int, int, int, Comm, cudaStream_t, const void *);
+  int (*allToAllConfig)(const void *, void *, size_t, int, Comm, cudaStream_t, const void *);
+  int (*gatherConfig)(const void *, void *, size_t, int, int, Comm, cudaStream_t, const void *);
+  int (*scatterConfig)(const void *, void *, size_t, int, int, Comm, cudaStream_t, const void *);
   int (*send)(const void *, size_t, int, int, Comm, cudaStream_t);
   int (*recv)(void *, size_t, int, int, Comm, cudaStream_t);
   int (*groupStart)();

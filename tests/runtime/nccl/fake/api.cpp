@@ -48,6 +48,11 @@ ncclResult_t resultOf(ncclComm &comm) {
   return ncclInProgress;
 }
 
+/// Counts calls by the profiler's tag of their configuration.
+void configured(const ncclCollConfig_t &config) {
+  count(("Tag" + std::to_string(config.userProfilerTag)).c_str());
+}
+
 Work *newWork(ncclComm &comm) {
   const std::lock_guard<std::mutex> lock(comm.adding);
   comm.works.push_back(std::make_unique<Work>());
@@ -342,6 +347,46 @@ ncclResult_t ncclSend(const void *send, size_t n, ncclDataType_t type, int peer,
 }
 ncclResult_t ncclRecv(void *recv, size_t n, ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t stream) {
   return call("Recv", comm, stream, {Kind::Recv, nullptr, recv, n, type, 0, peer, {}});
+}
+ncclResult_t ncclAllReduceConfig(const void *send, void *recv, size_t count, ncclDataType_t type, ncclRedOp_t op,
+                                 ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t *config) {
+  configured(*config);
+  return ncclAllReduce(send, recv, count, type, op, comm, stream);
+}
+ncclResult_t ncclAllGatherConfig(const void *send, void *recv, size_t count, ncclDataType_t type, ncclComm_t comm,
+                                 cudaStream_t stream, const ncclCollConfig_t *config) {
+  configured(*config);
+  return ncclAllGather(send, recv, count, type, comm, stream);
+}
+ncclResult_t ncclReduceScatterConfig(const void *send, void *recv, size_t count, ncclDataType_t type, ncclRedOp_t op,
+                                     ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t *config) {
+  configured(*config);
+  return ncclReduceScatter(send, recv, count, type, op, comm, stream);
+}
+ncclResult_t ncclBroadcastConfig(const void *send, void *recv, size_t count, ncclDataType_t type, int root,
+                                 ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t *config) {
+  configured(*config);
+  return ncclBroadcast(send, recv, count, type, root, comm, stream);
+}
+ncclResult_t ncclReduceConfig(const void *send, void *recv, size_t count, ncclDataType_t type, ncclRedOp_t op, int root,
+                              ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t *config) {
+  configured(*config);
+  return ncclReduce(send, recv, count, type, op, root, comm, stream);
+}
+ncclResult_t ncclAlltoAllConfig(const void *send, void *recv, size_t count, ncclDataType_t type, ncclComm_t comm,
+                                cudaStream_t stream, const ncclCollConfig_t *config) {
+  configured(*config);
+  return ncclAlltoAll(send, recv, count, type, comm, stream);
+}
+ncclResult_t ncclGatherConfig(const void *send, void *recv, size_t count, ncclDataType_t type, int root,
+                              ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t *config) {
+  configured(*config);
+  return ncclGather(send, recv, count, type, root, comm, stream);
+}
+ncclResult_t ncclScatterConfig(const void *send, void *recv, size_t count, ncclDataType_t type, int root,
+                               ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t *config) {
+  configured(*config);
+  return ncclScatter(send, recv, count, type, root, comm, stream);
 }
 ncclResult_t ncclGroupStart() {
   ++depth;

@@ -1,5 +1,5 @@
 // NCCL's interface as of 2.27.5, as far as tests use it: what the fake NCCL defines and what nccl-tests are compiled
-// against. The functions for all-to-all, gather and scatter are those of 2.28.
+// against. The functions for all-to-all, gather and scatter are those of 2.28, those with a configuration of 2.32.
 #pragma once
 
 #include <climits>
@@ -101,6 +101,36 @@ typedef struct ncclConfig_v22700 {
    INT_MIN,                                                                                                            \
    INT_MIN}
 
+typedef struct ncclCollConfig_v23200 {
+  size_t size;
+  unsigned int magic;
+  unsigned int version;
+  void *ext;
+  int minCTAs;
+  int maxCTAs;
+  int nvlsCTAs;
+  int cgaClusterSize;
+  const char *algSelection;
+  int forceAlgSelection;
+  int CTAPolicy;
+  unsigned long userProfilerTag;
+  cudaEvent_t launchCompletionEvent;
+} ncclCollConfig_t;
+#define NCCL_COLLCONFIG_INITIALIZER                                                                                    \
+  {sizeof(ncclCollConfig_t),                                                                                           \
+   0xcafebeef,                                                                                                         \
+   23200,                                                                                                              \
+   nullptr,                                                                                                            \
+   INT_MIN,                                                                                                            \
+   INT_MIN,                                                                                                            \
+   INT_MIN,                                                                                                            \
+   INT_MIN,                                                                                                            \
+   nullptr,                                                                                                            \
+   1,                                                                                                                  \
+   INT_MIN,                                                                                                            \
+   0,                                                                                                                  \
+   nullptr}
+
 ncclResult_t ncclGetVersion(int *version);
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id);
 const char *ncclGetErrorString(ncclResult_t result);
@@ -147,6 +177,22 @@ ncclResult_t ncclScatter(const void *send, void *recv, size_t count, ncclDataTyp
 ncclResult_t ncclSend(const void *send, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       cudaStream_t stream);
 ncclResult_t ncclRecv(void *recv, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclAllReduceConfig(const void *send, void *recv, size_t count, ncclDataType_t type, ncclRedOp_t op,
+                                 ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t *config);
+ncclResult_t ncclAllGatherConfig(const void *send, void *recv, size_t count, ncclDataType_t type, ncclComm_t comm,
+                                 cudaStream_t stream, const ncclCollConfig_t *config);
+ncclResult_t ncclReduceScatterConfig(const void *send, void *recv, size_t count, ncclDataType_t type, ncclRedOp_t op,
+                                     ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t *config);
+ncclResult_t ncclBroadcastConfig(const void *send, void *recv, size_t count, ncclDataType_t type, int root,
+                                 ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t *config);
+ncclResult_t ncclReduceConfig(const void *send, void *recv, size_t count, ncclDataType_t type, ncclRedOp_t op, int root,
+                              ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t *config);
+ncclResult_t ncclAlltoAllConfig(const void *send, void *recv, size_t count, ncclDataType_t type, ncclComm_t comm,
+                                cudaStream_t stream, const ncclCollConfig_t *config);
+ncclResult_t ncclGatherConfig(const void *send, void *recv, size_t count, ncclDataType_t type, int root,
+                              ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t *config);
+ncclResult_t ncclScatterConfig(const void *send, void *recv, size_t count, ncclDataType_t type, int root,
+                               ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t *config);
 ncclResult_t ncclGroupStart();
 ncclResult_t ncclGroupEnd();
 
