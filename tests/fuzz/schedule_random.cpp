@@ -3,9 +3,9 @@
 // Each means what it promises, as the generator has run it statement by statement. So its meaning must be accepted, the
 // passes must schedule it, with whatever they were told to choose, the proof must accept what they made, which must end
 // as the statements mean, and a run of that must be right. Some are scheduled for an executor whose blocks have few
-// channels, and some pruned. For a third, what is left open is chosen, mostly with a limit of the blocks that a rank may
-// use, which none may pass. Sharing scratch must cost no operation, as far as nothing is fused; and blocks must have
-// what is said that they have at least. Prints what does not hold with its seed, the smallest program in full, and
+// channels, and some pruned. For a third, what is left open is chosen, mostly with a limit of the blocks that a rank
+// may use, which none may pass. Sharing scratch must cost no operation, as far as nothing is fused; and blocks must
+// have what is said that they have at least. Prints what does not hold with its seed, the smallest program in full, and
 // counts; exit 1 if anything did not.
 #include "random_movement.h"
 
