@@ -105,15 +105,18 @@ int runPart(const Part &part) {
   }
   const Planned &first = *part.planned.front();
   const Outcome outcome = part.team->run(mine, first.choice);
-  const std::string what = describe(shapeOf(first.call, first.member->ranks, first.member->ranksPerNode));
+  const auto what = [&] { // a text, which most calls never need
+    return describe(shapeOf(first.call, first.member->ranks, first.member->ranksPerNode)) + ": ";
+  };
+  const auto kernel = [&] { return std::string("kernel '") + first.choice.kernel->name; };
   switch (outcome.way) {
   case Outcome::Way::Ours:
     return Success;
   case Outcome::Way::PassOn:
-    warn(what + ": NCCL runs it, as kernel '" + first.choice.kernel->name + "' did not: " + outcome.why);
+    warn(what() + "NCCL runs it, as " + kernel() + "' did not: " + outcome.why);
     return passOnAsGroup(calls);
   case Outcome::Way::Failed:
-    warn(what + ": kernel '" + first.choice.kernel->name + "' failed: " + outcome.why);
+    warn(what() + kernel() + "' failed: " + outcome.why);
     return outcome.result;
   }
   return InternalError;
