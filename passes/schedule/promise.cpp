@@ -126,8 +126,7 @@ private:
     using V = Values::Verdict;
     if (verdict.kind == V::Unknown)
       return;
-    const std::string where = describe(output);
-    std::vector<ir::DiagArg> args{where, verdict.which.rank, verdict.which.chunk};
+    std::vector<ir::DiagArg> args{describe(asNamed(output)), verdict.which.rank, verdict.which.chunk};
     const ir::DiagInfo *info = verdict.kind == V::Missing    ? &diag::meaning_lacks
                                : verdict.kind == V::Twice    ? &diag::meaning_twice
                                : verdict.kind == V::MixedOps ? &diag::meaning_mixed_ops
@@ -135,9 +134,10 @@ private:
     ir::ReduceOp op;
     if (verdict.kind == V::Foreign && inputs_.size() == 1 && !values_.reduced(cell.value, op)) {
       info = &diag::meaning_other_input;
+      args[0] = describe(output); // that an input ends as an input would say little
       args.insert(args.end(), {inputs_[0].rank, inputs_[0].chunk});
     }
-    report(*info, cell, args);
+    report(*info, output, cell, args);
   }
 
   /// False, and reported, where `output` is reduced with another operation than the first.
@@ -152,17 +152,20 @@ private:
     }
     if (op == *firstOp_)
       return true;
-    report(diag::meaning_ops_differ, cell, {describe(output), ir::toString(op), ir::toString(*firstOp_)}, true);
+    report(diag::meaning_ops_differ, output, cell,
+           {describe(asNamed(output)), ir::toString(op), ir::toString(*firstOp_)}, true);
     return false;
   }
 
-  void report(const ir::DiagInfo &info, const ChunkCell &cell, const std::vector<ir::DiagArg> &args,
-              bool otherOp = false) {
-    if (!findings_.isNew(info, cell.writer))
+  /// The reduction that made a wrong value is at fault, not the copies that bring it to where it is found.
+  void report(const ir::DiagInfo &info, const ir::RankChunk &output, const ChunkCell &cell,
+              const std::vector<ir::DiagArg> &args, bool otherOp = false) {
+    const std::uint32_t fault = cell.maker != ir::none ? cell.maker : cell.writer;
+    if (!findings_.isNew(info, fault))
       return;
-    ir::DiagBuilder finding = findings_.report(info, cell.writer, args);
-    if (cell.maker != ir::none && cell.maker != cell.writer)
-      finding.note(diag::meaning_made_here, findings_.where(cell.maker));
+    ir::DiagBuilder finding = findings_.report(info, fault, args);
+    if (fault != cell.writer)
+      finding.note(diag::meaning_copied_here, findings_.where(cell.writer), {describe(asNamed(output))});
     if (&info == &diag::meaning_other_input)
       noteOverwritten(finding, cell.writer);
     if (otherOp)
