@@ -180,6 +180,18 @@ TEST_CASE("a switch reduces at what a block can ask of it") {
   CHECK(std::abs(totalOf(program, 65536) - (1000 + 2000 + 65536 / 5.0)) < close);
 }
 
+TEST_CASE("a block loops over a switch's group for a product") {
+  const auto ofThree = [](const std::string &op) {
+    const std::string memory = "buffers input 1 output 1 scratch 0\nswitch0 = input of [0, 1, 2]\nblock 0 {\n"
+                               "channels [switch 0]\n";
+    return programOf("rank 0 {\n" + memory + "glre switch [0] output[0:1] <- switch0[0:1]" + op + "\n}\n}\nrank 1 {\n" +
+                     memory + "}\n}\nrank 2 {\n" + memory + "}\n}\n");
+  };
+  CHECK(std::abs(totalOf(ofThree(""), 65536) - (1000 + 2000 + 65536 / 5.0)) < close);
+  // Each of its 768 threads has 16 bytes of each rank under way at a time, for as long as a remote load takes.
+  CHECK(std::abs(totalOf(ofThree(" reduce_op prod"), 65536) - (1000 + 1000 + 65536 / (768 * 16 / 1000.0))) < close);
+}
+
 TEST_CASE("nobody waits for what a multicast of packets leaves at its own rank's place") {
   const std::string reader = "upkt output[0:1] <- scratch[0:1]\n}\n}\n";
   const std::string memory = "buffers input 1 output 1 scratch 1\nswitch0 = scratch of [0, 1]\n";
