@@ -9,7 +9,8 @@ namespace mscclc::passes::proof {
 
 Replay::Replay(const ProgramIndex &index, const Geometry &geometry, const Memory &memory)
     : index_(index), geometry_(geometry), memory_(memory), held_(index.numQueues()), states_(index.numBlocks()),
-      traces_(index.numBlocks()), queues_(index), numSent_(index.numQueues()), meetings_(index) {
+      traces_(index.numBlocks()), queues_(index), numSent_(index.numQueues()), arrivals_(index),
+      rounds_(index.numBarriers()) {
   for (std::uint32_t queue = 0; queue < index.numQueues(); ++queue)
     numSent_[queue] = queues_.initial(queue);
 }
@@ -19,17 +20,7 @@ bool Replay::run(std::uint32_t launches) {
   for (State &s : states_)
     s.phase = user; // the user writes inputs
   for (launch_ = 0; launch_ < launches; ++launch_) {
-    slots_.clear();
-    for (std::uint32_t b = 0; b < states_.size(); ++b) {
-      states_[b].at = {};
-      if (launch_ == 0)
-        continue;
-      const std::uint32_t rank = index_.rankOf(b); // a launch of a rank begins when its last has ended
-      const auto at = static_cast<std::uint32_t>(traces_[b].ops.size());
-      for (std::uint32_t other = index_.block(rank, 0); other < index_.block(rank + 1, 0); ++other)
-        if (other != b)
-          traces_[b].needs.push_back({at, other, traces_[other].ends.back()});
-    }
+    beginLaunch();
     for (bool moved = true; moved;) {
       moved = false;
       for (std::uint32_t b = 0; b < states_.size(); ++b)
@@ -48,6 +39,21 @@ bool Replay::run(std::uint32_t launches) {
       return false;
   }
   return true;
+}
+
+/// A launch of a rank begins when its last one has ended.
+void Replay::beginLaunch() {
+  slots_.clear();
+  for (State &s : states_)
+    s.at = {};
+  for (std::uint32_t rank = 0; launch_ != 0 && rank < index_.numRanks(); ++rank) {
+    const auto meeting = static_cast<std::uint32_t>(members_.size());
+    std::vector<Sent> &members = members_.emplace_back();
+    for (std::uint32_t b = index_.block(rank, 0); b < index_.block(rank + 1, 0); ++b) {
+      members.push_back({b, traces_[b].ends.back()});
+      traces_[b].needs.push_back({traces_[b].ends.back(), none, meeting});
+    }
+  }
 }
 
 bool Replay::advance(std::uint32_t b) {
@@ -83,16 +89,8 @@ bool Replay::tryOp(std::uint32_t b, const ir::Op &op) {
         return false;
     return true;
   }
-  if (op.kind == ir::OpKind::Barrier) {
-    const std::uint32_t number = index_.barrierOf(rank, op.imm);
-    if (!s.ticket)
-      s.ticket = meetings_.arrive(number, {b, here});
-    const auto met = meetings_.met(number, *s.ticket);
-    for (const Sent &other : met)
-      if (other.block != b)
-        traces_[b].needs.push_back({here, other.block, other.count});
-    return !met.empty();
-  }
+  if (op.kind == ir::OpKind::Barrier)
+    return meet(b, index_.barrierOf(rank, op.imm));
   if (!packets(b, op, false))
     return false;
   packets(b, op, true);
@@ -102,6 +100,24 @@ bool Replay::tryOp(std::uint32_t b, const ir::Op &op) {
       queues_.give(queue, {b, here + 1});
       ++numSent_[queue];
     }
+  return true;
+}
+
+/// Nobody comes to the next round before all have left this one, so one round of each barrier is enough.
+bool Replay::meet(std::uint32_t b, std::uint32_t barrier) {
+  State &s = states_[b];
+  const auto here = static_cast<std::uint32_t>(traces_[b].ops.size());
+  if (!s.ticket)
+    s.ticket = arrivals_.arrive(barrier, {b, here});
+  const auto met = arrivals_.met(barrier, *s.ticket);
+  if (met.empty())
+    return false;
+  Round &round = rounds_[barrier];
+  if (const std::uint64_t number = *s.ticket / met.size(); round.number != number) {
+    round = {number, static_cast<std::uint32_t>(members_.size())};
+    members_.emplace_back(met.begin(), met.end());
+  }
+  traces_[b].needs.push_back({here, none, round.meeting});
   return true;
 }
 
@@ -158,38 +174,55 @@ std::uint32_t Replay::find(std::uint32_t block, std::uint32_t phase, std::uint32
   return static_cast<std::uint32_t>(trace.ops.size());
 }
 
-void Replay::need(std::uint32_t block, std::uint32_t count, std::vector<std::uint32_t> &wanted) const {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> open{{block, count}};
+void Replay::need(std::uint32_t block, std::uint32_t count, Wanted &wanted) const {
+  std::vector<Sent> open{{block, count}};
   while (!open.empty()) {
     const auto [b, n] = open.back();
     open.pop_back();
-    if (wanted[b] >= n)
+    if (wanted.counts[b] >= n)
       continue;
     const auto &needs = traces_[b].needs;
-    auto it = std::lower_bound(needs.begin(), needs.end(), wanted[b],
+    auto it = std::lower_bound(needs.begin(), needs.end(), wanted.counts[b],
                                [](const Dependency &d, std::uint32_t i) { return d.instance < i; });
-    wanted[b] = n;
-    for (; it != needs.end() && it->instance < n; ++it)
-      open.emplace_back(it->block, it->before);
+    wanted.counts[b] = n;
+    for (; it != needs.end() && it->instance < n; ++it) {
+      if (!it->isMeeting()) {
+        open.push_back({it->block, it->before});
+      } else if (!wanted.met[it->before]) {
+        wanted.met[it->before] = true;
+        open.insert(open.end(), members_[it->before].begin(), members_[it->before].end());
+      }
+    }
   }
 }
 
-std::vector<Replay::Step> Replay::schedule(std::vector<std::uint32_t> &done,
-                                           const std::vector<std::uint32_t> &wanted) const {
+std::vector<Replay::Step> Replay::schedule(std::vector<std::uint32_t> &done, const Wanted &wanted) const {
+  std::vector<std::uint32_t> missing; // [meeting]: members that have not come
+  for (const std::vector<Sent> &members : members_)
+    missing.push_back(static_cast<std::uint32_t>(
+        std::ranges::count_if(members, [&](const Sent &member) { return done[member.block] < member.count; })));
+  const auto isMet = [&](std::uint32_t b, const Dependency &d) {
+    return d.isMeeting() ? missing[d.before] == (done[b] < d.instance) : done[d.block] >= d.before;
+  };
   std::vector<Step> steps;
   for (bool moved = true; moved;) {
     moved = false;
     for (std::uint32_t b = 0; b < done.size(); ++b) {
-      if (done[b] >= wanted[b])
+      const std::uint32_t end = wanted.counts[b];
+      if (done[b] >= end)
         continue;
       const auto &needs = traces_[b].needs;
-      auto it = std::lower_bound(needs.begin(), needs.end(), done[b],
-                                 [](const Dependency &d, std::uint32_t i) { return d.instance < i; });
-      while (it != needs.end() && it->instance < wanted[b] && done[it->block] >= it->before)
+      const auto first = std::lower_bound(needs.begin(), needs.end(), done[b],
+                                          [](const Dependency &d, std::uint32_t i) { return d.instance < i; });
+      auto it = first;
+      while (it != needs.end() && it->instance < end && isMet(b, *it))
         ++it;
-      const std::uint32_t to = it != needs.end() && it->instance < wanted[b] ? it->instance : wanted[b];
+      const std::uint32_t to = it != needs.end() && it->instance < end ? it->instance : end;
       if (to == done[b])
         continue;
+      for (auto come = first; come != needs.end() && come->instance <= to; ++come)
+        if (come->isMeeting() && come->instance > done[b])
+          --missing[come->before];
       steps.push_back({b, done[b], to});
       done[b] = to;
       moved = true;

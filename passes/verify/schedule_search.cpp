@@ -7,7 +7,7 @@ namespace mscclc::passes::proof {
 Schedule ScheduleSearch::find(const Conflict &c, std::uint32_t firstLaunch, std::uint32_t secondLaunch) {
   const std::uint32_t a = order_.blockOf(c.first), b = order_.blockOf(c.second);
   done_.assign(index_.numBlocks(), 0);
-  wanted_.assign(index_.numBlocks(), 0);
+  wanted_ = replay_.nothingWanted();
   Schedule schedule;
   schedule.beforeSecond = reach(c, c.second, c.secondOp, secondLaunch);
   const bool inFlight = !c.first.isUser() && a != b && done_[a] > instanceOf(c.first, c.firstOp, firstLaunch);

@@ -42,7 +42,8 @@ private:
   const ProgramIndex &index_;
   const Order &order_;
   Replay replay_;
-  std::vector<std::uint32_t> done_, wanted_; ///< [block]: instances
+  std::vector<std::uint32_t> done_; ///< [block]: instances
+  Replay::Wanted wanted_;
 };
 
 } // namespace mscclc::passes::proof
