@@ -233,7 +233,7 @@ Machine::Place Machine::place(const Lane &lane, const ir::Op &op, std::uint32_t 
   if (first + bytes * scale > layout.bytesOf(owner, buffer)) {
     outcome_.kind = Outcome::OutOfBounds;
     outcome_.place = {lane.rank, lane.block, lane.at.op()};
-    outcome_.size = sizeOf_[ranks_[lane.rank].launch];
+    outcome_.size = sizeOf_[ranks_[lane.rank].call];
     return {};
   }
   std::byte *base = bufferOf(owner, buffer, layout);

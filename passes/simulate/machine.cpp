@@ -81,7 +81,13 @@ void Machine::reset(std::uint64_t seed) {
   outcome_ = {};
   sizeOf_.clear();
   for (std::uint32_t launch = 0; launch < launches_; ++launch)
-    sizeOf_.push_back(sizes_.size() == 1 ? 0 : static_cast<std::uint32_t>(random_() % sizes_.size()));
+    if (const std::size_t draws = sizes_.size() + callsForNothing_; draws == 1)
+      sizeOf_.push_back(0);
+    else
+      sizeOf_.push_back(static_cast<std::uint32_t>(random_() % draws));
+  for (std::uint32_t &size : sizeOf_)
+    if (size == sizes_.size())
+      size = none;
   queues_ = ir::CreditQueues<Mark>(index_);
   for (auto &marks : untold_)
     marks.clear();
@@ -95,7 +101,7 @@ void Machine::reset(std::uint64_t seed) {
     std::memset(s.input.get(), unwritten, s.inputBytes);
     std::memset(s.output.get(), unwritten, s.outputBytes);
     std::memset(s.scratch.get(), unwritten, s.scratchBytes * 2);
-    s.launch = s.lanesEnded = 0;
+    s.launch = s.call = s.lanesEnded = 0;
     s.stage = RankState::Start;
     s.waiting = {};
   }
@@ -166,7 +172,7 @@ void Machine::wakeReaders(std::uint32_t rank, const std::byte *packets, std::uin
 bool Machine::goesOn(const Watch &watch) const {
   double ended = 0; // launches of ranks
   for (const RankState &rank : ranks_)
-    ended += rank.launch + (rank.numLanes == 0 ? 0 : static_cast<double>(rank.lanesEnded) / (rank.numLanes + 1));
+    ended += rank.call + (rank.numLanes == 0 ? 0 : static_cast<double>(rank.lanesEnded) / (rank.numLanes + 1));
   return watch(ended / (static_cast<double>(ranks_.size()) * launches_));
 }
 
@@ -199,7 +205,7 @@ Outcome Machine::run(std::uint64_t seed, std::uint32_t launches, const Watch &wa
       if (!lanes_[l].ended) {
         outcome_.place = {lanes_[l].rank, lanes_[l].block, lanes_[l].at.op()};
         outcome_.launch = s.launch;
-        outcome_.size = sizeOf_[s.launch];
+        outcome_.size = sizeOf_[s.call];
         outcome_.waitsFor = describeWait(lanes_[l]);
         return outcome_;
       }
@@ -234,6 +240,8 @@ Machine::Progress Machine::step(Actor &actor) {
 Machine::Progress Machine::stepUser(std::uint32_t rank) {
   RankState &s = ranks_[rank];
   if (s.stage == RankState::Start) {
+    if (sizeOf_[s.call] == none)
+      return endCall(rank);
     beginLaunch(rank);
     return Progress::Moved;
   }
@@ -243,7 +251,13 @@ Machine::Progress Machine::stepUser(std::uint32_t rank) {
     publish(blocks_[index_.block(rank, b)], std::numeric_limits<std::uint64_t>::max());
   compare(rank);
   overwrite(rank);
-  if (++s.launch == launches_) {
+  ++s.launch;
+  return endCall(rank);
+}
+
+Machine::Progress Machine::endCall(std::uint32_t rank) {
+  RankState &s = ranks_[rank];
+  if (++s.call == launches_) {
     s.stage = RankState::Done;
     return Progress::Ended;
   }
@@ -318,7 +332,7 @@ Machine::Progress Machine::stepEngine(std::uint32_t end) {
 }
 
 void Machine::compare(std::uint32_t rank) {
-  const std::uint32_t launch = ranks_[rank].launch, size = sizeOf_[launch];
+  const std::uint32_t launch = ranks_[rank].launch, size = sizeOf_[ranks_[rank].call];
   const Layout &layout = *sizes_[size].layout;
   const std::uint64_t bytes = layout.chunkBytes();
   const std::byte *output = bufferOf(rank, ir::BufferKind::Output, layout);

@@ -51,6 +51,10 @@ public:
   /// getOffset), its second half always at the same place.
   Machine(const ir::Program &program, std::vector<Size> sizes, const Inputs &inputs, const SimulateOptions &options);
 
+  /// Between launches of its sizes there are some of 0 bytes, which are none: nothing runs, nobody's buffers are used,
+  /// and double scratch and packets do not count them. The proof takes that for granted (verify/verify.h).
+  void callForNothing() { callsForNothing_ = true; }
+
   /// Is told now and then how much of a schedule is done, from 0 to 1. Returning false stops it.
   using Watch = std::function<bool(double)>;
   /// Runs one schedule of `launches` launches. `watch` may be empty.
@@ -128,6 +132,7 @@ private:
     std::uint64_t inputBytes = 0, outputBytes = 0, scratchBytes = 0; ///< of the largest size; of half of the scratch
     ir::CanonicalPlace inputPlace{}, outputPlace{};                  ///< where the two lie: in place, one in the other
     std::uint32_t launch = 0, lanesEnded = 0;
+    std::uint32_t call = 0; ///< as `launch`, but also counts calls for 0 bytes
     std::uint32_t firstLane = 0, numLanes = 0;
     enum { Start, Running, Done } stage = Start;
     Waiting waiting;
@@ -155,6 +160,7 @@ private:
   Progress stepUser(std::uint32_t rank);
   bool portsDone(std::uint32_t rank) const;
   void beginLaunch(std::uint32_t rank);
+  Progress endCall(std::uint32_t rank);
   void overwrite(std::uint32_t rank);
   Progress execute(Lane &lane, const ir::Op &op);
   Progress meet(Lane &lane, ir::ArrivalCounter &arrivals, std::uint64_t size, std::uint64_t key);
@@ -178,7 +184,7 @@ private:
   void showAll(std::vector<Mark> &marks);
   const ir::ThreadBlock &codeOf(const Lane &lane) const { return program_.ranks[lane.rank].blocks[lane.block]; }
   Block &blockOf(const Lane &lane) { return blocks_[index_.block(lane.rank, lane.block)]; }
-  const Layout &layoutOf(std::uint32_t rank) const { return *sizes_[sizeOf_[ranks_[rank].launch]].layout; }
+  const Layout &layoutOf(std::uint32_t rank) const { return *sizes_[sizeOf_[ranks_[rank].call]].layout; }
   std::byte *bufferOf(std::uint32_t rank, ir::BufferKind buffer, const Layout &layout) const;
   Place place(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::uint64_t at, std::uint64_t bytes,
               std::uint32_t owner);
@@ -195,6 +201,7 @@ private:
   const Inputs &inputs_;
   DataType type_;
   bool relaxedShows_, userAwaitsPorts_; ///< see SimulateOptions
+  bool callsForNothing_ = false;
   ir::ProgramIndex index_;
 
   std::vector<Actor> actors_;
@@ -208,7 +215,7 @@ private:
   std::vector<ir::ArrivalCounter> barriers_; ///< [barrier], of lanes
   std::vector<std::uint32_t> ready_;
   std::mt19937_64 random_;
-  std::vector<std::uint32_t> sizeOf_; ///< [launch]: an index into sizes_
+  std::vector<std::uint32_t> sizeOf_; ///< [call]: an index into sizes_, or none for 0 bytes
   std::uint64_t salt_ = 0, blockedOn_ = 0;
   std::uint32_t launches_ = 0, policy_ = 0;
   Outcome outcome_;

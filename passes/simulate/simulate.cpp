@@ -66,6 +66,7 @@ public:
           const std::vector<ir::ReduceOp> &ops, const SimulateOptions &options)
       : inputs_(inputs), expected_(expectations(program, layouts, inputs, options.type)),
         machine_(program, sizes(layouts), inputs, options), ops_(ops) {}
+  void callForNothing() { machine_.callForNothing(); }
 
   sim::Outcome run(std::uint64_t seed, std::uint32_t launches, const sim::Machine::Watch &watch) {
     use(ops_[0]);
@@ -147,7 +148,10 @@ public:
         options_.sizes.empty() ? sim::smallSizes(program_, sizeOf(options_.type)) : options_.sizes;
     std::vector<Row> rows;
     Row inTurn;
+    const bool withNothing = std::ranges::count(sizes, 0u) != 0 && std::ranges::count(sizes, 0u) != std::ssize(sizes);
     for (const std::uint64_t size : sizes) {
+      if (size == 0 && withNothing)
+        continue;
       layouts_.push_back(std::make_unique<sim::Layout>(program_, size));
       rows.push_back({{size}, {layouts_.back().get()}});
       if (!refusal(*layouts_.back()) && (size <= sim::longMessage || !options_.sizes.empty())) {
@@ -155,8 +159,11 @@ public:
         inTurn.layouts.push_back(layouts_.back().get());
       }
     }
-    if (options_.inTurn && inTurn.sizes.size() > 1 && dependsOnLastSize(program_))
+    if (options_.inTurn && inTurn.sizes.size() + withNothing > 1 && dependsOnLastSize(program_)) {
+      inTurn.inTurn = true;
+      inTurn.withNothing = withNothing;
       rows.push_back(inTurn);
+    }
     for (Row &row : rows) {
       row.schedules = schedulesOf(options_, *std::max_element(row.sizes.begin(), row.sizes.end()), rows.size());
       total_ += row.schedules;
@@ -179,6 +186,7 @@ private:
     std::vector<std::uint64_t> sizes;
     std::vector<const sim::Layout *> layouts;
     std::uint32_t schedules = 0;
+    bool inTurn = false, withNothing = false; ///< withNothing: and launches of 0 bytes
   };
 
   std::optional<std::string> refusal(const sim::Layout &layout) const {
@@ -196,9 +204,11 @@ private:
 
   void runRow(const Row &row) {
     const std::uint32_t once = options_.launches != 0 ? options_.launches : program_.doubleScratch ? 4 : 3;
-    const std::uint32_t launches = row.sizes.size() == 1 ? once : once + 2;
-    SimulateRow out{.size = row.sizes.back(), .inTurn = row.sizes.size() > 1, .ok = true};
+    const std::uint32_t launches = (row.inTurn ? once + 2 : once) + (row.withNothing ? 2 : 0);
+    SimulateRow out{.size = row.sizes.back(), .inTurn = row.inTurn, .ok = true};
     SizeRun run(program_, row.layouts, inputs_, ops_, options_);
+    if (row.withNothing)
+      run.callForNothing();
     sim::Machine::Watch watch;
     if (options_.progress)
       watch = [this](double share) { return options_.progress((done_ + share) / total_); };
@@ -221,7 +231,7 @@ private:
 
   void report(const Row &row, std::uint32_t schedule, const sim::Outcome &outcome) {
     std::string size = ir::plural(row.sizes[outcome.size], "byte");
-    if (row.sizes.size() > 1)
+    if (row.inTurn)
       size += ", in a row of sizes";
     using O = sim::Outcome;
     if (outcome.kind == O::Hangs)

@@ -36,6 +36,7 @@ struct SimulateOptions {
   /// Message sizes in bytes: of the input, or for an AllGather of the output. Empty: small ones that fit, more of them
   /// where groups slice chunks, and where there are pipelines one that makes them go round (run under few schedules if
   /// it is long). Several are run one by one, then in a row where the program keeps something from launch to launch.
+  /// A size of 0 beside others is no launch: the row of several has some of them in between.
   std::vector<std::uint64_t> sizes;
   DataType type = DataType::F32;
   /// For each row. None: 100, or fewer where a message is longer than 1 MiB or nobody asked for the many sizes.

@@ -79,8 +79,8 @@ private:
   std::map<std::string, Fault> smallest_;            ///< by kind
 };
 
-/// At sizes drawn by the seed and at the least, and at these in turn: with more iterations than are proven, and with
-/// slices that are empty. A program that takes one size, at that.
+/// At sizes drawn by the seed and at the least, and at these in turn: with more iterations than are proven, with slices
+/// that are empty, and with launches of 0 bytes between, which are none. A program that takes one size, at that.
 bool Judge::runs(const ir::Program &program, ir::DiagnosticEngine &diags) const {
   constexpr std::uint64_t odd[] = {1, 3, 5, 17}, other[] = {2, 6, 7, 10, 25};
   const std::uint64_t step = std::uint64_t{16} * program.ranks[0].inputChunks;
@@ -89,6 +89,7 @@ bool Judge::runs(const ir::Program &program, ir::DiagnosticEngine &diags) const 
   options.schedules = schedules_;
   options.seed = seed_;
   if (program.minMessageSize != program.maxMessageSize) {
+    options.sizes.push_back(0);
     const std::uint64_t least = std::max<std::uint64_t>(1, (program.minMessageSize + step - 1) / step);
     for (const std::uint64_t units : {odd[seed_ % 4], other[seed_ / 4 % 5], least})
       if (const std::uint64_t size = step * std::max(least, std::min(units, program.maxMessageSize / step));

@@ -208,3 +208,16 @@ TEST_CASE("long messages are run under fewer schedules, unless they are asked fo
   CHECK(schedules({.sizes = {4 << 20}}) == 25);
   CHECK(schedules({.sizes = {4 << 20}, .schedules = 2}) == 2);
 }
+
+TEST_CASE("a launch of 0 bytes between others is none") {
+  for (const bool twice : {false, true}) {
+    const Program program = allReducePackets(2, twice).program;
+    const auto [result, text] = simulated(program, {.sizes = {0, 64}, .schedules = 50});
+    CHECK(text == "");
+    REQUIRE(result.rows.size() == 2);
+    CHECK(result.rows[0].size == 64);
+    CHECK((result.rows[1].inTurn && result.rows[1].schedules == 50 && result.rows[1].ok));
+  }
+  CHECK(simulated(allReduce(2).program, {.sizes = {0}}).text.find("a message of 0 bytes cannot be run") !=
+        std::string::npos);
+}
