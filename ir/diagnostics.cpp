@@ -118,6 +118,8 @@ DiagBuilder DiagnosticEngine::report(const DiagInfo &info, const Where &where, c
   if (const auto it = byPlace_.find(key); it != byPlace_.end()) {
     count(d.severity);
     ++(it->second ? it->second->similar : dropped_);
+    if (it->second)
+      (d.severity == Severity::Error ? foldedErrors_ : foldedWarnings_) += d.severity >= Severity::Warning;
     return {*this, nullptr};
   }
   Diagnostic *stored = keep(std::move(d));
@@ -236,12 +238,13 @@ std::string DiagnosticEngine::render(bool color, bool warnings) const {
   for (const Diagnostic &d : kept_)
     if (warnings || d.severity == Severity::Error)
       renderOne(out, d, p);
-  const auto shownWarnings = warnings ? numWarnings_ : 0;
-  if (numErrors_ + shownWarnings != 0) {
+  const std::uint64_t errors = numErrors_ - foldedErrors_,
+                      shownWarnings = warnings ? numWarnings_ - foldedWarnings_ : 0;
+  if (errors + shownWarnings != 0) {
     if (shownWarnings != 0)
       out += plural(shownWarnings, "warning");
-    if (numErrors_ != 0)
-      out += (shownWarnings != 0 ? " and " : "") + plural(numErrors_, "error");
+    if (errors != 0)
+      out += (shownWarnings != 0 ? " and " : "") + plural(errors, "error");
     out += " generated";
     if (dropped_ != 0)
       out += " (" + plural(dropped_, "error") + " not shown; --max-errors=0 shows all)";

@@ -125,7 +125,8 @@ public:
   std::uint64_t numWarnings() const { return numWarnings_; }
   const std::deque<Diagnostic> &all() const { return kept_; }
 
-  /// All diagnostics in Clang's form: `file:line:column: error: text`, the line, a caret, notes.
+  /// All diagnostics in Clang's form: `file:line:column: error: text`, the line, a caret, notes. The number at the end
+  /// counts those that are folded into one as one.
   std::string render(bool color, bool warnings = true) const;
 
 private:
@@ -142,6 +143,7 @@ private:
   std::size_t errorLimit_ = 10;
   AllowedNames allowed_;
   std::uint64_t numErrors_ = 0, numWarnings_ = 0, keptErrors_ = 0, dropped_ = 0;
+  std::uint64_t foldedErrors_ = 0, foldedWarnings_ = 0; ///< of these numbers, those that another one's `similar` counts
   std::deque<Diagnostic> kept_;
   std::unordered_map<std::string, Diagnostic *> byPlace_;
   std::unordered_map<std::string, std::string> files_; // path -> text

@@ -99,7 +99,7 @@ TEST_CASE("one kind at places alike is told once") {
   }
   engine.report(tooLarge, Where("rank 0"), {0, 0});
   CHECK(engine.render(false) == "rank 0: error: chunk 0 is larger than 0\nnote: and 2 more like it\n"
-                                "rank 0: error: chunk 0 is larger than 0\n4 errors generated.\n");
+                                "rank 0: error: chunk 0 is larger than 0\n2 errors generated.\n");
 }
 
 TEST_CASE("what is allowed is a warning, and says so") {
