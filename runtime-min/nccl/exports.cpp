@@ -287,7 +287,9 @@ int32_t mscclc_nccl_register(const MscclcKernel *kernel, const char *tags, uint6
       return MSCCLC_ERROR_ARGUMENT;
     registration.types.push_back(name);
   }
-  return registerKernel(std::move(registration)) ? MSCCLC_OK : MSCCLC_ERROR_RENDEZVOUS;
+  if (!registerKernel(std::move(registration)))
+    return MSCCLC_ERROR_RENDEZVOUS;
+  return MSCCLC_OK;
 }
 void mscclc_nccl_set_selector(MscclcSelectFunction function, void *user) {
   setSelector(function, user);
