@@ -98,6 +98,12 @@ constexpr bool addressSpaceIsOurs = true;
 constexpr bool addressSpaceIsOurs = true;
 #endif
 
+/// True where argument `index` of a system call, from 0, is `value`. SCMP_A0 and the like leave the field unset that is
+/// for masks.
+constexpr scmp_arg_cmp isEqual(unsigned index, scmp_datum_t value) {
+  return {index, SCMP_CMP_EQ, value, 0};
+}
+
 /// A filter under construction; loaded at the end, or dropped where the kernel has none.
 class Filter {
 public:
@@ -251,16 +257,15 @@ bool enterSandbox() {
     filter.rule(SCMP_ACT_ALLOW, call);
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(exit_group),
               SCMP_A0(SCMP_CMP_MASKED_EQ, static_cast<scmp_datum_t>(~0xff), static_cast<scmp_datum_t>(ownStatus)));
-  filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(close), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(handOverPipe)));
+  filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(close), isEqual(0, static_cast<scmp_datum_t>(handOverPipe)));
   // abort() raises its signal this way; any other could stop the process for good.
-  filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid())),
-              SCMP_A2(SCMP_CMP_EQ, SIGABRT));
+  filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), isEqual(0, static_cast<scmp_datum_t>(getpid())), isEqual(2, SIGABRT));
   // There is one thread: a lock that it would have to wait for is its own.
   constexpr scmp_datum_t command = 0x7f; // FUTEX_CMD_MASK for these: without the flags
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(futex), SCMP_A1(SCMP_CMP_MASKED_EQ, command, FUTEX_WAKE));
   // A sanitizer warns of a change of stacks (standard error leads nowhere), and looks up the stack before an exit.
   if (!addressSpaceIsOurs) {
-    filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(write), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(STDERR_FILENO)));
+    filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(write), isEqual(0, static_cast<scmp_datum_t>(STDERR_FILENO)));
     filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT, O_RDONLY));
     for (const int call : {SCMP_SYS(read), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(prlimit64),
                            SCMP_SYS(sched_getaffinity), SCMP_SYS(futex), SCMP_SYS(sigaltstack), SCMP_SYS(exit_group)})
