@@ -34,6 +34,7 @@ public:
 
   std::uint32_t numRanks() const { return static_cast<std::uint32_t>(program.ranks.size()); }
   std::uint32_t numBlocks() const { return firstBlock_.back(); }
+  std::uint32_t numBlocks(std::uint32_t rank) const { return firstBlock_[rank + 1] - firstBlock_[rank]; }
   std::uint32_t block(std::uint32_t rank, std::uint32_t id) const { return firstBlock_[rank] + id; }
   std::uint32_t rankOf(std::uint32_t block) const { return rankOf_[block]; }
   std::uint32_t idOf(std::uint32_t block) const { return block - firstBlock_[rankOf_[block]]; }

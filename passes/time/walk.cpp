@@ -96,13 +96,13 @@ void Walk::beginBlocks() {
   const Time launch = Costs::us(costs_.parameters().launch);
   timeline_.end = launch;
   for (std::uint32_t rank = 0; rank < index_.numRanks(); ++rank)
-    for (std::uint64_t held = 0; held < options_.heldAtOnce && begun_[rank] < numBlocks(rank); ++held)
+    for (std::uint64_t held = 0; held < options_.heldAtOnce && begun_[rank] < index_.numBlocks(rank); ++held)
       beginNext(rank, {launch, {}});
 }
 
 /// The next block of the rank, if it has one, in a place that is free from then on.
 void Walk::beginNext(std::uint32_t rank, Moment from) {
-  if (begun_[rank] == numBlocks(rank))
+  if (begun_[rank] == index_.numBlocks(rank))
     return;
   Block &block = blocks_[index_.block(rank, begun_[rank]++)];
   if (!walks(block.number)) {

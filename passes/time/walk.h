@@ -168,7 +168,6 @@ private:
   const ir::ThreadBlock &code(const Block &block) const { return index_.ops(block.number); }
   std::uint32_t rankOf(const Block &block) const { return index_.rankOf(block.number); }
   std::uint64_t iterations(const ir::Op &header) const;
-  std::uint32_t numBlocks(std::uint32_t rank) const { return index_.block(rank + 1, 0) - index_.block(rank, 0); }
   bool walks(std::uint32_t block) const { return options_.folding.walks(index_.rankOf(block), index_.idOf(block)); }
 
   void reserve();

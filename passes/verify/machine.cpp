@@ -37,7 +37,7 @@ bool Machine::runLaunch() {
   }
   for (std::uint32_t rank = 0; rank < index_.numRanks(); ++rank) {
     begun_[rank] = 0;
-    for (std::uint64_t slot = 0; slot < std::min<std::uint64_t>(heldAtOnce_, numBlocks(rank)); ++slot)
+    for (std::uint64_t slot = 0; slot < std::min<std::uint64_t>(heldAtOnce_, index_.numBlocks(rank)); ++slot)
       beginNext(rank);
   }
   return runReady();
@@ -45,7 +45,7 @@ bool Machine::runLaunch() {
 
 bool Machine::runTheRest() {
   for (std::uint32_t rank = 0; rank < index_.numRanks(); ++rank)
-    while (begun_[rank] < numBlocks(rank))
+    while (begun_[rank] < index_.numBlocks(rank))
       beginNext(rank);
   return runReady();
 }
@@ -91,7 +91,7 @@ void Machine::run(std::uint32_t b) {
     s.waiting = {};
     s.at.next(*s.code);
   }
-  if (begun_[s.rank] < numBlocks(s.rank))
+  if (begun_[s.rank] < index_.numBlocks(s.rank))
     beginNext(s.rank);
 }
 

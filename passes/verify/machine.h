@@ -132,7 +132,6 @@ private:
   };
   // machine.cpp: control
   bool runReady();
-  std::uint32_t numBlocks(std::uint32_t rank) const { return index_.block(rank + 1, 0) - index_.block(rank, 0); }
   void beginNext(std::uint32_t rank);
   void run(std::uint32_t block);
   bool execute(std::uint32_t block, const ir::Op &op);

@@ -78,7 +78,7 @@ void Order::meet(std::span<const std::uint32_t> blocks) {
 }
 
 void Order::meetRank(std::uint32_t rank) {
-  std::vector<std::uint32_t> blocks(index_.block(rank + 1, 0) - index_.block(rank, 0));
+  std::vector<std::uint32_t> blocks(index_.numBlocks(rank));
   std::iota(blocks.begin(), blocks.end(), index_.block(rank, 0));
   const bool news = std::any_of(blocks.begin(), blocks.end(),
                                 [&](std::uint32_t b) { return logs_.length(b) != blocks_[b].meetLength; });

@@ -28,7 +28,7 @@ bool runResident(const Residency *residency, Machine &machine, Reporter &reporte
 std::vector<Reporter::Held> Reporter::heldRanks() const {
   std::vector<Held> all;
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
-    const std::uint32_t first = index_.block(r, 0), blocks = index_.block(r + 1, 0) - first, begun = machine_->begun(r);
+    const std::uint32_t first = index_.block(r, 0), blocks = index_.numBlocks(r), begun = machine_->begun(r);
     if (begun == blocks)
       continue;
     std::uint32_t stuck = first;

@@ -79,8 +79,8 @@ class Selector:
     ) -> None:
         """Adds a kernel for messages of min_bytes to max_bytes, both included, within what the kernel takes. Among
         those that fit a call, the highest priority wins, then the narrowest range, then the first added. Sizes are in
-        bytes: 1048576 or "1M". With `types`
-        it is for elements of these types alone, also where it could take others."""
+        bytes: 1048576 or "1M". With `types` it is for elements of these types alone, also where it could take
+        others."""
         self._append(self.entry(kernel, min_bytes, max_bytes, tags, priority, types))
 
     @staticmethod
