@@ -65,7 +65,7 @@ Machine::Progress Machine::stepLane(Lane &lane) {
     return Progress::Moved;
   }
   const std::uint32_t number = index_.block(lane.rank, lane.block);
-  if (random_() % 32 == 0)
+  if (random_() % 32 == 0 && !blocks_[number].stores.empty())
     publish(blocks_[number], 1 + random_() % 8);
   const auto nop = [&] { return meet(lane, blocks_[number].nops, lanesPerBlock, key(Event::Nop, number)); };
   if (lane.stage == Lane::Before) {
@@ -104,10 +104,19 @@ Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {
     const std::uint32_t number = index_.block(lane.rank, lane.block);
     return meet(lane, blocks_[number].nops, lanesPerBlock, key(Event::Nop, number));
   }
-  case ir::OpStep::Barrier:
-    publish(blockOf(lane), all);
-    return meet(lane, barriers_[index_.barrierOf(lane.rank, op.imm)], std::uint64_t{op.count} * lanesPerBlock,
-                key(Event::Barrier, op.imm));
+  case ir::OpStep::Barrier: {
+    const std::uint32_t barrier = index_.barrierOf(lane.rank, op.imm);
+    Block &block = blockOf(lane);
+    if (!lane.entered) {
+      block.nops.arrive(lanesPerBlock); // it ends a phase as well
+      add(met_[barrier], viewOf(block, block.stores.size()));
+    }
+    const Progress progress =
+        meet(lane, barriers_[barrier], std::uint64_t{op.count} * lanesPerBlock, key(Event::Barrier, op.imm));
+    if (progress == Progress::Ended)
+      add(block.view, met_[barrier]);
+    return progress;
+  }
   case ir::OpStep::Give:
   case ir::OpStep::Take:
   case ir::OpStep::Drain:
@@ -120,9 +129,9 @@ Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {
   throw ir::InternalError("an operation that no lane can do: " + std::string(ir::toString(op.kind)));
 }
 
-void Machine::signal(std::uint32_t channelEnd, const Mark &mark) {
+void Machine::signal(std::uint32_t channelEnd, const View &view) {
   if (const std::uint32_t peer = index_.pairOf(channelEnd); peer != none) {
-    queues_.give(peer, mark);
+    queues_.give(peer, view);
     wake(index_.rankOfChannel(peer), key(Event::Signal, peer));
   }
 }
@@ -131,38 +140,38 @@ void Machine::signal(std::uint32_t channelEnd, const Mark &mark) {
 void Machine::give(const Lane &lane, const ir::Op &op, std::uint32_t id) {
   if (ir::isSemaphoreOp(op.kind)) {
     const std::uint32_t queue = index_.semaphoreQueue(lane.rank, id);
-    queues_.give(queue, markOf(lane));
-    untold_[queue].push_back(markOf(lane));
+    queues_.give(queue, {});
+    add(given_[queue], viewOf(lane));
     wake(lane.rank, key(Event::Semaphore, id));
     return;
   }
   const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
   if (op.channelType == ir::ChannelType::Port) {
     Port &port = ports_[end];
-    port.queue.push_back({.signal = true, .mark = markOf(lane)});
+    port.queue.push_back({.signal = true, .view = viewOf(lane)});
     ++port.pushed;
     wake(lane.rank, key(Event::Port, end));
     return;
   }
-  signal(end, op.kind == ir::OpKind::Signal || relaxedShows_ ? markOf(lane) : Mark());
+  signal(end, op.kind == ir::OpKind::Signal || relaxedShows_ ? viewOf(lane) : View());
 }
 
 /// Blocked while there is nothing to take.
-Machine::Progress Machine::take(const ir::Op &op, std::uint32_t rank, std::uint32_t id) {
+Machine::Progress Machine::take(const Lane &lane, const ir::Op &op, std::uint32_t id) {
   if (ir::isSemaphoreOp(op.kind)) {
-    const std::uint32_t queue = index_.semaphoreQueue(rank, id);
+    const std::uint32_t queue = index_.semaphoreQueue(lane.rank, id);
     if (!queues_.take(queue))
       return blockOn(key(Event::Semaphore, id));
-    showAll(untold_[queue]); // of all releases so far: a semaphore is one counter
+    add(blockOf(lane).view, given_[queue]); // all releases so far: a semaphore is one counter
     return Progress::Ended;
   }
-  const std::uint32_t end = index_.channel(op.channelType, rank, id);
-  const std::optional<Mark> mark = queues_.take(end);
-  if (!mark)
+  const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
+  const std::optional<View> view = queues_.take(end);
+  if (!view)
     return blockOn(key(Event::Signal, end));
-  untold_[end].push_back(*mark);
+  add(given_[end], *view);
   if (op.kind == ir::OpKind::Wait || relaxedShows_)
-    showAll(untold_[end]);
+    add(blockOf(lane).view, given_[end]);
   return Progress::Ended;
 }
 
@@ -191,7 +200,7 @@ Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
       give(lane, op, id);
       break;
     case ir::OpStep::Take:
-      progress = take(op, lane.rank, id);
+      progress = take(lane, op, id);
       break;
     case ir::OpStep::Drain:
       progress = drain(lane, index_.channel(op.channelType, lane.rank, id));
@@ -336,6 +345,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
       if (!to.at)
         return Progress::Moved;
       if (to.packet) {
+        publish(blockOf(lane), 0);
         writePacket(to, buffer_.data(), bytes, flag);
         wakeReaders(owner, to.at, 2 * bytes);
       } else {
@@ -373,7 +383,7 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
         return blockOn(packetKey(missing));
     }
     Request request;
-    request.mark = markOf(lane);
+    request.view = viewOf(lane);
     request.packets = to.packet;
     request.src = from.at;
     request.dst = to.at;
@@ -382,7 +392,7 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
     port.queue.push_back(request);
     ++port.pushed;
     if (ir::putsAndSignals(op.kind)) {
-      port.queue.push_back({.signal = true, .mark = request.mark});
+      port.queue.push_back({.signal = true, .view = request.view});
       ++port.pushed;
     }
     wake(lane.rank, key(Event::Port, end));

@@ -19,8 +19,8 @@ Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inpu
                  const SimulateOptions &options)
     : program_(program), sizes_(std::move(sizes)), inputs_(inputs), type_(options.type),
       relaxedShows_(options.relaxedShows), userAwaitsPorts_(options.userAwaitsPorts), index_(program),
-      blocks_(index_.numBlocks()), ranks_(program.ranks.size()), queues_(index_), untold_(index_.numQueues()),
-      ports_(index_.numChannels()), barriers_(index_.numBarriers()) {
+      blocks_(index_.numBlocks()), ranks_(program.ranks.size()), queues_(index_), given_(index_.numQueues()),
+      met_(index_.numBarriers()), ports_(index_.numChannels()), barriers_(index_.numBarriers()) {
   allocate();
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     const ir::Rank &rank = program.ranks[r];
@@ -88,9 +88,9 @@ void Machine::reset(std::uint64_t seed) {
   for (std::uint32_t &size : sizeOf_)
     if (size == sizes_.size())
       size = none;
-  queues_ = ir::CreditQueues<Mark>(index_);
-  for (auto &marks : untold_)
-    marks.clear();
+  queues_ = ir::CreditQueues<View>(index_);
+  given_.assign(given_.size(), {});
+  met_.assign(met_.size(), {});
   std::fill(barriers_.begin(), barriers_.end(), ir::ArrivalCounter());
   for (Port &port : ports_) {
     port.queue.clear();
@@ -111,6 +111,7 @@ void Machine::reset(std::uint64_t seed) {
     block.firstStore = block.seen = 0;
     block.stores.clear();
     block.data.clear();
+    block.view.clear();
     block.delays = random_() % 4 < delays;
   }
   for (Lane &lane : lanes_)
@@ -309,10 +310,10 @@ Machine::Progress Machine::stepEngine(std::uint32_t end) {
     return blockOn(key(Event::Port, end));
   Request &r = port.queue.front();
   const std::uint32_t rank = actors_[port.actor].rank;
-  show(r.mark);
   if (r.signal) {
-    signal(end, r.mark);
+    signal(end, r.view);
   } else {
+    publish(r.view);
     const std::uint64_t step = std::max<std::uint64_t>(16, (r.bytes / 4 + 15) / 16 * 16);
     const std::uint64_t bytes = std::min(step, r.bytes - r.done);
     const std::uint64_t scale = r.packets ? 2 : 1;

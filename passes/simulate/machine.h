@@ -6,9 +6,10 @@
 // of a block: so operations of one kind do an element in the same thread. Packets and what a switch reduces count in
 // words of their own.
 //
-// Memory. What a block stores plainly may stay with it for a while: others surely see it once somebody has waited for a
-// signal or acquired a semaphore that the block gave in a later phase, a port has taken up what it pushed there, blocks
-// have met at a barrier, or the launch has ended. A relaxed signal or wait shows nothing. Packets are seen at once.
+// Memory. What a block stores plainly may stay with it for a while. A block that waits for a signal, acquires a
+// semaphore or meets others at a barrier sees the stores that the giver had made, or had seen, in earlier phases. Third
+// blocks do not see them by that. All see them once a port has taken up what the block pushed there, or the launch has
+// ended. A relaxed signal or wait shows nothing. Packets are seen at once.
 #pragma once
 
 #include "passes/simulate/layout.h"
@@ -89,22 +90,27 @@ private:
     enum : std::uint8_t { Before, Itself, After } stage = Before; ///< nops that a DataSync stands for count in
     bool entered = false, ended = true;
   };
-  struct Store { ///< that others may not see yet
+  struct Store { ///< that not all see yet
     std::byte *at = nullptr;
     std::uint64_t bytes = 0, data = 0; ///< data: where in Block::data
     std::uint64_t phase = 0;
+    std::uint64_t number = 0; ///< among the stores of all blocks; a store has a larger one than all that its block saw
   };
-  struct Mark { ///< stores that are seen by who gets this: the first `upTo` of `block` ever
+  struct Mark { ///< the first `upTo` stores of `block` ever
     std::uint32_t block = none;
     std::uint64_t upTo = 0;
   };
+  /// Stores that somebody sees, of each block at most one mark. It is closed: whoever sees a store sees all that its
+  /// block had seen.
+  using View = std::vector<Mark>;
   struct Block {
-    ir::ArrivalCounter nops;   ///< of lanes, ever
+    ir::ArrivalCounter nops;   ///< of lanes, at nops and barriers, ever
     bool delays = false;       ///< keeps stores for itself
-    std::vector<Store> stores; ///< in order; those before firstStore are seen
+    std::vector<Store> stores; ///< in order; all see those before firstStore
     std::size_t firstStore = 0;
-    std::uint64_t seen = 0; ///< stores that others saw, ever
+    std::uint64_t seen = 0; ///< stores that all see, ever
     std::vector<std::byte> data;
+    View view; ///< what it has seen; its own stores only so far as blocks of this view had seen them
     std::uint64_t phase() const { return nops.rounds(lanesPerBlock); }
   };
   struct Request { ///< in a port's queue
@@ -112,7 +118,7 @@ private:
     std::byte *src = nullptr, *dst = nullptr;
     std::uint64_t bytes = 0, done = 0;
     std::uint32_t rank = 0; ///< of the destination
-    Mark mark;
+    View view;
   };
   struct Port {
     std::deque<Request> queue;
@@ -166,22 +172,23 @@ private:
   Progress meet(Lane &lane, ir::ArrivalCounter &arrivals, std::uint64_t size, std::uint64_t key);
   Progress synchronise(Lane &lane, const ir::Op &op);
   void give(const Lane &lane, const ir::Op &op, std::uint32_t id);
-  Progress take(const ir::Op &op, std::uint32_t rank, std::uint32_t id);
+  Progress take(const Lane &lane, const ir::Op &op, std::uint32_t id);
   Progress drain(Lane &lane, std::uint32_t portEnd);
   Progress move(Lane &lane, const ir::Op &op);
   Progress moveGranule(Lane &lane, const ir::Op &op, std::uint32_t pair, std::uint64_t at, std::uint64_t bytes);
   Progress push(Lane &lane, const ir::Op &op);
-  void signal(std::uint32_t channelEnd, const Mark &mark);
+  void signal(std::uint32_t channelEnd, const View &view);
   void advance(Lane &lane);
   bool isThread(const Lane &lane, std::uint32_t position) const;
   bool isWord(const Lane &lane, const ir::Op &op, std::uint64_t word) const;
   void load(const Block &block, std::byte *into, const std::byte *from, std::uint64_t bytes) const;
   void store(Block &block, std::byte *to, const std::byte *from, std::uint64_t bytes);
-  static void publish(Block &block, std::uint64_t count);
-  Mark markOf(const Lane &lane) const;
-  void show(const Mark &mark);
-  /// And forgets them.
-  void showAll(std::vector<Mark> &marks);
+  void publish(Block &block, std::uint64_t count);
+  void publish(const View &view);
+  View viewOf(const Block &block, std::uint64_t count) const;
+  View viewOf(const Lane &lane) const;
+  void add(View &view, const View &others) const;
+  template <typename Use> void forEachStore(const View &view, const Use &use) const;
   const ir::ThreadBlock &codeOf(const Lane &lane) const { return program_.ranks[lane.rank].blocks[lane.block]; }
   Block &blockOf(const Lane &lane) { return blocks_[index_.block(lane.rank, lane.block)]; }
   const Layout &layoutOf(std::uint32_t rank) const { return *sizes_[sizeOf_[ranks_[rank].call]].layout; }
@@ -209,14 +216,15 @@ private:
   std::vector<std::uint32_t> laneActor_;
   std::vector<Block> blocks_;
   std::vector<RankState> ranks_;
-  ir::CreditQueues<Mark> queues_;            ///< signals and releases that nobody has taken
-  std::vector<std::vector<Mark>> untold_;    ///< [queue]: taken by relaxed waits, or released, and not shown yet
+  ir::CreditQueues<View> queues_;            ///< signals and releases that nobody has taken
+  std::vector<View> given_;                  ///< [queue]: signals that are taken, and releases
+  std::vector<View> met_;                    ///< [barrier]: those who came
   std::vector<Port> ports_;                  ///< [channel end]
   std::vector<ir::ArrivalCounter> barriers_; ///< [barrier], of lanes
   std::vector<std::uint32_t> ready_;
   std::mt19937_64 random_;
   std::vector<std::uint32_t> sizeOf_; ///< [call]: an index into sizes_, or none for 0 bytes
-  std::uint64_t salt_ = 0, blockedOn_ = 0;
+  std::uint64_t salt_ = 0, blockedOn_ = 0, numStores_ = 0;
   std::uint32_t launches_ = 0, policy_ = 0;
   Outcome outcome_;
   std::vector<std::byte> buffer_, part_;

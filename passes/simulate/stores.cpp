@@ -11,25 +11,72 @@ constexpr std::size_t mostStores = 64; ///< that a block keeps
 constexpr std::size_t mostBlockBytes = std::size_t{1} << 18;
 } // namespace
 
+/// Adds the stores that `others` sees to `view`, and drops those that all see by now.
+void Machine::add(View &view, const View &others) const {
+  std::erase_if(view, [&](const Mark &mark) { return mark.upTo <= blocks_[mark.block].seen; });
+  for (const Mark &mark : others) {
+    if (mark.upTo <= blocks_[mark.block].seen)
+      continue;
+    const auto at = std::ranges::find(view, mark.block, &Mark::block);
+    if (at == view.end())
+      view.push_back(mark);
+    else
+      at->upTo = std::max(at->upTo, mark.upTo);
+  }
+}
+
+/// What the block sees, and of its own stores that not all see the first `count`.
+Machine::View Machine::viewOf(const Block &block, std::uint64_t count) const {
+  View view = block.view;
+  const std::uint64_t kept = block.stores.size() - block.firstStore;
+  add(view, {{static_cast<std::uint32_t>(&block - blocks_.data()), block.seen + std::min(count, kept)}});
+  return view;
+}
+
+/// What a signal of the lane shows: what its block has seen, and what it stored in earlier phases.
+Machine::View Machine::viewOf(const Lane &lane) const {
+  const Block &block = blocks_[index_.block(lane.rank, lane.block)];
+  const auto first = block.stores.begin() + static_cast<std::ptrdiff_t>(block.firstStore);
+  const auto now =
+      std::partition_point(first, block.stores.end(), [&](const Store &s) { return s.phase < block.phase(); });
+  return viewOf(block, static_cast<std::uint64_t>(now - first));
+}
+
+/// Calls `use(store, data)` for each store that `view` sees and not all see, in the order in which they were made.
+template <typename Use> void Machine::forEachStore(const View &view, const Use &use) const {
+  std::vector<std::pair<const Store *, const std::byte *>> stores;
+  for (const Mark &mark : view) {
+    const Block &block = blocks_[mark.block];
+    for (std::uint64_t i = block.seen; i < mark.upTo; ++i) {
+      const Store &store = block.stores[block.firstStore + (i - block.seen)];
+      stores.emplace_back(&store, block.data.data() + store.data);
+    }
+  }
+  std::ranges::sort(stores, {}, [](const auto &store) { return store.first->number; });
+  for (const auto &[store, data] : stores)
+    use(*store, data);
+}
+
 /// Reads as the block sees it.
 void Machine::load(const Block &block, std::byte *into, const std::byte *from, std::uint64_t bytes) const {
   std::memcpy(into, from, bytes);
-  for (std::size_t i = block.firstStore; i < block.stores.size(); ++i) {
-    const Store &s = block.stores[i];
+  if (block.view.empty() && block.stores.empty())
+    return;
+  forEachStore(viewOf(block, block.stores.size()), [&](const Store &s, const std::byte *data) {
     const std::byte *first = std::max<const std::byte *>(from, s.at);
     const std::byte *end = std::min<const std::byte *>(from + bytes, s.at + s.bytes);
     if (first < end)
-      std::memcpy(into + (first - from), block.data.data() + s.data + (first - s.at),
-                  static_cast<std::size_t>(end - first));
-  }
+      std::memcpy(into + (first - from), data + (first - s.at), static_cast<std::size_t>(end - first));
+  });
 }
 
 void Machine::store(Block &block, std::byte *to, const std::byte *from, std::uint64_t bytes) {
   if (!block.delays) {
+    publish(block, 0);
     std::memcpy(to, from, bytes);
     return;
   }
-  block.stores.push_back({to, bytes, block.data.size(), block.phase()});
+  block.stores.push_back({to, bytes, block.data.size(), block.phase(), numStores_++});
   block.data.insert(block.data.end(), from, from + bytes);
   if (block.stores.size() - block.firstStore > mostStores)
     publish(block, mostStores / 4);
@@ -37,38 +84,26 @@ void Machine::store(Block &block, std::byte *to, const std::byte *from, std::uin
     publish(block, block.stores.size());
 }
 
-/// Lets others see the first `count` of the stores that they do not see yet.
+/// Lets all see what the block sees, and the first `count` of its own stores.
 void Machine::publish(Block &block, std::uint64_t count) {
-  for (; count > 0 && block.firstStore < block.stores.size(); --count, ++block.seen) {
-    const Store &s = block.stores[block.firstStore++];
-    std::memcpy(s.at, block.data.data() + s.data, s.bytes);
+  publish(viewOf(block, count));
+}
+
+/// Lets all see what `view` sees. As it is closed, no store is seen by all before one that it overwrites.
+void Machine::publish(const View &view) {
+  forEachStore(view, [](const Store &s, const std::byte *data) { std::memcpy(s.at, data, s.bytes); });
+  for (const auto &[number, upTo] : view) {
+    Block &block = blocks_[number];
+    if (upTo <= block.seen)
+      continue;
+    block.firstStore += upTo - block.seen;
+    block.seen = upTo;
+    if (block.firstStore == block.stores.size()) {
+      block.firstStore = 0;
+      block.stores.clear();
+      block.data.clear();
+    }
   }
-  if (block.firstStore == block.stores.size()) {
-    block.firstStore = 0;
-    block.stores.clear();
-    block.data.clear();
-  }
-}
-
-/// What the lane's block stored in earlier phases.
-Machine::Mark Machine::markOf(const Lane &lane) const {
-  const std::uint32_t number = index_.block(lane.rank, lane.block);
-  const Block &block = blocks_[number];
-  const auto first = block.stores.begin() + static_cast<std::ptrdiff_t>(block.firstStore);
-  const auto now =
-      std::partition_point(first, block.stores.end(), [&](const Store &s) { return s.phase < block.phase(); });
-  return {number, block.seen + static_cast<std::uint64_t>(now - first)};
-}
-
-void Machine::show(const Mark &mark) {
-  if (mark.block != none && mark.upTo > blocks_[mark.block].seen)
-    publish(blocks_[mark.block], mark.upTo - blocks_[mark.block].seen);
-}
-
-void Machine::showAll(std::vector<Mark> &marks) {
-  for (const Mark &mark : marks)
-    show(mark);
-  marks.clear();
 }
 
 } // namespace mscclc::passes::sim

@@ -128,6 +128,25 @@ TEST_CASE("stores are seen late where only a relaxed signal tells of them") {
   CHECK_FALSE(isRight(mixed));
 }
 
+TEST_CASE("a store that one block sees is not seen by all") {
+  // Rank 0 stores to rank 2 and signals rank 1, which signals rank 2.
+  const auto make = [](bool relaxed) {
+    Plan p = custom(3, 1, 2);
+    p.connectAll();
+    expect(p, 2, 0, 0, 0), expect(p, 2, 1, 0, 0);
+    Block a = p.on(0), b = p.on(1), c = p.on(2);
+    a.relaxedWait({1}).nop().remote(OpKind::Put, {a.of(2, BufferKind::Output, 0)}, {in(0)}).nop().signal({0});
+    b.wait({0}).nop();
+    relaxed ? b.relaxedSignal({1}) : b.signal({1});
+    c.relaxedSignal({0});
+    relaxed ? c.relaxedWait({1}) : c.wait({1});
+    c.nop().copy(out(1), out(0));
+    return p.program;
+  };
+  CHECK(isRight(make(false)));
+  CHECK(run(make(true)).find(" in output[1] of rank 2") != std::string::npos);
+}
+
 TEST_CASE("a user overwrites inputs that a port still sends") {
   CHECK(isRight(portPut(true).program));
   CHECK_FALSE(isRight(portPut(false).program));
