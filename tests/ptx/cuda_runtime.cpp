@@ -1,0 +1,199 @@
+// What a library of kernels calls of the CUDA runtime, with the machine in the place of a GPU. Such a library, made by
+// `nvcc -gencode arch=compute_90,code=compute_90 --no-compress -cudart none`, holds its PTX as text. Preloaded into a
+// client of mscclc's runtime on the host, this takes the client's launches.
+//
+// Environment: MSCCLC_PTX_SEED, the seed of the schedule [1].
+#include "machine.h"
+
+#include "mscclc/device.cuh"
+
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace mscclc::ptx;
+
+struct Dim3 {
+  unsigned x, y, z;
+};
+
+struct Entry {
+  const Module *module = nullptr;
+  std::string name;
+};
+
+/// What all kernels' parameters begin with.
+struct AnyPlan {
+  static constexpr std::uint32_t ranks = 1, groupChunks = 1, shares = 1, peerBuffers = 0, switchChannels = 0;
+  static constexpr std::uint64_t unit = 16;
+};
+using Parameters = mscclc::device::Parameters<AnyPlan>;
+
+/// The kernel of the library that `stub` is in; null if the library has none, or several.
+const MscclcKernel *kernelOf(const void *stub) {
+  Dl_info info{};
+  if (::dladdr(stub, &info) == 0)
+    return nullptr;
+  void *const library = ::dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  const auto list = reinterpret_cast<const MscclcRegistered *(*)()>(::dlsym(library, "mscclc_library_kernels"));
+  const MscclcRegistered *const first = list == nullptr ? nullptr : list();
+  return first == nullptr || first->before != nullptr ? nullptr : first->kernel;
+}
+
+/// The input and output of a launch of one of mscclc's kernels.
+std::vector<Region> buffersOf(const void *stub, const std::vector<std::byte> &parameters) {
+  const MscclcKernel *const kernel = kernelOf(stub);
+  MscclcRankArgs args;
+  MscclcBuffers own;
+  if (kernel == nullptr || parameters.size() < sizeof(Parameters))
+    return {};
+  std::memcpy(&args, parameters.data() + offsetof(Parameters, args), sizeof args);
+  std::memcpy(&own, parameters.data() + offsetof(Parameters, own), sizeof own);
+  if (args.abi_version != MSCCLC_ABI_VERSION)
+    return {};
+  const void *const input = args.staging.input != nullptr ? args.staging.input : own.input;
+  const void *const output = args.staging.output != nullptr ? args.staging.output : own.output;
+  return {{reinterpret_cast<std::uint64_t>(input), kernel->input_bytes(args.rank, args.message_bytes)},
+          {reinterpret_cast<std::uint64_t>(output), kernel->output_bytes(args.rank, args.message_bytes)}};
+}
+
+class Runtime {
+public:
+  Runtime() : machine_(seedFromEnvironment(), {std::chrono::milliseconds(20), std::chrono::seconds(20)}) {}
+  /// Prints what was found. Races end the process with exit code 1, as the client has no way to see them.
+  ~Runtime() {
+    const Counts &counts = machine_.counts();
+    if (counts.launches == 0)
+      return;
+    for (const Race &race : machine_.memory().races())
+      std::fprintf(stderr, "ptx: race: %s\n", race.text.c_str());
+    std::fprintf(stderr, "ptx: seed %llu: %llu launches, %llu instructions, %llu steps, %llu stale reads, %zu races\n",
+                 static_cast<unsigned long long>(machine_.seed()), static_cast<unsigned long long>(counts.launches),
+                 static_cast<unsigned long long>(counts.instructions), static_cast<unsigned long long>(counts.steps),
+                 static_cast<unsigned long long>(machine_.memory().staleReads()), machine_.memory().races().size());
+    if (!machine_.memory().races().empty())
+      end();
+  }
+
+  /// The text of a fat binary's PTX, which lies in it as it is.
+  const Module *load(const char *image) {
+    std::uint64_t size = 0;
+    std::memcpy(&size, image + 8, sizeof size); // behind the magic number, the version and the header's size
+    const std::string_view all(image, size + 16);
+    const std::size_t first = all.find(".version ");
+    if (first == std::string_view::npos)
+      fail("a library without PTX as text; compile with --no-compress");
+    modules_.push_back(std::make_unique<Module>(readModule(all.substr(first, all.find('\0', first) - first))));
+    return modules_.back().get();
+  }
+
+  void add(const void *stub, const Module *module, const char *name) { entries_[stub] = {module, name}; }
+
+  int launch(const void *stub, Dim3 grid, Dim3 block, void **arguments, void *stream) {
+    const Entry &entry = entries_.at(stub);
+    Launch launch;
+    launch.module = entry.module;
+    launch.entry = entry.module->functionOf.at(entry.name);
+    launch.blocks = grid.x;
+    launch.threads = block.x;
+    launch.stream = stream;
+    const Function &function = launch.module->functions[launch.entry];
+    launch.parameters.resize(function.parameterBytes);
+    for (std::size_t i = 0; i < function.parameters.size(); ++i)
+      std::memcpy(launch.parameters.data() + function.parameters[i].offset, arguments[i], function.parameters[i].bytes);
+    launch.buffers = buffersOf(stub, launch.parameters);
+    static_cast<mscclc::standin::Stream *>(stream)->launch(1, 1, [this, launch] { run(launch); });
+    return 0;
+  }
+
+  template <class Action> static auto guarded(const Action &action) {
+    try {
+      return action();
+    } catch (const std::exception &error) {
+      fail(error.what());
+    }
+  }
+
+private:
+  static std::uint64_t seedFromEnvironment() {
+    const char *text = std::getenv("MSCCLC_PTX_SEED");
+    return text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
+  }
+  [[noreturn]] static void end() {
+    std::fflush(nullptr);
+    ::_exit(1);
+  }
+  [[noreturn]] static void fail(const std::string &why) {
+    std::fprintf(stderr, "ptx: seed %llu: %s\n", static_cast<unsigned long long>(seedFromEnvironment()), why.c_str());
+    end();
+  }
+  void run(const Launch &launch) {
+    guarded([&] { machine_.run({launch}); });
+  }
+
+  Machine machine_;
+  std::vector<std::unique_ptr<Module>> modules_;
+  std::map<const void *, Entry> entries_;
+};
+
+Runtime &runtime() {
+  static Runtime one;
+  return one;
+}
+
+} // namespace
+
+// The names and signatures are CUDA's: its public API, and what nvcc's host code calls.
+extern "C" {
+
+void **__cudaRegisterFatBinary(void *wrapper) {
+  const void *image = nullptr;
+  std::memcpy(&image, static_cast<const char *>(wrapper) + 8, sizeof image); // behind a magic number and a version
+  const Module *module = Runtime::guarded([&] { return runtime().load(static_cast<const char *>(image)); });
+  return const_cast<void **>(reinterpret_cast<void *const *>(module));
+}
+void __cudaRegisterFatBinaryEnd(void **) {}
+void __cudaUnregisterFatBinary(void **) {}
+char __cudaInitModule(void **) {
+  return 1;
+}
+void __cudaRegisterFunction(void **module, const char *stub, char *, const char *name, int, void *, void *, void *,
+                            void *, int *) {
+  runtime().add(stub, reinterpret_cast<const Module *>(module), name);
+}
+void __cudaRegisterVar(void **, char *, char *, const char *, int, std::size_t, int, int) {}
+unsigned __cudaPopCallConfiguration(Dim3 *, Dim3 *, std::size_t *, void *) {
+  return 1;
+}
+int __cudaGetKernel(const void **kernel, const void *stub) {
+  *kernel = stub;
+  return 0;
+}
+int cudaLaunchKernel(const void *stub, Dim3 grid, Dim3 block, void **arguments, std::size_t, void *stream) {
+  return runtime().launch(stub, grid, block, arguments, stream);
+}
+int __cudaLaunchKernel(const void *stub, Dim3 grid, Dim3 block, void **arguments, std::size_t, void *stream) {
+  return runtime().launch(stub, grid, block, arguments, stream);
+}
+
+// The answers by which a kernel says that it is for the host (MSCCLC_ON_HOST).
+int cudaGetDevice(int *device) {
+  *device = 0;
+  return 0;
+}
+int cudaFuncGetAttributes(void *, const void *) {
+  return 0;
+}
+int cudaDeviceGetAttribute(int *value, int, int) {
+  *value = -1;
+  return 0;
+}
+int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int, std::size_t) {
+  *blocks = 1;
+  return 0;
+}
+}

@@ -1,0 +1,100 @@
+"""Compiles kernels to PTX, and runs them on the PTX machine: what `run`, kernels.py and mutants.py share.
+
+The client is mscclc-perf with the runtime's own host platform, so that launches, buffers and counters are those of the
+product. The library mscclc-ptx is preloaded: it stands in for the CUDA runtime, and its device is the machine."""
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HEADERS = ROOT / "runtime-min" / "include"
+
+
+class DoesNotCompile(Exception):
+    pass
+
+
+def add_options(parser):
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build folder")
+    parser.add_argument("--nvcc", default="nvcc", help="the CUDA compiler [nvcc]")
+    parser.add_argument("--arch", default="90", help="virtual architecture that PTX is for: 80, 90 or 100 [90]")
+    parser.add_argument("--types", default="float", help="element types, with commas between them [float]")
+    parser.add_argument("--threads", type=int, default=32, help="threads of a block, at most [32]")
+    parser.add_argument("--sizes", default="1000:5000:5", help="message sizes, in bytes: least, most and factor")
+    parser.add_argument("--packet", default="all", help="LL8, LL16 or all [all]")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds that a schedule may take [300]")
+
+
+@dataclasses.dataclass
+class Result:
+    summary: str
+    findings: list
+    launches: int = 0
+    races: int = 0
+
+
+class Machine:
+    def __init__(self, options):
+        self.options = options
+        self.folder = tempfile.TemporaryDirectory(prefix="mscclc-ptx-")
+        self.libraries = 0
+        machines = list(options.build.rglob("libmscclc-ptx.so"))
+        clients = [path for path in options.build.rglob("mscclc-perf") if path.is_file()]
+        if not machines or not clients:
+            raise SystemExit(f"{options.build} has no libmscclc-ptx.so, or no mscclc-perf: build all first")
+        self.machine, self.client = machines[0], clients[0]
+
+    def compile(self, kernel, headers=HEADERS):
+        """A library with the kernel's PTX as text. Waits acquire, as the order that control dependences give is not
+        part of PTX (device/sync.cuh)."""
+        self.libraries += 1
+        library = pathlib.Path(self.folder.name, f"kernel{self.libraries}.so")
+        types = self.options.types.replace(",", "\\,")
+        arch = self.options.arch
+        run = subprocess.run([self.options.nvcc, "-std=c++17", "-gencode", f"arch=compute_{arch},code=compute_{arch}",
+                              "-lineinfo", "--no-compress", "-cudart", "none", "-shared", "-Xcompiler", "-fPIC",
+                              "-I", str(headers), f"-DMSCCLC_DTYPES={types}", "-DMSCCLC_ACQUIRE_WAITS=1",
+                              str(kernel), "-o", str(library)], capture_output=True, text=True)
+        if run.returncode != 0:
+            raise DoesNotCompile(run.stderr)
+        return library
+
+    def run(self, library, seed):
+        """Three launches in a row of each size, type and packet, on all ranks, with results checked."""
+        least, most, factor = self.options.sizes.split(":")
+        command = [str(self.client), "--host", "--threads", str(self.options.threads), "--warmup", "2", "--iters", "1",
+                   "--repeats", "1", "--minbytes", least, "--maxbytes", most, "--factor", factor,
+                   "--dtype", "all", "--packet", self.options.packet, str(library)]
+        environment = {**os.environ, "LD_PRELOAD": str(self.machine), "MSCCLC_PTX_SEED": str(seed)}
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=self.options.timeout)
+        except subprocess.TimeoutExpired:
+            return Result(f"seed {seed}: no end", [f"seed {seed}: no end within {self.options.timeout} seconds"])
+        lines = run.stderr.splitlines()
+        findings = [line for line in lines if line.startswith("ptx: ") and " races" not in line]
+        findings += [line for line in lines if line.startswith("  ")]
+        summary = next((line for line in lines if re.match(r"ptx: seed \d+: \d+ launches", line)), None)
+        if run.returncode != 0 and not findings:
+            findings = [f"ptx: seed {seed}: exit code {run.returncode}", *lines, *run.stdout.splitlines()[-3:]]
+        if summary is None:
+            return Result(f"ptx: seed {seed}: no summary", findings or lines or ["nothing ran"])
+        launches, races = re.search(r"(\d+) launches", summary), re.search(r"(\d+) races", summary)
+        return Result(summary, findings, int(launches.group(1)), int(races.group(1)))
+
+
+def emit(mscclc, sample, output, arguments):
+    run = subprocess.run([str(mscclc), str(sample), "--emit-cuda", *arguments, "-o", str(output)],
+                         capture_output=True, text=True)
+    if run.returncode != 0:
+        raise SystemExit(f"{sample}: {run.stderr}")
+
+
+def arguments_of(sample):
+    """Four ranks, and message sizes at which the compiler takes few blocks."""
+    arguments = [f"--param={name}" for name in (
+        ["nodes=2", "gpus=2"] if "hierarchical" in sample.name and sample.parent.name == "auto" else
+        ["gpusPerNode=2"] if "hierarchical" in sample.name else ["ranks=4"])]
+    return arguments + (["--message-size=4K"] if sample.parent.name == "auto" else [])

@@ -1,0 +1,298 @@
+// Small programs whose outcomes the PTX memory model allows or forbids: each is run under many schedules. What is
+// forbidden must never be seen. What is allowed, and is no race, must be seen: else the machine is stronger than PTX
+// and misses faults.
+#include "catch.h"
+
+#include "machine.h"
+
+#include <cstring>
+
+using namespace mscclc::ptx;
+
+namespace {
+
+constexpr unsigned mostResults = 4;
+
+/// One letter names a location of 8 bytes, in brackets; %rd1 to %rd9 are free. `out N, %rdM;` makes a register result
+/// N.
+struct Litmus {
+  std::vector<std::string> threads; ///< each is a block of one thread
+  bool oneDevice = false;           ///< else each is on a device of its own
+};
+
+std::string entryOf(const std::string &body, unsigned number) {
+  std::string text;
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    if (body[i] == '[' && body.at(i + 2) == ']') {
+      text += "[%rd90+" + std::to_string(64 * (body[i + 1] - 'a')) + "]";
+      i += 2;
+    } else if (body.substr(i, 4) == "out ") {
+      text += "st.global.u64 [%rd91+" + std::to_string(8 * (body.at(i + 4) - '0')) + "],";
+      i += 5;
+    } else {
+      text += body[i];
+    }
+  }
+  return ".entry t" + std::to_string(number) + "(.param .u64 p0, .param .u64 p1) {\n.reg .b64 %rd<99>;\n" +
+         "ld.param.u64 %rd90, [p0];\nld.param.u64 %rd91, [p1];\n" + text + "\nret;\n}\n";
+}
+
+/// All as one entry, whose blocks differ.
+std::string blocksOf(const std::vector<std::string> &threads) {
+  std::string text =
+      ".entry all(.param .u64 p0, .param .u64 p1) {\n.reg .b64 %rd<99>;\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n"
+      "mov.u32 %r1, %ctaid.x;\n";
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    std::string one = entryOf(threads[i], 0);
+    one = one.substr(one.find("ld.param"));
+    one.resize(one.rfind("}"));
+    text += "setp.ne.u32 %p1, %r1, " + std::to_string(i) + ";\n@%p1 bra L" + std::to_string(i) + ";\n" + one + "L" +
+            std::to_string(i) + ":\n";
+  }
+  return text + "ret;\n}\n";
+}
+
+using Outcome = std::vector<std::uint64_t>;
+struct Seen {
+  std::set<Outcome> outcomes;
+  std::set<std::string> races;
+  bool has(const Outcome &outcome) const {
+    Outcome padded = outcome;
+    padded.resize(mostResults);
+    return outcomes.contains(padded);
+  }
+};
+
+Seen run(const Litmus &litmus, std::uint64_t schedules = 300) {
+  std::string text = ".version 9.0\n.target sm_90\n";
+  if (litmus.oneDevice)
+    text += blocksOf(litmus.threads);
+  else
+    for (unsigned i = 0; i < litmus.threads.size(); ++i)
+      text += entryOf(litmus.threads[i], i);
+  const Module module = readModule(text);
+  Seen seen;
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    alignas(64) std::uint64_t memory[64] = {};
+    alignas(64) std::uint64_t results[mostResults] = {};
+    const std::uint64_t parameters[] = {reinterpret_cast<std::uint64_t>(memory),
+                                        reinterpret_cast<std::uint64_t>(results)};
+    Launch launch;
+    launch.module = &module;
+    launch.parameters.resize(sizeof parameters);
+    std::memcpy(launch.parameters.data(), parameters, sizeof parameters);
+    launch.blocks = litmus.oneDevice ? static_cast<unsigned>(litmus.threads.size()) : 1;
+    std::vector<Launch> launches;
+    for (unsigned i = 0; i < (litmus.oneDevice ? 1 : litmus.threads.size()); ++i) {
+      launch.entry = i;
+      launch.stream = &results[i];
+      launches.push_back(launch);
+    }
+    Machine machine(seed);
+    machine.run(launches);
+    seen.outcomes.emplace(std::begin(results), std::end(results));
+    for (const Race &race : machine.memory().races())
+      seen.races.insert(race.first->text + " / " + (race.second == nullptr ? "user" : race.second->text));
+  }
+  return seen;
+}
+
+std::string sent(const std::string &flag) {
+  return "st.global.u64 [a], 1; " + flag;
+}
+std::string received(const std::string &flag) {
+  return flag + " out 0, %rd1; setp.eq.u64 %p1, %rd1, 0; @%p1 bra DONE; ld.global.u64 %rd2, [a]; out 1, %rd2; DONE:";
+}
+const std::string store = "st.relaxed.sys.global.u64 ", load = "ld.relaxed.sys.global.u64 ";
+
+} // namespace
+
+TEST_CASE("a message is passed by a release and an acquire") {
+  const Seen seen =
+      run({{sent("st.release.sys.global.u64 [b], 1;"), received("ld.acquire.sys.global.u64 %rd1, [b];")}});
+  CHECK(seen.races.empty());
+  CHECK(seen.has({0, 0}));
+  CHECK(seen.has({1, 1}));
+  CHECK_FALSE(seen.has({1, 0}));
+}
+
+TEST_CASE("a message is passed by fences and relaxed accesses") {
+  const std::string fence = "fence.acq_rel.sys; ";
+  const std::string signal = fence + "red.relaxed.sys.global.add.u64 [b], 1;", wait = load + "%rd1, [b];";
+  CHECK(run({{sent(signal), received(wait + fence)}}).races.empty());
+  CHECK(run({{sent("st.relaxed.sys.global.u64 [b], 1;"), received(wait + fence)}}).races.size() == 1);
+  CHECK(run({{sent(signal), received(wait)}}).races.size() == 1);
+  CHECK(run({{sent(fence + store + "[b], 1;"), received(fence + wait)}}).races.size() == 1); // before the read
+}
+
+TEST_CASE("a scope that does not include the other thread orders nothing") {
+  const Litmus acrossDevices{
+      {sent("st.release.gpu.global.u64 [b], 1;"), received("ld.acquire.gpu.global.u64 %rd1, [b];")}};
+  CHECK_FALSE(run(acrossDevices).races.empty());
+  Litmus onDevice = acrossDevices;
+  onDevice.oneDevice = true;
+  CHECK(run(onDevice).races.empty());
+  CHECK_FALSE(run({{sent("fence.acq_rel.cta; st.relaxed.sys.global.u64 [b], 1;"),
+                    received("ld.acquire.sys.global.u64 %rd1, [b];")},
+                   true})
+                  .races.empty());
+  CHECK_FALSE(run({{sent("fence.acq_rel.sys; st.relaxed.sys.global.u64 [b], 1;"),
+                    received("ld.relaxed.sys.global.u64 %rd1, [b]; fence.acq_rel.gpu;")}})
+                  .races.empty());
+}
+
+TEST_CASE("plain accesses race, and strong ones of the same bytes do not") {
+  CHECK_FALSE(run({{"st.global.u64 [a], 1;", "ld.global.u64 %rd1, [a];"}}).races.empty());
+  CHECK_FALSE(run({{"st.global.u64 [a], 1;", load + "%rd1, [a];"}}).races.empty());
+  CHECK(run({{store + "[a], 1;", load + "%rd1, [a];"}}).races.empty());
+  CHECK_FALSE(run({{store + "[a], 1;", "ld.relaxed.sys.global.u32 %rd1, [a];"}}).races.empty());
+  CHECK_FALSE(run({{"st.global.u64 [a], 1;", "st.global.u8 [a], 1;"}}).races.empty());
+  CHECK(run({{"ld.global.u64 %rd1, [a];", "ld.global.u64 %rd1, [a];"}}).races.empty());
+  CHECK(run({{"st.volatile.global.u32 [a], 1;", "ld.volatile.global.u32 %rd1, [a];"}}).races.empty());
+}
+
+TEST_CASE("stores may be seen late, but for fence.sc between them and loads") {
+  const std::string left = store + "[a], 1; ", right = store + "[b], 1; ";
+  const auto both = [&](const std::string &between) {
+    return run(
+        {{left + between + load + "%rd1, [b]; out 0, %rd1;", right + between + load + "%rd1, [a]; out 1, %rd1;"}});
+  };
+  CHECK(both("").has({0, 0}));
+  CHECK(both("fence.acq_rel.sys; ").has({0, 0}));
+  CHECK_FALSE(both("fence.sc.sys; ").has({0, 0}));
+  CHECK_FALSE(both("membar.sys; ").has({0, 0}));
+}
+
+TEST_CASE("reads of one location go forward") {
+  const Seen seen = run(
+      {{store + "[a], 1; " + store + "[a], 2;", load + "%rd1, [a]; out 0, %rd1; " + load + "%rd2, [a]; out 1, %rd2;"}});
+  CHECK(seen.has({0, 2}));
+  CHECK(seen.has({1, 1}));
+  for (const Outcome &backwards : {Outcome{1, 0}, Outcome{2, 0}, Outcome{2, 1}})
+    CHECK_FALSE(seen.has(backwards));
+}
+
+TEST_CASE("what a read saw binds those that it happens before") {
+  // The second thread has read 1, and says so to the third.
+  const Seen seen = run({{store + "[a], 1;", load + "%rd1, [a]; out 0, %rd1; st.release.sys.global.u64 [b], 1;",
+                          "ld.acquire.sys.global.u64 %rd1, [b]; out 1, %rd1; " + load + "%rd2, [a]; out 2, %rd2;"}});
+  CHECK(seen.has({1, 1, 1}));
+  CHECK(seen.has({1, 0, 0}));
+  CHECK_FALSE(seen.has({1, 1, 0}));
+}
+
+TEST_CASE("causality passes through a third thread") {
+  const Seen seen = run({{sent("st.release.sys.global.u64 [b], 1;"),
+                          "ld.acquire.sys.global.u64 %rd1, [b]; setp.eq.u64 %p1, %rd1, 0; @%p1 bra DONE; "
+                          "st.release.sys.global.u64 [c], 1; DONE:",
+                          received("ld.acquire.sys.global.u64 %rd1, [c];")}});
+  CHECK(seen.races.empty());
+  CHECK(seen.has({1, 1}));
+}
+
+TEST_CASE("two readers may see independent writes in different orders") {
+  const auto reader = [](const char *first, const char *second, const std::string &at) {
+    return std::string("ld.acquire.sys.global.u64 %rd1, ") + first + "; out " + at[0] + ", %rd1; " +
+           "ld.acquire.sys.global.u64 %rd2, " + second + "; out " + at[1] + ", %rd2;";
+  };
+  CHECK(run({{store + "[a], 1;", store + "[b], 1;", reader("[a]", "[b]", "01"), reader("[b]", "[a]", "23")}}, 3000)
+            .has({1, 0, 1, 0}));
+}
+
+TEST_CASE("a read-modify-write hands on what the write before it released") {
+  const std::string middle = "red.relaxed.sys.global.add.u64 [b], 1;";
+  const Seen seen = run({{sent("fence.acq_rel.sys; red.relaxed.sys.global.add.u64 [b], 1;"), middle,
+                          "ld.acquire.sys.global.u64 %rd1, [b]; out 0, %rd1; setp.ne.u64 %p1, %rd1, 2; @%p1 bra DONE; "
+                          "ld.global.u64 %rd2, [a]; out 1, %rd2; DONE:"}});
+  CHECK(seen.races.empty());
+  CHECK(seen.has({2, 1}));
+}
+
+TEST_CASE("read-modify-writes see the last value") {
+  const std::string add = "atom.relaxed.sys.global.add.u64 %rd1, [a], 1; ";
+  const Seen seen = run({{add + "out 0, %rd1;", add + "out 1, %rd1;"}});
+  CHECK(seen.outcomes.size() == 2);
+  CHECK(seen.has({0, 1}));
+  CHECK(seen.has({1, 0}));
+}
+
+TEST_CASE("kernels of a stream follow each other, and a user sees what has come by the end") {
+  const Module module = readModule(".version 9.0\n.target sm_90\n" + entryOf("st.global.u64 [a], 1;", 0));
+  const auto racesOf = [&](bool oneStream, bool used) {
+    alignas(64) std::uint64_t memory[8] = {};
+    const std::uint64_t parameters[] = {reinterpret_cast<std::uint64_t>(memory), 0};
+    std::vector<Launch> launches(2);
+    for (std::size_t i = 0; i < 2; ++i) {
+      launches[i].module = &module;
+      launches[i].parameters.resize(sizeof parameters);
+      std::memcpy(launches[i].parameters.data(), parameters, sizeof parameters);
+      launches[i].stream = &parameters[oneStream ? 0 : i];
+    }
+    if (used)
+      launches[1].buffers = {{parameters[0], 8}};
+    Machine machine(1);
+    if (oneStream) {
+      machine.run({launches[0]});
+      machine.run({launches[1]});
+    } else {
+      machine.run(launches);
+    }
+    return machine.memory().races().size();
+  };
+  CHECK(racesOf(true, true) == 0);
+  CHECK(racesOf(false, false) == 1);
+}
+
+TEST_CASE("threads of a block meet at a barrier, and a wait without end is a hang") {
+  const std::string head = ".version 9.0\n.target sm_90\n.entry t(.param .u64 p0) {\n.reg .b64 %rd<9>;\n.reg .b32 "
+                           "%r<9>;\n.reg .pred %p<9>;\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, %tid.x;\n"
+                           "setp.ne.u32 %p1, %r1, 0;\n";
+  const auto racesOf = [&](const std::string &between) {
+    const Module module =
+        readModule(head + "@!%p1 st.global.u64 [%rd1], 7;\n" + between + "@%p1 ld.global.u64 %rd2, [%rd1];\nret;\n}\n");
+    alignas(64) std::uint64_t memory[8] = {};
+    const std::uint64_t parameter = reinterpret_cast<std::uint64_t>(memory);
+    Launch launch;
+    launch.module = &module;
+    launch.threads = 32;
+    launch.parameters.resize(8);
+    std::memcpy(launch.parameters.data(), &parameter, 8);
+    Machine machine(1);
+    machine.run({launch});
+    return machine.memory().races().size();
+  };
+  CHECK(racesOf("bar.sync 0;\n") == 0);
+  CHECK(racesOf("") != 0);
+  CHECK_THROWS_WITH(
+      racesOf("WAIT: ld.relaxed.sys.global.u64 %rd3, [%rd1+8];\nsetp.eq.u64 %p2, %rd3, 0;\n@%p2 bra WAIT;\n"),
+      containsText("no thread can go on") && containsText("block 0"));
+}
+
+TEST_CASE("what the machine does not know is named") {
+  const auto error = [](const std::string &body) -> std::string {
+    try {
+      readModule(".version 9.0\n.target sm_90\n.entry t() {\n" + body + "\nret;\n}\n");
+    } catch (const Unknown &unknown) {
+      return unknown.what();
+    }
+    return "";
+  };
+  CHECK(error("wgmma.fence.sync.aligned;") == "line 4: instruction wgmma.fence.sync.aligned");
+  CHECK(error("ld.global.cg.u32 %r1, [%rd1];") == "line 4: instruction ld.global.cg.u32 (cg)");
+  CHECK(error("bra NOWHERE;") == "line 7: label NOWHERE");
+  CHECK(error("mov.u32 %r1, nothing;") == "line 4: name nothing");
+  CHECK(error("mov.u32 %r1, %r2") == "line 5: instruction mov.u32");
+}
+
+TEST_CASE("places are the innermost and the outermost that .loc gives") {
+  const Module module =
+      readModule(".version 9.0\n.target sm_90\n.entry t() {\n.loc 2 7 3, function_name N, inlined_at 1 40 5\n"
+                 ".loc 3 9 1, function_name N, inlined_at 2 7 3\nbar.sync 0;\n.loc 1 50 1\nret;\n}\n"
+                 ".file 1 \"/a/kernel.cu\"\n.file 2 \"/b/sync.cuh\"\n.file 3 \"/b/platform.cuh\"\n");
+  const Instruction &bar = module.functions.at(0).code.at(0), &ret = module.functions.at(0).code.at(1);
+  CHECK(bar.place.file == "platform.cuh");
+  CHECK(bar.place.line == 9);
+  CHECK(bar.caller.file == "kernel.cu");
+  CHECK(bar.caller.line == 40);
+  CHECK(ret.place.line == 50);
+}

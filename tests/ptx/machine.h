@@ -1,0 +1,137 @@
+// Runs kernels as PTX has them, on the host's memory: blocks of threads, each with its own program counter.
+//
+// A step runs one thread up to and with its next strong access, fence or barrier: between these, a thread shares
+// nothing that causality does not order, or `Memory` reports a race. Which thread steps is drawn at random, with the
+// seed. A thread whose loop of strong loads sees nothing new is parked until one of these locations changes.
+//
+// Premises. The boundary of two kernels of a stream acts as fence.acq_rel.sys of every thread, and orders all before it
+// before all after it. Each stream is a device of its own.
+#pragma once
+
+#include "memory.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+namespace mscclc::ptx {
+
+struct Region {
+  std::uint64_t address = 0, bytes = 0;
+};
+
+/// A launch of an entry.
+struct Launch {
+  const Module *module = nullptr;
+  std::uint32_t entry = 0;
+  unsigned blocks = 1, threads = 1;
+  std::vector<std::byte> parameters;
+  const void *stream = nullptr;
+  std::vector<Region> buffers; ///< that the user accesses before and after the launch
+};
+
+struct Counts {
+  std::uint64_t launches = 0, instructions = 0, steps = 0;
+};
+
+/// How long the machine waits for other threads of the host.
+struct Patience {
+  std::chrono::milliseconds launches{0}; ///< before the first step, for launches that are on their way
+  std::chrono::milliseconds changes{0};  ///< where no thread can go on, for a launch or a change of memory
+};
+
+class Machine {
+public:
+  explicit Machine(std::uint64_t seed, Patience patience = {})
+      : seed_(seed), patience_(patience), random_(seed), memory_(random_) {}
+
+  /// Runs launches to their end, together with those that other threads of the host start meanwhile. Throws Unknown,
+  /// and Hang where no thread of any launch can go on.
+  void run(std::vector<Launch> launches);
+
+  class Hang : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+  };
+
+  std::uint64_t seed() const { return seed_; }
+  const Memory &memory() const { return memory_; }
+  const Counts &counts() const { return counts_; }
+
+private:
+  struct Activation {
+    const Function *function = nullptr;
+    std::uint32_t at = 0;
+    std::vector<std::uint64_t> registers;
+    std::unique_ptr<std::byte[]> frame;
+    std::vector<Variable> results; ///< in the caller's frame
+  };
+  struct Grid;
+  struct Poll {
+    const Instruction *by = nullptr;
+    std::uint64_t address = 0, version = 0;
+    bool isNewest = false;
+  };
+  struct Thread {
+    Grid *grid = nullptr;
+    std::uint32_t number = 0, block = 0, index = 0; ///< number: of `Memory`
+    std::vector<Activation> calls;
+    std::vector<Poll> polls; ///< strong loads since it last did something else than compute
+    enum { Ready, Parked, AtBarrier, Done } state = Ready;
+    bool isQueued = false; ///< in `ready_`
+    std::uint64_t priority = 0;
+  };
+  struct Block {
+    unsigned arrived = 0, running = 0;
+  };
+  struct Grid {
+    Launch launch;
+    std::vector<Thread> threads;
+    std::vector<Block> blocks;
+    std::vector<std::uint32_t> numbers; ///< of threads
+    unsigned running = 0;
+  };
+  struct Stream {
+    std::uint32_t device = 0;
+    std::map<std::pair<unsigned, unsigned>, std::uint32_t> numbers; ///< [block, thread]
+    std::vector<std::uint32_t> last;                                ///< threads of the last launch
+  };
+
+  void begin(Grid &grid);
+  void queue(Thread &thread);
+  void end(Grid &grid);
+  void drive(std::unique_lock<std::mutex> &lock);
+  bool awaken();
+  std::size_t pick();
+  [[noreturn]] void hang() const;
+
+  void step(Thread &thread);
+  bool execute(Thread &thread, Activation &activation, const Instruction &instruction);
+  void leave(Thread &thread);
+  void enter(Thread &thread, const Instruction &call);
+  void arrive(Thread &thread);
+  void meetIfComplete(Grid &grid, std::uint32_t block);
+  std::uint64_t value(const Thread &thread, const Activation &activation, const Operand &operand) const;
+  static void assign(Activation &activation, const Operand &operand, std::uint64_t value);
+  bool isPrivate(const Thread &thread, std::uint64_t address) const;
+  bool access(Thread &thread, Activation &activation, const Instruction &instruction);
+  bool atomic(Thread &thread, Activation &activation, const Instruction &instruction);
+  std::uint64_t loadShared(Thread &thread, const Access &access);
+  void polled(Thread &thread);
+  void move(const Thread &thread, Activation &activation, const Instruction &instruction);
+
+  std::uint64_t seed_;
+  Patience patience_;
+  std::mt19937_64 random_;
+  Memory memory_;
+  Counts counts_;
+  std::map<const void *, Stream> streams_;
+  std::vector<std::unique_ptr<Grid>> grids_; ///< that run
+  std::vector<Thread *> ready_, parked_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool driven_ = false; ///< a thread of the host is in `drive`
+  std::exception_ptr failure_;
+};
+
+} // namespace mscclc::ptx

@@ -1,0 +1,329 @@
+#include "memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mscclc::ptx {
+namespace {
+
+void join(View &into, const View &from) {
+  if (into.size() < from.size())
+    into.resize(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i)
+    into[i] = std::max(into[i], from[i]);
+}
+
+SharedView joined(const SharedView &a, const SharedView &b) {
+  if (!a || !b)
+    return a ? a : b;
+  View view = *a;
+  join(view, *b);
+  return std::make_shared<const View>(std::move(view));
+}
+
+std::uint64_t hostBytes(std::uint64_t address, unsigned bytes) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const void *>(address), bytes);
+  return value;
+}
+
+std::string describe(const Access &access) {
+  if (access.by == nullptr)
+    return "the user's access after the launch";
+  std::string text = access.by->text;
+  const auto place = [](const Place &p) {
+    return p.file.empty() ? std::string("?") : p.file + ":" + std::to_string(p.line);
+  };
+  text += " at " + place(access.by->place);
+  if (access.by->caller.file != access.by->place.file || access.by->caller.line != access.by->place.line)
+    text += " (from " + place(access.by->caller) + ")";
+  return text + " by thread " + std::to_string(access.thread);
+}
+
+} // namespace
+
+std::uint32_t Memory::addThread(std::uint32_t device, std::uint32_t block) {
+  const auto number = static_cast<std::uint32_t>(threads_.size());
+  Thread thread;
+  thread.device = device;
+  thread.block = block;
+  thread.now.resize(number + 1);
+  thread.now[number] = 1;
+  threads_.push_back(std::move(thread));
+  return number;
+}
+
+bool Memory::isBefore(std::uint32_t thread, Clock clock, std::uint32_t now) const {
+  if (thread == host || thread == now)
+    return true;
+  const View &view = threads_[now].now;
+  return thread < view.size() && clock <= view[thread];
+}
+
+/// Whether the scope of `a` includes thread `other`.
+bool Memory::includes(const Access &a, std::uint32_t other) const {
+  if (a.thread == host || other == host)
+    return true;
+  const Thread &mine = threads_[a.thread], &its = threads_[other];
+  switch (a.scope) {
+  case Scope::Cta:
+    return mine.device == its.device && mine.block == its.block;
+  case Scope::Gpu:
+    return mine.device == its.device;
+  case Scope::Sys:
+    break;
+  }
+  return true;
+}
+
+bool Memory::isMorallyStrong(const Access &a, const Access &b) const {
+  return a.isStrong() && b.isStrong() && includes(a, b.thread) && includes(b, a.thread) && a.address == b.address &&
+         a.bytes == b.bytes;
+}
+
+void Memory::check(const Access &earlier, Clock clock, const Access &now) {
+  if (isBefore(earlier.thread, clock, now.thread) || isMorallyStrong(earlier, now) ||
+      !reported_.emplace(earlier.by, now.by).second)
+    return;
+  races_.push_back({earlier.by, now.by, now.address,
+                    describe(earlier) + " and " + describe(now) + " conflict, and causality does not order them"});
+}
+
+void Memory::split(Cell &cell, std::uint8_t at) {
+  for (std::size_t i = 0; i < cell.segments.size(); ++i) {
+    Segment &segment = cell.segments[i];
+    if (segment.first >= at || at >= segment.end)
+      continue;
+    Segment upper = segment;
+    const unsigned shift = 8u * (at - segment.first);
+    for (Write &write : upper.writes)
+      write.value >>= shift;
+    for (Write &write : segment.writes)
+      write.value &= (std::uint64_t{1} << shift) - 1;
+    upper.first = at;
+    segment.end = at;
+    cell.segments.insert(cell.segments.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(upper));
+    return;
+  }
+}
+
+/// The segments that the access covers, from the lowest address.
+std::vector<Memory::Segment *> Memory::segmentsOf(const Access &access) {
+  Cell &cell = cells_[access.address / 8];
+  if (cell.segments.empty())
+    cell.segments.push_back({0, 8, {}});
+  const auto first = static_cast<std::uint8_t>(access.address % 8),
+             end = static_cast<std::uint8_t>(first + access.bytes);
+  if (end > 8)
+    throw Unknown("an access of " + std::to_string(access.bytes) + " bytes that is not aligned");
+  split(cell, first);
+  split(cell, end);
+  std::vector<Segment *> covered;
+  for (Segment &segment : cell.segments)
+    if (segment.first >= first && segment.end <= end)
+      covered.push_back(&segment);
+  return covered;
+}
+
+/// The write that is in memory. What the host wrote meanwhile takes the place of all others.
+Memory::Write &Memory::newest(Segment &segment, std::uint64_t cellAddress) {
+  const std::uint64_t value = hostBytes(cellAddress + segment.first, segment.end - segment.first);
+  if (segment.writes.empty() || segment.writes.back().value != value) {
+    Write write;
+    write.access.thread = host;
+    write.value = value;
+    cells_[cellAddress / 8].version += segment.writes.empty() ? 0 : 1;
+    segment.writes = {std::move(write)};
+  }
+  return segment.writes.back();
+}
+
+/// The first write, in coherence order, that a strong read may still return.
+std::size_t Memory::floorOf(const Segment &segment, const Access &access) const {
+  for (std::size_t i = segment.writes.size(); i-- > 1;) {
+    const Write &write = segment.writes[i];
+    if (isBefore(write.access.thread, write.clock, access.thread) || !isMorallyStrong(write.access, access))
+      return i;
+    for (const Reader &reader : write.readers)
+      if (isBefore(reader.thread, reader.clock, access.thread))
+        return i;
+  }
+  return 0;
+}
+
+/// Records a read of `write`, and joins what it released.
+void Memory::read(Write &write, const Access &access) {
+  Thread &thread = threads_[access.thread];
+  const auto known = std::ranges::find_if(write.readers, [&](const Reader &reader) {
+    return reader.thread == access.thread && reader.access.isStrong() == access.isStrong();
+  });
+  const Reader reader{access.thread, thread.now[access.thread], access};
+  if (known == write.readers.end())
+    write.readers.push_back(reader);
+  else
+    *known = reader;
+  if (!access.isStrong() || write.access.thread == host || !isMorallyStrong(write.access, access))
+    return;
+  for (unsigned scope = 0; scope < numScopes; ++scope) {
+    Access pattern = write.access; // the release, as far as its scope reaches
+    pattern.scope = static_cast<Scope>(scope);
+    if (!write.release[scope] || !includes(pattern, access.thread))
+      continue;
+    if (access.acquires())
+      join(thread.now, *write.release[scope]);
+    else
+      for (unsigned fence = 0; fence <= static_cast<unsigned>(access.scope); ++fence) {
+        pattern = access; // the acquire, as a fence of that scope completes it
+        pattern.scope = static_cast<Scope>(fence);
+        if (includes(pattern, write.access.thread))
+          join(thread.observed[fence], *write.release[scope]);
+      }
+  }
+}
+
+std::uint64_t Memory::load(const Access &access, bool *isNewest) {
+  const std::uint64_t base = access.address / 8 * 8;
+  const std::vector<Segment *> segments = segmentsOf(access);
+  std::uint64_t value = 0;
+  if (isNewest != nullptr)
+    *isNewest = true;
+  for (Segment *segment : segments) {
+    Write *chosen = &newest(*segment, base);
+    check(chosen->access, chosen->clock, access);
+    if (access.isStrong() && segments.size() == 1 && segment->writes.size() > 1 && random_() % 2 == 0) {
+      const std::size_t floor = floorOf(*segment, access), candidates = segment->writes.size() - floor;
+      Write *older = &segment->writes[floor + random_() % candidates];
+      staleReads_ += older != chosen;
+      if (isNewest != nullptr)
+        *isNewest = older == chosen;
+      chosen = older;
+    }
+    value |= chosen->value << (8 * (segment->first - access.address % 8));
+    read(*chosen, access);
+  }
+  return value;
+}
+
+/// Adds a write to a segment. `replaced`: what a read-modify-write read.
+void Memory::write(Segment &segment, const Access &access, std::uint64_t value, const Write *replaced) {
+  Thread &thread = threads_[access.thread];
+  Write next;
+  next.access = access;
+  next.clock = thread.now[access.thread];
+  next.value = value;
+  if (access.isStrong()) {
+    const unsigned reach = static_cast<unsigned>(access.scope);
+    for (unsigned scope = 0; scope <= reach; ++scope)
+      next.release[scope] = thread.fenced[scope];
+    if (access.releases())
+      next.release[reach] = std::make_shared<const View>(thread.now);
+    if (replaced != nullptr)
+      for (unsigned scope = 0; scope < numScopes; ++scope)
+        next.release[scope] = joined(next.release[scope], replaced->release[scope]);
+  }
+  // An older strong write can still be read where this one is strong as well.
+  if (!access.isStrong())
+    segment.writes.clear();
+  else if (segment.writes.size() == mostWrites)
+    segment.writes.erase(segment.writes.begin());
+  segment.writes.push_back(std::move(next));
+}
+
+void Memory::store(const Access &access, std::uint64_t value) {
+  const std::uint64_t base = access.address / 8 * 8;
+  for (Segment *segment : segmentsOf(access)) {
+    const Write &last = newest(*segment, base);
+    check(last.access, last.clock, access);
+    for (const Reader &reader : last.readers)
+      check(reader.access, reader.clock, access);
+    const unsigned bytes = segment->end - segment->first;
+    const std::uint64_t mask = bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
+    write(*segment, access, value >> (8 * (segment->first - access.address % 8)) & mask, nullptr);
+  }
+  std::memcpy(reinterpret_cast<void *>(access.address), &value, access.bytes);
+  ++cells_[access.address / 8].version;
+  if (access.releases())
+    tick(access.thread);
+}
+
+std::uint64_t Memory::update(const Access &access, const std::function<std::uint64_t(std::uint64_t)> &next) {
+  const std::uint64_t base = access.address / 8 * 8;
+  const std::vector<Segment *> segments = segmentsOf(access);
+  if (segments.size() != 1)
+    throw Unknown("a read-modify-write of bytes that are also accessed apart");
+  Write &last = newest(*segments[0], base);
+  check(last.access, last.clock, access);
+  for (const Reader &reader : last.readers)
+    check(reader.access, reader.clock, access);
+  const std::uint64_t old = last.value, value = next(old);
+  read(last, access);
+  const Write replaced = last;
+  write(*segments[0], access, value, isMorallyStrong(replaced.access, access) ? &replaced : nullptr);
+  std::memcpy(reinterpret_cast<void *>(access.address), &value, access.bytes);
+  ++cells_[access.address / 8].version;
+  if (access.releases())
+    tick(access.thread);
+  return old;
+}
+
+void Memory::fence(std::uint32_t number, Scope scope, bool sc) {
+  Thread &thread = threads_[number];
+  join(thread.now, thread.observed[static_cast<unsigned>(scope)]);
+  if (sc) {
+    join(thread.now, sc_);
+    join(sc_, thread.now);
+  }
+  const auto view = std::make_shared<const View>(thread.now);
+  for (unsigned reach = 0; reach <= static_cast<unsigned>(scope); ++reach)
+    thread.fenced[reach] = view;
+  tick(number);
+}
+
+void Memory::meet(std::span<const std::uint32_t> threads) {
+  follow(threads, threads);
+}
+
+void Memory::follow(std::span<const std::uint32_t> before, std::span<const std::uint32_t> after) {
+  View all;
+  for (const std::uint32_t thread : before)
+    join(all, threads_[thread].now);
+  for (const std::uint32_t thread : before)
+    tick(thread);
+  for (const std::uint32_t thread : after)
+    join(threads_[thread].now, all);
+}
+
+void Memory::use(std::span<const std::uint32_t> threads, std::uint64_t address, std::uint64_t bytes) {
+  meet(threads);
+  Access user;
+  user.thread = threads.front();
+  for (std::uint64_t cell = address / 8; cell * 8 < address + bytes; ++cell) {
+    const auto found = cells_.find(cell);
+    if (found == cells_.end())
+      continue;
+    for (Segment &segment : found->second.segments) {
+      user.address = cell * 8 + segment.first;
+      if (user.address < address || user.address >= address + bytes)
+        continue;
+      const Write &last = newest(segment, cell * 8);
+      check(last.access, last.clock, user);
+      for (const Reader &reader : last.readers)
+        check(reader.access, reader.clock, user);
+    }
+  }
+}
+
+std::uint64_t Memory::version(std::uint64_t address) const {
+  const auto found = cells_.find(address / 8);
+  return found == cells_.end() ? 0 : found->second.version;
+}
+
+bool Memory::changedByHost(std::uint64_t address) const {
+  const auto found = cells_.find(address / 8);
+  return found != cells_.end() && std::ranges::any_of(found->second.segments, [&](const Segment &segment) {
+           return !segment.writes.empty() && segment.writes.back().value != hostBytes(address / 8 * 8 + segment.first,
+                                                                                      segment.end - segment.first);
+         });
+}
+
+} // namespace mscclc::ptx

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Weakens the device headers, a piece of synchronisation at a time, and runs kernels with them on the PTX machine:
+mutants.py [--quick] [--build DIR]. Each mutant has to be found (killed), or MUTANTS says why it need not be. Exits with 1
+where one that has to be found survives, or one that need not be is found. With --quick, the first of each kind."""
+import argparse
+import dataclasses
+import pathlib
+import shutil
+import sys
+
+import kernels_on_cpu
+
+
+@dataclasses.dataclass
+class Mutant:
+    name: str
+    file: str      # in device/
+    old: str       # text that stands there once
+    new: str
+    program: str   # a sample, or a plan, whose kernel shows it
+    survives: str = ""  # why it need not be found
+    quick: bool = False
+
+
+PLATFORM = "cuda_platform.cuh"
+BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
+MUTANTS = [
+    Mutant("signal without its fence", PLATFORM,
+           'if constexpr (Release)\n    asm volatile("fence.acq_rel.sys;" ::: "memory");', "", "allreduce_ring", quick=True),
+    Mutant("signal with a fence of the device", PLATFORM,
+           'if constexpr (Release)\n    asm volatile("fence.acq_rel.sys;"',
+           'if constexpr (Release)\n    asm volatile("fence.acq_rel.gpu;"', "allreduce_ring"),
+    Mutant("signal of the device's scope", PLATFORM, "red.relaxed.sys.global.add.u64", "red.relaxed.gpu.global.add.u64",
+           "allreduce_ring"),
+    Mutant("wait that does not acquire", PLATFORM, "ld.acquire.sys.global.u64", "ld.relaxed.sys.global.u64",
+           "allreduce_ring", quick=True),
+    Mutant("wait of the device's scope", PLATFORM, "ld.acquire.sys.global.u64", "ld.acquire.gpu.global.u64",
+           "allreduce_ring"),
+    Mutant("block-wide sync that syncs nothing", PLATFORM, "__syncthreads();", "", "allreduce_ring", quick=True),
+    Mutant("barrier arrival that does not release", PLATFORM, "atom.acq_rel.gpu.global.add.u64",
+           "atom.acquire.gpu.global.add.u64", BARRIERS),
+    Mutant("barrier wait that does not acquire", PLATFORM, "ld.acquire.gpu.global.u64", "ld.relaxed.gpu.global.u64",
+           BARRIERS),
+    Mutant("semaphore release that does not release", PLATFORM, "red.release.gpu.global.add.u32",
+           "red.relaxed.gpu.global.add.u32", "allreduce_ring", quick=True),
+    Mutant("semaphore acquire that does not acquire", PLATFORM, "atom.acquire.gpu.global.cas.b32",
+           "atom.relaxed.gpu.global.cas.b32", "allreduce_ring",
+           survives="the load that saw the value before has acquired already"),
+    Mutant("semaphore look that does not acquire", PLATFORM, "ld.acquire.gpu.global.u32", "ld.relaxed.gpu.global.u32",
+           "allreduce_ring", survives="the compare-and-swap behind it acquires"),
+    Mutant("packets as plain stores", PLATFORM, "st.relaxed.sys.global.b64", "st.global.b64", "allreduce_packets"),
+    Mutant("packets of the device's scope", PLATFORM, "st.relaxed.sys.global.b64", "st.relaxed.gpu.global.b64",
+           "allreduce_packets"),
+    Mutant("packets as plain loads", PLATFORM, "ld.relaxed.sys.global.b64", "ld.global.b64", "allreduce_packets"),
+    Mutant("long packets as plain stores", PLATFORM, "st.relaxed.sys.global.v2.b64", "st.global.v2.b64",
+           "allreduce_packets"),
+]
+
+
+def headers_of(mutant, folder):
+    if folder.exists():
+        shutil.rmtree(folder)
+    shutil.copytree(kernels_on_cpu.HEADERS, folder)
+    file = folder / "mscclc" / "device" / mutant.file
+    text = file.read_text()
+    if text.count(mutant.old) != 1:
+        raise SystemExit(f"{mutant.name}: its text stands {text.count(mutant.old)} times in {mutant.file}, not once")
+    file.write_text(text.replace(mutant.old, mutant.new))
+    return folder
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="", help="mutants with this in their names")
+    parser.add_argument("--schedules", type=int, default=3, help="of each mutant, at most [3]")
+    kernels_on_cpu.add_options(parser)
+    options = parser.parse_args()
+    machine = kernels_on_cpu.Machine(options)
+    folder = pathlib.Path(machine.folder.name)
+    wrong = killed = survived = 0
+    for mutant in MUTANTS:
+        if (options.quick and not mutant.quick) or options.only not in mutant.name:
+            continue
+        isPlan = mutant.program.endswith(".json")
+        program = kernels_on_cpu.ROOT / (mutant.program if isPlan else f"samples/{mutant.program}.cpp")
+        kernel = folder / f"{program.stem}.cu"
+        kernels_on_cpu.emit(options.build / "compiler" / "mscclc", program, kernel,
+                            [] if isPlan else kernels_on_cpu.arguments_of(program))
+        library = machine.compile(kernel, headers_of(mutant, folder / "include"))
+        results = []
+        while len(results) < options.schedules and not any(result.findings for result in results):
+            results.append(machine.run(library, len(results) + 1))
+        found = results[-1].findings
+        killed += bool(found)
+        survived += not found
+        isWrong = bool(found) == bool(mutant.survives)
+        wrong += isWrong
+        print(f"{'killed' if found else 'survived'}{', which is wrong' if isWrong else ''}: {mutant.name}"
+              f"{' (' + mutant.survives + ')' if mutant.survives else ''}", flush=True)
+        if found:
+            print(f"  {found[0][:200]}", flush=True)
+    print(f"{killed} killed, {survived} survived, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

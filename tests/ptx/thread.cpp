@@ -1,0 +1,303 @@
+// What a thread does, instruction by instruction.
+#include "arithmetic.h"
+#include "machine.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mscclc::ptx {
+
+namespace {
+constexpr unsigned longestStep = 100'000; ///< instructions without a strong access; then others have a turn
+
+/// How an instruction accesses memory, apart from its address. Volatile accesses count as relaxed ones of the system,
+/// and atomic operations without an order are relaxed.
+Access accessOf(const Instruction &i, std::uint32_t thread, unsigned bytes) {
+  Access access;
+  access.thread = thread;
+  access.bytes = bytes;
+  access.by = &i;
+  access.order = i.order;
+  access.scope = i.hasScope ? i.scope : i.order == Order::Volatile ? Scope::Sys : Scope::Gpu;
+  if (i.order == Order::Volatile || (i.order == Order::Weak && (i.opcode == Opcode::Atom || i.opcode == Opcode::Red)))
+    access.order = Order::Relaxed;
+  return access;
+}
+
+std::uint64_t extended(const Type &type, std::uint64_t value) {
+  if (type.kind != Type::Signed)
+    return value;
+  const unsigned unused = 64u - type.bits;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
+}
+} // namespace
+
+std::uint64_t Machine::value(const Thread &thread, const Activation &activation, const Operand &operand) const {
+  const auto based = [&](Operand::Kind base) -> std::uint64_t {
+    switch (base) {
+    case Operand::Register:
+      return activation.registers[operand.index];
+    case Operand::Frame:
+      return reinterpret_cast<std::uint64_t>(activation.frame.get());
+    case Operand::Argument:
+      return reinterpret_cast<std::uint64_t>(thread.grid->launch.parameters.data());
+    case Operand::Global:
+      return reinterpret_cast<std::uint64_t>(thread.grid->launch.module->data.data());
+    default:
+      return 0;
+    }
+  };
+  switch (operand.kind) {
+  case Operand::Register:
+    return activation.registers[operand.index];
+  case Operand::Immediate:
+    return static_cast<std::uint64_t>(operand.value);
+  case Operand::Special:
+    switch (static_cast<Special>(operand.index)) {
+    case Special::Tid:
+      return thread.index;
+    case Special::Ntid:
+      return thread.grid->launch.threads;
+    case Special::Ctaid:
+      return thread.block;
+    case Special::Nctaid:
+      return thread.grid->launch.blocks;
+    case Special::LaneId:
+      return thread.index % 32;
+    case Special::GlobalTimer:
+      return counts_.instructions;
+    }
+    break;
+  case Operand::Memory:
+    return based(operand.base) + static_cast<std::uint64_t>(operand.value);
+  case Operand::Frame:
+  case Operand::Argument:
+  case Operand::Global:
+    return based(operand.kind) + static_cast<std::uint64_t>(operand.value);
+  case Operand::Sink:
+    break;
+  }
+  throw Unknown("an operand that has no value");
+}
+
+void Machine::assign(Activation &activation, const Operand &operand, std::uint64_t value) {
+  if (operand.kind == Operand::Register)
+    activation.registers[operand.index] = value;
+  else if (operand.kind != Operand::Sink)
+    throw Unknown("an operand that takes no value");
+}
+
+/// Whether only this thread writes there, or nobody does: its frames, its launch's parameters, constants.
+bool Machine::isPrivate(const Thread &thread, std::uint64_t address) const {
+  const auto within = [&](const std::byte *first, std::uint64_t bytes) {
+    return address - reinterpret_cast<std::uint64_t>(first) < bytes;
+  };
+  const Launch &launch = thread.grid->launch;
+  if (within(launch.parameters.data(), launch.parameters.size()) ||
+      within(launch.module->data.data(), launch.module->data.size()))
+    return true;
+  for (const Activation &activation : thread.calls)
+    if (within(activation.frame.get(), activation.function->frameBytes))
+      return true;
+  return false;
+}
+
+/// Runs the thread to its next strong access, fence or barrier, with it.
+void Machine::step(Thread &thread) {
+  for (unsigned i = 0; i < longestStep && thread.state == Thread::Ready; ++i) {
+    Activation &activation = thread.calls.back();
+    if (activation.at >= activation.function->code.size())
+      throw Unknown("the end of " + activation.function->name + " without ret");
+    const Instruction &instruction = activation.function->code[activation.at++];
+    ++counts_.instructions;
+    if (instruction.guard >= 0 &&
+        ((activation.registers[static_cast<std::uint32_t>(instruction.guard)] & 1) != 0) == instruction.guardNegated)
+      continue;
+    if (execute(thread, activation, instruction))
+      return;
+  }
+}
+
+/// True if the instruction ends the step.
+bool Machine::execute(Thread &thread, Activation &activation, const Instruction &i) {
+  switch (i.opcode) {
+  case Opcode::Bra:
+    activation.at = i.target;
+    return false;
+  case Opcode::Call:
+    enter(thread, i);
+    return false;
+  case Opcode::Ret:
+    leave(thread);
+    return thread.state == Thread::Done;
+  case Opcode::Trap:
+    throw Unknown("trap in " + activation.function->name);
+  case Opcode::Bar:
+    if (!i.has(Modifier::Sync) || i.operands.size() != 1 || i.operands[0][0].kind != Operand::Immediate ||
+        i.operands[0][0].value != 0)
+      throw Unknown("instruction " + i.text + " but of barrier 0");
+    thread.polls.clear();
+    arrive(thread);
+    return true;
+  case Opcode::Membar:
+  case Opcode::Fence:
+    if (!i.has(Modifier::Proxy)) {
+      thread.polls.clear();
+      memory_.fence(thread.number, i.scope, i.opcode == Opcode::Membar || i.order == Order::Sc);
+    }
+    return true;
+  case Opcode::Ld:
+  case Opcode::St:
+    return access(thread, activation, i);
+  case Opcode::Atom:
+  case Opcode::Red:
+    return atomic(thread, activation, i);
+  case Opcode::Multimem:
+    throw Unknown("instruction " + i.text + ": no memory of this machine is multicast");
+  case Opcode::Mov:
+    move(thread, activation, i);
+    return false;
+  default:
+    break;
+  }
+  std::uint64_t sources[8];
+  std::size_t count = 0;
+  for (std::size_t operand = 1; operand < i.operands.size(); ++operand)
+    sources[count++] = value(thread, activation, i.operands[operand].at(0));
+  const int ulps = i.has(Modifier::Approx) ? static_cast<int>(random_() % 3) - approximateUlps : 0;
+  assign(activation, i.operands.at(0).at(0), compute(i, {sources, count}, ulps));
+  return false;
+}
+
+/// mov: also of a register into several, or of several into one, the first in its low bits.
+void Machine::move(const Thread &thread, Activation &activation, const Instruction &i) {
+  const std::vector<Operand> &to = i.operands.at(0), &from = i.operands.at(1);
+  std::uint64_t all = 0;
+  for (std::size_t part = 0; part < from.size(); ++part) {
+    const std::uint64_t bits = value(thread, activation, from[part]);
+    const unsigned each = i.type.bits / static_cast<unsigned>(from.size());
+    all |= (from.size() == 1 ? bits : bits & ((std::uint64_t{1} << each) - 1)) << (part * each);
+  }
+  if (to.size() == 1) {
+    const std::uint64_t sources[] = {all};
+    assign(activation, to[0], compute(i, sources));
+    return;
+  }
+  const unsigned each = i.type.bits / static_cast<unsigned>(to.size());
+  for (std::size_t part = 0; part < to.size(); ++part)
+    assign(activation, to[part], all >> (part * each) & ((std::uint64_t{1} << each) - 1));
+}
+
+void Machine::enter(Thread &thread, const Instruction &call) {
+  const Function &function = thread.grid->launch.module->functions[call.target];
+  Activation next;
+  next.function = &function;
+  next.registers.resize(function.registers);
+  next.frame = std::make_unique<std::byte[]>(function.frameBytes + 1);
+  next.results = call.results;
+  const Activation &caller = thread.calls.back();
+  if (call.arguments.size() != function.parameters.size() || call.results.size() != function.results.size())
+    throw Unknown("a call of " + function.name + " with other parameters than it has");
+  for (std::size_t i = 0; i < call.arguments.size(); ++i)
+    std::memcpy(next.frame.get() + function.parameters[i].offset, caller.frame.get() + call.arguments[i].offset,
+                function.parameters[i].bytes);
+  thread.calls.push_back(std::move(next));
+}
+
+void Machine::leave(Thread &thread) {
+  if (thread.calls.size() == 1) {
+    thread.state = Thread::Done;
+    --thread.grid->blocks[thread.block].running;
+    meetIfComplete(*thread.grid, thread.block);
+    return;
+  }
+  const Activation ended = std::move(thread.calls.back());
+  thread.calls.pop_back();
+  for (std::size_t i = 0; i < ended.results.size(); ++i)
+    std::memcpy(thread.calls.back().frame.get() + ended.results[i].offset,
+                ended.frame.get() + ended.function->results[i].offset, ended.results[i].bytes);
+}
+
+/// ld and st. True if it is a strong access to shared memory.
+bool Machine::access(Thread &thread, Activation &activation, const Instruction &i) {
+  const bool isLoad = i.opcode == Opcode::Ld;
+  const std::vector<Operand> &data = i.operands.at(isLoad ? 0 : 1);
+  const std::uint64_t address = value(thread, activation, i.operands.at(isLoad ? 1 : 0).at(0));
+  const unsigned bytes = i.type.bytes();
+  if (data.size() != i.vector || bytes > 8 || i.type.kind == Type::Predicate)
+    throw Unknown("instruction " + i.text);
+  if (address % (std::uint64_t{bytes} * i.vector) != 0)
+    throw Unknown("instruction " + i.text + " of an address that is not aligned");
+  const bool isShared = !isPrivate(thread, address);
+  Access each = accessOf(i, thread.number, bytes);
+  for (unsigned element = 0; element < i.vector; ++element) {
+    each.address = address + std::uint64_t{element} * bytes;
+    if (isLoad) {
+      std::uint64_t loaded = 0;
+      if (isShared)
+        loaded = loadShared(thread, each);
+      else
+        std::memcpy(&loaded, reinterpret_cast<const void *>(each.address), bytes);
+      assign(activation, data[element], extended(i.type, loaded));
+    } else {
+      std::uint64_t stored = value(thread, activation, data[element]);
+      if (bytes < 8)
+        stored &= (std::uint64_t{1} << (8 * bytes)) - 1;
+      if (isShared)
+        memory_.store(each, stored);
+      else
+        std::memcpy(reinterpret_cast<void *>(each.address), &stored, bytes);
+    }
+  }
+  if (isShared && !isLoad)
+    thread.polls.clear();
+  if (isShared && isLoad && each.isStrong())
+    polled(thread);
+  return isShared && each.isStrong();
+}
+
+std::uint64_t Machine::loadShared(Thread &thread, const Access &access) {
+  if (!access.isStrong())
+    return memory_.load(access);
+  Poll poll{access.by, access.address, memory_.version(access.address), false};
+  const std::uint64_t loaded = memory_.load(access, &poll.isNewest);
+  thread.polls.push_back(poll);
+  return loaded;
+}
+
+/// Parks a thread that polls: since it last did anything else, it has seen two whole rounds of values that are still
+/// there. The first round did not let it go on, so no other will.
+void Machine::polled(Thread &thread) {
+  std::vector<Poll> &polls = thread.polls;
+  const auto isOutdated = [&](const Poll &poll) {
+    return !poll.isNewest || memory_.version(poll.address) != poll.version || memory_.changedByHost(poll.address);
+  };
+  polls.erase(polls.begin(), std::find_if(polls.rbegin(), polls.rend(), isOutdated).base());
+  const auto isSame = [&](const Poll &poll) {
+    return poll.by == polls.back().by && poll.address == polls.back().address;
+  };
+  if (std::ranges::count_if(polls, isSame) > 2)
+    thread.state = Thread::Parked;
+}
+
+bool Machine::atomic(Thread &thread, Activation &activation, const Instruction &i) {
+  const bool returns = i.opcode == Opcode::Atom;
+  const std::size_t first = returns ? 1 : 0;
+  const std::uint64_t address = value(thread, activation, i.operands.at(first).at(0));
+  if (isPrivate(thread, address) || i.vector != 1 || address % i.type.bytes() != 0)
+    throw Unknown("instruction " + i.text);
+  std::uint64_t sources[2];
+  std::size_t count = 0;
+  for (std::size_t operand = first + 1; operand < i.operands.size() && count < 2; ++operand)
+    sources[count++] = value(thread, activation, i.operands[operand].at(0));
+  Access access = accessOf(i, thread.number, i.type.bytes());
+  access.address = address;
+  thread.polls.clear();
+  const std::uint64_t old =
+      memory_.update(access, [&](std::uint64_t before) { return atomicResult(i, before, {sources, count}); });
+  if (returns)
+    assign(activation, i.operands[0].at(0), old);
+  return true;
+}
+
+} // namespace mscclc::ptx
