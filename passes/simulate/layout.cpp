@@ -41,7 +41,9 @@ Layout::Layout(const ir::Program &program, std::uint64_t messageBytes) : program
     return;
   }
   const std::uint64_t chunks = ir::chunksOfMessage(program, *rank), step = chunks * program.bufferAlignment;
-  if (messageBytes == 0 || messageBytes % step != 0)
+  if (messageBytes == 0)
+    refusal_ = "a launch of 0 bytes is none, so it runs nothing" + nearest(messageBytes, step);
+  else if (messageBytes % step != 0)
     refusal_ = "it must be a multiple of " + std::to_string(step) + " bytes, " + ir::plural(chunks, "chunk") + " of " +
                ir::plural(program.bufferAlignment, "byte") + " each" + nearest(messageBytes, step);
   else if (messageBytes < program.minMessageSize || messageBytes > program.maxMessageSize)
